@@ -1,0 +1,54 @@
+// `cancel ID`: ask for the end of a job; success only after it is published as canceled.
+
+import { FaultError } from '../core/errors.ts';
+import { exitCodes } from '../core/exit-codes.ts';
+import { cancelJob } from '../jobs/cancel.ts';
+import { nextCommands } from '../jobs/next-commands.ts';
+import { isEnded } from '../jobs/view.ts';
+import { variables } from '../platform/env.ts';
+import { requireWholeId } from '../store/catalog.ts';
+import { checkRoot } from '../store/root.ts';
+import type { Command } from './command.ts';
+import { common } from './options.ts';
+
+export const cancel: Command = {
+  name: 'cancel',
+  summary: 'end a job and its whole process tree',
+  form: 'ID [--why TEXT]',
+  words: { min: 1, max: 1 },
+  options: {
+    why: { kind: 'text', value: 'TEXT', help: 'kept in the record' },
+    owner: { kind: 'text', value: 'NAME', help: 'who asks (default: JOB_OWNER)' },
+    ...common,
+  },
+  notes:
+    'Exit codes: 0 canceled (also when it already was), 1 it had ended otherwise, 2 asked for and not settled yet.',
+  examples: ['cancel run-mik3x9ab-4f7q2z', 'cancel run-mik3x9ab-4f7q2z --why "wrong branch"'],
+
+  async run(context, input) {
+    const root = context.root(input);
+    checkRoot(root.folder);
+    const id = requireWholeId(root, input.words[0] as string);
+    const reply = await cancelJob(root.folder, id, {
+      owner: input.text('owner') ?? variables.owner() ?? null,
+      why: input.text('why') ?? null,
+    });
+    const { state, paths } = reply.view;
+    const json = { id, result: reply.result, state: state.state, error: state.error, result_path: paths.result };
+    if (reply.result === 'canceled') {
+      return input.has('json')
+        ? { code: exitCodes.done, json }
+        : { code: exitCodes.done, out: `${id}: canceled\nreport: ${paths.result}\n` };
+    }
+    if (reply.result === 'ended_before' || isEnded(state)) {
+      const cause = state.error ? ` (${state.error.code}: ${state.error.message})` : '';
+      throw new FaultError(
+        'preflight',
+        `cannot cancel job ${id}: it ended as ${state.state}${cause}`,
+        nextCommands.result(id, root.option),
+      );
+    }
+    const text = `${id}: the request is stored, the job has not ended yet (${state.state}); look again with:\n${nextCommands.observe(id, root.option)}\n`;
+    return input.has('json') ? { code: exitCodes.pending, json } : { code: exitCodes.pending, out: text };
+  },
+};

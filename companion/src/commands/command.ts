@@ -1,0 +1,36 @@
+// What a command is: one object with its options as data. Parsing, help and checks come from the same table. A command returns a
+// reply; it never prints and never exits.
+import type { ExitCode } from '../core/exit-codes.ts';
+import type { StateRoot } from '../store/layout.ts';
+import type { Parsable } from './option-table.ts';
+import type { Parsed } from './parse.ts';
+
+export interface Command extends Parsable {
+  summary: string;
+  /** More for its help page. */
+  notes?: string;
+  examples: readonly string[];
+  run(context: Context, input: Parsed): Promise<Reply>;
+}
+
+export interface Context {
+  cwd: string;
+  /** Does a person look at stdout? Then control sequences of others are removed. */
+  isTerminal: boolean;
+  readStdin(): Promise<Buffer>;
+  /** Columns of the terminal; a generous number elsewhere. */
+  width: number;
+  /** A line for whoever watches while the command still runs (stderr). */
+  tell(text: string): void;
+  root(input: Parsed): StateRoot;
+}
+
+export interface Reply {
+  code: ExitCode;
+  /** The deliverable: stdout, byte for byte. */
+  out?: string | Uint8Array;
+  /** Headers, warnings and hints: stderr. */
+  notes?: string[];
+  /** What `--json` prints instead of both. */
+  json?: unknown;
+}

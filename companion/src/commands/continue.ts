@@ -1,0 +1,93 @@
+// `continue`: a new, linked job in a conversation that is known here - of a job, by its own id, or the latest one.
+import { FaultError, usageError } from '../core/errors.ts';
+import type { Spec } from '../core/job.ts';
+import { findLatest } from '../jobs/latest.ts';
+import { conversationOf, lineageOf, requireGenuine, requireSpec } from '../jobs/lineage.ts';
+import { nextCommands } from '../jobs/next-commands.ts';
+import { makeStaffPart } from '../jobs/staff-request.ts';
+import { variables } from '../platform/env.ts';
+import { requireWholeId } from '../store/catalog.ts';
+import type { StateRoot } from '../store/layout.ts';
+import { checkRoot } from '../store/root.ts';
+import type { Command } from './command.ts';
+import { launchOptions, staffOptions } from './options.ts';
+import type { Parsed } from './parse.ts';
+import { folderOf } from './run.ts';
+import { launchStaff, profileOf, taskOf } from './staffing.ts';
+
+export const continueCommand: Command = {
+  name: 'continue',
+  summary: 'go on in the conversation of an earlier staff job',
+  form: '[--job ID | --conversation CID] (--prompt TEXT | --prompt-file PATH | --stdin) [options]',
+  words: { min: 0, max: 0 },
+  options: {
+    job: { kind: 'text', value: 'ID', help: 'the job whose conversation goes on (whole id)' },
+    conversation: { kind: 'text', value: 'CID', help: 'a conversation that a job of this worktree recorded' },
+    ...staffOptions,
+    cwd: { kind: 'text', value: 'DIR', help: 'folder to work in (default: that of the earlier job)' },
+    ...launchOptions,
+  },
+  notes:
+    'Backend, mode, model, profile and folder are those of the earlier job unless given. The limit is a fresh one.',
+  examples: ['continue --job staffer-mik3xa01-9c2k4d --prompt "Now add a test for it"', 'continue --prompt "Go on"'],
+
+  async run(context, input) {
+    const root = context.root(input);
+    checkRoot(root.folder);
+    const prompt = await taskOf(context, input);
+    const parent = parentOf(root, input);
+    requireGenuine(parent);
+    const staff = parent.staff;
+    const resume = conversationOf(root.folder, parent);
+    if (!staff || resume === null) {
+      const why = staff ? 'no conversation id was seen' : `a ${parent.kind} job keeps no conversation`;
+      throw new FaultError(
+        'preflight',
+        `cannot continue job ${parent.id}: ${why}`,
+        nextCommands.restart(parent.id, root.option),
+      );
+    }
+    const cwd = input.has('cwd') ? folderOf(context, input) : parent.cwd;
+    const part = makeStaffPart({
+      mode: staff.mode,
+      backend: input.text('backend') ?? staff.custom?.name ?? staff.backend,
+      model: input.text('model') ?? staff.model,
+      profile: profileOf(input, staff.profile),
+      prompt,
+      resume,
+      cwd,
+    });
+    if (part.backend !== staff.backend)
+      throw new FaultError(
+        'preflight',
+        `cannot continue a conversation of ${staff.backend} with ${part.backend}`,
+        nextCommands.restart(parent.id, root.option),
+      );
+    return launchStaff(context, input, {
+      verb: parent.verb,
+      staff: part,
+      cwd,
+      lineage: lineageOf(parent, 'continue'),
+      isSynchronous: parent.verb === 'ask',
+    });
+  },
+};
+
+function parentOf(root: StateRoot, input: Parsed): Spec {
+  const [job, conversation] = [input.text('job'), input.text('conversation')];
+  if (job !== undefined && conversation !== undefined)
+    throw usageError('cannot take --job and --conversation together');
+  if (job !== undefined) return requireSpec(root, requireWholeId(root, job));
+  const owner = conversation === undefined ? (input.text('owner') ?? variables.owner() ?? null) : null;
+  const id = findLatest(root.folder, owner, (_, spec) => {
+    const known = spec.staff ? conversationOf(root.folder, spec) : null;
+    return conversation === undefined ? known !== null : known === conversation;
+  });
+  if (id !== undefined) return requireSpec(root, id);
+  const what = conversation === undefined ? 'a conversation' : `conversation ${JSON.stringify(conversation)}`;
+  throw new FaultError(
+    'unknown_job',
+    `cannot find ${what}: no job in ${root.folder} recorded one`,
+    nextCommands.status(root.option),
+  );
+}

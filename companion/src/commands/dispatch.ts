@@ -1,0 +1,37 @@
+// From the first word to a command. Commands load lazily: a launcher pays only for what a launch needs.
+import { usageError } from '../core/errors.ts';
+import { exitCodes } from '../core/exit-codes.ts';
+import { variables } from '../platform/env.ts';
+import { locateRoot } from '../store/root.ts';
+import type { Command, Context, Reply } from './command.ts';
+import { parseCommand } from './parse.ts';
+import { commandNames, loadCommand } from './registry.ts';
+
+export async function dispatch(args: string[], base: Omit<Context, 'root'>, version: string): Promise<Reply> {
+  const [word = 'help', ...rest] = args;
+  if (word === '--version' || word === 'version') return { code: exitCodes.done, out: `${version}\n` };
+  const name = word === '--help' || word === '-h' ? 'help' : word;
+  const command = await loadCommand(name);
+  if (!command)
+    throw usageError(
+      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${commandNames.join(', ')}`,
+      'help',
+    );
+  if (wantsHelp(rest)) return help(command);
+  const input = parseCommand(command, rest);
+  const context: Context = {
+    ...base,
+    root: (parsed) => locateRoot({ option: parsed.text('state-dir'), variable: variables.stateDir(), cwd: base.cwd }),
+  };
+  return command.run(context, input);
+}
+
+/** `--help` anywhere before `--`; a text option may take the very words, so only the first place counts. */
+function wantsHelp(args: string[]): boolean {
+  return args[0] === '--help' || args[0] === '-h';
+}
+
+async function help(command: Command): Promise<Reply> {
+  const { renderHelp } = await import('./usage.ts');
+  return { code: exitCodes.done, out: renderHelp(command) };
+}

@@ -1,0 +1,40 @@
+// `help [COMMAND]`: the one page that lists everything, or one command's page.
+
+import { usageError } from '../core/errors.ts';
+import { exitCodes } from '../core/exit-codes.ts';
+import type { Command } from './command.ts';
+import { common } from './options.ts';
+
+export const help: Command = {
+  name: 'help',
+  summary: 'this page, or the page of one command',
+  form: '[COMMAND]',
+  words: { min: 0, max: 1 },
+  options: common,
+  examples: ['help', 'help run'],
+
+  async run(_context, input) {
+    const { commandNames, loadCommand } = await import('./registry.ts');
+    const { renderHelp } = await import('./usage.ts');
+    const word = input.words[0];
+    if (word !== undefined) {
+      const command = await loadCommand(word);
+      if (!command)
+        throw usageError(`cannot show help for ${JSON.stringify(word)}: there are ${commandNames.join(', ')}`);
+      return { code: exitCodes.done, out: renderHelp(command) };
+    }
+    const commands = await Promise.all(commandNames.map(loadCommand));
+    const rows = commands.map((command) => `  ${command?.name.padEnd(10)}${command?.summary}`);
+    return { code: exitCodes.done, out: `${[head, 'Commands:', ...rows, '', foot].join('\n')}\n` };
+  },
+};
+
+const head = `job-companion - hand a long command or an agent's task to a supervised job,
+go away, and come back for a result that is really there.
+
+  job-companion run -- COMMAND ARG...       start; prints an id and the next commands
+  job-companion wait ID --timeout 10m       sleeps until the end, prints the result
+`;
+
+const foot = `Exit codes: 0 done, 2 not finished, 3 failed or timed out or crashed,
+4 canceled, 1 the command itself is at fault. "COMMAND --help" shows its options.`;

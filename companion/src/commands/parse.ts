@@ -1,0 +1,143 @@
+// The command line against a command's table of options. Strict: what is not in the table is refused with what is. A text
+// option takes the next word whatever it is, so that a prompt may begin with `--`. The words come from node's own parser.
+import { parseArgs } from 'node:util';
+import { parseDuration } from '../core/duration.ts';
+import { usageError } from '../core/errors.ts';
+import { parseSize } from '../core/size.ts';
+import type { OptionRow, Parsable } from './option-table.ts';
+
+export class Parsed {
+  readonly words: string[];
+  /** What followed `--`. */
+  readonly rest: string[] | null;
+  private readonly values: ReadonlyMap<string, string>;
+  private readonly command: Parsable;
+
+  constructor(command: Parsable, values: ReadonlyMap<string, string>, words: string[], rest: string[] | null) {
+    this.command = command;
+    this.values = values;
+    this.words = words;
+    this.rest = rest;
+  }
+
+  has(name: string): boolean {
+    return this.values.has(name);
+  }
+
+  text(name: string): string | undefined {
+    return this.values.get(name);
+  }
+
+  /** ms; checked against the option's range. */
+  duration(name: string): number | undefined {
+    const text = this.values.get(name);
+    return text === undefined ? undefined : parseDuration(text, `--${name}`, rangeOf(this.command.options[name], name));
+  }
+
+  durationOrDefault(name: string): number {
+    return this.duration(name) ?? rangeOf(this.command.options[name], name).default;
+  }
+
+  size(name: string): number | undefined {
+    const text = this.values.get(name);
+    return text === undefined ? undefined : parseSize(text, `--${name}`, rangeOf(this.command.options[name], name));
+  }
+
+  /** A whole number from 0 on. */
+  count(name: string): number | undefined {
+    const text = this.values.get(name);
+    if (text === undefined) return undefined;
+    const range = rangeOf(this.command.options[name], name);
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+    if (value >= range.min && value <= range.max) return value;
+    throw usageError(
+      `cannot take --${name} ${JSON.stringify(text)}: allowed are whole numbers from ${range.min} to ${range.max}`,
+    );
+  }
+}
+
+export function parseCommand(command: Parsable, args: string[]): Parsed {
+  const values = new Map<string, string>();
+  const words: string[] = [];
+  let rest: string[] | null = null;
+  const options = Object.fromEntries(
+    Object.entries(command.options).map(([name, row]) => [
+      name,
+      { type: row.kind === 'flag' ? ('boolean' as const) : ('string' as const) },
+    ]),
+  );
+  // Not `strict`: it would refuse a text that begins with a dash. The checks below are ours.
+  const { tokens } = parseArgs({ args, options, strict: false, allowPositionals: true, tokens: true });
+  for (const token of tokens) {
+    if (token.kind === 'option-terminator') {
+      rest = args.slice(token.index + 1);
+      break;
+    }
+    if (token.kind === 'positional') {
+      words.push(token.value);
+      continue;
+    }
+    const row = token.rawName.startsWith('--') ? command.options[token.name] : undefined;
+    if (!row)
+      throw usageError(
+        `cannot take option ${token.rawName}: ${command.name} knows ${optionNames(command)}`,
+        helpOf(command),
+      );
+    if (row.kind === 'flag' && token.value !== undefined)
+      throw usageError(`cannot take a value for --${token.name}: it is a switch`, helpOf(command));
+    if (row.kind !== 'flag' && token.value === undefined)
+      throw usageError(`cannot take --${token.name} without a value`, helpOf(command));
+    if (values.has(token.name)) throw usageError(`cannot take --${token.name} twice`, helpOf(command));
+    checkChoice(token.name, row, token.value);
+    values.set(token.name, token.value ?? 'true');
+  }
+  checkWords(command, words, rest);
+  return new Parsed(command, values, words, rest);
+}
+
+function checkChoice(name: string, row: OptionRow, value: string | undefined): void {
+  if (row.kind !== 'choice' || value === undefined || row.choices?.includes(value)) return;
+  throw usageError(`cannot take --${name} ${JSON.stringify(value)}: allowed are ${row.choices?.join(', ')}`);
+}
+
+function checkWords(command: Parsable, words: string[], rest: string[] | null): void {
+  if (rest !== null && !command.words.rest) {
+    words.push(...rest);
+  }
+  if (words.length > command.words.max) {
+    const extra = words
+      .slice(command.words.max)
+      .map((word) => JSON.stringify(word))
+      .join(' ');
+    const hint = command.words.rest
+      ? `put -- before the command: ${command.name} [options] -- COMMAND ARG...`
+      : helpOf(command);
+    throw usageError(`cannot take ${extra}: the form is ${command.name} ${command.form}`, hint);
+  }
+  if (words.length < command.words.min)
+    throw usageError(
+      `cannot run ${command.name} without more words: the form is ${command.name} ${command.form}`,
+      helpOf(command),
+    );
+  if (command.words.rest && (rest === null || rest.length === 0)) {
+    throw usageError(
+      `cannot run ${command.name} without a command: the form is ${command.name} ${command.form}`,
+      helpOf(command),
+    );
+  }
+}
+
+function optionNames(command: Parsable): string {
+  return Object.keys(command.options)
+    .map((name) => `--${name}`)
+    .join(' ');
+}
+
+function helpOf(command: Parsable): string {
+  return `${command.name} --help`;
+}
+
+function rangeOf(row: OptionRow | undefined, name: string): { default: number; min: number; max: number } {
+  if (!row?.range) throw new Error(`option ${name} has no range`);
+  return row.range;
+}

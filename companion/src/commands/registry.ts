@@ -1,0 +1,24 @@
+// The list of commands, in help order. A new command is one file and one line here.
+import type { Command } from './command.ts';
+
+const loaders = {
+  run: async () => (await import('./run.ts')).run,
+  staffer: async () => (await import('./staffer.ts')).staffer,
+  ask: async () => (await import('./ask.ts')).ask,
+  wait: async () => (await import('./wait.ts')).wait,
+  observe: async () => (await import('./observe.ts')).observe,
+  status: async () => (await import('./status.ts')).status,
+  result: async () => (await import('./result.ts')).result,
+  cancel: async () => (await import('./cancel.ts')).cancel,
+  continue: async () => (await import('./continue.ts')).continueCommand,
+  restart: async () => (await import('./restart.ts')).restart,
+  clean: async () => (await import('./clean.ts')).clean,
+  doctor: async () => (await import('./doctor.ts')).doctor,
+  help: async () => (await import('./help.ts')).help,
+} satisfies Record<string, () => Promise<Command>>;
+
+export const commandNames = Object.keys(loaders);
+
+export async function loadCommand(name: string): Promise<Command | undefined> {
+  return Object.hasOwn(loaders, name) ? loaders[name as keyof typeof loaders]() : undefined;
+}

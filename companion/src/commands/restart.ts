@@ -1,0 +1,99 @@
+// `restart ID`: a new, linked job from the same task and configuration, with a fresh limit and without the conversation. The only way
+// anything is ever executed twice.
+import { FaultError } from '../core/errors.ts';
+import type { Spec } from '../core/job.ts';
+import { limits } from '../core/limits.ts';
+import { lineageOf, requireGenuine, requireSpec } from '../jobs/lineage.ts';
+import { nextCommands } from '../jobs/next-commands.ts';
+import { refresh } from '../jobs/reconcile.ts';
+import { makeStaffPart } from '../jobs/staff-request.ts';
+import { isEnded } from '../jobs/view.ts';
+import { isFolder } from '../platform/folders.ts';
+import { findProgram } from '../platform/which.ts';
+import { requireWholeId } from '../store/catalog.ts';
+import { checkRoot } from '../store/root.ts';
+import type { Command, Context, Reply } from './command.ts';
+import { launchAndTell, launchWords } from './launching.ts';
+import { launchOptions } from './options.ts';
+import type { Parsed } from './parse.ts';
+import { missingProgram } from './run.ts';
+import { launchStaff } from './staffing.ts';
+
+export const restart: Command = {
+  name: 'restart',
+  summary: 'start the same task or command once more, as a new job',
+  form: 'ID [options]',
+  words: { min: 1, max: 1 },
+  options: {
+    timeout: {
+      kind: 'duration',
+      value: 'D',
+      range: limits.runTimeout,
+      help: 'hard limit (default: the one that the earlier job was given)',
+    },
+    ...launchOptions,
+  },
+  notes: 'Refused while the earlier job still runs. The environment is that of this call.',
+  examples: ['restart run-mik3x9ab-4f7q2z', 'restart staffer-mik3xa01-9c2k4d --timeout 90m'],
+
+  async run(context, input) {
+    const root = context.root(input);
+    checkRoot(root.folder);
+    const id = requireWholeId(root, input.words[0] as string);
+    const view = await refresh(root.folder, id);
+    const spec = requireSpec(root, id);
+    requireGenuine(spec);
+    if (!isEnded(view.state))
+      throw new FaultError(
+        'busy',
+        `cannot restart job ${id}: it is ${view.state.state}`,
+        nextCommands.cancel(id, root.option),
+      );
+    if (!isFolder(spec.cwd))
+      throw new FaultError('preflight', `cannot restart job ${id}: its folder ${spec.cwd} is gone`);
+    return spec.staff ? again(context, input, spec) : againRun(context, input, spec);
+  },
+};
+
+function againRun(context: Context, input: Parsed, spec: Spec): Promise<Reply> {
+  const run = spec.run;
+  if (!run) throw new FaultError('preflight', `cannot restart job ${spec.id}: a ${spec.kind} job has no command`);
+  const program = findProgram(run.argv[0] as string, spec.cwd);
+  if (program === undefined) throw missingProgram(run.argv[0] as string, spec.cwd);
+  return launchAndTell(context, input, {
+    kind: 'run',
+    verb: 'run',
+    ...launchWords(input),
+    cwd: spec.cwd,
+    deadlineMs: input.duration('timeout') ?? spec.deadline_ms,
+    killGraceMs: spec.kill_grace_ms,
+    maxOutputBytes: spec.max_output_bytes,
+    firstOutputMs: spec.first_output_ms,
+    stallMs: spec.stall_ms,
+    lineage: lineageOf(spec, 'restart'),
+    run: { ...run, program },
+    staff: null,
+  });
+}
+
+function again(context: Context, input: Parsed, spec: Spec): Promise<Reply> {
+  const staff = spec.staff;
+  if (!staff) throw new FaultError('preflight', `cannot restart job ${spec.id}: it has no task`);
+  const { mode, model, profile, prompt } = staff;
+  const part = makeStaffPart({
+    mode,
+    backend: staff.custom?.name ?? staff.backend,
+    model,
+    profile,
+    prompt,
+    resume: null,
+    cwd: spec.cwd,
+  });
+  return launchStaff(context, input, {
+    verb: spec.verb,
+    staff: part,
+    cwd: spec.cwd,
+    lineage: lineageOf(spec, 'restart'),
+    isSynchronous: spec.verb === 'ask',
+  });
+}

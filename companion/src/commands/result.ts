@@ -1,0 +1,51 @@
+// `result [ID]`: the stored deliverable again, or with --json the terminal record.
+
+import { FaultError } from '../core/errors.ts';
+import { exitCodes } from '../core/exit-codes.ts';
+import { noteCollected } from '../jobs/collected.ts';
+import { requireLatest } from '../jobs/latest.ts';
+import { nextCommands } from '../jobs/next-commands.ts';
+import { observation } from '../jobs/observation.ts';
+import { refresh } from '../jobs/reconcile.ts';
+import { inspect, isEnded } from '../jobs/view.ts';
+import { variables } from '../platform/env.ts';
+import { findJob } from '../store/catalog.ts';
+import { checkRoot } from '../store/root.ts';
+import { endedDocument, tellEnded } from './collecting.ts';
+import type { Command } from './command.ts';
+import { common, ownerOption } from './options.ts';
+
+export const result: Command = {
+  name: 'result',
+  summary: 'print the stored result of a finished job again',
+  form: '[ID]',
+  words: { min: 0, max: 1 },
+  options: { ...ownerOption, ...common },
+  notes: 'Default: the latest finished job. Exit codes as of wait.',
+  examples: ['result', 'result run-mik3x9ab-4f7q2z --json'],
+
+  async run(context, input) {
+    const root = context.root(input);
+    checkRoot(root.folder);
+    const owner = input.text('owner') ?? variables.owner() ?? null;
+    const isFinished = (id: string): boolean => isEnded(inspect(root.folder, id).state);
+    const id =
+      input.words[0] === undefined
+        ? requireLatest(root, owner, 'a finished job', isFinished)
+        : findJob(root, input.words[0]);
+    const view = await refresh(root.folder, id);
+    if (!isEnded(view.state)) {
+      const wait = nextCommands.wait(id, root.option);
+      if (input.has('json')) return { code: exitCodes.pending, json: observation(view, { afterSeq: null, root }) };
+      return {
+        code: exitCodes.pending,
+        notes: [`${id}: ${view.state.state}, there is no result yet; wait for it with:`, wait],
+      };
+    }
+    if (!view.spec && view.damage === null) throw new FaultError('unknown_job', `cannot find job ${id}`);
+    noteCollected(view, 'result');
+    return input.has('json')
+      ? { code: tellEnded(context, view).code, json: endedDocument(view) }
+      : tellEnded(context, view);
+  },
+};

@@ -1,0 +1,33 @@
+// Help pages from the table of options.
+import type { Command } from './command.ts';
+
+export function renderHelp(command: Command): string {
+  const rows = Object.entries(command.options).map(([name, row]): [string, string] => [
+    `--${name}${row.value ? ` ${row.value}` : ''}`,
+    row.help,
+  ]);
+  const width = Math.max(...rows.map(([left]) => left.length)) + 2;
+  const options = rows.map(
+    ([left, right]) => `  ${left.padEnd(width)}${wrap(right, 78 - width - 2).join(`\n  ${' '.repeat(width)}`)}`,
+  );
+  const parts = [`${command.name} ${command.form}`, `${command.summary}`, ['Options:', ...options].join('\n')];
+  if (command.notes)
+    parts.push(
+      command.notes
+        .split('\n')
+        .flatMap((line) => wrap(line, 80))
+        .join('\n'),
+    );
+  parts.push(['Examples:', ...command.examples.map((example) => `  job-companion ${example}`)].join('\n'));
+  return `${parts.join('\n\n')}\n`;
+}
+
+function wrap(text: string, width: number): string[] {
+  const lines: string[] = [''];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1) as string;
+    if (last !== '' && last.length + 1 + word.length > width) lines.push(word);
+    else lines[lines.length - 1] = last === '' ? word : `${last} ${word}`;
+  }
+  return lines;
+}

@@ -1,0 +1,62 @@
+// `wait [ID...]`: block until the end (or the caller's own patience) and print the result.
+import { usageError } from '../core/errors.ts';
+import { limits } from '../core/limits.ts';
+import { requireLatest } from '../jobs/latest.ts';
+import { variables } from '../platform/env.ts';
+import { findJob } from '../store/catalog.ts';
+import { checkRoot } from '../store/root.ts';
+import { waitAndTell } from './collecting.ts';
+import type { Command } from './command.ts';
+import { common, ownerOption } from './options.ts';
+
+export const wait: Command = {
+  name: 'wait',
+  summary: 'block until a job ends and print its result',
+  form: '[ID...] [--any|--all] [--timeout D]',
+  words: { min: 0, max: 1000 },
+  options: {
+    any: { kind: 'flag', help: 'of several jobs: return when the first has ended' },
+    all: { kind: 'flag', help: 'of several jobs: return when all have ended' },
+    timeout: {
+      kind: 'duration',
+      value: 'D',
+      range: limits.waitTimeout,
+      help: 'patience of this call (default 100s, no maximum); the job runs on',
+    },
+    heartbeat: {
+      kind: 'duration',
+      value: 'D',
+      range: limits.heartbeat,
+      help: 'a line on stderr this often (default: silence)',
+    },
+    ...ownerOption,
+    ...common,
+  },
+  notes:
+    'Exit codes: 0 done, 2 not finished (patience is over), 3 failed, timed out or crashed, 4 canceled, 1 this command is at fault.\nKilling a wait never touches the job.',
+  examples: [
+    'wait',
+    'wait run-mik3x9ab-4f7q2z --timeout 10m',
+    'wait run-mik3x9ab-4f7q2z staffer-mik3xa01-9c2k4d --any --timeout 1h',
+  ],
+
+  async run(context, input) {
+    const root = context.root(input);
+    checkRoot(root.folder);
+    if (input.has('any') && input.has('all')) throw usageError('cannot take --any and --all together');
+    const owner = input.text('owner') ?? variables.owner() ?? null;
+    const ids =
+      input.words.length > 0
+        ? [...new Set(input.words.map((word) => findJob(root, word)))]
+        : [requireLatest(root, owner, 'a job to wait for')];
+    if (ids.length > 1 && !input.has('any') && !input.has('all')) {
+      throw usageError(`cannot wait for ${ids.length} jobs without saying how: add --any (the first) or --all`);
+    }
+    return waitAndTell(context, root, ids, {
+      mode: input.has('any') ? 'any' : 'all',
+      timeoutMs: input.durationOrDefault('timeout'),
+      heartbeatMs: input.duration('heartbeat') ?? null,
+      isJson: input.has('json'),
+    });
+  },
+};

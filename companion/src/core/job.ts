@@ -1,0 +1,203 @@
+// The words of a job: kinds, states, identities and the records that stand on disk (field names as on disk).
+// Types only. Lifecycle ("is it over?") and outcome ("did it work?") are two types; `state` is what is published.
+
+export type Kind = 'staff' | 'run' | 'watch' | 'timer' | 'gate' | 'loop';
+
+export type Lifecycle = 'queued' | 'starting' | 'running' | 'stopping' | 'ended';
+
+export const outcomes = ['done', 'failed', 'timed_out', 'crashed', 'canceled'] as const;
+export type Outcome = (typeof outcomes)[number];
+
+/** The lifecycle word until the end, the outcome after it. */
+export type State = Exclude<Lifecycle, 'ended'> | Outcome;
+
+export type Health = 'progressing' | 'unknown' | 'attention';
+export type AttentionKind = 'task_attention' | 'monitor_attention' | null;
+
+/** What a dead process cannot keep. `start_token` is the kernel's start time of the pid, as text. */
+export interface Identity {
+  pid: number;
+  start_token: string;
+  boot_id: string;
+  pid_ns: string;
+}
+
+/** `error.code` of an ended job (contract 3). */
+export type JobErrorCode =
+  | 'exit_nonzero'
+  | 'signal'
+  | 'hard_timeout'
+  | 'response_timeout'
+  | 'first_output_timeout'
+  | 'stalled'
+  | 'never_started'
+  | 'spawn_failed'
+  | 'worker_lost'
+  | 'host_restarted'
+  | 'survivors'
+  | 'no_final_answer'
+  | 'agent_error'
+  | 'auth'
+  | 'quota'
+  | 'permission_denied'
+  | 'session_lost'
+  | 'conversation_mismatch'
+  | 'artifact_missing'
+  | 'output_unstorable'
+  | 'state_damaged';
+
+export interface JobError {
+  code: JobErrorCode;
+  message: string;
+  /** When the cause ends by itself, in the backend's own words or as an instant (quota). */
+  resets?: string;
+}
+
+export interface Warning {
+  code: string;
+  message: string;
+}
+
+export interface Conversation {
+  backend: string;
+  id: string;
+}
+
+export type Profile = 'restricted' | 'standard' | 'unrestricted';
+
+/** What a `run` job executes. `argv` is what the user gave; `program` is the file that is started for it. */
+export interface RunPart {
+  argv: string[];
+  program: string;
+  success_exit: number;
+  keep_children: boolean;
+}
+
+/** What a staff job asks for. `resume` is the conversation to go on with, `prompt` the task byte for byte. */
+export interface StaffPart {
+  mode: string;
+  backend: string;
+  program: string;
+  model: string | null;
+  profile: Profile;
+  prompt: string;
+  resume: string | null;
+  /** For the custom backend: its definition as it stood in the user's config at launch. */
+  custom: CustomBackend | null;
+}
+
+/** A program named by the user's own config as a backend (contract 11: never by a repository). */
+export interface CustomBackend {
+  name: string;
+  argv: string[];
+  prompt: 'stdin' | 'file' | 'argument';
+}
+
+export interface Lineage {
+  relation: 'continue' | 'restart';
+  parent: string;
+  root: string;
+}
+
+/** The frozen request: written once by the launcher, with a MAC (contract 11). */
+export interface Spec {
+  schema: 1;
+  id: string;
+  kind: Kind;
+  /** The verb that started it: `run`, `staffer`, `ask`, ... */
+  verb: string;
+  created_at: string;
+  owner: string | null;
+  label: string | null;
+  once_key: string | null;
+  engine: string;
+  cwd: string;
+  /** Words that make another call find the state folder: none, or `--state-dir X`. */
+  state_option: string[];
+  /** The job's hard limit in ms, counted from launch in awake time. */
+  deadline_ms: number;
+  /** The instant of that limit on the monotonic clock of boot `launcher.boot_id`, in ms. */
+  deadline_mono_ms: number;
+  kill_grace_ms: number;
+  max_output_bytes: number;
+  first_output_ms: number | null;
+  stall_ms: number | null;
+  /** Random word that every process of this job carries in its environment. */
+  mark: string;
+  launcher: Identity;
+  environment: EnvironmentNote;
+  lineage: Lineage | null;
+  run: RunPart | null;
+  staff: StaffPart | null;
+  mac: string;
+}
+
+/** What is told of the caller's environment: names of credential variables and a keyed digest, never values. */
+export interface EnvironmentNote {
+  digest: string;
+  credentials: string[];
+}
+
+export interface OutputNote {
+  bytes: number;
+  omitted: number;
+  /** False when the omitted count is "about". */
+  exact: boolean;
+}
+
+export interface TokenUsage {
+  input_tokens: number;
+  output_tokens: number;
+  total_tokens: number;
+  cost_usd?: number;
+}
+
+/** state.json: one writer at a time (the worker, or a settling reader under the lock). */
+export interface JobState {
+  schema: 1;
+  id: string;
+  rev: number;
+  state: State;
+  health: Health;
+  attention_kind: AttentionKind;
+  /** Number of the newest event. */
+  seq: number;
+  created_at: string;
+  started_at: string | null;
+  ended_at: string | null;
+  duration_ms: number | null;
+  exit_code: number | null;
+  signal: string | null;
+  signal_certain: boolean | null;
+  error: JobError | null;
+  warnings: Warning[];
+  conversation: Conversation | null;
+  /** True when no worker saw the end and a reader settled it from the files. */
+  reconciled: boolean;
+  output: { stdout: OutputNote; stderr: OutputNote } | null;
+  usage: TokenUsage | null;
+}
+
+/** launch.json: the worker as whoever spawned it saw it; `generation` counts replacements. */
+export interface LaunchRecord {
+  worker: Identity;
+  generation: number;
+}
+
+/** worker.json: the worker's own word on who is who. */
+export interface WorkerRecord {
+  worker: Identity;
+  shim: Identity | null;
+  child: Identity | null;
+  /** False where the file system has no FIFOs: waiters must look themselves. */
+  fifo: boolean;
+}
+
+/** exit.json: what the shim saw the child end with. */
+export interface ExitRecord {
+  exit_code: number;
+  /** The shell reported a death by signal, so 128+n is certain. */
+  signaled: boolean;
+  /** The program could not be executed at all. */
+  spawn_failed: boolean;
+}

@@ -1,0 +1,62 @@
+// Every number of the product, once: contract 10 (repeated for callers in docs/REFERENCE.md). Times in ms, sizes in bytes.
+
+const second = 1000;
+const minute = 60 * second;
+const hour = 60 * minute;
+const day = 24 * hour;
+const kib = 1024;
+const mib = 1024 * kib;
+
+export interface Range {
+  default: number;
+  min: number;
+  max: number;
+}
+
+export const limits = {
+  staffTimeout: { default: hour, min: second, max: 2 * hour },
+  runTimeout: { default: day, min: 50, max: 30 * day },
+  waitTimeout: { default: 100 * second, min: 0, max: Number.MAX_SAFE_INTEGER },
+  heartbeat: { default: minute, min: second, max: day },
+  staffKillGrace: { default: 10 * second, min: 0, max: 5 * minute },
+  runKillGrace: { default: 30 * second, min: 0, max: 5 * minute },
+  optInLimit: { default: 5 * minute, min: second, max: 30 * day },
+  maxOutput: { default: 64 * mib, min: mib, max: 64 * 1024 * mib },
+  cleanAge: { default: 14 * day, min: 0, max: 3650 * day },
+} satisfies Record<string, Range>;
+
+/** One prompt, by any source. */
+export const promptBytes = mib;
+/** The whole document that `observe` prints. */
+export const observeBytes = 8 * kib;
+export const toolCalls = 5;
+export const toolCallBytes = kib;
+export const excerptBytes = 240;
+export const textTailBytes = 1700;
+export const tailLines = 50;
+export const tailBytes = 8 * kib;
+export const eventLineBytes = 64 * kib;
+/** An agent's stream line above this is skipped (some CLIs repeat whole messages in one line). */
+export const streamLineBytes = 32 * mib;
+
+/** After a normal end: time that left-over processes get between TERM and KILL. */
+export const drainMs = 2 * second;
+/** An agent that stays alive this long after its final event is ended. */
+export const lingerMs = 10 * second;
+/** How long after KILL a process may take to vanish before it is called a survivor. */
+export const killSettleMs = 10 * second;
+/** A tree that a settling reader finds without supervision gets this long to obey TERM. */
+export const orphanGraceMs = second;
+/** The shim strikes this much later than a living worker. */
+export const guardDelayMs = second;
+export const leaseMs = 5 * second;
+export const leaseStaleMs = 20 * second;
+/** A job whose launcher is gone and whose worker never appeared is `never_started` after this. */
+export const startLimitMs = 10 * second;
+/** Past limit + grace + this, a job that cannot be seen from here is `crashed`. */
+export const unseenGraceMs = minute;
+export const lockWaitMs = 5 * second;
+/** A lost worker is replaced at once this often; after that at growing intervals of up to a minute. */
+export const promptReplacements = 5;
+/** A job whose workers failed by themselves this often (an error of ours) is called crashed. */
+export const workerFailures = 3;

@@ -1,0 +1,121 @@
+// What an ended job amounts to. The first reason wins: it is written down before the first signal, and what happens later does
+// not change it. Pure.
+import type { ExitRecord, JobError, JobErrorCode, Outcome } from './job.ts';
+
+/** Why the job ended: by itself, or the first reason of ours. */
+export type EndReason =
+  | 'exited'
+  /** An agent stayed alive after its final event. */
+  | 'lingered'
+  | 'canceled'
+  | 'hard_timeout'
+  | 'first_output_timeout'
+  | 'stalled'
+  | 'sign_in'
+  | 'state_vanished'
+  | 'spawn_failed'
+  | 'never_started'
+  | 'worker_lost'
+  | 'host_restarted';
+
+const reasons: readonly EndReason[] = [
+  'exited',
+  'lingered',
+  'canceled',
+  'hard_timeout',
+  'first_output_timeout',
+  'stalled',
+  'sign_in',
+  'state_vanished',
+  'spawn_failed',
+  'never_started',
+  'worker_lost',
+  'host_restarted',
+];
+
+/** The word in `started/reason`, as the shim's guard or a worker wrote it. */
+export function parseReason(text: string | undefined): EndReason | undefined {
+  return reasons.find((reason) => reason === text);
+}
+
+export interface EndFacts {
+  reason: EndReason;
+  exit: ExitRecord | undefined;
+  /** Name of the signal that the exit code stands for, if it stands for one. */
+  signal: string | null;
+  successExit: number;
+  /** For staff: what the stream says. Null error is success. */
+  staffError?: JobError | null;
+  isStaff: boolean;
+  survivors: number[];
+  deadlineText: string;
+  /** More about the reason, in the system's words. */
+  detail?: string | undefined;
+}
+
+export interface Verdict {
+  outcome: Outcome;
+  error: JobError | null;
+}
+
+export function judgeEnd(facts: EndFacts): Verdict {
+  if (facts.survivors.length > 0) {
+    return failed('failed', 'survivors', `these processes outlived SIGKILL: ${facts.survivors.join(', ')}`);
+  }
+  switch (facts.reason) {
+    case 'canceled':
+      return { outcome: 'canceled', error: null };
+    case 'exited':
+    case 'lingered':
+      return judgeExit(facts);
+    case 'hard_timeout':
+      if (facts.isStaff && facts.staffError === null) return { outcome: 'done', error: null };
+      return failed('timed_out', 'hard_timeout', `the hard limit of ${facts.deadlineText} was reached`);
+    case 'first_output_timeout':
+      return failed('failed', 'first_output_timeout', 'nothing was printed within --first-output');
+    case 'stalled':
+      return failed('failed', 'stalled', 'nothing happened for the time given by --stall-after');
+    case 'sign_in':
+      return failed(
+        'failed',
+        'auth',
+        facts.staffError?.message ?? 'the agent waits for a sign-in that nobody can give',
+      );
+    case 'state_vanished':
+      return failed('crashed', 'worker_lost', 'the state folder vanished');
+    case 'spawn_failed':
+      return failed('failed', 'spawn_failed', `the program could not be started: ${facts.detail ?? 'not known why'}`);
+    case 'never_started':
+      return failed('failed', 'never_started', 'the launcher died before a worker existed');
+    case 'worker_lost':
+      return failed(
+        'crashed',
+        'worker_lost',
+        'the processes that supervise the command were killed; how it ended is not known',
+      );
+    case 'host_restarted':
+      return failed('crashed', 'host_restarted', 'the machine was restarted while the job ran');
+  }
+}
+
+function judgeExit(facts: EndFacts): Verdict {
+  const { exit } = facts;
+  if (exit?.spawn_failed)
+    return failed('failed', 'spawn_failed', `the program could not be executed (exit code ${exit.exit_code})`);
+  if (facts.isStaff) {
+    return facts.staffError ? { outcome: 'failed', error: facts.staffError } : { outcome: 'done', error: null };
+  }
+  if (!exit) return failed('crashed', 'worker_lost', 'how the command ended is not known');
+  if (exit.exit_code === facts.successExit) return { outcome: 'done', error: null };
+  if (facts.signal !== null && exit.signaled) return failed('failed', 'signal', signalMessage(facts.signal));
+  return failed('failed', 'exit_nonzero', `the command exited with code ${exit.exit_code}`);
+}
+
+function signalMessage(signal: string): string {
+  const hint = signal === 'SIGKILL' ? ' (not by us: often the kernel, when memory runs out)' : '';
+  return `the command was ended by ${signal}${hint}`;
+}
+
+function failed(outcome: Outcome, code: JobErrorCode, message: string): Verdict {
+  return { outcome, error: { code, message } };
+}

@@ -1,0 +1,31 @@
+// Workers as detached processes of this machine, started with the same Node as their launcher (a version manager's
+// Node may be on nobody's PATH).
+import { workerEnvironment } from '../platform/env.ts';
+import { identityOf, livenessOf, signalIdentity } from '../platform/identity.ts';
+import { companionFile } from '../platform/self.ts';
+import { spawnDetached } from '../platform/spawn.ts';
+import type { Engine } from './engine.ts';
+
+/** A worker is idle nearly always: a small young generation keeps it under 50 MB. */
+const nodeOptions = ['--max-semi-space-size=1', '--no-warnings'];
+
+export const local: Engine = {
+  id: 'local',
+
+  start(worker) {
+    const pid = spawnDetached({
+      program: process.execPath,
+      args: [...nodeOptions, companionFile(), '_worker', worker.stateRoot, worker.id],
+      cwd: '/',
+      environment: workerEnvironment(worker.mark),
+      logFile: worker.logFile,
+    });
+    // Read at once: until we return to the event loop the process cannot be reaped, so its pid is its own.
+    const identity = identityOf(pid);
+    if (!identity) throw new Error(`cannot see the worker that was just started (pid ${pid})`);
+    return identity;
+  },
+
+  alive: livenessOf,
+  signal: signalIdentity,
+};

@@ -1,0 +1,43 @@
+// Asking for the end of a job. The request is a file of its own, created once; the worker answers it (a lost worker is replaced
+// first). Success is told only after `canceled` is published.
+import { killSettleMs } from '../core/limits.ts';
+import { defaultEngine, findEngine } from '../engines/registry.ts';
+import { isoNow } from '../platform/clock.ts';
+import { createFile } from '../platform/files.ts';
+import { ownIdentity } from '../platform/identity.ts';
+import { refresh } from './reconcile.ts';
+import { isEnded, type View } from './view.ts';
+import { waitForJobs } from './wait.ts';
+
+export interface CancelReply {
+  view: View;
+  /** `canceled`, had already ended otherwise, or asked for and not settled yet. */
+  result: 'canceled' | 'ended_before' | 'requested';
+}
+
+export async function cancelJob(
+  root: string,
+  id: string,
+  request: { owner: string | null; why: string | null },
+): Promise<CancelReply> {
+  const before = await refresh(root, id);
+  if (isEnded(before.state))
+    return { view: before, result: before.state.state === 'canceled' ? 'canceled' : 'ended_before' };
+  createFile(
+    before.paths.cancel,
+    `${JSON.stringify({ by: ownIdentity(), owner: request.owner, at: isoNow(), why: request.why })}\n`,
+  );
+  nudge(before);
+
+  // Grace, then KILL, then 10 s for the processes to vanish, then a moment to store the report.
+  const patience = (before.spec?.kill_grace_ms ?? 0) + killSettleMs + 5000;
+  const [view = before] = await waitForJobs(root, [id], { mode: 'all', timeoutMs: patience, heartbeatMs: null });
+  if (view.state.state === 'canceled') return { view, result: 'canceled' };
+  return { view, result: isEnded(view.state) ? 'ended_before' : 'requested' };
+}
+
+/** Wake the worker: SIGURG does nothing to a process that does not listen yet, and the worker looks by itself every second. */
+function nudge(view: View): void {
+  const engine = findEngine(view.spec?.engine ?? '') ?? defaultEngine;
+  for (const identity of [view.launch?.worker, view.worker?.worker]) if (identity) engine.signal(identity, 'SIGURG');
+}

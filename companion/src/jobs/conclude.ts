@@ -1,0 +1,223 @@
+// The end of a job, published in one order: payload, event, state, then the active marker goes. The worker calls this, and so does
+// a reader that settles a job nobody supervises any more (under the job's lock). An outcome is published once; whoever comes
+// later leaves a `late_evidence` event.
+
+import type { Reading } from '../backends/backend.ts';
+import { judgeStaff, type StaffReason } from '../backends/verdict.ts';
+import { formatDuration } from '../core/duration.ts';
+import { errnoOf } from '../core/errors.ts';
+import type { ExitRecord, JobState, OutputNote, Spec, Warning } from '../core/job.ts';
+import { type EndReason, judgeEnd } from '../core/outcome.ts';
+import { signalOfExit } from '../core/signals.ts';
+import { isoNow, isoOf } from '../platform/clock.ts';
+import { removeFile, writeFile, writeJson } from '../platform/files.ts';
+import { factsOf } from '../platform/folders.ts';
+import type { TerminateReport } from '../platform/process-tree.ts';
+import { signalNumbers } from '../platform/signals.ts';
+import { openJournal } from '../store/journal.ts';
+import type { JobPaths } from '../store/layout.ts';
+import { logSize } from '../store/output-log.ts';
+import { readCancel, readState, writeState } from '../store/records.ts';
+import { backendOf, closeReading, replay } from './replay.ts';
+import { makeDeliverable } from './report.ts';
+import { earlyState, isEnded } from './view.ts';
+
+export interface JobEnding {
+  reason: EndReason;
+  exit: ExitRecord | undefined;
+  /** What had to be ended: the tree after a reason of ours, left-over processes after a normal end. */
+  tree: TerminateReport;
+  /** True when a reader settles it. */
+  reconciled: boolean;
+  reading?: Reading | undefined;
+  omitted?: { stdout: OutputNote; stderr: OutputNote } | undefined;
+  warnings?: Warning[];
+  detail?: string;
+}
+
+export function conclude(job: { paths: JobPaths; spec: Spec }, ending: JobEnding): JobState {
+  const { paths, spec } = job;
+  const read = readState(paths);
+  const before = read.kind === 'ok' ? read.value : earlyState(spec.id, spec);
+  const journal = openJournal(paths, spec);
+  if (isEnded(before)) {
+    journal.append('late_evidence', { reason: ending.reason, exit_code: ending.exit?.exit_code ?? null });
+    return before;
+  }
+  const { state, answer } = makeState(job, before, ending);
+  try {
+    withReserve(paths, () => publish(job, state, answer, ending, journal));
+  } catch (error) {
+    if (!isFull(error)) throw error;
+    // The payload does not fit: the outcome and the exit code still have to be told.
+    state.state = 'failed';
+    state.error = {
+      code: 'output_unstorable',
+      message: `the result cannot be stored: no space left in ${paths.folder}`,
+    };
+    withReserve(paths, () => finish(paths, state));
+  }
+  return state;
+}
+
+function publish(
+  job: { paths: JobPaths; spec: Spec },
+  state: JobState,
+  answer: string | null,
+  ending: JobEnding,
+  journal: ReturnType<typeof openJournal>,
+): void {
+  const { paths, spec } = job;
+  const cancel = readCancel(paths);
+  writeFile(
+    paths.result,
+    makeDeliverable({ spec, paths, state, answer, tree: ending.tree, cancel, reading: ending.reading }),
+  );
+  writeJson(paths.resultRecord, terminalRecord(spec, paths, state, ending.tree));
+  journal.append('ended', {
+    state: state.state,
+    exit_code: state.exit_code,
+    error: state.error,
+    reconciled: state.reconciled,
+  });
+  state.seq = journal.seq;
+  finish(paths, state);
+  if (spec.kind === 'staff' && state.state === 'done' && state.warnings.length === 0) {
+    for (const file of [paths.output, paths.error, paths.snapshot, paths.prompt]) removeFile(file);
+  }
+}
+
+function finish(paths: JobPaths, state: JobState): void {
+  writeState(paths, state);
+  removeFile(paths.marker);
+  removeFile(paths.reserve);
+}
+
+function makeState(
+  job: { paths: JobPaths; spec: Spec },
+  before: JobState,
+  ending: JobEnding,
+): { state: JobState; answer: string | null } {
+  const { paths, spec } = job;
+  const { exit } = ending;
+  const signal = exit ? (signalOfExit(exit.exit_code, signalNumbers) ?? null) : null;
+  const warnings = [...(ending.warnings ?? before.warnings)];
+  let answer: string | null = null;
+  let staffError: JobState['error'] = null;
+  let reading = ending.reading;
+  if (spec.staff) {
+    reading ??= replay(spec, paths);
+    ending.reading = reading;
+    const end = closeReading(spec, paths, reading, {
+      code: exit?.exit_code ?? null,
+      signal,
+      byItself: ending.reason === 'exited',
+    });
+    const verdict = judgeStaff(reading, end, {
+      resume: spec.staff.resume,
+      reason: staffReason(ending.reason),
+      keepsConversation: backendOf(spec)?.keepsConversation ?? false,
+    });
+    answer = verdict.answer;
+    staffError = verdict.error;
+    warnings.push(...verdict.warnings);
+  }
+  const verdict = judgeEnd({
+    reason: ending.reason,
+    exit,
+    signal,
+    successExit: spec.run?.success_exit ?? 0,
+    staffError,
+    isStaff: spec.staff !== null,
+    survivors: ending.tree.survivors.map((one) => one.pid),
+    deadlineText: formatDuration(spec.deadline_ms),
+    detail: ending.detail,
+  });
+  const started = before.started_at ?? timeOf(paths.childMark);
+  const ended = timeOf(paths.exit) ?? isoNow();
+  const conversationId = reading?.conversationId ?? null;
+  const state: JobState = {
+    ...before,
+    rev: before.rev + 1,
+    state: verdict.outcome,
+    health: before.health === 'attention' ? 'unknown' : before.health,
+    attention_kind: null,
+    started_at: started,
+    ended_at: ended,
+    duration_ms: Math.max(0, Date.parse(ended) - Date.parse(started ?? before.created_at)),
+    exit_code: exit?.exit_code ?? null,
+    signal,
+    signal_certain:
+      signal === null ? null : Boolean(exit?.signaled) || (ending.reason !== 'exited' && ending.tree.step !== 'none'),
+    error: verdict.error,
+    warnings: [...warnings, ...leftoverWarnings(ending)],
+    conversation:
+      conversationId && spec.staff ? { backend: spec.staff.backend, id: conversationId } : before.conversation,
+    reconciled: ending.reconciled,
+    output: ending.omitted ?? before.output ?? plainNotes(paths),
+    usage: reading?.usage ?? before.usage,
+  };
+  return { state, answer };
+}
+
+/** What `result --json` and `wait --json` print of an ended job. */
+export function terminalRecord(
+  spec: Spec,
+  paths: JobPaths,
+  state: JobState,
+  tree?: TerminateReport,
+): Record<string, unknown> {
+  return {
+    ...state,
+    kind: spec.kind,
+    verb: spec.verb,
+    owner: spec.owner,
+    label: spec.label,
+    cwd: spec.cwd,
+    lineage: spec.lineage,
+    ended_by: tree?.step ?? 'none',
+    ended_processes: tree?.ended.slice(0, 50) ?? [],
+    survivors: tree?.survivors ?? [],
+    result_path: paths.result,
+    output_path: paths.output,
+    error_path: paths.error,
+  };
+}
+
+function leftoverWarnings(ending: JobEnding): Warning[] {
+  if (ending.reason !== 'exited' || ending.tree.ended.length === 0) return [];
+  const named = ending.tree.ended
+    .slice(0, 5)
+    .map((one) => `${one.pid} (${one.name})`)
+    .join(', ');
+  const message = `${ending.tree.ended.length} left-over process(es) were ended after the command: ${named}`;
+  return [{ code: 'leftovers_ended', message }];
+}
+
+function staffReason(reason: EndReason): StaffReason {
+  return reason === 'exited' || reason === 'lingered' || reason === 'hard_timeout' ? reason : 'other';
+}
+
+function plainNotes(paths: JobPaths): { stdout: OutputNote; stderr: OutputNote } {
+  const note = (file: string): OutputNote => ({ bytes: logSize(file), omitted: 0, exact: true });
+  return { stdout: note(paths.output), stderr: note(paths.error) };
+}
+
+function timeOf(file: string): string | null {
+  const facts = factsOf(file);
+  return facts ? isoOf(facts.modifiedMs) : null;
+}
+
+/** A full disk: the space that was set aside for this moment is given back, once. */
+function withReserve(paths: JobPaths, write: () => void): void {
+  try {
+    write();
+  } catch (error) {
+    if (!isFull(error) || !removeFile(paths.reserve)) throw error;
+    write();
+  }
+}
+
+function isFull(error: unknown): boolean {
+  return ['ENOSPC', 'EDQUOT'].includes(errnoOf(error) ?? '');
+}

@@ -1,0 +1,143 @@
+// From a checked request to a job whose worker exists. The record is whole and durable before the worker is spawned, and the id is
+// told only when the worker's identity is on disk: stage the folder, claim the once-key, rename into place, mark active,
+// spawn, write launch.json. A crash between any two steps leaves either nothing or a job that says `never_started`.
+
+import { errnoOf, FaultError } from '../core/errors.ts';
+import { makeId } from '../core/ids.ts';
+import type { Identity, Lineage, RunPart, Spec, StaffPart } from '../core/job.ts';
+import { quoteWords } from '../core/shell-words.ts';
+import { defaultEngine } from '../engines/registry.ts';
+import { isoOf, monotonicMs, nowMs } from '../platform/clock.ts';
+import { credentialNames } from '../platform/env.ts';
+import { createFile, createFolder, writeJson } from '../platform/files.ts';
+import { moveFolder, removeTree } from '../platform/folders.ts';
+import { ownIdentity } from '../platform/identity.ts';
+import { jobPaths, type StateRoot, stagePath } from '../store/layout.ts';
+import { canonical, ensureKey, environmentDigest, hashOf, macOf, randomBytesOf } from '../store/mac.ts';
+import { claimOnce, type OnceClaim } from '../store/once.ts';
+import { ensureRoot } from '../store/root.ts';
+import { finishClaim } from './once.ts';
+import { startWorker } from './reconcile.ts';
+
+export interface JobRequest {
+  kind: Spec['kind'];
+  verb: string;
+  owner: string | null;
+  label: string | null;
+  onceKey: string | null;
+  cwd: string;
+  deadlineMs: number;
+  killGraceMs: number;
+  maxOutputBytes: number;
+  firstOutputMs: number | null;
+  stallMs: number | null;
+  lineage: Lineage | null;
+  run: RunPart | null;
+  staff: StaffPart | null;
+}
+
+export interface Launched {
+  id: string;
+  /** False when the once-key already had a job. */
+  isNew: boolean;
+}
+
+export async function launch(root: StateRoot, request: JobRequest): Promise<Launched> {
+  const key = ensureKey();
+  ensureRoot(root.folder);
+  const launcher = ownIdentity();
+  const spec = makeSpec(root, request, launcher, key);
+  const stage = stagePath(root.folder, spec.id);
+  try {
+    stageJob(root, spec, stage);
+    const claim = request.onceKey === null ? null : claimOnce(root.folder, request.onceKey, claimOf(spec, request));
+    if (claim && !claim.isOurs) {
+      removeTree(stage);
+      return await takeOver(root, claim.holder, request);
+    }
+    if (!moveFolder(stage, jobPaths(root.folder, spec.id).folder))
+      throw new FaultError('state_unusable', `cannot move ${stage} into place`);
+    startWorker(root.folder, spec, { paths: jobPaths(root.folder, spec.id) }, 1);
+  } catch (error) {
+    undo(root, spec, stage);
+    throw launchError(root, error);
+  }
+  return { id: spec.id, isNew: true };
+}
+
+function makeSpec(root: StateRoot, request: JobRequest, launcher: Identity, key: string): Spec {
+  const createdMs = nowMs();
+  const random = randomBytesOf(22);
+  const { deadlineMs, killGraceMs, maxOutputBytes, firstOutputMs, stallMs, onceKey, ...rest } = request;
+  const unsigned = {
+    schema: 1 as const,
+    id: makeId(request.verb, createdMs, random),
+    ...rest,
+    created_at: isoOf(createdMs),
+    once_key: onceKey,
+    engine: defaultEngine.id,
+    state_option: root.option,
+    deadline_ms: deadlineMs,
+    deadline_mono_ms: monotonicMs() + deadlineMs,
+    kill_grace_ms: killGraceMs,
+    max_output_bytes: maxOutputBytes,
+    first_output_ms: firstOutputMs,
+    stall_ms: stallMs,
+    mark: random.subarray(6).toString('hex'),
+    launcher,
+    environment: { digest: environmentDigest(key), credentials: credentialNames() },
+  };
+  return { ...unsigned, mac: macOf(unsigned, key) };
+}
+
+function stageJob(root: StateRoot, spec: Spec, stage: string): void {
+  createFolder(stage);
+  writeJson(`${stage}/spec.json`, spec);
+  createFolder(`${stage}/waiters`);
+  createFile(jobPaths(root.folder, spec.id).marker, '');
+}
+
+/** What must be the same for a second launch with one key: everything that was asked for. */
+function claimOf(spec: Spec, request: JobRequest): OnceClaim {
+  return { id: spec.id, asked: askedOf(request), launcher: spec.launcher };
+}
+
+/** The key has a job already: finish what a dead launcher left, and give its id. */
+async function takeOver(root: StateRoot, holder: OnceClaim, request: JobRequest): Promise<Launched> {
+  await finishClaim(root.folder, holder);
+  if (holder.asked !== askedOf(request)) {
+    throw new FaultError(
+      'preflight',
+      `cannot use --once-key ${JSON.stringify(request.onceKey)}: job ${holder.id} has this key and another request`,
+      `look at it with ${quoteWords(['status', holder.id, ...root.option])}, or use another key`,
+    );
+  }
+  return { id: holder.id, isNew: false };
+}
+
+/** A digest, so that a key file holds no prompt. */
+function askedOf(request: JobRequest): string {
+  const { owner: _owner, label: _label, onceKey: _key, ...asked } = request;
+  return hashOf(canonical(asked));
+}
+
+function undo(root: StateRoot, spec: Spec, stage: string): void {
+  const paths = jobPaths(root.folder, spec.id);
+  try {
+    removeTree(stage);
+    removeTree(paths.folder);
+    removeTree(paths.marker);
+  } catch {
+    // Whatever is left over is a job without a worker: readers call it never_started.
+  }
+}
+
+function launchError(root: StateRoot, error: unknown): unknown {
+  const code = errnoOf(error);
+  if (error instanceof FaultError || code === undefined) return error;
+  return new FaultError(
+    'state_unusable',
+    `cannot write into the state folder ${root.folder} (${code})`,
+    'use another place with --state-dir DIR or JOB_STATE_DIR',
+  );
+}

@@ -1,0 +1,31 @@
+// The rows of `status`: every live job, whoever started it, and the most recent finished ones. Costs O(live + shown).
+
+import { compareIds } from '../core/ids.ts';
+import type { Spec } from '../core/job.ts';
+import { exists } from '../platform/folders.ts';
+import { listActive, listJobs } from '../store/catalog.ts';
+import { jobPaths } from '../store/layout.ts';
+import { refresh } from './reconcile.ts';
+import { isEnded, type View } from './view.ts';
+
+export async function listViews(root: string, options: { recent: number; owner: string | null }): Promise<View[]> {
+  const live = listActive(root).filter((id) => exists(jobPaths(root, id).folder));
+  const views: View[] = [];
+  for (const id of live) views.push(await refresh(root, id));
+  let left = options.recent;
+  for (const id of listJobs(root)) {
+    if (left === 0) break;
+    if (live.includes(id)) continue;
+    const view = await refresh(root, id);
+    if (!isWanted(view.spec, options.owner)) continue;
+    views.push(view);
+    left -= 1;
+  }
+  return views
+    .filter((view) => isWanted(view.spec, options.owner))
+    .sort((a, b) => Number(isEnded(a.state)) - Number(isEnded(b.state)) || compareIds(b.id, a.id));
+}
+
+function isWanted(spec: Spec | null, owner: string | null): boolean {
+  return owner === null || spec?.owner === owner;
+}

@@ -1,0 +1,155 @@
+// What `observe` prints: one JSON document of at most 8 KiB in every state. Progress while running, metadata and pointers when
+// finished, never report text. Reading consumes nothing.
+import type { JobEvent } from '../core/events.ts';
+import { excerpt, plainText, tail } from '../core/excerpt.ts';
+import type { AttentionKind, Health } from '../core/job.ts';
+import { leaseStaleMs, observeBytes, tailBytes, textTailBytes } from '../core/limits.ts';
+import { isoOf, nowMs } from '../platform/clock.ts';
+import { readJson, readRange } from '../platform/files.ts';
+import { factsOf } from '../platform/folders.ts';
+import { readEvents } from '../store/journal.ts';
+import type { StateRoot } from '../store/layout.ts';
+import { nextCommands } from './next-commands.ts';
+import { type Condition, conditionOf, isEnded, type View } from './view.ts';
+
+const recentEvents = 5;
+const eventsAtMost = 50;
+
+export function observation(
+  view: View,
+  options: { afterSeq: number | null; root: StateRoot },
+): Record<string, unknown> {
+  const { state, spec, paths } = view;
+  const condition = conditionOf(view);
+  const after = options.afterSeq ?? Math.max(0, state.seq - recentEvents);
+  const journal = readEvents(paths, after, eventsAtMost);
+  const document: Record<string, unknown> = {
+    id: view.id,
+    kind: spec?.kind ?? null,
+    verb: spec?.verb ?? null,
+    owner: spec?.owner ?? null,
+    label: spec?.label === null || spec?.label === undefined ? null : excerpt(plainText(spec.label), 120),
+    state: state.state,
+    ...healthOf(view, condition),
+    supervision: condition,
+    rev: state.rev,
+    created_at: state.created_at,
+    started_at: state.started_at,
+    ended_at: state.ended_at,
+    duration_ms: state.duration_ms,
+    age_ms: Math.max(0, nowMs() - Date.parse(state.created_at)),
+    deadline_ms: spec?.deadline_ms ?? null,
+    exit_code: state.exit_code,
+    signal: state.signal,
+    error: state.error === null ? null : { ...state.error, message: excerpt(plainText(state.error.message), 400) },
+    warnings: state.warnings
+      .slice(0, 5)
+      .map((one) => ({ code: one.code, message: excerpt(plainText(one.message), 200) })),
+    conversation: state.conversation,
+    files: {
+      result: paths.result,
+      output: paths.output,
+      error: paths.error,
+      events: paths.events,
+      worker_log: paths.workerLog,
+    },
+    next: nextFor(view, condition, options.root),
+  };
+  if (!isEnded(state)) document.progress = progressOf(view);
+  return bound(document, journal.events, journal.more, after);
+}
+
+/** The judgement beside the state, as this reader sees it now. */
+export function healthOf(
+  view: View,
+  condition: Condition,
+): { health: Health; attention_kind: AttentionKind; reason?: string } {
+  const attention = (reason: string) => ({
+    health: 'attention' as const,
+    attention_kind: 'monitor_attention' as const,
+    reason,
+  });
+  switch (condition) {
+    case 'orphaned':
+    case 'unclaimed':
+      return attention(
+        'the worker is gone; the command runs on under its shim, and the next wait attaches a new worker',
+      );
+    case 'over':
+    case 'lost':
+    case 'host_restarted':
+    case 'never_started':
+      return attention('it is over, and its end could not be stored from here');
+    case 'supervised':
+    case 'unseen':
+      if (view.leaseAgeMs !== null && view.leaseAgeMs > leaseStaleMs)
+        return attention(`no sign of life of the worker for ${Math.round(view.leaseAgeMs / 1000)} s`);
+      break;
+    default:
+  }
+  return { health: view.state.health, attention_kind: view.state.attention_kind };
+}
+
+function nextFor(view: View, condition: Condition, root: StateRoot): Record<string, string> {
+  if (condition === 'damaged') return { doctor: nextCommands.doctor(view.id, root.option) };
+  if (!isEnded(view.state))
+    return { wait: nextCommands.wait(view.id, root.option), cancel: nextCommands.cancel(view.id, root.option) };
+  const next: Record<string, string> = { result: nextCommands.result(view.id, root.option) };
+  if (view.state.state === 'done') return next;
+  if (view.state.conversation) next.continue = nextCommands.continue(view.id, root.option);
+  next.restart = nextCommands.restart(view.id, root.option);
+  return next;
+}
+
+function progressOf(view: View): Record<string, unknown> {
+  const { paths, spec } = view;
+  const [output, error] = [factsOf(paths.output), factsOf(paths.error)];
+  const newest = Math.max(
+    output && output.size > 0 ? output.modifiedMs : 0,
+    error && error.size > 0 ? error.modifiedMs : 0,
+  );
+  const facts = {
+    stdout_bytes: output?.size ?? 0,
+    stderr_bytes: error?.size ?? 0,
+    last_output_at: newest > 0 ? isoOf(newest) : null,
+    last_output_age_ms: newest > 0 ? Math.max(0, nowMs() - newest) : null,
+  };
+  if (spec?.staff) {
+    const snapshot = readJson(paths.snapshot);
+    return snapshot.kind === 'ok'
+      ? { ...facts, ...snapshot.value }
+      : { ...facts, tools: [], text: '', text_truncated: false };
+  }
+  const bytes = readRange(paths.output, -tailBytes, tailBytes)?.bytes ?? Buffer.alloc(0);
+  const latest = tail(plainText(bytes.toString('utf8')), textTailBytes);
+  return { ...facts, text: latest.text, text_truncated: latest.truncated || (output?.size ?? 0) > tailBytes };
+}
+
+/** At most 8 KiB: events are left out from the newest on (the cursor says where to go on), then the text shrinks. */
+function bound(
+  document: Record<string, unknown>,
+  events: JobEvent[],
+  isMore: boolean,
+  after: number,
+): Record<string, unknown> {
+  let kept = events;
+  const make = (): Record<string, unknown> => ({
+    ...document,
+    events: kept,
+    next_seq: kept.at(-1)?.seq ?? after,
+    more: isMore || kept.length < events.length,
+  });
+  const size = (): number => Buffer.byteLength(JSON.stringify(make())) + 1;
+  while (size() > observeBytes && kept.length > 1) kept = kept.slice(0, -1);
+  if (size() > observeBytes && kept[0]) {
+    const { seq, at, job, owner, type } = kept[0];
+    kept = [{ seq, at, job, owner, type, truncated: true }];
+  }
+  const progress = document.progress as { text?: string; tools?: unknown[] } | undefined;
+  for (let limit = textTailBytes; progress && size() > observeBytes && limit > 64; limit = Math.floor(limit / 2)) {
+    document.progress = { ...progress, text: tail(progress.text ?? '', limit).text, text_truncated: true };
+  }
+  if (progress && size() > observeBytes) document.progress = { tools_truncated: true, text_truncated: true };
+  if (size() > observeBytes) delete document.files;
+  return make();
+}

@@ -1,0 +1,115 @@
+// The deliverable of an ended job, result.md: a staff answer verbatim, the last lines of a command's output, and for everything that
+// did not succeed a report - the reason in the backend's own words, the tails, what was seen last, and how to go on.
+import type { Reading } from '../backends/backend.ts';
+import { formatDuration } from '../core/duration.ts';
+import { excerpt, plainText, tail } from '../core/excerpt.ts';
+import type { JobState, Spec } from '../core/job.ts';
+import { excerptBytes, textTailBytes } from '../core/limits.ts';
+import { quoteWords } from '../core/shell-words.ts';
+import type { TerminateReport } from '../platform/process-tree.ts';
+import type { JobPaths } from '../store/layout.ts';
+import { readLogTail } from '../store/output-log.ts';
+import type { CancelRequest } from '../store/records.ts';
+import { nextCommands } from './next-commands.ts';
+
+export interface Deliverable {
+  spec: Spec;
+  paths: JobPaths;
+  state: JobState;
+  answer: string | null;
+  tree: TerminateReport;
+  cancel: CancelRequest | undefined;
+  reading: Reading | undefined;
+}
+
+export function makeDeliverable(parts: Deliverable): string | Uint8Array {
+  const { state, answer, paths } = parts;
+  if (state.state !== 'done') return makeReport(parts);
+  if (answer !== null) return answer;
+  const output = readLogTail(paths.output);
+  return output.length > 0 ? output : readLogTail(paths.error);
+}
+
+function makeReport(parts: Deliverable): string {
+  const { spec, state, paths } = parts;
+  const sections = [
+    `# ${spec.id}: ${state.state}${state.error ? ` (${state.error.code})` : ''}`,
+    reasonText(parts),
+    facts(parts).join('\n'),
+    progress(parts),
+    logSection('Last output', paths.output, spec.staff !== null),
+    logSection('Last error output', paths.error, false),
+    recovery(parts),
+  ];
+  return `${sections.filter((section) => section !== '').join('\n\n')}\n`;
+}
+
+function reasonText({ state, cancel, tree }: Deliverable): string {
+  if (state.state === 'canceled') {
+    const why = cancel?.why ? `: ${plainText(cancel.why)}` : '';
+    const who = cancel ? ` by ${cancel.owner ?? `process ${cancel.by.pid}`} at ${cancel.at}` : '';
+    const step = {
+      none: 'nothing was running any more',
+      term: 'the tree ended on SIGTERM',
+      kill: 'SIGKILL was needed',
+    }[tree.step];
+    return `Canceled${who}${why}. ${tree.ended.length} process(es) ended; ${step}.`;
+  }
+  const resets = state.error?.resets ? ` (resets: ${state.error.resets})` : '';
+  return `Reason: ${plainText(state.error?.message ?? 'not known')}${resets}`;
+}
+
+function facts({ spec, state, paths, tree }: Deliverable): string[] {
+  const rows: [string, string | null][] = [
+    ['Command', spec.run ? excerpt(quoteWords(spec.run.argv), 1000) : null],
+    ['Backend', spec.staff ? `${spec.staff.backend}, mode ${spec.staff.mode}, profile ${spec.staff.profile}` : null],
+    ['Task', spec.staff ? excerpt(plainText(spec.staff.prompt).replace(/\s+/g, ' '), excerptBytes) : null],
+    ['Folder', spec.cwd],
+    ['Exit code', state.exit_code === null ? null : String(state.exit_code)],
+    [
+      'Signal',
+      state.signal === null ? null : `${state.signal}${state.signal_certain ? '' : ' (by the exit code; not certain)'}`,
+    ],
+    ['Duration', state.duration_ms === null ? null : formatDuration(state.duration_ms)],
+    ['Hard limit', formatDuration(spec.deadline_ms)],
+    ['Conversation', state.conversation?.id ?? null],
+    [
+      'Survivors',
+      tree.survivors.length > 0 ? tree.survivors.map((one) => `${one.pid} (${one.name})`).join(', ') : null,
+    ],
+    ['Warnings', state.warnings.length > 0 ? state.warnings.map((one) => plainText(one.message)).join('; ') : null],
+    ['Whole output', `${paths.output} and ${paths.error}`],
+  ];
+  return rows.filter(([, value]) => value !== null).map(([name, value]) => `${name}: ${value}`);
+}
+
+/** What an agent did last: its latest text and calls. */
+function progress({ reading }: Deliverable): string {
+  if (!reading) return '';
+  const lines: string[] = [];
+  for (const call of reading.tools.slice(-5)) {
+    lines.push(`- ${call.name} ${excerpt(plainText(call.input).replace(/\s+/g, ' '), excerptBytes)} [${call.status}]`);
+  }
+  const text = plainText(reading.answer ?? reading.text).trim();
+  if (text !== '') lines.push('', ...tail(text, textTailBytes).text.split('\n'));
+  return lines.length > 0 ? ['## Seen last (not a finished answer)', '', ...lines].join('\n') : '';
+}
+
+function logSection(title: string, file: string, isStream: boolean): string {
+  // An agent's stdout is its event stream: told above in readable form, not again as JSON.
+  if (isStream) return '';
+  const text = plainText(readLogTail(file).toString('utf8')).trimEnd();
+  return text === '' ? '' : `## ${title}\n\n${text}`;
+}
+
+function recovery({ spec, state }: Deliverable): string {
+  const lines = [
+    '## Going on',
+    '',
+    'Nothing is started again by itself. Look at what was changed first: git status, git diff.',
+  ];
+  if (state.conversation)
+    lines.push(`Go on in the same conversation: ${nextCommands.continue(spec.id, spec.state_option)}`);
+  lines.push(`Start the same once more: ${nextCommands.restart(spec.id, spec.state_option)}`);
+  return lines.join('\n');
+}

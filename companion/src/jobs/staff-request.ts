@@ -1,0 +1,114 @@
+// From the words of a staff verb to a checked request: which backend, which program, may it have this profile, is the conversation
+// free. Everything that can be checked before a process exists is checked here.
+import { type Backend, findArgumentFault } from '../backends/backend.ts';
+import { backends, findBackend } from '../backends/registry.ts';
+import type { UserConfig } from '../core/config.ts';
+import { FaultError, usageError } from '../core/errors.ts';
+import type { CustomBackend, Profile, StaffPart } from '../core/job.ts';
+import { variables } from '../platform/env.ts';
+import { findProgram } from '../platform/which.ts';
+import { listActive } from '../store/catalog.ts';
+import { readUserConfig } from '../store/config.ts';
+import { jobPaths } from '../store/layout.ts';
+import { readSpec, readState } from '../store/records.ts';
+import { inspect, isEnded } from './view.ts';
+
+export interface StaffWords {
+  mode: string;
+  /** As the user named it; undefined takes the default. */
+  backend: string | undefined;
+  model: string | null;
+  profile: Profile;
+  prompt: string;
+  resume: string | null;
+  cwd: string;
+}
+
+export function makeStaffPart(words: StaffWords): StaffPart {
+  const config = readUserConfig();
+  const { backend, custom } = chooseBackend(words.backend ?? config.default_backend, config, words.cwd);
+  if (backend.profiles[words.profile] === null) {
+    const can = Object.entries(backend.profiles)
+      .filter(([, adds]) => adds !== null)
+      .map(([name]) => name);
+    throw new FaultError(
+      'preflight',
+      `cannot use profile ${words.profile} with backend ${custom?.name ?? backend.id}: it cannot be kept there; possible: ${can.join(', ')}`,
+    );
+  }
+  const program = programOf(backend, custom, words.cwd);
+  const fault = custom?.prompt === 'argument' ? findArgumentFault([words.prompt]) : null;
+  if (fault !== null)
+    throw new FaultError(
+      'preflight',
+      `cannot give the task to backend ${custom?.name} as an argument: ${fault}`,
+      'set "prompt": "stdin" for it in your config',
+    );
+  const { mode, model, profile, prompt, resume } = words;
+  return { mode, backend: backend.id, program, model, profile, prompt, resume, custom };
+}
+
+function chooseBackend(
+  name: string | undefined,
+  config: UserConfig,
+  cwd: string,
+): { backend: Backend; custom: CustomBackend | null } {
+  if (name === undefined) return { backend: onlyInstalled(config, cwd), custom: null };
+  const own = Object.hasOwn(config.backends, name) ? config.backends[name] : undefined;
+  const custom = findBackend('custom');
+  if (own && custom) return { backend: custom, custom: { name, argv: own.argv, prompt: own.prompt } };
+  const backend = findBackend(name);
+  if (backend && backend.id !== 'custom') return { backend, custom: null };
+  throw usageError(
+    `cannot use backend ${JSON.stringify(name)}: there are ${known(config)}`,
+    'your own programs go into "backends" of ~/.config/job-companion/config.json',
+  );
+}
+
+function onlyInstalled(config: UserConfig, cwd: string): Backend {
+  const found = backends.filter((backend) =>
+    backend.programs.some((program) => findProgram(program, cwd) !== undefined),
+  );
+  if (found.length === 1 && found[0]) return found[0];
+  const state =
+    found.length === 0 ? 'no agent CLI is on PATH' : `several are installed (${found.map((one) => one.id).join(', ')})`;
+  throw usageError(`cannot choose a backend: ${state}; there are ${known(config)}`, 'name one with --backend NAME');
+}
+
+function known(config: UserConfig): string {
+  return (
+    [...backends.map((backend) => backend.id).filter((id) => id !== 'custom'), ...Object.keys(config.backends)].join(
+      ', ',
+    ) || 'none'
+  );
+}
+
+function programOf(backend: Backend, custom: CustomBackend | null, cwd: string): string {
+  const names = custom ? [custom.argv[0] as string] : backend.programs;
+  for (const name of names) {
+    const program = findProgram(name, cwd);
+    if (program !== undefined) return program;
+  }
+  throw new FaultError(
+    'preflight',
+    `cannot find ${names.join(' or ')} for backend ${custom?.name ?? backend.id}: not on PATH (${variables.searchPath() || 'empty'})`,
+    'install it, or choose another with --backend',
+  );
+}
+
+/** Refuse a second writer on one conversation. The caller holds the state folder's lock until its own job is there. */
+export function requireFreeConversation(root: string, backend: string, conversation: string): void {
+  for (const id of listActive(root)) {
+    const paths = jobPaths(root, id);
+    const spec = readSpec(paths);
+    if (spec.kind !== 'ok' || spec.value.staff?.backend !== backend) continue;
+    const state = readState(paths);
+    const uses = spec.value.staff.resume ?? (state.kind === 'ok' ? state.value.conversation?.id : undefined);
+    if (uses !== conversation || isEnded(inspect(root, id).state)) continue;
+    throw new FaultError(
+      'busy',
+      `cannot continue conversation ${conversation}: job ${id} is using it`,
+      `wait for it: wait ${id}`,
+    );
+  }
+}

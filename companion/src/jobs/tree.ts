@@ -1,0 +1,38 @@
+// The process tree of one job, as far as its record proves who is who. A pid whose identity does not match is never part of it.
+import type { Identity, Spec } from '../core/job.ts';
+import { readText } from '../platform/files.ts';
+import { bootId, livenessOf, pidNamespace } from '../platform/identity.ts';
+import { readProcess } from '../platform/process-table.ts';
+import type { Tree } from '../platform/process-tree.ts';
+import type { JobPaths } from '../store/layout.ts';
+
+export function treeOf(
+  spec: Spec,
+  paths: JobPaths,
+  who: { worker: Identity | null; shim: Identity | null; child: Identity | null },
+): Tree {
+  const living = (identity: Identity | null): number[] =>
+    identity && livenessOf(identity) === 'alive' ? [identity.pid] : [];
+  const shim = who.shim && isHere(who.shim) ? who.shim : null;
+  const atShimPid = shim ? readProcess(shim.pid) : undefined;
+  // A session keeps its number until its last member ends; a stranger with that pid means that nobody of ours is left in it.
+  const isStranger = atShimPid !== undefined && atShimPid.start !== shim?.start_token;
+  const guards = (readText(paths.guardMark, 64) ?? '')
+    .trim()
+    .split(' ')
+    .map(Number)
+    .filter((pid) => pid > 1);
+  return {
+    mark: spec.mark,
+    session: shim && !isStranger ? shim.pid : null,
+    since: isHere(spec.launcher) ? Number(spec.launcher.start_token) || 0 : 0,
+    roots: [...living(shim), ...living(who.child)],
+    spared: [...living(who.worker), ...living(shim)],
+    guards: living(shim).length > 0 ? guards : [],
+    known: new Map(),
+  };
+}
+
+function isHere(identity: Identity): boolean {
+  return identity.boot_id === bootId() && identity.pid_ns === pidNamespace();
+}

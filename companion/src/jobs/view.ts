@@ -1,0 +1,188 @@
+// One job as readers see it: the record and what is alive. `conditionOf` is the one answer to "who looks after this job now?";
+// wait, observe, status, result, cancel, clean and doctor all ask it.
+
+import { idTimeMs } from '../core/ids.ts';
+import type { ExitRecord, Identity, JobState, LaunchRecord, Spec, WorkerRecord } from '../core/job.ts';
+import { outcomes } from '../core/job.ts';
+import { leaseStaleMs, startLimitMs, unseenGraceMs } from '../core/limits.ts';
+import { defaultEngine, findEngine } from '../engines/registry.ts';
+import { isoOf, nowMs } from '../platform/clock.ts';
+import type { Read } from '../platform/files.ts';
+import { exists, factsOf } from '../platform/folders.ts';
+import { bootId, type Liveness } from '../platform/identity.ts';
+import { type JobPaths, jobPaths } from '../store/layout.ts';
+import type { CancelRequest } from '../store/records.ts';
+import {
+  readCancel,
+  readExit,
+  readLaunch,
+  readMark,
+  readReason,
+  readSpec,
+  readState,
+  readWorker,
+} from '../store/records.ts';
+
+export type Seen = Liveness | 'none';
+
+export interface View {
+  id: string;
+  root: string;
+  paths: JobPaths;
+  spec: Spec | null;
+  /** Why the record cannot be used; null for a sound one. */
+  damage: string | null;
+  state: JobState;
+  launch: LaunchRecord | null;
+  worker: WorkerRecord | null;
+  shim: Identity | null;
+  child: Identity | null;
+  seen: { worker: Seen; shim: Seen };
+  isOtherBoot: boolean;
+  isClaimed: boolean;
+  exit: ExitRecord | undefined;
+  reason: string | undefined;
+  cancel: CancelRequest | undefined;
+  leaseAgeMs: number | null;
+}
+
+export type Condition =
+  | 'ended'
+  | 'damaged'
+  /** A living worker looks after it. */
+  | 'supervised'
+  /** Its processes cannot be seen from here (another pid namespace). */
+  | 'unseen'
+  /** A launcher is still at it. */
+  | 'starting'
+  /** The worker is gone, the shim lives: a replacement can take over. */
+  | 'orphaned'
+  /** The worker is gone before the child was started: a replacement may start it. */
+  | 'unclaimed'
+  /** The end is on disk, nobody published it. */
+  | 'over'
+  /** Everything is gone and nobody wrote how it ended. */
+  | 'lost'
+  | 'host_restarted'
+  | 'never_started';
+
+export function isEnded(state: JobState): boolean {
+  return (outcomes as readonly string[]).includes(state.state);
+}
+
+export function inspect(root: string, id: string): View {
+  const paths = jobPaths(root, id);
+  const spec = readSpec(paths);
+  const state = readState(paths);
+  const launch = presentIn(readLaunch(paths));
+  const worker = presentIn(readWorker(paths));
+  const boot = worker?.worker ?? launch?.worker ?? null;
+  const shim = worker?.shim ?? (boot ? readMark(paths.shimMark, boot) : undefined) ?? null;
+  const child = worker?.child ?? (boot ? readMark(paths.childMark, boot) : undefined) ?? null;
+  const engine = findEngine(spec.kind === 'ok' ? spec.value.engine : 'local') ?? defaultEngine;
+  const lease = factsOf(paths.lease);
+  const seen = { worker: bestOf([launch?.worker, worker?.worker], engine.alive), shim: bestOf([shim], engine.alive) };
+  const damage = damageOf(spec, state, seen.worker);
+  return {
+    id,
+    root,
+    paths,
+    spec: presentIn(spec),
+    damage,
+    state: damage === null ? (presentIn(state) ?? earlyState(id, presentIn(spec))) : damagedState(id, damage),
+    launch,
+    worker,
+    shim,
+    child,
+    seen,
+    isOtherBoot: boot !== null && boot.boot_id !== bootId(),
+    isClaimed: exists(paths.started),
+    exit: readExit(paths),
+    reason: readReason(paths),
+    cancel: readCancel(paths),
+    leaseAgeMs: lease ? Math.max(0, nowMs() - lease.modifiedMs) : null,
+  };
+}
+
+export function conditionOf(view: View): Condition {
+  if (view.damage !== null) return 'damaged';
+  if (isEnded(view.state)) return 'ended';
+  const { worker, shim } = view.seen;
+  if (worker === 'alive') return 'supervised';
+  if (!view.spec) return 'damaged';
+  if (worker === 'unknown') return isLongOver(view) ? 'lost' : 'unseen';
+  if (view.isOtherBoot) return 'host_restarted';
+  if (view.isClaimed) {
+    if (view.exit) return 'over';
+    if (shim === 'alive') return 'orphaned';
+    if (shim === 'unknown') return 'unseen';
+    // Between the claim and the shim's own mark lie microseconds; a shim that never wrote it is lost.
+    return shim === 'none' && ageOf(view.paths.started) < 1000 ? 'orphaned' : 'lost';
+  }
+  if (view.launch || view.worker) return 'unclaimed';
+  const isLauncherAlive = (findEngine(view.spec.engine) ?? defaultEngine).alive(view.spec.launcher) === 'alive';
+  return isLauncherAlive || ageOf(view.paths.spec) < startLimitMs ? 'starting' : 'never_started';
+}
+
+/** From another namespace nothing is called dead, until lease and wall clock leave no other reading (contract 7). */
+function isLongOver(view: View): boolean {
+  if (!view.spec || view.leaseAgeMs === null || view.leaseAgeMs < leaseStaleMs) return false;
+  const latest = Date.parse(view.spec.created_at) + view.spec.deadline_ms + view.spec.kill_grace_ms + unseenGraceMs;
+  return nowMs() > latest;
+}
+
+function ageOf(target: string): number {
+  const facts = factsOf(target);
+  return facts ? nowMs() - facts.modifiedMs : Number.POSITIVE_INFINITY;
+}
+
+function bestOf(identities: (Identity | null | undefined)[], alive: (identity: Identity) => Liveness): Seen {
+  const seen = identities.filter((one): one is Identity => one !== null && one !== undefined).map(alive);
+  for (const answer of ['alive', 'unknown', 'dead'] as const) if (seen.includes(answer)) return answer;
+  return 'none';
+}
+
+/** Before the worker's first word: the launcher's spec is all there is. */
+export function earlyState(id: string, spec: Spec | null): JobState {
+  return {
+    schema: 1,
+    id,
+    rev: 0,
+    state: 'starting',
+    health: 'unknown',
+    attention_kind: null,
+    seq: 0,
+    created_at: spec?.created_at ?? isoOf(idTimeMs(id)),
+    started_at: null,
+    ended_at: null,
+    duration_ms: null,
+    exit_code: null,
+    signal: null,
+    signal_certain: null,
+    error: null,
+    warnings: [],
+    conversation: null,
+    reconciled: false,
+    output: null,
+    usage: null,
+  };
+}
+
+/** What a damaged record is to its caller: over, and not a success. Never written down. */
+function damagedState(id: string, damage: string): JobState {
+  const error = { code: 'state_damaged' as const, message: `the record of this job cannot be used: ${damage}` };
+  return { ...earlyState(id, null), state: 'failed', error };
+}
+
+/** A living worker has the record in its memory and writes it again; an ended job is readable without its spec. */
+function damageOf(spec: Read<Spec>, state: Read<JobState>, worker: Seen): string | null {
+  if (worker === 'alive') return null;
+  if (state.kind === 'damaged') return state.reason;
+  if (state.kind === 'ok' && isEnded(state.value)) return null;
+  if (spec.kind === 'ok') return null;
+  return spec.kind === 'damaged' ? spec.reason : 'spec.json is missing';
+}
+
+function presentIn<T>(read: Read<T>): T | null {
+  return read.kind === 'ok' ? read.value : null;
+}

@@ -1,0 +1,116 @@
+// Waiting for the end of jobs. A wait holds nothing and changes nothing but what reconcile.ts allows; killing it harms no job. It sleeps
+// on the FIFO that the worker holds: the kernel wakes it within milliseconds when the worker lets go or is killed. A slow
+// poll stands behind it for file systems without FIFOs and for folders that vanish.
+import { FaultError } from '../core/errors.ts';
+import { monotonicMs } from '../platform/clock.ts';
+import { watchFifo } from '../platform/fifo.ts';
+import { exists } from '../platform/folders.ts';
+import { sameIdentity } from '../platform/identity.ts';
+import { refreshAttached } from './reconcile.ts';
+import { type Condition, conditionOf, isEnded, type View } from './view.ts';
+
+export interface WaitOptions {
+  mode: 'any' | 'all';
+  /** Patience in ms. */
+  timeoutMs: number;
+  heartbeatMs: number | null;
+  onHeartbeat?: (views: View[]) => void;
+}
+
+/** The jobs as they are when the wait is over, in the order of `ids`. */
+export async function waitForJobs(root: string, ids: readonly string[], options: WaitOptions): Promise<View[]> {
+  const until = monotonicMs() + options.timeoutMs;
+  const views = new Map<string, View>();
+  const stop = new AbortController();
+  const beat =
+    options.heartbeatMs === null
+      ? undefined
+      : setInterval(() => options.onHeartbeat?.([...views.values()]), options.heartbeatMs);
+  let failure: unknown;
+  let ended = 0;
+  await Promise.all(
+    ids.map(async (id) => {
+      try {
+        await waitForOne(root, id, until, stop.signal, (view) => views.set(id, view));
+      } catch (error) {
+        failure ??= error;
+        stop.abort();
+        return;
+      }
+      const view = views.get(id);
+      if (view && isEnded(view.state)) ended += 1;
+      if (options.mode === 'any' && ended > 0) stop.abort();
+    }),
+  );
+  clearInterval(beat);
+  if (failure !== undefined) throw failure;
+  return ids.flatMap((id) => views.get(id) ?? []);
+}
+
+async function waitForOne(
+  root: string,
+  id: string,
+  until: number,
+  signal: AbortSignal,
+  tell: (view: View) => void,
+): Promise<void> {
+  for (;;) {
+    let view = await refreshAttached(root, id);
+    if (!exists(view.paths.folder)) throw vanishedError(view);
+    tell(view);
+    if (isEnded(view.state) || signal.aborted) return;
+    const rest = until - monotonicMs();
+    if (rest <= 0) return;
+
+    const nap = makeNap(signal);
+    const close = await watchFifo(view.paths.leaseFifo, nap.wake);
+    // Opened first, looked second: a worker that ended in between is seen here, one that ends later wakes us.
+    view = await refreshAttached(root, id);
+    tell(view);
+    if (!isEnded(view.state) && !signal.aborted) await nap.sleep(Math.min(rest, pauseFor(view, close !== undefined)));
+    close?.();
+  }
+}
+
+/** How long to sleep at most before the next look. Short only while a change is certain to come soon. */
+function pauseFor(view: View, hasFifo: boolean): number {
+  const condition: Condition = conditionOf(view);
+  if (condition === 'supervised') {
+    // The FIFO tells of a death only when this very worker holds it, which it says in worker.json.
+    const isHeld = view.worker !== null && view.launch !== null && sameIdentity(view.worker.worker, view.launch.worker);
+    if (isHeld && hasFifo && view.worker?.fifo) return 5000;
+    return isHeld ? 1000 : 20;
+  }
+  if (condition === 'unseen') return 1000;
+  return condition === 'starting' || condition === 'over' ? 20 : 250;
+}
+
+function makeNap(signal: AbortSignal): { wake: () => void; sleep: (ms: number) => Promise<void> } {
+  let isAwake = false;
+  let wake = (): void => {
+    isAwake = true;
+  };
+  return {
+    wake: () => wake(),
+    sleep: (ms) =>
+      new Promise((resolve) => {
+        if (isAwake || signal.aborted) return resolve();
+        const end = (): void => {
+          clearTimeout(timer);
+          signal.removeEventListener('abort', end);
+          resolve();
+        };
+        const timer = setTimeout(end, Math.min(ms, 2 ** 31 - 1));
+        signal.addEventListener('abort', end);
+        wake = end;
+      }),
+  };
+}
+
+function vanishedError(view: View): FaultError {
+  return new FaultError(
+    'state_unusable',
+    `cannot go on waiting for job ${view.id}: its folder ${view.paths.folder} is gone`,
+    null,
+  );
+}

@@ -1,0 +1,110 @@
+// The only place that reads the environment. Also the rule which variables workers and children get:
+// workers start without NODE_OPTIONS (it is for the caller's programs) and without NODE_EXTRA_CA_CERTS (Node 20 loses 85 ms
+// to it per start); both travel under other names and are handed back to the child.
+import path from 'node:path';
+
+const env = process.env;
+const carried: Record<string, string> = {
+  NODE_OPTIONS: 'JOB_COMPANION_NODE_OPTIONS',
+  NODE_EXTRA_CA_CERTS: 'JOB_COMPANION_EXTRA_CA_CERTS',
+};
+/** The random word by which every process of a job is found again. */
+export const markVariable = 'JOB_COMPANION_MARK';
+/** Only workers carry it: the shim's guard spares them. */
+const roleVariable = 'JOB_COMPANION_ROLE';
+
+export type Environment = Record<string, string>;
+
+export const variables = {
+  stateDir: (): string | undefined => env.JOB_STATE_DIR || undefined,
+  owner: (): string | undefined => env.JOB_OWNER || undefined,
+  searchPath: (): string => env.PATH ?? '',
+  home: (): string | undefined => env.HOME || undefined,
+  noColor: (): boolean => Boolean(env.NO_COLOR) || env.TERM === 'dumb',
+};
+
+/** The user's own folder for this program: `$XDG_CONFIG_HOME/job-companion`, else `~/.config/job-companion`. */
+export function configFolder(): string | undefined {
+  if (env.XDG_CONFIG_HOME && path.isAbsolute(env.XDG_CONFIG_HOME))
+    return path.join(env.XDG_CONFIG_HOME, 'job-companion');
+  return env.HOME ? path.join(env.HOME, '.config', 'job-companion') : undefined;
+}
+
+/** What a worker is started with: the caller's environment, and the mark of its own job. */
+export function workerEnvironment(mark: string): Environment {
+  const result = definedOnly(env);
+  for (const [name, alias] of Object.entries(carried)) {
+    delete result[alias];
+    const value = result[name];
+    delete result[name];
+    if (value !== undefined) result[alias] = value;
+  }
+  return { ...result, [markVariable]: mark, [roleVariable]: 'worker' };
+}
+
+/** What a worker gives to its child: the caller's environment again, the job's own words, never the caller's state folder. */
+export function childEnvironment(own: {
+  id: string;
+  cwd: string;
+  mark: string;
+  add: Environment;
+  remove: readonly string[];
+}): Environment {
+  const result = definedOnly(env);
+  for (const [name, alias] of Object.entries(carried)) {
+    const value = result[alias];
+    delete result[alias];
+    if (value !== undefined) result[name] = value;
+  }
+  for (const name of [...own.remove, 'JOB_STATE_DIR', 'OLDPWD', roleVariable]) delete result[name];
+  return { ...result, ...own.add, PWD: own.cwd, JOB_ID: own.id, JOB_OWNER: own.id, [markVariable]: own.mark };
+}
+
+/** The caller's environment as sorted `NAME=value` lines without what changes from call to call, for a keyed digest. */
+export function comparableEnvironment(): string {
+  const passing = new Set([
+    '_',
+    'PWD',
+    'OLDPWD',
+    'SHLVL',
+    'JOB_ID',
+    'JOB_OWNER',
+    'JOB_STATE_DIR',
+    markVariable,
+    'COLUMNS',
+    'LINES',
+  ]);
+  const given = definedOnly(env);
+  for (const [name, alias] of Object.entries(carried)) {
+    const value = given[alias];
+    delete given[alias];
+    if (value !== undefined) given[name] = value;
+  }
+  const names = Object.keys(given).filter((name) => !passing.has(name));
+  return names
+    .sort()
+    .map((name) => `${name}=${given[name]}`)
+    .join('\0');
+}
+
+const credentialName = /(?:^|_)(?:API_?KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|ACCESS_KEY(?:_ID)?)$/i;
+
+/** Names of the variables that look like credentials and reach the child. Values are never recorded. */
+export function credentialNames(): string[] {
+  return Object.keys(env)
+    .filter((name) => credentialName.test(name))
+    .sort();
+}
+
+/** Names that a POSIX shell cannot carry: they do not reach the child (docs/assumptions.md). */
+export function uncarriableNames(environment: Environment): string[] {
+  return Object.keys(environment)
+    .filter((name) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
+    .sort();
+}
+
+function definedOnly(source: NodeJS.ProcessEnv): Environment {
+  const result: Environment = {};
+  for (const [name, value] of Object.entries(source)) if (value !== undefined) result[name] = value;
+  return result;
+}

@@ -1,0 +1,112 @@
+// Looking at folders and paths: listing, facts about one path, moving and removing. No following of links.
+import {
+  accessSync,
+  constants,
+  existsSync,
+  lstatSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+} from 'node:fs';
+import { errnoOf } from '../core/errors.ts';
+
+export interface PathFacts {
+  kind: 'file' | 'folder' | 'link' | 'other';
+  uid: number;
+  /** Permission bits. */
+  mode: number;
+  size: number;
+  /** Bytes really allocated on disk. */
+  allocated: number;
+  modifiedMs: number;
+}
+
+/** Facts of the path itself (a link is a link), or undefined when there is nothing. */
+export function factsOf(target: string): PathFacts | undefined {
+  const stat = lstatSync(target, { throwIfNoEntry: false });
+  if (!stat) return undefined;
+  const kind = stat.isSymbolicLink() ? 'link' : stat.isDirectory() ? 'folder' : stat.isFile() ? 'file' : 'other';
+  return {
+    kind,
+    uid: stat.uid,
+    mode: stat.mode & 0o7777,
+    size: stat.size,
+    allocated: stat.blocks * 512,
+    modifiedMs: stat.mtimeMs,
+  };
+}
+
+export function exists(target: string): boolean {
+  return existsSync(target);
+}
+
+/** Names in a folder; empty when it is not there. */
+export function listNames(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes(errnoOf(error) ?? '')) return [];
+    throw error;
+  }
+}
+
+export function isFolder(target: string): boolean {
+  return statSync(target, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+/** Is it a regular file that we may execute (links followed)? */
+export function isExecutable(target: string): boolean {
+  if (!statSync(target, { throwIfNoEntry: false })?.isFile()) return false;
+  return isAllowed(target, constants.X_OK);
+}
+
+export function isWritable(target: string): boolean {
+  return isAllowed(target, constants.W_OK);
+}
+
+export function realPath(target: string): string {
+  return realpathSync(target);
+}
+
+/** False when the target name is taken (by a non-empty folder) or the source is gone. */
+export function moveFolder(from: string, to: string): boolean {
+  try {
+    renameSync(from, to);
+    return true;
+  } catch (error) {
+    if (['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes(errnoOf(error) ?? '')) return false;
+    throw error;
+  }
+}
+
+export function removeTree(target: string): void {
+  rmSync(target, { recursive: true, force: true });
+}
+
+/** Renew a file's times; false when the file is gone. */
+export function touch(file: string, atMs: number): boolean {
+  try {
+    utimesSync(file, atMs / 1000, atMs / 1000);
+    return true;
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes(errnoOf(error) ?? '')) return false;
+    throw error;
+  }
+}
+
+export function cutFile(file: string, length: number): void {
+  truncateSync(file, length);
+}
+
+function isAllowed(target: string, mode: number): boolean {
+  try {
+    accessSync(target, mode);
+    return true;
+  } catch {
+    return false;
+  }
+}

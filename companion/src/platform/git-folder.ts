@@ -1,0 +1,71 @@
+// What can be known of a git worktree without starting git: where it begins, and whether its index holds files below a folder.
+// (Starting git costs more than the rest of a launch.)
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { factsOf, isFolder } from './folders.ts';
+
+/** The root of the worktree that holds this folder, or undefined outside git. */
+export function findWorktree(folder: string): string | undefined {
+  for (let at = path.resolve(folder); ; at = path.dirname(at)) {
+    const facts = factsOf(path.join(at, '.git'));
+    if (facts?.kind === 'folder' || facts?.kind === 'file') return at;
+    if (at === path.dirname(at)) return undefined;
+  }
+}
+
+/** Does git track anything below `folder`? False outside git and when the index has a form that we do not know. */
+export function tracksAnything(folder: string): boolean {
+  const root = findWorktree(path.dirname(folder));
+  if (root === undefined) return false;
+  const index = readIndex(root);
+  if (!index) return false;
+  const wanted = `${path.relative(root, folder).split(path.sep).join('/')}/`;
+  for (const name of indexNames(index)) {
+    if (name.startsWith(wanted)) return true;
+    if (name > wanted && name.slice(0, wanted.length) > wanted) return false;
+  }
+  return false;
+}
+
+function readIndex(root: string): Buffer | undefined {
+  try {
+    const dotGit = path.join(root, '.git');
+    const folder = isFolder(dotGit) ? dotGit : linkedFolder(root, readFileSync(dotGit, 'utf8'));
+    const bytes = readFileSync(path.join(folder, 'index'));
+    return bytes.toString('latin1', 0, 4) === 'DIRC' ? bytes : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function linkedFolder(root: string, text: string): string {
+  return path.resolve(root, text.replace(/^gitdir:\s*/, '').trim());
+}
+
+/** The names in an index of version 2, 3 or 4, in its order (gitformat-index). */
+function* indexNames(bytes: Buffer): Generator<string> {
+  const version = bytes.readUInt32BE(4);
+  if (version < 2 || version > 4) return;
+  let at = 12;
+  let name = '';
+  for (let left = bytes.readUInt32BE(8); left > 0 && at + 62 < bytes.length; left -= 1) {
+    const start = at;
+    const isExtended = version >= 3 && (bytes.readUInt16BE(at + 60) & 0x4000) !== 0;
+    at += isExtended ? 64 : 62;
+    let kept = 0;
+    if (version === 4) {
+      let byte = bytes[at++] ?? 0;
+      let strip = byte & 0x7f;
+      while (byte & 0x80) {
+        byte = bytes[at++] ?? 0;
+        strip = ((strip + 1) << 7) | (byte & 0x7f);
+      }
+      kept = Math.max(0, name.length - strip);
+    }
+    const end = bytes.indexOf(0, at);
+    if (end < 0) return;
+    name = name.slice(0, kept) + bytes.toString('latin1', at, end);
+    at = version === 4 ? end + 1 : start + ((end - start + 8) & ~7);
+    yield name;
+  }
+}

@@ -1,0 +1,95 @@
+// A short exclusion around a write, with the holder's identity in it: a dead holder is superseded at once, a living one is
+// waited for and named. (proper-lockfile knows a holder only by the age of a folder.)
+//
+// The lock is a chain of numbered files. To take it: look at the highest number N; when it is free (`N.free`) or its holder is
+// dead, create N+1 exclusively (link). Nobody ever removes the highest number, so two takers cannot both succeed, and
+// a taker that was late finds a higher number than its own and steps back.
+import { linkSync, renameSync } from 'node:fs';
+import path from 'node:path';
+import { errnoOf, FaultError } from '../core/errors.ts';
+import { leaseStaleMs, lockWaitMs } from '../core/limits.ts';
+import { monotonicMs, nowMs, sleep } from './clock.ts';
+import { createFolder, readJson, removeFile, writeFile } from './files.ts';
+import { factsOf, listNames } from './folders.ts';
+import { isIdentity, livenessOf, ownIdentity } from './identity.ts';
+
+/** Run `fn` alone among all processes that use this folder. Throws `busy` when a living holder stays for `waitMs`. */
+export async function withLock<T>(folder: string, fn: () => Promise<T> | T, waitMs = lockWaitMs): Promise<T> {
+  const release = await take(folder, waitMs);
+  try {
+    return await fn();
+  } finally {
+    release();
+  }
+}
+
+async function take(folder: string, waitMs: number): Promise<() => void> {
+  createFolder(folder);
+  const own = ownIdentity();
+  const ticket = path.join(
+    folder,
+    `.${own.pid}-${own.start_token.replace(/\W/g, '')}-${Math.random().toString(36).slice(2)}`,
+  );
+  writeFile(ticket, JSON.stringify(own), { sync: false });
+  const until = monotonicMs() + waitMs;
+  try {
+    for (let pause = 2; ; pause = Math.min(pause * 2, 50)) {
+      const number = tryTake(folder, ticket);
+      if (number !== undefined) {
+        const held = path.join(folder, String(number));
+        return () => renameSync(held, `${held}.free`);
+      }
+      if (monotonicMs() >= until)
+        throw new FaultError('busy', `cannot take the lock ${folder}: it is held by ${holderText(folder)}`);
+      await sleep(pause);
+    }
+  } finally {
+    removeFile(ticket);
+  }
+}
+
+function tryTake(folder: string, ticket: string): number | undefined {
+  const top = highest(folder);
+  if (top.number > 0 && !top.free && !isAbandoned(path.join(folder, String(top.number)))) return undefined;
+  const number = top.number + 1;
+  const file = path.join(folder, String(number));
+  try {
+    linkSync(ticket, file);
+  } catch (error) {
+    if (errnoOf(error) === 'EEXIST') return undefined;
+    throw error;
+  }
+  if (highest(folder).number !== number) {
+    removeFile(file);
+    return undefined;
+  }
+  for (const name of listNames(folder))
+    if (numberOf(name) > 0 && numberOf(name) < number) removeFile(path.join(folder, name));
+  return number;
+}
+
+function highest(folder: string): { number: number; free: boolean } {
+  const names = listNames(folder);
+  const number = Math.max(0, ...names.map(numberOf));
+  return { number, free: number > 0 && names.includes(`${number}.free`) };
+}
+
+function numberOf(name: string): number {
+  const match = /^(\d+)(?:\.free)?$/.exec(name);
+  return match ? Number(match[1]) : 0;
+}
+
+/** Dead, damaged, or unseen from here and old: no holder keeps a lock for a minute. */
+function isAbandoned(file: string): boolean {
+  const read = readJson(file);
+  if (read.kind === 'missing') return false;
+  const liveness = read.kind === 'ok' && isIdentity(read.value) ? livenessOf(read.value) : 'unknown';
+  if (liveness !== 'unknown') return liveness === 'dead';
+  const facts = factsOf(file);
+  return facts !== undefined && nowMs() - facts.modifiedMs > 3 * leaseStaleMs;
+}
+
+function holderText(folder: string): string {
+  const read = readJson(path.join(folder, String(highest(folder).number)));
+  return read.kind === 'ok' ? `process ${String(read.value.pid)}` : 'another process';
+}

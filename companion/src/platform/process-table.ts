@@ -1,0 +1,115 @@
+// One look at the system's processes. Linux reads /proc; macOS asks `ps` (one call per look, because there is no /proc).
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { listNames } from './folders.ts';
+
+export interface ProcessRow {
+  pid: number;
+  parent: number;
+  group: number;
+  session: number;
+  /** `Z` and `X` are dead. */
+  state: string;
+  /** Start time as the kernel tells it: clock ticks since boot on Linux, text on macOS. */
+  start: string;
+  /** CPU ticks used so far (Linux; 0 elsewhere). */
+  cpu: number;
+  name: string;
+}
+
+const isLinux = process.platform === 'linux';
+
+/** The row of one process, or undefined when there is none. */
+export function readProcess(pid: number): ProcessRow | undefined {
+  if (!Number.isSafeInteger(pid) || pid <= 1) return undefined;
+  return isLinux ? readProc(pid) : readPs(['-p', String(pid)])[0];
+}
+
+export function readProcesses(): ProcessRow[] {
+  if (!isLinux) return readPs(['-ax']);
+  const rows: ProcessRow[] = [];
+  for (const name of listNames('/proc')) {
+    if (!/^\d+$/.test(name)) continue;
+    const row = readProc(Number(name));
+    if (row) rows.push(row);
+  }
+  return rows;
+}
+
+/** The value of a variable in the environment that a process was started with; undefined when unset or not readable. */
+export function readProcessVariable(pid: number, name: string): string | undefined {
+  // Only Linux shows the environment cheaply; elsewhere group and parents must do.
+  const text = isLinux ? readWhole(`/proc/${pid}/environ`) : undefined;
+  if (text === undefined) return undefined;
+  const at = text.startsWith(`${name}=`) ? 0 : text.indexOf(`\0${name}=`) + 1;
+  if (at === 0 && !text.startsWith(`${name}=`)) return undefined;
+  const from = at + name.length + 1;
+  const end = text.indexOf('\0', from);
+  return text.slice(from, end < 0 ? undefined : end);
+}
+
+/** A line of /proc/PID/stat; the name may hold spaces and parentheses. */
+export function parseStat(text: string): ProcessRow | undefined {
+  const open = text.indexOf('(');
+  const close = text.lastIndexOf(')');
+  const rest = text.slice(close + 2).split(' ');
+  const pid = Number.parseInt(text.slice(0, open), 10);
+  if (open < 0 || close < open || rest.length < 20 || !Number.isSafeInteger(pid)) return undefined;
+  return {
+    pid,
+    state: rest[0] ?? '',
+    parent: Number(rest[1]),
+    group: Number(rest[2]),
+    session: Number(rest[3]),
+    cpu: Number(rest[11]) + Number(rest[12]),
+    start: rest[19] ?? '',
+    name: text.slice(open + 1, close),
+  };
+}
+
+function readProc(pid: number): ProcessRow | undefined {
+  const text = readWhole(`/proc/${pid}/stat`);
+  return text === undefined ? undefined : parseStat(text);
+}
+
+function readWhole(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'latin1');
+  } catch {
+    return undefined;
+  }
+}
+
+function readPs(which: string[]): ProcessRow[] {
+  const text = ps([...which, '-o', 'pid=,ppid=,pgid=,sess=,stat=,lstart=,comm=']);
+  const rows: ProcessRow[] = [];
+  for (const line of text.split('\n')) {
+    const match = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(\S+)\s+(\S+\s+\S+\s+\d+\s+\S+\s+\d+)\s+(.*)$/.exec(line);
+    if (!match) continue;
+    const [, pid, parent, group, , state, start, name] = match;
+    rows.push({
+      pid: Number(pid),
+      parent: Number(parent),
+      group: Number(group),
+      // macOS shows no usable session id; the group stands in for it.
+      session: Number(group),
+      state: state ?? '',
+      start: start ?? '',
+      cpu: 0,
+      name: name ?? '',
+    });
+  }
+  return rows;
+}
+
+function ps(args: string[]): string {
+  try {
+    return execFileSync('ps', args, {
+      encoding: 'utf8',
+      env: { PATH: '/bin:/usr/bin', LC_ALL: 'C' },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+  } catch {
+    return '';
+  }
+}

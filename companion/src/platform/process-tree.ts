@@ -1,0 +1,130 @@
+// Ending a whole tree. Members are found by three marks: the shim's session and group, the parent chain (remembered from
+// scan to scan, so that a process whose parent died is still known), and a random word in the environment. A process
+// that carries another job's word, with everything below it, is never touched. Every signal is sent to a pid whose start
+// time was compared just before. What left session, tree and environment cannot be found (docs/assumptions.md).
+import { monotonicMs, sleep } from './clock.ts';
+import { markVariable } from './env.ts';
+import { isDeadState } from './identity.ts';
+import { type ProcessRow, readProcess, readProcesses, readProcessVariable } from './process-table.ts';
+
+export interface Tree {
+  mark: string;
+  /** The shim's pid: session and group of the tree; null when there never was one or a stranger has that pid now. */
+  session: number | null;
+  /** Nothing that started before this (kernel ticks) can belong to the tree. */
+  since: number;
+  /** Pids where the parent walk starts: shim and child. Only ones whose identity the caller has compared. */
+  roots: number[];
+  /** Never touched: worker and shim. */
+  spared: number[];
+  /** The shim's guard and its clock: never touched, and their own children neither. */
+  guards: number[];
+  /** Every member ever seen, by pid: its start time. */
+  known: Map<number, string>;
+}
+
+export interface Member {
+  pid: number;
+  start: string;
+  name: string;
+}
+
+export interface TerminateReport {
+  /** The strongest step that was needed. */
+  step: 'none' | 'term' | 'kill';
+  ended: Member[];
+  survivors: Member[];
+}
+
+/** The living members of a tree now. */
+export function findMembers(tree: Tree): Member[] {
+  const rows = readProcesses().filter((row) => !isDeadState(row.state) && !(Number(row.start) < tree.since));
+  const marks = new Map<number, string | undefined>();
+  const markOf = (pid: number): string | undefined => {
+    if (!marks.has(pid)) marks.set(pid, readProcessVariable(pid, markVariable));
+    return marks.get(pid);
+  };
+  const isForeign = (pid: number): boolean => (markOf(pid) ?? tree.mark) !== tree.mark;
+
+  const members = new Map<number, ProcessRow>();
+  for (const row of rows) {
+    const inSession = tree.session !== null && (row.session === tree.session || row.group === tree.session);
+    const isKnown = tree.known.get(row.pid) === row.start || tree.roots.includes(row.pid);
+    if (markOf(row.pid) === tree.mark || ((inSession || isKnown) && !isForeign(row.pid))) members.set(row.pid, row);
+  }
+  // Downwards from every member, except through another job's processes.
+  for (let grew = true; grew; ) {
+    grew = false;
+    for (const row of rows) {
+      if (members.has(row.pid) || !members.has(row.parent) || isForeign(row.pid)) continue;
+      members.set(row.pid, row);
+      grew = true;
+    }
+  }
+  const found: Member[] = [];
+  for (const row of members.values()) {
+    if (isSpared(row, tree)) continue;
+    tree.known.set(row.pid, row.start);
+    found.push({ pid: row.pid, start: row.start, name: row.name });
+  }
+  return found;
+}
+
+function isSpared(row: ProcessRow, tree: Tree): boolean {
+  if (row.pid === process.pid || tree.spared.includes(row.pid)) return true;
+  return tree.guards.includes(row.pid) || tree.guards.includes(row.parent);
+}
+
+/** TERM, grace, KILL, and a look whether it worked. Never signals anybody when the tree is empty. */
+export async function terminate(tree: Tree, options: { graceMs: number; settleMs: number }): Promise<TerminateReport> {
+  const report: TerminateReport = { step: 'none', ended: [], survivors: [] };
+  const seen = new Map<number, Member>();
+  const told = new Set<number>();
+  const note = (members: Member[]): Member[] => {
+    for (const member of members) seen.set(member.pid, member);
+    return members;
+  };
+  let left = note(findMembers(tree));
+  if (left.length === 0) return report;
+
+  report.step = 'term';
+  const termUntil = monotonicMs() + options.graceMs;
+  for (let pause = 5; left.length > 0 && monotonicMs() < termUntil; pause = Math.min(pause * 2, 100)) {
+    for (const member of left) if (!told.has(member.pid) && signal(member, 'SIGTERM')) told.add(member.pid);
+    await sleep(Math.min(pause, Math.max(1, termUntil - monotonicMs())));
+    left = note(stillThere(left, tree));
+  }
+  if (left.length > 0) {
+    report.step = 'kill';
+    const killUntil = monotonicMs() + options.settleMs;
+    for (let pause = 5; left.length > 0 && monotonicMs() < killUntil; pause = Math.min(pause * 2, 200)) {
+      for (const member of left) signal(member, 'SIGKILL');
+      await sleep(pause);
+      left = note(findMembers(tree));
+    }
+  }
+  report.survivors = left;
+  report.ended = [...seen.values()].filter((member) => !left.some((one) => one.pid === member.pid));
+  return report;
+}
+
+/** A cheap look at the ones we know; only when they are all gone, a whole one. */
+function stillThere(members: Member[], tree: Tree): Member[] {
+  const living = members.filter(isAlive);
+  return living.length > 0 ? living : findMembers(tree);
+}
+
+export function isAlive(member: { pid: number; start: string }): boolean {
+  const row = readProcess(member.pid);
+  return row !== undefined && row.start === member.start && !isDeadState(row.state);
+}
+
+function signal(member: Member, name: NodeJS.Signals): boolean {
+  if (!isAlive(member)) return false;
+  try {
+    process.kill(member.pid, name);
+    return true;
+  } catch {
+    return false;
+  }
+}

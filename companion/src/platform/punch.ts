@@ -1,0 +1,35 @@
+// Giving back the blocks of the middle of a file that another process appends to. Linux does it exactly (a hole, by the
+// `fallocate` program of util-linux); where that is missing, the file is cut and its tail appended again, which can lose what is
+// written in between.
+import { execFile } from 'node:child_process';
+import { appendText, readRange } from './files.ts';
+import { cutFile } from './folders.ts';
+
+let canPunch: boolean | undefined;
+
+export type Trimmed = 'punched' | 'cut' | 'failed';
+
+/** Free the bytes [from, to). Offsets are whole pages. After `cut`, what followed `to` stands right after `from`. */
+export async function freeRange(file: string, from: number, to: number): Promise<Trimmed> {
+  if (canPunch !== false) {
+    canPunch = await punch(file, from, to - from);
+    if (canPunch) return 'punched';
+  }
+  return cutMiddle(file, from, to) ? 'cut' : 'failed';
+}
+
+function punch(file: string, offset: number, length: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    execFile('fallocate', ['-p', '-o', String(offset), '-l', String(length), file], { timeout: 30_000 }, (error) =>
+      resolve(error === null),
+    );
+  });
+}
+
+function cutMiddle(file: string, from: number, to: number): boolean {
+  const tail = readRange(file, to, 64 * 1024 * 1024);
+  if (!tail) return false;
+  cutFile(file, from);
+  appendText(file, tail.bytes);
+  return true;
+}

@@ -1,0 +1,62 @@
+// Which jobs are there. Listing the live ones reads only `active/`, so it costs O(live), not O(all).
+import path from 'node:path';
+import { FaultError } from '../core/errors.ts';
+import { compareIds, isId, isIdPrefix } from '../core/ids.ts';
+import { quoteWords } from '../core/shell-words.ts';
+import { listNames } from '../platform/folders.ts';
+import { rootPaths, type StateRoot } from './layout.ts';
+
+/** All ids, newest first. */
+export function listJobs(root: string): string[] {
+  return listNames(rootPaths(root).jobs).filter(isId).sort(compareIds).reverse();
+}
+
+/** Ids of live jobs, oldest first. */
+export function listActive(root: string): string[] {
+  return listNames(rootPaths(root).active).filter(isId).sort(compareIds);
+}
+
+/** A whole id or a unique beginning of one -> the id. */
+export function findJob(root: StateRoot, text: string): string {
+  const list = `list them with: ${quoteWords(['status', ...root.option])}`;
+  const where = `in the state folder ${root.folder}`;
+  if (!isIdPrefix(text)) {
+    throw new FaultError(
+      'unknown_job',
+      `cannot take ${JSON.stringify(text)} as a job id: ids look like run-mik3x9ab-4f7q2z`,
+      list,
+    );
+  }
+  const all = listNames(rootPaths(root.folder).jobs).filter(isId);
+  if (all.includes(text)) return text;
+  const matches = all.filter((id) => id.startsWith(text));
+  if (matches.length === 1) return matches[0] as string;
+  if (matches.length === 0) {
+    throw new FaultError(
+      'unknown_job',
+      `cannot find job ${text}: there is no such job ${where}`,
+      `${list}, or name another folder with --state-dir DIR`,
+    );
+  }
+  const shown = matches.sort(compareIds).slice(-5).join(', ');
+  throw new FaultError(
+    'ambiguous_id',
+    `cannot tell which job ${text} is: ${matches.length} jobs begin so, the newest are ${shown}`,
+    'give more of the id',
+  );
+}
+
+/** A whole id, for commands that change something. */
+export function requireWholeId(root: StateRoot, text: string): string {
+  const id = findJob(root, text);
+  if (id === text) return id;
+  throw new FaultError(
+    'ambiguous_id',
+    `cannot take the short id ${text}: this command needs the whole id`,
+    `the one job that begins so is ${id}`,
+  );
+}
+
+export function jobsFolder(root: string): string {
+  return path.join(root, 'jobs');
+}

@@ -1,0 +1,41 @@
+// The user's own config: `config.json` in the user's config folder. Programs come only from here or from the command line; a
+// repository's config.json may only narrow (contract 11).
+import path from 'node:path';
+import { type UserConfig, userConfig } from '../core/config.ts';
+import { FaultError } from '../core/errors.ts';
+import { configFolder } from '../platform/env.ts';
+import { readText } from '../platform/files.ts';
+import { factsOf } from '../platform/folders.ts';
+
+export function userConfigFile(): string | undefined {
+  const folder = configFolder();
+  return folder === undefined ? undefined : path.join(folder, 'config.json');
+}
+
+/** The user's config; empty when there is none. A file that cannot be trusted or read is refused, never skipped. */
+export function readUserConfig(): UserConfig {
+  const file = userConfigFile();
+  const facts = file === undefined ? undefined : factsOf(file);
+  if (file === undefined || !facts) return { backends: {} };
+  if (facts.kind === 'file' && (facts.uid !== process.getuid?.() || (facts.mode & 0o022) !== 0)) {
+    throw refused(file, 'others own it or may write it');
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(readText(file) ?? '');
+  } catch {
+    throw refused(file, 'it is no regular file with JSON in it');
+  }
+  const parsed = userConfig.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  throw refused(file, `${issue?.path.join('.') || 'it'}: ${issue?.message ?? 'wrong form'}`);
+}
+
+function refused(file: string, reason: string): FaultError {
+  return new FaultError(
+    'preflight',
+    `cannot use the config ${file}: ${reason}`,
+    'the form is {"backends": {"NAME": {"argv": ["PROGRAM", "ARG"], "prompt": "stdin"}}}',
+  );
+}

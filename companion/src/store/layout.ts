@@ -1,0 +1,96 @@
+// Every path below a state folder (contract 6). No other file spells one.
+import path from 'node:path';
+
+export interface StateRoot {
+  /** Absolute path of the state folder. */
+  folder: string;
+  /** The words that make another call find it, for printed commands: `--state-dir X`, or none when it is found by itself. */
+  option: string[];
+}
+
+export function rootPaths(folder: string) {
+  return {
+    meta: path.join(folder, 'meta.json'),
+    ignore: path.join(folder, '.gitignore'),
+    config: path.join(folder, 'config.json'),
+    active: path.join(folder, 'active'),
+    once: path.join(folder, 'once'),
+    slots: path.join(folder, 'slots'),
+    jobs: path.join(folder, 'jobs'),
+    lock: path.join(folder, 'lock'),
+  };
+}
+
+export interface JobPaths {
+  folder: string;
+  spec: string;
+  launch: string;
+  worker: string;
+  lease: string;
+  leaseFifo: string;
+  state: string;
+  events: string;
+  snapshot: string;
+  output: string;
+  error: string;
+  workerLog: string;
+  prompt: string;
+  started: string;
+  shimMark: string;
+  childMark: string;
+  guardMark: string;
+  spawnFailed: string;
+  reason: string;
+  aliveFifo: string;
+  exit: string;
+  result: string;
+  resultRecord: string;
+  cancel: string;
+  waiters: string;
+  collected: string;
+  lock: string;
+  reserve: string;
+  marker: string;
+}
+
+/** `id` must have passed `isId`. */
+export function jobPaths(root: string, id: string): JobPaths {
+  const folder = path.join(root, 'jobs', id);
+  const at = (...names: string[]): string => path.join(folder, ...names);
+  return {
+    folder,
+    spec: at('spec.json'),
+    launch: at('launch.json'),
+    worker: at('worker.json'),
+    lease: at('lease.json'),
+    leaseFifo: at('lease.fifo'),
+    state: at('state.json'),
+    events: at('events.ndjson'),
+    snapshot: at('snapshot.json'),
+    output: at('output.log'),
+    error: at('error.log'),
+    workerLog: at('worker.log'),
+    prompt: at('prompt.txt'),
+    started: at('started'),
+    shimMark: at('started', 'shim'),
+    childMark: at('started', 'child'),
+    guardMark: at('started', 'guard'),
+    spawnFailed: at('started', 'spawn_failed'),
+    reason: at('started', 'reason'),
+    aliveFifo: at('started', 'alive.fifo'),
+    exit: at('exit.json'),
+    result: at('result.md'),
+    resultRecord: at('result.json'),
+    cancel: at('cancel.json'),
+    waiters: at('waiters'),
+    collected: at('collected.json'),
+    lock: at('lock'),
+    reserve: at('reserve'),
+    marker: path.join(root, 'active', id),
+  };
+}
+
+/** A job folder that is still being written lies under this name. */
+export function stagePath(root: string, id: string): string {
+  return path.join(root, 'jobs', `.new-${id}`);
+}

@@ -1,0 +1,111 @@
+// The JSON files of a job folder, read with their form checked and written whole. Who writes what: spec (launcher, once),
+// launch (whoever spawned the worker), worker (the worker), state (the worker, or a settling reader under the lock), cancel
+// (whoever asked first). Unknown fields are kept readable; a file with a wrong form is damage, never an exception.
+import type { ExitRecord, Identity, JobState, LaunchRecord, Spec, WorkerRecord } from '../core/job.ts';
+import { type Read, readJson, readText, writeJson } from '../platform/files.ts';
+import { isIdentity } from '../platform/identity.ts';
+import { parseStat } from '../platform/process-table.ts';
+import type { JobPaths } from './layout.ts';
+
+export interface CancelRequest {
+  by: Identity;
+  owner: string | null;
+  at: string;
+  why: string | null;
+}
+
+const states = ['queued', 'starting', 'running', 'stopping', 'done', 'failed', 'timed_out', 'crashed', 'canceled'];
+const kinds = ['staff', 'run', 'watch', 'timer', 'gate', 'loop'];
+
+export function readSpec(paths: JobPaths): Read<Spec> {
+  return typed<Spec>(paths.spec, (value) => {
+    if (typeof value.id !== 'string' || paths.folder.split('/').at(-1) !== value.id)
+      return 'its id is not that of its folder';
+    if (!kinds.includes(String(value.kind))) return `unknown kind ${String(value.kind)}`;
+    if (typeof value.mark !== 'string' || value.mark.length < 16) return 'no mark';
+    for (const name of ['verb', 'created_at', 'engine', 'cwd', 'mac'])
+      if (typeof value[name] !== 'string') return `no ${name}`;
+    for (const name of ['deadline_ms', 'deadline_mono_ms', 'kill_grace_ms', 'max_output_bytes']) {
+      if (typeof value[name] !== 'number') return `no ${name}`;
+    }
+    if (!isIdentity(value.launcher)) return 'no launcher identity';
+    if (value.kind === 'run' && (!isObject(value.run) || !isWords(value.run.argv))) return 'no command';
+    if (value.kind === 'staff' && (!isObject(value.staff) || typeof value.staff.prompt !== 'string')) return 'no task';
+    return undefined;
+  });
+}
+
+export function readState(paths: JobPaths): Read<JobState> {
+  const read = typed<JobState>(paths.state, (value) => {
+    if (!states.includes(String(value.state))) return `unknown state ${String(value.state)}`;
+    return typeof value.rev === 'number' && typeof value.seq === 'number' ? undefined : 'no rev or seq';
+  });
+  if (read.kind !== 'ok') return read;
+  // Fields that a release added later have their empty value in older records.
+  const missing = { warnings: [], error: null, conversation: null, output: null, usage: null, reconciled: false };
+  return { kind: 'ok', value: { ...missing, ...read.value } };
+}
+
+export function readLaunch(paths: JobPaths): Read<LaunchRecord> {
+  return typed(paths.launch, (value) => (isIdentity(value.worker) ? undefined : 'no identity of a worker'));
+}
+
+export function readWorker(paths: JobPaths): Read<WorkerRecord> {
+  return typed(paths.worker, (value) => {
+    if (!isIdentity(value.worker)) return 'no identity of a worker';
+    const others = [value.shim, value.child].filter((one) => one !== null && one !== undefined);
+    return others.every(isIdentity) ? undefined : 'a damaged identity';
+  });
+}
+
+export function readExit(paths: JobPaths): ExitRecord | undefined {
+  const read = readJson(paths.exit);
+  if (read.kind !== 'ok' || !Number.isInteger(read.value.exit_code)) return undefined;
+  return {
+    exit_code: Number(read.value.exit_code),
+    signaled: read.value.signaled === true,
+    spawn_failed: read.value.spawn_failed === true,
+  };
+}
+
+export function readCancel(paths: JobPaths): CancelRequest | undefined {
+  const read = readJson(paths.cancel);
+  return read.kind === 'ok' ? (read.value as unknown as CancelRequest) : undefined;
+}
+
+/** The word that was written before the first signal of ours: why the tree is being ended. */
+export function readReason(paths: JobPaths): string | undefined {
+  return readText(paths.reason, 64)?.trim() || undefined;
+}
+
+/** A line of /proc/PID/stat (or `PID START` elsewhere) that shim and child wrote about themselves. */
+export function readMark(file: string, boot: { boot_id: string; pid_ns: string }): Identity | undefined {
+  const text = readText(file, 4096);
+  if (!text?.endsWith('\n')) return undefined;
+  const row = parseStat(text);
+  const [pid, ...start] = row ? [String(row.pid), row.start] : text.trim().split(' ');
+  const identity = { pid: Number(pid), start_token: start.join(' '), boot_id: boot.boot_id, pid_ns: boot.pid_ns };
+  return isIdentity(identity) ? identity : undefined;
+}
+
+export function writeState(paths: JobPaths, state: JobState): void {
+  writeJson(paths.state, state);
+}
+
+function typed<T>(file: string, fault: (value: Record<string, unknown>) => string | undefined): Read<T> {
+  const read = readJson(file);
+  if (read.kind !== 'ok') return read;
+  const name = file.split('/').at(-1);
+  const reason = fault(read.value);
+  return reason === undefined
+    ? { kind: 'ok', value: read.value as T }
+    : { kind: 'damaged', reason: `${name}: ${reason}` };
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isWords(value: unknown): boolean {
+  return Array.isArray(value) && value.length > 0 && value.every((word) => typeof word === 'string');
+}

@@ -1,0 +1,51 @@
+// Entry of the hidden `_worker ROOT ID`. A worker that throws leaves what it knows in worker.log and in an event, and exits; the next
+// `wait` replaces it. When that has happened too often the job is ended and called crashed.
+import { messageOf } from '../core/errors.ts';
+import { isId } from '../core/ids.ts';
+import { killSettleMs, orphanGraceMs, workerFailures } from '../core/limits.ts';
+import { conclude } from '../jobs/conclude.ts';
+import { treeOf } from '../jobs/tree.ts';
+import { inspect } from '../jobs/view.ts';
+import { terminate } from '../platform/process-tree.ts';
+import { openJournal, readEvents } from '../store/journal.ts';
+import { type Claim, claimJob } from './claim.ts';
+import { supervise } from './supervise.ts';
+
+export type WorkerLog = (text: string) => void;
+
+/** True when the job was looked after to its end (or was none of ours). */
+export async function runWorker(root: string, id: string, log: WorkerLog): Promise<boolean> {
+  if (!root.startsWith('/') || !isId(id)) throw new Error('usage: _worker ROOT ID');
+  let claim: Claim | undefined;
+  try {
+    claim = await claimJob(root, id);
+    if (claim) await Promise.race([supervise(claim), unexpected()]);
+    return true;
+  } catch (error) {
+    log(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+    if (claim) await giveUp(claim, messageOf(error));
+    return false;
+  } finally {
+    claim?.release();
+  }
+}
+
+/** Whatever is thrown outside of the awaited story. */
+function unexpected(): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    process.on('uncaughtException', reject);
+    process.on('unhandledRejection', reject);
+  });
+}
+
+async function giveUp(claim: Claim, message: string): Promise<void> {
+  const { paths, spec, root } = claim;
+  openJournal(paths, spec).append('worker_failed', { message });
+  const failures = readEvents(paths, 0, 100_000).events.filter((event) => event.type === 'worker_failed').length;
+  if (failures < workerFailures) return;
+  const view = inspect(root, spec.id);
+  const tree = treeOf(spec, paths, { worker: claim.self, shim: view.shim, child: view.child });
+  const ended = await terminate(tree, { graceMs: orphanGraceMs, settleMs: killSettleMs });
+  const warnings = [{ code: 'worker_failed', message: `the worker failed ${failures} times: ${message}` }];
+  conclude(claim, { reason: 'worker_lost', exit: view.exit, tree: ended, reconciled: false, warnings });
+}

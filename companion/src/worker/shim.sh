@@ -1,0 +1,133 @@
+# The shim: parent of the child, leader of its session, about 1 MiB. It claims the one start, keeps the child's output on files,
+# enforces the hard limit even when no worker lives, and writes exit.json by rename when the child has ended.
+#   $1 job folder  $2 whole seconds to the hard limit  $3 kill grace in whole seconds  $4 stdin of the child
+#   $5 umask of the child  $6 mark of the job in the environment  $7... the command (absolute path first)
+# Every variable begins with _jc_, because one that the caller exported would reach the child changed.
+_jc_job=$1 _jc_limit=$2 _jc_grace=$3 _jc_input=$4 _jc_mask=$5 _jc_mark=$6
+shift 6
+umask 077
+_jc_has_path=${PATH+yes} _jc_path=${PATH-}
+PATH=$_jc_path:/usr/bin:/bin
+
+mkdir "$_jc_job/started" 2>/dev/null || exit 121
+exec </dev/null >/dev/null 2>&1
+# We are told to end through files only; what a TERM to the whole group means is for the child to say.
+trap : HUP INT TERM
+
+_jc_self() { # a line that says who runs this: pid and start time
+  if read -r _jc_line </proc/self/stat; then printf '%s\n' "$_jc_line"; else
+    sh -c 'echo "$PPID" "$(LC_ALL=C ps -o lstart= -p "$PPID")"'
+  fi
+}
+_jc_self >"$_jc_job/started/shim"
+# Room for exit.json is taken now, so that a disk which fills up cannot lose the exit code.
+printf '%-160s\n' '{}' >"$_jc_job/started/exit"
+# alive.fifo tells a worker that re-attached of our end; limit.fifo tells the guard of the end of our sleep.
+mkfifo -m 600 "$_jc_job/started/alive.fifo" "$_jc_job/started/limit.fifo" && exec 9<>"$_jc_job/started/alive.fifo"
+
+_jc_members() { # "pid start" of the tree: our session or group, and whoever carries the mark
+  if [ ! -r /proc/self/stat ]; then
+    ps -axo pid=,pgid= | while read -r _jc_pid _jc_group; do [ "$_jc_group" = $$ ] && echo "$_jc_pid -"; done
+    return
+  fi
+  for _jc_file in /proc/[0-9]*/stat; do
+    read -r _jc_line <"$_jc_file" || continue
+    # shellcheck disable=SC2086
+    set -- ${_jc_line##*) }
+    [ "$1" != Z ] && { [ "$3" = $$ ] || [ "$4" = $$ ]; } && echo "${_jc_line%% *} ${20}"
+  done
+  grep -ls "JOB_COMPANION_MARK=$_jc_mark" /proc/[0-9]*/environ | while IFS=/ read -r _ _ _jc_pid _; do
+    grep -qs JOB_COMPANION_ROLE=worker "/proc/$_jc_pid/environ" && continue
+    read -r _jc_line <"/proc/$_jc_pid/stat" || continue
+    # shellcheck disable=SC2086
+    set -- ${_jc_line##*) }
+    [ "$1" != Z ] && echo "$_jc_pid ${20}"
+  done
+}
+
+_jc_strike() { # send signal $1 to the tree; true when somebody was there
+  _jc_hit=
+  _jc_list=$(_jc_members | sort -u)
+  while read -r _jc_pid _jc_start; do
+    case $_jc_pid in '' | $$ | "$_jc_guard" | "$_jc_sleep") continue ;; esac
+    if [ "$_jc_start" != - ]; then # the same process still?
+      read -r _jc_line <"/proc/$_jc_pid/stat" || continue
+      # shellcheck disable=SC2086
+      set -- "$1" ${_jc_line##*) }
+      [ "${21}" = "$_jc_start" ] || continue
+    fi
+    kill "-$1" "$_jc_pid" && _jc_hit=yes
+  done <<LIST
+$_jc_list
+LIST
+  [ -n "$_jc_hit" ]
+}
+
+_jc_until_limit() {
+  if [ -p "$_jc_job/started/limit.fifo" ]; then
+    read -r _ <"$_jc_job/started/limit.fifo" # ends when the sleep that holds the other end does
+  else # no FIFOs here: in slices, so that a killed guard leaves no long sleep behind
+    while [ "$_jc_limit" -gt 0 ]; do sleep 5; _jc_limit=$((_jc_limit - 5)); done
+  fi
+  return 0
+}
+
+_jc_watch() { # the guard: strikes at the limit, whoever else is alive
+  trap '' HUP INT TERM
+  _jc_guard=$(_jc_self_pid)
+  _jc_until_limit
+  [ -e "$_jc_job/exit.json" ] && exit 0
+  # The first reason wins: a worker that struck before us has told the tree already.
+  (set -C && echo hard_timeout >"$_jc_job/started/reason") && _jc_strike TERM
+  while [ "$_jc_grace" -gt 0 ] && _jc_strike 0; do
+    sleep 1
+    _jc_grace=$((_jc_grace - 1))
+  done
+  _jc_rounds=0
+  while [ "$_jc_rounds" -lt 20 ] && _jc_strike KILL; do
+    sleep 1
+    _jc_rounds=$((_jc_rounds + 1))
+  done
+}
+
+_jc_self_pid() { # of the shell that calls this in $( ): its parent
+  if read -r _jc_line </proc/self/stat; then
+    # shellcheck disable=SC2086
+    set -- ${_jc_line##*) }
+    echo "$2"
+  else
+    sh -c 'ps -o ppid= -p "$PPID"' | tr -d ' '
+  fi
+}
+
+_jc_sleep=
+if [ -p "$_jc_job/started/limit.fifo" ]; then
+  sleep "$_jc_limit" >"$_jc_job/started/limit.fifo" 9>&- &
+  _jc_sleep=$!
+fi
+_jc_watch 9>&- &
+_jc_guard=$!
+echo "$_jc_guard $_jc_sleep" >"$_jc_job/started/guard"
+
+# In the foreground, because a shell without job control makes its background commands ignore SIGINT. What the shell
+# says of the child's end (killed by a signal, not just a code above 128) goes to `notes`.
+exec 2>"$_jc_job/started/notes"
+(
+  umask "$_jc_mask"
+  _jc_self >"$_jc_job/started/child"
+  if [ -n "$_jc_has_path" ]; then PATH=$_jc_path; else unset PATH; fi
+  trap 'echo yes >"$_jc_job/started/spawn_failed"' EXIT
+  exec "$@"
+) <"$_jc_input" >>"$_jc_job/output.log" 2>>"$_jc_job/error.log" 9>&-
+_jc_code=$?
+
+exec 2>/dev/null
+_jc_signaled=false _jc_failed=false
+[ "$_jc_code" -gt 128 ] && [ -s "$_jc_job/started/notes" ] && _jc_signaled=true
+[ -e "$_jc_job/started/spawn_failed" ] && _jc_failed=true
+printf '{"exit_code":%d,"signaled":%s,"spawn_failed":%s}' "$_jc_code" "$_jc_signaled" "$_jc_failed" 1<>"$_jc_job/started/exit"
+mv -f "$_jc_job/started/exit" "$_jc_job/exit.json"
+# The guard first: the end of the sleep is its signal to strike.
+kill -9 "$_jc_guard"
+[ -n "$_jc_sleep" ] && kill -9 "$_jc_sleep"
+exit "$_jc_code"

@@ -1,0 +1,150 @@
+// The life of one job: start or find the child, follow it, stop it when there is a reason, see that its whole tree is gone, publish.
+// It is done by whatever worker lives; every fact that the next one needs is on disk before it matters.
+import type { Reading } from '../backends/backend.ts';
+import { errnoOf, messageOf } from '../core/errors.ts';
+import { drainMs, killSettleMs, lingerMs } from '../core/limits.ts';
+import { type EndReason, parseReason } from '../core/outcome.ts';
+import { conclude } from '../jobs/conclude.ts';
+import { treeOf } from '../jobs/tree.ts';
+import { atMonotonic, isoNow, monotonicMs, sleep } from '../platform/clock.ts';
+import { writeJson } from '../platform/files.ts';
+import { exists } from '../platform/folders.ts';
+import { type TerminateReport, terminate } from '../platform/process-tree.ts';
+import { environmentDigest, readKey } from '../store/mac.ts';
+import { readCancel, readExit, readReason } from '../store/records.ts';
+import { type Agent, followAgent } from './agent.ts';
+import { attachChild, type Child, startChild } from './child.ts';
+import type { Claim } from './claim.ts';
+import { makeDueLook } from './due.ts';
+import { Follower } from './follow.ts';
+import { planChild } from './plan.ts';
+import { Progress } from './progress.ts';
+import { claimReason } from './stop.ts';
+import { makeTicker } from './ticker.ts';
+
+const nothing: TerminateReport = { step: 'none', ended: [], survivors: [] };
+
+export async function supervise(claim: Claim): Promise<void> {
+  const { paths, spec } = claim;
+  const progress = new Progress(claim);
+  const isClaimed = exists(paths.started);
+  tellClaim(claim, progress, isClaimed);
+  if (!isClaimed && readCancel(paths))
+    return void conclude(claim, { reason: 'canceled', exit: undefined, tree: nothing, reconciled: false });
+
+  const child = isClaimed ? await attachChild(claim) : await tryStart(claim, progress);
+  if (!child) return;
+  writeJson(paths.worker, { worker: claim.self, shim: child.shim, child: child.child, fifo: claim.hasFifo });
+  if (progress.state.started_at === null) {
+    progress.step('started', 'started', { child: child.child?.pid ?? null }, { started_at: isoNow() });
+  }
+  const agent = followAgent(claim, progress);
+  const follower = new Follower(paths, spec.max_output_bytes, agent?.sink, () => agent?.update());
+  const reason = await untilEnd(claim, child, follower, agent);
+
+  if (reason === 'state_vanished')
+    return void (await terminate(treeOf(spec, paths, { worker: claim.self, ...child }), stopTimes(claim)));
+  const ended = reason === 'exited' ? nothing : await stopTree(claim, child, progress, reason);
+  const leftovers = await sweep(claim, child);
+  const omitted = await follower.end();
+  agent?.update();
+  progress.flush();
+  const exit = readExit(paths);
+  conclude(claim, {
+    reason: reason === 'exited' && !exit ? 'worker_lost' : reason,
+    exit,
+    tree: reason === 'exited' ? leftovers : { ...ended, survivors: leftovers.survivors },
+    reconciled: false,
+    reading: agent?.reading as Reading | undefined,
+    omitted,
+    warnings: progress.state.warnings,
+  });
+}
+
+/** A start that the system refuses (folder gone, command line too long) is the end of the job, with the system's words. */
+async function tryStart(claim: Claim, progress: Progress): Promise<Child | undefined> {
+  try {
+    const plan = planChild(claim.root, claim.spec, claim.paths);
+    if (plan.conversationId !== null && claim.spec.staff) {
+      progress.state.conversation = { backend: claim.spec.staff.backend, id: plan.conversationId };
+    }
+    return await startChild(claim, plan);
+  } catch (error) {
+    const code = errnoOf(error);
+    if (code === undefined) throw error;
+    const detail =
+      code === 'ENOENT' ? `${messageOf(error)} (does the folder ${claim.spec.cwd} still exist?)` : messageOf(error);
+    conclude(claim, { reason: 'spawn_failed', exit: undefined, tree: nothing, reconciled: false, detail });
+    return undefined;
+  }
+}
+
+/** Until the shim is gone or somebody has a reason to stop it. */
+async function untilEnd(claim: Claim, child: Child, follower: Follower, agent: Agent | undefined): Promise<EndReason> {
+  const { paths, spec } = claim;
+  const releases: (() => void)[] = [];
+  try {
+    return await new Promise<EndReason>((resolve) => {
+      void child.ended.then(() => resolve(parseReason(readReason(paths)) ?? 'exited'));
+      let hasStopped = false;
+      const stop = (wanted: EndReason): void => {
+        if (hasStopped) return;
+        hasStopped = true;
+        const reason = wanted === 'state_vanished' ? wanted : claimReason(claim, wanted);
+        if (reason !== undefined) resolve(reason);
+      };
+      releases.push(atMonotonic(spec.deadline_mono_ms, () => stop('hard_timeout')));
+      const isDue = makeDueLook(claim, follower, agent);
+      const tick = (): void => {
+        follower.tick();
+        const reason = isDue();
+        if (reason !== undefined) stop(reason);
+      };
+      releases.push(makeTicker(claim, tick));
+    });
+  } finally {
+    for (const release of releases) release();
+  }
+}
+
+async function stopTree(claim: Claim, child: Child, progress: Progress, reason: EndReason): Promise<TerminateReport> {
+  const { paths, spec } = claim;
+  if (reason === 'canceled') progress.note('cancel_requested', { request: readCancel(paths) ?? null });
+  progress.step('stop_asked', 'stopping', { reason });
+  const report = await terminate(treeOf(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
+  // The shim writes exit.json as soon as its child is gone.
+  const until = monotonicMs() + killSettleMs;
+  let isGone = false;
+  void child.ended.then(() => {
+    isGone = true;
+  });
+  while (!isGone && report.survivors.length === 0 && monotonicMs() < until) await sleep(5);
+  return report;
+}
+
+/** What the child left behind. The shim is gone by now, so nothing of its session is spared. */
+async function sweep(claim: Claim, child: Child): Promise<TerminateReport> {
+  const { paths, spec } = claim;
+  if (spec.run?.keep_children) return nothing;
+  return terminate(treeOf(spec, paths, { worker: claim.self, ...child }), { graceMs: drainMs, settleMs: killSettleMs });
+}
+
+function stopTimes(claim: Claim): { graceMs: number; settleMs: number } {
+  return { graceMs: claim.spec.kill_grace_ms, settleMs: killSettleMs };
+}
+
+function tellClaim(claim: Claim, progress: Progress, isClaimed: boolean): void {
+  const { generation, self, spec } = claim;
+  if (generation === 1) {
+    progress.step('claimed', 'claimed', { worker: self.pid });
+    return;
+  }
+  const key = readKey();
+  const isChanged = !isClaimed && key !== undefined && environmentDigest(key) !== spec.environment.digest;
+  const message =
+    'the worker was lost before the start, and its replacement has another environment than the launcher had';
+  const warnings = isChanged
+    ? [...progress.state.warnings, { code: 'environment_changed', message }]
+    : progress.state.warnings;
+  progress.step('claimed', 'worker_replaced', { worker: self.pid, generation, baseline_reset: true }, { warnings });
+}

@@ -1,0 +1,18 @@
+// The worker's clock: a look each second, and at once when `cancel` wakes us; the lease every five. Costs an idle worker a
+// few file looks a second.
+import { leaseMs } from '../core/limits.ts';
+import { type Claim, renewLease } from './claim.ts';
+
+export function makeTicker(claim: Claim, tick: () => void): () => void {
+  const second = setInterval(tick, 1000);
+  const lease = setInterval(() => renewLease(claim.paths), leaseMs);
+  process.on('SIGURG', tick);
+  // A request that came before we listened.
+  const first = setTimeout(tick, 0);
+  return () => {
+    clearInterval(second);
+    clearInterval(lease);
+    clearTimeout(first);
+    process.off('SIGURG', tick);
+  };
+}

@@ -1,0 +1,76 @@
+// codex.ts: the exact command line of each profile, with and without model and conversation; the prompt is never in it.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import type { StaffRequest } from '../../companion/src/backends/backend.ts';
+import { codex } from '../../companion/src/backends/codex.ts';
+
+const thread = '01a22bfe-9211-7f90-84c0-cddae2b57942';
+
+const request: StaffRequest = {
+  mode: 'staffer',
+  prompt: 'Do it.',
+  model: null,
+  profile: 'standard',
+  resume: null,
+  freshId: '11111111-2222-4333-8444-555555555555',
+  cwd: '/w',
+  deadlineMs: 3_600_000,
+  stateRoot: '/w/.job-state',
+  promptFile: '/w/.job-state/jobs/x/prompt.txt',
+  custom: null,
+};
+const head = ['exec', '--json', '--skip-git-repo-check'];
+const protectedWorkspace = [
+  '-c',
+  'sandbox_mode="workspace-write"',
+  '-c',
+  'default_permissions="job-companion"',
+  '-c',
+  'permissions.job-companion.extends=":workspace"',
+  '-c',
+  'permissions.job-companion.filesystem={"/w/.job-state"="read"}',
+];
+
+test('plan: the exact arguments of each profile', () => {
+  assert.deepEqual(codex.plan(request).args, [...head, ...protectedWorkspace, '-']);
+  assert.deepEqual(codex.plan({ ...request, profile: 'restricted' }).args, [...head, '-s', 'read-only', '-']);
+  const unrestricted = codex.plan({ ...request, profile: 'unrestricted' }).args;
+  assert.deepEqual(unrestricted, [...head, '-s', 'danger-full-access', '-']);
+});
+
+test('plan: model and sandbox come before resume, the dash last', () => {
+  const plan = codex.plan({ ...request, profile: 'restricted', model: '-odd', resume: thread });
+  assert.deepEqual(plan.args, [...head, '-s', 'read-only', '--model=-odd', 'resume', thread, '-']);
+  const standard = codex.plan({ ...request, resume: thread });
+  assert.deepEqual(standard.args, [...head, ...protectedWorkspace, 'resume', thread, '-']);
+});
+
+test('plan: the prompt is stdin as it is and never an argument', () => {
+  for (const prompt of [
+    '--help',
+    '-',
+    '--dangerously-bypass-approvals-and-sandbox',
+    '/exit',
+    'resume',
+    'a\'b"c`d$e\\\r\n\t😀',
+  ]) {
+    const plan = codex.plan({ ...request, prompt });
+    assert.equal(plan.promptBy, 'stdin');
+    assert.equal(plan.stdin, prompt);
+    assert.deepEqual(plan.args, [...head, ...protectedWorkspace, '-']);
+  }
+});
+
+test('plan: the path of the state folder is quoted; where it would be a pattern, the rule is left out', () => {
+  const quoted = codex.plan({ ...request, stateRoot: '/w "x"\\ü=/.job-state' }).args;
+  assert.equal(quoted[10], 'permissions.job-companion.filesystem={"/w \\"x\\"\\\\ü=/.job-state"="read"}');
+  const pattern = codex.plan({ ...request, stateRoot: '/w[1]/.job-state' }).args;
+  assert.deepEqual(pattern, [...head, '-s', 'workspace-write', '-']);
+});
+
+test('plan: what a codex around us has set is taken out of the environment, its home and keys are not', () => {
+  const { remove, environment } = codex.plan(request);
+  assert.deepEqual(environment, {});
+  assert.ok(remove.includes('CODEX_THREAD_ID') && remove.includes('CODEX_SANDBOX_NETWORK_DISABLED'));
+  for (const kept of ['CODEX_HOME', 'CODEX_API_KEY', 'OPENAI_API_KEY']) assert.ok(!remove.includes(kept), kept);
+});

@@ -1,0 +1,50 @@
+// Replays a recorded run (test/fixtures/agents/ID/CASE.*) through a backend the way the worker does: every line of
+// stdout, then the ending, then the verdict.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Backend, type Ending, makeReading, type Reading } from '../../companion/src/backends/backend.ts';
+import { judgeStaff, type StaffReason, type StaffVerdict } from '../../companion/src/backends/verdict.ts';
+
+const fixtures = join(import.meta.dirname, '../fixtures/agents');
+
+export function listCases(id: string): string[] {
+  const names = readdirSync(join(fixtures, id)).filter((name) => name.endsWith('.meta.json'));
+  return names.map((name) => name.replace('.meta.json', '')).sort();
+}
+
+export function replay(
+  backend: Backend,
+  name: string,
+  { resume = null, reason = 'exited' }: { resume?: string | null; reason?: StaffReason } = {},
+): { reading: Reading; verdict: StaffVerdict } {
+  const path = (kind: string) => join(fixtures, backend.id, `${name}.${kind}`);
+  const meta: { exit_code: number | null; exit_signal: string | null } = JSON.parse(
+    readFileSync(path('meta.json'), 'utf8'),
+  );
+  const lines = readFileSync(path('jsonl'), 'utf8').split('\n');
+  const stderrTail = existsSync(path('stderr.txt')) ? readFileSync(path('stderr.txt'), 'utf8') : '';
+  return replayLines(
+    backend,
+    lines,
+    { exitCode: meta.exit_code, signal: meta.exit_signal, stderrTail },
+    resume,
+    reason,
+  );
+}
+
+export function replayLines(
+  backend: Backend,
+  lines: readonly string[],
+  end: Omit<Ending, 'byItself'>,
+  resume: string | null = null,
+  reason: StaffReason = 'exited',
+): { reading: Reading; verdict: StaffVerdict } {
+  const reading = makeReading();
+  const ending = { ...end, byItself: reason === 'exited' };
+  lines.forEach((line, n) => {
+    backend.read(line, reading, new Date(n * 1000).toISOString());
+  });
+  backend.close?.(reading, ending);
+  const { keepsConversation } = backend;
+  return { reading, verdict: judgeStaff(reading, ending, { resume, reason, keepsConversation }) };
+}
