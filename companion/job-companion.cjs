@@ -3004,6 +3004,8 @@ mv -f "$_jc_job/started/exit" "$_jc_job/exit.json"
 # The guard first: the end of the sleep is its signal to strike.
 kill -9 "$_jc_guard"
 [ -n "$_jc_sleep" ] && kill -9 "$_jc_sleep"
+# Gone before we are, so that nobody takes them for something the child left behind.
+wait
 exit "$_jc_code"
 `;
   }

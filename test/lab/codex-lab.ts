@@ -23,8 +23,8 @@ export async function makeCodexLab(workspace: Workspace, scenario: string): Prom
   if (!existsSync(program)) throw new Error('codex is not installed; run: npm ci --prefix test/lab/agents/codex');
   const model = await startModel(workspace);
   const codexHome = join(workspace.home, '.codex');
-  mkdirSync(codexHome, { recursive: true });
   const use: CodexLab['use'] = (name, { userConfig = '' } = {}) => {
+    mkdirSync(codexHome, { recursive: true });
     writeFileSync(join(codexHome, 'config.toml'), makeConfig(`${model.url}/${name}/v1`, userConfig));
   };
   use(scenario);

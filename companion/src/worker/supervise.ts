@@ -2,7 +2,7 @@
 // It is done by whatever worker lives; every fact that the next one needs is on disk before it matters.
 import type { Reading } from '../backends/backend.ts';
 import { errnoOf, messageOf } from '../core/errors.ts';
-import { drainMs, killSettleMs, lingerMs } from '../core/limits.ts';
+import { drainMs, killSettleMs } from '../core/limits.ts';
 import { type EndReason, parseReason } from '../core/outcome.ts';
 import { conclude } from '../jobs/conclude.ts';
 import { treeOf } from '../jobs/tree.ts';
