@@ -4,16 +4,15 @@
 import type { Context, Reply } from './commands/command.ts';
 import { FaultError } from './core/errors.ts';
 import { exitCodes } from './core/exit-codes.ts';
+import { terminalOf, writeOut } from './platform/output.ts';
 
 process.exitCode = exitCodes.fault;
 
-// A reader that closes its end early (`| head`) is no error of ours.
-for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
-
 async function main(args: string[]): Promise<void> {
+  if (process.platform !== 'linux') (await import('./platform/install-ps.ts')).installForMac();
   if (args[0] === '_worker') {
     const { runWorker } = await import('./worker/main.ts');
-    const isDone = await runWorker(args[1] ?? '', args[2] ?? '', (text) => process.stderr.write(text));
+    const isDone = await runWorker(args[1] ?? '', args[2] ?? '', (text) => writeOut(2, text));
     process.exit(isDone ? 0 : 70);
   }
   const { dispatch } = await import('./commands/dispatch.ts');
@@ -23,12 +22,13 @@ async function main(args: string[]): Promise<void> {
 }
 
 function makeContext(): Omit<Context, 'root'> {
+  const terminal = terminalOf(1);
   return {
     cwd: process.cwd(),
-    isTerminal: process.stdout.isTTY === true,
-    width: process.stdout.columns ?? 1000,
+    isTerminal: terminal.isTerminal,
+    width: terminal.columns,
     readStdin,
-    tell: (text) => process.stderr.write(`${text}\n`),
+    tell: (text) => writeOut(2, `${text}\n`),
   };
 }
 
@@ -39,21 +39,19 @@ async function readStdin(): Promise<Buffer> {
 }
 
 function print(reply: Reply): void {
-  if (reply.json !== undefined) process.stdout.write(`${JSON.stringify(reply.json)}\n`);
-  else if (reply.out !== undefined && reply.out.length > 0) process.stdout.write(reply.out);
-  for (const note of reply.notes ?? []) process.stderr.write(`${note}\n`);
+  if (reply.json !== undefined) writeOut(1, `${JSON.stringify(reply.json)}\n`);
+  else if (reply.out !== undefined && reply.out.length > 0) writeOut(1, reply.out);
+  for (const note of reply.notes ?? []) writeOut(2, `${note}\n`);
 }
 
 main(process.argv.slice(2)).catch((error: unknown) => {
   if (error instanceof FaultError) {
-    process.stderr.write(`job-companion: ${error.message}\n${error.next === null ? '' : `try: ${error.next}\n`}`);
+    writeOut(2, `job-companion: ${error.message}\n${error.next === null ? '' : `try: ${error.next}\n`}`);
     if (process.argv.includes('--json')) {
-      process.stdout.write(
-        `${JSON.stringify({ error: { code: error.code, message: error.message, next: error.next } })}\n`,
-      );
+      writeOut(1, `${JSON.stringify({ error: { code: error.code, message: error.message, next: error.next } })}\n`);
     }
   } else {
-    process.stderr.write(`job-companion: internal error: ${error instanceof Error ? error.stack : String(error)}\n`);
+    writeOut(2, `job-companion: internal error: ${error instanceof Error ? error.stack : String(error)}\n`);
   }
   process.exitCode = exitCodes.fault;
 });

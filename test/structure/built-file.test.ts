@@ -55,6 +55,18 @@ test('the build writes the version and the text of a .sh file into the bundle', 
   assert.equal(said, '7.8.9 echo shim\n\n');
 });
 
+test('parts that are loaded on demand run, also with a comment end, a backtick and a backslash in them', (t) => {
+  const main =
+    "async function main() {\n  const { say } = await import('./later.ts');\n  console.log(say('a*/b'));\n}\nmain();\n";
+  const copy = makeCopy(t, main);
+  const later =
+    "export const say = (text: string) => [text.replace(/a*\\//, '`${1}'), 'x\\\\y', 'end */'].join(' ');\n";
+  writeFileSync(join(copy, 'companion/src/later.ts'), later);
+  assert.equal(build(copy).status, 0);
+  const said = spawnSync(join(copy, 'companion/job-companion.cjs'), { encoding: 'utf8' });
+  assert.equal(said.stdout, 'a*`${1}b x\\y end */\n', said.stderr);
+});
+
 test('the build lists the licence of each bundled package and of no other', (t) => {
   const copy = makeCopy(t, "import kleur from 'kleur';\nimport ms from 'ms';\nconsole.log(kleur.bold('x'));\n");
   assert.equal(build(copy).status, 0);
@@ -67,7 +79,7 @@ test('the build refuses a bundle beyond its budget and writes nothing', (t) => {
   const copy = makeCopy(t, `console.log('${'x'.repeat(budget)}');\n`);
   const { status, stderr } = build(copy);
   assert.equal(status, 1);
-  assert.match(stderr, /it is 450\.\d KB, the budget is 450\.0 KB\. Largest parts: companion\/src\/main\.ts/);
+  assert.match(stderr, /it is 45[01]\.\d KB, the budget is 450\.0 KB\. Largest parts: companion\/src\/main\.ts/);
   assert.throws(() => statSync(join(copy, 'companion/job-companion.cjs')), { code: 'ENOENT' });
 });
 
@@ -82,7 +94,7 @@ function makeCopy(t: TestContext, source: string): string {
   mkdirSync(join(dir, 'companion/src'), { recursive: true });
   writeFileSync(join(dir, 'package.json'), '{ "name": "copy", "version": "7.8.9", "type": "module" }');
   writeFileSync(join(dir, 'companion/src/main.ts'), source);
-  cpSync(join(root, 'companion/build.mjs'), join(dir, 'companion/build.mjs'));
+  for (const name of ['build.mjs', 'pack.mjs']) cpSync(join(root, 'companion', name), join(dir, 'companion', name));
   symlinkSync(join(root, 'node_modules'), join(dir, 'node_modules'));
   return dir;
 }

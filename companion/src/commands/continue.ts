@@ -36,7 +36,7 @@ export const continueCommand: Command = {
     checkRoot(root.folder);
     const prompt = await taskOf(context, input);
     const parent = parentOf(root, input);
-    requireGenuine(parent);
+    await requireGenuine(parent);
     const staff = parent.staff;
     const resume = conversationOf(root.folder, parent);
     if (!staff || resume === null) {

@@ -24,8 +24,8 @@ export const doctor: Command = {
       !isThere && word === undefined
         ? []
         : word === undefined
-          ? diagnoseAll(root)
-          : [diagnose(root, findJob(root, word))];
+          ? await diagnoseAll(root)
+          : [await diagnose(root, findJob(root, word))];
     const isWrong = findings.some((finding) => finding.problem !== null);
     const code = isWrong ? exitCodes.unsuccessful : exitCodes.done;
     if (input.has('json')) {

@@ -42,7 +42,7 @@ export const restart: Command = {
     const id = requireWholeId(root, input.words[0] as string);
     const view = await refresh(root.folder, id);
     const spec = requireSpec(root, id);
-    requireGenuine(spec);
+    await requireGenuine(spec);
     if (!isEnded(view.state))
       throw new FaultError(
         'busy',

@@ -16,7 +16,7 @@ export interface WorkerStart {
 export interface Engine {
   id: string;
   /** Start a worker that outlives us. Returns when the process exists; does not wait until it is ready. */
-  start(worker: WorkerStart): Identity;
+  start(worker: WorkerStart): Promise<Identity>;
   /** Is this process alive, dead, or not to be seen from here? */
   alive(identity: Identity): Liveness;
   /** Send a signal after comparing the identity; false when it was not sent. */

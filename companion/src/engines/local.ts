@@ -3,7 +3,6 @@
 import { workerEnvironment } from '../platform/env.ts';
 import { identityOf, livenessOf, signalIdentity } from '../platform/identity.ts';
 import { companionFile } from '../platform/self.ts';
-import { spawnDetached } from '../platform/spawn.ts';
 import type { Engine } from './engine.ts';
 
 /** A worker is idle nearly always: a small young generation keeps it under 50 MB. */
@@ -12,7 +11,9 @@ const nodeOptions = ['--max-semi-space-size=1', '--no-warnings'];
 export const local: Engine = {
   id: 'local',
 
-  start(worker) {
+  async start(worker) {
+    // Loaded only here: readers need no child_process, which costs a start 3 ms.
+    const { spawnDetached } = await import('../platform/spawn.ts');
     const pid = spawnDetached({
       program: process.execPath,
       args: [...nodeOptions, companionFile(), '_worker', worker.stateRoot, worker.id],

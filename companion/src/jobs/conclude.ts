@@ -83,7 +83,7 @@ function publish(
   state.seq = journal.seq;
   finish(paths, state);
   if (spec.kind === 'staff' && state.state === 'done' && state.warnings.length === 0) {
-    for (const file of [paths.output, paths.error, paths.snapshot, paths.prompt]) removeFile(file);
+    for (const file of [paths.output, paths.snapshot, paths.prompt]) removeFile(file);
   }
 }
 

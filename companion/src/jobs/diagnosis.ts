@@ -18,19 +18,25 @@ export interface Finding {
   facts: string[];
 }
 
-export function diagnose(root: StateRoot, id: string): Finding {
+export async function diagnose(root: StateRoot, id: string): Promise<Finding> {
   const view = inspect(root.folder, id);
   const condition = conditionOf(view);
-  return { id, condition, ...problemOf(root, view, condition), facts: factsOfJob(view) };
+  return { id, condition, ...(await problemOf(root, view, condition)), facts: factsOfJob(view) };
 }
 
 /** Every job with a problem, live ones first. */
-export function diagnoseAll(root: StateRoot): Finding[] {
+export async function diagnoseAll(root: StateRoot): Promise<Finding[]> {
   const ids = [...new Set([...listActive(root.folder), ...listJobs(root.folder)])];
-  return ids.map((id) => diagnose(root, id)).filter((finding) => finding.problem !== null);
+  const findings: Finding[] = [];
+  for (const id of ids) findings.push(await diagnose(root, id));
+  return findings.filter((finding) => finding.problem !== null);
 }
 
-function problemOf(root: StateRoot, view: View, condition: Condition): { problem: string | null; next: string | null } {
+async function problemOf(
+  root: StateRoot,
+  view: View,
+  condition: Condition,
+): Promise<{ problem: string | null; next: string | null }> {
   const { id, spec, damage } = view;
   const wait = nextCommands.wait(id, root.option);
   if (!exists(jobPaths(root.folder, id).folder))
@@ -40,7 +46,7 @@ function problemOf(root: StateRoot, view: View, condition: Condition): { problem
       problem: `the record is damaged: ${damage}; nothing was deleted, output and result files are as they were`,
       next: nextCommands.status(root.option),
     };
-  if (spec && !isEnded(view.state) && !isGenuine(spec, readKey())) {
+  if (spec && !isEnded(view.state) && !(await isGenuine(spec, readKey()))) {
     return {
       problem: 'spec.json was changed or written by another user: nothing is started or signaled for this job',
       next: nextCommands.observe(id, root.option),

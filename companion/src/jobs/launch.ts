@@ -5,15 +5,17 @@
 import { errnoOf, FaultError } from '../core/errors.ts';
 import { makeId } from '../core/ids.ts';
 import type { Identity, Lineage, RunPart, Spec, StaffPart } from '../core/job.ts';
+import { toHex } from '../core/sha256.ts';
 import { quoteWords } from '../core/shell-words.ts';
 import { defaultEngine } from '../engines/registry.ts';
 import { isoOf, monotonicMs, nowMs } from '../platform/clock.ts';
 import { credentialNames } from '../platform/env.ts';
-import { createFile, createFolder, writeJson } from '../platform/files.ts';
+import { createFolder, writeFile, writeJson } from '../platform/files.ts';
 import { moveFolder, removeTree } from '../platform/folders.ts';
 import { ownIdentity } from '../platform/identity.ts';
+import { randomBytes } from '../platform/random.ts';
 import { jobPaths, type StateRoot, stagePath } from '../store/layout.ts';
-import { canonical, ensureKey, environmentDigest, hashOf, macOf, randomBytesOf } from '../store/mac.ts';
+import { canonical, ensureKey, environmentDigest, hashOf, macOf } from '../store/mac.ts';
 import { claimOnce, type OnceClaim } from '../store/once.ts';
 import { ensureRoot } from '../store/root.ts';
 import { finishClaim } from './once.ts';
@@ -46,7 +48,7 @@ export async function launch(root: StateRoot, request: JobRequest): Promise<Laun
   const key = ensureKey();
   ensureRoot(root.folder);
   const launcher = ownIdentity();
-  const spec = makeSpec(root, request, launcher, key);
+  const spec = await makeSpec(root, request, launcher, key);
   const stage = stagePath(root.folder, spec.id);
   try {
     stageJob(root, spec, stage);
@@ -57,7 +59,7 @@ export async function launch(root: StateRoot, request: JobRequest): Promise<Laun
     }
     if (!moveFolder(stage, jobPaths(root.folder, spec.id).folder))
       throw new FaultError('state_unusable', `cannot move ${stage} into place`);
-    startWorker(root.folder, spec, { paths: jobPaths(root.folder, spec.id) }, 1);
+    await startWorker(root.folder, spec, { paths: jobPaths(root.folder, spec.id) }, 1);
   } catch (error) {
     undo(root, spec, stage);
     throw launchError(root, error);
@@ -65,9 +67,9 @@ export async function launch(root: StateRoot, request: JobRequest): Promise<Laun
   return { id: spec.id, isNew: true };
 }
 
-function makeSpec(root: StateRoot, request: JobRequest, launcher: Identity, key: string): Spec {
+async function makeSpec(root: StateRoot, request: JobRequest, launcher: Identity, key: string): Promise<Spec> {
   const createdMs = nowMs();
-  const random = randomBytesOf(22);
+  const random = randomBytes(22);
   const { deadlineMs, killGraceMs, maxOutputBytes, firstOutputMs, stallMs, onceKey, ...rest } = request;
   const unsigned = {
     schema: 1 as const,
@@ -83,18 +85,18 @@ function makeSpec(root: StateRoot, request: JobRequest, launcher: Identity, key:
     max_output_bytes: maxOutputBytes,
     first_output_ms: firstOutputMs,
     stall_ms: stallMs,
-    mark: random.subarray(6).toString('hex'),
+    mark: toHex(random.subarray(6)),
     launcher,
     environment: { digest: environmentDigest(key), credentials: credentialNames() },
   };
-  return { ...unsigned, mac: macOf(unsigned, key) };
+  return { ...unsigned, mac: await macOf(unsigned, key) };
 }
 
 function stageJob(root: StateRoot, spec: Spec, stage: string): void {
   createFolder(stage);
   writeJson(`${stage}/spec.json`, spec);
   createFolder(`${stage}/waiters`);
-  createFile(jobPaths(root.folder, spec.id).marker, '');
+  writeFile(jobPaths(root.folder, spec.id).marker, '', { sync: false });
 }
 
 /** What must be the same for a second launch with one key: everything that was asked for. */

@@ -14,8 +14,8 @@ export function requireSpec(root: StateRoot, id: string): Spec {
 }
 
 /** Nothing is ever executed from a spec that somebody else wrote or changed. */
-export function requireGenuine(spec: Spec): void {
-  if (isGenuine(spec, readKey())) return;
+export async function requireGenuine(spec: Spec): Promise<void> {
+  if (await isGenuine(spec, readKey())) return;
   throw new FaultError(
     'preflight',
     `cannot start anything from job ${spec.id}: its spec.json was changed or comes from another user or machine`,

@@ -23,7 +23,7 @@ const attachable: readonly Condition[] = ['orphaned', 'unclaimed'];
 /** Look at a job; publish its end when it is provably over and nobody did. Never starts anything. */
 export async function refresh(root: string, id: string): Promise<View> {
   const view = inspect(root, id);
-  if (!settled.includes(conditionOf(view)) || !mayAct(view)) return view;
+  if (!settled.includes(conditionOf(view)) || !(await mayAct(view))) return view;
   try {
     await withLock(view.paths.lock, () => settle(inspect(root, id)));
   } catch (error) {
@@ -36,17 +36,17 @@ export async function refresh(root: string, id: string): Promise<View> {
 /** As `refresh`, and a lost worker is replaced. For `wait` and `cancel`. */
 export async function refreshAttached(root: string, id: string): Promise<View> {
   const view = await refresh(root, id);
-  if (!attachable.includes(conditionOf(view)) || !mayAct(view)) return view;
+  if (!attachable.includes(conditionOf(view)) || !(await mayAct(view))) return view;
   await withLock(view.paths.lock, () => reattach(inspect(root, id)));
   return inspect(root, id);
 }
 
 /** Only here, only with our own spec (a changed one could name another job's processes). */
-function mayAct(view: View): boolean {
+async function mayAct(view: View): Promise<boolean> {
   if (!view.spec || !isWritable(view.paths.folder)) return false;
   const namespace = view.worker?.worker.pid_ns ?? view.launch?.worker.pid_ns ?? view.spec.launcher.pid_ns;
   const isHere = namespace === pidNamespace() || view.isOtherBoot;
-  return (isHere || conditionOf(view) === 'lost') && isGenuine(view.spec, readKey());
+  return (isHere || conditionOf(view) === 'lost') && (await isGenuine(view.spec, readKey()));
 }
 
 async function settle(view: View): Promise<void> {
@@ -73,7 +73,7 @@ function settledReason(view: View, condition: Condition): EndReason {
   return 'worker_lost';
 }
 
-function reattach(view: View): void {
+async function reattach(view: View): Promise<void> {
   if (!attachable.includes(conditionOf(view)) || !view.spec) return;
   const generation = (view.launch?.generation ?? 1) + 1;
   // The first replacements come at once; one that dies again and again is tried at growing intervals.
@@ -81,14 +81,20 @@ function reattach(view: View): void {
     generation <= promptReplacements ? 0 : Math.min(60_000, 1000 * 2 ** (generation - promptReplacements - 1));
   const facts = factsOf(view.paths.launch);
   if (facts && nowMs() - facts.modifiedMs < pause) return;
-  startWorker(view.root, view.spec, view, generation);
+  await startWorker(view.root, view.spec, view, generation);
 }
 
 /** Start a worker and write down who it is. The caller holds the lock, or is the launcher. */
-export function startWorker(root: string, spec: Spec, job: { paths: View['paths'] }, generation: number): void {
+export async function startWorker(
+  root: string,
+  spec: Spec,
+  job: { paths: View['paths'] },
+  generation: number,
+): Promise<void> {
   const engine = findEngine(spec.engine) ?? defaultEngine;
-  const worker = engine.start({ stateRoot: root, id: spec.id, mark: spec.mark, logFile: job.paths.workerLog });
-  writeJson(job.paths.launch, { worker, generation });
+  const worker = await engine.start({ stateRoot: root, id: spec.id, mark: spec.mark, logFile: job.paths.workerLog });
+  // Not forced to the disk: after a power loss the worker is gone, and the record says so without this file.
+  writeJson(job.paths.launch, { worker, generation }, { sync: false });
 }
 
 function fullError(view: View): FaultError {

@@ -72,17 +72,10 @@ export function isEnded(state: JobState): boolean {
 
 export function inspect(root: string, id: string): View {
   const paths = jobPaths(root, id);
-  const spec = readSpec(paths);
-  const state = readState(paths);
-  const launch = presentIn(readLaunch(paths));
-  const worker = presentIn(readWorker(paths));
-  const boot = worker?.worker ?? launch?.worker ?? null;
-  const shim = worker?.shim ?? (boot ? readMark(paths.shimMark, boot) : undefined) ?? null;
-  const child = worker?.child ?? (boot ? readMark(paths.childMark, boot) : undefined) ?? null;
-  const engine = findEngine(spec.kind === 'ok' ? spec.value.engine : 'local') ?? defaultEngine;
-  const lease = factsOf(paths.lease);
-  const seen = { worker: bestOf([launch?.worker, worker?.worker], engine.alive), shim: bestOf([shim], engine.alive) };
-  const damage = damageOf(spec, state, seen.worker);
+  const [spec, state] = [readSpec(paths), readState(paths)];
+  const isOver = state.kind === 'ok' && isEnded(state.value);
+  const who = isOver ? nobody : whoIsThere(paths, spec);
+  const damage = damageOf(spec, state, who.seen.worker);
   return {
     id,
     root,
@@ -90,11 +83,41 @@ export function inspect(root: string, id: string): View {
     spec: presentIn(spec),
     damage,
     state: damage === null ? (presentIn(state) ?? earlyState(id, presentIn(spec))) : damagedState(id, damage),
+    ...who,
+  };
+}
+
+type Who = Omit<View, 'id' | 'root' | 'paths' | 'spec' | 'damage' | 'state'>;
+
+/** Of an ended job nobody needs to know who was who. */
+const nobody: Who = {
+  launch: null,
+  worker: null,
+  shim: null,
+  child: null,
+  seen: { worker: 'none', shim: 'none' },
+  isOtherBoot: false,
+  isClaimed: false,
+  exit: undefined,
+  reason: undefined,
+  cancel: undefined,
+  leaseAgeMs: null,
+};
+
+function whoIsThere(paths: JobPaths, spec: Read<Spec>): Who {
+  const launch = presentIn(readLaunch(paths));
+  const worker = presentIn(readWorker(paths));
+  const boot = worker?.worker ?? launch?.worker ?? null;
+  const shim = worker?.shim ?? (boot ? readMark(paths.shimMark, boot) : undefined) ?? null;
+  const child = worker?.child ?? (boot ? readMark(paths.childMark, boot) : undefined) ?? null;
+  const engine = findEngine(spec.kind === 'ok' ? spec.value.engine : 'local') ?? defaultEngine;
+  const lease = factsOf(paths.lease);
+  return {
     launch,
     worker,
     shim,
     child,
-    seen,
+    seen: { worker: bestOf([launch?.worker, worker?.worker], engine.alive), shim: bestOf([shim], engine.alive) },
     isOtherBoot: boot !== null && boot.boot_id !== bootId(),
     isClaimed: exists(paths.started),
     exit: readExit(paths),

@@ -54,7 +54,7 @@ async function waitForOne(
   signal: AbortSignal,
   tell: (view: View) => void,
 ): Promise<void> {
-  for (;;) {
+  for (let round = 0; ; round += 1) {
     let view = await refreshAttached(root, id);
     if (!exists(view.paths.folder)) throw vanishedError(view);
     tell(view);
@@ -67,22 +67,24 @@ async function waitForOne(
     // Opened first, looked second: a worker that ended in between is seen here, one that ends later wakes us.
     view = await refreshAttached(root, id);
     tell(view);
-    if (!isEnded(view.state) && !signal.aborted) await nap.sleep(Math.min(rest, pauseFor(view, close !== undefined)));
+    if (!isEnded(view.state) && !signal.aborted)
+      await nap.sleep(Math.min(rest, pauseFor(view, close !== undefined, round)));
     close?.();
   }
 }
 
-/** How long to sleep at most before the next look. Short only while a change is certain to come soon. */
-function pauseFor(view: View, hasFifo: boolean): number {
+/** How long to sleep at most before the next look. Short only while a change should come soon, and longer when it does not. */
+function pauseFor(view: View, hasFifo: boolean, round: number): number {
   const condition: Condition = conditionOf(view);
+  const soon = Math.min(20 * 1.25 ** round, 1000);
   if (condition === 'supervised') {
     // The FIFO tells of a death only when this very worker holds it, which it says in worker.json.
     const isHeld = view.worker !== null && view.launch !== null && sameIdentity(view.worker.worker, view.launch.worker);
     if (isHeld && hasFifo && view.worker?.fifo) return 5000;
-    return isHeld ? 1000 : 20;
+    return isHeld ? 1000 : soon;
   }
   if (condition === 'unseen') return 1000;
-  return condition === 'starting' || condition === 'over' ? 20 : 250;
+  return soon;
 }
 
 function makeNap(signal: AbortSignal): { wake: () => void; sleep: (ms: number) => Promise<void> } {

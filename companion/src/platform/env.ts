@@ -96,9 +96,9 @@ export function credentialNames(): string[] {
     .sort();
 }
 
-/** Names that a POSIX shell cannot carry: they do not reach the child (docs/assumptions.md). */
-export function uncarriableNames(environment: Environment): string[] {
-  return Object.keys(environment)
+/** Names that a POSIX shell cannot carry: these variables do not reach the child (docs/assumptions.md). */
+export function uncarriableNames(): string[] {
+  return Object.keys(env)
     .filter((name) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
     .sort();
 }

@@ -1,14 +1,15 @@
 // A FIFO as a sign of life: whoever holds it open and dies, even by SIGKILL, wakes everybody who watches it within
 // milliseconds. Nothing is ever written into it. Trap: opened while nobody holds it, it tells nothing, ever. So: open first,
 // then compare the identity on disk, then wait; and keep a slow poll for file systems without FIFOs.
-import { execFile } from 'node:child_process';
 import { chmodSync, closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { errnoOf } from '../core/errors.ts';
 
 const flags = constants.O_NONBLOCK | constants.O_NOFOLLOW;
 
 /** Make a FIFO, 0600. False when it cannot be made here; true when one is there. */
-export function makeFifo(file: string): Promise<boolean> {
+export async function makeFifo(file: string): Promise<boolean> {
+  // Loaded only here: whoever waits needs no child_process.
+  const { execFile } = await import('node:child_process');
   return new Promise((resolve) => {
     execFile('mkfifo', ['-m', '600', file], (error) => resolve(error === null || isFifo(file)));
   });

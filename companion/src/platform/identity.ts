@@ -1,6 +1,5 @@
 // Who a process is: pid, start time, boot and pid namespace. A pid alone proves nothing: it may be a stranger's by now, and
 // a zombie still answers `kill(pid, 0)`. Liveness has three answers; "cannot see from here" is never "dead".
-import { execFileSync } from 'node:child_process';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { errnoOf } from '../core/errors.ts';
 import type { Identity } from '../core/job.ts';
@@ -11,9 +10,14 @@ export type Liveness = 'alive' | 'dead' | 'unknown';
 let boot: string | undefined;
 let namespace: string | undefined;
 
+/** Where there is no /proc, main.ts brings the name of this boot. */
+export function installBootId(id: string): void {
+  boot = id;
+}
+
 /** Names this boot of the machine. */
 export function bootId(): string {
-  boot ??= process.platform === 'linux' ? readBootId() : run('sysctl', ['-n', 'kern.boottime']);
+  boot ??= readBootId();
   return boot;
 }
 
@@ -95,8 +99,4 @@ function link(target: string): string {
   } catch {
     return 'none';
   }
-}
-
-function run(program: string, args: string[]): string {
-  return execFileSync(program, args, { encoding: 'utf8' }).trim();
 }

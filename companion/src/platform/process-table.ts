@@ -1,5 +1,4 @@
 // One look at the system's processes. Linux reads /proc; macOS asks `ps` (one call per look, because there is no /proc).
-import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { listNames } from './folders.ts';
 
@@ -18,6 +17,14 @@ export interface ProcessRow {
 }
 
 const isLinux = process.platform === 'linux';
+
+/** How rows are read where there is no /proc: main.ts installs it (process-table-ps.ts), so that Linux does not load it. */
+type ReadPs = (which: string[]) => ProcessRow[];
+let readPs: ReadPs = () => [];
+
+export function installPs(read: ReadPs): void {
+  readPs = read;
+}
 
 /** The row of one process, or undefined when there is none. */
 export function readProcess(pid: number): ProcessRow | undefined {
@@ -77,39 +84,5 @@ function readWhole(file: string): string | undefined {
     return readFileSync(file, 'latin1');
   } catch {
     return undefined;
-  }
-}
-
-function readPs(which: string[]): ProcessRow[] {
-  const text = ps([...which, '-o', 'pid=,ppid=,pgid=,sess=,stat=,lstart=,comm=']);
-  const rows: ProcessRow[] = [];
-  for (const line of text.split('\n')) {
-    const match = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(\S+)\s+(\S+\s+\S+\s+\d+\s+\S+\s+\d+)\s+(.*)$/.exec(line);
-    if (!match) continue;
-    const [, pid, parent, group, , state, start, name] = match;
-    rows.push({
-      pid: Number(pid),
-      parent: Number(parent),
-      group: Number(group),
-      // macOS shows no usable session id; the group stands in for it.
-      session: Number(group),
-      state: state ?? '',
-      start: start ?? '',
-      cpu: 0,
-      name: name ?? '',
-    });
-  }
-  return rows;
-}
-
-function ps(args: string[]): string {
-  try {
-    return execFileSync('ps', args, {
-      encoding: 'utf8',
-      env: { PATH: '/bin:/usr/bin', LC_ALL: 'C' },
-      stdio: ['ignore', 'pipe', 'ignore'],
-    });
-  } catch {
-    return '';
   }
 }

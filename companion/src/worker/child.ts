@@ -6,9 +6,9 @@ import { monotonicMs, sleep } from '../platform/clock.ts';
 import { watchFifo } from '../platform/fifo.ts';
 import { closeFile, openAppend } from '../platform/files.ts';
 import { exists } from '../platform/folders.ts';
-import { identityOf, livenessOf } from '../platform/identity.ts';
+import { livenessOf } from '../platform/identity.ts';
 import { spawnShim } from '../platform/spawn.ts';
-import { readExit, readMark } from '../store/records.ts';
+import { readMark } from '../store/records.ts';
 import type { Claim } from './claim.ts';
 import type { ChildPlan } from './plan.ts';
 import script from './shim.sh';
@@ -47,11 +47,11 @@ export async function startChild(claim: Claim, plan: ChildPlan): Promise<Child> 
     },
     end,
   );
-  const own = identityOf(pid);
   await untilMarked(claim, ended);
-  const marked = readMark(paths.shimMark, claim.self);
-  if (marked && own && marked.pid !== own.pid) return attachChild(claim);
-  return { shim: marked ?? own ?? null, child: readMark(paths.childMark, claim.self) ?? null, ended };
+  const shim = readMark(paths.shimMark, claim.self);
+  // A shim of an earlier worker had the claim already, and ours has left.
+  if (shim?.pid !== pid) return attachChild(claim);
+  return { shim, child: readMark(paths.childMark, claim.self) ?? null, ended };
 }
 
 /** Take over a shim that an earlier worker started. */
@@ -93,8 +93,4 @@ async function untilMarked(claim: Claim, ended: Promise<void>): Promise<void> {
     if (shim && livenessOf(shim) === 'dead') return;
     await sleep(2);
   }
-}
-
-export function hasExit(claim: Claim): boolean {
-  return readExit(claim.paths) !== undefined;
 }

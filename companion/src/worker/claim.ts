@@ -34,7 +34,7 @@ export async function claimJob(root: string, id: string): Promise<Claim | undefi
   if (read.kind !== 'ok')
     throw new Error(`cannot read the spec of job ${id}: ${read.kind === 'damaged' ? read.reason : 'it is missing'}`);
   const spec = read.value;
-  if (!isGenuine(spec, readKey()))
+  if (!(await isGenuine(spec, readKey())))
     throw new Error(`refused: spec.json of job ${id} was not written by this user's launcher`);
   const hasFifo = await makeFifo(paths.leaseFifo);
   return withLock(paths.lock, () => {

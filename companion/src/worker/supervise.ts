@@ -7,6 +7,7 @@ import { type EndReason, parseReason } from '../core/outcome.ts';
 import { conclude } from '../jobs/conclude.ts';
 import { treeOf } from '../jobs/tree.ts';
 import { atMonotonic, isoNow, monotonicMs, sleep } from '../platform/clock.ts';
+import { uncarriableNames } from '../platform/env.ts';
 import { writeJson } from '../platform/files.ts';
 import { exists } from '../platform/folders.ts';
 import { type TerminateReport, terminate } from '../platform/process-tree.ts';
@@ -28,16 +29,14 @@ export async function supervise(claim: Claim): Promise<void> {
   const { paths, spec } = claim;
   const progress = new Progress(claim);
   const isClaimed = exists(paths.started);
-  tellClaim(claim, progress, isClaimed);
+  await tellClaim(claim, progress, isClaimed);
   if (!isClaimed && readCancel(paths))
     return void conclude(claim, { reason: 'canceled', exit: undefined, tree: nothing, reconciled: false });
 
   const child = isClaimed ? await attachChild(claim) : await tryStart(claim, progress);
   if (!child) return;
   writeJson(paths.worker, { worker: claim.self, shim: child.shim, child: child.child, fifo: claim.hasFifo });
-  if (progress.state.started_at === null) {
-    progress.step('started', 'started', { child: child.child?.pid ?? null }, { started_at: isoNow() });
-  }
+  tellStart(progress, child);
   const agent = followAgent(claim, progress);
   const follower = new Follower(paths, spec.max_output_bytes, agent?.sink, () => agent?.update());
   const reason = await untilEnd(claim, child, follower, agent);
@@ -133,7 +132,14 @@ function stopTimes(claim: Claim): { graceMs: number; settleMs: number } {
   return { graceMs: claim.spec.kill_grace_ms, settleMs: killSettleMs };
 }
 
-function tellClaim(claim: Claim, progress: Progress, isClaimed: boolean): void {
+function tellStart(progress: Progress, child: Child): void {
+  if (progress.state.started_at !== null) return;
+  const lost = uncarriableNames();
+  const fields = { child: child.child?.pid ?? null, ...(lost.length > 0 ? { environment_names_lost: lost } : {}) };
+  progress.step('started', 'started', fields, { started_at: isoNow() });
+}
+
+async function tellClaim(claim: Claim, progress: Progress, isClaimed: boolean): Promise<void> {
   const { generation, self, spec } = claim;
   if (generation === 1) {
     progress.step('claimed', 'claimed', { worker: self.pid });

@@ -6,6 +6,7 @@ import ts from 'typescript';
 import { isCode, lineOf, type Source, visit } from './source.ts';
 
 const main = (path: string) => path === 'main.ts';
+const streams = (path: string) => path === 'main.ts' || path === 'platform/output.ts';
 const clock = (path: string) => path === 'platform/clock.ts';
 
 /** `object.member` (`*`: any member) and where it is at home. */
@@ -14,8 +15,8 @@ const homes: Record<string, { in: (path: string) => boolean; home: string }> = {
   'process.exitCode': { in: main, home: 'main.ts' },
   'process.reallyExit': { in: main, home: 'main.ts' },
   'process.abort': { in: main, home: 'main.ts' },
-  'process.stdout': { in: main, home: 'main.ts' },
-  'process.stderr': { in: main, home: 'main.ts' },
+  'process.stdout': { in: streams, home: 'platform/output.ts' },
+  'process.stderr': { in: streams, home: 'platform/output.ts' },
   'console.*': { in: main, home: 'main.ts' },
   'process.env': { in: (path) => path === 'platform/env.ts', home: 'platform/env.ts' },
   'process.kill': { in: (path) => path.startsWith('platform/'), home: 'platform/' },
