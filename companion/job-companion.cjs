@@ -78,11 +78,11 @@ process.exitCode = import_chunk_6PFAPK5K.exitCodes.fault;
 async function main(args) {
   if (process.platform !== "linux") (await Promise.resolve().then(() => __toESM(load("./install-ps-LOTJOC2G.js")))).installForMac();
   if (args[0] === "_worker") {
-    const { runWorker } = await Promise.resolve().then(() => __toESM(load("./main-Y53CPGRS.js")));
+    const { runWorker } = await Promise.resolve().then(() => __toESM(load("./main-C77FHW5B.js")));
     const isDone = await runWorker(args[1] ?? "", args[2] ?? "", (text) => writeOut(2, text));
     process.exit(isDone ? 0 : 70);
   }
-  const { dispatch } = await Promise.resolve().then(() => __toESM(load("./dispatch-Q5P2U4HJ.js")));
+  const { dispatch } = await Promise.resolve().then(() => __toESM(load("./dispatch-3BCRAKBN.js")));
   const reply = await dispatch(args, makeContext(), "0.1.0");
   print(reply);
   process.exitCode = reply.code;
@@ -127,21 +127,21 @@ ${error.next === null ? "" : `try: ${error.next}
 });
 
 /*
-//# part ask-QX3EIATB.js
+//# part ask-OJCGZ47L.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   ask: () => ask
 });
 module.exports = __toCommonJS(stdin_exports);
-var import_chunk_H6A4POJR = load("./chunk-H6A4POJR.js");
+var import_chunk_WPTNXG3G = load("./chunk-WPTNXG3G.js");
 var import_chunk_4MSI2TGN = load("./chunk-4MSI2TGN.js");
-var import_chunk_QBU57G4U = load("./chunk-QBU57G4U.js");
+var import_chunk_HGFNBHJV = load("./chunk-HGFNBHJV.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
 var import_chunk_ZVMVZ6OH = load("./chunk-ZVMVZ6OH.js");
-var import_chunk_RS24OP6S = load("./chunk-RS24OP6S.js");
+var import_chunk_BIHVTYJQ = load("./chunk-BIHVTYJQ.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_SGTEXRS5 = load("./chunk-SGTEXRS5.js");
+var import_chunk_ODU3LGXW = load("./chunk-ODU3LGXW.js");
 var import_chunk_DYY7HKSD = load("./chunk-DYY7HKSD.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_DZCXXUHO = load("./chunk-DZCXXUHO.js");
@@ -164,10 +164,10 @@ var ask = {
   notes: "Default profile: restricted. Exit codes as of wait.",
   examples: ['ask --backend codex --prompt "What does this repository do?"'],
   async run(context, input) {
-    const cwd = (0, import_chunk_QBU57G4U.folderOf)(context, input);
-    const prompt = await (0, import_chunk_H6A4POJR.taskOf)(context, input);
-    const staff = (0, import_chunk_H6A4POJR.freshStaff)(input, { mode: "ask", prompt, profile: (0, import_chunk_H6A4POJR.profileOf)(input, "restricted"), cwd });
-    return (0, import_chunk_H6A4POJR.launchStaff)(context, input, {
+    const cwd = (0, import_chunk_HGFNBHJV.folderOf)(context, input);
+    const prompt = await (0, import_chunk_WPTNXG3G.taskOf)(context, input);
+    const staff = (0, import_chunk_WPTNXG3G.freshStaff)(input, { mode: "ask", prompt, profile: (0, import_chunk_WPTNXG3G.profileOf)(input, "restricted"), cwd });
+    return (0, import_chunk_WPTNXG3G.launchStaff)(context, input, {
       verb: "ask",
       staff,
       cwd,
@@ -181,21 +181,21 @@ var ask = {
   ask
 });
 
-//# part cancel-BVVFCCMM.js
+//# part cancel-ER5KSGMQ.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   cancel: () => cancel
 });
 module.exports = __toCommonJS(stdin_exports);
-var import_chunk_2LPZPYLK = load("./chunk-2LPZPYLK.js");
+var import_chunk_IKNCBOIB = load("./chunk-IKNCBOIB.js");
 var import_chunk_V5USAFII = load("./chunk-V5USAFII.js");
 var import_chunk_4MSI2TGN = load("./chunk-4MSI2TGN.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
 var import_chunk_ZVMVZ6OH = load("./chunk-ZVMVZ6OH.js");
-var import_chunk_RS24OP6S = load("./chunk-RS24OP6S.js");
+var import_chunk_BIHVTYJQ = load("./chunk-BIHVTYJQ.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_SGTEXRS5 = load("./chunk-SGTEXRS5.js");
+var import_chunk_ODU3LGXW = load("./chunk-ODU3LGXW.js");
 var import_chunk_DYY7HKSD = load("./chunk-DYY7HKSD.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_DZCXXUHO = load("./chunk-DZCXXUHO.js");
@@ -206,7 +206,7 @@ var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function cancelJob(root, id, request) {
-  const before = await (0, import_chunk_RS24OP6S.refresh)(root, id);
+  const before = await (0, import_chunk_BIHVTYJQ.refresh)(root, id);
   if ((0, import_chunk_DYY7HKSD.isEnded)(before.state))
     return { view: before, result: before.state.state === "canceled" ? "canceled" : "ended_before" };
   (0, import_chunk_DUQLCV7D.createFile)(
@@ -216,7 +216,7 @@ async function cancelJob(root, id, request) {
   );
   nudge(before);
   const patience = (before.spec?.kill_grace_ms ?? 0) + import_chunk_CRABIWOM.killSettleMs + 5e3;
-  const [view = before] = await (0, import_chunk_2LPZPYLK.waitForJobs)(root, [id], { mode: "all", timeoutMs: patience, heartbeatMs: null });
+  const [view = before] = await (0, import_chunk_IKNCBOIB.waitForJobs)(root, [id], { mode: "all", timeoutMs: patience, heartbeatMs: null });
   if (view.state.state === "canceled") return { view, result: "canceled" };
   return { view, result: (0, import_chunk_DYY7HKSD.isEnded)(view.state) ? "ended_before" : "requested" };
 }
@@ -268,105 +268,6 @@ ${import_chunk_DYY7HKSD.nextCommands.observe(id, root.option)}
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
   cancel
-});
-
-//# part chunk-2LPZPYLK.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  waitForJobs: () => waitForJobs
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_V5USAFII = load("./chunk-V5USAFII.js");
-var import_chunk_RS24OP6S = load("./chunk-RS24OP6S.js");
-var import_chunk_DYY7HKSD = load("./chunk-DYY7HKSD.js");
-var import_chunk_WOYYKK2P = load("./chunk-WOYYKK2P.js");
-var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-async function waitForJobs(root, ids, options) {
-  const until = (0, import_chunk_WOYYKK2P.monotonicMs)() + options.timeoutMs;
-  const views = /* @__PURE__ *<>/ new Map();
-  const stop = new AbortController();
-  const beat = options.heartbeatMs === null ? void 0 : setInterval(() => options.onHeartbeat?.([...views.values()]), options.heartbeatMs);
-  let failure;
-  let ended = 0;
-  await Promise.all(
-    ids.map(async (id) => {
-      try {
-        await waitForOne(root, id, until, stop.signal, (view2) => views.set(id, view2));
-      } catch (error) {
-        failure ??= error;
-        stop.abort();
-        return;
-      }
-      const view = views.get(id);
-      if (view && (0, import_chunk_DYY7HKSD.isEnded)(view.state)) ended += 1;
-      if (options.mode === "any" && ended > 0) stop.abort();
-    })
-  );
-  clearInterval(beat);
-  if (failure !== void 0) throw failure;
-  return ids.flatMap((id) => views.get(id) ?? []);
-}
-async function waitForOne(root, id, until, signal, tell) {
-  for (let round = 0; ; round += 1) {
-    let view = await (0, import_chunk_RS24OP6S.refreshAttached)(root, id);
-    if (!(0, import_chunk_OMHQQKXJ.exists)(view.paths.folder)) throw vanishedError(view);
-    tell(view);
-    if ((0, import_chunk_DYY7HKSD.isEnded)(view.state) || signal.aborted) return;
-    const rest = until - (0, import_chunk_WOYYKK2P.monotonicMs)();
-    if (rest <= 0) return;
-    const nap = makeNap(signal);
-    const close = await (0, import_chunk_V5USAFII.watchFifo)(view.paths.leaseFifo, nap.wake);
-    view = await (0, import_chunk_RS24OP6S.refreshAttached)(root, id);
-    tell(view);
-    if (!(0, import_chunk_DYY7HKSD.isEnded)(view.state) && !signal.aborted)
-      await nap.sleep(Math.min(rest, pauseFor(view, close !== void 0, round)));
-    close?.();
-  }
-}
-function pauseFor(view, hasFifo, round) {
-  const condition = (0, import_chunk_DYY7HKSD.conditionOf)(view);
-  const soon = Math.min(20 * 1.25 ** round, 1e3);
-  if (condition === "supervised") {
-    const isHeld = view.worker !== null && view.launch !== null && (0, import_chunk_F57YPL34.sameIdentity)(view.worker.worker, view.launch.worker);
-    if (isHeld && hasFifo && view.worker?.fifo) return 5e3;
-    return isHeld ? 1e3 : soon;
-  }
-  if (condition === "unseen") return 1e3;
-  return soon;
-}
-function makeNap(signal) {
-  let isAwake = false;
-  let wake = () => {
-    isAwake = true;
-  };
-  return {
-    wake: () => wake(),
-    sleep: (ms) => new Promise((resolve) => {
-      if (isAwake || signal.aborted) return resolve();
-      const end = () => {
-        clearTimeout(timer);
-        signal.removeEventListener("abort", end);
-        resolve();
-      };
-      const timer = setTimeout(end, Math.min(ms, 2 ** 31 - 1));
-      signal.addEventListener("abort", end);
-      wake = end;
-    })
-  };
-}
-function vanishedError(view) {
-  return new import_chunk_NVPF5LEY.FaultError(
-    "state_unusable",
-    `cannot go on waiting for job ${view.id}: its folder ${view.paths.folder} is gone`,
-    null
-  );
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  waitForJobs
 });
 
 //# part chunk-4MSI2TGN.js
@@ -622,37 +523,100 @@ function exitCodeOfAll(states) {
   exitCodes
 });
 
-//# part chunk-A7LJFVD7.js
+//# part chunk-BIHVTYJQ.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  commandNames: () => commandNames,
-  loadCommand: () => loadCommand
+  refresh: () => refresh,
+  refreshAttached: () => refreshAttached,
+  startWorker: () => startWorker
 });
 module.exports = __toCommonJS(stdin_exports);
-var loaders = {
-  run: async () => (await Promise.resolve().then(() => __toESM(load("./run-2MZAI43Y.js")))).run,
-  staffer: async () => (await Promise.resolve().then(() => __toESM(load("./staffer-UIQWGH3D.js")))).staffer,
-  ask: async () => (await Promise.resolve().then(() => __toESM(load("./ask-QX3EIATB.js")))).ask,
-  wait: async () => (await Promise.resolve().then(() => __toESM(load("./wait-ZJIWHTQM.js")))).wait,
-  observe: async () => (await Promise.resolve().then(() => __toESM(load("./observe-G4JSESVD.js")))).observe,
-  status: async () => (await Promise.resolve().then(() => __toESM(load("./status-URN7PENM.js")))).status,
-  result: async () => (await Promise.resolve().then(() => __toESM(load("./result-HRSRFGE3.js")))).result,
-  cancel: async () => (await Promise.resolve().then(() => __toESM(load("./cancel-BVVFCCMM.js")))).cancel,
-  continue: async () => (await Promise.resolve().then(() => __toESM(load("./continue-SNYV2R2H.js")))).continueCommand,
-  restart: async () => (await Promise.resolve().then(() => __toESM(load("./restart-APNIETMJ.js")))).restart,
-  clean: async () => (await Promise.resolve().then(() => __toESM(load("./clean-54OERAQ7.js")))).clean,
-  doctor: async () => (await Promise.resolve().then(() => __toESM(load("./doctor-NEGTZB56.js")))).doctor,
-  help: async () => (await Promise.resolve().then(() => __toESM(load("./help-WBFMX2KB.js")))).help
-};
-var commandNames = Object.keys(loaders);
-async function loadCommand(name) {
-  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
+var import_chunk_ODU3LGXW = load("./chunk-ODU3LGXW.js");
+var import_chunk_DYY7HKSD = load("./chunk-DYY7HKSD.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_WOYYKK2P = load("./chunk-WOYYKK2P.js");
+var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
+var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var settled = ["over", "lost", "host_restarted", "never_started"];
+var attachable = ["orphaned", "unclaimed"];
+async function refresh(root, id) {
+  const view = (0, import_chunk_DYY7HKSD.inspect)(root, id);
+  if (!settled.includes((0, import_chunk_DYY7HKSD.conditionOf)(view)) || !await mayAct(view)) return view;
+  try {
+    await (0, import_chunk_ODU3LGXW.withLock)(view.paths.lock, () => settle((0, import_chunk_DYY7HKSD.inspect)(root, id)));
+  } catch (error) {
+    if (isFull(error)) throw fullError(view);
+    if (!isOutOfReach(error)) throw error;
+  }
+  return (0, import_chunk_DYY7HKSD.inspect)(root, id);
+}
+async function refreshAttached(root, id) {
+  const view = await refresh(root, id);
+  if (!attachable.includes((0, import_chunk_DYY7HKSD.conditionOf)(view)) || !await mayAct(view)) return view;
+  await (0, import_chunk_ODU3LGXW.withLock)(view.paths.lock, () => reattach((0, import_chunk_DYY7HKSD.inspect)(root, id)));
+  return (0, import_chunk_DYY7HKSD.inspect)(root, id);
+}
+async function mayAct(view) {
+  if (!view.spec || !(0, import_chunk_OMHQQKXJ.isWritable)(view.paths.folder)) return false;
+  const namespace = view.worker?.worker.pid_ns ?? view.launch?.worker.pid_ns ?? view.spec.launcher.pid_ns;
+  const isHere = namespace === (0, import_chunk_F57YPL34.pidNamespace)() || view.isOtherBoot;
+  return (isHere || (0, import_chunk_DYY7HKSD.conditionOf)(view) === "lost") && await (0, import_chunk_DYY7HKSD.isGenuine)(view.spec, (0, import_chunk_DYY7HKSD.readKey)());
+}
+async function settle(view) {
+  const condition = (0, import_chunk_DYY7HKSD.conditionOf)(view);
+  if (!settled.includes(condition) || !view.spec) return;
+  const tree = (0, import_chunk_ODU3LGXW.treeOf)(view.spec, view.paths, { worker: null, shim: view.shim, child: view.child });
+  const isOver = condition === "over" && view.spec.run?.keep_children;
+  const ended = isOver ? { step: "none", ended: [], survivors: [] } : await (0, import_chunk_ODU3LGXW.terminate)(tree, { graceMs: condition === "over" ? import_chunk_CRABIWOM.drainMs : import_chunk_CRABIWOM.orphanGraceMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
+  (0, import_chunk_ODU3LGXW.removeCgroup)(view.worker?.cgroup ?? null, view.id);
+  (0, import_chunk_ODU3LGXW.conclude)(
+    { paths: view.paths, spec: view.spec },
+    { reason: settledReason(view, condition), exit: view.exit, tree: ended, reconciled: true }
+  );
+}
+function settledReason(view, condition) {
+  const told = (0, import_chunk_ODU3LGXW.parseReason)(view.reason);
+  if (told) return told;
+  if (condition === "over") return "exited";
+  if (view.cancel) return "canceled";
+  if (condition === "never_started" || condition === "host_restarted") return condition;
+  return "worker_lost";
+}
+async function reattach(view) {
+  if (!attachable.includes((0, import_chunk_DYY7HKSD.conditionOf)(view)) || !view.spec) return;
+  const generation = (view.launch?.generation ?? 1) + 1;
+  const pause = generation <= import_chunk_CRABIWOM.promptReplacements ? 0 : Math.min(6e4, 1e3 * 2 ** (generation - import_chunk_CRABIWOM.promptReplacements - 1));
+  const facts = (0, import_chunk_OMHQQKXJ.factsOf)(view.paths.launch);
+  if (facts && (0, import_chunk_WOYYKK2P.nowMs)() - facts.modifiedMs < pause) return;
+  await startWorker(view.root, view.spec, view, generation);
+}
+async function startWorker(root, spec, job, generation) {
+  const engine = (0, import_chunk_DYY7HKSD.findEngine)(spec.engine) ?? import_chunk_DYY7HKSD.defaultEngine;
+  const worker = await engine.start({ stateRoot: root, id: spec.id, mark: spec.mark, logFile: job.paths.workerLog });
+  (0, import_chunk_DUQLCV7D.writeJson)(job.paths.launch, { worker, generation }, { sync: false });
+}
+function fullError(view) {
+  const code = view.exit ? ` (its command ended with exit code ${view.exit.exit_code})` : "";
+  return new import_chunk_NVPF5LEY.FaultError(
+    "state_unusable",
+    `cannot store the end of job ${view.id}${code}: no space left in ${view.paths.folder}`,
+    "make room and ask again"
+  );
+}
+function isFull(error) {
+  return ["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "");
+}
+function isOutOfReach(error) {
+  return ["EROFS", "EACCES", "EPERM", "ENOENT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "");
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  commandNames,
-  loadCommand
+  refresh,
+  refreshAttached,
+  startWorker
 });
 
 //# part chunk-CRABIWOM.js
@@ -1992,7 +1956,2388 @@ function link(target) {
   signalIdentity
 });
 
-//# part chunk-H6A4POJR.js
+//# part chunk-HGFNBHJV.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  checkLaunchOptions: () => checkLaunchOptions,
+  folderOf: () => folderOf,
+  launch: () => launch,
+  launchAndTell: () => launchAndTell,
+  launchWords: () => launchWords,
+  missingProgram: () => missingProgram,
+  run: () => run,
+  tellLaunched: () => tellLaunched
+});
+module.exports = __toCommonJS(stdin_exports);
+var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
+var import_chunk_ZVMVZ6OH = load("./chunk-ZVMVZ6OH.js");
+var import_chunk_BIHVTYJQ = load("./chunk-BIHVTYJQ.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_DYY7HKSD = load("./chunk-DYY7HKSD.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_WOYYKK2P = load("./chunk-WOYYKK2P.js");
+var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
+var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = __toESM(require("node:path"));
+var import_node_path2 = __toESM(require("node:path"));
+function claimOnce(root, key, claim) {
+  const file = import_node_path2.default.join((0, import_chunk_WOYYKK2P.rootPaths)(root).once, (0, import_chunk_DYY7HKSD.hashOf)(key).slice(0, 40));
+  if ((0, import_chunk_DUQLCV7D.createFile)(file, `${JSON.stringify(claim)}
+`)) return { isOurs: true, holder: claim };
+  const read = (0, import_chunk_DUQLCV7D.readJson)(file);
+  const holder = read.kind === "ok" ? read.value : void 0;
+  if (typeof holder?.id !== "string" || typeof holder.asked !== "string") {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "state_unusable",
+      `cannot read the once-key file ${file}: it is damaged`,
+      "remove that file if you are sure that the job never ran"
+    );
+  }
+  return { isOurs: false, holder };
+}
+async function finishClaim(root, claim) {
+  if (!(0, import_chunk_DYY7HKSD.isId)(claim.id))
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "state_unusable",
+      `cannot use a once-key that names ${JSON.stringify(claim.id)}: that is no job id`
+    );
+  const paths = (0, import_chunk_WOYYKK2P.jobPaths)(root, claim.id);
+  const stage = (0, import_chunk_WOYYKK2P.stagePath)(root, claim.id);
+  const until = (0, import_chunk_WOYYKK2P.monotonicMs)() + import_chunk_CRABIWOM.startLimitMs;
+  while (!(0, import_chunk_OMHQQKXJ.exists)(paths.launch) && (0, import_chunk_WOYYKK2P.monotonicMs)() < until) {
+    const isStaged = (0, import_chunk_OMHQQKXJ.exists)(stage);
+    if (!(0, import_chunk_OMHQQKXJ.exists)(paths.folder) && !isStaged) return;
+    if ((0, import_chunk_F57YPL34.livenessOf)(claim.launcher) === "dead") {
+      if (isStaged) (0, import_chunk_OMHQQKXJ.moveFolder)(stage, paths.folder);
+      return;
+    }
+    await (0, import_chunk_WOYYKK2P.sleep)(5);
+  }
+}
+async function launch(root, request) {
+  const key = (0, import_chunk_DYY7HKSD.ensureKey)();
+  (0, import_chunk_ZVMVZ6OH.ensureRoot)(root.folder);
+  const launcher = (0, import_chunk_F57YPL34.ownIdentity)();
+  const spec = await makeSpec(root, request, launcher, key);
+  const stage = (0, import_chunk_WOYYKK2P.stagePath)(root.folder, spec.id);
+  try {
+    stageJob(root, spec, stage);
+    const claim = request.onceKey === null ? null : claimOnce(root.folder, request.onceKey, claimOf(spec, request));
+    if (claim && !claim.isOurs) {
+      (0, import_chunk_OMHQQKXJ.removeTree)(stage);
+      return await takeOver(root, claim.holder, request);
+    }
+    if (!(0, import_chunk_OMHQQKXJ.moveFolder)(stage, (0, import_chunk_WOYYKK2P.jobPaths)(root.folder, spec.id).folder))
+      throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot move ${stage} into place`);
+    await (0, import_chunk_BIHVTYJQ.startWorker)(root.folder, spec, { paths: (0, import_chunk_WOYYKK2P.jobPaths)(root.folder, spec.id) }, 1);
+  } catch (error) {
+    undo(root, spec, stage);
+    throw launchError(root, error);
+  }
+  return { id: spec.id, isNew: true };
+}
+async function makeSpec(root, request, launcher, key) {
+  const createdMs = (0, import_chunk_WOYYKK2P.nowMs)();
+  const random = (0, import_chunk_DYY7HKSD.randomBytes)(22);
+  const { deadlineMs, killGraceMs, maxOutputBytes, firstOutputMs, stallMs, onceKey, ...rest } = request;
+  const unsigned = {
+    schema: 1,
+    id: (0, import_chunk_DYY7HKSD.makeId)(request.verb, createdMs, random),
+    ...rest,
+    created_at: (0, import_chunk_WOYYKK2P.isoOf)(createdMs),
+    once_key: onceKey,
+    engine: import_chunk_DYY7HKSD.defaultEngine.id,
+    state_option: root.option,
+    deadline_ms: deadlineMs,
+    deadline_mono_ms: (0, import_chunk_WOYYKK2P.monotonicMs)() + deadlineMs,
+    kill_grace_ms: killGraceMs,
+    max_output_bytes: maxOutputBytes,
+    first_output_ms: firstOutputMs,
+    stall_ms: stallMs,
+    mark: (0, import_chunk_DYY7HKSD.toHex)(random.subarray(6)),
+    launcher,
+    environment: { digest: (0, import_chunk_DYY7HKSD.environmentDigest)(key), credentials: (0, import_chunk_WOYYKK2P.credentialNames)() }
+  };
+  return { ...unsigned, mac: await (0, import_chunk_DYY7HKSD.macOf)(unsigned, key) };
+}
+function stageJob(root, spec, stage) {
+  (0, import_chunk_DUQLCV7D.createFolder)(stage);
+  (0, import_chunk_DUQLCV7D.writeJson)(`${stage}/spec.json`, spec);
+  (0, import_chunk_DUQLCV7D.createFolder)(`${stage}/waiters`);
+  (0, import_chunk_DUQLCV7D.writeFile)((0, import_chunk_WOYYKK2P.jobPaths)(root.folder, spec.id).marker, "", { sync: false });
+}
+function claimOf(spec, request) {
+  return { id: spec.id, asked: askedOf(request), launcher: spec.launcher };
+}
+async function takeOver(root, holder, request) {
+  await finishClaim(root.folder, holder);
+  if (holder.asked !== askedOf(request)) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot use --once-key ${JSON.stringify(request.onceKey)}: job ${holder.id} has this key and another request`,
+      `look at it with ${(0, import_chunk_DYY7HKSD.quoteWords)(["status", holder.id, ...root.option])}, or use another key`
+    );
+  }
+  return { id: holder.id, isNew: false };
+}
+function askedOf(request) {
+  const { owner: _owner, label: _label, onceKey: _key, ...asked } = request;
+  return (0, import_chunk_DYY7HKSD.hashOf)((0, import_chunk_DYY7HKSD.canonical)(asked));
+}
+function undo(root, spec, stage) {
+  const paths = (0, import_chunk_WOYYKK2P.jobPaths)(root.folder, spec.id);
+  try {
+    (0, import_chunk_OMHQQKXJ.removeTree)(stage);
+    (0, import_chunk_OMHQQKXJ.removeTree)(paths.folder);
+    (0, import_chunk_OMHQQKXJ.removeTree)(paths.marker);
+  } catch {
+  }
+}
+function launchError(root, error) {
+  const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
+  if (error instanceof import_chunk_NVPF5LEY.FaultError || code === void 0) return error;
+  return new import_chunk_NVPF5LEY.FaultError(
+    "state_unusable",
+    `cannot write into the state folder ${root.folder} (${code})`,
+    "use another place with --state-dir DIR or JOB_STATE_DIR"
+  );
+}
+function launchWords(input) {
+  const onceKey = input.text("once-key") ?? null;
+  if (onceKey === "") throw (0, import_chunk_NVPF5LEY.usageError)('cannot take --once-key "": a key needs at least one character');
+  return { owner: input.text("owner") ?? import_chunk_WOYYKK2P.variables.owner() ?? null, label: input.text("label") ?? null, onceKey };
+}
+function checkLaunchOptions(input) {
+  if (input.has("wait-timeout") && !input.has("wait")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");
+  input.duration("wait-timeout");
+  for (const other of ["json", "wait"]) {
+    if (input.has("id-only") && input.has(other)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`);
+  }
+}
+async function launchAndTell(context, input, request, isSynchronous = false) {
+  checkLaunchOptions(input);
+  const root = context.root(input);
+  return tellLaunched(context, input, root, await launch(root, request), isSynchronous);
+}
+async function tellLaunched(context, input, root, launched, isSynchronous) {
+  if (input.has("wait") || isSynchronous) {
+    const { waitAndTell } = await Promise.resolve().then(() => __toESM(load("./collecting-62HQ34N7.js")));
+    context.tell(`job ${launched.id}`);
+    const timeoutMs = input.duration("wait-timeout") ?? Number.MAX_SAFE_INTEGER;
+    return waitAndTell(context, root, [launched.id], {
+      mode: "all",
+      timeoutMs,
+      heartbeatMs: null,
+      isJson: input.has("json")
+    });
+  }
+  return tellLaunch(root, launched, input);
+}
+function tellLaunch(root, launched, input) {
+  const { id, isNew } = launched;
+  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
+` };
+  const paths = (0, import_chunk_WOYYKK2P.jobPaths)(root.folder, id);
+  const commands = {
+    wait: import_chunk_DYY7HKSD.nextCommands.wait(id, root.option),
+    observe: import_chunk_DYY7HKSD.nextCommands.observe(id, root.option),
+    cancel: import_chunk_DYY7HKSD.nextCommands.cancel(id, root.option)
+  };
+  if (input.has("json")) {
+    return {
+      code: import_chunk_6PFAPK5K.exitCodes.done,
+      json: {
+        id,
+        new: isNew,
+        folder: paths.folder,
+        result_path: paths.result,
+        output_path: paths.output,
+        next: commands
+      }
+    };
+  }
+  const lines = [
+    `job ${id}${isNew ? "" : " (this once-key had it already; nothing was started)"}`,
+    `collect: ${commands.wait}`,
+    `observe: ${commands.observe}`,
+    `result:  ${paths.result}`
+  ];
+  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${lines.join("\n")}
+` };
+}
+var run = {
+  name: "run",
+  summary: "run a long command as a job",
+  form: "[options] -- COMMAND ARG...",
+  words: { min: 0, max: 0, rest: true },
+  options: {
+    timeout: {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_CRABIWOM.limits.runTimeout,
+      help: "hard limit, counted from launch (default 24h, at most 30d)"
+    },
+    deadline: { kind: "duration", value: "D", range: import_chunk_CRABIWOM.limits.runTimeout, help: "the same as --timeout" },
+    "kill-after": {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_CRABIWOM.limits.runKillGrace,
+      help: "time between TERM and KILL (default 30s)"
+    },
+    cwd: { kind: "text", value: "DIR", help: "folder to run in (default: here)" },
+    shell: { kind: "flag", help: "give the one word after -- to /bin/sh -c" },
+    "success-exit": {
+      kind: "count",
+      value: "N",
+      range: { default: 0, min: 0, max: 255 },
+      help: "the exit code that means success (default 0)"
+    },
+    "max-output": {
+      kind: "size",
+      value: "SIZE",
+      range: import_chunk_CRABIWOM.limits.maxOutput,
+      help: "cap of each output file on disk (default 64M)"
+    },
+    "first-output": {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_CRABIWOM.limits.optInLimit,
+      help: "end it when nothing was printed by then"
+    },
+    "stall-after": {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_CRABIWOM.limits.optInLimit,
+      help: "end it when nothing was printed for that long"
+    },
+    "keep-children": { kind: "flag", help: "leave processes alone that the command left behind" },
+    ...import_chunk_JJRSGJW4.launchOptions
+  },
+  notes: "The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",
+  examples: [
+    "run -- make test",
+    "run --timeout 2h --once-key nightly -- python3 train.py --epochs 10",
+    "run --shell -- 'make && make install'"
+  ],
+  async run(context, input) {
+    const cwd = folderOf(context, input);
+    const timeout = limitOf(input);
+    return launchAndTell(context, input, {
+      kind: "run",
+      verb: "run",
+      ...launchWords(input),
+      cwd,
+      deadlineMs: timeout,
+      killGraceMs: input.durationOrDefault("kill-after"),
+      maxOutputBytes: input.size("max-output") ?? import_chunk_CRABIWOM.limits.maxOutput.default,
+      firstOutputMs: input.duration("first-output") ?? null,
+      stallMs: input.duration("stall-after") ?? null,
+      lineage: null,
+      run: commandOf(input, cwd),
+      staff: null
+    });
+  }
+};
+function limitOf(input) {
+  if (input.has("timeout") && input.has("deadline"))
+    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");
+  return input.has("deadline") ? input.durationOrDefault("deadline") : input.durationOrDefault("timeout");
+}
+function folderOf(context, input) {
+  const folder = import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
+  if (!(0, import_chunk_OMHQQKXJ.isFolder)(folder))
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot run in ${folder}: there is no such folder`,
+      "name an existing one with --cwd DIR"
+    );
+  return (0, import_chunk_OMHQQKXJ.realPath)(folder);
+}
+function commandOf(input, cwd) {
+  const words = input.rest ?? [];
+  const parts = { success_exit: input.count("success-exit") ?? 0, keep_children: input.has("keep-children") };
+  if (input.has("shell")) {
+    if (words.length !== 1)
+      throw (0, import_chunk_NVPF5LEY.usageError)(
+        `cannot take ${words.length} words with --shell: it needs the whole command line as one word after --`
+      );
+    return { argv: ["/bin/sh", "-c", words[0]], program: "/bin/sh", ...parts };
+  }
+  const name = words[0];
+  const program = (0, import_chunk_DYY7HKSD.findProgram)(name, cwd);
+  if (program === void 0) throw missingProgram(name, cwd);
+  return { argv: words, program, ...parts };
+}
+function missingProgram(name, cwd) {
+  const where = name.includes("/") ? `no executable file of that name (looked from ${cwd})` : `it is not on PATH (${import_chunk_WOYYKK2P.variables.searchPath() || "empty"})`;
+  return new import_chunk_NVPF5LEY.FaultError("preflight", `cannot run ${JSON.stringify(name)}: ${where}`, "give the path of the program");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  checkLaunchOptions,
+  folderOf,
+  launch,
+  launchAndTell,
+  launchWords,
+  missingProgram,
+  run,
+  tellLaunched
+});
+
+//# part chunk-IIDDPZYY.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  spawnDetached: () => spawnDetached,
+  spawnShim: () => spawnShim
+});
+module.exports = __toCommonJS(stdin_exports);
+var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
+var import_node_child_process = require("node:child_process");
+var import_node_fs = require("node:fs");
+function spawnDetached(start) {
+  const log = (0, import_chunk_DUQLCV7D.openAppend)(start.logFile);
+  try {
+    const child = (0, import_node_child_process.spawn)(start.program, start.args, {
+      cwd: start.cwd,
+      env: start.environment,
+      detached: true,
+      stdio: ["ignore", log, log]
+    });
+    child.on("error", () => void 0);
+    child.unref();
+    if (child.pid === void 0) throw new Error(`cannot start ${start.program}`);
+    return child.pid;
+  } finally {
+    (0, import_node_fs.closeSync)(log);
+  }
+}
+function spawnShim(start, onEnd) {
+  return new Promise((resolve, reject) => {
+    const child = (0, import_node_child_process.spawn)("/bin/sh", ["-c", start.script, "job-companion-shim", ...start.args], {
+      cwd: start.cwd,
+      env: start.environment,
+      detached: true,
+      stdio: "ignore"
+    });
+    child.once("error", reject);
+    child.once("spawn", () => resolve(child.pid ?? 0));
+    child.once("exit", onEnd);
+  });
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  spawnDetached,
+  spawnShim
+});
+
+//# part chunk-IKNCBOIB.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  waitForJobs: () => waitForJobs
+});
+module.exports = __toCommonJS(stdin_exports);
+var import_chunk_V5USAFII = load("./chunk-V5USAFII.js");
+var import_chunk_BIHVTYJQ = load("./chunk-BIHVTYJQ.js");
+var import_chunk_DYY7HKSD = load("./chunk-DYY7HKSD.js");
+var import_chunk_WOYYKK2P = load("./chunk-WOYYKK2P.js");
+var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
+var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+async function waitForJobs(root, ids, options) {
+  const until = (0, import_chunk_WOYYKK2P.monotonicMs)() + options.timeoutMs;
+  const views = /* @__PURE__ *<>/ new Map();
+  const stop = new AbortController();
+  const beat = options.heartbeatMs === null ? void 0 : setInterval(() => options.onHeartbeat?.([...views.values()]), options.heartbeatMs);
+  let failure;
+  let ended = 0;
+  await Promise.all(
+    ids.map(async (id) => {
+      try {
+        await waitForOne(root, id, until, stop.signal, (view2) => views.set(id, view2));
+      } catch (error) {
+        failure ??= error;
+        stop.abort();
+        return;
+      }
+      const view = views.get(id);
+      if (view && (0, import_chunk_DYY7HKSD.isEnded)(view.state)) ended += 1;
+      if (options.mode === "any" && ended > 0) stop.abort();
+    })
+  );
+  clearInterval(beat);
+  if (failure !== void 0) throw failure;
+  return ids.flatMap((id) => views.get(id) ?? []);
+}
+async function waitForOne(root, id, until, signal, tell) {
+  for (let round = 0; ; round += 1) {
+    let view = await (0, import_chunk_BIHVTYJQ.refreshAttached)(root, id);
+    if (!(0, import_chunk_OMHQQKXJ.exists)(view.paths.folder)) throw vanishedError(view);
+    tell(view);
+    if ((0, import_chunk_DYY7HKSD.isEnded)(view.state) || signal.aborted) return;
+    const rest = until - (0, import_chunk_WOYYKK2P.monotonicMs)();
+    if (rest <= 0) return;
+    const nap = makeNap(signal);
+    const close = await (0, import_chunk_V5USAFII.watchFifo)(view.paths.leaseFifo, nap.wake);
+    view = await (0, import_chunk_BIHVTYJQ.refreshAttached)(root, id);
+    tell(view);
+    if (!(0, import_chunk_DYY7HKSD.isEnded)(view.state) && !signal.aborted)
+      await nap.sleep(Math.min(rest, pauseFor(view, close !== void 0, round)));
+    close?.();
+  }
+}
+function pauseFor(view, hasFifo, round) {
+  const condition = (0, import_chunk_DYY7HKSD.conditionOf)(view);
+  const soon = Math.min(20 * 1.25 ** round, 1e3);
+  if (condition === "supervised") {
+    const isHeld = view.worker !== null && view.launch !== null && (0, import_chunk_F57YPL34.sameIdentity)(view.worker.worker, view.launch.worker);
+    if (isHeld && hasFifo && view.worker?.fifo) return 5e3;
+    return isHeld ? 1e3 : soon;
+  }
+  if (condition === "unseen") return 1e3;
+  return soon;
+}
+function makeNap(signal) {
+  let isAwake = false;
+  let wake = () => {
+    isAwake = true;
+  };
+  return {
+    wake: () => wake(),
+    sleep: (ms) => new Promise((resolve) => {
+      if (isAwake || signal.aborted) return resolve();
+      const end = () => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", end);
+        resolve();
+      };
+      const timer = setTimeout(end, Math.min(ms, 2 ** 31 - 1));
+      signal.addEventListener("abort", end);
+      wake = end;
+    })
+  };
+}
+function vanishedError(view) {
+  return new import_chunk_NVPF5LEY.FaultError(
+    "state_unusable",
+    `cannot go on waiting for job ${view.id}: its folder ${view.paths.folder} is gone`,
+    null
+  );
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  waitForJobs
+});
+
+//# part chunk-JJRSGJW4.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  common: () => common,
+  launchOptions: () => launchOptions,
+  ownerOption: () => ownerOption,
+  staffOptions: () => staffOptions
+});
+module.exports = __toCommonJS(stdin_exports);
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var common = {
+  "state-dir": {
+    kind: "text",
+    value: "DIR",
+    help: "state folder (default: .job-state of the worktree, or JOB_STATE_DIR)"
+  },
+  json: { kind: "flag", help: "print one JSON document" },
+  help: { kind: "flag", help: "show this help" }
+};
+var ownerOption = {
+  owner: {
+    kind: "text",
+    value: "NAME",
+    help: 'whose jobs; "latest" means the latest of this owner (default: JOB_OWNER)'
+  }
+};
+var launchOptions = {
+  owner: { kind: "text", value: "NAME", help: "who this job belongs to (default: JOB_OWNER)" },
+  label: { kind: "text", value: "TEXT", help: "a few words for people" },
+  "once-key": { kind: "text", value: "KEY", help: "the same key gives the same job, never a second execution" },
+  wait: { kind: "flag", help: "wait for the end and print the result, as `wait` does" },
+  "wait-timeout": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_CRABIWOM.limits.waitTimeout,
+    help: "patience of --wait (default: until the end)"
+  },
+  "id-only": { kind: "flag", help: "print the id and a newline, nothing else" },
+  ...common
+};
+var staffOptions = {
+  prompt: { kind: "text", value: "TEXT", help: "the task; taken as it is, also when it begins with --" },
+  "prompt-file": { kind: "text", value: "PATH", help: "read the task from a file" },
+  stdin: { kind: "flag", help: "read the task from standard input" },
+  backend: {
+    kind: "text",
+    value: "NAME",
+    help: "which agent CLI (default: the one in your config, else the only one installed)"
+  },
+  model: { kind: "text", value: "NAME", help: "model, in the words of the agent CLI" },
+  profile: {
+    kind: "choice",
+    value: "P",
+    choices: ["restricted", "standard", "unrestricted"],
+    help: "what the agent may do: restricted, standard or unrestricted"
+  },
+  timeout: {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_CRABIWOM.limits.staffTimeout,
+    help: "hard limit, counted from launch (default 60m, at most 120m)"
+  },
+  "first-output": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_CRABIWOM.limits.optInLimit,
+    help: "end it when nothing was printed by then"
+  },
+  "stall-after": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_CRABIWOM.limits.optInLimit,
+    help: "end it when nothing was printed for that long"
+  }
+};
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  common,
+  launchOptions,
+  ownerOption,
+  staffOptions
+});
+
+//# part chunk-JSBRDJBE.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  __commonJS: () => __commonJS,
+  __toESM: () => __toESM
+});
+module.exports = __toCommonJS(stdin_exports);
+var __create = Object.create;
+var __defProp2 = Object.defineProperty;
+var __getOwnPropDesc2 = Object.getOwnPropertyDescriptor;
+var __getOwnPropNames2 = Object.getOwnPropertyNames;
+var __getProtoOf = Object.getPrototypeOf;
+var __hasOwnProp2 = Object.prototype.hasOwnProperty;
+var __commonJS = (cb, mod) => function __require() {
+  return mod || (0, cb[__getOwnPropNames2(cb)[0]])((mod = { exports: {} }).exports, mod), mod.exports;
+};
+var __copyProps2 = (to, from, except, desc) => {
+  if (from && typeof from === "object" || typeof from === "function") {
+    for (let key of __getOwnPropNames2(from))
+      if (!__hasOwnProp2.call(to, key) && key !== except)
+        __defProp2(to, key, { get: () => from[key], enumerable: !(desc = __getOwnPropDesc2(from, key)) || desc.enumerable });
+  }
+  return to;
+};
+var __toESM = (mod, isNodeMode, target) => (target = mod != null ? __create(__getProtoOf(mod)) : {}, __copyProps2(
+  // If the importer is in node compatibility mode or this is not an ESM
+  // file that has been converted to a CommonJS file using a Babel-
+  // compatible transform (i.e. "__esModule" has not been set), then set
+  // "default" to the CommonJS "module.exports" for node compatibility.
+  isNodeMode || !mod || !mod.__esModule ? __defProp2(target, "default", { value: mod, enumerable: true }) : target,
+  mod
+));
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  __commonJS,
+  __toESM
+});
+
+//# part chunk-KCAKTIMU.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  endedDocument: () => endedDocument,
+  tellEnded: () => tellEnded,
+  waitAndTell: () => waitAndTell
+});
+module.exports = __toCommonJS(stdin_exports);
+var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
+var import_chunk_4XCDSMQE = load("./chunk-4XCDSMQE.js");
+var import_chunk_IKNCBOIB = load("./chunk-IKNCBOIB.js");
+var import_chunk_KXJ3NKLZ = load("./chunk-KXJ3NKLZ.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_ODU3LGXW = load("./chunk-ODU3LGXW.js");
+var import_chunk_DYY7HKSD = load("./chunk-DYY7HKSD.js");
+var import_chunk_DZCXXUHO = load("./chunk-DZCXXUHO.js");
+var import_chunk_WOYYKK2P = load("./chunk-WOYYKK2P.js");
+var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
+async function waitAndTell(context, root, ids, options) {
+  const views = await (0, import_chunk_KXJ3NKLZ.withRegistration)(
+    root.folder,
+    ids,
+    options.timeoutMs,
+    () => (0, import_chunk_IKNCBOIB.waitForJobs)(root.folder, ids, {
+      ...options,
+      onHeartbeat: (seen) => {
+        for (const view of seen) context.tell(heartbeat(view));
+      }
+    })
+  );
+  return tellWaited(context, root, views, options);
+}
+function tellWaited(context, root, views, options) {
+  const ended = views.filter((view) => (0, import_chunk_DYY7HKSD.isEnded)(view.state));
+  const isOver = options.mode === "any" ? ended.length > 0 : ended.length === views.length;
+  const shown = !isOver ? views : options.mode === "any" ? firstOf(ended) : views;
+  const code = isOver ? (0, import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map((view) => view.state.state)) : import_chunk_6PFAPK5K.exitCodes.pending;
+  for (const view of shown) if ((0, import_chunk_DYY7HKSD.isEnded)(view.state)) (0, import_chunk_KXJ3NKLZ.noteCollected)(view, "wait");
+  if (options.isJson) {
+    const documents = shown.map(
+      (view) => (0, import_chunk_DYY7HKSD.isEnded)(view.state) ? endedDocument(view) : (0, import_chunk_4XCDSMQE.observation)(view, { afterSeq: null, root })
+    );
+    return { code, json: views.length === 1 ? documents[0] : { jobs: documents, pending: pendingOf(views) } };
+  }
+  const replies = shown.map((view) => (0, import_chunk_DYY7HKSD.isEnded)(view.state) ? tellEnded(context, view) : tellPending(root, view));
+  return {
+    code,
+    out: Buffer.concat(replies.map((reply) => Buffer.from(reply.out ?? ""))),
+    notes: replies.flatMap((reply) => reply.notes ?? [])
+  };
+}
+function firstOf(views) {
+  return [...views].sort((a, b) => Date.parse(a.state.ended_at ?? "") - Date.parse(b.state.ended_at ?? "")).slice(0, 1);
+}
+function pendingOf(views) {
+  return views.filter((view) => !(0, import_chunk_DYY7HKSD.isEnded)(view.state)).map((view) => view.id);
+}
+function tellEnded(context, view) {
+  const deliverable = (0, import_chunk_DUQLCV7D.readRange)(view.paths.result, 0, 64 * 1024 * 1024)?.bytes;
+  if (view.damage !== null) return tellDamaged(view);
+  const notes = [header(view), ...omittedNotes(view.state)];
+  for (const warning of view.state.warnings) notes.push(`warning: ${(0, import_chunk_DYY7HKSD.plainText)(warning.message)}`);
+  if (!deliverable) notes.push(`warning: no result is stored; see ${view.paths.folder}`);
+  const bytes = deliverable ?? Buffer.alloc(0);
+  return {
+    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
+    out: context.isTerminal ? (0, import_chunk_DYY7HKSD.plainText)(bytes.toString("utf8")) : bytes,
+    notes
+  };
+}
+function tellDamaged(view) {
+  const text = `# ${view.id}: state_damaged
+
+${view.state.error?.message}
+
+Nothing was deleted. What is there: ${view.paths.folder}
+`;
+  return {
+    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
+    out: text,
+    notes: [`see: ${import_chunk_DYY7HKSD.nextCommands.doctor(view.id, view.spec?.state_option ?? [])}`]
+  };
+}
+function header(view) {
+  const { state, paths, spec } = view;
+  const parts = [`${view.id}: ${state.state}`];
+  if (state.error) parts.push(`${state.error.code}: ${(0, import_chunk_DYY7HKSD.plainText)(state.error.message)}`);
+  if (state.exit_code !== null) parts.push(`exit code ${state.exit_code}`);
+  if (state.duration_ms !== null) parts.push((0, import_chunk_DZCXXUHO.formatDuration)(state.duration_ms));
+  const where = [`result: ${paths.result}`];
+  if (spec?.kind === "run") where.push(`whole output: ${paths.output}`);
+  return `${parts.join(", ")}
+${where.join("\n")}`;
+}
+function omittedNotes(state) {
+  return Object.entries(state.output ?? {}).filter(([, note]) => note.omitted > 0).map(
+    ([name, note]) => `${name}: ${note.exact ? "" : "about "}${note.omitted} of ${note.bytes} bytes (${(0, import_chunk_TFEMYLSK.formatSize)(note.omitted)}) are left out in the middle`
+  );
+}
+function tellPending(root, view) {
+  const picture = JSON.stringify((0, import_chunk_4XCDSMQE.observation)(view, { afterSeq: null, root }), null, 1);
+  return {
+    code: import_chunk_6PFAPK5K.exitCodes.pending,
+    out: `${picture}
+`,
+    notes: [
+      `${view.id}: ${view.state.state}, not ended yet; wait again with:`,
+      import_chunk_DYY7HKSD.nextCommands.wait(view.id, root.option)
+    ]
+  };
+}
+function endedDocument(view) {
+  const stored = (0, import_chunk_DUQLCV7D.readText)(view.paths.resultRecord);
+  try {
+    if (stored !== void 0) return { ...JSON.parse(stored), state: view.state.state };
+  } catch {
+  }
+  return view.spec ? (0, import_chunk_ODU3LGXW.terminalRecord)(view.spec, view.paths, view.state) : view.state;
+}
+function heartbeat(view) {
+  const age = view.state.started_at ? (0, import_chunk_DZCXXUHO.formatDuration)(Math.max(0, (0, import_chunk_WOYYKK2P.nowMs)() - Date.parse(view.state.started_at))) : "not started";
+  return `${view.id}: ${view.state.state}, ${age}`;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  endedDocument,
+  tellEnded,
+  waitAndTell
+});
+
+//# part chunk-KXJ3NKLZ.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  isAwaited: () => isAwaited,
+  isCollected: () => isCollected,
+  noteCollected: () => noteCollected,
+  withRegistration: () => withRegistration
+});
+module.exports = __toCommonJS(stdin_exports);
+var import_chunk_WOYYKK2P = load("./chunk-WOYYKK2P.js");
+var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
+var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
+var import_node_path = __toESM(require("node:path"));
+function noteCollected(view, by) {
+  if (view.damage !== null || isCollected(view)) return;
+  try {
+    (0, import_chunk_DUQLCV7D.createFile)(
+      view.paths.collected,
+      `${JSON.stringify({ by, pid: process.pid, owner: import_chunk_WOYYKK2P.variables.owner() ?? null, at: (0, import_chunk_WOYYKK2P.isoNow)() })}
+`
+    );
+  } catch {
+  }
+}
+function isCollected(view) {
+  return (0, import_chunk_OMHQQKXJ.exists)(view.paths.collected);
+}
+async function withRegistration(root, ids, timeoutMs, fn) {
+  const files = [];
+  const waiter = (0, import_chunk_F57YPL34.ownIdentity)();
+  for (const id of ids) {
+    const file = import_node_path.default.join((0, import_chunk_WOYYKK2P.jobPaths)(root, id).waiters, `${waiter.pid}-${waiter.start_token.replace(/\W/g, "")}.json`);
+    try {
+      (0, import_chunk_DUQLCV7D.writeJson)(file, { waiter, ids, since: (0, import_chunk_WOYYKK2P.isoNow)(), timeout_ms: timeoutMs }, { sync: false });
+      files.push(file);
+    } catch {
+    }
+  }
+  try {
+    return await fn();
+  } finally {
+    for (const file of files) {
+      try {
+        (0, import_chunk_DUQLCV7D.removeFile)(file);
+      } catch {
+      }
+    }
+  }
+}
+function isAwaited(root, id) {
+  const folder = (0, import_chunk_WOYYKK2P.jobPaths)(root, id).waiters;
+  return (0, import_chunk_OMHQQKXJ.listNames)(folder).some((name) => {
+    const read = (0, import_chunk_DUQLCV7D.readJson)(import_node_path.default.join(folder, name));
+    return read.kind === "ok" && (0, import_chunk_F57YPL34.isIdentity)(read.value.waiter) && (0, import_chunk_F57YPL34.livenessOf)(read.value.waiter) !== "dead";
+  });
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  isAwaited,
+  isCollected,
+  noteCollected,
+  withRegistration
+});
+
+//# part chunk-L76V3MRD.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  findLatest: () => findLatest,
+  requireLatest: () => requireLatest
+});
+module.exports = __toCommonJS(stdin_exports);
+var import_chunk_4MSI2TGN = load("./chunk-4MSI2TGN.js");
+var import_chunk_DYY7HKSD = load("./chunk-DYY7HKSD.js");
+var import_chunk_WOYYKK2P = load("./chunk-WOYYKK2P.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+function findLatest(root, owner, accept = () => true) {
+  for (const id of (0, import_chunk_4MSI2TGN.listJobs)(root)) {
+    const spec = (0, import_chunk_DYY7HKSD.readSpec)((0, import_chunk_WOYYKK2P.jobPaths)(root, id));
+    if (spec.kind !== "ok") continue;
+    if (owner !== null && spec.value.owner !== owner) continue;
+    if (accept(id, spec.value)) return id;
+  }
+  return void 0;
+}
+function requireLatest(root, owner, what, accept) {
+  const id = findLatest(root.folder, owner, accept);
+  if (id !== void 0) return id;
+  const whose = owner === null ? "" : ` of owner ${owner}`;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "unknown_job",
+    `cannot find ${what}${whose} in the state folder ${root.folder}`,
+    (0, import_chunk_DYY7HKSD.quoteWords)(["status", ...root.option])
+  );
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  findLatest,
+  requireLatest
+});
+
+//# part chunk-M5WC2Q3Z.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  commandNames: () => commandNames,
+  loadCommand: () => loadCommand
+});
+module.exports = __toCommonJS(stdin_exports);
+var loaders = {
+  run: async () => (await Promise.resolve().then(() => __toESM(load("./run-RSUN7GQH.js")))).run,
+  staffer: async () => (await Promise.resolve().then(() => __toESM(load("./staffer-YNW7QJSF.js")))).staffer,
+  ask: async () => (await Promise.resolve().then(() => __toESM(load("./ask-OJCGZ47L.js")))).ask,
+  wait: async () => (await Promise.resolve().then(() => __toESM(load("./wait-NRGYGBSC.js")))).wait,
+  observe: async () => (await Promise.resolve().then(() => __toESM(load("./observe-JG7S3CEQ.js")))).observe,
+  status: async () => (await Promise.resolve().then(() => __toESM(load("./status-CEASJT3N.js")))).status,
+  result: async () => (await Promise.resolve().then(() => __toESM(load("./result-XOLJNCCJ.js")))).result,
+  cancel: async () => (await Promise.resolve().then(() => __toESM(load("./cancel-ER5KSGMQ.js")))).cancel,
+  continue: async () => (await Promise.resolve().then(() => __toESM(load("./continue-GOG6F33I.js")))).continueCommand,
+  restart: async () => (await Promise.resolve().then(() => __toESM(load("./restart-FZQNVVTU.js")))).restart,
+  clean: async () => (await Promise.resolve().then(() => __toESM(load("./clean-BPK2QLXZ.js")))).clean,
+  doctor: async () => (await Promise.resolve().then(() => __toESM(load("./doctor-NEGTZB56.js")))).doctor,
+  help: async () => (await Promise.resolve().then(() => __toESM(load("./help-OTQJX7M7.js")))).help
+};
+var commandNames = Object.keys(loaders);
+async function loadCommand(name) {
+  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  commandNames,
+  loadCommand
+});
+
+//# part chunk-NVPF5LEY.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  FaultError: () => FaultError,
+  errnoOf: () => errnoOf,
+  messageOf: () => messageOf,
+  usageError: () => usageError
+});
+module.exports = __toCommonJS(stdin_exports);
+var FaultError = class extends Error {
+  code;
+  next;
+  constructor(code, message, next = null) {
+    super(message);
+    this.name = "FaultError";
+    this.code = code;
+    this.next = next;
+  }
+};
+function usageError(message, next = null) {
+  return new FaultError("usage", message, next);
+}
+function errnoOf(error) {
+  if (typeof error !== "object" || error === null || !("code" in error)) return void 0;
+  return typeof error.code === "string" ? error.code : void 0;
+}
+function messageOf(error) {
+  return error instanceof Error ? error.message : String(error);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  FaultError,
+  errnoOf,
+  messageOf,
+  usageError
+});
+
+//# part chunk-ODU3LGXW.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  LineSplitter: () => LineSplitter,
+  backendOf: () => backendOf,
+  backends: () => backends,
+  conclude: () => conclude,
+  findArgumentFault: () => findArgumentFault,
+  findBackend: () => findBackend,
+  makeCgroup: () => makeCgroup,
+  makeReading: () => makeReading,
+  parseReason: () => parseReason,
+  readLogTail: () => readLogTail,
+  removeCgroup: () => removeCgroup,
+  terminalRecord: () => terminalRecord,
+  terminate: () => terminate,
+  treeOf: () => treeOf,
+  withLock: () => withLock
+});
+module.exports = __toCommonJS(stdin_exports);
+var import_chunk_DYY7HKSD = load("./chunk-DYY7HKSD.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_DZCXXUHO = load("./chunk-DZCXXUHO.js");
+var import_chunk_WOYYKK2P = load("./chunk-WOYYKK2P.js");
+var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
+var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_os = require("node:os");
+var import_node_fs = require("node:fs");
+var import_node_path = __toESM(require("node:path"));
+var import_node_fs2 = require("node:fs");
+var import_node_path2 = __toESM(require("node:path"));
+function readLogTail(file, limits = { lines: import_chunk_CRABIWOM.tailLines, bytes: import_chunk_CRABIWOM.tailBytes }) {
+  const part = (0, import_chunk_DUQLCV7D.readRange)(file, -(limits.bytes + 4), limits.bytes + 4);
+  if (!part) return Buffer.alloc(0);
+  const bounded = (0, import_chunk_DYY7HKSD.tailOfBytes)(part.bytes, limits.bytes);
+  return Buffer.from((0, import_chunk_DYY7HKSD.lastLines)(bounded, limits.lines));
+}
+function logSize(file) {
+  return (0, import_chunk_DUQLCV7D.readRange)(file, 0, 0)?.size ?? 0;
+}
+function judgeStaff(reading, ending, request) {
+  const answer = reading.answer !== null && reading.answer.trim() !== "" ? reading.answer : null;
+  const warnings = [...reading.warnings, ...denialWarnings(reading)];
+  const error = findError(reading, ending, request, answer);
+  if (error === null && request.reason === "lingered") {
+    warnings.push({
+      code: "ended_after_answer",
+      message: "the agent stayed alive after its final event and was ended"
+    });
+  }
+  if (error === null && request.reason === "hard_timeout") {
+    warnings.push({
+      code: "limit_after_answer",
+      message: "the hard limit struck after the complete answer had arrived"
+    });
+  }
+  return { answer, error, warnings };
+}
+function findError(reading, ending, request, answer) {
+  if (reading.failure) return reading.failure;
+  if (reading.final === "failure")
+    return { code: "agent_error", message: lastWords(ending) ?? "the agent reported a failure" };
+  if (request.reason === "exited" && ending.exitCode !== 0) return exitError(ending);
+  if (reading.final === null && (answer !== null || reading.denials.length === 0)) {
+    return { code: "no_final_answer", message: `the agent ended without a final event${quoted(lastWords(ending))}` };
+  }
+  if (request.resume !== null && request.keepsConversation && reading.conversationId !== request.resume) {
+    const got = reading.conversationId ?? "none";
+    return {
+      code: "conversation_mismatch",
+      message: `conversation ${request.resume} was asked for, the agent used ${got}`
+    };
+  }
+  if (answer !== null) return null;
+  if (reading.denials.length > 0) {
+    return {
+      code: "permission_denied",
+      message: `there is no final answer and these were refused: ${reading.denials.join(", ")}`
+    };
+  }
+  return { code: "no_final_answer", message: "the final answer is empty" };
+}
+function exitError(ending) {
+  const words = quoted(lastWords(ending));
+  if (ending.signal) return { code: "signal", message: `the agent was ended by ${ending.signal}${words}` };
+  return { code: "exit_nonzero", message: `the agent exited with code ${ending.exitCode}${words}` };
+}
+function denialWarnings(reading) {
+  return reading.denials.map((what) => ({ code: "permission_denied", message: `refused to the agent: ${what}` }));
+}
+function lastWords(ending) {
+  const lines = ending.stderrTail.split("\n").map((line) => line.trim());
+  return lines.filter((line) => line !== "").at(-1);
+}
+function quoted(words) {
+  return words === void 0 ? "" : `: ${words}`;
+}
+var reasons = [
+  "exited",
+  "lingered",
+  "canceled",
+  "hard_timeout",
+  "first_output_timeout",
+  "stalled",
+  "sign_in",
+  "state_vanished",
+  "spawn_failed",
+  "never_started",
+  "worker_lost",
+  "host_restarted"
+];
+function parseReason(text) {
+  return reasons.find((reason) => reason === text);
+}
+function judgeEnd(facts2) {
+  if (facts2.survivors.length > 0) {
+    return failed("failed", "survivors", `these processes outlived SIGKILL: ${facts2.survivors.join(", ")}`);
+  }
+  switch (facts2.reason) {
+    case "canceled":
+      return { outcome: "canceled", error: null };
+    case "exited":
+    case "lingered":
+      return judgeExit(facts2);
+    case "hard_timeout":
+      if (facts2.isStaff && facts2.staffError === null) return { outcome: "done", error: null };
+      return failed("timed_out", "hard_timeout", `the hard limit of ${facts2.deadlineText} was reached`);
+    case "first_output_timeout":
+      return failed("failed", "first_output_timeout", "nothing was printed within --first-output");
+    case "stalled":
+      return failed("failed", "stalled", "nothing happened for the time given by --stall-after");
+    case "sign_in":
+      return failed(
+        "failed",
+        "auth",
+        facts2.staffError?.message ?? "the agent waits for a sign-in that nobody can give"
+      );
+    case "state_vanished":
+      return failed("crashed", "worker_lost", "the state folder vanished");
+    case "spawn_failed":
+      return failed("failed", "spawn_failed", `the program could not be started: ${facts2.detail ?? "not known why"}`);
+    case "never_started":
+      return failed("failed", "never_started", "the launcher died before a worker existed");
+    case "worker_lost":
+      return failed(
+        "crashed",
+        "worker_lost",
+        "the processes that supervise the command were killed; how it ended is not known"
+      );
+    case "host_restarted":
+      return failed("crashed", "host_restarted", "the machine was restarted while the job ran");
+  }
+}
+function judgeExit(facts2) {
+  const { exit } = facts2;
+  if (exit?.spawn_failed)
+    return failed("failed", "spawn_failed", `the program could not be executed (exit code ${exit.exit_code})`);
+  if (facts2.isStaff) {
+    return facts2.staffError ? { outcome: "failed", error: facts2.staffError } : { outcome: "done", error: null };
+  }
+  if (!exit) return failed("crashed", "worker_lost", "how the command ended is not known");
+  if (exit.exit_code === facts2.successExit) return { outcome: "done", error: null };
+  if (facts2.signal !== null && exit.signaled) return failed("failed", "signal", signalMessage(facts2.signal));
+  return failed("failed", "exit_nonzero", `the command exited with code ${exit.exit_code}`);
+}
+function signalMessage(signal2) {
+  const hint = signal2 === "SIGKILL" ? " (not by us: often the kernel, when memory runs out)" : "";
+  return `the command was ended by ${signal2}${hint}`;
+}
+function failed(outcome, code, message) {
+  return { outcome, error: { code, message } };
+}
+function signalOfExit(exitCode, table) {
+  if (exitCode <= 128 || exitCode > 192) return void 0;
+  const number = exitCode - 128;
+  const known = Object.entries(table).find(([, value]) => value === number);
+  return known ? known[0] : `SIG${number}`;
+}
+var signalNumbers = import_node_os.constants.signals;
+function makeReading() {
+  return {
+    conversationId: null,
+    text: "",
+    answer: null,
+    final: null,
+    failure: null,
+    tools: [],
+    toolCount: 0,
+    denials: [],
+    warnings: [],
+    usage: null,
+    model: null,
+    unparsedLines: 0,
+    waitsForSignIn: false
+  };
+}
+var wordsBytes = 2048;
+var keptNotes = 20;
+function noteFailure(reading, code, message, resets) {
+  reading.failure ??= { code, message: (0, import_chunk_DYY7HKSD.excerpt)(message, wordsBytes), ...resets === void 0 ? {} : { resets } };
+}
+function noteWarning(reading, code, message) {
+  const words = (0, import_chunk_DYY7HKSD.excerpt)(message, wordsBytes);
+  if (words === "" || reading.warnings.length >= keptNotes) return;
+  if (!reading.warnings.some((known) => known.message === words)) reading.warnings.push({ code, message: words });
+}
+var keptTools = 20;
+function noteTool(reading, call, at) {
+  const known = reading.tools.find((tool) => tool.key === call.key && tool.ended_at === null);
+  const ended = call.status === "running" ? null : at;
+  const input = (0, import_chunk_DYY7HKSD.excerpt)(call.input ?? "", import_chunk_CRABIWOM.toolCallBytes);
+  const output = call.output == null ? null : (0, import_chunk_DYY7HKSD.excerpt)(call.output, import_chunk_CRABIWOM.toolCallBytes);
+  if (known) {
+    known.status = call.status;
+    known.output = output ?? known.output;
+    known.ended_at = ended;
+    if (input) known.input = input;
+  } else {
+    reading.toolCount += 1;
+    reading.tools.push({
+      n: reading.toolCount,
+      key: call.key,
+      name: call.name,
+      input,
+      output,
+      status: call.status,
+      started_at: at,
+      ended_at: ended
+    });
+    if (reading.tools.length > keptTools) {
+      const drop = reading.tools.findIndex((tool) => tool.ended_at !== null);
+      reading.tools.splice(Math.max(0, drop), 1);
+    }
+  }
+  if (call.status === "denied") {
+    const what = known?.input || input;
+    noteDenial(reading, what ? `${call.name}: ${(0, import_chunk_DYY7HKSD.excerpt)(what, import_chunk_CRABIWOM.excerptBytes)}` : call.name);
+  }
+}
+function noteDenial(reading, what) {
+  if (!reading.denials.includes(what) && reading.denials.length < keptNotes) reading.denials.push(what);
+}
+function parseLine(line, reading) {
+  if (line.trim() === "") return void 0;
+  try {
+    const value = JSON.parse(line);
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
+  } catch {
+  }
+  reading.unparsedLines += 1;
+  return void 0;
+}
+function findArgumentFault(args) {
+  if (args.some((arg) => arg.includes("\0"))) return "an argument holds a NUL character";
+  const longest = Math.max(0, ...args.map(import_chunk_DYY7HKSD.byteLength));
+  return longest < 131072 ? null : `an argument of ${longest} bytes is too long; allowed: 131071 bytes`;
+}
+function fieldsOf(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
+}
+function textOf(value) {
+  return typeof value === "string" ? value : "";
+}
+function numberOf(value) {
+  return typeof value === "number" && Number.isFinite(value) ? value : 0;
+}
+var sandboxes = {
+  restricted: "read-only",
+  standard: "workspace-write",
+  unrestricted: "danger-full-access"
+};
+var codex = {
+  id: "codex",
+  title: "Codex",
+  programs: ["codex"],
+  answerFrom: "stream",
+  keepsConversation: true,
+  profiles: {
+    restricted: "-s read-only",
+    standard: "sandbox_mode workspace-write (no network), the state folder read-only",
+    unrestricted: "-s danger-full-access"
+  },
+  plan(request) {
+    const args = ["exec", "--json", "--skip-git-repo-check", ...planSandbox(request)];
+    if (request.model !== null) args.push(`--model=${request.model}`);
+    if (request.resume !== null) args.push("resume", request.resume);
+    args.push("-");
+    return {
+      args,
+      promptBy: "stdin",
+      stdin: request.prompt,
+      environment: {},
+      conversationId: null,
+      remove: hostMarkers
+    };
+  },
+  read(line, reading, at) {
+    const event = parseLine(line, reading);
+    if (!event) return;
+    switch (event.type) {
+      case "thread.started":
+        if (/^\w[\w.:-]{0,199}$/.test(textOf(event.thread_id))) reading.conversationId ??= textOf(event.thread_id);
+        break;
+      case "turn.started":
+        if (reading.final === "success") reading.final = null;
+        break;
+      case "item.started":
+      case "item.updated":
+      case "item.completed":
+        readItem(fieldsOf(event.item), event.type === "item.completed", reading, at);
+        break;
+      case "error":
+        readComplaint(textOf(event.message), reading);
+        break;
+      case "turn.completed":
+        readUsage(fieldsOf(event.usage), reading);
+        reading.final ??= "success";
+        reading.warnings = reading.warnings.filter((warning) => warning.code !== retryCode);
+        break;
+      case "turn.failed":
+        readFailure(textOf(fieldsOf(event.error).message), reading);
+        break;
+    }
+  },
+  close(reading, ending) {
+    if (reading.final !== null || !ending.byItself || ending.signal !== null || !ending.exitCode) return;
+    const words = errorWords(ending);
+    noteFailure(reading, kindOf(words), words || `codex exited with code ${ending.exitCode} and said nothing`);
+  }
+};
+var hostMarkers = [
+  "CODEX_CI",
+  "CODEX_INTERNAL_ORIGINATOR_OVERRIDE",
+  "CODEX_SANDBOX",
+  "CODEX_SANDBOX_NETWORK_DISABLED",
+  "CODEX_SESSION_ID",
+  "CODEX_THREAD_ID",
+  "CODEX_TOOL_CALL_ID"
+];
+function planSandbox({ profile, stateRoot }) {
+  if (profile !== "standard" || /[*?[\]{}]/.test(stateRoot)) return ["-s", sandboxes[profile]];
+  const settings = [
+    `sandbox_mode="${sandboxes[profile]}"`,
+    'default_permissions="job-companion"',
+    'permissions.job-companion.extends=":workspace"',
+    // A JSON string is a TOML string.
+    `permissions.job-companion.filesystem={${JSON.stringify(stateRoot)}="read"}`
+  ];
+  return settings.flatMap((setting) => ["-c", setting]);
+}
+function readItem(item, completed, reading, at) {
+  const type = textOf(item.type);
+  if (type === "agent_message") {
+    reading.text = textOf(item.text) || reading.text;
+    if (completed) reading.answer = textOf(item.text);
+  } else if (type === "error") {
+    readComplaint(textOf(item.message), reading);
+  } else if (Object.hasOwn(calls, type)) {
+    const status = statusOf(item.status, completed);
+    noteTool(reading, { key: textOf(item.id), name: type, ...calls[type]?.(item), status }, at);
+  }
+}
+var calls = {
+  command_execution: (item) => ({ input: textOf(item.command), output: textOf(item.aggregated_output) || null }),
+  file_change: (item) => ({ input: listOf(item.changes).map(changeText).join(", ") }),
+  mcp_tool_call: (item) => ({
+    input: `${textOf(item.server)}.${textOf(item.tool)} ${JSON.stringify(item.arguments ?? {})}`,
+    output: resultOf(item) || null
+  }),
+  web_search: (item) => ({ input: textOf(item.query) }),
+  collab_tool_call: (item) => ({ input: `${textOf(item.tool)} ${textOf(item.prompt)}`.trim() })
+};
+function statusOf(status, completed) {
+  if (status === "declined") return "denied";
+  if (status === "failed") return "failed";
+  return completed ? "completed" : "running";
+}
+function changeText(change) {
+  return `${textOf(change.kind)} ${textOf(change.path)}`;
+}
+function resultOf(item) {
+  const texts = listOf(fieldsOf(item.result).content).map((part) => textOf(part.text));
+  return textOf(fieldsOf(item.error).message) || texts.join("\n");
+}
+function listOf(value) {
+  return Array.isArray(value) ? value.map(fieldsOf) : [];
+}
+var retryCode = "agent_retried";
+function readComplaint(message, reading) {
+  const isRetry = /^reconnecting\b/i.test(message);
+  if (isRetry) reading.warnings = reading.warnings.filter((warning) => warning.code !== retryCode);
+  noteWarning(reading, isRetry ? retryCode : "agent_warning", message);
+}
+function readFailure(message, reading) {
+  reading.final = "failure";
+  reading.warnings = reading.warnings.filter((warning) => warning.message !== message);
+  noteFailure(reading, kindOf(message), message || "the turn failed without a reason", resetOf(message));
+}
+function readUsage(usage, reading) {
+  const input = numberOf(usage.input_tokens);
+  const output = numberOf(usage.output_tokens);
+  reading.usage = { input_tokens: input, output_tokens: output, total_tokens: input + output };
+}
+var kinds = [
+  ["session_lost", /no rollout found/i],
+  [
+    "quota",
+    /usage limit|quota exceeded|insufficient_quota|out of credits|spend cap|\b429 too many requests|status:? 429\b/i
+  ],
+  ["auth", /\b401 unauthorized|status:? 401\b|sign in again|login is required|missing environment variable/i]
+];
+function kindOf(message) {
+  return kinds.find(([, pattern]) => pattern.test(message))?.[0] ?? "agent_error";
+}
+function resetOf(message) {
+  const found = /try again (at (.+?)|in \d.*?)\.?$/i.exec(message.trim());
+  return found ? found[2] ?? found[1] : void 0;
+}
+function errorWords(ending) {
+  const lines = (0, import_chunk_DYY7HKSD.plainText)(ending.stderrTail).split("\n").map((line) => line.trim());
+  const told = lines.filter((line) => line !== "" && !/^(?:warning:|reading additional input)/i.test(line));
+  return (told.findLast((line) => /^error\b/i.test(line)) ?? told.at(-1) ?? "").replace(/^error:\s*<>/i, "");
+}
+var placeholders = { argument: "{prompt}", file: "{prompt_file}" };
+var custom = {
+  id: "custom",
+  title: "a program of your config",
+  programs: [],
+  answerFrom: "stdout",
+  keepsConversation: false,
+  profiles: { restricted: null, standard: "", unrestricted: "" },
+  plan(request) {
+    if (!request.custom) throw new Error("a custom backend needs its definition");
+    const { argv, prompt: promptBy } = request.custom;
+    const args = promptBy === "stdin" ? argv.slice(1) : fill(argv.slice(1), promptBy, request);
+    return {
+      args,
+      promptBy,
+      stdin: promptBy === "stdin" ? request.prompt : "",
+      environment: {},
+      conversationId: null,
+      remove: []
+    };
+  },
+  // The answer is stdout as it is; there are no events.
+  read() {
+  },
+  close(reading, ending) {
+    if (ending.byItself && ending.exitCode === 0) reading.final = "success";
+  }
+};
+function fill(words, by, request) {
+  const placeholder = placeholders[by];
+  const value = by === "file" ? request.promptFile : request.prompt;
+  if (!words.some((word) => word.includes(placeholder))) return [...words, value];
+  return words.map((word) => word.replaceAll(placeholder, () => value));
+}
+var backends = [codex, custom];
+var backendIds = backends.map((backend) => backend.id);
+function findBackend(id) {
+  return backends.find((backend) => backend.id === id);
+}
+var LineSplitter = class {
+  parts = [];
+  size = 0;
+  /** Lines that were longer than the bound. *<>/
+  dropped = 0;
+  decoder = new TextDecoder();
+  limit;
+  constructor(limit = import_chunk_CRABIWOM.streamLineBytes) {
+    this.limit = limit;
+  }
+  /** The lines that these bytes complete, without their newlines. *<>/
+  push(bytes) {
+    const lines = [];
+    let from = 0;
+    for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, from)) {
+      this.keep(bytes.subarray(from, at));
+      this.take(lines);
+      from = at + 1;
+    }
+    if (from < bytes.length) this.keep(bytes.slice(from));
+    return lines;
+  }
+  /** What stands after the last newline, once the stream has ended. *<>/
+  end() {
+    const lines = [];
+    if (this.size > 0) this.take(lines);
+    return lines;
+  }
+  keep(piece) {
+    this.size += piece.length;
+    if (this.size > this.limit) this.parts = [];
+    else if (piece.length > 0) this.parts.push(piece);
+  }
+  take(lines) {
+    if (this.size > this.limit) this.dropped += 1;
+    else lines.push(this.decoder.decode(this.parts.length === 1 ? this.parts[0] : join(this.parts, this.size)));
+    this.parts = [];
+    this.size = 0;
+  }
+};
+function join(parts, size) {
+  const whole = new Uint8Array(size);
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+var chunk = 1024 * 1024;
+var plainAnswerBytes = 16 * chunk;
+function backendOf(spec) {
+  return spec.staff ? findBackend(spec.staff.backend) : void 0;
+}
+function replay(spec, paths) {
+  const reading = makeReading();
+  const backend = backendOf(spec);
+  if (!backend) return reading;
+  const at = (0, import_chunk_WOYYKK2P.isoOf)((0, import_chunk_OMHQQKXJ.factsOf)(paths.output)?.modifiedMs ?? 0);
+  eachLine(paths.output, (line) => backend.read(line, reading, at));
+  if (backend.readError) eachLine(paths.error, (line) => backend.readError?.(line, reading, at));
+  return reading;
+}
+function closeReading(spec, paths, reading, exit) {
+  const backend = backendOf(spec);
+  const stderrTail = (0, import_chunk_DUQLCV7D.readRange)(paths.error, -import_chunk_CRABIWOM.tailBytes, import_chunk_CRABIWOM.tailBytes)?.bytes.toString("utf8") ?? "";
+  const ending = { exitCode: exit.code, signal: exit.signal, stderrTail, byItself: exit.byItself };
+  if (backend?.answerFrom === "stdout") reading.answer = (0, import_chunk_DUQLCV7D.readText)(paths.output, plainAnswerBytes) ?? "";
+  backend?.close?.(reading, ending);
+  return ending;
+}
+function eachLine(file, fn) {
+  const lines = new LineSplitter();
+  for (let offset = 0; ; ) {
+    const part = (0, import_chunk_DUQLCV7D.readRange)(file, offset, chunk);
+    if (!part || part.bytes.length === 0) break;
+    for (const line of lines.push(part.bytes)) fn(line);
+    offset += part.bytes.length;
+  }
+  for (const line of lines.end()) fn(line);
+}
+function makeDeliverable(parts) {
+  const { state, answer, paths } = parts;
+  if (state.state !== "done") return makeReport(parts);
+  if (answer !== null) return answer;
+  const output = readLogTail(paths.output);
+  return output.length > 0 ? output : readLogTail(paths.error);
+}
+function makeReport(parts) {
+  const { spec, state, paths } = parts;
+  const sections = [
+    `# ${spec.id}: ${state.state}${state.error ? ` (${state.error.code})` : ""}`,
+    reasonText(parts),
+    facts(parts).join("\n"),
+    progress(parts),
+    logSection("Last output", paths.output, spec.staff !== null),
+    logSection("Last error output", paths.error, false),
+    recovery(parts)
+  ];
+  return `${sections.filter((section) => section !== "").join("\n\n")}
+`;
+}
+function reasonText({ state, cancel, tree }) {
+  if (state.state === "canceled") {
+    const why = cancel?.why ? `: ${(0, import_chunk_DYY7HKSD.plainText)(cancel.why)}` : "";
+    const who = cancel ? ` by ${cancel.owner ?? `process ${cancel.by.pid}`} at ${cancel.at}` : "";
+    const step = {
+      none: "nothing was running any more",
+      term: "the tree ended on SIGTERM",
+      kill: "SIGKILL was needed"
+    }[tree.step];
+    return `Canceled${who}${why}. ${tree.ended.length} process(es) ended; ${step}.`;
+  }
+  const resets = state.error?.resets ? ` (resets: ${state.error.resets})` : "";
+  return `Reason: ${(0, import_chunk_DYY7HKSD.plainText)(state.error?.message ?? "not known")}${resets}`;
+}
+function facts({ spec, state, paths, tree }) {
+  const rows = [
+    ["Command", spec.run ? (0, import_chunk_DYY7HKSD.excerpt)((0, import_chunk_DYY7HKSD.quoteWords)(spec.run.argv), 1e3) : null],
+    ["Backend", spec.staff ? `${spec.staff.backend}, mode ${spec.staff.mode}, profile ${spec.staff.profile}` : null],
+    ["Task", spec.staff ? (0, import_chunk_DYY7HKSD.excerpt)((0, import_chunk_DYY7HKSD.plainText)(spec.staff.prompt).replace(/\s+/g, " "), import_chunk_CRABIWOM.excerptBytes) : null],
+    ["Folder", spec.cwd],
+    ["Exit code", state.exit_code === null ? null : String(state.exit_code)],
+    [
+      "Signal",
+      state.signal === null ? null : `${state.signal}${state.signal_certain ? "" : " (by the exit code; not certain)"}`
+    ],
+    ["Duration", state.duration_ms === null ? null : (0, import_chunk_DZCXXUHO.formatDuration)(state.duration_ms)],
+    ["Hard limit", (0, import_chunk_DZCXXUHO.formatDuration)(spec.deadline_ms)],
+    ["Conversation", state.conversation?.id ?? null],
+    [
+      "Survivors",
+      tree.survivors.length > 0 ? tree.survivors.map((one) => `${one.pid} (${one.name})`).join(", ") : null
+    ],
+    ["Warnings", state.warnings.length > 0 ? state.warnings.map((one) => (0, import_chunk_DYY7HKSD.plainText)(one.message)).join("; ") : null],
+    ["Whole output", `${paths.output} and ${paths.error}`]
+  ];
+  return rows.filter(([, value]) => value !== null).map(([name, value]) => `${name}: ${value}`);
+}
+function progress({ reading }) {
+  if (!reading) return "";
+  const lines = [];
+  for (const call of reading.tools.slice(-5)) {
+    lines.push(`- ${call.name} ${(0, import_chunk_DYY7HKSD.excerpt)((0, import_chunk_DYY7HKSD.plainText)(call.input).replace(/\s+/g, " "), import_chunk_CRABIWOM.excerptBytes)} [${call.status}]`);
+  }
+  const text = (0, import_chunk_DYY7HKSD.plainText)(reading.answer ?? reading.text).trim();
+  if (text !== "") lines.push("", ...(0, import_chunk_DYY7HKSD.tail)(text, import_chunk_CRABIWOM.textTailBytes).text.split("\n"));
+  return lines.length > 0 ? ["## Seen last (not a finished answer)", "", ...lines].join("\n") : "";
+}
+function logSection(title, file, isStream) {
+  if (isStream) return "";
+  const text = (0, import_chunk_DYY7HKSD.plainText)(readLogTail(file).toString("utf8")).trimEnd();
+  return text === "" ? "" : `## ${title}
+
+${text}`;
+}
+function recovery({ spec, state }) {
+  const lines = [
+    "## Going on",
+    "",
+    "Nothing is started again by itself. Look at what was changed first: git status, git diff."
+  ];
+  if (state.conversation)
+    lines.push(`Go on in the same conversation: ${import_chunk_DYY7HKSD.nextCommands.continue(spec.id, spec.state_option)}`);
+  lines.push(`Start the same once more: ${import_chunk_DYY7HKSD.nextCommands.restart(spec.id, spec.state_option)}`);
+  return lines.join("\n");
+}
+function conclude(job, ending) {
+  const { paths, spec } = job;
+  const read = (0, import_chunk_DYY7HKSD.readState)(paths);
+  const before = read.kind === "ok" ? read.value : (0, import_chunk_DYY7HKSD.earlyState)(spec.id, spec);
+  const journal = (0, import_chunk_DYY7HKSD.openJournal)(paths, spec);
+  if ((0, import_chunk_DYY7HKSD.isEnded)(before)) {
+    journal.append("late_evidence", { reason: ending.reason, exit_code: ending.exit?.exit_code ?? null });
+    return before;
+  }
+  const { state, answer } = makeState(job, before, ending);
+  try {
+    withReserve(paths, () => publish(job, state, answer, ending, journal));
+  } catch (error) {
+    if (!isFull(error)) throw error;
+    state.state = "failed";
+    state.error = {
+      code: "output_unstorable",
+      message: `the result cannot be stored: no space left in ${paths.folder}`
+    };
+    withReserve(paths, () => finish(paths, state));
+  }
+  return state;
+}
+function publish(job, state, answer, ending, journal) {
+  const { paths, spec } = job;
+  const cancel = (0, import_chunk_DYY7HKSD.readCancel)(paths);
+  (0, import_chunk_DUQLCV7D.writeFile)(
+    paths.result,
+    makeDeliverable({ spec, paths, state, answer, tree: ending.tree, cancel, reading: ending.reading })
+  );
+  (0, import_chunk_DUQLCV7D.writeJson)(paths.resultRecord, terminalRecord(spec, paths, state, ending.tree));
+  journal.append("ended", {
+    state: state.state,
+    exit_code: state.exit_code,
+    error: state.error,
+    reconciled: state.reconciled
+  });
+  state.seq = journal.seq;
+  finish(paths, state);
+  if (spec.kind === "staff" && state.state === "done" && state.warnings.length === 0) {
+    for (const file of [paths.output, paths.snapshot, paths.prompt]) (0, import_chunk_DUQLCV7D.removeFile)(file);
+  }
+}
+function finish(paths, state) {
+  (0, import_chunk_DYY7HKSD.writeState)(paths, state);
+  (0, import_chunk_DUQLCV7D.removeFile)(paths.marker);
+  (0, import_chunk_DUQLCV7D.removeFile)(paths.reserve);
+}
+function makeState(job, before, ending) {
+  const { paths, spec } = job;
+  const { exit } = ending;
+  const signal2 = exit ? signalOfExit(exit.exit_code, signalNumbers) ?? null : null;
+  const warnings = [...ending.warnings ?? before.warnings];
+  let answer = null;
+  let staffError = null;
+  let reading = ending.reading;
+  if (spec.staff) {
+    reading ??= replay(spec, paths);
+    ending.reading = reading;
+    const end = closeReading(spec, paths, reading, {
+      code: exit?.exit_code ?? null,
+      signal: signal2,
+      byItself: ending.reason === "exited"
+    });
+    const verdict2 = judgeStaff(reading, end, {
+      resume: spec.staff.resume,
+      reason: staffReason(ending.reason),
+      keepsConversation: backendOf(spec)?.keepsConversation ?? false
+    });
+    answer = verdict2.answer;
+    staffError = verdict2.error;
+    warnings.push(...verdict2.warnings);
+  }
+  const verdict = judgeEnd({
+    reason: ending.reason,
+    exit,
+    signal: signal2,
+    successExit: spec.run?.success_exit ?? 0,
+    staffError,
+    isStaff: spec.staff !== null,
+    survivors: ending.tree.survivors.map((one) => one.pid),
+    deadlineText: (0, import_chunk_DZCXXUHO.formatDuration)(spec.deadline_ms),
+    detail: ending.detail
+  });
+  const started = before.started_at ?? timeOf(paths.childMark);
+  const ended = timeOf(paths.exit) ?? (0, import_chunk_WOYYKK2P.isoNow)();
+  const conversationId = reading?.conversationId ?? null;
+  const state = {
+    ...before,
+    rev: before.rev + 1,
+    state: verdict.outcome,
+    health: before.health === "attention" ? "unknown" : before.health,
+    attention_kind: null,
+    started_at: started,
+    ended_at: ended,
+    duration_ms: Math.max(0, Date.parse(ended) - Date.parse(started ?? before.created_at)),
+    exit_code: exit?.exit_code ?? null,
+    signal: signal2,
+    signal_certain: signal2 === null ? null : Boolean(exit?.signaled) || ending.reason !== "exited" && ending.tree.step !== "none",
+    error: verdict.error,
+    warnings: [...warnings, ...leftoverWarnings(ending)],
+    conversation: conversationId && spec.staff ? { backend: spec.staff.backend, id: conversationId } : before.conversation,
+    reconciled: ending.reconciled,
+    output: ending.omitted ?? before.output ?? plainNotes(paths),
+    usage: reading?.usage ?? before.usage
+  };
+  return { state, answer };
+}
+function terminalRecord(spec, paths, state, tree) {
+  return {
+    ...state,
+    kind: spec.kind,
+    verb: spec.verb,
+    owner: spec.owner,
+    label: spec.label,
+    cwd: spec.cwd,
+    lineage: spec.lineage,
+    ended_by: tree?.step ?? "none",
+    ended_processes: tree?.ended.slice(0, 50) ?? [],
+    survivors: tree?.survivors ?? [],
+    result_path: paths.result,
+    output_path: paths.output,
+    error_path: paths.error
+  };
+}
+function leftoverWarnings(ending) {
+  if (ending.reason !== "exited" || ending.tree.ended.length === 0) return [];
+  const named = ending.tree.ended.slice(0, 5).map((one) => `${one.pid} (${one.name})`).join(", ");
+  const message = `${ending.tree.ended.length} left-over process(es) were ended after the command: ${named}`;
+  return [{ code: "leftovers_ended", message }];
+}
+function staffReason(reason) {
+  return reason === "exited" || reason === "lingered" || reason === "hard_timeout" ? reason : "other";
+}
+function plainNotes(paths) {
+  const note = (file) => ({ bytes: logSize(file), omitted: 0, exact: true });
+  return { stdout: note(paths.output), stderr: note(paths.error) };
+}
+function timeOf(file) {
+  const facts2 = (0, import_chunk_OMHQQKXJ.factsOf)(file);
+  return facts2 ? (0, import_chunk_WOYYKK2P.isoOf)(facts2.modifiedMs) : null;
+}
+function withReserve(paths, write) {
+  try {
+    write();
+  } catch (error) {
+    if (!isFull(error) || !(0, import_chunk_DUQLCV7D.removeFile)(paths.reserve)) throw error;
+    write();
+  }
+}
+function isFull(error) {
+  return ["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "");
+}
+var prefix = "job-companion-";
+function makeCgroup(id) {
+  const own = ownCgroup();
+  if (own === void 0) return null;
+  const folder = import_node_path.default.join(own, `${prefix}${id}`);
+  try {
+    (0, import_node_fs.mkdirSync)(folder);
+    return folder;
+  } catch {
+    return null;
+  }
+}
+function listCgroup(folder, id) {
+  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return [];
+  return pidsIn(folder);
+}
+function removeCgroup(folder, id) {
+  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return;
+  try {
+    removeEmpty(folder);
+    if (import_node_path.default.basename(import_node_path.default.dirname(folder)).startsWith(prefix)) (0, import_node_fs.rmdirSync)(import_node_path.default.dirname(folder));
+  } catch {
+  }
+}
+function removeEmpty(folder) {
+  for (const name of (0, import_chunk_OMHQQKXJ.listNames)(folder)) if (!name.includes(".")) removeEmpty(import_node_path.default.join(folder, name));
+  (0, import_node_fs.rmdirSync)(folder);
+}
+function pidsIn(folder) {
+  const text = readOrEmpty(import_node_path.default.join(folder, "cgroup.procs"));
+  const own = text.split("\n").map(Number).filter((pid) => pid > 1);
+  const inner = (0, import_chunk_OMHQQKXJ.listNames)(folder).filter(
+    (name) => !name.startsWith(prefix) && !/^(?:cgroup|cpu|memory|io|pids|cpuset|hugetlb|rdma|misc)\./.test(name)
+  );
+  return [...own, ...inner.flatMap((name) => pidsIn(import_node_path.default.join(folder, name)))];
+}
+function ownCgroup() {
+  const mount = mountPoint();
+  const line = readOrEmpty("/proc/self/cgroup").split("\n").find((one) => one.startsWith("0::"));
+  return mount === void 0 || line === void 0 ? void 0 : import_node_path.default.join(mount, line.slice(3));
+}
+function mountPoint() {
+  const line = readOrEmpty("/proc/self/mounts").split("\n").find((one) => one.split(" ")[2] === "cgroup2");
+  return line?.split(" ")[1];
+}
+function isBelowMount(folder) {
+  const mount = mountPoint();
+  return mount !== void 0 && import_node_path.default.resolve(folder) === folder && folder.startsWith(`${mount}/`);
+}
+function readOrEmpty(file) {
+  try {
+    return (0, import_node_fs.readFileSync)(file, "utf8");
+  } catch {
+    return "";
+  }
+}
+function treeOf(spec, paths, who) {
+  const living = (identity) => identity && (0, import_chunk_F57YPL34.livenessOf)(identity) === "alive" ? [identity.pid] : [];
+  const cgroup = (0, import_chunk_DYY7HKSD.readWorker)(paths);
+  const folder = cgroup.kind === "ok" ? cgroup.value.cgroup ?? null : null;
+  const shim = who.shim && isHere(who.shim) ? who.shim : null;
+  const atShimPid = shim ? (0, import_chunk_F57YPL34.readProcess)(shim.pid) : void 0;
+  const isStranger = atShimPid !== void 0 && atShimPid.start !== shim?.start_token;
+  const guards = ((0, import_chunk_DUQLCV7D.readText)(paths.guardMark, 64) ?? "").trim().split(" ").map(Number).filter((pid) => pid > 1);
+  return {
+    mark: spec.mark,
+    session: shim && !isStranger ? shim.pid : null,
+    since: isHere(spec.launcher) ? Number(spec.launcher.start_token) || 0 : 0,
+    roots: [...living(shim), ...living(who.child)],
+    spared: [...living(who.worker), ...living(shim)],
+    counted: () => listCgroup(folder, spec.id),
+    guards: living(shim).length > 0 ? guards : [],
+    known: /* @__PURE__ *<>/ new Map()
+  };
+}
+function isHere(identity) {
+  return identity.boot_id === (0, import_chunk_F57YPL34.bootId)() && identity.pid_ns === (0, import_chunk_F57YPL34.pidNamespace)();
+}
+function findMembers(tree) {
+  const rows = (0, import_chunk_F57YPL34.readProcesses)().filter((row) => !(0, import_chunk_F57YPL34.isDeadState)(row.state) && !(Number(row.start) < tree.since));
+  const marks = /* @__PURE__ *<>/ new Map();
+  const markOf = (pid) => {
+    if (!marks.has(pid)) marks.set(pid, (0, import_chunk_F57YPL34.readProcessVariable)(pid, import_chunk_WOYYKK2P.markVariable));
+    return marks.get(pid);
+  };
+  const counted = new Set(tree.counted());
+  const isForeign = (pid) => (markOf(pid) ?? tree.mark) !== tree.mark;
+  const members = /* @__PURE__ *<>/ new Map();
+  for (const row of rows) {
+    const inSession = tree.session !== null && (row.session === tree.session || row.group === tree.session);
+    const isKnown = tree.known.get(row.pid) === row.start || tree.roots.includes(row.pid) || counted.has(row.pid);
+    if (markOf(row.pid) === tree.mark || (inSession || isKnown) && !isForeign(row.pid)) members.set(row.pid, row);
+  }
+  for (let grew = true; grew; ) {
+    grew = false;
+    for (const row of rows) {
+      if (members.has(row.pid) || !members.has(row.parent) || isForeign(row.pid)) continue;
+      members.set(row.pid, row);
+      grew = true;
+    }
+  }
+  const found = [];
+  for (const row of members.values()) {
+    if (isSpared(row, tree)) continue;
+    tree.known.set(row.pid, row.start);
+    found.push({ pid: row.pid, start: row.start, name: row.name });
+  }
+  return found;
+}
+function isSpared(row, tree) {
+  if (row.pid === process.pid || tree.spared.includes(row.pid)) return true;
+  return tree.guards.includes(row.pid) || tree.guards.includes(row.parent);
+}
+async function terminate(tree, options) {
+  const report = { step: "none", ended: [], survivors: [] };
+  const seen = /* @__PURE__ *<>/ new Map();
+  const told = /* @__PURE__ *<>/ new Set();
+  const note = (members) => {
+    for (const member of members) seen.set(member.pid, member);
+    return members;
+  };
+  let left = note(findMembers(tree));
+  if (left.length === 0) return report;
+  report.step = "term";
+  const termUntil = (0, import_chunk_WOYYKK2P.monotonicMs)() + options.graceMs;
+  for (let pause = 5; left.length > 0 && (0, import_chunk_WOYYKK2P.monotonicMs)() < termUntil; pause = Math.min(pause * 2, 100)) {
+    for (const member of left) if (!told.has(member.pid) && signal(member, "SIGTERM")) told.add(member.pid);
+    await (0, import_chunk_WOYYKK2P.sleep)(Math.min(pause, Math.max(1, termUntil - (0, import_chunk_WOYYKK2P.monotonicMs)())));
+    left = note(stillThere(left, tree));
+  }
+  if (left.length > 0) {
+    report.step = "kill";
+    const killUntil = (0, import_chunk_WOYYKK2P.monotonicMs)() + options.settleMs;
+    for (let pause = 5; left.length > 0 && (0, import_chunk_WOYYKK2P.monotonicMs)() < killUntil; pause = Math.min(pause * 2, 200)) {
+      for (const member of left) signal(member, "SIGKILL");
+      await (0, import_chunk_WOYYKK2P.sleep)(pause);
+      left = note(findMembers(tree));
+    }
+  }
+  report.survivors = left;
+  report.ended = [...seen.values()].filter((member) => !left.some((one) => one.pid === member.pid));
+  return report;
+}
+function stillThere(members, tree) {
+  const living = members.filter(isAlive);
+  return living.length > 0 ? living : findMembers(tree);
+}
+function isAlive(member) {
+  const row = (0, import_chunk_F57YPL34.readProcess)(member.pid);
+  return row !== void 0 && row.start === member.start && !(0, import_chunk_F57YPL34.isDeadState)(row.state);
+}
+function signal(member, name) {
+  if (!isAlive(member)) return false;
+  try {
+    process.kill(member.pid, name);
+    return true;
+  } catch {
+    return false;
+  }
+}
+async function withLock(folder, fn, waitMs = import_chunk_CRABIWOM.lockWaitMs) {
+  const release = await take(folder, waitMs);
+  try {
+    return await fn();
+  } finally {
+    release();
+  }
+}
+async function take(folder, waitMs) {
+  (0, import_chunk_DUQLCV7D.createFolder)(folder);
+  const own = (0, import_chunk_F57YPL34.ownIdentity)();
+  const ticket = import_node_path2.default.join(
+    folder,
+    `.${own.pid}-${own.start_token.replace(/\W/g, "")}-${Math.random().toString(36).slice(2)}`
+  );
+  (0, import_chunk_DUQLCV7D.writeFile)(ticket, JSON.stringify(own), { sync: false });
+  const until = (0, import_chunk_WOYYKK2P.monotonicMs)() + waitMs;
+  try {
+    for (let pause = 2; ; pause = Math.min(pause * 2, 50)) {
+      const number = tryTake(folder, ticket);
+      if (number !== void 0) {
+        const held = import_node_path2.default.join(folder, String(number));
+        return () => (0, import_node_fs2.renameSync)(held, `${held}.free`);
+      }
+      if ((0, import_chunk_WOYYKK2P.monotonicMs)() >= until)
+        throw new import_chunk_NVPF5LEY.FaultError("busy", `cannot take the lock ${folder}: it is held by ${holderText(folder)}`);
+      await (0, import_chunk_WOYYKK2P.sleep)(pause);
+    }
+  } finally {
+    (0, import_chunk_DUQLCV7D.removeFile)(ticket);
+  }
+}
+function tryTake(folder, ticket) {
+  const top = highest(folder);
+  if (top.number > 0 && !top.free && !isAbandoned(import_node_path2.default.join(folder, String(top.number)))) return void 0;
+  const number = top.number + 1;
+  const file = import_node_path2.default.join(folder, String(number));
+  try {
+    (0, import_node_fs2.linkSync)(ticket, file);
+  } catch (error) {
+    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST") return void 0;
+    throw error;
+  }
+  if (highest(folder).number !== number) {
+    (0, import_chunk_DUQLCV7D.removeFile)(file);
+    return void 0;
+  }
+  for (const name of (0, import_chunk_OMHQQKXJ.listNames)(folder))
+    if (numberOf2(name) > 0 && numberOf2(name) < number) (0, import_chunk_DUQLCV7D.removeFile)(import_node_path2.default.join(folder, name));
+  return number;
+}
+function highest(folder) {
+  const names = (0, import_chunk_OMHQQKXJ.listNames)(folder);
+  const number = Math.max(0, ...names.map(numberOf2));
+  return { number, free: number > 0 && names.includes(`${number}.free`) };
+}
+function numberOf2(name) {
+  const match = /^(\d+)(?:\.free)?$/.exec(name);
+  return match ? Number(match[1]) : 0;
+}
+function isAbandoned(file) {
+  const read = (0, import_chunk_DUQLCV7D.readJson)(file);
+  if (read.kind === "missing") return false;
+  const liveness = read.kind === "ok" && (0, import_chunk_F57YPL34.isIdentity)(read.value) ? (0, import_chunk_F57YPL34.livenessOf)(read.value) : "unknown";
+  if (liveness !== "unknown") return liveness === "dead";
+  const facts2 = (0, import_chunk_OMHQQKXJ.factsOf)(file);
+  return facts2 !== void 0 && (0, import_chunk_WOYYKK2P.nowMs)() - facts2.modifiedMs > 3 * import_chunk_CRABIWOM.leaseStaleMs;
+}
+function holderText(folder) {
+  const read = (0, import_chunk_DUQLCV7D.readJson)(import_node_path2.default.join(folder, String(highest(folder).number)));
+  return read.kind === "ok" ? `process ${String(read.value.pid)}` : "another process";
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  LineSplitter,
+  backendOf,
+  backends,
+  conclude,
+  findArgumentFault,
+  findBackend,
+  makeCgroup,
+  makeReading,
+  parseReason,
+  readLogTail,
+  removeCgroup,
+  terminalRecord,
+  terminate,
+  treeOf,
+  withLock
+});
+
+//# part chunk-OMHQQKXJ.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  cutFile: () => cutFile,
+  exists: () => exists,
+  factsOf: () => factsOf,
+  isExecutable: () => isExecutable,
+  isFolder: () => isFolder,
+  isWritable: () => isWritable,
+  listNames: () => listNames,
+  moveFolder: () => moveFolder,
+  realPath: () => realPath,
+  removeTree: () => removeTree,
+  touch: () => touch
+});
+module.exports = __toCommonJS(stdin_exports);
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_fs = require("node:fs");
+function factsOf(target) {
+  const stat = (0, import_node_fs.lstatSync)(target, { throwIfNoEntry: false });
+  if (!stat) return void 0;
+  const kind = stat.isSymbolicLink() ? "link" : stat.isDirectory() ? "folder" : stat.isFile() ? "file" : "other";
+  return {
+    kind,
+    uid: stat.uid,
+    mode: stat.mode & 4095,
+    size: stat.size,
+    allocated: stat.blocks * 512,
+    modifiedMs: stat.mtimeMs
+  };
+}
+function exists(target) {
+  return (0, import_node_fs.existsSync)(target);
+}
+function listNames(folder) {
+  try {
+    return (0, import_node_fs.readdirSync)(folder);
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return [];
+    throw error;
+  }
+}
+function isFolder(target) {
+  return (0, import_node_fs.statSync)(target, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+function isExecutable(target) {
+  if (!(0, import_node_fs.statSync)(target, { throwIfNoEntry: false })?.isFile()) return false;
+  return isAllowed(target, import_node_fs.constants.X_OK);
+}
+function isWritable(target) {
+  return isAllowed(target, import_node_fs.constants.W_OK);
+}
+function realPath(target) {
+  return (0, import_node_fs.realpathSync)(target);
+}
+function moveFolder(from, to) {
+  try {
+    (0, import_node_fs.renameSync)(from, to);
+    return true;
+  } catch (error) {
+    if (["ENOTEMPTY", "EEXIST", "ENOENT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return false;
+    throw error;
+  }
+}
+function removeTree(target) {
+  (0, import_node_fs.rmSync)(target, { recursive: true, force: true });
+}
+function touch(file, atMs) {
+  try {
+    (0, import_node_fs.utimesSync)(file, atMs / 1e3, atMs / 1e3);
+    return true;
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return false;
+    throw error;
+  }
+}
+function cutFile(file, length) {
+  (0, import_node_fs.truncateSync)(file, length);
+}
+function isAllowed(target, mode) {
+  try {
+    (0, import_node_fs.accessSync)(target, mode);
+    return true;
+  } catch {
+    return false;
+  }
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  cutFile,
+  exists,
+  factsOf,
+  isExecutable,
+  isFolder,
+  isWritable,
+  listNames,
+  moveFolder,
+  realPath,
+  removeTree,
+  touch
+});
+
+//# part chunk-TFEMYLSK.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  formatSize: () => formatSize,
+  parseSize: () => parseSize
+});
+module.exports = __toCommonJS(stdin_exports);
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var units = { "": 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3 };
+function parseSize(text, option, range) {
+  const match = /^(\d+)([KMG]?)(?:i?B)?$/.exec(text);
+  const value = match ? Number(match[1]) * (units[match[2] ?? ""] ?? 1) : Number.NaN;
+  if (!Number.isSafeInteger(value) || value < range.min || value > range.max) {
+    throw (0, import_chunk_NVPF5LEY.usageError)(
+      `cannot take ${option} ${JSON.stringify(text)}: allowed are ${formatSize(range.min)} to ${formatSize(range.max)}, written like 64M`
+    );
+  }
+  return value;
+}
+function formatSize(bytes) {
+  if (bytes < 1024) return `${bytes} B`;
+  if (bytes < 1024 ** 2) return `${(bytes / 1024).toFixed(1)} KiB`;
+  if (bytes < 1024 ** 3) return `${(bytes / 1024 ** 2).toFixed(1)} MiB`;
+  return `${(bytes / 1024 ** 3).toFixed(1)} GiB`;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  formatSize,
+  parseSize
+});
+
+//# part chunk-UIDE3KRN.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  conversationOf: () => conversationOf,
+  lineageOf: () => lineageOf,
+  requireGenuine: () => requireGenuine,
+  requireSpec: () => requireSpec
+});
+module.exports = __toCommonJS(stdin_exports);
+var import_chunk_DYY7HKSD = load("./chunk-DYY7HKSD.js");
+var import_chunk_WOYYKK2P = load("./chunk-WOYYKK2P.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+function requireSpec(root, id) {
+  const read = (0, import_chunk_DYY7HKSD.readSpec)((0, import_chunk_WOYYKK2P.jobPaths)(root.folder, id));
+  if (read.kind === "ok") return read.value;
+  const reason = read.kind === "damaged" ? read.reason : "its spec.json is missing";
+  throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot use job ${id}: ${reason}`);
+}
+async function requireGenuine(spec) {
+  if (await (0, import_chunk_DYY7HKSD.isGenuine)(spec, (0, import_chunk_DYY7HKSD.readKey)())) return;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot start anything from job ${spec.id}: its spec.json was changed or comes from another user or machine`,
+    "launch it again in your own words"
+  );
+}
+function conversationOf(root, spec) {
+  const state = (0, import_chunk_DYY7HKSD.readState)((0, import_chunk_WOYYKK2P.jobPaths)(root, spec.id));
+  return (state.kind === "ok" ? state.value.conversation?.id : void 0) ?? null;
+}
+function lineageOf(parent, relation) {
+  return { relation, parent: parent.id, root: parent.lineage?.root ?? parent.id };
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  conversationOf,
+  lineageOf,
+  requireGenuine,
+  requireSpec
+});
+
+//# part chunk-V5USAFII.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  holdFifo: () => holdFifo,
+  makeFifo: () => makeFifo,
+  watchFifo: () => watchFifo
+});
+module.exports = __toCommonJS(stdin_exports);
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_fs = require("node:fs");
+var flags = import_node_fs.constants.O_NONBLOCK | import_node_fs.constants.O_NOFOLLOW;
+async function makeFifo(file) {
+  const { execFile } = await Promise.resolve().then(() => __toESM(require("node:child_process")));
+  return new Promise((resolve) => {
+    execFile("mkfifo", ["-m", "600", file], (error) => resolve(error === null || isFifo(file)));
+  });
+}
+function holdFifo(file) {
+  const fd = openFifo(file, import_node_fs.constants.O_RDWR);
+  if (fd === void 0) return void 0;
+  (0, import_node_fs.chmodSync)(file, 384);
+  return () => (0, import_node_fs.closeSync)(fd);
+}
+async function watchFifo(file, onEnd) {
+  const fd = openFifo(file, import_node_fs.constants.O_RDONLY);
+  if (fd === void 0) return void 0;
+  const { Socket } = await Promise.resolve().then(() => __toESM(require("node:net")));
+  const socket = new Socket({ fd, readable: true, writable: false });
+  let done = false;
+  const end = () => {
+    if (!done) onEnd();
+    done = true;
+  };
+  socket.on("error", end).on("end", end).on("close", end);
+  socket.resume();
+  return () => {
+    done = true;
+    socket.destroy();
+  };
+}
+function openFifo(file, mode) {
+  let fd;
+  try {
+    fd = (0, import_node_fs.openSync)(file, mode | flags);
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR", "ELOOP", "ENXIO", "EACCES", "EROFS", "EPERM"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? ""))
+      return void 0;
+    throw error;
+  }
+  if ((0, import_node_fs.fstatSync)(fd).isFIFO()) return fd;
+  (0, import_node_fs.closeSync)(fd);
+  return void 0;
+}
+function isFifo(file) {
+  const fd = openFifo(file, import_node_fs.constants.O_RDONLY);
+  if (fd === void 0) return false;
+  (0, import_node_fs.closeSync)(fd);
+  return true;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  holdFifo,
+  makeFifo,
+  watchFifo
+});
+
+//# part chunk-WOYYKK2P.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  atMonotonic: () => atMonotonic,
+  childEnvironment: () => childEnvironment,
+  comparableEnvironment: () => comparableEnvironment,
+  configFolder: () => configFolder,
+  credentialNames: () => credentialNames,
+  isoNow: () => isoNow,
+  isoOf: () => isoOf,
+  jobPaths: () => jobPaths,
+  markVariable: () => markVariable,
+  monotonicMs: () => monotonicMs,
+  nowMs: () => nowMs,
+  rootPaths: () => rootPaths,
+  sleep: () => sleep,
+  stagePath: () => stagePath,
+  uncarriableNames: () => uncarriableNames,
+  variables: () => variables,
+  workerEnvironment: () => workerEnvironment
+});
+module.exports = __toCommonJS(stdin_exports);
+var import_node_path = __toESM(require("node:path"));
+var import_node_path2 = __toESM(require("node:path"));
+function nowMs() {
+  return Date.now();
+}
+function isoNow() {
+  return (/* @__PURE__ *<>/ new Date()).toISOString();
+}
+function isoOf(ms) {
+  return new Date(ms).toISOString();
+}
+function monotonicMs() {
+  return Number(process.hrtime.bigint() / 1000000n);
+}
+function sleep(ms) {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+var longest = 2 ** 31 - 1;
+function atMonotonic(atMs, fn) {
+  let timer;
+  const arm = () => {
+    const rest = atMs - monotonicMs();
+    if (rest <= 0) timer = setTimeout(fn, 0);
+    else timer = setTimeout(rest > longest ? arm : check, Math.min(rest, longest));
+  };
+  const check = () => monotonicMs() >= atMs ? fn() : arm();
+  arm();
+  return () => clearTimeout(timer);
+}
+var env = process.env;
+var carried = {
+  NODE_OPTIONS: "JOB_COMPANION_NODE_OPTIONS",
+  NODE_EXTRA_CA_CERTS: "JOB_COMPANION_EXTRA_CA_CERTS"
+};
+var markVariable = "JOB_COMPANION_MARK";
+var roleVariable = "JOB_COMPANION_ROLE";
+var variables = {
+  stateDir: () => env.JOB_STATE_DIR || void 0,
+  owner: () => env.JOB_OWNER || void 0,
+  searchPath: () => env.PATH ?? "",
+  home: () => env.HOME || void 0,
+  noColor: () => Boolean(env.NO_COLOR) || env.TERM === "dumb"
+};
+function configFolder() {
+  if (env.XDG_CONFIG_HOME && import_node_path.default.isAbsolute(env.XDG_CONFIG_HOME))
+    return import_node_path.default.join(env.XDG_CONFIG_HOME, "job-companion");
+  return env.HOME ? import_node_path.default.join(env.HOME, ".config", "job-companion") : void 0;
+}
+function workerEnvironment(mark) {
+  const result = definedOnly(env);
+  for (const [name, alias] of Object.entries(carried)) {
+    delete result[alias];
+    const value = result[name];
+    delete result[name];
+    if (value !== void 0) result[alias] = value;
+  }
+  return { ...result, [markVariable]: mark, [roleVariable]: "worker" };
+}
+function childEnvironment(own) {
+  const result = definedOnly(env);
+  for (const [name, alias] of Object.entries(carried)) {
+    const value = result[alias];
+    delete result[alias];
+    if (value !== void 0) result[name] = value;
+  }
+  for (const name of [...own.remove, "JOB_STATE_DIR", "OLDPWD", roleVariable]) delete result[name];
+  return { ...result, ...own.add, PWD: own.cwd, JOB_ID: own.id, JOB_OWNER: own.id, [markVariable]: own.mark };
+}
+function comparableEnvironment() {
+  const passing = /* @__PURE__ *<>/ new Set([
+    "_",
+    "PWD",
+    "OLDPWD",
+    "SHLVL",
+    "JOB_ID",
+    "JOB_OWNER",
+    "JOB_STATE_DIR",
+    markVariable,
+    "COLUMNS",
+    "LINES"
+  ]);
+  const given = definedOnly(env);
+  for (const [name, alias] of Object.entries(carried)) {
+    const value = given[alias];
+    delete given[alias];
+    if (value !== void 0) given[name] = value;
+  }
+  const names = Object.keys(given).filter((name) => !passing.has(name));
+  return names.sort().map((name) => `${name}=${given[name]}`).join("\0");
+}
+var credentialName = /(?:^|_)(?:API_?KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|ACCESS_KEY(?:_ID)?)$/i;
+function credentialNames() {
+  return Object.keys(env).filter((name) => credentialName.test(name)).sort();
+}
+function uncarriableNames() {
+  return Object.keys(env).filter((name) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)).sort();
+}
+function definedOnly(source) {
+  const result = {};
+  for (const [name, value] of Object.entries(source)) if (value !== void 0) result[name] = value;
+  return result;
+}
+function rootPaths(folder) {
+  return {
+    meta: import_node_path2.default.join(folder, "meta.json"),
+    ignore: import_node_path2.default.join(folder, ".gitignore"),
+    config: import_node_path2.default.join(folder, "config.json"),
+    active: import_node_path2.default.join(folder, "active"),
+    once: import_node_path2.default.join(folder, "once"),
+    slots: import_node_path2.default.join(folder, "slots"),
+    jobs: import_node_path2.default.join(folder, "jobs"),
+    lock: import_node_path2.default.join(folder, "lock")
+  };
+}
+function jobPaths(root, id) {
+  const folder = `${root}/jobs/${id}`;
+  const at = (name) => `${folder}/${name}`;
+  return {
+    folder,
+    spec: at("spec.json"),
+    launch: at("launch.json"),
+    worker: at("worker.json"),
+    lease: at("lease.json"),
+    leaseFifo: at("lease.fifo"),
+    state: at("state.json"),
+    events: at("events.ndjson"),
+    snapshot: at("snapshot.json"),
+    output: at("output.log"),
+    error: at("error.log"),
+    workerLog: at("worker.log"),
+    prompt: at("prompt.txt"),
+    started: at("started"),
+    shimMark: at("started/shim"),
+    childMark: at("started/child"),
+    guardMark: at("started/guard"),
+    spawnFailed: at("started/spawn_failed"),
+    reason: at("started/reason"),
+    aliveFifo: at("started/alive.fifo"),
+    exit: at("exit.json"),
+    result: at("result.md"),
+    resultRecord: at("result.json"),
+    cancel: at("cancel.json"),
+    waiters: at("waiters"),
+    collected: at("collected.json"),
+    lock: at("lock"),
+    reserve: at("reserve"),
+    marker: `${root}/active/${id}`
+  };
+}
+function stagePath(root, id) {
+  return import_node_path2.default.join(root, "jobs", `.new-${id}`);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  atMonotonic,
+  childEnvironment,
+  comparableEnvironment,
+  configFolder,
+  credentialNames,
+  isoNow,
+  isoOf,
+  jobPaths,
+  markVariable,
+  monotonicMs,
+  nowMs,
+  rootPaths,
+  sleep,
+  stagePath,
+  uncarriableNames,
+  variables,
+  workerEnvironment
+});
+
+//# part chunk-WPTNXG3G.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -2004,9 +4349,9 @@ __export(stdin_exports, {
 });
 module.exports = __toCommonJS(stdin_exports);
 var import_chunk_4MSI2TGN = load("./chunk-4MSI2TGN.js");
-var import_chunk_QBU57G4U = load("./chunk-QBU57G4U.js");
+var import_chunk_HGFNBHJV = load("./chunk-HGFNBHJV.js");
 var import_chunk_ZVMVZ6OH = load("./chunk-ZVMVZ6OH.js");
-var import_chunk_SGTEXRS5 = load("./chunk-SGTEXRS5.js");
+var import_chunk_ODU3LGXW = load("./chunk-ODU3LGXW.js");
 var import_chunk_DYY7HKSD = load("./chunk-DYY7HKSD.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_WOYYKK2P = load("./chunk-WOYYKK2P.js");
@@ -3451,7 +5796,7 @@ function makeStaffPart(words) {
     );
   }
   const program = programOf(backend, custom, words.cwd);
-  const fault = custom?.prompt === "argument" ? (0, import_chunk_SGTEXRS5.findArgumentFault)([words.prompt]) : null;
+  const fault = custom?.prompt === "argument" ? (0, import_chunk_ODU3LGXW.findArgumentFault)([words.prompt]) : null;
   if (fault !== null)
     throw new import_chunk_NVPF5LEY.FaultError(
       "preflight",
@@ -3464,9 +5809,9 @@ function makeStaffPart(words) {
 function chooseBackend(name, config2, cwd) {
   if (name === void 0) return { backend: onlyInstalled(config2, cwd), custom: null };
   const own2 = Object.hasOwn(config2.backends, name) ? config2.backends[name] : void 0;
-  const custom = (0, import_chunk_SGTEXRS5.findBackend)("custom");
+  const custom = (0, import_chunk_ODU3LGXW.findBackend)("custom");
   if (own2 && custom) return { backend: custom, custom: { name, argv: own2.argv, prompt: own2.prompt } };
-  const backend = (0, import_chunk_SGTEXRS5.findBackend)(name);
+  const backend = (0, import_chunk_ODU3LGXW.findBackend)(name);
   if (backend && backend.id !== "custom") return { backend, custom: null };
   throw (0, import_chunk_NVPF5LEY.usageError)(
     `cannot use backend ${JSON.stringify(name)}: there are ${known(config2)}`,
@@ -3474,7 +5819,7 @@ function chooseBackend(name, config2, cwd) {
   );
 }
 function onlyInstalled(config2, cwd) {
-  const found = import_chunk_SGTEXRS5.backends.filter(
+  const found = import_chunk_ODU3LGXW.backends.filter(
     (backend) => backend.programs.some((program) => (0, import_chunk_DYY7HKSD.findProgram)(program, cwd) !== void 0)
   );
   if (found.length === 1 && found[0]) return found[0];
@@ -3482,7 +5827,7 @@ function onlyInstalled(config2, cwd) {
   throw (0, import_chunk_NVPF5LEY.usageError)(`cannot choose a backend: ${state}; there are ${known(config2)}`, "name one with --backend NAME");
 }
 function known(config2) {
-  return [...import_chunk_SGTEXRS5.backends.map((backend) => backend.id).filter((id) => id !== "custom"), ...Object.keys(config2.backends)].join(
+  return [...import_chunk_ODU3LGXW.backends.map((backend) => backend.id).filter((id) => id !== "custom"), ...Object.keys(config2.backends)].join(
     ", "
   ) || "none";
 }
@@ -3552,11 +5897,11 @@ function decode2(bytes) {
   }
 }
 async function launchStaff(context, input, job) {
-  (0, import_chunk_QBU57G4U.checkLaunchOptions)(input);
+  (0, import_chunk_HGFNBHJV.checkLaunchOptions)(input);
   const request = {
     kind: "staff",
     verb: job.verb,
-    ...(0, import_chunk_QBU57G4U.launchWords)(input),
+    ...(0, import_chunk_HGFNBHJV.launchWords)(input),
     cwd: job.cwd,
     deadlineMs: input.durationOrDefault("timeout"),
     killGraceMs: import_chunk_CRABIWOM.limits.staffKillGrace.default,
@@ -3568,14 +5913,14 @@ async function launchStaff(context, input, job) {
     staff: job.staff
   };
   const { resume, backend } = job.staff;
-  if (resume === null) return (0, import_chunk_QBU57G4U.launchAndTell)(context, input, request, job.isSynchronous);
+  if (resume === null) return (0, import_chunk_HGFNBHJV.launchAndTell)(context, input, request, job.isSynchronous);
   const root = context.root(input);
   (0, import_chunk_ZVMVZ6OH.ensureRoot)(root.folder);
-  const launched = await (0, import_chunk_SGTEXRS5.withLock)((0, import_chunk_WOYYKK2P.rootPaths)(root.folder).lock, async () => {
+  const launched = await (0, import_chunk_ODU3LGXW.withLock)((0, import_chunk_WOYYKK2P.rootPaths)(root.folder).lock, async () => {
     requireFreeConversation(root.folder, backend, resume);
-    return (0, import_chunk_QBU57G4U.launch)(root, request);
+    return (0, import_chunk_HGFNBHJV.launch)(root, request);
   });
-  return (0, import_chunk_QBU57G4U.tellLaunched)(context, input, root, launched, job.isSynchronous);
+  return (0, import_chunk_HGFNBHJV.tellLaunched)(context, input, root, launched, job.isSynchronous);
 }
 function profileOf(input, fallback) {
   return input.text("profile") ?? fallback;
@@ -3590,2284 +5935,6 @@ function freshStaff(input, words) {
   makeStaffPart,
   profileOf,
   taskOf
-});
-
-//# part chunk-IIDDPZYY.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  spawnDetached: () => spawnDetached,
-  spawnShim: () => spawnShim
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
-var import_node_child_process = require("node:child_process");
-var import_node_fs = require("node:fs");
-function spawnDetached(start) {
-  const log = (0, import_chunk_DUQLCV7D.openAppend)(start.logFile);
-  try {
-    const child = (0, import_node_child_process.spawn)(start.program, start.args, {
-      cwd: start.cwd,
-      env: start.environment,
-      detached: true,
-      stdio: ["ignore", log, log]
-    });
-    child.on("error", () => void 0);
-    child.unref();
-    if (child.pid === void 0) throw new Error(`cannot start ${start.program}`);
-    return child.pid;
-  } finally {
-    (0, import_node_fs.closeSync)(log);
-  }
-}
-function spawnShim(start, onEnd) {
-  return new Promise((resolve, reject) => {
-    const child = (0, import_node_child_process.spawn)("/bin/sh", ["-c", start.script, "job-companion-shim", ...start.args], {
-      cwd: start.cwd,
-      env: start.environment,
-      detached: true,
-      stdio: "ignore"
-    });
-    child.once("error", reject);
-    child.once("spawn", () => resolve(child.pid ?? 0));
-    child.once("exit", onEnd);
-  });
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  spawnDetached,
-  spawnShim
-});
-
-//# part chunk-JJRSGJW4.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  common: () => common,
-  launchOptions: () => launchOptions,
-  ownerOption: () => ownerOption,
-  staffOptions: () => staffOptions
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var common = {
-  "state-dir": {
-    kind: "text",
-    value: "DIR",
-    help: "state folder (default: .job-state of the worktree, or JOB_STATE_DIR)"
-  },
-  json: { kind: "flag", help: "print one JSON document" },
-  help: { kind: "flag", help: "show this help" }
-};
-var ownerOption = {
-  owner: {
-    kind: "text",
-    value: "NAME",
-    help: 'whose jobs; "latest" means the latest of this owner (default: JOB_OWNER)'
-  }
-};
-var launchOptions = {
-  owner: { kind: "text", value: "NAME", help: "who this job belongs to (default: JOB_OWNER)" },
-  label: { kind: "text", value: "TEXT", help: "a few words for people" },
-  "once-key": { kind: "text", value: "KEY", help: "the same key gives the same job, never a second execution" },
-  wait: { kind: "flag", help: "wait for the end and print the result, as `wait` does" },
-  "wait-timeout": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_CRABIWOM.limits.waitTimeout,
-    help: "patience of --wait (default: until the end)"
-  },
-  "id-only": { kind: "flag", help: "print the id and a newline, nothing else" },
-  ...common
-};
-var staffOptions = {
-  prompt: { kind: "text", value: "TEXT", help: "the task; taken as it is, also when it begins with --" },
-  "prompt-file": { kind: "text", value: "PATH", help: "read the task from a file" },
-  stdin: { kind: "flag", help: "read the task from standard input" },
-  backend: {
-    kind: "text",
-    value: "NAME",
-    help: "which agent CLI (default: the one in your config, else the only one installed)"
-  },
-  model: { kind: "text", value: "NAME", help: "model, in the words of the agent CLI" },
-  profile: {
-    kind: "choice",
-    value: "P",
-    choices: ["restricted", "standard", "unrestricted"],
-    help: "what the agent may do: restricted, standard or unrestricted"
-  },
-  timeout: {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_CRABIWOM.limits.staffTimeout,
-    help: "hard limit, counted from launch (default 60m, at most 120m)"
-  },
-  "first-output": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_CRABIWOM.limits.optInLimit,
-    help: "end it when nothing was printed by then"
-  },
-  "stall-after": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_CRABIWOM.limits.optInLimit,
-    help: "end it when nothing was printed for that long"
-  }
-};
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  common,
-  launchOptions,
-  ownerOption,
-  staffOptions
-});
-
-//# part chunk-JSBRDJBE.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  __commonJS: () => __commonJS,
-  __toESM: () => __toESM
-});
-module.exports = __toCommonJS(stdin_exports);
-var __create = Object.create;
-var __defProp2 = Object.defineProperty;
-var __getOwnPropDesc2 = Object.getOwnPropertyDescriptor;
-var __getOwnPropNames2 = Object.getOwnPropertyNames;
-var __getProtoOf = Object.getPrototypeOf;
-var __hasOwnProp2 = Object.prototype.hasOwnProperty;
-var __commonJS = (cb, mod) => function __require() {
-  return mod || (0, cb[__getOwnPropNames2(cb)[0]])((mod = { exports: {} }).exports, mod), mod.exports;
-};
-var __copyProps2 = (to, from, except, desc) => {
-  if (from && typeof from === "object" || typeof from === "function") {
-    for (let key of __getOwnPropNames2(from))
-      if (!__hasOwnProp2.call(to, key) && key !== except)
-        __defProp2(to, key, { get: () => from[key], enumerable: !(desc = __getOwnPropDesc2(from, key)) || desc.enumerable });
-  }
-  return to;
-};
-var __toESM = (mod, isNodeMode, target) => (target = mod != null ? __create(__getProtoOf(mod)) : {}, __copyProps2(
-  // If the importer is in node compatibility mode or this is not an ESM
-  // file that has been converted to a CommonJS file using a Babel-
-  // compatible transform (i.e. "__esModule" has not been set), then set
-  // "default" to the CommonJS "module.exports" for node compatibility.
-  isNodeMode || !mod || !mod.__esModule ? __defProp2(target, "default", { value: mod, enumerable: true }) : target,
-  mod
-));
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  __commonJS,
-  __toESM
-});
-
-//# part chunk-KXJ3NKLZ.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  isAwaited: () => isAwaited,
-  isCollected: () => isCollected,
-  noteCollected: () => noteCollected,
-  withRegistration: () => withRegistration
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_WOYYKK2P = load("./chunk-WOYYKK2P.js");
-var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
-var import_node_path = __toESM(require("node:path"));
-function noteCollected(view, by) {
-  if (view.damage !== null || isCollected(view)) return;
-  try {
-    (0, import_chunk_DUQLCV7D.createFile)(
-      view.paths.collected,
-      `${JSON.stringify({ by, pid: process.pid, owner: import_chunk_WOYYKK2P.variables.owner() ?? null, at: (0, import_chunk_WOYYKK2P.isoNow)() })}
-`
-    );
-  } catch {
-  }
-}
-function isCollected(view) {
-  return (0, import_chunk_OMHQQKXJ.exists)(view.paths.collected);
-}
-async function withRegistration(root, ids, timeoutMs, fn) {
-  const files = [];
-  const waiter = (0, import_chunk_F57YPL34.ownIdentity)();
-  for (const id of ids) {
-    const file = import_node_path.default.join((0, import_chunk_WOYYKK2P.jobPaths)(root, id).waiters, `${waiter.pid}-${waiter.start_token.replace(/\W/g, "")}.json`);
-    try {
-      (0, import_chunk_DUQLCV7D.writeJson)(file, { waiter, ids, since: (0, import_chunk_WOYYKK2P.isoNow)(), timeout_ms: timeoutMs }, { sync: false });
-      files.push(file);
-    } catch {
-    }
-  }
-  try {
-    return await fn();
-  } finally {
-    for (const file of files) {
-      try {
-        (0, import_chunk_DUQLCV7D.removeFile)(file);
-      } catch {
-      }
-    }
-  }
-}
-function isAwaited(root, id) {
-  const folder = (0, import_chunk_WOYYKK2P.jobPaths)(root, id).waiters;
-  return (0, import_chunk_OMHQQKXJ.listNames)(folder).some((name) => {
-    const read = (0, import_chunk_DUQLCV7D.readJson)(import_node_path.default.join(folder, name));
-    return read.kind === "ok" && (0, import_chunk_F57YPL34.isIdentity)(read.value.waiter) && (0, import_chunk_F57YPL34.livenessOf)(read.value.waiter) !== "dead";
-  });
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  isAwaited,
-  isCollected,
-  noteCollected,
-  withRegistration
-});
-
-//# part chunk-L76V3MRD.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  findLatest: () => findLatest,
-  requireLatest: () => requireLatest
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_4MSI2TGN = load("./chunk-4MSI2TGN.js");
-var import_chunk_DYY7HKSD = load("./chunk-DYY7HKSD.js");
-var import_chunk_WOYYKK2P = load("./chunk-WOYYKK2P.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-function findLatest(root, owner, accept = () => true) {
-  for (const id of (0, import_chunk_4MSI2TGN.listJobs)(root)) {
-    const spec = (0, import_chunk_DYY7HKSD.readSpec)((0, import_chunk_WOYYKK2P.jobPaths)(root, id));
-    if (spec.kind !== "ok") continue;
-    if (owner !== null && spec.value.owner !== owner) continue;
-    if (accept(id, spec.value)) return id;
-  }
-  return void 0;
-}
-function requireLatest(root, owner, what, accept) {
-  const id = findLatest(root.folder, owner, accept);
-  if (id !== void 0) return id;
-  const whose = owner === null ? "" : ` of owner ${owner}`;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "unknown_job",
-    `cannot find ${what}${whose} in the state folder ${root.folder}`,
-    (0, import_chunk_DYY7HKSD.quoteWords)(["status", ...root.option])
-  );
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  findLatest,
-  requireLatest
-});
-
-//# part chunk-NVPF5LEY.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  FaultError: () => FaultError,
-  errnoOf: () => errnoOf,
-  messageOf: () => messageOf,
-  usageError: () => usageError
-});
-module.exports = __toCommonJS(stdin_exports);
-var FaultError = class extends Error {
-  code;
-  next;
-  constructor(code, message, next = null) {
-    super(message);
-    this.name = "FaultError";
-    this.code = code;
-    this.next = next;
-  }
-};
-function usageError(message, next = null) {
-  return new FaultError("usage", message, next);
-}
-function errnoOf(error) {
-  if (typeof error !== "object" || error === null || !("code" in error)) return void 0;
-  return typeof error.code === "string" ? error.code : void 0;
-}
-function messageOf(error) {
-  return error instanceof Error ? error.message : String(error);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  FaultError,
-  errnoOf,
-  messageOf,
-  usageError
-});
-
-//# part chunk-OMHQQKXJ.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  cutFile: () => cutFile,
-  exists: () => exists,
-  factsOf: () => factsOf,
-  isExecutable: () => isExecutable,
-  isFolder: () => isFolder,
-  isWritable: () => isWritable,
-  listNames: () => listNames,
-  moveFolder: () => moveFolder,
-  realPath: () => realPath,
-  removeTree: () => removeTree,
-  touch: () => touch
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_fs = require("node:fs");
-function factsOf(target) {
-  const stat = (0, import_node_fs.lstatSync)(target, { throwIfNoEntry: false });
-  if (!stat) return void 0;
-  const kind = stat.isSymbolicLink() ? "link" : stat.isDirectory() ? "folder" : stat.isFile() ? "file" : "other";
-  return {
-    kind,
-    uid: stat.uid,
-    mode: stat.mode & 4095,
-    size: stat.size,
-    allocated: stat.blocks * 512,
-    modifiedMs: stat.mtimeMs
-  };
-}
-function exists(target) {
-  return (0, import_node_fs.existsSync)(target);
-}
-function listNames(folder) {
-  try {
-    return (0, import_node_fs.readdirSync)(folder);
-  } catch (error) {
-    if (["ENOENT", "ENOTDIR"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return [];
-    throw error;
-  }
-}
-function isFolder(target) {
-  return (0, import_node_fs.statSync)(target, { throwIfNoEntry: false })?.isDirectory() ?? false;
-}
-function isExecutable(target) {
-  if (!(0, import_node_fs.statSync)(target, { throwIfNoEntry: false })?.isFile()) return false;
-  return isAllowed(target, import_node_fs.constants.X_OK);
-}
-function isWritable(target) {
-  return isAllowed(target, import_node_fs.constants.W_OK);
-}
-function realPath(target) {
-  return (0, import_node_fs.realpathSync)(target);
-}
-function moveFolder(from, to) {
-  try {
-    (0, import_node_fs.renameSync)(from, to);
-    return true;
-  } catch (error) {
-    if (["ENOTEMPTY", "EEXIST", "ENOENT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return false;
-    throw error;
-  }
-}
-function removeTree(target) {
-  (0, import_node_fs.rmSync)(target, { recursive: true, force: true });
-}
-function touch(file, atMs) {
-  try {
-    (0, import_node_fs.utimesSync)(file, atMs / 1e3, atMs / 1e3);
-    return true;
-  } catch (error) {
-    if (["ENOENT", "ENOTDIR"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return false;
-    throw error;
-  }
-}
-function cutFile(file, length) {
-  (0, import_node_fs.truncateSync)(file, length);
-}
-function isAllowed(target, mode) {
-  try {
-    (0, import_node_fs.accessSync)(target, mode);
-    return true;
-  } catch {
-    return false;
-  }
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  cutFile,
-  exists,
-  factsOf,
-  isExecutable,
-  isFolder,
-  isWritable,
-  listNames,
-  moveFolder,
-  realPath,
-  removeTree,
-  touch
-});
-
-//# part chunk-QBU57G4U.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  checkLaunchOptions: () => checkLaunchOptions,
-  folderOf: () => folderOf,
-  launch: () => launch,
-  launchAndTell: () => launchAndTell,
-  launchWords: () => launchWords,
-  missingProgram: () => missingProgram,
-  run: () => run,
-  tellLaunched: () => tellLaunched
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_ZVMVZ6OH = load("./chunk-ZVMVZ6OH.js");
-var import_chunk_RS24OP6S = load("./chunk-RS24OP6S.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_DYY7HKSD = load("./chunk-DYY7HKSD.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_WOYYKK2P = load("./chunk-WOYYKK2P.js");
-var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = __toESM(require("node:path"));
-var import_node_path2 = __toESM(require("node:path"));
-function claimOnce(root, key, claim) {
-  const file = import_node_path2.default.join((0, import_chunk_WOYYKK2P.rootPaths)(root).once, (0, import_chunk_DYY7HKSD.hashOf)(key).slice(0, 40));
-  if ((0, import_chunk_DUQLCV7D.createFile)(file, `${JSON.stringify(claim)}
-`)) return { isOurs: true, holder: claim };
-  const read = (0, import_chunk_DUQLCV7D.readJson)(file);
-  const holder = read.kind === "ok" ? read.value : void 0;
-  if (typeof holder?.id !== "string" || typeof holder.asked !== "string") {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "state_unusable",
-      `cannot read the once-key file ${file}: it is damaged`,
-      "remove that file if you are sure that the job never ran"
-    );
-  }
-  return { isOurs: false, holder };
-}
-async function finishClaim(root, claim) {
-  if (!(0, import_chunk_DYY7HKSD.isId)(claim.id))
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "state_unusable",
-      `cannot use a once-key that names ${JSON.stringify(claim.id)}: that is no job id`
-    );
-  const paths = (0, import_chunk_WOYYKK2P.jobPaths)(root, claim.id);
-  const stage = (0, import_chunk_WOYYKK2P.stagePath)(root, claim.id);
-  const until = (0, import_chunk_WOYYKK2P.monotonicMs)() + import_chunk_CRABIWOM.startLimitMs;
-  while (!(0, import_chunk_OMHQQKXJ.exists)(paths.launch) && (0, import_chunk_WOYYKK2P.monotonicMs)() < until) {
-    const isStaged = (0, import_chunk_OMHQQKXJ.exists)(stage);
-    if (!(0, import_chunk_OMHQQKXJ.exists)(paths.folder) && !isStaged) return;
-    if ((0, import_chunk_F57YPL34.livenessOf)(claim.launcher) === "dead") {
-      if (isStaged) (0, import_chunk_OMHQQKXJ.moveFolder)(stage, paths.folder);
-      return;
-    }
-    await (0, import_chunk_WOYYKK2P.sleep)(5);
-  }
-}
-async function launch(root, request) {
-  const key = (0, import_chunk_DYY7HKSD.ensureKey)();
-  (0, import_chunk_ZVMVZ6OH.ensureRoot)(root.folder);
-  const launcher = (0, import_chunk_F57YPL34.ownIdentity)();
-  const spec = await makeSpec(root, request, launcher, key);
-  const stage = (0, import_chunk_WOYYKK2P.stagePath)(root.folder, spec.id);
-  try {
-    stageJob(root, spec, stage);
-    const claim = request.onceKey === null ? null : claimOnce(root.folder, request.onceKey, claimOf(spec, request));
-    if (claim && !claim.isOurs) {
-      (0, import_chunk_OMHQQKXJ.removeTree)(stage);
-      return await takeOver(root, claim.holder, request);
-    }
-    if (!(0, import_chunk_OMHQQKXJ.moveFolder)(stage, (0, import_chunk_WOYYKK2P.jobPaths)(root.folder, spec.id).folder))
-      throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot move ${stage} into place`);
-    await (0, import_chunk_RS24OP6S.startWorker)(root.folder, spec, { paths: (0, import_chunk_WOYYKK2P.jobPaths)(root.folder, spec.id) }, 1);
-  } catch (error) {
-    undo(root, spec, stage);
-    throw launchError(root, error);
-  }
-  return { id: spec.id, isNew: true };
-}
-async function makeSpec(root, request, launcher, key) {
-  const createdMs = (0, import_chunk_WOYYKK2P.nowMs)();
-  const random = (0, import_chunk_DYY7HKSD.randomBytes)(22);
-  const { deadlineMs, killGraceMs, maxOutputBytes, firstOutputMs, stallMs, onceKey, ...rest } = request;
-  const unsigned = {
-    schema: 1,
-    id: (0, import_chunk_DYY7HKSD.makeId)(request.verb, createdMs, random),
-    ...rest,
-    created_at: (0, import_chunk_WOYYKK2P.isoOf)(createdMs),
-    once_key: onceKey,
-    engine: import_chunk_DYY7HKSD.defaultEngine.id,
-    state_option: root.option,
-    deadline_ms: deadlineMs,
-    deadline_mono_ms: (0, import_chunk_WOYYKK2P.monotonicMs)() + deadlineMs,
-    kill_grace_ms: killGraceMs,
-    max_output_bytes: maxOutputBytes,
-    first_output_ms: firstOutputMs,
-    stall_ms: stallMs,
-    mark: (0, import_chunk_DYY7HKSD.toHex)(random.subarray(6)),
-    launcher,
-    environment: { digest: (0, import_chunk_DYY7HKSD.environmentDigest)(key), credentials: (0, import_chunk_WOYYKK2P.credentialNames)() }
-  };
-  return { ...unsigned, mac: await (0, import_chunk_DYY7HKSD.macOf)(unsigned, key) };
-}
-function stageJob(root, spec, stage) {
-  (0, import_chunk_DUQLCV7D.createFolder)(stage);
-  (0, import_chunk_DUQLCV7D.writeJson)(`${stage}/spec.json`, spec);
-  (0, import_chunk_DUQLCV7D.createFolder)(`${stage}/waiters`);
-  (0, import_chunk_DUQLCV7D.writeFile)((0, import_chunk_WOYYKK2P.jobPaths)(root.folder, spec.id).marker, "", { sync: false });
-}
-function claimOf(spec, request) {
-  return { id: spec.id, asked: askedOf(request), launcher: spec.launcher };
-}
-async function takeOver(root, holder, request) {
-  await finishClaim(root.folder, holder);
-  if (holder.asked !== askedOf(request)) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot use --once-key ${JSON.stringify(request.onceKey)}: job ${holder.id} has this key and another request`,
-      `look at it with ${(0, import_chunk_DYY7HKSD.quoteWords)(["status", holder.id, ...root.option])}, or use another key`
-    );
-  }
-  return { id: holder.id, isNew: false };
-}
-function askedOf(request) {
-  const { owner: _owner, label: _label, onceKey: _key, ...asked } = request;
-  return (0, import_chunk_DYY7HKSD.hashOf)((0, import_chunk_DYY7HKSD.canonical)(asked));
-}
-function undo(root, spec, stage) {
-  const paths = (0, import_chunk_WOYYKK2P.jobPaths)(root.folder, spec.id);
-  try {
-    (0, import_chunk_OMHQQKXJ.removeTree)(stage);
-    (0, import_chunk_OMHQQKXJ.removeTree)(paths.folder);
-    (0, import_chunk_OMHQQKXJ.removeTree)(paths.marker);
-  } catch {
-  }
-}
-function launchError(root, error) {
-  const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
-  if (error instanceof import_chunk_NVPF5LEY.FaultError || code === void 0) return error;
-  return new import_chunk_NVPF5LEY.FaultError(
-    "state_unusable",
-    `cannot write into the state folder ${root.folder} (${code})`,
-    "use another place with --state-dir DIR or JOB_STATE_DIR"
-  );
-}
-function launchWords(input) {
-  const onceKey = input.text("once-key") ?? null;
-  if (onceKey === "") throw (0, import_chunk_NVPF5LEY.usageError)('cannot take --once-key "": a key needs at least one character');
-  return { owner: input.text("owner") ?? import_chunk_WOYYKK2P.variables.owner() ?? null, label: input.text("label") ?? null, onceKey };
-}
-function checkLaunchOptions(input) {
-  if (input.has("wait-timeout") && !input.has("wait")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");
-  input.duration("wait-timeout");
-  for (const other of ["json", "wait"]) {
-    if (input.has("id-only") && input.has(other)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`);
-  }
-}
-async function launchAndTell(context, input, request, isSynchronous = false) {
-  checkLaunchOptions(input);
-  const root = context.root(input);
-  return tellLaunched(context, input, root, await launch(root, request), isSynchronous);
-}
-async function tellLaunched(context, input, root, launched, isSynchronous) {
-  if (input.has("wait") || isSynchronous) {
-    const { waitAndTell } = await Promise.resolve().then(() => __toESM(load("./collecting-5MNHNU62.js")));
-    context.tell(`job ${launched.id}`);
-    const timeoutMs = input.duration("wait-timeout") ?? Number.MAX_SAFE_INTEGER;
-    return waitAndTell(context, root, [launched.id], {
-      mode: "all",
-      timeoutMs,
-      heartbeatMs: null,
-      isJson: input.has("json")
-    });
-  }
-  return tellLaunch(root, launched, input);
-}
-function tellLaunch(root, launched, input) {
-  const { id, isNew } = launched;
-  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
-` };
-  const paths = (0, import_chunk_WOYYKK2P.jobPaths)(root.folder, id);
-  const commands = {
-    wait: import_chunk_DYY7HKSD.nextCommands.wait(id, root.option),
-    observe: import_chunk_DYY7HKSD.nextCommands.observe(id, root.option),
-    cancel: import_chunk_DYY7HKSD.nextCommands.cancel(id, root.option)
-  };
-  if (input.has("json")) {
-    return {
-      code: import_chunk_6PFAPK5K.exitCodes.done,
-      json: {
-        id,
-        new: isNew,
-        folder: paths.folder,
-        result_path: paths.result,
-        output_path: paths.output,
-        next: commands
-      }
-    };
-  }
-  const lines = [
-    `job ${id}${isNew ? "" : " (this once-key had it already; nothing was started)"}`,
-    `collect: ${commands.wait}`,
-    `observe: ${commands.observe}`,
-    `result:  ${paths.result}`
-  ];
-  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${lines.join("\n")}
-` };
-}
-var run = {
-  name: "run",
-  summary: "run a long command as a job",
-  form: "[options] -- COMMAND ARG...",
-  words: { min: 0, max: 0, rest: true },
-  options: {
-    timeout: {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_CRABIWOM.limits.runTimeout,
-      help: "hard limit, counted from launch (default 24h, at most 30d)"
-    },
-    deadline: { kind: "duration", value: "D", range: import_chunk_CRABIWOM.limits.runTimeout, help: "the same as --timeout" },
-    "kill-after": {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_CRABIWOM.limits.runKillGrace,
-      help: "time between TERM and KILL (default 30s)"
-    },
-    cwd: { kind: "text", value: "DIR", help: "folder to run in (default: here)" },
-    shell: { kind: "flag", help: "give the one word after -- to /bin/sh -c" },
-    "success-exit": {
-      kind: "count",
-      value: "N",
-      range: { default: 0, min: 0, max: 255 },
-      help: "the exit code that means success (default 0)"
-    },
-    "max-output": {
-      kind: "size",
-      value: "SIZE",
-      range: import_chunk_CRABIWOM.limits.maxOutput,
-      help: "cap of each output file on disk (default 64M)"
-    },
-    "first-output": {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_CRABIWOM.limits.optInLimit,
-      help: "end it when nothing was printed by then"
-    },
-    "stall-after": {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_CRABIWOM.limits.optInLimit,
-      help: "end it when nothing was printed for that long"
-    },
-    "keep-children": { kind: "flag", help: "leave processes alone that the command left behind" },
-    ...import_chunk_JJRSGJW4.launchOptions
-  },
-  notes: "The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",
-  examples: [
-    "run -- make test",
-    "run --timeout 2h --once-key nightly -- python3 train.py --epochs 10",
-    "run --shell -- 'make && make install'"
-  ],
-  async run(context, input) {
-    const cwd = folderOf(context, input);
-    const timeout = limitOf(input);
-    return launchAndTell(context, input, {
-      kind: "run",
-      verb: "run",
-      ...launchWords(input),
-      cwd,
-      deadlineMs: timeout,
-      killGraceMs: input.durationOrDefault("kill-after"),
-      maxOutputBytes: input.size("max-output") ?? import_chunk_CRABIWOM.limits.maxOutput.default,
-      firstOutputMs: input.duration("first-output") ?? null,
-      stallMs: input.duration("stall-after") ?? null,
-      lineage: null,
-      run: commandOf(input, cwd),
-      staff: null
-    });
-  }
-};
-function limitOf(input) {
-  if (input.has("timeout") && input.has("deadline"))
-    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");
-  return input.has("deadline") ? input.durationOrDefault("deadline") : input.durationOrDefault("timeout");
-}
-function folderOf(context, input) {
-  const folder = import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
-  if (!(0, import_chunk_OMHQQKXJ.isFolder)(folder))
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot run in ${folder}: there is no such folder`,
-      "name an existing one with --cwd DIR"
-    );
-  return (0, import_chunk_OMHQQKXJ.realPath)(folder);
-}
-function commandOf(input, cwd) {
-  const words = input.rest ?? [];
-  const parts = { success_exit: input.count("success-exit") ?? 0, keep_children: input.has("keep-children") };
-  if (input.has("shell")) {
-    if (words.length !== 1)
-      throw (0, import_chunk_NVPF5LEY.usageError)(
-        `cannot take ${words.length} words with --shell: it needs the whole command line as one word after --`
-      );
-    return { argv: ["/bin/sh", "-c", words[0]], program: "/bin/sh", ...parts };
-  }
-  const name = words[0];
-  const program = (0, import_chunk_DYY7HKSD.findProgram)(name, cwd);
-  if (program === void 0) throw missingProgram(name, cwd);
-  return { argv: words, program, ...parts };
-}
-function missingProgram(name, cwd) {
-  const where = name.includes("/") ? `no executable file of that name (looked from ${cwd})` : `it is not on PATH (${import_chunk_WOYYKK2P.variables.searchPath() || "empty"})`;
-  return new import_chunk_NVPF5LEY.FaultError("preflight", `cannot run ${JSON.stringify(name)}: ${where}`, "give the path of the program");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  checkLaunchOptions,
-  folderOf,
-  launch,
-  launchAndTell,
-  launchWords,
-  missingProgram,
-  run,
-  tellLaunched
-});
-
-//# part chunk-RS24OP6S.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  refresh: () => refresh,
-  refreshAttached: () => refreshAttached,
-  startWorker: () => startWorker
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_SGTEXRS5 = load("./chunk-SGTEXRS5.js");
-var import_chunk_DYY7HKSD = load("./chunk-DYY7HKSD.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_WOYYKK2P = load("./chunk-WOYYKK2P.js");
-var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var settled = ["over", "lost", "host_restarted", "never_started"];
-var attachable = ["orphaned", "unclaimed"];
-async function refresh(root, id) {
-  const view = (0, import_chunk_DYY7HKSD.inspect)(root, id);
-  if (!settled.includes((0, import_chunk_DYY7HKSD.conditionOf)(view)) || !await mayAct(view)) return view;
-  try {
-    await (0, import_chunk_SGTEXRS5.withLock)(view.paths.lock, () => settle((0, import_chunk_DYY7HKSD.inspect)(root, id)));
-  } catch (error) {
-    if (isFull(error)) throw fullError(view);
-    if (!isOutOfReach(error)) throw error;
-  }
-  return (0, import_chunk_DYY7HKSD.inspect)(root, id);
-}
-async function refreshAttached(root, id) {
-  const view = await refresh(root, id);
-  if (!attachable.includes((0, import_chunk_DYY7HKSD.conditionOf)(view)) || !await mayAct(view)) return view;
-  await (0, import_chunk_SGTEXRS5.withLock)(view.paths.lock, () => reattach((0, import_chunk_DYY7HKSD.inspect)(root, id)));
-  return (0, import_chunk_DYY7HKSD.inspect)(root, id);
-}
-async function mayAct(view) {
-  if (!view.spec || !(0, import_chunk_OMHQQKXJ.isWritable)(view.paths.folder)) return false;
-  const namespace = view.worker?.worker.pid_ns ?? view.launch?.worker.pid_ns ?? view.spec.launcher.pid_ns;
-  const isHere = namespace === (0, import_chunk_F57YPL34.pidNamespace)() || view.isOtherBoot;
-  return (isHere || (0, import_chunk_DYY7HKSD.conditionOf)(view) === "lost") && await (0, import_chunk_DYY7HKSD.isGenuine)(view.spec, (0, import_chunk_DYY7HKSD.readKey)());
-}
-async function settle(view) {
-  const condition = (0, import_chunk_DYY7HKSD.conditionOf)(view);
-  if (!settled.includes(condition) || !view.spec) return;
-  const tree = (0, import_chunk_SGTEXRS5.treeOf)(view.spec, view.paths, { worker: null, shim: view.shim, child: view.child });
-  const isOver = condition === "over" && view.spec.run?.keep_children;
-  const ended = isOver ? { step: "none", ended: [], survivors: [] } : await (0, import_chunk_SGTEXRS5.terminate)(tree, { graceMs: condition === "over" ? import_chunk_CRABIWOM.drainMs : import_chunk_CRABIWOM.orphanGraceMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
-  (0, import_chunk_SGTEXRS5.conclude)(
-    { paths: view.paths, spec: view.spec },
-    { reason: settledReason(view, condition), exit: view.exit, tree: ended, reconciled: true }
-  );
-}
-function settledReason(view, condition) {
-  const told = (0, import_chunk_SGTEXRS5.parseReason)(view.reason);
-  if (told) return told;
-  if (condition === "over") return "exited";
-  if (view.cancel) return "canceled";
-  if (condition === "never_started" || condition === "host_restarted") return condition;
-  return "worker_lost";
-}
-async function reattach(view) {
-  if (!attachable.includes((0, import_chunk_DYY7HKSD.conditionOf)(view)) || !view.spec) return;
-  const generation = (view.launch?.generation ?? 1) + 1;
-  const pause = generation <= import_chunk_CRABIWOM.promptReplacements ? 0 : Math.min(6e4, 1e3 * 2 ** (generation - import_chunk_CRABIWOM.promptReplacements - 1));
-  const facts = (0, import_chunk_OMHQQKXJ.factsOf)(view.paths.launch);
-  if (facts && (0, import_chunk_WOYYKK2P.nowMs)() - facts.modifiedMs < pause) return;
-  await startWorker(view.root, view.spec, view, generation);
-}
-async function startWorker(root, spec, job, generation) {
-  const engine = (0, import_chunk_DYY7HKSD.findEngine)(spec.engine) ?? import_chunk_DYY7HKSD.defaultEngine;
-  const worker = await engine.start({ stateRoot: root, id: spec.id, mark: spec.mark, logFile: job.paths.workerLog });
-  (0, import_chunk_DUQLCV7D.writeJson)(job.paths.launch, { worker, generation }, { sync: false });
-}
-function fullError(view) {
-  const code = view.exit ? ` (its command ended with exit code ${view.exit.exit_code})` : "";
-  return new import_chunk_NVPF5LEY.FaultError(
-    "state_unusable",
-    `cannot store the end of job ${view.id}${code}: no space left in ${view.paths.folder}`,
-    "make room and ask again"
-  );
-}
-function isFull(error) {
-  return ["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "");
-}
-function isOutOfReach(error) {
-  return ["EROFS", "EACCES", "EPERM", "ENOENT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  refresh,
-  refreshAttached,
-  startWorker
-});
-
-//# part chunk-SGTEXRS5.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  LineSplitter: () => LineSplitter,
-  backendOf: () => backendOf,
-  backends: () => backends,
-  conclude: () => conclude,
-  findArgumentFault: () => findArgumentFault,
-  findBackend: () => findBackend,
-  makeReading: () => makeReading,
-  parseReason: () => parseReason,
-  readLogTail: () => readLogTail,
-  terminalRecord: () => terminalRecord,
-  terminate: () => terminate,
-  treeOf: () => treeOf,
-  withLock: () => withLock
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_DYY7HKSD = load("./chunk-DYY7HKSD.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_DZCXXUHO = load("./chunk-DZCXXUHO.js");
-var import_chunk_WOYYKK2P = load("./chunk-WOYYKK2P.js");
-var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_os = require("node:os");
-var import_node_fs = require("node:fs");
-var import_node_path = __toESM(require("node:path"));
-function readLogTail(file, limits = { lines: import_chunk_CRABIWOM.tailLines, bytes: import_chunk_CRABIWOM.tailBytes }) {
-  const part = (0, import_chunk_DUQLCV7D.readRange)(file, -(limits.bytes + 4), limits.bytes + 4);
-  if (!part) return Buffer.alloc(0);
-  const bounded = (0, import_chunk_DYY7HKSD.tailOfBytes)(part.bytes, limits.bytes);
-  return Buffer.from((0, import_chunk_DYY7HKSD.lastLines)(bounded, limits.lines));
-}
-function logSize(file) {
-  return (0, import_chunk_DUQLCV7D.readRange)(file, 0, 0)?.size ?? 0;
-}
-function judgeStaff(reading, ending, request) {
-  const answer = reading.answer !== null && reading.answer.trim() !== "" ? reading.answer : null;
-  const warnings = [...reading.warnings, ...denialWarnings(reading)];
-  const error = findError(reading, ending, request, answer);
-  if (error === null && request.reason === "lingered") {
-    warnings.push({
-      code: "ended_after_answer",
-      message: "the agent stayed alive after its final event and was ended"
-    });
-  }
-  if (error === null && request.reason === "hard_timeout") {
-    warnings.push({
-      code: "limit_after_answer",
-      message: "the hard limit struck after the complete answer had arrived"
-    });
-  }
-  return { answer, error, warnings };
-}
-function findError(reading, ending, request, answer) {
-  if (reading.failure) return reading.failure;
-  if (reading.final === "failure")
-    return { code: "agent_error", message: lastWords(ending) ?? "the agent reported a failure" };
-  if (request.reason === "exited" && ending.exitCode !== 0) return exitError(ending);
-  if (reading.final === null && (answer !== null || reading.denials.length === 0)) {
-    return { code: "no_final_answer", message: `the agent ended without a final event${quoted(lastWords(ending))}` };
-  }
-  if (request.resume !== null && request.keepsConversation && reading.conversationId !== request.resume) {
-    const got = reading.conversationId ?? "none";
-    return {
-      code: "conversation_mismatch",
-      message: `conversation ${request.resume} was asked for, the agent used ${got}`
-    };
-  }
-  if (answer !== null) return null;
-  if (reading.denials.length > 0) {
-    return {
-      code: "permission_denied",
-      message: `there is no final answer and these were refused: ${reading.denials.join(", ")}`
-    };
-  }
-  return { code: "no_final_answer", message: "the final answer is empty" };
-}
-function exitError(ending) {
-  const words = quoted(lastWords(ending));
-  if (ending.signal) return { code: "signal", message: `the agent was ended by ${ending.signal}${words}` };
-  return { code: "exit_nonzero", message: `the agent exited with code ${ending.exitCode}${words}` };
-}
-function denialWarnings(reading) {
-  return reading.denials.map((what) => ({ code: "permission_denied", message: `refused to the agent: ${what}` }));
-}
-function lastWords(ending) {
-  const lines = ending.stderrTail.split("\n").map((line) => line.trim());
-  return lines.filter((line) => line !== "").at(-1);
-}
-function quoted(words) {
-  return words === void 0 ? "" : `: ${words}`;
-}
-var reasons = [
-  "exited",
-  "lingered",
-  "canceled",
-  "hard_timeout",
-  "first_output_timeout",
-  "stalled",
-  "sign_in",
-  "state_vanished",
-  "spawn_failed",
-  "never_started",
-  "worker_lost",
-  "host_restarted"
-];
-function parseReason(text) {
-  return reasons.find((reason) => reason === text);
-}
-function judgeEnd(facts2) {
-  if (facts2.survivors.length > 0) {
-    return failed("failed", "survivors", `these processes outlived SIGKILL: ${facts2.survivors.join(", ")}`);
-  }
-  switch (facts2.reason) {
-    case "canceled":
-      return { outcome: "canceled", error: null };
-    case "exited":
-    case "lingered":
-      return judgeExit(facts2);
-    case "hard_timeout":
-      if (facts2.isStaff && facts2.staffError === null) return { outcome: "done", error: null };
-      return failed("timed_out", "hard_timeout", `the hard limit of ${facts2.deadlineText} was reached`);
-    case "first_output_timeout":
-      return failed("failed", "first_output_timeout", "nothing was printed within --first-output");
-    case "stalled":
-      return failed("failed", "stalled", "nothing happened for the time given by --stall-after");
-    case "sign_in":
-      return failed(
-        "failed",
-        "auth",
-        facts2.staffError?.message ?? "the agent waits for a sign-in that nobody can give"
-      );
-    case "state_vanished":
-      return failed("crashed", "worker_lost", "the state folder vanished");
-    case "spawn_failed":
-      return failed("failed", "spawn_failed", `the program could not be started: ${facts2.detail ?? "not known why"}`);
-    case "never_started":
-      return failed("failed", "never_started", "the launcher died before a worker existed");
-    case "worker_lost":
-      return failed(
-        "crashed",
-        "worker_lost",
-        "the processes that supervise the command were killed; how it ended is not known"
-      );
-    case "host_restarted":
-      return failed("crashed", "host_restarted", "the machine was restarted while the job ran");
-  }
-}
-function judgeExit(facts2) {
-  const { exit } = facts2;
-  if (exit?.spawn_failed)
-    return failed("failed", "spawn_failed", `the program could not be executed (exit code ${exit.exit_code})`);
-  if (facts2.isStaff) {
-    return facts2.staffError ? { outcome: "failed", error: facts2.staffError } : { outcome: "done", error: null };
-  }
-  if (!exit) return failed("crashed", "worker_lost", "how the command ended is not known");
-  if (exit.exit_code === facts2.successExit) return { outcome: "done", error: null };
-  if (facts2.signal !== null && exit.signaled) return failed("failed", "signal", signalMessage(facts2.signal));
-  return failed("failed", "exit_nonzero", `the command exited with code ${exit.exit_code}`);
-}
-function signalMessage(signal2) {
-  const hint = signal2 === "SIGKILL" ? " (not by us: often the kernel, when memory runs out)" : "";
-  return `the command was ended by ${signal2}${hint}`;
-}
-function failed(outcome, code, message) {
-  return { outcome, error: { code, message } };
-}
-function signalOfExit(exitCode, table) {
-  if (exitCode <= 128 || exitCode > 192) return void 0;
-  const number = exitCode - 128;
-  const known = Object.entries(table).find(([, value]) => value === number);
-  return known ? known[0] : `SIG${number}`;
-}
-var signalNumbers = import_node_os.constants.signals;
-function makeReading() {
-  return {
-    conversationId: null,
-    text: "",
-    answer: null,
-    final: null,
-    failure: null,
-    tools: [],
-    toolCount: 0,
-    denials: [],
-    warnings: [],
-    usage: null,
-    model: null,
-    unparsedLines: 0,
-    waitsForSignIn: false
-  };
-}
-var wordsBytes = 2048;
-var keptNotes = 20;
-function noteFailure(reading, code, message, resets) {
-  reading.failure ??= { code, message: (0, import_chunk_DYY7HKSD.excerpt)(message, wordsBytes), ...resets === void 0 ? {} : { resets } };
-}
-function noteWarning(reading, code, message) {
-  const words = (0, import_chunk_DYY7HKSD.excerpt)(message, wordsBytes);
-  if (words === "" || reading.warnings.length >= keptNotes) return;
-  if (!reading.warnings.some((known) => known.message === words)) reading.warnings.push({ code, message: words });
-}
-var keptTools = 20;
-function noteTool(reading, call, at) {
-  const known = reading.tools.find((tool) => tool.key === call.key && tool.ended_at === null);
-  const ended = call.status === "running" ? null : at;
-  const input = (0, import_chunk_DYY7HKSD.excerpt)(call.input ?? "", import_chunk_CRABIWOM.toolCallBytes);
-  const output = call.output == null ? null : (0, import_chunk_DYY7HKSD.excerpt)(call.output, import_chunk_CRABIWOM.toolCallBytes);
-  if (known) {
-    known.status = call.status;
-    known.output = output ?? known.output;
-    known.ended_at = ended;
-    if (input) known.input = input;
-  } else {
-    reading.toolCount += 1;
-    reading.tools.push({
-      n: reading.toolCount,
-      key: call.key,
-      name: call.name,
-      input,
-      output,
-      status: call.status,
-      started_at: at,
-      ended_at: ended
-    });
-    if (reading.tools.length > keptTools) {
-      const drop = reading.tools.findIndex((tool) => tool.ended_at !== null);
-      reading.tools.splice(Math.max(0, drop), 1);
-    }
-  }
-  if (call.status === "denied") {
-    const what = known?.input || input;
-    noteDenial(reading, what ? `${call.name}: ${(0, import_chunk_DYY7HKSD.excerpt)(what, import_chunk_CRABIWOM.excerptBytes)}` : call.name);
-  }
-}
-function noteDenial(reading, what) {
-  if (!reading.denials.includes(what) && reading.denials.length < keptNotes) reading.denials.push(what);
-}
-function parseLine(line, reading) {
-  if (line.trim() === "") return void 0;
-  try {
-    const value = JSON.parse(line);
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
-  } catch {
-  }
-  reading.unparsedLines += 1;
-  return void 0;
-}
-function findArgumentFault(args) {
-  if (args.some((arg) => arg.includes("\0"))) return "an argument holds a NUL character";
-  const longest = Math.max(0, ...args.map(import_chunk_DYY7HKSD.byteLength));
-  return longest < 131072 ? null : `an argument of ${longest} bytes is too long; allowed: 131071 bytes`;
-}
-function fieldsOf(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
-}
-function textOf(value) {
-  return typeof value === "string" ? value : "";
-}
-function numberOf(value) {
-  return typeof value === "number" && Number.isFinite(value) ? value : 0;
-}
-var sandboxes = {
-  restricted: "read-only",
-  standard: "workspace-write",
-  unrestricted: "danger-full-access"
-};
-var codex = {
-  id: "codex",
-  title: "Codex",
-  programs: ["codex"],
-  answerFrom: "stream",
-  keepsConversation: true,
-  profiles: {
-    restricted: "-s read-only",
-    standard: "sandbox_mode workspace-write (no network), the state folder read-only",
-    unrestricted: "-s danger-full-access"
-  },
-  plan(request) {
-    const args = ["exec", "--json", "--skip-git-repo-check", ...planSandbox(request)];
-    if (request.model !== null) args.push(`--model=${request.model}`);
-    if (request.resume !== null) args.push("resume", request.resume);
-    args.push("-");
-    return {
-      args,
-      promptBy: "stdin",
-      stdin: request.prompt,
-      environment: {},
-      conversationId: null,
-      remove: hostMarkers
-    };
-  },
-  read(line, reading, at) {
-    const event = parseLine(line, reading);
-    if (!event) return;
-    switch (event.type) {
-      case "thread.started":
-        if (/^\w[\w.:-]{0,199}$/.test(textOf(event.thread_id))) reading.conversationId ??= textOf(event.thread_id);
-        break;
-      case "turn.started":
-        if (reading.final === "success") reading.final = null;
-        break;
-      case "item.started":
-      case "item.updated":
-      case "item.completed":
-        readItem(fieldsOf(event.item), event.type === "item.completed", reading, at);
-        break;
-      case "error":
-        readComplaint(textOf(event.message), reading);
-        break;
-      case "turn.completed":
-        readUsage(fieldsOf(event.usage), reading);
-        reading.final ??= "success";
-        reading.warnings = reading.warnings.filter((warning) => warning.code !== retryCode);
-        break;
-      case "turn.failed":
-        readFailure(textOf(fieldsOf(event.error).message), reading);
-        break;
-    }
-  },
-  close(reading, ending) {
-    if (reading.final !== null || !ending.byItself || ending.signal !== null || !ending.exitCode) return;
-    const words = errorWords(ending);
-    noteFailure(reading, kindOf(words), words || `codex exited with code ${ending.exitCode} and said nothing`);
-  }
-};
-var hostMarkers = [
-  "CODEX_CI",
-  "CODEX_INTERNAL_ORIGINATOR_OVERRIDE",
-  "CODEX_SANDBOX",
-  "CODEX_SANDBOX_NETWORK_DISABLED",
-  "CODEX_SESSION_ID",
-  "CODEX_THREAD_ID",
-  "CODEX_TOOL_CALL_ID"
-];
-function planSandbox({ profile, stateRoot }) {
-  if (profile !== "standard" || /[*?[\]{}]/.test(stateRoot)) return ["-s", sandboxes[profile]];
-  const settings = [
-    `sandbox_mode="${sandboxes[profile]}"`,
-    'default_permissions="job-companion"',
-    'permissions.job-companion.extends=":workspace"',
-    // A JSON string is a TOML string.
-    `permissions.job-companion.filesystem={${JSON.stringify(stateRoot)}="read"}`
-  ];
-  return settings.flatMap((setting) => ["-c", setting]);
-}
-function readItem(item, completed, reading, at) {
-  const type = textOf(item.type);
-  if (type === "agent_message") {
-    reading.text = textOf(item.text) || reading.text;
-    if (completed) reading.answer = textOf(item.text);
-  } else if (type === "error") {
-    readComplaint(textOf(item.message), reading);
-  } else if (Object.hasOwn(calls, type)) {
-    const status = statusOf(item.status, completed);
-    noteTool(reading, { key: textOf(item.id), name: type, ...calls[type]?.(item), status }, at);
-  }
-}
-var calls = {
-  command_execution: (item) => ({ input: textOf(item.command), output: textOf(item.aggregated_output) || null }),
-  file_change: (item) => ({ input: listOf(item.changes).map(changeText).join(", ") }),
-  mcp_tool_call: (item) => ({
-    input: `${textOf(item.server)}.${textOf(item.tool)} ${JSON.stringify(item.arguments ?? {})}`,
-    output: resultOf(item) || null
-  }),
-  web_search: (item) => ({ input: textOf(item.query) }),
-  collab_tool_call: (item) => ({ input: `${textOf(item.tool)} ${textOf(item.prompt)}`.trim() })
-};
-function statusOf(status, completed) {
-  if (status === "declined") return "denied";
-  if (status === "failed") return "failed";
-  return completed ? "completed" : "running";
-}
-function changeText(change) {
-  return `${textOf(change.kind)} ${textOf(change.path)}`;
-}
-function resultOf(item) {
-  const texts = listOf(fieldsOf(item.result).content).map((part) => textOf(part.text));
-  return textOf(fieldsOf(item.error).message) || texts.join("\n");
-}
-function listOf(value) {
-  return Array.isArray(value) ? value.map(fieldsOf) : [];
-}
-var retryCode = "agent_retried";
-function readComplaint(message, reading) {
-  const isRetry = /^reconnecting\b/i.test(message);
-  if (isRetry) reading.warnings = reading.warnings.filter((warning) => warning.code !== retryCode);
-  noteWarning(reading, isRetry ? retryCode : "agent_warning", message);
-}
-function readFailure(message, reading) {
-  reading.final = "failure";
-  reading.warnings = reading.warnings.filter((warning) => warning.message !== message);
-  noteFailure(reading, kindOf(message), message || "the turn failed without a reason", resetOf(message));
-}
-function readUsage(usage, reading) {
-  const input = numberOf(usage.input_tokens);
-  const output = numberOf(usage.output_tokens);
-  reading.usage = { input_tokens: input, output_tokens: output, total_tokens: input + output };
-}
-var kinds = [
-  ["session_lost", /no rollout found/i],
-  [
-    "quota",
-    /usage limit|quota exceeded|insufficient_quota|out of credits|spend cap|\b429 too many requests|status:? 429\b/i
-  ],
-  ["auth", /\b401 unauthorized|status:? 401\b|sign in again|login is required|missing environment variable/i]
-];
-function kindOf(message) {
-  return kinds.find(([, pattern]) => pattern.test(message))?.[0] ?? "agent_error";
-}
-function resetOf(message) {
-  const found = /try again (at (.+?)|in \d.*?)\.?$/i.exec(message.trim());
-  return found ? found[2] ?? found[1] : void 0;
-}
-function errorWords(ending) {
-  const lines = (0, import_chunk_DYY7HKSD.plainText)(ending.stderrTail).split("\n").map((line) => line.trim());
-  const told = lines.filter((line) => line !== "" && !/^(?:warning:|reading additional input)/i.test(line));
-  return (told.findLast((line) => /^error\b/i.test(line)) ?? told.at(-1) ?? "").replace(/^error:\s*<>/i, "");
-}
-var placeholders = { argument: "{prompt}", file: "{prompt_file}" };
-var custom = {
-  id: "custom",
-  title: "a program of your config",
-  programs: [],
-  answerFrom: "stdout",
-  keepsConversation: false,
-  profiles: { restricted: null, standard: "", unrestricted: "" },
-  plan(request) {
-    if (!request.custom) throw new Error("a custom backend needs its definition");
-    const { argv, prompt: promptBy } = request.custom;
-    const args = promptBy === "stdin" ? argv.slice(1) : fill(argv.slice(1), promptBy, request);
-    return {
-      args,
-      promptBy,
-      stdin: promptBy === "stdin" ? request.prompt : "",
-      environment: {},
-      conversationId: null,
-      remove: []
-    };
-  },
-  // The answer is stdout as it is; there are no events.
-  read() {
-  },
-  close(reading, ending) {
-    if (ending.byItself && ending.exitCode === 0) reading.final = "success";
-  }
-};
-function fill(words, by, request) {
-  const placeholder = placeholders[by];
-  const value = by === "file" ? request.promptFile : request.prompt;
-  if (!words.some((word) => word.includes(placeholder))) return [...words, value];
-  return words.map((word) => word.replaceAll(placeholder, () => value));
-}
-var backends = [codex, custom];
-var backendIds = backends.map((backend) => backend.id);
-function findBackend(id) {
-  return backends.find((backend) => backend.id === id);
-}
-var LineSplitter = class {
-  parts = [];
-  size = 0;
-  /** Lines that were longer than the bound. *<>/
-  dropped = 0;
-  decoder = new TextDecoder();
-  limit;
-  constructor(limit = import_chunk_CRABIWOM.streamLineBytes) {
-    this.limit = limit;
-  }
-  /** The lines that these bytes complete, without their newlines. *<>/
-  push(bytes) {
-    const lines = [];
-    let from = 0;
-    for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, from)) {
-      this.keep(bytes.subarray(from, at));
-      this.take(lines);
-      from = at + 1;
-    }
-    if (from < bytes.length) this.keep(bytes.slice(from));
-    return lines;
-  }
-  /** What stands after the last newline, once the stream has ended. *<>/
-  end() {
-    const lines = [];
-    if (this.size > 0) this.take(lines);
-    return lines;
-  }
-  keep(piece) {
-    this.size += piece.length;
-    if (this.size > this.limit) this.parts = [];
-    else if (piece.length > 0) this.parts.push(piece);
-  }
-  take(lines) {
-    if (this.size > this.limit) this.dropped += 1;
-    else lines.push(this.decoder.decode(this.parts.length === 1 ? this.parts[0] : join(this.parts, this.size)));
-    this.parts = [];
-    this.size = 0;
-  }
-};
-function join(parts, size) {
-  const whole = new Uint8Array(size);
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
-}
-var chunk = 1024 * 1024;
-var plainAnswerBytes = 16 * chunk;
-function backendOf(spec) {
-  return spec.staff ? findBackend(spec.staff.backend) : void 0;
-}
-function replay(spec, paths) {
-  const reading = makeReading();
-  const backend = backendOf(spec);
-  if (!backend) return reading;
-  const at = (0, import_chunk_WOYYKK2P.isoOf)((0, import_chunk_OMHQQKXJ.factsOf)(paths.output)?.modifiedMs ?? 0);
-  eachLine(paths.output, (line) => backend.read(line, reading, at));
-  if (backend.readError) eachLine(paths.error, (line) => backend.readError?.(line, reading, at));
-  return reading;
-}
-function closeReading(spec, paths, reading, exit) {
-  const backend = backendOf(spec);
-  const stderrTail = (0, import_chunk_DUQLCV7D.readRange)(paths.error, -import_chunk_CRABIWOM.tailBytes, import_chunk_CRABIWOM.tailBytes)?.bytes.toString("utf8") ?? "";
-  const ending = { exitCode: exit.code, signal: exit.signal, stderrTail, byItself: exit.byItself };
-  if (backend?.answerFrom === "stdout") reading.answer = (0, import_chunk_DUQLCV7D.readText)(paths.output, plainAnswerBytes) ?? "";
-  backend?.close?.(reading, ending);
-  return ending;
-}
-function eachLine(file, fn) {
-  const lines = new LineSplitter();
-  for (let offset = 0; ; ) {
-    const part = (0, import_chunk_DUQLCV7D.readRange)(file, offset, chunk);
-    if (!part || part.bytes.length === 0) break;
-    for (const line of lines.push(part.bytes)) fn(line);
-    offset += part.bytes.length;
-  }
-  for (const line of lines.end()) fn(line);
-}
-function makeDeliverable(parts) {
-  const { state, answer, paths } = parts;
-  if (state.state !== "done") return makeReport(parts);
-  if (answer !== null) return answer;
-  const output = readLogTail(paths.output);
-  return output.length > 0 ? output : readLogTail(paths.error);
-}
-function makeReport(parts) {
-  const { spec, state, paths } = parts;
-  const sections = [
-    `# ${spec.id}: ${state.state}${state.error ? ` (${state.error.code})` : ""}`,
-    reasonText(parts),
-    facts(parts).join("\n"),
-    progress(parts),
-    logSection("Last output", paths.output, spec.staff !== null),
-    logSection("Last error output", paths.error, false),
-    recovery(parts)
-  ];
-  return `${sections.filter((section) => section !== "").join("\n\n")}
-`;
-}
-function reasonText({ state, cancel, tree }) {
-  if (state.state === "canceled") {
-    const why = cancel?.why ? `: ${(0, import_chunk_DYY7HKSD.plainText)(cancel.why)}` : "";
-    const who = cancel ? ` by ${cancel.owner ?? `process ${cancel.by.pid}`} at ${cancel.at}` : "";
-    const step = {
-      none: "nothing was running any more",
-      term: "the tree ended on SIGTERM",
-      kill: "SIGKILL was needed"
-    }[tree.step];
-    return `Canceled${who}${why}. ${tree.ended.length} process(es) ended; ${step}.`;
-  }
-  const resets = state.error?.resets ? ` (resets: ${state.error.resets})` : "";
-  return `Reason: ${(0, import_chunk_DYY7HKSD.plainText)(state.error?.message ?? "not known")}${resets}`;
-}
-function facts({ spec, state, paths, tree }) {
-  const rows = [
-    ["Command", spec.run ? (0, import_chunk_DYY7HKSD.excerpt)((0, import_chunk_DYY7HKSD.quoteWords)(spec.run.argv), 1e3) : null],
-    ["Backend", spec.staff ? `${spec.staff.backend}, mode ${spec.staff.mode}, profile ${spec.staff.profile}` : null],
-    ["Task", spec.staff ? (0, import_chunk_DYY7HKSD.excerpt)((0, import_chunk_DYY7HKSD.plainText)(spec.staff.prompt).replace(/\s+/g, " "), import_chunk_CRABIWOM.excerptBytes) : null],
-    ["Folder", spec.cwd],
-    ["Exit code", state.exit_code === null ? null : String(state.exit_code)],
-    [
-      "Signal",
-      state.signal === null ? null : `${state.signal}${state.signal_certain ? "" : " (by the exit code; not certain)"}`
-    ],
-    ["Duration", state.duration_ms === null ? null : (0, import_chunk_DZCXXUHO.formatDuration)(state.duration_ms)],
-    ["Hard limit", (0, import_chunk_DZCXXUHO.formatDuration)(spec.deadline_ms)],
-    ["Conversation", state.conversation?.id ?? null],
-    [
-      "Survivors",
-      tree.survivors.length > 0 ? tree.survivors.map((one) => `${one.pid} (${one.name})`).join(", ") : null
-    ],
-    ["Warnings", state.warnings.length > 0 ? state.warnings.map((one) => (0, import_chunk_DYY7HKSD.plainText)(one.message)).join("; ") : null],
-    ["Whole output", `${paths.output} and ${paths.error}`]
-  ];
-  return rows.filter(([, value]) => value !== null).map(([name, value]) => `${name}: ${value}`);
-}
-function progress({ reading }) {
-  if (!reading) return "";
-  const lines = [];
-  for (const call of reading.tools.slice(-5)) {
-    lines.push(`- ${call.name} ${(0, import_chunk_DYY7HKSD.excerpt)((0, import_chunk_DYY7HKSD.plainText)(call.input).replace(/\s+/g, " "), import_chunk_CRABIWOM.excerptBytes)} [${call.status}]`);
-  }
-  const text = (0, import_chunk_DYY7HKSD.plainText)(reading.answer ?? reading.text).trim();
-  if (text !== "") lines.push("", ...(0, import_chunk_DYY7HKSD.tail)(text, import_chunk_CRABIWOM.textTailBytes).text.split("\n"));
-  return lines.length > 0 ? ["## Seen last (not a finished answer)", "", ...lines].join("\n") : "";
-}
-function logSection(title, file, isStream) {
-  if (isStream) return "";
-  const text = (0, import_chunk_DYY7HKSD.plainText)(readLogTail(file).toString("utf8")).trimEnd();
-  return text === "" ? "" : `## ${title}
-
-${text}`;
-}
-function recovery({ spec, state }) {
-  const lines = [
-    "## Going on",
-    "",
-    "Nothing is started again by itself. Look at what was changed first: git status, git diff."
-  ];
-  if (state.conversation)
-    lines.push(`Go on in the same conversation: ${import_chunk_DYY7HKSD.nextCommands.continue(spec.id, spec.state_option)}`);
-  lines.push(`Start the same once more: ${import_chunk_DYY7HKSD.nextCommands.restart(spec.id, spec.state_option)}`);
-  return lines.join("\n");
-}
-function conclude(job, ending) {
-  const { paths, spec } = job;
-  const read = (0, import_chunk_DYY7HKSD.readState)(paths);
-  const before = read.kind === "ok" ? read.value : (0, import_chunk_DYY7HKSD.earlyState)(spec.id, spec);
-  const journal = (0, import_chunk_DYY7HKSD.openJournal)(paths, spec);
-  if ((0, import_chunk_DYY7HKSD.isEnded)(before)) {
-    journal.append("late_evidence", { reason: ending.reason, exit_code: ending.exit?.exit_code ?? null });
-    return before;
-  }
-  const { state, answer } = makeState(job, before, ending);
-  try {
-    withReserve(paths, () => publish(job, state, answer, ending, journal));
-  } catch (error) {
-    if (!isFull(error)) throw error;
-    state.state = "failed";
-    state.error = {
-      code: "output_unstorable",
-      message: `the result cannot be stored: no space left in ${paths.folder}`
-    };
-    withReserve(paths, () => finish(paths, state));
-  }
-  return state;
-}
-function publish(job, state, answer, ending, journal) {
-  const { paths, spec } = job;
-  const cancel = (0, import_chunk_DYY7HKSD.readCancel)(paths);
-  (0, import_chunk_DUQLCV7D.writeFile)(
-    paths.result,
-    makeDeliverable({ spec, paths, state, answer, tree: ending.tree, cancel, reading: ending.reading })
-  );
-  (0, import_chunk_DUQLCV7D.writeJson)(paths.resultRecord, terminalRecord(spec, paths, state, ending.tree));
-  journal.append("ended", {
-    state: state.state,
-    exit_code: state.exit_code,
-    error: state.error,
-    reconciled: state.reconciled
-  });
-  state.seq = journal.seq;
-  finish(paths, state);
-  if (spec.kind === "staff" && state.state === "done" && state.warnings.length === 0) {
-    for (const file of [paths.output, paths.snapshot, paths.prompt]) (0, import_chunk_DUQLCV7D.removeFile)(file);
-  }
-}
-function finish(paths, state) {
-  (0, import_chunk_DYY7HKSD.writeState)(paths, state);
-  (0, import_chunk_DUQLCV7D.removeFile)(paths.marker);
-  (0, import_chunk_DUQLCV7D.removeFile)(paths.reserve);
-}
-function makeState(job, before, ending) {
-  const { paths, spec } = job;
-  const { exit } = ending;
-  const signal2 = exit ? signalOfExit(exit.exit_code, signalNumbers) ?? null : null;
-  const warnings = [...ending.warnings ?? before.warnings];
-  let answer = null;
-  let staffError = null;
-  let reading = ending.reading;
-  if (spec.staff) {
-    reading ??= replay(spec, paths);
-    ending.reading = reading;
-    const end = closeReading(spec, paths, reading, {
-      code: exit?.exit_code ?? null,
-      signal: signal2,
-      byItself: ending.reason === "exited"
-    });
-    const verdict2 = judgeStaff(reading, end, {
-      resume: spec.staff.resume,
-      reason: staffReason(ending.reason),
-      keepsConversation: backendOf(spec)?.keepsConversation ?? false
-    });
-    answer = verdict2.answer;
-    staffError = verdict2.error;
-    warnings.push(...verdict2.warnings);
-  }
-  const verdict = judgeEnd({
-    reason: ending.reason,
-    exit,
-    signal: signal2,
-    successExit: spec.run?.success_exit ?? 0,
-    staffError,
-    isStaff: spec.staff !== null,
-    survivors: ending.tree.survivors.map((one) => one.pid),
-    deadlineText: (0, import_chunk_DZCXXUHO.formatDuration)(spec.deadline_ms),
-    detail: ending.detail
-  });
-  const started = before.started_at ?? timeOf(paths.childMark);
-  const ended = timeOf(paths.exit) ?? (0, import_chunk_WOYYKK2P.isoNow)();
-  const conversationId = reading?.conversationId ?? null;
-  const state = {
-    ...before,
-    rev: before.rev + 1,
-    state: verdict.outcome,
-    health: before.health === "attention" ? "unknown" : before.health,
-    attention_kind: null,
-    started_at: started,
-    ended_at: ended,
-    duration_ms: Math.max(0, Date.parse(ended) - Date.parse(started ?? before.created_at)),
-    exit_code: exit?.exit_code ?? null,
-    signal: signal2,
-    signal_certain: signal2 === null ? null : Boolean(exit?.signaled) || ending.reason !== "exited" && ending.tree.step !== "none",
-    error: verdict.error,
-    warnings: [...warnings, ...leftoverWarnings(ending)],
-    conversation: conversationId && spec.staff ? { backend: spec.staff.backend, id: conversationId } : before.conversation,
-    reconciled: ending.reconciled,
-    output: ending.omitted ?? before.output ?? plainNotes(paths),
-    usage: reading?.usage ?? before.usage
-  };
-  return { state, answer };
-}
-function terminalRecord(spec, paths, state, tree) {
-  return {
-    ...state,
-    kind: spec.kind,
-    verb: spec.verb,
-    owner: spec.owner,
-    label: spec.label,
-    cwd: spec.cwd,
-    lineage: spec.lineage,
-    ended_by: tree?.step ?? "none",
-    ended_processes: tree?.ended.slice(0, 50) ?? [],
-    survivors: tree?.survivors ?? [],
-    result_path: paths.result,
-    output_path: paths.output,
-    error_path: paths.error
-  };
-}
-function leftoverWarnings(ending) {
-  if (ending.reason !== "exited" || ending.tree.ended.length === 0) return [];
-  const named = ending.tree.ended.slice(0, 5).map((one) => `${one.pid} (${one.name})`).join(", ");
-  const message = `${ending.tree.ended.length} left-over process(es) were ended after the command: ${named}`;
-  return [{ code: "leftovers_ended", message }];
-}
-function staffReason(reason) {
-  return reason === "exited" || reason === "lingered" || reason === "hard_timeout" ? reason : "other";
-}
-function plainNotes(paths) {
-  const note = (file) => ({ bytes: logSize(file), omitted: 0, exact: true });
-  return { stdout: note(paths.output), stderr: note(paths.error) };
-}
-function timeOf(file) {
-  const facts2 = (0, import_chunk_OMHQQKXJ.factsOf)(file);
-  return facts2 ? (0, import_chunk_WOYYKK2P.isoOf)(facts2.modifiedMs) : null;
-}
-function withReserve(paths, write) {
-  try {
-    write();
-  } catch (error) {
-    if (!isFull(error) || !(0, import_chunk_DUQLCV7D.removeFile)(paths.reserve)) throw error;
-    write();
-  }
-}
-function isFull(error) {
-  return ["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "");
-}
-function treeOf(spec, paths, who) {
-  const living = (identity) => identity && (0, import_chunk_F57YPL34.livenessOf)(identity) === "alive" ? [identity.pid] : [];
-  const shim = who.shim && isHere(who.shim) ? who.shim : null;
-  const atShimPid = shim ? (0, import_chunk_F57YPL34.readProcess)(shim.pid) : void 0;
-  const isStranger = atShimPid !== void 0 && atShimPid.start !== shim?.start_token;
-  const guards = ((0, import_chunk_DUQLCV7D.readText)(paths.guardMark, 64) ?? "").trim().split(" ").map(Number).filter((pid) => pid > 1);
-  return {
-    mark: spec.mark,
-    session: shim && !isStranger ? shim.pid : null,
-    since: isHere(spec.launcher) ? Number(spec.launcher.start_token) || 0 : 0,
-    roots: [...living(shim), ...living(who.child)],
-    spared: [...living(who.worker), ...living(shim)],
-    guards: living(shim).length > 0 ? guards : [],
-    known: /* @__PURE__ *<>/ new Map()
-  };
-}
-function isHere(identity) {
-  return identity.boot_id === (0, import_chunk_F57YPL34.bootId)() && identity.pid_ns === (0, import_chunk_F57YPL34.pidNamespace)();
-}
-function findMembers(tree) {
-  const rows = (0, import_chunk_F57YPL34.readProcesses)().filter((row) => !(0, import_chunk_F57YPL34.isDeadState)(row.state) && !(Number(row.start) < tree.since));
-  const marks = /* @__PURE__ *<>/ new Map();
-  const markOf = (pid) => {
-    if (!marks.has(pid)) marks.set(pid, (0, import_chunk_F57YPL34.readProcessVariable)(pid, import_chunk_WOYYKK2P.markVariable));
-    return marks.get(pid);
-  };
-  const isForeign = (pid) => (markOf(pid) ?? tree.mark) !== tree.mark;
-  const members = /* @__PURE__ *<>/ new Map();
-  for (const row of rows) {
-    const inSession = tree.session !== null && (row.session === tree.session || row.group === tree.session);
-    const isKnown = tree.known.get(row.pid) === row.start || tree.roots.includes(row.pid);
-    if (markOf(row.pid) === tree.mark || (inSession || isKnown) && !isForeign(row.pid)) members.set(row.pid, row);
-  }
-  for (let grew = true; grew; ) {
-    grew = false;
-    for (const row of rows) {
-      if (members.has(row.pid) || !members.has(row.parent) || isForeign(row.pid)) continue;
-      members.set(row.pid, row);
-      grew = true;
-    }
-  }
-  const found = [];
-  for (const row of members.values()) {
-    if (isSpared(row, tree)) continue;
-    tree.known.set(row.pid, row.start);
-    found.push({ pid: row.pid, start: row.start, name: row.name });
-  }
-  return found;
-}
-function isSpared(row, tree) {
-  if (row.pid === process.pid || tree.spared.includes(row.pid)) return true;
-  return tree.guards.includes(row.pid) || tree.guards.includes(row.parent);
-}
-async function terminate(tree, options) {
-  const report = { step: "none", ended: [], survivors: [] };
-  const seen = /* @__PURE__ *<>/ new Map();
-  const told = /* @__PURE__ *<>/ new Set();
-  const note = (members) => {
-    for (const member of members) seen.set(member.pid, member);
-    return members;
-  };
-  let left = note(findMembers(tree));
-  if (left.length === 0) return report;
-  report.step = "term";
-  const termUntil = (0, import_chunk_WOYYKK2P.monotonicMs)() + options.graceMs;
-  for (let pause = 5; left.length > 0 && (0, import_chunk_WOYYKK2P.monotonicMs)() < termUntil; pause = Math.min(pause * 2, 100)) {
-    for (const member of left) if (!told.has(member.pid) && signal(member, "SIGTERM")) told.add(member.pid);
-    await (0, import_chunk_WOYYKK2P.sleep)(Math.min(pause, Math.max(1, termUntil - (0, import_chunk_WOYYKK2P.monotonicMs)())));
-    left = note(stillThere(left, tree));
-  }
-  if (left.length > 0) {
-    report.step = "kill";
-    const killUntil = (0, import_chunk_WOYYKK2P.monotonicMs)() + options.settleMs;
-    for (let pause = 5; left.length > 0 && (0, import_chunk_WOYYKK2P.monotonicMs)() < killUntil; pause = Math.min(pause * 2, 200)) {
-      for (const member of left) signal(member, "SIGKILL");
-      await (0, import_chunk_WOYYKK2P.sleep)(pause);
-      left = note(findMembers(tree));
-    }
-  }
-  report.survivors = left;
-  report.ended = [...seen.values()].filter((member) => !left.some((one) => one.pid === member.pid));
-  return report;
-}
-function stillThere(members, tree) {
-  const living = members.filter(isAlive);
-  return living.length > 0 ? living : findMembers(tree);
-}
-function isAlive(member) {
-  const row = (0, import_chunk_F57YPL34.readProcess)(member.pid);
-  return row !== void 0 && row.start === member.start && !(0, import_chunk_F57YPL34.isDeadState)(row.state);
-}
-function signal(member, name) {
-  if (!isAlive(member)) return false;
-  try {
-    process.kill(member.pid, name);
-    return true;
-  } catch {
-    return false;
-  }
-}
-async function withLock(folder, fn, waitMs = import_chunk_CRABIWOM.lockWaitMs) {
-  const release = await take(folder, waitMs);
-  try {
-    return await fn();
-  } finally {
-    release();
-  }
-}
-async function take(folder, waitMs) {
-  (0, import_chunk_DUQLCV7D.createFolder)(folder);
-  const own = (0, import_chunk_F57YPL34.ownIdentity)();
-  const ticket = import_node_path.default.join(
-    folder,
-    `.${own.pid}-${own.start_token.replace(/\W/g, "")}-${Math.random().toString(36).slice(2)}`
-  );
-  (0, import_chunk_DUQLCV7D.writeFile)(ticket, JSON.stringify(own), { sync: false });
-  const until = (0, import_chunk_WOYYKK2P.monotonicMs)() + waitMs;
-  try {
-    for (let pause = 2; ; pause = Math.min(pause * 2, 50)) {
-      const number = tryTake(folder, ticket);
-      if (number !== void 0) {
-        const held = import_node_path.default.join(folder, String(number));
-        return () => (0, import_node_fs.renameSync)(held, `${held}.free`);
-      }
-      if ((0, import_chunk_WOYYKK2P.monotonicMs)() >= until)
-        throw new import_chunk_NVPF5LEY.FaultError("busy", `cannot take the lock ${folder}: it is held by ${holderText(folder)}`);
-      await (0, import_chunk_WOYYKK2P.sleep)(pause);
-    }
-  } finally {
-    (0, import_chunk_DUQLCV7D.removeFile)(ticket);
-  }
-}
-function tryTake(folder, ticket) {
-  const top = highest(folder);
-  if (top.number > 0 && !top.free && !isAbandoned(import_node_path.default.join(folder, String(top.number)))) return void 0;
-  const number = top.number + 1;
-  const file = import_node_path.default.join(folder, String(number));
-  try {
-    (0, import_node_fs.linkSync)(ticket, file);
-  } catch (error) {
-    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST") return void 0;
-    throw error;
-  }
-  if (highest(folder).number !== number) {
-    (0, import_chunk_DUQLCV7D.removeFile)(file);
-    return void 0;
-  }
-  for (const name of (0, import_chunk_OMHQQKXJ.listNames)(folder))
-    if (numberOf2(name) > 0 && numberOf2(name) < number) (0, import_chunk_DUQLCV7D.removeFile)(import_node_path.default.join(folder, name));
-  return number;
-}
-function highest(folder) {
-  const names = (0, import_chunk_OMHQQKXJ.listNames)(folder);
-  const number = Math.max(0, ...names.map(numberOf2));
-  return { number, free: number > 0 && names.includes(`${number}.free`) };
-}
-function numberOf2(name) {
-  const match = /^(\d+)(?:\.free)?$/.exec(name);
-  return match ? Number(match[1]) : 0;
-}
-function isAbandoned(file) {
-  const read = (0, import_chunk_DUQLCV7D.readJson)(file);
-  if (read.kind === "missing") return false;
-  const liveness = read.kind === "ok" && (0, import_chunk_F57YPL34.isIdentity)(read.value) ? (0, import_chunk_F57YPL34.livenessOf)(read.value) : "unknown";
-  if (liveness !== "unknown") return liveness === "dead";
-  const facts2 = (0, import_chunk_OMHQQKXJ.factsOf)(file);
-  return facts2 !== void 0 && (0, import_chunk_WOYYKK2P.nowMs)() - facts2.modifiedMs > 3 * import_chunk_CRABIWOM.leaseStaleMs;
-}
-function holderText(folder) {
-  const read = (0, import_chunk_DUQLCV7D.readJson)(import_node_path.default.join(folder, String(highest(folder).number)));
-  return read.kind === "ok" ? `process ${String(read.value.pid)}` : "another process";
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  LineSplitter,
-  backendOf,
-  backends,
-  conclude,
-  findArgumentFault,
-  findBackend,
-  makeReading,
-  parseReason,
-  readLogTail,
-  terminalRecord,
-  terminate,
-  treeOf,
-  withLock
-});
-
-//# part chunk-TFEMYLSK.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  formatSize: () => formatSize,
-  parseSize: () => parseSize
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var units = { "": 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3 };
-function parseSize(text, option, range) {
-  const match = /^(\d+)([KMG]?)(?:i?B)?$/.exec(text);
-  const value = match ? Number(match[1]) * (units[match[2] ?? ""] ?? 1) : Number.NaN;
-  if (!Number.isSafeInteger(value) || value < range.min || value > range.max) {
-    throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot take ${option} ${JSON.stringify(text)}: allowed are ${formatSize(range.min)} to ${formatSize(range.max)}, written like 64M`
-    );
-  }
-  return value;
-}
-function formatSize(bytes) {
-  if (bytes < 1024) return `${bytes} B`;
-  if (bytes < 1024 ** 2) return `${(bytes / 1024).toFixed(1)} KiB`;
-  if (bytes < 1024 ** 3) return `${(bytes / 1024 ** 2).toFixed(1)} MiB`;
-  return `${(bytes / 1024 ** 3).toFixed(1)} GiB`;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  formatSize,
-  parseSize
-});
-
-//# part chunk-UI7YTAOQ.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  endedDocument: () => endedDocument,
-  tellEnded: () => tellEnded,
-  waitAndTell: () => waitAndTell
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_4XCDSMQE = load("./chunk-4XCDSMQE.js");
-var import_chunk_2LPZPYLK = load("./chunk-2LPZPYLK.js");
-var import_chunk_KXJ3NKLZ = load("./chunk-KXJ3NKLZ.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_SGTEXRS5 = load("./chunk-SGTEXRS5.js");
-var import_chunk_DYY7HKSD = load("./chunk-DYY7HKSD.js");
-var import_chunk_DZCXXUHO = load("./chunk-DZCXXUHO.js");
-var import_chunk_WOYYKK2P = load("./chunk-WOYYKK2P.js");
-var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
-async function waitAndTell(context, root, ids, options) {
-  const views = await (0, import_chunk_KXJ3NKLZ.withRegistration)(
-    root.folder,
-    ids,
-    options.timeoutMs,
-    () => (0, import_chunk_2LPZPYLK.waitForJobs)(root.folder, ids, {
-      ...options,
-      onHeartbeat: (seen) => {
-        for (const view of seen) context.tell(heartbeat(view));
-      }
-    })
-  );
-  return tellWaited(context, root, views, options);
-}
-function tellWaited(context, root, views, options) {
-  const ended = views.filter((view) => (0, import_chunk_DYY7HKSD.isEnded)(view.state));
-  const isOver = options.mode === "any" ? ended.length > 0 : ended.length === views.length;
-  const shown = !isOver ? views : options.mode === "any" ? firstOf(ended) : views;
-  const code = isOver ? (0, import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map((view) => view.state.state)) : import_chunk_6PFAPK5K.exitCodes.pending;
-  for (const view of shown) if ((0, import_chunk_DYY7HKSD.isEnded)(view.state)) (0, import_chunk_KXJ3NKLZ.noteCollected)(view, "wait");
-  if (options.isJson) {
-    const documents = shown.map(
-      (view) => (0, import_chunk_DYY7HKSD.isEnded)(view.state) ? endedDocument(view) : (0, import_chunk_4XCDSMQE.observation)(view, { afterSeq: null, root })
-    );
-    return { code, json: views.length === 1 ? documents[0] : { jobs: documents, pending: pendingOf(views) } };
-  }
-  const replies = shown.map((view) => (0, import_chunk_DYY7HKSD.isEnded)(view.state) ? tellEnded(context, view) : tellPending(root, view));
-  return {
-    code,
-    out: Buffer.concat(replies.map((reply) => Buffer.from(reply.out ?? ""))),
-    notes: replies.flatMap((reply) => reply.notes ?? [])
-  };
-}
-function firstOf(views) {
-  return [...views].sort((a, b) => Date.parse(a.state.ended_at ?? "") - Date.parse(b.state.ended_at ?? "")).slice(0, 1);
-}
-function pendingOf(views) {
-  return views.filter((view) => !(0, import_chunk_DYY7HKSD.isEnded)(view.state)).map((view) => view.id);
-}
-function tellEnded(context, view) {
-  const deliverable = (0, import_chunk_DUQLCV7D.readRange)(view.paths.result, 0, 64 * 1024 * 1024)?.bytes;
-  if (view.damage !== null) return tellDamaged(view);
-  const notes = [header(view), ...omittedNotes(view.state)];
-  for (const warning of view.state.warnings) notes.push(`warning: ${(0, import_chunk_DYY7HKSD.plainText)(warning.message)}`);
-  if (!deliverable) notes.push(`warning: no result is stored; see ${view.paths.folder}`);
-  const bytes = deliverable ?? Buffer.alloc(0);
-  return {
-    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-    out: context.isTerminal ? (0, import_chunk_DYY7HKSD.plainText)(bytes.toString("utf8")) : bytes,
-    notes
-  };
-}
-function tellDamaged(view) {
-  const text = `# ${view.id}: state_damaged
-
-${view.state.error?.message}
-
-Nothing was deleted. What is there: ${view.paths.folder}
-`;
-  return {
-    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-    out: text,
-    notes: [`see: ${import_chunk_DYY7HKSD.nextCommands.doctor(view.id, view.spec?.state_option ?? [])}`]
-  };
-}
-function header(view) {
-  const { state, paths, spec } = view;
-  const parts = [`${view.id}: ${state.state}`];
-  if (state.error) parts.push(`${state.error.code}: ${(0, import_chunk_DYY7HKSD.plainText)(state.error.message)}`);
-  if (state.exit_code !== null) parts.push(`exit code ${state.exit_code}`);
-  if (state.duration_ms !== null) parts.push((0, import_chunk_DZCXXUHO.formatDuration)(state.duration_ms));
-  const where = [`result: ${paths.result}`];
-  if (spec?.kind === "run") where.push(`whole output: ${paths.output}`);
-  return `${parts.join(", ")}
-${where.join("\n")}`;
-}
-function omittedNotes(state) {
-  return Object.entries(state.output ?? {}).filter(([, note]) => note.omitted > 0).map(
-    ([name, note]) => `${name}: ${note.exact ? "" : "about "}${note.omitted} of ${note.bytes} bytes (${(0, import_chunk_TFEMYLSK.formatSize)(note.omitted)}) are left out in the middle`
-  );
-}
-function tellPending(root, view) {
-  const picture = JSON.stringify((0, import_chunk_4XCDSMQE.observation)(view, { afterSeq: null, root }), null, 1);
-  return {
-    code: import_chunk_6PFAPK5K.exitCodes.pending,
-    out: `${picture}
-`,
-    notes: [
-      `${view.id}: ${view.state.state}, not ended yet; wait again with:`,
-      import_chunk_DYY7HKSD.nextCommands.wait(view.id, root.option)
-    ]
-  };
-}
-function endedDocument(view) {
-  const stored = (0, import_chunk_DUQLCV7D.readText)(view.paths.resultRecord);
-  try {
-    if (stored !== void 0) return { ...JSON.parse(stored), state: view.state.state };
-  } catch {
-  }
-  return view.spec ? (0, import_chunk_SGTEXRS5.terminalRecord)(view.spec, view.paths, view.state) : view.state;
-}
-function heartbeat(view) {
-  const age = view.state.started_at ? (0, import_chunk_DZCXXUHO.formatDuration)(Math.max(0, (0, import_chunk_WOYYKK2P.nowMs)() - Date.parse(view.state.started_at))) : "not started";
-  return `${view.id}: ${view.state.state}, ${age}`;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  endedDocument,
-  tellEnded,
-  waitAndTell
-});
-
-//# part chunk-UIDE3KRN.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  conversationOf: () => conversationOf,
-  lineageOf: () => lineageOf,
-  requireGenuine: () => requireGenuine,
-  requireSpec: () => requireSpec
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_DYY7HKSD = load("./chunk-DYY7HKSD.js");
-var import_chunk_WOYYKK2P = load("./chunk-WOYYKK2P.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-function requireSpec(root, id) {
-  const read = (0, import_chunk_DYY7HKSD.readSpec)((0, import_chunk_WOYYKK2P.jobPaths)(root.folder, id));
-  if (read.kind === "ok") return read.value;
-  const reason = read.kind === "damaged" ? read.reason : "its spec.json is missing";
-  throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot use job ${id}: ${reason}`);
-}
-async function requireGenuine(spec) {
-  if (await (0, import_chunk_DYY7HKSD.isGenuine)(spec, (0, import_chunk_DYY7HKSD.readKey)())) return;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot start anything from job ${spec.id}: its spec.json was changed or comes from another user or machine`,
-    "launch it again in your own words"
-  );
-}
-function conversationOf(root, spec) {
-  const state = (0, import_chunk_DYY7HKSD.readState)((0, import_chunk_WOYYKK2P.jobPaths)(root, spec.id));
-  return (state.kind === "ok" ? state.value.conversation?.id : void 0) ?? null;
-}
-function lineageOf(parent, relation) {
-  return { relation, parent: parent.id, root: parent.lineage?.root ?? parent.id };
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  conversationOf,
-  lineageOf,
-  requireGenuine,
-  requireSpec
-});
-
-//# part chunk-V5USAFII.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  holdFifo: () => holdFifo,
-  makeFifo: () => makeFifo,
-  watchFifo: () => watchFifo
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_fs = require("node:fs");
-var flags = import_node_fs.constants.O_NONBLOCK | import_node_fs.constants.O_NOFOLLOW;
-async function makeFifo(file) {
-  const { execFile } = await Promise.resolve().then(() => __toESM(require("node:child_process")));
-  return new Promise((resolve) => {
-    execFile("mkfifo", ["-m", "600", file], (error) => resolve(error === null || isFifo(file)));
-  });
-}
-function holdFifo(file) {
-  const fd = openFifo(file, import_node_fs.constants.O_RDWR);
-  if (fd === void 0) return void 0;
-  (0, import_node_fs.chmodSync)(file, 384);
-  return () => (0, import_node_fs.closeSync)(fd);
-}
-async function watchFifo(file, onEnd) {
-  const fd = openFifo(file, import_node_fs.constants.O_RDONLY);
-  if (fd === void 0) return void 0;
-  const { Socket } = await Promise.resolve().then(() => __toESM(require("node:net")));
-  const socket = new Socket({ fd, readable: true, writable: false });
-  let done = false;
-  const end = () => {
-    if (!done) onEnd();
-    done = true;
-  };
-  socket.on("error", end).on("end", end).on("close", end);
-  socket.resume();
-  return () => {
-    done = true;
-    socket.destroy();
-  };
-}
-function openFifo(file, mode) {
-  let fd;
-  try {
-    fd = (0, import_node_fs.openSync)(file, mode | flags);
-  } catch (error) {
-    if (["ENOENT", "ENOTDIR", "ELOOP", "ENXIO", "EACCES", "EROFS", "EPERM"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? ""))
-      return void 0;
-    throw error;
-  }
-  if ((0, import_node_fs.fstatSync)(fd).isFIFO()) return fd;
-  (0, import_node_fs.closeSync)(fd);
-  return void 0;
-}
-function isFifo(file) {
-  const fd = openFifo(file, import_node_fs.constants.O_RDONLY);
-  if (fd === void 0) return false;
-  (0, import_node_fs.closeSync)(fd);
-  return true;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  holdFifo,
-  makeFifo,
-  watchFifo
-});
-
-//# part chunk-WOYYKK2P.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  atMonotonic: () => atMonotonic,
-  childEnvironment: () => childEnvironment,
-  comparableEnvironment: () => comparableEnvironment,
-  configFolder: () => configFolder,
-  credentialNames: () => credentialNames,
-  isoNow: () => isoNow,
-  isoOf: () => isoOf,
-  jobPaths: () => jobPaths,
-  markVariable: () => markVariable,
-  monotonicMs: () => monotonicMs,
-  nowMs: () => nowMs,
-  rootPaths: () => rootPaths,
-  sleep: () => sleep,
-  stagePath: () => stagePath,
-  uncarriableNames: () => uncarriableNames,
-  variables: () => variables,
-  workerEnvironment: () => workerEnvironment
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_node_path = __toESM(require("node:path"));
-var import_node_path2 = __toESM(require("node:path"));
-function nowMs() {
-  return Date.now();
-}
-function isoNow() {
-  return (/* @__PURE__ *<>/ new Date()).toISOString();
-}
-function isoOf(ms) {
-  return new Date(ms).toISOString();
-}
-function monotonicMs() {
-  return Number(process.hrtime.bigint() / 1000000n);
-}
-function sleep(ms) {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}
-var longest = 2 ** 31 - 1;
-function atMonotonic(atMs, fn) {
-  let timer;
-  const arm = () => {
-    const rest = atMs - monotonicMs();
-    if (rest <= 0) timer = setTimeout(fn, 0);
-    else timer = setTimeout(rest > longest ? arm : check, Math.min(rest, longest));
-  };
-  const check = () => monotonicMs() >= atMs ? fn() : arm();
-  arm();
-  return () => clearTimeout(timer);
-}
-var env = process.env;
-var carried = {
-  NODE_OPTIONS: "JOB_COMPANION_NODE_OPTIONS",
-  NODE_EXTRA_CA_CERTS: "JOB_COMPANION_EXTRA_CA_CERTS"
-};
-var markVariable = "JOB_COMPANION_MARK";
-var roleVariable = "JOB_COMPANION_ROLE";
-var variables = {
-  stateDir: () => env.JOB_STATE_DIR || void 0,
-  owner: () => env.JOB_OWNER || void 0,
-  searchPath: () => env.PATH ?? "",
-  home: () => env.HOME || void 0,
-  noColor: () => Boolean(env.NO_COLOR) || env.TERM === "dumb"
-};
-function configFolder() {
-  if (env.XDG_CONFIG_HOME && import_node_path.default.isAbsolute(env.XDG_CONFIG_HOME))
-    return import_node_path.default.join(env.XDG_CONFIG_HOME, "job-companion");
-  return env.HOME ? import_node_path.default.join(env.HOME, ".config", "job-companion") : void 0;
-}
-function workerEnvironment(mark) {
-  const result = definedOnly(env);
-  for (const [name, alias] of Object.entries(carried)) {
-    delete result[alias];
-    const value = result[name];
-    delete result[name];
-    if (value !== void 0) result[alias] = value;
-  }
-  return { ...result, [markVariable]: mark, [roleVariable]: "worker" };
-}
-function childEnvironment(own) {
-  const result = definedOnly(env);
-  for (const [name, alias] of Object.entries(carried)) {
-    const value = result[alias];
-    delete result[alias];
-    if (value !== void 0) result[name] = value;
-  }
-  for (const name of [...own.remove, "JOB_STATE_DIR", "OLDPWD", roleVariable]) delete result[name];
-  return { ...result, ...own.add, PWD: own.cwd, JOB_ID: own.id, JOB_OWNER: own.id, [markVariable]: own.mark };
-}
-function comparableEnvironment() {
-  const passing = /* @__PURE__ *<>/ new Set([
-    "_",
-    "PWD",
-    "OLDPWD",
-    "SHLVL",
-    "JOB_ID",
-    "JOB_OWNER",
-    "JOB_STATE_DIR",
-    markVariable,
-    "COLUMNS",
-    "LINES"
-  ]);
-  const given = definedOnly(env);
-  for (const [name, alias] of Object.entries(carried)) {
-    const value = given[alias];
-    delete given[alias];
-    if (value !== void 0) given[name] = value;
-  }
-  const names = Object.keys(given).filter((name) => !passing.has(name));
-  return names.sort().map((name) => `${name}=${given[name]}`).join("\0");
-}
-var credentialName = /(?:^|_)(?:API_?KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|ACCESS_KEY(?:_ID)?)$/i;
-function credentialNames() {
-  return Object.keys(env).filter((name) => credentialName.test(name)).sort();
-}
-function uncarriableNames() {
-  return Object.keys(env).filter((name) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)).sort();
-}
-function definedOnly(source) {
-  const result = {};
-  for (const [name, value] of Object.entries(source)) if (value !== void 0) result[name] = value;
-  return result;
-}
-function rootPaths(folder) {
-  return {
-    meta: import_node_path2.default.join(folder, "meta.json"),
-    ignore: import_node_path2.default.join(folder, ".gitignore"),
-    config: import_node_path2.default.join(folder, "config.json"),
-    active: import_node_path2.default.join(folder, "active"),
-    once: import_node_path2.default.join(folder, "once"),
-    slots: import_node_path2.default.join(folder, "slots"),
-    jobs: import_node_path2.default.join(folder, "jobs"),
-    lock: import_node_path2.default.join(folder, "lock")
-  };
-}
-function jobPaths(root, id) {
-  const folder = `${root}/jobs/${id}`;
-  const at = (name) => `${folder}/${name}`;
-  return {
-    folder,
-    spec: at("spec.json"),
-    launch: at("launch.json"),
-    worker: at("worker.json"),
-    lease: at("lease.json"),
-    leaseFifo: at("lease.fifo"),
-    state: at("state.json"),
-    events: at("events.ndjson"),
-    snapshot: at("snapshot.json"),
-    output: at("output.log"),
-    error: at("error.log"),
-    workerLog: at("worker.log"),
-    prompt: at("prompt.txt"),
-    started: at("started"),
-    shimMark: at("started/shim"),
-    childMark: at("started/child"),
-    guardMark: at("started/guard"),
-    spawnFailed: at("started/spawn_failed"),
-    reason: at("started/reason"),
-    aliveFifo: at("started/alive.fifo"),
-    exit: at("exit.json"),
-    result: at("result.md"),
-    resultRecord: at("result.json"),
-    cancel: at("cancel.json"),
-    waiters: at("waiters"),
-    collected: at("collected.json"),
-    lock: at("lock"),
-    reserve: at("reserve"),
-    marker: `${root}/active/${id}`
-  };
-}
-function stagePath(root, id) {
-  return import_node_path2.default.join(root, "jobs", `.new-${id}`);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  atMonotonic,
-  childEnvironment,
-  comparableEnvironment,
-  configFolder,
-  credentialNames,
-  isoNow,
-  isoOf,
-  jobPaths,
-  markVariable,
-  monotonicMs,
-  nowMs,
-  rootPaths,
-  sleep,
-  stagePath,
-  uncarriableNames,
-  variables,
-  workerEnvironment
 });
 
 //# part chunk-ZVMVZ6OH.js
@@ -6031,7 +6098,7 @@ function userId() {
   locateRoot
 });
 
-//# part clean-54OERAQ7.js
+//# part clean-BPK2QLXZ.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -6042,9 +6109,9 @@ var import_chunk_KXJ3NKLZ = load("./chunk-KXJ3NKLZ.js");
 var import_chunk_4MSI2TGN = load("./chunk-4MSI2TGN.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
 var import_chunk_ZVMVZ6OH = load("./chunk-ZVMVZ6OH.js");
-var import_chunk_RS24OP6S = load("./chunk-RS24OP6S.js");
+var import_chunk_BIHVTYJQ = load("./chunk-BIHVTYJQ.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_SGTEXRS5 = load("./chunk-SGTEXRS5.js");
+var import_chunk_ODU3LGXW = load("./chunk-ODU3LGXW.js");
 var import_chunk_DYY7HKSD = load("./chunk-DYY7HKSD.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_DZCXXUHO = load("./chunk-DZCXXUHO.js");
@@ -6060,7 +6127,7 @@ async function planClean(root, options) {
   const ancestors = ancestorsOfLive(root);
   let finished = 0;
   for (const id of (0, import_chunk_4MSI2TGN.listJobs)(root)) {
-    const view = await (0, import_chunk_RS24OP6S.refresh)(root, id);
+    const view = await (0, import_chunk_BIHVTYJQ.refresh)(root, id);
     const why = !(0, import_chunk_DYY7HKSD.isEnded)(view.state) ? "it is live" : view.damage !== null ? `its record is damaged (${view.damage})` : (0, import_chunk_KXJ3NKLZ.isAwaited)(root, id) ? "somebody waits for it" : ancestors.has(id) ? "a live job descends from it" : !(0, import_chunk_KXJ3NKLZ.isCollected)(view) && !options.includeUncollected ? "nobody has collected its result" : void 0;
     if ((0, import_chunk_DYY7HKSD.isEnded)(view.state)) finished += 1;
     const ageMs = (0, import_chunk_WOYYKK2P.nowMs)() - Date.parse(view.state.ended_at ?? view.state.created_at);
@@ -6155,7 +6222,7 @@ var clean = {
       return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${lines.join("\n")}
 ` };
     }
-    const done = await (0, import_chunk_SGTEXRS5.withLock)((0, import_chunk_WOYYKK2P.rootPaths)(root.folder).lock, async () => {
+    const done = await (0, import_chunk_ODU3LGXW.withLock)((0, import_chunk_WOYYKK2P.rootPaths)(root.folder).lock, async () => {
       const plan = await planClean(root.folder, options);
       removeDebris(plan.debris);
       return { removed: removeJobs(root.folder, plan.remove), kept: plan.keep };
@@ -6179,24 +6246,24 @@ function given(input) {
   clean
 });
 
-//# part collecting-5MNHNU62.js
+//# part collecting-62HQ34N7.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  endedDocument: () => import_chunk_UI7YTAOQ.endedDocument,
-  tellEnded: () => import_chunk_UI7YTAOQ.tellEnded,
-  waitAndTell: () => import_chunk_UI7YTAOQ.waitAndTell
+  endedDocument: () => import_chunk_KCAKTIMU.endedDocument,
+  tellEnded: () => import_chunk_KCAKTIMU.tellEnded,
+  waitAndTell: () => import_chunk_KCAKTIMU.waitAndTell
 });
 module.exports = __toCommonJS(stdin_exports);
-var import_chunk_UI7YTAOQ = load("./chunk-UI7YTAOQ.js");
+var import_chunk_KCAKTIMU = load("./chunk-KCAKTIMU.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
 var import_chunk_4XCDSMQE = load("./chunk-4XCDSMQE.js");
-var import_chunk_2LPZPYLK = load("./chunk-2LPZPYLK.js");
+var import_chunk_IKNCBOIB = load("./chunk-IKNCBOIB.js");
 var import_chunk_KXJ3NKLZ = load("./chunk-KXJ3NKLZ.js");
 var import_chunk_V5USAFII = load("./chunk-V5USAFII.js");
-var import_chunk_RS24OP6S = load("./chunk-RS24OP6S.js");
+var import_chunk_BIHVTYJQ = load("./chunk-BIHVTYJQ.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_SGTEXRS5 = load("./chunk-SGTEXRS5.js");
+var import_chunk_ODU3LGXW = load("./chunk-ODU3LGXW.js");
 var import_chunk_DYY7HKSD = load("./chunk-DYY7HKSD.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_DZCXXUHO = load("./chunk-DZCXXUHO.js");
@@ -6213,7 +6280,7 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
   waitAndTell
 });
 
-//# part continue-SNYV2R2H.js
+//# part continue-GOG6F33I.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -6222,14 +6289,14 @@ __export(stdin_exports, {
 module.exports = __toCommonJS(stdin_exports);
 var import_chunk_L76V3MRD = load("./chunk-L76V3MRD.js");
 var import_chunk_UIDE3KRN = load("./chunk-UIDE3KRN.js");
-var import_chunk_H6A4POJR = load("./chunk-H6A4POJR.js");
+var import_chunk_WPTNXG3G = load("./chunk-WPTNXG3G.js");
 var import_chunk_4MSI2TGN = load("./chunk-4MSI2TGN.js");
-var import_chunk_QBU57G4U = load("./chunk-QBU57G4U.js");
+var import_chunk_HGFNBHJV = load("./chunk-HGFNBHJV.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
 var import_chunk_ZVMVZ6OH = load("./chunk-ZVMVZ6OH.js");
-var import_chunk_RS24OP6S = load("./chunk-RS24OP6S.js");
+var import_chunk_BIHVTYJQ = load("./chunk-BIHVTYJQ.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_SGTEXRS5 = load("./chunk-SGTEXRS5.js");
+var import_chunk_ODU3LGXW = load("./chunk-ODU3LGXW.js");
 var import_chunk_DYY7HKSD = load("./chunk-DYY7HKSD.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_DZCXXUHO = load("./chunk-DZCXXUHO.js");
@@ -6256,7 +6323,7 @@ var continueCommand = {
   async run(context, input) {
     const root = context.root(input);
     (0, import_chunk_ZVMVZ6OH.checkRoot)(root.folder);
-    const prompt = await (0, import_chunk_H6A4POJR.taskOf)(context, input);
+    const prompt = await (0, import_chunk_WPTNXG3G.taskOf)(context, input);
     const parent = parentOf(root, input);
     await (0, import_chunk_UIDE3KRN.requireGenuine)(parent);
     const staff = parent.staff;
@@ -6269,12 +6336,12 @@ var continueCommand = {
         import_chunk_DYY7HKSD.nextCommands.restart(parent.id, root.option)
       );
     }
-    const cwd = input.has("cwd") ? (0, import_chunk_QBU57G4U.folderOf)(context, input) : parent.cwd;
-    const part = (0, import_chunk_H6A4POJR.makeStaffPart)({
+    const cwd = input.has("cwd") ? (0, import_chunk_HGFNBHJV.folderOf)(context, input) : parent.cwd;
+    const part = (0, import_chunk_WPTNXG3G.makeStaffPart)({
       mode: staff.mode,
       backend: input.text("backend") ?? staff.custom?.name ?? staff.backend,
       model: input.text("model") ?? staff.model,
-      profile: (0, import_chunk_H6A4POJR.profileOf)(input, staff.profile),
+      profile: (0, import_chunk_WPTNXG3G.profileOf)(input, staff.profile),
       prompt,
       resume,
       cwd
@@ -6285,7 +6352,7 @@ var continueCommand = {
         `cannot continue a conversation of ${staff.backend} with ${part.backend}`,
         import_chunk_DYY7HKSD.nextCommands.restart(parent.id, root.option)
       );
-    return (0, import_chunk_H6A4POJR.launchStaff)(context, input, {
+    return (0, import_chunk_WPTNXG3G.launchStaff)(context, input, {
       verb: parent.verb,
       staff: part,
       cwd,
@@ -6317,14 +6384,14 @@ function parentOf(root, input) {
   continueCommand
 });
 
-//# part dispatch-Q5P2U4HJ.js
+//# part dispatch-3BCRAKBN.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   dispatch: () => dispatch
 });
 module.exports = __toCommonJS(stdin_exports);
-var import_chunk_A7LJFVD7 = load("./chunk-A7LJFVD7.js");
+var import_chunk_M5WC2Q3Z = load("./chunk-M5WC2Q3Z.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
 var import_chunk_ZVMVZ6OH = load("./chunk-ZVMVZ6OH.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
@@ -6454,10 +6521,10 @@ async function dispatch(args, base, version) {
   if (word === "--version" || word === "version") return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${version}
 ` };
   const name = word === "--help" || word === "-h" ? "help" : word;
-  const command = await (0, import_chunk_A7LJFVD7.loadCommand)(name);
+  const command = await (0, import_chunk_M5WC2Q3Z.loadCommand)(name);
   if (!command)
     throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_A7LJFVD7.commandNames.join(", ")}`,
+      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_M5WC2Q3Z.commandNames.join(", ")}`,
       "help"
     );
   if (wantsHelp(rest)) return help(command);
@@ -6593,7 +6660,7 @@ function tell(finding) {
   doctor
 });
 
-//# part help-WBFMX2KB.js
+//# part help-OTQJX7M7.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -6613,7 +6680,7 @@ var help = {
   options: import_chunk_JJRSGJW4.common,
   examples: ["help", "help run"],
   async run(_context, input) {
-    const { commandNames, loadCommand } = await Promise.resolve().then(() => __toESM(load("./registry-FDPSUBG3.js")));
+    const { commandNames, loadCommand } = await Promise.resolve().then(() => __toESM(load("./registry-IXNSNS5C.js")));
     const { renderHelp } = await Promise.resolve().then(() => __toESM(load("./usage-2G4WLKLK.js")));
     const word = input.words[0];
     if (word !== void 0) {
@@ -6697,7 +6764,7 @@ function installForMac() {
   installForMac
 });
 
-//# part main-Y53CPGRS.js
+//# part main-C77FHW5B.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -6706,7 +6773,7 @@ __export(stdin_exports, {
 module.exports = __toCommonJS(stdin_exports);
 var import_chunk_IIDDPZYY = load("./chunk-IIDDPZYY.js");
 var import_chunk_V5USAFII = load("./chunk-V5USAFII.js");
-var import_chunk_SGTEXRS5 = load("./chunk-SGTEXRS5.js");
+var import_chunk_ODU3LGXW = load("./chunk-ODU3LGXW.js");
 var import_chunk_DYY7HKSD = load("./chunk-DYY7HKSD.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_DZCXXUHO = load("./chunk-DZCXXUHO.js");
@@ -6728,16 +6795,17 @@ async function claimJob(root, id) {
   if (!await (0, import_chunk_DYY7HKSD.isGenuine)(spec, (0, import_chunk_DYY7HKSD.readKey)()))
     throw new Error(`refused: spec.json of job ${id} was not written by this user's launcher`);
   const hasFifo = await (0, import_chunk_V5USAFII.makeFifo)(paths.leaseFifo);
-  return (0, import_chunk_SGTEXRS5.withLock)(paths.lock, () => {
+  return (0, import_chunk_ODU3LGXW.withLock)(paths.lock, () => {
     if ((0, import_chunk_DYY7HKSD.isEnded)((0, import_chunk_DYY7HKSD.inspect)(root, id).state)) return void 0;
     const self = (0, import_chunk_F57YPL34.ownIdentity)();
     const other = (0, import_chunk_DYY7HKSD.readWorker)(paths);
     if (other.kind === "ok" && !(0, import_chunk_F57YPL34.sameIdentity)(other.value.worker, self) && (0, import_chunk_F57YPL34.livenessOf)(other.value.worker) === "alive")
       return void 0;
     const release = hasFifo && (0, import_chunk_V5USAFII.holdFifo)(paths.leaseFifo) || (() => void 0);
-    const known = other.kind === "ok" ? other.value : { shim: null, child: null };
+    const known = other.kind === "ok" ? other.value : { shim: null, child: null, cgroup: null };
+    const cgroup = known.cgroup ?? ((0, import_chunk_OMHQQKXJ.exists)(paths.started) ? null : (0, import_chunk_ODU3LGXW.makeCgroup)(id));
     (0, import_chunk_DUQLCV7D.writeJson)(paths.lease, { worker: self }, { sync: false });
-    (0, import_chunk_DUQLCV7D.writeJson)(paths.worker, { worker: self, shim: known.shim, child: known.child, fifo: hasFifo });
+    (0, import_chunk_DUQLCV7D.writeJson)(paths.worker, { worker: self, shim: known.shim, child: known.child, fifo: hasFifo, cgroup });
     setAside(paths);
     const launch = (0, import_chunk_DYY7HKSD.readLaunch)(paths);
     return {
@@ -6747,6 +6815,7 @@ async function claimJob(root, id) {
       self,
       generation: launch.kind === "ok" ? launch.value.generation : 1,
       hasFifo,
+      cgroup,
       release
     };
   });
@@ -6837,10 +6906,10 @@ function toolSnapshot(call) {
 }
 function followAgent(claim, progress) {
   const { spec, paths } = claim;
-  const backend = (0, import_chunk_SGTEXRS5.backendOf)(spec);
+  const backend = (0, import_chunk_ODU3LGXW.backendOf)(spec);
   if (!spec.staff || !backend) return void 0;
   const { staff } = spec;
-  const reading = (0, import_chunk_SGTEXRS5.makeReading)();
+  const reading = (0, import_chunk_ODU3LGXW.makeReading)();
   let isFinalTold = false;
   const told = lastToolTold(claim);
   const ended = /* @__PURE__ *<>/ new Set();
@@ -6882,10 +6951,11 @@ function followAgent(claim, progress) {
 var shim_default = `# The shim: parent of the child, leader of its session, about 1 MiB. It claims the one start, keeps the child's output on files,
 # enforces the hard limit even when no worker lives, and writes exit.json by rename when the child has ended.
 #   $1 job folder  $2 whole seconds to the hard limit  $3 kill grace in whole seconds  $4 stdin of the child
-#   $5 umask of the child  $6 mark of the job in the environment  $7... the command (absolute path first)
+#   $5 umask of the child  $6 mark of the job in the environment  $7 cgroup of the tree, or nothing
+#   $8... the command (absolute path first)
 # Every variable begins with _jc_, because one that the caller exported would reach the child changed.
-_jc_job=$1 _jc_limit=$2 _jc_grace=$3 _jc_input=$4 _jc_mask=$5 _jc_mark=$6
-shift 6
+_jc_job=$1 _jc_limit=$2 _jc_grace=$3 _jc_input=$4 _jc_mask=$5 _jc_mark=$6 _jc_cgroup=$7
+shift 7
 umask 077
 _jc_has_path=\${PATH+yes} _jc_path=\${PATH-}
 PATH=$_jc_path:/usr/bin:/bin
@@ -6917,6 +6987,14 @@ _jc_members() { # "pid start" of the tree: our session or group, and whoever car
     set -- \${_jc_line##*) }
     [ "$1" != Z ] && { [ "$3" = $$ ] || [ "$4" = $$ ]; } && echo "\${_jc_line%% *} \${20}"
   done
+  [ -n "$_jc_cgroup" ] && while read -r _jc_pid; do
+    read -r _jc_line <"/proc/$_jc_pid/stat" || continue
+    # What carries a mark is found below, or belongs to a job that was started inside this one.
+    grep -qs JOB_COMPANION_MARK= "/proc/$_jc_pid/environ" && continue
+    # shellcheck disable=SC2086
+    set -- \${_jc_line##*) }
+    [ "$1" != Z ] && echo "$_jc_pid \${20}"
+  done <"$_jc_cgroup/cgroup.procs"
   grep -ls "JOB_COMPANION_MARK=$_jc_mark" /proc/[0-9]*<>/environ | while IFS=/ read -r _ _ _jc_pid _; do
     grep -qs JOB_COMPANION_ROLE=worker "/proc/$_jc_pid/environ" && continue
     read -r _jc_line <"/proc/$_jc_pid/stat" || continue
@@ -6995,6 +7073,7 @@ echo "$_jc_guard $_jc_sleep" >"$_jc_job/started/guard"
 exec 2>"$_jc_job/started/notes"
 (
   umask "$_jc_mask"
+  [ -n "$_jc_cgroup" ] && { echo 0 >"$_jc_cgroup/cgroup.procs"; } 2>/dev/null
   _jc_self >"$_jc_job/started/child"
   if [ -n "$_jc_has_path" ]; then PATH=$_jc_path; else unset PATH; fi
   trap 'echo yes >"$_jc_job/started/spawn_failed"' EXIT
@@ -7034,6 +7113,7 @@ async function startChild(claim, plan) {
         plan.input,
         process.umask().toString(8).padStart(4, "0"),
         spec.mark,
+        claim.cgroup ?? "",
         plan.program,
         ...plan.args
       ],
@@ -7213,7 +7293,7 @@ var Stream = class {
   cap;
   size = 0;
   offset = 0;
-  lines = new import_chunk_SGTEXRS5.LineSplitter();
+  lines = new import_chunk_ODU3LGXW.LineSplitter();
   sink;
   constructor(file, capBytes, sink) {
     this.file = file;
@@ -7315,7 +7395,7 @@ function planChild(root, spec, paths) {
       conversationId: null
     };
   }
-  const backend = (0, import_chunk_SGTEXRS5.backendOf)(spec);
+  const backend = (0, import_chunk_ODU3LGXW.backendOf)(spec);
   if (!spec.staff || !backend) throw new Error(`cannot start job ${spec.id}: unknown backend ${spec.staff?.backend}`);
   const plan = backend.plan(staffRequest(root, spec, paths));
   if (plan.promptBy === "stdin") (0, import_chunk_DUQLCV7D.writeFile)(paths.prompt, plan.stdin);
@@ -7351,7 +7431,7 @@ function uuidOf(mark) {
 }
 function claimReason(claim, reason) {
   const { paths } = claim;
-  if ((0, import_chunk_DYY7HKSD.readExit)(paths)) return (0, import_chunk_SGTEXRS5.parseReason)((0, import_chunk_DYY7HKSD.readReason)(paths));
+  if ((0, import_chunk_DYY7HKSD.readExit)(paths)) return (0, import_chunk_ODU3LGXW.parseReason)((0, import_chunk_DYY7HKSD.readReason)(paths));
   let isOurs = false;
   try {
     isOurs = (0, import_chunk_DUQLCV7D.createFile)(paths.reason, `${reason}
@@ -7359,7 +7439,7 @@ function claimReason(claim, reason) {
   } catch {
     return reason;
   }
-  if (!isOurs) return (0, import_chunk_SGTEXRS5.parseReason)((0, import_chunk_DYY7HKSD.readReason)(paths)) ?? reason;
+  if (!isOurs) return (0, import_chunk_ODU3LGXW.parseReason)((0, import_chunk_DYY7HKSD.readReason)(paths)) ?? reason;
   if (!(0, import_chunk_DYY7HKSD.readExit)(paths)) return reason;
   (0, import_chunk_DUQLCV7D.removeFile)(paths.reason);
   return void 0;
@@ -7383,23 +7463,30 @@ async function supervise(claim) {
   const isClaimed = (0, import_chunk_OMHQQKXJ.exists)(paths.started);
   await tellClaim(claim, progress, isClaimed);
   if (!isClaimed && (0, import_chunk_DYY7HKSD.readCancel)(paths))
-    return void (0, import_chunk_SGTEXRS5.conclude)(claim, { reason: "canceled", exit: void 0, tree: nothing, reconciled: false });
+    return void (0, import_chunk_ODU3LGXW.conclude)(claim, { reason: "canceled", exit: void 0, tree: nothing, reconciled: false });
   const child = isClaimed ? await attachChild(claim) : await tryStart(claim, progress);
   if (!child) return;
-  (0, import_chunk_DUQLCV7D.writeJson)(paths.worker, { worker: claim.self, shim: child.shim, child: child.child, fifo: claim.hasFifo });
+  (0, import_chunk_DUQLCV7D.writeJson)(paths.worker, {
+    worker: claim.self,
+    shim: child.shim,
+    child: child.child,
+    fifo: claim.hasFifo,
+    cgroup: claim.cgroup
+  });
   tellStart(progress, child);
   const agent = followAgent(claim, progress);
   const follower = new Follower(paths, spec.max_output_bytes, agent?.sink, () => agent?.update());
   const reason = await untilEnd(claim, child, follower, agent);
   if (reason === "state_vanished")
-    return void await (0, import_chunk_SGTEXRS5.terminate)((0, import_chunk_SGTEXRS5.treeOf)(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
+    return void await (0, import_chunk_ODU3LGXW.terminate)((0, import_chunk_ODU3LGXW.treeOf)(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
   const ended = reason === "exited" ? nothing : await stopTree(claim, child, progress, reason);
   const leftovers = await sweep(claim, child);
   const omitted = await follower.end();
   agent?.update();
   progress.flush();
+  (0, import_chunk_ODU3LGXW.removeCgroup)(claim.cgroup, spec.id);
   const exit = (0, import_chunk_DYY7HKSD.readExit)(paths);
-  (0, import_chunk_SGTEXRS5.conclude)(claim, {
+  (0, import_chunk_ODU3LGXW.conclude)(claim, {
     reason: reason === "exited" && !exit ? "worker_lost" : reason,
     exit,
     tree: reason === "exited" ? leftovers : { ...ended, survivors: leftovers.survivors },
@@ -7420,7 +7507,7 @@ async function tryStart(claim, progress) {
     const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
     if (code === void 0) throw error;
     const detail = code === "ENOENT" ? `${(0, import_chunk_NVPF5LEY.messageOf)(error)} (does the folder ${claim.spec.cwd} still exist?)` : (0, import_chunk_NVPF5LEY.messageOf)(error);
-    (0, import_chunk_SGTEXRS5.conclude)(claim, { reason: "spawn_failed", exit: void 0, tree: nothing, reconciled: false, detail });
+    (0, import_chunk_ODU3LGXW.conclude)(claim, { reason: "spawn_failed", exit: void 0, tree: nothing, reconciled: false, detail });
     return void 0;
   }
 }
@@ -7429,7 +7516,7 @@ async function untilEnd(claim, child, follower, agent) {
   const releases = [];
   try {
     return await new Promise((resolve) => {
-      void child.ended.then(() => resolve((0, import_chunk_SGTEXRS5.parseReason)((0, import_chunk_DYY7HKSD.readReason)(paths)) ?? "exited"));
+      void child.ended.then(() => resolve((0, import_chunk_ODU3LGXW.parseReason)((0, import_chunk_DYY7HKSD.readReason)(paths)) ?? "exited"));
       let hasStopped = false;
       const stop = (wanted) => {
         if (hasStopped) return;
@@ -7454,7 +7541,7 @@ async function stopTree(claim, child, progress, reason) {
   const { paths, spec } = claim;
   if (reason === "canceled") progress.note("cancel_requested", { request: (0, import_chunk_DYY7HKSD.readCancel)(paths) ?? null });
   progress.step("stop_asked", "stopping", { reason });
-  const report = await (0, import_chunk_SGTEXRS5.terminate)((0, import_chunk_SGTEXRS5.treeOf)(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
+  const report = await (0, import_chunk_ODU3LGXW.terminate)((0, import_chunk_ODU3LGXW.treeOf)(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
   const until = (0, import_chunk_WOYYKK2P.monotonicMs)() + import_chunk_CRABIWOM.killSettleMs;
   let isGone = false;
   void child.ended.then(() => {
@@ -7466,7 +7553,7 @@ async function stopTree(claim, child, progress, reason) {
 async function sweep(claim, child) {
   const { paths, spec } = claim;
   if (spec.run?.keep_children) return nothing;
-  return (0, import_chunk_SGTEXRS5.terminate)((0, import_chunk_SGTEXRS5.treeOf)(spec, paths, { worker: claim.self, ...child }), { graceMs: import_chunk_CRABIWOM.drainMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
+  return (0, import_chunk_ODU3LGXW.terminate)((0, import_chunk_ODU3LGXW.treeOf)(spec, paths, { worker: claim.self, ...child }), { graceMs: import_chunk_CRABIWOM.drainMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
 }
 function stopTimes(claim) {
   return { graceMs: claim.spec.kill_grace_ms, settleMs: import_chunk_CRABIWOM.killSettleMs };
@@ -7517,17 +7604,17 @@ async function giveUp(claim, message) {
   const failures = (0, import_chunk_DYY7HKSD.readEvents)(paths, 0, 1e5).events.filter((event) => event.type === "worker_failed").length;
   if (failures < import_chunk_CRABIWOM.workerFailures) return;
   const view = (0, import_chunk_DYY7HKSD.inspect)(root, spec.id);
-  const tree = (0, import_chunk_SGTEXRS5.treeOf)(spec, paths, { worker: claim.self, shim: view.shim, child: view.child });
-  const ended = await (0, import_chunk_SGTEXRS5.terminate)(tree, { graceMs: import_chunk_CRABIWOM.orphanGraceMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
+  const tree = (0, import_chunk_ODU3LGXW.treeOf)(spec, paths, { worker: claim.self, shim: view.shim, child: view.child });
+  const ended = await (0, import_chunk_ODU3LGXW.terminate)(tree, { graceMs: import_chunk_CRABIWOM.orphanGraceMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
   const warnings = [{ code: "worker_failed", message: `the worker failed ${failures} times: ${message}` }];
-  (0, import_chunk_SGTEXRS5.conclude)(claim, { reason: "worker_lost", exit: view.exit, tree: ended, reconciled: false, warnings });
+  (0, import_chunk_ODU3LGXW.conclude)(claim, { reason: "worker_lost", exit: view.exit, tree: ended, reconciled: false, warnings });
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
   runWorker
 });
 
-//# part observe-G4JSESVD.js
+//# part observe-JG7S3CEQ.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -7539,9 +7626,9 @@ var import_chunk_4XCDSMQE = load("./chunk-4XCDSMQE.js");
 var import_chunk_4MSI2TGN = load("./chunk-4MSI2TGN.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
 var import_chunk_ZVMVZ6OH = load("./chunk-ZVMVZ6OH.js");
-var import_chunk_RS24OP6S = load("./chunk-RS24OP6S.js");
+var import_chunk_BIHVTYJQ = load("./chunk-BIHVTYJQ.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_SGTEXRS5 = load("./chunk-SGTEXRS5.js");
+var import_chunk_ODU3LGXW = load("./chunk-ODU3LGXW.js");
 var import_chunk_DYY7HKSD = load("./chunk-DYY7HKSD.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_DZCXXUHO = load("./chunk-DZCXXUHO.js");
@@ -7573,7 +7660,7 @@ var observe = {
     (0, import_chunk_ZVMVZ6OH.checkRoot)(root.folder);
     const owner = input.text("owner") ?? import_chunk_WOYYKK2P.variables.owner() ?? null;
     const id = input.words[0] === void 0 ? (0, import_chunk_L76V3MRD.requireLatest)(root, owner, "a job to observe") : (0, import_chunk_4MSI2TGN.findJob)(root, input.words[0]);
-    const view = await (0, import_chunk_RS24OP6S.refresh)(root.folder, id);
+    const view = await (0, import_chunk_BIHVTYJQ.refresh)(root.folder, id);
     return {
       code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
       json: (0, import_chunk_4XCDSMQE.observation)(view, { afterSeq: input.count("after-seq") ?? null, root })
@@ -7585,15 +7672,15 @@ var observe = {
   observe
 });
 
-//# part registry-FDPSUBG3.js
+//# part registry-IXNSNS5C.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  commandNames: () => import_chunk_A7LJFVD7.commandNames,
-  loadCommand: () => import_chunk_A7LJFVD7.loadCommand
+  commandNames: () => import_chunk_M5WC2Q3Z.commandNames,
+  loadCommand: () => import_chunk_M5WC2Q3Z.loadCommand
 });
 module.exports = __toCommonJS(stdin_exports);
-var import_chunk_A7LJFVD7 = load("./chunk-A7LJFVD7.js");
+var import_chunk_M5WC2Q3Z = load("./chunk-M5WC2Q3Z.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -7601,7 +7688,7 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
   loadCommand
 });
 
-//# part restart-APNIETMJ.js
+//# part restart-FZQNVVTU.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -7609,14 +7696,14 @@ __export(stdin_exports, {
 });
 module.exports = __toCommonJS(stdin_exports);
 var import_chunk_UIDE3KRN = load("./chunk-UIDE3KRN.js");
-var import_chunk_H6A4POJR = load("./chunk-H6A4POJR.js");
+var import_chunk_WPTNXG3G = load("./chunk-WPTNXG3G.js");
 var import_chunk_4MSI2TGN = load("./chunk-4MSI2TGN.js");
-var import_chunk_QBU57G4U = load("./chunk-QBU57G4U.js");
+var import_chunk_HGFNBHJV = load("./chunk-HGFNBHJV.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
 var import_chunk_ZVMVZ6OH = load("./chunk-ZVMVZ6OH.js");
-var import_chunk_RS24OP6S = load("./chunk-RS24OP6S.js");
+var import_chunk_BIHVTYJQ = load("./chunk-BIHVTYJQ.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_SGTEXRS5 = load("./chunk-SGTEXRS5.js");
+var import_chunk_ODU3LGXW = load("./chunk-ODU3LGXW.js");
 var import_chunk_DYY7HKSD = load("./chunk-DYY7HKSD.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_DZCXXUHO = load("./chunk-DZCXXUHO.js");
@@ -7646,7 +7733,7 @@ var restart = {
     const root = context.root(input);
     (0, import_chunk_ZVMVZ6OH.checkRoot)(root.folder);
     const id = (0, import_chunk_4MSI2TGN.requireWholeId)(root, input.words[0]);
-    const view = await (0, import_chunk_RS24OP6S.refresh)(root.folder, id);
+    const view = await (0, import_chunk_BIHVTYJQ.refresh)(root.folder, id);
     const spec = (0, import_chunk_UIDE3KRN.requireSpec)(root, id);
     await (0, import_chunk_UIDE3KRN.requireGenuine)(spec);
     if (!(0, import_chunk_DYY7HKSD.isEnded)(view.state))
@@ -7664,11 +7751,11 @@ function againRun(context, input, spec) {
   const run = spec.run;
   if (!run) throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot restart job ${spec.id}: a ${spec.kind} job has no command`);
   const program = (0, import_chunk_DYY7HKSD.findProgram)(run.argv[0], spec.cwd);
-  if (program === void 0) throw (0, import_chunk_QBU57G4U.missingProgram)(run.argv[0], spec.cwd);
-  return (0, import_chunk_QBU57G4U.launchAndTell)(context, input, {
+  if (program === void 0) throw (0, import_chunk_HGFNBHJV.missingProgram)(run.argv[0], spec.cwd);
+  return (0, import_chunk_HGFNBHJV.launchAndTell)(context, input, {
     kind: "run",
     verb: "run",
-    ...(0, import_chunk_QBU57G4U.launchWords)(input),
+    ...(0, import_chunk_HGFNBHJV.launchWords)(input),
     cwd: spec.cwd,
     deadlineMs: input.duration("timeout") ?? spec.deadline_ms,
     killGraceMs: spec.kill_grace_ms,
@@ -7684,7 +7771,7 @@ function again(context, input, spec) {
   const staff = spec.staff;
   if (!staff) throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot restart job ${spec.id}: it has no task`);
   const { mode, model, profile, prompt } = staff;
-  const part = (0, import_chunk_H6A4POJR.makeStaffPart)({
+  const part = (0, import_chunk_WPTNXG3G.makeStaffPart)({
     mode,
     backend: staff.custom?.name ?? staff.backend,
     model,
@@ -7693,7 +7780,7 @@ function again(context, input, spec) {
     resume: null,
     cwd: spec.cwd
   });
-  return (0, import_chunk_H6A4POJR.launchStaff)(context, input, {
+  return (0, import_chunk_WPTNXG3G.launchStaff)(context, input, {
     verb: spec.verb,
     staff: part,
     cwd: spec.cwd,
@@ -7706,7 +7793,7 @@ function again(context, input, spec) {
   restart
 });
 
-//# part result-HRSRFGE3.js
+//# part result-XOLJNCCJ.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -7714,18 +7801,18 @@ __export(stdin_exports, {
 });
 module.exports = __toCommonJS(stdin_exports);
 var import_chunk_L76V3MRD = load("./chunk-L76V3MRD.js");
-var import_chunk_UI7YTAOQ = load("./chunk-UI7YTAOQ.js");
+var import_chunk_KCAKTIMU = load("./chunk-KCAKTIMU.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
 var import_chunk_4XCDSMQE = load("./chunk-4XCDSMQE.js");
-var import_chunk_2LPZPYLK = load("./chunk-2LPZPYLK.js");
+var import_chunk_IKNCBOIB = load("./chunk-IKNCBOIB.js");
 var import_chunk_KXJ3NKLZ = load("./chunk-KXJ3NKLZ.js");
 var import_chunk_V5USAFII = load("./chunk-V5USAFII.js");
 var import_chunk_4MSI2TGN = load("./chunk-4MSI2TGN.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
 var import_chunk_ZVMVZ6OH = load("./chunk-ZVMVZ6OH.js");
-var import_chunk_RS24OP6S = load("./chunk-RS24OP6S.js");
+var import_chunk_BIHVTYJQ = load("./chunk-BIHVTYJQ.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_SGTEXRS5 = load("./chunk-SGTEXRS5.js");
+var import_chunk_ODU3LGXW = load("./chunk-ODU3LGXW.js");
 var import_chunk_DYY7HKSD = load("./chunk-DYY7HKSD.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_DZCXXUHO = load("./chunk-DZCXXUHO.js");
@@ -7749,7 +7836,7 @@ var result = {
     const owner = input.text("owner") ?? import_chunk_WOYYKK2P.variables.owner() ?? null;
     const isFinished = (id2) => (0, import_chunk_DYY7HKSD.isEnded)((0, import_chunk_DYY7HKSD.inspect)(root.folder, id2).state);
     const id = input.words[0] === void 0 ? (0, import_chunk_L76V3MRD.requireLatest)(root, owner, "a finished job", isFinished) : (0, import_chunk_4MSI2TGN.findJob)(root, input.words[0]);
-    const view = await (0, import_chunk_RS24OP6S.refresh)(root.folder, id);
+    const view = await (0, import_chunk_BIHVTYJQ.refresh)(root.folder, id);
     if (!(0, import_chunk_DYY7HKSD.isEnded)(view.state)) {
       const wait = import_chunk_DYY7HKSD.nextCommands.wait(id, root.option);
       if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.pending, json: (0, import_chunk_4XCDSMQE.observation)(view, { afterSeq: null, root }) };
@@ -7760,7 +7847,7 @@ var result = {
     }
     if (!view.spec && view.damage === null) throw new import_chunk_NVPF5LEY.FaultError("unknown_job", `cannot find job ${id}`);
     (0, import_chunk_KXJ3NKLZ.noteCollected)(view, "result");
-    return input.has("json") ? { code: (0, import_chunk_UI7YTAOQ.tellEnded)(context, view).code, json: (0, import_chunk_UI7YTAOQ.endedDocument)(view) } : (0, import_chunk_UI7YTAOQ.tellEnded)(context, view);
+    return input.has("json") ? { code: (0, import_chunk_KCAKTIMU.tellEnded)(context, view).code, json: (0, import_chunk_KCAKTIMU.endedDocument)(view) } : (0, import_chunk_KCAKTIMU.tellEnded)(context, view);
   }
 };
 // Annotate the CommonJS export names for ESM import in node:
@@ -7768,21 +7855,21 @@ var result = {
   result
 });
 
-//# part run-2MZAI43Y.js
+//# part run-RSUN7GQH.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  folderOf: () => import_chunk_QBU57G4U.folderOf,
-  missingProgram: () => import_chunk_QBU57G4U.missingProgram,
-  run: () => import_chunk_QBU57G4U.run
+  folderOf: () => import_chunk_HGFNBHJV.folderOf,
+  missingProgram: () => import_chunk_HGFNBHJV.missingProgram,
+  run: () => import_chunk_HGFNBHJV.run
 });
 module.exports = __toCommonJS(stdin_exports);
-var import_chunk_QBU57G4U = load("./chunk-QBU57G4U.js");
+var import_chunk_HGFNBHJV = load("./chunk-HGFNBHJV.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
 var import_chunk_ZVMVZ6OH = load("./chunk-ZVMVZ6OH.js");
-var import_chunk_RS24OP6S = load("./chunk-RS24OP6S.js");
+var import_chunk_BIHVTYJQ = load("./chunk-BIHVTYJQ.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_SGTEXRS5 = load("./chunk-SGTEXRS5.js");
+var import_chunk_ODU3LGXW = load("./chunk-ODU3LGXW.js");
 var import_chunk_DYY7HKSD = load("./chunk-DYY7HKSD.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_DZCXXUHO = load("./chunk-DZCXXUHO.js");
@@ -7817,21 +7904,21 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
   spawnShim
 });
 
-//# part staffer-UIQWGH3D.js
+//# part staffer-YNW7QJSF.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   staffer: () => staffer
 });
 module.exports = __toCommonJS(stdin_exports);
-var import_chunk_H6A4POJR = load("./chunk-H6A4POJR.js");
+var import_chunk_WPTNXG3G = load("./chunk-WPTNXG3G.js");
 var import_chunk_4MSI2TGN = load("./chunk-4MSI2TGN.js");
-var import_chunk_QBU57G4U = load("./chunk-QBU57G4U.js");
+var import_chunk_HGFNBHJV = load("./chunk-HGFNBHJV.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
 var import_chunk_ZVMVZ6OH = load("./chunk-ZVMVZ6OH.js");
-var import_chunk_RS24OP6S = load("./chunk-RS24OP6S.js");
+var import_chunk_BIHVTYJQ = load("./chunk-BIHVTYJQ.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_SGTEXRS5 = load("./chunk-SGTEXRS5.js");
+var import_chunk_ODU3LGXW = load("./chunk-ODU3LGXW.js");
 var import_chunk_DYY7HKSD = load("./chunk-DYY7HKSD.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_DZCXXUHO = load("./chunk-DZCXXUHO.js");
@@ -7857,10 +7944,10 @@ var staffer = {
     "staffer --prompt-file task.md --timeout 90m --once-key task-17"
   ],
   async run(context, input) {
-    const cwd = (0, import_chunk_QBU57G4U.folderOf)(context, input);
-    const prompt = await (0, import_chunk_H6A4POJR.taskOf)(context, input);
-    const staff = (0, import_chunk_H6A4POJR.freshStaff)(input, { mode: "staffer", prompt, profile: (0, import_chunk_H6A4POJR.profileOf)(input, "standard"), cwd });
-    return (0, import_chunk_H6A4POJR.launchStaff)(context, input, { verb: "staffer", staff, cwd, lineage: null, isSynchronous: false });
+    const cwd = (0, import_chunk_HGFNBHJV.folderOf)(context, input);
+    const prompt = await (0, import_chunk_WPTNXG3G.taskOf)(context, input);
+    const staff = (0, import_chunk_WPTNXG3G.freshStaff)(input, { mode: "staffer", prompt, profile: (0, import_chunk_WPTNXG3G.profileOf)(input, "standard"), cwd });
+    return (0, import_chunk_WPTNXG3G.launchStaff)(context, input, { verb: "staffer", staff, cwd, lineage: null, isSynchronous: false });
   }
 };
 // Annotate the CommonJS export names for ESM import in node:
@@ -7868,7 +7955,7 @@ var staffer = {
   staffer
 });
 
-//# part status-URN7PENM.js
+//# part status-CEASJT3N.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -7879,9 +7966,9 @@ var import_chunk_4XCDSMQE = load("./chunk-4XCDSMQE.js");
 var import_chunk_4MSI2TGN = load("./chunk-4MSI2TGN.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
 var import_chunk_ZVMVZ6OH = load("./chunk-ZVMVZ6OH.js");
-var import_chunk_RS24OP6S = load("./chunk-RS24OP6S.js");
+var import_chunk_BIHVTYJQ = load("./chunk-BIHVTYJQ.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_SGTEXRS5 = load("./chunk-SGTEXRS5.js");
+var import_chunk_ODU3LGXW = load("./chunk-ODU3LGXW.js");
 var import_chunk_DYY7HKSD = load("./chunk-DYY7HKSD.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_DZCXXUHO = load("./chunk-DZCXXUHO.js");
@@ -7894,12 +7981,12 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function listViews(root, options) {
   const live = (0, import_chunk_4MSI2TGN.listActive)(root).filter((id) => (0, import_chunk_OMHQQKXJ.exists)((0, import_chunk_WOYYKK2P.jobPaths)(root, id).folder));
   const views = [];
-  for (const id of live) views.push(await (0, import_chunk_RS24OP6S.refresh)(root, id));
+  for (const id of live) views.push(await (0, import_chunk_BIHVTYJQ.refresh)(root, id));
   let left = options.recent;
   for (const id of (0, import_chunk_4MSI2TGN.listJobs)(root)) {
     if (left === 0) break;
     if (live.includes(id)) continue;
-    const view = await (0, import_chunk_RS24OP6S.refresh)(root, id);
+    const view = await (0, import_chunk_BIHVTYJQ.refresh)(root, id);
     if (!isWanted(view.spec, options.owner)) continue;
     views.push(view);
     left -= 1;
@@ -8051,7 +8138,7 @@ var status = {
     const root = context.root(input);
     const isThere = (0, import_chunk_ZVMVZ6OH.checkRoot)(root.folder);
     if (input.words[0] !== void 0) {
-      const view = await (0, import_chunk_RS24OP6S.refresh)(root.folder, (0, import_chunk_4MSI2TGN.findJob)(root, input.words[0]));
+      const view = await (0, import_chunk_BIHVTYJQ.refresh)(root.folder, (0, import_chunk_4MSI2TGN.findJob)(root, input.words[0]));
       return input.has("json") ? { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state), json: (0, import_chunk_4XCDSMQE.observation)(view, { afterSeq: null, root }) } : tellOne(view, root);
     }
     const views = isThere ? await listViews(root.folder, { recent: input.count("recent") ?? 10, owner: input.text("owner") ?? null }) : [];
@@ -8124,7 +8211,7 @@ function tellOne(view, root) {
     ...Object.entries(seen.next).map(([name, command]) => [name, command])
   ];
   const text = lines.filter(([, value]) => value !== null).map(([name, value]) => `${`${name}:`.padEnd(14)}${value}`).join("\n");
-  const logs = [view.paths.output, view.paths.error].map((file) => (0, import_chunk_DYY7HKSD.plainText)((0, import_chunk_SGTEXRS5.readLogTail)(file).toString("utf8")).trimEnd()).filter((log) => log !== "");
+  const logs = [view.paths.output, view.paths.error].map((file) => (0, import_chunk_DYY7HKSD.plainText)((0, import_chunk_ODU3LGXW.readLogTail)(file).toString("utf8")).trimEnd()).filter((log) => log !== "");
   return { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(state.state), out: `${[text, ...logs].join("\n\n")}
 ` };
 }
@@ -8174,7 +8261,7 @@ function wrap(text, width) {
   renderHelp
 });
 
-//# part wait-ZJIWHTQM.js
+//# part wait-NRGYGBSC.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -8182,18 +8269,18 @@ __export(stdin_exports, {
 });
 module.exports = __toCommonJS(stdin_exports);
 var import_chunk_L76V3MRD = load("./chunk-L76V3MRD.js");
-var import_chunk_UI7YTAOQ = load("./chunk-UI7YTAOQ.js");
+var import_chunk_KCAKTIMU = load("./chunk-KCAKTIMU.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
 var import_chunk_4XCDSMQE = load("./chunk-4XCDSMQE.js");
-var import_chunk_2LPZPYLK = load("./chunk-2LPZPYLK.js");
+var import_chunk_IKNCBOIB = load("./chunk-IKNCBOIB.js");
 var import_chunk_KXJ3NKLZ = load("./chunk-KXJ3NKLZ.js");
 var import_chunk_V5USAFII = load("./chunk-V5USAFII.js");
 var import_chunk_4MSI2TGN = load("./chunk-4MSI2TGN.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
 var import_chunk_ZVMVZ6OH = load("./chunk-ZVMVZ6OH.js");
-var import_chunk_RS24OP6S = load("./chunk-RS24OP6S.js");
+var import_chunk_BIHVTYJQ = load("./chunk-BIHVTYJQ.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_SGTEXRS5 = load("./chunk-SGTEXRS5.js");
+var import_chunk_ODU3LGXW = load("./chunk-ODU3LGXW.js");
 var import_chunk_DYY7HKSD = load("./chunk-DYY7HKSD.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_DZCXXUHO = load("./chunk-DZCXXUHO.js");
@@ -8241,7 +8328,7 @@ var wait = {
     if (ids.length > 1 && !input.has("any") && !input.has("all")) {
       throw (0, import_chunk_NVPF5LEY.usageError)(`cannot wait for ${ids.length} jobs without saying how: add --any (the first) or --all`);
     }
-    return (0, import_chunk_UI7YTAOQ.waitAndTell)(context, root, ids, {
+    return (0, import_chunk_KCAKTIMU.waitAndTell)(context, root, ids, {
       mode: input.has("any") ? "any" : "all",
       timeoutMs: input.durationOrDefault("timeout"),
       heartbeatMs: input.duration("heartbeat") ?? null,

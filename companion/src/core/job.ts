@@ -191,6 +191,8 @@ export interface WorkerRecord {
   child: Identity | null;
   /** False where the file system has no FIFOs: waiters must look themselves. */
   fifo: boolean;
+  /** The cgroup of the tree, where one could be made. */
+  cgroup: string | null;
 }
 
 /** exit.json: what the shim saw the child end with. */

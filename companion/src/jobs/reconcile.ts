@@ -6,6 +6,7 @@ import type { Spec } from '../core/job.ts';
 import { drainMs, killSettleMs, orphanGraceMs, promptReplacements } from '../core/limits.ts';
 import { type EndReason, parseReason } from '../core/outcome.ts';
 import { defaultEngine, findEngine } from '../engines/registry.ts';
+import { removeCgroup } from '../platform/cgroup.ts';
 import { nowMs } from '../platform/clock.ts';
 import { writeJson } from '../platform/files.ts';
 import { factsOf, isWritable } from '../platform/folders.ts';
@@ -57,6 +58,7 @@ async function settle(view: View): Promise<void> {
   const ended = isOver
     ? { step: 'none' as const, ended: [], survivors: [] }
     : await terminate(tree, { graceMs: condition === 'over' ? drainMs : orphanGraceMs, settleMs: killSettleMs });
+  removeCgroup(view.worker?.cgroup ?? null, view.id);
   conclude(
     { paths: view.paths, spec: view.spec },
     { reason: settledReason(view, condition), exit: view.exit, tree: ended, reconciled: true },

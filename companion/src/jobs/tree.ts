@@ -1,11 +1,14 @@
 // The process tree of one job, as far as its record proves who is who. A pid whose identity does not match is never part of it.
 import type { Identity, Spec } from '../core/job.ts';
+import { listCgroup } from '../platform/cgroup.ts';
 import { readText } from '../platform/files.ts';
 import { bootId, livenessOf, pidNamespace } from '../platform/identity.ts';
 import { readProcess } from '../platform/process-table.ts';
 import type { Tree } from '../platform/process-tree.ts';
 import type { JobPaths } from '../store/layout.ts';
+import { readWorker } from '../store/records.ts';
 
+/** `cgroup` is what worker.json says; anything but this job's own is ignored. */
 export function treeOf(
   spec: Spec,
   paths: JobPaths,
@@ -13,6 +16,8 @@ export function treeOf(
 ): Tree {
   const living = (identity: Identity | null): number[] =>
     identity && livenessOf(identity) === 'alive' ? [identity.pid] : [];
+  const cgroup = readWorker(paths);
+  const folder = cgroup.kind === 'ok' ? (cgroup.value.cgroup ?? null) : null;
   const shim = who.shim && isHere(who.shim) ? who.shim : null;
   const atShimPid = shim ? readProcess(shim.pid) : undefined;
   // A session keeps its number until its last member ends; a stranger with that pid means that nobody of ours is left in it.
@@ -28,6 +33,7 @@ export function treeOf(
     since: isHere(spec.launcher) ? Number(spec.launcher.start_token) || 0 : 0,
     roots: [...living(shim), ...living(who.child)],
     spared: [...living(who.worker), ...living(shim)],
+    counted: () => listCgroup(folder, spec.id),
     guards: living(shim).length > 0 ? guards : [],
     known: new Map(),
   };

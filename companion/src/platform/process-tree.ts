@@ -15,6 +15,8 @@ export interface Tree {
   since: number;
   /** Pids where the parent walk starts: shim and child. Only ones whose identity the caller has compared. */
   roots: number[];
+  /** Pids that the kernel counts to the job, where it has a cgroup of its own. */
+  counted: () => readonly number[];
   /** Never touched: worker and shim. */
   spared: number[];
   /** The shim's guard and its clock: never touched, and their own children neither. */
@@ -44,12 +46,13 @@ export function findMembers(tree: Tree): Member[] {
     if (!marks.has(pid)) marks.set(pid, readProcessVariable(pid, markVariable));
     return marks.get(pid);
   };
+  const counted = new Set(tree.counted());
   const isForeign = (pid: number): boolean => (markOf(pid) ?? tree.mark) !== tree.mark;
 
   const members = new Map<number, ProcessRow>();
   for (const row of rows) {
     const inSession = tree.session !== null && (row.session === tree.session || row.group === tree.session);
-    const isKnown = tree.known.get(row.pid) === row.start || tree.roots.includes(row.pid);
+    const isKnown = tree.known.get(row.pid) === row.start || tree.roots.includes(row.pid) || counted.has(row.pid);
     if (markOf(row.pid) === tree.mark || ((inSession || isKnown) && !isForeign(row.pid))) members.set(row.pid, row);
   }
   // Downwards from every member, except through another job's processes.

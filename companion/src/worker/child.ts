@@ -39,6 +39,7 @@ export async function startChild(claim: Claim, plan: ChildPlan): Promise<Child> 
         plan.input,
         process.umask().toString(8).padStart(4, '0'),
         spec.mark,
+        claim.cgroup ?? '',
         plan.program,
         ...plan.args,
       ],

@@ -3,10 +3,11 @@
 import { errnoOf } from '../core/errors.ts';
 import type { Identity, Spec } from '../core/job.ts';
 import { inspect, isEnded } from '../jobs/view.ts';
+import { makeCgroup } from '../platform/cgroup.ts';
 import { nowMs } from '../platform/clock.ts';
 import { holdFifo, makeFifo } from '../platform/fifo.ts';
 import { writeFile, writeJson } from '../platform/files.ts';
-import { touch } from '../platform/folders.ts';
+import { exists, touch } from '../platform/folders.ts';
 import { livenessOf, ownIdentity, sameIdentity } from '../platform/identity.ts';
 import { withLock } from '../platform/lock.ts';
 import { type JobPaths, jobPaths } from '../store/layout.ts';
@@ -20,6 +21,7 @@ export interface Claim {
   self: Identity;
   generation: number;
   hasFifo: boolean;
+  cgroup: string | null;
   /** Let the waiters go: everything is published. */
   release: () => void;
 }
@@ -44,9 +46,11 @@ export async function claimJob(root: string, id: string): Promise<Claim | undefi
     if (other.kind === 'ok' && !sameIdentity(other.value.worker, self) && livenessOf(other.value.worker) === 'alive')
       return undefined;
     const release = (hasFifo && holdFifo(paths.leaseFifo)) || (() => undefined);
-    const known = other.kind === 'ok' ? other.value : { shim: null, child: null };
+    const known = other.kind === 'ok' ? other.value : { shim: null, child: null, cgroup: null };
+    // Made once, by the first worker; named here before a process can be in it.
+    const cgroup = known.cgroup ?? (exists(paths.started) ? null : makeCgroup(id));
     writeJson(paths.lease, { worker: self }, { sync: false });
-    writeJson(paths.worker, { worker: self, shim: known.shim, child: known.child, fifo: hasFifo });
+    writeJson(paths.worker, { worker: self, shim: known.shim, child: known.child, fifo: hasFifo, cgroup });
     setAside(paths);
     const launch = readLaunch(paths);
     return {
@@ -56,6 +60,7 @@ export async function claimJob(root: string, id: string): Promise<Claim | undefi
       self,
       generation: launch.kind === 'ok' ? launch.value.generation : 1,
       hasFifo,
+      cgroup,
       release,
     };
   });

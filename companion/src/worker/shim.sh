@@ -1,10 +1,11 @@
 # The shim: parent of the child, leader of its session, about 1 MiB. It claims the one start, keeps the child's output on files,
 # enforces the hard limit even when no worker lives, and writes exit.json by rename when the child has ended.
 #   $1 job folder  $2 whole seconds to the hard limit  $3 kill grace in whole seconds  $4 stdin of the child
-#   $5 umask of the child  $6 mark of the job in the environment  $7... the command (absolute path first)
+#   $5 umask of the child  $6 mark of the job in the environment  $7 cgroup of the tree, or nothing
+#   $8... the command (absolute path first)
 # Every variable begins with _jc_, because one that the caller exported would reach the child changed.
-_jc_job=$1 _jc_limit=$2 _jc_grace=$3 _jc_input=$4 _jc_mask=$5 _jc_mark=$6
-shift 6
+_jc_job=$1 _jc_limit=$2 _jc_grace=$3 _jc_input=$4 _jc_mask=$5 _jc_mark=$6 _jc_cgroup=$7
+shift 7
 umask 077
 _jc_has_path=${PATH+yes} _jc_path=${PATH-}
 PATH=$_jc_path:/usr/bin:/bin
@@ -36,6 +37,14 @@ _jc_members() { # "pid start" of the tree: our session or group, and whoever car
     set -- ${_jc_line##*) }
     [ "$1" != Z ] && { [ "$3" = $$ ] || [ "$4" = $$ ]; } && echo "${_jc_line%% *} ${20}"
   done
+  [ -n "$_jc_cgroup" ] && while read -r _jc_pid; do
+    read -r _jc_line <"/proc/$_jc_pid/stat" || continue
+    # What carries a mark is found below, or belongs to a job that was started inside this one.
+    grep -qs JOB_COMPANION_MARK= "/proc/$_jc_pid/environ" && continue
+    # shellcheck disable=SC2086
+    set -- ${_jc_line##*) }
+    [ "$1" != Z ] && echo "$_jc_pid ${20}"
+  done <"$_jc_cgroup/cgroup.procs"
   grep -ls "JOB_COMPANION_MARK=$_jc_mark" /proc/[0-9]*/environ | while IFS=/ read -r _ _ _jc_pid _; do
     grep -qs JOB_COMPANION_ROLE=worker "/proc/$_jc_pid/environ" && continue
     read -r _jc_line <"/proc/$_jc_pid/stat" || continue
@@ -114,6 +123,7 @@ echo "$_jc_guard $_jc_sleep" >"$_jc_job/started/guard"
 exec 2>"$_jc_job/started/notes"
 (
   umask "$_jc_mask"
+  [ -n "$_jc_cgroup" ] && { echo 0 >"$_jc_cgroup/cgroup.procs"; } 2>/dev/null
   _jc_self >"$_jc_job/started/child"
   if [ -n "$_jc_has_path" ]; then PATH=$_jc_path; else unset PATH; fi
   trap 'echo yes >"$_jc_job/started/spawn_failed"' EXIT

@@ -6,6 +6,7 @@ import { drainMs, killSettleMs } from '../core/limits.ts';
 import { type EndReason, parseReason } from '../core/outcome.ts';
 import { conclude } from '../jobs/conclude.ts';
 import { treeOf } from '../jobs/tree.ts';
+import { removeCgroup } from '../platform/cgroup.ts';
 import { atMonotonic, isoNow, monotonicMs, sleep } from '../platform/clock.ts';
 import { uncarriableNames } from '../platform/env.ts';
 import { writeJson } from '../platform/files.ts';
@@ -35,7 +36,13 @@ export async function supervise(claim: Claim): Promise<void> {
 
   const child = isClaimed ? await attachChild(claim) : await tryStart(claim, progress);
   if (!child) return;
-  writeJson(paths.worker, { worker: claim.self, shim: child.shim, child: child.child, fifo: claim.hasFifo });
+  writeJson(paths.worker, {
+    worker: claim.self,
+    shim: child.shim,
+    child: child.child,
+    fifo: claim.hasFifo,
+    cgroup: claim.cgroup,
+  });
   tellStart(progress, child);
   const agent = followAgent(claim, progress);
   const follower = new Follower(paths, spec.max_output_bytes, agent?.sink, () => agent?.update());
@@ -48,6 +55,7 @@ export async function supervise(claim: Claim): Promise<void> {
   const omitted = await follower.end();
   agent?.update();
   progress.flush();
+  removeCgroup(claim.cgroup, spec.id);
   const exit = readExit(paths);
   conclude(claim, {
     reason: reason === 'exited' && !exit ? 'worker_lost' : reason,
