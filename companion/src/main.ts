@@ -28,6 +28,7 @@ function makeContext(): Omit<Context, 'root'> {
     isTerminal: terminal.isTerminal,
     width: terminal.columns,
     readStdin,
+    live: terminalOf(2).isTerminal ? (text) => writeOut(2, `\r\x1b[K${text}`) : null,
     tell: (text) => writeOut(2, `${text}\n`),
   };
 }
@@ -40,8 +41,9 @@ async function readStdin(): Promise<Buffer> {
 
 function print(reply: Reply): void {
   if (reply.json !== undefined) writeOut(1, `${JSON.stringify(reply.json)}\n`);
-  else if (reply.out !== undefined && reply.out.length > 0) writeOut(1, reply.out);
-  for (const note of reply.notes ?? []) writeOut(2, `${note}\n`);
+  // The header first: on a terminal both streams are one page.
+  for (const note of reply.json === undefined ? (reply.notes ?? []) : []) writeOut(2, `${note}\n`);
+  if (reply.json === undefined && reply.out !== undefined && reply.out.length > 0) writeOut(1, reply.out);
 }
 
 main(process.argv.slice(2)).catch((error: unknown) => {

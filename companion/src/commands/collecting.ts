@@ -33,11 +33,15 @@ export async function waitAndTell(
   const views = await withRegistration(root.folder, ids, options.timeoutMs, () =>
     waitForJobs(root.folder, ids, {
       ...options,
+      // A person who looks at the terminal gets one line that is renewed; everybody else silence, or the lines asked for.
+      heartbeatMs: options.heartbeatMs ?? (context.live ? 1000 : null),
       onHeartbeat: (seen) => {
-        for (const view of seen) context.tell(heartbeat(view));
+        if (options.heartbeatMs === null) context.live?.(liveLine(seen).slice(0, Math.max(20, context.width - 1)));
+        else for (const view of seen) context.tell(heartbeat(view));
       },
     }),
   );
+  if (options.heartbeatMs === null) context.live?.('');
   return tellWaited(context, root, views, options);
 }
 
@@ -114,15 +118,14 @@ function omittedNotes(state: JobState): string[] {
     );
 }
 
+/** Patience is over: the snapshot and the exact next command are what this call delivers. */
 function tellPending(root: StateRoot, view: View): Reply {
   const picture = JSON.stringify(observation(view, { afterSeq: null, root }), null, 1);
+  const next = nextCommands.wait(view.id, root.option);
   return {
     code: exitCodes.pending,
-    out: `${picture}\n`,
-    notes: [
-      `${view.id}: ${view.state.state}, not ended yet; wait again with:`,
-      nextCommands.wait(view.id, root.option),
-    ],
+    out: `${picture}\n${next}\n`,
+    notes: [`${view.id}: ${view.state.state}, not ended yet; wait again with the last line`],
   };
 }
 
@@ -134,6 +137,10 @@ export function endedDocument(view: View): unknown {
     // The state alone still says how it ended.
   }
   return view.spec ? terminalRecord(view.spec, view.paths, view.state) : view.state;
+}
+
+function liveLine(views: View[]): string {
+  return views.map(heartbeat).join(' | ');
 }
 
 function heartbeat(view: View): string {

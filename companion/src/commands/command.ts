@@ -22,6 +22,8 @@ export interface Context {
   width: number;
   /** A line for whoever watches while the command still runs (stderr). */
   tell(text: string): void;
+  /** One line that is replaced by the next; null where nobody looks at stderr. An empty text clears it. */
+  live: ((text: string) => void) | null;
   root(input: Parsed): StateRoot;
 }
 

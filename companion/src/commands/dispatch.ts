@@ -1,7 +1,9 @@
 // From the first word to a command. Commands load lazily: a launcher pays only for what a launch needs.
 import { usageError } from '../core/errors.ts';
 import { exitCodes } from '../core/exit-codes.ts';
+import { quoteWords } from '../core/shell-words.ts';
 import { variables } from '../platform/env.ts';
+import { selfWords } from '../platform/self.ts';
 import { locateRoot } from '../store/root.ts';
 import type { Command, Context, Reply } from './command.ts';
 import { parseCommand } from './parse.ts';

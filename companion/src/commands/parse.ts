@@ -3,7 +3,9 @@
 import { parseArgs } from 'node:util';
 import { parseDuration } from '../core/duration.ts';
 import { usageError } from '../core/errors.ts';
+import { quoteWords } from '../core/shell-words.ts';
 import { parseSize } from '../core/size.ts';
+import { selfWords } from '../platform/self.ts';
 import type { OptionRow, Parsable } from './option-table.ts';
 
 export class Parsed {
@@ -134,7 +136,7 @@ function optionNames(command: Parsable): string {
 }
 
 function helpOf(command: Parsable): string {
-  return `${command.name} --help`;
+  return quoteWords([...selfWords(), command.name, '--help']);
 }
 
 function rangeOf(row: OptionRow | undefined, name: string): { default: number; min: number; max: number } {

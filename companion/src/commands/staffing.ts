@@ -90,7 +90,7 @@ export async function launchStaff(context: Context, input: Parsed, job: StaffLau
   const root = context.root(input);
   ensureRoot(root.folder);
   const launched = await withLock(rootPaths(root.folder).lock, async () => {
-    requireFreeConversation(root.folder, backend, resume);
+    requireFreeConversation(root, backend, resume);
     return launch(root, request);
   });
   return tellLaunched(context, input, root, launched, job.isSynchronous);

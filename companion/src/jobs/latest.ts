@@ -3,6 +3,7 @@
 import { FaultError } from '../core/errors.ts';
 import type { Spec } from '../core/job.ts';
 import { quoteWords } from '../core/shell-words.ts';
+import { selfWords } from '../platform/self.ts';
 import { listJobs } from '../store/catalog.ts';
 import { jobPaths, type StateRoot } from '../store/layout.ts';
 import { readSpec } from '../store/records.ts';
@@ -33,6 +34,6 @@ export function requireLatest(
   throw new FaultError(
     'unknown_job',
     `cannot find ${what}${whose} in the state folder ${root.folder}`,
-    quoteWords(['status', ...root.option]),
+    quoteWords([...selfWords(), 'status', ...root.option]),
   );
 }

@@ -6,7 +6,6 @@ import { errnoOf, FaultError } from '../core/errors.ts';
 import { makeId } from '../core/ids.ts';
 import type { Identity, Lineage, RunPart, Spec, StaffPart } from '../core/job.ts';
 import { toHex } from '../core/sha256.ts';
-import { quoteWords } from '../core/shell-words.ts';
 import { defaultEngine } from '../engines/registry.ts';
 import { isoOf, monotonicMs, nowMs } from '../platform/clock.ts';
 import { credentialNames } from '../platform/env.ts';
@@ -18,6 +17,7 @@ import { jobPaths, type StateRoot, stagePath } from '../store/layout.ts';
 import { canonical, ensureKey, environmentDigest, hashOf, macOf } from '../store/mac.ts';
 import { claimOnce, type OnceClaim } from '../store/once.ts';
 import { ensureRoot } from '../store/root.ts';
+import { nextCommands } from './next-commands.ts';
 import { finishClaim } from './once.ts';
 import { startWorker } from './reconcile.ts';
 
@@ -111,7 +111,7 @@ async function takeOver(root: StateRoot, holder: OnceClaim, request: JobRequest)
     throw new FaultError(
       'preflight',
       `cannot use --once-key ${JSON.stringify(request.onceKey)}: job ${holder.id} has this key and another request`,
-      `look at it with ${quoteWords(['status', holder.id, ...root.option])}, or use another key`,
+      `look at it with: ${nextCommands.observe(holder.id, root.option)}`,
     );
   }
   return { id: holder.id, isNew: false };

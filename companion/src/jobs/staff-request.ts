@@ -9,8 +9,9 @@ import { variables } from '../platform/env.ts';
 import { findProgram } from '../platform/which.ts';
 import { listActive } from '../store/catalog.ts';
 import { readUserConfig } from '../store/config.ts';
-import { jobPaths } from '../store/layout.ts';
+import { jobPaths, type StateRoot } from '../store/layout.ts';
 import { readSpec, readState } from '../store/records.ts';
+import { nextCommands } from './next-commands.ts';
 import { inspect, isEnded } from './view.ts';
 
 export interface StaffWords {
@@ -97,18 +98,19 @@ function programOf(backend: Backend, custom: CustomBackend | null, cwd: string):
 }
 
 /** Refuse a second writer on one conversation. The caller holds the state folder's lock until its own job is there. */
-export function requireFreeConversation(root: string, backend: string, conversation: string): void {
-  for (const id of listActive(root)) {
-    const paths = jobPaths(root, id);
+export function requireFreeConversation(root: StateRoot, backend: string, conversation: string): void {
+  const { folder, option } = root;
+  for (const id of listActive(folder)) {
+    const paths = jobPaths(folder, id);
     const spec = readSpec(paths);
     if (spec.kind !== 'ok' || spec.value.staff?.backend !== backend) continue;
     const state = readState(paths);
     const uses = spec.value.staff.resume ?? (state.kind === 'ok' ? state.value.conversation?.id : undefined);
-    if (uses !== conversation || isEnded(inspect(root, id).state)) continue;
+    if (uses !== conversation || isEnded(inspect(folder, id).state)) continue;
     throw new FaultError(
       'busy',
       `cannot continue conversation ${conversation}: job ${id} is using it`,
-      `wait for it: wait ${id}`,
+      nextCommands.wait(id, option),
     );
   }
 }

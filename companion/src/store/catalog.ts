@@ -4,6 +4,7 @@ import { FaultError } from '../core/errors.ts';
 import { compareIds, isId, isIdPrefix } from '../core/ids.ts';
 import { quoteWords } from '../core/shell-words.ts';
 import { listNames } from '../platform/folders.ts';
+import { selfWords } from '../platform/self.ts';
 import { rootPaths, type StateRoot } from './layout.ts';
 
 /** All ids, newest first. */
@@ -18,7 +19,7 @@ export function listActive(root: string): string[] {
 
 /** A whole id or a unique beginning of one -> the id. */
 export function findJob(root: StateRoot, text: string): string {
-  const list = `list them with: ${quoteWords(['status', ...root.option])}`;
+  const list = `list them with: ${quoteWords([...selfWords(), 'status', ...root.option])}`;
   const where = `in the state folder ${root.folder}`;
   if (!isIdPrefix(text)) {
     throw new FaultError(
