@@ -82,7 +82,7 @@ async function main(args) {
     const isDone = await runWorker(args[1] ?? "", args[2] ?? "", (text) => writeOut(2, text));
     process.exit(isDone ? 0 : 70);
   }
-  const { dispatch } = await Promise.resolve().then(() => __toESM(load("./dispatch-IPPWETIZ.js")));
+  const { dispatch } = await Promise.resolve().then(() => __toESM(load("./dispatch-4KCT26O2.js")));
   const reply = await dispatch(args, makeContext(), "0.1.0");
   print(reply);
   process.exitCode = reply.code;
@@ -6397,7 +6397,7 @@ function parentOf(root, input) {
   continueCommand
 });
 
-//# part dispatch-IPPWETIZ.js
+//# part dispatch-4KCT26O2.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -6464,7 +6464,10 @@ function parseCommand(command, args) {
   const options = Object.fromEntries(
     Object.entries(command.options).map(([name, row]) => [
       name,
-      { type: row.kind === "flag" ? "boolean" : "string" }
+      {
+        type: row.kind === "flag" ? "boolean" : "string",
+        ...name === "help" ? { short: "h" } : {}
+      }
     ])
   );
   const { tokens } = (0, import_node_util.parseArgs)({ args, options, strict: false, allowPositionals: true, tokens: true });
@@ -6477,7 +6480,8 @@ function parseCommand(command, args) {
       words.push(token.value);
       continue;
     }
-    const row = token.rawName.startsWith("--") ? command.options[token.name] : void 0;
+    const isKnown = token.rawName.startsWith("--") || token.rawName === "-h";
+    const row = isKnown ? command.options[token.name] : void 0;
     if (!row)
       throw (0, import_chunk_NVPF5LEY.usageError)(
         `cannot take option ${token.rawName}: ${command.name} knows ${optionNames(command)}`,
@@ -6491,7 +6495,7 @@ function parseCommand(command, args) {
     checkChoice(token.name, row, token.value);
     values.set(token.name, token.value ?? "true");
   }
-  checkWords(command, words, rest);
+  if (!values.has("help")) checkWords(command, words, rest);
   return new Parsed(command, values, words, rest);
 }
 function checkChoice(name, row, value) {
@@ -6538,18 +6542,15 @@ async function dispatch(args, base, version) {
   if (!command)
     throw (0, import_chunk_NVPF5LEY.usageError)(
       `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_TN363F5E.commandNames.join(", ")}`,
-      "help"
+      (0, import_chunk_4EBYOHFM.quoteWords)([...(0, import_chunk_4EBYOHFM.selfWords)(), "help"])
     );
-  if (wantsHelp(rest)) return help(command);
   const input = parseCommand(command, rest);
+  if (input.has("help")) return help(command);
   const context = {
     ...base,
     root: (parsed) => (0, import_chunk_DIBTMXDB.locateRoot)({ option: parsed.text("state-dir"), variable: import_chunk_4EBYOHFM.variables.stateDir(), cwd: base.cwd })
   };
   return command.run(context, input);
-}
-function wantsHelp(args) {
-  return args[0] === "--help" || args[0] === "-h";
 }
 async function help(command) {
   const { renderHelp } = await Promise.resolve().then(() => __toESM(load("./usage-2G4WLKLK.js")));

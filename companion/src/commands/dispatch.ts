@@ -17,20 +17,15 @@ export async function dispatch(args: string[], base: Omit<Context, 'root'>, vers
   if (!command)
     throw usageError(
       `cannot run ${JSON.stringify(word)}: there is no such command; there are ${commandNames.join(', ')}`,
-      'help',
+      quoteWords([...selfWords(), 'help']),
     );
-  if (wantsHelp(rest)) return help(command);
   const input = parseCommand(command, rest);
+  if (input.has('help')) return help(command);
   const context: Context = {
     ...base,
     root: (parsed) => locateRoot({ option: parsed.text('state-dir'), variable: variables.stateDir(), cwd: base.cwd }),
   };
   return command.run(context, input);
-}
-
-/** `--help` anywhere before `--`; a text option may take the very words, so only the first place counts. */
-function wantsHelp(args: string[]): boolean {
-  return args[0] === '--help' || args[0] === '-h';
 }
 
 async function help(command: Command): Promise<Reply> {

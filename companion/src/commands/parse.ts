@@ -65,7 +65,10 @@ export function parseCommand(command: Parsable, args: string[]): Parsed {
   const options = Object.fromEntries(
     Object.entries(command.options).map(([name, row]) => [
       name,
-      { type: row.kind === 'flag' ? ('boolean' as const) : ('string' as const) },
+      {
+        type: row.kind === 'flag' ? ('boolean' as const) : ('string' as const),
+        ...(name === 'help' ? { short: 'h' } : {}),
+      },
     ]),
   );
   // Not `strict`: it would refuse a text that begins with a dash. The checks below are ours.
@@ -79,7 +82,8 @@ export function parseCommand(command: Parsable, args: string[]): Parsed {
       words.push(token.value);
       continue;
     }
-    const row = token.rawName.startsWith('--') ? command.options[token.name] : undefined;
+    const isKnown = token.rawName.startsWith('--') || token.rawName === '-h';
+    const row = isKnown ? command.options[token.name] : undefined;
     if (!row)
       throw usageError(
         `cannot take option ${token.rawName}: ${command.name} knows ${optionNames(command)}`,
@@ -93,7 +97,7 @@ export function parseCommand(command: Parsable, args: string[]): Parsed {
     checkChoice(token.name, row, token.value);
     values.set(token.name, token.value ?? 'true');
   }
-  checkWords(command, words, rest);
+  if (!values.has('help')) checkWords(command, words, rest);
   return new Parsed(command, values, words, rest);
 }
 
