@@ -82,7 +82,7 @@ async function main(args) {
     const isDone = await runWorker(args[1] ?? "", args[2] ?? "", (text) => writeOut(2, text));
     process.exit(isDone ? 0 : 70);
   }
-  const { dispatch } = await Promise.resolve().then(() => __toESM(load("./dispatch-4KCT26O2.js")));
+  const { dispatch } = await Promise.resolve().then(() => __toESM(load("./dispatch-Q4THUR3X.js")));
   const reply = await dispatch(args, makeContext(), "0.1.0");
   print(reply);
   process.exitCode = reply.code;
@@ -6397,7 +6397,7 @@ function parentOf(root, input) {
   continueCommand
 });
 
-//# part dispatch-4KCT26O2.js
+//# part dispatch-Q4THUR3X.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -6496,7 +6496,14 @@ function parseCommand(command, args) {
     values.set(token.name, token.value ?? "true");
   }
   if (!values.has("help")) checkWords(command, words, rest);
-  return new Parsed(command, values, words, rest);
+  const parsed = new Parsed(command, values, words, rest);
+  for (const name of values.keys()) {
+    const kind = command.options[name]?.kind;
+    if (kind === "duration") parsed.duration(name);
+    if (kind === "size") parsed.size(name);
+    if (kind === "count") parsed.count(name);
+  }
+  return parsed;
 }
 function checkChoice(name, row, value) {
   if (row.kind !== "choice" || value === void 0 || row.choices?.includes(value)) return;

@@ -98,7 +98,15 @@ export function parseCommand(command: Parsable, args: string[]): Parsed {
     values.set(token.name, token.value ?? 'true');
   }
   if (!values.has('help')) checkWords(command, words, rest);
-  return new Parsed(command, values, words, rest);
+  const parsed = new Parsed(command, values, words, rest);
+  // Every value is checked now, before anything is looked up or made.
+  for (const name of values.keys()) {
+    const kind = command.options[name]?.kind;
+    if (kind === 'duration') parsed.duration(name);
+    if (kind === 'size') parsed.size(name);
+    if (kind === 'count') parsed.count(name);
+  }
+  return parsed;
 }
 
 function checkChoice(name: string, row: OptionRow, value: string | undefined): void {
