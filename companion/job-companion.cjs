@@ -78,11 +78,11 @@ process.exitCode = import_chunk_6PFAPK5K.exitCodes.fault;
 async function main(args) {
   if (process.platform !== "linux") (await Promise.resolve().then(() => __toESM(load("./install-ps-LOTJOC2G.js")))).installForMac();
   if (args[0] === "_worker") {
-    const { runWorker } = await Promise.resolve().then(() => __toESM(load("./main-WLPQU424.js")));
+    const { runWorker } = await Promise.resolve().then(() => __toESM(load("./main-WA7ILGDK.js")));
     const isDone = await runWorker(args[1] ?? "", args[2] ?? "", (text) => writeOut(2, text));
     process.exit(isDone ? 0 : 70);
   }
-  const { dispatch } = await Promise.resolve().then(() => __toESM(load("./dispatch-Q4THUR3X.js")));
+  const { dispatch } = await Promise.resolve().then(() => __toESM(load("./dispatch-7N23MJYF.js")));
   const reply = await dispatch(args, makeContext(), "0.1.0");
   print(reply);
   process.exitCode = reply.code;
@@ -128,25 +128,30 @@ ${error.next === null ? "" : `try: ${error.next}
 });
 
 /*
-//# part ask-FR4QC27I.js
+//# part ask-ARHF7JE3.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   ask: () => ask
 });
 module.exports = __toCommonJS(stdin_exports);
-var import_chunk_CGUTFOZE = load("./chunk-CGUTFOZE.js");
-var import_chunk_TABRV3EH = load("./chunk-TABRV3EH.js");
-var import_chunk_NGXB6QZ3 = load("./chunk-NGXB6QZ3.js");
+var import_chunk_EE3IPKX7 = load("./chunk-EE3IPKX7.js");
+var import_chunk_6ORGBLLO = load("./chunk-6ORGBLLO.js");
+var import_chunk_XVXFMIUV = load("./chunk-XVXFMIUV.js");
+var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
+var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
+var import_chunk_JTMIMYBV = load("./chunk-JTMIMYBV.js");
+var import_chunk_VBETOB37 = load("./chunk-VBETOB37.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_DIBTMXDB = load("./chunk-DIBTMXDB.js");
-var import_chunk_JSSZOGOM = load("./chunk-JSSZOGOM.js");
+var import_chunk_G7QAJNS3 = load("./chunk-G7QAJNS3.js");
+var import_chunk_EPEDYOTG = load("./chunk-EPEDYOTG.js");
+var import_chunk_BA7CKLLN = load("./chunk-BA7CKLLN.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_KXASCRVP = load("./chunk-KXASCRVP.js");
-var import_chunk_HHC24EER = load("./chunk-HHC24EER.js");
+var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
+var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
+var import_chunk_HBGCQMRM = load("./chunk-HBGCQMRM.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_DZCXXUHO = load("./chunk-DZCXXUHO.js");
-var import_chunk_4EBYOHFM = load("./chunk-4EBYOHFM.js");
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
 var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
 var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
@@ -165,10 +170,10 @@ var ask = {
   notes: "Default profile: restricted. Exit codes as of wait.",
   examples: ['ask --backend codex --prompt "What does this repository do?"'],
   async run(context, input) {
-    const cwd = (0, import_chunk_NGXB6QZ3.folderOf)(context, input);
-    const prompt = await (0, import_chunk_CGUTFOZE.taskOf)(context, input);
-    const staff = (0, import_chunk_CGUTFOZE.freshStaff)(input, { mode: "ask", prompt, profile: (0, import_chunk_CGUTFOZE.profileOf)(input, "restricted"), cwd });
-    return (0, import_chunk_CGUTFOZE.launchStaff)(context, input, {
+    const cwd = (0, import_chunk_VBETOB37.folderOf)(context, input);
+    const prompt = await (0, import_chunk_EE3IPKX7.taskOf)(context, input);
+    const staff = (0, import_chunk_EE3IPKX7.freshStaff)(input, { mode: "ask", prompt, profile: (0, import_chunk_EE3IPKX7.profileOf)(input, "restricted"), cwd });
+    return (0, import_chunk_EE3IPKX7.launchStaff)(context, input, {
       verb: "ask",
       staff,
       cwd,
@@ -182,47 +187,88 @@ var ask = {
   ask
 });
 
-//# part cancel-GR3B2VLY.js
+//# part attach-2OYUJCMJ.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  attachWorker: () => attachWorker
+});
+module.exports = __toCommonJS(stdin_exports);
+var import_chunk_P6OIJNQ7 = load("./chunk-P6OIJNQ7.js");
+var import_chunk_XVXFMIUV = load("./chunk-XVXFMIUV.js");
+var import_chunk_JTMIMYBV = load("./chunk-JTMIMYBV.js");
+var import_chunk_EPEDYOTG = load("./chunk-EPEDYOTG.js");
+var import_chunk_BA7CKLLN = load("./chunk-BA7CKLLN.js");
+var import_chunk_HBGCQMRM = load("./chunk-HBGCQMRM.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
+var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
+async function attachWorker(view, isDue) {
+  if (!await (0, import_chunk_P6OIJNQ7.mayAct)(view)) return;
+  await (0, import_chunk_XVXFMIUV.withLock)(view.paths.lock, async () => {
+    const now = (0, import_chunk_JTMIMYBV.inspect)(view.root, view.id);
+    if (isDue(now)) await attach(now);
+  });
+}
+async function attach(view) {
+  if (!view.spec) return;
+  const generation = (view.launch?.generation ?? 1) + 1;
+  const pause = generation <= import_chunk_CRABIWOM.promptReplacements ? 0 : Math.min(6e4, 1e3 * 2 ** (generation - import_chunk_CRABIWOM.promptReplacements - 1));
+  const facts = (0, import_chunk_OMHQQKXJ.factsOf)(view.paths.launch);
+  if (facts && (0, import_chunk_HDZ43QIN.nowMs)() - facts.modifiedMs < pause) return;
+  await (0, import_chunk_EPEDYOTG.startWorker)(view.root, view.spec, view, generation);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  attachWorker
+});
+
+//# part cancel-2OJAAKN2.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   cancel: () => cancel
 });
 module.exports = __toCommonJS(stdin_exports);
-var import_chunk_BGBB3WYF = load("./chunk-BGBB3WYF.js");
+var import_chunk_6ORGBLLO = load("./chunk-6ORGBLLO.js");
+var import_chunk_6O5EFQ4Z = load("./chunk-6O5EFQ4Z.js");
+var import_chunk_AACYDVMW = load("./chunk-AACYDVMW.js");
 var import_chunk_V5USAFII = load("./chunk-V5USAFII.js");
-var import_chunk_TABRV3EH = load("./chunk-TABRV3EH.js");
+var import_chunk_JTMIMYBV = load("./chunk-JTMIMYBV.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_DIBTMXDB = load("./chunk-DIBTMXDB.js");
-var import_chunk_JSSZOGOM = load("./chunk-JSSZOGOM.js");
+var import_chunk_G7QAJNS3 = load("./chunk-G7QAJNS3.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_KXASCRVP = load("./chunk-KXASCRVP.js");
-var import_chunk_HHC24EER = load("./chunk-HHC24EER.js");
+var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
+var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
+var import_chunk_HBGCQMRM = load("./chunk-HBGCQMRM.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_DZCXXUHO = load("./chunk-DZCXXUHO.js");
-var import_chunk_4EBYOHFM = load("./chunk-4EBYOHFM.js");
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
 var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
 var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function cancelJob(root, id, request) {
-  const before = await (0, import_chunk_JSSZOGOM.refresh)(root, id);
-  if ((0, import_chunk_HHC24EER.isEnded)(before.state))
+  const before = await (0, import_chunk_AACYDVMW.refresh)(root, id);
+  if ((0, import_chunk_JTMIMYBV.isEnded)(before.state))
     return { view: before, result: before.state.state === "canceled" ? "canceled" : "ended_before" };
   (0, import_chunk_DUQLCV7D.createFile)(
     before.paths.cancel,
-    `${JSON.stringify({ by: (0, import_chunk_F57YPL34.ownIdentity)(), owner: request.owner, at: (0, import_chunk_4EBYOHFM.isoNow)(), why: request.why })}
+    `${JSON.stringify({ by: (0, import_chunk_F57YPL34.ownIdentity)(), owner: request.owner, at: (0, import_chunk_HDZ43QIN.isoNow)(), why: request.why })}
 `
   );
   nudge(before);
   const patience = (before.spec?.kill_grace_ms ?? 0) + import_chunk_CRABIWOM.killSettleMs + 5e3;
-  const [view = before] = await (0, import_chunk_BGBB3WYF.waitForJobs)(root, [id], { mode: "all", timeoutMs: patience, heartbeatMs: null });
+  const [view = before] = await (0, import_chunk_6O5EFQ4Z.waitForJobs)(root, [id], { mode: "all", timeoutMs: patience, heartbeatMs: null });
   if (view.state.state === "canceled") return { view, result: "canceled" };
-  return { view, result: (0, import_chunk_HHC24EER.isEnded)(view.state) ? "ended_before" : "requested" };
+  return { view, result: (0, import_chunk_JTMIMYBV.isEnded)(view.state) ? "ended_before" : "requested" };
 }
 function nudge(view) {
-  const engine = (0, import_chunk_HHC24EER.findEngine)(view.spec?.engine ?? "") ?? import_chunk_HHC24EER.defaultEngine;
+  const engine = (0, import_chunk_HBGCQMRM.findEngine)(view.spec?.engine ?? "") ?? import_chunk_HBGCQMRM.defaultEngine;
   for (const identity of [view.launch?.worker, view.worker?.worker]) if (identity) engine.signal(identity, "SIGURG");
 }
 var cancel = {
@@ -239,10 +285,10 @@ var cancel = {
   examples: ["cancel run-mik3x9ab-4f7q2z", 'cancel run-mik3x9ab-4f7q2z --why "wrong branch"'],
   async run(context, input) {
     const root = context.root(input);
-    (0, import_chunk_DIBTMXDB.checkRoot)(root.folder);
-    const id = (0, import_chunk_TABRV3EH.requireWholeId)(root, input.words[0]);
+    (0, import_chunk_G7QAJNS3.checkRoot)(root.folder);
+    const id = (0, import_chunk_6ORGBLLO.requireWholeId)(root, input.words[0]);
     const reply = await cancelJob(root.folder, id, {
-      owner: input.text("owner") ?? import_chunk_4EBYOHFM.variables.owner() ?? null,
+      owner: input.text("owner") ?? import_chunk_HDZ43QIN.variables.owner() ?? null,
       why: input.text("why") ?? null
     });
     const { state, paths } = reply.view;
@@ -252,16 +298,16 @@ var cancel = {
 report: ${paths.result}
 ` };
     }
-    if (reply.result === "ended_before" || (0, import_chunk_HHC24EER.isEnded)(state)) {
+    if (reply.result === "ended_before" || (0, import_chunk_JTMIMYBV.isEnded)(state)) {
       const cause = state.error ? ` (${state.error.code}: ${state.error.message})` : "";
       throw new import_chunk_NVPF5LEY.FaultError(
         "preflight",
         `cannot cancel job ${id}: it ended as ${state.state}${cause}`,
-        import_chunk_HHC24EER.nextCommands.result(id, root.option)
+        import_chunk_KKONYWO7.nextCommands.result(id, root.option)
       );
     }
     const text = `${id}: the request is stored, the job has not ended yet (${state.state}); look again with:
-${import_chunk_HHC24EER.nextCommands.observe(id, root.option)}
+${import_chunk_KKONYWO7.nextCommands.observe(id, root.option)}
 `;
     return input.has("json") ? { code: import_chunk_6PFAPK5K.exitCodes.pending, json } : { code: import_chunk_6PFAPK5K.exitCodes.pending, out: text };
   }
@@ -271,237 +317,415 @@ ${import_chunk_HHC24EER.nextCommands.observe(id, root.option)}
   cancel
 });
 
-//# part chunk-4EBYOHFM.js
+//# part chunk-2AKXPIR6.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  atMonotonic: () => atMonotonic,
-  childEnvironment: () => childEnvironment,
-  companionFile: () => companionFile,
-  comparableEnvironment: () => comparableEnvironment,
-  configFolder: () => configFolder,
-  credentialNames: () => credentialNames,
-  findProgram: () => findProgram,
-  isoNow: () => isoNow,
-  isoOf: () => isoOf,
-  jobPaths: () => jobPaths,
-  markVariable: () => markVariable,
-  monotonicMs: () => monotonicMs,
-  nowMs: () => nowMs,
-  quoteWords: () => quoteWords,
-  rootPaths: () => rootPaths,
-  selfWords: () => selfWords,
-  sleep: () => sleep,
-  stagePath: () => stagePath,
-  uncarriableNames: () => uncarriableNames,
-  variables: () => variables,
-  workerEnvironment: () => workerEnvironment
+  isAwaited: () => isAwaited,
+  isCollected: () => isCollected,
+  noteCollected: () => noteCollected,
+  withRegistration: () => withRegistration
 });
 module.exports = __toCommonJS(stdin_exports);
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
 var import_node_path = __toESM(require("node:path"));
-var import_node_path2 = __toESM(require("node:path"));
-var import_node_path3 = __toESM(require("node:path"));
-function nowMs() {
-  return Date.now();
-}
-function isoNow() {
-  return (/* @__PURE__ *<>/ new Date()).toISOString();
-}
-function isoOf(ms) {
-  return new Date(ms).toISOString();
-}
-function monotonicMs() {
-  return Number(process.hrtime.bigint() / 1000000n);
-}
-function sleep(ms) {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}
-var longest = 2 ** 31 - 1;
-function atMonotonic(atMs, fn) {
-  let timer;
-  const arm = () => {
-    const rest = atMs - monotonicMs();
-    if (rest <= 0) timer = setTimeout(fn, 0);
-    else timer = setTimeout(rest > longest ? arm : check, Math.min(rest, longest));
-  };
-  const check = () => monotonicMs() >= atMs ? fn() : arm();
-  arm();
-  return () => clearTimeout(timer);
-}
-var plain = /^[A-Za-z0-9_@%+:,./=-]+$/;
-function quoteWord(word) {
-  if (plain.test(word)) return word;
-  return `'${word.replaceAll("'", `'\\''`)}'`;
-}
-function quoteWords(words) {
-  return words.map(quoteWord).join(" ");
-}
-var env = process.env;
-var carried = {
-  NODE_OPTIONS: "JOB_COMPANION_NODE_OPTIONS",
-  NODE_EXTRA_CA_CERTS: "JOB_COMPANION_EXTRA_CA_CERTS"
-};
-var markVariable = "JOB_COMPANION_MARK";
-var roleVariable = "JOB_COMPANION_ROLE";
-var variables = {
-  stateDir: () => env.JOB_STATE_DIR || void 0,
-  owner: () => env.JOB_OWNER || void 0,
-  searchPath: () => env.PATH ?? "",
-  home: () => env.HOME || void 0,
-  noColor: () => Boolean(env.NO_COLOR) || env.TERM === "dumb"
-};
-function configFolder() {
-  if (env.XDG_CONFIG_HOME && import_node_path.default.isAbsolute(env.XDG_CONFIG_HOME))
-    return import_node_path.default.join(env.XDG_CONFIG_HOME, "job-companion");
-  return env.HOME ? import_node_path.default.join(env.HOME, ".config", "job-companion") : void 0;
-}
-function workerEnvironment(mark) {
-  const result = definedOnly(env);
-  for (const [name, alias] of Object.entries(carried)) {
-    delete result[alias];
-    const value = result[name];
-    delete result[name];
-    if (value !== void 0) result[alias] = value;
+function noteCollected(view, by) {
+  if (view.damage !== null || isCollected(view)) return;
+  try {
+    (0, import_chunk_DUQLCV7D.createFile)(
+      view.paths.collected,
+      `${JSON.stringify({ by, pid: process.pid, owner: import_chunk_HDZ43QIN.variables.owner() ?? null, at: (0, import_chunk_HDZ43QIN.isoNow)() })}
+`
+    );
+  } catch {
   }
-  return { ...result, [markVariable]: mark, [roleVariable]: "worker" };
 }
-function childEnvironment(own) {
-  const result = definedOnly(env);
-  for (const [name, alias] of Object.entries(carried)) {
-    const value = result[alias];
-    delete result[alias];
-    if (value !== void 0) result[name] = value;
+function isCollected(view) {
+  return (0, import_chunk_OMHQQKXJ.exists)(view.paths.collected);
+}
+async function withRegistration(root, ids, timeoutMs, fn) {
+  const files = [];
+  const waiter = (0, import_chunk_F57YPL34.ownIdentity)();
+  for (const id of ids) {
+    const file = import_node_path.default.join((0, import_chunk_HDZ43QIN.jobPaths)(root, id).waiters, `${waiter.pid}-${waiter.start_token.replace(/\W/g, "")}.json`);
+    try {
+      (0, import_chunk_DUQLCV7D.writeJson)(file, { waiter, ids, since: (0, import_chunk_HDZ43QIN.isoNow)(), timeout_ms: timeoutMs }, { sync: false });
+      files.push(file);
+    } catch {
+    }
   }
-  for (const name of [...own.remove, "JOB_STATE_DIR", "OLDPWD", roleVariable]) delete result[name];
-  return { ...result, ...own.add, PWD: own.cwd, JOB_ID: own.id, JOB_OWNER: own.id, [markVariable]: own.mark };
-}
-function comparableEnvironment() {
-  const passing = /* @__PURE__ *<>/ new Set([
-    "_",
-    "PWD",
-    "OLDPWD",
-    "SHLVL",
-    "JOB_ID",
-    "JOB_OWNER",
-    "JOB_STATE_DIR",
-    markVariable,
-    "COLUMNS",
-    "LINES"
-  ]);
-  const given = definedOnly(env);
-  for (const [name, alias] of Object.entries(carried)) {
-    const value = given[alias];
-    delete given[alias];
-    if (value !== void 0) given[name] = value;
+  try {
+    return await fn();
+  } finally {
+    for (const file of files) {
+      try {
+        (0, import_chunk_DUQLCV7D.removeFile)(file);
+      } catch {
+      }
+    }
   }
-  const names = Object.keys(given).filter((name) => !passing.has(name));
-  return names.sort().map((name) => `${name}=${given[name]}`).join("\0");
 }
-var credentialName = /(?:^|_)(?:API_?KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|ACCESS_KEY(?:_ID)?)$/i;
-function credentialNames() {
-  return Object.keys(env).filter((name) => credentialName.test(name)).sort();
-}
-function uncarriableNames() {
-  return Object.keys(env).filter((name) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)).sort();
-}
-function definedOnly(source) {
-  const result = {};
-  for (const [name, value] of Object.entries(source)) if (value !== void 0) result[name] = value;
-  return result;
-}
-function findProgram(name, cwd) {
-  if (name.includes("/")) {
-    const file = import_node_path2.default.resolve(cwd, name);
-    return (0, import_chunk_OMHQQKXJ.isExecutable)(file) ? file : void 0;
-  }
-  for (const folder of variables.searchPath().split(":")) {
-    const file = import_node_path2.default.resolve(cwd, folder || ".", name);
-    if ((0, import_chunk_OMHQQKXJ.isExecutable)(file)) return file;
-  }
-  return void 0;
-}
-function companionFile() {
-  return (0, import_chunk_OMHQQKXJ.realPath)(process.argv[1] ?? "");
-}
-function selfWords() {
-  const onPath = findProgram("node", "/");
-  const isSame = onPath !== void 0 && (0, import_chunk_OMHQQKXJ.realPath)(onPath) === (0, import_chunk_OMHQQKXJ.realPath)(process.execPath);
-  return [isSame ? "node" : process.execPath, companionFile()];
-}
-function rootPaths(folder) {
-  return {
-    meta: import_node_path3.default.join(folder, "meta.json"),
-    ignore: import_node_path3.default.join(folder, ".gitignore"),
-    config: import_node_path3.default.join(folder, "config.json"),
-    active: import_node_path3.default.join(folder, "active"),
-    once: import_node_path3.default.join(folder, "once"),
-    slots: import_node_path3.default.join(folder, "slots"),
-    jobs: import_node_path3.default.join(folder, "jobs"),
-    lock: import_node_path3.default.join(folder, "lock")
-  };
-}
-function jobPaths(root, id) {
-  const folder = `${root}/jobs/${id}`;
-  const at = (name) => `${folder}/${name}`;
-  return {
-    folder,
-    spec: at("spec.json"),
-    launch: at("launch.json"),
-    worker: at("worker.json"),
-    lease: at("lease.json"),
-    leaseFifo: at("lease.fifo"),
-    state: at("state.json"),
-    events: at("events.ndjson"),
-    snapshot: at("snapshot.json"),
-    output: at("output.log"),
-    error: at("error.log"),
-    workerLog: at("worker.log"),
-    prompt: at("prompt.txt"),
-    started: at("started"),
-    shimMark: at("started/shim"),
-    childMark: at("started/child"),
-    guardMark: at("started/guard"),
-    spawnFailed: at("started/spawn_failed"),
-    reason: at("started/reason"),
-    aliveFifo: at("started/alive.fifo"),
-    exit: at("exit.json"),
-    result: at("result.md"),
-    resultRecord: at("result.json"),
-    cancel: at("cancel.json"),
-    waiters: at("waiters"),
-    collected: at("collected.json"),
-    lock: at("lock"),
-    reserve: at("reserve"),
-    marker: `${root}/active/${id}`
-  };
-}
-function stagePath(root, id) {
-  return import_node_path3.default.join(root, "jobs", `.new-${id}`);
+function isAwaited(root, id) {
+  const folder = (0, import_chunk_HDZ43QIN.jobPaths)(root, id).waiters;
+  return (0, import_chunk_OMHQQKXJ.listNames)(folder).some((name) => {
+    const read = (0, import_chunk_DUQLCV7D.readJson)(import_node_path.default.join(folder, name));
+    return read.kind === "ok" && (0, import_chunk_F57YPL34.isIdentity)(read.value.waiter) && (0, import_chunk_F57YPL34.livenessOf)(read.value.waiter) !== "dead";
+  });
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  atMonotonic,
-  childEnvironment,
-  companionFile,
-  comparableEnvironment,
-  configFolder,
-  credentialNames,
-  findProgram,
-  isoNow,
-  isoOf,
-  jobPaths,
-  markVariable,
-  monotonicMs,
-  nowMs,
-  quoteWords,
-  rootPaths,
-  selfWords,
-  sleep,
-  stagePath,
-  uncarriableNames,
-  variables,
-  workerEnvironment
+  isAwaited,
+  isCollected,
+  noteCollected,
+  withRegistration
+});
+
+//# part chunk-4RADG7VP.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  conversationOf: () => conversationOf,
+  lineageOf: () => lineageOf,
+  requireGenuine: () => requireGenuine,
+  requireSpec: () => requireSpec
+});
+module.exports = __toCommonJS(stdin_exports);
+var import_chunk_JTMIMYBV = load("./chunk-JTMIMYBV.js");
+var import_chunk_BA7CKLLN = load("./chunk-BA7CKLLN.js");
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+function requireSpec(root, id) {
+  const read = (0, import_chunk_JTMIMYBV.readSpec)((0, import_chunk_HDZ43QIN.jobPaths)(root.folder, id));
+  if (read.kind === "ok") return read.value;
+  const reason = read.kind === "damaged" ? read.reason : "its spec.json is missing";
+  throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot use job ${id}: ${reason}`);
+}
+async function requireGenuine(spec) {
+  if (await (0, import_chunk_BA7CKLLN.isGenuine)(spec, (0, import_chunk_BA7CKLLN.readKey)())) return;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot start anything from job ${spec.id}: its spec.json was changed or comes from another user or machine`,
+    "launch it again in your own words"
+  );
+}
+function conversationOf(root, spec) {
+  const state = (0, import_chunk_JTMIMYBV.readState)((0, import_chunk_HDZ43QIN.jobPaths)(root, spec.id));
+  return (state.kind === "ok" ? state.value.conversation?.id : void 0) ?? null;
+}
+function lineageOf(parent, relation) {
+  return { relation, parent: parent.id, root: parent.lineage?.root ?? parent.id };
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  conversationOf,
+  lineageOf,
+  requireGenuine,
+  requireSpec
+});
+
+//# part chunk-4YFJUAJX.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  logSize: () => logSize,
+  readLogTail: () => readLogTail
+});
+module.exports = __toCommonJS(stdin_exports);
+var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
+function readLogTail(file, limits = { lines: import_chunk_CRABIWOM.tailLines, bytes: import_chunk_CRABIWOM.tailBytes }) {
+  const part = (0, import_chunk_DUQLCV7D.readRange)(file, -(limits.bytes + 4), limits.bytes + 4);
+  if (!part) return Buffer.alloc(0);
+  const bounded = (0, import_chunk_KLA44IL4.tailOfBytes)(part.bytes, limits.bytes);
+  return Buffer.from((0, import_chunk_KLA44IL4.lastLines)(bounded, limits.lines));
+}
+function logSize(file) {
+  return (0, import_chunk_DUQLCV7D.readRange)(file, 0, 0)?.size ?? 0;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  logSize,
+  readLogTail
+});
+
+//# part chunk-5NBW4VMB.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  openJournal: () => openJournal,
+  readEvents: () => readEvents
+});
+module.exports = __toCommonJS(stdin_exports);
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
+function openJournal(paths, job) {
+  const last = (0, import_chunk_DUQLCV7D.readRange)(paths.events, -1, 1);
+  if (last && last.size > 0 && last.bytes[0] !== 10) (0, import_chunk_DUQLCV7D.appendText)(paths.events, "\n");
+  const journal = {
+    seq: newestSeq(paths),
+    append(type, fields = {}) {
+      const event = { seq: journal.seq + 1, at: (0, import_chunk_HDZ43QIN.isoNow)(), job: job.id, owner: job.owner, type, ...fields };
+      let line = JSON.stringify(event);
+      if (Buffer.byteLength(line) > import_chunk_CRABIWOM.eventLineBytes) {
+        line = JSON.stringify({ seq: event.seq, at: event.at, job: job.id, owner: job.owner, type, truncated: true });
+      }
+      (0, import_chunk_DUQLCV7D.appendText)(paths.events, `${line}
+`);
+      journal.seq = event.seq;
+      return event;
+    }
+  };
+  return journal;
+}
+var chunk = 256 * 1024;
+function readEvents(paths, after, limit) {
+  let size = chunk;
+  for (; ; ) {
+    const part = (0, import_chunk_DUQLCV7D.readRange)(paths.events, -size, size);
+    if (!part) return { events: [], more: false, missed: false };
+    const isWhole = part.bytes.length >= part.size;
+    const events = parseEvents(part.bytes.toString("utf8"), isWhole);
+    const first = events[0]?.seq ?? 0;
+    if (!isWhole && first > after + 1 && size < 64 * chunk) {
+      size *= 4;
+      continue;
+    }
+    const wanted = events.filter((event) => event.seq > after);
+    return { events: wanted.slice(0, limit), more: wanted.length > limit, missed: !isWhole && first > after + 1 };
+  }
+}
+function newestSeq(paths) {
+  const part = (0, import_chunk_DUQLCV7D.readRange)(paths.events, -2 * import_chunk_CRABIWOM.eventLineBytes, 2 * import_chunk_CRABIWOM.eventLineBytes);
+  if (!part) return 0;
+  return parseEvents(part.bytes.toString("utf8"), part.bytes.length >= part.size).at(-1)?.seq ?? 0;
+}
+function parseEvents(text, isWhole) {
+  const lines = text.split("\n");
+  if (!isWhole) lines.shift();
+  const events = [];
+  for (const line of lines) {
+    if (line === "") continue;
+    try {
+      const value = JSON.parse(line);
+      if (typeof value === "object" && value !== null && typeof value.seq === "number") events.push(value);
+    } catch {
+    }
+  }
+  return events;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  openJournal,
+  readEvents
+});
+
+//# part chunk-5OZGN7KX.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  commandNames: () => commandNames,
+  loadCommand: () => loadCommand
+});
+module.exports = __toCommonJS(stdin_exports);
+var loaders = {
+  run: async () => (await Promise.resolve().then(() => __toESM(load("./run-WSTMYQLS.js")))).run,
+  staffer: async () => (await Promise.resolve().then(() => __toESM(load("./staffer-76RKCKNT.js")))).staffer,
+  ask: async () => (await Promise.resolve().then(() => __toESM(load("./ask-ARHF7JE3.js")))).ask,
+  wait: async () => (await Promise.resolve().then(() => __toESM(load("./wait-RU5WBWI3.js")))).wait,
+  observe: async () => (await Promise.resolve().then(() => __toESM(load("./observe-STRRNHWP.js")))).observe,
+  status: async () => (await Promise.resolve().then(() => __toESM(load("./status-6J3SO2KW.js")))).status,
+  result: async () => (await Promise.resolve().then(() => __toESM(load("./result-7F6V466K.js")))).result,
+  cancel: async () => (await Promise.resolve().then(() => __toESM(load("./cancel-2OJAAKN2.js")))).cancel,
+  continue: async () => (await Promise.resolve().then(() => __toESM(load("./continue-S5Q7WTZQ.js")))).continueCommand,
+  restart: async () => (await Promise.resolve().then(() => __toESM(load("./restart-2Z27ZA3B.js")))).restart,
+  clean: async () => (await Promise.resolve().then(() => __toESM(load("./clean-YDPMCR33.js")))).clean,
+  doctor: async () => (await Promise.resolve().then(() => __toESM(load("./doctor-5DMYBAFF.js")))).doctor,
+  help: async () => (await Promise.resolve().then(() => __toESM(load("./help-D37LJTNA.js")))).help
+};
+var commandNames = Object.keys(loaders);
+async function loadCommand(name) {
+  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  commandNames,
+  loadCommand
+});
+
+//# part chunk-6O5EFQ4Z.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  waitForJobs: () => waitForJobs
+});
+module.exports = __toCommonJS(stdin_exports);
+var import_chunk_AACYDVMW = load("./chunk-AACYDVMW.js");
+var import_chunk_V5USAFII = load("./chunk-V5USAFII.js");
+var import_chunk_JTMIMYBV = load("./chunk-JTMIMYBV.js");
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
+var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+async function waitForJobs(root, ids, options) {
+  const until = (0, import_chunk_HDZ43QIN.monotonicMs)() + options.timeoutMs;
+  const views = /* @__PURE__ *<>/ new Map();
+  const stop = new AbortController();
+  const beat = options.heartbeatMs === null ? void 0 : setInterval(() => options.onHeartbeat?.([...views.values()]), options.heartbeatMs);
+  let failure;
+  let ended = 0;
+  await Promise.all(
+    ids.map(async (id) => {
+      try {
+        await waitForOne(root, id, until, stop.signal, (view2) => views.set(id, view2));
+      } catch (error) {
+        failure ??= error;
+        stop.abort();
+        return;
+      }
+      const view = views.get(id);
+      if (view && (0, import_chunk_JTMIMYBV.isEnded)(view.state)) ended += 1;
+      if (options.mode === "any" && ended > 0) stop.abort();
+    })
+  );
+  clearInterval(beat);
+  if (failure !== void 0) throw failure;
+  return ids.flatMap((id) => views.get(id) ?? []);
+}
+async function waitForOne(root, id, until, signal, tell) {
+  for (let round = 0; ; round += 1) {
+    let view = await (0, import_chunk_AACYDVMW.refreshAttached)(root, id);
+    if (!(0, import_chunk_OMHQQKXJ.exists)(view.paths.folder)) throw vanishedError(view);
+    tell(view);
+    if ((0, import_chunk_JTMIMYBV.isEnded)(view.state) || signal.aborted) return;
+    const rest = until - (0, import_chunk_HDZ43QIN.monotonicMs)();
+    if (rest <= 0) return;
+    const nap = makeNap(signal);
+    const close = await (0, import_chunk_V5USAFII.watchFifo)(view.paths.leaseFifo, nap.wake);
+    view = await (0, import_chunk_AACYDVMW.refreshAttached)(root, id);
+    tell(view);
+    if (!(0, import_chunk_JTMIMYBV.isEnded)(view.state) && !signal.aborted)
+      await nap.sleep(Math.min(rest, pauseFor(view, close !== void 0, round)));
+    close?.();
+  }
+}
+function pauseFor(view, hasFifo, round) {
+  const condition = (0, import_chunk_JTMIMYBV.conditionOf)(view);
+  const soon = Math.min(20 * 1.25 ** round, 1e3);
+  if (condition === "supervised") {
+    const isHeld = view.worker !== null && view.launch !== null && (0, import_chunk_F57YPL34.sameIdentity)(view.worker.worker, view.launch.worker);
+    if (isHeld && hasFifo && view.worker?.fifo) return 5e3;
+    return isHeld ? 1e3 : soon;
+  }
+  if (condition === "unseen") return 1e3;
+  return soon;
+}
+function makeNap(signal) {
+  let isAwake = false;
+  let wake = () => {
+    isAwake = true;
+  };
+  return {
+    wake: () => wake(),
+    sleep: (ms) => new Promise((resolve) => {
+      if (isAwake || signal.aborted) return resolve();
+      const end = () => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", end);
+        resolve();
+      };
+      const timer = setTimeout(end, Math.min(ms, 2 ** 31 - 1));
+      signal.addEventListener("abort", end);
+      wake = end;
+    })
+  };
+}
+function vanishedError(view) {
+  return new import_chunk_NVPF5LEY.FaultError(
+    "state_unusable",
+    `cannot go on waiting for job ${view.id}: its folder ${view.paths.folder} is gone`,
+    null
+  );
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  waitForJobs
+});
+
+//# part chunk-6ORGBLLO.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  findJob: () => findJob,
+  jobsFolder: () => jobsFolder,
+  listActive: () => listActive,
+  listJobs: () => listJobs,
+  requireWholeId: () => requireWholeId
+});
+module.exports = __toCommonJS(stdin_exports);
+var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
+var import_chunk_HBGCQMRM = load("./chunk-HBGCQMRM.js");
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = __toESM(require("node:path"));
+function listJobs(root) {
+  return (0, import_chunk_OMHQQKXJ.listNames)((0, import_chunk_HDZ43QIN.rootPaths)(root).jobs).filter(import_chunk_HBGCQMRM.isId).sort(import_chunk_HBGCQMRM.compareIds).reverse();
+}
+function listActive(root) {
+  return (0, import_chunk_OMHQQKXJ.listNames)((0, import_chunk_HDZ43QIN.rootPaths)(root).active).filter(import_chunk_HBGCQMRM.isId).sort(import_chunk_HBGCQMRM.compareIds);
+}
+function findJob(root, text) {
+  const list = `list them with: ${(0, import_chunk_IEU6ZQWY.quoteWords)([...(0, import_chunk_HDZ43QIN.selfWords)(), "status", ...root.option])}`;
+  const where = `in the state folder ${root.folder}`;
+  if (!(0, import_chunk_HBGCQMRM.isIdPrefix)(text)) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "unknown_job",
+      `cannot take ${JSON.stringify(text)} as a job id: ids look like run-mik3x9ab-4f7q2z`,
+      list
+    );
+  }
+  const all = (0, import_chunk_OMHQQKXJ.listNames)((0, import_chunk_HDZ43QIN.rootPaths)(root.folder).jobs).filter(import_chunk_HBGCQMRM.isId);
+  if (all.includes(text)) return text;
+  const matches = all.filter((id) => id.startsWith(text));
+  if (matches.length === 1) return matches[0];
+  if (matches.length === 0) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "unknown_job",
+      `cannot find job ${text}: there is no such job ${where}`,
+      `${list}, or name another folder with --state-dir DIR`
+    );
+  }
+  const shown = matches.sort(import_chunk_HBGCQMRM.compareIds).slice(-5).join(", ");
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "ambiguous_id",
+    `cannot tell which job ${text} is: ${matches.length} jobs begin so, the newest are ${shown}`,
+    "give more of the id"
+  );
+}
+function requireWholeId(root, text) {
+  const id = findJob(root, text);
+  if (id === text) return id;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "ambiguous_id",
+    `cannot take the short id ${text}: this command needs the whole id`,
+    `the one job that begins so is ${id}`
+  );
+}
+function jobsFolder(root) {
+  return import_node_path.default.join(root, "jobs");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  findJob,
+  jobsFolder,
+  listActive,
+  listJobs,
+  requireWholeId
 });
 
 //# part chunk-6PFAPK5K.js
@@ -548,106 +772,1230 @@ function exitCodeOfAll(states) {
   exitCodes
 });
 
-//# part chunk-BGBB3WYF.js
+//# part chunk-AACYDVMW.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  waitForJobs: () => waitForJobs
+  refresh: () => refresh,
+  refreshAttached: () => refreshAttached
 });
 module.exports = __toCommonJS(stdin_exports);
-var import_chunk_V5USAFII = load("./chunk-V5USAFII.js");
-var import_chunk_JSSZOGOM = load("./chunk-JSSZOGOM.js");
-var import_chunk_HHC24EER = load("./chunk-HHC24EER.js");
-var import_chunk_4EBYOHFM = load("./chunk-4EBYOHFM.js");
-var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-async function waitForJobs(root, ids, options) {
-  const until = (0, import_chunk_4EBYOHFM.monotonicMs)() + options.timeoutMs;
-  const views = /* @__PURE__ *<>/ new Map();
-  const stop = new AbortController();
-  const beat = options.heartbeatMs === null ? void 0 : setInterval(() => options.onHeartbeat?.([...views.values()]), options.heartbeatMs);
-  let failure;
-  let ended = 0;
-  await Promise.all(
-    ids.map(async (id) => {
-      try {
-        await waitForOne(root, id, until, stop.signal, (view2) => views.set(id, view2));
-      } catch (error) {
-        failure ??= error;
-        stop.abort();
-        return;
-      }
-      const view = views.get(id);
-      if (view && (0, import_chunk_HHC24EER.isEnded)(view.state)) ended += 1;
-      if (options.mode === "any" && ended > 0) stop.abort();
-    })
-  );
-  clearInterval(beat);
-  if (failure !== void 0) throw failure;
-  return ids.flatMap((id) => views.get(id) ?? []);
+var import_chunk_JTMIMYBV = load("./chunk-JTMIMYBV.js");
+var settled = ["over", "lost", "host_restarted", "never_started"];
+var attachable = ["orphaned", "unclaimed"];
+async function refresh(root, id) {
+  const view = (0, import_chunk_JTMIMYBV.inspect)(root, id);
+  if (!settled.includes((0, import_chunk_JTMIMYBV.conditionOf)(view))) return view;
+  const { settleJob } = await Promise.resolve().then(() => __toESM(load("./settle-5J4RXELM.js")));
+  await settleJob(view, (now) => settled.includes((0, import_chunk_JTMIMYBV.conditionOf)(now)));
+  return (0, import_chunk_JTMIMYBV.inspect)(root, id);
 }
-async function waitForOne(root, id, until, signal, tell) {
-  for (let round = 0; ; round += 1) {
-    let view = await (0, import_chunk_JSSZOGOM.refreshAttached)(root, id);
-    if (!(0, import_chunk_OMHQQKXJ.exists)(view.paths.folder)) throw vanishedError(view);
-    tell(view);
-    if ((0, import_chunk_HHC24EER.isEnded)(view.state) || signal.aborted) return;
-    const rest = until - (0, import_chunk_4EBYOHFM.monotonicMs)();
-    if (rest <= 0) return;
-    const nap = makeNap(signal);
-    const close = await (0, import_chunk_V5USAFII.watchFifo)(view.paths.leaseFifo, nap.wake);
-    view = await (0, import_chunk_JSSZOGOM.refreshAttached)(root, id);
-    tell(view);
-    if (!(0, import_chunk_HHC24EER.isEnded)(view.state) && !signal.aborted)
-      await nap.sleep(Math.min(rest, pauseFor(view, close !== void 0, round)));
-    close?.();
-  }
-}
-function pauseFor(view, hasFifo, round) {
-  const condition = (0, import_chunk_HHC24EER.conditionOf)(view);
-  const soon = Math.min(20 * 1.25 ** round, 1e3);
-  if (condition === "supervised") {
-    const isHeld = view.worker !== null && view.launch !== null && (0, import_chunk_F57YPL34.sameIdentity)(view.worker.worker, view.launch.worker);
-    if (isHeld && hasFifo && view.worker?.fifo) return 5e3;
-    return isHeld ? 1e3 : soon;
-  }
-  if (condition === "unseen") return 1e3;
-  return soon;
-}
-function makeNap(signal) {
-  let isAwake = false;
-  let wake = () => {
-    isAwake = true;
-  };
-  return {
-    wake: () => wake(),
-    sleep: (ms) => new Promise((resolve) => {
-      if (isAwake || signal.aborted) return resolve();
-      const end = () => {
-        clearTimeout(timer);
-        signal.removeEventListener("abort", end);
-        resolve();
-      };
-      const timer = setTimeout(end, Math.min(ms, 2 ** 31 - 1));
-      signal.addEventListener("abort", end);
-      wake = end;
-    })
-  };
-}
-function vanishedError(view) {
-  return new import_chunk_NVPF5LEY.FaultError(
-    "state_unusable",
-    `cannot go on waiting for job ${view.id}: its folder ${view.paths.folder} is gone`,
-    null
-  );
+async function refreshAttached(root, id) {
+  const view = await refresh(root, id);
+  if (!attachable.includes((0, import_chunk_JTMIMYBV.conditionOf)(view))) return view;
+  const { attachWorker } = await Promise.resolve().then(() => __toESM(load("./attach-2OYUJCMJ.js")));
+  await attachWorker(view, (now) => attachable.includes((0, import_chunk_JTMIMYBV.conditionOf)(now)));
+  return (0, import_chunk_JTMIMYBV.inspect)(root, id);
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  waitForJobs
+  refresh,
+  refreshAttached
 });
 
-//# part chunk-CGUTFOZE.js
+//# part chunk-BA7CKLLN.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  canonical: () => canonical,
+  ensureKey: () => ensureKey,
+  environmentDigest: () => environmentDigest,
+  hashOf: () => hashOf,
+  isGenuine: () => isGenuine,
+  macOf: () => macOf,
+  randomBytes: () => randomBytes,
+  readKey: () => readKey,
+  toHex: () => toHex
+});
+module.exports = __toCommonJS(stdin_exports);
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = __toESM(require("node:path"));
+var import_node_fs = require("node:fs");
+var constants = new Uint32Array([
+  1116352408,
+  1899447441,
+  3049323471,
+  3921009573,
+  961987163,
+  1508970993,
+  2453635748,
+  2870763221,
+  3624381080,
+  310598401,
+  607225278,
+  1426881987,
+  1925078388,
+  2162078206,
+  2614888103,
+  3248222580,
+  3835390401,
+  4022224774,
+  264347078,
+  604807628,
+  770255983,
+  1249150122,
+  1555081692,
+  1996064986,
+  2554220882,
+  2821834349,
+  2952996808,
+  3210313671,
+  3336571891,
+  3584528711,
+  113926993,
+  338241895,
+  666307205,
+  773529912,
+  1294757372,
+  1396182291,
+  1695183700,
+  1986661051,
+  2177026350,
+  2456956037,
+  2730485921,
+  2820302411,
+  3259730800,
+  3345764771,
+  3516065817,
+  3600352804,
+  4094571909,
+  275423344,
+  430227734,
+  506948616,
+  659060556,
+  883997877,
+  958139571,
+  1322822218,
+  1537002063,
+  1747873779,
+  1955562222,
+  2024104815,
+  2227730452,
+  2361852424,
+  2428436474,
+  2756734187,
+  3204031479,
+  3329325298
+]);
+var blockBytes = 64;
+function sha256(data) {
+  const hash = new Uint32Array([
+    1779033703,
+    3144134277,
+    1013904242,
+    2773480762,
+    1359893119,
+    2600822924,
+    528734635,
+    1541459225
+  ]);
+  const padded = new Uint8Array(Math.ceil((data.length + 9) / blockBytes) * blockBytes);
+  padded.set(data);
+  padded[data.length] = 128;
+  const view = new DataView(padded.buffer);
+  view.setUint32(padded.length - 8, Math.floor(data.length / 2 ** 29));
+  view.setUint32(padded.length - 4, data.length << 3);
+  const words = new Uint32Array(64);
+  for (let at = 0; at < padded.length; at += blockBytes) mixBlock(hash, view, at, words);
+  const digest = new Uint8Array(32);
+  const out = new DataView(digest.buffer);
+  hash.forEach((word, index) => {
+    out.setUint32(index * 4, word);
+  });
+  return digest;
+}
+function hmacSha256(key, data) {
+  const block = new Uint8Array(blockBytes);
+  block.set(key.length > blockBytes ? sha256(key) : key);
+  const inner = sha256(
+    joined(
+      block.map((byte) => byte ^ 54),
+      data
+    )
+  );
+  return sha256(
+    joined(
+      block.map((byte) => byte ^ 92),
+      inner
+    )
+  );
+}
+function toHex(bytes) {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+function joined(a, b) {
+  const whole = new Uint8Array(a.length + b.length);
+  whole.set(a);
+  whole.set(b, a.length);
+  return whole;
+}
+function mixBlock(hash, view, at, w) {
+  for (let i = 0; i < 16; i += 1) w[i] = view.getUint32(at + i * 4);
+  for (let i = 16; i < 64; i += 1) {
+    const x = w[i - 15];
+    const y = w[i - 2];
+    const s0 = rotate(x, 7) ^ rotate(x, 18) ^ x >>> 3;
+    const s1 = rotate(y, 17) ^ rotate(y, 19) ^ y >>> 10;
+    w[i] = w[i - 16] + s0 + w[i - 7] + s1;
+  }
+  let a = hash[0];
+  let b = hash[1];
+  let c = hash[2];
+  let d = hash[3];
+  let e = hash[4];
+  let f = hash[5];
+  let g = hash[6];
+  let h = hash[7];
+  for (let i = 0; i < 64; i += 1) {
+    const s1 = (e >>> 6 | e << 26) ^ (e >>> 11 | e << 21) ^ (e >>> 25 | e << 7);
+    const t1 = h + s1 + (e & f ^ ~e & g) + constants[i] + w[i] | 0;
+    const s0 = (a >>> 2 | a << 30) ^ (a >>> 13 | a << 19) ^ (a >>> 22 | a << 10);
+    const t2 = s0 + (a & b ^ a & c ^ b & c) | 0;
+    h = g;
+    g = f;
+    f = e;
+    e = d + t1 | 0;
+    d = c;
+    c = b;
+    b = a;
+    a = t1 + t2 | 0;
+  }
+  hash[0] = hash[0] + a;
+  hash[1] = hash[1] + b;
+  hash[2] = hash[2] + c;
+  hash[3] = hash[3] + d;
+  hash[4] = hash[4] + e;
+  hash[5] = hash[5] + f;
+  hash[6] = hash[6] + g;
+  hash[7] = hash[7] + h;
+}
+function rotate(word, bits) {
+  return word >>> bits | word << 32 - bits;
+}
+function randomBytes(count) {
+  const bytes = new Uint8Array(count);
+  const fd = (0, import_node_fs.openSync)("/dev/urandom", "r");
+  try {
+    for (let done = 0; done < count; ) done += (0, import_node_fs.readSync)(fd, bytes, done, count - done, null);
+  } finally {
+    (0, import_node_fs.closeSync)(fd);
+  }
+  return bytes;
+}
+var longBytes = 64 * 1024;
+function readKey() {
+  const folder = (0, import_chunk_HDZ43QIN.configFolder)();
+  if (folder === void 0) return void 0;
+  const file = import_node_path.default.join(folder, "key");
+  const facts = (0, import_chunk_OMHQQKXJ.factsOf)(file);
+  if (!facts) return void 0;
+  const isPrivate = facts.kind === "file" && facts.uid === process.getuid?.() && (facts.mode & 63) === 0;
+  const key = isPrivate ? (0, import_chunk_DUQLCV7D.readText)(file, 1024)?.trim() : void 0;
+  if (key && /^[0-9a-f]{64}$/.test(key)) return key;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot use the key ${file}: it must be a file of yours with mode 600 and 64 hex digits`
+  );
+}
+function ensureKey() {
+  const known = readKey();
+  if (known) return known;
+  const folder = (0, import_chunk_HDZ43QIN.configFolder)();
+  if (folder === void 0) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      "cannot find your config folder: neither HOME nor XDG_CONFIG_HOME is set",
+      "set HOME"
+    );
+  }
+  try {
+    makeFolders(folder);
+    (0, import_chunk_DUQLCV7D.createFile)(import_node_path.default.join(folder, "key"), `${toHex(randomBytes(32))}
+`);
+  } catch (error) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot make the key in ${folder} (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`,
+      "set XDG_CONFIG_HOME to a folder that you may write"
+    );
+  }
+  return ensureKey();
+}
+function macOf(spec, key) {
+  return keyedDigest(key, canonical(spec));
+}
+async function isGenuine(spec, key) {
+  if (key === void 0) return false;
+  const { mac, ...rest } = spec;
+  const expected = await macOf(rest, key);
+  let difference = expected.length ^ mac.length;
+  for (let at = 0; at < expected.length; at += 1) difference |= expected.charCodeAt(at) ^ mac.charCodeAt(at);
+  return difference === 0;
+}
+function environmentDigest(key) {
+  const text = key + (0, import_chunk_HDZ43QIN.comparableEnvironment)();
+  let high = 3735928559;
+  let low = 1103547991;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    high = Math.imul(high ^ code, 2654435761);
+    low = Math.imul(low ^ code, 1597334677);
+  }
+  high = Math.imul(high ^ high >>> 16, 2246822507) ^ Math.imul(low ^ low >>> 13, 3266489909);
+  low = Math.imul(low ^ low >>> 16, 2246822507) ^ Math.imul(high ^ high >>> 13, 3266489909);
+  return (4294967296 * (2097151 & low) + (high >>> 0)).toString(16);
+}
+function hashOf(text) {
+  return toHex(sha256(Buffer.from(text)));
+}
+function canonical(value) {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+  if (typeof value === "object" && value !== null) {
+    const entries = Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1);
+    return `{${entries.map(([name, inner]) => `${JSON.stringify(name)}:${canonical(inner)}`).join(",")}}`;
+  }
+  return JSON.stringify(value) ?? "null";
+}
+async function keyedDigest(key, text) {
+  const bytes = Buffer.from(text);
+  if (bytes.length <= longBytes) return toHex(hmacSha256(Buffer.from(key), bytes));
+  const { createHmac } = await Promise.resolve().then(() => __toESM(require("node:crypto")));
+  return createHmac("sha256", key).update(bytes).digest("hex");
+}
+function makeFolders(folder) {
+  if ((0, import_chunk_OMHQQKXJ.factsOf)(folder)?.kind === "folder") return;
+  makeFolders(import_node_path.default.dirname(folder));
+  (0, import_chunk_DUQLCV7D.createFolder)(folder);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  canonical,
+  ensureKey,
+  environmentDigest,
+  hashOf,
+  isGenuine,
+  macOf,
+  randomBytes,
+  readKey,
+  toHex
+});
+
+//# part chunk-C5KUPUSJ.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  LineSplitter: () => LineSplitter,
+  backendOf: () => backendOf,
+  conclude: () => conclude,
+  parseReason: () => parseReason,
+  terminalRecord: () => terminalRecord
+});
+module.exports = __toCommonJS(stdin_exports);
+var import_chunk_4YFJUAJX = load("./chunk-4YFJUAJX.js");
+var import_chunk_POWELVIK = load("./chunk-POWELVIK.js");
+var import_chunk_5NBW4VMB = load("./chunk-5NBW4VMB.js");
+var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
+var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
+var import_chunk_JTMIMYBV = load("./chunk-JTMIMYBV.js");
+var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
+var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_os = require("node:os");
+var reasons = [
+  "exited",
+  "lingered",
+  "canceled",
+  "hard_timeout",
+  "first_output_timeout",
+  "stalled",
+  "sign_in",
+  "state_vanished",
+  "spawn_failed",
+  "never_started",
+  "worker_lost",
+  "host_restarted"
+];
+function parseReason(text) {
+  return reasons.find((reason) => reason === text);
+}
+function judgeEnd(facts2) {
+  if (facts2.survivors.length > 0) {
+    return failed("failed", "survivors", `these processes outlived SIGKILL: ${facts2.survivors.join(", ")}`);
+  }
+  switch (facts2.reason) {
+    case "canceled":
+      return { outcome: "canceled", error: null };
+    case "exited":
+    case "lingered":
+      return judgeExit(facts2);
+    case "hard_timeout":
+      if (facts2.isStaff && facts2.staffError === null) return { outcome: "done", error: null };
+      return failed("timed_out", "hard_timeout", `the hard limit of ${facts2.deadlineText} was reached`);
+    case "first_output_timeout":
+      return failed("failed", "first_output_timeout", "nothing was printed within --first-output");
+    case "stalled":
+      return failed("failed", "stalled", "nothing happened for the time given by --stall-after");
+    case "sign_in":
+      return failed(
+        "failed",
+        "auth",
+        facts2.staffError?.message ?? "the agent waits for a sign-in that nobody can give"
+      );
+    case "state_vanished":
+      return failed("crashed", "worker_lost", "the state folder vanished");
+    case "spawn_failed":
+      return failed("failed", "spawn_failed", `the program could not be started: ${facts2.detail ?? "not known why"}`);
+    case "never_started":
+      return failed("failed", "never_started", "the launcher died before a worker existed");
+    case "worker_lost":
+      return failed(
+        "crashed",
+        "worker_lost",
+        "the processes that supervise the command were killed; how it ended is not known"
+      );
+    case "host_restarted":
+      return failed("crashed", "host_restarted", "the machine was restarted while the job ran");
+  }
+}
+function judgeExit(facts2) {
+  const { exit } = facts2;
+  if (exit?.spawn_failed)
+    return failed("failed", "spawn_failed", `the program could not be executed (exit code ${exit.exit_code})`);
+  if (facts2.isStaff) {
+    return facts2.staffError ? { outcome: "failed", error: facts2.staffError } : { outcome: "done", error: null };
+  }
+  if (!exit) return failed("crashed", "worker_lost", "how the command ended is not known");
+  if (exit.exit_code === facts2.successExit) return { outcome: "done", error: null };
+  if (facts2.signal !== null && exit.signaled) return failed("failed", "signal", signalMessage(facts2.signal));
+  return failed("failed", "exit_nonzero", `the command exited with code ${exit.exit_code}`);
+}
+function signalMessage(signal) {
+  const hint = signal === "SIGKILL" ? " (not by us: often the kernel, when memory runs out)" : "";
+  return `the command was ended by ${signal}${hint}`;
+}
+function failed(outcome, code, message) {
+  return { outcome, error: { code, message } };
+}
+function judgeStaff(reading, ending, request) {
+  const answer = reading.answer !== null && reading.answer.trim() !== "" ? reading.answer : null;
+  const warnings = [...reading.warnings, ...denialWarnings(reading)];
+  const error = findError(reading, ending, request, answer);
+  if (error === null && request.reason === "lingered") {
+    warnings.push({
+      code: "ended_after_answer",
+      message: "the agent stayed alive after its final event and was ended"
+    });
+  }
+  if (error === null && request.reason === "hard_timeout") {
+    warnings.push({
+      code: "limit_after_answer",
+      message: "the hard limit struck after the complete answer had arrived"
+    });
+  }
+  return { answer, error, warnings };
+}
+function findError(reading, ending, request, answer) {
+  if (reading.failure) return reading.failure;
+  if (reading.final === "failure")
+    return { code: "agent_error", message: lastWords(ending) ?? "the agent reported a failure" };
+  if (request.reason === "exited" && ending.exitCode !== 0) return exitError(ending);
+  if (reading.final === null && (answer !== null || reading.denials.length === 0)) {
+    return { code: "no_final_answer", message: `the agent ended without a final event${quoted(lastWords(ending))}` };
+  }
+  if (request.resume !== null && request.keepsConversation && reading.conversationId !== request.resume) {
+    const got = reading.conversationId ?? "none";
+    return {
+      code: "conversation_mismatch",
+      message: `conversation ${request.resume} was asked for, the agent used ${got}`
+    };
+  }
+  if (answer !== null) return null;
+  if (reading.denials.length > 0) {
+    return {
+      code: "permission_denied",
+      message: `there is no final answer and these were refused: ${reading.denials.join(", ")}`
+    };
+  }
+  return { code: "no_final_answer", message: "the final answer is empty" };
+}
+function exitError(ending) {
+  const words = quoted(lastWords(ending));
+  if (ending.signal) return { code: "signal", message: `the agent was ended by ${ending.signal}${words}` };
+  return { code: "exit_nonzero", message: `the agent exited with code ${ending.exitCode}${words}` };
+}
+function denialWarnings(reading) {
+  return reading.denials.map((what) => ({ code: "permission_denied", message: `refused to the agent: ${what}` }));
+}
+function lastWords(ending) {
+  const lines = ending.stderrTail.split("\n").map((line) => line.trim());
+  return lines.filter((line) => line !== "").at(-1);
+}
+function quoted(words) {
+  return words === void 0 ? "" : `: ${words}`;
+}
+function signalOfExit(exitCode, table) {
+  if (exitCode <= 128 || exitCode > 192) return void 0;
+  const number = exitCode - 128;
+  const known = Object.entries(table).find(([, value]) => value === number);
+  return known ? known[0] : `SIG${number}`;
+}
+var signalNumbers = import_node_os.constants.signals;
+var LineSplitter = class {
+  parts = [];
+  size = 0;
+  /** Lines that were longer than the bound. *<>/
+  dropped = 0;
+  decoder = new TextDecoder();
+  limit;
+  constructor(limit = import_chunk_CRABIWOM.streamLineBytes) {
+    this.limit = limit;
+  }
+  /** The lines that these bytes complete, without their newlines. *<>/
+  push(bytes) {
+    const lines = [];
+    let from = 0;
+    for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, from)) {
+      this.keep(bytes.subarray(from, at));
+      this.take(lines);
+      from = at + 1;
+    }
+    if (from < bytes.length) this.keep(bytes.slice(from));
+    return lines;
+  }
+  /** What stands after the last newline, once the stream has ended. *<>/
+  end() {
+    const lines = [];
+    if (this.size > 0) this.take(lines);
+    return lines;
+  }
+  keep(piece) {
+    this.size += piece.length;
+    if (this.size > this.limit) this.parts = [];
+    else if (piece.length > 0) this.parts.push(piece);
+  }
+  take(lines) {
+    if (this.size > this.limit) this.dropped += 1;
+    else lines.push(this.decoder.decode(this.parts.length === 1 ? this.parts[0] : join(this.parts, this.size)));
+    this.parts = [];
+    this.size = 0;
+  }
+};
+function join(parts, size) {
+  const whole = new Uint8Array(size);
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+var chunk = 1024 * 1024;
+var plainAnswerBytes = 16 * chunk;
+function backendOf(spec) {
+  return spec.staff ? (0, import_chunk_KD7DLMDA.findBackend)(spec.staff.backend) : void 0;
+}
+function replay(spec, paths) {
+  const reading = (0, import_chunk_KD7DLMDA.makeReading)();
+  const backend = backendOf(spec);
+  if (!backend) return reading;
+  const at = (0, import_chunk_HDZ43QIN.isoOf)((0, import_chunk_OMHQQKXJ.factsOf)(paths.output)?.modifiedMs ?? 0);
+  eachLine(paths.output, (line) => backend.read(line, reading, at));
+  if (backend.readError) eachLine(paths.error, (line) => backend.readError?.(line, reading, at));
+  return reading;
+}
+function closeReading(spec, paths, reading, exit) {
+  const backend = backendOf(spec);
+  const stderrTail = (0, import_chunk_DUQLCV7D.readRange)(paths.error, -import_chunk_CRABIWOM.tailBytes, import_chunk_CRABIWOM.tailBytes)?.bytes.toString("utf8") ?? "";
+  const ending = { exitCode: exit.code, signal: exit.signal, stderrTail, byItself: exit.byItself };
+  if (backend?.answerFrom === "stdout") reading.answer = (0, import_chunk_DUQLCV7D.readText)(paths.output, plainAnswerBytes) ?? "";
+  backend?.close?.(reading, ending);
+  return ending;
+}
+function eachLine(file, fn) {
+  const lines = new LineSplitter();
+  for (let offset = 0; ; ) {
+    const part = (0, import_chunk_DUQLCV7D.readRange)(file, offset, chunk);
+    if (!part || part.bytes.length === 0) break;
+    for (const line of lines.push(part.bytes)) fn(line);
+    offset += part.bytes.length;
+  }
+  for (const line of lines.end()) fn(line);
+}
+function makeDeliverable(parts) {
+  const { state, answer, paths } = parts;
+  if (state.state !== "done") return makeReport(parts);
+  if (answer !== null) return answer;
+  const output = (0, import_chunk_4YFJUAJX.readLogTail)(paths.output);
+  return output.length > 0 ? output : (0, import_chunk_4YFJUAJX.readLogTail)(paths.error);
+}
+function makeReport(parts) {
+  const { spec, state, paths } = parts;
+  const sections = [
+    `# ${spec.id}: ${state.state}${state.error ? ` (${state.error.code})` : ""}`,
+    reasonText(parts),
+    facts(parts).join("\n"),
+    progress(parts),
+    logSection("Last output", paths.output, spec.staff !== null),
+    logSection("Last error output", paths.error, false),
+    recovery(parts)
+  ];
+  return `${sections.filter((section) => section !== "").join("\n\n")}
+`;
+}
+function reasonText({ state, cancel, tree }) {
+  if (state.state === "canceled") {
+    const why = cancel?.why ? `: ${(0, import_chunk_KLA44IL4.plainText)(cancel.why)}` : "";
+    const who = cancel ? ` by ${cancel.owner ?? `process ${cancel.by.pid}`} at ${cancel.at}` : "";
+    const step = {
+      none: "nothing was running any more",
+      term: "the tree ended on SIGTERM",
+      kill: "SIGKILL was needed"
+    }[tree.step];
+    return `Canceled${who}${why}. ${tree.ended.length} process(es) ended; ${step}.`;
+  }
+  const resets = state.error?.resets ? ` (resets: ${state.error.resets})` : "";
+  return `Reason: ${(0, import_chunk_KLA44IL4.plainText)(state.error?.message ?? "not known")}${resets}`;
+}
+function facts({ spec, state, paths, tree }) {
+  const rows = [
+    ["Command", spec.run ? (0, import_chunk_KLA44IL4.excerpt)((0, import_chunk_IEU6ZQWY.quoteWords)(spec.run.argv), 1e3) : null],
+    ["Backend", spec.staff ? `${spec.staff.backend}, mode ${spec.staff.mode}, profile ${spec.staff.profile}` : null],
+    ["Task", spec.staff ? (0, import_chunk_KLA44IL4.excerpt)((0, import_chunk_KLA44IL4.plainText)(spec.staff.prompt).replace(/\s+/g, " "), import_chunk_CRABIWOM.excerptBytes) : null],
+    ["Folder", spec.cwd],
+    ["Exit code", state.exit_code === null ? null : String(state.exit_code)],
+    [
+      "Signal",
+      state.signal === null ? null : `${state.signal}${state.signal_certain ? "" : " (by the exit code; not certain)"}`
+    ],
+    ["Duration", state.duration_ms === null ? null : (0, import_chunk_POWELVIK.formatDuration)(state.duration_ms)],
+    ["Hard limit", (0, import_chunk_POWELVIK.formatDuration)(spec.deadline_ms)],
+    ["Conversation", state.conversation?.id ?? null],
+    [
+      "Survivors",
+      tree.survivors.length > 0 ? tree.survivors.map((one) => `${one.pid} (${one.name})`).join(", ") : null
+    ],
+    ["Warnings", state.warnings.length > 0 ? state.warnings.map((one) => (0, import_chunk_KLA44IL4.plainText)(one.message)).join("; ") : null],
+    ["Whole output", `${paths.output} and ${paths.error}`]
+  ];
+  return rows.filter(([, value]) => value !== null).map(([name, value]) => `${name}: ${value}`);
+}
+function progress({ reading }) {
+  if (!reading) return "";
+  const lines = [];
+  for (const call of reading.tools.slice(-5)) {
+    lines.push(`- ${call.name} ${(0, import_chunk_KLA44IL4.excerpt)((0, import_chunk_KLA44IL4.plainText)(call.input).replace(/\s+/g, " "), import_chunk_CRABIWOM.excerptBytes)} [${call.status}]`);
+  }
+  const text = (0, import_chunk_KLA44IL4.plainText)(reading.answer ?? reading.text).trim();
+  if (text !== "") lines.push("", ...(0, import_chunk_KLA44IL4.tail)(text, import_chunk_CRABIWOM.textTailBytes).text.split("\n"));
+  return lines.length > 0 ? ["## Seen last (not a finished answer)", "", ...lines].join("\n") : "";
+}
+function logSection(title, file, isStream) {
+  if (isStream) return "";
+  const text = (0, import_chunk_KLA44IL4.plainText)((0, import_chunk_4YFJUAJX.readLogTail)(file).toString("utf8")).trimEnd();
+  return text === "" ? "" : `## ${title}
+
+${text}`;
+}
+function recovery({ spec, state }) {
+  const lines = [
+    "## Going on",
+    "",
+    "Nothing is started again by itself. Look at what was changed first: git status, git diff."
+  ];
+  if (state.conversation)
+    lines.push(`Go on in the same conversation: ${import_chunk_KKONYWO7.nextCommands.continue(spec.id, spec.state_option)}`);
+  lines.push(`Start the same once more: ${import_chunk_KKONYWO7.nextCommands.restart(spec.id, spec.state_option)}`);
+  return lines.join("\n");
+}
+function conclude(job, ending) {
+  const { paths, spec } = job;
+  const read = (0, import_chunk_JTMIMYBV.readState)(paths);
+  const before = read.kind === "ok" ? read.value : (0, import_chunk_JTMIMYBV.earlyState)(spec.id, spec);
+  const journal = (0, import_chunk_5NBW4VMB.openJournal)(paths, spec);
+  if ((0, import_chunk_JTMIMYBV.isEnded)(before)) {
+    journal.append("late_evidence", { reason: ending.reason, exit_code: ending.exit?.exit_code ?? null });
+    return before;
+  }
+  const { state, answer } = makeState(job, before, ending);
+  try {
+    withReserve(paths, () => publish(job, state, answer, ending, journal));
+  } catch (error) {
+    if (!isFull(error)) throw error;
+    state.state = "failed";
+    state.error = {
+      code: "output_unstorable",
+      message: `the result cannot be stored: no space left in ${paths.folder}`
+    };
+    withReserve(paths, () => finish(paths, state));
+  }
+  return state;
+}
+function publish(job, state, answer, ending, journal) {
+  const { paths, spec } = job;
+  const cancel = (0, import_chunk_JTMIMYBV.readCancel)(paths);
+  (0, import_chunk_DUQLCV7D.writeFile)(
+    paths.result,
+    makeDeliverable({ spec, paths, state, answer, tree: ending.tree, cancel, reading: ending.reading })
+  );
+  (0, import_chunk_DUQLCV7D.writeJson)(paths.resultRecord, terminalRecord(spec, paths, state, ending.tree));
+  journal.append("ended", {
+    state: state.state,
+    exit_code: state.exit_code,
+    error: state.error,
+    reconciled: state.reconciled
+  });
+  state.seq = journal.seq;
+  finish(paths, state);
+  if (spec.kind === "staff" && state.state === "done" && state.warnings.length === 0) {
+    for (const file of [paths.output, paths.snapshot, paths.prompt]) (0, import_chunk_DUQLCV7D.removeFile)(file);
+  }
+}
+function finish(paths, state) {
+  (0, import_chunk_JTMIMYBV.writeState)(paths, state);
+  (0, import_chunk_DUQLCV7D.removeFile)(paths.marker);
+  (0, import_chunk_DUQLCV7D.removeFile)(paths.reserve);
+}
+function makeState(job, before, ending) {
+  const { paths, spec } = job;
+  const { exit } = ending;
+  const signal = exit ? signalOfExit(exit.exit_code, signalNumbers) ?? null : null;
+  const warnings = [...ending.warnings ?? before.warnings];
+  let answer = null;
+  let staffError = null;
+  let reading = ending.reading;
+  if (spec.staff) {
+    reading ??= replay(spec, paths);
+    ending.reading = reading;
+    const end = closeReading(spec, paths, reading, {
+      code: exit?.exit_code ?? null,
+      signal,
+      byItself: ending.reason === "exited"
+    });
+    const verdict2 = judgeStaff(reading, end, {
+      resume: spec.staff.resume,
+      reason: staffReason(ending.reason),
+      keepsConversation: backendOf(spec)?.keepsConversation ?? false
+    });
+    answer = verdict2.answer;
+    staffError = verdict2.error;
+    warnings.push(...verdict2.warnings);
+  }
+  const verdict = judgeEnd({
+    reason: ending.reason,
+    exit,
+    signal,
+    successExit: spec.run?.success_exit ?? 0,
+    staffError,
+    isStaff: spec.staff !== null,
+    survivors: ending.tree.survivors.map((one) => one.pid),
+    deadlineText: (0, import_chunk_POWELVIK.formatDuration)(spec.deadline_ms),
+    detail: ending.detail
+  });
+  const started = before.started_at ?? timeOf(paths.childMark);
+  const ended = timeOf(paths.exit) ?? (0, import_chunk_HDZ43QIN.isoNow)();
+  const conversationId = reading?.conversationId ?? null;
+  const state = {
+    ...before,
+    rev: before.rev + 1,
+    state: verdict.outcome,
+    health: before.health === "attention" ? "unknown" : before.health,
+    attention_kind: null,
+    started_at: started,
+    ended_at: ended,
+    duration_ms: Math.max(0, Date.parse(ended) - Date.parse(started ?? before.created_at)),
+    exit_code: exit?.exit_code ?? null,
+    signal,
+    signal_certain: signal === null ? null : Boolean(exit?.signaled) || ending.reason !== "exited" && ending.tree.step !== "none",
+    error: verdict.error,
+    warnings: [...warnings, ...leftoverWarnings(ending)],
+    conversation: conversationId && spec.staff ? { backend: spec.staff.backend, id: conversationId } : before.conversation,
+    reconciled: ending.reconciled,
+    output: ending.omitted ?? before.output ?? plainNotes(paths),
+    usage: reading?.usage ?? before.usage
+  };
+  return { state, answer };
+}
+function terminalRecord(spec, paths, state, tree) {
+  return {
+    ...state,
+    kind: spec.kind,
+    verb: spec.verb,
+    owner: spec.owner,
+    label: spec.label,
+    cwd: spec.cwd,
+    lineage: spec.lineage,
+    ended_by: tree?.step ?? "none",
+    ended_processes: tree?.ended.slice(0, 50) ?? [],
+    survivors: tree?.survivors ?? [],
+    result_path: paths.result,
+    output_path: paths.output,
+    error_path: paths.error
+  };
+}
+function leftoverWarnings(ending) {
+  if (ending.reason !== "exited" || ending.tree.ended.length === 0) return [];
+  const named = ending.tree.ended.slice(0, 5).map((one) => `${one.pid} (${one.name})`).join(", ");
+  const message = `${ending.tree.ended.length} left-over process(es) were ended after the command: ${named}`;
+  return [{ code: "leftovers_ended", message }];
+}
+function staffReason(reason) {
+  return reason === "exited" || reason === "lingered" || reason === "hard_timeout" ? reason : "other";
+}
+function plainNotes(paths) {
+  const note = (file) => ({ bytes: (0, import_chunk_4YFJUAJX.logSize)(file), omitted: 0, exact: true });
+  return { stdout: note(paths.output), stderr: note(paths.error) };
+}
+function timeOf(file) {
+  const facts2 = (0, import_chunk_OMHQQKXJ.factsOf)(file);
+  return facts2 ? (0, import_chunk_HDZ43QIN.isoOf)(facts2.modifiedMs) : null;
+}
+function withReserve(paths, write) {
+  try {
+    write();
+  } catch (error) {
+    if (!isFull(error) || !(0, import_chunk_DUQLCV7D.removeFile)(paths.reserve)) throw error;
+    write();
+  }
+}
+function isFull(error) {
+  return ["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  LineSplitter,
+  backendOf,
+  conclude,
+  parseReason,
+  terminalRecord
+});
+
+//# part chunk-CRABIWOM.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  drainMs: () => drainMs,
+  eventLineBytes: () => eventLineBytes,
+  excerptBytes: () => excerptBytes,
+  killSettleMs: () => killSettleMs,
+  leaseMs: () => leaseMs,
+  leaseStaleMs: () => leaseStaleMs,
+  limits: () => limits,
+  lingerMs: () => lingerMs,
+  lockWaitMs: () => lockWaitMs,
+  observeBytes: () => observeBytes,
+  orphanGraceMs: () => orphanGraceMs,
+  promptBytes: () => promptBytes,
+  promptReplacements: () => promptReplacements,
+  startLimitMs: () => startLimitMs,
+  streamLineBytes: () => streamLineBytes,
+  tailBytes: () => tailBytes,
+  tailLines: () => tailLines,
+  textTailBytes: () => textTailBytes,
+  toolCallBytes: () => toolCallBytes,
+  toolCalls: () => toolCalls,
+  unseenGraceMs: () => unseenGraceMs,
+  workerFailures: () => workerFailures
+});
+module.exports = __toCommonJS(stdin_exports);
+var second = 1e3;
+var minute = 60 * second;
+var hour = 60 * minute;
+var day = 24 * hour;
+var kib = 1024;
+var mib = 1024 * kib;
+var limits = {
+  staffTimeout: { default: hour, min: second, max: 2 * hour },
+  runTimeout: { default: day, min: 50, max: 30 * day },
+  waitTimeout: { default: 100 * second, min: 0, max: Number.MAX_SAFE_INTEGER },
+  heartbeat: { default: minute, min: second, max: day },
+  staffKillGrace: { default: 10 * second, min: 0, max: 5 * minute },
+  runKillGrace: { default: 30 * second, min: 0, max: 5 * minute },
+  optInLimit: { default: 5 * minute, min: second, max: 30 * day },
+  maxOutput: { default: 64 * mib, min: mib, max: 64 * 1024 * mib },
+  cleanAge: { default: 14 * day, min: 0, max: 3650 * day }
+};
+var promptBytes = mib;
+var observeBytes = 8 * kib;
+var toolCalls = 5;
+var toolCallBytes = kib;
+var excerptBytes = 240;
+var textTailBytes = 1700;
+var tailLines = 50;
+var tailBytes = 8 * kib;
+var eventLineBytes = 64 * kib;
+var streamLineBytes = 32 * mib;
+var drainMs = 2 * second;
+var lingerMs = 10 * second;
+var killSettleMs = 10 * second;
+var orphanGraceMs = second;
+var leaseMs = 5 * second;
+var leaseStaleMs = 20 * second;
+var startLimitMs = 10 * second;
+var unseenGraceMs = minute;
+var lockWaitMs = 5 * second;
+var promptReplacements = 5;
+var workerFailures = 3;
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  drainMs,
+  eventLineBytes,
+  excerptBytes,
+  killSettleMs,
+  leaseMs,
+  leaseStaleMs,
+  limits,
+  lingerMs,
+  lockWaitMs,
+  observeBytes,
+  orphanGraceMs,
+  promptBytes,
+  promptReplacements,
+  startLimitMs,
+  streamLineBytes,
+  tailBytes,
+  tailLines,
+  textTailBytes,
+  toolCallBytes,
+  toolCalls,
+  unseenGraceMs,
+  workerFailures
+});
+
+//# part chunk-DUQLCV7D.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  appendText: () => appendText,
+  closeFile: () => closeFile,
+  createFile: () => createFile,
+  createFolder: () => createFolder,
+  openAppend: () => openAppend,
+  overwrite: () => overwrite,
+  readJson: () => readJson,
+  readRange: () => readRange,
+  readText: () => readText,
+  removeFile: () => removeFile,
+  writeFile: () => writeFile,
+  writeJson: () => writeJson
+});
+module.exports = __toCommonJS(stdin_exports);
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_fs = require("node:fs");
+var import_node_path = __toESM(require("node:path"));
+var readFlags = import_node_fs.constants.O_RDONLY | import_node_fs.constants.O_NOFOLLOW | import_node_fs.constants.O_NONBLOCK;
+var appendFlags = import_node_fs.constants.O_WRONLY | import_node_fs.constants.O_APPEND | import_node_fs.constants.O_CREAT | import_node_fs.constants.O_NOFOLLOW | import_node_fs.constants.O_NONBLOCK;
+var serial = 0;
+function createFolder(folder) {
+  try {
+    (0, import_node_fs.mkdirSync)(folder, { mode: 448 });
+  } catch (error) {
+    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST") return false;
+    throw error;
+  }
+  (0, import_node_fs.chmodSync)(folder, 448);
+  return true;
+}
+function writeFile(file, data, options = {}) {
+  const temporary = writeBeside(file, data, options.sync ?? true);
+  try {
+    (0, import_node_fs.renameSync)(temporary, file);
+  } catch (error) {
+    removeFile(temporary);
+    throw error;
+  }
+}
+function writeJson(file, value, options = {}) {
+  writeFile(file, `${JSON.stringify(value)}
+`, options);
+}
+function createFile(file, data) {
+  const temporary = writeBeside(file, data, true);
+  try {
+    (0, import_node_fs.linkSync)(temporary, file);
+    return true;
+  } catch (error) {
+    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST") return false;
+    throw error;
+  } finally {
+    removeFile(temporary);
+  }
+}
+function appendText(file, text) {
+  const fd = (0, import_node_fs.openSync)(file, appendFlags, 384);
+  try {
+    const stat = (0, import_node_fs.fstatSync)(fd);
+    if (stat.size === 0 && (stat.mode & 511) !== 384) (0, import_node_fs.fchmodSync)(fd, 384);
+    (0, import_node_fs.writeSync)(fd, Buffer.from(text));
+  } finally {
+    (0, import_node_fs.closeSync)(fd);
+  }
+}
+function openAppend(file) {
+  const fd = (0, import_node_fs.openSync)(file, appendFlags, 384);
+  if ((0, import_node_fs.fstatSync)(fd).size === 0) (0, import_node_fs.fchmodSync)(fd, 384);
+  return fd;
+}
+function readRange(file, offset, length) {
+  let fd;
+  try {
+    fd = (0, import_node_fs.openSync)(file, readFlags);
+  } catch (error) {
+    if (["ENOENT", "ELOOP", "ENOTDIR", "ENXIO"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return void 0;
+    throw error;
+  }
+  try {
+    const stat = (0, import_node_fs.fstatSync)(fd);
+    if (!stat.isFile()) return void 0;
+    const start = offset < 0 ? Math.max(0, stat.size + offset) : offset;
+    const bytes = Buffer.alloc(Math.max(0, Math.min(length, stat.size - start)));
+    let done = 0;
+    while (done < bytes.length) {
+      const got = (0, import_node_fs.readSync)(fd, bytes, done, bytes.length - done, start + done);
+      if (got === 0) break;
+      done += got;
+    }
+    return { bytes: bytes.subarray(0, done), size: stat.size };
+  } finally {
+    (0, import_node_fs.closeSync)(fd);
+  }
+}
+function readText(file, limit = 16 * 1024 * 1024) {
+  return readRange(file, 0, limit)?.bytes.toString("utf8");
+}
+function readJson(file) {
+  let text;
+  try {
+    text = readText(file);
+  } catch (error) {
+    return { kind: "damaged", reason: `${import_node_path.default.basename(file)} cannot be read (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})` };
+  }
+  if (text === void 0) return { kind: "missing" };
+  try {
+    const value = JSON.parse(text);
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+      return { kind: "ok", value };
+    }
+  } catch {
+  }
+  return { kind: "damaged", reason: `${import_node_path.default.basename(file)} is no JSON object` };
+}
+function removeFile(file) {
+  try {
+    (0, import_node_fs.unlinkSync)(file);
+    return true;
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return false;
+    throw error;
+  }
+}
+function writeBeside(file, data, sync) {
+  serial += 1;
+  const temporary = import_node_path.default.join(import_node_path.default.dirname(file), `.${import_node_path.default.basename(file)}.${process.pid}.${serial}.tmp`);
+  const fd = (0, import_node_fs.openSync)(
+    temporary,
+    import_node_fs.constants.O_WRONLY | import_node_fs.constants.O_CREAT | import_node_fs.constants.O_EXCL | import_node_fs.constants.O_NOFOLLOW,
+    384
+  );
+  try {
+    (0, import_node_fs.fchmodSync)(fd, 384);
+    const bytes = typeof data === "string" ? Buffer.from(data) : data;
+    let done = 0;
+    while (done < bytes.length) done += (0, import_node_fs.writeSync)(fd, bytes, done);
+    if (sync) (0, import_node_fs.fsyncSync)(fd);
+  } catch (error) {
+    (0, import_node_fs.closeSync)(fd);
+    removeFile(temporary);
+    throw error;
+  }
+  (0, import_node_fs.closeSync)(fd);
+  return temporary;
+}
+function overwrite(file, offset, text) {
+  const fd = (0, import_node_fs.openSync)(file, import_node_fs.constants.O_WRONLY | import_node_fs.constants.O_NOFOLLOW);
+  try {
+    (0, import_node_fs.writeSync)(fd, Buffer.from(text), 0, null, offset);
+  } finally {
+    (0, import_node_fs.closeSync)(fd);
+  }
+}
+function closeFile(fd) {
+  (0, import_node_fs.closeSync)(fd);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  appendText,
+  closeFile,
+  createFile,
+  createFolder,
+  openAppend,
+  overwrite,
+  readJson,
+  readRange,
+  readText,
+  removeFile,
+  writeFile,
+  writeJson
+});
+
+//# part chunk-ECQ23PNI.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  healthOf: () => healthOf,
+  observation: () => observation
+});
+module.exports = __toCommonJS(stdin_exports);
+var import_chunk_5NBW4VMB = load("./chunk-5NBW4VMB.js");
+var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
+var import_chunk_JTMIMYBV = load("./chunk-JTMIMYBV.js");
+var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
+var recentEvents = 5;
+var eventsAtMost = 50;
+function observation(view, options) {
+  const { state, spec, paths } = view;
+  const condition = (0, import_chunk_JTMIMYBV.conditionOf)(view);
+  const after = options.afterSeq ?? Math.max(0, state.seq - recentEvents);
+  const journal = (0, import_chunk_5NBW4VMB.readEvents)(paths, after, eventsAtMost);
+  const document = {
+    id: view.id,
+    kind: spec?.kind ?? null,
+    verb: spec?.verb ?? null,
+    owner: spec?.owner ?? null,
+    label: spec?.label === null || spec?.label === void 0 ? null : (0, import_chunk_KLA44IL4.excerpt)((0, import_chunk_KLA44IL4.plainText)(spec.label), 120),
+    state: state.state,
+    ...healthOf(view, condition),
+    supervision: condition,
+    rev: state.rev,
+    created_at: state.created_at,
+    started_at: state.started_at,
+    ended_at: state.ended_at,
+    duration_ms: state.duration_ms,
+    age_ms: Math.max(0, (0, import_chunk_HDZ43QIN.nowMs)() - Date.parse(state.created_at)),
+    deadline_ms: spec?.deadline_ms ?? null,
+    exit_code: state.exit_code,
+    signal: state.signal,
+    error: state.error === null ? null : { ...state.error, message: (0, import_chunk_KLA44IL4.excerpt)((0, import_chunk_KLA44IL4.plainText)(state.error.message), 400) },
+    warnings: state.warnings.slice(0, 5).map((one) => ({ code: one.code, message: (0, import_chunk_KLA44IL4.excerpt)((0, import_chunk_KLA44IL4.plainText)(one.message), 200) })),
+    conversation: state.conversation,
+    files: {
+      result: paths.result,
+      output: paths.output,
+      error: paths.error,
+      events: paths.events,
+      worker_log: paths.workerLog
+    },
+    next: nextFor(view, condition, options.root)
+  };
+  if (!(0, import_chunk_JTMIMYBV.isEnded)(state)) document.progress = progressOf(view);
+  return bound(document, journal.events, journal.more, after);
+}
+function healthOf(view, condition) {
+  const attention = (reason) => ({
+    health: "attention",
+    attention_kind: "monitor_attention",
+    reason
+  });
+  switch (condition) {
+    case "orphaned":
+    case "unclaimed":
+      return attention(
+        "the worker is gone; the command runs on under its shim, and the next wait attaches a new worker"
+      );
+    case "over":
+    case "lost":
+    case "host_restarted":
+    case "never_started":
+      return attention("it is over, and its end could not be stored from here");
+    case "supervised":
+    case "unseen":
+      if (view.leaseAgeMs !== null && view.leaseAgeMs > import_chunk_CRABIWOM.leaseStaleMs)
+        return attention(`no sign of life of the worker for ${Math.round(view.leaseAgeMs / 1e3)} s`);
+      break;
+    default:
+  }
+  return { health: view.state.health, attention_kind: view.state.attention_kind };
+}
+function nextFor(view, condition, root) {
+  if (condition === "damaged") return { doctor: import_chunk_KKONYWO7.nextCommands.doctor(view.id, root.option) };
+  if (!(0, import_chunk_JTMIMYBV.isEnded)(view.state))
+    return { wait: import_chunk_KKONYWO7.nextCommands.wait(view.id, root.option), cancel: import_chunk_KKONYWO7.nextCommands.cancel(view.id, root.option) };
+  const next = { result: import_chunk_KKONYWO7.nextCommands.result(view.id, root.option) };
+  if (view.state.state === "done") return next;
+  if (view.state.conversation) next.continue = import_chunk_KKONYWO7.nextCommands.continue(view.id, root.option);
+  next.restart = import_chunk_KKONYWO7.nextCommands.restart(view.id, root.option);
+  return next;
+}
+function progressOf(view) {
+  const { paths, spec } = view;
+  const [output, error] = [(0, import_chunk_OMHQQKXJ.factsOf)(paths.output), (0, import_chunk_OMHQQKXJ.factsOf)(paths.error)];
+  const newest = Math.max(
+    output && output.size > 0 ? output.modifiedMs : 0,
+    error && error.size > 0 ? error.modifiedMs : 0
+  );
+  const facts = {
+    stdout_bytes: output?.size ?? 0,
+    stderr_bytes: error?.size ?? 0,
+    last_output_at: newest > 0 ? (0, import_chunk_HDZ43QIN.isoOf)(newest) : null,
+    last_output_age_ms: newest > 0 ? Math.max(0, (0, import_chunk_HDZ43QIN.nowMs)() - newest) : null
+  };
+  if (spec?.staff) {
+    const snapshot = (0, import_chunk_DUQLCV7D.readJson)(paths.snapshot);
+    return snapshot.kind === "ok" ? { ...facts, ...snapshot.value } : { ...facts, tools: [], text: "", text_truncated: false };
+  }
+  const bytes = (0, import_chunk_DUQLCV7D.readRange)(paths.output, -import_chunk_CRABIWOM.tailBytes, import_chunk_CRABIWOM.tailBytes)?.bytes ?? Buffer.alloc(0);
+  const latest = (0, import_chunk_KLA44IL4.tail)((0, import_chunk_KLA44IL4.plainText)(bytes.toString("utf8")), import_chunk_CRABIWOM.textTailBytes);
+  return { ...facts, text: latest.text, text_truncated: latest.truncated || (output?.size ?? 0) > import_chunk_CRABIWOM.tailBytes };
+}
+function bound(document, events, isMore, after) {
+  let kept = events;
+  const make = () => ({
+    ...document,
+    events: kept,
+    next_seq: kept.at(-1)?.seq ?? after,
+    more: isMore || kept.length < events.length
+  });
+  const size = () => Buffer.byteLength(JSON.stringify(make())) + 1;
+  while (size() > import_chunk_CRABIWOM.observeBytes && kept.length > 1) kept = kept.slice(0, -1);
+  if (size() > import_chunk_CRABIWOM.observeBytes && kept[0]) {
+    const { seq, at, job, owner, type } = kept[0];
+    kept = [{ seq, at, job, owner, type, truncated: true }];
+  }
+  const progress = document.progress;
+  for (let limit = import_chunk_CRABIWOM.textTailBytes; progress && size() > import_chunk_CRABIWOM.observeBytes && limit > 64; limit = Math.floor(limit / 2)) {
+    document.progress = { ...progress, text: (0, import_chunk_KLA44IL4.tail)(progress.text ?? "", limit).text, text_truncated: true };
+  }
+  if (progress && size() > import_chunk_CRABIWOM.observeBytes) document.progress = { tools_truncated: true, text_truncated: true };
+  if (size() > import_chunk_CRABIWOM.observeBytes) delete document.files;
+  return make();
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  healthOf,
+  observation
+});
+
+//# part chunk-EE3IPKX7.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -658,13 +2006,15 @@ __export(stdin_exports, {
   taskOf: () => taskOf
 });
 module.exports = __toCommonJS(stdin_exports);
-var import_chunk_TABRV3EH = load("./chunk-TABRV3EH.js");
-var import_chunk_NGXB6QZ3 = load("./chunk-NGXB6QZ3.js");
-var import_chunk_DIBTMXDB = load("./chunk-DIBTMXDB.js");
-var import_chunk_KXASCRVP = load("./chunk-KXASCRVP.js");
-var import_chunk_HHC24EER = load("./chunk-HHC24EER.js");
+var import_chunk_6ORGBLLO = load("./chunk-6ORGBLLO.js");
+var import_chunk_XVXFMIUV = load("./chunk-XVXFMIUV.js");
+var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
+var import_chunk_JTMIMYBV = load("./chunk-JTMIMYBV.js");
+var import_chunk_VBETOB37 = load("./chunk-VBETOB37.js");
+var import_chunk_G7QAJNS3 = load("./chunk-G7QAJNS3.js");
+var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_4EBYOHFM = load("./chunk-4EBYOHFM.js");
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
 var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
@@ -2067,7 +3417,7 @@ var userConfig = /* @__PURE__ *<>/ object({
   default_backend: /* @__PURE__ *<>/ optional(/* @__PURE__ *<>/ string2())
 });
 function userConfigFile() {
-  const folder = (0, import_chunk_4EBYOHFM.configFolder)();
+  const folder = (0, import_chunk_HDZ43QIN.configFolder)();
   return folder === void 0 ? void 0 : import_node_path.default.join(folder, "config.json");
 }
 function readUserConfig() {
@@ -2106,7 +3456,7 @@ function makeStaffPart(words) {
     );
   }
   const program = programOf(backend, custom, words.cwd);
-  const fault = custom?.prompt === "argument" ? (0, import_chunk_KXASCRVP.findArgumentFault)([words.prompt]) : null;
+  const fault = custom?.prompt === "argument" ? (0, import_chunk_KD7DLMDA.findArgumentFault)([words.prompt]) : null;
   if (fault !== null)
     throw new import_chunk_NVPF5LEY.FaultError(
       "preflight",
@@ -2119,9 +3469,9 @@ function makeStaffPart(words) {
 function chooseBackend(name, config2, cwd) {
   if (name === void 0) return { backend: onlyInstalled(config2, cwd), custom: null };
   const own2 = Object.hasOwn(config2.backends, name) ? config2.backends[name] : void 0;
-  const custom = (0, import_chunk_KXASCRVP.findBackend)("custom");
+  const custom = (0, import_chunk_KD7DLMDA.findBackend)("custom");
   if (own2 && custom) return { backend: custom, custom: { name, argv: own2.argv, prompt: own2.prompt } };
-  const backend = (0, import_chunk_KXASCRVP.findBackend)(name);
+  const backend = (0, import_chunk_KD7DLMDA.findBackend)(name);
   if (backend && backend.id !== "custom") return { backend, custom: null };
   throw (0, import_chunk_NVPF5LEY.usageError)(
     `cannot use backend ${JSON.stringify(name)}: there are ${known(config2)}`,
@@ -2129,43 +3479,43 @@ function chooseBackend(name, config2, cwd) {
   );
 }
 function onlyInstalled(config2, cwd) {
-  const found = import_chunk_KXASCRVP.backends.filter(
-    (backend) => backend.programs.some((program) => (0, import_chunk_4EBYOHFM.findProgram)(program, cwd) !== void 0)
+  const found = import_chunk_KD7DLMDA.backends.filter(
+    (backend) => backend.programs.some((program) => (0, import_chunk_HDZ43QIN.findProgram)(program, cwd) !== void 0)
   );
   if (found.length === 1 && found[0]) return found[0];
   const state = found.length === 0 ? "no agent CLI is on PATH" : `several are installed (${found.map((one) => one.id).join(", ")})`;
   throw (0, import_chunk_NVPF5LEY.usageError)(`cannot choose a backend: ${state}; there are ${known(config2)}`, "name one with --backend NAME");
 }
 function known(config2) {
-  return [...import_chunk_KXASCRVP.backends.map((backend) => backend.id).filter((id) => id !== "custom"), ...Object.keys(config2.backends)].join(
+  return [...import_chunk_KD7DLMDA.backends.map((backend) => backend.id).filter((id) => id !== "custom"), ...Object.keys(config2.backends)].join(
     ", "
   ) || "none";
 }
 function programOf(backend, custom, cwd) {
   const names = custom ? [custom.argv[0]] : backend.programs;
   for (const name of names) {
-    const program = (0, import_chunk_4EBYOHFM.findProgram)(name, cwd);
+    const program = (0, import_chunk_HDZ43QIN.findProgram)(name, cwd);
     if (program !== void 0) return program;
   }
   throw new import_chunk_NVPF5LEY.FaultError(
     "preflight",
-    `cannot find ${names.join(" or ")} for backend ${custom?.name ?? backend.id}: not on PATH (${import_chunk_4EBYOHFM.variables.searchPath() || "empty"})`,
+    `cannot find ${names.join(" or ")} for backend ${custom?.name ?? backend.id}: not on PATH (${import_chunk_HDZ43QIN.variables.searchPath() || "empty"})`,
     "install it, or choose another with --backend"
   );
 }
 function requireFreeConversation(root, backend, conversation) {
   const { folder, option } = root;
-  for (const id of (0, import_chunk_TABRV3EH.listActive)(folder)) {
-    const paths = (0, import_chunk_4EBYOHFM.jobPaths)(folder, id);
-    const spec = (0, import_chunk_HHC24EER.readSpec)(paths);
+  for (const id of (0, import_chunk_6ORGBLLO.listActive)(folder)) {
+    const paths = (0, import_chunk_HDZ43QIN.jobPaths)(folder, id);
+    const spec = (0, import_chunk_JTMIMYBV.readSpec)(paths);
     if (spec.kind !== "ok" || spec.value.staff?.backend !== backend) continue;
-    const state = (0, import_chunk_HHC24EER.readState)(paths);
+    const state = (0, import_chunk_JTMIMYBV.readState)(paths);
     const uses = spec.value.staff.resume ?? (state.kind === "ok" ? state.value.conversation?.id : void 0);
-    if (uses !== conversation || (0, import_chunk_HHC24EER.isEnded)((0, import_chunk_HHC24EER.inspect)(folder, id).state)) continue;
+    if (uses !== conversation || (0, import_chunk_JTMIMYBV.isEnded)((0, import_chunk_JTMIMYBV.inspect)(folder, id).state)) continue;
     throw new import_chunk_NVPF5LEY.FaultError(
       "busy",
       `cannot continue conversation ${conversation}: job ${id} is using it`,
-      import_chunk_HHC24EER.nextCommands.wait(id, option)
+      import_chunk_KKONYWO7.nextCommands.wait(id, option)
     );
   }
 }
@@ -2208,11 +3558,11 @@ function decode2(bytes) {
   }
 }
 async function launchStaff(context, input, job) {
-  (0, import_chunk_NGXB6QZ3.checkLaunchOptions)(input);
+  (0, import_chunk_VBETOB37.checkLaunchOptions)(input);
   const request = {
     kind: "staff",
     verb: job.verb,
-    ...(0, import_chunk_NGXB6QZ3.launchWords)(input),
+    ...(0, import_chunk_VBETOB37.launchWords)(input),
     cwd: job.cwd,
     deadlineMs: input.durationOrDefault("timeout"),
     killGraceMs: import_chunk_CRABIWOM.limits.staffKillGrace.default,
@@ -2224,14 +3574,14 @@ async function launchStaff(context, input, job) {
     staff: job.staff
   };
   const { resume, backend } = job.staff;
-  if (resume === null) return (0, import_chunk_NGXB6QZ3.launchAndTell)(context, input, request, job.isSynchronous);
+  if (resume === null) return (0, import_chunk_VBETOB37.launchAndTell)(context, input, request, job.isSynchronous);
   const root = context.root(input);
-  (0, import_chunk_DIBTMXDB.ensureRoot)(root.folder);
-  const launched = await (0, import_chunk_KXASCRVP.withLock)((0, import_chunk_4EBYOHFM.rootPaths)(root.folder).lock, async () => {
+  (0, import_chunk_G7QAJNS3.ensureRoot)(root.folder);
+  const launched = await (0, import_chunk_XVXFMIUV.withLock)((0, import_chunk_HDZ43QIN.rootPaths)(root.folder).lock, async () => {
     requireFreeConversation(root, backend, resume);
-    return (0, import_chunk_NGXB6QZ3.launch)(root, request);
+    return (0, import_chunk_VBETOB37.launch)(root, request);
   });
-  return (0, import_chunk_NGXB6QZ3.tellLaunched)(context, input, root, launched, job.isSynchronous);
+  return (0, import_chunk_VBETOB37.tellLaunched)(context, input, root, launched, job.isSynchronous);
 }
 function profileOf(input, fallback) {
   return input.text("profile") ?? fallback;
@@ -2248,666 +3598,23 @@ function freshStaff(input, words) {
   taskOf
 });
 
-//# part chunk-CRABIWOM.js
+//# part chunk-EPEDYOTG.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  drainMs: () => drainMs,
-  eventLineBytes: () => eventLineBytes,
-  excerptBytes: () => excerptBytes,
-  killSettleMs: () => killSettleMs,
-  leaseMs: () => leaseMs,
-  leaseStaleMs: () => leaseStaleMs,
-  limits: () => limits,
-  lingerMs: () => lingerMs,
-  lockWaitMs: () => lockWaitMs,
-  observeBytes: () => observeBytes,
-  orphanGraceMs: () => orphanGraceMs,
-  promptBytes: () => promptBytes,
-  promptReplacements: () => promptReplacements,
-  startLimitMs: () => startLimitMs,
-  streamLineBytes: () => streamLineBytes,
-  tailBytes: () => tailBytes,
-  tailLines: () => tailLines,
-  textTailBytes: () => textTailBytes,
-  toolCallBytes: () => toolCallBytes,
-  toolCalls: () => toolCalls,
-  unseenGraceMs: () => unseenGraceMs,
-  workerFailures: () => workerFailures
+  startWorker: () => startWorker
 });
 module.exports = __toCommonJS(stdin_exports);
-var second = 1e3;
-var minute = 60 * second;
-var hour = 60 * minute;
-var day = 24 * hour;
-var kib = 1024;
-var mib = 1024 * kib;
-var limits = {
-  staffTimeout: { default: hour, min: second, max: 2 * hour },
-  runTimeout: { default: day, min: 50, max: 30 * day },
-  waitTimeout: { default: 100 * second, min: 0, max: Number.MAX_SAFE_INTEGER },
-  heartbeat: { default: minute, min: second, max: day },
-  staffKillGrace: { default: 10 * second, min: 0, max: 5 * minute },
-  runKillGrace: { default: 30 * second, min: 0, max: 5 * minute },
-  optInLimit: { default: 5 * minute, min: second, max: 30 * day },
-  maxOutput: { default: 64 * mib, min: mib, max: 64 * 1024 * mib },
-  cleanAge: { default: 14 * day, min: 0, max: 3650 * day }
-};
-var promptBytes = mib;
-var observeBytes = 8 * kib;
-var toolCalls = 5;
-var toolCallBytes = kib;
-var excerptBytes = 240;
-var textTailBytes = 1700;
-var tailLines = 50;
-var tailBytes = 8 * kib;
-var eventLineBytes = 64 * kib;
-var streamLineBytes = 32 * mib;
-var drainMs = 2 * second;
-var lingerMs = 10 * second;
-var killSettleMs = 10 * second;
-var orphanGraceMs = second;
-var leaseMs = 5 * second;
-var leaseStaleMs = 20 * second;
-var startLimitMs = 10 * second;
-var unseenGraceMs = minute;
-var lockWaitMs = 5 * second;
-var promptReplacements = 5;
-var workerFailures = 3;
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  drainMs,
-  eventLineBytes,
-  excerptBytes,
-  killSettleMs,
-  leaseMs,
-  leaseStaleMs,
-  limits,
-  lingerMs,
-  lockWaitMs,
-  observeBytes,
-  orphanGraceMs,
-  promptBytes,
-  promptReplacements,
-  startLimitMs,
-  streamLineBytes,
-  tailBytes,
-  tailLines,
-  textTailBytes,
-  toolCallBytes,
-  toolCalls,
-  unseenGraceMs,
-  workerFailures
-});
-
-//# part chunk-DIBTMXDB.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  checkRoot: () => checkRoot,
-  ensureRoot: () => ensureRoot,
-  locateRoot: () => locateRoot
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_4EBYOHFM = load("./chunk-4EBYOHFM.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_HBGCQMRM = load("./chunk-HBGCQMRM.js");
 var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = __toESM(require("node:path"));
-var import_node_fs = require("node:fs");
-var import_node_path2 = __toESM(require("node:path"));
-function findWorktree(folder) {
-  for (let at = import_node_path2.default.resolve(folder); ; at = import_node_path2.default.dirname(at)) {
-    const facts = (0, import_chunk_OMHQQKXJ.factsOf)(import_node_path2.default.join(at, ".git"));
-    if (facts?.kind === "folder" || facts?.kind === "file") return at;
-    if (at === import_node_path2.default.dirname(at)) return void 0;
-  }
-}
-function tracksAnything(folder) {
-  const root = findWorktree(import_node_path2.default.dirname(folder));
-  if (root === void 0) return false;
-  const index = readIndex(root);
-  if (!index) return false;
-  const wanted = `${import_node_path2.default.relative(root, folder).split(import_node_path2.default.sep).join("/")}/`;
-  for (const name of indexNames(index)) {
-    if (name.startsWith(wanted)) return true;
-    if (name > wanted && name.slice(0, wanted.length) > wanted) return false;
-  }
-  return false;
-}
-function readIndex(root) {
-  try {
-    const dotGit = import_node_path2.default.join(root, ".git");
-    const folder = (0, import_chunk_OMHQQKXJ.isFolder)(dotGit) ? dotGit : linkedFolder(root, (0, import_node_fs.readFileSync)(dotGit, "utf8"));
-    const bytes = (0, import_node_fs.readFileSync)(import_node_path2.default.join(folder, "index"));
-    return bytes.toString("latin1", 0, 4) === "DIRC" ? bytes : void 0;
-  } catch {
-    return void 0;
-  }
-}
-function linkedFolder(root, text) {
-  return import_node_path2.default.resolve(root, text.replace(/^gitdir:\s*<>/, "").trim());
-}
-function* indexNames(bytes) {
-  const version = bytes.readUInt32BE(4);
-  if (version < 2 || version > 4) return;
-  let at = 12;
-  let name = "";
-  for (let left = bytes.readUInt32BE(8); left > 0 && at + 62 < bytes.length; left -= 1) {
-    const start = at;
-    const isExtended = version >= 3 && (bytes.readUInt16BE(at + 60) & 16384) !== 0;
-    at += isExtended ? 64 : 62;
-    let kept = 0;
-    if (version === 4) {
-      let byte = bytes[at++] ?? 0;
-      let strip = byte & 127;
-      while (byte & 128) {
-        byte = bytes[at++] ?? 0;
-        strip = strip + 1 << 7 | byte & 127;
-      }
-      kept = Math.max(0, name.length - strip);
-    }
-    const end = bytes.indexOf(0, at);
-    if (end < 0) return;
-    name = name.slice(0, kept) + bytes.toString("latin1", at, end);
-    at = version === 4 ? end + 1 : start + (end - start + 8 & ~7);
-    yield name;
-  }
-}
-var folderName = ".job-state";
-var elsewhere = "use another place with --state-dir DIR or JOB_STATE_DIR";
-function locateRoot(given) {
-  const named = given.option ?? given.variable;
-  if (named !== void 0) {
-    if (named === "") throw new import_chunk_NVPF5LEY.FaultError("usage", 'cannot use --state-dir "": it needs the path of a folder');
-    const folder = import_node_path.default.resolve(given.cwd, named);
-    return { folder, option: ["--state-dir", folder] };
-  }
-  const worktree = findWorktree(given.cwd);
-  if (worktree !== void 0) return { folder: import_node_path.default.join(worktree, folderName), option: [] };
-  for (let at = given.cwd; ; at = import_node_path.default.dirname(at)) {
-    const folder = import_node_path.default.join(at, folderName);
-    if ((0, import_chunk_OMHQQKXJ.factsOf)(folder)?.uid === userId() && (0, import_chunk_OMHQQKXJ.exists)((0, import_chunk_4EBYOHFM.rootPaths)(folder).meta)) return { folder, option: [] };
-    if (at === import_node_path.default.dirname(at)) return { folder: import_node_path.default.join(given.cwd, folderName), option: [] };
-  }
-}
-function checkRoot(folder) {
-  const facts = (0, import_chunk_OMHQQKXJ.factsOf)(folder);
-  if (!facts) return false;
-  if (facts.kind === "link") throw unusable(folder, "it is a symbolic link");
-  if (facts.kind !== "folder") throw unusable(folder, "it is no folder");
-  if (facts.uid !== userId()) throw unusable(folder, `it belongs to user ${facts.uid}, not to us (${userId()})`);
-  if ((facts.mode & 18) !== 0)
-    throw unusable(folder, `others may write into it (mode ${(facts.mode & 511).toString(8)})`);
-  let names;
-  try {
-    names = (0, import_chunk_OMHQQKXJ.listNames)(folder);
-  } catch (error) {
-    throw unusable(folder, `it cannot be read (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`);
-  }
-  if (names.length === 0) return false;
-  const meta = (0, import_chunk_DUQLCV7D.readJson)((0, import_chunk_4EBYOHFM.rootPaths)(folder).meta);
-  if (meta.kind !== "ok" || meta.value.tool !== "job-companion")
-    throw unusable(folder, "it holds files but no meta.json of ours");
-  if (typeof meta.value.schema !== "number" || meta.value.schema > 1) {
-    throw unusable(folder, `a newer release wrote it (schema ${String(meta.value.schema)}, known: 1)`);
-  }
-  if (tracksAnything(folder))
-    throw unusable(folder, "git tracks files in it, so a repository may have brought it along");
-  for (const name of ["active", "jobs", "once", "slots"]) {
-    const inner = (0, import_chunk_OMHQQKXJ.factsOf)(import_node_path.default.join(folder, name));
-    if (inner && (inner.kind !== "folder" || inner.uid !== userId()))
-      throw unusable(folder, `its ${name} is no folder of ours`);
-  }
-  return true;
-}
-function ensureRoot(folder) {
-  try {
-    if (checkRoot(folder)) {
-      if (!(0, import_chunk_OMHQQKXJ.isWritable)(folder)) throw unusable(folder, "it is not writable");
-      for (const name of ["active", "jobs", "once", "slots"]) (0, import_chunk_DUQLCV7D.createFolder)(import_node_path.default.join(folder, name));
-      return;
-    }
-    if ((0, import_chunk_OMHQQKXJ.exists)(folder)) {
-      fill(folder);
-      return;
-    }
-    const fresh = `${folder}.new-${process.pid}`;
-    (0, import_chunk_DUQLCV7D.createFolder)(fresh);
-    fill(fresh);
-    if (!(0, import_chunk_OMHQQKXJ.moveFolder)(fresh, folder)) (0, import_chunk_OMHQQKXJ.removeTree)(fresh);
-    checkRoot(folder);
-  } catch (error) {
-    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
-    throw unusable(folder, `it cannot be made or written (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? String(error)})`);
-  }
-}
-function fill(folder) {
-  const paths = (0, import_chunk_4EBYOHFM.rootPaths)(folder);
-  for (const inner of [paths.active, paths.once, paths.slots, paths.jobs]) (0, import_chunk_DUQLCV7D.createFolder)(inner);
-  (0, import_chunk_DUQLCV7D.writeFile)(paths.ignore, "*\n", { sync: false });
-  (0, import_chunk_DUQLCV7D.writeJson)(paths.meta, { schema: 1, tool: "job-companion", created_at: (0, import_chunk_4EBYOHFM.isoNow)() });
-}
-function unusable(folder, reason) {
-  return new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use the state folder ${folder}: ${reason}`, elsewhere);
-}
-function userId() {
-  return process.getuid?.() ?? 0;
+async function startWorker(root, spec, job, generation) {
+  const engine = (0, import_chunk_HBGCQMRM.findEngine)(spec.engine) ?? import_chunk_HBGCQMRM.defaultEngine;
+  const worker = await engine.start({ stateRoot: root, id: spec.id, mark: spec.mark, logFile: job.paths.workerLog });
+  (0, import_chunk_DUQLCV7D.writeJson)(job.paths.launch, { worker, generation }, { sync: false });
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  checkRoot,
-  ensureRoot,
-  locateRoot
-});
-
-//# part chunk-DNH5G3L5.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  isAwaited: () => isAwaited,
-  isCollected: () => isCollected,
-  noteCollected: () => noteCollected,
-  withRegistration: () => withRegistration
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_4EBYOHFM = load("./chunk-4EBYOHFM.js");
-var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
-var import_node_path = __toESM(require("node:path"));
-function noteCollected(view, by) {
-  if (view.damage !== null || isCollected(view)) return;
-  try {
-    (0, import_chunk_DUQLCV7D.createFile)(
-      view.paths.collected,
-      `${JSON.stringify({ by, pid: process.pid, owner: import_chunk_4EBYOHFM.variables.owner() ?? null, at: (0, import_chunk_4EBYOHFM.isoNow)() })}
-`
-    );
-  } catch {
-  }
-}
-function isCollected(view) {
-  return (0, import_chunk_OMHQQKXJ.exists)(view.paths.collected);
-}
-async function withRegistration(root, ids, timeoutMs, fn) {
-  const files = [];
-  const waiter = (0, import_chunk_F57YPL34.ownIdentity)();
-  for (const id of ids) {
-    const file = import_node_path.default.join((0, import_chunk_4EBYOHFM.jobPaths)(root, id).waiters, `${waiter.pid}-${waiter.start_token.replace(/\W/g, "")}.json`);
-    try {
-      (0, import_chunk_DUQLCV7D.writeJson)(file, { waiter, ids, since: (0, import_chunk_4EBYOHFM.isoNow)(), timeout_ms: timeoutMs }, { sync: false });
-      files.push(file);
-    } catch {
-    }
-  }
-  try {
-    return await fn();
-  } finally {
-    for (const file of files) {
-      try {
-        (0, import_chunk_DUQLCV7D.removeFile)(file);
-      } catch {
-      }
-    }
-  }
-}
-function isAwaited(root, id) {
-  const folder = (0, import_chunk_4EBYOHFM.jobPaths)(root, id).waiters;
-  return (0, import_chunk_OMHQQKXJ.listNames)(folder).some((name) => {
-    const read = (0, import_chunk_DUQLCV7D.readJson)(import_node_path.default.join(folder, name));
-    return read.kind === "ok" && (0, import_chunk_F57YPL34.isIdentity)(read.value.waiter) && (0, import_chunk_F57YPL34.livenessOf)(read.value.waiter) !== "dead";
-  });
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  isAwaited,
-  isCollected,
-  noteCollected,
-  withRegistration
-});
-
-//# part chunk-DUQLCV7D.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  appendText: () => appendText,
-  closeFile: () => closeFile,
-  createFile: () => createFile,
-  createFolder: () => createFolder,
-  openAppend: () => openAppend,
-  overwrite: () => overwrite,
-  readJson: () => readJson,
-  readRange: () => readRange,
-  readText: () => readText,
-  removeFile: () => removeFile,
-  writeFile: () => writeFile,
-  writeJson: () => writeJson
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_fs = require("node:fs");
-var import_node_path = __toESM(require("node:path"));
-var readFlags = import_node_fs.constants.O_RDONLY | import_node_fs.constants.O_NOFOLLOW | import_node_fs.constants.O_NONBLOCK;
-var appendFlags = import_node_fs.constants.O_WRONLY | import_node_fs.constants.O_APPEND | import_node_fs.constants.O_CREAT | import_node_fs.constants.O_NOFOLLOW | import_node_fs.constants.O_NONBLOCK;
-var serial = 0;
-function createFolder(folder) {
-  try {
-    (0, import_node_fs.mkdirSync)(folder, { mode: 448 });
-  } catch (error) {
-    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST") return false;
-    throw error;
-  }
-  (0, import_node_fs.chmodSync)(folder, 448);
-  return true;
-}
-function writeFile(file, data, options = {}) {
-  const temporary = writeBeside(file, data, options.sync ?? true);
-  try {
-    (0, import_node_fs.renameSync)(temporary, file);
-  } catch (error) {
-    removeFile(temporary);
-    throw error;
-  }
-}
-function writeJson(file, value, options = {}) {
-  writeFile(file, `${JSON.stringify(value)}
-`, options);
-}
-function createFile(file, data) {
-  const temporary = writeBeside(file, data, true);
-  try {
-    (0, import_node_fs.linkSync)(temporary, file);
-    return true;
-  } catch (error) {
-    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST") return false;
-    throw error;
-  } finally {
-    removeFile(temporary);
-  }
-}
-function appendText(file, text) {
-  const fd = (0, import_node_fs.openSync)(file, appendFlags, 384);
-  try {
-    const stat = (0, import_node_fs.fstatSync)(fd);
-    if (stat.size === 0 && (stat.mode & 511) !== 384) (0, import_node_fs.fchmodSync)(fd, 384);
-    (0, import_node_fs.writeSync)(fd, Buffer.from(text));
-  } finally {
-    (0, import_node_fs.closeSync)(fd);
-  }
-}
-function openAppend(file) {
-  const fd = (0, import_node_fs.openSync)(file, appendFlags, 384);
-  if ((0, import_node_fs.fstatSync)(fd).size === 0) (0, import_node_fs.fchmodSync)(fd, 384);
-  return fd;
-}
-function readRange(file, offset, length) {
-  let fd;
-  try {
-    fd = (0, import_node_fs.openSync)(file, readFlags);
-  } catch (error) {
-    if (["ENOENT", "ELOOP", "ENOTDIR", "ENXIO"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return void 0;
-    throw error;
-  }
-  try {
-    const stat = (0, import_node_fs.fstatSync)(fd);
-    if (!stat.isFile()) return void 0;
-    const start = offset < 0 ? Math.max(0, stat.size + offset) : offset;
-    const bytes = Buffer.alloc(Math.max(0, Math.min(length, stat.size - start)));
-    let done = 0;
-    while (done < bytes.length) {
-      const got = (0, import_node_fs.readSync)(fd, bytes, done, bytes.length - done, start + done);
-      if (got === 0) break;
-      done += got;
-    }
-    return { bytes: bytes.subarray(0, done), size: stat.size };
-  } finally {
-    (0, import_node_fs.closeSync)(fd);
-  }
-}
-function readText(file, limit = 16 * 1024 * 1024) {
-  return readRange(file, 0, limit)?.bytes.toString("utf8");
-}
-function readJson(file) {
-  let text;
-  try {
-    text = readText(file);
-  } catch (error) {
-    return { kind: "damaged", reason: `${import_node_path.default.basename(file)} cannot be read (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})` };
-  }
-  if (text === void 0) return { kind: "missing" };
-  try {
-    const value = JSON.parse(text);
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) {
-      return { kind: "ok", value };
-    }
-  } catch {
-  }
-  return { kind: "damaged", reason: `${import_node_path.default.basename(file)} is no JSON object` };
-}
-function removeFile(file) {
-  try {
-    (0, import_node_fs.unlinkSync)(file);
-    return true;
-  } catch (error) {
-    if (["ENOENT", "ENOTDIR"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return false;
-    throw error;
-  }
-}
-function writeBeside(file, data, sync) {
-  serial += 1;
-  const temporary = import_node_path.default.join(import_node_path.default.dirname(file), `.${import_node_path.default.basename(file)}.${process.pid}.${serial}.tmp`);
-  const fd = (0, import_node_fs.openSync)(
-    temporary,
-    import_node_fs.constants.O_WRONLY | import_node_fs.constants.O_CREAT | import_node_fs.constants.O_EXCL | import_node_fs.constants.O_NOFOLLOW,
-    384
-  );
-  try {
-    (0, import_node_fs.fchmodSync)(fd, 384);
-    const bytes = typeof data === "string" ? Buffer.from(data) : data;
-    let done = 0;
-    while (done < bytes.length) done += (0, import_node_fs.writeSync)(fd, bytes, done);
-    if (sync) (0, import_node_fs.fsyncSync)(fd);
-  } catch (error) {
-    (0, import_node_fs.closeSync)(fd);
-    removeFile(temporary);
-    throw error;
-  }
-  (0, import_node_fs.closeSync)(fd);
-  return temporary;
-}
-function overwrite(file, offset, text) {
-  const fd = (0, import_node_fs.openSync)(file, import_node_fs.constants.O_WRONLY | import_node_fs.constants.O_NOFOLLOW);
-  try {
-    (0, import_node_fs.writeSync)(fd, Buffer.from(text), 0, null, offset);
-  } finally {
-    (0, import_node_fs.closeSync)(fd);
-  }
-}
-function closeFile(fd) {
-  (0, import_node_fs.closeSync)(fd);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  appendText,
-  closeFile,
-  createFile,
-  createFolder,
-  openAppend,
-  overwrite,
-  readJson,
-  readRange,
-  readText,
-  removeFile,
-  writeFile,
-  writeJson
-});
-
-//# part chunk-DZCXXUHO.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  formatDuration: () => formatDuration,
-  parseDuration: () => parseDuration
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var require_ms = (0, import_chunk_JSBRDJBE.__commonJS)({
-  "node_modules/ms/index.js"(exports2, module2) {
-    var s = 1e3;
-    var m = s * 60;
-    var h = m * 60;
-    var d = h * 24;
-    var w = d * 7;
-    var y = d * 365.25;
-    module2.exports = function(val, options) {
-      options = options || {};
-      var type = typeof val;
-      if (type === "string" && val.length > 0) {
-        return parse(val);
-      } else if (type === "number" && isFinite(val)) {
-        return options.long ? fmtLong(val) : fmtShort(val);
-      }
-      throw new Error(
-        "val is not a non-empty string or a valid number. val=" + JSON.stringify(val)
-      );
-    };
-    function parse(str) {
-      str = String(str);
-      if (str.length > 100) {
-        return;
-      }
-      var match = /^(-?(?:\d+)?\.?\d+) *(milliseconds?|msecs?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d|weeks?|w|years?|yrs?|y)?$/i.exec(
-        str
-      );
-      if (!match) {
-        return;
-      }
-      var n = parseFloat(match[1]);
-      var type = (match[2] || "ms").toLowerCase();
-      switch (type) {
-        case "years":
-        case "year":
-        case "yrs":
-        case "yr":
-        case "y":
-          return n * y;
-        case "weeks":
-        case "week":
-        case "w":
-          return n * w;
-        case "days":
-        case "day":
-        case "d":
-          return n * d;
-        case "hours":
-        case "hour":
-        case "hrs":
-        case "hr":
-        case "h":
-          return n * h;
-        case "minutes":
-        case "minute":
-        case "mins":
-        case "min":
-        case "m":
-          return n * m;
-        case "seconds":
-        case "second":
-        case "secs":
-        case "sec":
-        case "s":
-          return n * s;
-        case "milliseconds":
-        case "millisecond":
-        case "msecs":
-        case "msec":
-        case "ms":
-          return n;
-        default:
-          return void 0;
-      }
-    }
-    function fmtShort(ms2) {
-      var msAbs = Math.abs(ms2);
-      if (msAbs >= d) {
-        return Math.round(ms2 / d) + "d";
-      }
-      if (msAbs >= h) {
-        return Math.round(ms2 / h) + "h";
-      }
-      if (msAbs >= m) {
-        return Math.round(ms2 / m) + "m";
-      }
-      if (msAbs >= s) {
-        return Math.round(ms2 / s) + "s";
-      }
-      return ms2 + "ms";
-    }
-    function fmtLong(ms2) {
-      var msAbs = Math.abs(ms2);
-      if (msAbs >= d) {
-        return plural(ms2, msAbs, d, "day");
-      }
-      if (msAbs >= h) {
-        return plural(ms2, msAbs, h, "hour");
-      }
-      if (msAbs >= m) {
-        return plural(ms2, msAbs, m, "minute");
-      }
-      if (msAbs >= s) {
-        return plural(ms2, msAbs, s, "second");
-      }
-      return ms2 + " ms";
-    }
-    function plural(ms2, msAbs, n, name) {
-      var isPlural = msAbs >= n * 1.5;
-      return Math.round(ms2 / n) + " " + name + (isPlural ? "s" : "");
-    }
-  }
-});
-var import_ms = (0, import_chunk_JSBRDJBE.__toESM)(require_ms(), 1);
-var whole = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/;
-var part = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;
-function parseDuration(text, option, range) {
-  const allowed = `allowed: ${formatDuration(range.min)} to ${formatDuration(range.max)}, written like 90s, 10m, 1h30m or 250ms`;
-  if (!whole.test(text)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot read ${option}: ${JSON.stringify(text)} is no duration; ${allowed}`);
-  let total = 0;
-  for (const [piece] of text.matchAll(part)) total += (0, import_ms.default)(piece);
-  total = Math.round(total);
-  if (total < range.min || total > range.max) {
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take ${option} ${text}: it is out of range; ${allowed}`);
-  }
-  return total;
-}
-function formatDuration(value) {
-  if (value >= Number.MAX_SAFE_INTEGER) return "any length";
-  if (value < 1e3) return `${Math.round(value)}ms`;
-  if (value < 6e4) return `${trim(value / 1e3)}s`;
-  const units = [
-    ["d", 864e5],
-    ["h", 36e5],
-    ["m", 6e4],
-    ["s", 1e3]
-  ];
-  let rest = Math.round(value / 1e3) * 1e3;
-  let text = "";
-  for (const [unit, size] of units) {
-    if (unit === "d" && rest < 2 * size) continue;
-    const count = Math.floor(rest / size);
-    rest -= count * size;
-    if (count > 0) text += `${count}${unit}`;
-  }
-  return text;
-}
-function trim(value) {
-  return String(Math.floor(value * 10) / 10);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  formatDuration,
-  parseDuration
+  startWorker
 });
 
 //# part chunk-F57YPL34.js
@@ -3077,63 +3784,187 @@ function link(target) {
   signalIdentity
 });
 
-//# part chunk-HHC24EER.js
+//# part chunk-G7QAJNS3.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  byteLength: () => byteLength,
-  canonical: () => canonical,
-  compareIds: () => compareIds,
-  conditionOf: () => conditionOf,
-  defaultEngine: () => defaultEngine,
-  earlyState: () => earlyState,
-  ensureKey: () => ensureKey,
-  environmentDigest: () => environmentDigest,
-  excerpt: () => excerpt,
-  findEngine: () => findEngine,
-  hashOf: () => hashOf,
-  inspect: () => inspect,
-  isEnded: () => isEnded,
-  isGenuine: () => isGenuine,
-  isId: () => isId,
-  isIdPrefix: () => isIdPrefix,
-  lastLines: () => lastLines,
-  macOf: () => macOf,
-  makeId: () => makeId,
-  nextCommand: () => nextCommand,
-  nextCommands: () => nextCommands,
-  openJournal: () => openJournal,
-  plainText: () => plainText,
-  randomBytes: () => randomBytes,
-  readCancel: () => readCancel,
-  readEvents: () => readEvents,
-  readExit: () => readExit,
-  readKey: () => readKey,
-  readLaunch: () => readLaunch,
-  readMark: () => readMark,
-  readReason: () => readReason,
-  readSpec: () => readSpec,
-  readState: () => readState,
-  readWorker: () => readWorker,
-  tail: () => tail,
-  tailOfBytes: () => tailOfBytes,
-  toHex: () => toHex,
-  writeState: () => writeState
+  checkRoot: () => checkRoot,
+  ensureRoot: () => ensureRoot,
+  locateRoot: () => locateRoot
 });
 module.exports = __toCommonJS(stdin_exports);
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_4EBYOHFM = load("./chunk-4EBYOHFM.js");
-var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
 var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_node_path = __toESM(require("node:path"));
 var import_node_fs = require("node:fs");
+var import_node_path2 = __toESM(require("node:path"));
+function findWorktree(folder) {
+  for (let at = import_node_path2.default.resolve(folder); ; at = import_node_path2.default.dirname(at)) {
+    const facts = (0, import_chunk_OMHQQKXJ.factsOf)(import_node_path2.default.join(at, ".git"));
+    if (facts?.kind === "folder" || facts?.kind === "file") return at;
+    if (at === import_node_path2.default.dirname(at)) return void 0;
+  }
+}
+function tracksAnything(folder) {
+  const root = findWorktree(import_node_path2.default.dirname(folder));
+  if (root === void 0) return false;
+  const index = readIndex(root);
+  if (!index) return false;
+  const wanted = `${import_node_path2.default.relative(root, folder).split(import_node_path2.default.sep).join("/")}/`;
+  for (const name of indexNames(index)) {
+    if (name.startsWith(wanted)) return true;
+    if (name > wanted && name.slice(0, wanted.length) > wanted) return false;
+  }
+  return false;
+}
+function readIndex(root) {
+  try {
+    const dotGit = import_node_path2.default.join(root, ".git");
+    const folder = (0, import_chunk_OMHQQKXJ.isFolder)(dotGit) ? dotGit : linkedFolder(root, (0, import_node_fs.readFileSync)(dotGit, "utf8"));
+    const bytes = (0, import_node_fs.readFileSync)(import_node_path2.default.join(folder, "index"));
+    return bytes.toString("latin1", 0, 4) === "DIRC" ? bytes : void 0;
+  } catch {
+    return void 0;
+  }
+}
+function linkedFolder(root, text) {
+  return import_node_path2.default.resolve(root, text.replace(/^gitdir:\s*<>/, "").trim());
+}
+function* indexNames(bytes) {
+  const version = bytes.readUInt32BE(4);
+  if (version < 2 || version > 4) return;
+  let at = 12;
+  let name = "";
+  for (let left = bytes.readUInt32BE(8); left > 0 && at + 62 < bytes.length; left -= 1) {
+    const start = at;
+    const isExtended = version >= 3 && (bytes.readUInt16BE(at + 60) & 16384) !== 0;
+    at += isExtended ? 64 : 62;
+    let kept = 0;
+    if (version === 4) {
+      let byte = bytes[at++] ?? 0;
+      let strip = byte & 127;
+      while (byte & 128) {
+        byte = bytes[at++] ?? 0;
+        strip = strip + 1 << 7 | byte & 127;
+      }
+      kept = Math.max(0, name.length - strip);
+    }
+    const end = bytes.indexOf(0, at);
+    if (end < 0) return;
+    name = name.slice(0, kept) + bytes.toString("latin1", at, end);
+    at = version === 4 ? end + 1 : start + (end - start + 8 & ~7);
+    yield name;
+  }
+}
+var folderName = ".job-state";
+var elsewhere = "use another place with --state-dir DIR or JOB_STATE_DIR";
+function locateRoot(given) {
+  const named = given.option ?? given.variable;
+  if (named !== void 0) {
+    if (named === "") throw new import_chunk_NVPF5LEY.FaultError("usage", 'cannot use --state-dir "": it needs the path of a folder');
+    const folder = import_node_path.default.resolve(given.cwd, named);
+    return { folder, option: ["--state-dir", folder] };
+  }
+  const worktree = findWorktree(given.cwd);
+  if (worktree !== void 0) return { folder: import_node_path.default.join(worktree, folderName), option: [] };
+  for (let at = given.cwd; ; at = import_node_path.default.dirname(at)) {
+    const folder = import_node_path.default.join(at, folderName);
+    if ((0, import_chunk_OMHQQKXJ.factsOf)(folder)?.uid === userId() && (0, import_chunk_OMHQQKXJ.exists)((0, import_chunk_HDZ43QIN.rootPaths)(folder).meta)) return { folder, option: [] };
+    if (at === import_node_path.default.dirname(at)) return { folder: import_node_path.default.join(given.cwd, folderName), option: [] };
+  }
+}
+function checkRoot(folder) {
+  const facts = (0, import_chunk_OMHQQKXJ.factsOf)(folder);
+  if (!facts) return false;
+  if (facts.kind === "link") throw unusable(folder, "it is a symbolic link");
+  if (facts.kind !== "folder") throw unusable(folder, "it is no folder");
+  if (facts.uid !== userId()) throw unusable(folder, `it belongs to user ${facts.uid}, not to us (${userId()})`);
+  if ((facts.mode & 18) !== 0)
+    throw unusable(folder, `others may write into it (mode ${(facts.mode & 511).toString(8)})`);
+  let names;
+  try {
+    names = (0, import_chunk_OMHQQKXJ.listNames)(folder);
+  } catch (error) {
+    throw unusable(folder, `it cannot be read (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`);
+  }
+  if (names.length === 0) return false;
+  const meta = (0, import_chunk_DUQLCV7D.readJson)((0, import_chunk_HDZ43QIN.rootPaths)(folder).meta);
+  if (meta.kind !== "ok" || meta.value.tool !== "job-companion")
+    throw unusable(folder, "it holds files but no meta.json of ours");
+  if (typeof meta.value.schema !== "number" || meta.value.schema > 1) {
+    throw unusable(folder, `a newer release wrote it (schema ${String(meta.value.schema)}, known: 1)`);
+  }
+  if (tracksAnything(folder))
+    throw unusable(folder, "git tracks files in it, so a repository may have brought it along");
+  for (const name of ["active", "jobs", "once", "slots"]) {
+    const inner = (0, import_chunk_OMHQQKXJ.factsOf)(import_node_path.default.join(folder, name));
+    if (inner && (inner.kind !== "folder" || inner.uid !== userId()))
+      throw unusable(folder, `its ${name} is no folder of ours`);
+  }
+  return true;
+}
+function ensureRoot(folder) {
+  try {
+    if (checkRoot(folder)) {
+      if (!(0, import_chunk_OMHQQKXJ.isWritable)(folder)) throw unusable(folder, "it is not writable");
+      for (const name of ["active", "jobs", "once", "slots"]) (0, import_chunk_DUQLCV7D.createFolder)(import_node_path.default.join(folder, name));
+      return;
+    }
+    if ((0, import_chunk_OMHQQKXJ.exists)(folder)) {
+      fill(folder);
+      return;
+    }
+    const fresh = `${folder}.new-${process.pid}`;
+    (0, import_chunk_DUQLCV7D.createFolder)(fresh);
+    fill(fresh);
+    if (!(0, import_chunk_OMHQQKXJ.moveFolder)(fresh, folder)) (0, import_chunk_OMHQQKXJ.removeTree)(fresh);
+    checkRoot(folder);
+  } catch (error) {
+    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
+    throw unusable(folder, `it cannot be made or written (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? String(error)})`);
+  }
+}
+function fill(folder) {
+  const paths = (0, import_chunk_HDZ43QIN.rootPaths)(folder);
+  for (const inner of [paths.active, paths.once, paths.slots, paths.jobs]) (0, import_chunk_DUQLCV7D.createFolder)(inner);
+  (0, import_chunk_DUQLCV7D.writeFile)(paths.ignore, "*\n", { sync: false });
+  (0, import_chunk_DUQLCV7D.writeJson)(paths.meta, { schema: 1, tool: "job-companion", created_at: (0, import_chunk_HDZ43QIN.isoNow)() });
+}
+function unusable(folder, reason) {
+  return new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use the state folder ${folder}: ${reason}`, elsewhere);
+}
+function userId() {
+  return process.getuid?.() ?? 0;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  checkRoot,
+  ensureRoot,
+  locateRoot
+});
+
+//# part chunk-HBGCQMRM.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  compareIds: () => compareIds,
+  defaultEngine: () => defaultEngine,
+  findEngine: () => findEngine,
+  idTimeMs: () => idTimeMs,
+  isId: () => isId,
+  isIdPrefix: () => isIdPrefix,
+  makeId: () => makeId
+});
+module.exports = __toCommonJS(stdin_exports);
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
 var idPattern = /^[a-z]{2,12}-[0-9a-z]{8,9}-[0-9a-z]{6}$/;
 var prefixPattern = /^[a-z]{2,12}(?:-[0-9a-z]{0,9}(?:-[0-9a-z]{0,6})?)?$/;
-function makeId(verb, nowMs2, random) {
+function makeId(verb, nowMs, random) {
   const digits = Array.from(random.subarray(0, 6), (byte) => (byte % 36).toString(36)).join("");
-  return `${verb}-${nowMs2.toString(36)}-${digits}`;
+  return `${verb}-${nowMs.toString(36)}-${digits}`;
 }
 function isId(text) {
   return idPattern.test(text);
@@ -3147,115 +3978,6 @@ function idTimeMs(id) {
 function compareIds(a, b) {
   return idTimeMs(a) - idTimeMs(b) || (a < b ? -1 : a > b ? 1 : 0);
 }
-function openJournal(paths, job) {
-  const last = (0, import_chunk_DUQLCV7D.readRange)(paths.events, -1, 1);
-  if (last && last.size > 0 && last.bytes[0] !== 10) (0, import_chunk_DUQLCV7D.appendText)(paths.events, "\n");
-  const journal = {
-    seq: newestSeq(paths),
-    append(type, fields = {}) {
-      const event = { seq: journal.seq + 1, at: (0, import_chunk_4EBYOHFM.isoNow)(), job: job.id, owner: job.owner, type, ...fields };
-      let line = JSON.stringify(event);
-      if (Buffer.byteLength(line) > import_chunk_CRABIWOM.eventLineBytes) {
-        line = JSON.stringify({ seq: event.seq, at: event.at, job: job.id, owner: job.owner, type, truncated: true });
-      }
-      (0, import_chunk_DUQLCV7D.appendText)(paths.events, `${line}
-`);
-      journal.seq = event.seq;
-      return event;
-    }
-  };
-  return journal;
-}
-var chunk = 256 * 1024;
-function readEvents(paths, after, limit) {
-  let size = chunk;
-  for (; ; ) {
-    const part = (0, import_chunk_DUQLCV7D.readRange)(paths.events, -size, size);
-    if (!part) return { events: [], more: false, missed: false };
-    const isWhole = part.bytes.length >= part.size;
-    const events = parseEvents(part.bytes.toString("utf8"), isWhole);
-    const first = events[0]?.seq ?? 0;
-    if (!isWhole && first > after + 1 && size < 64 * chunk) {
-      size *= 4;
-      continue;
-    }
-    const wanted = events.filter((event) => event.seq > after);
-    return { events: wanted.slice(0, limit), more: wanted.length > limit, missed: !isWhole && first > after + 1 };
-  }
-}
-function newestSeq(paths) {
-  const part = (0, import_chunk_DUQLCV7D.readRange)(paths.events, -2 * import_chunk_CRABIWOM.eventLineBytes, 2 * import_chunk_CRABIWOM.eventLineBytes);
-  if (!part) return 0;
-  return parseEvents(part.bytes.toString("utf8"), part.bytes.length >= part.size).at(-1)?.seq ?? 0;
-}
-function parseEvents(text, isWhole) {
-  const lines = text.split("\n");
-  if (!isWhole) lines.shift();
-  const events = [];
-  for (const line of lines) {
-    if (line === "") continue;
-    try {
-      const value = JSON.parse(line);
-      if (typeof value === "object" && value !== null && typeof value.seq === "number") events.push(value);
-    } catch {
-    }
-  }
-  return events;
-}
-var encoder = new TextEncoder();
-var decoder = new TextDecoder();
-var stringSequence = /(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?/g;
-var controlSequence = /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?/g;
-var shortSequence = /\x1b[ -/]*[0-~]?/g;
-function byteLength(text) {
-  return encoder.encode(text).length;
-}
-function plainText(text) {
-  return text.replaceAll("\r\n", "\n").replace(stringSequence, "").replace(controlSequence, "").replace(shortSequence, "").replaceAll("\r", "\n").replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g, "");
-}
-function excerpt(text, limit) {
-  const bytes = encoder.encode(text);
-  if (bytes.length <= limit) return text;
-  let end = Math.max(0, limit - 3);
-  while (end > 0 && isContinuation(bytes[end])) end -= 1;
-  return `${decoder.decode(bytes.subarray(0, end))}\u2026`;
-}
-function tail(text, limit) {
-  const bytes = encoder.encode(text);
-  if (bytes.length <= limit) return { text, truncated: false };
-  return { text: decoder.decode(tailOfBytes(bytes, limit)), truncated: true };
-}
-function tailOfBytes(bytes, limit) {
-  let start = Math.max(0, bytes.length - limit);
-  while (start > 0 && start < bytes.length && isContinuation(bytes[start])) start += 1;
-  return bytes.subarray(start);
-}
-function lastLines(bytes, count) {
-  let seen = 0;
-  for (let at = bytes.length - 2; at >= 0; at -= 1) {
-    if (bytes[at] !== 10) continue;
-    seen += 1;
-    if (seen === count) return bytes.subarray(at + 1);
-  }
-  return bytes;
-}
-function isContinuation(byte) {
-  return byte !== void 0 && (byte & 192) === 128;
-}
-function nextCommand(option, ...words) {
-  return (0, import_chunk_4EBYOHFM.quoteWords)([...(0, import_chunk_4EBYOHFM.selfWords)(), ...words, ...option]);
-}
-var nextCommands = {
-  wait: (id, option) => nextCommand(option, "wait", id, "--timeout", "10m"),
-  observe: (id, option) => nextCommand(option, "observe", id),
-  result: (id, option) => nextCommand(option, "result", id),
-  status: (option) => nextCommand(option, "status"),
-  cancel: (id, option) => nextCommand(option, "cancel", id),
-  restart: (id, option) => nextCommand(option, "restart", id),
-  doctor: (id, option) => nextCommand(option, "doctor", id),
-  continue: (id, option) => nextCommand(option, "continue", "--job", id, "--prompt", "TEXT")
-};
-var outcomes = ["done", "failed", "timed_out", "crashed", "canceled"];
 var nodeOptions = ["--max-semi-space-size=1", "--no-warnings"];
 var local = {
   id: "local",
@@ -3263,9 +3985,9 @@ var local = {
     const { spawnDetached } = await Promise.resolve().then(() => __toESM(load("./spawn-GLCVH4E6.js")));
     const pid = spawnDetached({
       program: process.execPath,
-      args: [...nodeOptions, (0, import_chunk_4EBYOHFM.companionFile)(), "_worker", worker.stateRoot, worker.id],
+      args: [...nodeOptions, (0, import_chunk_HDZ43QIN.companionFile)(), "_worker", worker.stateRoot, worker.id],
       cwd: "/",
-      environment: (0, import_chunk_4EBYOHFM.workerEnvironment)(worker.mark),
+      environment: (0, import_chunk_HDZ43QIN.workerEnvironment)(worker.mark),
       logFile: worker.logFile
     });
     const identity = (0, import_chunk_F57YPL34.identityOf)(pid);
@@ -3280,504 +4002,296 @@ function findEngine(id) {
   return engines.find((engine) => engine.id === id);
 }
 var defaultEngine = local;
-var states = ["queued", "starting", "running", "stopping", "done", "failed", "timed_out", "crashed", "canceled"];
-var kinds = ["staff", "run", "watch", "timer", "gate", "loop"];
-function readSpec(paths) {
-  return typed(paths.spec, (value) => {
-    if (typeof value.id !== "string" || paths.folder.split("/").at(-1) !== value.id)
-      return "its id is not that of its folder";
-    if (!kinds.includes(String(value.kind))) return `unknown kind ${String(value.kind)}`;
-    if (typeof value.mark !== "string" || value.mark.length < 16) return "no mark";
-    for (const name of ["verb", "created_at", "engine", "cwd", "mac"])
-      if (typeof value[name] !== "string") return `no ${name}`;
-    for (const name of ["deadline_ms", "deadline_mono_ms", "kill_grace_ms", "max_output_bytes"]) {
-      if (typeof value[name] !== "number") return `no ${name}`;
-    }
-    if (!(0, import_chunk_F57YPL34.isIdentity)(value.launcher)) return "no launcher identity";
-    if (value.kind === "run" && (!isObject(value.run) || !isWords(value.run.argv))) return "no command";
-    if (value.kind === "staff" && (!isObject(value.staff) || typeof value.staff.prompt !== "string")) return "no task";
-    return void 0;
-  });
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  compareIds,
+  defaultEngine,
+  findEngine,
+  idTimeMs,
+  isId,
+  isIdPrefix,
+  makeId
+});
+
+//# part chunk-HDZ43QIN.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  atMonotonic: () => atMonotonic,
+  childEnvironment: () => childEnvironment,
+  companionFile: () => companionFile,
+  comparableEnvironment: () => comparableEnvironment,
+  configFolder: () => configFolder,
+  credentialNames: () => credentialNames,
+  findProgram: () => findProgram,
+  isoNow: () => isoNow,
+  isoOf: () => isoOf,
+  jobPaths: () => jobPaths,
+  markVariable: () => markVariable,
+  monotonicMs: () => monotonicMs,
+  nowMs: () => nowMs,
+  rootPaths: () => rootPaths,
+  selfWords: () => selfWords,
+  sleep: () => sleep,
+  stagePath: () => stagePath,
+  uncarriableNames: () => uncarriableNames,
+  variables: () => variables,
+  workerEnvironment: () => workerEnvironment
+});
+module.exports = __toCommonJS(stdin_exports);
+var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_node_path = __toESM(require("node:path"));
+var import_node_path2 = __toESM(require("node:path"));
+var import_node_path3 = __toESM(require("node:path"));
+function nowMs() {
+  return Date.now();
 }
-function readState(paths) {
-  const read = typed(paths.state, (value) => {
-    if (!states.includes(String(value.state))) return `unknown state ${String(value.state)}`;
-    return typeof value.rev === "number" && typeof value.seq === "number" ? void 0 : "no rev or seq";
-  });
-  if (read.kind !== "ok") return read;
-  const missing = { warnings: [], error: null, conversation: null, output: null, usage: null, reconciled: false };
-  return { kind: "ok", value: { ...missing, ...read.value } };
+function isoNow() {
+  return (/* @__PURE__ *<>/ new Date()).toISOString();
 }
-function readLaunch(paths) {
-  return typed(paths.launch, (value) => (0, import_chunk_F57YPL34.isIdentity)(value.worker) ? void 0 : "no identity of a worker");
+function isoOf(ms) {
+  return new Date(ms).toISOString();
 }
-function readWorker(paths) {
-  return typed(paths.worker, (value) => {
-    if (!(0, import_chunk_F57YPL34.isIdentity)(value.worker)) return "no identity of a worker";
-    const others = [value.shim, value.child].filter((one) => one !== null && one !== void 0);
-    return others.every(import_chunk_F57YPL34.isIdentity) ? void 0 : "a damaged identity";
-  });
+function monotonicMs() {
+  return Number(process.hrtime.bigint() / 1000000n);
 }
-function readExit(paths) {
-  const read = (0, import_chunk_DUQLCV7D.readJson)(paths.exit);
-  if (read.kind !== "ok" || !Number.isInteger(read.value.exit_code)) return void 0;
-  return {
-    exit_code: Number(read.value.exit_code),
-    signaled: read.value.signaled === true,
-    spawn_failed: read.value.spawn_failed === true
+function sleep(ms) {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+var longest = 2 ** 31 - 1;
+function atMonotonic(atMs, fn) {
+  let timer;
+  const arm = () => {
+    const rest = atMs - monotonicMs();
+    if (rest <= 0) timer = setTimeout(fn, 0);
+    else timer = setTimeout(rest > longest ? arm : check, Math.min(rest, longest));
   };
+  const check = () => monotonicMs() >= atMs ? fn() : arm();
+  arm();
+  return () => clearTimeout(timer);
 }
-function readCancel(paths) {
-  const read = (0, import_chunk_DUQLCV7D.readJson)(paths.cancel);
-  return read.kind === "ok" ? read.value : void 0;
-}
-function readReason(paths) {
-  return (0, import_chunk_DUQLCV7D.readText)(paths.reason, 64)?.trim() || void 0;
-}
-function readMark(file, boot) {
-  const text = (0, import_chunk_DUQLCV7D.readText)(file, 4096);
-  if (!text?.endsWith("\n")) return void 0;
-  const row = (0, import_chunk_F57YPL34.parseStat)(text);
-  const [pid, ...start] = row ? [String(row.pid), row.start] : text.trim().split(" ");
-  const identity = { pid: Number(pid), start_token: start.join(" "), boot_id: boot.boot_id, pid_ns: boot.pid_ns };
-  return (0, import_chunk_F57YPL34.isIdentity)(identity) ? identity : void 0;
-}
-function writeState(paths, state) {
-  (0, import_chunk_DUQLCV7D.writeJson)(paths.state, state);
-}
-function typed(file, fault) {
-  const read = (0, import_chunk_DUQLCV7D.readJson)(file);
-  if (read.kind !== "ok") return read;
-  const name = file.split("/").at(-1);
-  const reason = fault(read.value);
-  return reason === void 0 ? { kind: "ok", value: read.value } : { kind: "damaged", reason: `${name}: ${reason}` };
-}
-function isObject(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-function isWords(value) {
-  return Array.isArray(value) && value.length > 0 && value.every((word) => typeof word === "string");
-}
-function isEnded(state) {
-  return outcomes.includes(state.state);
-}
-function inspect(root, id) {
-  const paths = (0, import_chunk_4EBYOHFM.jobPaths)(root, id);
-  const [spec, state] = [readSpec(paths), readState(paths)];
-  const isOver = state.kind === "ok" && isEnded(state.value);
-  const who = isOver ? nobody : whoIsThere(paths, spec);
-  const damage = damageOf(spec, state, who.seen.worker);
-  return {
-    id,
-    root,
-    paths,
-    spec: presentIn(spec),
-    damage,
-    state: damage === null ? presentIn(state) ?? earlyState(id, presentIn(spec)) : damagedState(id, damage),
-    ...who
-  };
-}
-var nobody = {
-  launch: null,
-  worker: null,
-  shim: null,
-  child: null,
-  seen: { worker: "none", shim: "none" },
-  isOtherBoot: false,
-  isClaimed: false,
-  exit: void 0,
-  reason: void 0,
-  cancel: void 0,
-  leaseAgeMs: null
+var env = process.env;
+var carried = {
+  NODE_OPTIONS: "JOB_COMPANION_NODE_OPTIONS",
+  NODE_EXTRA_CA_CERTS: "JOB_COMPANION_EXTRA_CA_CERTS"
 };
-function whoIsThere(paths, spec) {
-  const launch = presentIn(readLaunch(paths));
-  const worker = presentIn(readWorker(paths));
-  const boot = worker?.worker ?? launch?.worker ?? null;
-  const shim = worker?.shim ?? (boot ? readMark(paths.shimMark, boot) : void 0) ?? null;
-  const child = worker?.child ?? (boot ? readMark(paths.childMark, boot) : void 0) ?? null;
-  const engine = findEngine(spec.kind === "ok" ? spec.value.engine : "local") ?? defaultEngine;
-  const lease = (0, import_chunk_OMHQQKXJ.factsOf)(paths.lease);
-  return {
-    launch,
-    worker,
-    shim,
-    child,
-    seen: { worker: bestOf([launch?.worker, worker?.worker], engine.alive), shim: bestOf([shim], engine.alive) },
-    isOtherBoot: boot !== null && boot.boot_id !== (0, import_chunk_F57YPL34.bootId)(),
-    isClaimed: (0, import_chunk_OMHQQKXJ.exists)(paths.started),
-    exit: readExit(paths),
-    reason: readReason(paths),
-    cancel: readCancel(paths),
-    leaseAgeMs: lease ? Math.max(0, (0, import_chunk_4EBYOHFM.nowMs)() - lease.modifiedMs) : null
-  };
+var markVariable = "JOB_COMPANION_MARK";
+var roleVariable = "JOB_COMPANION_ROLE";
+var variables = {
+  stateDir: () => env.JOB_STATE_DIR || void 0,
+  owner: () => env.JOB_OWNER || void 0,
+  searchPath: () => env.PATH ?? "",
+  home: () => env.HOME || void 0,
+  noColor: () => Boolean(env.NO_COLOR) || env.TERM === "dumb"
+};
+function configFolder() {
+  if (env.XDG_CONFIG_HOME && import_node_path.default.isAbsolute(env.XDG_CONFIG_HOME))
+    return import_node_path.default.join(env.XDG_CONFIG_HOME, "job-companion");
+  return env.HOME ? import_node_path.default.join(env.HOME, ".config", "job-companion") : void 0;
 }
-function conditionOf(view) {
-  if (view.damage !== null) return "damaged";
-  if (isEnded(view.state)) return "ended";
-  const { worker, shim } = view.seen;
-  if (worker === "alive") return "supervised";
-  if (!view.spec) return "damaged";
-  if (worker === "unknown") return isLongOver(view) ? "lost" : "unseen";
-  if (view.isOtherBoot) return "host_restarted";
-  if (view.isClaimed) {
-    if (view.exit) return "over";
-    if (shim === "alive") return "orphaned";
-    if (shim === "unknown") return "unseen";
-    return shim === "none" && ageOf(view.paths.started) < 1e3 ? "orphaned" : "lost";
+function workerEnvironment(mark) {
+  const result = definedOnly(env);
+  for (const [name, alias] of Object.entries(carried)) {
+    delete result[alias];
+    const value = result[name];
+    delete result[name];
+    if (value !== void 0) result[alias] = value;
   }
-  if (view.launch || view.worker) return "unclaimed";
-  const isLauncherAlive = (findEngine(view.spec.engine) ?? defaultEngine).alive(view.spec.launcher) === "alive";
-  return isLauncherAlive || ageOf(view.paths.spec) < import_chunk_CRABIWOM.startLimitMs ? "starting" : "never_started";
+  return { ...result, [markVariable]: mark, [roleVariable]: "worker" };
 }
-function isLongOver(view) {
-  if (!view.spec || view.leaseAgeMs === null || view.leaseAgeMs < import_chunk_CRABIWOM.leaseStaleMs) return false;
-  const latest = Date.parse(view.spec.created_at) + view.spec.deadline_ms + view.spec.kill_grace_ms + import_chunk_CRABIWOM.unseenGraceMs;
-  return (0, import_chunk_4EBYOHFM.nowMs)() > latest;
+function childEnvironment(own) {
+  const result = definedOnly(env);
+  for (const [name, alias] of Object.entries(carried)) {
+    const value = result[alias];
+    delete result[alias];
+    if (value !== void 0) result[name] = value;
+  }
+  for (const name of [...own.remove, "JOB_STATE_DIR", "OLDPWD", roleVariable]) delete result[name];
+  return { ...result, ...own.add, PWD: own.cwd, JOB_ID: own.id, JOB_OWNER: own.id, [markVariable]: own.mark };
 }
-function ageOf(target) {
-  const facts = (0, import_chunk_OMHQQKXJ.factsOf)(target);
-  return facts ? (0, import_chunk_4EBYOHFM.nowMs)() - facts.modifiedMs : Number.POSITIVE_INFINITY;
-}
-function bestOf(identities, alive) {
-  const seen = identities.filter((one) => one !== null && one !== void 0).map(alive);
-  for (const answer of ["alive", "unknown", "dead"]) if (seen.includes(answer)) return answer;
-  return "none";
-}
-function earlyState(id, spec) {
-  return {
-    schema: 1,
-    id,
-    rev: 0,
-    state: "starting",
-    health: "unknown",
-    attention_kind: null,
-    seq: 0,
-    created_at: spec?.created_at ?? (0, import_chunk_4EBYOHFM.isoOf)(idTimeMs(id)),
-    started_at: null,
-    ended_at: null,
-    duration_ms: null,
-    exit_code: null,
-    signal: null,
-    signal_certain: null,
-    error: null,
-    warnings: [],
-    conversation: null,
-    reconciled: false,
-    output: null,
-    usage: null
-  };
-}
-function damagedState(id, damage) {
-  const error = { code: "state_damaged", message: `the record of this job cannot be used: ${damage}` };
-  return { ...earlyState(id, null), state: "failed", error };
-}
-function damageOf(spec, state, worker) {
-  if (worker === "alive") return null;
-  if (state.kind === "damaged") return state.reason;
-  if (state.kind === "ok" && isEnded(state.value)) return null;
-  if (spec.kind === "ok") return null;
-  return spec.kind === "damaged" ? spec.reason : "spec.json is missing";
-}
-function presentIn(read) {
-  return read.kind === "ok" ? read.value : null;
-}
-var constants = new Uint32Array([
-  1116352408,
-  1899447441,
-  3049323471,
-  3921009573,
-  961987163,
-  1508970993,
-  2453635748,
-  2870763221,
-  3624381080,
-  310598401,
-  607225278,
-  1426881987,
-  1925078388,
-  2162078206,
-  2614888103,
-  3248222580,
-  3835390401,
-  4022224774,
-  264347078,
-  604807628,
-  770255983,
-  1249150122,
-  1555081692,
-  1996064986,
-  2554220882,
-  2821834349,
-  2952996808,
-  3210313671,
-  3336571891,
-  3584528711,
-  113926993,
-  338241895,
-  666307205,
-  773529912,
-  1294757372,
-  1396182291,
-  1695183700,
-  1986661051,
-  2177026350,
-  2456956037,
-  2730485921,
-  2820302411,
-  3259730800,
-  3345764771,
-  3516065817,
-  3600352804,
-  4094571909,
-  275423344,
-  430227734,
-  506948616,
-  659060556,
-  883997877,
-  958139571,
-  1322822218,
-  1537002063,
-  1747873779,
-  1955562222,
-  2024104815,
-  2227730452,
-  2361852424,
-  2428436474,
-  2756734187,
-  3204031479,
-  3329325298
-]);
-var blockBytes = 64;
-function sha256(data) {
-  const hash = new Uint32Array([
-    1779033703,
-    3144134277,
-    1013904242,
-    2773480762,
-    1359893119,
-    2600822924,
-    528734635,
-    1541459225
+function comparableEnvironment() {
+  const passing = /* @__PURE__ *<>/ new Set([
+    "_",
+    "PWD",
+    "OLDPWD",
+    "SHLVL",
+    "JOB_ID",
+    "JOB_OWNER",
+    "JOB_STATE_DIR",
+    markVariable,
+    "COLUMNS",
+    "LINES"
   ]);
-  const padded = new Uint8Array(Math.ceil((data.length + 9) / blockBytes) * blockBytes);
-  padded.set(data);
-  padded[data.length] = 128;
-  const view = new DataView(padded.buffer);
-  view.setUint32(padded.length - 8, Math.floor(data.length / 2 ** 29));
-  view.setUint32(padded.length - 4, data.length << 3);
-  const words = new Uint32Array(64);
-  for (let at = 0; at < padded.length; at += blockBytes) mixBlock(hash, view, at, words);
-  const digest = new Uint8Array(32);
-  const out = new DataView(digest.buffer);
-  hash.forEach((word, index) => {
-    out.setUint32(index * 4, word);
-  });
-  return digest;
-}
-function hmacSha256(key, data) {
-  const block = new Uint8Array(blockBytes);
-  block.set(key.length > blockBytes ? sha256(key) : key);
-  const inner = sha256(
-    joined(
-      block.map((byte) => byte ^ 54),
-      data
-    )
-  );
-  return sha256(
-    joined(
-      block.map((byte) => byte ^ 92),
-      inner
-    )
-  );
-}
-function toHex(bytes) {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-function joined(a, b) {
-  const whole = new Uint8Array(a.length + b.length);
-  whole.set(a);
-  whole.set(b, a.length);
-  return whole;
-}
-function mixBlock(hash, view, at, w) {
-  for (let i = 0; i < 16; i += 1) w[i] = view.getUint32(at + i * 4);
-  for (let i = 16; i < 64; i += 1) {
-    const x = w[i - 15];
-    const y = w[i - 2];
-    const s0 = rotate(x, 7) ^ rotate(x, 18) ^ x >>> 3;
-    const s1 = rotate(y, 17) ^ rotate(y, 19) ^ y >>> 10;
-    w[i] = w[i - 16] + s0 + w[i - 7] + s1;
+  const given = definedOnly(env);
+  for (const [name, alias] of Object.entries(carried)) {
+    const value = given[alias];
+    delete given[alias];
+    if (value !== void 0) given[name] = value;
   }
-  let a = hash[0];
-  let b = hash[1];
-  let c = hash[2];
-  let d = hash[3];
-  let e = hash[4];
-  let f = hash[5];
-  let g = hash[6];
-  let h = hash[7];
-  for (let i = 0; i < 64; i += 1) {
-    const s1 = (e >>> 6 | e << 26) ^ (e >>> 11 | e << 21) ^ (e >>> 25 | e << 7);
-    const t1 = h + s1 + (e & f ^ ~e & g) + constants[i] + w[i] | 0;
-    const s0 = (a >>> 2 | a << 30) ^ (a >>> 13 | a << 19) ^ (a >>> 22 | a << 10);
-    const t2 = s0 + (a & b ^ a & c ^ b & c) | 0;
-    h = g;
-    g = f;
-    f = e;
-    e = d + t1 | 0;
-    d = c;
-    c = b;
-    b = a;
-    a = t1 + t2 | 0;
+  const names = Object.keys(given).filter((name) => !passing.has(name));
+  return names.sort().map((name) => `${name}=${given[name]}`).join("\0");
+}
+var credentialName = /(?:^|_)(?:API_?KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|ACCESS_KEY(?:_ID)?)$/i;
+function credentialNames() {
+  return Object.keys(env).filter((name) => credentialName.test(name)).sort();
+}
+function uncarriableNames() {
+  return Object.keys(env).filter((name) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)).sort();
+}
+function definedOnly(source) {
+  const result = {};
+  for (const [name, value] of Object.entries(source)) if (value !== void 0) result[name] = value;
+  return result;
+}
+function findProgram(name, cwd) {
+  if (name.includes("/")) {
+    const file = import_node_path2.default.resolve(cwd, name);
+    return (0, import_chunk_OMHQQKXJ.isExecutable)(file) ? file : void 0;
   }
-  hash[0] = hash[0] + a;
-  hash[1] = hash[1] + b;
-  hash[2] = hash[2] + c;
-  hash[3] = hash[3] + d;
-  hash[4] = hash[4] + e;
-  hash[5] = hash[5] + f;
-  hash[6] = hash[6] + g;
-  hash[7] = hash[7] + h;
-}
-function rotate(word, bits) {
-  return word >>> bits | word << 32 - bits;
-}
-function randomBytes(count) {
-  const bytes = new Uint8Array(count);
-  const fd = (0, import_node_fs.openSync)("/dev/urandom", "r");
-  try {
-    for (let done = 0; done < count; ) done += (0, import_node_fs.readSync)(fd, bytes, done, count - done, null);
-  } finally {
-    (0, import_node_fs.closeSync)(fd);
+  for (const folder of variables.searchPath().split(":")) {
+    const file = import_node_path2.default.resolve(cwd, folder || ".", name);
+    if ((0, import_chunk_OMHQQKXJ.isExecutable)(file)) return file;
   }
-  return bytes;
+  return void 0;
 }
-var longBytes = 64 * 1024;
-function readKey() {
-  const folder = (0, import_chunk_4EBYOHFM.configFolder)();
-  if (folder === void 0) return void 0;
-  const file = import_node_path.default.join(folder, "key");
-  const facts = (0, import_chunk_OMHQQKXJ.factsOf)(file);
-  if (!facts) return void 0;
-  const isPrivate = facts.kind === "file" && facts.uid === process.getuid?.() && (facts.mode & 63) === 0;
-  const key = isPrivate ? (0, import_chunk_DUQLCV7D.readText)(file, 1024)?.trim() : void 0;
-  if (key && /^[0-9a-f]{64}$/.test(key)) return key;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot use the key ${file}: it must be a file of yours with mode 600 and 64 hex digits`
-  );
+function companionFile() {
+  return (0, import_chunk_OMHQQKXJ.realPath)(process.argv[1] ?? "");
 }
-function ensureKey() {
-  const known = readKey();
-  if (known) return known;
-  const folder = (0, import_chunk_4EBYOHFM.configFolder)();
-  if (folder === void 0) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      "cannot find your config folder: neither HOME nor XDG_CONFIG_HOME is set",
-      "set HOME"
-    );
-  }
-  try {
-    makeFolders(folder);
-    (0, import_chunk_DUQLCV7D.createFile)(import_node_path.default.join(folder, "key"), `${toHex(randomBytes(32))}
-`);
-  } catch (error) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot make the key in ${folder} (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`,
-      "set XDG_CONFIG_HOME to a folder that you may write"
-    );
-  }
-  return ensureKey();
+function selfWords() {
+  const onPath = findProgram("node", "/");
+  const isSame = onPath !== void 0 && (0, import_chunk_OMHQQKXJ.realPath)(onPath) === (0, import_chunk_OMHQQKXJ.realPath)(process.execPath);
+  return [isSame ? "node" : process.execPath, companionFile()];
 }
-function macOf(spec, key) {
-  return keyedDigest(key, canonical(spec));
+function rootPaths(folder) {
+  return {
+    meta: import_node_path3.default.join(folder, "meta.json"),
+    ignore: import_node_path3.default.join(folder, ".gitignore"),
+    config: import_node_path3.default.join(folder, "config.json"),
+    active: import_node_path3.default.join(folder, "active"),
+    once: import_node_path3.default.join(folder, "once"),
+    slots: import_node_path3.default.join(folder, "slots"),
+    jobs: import_node_path3.default.join(folder, "jobs"),
+    lock: import_node_path3.default.join(folder, "lock")
+  };
 }
-async function isGenuine(spec, key) {
-  if (key === void 0) return false;
-  const { mac, ...rest } = spec;
-  const expected = await macOf(rest, key);
-  let difference = expected.length ^ mac.length;
-  for (let at = 0; at < expected.length; at += 1) difference |= expected.charCodeAt(at) ^ mac.charCodeAt(at);
-  return difference === 0;
+function jobPaths(root, id) {
+  const folder = `${root}/jobs/${id}`;
+  const at = (name) => `${folder}/${name}`;
+  return {
+    folder,
+    spec: at("spec.json"),
+    launch: at("launch.json"),
+    worker: at("worker.json"),
+    lease: at("lease.json"),
+    leaseFifo: at("lease.fifo"),
+    state: at("state.json"),
+    events: at("events.ndjson"),
+    snapshot: at("snapshot.json"),
+    output: at("output.log"),
+    error: at("error.log"),
+    workerLog: at("worker.log"),
+    prompt: at("prompt.txt"),
+    started: at("started"),
+    shimMark: at("started/shim"),
+    childMark: at("started/child"),
+    guardMark: at("started/guard"),
+    spawnFailed: at("started/spawn_failed"),
+    reason: at("started/reason"),
+    aliveFifo: at("started/alive.fifo"),
+    exit: at("exit.json"),
+    result: at("result.md"),
+    resultRecord: at("result.json"),
+    cancel: at("cancel.json"),
+    waiters: at("waiters"),
+    collected: at("collected.json"),
+    lock: at("lock"),
+    reserve: at("reserve"),
+    marker: `${root}/active/${id}`
+  };
 }
-function environmentDigest(key) {
-  const text = key + (0, import_chunk_4EBYOHFM.comparableEnvironment)();
-  let high = 3735928559;
-  let low = 1103547991;
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    high = Math.imul(high ^ code, 2654435761);
-    low = Math.imul(low ^ code, 1597334677);
-  }
-  high = Math.imul(high ^ high >>> 16, 2246822507) ^ Math.imul(low ^ low >>> 13, 3266489909);
-  low = Math.imul(low ^ low >>> 16, 2246822507) ^ Math.imul(high ^ high >>> 13, 3266489909);
-  return (4294967296 * (2097151 & low) + (high >>> 0)).toString(16);
-}
-function hashOf(text) {
-  return toHex(sha256(Buffer.from(text)));
-}
-function canonical(value) {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
-  if (typeof value === "object" && value !== null) {
-    const entries = Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1);
-    return `{${entries.map(([name, inner]) => `${JSON.stringify(name)}:${canonical(inner)}`).join(",")}}`;
-  }
-  return JSON.stringify(value) ?? "null";
-}
-async function keyedDigest(key, text) {
-  const bytes = Buffer.from(text);
-  if (bytes.length <= longBytes) return toHex(hmacSha256(Buffer.from(key), bytes));
-  const { createHmac } = await Promise.resolve().then(() => __toESM(require("node:crypto")));
-  return createHmac("sha256", key).update(bytes).digest("hex");
-}
-function makeFolders(folder) {
-  if ((0, import_chunk_OMHQQKXJ.factsOf)(folder)?.kind === "folder") return;
-  makeFolders(import_node_path.default.dirname(folder));
-  (0, import_chunk_DUQLCV7D.createFolder)(folder);
+function stagePath(root, id) {
+  return import_node_path3.default.join(root, "jobs", `.new-${id}`);
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  byteLength,
-  canonical,
-  compareIds,
-  conditionOf,
-  defaultEngine,
-  earlyState,
-  ensureKey,
-  environmentDigest,
-  excerpt,
-  findEngine,
-  hashOf,
-  inspect,
-  isEnded,
-  isGenuine,
-  isId,
-  isIdPrefix,
-  lastLines,
-  macOf,
-  makeId,
-  nextCommand,
-  nextCommands,
-  openJournal,
-  plainText,
-  randomBytes,
-  readCancel,
-  readEvents,
-  readExit,
-  readKey,
-  readLaunch,
-  readMark,
-  readReason,
-  readSpec,
-  readState,
-  readWorker,
-  tail,
-  tailOfBytes,
-  toHex,
-  writeState
+  atMonotonic,
+  childEnvironment,
+  companionFile,
+  comparableEnvironment,
+  configFolder,
+  credentialNames,
+  findProgram,
+  isoNow,
+  isoOf,
+  jobPaths,
+  markVariable,
+  monotonicMs,
+  nowMs,
+  rootPaths,
+  selfWords,
+  sleep,
+  stagePath,
+  uncarriableNames,
+  variables,
+  workerEnvironment
+});
+
+//# part chunk-HRJ36THT.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  findLatest: () => findLatest,
+  requireLatest: () => requireLatest
+});
+module.exports = __toCommonJS(stdin_exports);
+var import_chunk_6ORGBLLO = load("./chunk-6ORGBLLO.js");
+var import_chunk_JTMIMYBV = load("./chunk-JTMIMYBV.js");
+var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+function findLatest(root, owner, accept = () => true) {
+  for (const id of (0, import_chunk_6ORGBLLO.listJobs)(root)) {
+    const spec = (0, import_chunk_JTMIMYBV.readSpec)((0, import_chunk_HDZ43QIN.jobPaths)(root, id));
+    if (spec.kind !== "ok") continue;
+    if (owner !== null && spec.value.owner !== owner) continue;
+    if (accept(id, spec.value)) return id;
+  }
+  return void 0;
+}
+function requireLatest(root, owner, what, accept) {
+  const id = findLatest(root.folder, owner, accept);
+  if (id !== void 0) return id;
+  const whose = owner === null ? "" : ` of owner ${owner}`;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "unknown_job",
+    `cannot find ${what}${whose} in the state folder ${root.folder}`,
+    (0, import_chunk_IEU6ZQWY.quoteWords)([...(0, import_chunk_HDZ43QIN.selfWords)(), "status", ...root.option])
+  );
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  findLatest,
+  requireLatest
+});
+
+//# part chunk-IEU6ZQWY.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  quoteWords: () => quoteWords
+});
+module.exports = __toCommonJS(stdin_exports);
+var plain = /^[A-Za-z0-9_@%+:,./=-]+$/;
+function quoteWord(word) {
+  if (plain.test(word)) return word;
+  return `'${word.replaceAll("'", `'\\''`)}'`;
+}
+function quoteWords(words) {
+  return words.map(quoteWord).join(" ");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  quoteWords
 });
 
 //# part chunk-IIDDPZYY.js
@@ -3825,144 +4339,6 @@ function spawnShim(start, onEnd) {
 0 && (module.exports = {
   spawnDetached,
   spawnShim
-});
-
-//# part chunk-JAUR2LIU.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  healthOf: () => healthOf,
-  observation: () => observation
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_HHC24EER = load("./chunk-HHC24EER.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_4EBYOHFM = load("./chunk-4EBYOHFM.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
-var recentEvents = 5;
-var eventsAtMost = 50;
-function observation(view, options) {
-  const { state, spec, paths } = view;
-  const condition = (0, import_chunk_HHC24EER.conditionOf)(view);
-  const after = options.afterSeq ?? Math.max(0, state.seq - recentEvents);
-  const journal = (0, import_chunk_HHC24EER.readEvents)(paths, after, eventsAtMost);
-  const document = {
-    id: view.id,
-    kind: spec?.kind ?? null,
-    verb: spec?.verb ?? null,
-    owner: spec?.owner ?? null,
-    label: spec?.label === null || spec?.label === void 0 ? null : (0, import_chunk_HHC24EER.excerpt)((0, import_chunk_HHC24EER.plainText)(spec.label), 120),
-    state: state.state,
-    ...healthOf(view, condition),
-    supervision: condition,
-    rev: state.rev,
-    created_at: state.created_at,
-    started_at: state.started_at,
-    ended_at: state.ended_at,
-    duration_ms: state.duration_ms,
-    age_ms: Math.max(0, (0, import_chunk_4EBYOHFM.nowMs)() - Date.parse(state.created_at)),
-    deadline_ms: spec?.deadline_ms ?? null,
-    exit_code: state.exit_code,
-    signal: state.signal,
-    error: state.error === null ? null : { ...state.error, message: (0, import_chunk_HHC24EER.excerpt)((0, import_chunk_HHC24EER.plainText)(state.error.message), 400) },
-    warnings: state.warnings.slice(0, 5).map((one) => ({ code: one.code, message: (0, import_chunk_HHC24EER.excerpt)((0, import_chunk_HHC24EER.plainText)(one.message), 200) })),
-    conversation: state.conversation,
-    files: {
-      result: paths.result,
-      output: paths.output,
-      error: paths.error,
-      events: paths.events,
-      worker_log: paths.workerLog
-    },
-    next: nextFor(view, condition, options.root)
-  };
-  if (!(0, import_chunk_HHC24EER.isEnded)(state)) document.progress = progressOf(view);
-  return bound(document, journal.events, journal.more, after);
-}
-function healthOf(view, condition) {
-  const attention = (reason) => ({
-    health: "attention",
-    attention_kind: "monitor_attention",
-    reason
-  });
-  switch (condition) {
-    case "orphaned":
-    case "unclaimed":
-      return attention(
-        "the worker is gone; the command runs on under its shim, and the next wait attaches a new worker"
-      );
-    case "over":
-    case "lost":
-    case "host_restarted":
-    case "never_started":
-      return attention("it is over, and its end could not be stored from here");
-    case "supervised":
-    case "unseen":
-      if (view.leaseAgeMs !== null && view.leaseAgeMs > import_chunk_CRABIWOM.leaseStaleMs)
-        return attention(`no sign of life of the worker for ${Math.round(view.leaseAgeMs / 1e3)} s`);
-      break;
-    default:
-  }
-  return { health: view.state.health, attention_kind: view.state.attention_kind };
-}
-function nextFor(view, condition, root) {
-  if (condition === "damaged") return { doctor: import_chunk_HHC24EER.nextCommands.doctor(view.id, root.option) };
-  if (!(0, import_chunk_HHC24EER.isEnded)(view.state))
-    return { wait: import_chunk_HHC24EER.nextCommands.wait(view.id, root.option), cancel: import_chunk_HHC24EER.nextCommands.cancel(view.id, root.option) };
-  const next = { result: import_chunk_HHC24EER.nextCommands.result(view.id, root.option) };
-  if (view.state.state === "done") return next;
-  if (view.state.conversation) next.continue = import_chunk_HHC24EER.nextCommands.continue(view.id, root.option);
-  next.restart = import_chunk_HHC24EER.nextCommands.restart(view.id, root.option);
-  return next;
-}
-function progressOf(view) {
-  const { paths, spec } = view;
-  const [output, error] = [(0, import_chunk_OMHQQKXJ.factsOf)(paths.output), (0, import_chunk_OMHQQKXJ.factsOf)(paths.error)];
-  const newest = Math.max(
-    output && output.size > 0 ? output.modifiedMs : 0,
-    error && error.size > 0 ? error.modifiedMs : 0
-  );
-  const facts = {
-    stdout_bytes: output?.size ?? 0,
-    stderr_bytes: error?.size ?? 0,
-    last_output_at: newest > 0 ? (0, import_chunk_4EBYOHFM.isoOf)(newest) : null,
-    last_output_age_ms: newest > 0 ? Math.max(0, (0, import_chunk_4EBYOHFM.nowMs)() - newest) : null
-  };
-  if (spec?.staff) {
-    const snapshot = (0, import_chunk_DUQLCV7D.readJson)(paths.snapshot);
-    return snapshot.kind === "ok" ? { ...facts, ...snapshot.value } : { ...facts, tools: [], text: "", text_truncated: false };
-  }
-  const bytes = (0, import_chunk_DUQLCV7D.readRange)(paths.output, -import_chunk_CRABIWOM.tailBytes, import_chunk_CRABIWOM.tailBytes)?.bytes ?? Buffer.alloc(0);
-  const latest = (0, import_chunk_HHC24EER.tail)((0, import_chunk_HHC24EER.plainText)(bytes.toString("utf8")), import_chunk_CRABIWOM.textTailBytes);
-  return { ...facts, text: latest.text, text_truncated: latest.truncated || (output?.size ?? 0) > import_chunk_CRABIWOM.tailBytes };
-}
-function bound(document, events, isMore, after) {
-  let kept = events;
-  const make = () => ({
-    ...document,
-    events: kept,
-    next_seq: kept.at(-1)?.seq ?? after,
-    more: isMore || kept.length < events.length
-  });
-  const size = () => Buffer.byteLength(JSON.stringify(make())) + 1;
-  while (size() > import_chunk_CRABIWOM.observeBytes && kept.length > 1) kept = kept.slice(0, -1);
-  if (size() > import_chunk_CRABIWOM.observeBytes && kept[0]) {
-    const { seq, at, job, owner, type } = kept[0];
-    kept = [{ seq, at, job, owner, type, truncated: true }];
-  }
-  const progress = document.progress;
-  for (let limit = import_chunk_CRABIWOM.textTailBytes; progress && size() > import_chunk_CRABIWOM.observeBytes && limit > 64; limit = Math.floor(limit / 2)) {
-    document.progress = { ...progress, text: (0, import_chunk_HHC24EER.tail)(progress.text ?? "", limit).text, text_truncated: true };
-  }
-  if (progress && size() > import_chunk_CRABIWOM.observeBytes) document.progress = { tools_truncated: true, text_truncated: true };
-  if (size() > import_chunk_CRABIWOM.observeBytes) delete document.files;
-  return make();
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  healthOf,
-  observation
 });
 
 //# part chunk-JJRSGJW4.js
@@ -4088,284 +4464,263 @@ var __toESM = (mod, isNodeMode, target) => (target = mod != null ? __create(__ge
   __toESM
 });
 
-//# part chunk-JSSZOGOM.js
+//# part chunk-JTMIMYBV.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  refresh: () => refresh,
-  refreshAttached: () => refreshAttached,
-  startWorker: () => startWorker
+  conditionOf: () => conditionOf,
+  earlyState: () => earlyState,
+  inspect: () => inspect,
+  isEnded: () => isEnded,
+  readCancel: () => readCancel,
+  readExit: () => readExit,
+  readLaunch: () => readLaunch,
+  readMark: () => readMark,
+  readReason: () => readReason,
+  readSpec: () => readSpec,
+  readState: () => readState,
+  readWorker: () => readWorker,
+  writeState: () => writeState
 });
 module.exports = __toCommonJS(stdin_exports);
-var import_chunk_KXASCRVP = load("./chunk-KXASCRVP.js");
-var import_chunk_HHC24EER = load("./chunk-HHC24EER.js");
+var import_chunk_HBGCQMRM = load("./chunk-HBGCQMRM.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_4EBYOHFM = load("./chunk-4EBYOHFM.js");
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
 var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
 var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var settled = ["over", "lost", "host_restarted", "never_started"];
-var attachable = ["orphaned", "unclaimed"];
-async function refresh(root, id) {
-  const view = (0, import_chunk_HHC24EER.inspect)(root, id);
-  if (!settled.includes((0, import_chunk_HHC24EER.conditionOf)(view)) || !await mayAct(view)) return view;
-  try {
-    await (0, import_chunk_KXASCRVP.withLock)(view.paths.lock, () => settle((0, import_chunk_HHC24EER.inspect)(root, id)));
-  } catch (error) {
-    if (isFull(error)) throw fullError(view);
-    if (!isOutOfReach(error)) throw error;
+var outcomes = ["done", "failed", "timed_out", "crashed", "canceled"];
+var states = ["queued", "starting", "running", "stopping", "done", "failed", "timed_out", "crashed", "canceled"];
+var kinds = ["staff", "run", "watch", "timer", "gate", "loop"];
+function readSpec(paths) {
+  return typed(paths.spec, (value) => {
+    if (typeof value.id !== "string" || paths.folder.split("/").at(-1) !== value.id)
+      return "its id is not that of its folder";
+    if (!kinds.includes(String(value.kind))) return `unknown kind ${String(value.kind)}`;
+    if (typeof value.mark !== "string" || value.mark.length < 16) return "no mark";
+    for (const name of ["verb", "created_at", "engine", "cwd", "mac"])
+      if (typeof value[name] !== "string") return `no ${name}`;
+    for (const name of ["deadline_ms", "deadline_mono_ms", "kill_grace_ms", "max_output_bytes"]) {
+      if (typeof value[name] !== "number") return `no ${name}`;
+    }
+    if (!(0, import_chunk_F57YPL34.isIdentity)(value.launcher)) return "no launcher identity";
+    if (value.kind === "run" && (!isObject(value.run) || !isWords(value.run.argv))) return "no command";
+    if (value.kind === "staff" && (!isObject(value.staff) || typeof value.staff.prompt !== "string")) return "no task";
+    return void 0;
+  });
+}
+function readState(paths) {
+  const read = typed(paths.state, (value) => {
+    if (!states.includes(String(value.state))) return `unknown state ${String(value.state)}`;
+    return typeof value.rev === "number" && typeof value.seq === "number" ? void 0 : "no rev or seq";
+  });
+  if (read.kind !== "ok") return read;
+  const missing = { warnings: [], error: null, conversation: null, output: null, usage: null, reconciled: false };
+  return { kind: "ok", value: { ...missing, ...read.value } };
+}
+function readLaunch(paths) {
+  return typed(paths.launch, (value) => (0, import_chunk_F57YPL34.isIdentity)(value.worker) ? void 0 : "no identity of a worker");
+}
+function readWorker(paths) {
+  return typed(paths.worker, (value) => {
+    if (!(0, import_chunk_F57YPL34.isIdentity)(value.worker)) return "no identity of a worker";
+    const others = [value.shim, value.child].filter((one) => one !== null && one !== void 0);
+    return others.every(import_chunk_F57YPL34.isIdentity) ? void 0 : "a damaged identity";
+  });
+}
+function readExit(paths) {
+  const read = (0, import_chunk_DUQLCV7D.readJson)(paths.exit);
+  if (read.kind !== "ok" || !Number.isInteger(read.value.exit_code)) return void 0;
+  return {
+    exit_code: Number(read.value.exit_code),
+    signaled: read.value.signaled === true,
+    spawn_failed: read.value.spawn_failed === true
+  };
+}
+function readCancel(paths) {
+  const read = (0, import_chunk_DUQLCV7D.readJson)(paths.cancel);
+  return read.kind === "ok" ? read.value : void 0;
+}
+function readReason(paths) {
+  return (0, import_chunk_DUQLCV7D.readText)(paths.reason, 64)?.trim() || void 0;
+}
+function readMark(file, boot) {
+  const text = (0, import_chunk_DUQLCV7D.readText)(file, 4096);
+  if (!text?.endsWith("\n")) return void 0;
+  const row = (0, import_chunk_F57YPL34.parseStat)(text);
+  const [pid, ...start] = row ? [String(row.pid), row.start] : text.trim().split(" ");
+  const identity = { pid: Number(pid), start_token: start.join(" "), boot_id: boot.boot_id, pid_ns: boot.pid_ns };
+  return (0, import_chunk_F57YPL34.isIdentity)(identity) ? identity : void 0;
+}
+function writeState(paths, state) {
+  (0, import_chunk_DUQLCV7D.writeJson)(paths.state, state);
+}
+function typed(file, fault) {
+  const read = (0, import_chunk_DUQLCV7D.readJson)(file);
+  if (read.kind !== "ok") return read;
+  const name = file.split("/").at(-1);
+  const reason = fault(read.value);
+  return reason === void 0 ? { kind: "ok", value: read.value } : { kind: "damaged", reason: `${name}: ${reason}` };
+}
+function isObject(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+function isWords(value) {
+  return Array.isArray(value) && value.length > 0 && value.every((word) => typeof word === "string");
+}
+function isEnded(state) {
+  return outcomes.includes(state.state);
+}
+function inspect(root, id) {
+  const paths = (0, import_chunk_HDZ43QIN.jobPaths)(root, id);
+  const [spec, state] = [readSpec(paths), readState(paths)];
+  const isOver = state.kind === "ok" && isEnded(state.value);
+  const who = isOver ? nobody : whoIsThere(paths, spec);
+  const damage = damageOf(spec, state, who.seen.worker);
+  return {
+    id,
+    root,
+    paths,
+    spec: presentIn(spec),
+    damage,
+    state: damage === null ? presentIn(state) ?? earlyState(id, presentIn(spec)) : damagedState(id, damage),
+    ...who
+  };
+}
+var nobody = {
+  launch: null,
+  worker: null,
+  shim: null,
+  child: null,
+  seen: { worker: "none", shim: "none" },
+  isOtherBoot: false,
+  isClaimed: false,
+  exit: void 0,
+  reason: void 0,
+  cancel: void 0,
+  leaseAgeMs: null
+};
+function whoIsThere(paths, spec) {
+  const launch = presentIn(readLaunch(paths));
+  const worker = presentIn(readWorker(paths));
+  const boot = worker?.worker ?? launch?.worker ?? null;
+  const shim = worker?.shim ?? (boot ? readMark(paths.shimMark, boot) : void 0) ?? null;
+  const child = worker?.child ?? (boot ? readMark(paths.childMark, boot) : void 0) ?? null;
+  const engine = (0, import_chunk_HBGCQMRM.findEngine)(spec.kind === "ok" ? spec.value.engine : "local") ?? import_chunk_HBGCQMRM.defaultEngine;
+  const lease = (0, import_chunk_OMHQQKXJ.factsOf)(paths.lease);
+  return {
+    launch,
+    worker,
+    shim,
+    child,
+    seen: { worker: bestOf([launch?.worker, worker?.worker], engine.alive), shim: bestOf([shim], engine.alive) },
+    isOtherBoot: boot !== null && boot.boot_id !== (0, import_chunk_F57YPL34.bootId)(),
+    isClaimed: (0, import_chunk_OMHQQKXJ.exists)(paths.started),
+    exit: readExit(paths),
+    reason: readReason(paths),
+    cancel: readCancel(paths),
+    leaseAgeMs: lease ? Math.max(0, (0, import_chunk_HDZ43QIN.nowMs)() - lease.modifiedMs) : null
+  };
+}
+function conditionOf(view) {
+  if (view.damage !== null) return "damaged";
+  if (isEnded(view.state)) return "ended";
+  const { worker, shim } = view.seen;
+  if (worker === "alive") return "supervised";
+  if (!view.spec) return "damaged";
+  if (worker === "unknown") return isLongOver(view) ? "lost" : "unseen";
+  if (view.isOtherBoot) return "host_restarted";
+  if (view.isClaimed) {
+    if (view.exit) return "over";
+    if (shim === "alive") return "orphaned";
+    if (shim === "unknown") return "unseen";
+    return shim === "none" && ageOf(view.paths.started) < 1e3 ? "orphaned" : "lost";
   }
-  return (0, import_chunk_HHC24EER.inspect)(root, id);
+  if (view.launch || view.worker) return "unclaimed";
+  const isLauncherAlive = ((0, import_chunk_HBGCQMRM.findEngine)(view.spec.engine) ?? import_chunk_HBGCQMRM.defaultEngine).alive(view.spec.launcher) === "alive";
+  return isLauncherAlive || ageOf(view.paths.spec) < import_chunk_CRABIWOM.startLimitMs ? "starting" : "never_started";
 }
-async function refreshAttached(root, id) {
-  const view = await refresh(root, id);
-  if (!attachable.includes((0, import_chunk_HHC24EER.conditionOf)(view)) || !await mayAct(view)) return view;
-  await (0, import_chunk_KXASCRVP.withLock)(view.paths.lock, () => reattach((0, import_chunk_HHC24EER.inspect)(root, id)));
-  return (0, import_chunk_HHC24EER.inspect)(root, id);
+function isLongOver(view) {
+  if (!view.spec || view.leaseAgeMs === null || view.leaseAgeMs < import_chunk_CRABIWOM.leaseStaleMs) return false;
+  const latest = Date.parse(view.spec.created_at) + view.spec.deadline_ms + view.spec.kill_grace_ms + import_chunk_CRABIWOM.unseenGraceMs;
+  return (0, import_chunk_HDZ43QIN.nowMs)() > latest;
 }
-async function mayAct(view) {
-  if (!view.spec || !(0, import_chunk_OMHQQKXJ.isWritable)(view.paths.folder)) return false;
-  const namespace = view.worker?.worker.pid_ns ?? view.launch?.worker.pid_ns ?? view.spec.launcher.pid_ns;
-  const isHere = namespace === (0, import_chunk_F57YPL34.pidNamespace)() || view.isOtherBoot;
-  return (isHere || (0, import_chunk_HHC24EER.conditionOf)(view) === "lost") && await (0, import_chunk_HHC24EER.isGenuine)(view.spec, (0, import_chunk_HHC24EER.readKey)());
+function ageOf(target) {
+  const facts = (0, import_chunk_OMHQQKXJ.factsOf)(target);
+  return facts ? (0, import_chunk_HDZ43QIN.nowMs)() - facts.modifiedMs : Number.POSITIVE_INFINITY;
 }
-async function settle(view) {
-  const condition = (0, import_chunk_HHC24EER.conditionOf)(view);
-  if (!settled.includes(condition) || !view.spec) return;
-  const tree = (0, import_chunk_KXASCRVP.treeOf)(view.spec, view.paths, { worker: null, shim: view.shim, child: view.child });
-  const isOver = condition === "over" && view.spec.run?.keep_children;
-  const ended = isOver ? { step: "none", ended: [], survivors: [] } : await (0, import_chunk_KXASCRVP.terminate)(tree, { graceMs: condition === "over" ? import_chunk_CRABIWOM.drainMs : import_chunk_CRABIWOM.orphanGraceMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
-  (0, import_chunk_KXASCRVP.removeCgroup)(view.worker?.cgroup ?? null, view.id);
-  (0, import_chunk_KXASCRVP.conclude)(
-    { paths: view.paths, spec: view.spec },
-    { reason: settledReason(view, condition), exit: view.exit, tree: ended, reconciled: true }
-  );
+function bestOf(identities, alive) {
+  const seen = identities.filter((one) => one !== null && one !== void 0).map(alive);
+  for (const answer of ["alive", "unknown", "dead"]) if (seen.includes(answer)) return answer;
+  return "none";
 }
-function settledReason(view, condition) {
-  const told = (0, import_chunk_KXASCRVP.parseReason)(view.reason);
-  if (told) return told;
-  if (condition === "over") return "exited";
-  if (view.cancel) return "canceled";
-  if (condition === "never_started" || condition === "host_restarted") return condition;
-  return "worker_lost";
+function earlyState(id, spec) {
+  return {
+    schema: 1,
+    id,
+    rev: 0,
+    state: "starting",
+    health: "unknown",
+    attention_kind: null,
+    seq: 0,
+    created_at: spec?.created_at ?? (0, import_chunk_HDZ43QIN.isoOf)((0, import_chunk_HBGCQMRM.idTimeMs)(id)),
+    started_at: null,
+    ended_at: null,
+    duration_ms: null,
+    exit_code: null,
+    signal: null,
+    signal_certain: null,
+    error: null,
+    warnings: [],
+    conversation: null,
+    reconciled: false,
+    output: null,
+    usage: null
+  };
 }
-async function reattach(view) {
-  if (!attachable.includes((0, import_chunk_HHC24EER.conditionOf)(view)) || !view.spec) return;
-  const generation = (view.launch?.generation ?? 1) + 1;
-  const pause = generation <= import_chunk_CRABIWOM.promptReplacements ? 0 : Math.min(6e4, 1e3 * 2 ** (generation - import_chunk_CRABIWOM.promptReplacements - 1));
-  const facts = (0, import_chunk_OMHQQKXJ.factsOf)(view.paths.launch);
-  if (facts && (0, import_chunk_4EBYOHFM.nowMs)() - facts.modifiedMs < pause) return;
-  await startWorker(view.root, view.spec, view, generation);
+function damagedState(id, damage) {
+  const error = { code: "state_damaged", message: `the record of this job cannot be used: ${damage}` };
+  return { ...earlyState(id, null), state: "failed", error };
 }
-async function startWorker(root, spec, job, generation) {
-  const engine = (0, import_chunk_HHC24EER.findEngine)(spec.engine) ?? import_chunk_HHC24EER.defaultEngine;
-  const worker = await engine.start({ stateRoot: root, id: spec.id, mark: spec.mark, logFile: job.paths.workerLog });
-  (0, import_chunk_DUQLCV7D.writeJson)(job.paths.launch, { worker, generation }, { sync: false });
+function damageOf(spec, state, worker) {
+  if (worker === "alive") return null;
+  if (state.kind === "damaged") return state.reason;
+  if (state.kind === "ok" && isEnded(state.value)) return null;
+  if (spec.kind === "ok") return null;
+  return spec.kind === "damaged" ? spec.reason : "spec.json is missing";
 }
-function fullError(view) {
-  const code = view.exit ? ` (its command ended with exit code ${view.exit.exit_code})` : "";
-  return new import_chunk_NVPF5LEY.FaultError(
-    "state_unusable",
-    `cannot store the end of job ${view.id}${code}: no space left in ${view.paths.folder}`,
-    "make room and ask again"
-  );
-}
-function isFull(error) {
-  return ["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "");
-}
-function isOutOfReach(error) {
-  return ["EROFS", "EACCES", "EPERM", "ENOENT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "");
+function presentIn(read) {
+  return read.kind === "ok" ? read.value : null;
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  refresh,
-  refreshAttached,
-  startWorker
+  conditionOf,
+  earlyState,
+  inspect,
+  isEnded,
+  readCancel,
+  readExit,
+  readLaunch,
+  readMark,
+  readReason,
+  readSpec,
+  readState,
+  readWorker,
+  writeState
 });
 
-//# part chunk-KXASCRVP.js
+//# part chunk-KD7DLMDA.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  LineSplitter: () => LineSplitter,
-  backendOf: () => backendOf,
   backends: () => backends,
-  conclude: () => conclude,
   findArgumentFault: () => findArgumentFault,
   findBackend: () => findBackend,
-  makeCgroup: () => makeCgroup,
-  makeReading: () => makeReading,
-  parseReason: () => parseReason,
-  readLogTail: () => readLogTail,
-  removeCgroup: () => removeCgroup,
-  terminalRecord: () => terminalRecord,
-  terminate: () => terminate,
-  treeOf: () => treeOf,
-  withLock: () => withLock
+  makeReading: () => makeReading
 });
 module.exports = __toCommonJS(stdin_exports);
-var import_chunk_HHC24EER = load("./chunk-HHC24EER.js");
+var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_DZCXXUHO = load("./chunk-DZCXXUHO.js");
-var import_chunk_4EBYOHFM = load("./chunk-4EBYOHFM.js");
-var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_os = require("node:os");
-var import_node_fs = require("node:fs");
-var import_node_path = __toESM(require("node:path"));
-var import_node_fs2 = require("node:fs");
-var import_node_path2 = __toESM(require("node:path"));
-function readLogTail(file, limits = { lines: import_chunk_CRABIWOM.tailLines, bytes: import_chunk_CRABIWOM.tailBytes }) {
-  const part = (0, import_chunk_DUQLCV7D.readRange)(file, -(limits.bytes + 4), limits.bytes + 4);
-  if (!part) return Buffer.alloc(0);
-  const bounded = (0, import_chunk_HHC24EER.tailOfBytes)(part.bytes, limits.bytes);
-  return Buffer.from((0, import_chunk_HHC24EER.lastLines)(bounded, limits.lines));
-}
-function logSize(file) {
-  return (0, import_chunk_DUQLCV7D.readRange)(file, 0, 0)?.size ?? 0;
-}
-function judgeStaff(reading, ending, request) {
-  const answer = reading.answer !== null && reading.answer.trim() !== "" ? reading.answer : null;
-  const warnings = [...reading.warnings, ...denialWarnings(reading)];
-  const error = findError(reading, ending, request, answer);
-  if (error === null && request.reason === "lingered") {
-    warnings.push({
-      code: "ended_after_answer",
-      message: "the agent stayed alive after its final event and was ended"
-    });
-  }
-  if (error === null && request.reason === "hard_timeout") {
-    warnings.push({
-      code: "limit_after_answer",
-      message: "the hard limit struck after the complete answer had arrived"
-    });
-  }
-  return { answer, error, warnings };
-}
-function findError(reading, ending, request, answer) {
-  if (reading.failure) return reading.failure;
-  if (reading.final === "failure")
-    return { code: "agent_error", message: lastWords(ending) ?? "the agent reported a failure" };
-  if (request.reason === "exited" && ending.exitCode !== 0) return exitError(ending);
-  if (reading.final === null && (answer !== null || reading.denials.length === 0)) {
-    return { code: "no_final_answer", message: `the agent ended without a final event${quoted(lastWords(ending))}` };
-  }
-  if (request.resume !== null && request.keepsConversation && reading.conversationId !== request.resume) {
-    const got = reading.conversationId ?? "none";
-    return {
-      code: "conversation_mismatch",
-      message: `conversation ${request.resume} was asked for, the agent used ${got}`
-    };
-  }
-  if (answer !== null) return null;
-  if (reading.denials.length > 0) {
-    return {
-      code: "permission_denied",
-      message: `there is no final answer and these were refused: ${reading.denials.join(", ")}`
-    };
-  }
-  return { code: "no_final_answer", message: "the final answer is empty" };
-}
-function exitError(ending) {
-  const words = quoted(lastWords(ending));
-  if (ending.signal) return { code: "signal", message: `the agent was ended by ${ending.signal}${words}` };
-  return { code: "exit_nonzero", message: `the agent exited with code ${ending.exitCode}${words}` };
-}
-function denialWarnings(reading) {
-  return reading.denials.map((what) => ({ code: "permission_denied", message: `refused to the agent: ${what}` }));
-}
-function lastWords(ending) {
-  const lines = ending.stderrTail.split("\n").map((line) => line.trim());
-  return lines.filter((line) => line !== "").at(-1);
-}
-function quoted(words) {
-  return words === void 0 ? "" : `: ${words}`;
-}
-var reasons = [
-  "exited",
-  "lingered",
-  "canceled",
-  "hard_timeout",
-  "first_output_timeout",
-  "stalled",
-  "sign_in",
-  "state_vanished",
-  "spawn_failed",
-  "never_started",
-  "worker_lost",
-  "host_restarted"
-];
-function parseReason(text) {
-  return reasons.find((reason) => reason === text);
-}
-function judgeEnd(facts2) {
-  if (facts2.survivors.length > 0) {
-    return failed("failed", "survivors", `these processes outlived SIGKILL: ${facts2.survivors.join(", ")}`);
-  }
-  switch (facts2.reason) {
-    case "canceled":
-      return { outcome: "canceled", error: null };
-    case "exited":
-    case "lingered":
-      return judgeExit(facts2);
-    case "hard_timeout":
-      if (facts2.isStaff && facts2.staffError === null) return { outcome: "done", error: null };
-      return failed("timed_out", "hard_timeout", `the hard limit of ${facts2.deadlineText} was reached`);
-    case "first_output_timeout":
-      return failed("failed", "first_output_timeout", "nothing was printed within --first-output");
-    case "stalled":
-      return failed("failed", "stalled", "nothing happened for the time given by --stall-after");
-    case "sign_in":
-      return failed(
-        "failed",
-        "auth",
-        facts2.staffError?.message ?? "the agent waits for a sign-in that nobody can give"
-      );
-    case "state_vanished":
-      return failed("crashed", "worker_lost", "the state folder vanished");
-    case "spawn_failed":
-      return failed("failed", "spawn_failed", `the program could not be started: ${facts2.detail ?? "not known why"}`);
-    case "never_started":
-      return failed("failed", "never_started", "the launcher died before a worker existed");
-    case "worker_lost":
-      return failed(
-        "crashed",
-        "worker_lost",
-        "the processes that supervise the command were killed; how it ended is not known"
-      );
-    case "host_restarted":
-      return failed("crashed", "host_restarted", "the machine was restarted while the job ran");
-  }
-}
-function judgeExit(facts2) {
-  const { exit } = facts2;
-  if (exit?.spawn_failed)
-    return failed("failed", "spawn_failed", `the program could not be executed (exit code ${exit.exit_code})`);
-  if (facts2.isStaff) {
-    return facts2.staffError ? { outcome: "failed", error: facts2.staffError } : { outcome: "done", error: null };
-  }
-  if (!exit) return failed("crashed", "worker_lost", "how the command ended is not known");
-  if (exit.exit_code === facts2.successExit) return { outcome: "done", error: null };
-  if (facts2.signal !== null && exit.signaled) return failed("failed", "signal", signalMessage(facts2.signal));
-  return failed("failed", "exit_nonzero", `the command exited with code ${exit.exit_code}`);
-}
-function signalMessage(signal2) {
-  const hint = signal2 === "SIGKILL" ? " (not by us: often the kernel, when memory runs out)" : "";
-  return `the command was ended by ${signal2}${hint}`;
-}
-function failed(outcome, code, message) {
-  return { outcome, error: { code, message } };
-}
-function signalOfExit(exitCode, table) {
-  if (exitCode <= 128 || exitCode > 192) return void 0;
-  const number = exitCode - 128;
-  const known = Object.entries(table).find(([, value]) => value === number);
-  return known ? known[0] : `SIG${number}`;
-}
-var signalNumbers = import_node_os.constants.signals;
 function makeReading() {
   return {
     conversationId: null,
@@ -4386,10 +4741,10 @@ function makeReading() {
 var wordsBytes = 2048;
 var keptNotes = 20;
 function noteFailure(reading, code, message, resets) {
-  reading.failure ??= { code, message: (0, import_chunk_HHC24EER.excerpt)(message, wordsBytes), ...resets === void 0 ? {} : { resets } };
+  reading.failure ??= { code, message: (0, import_chunk_KLA44IL4.excerpt)(message, wordsBytes), ...resets === void 0 ? {} : { resets } };
 }
 function noteWarning(reading, code, message) {
-  const words = (0, import_chunk_HHC24EER.excerpt)(message, wordsBytes);
+  const words = (0, import_chunk_KLA44IL4.excerpt)(message, wordsBytes);
   if (words === "" || reading.warnings.length >= keptNotes) return;
   if (!reading.warnings.some((known) => known.message === words)) reading.warnings.push({ code, message: words });
 }
@@ -4397,8 +4752,8 @@ var keptTools = 20;
 function noteTool(reading, call, at) {
   const known = reading.tools.find((tool) => tool.key === call.key && tool.ended_at === null);
   const ended = call.status === "running" ? null : at;
-  const input = (0, import_chunk_HHC24EER.excerpt)(call.input ?? "", import_chunk_CRABIWOM.toolCallBytes);
-  const output = call.output == null ? null : (0, import_chunk_HHC24EER.excerpt)(call.output, import_chunk_CRABIWOM.toolCallBytes);
+  const input = (0, import_chunk_KLA44IL4.excerpt)(call.input ?? "", import_chunk_CRABIWOM.toolCallBytes);
+  const output = call.output == null ? null : (0, import_chunk_KLA44IL4.excerpt)(call.output, import_chunk_CRABIWOM.toolCallBytes);
   if (known) {
     known.status = call.status;
     known.output = output ?? known.output;
@@ -4423,7 +4778,7 @@ function noteTool(reading, call, at) {
   }
   if (call.status === "denied") {
     const what = known?.input || input;
-    noteDenial(reading, what ? `${call.name}: ${(0, import_chunk_HHC24EER.excerpt)(what, import_chunk_CRABIWOM.excerptBytes)}` : call.name);
+    noteDenial(reading, what ? `${call.name}: ${(0, import_chunk_KLA44IL4.excerpt)(what, import_chunk_CRABIWOM.excerptBytes)}` : call.name);
   }
 }
 function noteDenial(reading, what) {
@@ -4441,7 +4796,7 @@ function parseLine(line, reading) {
 }
 function findArgumentFault(args) {
   if (args.some((arg) => arg.includes("\0"))) return "an argument holds a NUL character";
-  const longest = Math.max(0, ...args.map(import_chunk_HHC24EER.byteLength));
+  const longest = Math.max(0, ...args.map(import_chunk_KLA44IL4.byteLength));
   return longest < 131072 ? null : `an argument of ${longest} bytes is too long; allowed: 131071 bytes`;
 }
 function fieldsOf(value) {
@@ -4606,7 +4961,7 @@ function resetOf(message) {
   return found ? found[2] ?? found[1] : void 0;
 }
 function errorWords(ending) {
-  const lines = (0, import_chunk_HHC24EER.plainText)(ending.stderrTail).split("\n").map((line) => line.trim());
+  const lines = (0, import_chunk_KLA44IL4.plainText)(ending.stderrTail).split("\n").map((line) => line.trim());
   const told = lines.filter((line) => line !== "" && !/^(?:warning:|reading additional input)/i.test(line));
   return (told.findLast((line) => /^error\b/i.test(line)) ?? told.at(-1) ?? "").replace(/^error:\s*<>/i, "");
 }
@@ -4649,1043 +5004,103 @@ var backendIds = backends.map((backend) => backend.id);
 function findBackend(id) {
   return backends.find((backend) => backend.id === id);
 }
-var LineSplitter = class {
-  parts = [];
-  size = 0;
-  /** Lines that were longer than the bound. *<>/
-  dropped = 0;
-  decoder = new TextDecoder();
-  limit;
-  constructor(limit = import_chunk_CRABIWOM.streamLineBytes) {
-    this.limit = limit;
-  }
-  /** The lines that these bytes complete, without their newlines. *<>/
-  push(bytes) {
-    const lines = [];
-    let from = 0;
-    for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, from)) {
-      this.keep(bytes.subarray(from, at));
-      this.take(lines);
-      from = at + 1;
-    }
-    if (from < bytes.length) this.keep(bytes.slice(from));
-    return lines;
-  }
-  /** What stands after the last newline, once the stream has ended. *<>/
-  end() {
-    const lines = [];
-    if (this.size > 0) this.take(lines);
-    return lines;
-  }
-  keep(piece) {
-    this.size += piece.length;
-    if (this.size > this.limit) this.parts = [];
-    else if (piece.length > 0) this.parts.push(piece);
-  }
-  take(lines) {
-    if (this.size > this.limit) this.dropped += 1;
-    else lines.push(this.decoder.decode(this.parts.length === 1 ? this.parts[0] : join(this.parts, this.size)));
-    this.parts = [];
-    this.size = 0;
-  }
-};
-function join(parts, size) {
-  const whole = new Uint8Array(size);
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
-}
-var chunk = 1024 * 1024;
-var plainAnswerBytes = 16 * chunk;
-function backendOf(spec) {
-  return spec.staff ? findBackend(spec.staff.backend) : void 0;
-}
-function replay(spec, paths) {
-  const reading = makeReading();
-  const backend = backendOf(spec);
-  if (!backend) return reading;
-  const at = (0, import_chunk_4EBYOHFM.isoOf)((0, import_chunk_OMHQQKXJ.factsOf)(paths.output)?.modifiedMs ?? 0);
-  eachLine(paths.output, (line) => backend.read(line, reading, at));
-  if (backend.readError) eachLine(paths.error, (line) => backend.readError?.(line, reading, at));
-  return reading;
-}
-function closeReading(spec, paths, reading, exit) {
-  const backend = backendOf(spec);
-  const stderrTail = (0, import_chunk_DUQLCV7D.readRange)(paths.error, -import_chunk_CRABIWOM.tailBytes, import_chunk_CRABIWOM.tailBytes)?.bytes.toString("utf8") ?? "";
-  const ending = { exitCode: exit.code, signal: exit.signal, stderrTail, byItself: exit.byItself };
-  if (backend?.answerFrom === "stdout") reading.answer = (0, import_chunk_DUQLCV7D.readText)(paths.output, plainAnswerBytes) ?? "";
-  backend?.close?.(reading, ending);
-  return ending;
-}
-function eachLine(file, fn) {
-  const lines = new LineSplitter();
-  for (let offset = 0; ; ) {
-    const part = (0, import_chunk_DUQLCV7D.readRange)(file, offset, chunk);
-    if (!part || part.bytes.length === 0) break;
-    for (const line of lines.push(part.bytes)) fn(line);
-    offset += part.bytes.length;
-  }
-  for (const line of lines.end()) fn(line);
-}
-function makeDeliverable(parts) {
-  const { state, answer, paths } = parts;
-  if (state.state !== "done") return makeReport(parts);
-  if (answer !== null) return answer;
-  const output = readLogTail(paths.output);
-  return output.length > 0 ? output : readLogTail(paths.error);
-}
-function makeReport(parts) {
-  const { spec, state, paths } = parts;
-  const sections = [
-    `# ${spec.id}: ${state.state}${state.error ? ` (${state.error.code})` : ""}`,
-    reasonText(parts),
-    facts(parts).join("\n"),
-    progress(parts),
-    logSection("Last output", paths.output, spec.staff !== null),
-    logSection("Last error output", paths.error, false),
-    recovery(parts)
-  ];
-  return `${sections.filter((section) => section !== "").join("\n\n")}
-`;
-}
-function reasonText({ state, cancel, tree }) {
-  if (state.state === "canceled") {
-    const why = cancel?.why ? `: ${(0, import_chunk_HHC24EER.plainText)(cancel.why)}` : "";
-    const who = cancel ? ` by ${cancel.owner ?? `process ${cancel.by.pid}`} at ${cancel.at}` : "";
-    const step = {
-      none: "nothing was running any more",
-      term: "the tree ended on SIGTERM",
-      kill: "SIGKILL was needed"
-    }[tree.step];
-    return `Canceled${who}${why}. ${tree.ended.length} process(es) ended; ${step}.`;
-  }
-  const resets = state.error?.resets ? ` (resets: ${state.error.resets})` : "";
-  return `Reason: ${(0, import_chunk_HHC24EER.plainText)(state.error?.message ?? "not known")}${resets}`;
-}
-function facts({ spec, state, paths, tree }) {
-  const rows = [
-    ["Command", spec.run ? (0, import_chunk_HHC24EER.excerpt)((0, import_chunk_4EBYOHFM.quoteWords)(spec.run.argv), 1e3) : null],
-    ["Backend", spec.staff ? `${spec.staff.backend}, mode ${spec.staff.mode}, profile ${spec.staff.profile}` : null],
-    ["Task", spec.staff ? (0, import_chunk_HHC24EER.excerpt)((0, import_chunk_HHC24EER.plainText)(spec.staff.prompt).replace(/\s+/g, " "), import_chunk_CRABIWOM.excerptBytes) : null],
-    ["Folder", spec.cwd],
-    ["Exit code", state.exit_code === null ? null : String(state.exit_code)],
-    [
-      "Signal",
-      state.signal === null ? null : `${state.signal}${state.signal_certain ? "" : " (by the exit code; not certain)"}`
-    ],
-    ["Duration", state.duration_ms === null ? null : (0, import_chunk_DZCXXUHO.formatDuration)(state.duration_ms)],
-    ["Hard limit", (0, import_chunk_DZCXXUHO.formatDuration)(spec.deadline_ms)],
-    ["Conversation", state.conversation?.id ?? null],
-    [
-      "Survivors",
-      tree.survivors.length > 0 ? tree.survivors.map((one) => `${one.pid} (${one.name})`).join(", ") : null
-    ],
-    ["Warnings", state.warnings.length > 0 ? state.warnings.map((one) => (0, import_chunk_HHC24EER.plainText)(one.message)).join("; ") : null],
-    ["Whole output", `${paths.output} and ${paths.error}`]
-  ];
-  return rows.filter(([, value]) => value !== null).map(([name, value]) => `${name}: ${value}`);
-}
-function progress({ reading }) {
-  if (!reading) return "";
-  const lines = [];
-  for (const call of reading.tools.slice(-5)) {
-    lines.push(`- ${call.name} ${(0, import_chunk_HHC24EER.excerpt)((0, import_chunk_HHC24EER.plainText)(call.input).replace(/\s+/g, " "), import_chunk_CRABIWOM.excerptBytes)} [${call.status}]`);
-  }
-  const text = (0, import_chunk_HHC24EER.plainText)(reading.answer ?? reading.text).trim();
-  if (text !== "") lines.push("", ...(0, import_chunk_HHC24EER.tail)(text, import_chunk_CRABIWOM.textTailBytes).text.split("\n"));
-  return lines.length > 0 ? ["## Seen last (not a finished answer)", "", ...lines].join("\n") : "";
-}
-function logSection(title, file, isStream) {
-  if (isStream) return "";
-  const text = (0, import_chunk_HHC24EER.plainText)(readLogTail(file).toString("utf8")).trimEnd();
-  return text === "" ? "" : `## ${title}
-
-${text}`;
-}
-function recovery({ spec, state }) {
-  const lines = [
-    "## Going on",
-    "",
-    "Nothing is started again by itself. Look at what was changed first: git status, git diff."
-  ];
-  if (state.conversation)
-    lines.push(`Go on in the same conversation: ${import_chunk_HHC24EER.nextCommands.continue(spec.id, spec.state_option)}`);
-  lines.push(`Start the same once more: ${import_chunk_HHC24EER.nextCommands.restart(spec.id, spec.state_option)}`);
-  return lines.join("\n");
-}
-function conclude(job, ending) {
-  const { paths, spec } = job;
-  const read = (0, import_chunk_HHC24EER.readState)(paths);
-  const before = read.kind === "ok" ? read.value : (0, import_chunk_HHC24EER.earlyState)(spec.id, spec);
-  const journal = (0, import_chunk_HHC24EER.openJournal)(paths, spec);
-  if ((0, import_chunk_HHC24EER.isEnded)(before)) {
-    journal.append("late_evidence", { reason: ending.reason, exit_code: ending.exit?.exit_code ?? null });
-    return before;
-  }
-  const { state, answer } = makeState(job, before, ending);
-  try {
-    withReserve(paths, () => publish(job, state, answer, ending, journal));
-  } catch (error) {
-    if (!isFull(error)) throw error;
-    state.state = "failed";
-    state.error = {
-      code: "output_unstorable",
-      message: `the result cannot be stored: no space left in ${paths.folder}`
-    };
-    withReserve(paths, () => finish(paths, state));
-  }
-  return state;
-}
-function publish(job, state, answer, ending, journal) {
-  const { paths, spec } = job;
-  const cancel = (0, import_chunk_HHC24EER.readCancel)(paths);
-  (0, import_chunk_DUQLCV7D.writeFile)(
-    paths.result,
-    makeDeliverable({ spec, paths, state, answer, tree: ending.tree, cancel, reading: ending.reading })
-  );
-  (0, import_chunk_DUQLCV7D.writeJson)(paths.resultRecord, terminalRecord(spec, paths, state, ending.tree));
-  journal.append("ended", {
-    state: state.state,
-    exit_code: state.exit_code,
-    error: state.error,
-    reconciled: state.reconciled
-  });
-  state.seq = journal.seq;
-  finish(paths, state);
-  if (spec.kind === "staff" && state.state === "done" && state.warnings.length === 0) {
-    for (const file of [paths.output, paths.snapshot, paths.prompt]) (0, import_chunk_DUQLCV7D.removeFile)(file);
-  }
-}
-function finish(paths, state) {
-  (0, import_chunk_HHC24EER.writeState)(paths, state);
-  (0, import_chunk_DUQLCV7D.removeFile)(paths.marker);
-  (0, import_chunk_DUQLCV7D.removeFile)(paths.reserve);
-}
-function makeState(job, before, ending) {
-  const { paths, spec } = job;
-  const { exit } = ending;
-  const signal2 = exit ? signalOfExit(exit.exit_code, signalNumbers) ?? null : null;
-  const warnings = [...ending.warnings ?? before.warnings];
-  let answer = null;
-  let staffError = null;
-  let reading = ending.reading;
-  if (spec.staff) {
-    reading ??= replay(spec, paths);
-    ending.reading = reading;
-    const end = closeReading(spec, paths, reading, {
-      code: exit?.exit_code ?? null,
-      signal: signal2,
-      byItself: ending.reason === "exited"
-    });
-    const verdict2 = judgeStaff(reading, end, {
-      resume: spec.staff.resume,
-      reason: staffReason(ending.reason),
-      keepsConversation: backendOf(spec)?.keepsConversation ?? false
-    });
-    answer = verdict2.answer;
-    staffError = verdict2.error;
-    warnings.push(...verdict2.warnings);
-  }
-  const verdict = judgeEnd({
-    reason: ending.reason,
-    exit,
-    signal: signal2,
-    successExit: spec.run?.success_exit ?? 0,
-    staffError,
-    isStaff: spec.staff !== null,
-    survivors: ending.tree.survivors.map((one) => one.pid),
-    deadlineText: (0, import_chunk_DZCXXUHO.formatDuration)(spec.deadline_ms),
-    detail: ending.detail
-  });
-  const started = before.started_at ?? timeOf(paths.childMark);
-  const ended = timeOf(paths.exit) ?? (0, import_chunk_4EBYOHFM.isoNow)();
-  const conversationId = reading?.conversationId ?? null;
-  const state = {
-    ...before,
-    rev: before.rev + 1,
-    state: verdict.outcome,
-    health: before.health === "attention" ? "unknown" : before.health,
-    attention_kind: null,
-    started_at: started,
-    ended_at: ended,
-    duration_ms: Math.max(0, Date.parse(ended) - Date.parse(started ?? before.created_at)),
-    exit_code: exit?.exit_code ?? null,
-    signal: signal2,
-    signal_certain: signal2 === null ? null : Boolean(exit?.signaled) || ending.reason !== "exited" && ending.tree.step !== "none",
-    error: verdict.error,
-    warnings: [...warnings, ...leftoverWarnings(ending)],
-    conversation: conversationId && spec.staff ? { backend: spec.staff.backend, id: conversationId } : before.conversation,
-    reconciled: ending.reconciled,
-    output: ending.omitted ?? before.output ?? plainNotes(paths),
-    usage: reading?.usage ?? before.usage
-  };
-  return { state, answer };
-}
-function terminalRecord(spec, paths, state, tree) {
-  return {
-    ...state,
-    kind: spec.kind,
-    verb: spec.verb,
-    owner: spec.owner,
-    label: spec.label,
-    cwd: spec.cwd,
-    lineage: spec.lineage,
-    ended_by: tree?.step ?? "none",
-    ended_processes: tree?.ended.slice(0, 50) ?? [],
-    survivors: tree?.survivors ?? [],
-    result_path: paths.result,
-    output_path: paths.output,
-    error_path: paths.error
-  };
-}
-function leftoverWarnings(ending) {
-  if (ending.reason !== "exited" || ending.tree.ended.length === 0) return [];
-  const named = ending.tree.ended.slice(0, 5).map((one) => `${one.pid} (${one.name})`).join(", ");
-  const message = `${ending.tree.ended.length} left-over process(es) were ended after the command: ${named}`;
-  return [{ code: "leftovers_ended", message }];
-}
-function staffReason(reason) {
-  return reason === "exited" || reason === "lingered" || reason === "hard_timeout" ? reason : "other";
-}
-function plainNotes(paths) {
-  const note = (file) => ({ bytes: logSize(file), omitted: 0, exact: true });
-  return { stdout: note(paths.output), stderr: note(paths.error) };
-}
-function timeOf(file) {
-  const facts2 = (0, import_chunk_OMHQQKXJ.factsOf)(file);
-  return facts2 ? (0, import_chunk_4EBYOHFM.isoOf)(facts2.modifiedMs) : null;
-}
-function withReserve(paths, write) {
-  try {
-    write();
-  } catch (error) {
-    if (!isFull(error) || !(0, import_chunk_DUQLCV7D.removeFile)(paths.reserve)) throw error;
-    write();
-  }
-}
-function isFull(error) {
-  return ["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "");
-}
-var prefix = "job-companion-";
-function makeCgroup(id) {
-  const own = ownCgroup();
-  if (own === void 0) return null;
-  const folder = import_node_path.default.join(own, `${prefix}${id}`);
-  try {
-    (0, import_node_fs.mkdirSync)(folder);
-    return folder;
-  } catch {
-    return null;
-  }
-}
-function listCgroup(folder, id) {
-  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return [];
-  return pidsIn(folder);
-}
-function removeCgroup(folder, id) {
-  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return;
-  try {
-    removeEmpty(folder);
-    if (import_node_path.default.basename(import_node_path.default.dirname(folder)).startsWith(prefix)) (0, import_node_fs.rmdirSync)(import_node_path.default.dirname(folder));
-  } catch {
-  }
-}
-function removeEmpty(folder) {
-  for (const name of (0, import_chunk_OMHQQKXJ.listNames)(folder)) if (!name.includes(".")) removeEmpty(import_node_path.default.join(folder, name));
-  (0, import_node_fs.rmdirSync)(folder);
-}
-function pidsIn(folder) {
-  const text = readOrEmpty(import_node_path.default.join(folder, "cgroup.procs"));
-  const own = text.split("\n").map(Number).filter((pid) => pid > 1);
-  const inner = (0, import_chunk_OMHQQKXJ.listNames)(folder).filter(
-    (name) => !name.startsWith(prefix) && !/^(?:cgroup|cpu|memory|io|pids|cpuset|hugetlb|rdma|misc)\./.test(name)
-  );
-  return [...own, ...inner.flatMap((name) => pidsIn(import_node_path.default.join(folder, name)))];
-}
-function ownCgroup() {
-  const mount = mountPoint();
-  const line = readOrEmpty("/proc/self/cgroup").split("\n").find((one) => one.startsWith("0::"));
-  return mount === void 0 || line === void 0 ? void 0 : import_node_path.default.join(mount, line.slice(3));
-}
-function mountPoint() {
-  const line = readOrEmpty("/proc/self/mounts").split("\n").find((one) => one.split(" ")[2] === "cgroup2");
-  return line?.split(" ")[1];
-}
-function isBelowMount(folder) {
-  const mount = mountPoint();
-  return mount !== void 0 && import_node_path.default.resolve(folder) === folder && folder.startsWith(`${mount}/`);
-}
-function readOrEmpty(file) {
-  try {
-    return (0, import_node_fs.readFileSync)(file, "utf8");
-  } catch {
-    return "";
-  }
-}
-function treeOf(spec, paths, who) {
-  const living = (identity) => identity && (0, import_chunk_F57YPL34.livenessOf)(identity) === "alive" ? [identity.pid] : [];
-  const cgroup = (0, import_chunk_HHC24EER.readWorker)(paths);
-  const folder = cgroup.kind === "ok" ? cgroup.value.cgroup ?? null : null;
-  const shim = who.shim && isHere(who.shim) ? who.shim : null;
-  const atShimPid = shim ? (0, import_chunk_F57YPL34.readProcess)(shim.pid) : void 0;
-  const isStranger = atShimPid !== void 0 && atShimPid.start !== shim?.start_token;
-  const guards = ((0, import_chunk_DUQLCV7D.readText)(paths.guardMark, 64) ?? "").trim().split(" ").map(Number).filter((pid) => pid > 1);
-  return {
-    mark: spec.mark,
-    session: shim && !isStranger ? shim.pid : null,
-    since: isHere(spec.launcher) ? Number(spec.launcher.start_token) || 0 : 0,
-    roots: [...living(shim), ...living(who.child)],
-    spared: [...living(who.worker), ...living(shim)],
-    counted: () => listCgroup(folder, spec.id),
-    guards: living(shim).length > 0 ? guards : [],
-    known: /* @__PURE__ *<>/ new Map()
-  };
-}
-function isHere(identity) {
-  return identity.boot_id === (0, import_chunk_F57YPL34.bootId)() && identity.pid_ns === (0, import_chunk_F57YPL34.pidNamespace)();
-}
-function findMembers(tree) {
-  const rows = (0, import_chunk_F57YPL34.readProcesses)().filter((row) => !(0, import_chunk_F57YPL34.isDeadState)(row.state) && !(Number(row.start) < tree.since));
-  const marks = /* @__PURE__ *<>/ new Map();
-  const markOf = (pid) => {
-    if (!marks.has(pid)) marks.set(pid, (0, import_chunk_F57YPL34.readProcessVariable)(pid, import_chunk_4EBYOHFM.markVariable));
-    return marks.get(pid);
-  };
-  const counted = new Set(tree.counted());
-  const isForeign = (pid) => (markOf(pid) ?? tree.mark) !== tree.mark;
-  const members = /* @__PURE__ *<>/ new Map();
-  for (const row of rows) {
-    const inSession = tree.session !== null && (row.session === tree.session || row.group === tree.session);
-    const isKnown = tree.known.get(row.pid) === row.start || tree.roots.includes(row.pid) || counted.has(row.pid);
-    if (markOf(row.pid) === tree.mark || (inSession || isKnown) && !isForeign(row.pid)) members.set(row.pid, row);
-  }
-  for (let grew = true; grew; ) {
-    grew = false;
-    for (const row of rows) {
-      if (members.has(row.pid) || !members.has(row.parent) || isForeign(row.pid)) continue;
-      members.set(row.pid, row);
-      grew = true;
-    }
-  }
-  const found = [];
-  for (const row of members.values()) {
-    if (isSpared(row, tree)) continue;
-    tree.known.set(row.pid, row.start);
-    found.push({ pid: row.pid, start: row.start, name: row.name });
-  }
-  return found;
-}
-function isSpared(row, tree) {
-  if (row.pid === process.pid || tree.spared.includes(row.pid)) return true;
-  return tree.guards.includes(row.pid) || tree.guards.includes(row.parent);
-}
-async function terminate(tree, options) {
-  const report = { step: "none", ended: [], survivors: [] };
-  const seen = /* @__PURE__ *<>/ new Map();
-  const told = /* @__PURE__ *<>/ new Set();
-  const note = (members) => {
-    for (const member of members) seen.set(member.pid, member);
-    return members;
-  };
-  let left = note(findMembers(tree));
-  if (left.length === 0) return report;
-  report.step = "term";
-  const termUntil = (0, import_chunk_4EBYOHFM.monotonicMs)() + options.graceMs;
-  for (let pause = 5; left.length > 0 && (0, import_chunk_4EBYOHFM.monotonicMs)() < termUntil; pause = Math.min(pause * 2, 100)) {
-    for (const member of left) if (!told.has(member.pid) && signal(member, "SIGTERM")) told.add(member.pid);
-    await (0, import_chunk_4EBYOHFM.sleep)(Math.min(pause, Math.max(1, termUntil - (0, import_chunk_4EBYOHFM.monotonicMs)())));
-    left = note(stillThere(left, tree));
-  }
-  if (left.length > 0) {
-    report.step = "kill";
-    const killUntil = (0, import_chunk_4EBYOHFM.monotonicMs)() + options.settleMs;
-    for (let pause = 5; left.length > 0 && (0, import_chunk_4EBYOHFM.monotonicMs)() < killUntil; pause = Math.min(pause * 2, 200)) {
-      for (const member of left) signal(member, "SIGKILL");
-      await (0, import_chunk_4EBYOHFM.sleep)(pause);
-      left = note(findMembers(tree));
-    }
-  }
-  report.survivors = left;
-  report.ended = [...seen.values()].filter((member) => !left.some((one) => one.pid === member.pid));
-  return report;
-}
-function stillThere(members, tree) {
-  const living = members.filter(isAlive);
-  return living.length > 0 ? living : findMembers(tree);
-}
-function isAlive(member) {
-  const row = (0, import_chunk_F57YPL34.readProcess)(member.pid);
-  return row !== void 0 && row.start === member.start && !(0, import_chunk_F57YPL34.isDeadState)(row.state);
-}
-function signal(member, name) {
-  if (!isAlive(member)) return false;
-  try {
-    process.kill(member.pid, name);
-    return true;
-  } catch {
-    return false;
-  }
-}
-async function withLock(folder, fn, waitMs = import_chunk_CRABIWOM.lockWaitMs) {
-  const release = await take(folder, waitMs);
-  try {
-    return await fn();
-  } finally {
-    release();
-  }
-}
-async function take(folder, waitMs) {
-  (0, import_chunk_DUQLCV7D.createFolder)(folder);
-  const own = (0, import_chunk_F57YPL34.ownIdentity)();
-  const ticket = import_node_path2.default.join(
-    folder,
-    `.${own.pid}-${own.start_token.replace(/\W/g, "")}-${Math.random().toString(36).slice(2)}`
-  );
-  (0, import_chunk_DUQLCV7D.writeFile)(ticket, JSON.stringify(own), { sync: false });
-  const until = (0, import_chunk_4EBYOHFM.monotonicMs)() + waitMs;
-  try {
-    for (let pause = 2; ; pause = Math.min(pause * 2, 50)) {
-      const number = tryTake(folder, ticket);
-      if (number !== void 0) {
-        const held = import_node_path2.default.join(folder, String(number));
-        return () => (0, import_node_fs2.renameSync)(held, `${held}.free`);
-      }
-      if ((0, import_chunk_4EBYOHFM.monotonicMs)() >= until)
-        throw new import_chunk_NVPF5LEY.FaultError("busy", `cannot take the lock ${folder}: it is held by ${holderText(folder)}`);
-      await (0, import_chunk_4EBYOHFM.sleep)(pause);
-    }
-  } finally {
-    (0, import_chunk_DUQLCV7D.removeFile)(ticket);
-  }
-}
-function tryTake(folder, ticket) {
-  const top = highest(folder);
-  if (top.number > 0 && !top.free && !isAbandoned(import_node_path2.default.join(folder, String(top.number)))) return void 0;
-  const number = top.number + 1;
-  const file = import_node_path2.default.join(folder, String(number));
-  try {
-    (0, import_node_fs2.linkSync)(ticket, file);
-  } catch (error) {
-    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST") return void 0;
-    throw error;
-  }
-  if (highest(folder).number !== number) {
-    (0, import_chunk_DUQLCV7D.removeFile)(file);
-    return void 0;
-  }
-  for (const name of (0, import_chunk_OMHQQKXJ.listNames)(folder))
-    if (numberOf2(name) > 0 && numberOf2(name) < number) (0, import_chunk_DUQLCV7D.removeFile)(import_node_path2.default.join(folder, name));
-  return number;
-}
-function highest(folder) {
-  const names = (0, import_chunk_OMHQQKXJ.listNames)(folder);
-  const number = Math.max(0, ...names.map(numberOf2));
-  return { number, free: number > 0 && names.includes(`${number}.free`) };
-}
-function numberOf2(name) {
-  const match = /^(\d+)(?:\.free)?$/.exec(name);
-  return match ? Number(match[1]) : 0;
-}
-function isAbandoned(file) {
-  const read = (0, import_chunk_DUQLCV7D.readJson)(file);
-  if (read.kind === "missing") return false;
-  const liveness = read.kind === "ok" && (0, import_chunk_F57YPL34.isIdentity)(read.value) ? (0, import_chunk_F57YPL34.livenessOf)(read.value) : "unknown";
-  if (liveness !== "unknown") return liveness === "dead";
-  const facts2 = (0, import_chunk_OMHQQKXJ.factsOf)(file);
-  return facts2 !== void 0 && (0, import_chunk_4EBYOHFM.nowMs)() - facts2.modifiedMs > 3 * import_chunk_CRABIWOM.leaseStaleMs;
-}
-function holderText(folder) {
-  const read = (0, import_chunk_DUQLCV7D.readJson)(import_node_path2.default.join(folder, String(highest(folder).number)));
-  return read.kind === "ok" ? `process ${String(read.value.pid)}` : "another process";
-}
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  LineSplitter,
-  backendOf,
   backends,
-  conclude,
   findArgumentFault,
   findBackend,
-  makeCgroup,
-  makeReading,
-  parseReason,
-  readLogTail,
-  removeCgroup,
-  terminalRecord,
-  terminate,
-  treeOf,
-  withLock
+  makeReading
 });
 
-//# part chunk-MFRGOACU.js
+//# part chunk-KKONYWO7.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  endedDocument: () => endedDocument,
-  tellEnded: () => tellEnded,
-  waitAndTell: () => waitAndTell
+  nextCommand: () => nextCommand,
+  nextCommands: () => nextCommands
 });
 module.exports = __toCommonJS(stdin_exports);
-var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_JAUR2LIU = load("./chunk-JAUR2LIU.js");
-var import_chunk_BGBB3WYF = load("./chunk-BGBB3WYF.js");
-var import_chunk_DNH5G3L5 = load("./chunk-DNH5G3L5.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_KXASCRVP = load("./chunk-KXASCRVP.js");
-var import_chunk_HHC24EER = load("./chunk-HHC24EER.js");
-var import_chunk_DZCXXUHO = load("./chunk-DZCXXUHO.js");
-var import_chunk_4EBYOHFM = load("./chunk-4EBYOHFM.js");
-var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
-async function waitAndTell(context, root, ids, options) {
-  const views = await (0, import_chunk_DNH5G3L5.withRegistration)(
-    root.folder,
-    ids,
-    options.timeoutMs,
-    () => (0, import_chunk_BGBB3WYF.waitForJobs)(root.folder, ids, {
-      ...options,
-      // A person who looks at the terminal gets one line that is renewed; everybody else silence, or the lines asked for.
-      heartbeatMs: options.heartbeatMs ?? (context.live ? 1e3 : null),
-      onHeartbeat: (seen) => {
-        if (options.heartbeatMs === null) context.live?.(liveLine(seen).slice(0, Math.max(20, context.width - 1)));
-        else for (const view of seen) context.tell(heartbeat(view));
-      }
-    })
-  );
-  if (options.heartbeatMs === null) context.live?.("");
-  return tellWaited(context, root, views, options);
+var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+function nextCommand(option, ...words) {
+  return (0, import_chunk_IEU6ZQWY.quoteWords)([...(0, import_chunk_HDZ43QIN.selfWords)(), ...words, ...option]);
 }
-function tellWaited(context, root, views, options) {
-  const ended = views.filter((view) => (0, import_chunk_HHC24EER.isEnded)(view.state));
-  const isOver = options.mode === "any" ? ended.length > 0 : ended.length === views.length;
-  const shown = !isOver ? views : options.mode === "any" ? firstOf(ended) : views;
-  const code = isOver ? (0, import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map((view) => view.state.state)) : import_chunk_6PFAPK5K.exitCodes.pending;
-  for (const view of shown) if ((0, import_chunk_HHC24EER.isEnded)(view.state)) (0, import_chunk_DNH5G3L5.noteCollected)(view, "wait");
-  if (options.isJson) {
-    const documents = shown.map(
-      (view) => (0, import_chunk_HHC24EER.isEnded)(view.state) ? endedDocument(view) : (0, import_chunk_JAUR2LIU.observation)(view, { afterSeq: null, root })
-    );
-    return { code, json: views.length === 1 ? documents[0] : { jobs: documents, pending: pendingOf(views) } };
-  }
-  const replies = shown.map((view) => (0, import_chunk_HHC24EER.isEnded)(view.state) ? tellEnded(context, view) : tellPending(root, view));
-  return {
-    code,
-    out: Buffer.concat(replies.map((reply) => Buffer.from(reply.out ?? ""))),
-    notes: replies.flatMap((reply) => reply.notes ?? [])
-  };
-}
-function firstOf(views) {
-  return [...views].sort((a, b) => Date.parse(a.state.ended_at ?? "") - Date.parse(b.state.ended_at ?? "")).slice(0, 1);
-}
-function pendingOf(views) {
-  return views.filter((view) => !(0, import_chunk_HHC24EER.isEnded)(view.state)).map((view) => view.id);
-}
-function tellEnded(context, view) {
-  const deliverable = (0, import_chunk_DUQLCV7D.readRange)(view.paths.result, 0, 64 * 1024 * 1024)?.bytes;
-  if (view.damage !== null) return tellDamaged(view);
-  const notes = [header(view), ...omittedNotes(view.state)];
-  for (const warning of view.state.warnings) notes.push(`warning: ${(0, import_chunk_HHC24EER.plainText)(warning.message)}`);
-  if (!deliverable) notes.push(`warning: no result is stored; see ${view.paths.folder}`);
-  const bytes = deliverable ?? Buffer.alloc(0);
-  return {
-    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-    out: context.isTerminal ? (0, import_chunk_HHC24EER.plainText)(bytes.toString("utf8")) : bytes,
-    notes
-  };
-}
-function tellDamaged(view) {
-  const text = `# ${view.id}: state_damaged
-
-${view.state.error?.message}
-
-Nothing was deleted. What is there: ${view.paths.folder}
-`;
-  return {
-    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-    out: text,
-    notes: [`see: ${import_chunk_HHC24EER.nextCommands.doctor(view.id, view.spec?.state_option ?? [])}`]
-  };
-}
-function header(view) {
-  const { state, paths, spec } = view;
-  const parts = [`${view.id}: ${state.state}`];
-  if (state.error) parts.push(`${state.error.code}: ${(0, import_chunk_HHC24EER.plainText)(state.error.message)}`);
-  if (state.exit_code !== null) parts.push(`exit code ${state.exit_code}`);
-  if (state.duration_ms !== null) parts.push((0, import_chunk_DZCXXUHO.formatDuration)(state.duration_ms));
-  const where = [`result: ${paths.result}`];
-  if (spec?.kind === "run") where.push(`whole output: ${paths.output}`);
-  return `${parts.join(", ")}
-${where.join("\n")}`;
-}
-function omittedNotes(state) {
-  return Object.entries(state.output ?? {}).filter(([, note]) => note.omitted > 0).map(
-    ([name, note]) => `${name}: ${note.exact ? "" : "about "}${note.omitted} of ${note.bytes} bytes (${(0, import_chunk_TFEMYLSK.formatSize)(note.omitted)}) are left out in the middle`
-  );
-}
-function tellPending(root, view) {
-  const picture = JSON.stringify((0, import_chunk_JAUR2LIU.observation)(view, { afterSeq: null, root }), null, 1);
-  const next = import_chunk_HHC24EER.nextCommands.wait(view.id, root.option);
-  return {
-    code: import_chunk_6PFAPK5K.exitCodes.pending,
-    out: `${picture}
-${next}
-`,
-    notes: [`${view.id}: ${view.state.state}, not ended yet; wait again with the last line`]
-  };
-}
-function endedDocument(view) {
-  const stored = (0, import_chunk_DUQLCV7D.readText)(view.paths.resultRecord);
-  try {
-    if (stored !== void 0) return { ...JSON.parse(stored), state: view.state.state };
-  } catch {
-  }
-  return view.spec ? (0, import_chunk_KXASCRVP.terminalRecord)(view.spec, view.paths, view.state) : view.state;
-}
-function liveLine(views) {
-  return views.map(heartbeat).join(" | ");
-}
-function heartbeat(view) {
-  const age = view.state.started_at ? (0, import_chunk_DZCXXUHO.formatDuration)(Math.max(0, (0, import_chunk_4EBYOHFM.nowMs)() - Date.parse(view.state.started_at))) : "not started";
-  return `${view.id}: ${view.state.state}, ${age}`;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  endedDocument,
-  tellEnded,
-  waitAndTell
-});
-
-//# part chunk-NGXB6QZ3.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  checkLaunchOptions: () => checkLaunchOptions,
-  folderOf: () => folderOf,
-  launch: () => launch,
-  launchAndTell: () => launchAndTell,
-  launchWords: () => launchWords,
-  missingProgram: () => missingProgram,
-  run: () => run,
-  tellLaunched: () => tellLaunched
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_DIBTMXDB = load("./chunk-DIBTMXDB.js");
-var import_chunk_JSSZOGOM = load("./chunk-JSSZOGOM.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_HHC24EER = load("./chunk-HHC24EER.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_4EBYOHFM = load("./chunk-4EBYOHFM.js");
-var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = __toESM(require("node:path"));
-var import_node_path2 = __toESM(require("node:path"));
-function claimOnce(root, key, claim) {
-  const file = import_node_path2.default.join((0, import_chunk_4EBYOHFM.rootPaths)(root).once, (0, import_chunk_HHC24EER.hashOf)(key).slice(0, 40));
-  if ((0, import_chunk_DUQLCV7D.createFile)(file, `${JSON.stringify(claim)}
-`)) return { isOurs: true, holder: claim };
-  const read = (0, import_chunk_DUQLCV7D.readJson)(file);
-  const holder = read.kind === "ok" ? read.value : void 0;
-  if (typeof holder?.id !== "string" || typeof holder.asked !== "string") {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "state_unusable",
-      `cannot read the once-key file ${file}: it is damaged`,
-      "remove that file if you are sure that the job never ran"
-    );
-  }
-  return { isOurs: false, holder };
-}
-async function finishClaim(root, claim) {
-  if (!(0, import_chunk_HHC24EER.isId)(claim.id))
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "state_unusable",
-      `cannot use a once-key that names ${JSON.stringify(claim.id)}: that is no job id`
-    );
-  const paths = (0, import_chunk_4EBYOHFM.jobPaths)(root, claim.id);
-  const stage = (0, import_chunk_4EBYOHFM.stagePath)(root, claim.id);
-  const until = (0, import_chunk_4EBYOHFM.monotonicMs)() + import_chunk_CRABIWOM.startLimitMs;
-  while (!(0, import_chunk_OMHQQKXJ.exists)(paths.launch) && (0, import_chunk_4EBYOHFM.monotonicMs)() < until) {
-    const isStaged = (0, import_chunk_OMHQQKXJ.exists)(stage);
-    if (!(0, import_chunk_OMHQQKXJ.exists)(paths.folder) && !isStaged) return;
-    if ((0, import_chunk_F57YPL34.livenessOf)(claim.launcher) === "dead") {
-      if (isStaged) (0, import_chunk_OMHQQKXJ.moveFolder)(stage, paths.folder);
-      return;
-    }
-    await (0, import_chunk_4EBYOHFM.sleep)(5);
-  }
-}
-async function launch(root, request) {
-  const key = (0, import_chunk_HHC24EER.ensureKey)();
-  (0, import_chunk_DIBTMXDB.ensureRoot)(root.folder);
-  const launcher = (0, import_chunk_F57YPL34.ownIdentity)();
-  const spec = await makeSpec(root, request, launcher, key);
-  const stage = (0, import_chunk_4EBYOHFM.stagePath)(root.folder, spec.id);
-  try {
-    stageJob(root, spec, stage);
-    const claim = request.onceKey === null ? null : claimOnce(root.folder, request.onceKey, claimOf(spec, request));
-    if (claim && !claim.isOurs) {
-      (0, import_chunk_OMHQQKXJ.removeTree)(stage);
-      return await takeOver(root, claim.holder, request);
-    }
-    if (!(0, import_chunk_OMHQQKXJ.moveFolder)(stage, (0, import_chunk_4EBYOHFM.jobPaths)(root.folder, spec.id).folder))
-      throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot move ${stage} into place`);
-    await (0, import_chunk_JSSZOGOM.startWorker)(root.folder, spec, { paths: (0, import_chunk_4EBYOHFM.jobPaths)(root.folder, spec.id) }, 1);
-  } catch (error) {
-    undo(root, spec, stage);
-    throw launchError(root, error);
-  }
-  return { id: spec.id, isNew: true };
-}
-async function makeSpec(root, request, launcher, key) {
-  const createdMs = (0, import_chunk_4EBYOHFM.nowMs)();
-  const random = (0, import_chunk_HHC24EER.randomBytes)(22);
-  const { deadlineMs, killGraceMs, maxOutputBytes, firstOutputMs, stallMs, onceKey, ...rest } = request;
-  const unsigned = {
-    schema: 1,
-    id: (0, import_chunk_HHC24EER.makeId)(request.verb, createdMs, random),
-    ...rest,
-    created_at: (0, import_chunk_4EBYOHFM.isoOf)(createdMs),
-    once_key: onceKey,
-    engine: import_chunk_HHC24EER.defaultEngine.id,
-    state_option: root.option,
-    deadline_ms: deadlineMs,
-    deadline_mono_ms: (0, import_chunk_4EBYOHFM.monotonicMs)() + deadlineMs,
-    kill_grace_ms: killGraceMs,
-    max_output_bytes: maxOutputBytes,
-    first_output_ms: firstOutputMs,
-    stall_ms: stallMs,
-    mark: (0, import_chunk_HHC24EER.toHex)(random.subarray(6)),
-    launcher,
-    environment: { digest: (0, import_chunk_HHC24EER.environmentDigest)(key), credentials: (0, import_chunk_4EBYOHFM.credentialNames)() }
-  };
-  return { ...unsigned, mac: await (0, import_chunk_HHC24EER.macOf)(unsigned, key) };
-}
-function stageJob(root, spec, stage) {
-  (0, import_chunk_DUQLCV7D.createFolder)(stage);
-  (0, import_chunk_DUQLCV7D.writeJson)(`${stage}/spec.json`, spec);
-  (0, import_chunk_DUQLCV7D.createFolder)(`${stage}/waiters`);
-  (0, import_chunk_DUQLCV7D.writeFile)((0, import_chunk_4EBYOHFM.jobPaths)(root.folder, spec.id).marker, "", { sync: false });
-}
-function claimOf(spec, request) {
-  return { id: spec.id, asked: askedOf(request), launcher: spec.launcher };
-}
-async function takeOver(root, holder, request) {
-  await finishClaim(root.folder, holder);
-  if (holder.asked !== askedOf(request)) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot use --once-key ${JSON.stringify(request.onceKey)}: job ${holder.id} has this key and another request`,
-      `look at it with: ${import_chunk_HHC24EER.nextCommands.observe(holder.id, root.option)}`
-    );
-  }
-  return { id: holder.id, isNew: false };
-}
-function askedOf(request) {
-  const { owner: _owner, label: _label, onceKey: _key, ...asked } = request;
-  return (0, import_chunk_HHC24EER.hashOf)((0, import_chunk_HHC24EER.canonical)(asked));
-}
-function undo(root, spec, stage) {
-  const paths = (0, import_chunk_4EBYOHFM.jobPaths)(root.folder, spec.id);
-  try {
-    (0, import_chunk_OMHQQKXJ.removeTree)(stage);
-    (0, import_chunk_OMHQQKXJ.removeTree)(paths.folder);
-    (0, import_chunk_OMHQQKXJ.removeTree)(paths.marker);
-  } catch {
-  }
-}
-function launchError(root, error) {
-  const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
-  if (error instanceof import_chunk_NVPF5LEY.FaultError || code === void 0) return error;
-  return new import_chunk_NVPF5LEY.FaultError(
-    "state_unusable",
-    `cannot write into the state folder ${root.folder} (${code})`,
-    "use another place with --state-dir DIR or JOB_STATE_DIR"
-  );
-}
-function launchWords(input) {
-  const onceKey = input.text("once-key") ?? null;
-  if (onceKey === "") throw (0, import_chunk_NVPF5LEY.usageError)('cannot take --once-key "": a key needs at least one character');
-  return { owner: input.text("owner") ?? import_chunk_4EBYOHFM.variables.owner() ?? null, label: input.text("label") ?? null, onceKey };
-}
-function checkLaunchOptions(input) {
-  if (input.has("wait-timeout") && !input.has("wait")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");
-  input.duration("wait-timeout");
-  for (const other of ["json", "wait"]) {
-    if (input.has("id-only") && input.has(other)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`);
-  }
-}
-async function launchAndTell(context, input, request, isSynchronous = false) {
-  checkLaunchOptions(input);
-  const root = context.root(input);
-  return tellLaunched(context, input, root, await launch(root, request), isSynchronous);
-}
-async function tellLaunched(context, input, root, launched, isSynchronous) {
-  if (input.has("wait") || isSynchronous) {
-    const { waitAndTell } = await Promise.resolve().then(() => __toESM(load("./collecting-3UGS3YXC.js")));
-    context.tell(`job ${launched.id}`);
-    const timeoutMs = input.duration("wait-timeout") ?? Number.MAX_SAFE_INTEGER;
-    return waitAndTell(context, root, [launched.id], {
-      mode: "all",
-      timeoutMs,
-      heartbeatMs: null,
-      isJson: input.has("json")
-    });
-  }
-  return tellLaunch(root, launched, input);
-}
-function tellLaunch(root, launched, input) {
-  const { id, isNew } = launched;
-  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
-` };
-  const paths = (0, import_chunk_4EBYOHFM.jobPaths)(root.folder, id);
-  const commands = {
-    wait: import_chunk_HHC24EER.nextCommands.wait(id, root.option),
-    observe: import_chunk_HHC24EER.nextCommands.observe(id, root.option),
-    cancel: import_chunk_HHC24EER.nextCommands.cancel(id, root.option)
-  };
-  if (input.has("json")) {
-    return {
-      code: import_chunk_6PFAPK5K.exitCodes.done,
-      json: {
-        id,
-        new: isNew,
-        folder: paths.folder,
-        result_path: paths.result,
-        output_path: paths.output,
-        next: commands
-      }
-    };
-  }
-  const lines = [
-    `job ${id}${isNew ? "" : " (this once-key had it already; nothing was started)"}`,
-    `collect: ${commands.wait}`,
-    `observe: ${commands.observe}`,
-    `result:  ${paths.result}`
-  ];
-  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${lines.join("\n")}
-` };
-}
-var run = {
-  name: "run",
-  summary: "run a long command as a job",
-  form: "[options] -- COMMAND ARG...",
-  words: { min: 0, max: 0, rest: true },
-  options: {
-    timeout: {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_CRABIWOM.limits.runTimeout,
-      help: "hard limit, counted from launch (default 24h, at most 30d)"
-    },
-    deadline: { kind: "duration", value: "D", range: import_chunk_CRABIWOM.limits.runTimeout, help: "the same as --timeout" },
-    "kill-after": {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_CRABIWOM.limits.runKillGrace,
-      help: "time between TERM and KILL (default 30s)"
-    },
-    cwd: { kind: "text", value: "DIR", help: "folder to run in (default: here)" },
-    shell: { kind: "flag", help: "give the one word after -- to /bin/sh -c" },
-    "success-exit": {
-      kind: "count",
-      value: "N",
-      range: { default: 0, min: 0, max: 255 },
-      help: "the exit code that means success (default 0)"
-    },
-    "max-output": {
-      kind: "size",
-      value: "SIZE",
-      range: import_chunk_CRABIWOM.limits.maxOutput,
-      help: "cap of each output file on disk (default 64M)"
-    },
-    "first-output": {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_CRABIWOM.limits.optInLimit,
-      help: "end it when nothing was printed by then"
-    },
-    "stall-after": {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_CRABIWOM.limits.optInLimit,
-      help: "end it when nothing was printed for that long"
-    },
-    "keep-children": { kind: "flag", help: "leave processes alone that the command left behind" },
-    ...import_chunk_JJRSGJW4.launchOptions
-  },
-  notes: "The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",
-  examples: [
-    "run -- make test",
-    "run --timeout 2h --once-key nightly -- python3 train.py --epochs 10",
-    "run --shell -- 'make && make install'"
-  ],
-  async run(context, input) {
-    const cwd = folderOf(context, input);
-    const timeout = limitOf(input);
-    return launchAndTell(context, input, {
-      kind: "run",
-      verb: "run",
-      ...launchWords(input),
-      cwd,
-      deadlineMs: timeout,
-      killGraceMs: input.durationOrDefault("kill-after"),
-      maxOutputBytes: input.size("max-output") ?? import_chunk_CRABIWOM.limits.maxOutput.default,
-      firstOutputMs: input.duration("first-output") ?? null,
-      stallMs: input.duration("stall-after") ?? null,
-      lineage: null,
-      run: commandOf(input, cwd),
-      staff: null
-    });
-  }
+var nextCommands = {
+  wait: (id, option) => nextCommand(option, "wait", id, "--timeout", "10m"),
+  observe: (id, option) => nextCommand(option, "observe", id),
+  result: (id, option) => nextCommand(option, "result", id),
+  status: (option) => nextCommand(option, "status"),
+  cancel: (id, option) => nextCommand(option, "cancel", id),
+  restart: (id, option) => nextCommand(option, "restart", id),
+  doctor: (id, option) => nextCommand(option, "doctor", id),
+  continue: (id, option) => nextCommand(option, "continue", "--job", id, "--prompt", "TEXT")
 };
-function limitOf(input) {
-  if (input.has("timeout") && input.has("deadline"))
-    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");
-  return input.has("deadline") ? input.durationOrDefault("deadline") : input.durationOrDefault("timeout");
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  nextCommand,
+  nextCommands
+});
+
+//# part chunk-KLA44IL4.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  byteLength: () => byteLength,
+  excerpt: () => excerpt,
+  lastLines: () => lastLines,
+  plainText: () => plainText,
+  tail: () => tail,
+  tailOfBytes: () => tailOfBytes
+});
+module.exports = __toCommonJS(stdin_exports);
+var encoder = new TextEncoder();
+var decoder = new TextDecoder();
+var stringSequence = /(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?/g;
+var controlSequence = /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?/g;
+var shortSequence = /\x1b[ -/]*[0-~]?/g;
+function byteLength(text) {
+  return encoder.encode(text).length;
 }
-function folderOf(context, input) {
-  const folder = import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
-  if (!(0, import_chunk_OMHQQKXJ.isFolder)(folder))
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot run in ${folder}: there is no such folder`,
-      "name an existing one with --cwd DIR"
-    );
-  return (0, import_chunk_OMHQQKXJ.realPath)(folder);
+function plainText(text) {
+  return text.replaceAll("\r\n", "\n").replace(stringSequence, "").replace(controlSequence, "").replace(shortSequence, "").replaceAll("\r", "\n").replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g, "");
 }
-function commandOf(input, cwd) {
-  const words = input.rest ?? [];
-  const parts = { success_exit: input.count("success-exit") ?? 0, keep_children: input.has("keep-children") };
-  if (input.has("shell")) {
-    if (words.length !== 1)
-      throw (0, import_chunk_NVPF5LEY.usageError)(
-        `cannot take ${words.length} words with --shell: it needs the whole command line as one word after --`
-      );
-    return { argv: ["/bin/sh", "-c", words[0]], program: "/bin/sh", ...parts };
+function excerpt(text, limit) {
+  const bytes = encoder.encode(text);
+  if (bytes.length <= limit) return text;
+  let end = Math.max(0, limit - 3);
+  while (end > 0 && isContinuation(bytes[end])) end -= 1;
+  return `${decoder.decode(bytes.subarray(0, end))}\u2026`;
+}
+function tail(text, limit) {
+  const bytes = encoder.encode(text);
+  if (bytes.length <= limit) return { text, truncated: false };
+  return { text: decoder.decode(tailOfBytes(bytes, limit)), truncated: true };
+}
+function tailOfBytes(bytes, limit) {
+  let start = Math.max(0, bytes.length - limit);
+  while (start > 0 && start < bytes.length && isContinuation(bytes[start])) start += 1;
+  return bytes.subarray(start);
+}
+function lastLines(bytes, count) {
+  let seen = 0;
+  for (let at = bytes.length - 2; at >= 0; at -= 1) {
+    if (bytes[at] !== 10) continue;
+    seen += 1;
+    if (seen === count) return bytes.subarray(at + 1);
   }
-  const name = words[0];
-  const program = (0, import_chunk_4EBYOHFM.findProgram)(name, cwd);
-  if (program === void 0) throw missingProgram(name, cwd);
-  return { argv: words, program, ...parts };
+  return bytes;
 }
-function missingProgram(name, cwd) {
-  const where = name.includes("/") ? `no executable file of that name (looked from ${cwd})` : `it is not on PATH (${import_chunk_4EBYOHFM.variables.searchPath() || "empty"})`;
-  return new import_chunk_NVPF5LEY.FaultError("preflight", `cannot run ${JSON.stringify(name)}: ${where}`, "give the path of the program");
+function isContinuation(byte) {
+  return byte !== void 0 && (byte & 192) === 128;
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  checkLaunchOptions,
-  folderOf,
-  launch,
-  launchAndTell,
-  launchWords,
-  missingProgram,
-  run,
-  tellLaunched
+  byteLength,
+  excerpt,
+  lastLines,
+  plainText,
+  tail,
+  tailOfBytes
 });
 
 //# part chunk-NVPF5LEY.js
@@ -5829,117 +5244,378 @@ function isAllowed(target, mode) {
   touch
 });
 
-//# part chunk-RJFUR6VH.js
+//# part chunk-OU7AZITV.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  conversationOf: () => conversationOf,
-  lineageOf: () => lineageOf,
-  requireGenuine: () => requireGenuine,
-  requireSpec: () => requireSpec
+  makeCgroup: () => makeCgroup,
+  removeCgroup: () => removeCgroup,
+  terminate: () => terminate,
+  treeOf: () => treeOf
 });
 module.exports = __toCommonJS(stdin_exports);
-var import_chunk_HHC24EER = load("./chunk-HHC24EER.js");
-var import_chunk_4EBYOHFM = load("./chunk-4EBYOHFM.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-function requireSpec(root, id) {
-  const read = (0, import_chunk_HHC24EER.readSpec)((0, import_chunk_4EBYOHFM.jobPaths)(root.folder, id));
-  if (read.kind === "ok") return read.value;
-  const reason = read.kind === "damaged" ? read.reason : "its spec.json is missing";
-  throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot use job ${id}: ${reason}`);
+var import_chunk_JTMIMYBV = load("./chunk-JTMIMYBV.js");
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
+var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
+var import_node_fs = require("node:fs");
+var import_node_path = __toESM(require("node:path"));
+var prefix = "job-companion-";
+function makeCgroup(id) {
+  const own = ownCgroup();
+  if (own === void 0) return null;
+  const folder = import_node_path.default.join(own, `${prefix}${id}`);
+  try {
+    (0, import_node_fs.mkdirSync)(folder);
+    return folder;
+  } catch {
+    return null;
+  }
 }
-async function requireGenuine(spec) {
-  if (await (0, import_chunk_HHC24EER.isGenuine)(spec, (0, import_chunk_HHC24EER.readKey)())) return;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot start anything from job ${spec.id}: its spec.json was changed or comes from another user or machine`,
-    "launch it again in your own words"
+function listCgroup(folder, id) {
+  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return [];
+  return pidsIn(folder);
+}
+function removeCgroup(folder, id) {
+  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return;
+  try {
+    removeEmpty(folder);
+    if (import_node_path.default.basename(import_node_path.default.dirname(folder)).startsWith(prefix)) (0, import_node_fs.rmdirSync)(import_node_path.default.dirname(folder));
+  } catch {
+  }
+}
+function removeEmpty(folder) {
+  for (const name of (0, import_chunk_OMHQQKXJ.listNames)(folder)) if (!name.includes(".")) removeEmpty(import_node_path.default.join(folder, name));
+  (0, import_node_fs.rmdirSync)(folder);
+}
+function pidsIn(folder) {
+  const text = readOrEmpty(import_node_path.default.join(folder, "cgroup.procs"));
+  const own = text.split("\n").map(Number).filter((pid) => pid > 1);
+  const inner = (0, import_chunk_OMHQQKXJ.listNames)(folder).filter(
+    (name) => !name.startsWith(prefix) && !/^(?:cgroup|cpu|memory|io|pids|cpuset|hugetlb|rdma|misc)\./.test(name)
   );
+  return [...own, ...inner.flatMap((name) => pidsIn(import_node_path.default.join(folder, name)))];
 }
-function conversationOf(root, spec) {
-  const state = (0, import_chunk_HHC24EER.readState)((0, import_chunk_4EBYOHFM.jobPaths)(root, spec.id));
-  return (state.kind === "ok" ? state.value.conversation?.id : void 0) ?? null;
+function ownCgroup() {
+  const mount = mountPoint();
+  const line = readOrEmpty("/proc/self/cgroup").split("\n").find((one) => one.startsWith("0::"));
+  return mount === void 0 || line === void 0 ? void 0 : import_node_path.default.join(mount, line.slice(3));
 }
-function lineageOf(parent, relation) {
-  return { relation, parent: parent.id, root: parent.lineage?.root ?? parent.id };
+function mountPoint() {
+  const line = readOrEmpty("/proc/self/mounts").split("\n").find((one) => one.split(" ")[2] === "cgroup2");
+  return line?.split(" ")[1];
+}
+function isBelowMount(folder) {
+  const mount = mountPoint();
+  return mount !== void 0 && import_node_path.default.resolve(folder) === folder && folder.startsWith(`${mount}/`);
+}
+function readOrEmpty(file) {
+  try {
+    return (0, import_node_fs.readFileSync)(file, "utf8");
+  } catch {
+    return "";
+  }
+}
+function treeOf(spec, paths, who) {
+  const living = (identity) => identity && (0, import_chunk_F57YPL34.livenessOf)(identity) === "alive" ? [identity.pid] : [];
+  const cgroup = (0, import_chunk_JTMIMYBV.readWorker)(paths);
+  const folder = cgroup.kind === "ok" ? cgroup.value.cgroup ?? null : null;
+  const shim = who.shim && isHere(who.shim) ? who.shim : null;
+  const atShimPid = shim ? (0, import_chunk_F57YPL34.readProcess)(shim.pid) : void 0;
+  const isStranger = atShimPid !== void 0 && atShimPid.start !== shim?.start_token;
+  const guards = ((0, import_chunk_DUQLCV7D.readText)(paths.guardMark, 64) ?? "").trim().split(" ").map(Number).filter((pid) => pid > 1);
+  return {
+    mark: spec.mark,
+    session: shim && !isStranger ? shim.pid : null,
+    since: isHere(spec.launcher) ? Number(spec.launcher.start_token) || 0 : 0,
+    roots: [...living(shim), ...living(who.child)],
+    spared: [...living(who.worker), ...living(shim)],
+    counted: () => listCgroup(folder, spec.id),
+    guards: living(shim).length > 0 ? guards : [],
+    known: /* @__PURE__ *<>/ new Map()
+  };
+}
+function isHere(identity) {
+  return identity.boot_id === (0, import_chunk_F57YPL34.bootId)() && identity.pid_ns === (0, import_chunk_F57YPL34.pidNamespace)();
+}
+function findMembers(tree) {
+  const rows = (0, import_chunk_F57YPL34.readProcesses)().filter((row) => !(0, import_chunk_F57YPL34.isDeadState)(row.state) && !(Number(row.start) < tree.since));
+  const marks = /* @__PURE__ *<>/ new Map();
+  const markOf = (pid) => {
+    if (!marks.has(pid)) marks.set(pid, (0, import_chunk_F57YPL34.readProcessVariable)(pid, import_chunk_HDZ43QIN.markVariable));
+    return marks.get(pid);
+  };
+  const counted = new Set(tree.counted());
+  const isForeign = (pid) => (markOf(pid) ?? tree.mark) !== tree.mark;
+  const members = /* @__PURE__ *<>/ new Map();
+  for (const row of rows) {
+    const inSession = tree.session !== null && (row.session === tree.session || row.group === tree.session);
+    const isKnown = tree.known.get(row.pid) === row.start || tree.roots.includes(row.pid) || counted.has(row.pid);
+    if (markOf(row.pid) === tree.mark || (inSession || isKnown) && !isForeign(row.pid)) members.set(row.pid, row);
+  }
+  for (let grew = true; grew; ) {
+    grew = false;
+    for (const row of rows) {
+      if (members.has(row.pid) || !members.has(row.parent) || isForeign(row.pid)) continue;
+      members.set(row.pid, row);
+      grew = true;
+    }
+  }
+  const found = [];
+  for (const row of members.values()) {
+    if (isSpared(row, tree)) continue;
+    tree.known.set(row.pid, row.start);
+    found.push({ pid: row.pid, start: row.start, name: row.name });
+  }
+  return found;
+}
+function isSpared(row, tree) {
+  if (row.pid === process.pid || tree.spared.includes(row.pid)) return true;
+  return tree.guards.includes(row.pid) || tree.guards.includes(row.parent);
+}
+async function terminate(tree, options) {
+  const report = { step: "none", ended: [], survivors: [] };
+  const seen = /* @__PURE__ *<>/ new Map();
+  const told = /* @__PURE__ *<>/ new Set();
+  const note = (members) => {
+    for (const member of members) seen.set(member.pid, member);
+    return members;
+  };
+  let left = note(findMembers(tree));
+  if (left.length === 0) return report;
+  report.step = "term";
+  const termUntil = (0, import_chunk_HDZ43QIN.monotonicMs)() + options.graceMs;
+  for (let pause = 5; left.length > 0 && (0, import_chunk_HDZ43QIN.monotonicMs)() < termUntil; pause = Math.min(pause * 2, 100)) {
+    for (const member of left) if (!told.has(member.pid) && signal(member, "SIGTERM")) told.add(member.pid);
+    await (0, import_chunk_HDZ43QIN.sleep)(Math.min(pause, Math.max(1, termUntil - (0, import_chunk_HDZ43QIN.monotonicMs)())));
+    left = note(stillThere(left, tree));
+  }
+  if (left.length > 0) {
+    report.step = "kill";
+    const killUntil = (0, import_chunk_HDZ43QIN.monotonicMs)() + options.settleMs;
+    for (let pause = 5; left.length > 0 && (0, import_chunk_HDZ43QIN.monotonicMs)() < killUntil; pause = Math.min(pause * 2, 200)) {
+      for (const member of left) signal(member, "SIGKILL");
+      await (0, import_chunk_HDZ43QIN.sleep)(pause);
+      left = note(findMembers(tree));
+    }
+  }
+  report.survivors = left;
+  report.ended = [...seen.values()].filter((member) => !left.some((one) => one.pid === member.pid));
+  return report;
+}
+function stillThere(members, tree) {
+  const living = members.filter(isAlive);
+  return living.length > 0 ? living : findMembers(tree);
+}
+function isAlive(member) {
+  const row = (0, import_chunk_F57YPL34.readProcess)(member.pid);
+  return row !== void 0 && row.start === member.start && !(0, import_chunk_F57YPL34.isDeadState)(row.state);
+}
+function signal(member, name) {
+  if (!isAlive(member)) return false;
+  try {
+    process.kill(member.pid, name);
+    return true;
+  } catch {
+    return false;
+  }
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  conversationOf,
-  lineageOf,
-  requireGenuine,
-  requireSpec
+  makeCgroup,
+  removeCgroup,
+  terminate,
+  treeOf
 });
 
-//# part chunk-TABRV3EH.js
+//# part chunk-P6OIJNQ7.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  findJob: () => findJob,
-  jobsFolder: () => jobsFolder,
-  listActive: () => listActive,
-  listJobs: () => listJobs,
-  requireWholeId: () => requireWholeId
+  mayAct: () => mayAct
 });
 module.exports = __toCommonJS(stdin_exports);
-var import_chunk_HHC24EER = load("./chunk-HHC24EER.js");
-var import_chunk_4EBYOHFM = load("./chunk-4EBYOHFM.js");
+var import_chunk_JTMIMYBV = load("./chunk-JTMIMYBV.js");
+var import_chunk_BA7CKLLN = load("./chunk-BA7CKLLN.js");
+var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = __toESM(require("node:path"));
-function listJobs(root) {
-  return (0, import_chunk_OMHQQKXJ.listNames)((0, import_chunk_4EBYOHFM.rootPaths)(root).jobs).filter(import_chunk_HHC24EER.isId).sort(import_chunk_HHC24EER.compareIds).reverse();
-}
-function listActive(root) {
-  return (0, import_chunk_OMHQQKXJ.listNames)((0, import_chunk_4EBYOHFM.rootPaths)(root).active).filter(import_chunk_HHC24EER.isId).sort(import_chunk_HHC24EER.compareIds);
-}
-function findJob(root, text) {
-  const list = `list them with: ${(0, import_chunk_4EBYOHFM.quoteWords)([...(0, import_chunk_4EBYOHFM.selfWords)(), "status", ...root.option])}`;
-  const where = `in the state folder ${root.folder}`;
-  if (!(0, import_chunk_HHC24EER.isIdPrefix)(text)) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "unknown_job",
-      `cannot take ${JSON.stringify(text)} as a job id: ids look like run-mik3x9ab-4f7q2z`,
-      list
-    );
-  }
-  const all = (0, import_chunk_OMHQQKXJ.listNames)((0, import_chunk_4EBYOHFM.rootPaths)(root.folder).jobs).filter(import_chunk_HHC24EER.isId);
-  if (all.includes(text)) return text;
-  const matches = all.filter((id) => id.startsWith(text));
-  if (matches.length === 1) return matches[0];
-  if (matches.length === 0) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "unknown_job",
-      `cannot find job ${text}: there is no such job ${where}`,
-      `${list}, or name another folder with --state-dir DIR`
-    );
-  }
-  const shown = matches.sort(import_chunk_HHC24EER.compareIds).slice(-5).join(", ");
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "ambiguous_id",
-    `cannot tell which job ${text} is: ${matches.length} jobs begin so, the newest are ${shown}`,
-    "give more of the id"
-  );
-}
-function requireWholeId(root, text) {
-  const id = findJob(root, text);
-  if (id === text) return id;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "ambiguous_id",
-    `cannot take the short id ${text}: this command needs the whole id`,
-    `the one job that begins so is ${id}`
-  );
-}
-function jobsFolder(root) {
-  return import_node_path.default.join(root, "jobs");
+async function mayAct(view) {
+  if (!view.spec || !(0, import_chunk_OMHQQKXJ.isWritable)(view.paths.folder)) return false;
+  const namespace = view.worker?.worker.pid_ns ?? view.launch?.worker.pid_ns ?? view.spec.launcher.pid_ns;
+  const isHere = namespace === (0, import_chunk_F57YPL34.pidNamespace)() || view.isOtherBoot;
+  return (isHere || (0, import_chunk_JTMIMYBV.conditionOf)(view) === "lost") && await (0, import_chunk_BA7CKLLN.isGenuine)(view.spec, (0, import_chunk_BA7CKLLN.readKey)());
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  findJob,
-  jobsFolder,
-  listActive,
-  listJobs,
-  requireWholeId
+  mayAct
+});
+
+//# part chunk-POWELVIK.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  formatDuration: () => formatDuration,
+  parseDuration: () => parseDuration
+});
+module.exports = __toCommonJS(stdin_exports);
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
+var require_ms = (0, import_chunk_JSBRDJBE.__commonJS)({
+  "node_modules/ms/index.js"(exports2, module2) {
+    var s = 1e3;
+    var m = s * 60;
+    var h = m * 60;
+    var d = h * 24;
+    var w = d * 7;
+    var y = d * 365.25;
+    module2.exports = function(val, options) {
+      options = options || {};
+      var type = typeof val;
+      if (type === "string" && val.length > 0) {
+        return parse(val);
+      } else if (type === "number" && isFinite(val)) {
+        return options.long ? fmtLong(val) : fmtShort(val);
+      }
+      throw new Error(
+        "val is not a non-empty string or a valid number. val=" + JSON.stringify(val)
+      );
+    };
+    function parse(str) {
+      str = String(str);
+      if (str.length > 100) {
+        return;
+      }
+      var match = /^(-?(?:\d+)?\.?\d+) *(milliseconds?|msecs?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d|weeks?|w|years?|yrs?|y)?$/i.exec(
+        str
+      );
+      if (!match) {
+        return;
+      }
+      var n = parseFloat(match[1]);
+      var type = (match[2] || "ms").toLowerCase();
+      switch (type) {
+        case "years":
+        case "year":
+        case "yrs":
+        case "yr":
+        case "y":
+          return n * y;
+        case "weeks":
+        case "week":
+        case "w":
+          return n * w;
+        case "days":
+        case "day":
+        case "d":
+          return n * d;
+        case "hours":
+        case "hour":
+        case "hrs":
+        case "hr":
+        case "h":
+          return n * h;
+        case "minutes":
+        case "minute":
+        case "mins":
+        case "min":
+        case "m":
+          return n * m;
+        case "seconds":
+        case "second":
+        case "secs":
+        case "sec":
+        case "s":
+          return n * s;
+        case "milliseconds":
+        case "millisecond":
+        case "msecs":
+        case "msec":
+        case "ms":
+          return n;
+        default:
+          return void 0;
+      }
+    }
+    function fmtShort(ms2) {
+      var msAbs = Math.abs(ms2);
+      if (msAbs >= d) {
+        return Math.round(ms2 / d) + "d";
+      }
+      if (msAbs >= h) {
+        return Math.round(ms2 / h) + "h";
+      }
+      if (msAbs >= m) {
+        return Math.round(ms2 / m) + "m";
+      }
+      if (msAbs >= s) {
+        return Math.round(ms2 / s) + "s";
+      }
+      return ms2 + "ms";
+    }
+    function fmtLong(ms2) {
+      var msAbs = Math.abs(ms2);
+      if (msAbs >= d) {
+        return plural(ms2, msAbs, d, "day");
+      }
+      if (msAbs >= h) {
+        return plural(ms2, msAbs, h, "hour");
+      }
+      if (msAbs >= m) {
+        return plural(ms2, msAbs, m, "minute");
+      }
+      if (msAbs >= s) {
+        return plural(ms2, msAbs, s, "second");
+      }
+      return ms2 + " ms";
+    }
+    function plural(ms2, msAbs, n, name) {
+      var isPlural = msAbs >= n * 1.5;
+      return Math.round(ms2 / n) + " " + name + (isPlural ? "s" : "");
+    }
+  }
+});
+var import_ms = (0, import_chunk_JSBRDJBE.__toESM)(require_ms(), 1);
+var whole = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/;
+var part = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;
+function parseDuration(text, option, range) {
+  const upTo = range.max >= Number.MAX_SAFE_INTEGER ? "on" : `to ${formatDuration(range.max)}`;
+  const allowed = `allowed: ${formatDuration(range.min)} ${upTo}, written like 90s, 10m, 1h30m or 250ms`;
+  if (!whole.test(text)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot read ${option}: ${JSON.stringify(text)} is no duration; ${allowed}`);
+  let total = 0;
+  for (const [piece] of text.matchAll(part)) total += (0, import_ms.default)(piece);
+  total = Math.round(total);
+  if (total < range.min || total > range.max) {
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take ${option} ${text}: it is out of range; ${allowed}`);
+  }
+  return total;
+}
+function formatDuration(value) {
+  if (value < 1e3) return `${Math.round(value)}ms`;
+  if (value < 6e4) return `${trim(value / 1e3)}s`;
+  const units = [
+    ["d", 864e5],
+    ["h", 36e5],
+    ["m", 6e4],
+    ["s", 1e3]
+  ];
+  let rest = Math.round(value / 1e3) * 1e3;
+  let text = "";
+  for (const [unit, size] of units) {
+    if (unit === "d" && rest < 2 * size) continue;
+    const count = Math.floor(rest / size);
+    rest -= count * size;
+    if (count > 0) text += `${count}${unit}`;
+  }
+  return text;
+}
+function trim(value) {
+  return String(Math.floor(value * 10) / 10);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  formatDuration,
+  parseDuration
 });
 
 //# part chunk-TFEMYLSK.js
@@ -5972,76 +5648,6 @@ function formatSize(bytes) {
 0 && (module.exports = {
   formatSize,
   parseSize
-});
-
-//# part chunk-TN363F5E.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  commandNames: () => commandNames,
-  loadCommand: () => loadCommand
-});
-module.exports = __toCommonJS(stdin_exports);
-var loaders = {
-  run: async () => (await Promise.resolve().then(() => __toESM(load("./run-ELE7GNLA.js")))).run,
-  staffer: async () => (await Promise.resolve().then(() => __toESM(load("./staffer-2QRJC3VL.js")))).staffer,
-  ask: async () => (await Promise.resolve().then(() => __toESM(load("./ask-FR4QC27I.js")))).ask,
-  wait: async () => (await Promise.resolve().then(() => __toESM(load("./wait-ZVFMFZZR.js")))).wait,
-  observe: async () => (await Promise.resolve().then(() => __toESM(load("./observe-OZXWPA24.js")))).observe,
-  status: async () => (await Promise.resolve().then(() => __toESM(load("./status-4RUEZARP.js")))).status,
-  result: async () => (await Promise.resolve().then(() => __toESM(load("./result-T4ER42VO.js")))).result,
-  cancel: async () => (await Promise.resolve().then(() => __toESM(load("./cancel-GR3B2VLY.js")))).cancel,
-  continue: async () => (await Promise.resolve().then(() => __toESM(load("./continue-B2GTV72Z.js")))).continueCommand,
-  restart: async () => (await Promise.resolve().then(() => __toESM(load("./restart-7ARA5ZWB.js")))).restart,
-  clean: async () => (await Promise.resolve().then(() => __toESM(load("./clean-APWBWV6X.js")))).clean,
-  doctor: async () => (await Promise.resolve().then(() => __toESM(load("./doctor-FP6ZRWYL.js")))).doctor,
-  help: async () => (await Promise.resolve().then(() => __toESM(load("./help-RVZNZYHW.js")))).help
-};
-var commandNames = Object.keys(loaders);
-async function loadCommand(name) {
-  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  commandNames,
-  loadCommand
-});
-
-//# part chunk-TND7BKVV.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  findLatest: () => findLatest,
-  requireLatest: () => requireLatest
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_TABRV3EH = load("./chunk-TABRV3EH.js");
-var import_chunk_HHC24EER = load("./chunk-HHC24EER.js");
-var import_chunk_4EBYOHFM = load("./chunk-4EBYOHFM.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-function findLatest(root, owner, accept = () => true) {
-  for (const id of (0, import_chunk_TABRV3EH.listJobs)(root)) {
-    const spec = (0, import_chunk_HHC24EER.readSpec)((0, import_chunk_4EBYOHFM.jobPaths)(root, id));
-    if (spec.kind !== "ok") continue;
-    if (owner !== null && spec.value.owner !== owner) continue;
-    if (accept(id, spec.value)) return id;
-  }
-  return void 0;
-}
-function requireLatest(root, owner, what, accept) {
-  const id = findLatest(root.folder, owner, accept);
-  if (id !== void 0) return id;
-  const whose = owner === null ? "" : ` of owner ${owner}`;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "unknown_job",
-    `cannot find ${what}${whose} in the state folder ${root.folder}`,
-    (0, import_chunk_4EBYOHFM.quoteWords)([...(0, import_chunk_4EBYOHFM.selfWords)(), "status", ...root.option])
-  );
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  findLatest,
-  requireLatest
 });
 
 //# part chunk-V5USAFII.js
@@ -6111,24 +5717,590 @@ function isFifo(file) {
   watchFifo
 });
 
-//# part clean-APWBWV6X.js
+//# part chunk-VBETOB37.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  checkLaunchOptions: () => checkLaunchOptions,
+  folderOf: () => folderOf,
+  launch: () => launch,
+  launchAndTell: () => launchAndTell,
+  launchWords: () => launchWords,
+  missingProgram: () => missingProgram,
+  run: () => run,
+  tellLaunched: () => tellLaunched
+});
+module.exports = __toCommonJS(stdin_exports);
+var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
+var import_chunk_G7QAJNS3 = load("./chunk-G7QAJNS3.js");
+var import_chunk_EPEDYOTG = load("./chunk-EPEDYOTG.js");
+var import_chunk_BA7CKLLN = load("./chunk-BA7CKLLN.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
+var import_chunk_HBGCQMRM = load("./chunk-HBGCQMRM.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
+var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = __toESM(require("node:path"));
+var import_node_path2 = __toESM(require("node:path"));
+function claimOnce(root, key, claim) {
+  const file = import_node_path2.default.join((0, import_chunk_HDZ43QIN.rootPaths)(root).once, (0, import_chunk_BA7CKLLN.hashOf)(key).slice(0, 40));
+  if ((0, import_chunk_DUQLCV7D.createFile)(file, `${JSON.stringify(claim)}
+`)) return { isOurs: true, holder: claim };
+  const read = (0, import_chunk_DUQLCV7D.readJson)(file);
+  const holder = read.kind === "ok" ? read.value : void 0;
+  if (typeof holder?.id !== "string" || typeof holder.asked !== "string") {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "state_unusable",
+      `cannot read the once-key file ${file}: it is damaged`,
+      "remove that file if you are sure that the job never ran"
+    );
+  }
+  return { isOurs: false, holder };
+}
+async function finishClaim(root, claim) {
+  if (!(0, import_chunk_HBGCQMRM.isId)(claim.id))
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "state_unusable",
+      `cannot use a once-key that names ${JSON.stringify(claim.id)}: that is no job id`
+    );
+  const paths = (0, import_chunk_HDZ43QIN.jobPaths)(root, claim.id);
+  const stage = (0, import_chunk_HDZ43QIN.stagePath)(root, claim.id);
+  const until = (0, import_chunk_HDZ43QIN.monotonicMs)() + import_chunk_CRABIWOM.startLimitMs;
+  while (!(0, import_chunk_OMHQQKXJ.exists)(paths.launch) && (0, import_chunk_HDZ43QIN.monotonicMs)() < until) {
+    const isStaged = (0, import_chunk_OMHQQKXJ.exists)(stage);
+    if (!(0, import_chunk_OMHQQKXJ.exists)(paths.folder) && !isStaged) return;
+    if ((0, import_chunk_F57YPL34.livenessOf)(claim.launcher) === "dead") {
+      if (isStaged) (0, import_chunk_OMHQQKXJ.moveFolder)(stage, paths.folder);
+      return;
+    }
+    await (0, import_chunk_HDZ43QIN.sleep)(5);
+  }
+}
+async function launch(root, request) {
+  const key = (0, import_chunk_BA7CKLLN.ensureKey)();
+  (0, import_chunk_G7QAJNS3.ensureRoot)(root.folder);
+  const launcher = (0, import_chunk_F57YPL34.ownIdentity)();
+  const spec = await makeSpec(root, request, launcher, key);
+  const stage = (0, import_chunk_HDZ43QIN.stagePath)(root.folder, spec.id);
+  try {
+    stageJob(root, spec, stage);
+    const claim = request.onceKey === null ? null : claimOnce(root.folder, request.onceKey, claimOf(spec, request));
+    if (claim && !claim.isOurs) {
+      (0, import_chunk_OMHQQKXJ.removeTree)(stage);
+      return await takeOver(root, claim.holder, request);
+    }
+    if (!(0, import_chunk_OMHQQKXJ.moveFolder)(stage, (0, import_chunk_HDZ43QIN.jobPaths)(root.folder, spec.id).folder))
+      throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot move ${stage} into place`);
+    await (0, import_chunk_EPEDYOTG.startWorker)(root.folder, spec, { paths: (0, import_chunk_HDZ43QIN.jobPaths)(root.folder, spec.id) }, 1);
+  } catch (error) {
+    undo(root, spec, stage);
+    throw launchError(root, error);
+  }
+  return { id: spec.id, isNew: true };
+}
+async function makeSpec(root, request, launcher, key) {
+  const createdMs = (0, import_chunk_HDZ43QIN.nowMs)();
+  const random = (0, import_chunk_BA7CKLLN.randomBytes)(22);
+  const { deadlineMs, killGraceMs, maxOutputBytes, firstOutputMs, stallMs, onceKey, ...rest } = request;
+  const unsigned = {
+    schema: 1,
+    id: (0, import_chunk_HBGCQMRM.makeId)(request.verb, createdMs, random),
+    ...rest,
+    created_at: (0, import_chunk_HDZ43QIN.isoOf)(createdMs),
+    once_key: onceKey,
+    engine: import_chunk_HBGCQMRM.defaultEngine.id,
+    state_option: root.option,
+    deadline_ms: deadlineMs,
+    deadline_mono_ms: (0, import_chunk_HDZ43QIN.monotonicMs)() + deadlineMs,
+    kill_grace_ms: killGraceMs,
+    max_output_bytes: maxOutputBytes,
+    first_output_ms: firstOutputMs,
+    stall_ms: stallMs,
+    mark: (0, import_chunk_BA7CKLLN.toHex)(random.subarray(6)),
+    launcher,
+    environment: { digest: (0, import_chunk_BA7CKLLN.environmentDigest)(key), credentials: (0, import_chunk_HDZ43QIN.credentialNames)() }
+  };
+  return { ...unsigned, mac: await (0, import_chunk_BA7CKLLN.macOf)(unsigned, key) };
+}
+function stageJob(root, spec, stage) {
+  (0, import_chunk_DUQLCV7D.createFolder)(stage);
+  (0, import_chunk_DUQLCV7D.writeJson)(`${stage}/spec.json`, spec);
+  (0, import_chunk_DUQLCV7D.createFolder)(`${stage}/waiters`);
+  (0, import_chunk_DUQLCV7D.writeFile)((0, import_chunk_HDZ43QIN.jobPaths)(root.folder, spec.id).marker, "", { sync: false });
+}
+function claimOf(spec, request) {
+  return { id: spec.id, asked: askedOf(request), launcher: spec.launcher };
+}
+async function takeOver(root, holder, request) {
+  await finishClaim(root.folder, holder);
+  if (holder.asked !== askedOf(request)) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot use --once-key ${JSON.stringify(request.onceKey)}: job ${holder.id} has this key and another request`,
+      `look at it with: ${import_chunk_KKONYWO7.nextCommands.observe(holder.id, root.option)}`
+    );
+  }
+  return { id: holder.id, isNew: false };
+}
+function askedOf(request) {
+  const { owner: _owner, label: _label, onceKey: _key, ...asked } = request;
+  return (0, import_chunk_BA7CKLLN.hashOf)((0, import_chunk_BA7CKLLN.canonical)(asked));
+}
+function undo(root, spec, stage) {
+  const paths = (0, import_chunk_HDZ43QIN.jobPaths)(root.folder, spec.id);
+  try {
+    (0, import_chunk_OMHQQKXJ.removeTree)(stage);
+    (0, import_chunk_OMHQQKXJ.removeTree)(paths.folder);
+    (0, import_chunk_OMHQQKXJ.removeTree)(paths.marker);
+  } catch {
+  }
+}
+function launchError(root, error) {
+  const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
+  if (error instanceof import_chunk_NVPF5LEY.FaultError || code === void 0) return error;
+  return new import_chunk_NVPF5LEY.FaultError(
+    "state_unusable",
+    `cannot write into the state folder ${root.folder} (${code})`,
+    "use another place with --state-dir DIR or JOB_STATE_DIR"
+  );
+}
+function launchWords(input) {
+  const onceKey = input.text("once-key") ?? null;
+  if (onceKey === "") throw (0, import_chunk_NVPF5LEY.usageError)('cannot take --once-key "": a key needs at least one character');
+  return { owner: input.text("owner") ?? import_chunk_HDZ43QIN.variables.owner() ?? null, label: input.text("label") ?? null, onceKey };
+}
+function checkLaunchOptions(input) {
+  if (input.has("wait-timeout") && !input.has("wait")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");
+  input.duration("wait-timeout");
+  for (const other of ["json", "wait"]) {
+    if (input.has("id-only") && input.has(other)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`);
+  }
+}
+async function launchAndTell(context, input, request, isSynchronous = false) {
+  checkLaunchOptions(input);
+  const root = context.root(input);
+  return tellLaunched(context, input, root, await launch(root, request), isSynchronous);
+}
+async function tellLaunched(context, input, root, launched, isSynchronous) {
+  if (input.has("wait") || isSynchronous) {
+    const { waitAndTell } = await Promise.resolve().then(() => __toESM(load("./collecting-2M5RAR3B.js")));
+    context.tell(`job ${launched.id}`);
+    const timeoutMs = input.duration("wait-timeout") ?? Number.MAX_SAFE_INTEGER;
+    return waitAndTell(context, root, [launched.id], {
+      mode: "all",
+      timeoutMs,
+      heartbeatMs: null,
+      isJson: input.has("json")
+    });
+  }
+  return tellLaunch(root, launched, input);
+}
+function tellLaunch(root, launched, input) {
+  const { id, isNew } = launched;
+  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
+` };
+  const paths = (0, import_chunk_HDZ43QIN.jobPaths)(root.folder, id);
+  const commands = {
+    wait: import_chunk_KKONYWO7.nextCommands.wait(id, root.option),
+    observe: import_chunk_KKONYWO7.nextCommands.observe(id, root.option),
+    cancel: import_chunk_KKONYWO7.nextCommands.cancel(id, root.option)
+  };
+  if (input.has("json")) {
+    return {
+      code: import_chunk_6PFAPK5K.exitCodes.done,
+      json: {
+        id,
+        new: isNew,
+        folder: paths.folder,
+        result_path: paths.result,
+        output_path: paths.output,
+        next: commands
+      }
+    };
+  }
+  const lines = [
+    `job ${id}${isNew ? "" : " (this once-key had it already; nothing was started)"}`,
+    `collect: ${commands.wait}`,
+    `observe: ${commands.observe}`,
+    `result:  ${paths.result}`
+  ];
+  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${lines.join("\n")}
+` };
+}
+var run = {
+  name: "run",
+  summary: "run a long command as a job",
+  form: "[options] -- COMMAND ARG...",
+  words: { min: 0, max: 0, rest: true },
+  options: {
+    timeout: {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_CRABIWOM.limits.runTimeout,
+      help: "hard limit, counted from launch (default 24h, at most 30d)"
+    },
+    deadline: { kind: "duration", value: "D", range: import_chunk_CRABIWOM.limits.runTimeout, help: "the same as --timeout" },
+    "kill-after": {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_CRABIWOM.limits.runKillGrace,
+      help: "time between TERM and KILL (default 30s)"
+    },
+    cwd: { kind: "text", value: "DIR", help: "folder to run in (default: here)" },
+    shell: { kind: "flag", help: "give the one word after -- to /bin/sh -c" },
+    "success-exit": {
+      kind: "count",
+      value: "N",
+      range: { default: 0, min: 0, max: 255 },
+      help: "the exit code that means success (default 0)"
+    },
+    "max-output": {
+      kind: "size",
+      value: "SIZE",
+      range: import_chunk_CRABIWOM.limits.maxOutput,
+      help: "cap of each output file on disk (default 64M)"
+    },
+    "first-output": {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_CRABIWOM.limits.optInLimit,
+      help: "end it when nothing was printed by then"
+    },
+    "stall-after": {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_CRABIWOM.limits.optInLimit,
+      help: "end it when nothing was printed for that long"
+    },
+    "keep-children": { kind: "flag", help: "leave processes alone that the command left behind" },
+    ...import_chunk_JJRSGJW4.launchOptions
+  },
+  notes: "The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",
+  examples: [
+    "run -- make test",
+    "run --timeout 2h --once-key nightly -- python3 train.py --epochs 10",
+    "run --shell -- 'make && make install'"
+  ],
+  async run(context, input) {
+    const cwd = folderOf(context, input);
+    const timeout = limitOf(input);
+    return launchAndTell(context, input, {
+      kind: "run",
+      verb: "run",
+      ...launchWords(input),
+      cwd,
+      deadlineMs: timeout,
+      killGraceMs: input.durationOrDefault("kill-after"),
+      maxOutputBytes: input.size("max-output") ?? import_chunk_CRABIWOM.limits.maxOutput.default,
+      firstOutputMs: input.duration("first-output") ?? null,
+      stallMs: input.duration("stall-after") ?? null,
+      lineage: null,
+      run: commandOf(input, cwd),
+      staff: null
+    });
+  }
+};
+function limitOf(input) {
+  if (input.has("timeout") && input.has("deadline"))
+    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");
+  return input.has("deadline") ? input.durationOrDefault("deadline") : input.durationOrDefault("timeout");
+}
+function folderOf(context, input) {
+  const folder = import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
+  if (!(0, import_chunk_OMHQQKXJ.isFolder)(folder))
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot run in ${folder}: there is no such folder`,
+      "name an existing one with --cwd DIR"
+    );
+  return (0, import_chunk_OMHQQKXJ.realPath)(folder);
+}
+function commandOf(input, cwd) {
+  const words = input.rest ?? [];
+  const parts = { success_exit: input.count("success-exit") ?? 0, keep_children: input.has("keep-children") };
+  if (input.has("shell")) {
+    if (words.length !== 1)
+      throw (0, import_chunk_NVPF5LEY.usageError)(
+        `cannot take ${words.length} words with --shell: it needs the whole command line as one word after --`
+      );
+    return { argv: ["/bin/sh", "-c", words[0]], program: "/bin/sh", ...parts };
+  }
+  const name = words[0];
+  const program = (0, import_chunk_HDZ43QIN.findProgram)(name, cwd);
+  if (program === void 0) throw missingProgram(name, cwd);
+  return { argv: words, program, ...parts };
+}
+function missingProgram(name, cwd) {
+  const where = name.includes("/") ? `no executable file of that name (looked from ${cwd})` : `it is not on PATH (${import_chunk_HDZ43QIN.variables.searchPath() || "empty"})`;
+  return new import_chunk_NVPF5LEY.FaultError("preflight", `cannot run ${JSON.stringify(name)}: ${where}`, "give the path of the program");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  checkLaunchOptions,
+  folderOf,
+  launch,
+  launchAndTell,
+  launchWords,
+  missingProgram,
+  run,
+  tellLaunched
+});
+
+//# part chunk-X3ED64AP.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  endedDocument: () => endedDocument,
+  tellEnded: () => tellEnded,
+  waitAndTell: () => waitAndTell
+});
+module.exports = __toCommonJS(stdin_exports);
+var import_chunk_2AKXPIR6 = load("./chunk-2AKXPIR6.js");
+var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
+var import_chunk_ECQ23PNI = load("./chunk-ECQ23PNI.js");
+var import_chunk_6O5EFQ4Z = load("./chunk-6O5EFQ4Z.js");
+var import_chunk_C5KUPUSJ = load("./chunk-C5KUPUSJ.js");
+var import_chunk_POWELVIK = load("./chunk-POWELVIK.js");
+var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
+var import_chunk_JTMIMYBV = load("./chunk-JTMIMYBV.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
+async function waitAndTell(context, root, ids, options) {
+  const views = await (0, import_chunk_2AKXPIR6.withRegistration)(
+    root.folder,
+    ids,
+    options.timeoutMs,
+    () => (0, import_chunk_6O5EFQ4Z.waitForJobs)(root.folder, ids, {
+      ...options,
+      // A person who looks at the terminal gets one line that is renewed; everybody else silence, or the lines asked for.
+      heartbeatMs: options.heartbeatMs ?? (context.live ? 1e3 : null),
+      onHeartbeat: (seen) => {
+        if (options.heartbeatMs === null) context.live?.(liveLine(seen).slice(0, Math.max(20, context.width - 1)));
+        else for (const view of seen) context.tell(heartbeat(view));
+      }
+    })
+  );
+  if (options.heartbeatMs === null) context.live?.("");
+  return tellWaited(context, root, views, options);
+}
+function tellWaited(context, root, views, options) {
+  const ended = views.filter((view) => (0, import_chunk_JTMIMYBV.isEnded)(view.state));
+  const isOver = options.mode === "any" ? ended.length > 0 : ended.length === views.length;
+  const shown = !isOver ? views : options.mode === "any" ? firstOf(ended) : views;
+  const code = isOver ? (0, import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map((view) => view.state.state)) : import_chunk_6PFAPK5K.exitCodes.pending;
+  for (const view of shown) if ((0, import_chunk_JTMIMYBV.isEnded)(view.state)) (0, import_chunk_2AKXPIR6.noteCollected)(view, "wait");
+  if (options.isJson) {
+    const documents = shown.map(
+      (view) => (0, import_chunk_JTMIMYBV.isEnded)(view.state) ? endedDocument(view) : (0, import_chunk_ECQ23PNI.observation)(view, { afterSeq: null, root })
+    );
+    return { code, json: views.length === 1 ? documents[0] : { jobs: documents, pending: pendingOf(views) } };
+  }
+  const replies = shown.map((view) => (0, import_chunk_JTMIMYBV.isEnded)(view.state) ? tellEnded(context, view) : tellPending(root, view));
+  return {
+    code,
+    out: Buffer.concat(replies.map((reply) => Buffer.from(reply.out ?? ""))),
+    notes: replies.flatMap((reply) => reply.notes ?? [])
+  };
+}
+function firstOf(views) {
+  return [...views].sort((a, b) => Date.parse(a.state.ended_at ?? "") - Date.parse(b.state.ended_at ?? "")).slice(0, 1);
+}
+function pendingOf(views) {
+  return views.filter((view) => !(0, import_chunk_JTMIMYBV.isEnded)(view.state)).map((view) => view.id);
+}
+function tellEnded(context, view) {
+  const deliverable = (0, import_chunk_DUQLCV7D.readRange)(view.paths.result, 0, 64 * 1024 * 1024)?.bytes;
+  if (view.damage !== null) return tellDamaged(view);
+  const notes = [header(view), ...omittedNotes(view.state)];
+  for (const warning of view.state.warnings) notes.push(`warning: ${(0, import_chunk_KLA44IL4.plainText)(warning.message)}`);
+  if (!deliverable) notes.push(`warning: no result is stored; see ${view.paths.folder}`);
+  const bytes = deliverable ?? Buffer.alloc(0);
+  return {
+    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
+    out: context.isTerminal ? (0, import_chunk_KLA44IL4.plainText)(bytes.toString("utf8")) : bytes,
+    notes
+  };
+}
+function tellDamaged(view) {
+  const text = `# ${view.id}: state_damaged
+
+${view.state.error?.message}
+
+Nothing was deleted. What is there: ${view.paths.folder}
+`;
+  return {
+    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
+    out: text,
+    notes: [`see: ${import_chunk_KKONYWO7.nextCommands.doctor(view.id, view.spec?.state_option ?? [])}`]
+  };
+}
+function header(view) {
+  const { state, paths, spec } = view;
+  const parts = [`${view.id}: ${state.state}`];
+  if (state.error) parts.push(`${state.error.code}: ${(0, import_chunk_KLA44IL4.plainText)(state.error.message)}`);
+  if (state.exit_code !== null) parts.push(`exit code ${state.exit_code}`);
+  if (state.duration_ms !== null) parts.push((0, import_chunk_POWELVIK.formatDuration)(state.duration_ms));
+  const where = [`result: ${paths.result}`];
+  if (spec?.kind === "run") where.push(`whole output: ${paths.output}`);
+  return `${parts.join(", ")}
+${where.join("\n")}`;
+}
+function omittedNotes(state) {
+  return Object.entries(state.output ?? {}).filter(([, note]) => note.omitted > 0).map(
+    ([name, note]) => `${name}: ${note.exact ? "" : "about "}${note.omitted} of ${note.bytes} bytes (${(0, import_chunk_TFEMYLSK.formatSize)(note.omitted)}) are left out in the middle`
+  );
+}
+function tellPending(root, view) {
+  const picture = JSON.stringify((0, import_chunk_ECQ23PNI.observation)(view, { afterSeq: null, root }), null, 1);
+  const next = import_chunk_KKONYWO7.nextCommands.wait(view.id, root.option);
+  return {
+    code: import_chunk_6PFAPK5K.exitCodes.pending,
+    out: `${picture}
+${next}
+`,
+    notes: [`${view.id}: ${view.state.state}, not ended yet; wait again with the last line`]
+  };
+}
+function endedDocument(view) {
+  const stored = (0, import_chunk_DUQLCV7D.readText)(view.paths.resultRecord);
+  try {
+    if (stored !== void 0) return { ...JSON.parse(stored), state: view.state.state };
+  } catch {
+  }
+  return view.spec ? (0, import_chunk_C5KUPUSJ.terminalRecord)(view.spec, view.paths, view.state) : view.state;
+}
+function liveLine(views) {
+  return views.map(heartbeat).join(" | ");
+}
+function heartbeat(view) {
+  const age = view.state.started_at ? (0, import_chunk_POWELVIK.formatDuration)(Math.max(0, (0, import_chunk_HDZ43QIN.nowMs)() - Date.parse(view.state.started_at))) : "not started";
+  return `${view.id}: ${view.state.state}, ${age}`;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  endedDocument,
+  tellEnded,
+  waitAndTell
+});
+
+//# part chunk-XVXFMIUV.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  withLock: () => withLock
+});
+module.exports = __toCommonJS(stdin_exports);
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
+var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_fs = require("node:fs");
+var import_node_path = __toESM(require("node:path"));
+async function withLock(folder, fn, waitMs = import_chunk_CRABIWOM.lockWaitMs) {
+  const release = await take(folder, waitMs);
+  try {
+    return await fn();
+  } finally {
+    release();
+  }
+}
+async function take(folder, waitMs) {
+  (0, import_chunk_DUQLCV7D.createFolder)(folder);
+  const own = (0, import_chunk_F57YPL34.ownIdentity)();
+  const ticket = import_node_path.default.join(
+    folder,
+    `.${own.pid}-${own.start_token.replace(/\W/g, "")}-${Math.random().toString(36).slice(2)}`
+  );
+  (0, import_chunk_DUQLCV7D.writeFile)(ticket, JSON.stringify(own), { sync: false });
+  const until = (0, import_chunk_HDZ43QIN.monotonicMs)() + waitMs;
+  try {
+    for (let pause = 2; ; pause = Math.min(pause * 2, 50)) {
+      const number = tryTake(folder, ticket);
+      if (number !== void 0) {
+        const held = import_node_path.default.join(folder, String(number));
+        return () => (0, import_node_fs.renameSync)(held, `${held}.free`);
+      }
+      if ((0, import_chunk_HDZ43QIN.monotonicMs)() >= until)
+        throw new import_chunk_NVPF5LEY.FaultError("busy", `cannot take the lock ${folder}: it is held by ${holderText(folder)}`);
+      await (0, import_chunk_HDZ43QIN.sleep)(pause);
+    }
+  } finally {
+    (0, import_chunk_DUQLCV7D.removeFile)(ticket);
+  }
+}
+function tryTake(folder, ticket) {
+  const top = highest(folder);
+  if (top.number > 0 && !top.free && !isAbandoned(import_node_path.default.join(folder, String(top.number)))) return void 0;
+  const number = top.number + 1;
+  const file = import_node_path.default.join(folder, String(number));
+  try {
+    (0, import_node_fs.linkSync)(ticket, file);
+  } catch (error) {
+    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST") return void 0;
+    throw error;
+  }
+  if (highest(folder).number !== number) {
+    (0, import_chunk_DUQLCV7D.removeFile)(file);
+    return void 0;
+  }
+  for (const name of (0, import_chunk_OMHQQKXJ.listNames)(folder))
+    if (numberOf(name) > 0 && numberOf(name) < number) (0, import_chunk_DUQLCV7D.removeFile)(import_node_path.default.join(folder, name));
+  return number;
+}
+function highest(folder) {
+  const names = (0, import_chunk_OMHQQKXJ.listNames)(folder);
+  const number = Math.max(0, ...names.map(numberOf));
+  return { number, free: number > 0 && names.includes(`${number}.free`) };
+}
+function numberOf(name) {
+  const match = /^(\d+)(?:\.free)?$/.exec(name);
+  return match ? Number(match[1]) : 0;
+}
+function isAbandoned(file) {
+  const read = (0, import_chunk_DUQLCV7D.readJson)(file);
+  if (read.kind === "missing") return false;
+  const liveness = read.kind === "ok" && (0, import_chunk_F57YPL34.isIdentity)(read.value) ? (0, import_chunk_F57YPL34.livenessOf)(read.value) : "unknown";
+  if (liveness !== "unknown") return liveness === "dead";
+  const facts = (0, import_chunk_OMHQQKXJ.factsOf)(file);
+  return facts !== void 0 && (0, import_chunk_HDZ43QIN.nowMs)() - facts.modifiedMs > 3 * import_chunk_CRABIWOM.leaseStaleMs;
+}
+function holderText(folder) {
+  const read = (0, import_chunk_DUQLCV7D.readJson)(import_node_path.default.join(folder, String(highest(folder).number)));
+  return read.kind === "ok" ? `process ${String(read.value.pid)}` : "another process";
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  withLock
+});
+
+//# part clean-YDPMCR33.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   clean: () => clean
 });
 module.exports = __toCommonJS(stdin_exports);
-var import_chunk_DNH5G3L5 = load("./chunk-DNH5G3L5.js");
-var import_chunk_TABRV3EH = load("./chunk-TABRV3EH.js");
+var import_chunk_6ORGBLLO = load("./chunk-6ORGBLLO.js");
+var import_chunk_XVXFMIUV = load("./chunk-XVXFMIUV.js");
+var import_chunk_2AKXPIR6 = load("./chunk-2AKXPIR6.js");
+var import_chunk_AACYDVMW = load("./chunk-AACYDVMW.js");
+var import_chunk_JTMIMYBV = load("./chunk-JTMIMYBV.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_DIBTMXDB = load("./chunk-DIBTMXDB.js");
-var import_chunk_JSSZOGOM = load("./chunk-JSSZOGOM.js");
+var import_chunk_G7QAJNS3 = load("./chunk-G7QAJNS3.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_KXASCRVP = load("./chunk-KXASCRVP.js");
-var import_chunk_HHC24EER = load("./chunk-HHC24EER.js");
+var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
+var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
+var import_chunk_HBGCQMRM = load("./chunk-HBGCQMRM.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_DZCXXUHO = load("./chunk-DZCXXUHO.js");
-var import_chunk_4EBYOHFM = load("./chunk-4EBYOHFM.js");
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
 var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
 var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
@@ -6139,11 +6311,11 @@ async function planClean(root, options) {
   const plan = { remove: [], keep: [], debris: findDebris(root) };
   const ancestors = ancestorsOfLive(root);
   let finished = 0;
-  for (const id of (0, import_chunk_TABRV3EH.listJobs)(root)) {
-    const view = await (0, import_chunk_JSSZOGOM.refresh)(root, id);
-    const why = !(0, import_chunk_HHC24EER.isEnded)(view.state) ? "it is live" : view.damage !== null ? `its record is damaged (${view.damage})` : (0, import_chunk_DNH5G3L5.isAwaited)(root, id) ? "somebody waits for it" : ancestors.has(id) ? "a live job descends from it" : !(0, import_chunk_DNH5G3L5.isCollected)(view) && !options.includeUncollected ? "nobody has collected its result" : void 0;
-    if ((0, import_chunk_HHC24EER.isEnded)(view.state)) finished += 1;
-    const ageMs = (0, import_chunk_4EBYOHFM.nowMs)() - Date.parse(view.state.ended_at ?? view.state.created_at);
+  for (const id of (0, import_chunk_6ORGBLLO.listJobs)(root)) {
+    const view = await (0, import_chunk_AACYDVMW.refresh)(root, id);
+    const why = !(0, import_chunk_JTMIMYBV.isEnded)(view.state) ? "it is live" : view.damage !== null ? `its record is damaged (${view.damage})` : (0, import_chunk_2AKXPIR6.isAwaited)(root, id) ? "somebody waits for it" : ancestors.has(id) ? "a live job descends from it" : !(0, import_chunk_2AKXPIR6.isCollected)(view) && !options.includeUncollected ? "nobody has collected its result" : void 0;
+    if ((0, import_chunk_JTMIMYBV.isEnded)(view.state)) finished += 1;
+    const ageMs = (0, import_chunk_HDZ43QIN.nowMs)() - Date.parse(view.state.ended_at ?? view.state.created_at);
     const isDue = ageMs >= options.olderThanMs && finished > options.keep;
     if (why !== void 0) plan.keep.push({ id, why });
     else if (isDue) plan.remove.push(id);
@@ -6153,10 +6325,10 @@ async function planClean(root, options) {
 function removeJobs(root, ids) {
   const removed = [];
   for (const id of ids) {
-    const gone = import_node_path.default.join((0, import_chunk_TABRV3EH.jobsFolder)(root), `.gone-${id}`);
-    if (!(0, import_chunk_OMHQQKXJ.moveFolder)((0, import_chunk_4EBYOHFM.jobPaths)(root, id).folder, gone)) continue;
+    const gone = import_node_path.default.join((0, import_chunk_6ORGBLLO.jobsFolder)(root), `.gone-${id}`);
+    if (!(0, import_chunk_OMHQQKXJ.moveFolder)((0, import_chunk_HDZ43QIN.jobPaths)(root, id).folder, gone)) continue;
     (0, import_chunk_OMHQQKXJ.removeTree)(gone);
-    (0, import_chunk_OMHQQKXJ.removeTree)((0, import_chunk_4EBYOHFM.jobPaths)(root, id).marker);
+    (0, import_chunk_OMHQQKXJ.removeTree)((0, import_chunk_HDZ43QIN.jobPaths)(root, id).marker);
     removed.push(id);
   }
   return removed;
@@ -6165,22 +6337,22 @@ function removeDebris(paths) {
   for (const target of paths) (0, import_chunk_OMHQQKXJ.removeTree)(target);
 }
 function findDebris(root) {
-  const folder = (0, import_chunk_TABRV3EH.jobsFolder)(root);
+  const folder = (0, import_chunk_6ORGBLLO.jobsFolder)(root);
   const half = (0, import_chunk_OMHQQKXJ.listNames)(folder).filter((name) => /^\.(?:new|gone)-/.test(name) && isOld(import_node_path.default.join(folder, name)));
-  const markers = (0, import_chunk_TABRV3EH.listActive)(root).filter(
-    (id) => !(0, import_chunk_OMHQQKXJ.factsOf)((0, import_chunk_4EBYOHFM.jobPaths)(root, id).folder) && isOld((0, import_chunk_4EBYOHFM.jobPaths)(root, id).marker)
+  const markers = (0, import_chunk_6ORGBLLO.listActive)(root).filter(
+    (id) => !(0, import_chunk_OMHQQKXJ.factsOf)((0, import_chunk_HDZ43QIN.jobPaths)(root, id).folder) && isOld((0, import_chunk_HDZ43QIN.jobPaths)(root, id).marker)
   );
-  return [...half.map((name) => import_node_path.default.join(folder, name)), ...markers.map((id) => (0, import_chunk_4EBYOHFM.jobPaths)(root, id).marker)];
+  return [...half.map((name) => import_node_path.default.join(folder, name)), ...markers.map((id) => (0, import_chunk_HDZ43QIN.jobPaths)(root, id).marker)];
 }
 function isOld(target) {
   const facts = (0, import_chunk_OMHQQKXJ.factsOf)(target);
-  return facts !== void 0 && (0, import_chunk_4EBYOHFM.nowMs)() - facts.modifiedMs > 6 * import_chunk_CRABIWOM.startLimitMs;
+  return facts !== void 0 && (0, import_chunk_HDZ43QIN.nowMs)() - facts.modifiedMs > 6 * import_chunk_CRABIWOM.startLimitMs;
 }
 function ancestorsOfLive(root) {
   const result = /* @__PURE__ *<>/ new Set();
-  for (const id of (0, import_chunk_TABRV3EH.listActive)(root)) {
-    for (let at = id; at !== void 0 && (0, import_chunk_HHC24EER.isId)(at); ) {
-      const spec = (0, import_chunk_HHC24EER.readSpec)((0, import_chunk_4EBYOHFM.jobPaths)(root, at));
+  for (const id of (0, import_chunk_6ORGBLLO.listActive)(root)) {
+    for (let at = id; at !== void 0 && (0, import_chunk_HBGCQMRM.isId)(at); ) {
+      const spec = (0, import_chunk_JTMIMYBV.readSpec)((0, import_chunk_HDZ43QIN.jobPaths)(root, at));
       at = spec.kind === "ok" ? spec.value.lineage?.parent : void 0;
       if (at === void 0 || result.has(at)) break;
       result.add(at);
@@ -6214,7 +6386,7 @@ var clean = {
   async run(context, input) {
     const root = context.root(input);
     const none = { state_folder: root.folder, removed: [], would_remove: [], kept: [] };
-    if (!(0, import_chunk_DIBTMXDB.checkRoot)(root.folder))
+    if (!(0, import_chunk_G7QAJNS3.checkRoot)(root.folder))
       return input.has("json") ? { code: import_chunk_6PFAPK5K.exitCodes.done, json: none } : { code: import_chunk_6PFAPK5K.exitCodes.done, out: `no jobs in ${root.folder}
 ` };
     const options = {
@@ -6230,12 +6402,12 @@ var clean = {
         ...plan.remove.map((id) => `would remove ${id}`),
         ...plan.keep.map((one) => `keeps ${one.id}: ${one.why}`),
         `${plan.remove.length} of these jobs would be removed; do it with:`,
-        `${(0, import_chunk_HHC24EER.nextCommand)(root.option, "clean", ...given(input), "--yes")}`
+        `${(0, import_chunk_KKONYWO7.nextCommand)(root.option, "clean", ...given(input), "--yes")}`
       ];
       return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${lines.join("\n")}
 ` };
     }
-    const done = await (0, import_chunk_KXASCRVP.withLock)((0, import_chunk_4EBYOHFM.rootPaths)(root.folder).lock, async () => {
+    const done = await (0, import_chunk_XVXFMIUV.withLock)((0, import_chunk_HDZ43QIN.rootPaths)(root.folder).lock, async () => {
       const plan = await planClean(root.folder, options);
       removeDebris(plan.debris);
       return { removed: removeJobs(root.folder, plan.remove), kept: plan.keep };
@@ -6259,28 +6431,35 @@ function given(input) {
   clean
 });
 
-//# part collecting-3UGS3YXC.js
+//# part collecting-2M5RAR3B.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  endedDocument: () => import_chunk_MFRGOACU.endedDocument,
-  tellEnded: () => import_chunk_MFRGOACU.tellEnded,
-  waitAndTell: () => import_chunk_MFRGOACU.waitAndTell
+  endedDocument: () => import_chunk_X3ED64AP.endedDocument,
+  tellEnded: () => import_chunk_X3ED64AP.tellEnded,
+  waitAndTell: () => import_chunk_X3ED64AP.waitAndTell
 });
 module.exports = __toCommonJS(stdin_exports);
-var import_chunk_MFRGOACU = load("./chunk-MFRGOACU.js");
+var import_chunk_X3ED64AP = load("./chunk-X3ED64AP.js");
+var import_chunk_2AKXPIR6 = load("./chunk-2AKXPIR6.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_JAUR2LIU = load("./chunk-JAUR2LIU.js");
-var import_chunk_BGBB3WYF = load("./chunk-BGBB3WYF.js");
-var import_chunk_DNH5G3L5 = load("./chunk-DNH5G3L5.js");
+var import_chunk_ECQ23PNI = load("./chunk-ECQ23PNI.js");
+var import_chunk_6O5EFQ4Z = load("./chunk-6O5EFQ4Z.js");
+var import_chunk_AACYDVMW = load("./chunk-AACYDVMW.js");
 var import_chunk_V5USAFII = load("./chunk-V5USAFII.js");
-var import_chunk_JSSZOGOM = load("./chunk-JSSZOGOM.js");
+var import_chunk_C5KUPUSJ = load("./chunk-C5KUPUSJ.js");
+var import_chunk_4YFJUAJX = load("./chunk-4YFJUAJX.js");
+var import_chunk_POWELVIK = load("./chunk-POWELVIK.js");
+var import_chunk_5NBW4VMB = load("./chunk-5NBW4VMB.js");
+var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
+var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
+var import_chunk_JTMIMYBV = load("./chunk-JTMIMYBV.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_KXASCRVP = load("./chunk-KXASCRVP.js");
-var import_chunk_HHC24EER = load("./chunk-HHC24EER.js");
+var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
+var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
+var import_chunk_HBGCQMRM = load("./chunk-HBGCQMRM.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_DZCXXUHO = load("./chunk-DZCXXUHO.js");
-var import_chunk_4EBYOHFM = load("./chunk-4EBYOHFM.js");
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
 var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
 var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
@@ -6293,27 +6472,32 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
   waitAndTell
 });
 
-//# part continue-B2GTV72Z.js
+//# part continue-S5Q7WTZQ.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   continueCommand: () => continueCommand
 });
 module.exports = __toCommonJS(stdin_exports);
-var import_chunk_TND7BKVV = load("./chunk-TND7BKVV.js");
-var import_chunk_RJFUR6VH = load("./chunk-RJFUR6VH.js");
-var import_chunk_CGUTFOZE = load("./chunk-CGUTFOZE.js");
-var import_chunk_TABRV3EH = load("./chunk-TABRV3EH.js");
-var import_chunk_NGXB6QZ3 = load("./chunk-NGXB6QZ3.js");
+var import_chunk_4RADG7VP = load("./chunk-4RADG7VP.js");
+var import_chunk_EE3IPKX7 = load("./chunk-EE3IPKX7.js");
+var import_chunk_HRJ36THT = load("./chunk-HRJ36THT.js");
+var import_chunk_6ORGBLLO = load("./chunk-6ORGBLLO.js");
+var import_chunk_XVXFMIUV = load("./chunk-XVXFMIUV.js");
+var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
+var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
+var import_chunk_JTMIMYBV = load("./chunk-JTMIMYBV.js");
+var import_chunk_VBETOB37 = load("./chunk-VBETOB37.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_DIBTMXDB = load("./chunk-DIBTMXDB.js");
-var import_chunk_JSSZOGOM = load("./chunk-JSSZOGOM.js");
+var import_chunk_G7QAJNS3 = load("./chunk-G7QAJNS3.js");
+var import_chunk_EPEDYOTG = load("./chunk-EPEDYOTG.js");
+var import_chunk_BA7CKLLN = load("./chunk-BA7CKLLN.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_KXASCRVP = load("./chunk-KXASCRVP.js");
-var import_chunk_HHC24EER = load("./chunk-HHC24EER.js");
+var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
+var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
+var import_chunk_HBGCQMRM = load("./chunk-HBGCQMRM.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_DZCXXUHO = load("./chunk-DZCXXUHO.js");
-var import_chunk_4EBYOHFM = load("./chunk-4EBYOHFM.js");
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
 var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
 var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
@@ -6335,26 +6519,26 @@ var continueCommand = {
   examples: ['continue --job staffer-mik3xa01-9c2k4d --prompt "Now add a test for it"', 'continue --prompt "Go on"'],
   async run(context, input) {
     const root = context.root(input);
-    (0, import_chunk_DIBTMXDB.checkRoot)(root.folder);
-    const prompt = await (0, import_chunk_CGUTFOZE.taskOf)(context, input);
+    (0, import_chunk_G7QAJNS3.checkRoot)(root.folder);
+    const prompt = await (0, import_chunk_EE3IPKX7.taskOf)(context, input);
     const parent = parentOf(root, input);
-    await (0, import_chunk_RJFUR6VH.requireGenuine)(parent);
+    await (0, import_chunk_4RADG7VP.requireGenuine)(parent);
     const staff = parent.staff;
-    const resume = (0, import_chunk_RJFUR6VH.conversationOf)(root.folder, parent);
+    const resume = (0, import_chunk_4RADG7VP.conversationOf)(root.folder, parent);
     if (!staff || resume === null) {
       const why = staff ? "no conversation id was seen" : `a ${parent.kind} job keeps no conversation`;
       throw new import_chunk_NVPF5LEY.FaultError(
         "preflight",
         `cannot continue job ${parent.id}: ${why}`,
-        import_chunk_HHC24EER.nextCommands.restart(parent.id, root.option)
+        import_chunk_KKONYWO7.nextCommands.restart(parent.id, root.option)
       );
     }
-    const cwd = input.has("cwd") ? (0, import_chunk_NGXB6QZ3.folderOf)(context, input) : parent.cwd;
-    const part = (0, import_chunk_CGUTFOZE.makeStaffPart)({
+    const cwd = input.has("cwd") ? (0, import_chunk_VBETOB37.folderOf)(context, input) : parent.cwd;
+    const part = (0, import_chunk_EE3IPKX7.makeStaffPart)({
       mode: staff.mode,
       backend: input.text("backend") ?? staff.custom?.name ?? staff.backend,
       model: input.text("model") ?? staff.model,
-      profile: (0, import_chunk_CGUTFOZE.profileOf)(input, staff.profile),
+      profile: (0, import_chunk_EE3IPKX7.profileOf)(input, staff.profile),
       prompt,
       resume,
       cwd
@@ -6363,13 +6547,13 @@ var continueCommand = {
       throw new import_chunk_NVPF5LEY.FaultError(
         "preflight",
         `cannot continue a conversation of ${staff.backend} with ${part.backend}`,
-        import_chunk_HHC24EER.nextCommands.restart(parent.id, root.option)
+        import_chunk_KKONYWO7.nextCommands.restart(parent.id, root.option)
       );
-    return (0, import_chunk_CGUTFOZE.launchStaff)(context, input, {
+    return (0, import_chunk_EE3IPKX7.launchStaff)(context, input, {
       verb: parent.verb,
       staff: part,
       cwd,
-      lineage: (0, import_chunk_RJFUR6VH.lineageOf)(parent, "continue"),
+      lineage: (0, import_chunk_4RADG7VP.lineageOf)(parent, "continue"),
       isSynchronous: parent.verb === "ask"
     });
   }
@@ -6378,18 +6562,18 @@ function parentOf(root, input) {
   const [job, conversation] = [input.text("job"), input.text("conversation")];
   if (job !== void 0 && conversation !== void 0)
     throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --job and --conversation together");
-  if (job !== void 0) return (0, import_chunk_RJFUR6VH.requireSpec)(root, (0, import_chunk_TABRV3EH.requireWholeId)(root, job));
-  const owner = conversation === void 0 ? input.text("owner") ?? import_chunk_4EBYOHFM.variables.owner() ?? null : null;
-  const id = (0, import_chunk_TND7BKVV.findLatest)(root.folder, owner, (_, spec) => {
-    const known = spec.staff ? (0, import_chunk_RJFUR6VH.conversationOf)(root.folder, spec) : null;
+  if (job !== void 0) return (0, import_chunk_4RADG7VP.requireSpec)(root, (0, import_chunk_6ORGBLLO.requireWholeId)(root, job));
+  const owner = conversation === void 0 ? input.text("owner") ?? import_chunk_HDZ43QIN.variables.owner() ?? null : null;
+  const id = (0, import_chunk_HRJ36THT.findLatest)(root.folder, owner, (_, spec) => {
+    const known = spec.staff ? (0, import_chunk_4RADG7VP.conversationOf)(root.folder, spec) : null;
     return conversation === void 0 ? known !== null : known === conversation;
   });
-  if (id !== void 0) return (0, import_chunk_RJFUR6VH.requireSpec)(root, id);
+  if (id !== void 0) return (0, import_chunk_4RADG7VP.requireSpec)(root, id);
   const what = conversation === void 0 ? "a conversation" : `conversation ${JSON.stringify(conversation)}`;
   throw new import_chunk_NVPF5LEY.FaultError(
     "unknown_job",
     `cannot find ${what}: no job in ${root.folder} recorded one`,
-    import_chunk_HHC24EER.nextCommands.status(root.option)
+    import_chunk_KKONYWO7.nextCommands.status(root.option)
   );
 }
 // Annotate the CommonJS export names for ESM import in node:
@@ -6397,19 +6581,20 @@ function parentOf(root, input) {
   continueCommand
 });
 
-//# part dispatch-Q4THUR3X.js
+//# part dispatch-7N23MJYF.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   dispatch: () => dispatch
 });
 module.exports = __toCommonJS(stdin_exports);
-var import_chunk_TN363F5E = load("./chunk-TN363F5E.js");
+var import_chunk_5OZGN7KX = load("./chunk-5OZGN7KX.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_DIBTMXDB = load("./chunk-DIBTMXDB.js");
+var import_chunk_POWELVIK = load("./chunk-POWELVIK.js");
+var import_chunk_G7QAJNS3 = load("./chunk-G7QAJNS3.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_DZCXXUHO = load("./chunk-DZCXXUHO.js");
-var import_chunk_4EBYOHFM = load("./chunk-4EBYOHFM.js");
+var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
 var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
@@ -6436,7 +6621,7 @@ var Parsed = class {
   /** ms; checked against the option's range. *<>/
   duration(name) {
     const text = this.values.get(name);
-    return text === void 0 ? void 0 : (0, import_chunk_DZCXXUHO.parseDuration)(text, `--${name}`, rangeOf(this.command.options[name], name));
+    return text === void 0 ? void 0 : (0, import_chunk_POWELVIK.parseDuration)(text, `--${name}`, rangeOf(this.command.options[name], name));
   }
   durationOrDefault(name) {
     return this.duration(name) ?? rangeOf(this.command.options[name], name).default;
@@ -6495,7 +6680,6 @@ function parseCommand(command, args) {
     checkChoice(token.name, row, token.value);
     values.set(token.name, token.value ?? "true");
   }
-  if (!values.has("help")) checkWords(command, words, rest);
   const parsed = new Parsed(command, values, words, rest);
   for (const name of values.keys()) {
     const kind = command.options[name]?.kind;
@@ -6503,6 +6687,7 @@ function parseCommand(command, args) {
     if (kind === "size") parsed.size(name);
     if (kind === "count") parsed.count(name);
   }
+  if (!values.has("help")) checkWords(command, words, rest);
   return parsed;
 }
 function checkChoice(name, row, value) {
@@ -6534,7 +6719,7 @@ function optionNames(command) {
   return Object.keys(command.options).map((name) => `--${name}`).join(" ");
 }
 function helpOf(command) {
-  return (0, import_chunk_4EBYOHFM.quoteWords)([...(0, import_chunk_4EBYOHFM.selfWords)(), command.name, "--help"]);
+  return (0, import_chunk_IEU6ZQWY.quoteWords)([...(0, import_chunk_HDZ43QIN.selfWords)(), command.name, "--help"]);
 }
 function rangeOf(row, name) {
   if (!row?.range) throw new Error(`option ${name} has no range`);
@@ -6545,17 +6730,17 @@ async function dispatch(args, base, version) {
   if (word === "--version" || word === "version") return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${version}
 ` };
   const name = word === "--help" || word === "-h" ? "help" : word;
-  const command = await (0, import_chunk_TN363F5E.loadCommand)(name);
+  const command = await (0, import_chunk_5OZGN7KX.loadCommand)(name);
   if (!command)
     throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_TN363F5E.commandNames.join(", ")}`,
-      (0, import_chunk_4EBYOHFM.quoteWords)([...(0, import_chunk_4EBYOHFM.selfWords)(), "help"])
+      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_5OZGN7KX.commandNames.join(", ")}`,
+      (0, import_chunk_IEU6ZQWY.quoteWords)([...(0, import_chunk_HDZ43QIN.selfWords)(), "help"])
     );
   const input = parseCommand(command, rest);
   if (input.has("help")) return help(command);
   const context = {
     ...base,
-    root: (parsed) => (0, import_chunk_DIBTMXDB.locateRoot)({ option: parsed.text("state-dir"), variable: import_chunk_4EBYOHFM.variables.stateDir(), cwd: base.cwd })
+    root: (parsed) => (0, import_chunk_G7QAJNS3.locateRoot)({ option: parsed.text("state-dir"), variable: import_chunk_HDZ43QIN.variables.stateDir(), cwd: base.cwd })
   };
   return command.run(context, input);
 }
@@ -6568,56 +6753,62 @@ async function help(command) {
   dispatch
 });
 
-//# part doctor-FP6ZRWYL.js
+//# part doctor-5DMYBAFF.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   doctor: () => doctor
 });
 module.exports = __toCommonJS(stdin_exports);
-var import_chunk_JAUR2LIU = load("./chunk-JAUR2LIU.js");
-var import_chunk_TABRV3EH = load("./chunk-TABRV3EH.js");
+var import_chunk_6ORGBLLO = load("./chunk-6ORGBLLO.js");
+var import_chunk_ECQ23PNI = load("./chunk-ECQ23PNI.js");
+var import_chunk_5NBW4VMB = load("./chunk-5NBW4VMB.js");
+var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
+var import_chunk_JTMIMYBV = load("./chunk-JTMIMYBV.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_DIBTMXDB = load("./chunk-DIBTMXDB.js");
+var import_chunk_G7QAJNS3 = load("./chunk-G7QAJNS3.js");
+var import_chunk_BA7CKLLN = load("./chunk-BA7CKLLN.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_HHC24EER = load("./chunk-HHC24EER.js");
+var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
+var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
+var import_chunk_HBGCQMRM = load("./chunk-HBGCQMRM.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_4EBYOHFM = load("./chunk-4EBYOHFM.js");
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
 var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
 var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function diagnose(root, id) {
-  const view = (0, import_chunk_HHC24EER.inspect)(root.folder, id);
-  const condition = (0, import_chunk_HHC24EER.conditionOf)(view);
+  const view = (0, import_chunk_JTMIMYBV.inspect)(root.folder, id);
+  const condition = (0, import_chunk_JTMIMYBV.conditionOf)(view);
   return { id, condition, ...await problemOf(root, view, condition), facts: factsOfJob(view) };
 }
 async function diagnoseAll(root) {
-  const ids = [.../* @__PURE__ *<>/ new Set([...(0, import_chunk_TABRV3EH.listActive)(root.folder), ...(0, import_chunk_TABRV3EH.listJobs)(root.folder)])];
+  const ids = [.../* @__PURE__ *<>/ new Set([...(0, import_chunk_6ORGBLLO.listActive)(root.folder), ...(0, import_chunk_6ORGBLLO.listJobs)(root.folder)])];
   const findings = [];
   for (const id of ids) findings.push(await diagnose(root, id));
   return findings.filter((finding) => finding.problem !== null);
 }
 async function problemOf(root, view, condition) {
   const { id, spec, damage } = view;
-  const wait = import_chunk_HHC24EER.nextCommands.wait(id, root.option);
-  if (!(0, import_chunk_OMHQQKXJ.exists)((0, import_chunk_4EBYOHFM.jobPaths)(root.folder, id).folder))
-    return { problem: "a marker of a live job without a job folder", next: (0, import_chunk_HHC24EER.nextCommand)(root.option, "clean", "--yes") };
+  const wait = import_chunk_KKONYWO7.nextCommands.wait(id, root.option);
+  if (!(0, import_chunk_OMHQQKXJ.exists)((0, import_chunk_HDZ43QIN.jobPaths)(root.folder, id).folder))
+    return { problem: "a marker of a live job without a job folder", next: (0, import_chunk_KKONYWO7.nextCommand)(root.option, "clean", "--yes") };
   if (condition === "damaged")
     return {
       problem: `the record is damaged: ${damage}; nothing was deleted, output and result files are as they were`,
-      next: import_chunk_HHC24EER.nextCommands.status(root.option)
+      next: import_chunk_KKONYWO7.nextCommands.status(root.option)
     };
-  if (spec && !(0, import_chunk_HHC24EER.isEnded)(view.state) && !await (0, import_chunk_HHC24EER.isGenuine)(spec, (0, import_chunk_HHC24EER.readKey)())) {
+  if (spec && !(0, import_chunk_JTMIMYBV.isEnded)(view.state) && !await (0, import_chunk_BA7CKLLN.isGenuine)(spec, (0, import_chunk_BA7CKLLN.readKey)())) {
     return {
       problem: "spec.json was changed or written by another user: nothing is started or signaled for this job",
-      next: import_chunk_HHC24EER.nextCommands.observe(id, root.option)
+      next: import_chunk_KKONYWO7.nextCommands.observe(id, root.option)
     };
   }
-  if (spec && !(0, import_chunk_HHC24EER.findEngine)(spec.engine))
+  if (spec && !(0, import_chunk_HBGCQMRM.findEngine)(spec.engine))
     return { problem: `it runs on the engine ${spec.engine}, which this release does not know`, next: null };
-  const health = (0, import_chunk_JAUR2LIU.healthOf)(view, condition);
+  const health = (0, import_chunk_ECQ23PNI.healthOf)(view, condition);
   switch (condition) {
     case "orphaned":
     case "unclaimed":
@@ -6634,7 +6825,7 @@ async function problemOf(root, view, condition) {
     case "unseen":
       return {
         problem: health.health === "attention" ? health.reason ?? null : null,
-        next: health.health === "attention" ? import_chunk_HHC24EER.nextCommands.observe(id, root.option) : null
+        next: health.health === "attention" ? import_chunk_KKONYWO7.nextCommands.observe(id, root.option) : null
       };
     default:
       return { problem: null, next: null };
@@ -6658,9 +6849,9 @@ var doctor = {
   examples: ["doctor", "doctor run-mik3x9ab-4f7q2z"],
   async run(context, input) {
     const root = context.root(input);
-    const isThere = (0, import_chunk_DIBTMXDB.checkRoot)(root.folder);
+    const isThere = (0, import_chunk_G7QAJNS3.checkRoot)(root.folder);
     const word = input.words[0];
-    const findings = !isThere && word === void 0 ? [] : word === void 0 ? await diagnoseAll(root) : [await diagnose(root, (0, import_chunk_TABRV3EH.findJob)(root, word))];
+    const findings = !isThere && word === void 0 ? [] : word === void 0 ? await diagnoseAll(root) : [await diagnose(root, (0, import_chunk_6ORGBLLO.findJob)(root, word))];
     const isWrong = findings.some((finding) => finding.problem !== null);
     const code = isWrong ? import_chunk_6PFAPK5K.exitCodes.unsuccessful : import_chunk_6PFAPK5K.exitCodes.done;
     if (input.has("json")) {
@@ -6681,7 +6872,7 @@ function tell(finding) {
   doctor
 });
 
-//# part help-RVZNZYHW.js
+//# part help-D37LJTNA.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -6701,7 +6892,7 @@ var help = {
   options: import_chunk_JJRSGJW4.common,
   examples: ["help", "help run"],
   async run(_context, input) {
-    const { commandNames, loadCommand } = await Promise.resolve().then(() => __toESM(load("./registry-L66V5JFH.js")));
+    const { commandNames, loadCommand } = await Promise.resolve().then(() => __toESM(load("./registry-PLKZVFV6.js")));
     const { renderHelp } = await Promise.resolve().then(() => __toESM(load("./usage-2G4WLKLK.js")));
     const word = input.words[0];
     if (word !== void 0) {
@@ -6785,7 +6976,7 @@ function installForMac() {
   installForMac
 });
 
-//# part main-WLPQU424.js
+//# part main-WA7ILGDK.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -6793,12 +6984,22 @@ __export(stdin_exports, {
 });
 module.exports = __toCommonJS(stdin_exports);
 var import_chunk_IIDDPZYY = load("./chunk-IIDDPZYY.js");
+var import_chunk_OU7AZITV = load("./chunk-OU7AZITV.js");
+var import_chunk_XVXFMIUV = load("./chunk-XVXFMIUV.js");
 var import_chunk_V5USAFII = load("./chunk-V5USAFII.js");
-var import_chunk_KXASCRVP = load("./chunk-KXASCRVP.js");
-var import_chunk_HHC24EER = load("./chunk-HHC24EER.js");
+var import_chunk_C5KUPUSJ = load("./chunk-C5KUPUSJ.js");
+var import_chunk_4YFJUAJX = load("./chunk-4YFJUAJX.js");
+var import_chunk_POWELVIK = load("./chunk-POWELVIK.js");
+var import_chunk_5NBW4VMB = load("./chunk-5NBW4VMB.js");
+var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
+var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
+var import_chunk_JTMIMYBV = load("./chunk-JTMIMYBV.js");
+var import_chunk_BA7CKLLN = load("./chunk-BA7CKLLN.js");
+var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
+var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
+var import_chunk_HBGCQMRM = load("./chunk-HBGCQMRM.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_DZCXXUHO = load("./chunk-DZCXXUHO.js");
-var import_chunk_4EBYOHFM = load("./chunk-4EBYOHFM.js");
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
 var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
 var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
@@ -6808,27 +7009,27 @@ var import_node_fs = require("node:fs");
 var import_node_child_process = require("node:child_process");
 var reserveBytes = 32 * 1024;
 async function claimJob(root, id) {
-  const paths = (0, import_chunk_4EBYOHFM.jobPaths)(root, id);
-  const read = (0, import_chunk_HHC24EER.readSpec)(paths);
+  const paths = (0, import_chunk_HDZ43QIN.jobPaths)(root, id);
+  const read = (0, import_chunk_JTMIMYBV.readSpec)(paths);
   if (read.kind !== "ok")
     throw new Error(`cannot read the spec of job ${id}: ${read.kind === "damaged" ? read.reason : "it is missing"}`);
   const spec = read.value;
-  if (!await (0, import_chunk_HHC24EER.isGenuine)(spec, (0, import_chunk_HHC24EER.readKey)()))
+  if (!await (0, import_chunk_BA7CKLLN.isGenuine)(spec, (0, import_chunk_BA7CKLLN.readKey)()))
     throw new Error(`refused: spec.json of job ${id} was not written by this user's launcher`);
   const hasFifo = await (0, import_chunk_V5USAFII.makeFifo)(paths.leaseFifo);
-  return (0, import_chunk_KXASCRVP.withLock)(paths.lock, () => {
-    if ((0, import_chunk_HHC24EER.isEnded)((0, import_chunk_HHC24EER.inspect)(root, id).state)) return void 0;
+  return (0, import_chunk_XVXFMIUV.withLock)(paths.lock, () => {
+    if ((0, import_chunk_JTMIMYBV.isEnded)((0, import_chunk_JTMIMYBV.inspect)(root, id).state)) return void 0;
     const self = (0, import_chunk_F57YPL34.ownIdentity)();
-    const other = (0, import_chunk_HHC24EER.readWorker)(paths);
+    const other = (0, import_chunk_JTMIMYBV.readWorker)(paths);
     if (other.kind === "ok" && !(0, import_chunk_F57YPL34.sameIdentity)(other.value.worker, self) && (0, import_chunk_F57YPL34.livenessOf)(other.value.worker) === "alive")
       return void 0;
     const release = hasFifo && (0, import_chunk_V5USAFII.holdFifo)(paths.leaseFifo) || (() => void 0);
     const known = other.kind === "ok" ? other.value : { shim: null, child: null, cgroup: null };
-    const cgroup = known.cgroup ?? ((0, import_chunk_OMHQQKXJ.exists)(paths.started) ? null : (0, import_chunk_KXASCRVP.makeCgroup)(id));
+    const cgroup = known.cgroup ?? ((0, import_chunk_OMHQQKXJ.exists)(paths.started) ? null : (0, import_chunk_OU7AZITV.makeCgroup)(id));
     (0, import_chunk_DUQLCV7D.writeJson)(paths.lease, { worker: self }, { sync: false });
     (0, import_chunk_DUQLCV7D.writeJson)(paths.worker, { worker: self, shim: known.shim, child: known.child, fifo: hasFifo, cgroup });
     setAside(paths);
-    const launch = (0, import_chunk_HHC24EER.readLaunch)(paths);
+    const launch = (0, import_chunk_JTMIMYBV.readLaunch)(paths);
     return {
       root,
       paths,
@@ -6842,7 +7043,7 @@ async function claimJob(root, id) {
   });
 }
 function renewLease(paths) {
-  return (0, import_chunk_OMHQQKXJ.touch)(paths.lease, (0, import_chunk_4EBYOHFM.nowMs)());
+  return (0, import_chunk_OMHQQKXJ.touch)(paths.lease, (0, import_chunk_HDZ43QIN.nowMs)());
 }
 function setAside(paths) {
   try {
@@ -6872,9 +7073,9 @@ var Progress = class {
   makeSnapshot;
   constructor(claim) {
     this.claim = claim;
-    this.journal = (0, import_chunk_HHC24EER.openJournal)(claim.paths, claim.spec);
-    const read = (0, import_chunk_HHC24EER.readState)(claim.paths);
-    this.state = read.kind === "ok" ? read.value : (0, import_chunk_HHC24EER.earlyState)(claim.spec.id, claim.spec);
+    this.journal = (0, import_chunk_5NBW4VMB.openJournal)(claim.paths, claim.spec);
+    const read = (0, import_chunk_JTMIMYBV.readState)(claim.paths);
+    this.state = read.kind === "ok" ? read.value : (0, import_chunk_JTMIMYBV.earlyState)(claim.spec.id, claim.spec);
     this.lifecycle = ["queued", "starting", "running", "stopping"].includes(this.state.state) ? this.state.state : "starting";
   }
   /** A step of the lifecycle, with its event. *<>/
@@ -6886,7 +7087,7 @@ var Progress = class {
   note(type, fields, change = {}) {
     this.journal.append(type, fields);
     this.state = { ...this.state, ...change, rev: this.state.rev + 1, seq: this.journal.seq };
-    (0, import_chunk_HHC24EER.writeState)(this.claim.paths, this.state);
+    (0, import_chunk_JTMIMYBV.writeState)(this.claim.paths, this.state);
   }
   /** Write the snapshot soon; many calls become one write. *<>/
   snapshot(make) {
@@ -6898,11 +7099,11 @@ var Progress = class {
     this.snapshotTimer = void 0;
     const make = this.makeSnapshot;
     this.makeSnapshot = void 0;
-    if (make) (0, import_chunk_DUQLCV7D.writeJson)(this.claim.paths.snapshot, { at: (0, import_chunk_4EBYOHFM.isoNow)(), ...make() }, { sync: false });
+    if (make) (0, import_chunk_DUQLCV7D.writeJson)(this.claim.paths.snapshot, { at: (0, import_chunk_HDZ43QIN.isoNow)(), ...make() }, { sync: false });
   }
 };
 function agentSnapshot(reading) {
-  const latest = (0, import_chunk_HHC24EER.tail)((0, import_chunk_HHC24EER.plainText)(reading.answer ?? reading.text), import_chunk_CRABIWOM.textTailBytes);
+  const latest = (0, import_chunk_KLA44IL4.tail)((0, import_chunk_KLA44IL4.plainText)(reading.answer ?? reading.text), import_chunk_CRABIWOM.textTailBytes);
   return {
     tools: reading.tools.slice(-import_chunk_CRABIWOM.toolCalls).map(toolSnapshot),
     tool_count: reading.toolCount,
@@ -6914,10 +7115,10 @@ function agentSnapshot(reading) {
   };
 }
 function toolSnapshot(call) {
-  const bounded = (text) => (0, import_chunk_HHC24EER.excerpt)((0, import_chunk_HHC24EER.plainText)(text).replace(/\s+/g, " ").trim(), import_chunk_CRABIWOM.excerptBytes);
+  const bounded = (text) => (0, import_chunk_KLA44IL4.excerpt)((0, import_chunk_KLA44IL4.plainText)(text).replace(/\s+/g, " ").trim(), import_chunk_CRABIWOM.excerptBytes);
   return {
     n: call.n,
-    name: (0, import_chunk_HHC24EER.excerpt)((0, import_chunk_HHC24EER.plainText)(call.name), 80),
+    name: (0, import_chunk_KLA44IL4.excerpt)((0, import_chunk_KLA44IL4.plainText)(call.name), 80),
     input: bounded(call.input),
     output: call.output === null ? null : bounded(call.output),
     status: call.status,
@@ -6927,10 +7128,10 @@ function toolSnapshot(call) {
 }
 function followAgent(claim, progress) {
   const { spec, paths } = claim;
-  const backend = (0, import_chunk_KXASCRVP.backendOf)(spec);
+  const backend = (0, import_chunk_C5KUPUSJ.backendOf)(spec);
   if (!spec.staff || !backend) return void 0;
   const { staff } = spec;
-  const reading = (0, import_chunk_KXASCRVP.makeReading)();
+  const reading = (0, import_chunk_KD7DLMDA.makeReading)();
   let isFinalTold = false;
   const told = lastToolTold(claim);
   const ended = /* @__PURE__ *<>/ new Set();
@@ -6955,14 +7156,14 @@ function followAgent(claim, progress) {
   return {
     reading,
     sink: {
-      stdout: (line) => backend.read(line, reading, (0, import_chunk_4EBYOHFM.isoNow)()),
-      stderr: (line) => backend.readError?.(line, reading, (0, import_chunk_4EBYOHFM.isoNow)())
+      stdout: (line) => backend.read(line, reading, (0, import_chunk_HDZ43QIN.isoNow)()),
+      stderr: (line) => backend.readError?.(line, reading, (0, import_chunk_HDZ43QIN.isoNow)())
     },
     update
   };
   function lastToolTold({ generation }) {
     if (generation === 1) return 0;
-    const numbers = (0, import_chunk_HHC24EER.readEvents)(paths, 0, 1e5).events.flatMap((event) => {
+    const numbers = (0, import_chunk_5NBW4VMB.readEvents)(paths, 0, 1e5).events.flatMap((event) => {
       const tool = event.type === "tool" ? event.tool : void 0;
       return typeof tool?.n === "number" ? [tool.n] : [];
     });
@@ -7122,7 +7323,7 @@ async function startChild(claim, plan) {
   const ended = new Promise((resolve) => {
     end = resolve;
   });
-  const rest = Math.max(0, spec.deadline_mono_ms - (0, import_chunk_4EBYOHFM.monotonicMs)());
+  const rest = Math.max(0, spec.deadline_mono_ms - (0, import_chunk_HDZ43QIN.monotonicMs)());
   const pid = await (0, import_chunk_IIDDPZYY.spawnShim)(
     {
       script: shim_default,
@@ -7144,14 +7345,14 @@ async function startChild(claim, plan) {
     end
   );
   await untilMarked(claim, ended);
-  const shim = (0, import_chunk_HHC24EER.readMark)(paths.shimMark, claim.self);
+  const shim = (0, import_chunk_JTMIMYBV.readMark)(paths.shimMark, claim.self);
   if (shim?.pid !== pid) return attachChild(claim);
-  return { shim, child: (0, import_chunk_HHC24EER.readMark)(paths.childMark, claim.self) ?? null, ended };
+  return { shim, child: (0, import_chunk_JTMIMYBV.readMark)(paths.childMark, claim.self) ?? null, ended };
 }
 async function attachChild(claim) {
   const { paths } = claim;
   await untilMarked(claim, new Promise(() => void 0));
-  const shim = (0, import_chunk_HHC24EER.readMark)(paths.shimMark, claim.self) ?? null;
+  const shim = (0, import_chunk_JTMIMYBV.readMark)(paths.shimMark, claim.self) ?? null;
   const ended = new Promise((resolve) => {
     let close;
     const done = () => {
@@ -7168,7 +7369,7 @@ async function attachChild(claim) {
       look();
     });
   });
-  return { shim, child: (0, import_chunk_HHC24EER.readMark)(paths.childMark, claim.self) ?? null, ended };
+  return { shim, child: (0, import_chunk_JTMIMYBV.readMark)(paths.childMark, claim.self) ?? null, ended };
 }
 async function untilMarked(claim, ended) {
   const { paths } = claim;
@@ -7176,22 +7377,22 @@ async function untilMarked(claim, ended) {
   void ended.then(() => {
     isOver = true;
   });
-  const until = (0, import_chunk_4EBYOHFM.monotonicMs)() + import_chunk_CRABIWOM.startLimitMs;
-  while (!isOver && (0, import_chunk_4EBYOHFM.monotonicMs)() < until && !(0, import_chunk_OMHQQKXJ.exists)(paths.exit)) {
-    const shim = (0, import_chunk_HHC24EER.readMark)(paths.shimMark, claim.self);
-    if (shim && (0, import_chunk_HHC24EER.readMark)(paths.childMark, claim.self)) return;
+  const until = (0, import_chunk_HDZ43QIN.monotonicMs)() + import_chunk_CRABIWOM.startLimitMs;
+  while (!isOver && (0, import_chunk_HDZ43QIN.monotonicMs)() < until && !(0, import_chunk_OMHQQKXJ.exists)(paths.exit)) {
+    const shim = (0, import_chunk_JTMIMYBV.readMark)(paths.shimMark, claim.self);
+    if (shim && (0, import_chunk_JTMIMYBV.readMark)(paths.childMark, claim.self)) return;
     if (shim && (0, import_chunk_F57YPL34.livenessOf)(shim) === "dead") return;
-    await (0, import_chunk_4EBYOHFM.sleep)(2);
+    await (0, import_chunk_HDZ43QIN.sleep)(2);
   }
 }
 function makeDueLook(claim, follower, agent) {
   const { paths, spec } = claim;
-  const begun = (0, import_chunk_4EBYOHFM.monotonicMs)();
+  const begun = (0, import_chunk_HDZ43QIN.monotonicMs)();
   let completeSince;
   return () => {
     if (!(0, import_chunk_OMHQQKXJ.exists)(paths.folder)) return "state_vanished";
-    if ((0, import_chunk_HHC24EER.readCancel)(paths)) return "canceled";
-    const now = (0, import_chunk_4EBYOHFM.monotonicMs)();
+    if ((0, import_chunk_JTMIMYBV.readCancel)(paths)) return "canceled";
+    const now = (0, import_chunk_HDZ43QIN.monotonicMs)();
     const lastOutput = follower.lastOutputMono;
     if (spec.first_output_ms !== null && lastOutput === null && now - begun > spec.first_output_ms)
       return "first_output_timeout";
@@ -7314,7 +7515,7 @@ var Stream = class {
   cap;
   size = 0;
   offset = 0;
-  lines = new import_chunk_KXASCRVP.LineSplitter();
+  lines = new import_chunk_C5KUPUSJ.LineSplitter();
   sink;
   constructor(file, capBytes, sink) {
     this.file = file;
@@ -7398,8 +7599,8 @@ var Follower = class {
     for (const stream of this.streams) hasGrown = stream.look() || hasGrown;
     if (!hasGrown) return false;
     this.pause = fastest;
-    this.lastOutputMono = (0, import_chunk_4EBYOHFM.monotonicMs)();
-    this.lastOutputAt = (0, import_chunk_4EBYOHFM.isoNow)();
+    this.lastOutputMono = (0, import_chunk_HDZ43QIN.monotonicMs)();
+    this.lastOutputAt = (0, import_chunk_HDZ43QIN.isoNow)();
     this.onOutput();
     return true;
   }
@@ -7407,7 +7608,7 @@ var Follower = class {
 function planChild(root, spec, paths) {
   const own = { id: spec.id, cwd: spec.cwd, mark: spec.mark };
   if (spec.run) {
-    const environment = (0, import_chunk_4EBYOHFM.childEnvironment)({ ...own, add: {}, remove: [] });
+    const environment = (0, import_chunk_HDZ43QIN.childEnvironment)({ ...own, add: {}, remove: [] });
     return {
       program: spec.run.program,
       args: spec.run.argv.slice(1),
@@ -7416,7 +7617,7 @@ function planChild(root, spec, paths) {
       conversationId: null
     };
   }
-  const backend = (0, import_chunk_KXASCRVP.backendOf)(spec);
+  const backend = (0, import_chunk_C5KUPUSJ.backendOf)(spec);
   if (!spec.staff || !backend) throw new Error(`cannot start job ${spec.id}: unknown backend ${spec.staff?.backend}`);
   const plan = backend.plan(staffRequest(root, spec, paths));
   if (plan.promptBy === "stdin") (0, import_chunk_DUQLCV7D.writeFile)(paths.prompt, plan.stdin);
@@ -7424,7 +7625,7 @@ function planChild(root, spec, paths) {
   return {
     program: spec.staff.program,
     args: plan.args,
-    environment: (0, import_chunk_4EBYOHFM.childEnvironment)({ ...own, add: plan.environment, remove: plan.remove }),
+    environment: (0, import_chunk_HDZ43QIN.childEnvironment)({ ...own, add: plan.environment, remove: plan.remove }),
     input: plan.promptBy === "stdin" ? paths.prompt : "/dev/null",
     conversationId: plan.conversationId
   };
@@ -7452,7 +7653,7 @@ function uuidOf(mark) {
 }
 function claimReason(claim, reason) {
   const { paths } = claim;
-  if ((0, import_chunk_HHC24EER.readExit)(paths)) return (0, import_chunk_KXASCRVP.parseReason)((0, import_chunk_HHC24EER.readReason)(paths));
+  if ((0, import_chunk_JTMIMYBV.readExit)(paths)) return (0, import_chunk_C5KUPUSJ.parseReason)((0, import_chunk_JTMIMYBV.readReason)(paths));
   let isOurs = false;
   try {
     isOurs = (0, import_chunk_DUQLCV7D.createFile)(paths.reason, `${reason}
@@ -7460,8 +7661,8 @@ function claimReason(claim, reason) {
   } catch {
     return reason;
   }
-  if (!isOurs) return (0, import_chunk_KXASCRVP.parseReason)((0, import_chunk_HHC24EER.readReason)(paths)) ?? reason;
-  if (!(0, import_chunk_HHC24EER.readExit)(paths)) return reason;
+  if (!isOurs) return (0, import_chunk_C5KUPUSJ.parseReason)((0, import_chunk_JTMIMYBV.readReason)(paths)) ?? reason;
+  if (!(0, import_chunk_JTMIMYBV.readExit)(paths)) return reason;
   (0, import_chunk_DUQLCV7D.removeFile)(paths.reason);
   return void 0;
 }
@@ -7483,8 +7684,8 @@ async function supervise(claim) {
   const progress = new Progress(claim);
   const isClaimed = (0, import_chunk_OMHQQKXJ.exists)(paths.started);
   await tellClaim(claim, progress, isClaimed);
-  if (!isClaimed && (0, import_chunk_HHC24EER.readCancel)(paths))
-    return void (0, import_chunk_KXASCRVP.conclude)(claim, { reason: "canceled", exit: void 0, tree: nothing, reconciled: false });
+  if (!isClaimed && (0, import_chunk_JTMIMYBV.readCancel)(paths))
+    return void (0, import_chunk_C5KUPUSJ.conclude)(claim, { reason: "canceled", exit: void 0, tree: nothing, reconciled: false });
   const child = isClaimed ? await attachChild(claim) : await tryStart(claim, progress);
   if (!child) return;
   (0, import_chunk_DUQLCV7D.writeJson)(paths.worker, {
@@ -7499,15 +7700,15 @@ async function supervise(claim) {
   const follower = new Follower(paths, spec.max_output_bytes, agent?.sink, () => agent?.update());
   const reason = await untilEnd(claim, child, follower, agent);
   if (reason === "state_vanished")
-    return void await (0, import_chunk_KXASCRVP.terminate)((0, import_chunk_KXASCRVP.treeOf)(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
+    return void await (0, import_chunk_OU7AZITV.terminate)((0, import_chunk_OU7AZITV.treeOf)(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
   const ended = reason === "exited" ? nothing : await stopTree(claim, child, progress, reason);
   const leftovers = await sweep(claim, child);
   const omitted = await follower.end();
   agent?.update();
   progress.flush();
-  (0, import_chunk_KXASCRVP.removeCgroup)(claim.cgroup, spec.id);
-  const exit = (0, import_chunk_HHC24EER.readExit)(paths);
-  (0, import_chunk_KXASCRVP.conclude)(claim, {
+  (0, import_chunk_OU7AZITV.removeCgroup)(claim.cgroup, spec.id);
+  const exit = (0, import_chunk_JTMIMYBV.readExit)(paths);
+  (0, import_chunk_C5KUPUSJ.conclude)(claim, {
     reason: reason === "exited" && !exit ? "worker_lost" : reason,
     exit,
     tree: reason === "exited" ? leftovers : { ...ended, survivors: leftovers.survivors },
@@ -7528,7 +7729,7 @@ async function tryStart(claim, progress) {
     const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
     if (code === void 0) throw error;
     const detail = code === "ENOENT" ? `${(0, import_chunk_NVPF5LEY.messageOf)(error)} (does the folder ${claim.spec.cwd} still exist?)` : (0, import_chunk_NVPF5LEY.messageOf)(error);
-    (0, import_chunk_KXASCRVP.conclude)(claim, { reason: "spawn_failed", exit: void 0, tree: nothing, reconciled: false, detail });
+    (0, import_chunk_C5KUPUSJ.conclude)(claim, { reason: "spawn_failed", exit: void 0, tree: nothing, reconciled: false, detail });
     return void 0;
   }
 }
@@ -7537,7 +7738,7 @@ async function untilEnd(claim, child, follower, agent) {
   const releases = [];
   try {
     return await new Promise((resolve) => {
-      void child.ended.then(() => resolve((0, import_chunk_KXASCRVP.parseReason)((0, import_chunk_HHC24EER.readReason)(paths)) ?? "exited"));
+      void child.ended.then(() => resolve((0, import_chunk_C5KUPUSJ.parseReason)((0, import_chunk_JTMIMYBV.readReason)(paths)) ?? "exited"));
       let hasStopped = false;
       const stop = (wanted) => {
         if (hasStopped) return;
@@ -7545,7 +7746,7 @@ async function untilEnd(claim, child, follower, agent) {
         const reason = wanted === "state_vanished" ? wanted : claimReason(claim, wanted);
         if (reason !== void 0) resolve(reason);
       };
-      releases.push((0, import_chunk_4EBYOHFM.atMonotonic)(spec.deadline_mono_ms, () => stop("hard_timeout")));
+      releases.push((0, import_chunk_HDZ43QIN.atMonotonic)(spec.deadline_mono_ms, () => stop("hard_timeout")));
       const isDue = makeDueLook(claim, follower, agent);
       const tick = () => {
         follower.tick();
@@ -7560,30 +7761,30 @@ async function untilEnd(claim, child, follower, agent) {
 }
 async function stopTree(claim, child, progress, reason) {
   const { paths, spec } = claim;
-  if (reason === "canceled") progress.note("cancel_requested", { request: (0, import_chunk_HHC24EER.readCancel)(paths) ?? null });
+  if (reason === "canceled") progress.note("cancel_requested", { request: (0, import_chunk_JTMIMYBV.readCancel)(paths) ?? null });
   progress.step("stop_asked", "stopping", { reason });
-  const report = await (0, import_chunk_KXASCRVP.terminate)((0, import_chunk_KXASCRVP.treeOf)(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
-  const until = (0, import_chunk_4EBYOHFM.monotonicMs)() + import_chunk_CRABIWOM.killSettleMs;
+  const report = await (0, import_chunk_OU7AZITV.terminate)((0, import_chunk_OU7AZITV.treeOf)(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
+  const until = (0, import_chunk_HDZ43QIN.monotonicMs)() + import_chunk_CRABIWOM.killSettleMs;
   let isGone = false;
   void child.ended.then(() => {
     isGone = true;
   });
-  while (!isGone && report.survivors.length === 0 && (0, import_chunk_4EBYOHFM.monotonicMs)() < until) await (0, import_chunk_4EBYOHFM.sleep)(5);
+  while (!isGone && report.survivors.length === 0 && (0, import_chunk_HDZ43QIN.monotonicMs)() < until) await (0, import_chunk_HDZ43QIN.sleep)(5);
   return report;
 }
 async function sweep(claim, child) {
   const { paths, spec } = claim;
   if (spec.run?.keep_children) return nothing;
-  return (0, import_chunk_KXASCRVP.terminate)((0, import_chunk_KXASCRVP.treeOf)(spec, paths, { worker: claim.self, ...child }), { graceMs: import_chunk_CRABIWOM.drainMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
+  return (0, import_chunk_OU7AZITV.terminate)((0, import_chunk_OU7AZITV.treeOf)(spec, paths, { worker: claim.self, ...child }), { graceMs: import_chunk_CRABIWOM.drainMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
 }
 function stopTimes(claim) {
   return { graceMs: claim.spec.kill_grace_ms, settleMs: import_chunk_CRABIWOM.killSettleMs };
 }
 function tellStart(progress, child) {
   if (progress.state.started_at !== null) return;
-  const lost = (0, import_chunk_4EBYOHFM.uncarriableNames)();
+  const lost = (0, import_chunk_HDZ43QIN.uncarriableNames)();
   const fields = { child: child.child?.pid ?? null, ...lost.length > 0 ? { environment_names_lost: lost } : {} };
-  progress.step("started", "started", fields, { started_at: (0, import_chunk_4EBYOHFM.isoNow)() });
+  progress.step("started", "started", fields, { started_at: (0, import_chunk_HDZ43QIN.isoNow)() });
 }
 async function tellClaim(claim, progress, isClaimed) {
   const { generation, self, spec } = claim;
@@ -7591,14 +7792,14 @@ async function tellClaim(claim, progress, isClaimed) {
     progress.step("claimed", "claimed", { worker: self.pid });
     return;
   }
-  const key = (0, import_chunk_HHC24EER.readKey)();
-  const isChanged = !isClaimed && key !== void 0 && (0, import_chunk_HHC24EER.environmentDigest)(key) !== spec.environment.digest;
+  const key = (0, import_chunk_BA7CKLLN.readKey)();
+  const isChanged = !isClaimed && key !== void 0 && (0, import_chunk_BA7CKLLN.environmentDigest)(key) !== spec.environment.digest;
   const message = "the worker was lost before the start, and its replacement has another environment than the launcher had";
   const warnings = isChanged ? [...progress.state.warnings, { code: "environment_changed", message }] : progress.state.warnings;
   progress.step("claimed", "worker_replaced", { worker: self.pid, generation, baseline_reset: true }, { warnings });
 }
 async function runWorker(root, id, log) {
-  if (!root.startsWith("/") || !(0, import_chunk_HHC24EER.isId)(id)) throw new Error("usage: _worker ROOT ID");
+  if (!root.startsWith("/") || !(0, import_chunk_HBGCQMRM.isId)(id)) throw new Error("usage: _worker ROOT ID");
   let claim;
   try {
     claim = await claimJob(root, id);
@@ -7621,39 +7822,42 @@ function unexpected() {
 }
 async function giveUp(claim, message) {
   const { paths, spec, root } = claim;
-  (0, import_chunk_HHC24EER.openJournal)(paths, spec).append("worker_failed", { message });
-  const failures = (0, import_chunk_HHC24EER.readEvents)(paths, 0, 1e5).events.filter((event) => event.type === "worker_failed").length;
+  (0, import_chunk_5NBW4VMB.openJournal)(paths, spec).append("worker_failed", { message });
+  const failures = (0, import_chunk_5NBW4VMB.readEvents)(paths, 0, 1e5).events.filter((event) => event.type === "worker_failed").length;
   if (failures < import_chunk_CRABIWOM.workerFailures) return;
-  const view = (0, import_chunk_HHC24EER.inspect)(root, spec.id);
-  const tree = (0, import_chunk_KXASCRVP.treeOf)(spec, paths, { worker: claim.self, shim: view.shim, child: view.child });
-  const ended = await (0, import_chunk_KXASCRVP.terminate)(tree, { graceMs: import_chunk_CRABIWOM.orphanGraceMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
+  const view = (0, import_chunk_JTMIMYBV.inspect)(root, spec.id);
+  const tree = (0, import_chunk_OU7AZITV.treeOf)(spec, paths, { worker: claim.self, shim: view.shim, child: view.child });
+  const ended = await (0, import_chunk_OU7AZITV.terminate)(tree, { graceMs: import_chunk_CRABIWOM.orphanGraceMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
   const warnings = [{ code: "worker_failed", message: `the worker failed ${failures} times: ${message}` }];
-  (0, import_chunk_KXASCRVP.conclude)(claim, { reason: "worker_lost", exit: view.exit, tree: ended, reconciled: false, warnings });
+  (0, import_chunk_C5KUPUSJ.conclude)(claim, { reason: "worker_lost", exit: view.exit, tree: ended, reconciled: false, warnings });
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
   runWorker
 });
 
-//# part observe-OZXWPA24.js
+//# part observe-STRRNHWP.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   observe: () => observe
 });
 module.exports = __toCommonJS(stdin_exports);
-var import_chunk_TND7BKVV = load("./chunk-TND7BKVV.js");
-var import_chunk_JAUR2LIU = load("./chunk-JAUR2LIU.js");
-var import_chunk_TABRV3EH = load("./chunk-TABRV3EH.js");
+var import_chunk_HRJ36THT = load("./chunk-HRJ36THT.js");
+var import_chunk_6ORGBLLO = load("./chunk-6ORGBLLO.js");
+var import_chunk_ECQ23PNI = load("./chunk-ECQ23PNI.js");
+var import_chunk_AACYDVMW = load("./chunk-AACYDVMW.js");
+var import_chunk_5NBW4VMB = load("./chunk-5NBW4VMB.js");
+var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
+var import_chunk_JTMIMYBV = load("./chunk-JTMIMYBV.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_DIBTMXDB = load("./chunk-DIBTMXDB.js");
-var import_chunk_JSSZOGOM = load("./chunk-JSSZOGOM.js");
+var import_chunk_G7QAJNS3 = load("./chunk-G7QAJNS3.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_KXASCRVP = load("./chunk-KXASCRVP.js");
-var import_chunk_HHC24EER = load("./chunk-HHC24EER.js");
+var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
+var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
+var import_chunk_HBGCQMRM = load("./chunk-HBGCQMRM.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_DZCXXUHO = load("./chunk-DZCXXUHO.js");
-var import_chunk_4EBYOHFM = load("./chunk-4EBYOHFM.js");
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
 var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
 var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
@@ -7678,13 +7882,13 @@ var observe = {
   examples: ["observe", "observe run-mik3x9ab-4f7q2z --after-seq 4"],
   async run(context, input) {
     const root = context.root(input);
-    (0, import_chunk_DIBTMXDB.checkRoot)(root.folder);
-    const owner = input.text("owner") ?? import_chunk_4EBYOHFM.variables.owner() ?? null;
-    const id = input.words[0] === void 0 ? (0, import_chunk_TND7BKVV.requireLatest)(root, owner, "a job to observe") : (0, import_chunk_TABRV3EH.findJob)(root, input.words[0]);
-    const view = await (0, import_chunk_JSSZOGOM.refresh)(root.folder, id);
+    (0, import_chunk_G7QAJNS3.checkRoot)(root.folder);
+    const owner = input.text("owner") ?? import_chunk_HDZ43QIN.variables.owner() ?? null;
+    const id = input.words[0] === void 0 ? (0, import_chunk_HRJ36THT.requireLatest)(root, owner, "a job to observe") : (0, import_chunk_6ORGBLLO.findJob)(root, input.words[0]);
+    const view = await (0, import_chunk_AACYDVMW.refresh)(root.folder, id);
     return {
       code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-      json: (0, import_chunk_JAUR2LIU.observation)(view, { afterSeq: input.count("after-seq") ?? null, root })
+      json: (0, import_chunk_ECQ23PNI.observation)(view, { afterSeq: input.count("after-seq") ?? null, root })
     };
   }
 };
@@ -7693,15 +7897,15 @@ var observe = {
   observe
 });
 
-//# part registry-L66V5JFH.js
+//# part registry-PLKZVFV6.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  commandNames: () => import_chunk_TN363F5E.commandNames,
-  loadCommand: () => import_chunk_TN363F5E.loadCommand
+  commandNames: () => import_chunk_5OZGN7KX.commandNames,
+  loadCommand: () => import_chunk_5OZGN7KX.loadCommand
 });
 module.exports = __toCommonJS(stdin_exports);
-var import_chunk_TN363F5E = load("./chunk-TN363F5E.js");
+var import_chunk_5OZGN7KX = load("./chunk-5OZGN7KX.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -7709,26 +7913,32 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
   loadCommand
 });
 
-//# part restart-7ARA5ZWB.js
+//# part restart-2Z27ZA3B.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   restart: () => restart
 });
 module.exports = __toCommonJS(stdin_exports);
-var import_chunk_RJFUR6VH = load("./chunk-RJFUR6VH.js");
-var import_chunk_CGUTFOZE = load("./chunk-CGUTFOZE.js");
-var import_chunk_TABRV3EH = load("./chunk-TABRV3EH.js");
-var import_chunk_NGXB6QZ3 = load("./chunk-NGXB6QZ3.js");
+var import_chunk_4RADG7VP = load("./chunk-4RADG7VP.js");
+var import_chunk_EE3IPKX7 = load("./chunk-EE3IPKX7.js");
+var import_chunk_6ORGBLLO = load("./chunk-6ORGBLLO.js");
+var import_chunk_XVXFMIUV = load("./chunk-XVXFMIUV.js");
+var import_chunk_AACYDVMW = load("./chunk-AACYDVMW.js");
+var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
+var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
+var import_chunk_JTMIMYBV = load("./chunk-JTMIMYBV.js");
+var import_chunk_VBETOB37 = load("./chunk-VBETOB37.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_DIBTMXDB = load("./chunk-DIBTMXDB.js");
-var import_chunk_JSSZOGOM = load("./chunk-JSSZOGOM.js");
+var import_chunk_G7QAJNS3 = load("./chunk-G7QAJNS3.js");
+var import_chunk_EPEDYOTG = load("./chunk-EPEDYOTG.js");
+var import_chunk_BA7CKLLN = load("./chunk-BA7CKLLN.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_KXASCRVP = load("./chunk-KXASCRVP.js");
-var import_chunk_HHC24EER = load("./chunk-HHC24EER.js");
+var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
+var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
+var import_chunk_HBGCQMRM = load("./chunk-HBGCQMRM.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_DZCXXUHO = load("./chunk-DZCXXUHO.js");
-var import_chunk_4EBYOHFM = load("./chunk-4EBYOHFM.js");
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
 var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
 var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
@@ -7752,16 +7962,16 @@ var restart = {
   examples: ["restart run-mik3x9ab-4f7q2z", "restart staffer-mik3xa01-9c2k4d --timeout 90m"],
   async run(context, input) {
     const root = context.root(input);
-    (0, import_chunk_DIBTMXDB.checkRoot)(root.folder);
-    const id = (0, import_chunk_TABRV3EH.requireWholeId)(root, input.words[0]);
-    const view = await (0, import_chunk_JSSZOGOM.refresh)(root.folder, id);
-    const spec = (0, import_chunk_RJFUR6VH.requireSpec)(root, id);
-    await (0, import_chunk_RJFUR6VH.requireGenuine)(spec);
-    if (!(0, import_chunk_HHC24EER.isEnded)(view.state))
+    (0, import_chunk_G7QAJNS3.checkRoot)(root.folder);
+    const id = (0, import_chunk_6ORGBLLO.requireWholeId)(root, input.words[0]);
+    const view = await (0, import_chunk_AACYDVMW.refresh)(root.folder, id);
+    const spec = (0, import_chunk_4RADG7VP.requireSpec)(root, id);
+    await (0, import_chunk_4RADG7VP.requireGenuine)(spec);
+    if (!(0, import_chunk_JTMIMYBV.isEnded)(view.state))
       throw new import_chunk_NVPF5LEY.FaultError(
         "busy",
         `cannot restart job ${id}: it is ${view.state.state}`,
-        import_chunk_HHC24EER.nextCommands.cancel(id, root.option)
+        import_chunk_KKONYWO7.nextCommands.cancel(id, root.option)
       );
     if (!(0, import_chunk_OMHQQKXJ.isFolder)(spec.cwd))
       throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot restart job ${id}: its folder ${spec.cwd} is gone`);
@@ -7771,19 +7981,19 @@ var restart = {
 function againRun(context, input, spec) {
   const run = spec.run;
   if (!run) throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot restart job ${spec.id}: a ${spec.kind} job has no command`);
-  const program = (0, import_chunk_4EBYOHFM.findProgram)(run.argv[0], spec.cwd);
-  if (program === void 0) throw (0, import_chunk_NGXB6QZ3.missingProgram)(run.argv[0], spec.cwd);
-  return (0, import_chunk_NGXB6QZ3.launchAndTell)(context, input, {
+  const program = (0, import_chunk_HDZ43QIN.findProgram)(run.argv[0], spec.cwd);
+  if (program === void 0) throw (0, import_chunk_VBETOB37.missingProgram)(run.argv[0], spec.cwd);
+  return (0, import_chunk_VBETOB37.launchAndTell)(context, input, {
     kind: "run",
     verb: "run",
-    ...(0, import_chunk_NGXB6QZ3.launchWords)(input),
+    ...(0, import_chunk_VBETOB37.launchWords)(input),
     cwd: spec.cwd,
     deadlineMs: input.duration("timeout") ?? spec.deadline_ms,
     killGraceMs: spec.kill_grace_ms,
     maxOutputBytes: spec.max_output_bytes,
     firstOutputMs: spec.first_output_ms,
     stallMs: spec.stall_ms,
-    lineage: (0, import_chunk_RJFUR6VH.lineageOf)(spec, "restart"),
+    lineage: (0, import_chunk_4RADG7VP.lineageOf)(spec, "restart"),
     run: { ...run, program },
     staff: null
   });
@@ -7792,7 +8002,7 @@ function again(context, input, spec) {
   const staff = spec.staff;
   if (!staff) throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot restart job ${spec.id}: it has no task`);
   const { mode, model, profile, prompt } = staff;
-  const part = (0, import_chunk_CGUTFOZE.makeStaffPart)({
+  const part = (0, import_chunk_EE3IPKX7.makeStaffPart)({
     mode,
     backend: staff.custom?.name ?? staff.backend,
     model,
@@ -7801,11 +8011,11 @@ function again(context, input, spec) {
     resume: null,
     cwd: spec.cwd
   });
-  return (0, import_chunk_CGUTFOZE.launchStaff)(context, input, {
+  return (0, import_chunk_EE3IPKX7.launchStaff)(context, input, {
     verb: spec.verb,
     staff: part,
     cwd: spec.cwd,
-    lineage: (0, import_chunk_RJFUR6VH.lineageOf)(spec, "restart"),
+    lineage: (0, import_chunk_4RADG7VP.lineageOf)(spec, "restart"),
     isSynchronous: spec.verb === "ask"
   });
 }
@@ -7814,30 +8024,37 @@ function again(context, input, spec) {
   restart
 });
 
-//# part result-T4ER42VO.js
+//# part result-7F6V466K.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   result: () => result
 });
 module.exports = __toCommonJS(stdin_exports);
-var import_chunk_TND7BKVV = load("./chunk-TND7BKVV.js");
-var import_chunk_MFRGOACU = load("./chunk-MFRGOACU.js");
+var import_chunk_HRJ36THT = load("./chunk-HRJ36THT.js");
+var import_chunk_6ORGBLLO = load("./chunk-6ORGBLLO.js");
+var import_chunk_X3ED64AP = load("./chunk-X3ED64AP.js");
+var import_chunk_2AKXPIR6 = load("./chunk-2AKXPIR6.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_JAUR2LIU = load("./chunk-JAUR2LIU.js");
-var import_chunk_BGBB3WYF = load("./chunk-BGBB3WYF.js");
-var import_chunk_DNH5G3L5 = load("./chunk-DNH5G3L5.js");
+var import_chunk_ECQ23PNI = load("./chunk-ECQ23PNI.js");
+var import_chunk_6O5EFQ4Z = load("./chunk-6O5EFQ4Z.js");
+var import_chunk_AACYDVMW = load("./chunk-AACYDVMW.js");
 var import_chunk_V5USAFII = load("./chunk-V5USAFII.js");
-var import_chunk_TABRV3EH = load("./chunk-TABRV3EH.js");
+var import_chunk_C5KUPUSJ = load("./chunk-C5KUPUSJ.js");
+var import_chunk_4YFJUAJX = load("./chunk-4YFJUAJX.js");
+var import_chunk_POWELVIK = load("./chunk-POWELVIK.js");
+var import_chunk_5NBW4VMB = load("./chunk-5NBW4VMB.js");
+var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
+var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
+var import_chunk_JTMIMYBV = load("./chunk-JTMIMYBV.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_DIBTMXDB = load("./chunk-DIBTMXDB.js");
-var import_chunk_JSSZOGOM = load("./chunk-JSSZOGOM.js");
+var import_chunk_G7QAJNS3 = load("./chunk-G7QAJNS3.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_KXASCRVP = load("./chunk-KXASCRVP.js");
-var import_chunk_HHC24EER = load("./chunk-HHC24EER.js");
+var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
+var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
+var import_chunk_HBGCQMRM = load("./chunk-HBGCQMRM.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_DZCXXUHO = load("./chunk-DZCXXUHO.js");
-var import_chunk_4EBYOHFM = load("./chunk-4EBYOHFM.js");
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
 var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
 var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
@@ -7853,22 +8070,22 @@ var result = {
   examples: ["result", "result run-mik3x9ab-4f7q2z --json"],
   async run(context, input) {
     const root = context.root(input);
-    (0, import_chunk_DIBTMXDB.checkRoot)(root.folder);
-    const owner = input.text("owner") ?? import_chunk_4EBYOHFM.variables.owner() ?? null;
-    const isFinished = (id2) => (0, import_chunk_HHC24EER.isEnded)((0, import_chunk_HHC24EER.inspect)(root.folder, id2).state);
-    const id = input.words[0] === void 0 ? (0, import_chunk_TND7BKVV.requireLatest)(root, owner, "a finished job", isFinished) : (0, import_chunk_TABRV3EH.findJob)(root, input.words[0]);
-    const view = await (0, import_chunk_JSSZOGOM.refresh)(root.folder, id);
-    if (!(0, import_chunk_HHC24EER.isEnded)(view.state)) {
-      const wait = import_chunk_HHC24EER.nextCommands.wait(id, root.option);
-      if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.pending, json: (0, import_chunk_JAUR2LIU.observation)(view, { afterSeq: null, root }) };
+    (0, import_chunk_G7QAJNS3.checkRoot)(root.folder);
+    const owner = input.text("owner") ?? import_chunk_HDZ43QIN.variables.owner() ?? null;
+    const isFinished = (id2) => (0, import_chunk_JTMIMYBV.isEnded)((0, import_chunk_JTMIMYBV.inspect)(root.folder, id2).state);
+    const id = input.words[0] === void 0 ? (0, import_chunk_HRJ36THT.requireLatest)(root, owner, "a finished job", isFinished) : (0, import_chunk_6ORGBLLO.findJob)(root, input.words[0]);
+    const view = await (0, import_chunk_AACYDVMW.refresh)(root.folder, id);
+    if (!(0, import_chunk_JTMIMYBV.isEnded)(view.state)) {
+      const wait = import_chunk_KKONYWO7.nextCommands.wait(id, root.option);
+      if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.pending, json: (0, import_chunk_ECQ23PNI.observation)(view, { afterSeq: null, root }) };
       return {
         code: import_chunk_6PFAPK5K.exitCodes.pending,
         notes: [`${id}: ${view.state.state}, there is no result yet; wait for it with:`, wait]
       };
     }
     if (!view.spec && view.damage === null) throw new import_chunk_NVPF5LEY.FaultError("unknown_job", `cannot find job ${id}`);
-    (0, import_chunk_DNH5G3L5.noteCollected)(view, "result");
-    return input.has("json") ? { code: (0, import_chunk_MFRGOACU.tellEnded)(context, view).code, json: (0, import_chunk_MFRGOACU.endedDocument)(view) } : (0, import_chunk_MFRGOACU.tellEnded)(context, view);
+    (0, import_chunk_2AKXPIR6.noteCollected)(view, "result");
+    return input.has("json") ? { code: (0, import_chunk_X3ED64AP.tellEnded)(context, view).code, json: (0, import_chunk_X3ED64AP.endedDocument)(view) } : (0, import_chunk_X3ED64AP.tellEnded)(context, view);
   }
 };
 // Annotate the CommonJS export names for ESM import in node:
@@ -7876,25 +8093,26 @@ var result = {
   result
 });
 
-//# part run-ELE7GNLA.js
+//# part run-WSTMYQLS.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  folderOf: () => import_chunk_NGXB6QZ3.folderOf,
-  missingProgram: () => import_chunk_NGXB6QZ3.missingProgram,
-  run: () => import_chunk_NGXB6QZ3.run
+  folderOf: () => import_chunk_VBETOB37.folderOf,
+  missingProgram: () => import_chunk_VBETOB37.missingProgram,
+  run: () => import_chunk_VBETOB37.run
 });
 module.exports = __toCommonJS(stdin_exports);
-var import_chunk_NGXB6QZ3 = load("./chunk-NGXB6QZ3.js");
+var import_chunk_VBETOB37 = load("./chunk-VBETOB37.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_DIBTMXDB = load("./chunk-DIBTMXDB.js");
-var import_chunk_JSSZOGOM = load("./chunk-JSSZOGOM.js");
+var import_chunk_G7QAJNS3 = load("./chunk-G7QAJNS3.js");
+var import_chunk_EPEDYOTG = load("./chunk-EPEDYOTG.js");
+var import_chunk_BA7CKLLN = load("./chunk-BA7CKLLN.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_KXASCRVP = load("./chunk-KXASCRVP.js");
-var import_chunk_HHC24EER = load("./chunk-HHC24EER.js");
+var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
+var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
+var import_chunk_HBGCQMRM = load("./chunk-HBGCQMRM.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_DZCXXUHO = load("./chunk-DZCXXUHO.js");
-var import_chunk_4EBYOHFM = load("./chunk-4EBYOHFM.js");
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
 var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
 var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
@@ -7905,6 +8123,85 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
   folderOf,
   missingProgram,
   run
+});
+
+//# part settle-5J4RXELM.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  settleJob: () => settleJob
+});
+module.exports = __toCommonJS(stdin_exports);
+var import_chunk_OU7AZITV = load("./chunk-OU7AZITV.js");
+var import_chunk_P6OIJNQ7 = load("./chunk-P6OIJNQ7.js");
+var import_chunk_XVXFMIUV = load("./chunk-XVXFMIUV.js");
+var import_chunk_C5KUPUSJ = load("./chunk-C5KUPUSJ.js");
+var import_chunk_4YFJUAJX = load("./chunk-4YFJUAJX.js");
+var import_chunk_POWELVIK = load("./chunk-POWELVIK.js");
+var import_chunk_5NBW4VMB = load("./chunk-5NBW4VMB.js");
+var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
+var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
+var import_chunk_JTMIMYBV = load("./chunk-JTMIMYBV.js");
+var import_chunk_BA7CKLLN = load("./chunk-BA7CKLLN.js");
+var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
+var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
+var import_chunk_HBGCQMRM = load("./chunk-HBGCQMRM.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
+var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
+async function settleJob(view, isDue) {
+  if (!await (0, import_chunk_P6OIJNQ7.mayAct)(view)) return;
+  try {
+    await (0, import_chunk_XVXFMIUV.withLock)(view.paths.lock, async () => {
+      const now = (0, import_chunk_JTMIMYBV.inspect)(view.root, view.id);
+      if (isDue(now)) await settle(now);
+    });
+  } catch (error) {
+    if (isFull(error)) throw fullError(view);
+    if (!isOutOfReach(error)) throw error;
+  }
+}
+async function settle(view) {
+  const condition = (0, import_chunk_JTMIMYBV.conditionOf)(view);
+  if (!view.spec) return;
+  const tree = (0, import_chunk_OU7AZITV.treeOf)(view.spec, view.paths, { worker: null, shim: view.shim, child: view.child });
+  const isOver = condition === "over" && view.spec.run?.keep_children;
+  const ended = isOver ? { step: "none", ended: [], survivors: [] } : await (0, import_chunk_OU7AZITV.terminate)(tree, { graceMs: condition === "over" ? import_chunk_CRABIWOM.drainMs : import_chunk_CRABIWOM.orphanGraceMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
+  (0, import_chunk_OU7AZITV.removeCgroup)(view.worker?.cgroup ?? null, view.id);
+  (0, import_chunk_C5KUPUSJ.conclude)(
+    { paths: view.paths, spec: view.spec },
+    { reason: settledReason(view, condition), exit: view.exit, tree: ended, reconciled: true }
+  );
+}
+function settledReason(view, condition) {
+  const told = (0, import_chunk_C5KUPUSJ.parseReason)(view.reason);
+  if (told) return told;
+  if (condition === "over") return "exited";
+  if (view.cancel) return "canceled";
+  if (condition === "never_started" || condition === "host_restarted") return condition;
+  return "worker_lost";
+}
+function fullError(view) {
+  const code = view.exit ? ` (its command ended with exit code ${view.exit.exit_code})` : "";
+  return new import_chunk_NVPF5LEY.FaultError(
+    "state_unusable",
+    `cannot store the end of job ${view.id}${code}: no space left in ${view.paths.folder}`,
+    "make room and ask again"
+  );
+}
+function isFull(error) {
+  return ["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "");
+}
+function isOutOfReach(error) {
+  return ["EROFS", "EACCES", "EPERM", "ENOENT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  settleJob
 });
 
 //# part spawn-GLCVH4E6.js
@@ -7925,25 +8222,30 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
   spawnShim
 });
 
-//# part staffer-2QRJC3VL.js
+//# part staffer-76RKCKNT.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   staffer: () => staffer
 });
 module.exports = __toCommonJS(stdin_exports);
-var import_chunk_CGUTFOZE = load("./chunk-CGUTFOZE.js");
-var import_chunk_TABRV3EH = load("./chunk-TABRV3EH.js");
-var import_chunk_NGXB6QZ3 = load("./chunk-NGXB6QZ3.js");
+var import_chunk_EE3IPKX7 = load("./chunk-EE3IPKX7.js");
+var import_chunk_6ORGBLLO = load("./chunk-6ORGBLLO.js");
+var import_chunk_XVXFMIUV = load("./chunk-XVXFMIUV.js");
+var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
+var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
+var import_chunk_JTMIMYBV = load("./chunk-JTMIMYBV.js");
+var import_chunk_VBETOB37 = load("./chunk-VBETOB37.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_DIBTMXDB = load("./chunk-DIBTMXDB.js");
-var import_chunk_JSSZOGOM = load("./chunk-JSSZOGOM.js");
+var import_chunk_G7QAJNS3 = load("./chunk-G7QAJNS3.js");
+var import_chunk_EPEDYOTG = load("./chunk-EPEDYOTG.js");
+var import_chunk_BA7CKLLN = load("./chunk-BA7CKLLN.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_KXASCRVP = load("./chunk-KXASCRVP.js");
-var import_chunk_HHC24EER = load("./chunk-HHC24EER.js");
+var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
+var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
+var import_chunk_HBGCQMRM = load("./chunk-HBGCQMRM.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_DZCXXUHO = load("./chunk-DZCXXUHO.js");
-var import_chunk_4EBYOHFM = load("./chunk-4EBYOHFM.js");
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
 var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
 var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
@@ -7965,10 +8267,10 @@ var staffer = {
     "staffer --prompt-file task.md --timeout 90m --once-key task-17"
   ],
   async run(context, input) {
-    const cwd = (0, import_chunk_NGXB6QZ3.folderOf)(context, input);
-    const prompt = await (0, import_chunk_CGUTFOZE.taskOf)(context, input);
-    const staff = (0, import_chunk_CGUTFOZE.freshStaff)(input, { mode: "staffer", prompt, profile: (0, import_chunk_CGUTFOZE.profileOf)(input, "standard"), cwd });
-    return (0, import_chunk_CGUTFOZE.launchStaff)(context, input, { verb: "staffer", staff, cwd, lineage: null, isSynchronous: false });
+    const cwd = (0, import_chunk_VBETOB37.folderOf)(context, input);
+    const prompt = await (0, import_chunk_EE3IPKX7.taskOf)(context, input);
+    const staff = (0, import_chunk_EE3IPKX7.freshStaff)(input, { mode: "staffer", prompt, profile: (0, import_chunk_EE3IPKX7.profileOf)(input, "standard"), cwd });
+    return (0, import_chunk_EE3IPKX7.launchStaff)(context, input, { verb: "staffer", staff, cwd, lineage: null, isSynchronous: false });
   }
 };
 // Annotate the CommonJS export names for ESM import in node:
@@ -7976,43 +8278,48 @@ var staffer = {
   staffer
 });
 
-//# part status-4RUEZARP.js
+//# part status-6J3SO2KW.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   status: () => status
 });
 module.exports = __toCommonJS(stdin_exports);
-var import_chunk_JAUR2LIU = load("./chunk-JAUR2LIU.js");
-var import_chunk_TABRV3EH = load("./chunk-TABRV3EH.js");
+var import_chunk_6ORGBLLO = load("./chunk-6ORGBLLO.js");
+var import_chunk_ECQ23PNI = load("./chunk-ECQ23PNI.js");
+var import_chunk_AACYDVMW = load("./chunk-AACYDVMW.js");
+var import_chunk_4YFJUAJX = load("./chunk-4YFJUAJX.js");
+var import_chunk_POWELVIK = load("./chunk-POWELVIK.js");
+var import_chunk_5NBW4VMB = load("./chunk-5NBW4VMB.js");
+var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
+var import_chunk_JTMIMYBV = load("./chunk-JTMIMYBV.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_DIBTMXDB = load("./chunk-DIBTMXDB.js");
-var import_chunk_JSSZOGOM = load("./chunk-JSSZOGOM.js");
+var import_chunk_G7QAJNS3 = load("./chunk-G7QAJNS3.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_KXASCRVP = load("./chunk-KXASCRVP.js");
-var import_chunk_HHC24EER = load("./chunk-HHC24EER.js");
+var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
+var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
+var import_chunk_HBGCQMRM = load("./chunk-HBGCQMRM.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_DZCXXUHO = load("./chunk-DZCXXUHO.js");
-var import_chunk_4EBYOHFM = load("./chunk-4EBYOHFM.js");
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
 var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
 var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function listViews(root, options) {
-  const live = (0, import_chunk_TABRV3EH.listActive)(root).filter((id) => (0, import_chunk_OMHQQKXJ.exists)((0, import_chunk_4EBYOHFM.jobPaths)(root, id).folder));
+  const live = (0, import_chunk_6ORGBLLO.listActive)(root).filter((id) => (0, import_chunk_OMHQQKXJ.exists)((0, import_chunk_HDZ43QIN.jobPaths)(root, id).folder));
   const views = [];
-  for (const id of live) views.push(await (0, import_chunk_JSSZOGOM.refresh)(root, id));
+  for (const id of live) views.push(await (0, import_chunk_AACYDVMW.refresh)(root, id));
   let left = options.recent;
-  for (const id of (0, import_chunk_TABRV3EH.listJobs)(root)) {
+  for (const id of (0, import_chunk_6ORGBLLO.listJobs)(root)) {
     if (left === 0) break;
     if (live.includes(id)) continue;
-    const view = await (0, import_chunk_JSSZOGOM.refresh)(root, id);
+    const view = await (0, import_chunk_AACYDVMW.refresh)(root, id);
     if (!isWanted(view.spec, options.owner)) continue;
     views.push(view);
     left -= 1;
   }
-  return views.filter((view) => isWanted(view.spec, options.owner)).sort((a, b) => Number((0, import_chunk_HHC24EER.isEnded)(a.state)) - Number((0, import_chunk_HHC24EER.isEnded)(b.state)) || (0, import_chunk_HHC24EER.compareIds)(b.id, a.id));
+  return views.filter((view) => isWanted(view.spec, options.owner)).sort((a, b) => Number((0, import_chunk_JTMIMYBV.isEnded)(a.state)) - Number((0, import_chunk_JTMIMYBV.isEnded)(b.state)) || (0, import_chunk_HBGCQMRM.compareIds)(b.id, a.id));
 }
 function isWanted(spec, owner) {
   return owner === null || spec?.owner === owner;
@@ -8157,10 +8464,10 @@ var status = {
   examples: ["status", "status run-mik3x9ab-4f7q2z", "status --owner builder --json"],
   async run(context, input) {
     const root = context.root(input);
-    const isThere = (0, import_chunk_DIBTMXDB.checkRoot)(root.folder);
+    const isThere = (0, import_chunk_G7QAJNS3.checkRoot)(root.folder);
     if (input.words[0] !== void 0) {
-      const view = await (0, import_chunk_JSSZOGOM.refresh)(root.folder, (0, import_chunk_TABRV3EH.findJob)(root, input.words[0]));
-      return input.has("json") ? { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state), json: (0, import_chunk_JAUR2LIU.observation)(view, { afterSeq: null, root }) } : tellOne(view, root);
+      const view = await (0, import_chunk_AACYDVMW.refresh)(root.folder, (0, import_chunk_6ORGBLLO.findJob)(root, input.words[0]));
+      return input.has("json") ? { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state), json: (0, import_chunk_ECQ23PNI.observation)(view, { afterSeq: null, root }) } : tellOne(view, root);
     }
     const views = isThere ? await listViews(root.folder, { recent: input.count("recent") ?? 10, owner: input.text("owner") ?? null }) : [];
     if (input.has("json"))
@@ -8180,7 +8487,7 @@ function rowDocument(view) {
     owner: spec?.owner ?? null,
     label: spec?.label ?? null,
     state: state.state,
-    ...(0, import_chunk_JAUR2LIU.healthOf)(view, (0, import_chunk_HHC24EER.conditionOf)(view)),
+    ...(0, import_chunk_ECQ23PNI.healthOf)(view, (0, import_chunk_JTMIMYBV.conditionOf)(view)),
     created_at: state.created_at,
     ended_at: state.ended_at,
     duration_ms: state.duration_ms,
@@ -8190,10 +8497,10 @@ function rowDocument(view) {
   };
 }
 function table(context, views) {
-  const useColor = context.isTerminal && !import_chunk_4EBYOHFM.variables.noColor();
+  const useColor = context.isTerminal && !import_chunk_HDZ43QIN.variables.noColor();
   const rows = views.map((view) => {
-    const health = (0, import_chunk_JAUR2LIU.healthOf)(view, (0, import_chunk_HHC24EER.conditionOf)(view));
-    const word = health.health === "attention" && !(0, import_chunk_HHC24EER.isEnded)(view.state) ? `${view.state.state}!` : view.state.state;
+    const health = (0, import_chunk_ECQ23PNI.healthOf)(view, (0, import_chunk_JTMIMYBV.conditionOf)(view));
+    const word = health.health === "attention" && !(0, import_chunk_JTMIMYBV.isEnded)(view.state) ? `${view.state.state}!` : view.state.state;
     return [view.id, word, ageOf(view), ownerOf(view), whatOf(view)];
   });
   const lines = renderTable(["ID", "STATE", "AGE", "OWNER", "WHAT"], rows, context.width).split("\n");
@@ -8203,36 +8510,36 @@ function paint(line, view, useColor) {
   return view ? line.replace(` ${view.state.state}`, (word) => colorState(view.state.state, word, useColor)) : line;
 }
 function ageOf(view) {
-  return (0, import_chunk_DZCXXUHO.formatDuration)(view.state.duration_ms ?? Math.max(0, (0, import_chunk_4EBYOHFM.nowMs)() - Date.parse(view.state.created_at)));
+  return (0, import_chunk_POWELVIK.formatDuration)(view.state.duration_ms ?? Math.max(0, (0, import_chunk_HDZ43QIN.nowMs)() - Date.parse(view.state.created_at)));
 }
 function ownerOf(view) {
-  return (0, import_chunk_HHC24EER.excerpt)((0, import_chunk_HHC24EER.plainText)(view.spec?.owner ?? "-"), 16);
+  return (0, import_chunk_KLA44IL4.excerpt)((0, import_chunk_KLA44IL4.plainText)(view.spec?.owner ?? "-"), 16);
 }
 function whatOf(view) {
   const { spec, state } = view;
-  const text = spec?.label ?? (spec?.run ? (0, import_chunk_4EBYOHFM.quoteWords)(spec.run.argv) : spec?.staff?.prompt ?? state.error?.message ?? "");
+  const text = spec?.label ?? (spec?.run ? (0, import_chunk_IEU6ZQWY.quoteWords)(spec.run.argv) : spec?.staff?.prompt ?? state.error?.message ?? "");
   const cause = state.error ? `[${state.error.code}] ` : "";
-  return (0, import_chunk_HHC24EER.excerpt)(`${cause}${(0, import_chunk_HHC24EER.plainText)(text).replace(/\s+/g, " ")}`, 200);
+  return (0, import_chunk_KLA44IL4.excerpt)(`${cause}${(0, import_chunk_KLA44IL4.plainText)(text).replace(/\s+/g, " ")}`, 200);
 }
 function tellOne(view, root) {
   const { state, spec } = view;
-  const seen = (0, import_chunk_JAUR2LIU.observation)(view, { afterSeq: null, root });
+  const seen = (0, import_chunk_ECQ23PNI.observation)(view, { afterSeq: null, root });
   const lines = [
     ["id", view.id],
     ["state", state.state],
-    ["health", (0, import_chunk_HHC24EER.isEnded)(state) ? null : `${seen.health}${seen.reason ? ` (${seen.reason})` : ""}`],
-    ["error", state.error ? `${state.error.code}: ${(0, import_chunk_HHC24EER.plainText)(state.error.message)}` : null],
+    ["health", (0, import_chunk_JTMIMYBV.isEnded)(state) ? null : `${seen.health}${seen.reason ? ` (${seen.reason})` : ""}`],
+    ["error", state.error ? `${state.error.code}: ${(0, import_chunk_KLA44IL4.plainText)(state.error.message)}` : null],
     ["exit code", state.exit_code === null ? null : String(state.exit_code)],
     ["age", ageOf(view)],
     ["owner", spec?.owner ?? null],
     ["what", whatOf(view)],
     ["folder", spec?.cwd ?? null],
     ["conversation", state.conversation?.id ?? null],
-    ...state.warnings.map((one) => ["warning", (0, import_chunk_HHC24EER.plainText)(one.message)]),
+    ...state.warnings.map((one) => ["warning", (0, import_chunk_KLA44IL4.plainText)(one.message)]),
     ...Object.entries(seen.next).map(([name, command]) => [name, command])
   ];
   const text = lines.filter(([, value]) => value !== null).map(([name, value]) => `${`${name}:`.padEnd(14)}${value}`).join("\n");
-  const logs = [view.paths.output, view.paths.error].map((file) => (0, import_chunk_HHC24EER.plainText)((0, import_chunk_KXASCRVP.readLogTail)(file).toString("utf8")).trimEnd()).filter((log) => log !== "");
+  const logs = [view.paths.output, view.paths.error].map((file) => (0, import_chunk_KLA44IL4.plainText)((0, import_chunk_4YFJUAJX.readLogTail)(file).toString("utf8")).trimEnd()).filter((log) => log !== "");
   return { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(state.state), out: `${[text, ...logs].join("\n\n")}
 ` };
 }
@@ -8282,30 +8589,37 @@ function wrap(text, width) {
   renderHelp
 });
 
-//# part wait-ZVFMFZZR.js
+//# part wait-RU5WBWI3.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   wait: () => wait
 });
 module.exports = __toCommonJS(stdin_exports);
-var import_chunk_TND7BKVV = load("./chunk-TND7BKVV.js");
-var import_chunk_MFRGOACU = load("./chunk-MFRGOACU.js");
+var import_chunk_HRJ36THT = load("./chunk-HRJ36THT.js");
+var import_chunk_6ORGBLLO = load("./chunk-6ORGBLLO.js");
+var import_chunk_X3ED64AP = load("./chunk-X3ED64AP.js");
+var import_chunk_2AKXPIR6 = load("./chunk-2AKXPIR6.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_JAUR2LIU = load("./chunk-JAUR2LIU.js");
-var import_chunk_BGBB3WYF = load("./chunk-BGBB3WYF.js");
-var import_chunk_DNH5G3L5 = load("./chunk-DNH5G3L5.js");
+var import_chunk_ECQ23PNI = load("./chunk-ECQ23PNI.js");
+var import_chunk_6O5EFQ4Z = load("./chunk-6O5EFQ4Z.js");
+var import_chunk_AACYDVMW = load("./chunk-AACYDVMW.js");
 var import_chunk_V5USAFII = load("./chunk-V5USAFII.js");
-var import_chunk_TABRV3EH = load("./chunk-TABRV3EH.js");
+var import_chunk_C5KUPUSJ = load("./chunk-C5KUPUSJ.js");
+var import_chunk_4YFJUAJX = load("./chunk-4YFJUAJX.js");
+var import_chunk_POWELVIK = load("./chunk-POWELVIK.js");
+var import_chunk_5NBW4VMB = load("./chunk-5NBW4VMB.js");
+var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
+var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
+var import_chunk_JTMIMYBV = load("./chunk-JTMIMYBV.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_DIBTMXDB = load("./chunk-DIBTMXDB.js");
-var import_chunk_JSSZOGOM = load("./chunk-JSSZOGOM.js");
+var import_chunk_G7QAJNS3 = load("./chunk-G7QAJNS3.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_KXASCRVP = load("./chunk-KXASCRVP.js");
-var import_chunk_HHC24EER = load("./chunk-HHC24EER.js");
+var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
+var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
+var import_chunk_HBGCQMRM = load("./chunk-HBGCQMRM.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_DZCXXUHO = load("./chunk-DZCXXUHO.js");
-var import_chunk_4EBYOHFM = load("./chunk-4EBYOHFM.js");
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
 var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
 var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
@@ -8342,14 +8656,14 @@ var wait = {
   ],
   async run(context, input) {
     const root = context.root(input);
-    (0, import_chunk_DIBTMXDB.checkRoot)(root.folder);
+    (0, import_chunk_G7QAJNS3.checkRoot)(root.folder);
     if (input.has("any") && input.has("all")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --any and --all together");
-    const owner = input.text("owner") ?? import_chunk_4EBYOHFM.variables.owner() ?? null;
-    const ids = input.words.length > 0 ? [...new Set(input.words.map((word) => (0, import_chunk_TABRV3EH.findJob)(root, word)))] : [(0, import_chunk_TND7BKVV.requireLatest)(root, owner, "a job to wait for")];
+    const owner = input.text("owner") ?? import_chunk_HDZ43QIN.variables.owner() ?? null;
+    const ids = input.words.length > 0 ? [...new Set(input.words.map((word) => (0, import_chunk_6ORGBLLO.findJob)(root, word)))] : [(0, import_chunk_HRJ36THT.requireLatest)(root, owner, "a job to wait for")];
     if (ids.length > 1 && !input.has("any") && !input.has("all")) {
       throw (0, import_chunk_NVPF5LEY.usageError)(`cannot wait for ${ids.length} jobs without saying how: add --any (the first) or --all`);
     }
-    return (0, import_chunk_MFRGOACU.waitAndTell)(context, root, ids, {
+    return (0, import_chunk_X3ED64AP.waitAndTell)(context, root, ids, {
       mode: input.has("any") ? "any" : "all",
       timeoutMs: input.durationOrDefault("timeout"),
       heartbeatMs: input.duration("heartbeat") ?? null,

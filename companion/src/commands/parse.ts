@@ -97,7 +97,6 @@ export function parseCommand(command: Parsable, args: string[]): Parsed {
     checkChoice(token.name, row, token.value);
     values.set(token.name, token.value ?? 'true');
   }
-  if (!values.has('help')) checkWords(command, words, rest);
   const parsed = new Parsed(command, values, words, rest);
   // Every value is checked now, before anything is looked up or made.
   for (const name of values.keys()) {
@@ -106,6 +105,7 @@ export function parseCommand(command: Parsable, args: string[]): Parsed {
     if (kind === 'size') parsed.size(name);
     if (kind === 'count') parsed.count(name);
   }
+  if (!values.has('help')) checkWords(command, words, rest);
   return parsed;
 }
 

@@ -9,7 +9,8 @@ const part = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;
 
 /** Text to whole ms within the range; else a usage error that names the option, what came and what is allowed. */
 export function parseDuration(text: string, option: string, range: Range): number {
-  const allowed = `allowed: ${formatDuration(range.min)} to ${formatDuration(range.max)}, written like 90s, 10m, 1h30m or 250ms`;
+  const upTo = range.max >= Number.MAX_SAFE_INTEGER ? 'on' : `to ${formatDuration(range.max)}`;
+  const allowed = `allowed: ${formatDuration(range.min)} ${upTo}, written like 90s, 10m, 1h30m or 250ms`;
   if (!whole.test(text)) throw usageError(`cannot read ${option}: ${JSON.stringify(text)} is no duration; ${allowed}`);
   let total = 0;
   for (const [piece] of text.matchAll(part)) total += ms(piece as ms.StringValue);
@@ -22,7 +23,6 @@ export function parseDuration(text: string, option: string, range: Range): numbe
 
 /** ms as people write it: `250ms`, `2.1s`, `10m`, `1h30m`. */
 export function formatDuration(value: number): string {
-  if (value >= Number.MAX_SAFE_INTEGER) return 'any length';
   if (value < 1000) return `${Math.round(value)}ms`;
   if (value < 60_000) return `${trim(value / 1000)}s`;
   const units: [string, number][] = [

@@ -19,7 +19,7 @@ import { claimOnce, type OnceClaim } from '../store/once.ts';
 import { ensureRoot } from '../store/root.ts';
 import { nextCommands } from './next-commands.ts';
 import { finishClaim } from './once.ts';
-import { startWorker } from './reconcile.ts';
+import { startWorker } from './start-worker.ts';
 
 export interface JobRequest {
   kind: Spec['kind'];

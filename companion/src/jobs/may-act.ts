@@ -1,0 +1,13 @@
+// May this reader do more than look?
+import { isWritable } from '../platform/folders.ts';
+import { pidNamespace } from '../platform/identity.ts';
+import { isGenuine, readKey } from '../store/mac.ts';
+import { conditionOf, type View } from './view.ts';
+
+/** Only here, only with our own spec (a changed one could name another job's processes). */
+export async function mayAct(view: View): Promise<boolean> {
+  if (!view.spec || !isWritable(view.paths.folder)) return false;
+  const namespace = view.worker?.worker.pid_ns ?? view.launch?.worker.pid_ns ?? view.spec.launcher.pid_ns;
+  const isHere = namespace === pidNamespace() || view.isOtherBoot;
+  return (isHere || conditionOf(view) === 'lost') && (await isGenuine(view.spec, readKey()));
+}

@@ -1,0 +1,68 @@
+// Publishing the end of a job that nobody supervises any more: what is left of its tree is ended, and the files say how it ended.
+import { errnoOf, FaultError } from '../core/errors.ts';
+import { drainMs, killSettleMs, orphanGraceMs } from '../core/limits.ts';
+import { type EndReason, parseReason } from '../core/outcome.ts';
+import { removeCgroup } from '../platform/cgroup.ts';
+import { withLock } from '../platform/lock.ts';
+import { terminate } from '../platform/process-tree.ts';
+import { conclude } from './conclude.ts';
+import { mayAct } from './may-act.ts';
+import { treeOf } from './tree.ts';
+import { type Condition, conditionOf, inspect, type View } from './view.ts';
+
+/** `isDue` is asked again under the lock. */
+export async function settleJob(view: View, isDue: (now: View) => boolean): Promise<void> {
+  if (!(await mayAct(view))) return;
+  try {
+    await withLock(view.paths.lock, async () => {
+      const now = inspect(view.root, view.id);
+      if (isDue(now)) await settle(now);
+    });
+  } catch (error) {
+    if (isFull(error)) throw fullError(view);
+    if (!isOutOfReach(error)) throw error;
+  }
+}
+
+async function settle(view: View): Promise<void> {
+  const condition = conditionOf(view);
+  if (!view.spec) return;
+  const tree = treeOf(view.spec, view.paths, { worker: null, shim: view.shim, child: view.child });
+  const isOver = condition === 'over' && view.spec.run?.keep_children;
+  const ended = isOver
+    ? { step: 'none' as const, ended: [], survivors: [] }
+    : await terminate(tree, { graceMs: condition === 'over' ? drainMs : orphanGraceMs, settleMs: killSettleMs });
+  removeCgroup(view.worker?.cgroup ?? null, view.id);
+  conclude(
+    { paths: view.paths, spec: view.spec },
+    { reason: settledReason(view, condition), exit: view.exit, tree: ended, reconciled: true },
+  );
+}
+
+/** What was written before the first signal comes first; then what is on disk; a request alone counts when nothing else is known. */
+function settledReason(view: View, condition: Condition): EndReason {
+  const told = parseReason(view.reason);
+  if (told) return told;
+  if (condition === 'over') return 'exited';
+  if (view.cancel) return 'canceled';
+  if (condition === 'never_started' || condition === 'host_restarted') return condition;
+  return 'worker_lost';
+}
+
+function fullError(view: View): FaultError {
+  const code = view.exit ? ` (its command ended with exit code ${view.exit.exit_code})` : '';
+  return new FaultError(
+    'state_unusable',
+    `cannot store the end of job ${view.id}${code}: no space left in ${view.paths.folder}`,
+    'make room and ask again',
+  );
+}
+
+function isFull(error: unknown): boolean {
+  return ['ENOSPC', 'EDQUOT'].includes(errnoOf(error) ?? '');
+}
+
+/** The folder cannot be written from here after all (read-only mount, another user's): then we only report. */
+function isOutOfReach(error: unknown): boolean {
+  return ['EROFS', 'EACCES', 'EPERM', 'ENOENT'].includes(errnoOf(error) ?? '');
+}
