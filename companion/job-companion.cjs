@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const ownText = require("node:fs").readFileSync(__filename, "latin1");
+const ownText = partsText.toString();
 const loaded = {};
 function load(name) {
   if (loaded[name]) return loaded[name].exports;
@@ -127,7 +127,7 @@ ${error.next === null ? "" : `try: ${error.next}
   process.exitCode = import_chunk_6PFAPK5K.exitCodes.fault;
 });
 
-/*
+function partsText() {/*
 //# part ask-ARHF7JE3.js
 "use strict";
 var stdin_exports = {};
@@ -8677,4 +8677,4 @@ var wait = {
 });
 
 //# part end
-*/
+*/}
