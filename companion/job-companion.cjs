@@ -78,11 +78,11 @@ process.exitCode = import_chunk_6PFAPK5K.exitCodes.fault;
 async function main(args) {
   if (process.platform !== "linux") (await Promise.resolve().then(() => __toESM(load("./install-ps-LOTJOC2G.js")))).installForMac();
   if (args[0] === "_worker") {
-    const { runWorker } = await Promise.resolve().then(() => __toESM(load("./main-WA7ILGDK.js")));
+    const { runWorker } = await Promise.resolve().then(() => __toESM(load("./main-I46ZTTWY.js")));
     const isDone = await runWorker(args[1] ?? "", args[2] ?? "", (text) => writeOut(2, text));
     process.exit(isDone ? 0 : 70);
   }
-  const { dispatch } = await Promise.resolve().then(() => __toESM(load("./dispatch-7N23MJYF.js")));
+  const { dispatch } = await Promise.resolve().then(() => __toESM(load("./dispatch-S2GOJXIY.js")));
   const reply = await dispatch(args, makeContext(), "0.1.0");
   print(reply);
   process.exitCode = reply.code;
@@ -128,20 +128,20 @@ ${error.next === null ? "" : `try: ${error.next}
 });
 
 function partsText() {/*
-//# part ask-ARHF7JE3.js
+//# part ask-MNMG6ZUD.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   ask: () => ask
 });
 module.exports = __toCommonJS(stdin_exports);
-var import_chunk_EE3IPKX7 = load("./chunk-EE3IPKX7.js");
+var import_chunk_UJBB6XHH = load("./chunk-UJBB6XHH.js");
 var import_chunk_6ORGBLLO = load("./chunk-6ORGBLLO.js");
 var import_chunk_XVXFMIUV = load("./chunk-XVXFMIUV.js");
 var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
 var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
 var import_chunk_JTMIMYBV = load("./chunk-JTMIMYBV.js");
-var import_chunk_VBETOB37 = load("./chunk-VBETOB37.js");
+var import_chunk_LGGQNQKJ = load("./chunk-LGGQNQKJ.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
 var import_chunk_G7QAJNS3 = load("./chunk-G7QAJNS3.js");
 var import_chunk_EPEDYOTG = load("./chunk-EPEDYOTG.js");
@@ -170,10 +170,10 @@ var ask = {
   notes: "Default profile: restricted. Exit codes as of wait.",
   examples: ['ask --backend codex --prompt "What does this repository do?"'],
   async run(context, input) {
-    const cwd = (0, import_chunk_VBETOB37.folderOf)(context, input);
-    const prompt = await (0, import_chunk_EE3IPKX7.taskOf)(context, input);
-    const staff = (0, import_chunk_EE3IPKX7.freshStaff)(input, { mode: "ask", prompt, profile: (0, import_chunk_EE3IPKX7.profileOf)(input, "restricted"), cwd });
-    return (0, import_chunk_EE3IPKX7.launchStaff)(context, input, {
+    const cwd = (0, import_chunk_LGGQNQKJ.folderOf)(context, input);
+    const prompt = await (0, import_chunk_UJBB6XHH.taskOf)(context, input);
+    const staff = (0, import_chunk_UJBB6XHH.freshStaff)(input, { mode: "ask", prompt, profile: (0, import_chunk_UJBB6XHH.profileOf)(input, "restricted"), cwd });
+    return (0, import_chunk_UJBB6XHH.launchStaff)(context, input, {
       verb: "ask",
       staff,
       cwd,
@@ -524,39 +524,6 @@ function parseEvents(text, isWhole) {
   readEvents
 });
 
-//# part chunk-5OZGN7KX.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  commandNames: () => commandNames,
-  loadCommand: () => loadCommand
-});
-module.exports = __toCommonJS(stdin_exports);
-var loaders = {
-  run: async () => (await Promise.resolve().then(() => __toESM(load("./run-WSTMYQLS.js")))).run,
-  staffer: async () => (await Promise.resolve().then(() => __toESM(load("./staffer-76RKCKNT.js")))).staffer,
-  ask: async () => (await Promise.resolve().then(() => __toESM(load("./ask-ARHF7JE3.js")))).ask,
-  wait: async () => (await Promise.resolve().then(() => __toESM(load("./wait-RU5WBWI3.js")))).wait,
-  observe: async () => (await Promise.resolve().then(() => __toESM(load("./observe-STRRNHWP.js")))).observe,
-  status: async () => (await Promise.resolve().then(() => __toESM(load("./status-6J3SO2KW.js")))).status,
-  result: async () => (await Promise.resolve().then(() => __toESM(load("./result-7F6V466K.js")))).result,
-  cancel: async () => (await Promise.resolve().then(() => __toESM(load("./cancel-2OJAAKN2.js")))).cancel,
-  continue: async () => (await Promise.resolve().then(() => __toESM(load("./continue-S5Q7WTZQ.js")))).continueCommand,
-  restart: async () => (await Promise.resolve().then(() => __toESM(load("./restart-2Z27ZA3B.js")))).restart,
-  clean: async () => (await Promise.resolve().then(() => __toESM(load("./clean-YDPMCR33.js")))).clean,
-  doctor: async () => (await Promise.resolve().then(() => __toESM(load("./doctor-5DMYBAFF.js")))).doctor,
-  help: async () => (await Promise.resolve().then(() => __toESM(load("./help-D37LJTNA.js")))).help
-};
-var commandNames = Object.keys(loaders);
-async function loadCommand(name) {
-  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  commandNames,
-  loadCommand
-});
-
 //# part chunk-6O5EFQ4Z.js
 "use strict";
 var stdin_exports = {};
@@ -801,6 +768,39 @@ async function refreshAttached(root, id) {
 0 && (module.exports = {
   refresh,
   refreshAttached
+});
+
+//# part chunk-AFCNU7FV.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  commandNames: () => commandNames,
+  loadCommand: () => loadCommand
+});
+module.exports = __toCommonJS(stdin_exports);
+var loaders = {
+  run: async () => (await Promise.resolve().then(() => __toESM(load("./run-RQBAXLAJ.js")))).run,
+  staffer: async () => (await Promise.resolve().then(() => __toESM(load("./staffer-TCVVZYMO.js")))).staffer,
+  ask: async () => (await Promise.resolve().then(() => __toESM(load("./ask-MNMG6ZUD.js")))).ask,
+  wait: async () => (await Promise.resolve().then(() => __toESM(load("./wait-RU5WBWI3.js")))).wait,
+  observe: async () => (await Promise.resolve().then(() => __toESM(load("./observe-STRRNHWP.js")))).observe,
+  status: async () => (await Promise.resolve().then(() => __toESM(load("./status-6J3SO2KW.js")))).status,
+  result: async () => (await Promise.resolve().then(() => __toESM(load("./result-7F6V466K.js")))).result,
+  cancel: async () => (await Promise.resolve().then(() => __toESM(load("./cancel-2OJAAKN2.js")))).cancel,
+  continue: async () => (await Promise.resolve().then(() => __toESM(load("./continue-6CNSILNL.js")))).continueCommand,
+  restart: async () => (await Promise.resolve().then(() => __toESM(load("./restart-2KOLS6HU.js")))).restart,
+  clean: async () => (await Promise.resolve().then(() => __toESM(load("./clean-YDPMCR33.js")))).clean,
+  doctor: async () => (await Promise.resolve().then(() => __toESM(load("./doctor-5DMYBAFF.js")))).doctor,
+  help: async () => (await Promise.resolve().then(() => __toESM(load("./help-KITDKGIY.js")))).help
+};
+var commandNames = Object.keys(loaders);
+async function loadCommand(name) {
+  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  commandNames,
+  loadCommand
 });
 
 //# part chunk-BA7CKLLN.js
@@ -1995,7 +1995,2392 @@ function bound(document, events, isMore, after) {
   observation
 });
 
-//# part chunk-EE3IPKX7.js
+//# part chunk-EPEDYOTG.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  startWorker: () => startWorker
+});
+module.exports = __toCommonJS(stdin_exports);
+var import_chunk_HBGCQMRM = load("./chunk-HBGCQMRM.js");
+var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
+async function startWorker(root, spec, job, generation) {
+  const engine = (0, import_chunk_HBGCQMRM.findEngine)(spec.engine) ?? import_chunk_HBGCQMRM.defaultEngine;
+  const worker = await engine.start({ stateRoot: root, id: spec.id, mark: spec.mark, logFile: job.paths.workerLog });
+  (0, import_chunk_DUQLCV7D.writeJson)(job.paths.launch, { worker, generation }, { sync: false });
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  startWorker
+});
+
+//# part chunk-F57YPL34.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  bootId: () => bootId,
+  identityOf: () => identityOf,
+  installBootId: () => installBootId,
+  installPs: () => installPs,
+  isDeadState: () => isDeadState,
+  isIdentity: () => isIdentity,
+  livenessOf: () => livenessOf,
+  ownIdentity: () => ownIdentity,
+  parseStat: () => parseStat,
+  pidNamespace: () => pidNamespace,
+  readProcess: () => readProcess,
+  readProcessVariable: () => readProcessVariable,
+  readProcesses: () => readProcesses,
+  sameIdentity: () => sameIdentity,
+  signalIdentity: () => signalIdentity
+});
+module.exports = __toCommonJS(stdin_exports);
+var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_fs = require("node:fs");
+var import_node_fs2 = require("node:fs");
+var isLinux = process.platform === "linux";
+var readPs = () => [];
+function installPs(read) {
+  readPs = read;
+}
+function readProcess(pid) {
+  if (!Number.isSafeInteger(pid) || pid <= 1) return void 0;
+  return isLinux ? readProc(pid) : readPs(["-p", String(pid)])[0];
+}
+function readProcesses() {
+  if (!isLinux) return readPs(["-ax"]);
+  const rows = [];
+  for (const name of (0, import_chunk_OMHQQKXJ.listNames)("/proc")) {
+    if (!/^\d+$/.test(name)) continue;
+    const row = readProc(Number(name));
+    if (row) rows.push(row);
+  }
+  return rows;
+}
+function readProcessVariable(pid, name) {
+  const text = isLinux ? readWhole(`/proc/${pid}/environ`) : void 0;
+  if (text === void 0) return void 0;
+  const at = text.startsWith(`${name}=`) ? 0 : text.indexOf(`\0${name}=`) + 1;
+  if (at === 0 && !text.startsWith(`${name}=`)) return void 0;
+  const from = at + name.length + 1;
+  const end = text.indexOf("\0", from);
+  return text.slice(from, end < 0 ? void 0 : end);
+}
+function parseStat(text) {
+  const open = text.indexOf("(");
+  const close = text.lastIndexOf(")");
+  const rest = text.slice(close + 2).split(" ");
+  const pid = Number.parseInt(text.slice(0, open), 10);
+  if (open < 0 || close < open || rest.length < 20 || !Number.isSafeInteger(pid)) return void 0;
+  return {
+    pid,
+    state: rest[0] ?? "",
+    parent: Number(rest[1]),
+    group: Number(rest[2]),
+    session: Number(rest[3]),
+    cpu: Number(rest[11]) + Number(rest[12]),
+    start: rest[19] ?? "",
+    name: text.slice(open + 1, close)
+  };
+}
+function readProc(pid) {
+  const text = readWhole(`/proc/${pid}/stat`);
+  return text === void 0 ? void 0 : parseStat(text);
+}
+function readWhole(file) {
+  try {
+    return (0, import_node_fs.readFileSync)(file, "latin1");
+  } catch {
+    return void 0;
+  }
+}
+var boot;
+var namespace;
+function installBootId(id) {
+  boot = id;
+}
+function bootId() {
+  boot ??= readBootId();
+  return boot;
+}
+function pidNamespace() {
+  namespace ??= process.platform === "linux" ? link("/proc/self/ns/pid") : process.platform;
+  return namespace;
+}
+function identityOf(pid) {
+  const row = readProcess(pid);
+  if (!row) return void 0;
+  return { pid, start_token: row.start, boot_id: bootId(), pid_ns: pidNamespace() };
+}
+function ownIdentity() {
+  return identityOf(process.pid) ?? { pid: process.pid, start_token: "", boot_id: bootId(), pid_ns: pidNamespace() };
+}
+function livenessOf(identity) {
+  if (!isIdentity(identity)) return "dead";
+  if (identity.boot_id !== bootId()) return "dead";
+  if (identity.pid_ns !== pidNamespace()) return "unknown";
+  const row = readProcess(identity.pid);
+  if (row) return row.start === identity.start_token && !isDeadState(row.state) ? "alive" : "dead";
+  return isHidden(identity.pid) ? "alive" : "dead";
+}
+function isDeadState(state) {
+  return state.startsWith("Z") || state.startsWith("X");
+}
+function sameIdentity(a, b) {
+  return a.pid === b.pid && a.start_token === b.start_token && a.boot_id === b.boot_id && a.pid_ns === b.pid_ns;
+}
+function isIdentity(value) {
+  if (typeof value !== "object" || value === null) return false;
+  const { pid, start_token, boot_id, pid_ns } = value;
+  return Number.isSafeInteger(pid) && pid > 1 && typeof start_token === "string" && start_token !== "" && typeof boot_id === "string" && typeof pid_ns === "string";
+}
+function signalIdentity(identity, signal) {
+  if (livenessOf(identity) !== "alive") return false;
+  try {
+    process.kill(identity.pid, signal);
+    return true;
+  } catch {
+    return false;
+  }
+}
+function isHidden(pid) {
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return (0, import_chunk_NVPF5LEY.errnoOf)(error) === "EPERM";
+  }
+}
+function readBootId() {
+  return (0, import_node_fs2.readFileSync)("/proc/sys/kernel/random/boot_id", "latin1").trim();
+}
+function link(target) {
+  try {
+    return (0, import_node_fs2.readlinkSync)(target);
+  } catch {
+    return "none";
+  }
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  bootId,
+  identityOf,
+  installBootId,
+  installPs,
+  isDeadState,
+  isIdentity,
+  livenessOf,
+  ownIdentity,
+  parseStat,
+  pidNamespace,
+  readProcess,
+  readProcessVariable,
+  readProcesses,
+  sameIdentity,
+  signalIdentity
+});
+
+//# part chunk-G7QAJNS3.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  checkRoot: () => checkRoot,
+  ensureRoot: () => ensureRoot,
+  locateRoot: () => locateRoot
+});
+module.exports = __toCommonJS(stdin_exports);
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = __toESM(require("node:path"));
+var import_node_fs = require("node:fs");
+var import_node_path2 = __toESM(require("node:path"));
+function findWorktree(folder) {
+  for (let at = import_node_path2.default.resolve(folder); ; at = import_node_path2.default.dirname(at)) {
+    const facts = (0, import_chunk_OMHQQKXJ.factsOf)(import_node_path2.default.join(at, ".git"));
+    if (facts?.kind === "folder" || facts?.kind === "file") return at;
+    if (at === import_node_path2.default.dirname(at)) return void 0;
+  }
+}
+function tracksAnything(folder) {
+  const root = findWorktree(import_node_path2.default.dirname(folder));
+  if (root === void 0) return false;
+  const index = readIndex(root);
+  if (!index) return false;
+  const wanted = `${import_node_path2.default.relative(root, folder).split(import_node_path2.default.sep).join("/")}/`;
+  for (const name of indexNames(index)) {
+    if (name.startsWith(wanted)) return true;
+    if (name > wanted && name.slice(0, wanted.length) > wanted) return false;
+  }
+  return false;
+}
+function readIndex(root) {
+  try {
+    const dotGit = import_node_path2.default.join(root, ".git");
+    const folder = (0, import_chunk_OMHQQKXJ.isFolder)(dotGit) ? dotGit : linkedFolder(root, (0, import_node_fs.readFileSync)(dotGit, "utf8"));
+    const bytes = (0, import_node_fs.readFileSync)(import_node_path2.default.join(folder, "index"));
+    return bytes.toString("latin1", 0, 4) === "DIRC" ? bytes : void 0;
+  } catch {
+    return void 0;
+  }
+}
+function linkedFolder(root, text) {
+  return import_node_path2.default.resolve(root, text.replace(/^gitdir:\s*<>/, "").trim());
+}
+function* indexNames(bytes) {
+  const version = bytes.readUInt32BE(4);
+  if (version < 2 || version > 4) return;
+  let at = 12;
+  let name = "";
+  for (let left = bytes.readUInt32BE(8); left > 0 && at + 62 < bytes.length; left -= 1) {
+    const start = at;
+    const isExtended = version >= 3 && (bytes.readUInt16BE(at + 60) & 16384) !== 0;
+    at += isExtended ? 64 : 62;
+    let kept = 0;
+    if (version === 4) {
+      let byte = bytes[at++] ?? 0;
+      let strip = byte & 127;
+      while (byte & 128) {
+        byte = bytes[at++] ?? 0;
+        strip = strip + 1 << 7 | byte & 127;
+      }
+      kept = Math.max(0, name.length - strip);
+    }
+    const end = bytes.indexOf(0, at);
+    if (end < 0) return;
+    name = name.slice(0, kept) + bytes.toString("latin1", at, end);
+    at = version === 4 ? end + 1 : start + (end - start + 8 & ~7);
+    yield name;
+  }
+}
+var folderName = ".job-state";
+var elsewhere = "use another place with --state-dir DIR or JOB_STATE_DIR";
+function locateRoot(given) {
+  const named = given.option ?? given.variable;
+  if (named !== void 0) {
+    if (named === "") throw new import_chunk_NVPF5LEY.FaultError("usage", 'cannot use --state-dir "": it needs the path of a folder');
+    const folder = import_node_path.default.resolve(given.cwd, named);
+    return { folder, option: ["--state-dir", folder] };
+  }
+  const worktree = findWorktree(given.cwd);
+  if (worktree !== void 0) return { folder: import_node_path.default.join(worktree, folderName), option: [] };
+  for (let at = given.cwd; ; at = import_node_path.default.dirname(at)) {
+    const folder = import_node_path.default.join(at, folderName);
+    if ((0, import_chunk_OMHQQKXJ.factsOf)(folder)?.uid === userId() && (0, import_chunk_OMHQQKXJ.exists)((0, import_chunk_HDZ43QIN.rootPaths)(folder).meta)) return { folder, option: [] };
+    if (at === import_node_path.default.dirname(at)) return { folder: import_node_path.default.join(given.cwd, folderName), option: [] };
+  }
+}
+function checkRoot(folder) {
+  const facts = (0, import_chunk_OMHQQKXJ.factsOf)(folder);
+  if (!facts) return false;
+  if (facts.kind === "link") throw unusable(folder, "it is a symbolic link");
+  if (facts.kind !== "folder") throw unusable(folder, "it is no folder");
+  if (facts.uid !== userId()) throw unusable(folder, `it belongs to user ${facts.uid}, not to us (${userId()})`);
+  if ((facts.mode & 18) !== 0)
+    throw unusable(folder, `others may write into it (mode ${(facts.mode & 511).toString(8)})`);
+  let names;
+  try {
+    names = (0, import_chunk_OMHQQKXJ.listNames)(folder);
+  } catch (error) {
+    throw unusable(folder, `it cannot be read (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`);
+  }
+  if (names.length === 0) return false;
+  const meta = (0, import_chunk_DUQLCV7D.readJson)((0, import_chunk_HDZ43QIN.rootPaths)(folder).meta);
+  if (meta.kind !== "ok" || meta.value.tool !== "job-companion")
+    throw unusable(folder, "it holds files but no meta.json of ours");
+  if (typeof meta.value.schema !== "number" || meta.value.schema > 1) {
+    throw unusable(folder, `a newer release wrote it (schema ${String(meta.value.schema)}, known: 1)`);
+  }
+  if (tracksAnything(folder))
+    throw unusable(folder, "git tracks files in it, so a repository may have brought it along");
+  for (const name of ["active", "jobs", "once", "slots"]) {
+    const inner = (0, import_chunk_OMHQQKXJ.factsOf)(import_node_path.default.join(folder, name));
+    if (inner && (inner.kind !== "folder" || inner.uid !== userId()))
+      throw unusable(folder, `its ${name} is no folder of ours`);
+  }
+  return true;
+}
+function ensureRoot(folder) {
+  try {
+    if (checkRoot(folder)) {
+      if (!(0, import_chunk_OMHQQKXJ.isWritable)(folder)) throw unusable(folder, "it is not writable");
+      for (const name of ["active", "jobs", "once", "slots"]) (0, import_chunk_DUQLCV7D.createFolder)(import_node_path.default.join(folder, name));
+      return;
+    }
+    if ((0, import_chunk_OMHQQKXJ.exists)(folder)) {
+      fill(folder);
+      return;
+    }
+    const fresh = `${folder}.new-${process.pid}`;
+    (0, import_chunk_DUQLCV7D.createFolder)(fresh);
+    fill(fresh);
+    if (!(0, import_chunk_OMHQQKXJ.moveFolder)(fresh, folder)) (0, import_chunk_OMHQQKXJ.removeTree)(fresh);
+    checkRoot(folder);
+  } catch (error) {
+    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
+    throw unusable(folder, `it cannot be made or written (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? String(error)})`);
+  }
+}
+function fill(folder) {
+  const paths = (0, import_chunk_HDZ43QIN.rootPaths)(folder);
+  for (const inner of [paths.active, paths.once, paths.slots, paths.jobs]) (0, import_chunk_DUQLCV7D.createFolder)(inner);
+  (0, import_chunk_DUQLCV7D.writeFile)(paths.ignore, "*\n", { sync: false });
+  (0, import_chunk_DUQLCV7D.writeJson)(paths.meta, { schema: 1, tool: "job-companion", created_at: (0, import_chunk_HDZ43QIN.isoNow)() });
+}
+function unusable(folder, reason) {
+  return new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use the state folder ${folder}: ${reason}`, elsewhere);
+}
+function userId() {
+  return process.getuid?.() ?? 0;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  checkRoot,
+  ensureRoot,
+  locateRoot
+});
+
+//# part chunk-HBGCQMRM.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  compareIds: () => compareIds,
+  defaultEngine: () => defaultEngine,
+  findEngine: () => findEngine,
+  idTimeMs: () => idTimeMs,
+  isId: () => isId,
+  isIdPrefix: () => isIdPrefix,
+  makeId: () => makeId
+});
+module.exports = __toCommonJS(stdin_exports);
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
+var idPattern = /^[a-z]{2,12}-[0-9a-z]{8,9}-[0-9a-z]{6}$/;
+var prefixPattern = /^[a-z]{2,12}(?:-[0-9a-z]{0,9}(?:-[0-9a-z]{0,6})?)?$/;
+function makeId(verb, nowMs, random) {
+  const digits = Array.from(random.subarray(0, 6), (byte) => (byte % 36).toString(36)).join("");
+  return `${verb}-${nowMs.toString(36)}-${digits}`;
+}
+function isId(text) {
+  return idPattern.test(text);
+}
+function isIdPrefix(text) {
+  return prefixPattern.test(text);
+}
+function idTimeMs(id) {
+  return Number.parseInt(id.split("-")[1] ?? "", 36);
+}
+function compareIds(a, b) {
+  return idTimeMs(a) - idTimeMs(b) || (a < b ? -1 : a > b ? 1 : 0);
+}
+var nodeOptions = ["--max-semi-space-size=1", "--no-warnings"];
+var local = {
+  id: "local",
+  async start(worker) {
+    const { spawnDetached } = await Promise.resolve().then(() => __toESM(load("./spawn-GLCVH4E6.js")));
+    const pid = spawnDetached({
+      program: process.execPath,
+      args: [...nodeOptions, (0, import_chunk_HDZ43QIN.companionFile)(), "_worker", worker.stateRoot, worker.id],
+      cwd: "/",
+      environment: (0, import_chunk_HDZ43QIN.workerEnvironment)(worker.mark),
+      logFile: worker.logFile
+    });
+    const identity = (0, import_chunk_F57YPL34.identityOf)(pid);
+    if (!identity) throw new Error(`cannot see the worker that was just started (pid ${pid})`);
+    return identity;
+  },
+  alive: import_chunk_F57YPL34.livenessOf,
+  signal: import_chunk_F57YPL34.signalIdentity
+};
+var engines = [local];
+function findEngine(id) {
+  return engines.find((engine) => engine.id === id);
+}
+var defaultEngine = local;
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  compareIds,
+  defaultEngine,
+  findEngine,
+  idTimeMs,
+  isId,
+  isIdPrefix,
+  makeId
+});
+
+//# part chunk-HDZ43QIN.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  atMonotonic: () => atMonotonic,
+  childEnvironment: () => childEnvironment,
+  companionFile: () => companionFile,
+  comparableEnvironment: () => comparableEnvironment,
+  configFolder: () => configFolder,
+  credentialNames: () => credentialNames,
+  findProgram: () => findProgram,
+  isoNow: () => isoNow,
+  isoOf: () => isoOf,
+  jobPaths: () => jobPaths,
+  markVariable: () => markVariable,
+  monotonicMs: () => monotonicMs,
+  nowMs: () => nowMs,
+  rootPaths: () => rootPaths,
+  selfWords: () => selfWords,
+  sleep: () => sleep,
+  stagePath: () => stagePath,
+  uncarriableNames: () => uncarriableNames,
+  variables: () => variables,
+  workerEnvironment: () => workerEnvironment
+});
+module.exports = __toCommonJS(stdin_exports);
+var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_node_path = __toESM(require("node:path"));
+var import_node_path2 = __toESM(require("node:path"));
+var import_node_path3 = __toESM(require("node:path"));
+function nowMs() {
+  return Date.now();
+}
+function isoNow() {
+  return (/* @__PURE__ *<>/ new Date()).toISOString();
+}
+function isoOf(ms) {
+  return new Date(ms).toISOString();
+}
+function monotonicMs() {
+  return Number(process.hrtime.bigint() / 1000000n);
+}
+function sleep(ms) {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+var longest = 2 ** 31 - 1;
+function atMonotonic(atMs, fn) {
+  let timer;
+  const arm = () => {
+    const rest = atMs - monotonicMs();
+    if (rest <= 0) timer = setTimeout(fn, 0);
+    else timer = setTimeout(rest > longest ? arm : check, Math.min(rest, longest));
+  };
+  const check = () => monotonicMs() >= atMs ? fn() : arm();
+  arm();
+  return () => clearTimeout(timer);
+}
+var env = process.env;
+var carried = {
+  NODE_OPTIONS: "JOB_COMPANION_NODE_OPTIONS",
+  NODE_EXTRA_CA_CERTS: "JOB_COMPANION_EXTRA_CA_CERTS"
+};
+var markVariable = "JOB_COMPANION_MARK";
+var roleVariable = "JOB_COMPANION_ROLE";
+var variables = {
+  stateDir: () => env.JOB_STATE_DIR || void 0,
+  owner: () => env.JOB_OWNER || void 0,
+  searchPath: () => env.PATH ?? "",
+  home: () => env.HOME || void 0,
+  noColor: () => Boolean(env.NO_COLOR) || env.TERM === "dumb"
+};
+function configFolder() {
+  if (env.XDG_CONFIG_HOME && import_node_path.default.isAbsolute(env.XDG_CONFIG_HOME))
+    return import_node_path.default.join(env.XDG_CONFIG_HOME, "job-companion");
+  return env.HOME ? import_node_path.default.join(env.HOME, ".config", "job-companion") : void 0;
+}
+function workerEnvironment(mark) {
+  const result = definedOnly(env);
+  for (const [name, alias] of Object.entries(carried)) {
+    delete result[alias];
+    const value = result[name];
+    delete result[name];
+    if (value !== void 0) result[alias] = value;
+  }
+  return { ...result, [markVariable]: mark, [roleVariable]: "worker" };
+}
+function childEnvironment(own) {
+  const result = definedOnly(env);
+  for (const [name, alias] of Object.entries(carried)) {
+    const value = result[alias];
+    delete result[alias];
+    if (value !== void 0) result[name] = value;
+  }
+  for (const name of [...own.remove, "JOB_STATE_DIR", "OLDPWD", roleVariable]) delete result[name];
+  return { ...result, ...own.add, PWD: own.cwd, JOB_ID: own.id, JOB_OWNER: own.id, [markVariable]: own.mark };
+}
+function comparableEnvironment() {
+  const passing = /* @__PURE__ *<>/ new Set([
+    "_",
+    "PWD",
+    "OLDPWD",
+    "SHLVL",
+    "JOB_ID",
+    "JOB_OWNER",
+    "JOB_STATE_DIR",
+    markVariable,
+    "COLUMNS",
+    "LINES"
+  ]);
+  const given = definedOnly(env);
+  for (const [name, alias] of Object.entries(carried)) {
+    const value = given[alias];
+    delete given[alias];
+    if (value !== void 0) given[name] = value;
+  }
+  const names = Object.keys(given).filter((name) => !passing.has(name));
+  return names.sort().map((name) => `${name}=${given[name]}`).join("\0");
+}
+var credentialName = /(?:^|_)(?:API_?KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|ACCESS_KEY(?:_ID)?)$/i;
+function credentialNames() {
+  return Object.keys(env).filter((name) => credentialName.test(name)).sort();
+}
+function uncarriableNames() {
+  return Object.keys(env).filter((name) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)).sort();
+}
+function definedOnly(source) {
+  const result = {};
+  for (const [name, value] of Object.entries(source)) if (value !== void 0) result[name] = value;
+  return result;
+}
+function findProgram(name, cwd) {
+  if (name.includes("/")) {
+    const file = import_node_path2.default.resolve(cwd, name);
+    return (0, import_chunk_OMHQQKXJ.isExecutable)(file) ? file : void 0;
+  }
+  for (const folder of variables.searchPath().split(":")) {
+    const file = import_node_path2.default.resolve(cwd, folder || ".", name);
+    if ((0, import_chunk_OMHQQKXJ.isExecutable)(file)) return file;
+  }
+  return void 0;
+}
+function companionFile() {
+  return (0, import_chunk_OMHQQKXJ.realPath)(process.argv[1] ?? "");
+}
+function selfWords() {
+  const onPath = findProgram("node", "/");
+  const isSame = onPath !== void 0 && (0, import_chunk_OMHQQKXJ.realPath)(onPath) === (0, import_chunk_OMHQQKXJ.realPath)(process.execPath);
+  return [isSame ? "node" : process.execPath, companionFile()];
+}
+function rootPaths(folder) {
+  return {
+    meta: import_node_path3.default.join(folder, "meta.json"),
+    ignore: import_node_path3.default.join(folder, ".gitignore"),
+    config: import_node_path3.default.join(folder, "config.json"),
+    active: import_node_path3.default.join(folder, "active"),
+    once: import_node_path3.default.join(folder, "once"),
+    slots: import_node_path3.default.join(folder, "slots"),
+    jobs: import_node_path3.default.join(folder, "jobs"),
+    lock: import_node_path3.default.join(folder, "lock")
+  };
+}
+function jobPaths(root, id) {
+  const folder = `${root}/jobs/${id}`;
+  const at = (name) => `${folder}/${name}`;
+  return {
+    folder,
+    spec: at("spec.json"),
+    launch: at("launch.json"),
+    worker: at("worker.json"),
+    lease: at("lease.json"),
+    leaseFifo: at("lease.fifo"),
+    state: at("state.json"),
+    events: at("events.ndjson"),
+    snapshot: at("snapshot.json"),
+    output: at("output.log"),
+    error: at("error.log"),
+    workerLog: at("worker.log"),
+    prompt: at("prompt.txt"),
+    started: at("started"),
+    shimMark: at("started/shim"),
+    childMark: at("started/child"),
+    guardMark: at("started/guard"),
+    spawnFailed: at("started/spawn_failed"),
+    reason: at("started/reason"),
+    aliveFifo: at("started/alive.fifo"),
+    exit: at("exit.json"),
+    result: at("result.md"),
+    resultRecord: at("result.json"),
+    cancel: at("cancel.json"),
+    waiters: at("waiters"),
+    collected: at("collected.json"),
+    lock: at("lock"),
+    reserve: at("reserve"),
+    marker: `${root}/active/${id}`
+  };
+}
+function stagePath(root, id) {
+  return import_node_path3.default.join(root, "jobs", `.new-${id}`);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  atMonotonic,
+  childEnvironment,
+  companionFile,
+  comparableEnvironment,
+  configFolder,
+  credentialNames,
+  findProgram,
+  isoNow,
+  isoOf,
+  jobPaths,
+  markVariable,
+  monotonicMs,
+  nowMs,
+  rootPaths,
+  selfWords,
+  sleep,
+  stagePath,
+  uncarriableNames,
+  variables,
+  workerEnvironment
+});
+
+//# part chunk-HRJ36THT.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  findLatest: () => findLatest,
+  requireLatest: () => requireLatest
+});
+module.exports = __toCommonJS(stdin_exports);
+var import_chunk_6ORGBLLO = load("./chunk-6ORGBLLO.js");
+var import_chunk_JTMIMYBV = load("./chunk-JTMIMYBV.js");
+var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+function findLatest(root, owner, accept = () => true) {
+  for (const id of (0, import_chunk_6ORGBLLO.listJobs)(root)) {
+    const spec = (0, import_chunk_JTMIMYBV.readSpec)((0, import_chunk_HDZ43QIN.jobPaths)(root, id));
+    if (spec.kind !== "ok") continue;
+    if (owner !== null && spec.value.owner !== owner) continue;
+    if (accept(id, spec.value)) return id;
+  }
+  return void 0;
+}
+function requireLatest(root, owner, what, accept) {
+  const id = findLatest(root.folder, owner, accept);
+  if (id !== void 0) return id;
+  const whose = owner === null ? "" : ` of owner ${owner}`;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "unknown_job",
+    `cannot find ${what}${whose} in the state folder ${root.folder}`,
+    (0, import_chunk_IEU6ZQWY.quoteWords)([...(0, import_chunk_HDZ43QIN.selfWords)(), "status", ...root.option])
+  );
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  findLatest,
+  requireLatest
+});
+
+//# part chunk-IEU6ZQWY.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  quoteWords: () => quoteWords
+});
+module.exports = __toCommonJS(stdin_exports);
+var plain = /^[A-Za-z0-9_@%+:,./=-]+$/;
+function quoteWord(word) {
+  if (plain.test(word)) return word;
+  return `'${word.replaceAll("'", `'\\''`)}'`;
+}
+function quoteWords(words) {
+  return words.map(quoteWord).join(" ");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  quoteWords
+});
+
+//# part chunk-IIDDPZYY.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  spawnDetached: () => spawnDetached,
+  spawnShim: () => spawnShim
+});
+module.exports = __toCommonJS(stdin_exports);
+var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
+var import_node_child_process = require("node:child_process");
+var import_node_fs = require("node:fs");
+function spawnDetached(start) {
+  const log = (0, import_chunk_DUQLCV7D.openAppend)(start.logFile);
+  try {
+    const child = (0, import_node_child_process.spawn)(start.program, start.args, {
+      cwd: start.cwd,
+      env: start.environment,
+      detached: true,
+      stdio: ["ignore", log, log]
+    });
+    child.on("error", () => void 0);
+    child.unref();
+    if (child.pid === void 0) throw new Error(`cannot start ${start.program}`);
+    return child.pid;
+  } finally {
+    (0, import_node_fs.closeSync)(log);
+  }
+}
+function spawnShim(start, onEnd) {
+  return new Promise((resolve, reject) => {
+    const child = (0, import_node_child_process.spawn)("/bin/sh", ["-c", start.script, "job-companion-shim", ...start.args], {
+      cwd: start.cwd,
+      env: start.environment,
+      detached: true,
+      stdio: "ignore"
+    });
+    child.once("error", reject);
+    child.once("spawn", () => resolve(child.pid ?? 0));
+    child.once("exit", onEnd);
+  });
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  spawnDetached,
+  spawnShim
+});
+
+//# part chunk-JJRSGJW4.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  common: () => common,
+  launchOptions: () => launchOptions,
+  ownerOption: () => ownerOption,
+  staffOptions: () => staffOptions
+});
+module.exports = __toCommonJS(stdin_exports);
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var common = {
+  "state-dir": {
+    kind: "text",
+    value: "DIR",
+    help: "state folder (default: .job-state of the worktree, or JOB_STATE_DIR)"
+  },
+  json: { kind: "flag", help: "print one JSON document" },
+  help: { kind: "flag", help: "show this help" }
+};
+var ownerOption = {
+  owner: {
+    kind: "text",
+    value: "NAME",
+    help: 'whose jobs; "latest" means the latest of this owner (default: JOB_OWNER)'
+  }
+};
+var launchOptions = {
+  owner: { kind: "text", value: "NAME", help: "who this job belongs to (default: JOB_OWNER)" },
+  label: { kind: "text", value: "TEXT", help: "a few words for people" },
+  "once-key": { kind: "text", value: "KEY", help: "the same key gives the same job, never a second execution" },
+  wait: { kind: "flag", help: "wait for the end and print the result, as `wait` does" },
+  "wait-timeout": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_CRABIWOM.limits.waitTimeout,
+    help: "patience of --wait (default: until the end)"
+  },
+  "id-only": { kind: "flag", help: "print the id and a newline, nothing else" },
+  ...common
+};
+var staffOptions = {
+  prompt: { kind: "text", value: "TEXT", help: "the task; taken as it is, also when it begins with --" },
+  "prompt-file": { kind: "text", value: "PATH", help: "read the task from a file" },
+  stdin: { kind: "flag", help: "read the task from standard input" },
+  backend: {
+    kind: "text",
+    value: "NAME",
+    help: "which agent CLI (default: the one in your config, else the only one installed)"
+  },
+  model: { kind: "text", value: "NAME", help: "model, in the words of the agent CLI" },
+  profile: {
+    kind: "choice",
+    value: "P",
+    choices: ["restricted", "standard", "unrestricted"],
+    help: "what the agent may do: restricted, standard or unrestricted"
+  },
+  timeout: {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_CRABIWOM.limits.staffTimeout,
+    help: "hard limit, counted from launch (default 60m, at most 120m)"
+  },
+  "first-output": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_CRABIWOM.limits.optInLimit,
+    help: "end it when nothing was printed by then"
+  },
+  "stall-after": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_CRABIWOM.limits.optInLimit,
+    help: "end it when nothing was printed for that long"
+  }
+};
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  common,
+  launchOptions,
+  ownerOption,
+  staffOptions
+});
+
+//# part chunk-JSBRDJBE.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  __commonJS: () => __commonJS,
+  __toESM: () => __toESM
+});
+module.exports = __toCommonJS(stdin_exports);
+var __create = Object.create;
+var __defProp2 = Object.defineProperty;
+var __getOwnPropDesc2 = Object.getOwnPropertyDescriptor;
+var __getOwnPropNames2 = Object.getOwnPropertyNames;
+var __getProtoOf = Object.getPrototypeOf;
+var __hasOwnProp2 = Object.prototype.hasOwnProperty;
+var __commonJS = (cb, mod) => function __require() {
+  return mod || (0, cb[__getOwnPropNames2(cb)[0]])((mod = { exports: {} }).exports, mod), mod.exports;
+};
+var __copyProps2 = (to, from, except, desc) => {
+  if (from && typeof from === "object" || typeof from === "function") {
+    for (let key of __getOwnPropNames2(from))
+      if (!__hasOwnProp2.call(to, key) && key !== except)
+        __defProp2(to, key, { get: () => from[key], enumerable: !(desc = __getOwnPropDesc2(from, key)) || desc.enumerable });
+  }
+  return to;
+};
+var __toESM = (mod, isNodeMode, target) => (target = mod != null ? __create(__getProtoOf(mod)) : {}, __copyProps2(
+  // If the importer is in node compatibility mode or this is not an ESM
+  // file that has been converted to a CommonJS file using a Babel-
+  // compatible transform (i.e. "__esModule" has not been set), then set
+  // "default" to the CommonJS "module.exports" for node compatibility.
+  isNodeMode || !mod || !mod.__esModule ? __defProp2(target, "default", { value: mod, enumerable: true }) : target,
+  mod
+));
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  __commonJS,
+  __toESM
+});
+
+//# part chunk-JTMIMYBV.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  conditionOf: () => conditionOf,
+  earlyState: () => earlyState,
+  inspect: () => inspect,
+  isEnded: () => isEnded,
+  readCancel: () => readCancel,
+  readExit: () => readExit,
+  readLaunch: () => readLaunch,
+  readMark: () => readMark,
+  readReason: () => readReason,
+  readSpec: () => readSpec,
+  readState: () => readState,
+  readWorker: () => readWorker,
+  writeState: () => writeState
+});
+module.exports = __toCommonJS(stdin_exports);
+var import_chunk_HBGCQMRM = load("./chunk-HBGCQMRM.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
+var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
+var outcomes = ["done", "failed", "timed_out", "crashed", "canceled"];
+var states = ["queued", "starting", "running", "stopping", "done", "failed", "timed_out", "crashed", "canceled"];
+var kinds = ["staff", "run", "watch", "timer", "gate", "loop"];
+function readSpec(paths) {
+  return typed(paths.spec, (value) => {
+    if (typeof value.id !== "string" || paths.folder.split("/").at(-1) !== value.id)
+      return "its id is not that of its folder";
+    if (!kinds.includes(String(value.kind))) return `unknown kind ${String(value.kind)}`;
+    if (typeof value.mark !== "string" || value.mark.length < 16) return "no mark";
+    for (const name of ["verb", "created_at", "engine", "cwd", "mac"])
+      if (typeof value[name] !== "string") return `no ${name}`;
+    for (const name of ["deadline_ms", "deadline_mono_ms", "kill_grace_ms", "max_output_bytes"]) {
+      if (typeof value[name] !== "number") return `no ${name}`;
+    }
+    if (!(0, import_chunk_F57YPL34.isIdentity)(value.launcher)) return "no launcher identity";
+    if (value.kind === "run" && (!isObject(value.run) || !isWords(value.run.argv))) return "no command";
+    if (value.kind === "staff" && (!isObject(value.staff) || typeof value.staff.prompt !== "string")) return "no task";
+    return void 0;
+  });
+}
+function readState(paths) {
+  const read = typed(paths.state, (value) => {
+    if (!states.includes(String(value.state))) return `unknown state ${String(value.state)}`;
+    return typeof value.rev === "number" && typeof value.seq === "number" ? void 0 : "no rev or seq";
+  });
+  if (read.kind !== "ok") return read;
+  const missing = { warnings: [], error: null, conversation: null, output: null, usage: null, reconciled: false };
+  return { kind: "ok", value: { ...missing, ...read.value } };
+}
+function readLaunch(paths) {
+  return typed(paths.launch, (value) => (0, import_chunk_F57YPL34.isIdentity)(value.worker) ? void 0 : "no identity of a worker");
+}
+function readWorker(paths) {
+  return typed(paths.worker, (value) => {
+    if (!(0, import_chunk_F57YPL34.isIdentity)(value.worker)) return "no identity of a worker";
+    const others = [value.shim, value.child].filter((one) => one !== null && one !== void 0);
+    return others.every(import_chunk_F57YPL34.isIdentity) ? void 0 : "a damaged identity";
+  });
+}
+function readExit(paths) {
+  const read = (0, import_chunk_DUQLCV7D.readJson)(paths.exit);
+  if (read.kind !== "ok" || !Number.isInteger(read.value.exit_code)) return void 0;
+  return {
+    exit_code: Number(read.value.exit_code),
+    signaled: read.value.signaled === true,
+    spawn_failed: read.value.spawn_failed === true
+  };
+}
+function readCancel(paths) {
+  const read = (0, import_chunk_DUQLCV7D.readJson)(paths.cancel);
+  return read.kind === "ok" ? read.value : void 0;
+}
+function readReason(paths) {
+  return (0, import_chunk_DUQLCV7D.readText)(paths.reason, 64)?.trim() || void 0;
+}
+function readMark(file, boot) {
+  const text = (0, import_chunk_DUQLCV7D.readText)(file, 4096);
+  if (!text?.endsWith("\n")) return void 0;
+  const row = (0, import_chunk_F57YPL34.parseStat)(text);
+  const [pid, ...start] = row ? [String(row.pid), row.start] : text.trim().split(" ");
+  const identity = { pid: Number(pid), start_token: start.join(" "), boot_id: boot.boot_id, pid_ns: boot.pid_ns };
+  return (0, import_chunk_F57YPL34.isIdentity)(identity) ? identity : void 0;
+}
+function writeState(paths, state) {
+  (0, import_chunk_DUQLCV7D.writeJson)(paths.state, state);
+}
+function typed(file, fault) {
+  const read = (0, import_chunk_DUQLCV7D.readJson)(file);
+  if (read.kind !== "ok") return read;
+  const name = file.split("/").at(-1);
+  const reason = fault(read.value);
+  return reason === void 0 ? { kind: "ok", value: read.value } : { kind: "damaged", reason: `${name}: ${reason}` };
+}
+function isObject(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+function isWords(value) {
+  return Array.isArray(value) && value.length > 0 && value.every((word) => typeof word === "string");
+}
+function isEnded(state) {
+  return outcomes.includes(state.state);
+}
+function inspect(root, id) {
+  const paths = (0, import_chunk_HDZ43QIN.jobPaths)(root, id);
+  const [spec, state] = [readSpec(paths), readState(paths)];
+  const isOver = state.kind === "ok" && isEnded(state.value);
+  const who = isOver ? nobody : whoIsThere(paths, spec);
+  const damage = damageOf(spec, state, who.seen.worker);
+  return {
+    id,
+    root,
+    paths,
+    spec: presentIn(spec),
+    damage,
+    state: damage === null ? presentIn(state) ?? earlyState(id, presentIn(spec)) : damagedState(id, damage),
+    ...who
+  };
+}
+var nobody = {
+  launch: null,
+  worker: null,
+  shim: null,
+  child: null,
+  seen: { worker: "none", shim: "none" },
+  isOtherBoot: false,
+  isClaimed: false,
+  exit: void 0,
+  reason: void 0,
+  cancel: void 0,
+  leaseAgeMs: null
+};
+function whoIsThere(paths, spec) {
+  const launch = presentIn(readLaunch(paths));
+  const worker = presentIn(readWorker(paths));
+  const boot = worker?.worker ?? launch?.worker ?? null;
+  const shim = worker?.shim ?? (boot ? readMark(paths.shimMark, boot) : void 0) ?? null;
+  const child = worker?.child ?? (boot ? readMark(paths.childMark, boot) : void 0) ?? null;
+  const engine = (0, import_chunk_HBGCQMRM.findEngine)(spec.kind === "ok" ? spec.value.engine : "local") ?? import_chunk_HBGCQMRM.defaultEngine;
+  const lease = (0, import_chunk_OMHQQKXJ.factsOf)(paths.lease);
+  return {
+    launch,
+    worker,
+    shim,
+    child,
+    seen: { worker: bestOf([launch?.worker, worker?.worker], engine.alive), shim: bestOf([shim], engine.alive) },
+    isOtherBoot: boot !== null && boot.boot_id !== (0, import_chunk_F57YPL34.bootId)(),
+    isClaimed: (0, import_chunk_OMHQQKXJ.exists)(paths.started),
+    exit: readExit(paths),
+    reason: readReason(paths),
+    cancel: readCancel(paths),
+    leaseAgeMs: lease ? Math.max(0, (0, import_chunk_HDZ43QIN.nowMs)() - lease.modifiedMs) : null
+  };
+}
+function conditionOf(view) {
+  if (view.damage !== null) return "damaged";
+  if (isEnded(view.state)) return "ended";
+  const { worker, shim } = view.seen;
+  if (worker === "alive") return "supervised";
+  if (!view.spec) return "damaged";
+  if (worker === "unknown") return isLongOver(view) ? "lost" : "unseen";
+  if (view.isOtherBoot) return "host_restarted";
+  if (view.isClaimed) {
+    if (view.exit) return "over";
+    if (shim === "alive") return "orphaned";
+    if (shim === "unknown") return "unseen";
+    return shim === "none" && ageOf(view.paths.started) < 1e3 ? "orphaned" : "lost";
+  }
+  if (view.launch || view.worker) return "unclaimed";
+  const isLauncherAlive = ((0, import_chunk_HBGCQMRM.findEngine)(view.spec.engine) ?? import_chunk_HBGCQMRM.defaultEngine).alive(view.spec.launcher) === "alive";
+  return isLauncherAlive || ageOf(view.paths.spec) < import_chunk_CRABIWOM.startLimitMs ? "starting" : "never_started";
+}
+function isLongOver(view) {
+  if (!view.spec || view.leaseAgeMs === null || view.leaseAgeMs < import_chunk_CRABIWOM.leaseStaleMs) return false;
+  const latest = Date.parse(view.spec.created_at) + view.spec.deadline_ms + view.spec.kill_grace_ms + import_chunk_CRABIWOM.unseenGraceMs;
+  return (0, import_chunk_HDZ43QIN.nowMs)() > latest;
+}
+function ageOf(target) {
+  const facts = (0, import_chunk_OMHQQKXJ.factsOf)(target);
+  return facts ? (0, import_chunk_HDZ43QIN.nowMs)() - facts.modifiedMs : Number.POSITIVE_INFINITY;
+}
+function bestOf(identities, alive) {
+  const seen = identities.filter((one) => one !== null && one !== void 0).map(alive);
+  for (const answer of ["alive", "unknown", "dead"]) if (seen.includes(answer)) return answer;
+  return "none";
+}
+function earlyState(id, spec) {
+  return {
+    schema: 1,
+    id,
+    rev: 0,
+    state: "starting",
+    health: "unknown",
+    attention_kind: null,
+    seq: 0,
+    created_at: spec?.created_at ?? (0, import_chunk_HDZ43QIN.isoOf)((0, import_chunk_HBGCQMRM.idTimeMs)(id)),
+    started_at: null,
+    ended_at: null,
+    duration_ms: null,
+    exit_code: null,
+    signal: null,
+    signal_certain: null,
+    error: null,
+    warnings: [],
+    conversation: null,
+    reconciled: false,
+    output: null,
+    usage: null
+  };
+}
+function damagedState(id, damage) {
+  const error = { code: "state_damaged", message: `the record of this job cannot be used: ${damage}` };
+  return { ...earlyState(id, null), state: "failed", error };
+}
+function damageOf(spec, state, worker) {
+  if (worker === "alive") return null;
+  if (state.kind === "damaged") return state.reason;
+  if (state.kind === "ok" && isEnded(state.value)) return null;
+  if (spec.kind === "ok") return null;
+  return spec.kind === "damaged" ? spec.reason : "spec.json is missing";
+}
+function presentIn(read) {
+  return read.kind === "ok" ? read.value : null;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  conditionOf,
+  earlyState,
+  inspect,
+  isEnded,
+  readCancel,
+  readExit,
+  readLaunch,
+  readMark,
+  readReason,
+  readSpec,
+  readState,
+  readWorker,
+  writeState
+});
+
+//# part chunk-KD7DLMDA.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  backends: () => backends,
+  findArgumentFault: () => findArgumentFault,
+  findBackend: () => findBackend,
+  makeReading: () => makeReading
+});
+module.exports = __toCommonJS(stdin_exports);
+var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+function makeReading() {
+  return {
+    conversationId: null,
+    text: "",
+    answer: null,
+    final: null,
+    failure: null,
+    tools: [],
+    toolCount: 0,
+    denials: [],
+    warnings: [],
+    usage: null,
+    model: null,
+    unparsedLines: 0,
+    waitsForSignIn: false
+  };
+}
+var wordsBytes = 2048;
+var keptNotes = 20;
+function noteFailure(reading, code, message, resets) {
+  reading.failure ??= { code, message: (0, import_chunk_KLA44IL4.excerpt)(message, wordsBytes), ...resets === void 0 ? {} : { resets } };
+}
+function noteWarning(reading, code, message) {
+  const words = (0, import_chunk_KLA44IL4.excerpt)(message, wordsBytes);
+  if (words === "" || reading.warnings.length >= keptNotes) return;
+  if (!reading.warnings.some((known) => known.message === words)) reading.warnings.push({ code, message: words });
+}
+var keptTools = 20;
+function noteTool(reading, call, at) {
+  const known = reading.tools.find((tool) => tool.key === call.key && tool.ended_at === null);
+  const ended = call.status === "running" ? null : at;
+  const input = (0, import_chunk_KLA44IL4.excerpt)(call.input ?? "", import_chunk_CRABIWOM.toolCallBytes);
+  const output = call.output == null ? null : (0, import_chunk_KLA44IL4.excerpt)(call.output, import_chunk_CRABIWOM.toolCallBytes);
+  if (known) {
+    known.status = call.status;
+    known.output = output ?? known.output;
+    known.ended_at = ended;
+    if (input) known.input = input;
+  } else {
+    reading.toolCount += 1;
+    reading.tools.push({
+      n: reading.toolCount,
+      key: call.key,
+      name: call.name,
+      input,
+      output,
+      status: call.status,
+      started_at: at,
+      ended_at: ended
+    });
+    if (reading.tools.length > keptTools) {
+      const drop = reading.tools.findIndex((tool) => tool.ended_at !== null);
+      reading.tools.splice(Math.max(0, drop), 1);
+    }
+  }
+  if (call.status === "denied") {
+    const what = known?.input || input;
+    noteDenial(reading, what ? `${call.name}: ${(0, import_chunk_KLA44IL4.excerpt)(what, import_chunk_CRABIWOM.excerptBytes)}` : call.name);
+  }
+}
+function noteDenial(reading, what) {
+  if (!reading.denials.includes(what) && reading.denials.length < keptNotes) reading.denials.push(what);
+}
+function parseLine(line, reading) {
+  if (line.trim() === "") return void 0;
+  try {
+    const value = JSON.parse(line);
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
+  } catch {
+  }
+  reading.unparsedLines += 1;
+  return void 0;
+}
+function findArgumentFault(args) {
+  if (args.some((arg) => arg.includes("\0"))) return "an argument holds a NUL character";
+  const longest = Math.max(0, ...args.map(import_chunk_KLA44IL4.byteLength));
+  return longest < 131072 ? null : `an argument of ${longest} bytes is too long; allowed: 131071 bytes`;
+}
+function fieldsOf(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
+}
+function textOf(value) {
+  return typeof value === "string" ? value : "";
+}
+function numberOf(value) {
+  return typeof value === "number" && Number.isFinite(value) ? value : 0;
+}
+var sandboxes = {
+  restricted: "read-only",
+  standard: "workspace-write",
+  unrestricted: "danger-full-access"
+};
+var codex = {
+  id: "codex",
+  title: "Codex",
+  programs: ["codex"],
+  answerFrom: "stream",
+  keepsConversation: true,
+  profiles: {
+    restricted: "-s read-only",
+    standard: "sandbox_mode workspace-write (no network), the state folder read-only",
+    unrestricted: "-s danger-full-access"
+  },
+  plan(request) {
+    const args = ["exec", "--json", "--skip-git-repo-check", ...planSandbox(request)];
+    if (request.model !== null) args.push(`--model=${request.model}`);
+    if (request.resume !== null) args.push("resume", request.resume);
+    args.push("-");
+    return {
+      args,
+      promptBy: "stdin",
+      stdin: request.prompt,
+      environment: {},
+      conversationId: null,
+      remove: hostMarkers
+    };
+  },
+  read(line, reading, at) {
+    const event = parseLine(line, reading);
+    if (!event) return;
+    switch (event.type) {
+      case "thread.started":
+        if (/^\w[\w.:-]{0,199}$/.test(textOf(event.thread_id))) reading.conversationId ??= textOf(event.thread_id);
+        break;
+      case "turn.started":
+        if (reading.final === "success") reading.final = null;
+        break;
+      case "item.started":
+      case "item.updated":
+      case "item.completed":
+        readItem(fieldsOf(event.item), event.type === "item.completed", reading, at);
+        break;
+      case "error":
+        readComplaint(textOf(event.message), reading);
+        break;
+      case "turn.completed":
+        readUsage(fieldsOf(event.usage), reading);
+        reading.final ??= "success";
+        reading.warnings = reading.warnings.filter((warning) => warning.code !== retryCode);
+        break;
+      case "turn.failed":
+        readFailure(textOf(fieldsOf(event.error).message), reading);
+        break;
+    }
+  },
+  close(reading, ending) {
+    if (reading.final !== null || !ending.byItself || ending.signal !== null || !ending.exitCode) return;
+    const words = errorWords(ending);
+    noteFailure(reading, kindOf(words), words || `codex exited with code ${ending.exitCode} and said nothing`);
+  }
+};
+var hostMarkers = [
+  "CODEX_CI",
+  "CODEX_INTERNAL_ORIGINATOR_OVERRIDE",
+  "CODEX_SANDBOX",
+  "CODEX_SANDBOX_NETWORK_DISABLED",
+  "CODEX_SESSION_ID",
+  "CODEX_THREAD_ID",
+  "CODEX_TOOL_CALL_ID"
+];
+function planSandbox({ profile, stateRoot }) {
+  if (profile !== "standard" || /[*?[\]{}]/.test(stateRoot)) return ["-s", sandboxes[profile]];
+  const settings = [
+    `sandbox_mode="${sandboxes[profile]}"`,
+    'default_permissions="job-companion"',
+    'permissions.job-companion.extends=":workspace"',
+    // A JSON string is a TOML string.
+    `permissions.job-companion.filesystem={${JSON.stringify(stateRoot)}="read"}`
+  ];
+  return settings.flatMap((setting) => ["-c", setting]);
+}
+function readItem(item, completed, reading, at) {
+  const type = textOf(item.type);
+  if (type === "agent_message") {
+    reading.text = textOf(item.text) || reading.text;
+    if (completed) reading.answer = textOf(item.text);
+  } else if (type === "error") {
+    readComplaint(textOf(item.message), reading);
+  } else if (Object.hasOwn(calls, type)) {
+    const status = statusOf(item.status, completed);
+    noteTool(reading, { key: textOf(item.id), name: type, ...calls[type]?.(item), status }, at);
+  }
+}
+var calls = {
+  command_execution: (item) => ({ input: textOf(item.command), output: textOf(item.aggregated_output) || null }),
+  file_change: (item) => ({ input: listOf(item.changes).map(changeText).join(", ") }),
+  mcp_tool_call: (item) => ({
+    input: `${textOf(item.server)}.${textOf(item.tool)} ${JSON.stringify(item.arguments ?? {})}`,
+    output: resultOf(item) || null
+  }),
+  web_search: (item) => ({ input: textOf(item.query) }),
+  collab_tool_call: (item) => ({ input: `${textOf(item.tool)} ${textOf(item.prompt)}`.trim() })
+};
+function statusOf(status, completed) {
+  if (status === "declined") return "denied";
+  if (status === "failed") return "failed";
+  return completed ? "completed" : "running";
+}
+function changeText(change) {
+  return `${textOf(change.kind)} ${textOf(change.path)}`;
+}
+function resultOf(item) {
+  const texts = listOf(fieldsOf(item.result).content).map((part) => textOf(part.text));
+  return textOf(fieldsOf(item.error).message) || texts.join("\n");
+}
+function listOf(value) {
+  return Array.isArray(value) ? value.map(fieldsOf) : [];
+}
+var retryCode = "agent_retried";
+function readComplaint(message, reading) {
+  const isRetry = /^reconnecting\b/i.test(message);
+  if (isRetry) reading.warnings = reading.warnings.filter((warning) => warning.code !== retryCode);
+  noteWarning(reading, isRetry ? retryCode : "agent_warning", message);
+}
+function readFailure(message, reading) {
+  reading.final = "failure";
+  reading.warnings = reading.warnings.filter((warning) => warning.message !== message);
+  noteFailure(reading, kindOf(message), message || "the turn failed without a reason", resetOf(message));
+}
+function readUsage(usage, reading) {
+  const input = numberOf(usage.input_tokens);
+  const output = numberOf(usage.output_tokens);
+  reading.usage = { input_tokens: input, output_tokens: output, total_tokens: input + output };
+}
+var kinds = [
+  ["session_lost", /no rollout found/i],
+  [
+    "quota",
+    /usage limit|quota exceeded|insufficient_quota|out of credits|spend cap|\b429 too many requests|status:? 429\b/i
+  ],
+  ["auth", /\b401 unauthorized|status:? 401\b|sign in again|login is required|missing environment variable/i]
+];
+function kindOf(message) {
+  return kinds.find(([, pattern]) => pattern.test(message))?.[0] ?? "agent_error";
+}
+function resetOf(message) {
+  const found = /try again (at (.+?)|in \d.*?)\.?$/i.exec(message.trim());
+  return found ? found[2] ?? found[1] : void 0;
+}
+function errorWords(ending) {
+  const lines = (0, import_chunk_KLA44IL4.plainText)(ending.stderrTail).split("\n").map((line) => line.trim());
+  const told = lines.filter((line) => line !== "" && !/^(?:warning:|reading additional input)/i.test(line));
+  return (told.findLast((line) => /^error\b/i.test(line)) ?? told.at(-1) ?? "").replace(/^error:\s*<>/i, "");
+}
+var placeholders = { argument: "{prompt}", file: "{prompt_file}" };
+var custom = {
+  id: "custom",
+  title: "a program of your config",
+  programs: [],
+  answerFrom: "stdout",
+  keepsConversation: false,
+  profiles: { restricted: null, standard: "", unrestricted: "" },
+  plan(request) {
+    if (!request.custom) throw new Error("a custom backend needs its definition");
+    const { argv, prompt: promptBy } = request.custom;
+    const args = promptBy === "stdin" ? argv.slice(1) : fill(argv.slice(1), promptBy, request);
+    return {
+      args,
+      promptBy,
+      stdin: promptBy === "stdin" ? request.prompt : "",
+      environment: {},
+      conversationId: null,
+      remove: []
+    };
+  },
+  // The answer is stdout as it is; there are no events.
+  read() {
+  },
+  close(reading, ending) {
+    if (ending.byItself && ending.exitCode === 0) reading.final = "success";
+  }
+};
+function fill(words, by, request) {
+  const placeholder = placeholders[by];
+  const value = by === "file" ? request.promptFile : request.prompt;
+  if (!words.some((word) => word.includes(placeholder))) return [...words, value];
+  return words.map((word) => word.replaceAll(placeholder, () => value));
+}
+var backends = [codex, custom];
+var backendIds = backends.map((backend) => backend.id);
+function findBackend(id) {
+  return backends.find((backend) => backend.id === id);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  backends,
+  findArgumentFault,
+  findBackend,
+  makeReading
+});
+
+//# part chunk-KKONYWO7.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  nextCommand: () => nextCommand,
+  nextCommands: () => nextCommands
+});
+module.exports = __toCommonJS(stdin_exports);
+var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+function nextCommand(option, ...words) {
+  return (0, import_chunk_IEU6ZQWY.quoteWords)([...(0, import_chunk_HDZ43QIN.selfWords)(), ...words, ...option]);
+}
+var nextCommands = {
+  wait: (id, option) => nextCommand(option, "wait", id, "--timeout", "10m"),
+  observe: (id, option) => nextCommand(option, "observe", id),
+  result: (id, option) => nextCommand(option, "result", id),
+  status: (option) => nextCommand(option, "status"),
+  cancel: (id, option) => nextCommand(option, "cancel", id),
+  restart: (id, option) => nextCommand(option, "restart", id),
+  doctor: (id, option) => nextCommand(option, "doctor", id),
+  continue: (id, option) => nextCommand(option, "continue", "--job", id, "--prompt", "TEXT")
+};
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  nextCommand,
+  nextCommands
+});
+
+//# part chunk-KLA44IL4.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  byteLength: () => byteLength,
+  excerpt: () => excerpt,
+  lastLines: () => lastLines,
+  plainText: () => plainText,
+  tail: () => tail,
+  tailOfBytes: () => tailOfBytes
+});
+module.exports = __toCommonJS(stdin_exports);
+var encoder = new TextEncoder();
+var decoder = new TextDecoder();
+var stringSequence = /(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?/g;
+var controlSequence = /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?/g;
+var shortSequence = /\x1b[ -/]*[0-~]?/g;
+function byteLength(text) {
+  return encoder.encode(text).length;
+}
+function plainText(text) {
+  return text.replaceAll("\r\n", "\n").replace(stringSequence, "").replace(controlSequence, "").replace(shortSequence, "").replaceAll("\r", "\n").replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g, "");
+}
+function excerpt(text, limit) {
+  const bytes = encoder.encode(text);
+  if (bytes.length <= limit) return text;
+  let end = Math.max(0, limit - 3);
+  while (end > 0 && isContinuation(bytes[end])) end -= 1;
+  return `${decoder.decode(bytes.subarray(0, end))}\u2026`;
+}
+function tail(text, limit) {
+  const bytes = encoder.encode(text);
+  if (bytes.length <= limit) return { text, truncated: false };
+  return { text: decoder.decode(tailOfBytes(bytes, limit)), truncated: true };
+}
+function tailOfBytes(bytes, limit) {
+  let start = Math.max(0, bytes.length - limit);
+  while (start > 0 && start < bytes.length && isContinuation(bytes[start])) start += 1;
+  return bytes.subarray(start);
+}
+function lastLines(bytes, count) {
+  let seen = 0;
+  for (let at = bytes.length - 2; at >= 0; at -= 1) {
+    if (bytes[at] !== 10) continue;
+    seen += 1;
+    if (seen === count) return bytes.subarray(at + 1);
+  }
+  return bytes;
+}
+function isContinuation(byte) {
+  return byte !== void 0 && (byte & 192) === 128;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  byteLength,
+  excerpt,
+  lastLines,
+  plainText,
+  tail,
+  tailOfBytes
+});
+
+//# part chunk-LGGQNQKJ.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  checkLaunchOptions: () => checkLaunchOptions,
+  folderOf: () => folderOf,
+  launch: () => launch,
+  launchAndTell: () => launchAndTell,
+  launchWords: () => launchWords,
+  missingProgram: () => missingProgram,
+  run: () => run,
+  tellLaunched: () => tellLaunched
+});
+module.exports = __toCommonJS(stdin_exports);
+var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
+var import_chunk_G7QAJNS3 = load("./chunk-G7QAJNS3.js");
+var import_chunk_EPEDYOTG = load("./chunk-EPEDYOTG.js");
+var import_chunk_BA7CKLLN = load("./chunk-BA7CKLLN.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
+var import_chunk_HBGCQMRM = load("./chunk-HBGCQMRM.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
+var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = __toESM(require("node:path"));
+var import_node_path2 = __toESM(require("node:path"));
+function claimOnce(root, key, claim) {
+  const file = import_node_path2.default.join((0, import_chunk_HDZ43QIN.rootPaths)(root).once, (0, import_chunk_BA7CKLLN.hashOf)(key).slice(0, 40));
+  if ((0, import_chunk_DUQLCV7D.createFile)(file, `${JSON.stringify(claim)}
+`)) return { isOurs: true, holder: claim };
+  const read = (0, import_chunk_DUQLCV7D.readJson)(file);
+  const holder = read.kind === "ok" ? read.value : void 0;
+  if (typeof holder?.id !== "string" || typeof holder.asked !== "string") {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "state_unusable",
+      `cannot read the once-key file ${file}: it is damaged`,
+      "remove that file if you are sure that the job never ran"
+    );
+  }
+  return { isOurs: false, holder };
+}
+async function finishClaim(root, claim) {
+  if (!(0, import_chunk_HBGCQMRM.isId)(claim.id))
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "state_unusable",
+      `cannot use a once-key that names ${JSON.stringify(claim.id)}: that is no job id`
+    );
+  const paths = (0, import_chunk_HDZ43QIN.jobPaths)(root, claim.id);
+  const stage = (0, import_chunk_HDZ43QIN.stagePath)(root, claim.id);
+  const until = (0, import_chunk_HDZ43QIN.monotonicMs)() + import_chunk_CRABIWOM.startLimitMs;
+  while (!(0, import_chunk_OMHQQKXJ.exists)(paths.launch) && (0, import_chunk_HDZ43QIN.monotonicMs)() < until) {
+    const isStaged = (0, import_chunk_OMHQQKXJ.exists)(stage);
+    if (!(0, import_chunk_OMHQQKXJ.exists)(paths.folder) && !isStaged) return;
+    if ((0, import_chunk_F57YPL34.livenessOf)(claim.launcher) === "dead") {
+      if (isStaged) (0, import_chunk_OMHQQKXJ.moveFolder)(stage, paths.folder);
+      return;
+    }
+    await (0, import_chunk_HDZ43QIN.sleep)(5);
+  }
+}
+async function launch(root, request) {
+  (0, import_chunk_G7QAJNS3.checkRoot)(root.folder);
+  const key = (0, import_chunk_BA7CKLLN.ensureKey)();
+  (0, import_chunk_G7QAJNS3.ensureRoot)(root.folder);
+  const spec = await makeSpec(root, request, (0, import_chunk_F57YPL34.ownIdentity)(), key);
+  const paths = (0, import_chunk_HDZ43QIN.jobPaths)(root.folder, spec.id);
+  const stage = (0, import_chunk_HDZ43QIN.stagePath)(root.folder, spec.id);
+  let isPromised = false;
+  try {
+    stageJob(root, spec, stage);
+    const claim = request.onceKey === null ? null : claimOnce(root.folder, request.onceKey, claimOf(spec, request));
+    if (claim && !claim.isOurs) {
+      undo(paths, stage);
+      return await takeOver(root, claim.holder, request);
+    }
+    isPromised = claim !== null;
+    if (!(0, import_chunk_OMHQQKXJ.moveFolder)(stage, paths.folder)) throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot move ${stage} into place`);
+    await (0, import_chunk_EPEDYOTG.startWorker)(root.folder, spec, { paths }, 1);
+  } catch (error) {
+    if (isPromised) (0, import_chunk_OMHQQKXJ.moveFolder)(stage, paths.folder);
+    else undo(paths, stage);
+    throw launchError(root, error);
+  }
+  return { id: spec.id, isNew: true };
+}
+async function makeSpec(root, request, launcher, key) {
+  const createdMs = (0, import_chunk_HDZ43QIN.nowMs)();
+  const random = (0, import_chunk_BA7CKLLN.randomBytes)(22);
+  const { deadlineMs, killGraceMs, maxOutputBytes, firstOutputMs, stallMs, onceKey, ...rest } = request;
+  const unsigned = {
+    schema: 1,
+    id: (0, import_chunk_HBGCQMRM.makeId)(request.verb, createdMs, random),
+    ...rest,
+    created_at: (0, import_chunk_HDZ43QIN.isoOf)(createdMs),
+    once_key: onceKey,
+    engine: import_chunk_HBGCQMRM.defaultEngine.id,
+    state_option: root.option,
+    deadline_ms: deadlineMs,
+    deadline_mono_ms: (0, import_chunk_HDZ43QIN.monotonicMs)() + deadlineMs,
+    kill_grace_ms: killGraceMs,
+    max_output_bytes: maxOutputBytes,
+    first_output_ms: firstOutputMs,
+    stall_ms: stallMs,
+    mark: (0, import_chunk_BA7CKLLN.toHex)(random.subarray(6)),
+    launcher,
+    environment: { digest: (0, import_chunk_BA7CKLLN.environmentDigest)(key), credentials: (0, import_chunk_HDZ43QIN.credentialNames)() }
+  };
+  return { ...unsigned, mac: await (0, import_chunk_BA7CKLLN.macOf)(unsigned, key) };
+}
+function stageJob(root, spec, stage) {
+  (0, import_chunk_DUQLCV7D.createFolder)(stage);
+  (0, import_chunk_DUQLCV7D.writeJson)(`${stage}/spec.json`, spec);
+  (0, import_chunk_DUQLCV7D.createFolder)(`${stage}/waiters`);
+  (0, import_chunk_DUQLCV7D.writeFile)((0, import_chunk_HDZ43QIN.jobPaths)(root.folder, spec.id).marker, "", { sync: false });
+}
+function claimOf(spec, request) {
+  return { id: spec.id, asked: askedOf(request), launcher: spec.launcher };
+}
+async function takeOver(root, holder, request) {
+  await finishClaim(root.folder, holder);
+  if (holder.asked !== askedOf(request)) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot use --once-key ${JSON.stringify(request.onceKey)}: job ${holder.id} has this key and another request`,
+      `look at it with: ${import_chunk_KKONYWO7.nextCommands.observe(holder.id, root.option)}`
+    );
+  }
+  return { id: holder.id, isNew: false };
+}
+function askedOf(request) {
+  const { owner: _owner, label: _label, onceKey: _key, ...asked } = request;
+  return (0, import_chunk_BA7CKLLN.hashOf)((0, import_chunk_BA7CKLLN.canonical)(asked));
+}
+function undo(paths, stage) {
+  try {
+    for (const target of [stage, paths.folder, paths.marker]) (0, import_chunk_OMHQQKXJ.removeTree)(target);
+  } catch {
+  }
+}
+function launchError(root, error) {
+  const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
+  if (error instanceof import_chunk_NVPF5LEY.FaultError || code === void 0) return error;
+  return new import_chunk_NVPF5LEY.FaultError(
+    "state_unusable",
+    `cannot write into the state folder ${root.folder} (${code})`,
+    "use another place with --state-dir DIR or JOB_STATE_DIR"
+  );
+}
+function launchWords(input) {
+  const onceKey = input.text("once-key") ?? null;
+  if (onceKey === "") throw (0, import_chunk_NVPF5LEY.usageError)('cannot take --once-key "": a key needs at least one character');
+  return { owner: input.text("owner") ?? import_chunk_HDZ43QIN.variables.owner() ?? null, label: input.text("label") ?? null, onceKey };
+}
+function checkLaunchOptions(input) {
+  if (input.has("wait-timeout") && !input.has("wait")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");
+  input.duration("wait-timeout");
+  for (const other of ["json", "wait"]) {
+    if (input.has("id-only") && input.has(other)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`);
+  }
+}
+async function launchAndTell(context, input, request, isSynchronous = false) {
+  checkLaunchOptions(input);
+  const root = context.root(input);
+  return tellLaunched(context, input, root, await launch(root, request), isSynchronous);
+}
+async function tellLaunched(context, input, root, launched, isSynchronous) {
+  if (input.has("wait") || isSynchronous) {
+    const { waitAndTell } = await Promise.resolve().then(() => __toESM(load("./collecting-2M5RAR3B.js")));
+    context.tell(`job ${launched.id}`);
+    const timeoutMs = input.duration("wait-timeout") ?? Number.MAX_SAFE_INTEGER;
+    return waitAndTell(context, root, [launched.id], {
+      mode: "all",
+      timeoutMs,
+      heartbeatMs: null,
+      isJson: input.has("json")
+    });
+  }
+  return tellLaunch(root, launched, input);
+}
+function tellLaunch(root, launched, input) {
+  const { id, isNew } = launched;
+  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
+` };
+  const paths = (0, import_chunk_HDZ43QIN.jobPaths)(root.folder, id);
+  const commands = {
+    wait: import_chunk_KKONYWO7.nextCommands.wait(id, root.option),
+    observe: import_chunk_KKONYWO7.nextCommands.observe(id, root.option),
+    cancel: import_chunk_KKONYWO7.nextCommands.cancel(id, root.option)
+  };
+  if (input.has("json")) {
+    return {
+      code: import_chunk_6PFAPK5K.exitCodes.done,
+      json: {
+        id,
+        new: isNew,
+        folder: paths.folder,
+        result_path: paths.result,
+        output_path: paths.output,
+        next: commands
+      }
+    };
+  }
+  const lines = [
+    `job ${id}${isNew ? "" : " (this once-key had it already; nothing was started)"}`,
+    `collect: ${commands.wait}`,
+    `observe: ${commands.observe}`,
+    `result:  ${paths.result}`
+  ];
+  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${lines.join("\n")}
+` };
+}
+var run = {
+  name: "run",
+  summary: "run a long command as a job",
+  form: "[options] -- COMMAND ARG...",
+  words: { min: 0, max: 0, rest: true },
+  options: {
+    timeout: {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_CRABIWOM.limits.runTimeout,
+      help: "hard limit, counted from launch (default 24h, at most 30d)"
+    },
+    deadline: { kind: "duration", value: "D", range: import_chunk_CRABIWOM.limits.runTimeout, help: "the same as --timeout" },
+    "kill-after": {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_CRABIWOM.limits.runKillGrace,
+      help: "time between TERM and KILL (default 30s)"
+    },
+    cwd: { kind: "text", value: "DIR", help: "folder to run in (default: here)" },
+    shell: { kind: "flag", help: "give the one word after -- to /bin/sh -c" },
+    "success-exit": {
+      kind: "count",
+      value: "N",
+      range: { default: 0, min: 0, max: 255 },
+      help: "the exit code that means success (default 0)"
+    },
+    "max-output": {
+      kind: "size",
+      value: "SIZE",
+      range: import_chunk_CRABIWOM.limits.maxOutput,
+      help: "cap of each output file on disk (default 64M)"
+    },
+    "first-output": {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_CRABIWOM.limits.optInLimit,
+      help: "end it when nothing was printed by then"
+    },
+    "stall-after": {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_CRABIWOM.limits.optInLimit,
+      help: "end it when nothing was printed for that long"
+    },
+    "keep-children": { kind: "flag", help: "leave processes alone that the command left behind" },
+    ...import_chunk_JJRSGJW4.launchOptions
+  },
+  notes: "The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",
+  examples: [
+    "run -- make test",
+    "run --timeout 2h --once-key nightly -- python3 train.py --epochs 10",
+    "run --shell -- 'make && make install'"
+  ],
+  async run(context, input) {
+    const cwd = folderOf(context, input);
+    const timeout = limitOf(input);
+    return launchAndTell(context, input, {
+      kind: "run",
+      verb: "run",
+      ...launchWords(input),
+      cwd,
+      deadlineMs: timeout,
+      killGraceMs: input.durationOrDefault("kill-after"),
+      maxOutputBytes: input.size("max-output") ?? import_chunk_CRABIWOM.limits.maxOutput.default,
+      firstOutputMs: input.duration("first-output") ?? null,
+      stallMs: input.duration("stall-after") ?? null,
+      lineage: null,
+      run: commandOf(input, cwd),
+      staff: null
+    });
+  }
+};
+function limitOf(input) {
+  if (input.has("timeout") && input.has("deadline"))
+    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");
+  return input.has("deadline") ? input.durationOrDefault("deadline") : input.durationOrDefault("timeout");
+}
+function folderOf(context, input) {
+  const folder = import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
+  if (!(0, import_chunk_OMHQQKXJ.isFolder)(folder))
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot run in ${folder}: there is no such folder`,
+      "name an existing one with --cwd DIR"
+    );
+  return (0, import_chunk_OMHQQKXJ.realPath)(folder);
+}
+function commandOf(input, cwd) {
+  const words = input.rest ?? [];
+  const parts = { success_exit: input.count("success-exit") ?? 0, keep_children: input.has("keep-children") };
+  if (input.has("shell")) {
+    if (words.length !== 1)
+      throw (0, import_chunk_NVPF5LEY.usageError)(
+        `cannot take ${words.length} words with --shell: it needs the whole command line as one word after --`
+      );
+    return { argv: ["/bin/sh", "-c", words[0]], program: "/bin/sh", ...parts };
+  }
+  const name = words[0];
+  const program = (0, import_chunk_HDZ43QIN.findProgram)(name, cwd);
+  if (program === void 0) throw missingProgram(name, cwd);
+  return { argv: words, program, ...parts };
+}
+function missingProgram(name, cwd) {
+  const where = name.includes("/") ? `no executable file of that name (looked from ${cwd})` : `it is not on PATH (${import_chunk_HDZ43QIN.variables.searchPath() || "empty"})`;
+  return new import_chunk_NVPF5LEY.FaultError("preflight", `cannot run ${JSON.stringify(name)}: ${where}`, "give the path of the program");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  checkLaunchOptions,
+  folderOf,
+  launch,
+  launchAndTell,
+  launchWords,
+  missingProgram,
+  run,
+  tellLaunched
+});
+
+//# part chunk-NVPF5LEY.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  FaultError: () => FaultError,
+  errnoOf: () => errnoOf,
+  messageOf: () => messageOf,
+  usageError: () => usageError
+});
+module.exports = __toCommonJS(stdin_exports);
+var FaultError = class extends Error {
+  code;
+  next;
+  constructor(code, message, next = null) {
+    super(message);
+    this.name = "FaultError";
+    this.code = code;
+    this.next = next;
+  }
+};
+function usageError(message, next = null) {
+  return new FaultError("usage", message, next);
+}
+function errnoOf(error) {
+  if (typeof error !== "object" || error === null || !("code" in error)) return void 0;
+  return typeof error.code === "string" ? error.code : void 0;
+}
+function messageOf(error) {
+  return error instanceof Error ? error.message : String(error);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  FaultError,
+  errnoOf,
+  messageOf,
+  usageError
+});
+
+//# part chunk-OMHQQKXJ.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  cutFile: () => cutFile,
+  exists: () => exists,
+  factsOf: () => factsOf,
+  isExecutable: () => isExecutable,
+  isFolder: () => isFolder,
+  isWritable: () => isWritable,
+  listNames: () => listNames,
+  moveFolder: () => moveFolder,
+  realPath: () => realPath,
+  removeTree: () => removeTree,
+  touch: () => touch
+});
+module.exports = __toCommonJS(stdin_exports);
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_fs = require("node:fs");
+function factsOf(target) {
+  const stat = (0, import_node_fs.lstatSync)(target, { throwIfNoEntry: false });
+  if (!stat) return void 0;
+  const kind = stat.isSymbolicLink() ? "link" : stat.isDirectory() ? "folder" : stat.isFile() ? "file" : "other";
+  return {
+    kind,
+    uid: stat.uid,
+    mode: stat.mode & 4095,
+    size: stat.size,
+    allocated: stat.blocks * 512,
+    modifiedMs: stat.mtimeMs
+  };
+}
+function exists(target) {
+  return (0, import_node_fs.existsSync)(target);
+}
+function listNames(folder) {
+  try {
+    return (0, import_node_fs.readdirSync)(folder);
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return [];
+    throw error;
+  }
+}
+function isFolder(target) {
+  return (0, import_node_fs.statSync)(target, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+function isExecutable(target) {
+  if (!(0, import_node_fs.statSync)(target, { throwIfNoEntry: false })?.isFile()) return false;
+  return isAllowed(target, import_node_fs.constants.X_OK);
+}
+function isWritable(target) {
+  return isAllowed(target, import_node_fs.constants.W_OK);
+}
+function realPath(target) {
+  return (0, import_node_fs.realpathSync)(target);
+}
+function moveFolder(from, to) {
+  try {
+    (0, import_node_fs.renameSync)(from, to);
+    return true;
+  } catch (error) {
+    if (["ENOTEMPTY", "EEXIST", "ENOENT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return false;
+    throw error;
+  }
+}
+function removeTree(target) {
+  (0, import_node_fs.rmSync)(target, { recursive: true, force: true });
+}
+function touch(file, atMs) {
+  try {
+    (0, import_node_fs.utimesSync)(file, atMs / 1e3, atMs / 1e3);
+    return true;
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return false;
+    throw error;
+  }
+}
+function cutFile(file, length) {
+  (0, import_node_fs.truncateSync)(file, length);
+}
+function isAllowed(target, mode) {
+  try {
+    (0, import_node_fs.accessSync)(target, mode);
+    return true;
+  } catch {
+    return false;
+  }
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  cutFile,
+  exists,
+  factsOf,
+  isExecutable,
+  isFolder,
+  isWritable,
+  listNames,
+  moveFolder,
+  realPath,
+  removeTree,
+  touch
+});
+
+//# part chunk-OU7AZITV.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  makeCgroup: () => makeCgroup,
+  removeCgroup: () => removeCgroup,
+  terminate: () => terminate,
+  treeOf: () => treeOf
+});
+module.exports = __toCommonJS(stdin_exports);
+var import_chunk_JTMIMYBV = load("./chunk-JTMIMYBV.js");
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
+var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
+var import_node_fs = require("node:fs");
+var import_node_path = __toESM(require("node:path"));
+var prefix = "job-companion-";
+function makeCgroup(id) {
+  const own = ownCgroup();
+  if (own === void 0) return null;
+  const folder = import_node_path.default.join(own, `${prefix}${id}`);
+  try {
+    (0, import_node_fs.mkdirSync)(folder);
+    return folder;
+  } catch {
+    return null;
+  }
+}
+function listCgroup(folder, id) {
+  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return [];
+  return pidsIn(folder);
+}
+function removeCgroup(folder, id) {
+  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return;
+  try {
+    removeEmpty(folder);
+    if (import_node_path.default.basename(import_node_path.default.dirname(folder)).startsWith(prefix)) (0, import_node_fs.rmdirSync)(import_node_path.default.dirname(folder));
+  } catch {
+  }
+}
+function removeEmpty(folder) {
+  for (const name of (0, import_chunk_OMHQQKXJ.listNames)(folder)) if (!name.includes(".")) removeEmpty(import_node_path.default.join(folder, name));
+  (0, import_node_fs.rmdirSync)(folder);
+}
+function pidsIn(folder) {
+  const text = readOrEmpty(import_node_path.default.join(folder, "cgroup.procs"));
+  const own = text.split("\n").map(Number).filter((pid) => pid > 1);
+  const inner = (0, import_chunk_OMHQQKXJ.listNames)(folder).filter(
+    (name) => !name.startsWith(prefix) && !/^(?:cgroup|cpu|memory|io|pids|cpuset|hugetlb|rdma|misc)\./.test(name)
+  );
+  return [...own, ...inner.flatMap((name) => pidsIn(import_node_path.default.join(folder, name)))];
+}
+function ownCgroup() {
+  const mount = mountPoint();
+  const line = readOrEmpty("/proc/self/cgroup").split("\n").find((one) => one.startsWith("0::"));
+  return mount === void 0 || line === void 0 ? void 0 : import_node_path.default.join(mount, line.slice(3));
+}
+function mountPoint() {
+  const line = readOrEmpty("/proc/self/mounts").split("\n").find((one) => one.split(" ")[2] === "cgroup2");
+  return line?.split(" ")[1];
+}
+function isBelowMount(folder) {
+  const mount = mountPoint();
+  return mount !== void 0 && import_node_path.default.resolve(folder) === folder && folder.startsWith(`${mount}/`);
+}
+function readOrEmpty(file) {
+  try {
+    return (0, import_node_fs.readFileSync)(file, "utf8");
+  } catch {
+    return "";
+  }
+}
+function treeOf(spec, paths, who) {
+  const living = (identity) => identity && (0, import_chunk_F57YPL34.livenessOf)(identity) === "alive" ? [identity.pid] : [];
+  const cgroup = (0, import_chunk_JTMIMYBV.readWorker)(paths);
+  const folder = cgroup.kind === "ok" ? cgroup.value.cgroup ?? null : null;
+  const shim = who.shim && isHere(who.shim) ? who.shim : null;
+  const atShimPid = shim ? (0, import_chunk_F57YPL34.readProcess)(shim.pid) : void 0;
+  const isStranger = atShimPid !== void 0 && atShimPid.start !== shim?.start_token;
+  const guards = ((0, import_chunk_DUQLCV7D.readText)(paths.guardMark, 64) ?? "").trim().split(" ").map(Number).filter((pid) => pid > 1);
+  return {
+    mark: spec.mark,
+    session: shim && !isStranger ? shim.pid : null,
+    since: isHere(spec.launcher) ? Number(spec.launcher.start_token) || 0 : 0,
+    roots: [...living(shim), ...living(who.child)],
+    spared: [...living(who.worker), ...living(shim)],
+    counted: () => listCgroup(folder, spec.id),
+    guards: living(shim).length > 0 ? guards : [],
+    known: /* @__PURE__ *<>/ new Map()
+  };
+}
+function isHere(identity) {
+  return identity.boot_id === (0, import_chunk_F57YPL34.bootId)() && identity.pid_ns === (0, import_chunk_F57YPL34.pidNamespace)();
+}
+function findMembers(tree) {
+  const rows = (0, import_chunk_F57YPL34.readProcesses)().filter((row) => !(0, import_chunk_F57YPL34.isDeadState)(row.state) && !(Number(row.start) < tree.since));
+  const marks = /* @__PURE__ *<>/ new Map();
+  const markOf = (pid) => {
+    if (!marks.has(pid)) marks.set(pid, (0, import_chunk_F57YPL34.readProcessVariable)(pid, import_chunk_HDZ43QIN.markVariable));
+    return marks.get(pid);
+  };
+  const counted = new Set(tree.counted());
+  const isForeign = (pid) => (markOf(pid) ?? tree.mark) !== tree.mark;
+  const members = /* @__PURE__ *<>/ new Map();
+  for (const row of rows) {
+    const inSession = tree.session !== null && (row.session === tree.session || row.group === tree.session);
+    const isKnown = tree.known.get(row.pid) === row.start || tree.roots.includes(row.pid) || counted.has(row.pid);
+    if (markOf(row.pid) === tree.mark || (inSession || isKnown) && !isForeign(row.pid)) members.set(row.pid, row);
+  }
+  for (let grew = true; grew; ) {
+    grew = false;
+    for (const row of rows) {
+      if (members.has(row.pid) || !members.has(row.parent) || isForeign(row.pid)) continue;
+      members.set(row.pid, row);
+      grew = true;
+    }
+  }
+  const found = [];
+  for (const row of members.values()) {
+    if (isSpared(row, tree)) continue;
+    tree.known.set(row.pid, row.start);
+    found.push({ pid: row.pid, start: row.start, name: row.name });
+  }
+  return found;
+}
+function isSpared(row, tree) {
+  if (row.pid === process.pid || tree.spared.includes(row.pid)) return true;
+  return tree.guards.includes(row.pid) || tree.guards.includes(row.parent);
+}
+async function terminate(tree, options) {
+  const report = { step: "none", ended: [], survivors: [] };
+  const seen = /* @__PURE__ *<>/ new Map();
+  const told = /* @__PURE__ *<>/ new Set();
+  const note = (members) => {
+    for (const member of members) seen.set(member.pid, member);
+    return members;
+  };
+  let left = note(findMembers(tree));
+  if (left.length === 0) return report;
+  report.step = "term";
+  const termUntil = (0, import_chunk_HDZ43QIN.monotonicMs)() + options.graceMs;
+  for (let pause = 5; left.length > 0 && (0, import_chunk_HDZ43QIN.monotonicMs)() < termUntil; pause = Math.min(pause * 2, 100)) {
+    for (const member of left) if (!told.has(member.pid) && signal(member, "SIGTERM")) told.add(member.pid);
+    await (0, import_chunk_HDZ43QIN.sleep)(Math.min(pause, Math.max(1, termUntil - (0, import_chunk_HDZ43QIN.monotonicMs)())));
+    left = note(stillThere(left, tree));
+  }
+  if (left.length > 0) {
+    report.step = "kill";
+    const killUntil = (0, import_chunk_HDZ43QIN.monotonicMs)() + options.settleMs;
+    for (let pause = 5; left.length > 0 && (0, import_chunk_HDZ43QIN.monotonicMs)() < killUntil; pause = Math.min(pause * 2, 200)) {
+      for (const member of left) signal(member, "SIGKILL");
+      await (0, import_chunk_HDZ43QIN.sleep)(pause);
+      left = note(findMembers(tree));
+    }
+  }
+  report.survivors = left;
+  report.ended = [...seen.values()].filter((member) => !left.some((one) => one.pid === member.pid));
+  return report;
+}
+function stillThere(members, tree) {
+  const living = members.filter(isAlive);
+  return living.length > 0 ? living : findMembers(tree);
+}
+function isAlive(member) {
+  const row = (0, import_chunk_F57YPL34.readProcess)(member.pid);
+  return row !== void 0 && row.start === member.start && !(0, import_chunk_F57YPL34.isDeadState)(row.state);
+}
+function signal(member, name) {
+  if (!isAlive(member)) return false;
+  try {
+    process.kill(member.pid, name);
+    return true;
+  } catch {
+    return false;
+  }
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  makeCgroup,
+  removeCgroup,
+  terminate,
+  treeOf
+});
+
+//# part chunk-P6OIJNQ7.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  mayAct: () => mayAct
+});
+module.exports = __toCommonJS(stdin_exports);
+var import_chunk_JTMIMYBV = load("./chunk-JTMIMYBV.js");
+var import_chunk_BA7CKLLN = load("./chunk-BA7CKLLN.js");
+var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
+var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+async function mayAct(view) {
+  if (!view.spec || !(0, import_chunk_OMHQQKXJ.isWritable)(view.paths.folder)) return false;
+  const namespace = view.worker?.worker.pid_ns ?? view.launch?.worker.pid_ns ?? view.spec.launcher.pid_ns;
+  const isHere = namespace === (0, import_chunk_F57YPL34.pidNamespace)() || view.isOtherBoot;
+  return (isHere || (0, import_chunk_JTMIMYBV.conditionOf)(view) === "lost") && await (0, import_chunk_BA7CKLLN.isGenuine)(view.spec, (0, import_chunk_BA7CKLLN.readKey)());
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  mayAct
+});
+
+//# part chunk-POWELVIK.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  formatDuration: () => formatDuration,
+  parseDuration: () => parseDuration
+});
+module.exports = __toCommonJS(stdin_exports);
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
+var require_ms = (0, import_chunk_JSBRDJBE.__commonJS)({
+  "node_modules/ms/index.js"(exports2, module2) {
+    var s = 1e3;
+    var m = s * 60;
+    var h = m * 60;
+    var d = h * 24;
+    var w = d * 7;
+    var y = d * 365.25;
+    module2.exports = function(val, options) {
+      options = options || {};
+      var type = typeof val;
+      if (type === "string" && val.length > 0) {
+        return parse(val);
+      } else if (type === "number" && isFinite(val)) {
+        return options.long ? fmtLong(val) : fmtShort(val);
+      }
+      throw new Error(
+        "val is not a non-empty string or a valid number. val=" + JSON.stringify(val)
+      );
+    };
+    function parse(str) {
+      str = String(str);
+      if (str.length > 100) {
+        return;
+      }
+      var match = /^(-?(?:\d+)?\.?\d+) *(milliseconds?|msecs?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d|weeks?|w|years?|yrs?|y)?$/i.exec(
+        str
+      );
+      if (!match) {
+        return;
+      }
+      var n = parseFloat(match[1]);
+      var type = (match[2] || "ms").toLowerCase();
+      switch (type) {
+        case "years":
+        case "year":
+        case "yrs":
+        case "yr":
+        case "y":
+          return n * y;
+        case "weeks":
+        case "week":
+        case "w":
+          return n * w;
+        case "days":
+        case "day":
+        case "d":
+          return n * d;
+        case "hours":
+        case "hour":
+        case "hrs":
+        case "hr":
+        case "h":
+          return n * h;
+        case "minutes":
+        case "minute":
+        case "mins":
+        case "min":
+        case "m":
+          return n * m;
+        case "seconds":
+        case "second":
+        case "secs":
+        case "sec":
+        case "s":
+          return n * s;
+        case "milliseconds":
+        case "millisecond":
+        case "msecs":
+        case "msec":
+        case "ms":
+          return n;
+        default:
+          return void 0;
+      }
+    }
+    function fmtShort(ms2) {
+      var msAbs = Math.abs(ms2);
+      if (msAbs >= d) {
+        return Math.round(ms2 / d) + "d";
+      }
+      if (msAbs >= h) {
+        return Math.round(ms2 / h) + "h";
+      }
+      if (msAbs >= m) {
+        return Math.round(ms2 / m) + "m";
+      }
+      if (msAbs >= s) {
+        return Math.round(ms2 / s) + "s";
+      }
+      return ms2 + "ms";
+    }
+    function fmtLong(ms2) {
+      var msAbs = Math.abs(ms2);
+      if (msAbs >= d) {
+        return plural(ms2, msAbs, d, "day");
+      }
+      if (msAbs >= h) {
+        return plural(ms2, msAbs, h, "hour");
+      }
+      if (msAbs >= m) {
+        return plural(ms2, msAbs, m, "minute");
+      }
+      if (msAbs >= s) {
+        return plural(ms2, msAbs, s, "second");
+      }
+      return ms2 + " ms";
+    }
+    function plural(ms2, msAbs, n, name) {
+      var isPlural = msAbs >= n * 1.5;
+      return Math.round(ms2 / n) + " " + name + (isPlural ? "s" : "");
+    }
+  }
+});
+var import_ms = (0, import_chunk_JSBRDJBE.__toESM)(require_ms(), 1);
+var whole = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/;
+var part = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;
+function parseDuration(text, option, range) {
+  const upTo = range.max >= Number.MAX_SAFE_INTEGER ? "on" : `to ${formatDuration(range.max)}`;
+  const allowed = `allowed: ${formatDuration(range.min)} ${upTo}, written like 90s, 10m, 1h30m or 250ms`;
+  if (!whole.test(text)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot read ${option}: ${JSON.stringify(text)} is no duration; ${allowed}`);
+  let total = 0;
+  for (const [piece] of text.matchAll(part)) total += (0, import_ms.default)(piece);
+  total = Math.round(total);
+  if (total < range.min || total > range.max) {
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take ${option} ${text}: it is out of range; ${allowed}`);
+  }
+  return total;
+}
+function formatDuration(value) {
+  if (value < 1e3) return `${Math.round(value)}ms`;
+  if (value < 6e4) return `${trim(value / 1e3)}s`;
+  const units = [
+    ["d", 864e5],
+    ["h", 36e5],
+    ["m", 6e4],
+    ["s", 1e3]
+  ];
+  let rest = Math.round(value / 1e3) * 1e3;
+  let text = "";
+  for (const [unit, size] of units) {
+    if (unit === "d" && rest < 2 * size) continue;
+    const count = Math.floor(rest / size);
+    rest -= count * size;
+    if (count > 0) text += `${count}${unit}`;
+  }
+  return text;
+}
+function trim(value) {
+  return String(Math.floor(value * 10) / 10);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  formatDuration,
+  parseDuration
+});
+
+//# part chunk-TFEMYLSK.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  formatSize: () => formatSize,
+  parseSize: () => parseSize
+});
+module.exports = __toCommonJS(stdin_exports);
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var units = { "": 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3 };
+function parseSize(text, option, range) {
+  const match = /^(\d+)([KMG]?)(?:i?B)?$/.exec(text);
+  const value = match ? Number(match[1]) * (units[match[2] ?? ""] ?? 1) : Number.NaN;
+  if (!Number.isSafeInteger(value) || value < range.min || value > range.max) {
+    throw (0, import_chunk_NVPF5LEY.usageError)(
+      `cannot take ${option} ${JSON.stringify(text)}: allowed are ${formatSize(range.min)} to ${formatSize(range.max)}, written like 64M`
+    );
+  }
+  return value;
+}
+function formatSize(bytes) {
+  if (bytes < 1024) return `${bytes} B`;
+  if (bytes < 1024 ** 2) return `${(bytes / 1024).toFixed(1)} KiB`;
+  if (bytes < 1024 ** 3) return `${(bytes / 1024 ** 2).toFixed(1)} MiB`;
+  return `${(bytes / 1024 ** 3).toFixed(1)} GiB`;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  formatSize,
+  parseSize
+});
+
+//# part chunk-UJBB6XHH.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -2010,7 +4395,7 @@ var import_chunk_6ORGBLLO = load("./chunk-6ORGBLLO.js");
 var import_chunk_XVXFMIUV = load("./chunk-XVXFMIUV.js");
 var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
 var import_chunk_JTMIMYBV = load("./chunk-JTMIMYBV.js");
-var import_chunk_VBETOB37 = load("./chunk-VBETOB37.js");
+var import_chunk_LGGQNQKJ = load("./chunk-LGGQNQKJ.js");
 var import_chunk_G7QAJNS3 = load("./chunk-G7QAJNS3.js");
 var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
@@ -3558,11 +5943,11 @@ function decode2(bytes) {
   }
 }
 async function launchStaff(context, input, job) {
-  (0, import_chunk_VBETOB37.checkLaunchOptions)(input);
+  (0, import_chunk_LGGQNQKJ.checkLaunchOptions)(input);
   const request = {
     kind: "staff",
     verb: job.verb,
-    ...(0, import_chunk_VBETOB37.launchWords)(input),
+    ...(0, import_chunk_LGGQNQKJ.launchWords)(input),
     cwd: job.cwd,
     deadlineMs: input.durationOrDefault("timeout"),
     killGraceMs: import_chunk_CRABIWOM.limits.staffKillGrace.default,
@@ -3574,14 +5959,14 @@ async function launchStaff(context, input, job) {
     staff: job.staff
   };
   const { resume, backend } = job.staff;
-  if (resume === null) return (0, import_chunk_VBETOB37.launchAndTell)(context, input, request, job.isSynchronous);
+  if (resume === null) return (0, import_chunk_LGGQNQKJ.launchAndTell)(context, input, request, job.isSynchronous);
   const root = context.root(input);
   (0, import_chunk_G7QAJNS3.ensureRoot)(root.folder);
   const launched = await (0, import_chunk_XVXFMIUV.withLock)((0, import_chunk_HDZ43QIN.rootPaths)(root.folder).lock, async () => {
     requireFreeConversation(root, backend, resume);
-    return (0, import_chunk_VBETOB37.launch)(root, request);
+    return (0, import_chunk_LGGQNQKJ.launch)(root, request);
   });
-  return (0, import_chunk_VBETOB37.tellLaunched)(context, input, root, launched, job.isSynchronous);
+  return (0, import_chunk_LGGQNQKJ.tellLaunched)(context, input, root, launched, job.isSynchronous);
 }
 function profileOf(input, fallback) {
   return input.text("profile") ?? fallback;
@@ -3596,2058 +5981,6 @@ function freshStaff(input, words) {
   makeStaffPart,
   profileOf,
   taskOf
-});
-
-//# part chunk-EPEDYOTG.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  startWorker: () => startWorker
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_HBGCQMRM = load("./chunk-HBGCQMRM.js");
-var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
-async function startWorker(root, spec, job, generation) {
-  const engine = (0, import_chunk_HBGCQMRM.findEngine)(spec.engine) ?? import_chunk_HBGCQMRM.defaultEngine;
-  const worker = await engine.start({ stateRoot: root, id: spec.id, mark: spec.mark, logFile: job.paths.workerLog });
-  (0, import_chunk_DUQLCV7D.writeJson)(job.paths.launch, { worker, generation }, { sync: false });
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  startWorker
-});
-
-//# part chunk-F57YPL34.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  bootId: () => bootId,
-  identityOf: () => identityOf,
-  installBootId: () => installBootId,
-  installPs: () => installPs,
-  isDeadState: () => isDeadState,
-  isIdentity: () => isIdentity,
-  livenessOf: () => livenessOf,
-  ownIdentity: () => ownIdentity,
-  parseStat: () => parseStat,
-  pidNamespace: () => pidNamespace,
-  readProcess: () => readProcess,
-  readProcessVariable: () => readProcessVariable,
-  readProcesses: () => readProcesses,
-  sameIdentity: () => sameIdentity,
-  signalIdentity: () => signalIdentity
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_fs = require("node:fs");
-var import_node_fs2 = require("node:fs");
-var isLinux = process.platform === "linux";
-var readPs = () => [];
-function installPs(read) {
-  readPs = read;
-}
-function readProcess(pid) {
-  if (!Number.isSafeInteger(pid) || pid <= 1) return void 0;
-  return isLinux ? readProc(pid) : readPs(["-p", String(pid)])[0];
-}
-function readProcesses() {
-  if (!isLinux) return readPs(["-ax"]);
-  const rows = [];
-  for (const name of (0, import_chunk_OMHQQKXJ.listNames)("/proc")) {
-    if (!/^\d+$/.test(name)) continue;
-    const row = readProc(Number(name));
-    if (row) rows.push(row);
-  }
-  return rows;
-}
-function readProcessVariable(pid, name) {
-  const text = isLinux ? readWhole(`/proc/${pid}/environ`) : void 0;
-  if (text === void 0) return void 0;
-  const at = text.startsWith(`${name}=`) ? 0 : text.indexOf(`\0${name}=`) + 1;
-  if (at === 0 && !text.startsWith(`${name}=`)) return void 0;
-  const from = at + name.length + 1;
-  const end = text.indexOf("\0", from);
-  return text.slice(from, end < 0 ? void 0 : end);
-}
-function parseStat(text) {
-  const open = text.indexOf("(");
-  const close = text.lastIndexOf(")");
-  const rest = text.slice(close + 2).split(" ");
-  const pid = Number.parseInt(text.slice(0, open), 10);
-  if (open < 0 || close < open || rest.length < 20 || !Number.isSafeInteger(pid)) return void 0;
-  return {
-    pid,
-    state: rest[0] ?? "",
-    parent: Number(rest[1]),
-    group: Number(rest[2]),
-    session: Number(rest[3]),
-    cpu: Number(rest[11]) + Number(rest[12]),
-    start: rest[19] ?? "",
-    name: text.slice(open + 1, close)
-  };
-}
-function readProc(pid) {
-  const text = readWhole(`/proc/${pid}/stat`);
-  return text === void 0 ? void 0 : parseStat(text);
-}
-function readWhole(file) {
-  try {
-    return (0, import_node_fs.readFileSync)(file, "latin1");
-  } catch {
-    return void 0;
-  }
-}
-var boot;
-var namespace;
-function installBootId(id) {
-  boot = id;
-}
-function bootId() {
-  boot ??= readBootId();
-  return boot;
-}
-function pidNamespace() {
-  namespace ??= process.platform === "linux" ? link("/proc/self/ns/pid") : process.platform;
-  return namespace;
-}
-function identityOf(pid) {
-  const row = readProcess(pid);
-  if (!row) return void 0;
-  return { pid, start_token: row.start, boot_id: bootId(), pid_ns: pidNamespace() };
-}
-function ownIdentity() {
-  return identityOf(process.pid) ?? { pid: process.pid, start_token: "", boot_id: bootId(), pid_ns: pidNamespace() };
-}
-function livenessOf(identity) {
-  if (!isIdentity(identity)) return "dead";
-  if (identity.boot_id !== bootId()) return "dead";
-  if (identity.pid_ns !== pidNamespace()) return "unknown";
-  const row = readProcess(identity.pid);
-  if (row) return row.start === identity.start_token && !isDeadState(row.state) ? "alive" : "dead";
-  return isHidden(identity.pid) ? "alive" : "dead";
-}
-function isDeadState(state) {
-  return state.startsWith("Z") || state.startsWith("X");
-}
-function sameIdentity(a, b) {
-  return a.pid === b.pid && a.start_token === b.start_token && a.boot_id === b.boot_id && a.pid_ns === b.pid_ns;
-}
-function isIdentity(value) {
-  if (typeof value !== "object" || value === null) return false;
-  const { pid, start_token, boot_id, pid_ns } = value;
-  return Number.isSafeInteger(pid) && pid > 1 && typeof start_token === "string" && start_token !== "" && typeof boot_id === "string" && typeof pid_ns === "string";
-}
-function signalIdentity(identity, signal) {
-  if (livenessOf(identity) !== "alive") return false;
-  try {
-    process.kill(identity.pid, signal);
-    return true;
-  } catch {
-    return false;
-  }
-}
-function isHidden(pid) {
-  try {
-    process.kill(pid, 0);
-    return false;
-  } catch (error) {
-    return (0, import_chunk_NVPF5LEY.errnoOf)(error) === "EPERM";
-  }
-}
-function readBootId() {
-  return (0, import_node_fs2.readFileSync)("/proc/sys/kernel/random/boot_id", "latin1").trim();
-}
-function link(target) {
-  try {
-    return (0, import_node_fs2.readlinkSync)(target);
-  } catch {
-    return "none";
-  }
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  bootId,
-  identityOf,
-  installBootId,
-  installPs,
-  isDeadState,
-  isIdentity,
-  livenessOf,
-  ownIdentity,
-  parseStat,
-  pidNamespace,
-  readProcess,
-  readProcessVariable,
-  readProcesses,
-  sameIdentity,
-  signalIdentity
-});
-
-//# part chunk-G7QAJNS3.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  checkRoot: () => checkRoot,
-  ensureRoot: () => ensureRoot,
-  locateRoot: () => locateRoot
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = __toESM(require("node:path"));
-var import_node_fs = require("node:fs");
-var import_node_path2 = __toESM(require("node:path"));
-function findWorktree(folder) {
-  for (let at = import_node_path2.default.resolve(folder); ; at = import_node_path2.default.dirname(at)) {
-    const facts = (0, import_chunk_OMHQQKXJ.factsOf)(import_node_path2.default.join(at, ".git"));
-    if (facts?.kind === "folder" || facts?.kind === "file") return at;
-    if (at === import_node_path2.default.dirname(at)) return void 0;
-  }
-}
-function tracksAnything(folder) {
-  const root = findWorktree(import_node_path2.default.dirname(folder));
-  if (root === void 0) return false;
-  const index = readIndex(root);
-  if (!index) return false;
-  const wanted = `${import_node_path2.default.relative(root, folder).split(import_node_path2.default.sep).join("/")}/`;
-  for (const name of indexNames(index)) {
-    if (name.startsWith(wanted)) return true;
-    if (name > wanted && name.slice(0, wanted.length) > wanted) return false;
-  }
-  return false;
-}
-function readIndex(root) {
-  try {
-    const dotGit = import_node_path2.default.join(root, ".git");
-    const folder = (0, import_chunk_OMHQQKXJ.isFolder)(dotGit) ? dotGit : linkedFolder(root, (0, import_node_fs.readFileSync)(dotGit, "utf8"));
-    const bytes = (0, import_node_fs.readFileSync)(import_node_path2.default.join(folder, "index"));
-    return bytes.toString("latin1", 0, 4) === "DIRC" ? bytes : void 0;
-  } catch {
-    return void 0;
-  }
-}
-function linkedFolder(root, text) {
-  return import_node_path2.default.resolve(root, text.replace(/^gitdir:\s*<>/, "").trim());
-}
-function* indexNames(bytes) {
-  const version = bytes.readUInt32BE(4);
-  if (version < 2 || version > 4) return;
-  let at = 12;
-  let name = "";
-  for (let left = bytes.readUInt32BE(8); left > 0 && at + 62 < bytes.length; left -= 1) {
-    const start = at;
-    const isExtended = version >= 3 && (bytes.readUInt16BE(at + 60) & 16384) !== 0;
-    at += isExtended ? 64 : 62;
-    let kept = 0;
-    if (version === 4) {
-      let byte = bytes[at++] ?? 0;
-      let strip = byte & 127;
-      while (byte & 128) {
-        byte = bytes[at++] ?? 0;
-        strip = strip + 1 << 7 | byte & 127;
-      }
-      kept = Math.max(0, name.length - strip);
-    }
-    const end = bytes.indexOf(0, at);
-    if (end < 0) return;
-    name = name.slice(0, kept) + bytes.toString("latin1", at, end);
-    at = version === 4 ? end + 1 : start + (end - start + 8 & ~7);
-    yield name;
-  }
-}
-var folderName = ".job-state";
-var elsewhere = "use another place with --state-dir DIR or JOB_STATE_DIR";
-function locateRoot(given) {
-  const named = given.option ?? given.variable;
-  if (named !== void 0) {
-    if (named === "") throw new import_chunk_NVPF5LEY.FaultError("usage", 'cannot use --state-dir "": it needs the path of a folder');
-    const folder = import_node_path.default.resolve(given.cwd, named);
-    return { folder, option: ["--state-dir", folder] };
-  }
-  const worktree = findWorktree(given.cwd);
-  if (worktree !== void 0) return { folder: import_node_path.default.join(worktree, folderName), option: [] };
-  for (let at = given.cwd; ; at = import_node_path.default.dirname(at)) {
-    const folder = import_node_path.default.join(at, folderName);
-    if ((0, import_chunk_OMHQQKXJ.factsOf)(folder)?.uid === userId() && (0, import_chunk_OMHQQKXJ.exists)((0, import_chunk_HDZ43QIN.rootPaths)(folder).meta)) return { folder, option: [] };
-    if (at === import_node_path.default.dirname(at)) return { folder: import_node_path.default.join(given.cwd, folderName), option: [] };
-  }
-}
-function checkRoot(folder) {
-  const facts = (0, import_chunk_OMHQQKXJ.factsOf)(folder);
-  if (!facts) return false;
-  if (facts.kind === "link") throw unusable(folder, "it is a symbolic link");
-  if (facts.kind !== "folder") throw unusable(folder, "it is no folder");
-  if (facts.uid !== userId()) throw unusable(folder, `it belongs to user ${facts.uid}, not to us (${userId()})`);
-  if ((facts.mode & 18) !== 0)
-    throw unusable(folder, `others may write into it (mode ${(facts.mode & 511).toString(8)})`);
-  let names;
-  try {
-    names = (0, import_chunk_OMHQQKXJ.listNames)(folder);
-  } catch (error) {
-    throw unusable(folder, `it cannot be read (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`);
-  }
-  if (names.length === 0) return false;
-  const meta = (0, import_chunk_DUQLCV7D.readJson)((0, import_chunk_HDZ43QIN.rootPaths)(folder).meta);
-  if (meta.kind !== "ok" || meta.value.tool !== "job-companion")
-    throw unusable(folder, "it holds files but no meta.json of ours");
-  if (typeof meta.value.schema !== "number" || meta.value.schema > 1) {
-    throw unusable(folder, `a newer release wrote it (schema ${String(meta.value.schema)}, known: 1)`);
-  }
-  if (tracksAnything(folder))
-    throw unusable(folder, "git tracks files in it, so a repository may have brought it along");
-  for (const name of ["active", "jobs", "once", "slots"]) {
-    const inner = (0, import_chunk_OMHQQKXJ.factsOf)(import_node_path.default.join(folder, name));
-    if (inner && (inner.kind !== "folder" || inner.uid !== userId()))
-      throw unusable(folder, `its ${name} is no folder of ours`);
-  }
-  return true;
-}
-function ensureRoot(folder) {
-  try {
-    if (checkRoot(folder)) {
-      if (!(0, import_chunk_OMHQQKXJ.isWritable)(folder)) throw unusable(folder, "it is not writable");
-      for (const name of ["active", "jobs", "once", "slots"]) (0, import_chunk_DUQLCV7D.createFolder)(import_node_path.default.join(folder, name));
-      return;
-    }
-    if ((0, import_chunk_OMHQQKXJ.exists)(folder)) {
-      fill(folder);
-      return;
-    }
-    const fresh = `${folder}.new-${process.pid}`;
-    (0, import_chunk_DUQLCV7D.createFolder)(fresh);
-    fill(fresh);
-    if (!(0, import_chunk_OMHQQKXJ.moveFolder)(fresh, folder)) (0, import_chunk_OMHQQKXJ.removeTree)(fresh);
-    checkRoot(folder);
-  } catch (error) {
-    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
-    throw unusable(folder, `it cannot be made or written (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? String(error)})`);
-  }
-}
-function fill(folder) {
-  const paths = (0, import_chunk_HDZ43QIN.rootPaths)(folder);
-  for (const inner of [paths.active, paths.once, paths.slots, paths.jobs]) (0, import_chunk_DUQLCV7D.createFolder)(inner);
-  (0, import_chunk_DUQLCV7D.writeFile)(paths.ignore, "*\n", { sync: false });
-  (0, import_chunk_DUQLCV7D.writeJson)(paths.meta, { schema: 1, tool: "job-companion", created_at: (0, import_chunk_HDZ43QIN.isoNow)() });
-}
-function unusable(folder, reason) {
-  return new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use the state folder ${folder}: ${reason}`, elsewhere);
-}
-function userId() {
-  return process.getuid?.() ?? 0;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  checkRoot,
-  ensureRoot,
-  locateRoot
-});
-
-//# part chunk-HBGCQMRM.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  compareIds: () => compareIds,
-  defaultEngine: () => defaultEngine,
-  findEngine: () => findEngine,
-  idTimeMs: () => idTimeMs,
-  isId: () => isId,
-  isIdPrefix: () => isIdPrefix,
-  makeId: () => makeId
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
-var idPattern = /^[a-z]{2,12}-[0-9a-z]{8,9}-[0-9a-z]{6}$/;
-var prefixPattern = /^[a-z]{2,12}(?:-[0-9a-z]{0,9}(?:-[0-9a-z]{0,6})?)?$/;
-function makeId(verb, nowMs, random) {
-  const digits = Array.from(random.subarray(0, 6), (byte) => (byte % 36).toString(36)).join("");
-  return `${verb}-${nowMs.toString(36)}-${digits}`;
-}
-function isId(text) {
-  return idPattern.test(text);
-}
-function isIdPrefix(text) {
-  return prefixPattern.test(text);
-}
-function idTimeMs(id) {
-  return Number.parseInt(id.split("-")[1] ?? "", 36);
-}
-function compareIds(a, b) {
-  return idTimeMs(a) - idTimeMs(b) || (a < b ? -1 : a > b ? 1 : 0);
-}
-var nodeOptions = ["--max-semi-space-size=1", "--no-warnings"];
-var local = {
-  id: "local",
-  async start(worker) {
-    const { spawnDetached } = await Promise.resolve().then(() => __toESM(load("./spawn-GLCVH4E6.js")));
-    const pid = spawnDetached({
-      program: process.execPath,
-      args: [...nodeOptions, (0, import_chunk_HDZ43QIN.companionFile)(), "_worker", worker.stateRoot, worker.id],
-      cwd: "/",
-      environment: (0, import_chunk_HDZ43QIN.workerEnvironment)(worker.mark),
-      logFile: worker.logFile
-    });
-    const identity = (0, import_chunk_F57YPL34.identityOf)(pid);
-    if (!identity) throw new Error(`cannot see the worker that was just started (pid ${pid})`);
-    return identity;
-  },
-  alive: import_chunk_F57YPL34.livenessOf,
-  signal: import_chunk_F57YPL34.signalIdentity
-};
-var engines = [local];
-function findEngine(id) {
-  return engines.find((engine) => engine.id === id);
-}
-var defaultEngine = local;
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  compareIds,
-  defaultEngine,
-  findEngine,
-  idTimeMs,
-  isId,
-  isIdPrefix,
-  makeId
-});
-
-//# part chunk-HDZ43QIN.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  atMonotonic: () => atMonotonic,
-  childEnvironment: () => childEnvironment,
-  companionFile: () => companionFile,
-  comparableEnvironment: () => comparableEnvironment,
-  configFolder: () => configFolder,
-  credentialNames: () => credentialNames,
-  findProgram: () => findProgram,
-  isoNow: () => isoNow,
-  isoOf: () => isoOf,
-  jobPaths: () => jobPaths,
-  markVariable: () => markVariable,
-  monotonicMs: () => monotonicMs,
-  nowMs: () => nowMs,
-  rootPaths: () => rootPaths,
-  selfWords: () => selfWords,
-  sleep: () => sleep,
-  stagePath: () => stagePath,
-  uncarriableNames: () => uncarriableNames,
-  variables: () => variables,
-  workerEnvironment: () => workerEnvironment
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_node_path = __toESM(require("node:path"));
-var import_node_path2 = __toESM(require("node:path"));
-var import_node_path3 = __toESM(require("node:path"));
-function nowMs() {
-  return Date.now();
-}
-function isoNow() {
-  return (/* @__PURE__ *<>/ new Date()).toISOString();
-}
-function isoOf(ms) {
-  return new Date(ms).toISOString();
-}
-function monotonicMs() {
-  return Number(process.hrtime.bigint() / 1000000n);
-}
-function sleep(ms) {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}
-var longest = 2 ** 31 - 1;
-function atMonotonic(atMs, fn) {
-  let timer;
-  const arm = () => {
-    const rest = atMs - monotonicMs();
-    if (rest <= 0) timer = setTimeout(fn, 0);
-    else timer = setTimeout(rest > longest ? arm : check, Math.min(rest, longest));
-  };
-  const check = () => monotonicMs() >= atMs ? fn() : arm();
-  arm();
-  return () => clearTimeout(timer);
-}
-var env = process.env;
-var carried = {
-  NODE_OPTIONS: "JOB_COMPANION_NODE_OPTIONS",
-  NODE_EXTRA_CA_CERTS: "JOB_COMPANION_EXTRA_CA_CERTS"
-};
-var markVariable = "JOB_COMPANION_MARK";
-var roleVariable = "JOB_COMPANION_ROLE";
-var variables = {
-  stateDir: () => env.JOB_STATE_DIR || void 0,
-  owner: () => env.JOB_OWNER || void 0,
-  searchPath: () => env.PATH ?? "",
-  home: () => env.HOME || void 0,
-  noColor: () => Boolean(env.NO_COLOR) || env.TERM === "dumb"
-};
-function configFolder() {
-  if (env.XDG_CONFIG_HOME && import_node_path.default.isAbsolute(env.XDG_CONFIG_HOME))
-    return import_node_path.default.join(env.XDG_CONFIG_HOME, "job-companion");
-  return env.HOME ? import_node_path.default.join(env.HOME, ".config", "job-companion") : void 0;
-}
-function workerEnvironment(mark) {
-  const result = definedOnly(env);
-  for (const [name, alias] of Object.entries(carried)) {
-    delete result[alias];
-    const value = result[name];
-    delete result[name];
-    if (value !== void 0) result[alias] = value;
-  }
-  return { ...result, [markVariable]: mark, [roleVariable]: "worker" };
-}
-function childEnvironment(own) {
-  const result = definedOnly(env);
-  for (const [name, alias] of Object.entries(carried)) {
-    const value = result[alias];
-    delete result[alias];
-    if (value !== void 0) result[name] = value;
-  }
-  for (const name of [...own.remove, "JOB_STATE_DIR", "OLDPWD", roleVariable]) delete result[name];
-  return { ...result, ...own.add, PWD: own.cwd, JOB_ID: own.id, JOB_OWNER: own.id, [markVariable]: own.mark };
-}
-function comparableEnvironment() {
-  const passing = /* @__PURE__ *<>/ new Set([
-    "_",
-    "PWD",
-    "OLDPWD",
-    "SHLVL",
-    "JOB_ID",
-    "JOB_OWNER",
-    "JOB_STATE_DIR",
-    markVariable,
-    "COLUMNS",
-    "LINES"
-  ]);
-  const given = definedOnly(env);
-  for (const [name, alias] of Object.entries(carried)) {
-    const value = given[alias];
-    delete given[alias];
-    if (value !== void 0) given[name] = value;
-  }
-  const names = Object.keys(given).filter((name) => !passing.has(name));
-  return names.sort().map((name) => `${name}=${given[name]}`).join("\0");
-}
-var credentialName = /(?:^|_)(?:API_?KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|ACCESS_KEY(?:_ID)?)$/i;
-function credentialNames() {
-  return Object.keys(env).filter((name) => credentialName.test(name)).sort();
-}
-function uncarriableNames() {
-  return Object.keys(env).filter((name) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)).sort();
-}
-function definedOnly(source) {
-  const result = {};
-  for (const [name, value] of Object.entries(source)) if (value !== void 0) result[name] = value;
-  return result;
-}
-function findProgram(name, cwd) {
-  if (name.includes("/")) {
-    const file = import_node_path2.default.resolve(cwd, name);
-    return (0, import_chunk_OMHQQKXJ.isExecutable)(file) ? file : void 0;
-  }
-  for (const folder of variables.searchPath().split(":")) {
-    const file = import_node_path2.default.resolve(cwd, folder || ".", name);
-    if ((0, import_chunk_OMHQQKXJ.isExecutable)(file)) return file;
-  }
-  return void 0;
-}
-function companionFile() {
-  return (0, import_chunk_OMHQQKXJ.realPath)(process.argv[1] ?? "");
-}
-function selfWords() {
-  const onPath = findProgram("node", "/");
-  const isSame = onPath !== void 0 && (0, import_chunk_OMHQQKXJ.realPath)(onPath) === (0, import_chunk_OMHQQKXJ.realPath)(process.execPath);
-  return [isSame ? "node" : process.execPath, companionFile()];
-}
-function rootPaths(folder) {
-  return {
-    meta: import_node_path3.default.join(folder, "meta.json"),
-    ignore: import_node_path3.default.join(folder, ".gitignore"),
-    config: import_node_path3.default.join(folder, "config.json"),
-    active: import_node_path3.default.join(folder, "active"),
-    once: import_node_path3.default.join(folder, "once"),
-    slots: import_node_path3.default.join(folder, "slots"),
-    jobs: import_node_path3.default.join(folder, "jobs"),
-    lock: import_node_path3.default.join(folder, "lock")
-  };
-}
-function jobPaths(root, id) {
-  const folder = `${root}/jobs/${id}`;
-  const at = (name) => `${folder}/${name}`;
-  return {
-    folder,
-    spec: at("spec.json"),
-    launch: at("launch.json"),
-    worker: at("worker.json"),
-    lease: at("lease.json"),
-    leaseFifo: at("lease.fifo"),
-    state: at("state.json"),
-    events: at("events.ndjson"),
-    snapshot: at("snapshot.json"),
-    output: at("output.log"),
-    error: at("error.log"),
-    workerLog: at("worker.log"),
-    prompt: at("prompt.txt"),
-    started: at("started"),
-    shimMark: at("started/shim"),
-    childMark: at("started/child"),
-    guardMark: at("started/guard"),
-    spawnFailed: at("started/spawn_failed"),
-    reason: at("started/reason"),
-    aliveFifo: at("started/alive.fifo"),
-    exit: at("exit.json"),
-    result: at("result.md"),
-    resultRecord: at("result.json"),
-    cancel: at("cancel.json"),
-    waiters: at("waiters"),
-    collected: at("collected.json"),
-    lock: at("lock"),
-    reserve: at("reserve"),
-    marker: `${root}/active/${id}`
-  };
-}
-function stagePath(root, id) {
-  return import_node_path3.default.join(root, "jobs", `.new-${id}`);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  atMonotonic,
-  childEnvironment,
-  companionFile,
-  comparableEnvironment,
-  configFolder,
-  credentialNames,
-  findProgram,
-  isoNow,
-  isoOf,
-  jobPaths,
-  markVariable,
-  monotonicMs,
-  nowMs,
-  rootPaths,
-  selfWords,
-  sleep,
-  stagePath,
-  uncarriableNames,
-  variables,
-  workerEnvironment
-});
-
-//# part chunk-HRJ36THT.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  findLatest: () => findLatest,
-  requireLatest: () => requireLatest
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_6ORGBLLO = load("./chunk-6ORGBLLO.js");
-var import_chunk_JTMIMYBV = load("./chunk-JTMIMYBV.js");
-var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-function findLatest(root, owner, accept = () => true) {
-  for (const id of (0, import_chunk_6ORGBLLO.listJobs)(root)) {
-    const spec = (0, import_chunk_JTMIMYBV.readSpec)((0, import_chunk_HDZ43QIN.jobPaths)(root, id));
-    if (spec.kind !== "ok") continue;
-    if (owner !== null && spec.value.owner !== owner) continue;
-    if (accept(id, spec.value)) return id;
-  }
-  return void 0;
-}
-function requireLatest(root, owner, what, accept) {
-  const id = findLatest(root.folder, owner, accept);
-  if (id !== void 0) return id;
-  const whose = owner === null ? "" : ` of owner ${owner}`;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "unknown_job",
-    `cannot find ${what}${whose} in the state folder ${root.folder}`,
-    (0, import_chunk_IEU6ZQWY.quoteWords)([...(0, import_chunk_HDZ43QIN.selfWords)(), "status", ...root.option])
-  );
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  findLatest,
-  requireLatest
-});
-
-//# part chunk-IEU6ZQWY.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  quoteWords: () => quoteWords
-});
-module.exports = __toCommonJS(stdin_exports);
-var plain = /^[A-Za-z0-9_@%+:,./=-]+$/;
-function quoteWord(word) {
-  if (plain.test(word)) return word;
-  return `'${word.replaceAll("'", `'\\''`)}'`;
-}
-function quoteWords(words) {
-  return words.map(quoteWord).join(" ");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  quoteWords
-});
-
-//# part chunk-IIDDPZYY.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  spawnDetached: () => spawnDetached,
-  spawnShim: () => spawnShim
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
-var import_node_child_process = require("node:child_process");
-var import_node_fs = require("node:fs");
-function spawnDetached(start) {
-  const log = (0, import_chunk_DUQLCV7D.openAppend)(start.logFile);
-  try {
-    const child = (0, import_node_child_process.spawn)(start.program, start.args, {
-      cwd: start.cwd,
-      env: start.environment,
-      detached: true,
-      stdio: ["ignore", log, log]
-    });
-    child.on("error", () => void 0);
-    child.unref();
-    if (child.pid === void 0) throw new Error(`cannot start ${start.program}`);
-    return child.pid;
-  } finally {
-    (0, import_node_fs.closeSync)(log);
-  }
-}
-function spawnShim(start, onEnd) {
-  return new Promise((resolve, reject) => {
-    const child = (0, import_node_child_process.spawn)("/bin/sh", ["-c", start.script, "job-companion-shim", ...start.args], {
-      cwd: start.cwd,
-      env: start.environment,
-      detached: true,
-      stdio: "ignore"
-    });
-    child.once("error", reject);
-    child.once("spawn", () => resolve(child.pid ?? 0));
-    child.once("exit", onEnd);
-  });
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  spawnDetached,
-  spawnShim
-});
-
-//# part chunk-JJRSGJW4.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  common: () => common,
-  launchOptions: () => launchOptions,
-  ownerOption: () => ownerOption,
-  staffOptions: () => staffOptions
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var common = {
-  "state-dir": {
-    kind: "text",
-    value: "DIR",
-    help: "state folder (default: .job-state of the worktree, or JOB_STATE_DIR)"
-  },
-  json: { kind: "flag", help: "print one JSON document" },
-  help: { kind: "flag", help: "show this help" }
-};
-var ownerOption = {
-  owner: {
-    kind: "text",
-    value: "NAME",
-    help: 'whose jobs; "latest" means the latest of this owner (default: JOB_OWNER)'
-  }
-};
-var launchOptions = {
-  owner: { kind: "text", value: "NAME", help: "who this job belongs to (default: JOB_OWNER)" },
-  label: { kind: "text", value: "TEXT", help: "a few words for people" },
-  "once-key": { kind: "text", value: "KEY", help: "the same key gives the same job, never a second execution" },
-  wait: { kind: "flag", help: "wait for the end and print the result, as `wait` does" },
-  "wait-timeout": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_CRABIWOM.limits.waitTimeout,
-    help: "patience of --wait (default: until the end)"
-  },
-  "id-only": { kind: "flag", help: "print the id and a newline, nothing else" },
-  ...common
-};
-var staffOptions = {
-  prompt: { kind: "text", value: "TEXT", help: "the task; taken as it is, also when it begins with --" },
-  "prompt-file": { kind: "text", value: "PATH", help: "read the task from a file" },
-  stdin: { kind: "flag", help: "read the task from standard input" },
-  backend: {
-    kind: "text",
-    value: "NAME",
-    help: "which agent CLI (default: the one in your config, else the only one installed)"
-  },
-  model: { kind: "text", value: "NAME", help: "model, in the words of the agent CLI" },
-  profile: {
-    kind: "choice",
-    value: "P",
-    choices: ["restricted", "standard", "unrestricted"],
-    help: "what the agent may do: restricted, standard or unrestricted"
-  },
-  timeout: {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_CRABIWOM.limits.staffTimeout,
-    help: "hard limit, counted from launch (default 60m, at most 120m)"
-  },
-  "first-output": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_CRABIWOM.limits.optInLimit,
-    help: "end it when nothing was printed by then"
-  },
-  "stall-after": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_CRABIWOM.limits.optInLimit,
-    help: "end it when nothing was printed for that long"
-  }
-};
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  common,
-  launchOptions,
-  ownerOption,
-  staffOptions
-});
-
-//# part chunk-JSBRDJBE.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  __commonJS: () => __commonJS,
-  __toESM: () => __toESM
-});
-module.exports = __toCommonJS(stdin_exports);
-var __create = Object.create;
-var __defProp2 = Object.defineProperty;
-var __getOwnPropDesc2 = Object.getOwnPropertyDescriptor;
-var __getOwnPropNames2 = Object.getOwnPropertyNames;
-var __getProtoOf = Object.getPrototypeOf;
-var __hasOwnProp2 = Object.prototype.hasOwnProperty;
-var __commonJS = (cb, mod) => function __require() {
-  return mod || (0, cb[__getOwnPropNames2(cb)[0]])((mod = { exports: {} }).exports, mod), mod.exports;
-};
-var __copyProps2 = (to, from, except, desc) => {
-  if (from && typeof from === "object" || typeof from === "function") {
-    for (let key of __getOwnPropNames2(from))
-      if (!__hasOwnProp2.call(to, key) && key !== except)
-        __defProp2(to, key, { get: () => from[key], enumerable: !(desc = __getOwnPropDesc2(from, key)) || desc.enumerable });
-  }
-  return to;
-};
-var __toESM = (mod, isNodeMode, target) => (target = mod != null ? __create(__getProtoOf(mod)) : {}, __copyProps2(
-  // If the importer is in node compatibility mode or this is not an ESM
-  // file that has been converted to a CommonJS file using a Babel-
-  // compatible transform (i.e. "__esModule" has not been set), then set
-  // "default" to the CommonJS "module.exports" for node compatibility.
-  isNodeMode || !mod || !mod.__esModule ? __defProp2(target, "default", { value: mod, enumerable: true }) : target,
-  mod
-));
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  __commonJS,
-  __toESM
-});
-
-//# part chunk-JTMIMYBV.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  conditionOf: () => conditionOf,
-  earlyState: () => earlyState,
-  inspect: () => inspect,
-  isEnded: () => isEnded,
-  readCancel: () => readCancel,
-  readExit: () => readExit,
-  readLaunch: () => readLaunch,
-  readMark: () => readMark,
-  readReason: () => readReason,
-  readSpec: () => readSpec,
-  readState: () => readState,
-  readWorker: () => readWorker,
-  writeState: () => writeState
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_HBGCQMRM = load("./chunk-HBGCQMRM.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
-var outcomes = ["done", "failed", "timed_out", "crashed", "canceled"];
-var states = ["queued", "starting", "running", "stopping", "done", "failed", "timed_out", "crashed", "canceled"];
-var kinds = ["staff", "run", "watch", "timer", "gate", "loop"];
-function readSpec(paths) {
-  return typed(paths.spec, (value) => {
-    if (typeof value.id !== "string" || paths.folder.split("/").at(-1) !== value.id)
-      return "its id is not that of its folder";
-    if (!kinds.includes(String(value.kind))) return `unknown kind ${String(value.kind)}`;
-    if (typeof value.mark !== "string" || value.mark.length < 16) return "no mark";
-    for (const name of ["verb", "created_at", "engine", "cwd", "mac"])
-      if (typeof value[name] !== "string") return `no ${name}`;
-    for (const name of ["deadline_ms", "deadline_mono_ms", "kill_grace_ms", "max_output_bytes"]) {
-      if (typeof value[name] !== "number") return `no ${name}`;
-    }
-    if (!(0, import_chunk_F57YPL34.isIdentity)(value.launcher)) return "no launcher identity";
-    if (value.kind === "run" && (!isObject(value.run) || !isWords(value.run.argv))) return "no command";
-    if (value.kind === "staff" && (!isObject(value.staff) || typeof value.staff.prompt !== "string")) return "no task";
-    return void 0;
-  });
-}
-function readState(paths) {
-  const read = typed(paths.state, (value) => {
-    if (!states.includes(String(value.state))) return `unknown state ${String(value.state)}`;
-    return typeof value.rev === "number" && typeof value.seq === "number" ? void 0 : "no rev or seq";
-  });
-  if (read.kind !== "ok") return read;
-  const missing = { warnings: [], error: null, conversation: null, output: null, usage: null, reconciled: false };
-  return { kind: "ok", value: { ...missing, ...read.value } };
-}
-function readLaunch(paths) {
-  return typed(paths.launch, (value) => (0, import_chunk_F57YPL34.isIdentity)(value.worker) ? void 0 : "no identity of a worker");
-}
-function readWorker(paths) {
-  return typed(paths.worker, (value) => {
-    if (!(0, import_chunk_F57YPL34.isIdentity)(value.worker)) return "no identity of a worker";
-    const others = [value.shim, value.child].filter((one) => one !== null && one !== void 0);
-    return others.every(import_chunk_F57YPL34.isIdentity) ? void 0 : "a damaged identity";
-  });
-}
-function readExit(paths) {
-  const read = (0, import_chunk_DUQLCV7D.readJson)(paths.exit);
-  if (read.kind !== "ok" || !Number.isInteger(read.value.exit_code)) return void 0;
-  return {
-    exit_code: Number(read.value.exit_code),
-    signaled: read.value.signaled === true,
-    spawn_failed: read.value.spawn_failed === true
-  };
-}
-function readCancel(paths) {
-  const read = (0, import_chunk_DUQLCV7D.readJson)(paths.cancel);
-  return read.kind === "ok" ? read.value : void 0;
-}
-function readReason(paths) {
-  return (0, import_chunk_DUQLCV7D.readText)(paths.reason, 64)?.trim() || void 0;
-}
-function readMark(file, boot) {
-  const text = (0, import_chunk_DUQLCV7D.readText)(file, 4096);
-  if (!text?.endsWith("\n")) return void 0;
-  const row = (0, import_chunk_F57YPL34.parseStat)(text);
-  const [pid, ...start] = row ? [String(row.pid), row.start] : text.trim().split(" ");
-  const identity = { pid: Number(pid), start_token: start.join(" "), boot_id: boot.boot_id, pid_ns: boot.pid_ns };
-  return (0, import_chunk_F57YPL34.isIdentity)(identity) ? identity : void 0;
-}
-function writeState(paths, state) {
-  (0, import_chunk_DUQLCV7D.writeJson)(paths.state, state);
-}
-function typed(file, fault) {
-  const read = (0, import_chunk_DUQLCV7D.readJson)(file);
-  if (read.kind !== "ok") return read;
-  const name = file.split("/").at(-1);
-  const reason = fault(read.value);
-  return reason === void 0 ? { kind: "ok", value: read.value } : { kind: "damaged", reason: `${name}: ${reason}` };
-}
-function isObject(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-function isWords(value) {
-  return Array.isArray(value) && value.length > 0 && value.every((word) => typeof word === "string");
-}
-function isEnded(state) {
-  return outcomes.includes(state.state);
-}
-function inspect(root, id) {
-  const paths = (0, import_chunk_HDZ43QIN.jobPaths)(root, id);
-  const [spec, state] = [readSpec(paths), readState(paths)];
-  const isOver = state.kind === "ok" && isEnded(state.value);
-  const who = isOver ? nobody : whoIsThere(paths, spec);
-  const damage = damageOf(spec, state, who.seen.worker);
-  return {
-    id,
-    root,
-    paths,
-    spec: presentIn(spec),
-    damage,
-    state: damage === null ? presentIn(state) ?? earlyState(id, presentIn(spec)) : damagedState(id, damage),
-    ...who
-  };
-}
-var nobody = {
-  launch: null,
-  worker: null,
-  shim: null,
-  child: null,
-  seen: { worker: "none", shim: "none" },
-  isOtherBoot: false,
-  isClaimed: false,
-  exit: void 0,
-  reason: void 0,
-  cancel: void 0,
-  leaseAgeMs: null
-};
-function whoIsThere(paths, spec) {
-  const launch = presentIn(readLaunch(paths));
-  const worker = presentIn(readWorker(paths));
-  const boot = worker?.worker ?? launch?.worker ?? null;
-  const shim = worker?.shim ?? (boot ? readMark(paths.shimMark, boot) : void 0) ?? null;
-  const child = worker?.child ?? (boot ? readMark(paths.childMark, boot) : void 0) ?? null;
-  const engine = (0, import_chunk_HBGCQMRM.findEngine)(spec.kind === "ok" ? spec.value.engine : "local") ?? import_chunk_HBGCQMRM.defaultEngine;
-  const lease = (0, import_chunk_OMHQQKXJ.factsOf)(paths.lease);
-  return {
-    launch,
-    worker,
-    shim,
-    child,
-    seen: { worker: bestOf([launch?.worker, worker?.worker], engine.alive), shim: bestOf([shim], engine.alive) },
-    isOtherBoot: boot !== null && boot.boot_id !== (0, import_chunk_F57YPL34.bootId)(),
-    isClaimed: (0, import_chunk_OMHQQKXJ.exists)(paths.started),
-    exit: readExit(paths),
-    reason: readReason(paths),
-    cancel: readCancel(paths),
-    leaseAgeMs: lease ? Math.max(0, (0, import_chunk_HDZ43QIN.nowMs)() - lease.modifiedMs) : null
-  };
-}
-function conditionOf(view) {
-  if (view.damage !== null) return "damaged";
-  if (isEnded(view.state)) return "ended";
-  const { worker, shim } = view.seen;
-  if (worker === "alive") return "supervised";
-  if (!view.spec) return "damaged";
-  if (worker === "unknown") return isLongOver(view) ? "lost" : "unseen";
-  if (view.isOtherBoot) return "host_restarted";
-  if (view.isClaimed) {
-    if (view.exit) return "over";
-    if (shim === "alive") return "orphaned";
-    if (shim === "unknown") return "unseen";
-    return shim === "none" && ageOf(view.paths.started) < 1e3 ? "orphaned" : "lost";
-  }
-  if (view.launch || view.worker) return "unclaimed";
-  const isLauncherAlive = ((0, import_chunk_HBGCQMRM.findEngine)(view.spec.engine) ?? import_chunk_HBGCQMRM.defaultEngine).alive(view.spec.launcher) === "alive";
-  return isLauncherAlive || ageOf(view.paths.spec) < import_chunk_CRABIWOM.startLimitMs ? "starting" : "never_started";
-}
-function isLongOver(view) {
-  if (!view.spec || view.leaseAgeMs === null || view.leaseAgeMs < import_chunk_CRABIWOM.leaseStaleMs) return false;
-  const latest = Date.parse(view.spec.created_at) + view.spec.deadline_ms + view.spec.kill_grace_ms + import_chunk_CRABIWOM.unseenGraceMs;
-  return (0, import_chunk_HDZ43QIN.nowMs)() > latest;
-}
-function ageOf(target) {
-  const facts = (0, import_chunk_OMHQQKXJ.factsOf)(target);
-  return facts ? (0, import_chunk_HDZ43QIN.nowMs)() - facts.modifiedMs : Number.POSITIVE_INFINITY;
-}
-function bestOf(identities, alive) {
-  const seen = identities.filter((one) => one !== null && one !== void 0).map(alive);
-  for (const answer of ["alive", "unknown", "dead"]) if (seen.includes(answer)) return answer;
-  return "none";
-}
-function earlyState(id, spec) {
-  return {
-    schema: 1,
-    id,
-    rev: 0,
-    state: "starting",
-    health: "unknown",
-    attention_kind: null,
-    seq: 0,
-    created_at: spec?.created_at ?? (0, import_chunk_HDZ43QIN.isoOf)((0, import_chunk_HBGCQMRM.idTimeMs)(id)),
-    started_at: null,
-    ended_at: null,
-    duration_ms: null,
-    exit_code: null,
-    signal: null,
-    signal_certain: null,
-    error: null,
-    warnings: [],
-    conversation: null,
-    reconciled: false,
-    output: null,
-    usage: null
-  };
-}
-function damagedState(id, damage) {
-  const error = { code: "state_damaged", message: `the record of this job cannot be used: ${damage}` };
-  return { ...earlyState(id, null), state: "failed", error };
-}
-function damageOf(spec, state, worker) {
-  if (worker === "alive") return null;
-  if (state.kind === "damaged") return state.reason;
-  if (state.kind === "ok" && isEnded(state.value)) return null;
-  if (spec.kind === "ok") return null;
-  return spec.kind === "damaged" ? spec.reason : "spec.json is missing";
-}
-function presentIn(read) {
-  return read.kind === "ok" ? read.value : null;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  conditionOf,
-  earlyState,
-  inspect,
-  isEnded,
-  readCancel,
-  readExit,
-  readLaunch,
-  readMark,
-  readReason,
-  readSpec,
-  readState,
-  readWorker,
-  writeState
-});
-
-//# part chunk-KD7DLMDA.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  backends: () => backends,
-  findArgumentFault: () => findArgumentFault,
-  findBackend: () => findBackend,
-  makeReading: () => makeReading
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-function makeReading() {
-  return {
-    conversationId: null,
-    text: "",
-    answer: null,
-    final: null,
-    failure: null,
-    tools: [],
-    toolCount: 0,
-    denials: [],
-    warnings: [],
-    usage: null,
-    model: null,
-    unparsedLines: 0,
-    waitsForSignIn: false
-  };
-}
-var wordsBytes = 2048;
-var keptNotes = 20;
-function noteFailure(reading, code, message, resets) {
-  reading.failure ??= { code, message: (0, import_chunk_KLA44IL4.excerpt)(message, wordsBytes), ...resets === void 0 ? {} : { resets } };
-}
-function noteWarning(reading, code, message) {
-  const words = (0, import_chunk_KLA44IL4.excerpt)(message, wordsBytes);
-  if (words === "" || reading.warnings.length >= keptNotes) return;
-  if (!reading.warnings.some((known) => known.message === words)) reading.warnings.push({ code, message: words });
-}
-var keptTools = 20;
-function noteTool(reading, call, at) {
-  const known = reading.tools.find((tool) => tool.key === call.key && tool.ended_at === null);
-  const ended = call.status === "running" ? null : at;
-  const input = (0, import_chunk_KLA44IL4.excerpt)(call.input ?? "", import_chunk_CRABIWOM.toolCallBytes);
-  const output = call.output == null ? null : (0, import_chunk_KLA44IL4.excerpt)(call.output, import_chunk_CRABIWOM.toolCallBytes);
-  if (known) {
-    known.status = call.status;
-    known.output = output ?? known.output;
-    known.ended_at = ended;
-    if (input) known.input = input;
-  } else {
-    reading.toolCount += 1;
-    reading.tools.push({
-      n: reading.toolCount,
-      key: call.key,
-      name: call.name,
-      input,
-      output,
-      status: call.status,
-      started_at: at,
-      ended_at: ended
-    });
-    if (reading.tools.length > keptTools) {
-      const drop = reading.tools.findIndex((tool) => tool.ended_at !== null);
-      reading.tools.splice(Math.max(0, drop), 1);
-    }
-  }
-  if (call.status === "denied") {
-    const what = known?.input || input;
-    noteDenial(reading, what ? `${call.name}: ${(0, import_chunk_KLA44IL4.excerpt)(what, import_chunk_CRABIWOM.excerptBytes)}` : call.name);
-  }
-}
-function noteDenial(reading, what) {
-  if (!reading.denials.includes(what) && reading.denials.length < keptNotes) reading.denials.push(what);
-}
-function parseLine(line, reading) {
-  if (line.trim() === "") return void 0;
-  try {
-    const value = JSON.parse(line);
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
-  } catch {
-  }
-  reading.unparsedLines += 1;
-  return void 0;
-}
-function findArgumentFault(args) {
-  if (args.some((arg) => arg.includes("\0"))) return "an argument holds a NUL character";
-  const longest = Math.max(0, ...args.map(import_chunk_KLA44IL4.byteLength));
-  return longest < 131072 ? null : `an argument of ${longest} bytes is too long; allowed: 131071 bytes`;
-}
-function fieldsOf(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
-}
-function textOf(value) {
-  return typeof value === "string" ? value : "";
-}
-function numberOf(value) {
-  return typeof value === "number" && Number.isFinite(value) ? value : 0;
-}
-var sandboxes = {
-  restricted: "read-only",
-  standard: "workspace-write",
-  unrestricted: "danger-full-access"
-};
-var codex = {
-  id: "codex",
-  title: "Codex",
-  programs: ["codex"],
-  answerFrom: "stream",
-  keepsConversation: true,
-  profiles: {
-    restricted: "-s read-only",
-    standard: "sandbox_mode workspace-write (no network), the state folder read-only",
-    unrestricted: "-s danger-full-access"
-  },
-  plan(request) {
-    const args = ["exec", "--json", "--skip-git-repo-check", ...planSandbox(request)];
-    if (request.model !== null) args.push(`--model=${request.model}`);
-    if (request.resume !== null) args.push("resume", request.resume);
-    args.push("-");
-    return {
-      args,
-      promptBy: "stdin",
-      stdin: request.prompt,
-      environment: {},
-      conversationId: null,
-      remove: hostMarkers
-    };
-  },
-  read(line, reading, at) {
-    const event = parseLine(line, reading);
-    if (!event) return;
-    switch (event.type) {
-      case "thread.started":
-        if (/^\w[\w.:-]{0,199}$/.test(textOf(event.thread_id))) reading.conversationId ??= textOf(event.thread_id);
-        break;
-      case "turn.started":
-        if (reading.final === "success") reading.final = null;
-        break;
-      case "item.started":
-      case "item.updated":
-      case "item.completed":
-        readItem(fieldsOf(event.item), event.type === "item.completed", reading, at);
-        break;
-      case "error":
-        readComplaint(textOf(event.message), reading);
-        break;
-      case "turn.completed":
-        readUsage(fieldsOf(event.usage), reading);
-        reading.final ??= "success";
-        reading.warnings = reading.warnings.filter((warning) => warning.code !== retryCode);
-        break;
-      case "turn.failed":
-        readFailure(textOf(fieldsOf(event.error).message), reading);
-        break;
-    }
-  },
-  close(reading, ending) {
-    if (reading.final !== null || !ending.byItself || ending.signal !== null || !ending.exitCode) return;
-    const words = errorWords(ending);
-    noteFailure(reading, kindOf(words), words || `codex exited with code ${ending.exitCode} and said nothing`);
-  }
-};
-var hostMarkers = [
-  "CODEX_CI",
-  "CODEX_INTERNAL_ORIGINATOR_OVERRIDE",
-  "CODEX_SANDBOX",
-  "CODEX_SANDBOX_NETWORK_DISABLED",
-  "CODEX_SESSION_ID",
-  "CODEX_THREAD_ID",
-  "CODEX_TOOL_CALL_ID"
-];
-function planSandbox({ profile, stateRoot }) {
-  if (profile !== "standard" || /[*?[\]{}]/.test(stateRoot)) return ["-s", sandboxes[profile]];
-  const settings = [
-    `sandbox_mode="${sandboxes[profile]}"`,
-    'default_permissions="job-companion"',
-    'permissions.job-companion.extends=":workspace"',
-    // A JSON string is a TOML string.
-    `permissions.job-companion.filesystem={${JSON.stringify(stateRoot)}="read"}`
-  ];
-  return settings.flatMap((setting) => ["-c", setting]);
-}
-function readItem(item, completed, reading, at) {
-  const type = textOf(item.type);
-  if (type === "agent_message") {
-    reading.text = textOf(item.text) || reading.text;
-    if (completed) reading.answer = textOf(item.text);
-  } else if (type === "error") {
-    readComplaint(textOf(item.message), reading);
-  } else if (Object.hasOwn(calls, type)) {
-    const status = statusOf(item.status, completed);
-    noteTool(reading, { key: textOf(item.id), name: type, ...calls[type]?.(item), status }, at);
-  }
-}
-var calls = {
-  command_execution: (item) => ({ input: textOf(item.command), output: textOf(item.aggregated_output) || null }),
-  file_change: (item) => ({ input: listOf(item.changes).map(changeText).join(", ") }),
-  mcp_tool_call: (item) => ({
-    input: `${textOf(item.server)}.${textOf(item.tool)} ${JSON.stringify(item.arguments ?? {})}`,
-    output: resultOf(item) || null
-  }),
-  web_search: (item) => ({ input: textOf(item.query) }),
-  collab_tool_call: (item) => ({ input: `${textOf(item.tool)} ${textOf(item.prompt)}`.trim() })
-};
-function statusOf(status, completed) {
-  if (status === "declined") return "denied";
-  if (status === "failed") return "failed";
-  return completed ? "completed" : "running";
-}
-function changeText(change) {
-  return `${textOf(change.kind)} ${textOf(change.path)}`;
-}
-function resultOf(item) {
-  const texts = listOf(fieldsOf(item.result).content).map((part) => textOf(part.text));
-  return textOf(fieldsOf(item.error).message) || texts.join("\n");
-}
-function listOf(value) {
-  return Array.isArray(value) ? value.map(fieldsOf) : [];
-}
-var retryCode = "agent_retried";
-function readComplaint(message, reading) {
-  const isRetry = /^reconnecting\b/i.test(message);
-  if (isRetry) reading.warnings = reading.warnings.filter((warning) => warning.code !== retryCode);
-  noteWarning(reading, isRetry ? retryCode : "agent_warning", message);
-}
-function readFailure(message, reading) {
-  reading.final = "failure";
-  reading.warnings = reading.warnings.filter((warning) => warning.message !== message);
-  noteFailure(reading, kindOf(message), message || "the turn failed without a reason", resetOf(message));
-}
-function readUsage(usage, reading) {
-  const input = numberOf(usage.input_tokens);
-  const output = numberOf(usage.output_tokens);
-  reading.usage = { input_tokens: input, output_tokens: output, total_tokens: input + output };
-}
-var kinds = [
-  ["session_lost", /no rollout found/i],
-  [
-    "quota",
-    /usage limit|quota exceeded|insufficient_quota|out of credits|spend cap|\b429 too many requests|status:? 429\b/i
-  ],
-  ["auth", /\b401 unauthorized|status:? 401\b|sign in again|login is required|missing environment variable/i]
-];
-function kindOf(message) {
-  return kinds.find(([, pattern]) => pattern.test(message))?.[0] ?? "agent_error";
-}
-function resetOf(message) {
-  const found = /try again (at (.+?)|in \d.*?)\.?$/i.exec(message.trim());
-  return found ? found[2] ?? found[1] : void 0;
-}
-function errorWords(ending) {
-  const lines = (0, import_chunk_KLA44IL4.plainText)(ending.stderrTail).split("\n").map((line) => line.trim());
-  const told = lines.filter((line) => line !== "" && !/^(?:warning:|reading additional input)/i.test(line));
-  return (told.findLast((line) => /^error\b/i.test(line)) ?? told.at(-1) ?? "").replace(/^error:\s*<>/i, "");
-}
-var placeholders = { argument: "{prompt}", file: "{prompt_file}" };
-var custom = {
-  id: "custom",
-  title: "a program of your config",
-  programs: [],
-  answerFrom: "stdout",
-  keepsConversation: false,
-  profiles: { restricted: null, standard: "", unrestricted: "" },
-  plan(request) {
-    if (!request.custom) throw new Error("a custom backend needs its definition");
-    const { argv, prompt: promptBy } = request.custom;
-    const args = promptBy === "stdin" ? argv.slice(1) : fill(argv.slice(1), promptBy, request);
-    return {
-      args,
-      promptBy,
-      stdin: promptBy === "stdin" ? request.prompt : "",
-      environment: {},
-      conversationId: null,
-      remove: []
-    };
-  },
-  // The answer is stdout as it is; there are no events.
-  read() {
-  },
-  close(reading, ending) {
-    if (ending.byItself && ending.exitCode === 0) reading.final = "success";
-  }
-};
-function fill(words, by, request) {
-  const placeholder = placeholders[by];
-  const value = by === "file" ? request.promptFile : request.prompt;
-  if (!words.some((word) => word.includes(placeholder))) return [...words, value];
-  return words.map((word) => word.replaceAll(placeholder, () => value));
-}
-var backends = [codex, custom];
-var backendIds = backends.map((backend) => backend.id);
-function findBackend(id) {
-  return backends.find((backend) => backend.id === id);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  backends,
-  findArgumentFault,
-  findBackend,
-  makeReading
-});
-
-//# part chunk-KKONYWO7.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  nextCommand: () => nextCommand,
-  nextCommands: () => nextCommands
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-function nextCommand(option, ...words) {
-  return (0, import_chunk_IEU6ZQWY.quoteWords)([...(0, import_chunk_HDZ43QIN.selfWords)(), ...words, ...option]);
-}
-var nextCommands = {
-  wait: (id, option) => nextCommand(option, "wait", id, "--timeout", "10m"),
-  observe: (id, option) => nextCommand(option, "observe", id),
-  result: (id, option) => nextCommand(option, "result", id),
-  status: (option) => nextCommand(option, "status"),
-  cancel: (id, option) => nextCommand(option, "cancel", id),
-  restart: (id, option) => nextCommand(option, "restart", id),
-  doctor: (id, option) => nextCommand(option, "doctor", id),
-  continue: (id, option) => nextCommand(option, "continue", "--job", id, "--prompt", "TEXT")
-};
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  nextCommand,
-  nextCommands
-});
-
-//# part chunk-KLA44IL4.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  byteLength: () => byteLength,
-  excerpt: () => excerpt,
-  lastLines: () => lastLines,
-  plainText: () => plainText,
-  tail: () => tail,
-  tailOfBytes: () => tailOfBytes
-});
-module.exports = __toCommonJS(stdin_exports);
-var encoder = new TextEncoder();
-var decoder = new TextDecoder();
-var stringSequence = /(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?/g;
-var controlSequence = /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?/g;
-var shortSequence = /\x1b[ -/]*[0-~]?/g;
-function byteLength(text) {
-  return encoder.encode(text).length;
-}
-function plainText(text) {
-  return text.replaceAll("\r\n", "\n").replace(stringSequence, "").replace(controlSequence, "").replace(shortSequence, "").replaceAll("\r", "\n").replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g, "");
-}
-function excerpt(text, limit) {
-  const bytes = encoder.encode(text);
-  if (bytes.length <= limit) return text;
-  let end = Math.max(0, limit - 3);
-  while (end > 0 && isContinuation(bytes[end])) end -= 1;
-  return `${decoder.decode(bytes.subarray(0, end))}\u2026`;
-}
-function tail(text, limit) {
-  const bytes = encoder.encode(text);
-  if (bytes.length <= limit) return { text, truncated: false };
-  return { text: decoder.decode(tailOfBytes(bytes, limit)), truncated: true };
-}
-function tailOfBytes(bytes, limit) {
-  let start = Math.max(0, bytes.length - limit);
-  while (start > 0 && start < bytes.length && isContinuation(bytes[start])) start += 1;
-  return bytes.subarray(start);
-}
-function lastLines(bytes, count) {
-  let seen = 0;
-  for (let at = bytes.length - 2; at >= 0; at -= 1) {
-    if (bytes[at] !== 10) continue;
-    seen += 1;
-    if (seen === count) return bytes.subarray(at + 1);
-  }
-  return bytes;
-}
-function isContinuation(byte) {
-  return byte !== void 0 && (byte & 192) === 128;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  byteLength,
-  excerpt,
-  lastLines,
-  plainText,
-  tail,
-  tailOfBytes
-});
-
-//# part chunk-NVPF5LEY.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  FaultError: () => FaultError,
-  errnoOf: () => errnoOf,
-  messageOf: () => messageOf,
-  usageError: () => usageError
-});
-module.exports = __toCommonJS(stdin_exports);
-var FaultError = class extends Error {
-  code;
-  next;
-  constructor(code, message, next = null) {
-    super(message);
-    this.name = "FaultError";
-    this.code = code;
-    this.next = next;
-  }
-};
-function usageError(message, next = null) {
-  return new FaultError("usage", message, next);
-}
-function errnoOf(error) {
-  if (typeof error !== "object" || error === null || !("code" in error)) return void 0;
-  return typeof error.code === "string" ? error.code : void 0;
-}
-function messageOf(error) {
-  return error instanceof Error ? error.message : String(error);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  FaultError,
-  errnoOf,
-  messageOf,
-  usageError
-});
-
-//# part chunk-OMHQQKXJ.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  cutFile: () => cutFile,
-  exists: () => exists,
-  factsOf: () => factsOf,
-  isExecutable: () => isExecutable,
-  isFolder: () => isFolder,
-  isWritable: () => isWritable,
-  listNames: () => listNames,
-  moveFolder: () => moveFolder,
-  realPath: () => realPath,
-  removeTree: () => removeTree,
-  touch: () => touch
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_fs = require("node:fs");
-function factsOf(target) {
-  const stat = (0, import_node_fs.lstatSync)(target, { throwIfNoEntry: false });
-  if (!stat) return void 0;
-  const kind = stat.isSymbolicLink() ? "link" : stat.isDirectory() ? "folder" : stat.isFile() ? "file" : "other";
-  return {
-    kind,
-    uid: stat.uid,
-    mode: stat.mode & 4095,
-    size: stat.size,
-    allocated: stat.blocks * 512,
-    modifiedMs: stat.mtimeMs
-  };
-}
-function exists(target) {
-  return (0, import_node_fs.existsSync)(target);
-}
-function listNames(folder) {
-  try {
-    return (0, import_node_fs.readdirSync)(folder);
-  } catch (error) {
-    if (["ENOENT", "ENOTDIR"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return [];
-    throw error;
-  }
-}
-function isFolder(target) {
-  return (0, import_node_fs.statSync)(target, { throwIfNoEntry: false })?.isDirectory() ?? false;
-}
-function isExecutable(target) {
-  if (!(0, import_node_fs.statSync)(target, { throwIfNoEntry: false })?.isFile()) return false;
-  return isAllowed(target, import_node_fs.constants.X_OK);
-}
-function isWritable(target) {
-  return isAllowed(target, import_node_fs.constants.W_OK);
-}
-function realPath(target) {
-  return (0, import_node_fs.realpathSync)(target);
-}
-function moveFolder(from, to) {
-  try {
-    (0, import_node_fs.renameSync)(from, to);
-    return true;
-  } catch (error) {
-    if (["ENOTEMPTY", "EEXIST", "ENOENT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return false;
-    throw error;
-  }
-}
-function removeTree(target) {
-  (0, import_node_fs.rmSync)(target, { recursive: true, force: true });
-}
-function touch(file, atMs) {
-  try {
-    (0, import_node_fs.utimesSync)(file, atMs / 1e3, atMs / 1e3);
-    return true;
-  } catch (error) {
-    if (["ENOENT", "ENOTDIR"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return false;
-    throw error;
-  }
-}
-function cutFile(file, length) {
-  (0, import_node_fs.truncateSync)(file, length);
-}
-function isAllowed(target, mode) {
-  try {
-    (0, import_node_fs.accessSync)(target, mode);
-    return true;
-  } catch {
-    return false;
-  }
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  cutFile,
-  exists,
-  factsOf,
-  isExecutable,
-  isFolder,
-  isWritable,
-  listNames,
-  moveFolder,
-  realPath,
-  removeTree,
-  touch
-});
-
-//# part chunk-OU7AZITV.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  makeCgroup: () => makeCgroup,
-  removeCgroup: () => removeCgroup,
-  terminate: () => terminate,
-  treeOf: () => treeOf
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_JTMIMYBV = load("./chunk-JTMIMYBV.js");
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
-var import_node_fs = require("node:fs");
-var import_node_path = __toESM(require("node:path"));
-var prefix = "job-companion-";
-function makeCgroup(id) {
-  const own = ownCgroup();
-  if (own === void 0) return null;
-  const folder = import_node_path.default.join(own, `${prefix}${id}`);
-  try {
-    (0, import_node_fs.mkdirSync)(folder);
-    return folder;
-  } catch {
-    return null;
-  }
-}
-function listCgroup(folder, id) {
-  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return [];
-  return pidsIn(folder);
-}
-function removeCgroup(folder, id) {
-  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return;
-  try {
-    removeEmpty(folder);
-    if (import_node_path.default.basename(import_node_path.default.dirname(folder)).startsWith(prefix)) (0, import_node_fs.rmdirSync)(import_node_path.default.dirname(folder));
-  } catch {
-  }
-}
-function removeEmpty(folder) {
-  for (const name of (0, import_chunk_OMHQQKXJ.listNames)(folder)) if (!name.includes(".")) removeEmpty(import_node_path.default.join(folder, name));
-  (0, import_node_fs.rmdirSync)(folder);
-}
-function pidsIn(folder) {
-  const text = readOrEmpty(import_node_path.default.join(folder, "cgroup.procs"));
-  const own = text.split("\n").map(Number).filter((pid) => pid > 1);
-  const inner = (0, import_chunk_OMHQQKXJ.listNames)(folder).filter(
-    (name) => !name.startsWith(prefix) && !/^(?:cgroup|cpu|memory|io|pids|cpuset|hugetlb|rdma|misc)\./.test(name)
-  );
-  return [...own, ...inner.flatMap((name) => pidsIn(import_node_path.default.join(folder, name)))];
-}
-function ownCgroup() {
-  const mount = mountPoint();
-  const line = readOrEmpty("/proc/self/cgroup").split("\n").find((one) => one.startsWith("0::"));
-  return mount === void 0 || line === void 0 ? void 0 : import_node_path.default.join(mount, line.slice(3));
-}
-function mountPoint() {
-  const line = readOrEmpty("/proc/self/mounts").split("\n").find((one) => one.split(" ")[2] === "cgroup2");
-  return line?.split(" ")[1];
-}
-function isBelowMount(folder) {
-  const mount = mountPoint();
-  return mount !== void 0 && import_node_path.default.resolve(folder) === folder && folder.startsWith(`${mount}/`);
-}
-function readOrEmpty(file) {
-  try {
-    return (0, import_node_fs.readFileSync)(file, "utf8");
-  } catch {
-    return "";
-  }
-}
-function treeOf(spec, paths, who) {
-  const living = (identity) => identity && (0, import_chunk_F57YPL34.livenessOf)(identity) === "alive" ? [identity.pid] : [];
-  const cgroup = (0, import_chunk_JTMIMYBV.readWorker)(paths);
-  const folder = cgroup.kind === "ok" ? cgroup.value.cgroup ?? null : null;
-  const shim = who.shim && isHere(who.shim) ? who.shim : null;
-  const atShimPid = shim ? (0, import_chunk_F57YPL34.readProcess)(shim.pid) : void 0;
-  const isStranger = atShimPid !== void 0 && atShimPid.start !== shim?.start_token;
-  const guards = ((0, import_chunk_DUQLCV7D.readText)(paths.guardMark, 64) ?? "").trim().split(" ").map(Number).filter((pid) => pid > 1);
-  return {
-    mark: spec.mark,
-    session: shim && !isStranger ? shim.pid : null,
-    since: isHere(spec.launcher) ? Number(spec.launcher.start_token) || 0 : 0,
-    roots: [...living(shim), ...living(who.child)],
-    spared: [...living(who.worker), ...living(shim)],
-    counted: () => listCgroup(folder, spec.id),
-    guards: living(shim).length > 0 ? guards : [],
-    known: /* @__PURE__ *<>/ new Map()
-  };
-}
-function isHere(identity) {
-  return identity.boot_id === (0, import_chunk_F57YPL34.bootId)() && identity.pid_ns === (0, import_chunk_F57YPL34.pidNamespace)();
-}
-function findMembers(tree) {
-  const rows = (0, import_chunk_F57YPL34.readProcesses)().filter((row) => !(0, import_chunk_F57YPL34.isDeadState)(row.state) && !(Number(row.start) < tree.since));
-  const marks = /* @__PURE__ *<>/ new Map();
-  const markOf = (pid) => {
-    if (!marks.has(pid)) marks.set(pid, (0, import_chunk_F57YPL34.readProcessVariable)(pid, import_chunk_HDZ43QIN.markVariable));
-    return marks.get(pid);
-  };
-  const counted = new Set(tree.counted());
-  const isForeign = (pid) => (markOf(pid) ?? tree.mark) !== tree.mark;
-  const members = /* @__PURE__ *<>/ new Map();
-  for (const row of rows) {
-    const inSession = tree.session !== null && (row.session === tree.session || row.group === tree.session);
-    const isKnown = tree.known.get(row.pid) === row.start || tree.roots.includes(row.pid) || counted.has(row.pid);
-    if (markOf(row.pid) === tree.mark || (inSession || isKnown) && !isForeign(row.pid)) members.set(row.pid, row);
-  }
-  for (let grew = true; grew; ) {
-    grew = false;
-    for (const row of rows) {
-      if (members.has(row.pid) || !members.has(row.parent) || isForeign(row.pid)) continue;
-      members.set(row.pid, row);
-      grew = true;
-    }
-  }
-  const found = [];
-  for (const row of members.values()) {
-    if (isSpared(row, tree)) continue;
-    tree.known.set(row.pid, row.start);
-    found.push({ pid: row.pid, start: row.start, name: row.name });
-  }
-  return found;
-}
-function isSpared(row, tree) {
-  if (row.pid === process.pid || tree.spared.includes(row.pid)) return true;
-  return tree.guards.includes(row.pid) || tree.guards.includes(row.parent);
-}
-async function terminate(tree, options) {
-  const report = { step: "none", ended: [], survivors: [] };
-  const seen = /* @__PURE__ *<>/ new Map();
-  const told = /* @__PURE__ *<>/ new Set();
-  const note = (members) => {
-    for (const member of members) seen.set(member.pid, member);
-    return members;
-  };
-  let left = note(findMembers(tree));
-  if (left.length === 0) return report;
-  report.step = "term";
-  const termUntil = (0, import_chunk_HDZ43QIN.monotonicMs)() + options.graceMs;
-  for (let pause = 5; left.length > 0 && (0, import_chunk_HDZ43QIN.monotonicMs)() < termUntil; pause = Math.min(pause * 2, 100)) {
-    for (const member of left) if (!told.has(member.pid) && signal(member, "SIGTERM")) told.add(member.pid);
-    await (0, import_chunk_HDZ43QIN.sleep)(Math.min(pause, Math.max(1, termUntil - (0, import_chunk_HDZ43QIN.monotonicMs)())));
-    left = note(stillThere(left, tree));
-  }
-  if (left.length > 0) {
-    report.step = "kill";
-    const killUntil = (0, import_chunk_HDZ43QIN.monotonicMs)() + options.settleMs;
-    for (let pause = 5; left.length > 0 && (0, import_chunk_HDZ43QIN.monotonicMs)() < killUntil; pause = Math.min(pause * 2, 200)) {
-      for (const member of left) signal(member, "SIGKILL");
-      await (0, import_chunk_HDZ43QIN.sleep)(pause);
-      left = note(findMembers(tree));
-    }
-  }
-  report.survivors = left;
-  report.ended = [...seen.values()].filter((member) => !left.some((one) => one.pid === member.pid));
-  return report;
-}
-function stillThere(members, tree) {
-  const living = members.filter(isAlive);
-  return living.length > 0 ? living : findMembers(tree);
-}
-function isAlive(member) {
-  const row = (0, import_chunk_F57YPL34.readProcess)(member.pid);
-  return row !== void 0 && row.start === member.start && !(0, import_chunk_F57YPL34.isDeadState)(row.state);
-}
-function signal(member, name) {
-  if (!isAlive(member)) return false;
-  try {
-    process.kill(member.pid, name);
-    return true;
-  } catch {
-    return false;
-  }
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  makeCgroup,
-  removeCgroup,
-  terminate,
-  treeOf
-});
-
-//# part chunk-P6OIJNQ7.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  mayAct: () => mayAct
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_JTMIMYBV = load("./chunk-JTMIMYBV.js");
-var import_chunk_BA7CKLLN = load("./chunk-BA7CKLLN.js");
-var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-async function mayAct(view) {
-  if (!view.spec || !(0, import_chunk_OMHQQKXJ.isWritable)(view.paths.folder)) return false;
-  const namespace = view.worker?.worker.pid_ns ?? view.launch?.worker.pid_ns ?? view.spec.launcher.pid_ns;
-  const isHere = namespace === (0, import_chunk_F57YPL34.pidNamespace)() || view.isOtherBoot;
-  return (isHere || (0, import_chunk_JTMIMYBV.conditionOf)(view) === "lost") && await (0, import_chunk_BA7CKLLN.isGenuine)(view.spec, (0, import_chunk_BA7CKLLN.readKey)());
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  mayAct
-});
-
-//# part chunk-POWELVIK.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  formatDuration: () => formatDuration,
-  parseDuration: () => parseDuration
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var require_ms = (0, import_chunk_JSBRDJBE.__commonJS)({
-  "node_modules/ms/index.js"(exports2, module2) {
-    var s = 1e3;
-    var m = s * 60;
-    var h = m * 60;
-    var d = h * 24;
-    var w = d * 7;
-    var y = d * 365.25;
-    module2.exports = function(val, options) {
-      options = options || {};
-      var type = typeof val;
-      if (type === "string" && val.length > 0) {
-        return parse(val);
-      } else if (type === "number" && isFinite(val)) {
-        return options.long ? fmtLong(val) : fmtShort(val);
-      }
-      throw new Error(
-        "val is not a non-empty string or a valid number. val=" + JSON.stringify(val)
-      );
-    };
-    function parse(str) {
-      str = String(str);
-      if (str.length > 100) {
-        return;
-      }
-      var match = /^(-?(?:\d+)?\.?\d+) *(milliseconds?|msecs?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d|weeks?|w|years?|yrs?|y)?$/i.exec(
-        str
-      );
-      if (!match) {
-        return;
-      }
-      var n = parseFloat(match[1]);
-      var type = (match[2] || "ms").toLowerCase();
-      switch (type) {
-        case "years":
-        case "year":
-        case "yrs":
-        case "yr":
-        case "y":
-          return n * y;
-        case "weeks":
-        case "week":
-        case "w":
-          return n * w;
-        case "days":
-        case "day":
-        case "d":
-          return n * d;
-        case "hours":
-        case "hour":
-        case "hrs":
-        case "hr":
-        case "h":
-          return n * h;
-        case "minutes":
-        case "minute":
-        case "mins":
-        case "min":
-        case "m":
-          return n * m;
-        case "seconds":
-        case "second":
-        case "secs":
-        case "sec":
-        case "s":
-          return n * s;
-        case "milliseconds":
-        case "millisecond":
-        case "msecs":
-        case "msec":
-        case "ms":
-          return n;
-        default:
-          return void 0;
-      }
-    }
-    function fmtShort(ms2) {
-      var msAbs = Math.abs(ms2);
-      if (msAbs >= d) {
-        return Math.round(ms2 / d) + "d";
-      }
-      if (msAbs >= h) {
-        return Math.round(ms2 / h) + "h";
-      }
-      if (msAbs >= m) {
-        return Math.round(ms2 / m) + "m";
-      }
-      if (msAbs >= s) {
-        return Math.round(ms2 / s) + "s";
-      }
-      return ms2 + "ms";
-    }
-    function fmtLong(ms2) {
-      var msAbs = Math.abs(ms2);
-      if (msAbs >= d) {
-        return plural(ms2, msAbs, d, "day");
-      }
-      if (msAbs >= h) {
-        return plural(ms2, msAbs, h, "hour");
-      }
-      if (msAbs >= m) {
-        return plural(ms2, msAbs, m, "minute");
-      }
-      if (msAbs >= s) {
-        return plural(ms2, msAbs, s, "second");
-      }
-      return ms2 + " ms";
-    }
-    function plural(ms2, msAbs, n, name) {
-      var isPlural = msAbs >= n * 1.5;
-      return Math.round(ms2 / n) + " " + name + (isPlural ? "s" : "");
-    }
-  }
-});
-var import_ms = (0, import_chunk_JSBRDJBE.__toESM)(require_ms(), 1);
-var whole = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/;
-var part = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;
-function parseDuration(text, option, range) {
-  const upTo = range.max >= Number.MAX_SAFE_INTEGER ? "on" : `to ${formatDuration(range.max)}`;
-  const allowed = `allowed: ${formatDuration(range.min)} ${upTo}, written like 90s, 10m, 1h30m or 250ms`;
-  if (!whole.test(text)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot read ${option}: ${JSON.stringify(text)} is no duration; ${allowed}`);
-  let total = 0;
-  for (const [piece] of text.matchAll(part)) total += (0, import_ms.default)(piece);
-  total = Math.round(total);
-  if (total < range.min || total > range.max) {
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take ${option} ${text}: it is out of range; ${allowed}`);
-  }
-  return total;
-}
-function formatDuration(value) {
-  if (value < 1e3) return `${Math.round(value)}ms`;
-  if (value < 6e4) return `${trim(value / 1e3)}s`;
-  const units = [
-    ["d", 864e5],
-    ["h", 36e5],
-    ["m", 6e4],
-    ["s", 1e3]
-  ];
-  let rest = Math.round(value / 1e3) * 1e3;
-  let text = "";
-  for (const [unit, size] of units) {
-    if (unit === "d" && rest < 2 * size) continue;
-    const count = Math.floor(rest / size);
-    rest -= count * size;
-    if (count > 0) text += `${count}${unit}`;
-  }
-  return text;
-}
-function trim(value) {
-  return String(Math.floor(value * 10) / 10);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  formatDuration,
-  parseDuration
-});
-
-//# part chunk-TFEMYLSK.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  formatSize: () => formatSize,
-  parseSize: () => parseSize
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var units = { "": 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3 };
-function parseSize(text, option, range) {
-  const match = /^(\d+)([KMG]?)(?:i?B)?$/.exec(text);
-  const value = match ? Number(match[1]) * (units[match[2] ?? ""] ?? 1) : Number.NaN;
-  if (!Number.isSafeInteger(value) || value < range.min || value > range.max) {
-    throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot take ${option} ${JSON.stringify(text)}: allowed are ${formatSize(range.min)} to ${formatSize(range.max)}, written like 64M`
-    );
-  }
-  return value;
-}
-function formatSize(bytes) {
-  if (bytes < 1024) return `${bytes} B`;
-  if (bytes < 1024 ** 2) return `${(bytes / 1024).toFixed(1)} KiB`;
-  if (bytes < 1024 ** 3) return `${(bytes / 1024 ** 2).toFixed(1)} MiB`;
-  return `${(bytes / 1024 ** 3).toFixed(1)} GiB`;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  formatSize,
-  parseSize
 });
 
 //# part chunk-V5USAFII.js
@@ -5715,339 +6048,6 @@ function isFifo(file) {
   holdFifo,
   makeFifo,
   watchFifo
-});
-
-//# part chunk-VBETOB37.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  checkLaunchOptions: () => checkLaunchOptions,
-  folderOf: () => folderOf,
-  launch: () => launch,
-  launchAndTell: () => launchAndTell,
-  launchWords: () => launchWords,
-  missingProgram: () => missingProgram,
-  run: () => run,
-  tellLaunched: () => tellLaunched
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_G7QAJNS3 = load("./chunk-G7QAJNS3.js");
-var import_chunk_EPEDYOTG = load("./chunk-EPEDYOTG.js");
-var import_chunk_BA7CKLLN = load("./chunk-BA7CKLLN.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
-var import_chunk_HBGCQMRM = load("./chunk-HBGCQMRM.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = __toESM(require("node:path"));
-var import_node_path2 = __toESM(require("node:path"));
-function claimOnce(root, key, claim) {
-  const file = import_node_path2.default.join((0, import_chunk_HDZ43QIN.rootPaths)(root).once, (0, import_chunk_BA7CKLLN.hashOf)(key).slice(0, 40));
-  if ((0, import_chunk_DUQLCV7D.createFile)(file, `${JSON.stringify(claim)}
-`)) return { isOurs: true, holder: claim };
-  const read = (0, import_chunk_DUQLCV7D.readJson)(file);
-  const holder = read.kind === "ok" ? read.value : void 0;
-  if (typeof holder?.id !== "string" || typeof holder.asked !== "string") {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "state_unusable",
-      `cannot read the once-key file ${file}: it is damaged`,
-      "remove that file if you are sure that the job never ran"
-    );
-  }
-  return { isOurs: false, holder };
-}
-async function finishClaim(root, claim) {
-  if (!(0, import_chunk_HBGCQMRM.isId)(claim.id))
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "state_unusable",
-      `cannot use a once-key that names ${JSON.stringify(claim.id)}: that is no job id`
-    );
-  const paths = (0, import_chunk_HDZ43QIN.jobPaths)(root, claim.id);
-  const stage = (0, import_chunk_HDZ43QIN.stagePath)(root, claim.id);
-  const until = (0, import_chunk_HDZ43QIN.monotonicMs)() + import_chunk_CRABIWOM.startLimitMs;
-  while (!(0, import_chunk_OMHQQKXJ.exists)(paths.launch) && (0, import_chunk_HDZ43QIN.monotonicMs)() < until) {
-    const isStaged = (0, import_chunk_OMHQQKXJ.exists)(stage);
-    if (!(0, import_chunk_OMHQQKXJ.exists)(paths.folder) && !isStaged) return;
-    if ((0, import_chunk_F57YPL34.livenessOf)(claim.launcher) === "dead") {
-      if (isStaged) (0, import_chunk_OMHQQKXJ.moveFolder)(stage, paths.folder);
-      return;
-    }
-    await (0, import_chunk_HDZ43QIN.sleep)(5);
-  }
-}
-async function launch(root, request) {
-  const key = (0, import_chunk_BA7CKLLN.ensureKey)();
-  (0, import_chunk_G7QAJNS3.ensureRoot)(root.folder);
-  const launcher = (0, import_chunk_F57YPL34.ownIdentity)();
-  const spec = await makeSpec(root, request, launcher, key);
-  const stage = (0, import_chunk_HDZ43QIN.stagePath)(root.folder, spec.id);
-  try {
-    stageJob(root, spec, stage);
-    const claim = request.onceKey === null ? null : claimOnce(root.folder, request.onceKey, claimOf(spec, request));
-    if (claim && !claim.isOurs) {
-      (0, import_chunk_OMHQQKXJ.removeTree)(stage);
-      return await takeOver(root, claim.holder, request);
-    }
-    if (!(0, import_chunk_OMHQQKXJ.moveFolder)(stage, (0, import_chunk_HDZ43QIN.jobPaths)(root.folder, spec.id).folder))
-      throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot move ${stage} into place`);
-    await (0, import_chunk_EPEDYOTG.startWorker)(root.folder, spec, { paths: (0, import_chunk_HDZ43QIN.jobPaths)(root.folder, spec.id) }, 1);
-  } catch (error) {
-    undo(root, spec, stage);
-    throw launchError(root, error);
-  }
-  return { id: spec.id, isNew: true };
-}
-async function makeSpec(root, request, launcher, key) {
-  const createdMs = (0, import_chunk_HDZ43QIN.nowMs)();
-  const random = (0, import_chunk_BA7CKLLN.randomBytes)(22);
-  const { deadlineMs, killGraceMs, maxOutputBytes, firstOutputMs, stallMs, onceKey, ...rest } = request;
-  const unsigned = {
-    schema: 1,
-    id: (0, import_chunk_HBGCQMRM.makeId)(request.verb, createdMs, random),
-    ...rest,
-    created_at: (0, import_chunk_HDZ43QIN.isoOf)(createdMs),
-    once_key: onceKey,
-    engine: import_chunk_HBGCQMRM.defaultEngine.id,
-    state_option: root.option,
-    deadline_ms: deadlineMs,
-    deadline_mono_ms: (0, import_chunk_HDZ43QIN.monotonicMs)() + deadlineMs,
-    kill_grace_ms: killGraceMs,
-    max_output_bytes: maxOutputBytes,
-    first_output_ms: firstOutputMs,
-    stall_ms: stallMs,
-    mark: (0, import_chunk_BA7CKLLN.toHex)(random.subarray(6)),
-    launcher,
-    environment: { digest: (0, import_chunk_BA7CKLLN.environmentDigest)(key), credentials: (0, import_chunk_HDZ43QIN.credentialNames)() }
-  };
-  return { ...unsigned, mac: await (0, import_chunk_BA7CKLLN.macOf)(unsigned, key) };
-}
-function stageJob(root, spec, stage) {
-  (0, import_chunk_DUQLCV7D.createFolder)(stage);
-  (0, import_chunk_DUQLCV7D.writeJson)(`${stage}/spec.json`, spec);
-  (0, import_chunk_DUQLCV7D.createFolder)(`${stage}/waiters`);
-  (0, import_chunk_DUQLCV7D.writeFile)((0, import_chunk_HDZ43QIN.jobPaths)(root.folder, spec.id).marker, "", { sync: false });
-}
-function claimOf(spec, request) {
-  return { id: spec.id, asked: askedOf(request), launcher: spec.launcher };
-}
-async function takeOver(root, holder, request) {
-  await finishClaim(root.folder, holder);
-  if (holder.asked !== askedOf(request)) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot use --once-key ${JSON.stringify(request.onceKey)}: job ${holder.id} has this key and another request`,
-      `look at it with: ${import_chunk_KKONYWO7.nextCommands.observe(holder.id, root.option)}`
-    );
-  }
-  return { id: holder.id, isNew: false };
-}
-function askedOf(request) {
-  const { owner: _owner, label: _label, onceKey: _key, ...asked } = request;
-  return (0, import_chunk_BA7CKLLN.hashOf)((0, import_chunk_BA7CKLLN.canonical)(asked));
-}
-function undo(root, spec, stage) {
-  const paths = (0, import_chunk_HDZ43QIN.jobPaths)(root.folder, spec.id);
-  try {
-    (0, import_chunk_OMHQQKXJ.removeTree)(stage);
-    (0, import_chunk_OMHQQKXJ.removeTree)(paths.folder);
-    (0, import_chunk_OMHQQKXJ.removeTree)(paths.marker);
-  } catch {
-  }
-}
-function launchError(root, error) {
-  const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
-  if (error instanceof import_chunk_NVPF5LEY.FaultError || code === void 0) return error;
-  return new import_chunk_NVPF5LEY.FaultError(
-    "state_unusable",
-    `cannot write into the state folder ${root.folder} (${code})`,
-    "use another place with --state-dir DIR or JOB_STATE_DIR"
-  );
-}
-function launchWords(input) {
-  const onceKey = input.text("once-key") ?? null;
-  if (onceKey === "") throw (0, import_chunk_NVPF5LEY.usageError)('cannot take --once-key "": a key needs at least one character');
-  return { owner: input.text("owner") ?? import_chunk_HDZ43QIN.variables.owner() ?? null, label: input.text("label") ?? null, onceKey };
-}
-function checkLaunchOptions(input) {
-  if (input.has("wait-timeout") && !input.has("wait")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");
-  input.duration("wait-timeout");
-  for (const other of ["json", "wait"]) {
-    if (input.has("id-only") && input.has(other)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`);
-  }
-}
-async function launchAndTell(context, input, request, isSynchronous = false) {
-  checkLaunchOptions(input);
-  const root = context.root(input);
-  return tellLaunched(context, input, root, await launch(root, request), isSynchronous);
-}
-async function tellLaunched(context, input, root, launched, isSynchronous) {
-  if (input.has("wait") || isSynchronous) {
-    const { waitAndTell } = await Promise.resolve().then(() => __toESM(load("./collecting-2M5RAR3B.js")));
-    context.tell(`job ${launched.id}`);
-    const timeoutMs = input.duration("wait-timeout") ?? Number.MAX_SAFE_INTEGER;
-    return waitAndTell(context, root, [launched.id], {
-      mode: "all",
-      timeoutMs,
-      heartbeatMs: null,
-      isJson: input.has("json")
-    });
-  }
-  return tellLaunch(root, launched, input);
-}
-function tellLaunch(root, launched, input) {
-  const { id, isNew } = launched;
-  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
-` };
-  const paths = (0, import_chunk_HDZ43QIN.jobPaths)(root.folder, id);
-  const commands = {
-    wait: import_chunk_KKONYWO7.nextCommands.wait(id, root.option),
-    observe: import_chunk_KKONYWO7.nextCommands.observe(id, root.option),
-    cancel: import_chunk_KKONYWO7.nextCommands.cancel(id, root.option)
-  };
-  if (input.has("json")) {
-    return {
-      code: import_chunk_6PFAPK5K.exitCodes.done,
-      json: {
-        id,
-        new: isNew,
-        folder: paths.folder,
-        result_path: paths.result,
-        output_path: paths.output,
-        next: commands
-      }
-    };
-  }
-  const lines = [
-    `job ${id}${isNew ? "" : " (this once-key had it already; nothing was started)"}`,
-    `collect: ${commands.wait}`,
-    `observe: ${commands.observe}`,
-    `result:  ${paths.result}`
-  ];
-  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${lines.join("\n")}
-` };
-}
-var run = {
-  name: "run",
-  summary: "run a long command as a job",
-  form: "[options] -- COMMAND ARG...",
-  words: { min: 0, max: 0, rest: true },
-  options: {
-    timeout: {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_CRABIWOM.limits.runTimeout,
-      help: "hard limit, counted from launch (default 24h, at most 30d)"
-    },
-    deadline: { kind: "duration", value: "D", range: import_chunk_CRABIWOM.limits.runTimeout, help: "the same as --timeout" },
-    "kill-after": {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_CRABIWOM.limits.runKillGrace,
-      help: "time between TERM and KILL (default 30s)"
-    },
-    cwd: { kind: "text", value: "DIR", help: "folder to run in (default: here)" },
-    shell: { kind: "flag", help: "give the one word after -- to /bin/sh -c" },
-    "success-exit": {
-      kind: "count",
-      value: "N",
-      range: { default: 0, min: 0, max: 255 },
-      help: "the exit code that means success (default 0)"
-    },
-    "max-output": {
-      kind: "size",
-      value: "SIZE",
-      range: import_chunk_CRABIWOM.limits.maxOutput,
-      help: "cap of each output file on disk (default 64M)"
-    },
-    "first-output": {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_CRABIWOM.limits.optInLimit,
-      help: "end it when nothing was printed by then"
-    },
-    "stall-after": {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_CRABIWOM.limits.optInLimit,
-      help: "end it when nothing was printed for that long"
-    },
-    "keep-children": { kind: "flag", help: "leave processes alone that the command left behind" },
-    ...import_chunk_JJRSGJW4.launchOptions
-  },
-  notes: "The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",
-  examples: [
-    "run -- make test",
-    "run --timeout 2h --once-key nightly -- python3 train.py --epochs 10",
-    "run --shell -- 'make && make install'"
-  ],
-  async run(context, input) {
-    const cwd = folderOf(context, input);
-    const timeout = limitOf(input);
-    return launchAndTell(context, input, {
-      kind: "run",
-      verb: "run",
-      ...launchWords(input),
-      cwd,
-      deadlineMs: timeout,
-      killGraceMs: input.durationOrDefault("kill-after"),
-      maxOutputBytes: input.size("max-output") ?? import_chunk_CRABIWOM.limits.maxOutput.default,
-      firstOutputMs: input.duration("first-output") ?? null,
-      stallMs: input.duration("stall-after") ?? null,
-      lineage: null,
-      run: commandOf(input, cwd),
-      staff: null
-    });
-  }
-};
-function limitOf(input) {
-  if (input.has("timeout") && input.has("deadline"))
-    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");
-  return input.has("deadline") ? input.durationOrDefault("deadline") : input.durationOrDefault("timeout");
-}
-function folderOf(context, input) {
-  const folder = import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
-  if (!(0, import_chunk_OMHQQKXJ.isFolder)(folder))
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot run in ${folder}: there is no such folder`,
-      "name an existing one with --cwd DIR"
-    );
-  return (0, import_chunk_OMHQQKXJ.realPath)(folder);
-}
-function commandOf(input, cwd) {
-  const words = input.rest ?? [];
-  const parts = { success_exit: input.count("success-exit") ?? 0, keep_children: input.has("keep-children") };
-  if (input.has("shell")) {
-    if (words.length !== 1)
-      throw (0, import_chunk_NVPF5LEY.usageError)(
-        `cannot take ${words.length} words with --shell: it needs the whole command line as one word after --`
-      );
-    return { argv: ["/bin/sh", "-c", words[0]], program: "/bin/sh", ...parts };
-  }
-  const name = words[0];
-  const program = (0, import_chunk_HDZ43QIN.findProgram)(name, cwd);
-  if (program === void 0) throw missingProgram(name, cwd);
-  return { argv: words, program, ...parts };
-}
-function missingProgram(name, cwd) {
-  const where = name.includes("/") ? `no executable file of that name (looked from ${cwd})` : `it is not on PATH (${import_chunk_HDZ43QIN.variables.searchPath() || "empty"})`;
-  return new import_chunk_NVPF5LEY.FaultError("preflight", `cannot run ${JSON.stringify(name)}: ${where}`, "give the path of the program");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  checkLaunchOptions,
-  folderOf,
-  launch,
-  launchAndTell,
-  launchWords,
-  missingProgram,
-  run,
-  tellLaunched
 });
 
 //# part chunk-X3ED64AP.js
@@ -6472,7 +6472,7 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
   waitAndTell
 });
 
-//# part continue-S5Q7WTZQ.js
+//# part continue-6CNSILNL.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -6480,14 +6480,14 @@ __export(stdin_exports, {
 });
 module.exports = __toCommonJS(stdin_exports);
 var import_chunk_4RADG7VP = load("./chunk-4RADG7VP.js");
-var import_chunk_EE3IPKX7 = load("./chunk-EE3IPKX7.js");
+var import_chunk_UJBB6XHH = load("./chunk-UJBB6XHH.js");
 var import_chunk_HRJ36THT = load("./chunk-HRJ36THT.js");
 var import_chunk_6ORGBLLO = load("./chunk-6ORGBLLO.js");
 var import_chunk_XVXFMIUV = load("./chunk-XVXFMIUV.js");
 var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
 var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
 var import_chunk_JTMIMYBV = load("./chunk-JTMIMYBV.js");
-var import_chunk_VBETOB37 = load("./chunk-VBETOB37.js");
+var import_chunk_LGGQNQKJ = load("./chunk-LGGQNQKJ.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
 var import_chunk_G7QAJNS3 = load("./chunk-G7QAJNS3.js");
 var import_chunk_EPEDYOTG = load("./chunk-EPEDYOTG.js");
@@ -6520,7 +6520,7 @@ var continueCommand = {
   async run(context, input) {
     const root = context.root(input);
     (0, import_chunk_G7QAJNS3.checkRoot)(root.folder);
-    const prompt = await (0, import_chunk_EE3IPKX7.taskOf)(context, input);
+    const prompt = await (0, import_chunk_UJBB6XHH.taskOf)(context, input);
     const parent = parentOf(root, input);
     await (0, import_chunk_4RADG7VP.requireGenuine)(parent);
     const staff = parent.staff;
@@ -6533,12 +6533,12 @@ var continueCommand = {
         import_chunk_KKONYWO7.nextCommands.restart(parent.id, root.option)
       );
     }
-    const cwd = input.has("cwd") ? (0, import_chunk_VBETOB37.folderOf)(context, input) : parent.cwd;
-    const part = (0, import_chunk_EE3IPKX7.makeStaffPart)({
+    const cwd = input.has("cwd") ? (0, import_chunk_LGGQNQKJ.folderOf)(context, input) : parent.cwd;
+    const part = (0, import_chunk_UJBB6XHH.makeStaffPart)({
       mode: staff.mode,
       backend: input.text("backend") ?? staff.custom?.name ?? staff.backend,
       model: input.text("model") ?? staff.model,
-      profile: (0, import_chunk_EE3IPKX7.profileOf)(input, staff.profile),
+      profile: (0, import_chunk_UJBB6XHH.profileOf)(input, staff.profile),
       prompt,
       resume,
       cwd
@@ -6549,7 +6549,7 @@ var continueCommand = {
         `cannot continue a conversation of ${staff.backend} with ${part.backend}`,
         import_chunk_KKONYWO7.nextCommands.restart(parent.id, root.option)
       );
-    return (0, import_chunk_EE3IPKX7.launchStaff)(context, input, {
+    return (0, import_chunk_UJBB6XHH.launchStaff)(context, input, {
       verb: parent.verb,
       staff: part,
       cwd,
@@ -6581,14 +6581,14 @@ function parentOf(root, input) {
   continueCommand
 });
 
-//# part dispatch-7N23MJYF.js
+//# part dispatch-S2GOJXIY.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   dispatch: () => dispatch
 });
 module.exports = __toCommonJS(stdin_exports);
-var import_chunk_5OZGN7KX = load("./chunk-5OZGN7KX.js");
+var import_chunk_AFCNU7FV = load("./chunk-AFCNU7FV.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
 var import_chunk_POWELVIK = load("./chunk-POWELVIK.js");
 var import_chunk_G7QAJNS3 = load("./chunk-G7QAJNS3.js");
@@ -6730,10 +6730,10 @@ async function dispatch(args, base, version) {
   if (word === "--version" || word === "version") return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${version}
 ` };
   const name = word === "--help" || word === "-h" ? "help" : word;
-  const command = await (0, import_chunk_5OZGN7KX.loadCommand)(name);
+  const command = await (0, import_chunk_AFCNU7FV.loadCommand)(name);
   if (!command)
     throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_5OZGN7KX.commandNames.join(", ")}`,
+      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_AFCNU7FV.commandNames.join(", ")}`,
       (0, import_chunk_IEU6ZQWY.quoteWords)([...(0, import_chunk_HDZ43QIN.selfWords)(), "help"])
     );
   const input = parseCommand(command, rest);
@@ -6872,7 +6872,7 @@ function tell(finding) {
   doctor
 });
 
-//# part help-D37LJTNA.js
+//# part help-KITDKGIY.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -6892,7 +6892,7 @@ var help = {
   options: import_chunk_JJRSGJW4.common,
   examples: ["help", "help run"],
   async run(_context, input) {
-    const { commandNames, loadCommand } = await Promise.resolve().then(() => __toESM(load("./registry-PLKZVFV6.js")));
+    const { commandNames, loadCommand } = await Promise.resolve().then(() => __toESM(load("./registry-6JUQRMZ4.js")));
     const { renderHelp } = await Promise.resolve().then(() => __toESM(load("./usage-2G4WLKLK.js")));
     const word = input.words[0];
     if (word !== void 0) {
@@ -6976,7 +6976,7 @@ function installForMac() {
   installForMac
 });
 
-//# part main-WA7ILGDK.js
+//# part main-I46ZTTWY.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -7527,6 +7527,7 @@ var Stream = class {
     const size = (0, import_chunk_OMHQQKXJ.factsOf)(this.file)?.size ?? 0;
     const hasGrown = size !== this.size;
     this.size = size;
+    this.offset = Math.min(this.offset, size);
     if (hasGrown && this.sink) this.read();
     if (hasGrown) this.cap.check();
     return hasGrown;
@@ -7897,15 +7898,15 @@ var observe = {
   observe
 });
 
-//# part registry-PLKZVFV6.js
+//# part registry-6JUQRMZ4.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  commandNames: () => import_chunk_5OZGN7KX.commandNames,
-  loadCommand: () => import_chunk_5OZGN7KX.loadCommand
+  commandNames: () => import_chunk_AFCNU7FV.commandNames,
+  loadCommand: () => import_chunk_AFCNU7FV.loadCommand
 });
 module.exports = __toCommonJS(stdin_exports);
-var import_chunk_5OZGN7KX = load("./chunk-5OZGN7KX.js");
+var import_chunk_AFCNU7FV = load("./chunk-AFCNU7FV.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -7913,7 +7914,7 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
   loadCommand
 });
 
-//# part restart-2Z27ZA3B.js
+//# part restart-2KOLS6HU.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -7921,14 +7922,14 @@ __export(stdin_exports, {
 });
 module.exports = __toCommonJS(stdin_exports);
 var import_chunk_4RADG7VP = load("./chunk-4RADG7VP.js");
-var import_chunk_EE3IPKX7 = load("./chunk-EE3IPKX7.js");
+var import_chunk_UJBB6XHH = load("./chunk-UJBB6XHH.js");
 var import_chunk_6ORGBLLO = load("./chunk-6ORGBLLO.js");
 var import_chunk_XVXFMIUV = load("./chunk-XVXFMIUV.js");
 var import_chunk_AACYDVMW = load("./chunk-AACYDVMW.js");
 var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
 var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
 var import_chunk_JTMIMYBV = load("./chunk-JTMIMYBV.js");
-var import_chunk_VBETOB37 = load("./chunk-VBETOB37.js");
+var import_chunk_LGGQNQKJ = load("./chunk-LGGQNQKJ.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
 var import_chunk_G7QAJNS3 = load("./chunk-G7QAJNS3.js");
 var import_chunk_EPEDYOTG = load("./chunk-EPEDYOTG.js");
@@ -7982,11 +7983,11 @@ function againRun(context, input, spec) {
   const run = spec.run;
   if (!run) throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot restart job ${spec.id}: a ${spec.kind} job has no command`);
   const program = (0, import_chunk_HDZ43QIN.findProgram)(run.argv[0], spec.cwd);
-  if (program === void 0) throw (0, import_chunk_VBETOB37.missingProgram)(run.argv[0], spec.cwd);
-  return (0, import_chunk_VBETOB37.launchAndTell)(context, input, {
+  if (program === void 0) throw (0, import_chunk_LGGQNQKJ.missingProgram)(run.argv[0], spec.cwd);
+  return (0, import_chunk_LGGQNQKJ.launchAndTell)(context, input, {
     kind: "run",
     verb: "run",
-    ...(0, import_chunk_VBETOB37.launchWords)(input),
+    ...(0, import_chunk_LGGQNQKJ.launchWords)(input),
     cwd: spec.cwd,
     deadlineMs: input.duration("timeout") ?? spec.deadline_ms,
     killGraceMs: spec.kill_grace_ms,
@@ -8002,7 +8003,7 @@ function again(context, input, spec) {
   const staff = spec.staff;
   if (!staff) throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot restart job ${spec.id}: it has no task`);
   const { mode, model, profile, prompt } = staff;
-  const part = (0, import_chunk_EE3IPKX7.makeStaffPart)({
+  const part = (0, import_chunk_UJBB6XHH.makeStaffPart)({
     mode,
     backend: staff.custom?.name ?? staff.backend,
     model,
@@ -8011,7 +8012,7 @@ function again(context, input, spec) {
     resume: null,
     cwd: spec.cwd
   });
-  return (0, import_chunk_EE3IPKX7.launchStaff)(context, input, {
+  return (0, import_chunk_UJBB6XHH.launchStaff)(context, input, {
     verb: spec.verb,
     staff: part,
     cwd: spec.cwd,
@@ -8093,16 +8094,16 @@ var result = {
   result
 });
 
-//# part run-WSTMYQLS.js
+//# part run-RQBAXLAJ.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  folderOf: () => import_chunk_VBETOB37.folderOf,
-  missingProgram: () => import_chunk_VBETOB37.missingProgram,
-  run: () => import_chunk_VBETOB37.run
+  folderOf: () => import_chunk_LGGQNQKJ.folderOf,
+  missingProgram: () => import_chunk_LGGQNQKJ.missingProgram,
+  run: () => import_chunk_LGGQNQKJ.run
 });
 module.exports = __toCommonJS(stdin_exports);
-var import_chunk_VBETOB37 = load("./chunk-VBETOB37.js");
+var import_chunk_LGGQNQKJ = load("./chunk-LGGQNQKJ.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
 var import_chunk_G7QAJNS3 = load("./chunk-G7QAJNS3.js");
 var import_chunk_EPEDYOTG = load("./chunk-EPEDYOTG.js");
@@ -8222,20 +8223,20 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
   spawnShim
 });
 
-//# part staffer-76RKCKNT.js
+//# part staffer-TCVVZYMO.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   staffer: () => staffer
 });
 module.exports = __toCommonJS(stdin_exports);
-var import_chunk_EE3IPKX7 = load("./chunk-EE3IPKX7.js");
+var import_chunk_UJBB6XHH = load("./chunk-UJBB6XHH.js");
 var import_chunk_6ORGBLLO = load("./chunk-6ORGBLLO.js");
 var import_chunk_XVXFMIUV = load("./chunk-XVXFMIUV.js");
 var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
 var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
 var import_chunk_JTMIMYBV = load("./chunk-JTMIMYBV.js");
-var import_chunk_VBETOB37 = load("./chunk-VBETOB37.js");
+var import_chunk_LGGQNQKJ = load("./chunk-LGGQNQKJ.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
 var import_chunk_G7QAJNS3 = load("./chunk-G7QAJNS3.js");
 var import_chunk_EPEDYOTG = load("./chunk-EPEDYOTG.js");
@@ -8267,10 +8268,10 @@ var staffer = {
     "staffer --prompt-file task.md --timeout 90m --once-key task-17"
   ],
   async run(context, input) {
-    const cwd = (0, import_chunk_VBETOB37.folderOf)(context, input);
-    const prompt = await (0, import_chunk_EE3IPKX7.taskOf)(context, input);
-    const staff = (0, import_chunk_EE3IPKX7.freshStaff)(input, { mode: "staffer", prompt, profile: (0, import_chunk_EE3IPKX7.profileOf)(input, "standard"), cwd });
-    return (0, import_chunk_EE3IPKX7.launchStaff)(context, input, { verb: "staffer", staff, cwd, lineage: null, isSynchronous: false });
+    const cwd = (0, import_chunk_LGGQNQKJ.folderOf)(context, input);
+    const prompt = await (0, import_chunk_UJBB6XHH.taskOf)(context, input);
+    const staff = (0, import_chunk_UJBB6XHH.freshStaff)(input, { mode: "staffer", prompt, profile: (0, import_chunk_UJBB6XHH.profileOf)(input, "standard"), cwd });
+    return (0, import_chunk_UJBB6XHH.launchStaff)(context, input, { verb: "staffer", staff, cwd, lineage: null, isSynchronous: false });
   }
 };
 // Annotate the CommonJS export names for ESM import in node:

@@ -16,7 +16,7 @@ import { randomBytes } from '../platform/random.ts';
 import { jobPaths, type StateRoot, stagePath } from '../store/layout.ts';
 import { canonical, ensureKey, environmentDigest, hashOf, macOf } from '../store/mac.ts';
 import { claimOnce, type OnceClaim } from '../store/once.ts';
-import { ensureRoot } from '../store/root.ts';
+import { checkRoot, ensureRoot } from '../store/root.ts';
 import { nextCommands } from './next-commands.ts';
 import { finishClaim } from './once.ts';
 import { startWorker } from './start-worker.ts';
@@ -45,23 +45,27 @@ export interface Launched {
 }
 
 export async function launch(root: StateRoot, request: JobRequest): Promise<Launched> {
+  checkRoot(root.folder);
   const key = ensureKey();
   ensureRoot(root.folder);
-  const launcher = ownIdentity();
-  const spec = await makeSpec(root, request, launcher, key);
+  const spec = await makeSpec(root, request, ownIdentity(), key);
+  const paths = jobPaths(root.folder, spec.id);
   const stage = stagePath(root.folder, spec.id);
+  let isPromised = false;
   try {
     stageJob(root, spec, stage);
     const claim = request.onceKey === null ? null : claimOnce(root.folder, request.onceKey, claimOf(spec, request));
     if (claim && !claim.isOurs) {
-      removeTree(stage);
+      undo(paths, stage);
       return await takeOver(root, claim.holder, request);
     }
-    if (!moveFolder(stage, jobPaths(root.folder, spec.id).folder))
-      throw new FaultError('state_unusable', `cannot move ${stage} into place`);
-    await startWorker(root.folder, spec, { paths: jobPaths(root.folder, spec.id) }, 1);
+    isPromised = claim !== null;
+    if (!moveFolder(stage, paths.folder)) throw new FaultError('state_unusable', `cannot move ${stage} into place`);
+    await startWorker(root.folder, spec, { paths }, 1);
   } catch (error) {
-    undo(root, spec, stage);
+    // A key that names this job was given out for ever: its record must be there, and says `never_started`.
+    if (isPromised) moveFolder(stage, paths.folder);
+    else undo(paths, stage);
     throw launchError(root, error);
   }
   return { id: spec.id, isNew: true };
@@ -123,12 +127,9 @@ function askedOf(request: JobRequest): string {
   return hashOf(canonical(asked));
 }
 
-function undo(root: StateRoot, spec: Spec, stage: string): void {
-  const paths = jobPaths(root.folder, spec.id);
+function undo(paths: JobPaths, stage: string): void {
   try {
-    removeTree(stage);
-    removeTree(paths.folder);
-    removeTree(paths.marker);
+    for (const target of [stage, paths.folder, paths.marker]) removeTree(target);
   } catch {
     // Whatever is left over is a job without a worker: readers call it never_started.
   }

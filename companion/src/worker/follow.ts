@@ -38,6 +38,8 @@ class Stream {
     const size = factsOf(this.file)?.size ?? 0;
     const hasGrown = size !== this.size;
     this.size = size;
+    // Cut in the middle (no holes here): what follows the cut is new.
+    this.offset = Math.min(this.offset, size);
     if (hasGrown && this.sink) this.read();
     if (hasGrown) this.cap.check();
     return hasGrown;
