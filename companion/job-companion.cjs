@@ -76,16 +76,16 @@ function pause() {
 }
 process.exitCode = import_chunk_6PFAPK5K.exitCodes.fault;
 async function main(args) {
-  if (process.platform !== "linux") (await Promise.resolve().then(() => __toESM(load("./install-ps-LOTJOC2G.js")))).installForMac();
+  if (process.platform !== "linux") (await Promise.resolve().then(() => __toESM(load("./install-ps-IXCKM7HD.js")))).installForMac();
   if (args[0] === "_worker") {
-    const { runWorker } = await Promise.resolve().then(() => __toESM(load("./main-I46ZTTWY.js")));
+    const { runWorker } = await Promise.resolve().then(() => __toESM(load("./main-JSYXFRCI.js")));
     const isDone = await runWorker(args[1] ?? "", args[2] ?? "", (text) => writeOut(2, text));
     process.exit(isDone ? 0 : 70);
   }
-  const { dispatch } = await Promise.resolve().then(() => __toESM(load("./dispatch-S2GOJXIY.js")));
+  const { dispatch } = await Promise.resolve().then(() => __toESM(load("./dispatch-KJ7SVR7J.js")));
   const reply = await dispatch(args, makeContext(), "0.1.0");
   print(reply);
-  process.exitCode = reply.code;
+  process.exit(reply.code);
 }
 function makeContext() {
   const terminal = terminalOf(1);
@@ -128,33 +128,33 @@ ${error.next === null ? "" : `try: ${error.next}
 });
 
 function partsText() {/*
-//# part ask-MNMG6ZUD.js
+//# part ask-ZLWWDUSX.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   ask: () => ask
 });
 module.exports = __toCommonJS(stdin_exports);
-var import_chunk_UJBB6XHH = load("./chunk-UJBB6XHH.js");
-var import_chunk_6ORGBLLO = load("./chunk-6ORGBLLO.js");
-var import_chunk_XVXFMIUV = load("./chunk-XVXFMIUV.js");
+var import_chunk_P43GPPGI = load("./chunk-P43GPPGI.js");
+var import_chunk_QEAH37VJ = load("./chunk-QEAH37VJ.js");
+var import_chunk_IUKO223X = load("./chunk-IUKO223X.js");
 var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
 var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_JTMIMYBV = load("./chunk-JTMIMYBV.js");
-var import_chunk_LGGQNQKJ = load("./chunk-LGGQNQKJ.js");
+var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
+var import_chunk_IT6NJBAQ = load("./chunk-IT6NJBAQ.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_G7QAJNS3 = load("./chunk-G7QAJNS3.js");
-var import_chunk_EPEDYOTG = load("./chunk-EPEDYOTG.js");
-var import_chunk_BA7CKLLN = load("./chunk-BA7CKLLN.js");
+var import_chunk_OKMMPSFD = load("./chunk-OKMMPSFD.js");
+var import_chunk_LSFVH2OG = load("./chunk-LSFVH2OG.js");
+var import_chunk_OHMGEWLM = load("./chunk-OHMGEWLM.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_HBGCQMRM = load("./chunk-HBGCQMRM.js");
+var import_chunk_LONYRB77 = load("./chunk-LONYRB77.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
+var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
+var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 var ask = {
@@ -170,10 +170,10 @@ var ask = {
   notes: "Default profile: restricted. Exit codes as of wait.",
   examples: ['ask --backend codex --prompt "What does this repository do?"'],
   async run(context, input) {
-    const cwd = (0, import_chunk_LGGQNQKJ.folderOf)(context, input);
-    const prompt = await (0, import_chunk_UJBB6XHH.taskOf)(context, input);
-    const staff = (0, import_chunk_UJBB6XHH.freshStaff)(input, { mode: "ask", prompt, profile: (0, import_chunk_UJBB6XHH.profileOf)(input, "restricted"), cwd });
-    return (0, import_chunk_UJBB6XHH.launchStaff)(context, input, {
+    const cwd = (0, import_chunk_IT6NJBAQ.folderOf)(context, input);
+    const prompt = await (0, import_chunk_P43GPPGI.taskOf)(context, input);
+    const staff = (0, import_chunk_P43GPPGI.freshStaff)(input, { mode: "ask", prompt, profile: (0, import_chunk_P43GPPGI.profileOf)(input, "restricted"), cwd });
+    return (0, import_chunk_P43GPPGI.launchStaff)(context, input, {
       verb: "ask",
       staff,
       cwd,
@@ -187,30 +187,30 @@ var ask = {
   ask
 });
 
-//# part attach-2OYUJCMJ.js
+//# part attach-BRLFQG3D.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   attachWorker: () => attachWorker
 });
 module.exports = __toCommonJS(stdin_exports);
-var import_chunk_P6OIJNQ7 = load("./chunk-P6OIJNQ7.js");
-var import_chunk_XVXFMIUV = load("./chunk-XVXFMIUV.js");
-var import_chunk_JTMIMYBV = load("./chunk-JTMIMYBV.js");
-var import_chunk_EPEDYOTG = load("./chunk-EPEDYOTG.js");
-var import_chunk_BA7CKLLN = load("./chunk-BA7CKLLN.js");
-var import_chunk_HBGCQMRM = load("./chunk-HBGCQMRM.js");
+var import_chunk_LW3DAHOD = load("./chunk-LW3DAHOD.js");
+var import_chunk_IUKO223X = load("./chunk-IUKO223X.js");
+var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
+var import_chunk_LSFVH2OG = load("./chunk-LSFVH2OG.js");
+var import_chunk_OHMGEWLM = load("./chunk-OHMGEWLM.js");
+var import_chunk_LONYRB77 = load("./chunk-LONYRB77.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
+var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
+var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function attachWorker(view, isDue) {
-  if (!await (0, import_chunk_P6OIJNQ7.mayAct)(view)) return;
-  await (0, import_chunk_XVXFMIUV.withLock)(view.paths.lock, async () => {
-    const now = (0, import_chunk_JTMIMYBV.inspect)(view.root, view.id);
+  if (!await (0, import_chunk_LW3DAHOD.mayAct)(view)) return;
+  await (0, import_chunk_IUKO223X.withLock)(view.paths.lock, async () => {
+    const now = (0, import_chunk_CJGRKUVH.inspect)(view.root, view.id);
     if (isDue(now)) await attach(now);
   });
 }
@@ -220,55 +220,55 @@ async function attach(view) {
   const pause = generation <= import_chunk_CRABIWOM.promptReplacements ? 0 : Math.min(6e4, 1e3 * 2 ** (generation - import_chunk_CRABIWOM.promptReplacements - 1));
   const facts = (0, import_chunk_OMHQQKXJ.factsOf)(view.paths.launch);
   if (facts && (0, import_chunk_HDZ43QIN.nowMs)() - facts.modifiedMs < pause) return;
-  await (0, import_chunk_EPEDYOTG.startWorker)(view.root, view.spec, view, generation);
+  await (0, import_chunk_LSFVH2OG.startWorker)(view.root, view.spec, view, generation);
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
   attachWorker
 });
 
-//# part cancel-2OJAAKN2.js
+//# part cancel-WWAUJ3AC.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   cancel: () => cancel
 });
 module.exports = __toCommonJS(stdin_exports);
-var import_chunk_6ORGBLLO = load("./chunk-6ORGBLLO.js");
-var import_chunk_6O5EFQ4Z = load("./chunk-6O5EFQ4Z.js");
-var import_chunk_AACYDVMW = load("./chunk-AACYDVMW.js");
+var import_chunk_QEAH37VJ = load("./chunk-QEAH37VJ.js");
+var import_chunk_EYQM3BTK = load("./chunk-EYQM3BTK.js");
+var import_chunk_BOKQGNAW = load("./chunk-BOKQGNAW.js");
 var import_chunk_V5USAFII = load("./chunk-V5USAFII.js");
-var import_chunk_JTMIMYBV = load("./chunk-JTMIMYBV.js");
+var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_G7QAJNS3 = load("./chunk-G7QAJNS3.js");
+var import_chunk_OKMMPSFD = load("./chunk-OKMMPSFD.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_HBGCQMRM = load("./chunk-HBGCQMRM.js");
+var import_chunk_LONYRB77 = load("./chunk-LONYRB77.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
+var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
+var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function cancelJob(root, id, request) {
-  const before = await (0, import_chunk_AACYDVMW.refresh)(root, id);
-  if ((0, import_chunk_JTMIMYBV.isEnded)(before.state))
+  const before = await (0, import_chunk_BOKQGNAW.refresh)(root, id);
+  if ((0, import_chunk_CJGRKUVH.isEnded)(before.state))
     return { view: before, result: before.state.state === "canceled" ? "canceled" : "ended_before" };
-  (0, import_chunk_DUQLCV7D.createFile)(
+  (0, import_chunk_KE7PRMAS.createFile)(
     before.paths.cancel,
-    `${JSON.stringify({ by: (0, import_chunk_F57YPL34.ownIdentity)(), owner: request.owner, at: (0, import_chunk_HDZ43QIN.isoNow)(), why: request.why })}
+    `${JSON.stringify({ by: (0, import_chunk_XUTLU6SP.ownIdentity)(), owner: request.owner, at: (0, import_chunk_HDZ43QIN.isoNow)(), why: request.why })}
 `
   );
   nudge(before);
   const patience = (before.spec?.kill_grace_ms ?? 0) + import_chunk_CRABIWOM.killSettleMs + 5e3;
-  const [view = before] = await (0, import_chunk_6O5EFQ4Z.waitForJobs)(root, [id], { mode: "all", timeoutMs: patience, heartbeatMs: null });
+  const [view = before] = await (0, import_chunk_EYQM3BTK.waitForJobs)(root, [id], { mode: "all", timeoutMs: patience, heartbeatMs: null });
   if (view.state.state === "canceled") return { view, result: "canceled" };
-  return { view, result: (0, import_chunk_JTMIMYBV.isEnded)(view.state) ? "ended_before" : "requested" };
+  return { view, result: (0, import_chunk_CJGRKUVH.isEnded)(view.state) ? "ended_before" : "requested" };
 }
 function nudge(view) {
-  const engine = (0, import_chunk_HBGCQMRM.findEngine)(view.spec?.engine ?? "") ?? import_chunk_HBGCQMRM.defaultEngine;
+  const engine = (0, import_chunk_LONYRB77.findEngine)(view.spec?.engine ?? "") ?? import_chunk_LONYRB77.defaultEngine;
   for (const identity of [view.launch?.worker, view.worker?.worker]) if (identity) engine.signal(identity, "SIGURG");
 }
 var cancel = {
@@ -285,8 +285,8 @@ var cancel = {
   examples: ["cancel run-mik3x9ab-4f7q2z", 'cancel run-mik3x9ab-4f7q2z --why "wrong branch"'],
   async run(context, input) {
     const root = context.root(input);
-    (0, import_chunk_G7QAJNS3.checkRoot)(root.folder);
-    const id = (0, import_chunk_6ORGBLLO.requireWholeId)(root, input.words[0]);
+    (0, import_chunk_OKMMPSFD.checkRoot)(root.folder);
+    const id = (0, import_chunk_QEAH37VJ.requireWholeId)(root, input.words[0]);
     const reply = await cancelJob(root.folder, id, {
       owner: input.text("owner") ?? import_chunk_HDZ43QIN.variables.owner() ?? null,
       why: input.text("why") ?? null
@@ -298,7 +298,7 @@ var cancel = {
 report: ${paths.result}
 ` };
     }
-    if (reply.result === "ended_before" || (0, import_chunk_JTMIMYBV.isEnded)(state)) {
+    if (reply.result === "ended_before" || (0, import_chunk_CJGRKUVH.isEnded)(state)) {
       const cause = state.error ? ` (${state.error.code}: ${state.error.message})` : "";
       throw new import_chunk_NVPF5LEY.FaultError(
         "preflight",
@@ -315,384 +315,6 @@ ${import_chunk_KKONYWO7.nextCommands.observe(id, root.option)}
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
   cancel
-});
-
-//# part chunk-2AKXPIR6.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  isAwaited: () => isAwaited,
-  isCollected: () => isCollected,
-  noteCollected: () => noteCollected,
-  withRegistration: () => withRegistration
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
-var import_node_path = __toESM(require("node:path"));
-function noteCollected(view, by) {
-  if (view.damage !== null || isCollected(view)) return;
-  try {
-    (0, import_chunk_DUQLCV7D.createFile)(
-      view.paths.collected,
-      `${JSON.stringify({ by, pid: process.pid, owner: import_chunk_HDZ43QIN.variables.owner() ?? null, at: (0, import_chunk_HDZ43QIN.isoNow)() })}
-`
-    );
-  } catch {
-  }
-}
-function isCollected(view) {
-  return (0, import_chunk_OMHQQKXJ.exists)(view.paths.collected);
-}
-async function withRegistration(root, ids, timeoutMs, fn) {
-  const files = [];
-  const waiter = (0, import_chunk_F57YPL34.ownIdentity)();
-  for (const id of ids) {
-    const file = import_node_path.default.join((0, import_chunk_HDZ43QIN.jobPaths)(root, id).waiters, `${waiter.pid}-${waiter.start_token.replace(/\W/g, "")}.json`);
-    try {
-      (0, import_chunk_DUQLCV7D.writeJson)(file, { waiter, ids, since: (0, import_chunk_HDZ43QIN.isoNow)(), timeout_ms: timeoutMs }, { sync: false });
-      files.push(file);
-    } catch {
-    }
-  }
-  try {
-    return await fn();
-  } finally {
-    for (const file of files) {
-      try {
-        (0, import_chunk_DUQLCV7D.removeFile)(file);
-      } catch {
-      }
-    }
-  }
-}
-function isAwaited(root, id) {
-  const folder = (0, import_chunk_HDZ43QIN.jobPaths)(root, id).waiters;
-  return (0, import_chunk_OMHQQKXJ.listNames)(folder).some((name) => {
-    const read = (0, import_chunk_DUQLCV7D.readJson)(import_node_path.default.join(folder, name));
-    return read.kind === "ok" && (0, import_chunk_F57YPL34.isIdentity)(read.value.waiter) && (0, import_chunk_F57YPL34.livenessOf)(read.value.waiter) !== "dead";
-  });
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  isAwaited,
-  isCollected,
-  noteCollected,
-  withRegistration
-});
-
-//# part chunk-4RADG7VP.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  conversationOf: () => conversationOf,
-  lineageOf: () => lineageOf,
-  requireGenuine: () => requireGenuine,
-  requireSpec: () => requireSpec
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_JTMIMYBV = load("./chunk-JTMIMYBV.js");
-var import_chunk_BA7CKLLN = load("./chunk-BA7CKLLN.js");
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-function requireSpec(root, id) {
-  const read = (0, import_chunk_JTMIMYBV.readSpec)((0, import_chunk_HDZ43QIN.jobPaths)(root.folder, id));
-  if (read.kind === "ok") return read.value;
-  const reason = read.kind === "damaged" ? read.reason : "its spec.json is missing";
-  throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot use job ${id}: ${reason}`);
-}
-async function requireGenuine(spec) {
-  if (await (0, import_chunk_BA7CKLLN.isGenuine)(spec, (0, import_chunk_BA7CKLLN.readKey)())) return;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot start anything from job ${spec.id}: its spec.json was changed or comes from another user or machine`,
-    "launch it again in your own words"
-  );
-}
-function conversationOf(root, spec) {
-  const state = (0, import_chunk_JTMIMYBV.readState)((0, import_chunk_HDZ43QIN.jobPaths)(root, spec.id));
-  return (state.kind === "ok" ? state.value.conversation?.id : void 0) ?? null;
-}
-function lineageOf(parent, relation) {
-  return { relation, parent: parent.id, root: parent.lineage?.root ?? parent.id };
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  conversationOf,
-  lineageOf,
-  requireGenuine,
-  requireSpec
-});
-
-//# part chunk-4YFJUAJX.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  logSize: () => logSize,
-  readLogTail: () => readLogTail
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
-function readLogTail(file, limits = { lines: import_chunk_CRABIWOM.tailLines, bytes: import_chunk_CRABIWOM.tailBytes }) {
-  const part = (0, import_chunk_DUQLCV7D.readRange)(file, -(limits.bytes + 4), limits.bytes + 4);
-  if (!part) return Buffer.alloc(0);
-  const bounded = (0, import_chunk_KLA44IL4.tailOfBytes)(part.bytes, limits.bytes);
-  return Buffer.from((0, import_chunk_KLA44IL4.lastLines)(bounded, limits.lines));
-}
-function logSize(file) {
-  return (0, import_chunk_DUQLCV7D.readRange)(file, 0, 0)?.size ?? 0;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  logSize,
-  readLogTail
-});
-
-//# part chunk-5NBW4VMB.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  openJournal: () => openJournal,
-  readEvents: () => readEvents
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
-function openJournal(paths, job) {
-  const last = (0, import_chunk_DUQLCV7D.readRange)(paths.events, -1, 1);
-  if (last && last.size > 0 && last.bytes[0] !== 10) (0, import_chunk_DUQLCV7D.appendText)(paths.events, "\n");
-  const journal = {
-    seq: newestSeq(paths),
-    append(type, fields = {}) {
-      const event = { seq: journal.seq + 1, at: (0, import_chunk_HDZ43QIN.isoNow)(), job: job.id, owner: job.owner, type, ...fields };
-      let line = JSON.stringify(event);
-      if (Buffer.byteLength(line) > import_chunk_CRABIWOM.eventLineBytes) {
-        line = JSON.stringify({ seq: event.seq, at: event.at, job: job.id, owner: job.owner, type, truncated: true });
-      }
-      (0, import_chunk_DUQLCV7D.appendText)(paths.events, `${line}
-`);
-      journal.seq = event.seq;
-      return event;
-    }
-  };
-  return journal;
-}
-var chunk = 256 * 1024;
-function readEvents(paths, after, limit) {
-  let size = chunk;
-  for (; ; ) {
-    const part = (0, import_chunk_DUQLCV7D.readRange)(paths.events, -size, size);
-    if (!part) return { events: [], more: false, missed: false };
-    const isWhole = part.bytes.length >= part.size;
-    const events = parseEvents(part.bytes.toString("utf8"), isWhole);
-    const first = events[0]?.seq ?? 0;
-    if (!isWhole && first > after + 1 && size < 64 * chunk) {
-      size *= 4;
-      continue;
-    }
-    const wanted = events.filter((event) => event.seq > after);
-    return { events: wanted.slice(0, limit), more: wanted.length > limit, missed: !isWhole && first > after + 1 };
-  }
-}
-function newestSeq(paths) {
-  const part = (0, import_chunk_DUQLCV7D.readRange)(paths.events, -2 * import_chunk_CRABIWOM.eventLineBytes, 2 * import_chunk_CRABIWOM.eventLineBytes);
-  if (!part) return 0;
-  return parseEvents(part.bytes.toString("utf8"), part.bytes.length >= part.size).at(-1)?.seq ?? 0;
-}
-function parseEvents(text, isWhole) {
-  const lines = text.split("\n");
-  if (!isWhole) lines.shift();
-  const events = [];
-  for (const line of lines) {
-    if (line === "") continue;
-    try {
-      const value = JSON.parse(line);
-      if (typeof value === "object" && value !== null && typeof value.seq === "number") events.push(value);
-    } catch {
-    }
-  }
-  return events;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  openJournal,
-  readEvents
-});
-
-//# part chunk-6O5EFQ4Z.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  waitForJobs: () => waitForJobs
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_AACYDVMW = load("./chunk-AACYDVMW.js");
-var import_chunk_V5USAFII = load("./chunk-V5USAFII.js");
-var import_chunk_JTMIMYBV = load("./chunk-JTMIMYBV.js");
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-async function waitForJobs(root, ids, options) {
-  const until = (0, import_chunk_HDZ43QIN.monotonicMs)() + options.timeoutMs;
-  const views = /* @__PURE__ *<>/ new Map();
-  const stop = new AbortController();
-  const beat = options.heartbeatMs === null ? void 0 : setInterval(() => options.onHeartbeat?.([...views.values()]), options.heartbeatMs);
-  let failure;
-  let ended = 0;
-  await Promise.all(
-    ids.map(async (id) => {
-      try {
-        await waitForOne(root, id, until, stop.signal, (view2) => views.set(id, view2));
-      } catch (error) {
-        failure ??= error;
-        stop.abort();
-        return;
-      }
-      const view = views.get(id);
-      if (view && (0, import_chunk_JTMIMYBV.isEnded)(view.state)) ended += 1;
-      if (options.mode === "any" && ended > 0) stop.abort();
-    })
-  );
-  clearInterval(beat);
-  if (failure !== void 0) throw failure;
-  return ids.flatMap((id) => views.get(id) ?? []);
-}
-async function waitForOne(root, id, until, signal, tell) {
-  for (let round = 0; ; round += 1) {
-    let view = await (0, import_chunk_AACYDVMW.refreshAttached)(root, id);
-    if (!(0, import_chunk_OMHQQKXJ.exists)(view.paths.folder)) throw vanishedError(view);
-    tell(view);
-    if ((0, import_chunk_JTMIMYBV.isEnded)(view.state) || signal.aborted) return;
-    const rest = until - (0, import_chunk_HDZ43QIN.monotonicMs)();
-    if (rest <= 0) return;
-    const nap = makeNap(signal);
-    const close = await (0, import_chunk_V5USAFII.watchFifo)(view.paths.leaseFifo, nap.wake);
-    view = await (0, import_chunk_AACYDVMW.refreshAttached)(root, id);
-    tell(view);
-    if (!(0, import_chunk_JTMIMYBV.isEnded)(view.state) && !signal.aborted)
-      await nap.sleep(Math.min(rest, pauseFor(view, close !== void 0, round)));
-    close?.();
-  }
-}
-function pauseFor(view, hasFifo, round) {
-  const condition = (0, import_chunk_JTMIMYBV.conditionOf)(view);
-  const soon = Math.min(20 * 1.25 ** round, 1e3);
-  if (condition === "supervised") {
-    const isHeld = view.worker !== null && view.launch !== null && (0, import_chunk_F57YPL34.sameIdentity)(view.worker.worker, view.launch.worker);
-    if (isHeld && hasFifo && view.worker?.fifo) return 5e3;
-    return isHeld ? 1e3 : soon;
-  }
-  if (condition === "unseen") return 1e3;
-  return soon;
-}
-function makeNap(signal) {
-  let isAwake = false;
-  let wake = () => {
-    isAwake = true;
-  };
-  return {
-    wake: () => wake(),
-    sleep: (ms) => new Promise((resolve) => {
-      if (isAwake || signal.aborted) return resolve();
-      const end = () => {
-        clearTimeout(timer);
-        signal.removeEventListener("abort", end);
-        resolve();
-      };
-      const timer = setTimeout(end, Math.min(ms, 2 ** 31 - 1));
-      signal.addEventListener("abort", end);
-      wake = end;
-    })
-  };
-}
-function vanishedError(view) {
-  return new import_chunk_NVPF5LEY.FaultError(
-    "state_unusable",
-    `cannot go on waiting for job ${view.id}: its folder ${view.paths.folder} is gone`,
-    null
-  );
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  waitForJobs
-});
-
-//# part chunk-6ORGBLLO.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  findJob: () => findJob,
-  jobsFolder: () => jobsFolder,
-  listActive: () => listActive,
-  listJobs: () => listJobs,
-  requireWholeId: () => requireWholeId
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_HBGCQMRM = load("./chunk-HBGCQMRM.js");
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = __toESM(require("node:path"));
-function listJobs(root) {
-  return (0, import_chunk_OMHQQKXJ.listNames)((0, import_chunk_HDZ43QIN.rootPaths)(root).jobs).filter(import_chunk_HBGCQMRM.isId).sort(import_chunk_HBGCQMRM.compareIds).reverse();
-}
-function listActive(root) {
-  return (0, import_chunk_OMHQQKXJ.listNames)((0, import_chunk_HDZ43QIN.rootPaths)(root).active).filter(import_chunk_HBGCQMRM.isId).sort(import_chunk_HBGCQMRM.compareIds);
-}
-function findJob(root, text) {
-  const list = `list them with: ${(0, import_chunk_IEU6ZQWY.quoteWords)([...(0, import_chunk_HDZ43QIN.selfWords)(), "status", ...root.option])}`;
-  const where = `in the state folder ${root.folder}`;
-  if (!(0, import_chunk_HBGCQMRM.isIdPrefix)(text)) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "unknown_job",
-      `cannot take ${JSON.stringify(text)} as a job id: ids look like run-mik3x9ab-4f7q2z`,
-      list
-    );
-  }
-  const all = (0, import_chunk_OMHQQKXJ.listNames)((0, import_chunk_HDZ43QIN.rootPaths)(root.folder).jobs).filter(import_chunk_HBGCQMRM.isId);
-  if (all.includes(text)) return text;
-  const matches = all.filter((id) => id.startsWith(text));
-  if (matches.length === 1) return matches[0];
-  if (matches.length === 0) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "unknown_job",
-      `cannot find job ${text}: there is no such job ${where}`,
-      `${list}, or name another folder with --state-dir DIR`
-    );
-  }
-  const shown = matches.sort(import_chunk_HBGCQMRM.compareIds).slice(-5).join(", ");
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "ambiguous_id",
-    `cannot tell which job ${text} is: ${matches.length} jobs begin so, the newest are ${shown}`,
-    "give more of the id"
-  );
-}
-function requireWholeId(root, text) {
-  const id = findJob(root, text);
-  if (id === text) return id;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "ambiguous_id",
-    `cannot take the short id ${text}: this command needs the whole id`,
-    `the one job that begins so is ${id}`
-  );
-}
-function jobsFolder(root) {
-  return import_node_path.default.join(root, "jobs");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  findJob,
-  jobsFolder,
-  listActive,
-  listJobs,
-  requireWholeId
 });
 
 //# part chunk-6PFAPK5K.js
@@ -739,7 +361,121 @@ function exitCodeOfAll(states) {
   exitCodes
 });
 
-//# part chunk-AACYDVMW.js
+//# part chunk-7CO4PNOF.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  isAwaited: () => isAwaited,
+  isCollected: () => isCollected,
+  noteCollected: () => noteCollected,
+  withRegistration: () => withRegistration
+});
+module.exports = __toCommonJS(stdin_exports);
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
+var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
+var import_node_path = __toESM(require("node:path"));
+function noteCollected(view, by) {
+  if (view.damage !== null || isCollected(view)) return;
+  try {
+    (0, import_chunk_KE7PRMAS.createFile)(
+      view.paths.collected,
+      `${JSON.stringify({ by, pid: process.pid, owner: import_chunk_HDZ43QIN.variables.owner() ?? null, at: (0, import_chunk_HDZ43QIN.isoNow)() })}
+`,
+      { sync: false }
+    );
+  } catch {
+  }
+}
+function isCollected(view) {
+  return (0, import_chunk_OMHQQKXJ.exists)(view.paths.collected);
+}
+async function withRegistration(root, ids, timeoutMs, fn) {
+  const files = [];
+  const waiter = (0, import_chunk_XUTLU6SP.ownIdentity)();
+  for (const id of ids) {
+    const file = import_node_path.default.join((0, import_chunk_HDZ43QIN.jobPaths)(root, id).waiters, `${waiter.pid}-${waiter.start_token.replace(/\W/g, "")}.json`);
+    try {
+      (0, import_chunk_KE7PRMAS.writeJson)(file, { waiter, ids, since: (0, import_chunk_HDZ43QIN.isoNow)(), timeout_ms: timeoutMs }, { sync: false });
+      files.push(file);
+    } catch {
+    }
+  }
+  try {
+    return await fn();
+  } finally {
+    for (const file of files) {
+      try {
+        (0, import_chunk_KE7PRMAS.removeFile)(file);
+      } catch {
+      }
+    }
+  }
+}
+function isAwaited(root, id) {
+  const folder = (0, import_chunk_HDZ43QIN.jobPaths)(root, id).waiters;
+  return (0, import_chunk_OMHQQKXJ.listNames)(folder).some((name) => {
+    const read = (0, import_chunk_KE7PRMAS.readJson)(import_node_path.default.join(folder, name));
+    return read.kind === "ok" && (0, import_chunk_XUTLU6SP.isIdentity)(read.value.waiter) && (0, import_chunk_XUTLU6SP.livenessOf)(read.value.waiter) !== "dead";
+  });
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  isAwaited,
+  isCollected,
+  noteCollected,
+  withRegistration
+});
+
+//# part chunk-AMZWBHZP.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  spawnDetached: () => spawnDetached,
+  spawnShim: () => spawnShim
+});
+module.exports = __toCommonJS(stdin_exports);
+var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
+var import_node_child_process = require("node:child_process");
+var import_node_fs = require("node:fs");
+function spawnDetached(start) {
+  const log = (0, import_chunk_KE7PRMAS.openAppend)(start.logFile);
+  try {
+    const child = (0, import_node_child_process.spawn)(start.program, start.args, {
+      cwd: start.cwd,
+      env: start.environment,
+      detached: true,
+      stdio: ["ignore", log, log]
+    });
+    child.on("error", () => void 0);
+    child.unref();
+    if (child.pid === void 0) throw new Error(`cannot start ${start.program}`);
+    return child.pid;
+  } finally {
+    (0, import_node_fs.closeSync)(log);
+  }
+}
+function spawnShim(start, onEnd) {
+  return new Promise((resolve, reject) => {
+    const child = (0, import_node_child_process.spawn)("/bin/sh", ["-c", start.script, "job-companion-shim", ...start.args], {
+      cwd: start.cwd,
+      env: start.environment,
+      detached: true,
+      stdio: "ignore"
+    });
+    child.once("error", reject);
+    child.once("spawn", () => resolve(child.pid ?? 0));
+    child.once("exit", onEnd);
+  });
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  spawnDetached,
+  spawnShim
+});
+
+//# part chunk-BOKQGNAW.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -747,22 +483,22 @@ __export(stdin_exports, {
   refreshAttached: () => refreshAttached
 });
 module.exports = __toCommonJS(stdin_exports);
-var import_chunk_JTMIMYBV = load("./chunk-JTMIMYBV.js");
+var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
 var settled = ["over", "lost", "host_restarted", "never_started"];
 var attachable = ["orphaned", "unclaimed"];
 async function refresh(root, id) {
-  const view = (0, import_chunk_JTMIMYBV.inspect)(root, id);
-  if (!settled.includes((0, import_chunk_JTMIMYBV.conditionOf)(view))) return view;
-  const { settleJob } = await Promise.resolve().then(() => __toESM(load("./settle-5J4RXELM.js")));
-  await settleJob(view, (now) => settled.includes((0, import_chunk_JTMIMYBV.conditionOf)(now)));
-  return (0, import_chunk_JTMIMYBV.inspect)(root, id);
+  const view = (0, import_chunk_CJGRKUVH.inspect)(root, id);
+  if (!settled.includes((0, import_chunk_CJGRKUVH.conditionOf)(view))) return view;
+  const { settleJob } = await Promise.resolve().then(() => __toESM(load("./settle-5FNHAVDA.js")));
+  await settleJob(view, (now) => settled.includes((0, import_chunk_CJGRKUVH.conditionOf)(now)));
+  return (0, import_chunk_CJGRKUVH.inspect)(root, id);
 }
 async function refreshAttached(root, id) {
   const view = await refresh(root, id);
-  if (!attachable.includes((0, import_chunk_JTMIMYBV.conditionOf)(view))) return view;
-  const { attachWorker } = await Promise.resolve().then(() => __toESM(load("./attach-2OYUJCMJ.js")));
-  await attachWorker(view, (now) => attachable.includes((0, import_chunk_JTMIMYBV.conditionOf)(now)));
-  return (0, import_chunk_JTMIMYBV.inspect)(root, id);
+  if (!attachable.includes((0, import_chunk_CJGRKUVH.conditionOf)(view))) return view;
+  const { attachWorker } = await Promise.resolve().then(() => __toESM(load("./attach-BRLFQG3D.js")));
+  await attachWorker(view, (now) => attachable.includes((0, import_chunk_CJGRKUVH.conditionOf)(now)));
+  return (0, import_chunk_CJGRKUVH.inspect)(root, id);
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -770,820 +506,249 @@ async function refreshAttached(root, id) {
   refreshAttached
 });
 
-//# part chunk-AFCNU7FV.js
+//# part chunk-CJGRKUVH.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  commandNames: () => commandNames,
-  loadCommand: () => loadCommand
+  conditionOf: () => conditionOf,
+  earlyState: () => earlyState,
+  inspect: () => inspect,
+  isEnded: () => isEnded,
+  readCancel: () => readCancel,
+  readExit: () => readExit,
+  readLaunch: () => readLaunch,
+  readMark: () => readMark,
+  readReason: () => readReason,
+  readSpec: () => readSpec,
+  readState: () => readState,
+  readWorker: () => readWorker,
+  writeState: () => writeState
 });
 module.exports = __toCommonJS(stdin_exports);
-var loaders = {
-  run: async () => (await Promise.resolve().then(() => __toESM(load("./run-RQBAXLAJ.js")))).run,
-  staffer: async () => (await Promise.resolve().then(() => __toESM(load("./staffer-TCVVZYMO.js")))).staffer,
-  ask: async () => (await Promise.resolve().then(() => __toESM(load("./ask-MNMG6ZUD.js")))).ask,
-  wait: async () => (await Promise.resolve().then(() => __toESM(load("./wait-RU5WBWI3.js")))).wait,
-  observe: async () => (await Promise.resolve().then(() => __toESM(load("./observe-STRRNHWP.js")))).observe,
-  status: async () => (await Promise.resolve().then(() => __toESM(load("./status-6J3SO2KW.js")))).status,
-  result: async () => (await Promise.resolve().then(() => __toESM(load("./result-7F6V466K.js")))).result,
-  cancel: async () => (await Promise.resolve().then(() => __toESM(load("./cancel-2OJAAKN2.js")))).cancel,
-  continue: async () => (await Promise.resolve().then(() => __toESM(load("./continue-6CNSILNL.js")))).continueCommand,
-  restart: async () => (await Promise.resolve().then(() => __toESM(load("./restart-2KOLS6HU.js")))).restart,
-  clean: async () => (await Promise.resolve().then(() => __toESM(load("./clean-YDPMCR33.js")))).clean,
-  doctor: async () => (await Promise.resolve().then(() => __toESM(load("./doctor-5DMYBAFF.js")))).doctor,
-  help: async () => (await Promise.resolve().then(() => __toESM(load("./help-KITDKGIY.js")))).help
-};
-var commandNames = Object.keys(loaders);
-async function loadCommand(name) {
-  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  commandNames,
-  loadCommand
-});
-
-//# part chunk-BA7CKLLN.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  canonical: () => canonical,
-  ensureKey: () => ensureKey,
-  environmentDigest: () => environmentDigest,
-  hashOf: () => hashOf,
-  isGenuine: () => isGenuine,
-  macOf: () => macOf,
-  randomBytes: () => randomBytes,
-  readKey: () => readKey,
-  toHex: () => toHex
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = __toESM(require("node:path"));
-var import_node_fs = require("node:fs");
-var constants = new Uint32Array([
-  1116352408,
-  1899447441,
-  3049323471,
-  3921009573,
-  961987163,
-  1508970993,
-  2453635748,
-  2870763221,
-  3624381080,
-  310598401,
-  607225278,
-  1426881987,
-  1925078388,
-  2162078206,
-  2614888103,
-  3248222580,
-  3835390401,
-  4022224774,
-  264347078,
-  604807628,
-  770255983,
-  1249150122,
-  1555081692,
-  1996064986,
-  2554220882,
-  2821834349,
-  2952996808,
-  3210313671,
-  3336571891,
-  3584528711,
-  113926993,
-  338241895,
-  666307205,
-  773529912,
-  1294757372,
-  1396182291,
-  1695183700,
-  1986661051,
-  2177026350,
-  2456956037,
-  2730485921,
-  2820302411,
-  3259730800,
-  3345764771,
-  3516065817,
-  3600352804,
-  4094571909,
-  275423344,
-  430227734,
-  506948616,
-  659060556,
-  883997877,
-  958139571,
-  1322822218,
-  1537002063,
-  1747873779,
-  1955562222,
-  2024104815,
-  2227730452,
-  2361852424,
-  2428436474,
-  2756734187,
-  3204031479,
-  3329325298
-]);
-var blockBytes = 64;
-function sha256(data) {
-  const hash = new Uint32Array([
-    1779033703,
-    3144134277,
-    1013904242,
-    2773480762,
-    1359893119,
-    2600822924,
-    528734635,
-    1541459225
-  ]);
-  const padded = new Uint8Array(Math.ceil((data.length + 9) / blockBytes) * blockBytes);
-  padded.set(data);
-  padded[data.length] = 128;
-  const view = new DataView(padded.buffer);
-  view.setUint32(padded.length - 8, Math.floor(data.length / 2 ** 29));
-  view.setUint32(padded.length - 4, data.length << 3);
-  const words = new Uint32Array(64);
-  for (let at = 0; at < padded.length; at += blockBytes) mixBlock(hash, view, at, words);
-  const digest = new Uint8Array(32);
-  const out = new DataView(digest.buffer);
-  hash.forEach((word, index) => {
-    out.setUint32(index * 4, word);
-  });
-  return digest;
-}
-function hmacSha256(key, data) {
-  const block = new Uint8Array(blockBytes);
-  block.set(key.length > blockBytes ? sha256(key) : key);
-  const inner = sha256(
-    joined(
-      block.map((byte) => byte ^ 54),
-      data
-    )
-  );
-  return sha256(
-    joined(
-      block.map((byte) => byte ^ 92),
-      inner
-    )
-  );
-}
-function toHex(bytes) {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-function joined(a, b) {
-  const whole = new Uint8Array(a.length + b.length);
-  whole.set(a);
-  whole.set(b, a.length);
-  return whole;
-}
-function mixBlock(hash, view, at, w) {
-  for (let i = 0; i < 16; i += 1) w[i] = view.getUint32(at + i * 4);
-  for (let i = 16; i < 64; i += 1) {
-    const x = w[i - 15];
-    const y = w[i - 2];
-    const s0 = rotate(x, 7) ^ rotate(x, 18) ^ x >>> 3;
-    const s1 = rotate(y, 17) ^ rotate(y, 19) ^ y >>> 10;
-    w[i] = w[i - 16] + s0 + w[i - 7] + s1;
-  }
-  let a = hash[0];
-  let b = hash[1];
-  let c = hash[2];
-  let d = hash[3];
-  let e = hash[4];
-  let f = hash[5];
-  let g = hash[6];
-  let h = hash[7];
-  for (let i = 0; i < 64; i += 1) {
-    const s1 = (e >>> 6 | e << 26) ^ (e >>> 11 | e << 21) ^ (e >>> 25 | e << 7);
-    const t1 = h + s1 + (e & f ^ ~e & g) + constants[i] + w[i] | 0;
-    const s0 = (a >>> 2 | a << 30) ^ (a >>> 13 | a << 19) ^ (a >>> 22 | a << 10);
-    const t2 = s0 + (a & b ^ a & c ^ b & c) | 0;
-    h = g;
-    g = f;
-    f = e;
-    e = d + t1 | 0;
-    d = c;
-    c = b;
-    b = a;
-    a = t1 + t2 | 0;
-  }
-  hash[0] = hash[0] + a;
-  hash[1] = hash[1] + b;
-  hash[2] = hash[2] + c;
-  hash[3] = hash[3] + d;
-  hash[4] = hash[4] + e;
-  hash[5] = hash[5] + f;
-  hash[6] = hash[6] + g;
-  hash[7] = hash[7] + h;
-}
-function rotate(word, bits) {
-  return word >>> bits | word << 32 - bits;
-}
-function randomBytes(count) {
-  const bytes = new Uint8Array(count);
-  const fd = (0, import_node_fs.openSync)("/dev/urandom", "r");
-  try {
-    for (let done = 0; done < count; ) done += (0, import_node_fs.readSync)(fd, bytes, done, count - done, null);
-  } finally {
-    (0, import_node_fs.closeSync)(fd);
-  }
-  return bytes;
-}
-var longBytes = 64 * 1024;
-function readKey() {
-  const folder = (0, import_chunk_HDZ43QIN.configFolder)();
-  if (folder === void 0) return void 0;
-  const file = import_node_path.default.join(folder, "key");
-  const facts = (0, import_chunk_OMHQQKXJ.factsOf)(file);
-  if (!facts) return void 0;
-  const isPrivate = facts.kind === "file" && facts.uid === process.getuid?.() && (facts.mode & 63) === 0;
-  const key = isPrivate ? (0, import_chunk_DUQLCV7D.readText)(file, 1024)?.trim() : void 0;
-  if (key && /^[0-9a-f]{64}$/.test(key)) return key;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot use the key ${file}: it must be a file of yours with mode 600 and 64 hex digits`
-  );
-}
-function ensureKey() {
-  const known = readKey();
-  if (known) return known;
-  const folder = (0, import_chunk_HDZ43QIN.configFolder)();
-  if (folder === void 0) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      "cannot find your config folder: neither HOME nor XDG_CONFIG_HOME is set",
-      "set HOME"
-    );
-  }
-  try {
-    makeFolders(folder);
-    (0, import_chunk_DUQLCV7D.createFile)(import_node_path.default.join(folder, "key"), `${toHex(randomBytes(32))}
-`);
-  } catch (error) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot make the key in ${folder} (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`,
-      "set XDG_CONFIG_HOME to a folder that you may write"
-    );
-  }
-  return ensureKey();
-}
-function macOf(spec, key) {
-  return keyedDigest(key, canonical(spec));
-}
-async function isGenuine(spec, key) {
-  if (key === void 0) return false;
-  const { mac, ...rest } = spec;
-  const expected = await macOf(rest, key);
-  let difference = expected.length ^ mac.length;
-  for (let at = 0; at < expected.length; at += 1) difference |= expected.charCodeAt(at) ^ mac.charCodeAt(at);
-  return difference === 0;
-}
-function environmentDigest(key) {
-  const text = key + (0, import_chunk_HDZ43QIN.comparableEnvironment)();
-  let high = 3735928559;
-  let low = 1103547991;
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    high = Math.imul(high ^ code, 2654435761);
-    low = Math.imul(low ^ code, 1597334677);
-  }
-  high = Math.imul(high ^ high >>> 16, 2246822507) ^ Math.imul(low ^ low >>> 13, 3266489909);
-  low = Math.imul(low ^ low >>> 16, 2246822507) ^ Math.imul(high ^ high >>> 13, 3266489909);
-  return (4294967296 * (2097151 & low) + (high >>> 0)).toString(16);
-}
-function hashOf(text) {
-  return toHex(sha256(Buffer.from(text)));
-}
-function canonical(value) {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
-  if (typeof value === "object" && value !== null) {
-    const entries = Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1);
-    return `{${entries.map(([name, inner]) => `${JSON.stringify(name)}:${canonical(inner)}`).join(",")}}`;
-  }
-  return JSON.stringify(value) ?? "null";
-}
-async function keyedDigest(key, text) {
-  const bytes = Buffer.from(text);
-  if (bytes.length <= longBytes) return toHex(hmacSha256(Buffer.from(key), bytes));
-  const { createHmac } = await Promise.resolve().then(() => __toESM(require("node:crypto")));
-  return createHmac("sha256", key).update(bytes).digest("hex");
-}
-function makeFolders(folder) {
-  if ((0, import_chunk_OMHQQKXJ.factsOf)(folder)?.kind === "folder") return;
-  makeFolders(import_node_path.default.dirname(folder));
-  (0, import_chunk_DUQLCV7D.createFolder)(folder);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  canonical,
-  ensureKey,
-  environmentDigest,
-  hashOf,
-  isGenuine,
-  macOf,
-  randomBytes,
-  readKey,
-  toHex
-});
-
-//# part chunk-C5KUPUSJ.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  LineSplitter: () => LineSplitter,
-  backendOf: () => backendOf,
-  conclude: () => conclude,
-  parseReason: () => parseReason,
-  terminalRecord: () => terminalRecord
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_4YFJUAJX = load("./chunk-4YFJUAJX.js");
-var import_chunk_POWELVIK = load("./chunk-POWELVIK.js");
-var import_chunk_5NBW4VMB = load("./chunk-5NBW4VMB.js");
-var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
-var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_JTMIMYBV = load("./chunk-JTMIMYBV.js");
-var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
-var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
+var import_chunk_LONYRB77 = load("./chunk-LONYRB77.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_os = require("node:os");
-var reasons = [
-  "exited",
-  "lingered",
-  "canceled",
-  "hard_timeout",
-  "first_output_timeout",
-  "stalled",
-  "sign_in",
-  "state_vanished",
-  "spawn_failed",
-  "never_started",
-  "worker_lost",
-  "host_restarted"
-];
-function parseReason(text) {
-  return reasons.find((reason) => reason === text);
-}
-function judgeEnd(facts2) {
-  if (facts2.survivors.length > 0) {
-    return failed("failed", "survivors", `these processes outlived SIGKILL: ${facts2.survivors.join(", ")}`);
-  }
-  switch (facts2.reason) {
-    case "canceled":
-      return { outcome: "canceled", error: null };
-    case "exited":
-    case "lingered":
-      return judgeExit(facts2);
-    case "hard_timeout":
-      if (facts2.isStaff && facts2.staffError === null) return { outcome: "done", error: null };
-      return failed("timed_out", "hard_timeout", `the hard limit of ${facts2.deadlineText} was reached`);
-    case "first_output_timeout":
-      return failed("failed", "first_output_timeout", "nothing was printed within --first-output");
-    case "stalled":
-      return failed("failed", "stalled", "nothing happened for the time given by --stall-after");
-    case "sign_in":
-      return failed(
-        "failed",
-        "auth",
-        facts2.staffError?.message ?? "the agent waits for a sign-in that nobody can give"
-      );
-    case "state_vanished":
-      return failed("crashed", "worker_lost", "the state folder vanished");
-    case "spawn_failed":
-      return failed("failed", "spawn_failed", `the program could not be started: ${facts2.detail ?? "not known why"}`);
-    case "never_started":
-      return failed("failed", "never_started", "the launcher died before a worker existed");
-    case "worker_lost":
-      return failed(
-        "crashed",
-        "worker_lost",
-        "the processes that supervise the command were killed; how it ended is not known"
-      );
-    case "host_restarted":
-      return failed("crashed", "host_restarted", "the machine was restarted while the job ran");
-  }
-}
-function judgeExit(facts2) {
-  const { exit } = facts2;
-  if (exit?.spawn_failed)
-    return failed("failed", "spawn_failed", `the program could not be executed (exit code ${exit.exit_code})`);
-  if (facts2.isStaff) {
-    return facts2.staffError ? { outcome: "failed", error: facts2.staffError } : { outcome: "done", error: null };
-  }
-  if (!exit) return failed("crashed", "worker_lost", "how the command ended is not known");
-  if (exit.exit_code === facts2.successExit) return { outcome: "done", error: null };
-  if (facts2.signal !== null && exit.signaled) return failed("failed", "signal", signalMessage(facts2.signal));
-  return failed("failed", "exit_nonzero", `the command exited with code ${exit.exit_code}`);
-}
-function signalMessage(signal) {
-  const hint = signal === "SIGKILL" ? " (not by us: often the kernel, when memory runs out)" : "";
-  return `the command was ended by ${signal}${hint}`;
-}
-function failed(outcome, code, message) {
-  return { outcome, error: { code, message } };
-}
-function judgeStaff(reading, ending, request) {
-  const answer = reading.answer !== null && reading.answer.trim() !== "" ? reading.answer : null;
-  const warnings = [...reading.warnings, ...denialWarnings(reading)];
-  const error = findError(reading, ending, request, answer);
-  if (error === null && request.reason === "lingered") {
-    warnings.push({
-      code: "ended_after_answer",
-      message: "the agent stayed alive after its final event and was ended"
-    });
-  }
-  if (error === null && request.reason === "hard_timeout") {
-    warnings.push({
-      code: "limit_after_answer",
-      message: "the hard limit struck after the complete answer had arrived"
-    });
-  }
-  return { answer, error, warnings };
-}
-function findError(reading, ending, request, answer) {
-  if (reading.failure) return reading.failure;
-  if (reading.final === "failure")
-    return { code: "agent_error", message: lastWords(ending) ?? "the agent reported a failure" };
-  if (request.reason === "exited" && ending.exitCode !== 0) return exitError(ending);
-  if (reading.final === null && (answer !== null || reading.denials.length === 0)) {
-    return { code: "no_final_answer", message: `the agent ended without a final event${quoted(lastWords(ending))}` };
-  }
-  if (request.resume !== null && request.keepsConversation && reading.conversationId !== request.resume) {
-    const got = reading.conversationId ?? "none";
-    return {
-      code: "conversation_mismatch",
-      message: `conversation ${request.resume} was asked for, the agent used ${got}`
-    };
-  }
-  if (answer !== null) return null;
-  if (reading.denials.length > 0) {
-    return {
-      code: "permission_denied",
-      message: `there is no final answer and these were refused: ${reading.denials.join(", ")}`
-    };
-  }
-  return { code: "no_final_answer", message: "the final answer is empty" };
-}
-function exitError(ending) {
-  const words = quoted(lastWords(ending));
-  if (ending.signal) return { code: "signal", message: `the agent was ended by ${ending.signal}${words}` };
-  return { code: "exit_nonzero", message: `the agent exited with code ${ending.exitCode}${words}` };
-}
-function denialWarnings(reading) {
-  return reading.denials.map((what) => ({ code: "permission_denied", message: `refused to the agent: ${what}` }));
-}
-function lastWords(ending) {
-  const lines = ending.stderrTail.split("\n").map((line) => line.trim());
-  return lines.filter((line) => line !== "").at(-1);
-}
-function quoted(words) {
-  return words === void 0 ? "" : `: ${words}`;
-}
-function signalOfExit(exitCode, table) {
-  if (exitCode <= 128 || exitCode > 192) return void 0;
-  const number = exitCode - 128;
-  const known = Object.entries(table).find(([, value]) => value === number);
-  return known ? known[0] : `SIG${number}`;
-}
-var signalNumbers = import_node_os.constants.signals;
-var LineSplitter = class {
-  parts = [];
-  size = 0;
-  /** Lines that were longer than the bound. *<>/
-  dropped = 0;
-  decoder = new TextDecoder();
-  limit;
-  constructor(limit = import_chunk_CRABIWOM.streamLineBytes) {
-    this.limit = limit;
-  }
-  /** The lines that these bytes complete, without their newlines. *<>/
-  push(bytes) {
-    const lines = [];
-    let from = 0;
-    for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, from)) {
-      this.keep(bytes.subarray(from, at));
-      this.take(lines);
-      from = at + 1;
+var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
+var outcomes = ["done", "failed", "timed_out", "crashed", "canceled"];
+var states = ["queued", "starting", "running", "stopping", "done", "failed", "timed_out", "crashed", "canceled"];
+var kinds = ["staff", "run", "watch", "timer", "gate", "loop"];
+function readSpec(paths) {
+  return typed(paths.spec, (value) => {
+    if (typeof value.id !== "string" || paths.folder.split("/").at(-1) !== value.id)
+      return "its id is not that of its folder";
+    if (!kinds.includes(String(value.kind))) return `unknown kind ${String(value.kind)}`;
+    if (typeof value.mark !== "string" || value.mark.length < 16) return "no mark";
+    for (const name of ["verb", "created_at", "engine", "cwd", "mac"])
+      if (typeof value[name] !== "string") return `no ${name}`;
+    for (const name of ["deadline_ms", "deadline_mono_ms", "kill_grace_ms", "max_output_bytes"]) {
+      if (typeof value[name] !== "number") return `no ${name}`;
     }
-    if (from < bytes.length) this.keep(bytes.slice(from));
-    return lines;
-  }
-  /** What stands after the last newline, once the stream has ended. *<>/
-  end() {
-    const lines = [];
-    if (this.size > 0) this.take(lines);
-    return lines;
-  }
-  keep(piece) {
-    this.size += piece.length;
-    if (this.size > this.limit) this.parts = [];
-    else if (piece.length > 0) this.parts.push(piece);
-  }
-  take(lines) {
-    if (this.size > this.limit) this.dropped += 1;
-    else lines.push(this.decoder.decode(this.parts.length === 1 ? this.parts[0] : join(this.parts, this.size)));
-    this.parts = [];
-    this.size = 0;
-  }
-};
-function join(parts, size) {
-  const whole = new Uint8Array(size);
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
-}
-var chunk = 1024 * 1024;
-var plainAnswerBytes = 16 * chunk;
-function backendOf(spec) {
-  return spec.staff ? (0, import_chunk_KD7DLMDA.findBackend)(spec.staff.backend) : void 0;
-}
-function replay(spec, paths) {
-  const reading = (0, import_chunk_KD7DLMDA.makeReading)();
-  const backend = backendOf(spec);
-  if (!backend) return reading;
-  const at = (0, import_chunk_HDZ43QIN.isoOf)((0, import_chunk_OMHQQKXJ.factsOf)(paths.output)?.modifiedMs ?? 0);
-  eachLine(paths.output, (line) => backend.read(line, reading, at));
-  if (backend.readError) eachLine(paths.error, (line) => backend.readError?.(line, reading, at));
-  return reading;
-}
-function closeReading(spec, paths, reading, exit) {
-  const backend = backendOf(spec);
-  const stderrTail = (0, import_chunk_DUQLCV7D.readRange)(paths.error, -import_chunk_CRABIWOM.tailBytes, import_chunk_CRABIWOM.tailBytes)?.bytes.toString("utf8") ?? "";
-  const ending = { exitCode: exit.code, signal: exit.signal, stderrTail, byItself: exit.byItself };
-  if (backend?.answerFrom === "stdout") reading.answer = (0, import_chunk_DUQLCV7D.readText)(paths.output, plainAnswerBytes) ?? "";
-  backend?.close?.(reading, ending);
-  return ending;
-}
-function eachLine(file, fn) {
-  const lines = new LineSplitter();
-  for (let offset = 0; ; ) {
-    const part = (0, import_chunk_DUQLCV7D.readRange)(file, offset, chunk);
-    if (!part || part.bytes.length === 0) break;
-    for (const line of lines.push(part.bytes)) fn(line);
-    offset += part.bytes.length;
-  }
-  for (const line of lines.end()) fn(line);
-}
-function makeDeliverable(parts) {
-  const { state, answer, paths } = parts;
-  if (state.state !== "done") return makeReport(parts);
-  if (answer !== null) return answer;
-  const output = (0, import_chunk_4YFJUAJX.readLogTail)(paths.output);
-  return output.length > 0 ? output : (0, import_chunk_4YFJUAJX.readLogTail)(paths.error);
-}
-function makeReport(parts) {
-  const { spec, state, paths } = parts;
-  const sections = [
-    `# ${spec.id}: ${state.state}${state.error ? ` (${state.error.code})` : ""}`,
-    reasonText(parts),
-    facts(parts).join("\n"),
-    progress(parts),
-    logSection("Last output", paths.output, spec.staff !== null),
-    logSection("Last error output", paths.error, false),
-    recovery(parts)
-  ];
-  return `${sections.filter((section) => section !== "").join("\n\n")}
-`;
-}
-function reasonText({ state, cancel, tree }) {
-  if (state.state === "canceled") {
-    const why = cancel?.why ? `: ${(0, import_chunk_KLA44IL4.plainText)(cancel.why)}` : "";
-    const who = cancel ? ` by ${cancel.owner ?? `process ${cancel.by.pid}`} at ${cancel.at}` : "";
-    const step = {
-      none: "nothing was running any more",
-      term: "the tree ended on SIGTERM",
-      kill: "SIGKILL was needed"
-    }[tree.step];
-    return `Canceled${who}${why}. ${tree.ended.length} process(es) ended; ${step}.`;
-  }
-  const resets = state.error?.resets ? ` (resets: ${state.error.resets})` : "";
-  return `Reason: ${(0, import_chunk_KLA44IL4.plainText)(state.error?.message ?? "not known")}${resets}`;
-}
-function facts({ spec, state, paths, tree }) {
-  const rows = [
-    ["Command", spec.run ? (0, import_chunk_KLA44IL4.excerpt)((0, import_chunk_IEU6ZQWY.quoteWords)(spec.run.argv), 1e3) : null],
-    ["Backend", spec.staff ? `${spec.staff.backend}, mode ${spec.staff.mode}, profile ${spec.staff.profile}` : null],
-    ["Task", spec.staff ? (0, import_chunk_KLA44IL4.excerpt)((0, import_chunk_KLA44IL4.plainText)(spec.staff.prompt).replace(/\s+/g, " "), import_chunk_CRABIWOM.excerptBytes) : null],
-    ["Folder", spec.cwd],
-    ["Exit code", state.exit_code === null ? null : String(state.exit_code)],
-    [
-      "Signal",
-      state.signal === null ? null : `${state.signal}${state.signal_certain ? "" : " (by the exit code; not certain)"}`
-    ],
-    ["Duration", state.duration_ms === null ? null : (0, import_chunk_POWELVIK.formatDuration)(state.duration_ms)],
-    ["Hard limit", (0, import_chunk_POWELVIK.formatDuration)(spec.deadline_ms)],
-    ["Conversation", state.conversation?.id ?? null],
-    [
-      "Survivors",
-      tree.survivors.length > 0 ? tree.survivors.map((one) => `${one.pid} (${one.name})`).join(", ") : null
-    ],
-    ["Warnings", state.warnings.length > 0 ? state.warnings.map((one) => (0, import_chunk_KLA44IL4.plainText)(one.message)).join("; ") : null],
-    ["Whole output", `${paths.output} and ${paths.error}`]
-  ];
-  return rows.filter(([, value]) => value !== null).map(([name, value]) => `${name}: ${value}`);
-}
-function progress({ reading }) {
-  if (!reading) return "";
-  const lines = [];
-  for (const call of reading.tools.slice(-5)) {
-    lines.push(`- ${call.name} ${(0, import_chunk_KLA44IL4.excerpt)((0, import_chunk_KLA44IL4.plainText)(call.input).replace(/\s+/g, " "), import_chunk_CRABIWOM.excerptBytes)} [${call.status}]`);
-  }
-  const text = (0, import_chunk_KLA44IL4.plainText)(reading.answer ?? reading.text).trim();
-  if (text !== "") lines.push("", ...(0, import_chunk_KLA44IL4.tail)(text, import_chunk_CRABIWOM.textTailBytes).text.split("\n"));
-  return lines.length > 0 ? ["## Seen last (not a finished answer)", "", ...lines].join("\n") : "";
-}
-function logSection(title, file, isStream) {
-  if (isStream) return "";
-  const text = (0, import_chunk_KLA44IL4.plainText)((0, import_chunk_4YFJUAJX.readLogTail)(file).toString("utf8")).trimEnd();
-  return text === "" ? "" : `## ${title}
-
-${text}`;
-}
-function recovery({ spec, state }) {
-  const lines = [
-    "## Going on",
-    "",
-    "Nothing is started again by itself. Look at what was changed first: git status, git diff."
-  ];
-  if (state.conversation)
-    lines.push(`Go on in the same conversation: ${import_chunk_KKONYWO7.nextCommands.continue(spec.id, spec.state_option)}`);
-  lines.push(`Start the same once more: ${import_chunk_KKONYWO7.nextCommands.restart(spec.id, spec.state_option)}`);
-  return lines.join("\n");
-}
-function conclude(job, ending) {
-  const { paths, spec } = job;
-  const read = (0, import_chunk_JTMIMYBV.readState)(paths);
-  const before = read.kind === "ok" ? read.value : (0, import_chunk_JTMIMYBV.earlyState)(spec.id, spec);
-  const journal = (0, import_chunk_5NBW4VMB.openJournal)(paths, spec);
-  if ((0, import_chunk_JTMIMYBV.isEnded)(before)) {
-    journal.append("late_evidence", { reason: ending.reason, exit_code: ending.exit?.exit_code ?? null });
-    return before;
-  }
-  const { state, answer } = makeState(job, before, ending);
-  try {
-    withReserve(paths, () => publish(job, state, answer, ending, journal));
-  } catch (error) {
-    if (!isFull(error)) throw error;
-    state.state = "failed";
-    state.error = {
-      code: "output_unstorable",
-      message: `the result cannot be stored: no space left in ${paths.folder}`
-    };
-    withReserve(paths, () => finish(paths, state));
-  }
-  return state;
-}
-function publish(job, state, answer, ending, journal) {
-  const { paths, spec } = job;
-  const cancel = (0, import_chunk_JTMIMYBV.readCancel)(paths);
-  (0, import_chunk_DUQLCV7D.writeFile)(
-    paths.result,
-    makeDeliverable({ spec, paths, state, answer, tree: ending.tree, cancel, reading: ending.reading })
-  );
-  (0, import_chunk_DUQLCV7D.writeJson)(paths.resultRecord, terminalRecord(spec, paths, state, ending.tree));
-  journal.append("ended", {
-    state: state.state,
-    exit_code: state.exit_code,
-    error: state.error,
-    reconciled: state.reconciled
+    if (!(0, import_chunk_XUTLU6SP.isIdentity)(value.launcher)) return "no launcher identity";
+    if (value.kind === "run" && (!isObject(value.run) || !isWords(value.run.argv))) return "no command";
+    if (value.kind === "staff" && (!isObject(value.staff) || typeof value.staff.prompt !== "string")) return "no task";
+    return void 0;
   });
-  state.seq = journal.seq;
-  finish(paths, state);
-  if (spec.kind === "staff" && state.state === "done" && state.warnings.length === 0) {
-    for (const file of [paths.output, paths.snapshot, paths.prompt]) (0, import_chunk_DUQLCV7D.removeFile)(file);
-  }
 }
-function finish(paths, state) {
-  (0, import_chunk_JTMIMYBV.writeState)(paths, state);
-  (0, import_chunk_DUQLCV7D.removeFile)(paths.marker);
-  (0, import_chunk_DUQLCV7D.removeFile)(paths.reserve);
-}
-function makeState(job, before, ending) {
-  const { paths, spec } = job;
-  const { exit } = ending;
-  const signal = exit ? signalOfExit(exit.exit_code, signalNumbers) ?? null : null;
-  const warnings = [...ending.warnings ?? before.warnings];
-  let answer = null;
-  let staffError = null;
-  let reading = ending.reading;
-  if (spec.staff) {
-    reading ??= replay(spec, paths);
-    ending.reading = reading;
-    const end = closeReading(spec, paths, reading, {
-      code: exit?.exit_code ?? null,
-      signal,
-      byItself: ending.reason === "exited"
-    });
-    const verdict2 = judgeStaff(reading, end, {
-      resume: spec.staff.resume,
-      reason: staffReason(ending.reason),
-      keepsConversation: backendOf(spec)?.keepsConversation ?? false
-    });
-    answer = verdict2.answer;
-    staffError = verdict2.error;
-    warnings.push(...verdict2.warnings);
-  }
-  const verdict = judgeEnd({
-    reason: ending.reason,
-    exit,
-    signal,
-    successExit: spec.run?.success_exit ?? 0,
-    staffError,
-    isStaff: spec.staff !== null,
-    survivors: ending.tree.survivors.map((one) => one.pid),
-    deadlineText: (0, import_chunk_POWELVIK.formatDuration)(spec.deadline_ms),
-    detail: ending.detail
+function readState(paths) {
+  const read = typed(paths.state, (value) => {
+    if (!states.includes(String(value.state))) return `unknown state ${String(value.state)}`;
+    return typeof value.rev === "number" && typeof value.seq === "number" ? void 0 : "no rev or seq";
   });
-  const started = before.started_at ?? timeOf(paths.childMark);
-  const ended = timeOf(paths.exit) ?? (0, import_chunk_HDZ43QIN.isoNow)();
-  const conversationId = reading?.conversationId ?? null;
-  const state = {
-    ...before,
-    rev: before.rev + 1,
-    state: verdict.outcome,
-    health: before.health === "attention" ? "unknown" : before.health,
-    attention_kind: null,
-    started_at: started,
-    ended_at: ended,
-    duration_ms: Math.max(0, Date.parse(ended) - Date.parse(started ?? before.created_at)),
-    exit_code: exit?.exit_code ?? null,
-    signal,
-    signal_certain: signal === null ? null : Boolean(exit?.signaled) || ending.reason !== "exited" && ending.tree.step !== "none",
-    error: verdict.error,
-    warnings: [...warnings, ...leftoverWarnings(ending)],
-    conversation: conversationId && spec.staff ? { backend: spec.staff.backend, id: conversationId } : before.conversation,
-    reconciled: ending.reconciled,
-    output: ending.omitted ?? before.output ?? plainNotes(paths),
-    usage: reading?.usage ?? before.usage
-  };
-  return { state, answer };
+  if (read.kind !== "ok") return read;
+  const missing = { warnings: [], error: null, conversation: null, output: null, usage: null, reconciled: false };
+  return { kind: "ok", value: { ...missing, ...read.value } };
 }
-function terminalRecord(spec, paths, state, tree) {
+function readLaunch(paths) {
+  return typed(paths.launch, (value) => (0, import_chunk_XUTLU6SP.isIdentity)(value.worker) ? void 0 : "no identity of a worker");
+}
+function readWorker(paths) {
+  return typed(paths.worker, (value) => {
+    if (!(0, import_chunk_XUTLU6SP.isIdentity)(value.worker)) return "no identity of a worker";
+    const others = [value.shim, value.child].filter((one) => one !== null && one !== void 0);
+    return others.every(import_chunk_XUTLU6SP.isIdentity) ? void 0 : "a damaged identity";
+  });
+}
+function readExit(paths) {
+  const read = (0, import_chunk_KE7PRMAS.readJson)(paths.exit);
+  if (read.kind !== "ok" || !Number.isInteger(read.value.exit_code)) return void 0;
   return {
-    ...state,
-    kind: spec.kind,
-    verb: spec.verb,
-    owner: spec.owner,
-    label: spec.label,
-    cwd: spec.cwd,
-    lineage: spec.lineage,
-    ended_by: tree?.step ?? "none",
-    ended_processes: tree?.ended.slice(0, 50) ?? [],
-    survivors: tree?.survivors ?? [],
-    result_path: paths.result,
-    output_path: paths.output,
-    error_path: paths.error
+    exit_code: Number(read.value.exit_code),
+    signaled: read.value.signaled === true,
+    spawn_failed: read.value.spawn_failed === true
   };
 }
-function leftoverWarnings(ending) {
-  if (ending.reason !== "exited" || ending.tree.ended.length === 0) return [];
-  const named = ending.tree.ended.slice(0, 5).map((one) => `${one.pid} (${one.name})`).join(", ");
-  const message = `${ending.tree.ended.length} left-over process(es) were ended after the command: ${named}`;
-  return [{ code: "leftovers_ended", message }];
+function readCancel(paths) {
+  const read = (0, import_chunk_KE7PRMAS.readJson)(paths.cancel);
+  return read.kind === "ok" ? read.value : void 0;
 }
-function staffReason(reason) {
-  return reason === "exited" || reason === "lingered" || reason === "hard_timeout" ? reason : "other";
+function readReason(paths) {
+  return (0, import_chunk_KE7PRMAS.readText)(paths.reason, 64)?.trim() || void 0;
 }
-function plainNotes(paths) {
-  const note = (file) => ({ bytes: (0, import_chunk_4YFJUAJX.logSize)(file), omitted: 0, exact: true });
-  return { stdout: note(paths.output), stderr: note(paths.error) };
+function readMark(file, boot) {
+  const text = (0, import_chunk_KE7PRMAS.readText)(file, 4096);
+  if (!text?.endsWith("\n")) return void 0;
+  const row = (0, import_chunk_XUTLU6SP.parseStat)(text);
+  const [pid, ...start] = row ? [String(row.pid), row.start] : text.trim().split(" ");
+  const identity = { pid: Number(pid), start_token: start.join(" "), boot_id: boot.boot_id, pid_ns: boot.pid_ns };
+  return (0, import_chunk_XUTLU6SP.isIdentity)(identity) ? identity : void 0;
 }
-function timeOf(file) {
-  const facts2 = (0, import_chunk_OMHQQKXJ.factsOf)(file);
-  return facts2 ? (0, import_chunk_HDZ43QIN.isoOf)(facts2.modifiedMs) : null;
+function writeState(paths, state) {
+  (0, import_chunk_KE7PRMAS.writeJson)(paths.state, state);
 }
-function withReserve(paths, write) {
-  try {
-    write();
-  } catch (error) {
-    if (!isFull(error) || !(0, import_chunk_DUQLCV7D.removeFile)(paths.reserve)) throw error;
-    write();
+function typed(file, fault) {
+  const read = (0, import_chunk_KE7PRMAS.readJson)(file);
+  if (read.kind !== "ok") return read;
+  const name = file.split("/").at(-1);
+  const reason = fault(read.value);
+  return reason === void 0 ? { kind: "ok", value: read.value } : { kind: "damaged", reason: `${name}: ${reason}` };
+}
+function isObject(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+function isWords(value) {
+  return Array.isArray(value) && value.length > 0 && value.every((word) => typeof word === "string");
+}
+function isEnded(state) {
+  return outcomes.includes(state.state);
+}
+function inspect(root, id) {
+  const paths = (0, import_chunk_HDZ43QIN.jobPaths)(root, id);
+  const [spec, state] = [readSpec(paths), readState(paths)];
+  const isOver = state.kind === "ok" && isEnded(state.value);
+  const who = isOver ? nobody : whoIsThere(paths, spec);
+  const damage = damageOf(spec, state, who.seen.worker);
+  return {
+    id,
+    root,
+    paths,
+    spec: presentIn(spec),
+    damage,
+    state: damage === null ? presentIn(state) ?? earlyState(id, presentIn(spec)) : damagedState(id, damage),
+    ...who
+  };
+}
+var nobody = {
+  launch: null,
+  worker: null,
+  shim: null,
+  child: null,
+  seen: { worker: "none", shim: "none" },
+  isOtherBoot: false,
+  isClaimed: false,
+  exit: void 0,
+  reason: void 0,
+  cancel: void 0,
+  leaseAgeMs: null
+};
+function whoIsThere(paths, spec) {
+  const launch = presentIn(readLaunch(paths));
+  const worker = presentIn(readWorker(paths));
+  const boot = worker?.worker ?? launch?.worker ?? null;
+  const shim = worker?.shim ?? (boot ? readMark(paths.shimMark, boot) : void 0) ?? null;
+  const child = worker?.child ?? (boot ? readMark(paths.childMark, boot) : void 0) ?? null;
+  const engine = (0, import_chunk_LONYRB77.findEngine)(spec.kind === "ok" ? spec.value.engine : "local") ?? import_chunk_LONYRB77.defaultEngine;
+  const lease = (0, import_chunk_OMHQQKXJ.factsOf)(paths.lease);
+  return {
+    launch,
+    worker,
+    shim,
+    child,
+    seen: { worker: bestOf([launch?.worker, worker?.worker], engine.alive), shim: bestOf([shim], engine.alive) },
+    isOtherBoot: boot !== null && boot.boot_id !== (0, import_chunk_XUTLU6SP.bootId)(),
+    isClaimed: (0, import_chunk_OMHQQKXJ.exists)(paths.started),
+    exit: readExit(paths),
+    reason: readReason(paths),
+    cancel: readCancel(paths),
+    leaseAgeMs: lease ? Math.max(0, (0, import_chunk_HDZ43QIN.nowMs)() - lease.modifiedMs) : null
+  };
+}
+function conditionOf(view) {
+  if (view.damage !== null) return "damaged";
+  if (isEnded(view.state)) return "ended";
+  const { worker, shim } = view.seen;
+  if (worker === "alive") return "supervised";
+  if (!view.spec) return "damaged";
+  if (worker === "unknown") return isLongOver(view) ? "lost" : "unseen";
+  if (view.isOtherBoot) return "host_restarted";
+  if (view.isClaimed) {
+    if (view.exit) return "over";
+    if (shim === "alive") return "orphaned";
+    if (shim === "unknown") return "unseen";
+    return shim === "none" && ageOf(view.paths.started) < 1e3 ? "orphaned" : "lost";
   }
+  if (view.launch || view.worker) return "unclaimed";
+  const isLauncherAlive = ((0, import_chunk_LONYRB77.findEngine)(view.spec.engine) ?? import_chunk_LONYRB77.defaultEngine).alive(view.spec.launcher) === "alive";
+  return isLauncherAlive || ageOf(view.paths.spec) < import_chunk_CRABIWOM.startLimitMs ? "starting" : "never_started";
 }
-function isFull(error) {
-  return ["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "");
+function isLongOver(view) {
+  if (!view.spec || view.leaseAgeMs === null || view.leaseAgeMs < import_chunk_CRABIWOM.leaseStaleMs) return false;
+  const latest = Date.parse(view.spec.created_at) + view.spec.deadline_ms + view.spec.kill_grace_ms + import_chunk_CRABIWOM.unseenGraceMs;
+  return (0, import_chunk_HDZ43QIN.nowMs)() > latest;
+}
+function ageOf(target) {
+  const facts = (0, import_chunk_OMHQQKXJ.factsOf)(target);
+  return facts ? (0, import_chunk_HDZ43QIN.nowMs)() - facts.modifiedMs : Number.POSITIVE_INFINITY;
+}
+function bestOf(identities, alive) {
+  const seen = identities.filter((one) => one !== null && one !== void 0).map(alive);
+  for (const answer of ["alive", "unknown", "dead"]) if (seen.includes(answer)) return answer;
+  return "none";
+}
+function earlyState(id, spec) {
+  return {
+    schema: 1,
+    id,
+    rev: 0,
+    state: "starting",
+    health: "unknown",
+    attention_kind: null,
+    seq: 0,
+    created_at: spec?.created_at ?? (0, import_chunk_HDZ43QIN.isoOf)((0, import_chunk_LONYRB77.idTimeMs)(id)),
+    started_at: null,
+    ended_at: null,
+    duration_ms: null,
+    exit_code: null,
+    signal: null,
+    signal_certain: null,
+    error: null,
+    warnings: [],
+    conversation: null,
+    reconciled: false,
+    output: null,
+    usage: null
+  };
+}
+function damagedState(id, damage) {
+  const error = { code: "state_damaged", message: `the record of this job cannot be used: ${damage}` };
+  return { ...earlyState(id, null), state: "failed", error };
+}
+function damageOf(spec, state, worker) {
+  if (worker === "alive") return null;
+  if (state.kind === "damaged") return state.reason;
+  if (state.kind === "ok" && isEnded(state.value)) return null;
+  if (spec.kind === "ok") return null;
+  return spec.kind === "damaged" ? spec.reason : "spec.json is missing";
+}
+function presentIn(read) {
+  return read.kind === "ok" ? read.value : null;
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  LineSplitter,
-  backendOf,
-  conclude,
-  parseReason,
-  terminalRecord
+  conditionOf,
+  earlyState,
+  inspect,
+  isEnded,
+  readCancel,
+  readExit,
+  readLaunch,
+  readMark,
+  readReason,
+  readSpec,
+  readState,
+  readWorker,
+  writeState
 });
 
 //# part chunk-CRABIWOM.js
@@ -1678,736 +843,239 @@ var workerFailures = 3;
   workerFailures
 });
 
-//# part chunk-DUQLCV7D.js
+//# part chunk-DOCCMFHJ.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  appendText: () => appendText,
-  closeFile: () => closeFile,
-  createFile: () => createFile,
-  createFolder: () => createFolder,
-  openAppend: () => openAppend,
-  overwrite: () => overwrite,
-  readJson: () => readJson,
-  readRange: () => readRange,
-  readText: () => readText,
-  removeFile: () => removeFile,
-  writeFile: () => writeFile,
-  writeJson: () => writeJson
+  openJournal: () => openJournal,
+  readEvents: () => readEvents
 });
 module.exports = __toCommonJS(stdin_exports);
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_fs = require("node:fs");
-var import_node_path = __toESM(require("node:path"));
-var readFlags = import_node_fs.constants.O_RDONLY | import_node_fs.constants.O_NOFOLLOW | import_node_fs.constants.O_NONBLOCK;
-var appendFlags = import_node_fs.constants.O_WRONLY | import_node_fs.constants.O_APPEND | import_node_fs.constants.O_CREAT | import_node_fs.constants.O_NOFOLLOW | import_node_fs.constants.O_NONBLOCK;
-var serial = 0;
-function createFolder(folder) {
-  try {
-    (0, import_node_fs.mkdirSync)(folder, { mode: 448 });
-  } catch (error) {
-    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST") return false;
-    throw error;
-  }
-  (0, import_node_fs.chmodSync)(folder, 448);
-  return true;
-}
-function writeFile(file, data, options = {}) {
-  const temporary = writeBeside(file, data, options.sync ?? true);
-  try {
-    (0, import_node_fs.renameSync)(temporary, file);
-  } catch (error) {
-    removeFile(temporary);
-    throw error;
-  }
-}
-function writeJson(file, value, options = {}) {
-  writeFile(file, `${JSON.stringify(value)}
-`, options);
-}
-function createFile(file, data) {
-  const temporary = writeBeside(file, data, true);
-  try {
-    (0, import_node_fs.linkSync)(temporary, file);
-    return true;
-  } catch (error) {
-    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST") return false;
-    throw error;
-  } finally {
-    removeFile(temporary);
-  }
-}
-function appendText(file, text) {
-  const fd = (0, import_node_fs.openSync)(file, appendFlags, 384);
-  try {
-    const stat = (0, import_node_fs.fstatSync)(fd);
-    if (stat.size === 0 && (stat.mode & 511) !== 384) (0, import_node_fs.fchmodSync)(fd, 384);
-    (0, import_node_fs.writeSync)(fd, Buffer.from(text));
-  } finally {
-    (0, import_node_fs.closeSync)(fd);
-  }
-}
-function openAppend(file) {
-  const fd = (0, import_node_fs.openSync)(file, appendFlags, 384);
-  if ((0, import_node_fs.fstatSync)(fd).size === 0) (0, import_node_fs.fchmodSync)(fd, 384);
-  return fd;
-}
-function readRange(file, offset, length) {
-  let fd;
-  try {
-    fd = (0, import_node_fs.openSync)(file, readFlags);
-  } catch (error) {
-    if (["ENOENT", "ELOOP", "ENOTDIR", "ENXIO"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return void 0;
-    throw error;
-  }
-  try {
-    const stat = (0, import_node_fs.fstatSync)(fd);
-    if (!stat.isFile()) return void 0;
-    const start = offset < 0 ? Math.max(0, stat.size + offset) : offset;
-    const bytes = Buffer.alloc(Math.max(0, Math.min(length, stat.size - start)));
-    let done = 0;
-    while (done < bytes.length) {
-      const got = (0, import_node_fs.readSync)(fd, bytes, done, bytes.length - done, start + done);
-      if (got === 0) break;
-      done += got;
-    }
-    return { bytes: bytes.subarray(0, done), size: stat.size };
-  } finally {
-    (0, import_node_fs.closeSync)(fd);
-  }
-}
-function readText(file, limit = 16 * 1024 * 1024) {
-  return readRange(file, 0, limit)?.bytes.toString("utf8");
-}
-function readJson(file) {
-  let text;
-  try {
-    text = readText(file);
-  } catch (error) {
-    return { kind: "damaged", reason: `${import_node_path.default.basename(file)} cannot be read (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})` };
-  }
-  if (text === void 0) return { kind: "missing" };
-  try {
-    const value = JSON.parse(text);
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) {
-      return { kind: "ok", value };
-    }
-  } catch {
-  }
-  return { kind: "damaged", reason: `${import_node_path.default.basename(file)} is no JSON object` };
-}
-function removeFile(file) {
-  try {
-    (0, import_node_fs.unlinkSync)(file);
-    return true;
-  } catch (error) {
-    if (["ENOENT", "ENOTDIR"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return false;
-    throw error;
-  }
-}
-function writeBeside(file, data, sync) {
-  serial += 1;
-  const temporary = import_node_path.default.join(import_node_path.default.dirname(file), `.${import_node_path.default.basename(file)}.${process.pid}.${serial}.tmp`);
-  const fd = (0, import_node_fs.openSync)(
-    temporary,
-    import_node_fs.constants.O_WRONLY | import_node_fs.constants.O_CREAT | import_node_fs.constants.O_EXCL | import_node_fs.constants.O_NOFOLLOW,
-    384
-  );
-  try {
-    (0, import_node_fs.fchmodSync)(fd, 384);
-    const bytes = typeof data === "string" ? Buffer.from(data) : data;
-    let done = 0;
-    while (done < bytes.length) done += (0, import_node_fs.writeSync)(fd, bytes, done);
-    if (sync) (0, import_node_fs.fsyncSync)(fd);
-  } catch (error) {
-    (0, import_node_fs.closeSync)(fd);
-    removeFile(temporary);
-    throw error;
-  }
-  (0, import_node_fs.closeSync)(fd);
-  return temporary;
-}
-function overwrite(file, offset, text) {
-  const fd = (0, import_node_fs.openSync)(file, import_node_fs.constants.O_WRONLY | import_node_fs.constants.O_NOFOLLOW);
-  try {
-    (0, import_node_fs.writeSync)(fd, Buffer.from(text), 0, null, offset);
-  } finally {
-    (0, import_node_fs.closeSync)(fd);
-  }
-}
-function closeFile(fd) {
-  (0, import_node_fs.closeSync)(fd);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  appendText,
-  closeFile,
-  createFile,
-  createFolder,
-  openAppend,
-  overwrite,
-  readJson,
-  readRange,
-  readText,
-  removeFile,
-  writeFile,
-  writeJson
-});
-
-//# part chunk-ECQ23PNI.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  healthOf: () => healthOf,
-  observation: () => observation
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_5NBW4VMB = load("./chunk-5NBW4VMB.js");
-var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_JTMIMYBV = load("./chunk-JTMIMYBV.js");
-var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
-var recentEvents = 5;
-var eventsAtMost = 50;
-function observation(view, options) {
-  const { state, spec, paths } = view;
-  const condition = (0, import_chunk_JTMIMYBV.conditionOf)(view);
-  const after = options.afterSeq ?? Math.max(0, state.seq - recentEvents);
-  const journal = (0, import_chunk_5NBW4VMB.readEvents)(paths, after, eventsAtMost);
-  const document = {
-    id: view.id,
-    kind: spec?.kind ?? null,
-    verb: spec?.verb ?? null,
-    owner: spec?.owner ?? null,
-    label: spec?.label === null || spec?.label === void 0 ? null : (0, import_chunk_KLA44IL4.excerpt)((0, import_chunk_KLA44IL4.plainText)(spec.label), 120),
-    state: state.state,
-    ...healthOf(view, condition),
-    supervision: condition,
-    rev: state.rev,
-    created_at: state.created_at,
-    started_at: state.started_at,
-    ended_at: state.ended_at,
-    duration_ms: state.duration_ms,
-    age_ms: Math.max(0, (0, import_chunk_HDZ43QIN.nowMs)() - Date.parse(state.created_at)),
-    deadline_ms: spec?.deadline_ms ?? null,
-    exit_code: state.exit_code,
-    signal: state.signal,
-    error: state.error === null ? null : { ...state.error, message: (0, import_chunk_KLA44IL4.excerpt)((0, import_chunk_KLA44IL4.plainText)(state.error.message), 400) },
-    warnings: state.warnings.slice(0, 5).map((one) => ({ code: one.code, message: (0, import_chunk_KLA44IL4.excerpt)((0, import_chunk_KLA44IL4.plainText)(one.message), 200) })),
-    conversation: state.conversation,
-    files: {
-      result: paths.result,
-      output: paths.output,
-      error: paths.error,
-      events: paths.events,
-      worker_log: paths.workerLog
-    },
-    next: nextFor(view, condition, options.root)
-  };
-  if (!(0, import_chunk_JTMIMYBV.isEnded)(state)) document.progress = progressOf(view);
-  return bound(document, journal.events, journal.more, after);
-}
-function healthOf(view, condition) {
-  const attention = (reason) => ({
-    health: "attention",
-    attention_kind: "monitor_attention",
-    reason
-  });
-  switch (condition) {
-    case "orphaned":
-    case "unclaimed":
-      return attention(
-        "the worker is gone; the command runs on under its shim, and the next wait attaches a new worker"
-      );
-    case "over":
-    case "lost":
-    case "host_restarted":
-    case "never_started":
-      return attention("it is over, and its end could not be stored from here");
-    case "supervised":
-    case "unseen":
-      if (view.leaseAgeMs !== null && view.leaseAgeMs > import_chunk_CRABIWOM.leaseStaleMs)
-        return attention(`no sign of life of the worker for ${Math.round(view.leaseAgeMs / 1e3)} s`);
-      break;
-    default:
-  }
-  return { health: view.state.health, attention_kind: view.state.attention_kind };
-}
-function nextFor(view, condition, root) {
-  if (condition === "damaged") return { doctor: import_chunk_KKONYWO7.nextCommands.doctor(view.id, root.option) };
-  if (!(0, import_chunk_JTMIMYBV.isEnded)(view.state))
-    return { wait: import_chunk_KKONYWO7.nextCommands.wait(view.id, root.option), cancel: import_chunk_KKONYWO7.nextCommands.cancel(view.id, root.option) };
-  const next = { result: import_chunk_KKONYWO7.nextCommands.result(view.id, root.option) };
-  if (view.state.state === "done") return next;
-  if (view.state.conversation) next.continue = import_chunk_KKONYWO7.nextCommands.continue(view.id, root.option);
-  next.restart = import_chunk_KKONYWO7.nextCommands.restart(view.id, root.option);
-  return next;
-}
-function progressOf(view) {
-  const { paths, spec } = view;
-  const [output, error] = [(0, import_chunk_OMHQQKXJ.factsOf)(paths.output), (0, import_chunk_OMHQQKXJ.factsOf)(paths.error)];
-  const newest = Math.max(
-    output && output.size > 0 ? output.modifiedMs : 0,
-    error && error.size > 0 ? error.modifiedMs : 0
-  );
-  const facts = {
-    stdout_bytes: output?.size ?? 0,
-    stderr_bytes: error?.size ?? 0,
-    last_output_at: newest > 0 ? (0, import_chunk_HDZ43QIN.isoOf)(newest) : null,
-    last_output_age_ms: newest > 0 ? Math.max(0, (0, import_chunk_HDZ43QIN.nowMs)() - newest) : null
-  };
-  if (spec?.staff) {
-    const snapshot = (0, import_chunk_DUQLCV7D.readJson)(paths.snapshot);
-    return snapshot.kind === "ok" ? { ...facts, ...snapshot.value } : { ...facts, tools: [], text: "", text_truncated: false };
-  }
-  const bytes = (0, import_chunk_DUQLCV7D.readRange)(paths.output, -import_chunk_CRABIWOM.tailBytes, import_chunk_CRABIWOM.tailBytes)?.bytes ?? Buffer.alloc(0);
-  const latest = (0, import_chunk_KLA44IL4.tail)((0, import_chunk_KLA44IL4.plainText)(bytes.toString("utf8")), import_chunk_CRABIWOM.textTailBytes);
-  return { ...facts, text: latest.text, text_truncated: latest.truncated || (output?.size ?? 0) > import_chunk_CRABIWOM.tailBytes };
-}
-function bound(document, events, isMore, after) {
-  let kept = events;
-  const make = () => ({
-    ...document,
-    events: kept,
-    next_seq: kept.at(-1)?.seq ?? after,
-    more: isMore || kept.length < events.length
-  });
-  const size = () => Buffer.byteLength(JSON.stringify(make())) + 1;
-  while (size() > import_chunk_CRABIWOM.observeBytes && kept.length > 1) kept = kept.slice(0, -1);
-  if (size() > import_chunk_CRABIWOM.observeBytes && kept[0]) {
-    const { seq, at, job, owner, type } = kept[0];
-    kept = [{ seq, at, job, owner, type, truncated: true }];
-  }
-  const progress = document.progress;
-  for (let limit = import_chunk_CRABIWOM.textTailBytes; progress && size() > import_chunk_CRABIWOM.observeBytes && limit > 64; limit = Math.floor(limit / 2)) {
-    document.progress = { ...progress, text: (0, import_chunk_KLA44IL4.tail)(progress.text ?? "", limit).text, text_truncated: true };
-  }
-  if (progress && size() > import_chunk_CRABIWOM.observeBytes) document.progress = { tools_truncated: true, text_truncated: true };
-  if (size() > import_chunk_CRABIWOM.observeBytes) delete document.files;
-  return make();
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  healthOf,
-  observation
-});
-
-//# part chunk-EPEDYOTG.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  startWorker: () => startWorker
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_HBGCQMRM = load("./chunk-HBGCQMRM.js");
-var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
-async function startWorker(root, spec, job, generation) {
-  const engine = (0, import_chunk_HBGCQMRM.findEngine)(spec.engine) ?? import_chunk_HBGCQMRM.defaultEngine;
-  const worker = await engine.start({ stateRoot: root, id: spec.id, mark: spec.mark, logFile: job.paths.workerLog });
-  (0, import_chunk_DUQLCV7D.writeJson)(job.paths.launch, { worker, generation }, { sync: false });
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  startWorker
-});
-
-//# part chunk-F57YPL34.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  bootId: () => bootId,
-  identityOf: () => identityOf,
-  installBootId: () => installBootId,
-  installPs: () => installPs,
-  isDeadState: () => isDeadState,
-  isIdentity: () => isIdentity,
-  livenessOf: () => livenessOf,
-  ownIdentity: () => ownIdentity,
-  parseStat: () => parseStat,
-  pidNamespace: () => pidNamespace,
-  readProcess: () => readProcess,
-  readProcessVariable: () => readProcessVariable,
-  readProcesses: () => readProcesses,
-  sameIdentity: () => sameIdentity,
-  signalIdentity: () => signalIdentity
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_fs = require("node:fs");
-var import_node_fs2 = require("node:fs");
-var isLinux = process.platform === "linux";
-var readPs = () => [];
-function installPs(read) {
-  readPs = read;
-}
-function readProcess(pid) {
-  if (!Number.isSafeInteger(pid) || pid <= 1) return void 0;
-  return isLinux ? readProc(pid) : readPs(["-p", String(pid)])[0];
-}
-function readProcesses() {
-  if (!isLinux) return readPs(["-ax"]);
-  const rows = [];
-  for (const name of (0, import_chunk_OMHQQKXJ.listNames)("/proc")) {
-    if (!/^\d+$/.test(name)) continue;
-    const row = readProc(Number(name));
-    if (row) rows.push(row);
-  }
-  return rows;
-}
-function readProcessVariable(pid, name) {
-  const text = isLinux ? readWhole(`/proc/${pid}/environ`) : void 0;
-  if (text === void 0) return void 0;
-  const at = text.startsWith(`${name}=`) ? 0 : text.indexOf(`\0${name}=`) + 1;
-  if (at === 0 && !text.startsWith(`${name}=`)) return void 0;
-  const from = at + name.length + 1;
-  const end = text.indexOf("\0", from);
-  return text.slice(from, end < 0 ? void 0 : end);
-}
-function parseStat(text) {
-  const open = text.indexOf("(");
-  const close = text.lastIndexOf(")");
-  const rest = text.slice(close + 2).split(" ");
-  const pid = Number.parseInt(text.slice(0, open), 10);
-  if (open < 0 || close < open || rest.length < 20 || !Number.isSafeInteger(pid)) return void 0;
-  return {
-    pid,
-    state: rest[0] ?? "",
-    parent: Number(rest[1]),
-    group: Number(rest[2]),
-    session: Number(rest[3]),
-    cpu: Number(rest[11]) + Number(rest[12]),
-    start: rest[19] ?? "",
-    name: text.slice(open + 1, close)
-  };
-}
-function readProc(pid) {
-  const text = readWhole(`/proc/${pid}/stat`);
-  return text === void 0 ? void 0 : parseStat(text);
-}
-function readWhole(file) {
-  try {
-    return (0, import_node_fs.readFileSync)(file, "latin1");
-  } catch {
-    return void 0;
-  }
-}
-var boot;
-var namespace;
-function installBootId(id) {
-  boot = id;
-}
-function bootId() {
-  boot ??= readBootId();
-  return boot;
-}
-function pidNamespace() {
-  namespace ??= process.platform === "linux" ? link("/proc/self/ns/pid") : process.platform;
-  return namespace;
-}
-function identityOf(pid) {
-  const row = readProcess(pid);
-  if (!row) return void 0;
-  return { pid, start_token: row.start, boot_id: bootId(), pid_ns: pidNamespace() };
-}
-function ownIdentity() {
-  return identityOf(process.pid) ?? { pid: process.pid, start_token: "", boot_id: bootId(), pid_ns: pidNamespace() };
-}
-function livenessOf(identity) {
-  if (!isIdentity(identity)) return "dead";
-  if (identity.boot_id !== bootId()) return "dead";
-  if (identity.pid_ns !== pidNamespace()) return "unknown";
-  const row = readProcess(identity.pid);
-  if (row) return row.start === identity.start_token && !isDeadState(row.state) ? "alive" : "dead";
-  return isHidden(identity.pid) ? "alive" : "dead";
-}
-function isDeadState(state) {
-  return state.startsWith("Z") || state.startsWith("X");
-}
-function sameIdentity(a, b) {
-  return a.pid === b.pid && a.start_token === b.start_token && a.boot_id === b.boot_id && a.pid_ns === b.pid_ns;
-}
-function isIdentity(value) {
-  if (typeof value !== "object" || value === null) return false;
-  const { pid, start_token, boot_id, pid_ns } = value;
-  return Number.isSafeInteger(pid) && pid > 1 && typeof start_token === "string" && start_token !== "" && typeof boot_id === "string" && typeof pid_ns === "string";
-}
-function signalIdentity(identity, signal) {
-  if (livenessOf(identity) !== "alive") return false;
-  try {
-    process.kill(identity.pid, signal);
-    return true;
-  } catch {
-    return false;
-  }
-}
-function isHidden(pid) {
-  try {
-    process.kill(pid, 0);
-    return false;
-  } catch (error) {
-    return (0, import_chunk_NVPF5LEY.errnoOf)(error) === "EPERM";
-  }
-}
-function readBootId() {
-  return (0, import_node_fs2.readFileSync)("/proc/sys/kernel/random/boot_id", "latin1").trim();
-}
-function link(target) {
-  try {
-    return (0, import_node_fs2.readlinkSync)(target);
-  } catch {
-    return "none";
-  }
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  bootId,
-  identityOf,
-  installBootId,
-  installPs,
-  isDeadState,
-  isIdentity,
-  livenessOf,
-  ownIdentity,
-  parseStat,
-  pidNamespace,
-  readProcess,
-  readProcessVariable,
-  readProcesses,
-  sameIdentity,
-  signalIdentity
-});
-
-//# part chunk-G7QAJNS3.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  checkRoot: () => checkRoot,
-  ensureRoot: () => ensureRoot,
-  locateRoot: () => locateRoot
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = __toESM(require("node:path"));
-var import_node_fs = require("node:fs");
-var import_node_path2 = __toESM(require("node:path"));
-function findWorktree(folder) {
-  for (let at = import_node_path2.default.resolve(folder); ; at = import_node_path2.default.dirname(at)) {
-    const facts = (0, import_chunk_OMHQQKXJ.factsOf)(import_node_path2.default.join(at, ".git"));
-    if (facts?.kind === "folder" || facts?.kind === "file") return at;
-    if (at === import_node_path2.default.dirname(at)) return void 0;
-  }
-}
-function tracksAnything(folder) {
-  const root = findWorktree(import_node_path2.default.dirname(folder));
-  if (root === void 0) return false;
-  const index = readIndex(root);
-  if (!index) return false;
-  const wanted = `${import_node_path2.default.relative(root, folder).split(import_node_path2.default.sep).join("/")}/`;
-  for (const name of indexNames(index)) {
-    if (name.startsWith(wanted)) return true;
-    if (name > wanted && name.slice(0, wanted.length) > wanted) return false;
-  }
-  return false;
-}
-function readIndex(root) {
-  try {
-    const dotGit = import_node_path2.default.join(root, ".git");
-    const folder = (0, import_chunk_OMHQQKXJ.isFolder)(dotGit) ? dotGit : linkedFolder(root, (0, import_node_fs.readFileSync)(dotGit, "utf8"));
-    const bytes = (0, import_node_fs.readFileSync)(import_node_path2.default.join(folder, "index"));
-    return bytes.toString("latin1", 0, 4) === "DIRC" ? bytes : void 0;
-  } catch {
-    return void 0;
-  }
-}
-function linkedFolder(root, text) {
-  return import_node_path2.default.resolve(root, text.replace(/^gitdir:\s*<>/, "").trim());
-}
-function* indexNames(bytes) {
-  const version = bytes.readUInt32BE(4);
-  if (version < 2 || version > 4) return;
-  let at = 12;
-  let name = "";
-  for (let left = bytes.readUInt32BE(8); left > 0 && at + 62 < bytes.length; left -= 1) {
-    const start = at;
-    const isExtended = version >= 3 && (bytes.readUInt16BE(at + 60) & 16384) !== 0;
-    at += isExtended ? 64 : 62;
-    let kept = 0;
-    if (version === 4) {
-      let byte = bytes[at++] ?? 0;
-      let strip = byte & 127;
-      while (byte & 128) {
-        byte = bytes[at++] ?? 0;
-        strip = strip + 1 << 7 | byte & 127;
+var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
+function openJournal(paths, job) {
+  const last = (0, import_chunk_KE7PRMAS.readRange)(paths.events, -1, 1);
+  if (last && last.size > 0 && last.bytes[0] !== 10) (0, import_chunk_KE7PRMAS.appendText)(paths.events, "\n");
+  const journal = {
+    seq: newestSeq(paths),
+    append(type, fields = {}) {
+      const event = { seq: journal.seq + 1, at: (0, import_chunk_HDZ43QIN.isoNow)(), job: job.id, owner: job.owner, type, ...fields };
+      let line = JSON.stringify(event);
+      if (Buffer.byteLength(line) > import_chunk_CRABIWOM.eventLineBytes) {
+        line = JSON.stringify({ seq: event.seq, at: event.at, job: job.id, owner: job.owner, type, truncated: true });
       }
-      kept = Math.max(0, name.length - strip);
+      (0, import_chunk_KE7PRMAS.appendText)(paths.events, `${line}
+`);
+      journal.seq = event.seq;
+      return event;
     }
-    const end = bytes.indexOf(0, at);
-    if (end < 0) return;
-    name = name.slice(0, kept) + bytes.toString("latin1", at, end);
-    at = version === 4 ? end + 1 : start + (end - start + 8 & ~7);
-    yield name;
-  }
+  };
+  return journal;
 }
-var folderName = ".job-state";
-var elsewhere = "use another place with --state-dir DIR or JOB_STATE_DIR";
-function locateRoot(given) {
-  const named = given.option ?? given.variable;
-  if (named !== void 0) {
-    if (named === "") throw new import_chunk_NVPF5LEY.FaultError("usage", 'cannot use --state-dir "": it needs the path of a folder');
-    const folder = import_node_path.default.resolve(given.cwd, named);
-    return { folder, option: ["--state-dir", folder] };
-  }
-  const worktree = findWorktree(given.cwd);
-  if (worktree !== void 0) return { folder: import_node_path.default.join(worktree, folderName), option: [] };
-  for (let at = given.cwd; ; at = import_node_path.default.dirname(at)) {
-    const folder = import_node_path.default.join(at, folderName);
-    if ((0, import_chunk_OMHQQKXJ.factsOf)(folder)?.uid === userId() && (0, import_chunk_OMHQQKXJ.exists)((0, import_chunk_HDZ43QIN.rootPaths)(folder).meta)) return { folder, option: [] };
-    if (at === import_node_path.default.dirname(at)) return { folder: import_node_path.default.join(given.cwd, folderName), option: [] };
-  }
-}
-function checkRoot(folder) {
-  const facts = (0, import_chunk_OMHQQKXJ.factsOf)(folder);
-  if (!facts) return false;
-  if (facts.kind === "link") throw unusable(folder, "it is a symbolic link");
-  if (facts.kind !== "folder") throw unusable(folder, "it is no folder");
-  if (facts.uid !== userId()) throw unusable(folder, `it belongs to user ${facts.uid}, not to us (${userId()})`);
-  if ((facts.mode & 18) !== 0)
-    throw unusable(folder, `others may write into it (mode ${(facts.mode & 511).toString(8)})`);
-  let names;
-  try {
-    names = (0, import_chunk_OMHQQKXJ.listNames)(folder);
-  } catch (error) {
-    throw unusable(folder, `it cannot be read (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`);
-  }
-  if (names.length === 0) return false;
-  const meta = (0, import_chunk_DUQLCV7D.readJson)((0, import_chunk_HDZ43QIN.rootPaths)(folder).meta);
-  if (meta.kind !== "ok" || meta.value.tool !== "job-companion")
-    throw unusable(folder, "it holds files but no meta.json of ours");
-  if (typeof meta.value.schema !== "number" || meta.value.schema > 1) {
-    throw unusable(folder, `a newer release wrote it (schema ${String(meta.value.schema)}, known: 1)`);
-  }
-  if (tracksAnything(folder))
-    throw unusable(folder, "git tracks files in it, so a repository may have brought it along");
-  for (const name of ["active", "jobs", "once", "slots"]) {
-    const inner = (0, import_chunk_OMHQQKXJ.factsOf)(import_node_path.default.join(folder, name));
-    if (inner && (inner.kind !== "folder" || inner.uid !== userId()))
-      throw unusable(folder, `its ${name} is no folder of ours`);
-  }
-  return true;
-}
-function ensureRoot(folder) {
-  try {
-    if (checkRoot(folder)) {
-      if (!(0, import_chunk_OMHQQKXJ.isWritable)(folder)) throw unusable(folder, "it is not writable");
-      for (const name of ["active", "jobs", "once", "slots"]) (0, import_chunk_DUQLCV7D.createFolder)(import_node_path.default.join(folder, name));
-      return;
+var chunk = 256 * 1024;
+function readEvents(paths, after, limit) {
+  let size = chunk;
+  for (; ; ) {
+    const part = (0, import_chunk_KE7PRMAS.readRange)(paths.events, -size, size);
+    if (!part) return { events: [], more: false, missed: false };
+    const isWhole = part.bytes.length >= part.size;
+    const events = parseEvents(part.bytes.toString("utf8"), isWhole);
+    const first = events[0]?.seq ?? 0;
+    if (!isWhole && first > after + 1 && size < 64 * chunk) {
+      size *= 4;
+      continue;
     }
-    if ((0, import_chunk_OMHQQKXJ.exists)(folder)) {
-      fill(folder);
-      return;
-    }
-    const fresh = `${folder}.new-${process.pid}`;
-    (0, import_chunk_DUQLCV7D.createFolder)(fresh);
-    fill(fresh);
-    if (!(0, import_chunk_OMHQQKXJ.moveFolder)(fresh, folder)) (0, import_chunk_OMHQQKXJ.removeTree)(fresh);
-    checkRoot(folder);
-  } catch (error) {
-    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
-    throw unusable(folder, `it cannot be made or written (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? String(error)})`);
+    const wanted = events.filter((event) => event.seq > after);
+    return { events: wanted.slice(0, limit), more: wanted.length > limit, missed: !isWhole && first > after + 1 };
   }
 }
-function fill(folder) {
-  const paths = (0, import_chunk_HDZ43QIN.rootPaths)(folder);
-  for (const inner of [paths.active, paths.once, paths.slots, paths.jobs]) (0, import_chunk_DUQLCV7D.createFolder)(inner);
-  (0, import_chunk_DUQLCV7D.writeFile)(paths.ignore, "*\n", { sync: false });
-  (0, import_chunk_DUQLCV7D.writeJson)(paths.meta, { schema: 1, tool: "job-companion", created_at: (0, import_chunk_HDZ43QIN.isoNow)() });
+function newestSeq(paths) {
+  const part = (0, import_chunk_KE7PRMAS.readRange)(paths.events, -2 * import_chunk_CRABIWOM.eventLineBytes, 2 * import_chunk_CRABIWOM.eventLineBytes);
+  if (!part) return 0;
+  return parseEvents(part.bytes.toString("utf8"), part.bytes.length >= part.size).at(-1)?.seq ?? 0;
 }
-function unusable(folder, reason) {
-  return new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use the state folder ${folder}: ${reason}`, elsewhere);
-}
-function userId() {
-  return process.getuid?.() ?? 0;
+function parseEvents(text, isWhole) {
+  const lines = text.split("\n");
+  if (!isWhole) lines.shift();
+  const events = [];
+  for (const line of lines) {
+    if (line === "") continue;
+    try {
+      const value = JSON.parse(line);
+      if (typeof value === "object" && value !== null && typeof value.seq === "number") events.push(value);
+    } catch {
+    }
+  }
+  return events;
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  checkRoot,
-  ensureRoot,
-  locateRoot
+  openJournal,
+  readEvents
 });
 
-//# part chunk-HBGCQMRM.js
+//# part chunk-EYQM3BTK.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  compareIds: () => compareIds,
-  defaultEngine: () => defaultEngine,
-  findEngine: () => findEngine,
-  idTimeMs: () => idTimeMs,
-  isId: () => isId,
-  isIdPrefix: () => isIdPrefix,
-  makeId: () => makeId
+  waitForJobs: () => waitForJobs
 });
 module.exports = __toCommonJS(stdin_exports);
+var import_chunk_BOKQGNAW = load("./chunk-BOKQGNAW.js");
+var import_chunk_V5USAFII = load("./chunk-V5USAFII.js");
+var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
 var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
-var idPattern = /^[a-z]{2,12}-[0-9a-z]{8,9}-[0-9a-z]{6}$/;
-var prefixPattern = /^[a-z]{2,12}(?:-[0-9a-z]{0,9}(?:-[0-9a-z]{0,6})?)?$/;
-function makeId(verb, nowMs, random) {
-  const digits = Array.from(random.subarray(0, 6), (byte) => (byte % 36).toString(36)).join("");
-  return `${verb}-${nowMs.toString(36)}-${digits}`;
+var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
+var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+async function waitForJobs(root, ids, options) {
+  const until = (0, import_chunk_HDZ43QIN.monotonicMs)() + options.timeoutMs;
+  const views = /* @__PURE__ *<>/ new Map();
+  const stop = new AbortController();
+  const beat = options.heartbeatMs === null ? void 0 : setInterval(() => options.onHeartbeat?.([...views.values()]), options.heartbeatMs);
+  let failure;
+  let ended = 0;
+  await Promise.all(
+    ids.map(async (id) => {
+      try {
+        await waitForOne(root, id, until, stop.signal, (view2) => views.set(id, view2));
+      } catch (error) {
+        failure ??= error;
+        stop.abort();
+        return;
+      }
+      const view = views.get(id);
+      if (view && (0, import_chunk_CJGRKUVH.isEnded)(view.state)) ended += 1;
+      if (options.mode === "any" && ended > 0) stop.abort();
+    })
+  );
+  clearInterval(beat);
+  if (failure !== void 0) throw failure;
+  return ids.flatMap((id) => views.get(id) ?? []);
 }
-function isId(text) {
-  return idPattern.test(text);
+async function waitForOne(root, id, until, signal, tell) {
+  for (let round = 0; ; round += 1) {
+    let view = await (0, import_chunk_BOKQGNAW.refreshAttached)(root, id);
+    if (!(0, import_chunk_OMHQQKXJ.exists)(view.paths.folder)) throw vanishedError(view);
+    tell(view);
+    if ((0, import_chunk_CJGRKUVH.isEnded)(view.state) || signal.aborted) return;
+    const rest = until - (0, import_chunk_HDZ43QIN.monotonicMs)();
+    if (rest <= 0) return;
+    const nap = makeNap(signal);
+    const close = await (0, import_chunk_V5USAFII.watchFifo)(view.paths.leaseFifo, nap.wake);
+    view = await (0, import_chunk_BOKQGNAW.refreshAttached)(root, id);
+    tell(view);
+    if (!(0, import_chunk_CJGRKUVH.isEnded)(view.state) && !signal.aborted)
+      await nap.sleep(Math.min(rest, pauseFor(view, close !== void 0, round)));
+    close?.();
+  }
 }
-function isIdPrefix(text) {
-  return prefixPattern.test(text);
+function pauseFor(view, hasFifo, round) {
+  const condition = (0, import_chunk_CJGRKUVH.conditionOf)(view);
+  const soon = Math.min(20 * 1.25 ** round, 1e3);
+  if (condition === "supervised") {
+    const isHeld = view.worker !== null && view.launch !== null && (0, import_chunk_XUTLU6SP.sameIdentity)(view.worker.worker, view.launch.worker);
+    if (isHeld && hasFifo && view.worker?.fifo) return 5e3;
+    return isHeld ? 1e3 : soon;
+  }
+  if (condition === "unseen") return 1e3;
+  return soon;
 }
-function idTimeMs(id) {
-  return Number.parseInt(id.split("-")[1] ?? "", 36);
+function makeNap(signal) {
+  let isAwake = false;
+  let wake = () => {
+    isAwake = true;
+  };
+  return {
+    wake: () => wake(),
+    sleep: (ms) => new Promise((resolve) => {
+      if (isAwake || signal.aborted) return resolve();
+      const end = () => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", end);
+        resolve();
+      };
+      const timer = setTimeout(end, Math.min(ms, 2 ** 31 - 1));
+      signal.addEventListener("abort", end);
+      wake = end;
+    })
+  };
 }
-function compareIds(a, b) {
-  return idTimeMs(a) - idTimeMs(b) || (a < b ? -1 : a > b ? 1 : 0);
+function vanishedError(view) {
+  return new import_chunk_NVPF5LEY.FaultError(
+    "state_unusable",
+    `cannot go on waiting for job ${view.id}: its folder ${view.paths.folder} is gone`,
+    null
+  );
 }
-var nodeOptions = ["--max-semi-space-size=1", "--no-warnings"];
-var local = {
-  id: "local",
-  async start(worker) {
-    const { spawnDetached } = await Promise.resolve().then(() => __toESM(load("./spawn-GLCVH4E6.js")));
-    const pid = spawnDetached({
-      program: process.execPath,
-      args: [...nodeOptions, (0, import_chunk_HDZ43QIN.companionFile)(), "_worker", worker.stateRoot, worker.id],
-      cwd: "/",
-      environment: (0, import_chunk_HDZ43QIN.workerEnvironment)(worker.mark),
-      logFile: worker.logFile
-    });
-    const identity = (0, import_chunk_F57YPL34.identityOf)(pid);
-    if (!identity) throw new Error(`cannot see the worker that was just started (pid ${pid})`);
-    return identity;
-  },
-  alive: import_chunk_F57YPL34.livenessOf,
-  signal: import_chunk_F57YPL34.signalIdentity
-};
-var engines = [local];
-function findEngine(id) {
-  return engines.find((engine) => engine.id === id);
-}
-var defaultEngine = local;
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  compareIds,
-  defaultEngine,
-  findEngine,
-  idTimeMs,
-  isId,
-  isIdPrefix,
-  makeId
+  waitForJobs
+});
+
+//# part chunk-H3O6G5D6.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  findLatest: () => findLatest,
+  requireLatest: () => requireLatest
+});
+module.exports = __toCommonJS(stdin_exports);
+var import_chunk_QEAH37VJ = load("./chunk-QEAH37VJ.js");
+var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
+var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+function findLatest(root, owner, accept = () => true) {
+  for (const id of (0, import_chunk_QEAH37VJ.listJobs)(root)) {
+    const spec = (0, import_chunk_CJGRKUVH.readSpec)((0, import_chunk_HDZ43QIN.jobPaths)(root, id));
+    if (spec.kind !== "ok") continue;
+    if (owner !== null && spec.value.owner !== owner) continue;
+    if (accept(id, spec.value)) return id;
+  }
+  return void 0;
+}
+function requireLatest(root, owner, what, accept) {
+  const id = findLatest(root.folder, owner, accept);
+  if (id !== void 0) return id;
+  const whose = owner === null ? "" : ` of owner ${owner}`;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "unknown_job",
+    `cannot find ${what}${whose} in the state folder ${root.folder}`,
+    (0, import_chunk_IEU6ZQWY.quoteWords)([...(0, import_chunk_HDZ43QIN.selfWords)(), "status", ...root.option])
+  );
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  findLatest,
+  requireLatest
+});
+
+//# part chunk-H5MRVJKX.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  logSize: () => logSize,
+  readLogTail: () => readLogTail
+});
+module.exports = __toCommonJS(stdin_exports);
+var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
+function readLogTail(file, limits = { lines: import_chunk_CRABIWOM.tailLines, bytes: import_chunk_CRABIWOM.tailBytes }) {
+  const part = (0, import_chunk_KE7PRMAS.readRange)(file, -(limits.bytes + 4), limits.bytes + 4);
+  if (!part) return Buffer.alloc(0);
+  const bounded = (0, import_chunk_KLA44IL4.tailOfBytes)(part.bytes, limits.bytes);
+  return Buffer.from((0, import_chunk_KLA44IL4.lastLines)(bounded, limits.lines));
+}
+function logSize(file) {
+  return (0, import_chunk_KE7PRMAS.readRange)(file, 0, 0)?.size ?? 0;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  logSize,
+  readLogTail
 });
 
 //# part chunk-HDZ43QIN.js
@@ -2633,44 +1301,6 @@ function stagePath(root, id) {
   workerEnvironment
 });
 
-//# part chunk-HRJ36THT.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  findLatest: () => findLatest,
-  requireLatest: () => requireLatest
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_6ORGBLLO = load("./chunk-6ORGBLLO.js");
-var import_chunk_JTMIMYBV = load("./chunk-JTMIMYBV.js");
-var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-function findLatest(root, owner, accept = () => true) {
-  for (const id of (0, import_chunk_6ORGBLLO.listJobs)(root)) {
-    const spec = (0, import_chunk_JTMIMYBV.readSpec)((0, import_chunk_HDZ43QIN.jobPaths)(root, id));
-    if (spec.kind !== "ok") continue;
-    if (owner !== null && spec.value.owner !== owner) continue;
-    if (accept(id, spec.value)) return id;
-  }
-  return void 0;
-}
-function requireLatest(root, owner, what, accept) {
-  const id = findLatest(root.folder, owner, accept);
-  if (id !== void 0) return id;
-  const whose = owner === null ? "" : ` of owner ${owner}`;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "unknown_job",
-    `cannot find ${what}${whose} in the state folder ${root.folder}`,
-    (0, import_chunk_IEU6ZQWY.quoteWords)([...(0, import_chunk_HDZ43QIN.selfWords)(), "status", ...root.option])
-  );
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  findLatest,
-  requireLatest
-});
-
 //# part chunk-IEU6ZQWY.js
 "use strict";
 var stdin_exports = {};
@@ -2691,51 +1321,922 @@ function quoteWords(words) {
   quoteWords
 });
 
-//# part chunk-IIDDPZYY.js
+//# part chunk-IJI6QNPT.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  spawnDetached: () => spawnDetached,
-  spawnShim: () => spawnShim
+  LineSplitter: () => LineSplitter,
+  backendOf: () => backendOf,
+  conclude: () => conclude,
+  parseReason: () => parseReason,
+  terminalRecord: () => terminalRecord
 });
 module.exports = __toCommonJS(stdin_exports);
-var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
-var import_node_child_process = require("node:child_process");
-var import_node_fs = require("node:fs");
-function spawnDetached(start) {
-  const log = (0, import_chunk_DUQLCV7D.openAppend)(start.logFile);
-  try {
-    const child = (0, import_node_child_process.spawn)(start.program, start.args, {
-      cwd: start.cwd,
-      env: start.environment,
-      detached: true,
-      stdio: ["ignore", log, log]
-    });
-    child.on("error", () => void 0);
-    child.unref();
-    if (child.pid === void 0) throw new Error(`cannot start ${start.program}`);
-    return child.pid;
-  } finally {
-    (0, import_node_fs.closeSync)(log);
+var import_chunk_H5MRVJKX = load("./chunk-H5MRVJKX.js");
+var import_chunk_POWELVIK = load("./chunk-POWELVIK.js");
+var import_chunk_DOCCMFHJ = load("./chunk-DOCCMFHJ.js");
+var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
+var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
+var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
+var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
+var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_os = require("node:os");
+var reasons = [
+  "exited",
+  "lingered",
+  "canceled",
+  "hard_timeout",
+  "first_output_timeout",
+  "stalled",
+  "sign_in",
+  "state_vanished",
+  "spawn_failed",
+  "never_started",
+  "worker_lost",
+  "host_restarted"
+];
+function parseReason(text) {
+  return reasons.find((reason) => reason === text);
+}
+function judgeEnd(facts2) {
+  if (facts2.survivors.length > 0) {
+    return failed("failed", "survivors", `these processes outlived SIGKILL: ${facts2.survivors.join(", ")}`);
+  }
+  switch (facts2.reason) {
+    case "canceled":
+      return { outcome: "canceled", error: null };
+    case "exited":
+    case "lingered":
+      return judgeExit(facts2);
+    case "hard_timeout":
+      if (facts2.isStaff && facts2.staffError === null) return { outcome: "done", error: null };
+      return failed("timed_out", "hard_timeout", `the hard limit of ${facts2.deadlineText} was reached`);
+    case "first_output_timeout":
+      return failed("failed", "first_output_timeout", "nothing was printed within --first-output");
+    case "stalled":
+      return failed("failed", "stalled", "nothing happened for the time given by --stall-after");
+    case "sign_in":
+      return failed(
+        "failed",
+        "auth",
+        facts2.staffError?.message ?? "the agent waits for a sign-in that nobody can give"
+      );
+    case "state_vanished":
+      return failed("crashed", "worker_lost", "the state folder vanished");
+    case "spawn_failed":
+      return failed("failed", "spawn_failed", `the program could not be started: ${facts2.detail ?? "not known why"}`);
+    case "never_started":
+      return failed("failed", "never_started", "the launcher died before a worker existed");
+    case "worker_lost":
+      return failed(
+        "crashed",
+        "worker_lost",
+        "the processes that supervise the command were killed; how it ended is not known"
+      );
+    case "host_restarted":
+      return failed("crashed", "host_restarted", "the machine was restarted while the job ran");
   }
 }
-function spawnShim(start, onEnd) {
-  return new Promise((resolve, reject) => {
-    const child = (0, import_node_child_process.spawn)("/bin/sh", ["-c", start.script, "job-companion-shim", ...start.args], {
-      cwd: start.cwd,
-      env: start.environment,
-      detached: true,
-      stdio: "ignore"
+function judgeExit(facts2) {
+  const { exit } = facts2;
+  if (exit?.spawn_failed)
+    return failed("failed", "spawn_failed", `the program could not be executed (exit code ${exit.exit_code})`);
+  if (facts2.isStaff) {
+    return facts2.staffError ? { outcome: "failed", error: facts2.staffError } : { outcome: "done", error: null };
+  }
+  if (!exit) return failed("crashed", "worker_lost", "how the command ended is not known");
+  if (exit.exit_code === facts2.successExit) return { outcome: "done", error: null };
+  if (facts2.signal !== null && exit.signaled) return failed("failed", "signal", signalMessage(facts2.signal));
+  return failed("failed", "exit_nonzero", `the command exited with code ${exit.exit_code}`);
+}
+function signalMessage(signal) {
+  const hint = signal === "SIGKILL" ? " (not by us: often the kernel, when memory runs out)" : "";
+  return `the command was ended by ${signal}${hint}`;
+}
+function failed(outcome, code, message) {
+  return { outcome, error: { code, message } };
+}
+function judgeStaff(reading, ending, request) {
+  const answer = reading.answer !== null && reading.answer.trim() !== "" ? reading.answer : null;
+  const warnings = [...reading.warnings, ...denialWarnings(reading)];
+  const error = findError(reading, ending, request, answer);
+  if (error === null && request.reason === "lingered") {
+    warnings.push({
+      code: "ended_after_answer",
+      message: "the agent stayed alive after its final event and was ended"
     });
-    child.once("error", reject);
-    child.once("spawn", () => resolve(child.pid ?? 0));
-    child.once("exit", onEnd);
+  }
+  if (error === null && request.reason === "hard_timeout") {
+    warnings.push({
+      code: "limit_after_answer",
+      message: "the hard limit struck after the complete answer had arrived"
+    });
+  }
+  return { answer, error, warnings };
+}
+function findError(reading, ending, request, answer) {
+  if (reading.failure) return reading.failure;
+  if (reading.final === "failure")
+    return { code: "agent_error", message: lastWords(ending) ?? "the agent reported a failure" };
+  if (request.reason === "exited" && ending.exitCode !== 0) return exitError(ending);
+  if (reading.final === null && (answer !== null || reading.denials.length === 0)) {
+    return { code: "no_final_answer", message: `the agent ended without a final event${quoted(lastWords(ending))}` };
+  }
+  if (request.resume !== null && request.keepsConversation && reading.conversationId !== request.resume) {
+    const got = reading.conversationId ?? "none";
+    return {
+      code: "conversation_mismatch",
+      message: `conversation ${request.resume} was asked for, the agent used ${got}`
+    };
+  }
+  if (answer !== null) return null;
+  if (reading.denials.length > 0) {
+    return {
+      code: "permission_denied",
+      message: `there is no final answer and these were refused: ${reading.denials.join(", ")}`
+    };
+  }
+  return { code: "no_final_answer", message: "the final answer is empty" };
+}
+function exitError(ending) {
+  const words = quoted(lastWords(ending));
+  if (ending.signal) return { code: "signal", message: `the agent was ended by ${ending.signal}${words}` };
+  return { code: "exit_nonzero", message: `the agent exited with code ${ending.exitCode}${words}` };
+}
+function denialWarnings(reading) {
+  return reading.denials.map((what) => ({ code: "permission_denied", message: `refused to the agent: ${what}` }));
+}
+function lastWords(ending) {
+  const lines = ending.stderrTail.split("\n").map((line) => line.trim());
+  return lines.filter((line) => line !== "").at(-1);
+}
+function quoted(words) {
+  return words === void 0 ? "" : `: ${words}`;
+}
+function signalOfExit(exitCode, table) {
+  if (exitCode <= 128 || exitCode > 192) return void 0;
+  const number = exitCode - 128;
+  const known = Object.entries(table).find(([, value]) => value === number);
+  return known ? known[0] : `SIG${number}`;
+}
+var signalNumbers = import_node_os.constants.signals;
+var LineSplitter = class {
+  parts = [];
+  size = 0;
+  /** Lines that were longer than the bound. *<>/
+  dropped = 0;
+  decoder = new TextDecoder();
+  limit;
+  constructor(limit = import_chunk_CRABIWOM.streamLineBytes) {
+    this.limit = limit;
+  }
+  /** The lines that these bytes complete, without their newlines. *<>/
+  push(bytes) {
+    const lines = [];
+    let from = 0;
+    for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, from)) {
+      this.keep(bytes.subarray(from, at));
+      this.take(lines);
+      from = at + 1;
+    }
+    if (from < bytes.length) this.keep(bytes.slice(from));
+    return lines;
+  }
+  /** What stands after the last newline, once the stream has ended. *<>/
+  end() {
+    const lines = [];
+    if (this.size > 0) this.take(lines);
+    return lines;
+  }
+  keep(piece) {
+    this.size += piece.length;
+    if (this.size > this.limit) this.parts = [];
+    else if (piece.length > 0) this.parts.push(piece);
+  }
+  take(lines) {
+    if (this.size > this.limit) this.dropped += 1;
+    else lines.push(this.decoder.decode(this.parts.length === 1 ? this.parts[0] : join(this.parts, this.size)));
+    this.parts = [];
+    this.size = 0;
+  }
+};
+function join(parts, size) {
+  const whole = new Uint8Array(size);
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+var chunk = 1024 * 1024;
+var plainAnswerBytes = 16 * chunk;
+function backendOf(spec) {
+  return spec.staff ? (0, import_chunk_KD7DLMDA.findBackend)(spec.staff.backend) : void 0;
+}
+function replay(spec, paths) {
+  const reading = (0, import_chunk_KD7DLMDA.makeReading)();
+  const backend = backendOf(spec);
+  if (!backend) return reading;
+  const at = (0, import_chunk_HDZ43QIN.isoOf)((0, import_chunk_OMHQQKXJ.factsOf)(paths.output)?.modifiedMs ?? 0);
+  eachLine(paths.output, (line) => backend.read(line, reading, at));
+  if (backend.readError) eachLine(paths.error, (line) => backend.readError?.(line, reading, at));
+  return reading;
+}
+function closeReading(spec, paths, reading, exit) {
+  const backend = backendOf(spec);
+  const stderrTail = (0, import_chunk_KE7PRMAS.readRange)(paths.error, -import_chunk_CRABIWOM.tailBytes, import_chunk_CRABIWOM.tailBytes)?.bytes.toString("utf8") ?? "";
+  const ending = { exitCode: exit.code, signal: exit.signal, stderrTail, byItself: exit.byItself };
+  if (backend?.answerFrom === "stdout") reading.answer = (0, import_chunk_KE7PRMAS.readText)(paths.output, plainAnswerBytes) ?? "";
+  backend?.close?.(reading, ending);
+  return ending;
+}
+function eachLine(file, fn) {
+  const lines = new LineSplitter();
+  for (let offset = 0; ; ) {
+    const part = (0, import_chunk_KE7PRMAS.readRange)(file, offset, chunk);
+    if (!part || part.bytes.length === 0) break;
+    for (const line of lines.push(part.bytes)) fn(line);
+    offset += part.bytes.length;
+  }
+  for (const line of lines.end()) fn(line);
+}
+function makeDeliverable(parts) {
+  const { state, answer, paths } = parts;
+  if (state.state !== "done") return makeReport(parts);
+  if (answer !== null) return answer;
+  const output = (0, import_chunk_H5MRVJKX.readLogTail)(paths.output);
+  return output.length > 0 ? output : (0, import_chunk_H5MRVJKX.readLogTail)(paths.error);
+}
+function makeReport(parts) {
+  const { spec, state, paths } = parts;
+  const sections = [
+    `# ${spec.id}: ${state.state}${state.error ? ` (${state.error.code})` : ""}`,
+    reasonText(parts),
+    facts(parts).join("\n"),
+    progress(parts),
+    logSection("Last output", paths.output, spec.staff !== null),
+    logSection("Last error output", paths.error, false),
+    recovery(parts)
+  ];
+  return `${sections.filter((section) => section !== "").join("\n\n")}
+`;
+}
+function reasonText({ state, cancel, tree }) {
+  if (state.state === "canceled") {
+    const why = cancel?.why ? `: ${(0, import_chunk_KLA44IL4.plainText)(cancel.why)}` : "";
+    const who = cancel ? ` by ${cancel.owner ?? `process ${cancel.by.pid}`} at ${cancel.at}` : "";
+    const step = {
+      none: "nothing was running any more",
+      term: "the tree ended on SIGTERM",
+      kill: "SIGKILL was needed"
+    }[tree.step];
+    return `Canceled${who}${why}. ${tree.ended.length} process(es) ended; ${step}.`;
+  }
+  const resets = state.error?.resets ? ` (resets: ${state.error.resets})` : "";
+  return `Reason: ${(0, import_chunk_KLA44IL4.plainText)(state.error?.message ?? "not known")}${resets}`;
+}
+function facts({ spec, state, paths, tree }) {
+  const rows = [
+    ["Command", spec.run ? (0, import_chunk_KLA44IL4.excerpt)((0, import_chunk_IEU6ZQWY.quoteWords)(spec.run.argv), 1e3) : null],
+    ["Backend", spec.staff ? `${spec.staff.backend}, mode ${spec.staff.mode}, profile ${spec.staff.profile}` : null],
+    ["Task", spec.staff ? (0, import_chunk_KLA44IL4.excerpt)((0, import_chunk_KLA44IL4.plainText)(spec.staff.prompt).replace(/\s+/g, " "), import_chunk_CRABIWOM.excerptBytes) : null],
+    ["Folder", spec.cwd],
+    ["Exit code", state.exit_code === null ? null : String(state.exit_code)],
+    [
+      "Signal",
+      state.signal === null ? null : `${state.signal}${state.signal_certain ? "" : " (by the exit code; not certain)"}`
+    ],
+    ["Duration", state.duration_ms === null ? null : (0, import_chunk_POWELVIK.formatDuration)(state.duration_ms)],
+    ["Hard limit", (0, import_chunk_POWELVIK.formatDuration)(spec.deadline_ms)],
+    ["Conversation", state.conversation?.id ?? null],
+    [
+      "Survivors",
+      tree.survivors.length > 0 ? tree.survivors.map((one) => `${one.pid} (${one.name})`).join(", ") : null
+    ],
+    ["Warnings", state.warnings.length > 0 ? state.warnings.map((one) => (0, import_chunk_KLA44IL4.plainText)(one.message)).join("; ") : null],
+    ["Whole output", `${paths.output} and ${paths.error}`]
+  ];
+  return rows.filter(([, value]) => value !== null).map(([name, value]) => `${name}: ${value}`);
+}
+function progress({ reading }) {
+  if (!reading) return "";
+  const lines = [];
+  for (const call of reading.tools.slice(-5)) {
+    lines.push(`- ${call.name} ${(0, import_chunk_KLA44IL4.excerpt)((0, import_chunk_KLA44IL4.plainText)(call.input).replace(/\s+/g, " "), import_chunk_CRABIWOM.excerptBytes)} [${call.status}]`);
+  }
+  const text = (0, import_chunk_KLA44IL4.plainText)(reading.answer ?? reading.text).trim();
+  if (text !== "") lines.push("", ...(0, import_chunk_KLA44IL4.tail)(text, import_chunk_CRABIWOM.textTailBytes).text.split("\n"));
+  return lines.length > 0 ? ["## Seen last (not a finished answer)", "", ...lines].join("\n") : "";
+}
+function logSection(title, file, isStream) {
+  if (isStream) return "";
+  const text = (0, import_chunk_KLA44IL4.plainText)((0, import_chunk_H5MRVJKX.readLogTail)(file).toString("utf8")).trimEnd();
+  return text === "" ? "" : `## ${title}
+
+${text}`;
+}
+function recovery({ spec, state }) {
+  const lines = [
+    "## Going on",
+    "",
+    "Nothing is started again by itself. Look at what was changed first: git status, git diff."
+  ];
+  if (state.conversation)
+    lines.push(`Go on in the same conversation: ${import_chunk_KKONYWO7.nextCommands.continue(spec.id, spec.state_option)}`);
+  lines.push(`Start the same once more: ${import_chunk_KKONYWO7.nextCommands.restart(spec.id, spec.state_option)}`);
+  return lines.join("\n");
+}
+function conclude(job, ending) {
+  const { paths, spec } = job;
+  const read = (0, import_chunk_CJGRKUVH.readState)(paths);
+  const before = read.kind === "ok" ? read.value : (0, import_chunk_CJGRKUVH.earlyState)(spec.id, spec);
+  const journal = (0, import_chunk_DOCCMFHJ.openJournal)(paths, spec);
+  if ((0, import_chunk_CJGRKUVH.isEnded)(before)) {
+    journal.append("late_evidence", { reason: ending.reason, exit_code: ending.exit?.exit_code ?? null });
+    return before;
+  }
+  const { state, answer } = makeState(job, before, ending);
+  try {
+    withReserve(paths, () => publish(job, state, answer, ending, journal));
+  } catch (error) {
+    if (!isFull(error)) throw error;
+    state.state = "failed";
+    state.error = {
+      code: "output_unstorable",
+      message: `the result cannot be stored: no space left in ${paths.folder}`
+    };
+    withReserve(paths, () => finish(paths, state));
+  }
+  return state;
+}
+function publish(job, state, answer, ending, journal) {
+  const { paths, spec } = job;
+  const cancel = (0, import_chunk_CJGRKUVH.readCancel)(paths);
+  (0, import_chunk_KE7PRMAS.writeFile)(
+    paths.result,
+    makeDeliverable({ spec, paths, state, answer, tree: ending.tree, cancel, reading: ending.reading })
+  );
+  (0, import_chunk_KE7PRMAS.writeJson)(paths.resultRecord, terminalRecord(spec, paths, state, ending.tree), { sync: false });
+  journal.append("ended", {
+    state: state.state,
+    exit_code: state.exit_code,
+    error: state.error,
+    reconciled: state.reconciled
   });
+  state.seq = journal.seq;
+  finish(paths, state);
+  if (spec.kind === "staff" && state.state === "done" && state.warnings.length === 0) {
+    for (const file of [paths.output, paths.snapshot, paths.prompt]) (0, import_chunk_KE7PRMAS.removeFile)(file);
+  }
+}
+function finish(paths, state) {
+  (0, import_chunk_CJGRKUVH.writeState)(paths, state);
+  (0, import_chunk_KE7PRMAS.removeFile)(paths.marker);
+  (0, import_chunk_KE7PRMAS.removeFile)(paths.reserve);
+}
+function makeState(job, before, ending) {
+  const { paths, spec } = job;
+  const { exit } = ending;
+  const signal = exit ? signalOfExit(exit.exit_code, signalNumbers) ?? null : null;
+  const warnings = [...ending.warnings ?? before.warnings];
+  let answer = null;
+  let staffError = null;
+  let reading = ending.reading;
+  if (spec.staff) {
+    reading ??= replay(spec, paths);
+    ending.reading = reading;
+    const end = closeReading(spec, paths, reading, {
+      code: exit?.exit_code ?? null,
+      signal,
+      byItself: ending.reason === "exited"
+    });
+    const verdict2 = judgeStaff(reading, end, {
+      resume: spec.staff.resume,
+      reason: staffReason(ending.reason),
+      keepsConversation: backendOf(spec)?.keepsConversation ?? false
+    });
+    answer = verdict2.answer;
+    staffError = verdict2.error;
+    warnings.push(...verdict2.warnings);
+  }
+  const verdict = judgeEnd({
+    reason: ending.reason,
+    exit,
+    signal,
+    successExit: spec.run?.success_exit ?? 0,
+    staffError,
+    isStaff: spec.staff !== null,
+    survivors: ending.tree.survivors.map((one) => one.pid),
+    deadlineText: (0, import_chunk_POWELVIK.formatDuration)(spec.deadline_ms),
+    detail: ending.detail
+  });
+  const started = before.started_at ?? timeOf(paths.childMark);
+  const ended = timeOf(paths.exit) ?? (0, import_chunk_HDZ43QIN.isoNow)();
+  const conversationId = reading?.conversationId ?? null;
+  const state = {
+    ...before,
+    rev: before.rev + 1,
+    state: verdict.outcome,
+    health: before.health === "attention" ? "unknown" : before.health,
+    attention_kind: null,
+    started_at: started,
+    ended_at: ended,
+    duration_ms: Math.max(0, Date.parse(ended) - Date.parse(started ?? before.created_at)),
+    exit_code: exit?.exit_code ?? null,
+    signal,
+    signal_certain: signal === null ? null : Boolean(exit?.signaled) || ending.reason !== "exited" && ending.tree.step !== "none",
+    error: verdict.error,
+    warnings: [...warnings, ...leftoverWarnings(ending)],
+    conversation: conversationId && spec.staff ? { backend: spec.staff.backend, id: conversationId } : before.conversation,
+    reconciled: ending.reconciled,
+    output: ending.omitted ?? before.output ?? plainNotes(paths),
+    usage: reading?.usage ?? before.usage
+  };
+  return { state, answer };
+}
+function terminalRecord(spec, paths, state, tree) {
+  return {
+    ...state,
+    kind: spec.kind,
+    verb: spec.verb,
+    owner: spec.owner,
+    label: spec.label,
+    cwd: spec.cwd,
+    lineage: spec.lineage,
+    ended_by: tree?.step ?? "none",
+    ended_processes: tree?.ended.slice(0, 50) ?? [],
+    survivors: tree?.survivors ?? [],
+    result_path: paths.result,
+    output_path: paths.output,
+    error_path: paths.error
+  };
+}
+function leftoverWarnings(ending) {
+  if (ending.reason !== "exited" || ending.tree.ended.length === 0) return [];
+  const named = ending.tree.ended.slice(0, 5).map((one) => `${one.pid} (${one.name})`).join(", ");
+  const message = `${ending.tree.ended.length} left-over process(es) were ended after the command: ${named}`;
+  return [{ code: "leftovers_ended", message }];
+}
+function staffReason(reason) {
+  return reason === "exited" || reason === "lingered" || reason === "hard_timeout" ? reason : "other";
+}
+function plainNotes(paths) {
+  const note = (file) => ({ bytes: (0, import_chunk_H5MRVJKX.logSize)(file), omitted: 0, exact: true });
+  return { stdout: note(paths.output), stderr: note(paths.error) };
+}
+function timeOf(file) {
+  const facts2 = (0, import_chunk_OMHQQKXJ.factsOf)(file);
+  return facts2 ? (0, import_chunk_HDZ43QIN.isoOf)(facts2.modifiedMs) : null;
+}
+function withReserve(paths, write) {
+  try {
+    write();
+  } catch (error) {
+    if (!isFull(error) || !(0, import_chunk_KE7PRMAS.removeFile)(paths.reserve)) throw error;
+    write();
+  }
+}
+function isFull(error) {
+  return ["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "");
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  spawnDetached,
-  spawnShim
+  LineSplitter,
+  backendOf,
+  conclude,
+  parseReason,
+  terminalRecord
+});
+
+//# part chunk-IT6NJBAQ.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  checkLaunchOptions: () => checkLaunchOptions,
+  folderOf: () => folderOf,
+  launch: () => launch,
+  launchAndTell: () => launchAndTell,
+  launchWords: () => launchWords,
+  missingProgram: () => missingProgram,
+  run: () => run,
+  tellLaunched: () => tellLaunched
+});
+module.exports = __toCommonJS(stdin_exports);
+var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
+var import_chunk_OKMMPSFD = load("./chunk-OKMMPSFD.js");
+var import_chunk_LSFVH2OG = load("./chunk-LSFVH2OG.js");
+var import_chunk_OHMGEWLM = load("./chunk-OHMGEWLM.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
+var import_chunk_LONYRB77 = load("./chunk-LONYRB77.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
+var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = __toESM(require("node:path"));
+var import_node_path2 = __toESM(require("node:path"));
+function claimOnce(root, key, claim) {
+  const file = import_node_path2.default.join((0, import_chunk_HDZ43QIN.rootPaths)(root).once, (0, import_chunk_OHMGEWLM.hashOf)(key).slice(0, 40));
+  if ((0, import_chunk_KE7PRMAS.createFile)(file, `${JSON.stringify(claim)}
+`)) return { isOurs: true, holder: claim };
+  const read = (0, import_chunk_KE7PRMAS.readJson)(file);
+  const holder = read.kind === "ok" ? read.value : void 0;
+  if (typeof holder?.id !== "string" || typeof holder.asked !== "string") {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "state_unusable",
+      `cannot read the once-key file ${file}: it is damaged`,
+      "remove that file if you are sure that the job never ran"
+    );
+  }
+  return { isOurs: false, holder };
+}
+async function finishClaim(root, claim) {
+  if (!(0, import_chunk_LONYRB77.isId)(claim.id))
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "state_unusable",
+      `cannot use a once-key that names ${JSON.stringify(claim.id)}: that is no job id`
+    );
+  const paths = (0, import_chunk_HDZ43QIN.jobPaths)(root, claim.id);
+  const stage = (0, import_chunk_HDZ43QIN.stagePath)(root, claim.id);
+  const until = (0, import_chunk_HDZ43QIN.monotonicMs)() + import_chunk_CRABIWOM.startLimitMs;
+  while (!(0, import_chunk_OMHQQKXJ.exists)(paths.launch) && (0, import_chunk_HDZ43QIN.monotonicMs)() < until) {
+    const isStaged = (0, import_chunk_OMHQQKXJ.exists)(stage);
+    if (!(0, import_chunk_OMHQQKXJ.exists)(paths.folder) && !isStaged) return;
+    if ((0, import_chunk_XUTLU6SP.livenessOf)(claim.launcher) === "dead") {
+      if (isStaged) (0, import_chunk_OMHQQKXJ.moveFolder)(stage, paths.folder);
+      return;
+    }
+    await (0, import_chunk_HDZ43QIN.sleep)(5);
+  }
+}
+async function launch(root, request) {
+  (0, import_chunk_OKMMPSFD.checkRoot)(root.folder);
+  const key = (0, import_chunk_OHMGEWLM.ensureKey)();
+  (0, import_chunk_OKMMPSFD.ensureRoot)(root.folder);
+  const spec = await makeSpec(root, request, (0, import_chunk_XUTLU6SP.ownIdentity)(), key);
+  const paths = (0, import_chunk_HDZ43QIN.jobPaths)(root.folder, spec.id);
+  const stage = (0, import_chunk_HDZ43QIN.stagePath)(root.folder, spec.id);
+  let isPromised = false;
+  try {
+    stageJob(root, spec, stage);
+    const claim = request.onceKey === null ? null : claimOnce(root.folder, request.onceKey, claimOf(spec, request));
+    if (claim && !claim.isOurs) {
+      undo(paths, stage);
+      return await takeOver(root, claim.holder, request);
+    }
+    isPromised = claim !== null;
+    if (!(0, import_chunk_OMHQQKXJ.moveFolder)(stage, paths.folder)) throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot move ${stage} into place`);
+    await (0, import_chunk_LSFVH2OG.startWorker)(root.folder, spec, { paths }, 1);
+  } catch (error) {
+    if (isPromised) (0, import_chunk_OMHQQKXJ.moveFolder)(stage, paths.folder);
+    else undo(paths, stage);
+    throw launchError(root, error);
+  }
+  return { id: spec.id, isNew: true };
+}
+async function makeSpec(root, request, launcher, key) {
+  const createdMs = (0, import_chunk_HDZ43QIN.nowMs)();
+  const random = (0, import_chunk_OHMGEWLM.randomBytes)(22);
+  const { deadlineMs, killGraceMs, maxOutputBytes, firstOutputMs, stallMs, onceKey, ...rest } = request;
+  const unsigned = {
+    schema: 1,
+    id: (0, import_chunk_LONYRB77.makeId)(request.verb, createdMs, random),
+    ...rest,
+    created_at: (0, import_chunk_HDZ43QIN.isoOf)(createdMs),
+    once_key: onceKey,
+    engine: import_chunk_LONYRB77.defaultEngine.id,
+    state_option: root.option,
+    deadline_ms: deadlineMs,
+    deadline_mono_ms: (0, import_chunk_HDZ43QIN.monotonicMs)() + deadlineMs,
+    kill_grace_ms: killGraceMs,
+    max_output_bytes: maxOutputBytes,
+    first_output_ms: firstOutputMs,
+    stall_ms: stallMs,
+    mark: (0, import_chunk_OHMGEWLM.toHex)(random.subarray(6)),
+    launcher,
+    environment: { digest: (0, import_chunk_OHMGEWLM.environmentDigest)(key), credentials: (0, import_chunk_HDZ43QIN.credentialNames)() }
+  };
+  return { ...unsigned, mac: await (0, import_chunk_OHMGEWLM.macOf)(unsigned, key) };
+}
+function stageJob(root, spec, stage) {
+  (0, import_chunk_KE7PRMAS.createFolder)(stage);
+  (0, import_chunk_KE7PRMAS.writeJson)(`${stage}/spec.json`, spec);
+  (0, import_chunk_KE7PRMAS.createFolder)(`${stage}/waiters`);
+  (0, import_chunk_KE7PRMAS.writeFile)((0, import_chunk_HDZ43QIN.jobPaths)(root.folder, spec.id).marker, "", { sync: false });
+}
+function claimOf(spec, request) {
+  return { id: spec.id, asked: askedOf(request), launcher: spec.launcher };
+}
+async function takeOver(root, holder, request) {
+  await finishClaim(root.folder, holder);
+  if (holder.asked !== askedOf(request)) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot use --once-key ${JSON.stringify(request.onceKey)}: job ${holder.id} has this key and another request`,
+      `look at it with: ${import_chunk_KKONYWO7.nextCommands.observe(holder.id, root.option)}`
+    );
+  }
+  return { id: holder.id, isNew: false };
+}
+function askedOf(request) {
+  const { owner: _owner, label: _label, onceKey: _key, ...asked } = request;
+  return (0, import_chunk_OHMGEWLM.hashOf)((0, import_chunk_OHMGEWLM.canonical)(asked));
+}
+function undo(paths, stage) {
+  try {
+    for (const target of [stage, paths.folder, paths.marker]) (0, import_chunk_OMHQQKXJ.removeTree)(target);
+  } catch {
+  }
+}
+function launchError(root, error) {
+  const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
+  if (error instanceof import_chunk_NVPF5LEY.FaultError || code === void 0) return error;
+  return new import_chunk_NVPF5LEY.FaultError(
+    "state_unusable",
+    `cannot write into the state folder ${root.folder} (${code})`,
+    "use another place with --state-dir DIR or JOB_STATE_DIR"
+  );
+}
+function launchWords(input) {
+  const onceKey = input.text("once-key") ?? null;
+  if (onceKey === "") throw (0, import_chunk_NVPF5LEY.usageError)('cannot take --once-key "": a key needs at least one character');
+  return { owner: input.text("owner") ?? import_chunk_HDZ43QIN.variables.owner() ?? null, label: input.text("label") ?? null, onceKey };
+}
+function checkLaunchOptions(input) {
+  if (input.has("wait-timeout") && !input.has("wait")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");
+  input.duration("wait-timeout");
+  for (const other of ["json", "wait"]) {
+    if (input.has("id-only") && input.has(other)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`);
+  }
+}
+async function launchAndTell(context, input, request, isSynchronous = false) {
+  checkLaunchOptions(input);
+  const root = context.root(input);
+  return tellLaunched(context, input, root, await launch(root, request), isSynchronous);
+}
+async function tellLaunched(context, input, root, launched, isSynchronous) {
+  if (input.has("wait") || isSynchronous) {
+    const { waitAndTell } = await Promise.resolve().then(() => __toESM(load("./collecting-KKQHQ2I5.js")));
+    context.tell(`job ${launched.id}`);
+    const timeoutMs = input.duration("wait-timeout") ?? Number.MAX_SAFE_INTEGER;
+    return waitAndTell(context, root, [launched.id], {
+      mode: "all",
+      timeoutMs,
+      heartbeatMs: null,
+      isJson: input.has("json")
+    });
+  }
+  return tellLaunch(root, launched, input);
+}
+function tellLaunch(root, launched, input) {
+  const { id, isNew } = launched;
+  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
+` };
+  const paths = (0, import_chunk_HDZ43QIN.jobPaths)(root.folder, id);
+  const commands = {
+    wait: import_chunk_KKONYWO7.nextCommands.wait(id, root.option),
+    observe: import_chunk_KKONYWO7.nextCommands.observe(id, root.option),
+    cancel: import_chunk_KKONYWO7.nextCommands.cancel(id, root.option)
+  };
+  if (input.has("json")) {
+    return {
+      code: import_chunk_6PFAPK5K.exitCodes.done,
+      json: {
+        id,
+        new: isNew,
+        folder: paths.folder,
+        result_path: paths.result,
+        output_path: paths.output,
+        next: commands
+      }
+    };
+  }
+  const lines = [
+    `job ${id}${isNew ? "" : " (this once-key had it already; nothing was started)"}`,
+    `collect: ${commands.wait}`,
+    `observe: ${commands.observe}`,
+    `result:  ${paths.result}`
+  ];
+  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${lines.join("\n")}
+` };
+}
+var run = {
+  name: "run",
+  summary: "run a long command as a job",
+  form: "[options] -- COMMAND ARG...",
+  words: { min: 0, max: 0, rest: true },
+  options: {
+    timeout: {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_CRABIWOM.limits.runTimeout,
+      help: "hard limit, counted from launch (default 24h, at most 30d)"
+    },
+    deadline: { kind: "duration", value: "D", range: import_chunk_CRABIWOM.limits.runTimeout, help: "the same as --timeout" },
+    "kill-after": {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_CRABIWOM.limits.runKillGrace,
+      help: "time between TERM and KILL (default 30s)"
+    },
+    cwd: { kind: "text", value: "DIR", help: "folder to run in (default: here)" },
+    shell: { kind: "flag", help: "give the one word after -- to /bin/sh -c" },
+    "success-exit": {
+      kind: "count",
+      value: "N",
+      range: { default: 0, min: 0, max: 255 },
+      help: "the exit code that means success (default 0)"
+    },
+    "max-output": {
+      kind: "size",
+      value: "SIZE",
+      range: import_chunk_CRABIWOM.limits.maxOutput,
+      help: "cap of each output file on disk (default 64M)"
+    },
+    "first-output": {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_CRABIWOM.limits.optInLimit,
+      help: "end it when nothing was printed by then"
+    },
+    "stall-after": {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_CRABIWOM.limits.optInLimit,
+      help: "end it when nothing was printed for that long"
+    },
+    "keep-children": { kind: "flag", help: "leave processes alone that the command left behind" },
+    ...import_chunk_JJRSGJW4.launchOptions
+  },
+  notes: "The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",
+  examples: [
+    "run -- make test",
+    "run --timeout 2h --once-key nightly -- python3 train.py --epochs 10",
+    "run --shell -- 'make && make install'"
+  ],
+  async run(context, input) {
+    const cwd = folderOf(context, input);
+    const timeout = limitOf(input);
+    return launchAndTell(context, input, {
+      kind: "run",
+      verb: "run",
+      ...launchWords(input),
+      cwd,
+      deadlineMs: timeout,
+      killGraceMs: input.durationOrDefault("kill-after"),
+      maxOutputBytes: input.size("max-output") ?? import_chunk_CRABIWOM.limits.maxOutput.default,
+      firstOutputMs: input.duration("first-output") ?? null,
+      stallMs: input.duration("stall-after") ?? null,
+      lineage: null,
+      run: commandOf(input, cwd),
+      staff: null
+    });
+  }
+};
+function limitOf(input) {
+  if (input.has("timeout") && input.has("deadline"))
+    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");
+  return input.has("deadline") ? input.durationOrDefault("deadline") : input.durationOrDefault("timeout");
+}
+function folderOf(context, input) {
+  const folder = import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
+  if (!(0, import_chunk_OMHQQKXJ.isFolder)(folder))
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot run in ${folder}: there is no such folder`,
+      "name an existing one with --cwd DIR"
+    );
+  return (0, import_chunk_OMHQQKXJ.realPath)(folder);
+}
+function commandOf(input, cwd) {
+  const words = input.rest ?? [];
+  const parts = { success_exit: input.count("success-exit") ?? 0, keep_children: input.has("keep-children") };
+  if (input.has("shell")) {
+    if (words.length !== 1)
+      throw (0, import_chunk_NVPF5LEY.usageError)(
+        `cannot take ${words.length} words with --shell: it needs the whole command line as one word after --`
+      );
+    return { argv: ["/bin/sh", "-c", words[0]], program: "/bin/sh", ...parts };
+  }
+  const name = words[0];
+  const program = (0, import_chunk_HDZ43QIN.findProgram)(name, cwd);
+  if (program === void 0) throw missingProgram(name, cwd);
+  return { argv: words, program, ...parts };
+}
+function missingProgram(name, cwd) {
+  const where = name.includes("/") ? `no executable file of that name (looked from ${cwd})` : `it is not on PATH (${import_chunk_HDZ43QIN.variables.searchPath() || "empty"})`;
+  return new import_chunk_NVPF5LEY.FaultError("preflight", `cannot run ${JSON.stringify(name)}: ${where}`, "give the path of the program");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  checkLaunchOptions,
+  folderOf,
+  launch,
+  launchAndTell,
+  launchWords,
+  missingProgram,
+  run,
+  tellLaunched
+});
+
+//# part chunk-IUKO223X.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  withLock: () => withLock
+});
+module.exports = __toCommonJS(stdin_exports);
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
+var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_fs = require("node:fs");
+var import_node_path = __toESM(require("node:path"));
+async function withLock(folder, fn, waitMs = import_chunk_CRABIWOM.lockWaitMs) {
+  const release = await take(folder, waitMs);
+  try {
+    return await fn();
+  } finally {
+    release();
+  }
+}
+async function take(folder, waitMs) {
+  (0, import_chunk_KE7PRMAS.createFolder)(folder);
+  const own = (0, import_chunk_XUTLU6SP.ownIdentity)();
+  const ticket = import_node_path.default.join(
+    folder,
+    `.${own.pid}-${own.start_token.replace(/\W/g, "")}-${Math.random().toString(36).slice(2)}`
+  );
+  (0, import_chunk_KE7PRMAS.writeFile)(ticket, JSON.stringify(own), { sync: false });
+  const until = (0, import_chunk_HDZ43QIN.monotonicMs)() + waitMs;
+  try {
+    for (let pause = 2; ; pause = Math.min(pause * 2, 50)) {
+      const number = tryTake(folder, ticket);
+      if (number !== void 0) {
+        const held = import_node_path.default.join(folder, String(number));
+        return () => (0, import_node_fs.renameSync)(held, `${held}.free`);
+      }
+      if ((0, import_chunk_HDZ43QIN.monotonicMs)() >= until)
+        throw new import_chunk_NVPF5LEY.FaultError("busy", `cannot take the lock ${folder}: it is held by ${holderText(folder)}`);
+      await (0, import_chunk_HDZ43QIN.sleep)(pause);
+    }
+  } finally {
+    (0, import_chunk_KE7PRMAS.removeFile)(ticket);
+  }
+}
+function tryTake(folder, ticket) {
+  const top = highest(folder);
+  if (top.number > 0 && !top.free && !isAbandoned(import_node_path.default.join(folder, String(top.number)))) return void 0;
+  const number = top.number + 1;
+  const file = import_node_path.default.join(folder, String(number));
+  try {
+    (0, import_node_fs.linkSync)(ticket, file);
+  } catch (error) {
+    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST") return void 0;
+    throw error;
+  }
+  if (highest(folder).number !== number) {
+    (0, import_chunk_KE7PRMAS.removeFile)(file);
+    return void 0;
+  }
+  for (const name of (0, import_chunk_OMHQQKXJ.listNames)(folder))
+    if (numberOf(name) > 0 && numberOf(name) < number) (0, import_chunk_KE7PRMAS.removeFile)(import_node_path.default.join(folder, name));
+  return number;
+}
+function highest(folder) {
+  const names = (0, import_chunk_OMHQQKXJ.listNames)(folder);
+  const number = Math.max(0, ...names.map(numberOf));
+  return { number, free: number > 0 && names.includes(`${number}.free`) };
+}
+function numberOf(name) {
+  const match = /^(\d+)(?:\.free)?$/.exec(name);
+  return match ? Number(match[1]) : 0;
+}
+function isAbandoned(file) {
+  const read = (0, import_chunk_KE7PRMAS.readJson)(file);
+  if (read.kind === "missing") return false;
+  const liveness = read.kind === "ok" && (0, import_chunk_XUTLU6SP.isIdentity)(read.value) ? (0, import_chunk_XUTLU6SP.livenessOf)(read.value) : "unknown";
+  if (liveness !== "unknown") return liveness === "dead";
+  const facts = (0, import_chunk_OMHQQKXJ.factsOf)(file);
+  return facts !== void 0 && (0, import_chunk_HDZ43QIN.nowMs)() - facts.modifiedMs > 3 * import_chunk_CRABIWOM.leaseStaleMs;
+}
+function holderText(folder) {
+  const read = (0, import_chunk_KE7PRMAS.readJson)(import_node_path.default.join(folder, String(highest(folder).number)));
+  return read.kind === "ok" ? `process ${String(read.value.pid)}` : "another process";
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  withLock
 });
 
 //# part chunk-JJRSGJW4.js
@@ -2859,251 +2360,6 @@ var __toESM = (mod, isNodeMode, target) => (target = mod != null ? __create(__ge
 0 && (module.exports = {
   __commonJS,
   __toESM
-});
-
-//# part chunk-JTMIMYBV.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  conditionOf: () => conditionOf,
-  earlyState: () => earlyState,
-  inspect: () => inspect,
-  isEnded: () => isEnded,
-  readCancel: () => readCancel,
-  readExit: () => readExit,
-  readLaunch: () => readLaunch,
-  readMark: () => readMark,
-  readReason: () => readReason,
-  readSpec: () => readSpec,
-  readState: () => readState,
-  readWorker: () => readWorker,
-  writeState: () => writeState
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_HBGCQMRM = load("./chunk-HBGCQMRM.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
-var outcomes = ["done", "failed", "timed_out", "crashed", "canceled"];
-var states = ["queued", "starting", "running", "stopping", "done", "failed", "timed_out", "crashed", "canceled"];
-var kinds = ["staff", "run", "watch", "timer", "gate", "loop"];
-function readSpec(paths) {
-  return typed(paths.spec, (value) => {
-    if (typeof value.id !== "string" || paths.folder.split("/").at(-1) !== value.id)
-      return "its id is not that of its folder";
-    if (!kinds.includes(String(value.kind))) return `unknown kind ${String(value.kind)}`;
-    if (typeof value.mark !== "string" || value.mark.length < 16) return "no mark";
-    for (const name of ["verb", "created_at", "engine", "cwd", "mac"])
-      if (typeof value[name] !== "string") return `no ${name}`;
-    for (const name of ["deadline_ms", "deadline_mono_ms", "kill_grace_ms", "max_output_bytes"]) {
-      if (typeof value[name] !== "number") return `no ${name}`;
-    }
-    if (!(0, import_chunk_F57YPL34.isIdentity)(value.launcher)) return "no launcher identity";
-    if (value.kind === "run" && (!isObject(value.run) || !isWords(value.run.argv))) return "no command";
-    if (value.kind === "staff" && (!isObject(value.staff) || typeof value.staff.prompt !== "string")) return "no task";
-    return void 0;
-  });
-}
-function readState(paths) {
-  const read = typed(paths.state, (value) => {
-    if (!states.includes(String(value.state))) return `unknown state ${String(value.state)}`;
-    return typeof value.rev === "number" && typeof value.seq === "number" ? void 0 : "no rev or seq";
-  });
-  if (read.kind !== "ok") return read;
-  const missing = { warnings: [], error: null, conversation: null, output: null, usage: null, reconciled: false };
-  return { kind: "ok", value: { ...missing, ...read.value } };
-}
-function readLaunch(paths) {
-  return typed(paths.launch, (value) => (0, import_chunk_F57YPL34.isIdentity)(value.worker) ? void 0 : "no identity of a worker");
-}
-function readWorker(paths) {
-  return typed(paths.worker, (value) => {
-    if (!(0, import_chunk_F57YPL34.isIdentity)(value.worker)) return "no identity of a worker";
-    const others = [value.shim, value.child].filter((one) => one !== null && one !== void 0);
-    return others.every(import_chunk_F57YPL34.isIdentity) ? void 0 : "a damaged identity";
-  });
-}
-function readExit(paths) {
-  const read = (0, import_chunk_DUQLCV7D.readJson)(paths.exit);
-  if (read.kind !== "ok" || !Number.isInteger(read.value.exit_code)) return void 0;
-  return {
-    exit_code: Number(read.value.exit_code),
-    signaled: read.value.signaled === true,
-    spawn_failed: read.value.spawn_failed === true
-  };
-}
-function readCancel(paths) {
-  const read = (0, import_chunk_DUQLCV7D.readJson)(paths.cancel);
-  return read.kind === "ok" ? read.value : void 0;
-}
-function readReason(paths) {
-  return (0, import_chunk_DUQLCV7D.readText)(paths.reason, 64)?.trim() || void 0;
-}
-function readMark(file, boot) {
-  const text = (0, import_chunk_DUQLCV7D.readText)(file, 4096);
-  if (!text?.endsWith("\n")) return void 0;
-  const row = (0, import_chunk_F57YPL34.parseStat)(text);
-  const [pid, ...start] = row ? [String(row.pid), row.start] : text.trim().split(" ");
-  const identity = { pid: Number(pid), start_token: start.join(" "), boot_id: boot.boot_id, pid_ns: boot.pid_ns };
-  return (0, import_chunk_F57YPL34.isIdentity)(identity) ? identity : void 0;
-}
-function writeState(paths, state) {
-  (0, import_chunk_DUQLCV7D.writeJson)(paths.state, state);
-}
-function typed(file, fault) {
-  const read = (0, import_chunk_DUQLCV7D.readJson)(file);
-  if (read.kind !== "ok") return read;
-  const name = file.split("/").at(-1);
-  const reason = fault(read.value);
-  return reason === void 0 ? { kind: "ok", value: read.value } : { kind: "damaged", reason: `${name}: ${reason}` };
-}
-function isObject(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-function isWords(value) {
-  return Array.isArray(value) && value.length > 0 && value.every((word) => typeof word === "string");
-}
-function isEnded(state) {
-  return outcomes.includes(state.state);
-}
-function inspect(root, id) {
-  const paths = (0, import_chunk_HDZ43QIN.jobPaths)(root, id);
-  const [spec, state] = [readSpec(paths), readState(paths)];
-  const isOver = state.kind === "ok" && isEnded(state.value);
-  const who = isOver ? nobody : whoIsThere(paths, spec);
-  const damage = damageOf(spec, state, who.seen.worker);
-  return {
-    id,
-    root,
-    paths,
-    spec: presentIn(spec),
-    damage,
-    state: damage === null ? presentIn(state) ?? earlyState(id, presentIn(spec)) : damagedState(id, damage),
-    ...who
-  };
-}
-var nobody = {
-  launch: null,
-  worker: null,
-  shim: null,
-  child: null,
-  seen: { worker: "none", shim: "none" },
-  isOtherBoot: false,
-  isClaimed: false,
-  exit: void 0,
-  reason: void 0,
-  cancel: void 0,
-  leaseAgeMs: null
-};
-function whoIsThere(paths, spec) {
-  const launch = presentIn(readLaunch(paths));
-  const worker = presentIn(readWorker(paths));
-  const boot = worker?.worker ?? launch?.worker ?? null;
-  const shim = worker?.shim ?? (boot ? readMark(paths.shimMark, boot) : void 0) ?? null;
-  const child = worker?.child ?? (boot ? readMark(paths.childMark, boot) : void 0) ?? null;
-  const engine = (0, import_chunk_HBGCQMRM.findEngine)(spec.kind === "ok" ? spec.value.engine : "local") ?? import_chunk_HBGCQMRM.defaultEngine;
-  const lease = (0, import_chunk_OMHQQKXJ.factsOf)(paths.lease);
-  return {
-    launch,
-    worker,
-    shim,
-    child,
-    seen: { worker: bestOf([launch?.worker, worker?.worker], engine.alive), shim: bestOf([shim], engine.alive) },
-    isOtherBoot: boot !== null && boot.boot_id !== (0, import_chunk_F57YPL34.bootId)(),
-    isClaimed: (0, import_chunk_OMHQQKXJ.exists)(paths.started),
-    exit: readExit(paths),
-    reason: readReason(paths),
-    cancel: readCancel(paths),
-    leaseAgeMs: lease ? Math.max(0, (0, import_chunk_HDZ43QIN.nowMs)() - lease.modifiedMs) : null
-  };
-}
-function conditionOf(view) {
-  if (view.damage !== null) return "damaged";
-  if (isEnded(view.state)) return "ended";
-  const { worker, shim } = view.seen;
-  if (worker === "alive") return "supervised";
-  if (!view.spec) return "damaged";
-  if (worker === "unknown") return isLongOver(view) ? "lost" : "unseen";
-  if (view.isOtherBoot) return "host_restarted";
-  if (view.isClaimed) {
-    if (view.exit) return "over";
-    if (shim === "alive") return "orphaned";
-    if (shim === "unknown") return "unseen";
-    return shim === "none" && ageOf(view.paths.started) < 1e3 ? "orphaned" : "lost";
-  }
-  if (view.launch || view.worker) return "unclaimed";
-  const isLauncherAlive = ((0, import_chunk_HBGCQMRM.findEngine)(view.spec.engine) ?? import_chunk_HBGCQMRM.defaultEngine).alive(view.spec.launcher) === "alive";
-  return isLauncherAlive || ageOf(view.paths.spec) < import_chunk_CRABIWOM.startLimitMs ? "starting" : "never_started";
-}
-function isLongOver(view) {
-  if (!view.spec || view.leaseAgeMs === null || view.leaseAgeMs < import_chunk_CRABIWOM.leaseStaleMs) return false;
-  const latest = Date.parse(view.spec.created_at) + view.spec.deadline_ms + view.spec.kill_grace_ms + import_chunk_CRABIWOM.unseenGraceMs;
-  return (0, import_chunk_HDZ43QIN.nowMs)() > latest;
-}
-function ageOf(target) {
-  const facts = (0, import_chunk_OMHQQKXJ.factsOf)(target);
-  return facts ? (0, import_chunk_HDZ43QIN.nowMs)() - facts.modifiedMs : Number.POSITIVE_INFINITY;
-}
-function bestOf(identities, alive) {
-  const seen = identities.filter((one) => one !== null && one !== void 0).map(alive);
-  for (const answer of ["alive", "unknown", "dead"]) if (seen.includes(answer)) return answer;
-  return "none";
-}
-function earlyState(id, spec) {
-  return {
-    schema: 1,
-    id,
-    rev: 0,
-    state: "starting",
-    health: "unknown",
-    attention_kind: null,
-    seq: 0,
-    created_at: spec?.created_at ?? (0, import_chunk_HDZ43QIN.isoOf)((0, import_chunk_HBGCQMRM.idTimeMs)(id)),
-    started_at: null,
-    ended_at: null,
-    duration_ms: null,
-    exit_code: null,
-    signal: null,
-    signal_certain: null,
-    error: null,
-    warnings: [],
-    conversation: null,
-    reconciled: false,
-    output: null,
-    usage: null
-  };
-}
-function damagedState(id, damage) {
-  const error = { code: "state_damaged", message: `the record of this job cannot be used: ${damage}` };
-  return { ...earlyState(id, null), state: "failed", error };
-}
-function damageOf(spec, state, worker) {
-  if (worker === "alive") return null;
-  if (state.kind === "damaged") return state.reason;
-  if (state.kind === "ok" && isEnded(state.value)) return null;
-  if (spec.kind === "ok") return null;
-  return spec.kind === "damaged" ? spec.reason : "spec.json is missing";
-}
-function presentIn(read) {
-  return read.kind === "ok" ? read.value : null;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  conditionOf,
-  earlyState,
-  inspect,
-  isEnded,
-  readCancel,
-  readExit,
-  readLaunch,
-  readMark,
-  readReason,
-  readSpec,
-  readState,
-  readWorker,
-  writeState
 });
 
 //# part chunk-KD7DLMDA.js
@@ -3409,6 +2665,182 @@ function findBackend(id) {
   makeReading
 });
 
+//# part chunk-KE7PRMAS.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  appendText: () => appendText,
+  closeFile: () => closeFile,
+  createFile: () => createFile,
+  createFolder: () => createFolder,
+  openAppend: () => openAppend,
+  overwrite: () => overwrite,
+  readJson: () => readJson,
+  readRange: () => readRange,
+  readText: () => readText,
+  removeFile: () => removeFile,
+  writeFile: () => writeFile,
+  writeJson: () => writeJson
+});
+module.exports = __toCommonJS(stdin_exports);
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_fs = require("node:fs");
+var import_node_path = __toESM(require("node:path"));
+var readFlags = import_node_fs.constants.O_RDONLY | import_node_fs.constants.O_NOFOLLOW | import_node_fs.constants.O_NONBLOCK;
+var appendFlags = import_node_fs.constants.O_WRONLY | import_node_fs.constants.O_APPEND | import_node_fs.constants.O_CREAT | import_node_fs.constants.O_NOFOLLOW | import_node_fs.constants.O_NONBLOCK;
+var serial = 0;
+function createFolder(folder) {
+  try {
+    (0, import_node_fs.mkdirSync)(folder, { mode: 448 });
+  } catch (error) {
+    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST") return false;
+    throw error;
+  }
+  (0, import_node_fs.chmodSync)(folder, 448);
+  return true;
+}
+function writeFile(file, data, options = {}) {
+  const temporary = writeBeside(file, data, options.sync ?? true);
+  try {
+    (0, import_node_fs.renameSync)(temporary, file);
+  } catch (error) {
+    removeFile(temporary);
+    throw error;
+  }
+}
+function writeJson(file, value, options = {}) {
+  writeFile(file, `${JSON.stringify(value)}
+`, options);
+}
+function createFile(file, data, options = {}) {
+  const temporary = writeBeside(file, data, options.sync ?? true);
+  try {
+    (0, import_node_fs.linkSync)(temporary, file);
+    return true;
+  } catch (error) {
+    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST") return false;
+    throw error;
+  } finally {
+    removeFile(temporary);
+  }
+}
+function appendText(file, text) {
+  const fd = (0, import_node_fs.openSync)(file, appendFlags, 384);
+  try {
+    const stat = (0, import_node_fs.fstatSync)(fd);
+    if (stat.size === 0 && (stat.mode & 511) !== 384) (0, import_node_fs.fchmodSync)(fd, 384);
+    (0, import_node_fs.writeSync)(fd, Buffer.from(text));
+  } finally {
+    (0, import_node_fs.closeSync)(fd);
+  }
+}
+function openAppend(file) {
+  const fd = (0, import_node_fs.openSync)(file, appendFlags, 384);
+  if ((0, import_node_fs.fstatSync)(fd).size === 0) (0, import_node_fs.fchmodSync)(fd, 384);
+  return fd;
+}
+function readRange(file, offset, length) {
+  let fd;
+  try {
+    fd = (0, import_node_fs.openSync)(file, readFlags);
+  } catch (error) {
+    if (["ENOENT", "ELOOP", "ENOTDIR", "ENXIO"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return void 0;
+    throw error;
+  }
+  try {
+    const stat = (0, import_node_fs.fstatSync)(fd);
+    if (!stat.isFile()) return void 0;
+    const start = offset < 0 ? Math.max(0, stat.size + offset) : offset;
+    const bytes = Buffer.alloc(Math.max(0, Math.min(length, stat.size - start)));
+    let done = 0;
+    while (done < bytes.length) {
+      const got = (0, import_node_fs.readSync)(fd, bytes, done, bytes.length - done, start + done);
+      if (got === 0) break;
+      done += got;
+    }
+    return { bytes: bytes.subarray(0, done), size: stat.size };
+  } finally {
+    (0, import_node_fs.closeSync)(fd);
+  }
+}
+function readText(file, limit = 16 * 1024 * 1024) {
+  return readRange(file, 0, limit)?.bytes.toString("utf8");
+}
+function readJson(file) {
+  let text;
+  try {
+    text = readText(file);
+  } catch (error) {
+    return { kind: "damaged", reason: `${import_node_path.default.basename(file)} cannot be read (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})` };
+  }
+  if (text === void 0) return { kind: "missing" };
+  try {
+    const value = JSON.parse(text);
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+      return { kind: "ok", value };
+    }
+  } catch {
+  }
+  return { kind: "damaged", reason: `${import_node_path.default.basename(file)} is no JSON object` };
+}
+function removeFile(file) {
+  try {
+    (0, import_node_fs.unlinkSync)(file);
+    return true;
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return false;
+    throw error;
+  }
+}
+function writeBeside(file, data, sync) {
+  serial += 1;
+  const temporary = import_node_path.default.join(import_node_path.default.dirname(file), `.${import_node_path.default.basename(file)}.${process.pid}.${serial}.tmp`);
+  const fd = (0, import_node_fs.openSync)(
+    temporary,
+    import_node_fs.constants.O_WRONLY | import_node_fs.constants.O_CREAT | import_node_fs.constants.O_EXCL | import_node_fs.constants.O_NOFOLLOW,
+    384
+  );
+  try {
+    (0, import_node_fs.fchmodSync)(fd, 384);
+    const bytes = typeof data === "string" ? Buffer.from(data) : data;
+    let done = 0;
+    while (done < bytes.length) done += (0, import_node_fs.writeSync)(fd, bytes, done);
+    if (sync) (0, import_node_fs.fsyncSync)(fd);
+  } catch (error) {
+    (0, import_node_fs.closeSync)(fd);
+    removeFile(temporary);
+    throw error;
+  }
+  (0, import_node_fs.closeSync)(fd);
+  return temporary;
+}
+function overwrite(file, offset, text) {
+  const fd = (0, import_node_fs.openSync)(file, import_node_fs.constants.O_WRONLY | import_node_fs.constants.O_NOFOLLOW);
+  try {
+    (0, import_node_fs.writeSync)(fd, Buffer.from(text), 0, null, offset);
+  } finally {
+    (0, import_node_fs.closeSync)(fd);
+  }
+}
+function closeFile(fd) {
+  (0, import_node_fs.closeSync)(fd);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  appendText,
+  closeFile,
+  createFile,
+  createFolder,
+  openAppend,
+  overwrite,
+  readJson,
+  readRange,
+  readText,
+  removeFile,
+  writeFile,
+  writeJson
+});
+
 //# part chunk-KKONYWO7.js
 "use strict";
 var stdin_exports = {};
@@ -3500,337 +2932,301 @@ function isContinuation(byte) {
   tailOfBytes
 });
 
-//# part chunk-LGGQNQKJ.js
+//# part chunk-LOJLWI77.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  checkLaunchOptions: () => checkLaunchOptions,
-  folderOf: () => folderOf,
-  launch: () => launch,
-  launchAndTell: () => launchAndTell,
-  launchWords: () => launchWords,
-  missingProgram: () => missingProgram,
-  run: () => run,
-  tellLaunched: () => tellLaunched
+  makeCgroup: () => makeCgroup,
+  removeCgroup: () => removeCgroup,
+  terminate: () => terminate,
+  treeOf: () => treeOf
 });
 module.exports = __toCommonJS(stdin_exports);
-var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_G7QAJNS3 = load("./chunk-G7QAJNS3.js");
-var import_chunk_EPEDYOTG = load("./chunk-EPEDYOTG.js");
-var import_chunk_BA7CKLLN = load("./chunk-BA7CKLLN.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
-var import_chunk_HBGCQMRM = load("./chunk-HBGCQMRM.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
 var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
+var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
+var import_node_fs = require("node:fs");
 var import_node_path = __toESM(require("node:path"));
-var import_node_path2 = __toESM(require("node:path"));
-function claimOnce(root, key, claim) {
-  const file = import_node_path2.default.join((0, import_chunk_HDZ43QIN.rootPaths)(root).once, (0, import_chunk_BA7CKLLN.hashOf)(key).slice(0, 40));
-  if ((0, import_chunk_DUQLCV7D.createFile)(file, `${JSON.stringify(claim)}
-`)) return { isOurs: true, holder: claim };
-  const read = (0, import_chunk_DUQLCV7D.readJson)(file);
-  const holder = read.kind === "ok" ? read.value : void 0;
-  if (typeof holder?.id !== "string" || typeof holder.asked !== "string") {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "state_unusable",
-      `cannot read the once-key file ${file}: it is damaged`,
-      "remove that file if you are sure that the job never ran"
-    );
-  }
-  return { isOurs: false, holder };
-}
-async function finishClaim(root, claim) {
-  if (!(0, import_chunk_HBGCQMRM.isId)(claim.id))
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "state_unusable",
-      `cannot use a once-key that names ${JSON.stringify(claim.id)}: that is no job id`
-    );
-  const paths = (0, import_chunk_HDZ43QIN.jobPaths)(root, claim.id);
-  const stage = (0, import_chunk_HDZ43QIN.stagePath)(root, claim.id);
-  const until = (0, import_chunk_HDZ43QIN.monotonicMs)() + import_chunk_CRABIWOM.startLimitMs;
-  while (!(0, import_chunk_OMHQQKXJ.exists)(paths.launch) && (0, import_chunk_HDZ43QIN.monotonicMs)() < until) {
-    const isStaged = (0, import_chunk_OMHQQKXJ.exists)(stage);
-    if (!(0, import_chunk_OMHQQKXJ.exists)(paths.folder) && !isStaged) return;
-    if ((0, import_chunk_F57YPL34.livenessOf)(claim.launcher) === "dead") {
-      if (isStaged) (0, import_chunk_OMHQQKXJ.moveFolder)(stage, paths.folder);
-      return;
-    }
-    await (0, import_chunk_HDZ43QIN.sleep)(5);
-  }
-}
-async function launch(root, request) {
-  (0, import_chunk_G7QAJNS3.checkRoot)(root.folder);
-  const key = (0, import_chunk_BA7CKLLN.ensureKey)();
-  (0, import_chunk_G7QAJNS3.ensureRoot)(root.folder);
-  const spec = await makeSpec(root, request, (0, import_chunk_F57YPL34.ownIdentity)(), key);
-  const paths = (0, import_chunk_HDZ43QIN.jobPaths)(root.folder, spec.id);
-  const stage = (0, import_chunk_HDZ43QIN.stagePath)(root.folder, spec.id);
-  let isPromised = false;
+var prefix = "job-companion-";
+function makeCgroup(id) {
+  const own = ownCgroup();
+  if (own === void 0) return null;
+  const folder = import_node_path.default.join(own, `${prefix}${id}`);
   try {
-    stageJob(root, spec, stage);
-    const claim = request.onceKey === null ? null : claimOnce(root.folder, request.onceKey, claimOf(spec, request));
-    if (claim && !claim.isOurs) {
-      undo(paths, stage);
-      return await takeOver(root, claim.holder, request);
-    }
-    isPromised = claim !== null;
-    if (!(0, import_chunk_OMHQQKXJ.moveFolder)(stage, paths.folder)) throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot move ${stage} into place`);
-    await (0, import_chunk_EPEDYOTG.startWorker)(root.folder, spec, { paths }, 1);
-  } catch (error) {
-    if (isPromised) (0, import_chunk_OMHQQKXJ.moveFolder)(stage, paths.folder);
-    else undo(paths, stage);
-    throw launchError(root, error);
+    (0, import_node_fs.mkdirSync)(folder);
+    return folder;
+  } catch {
+    return null;
   }
-  return { id: spec.id, isNew: true };
 }
-async function makeSpec(root, request, launcher, key) {
-  const createdMs = (0, import_chunk_HDZ43QIN.nowMs)();
-  const random = (0, import_chunk_BA7CKLLN.randomBytes)(22);
-  const { deadlineMs, killGraceMs, maxOutputBytes, firstOutputMs, stallMs, onceKey, ...rest } = request;
-  const unsigned = {
-    schema: 1,
-    id: (0, import_chunk_HBGCQMRM.makeId)(request.verb, createdMs, random),
-    ...rest,
-    created_at: (0, import_chunk_HDZ43QIN.isoOf)(createdMs),
-    once_key: onceKey,
-    engine: import_chunk_HBGCQMRM.defaultEngine.id,
-    state_option: root.option,
-    deadline_ms: deadlineMs,
-    deadline_mono_ms: (0, import_chunk_HDZ43QIN.monotonicMs)() + deadlineMs,
-    kill_grace_ms: killGraceMs,
-    max_output_bytes: maxOutputBytes,
-    first_output_ms: firstOutputMs,
-    stall_ms: stallMs,
-    mark: (0, import_chunk_BA7CKLLN.toHex)(random.subarray(6)),
-    launcher,
-    environment: { digest: (0, import_chunk_BA7CKLLN.environmentDigest)(key), credentials: (0, import_chunk_HDZ43QIN.credentialNames)() }
-  };
-  return { ...unsigned, mac: await (0, import_chunk_BA7CKLLN.macOf)(unsigned, key) };
+function listCgroup(folder, id) {
+  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return [];
+  return pidsIn(folder);
 }
-function stageJob(root, spec, stage) {
-  (0, import_chunk_DUQLCV7D.createFolder)(stage);
-  (0, import_chunk_DUQLCV7D.writeJson)(`${stage}/spec.json`, spec);
-  (0, import_chunk_DUQLCV7D.createFolder)(`${stage}/waiters`);
-  (0, import_chunk_DUQLCV7D.writeFile)((0, import_chunk_HDZ43QIN.jobPaths)(root.folder, spec.id).marker, "", { sync: false });
-}
-function claimOf(spec, request) {
-  return { id: spec.id, asked: askedOf(request), launcher: spec.launcher };
-}
-async function takeOver(root, holder, request) {
-  await finishClaim(root.folder, holder);
-  if (holder.asked !== askedOf(request)) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot use --once-key ${JSON.stringify(request.onceKey)}: job ${holder.id} has this key and another request`,
-      `look at it with: ${import_chunk_KKONYWO7.nextCommands.observe(holder.id, root.option)}`
-    );
-  }
-  return { id: holder.id, isNew: false };
-}
-function askedOf(request) {
-  const { owner: _owner, label: _label, onceKey: _key, ...asked } = request;
-  return (0, import_chunk_BA7CKLLN.hashOf)((0, import_chunk_BA7CKLLN.canonical)(asked));
-}
-function undo(paths, stage) {
+function removeCgroup(folder, id) {
+  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return;
   try {
-    for (const target of [stage, paths.folder, paths.marker]) (0, import_chunk_OMHQQKXJ.removeTree)(target);
+    removeEmpty(folder);
+    if (import_node_path.default.basename(import_node_path.default.dirname(folder)).startsWith(prefix)) (0, import_node_fs.rmdirSync)(import_node_path.default.dirname(folder));
   } catch {
   }
 }
-function launchError(root, error) {
-  const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
-  if (error instanceof import_chunk_NVPF5LEY.FaultError || code === void 0) return error;
-  return new import_chunk_NVPF5LEY.FaultError(
-    "state_unusable",
-    `cannot write into the state folder ${root.folder} (${code})`,
-    "use another place with --state-dir DIR or JOB_STATE_DIR"
+function removeEmpty(folder) {
+  for (const name of (0, import_chunk_OMHQQKXJ.listNames)(folder)) if (!name.includes(".")) removeEmpty(import_node_path.default.join(folder, name));
+  (0, import_node_fs.rmdirSync)(folder);
+}
+function pidsIn(folder) {
+  const text = readOrEmpty(import_node_path.default.join(folder, "cgroup.procs"));
+  const own = text.split("\n").map(Number).filter((pid) => pid > 1);
+  const inner = (0, import_chunk_OMHQQKXJ.listNames)(folder).filter(
+    (name) => !name.startsWith(prefix) && !/^(?:cgroup|cpu|memory|io|pids|cpuset|hugetlb|rdma|misc)\./.test(name)
   );
+  return [...own, ...inner.flatMap((name) => pidsIn(import_node_path.default.join(folder, name)))];
 }
-function launchWords(input) {
-  const onceKey = input.text("once-key") ?? null;
-  if (onceKey === "") throw (0, import_chunk_NVPF5LEY.usageError)('cannot take --once-key "": a key needs at least one character');
-  return { owner: input.text("owner") ?? import_chunk_HDZ43QIN.variables.owner() ?? null, label: input.text("label") ?? null, onceKey };
+function ownCgroup() {
+  const mount = mountPoint();
+  const line = readOrEmpty("/proc/self/cgroup").split("\n").find((one) => one.startsWith("0::"));
+  return mount === void 0 || line === void 0 ? void 0 : import_node_path.default.join(mount, line.slice(3));
 }
-function checkLaunchOptions(input) {
-  if (input.has("wait-timeout") && !input.has("wait")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");
-  input.duration("wait-timeout");
-  for (const other of ["json", "wait"]) {
-    if (input.has("id-only") && input.has(other)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`);
+function mountPoint() {
+  const line = readOrEmpty("/proc/self/mounts").split("\n").find((one) => one.split(" ")[2] === "cgroup2");
+  return line?.split(" ")[1];
+}
+function isBelowMount(folder) {
+  const mount = mountPoint();
+  return mount !== void 0 && import_node_path.default.resolve(folder) === folder && folder.startsWith(`${mount}/`);
+}
+function readOrEmpty(file) {
+  try {
+    return (0, import_node_fs.readFileSync)(file, "utf8");
+  } catch {
+    return "";
   }
 }
-async function launchAndTell(context, input, request, isSynchronous = false) {
-  checkLaunchOptions(input);
-  const root = context.root(input);
-  return tellLaunched(context, input, root, await launch(root, request), isSynchronous);
-}
-async function tellLaunched(context, input, root, launched, isSynchronous) {
-  if (input.has("wait") || isSynchronous) {
-    const { waitAndTell } = await Promise.resolve().then(() => __toESM(load("./collecting-2M5RAR3B.js")));
-    context.tell(`job ${launched.id}`);
-    const timeoutMs = input.duration("wait-timeout") ?? Number.MAX_SAFE_INTEGER;
-    return waitAndTell(context, root, [launched.id], {
-      mode: "all",
-      timeoutMs,
-      heartbeatMs: null,
-      isJson: input.has("json")
-    });
-  }
-  return tellLaunch(root, launched, input);
-}
-function tellLaunch(root, launched, input) {
-  const { id, isNew } = launched;
-  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
-` };
-  const paths = (0, import_chunk_HDZ43QIN.jobPaths)(root.folder, id);
-  const commands = {
-    wait: import_chunk_KKONYWO7.nextCommands.wait(id, root.option),
-    observe: import_chunk_KKONYWO7.nextCommands.observe(id, root.option),
-    cancel: import_chunk_KKONYWO7.nextCommands.cancel(id, root.option)
+function treeOf(spec, paths, who) {
+  const living = (identity) => identity && (0, import_chunk_XUTLU6SP.livenessOf)(identity) === "alive" ? [identity.pid] : [];
+  const cgroup = (0, import_chunk_CJGRKUVH.readWorker)(paths);
+  const folder = cgroup.kind === "ok" ? cgroup.value.cgroup ?? null : null;
+  const shim = who.shim && isHere(who.shim) ? who.shim : null;
+  const atShimPid = shim ? (0, import_chunk_XUTLU6SP.readProcess)(shim.pid) : void 0;
+  const isStranger = atShimPid !== void 0 && atShimPid.start !== shim?.start_token;
+  const guards = ((0, import_chunk_KE7PRMAS.readText)(paths.guardMark, 64) ?? "").trim().split(" ").map(Number).filter((pid) => pid > 1);
+  return {
+    mark: spec.mark,
+    session: shim && !isStranger ? shim.pid : null,
+    since: isHere(spec.launcher) ? Number(spec.launcher.start_token) || 0 : 0,
+    roots: [...living(shim), ...living(who.child)],
+    spared: [...living(who.worker), ...living(shim)],
+    baseline: who.baseline ?? null,
+    counted: () => listCgroup(folder, spec.id),
+    guards: living(shim).length > 0 ? guards : [],
+    known: /* @__PURE__ *<>/ new Map()
   };
-  if (input.has("json")) {
-    return {
-      code: import_chunk_6PFAPK5K.exitCodes.done,
-      json: {
-        id,
-        new: isNew,
-        folder: paths.folder,
-        result_path: paths.result,
-        output_path: paths.output,
-        next: commands
-      }
-    };
+}
+function isHere(identity) {
+  return identity.boot_id === (0, import_chunk_XUTLU6SP.bootId)() && identity.pid_ns === (0, import_chunk_XUTLU6SP.pidNamespace)();
+}
+function findMembers(tree) {
+  const rows = (0, import_chunk_XUTLU6SP.readProcesses)(tree.baseline).filter(
+    (row) => !(0, import_chunk_XUTLU6SP.isDeadState)(row.state) && !(Number(row.start) < tree.since)
+  );
+  const marks = /* @__PURE__ *<>/ new Map();
+  const markOf = (pid) => {
+    if (!marks.has(pid)) marks.set(pid, (0, import_chunk_XUTLU6SP.readProcessVariable)(pid, import_chunk_HDZ43QIN.markVariable));
+    return marks.get(pid);
+  };
+  const counted = new Set(tree.counted());
+  const isForeign = (pid) => (markOf(pid) ?? tree.mark) !== tree.mark;
+  const members = /* @__PURE__ *<>/ new Map();
+  for (const row of rows) {
+    const inSession = tree.session !== null && (row.session === tree.session || row.group === tree.session);
+    const isKnown = tree.known.get(row.pid) === row.start || tree.roots.includes(row.pid) || counted.has(row.pid);
+    if (markOf(row.pid) === tree.mark || (inSession || isKnown) && !isForeign(row.pid)) members.set(row.pid, row);
   }
-  const lines = [
-    `job ${id}${isNew ? "" : " (this once-key had it already; nothing was started)"}`,
-    `collect: ${commands.wait}`,
-    `observe: ${commands.observe}`,
-    `result:  ${paths.result}`
-  ];
-  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${lines.join("\n")}
-` };
-}
-var run = {
-  name: "run",
-  summary: "run a long command as a job",
-  form: "[options] -- COMMAND ARG...",
-  words: { min: 0, max: 0, rest: true },
-  options: {
-    timeout: {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_CRABIWOM.limits.runTimeout,
-      help: "hard limit, counted from launch (default 24h, at most 30d)"
-    },
-    deadline: { kind: "duration", value: "D", range: import_chunk_CRABIWOM.limits.runTimeout, help: "the same as --timeout" },
-    "kill-after": {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_CRABIWOM.limits.runKillGrace,
-      help: "time between TERM and KILL (default 30s)"
-    },
-    cwd: { kind: "text", value: "DIR", help: "folder to run in (default: here)" },
-    shell: { kind: "flag", help: "give the one word after -- to /bin/sh -c" },
-    "success-exit": {
-      kind: "count",
-      value: "N",
-      range: { default: 0, min: 0, max: 255 },
-      help: "the exit code that means success (default 0)"
-    },
-    "max-output": {
-      kind: "size",
-      value: "SIZE",
-      range: import_chunk_CRABIWOM.limits.maxOutput,
-      help: "cap of each output file on disk (default 64M)"
-    },
-    "first-output": {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_CRABIWOM.limits.optInLimit,
-      help: "end it when nothing was printed by then"
-    },
-    "stall-after": {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_CRABIWOM.limits.optInLimit,
-      help: "end it when nothing was printed for that long"
-    },
-    "keep-children": { kind: "flag", help: "leave processes alone that the command left behind" },
-    ...import_chunk_JJRSGJW4.launchOptions
-  },
-  notes: "The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",
-  examples: [
-    "run -- make test",
-    "run --timeout 2h --once-key nightly -- python3 train.py --epochs 10",
-    "run --shell -- 'make && make install'"
-  ],
-  async run(context, input) {
-    const cwd = folderOf(context, input);
-    const timeout = limitOf(input);
-    return launchAndTell(context, input, {
-      kind: "run",
-      verb: "run",
-      ...launchWords(input),
-      cwd,
-      deadlineMs: timeout,
-      killGraceMs: input.durationOrDefault("kill-after"),
-      maxOutputBytes: input.size("max-output") ?? import_chunk_CRABIWOM.limits.maxOutput.default,
-      firstOutputMs: input.duration("first-output") ?? null,
-      stallMs: input.duration("stall-after") ?? null,
-      lineage: null,
-      run: commandOf(input, cwd),
-      staff: null
-    });
+  for (let grew = true; grew; ) {
+    grew = false;
+    for (const row of rows) {
+      if (members.has(row.pid) || !members.has(row.parent) || isForeign(row.pid)) continue;
+      members.set(row.pid, row);
+      grew = true;
+    }
   }
-};
-function limitOf(input) {
-  if (input.has("timeout") && input.has("deadline"))
-    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");
-  return input.has("deadline") ? input.durationOrDefault("deadline") : input.durationOrDefault("timeout");
-}
-function folderOf(context, input) {
-  const folder = import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
-  if (!(0, import_chunk_OMHQQKXJ.isFolder)(folder))
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot run in ${folder}: there is no such folder`,
-      "name an existing one with --cwd DIR"
-    );
-  return (0, import_chunk_OMHQQKXJ.realPath)(folder);
-}
-function commandOf(input, cwd) {
-  const words = input.rest ?? [];
-  const parts = { success_exit: input.count("success-exit") ?? 0, keep_children: input.has("keep-children") };
-  if (input.has("shell")) {
-    if (words.length !== 1)
-      throw (0, import_chunk_NVPF5LEY.usageError)(
-        `cannot take ${words.length} words with --shell: it needs the whole command line as one word after --`
-      );
-    return { argv: ["/bin/sh", "-c", words[0]], program: "/bin/sh", ...parts };
+  const found = [];
+  for (const row of members.values()) {
+    if (isSpared(row, tree)) continue;
+    tree.known.set(row.pid, row.start);
+    found.push({ pid: row.pid, start: row.start, name: row.name });
   }
-  const name = words[0];
-  const program = (0, import_chunk_HDZ43QIN.findProgram)(name, cwd);
-  if (program === void 0) throw missingProgram(name, cwd);
-  return { argv: words, program, ...parts };
+  return found;
 }
-function missingProgram(name, cwd) {
-  const where = name.includes("/") ? `no executable file of that name (looked from ${cwd})` : `it is not on PATH (${import_chunk_HDZ43QIN.variables.searchPath() || "empty"})`;
-  return new import_chunk_NVPF5LEY.FaultError("preflight", `cannot run ${JSON.stringify(name)}: ${where}`, "give the path of the program");
+function isSpared(row, tree) {
+  if (row.pid === process.pid || tree.spared.includes(row.pid)) return true;
+  return tree.guards.includes(row.pid) || tree.guards.includes(row.parent);
+}
+async function terminate(tree, options) {
+  const report = { step: "none", ended: [], survivors: [] };
+  const seen = /* @__PURE__ *<>/ new Map();
+  const told = /* @__PURE__ *<>/ new Set();
+  const note = (members) => {
+    for (const member of members) seen.set(member.pid, member);
+    return members;
+  };
+  let left = note(findMembers(tree));
+  if (left.length === 0) return report;
+  report.step = "term";
+  const termUntil = (0, import_chunk_HDZ43QIN.monotonicMs)() + options.graceMs;
+  for (let pause = 5; left.length > 0 && (0, import_chunk_HDZ43QIN.monotonicMs)() < termUntil; pause = Math.min(pause * 2, 100)) {
+    for (const member of left) if (!told.has(member.pid) && signal(member, "SIGTERM")) told.add(member.pid);
+    await (0, import_chunk_HDZ43QIN.sleep)(Math.min(pause, Math.max(1, termUntil - (0, import_chunk_HDZ43QIN.monotonicMs)())));
+    left = note(stillThere(left, tree));
+  }
+  if (left.length > 0) {
+    report.step = "kill";
+    const killUntil = (0, import_chunk_HDZ43QIN.monotonicMs)() + options.settleMs;
+    for (let pause = 5; left.length > 0 && (0, import_chunk_HDZ43QIN.monotonicMs)() < killUntil; pause = Math.min(pause * 2, 200)) {
+      for (const member of left) signal(member, "SIGKILL");
+      await (0, import_chunk_HDZ43QIN.sleep)(pause);
+      left = note(findMembers(tree));
+    }
+  }
+  report.survivors = left;
+  report.ended = [...seen.values()].filter((member) => !left.some((one) => one.pid === member.pid));
+  return report;
+}
+function stillThere(members, tree) {
+  const living = members.filter(isAlive);
+  return living.length > 0 ? living : findMembers(tree);
+}
+function isAlive(member) {
+  const row = (0, import_chunk_XUTLU6SP.readProcess)(member.pid);
+  return row !== void 0 && row.start === member.start && !(0, import_chunk_XUTLU6SP.isDeadState)(row.state);
+}
+function signal(member, name) {
+  if (!isAlive(member)) return false;
+  try {
+    process.kill(member.pid, name);
+    return true;
+  } catch {
+    return false;
+  }
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  checkLaunchOptions,
-  folderOf,
-  launch,
-  launchAndTell,
-  launchWords,
-  missingProgram,
-  run,
-  tellLaunched
+  makeCgroup,
+  removeCgroup,
+  terminate,
+  treeOf
+});
+
+//# part chunk-LONYRB77.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  compareIds: () => compareIds,
+  defaultEngine: () => defaultEngine,
+  findEngine: () => findEngine,
+  idTimeMs: () => idTimeMs,
+  isId: () => isId,
+  isIdPrefix: () => isIdPrefix,
+  makeId: () => makeId
+});
+module.exports = __toCommonJS(stdin_exports);
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
+var idPattern = /^[a-z]{2,12}-[0-9a-z]{8,9}-[0-9a-z]{6}$/;
+var prefixPattern = /^[a-z]{2,12}(?:-[0-9a-z]{0,9}(?:-[0-9a-z]{0,6})?)?$/;
+function makeId(verb, nowMs, random) {
+  const digits = Array.from(random.subarray(0, 6), (byte) => (byte % 36).toString(36)).join("");
+  return `${verb}-${nowMs.toString(36)}-${digits}`;
+}
+function isId(text) {
+  return idPattern.test(text);
+}
+function isIdPrefix(text) {
+  return prefixPattern.test(text);
+}
+function idTimeMs(id) {
+  return Number.parseInt(id.split("-")[1] ?? "", 36);
+}
+function compareIds(a, b) {
+  return idTimeMs(a) - idTimeMs(b) || (a < b ? -1 : a > b ? 1 : 0);
+}
+var nodeOptions = ["--max-semi-space-size=1", "--no-warnings"];
+var local = {
+  id: "local",
+  async start(worker) {
+    const { spawnDetached } = await Promise.resolve().then(() => __toESM(load("./spawn-5CN27P5W.js")));
+    const pid = spawnDetached({
+      program: process.execPath,
+      args: [...nodeOptions, (0, import_chunk_HDZ43QIN.companionFile)(), "_worker", worker.stateRoot, worker.id],
+      cwd: "/",
+      environment: (0, import_chunk_HDZ43QIN.workerEnvironment)(worker.mark),
+      logFile: worker.logFile
+    });
+    const identity = (0, import_chunk_XUTLU6SP.identityOf)(pid);
+    if (!identity) throw new Error(`cannot see the worker that was just started (pid ${pid})`);
+    return identity;
+  },
+  alive: import_chunk_XUTLU6SP.livenessOf,
+  signal: import_chunk_XUTLU6SP.signalIdentity
+};
+var engines = [local];
+function findEngine(id) {
+  return engines.find((engine) => engine.id === id);
+}
+var defaultEngine = local;
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  compareIds,
+  defaultEngine,
+  findEngine,
+  idTimeMs,
+  isId,
+  isIdPrefix,
+  makeId
+});
+
+//# part chunk-LSFVH2OG.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  startWorker: () => startWorker
+});
+module.exports = __toCommonJS(stdin_exports);
+var import_chunk_LONYRB77 = load("./chunk-LONYRB77.js");
+var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
+async function startWorker(root, spec, job, generation) {
+  const engine = (0, import_chunk_LONYRB77.findEngine)(spec.engine) ?? import_chunk_LONYRB77.defaultEngine;
+  const worker = await engine.start({ stateRoot: root, id: spec.id, mark: spec.mark, logFile: job.paths.workerLog });
+  (0, import_chunk_KE7PRMAS.writeJson)(job.paths.launch, { worker, generation }, { sync: false });
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  startWorker
+});
+
+//# part chunk-LW3DAHOD.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  mayAct: () => mayAct
+});
+module.exports = __toCommonJS(stdin_exports);
+var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
+var import_chunk_OHMGEWLM = load("./chunk-OHMGEWLM.js");
+var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
+var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+async function mayAct(view) {
+  if (!view.spec || !(0, import_chunk_OMHQQKXJ.isWritable)(view.paths.folder)) return false;
+  const namespace = view.worker?.worker.pid_ns ?? view.launch?.worker.pid_ns ?? view.spec.launcher.pid_ns;
+  const isHere = namespace === (0, import_chunk_XUTLU6SP.pidNamespace)() || view.isOtherBoot;
+  return (isHere || (0, import_chunk_CJGRKUVH.conditionOf)(view) === "lost") && await (0, import_chunk_OHMGEWLM.isGenuine)(view.spec, (0, import_chunk_OHMGEWLM.readKey)());
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  mayAct
 });
 
 //# part chunk-NVPF5LEY.js
@@ -3869,6 +3265,490 @@ function messageOf(error) {
   errnoOf,
   messageOf,
   usageError
+});
+
+//# part chunk-O4OC5SKN.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  commandNames: () => commandNames,
+  loadCommand: () => loadCommand
+});
+module.exports = __toCommonJS(stdin_exports);
+var loaders = {
+  run: async () => (await Promise.resolve().then(() => __toESM(load("./run-OHZP7TTG.js")))).run,
+  staffer: async () => (await Promise.resolve().then(() => __toESM(load("./staffer-DVLQLANS.js")))).staffer,
+  ask: async () => (await Promise.resolve().then(() => __toESM(load("./ask-ZLWWDUSX.js")))).ask,
+  wait: async () => (await Promise.resolve().then(() => __toESM(load("./wait-JALEUTXS.js")))).wait,
+  observe: async () => (await Promise.resolve().then(() => __toESM(load("./observe-RTXQG4ZU.js")))).observe,
+  status: async () => (await Promise.resolve().then(() => __toESM(load("./status-5MGPPHMI.js")))).status,
+  result: async () => (await Promise.resolve().then(() => __toESM(load("./result-K4JORRVA.js")))).result,
+  cancel: async () => (await Promise.resolve().then(() => __toESM(load("./cancel-WWAUJ3AC.js")))).cancel,
+  continue: async () => (await Promise.resolve().then(() => __toESM(load("./continue-DM2AS2XW.js")))).continueCommand,
+  restart: async () => (await Promise.resolve().then(() => __toESM(load("./restart-I7VF7OO5.js")))).restart,
+  clean: async () => (await Promise.resolve().then(() => __toESM(load("./clean-D2RRMLEA.js")))).clean,
+  doctor: async () => (await Promise.resolve().then(() => __toESM(load("./doctor-SBF635HM.js")))).doctor,
+  help: async () => (await Promise.resolve().then(() => __toESM(load("./help-E36YQQXY.js")))).help
+};
+var commandNames = Object.keys(loaders);
+async function loadCommand(name) {
+  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  commandNames,
+  loadCommand
+});
+
+//# part chunk-OHMGEWLM.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  canonical: () => canonical,
+  ensureKey: () => ensureKey,
+  environmentDigest: () => environmentDigest,
+  hashOf: () => hashOf,
+  isGenuine: () => isGenuine,
+  macOf: () => macOf,
+  randomBytes: () => randomBytes,
+  readKey: () => readKey,
+  toHex: () => toHex
+});
+module.exports = __toCommonJS(stdin_exports);
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = __toESM(require("node:path"));
+var import_node_fs = require("node:fs");
+var constants = new Uint32Array([
+  1116352408,
+  1899447441,
+  3049323471,
+  3921009573,
+  961987163,
+  1508970993,
+  2453635748,
+  2870763221,
+  3624381080,
+  310598401,
+  607225278,
+  1426881987,
+  1925078388,
+  2162078206,
+  2614888103,
+  3248222580,
+  3835390401,
+  4022224774,
+  264347078,
+  604807628,
+  770255983,
+  1249150122,
+  1555081692,
+  1996064986,
+  2554220882,
+  2821834349,
+  2952996808,
+  3210313671,
+  3336571891,
+  3584528711,
+  113926993,
+  338241895,
+  666307205,
+  773529912,
+  1294757372,
+  1396182291,
+  1695183700,
+  1986661051,
+  2177026350,
+  2456956037,
+  2730485921,
+  2820302411,
+  3259730800,
+  3345764771,
+  3516065817,
+  3600352804,
+  4094571909,
+  275423344,
+  430227734,
+  506948616,
+  659060556,
+  883997877,
+  958139571,
+  1322822218,
+  1537002063,
+  1747873779,
+  1955562222,
+  2024104815,
+  2227730452,
+  2361852424,
+  2428436474,
+  2756734187,
+  3204031479,
+  3329325298
+]);
+var blockBytes = 64;
+function sha256(data) {
+  const hash = new Uint32Array([
+    1779033703,
+    3144134277,
+    1013904242,
+    2773480762,
+    1359893119,
+    2600822924,
+    528734635,
+    1541459225
+  ]);
+  const padded = new Uint8Array(Math.ceil((data.length + 9) / blockBytes) * blockBytes);
+  padded.set(data);
+  padded[data.length] = 128;
+  const view = new DataView(padded.buffer);
+  view.setUint32(padded.length - 8, Math.floor(data.length / 2 ** 29));
+  view.setUint32(padded.length - 4, data.length << 3);
+  const words = new Uint32Array(64);
+  for (let at = 0; at < padded.length; at += blockBytes) mixBlock(hash, view, at, words);
+  const digest = new Uint8Array(32);
+  const out = new DataView(digest.buffer);
+  hash.forEach((word, index) => {
+    out.setUint32(index * 4, word);
+  });
+  return digest;
+}
+function hmacSha256(key, data) {
+  const block = new Uint8Array(blockBytes);
+  block.set(key.length > blockBytes ? sha256(key) : key);
+  const inner = sha256(
+    joined(
+      block.map((byte) => byte ^ 54),
+      data
+    )
+  );
+  return sha256(
+    joined(
+      block.map((byte) => byte ^ 92),
+      inner
+    )
+  );
+}
+function toHex(bytes) {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+function joined(a, b) {
+  const whole = new Uint8Array(a.length + b.length);
+  whole.set(a);
+  whole.set(b, a.length);
+  return whole;
+}
+function mixBlock(hash, view, at, w) {
+  for (let i = 0; i < 16; i += 1) w[i] = view.getUint32(at + i * 4);
+  for (let i = 16; i < 64; i += 1) {
+    const x = w[i - 15];
+    const y = w[i - 2];
+    const s0 = rotate(x, 7) ^ rotate(x, 18) ^ x >>> 3;
+    const s1 = rotate(y, 17) ^ rotate(y, 19) ^ y >>> 10;
+    w[i] = w[i - 16] + s0 + w[i - 7] + s1;
+  }
+  let a = hash[0];
+  let b = hash[1];
+  let c = hash[2];
+  let d = hash[3];
+  let e = hash[4];
+  let f = hash[5];
+  let g = hash[6];
+  let h = hash[7];
+  for (let i = 0; i < 64; i += 1) {
+    const s1 = (e >>> 6 | e << 26) ^ (e >>> 11 | e << 21) ^ (e >>> 25 | e << 7);
+    const t1 = h + s1 + (e & f ^ ~e & g) + constants[i] + w[i] | 0;
+    const s0 = (a >>> 2 | a << 30) ^ (a >>> 13 | a << 19) ^ (a >>> 22 | a << 10);
+    const t2 = s0 + (a & b ^ a & c ^ b & c) | 0;
+    h = g;
+    g = f;
+    f = e;
+    e = d + t1 | 0;
+    d = c;
+    c = b;
+    b = a;
+    a = t1 + t2 | 0;
+  }
+  hash[0] = hash[0] + a;
+  hash[1] = hash[1] + b;
+  hash[2] = hash[2] + c;
+  hash[3] = hash[3] + d;
+  hash[4] = hash[4] + e;
+  hash[5] = hash[5] + f;
+  hash[6] = hash[6] + g;
+  hash[7] = hash[7] + h;
+}
+function rotate(word, bits) {
+  return word >>> bits | word << 32 - bits;
+}
+function randomBytes(count) {
+  const bytes = new Uint8Array(count);
+  const fd = (0, import_node_fs.openSync)("/dev/urandom", "r");
+  try {
+    for (let done = 0; done < count; ) done += (0, import_node_fs.readSync)(fd, bytes, done, count - done, null);
+  } finally {
+    (0, import_node_fs.closeSync)(fd);
+  }
+  return bytes;
+}
+var longBytes = 64 * 1024;
+function readKey() {
+  const folder = (0, import_chunk_HDZ43QIN.configFolder)();
+  if (folder === void 0) return void 0;
+  const file = import_node_path.default.join(folder, "key");
+  const facts = (0, import_chunk_OMHQQKXJ.factsOf)(file);
+  if (!facts) return void 0;
+  const isPrivate = facts.kind === "file" && facts.uid === process.getuid?.() && (facts.mode & 63) === 0;
+  const key = isPrivate ? (0, import_chunk_KE7PRMAS.readText)(file, 1024)?.trim() : void 0;
+  if (key && /^[0-9a-f]{64}$/.test(key)) return key;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot use the key ${file}: it must be a file of yours with mode 600 and 64 hex digits`
+  );
+}
+function ensureKey() {
+  const known = readKey();
+  if (known) return known;
+  const folder = (0, import_chunk_HDZ43QIN.configFolder)();
+  if (folder === void 0) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      "cannot find your config folder: neither HOME nor XDG_CONFIG_HOME is set",
+      "set HOME"
+    );
+  }
+  try {
+    makeFolders(folder);
+    (0, import_chunk_KE7PRMAS.createFile)(import_node_path.default.join(folder, "key"), `${toHex(randomBytes(32))}
+`);
+  } catch (error) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot make the key in ${folder} (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`,
+      "set XDG_CONFIG_HOME to a folder that you may write"
+    );
+  }
+  return ensureKey();
+}
+function macOf(spec, key) {
+  return keyedDigest(key, canonical(spec));
+}
+async function isGenuine(spec, key) {
+  if (key === void 0) return false;
+  const { mac, ...rest } = spec;
+  const expected = await macOf(rest, key);
+  let difference = expected.length ^ mac.length;
+  for (let at = 0; at < expected.length; at += 1) difference |= expected.charCodeAt(at) ^ mac.charCodeAt(at);
+  return difference === 0;
+}
+function environmentDigest(key) {
+  const text = key + (0, import_chunk_HDZ43QIN.comparableEnvironment)();
+  let high = 3735928559;
+  let low = 1103547991;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    high = Math.imul(high ^ code, 2654435761);
+    low = Math.imul(low ^ code, 1597334677);
+  }
+  high = Math.imul(high ^ high >>> 16, 2246822507) ^ Math.imul(low ^ low >>> 13, 3266489909);
+  low = Math.imul(low ^ low >>> 16, 2246822507) ^ Math.imul(high ^ high >>> 13, 3266489909);
+  return (4294967296 * (2097151 & low) + (high >>> 0)).toString(16);
+}
+function hashOf(text) {
+  return toHex(sha256(Buffer.from(text)));
+}
+function canonical(value) {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+  if (typeof value === "object" && value !== null) {
+    const entries = Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1);
+    return `{${entries.map(([name, inner]) => `${JSON.stringify(name)}:${canonical(inner)}`).join(",")}}`;
+  }
+  return JSON.stringify(value) ?? "null";
+}
+async function keyedDigest(key, text) {
+  const bytes = Buffer.from(text);
+  if (bytes.length <= longBytes) return toHex(hmacSha256(Buffer.from(key), bytes));
+  const { createHmac } = await Promise.resolve().then(() => __toESM(require("node:crypto")));
+  return createHmac("sha256", key).update(bytes).digest("hex");
+}
+function makeFolders(folder) {
+  if ((0, import_chunk_OMHQQKXJ.factsOf)(folder)?.kind === "folder") return;
+  makeFolders(import_node_path.default.dirname(folder));
+  (0, import_chunk_KE7PRMAS.createFolder)(folder);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  canonical,
+  ensureKey,
+  environmentDigest,
+  hashOf,
+  isGenuine,
+  macOf,
+  randomBytes,
+  readKey,
+  toHex
+});
+
+//# part chunk-OKMMPSFD.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  checkRoot: () => checkRoot,
+  ensureRoot: () => ensureRoot,
+  locateRoot: () => locateRoot
+});
+module.exports = __toCommonJS(stdin_exports);
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = __toESM(require("node:path"));
+var import_node_fs = require("node:fs");
+var import_node_path2 = __toESM(require("node:path"));
+function findWorktree(folder) {
+  for (let at = import_node_path2.default.resolve(folder); ; at = import_node_path2.default.dirname(at)) {
+    const facts = (0, import_chunk_OMHQQKXJ.factsOf)(import_node_path2.default.join(at, ".git"));
+    if (facts?.kind === "folder" || facts?.kind === "file") return at;
+    if (at === import_node_path2.default.dirname(at)) return void 0;
+  }
+}
+function tracksAnything(folder) {
+  const root = findWorktree(import_node_path2.default.dirname(folder));
+  if (root === void 0) return false;
+  const index = readIndex(root);
+  if (!index) return false;
+  const wanted = `${import_node_path2.default.relative(root, folder).split(import_node_path2.default.sep).join("/")}/`;
+  for (const name of indexNames(index)) {
+    if (name.startsWith(wanted)) return true;
+    if (name > wanted && name.slice(0, wanted.length) > wanted) return false;
+  }
+  return false;
+}
+function readIndex(root) {
+  try {
+    const dotGit = import_node_path2.default.join(root, ".git");
+    const folder = (0, import_chunk_OMHQQKXJ.isFolder)(dotGit) ? dotGit : linkedFolder(root, (0, import_node_fs.readFileSync)(dotGit, "utf8"));
+    const bytes = (0, import_node_fs.readFileSync)(import_node_path2.default.join(folder, "index"));
+    return bytes.toString("latin1", 0, 4) === "DIRC" ? bytes : void 0;
+  } catch {
+    return void 0;
+  }
+}
+function linkedFolder(root, text) {
+  return import_node_path2.default.resolve(root, text.replace(/^gitdir:\s*<>/, "").trim());
+}
+function* indexNames(bytes) {
+  const version = bytes.readUInt32BE(4);
+  if (version < 2 || version > 4) return;
+  let at = 12;
+  let name = "";
+  for (let left = bytes.readUInt32BE(8); left > 0 && at + 62 < bytes.length; left -= 1) {
+    const start = at;
+    const isExtended = version >= 3 && (bytes.readUInt16BE(at + 60) & 16384) !== 0;
+    at += isExtended ? 64 : 62;
+    let kept = 0;
+    if (version === 4) {
+      let byte = bytes[at++] ?? 0;
+      let strip = byte & 127;
+      while (byte & 128) {
+        byte = bytes[at++] ?? 0;
+        strip = strip + 1 << 7 | byte & 127;
+      }
+      kept = Math.max(0, name.length - strip);
+    }
+    const end = bytes.indexOf(0, at);
+    if (end < 0) return;
+    name = name.slice(0, kept) + bytes.toString("latin1", at, end);
+    at = version === 4 ? end + 1 : start + (end - start + 8 & ~7);
+    yield name;
+  }
+}
+var folderName = ".job-state";
+var elsewhere = "use another place with --state-dir DIR or JOB_STATE_DIR";
+function locateRoot(given) {
+  const named = given.option ?? given.variable;
+  if (named !== void 0) {
+    if (named === "") throw new import_chunk_NVPF5LEY.FaultError("usage", 'cannot use --state-dir "": it needs the path of a folder');
+    const folder = import_node_path.default.resolve(given.cwd, named);
+    return { folder, option: ["--state-dir", folder] };
+  }
+  const worktree = findWorktree(given.cwd);
+  if (worktree !== void 0) return { folder: import_node_path.default.join(worktree, folderName), option: [] };
+  for (let at = given.cwd; ; at = import_node_path.default.dirname(at)) {
+    const folder = import_node_path.default.join(at, folderName);
+    if ((0, import_chunk_OMHQQKXJ.factsOf)(folder)?.uid === userId() && (0, import_chunk_OMHQQKXJ.exists)((0, import_chunk_HDZ43QIN.rootPaths)(folder).meta)) return { folder, option: [] };
+    if (at === import_node_path.default.dirname(at)) return { folder: import_node_path.default.join(given.cwd, folderName), option: [] };
+  }
+}
+function checkRoot(folder) {
+  const facts = (0, import_chunk_OMHQQKXJ.factsOf)(folder);
+  if (!facts) return false;
+  if (facts.kind === "link") throw unusable(folder, "it is a symbolic link");
+  if (facts.kind !== "folder") throw unusable(folder, "it is no folder");
+  if (facts.uid !== userId()) throw unusable(folder, `it belongs to user ${facts.uid}, not to us (${userId()})`);
+  if ((facts.mode & 18) !== 0)
+    throw unusable(folder, `others may write into it (mode ${(facts.mode & 511).toString(8)})`);
+  let names;
+  try {
+    names = (0, import_chunk_OMHQQKXJ.listNames)(folder);
+  } catch (error) {
+    throw unusable(folder, `it cannot be read (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`);
+  }
+  if (names.length === 0) return false;
+  const meta = (0, import_chunk_KE7PRMAS.readJson)((0, import_chunk_HDZ43QIN.rootPaths)(folder).meta);
+  if (meta.kind !== "ok" || meta.value.tool !== "job-companion")
+    throw unusable(folder, "it holds files but no meta.json of ours");
+  if (typeof meta.value.schema !== "number" || meta.value.schema > 1) {
+    throw unusable(folder, `a newer release wrote it (schema ${String(meta.value.schema)}, known: 1)`);
+  }
+  if (tracksAnything(folder))
+    throw unusable(folder, "git tracks files in it, so a repository may have brought it along");
+  for (const name of ["active", "jobs", "once", "slots"]) {
+    const inner = (0, import_chunk_OMHQQKXJ.factsOf)(import_node_path.default.join(folder, name));
+    if (inner && (inner.kind !== "folder" || inner.uid !== userId()))
+      throw unusable(folder, `its ${name} is no folder of ours`);
+  }
+  return true;
+}
+function ensureRoot(folder) {
+  try {
+    if (checkRoot(folder)) {
+      if (!(0, import_chunk_OMHQQKXJ.isWritable)(folder)) throw unusable(folder, "it is not writable");
+      for (const name of ["active", "jobs", "once", "slots"]) (0, import_chunk_KE7PRMAS.createFolder)(import_node_path.default.join(folder, name));
+      return;
+    }
+    if ((0, import_chunk_OMHQQKXJ.exists)(folder)) {
+      fill(folder);
+      return;
+    }
+    const fresh = `${folder}.new-${process.pid}`;
+    (0, import_chunk_KE7PRMAS.createFolder)(fresh);
+    fill(fresh);
+    if (!(0, import_chunk_OMHQQKXJ.moveFolder)(fresh, folder)) (0, import_chunk_OMHQQKXJ.removeTree)(fresh);
+    checkRoot(folder);
+  } catch (error) {
+    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
+    throw unusable(folder, `it cannot be made or written (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? String(error)})`);
+  }
+}
+function fill(folder) {
+  const paths = (0, import_chunk_HDZ43QIN.rootPaths)(folder);
+  for (const inner of [paths.active, paths.once, paths.slots, paths.jobs]) (0, import_chunk_KE7PRMAS.createFolder)(inner);
+  (0, import_chunk_KE7PRMAS.writeFile)(paths.ignore, "*\n", { sync: false });
+  (0, import_chunk_KE7PRMAS.writeJson)(paths.meta, { schema: 1, tool: "job-companion", created_at: (0, import_chunk_HDZ43QIN.isoNow)() });
+}
+function unusable(folder, reason) {
+  return new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use the state folder ${folder}: ${reason}`, elsewhere);
+}
+function userId() {
+  return process.getuid?.() ?? 0;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  checkRoot,
+  ensureRoot,
+  locateRoot
 });
 
 //# part chunk-OMHQQKXJ.js
@@ -3974,413 +3854,7 @@ function isAllowed(target, mode) {
   touch
 });
 
-//# part chunk-OU7AZITV.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  makeCgroup: () => makeCgroup,
-  removeCgroup: () => removeCgroup,
-  terminate: () => terminate,
-  treeOf: () => treeOf
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_JTMIMYBV = load("./chunk-JTMIMYBV.js");
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
-var import_node_fs = require("node:fs");
-var import_node_path = __toESM(require("node:path"));
-var prefix = "job-companion-";
-function makeCgroup(id) {
-  const own = ownCgroup();
-  if (own === void 0) return null;
-  const folder = import_node_path.default.join(own, `${prefix}${id}`);
-  try {
-    (0, import_node_fs.mkdirSync)(folder);
-    return folder;
-  } catch {
-    return null;
-  }
-}
-function listCgroup(folder, id) {
-  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return [];
-  return pidsIn(folder);
-}
-function removeCgroup(folder, id) {
-  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return;
-  try {
-    removeEmpty(folder);
-    if (import_node_path.default.basename(import_node_path.default.dirname(folder)).startsWith(prefix)) (0, import_node_fs.rmdirSync)(import_node_path.default.dirname(folder));
-  } catch {
-  }
-}
-function removeEmpty(folder) {
-  for (const name of (0, import_chunk_OMHQQKXJ.listNames)(folder)) if (!name.includes(".")) removeEmpty(import_node_path.default.join(folder, name));
-  (0, import_node_fs.rmdirSync)(folder);
-}
-function pidsIn(folder) {
-  const text = readOrEmpty(import_node_path.default.join(folder, "cgroup.procs"));
-  const own = text.split("\n").map(Number).filter((pid) => pid > 1);
-  const inner = (0, import_chunk_OMHQQKXJ.listNames)(folder).filter(
-    (name) => !name.startsWith(prefix) && !/^(?:cgroup|cpu|memory|io|pids|cpuset|hugetlb|rdma|misc)\./.test(name)
-  );
-  return [...own, ...inner.flatMap((name) => pidsIn(import_node_path.default.join(folder, name)))];
-}
-function ownCgroup() {
-  const mount = mountPoint();
-  const line = readOrEmpty("/proc/self/cgroup").split("\n").find((one) => one.startsWith("0::"));
-  return mount === void 0 || line === void 0 ? void 0 : import_node_path.default.join(mount, line.slice(3));
-}
-function mountPoint() {
-  const line = readOrEmpty("/proc/self/mounts").split("\n").find((one) => one.split(" ")[2] === "cgroup2");
-  return line?.split(" ")[1];
-}
-function isBelowMount(folder) {
-  const mount = mountPoint();
-  return mount !== void 0 && import_node_path.default.resolve(folder) === folder && folder.startsWith(`${mount}/`);
-}
-function readOrEmpty(file) {
-  try {
-    return (0, import_node_fs.readFileSync)(file, "utf8");
-  } catch {
-    return "";
-  }
-}
-function treeOf(spec, paths, who) {
-  const living = (identity) => identity && (0, import_chunk_F57YPL34.livenessOf)(identity) === "alive" ? [identity.pid] : [];
-  const cgroup = (0, import_chunk_JTMIMYBV.readWorker)(paths);
-  const folder = cgroup.kind === "ok" ? cgroup.value.cgroup ?? null : null;
-  const shim = who.shim && isHere(who.shim) ? who.shim : null;
-  const atShimPid = shim ? (0, import_chunk_F57YPL34.readProcess)(shim.pid) : void 0;
-  const isStranger = atShimPid !== void 0 && atShimPid.start !== shim?.start_token;
-  const guards = ((0, import_chunk_DUQLCV7D.readText)(paths.guardMark, 64) ?? "").trim().split(" ").map(Number).filter((pid) => pid > 1);
-  return {
-    mark: spec.mark,
-    session: shim && !isStranger ? shim.pid : null,
-    since: isHere(spec.launcher) ? Number(spec.launcher.start_token) || 0 : 0,
-    roots: [...living(shim), ...living(who.child)],
-    spared: [...living(who.worker), ...living(shim)],
-    counted: () => listCgroup(folder, spec.id),
-    guards: living(shim).length > 0 ? guards : [],
-    known: /* @__PURE__ *<>/ new Map()
-  };
-}
-function isHere(identity) {
-  return identity.boot_id === (0, import_chunk_F57YPL34.bootId)() && identity.pid_ns === (0, import_chunk_F57YPL34.pidNamespace)();
-}
-function findMembers(tree) {
-  const rows = (0, import_chunk_F57YPL34.readProcesses)().filter((row) => !(0, import_chunk_F57YPL34.isDeadState)(row.state) && !(Number(row.start) < tree.since));
-  const marks = /* @__PURE__ *<>/ new Map();
-  const markOf = (pid) => {
-    if (!marks.has(pid)) marks.set(pid, (0, import_chunk_F57YPL34.readProcessVariable)(pid, import_chunk_HDZ43QIN.markVariable));
-    return marks.get(pid);
-  };
-  const counted = new Set(tree.counted());
-  const isForeign = (pid) => (markOf(pid) ?? tree.mark) !== tree.mark;
-  const members = /* @__PURE__ *<>/ new Map();
-  for (const row of rows) {
-    const inSession = tree.session !== null && (row.session === tree.session || row.group === tree.session);
-    const isKnown = tree.known.get(row.pid) === row.start || tree.roots.includes(row.pid) || counted.has(row.pid);
-    if (markOf(row.pid) === tree.mark || (inSession || isKnown) && !isForeign(row.pid)) members.set(row.pid, row);
-  }
-  for (let grew = true; grew; ) {
-    grew = false;
-    for (const row of rows) {
-      if (members.has(row.pid) || !members.has(row.parent) || isForeign(row.pid)) continue;
-      members.set(row.pid, row);
-      grew = true;
-    }
-  }
-  const found = [];
-  for (const row of members.values()) {
-    if (isSpared(row, tree)) continue;
-    tree.known.set(row.pid, row.start);
-    found.push({ pid: row.pid, start: row.start, name: row.name });
-  }
-  return found;
-}
-function isSpared(row, tree) {
-  if (row.pid === process.pid || tree.spared.includes(row.pid)) return true;
-  return tree.guards.includes(row.pid) || tree.guards.includes(row.parent);
-}
-async function terminate(tree, options) {
-  const report = { step: "none", ended: [], survivors: [] };
-  const seen = /* @__PURE__ *<>/ new Map();
-  const told = /* @__PURE__ *<>/ new Set();
-  const note = (members) => {
-    for (const member of members) seen.set(member.pid, member);
-    return members;
-  };
-  let left = note(findMembers(tree));
-  if (left.length === 0) return report;
-  report.step = "term";
-  const termUntil = (0, import_chunk_HDZ43QIN.monotonicMs)() + options.graceMs;
-  for (let pause = 5; left.length > 0 && (0, import_chunk_HDZ43QIN.monotonicMs)() < termUntil; pause = Math.min(pause * 2, 100)) {
-    for (const member of left) if (!told.has(member.pid) && signal(member, "SIGTERM")) told.add(member.pid);
-    await (0, import_chunk_HDZ43QIN.sleep)(Math.min(pause, Math.max(1, termUntil - (0, import_chunk_HDZ43QIN.monotonicMs)())));
-    left = note(stillThere(left, tree));
-  }
-  if (left.length > 0) {
-    report.step = "kill";
-    const killUntil = (0, import_chunk_HDZ43QIN.monotonicMs)() + options.settleMs;
-    for (let pause = 5; left.length > 0 && (0, import_chunk_HDZ43QIN.monotonicMs)() < killUntil; pause = Math.min(pause * 2, 200)) {
-      for (const member of left) signal(member, "SIGKILL");
-      await (0, import_chunk_HDZ43QIN.sleep)(pause);
-      left = note(findMembers(tree));
-    }
-  }
-  report.survivors = left;
-  report.ended = [...seen.values()].filter((member) => !left.some((one) => one.pid === member.pid));
-  return report;
-}
-function stillThere(members, tree) {
-  const living = members.filter(isAlive);
-  return living.length > 0 ? living : findMembers(tree);
-}
-function isAlive(member) {
-  const row = (0, import_chunk_F57YPL34.readProcess)(member.pid);
-  return row !== void 0 && row.start === member.start && !(0, import_chunk_F57YPL34.isDeadState)(row.state);
-}
-function signal(member, name) {
-  if (!isAlive(member)) return false;
-  try {
-    process.kill(member.pid, name);
-    return true;
-  } catch {
-    return false;
-  }
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  makeCgroup,
-  removeCgroup,
-  terminate,
-  treeOf
-});
-
-//# part chunk-P6OIJNQ7.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  mayAct: () => mayAct
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_JTMIMYBV = load("./chunk-JTMIMYBV.js");
-var import_chunk_BA7CKLLN = load("./chunk-BA7CKLLN.js");
-var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-async function mayAct(view) {
-  if (!view.spec || !(0, import_chunk_OMHQQKXJ.isWritable)(view.paths.folder)) return false;
-  const namespace = view.worker?.worker.pid_ns ?? view.launch?.worker.pid_ns ?? view.spec.launcher.pid_ns;
-  const isHere = namespace === (0, import_chunk_F57YPL34.pidNamespace)() || view.isOtherBoot;
-  return (isHere || (0, import_chunk_JTMIMYBV.conditionOf)(view) === "lost") && await (0, import_chunk_BA7CKLLN.isGenuine)(view.spec, (0, import_chunk_BA7CKLLN.readKey)());
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  mayAct
-});
-
-//# part chunk-POWELVIK.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  formatDuration: () => formatDuration,
-  parseDuration: () => parseDuration
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var require_ms = (0, import_chunk_JSBRDJBE.__commonJS)({
-  "node_modules/ms/index.js"(exports2, module2) {
-    var s = 1e3;
-    var m = s * 60;
-    var h = m * 60;
-    var d = h * 24;
-    var w = d * 7;
-    var y = d * 365.25;
-    module2.exports = function(val, options) {
-      options = options || {};
-      var type = typeof val;
-      if (type === "string" && val.length > 0) {
-        return parse(val);
-      } else if (type === "number" && isFinite(val)) {
-        return options.long ? fmtLong(val) : fmtShort(val);
-      }
-      throw new Error(
-        "val is not a non-empty string or a valid number. val=" + JSON.stringify(val)
-      );
-    };
-    function parse(str) {
-      str = String(str);
-      if (str.length > 100) {
-        return;
-      }
-      var match = /^(-?(?:\d+)?\.?\d+) *(milliseconds?|msecs?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d|weeks?|w|years?|yrs?|y)?$/i.exec(
-        str
-      );
-      if (!match) {
-        return;
-      }
-      var n = parseFloat(match[1]);
-      var type = (match[2] || "ms").toLowerCase();
-      switch (type) {
-        case "years":
-        case "year":
-        case "yrs":
-        case "yr":
-        case "y":
-          return n * y;
-        case "weeks":
-        case "week":
-        case "w":
-          return n * w;
-        case "days":
-        case "day":
-        case "d":
-          return n * d;
-        case "hours":
-        case "hour":
-        case "hrs":
-        case "hr":
-        case "h":
-          return n * h;
-        case "minutes":
-        case "minute":
-        case "mins":
-        case "min":
-        case "m":
-          return n * m;
-        case "seconds":
-        case "second":
-        case "secs":
-        case "sec":
-        case "s":
-          return n * s;
-        case "milliseconds":
-        case "millisecond":
-        case "msecs":
-        case "msec":
-        case "ms":
-          return n;
-        default:
-          return void 0;
-      }
-    }
-    function fmtShort(ms2) {
-      var msAbs = Math.abs(ms2);
-      if (msAbs >= d) {
-        return Math.round(ms2 / d) + "d";
-      }
-      if (msAbs >= h) {
-        return Math.round(ms2 / h) + "h";
-      }
-      if (msAbs >= m) {
-        return Math.round(ms2 / m) + "m";
-      }
-      if (msAbs >= s) {
-        return Math.round(ms2 / s) + "s";
-      }
-      return ms2 + "ms";
-    }
-    function fmtLong(ms2) {
-      var msAbs = Math.abs(ms2);
-      if (msAbs >= d) {
-        return plural(ms2, msAbs, d, "day");
-      }
-      if (msAbs >= h) {
-        return plural(ms2, msAbs, h, "hour");
-      }
-      if (msAbs >= m) {
-        return plural(ms2, msAbs, m, "minute");
-      }
-      if (msAbs >= s) {
-        return plural(ms2, msAbs, s, "second");
-      }
-      return ms2 + " ms";
-    }
-    function plural(ms2, msAbs, n, name) {
-      var isPlural = msAbs >= n * 1.5;
-      return Math.round(ms2 / n) + " " + name + (isPlural ? "s" : "");
-    }
-  }
-});
-var import_ms = (0, import_chunk_JSBRDJBE.__toESM)(require_ms(), 1);
-var whole = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/;
-var part = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;
-function parseDuration(text, option, range) {
-  const upTo = range.max >= Number.MAX_SAFE_INTEGER ? "on" : `to ${formatDuration(range.max)}`;
-  const allowed = `allowed: ${formatDuration(range.min)} ${upTo}, written like 90s, 10m, 1h30m or 250ms`;
-  if (!whole.test(text)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot read ${option}: ${JSON.stringify(text)} is no duration; ${allowed}`);
-  let total = 0;
-  for (const [piece] of text.matchAll(part)) total += (0, import_ms.default)(piece);
-  total = Math.round(total);
-  if (total < range.min || total > range.max) {
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take ${option} ${text}: it is out of range; ${allowed}`);
-  }
-  return total;
-}
-function formatDuration(value) {
-  if (value < 1e3) return `${Math.round(value)}ms`;
-  if (value < 6e4) return `${trim(value / 1e3)}s`;
-  const units = [
-    ["d", 864e5],
-    ["h", 36e5],
-    ["m", 6e4],
-    ["s", 1e3]
-  ];
-  let rest = Math.round(value / 1e3) * 1e3;
-  let text = "";
-  for (const [unit, size] of units) {
-    if (unit === "d" && rest < 2 * size) continue;
-    const count = Math.floor(rest / size);
-    rest -= count * size;
-    if (count > 0) text += `${count}${unit}`;
-  }
-  return text;
-}
-function trim(value) {
-  return String(Math.floor(value * 10) / 10);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  formatDuration,
-  parseDuration
-});
-
-//# part chunk-TFEMYLSK.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  formatSize: () => formatSize,
-  parseSize: () => parseSize
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var units = { "": 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3 };
-function parseSize(text, option, range) {
-  const match = /^(\d+)([KMG]?)(?:i?B)?$/.exec(text);
-  const value = match ? Number(match[1]) * (units[match[2] ?? ""] ?? 1) : Number.NaN;
-  if (!Number.isSafeInteger(value) || value < range.min || value > range.max) {
-    throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot take ${option} ${JSON.stringify(text)}: allowed are ${formatSize(range.min)} to ${formatSize(range.max)}, written like 64M`
-    );
-  }
-  return value;
-}
-function formatSize(bytes) {
-  if (bytes < 1024) return `${bytes} B`;
-  if (bytes < 1024 ** 2) return `${(bytes / 1024).toFixed(1)} KiB`;
-  if (bytes < 1024 ** 3) return `${(bytes / 1024 ** 2).toFixed(1)} MiB`;
-  return `${(bytes / 1024 ** 3).toFixed(1)} GiB`;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  formatSize,
-  parseSize
-});
-
-//# part chunk-UJBB6XHH.js
+//# part chunk-P43GPPGI.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -4391,17 +3865,17 @@ __export(stdin_exports, {
   taskOf: () => taskOf
 });
 module.exports = __toCommonJS(stdin_exports);
-var import_chunk_6ORGBLLO = load("./chunk-6ORGBLLO.js");
-var import_chunk_XVXFMIUV = load("./chunk-XVXFMIUV.js");
+var import_chunk_QEAH37VJ = load("./chunk-QEAH37VJ.js");
+var import_chunk_IUKO223X = load("./chunk-IUKO223X.js");
 var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
-var import_chunk_JTMIMYBV = load("./chunk-JTMIMYBV.js");
-var import_chunk_LGGQNQKJ = load("./chunk-LGGQNQKJ.js");
-var import_chunk_G7QAJNS3 = load("./chunk-G7QAJNS3.js");
+var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
+var import_chunk_IT6NJBAQ = load("./chunk-IT6NJBAQ.js");
+var import_chunk_OKMMPSFD = load("./chunk-OKMMPSFD.js");
 var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
+var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_node_path = __toESM(require("node:path"));
 var import_node_path2 = __toESM(require("node:path"));
@@ -5814,7 +5288,7 @@ function readUserConfig() {
   }
   let value;
   try {
-    value = JSON.parse((0, import_chunk_DUQLCV7D.readText)(file) ?? "");
+    value = JSON.parse((0, import_chunk_KE7PRMAS.readText)(file) ?? "");
   } catch {
     throw refused(file, "it is no regular file with JSON in it");
   }
@@ -5890,13 +5364,13 @@ function programOf(backend, custom, cwd) {
 }
 function requireFreeConversation(root, backend, conversation) {
   const { folder, option } = root;
-  for (const id of (0, import_chunk_6ORGBLLO.listActive)(folder)) {
+  for (const id of (0, import_chunk_QEAH37VJ.listActive)(folder)) {
     const paths = (0, import_chunk_HDZ43QIN.jobPaths)(folder, id);
-    const spec = (0, import_chunk_JTMIMYBV.readSpec)(paths);
+    const spec = (0, import_chunk_CJGRKUVH.readSpec)(paths);
     if (spec.kind !== "ok" || spec.value.staff?.backend !== backend) continue;
-    const state = (0, import_chunk_JTMIMYBV.readState)(paths);
+    const state = (0, import_chunk_CJGRKUVH.readState)(paths);
     const uses = spec.value.staff.resume ?? (state.kind === "ok" ? state.value.conversation?.id : void 0);
-    if (uses !== conversation || (0, import_chunk_JTMIMYBV.isEnded)((0, import_chunk_JTMIMYBV.inspect)(folder, id).state)) continue;
+    if (uses !== conversation || (0, import_chunk_CJGRKUVH.isEnded)((0, import_chunk_CJGRKUVH.inspect)(folder, id).state)) continue;
     throw new import_chunk_NVPF5LEY.FaultError(
       "busy",
       `cannot continue conversation ${conversation}: job ${id} is using it`,
@@ -5928,7 +5402,7 @@ function readTask(context, name) {
   try {
     const real = (0, import_chunk_OMHQQKXJ.realPath)(file);
     const size = (0, import_chunk_OMHQQKXJ.factsOf)(real)?.size ?? 0;
-    const read = (0, import_chunk_DUQLCV7D.readRange)(real, 0, Math.min(size, import_chunk_CRABIWOM.promptBytes + 1));
+    const read = (0, import_chunk_KE7PRMAS.readRange)(real, 0, Math.min(size, import_chunk_CRABIWOM.promptBytes + 1));
     if (read) return read.bytes;
   } catch (error) {
     throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot read the task from ${file} (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
@@ -5943,11 +5417,11 @@ function decode2(bytes) {
   }
 }
 async function launchStaff(context, input, job) {
-  (0, import_chunk_LGGQNQKJ.checkLaunchOptions)(input);
+  (0, import_chunk_IT6NJBAQ.checkLaunchOptions)(input);
   const request = {
     kind: "staff",
     verb: job.verb,
-    ...(0, import_chunk_LGGQNQKJ.launchWords)(input),
+    ...(0, import_chunk_IT6NJBAQ.launchWords)(input),
     cwd: job.cwd,
     deadlineMs: input.durationOrDefault("timeout"),
     killGraceMs: import_chunk_CRABIWOM.limits.staffKillGrace.default,
@@ -5959,14 +5433,14 @@ async function launchStaff(context, input, job) {
     staff: job.staff
   };
   const { resume, backend } = job.staff;
-  if (resume === null) return (0, import_chunk_LGGQNQKJ.launchAndTell)(context, input, request, job.isSynchronous);
+  if (resume === null) return (0, import_chunk_IT6NJBAQ.launchAndTell)(context, input, request, job.isSynchronous);
   const root = context.root(input);
-  (0, import_chunk_G7QAJNS3.ensureRoot)(root.folder);
-  const launched = await (0, import_chunk_XVXFMIUV.withLock)((0, import_chunk_HDZ43QIN.rootPaths)(root.folder).lock, async () => {
+  (0, import_chunk_OKMMPSFD.ensureRoot)(root.folder);
+  const launched = await (0, import_chunk_IUKO223X.withLock)((0, import_chunk_HDZ43QIN.rootPaths)(root.folder).lock, async () => {
     requireFreeConversation(root, backend, resume);
-    return (0, import_chunk_LGGQNQKJ.launch)(root, request);
+    return (0, import_chunk_IT6NJBAQ.launch)(root, request);
   });
-  return (0, import_chunk_LGGQNQKJ.tellLaunched)(context, input, root, launched, job.isSynchronous);
+  return (0, import_chunk_IT6NJBAQ.tellLaunched)(context, input, root, launched, job.isSynchronous);
 }
 function profileOf(input, fallback) {
   return input.text("profile") ?? fallback;
@@ -5981,6 +5455,600 @@ function freshStaff(input, words) {
   makeStaffPart,
   profileOf,
   taskOf
+});
+
+//# part chunk-POWELVIK.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  formatDuration: () => formatDuration,
+  parseDuration: () => parseDuration
+});
+module.exports = __toCommonJS(stdin_exports);
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
+var require_ms = (0, import_chunk_JSBRDJBE.__commonJS)({
+  "node_modules/ms/index.js"(exports2, module2) {
+    var s = 1e3;
+    var m = s * 60;
+    var h = m * 60;
+    var d = h * 24;
+    var w = d * 7;
+    var y = d * 365.25;
+    module2.exports = function(val, options) {
+      options = options || {};
+      var type = typeof val;
+      if (type === "string" && val.length > 0) {
+        return parse(val);
+      } else if (type === "number" && isFinite(val)) {
+        return options.long ? fmtLong(val) : fmtShort(val);
+      }
+      throw new Error(
+        "val is not a non-empty string or a valid number. val=" + JSON.stringify(val)
+      );
+    };
+    function parse(str) {
+      str = String(str);
+      if (str.length > 100) {
+        return;
+      }
+      var match = /^(-?(?:\d+)?\.?\d+) *(milliseconds?|msecs?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d|weeks?|w|years?|yrs?|y)?$/i.exec(
+        str
+      );
+      if (!match) {
+        return;
+      }
+      var n = parseFloat(match[1]);
+      var type = (match[2] || "ms").toLowerCase();
+      switch (type) {
+        case "years":
+        case "year":
+        case "yrs":
+        case "yr":
+        case "y":
+          return n * y;
+        case "weeks":
+        case "week":
+        case "w":
+          return n * w;
+        case "days":
+        case "day":
+        case "d":
+          return n * d;
+        case "hours":
+        case "hour":
+        case "hrs":
+        case "hr":
+        case "h":
+          return n * h;
+        case "minutes":
+        case "minute":
+        case "mins":
+        case "min":
+        case "m":
+          return n * m;
+        case "seconds":
+        case "second":
+        case "secs":
+        case "sec":
+        case "s":
+          return n * s;
+        case "milliseconds":
+        case "millisecond":
+        case "msecs":
+        case "msec":
+        case "ms":
+          return n;
+        default:
+          return void 0;
+      }
+    }
+    function fmtShort(ms2) {
+      var msAbs = Math.abs(ms2);
+      if (msAbs >= d) {
+        return Math.round(ms2 / d) + "d";
+      }
+      if (msAbs >= h) {
+        return Math.round(ms2 / h) + "h";
+      }
+      if (msAbs >= m) {
+        return Math.round(ms2 / m) + "m";
+      }
+      if (msAbs >= s) {
+        return Math.round(ms2 / s) + "s";
+      }
+      return ms2 + "ms";
+    }
+    function fmtLong(ms2) {
+      var msAbs = Math.abs(ms2);
+      if (msAbs >= d) {
+        return plural(ms2, msAbs, d, "day");
+      }
+      if (msAbs >= h) {
+        return plural(ms2, msAbs, h, "hour");
+      }
+      if (msAbs >= m) {
+        return plural(ms2, msAbs, m, "minute");
+      }
+      if (msAbs >= s) {
+        return plural(ms2, msAbs, s, "second");
+      }
+      return ms2 + " ms";
+    }
+    function plural(ms2, msAbs, n, name) {
+      var isPlural = msAbs >= n * 1.5;
+      return Math.round(ms2 / n) + " " + name + (isPlural ? "s" : "");
+    }
+  }
+});
+var import_ms = (0, import_chunk_JSBRDJBE.__toESM)(require_ms(), 1);
+var whole = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/;
+var part = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;
+function parseDuration(text, option, range) {
+  const upTo = range.max >= Number.MAX_SAFE_INTEGER ? "on" : `to ${formatDuration(range.max)}`;
+  const allowed = `allowed: ${formatDuration(range.min)} ${upTo}, written like 90s, 10m, 1h30m or 250ms`;
+  if (!whole.test(text)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot read ${option}: ${JSON.stringify(text)} is no duration; ${allowed}`);
+  let total = 0;
+  for (const [piece] of text.matchAll(part)) total += (0, import_ms.default)(piece);
+  total = Math.round(total);
+  if (total < range.min || total > range.max) {
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take ${option} ${text}: it is out of range; ${allowed}`);
+  }
+  return total;
+}
+function formatDuration(value) {
+  if (value < 1e3) return `${Math.round(value)}ms`;
+  if (value < 6e4) return `${trim(value / 1e3)}s`;
+  const units = [
+    ["d", 864e5],
+    ["h", 36e5],
+    ["m", 6e4],
+    ["s", 1e3]
+  ];
+  let rest = Math.round(value / 1e3) * 1e3;
+  let text = "";
+  for (const [unit, size] of units) {
+    if (unit === "d" && rest < 2 * size) continue;
+    const count = Math.floor(rest / size);
+    rest -= count * size;
+    if (count > 0) text += `${count}${unit}`;
+  }
+  return text;
+}
+function trim(value) {
+  return String(Math.floor(value * 10) / 10);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  formatDuration,
+  parseDuration
+});
+
+//# part chunk-PYTSL6ID.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  healthOf: () => healthOf,
+  observation: () => observation
+});
+module.exports = __toCommonJS(stdin_exports);
+var import_chunk_DOCCMFHJ = load("./chunk-DOCCMFHJ.js");
+var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
+var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
+var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
+var recentEvents = 5;
+var eventsAtMost = 50;
+function observation(view, options) {
+  const { state, spec, paths } = view;
+  const condition = (0, import_chunk_CJGRKUVH.conditionOf)(view);
+  const after = options.afterSeq ?? Math.max(0, state.seq - recentEvents);
+  const journal = (0, import_chunk_DOCCMFHJ.readEvents)(paths, after, eventsAtMost);
+  const document = {
+    id: view.id,
+    kind: spec?.kind ?? null,
+    verb: spec?.verb ?? null,
+    owner: spec?.owner ?? null,
+    label: spec?.label === null || spec?.label === void 0 ? null : (0, import_chunk_KLA44IL4.excerpt)((0, import_chunk_KLA44IL4.plainText)(spec.label), 120),
+    state: state.state,
+    ...healthOf(view, condition),
+    supervision: condition,
+    rev: state.rev,
+    created_at: state.created_at,
+    started_at: state.started_at,
+    ended_at: state.ended_at,
+    duration_ms: state.duration_ms,
+    age_ms: Math.max(0, (0, import_chunk_HDZ43QIN.nowMs)() - Date.parse(state.created_at)),
+    deadline_ms: spec?.deadline_ms ?? null,
+    exit_code: state.exit_code,
+    signal: state.signal,
+    error: state.error === null ? null : { ...state.error, message: (0, import_chunk_KLA44IL4.excerpt)((0, import_chunk_KLA44IL4.plainText)(state.error.message), 400) },
+    warnings: state.warnings.slice(0, 5).map((one) => ({ code: one.code, message: (0, import_chunk_KLA44IL4.excerpt)((0, import_chunk_KLA44IL4.plainText)(one.message), 200) })),
+    conversation: state.conversation,
+    files: {
+      result: paths.result,
+      output: paths.output,
+      error: paths.error,
+      events: paths.events,
+      worker_log: paths.workerLog
+    },
+    next: nextFor(view, condition, options.root)
+  };
+  if (!(0, import_chunk_CJGRKUVH.isEnded)(state)) document.progress = progressOf(view);
+  return bound(document, journal.events, journal.more, after);
+}
+function healthOf(view, condition) {
+  const attention = (reason) => ({
+    health: "attention",
+    attention_kind: "monitor_attention",
+    reason
+  });
+  switch (condition) {
+    case "orphaned":
+    case "unclaimed":
+      return attention(
+        "the worker is gone; the command runs on under its shim, and the next wait attaches a new worker"
+      );
+    case "over":
+    case "lost":
+    case "host_restarted":
+    case "never_started":
+      return attention("it is over, and its end could not be stored from here");
+    case "supervised":
+    case "unseen":
+      if (view.leaseAgeMs !== null && view.leaseAgeMs > import_chunk_CRABIWOM.leaseStaleMs)
+        return attention(`no sign of life of the worker for ${Math.round(view.leaseAgeMs / 1e3)} s`);
+      break;
+    default:
+  }
+  return { health: view.state.health, attention_kind: view.state.attention_kind };
+}
+function nextFor(view, condition, root) {
+  if (condition === "damaged") return { doctor: import_chunk_KKONYWO7.nextCommands.doctor(view.id, root.option) };
+  if (!(0, import_chunk_CJGRKUVH.isEnded)(view.state))
+    return { wait: import_chunk_KKONYWO7.nextCommands.wait(view.id, root.option), cancel: import_chunk_KKONYWO7.nextCommands.cancel(view.id, root.option) };
+  const next = { result: import_chunk_KKONYWO7.nextCommands.result(view.id, root.option) };
+  if (view.state.state === "done") return next;
+  if (view.state.conversation) next.continue = import_chunk_KKONYWO7.nextCommands.continue(view.id, root.option);
+  next.restart = import_chunk_KKONYWO7.nextCommands.restart(view.id, root.option);
+  return next;
+}
+function progressOf(view) {
+  const { paths, spec } = view;
+  const [output, error] = [(0, import_chunk_OMHQQKXJ.factsOf)(paths.output), (0, import_chunk_OMHQQKXJ.factsOf)(paths.error)];
+  const newest = Math.max(
+    output && output.size > 0 ? output.modifiedMs : 0,
+    error && error.size > 0 ? error.modifiedMs : 0
+  );
+  const facts = {
+    stdout_bytes: output?.size ?? 0,
+    stderr_bytes: error?.size ?? 0,
+    last_output_at: newest > 0 ? (0, import_chunk_HDZ43QIN.isoOf)(newest) : null,
+    last_output_age_ms: newest > 0 ? Math.max(0, (0, import_chunk_HDZ43QIN.nowMs)() - newest) : null
+  };
+  if (spec?.staff) {
+    const snapshot = (0, import_chunk_KE7PRMAS.readJson)(paths.snapshot);
+    return snapshot.kind === "ok" ? { ...facts, ...snapshot.value } : { ...facts, tools: [], text: "", text_truncated: false };
+  }
+  const bytes = (0, import_chunk_KE7PRMAS.readRange)(paths.output, -import_chunk_CRABIWOM.tailBytes, import_chunk_CRABIWOM.tailBytes)?.bytes ?? Buffer.alloc(0);
+  const latest = (0, import_chunk_KLA44IL4.tail)((0, import_chunk_KLA44IL4.plainText)(bytes.toString("utf8")), import_chunk_CRABIWOM.textTailBytes);
+  return { ...facts, text: latest.text, text_truncated: latest.truncated || (output?.size ?? 0) > import_chunk_CRABIWOM.tailBytes };
+}
+function bound(document, events, isMore, after) {
+  let kept = events;
+  const make = () => ({
+    ...document,
+    events: kept,
+    next_seq: kept.at(-1)?.seq ?? after,
+    more: isMore || kept.length < events.length
+  });
+  const size = () => Buffer.byteLength(JSON.stringify(make())) + 1;
+  while (size() > import_chunk_CRABIWOM.observeBytes && kept.length > 1) kept = kept.slice(0, -1);
+  if (size() > import_chunk_CRABIWOM.observeBytes && kept[0]) {
+    const { seq, at, job, owner, type } = kept[0];
+    kept = [{ seq, at, job, owner, type, truncated: true }];
+  }
+  const progress = document.progress;
+  for (let limit = import_chunk_CRABIWOM.textTailBytes; progress && size() > import_chunk_CRABIWOM.observeBytes && limit > 64; limit = Math.floor(limit / 2)) {
+    document.progress = { ...progress, text: (0, import_chunk_KLA44IL4.tail)(progress.text ?? "", limit).text, text_truncated: true };
+  }
+  if (progress && size() > import_chunk_CRABIWOM.observeBytes) document.progress = { tools_truncated: true, text_truncated: true };
+  if (size() > import_chunk_CRABIWOM.observeBytes) delete document.files;
+  return make();
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  healthOf,
+  observation
+});
+
+//# part chunk-QB2QBM5C.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  endedDocument: () => endedDocument,
+  tellEnded: () => tellEnded,
+  waitAndTell: () => waitAndTell
+});
+module.exports = __toCommonJS(stdin_exports);
+var import_chunk_7CO4PNOF = load("./chunk-7CO4PNOF.js");
+var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
+var import_chunk_PYTSL6ID = load("./chunk-PYTSL6ID.js");
+var import_chunk_EYQM3BTK = load("./chunk-EYQM3BTK.js");
+var import_chunk_IJI6QNPT = load("./chunk-IJI6QNPT.js");
+var import_chunk_POWELVIK = load("./chunk-POWELVIK.js");
+var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
+var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
+async function waitAndTell(context, root, ids, options) {
+  const views = await (0, import_chunk_7CO4PNOF.withRegistration)(
+    root.folder,
+    ids,
+    options.timeoutMs,
+    () => (0, import_chunk_EYQM3BTK.waitForJobs)(root.folder, ids, {
+      ...options,
+      // A person who looks at the terminal gets one line that is renewed; everybody else silence, or the lines asked for.
+      heartbeatMs: options.heartbeatMs ?? (context.live ? 1e3 : null),
+      onHeartbeat: (seen) => {
+        if (options.heartbeatMs === null) context.live?.(liveLine(seen).slice(0, Math.max(20, context.width - 1)));
+        else for (const view of seen) context.tell(heartbeat(view));
+      }
+    })
+  );
+  if (options.heartbeatMs === null) context.live?.("");
+  return tellWaited(context, root, views, options);
+}
+function tellWaited(context, root, views, options) {
+  const ended = views.filter((view) => (0, import_chunk_CJGRKUVH.isEnded)(view.state));
+  const isOver = options.mode === "any" ? ended.length > 0 : ended.length === views.length;
+  const shown = !isOver ? views : options.mode === "any" ? firstOf(ended) : views;
+  const code = isOver ? (0, import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map((view) => view.state.state)) : import_chunk_6PFAPK5K.exitCodes.pending;
+  for (const view of shown) if ((0, import_chunk_CJGRKUVH.isEnded)(view.state)) (0, import_chunk_7CO4PNOF.noteCollected)(view, "wait");
+  if (options.isJson) {
+    const documents = shown.map(
+      (view) => (0, import_chunk_CJGRKUVH.isEnded)(view.state) ? endedDocument(view) : (0, import_chunk_PYTSL6ID.observation)(view, { afterSeq: null, root })
+    );
+    return { code, json: views.length === 1 ? documents[0] : { jobs: documents, pending: pendingOf(views) } };
+  }
+  const replies = shown.map((view) => (0, import_chunk_CJGRKUVH.isEnded)(view.state) ? tellEnded(context, view) : tellPending(root, view));
+  return {
+    code,
+    out: Buffer.concat(replies.map((reply) => Buffer.from(reply.out ?? ""))),
+    notes: replies.flatMap((reply) => reply.notes ?? [])
+  };
+}
+function firstOf(views) {
+  return [...views].sort((a, b) => Date.parse(a.state.ended_at ?? "") - Date.parse(b.state.ended_at ?? "")).slice(0, 1);
+}
+function pendingOf(views) {
+  return views.filter((view) => !(0, import_chunk_CJGRKUVH.isEnded)(view.state)).map((view) => view.id);
+}
+function tellEnded(context, view) {
+  const deliverable = (0, import_chunk_KE7PRMAS.readRange)(view.paths.result, 0, 64 * 1024 * 1024)?.bytes;
+  if (view.damage !== null) return tellDamaged(view);
+  const notes = [header(view), ...omittedNotes(view.state)];
+  for (const warning of view.state.warnings) notes.push(`warning: ${(0, import_chunk_KLA44IL4.plainText)(warning.message)}`);
+  if (!deliverable) notes.push(`warning: no result is stored; see ${view.paths.folder}`);
+  const bytes = deliverable ?? Buffer.alloc(0);
+  return {
+    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
+    out: context.isTerminal ? (0, import_chunk_KLA44IL4.plainText)(bytes.toString("utf8")) : bytes,
+    notes
+  };
+}
+function tellDamaged(view) {
+  const text = `# ${view.id}: state_damaged
+
+${view.state.error?.message}
+
+Nothing was deleted. What is there: ${view.paths.folder}
+`;
+  return {
+    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
+    out: text,
+    notes: [`see: ${import_chunk_KKONYWO7.nextCommands.doctor(view.id, view.spec?.state_option ?? [])}`]
+  };
+}
+function header(view) {
+  const { state, paths, spec } = view;
+  const parts = [`${view.id}: ${state.state}`];
+  if (state.error) parts.push(`${state.error.code}: ${(0, import_chunk_KLA44IL4.plainText)(state.error.message)}`);
+  if (state.exit_code !== null) parts.push(`exit code ${state.exit_code}`);
+  if (state.duration_ms !== null) parts.push((0, import_chunk_POWELVIK.formatDuration)(state.duration_ms));
+  const where = [`result: ${paths.result}`];
+  if (spec?.kind === "run") where.push(`whole output: ${paths.output}`);
+  return `${parts.join(", ")}
+${where.join("\n")}`;
+}
+function omittedNotes(state) {
+  return Object.entries(state.output ?? {}).filter(([, note]) => note.omitted > 0).map(
+    ([name, note]) => `${name}: ${note.exact ? "" : "about "}${note.omitted} of ${note.bytes} bytes (${(0, import_chunk_TFEMYLSK.formatSize)(note.omitted)}) are left out in the middle`
+  );
+}
+function tellPending(root, view) {
+  const picture = JSON.stringify((0, import_chunk_PYTSL6ID.observation)(view, { afterSeq: null, root }), null, 1);
+  const next = import_chunk_KKONYWO7.nextCommands.wait(view.id, root.option);
+  return {
+    code: import_chunk_6PFAPK5K.exitCodes.pending,
+    out: `${picture}
+${next}
+`,
+    notes: [`${view.id}: ${view.state.state}, not ended yet; wait again with the last line`]
+  };
+}
+function endedDocument(view) {
+  const stored = (0, import_chunk_KE7PRMAS.readText)(view.paths.resultRecord);
+  try {
+    if (stored !== void 0) return { ...JSON.parse(stored), state: view.state.state };
+  } catch {
+  }
+  return view.spec ? (0, import_chunk_IJI6QNPT.terminalRecord)(view.spec, view.paths, view.state) : view.state;
+}
+function liveLine(views) {
+  return views.map(heartbeat).join(" | ");
+}
+function heartbeat(view) {
+  const age = view.state.started_at ? (0, import_chunk_POWELVIK.formatDuration)(Math.max(0, (0, import_chunk_HDZ43QIN.nowMs)() - Date.parse(view.state.started_at))) : "not started";
+  return `${view.id}: ${view.state.state}, ${age}`;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  endedDocument,
+  tellEnded,
+  waitAndTell
+});
+
+//# part chunk-QEAH37VJ.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  findJob: () => findJob,
+  jobsFolder: () => jobsFolder,
+  listActive: () => listActive,
+  listJobs: () => listJobs,
+  requireWholeId: () => requireWholeId
+});
+module.exports = __toCommonJS(stdin_exports);
+var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
+var import_chunk_LONYRB77 = load("./chunk-LONYRB77.js");
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = __toESM(require("node:path"));
+function listJobs(root) {
+  return (0, import_chunk_OMHQQKXJ.listNames)((0, import_chunk_HDZ43QIN.rootPaths)(root).jobs).filter(import_chunk_LONYRB77.isId).sort(import_chunk_LONYRB77.compareIds).reverse();
+}
+function listActive(root) {
+  return (0, import_chunk_OMHQQKXJ.listNames)((0, import_chunk_HDZ43QIN.rootPaths)(root).active).filter(import_chunk_LONYRB77.isId).sort(import_chunk_LONYRB77.compareIds);
+}
+function findJob(root, text) {
+  const list = `list them with: ${(0, import_chunk_IEU6ZQWY.quoteWords)([...(0, import_chunk_HDZ43QIN.selfWords)(), "status", ...root.option])}`;
+  const where = `in the state folder ${root.folder}`;
+  if (!(0, import_chunk_LONYRB77.isIdPrefix)(text)) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "unknown_job",
+      `cannot take ${JSON.stringify(text)} as a job id: ids look like run-mik3x9ab-4f7q2z`,
+      list
+    );
+  }
+  const all = (0, import_chunk_OMHQQKXJ.listNames)((0, import_chunk_HDZ43QIN.rootPaths)(root.folder).jobs).filter(import_chunk_LONYRB77.isId);
+  if (all.includes(text)) return text;
+  const matches = all.filter((id) => id.startsWith(text));
+  if (matches.length === 1) return matches[0];
+  if (matches.length === 0) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "unknown_job",
+      `cannot find job ${text}: there is no such job ${where}`,
+      `${list}, or name another folder with --state-dir DIR`
+    );
+  }
+  const shown = matches.sort(import_chunk_LONYRB77.compareIds).slice(-5).join(", ");
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "ambiguous_id",
+    `cannot tell which job ${text} is: ${matches.length} jobs begin so, the newest are ${shown}`,
+    "give more of the id"
+  );
+}
+function requireWholeId(root, text) {
+  const id = findJob(root, text);
+  if (id === text) return id;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "ambiguous_id",
+    `cannot take the short id ${text}: this command needs the whole id`,
+    `the one job that begins so is ${id}`
+  );
+}
+function jobsFolder(root) {
+  return import_node_path.default.join(root, "jobs");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  findJob,
+  jobsFolder,
+  listActive,
+  listJobs,
+  requireWholeId
+});
+
+//# part chunk-RP4FG5KM.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  conversationOf: () => conversationOf,
+  lineageOf: () => lineageOf,
+  requireGenuine: () => requireGenuine,
+  requireSpec: () => requireSpec
+});
+module.exports = __toCommonJS(stdin_exports);
+var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
+var import_chunk_OHMGEWLM = load("./chunk-OHMGEWLM.js");
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+function requireSpec(root, id) {
+  const read = (0, import_chunk_CJGRKUVH.readSpec)((0, import_chunk_HDZ43QIN.jobPaths)(root.folder, id));
+  if (read.kind === "ok") return read.value;
+  const reason = read.kind === "damaged" ? read.reason : "its spec.json is missing";
+  throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot use job ${id}: ${reason}`);
+}
+async function requireGenuine(spec) {
+  if (await (0, import_chunk_OHMGEWLM.isGenuine)(spec, (0, import_chunk_OHMGEWLM.readKey)())) return;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot start anything from job ${spec.id}: its spec.json was changed or comes from another user or machine`,
+    "launch it again in your own words"
+  );
+}
+function conversationOf(root, spec) {
+  const state = (0, import_chunk_CJGRKUVH.readState)((0, import_chunk_HDZ43QIN.jobPaths)(root, spec.id));
+  return (state.kind === "ok" ? state.value.conversation?.id : void 0) ?? null;
+}
+function lineageOf(parent, relation) {
+  return { relation, parent: parent.id, root: parent.lineage?.root ?? parent.id };
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  conversationOf,
+  lineageOf,
+  requireGenuine,
+  requireSpec
+});
+
+//# part chunk-TFEMYLSK.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  formatSize: () => formatSize,
+  parseSize: () => parseSize
+});
+module.exports = __toCommonJS(stdin_exports);
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var units = { "": 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3 };
+function parseSize(text, option, range) {
+  const match = /^(\d+)([KMG]?)(?:i?B)?$/.exec(text);
+  const value = match ? Number(match[1]) * (units[match[2] ?? ""] ?? 1) : Number.NaN;
+  if (!Number.isSafeInteger(value) || value < range.min || value > range.max) {
+    throw (0, import_chunk_NVPF5LEY.usageError)(
+      `cannot take ${option} ${JSON.stringify(text)}: allowed are ${formatSize(range.min)} to ${formatSize(range.max)}, written like 64M`
+    );
+  }
+  return value;
+}
+function formatSize(bytes) {
+  if (bytes < 1024) return `${bytes} B`;
+  if (bytes < 1024 ** 2) return `${(bytes / 1024).toFixed(1)} KiB`;
+  if (bytes < 1024 ** 3) return `${(bytes / 1024 ** 2).toFixed(1)} MiB`;
+  return `${(bytes / 1024 ** 3).toFixed(1)} GiB`;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  formatSize,
+  parseSize
 });
 
 //# part chunk-V5USAFII.js
@@ -6050,260 +6118,222 @@ function isFifo(file) {
   watchFifo
 });
 
-//# part chunk-X3ED64AP.js
+//# part chunk-XUTLU6SP.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  endedDocument: () => endedDocument,
-  tellEnded: () => tellEnded,
-  waitAndTell: () => waitAndTell
+  bootId: () => bootId,
+  identityOf: () => identityOf,
+  installBootId: () => installBootId,
+  installPs: () => installPs,
+  isDeadState: () => isDeadState,
+  isIdentity: () => isIdentity,
+  livenessOf: () => livenessOf,
+  ownIdentity: () => ownIdentity,
+  parseStat: () => parseStat,
+  pidNamespace: () => pidNamespace,
+  readProcess: () => readProcess,
+  readProcessVariable: () => readProcessVariable,
+  readProcesses: () => readProcesses,
+  sameIdentity: () => sameIdentity,
+  signalIdentity: () => signalIdentity,
+  takeBaseline: () => takeBaseline
 });
 module.exports = __toCommonJS(stdin_exports);
-var import_chunk_2AKXPIR6 = load("./chunk-2AKXPIR6.js");
-var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_ECQ23PNI = load("./chunk-ECQ23PNI.js");
-var import_chunk_6O5EFQ4Z = load("./chunk-6O5EFQ4Z.js");
-var import_chunk_C5KUPUSJ = load("./chunk-C5KUPUSJ.js");
-var import_chunk_POWELVIK = load("./chunk-POWELVIK.js");
-var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_JTMIMYBV = load("./chunk-JTMIMYBV.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
-async function waitAndTell(context, root, ids, options) {
-  const views = await (0, import_chunk_2AKXPIR6.withRegistration)(
-    root.folder,
-    ids,
-    options.timeoutMs,
-    () => (0, import_chunk_6O5EFQ4Z.waitForJobs)(root.folder, ids, {
-      ...options,
-      // A person who looks at the terminal gets one line that is renewed; everybody else silence, or the lines asked for.
-      heartbeatMs: options.heartbeatMs ?? (context.live ? 1e3 : null),
-      onHeartbeat: (seen) => {
-        if (options.heartbeatMs === null) context.live?.(liveLine(seen).slice(0, Math.max(20, context.width - 1)));
-        else for (const view of seen) context.tell(heartbeat(view));
-      }
-    })
-  );
-  if (options.heartbeatMs === null) context.live?.("");
-  return tellWaited(context, root, views, options);
-}
-function tellWaited(context, root, views, options) {
-  const ended = views.filter((view) => (0, import_chunk_JTMIMYBV.isEnded)(view.state));
-  const isOver = options.mode === "any" ? ended.length > 0 : ended.length === views.length;
-  const shown = !isOver ? views : options.mode === "any" ? firstOf(ended) : views;
-  const code = isOver ? (0, import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map((view) => view.state.state)) : import_chunk_6PFAPK5K.exitCodes.pending;
-  for (const view of shown) if ((0, import_chunk_JTMIMYBV.isEnded)(view.state)) (0, import_chunk_2AKXPIR6.noteCollected)(view, "wait");
-  if (options.isJson) {
-    const documents = shown.map(
-      (view) => (0, import_chunk_JTMIMYBV.isEnded)(view.state) ? endedDocument(view) : (0, import_chunk_ECQ23PNI.observation)(view, { afterSeq: null, root })
-    );
-    return { code, json: views.length === 1 ? documents[0] : { jobs: documents, pending: pendingOf(views) } };
-  }
-  const replies = shown.map((view) => (0, import_chunk_JTMIMYBV.isEnded)(view.state) ? tellEnded(context, view) : tellPending(root, view));
-  return {
-    code,
-    out: Buffer.concat(replies.map((reply) => Buffer.from(reply.out ?? ""))),
-    notes: replies.flatMap((reply) => reply.notes ?? [])
-  };
-}
-function firstOf(views) {
-  return [...views].sort((a, b) => Date.parse(a.state.ended_at ?? "") - Date.parse(b.state.ended_at ?? "")).slice(0, 1);
-}
-function pendingOf(views) {
-  return views.filter((view) => !(0, import_chunk_JTMIMYBV.isEnded)(view.state)).map((view) => view.id);
-}
-function tellEnded(context, view) {
-  const deliverable = (0, import_chunk_DUQLCV7D.readRange)(view.paths.result, 0, 64 * 1024 * 1024)?.bytes;
-  if (view.damage !== null) return tellDamaged(view);
-  const notes = [header(view), ...omittedNotes(view.state)];
-  for (const warning of view.state.warnings) notes.push(`warning: ${(0, import_chunk_KLA44IL4.plainText)(warning.message)}`);
-  if (!deliverable) notes.push(`warning: no result is stored; see ${view.paths.folder}`);
-  const bytes = deliverable ?? Buffer.alloc(0);
-  return {
-    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-    out: context.isTerminal ? (0, import_chunk_KLA44IL4.plainText)(bytes.toString("utf8")) : bytes,
-    notes
-  };
-}
-function tellDamaged(view) {
-  const text = `# ${view.id}: state_damaged
-
-${view.state.error?.message}
-
-Nothing was deleted. What is there: ${view.paths.folder}
-`;
-  return {
-    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-    out: text,
-    notes: [`see: ${import_chunk_KKONYWO7.nextCommands.doctor(view.id, view.spec?.state_option ?? [])}`]
-  };
-}
-function header(view) {
-  const { state, paths, spec } = view;
-  const parts = [`${view.id}: ${state.state}`];
-  if (state.error) parts.push(`${state.error.code}: ${(0, import_chunk_KLA44IL4.plainText)(state.error.message)}`);
-  if (state.exit_code !== null) parts.push(`exit code ${state.exit_code}`);
-  if (state.duration_ms !== null) parts.push((0, import_chunk_POWELVIK.formatDuration)(state.duration_ms));
-  const where = [`result: ${paths.result}`];
-  if (spec?.kind === "run") where.push(`whole output: ${paths.output}`);
-  return `${parts.join(", ")}
-${where.join("\n")}`;
-}
-function omittedNotes(state) {
-  return Object.entries(state.output ?? {}).filter(([, note]) => note.omitted > 0).map(
-    ([name, note]) => `${name}: ${note.exact ? "" : "about "}${note.omitted} of ${note.bytes} bytes (${(0, import_chunk_TFEMYLSK.formatSize)(note.omitted)}) are left out in the middle`
-  );
-}
-function tellPending(root, view) {
-  const picture = JSON.stringify((0, import_chunk_ECQ23PNI.observation)(view, { afterSeq: null, root }), null, 1);
-  const next = import_chunk_KKONYWO7.nextCommands.wait(view.id, root.option);
-  return {
-    code: import_chunk_6PFAPK5K.exitCodes.pending,
-    out: `${picture}
-${next}
-`,
-    notes: [`${view.id}: ${view.state.state}, not ended yet; wait again with the last line`]
-  };
-}
-function endedDocument(view) {
-  const stored = (0, import_chunk_DUQLCV7D.readText)(view.paths.resultRecord);
-  try {
-    if (stored !== void 0) return { ...JSON.parse(stored), state: view.state.state };
-  } catch {
-  }
-  return view.spec ? (0, import_chunk_C5KUPUSJ.terminalRecord)(view.spec, view.paths, view.state) : view.state;
-}
-function liveLine(views) {
-  return views.map(heartbeat).join(" | ");
-}
-function heartbeat(view) {
-  const age = view.state.started_at ? (0, import_chunk_POWELVIK.formatDuration)(Math.max(0, (0, import_chunk_HDZ43QIN.nowMs)() - Date.parse(view.state.started_at))) : "not started";
-  return `${view.id}: ${view.state.state}, ${age}`;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  endedDocument,
-  tellEnded,
-  waitAndTell
-});
-
-//# part chunk-XVXFMIUV.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  withLock: () => withLock
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_node_fs = require("node:fs");
-var import_node_path = __toESM(require("node:path"));
-async function withLock(folder, fn, waitMs = import_chunk_CRABIWOM.lockWaitMs) {
-  const release = await take(folder, waitMs);
+var import_node_fs2 = require("node:fs");
+var import_node_fs3 = require("node:fs");
+function takeBaseline() {
+  const counters = readCounters();
+  return counters && { ...counters, pids: new Set(listPids()) };
+}
+function pidsSince(baseline) {
+  const all = listPids();
+  return baseline && !hasWrapped(baseline) ? all.filter((pid) => !baseline.pids.has(pid)) : all;
+}
+function listPids() {
+  return (0, import_chunk_OMHQQKXJ.listNames)("/proc").map(Number).filter((pid) => Number.isSafeInteger(pid));
+}
+function hasWrapped(baseline) {
+  const now = readCounters();
+  if (!now) return true;
+  const highest = Number(readOrEmpty("/proc/sys/kernel/pid_max"));
+  return now.lastPid < baseline.lastPid || !(now.forks - baseline.forks < highest / 2);
+}
+function readCounters() {
+  const lastPid = Number(readOrEmpty("/proc/loadavg").trim().split(" ")[4]);
+  const forks = Number(/^processes (\d+)$/m.exec(readOrEmpty("/proc/stat"))?.[1]);
+  return Number.isSafeInteger(lastPid) && Number.isSafeInteger(forks) ? { lastPid, forks } : null;
+}
+function readOrEmpty(file) {
   try {
-    return await fn();
-  } finally {
-    release();
+    return (0, import_node_fs2.readFileSync)(file, "latin1");
+  } catch {
+    return "";
   }
 }
-async function take(folder, waitMs) {
-  (0, import_chunk_DUQLCV7D.createFolder)(folder);
-  const own = (0, import_chunk_F57YPL34.ownIdentity)();
-  const ticket = import_node_path.default.join(
-    folder,
-    `.${own.pid}-${own.start_token.replace(/\W/g, "")}-${Math.random().toString(36).slice(2)}`
-  );
-  (0, import_chunk_DUQLCV7D.writeFile)(ticket, JSON.stringify(own), { sync: false });
-  const until = (0, import_chunk_HDZ43QIN.monotonicMs)() + waitMs;
-  try {
-    for (let pause = 2; ; pause = Math.min(pause * 2, 50)) {
-      const number = tryTake(folder, ticket);
-      if (number !== void 0) {
-        const held = import_node_path.default.join(folder, String(number));
-        return () => (0, import_node_fs.renameSync)(held, `${held}.free`);
-      }
-      if ((0, import_chunk_HDZ43QIN.monotonicMs)() >= until)
-        throw new import_chunk_NVPF5LEY.FaultError("busy", `cannot take the lock ${folder}: it is held by ${holderText(folder)}`);
-      await (0, import_chunk_HDZ43QIN.sleep)(pause);
-    }
-  } finally {
-    (0, import_chunk_DUQLCV7D.removeFile)(ticket);
-  }
+var isLinux = process.platform === "linux";
+var readPs = () => [];
+function installPs(read) {
+  readPs = read;
 }
-function tryTake(folder, ticket) {
-  const top = highest(folder);
-  if (top.number > 0 && !top.free && !isAbandoned(import_node_path.default.join(folder, String(top.number)))) return void 0;
-  const number = top.number + 1;
-  const file = import_node_path.default.join(folder, String(number));
+function readProcess(pid) {
+  if (!Number.isSafeInteger(pid) || pid <= 1) return void 0;
+  return isLinux ? readProc(pid) : readPs(["-p", String(pid)])[0];
+}
+function readProcesses(baseline = null) {
+  if (!isLinux) return readPs(["-ax"]);
+  return pidsSince(baseline).flatMap((pid) => readProc(pid) ?? []);
+}
+function readProcessVariable(pid, name) {
+  const text = isLinux ? readWhole(`/proc/${pid}/environ`) : void 0;
+  if (text === void 0) return void 0;
+  const at = text.startsWith(`${name}=`) ? 0 : text.indexOf(`\0${name}=`) + 1;
+  if (at === 0 && !text.startsWith(`${name}=`)) return void 0;
+  const from = at + name.length + 1;
+  const end = text.indexOf("\0", from);
+  return text.slice(from, end < 0 ? void 0 : end);
+}
+function parseStat(text) {
+  const open = text.indexOf("(");
+  const close = text.lastIndexOf(")");
+  const rest = text.slice(close + 2).split(" ");
+  const pid = Number.parseInt(text.slice(0, open), 10);
+  if (open < 0 || close < open || rest.length < 20 || !Number.isSafeInteger(pid)) return void 0;
+  return {
+    pid,
+    state: rest[0] ?? "",
+    parent: Number(rest[1]),
+    group: Number(rest[2]),
+    session: Number(rest[3]),
+    cpu: Number(rest[11]) + Number(rest[12]),
+    start: rest[19] ?? "",
+    name: text.slice(open + 1, close)
+  };
+}
+function readProc(pid) {
+  const text = readWhole(`/proc/${pid}/stat`);
+  return text === void 0 ? void 0 : parseStat(text);
+}
+function readWhole(file) {
   try {
-    (0, import_node_fs.linkSync)(ticket, file);
-  } catch (error) {
-    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST") return void 0;
-    throw error;
-  }
-  if (highest(folder).number !== number) {
-    (0, import_chunk_DUQLCV7D.removeFile)(file);
+    return (0, import_node_fs.readFileSync)(file, "latin1");
+  } catch {
     return void 0;
   }
-  for (const name of (0, import_chunk_OMHQQKXJ.listNames)(folder))
-    if (numberOf(name) > 0 && numberOf(name) < number) (0, import_chunk_DUQLCV7D.removeFile)(import_node_path.default.join(folder, name));
-  return number;
 }
-function highest(folder) {
-  const names = (0, import_chunk_OMHQQKXJ.listNames)(folder);
-  const number = Math.max(0, ...names.map(numberOf));
-  return { number, free: number > 0 && names.includes(`${number}.free`) };
+var boot;
+var namespace;
+function installBootId(id) {
+  boot = id;
 }
-function numberOf(name) {
-  const match = /^(\d+)(?:\.free)?$/.exec(name);
-  return match ? Number(match[1]) : 0;
+function bootId() {
+  boot ??= readBootId();
+  return boot;
 }
-function isAbandoned(file) {
-  const read = (0, import_chunk_DUQLCV7D.readJson)(file);
-  if (read.kind === "missing") return false;
-  const liveness = read.kind === "ok" && (0, import_chunk_F57YPL34.isIdentity)(read.value) ? (0, import_chunk_F57YPL34.livenessOf)(read.value) : "unknown";
-  if (liveness !== "unknown") return liveness === "dead";
-  const facts = (0, import_chunk_OMHQQKXJ.factsOf)(file);
-  return facts !== void 0 && (0, import_chunk_HDZ43QIN.nowMs)() - facts.modifiedMs > 3 * import_chunk_CRABIWOM.leaseStaleMs;
+function pidNamespace() {
+  namespace ??= process.platform === "linux" ? link("/proc/self/ns/pid") : process.platform;
+  return namespace;
 }
-function holderText(folder) {
-  const read = (0, import_chunk_DUQLCV7D.readJson)(import_node_path.default.join(folder, String(highest(folder).number)));
-  return read.kind === "ok" ? `process ${String(read.value.pid)}` : "another process";
+function identityOf(pid) {
+  const row = readProcess(pid);
+  if (!row) return void 0;
+  return { pid, start_token: row.start, boot_id: bootId(), pid_ns: pidNamespace() };
+}
+function ownIdentity() {
+  return identityOf(process.pid) ?? { pid: process.pid, start_token: "", boot_id: bootId(), pid_ns: pidNamespace() };
+}
+function livenessOf(identity) {
+  if (!isIdentity(identity)) return "dead";
+  if (identity.boot_id !== bootId()) return "dead";
+  if (identity.pid_ns !== pidNamespace()) return "unknown";
+  const row = readProcess(identity.pid);
+  if (row) return row.start === identity.start_token && !isDeadState(row.state) ? "alive" : "dead";
+  return isHidden(identity.pid) ? "alive" : "dead";
+}
+function isDeadState(state) {
+  return state.startsWith("Z") || state.startsWith("X");
+}
+function sameIdentity(a, b) {
+  return a.pid === b.pid && a.start_token === b.start_token && a.boot_id === b.boot_id && a.pid_ns === b.pid_ns;
+}
+function isIdentity(value) {
+  if (typeof value !== "object" || value === null) return false;
+  const { pid, start_token, boot_id, pid_ns } = value;
+  return Number.isSafeInteger(pid) && pid > 1 && typeof start_token === "string" && start_token !== "" && typeof boot_id === "string" && typeof pid_ns === "string";
+}
+function signalIdentity(identity, signal) {
+  if (livenessOf(identity) !== "alive") return false;
+  try {
+    process.kill(identity.pid, signal);
+    return true;
+  } catch {
+    return false;
+  }
+}
+function isHidden(pid) {
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return (0, import_chunk_NVPF5LEY.errnoOf)(error) === "EPERM";
+  }
+}
+function readBootId() {
+  return (0, import_node_fs3.readFileSync)("/proc/sys/kernel/random/boot_id", "latin1").trim();
+}
+function link(target) {
+  try {
+    return (0, import_node_fs3.readlinkSync)(target);
+  } catch {
+    return "none";
+  }
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  withLock
+  bootId,
+  identityOf,
+  installBootId,
+  installPs,
+  isDeadState,
+  isIdentity,
+  livenessOf,
+  ownIdentity,
+  parseStat,
+  pidNamespace,
+  readProcess,
+  readProcessVariable,
+  readProcesses,
+  sameIdentity,
+  signalIdentity,
+  takeBaseline
 });
 
-//# part clean-YDPMCR33.js
+//# part clean-D2RRMLEA.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   clean: () => clean
 });
 module.exports = __toCommonJS(stdin_exports);
-var import_chunk_6ORGBLLO = load("./chunk-6ORGBLLO.js");
-var import_chunk_XVXFMIUV = load("./chunk-XVXFMIUV.js");
-var import_chunk_2AKXPIR6 = load("./chunk-2AKXPIR6.js");
-var import_chunk_AACYDVMW = load("./chunk-AACYDVMW.js");
-var import_chunk_JTMIMYBV = load("./chunk-JTMIMYBV.js");
+var import_chunk_QEAH37VJ = load("./chunk-QEAH37VJ.js");
+var import_chunk_IUKO223X = load("./chunk-IUKO223X.js");
+var import_chunk_7CO4PNOF = load("./chunk-7CO4PNOF.js");
+var import_chunk_BOKQGNAW = load("./chunk-BOKQGNAW.js");
+var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_G7QAJNS3 = load("./chunk-G7QAJNS3.js");
+var import_chunk_OKMMPSFD = load("./chunk-OKMMPSFD.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_HBGCQMRM = load("./chunk-HBGCQMRM.js");
+var import_chunk_LONYRB77 = load("./chunk-LONYRB77.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
+var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
+var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 var import_node_path = __toESM(require("node:path"));
@@ -6311,10 +6341,10 @@ async function planClean(root, options) {
   const plan = { remove: [], keep: [], debris: findDebris(root) };
   const ancestors = ancestorsOfLive(root);
   let finished = 0;
-  for (const id of (0, import_chunk_6ORGBLLO.listJobs)(root)) {
-    const view = await (0, import_chunk_AACYDVMW.refresh)(root, id);
-    const why = !(0, import_chunk_JTMIMYBV.isEnded)(view.state) ? "it is live" : view.damage !== null ? `its record is damaged (${view.damage})` : (0, import_chunk_2AKXPIR6.isAwaited)(root, id) ? "somebody waits for it" : ancestors.has(id) ? "a live job descends from it" : !(0, import_chunk_2AKXPIR6.isCollected)(view) && !options.includeUncollected ? "nobody has collected its result" : void 0;
-    if ((0, import_chunk_JTMIMYBV.isEnded)(view.state)) finished += 1;
+  for (const id of (0, import_chunk_QEAH37VJ.listJobs)(root)) {
+    const view = await (0, import_chunk_BOKQGNAW.refresh)(root, id);
+    const why = !(0, import_chunk_CJGRKUVH.isEnded)(view.state) ? "it is live" : view.damage !== null ? `its record is damaged (${view.damage})` : (0, import_chunk_7CO4PNOF.isAwaited)(root, id) ? "somebody waits for it" : ancestors.has(id) ? "a live job descends from it" : !(0, import_chunk_7CO4PNOF.isCollected)(view) && !options.includeUncollected ? "nobody has collected its result" : void 0;
+    if ((0, import_chunk_CJGRKUVH.isEnded)(view.state)) finished += 1;
     const ageMs = (0, import_chunk_HDZ43QIN.nowMs)() - Date.parse(view.state.ended_at ?? view.state.created_at);
     const isDue = ageMs >= options.olderThanMs && finished > options.keep;
     if (why !== void 0) plan.keep.push({ id, why });
@@ -6325,7 +6355,7 @@ async function planClean(root, options) {
 function removeJobs(root, ids) {
   const removed = [];
   for (const id of ids) {
-    const gone = import_node_path.default.join((0, import_chunk_6ORGBLLO.jobsFolder)(root), `.gone-${id}`);
+    const gone = import_node_path.default.join((0, import_chunk_QEAH37VJ.jobsFolder)(root), `.gone-${id}`);
     if (!(0, import_chunk_OMHQQKXJ.moveFolder)((0, import_chunk_HDZ43QIN.jobPaths)(root, id).folder, gone)) continue;
     (0, import_chunk_OMHQQKXJ.removeTree)(gone);
     (0, import_chunk_OMHQQKXJ.removeTree)((0, import_chunk_HDZ43QIN.jobPaths)(root, id).marker);
@@ -6337,9 +6367,9 @@ function removeDebris(paths) {
   for (const target of paths) (0, import_chunk_OMHQQKXJ.removeTree)(target);
 }
 function findDebris(root) {
-  const folder = (0, import_chunk_6ORGBLLO.jobsFolder)(root);
+  const folder = (0, import_chunk_QEAH37VJ.jobsFolder)(root);
   const half = (0, import_chunk_OMHQQKXJ.listNames)(folder).filter((name) => /^\.(?:new|gone)-/.test(name) && isOld(import_node_path.default.join(folder, name)));
-  const markers = (0, import_chunk_6ORGBLLO.listActive)(root).filter(
+  const markers = (0, import_chunk_QEAH37VJ.listActive)(root).filter(
     (id) => !(0, import_chunk_OMHQQKXJ.factsOf)((0, import_chunk_HDZ43QIN.jobPaths)(root, id).folder) && isOld((0, import_chunk_HDZ43QIN.jobPaths)(root, id).marker)
   );
   return [...half.map((name) => import_node_path.default.join(folder, name)), ...markers.map((id) => (0, import_chunk_HDZ43QIN.jobPaths)(root, id).marker)];
@@ -6350,9 +6380,9 @@ function isOld(target) {
 }
 function ancestorsOfLive(root) {
   const result = /* @__PURE__ *<>/ new Set();
-  for (const id of (0, import_chunk_6ORGBLLO.listActive)(root)) {
-    for (let at = id; at !== void 0 && (0, import_chunk_HBGCQMRM.isId)(at); ) {
-      const spec = (0, import_chunk_JTMIMYBV.readSpec)((0, import_chunk_HDZ43QIN.jobPaths)(root, at));
+  for (const id of (0, import_chunk_QEAH37VJ.listActive)(root)) {
+    for (let at = id; at !== void 0 && (0, import_chunk_LONYRB77.isId)(at); ) {
+      const spec = (0, import_chunk_CJGRKUVH.readSpec)((0, import_chunk_HDZ43QIN.jobPaths)(root, at));
       at = spec.kind === "ok" ? spec.value.lineage?.parent : void 0;
       if (at === void 0 || result.has(at)) break;
       result.add(at);
@@ -6386,7 +6416,7 @@ var clean = {
   async run(context, input) {
     const root = context.root(input);
     const none = { state_folder: root.folder, removed: [], would_remove: [], kept: [] };
-    if (!(0, import_chunk_G7QAJNS3.checkRoot)(root.folder))
+    if (!(0, import_chunk_OKMMPSFD.checkRoot)(root.folder))
       return input.has("json") ? { code: import_chunk_6PFAPK5K.exitCodes.done, json: none } : { code: import_chunk_6PFAPK5K.exitCodes.done, out: `no jobs in ${root.folder}
 ` };
     const options = {
@@ -6407,7 +6437,7 @@ var clean = {
       return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${lines.join("\n")}
 ` };
     }
-    const done = await (0, import_chunk_XVXFMIUV.withLock)((0, import_chunk_HDZ43QIN.rootPaths)(root.folder).lock, async () => {
+    const done = await (0, import_chunk_IUKO223X.withLock)((0, import_chunk_HDZ43QIN.rootPaths)(root.folder).lock, async () => {
       const plan = await planClean(root.folder, options);
       removeDebris(plan.debris);
       return { removed: removeJobs(root.folder, plan.remove), kept: plan.keep };
@@ -6431,38 +6461,38 @@ function given(input) {
   clean
 });
 
-//# part collecting-2M5RAR3B.js
+//# part collecting-KKQHQ2I5.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  endedDocument: () => import_chunk_X3ED64AP.endedDocument,
-  tellEnded: () => import_chunk_X3ED64AP.tellEnded,
-  waitAndTell: () => import_chunk_X3ED64AP.waitAndTell
+  endedDocument: () => import_chunk_QB2QBM5C.endedDocument,
+  tellEnded: () => import_chunk_QB2QBM5C.tellEnded,
+  waitAndTell: () => import_chunk_QB2QBM5C.waitAndTell
 });
 module.exports = __toCommonJS(stdin_exports);
-var import_chunk_X3ED64AP = load("./chunk-X3ED64AP.js");
-var import_chunk_2AKXPIR6 = load("./chunk-2AKXPIR6.js");
+var import_chunk_QB2QBM5C = load("./chunk-QB2QBM5C.js");
+var import_chunk_7CO4PNOF = load("./chunk-7CO4PNOF.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_ECQ23PNI = load("./chunk-ECQ23PNI.js");
-var import_chunk_6O5EFQ4Z = load("./chunk-6O5EFQ4Z.js");
-var import_chunk_AACYDVMW = load("./chunk-AACYDVMW.js");
+var import_chunk_PYTSL6ID = load("./chunk-PYTSL6ID.js");
+var import_chunk_EYQM3BTK = load("./chunk-EYQM3BTK.js");
+var import_chunk_BOKQGNAW = load("./chunk-BOKQGNAW.js");
 var import_chunk_V5USAFII = load("./chunk-V5USAFII.js");
-var import_chunk_C5KUPUSJ = load("./chunk-C5KUPUSJ.js");
-var import_chunk_4YFJUAJX = load("./chunk-4YFJUAJX.js");
+var import_chunk_IJI6QNPT = load("./chunk-IJI6QNPT.js");
+var import_chunk_H5MRVJKX = load("./chunk-H5MRVJKX.js");
 var import_chunk_POWELVIK = load("./chunk-POWELVIK.js");
-var import_chunk_5NBW4VMB = load("./chunk-5NBW4VMB.js");
+var import_chunk_DOCCMFHJ = load("./chunk-DOCCMFHJ.js");
 var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
 var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_JTMIMYBV = load("./chunk-JTMIMYBV.js");
+var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_HBGCQMRM = load("./chunk-HBGCQMRM.js");
+var import_chunk_LONYRB77 = load("./chunk-LONYRB77.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
+var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
+var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 // Annotate the CommonJS export names for ESM import in node:
@@ -6472,35 +6502,35 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
   waitAndTell
 });
 
-//# part continue-6CNSILNL.js
+//# part continue-DM2AS2XW.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   continueCommand: () => continueCommand
 });
 module.exports = __toCommonJS(stdin_exports);
-var import_chunk_4RADG7VP = load("./chunk-4RADG7VP.js");
-var import_chunk_UJBB6XHH = load("./chunk-UJBB6XHH.js");
-var import_chunk_HRJ36THT = load("./chunk-HRJ36THT.js");
-var import_chunk_6ORGBLLO = load("./chunk-6ORGBLLO.js");
-var import_chunk_XVXFMIUV = load("./chunk-XVXFMIUV.js");
+var import_chunk_RP4FG5KM = load("./chunk-RP4FG5KM.js");
+var import_chunk_P43GPPGI = load("./chunk-P43GPPGI.js");
+var import_chunk_H3O6G5D6 = load("./chunk-H3O6G5D6.js");
+var import_chunk_QEAH37VJ = load("./chunk-QEAH37VJ.js");
+var import_chunk_IUKO223X = load("./chunk-IUKO223X.js");
 var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
 var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_JTMIMYBV = load("./chunk-JTMIMYBV.js");
-var import_chunk_LGGQNQKJ = load("./chunk-LGGQNQKJ.js");
+var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
+var import_chunk_IT6NJBAQ = load("./chunk-IT6NJBAQ.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_G7QAJNS3 = load("./chunk-G7QAJNS3.js");
-var import_chunk_EPEDYOTG = load("./chunk-EPEDYOTG.js");
-var import_chunk_BA7CKLLN = load("./chunk-BA7CKLLN.js");
+var import_chunk_OKMMPSFD = load("./chunk-OKMMPSFD.js");
+var import_chunk_LSFVH2OG = load("./chunk-LSFVH2OG.js");
+var import_chunk_OHMGEWLM = load("./chunk-OHMGEWLM.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_HBGCQMRM = load("./chunk-HBGCQMRM.js");
+var import_chunk_LONYRB77 = load("./chunk-LONYRB77.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
+var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
+var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 var continueCommand = {
@@ -6519,12 +6549,12 @@ var continueCommand = {
   examples: ['continue --job staffer-mik3xa01-9c2k4d --prompt "Now add a test for it"', 'continue --prompt "Go on"'],
   async run(context, input) {
     const root = context.root(input);
-    (0, import_chunk_G7QAJNS3.checkRoot)(root.folder);
-    const prompt = await (0, import_chunk_UJBB6XHH.taskOf)(context, input);
+    (0, import_chunk_OKMMPSFD.checkRoot)(root.folder);
+    const prompt = await (0, import_chunk_P43GPPGI.taskOf)(context, input);
     const parent = parentOf(root, input);
-    await (0, import_chunk_4RADG7VP.requireGenuine)(parent);
+    await (0, import_chunk_RP4FG5KM.requireGenuine)(parent);
     const staff = parent.staff;
-    const resume = (0, import_chunk_4RADG7VP.conversationOf)(root.folder, parent);
+    const resume = (0, import_chunk_RP4FG5KM.conversationOf)(root.folder, parent);
     if (!staff || resume === null) {
       const why = staff ? "no conversation id was seen" : `a ${parent.kind} job keeps no conversation`;
       throw new import_chunk_NVPF5LEY.FaultError(
@@ -6533,12 +6563,12 @@ var continueCommand = {
         import_chunk_KKONYWO7.nextCommands.restart(parent.id, root.option)
       );
     }
-    const cwd = input.has("cwd") ? (0, import_chunk_LGGQNQKJ.folderOf)(context, input) : parent.cwd;
-    const part = (0, import_chunk_UJBB6XHH.makeStaffPart)({
+    const cwd = input.has("cwd") ? (0, import_chunk_IT6NJBAQ.folderOf)(context, input) : parent.cwd;
+    const part = (0, import_chunk_P43GPPGI.makeStaffPart)({
       mode: staff.mode,
       backend: input.text("backend") ?? staff.custom?.name ?? staff.backend,
       model: input.text("model") ?? staff.model,
-      profile: (0, import_chunk_UJBB6XHH.profileOf)(input, staff.profile),
+      profile: (0, import_chunk_P43GPPGI.profileOf)(input, staff.profile),
       prompt,
       resume,
       cwd
@@ -6549,11 +6579,11 @@ var continueCommand = {
         `cannot continue a conversation of ${staff.backend} with ${part.backend}`,
         import_chunk_KKONYWO7.nextCommands.restart(parent.id, root.option)
       );
-    return (0, import_chunk_UJBB6XHH.launchStaff)(context, input, {
+    return (0, import_chunk_P43GPPGI.launchStaff)(context, input, {
       verb: parent.verb,
       staff: part,
       cwd,
-      lineage: (0, import_chunk_4RADG7VP.lineageOf)(parent, "continue"),
+      lineage: (0, import_chunk_RP4FG5KM.lineageOf)(parent, "continue"),
       isSynchronous: parent.verb === "ask"
     });
   }
@@ -6562,13 +6592,13 @@ function parentOf(root, input) {
   const [job, conversation] = [input.text("job"), input.text("conversation")];
   if (job !== void 0 && conversation !== void 0)
     throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --job and --conversation together");
-  if (job !== void 0) return (0, import_chunk_4RADG7VP.requireSpec)(root, (0, import_chunk_6ORGBLLO.requireWholeId)(root, job));
+  if (job !== void 0) return (0, import_chunk_RP4FG5KM.requireSpec)(root, (0, import_chunk_QEAH37VJ.requireWholeId)(root, job));
   const owner = conversation === void 0 ? input.text("owner") ?? import_chunk_HDZ43QIN.variables.owner() ?? null : null;
-  const id = (0, import_chunk_HRJ36THT.findLatest)(root.folder, owner, (_, spec) => {
-    const known = spec.staff ? (0, import_chunk_4RADG7VP.conversationOf)(root.folder, spec) : null;
+  const id = (0, import_chunk_H3O6G5D6.findLatest)(root.folder, owner, (_, spec) => {
+    const known = spec.staff ? (0, import_chunk_RP4FG5KM.conversationOf)(root.folder, spec) : null;
     return conversation === void 0 ? known !== null : known === conversation;
   });
-  if (id !== void 0) return (0, import_chunk_4RADG7VP.requireSpec)(root, id);
+  if (id !== void 0) return (0, import_chunk_RP4FG5KM.requireSpec)(root, id);
   const what = conversation === void 0 ? "a conversation" : `conversation ${JSON.stringify(conversation)}`;
   throw new import_chunk_NVPF5LEY.FaultError(
     "unknown_job",
@@ -6581,22 +6611,22 @@ function parentOf(root, input) {
   continueCommand
 });
 
-//# part dispatch-S2GOJXIY.js
+//# part dispatch-KJ7SVR7J.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   dispatch: () => dispatch
 });
 module.exports = __toCommonJS(stdin_exports);
-var import_chunk_AFCNU7FV = load("./chunk-AFCNU7FV.js");
+var import_chunk_O4OC5SKN = load("./chunk-O4OC5SKN.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
 var import_chunk_POWELVIK = load("./chunk-POWELVIK.js");
-var import_chunk_G7QAJNS3 = load("./chunk-G7QAJNS3.js");
+var import_chunk_OKMMPSFD = load("./chunk-OKMMPSFD.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
 var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
+var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 var import_node_util = require("node:util");
@@ -6730,17 +6760,17 @@ async function dispatch(args, base, version) {
   if (word === "--version" || word === "version") return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${version}
 ` };
   const name = word === "--help" || word === "-h" ? "help" : word;
-  const command = await (0, import_chunk_AFCNU7FV.loadCommand)(name);
+  const command = await (0, import_chunk_O4OC5SKN.loadCommand)(name);
   if (!command)
     throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_AFCNU7FV.commandNames.join(", ")}`,
+      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_O4OC5SKN.commandNames.join(", ")}`,
       (0, import_chunk_IEU6ZQWY.quoteWords)([...(0, import_chunk_HDZ43QIN.selfWords)(), "help"])
     );
   const input = parseCommand(command, rest);
   if (input.has("help")) return help(command);
   const context = {
     ...base,
-    root: (parsed) => (0, import_chunk_G7QAJNS3.locateRoot)({ option: parsed.text("state-dir"), variable: import_chunk_HDZ43QIN.variables.stateDir(), cwd: base.cwd })
+    root: (parsed) => (0, import_chunk_OKMMPSFD.locateRoot)({ option: parsed.text("state-dir"), variable: import_chunk_HDZ43QIN.variables.stateDir(), cwd: base.cwd })
   };
   return command.run(context, input);
 }
@@ -6753,39 +6783,39 @@ async function help(command) {
   dispatch
 });
 
-//# part doctor-5DMYBAFF.js
+//# part doctor-SBF635HM.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   doctor: () => doctor
 });
 module.exports = __toCommonJS(stdin_exports);
-var import_chunk_6ORGBLLO = load("./chunk-6ORGBLLO.js");
-var import_chunk_ECQ23PNI = load("./chunk-ECQ23PNI.js");
-var import_chunk_5NBW4VMB = load("./chunk-5NBW4VMB.js");
+var import_chunk_QEAH37VJ = load("./chunk-QEAH37VJ.js");
+var import_chunk_PYTSL6ID = load("./chunk-PYTSL6ID.js");
+var import_chunk_DOCCMFHJ = load("./chunk-DOCCMFHJ.js");
 var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_JTMIMYBV = load("./chunk-JTMIMYBV.js");
+var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_G7QAJNS3 = load("./chunk-G7QAJNS3.js");
-var import_chunk_BA7CKLLN = load("./chunk-BA7CKLLN.js");
+var import_chunk_OKMMPSFD = load("./chunk-OKMMPSFD.js");
+var import_chunk_OHMGEWLM = load("./chunk-OHMGEWLM.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_HBGCQMRM = load("./chunk-HBGCQMRM.js");
+var import_chunk_LONYRB77 = load("./chunk-LONYRB77.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
+var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
+var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function diagnose(root, id) {
-  const view = (0, import_chunk_JTMIMYBV.inspect)(root.folder, id);
-  const condition = (0, import_chunk_JTMIMYBV.conditionOf)(view);
+  const view = (0, import_chunk_CJGRKUVH.inspect)(root.folder, id);
+  const condition = (0, import_chunk_CJGRKUVH.conditionOf)(view);
   return { id, condition, ...await problemOf(root, view, condition), facts: factsOfJob(view) };
 }
 async function diagnoseAll(root) {
-  const ids = [.../* @__PURE__ *<>/ new Set([...(0, import_chunk_6ORGBLLO.listActive)(root.folder), ...(0, import_chunk_6ORGBLLO.listJobs)(root.folder)])];
+  const ids = [.../* @__PURE__ *<>/ new Set([...(0, import_chunk_QEAH37VJ.listActive)(root.folder), ...(0, import_chunk_QEAH37VJ.listJobs)(root.folder)])];
   const findings = [];
   for (const id of ids) findings.push(await diagnose(root, id));
   return findings.filter((finding) => finding.problem !== null);
@@ -6800,15 +6830,15 @@ async function problemOf(root, view, condition) {
       problem: `the record is damaged: ${damage}; nothing was deleted, output and result files are as they were`,
       next: import_chunk_KKONYWO7.nextCommands.status(root.option)
     };
-  if (spec && !(0, import_chunk_JTMIMYBV.isEnded)(view.state) && !await (0, import_chunk_BA7CKLLN.isGenuine)(spec, (0, import_chunk_BA7CKLLN.readKey)())) {
+  if (spec && !(0, import_chunk_CJGRKUVH.isEnded)(view.state) && !await (0, import_chunk_OHMGEWLM.isGenuine)(spec, (0, import_chunk_OHMGEWLM.readKey)())) {
     return {
       problem: "spec.json was changed or written by another user: nothing is started or signaled for this job",
       next: import_chunk_KKONYWO7.nextCommands.observe(id, root.option)
     };
   }
-  if (spec && !(0, import_chunk_HBGCQMRM.findEngine)(spec.engine))
+  if (spec && !(0, import_chunk_LONYRB77.findEngine)(spec.engine))
     return { problem: `it runs on the engine ${spec.engine}, which this release does not know`, next: null };
-  const health = (0, import_chunk_ECQ23PNI.healthOf)(view, condition);
+  const health = (0, import_chunk_PYTSL6ID.healthOf)(view, condition);
   switch (condition) {
     case "orphaned":
     case "unclaimed":
@@ -6849,13 +6879,13 @@ var doctor = {
   examples: ["doctor", "doctor run-mik3x9ab-4f7q2z"],
   async run(context, input) {
     const root = context.root(input);
-    const isThere = (0, import_chunk_G7QAJNS3.checkRoot)(root.folder);
+    const isThere = (0, import_chunk_OKMMPSFD.checkRoot)(root.folder);
     const word = input.words[0];
-    const findings = !isThere && word === void 0 ? [] : word === void 0 ? await diagnoseAll(root) : [await diagnose(root, (0, import_chunk_6ORGBLLO.findJob)(root, word))];
+    const findings = !isThere && word === void 0 ? [] : word === void 0 ? await diagnoseAll(root) : [await diagnose(root, (0, import_chunk_QEAH37VJ.findJob)(root, word))];
     const isWrong = findings.some((finding) => finding.problem !== null);
     const code = isWrong ? import_chunk_6PFAPK5K.exitCodes.unsuccessful : import_chunk_6PFAPK5K.exitCodes.done;
     if (input.has("json")) {
-      return { code, json: { state_folder: root.folder, boot_id: (0, import_chunk_F57YPL34.bootId)(), pid_namespace: (0, import_chunk_F57YPL34.pidNamespace)(), findings } };
+      return { code, json: { state_folder: root.folder, boot_id: (0, import_chunk_XUTLU6SP.bootId)(), pid_namespace: (0, import_chunk_XUTLU6SP.pidNamespace)(), findings } };
     }
     const text = findings.map(tell).join("\n");
     return { code, out: `${text === "" ? `nothing is wrong in ${root.folder}` : text}
@@ -6872,7 +6902,7 @@ function tell(finding) {
   doctor
 });
 
-//# part help-KITDKGIY.js
+//# part help-E36YQQXY.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -6892,7 +6922,7 @@ var help = {
   options: import_chunk_JJRSGJW4.common,
   examples: ["help", "help run"],
   async run(_context, input) {
-    const { commandNames, loadCommand } = await Promise.resolve().then(() => __toESM(load("./registry-6JUQRMZ4.js")));
+    const { commandNames, loadCommand } = await Promise.resolve().then(() => __toESM(load("./registry-P2UVUGE7.js")));
     const { renderHelp } = await Promise.resolve().then(() => __toESM(load("./usage-2G4WLKLK.js")));
     const word = input.words[0];
     if (word !== void 0) {
@@ -6920,14 +6950,14 @@ var foot = `Exit codes: 0 done, 2 not finished, 3 failed or timed out or crashed
   help
 });
 
-//# part install-ps-LOTJOC2G.js
+//# part install-ps-IXCKM7HD.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   installForMac: () => installForMac
 });
 module.exports = __toCommonJS(stdin_exports);
-var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
+var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
@@ -6968,41 +6998,41 @@ function readBootTime() {
   return (0, import_node_child_process.execFileSync)("sysctl", ["-n", "kern.boottime"], { encoding: "utf8" }).trim();
 }
 function installForMac() {
-  (0, import_chunk_F57YPL34.installPs)(readPs);
-  (0, import_chunk_F57YPL34.installBootId)(readBootTime());
+  (0, import_chunk_XUTLU6SP.installPs)(readPs);
+  (0, import_chunk_XUTLU6SP.installBootId)(readBootTime());
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
   installForMac
 });
 
-//# part main-I46ZTTWY.js
+//# part main-JSYXFRCI.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   runWorker: () => runWorker
 });
 module.exports = __toCommonJS(stdin_exports);
-var import_chunk_IIDDPZYY = load("./chunk-IIDDPZYY.js");
-var import_chunk_OU7AZITV = load("./chunk-OU7AZITV.js");
-var import_chunk_XVXFMIUV = load("./chunk-XVXFMIUV.js");
+var import_chunk_AMZWBHZP = load("./chunk-AMZWBHZP.js");
+var import_chunk_LOJLWI77 = load("./chunk-LOJLWI77.js");
+var import_chunk_IUKO223X = load("./chunk-IUKO223X.js");
 var import_chunk_V5USAFII = load("./chunk-V5USAFII.js");
-var import_chunk_C5KUPUSJ = load("./chunk-C5KUPUSJ.js");
-var import_chunk_4YFJUAJX = load("./chunk-4YFJUAJX.js");
+var import_chunk_IJI6QNPT = load("./chunk-IJI6QNPT.js");
+var import_chunk_H5MRVJKX = load("./chunk-H5MRVJKX.js");
 var import_chunk_POWELVIK = load("./chunk-POWELVIK.js");
-var import_chunk_5NBW4VMB = load("./chunk-5NBW4VMB.js");
+var import_chunk_DOCCMFHJ = load("./chunk-DOCCMFHJ.js");
 var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
 var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_JTMIMYBV = load("./chunk-JTMIMYBV.js");
-var import_chunk_BA7CKLLN = load("./chunk-BA7CKLLN.js");
+var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
+var import_chunk_OHMGEWLM = load("./chunk-OHMGEWLM.js");
 var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_HBGCQMRM = load("./chunk-HBGCQMRM.js");
+var import_chunk_LONYRB77 = load("./chunk-LONYRB77.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
+var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
+var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 var import_node_fs = require("node:fs");
@@ -7010,26 +7040,26 @@ var import_node_child_process = require("node:child_process");
 var reserveBytes = 32 * 1024;
 async function claimJob(root, id) {
   const paths = (0, import_chunk_HDZ43QIN.jobPaths)(root, id);
-  const read = (0, import_chunk_JTMIMYBV.readSpec)(paths);
+  const read = (0, import_chunk_CJGRKUVH.readSpec)(paths);
   if (read.kind !== "ok")
     throw new Error(`cannot read the spec of job ${id}: ${read.kind === "damaged" ? read.reason : "it is missing"}`);
   const spec = read.value;
-  if (!await (0, import_chunk_BA7CKLLN.isGenuine)(spec, (0, import_chunk_BA7CKLLN.readKey)()))
+  if (!await (0, import_chunk_OHMGEWLM.isGenuine)(spec, (0, import_chunk_OHMGEWLM.readKey)()))
     throw new Error(`refused: spec.json of job ${id} was not written by this user's launcher`);
   const hasFifo = await (0, import_chunk_V5USAFII.makeFifo)(paths.leaseFifo);
-  return (0, import_chunk_XVXFMIUV.withLock)(paths.lock, () => {
-    if ((0, import_chunk_JTMIMYBV.isEnded)((0, import_chunk_JTMIMYBV.inspect)(root, id).state)) return void 0;
-    const self = (0, import_chunk_F57YPL34.ownIdentity)();
-    const other = (0, import_chunk_JTMIMYBV.readWorker)(paths);
-    if (other.kind === "ok" && !(0, import_chunk_F57YPL34.sameIdentity)(other.value.worker, self) && (0, import_chunk_F57YPL34.livenessOf)(other.value.worker) === "alive")
+  return (0, import_chunk_IUKO223X.withLock)(paths.lock, () => {
+    if ((0, import_chunk_CJGRKUVH.isEnded)((0, import_chunk_CJGRKUVH.inspect)(root, id).state)) return void 0;
+    const self = (0, import_chunk_XUTLU6SP.ownIdentity)();
+    const other = (0, import_chunk_CJGRKUVH.readWorker)(paths);
+    if (other.kind === "ok" && !(0, import_chunk_XUTLU6SP.sameIdentity)(other.value.worker, self) && (0, import_chunk_XUTLU6SP.livenessOf)(other.value.worker) === "alive")
       return void 0;
     const release = hasFifo && (0, import_chunk_V5USAFII.holdFifo)(paths.leaseFifo) || (() => void 0);
     const known = other.kind === "ok" ? other.value : { shim: null, child: null, cgroup: null };
-    const cgroup = known.cgroup ?? ((0, import_chunk_OMHQQKXJ.exists)(paths.started) ? null : (0, import_chunk_OU7AZITV.makeCgroup)(id));
-    (0, import_chunk_DUQLCV7D.writeJson)(paths.lease, { worker: self }, { sync: false });
-    (0, import_chunk_DUQLCV7D.writeJson)(paths.worker, { worker: self, shim: known.shim, child: known.child, fifo: hasFifo, cgroup });
+    const cgroup = known.cgroup ?? ((0, import_chunk_OMHQQKXJ.exists)(paths.started) ? null : (0, import_chunk_LOJLWI77.makeCgroup)(id));
+    (0, import_chunk_KE7PRMAS.writeJson)(paths.lease, { worker: self }, { sync: false });
+    (0, import_chunk_KE7PRMAS.writeJson)(paths.worker, { worker: self, shim: known.shim, child: known.child, fifo: hasFifo, cgroup });
     setAside(paths);
-    const launch = (0, import_chunk_JTMIMYBV.readLaunch)(paths);
+    const launch = (0, import_chunk_CJGRKUVH.readLaunch)(paths);
     return {
       root,
       paths,
@@ -7047,7 +7077,7 @@ function renewLease(paths) {
 }
 function setAside(paths) {
   try {
-    (0, import_chunk_DUQLCV7D.writeFile)(paths.reserve, new Uint8Array(reserveBytes).fill(32), { sync: false });
+    (0, import_chunk_KE7PRMAS.writeFile)(paths.reserve, new Uint8Array(reserveBytes).fill(32), { sync: false });
   } catch (error) {
     if (!["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) throw error;
   }
@@ -7073,9 +7103,9 @@ var Progress = class {
   makeSnapshot;
   constructor(claim) {
     this.claim = claim;
-    this.journal = (0, import_chunk_5NBW4VMB.openJournal)(claim.paths, claim.spec);
-    const read = (0, import_chunk_JTMIMYBV.readState)(claim.paths);
-    this.state = read.kind === "ok" ? read.value : (0, import_chunk_JTMIMYBV.earlyState)(claim.spec.id, claim.spec);
+    this.journal = (0, import_chunk_DOCCMFHJ.openJournal)(claim.paths, claim.spec);
+    const read = (0, import_chunk_CJGRKUVH.readState)(claim.paths);
+    this.state = read.kind === "ok" ? read.value : (0, import_chunk_CJGRKUVH.earlyState)(claim.spec.id, claim.spec);
     this.lifecycle = ["queued", "starting", "running", "stopping"].includes(this.state.state) ? this.state.state : "starting";
   }
   /** A step of the lifecycle, with its event. *<>/
@@ -7087,7 +7117,7 @@ var Progress = class {
   note(type, fields, change = {}) {
     this.journal.append(type, fields);
     this.state = { ...this.state, ...change, rev: this.state.rev + 1, seq: this.journal.seq };
-    (0, import_chunk_JTMIMYBV.writeState)(this.claim.paths, this.state);
+    (0, import_chunk_CJGRKUVH.writeState)(this.claim.paths, this.state);
   }
   /** Write the snapshot soon; many calls become one write. *<>/
   snapshot(make) {
@@ -7099,7 +7129,7 @@ var Progress = class {
     this.snapshotTimer = void 0;
     const make = this.makeSnapshot;
     this.makeSnapshot = void 0;
-    if (make) (0, import_chunk_DUQLCV7D.writeJson)(this.claim.paths.snapshot, { at: (0, import_chunk_HDZ43QIN.isoNow)(), ...make() }, { sync: false });
+    if (make) (0, import_chunk_KE7PRMAS.writeJson)(this.claim.paths.snapshot, { at: (0, import_chunk_HDZ43QIN.isoNow)(), ...make() }, { sync: false });
   }
 };
 function agentSnapshot(reading) {
@@ -7128,7 +7158,7 @@ function toolSnapshot(call) {
 }
 function followAgent(claim, progress) {
   const { spec, paths } = claim;
-  const backend = (0, import_chunk_C5KUPUSJ.backendOf)(spec);
+  const backend = (0, import_chunk_IJI6QNPT.backendOf)(spec);
   if (!spec.staff || !backend) return void 0;
   const { staff } = spec;
   const reading = (0, import_chunk_KD7DLMDA.makeReading)();
@@ -7163,7 +7193,7 @@ function followAgent(claim, progress) {
   };
   function lastToolTold({ generation }) {
     if (generation === 1) return 0;
-    const numbers = (0, import_chunk_5NBW4VMB.readEvents)(paths, 0, 1e5).events.flatMap((event) => {
+    const numbers = (0, import_chunk_DOCCMFHJ.readEvents)(paths, 0, 1e5).events.flatMap((event) => {
       const tool = event.type === "tool" ? event.tool : void 0;
       return typeof tool?.n === "number" ? [tool.n] : [];
     });
@@ -7318,13 +7348,14 @@ exit "$_jc_code"
 `;
 async function startChild(claim, plan) {
   const { paths, spec } = claim;
-  for (const file of [paths.output, paths.error]) (0, import_chunk_DUQLCV7D.closeFile)((0, import_chunk_DUQLCV7D.openAppend)(file));
+  for (const file of [paths.output, paths.error]) (0, import_chunk_KE7PRMAS.closeFile)((0, import_chunk_KE7PRMAS.openAppend)(file));
   let end = () => void 0;
   const ended = new Promise((resolve) => {
     end = resolve;
   });
   const rest = Math.max(0, spec.deadline_mono_ms - (0, import_chunk_HDZ43QIN.monotonicMs)());
-  const pid = await (0, import_chunk_IIDDPZYY.spawnShim)(
+  const baseline = (0, import_chunk_XUTLU6SP.takeBaseline)();
+  const pid = await (0, import_chunk_AMZWBHZP.spawnShim)(
     {
       script: shim_default,
       args: [
@@ -7345,14 +7376,14 @@ async function startChild(claim, plan) {
     end
   );
   await untilMarked(claim, ended);
-  const shim = (0, import_chunk_JTMIMYBV.readMark)(paths.shimMark, claim.self);
+  const shim = (0, import_chunk_CJGRKUVH.readMark)(paths.shimMark, claim.self);
   if (shim?.pid !== pid) return attachChild(claim);
-  return { shim, child: (0, import_chunk_JTMIMYBV.readMark)(paths.childMark, claim.self) ?? null, ended };
+  return { shim, child: (0, import_chunk_CJGRKUVH.readMark)(paths.childMark, claim.self) ?? null, ended, baseline };
 }
 async function attachChild(claim) {
   const { paths } = claim;
   await untilMarked(claim, new Promise(() => void 0));
-  const shim = (0, import_chunk_JTMIMYBV.readMark)(paths.shimMark, claim.self) ?? null;
+  const shim = (0, import_chunk_CJGRKUVH.readMark)(paths.shimMark, claim.self) ?? null;
   const ended = new Promise((resolve) => {
     let close;
     const done = () => {
@@ -7361,7 +7392,7 @@ async function attachChild(claim) {
       resolve();
     };
     const look = () => {
-      if (!shim || (0, import_chunk_F57YPL34.livenessOf)(shim) === "dead") done();
+      if (!shim || (0, import_chunk_XUTLU6SP.livenessOf)(shim) === "dead") done();
     };
     const timer = setInterval(look, 1e3);
     void (0, import_chunk_V5USAFII.watchFifo)(paths.aliveFifo, () => setTimeout(done, 0)).then((stop) => {
@@ -7369,7 +7400,7 @@ async function attachChild(claim) {
       look();
     });
   });
-  return { shim, child: (0, import_chunk_JTMIMYBV.readMark)(paths.childMark, claim.self) ?? null, ended };
+  return { shim, child: (0, import_chunk_CJGRKUVH.readMark)(paths.childMark, claim.self) ?? null, ended, baseline: null };
 }
 async function untilMarked(claim, ended) {
   const { paths } = claim;
@@ -7379,9 +7410,9 @@ async function untilMarked(claim, ended) {
   });
   const until = (0, import_chunk_HDZ43QIN.monotonicMs)() + import_chunk_CRABIWOM.startLimitMs;
   while (!isOver && (0, import_chunk_HDZ43QIN.monotonicMs)() < until && !(0, import_chunk_OMHQQKXJ.exists)(paths.exit)) {
-    const shim = (0, import_chunk_JTMIMYBV.readMark)(paths.shimMark, claim.self);
-    if (shim && (0, import_chunk_JTMIMYBV.readMark)(paths.childMark, claim.self)) return;
-    if (shim && (0, import_chunk_F57YPL34.livenessOf)(shim) === "dead") return;
+    const shim = (0, import_chunk_CJGRKUVH.readMark)(paths.shimMark, claim.self);
+    if (shim && (0, import_chunk_CJGRKUVH.readMark)(paths.childMark, claim.self)) return;
+    if (shim && (0, import_chunk_XUTLU6SP.livenessOf)(shim) === "dead") return;
     await (0, import_chunk_HDZ43QIN.sleep)(2);
   }
 }
@@ -7391,7 +7422,7 @@ function makeDueLook(claim, follower, agent) {
   let completeSince;
   return () => {
     if (!(0, import_chunk_OMHQQKXJ.exists)(paths.folder)) return "state_vanished";
-    if ((0, import_chunk_JTMIMYBV.readCancel)(paths)) return "canceled";
+    if ((0, import_chunk_CJGRKUVH.readCancel)(paths)) return "canceled";
     const now = (0, import_chunk_HDZ43QIN.monotonicMs)();
     const lastOutput = follower.lastOutputMono;
     if (spec.first_output_ms !== null && lastOutput === null && now - begun > spec.first_output_ms)
@@ -7441,10 +7472,10 @@ function punch(file, offset, length) {
   });
 }
 function cutMiddle(file, from, to) {
-  const tail2 = (0, import_chunk_DUQLCV7D.readRange)(file, to, 64 * 1024 * 1024);
+  const tail2 = (0, import_chunk_KE7PRMAS.readRange)(file, to, 64 * 1024 * 1024);
   if (!tail2) return false;
   (0, import_chunk_OMHQQKXJ.cutFile)(file, from);
-  (0, import_chunk_DUQLCV7D.appendText)(file, tail2.bytes);
+  (0, import_chunk_KE7PRMAS.appendText)(file, tail2.bytes);
   return true;
 }
 var page = 4096;
@@ -7495,7 +7526,7 @@ var OutputCap = class {
       this.removed += to - from + (this.removed === 0 ? page : 0);
     }
     const about = this.exact ? "" : "about ";
-    (0, import_chunk_DUQLCV7D.overwrite)(
+    (0, import_chunk_KE7PRMAS.overwrite)(
       this.file,
       this.head,
       `
@@ -7515,7 +7546,7 @@ var Stream = class {
   cap;
   size = 0;
   offset = 0;
-  lines = new import_chunk_C5KUPUSJ.LineSplitter();
+  lines = new import_chunk_IJI6QNPT.LineSplitter();
   sink;
   constructor(file, capBytes, sink) {
     this.file = file;
@@ -7538,7 +7569,7 @@ var Stream = class {
   }
   read() {
     for (; ; ) {
-      const part = (0, import_chunk_DUQLCV7D.readRange)(this.file, this.offset, chunk);
+      const part = (0, import_chunk_KE7PRMAS.readRange)(this.file, this.offset, chunk);
       if (!part || part.bytes.length === 0) return;
       this.offset += part.bytes.length;
       for (const line of this.lines.push(part.bytes)) this.sink?.(line);
@@ -7618,11 +7649,11 @@ function planChild(root, spec, paths) {
       conversationId: null
     };
   }
-  const backend = (0, import_chunk_C5KUPUSJ.backendOf)(spec);
+  const backend = (0, import_chunk_IJI6QNPT.backendOf)(spec);
   if (!spec.staff || !backend) throw new Error(`cannot start job ${spec.id}: unknown backend ${spec.staff?.backend}`);
   const plan = backend.plan(staffRequest(root, spec, paths));
-  if (plan.promptBy === "stdin") (0, import_chunk_DUQLCV7D.writeFile)(paths.prompt, plan.stdin);
-  if (plan.promptBy === "file") (0, import_chunk_DUQLCV7D.writeFile)(paths.prompt, spec.staff.prompt);
+  if (plan.promptBy === "stdin") (0, import_chunk_KE7PRMAS.writeFile)(paths.prompt, plan.stdin);
+  if (plan.promptBy === "file") (0, import_chunk_KE7PRMAS.writeFile)(paths.prompt, spec.staff.prompt);
   return {
     program: spec.staff.program,
     args: plan.args,
@@ -7654,17 +7685,17 @@ function uuidOf(mark) {
 }
 function claimReason(claim, reason) {
   const { paths } = claim;
-  if ((0, import_chunk_JTMIMYBV.readExit)(paths)) return (0, import_chunk_C5KUPUSJ.parseReason)((0, import_chunk_JTMIMYBV.readReason)(paths));
+  if ((0, import_chunk_CJGRKUVH.readExit)(paths)) return (0, import_chunk_IJI6QNPT.parseReason)((0, import_chunk_CJGRKUVH.readReason)(paths));
   let isOurs = false;
   try {
-    isOurs = (0, import_chunk_DUQLCV7D.createFile)(paths.reason, `${reason}
-`);
+    isOurs = (0, import_chunk_KE7PRMAS.createFile)(paths.reason, `${reason}
+`, { sync: false });
   } catch {
     return reason;
   }
-  if (!isOurs) return (0, import_chunk_C5KUPUSJ.parseReason)((0, import_chunk_JTMIMYBV.readReason)(paths)) ?? reason;
-  if (!(0, import_chunk_JTMIMYBV.readExit)(paths)) return reason;
-  (0, import_chunk_DUQLCV7D.removeFile)(paths.reason);
+  if (!isOurs) return (0, import_chunk_IJI6QNPT.parseReason)((0, import_chunk_CJGRKUVH.readReason)(paths)) ?? reason;
+  if (!(0, import_chunk_CJGRKUVH.readExit)(paths)) return reason;
+  (0, import_chunk_KE7PRMAS.removeFile)(paths.reason);
   return void 0;
 }
 function makeTicker(claim, tick) {
@@ -7685,11 +7716,11 @@ async function supervise(claim) {
   const progress = new Progress(claim);
   const isClaimed = (0, import_chunk_OMHQQKXJ.exists)(paths.started);
   await tellClaim(claim, progress, isClaimed);
-  if (!isClaimed && (0, import_chunk_JTMIMYBV.readCancel)(paths))
-    return void (0, import_chunk_C5KUPUSJ.conclude)(claim, { reason: "canceled", exit: void 0, tree: nothing, reconciled: false });
+  if (!isClaimed && (0, import_chunk_CJGRKUVH.readCancel)(paths))
+    return void (0, import_chunk_IJI6QNPT.conclude)(claim, { reason: "canceled", exit: void 0, tree: nothing, reconciled: false });
   const child = isClaimed ? await attachChild(claim) : await tryStart(claim, progress);
   if (!child) return;
-  (0, import_chunk_DUQLCV7D.writeJson)(paths.worker, {
+  (0, import_chunk_KE7PRMAS.writeJson)(paths.worker, {
     worker: claim.self,
     shim: child.shim,
     child: child.child,
@@ -7701,15 +7732,15 @@ async function supervise(claim) {
   const follower = new Follower(paths, spec.max_output_bytes, agent?.sink, () => agent?.update());
   const reason = await untilEnd(claim, child, follower, agent);
   if (reason === "state_vanished")
-    return void await (0, import_chunk_OU7AZITV.terminate)((0, import_chunk_OU7AZITV.treeOf)(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
+    return void await (0, import_chunk_LOJLWI77.terminate)((0, import_chunk_LOJLWI77.treeOf)(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
   const ended = reason === "exited" ? nothing : await stopTree(claim, child, progress, reason);
   const leftovers = await sweep(claim, child);
   const omitted = await follower.end();
   agent?.update();
   progress.flush();
-  (0, import_chunk_OU7AZITV.removeCgroup)(claim.cgroup, spec.id);
-  const exit = (0, import_chunk_JTMIMYBV.readExit)(paths);
-  (0, import_chunk_C5KUPUSJ.conclude)(claim, {
+  (0, import_chunk_LOJLWI77.removeCgroup)(claim.cgroup, spec.id);
+  const exit = (0, import_chunk_CJGRKUVH.readExit)(paths);
+  (0, import_chunk_IJI6QNPT.conclude)(claim, {
     reason: reason === "exited" && !exit ? "worker_lost" : reason,
     exit,
     tree: reason === "exited" ? leftovers : { ...ended, survivors: leftovers.survivors },
@@ -7730,7 +7761,7 @@ async function tryStart(claim, progress) {
     const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
     if (code === void 0) throw error;
     const detail = code === "ENOENT" ? `${(0, import_chunk_NVPF5LEY.messageOf)(error)} (does the folder ${claim.spec.cwd} still exist?)` : (0, import_chunk_NVPF5LEY.messageOf)(error);
-    (0, import_chunk_C5KUPUSJ.conclude)(claim, { reason: "spawn_failed", exit: void 0, tree: nothing, reconciled: false, detail });
+    (0, import_chunk_IJI6QNPT.conclude)(claim, { reason: "spawn_failed", exit: void 0, tree: nothing, reconciled: false, detail });
     return void 0;
   }
 }
@@ -7739,7 +7770,7 @@ async function untilEnd(claim, child, follower, agent) {
   const releases = [];
   try {
     return await new Promise((resolve) => {
-      void child.ended.then(() => resolve((0, import_chunk_C5KUPUSJ.parseReason)((0, import_chunk_JTMIMYBV.readReason)(paths)) ?? "exited"));
+      void child.ended.then(() => resolve((0, import_chunk_IJI6QNPT.parseReason)((0, import_chunk_CJGRKUVH.readReason)(paths)) ?? "exited"));
       let hasStopped = false;
       const stop = (wanted) => {
         if (hasStopped) return;
@@ -7762,9 +7793,9 @@ async function untilEnd(claim, child, follower, agent) {
 }
 async function stopTree(claim, child, progress, reason) {
   const { paths, spec } = claim;
-  if (reason === "canceled") progress.note("cancel_requested", { request: (0, import_chunk_JTMIMYBV.readCancel)(paths) ?? null });
+  if (reason === "canceled") progress.note("cancel_requested", { request: (0, import_chunk_CJGRKUVH.readCancel)(paths) ?? null });
   progress.step("stop_asked", "stopping", { reason });
-  const report = await (0, import_chunk_OU7AZITV.terminate)((0, import_chunk_OU7AZITV.treeOf)(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
+  const report = await (0, import_chunk_LOJLWI77.terminate)((0, import_chunk_LOJLWI77.treeOf)(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
   const until = (0, import_chunk_HDZ43QIN.monotonicMs)() + import_chunk_CRABIWOM.killSettleMs;
   let isGone = false;
   void child.ended.then(() => {
@@ -7776,7 +7807,7 @@ async function stopTree(claim, child, progress, reason) {
 async function sweep(claim, child) {
   const { paths, spec } = claim;
   if (spec.run?.keep_children) return nothing;
-  return (0, import_chunk_OU7AZITV.terminate)((0, import_chunk_OU7AZITV.treeOf)(spec, paths, { worker: claim.self, ...child }), { graceMs: import_chunk_CRABIWOM.drainMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
+  return (0, import_chunk_LOJLWI77.terminate)((0, import_chunk_LOJLWI77.treeOf)(spec, paths, { worker: claim.self, ...child }), { graceMs: import_chunk_CRABIWOM.drainMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
 }
 function stopTimes(claim) {
   return { graceMs: claim.spec.kill_grace_ms, settleMs: import_chunk_CRABIWOM.killSettleMs };
@@ -7793,14 +7824,14 @@ async function tellClaim(claim, progress, isClaimed) {
     progress.step("claimed", "claimed", { worker: self.pid });
     return;
   }
-  const key = (0, import_chunk_BA7CKLLN.readKey)();
-  const isChanged = !isClaimed && key !== void 0 && (0, import_chunk_BA7CKLLN.environmentDigest)(key) !== spec.environment.digest;
+  const key = (0, import_chunk_OHMGEWLM.readKey)();
+  const isChanged = !isClaimed && key !== void 0 && (0, import_chunk_OHMGEWLM.environmentDigest)(key) !== spec.environment.digest;
   const message = "the worker was lost before the start, and its replacement has another environment than the launcher had";
   const warnings = isChanged ? [...progress.state.warnings, { code: "environment_changed", message }] : progress.state.warnings;
   progress.step("claimed", "worker_replaced", { worker: self.pid, generation, baseline_reset: true }, { warnings });
 }
 async function runWorker(root, id, log) {
-  if (!root.startsWith("/") || !(0, import_chunk_HBGCQMRM.isId)(id)) throw new Error("usage: _worker ROOT ID");
+  if (!root.startsWith("/") || !(0, import_chunk_LONYRB77.isId)(id)) throw new Error("usage: _worker ROOT ID");
   let claim;
   try {
     claim = await claimJob(root, id);
@@ -7823,45 +7854,45 @@ function unexpected() {
 }
 async function giveUp(claim, message) {
   const { paths, spec, root } = claim;
-  (0, import_chunk_5NBW4VMB.openJournal)(paths, spec).append("worker_failed", { message });
-  const failures = (0, import_chunk_5NBW4VMB.readEvents)(paths, 0, 1e5).events.filter((event) => event.type === "worker_failed").length;
+  (0, import_chunk_DOCCMFHJ.openJournal)(paths, spec).append("worker_failed", { message });
+  const failures = (0, import_chunk_DOCCMFHJ.readEvents)(paths, 0, 1e5).events.filter((event) => event.type === "worker_failed").length;
   if (failures < import_chunk_CRABIWOM.workerFailures) return;
-  const view = (0, import_chunk_JTMIMYBV.inspect)(root, spec.id);
-  const tree = (0, import_chunk_OU7AZITV.treeOf)(spec, paths, { worker: claim.self, shim: view.shim, child: view.child });
-  const ended = await (0, import_chunk_OU7AZITV.terminate)(tree, { graceMs: import_chunk_CRABIWOM.orphanGraceMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
+  const view = (0, import_chunk_CJGRKUVH.inspect)(root, spec.id);
+  const tree = (0, import_chunk_LOJLWI77.treeOf)(spec, paths, { worker: claim.self, shim: view.shim, child: view.child });
+  const ended = await (0, import_chunk_LOJLWI77.terminate)(tree, { graceMs: import_chunk_CRABIWOM.orphanGraceMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
   const warnings = [{ code: "worker_failed", message: `the worker failed ${failures} times: ${message}` }];
-  (0, import_chunk_C5KUPUSJ.conclude)(claim, { reason: "worker_lost", exit: view.exit, tree: ended, reconciled: false, warnings });
+  (0, import_chunk_IJI6QNPT.conclude)(claim, { reason: "worker_lost", exit: view.exit, tree: ended, reconciled: false, warnings });
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
   runWorker
 });
 
-//# part observe-STRRNHWP.js
+//# part observe-RTXQG4ZU.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   observe: () => observe
 });
 module.exports = __toCommonJS(stdin_exports);
-var import_chunk_HRJ36THT = load("./chunk-HRJ36THT.js");
-var import_chunk_6ORGBLLO = load("./chunk-6ORGBLLO.js");
-var import_chunk_ECQ23PNI = load("./chunk-ECQ23PNI.js");
-var import_chunk_AACYDVMW = load("./chunk-AACYDVMW.js");
-var import_chunk_5NBW4VMB = load("./chunk-5NBW4VMB.js");
+var import_chunk_H3O6G5D6 = load("./chunk-H3O6G5D6.js");
+var import_chunk_QEAH37VJ = load("./chunk-QEAH37VJ.js");
+var import_chunk_PYTSL6ID = load("./chunk-PYTSL6ID.js");
+var import_chunk_BOKQGNAW = load("./chunk-BOKQGNAW.js");
+var import_chunk_DOCCMFHJ = load("./chunk-DOCCMFHJ.js");
 var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_JTMIMYBV = load("./chunk-JTMIMYBV.js");
+var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_G7QAJNS3 = load("./chunk-G7QAJNS3.js");
+var import_chunk_OKMMPSFD = load("./chunk-OKMMPSFD.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_HBGCQMRM = load("./chunk-HBGCQMRM.js");
+var import_chunk_LONYRB77 = load("./chunk-LONYRB77.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
+var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
+var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 var observe = {
@@ -7883,13 +7914,13 @@ var observe = {
   examples: ["observe", "observe run-mik3x9ab-4f7q2z --after-seq 4"],
   async run(context, input) {
     const root = context.root(input);
-    (0, import_chunk_G7QAJNS3.checkRoot)(root.folder);
+    (0, import_chunk_OKMMPSFD.checkRoot)(root.folder);
     const owner = input.text("owner") ?? import_chunk_HDZ43QIN.variables.owner() ?? null;
-    const id = input.words[0] === void 0 ? (0, import_chunk_HRJ36THT.requireLatest)(root, owner, "a job to observe") : (0, import_chunk_6ORGBLLO.findJob)(root, input.words[0]);
-    const view = await (0, import_chunk_AACYDVMW.refresh)(root.folder, id);
+    const id = input.words[0] === void 0 ? (0, import_chunk_H3O6G5D6.requireLatest)(root, owner, "a job to observe") : (0, import_chunk_QEAH37VJ.findJob)(root, input.words[0]);
+    const view = await (0, import_chunk_BOKQGNAW.refresh)(root.folder, id);
     return {
       code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-      json: (0, import_chunk_ECQ23PNI.observation)(view, { afterSeq: input.count("after-seq") ?? null, root })
+      json: (0, import_chunk_PYTSL6ID.observation)(view, { afterSeq: input.count("after-seq") ?? null, root })
     };
   }
 };
@@ -7898,15 +7929,15 @@ var observe = {
   observe
 });
 
-//# part registry-6JUQRMZ4.js
+//# part registry-P2UVUGE7.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  commandNames: () => import_chunk_AFCNU7FV.commandNames,
-  loadCommand: () => import_chunk_AFCNU7FV.loadCommand
+  commandNames: () => import_chunk_O4OC5SKN.commandNames,
+  loadCommand: () => import_chunk_O4OC5SKN.loadCommand
 });
 module.exports = __toCommonJS(stdin_exports);
-var import_chunk_AFCNU7FV = load("./chunk-AFCNU7FV.js");
+var import_chunk_O4OC5SKN = load("./chunk-O4OC5SKN.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -7914,35 +7945,35 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
   loadCommand
 });
 
-//# part restart-2KOLS6HU.js
+//# part restart-I7VF7OO5.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   restart: () => restart
 });
 module.exports = __toCommonJS(stdin_exports);
-var import_chunk_4RADG7VP = load("./chunk-4RADG7VP.js");
-var import_chunk_UJBB6XHH = load("./chunk-UJBB6XHH.js");
-var import_chunk_6ORGBLLO = load("./chunk-6ORGBLLO.js");
-var import_chunk_XVXFMIUV = load("./chunk-XVXFMIUV.js");
-var import_chunk_AACYDVMW = load("./chunk-AACYDVMW.js");
+var import_chunk_RP4FG5KM = load("./chunk-RP4FG5KM.js");
+var import_chunk_P43GPPGI = load("./chunk-P43GPPGI.js");
+var import_chunk_QEAH37VJ = load("./chunk-QEAH37VJ.js");
+var import_chunk_IUKO223X = load("./chunk-IUKO223X.js");
+var import_chunk_BOKQGNAW = load("./chunk-BOKQGNAW.js");
 var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
 var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_JTMIMYBV = load("./chunk-JTMIMYBV.js");
-var import_chunk_LGGQNQKJ = load("./chunk-LGGQNQKJ.js");
+var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
+var import_chunk_IT6NJBAQ = load("./chunk-IT6NJBAQ.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_G7QAJNS3 = load("./chunk-G7QAJNS3.js");
-var import_chunk_EPEDYOTG = load("./chunk-EPEDYOTG.js");
-var import_chunk_BA7CKLLN = load("./chunk-BA7CKLLN.js");
+var import_chunk_OKMMPSFD = load("./chunk-OKMMPSFD.js");
+var import_chunk_LSFVH2OG = load("./chunk-LSFVH2OG.js");
+var import_chunk_OHMGEWLM = load("./chunk-OHMGEWLM.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_HBGCQMRM = load("./chunk-HBGCQMRM.js");
+var import_chunk_LONYRB77 = load("./chunk-LONYRB77.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
+var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
+var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 var restart = {
@@ -7963,12 +7994,12 @@ var restart = {
   examples: ["restart run-mik3x9ab-4f7q2z", "restart staffer-mik3xa01-9c2k4d --timeout 90m"],
   async run(context, input) {
     const root = context.root(input);
-    (0, import_chunk_G7QAJNS3.checkRoot)(root.folder);
-    const id = (0, import_chunk_6ORGBLLO.requireWholeId)(root, input.words[0]);
-    const view = await (0, import_chunk_AACYDVMW.refresh)(root.folder, id);
-    const spec = (0, import_chunk_4RADG7VP.requireSpec)(root, id);
-    await (0, import_chunk_4RADG7VP.requireGenuine)(spec);
-    if (!(0, import_chunk_JTMIMYBV.isEnded)(view.state))
+    (0, import_chunk_OKMMPSFD.checkRoot)(root.folder);
+    const id = (0, import_chunk_QEAH37VJ.requireWholeId)(root, input.words[0]);
+    const view = await (0, import_chunk_BOKQGNAW.refresh)(root.folder, id);
+    const spec = (0, import_chunk_RP4FG5KM.requireSpec)(root, id);
+    await (0, import_chunk_RP4FG5KM.requireGenuine)(spec);
+    if (!(0, import_chunk_CJGRKUVH.isEnded)(view.state))
       throw new import_chunk_NVPF5LEY.FaultError(
         "busy",
         `cannot restart job ${id}: it is ${view.state.state}`,
@@ -7983,18 +8014,18 @@ function againRun(context, input, spec) {
   const run = spec.run;
   if (!run) throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot restart job ${spec.id}: a ${spec.kind} job has no command`);
   const program = (0, import_chunk_HDZ43QIN.findProgram)(run.argv[0], spec.cwd);
-  if (program === void 0) throw (0, import_chunk_LGGQNQKJ.missingProgram)(run.argv[0], spec.cwd);
-  return (0, import_chunk_LGGQNQKJ.launchAndTell)(context, input, {
+  if (program === void 0) throw (0, import_chunk_IT6NJBAQ.missingProgram)(run.argv[0], spec.cwd);
+  return (0, import_chunk_IT6NJBAQ.launchAndTell)(context, input, {
     kind: "run",
     verb: "run",
-    ...(0, import_chunk_LGGQNQKJ.launchWords)(input),
+    ...(0, import_chunk_IT6NJBAQ.launchWords)(input),
     cwd: spec.cwd,
     deadlineMs: input.duration("timeout") ?? spec.deadline_ms,
     killGraceMs: spec.kill_grace_ms,
     maxOutputBytes: spec.max_output_bytes,
     firstOutputMs: spec.first_output_ms,
     stallMs: spec.stall_ms,
-    lineage: (0, import_chunk_4RADG7VP.lineageOf)(spec, "restart"),
+    lineage: (0, import_chunk_RP4FG5KM.lineageOf)(spec, "restart"),
     run: { ...run, program },
     staff: null
   });
@@ -8003,7 +8034,7 @@ function again(context, input, spec) {
   const staff = spec.staff;
   if (!staff) throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot restart job ${spec.id}: it has no task`);
   const { mode, model, profile, prompt } = staff;
-  const part = (0, import_chunk_UJBB6XHH.makeStaffPart)({
+  const part = (0, import_chunk_P43GPPGI.makeStaffPart)({
     mode,
     backend: staff.custom?.name ?? staff.backend,
     model,
@@ -8012,11 +8043,11 @@ function again(context, input, spec) {
     resume: null,
     cwd: spec.cwd
   });
-  return (0, import_chunk_UJBB6XHH.launchStaff)(context, input, {
+  return (0, import_chunk_P43GPPGI.launchStaff)(context, input, {
     verb: spec.verb,
     staff: part,
     cwd: spec.cwd,
-    lineage: (0, import_chunk_4RADG7VP.lineageOf)(spec, "restart"),
+    lineage: (0, import_chunk_RP4FG5KM.lineageOf)(spec, "restart"),
     isSynchronous: spec.verb === "ask"
   });
 }
@@ -8025,40 +8056,40 @@ function again(context, input, spec) {
   restart
 });
 
-//# part result-7F6V466K.js
+//# part result-K4JORRVA.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   result: () => result
 });
 module.exports = __toCommonJS(stdin_exports);
-var import_chunk_HRJ36THT = load("./chunk-HRJ36THT.js");
-var import_chunk_6ORGBLLO = load("./chunk-6ORGBLLO.js");
-var import_chunk_X3ED64AP = load("./chunk-X3ED64AP.js");
-var import_chunk_2AKXPIR6 = load("./chunk-2AKXPIR6.js");
+var import_chunk_H3O6G5D6 = load("./chunk-H3O6G5D6.js");
+var import_chunk_QEAH37VJ = load("./chunk-QEAH37VJ.js");
+var import_chunk_QB2QBM5C = load("./chunk-QB2QBM5C.js");
+var import_chunk_7CO4PNOF = load("./chunk-7CO4PNOF.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_ECQ23PNI = load("./chunk-ECQ23PNI.js");
-var import_chunk_6O5EFQ4Z = load("./chunk-6O5EFQ4Z.js");
-var import_chunk_AACYDVMW = load("./chunk-AACYDVMW.js");
+var import_chunk_PYTSL6ID = load("./chunk-PYTSL6ID.js");
+var import_chunk_EYQM3BTK = load("./chunk-EYQM3BTK.js");
+var import_chunk_BOKQGNAW = load("./chunk-BOKQGNAW.js");
 var import_chunk_V5USAFII = load("./chunk-V5USAFII.js");
-var import_chunk_C5KUPUSJ = load("./chunk-C5KUPUSJ.js");
-var import_chunk_4YFJUAJX = load("./chunk-4YFJUAJX.js");
+var import_chunk_IJI6QNPT = load("./chunk-IJI6QNPT.js");
+var import_chunk_H5MRVJKX = load("./chunk-H5MRVJKX.js");
 var import_chunk_POWELVIK = load("./chunk-POWELVIK.js");
-var import_chunk_5NBW4VMB = load("./chunk-5NBW4VMB.js");
+var import_chunk_DOCCMFHJ = load("./chunk-DOCCMFHJ.js");
 var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
 var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_JTMIMYBV = load("./chunk-JTMIMYBV.js");
+var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_G7QAJNS3 = load("./chunk-G7QAJNS3.js");
+var import_chunk_OKMMPSFD = load("./chunk-OKMMPSFD.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_HBGCQMRM = load("./chunk-HBGCQMRM.js");
+var import_chunk_LONYRB77 = load("./chunk-LONYRB77.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
+var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
+var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 var result = {
@@ -8071,22 +8102,22 @@ var result = {
   examples: ["result", "result run-mik3x9ab-4f7q2z --json"],
   async run(context, input) {
     const root = context.root(input);
-    (0, import_chunk_G7QAJNS3.checkRoot)(root.folder);
+    (0, import_chunk_OKMMPSFD.checkRoot)(root.folder);
     const owner = input.text("owner") ?? import_chunk_HDZ43QIN.variables.owner() ?? null;
-    const isFinished = (id2) => (0, import_chunk_JTMIMYBV.isEnded)((0, import_chunk_JTMIMYBV.inspect)(root.folder, id2).state);
-    const id = input.words[0] === void 0 ? (0, import_chunk_HRJ36THT.requireLatest)(root, owner, "a finished job", isFinished) : (0, import_chunk_6ORGBLLO.findJob)(root, input.words[0]);
-    const view = await (0, import_chunk_AACYDVMW.refresh)(root.folder, id);
-    if (!(0, import_chunk_JTMIMYBV.isEnded)(view.state)) {
+    const isFinished = (id2) => (0, import_chunk_CJGRKUVH.isEnded)((0, import_chunk_CJGRKUVH.inspect)(root.folder, id2).state);
+    const id = input.words[0] === void 0 ? (0, import_chunk_H3O6G5D6.requireLatest)(root, owner, "a finished job", isFinished) : (0, import_chunk_QEAH37VJ.findJob)(root, input.words[0]);
+    const view = await (0, import_chunk_BOKQGNAW.refresh)(root.folder, id);
+    if (!(0, import_chunk_CJGRKUVH.isEnded)(view.state)) {
       const wait = import_chunk_KKONYWO7.nextCommands.wait(id, root.option);
-      if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.pending, json: (0, import_chunk_ECQ23PNI.observation)(view, { afterSeq: null, root }) };
+      if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.pending, json: (0, import_chunk_PYTSL6ID.observation)(view, { afterSeq: null, root }) };
       return {
         code: import_chunk_6PFAPK5K.exitCodes.pending,
         notes: [`${id}: ${view.state.state}, there is no result yet; wait for it with:`, wait]
       };
     }
     if (!view.spec && view.damage === null) throw new import_chunk_NVPF5LEY.FaultError("unknown_job", `cannot find job ${id}`);
-    (0, import_chunk_2AKXPIR6.noteCollected)(view, "result");
-    return input.has("json") ? { code: (0, import_chunk_X3ED64AP.tellEnded)(context, view).code, json: (0, import_chunk_X3ED64AP.endedDocument)(view) } : (0, import_chunk_X3ED64AP.tellEnded)(context, view);
+    (0, import_chunk_7CO4PNOF.noteCollected)(view, "result");
+    return input.has("json") ? { code: (0, import_chunk_QB2QBM5C.tellEnded)(context, view).code, json: (0, import_chunk_QB2QBM5C.endedDocument)(view) } : (0, import_chunk_QB2QBM5C.tellEnded)(context, view);
   }
 };
 // Annotate the CommonJS export names for ESM import in node:
@@ -8094,29 +8125,29 @@ var result = {
   result
 });
 
-//# part run-RQBAXLAJ.js
+//# part run-OHZP7TTG.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  folderOf: () => import_chunk_LGGQNQKJ.folderOf,
-  missingProgram: () => import_chunk_LGGQNQKJ.missingProgram,
-  run: () => import_chunk_LGGQNQKJ.run
+  folderOf: () => import_chunk_IT6NJBAQ.folderOf,
+  missingProgram: () => import_chunk_IT6NJBAQ.missingProgram,
+  run: () => import_chunk_IT6NJBAQ.run
 });
 module.exports = __toCommonJS(stdin_exports);
-var import_chunk_LGGQNQKJ = load("./chunk-LGGQNQKJ.js");
+var import_chunk_IT6NJBAQ = load("./chunk-IT6NJBAQ.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_G7QAJNS3 = load("./chunk-G7QAJNS3.js");
-var import_chunk_EPEDYOTG = load("./chunk-EPEDYOTG.js");
-var import_chunk_BA7CKLLN = load("./chunk-BA7CKLLN.js");
+var import_chunk_OKMMPSFD = load("./chunk-OKMMPSFD.js");
+var import_chunk_LSFVH2OG = load("./chunk-LSFVH2OG.js");
+var import_chunk_OHMGEWLM = load("./chunk-OHMGEWLM.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_HBGCQMRM = load("./chunk-HBGCQMRM.js");
+var import_chunk_LONYRB77 = load("./chunk-LONYRB77.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
+var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
+var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 // Annotate the CommonJS export names for ESM import in node:
@@ -8126,39 +8157,39 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
   run
 });
 
-//# part settle-5J4RXELM.js
+//# part settle-5FNHAVDA.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   settleJob: () => settleJob
 });
 module.exports = __toCommonJS(stdin_exports);
-var import_chunk_OU7AZITV = load("./chunk-OU7AZITV.js");
-var import_chunk_P6OIJNQ7 = load("./chunk-P6OIJNQ7.js");
-var import_chunk_XVXFMIUV = load("./chunk-XVXFMIUV.js");
-var import_chunk_C5KUPUSJ = load("./chunk-C5KUPUSJ.js");
-var import_chunk_4YFJUAJX = load("./chunk-4YFJUAJX.js");
+var import_chunk_LOJLWI77 = load("./chunk-LOJLWI77.js");
+var import_chunk_LW3DAHOD = load("./chunk-LW3DAHOD.js");
+var import_chunk_IUKO223X = load("./chunk-IUKO223X.js");
+var import_chunk_IJI6QNPT = load("./chunk-IJI6QNPT.js");
+var import_chunk_H5MRVJKX = load("./chunk-H5MRVJKX.js");
 var import_chunk_POWELVIK = load("./chunk-POWELVIK.js");
-var import_chunk_5NBW4VMB = load("./chunk-5NBW4VMB.js");
+var import_chunk_DOCCMFHJ = load("./chunk-DOCCMFHJ.js");
 var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
 var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_JTMIMYBV = load("./chunk-JTMIMYBV.js");
-var import_chunk_BA7CKLLN = load("./chunk-BA7CKLLN.js");
+var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
+var import_chunk_OHMGEWLM = load("./chunk-OHMGEWLM.js");
 var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_HBGCQMRM = load("./chunk-HBGCQMRM.js");
+var import_chunk_LONYRB77 = load("./chunk-LONYRB77.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
+var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
+var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function settleJob(view, isDue) {
-  if (!await (0, import_chunk_P6OIJNQ7.mayAct)(view)) return;
+  if (!await (0, import_chunk_LW3DAHOD.mayAct)(view)) return;
   try {
-    await (0, import_chunk_XVXFMIUV.withLock)(view.paths.lock, async () => {
-      const now = (0, import_chunk_JTMIMYBV.inspect)(view.root, view.id);
+    await (0, import_chunk_IUKO223X.withLock)(view.paths.lock, async () => {
+      const now = (0, import_chunk_CJGRKUVH.inspect)(view.root, view.id);
       if (isDue(now)) await settle(now);
     });
   } catch (error) {
@@ -8167,19 +8198,19 @@ async function settleJob(view, isDue) {
   }
 }
 async function settle(view) {
-  const condition = (0, import_chunk_JTMIMYBV.conditionOf)(view);
+  const condition = (0, import_chunk_CJGRKUVH.conditionOf)(view);
   if (!view.spec) return;
-  const tree = (0, import_chunk_OU7AZITV.treeOf)(view.spec, view.paths, { worker: null, shim: view.shim, child: view.child });
+  const tree = (0, import_chunk_LOJLWI77.treeOf)(view.spec, view.paths, { worker: null, shim: view.shim, child: view.child });
   const isOver = condition === "over" && view.spec.run?.keep_children;
-  const ended = isOver ? { step: "none", ended: [], survivors: [] } : await (0, import_chunk_OU7AZITV.terminate)(tree, { graceMs: condition === "over" ? import_chunk_CRABIWOM.drainMs : import_chunk_CRABIWOM.orphanGraceMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
-  (0, import_chunk_OU7AZITV.removeCgroup)(view.worker?.cgroup ?? null, view.id);
-  (0, import_chunk_C5KUPUSJ.conclude)(
+  const ended = isOver ? { step: "none", ended: [], survivors: [] } : await (0, import_chunk_LOJLWI77.terminate)(tree, { graceMs: condition === "over" ? import_chunk_CRABIWOM.drainMs : import_chunk_CRABIWOM.orphanGraceMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
+  (0, import_chunk_LOJLWI77.removeCgroup)(view.worker?.cgroup ?? null, view.id);
+  (0, import_chunk_IJI6QNPT.conclude)(
     { paths: view.paths, spec: view.spec },
     { reason: settledReason(view, condition), exit: view.exit, tree: ended, reconciled: true }
   );
 }
 function settledReason(view, condition) {
-  const told = (0, import_chunk_C5KUPUSJ.parseReason)(view.reason);
+  const told = (0, import_chunk_IJI6QNPT.parseReason)(view.reason);
   if (told) return told;
   if (condition === "over") return "exited";
   if (view.cancel) return "canceled";
@@ -8205,16 +8236,16 @@ function isOutOfReach(error) {
   settleJob
 });
 
-//# part spawn-GLCVH4E6.js
+//# part spawn-5CN27P5W.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  spawnDetached: () => import_chunk_IIDDPZYY.spawnDetached,
-  spawnShim: () => import_chunk_IIDDPZYY.spawnShim
+  spawnDetached: () => import_chunk_AMZWBHZP.spawnDetached,
+  spawnShim: () => import_chunk_AMZWBHZP.spawnShim
 });
 module.exports = __toCommonJS(stdin_exports);
-var import_chunk_IIDDPZYY = load("./chunk-IIDDPZYY.js");
-var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
+var import_chunk_AMZWBHZP = load("./chunk-AMZWBHZP.js");
+var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 // Annotate the CommonJS export names for ESM import in node:
@@ -8223,33 +8254,33 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
   spawnShim
 });
 
-//# part staffer-TCVVZYMO.js
+//# part staffer-DVLQLANS.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   staffer: () => staffer
 });
 module.exports = __toCommonJS(stdin_exports);
-var import_chunk_UJBB6XHH = load("./chunk-UJBB6XHH.js");
-var import_chunk_6ORGBLLO = load("./chunk-6ORGBLLO.js");
-var import_chunk_XVXFMIUV = load("./chunk-XVXFMIUV.js");
+var import_chunk_P43GPPGI = load("./chunk-P43GPPGI.js");
+var import_chunk_QEAH37VJ = load("./chunk-QEAH37VJ.js");
+var import_chunk_IUKO223X = load("./chunk-IUKO223X.js");
 var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
 var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_JTMIMYBV = load("./chunk-JTMIMYBV.js");
-var import_chunk_LGGQNQKJ = load("./chunk-LGGQNQKJ.js");
+var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
+var import_chunk_IT6NJBAQ = load("./chunk-IT6NJBAQ.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_G7QAJNS3 = load("./chunk-G7QAJNS3.js");
-var import_chunk_EPEDYOTG = load("./chunk-EPEDYOTG.js");
-var import_chunk_BA7CKLLN = load("./chunk-BA7CKLLN.js");
+var import_chunk_OKMMPSFD = load("./chunk-OKMMPSFD.js");
+var import_chunk_LSFVH2OG = load("./chunk-LSFVH2OG.js");
+var import_chunk_OHMGEWLM = load("./chunk-OHMGEWLM.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_HBGCQMRM = load("./chunk-HBGCQMRM.js");
+var import_chunk_LONYRB77 = load("./chunk-LONYRB77.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
+var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
+var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 var staffer = {
@@ -8268,10 +8299,10 @@ var staffer = {
     "staffer --prompt-file task.md --timeout 90m --once-key task-17"
   ],
   async run(context, input) {
-    const cwd = (0, import_chunk_LGGQNQKJ.folderOf)(context, input);
-    const prompt = await (0, import_chunk_UJBB6XHH.taskOf)(context, input);
-    const staff = (0, import_chunk_UJBB6XHH.freshStaff)(input, { mode: "staffer", prompt, profile: (0, import_chunk_UJBB6XHH.profileOf)(input, "standard"), cwd });
-    return (0, import_chunk_UJBB6XHH.launchStaff)(context, input, { verb: "staffer", staff, cwd, lineage: null, isSynchronous: false });
+    const cwd = (0, import_chunk_IT6NJBAQ.folderOf)(context, input);
+    const prompt = await (0, import_chunk_P43GPPGI.taskOf)(context, input);
+    const staff = (0, import_chunk_P43GPPGI.freshStaff)(input, { mode: "staffer", prompt, profile: (0, import_chunk_P43GPPGI.profileOf)(input, "standard"), cwd });
+    return (0, import_chunk_P43GPPGI.launchStaff)(context, input, { verb: "staffer", staff, cwd, lineage: null, isSynchronous: false });
   }
 };
 // Annotate the CommonJS export names for ESM import in node:
@@ -8279,48 +8310,48 @@ var staffer = {
   staffer
 });
 
-//# part status-6J3SO2KW.js
+//# part status-5MGPPHMI.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   status: () => status
 });
 module.exports = __toCommonJS(stdin_exports);
-var import_chunk_6ORGBLLO = load("./chunk-6ORGBLLO.js");
-var import_chunk_ECQ23PNI = load("./chunk-ECQ23PNI.js");
-var import_chunk_AACYDVMW = load("./chunk-AACYDVMW.js");
-var import_chunk_4YFJUAJX = load("./chunk-4YFJUAJX.js");
+var import_chunk_QEAH37VJ = load("./chunk-QEAH37VJ.js");
+var import_chunk_PYTSL6ID = load("./chunk-PYTSL6ID.js");
+var import_chunk_BOKQGNAW = load("./chunk-BOKQGNAW.js");
+var import_chunk_H5MRVJKX = load("./chunk-H5MRVJKX.js");
 var import_chunk_POWELVIK = load("./chunk-POWELVIK.js");
-var import_chunk_5NBW4VMB = load("./chunk-5NBW4VMB.js");
+var import_chunk_DOCCMFHJ = load("./chunk-DOCCMFHJ.js");
 var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_JTMIMYBV = load("./chunk-JTMIMYBV.js");
+var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_G7QAJNS3 = load("./chunk-G7QAJNS3.js");
+var import_chunk_OKMMPSFD = load("./chunk-OKMMPSFD.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_HBGCQMRM = load("./chunk-HBGCQMRM.js");
+var import_chunk_LONYRB77 = load("./chunk-LONYRB77.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
+var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
+var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function listViews(root, options) {
-  const live = (0, import_chunk_6ORGBLLO.listActive)(root).filter((id) => (0, import_chunk_OMHQQKXJ.exists)((0, import_chunk_HDZ43QIN.jobPaths)(root, id).folder));
+  const live = (0, import_chunk_QEAH37VJ.listActive)(root).filter((id) => (0, import_chunk_OMHQQKXJ.exists)((0, import_chunk_HDZ43QIN.jobPaths)(root, id).folder));
   const views = [];
-  for (const id of live) views.push(await (0, import_chunk_AACYDVMW.refresh)(root, id));
+  for (const id of live) views.push(await (0, import_chunk_BOKQGNAW.refresh)(root, id));
   let left = options.recent;
-  for (const id of (0, import_chunk_6ORGBLLO.listJobs)(root)) {
+  for (const id of (0, import_chunk_QEAH37VJ.listJobs)(root)) {
     if (left === 0) break;
     if (live.includes(id)) continue;
-    const view = await (0, import_chunk_AACYDVMW.refresh)(root, id);
+    const view = await (0, import_chunk_BOKQGNAW.refresh)(root, id);
     if (!isWanted(view.spec, options.owner)) continue;
     views.push(view);
     left -= 1;
   }
-  return views.filter((view) => isWanted(view.spec, options.owner)).sort((a, b) => Number((0, import_chunk_JTMIMYBV.isEnded)(a.state)) - Number((0, import_chunk_JTMIMYBV.isEnded)(b.state)) || (0, import_chunk_HBGCQMRM.compareIds)(b.id, a.id));
+  return views.filter((view) => isWanted(view.spec, options.owner)).sort((a, b) => Number((0, import_chunk_CJGRKUVH.isEnded)(a.state)) - Number((0, import_chunk_CJGRKUVH.isEnded)(b.state)) || (0, import_chunk_LONYRB77.compareIds)(b.id, a.id));
 }
 function isWanted(spec, owner) {
   return owner === null || spec?.owner === owner;
@@ -8465,10 +8496,10 @@ var status = {
   examples: ["status", "status run-mik3x9ab-4f7q2z", "status --owner builder --json"],
   async run(context, input) {
     const root = context.root(input);
-    const isThere = (0, import_chunk_G7QAJNS3.checkRoot)(root.folder);
+    const isThere = (0, import_chunk_OKMMPSFD.checkRoot)(root.folder);
     if (input.words[0] !== void 0) {
-      const view = await (0, import_chunk_AACYDVMW.refresh)(root.folder, (0, import_chunk_6ORGBLLO.findJob)(root, input.words[0]));
-      return input.has("json") ? { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state), json: (0, import_chunk_ECQ23PNI.observation)(view, { afterSeq: null, root }) } : tellOne(view, root);
+      const view = await (0, import_chunk_BOKQGNAW.refresh)(root.folder, (0, import_chunk_QEAH37VJ.findJob)(root, input.words[0]));
+      return input.has("json") ? { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state), json: (0, import_chunk_PYTSL6ID.observation)(view, { afterSeq: null, root }) } : tellOne(view, root);
     }
     const views = isThere ? await listViews(root.folder, { recent: input.count("recent") ?? 10, owner: input.text("owner") ?? null }) : [];
     if (input.has("json"))
@@ -8488,7 +8519,7 @@ function rowDocument(view) {
     owner: spec?.owner ?? null,
     label: spec?.label ?? null,
     state: state.state,
-    ...(0, import_chunk_ECQ23PNI.healthOf)(view, (0, import_chunk_JTMIMYBV.conditionOf)(view)),
+    ...(0, import_chunk_PYTSL6ID.healthOf)(view, (0, import_chunk_CJGRKUVH.conditionOf)(view)),
     created_at: state.created_at,
     ended_at: state.ended_at,
     duration_ms: state.duration_ms,
@@ -8500,8 +8531,8 @@ function rowDocument(view) {
 function table(context, views) {
   const useColor = context.isTerminal && !import_chunk_HDZ43QIN.variables.noColor();
   const rows = views.map((view) => {
-    const health = (0, import_chunk_ECQ23PNI.healthOf)(view, (0, import_chunk_JTMIMYBV.conditionOf)(view));
-    const word = health.health === "attention" && !(0, import_chunk_JTMIMYBV.isEnded)(view.state) ? `${view.state.state}!` : view.state.state;
+    const health = (0, import_chunk_PYTSL6ID.healthOf)(view, (0, import_chunk_CJGRKUVH.conditionOf)(view));
+    const word = health.health === "attention" && !(0, import_chunk_CJGRKUVH.isEnded)(view.state) ? `${view.state.state}!` : view.state.state;
     return [view.id, word, ageOf(view), ownerOf(view), whatOf(view)];
   });
   const lines = renderTable(["ID", "STATE", "AGE", "OWNER", "WHAT"], rows, context.width).split("\n");
@@ -8524,11 +8555,11 @@ function whatOf(view) {
 }
 function tellOne(view, root) {
   const { state, spec } = view;
-  const seen = (0, import_chunk_ECQ23PNI.observation)(view, { afterSeq: null, root });
+  const seen = (0, import_chunk_PYTSL6ID.observation)(view, { afterSeq: null, root });
   const lines = [
     ["id", view.id],
     ["state", state.state],
-    ["health", (0, import_chunk_JTMIMYBV.isEnded)(state) ? null : `${seen.health}${seen.reason ? ` (${seen.reason})` : ""}`],
+    ["health", (0, import_chunk_CJGRKUVH.isEnded)(state) ? null : `${seen.health}${seen.reason ? ` (${seen.reason})` : ""}`],
     ["error", state.error ? `${state.error.code}: ${(0, import_chunk_KLA44IL4.plainText)(state.error.message)}` : null],
     ["exit code", state.exit_code === null ? null : String(state.exit_code)],
     ["age", ageOf(view)],
@@ -8540,7 +8571,7 @@ function tellOne(view, root) {
     ...Object.entries(seen.next).map(([name, command]) => [name, command])
   ];
   const text = lines.filter(([, value]) => value !== null).map(([name, value]) => `${`${name}:`.padEnd(14)}${value}`).join("\n");
-  const logs = [view.paths.output, view.paths.error].map((file) => (0, import_chunk_KLA44IL4.plainText)((0, import_chunk_4YFJUAJX.readLogTail)(file).toString("utf8")).trimEnd()).filter((log) => log !== "");
+  const logs = [view.paths.output, view.paths.error].map((file) => (0, import_chunk_KLA44IL4.plainText)((0, import_chunk_H5MRVJKX.readLogTail)(file).toString("utf8")).trimEnd()).filter((log) => log !== "");
   return { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(state.state), out: `${[text, ...logs].join("\n\n")}
 ` };
 }
@@ -8590,40 +8621,40 @@ function wrap(text, width) {
   renderHelp
 });
 
-//# part wait-RU5WBWI3.js
+//# part wait-JALEUTXS.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   wait: () => wait
 });
 module.exports = __toCommonJS(stdin_exports);
-var import_chunk_HRJ36THT = load("./chunk-HRJ36THT.js");
-var import_chunk_6ORGBLLO = load("./chunk-6ORGBLLO.js");
-var import_chunk_X3ED64AP = load("./chunk-X3ED64AP.js");
-var import_chunk_2AKXPIR6 = load("./chunk-2AKXPIR6.js");
+var import_chunk_H3O6G5D6 = load("./chunk-H3O6G5D6.js");
+var import_chunk_QEAH37VJ = load("./chunk-QEAH37VJ.js");
+var import_chunk_QB2QBM5C = load("./chunk-QB2QBM5C.js");
+var import_chunk_7CO4PNOF = load("./chunk-7CO4PNOF.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_ECQ23PNI = load("./chunk-ECQ23PNI.js");
-var import_chunk_6O5EFQ4Z = load("./chunk-6O5EFQ4Z.js");
-var import_chunk_AACYDVMW = load("./chunk-AACYDVMW.js");
+var import_chunk_PYTSL6ID = load("./chunk-PYTSL6ID.js");
+var import_chunk_EYQM3BTK = load("./chunk-EYQM3BTK.js");
+var import_chunk_BOKQGNAW = load("./chunk-BOKQGNAW.js");
 var import_chunk_V5USAFII = load("./chunk-V5USAFII.js");
-var import_chunk_C5KUPUSJ = load("./chunk-C5KUPUSJ.js");
-var import_chunk_4YFJUAJX = load("./chunk-4YFJUAJX.js");
+var import_chunk_IJI6QNPT = load("./chunk-IJI6QNPT.js");
+var import_chunk_H5MRVJKX = load("./chunk-H5MRVJKX.js");
 var import_chunk_POWELVIK = load("./chunk-POWELVIK.js");
-var import_chunk_5NBW4VMB = load("./chunk-5NBW4VMB.js");
+var import_chunk_DOCCMFHJ = load("./chunk-DOCCMFHJ.js");
 var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
 var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_JTMIMYBV = load("./chunk-JTMIMYBV.js");
+var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_G7QAJNS3 = load("./chunk-G7QAJNS3.js");
+var import_chunk_OKMMPSFD = load("./chunk-OKMMPSFD.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_HBGCQMRM = load("./chunk-HBGCQMRM.js");
+var import_chunk_LONYRB77 = load("./chunk-LONYRB77.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_F57YPL34 = load("./chunk-F57YPL34.js");
+var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_DUQLCV7D = load("./chunk-DUQLCV7D.js");
+var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 var wait = {
@@ -8657,14 +8688,14 @@ var wait = {
   ],
   async run(context, input) {
     const root = context.root(input);
-    (0, import_chunk_G7QAJNS3.checkRoot)(root.folder);
+    (0, import_chunk_OKMMPSFD.checkRoot)(root.folder);
     if (input.has("any") && input.has("all")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --any and --all together");
     const owner = input.text("owner") ?? import_chunk_HDZ43QIN.variables.owner() ?? null;
-    const ids = input.words.length > 0 ? [...new Set(input.words.map((word) => (0, import_chunk_6ORGBLLO.findJob)(root, word)))] : [(0, import_chunk_HRJ36THT.requireLatest)(root, owner, "a job to wait for")];
+    const ids = input.words.length > 0 ? [...new Set(input.words.map((word) => (0, import_chunk_QEAH37VJ.findJob)(root, word)))] : [(0, import_chunk_H3O6G5D6.requireLatest)(root, owner, "a job to wait for")];
     if (ids.length > 1 && !input.has("any") && !input.has("all")) {
       throw (0, import_chunk_NVPF5LEY.usageError)(`cannot wait for ${ids.length} jobs without saying how: add --any (the first) or --all`);
     }
-    return (0, import_chunk_X3ED64AP.waitAndTell)(context, root, ids, {
+    return (0, import_chunk_QB2QBM5C.waitAndTell)(context, root, ids, {
       mode: input.has("any") ? "any" : "all",
       timeoutMs: input.durationOrDefault("timeout"),
       heartbeatMs: input.duration("heartbeat") ?? null,

@@ -18,7 +18,8 @@ async function main(args: string[]): Promise<void> {
   const { dispatch } = await import('./commands/dispatch.ts');
   const reply = await dispatch(args, makeContext(), __VERSION__);
   print(reply);
-  process.exitCode = reply.code;
+  // Everything is written: nothing that still listens may hold the caller up.
+  process.exit(reply.code);
 }
 
 function makeContext(): Omit<Context, 'root'> {

@@ -11,6 +11,7 @@ export function noteCollected(view: View, by: 'wait' | 'result'): void {
     createFile(
       view.paths.collected,
       `${JSON.stringify({ by, pid: process.pid, owner: variables.owner() ?? null, at: isoNow() })}\n`,
+      { sync: false },
     );
   } catch {
     // A read-only or full folder: the caller has the result all the same.

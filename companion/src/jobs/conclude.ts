@@ -73,7 +73,8 @@ function publish(
     paths.result,
     makeDeliverable({ spec, paths, state, answer, tree: ending.tree, cancel, reading: ending.reading }),
   );
-  writeJson(paths.resultRecord, terminalRecord(spec, paths, state, ending.tree));
+  // Not forced to the disk: everything in it stands in the state too, and a waiter waits for this.
+  writeJson(paths.resultRecord, terminalRecord(spec, paths, state, ending.tree), { sync: false });
   journal.append('ended', {
     state: state.state,
     exit_code: state.exit_code,

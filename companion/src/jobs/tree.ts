@@ -3,6 +3,7 @@ import type { Identity, Spec } from '../core/job.ts';
 import { listCgroup } from '../platform/cgroup.ts';
 import { readText } from '../platform/files.ts';
 import { bootId, livenessOf, pidNamespace } from '../platform/identity.ts';
+import type { PidBaseline } from '../platform/pid-baseline.ts';
 import { readProcess } from '../platform/process-table.ts';
 import type { Tree } from '../platform/process-tree.ts';
 import type { JobPaths } from '../store/layout.ts';
@@ -12,7 +13,7 @@ import { readWorker } from '../store/records.ts';
 export function treeOf(
   spec: Spec,
   paths: JobPaths,
-  who: { worker: Identity | null; shim: Identity | null; child: Identity | null },
+  who: { worker: Identity | null; shim: Identity | null; child: Identity | null; baseline?: PidBaseline | null },
 ): Tree {
   const living = (identity: Identity | null): number[] =>
     identity && livenessOf(identity) === 'alive' ? [identity.pid] : [];
@@ -33,6 +34,7 @@ export function treeOf(
     since: isHere(spec.launcher) ? Number(spec.launcher.start_token) || 0 : 0,
     roots: [...living(shim), ...living(who.child)],
     spared: [...living(who.worker), ...living(shim)],
+    baseline: who.baseline ?? null,
     counted: () => listCgroup(folder, spec.id),
     guards: living(shim).length > 0 ? guards : [],
     known: new Map(),

@@ -55,8 +55,8 @@ export function writeJson(file: string, value: unknown, options: { sync?: boolea
 }
 
 /** Create a file with its whole content, or leave what is there. True for the one that created it. */
-export function createFile(file: string, data: string): boolean {
-  const temporary = writeBeside(file, data, true);
+export function createFile(file: string, data: string, options: { sync?: boolean } = {}): boolean {
+  const temporary = writeBeside(file, data, options.sync ?? true);
   try {
     linkSync(temporary, file);
     return true;

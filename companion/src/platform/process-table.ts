@@ -1,6 +1,6 @@
 // One look at the system's processes. Linux reads /proc; macOS asks `ps` (one call per look, because there is no /proc).
 import { readFileSync } from 'node:fs';
-import { listNames } from './folders.ts';
+import { type PidBaseline, pidsSince } from './pid-baseline.ts';
 
 export interface ProcessRow {
   pid: number;
@@ -32,15 +32,10 @@ export function readProcess(pid: number): ProcessRow | undefined {
   return isLinux ? readProc(pid) : readPs(['-p', String(pid)])[0];
 }
 
-export function readProcesses(): ProcessRow[] {
+/** All processes, or those that are newer than a baseline. */
+export function readProcesses(baseline: PidBaseline | null = null): ProcessRow[] {
   if (!isLinux) return readPs(['-ax']);
-  const rows: ProcessRow[] = [];
-  for (const name of listNames('/proc')) {
-    if (!/^\d+$/.test(name)) continue;
-    const row = readProc(Number(name));
-    if (row) rows.push(row);
-  }
-  return rows;
+  return pidsSince(baseline).flatMap((pid) => readProc(pid) ?? []);
 }
 
 /** The value of a variable in the environment that a process was started with; undefined when unset or not readable. */

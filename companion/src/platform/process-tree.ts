@@ -5,6 +5,7 @@
 import { monotonicMs, sleep } from './clock.ts';
 import { markVariable } from './env.ts';
 import { isDeadState } from './identity.ts';
+import type { PidBaseline } from './pid-baseline.ts';
 import { type ProcessRow, readProcess, readProcesses, readProcessVariable } from './process-table.ts';
 
 export interface Tree {
@@ -13,6 +14,8 @@ export interface Tree {
   session: number | null;
   /** Nothing that started before this (kernel ticks) can belong to the tree. */
   since: number;
+  /** What existed before the tree did; null when that is not known. */
+  baseline: PidBaseline | null;
   /** Pids where the parent walk starts: shim and child. Only ones whose identity the caller has compared. */
   roots: number[];
   /** Pids that the kernel counts to the job, where it has a cgroup of its own. */
@@ -40,7 +43,9 @@ export interface TerminateReport {
 
 /** The living members of a tree now. */
 export function findMembers(tree: Tree): Member[] {
-  const rows = readProcesses().filter((row) => !isDeadState(row.state) && !(Number(row.start) < tree.since));
+  const rows = readProcesses(tree.baseline).filter(
+    (row) => !isDeadState(row.state) && !(Number(row.start) < tree.since),
+  );
   const marks = new Map<number, string | undefined>();
   const markOf = (pid: number): string | undefined => {
     if (!marks.has(pid)) marks.set(pid, readProcessVariable(pid, markVariable));

@@ -7,6 +7,7 @@ import { watchFifo } from '../platform/fifo.ts';
 import { closeFile, openAppend } from '../platform/files.ts';
 import { exists } from '../platform/folders.ts';
 import { livenessOf } from '../platform/identity.ts';
+import { type PidBaseline, takeBaseline } from '../platform/pid-baseline.ts';
 import { spawnShim } from '../platform/spawn.ts';
 import { readMark } from '../store/records.ts';
 import type { Claim } from './claim.ts';
@@ -17,6 +18,8 @@ export interface Child {
   shim: Identity | null;
   child: Identity | null;
   ended: Promise<void>;
+  /** What existed before the child; only the worker that started it knows. */
+  baseline: PidBaseline | null;
 }
 
 /** Start the shim. When another shim has the claim already, attach to that one. */
@@ -28,6 +31,7 @@ export async function startChild(claim: Claim, plan: ChildPlan): Promise<Child> 
     end = resolve;
   });
   const rest = Math.max(0, spec.deadline_mono_ms - monotonicMs());
+  const baseline = takeBaseline();
   const pid = await spawnShim(
     {
       script,
@@ -52,7 +56,7 @@ export async function startChild(claim: Claim, plan: ChildPlan): Promise<Child> 
   const shim = readMark(paths.shimMark, claim.self);
   // A shim of an earlier worker had the claim already, and ours has left.
   if (shim?.pid !== pid) return attachChild(claim);
-  return { shim, child: readMark(paths.childMark, claim.self) ?? null, ended };
+  return { shim, child: readMark(paths.childMark, claim.self) ?? null, ended, baseline };
 }
 
 /** Take over a shim that an earlier worker started. */
@@ -77,7 +81,7 @@ export async function attachChild(claim: Claim): Promise<Child> {
       look();
     });
   });
-  return { shim, child: readMark(paths.childMark, claim.self) ?? null, ended };
+  return { shim, child: readMark(paths.childMark, claim.self) ?? null, ended, baseline: null };
 }
 
 /** The shim writes its mark and the child's within a few milliseconds; a dead or ended one writes no more. */

@@ -11,7 +11,7 @@ export function claimReason(claim: Claim, reason: EndReason): EndReason | undefi
   if (readExit(paths)) return parseReason(readReason(paths));
   let isOurs = false;
   try {
-    isOurs = createFile(paths.reason, `${reason}\n`);
+    isOurs = createFile(paths.reason, `${reason}\n`, { sync: false });
   } catch {
     // A full disk or a folder that vanished must not keep us from ending the tree.
     return reason;
