@@ -27,6 +27,10 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
+const builtins = {};
+function builtin(name) {
+  return (builtins[name] ??= Object.create(require(name), { default: { value: require(name) } }));
+}
 const ownText = partsText.toString();
 const loaded = {};
 function load(name) {
@@ -35,8 +39,8 @@ function load(name) {
   const head = "\n//# part " + name.slice(2) + "\n";
   const from = ownText.indexOf(head) + head.length;
   const part = ownText.slice(from, ownText.indexOf("\n//# part ", from)).replaceAll("*<>/", "*" + "/");
-  const compile = new Function("load", "module", "exports", "require", "__filename", "__dirname", "__create", "__defProp", "__getOwnPropDesc", "__getOwnPropNames", "__getProtoOf", "__hasOwnProp", "__copyProps", "__toESM", "__export", "__toCommonJS", part + "\n//# sourceURL=job-companion/" + name);
-  compile(load, module, module.exports, require, __filename, __dirname, __create, __defProp, __getOwnPropDesc, __getOwnPropNames, __getProtoOf, __hasOwnProp, __copyProps, __toESM, __export, __toCommonJS);
+  const compile = new Function("load", "builtin", "module", "exports", "require", "__filename", "__dirname", "__create", "__defProp", "__getOwnPropDesc", "__getOwnPropNames", "__getProtoOf", "__hasOwnProp", "__copyProps", "__toESM", "__export", "__toCommonJS", part + "\n//# sourceURL=job-companion/" + name);
+  compile(load, builtin, module, module.exports, require, __filename, __dirname, __create, __defProp, __getOwnPropDesc, __getOwnPropNames, __getProtoOf, __hasOwnProp, __copyProps, __toESM, __export, __toCommonJS);
   return module.exports;
 }
 "use strict";
@@ -76,13 +80,13 @@ function pause() {
 }
 process.exitCode = import_chunk_6PFAPK5K.exitCodes.fault;
 async function main(args) {
-  if (process.platform !== "linux") (await Promise.resolve().then(() => __toESM(load("./install-ps-IXCKM7HD.js")))).installForMac();
+  if (process.platform !== "linux") (await Promise.resolve().then(() => load("./install-ps-IXCKM7HD.js"))).installForMac();
   if (args[0] === "_worker") {
-    const { runWorker } = await Promise.resolve().then(() => __toESM(load("./main-JSYXFRCI.js")));
+    const { runWorker } = await Promise.resolve().then(() => load("./main-CJCGYDEU.js"));
     const isDone = await runWorker(args[1] ?? "", args[2] ?? "", (text) => writeOut(2, text));
     process.exit(isDone ? 0 : 70);
   }
-  const { dispatch } = await Promise.resolve().then(() => __toESM(load("./dispatch-KJ7SVR7J.js")));
+  const { dispatch } = await Promise.resolve().then(() => load("./dispatch-V3BME2IN.js"));
   const reply = await dispatch(args, makeContext(), "0.1.0");
   print(reply);
   process.exit(reply.code);
@@ -128,20 +132,20 @@ ${error.next === null ? "" : `try: ${error.next}
 });
 
 function partsText() {/*
-//# part ask-ZLWWDUSX.js
+//# part ask-3B6PSTDN.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   ask: () => ask
 });
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_P43GPPGI = load("./chunk-P43GPPGI.js");
+module.exports = stdin_exports;
+var import_chunk_KG734CDO = load("./chunk-KG734CDO.js");
 var import_chunk_QEAH37VJ = load("./chunk-QEAH37VJ.js");
 var import_chunk_IUKO223X = load("./chunk-IUKO223X.js");
 var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
 var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
 var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
-var import_chunk_IT6NJBAQ = load("./chunk-IT6NJBAQ.js");
+var import_chunk_T575QURG = load("./chunk-T575QURG.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
 var import_chunk_OKMMPSFD = load("./chunk-OKMMPSFD.js");
 var import_chunk_LSFVH2OG = load("./chunk-LSFVH2OG.js");
@@ -170,10 +174,10 @@ var ask = {
   notes: "Default profile: restricted. Exit codes as of wait.",
   examples: ['ask --backend codex --prompt "What does this repository do?"'],
   async run(context, input) {
-    const cwd = (0, import_chunk_IT6NJBAQ.folderOf)(context, input);
-    const prompt = await (0, import_chunk_P43GPPGI.taskOf)(context, input);
-    const staff = (0, import_chunk_P43GPPGI.freshStaff)(input, { mode: "ask", prompt, profile: (0, import_chunk_P43GPPGI.profileOf)(input, "restricted"), cwd });
-    return (0, import_chunk_P43GPPGI.launchStaff)(context, input, {
+    const cwd = (0, import_chunk_T575QURG.folderOf)(context, input);
+    const prompt = await (0, import_chunk_KG734CDO.taskOf)(context, input);
+    const staff = (0, import_chunk_KG734CDO.freshStaff)(input, { mode: "ask", prompt, profile: (0, import_chunk_KG734CDO.profileOf)(input, "restricted"), cwd });
+    return (0, import_chunk_KG734CDO.launchStaff)(context, input, {
       verb: "ask",
       staff,
       cwd,
@@ -193,7 +197,7 @@ var stdin_exports = {};
 __export(stdin_exports, {
   attachWorker: () => attachWorker
 });
-module.exports = __toCommonJS(stdin_exports);
+module.exports = stdin_exports;
 var import_chunk_LW3DAHOD = load("./chunk-LW3DAHOD.js");
 var import_chunk_IUKO223X = load("./chunk-IUKO223X.js");
 var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
@@ -227,16 +231,16 @@ async function attach(view) {
   attachWorker
 });
 
-//# part cancel-WWAUJ3AC.js
+//# part cancel-NVMTWEWL.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   cancel: () => cancel
 });
-module.exports = __toCommonJS(stdin_exports);
+module.exports = stdin_exports;
 var import_chunk_QEAH37VJ = load("./chunk-QEAH37VJ.js");
-var import_chunk_EYQM3BTK = load("./chunk-EYQM3BTK.js");
-var import_chunk_BOKQGNAW = load("./chunk-BOKQGNAW.js");
+var import_chunk_ZRN7DXID = load("./chunk-ZRN7DXID.js");
+var import_chunk_U2JYVHQV = load("./chunk-U2JYVHQV.js");
 var import_chunk_V5USAFII = load("./chunk-V5USAFII.js");
 var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
@@ -253,7 +257,7 @@ var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function cancelJob(root, id, request) {
-  const before = await (0, import_chunk_BOKQGNAW.refresh)(root, id);
+  const before = await (0, import_chunk_U2JYVHQV.refresh)(root, id);
   if ((0, import_chunk_CJGRKUVH.isEnded)(before.state))
     return { view: before, result: before.state.state === "canceled" ? "canceled" : "ended_before" };
   (0, import_chunk_KE7PRMAS.createFile)(
@@ -263,7 +267,7 @@ async function cancelJob(root, id, request) {
   );
   nudge(before);
   const patience = (before.spec?.kill_grace_ms ?? 0) + import_chunk_CRABIWOM.killSettleMs + 5e3;
-  const [view = before] = await (0, import_chunk_EYQM3BTK.waitForJobs)(root, [id], { mode: "all", timeoutMs: patience, heartbeatMs: null });
+  const [view = before] = await (0, import_chunk_ZRN7DXID.waitForJobs)(root, [id], { mode: "all", timeoutMs: patience, heartbeatMs: null });
   if (view.state.state === "canceled") return { view, result: "canceled" };
   return { view, result: (0, import_chunk_CJGRKUVH.isEnded)(view.state) ? "ended_before" : "requested" };
 }
@@ -317,6 +321,39 @@ ${import_chunk_KKONYWO7.nextCommands.observe(id, root.option)}
   cancel
 });
 
+//# part chunk-4DK2YSK4.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  commandNames: () => commandNames,
+  loadCommand: () => loadCommand
+});
+module.exports = stdin_exports;
+var loaders = {
+  run: async () => (await Promise.resolve().then(() => load("./run-3QEJPWOK.js"))).run,
+  staffer: async () => (await Promise.resolve().then(() => load("./staffer-FODKDDJX.js"))).staffer,
+  ask: async () => (await Promise.resolve().then(() => load("./ask-3B6PSTDN.js"))).ask,
+  wait: async () => (await Promise.resolve().then(() => load("./wait-2EARYBVY.js"))).wait,
+  observe: async () => (await Promise.resolve().then(() => load("./observe-ZI2JM5PV.js"))).observe,
+  status: async () => (await Promise.resolve().then(() => load("./status-HBDLFVTO.js"))).status,
+  result: async () => (await Promise.resolve().then(() => load("./result-HBJXGBGT.js"))).result,
+  cancel: async () => (await Promise.resolve().then(() => load("./cancel-NVMTWEWL.js"))).cancel,
+  continue: async () => (await Promise.resolve().then(() => load("./continue-OYU32AGF.js"))).continueCommand,
+  restart: async () => (await Promise.resolve().then(() => load("./restart-HOLBQQHJ.js"))).restart,
+  clean: async () => (await Promise.resolve().then(() => load("./clean-YPLA6HTT.js"))).clean,
+  doctor: async () => (await Promise.resolve().then(() => load("./doctor-SBF635HM.js"))).doctor,
+  help: async () => (await Promise.resolve().then(() => load("./help-OKGAPINC.js"))).help
+};
+var commandNames = Object.keys(loaders);
+async function loadCommand(name) {
+  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  commandNames,
+  loadCommand
+});
+
 //# part chunk-6PFAPK5K.js
 "use strict";
 var stdin_exports = {};
@@ -325,7 +362,7 @@ __export(stdin_exports, {
   exitCodeOfAll: () => exitCodeOfAll,
   exitCodes: () => exitCodes
 });
-module.exports = __toCommonJS(stdin_exports);
+module.exports = stdin_exports;
 var exitCodes = {
   done: 0,
   fault: 1,
@@ -370,12 +407,12 @@ __export(stdin_exports, {
   noteCollected: () => noteCollected,
   withRegistration: () => withRegistration
 });
-module.exports = __toCommonJS(stdin_exports);
+module.exports = stdin_exports;
 var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
 var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
 var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
-var import_node_path = __toESM(require("node:path"));
+var import_node_path = builtin("node:path");
 function noteCollected(view, by) {
   if (view.damage !== null || isCollected(view)) return;
   try {
@@ -435,7 +472,7 @@ __export(stdin_exports, {
   spawnDetached: () => spawnDetached,
   spawnShim: () => spawnShim
 });
-module.exports = __toCommonJS(stdin_exports);
+module.exports = stdin_exports;
 var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
 var import_node_child_process = require("node:child_process");
 var import_node_fs = require("node:fs");
@@ -475,37 +512,6 @@ function spawnShim(start, onEnd) {
   spawnShim
 });
 
-//# part chunk-BOKQGNAW.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  refresh: () => refresh,
-  refreshAttached: () => refreshAttached
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
-var settled = ["over", "lost", "host_restarted", "never_started"];
-var attachable = ["orphaned", "unclaimed"];
-async function refresh(root, id) {
-  const view = (0, import_chunk_CJGRKUVH.inspect)(root, id);
-  if (!settled.includes((0, import_chunk_CJGRKUVH.conditionOf)(view))) return view;
-  const { settleJob } = await Promise.resolve().then(() => __toESM(load("./settle-5FNHAVDA.js")));
-  await settleJob(view, (now) => settled.includes((0, import_chunk_CJGRKUVH.conditionOf)(now)));
-  return (0, import_chunk_CJGRKUVH.inspect)(root, id);
-}
-async function refreshAttached(root, id) {
-  const view = await refresh(root, id);
-  if (!attachable.includes((0, import_chunk_CJGRKUVH.conditionOf)(view))) return view;
-  const { attachWorker } = await Promise.resolve().then(() => __toESM(load("./attach-BRLFQG3D.js")));
-  await attachWorker(view, (now) => attachable.includes((0, import_chunk_CJGRKUVH.conditionOf)(now)));
-  return (0, import_chunk_CJGRKUVH.inspect)(root, id);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  refresh,
-  refreshAttached
-});
-
 //# part chunk-CJGRKUVH.js
 "use strict";
 var stdin_exports = {};
@@ -524,7 +530,7 @@ __export(stdin_exports, {
   readWorker: () => readWorker,
   writeState: () => writeState
 });
-module.exports = __toCommonJS(stdin_exports);
+module.exports = stdin_exports;
 var import_chunk_LONYRB77 = load("./chunk-LONYRB77.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
@@ -778,7 +784,7 @@ __export(stdin_exports, {
   unseenGraceMs: () => unseenGraceMs,
   workerFailures: () => workerFailures
 });
-module.exports = __toCommonJS(stdin_exports);
+module.exports = stdin_exports;
 var second = 1e3;
 var minute = 60 * second;
 var hour = 60 * minute;
@@ -850,7 +856,7 @@ __export(stdin_exports, {
   openJournal: () => openJournal,
   readEvents: () => readEvents
 });
-module.exports = __toCommonJS(stdin_exports);
+module.exports = stdin_exports;
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
 var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
@@ -915,105 +921,6 @@ function parseEvents(text, isWhole) {
   readEvents
 });
 
-//# part chunk-EYQM3BTK.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  waitForJobs: () => waitForJobs
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_BOKQGNAW = load("./chunk-BOKQGNAW.js");
-var import_chunk_V5USAFII = load("./chunk-V5USAFII.js");
-var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-async function waitForJobs(root, ids, options) {
-  const until = (0, import_chunk_HDZ43QIN.monotonicMs)() + options.timeoutMs;
-  const views = /* @__PURE__ *<>/ new Map();
-  const stop = new AbortController();
-  const beat = options.heartbeatMs === null ? void 0 : setInterval(() => options.onHeartbeat?.([...views.values()]), options.heartbeatMs);
-  let failure;
-  let ended = 0;
-  await Promise.all(
-    ids.map(async (id) => {
-      try {
-        await waitForOne(root, id, until, stop.signal, (view2) => views.set(id, view2));
-      } catch (error) {
-        failure ??= error;
-        stop.abort();
-        return;
-      }
-      const view = views.get(id);
-      if (view && (0, import_chunk_CJGRKUVH.isEnded)(view.state)) ended += 1;
-      if (options.mode === "any" && ended > 0) stop.abort();
-    })
-  );
-  clearInterval(beat);
-  if (failure !== void 0) throw failure;
-  return ids.flatMap((id) => views.get(id) ?? []);
-}
-async function waitForOne(root, id, until, signal, tell) {
-  for (let round = 0; ; round += 1) {
-    let view = await (0, import_chunk_BOKQGNAW.refreshAttached)(root, id);
-    if (!(0, import_chunk_OMHQQKXJ.exists)(view.paths.folder)) throw vanishedError(view);
-    tell(view);
-    if ((0, import_chunk_CJGRKUVH.isEnded)(view.state) || signal.aborted) return;
-    const rest = until - (0, import_chunk_HDZ43QIN.monotonicMs)();
-    if (rest <= 0) return;
-    const nap = makeNap(signal);
-    const close = await (0, import_chunk_V5USAFII.watchFifo)(view.paths.leaseFifo, nap.wake);
-    view = await (0, import_chunk_BOKQGNAW.refreshAttached)(root, id);
-    tell(view);
-    if (!(0, import_chunk_CJGRKUVH.isEnded)(view.state) && !signal.aborted)
-      await nap.sleep(Math.min(rest, pauseFor(view, close !== void 0, round)));
-    close?.();
-  }
-}
-function pauseFor(view, hasFifo, round) {
-  const condition = (0, import_chunk_CJGRKUVH.conditionOf)(view);
-  const soon = Math.min(20 * 1.25 ** round, 1e3);
-  if (condition === "supervised") {
-    const isHeld = view.worker !== null && view.launch !== null && (0, import_chunk_XUTLU6SP.sameIdentity)(view.worker.worker, view.launch.worker);
-    if (isHeld && hasFifo && view.worker?.fifo) return 5e3;
-    return isHeld ? 1e3 : soon;
-  }
-  if (condition === "unseen") return 1e3;
-  return soon;
-}
-function makeNap(signal) {
-  let isAwake = false;
-  let wake = () => {
-    isAwake = true;
-  };
-  return {
-    wake: () => wake(),
-    sleep: (ms) => new Promise((resolve) => {
-      if (isAwake || signal.aborted) return resolve();
-      const end = () => {
-        clearTimeout(timer);
-        signal.removeEventListener("abort", end);
-        resolve();
-      };
-      const timer = setTimeout(end, Math.min(ms, 2 ** 31 - 1));
-      signal.addEventListener("abort", end);
-      wake = end;
-    })
-  };
-}
-function vanishedError(view) {
-  return new import_chunk_NVPF5LEY.FaultError(
-    "state_unusable",
-    `cannot go on waiting for job ${view.id}: its folder ${view.paths.folder} is gone`,
-    null
-  );
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  waitForJobs
-});
-
 //# part chunk-H3O6G5D6.js
 "use strict";
 var stdin_exports = {};
@@ -1021,7 +928,7 @@ __export(stdin_exports, {
   findLatest: () => findLatest,
   requireLatest: () => requireLatest
 });
-module.exports = __toCommonJS(stdin_exports);
+module.exports = stdin_exports;
 var import_chunk_QEAH37VJ = load("./chunk-QEAH37VJ.js");
 var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
@@ -1059,7 +966,7 @@ __export(stdin_exports, {
   logSize: () => logSize,
   readLogTail: () => readLogTail
 });
-module.exports = __toCommonJS(stdin_exports);
+module.exports = stdin_exports;
 var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
@@ -1103,11 +1010,11 @@ __export(stdin_exports, {
   variables: () => variables,
   workerEnvironment: () => workerEnvironment
 });
-module.exports = __toCommonJS(stdin_exports);
+module.exports = stdin_exports;
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_node_path = __toESM(require("node:path"));
-var import_node_path2 = __toESM(require("node:path"));
-var import_node_path3 = __toESM(require("node:path"));
+var import_node_path = builtin("node:path");
+var import_node_path2 = builtin("node:path");
+var import_node_path3 = builtin("node:path");
 function nowMs() {
   return Date.now();
 }
@@ -1307,7 +1214,7 @@ var stdin_exports = {};
 __export(stdin_exports, {
   quoteWords: () => quoteWords
 });
-module.exports = __toCommonJS(stdin_exports);
+module.exports = stdin_exports;
 var plain = /^[A-Za-z0-9_@%+:,./=-]+$/;
 function quoteWord(word) {
   if (plain.test(word)) return word;
@@ -1321,839 +1228,13 @@ function quoteWords(words) {
   quoteWords
 });
 
-//# part chunk-IJI6QNPT.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  LineSplitter: () => LineSplitter,
-  backendOf: () => backendOf,
-  conclude: () => conclude,
-  parseReason: () => parseReason,
-  terminalRecord: () => terminalRecord
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_H5MRVJKX = load("./chunk-H5MRVJKX.js");
-var import_chunk_POWELVIK = load("./chunk-POWELVIK.js");
-var import_chunk_DOCCMFHJ = load("./chunk-DOCCMFHJ.js");
-var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
-var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
-var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
-var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_os = require("node:os");
-var reasons = [
-  "exited",
-  "lingered",
-  "canceled",
-  "hard_timeout",
-  "first_output_timeout",
-  "stalled",
-  "sign_in",
-  "state_vanished",
-  "spawn_failed",
-  "never_started",
-  "worker_lost",
-  "host_restarted"
-];
-function parseReason(text) {
-  return reasons.find((reason) => reason === text);
-}
-function judgeEnd(facts2) {
-  if (facts2.survivors.length > 0) {
-    return failed("failed", "survivors", `these processes outlived SIGKILL: ${facts2.survivors.join(", ")}`);
-  }
-  switch (facts2.reason) {
-    case "canceled":
-      return { outcome: "canceled", error: null };
-    case "exited":
-    case "lingered":
-      return judgeExit(facts2);
-    case "hard_timeout":
-      if (facts2.isStaff && facts2.staffError === null) return { outcome: "done", error: null };
-      return failed("timed_out", "hard_timeout", `the hard limit of ${facts2.deadlineText} was reached`);
-    case "first_output_timeout":
-      return failed("failed", "first_output_timeout", "nothing was printed within --first-output");
-    case "stalled":
-      return failed("failed", "stalled", "nothing happened for the time given by --stall-after");
-    case "sign_in":
-      return failed(
-        "failed",
-        "auth",
-        facts2.staffError?.message ?? "the agent waits for a sign-in that nobody can give"
-      );
-    case "state_vanished":
-      return failed("crashed", "worker_lost", "the state folder vanished");
-    case "spawn_failed":
-      return failed("failed", "spawn_failed", `the program could not be started: ${facts2.detail ?? "not known why"}`);
-    case "never_started":
-      return failed("failed", "never_started", "the launcher died before a worker existed");
-    case "worker_lost":
-      return failed(
-        "crashed",
-        "worker_lost",
-        "the processes that supervise the command were killed; how it ended is not known"
-      );
-    case "host_restarted":
-      return failed("crashed", "host_restarted", "the machine was restarted while the job ran");
-  }
-}
-function judgeExit(facts2) {
-  const { exit } = facts2;
-  if (exit?.spawn_failed)
-    return failed("failed", "spawn_failed", `the program could not be executed (exit code ${exit.exit_code})`);
-  if (facts2.isStaff) {
-    return facts2.staffError ? { outcome: "failed", error: facts2.staffError } : { outcome: "done", error: null };
-  }
-  if (!exit) return failed("crashed", "worker_lost", "how the command ended is not known");
-  if (exit.exit_code === facts2.successExit) return { outcome: "done", error: null };
-  if (facts2.signal !== null && exit.signaled) return failed("failed", "signal", signalMessage(facts2.signal));
-  return failed("failed", "exit_nonzero", `the command exited with code ${exit.exit_code}`);
-}
-function signalMessage(signal) {
-  const hint = signal === "SIGKILL" ? " (not by us: often the kernel, when memory runs out)" : "";
-  return `the command was ended by ${signal}${hint}`;
-}
-function failed(outcome, code, message) {
-  return { outcome, error: { code, message } };
-}
-function judgeStaff(reading, ending, request) {
-  const answer = reading.answer !== null && reading.answer.trim() !== "" ? reading.answer : null;
-  const warnings = [...reading.warnings, ...denialWarnings(reading)];
-  const error = findError(reading, ending, request, answer);
-  if (error === null && request.reason === "lingered") {
-    warnings.push({
-      code: "ended_after_answer",
-      message: "the agent stayed alive after its final event and was ended"
-    });
-  }
-  if (error === null && request.reason === "hard_timeout") {
-    warnings.push({
-      code: "limit_after_answer",
-      message: "the hard limit struck after the complete answer had arrived"
-    });
-  }
-  return { answer, error, warnings };
-}
-function findError(reading, ending, request, answer) {
-  if (reading.failure) return reading.failure;
-  if (reading.final === "failure")
-    return { code: "agent_error", message: lastWords(ending) ?? "the agent reported a failure" };
-  if (request.reason === "exited" && ending.exitCode !== 0) return exitError(ending);
-  if (reading.final === null && (answer !== null || reading.denials.length === 0)) {
-    return { code: "no_final_answer", message: `the agent ended without a final event${quoted(lastWords(ending))}` };
-  }
-  if (request.resume !== null && request.keepsConversation && reading.conversationId !== request.resume) {
-    const got = reading.conversationId ?? "none";
-    return {
-      code: "conversation_mismatch",
-      message: `conversation ${request.resume} was asked for, the agent used ${got}`
-    };
-  }
-  if (answer !== null) return null;
-  if (reading.denials.length > 0) {
-    return {
-      code: "permission_denied",
-      message: `there is no final answer and these were refused: ${reading.denials.join(", ")}`
-    };
-  }
-  return { code: "no_final_answer", message: "the final answer is empty" };
-}
-function exitError(ending) {
-  const words = quoted(lastWords(ending));
-  if (ending.signal) return { code: "signal", message: `the agent was ended by ${ending.signal}${words}` };
-  return { code: "exit_nonzero", message: `the agent exited with code ${ending.exitCode}${words}` };
-}
-function denialWarnings(reading) {
-  return reading.denials.map((what) => ({ code: "permission_denied", message: `refused to the agent: ${what}` }));
-}
-function lastWords(ending) {
-  const lines = ending.stderrTail.split("\n").map((line) => line.trim());
-  return lines.filter((line) => line !== "").at(-1);
-}
-function quoted(words) {
-  return words === void 0 ? "" : `: ${words}`;
-}
-function signalOfExit(exitCode, table) {
-  if (exitCode <= 128 || exitCode > 192) return void 0;
-  const number = exitCode - 128;
-  const known = Object.entries(table).find(([, value]) => value === number);
-  return known ? known[0] : `SIG${number}`;
-}
-var signalNumbers = import_node_os.constants.signals;
-var LineSplitter = class {
-  parts = [];
-  size = 0;
-  /** Lines that were longer than the bound. *<>/
-  dropped = 0;
-  decoder = new TextDecoder();
-  limit;
-  constructor(limit = import_chunk_CRABIWOM.streamLineBytes) {
-    this.limit = limit;
-  }
-  /** The lines that these bytes complete, without their newlines. *<>/
-  push(bytes) {
-    const lines = [];
-    let from = 0;
-    for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, from)) {
-      this.keep(bytes.subarray(from, at));
-      this.take(lines);
-      from = at + 1;
-    }
-    if (from < bytes.length) this.keep(bytes.slice(from));
-    return lines;
-  }
-  /** What stands after the last newline, once the stream has ended. *<>/
-  end() {
-    const lines = [];
-    if (this.size > 0) this.take(lines);
-    return lines;
-  }
-  keep(piece) {
-    this.size += piece.length;
-    if (this.size > this.limit) this.parts = [];
-    else if (piece.length > 0) this.parts.push(piece);
-  }
-  take(lines) {
-    if (this.size > this.limit) this.dropped += 1;
-    else lines.push(this.decoder.decode(this.parts.length === 1 ? this.parts[0] : join(this.parts, this.size)));
-    this.parts = [];
-    this.size = 0;
-  }
-};
-function join(parts, size) {
-  const whole = new Uint8Array(size);
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
-}
-var chunk = 1024 * 1024;
-var plainAnswerBytes = 16 * chunk;
-function backendOf(spec) {
-  return spec.staff ? (0, import_chunk_KD7DLMDA.findBackend)(spec.staff.backend) : void 0;
-}
-function replay(spec, paths) {
-  const reading = (0, import_chunk_KD7DLMDA.makeReading)();
-  const backend = backendOf(spec);
-  if (!backend) return reading;
-  const at = (0, import_chunk_HDZ43QIN.isoOf)((0, import_chunk_OMHQQKXJ.factsOf)(paths.output)?.modifiedMs ?? 0);
-  eachLine(paths.output, (line) => backend.read(line, reading, at));
-  if (backend.readError) eachLine(paths.error, (line) => backend.readError?.(line, reading, at));
-  return reading;
-}
-function closeReading(spec, paths, reading, exit) {
-  const backend = backendOf(spec);
-  const stderrTail = (0, import_chunk_KE7PRMAS.readRange)(paths.error, -import_chunk_CRABIWOM.tailBytes, import_chunk_CRABIWOM.tailBytes)?.bytes.toString("utf8") ?? "";
-  const ending = { exitCode: exit.code, signal: exit.signal, stderrTail, byItself: exit.byItself };
-  if (backend?.answerFrom === "stdout") reading.answer = (0, import_chunk_KE7PRMAS.readText)(paths.output, plainAnswerBytes) ?? "";
-  backend?.close?.(reading, ending);
-  return ending;
-}
-function eachLine(file, fn) {
-  const lines = new LineSplitter();
-  for (let offset = 0; ; ) {
-    const part = (0, import_chunk_KE7PRMAS.readRange)(file, offset, chunk);
-    if (!part || part.bytes.length === 0) break;
-    for (const line of lines.push(part.bytes)) fn(line);
-    offset += part.bytes.length;
-  }
-  for (const line of lines.end()) fn(line);
-}
-function makeDeliverable(parts) {
-  const { state, answer, paths } = parts;
-  if (state.state !== "done") return makeReport(parts);
-  if (answer !== null) return answer;
-  const output = (0, import_chunk_H5MRVJKX.readLogTail)(paths.output);
-  return output.length > 0 ? output : (0, import_chunk_H5MRVJKX.readLogTail)(paths.error);
-}
-function makeReport(parts) {
-  const { spec, state, paths } = parts;
-  const sections = [
-    `# ${spec.id}: ${state.state}${state.error ? ` (${state.error.code})` : ""}`,
-    reasonText(parts),
-    facts(parts).join("\n"),
-    progress(parts),
-    logSection("Last output", paths.output, spec.staff !== null),
-    logSection("Last error output", paths.error, false),
-    recovery(parts)
-  ];
-  return `${sections.filter((section) => section !== "").join("\n\n")}
-`;
-}
-function reasonText({ state, cancel, tree }) {
-  if (state.state === "canceled") {
-    const why = cancel?.why ? `: ${(0, import_chunk_KLA44IL4.plainText)(cancel.why)}` : "";
-    const who = cancel ? ` by ${cancel.owner ?? `process ${cancel.by.pid}`} at ${cancel.at}` : "";
-    const step = {
-      none: "nothing was running any more",
-      term: "the tree ended on SIGTERM",
-      kill: "SIGKILL was needed"
-    }[tree.step];
-    return `Canceled${who}${why}. ${tree.ended.length} process(es) ended; ${step}.`;
-  }
-  const resets = state.error?.resets ? ` (resets: ${state.error.resets})` : "";
-  return `Reason: ${(0, import_chunk_KLA44IL4.plainText)(state.error?.message ?? "not known")}${resets}`;
-}
-function facts({ spec, state, paths, tree }) {
-  const rows = [
-    ["Command", spec.run ? (0, import_chunk_KLA44IL4.excerpt)((0, import_chunk_IEU6ZQWY.quoteWords)(spec.run.argv), 1e3) : null],
-    ["Backend", spec.staff ? `${spec.staff.backend}, mode ${spec.staff.mode}, profile ${spec.staff.profile}` : null],
-    ["Task", spec.staff ? (0, import_chunk_KLA44IL4.excerpt)((0, import_chunk_KLA44IL4.plainText)(spec.staff.prompt).replace(/\s+/g, " "), import_chunk_CRABIWOM.excerptBytes) : null],
-    ["Folder", spec.cwd],
-    ["Exit code", state.exit_code === null ? null : String(state.exit_code)],
-    [
-      "Signal",
-      state.signal === null ? null : `${state.signal}${state.signal_certain ? "" : " (by the exit code; not certain)"}`
-    ],
-    ["Duration", state.duration_ms === null ? null : (0, import_chunk_POWELVIK.formatDuration)(state.duration_ms)],
-    ["Hard limit", (0, import_chunk_POWELVIK.formatDuration)(spec.deadline_ms)],
-    ["Conversation", state.conversation?.id ?? null],
-    [
-      "Survivors",
-      tree.survivors.length > 0 ? tree.survivors.map((one) => `${one.pid} (${one.name})`).join(", ") : null
-    ],
-    ["Warnings", state.warnings.length > 0 ? state.warnings.map((one) => (0, import_chunk_KLA44IL4.plainText)(one.message)).join("; ") : null],
-    ["Whole output", `${paths.output} and ${paths.error}`]
-  ];
-  return rows.filter(([, value]) => value !== null).map(([name, value]) => `${name}: ${value}`);
-}
-function progress({ reading }) {
-  if (!reading) return "";
-  const lines = [];
-  for (const call of reading.tools.slice(-5)) {
-    lines.push(`- ${call.name} ${(0, import_chunk_KLA44IL4.excerpt)((0, import_chunk_KLA44IL4.plainText)(call.input).replace(/\s+/g, " "), import_chunk_CRABIWOM.excerptBytes)} [${call.status}]`);
-  }
-  const text = (0, import_chunk_KLA44IL4.plainText)(reading.answer ?? reading.text).trim();
-  if (text !== "") lines.push("", ...(0, import_chunk_KLA44IL4.tail)(text, import_chunk_CRABIWOM.textTailBytes).text.split("\n"));
-  return lines.length > 0 ? ["## Seen last (not a finished answer)", "", ...lines].join("\n") : "";
-}
-function logSection(title, file, isStream) {
-  if (isStream) return "";
-  const text = (0, import_chunk_KLA44IL4.plainText)((0, import_chunk_H5MRVJKX.readLogTail)(file).toString("utf8")).trimEnd();
-  return text === "" ? "" : `## ${title}
-
-${text}`;
-}
-function recovery({ spec, state }) {
-  const lines = [
-    "## Going on",
-    "",
-    "Nothing is started again by itself. Look at what was changed first: git status, git diff."
-  ];
-  if (state.conversation)
-    lines.push(`Go on in the same conversation: ${import_chunk_KKONYWO7.nextCommands.continue(spec.id, spec.state_option)}`);
-  lines.push(`Start the same once more: ${import_chunk_KKONYWO7.nextCommands.restart(spec.id, spec.state_option)}`);
-  return lines.join("\n");
-}
-function conclude(job, ending) {
-  const { paths, spec } = job;
-  const read = (0, import_chunk_CJGRKUVH.readState)(paths);
-  const before = read.kind === "ok" ? read.value : (0, import_chunk_CJGRKUVH.earlyState)(spec.id, spec);
-  const journal = (0, import_chunk_DOCCMFHJ.openJournal)(paths, spec);
-  if ((0, import_chunk_CJGRKUVH.isEnded)(before)) {
-    journal.append("late_evidence", { reason: ending.reason, exit_code: ending.exit?.exit_code ?? null });
-    return before;
-  }
-  const { state, answer } = makeState(job, before, ending);
-  try {
-    withReserve(paths, () => publish(job, state, answer, ending, journal));
-  } catch (error) {
-    if (!isFull(error)) throw error;
-    state.state = "failed";
-    state.error = {
-      code: "output_unstorable",
-      message: `the result cannot be stored: no space left in ${paths.folder}`
-    };
-    withReserve(paths, () => finish(paths, state));
-  }
-  return state;
-}
-function publish(job, state, answer, ending, journal) {
-  const { paths, spec } = job;
-  const cancel = (0, import_chunk_CJGRKUVH.readCancel)(paths);
-  (0, import_chunk_KE7PRMAS.writeFile)(
-    paths.result,
-    makeDeliverable({ spec, paths, state, answer, tree: ending.tree, cancel, reading: ending.reading })
-  );
-  (0, import_chunk_KE7PRMAS.writeJson)(paths.resultRecord, terminalRecord(spec, paths, state, ending.tree), { sync: false });
-  journal.append("ended", {
-    state: state.state,
-    exit_code: state.exit_code,
-    error: state.error,
-    reconciled: state.reconciled
-  });
-  state.seq = journal.seq;
-  finish(paths, state);
-  if (spec.kind === "staff" && state.state === "done" && state.warnings.length === 0) {
-    for (const file of [paths.output, paths.snapshot, paths.prompt]) (0, import_chunk_KE7PRMAS.removeFile)(file);
-  }
-}
-function finish(paths, state) {
-  (0, import_chunk_CJGRKUVH.writeState)(paths, state);
-  (0, import_chunk_KE7PRMAS.removeFile)(paths.marker);
-  (0, import_chunk_KE7PRMAS.removeFile)(paths.reserve);
-}
-function makeState(job, before, ending) {
-  const { paths, spec } = job;
-  const { exit } = ending;
-  const signal = exit ? signalOfExit(exit.exit_code, signalNumbers) ?? null : null;
-  const warnings = [...ending.warnings ?? before.warnings];
-  let answer = null;
-  let staffError = null;
-  let reading = ending.reading;
-  if (spec.staff) {
-    reading ??= replay(spec, paths);
-    ending.reading = reading;
-    const end = closeReading(spec, paths, reading, {
-      code: exit?.exit_code ?? null,
-      signal,
-      byItself: ending.reason === "exited"
-    });
-    const verdict2 = judgeStaff(reading, end, {
-      resume: spec.staff.resume,
-      reason: staffReason(ending.reason),
-      keepsConversation: backendOf(spec)?.keepsConversation ?? false
-    });
-    answer = verdict2.answer;
-    staffError = verdict2.error;
-    warnings.push(...verdict2.warnings);
-  }
-  const verdict = judgeEnd({
-    reason: ending.reason,
-    exit,
-    signal,
-    successExit: spec.run?.success_exit ?? 0,
-    staffError,
-    isStaff: spec.staff !== null,
-    survivors: ending.tree.survivors.map((one) => one.pid),
-    deadlineText: (0, import_chunk_POWELVIK.formatDuration)(spec.deadline_ms),
-    detail: ending.detail
-  });
-  const started = before.started_at ?? timeOf(paths.childMark);
-  const ended = timeOf(paths.exit) ?? (0, import_chunk_HDZ43QIN.isoNow)();
-  const conversationId = reading?.conversationId ?? null;
-  const state = {
-    ...before,
-    rev: before.rev + 1,
-    state: verdict.outcome,
-    health: before.health === "attention" ? "unknown" : before.health,
-    attention_kind: null,
-    started_at: started,
-    ended_at: ended,
-    duration_ms: Math.max(0, Date.parse(ended) - Date.parse(started ?? before.created_at)),
-    exit_code: exit?.exit_code ?? null,
-    signal,
-    signal_certain: signal === null ? null : Boolean(exit?.signaled) || ending.reason !== "exited" && ending.tree.step !== "none",
-    error: verdict.error,
-    warnings: [...warnings, ...leftoverWarnings(ending)],
-    conversation: conversationId && spec.staff ? { backend: spec.staff.backend, id: conversationId } : before.conversation,
-    reconciled: ending.reconciled,
-    output: ending.omitted ?? before.output ?? plainNotes(paths),
-    usage: reading?.usage ?? before.usage
-  };
-  return { state, answer };
-}
-function terminalRecord(spec, paths, state, tree) {
-  return {
-    ...state,
-    kind: spec.kind,
-    verb: spec.verb,
-    owner: spec.owner,
-    label: spec.label,
-    cwd: spec.cwd,
-    lineage: spec.lineage,
-    ended_by: tree?.step ?? "none",
-    ended_processes: tree?.ended.slice(0, 50) ?? [],
-    survivors: tree?.survivors ?? [],
-    result_path: paths.result,
-    output_path: paths.output,
-    error_path: paths.error
-  };
-}
-function leftoverWarnings(ending) {
-  if (ending.reason !== "exited" || ending.tree.ended.length === 0) return [];
-  const named = ending.tree.ended.slice(0, 5).map((one) => `${one.pid} (${one.name})`).join(", ");
-  const message = `${ending.tree.ended.length} left-over process(es) were ended after the command: ${named}`;
-  return [{ code: "leftovers_ended", message }];
-}
-function staffReason(reason) {
-  return reason === "exited" || reason === "lingered" || reason === "hard_timeout" ? reason : "other";
-}
-function plainNotes(paths) {
-  const note = (file) => ({ bytes: (0, import_chunk_H5MRVJKX.logSize)(file), omitted: 0, exact: true });
-  return { stdout: note(paths.output), stderr: note(paths.error) };
-}
-function timeOf(file) {
-  const facts2 = (0, import_chunk_OMHQQKXJ.factsOf)(file);
-  return facts2 ? (0, import_chunk_HDZ43QIN.isoOf)(facts2.modifiedMs) : null;
-}
-function withReserve(paths, write) {
-  try {
-    write();
-  } catch (error) {
-    if (!isFull(error) || !(0, import_chunk_KE7PRMAS.removeFile)(paths.reserve)) throw error;
-    write();
-  }
-}
-function isFull(error) {
-  return ["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  LineSplitter,
-  backendOf,
-  conclude,
-  parseReason,
-  terminalRecord
-});
-
-//# part chunk-IT6NJBAQ.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  checkLaunchOptions: () => checkLaunchOptions,
-  folderOf: () => folderOf,
-  launch: () => launch,
-  launchAndTell: () => launchAndTell,
-  launchWords: () => launchWords,
-  missingProgram: () => missingProgram,
-  run: () => run,
-  tellLaunched: () => tellLaunched
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_OKMMPSFD = load("./chunk-OKMMPSFD.js");
-var import_chunk_LSFVH2OG = load("./chunk-LSFVH2OG.js");
-var import_chunk_OHMGEWLM = load("./chunk-OHMGEWLM.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
-var import_chunk_LONYRB77 = load("./chunk-LONYRB77.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = __toESM(require("node:path"));
-var import_node_path2 = __toESM(require("node:path"));
-function claimOnce(root, key, claim) {
-  const file = import_node_path2.default.join((0, import_chunk_HDZ43QIN.rootPaths)(root).once, (0, import_chunk_OHMGEWLM.hashOf)(key).slice(0, 40));
-  if ((0, import_chunk_KE7PRMAS.createFile)(file, `${JSON.stringify(claim)}
-`)) return { isOurs: true, holder: claim };
-  const read = (0, import_chunk_KE7PRMAS.readJson)(file);
-  const holder = read.kind === "ok" ? read.value : void 0;
-  if (typeof holder?.id !== "string" || typeof holder.asked !== "string") {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "state_unusable",
-      `cannot read the once-key file ${file}: it is damaged`,
-      "remove that file if you are sure that the job never ran"
-    );
-  }
-  return { isOurs: false, holder };
-}
-async function finishClaim(root, claim) {
-  if (!(0, import_chunk_LONYRB77.isId)(claim.id))
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "state_unusable",
-      `cannot use a once-key that names ${JSON.stringify(claim.id)}: that is no job id`
-    );
-  const paths = (0, import_chunk_HDZ43QIN.jobPaths)(root, claim.id);
-  const stage = (0, import_chunk_HDZ43QIN.stagePath)(root, claim.id);
-  const until = (0, import_chunk_HDZ43QIN.monotonicMs)() + import_chunk_CRABIWOM.startLimitMs;
-  while (!(0, import_chunk_OMHQQKXJ.exists)(paths.launch) && (0, import_chunk_HDZ43QIN.monotonicMs)() < until) {
-    const isStaged = (0, import_chunk_OMHQQKXJ.exists)(stage);
-    if (!(0, import_chunk_OMHQQKXJ.exists)(paths.folder) && !isStaged) return;
-    if ((0, import_chunk_XUTLU6SP.livenessOf)(claim.launcher) === "dead") {
-      if (isStaged) (0, import_chunk_OMHQQKXJ.moveFolder)(stage, paths.folder);
-      return;
-    }
-    await (0, import_chunk_HDZ43QIN.sleep)(5);
-  }
-}
-async function launch(root, request) {
-  (0, import_chunk_OKMMPSFD.checkRoot)(root.folder);
-  const key = (0, import_chunk_OHMGEWLM.ensureKey)();
-  (0, import_chunk_OKMMPSFD.ensureRoot)(root.folder);
-  const spec = await makeSpec(root, request, (0, import_chunk_XUTLU6SP.ownIdentity)(), key);
-  const paths = (0, import_chunk_HDZ43QIN.jobPaths)(root.folder, spec.id);
-  const stage = (0, import_chunk_HDZ43QIN.stagePath)(root.folder, spec.id);
-  let isPromised = false;
-  try {
-    stageJob(root, spec, stage);
-    const claim = request.onceKey === null ? null : claimOnce(root.folder, request.onceKey, claimOf(spec, request));
-    if (claim && !claim.isOurs) {
-      undo(paths, stage);
-      return await takeOver(root, claim.holder, request);
-    }
-    isPromised = claim !== null;
-    if (!(0, import_chunk_OMHQQKXJ.moveFolder)(stage, paths.folder)) throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot move ${stage} into place`);
-    await (0, import_chunk_LSFVH2OG.startWorker)(root.folder, spec, { paths }, 1);
-  } catch (error) {
-    if (isPromised) (0, import_chunk_OMHQQKXJ.moveFolder)(stage, paths.folder);
-    else undo(paths, stage);
-    throw launchError(root, error);
-  }
-  return { id: spec.id, isNew: true };
-}
-async function makeSpec(root, request, launcher, key) {
-  const createdMs = (0, import_chunk_HDZ43QIN.nowMs)();
-  const random = (0, import_chunk_OHMGEWLM.randomBytes)(22);
-  const { deadlineMs, killGraceMs, maxOutputBytes, firstOutputMs, stallMs, onceKey, ...rest } = request;
-  const unsigned = {
-    schema: 1,
-    id: (0, import_chunk_LONYRB77.makeId)(request.verb, createdMs, random),
-    ...rest,
-    created_at: (0, import_chunk_HDZ43QIN.isoOf)(createdMs),
-    once_key: onceKey,
-    engine: import_chunk_LONYRB77.defaultEngine.id,
-    state_option: root.option,
-    deadline_ms: deadlineMs,
-    deadline_mono_ms: (0, import_chunk_HDZ43QIN.monotonicMs)() + deadlineMs,
-    kill_grace_ms: killGraceMs,
-    max_output_bytes: maxOutputBytes,
-    first_output_ms: firstOutputMs,
-    stall_ms: stallMs,
-    mark: (0, import_chunk_OHMGEWLM.toHex)(random.subarray(6)),
-    launcher,
-    environment: { digest: (0, import_chunk_OHMGEWLM.environmentDigest)(key), credentials: (0, import_chunk_HDZ43QIN.credentialNames)() }
-  };
-  return { ...unsigned, mac: await (0, import_chunk_OHMGEWLM.macOf)(unsigned, key) };
-}
-function stageJob(root, spec, stage) {
-  (0, import_chunk_KE7PRMAS.createFolder)(stage);
-  (0, import_chunk_KE7PRMAS.writeJson)(`${stage}/spec.json`, spec);
-  (0, import_chunk_KE7PRMAS.createFolder)(`${stage}/waiters`);
-  (0, import_chunk_KE7PRMAS.writeFile)((0, import_chunk_HDZ43QIN.jobPaths)(root.folder, spec.id).marker, "", { sync: false });
-}
-function claimOf(spec, request) {
-  return { id: spec.id, asked: askedOf(request), launcher: spec.launcher };
-}
-async function takeOver(root, holder, request) {
-  await finishClaim(root.folder, holder);
-  if (holder.asked !== askedOf(request)) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot use --once-key ${JSON.stringify(request.onceKey)}: job ${holder.id} has this key and another request`,
-      `look at it with: ${import_chunk_KKONYWO7.nextCommands.observe(holder.id, root.option)}`
-    );
-  }
-  return { id: holder.id, isNew: false };
-}
-function askedOf(request) {
-  const { owner: _owner, label: _label, onceKey: _key, ...asked } = request;
-  return (0, import_chunk_OHMGEWLM.hashOf)((0, import_chunk_OHMGEWLM.canonical)(asked));
-}
-function undo(paths, stage) {
-  try {
-    for (const target of [stage, paths.folder, paths.marker]) (0, import_chunk_OMHQQKXJ.removeTree)(target);
-  } catch {
-  }
-}
-function launchError(root, error) {
-  const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
-  if (error instanceof import_chunk_NVPF5LEY.FaultError || code === void 0) return error;
-  return new import_chunk_NVPF5LEY.FaultError(
-    "state_unusable",
-    `cannot write into the state folder ${root.folder} (${code})`,
-    "use another place with --state-dir DIR or JOB_STATE_DIR"
-  );
-}
-function launchWords(input) {
-  const onceKey = input.text("once-key") ?? null;
-  if (onceKey === "") throw (0, import_chunk_NVPF5LEY.usageError)('cannot take --once-key "": a key needs at least one character');
-  return { owner: input.text("owner") ?? import_chunk_HDZ43QIN.variables.owner() ?? null, label: input.text("label") ?? null, onceKey };
-}
-function checkLaunchOptions(input) {
-  if (input.has("wait-timeout") && !input.has("wait")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");
-  input.duration("wait-timeout");
-  for (const other of ["json", "wait"]) {
-    if (input.has("id-only") && input.has(other)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`);
-  }
-}
-async function launchAndTell(context, input, request, isSynchronous = false) {
-  checkLaunchOptions(input);
-  const root = context.root(input);
-  return tellLaunched(context, input, root, await launch(root, request), isSynchronous);
-}
-async function tellLaunched(context, input, root, launched, isSynchronous) {
-  if (input.has("wait") || isSynchronous) {
-    const { waitAndTell } = await Promise.resolve().then(() => __toESM(load("./collecting-KKQHQ2I5.js")));
-    context.tell(`job ${launched.id}`);
-    const timeoutMs = input.duration("wait-timeout") ?? Number.MAX_SAFE_INTEGER;
-    return waitAndTell(context, root, [launched.id], {
-      mode: "all",
-      timeoutMs,
-      heartbeatMs: null,
-      isJson: input.has("json")
-    });
-  }
-  return tellLaunch(root, launched, input);
-}
-function tellLaunch(root, launched, input) {
-  const { id, isNew } = launched;
-  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
-` };
-  const paths = (0, import_chunk_HDZ43QIN.jobPaths)(root.folder, id);
-  const commands = {
-    wait: import_chunk_KKONYWO7.nextCommands.wait(id, root.option),
-    observe: import_chunk_KKONYWO7.nextCommands.observe(id, root.option),
-    cancel: import_chunk_KKONYWO7.nextCommands.cancel(id, root.option)
-  };
-  if (input.has("json")) {
-    return {
-      code: import_chunk_6PFAPK5K.exitCodes.done,
-      json: {
-        id,
-        new: isNew,
-        folder: paths.folder,
-        result_path: paths.result,
-        output_path: paths.output,
-        next: commands
-      }
-    };
-  }
-  const lines = [
-    `job ${id}${isNew ? "" : " (this once-key had it already; nothing was started)"}`,
-    `collect: ${commands.wait}`,
-    `observe: ${commands.observe}`,
-    `result:  ${paths.result}`
-  ];
-  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${lines.join("\n")}
-` };
-}
-var run = {
-  name: "run",
-  summary: "run a long command as a job",
-  form: "[options] -- COMMAND ARG...",
-  words: { min: 0, max: 0, rest: true },
-  options: {
-    timeout: {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_CRABIWOM.limits.runTimeout,
-      help: "hard limit, counted from launch (default 24h, at most 30d)"
-    },
-    deadline: { kind: "duration", value: "D", range: import_chunk_CRABIWOM.limits.runTimeout, help: "the same as --timeout" },
-    "kill-after": {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_CRABIWOM.limits.runKillGrace,
-      help: "time between TERM and KILL (default 30s)"
-    },
-    cwd: { kind: "text", value: "DIR", help: "folder to run in (default: here)" },
-    shell: { kind: "flag", help: "give the one word after -- to /bin/sh -c" },
-    "success-exit": {
-      kind: "count",
-      value: "N",
-      range: { default: 0, min: 0, max: 255 },
-      help: "the exit code that means success (default 0)"
-    },
-    "max-output": {
-      kind: "size",
-      value: "SIZE",
-      range: import_chunk_CRABIWOM.limits.maxOutput,
-      help: "cap of each output file on disk (default 64M)"
-    },
-    "first-output": {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_CRABIWOM.limits.optInLimit,
-      help: "end it when nothing was printed by then"
-    },
-    "stall-after": {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_CRABIWOM.limits.optInLimit,
-      help: "end it when nothing was printed for that long"
-    },
-    "keep-children": { kind: "flag", help: "leave processes alone that the command left behind" },
-    ...import_chunk_JJRSGJW4.launchOptions
-  },
-  notes: "The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",
-  examples: [
-    "run -- make test",
-    "run --timeout 2h --once-key nightly -- python3 train.py --epochs 10",
-    "run --shell -- 'make && make install'"
-  ],
-  async run(context, input) {
-    const cwd = folderOf(context, input);
-    const timeout = limitOf(input);
-    return launchAndTell(context, input, {
-      kind: "run",
-      verb: "run",
-      ...launchWords(input),
-      cwd,
-      deadlineMs: timeout,
-      killGraceMs: input.durationOrDefault("kill-after"),
-      maxOutputBytes: input.size("max-output") ?? import_chunk_CRABIWOM.limits.maxOutput.default,
-      firstOutputMs: input.duration("first-output") ?? null,
-      stallMs: input.duration("stall-after") ?? null,
-      lineage: null,
-      run: commandOf(input, cwd),
-      staff: null
-    });
-  }
-};
-function limitOf(input) {
-  if (input.has("timeout") && input.has("deadline"))
-    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");
-  return input.has("deadline") ? input.durationOrDefault("deadline") : input.durationOrDefault("timeout");
-}
-function folderOf(context, input) {
-  const folder = import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
-  if (!(0, import_chunk_OMHQQKXJ.isFolder)(folder))
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot run in ${folder}: there is no such folder`,
-      "name an existing one with --cwd DIR"
-    );
-  return (0, import_chunk_OMHQQKXJ.realPath)(folder);
-}
-function commandOf(input, cwd) {
-  const words = input.rest ?? [];
-  const parts = { success_exit: input.count("success-exit") ?? 0, keep_children: input.has("keep-children") };
-  if (input.has("shell")) {
-    if (words.length !== 1)
-      throw (0, import_chunk_NVPF5LEY.usageError)(
-        `cannot take ${words.length} words with --shell: it needs the whole command line as one word after --`
-      );
-    return { argv: ["/bin/sh", "-c", words[0]], program: "/bin/sh", ...parts };
-  }
-  const name = words[0];
-  const program = (0, import_chunk_HDZ43QIN.findProgram)(name, cwd);
-  if (program === void 0) throw missingProgram(name, cwd);
-  return { argv: words, program, ...parts };
-}
-function missingProgram(name, cwd) {
-  const where = name.includes("/") ? `no executable file of that name (looked from ${cwd})` : `it is not on PATH (${import_chunk_HDZ43QIN.variables.searchPath() || "empty"})`;
-  return new import_chunk_NVPF5LEY.FaultError("preflight", `cannot run ${JSON.stringify(name)}: ${where}`, "give the path of the program");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  checkLaunchOptions,
-  folderOf,
-  launch,
-  launchAndTell,
-  launchWords,
-  missingProgram,
-  run,
-  tellLaunched
-});
-
 //# part chunk-IUKO223X.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   withLock: () => withLock
 });
-module.exports = __toCommonJS(stdin_exports);
+module.exports = stdin_exports;
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
 var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
@@ -2161,7 +1242,7 @@ var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
 var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_node_fs = require("node:fs");
-var import_node_path = __toESM(require("node:path"));
+var import_node_path = builtin("node:path");
 async function withLock(folder, fn, waitMs = import_chunk_CRABIWOM.lockWaitMs) {
   const release = await take(folder, waitMs);
   try {
@@ -2248,7 +1329,7 @@ __export(stdin_exports, {
   ownerOption: () => ownerOption,
   staffOptions: () => staffOptions
 });
-module.exports = __toCommonJS(stdin_exports);
+module.exports = stdin_exports;
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var common = {
   "state-dir": {
@@ -2323,6 +1404,145 @@ var staffOptions = {
   staffOptions
 });
 
+//# part chunk-JKAA4N5T.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  endedDocument: () => endedDocument,
+  tellEnded: () => tellEnded,
+  waitAndTell: () => waitAndTell
+});
+module.exports = stdin_exports;
+var import_chunk_7CO4PNOF = load("./chunk-7CO4PNOF.js");
+var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
+var import_chunk_PYTSL6ID = load("./chunk-PYTSL6ID.js");
+var import_chunk_ZRN7DXID = load("./chunk-ZRN7DXID.js");
+var import_chunk_LEIK6HKU = load("./chunk-LEIK6HKU.js");
+var import_chunk_POWELVIK = load("./chunk-POWELVIK.js");
+var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
+var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
+async function waitAndTell(context, root, ids, options) {
+  const views = await (0, import_chunk_7CO4PNOF.withRegistration)(
+    root.folder,
+    ids,
+    options.timeoutMs,
+    () => (0, import_chunk_ZRN7DXID.waitForJobs)(root.folder, ids, {
+      ...options,
+      // A person who looks at the terminal gets one line that is renewed; everybody else silence, or the lines asked for.
+      heartbeatMs: options.heartbeatMs ?? (context.live ? 1e3 : null),
+      onHeartbeat: (seen) => {
+        if (options.heartbeatMs === null) context.live?.(liveLine(seen).slice(0, Math.max(20, context.width - 1)));
+        else for (const view of seen) context.tell(heartbeat(view));
+      }
+    })
+  );
+  if (options.heartbeatMs === null) context.live?.("");
+  return tellWaited(context, root, views, options);
+}
+function tellWaited(context, root, views, options) {
+  const ended = views.filter((view) => (0, import_chunk_CJGRKUVH.isEnded)(view.state));
+  const isOver = options.mode === "any" ? ended.length > 0 : ended.length === views.length;
+  const shown = !isOver ? views : options.mode === "any" ? firstOf(ended) : views;
+  const code = isOver ? (0, import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map((view) => view.state.state)) : import_chunk_6PFAPK5K.exitCodes.pending;
+  for (const view of shown) if ((0, import_chunk_CJGRKUVH.isEnded)(view.state)) (0, import_chunk_7CO4PNOF.noteCollected)(view, "wait");
+  if (options.isJson) {
+    const documents = shown.map(
+      (view) => (0, import_chunk_CJGRKUVH.isEnded)(view.state) ? endedDocument(view) : (0, import_chunk_PYTSL6ID.observation)(view, { afterSeq: null, root })
+    );
+    return { code, json: views.length === 1 ? documents[0] : { jobs: documents, pending: pendingOf(views) } };
+  }
+  const replies = shown.map((view) => (0, import_chunk_CJGRKUVH.isEnded)(view.state) ? tellEnded(context, view) : tellPending(root, view));
+  return {
+    code,
+    out: Buffer.concat(replies.map((reply) => Buffer.from(reply.out ?? ""))),
+    notes: replies.flatMap((reply) => reply.notes ?? [])
+  };
+}
+function firstOf(views) {
+  return [...views].sort((a, b) => Date.parse(a.state.ended_at ?? "") - Date.parse(b.state.ended_at ?? "")).slice(0, 1);
+}
+function pendingOf(views) {
+  return views.filter((view) => !(0, import_chunk_CJGRKUVH.isEnded)(view.state)).map((view) => view.id);
+}
+function tellEnded(context, view) {
+  const deliverable = (0, import_chunk_KE7PRMAS.readRange)(view.paths.result, 0, 64 * 1024 * 1024)?.bytes;
+  if (view.damage !== null) return tellDamaged(view);
+  const notes = [header(view), ...omittedNotes(view.state)];
+  for (const warning of view.state.warnings) notes.push(`warning: ${(0, import_chunk_KLA44IL4.plainText)(warning.message)}`);
+  if (!deliverable) notes.push(`warning: no result is stored; see ${view.paths.folder}`);
+  const bytes = deliverable ?? Buffer.alloc(0);
+  return {
+    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
+    out: context.isTerminal ? (0, import_chunk_KLA44IL4.plainText)(bytes.toString("utf8")) : bytes,
+    notes
+  };
+}
+function tellDamaged(view) {
+  const text = `# ${view.id}: state_damaged
+
+${view.state.error?.message}
+
+Nothing was deleted. What is there: ${view.paths.folder}
+`;
+  return {
+    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
+    out: text,
+    notes: [`see: ${import_chunk_KKONYWO7.nextCommands.doctor(view.id, view.spec?.state_option ?? [])}`]
+  };
+}
+function header(view) {
+  const { state, paths, spec } = view;
+  const parts = [`${view.id}: ${state.state}`];
+  if (state.error) parts.push(`${state.error.code}: ${(0, import_chunk_KLA44IL4.plainText)(state.error.message)}`);
+  if (state.exit_code !== null) parts.push(`exit code ${state.exit_code}`);
+  if (state.duration_ms !== null) parts.push((0, import_chunk_POWELVIK.formatDuration)(state.duration_ms));
+  const where = [`result: ${paths.result}`];
+  if (spec?.kind === "run") where.push(`whole output: ${paths.output}`);
+  return `${parts.join(", ")}
+${where.join("\n")}`;
+}
+function omittedNotes(state) {
+  return Object.entries(state.output ?? {}).filter(([, note]) => note.omitted > 0).map(
+    ([name, note]) => `${name}: ${note.exact ? "" : "about "}${note.omitted} of ${note.bytes} bytes (${(0, import_chunk_TFEMYLSK.formatSize)(note.omitted)}) are left out in the middle`
+  );
+}
+function tellPending(root, view) {
+  const picture = JSON.stringify((0, import_chunk_PYTSL6ID.observation)(view, { afterSeq: null, root }), null, 1);
+  const next = import_chunk_KKONYWO7.nextCommands.wait(view.id, root.option);
+  return {
+    code: import_chunk_6PFAPK5K.exitCodes.pending,
+    out: `${picture}
+${next}
+`,
+    notes: [`${view.id}: ${view.state.state}, not ended yet; wait again with the last line`]
+  };
+}
+function endedDocument(view) {
+  const stored = (0, import_chunk_KE7PRMAS.readText)(view.paths.resultRecord);
+  try {
+    if (stored !== void 0) return { ...JSON.parse(stored), state: view.state.state };
+  } catch {
+  }
+  return view.spec ? (0, import_chunk_LEIK6HKU.terminalRecord)(view.spec, view.paths, view.state) : view.state;
+}
+function liveLine(views) {
+  return views.map(heartbeat).join(" | ");
+}
+function heartbeat(view) {
+  const age = view.state.started_at ? (0, import_chunk_POWELVIK.formatDuration)(Math.max(0, (0, import_chunk_HDZ43QIN.nowMs)() - Date.parse(view.state.started_at))) : "not started";
+  return `${view.id}: ${view.state.state}, ${age}`;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  endedDocument,
+  tellEnded,
+  waitAndTell
+});
+
 //# part chunk-JSBRDJBE.js
 "use strict";
 var stdin_exports = {};
@@ -2330,7 +1550,7 @@ __export(stdin_exports, {
   __commonJS: () => __commonJS,
   __toESM: () => __toESM
 });
-module.exports = __toCommonJS(stdin_exports);
+module.exports = stdin_exports;
 var __create = Object.create;
 var __defProp2 = Object.defineProperty;
 var __getOwnPropDesc2 = Object.getOwnPropertyDescriptor;
@@ -2371,7 +1591,7 @@ __export(stdin_exports, {
   findBackend: () => findBackend,
   makeReading: () => makeReading
 });
-module.exports = __toCommonJS(stdin_exports);
+module.exports = stdin_exports;
 var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 function makeReading() {
@@ -2682,10 +1902,10 @@ __export(stdin_exports, {
   writeFile: () => writeFile,
   writeJson: () => writeJson
 });
-module.exports = __toCommonJS(stdin_exports);
+module.exports = stdin_exports;
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_node_fs = require("node:fs");
-var import_node_path = __toESM(require("node:path"));
+var import_node_path = builtin("node:path");
 var readFlags = import_node_fs.constants.O_RDONLY | import_node_fs.constants.O_NOFOLLOW | import_node_fs.constants.O_NONBLOCK;
 var appendFlags = import_node_fs.constants.O_WRONLY | import_node_fs.constants.O_APPEND | import_node_fs.constants.O_CREAT | import_node_fs.constants.O_NOFOLLOW | import_node_fs.constants.O_NONBLOCK;
 var serial = 0;
@@ -2841,1020 +2061,7 @@ function closeFile(fd) {
   writeJson
 });
 
-//# part chunk-KKONYWO7.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  nextCommand: () => nextCommand,
-  nextCommands: () => nextCommands
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-function nextCommand(option, ...words) {
-  return (0, import_chunk_IEU6ZQWY.quoteWords)([...(0, import_chunk_HDZ43QIN.selfWords)(), ...words, ...option]);
-}
-var nextCommands = {
-  wait: (id, option) => nextCommand(option, "wait", id, "--timeout", "10m"),
-  observe: (id, option) => nextCommand(option, "observe", id),
-  result: (id, option) => nextCommand(option, "result", id),
-  status: (option) => nextCommand(option, "status"),
-  cancel: (id, option) => nextCommand(option, "cancel", id),
-  restart: (id, option) => nextCommand(option, "restart", id),
-  doctor: (id, option) => nextCommand(option, "doctor", id),
-  continue: (id, option) => nextCommand(option, "continue", "--job", id, "--prompt", "TEXT")
-};
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  nextCommand,
-  nextCommands
-});
-
-//# part chunk-KLA44IL4.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  byteLength: () => byteLength,
-  excerpt: () => excerpt,
-  lastLines: () => lastLines,
-  plainText: () => plainText,
-  tail: () => tail,
-  tailOfBytes: () => tailOfBytes
-});
-module.exports = __toCommonJS(stdin_exports);
-var encoder = new TextEncoder();
-var decoder = new TextDecoder();
-var stringSequence = /(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?/g;
-var controlSequence = /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?/g;
-var shortSequence = /\x1b[ -/]*[0-~]?/g;
-function byteLength(text) {
-  return encoder.encode(text).length;
-}
-function plainText(text) {
-  return text.replaceAll("\r\n", "\n").replace(stringSequence, "").replace(controlSequence, "").replace(shortSequence, "").replaceAll("\r", "\n").replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g, "");
-}
-function excerpt(text, limit) {
-  const bytes = encoder.encode(text);
-  if (bytes.length <= limit) return text;
-  let end = Math.max(0, limit - 3);
-  while (end > 0 && isContinuation(bytes[end])) end -= 1;
-  return `${decoder.decode(bytes.subarray(0, end))}\u2026`;
-}
-function tail(text, limit) {
-  const bytes = encoder.encode(text);
-  if (bytes.length <= limit) return { text, truncated: false };
-  return { text: decoder.decode(tailOfBytes(bytes, limit)), truncated: true };
-}
-function tailOfBytes(bytes, limit) {
-  let start = Math.max(0, bytes.length - limit);
-  while (start > 0 && start < bytes.length && isContinuation(bytes[start])) start += 1;
-  return bytes.subarray(start);
-}
-function lastLines(bytes, count) {
-  let seen = 0;
-  for (let at = bytes.length - 2; at >= 0; at -= 1) {
-    if (bytes[at] !== 10) continue;
-    seen += 1;
-    if (seen === count) return bytes.subarray(at + 1);
-  }
-  return bytes;
-}
-function isContinuation(byte) {
-  return byte !== void 0 && (byte & 192) === 128;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  byteLength,
-  excerpt,
-  lastLines,
-  plainText,
-  tail,
-  tailOfBytes
-});
-
-//# part chunk-LOJLWI77.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  makeCgroup: () => makeCgroup,
-  removeCgroup: () => removeCgroup,
-  terminate: () => terminate,
-  treeOf: () => treeOf
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
-var import_node_fs = require("node:fs");
-var import_node_path = __toESM(require("node:path"));
-var prefix = "job-companion-";
-function makeCgroup(id) {
-  const own = ownCgroup();
-  if (own === void 0) return null;
-  const folder = import_node_path.default.join(own, `${prefix}${id}`);
-  try {
-    (0, import_node_fs.mkdirSync)(folder);
-    return folder;
-  } catch {
-    return null;
-  }
-}
-function listCgroup(folder, id) {
-  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return [];
-  return pidsIn(folder);
-}
-function removeCgroup(folder, id) {
-  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return;
-  try {
-    removeEmpty(folder);
-    if (import_node_path.default.basename(import_node_path.default.dirname(folder)).startsWith(prefix)) (0, import_node_fs.rmdirSync)(import_node_path.default.dirname(folder));
-  } catch {
-  }
-}
-function removeEmpty(folder) {
-  for (const name of (0, import_chunk_OMHQQKXJ.listNames)(folder)) if (!name.includes(".")) removeEmpty(import_node_path.default.join(folder, name));
-  (0, import_node_fs.rmdirSync)(folder);
-}
-function pidsIn(folder) {
-  const text = readOrEmpty(import_node_path.default.join(folder, "cgroup.procs"));
-  const own = text.split("\n").map(Number).filter((pid) => pid > 1);
-  const inner = (0, import_chunk_OMHQQKXJ.listNames)(folder).filter(
-    (name) => !name.startsWith(prefix) && !/^(?:cgroup|cpu|memory|io|pids|cpuset|hugetlb|rdma|misc)\./.test(name)
-  );
-  return [...own, ...inner.flatMap((name) => pidsIn(import_node_path.default.join(folder, name)))];
-}
-function ownCgroup() {
-  const mount = mountPoint();
-  const line = readOrEmpty("/proc/self/cgroup").split("\n").find((one) => one.startsWith("0::"));
-  return mount === void 0 || line === void 0 ? void 0 : import_node_path.default.join(mount, line.slice(3));
-}
-function mountPoint() {
-  const line = readOrEmpty("/proc/self/mounts").split("\n").find((one) => one.split(" ")[2] === "cgroup2");
-  return line?.split(" ")[1];
-}
-function isBelowMount(folder) {
-  const mount = mountPoint();
-  return mount !== void 0 && import_node_path.default.resolve(folder) === folder && folder.startsWith(`${mount}/`);
-}
-function readOrEmpty(file) {
-  try {
-    return (0, import_node_fs.readFileSync)(file, "utf8");
-  } catch {
-    return "";
-  }
-}
-function treeOf(spec, paths, who) {
-  const living = (identity) => identity && (0, import_chunk_XUTLU6SP.livenessOf)(identity) === "alive" ? [identity.pid] : [];
-  const cgroup = (0, import_chunk_CJGRKUVH.readWorker)(paths);
-  const folder = cgroup.kind === "ok" ? cgroup.value.cgroup ?? null : null;
-  const shim = who.shim && isHere(who.shim) ? who.shim : null;
-  const atShimPid = shim ? (0, import_chunk_XUTLU6SP.readProcess)(shim.pid) : void 0;
-  const isStranger = atShimPid !== void 0 && atShimPid.start !== shim?.start_token;
-  const guards = ((0, import_chunk_KE7PRMAS.readText)(paths.guardMark, 64) ?? "").trim().split(" ").map(Number).filter((pid) => pid > 1);
-  return {
-    mark: spec.mark,
-    session: shim && !isStranger ? shim.pid : null,
-    since: isHere(spec.launcher) ? Number(spec.launcher.start_token) || 0 : 0,
-    roots: [...living(shim), ...living(who.child)],
-    spared: [...living(who.worker), ...living(shim)],
-    baseline: who.baseline ?? null,
-    counted: () => listCgroup(folder, spec.id),
-    guards: living(shim).length > 0 ? guards : [],
-    known: /* @__PURE__ *<>/ new Map()
-  };
-}
-function isHere(identity) {
-  return identity.boot_id === (0, import_chunk_XUTLU6SP.bootId)() && identity.pid_ns === (0, import_chunk_XUTLU6SP.pidNamespace)();
-}
-function findMembers(tree) {
-  const rows = (0, import_chunk_XUTLU6SP.readProcesses)(tree.baseline).filter(
-    (row) => !(0, import_chunk_XUTLU6SP.isDeadState)(row.state) && !(Number(row.start) < tree.since)
-  );
-  const marks = /* @__PURE__ *<>/ new Map();
-  const markOf = (pid) => {
-    if (!marks.has(pid)) marks.set(pid, (0, import_chunk_XUTLU6SP.readProcessVariable)(pid, import_chunk_HDZ43QIN.markVariable));
-    return marks.get(pid);
-  };
-  const counted = new Set(tree.counted());
-  const isForeign = (pid) => (markOf(pid) ?? tree.mark) !== tree.mark;
-  const members = /* @__PURE__ *<>/ new Map();
-  for (const row of rows) {
-    const inSession = tree.session !== null && (row.session === tree.session || row.group === tree.session);
-    const isKnown = tree.known.get(row.pid) === row.start || tree.roots.includes(row.pid) || counted.has(row.pid);
-    if (markOf(row.pid) === tree.mark || (inSession || isKnown) && !isForeign(row.pid)) members.set(row.pid, row);
-  }
-  for (let grew = true; grew; ) {
-    grew = false;
-    for (const row of rows) {
-      if (members.has(row.pid) || !members.has(row.parent) || isForeign(row.pid)) continue;
-      members.set(row.pid, row);
-      grew = true;
-    }
-  }
-  const found = [];
-  for (const row of members.values()) {
-    if (isSpared(row, tree)) continue;
-    tree.known.set(row.pid, row.start);
-    found.push({ pid: row.pid, start: row.start, name: row.name });
-  }
-  return found;
-}
-function isSpared(row, tree) {
-  if (row.pid === process.pid || tree.spared.includes(row.pid)) return true;
-  return tree.guards.includes(row.pid) || tree.guards.includes(row.parent);
-}
-async function terminate(tree, options) {
-  const report = { step: "none", ended: [], survivors: [] };
-  const seen = /* @__PURE__ *<>/ new Map();
-  const told = /* @__PURE__ *<>/ new Set();
-  const note = (members) => {
-    for (const member of members) seen.set(member.pid, member);
-    return members;
-  };
-  let left = note(findMembers(tree));
-  if (left.length === 0) return report;
-  report.step = "term";
-  const termUntil = (0, import_chunk_HDZ43QIN.monotonicMs)() + options.graceMs;
-  for (let pause = 5; left.length > 0 && (0, import_chunk_HDZ43QIN.monotonicMs)() < termUntil; pause = Math.min(pause * 2, 100)) {
-    for (const member of left) if (!told.has(member.pid) && signal(member, "SIGTERM")) told.add(member.pid);
-    await (0, import_chunk_HDZ43QIN.sleep)(Math.min(pause, Math.max(1, termUntil - (0, import_chunk_HDZ43QIN.monotonicMs)())));
-    left = note(stillThere(left, tree));
-  }
-  if (left.length > 0) {
-    report.step = "kill";
-    const killUntil = (0, import_chunk_HDZ43QIN.monotonicMs)() + options.settleMs;
-    for (let pause = 5; left.length > 0 && (0, import_chunk_HDZ43QIN.monotonicMs)() < killUntil; pause = Math.min(pause * 2, 200)) {
-      for (const member of left) signal(member, "SIGKILL");
-      await (0, import_chunk_HDZ43QIN.sleep)(pause);
-      left = note(findMembers(tree));
-    }
-  }
-  report.survivors = left;
-  report.ended = [...seen.values()].filter((member) => !left.some((one) => one.pid === member.pid));
-  return report;
-}
-function stillThere(members, tree) {
-  const living = members.filter(isAlive);
-  return living.length > 0 ? living : findMembers(tree);
-}
-function isAlive(member) {
-  const row = (0, import_chunk_XUTLU6SP.readProcess)(member.pid);
-  return row !== void 0 && row.start === member.start && !(0, import_chunk_XUTLU6SP.isDeadState)(row.state);
-}
-function signal(member, name) {
-  if (!isAlive(member)) return false;
-  try {
-    process.kill(member.pid, name);
-    return true;
-  } catch {
-    return false;
-  }
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  makeCgroup,
-  removeCgroup,
-  terminate,
-  treeOf
-});
-
-//# part chunk-LONYRB77.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  compareIds: () => compareIds,
-  defaultEngine: () => defaultEngine,
-  findEngine: () => findEngine,
-  idTimeMs: () => idTimeMs,
-  isId: () => isId,
-  isIdPrefix: () => isIdPrefix,
-  makeId: () => makeId
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
-var idPattern = /^[a-z]{2,12}-[0-9a-z]{8,9}-[0-9a-z]{6}$/;
-var prefixPattern = /^[a-z]{2,12}(?:-[0-9a-z]{0,9}(?:-[0-9a-z]{0,6})?)?$/;
-function makeId(verb, nowMs, random) {
-  const digits = Array.from(random.subarray(0, 6), (byte) => (byte % 36).toString(36)).join("");
-  return `${verb}-${nowMs.toString(36)}-${digits}`;
-}
-function isId(text) {
-  return idPattern.test(text);
-}
-function isIdPrefix(text) {
-  return prefixPattern.test(text);
-}
-function idTimeMs(id) {
-  return Number.parseInt(id.split("-")[1] ?? "", 36);
-}
-function compareIds(a, b) {
-  return idTimeMs(a) - idTimeMs(b) || (a < b ? -1 : a > b ? 1 : 0);
-}
-var nodeOptions = ["--max-semi-space-size=1", "--no-warnings"];
-var local = {
-  id: "local",
-  async start(worker) {
-    const { spawnDetached } = await Promise.resolve().then(() => __toESM(load("./spawn-5CN27P5W.js")));
-    const pid = spawnDetached({
-      program: process.execPath,
-      args: [...nodeOptions, (0, import_chunk_HDZ43QIN.companionFile)(), "_worker", worker.stateRoot, worker.id],
-      cwd: "/",
-      environment: (0, import_chunk_HDZ43QIN.workerEnvironment)(worker.mark),
-      logFile: worker.logFile
-    });
-    const identity = (0, import_chunk_XUTLU6SP.identityOf)(pid);
-    if (!identity) throw new Error(`cannot see the worker that was just started (pid ${pid})`);
-    return identity;
-  },
-  alive: import_chunk_XUTLU6SP.livenessOf,
-  signal: import_chunk_XUTLU6SP.signalIdentity
-};
-var engines = [local];
-function findEngine(id) {
-  return engines.find((engine) => engine.id === id);
-}
-var defaultEngine = local;
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  compareIds,
-  defaultEngine,
-  findEngine,
-  idTimeMs,
-  isId,
-  isIdPrefix,
-  makeId
-});
-
-//# part chunk-LSFVH2OG.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  startWorker: () => startWorker
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_LONYRB77 = load("./chunk-LONYRB77.js");
-var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
-async function startWorker(root, spec, job, generation) {
-  const engine = (0, import_chunk_LONYRB77.findEngine)(spec.engine) ?? import_chunk_LONYRB77.defaultEngine;
-  const worker = await engine.start({ stateRoot: root, id: spec.id, mark: spec.mark, logFile: job.paths.workerLog });
-  (0, import_chunk_KE7PRMAS.writeJson)(job.paths.launch, { worker, generation }, { sync: false });
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  startWorker
-});
-
-//# part chunk-LW3DAHOD.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  mayAct: () => mayAct
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
-var import_chunk_OHMGEWLM = load("./chunk-OHMGEWLM.js");
-var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-async function mayAct(view) {
-  if (!view.spec || !(0, import_chunk_OMHQQKXJ.isWritable)(view.paths.folder)) return false;
-  const namespace = view.worker?.worker.pid_ns ?? view.launch?.worker.pid_ns ?? view.spec.launcher.pid_ns;
-  const isHere = namespace === (0, import_chunk_XUTLU6SP.pidNamespace)() || view.isOtherBoot;
-  return (isHere || (0, import_chunk_CJGRKUVH.conditionOf)(view) === "lost") && await (0, import_chunk_OHMGEWLM.isGenuine)(view.spec, (0, import_chunk_OHMGEWLM.readKey)());
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  mayAct
-});
-
-//# part chunk-NVPF5LEY.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  FaultError: () => FaultError,
-  errnoOf: () => errnoOf,
-  messageOf: () => messageOf,
-  usageError: () => usageError
-});
-module.exports = __toCommonJS(stdin_exports);
-var FaultError = class extends Error {
-  code;
-  next;
-  constructor(code, message, next = null) {
-    super(message);
-    this.name = "FaultError";
-    this.code = code;
-    this.next = next;
-  }
-};
-function usageError(message, next = null) {
-  return new FaultError("usage", message, next);
-}
-function errnoOf(error) {
-  if (typeof error !== "object" || error === null || !("code" in error)) return void 0;
-  return typeof error.code === "string" ? error.code : void 0;
-}
-function messageOf(error) {
-  return error instanceof Error ? error.message : String(error);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  FaultError,
-  errnoOf,
-  messageOf,
-  usageError
-});
-
-//# part chunk-O4OC5SKN.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  commandNames: () => commandNames,
-  loadCommand: () => loadCommand
-});
-module.exports = __toCommonJS(stdin_exports);
-var loaders = {
-  run: async () => (await Promise.resolve().then(() => __toESM(load("./run-OHZP7TTG.js")))).run,
-  staffer: async () => (await Promise.resolve().then(() => __toESM(load("./staffer-DVLQLANS.js")))).staffer,
-  ask: async () => (await Promise.resolve().then(() => __toESM(load("./ask-ZLWWDUSX.js")))).ask,
-  wait: async () => (await Promise.resolve().then(() => __toESM(load("./wait-JALEUTXS.js")))).wait,
-  observe: async () => (await Promise.resolve().then(() => __toESM(load("./observe-RTXQG4ZU.js")))).observe,
-  status: async () => (await Promise.resolve().then(() => __toESM(load("./status-5MGPPHMI.js")))).status,
-  result: async () => (await Promise.resolve().then(() => __toESM(load("./result-K4JORRVA.js")))).result,
-  cancel: async () => (await Promise.resolve().then(() => __toESM(load("./cancel-WWAUJ3AC.js")))).cancel,
-  continue: async () => (await Promise.resolve().then(() => __toESM(load("./continue-DM2AS2XW.js")))).continueCommand,
-  restart: async () => (await Promise.resolve().then(() => __toESM(load("./restart-I7VF7OO5.js")))).restart,
-  clean: async () => (await Promise.resolve().then(() => __toESM(load("./clean-D2RRMLEA.js")))).clean,
-  doctor: async () => (await Promise.resolve().then(() => __toESM(load("./doctor-SBF635HM.js")))).doctor,
-  help: async () => (await Promise.resolve().then(() => __toESM(load("./help-E36YQQXY.js")))).help
-};
-var commandNames = Object.keys(loaders);
-async function loadCommand(name) {
-  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  commandNames,
-  loadCommand
-});
-
-//# part chunk-OHMGEWLM.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  canonical: () => canonical,
-  ensureKey: () => ensureKey,
-  environmentDigest: () => environmentDigest,
-  hashOf: () => hashOf,
-  isGenuine: () => isGenuine,
-  macOf: () => macOf,
-  randomBytes: () => randomBytes,
-  readKey: () => readKey,
-  toHex: () => toHex
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = __toESM(require("node:path"));
-var import_node_fs = require("node:fs");
-var constants = new Uint32Array([
-  1116352408,
-  1899447441,
-  3049323471,
-  3921009573,
-  961987163,
-  1508970993,
-  2453635748,
-  2870763221,
-  3624381080,
-  310598401,
-  607225278,
-  1426881987,
-  1925078388,
-  2162078206,
-  2614888103,
-  3248222580,
-  3835390401,
-  4022224774,
-  264347078,
-  604807628,
-  770255983,
-  1249150122,
-  1555081692,
-  1996064986,
-  2554220882,
-  2821834349,
-  2952996808,
-  3210313671,
-  3336571891,
-  3584528711,
-  113926993,
-  338241895,
-  666307205,
-  773529912,
-  1294757372,
-  1396182291,
-  1695183700,
-  1986661051,
-  2177026350,
-  2456956037,
-  2730485921,
-  2820302411,
-  3259730800,
-  3345764771,
-  3516065817,
-  3600352804,
-  4094571909,
-  275423344,
-  430227734,
-  506948616,
-  659060556,
-  883997877,
-  958139571,
-  1322822218,
-  1537002063,
-  1747873779,
-  1955562222,
-  2024104815,
-  2227730452,
-  2361852424,
-  2428436474,
-  2756734187,
-  3204031479,
-  3329325298
-]);
-var blockBytes = 64;
-function sha256(data) {
-  const hash = new Uint32Array([
-    1779033703,
-    3144134277,
-    1013904242,
-    2773480762,
-    1359893119,
-    2600822924,
-    528734635,
-    1541459225
-  ]);
-  const padded = new Uint8Array(Math.ceil((data.length + 9) / blockBytes) * blockBytes);
-  padded.set(data);
-  padded[data.length] = 128;
-  const view = new DataView(padded.buffer);
-  view.setUint32(padded.length - 8, Math.floor(data.length / 2 ** 29));
-  view.setUint32(padded.length - 4, data.length << 3);
-  const words = new Uint32Array(64);
-  for (let at = 0; at < padded.length; at += blockBytes) mixBlock(hash, view, at, words);
-  const digest = new Uint8Array(32);
-  const out = new DataView(digest.buffer);
-  hash.forEach((word, index) => {
-    out.setUint32(index * 4, word);
-  });
-  return digest;
-}
-function hmacSha256(key, data) {
-  const block = new Uint8Array(blockBytes);
-  block.set(key.length > blockBytes ? sha256(key) : key);
-  const inner = sha256(
-    joined(
-      block.map((byte) => byte ^ 54),
-      data
-    )
-  );
-  return sha256(
-    joined(
-      block.map((byte) => byte ^ 92),
-      inner
-    )
-  );
-}
-function toHex(bytes) {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-function joined(a, b) {
-  const whole = new Uint8Array(a.length + b.length);
-  whole.set(a);
-  whole.set(b, a.length);
-  return whole;
-}
-function mixBlock(hash, view, at, w) {
-  for (let i = 0; i < 16; i += 1) w[i] = view.getUint32(at + i * 4);
-  for (let i = 16; i < 64; i += 1) {
-    const x = w[i - 15];
-    const y = w[i - 2];
-    const s0 = rotate(x, 7) ^ rotate(x, 18) ^ x >>> 3;
-    const s1 = rotate(y, 17) ^ rotate(y, 19) ^ y >>> 10;
-    w[i] = w[i - 16] + s0 + w[i - 7] + s1;
-  }
-  let a = hash[0];
-  let b = hash[1];
-  let c = hash[2];
-  let d = hash[3];
-  let e = hash[4];
-  let f = hash[5];
-  let g = hash[6];
-  let h = hash[7];
-  for (let i = 0; i < 64; i += 1) {
-    const s1 = (e >>> 6 | e << 26) ^ (e >>> 11 | e << 21) ^ (e >>> 25 | e << 7);
-    const t1 = h + s1 + (e & f ^ ~e & g) + constants[i] + w[i] | 0;
-    const s0 = (a >>> 2 | a << 30) ^ (a >>> 13 | a << 19) ^ (a >>> 22 | a << 10);
-    const t2 = s0 + (a & b ^ a & c ^ b & c) | 0;
-    h = g;
-    g = f;
-    f = e;
-    e = d + t1 | 0;
-    d = c;
-    c = b;
-    b = a;
-    a = t1 + t2 | 0;
-  }
-  hash[0] = hash[0] + a;
-  hash[1] = hash[1] + b;
-  hash[2] = hash[2] + c;
-  hash[3] = hash[3] + d;
-  hash[4] = hash[4] + e;
-  hash[5] = hash[5] + f;
-  hash[6] = hash[6] + g;
-  hash[7] = hash[7] + h;
-}
-function rotate(word, bits) {
-  return word >>> bits | word << 32 - bits;
-}
-function randomBytes(count) {
-  const bytes = new Uint8Array(count);
-  const fd = (0, import_node_fs.openSync)("/dev/urandom", "r");
-  try {
-    for (let done = 0; done < count; ) done += (0, import_node_fs.readSync)(fd, bytes, done, count - done, null);
-  } finally {
-    (0, import_node_fs.closeSync)(fd);
-  }
-  return bytes;
-}
-var longBytes = 64 * 1024;
-function readKey() {
-  const folder = (0, import_chunk_HDZ43QIN.configFolder)();
-  if (folder === void 0) return void 0;
-  const file = import_node_path.default.join(folder, "key");
-  const facts = (0, import_chunk_OMHQQKXJ.factsOf)(file);
-  if (!facts) return void 0;
-  const isPrivate = facts.kind === "file" && facts.uid === process.getuid?.() && (facts.mode & 63) === 0;
-  const key = isPrivate ? (0, import_chunk_KE7PRMAS.readText)(file, 1024)?.trim() : void 0;
-  if (key && /^[0-9a-f]{64}$/.test(key)) return key;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot use the key ${file}: it must be a file of yours with mode 600 and 64 hex digits`
-  );
-}
-function ensureKey() {
-  const known = readKey();
-  if (known) return known;
-  const folder = (0, import_chunk_HDZ43QIN.configFolder)();
-  if (folder === void 0) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      "cannot find your config folder: neither HOME nor XDG_CONFIG_HOME is set",
-      "set HOME"
-    );
-  }
-  try {
-    makeFolders(folder);
-    (0, import_chunk_KE7PRMAS.createFile)(import_node_path.default.join(folder, "key"), `${toHex(randomBytes(32))}
-`);
-  } catch (error) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot make the key in ${folder} (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`,
-      "set XDG_CONFIG_HOME to a folder that you may write"
-    );
-  }
-  return ensureKey();
-}
-function macOf(spec, key) {
-  return keyedDigest(key, canonical(spec));
-}
-async function isGenuine(spec, key) {
-  if (key === void 0) return false;
-  const { mac, ...rest } = spec;
-  const expected = await macOf(rest, key);
-  let difference = expected.length ^ mac.length;
-  for (let at = 0; at < expected.length; at += 1) difference |= expected.charCodeAt(at) ^ mac.charCodeAt(at);
-  return difference === 0;
-}
-function environmentDigest(key) {
-  const text = key + (0, import_chunk_HDZ43QIN.comparableEnvironment)();
-  let high = 3735928559;
-  let low = 1103547991;
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    high = Math.imul(high ^ code, 2654435761);
-    low = Math.imul(low ^ code, 1597334677);
-  }
-  high = Math.imul(high ^ high >>> 16, 2246822507) ^ Math.imul(low ^ low >>> 13, 3266489909);
-  low = Math.imul(low ^ low >>> 16, 2246822507) ^ Math.imul(high ^ high >>> 13, 3266489909);
-  return (4294967296 * (2097151 & low) + (high >>> 0)).toString(16);
-}
-function hashOf(text) {
-  return toHex(sha256(Buffer.from(text)));
-}
-function canonical(value) {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
-  if (typeof value === "object" && value !== null) {
-    const entries = Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1);
-    return `{${entries.map(([name, inner]) => `${JSON.stringify(name)}:${canonical(inner)}`).join(",")}}`;
-  }
-  return JSON.stringify(value) ?? "null";
-}
-async function keyedDigest(key, text) {
-  const bytes = Buffer.from(text);
-  if (bytes.length <= longBytes) return toHex(hmacSha256(Buffer.from(key), bytes));
-  const { createHmac } = await Promise.resolve().then(() => __toESM(require("node:crypto")));
-  return createHmac("sha256", key).update(bytes).digest("hex");
-}
-function makeFolders(folder) {
-  if ((0, import_chunk_OMHQQKXJ.factsOf)(folder)?.kind === "folder") return;
-  makeFolders(import_node_path.default.dirname(folder));
-  (0, import_chunk_KE7PRMAS.createFolder)(folder);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  canonical,
-  ensureKey,
-  environmentDigest,
-  hashOf,
-  isGenuine,
-  macOf,
-  randomBytes,
-  readKey,
-  toHex
-});
-
-//# part chunk-OKMMPSFD.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  checkRoot: () => checkRoot,
-  ensureRoot: () => ensureRoot,
-  locateRoot: () => locateRoot
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = __toESM(require("node:path"));
-var import_node_fs = require("node:fs");
-var import_node_path2 = __toESM(require("node:path"));
-function findWorktree(folder) {
-  for (let at = import_node_path2.default.resolve(folder); ; at = import_node_path2.default.dirname(at)) {
-    const facts = (0, import_chunk_OMHQQKXJ.factsOf)(import_node_path2.default.join(at, ".git"));
-    if (facts?.kind === "folder" || facts?.kind === "file") return at;
-    if (at === import_node_path2.default.dirname(at)) return void 0;
-  }
-}
-function tracksAnything(folder) {
-  const root = findWorktree(import_node_path2.default.dirname(folder));
-  if (root === void 0) return false;
-  const index = readIndex(root);
-  if (!index) return false;
-  const wanted = `${import_node_path2.default.relative(root, folder).split(import_node_path2.default.sep).join("/")}/`;
-  for (const name of indexNames(index)) {
-    if (name.startsWith(wanted)) return true;
-    if (name > wanted && name.slice(0, wanted.length) > wanted) return false;
-  }
-  return false;
-}
-function readIndex(root) {
-  try {
-    const dotGit = import_node_path2.default.join(root, ".git");
-    const folder = (0, import_chunk_OMHQQKXJ.isFolder)(dotGit) ? dotGit : linkedFolder(root, (0, import_node_fs.readFileSync)(dotGit, "utf8"));
-    const bytes = (0, import_node_fs.readFileSync)(import_node_path2.default.join(folder, "index"));
-    return bytes.toString("latin1", 0, 4) === "DIRC" ? bytes : void 0;
-  } catch {
-    return void 0;
-  }
-}
-function linkedFolder(root, text) {
-  return import_node_path2.default.resolve(root, text.replace(/^gitdir:\s*<>/, "").trim());
-}
-function* indexNames(bytes) {
-  const version = bytes.readUInt32BE(4);
-  if (version < 2 || version > 4) return;
-  let at = 12;
-  let name = "";
-  for (let left = bytes.readUInt32BE(8); left > 0 && at + 62 < bytes.length; left -= 1) {
-    const start = at;
-    const isExtended = version >= 3 && (bytes.readUInt16BE(at + 60) & 16384) !== 0;
-    at += isExtended ? 64 : 62;
-    let kept = 0;
-    if (version === 4) {
-      let byte = bytes[at++] ?? 0;
-      let strip = byte & 127;
-      while (byte & 128) {
-        byte = bytes[at++] ?? 0;
-        strip = strip + 1 << 7 | byte & 127;
-      }
-      kept = Math.max(0, name.length - strip);
-    }
-    const end = bytes.indexOf(0, at);
-    if (end < 0) return;
-    name = name.slice(0, kept) + bytes.toString("latin1", at, end);
-    at = version === 4 ? end + 1 : start + (end - start + 8 & ~7);
-    yield name;
-  }
-}
-var folderName = ".job-state";
-var elsewhere = "use another place with --state-dir DIR or JOB_STATE_DIR";
-function locateRoot(given) {
-  const named = given.option ?? given.variable;
-  if (named !== void 0) {
-    if (named === "") throw new import_chunk_NVPF5LEY.FaultError("usage", 'cannot use --state-dir "": it needs the path of a folder');
-    const folder = import_node_path.default.resolve(given.cwd, named);
-    return { folder, option: ["--state-dir", folder] };
-  }
-  const worktree = findWorktree(given.cwd);
-  if (worktree !== void 0) return { folder: import_node_path.default.join(worktree, folderName), option: [] };
-  for (let at = given.cwd; ; at = import_node_path.default.dirname(at)) {
-    const folder = import_node_path.default.join(at, folderName);
-    if ((0, import_chunk_OMHQQKXJ.factsOf)(folder)?.uid === userId() && (0, import_chunk_OMHQQKXJ.exists)((0, import_chunk_HDZ43QIN.rootPaths)(folder).meta)) return { folder, option: [] };
-    if (at === import_node_path.default.dirname(at)) return { folder: import_node_path.default.join(given.cwd, folderName), option: [] };
-  }
-}
-function checkRoot(folder) {
-  const facts = (0, import_chunk_OMHQQKXJ.factsOf)(folder);
-  if (!facts) return false;
-  if (facts.kind === "link") throw unusable(folder, "it is a symbolic link");
-  if (facts.kind !== "folder") throw unusable(folder, "it is no folder");
-  if (facts.uid !== userId()) throw unusable(folder, `it belongs to user ${facts.uid}, not to us (${userId()})`);
-  if ((facts.mode & 18) !== 0)
-    throw unusable(folder, `others may write into it (mode ${(facts.mode & 511).toString(8)})`);
-  let names;
-  try {
-    names = (0, import_chunk_OMHQQKXJ.listNames)(folder);
-  } catch (error) {
-    throw unusable(folder, `it cannot be read (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`);
-  }
-  if (names.length === 0) return false;
-  const meta = (0, import_chunk_KE7PRMAS.readJson)((0, import_chunk_HDZ43QIN.rootPaths)(folder).meta);
-  if (meta.kind !== "ok" || meta.value.tool !== "job-companion")
-    throw unusable(folder, "it holds files but no meta.json of ours");
-  if (typeof meta.value.schema !== "number" || meta.value.schema > 1) {
-    throw unusable(folder, `a newer release wrote it (schema ${String(meta.value.schema)}, known: 1)`);
-  }
-  if (tracksAnything(folder))
-    throw unusable(folder, "git tracks files in it, so a repository may have brought it along");
-  for (const name of ["active", "jobs", "once", "slots"]) {
-    const inner = (0, import_chunk_OMHQQKXJ.factsOf)(import_node_path.default.join(folder, name));
-    if (inner && (inner.kind !== "folder" || inner.uid !== userId()))
-      throw unusable(folder, `its ${name} is no folder of ours`);
-  }
-  return true;
-}
-function ensureRoot(folder) {
-  try {
-    if (checkRoot(folder)) {
-      if (!(0, import_chunk_OMHQQKXJ.isWritable)(folder)) throw unusable(folder, "it is not writable");
-      for (const name of ["active", "jobs", "once", "slots"]) (0, import_chunk_KE7PRMAS.createFolder)(import_node_path.default.join(folder, name));
-      return;
-    }
-    if ((0, import_chunk_OMHQQKXJ.exists)(folder)) {
-      fill(folder);
-      return;
-    }
-    const fresh = `${folder}.new-${process.pid}`;
-    (0, import_chunk_KE7PRMAS.createFolder)(fresh);
-    fill(fresh);
-    if (!(0, import_chunk_OMHQQKXJ.moveFolder)(fresh, folder)) (0, import_chunk_OMHQQKXJ.removeTree)(fresh);
-    checkRoot(folder);
-  } catch (error) {
-    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
-    throw unusable(folder, `it cannot be made or written (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? String(error)})`);
-  }
-}
-function fill(folder) {
-  const paths = (0, import_chunk_HDZ43QIN.rootPaths)(folder);
-  for (const inner of [paths.active, paths.once, paths.slots, paths.jobs]) (0, import_chunk_KE7PRMAS.createFolder)(inner);
-  (0, import_chunk_KE7PRMAS.writeFile)(paths.ignore, "*\n", { sync: false });
-  (0, import_chunk_KE7PRMAS.writeJson)(paths.meta, { schema: 1, tool: "job-companion", created_at: (0, import_chunk_HDZ43QIN.isoNow)() });
-}
-function unusable(folder, reason) {
-  return new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use the state folder ${folder}: ${reason}`, elsewhere);
-}
-function userId() {
-  return process.getuid?.() ?? 0;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  checkRoot,
-  ensureRoot,
-  locateRoot
-});
-
-//# part chunk-OMHQQKXJ.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  cutFile: () => cutFile,
-  exists: () => exists,
-  factsOf: () => factsOf,
-  isExecutable: () => isExecutable,
-  isFolder: () => isFolder,
-  isWritable: () => isWritable,
-  listNames: () => listNames,
-  moveFolder: () => moveFolder,
-  realPath: () => realPath,
-  removeTree: () => removeTree,
-  touch: () => touch
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_fs = require("node:fs");
-function factsOf(target) {
-  const stat = (0, import_node_fs.lstatSync)(target, { throwIfNoEntry: false });
-  if (!stat) return void 0;
-  const kind = stat.isSymbolicLink() ? "link" : stat.isDirectory() ? "folder" : stat.isFile() ? "file" : "other";
-  return {
-    kind,
-    uid: stat.uid,
-    mode: stat.mode & 4095,
-    size: stat.size,
-    allocated: stat.blocks * 512,
-    modifiedMs: stat.mtimeMs
-  };
-}
-function exists(target) {
-  return (0, import_node_fs.existsSync)(target);
-}
-function listNames(folder) {
-  try {
-    return (0, import_node_fs.readdirSync)(folder);
-  } catch (error) {
-    if (["ENOENT", "ENOTDIR"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return [];
-    throw error;
-  }
-}
-function isFolder(target) {
-  return (0, import_node_fs.statSync)(target, { throwIfNoEntry: false })?.isDirectory() ?? false;
-}
-function isExecutable(target) {
-  if (!(0, import_node_fs.statSync)(target, { throwIfNoEntry: false })?.isFile()) return false;
-  return isAllowed(target, import_node_fs.constants.X_OK);
-}
-function isWritable(target) {
-  return isAllowed(target, import_node_fs.constants.W_OK);
-}
-function realPath(target) {
-  return (0, import_node_fs.realpathSync)(target);
-}
-function moveFolder(from, to) {
-  try {
-    (0, import_node_fs.renameSync)(from, to);
-    return true;
-  } catch (error) {
-    if (["ENOTEMPTY", "EEXIST", "ENOENT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return false;
-    throw error;
-  }
-}
-function removeTree(target) {
-  (0, import_node_fs.rmSync)(target, { recursive: true, force: true });
-}
-function touch(file, atMs) {
-  try {
-    (0, import_node_fs.utimesSync)(file, atMs / 1e3, atMs / 1e3);
-    return true;
-  } catch (error) {
-    if (["ENOENT", "ENOTDIR"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return false;
-    throw error;
-  }
-}
-function cutFile(file, length) {
-  (0, import_node_fs.truncateSync)(file, length);
-}
-function isAllowed(target, mode) {
-  try {
-    (0, import_node_fs.accessSync)(target, mode);
-    return true;
-  } catch {
-    return false;
-  }
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  cutFile,
-  exists,
-  factsOf,
-  isExecutable,
-  isFolder,
-  isWritable,
-  listNames,
-  moveFolder,
-  realPath,
-  removeTree,
-  touch
-});
-
-//# part chunk-P43GPPGI.js
+//# part chunk-KG734CDO.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -3864,12 +2071,12 @@ __export(stdin_exports, {
   profileOf: () => profileOf,
   taskOf: () => taskOf
 });
-module.exports = __toCommonJS(stdin_exports);
+module.exports = stdin_exports;
 var import_chunk_QEAH37VJ = load("./chunk-QEAH37VJ.js");
 var import_chunk_IUKO223X = load("./chunk-IUKO223X.js");
 var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
 var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
-var import_chunk_IT6NJBAQ = load("./chunk-IT6NJBAQ.js");
+var import_chunk_T575QURG = load("./chunk-T575QURG.js");
 var import_chunk_OKMMPSFD = load("./chunk-OKMMPSFD.js");
 var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
@@ -3877,8 +2084,8 @@ var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
 var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = __toESM(require("node:path"));
-var import_node_path2 = __toESM(require("node:path"));
+var import_node_path = builtin("node:path");
+var import_node_path2 = builtin("node:path");
 function getEnumValues(entries) {
   const numericValues = Object.values(entries).filter((v) => typeof v === "number");
   const values = Object.entries(entries).filter(([k, _]) => numericValues.indexOf(+k) === -1).map(([_, v]) => v);
@@ -5417,11 +3624,11 @@ function decode2(bytes) {
   }
 }
 async function launchStaff(context, input, job) {
-  (0, import_chunk_IT6NJBAQ.checkLaunchOptions)(input);
+  (0, import_chunk_T575QURG.checkLaunchOptions)(input);
   const request = {
     kind: "staff",
     verb: job.verb,
-    ...(0, import_chunk_IT6NJBAQ.launchWords)(input),
+    ...(0, import_chunk_T575QURG.launchWords)(input),
     cwd: job.cwd,
     deadlineMs: input.durationOrDefault("timeout"),
     killGraceMs: import_chunk_CRABIWOM.limits.staffKillGrace.default,
@@ -5433,14 +3640,14 @@ async function launchStaff(context, input, job) {
     staff: job.staff
   };
   const { resume, backend } = job.staff;
-  if (resume === null) return (0, import_chunk_IT6NJBAQ.launchAndTell)(context, input, request, job.isSynchronous);
+  if (resume === null) return (0, import_chunk_T575QURG.launchAndTell)(context, input, request, job.isSynchronous);
   const root = context.root(input);
   (0, import_chunk_OKMMPSFD.ensureRoot)(root.folder);
   const launched = await (0, import_chunk_IUKO223X.withLock)((0, import_chunk_HDZ43QIN.rootPaths)(root.folder).lock, async () => {
     requireFreeConversation(root, backend, resume);
-    return (0, import_chunk_IT6NJBAQ.launch)(root, request);
+    return (0, import_chunk_T575QURG.launch)(root, request);
   });
-  return (0, import_chunk_IT6NJBAQ.tellLaunched)(context, input, root, launched, job.isSynchronous);
+  return (0, import_chunk_T575QURG.tellLaunched)(context, input, root, launched, job.isSynchronous);
 }
 function profileOf(input, fallback) {
   return input.text("profile") ?? fallback;
@@ -5457,6 +3664,1479 @@ function freshStaff(input, words) {
   taskOf
 });
 
+//# part chunk-KKONYWO7.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  nextCommand: () => nextCommand,
+  nextCommands: () => nextCommands
+});
+module.exports = stdin_exports;
+var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+function nextCommand(option, ...words) {
+  return (0, import_chunk_IEU6ZQWY.quoteWords)([...(0, import_chunk_HDZ43QIN.selfWords)(), ...words, ...option]);
+}
+var nextCommands = {
+  wait: (id, option) => nextCommand(option, "wait", id, "--timeout", "10m"),
+  observe: (id, option) => nextCommand(option, "observe", id),
+  result: (id, option) => nextCommand(option, "result", id),
+  status: (option) => nextCommand(option, "status"),
+  cancel: (id, option) => nextCommand(option, "cancel", id),
+  restart: (id, option) => nextCommand(option, "restart", id),
+  doctor: (id, option) => nextCommand(option, "doctor", id),
+  continue: (id, option) => nextCommand(option, "continue", "--job", id, "--prompt", "TEXT")
+};
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  nextCommand,
+  nextCommands
+});
+
+//# part chunk-KLA44IL4.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  byteLength: () => byteLength,
+  excerpt: () => excerpt,
+  lastLines: () => lastLines,
+  plainText: () => plainText,
+  tail: () => tail,
+  tailOfBytes: () => tailOfBytes
+});
+module.exports = stdin_exports;
+var encoder = new TextEncoder();
+var decoder = new TextDecoder();
+var stringSequence = /(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?/g;
+var controlSequence = /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?/g;
+var shortSequence = /\x1b[ -/]*[0-~]?/g;
+function byteLength(text) {
+  return encoder.encode(text).length;
+}
+function plainText(text) {
+  return text.replaceAll("\r\n", "\n").replace(stringSequence, "").replace(controlSequence, "").replace(shortSequence, "").replaceAll("\r", "\n").replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g, "");
+}
+function excerpt(text, limit) {
+  const bytes = encoder.encode(text);
+  if (bytes.length <= limit) return text;
+  let end = Math.max(0, limit - 3);
+  while (end > 0 && isContinuation(bytes[end])) end -= 1;
+  return `${decoder.decode(bytes.subarray(0, end))}\u2026`;
+}
+function tail(text, limit) {
+  const bytes = encoder.encode(text);
+  if (bytes.length <= limit) return { text, truncated: false };
+  return { text: decoder.decode(tailOfBytes(bytes, limit)), truncated: true };
+}
+function tailOfBytes(bytes, limit) {
+  let start = Math.max(0, bytes.length - limit);
+  while (start > 0 && start < bytes.length && isContinuation(bytes[start])) start += 1;
+  return bytes.subarray(start);
+}
+function lastLines(bytes, count) {
+  let seen = 0;
+  for (let at = bytes.length - 2; at >= 0; at -= 1) {
+    if (bytes[at] !== 10) continue;
+    seen += 1;
+    if (seen === count) return bytes.subarray(at + 1);
+  }
+  return bytes;
+}
+function isContinuation(byte) {
+  return byte !== void 0 && (byte & 192) === 128;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  byteLength,
+  excerpt,
+  lastLines,
+  plainText,
+  tail,
+  tailOfBytes
+});
+
+//# part chunk-LEIK6HKU.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  LineSplitter: () => LineSplitter,
+  backendOf: () => backendOf,
+  conclude: () => conclude,
+  parseReason: () => parseReason,
+  terminalRecord: () => terminalRecord
+});
+module.exports = stdin_exports;
+var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
+var import_chunk_H5MRVJKX = load("./chunk-H5MRVJKX.js");
+var import_chunk_POWELVIK = load("./chunk-POWELVIK.js");
+var import_chunk_DOCCMFHJ = load("./chunk-DOCCMFHJ.js");
+var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
+var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
+var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
+var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_os = require("node:os");
+var reasons = [
+  "exited",
+  "lingered",
+  "canceled",
+  "hard_timeout",
+  "first_output_timeout",
+  "stalled",
+  "sign_in",
+  "state_vanished",
+  "spawn_failed",
+  "never_started",
+  "worker_lost",
+  "host_restarted"
+];
+function parseReason(text) {
+  return reasons.find((reason) => reason === text);
+}
+function judgeEnd(facts2) {
+  if (facts2.survivors.length > 0) {
+    return failed("failed", "survivors", `these processes outlived SIGKILL: ${facts2.survivors.join(", ")}`);
+  }
+  switch (facts2.reason) {
+    case "canceled":
+      return { outcome: "canceled", error: null };
+    case "exited":
+    case "lingered":
+      return judgeExit(facts2);
+    case "hard_timeout":
+      if (facts2.isStaff && facts2.staffError === null) return { outcome: "done", error: null };
+      return failed("timed_out", "hard_timeout", `the hard limit of ${facts2.deadlineText} was reached`);
+    case "first_output_timeout":
+      return failed("failed", "first_output_timeout", "nothing was printed within --first-output");
+    case "stalled":
+      return failed("failed", "stalled", "nothing happened for the time given by --stall-after");
+    case "sign_in":
+      return failed(
+        "failed",
+        "auth",
+        facts2.staffError?.message ?? "the agent waits for a sign-in that nobody can give"
+      );
+    case "state_vanished":
+      return failed("crashed", "worker_lost", "the state folder vanished");
+    case "spawn_failed":
+      return failed("failed", "spawn_failed", `the program could not be started: ${facts2.detail ?? "not known why"}`);
+    case "never_started":
+      return failed("failed", "never_started", "the launcher died before a worker existed");
+    case "worker_lost":
+      return failed(
+        "crashed",
+        "worker_lost",
+        "the processes that supervise the command were killed; how it ended is not known"
+      );
+    case "host_restarted":
+      return failed("crashed", "host_restarted", "the machine was restarted while the job ran");
+  }
+}
+function judgeExit(facts2) {
+  const { exit } = facts2;
+  if (exit?.spawn_failed)
+    return failed("failed", "spawn_failed", `the program could not be executed (exit code ${exit.exit_code})`);
+  if (facts2.isStaff) {
+    return facts2.staffError ? { outcome: "failed", error: facts2.staffError } : { outcome: "done", error: null };
+  }
+  if (!exit) return failed("crashed", "worker_lost", "how the command ended is not known");
+  if (exit.exit_code === facts2.successExit) return { outcome: "done", error: null };
+  if (facts2.signal !== null && exit.signaled) return failed("failed", "signal", signalMessage(facts2.signal));
+  return failed("failed", "exit_nonzero", `the command exited with code ${exit.exit_code}`);
+}
+function signalMessage(signal) {
+  const hint = signal === "SIGKILL" ? " (not by us: often the kernel, when memory runs out)" : "";
+  return `the command was ended by ${signal}${hint}`;
+}
+function failed(outcome, code, message) {
+  return { outcome, error: { code, message } };
+}
+function judgeStaff(reading, ending, request) {
+  const answer = reading.answer !== null && reading.answer.trim() !== "" ? reading.answer : null;
+  const warnings = [...reading.warnings, ...denialWarnings(reading)];
+  const error = findError(reading, ending, request, answer);
+  if (error === null && request.reason === "lingered") {
+    warnings.push({
+      code: "ended_after_answer",
+      message: "the agent stayed alive after its final event and was ended"
+    });
+  }
+  if (error === null && request.reason === "hard_timeout") {
+    warnings.push({
+      code: "limit_after_answer",
+      message: "the hard limit struck after the complete answer had arrived"
+    });
+  }
+  return { answer, error, warnings };
+}
+function findError(reading, ending, request, answer) {
+  if (reading.failure) return reading.failure;
+  if (reading.final === "failure")
+    return { code: "agent_error", message: lastWords(ending) ?? "the agent reported a failure" };
+  if (request.reason === "exited" && ending.exitCode !== 0) return exitError(ending);
+  if (reading.final === null && (answer !== null || reading.denials.length === 0)) {
+    return { code: "no_final_answer", message: `the agent ended without a final event${quoted(lastWords(ending))}` };
+  }
+  if (request.resume !== null && request.keepsConversation && reading.conversationId !== request.resume) {
+    const got = reading.conversationId ?? "none";
+    return {
+      code: "conversation_mismatch",
+      message: `conversation ${request.resume} was asked for, the agent used ${got}`
+    };
+  }
+  if (answer !== null) return null;
+  if (reading.denials.length > 0) {
+    return {
+      code: "permission_denied",
+      message: `there is no final answer and these were refused: ${reading.denials.join(", ")}`
+    };
+  }
+  return { code: "no_final_answer", message: "the final answer is empty" };
+}
+function exitError(ending) {
+  const words = quoted(lastWords(ending));
+  if (ending.signal) return { code: "signal", message: `the agent was ended by ${ending.signal}${words}` };
+  return { code: "exit_nonzero", message: `the agent exited with code ${ending.exitCode}${words}` };
+}
+function denialWarnings(reading) {
+  return reading.denials.map((what) => ({ code: "permission_denied", message: `refused to the agent: ${what}` }));
+}
+function lastWords(ending) {
+  const lines = ending.stderrTail.split("\n").map((line) => line.trim());
+  return lines.filter((line) => line !== "").at(-1);
+}
+function quoted(words) {
+  return words === void 0 ? "" : `: ${words}`;
+}
+function signalOfExit(exitCode, table) {
+  if (exitCode <= 128 || exitCode > 192) return void 0;
+  const number = exitCode - 128;
+  const known = Object.entries(table).find(([, value]) => value === number);
+  return known ? known[0] : `SIG${number}`;
+}
+var signalNumbers = import_node_os.constants.signals;
+var LineSplitter = class {
+  parts = [];
+  size = 0;
+  /** Lines that were longer than the bound. *<>/
+  dropped = 0;
+  decoder = new TextDecoder();
+  limit;
+  constructor(limit = import_chunk_CRABIWOM.streamLineBytes) {
+    this.limit = limit;
+  }
+  /** The lines that these bytes complete, without their newlines. *<>/
+  push(bytes) {
+    const lines = [];
+    let from = 0;
+    for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, from)) {
+      this.keep(bytes.subarray(from, at));
+      this.take(lines);
+      from = at + 1;
+    }
+    if (from < bytes.length) this.keep(bytes.slice(from));
+    return lines;
+  }
+  /** What stands after the last newline, once the stream has ended. *<>/
+  end() {
+    const lines = [];
+    if (this.size > 0) this.take(lines);
+    return lines;
+  }
+  keep(piece) {
+    this.size += piece.length;
+    if (this.size > this.limit) this.parts = [];
+    else if (piece.length > 0) this.parts.push(piece);
+  }
+  take(lines) {
+    if (this.size > this.limit) this.dropped += 1;
+    else lines.push(this.decoder.decode(this.parts.length === 1 ? this.parts[0] : join(this.parts, this.size)));
+    this.parts = [];
+    this.size = 0;
+  }
+};
+function join(parts, size) {
+  const whole = new Uint8Array(size);
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+var chunk = 1024 * 1024;
+var plainAnswerBytes = 16 * chunk;
+function backendOf(spec) {
+  return spec.staff ? (0, import_chunk_KD7DLMDA.findBackend)(spec.staff.backend) : void 0;
+}
+function replay(spec, paths) {
+  const reading = (0, import_chunk_KD7DLMDA.makeReading)();
+  const backend = backendOf(spec);
+  if (!backend) return reading;
+  const at = (0, import_chunk_HDZ43QIN.isoOf)((0, import_chunk_OMHQQKXJ.factsOf)(paths.output)?.modifiedMs ?? 0);
+  eachLine(paths.output, (line) => backend.read(line, reading, at));
+  if (backend.readError) eachLine(paths.error, (line) => backend.readError?.(line, reading, at));
+  return reading;
+}
+function closeReading(spec, paths, reading, exit) {
+  const backend = backendOf(spec);
+  const stderrTail = (0, import_chunk_KE7PRMAS.readRange)(paths.error, -import_chunk_CRABIWOM.tailBytes, import_chunk_CRABIWOM.tailBytes)?.bytes.toString("utf8") ?? "";
+  const ending = { exitCode: exit.code, signal: exit.signal, stderrTail, byItself: exit.byItself };
+  if (backend?.answerFrom === "stdout") reading.answer = (0, import_chunk_KE7PRMAS.readText)(paths.output, plainAnswerBytes) ?? "";
+  backend?.close?.(reading, ending);
+  return ending;
+}
+function eachLine(file, fn) {
+  const lines = new LineSplitter();
+  for (let offset = 0; ; ) {
+    const part = (0, import_chunk_KE7PRMAS.readRange)(file, offset, chunk);
+    if (!part || part.bytes.length === 0) break;
+    for (const line of lines.push(part.bytes)) fn(line);
+    offset += part.bytes.length;
+  }
+  for (const line of lines.end()) fn(line);
+}
+function makeDeliverable(parts) {
+  const { state, answer, paths } = parts;
+  if (state.state !== "done") return makeReport(parts);
+  if (answer !== null) return answer;
+  const output = (0, import_chunk_H5MRVJKX.readLogTail)(paths.output);
+  return output.length > 0 ? output : (0, import_chunk_H5MRVJKX.readLogTail)(paths.error);
+}
+function makeReport(parts) {
+  const { spec, state, paths } = parts;
+  const sections = [
+    `# ${spec.id}: ${state.state}${state.error ? ` (${state.error.code})` : ""}`,
+    reasonText(parts),
+    facts(parts).join("\n"),
+    progress(parts),
+    logSection("Last output", paths.output, spec.staff !== null),
+    logSection("Last error output", paths.error, false),
+    recovery(parts)
+  ];
+  return `${sections.filter((section) => section !== "").join("\n\n")}
+`;
+}
+function reasonText({ state, cancel, tree }) {
+  if (state.state === "canceled") {
+    const why = cancel?.why ? `: ${(0, import_chunk_KLA44IL4.plainText)(cancel.why)}` : "";
+    const who = cancel ? ` by ${cancel.owner ?? `process ${cancel.by.pid}`} at ${cancel.at}` : "";
+    const step = {
+      none: "nothing was running any more",
+      term: "the tree ended on SIGTERM",
+      kill: "SIGKILL was needed"
+    }[tree.step];
+    return `Canceled${who}${why}. ${tree.ended.length} process(es) ended; ${step}.`;
+  }
+  const resets = state.error?.resets ? ` (resets: ${state.error.resets})` : "";
+  return `Reason: ${(0, import_chunk_KLA44IL4.plainText)(state.error?.message ?? "not known")}${resets}`;
+}
+function facts({ spec, state, paths, tree }) {
+  const rows = [
+    ["Command", spec.run ? (0, import_chunk_KLA44IL4.excerpt)((0, import_chunk_IEU6ZQWY.quoteWords)(spec.run.argv), 1e3) : null],
+    ["Backend", spec.staff ? `${spec.staff.backend}, mode ${spec.staff.mode}, profile ${spec.staff.profile}` : null],
+    ["Task", spec.staff ? (0, import_chunk_KLA44IL4.excerpt)((0, import_chunk_KLA44IL4.plainText)(spec.staff.prompt).replace(/\s+/g, " "), import_chunk_CRABIWOM.excerptBytes) : null],
+    ["Folder", spec.cwd],
+    ["Exit code", state.exit_code === null ? null : String(state.exit_code)],
+    [
+      "Signal",
+      state.signal === null ? null : `${state.signal}${state.signal_certain ? "" : " (by the exit code; not certain)"}`
+    ],
+    ["Duration", state.duration_ms === null ? null : (0, import_chunk_POWELVIK.formatDuration)(state.duration_ms)],
+    ["Hard limit", (0, import_chunk_POWELVIK.formatDuration)(spec.deadline_ms)],
+    ["Conversation", state.conversation?.id ?? null],
+    [
+      "Survivors",
+      tree.survivors.length > 0 ? tree.survivors.map((one) => `${one.pid} (${one.name})`).join(", ") : null
+    ],
+    ["Warnings", state.warnings.length > 0 ? state.warnings.map((one) => (0, import_chunk_KLA44IL4.plainText)(one.message)).join("; ") : null],
+    ["Whole output", `${paths.output} and ${paths.error}`]
+  ];
+  return rows.filter(([, value]) => value !== null).map(([name, value]) => `${name}: ${value}`);
+}
+function progress({ reading }) {
+  if (!reading) return "";
+  const lines = [];
+  for (const call of reading.tools.slice(-5)) {
+    lines.push(`- ${call.name} ${(0, import_chunk_KLA44IL4.excerpt)((0, import_chunk_KLA44IL4.plainText)(call.input).replace(/\s+/g, " "), import_chunk_CRABIWOM.excerptBytes)} [${call.status}]`);
+  }
+  const text = (0, import_chunk_KLA44IL4.plainText)(reading.answer ?? reading.text).trim();
+  if (text !== "") lines.push("", ...(0, import_chunk_KLA44IL4.tail)(text, import_chunk_CRABIWOM.textTailBytes).text.split("\n"));
+  return lines.length > 0 ? ["## Seen last (not a finished answer)", "", ...lines].join("\n") : "";
+}
+function logSection(title, file, isStream) {
+  if (isStream) return "";
+  const text = (0, import_chunk_KLA44IL4.plainText)((0, import_chunk_H5MRVJKX.readLogTail)(file).toString("utf8")).trimEnd();
+  return text === "" ? "" : `## ${title}
+
+${text}`;
+}
+function recovery({ spec, state }) {
+  const lines = [
+    "## Going on",
+    "",
+    "Nothing is started again by itself. Look at what was changed first: git status, git diff."
+  ];
+  if (state.conversation)
+    lines.push(`Go on in the same conversation: ${import_chunk_KKONYWO7.nextCommands.continue(spec.id, spec.state_option)}`);
+  lines.push(`Start the same once more: ${import_chunk_KKONYWO7.nextCommands.restart(spec.id, spec.state_option)}`);
+  return lines.join("\n");
+}
+function conclude(job, ending) {
+  const { paths, spec } = job;
+  const read = (0, import_chunk_CJGRKUVH.readState)(paths);
+  const before = read.kind === "ok" ? read.value : (0, import_chunk_CJGRKUVH.earlyState)(spec.id, spec);
+  const journal = (0, import_chunk_DOCCMFHJ.openJournal)(paths, spec);
+  if ((0, import_chunk_CJGRKUVH.isEnded)(before)) {
+    journal.append("late_evidence", { reason: ending.reason, exit_code: ending.exit?.exit_code ?? null });
+    return before;
+  }
+  const { state, answer } = makeState(job, before, ending);
+  try {
+    withReserve(paths, () => publish(job, state, answer, ending, journal));
+  } catch (error) {
+    if (!isFull(error)) throw error;
+    state.state = "failed";
+    state.error = {
+      code: "output_unstorable",
+      message: `the result cannot be stored: no space left in ${paths.folder}`
+    };
+    withReserve(paths, () => finish(paths, state));
+  }
+  return state;
+}
+function publish(job, state, answer, ending, journal) {
+  const { paths, spec } = job;
+  const cancel = (0, import_chunk_CJGRKUVH.readCancel)(paths);
+  (0, import_chunk_KE7PRMAS.writeFile)(
+    paths.result,
+    makeDeliverable({ spec, paths, state, answer, tree: ending.tree, cancel, reading: ending.reading })
+  );
+  (0, import_chunk_KE7PRMAS.writeJson)(paths.resultRecord, terminalRecord(spec, paths, state, ending.tree), { sync: false });
+  journal.append("ended", {
+    state: state.state,
+    exit_code: state.exit_code,
+    error: state.error,
+    reconciled: state.reconciled
+  });
+  state.seq = journal.seq;
+  finish(paths, state);
+  if (spec.kind === "staff" && state.state === "done" && state.warnings.length === 0) {
+    for (const file of [paths.output, paths.snapshot, paths.prompt]) (0, import_chunk_KE7PRMAS.removeFile)(file);
+  }
+}
+function finish(paths, state) {
+  (0, import_chunk_CJGRKUVH.writeState)(paths, state);
+  (0, import_chunk_KE7PRMAS.removeFile)(paths.marker);
+  (0, import_chunk_KE7PRMAS.removeFile)(paths.reserve);
+}
+function makeState(job, before, ending) {
+  const { paths, spec } = job;
+  const { exit } = ending;
+  const signal = exit ? signalOfExit(exit.exit_code, signalNumbers) ?? null : null;
+  const warnings = [...ending.warnings ?? before.warnings];
+  let answer = null;
+  let staffError = null;
+  let reading = ending.reading;
+  if (spec.staff) {
+    reading ??= replay(spec, paths);
+    ending.reading = reading;
+    const end = closeReading(spec, paths, reading, {
+      code: exit?.exit_code ?? null,
+      signal,
+      byItself: ending.reason === "exited"
+    });
+    const verdict2 = judgeStaff(reading, end, {
+      resume: spec.staff.resume,
+      reason: staffReason(ending.reason),
+      keepsConversation: backendOf(spec)?.keepsConversation ?? false
+    });
+    answer = verdict2.answer;
+    staffError = verdict2.error;
+    warnings.push(...verdict2.warnings);
+  }
+  const verdict = judgeEnd({
+    reason: ending.reason,
+    exit,
+    signal,
+    successExit: spec.run?.success_exit ?? 0,
+    staffError,
+    isStaff: spec.staff !== null,
+    survivors: ending.tree.survivors.map((one) => one.pid),
+    deadlineText: (0, import_chunk_POWELVIK.formatDuration)(spec.deadline_ms),
+    detail: ending.detail
+  });
+  const started = before.started_at ?? timeOf(paths.childMark);
+  const ended = timeOf(paths.exit) ?? (0, import_chunk_HDZ43QIN.isoNow)();
+  const conversationId = reading?.conversationId ?? null;
+  const state = {
+    ...before,
+    rev: before.rev + 1,
+    state: verdict.outcome,
+    health: before.health === "attention" ? "unknown" : before.health,
+    attention_kind: null,
+    started_at: started,
+    ended_at: ended,
+    duration_ms: Math.max(0, Date.parse(ended) - Date.parse(started ?? before.created_at)),
+    exit_code: exit?.exit_code ?? null,
+    signal,
+    signal_certain: signal === null ? null : Boolean(exit?.signaled) || ending.reason !== "exited" && ending.tree.step !== "none",
+    error: verdict.error,
+    warnings: [...warnings, ...leftoverWarnings(ending)],
+    conversation: conversationId && spec.staff ? { backend: spec.staff.backend, id: conversationId } : before.conversation,
+    reconciled: ending.reconciled,
+    output: ending.omitted ?? before.output ?? plainNotes(paths),
+    usage: reading?.usage ?? before.usage
+  };
+  return { state, answer };
+}
+function terminalRecord(spec, paths, state, tree) {
+  return {
+    ...state,
+    kind: spec.kind,
+    verb: spec.verb,
+    owner: spec.owner,
+    label: spec.label,
+    cwd: spec.cwd,
+    lineage: spec.lineage,
+    ended_by: tree?.step ?? "none",
+    ended_processes: tree?.ended.slice(0, 50) ?? [],
+    survivors: tree?.survivors ?? [],
+    result_path: paths.result,
+    output_path: paths.output,
+    error_path: paths.error
+  };
+}
+function leftoverWarnings(ending) {
+  if (ending.reason !== "exited" || ending.tree.ended.length === 0) return [];
+  const named = ending.tree.ended.slice(0, 5).map((one) => `${one.pid} (${one.name})`).join(", ");
+  const message = `${ending.tree.ended.length} left-over process(es) were ended after the command: ${named}`;
+  return [{ code: "leftovers_ended", message }];
+}
+function staffReason(reason) {
+  return reason === "exited" || reason === "lingered" || reason === "hard_timeout" ? reason : "other";
+}
+function plainNotes(paths) {
+  const note = (file) => ({ bytes: (0, import_chunk_H5MRVJKX.logSize)(file), omitted: 0, exact: true });
+  return { stdout: note(paths.output), stderr: note(paths.error) };
+}
+function timeOf(file) {
+  const facts2 = (0, import_chunk_OMHQQKXJ.factsOf)(file);
+  return facts2 ? (0, import_chunk_HDZ43QIN.isoOf)(facts2.modifiedMs) : null;
+}
+function withReserve(paths, write) {
+  try {
+    write();
+  } catch (error) {
+    if (!isFull(error) || !(0, import_chunk_KE7PRMAS.removeFile)(paths.reserve)) throw error;
+    write();
+  }
+}
+function isFull(error) {
+  return ["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  LineSplitter,
+  backendOf,
+  conclude,
+  parseReason,
+  terminalRecord
+});
+
+//# part chunk-LOJLWI77.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  makeCgroup: () => makeCgroup,
+  removeCgroup: () => removeCgroup,
+  terminate: () => terminate,
+  treeOf: () => treeOf
+});
+module.exports = stdin_exports;
+var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
+var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
+var import_node_fs = require("node:fs");
+var import_node_path = builtin("node:path");
+var prefix = "job-companion-";
+function makeCgroup(id) {
+  const own = ownCgroup();
+  if (own === void 0) return null;
+  const folder = import_node_path.default.join(own, `${prefix}${id}`);
+  try {
+    (0, import_node_fs.mkdirSync)(folder);
+    return folder;
+  } catch {
+    return null;
+  }
+}
+function listCgroup(folder, id) {
+  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return [];
+  return pidsIn(folder);
+}
+function removeCgroup(folder, id) {
+  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return;
+  try {
+    removeEmpty(folder);
+    if (import_node_path.default.basename(import_node_path.default.dirname(folder)).startsWith(prefix)) (0, import_node_fs.rmdirSync)(import_node_path.default.dirname(folder));
+  } catch {
+  }
+}
+function removeEmpty(folder) {
+  for (const name of (0, import_chunk_OMHQQKXJ.listNames)(folder)) if (!name.includes(".")) removeEmpty(import_node_path.default.join(folder, name));
+  (0, import_node_fs.rmdirSync)(folder);
+}
+function pidsIn(folder) {
+  const text = readOrEmpty(import_node_path.default.join(folder, "cgroup.procs"));
+  const own = text.split("\n").map(Number).filter((pid) => pid > 1);
+  const inner = (0, import_chunk_OMHQQKXJ.listNames)(folder).filter(
+    (name) => !name.startsWith(prefix) && !/^(?:cgroup|cpu|memory|io|pids|cpuset|hugetlb|rdma|misc)\./.test(name)
+  );
+  return [...own, ...inner.flatMap((name) => pidsIn(import_node_path.default.join(folder, name)))];
+}
+function ownCgroup() {
+  const mount = mountPoint();
+  const line = readOrEmpty("/proc/self/cgroup").split("\n").find((one) => one.startsWith("0::"));
+  return mount === void 0 || line === void 0 ? void 0 : import_node_path.default.join(mount, line.slice(3));
+}
+function mountPoint() {
+  const line = readOrEmpty("/proc/self/mounts").split("\n").find((one) => one.split(" ")[2] === "cgroup2");
+  return line?.split(" ")[1];
+}
+function isBelowMount(folder) {
+  const mount = mountPoint();
+  return mount !== void 0 && import_node_path.default.resolve(folder) === folder && folder.startsWith(`${mount}/`);
+}
+function readOrEmpty(file) {
+  try {
+    return (0, import_node_fs.readFileSync)(file, "utf8");
+  } catch {
+    return "";
+  }
+}
+function treeOf(spec, paths, who) {
+  const living = (identity) => identity && (0, import_chunk_XUTLU6SP.livenessOf)(identity) === "alive" ? [identity.pid] : [];
+  const cgroup = (0, import_chunk_CJGRKUVH.readWorker)(paths);
+  const folder = cgroup.kind === "ok" ? cgroup.value.cgroup ?? null : null;
+  const shim = who.shim && isHere(who.shim) ? who.shim : null;
+  const atShimPid = shim ? (0, import_chunk_XUTLU6SP.readProcess)(shim.pid) : void 0;
+  const isStranger = atShimPid !== void 0 && atShimPid.start !== shim?.start_token;
+  const guards = ((0, import_chunk_KE7PRMAS.readText)(paths.guardMark, 64) ?? "").trim().split(" ").map(Number).filter((pid) => pid > 1);
+  return {
+    mark: spec.mark,
+    session: shim && !isStranger ? shim.pid : null,
+    since: isHere(spec.launcher) ? Number(spec.launcher.start_token) || 0 : 0,
+    roots: [...living(shim), ...living(who.child)],
+    spared: [...living(who.worker), ...living(shim)],
+    baseline: who.baseline ?? null,
+    counted: () => listCgroup(folder, spec.id),
+    guards: living(shim).length > 0 ? guards : [],
+    known: /* @__PURE__ *<>/ new Map()
+  };
+}
+function isHere(identity) {
+  return identity.boot_id === (0, import_chunk_XUTLU6SP.bootId)() && identity.pid_ns === (0, import_chunk_XUTLU6SP.pidNamespace)();
+}
+function findMembers(tree) {
+  const rows = (0, import_chunk_XUTLU6SP.readProcesses)(tree.baseline).filter(
+    (row) => !(0, import_chunk_XUTLU6SP.isDeadState)(row.state) && !(Number(row.start) < tree.since)
+  );
+  const marks = /* @__PURE__ *<>/ new Map();
+  const markOf = (pid) => {
+    if (!marks.has(pid)) marks.set(pid, (0, import_chunk_XUTLU6SP.readProcessVariable)(pid, import_chunk_HDZ43QIN.markVariable));
+    return marks.get(pid);
+  };
+  const counted = new Set(tree.counted());
+  const isForeign = (pid) => (markOf(pid) ?? tree.mark) !== tree.mark;
+  const members = /* @__PURE__ *<>/ new Map();
+  for (const row of rows) {
+    const inSession = tree.session !== null && (row.session === tree.session || row.group === tree.session);
+    const isKnown = tree.known.get(row.pid) === row.start || tree.roots.includes(row.pid) || counted.has(row.pid);
+    if (markOf(row.pid) === tree.mark || (inSession || isKnown) && !isForeign(row.pid)) members.set(row.pid, row);
+  }
+  for (let grew = true; grew; ) {
+    grew = false;
+    for (const row of rows) {
+      if (members.has(row.pid) || !members.has(row.parent) || isForeign(row.pid)) continue;
+      members.set(row.pid, row);
+      grew = true;
+    }
+  }
+  const found = [];
+  for (const row of members.values()) {
+    if (isSpared(row, tree)) continue;
+    tree.known.set(row.pid, row.start);
+    found.push({ pid: row.pid, start: row.start, name: row.name });
+  }
+  return found;
+}
+function isSpared(row, tree) {
+  if (row.pid === process.pid || tree.spared.includes(row.pid)) return true;
+  return tree.guards.includes(row.pid) || tree.guards.includes(row.parent);
+}
+async function terminate(tree, options) {
+  const report = { step: "none", ended: [], survivors: [] };
+  const seen = /* @__PURE__ *<>/ new Map();
+  const told = /* @__PURE__ *<>/ new Set();
+  const note = (members) => {
+    for (const member of members) seen.set(member.pid, member);
+    return members;
+  };
+  let left = note(findMembers(tree));
+  if (left.length === 0) return report;
+  report.step = "term";
+  const termUntil = (0, import_chunk_HDZ43QIN.monotonicMs)() + options.graceMs;
+  for (let pause = 5; left.length > 0 && (0, import_chunk_HDZ43QIN.monotonicMs)() < termUntil; pause = Math.min(pause * 2, 100)) {
+    for (const member of left) if (!told.has(member.pid) && signal(member, "SIGTERM")) told.add(member.pid);
+    await (0, import_chunk_HDZ43QIN.sleep)(Math.min(pause, Math.max(1, termUntil - (0, import_chunk_HDZ43QIN.monotonicMs)())));
+    left = note(stillThere(left, tree));
+  }
+  if (left.length > 0) {
+    report.step = "kill";
+    const killUntil = (0, import_chunk_HDZ43QIN.monotonicMs)() + options.settleMs;
+    for (let pause = 5; left.length > 0 && (0, import_chunk_HDZ43QIN.monotonicMs)() < killUntil; pause = Math.min(pause * 2, 200)) {
+      for (const member of left) signal(member, "SIGKILL");
+      await (0, import_chunk_HDZ43QIN.sleep)(pause);
+      left = note(findMembers(tree));
+    }
+  }
+  report.survivors = left;
+  report.ended = [...seen.values()].filter((member) => !left.some((one) => one.pid === member.pid));
+  return report;
+}
+function stillThere(members, tree) {
+  const living = members.filter(isAlive);
+  return living.length > 0 ? living : findMembers(tree);
+}
+function isAlive(member) {
+  const row = (0, import_chunk_XUTLU6SP.readProcess)(member.pid);
+  return row !== void 0 && row.start === member.start && !(0, import_chunk_XUTLU6SP.isDeadState)(row.state);
+}
+function signal(member, name) {
+  if (!isAlive(member)) return false;
+  try {
+    process.kill(member.pid, name);
+    return true;
+  } catch {
+    return false;
+  }
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  makeCgroup,
+  removeCgroup,
+  terminate,
+  treeOf
+});
+
+//# part chunk-LONYRB77.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  compareIds: () => compareIds,
+  defaultEngine: () => defaultEngine,
+  findEngine: () => findEngine,
+  idTimeMs: () => idTimeMs,
+  isId: () => isId,
+  isIdPrefix: () => isIdPrefix,
+  makeId: () => makeId
+});
+module.exports = stdin_exports;
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
+var idPattern = /^[a-z]{2,12}-[0-9a-z]{8,9}-[0-9a-z]{6}$/;
+var prefixPattern = /^[a-z]{2,12}(?:-[0-9a-z]{0,9}(?:-[0-9a-z]{0,6})?)?$/;
+function makeId(verb, nowMs, random) {
+  const digits = Array.from(random.subarray(0, 6), (byte) => (byte % 36).toString(36)).join("");
+  return `${verb}-${nowMs.toString(36)}-${digits}`;
+}
+function isId(text) {
+  return idPattern.test(text);
+}
+function isIdPrefix(text) {
+  return prefixPattern.test(text);
+}
+function idTimeMs(id) {
+  return Number.parseInt(id.split("-")[1] ?? "", 36);
+}
+function compareIds(a, b) {
+  return idTimeMs(a) - idTimeMs(b) || (a < b ? -1 : a > b ? 1 : 0);
+}
+var nodeOptions = ["--max-semi-space-size=1", "--no-warnings"];
+var local = {
+  id: "local",
+  async start(worker) {
+    const { spawnDetached } = await Promise.resolve().then(() => load("./spawn-5CN27P5W.js"));
+    const pid = spawnDetached({
+      program: process.execPath,
+      args: [...nodeOptions, (0, import_chunk_HDZ43QIN.companionFile)(), "_worker", worker.stateRoot, worker.id],
+      cwd: "/",
+      environment: (0, import_chunk_HDZ43QIN.workerEnvironment)(worker.mark),
+      logFile: worker.logFile
+    });
+    const identity = (0, import_chunk_XUTLU6SP.identityOf)(pid);
+    if (!identity) throw new Error(`cannot see the worker that was just started (pid ${pid})`);
+    return identity;
+  },
+  alive: import_chunk_XUTLU6SP.livenessOf,
+  signal: import_chunk_XUTLU6SP.signalIdentity
+};
+var engines = [local];
+function findEngine(id) {
+  return engines.find((engine) => engine.id === id);
+}
+var defaultEngine = local;
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  compareIds,
+  defaultEngine,
+  findEngine,
+  idTimeMs,
+  isId,
+  isIdPrefix,
+  makeId
+});
+
+//# part chunk-LSFVH2OG.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  startWorker: () => startWorker
+});
+module.exports = stdin_exports;
+var import_chunk_LONYRB77 = load("./chunk-LONYRB77.js");
+var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
+async function startWorker(root, spec, job, generation) {
+  const engine = (0, import_chunk_LONYRB77.findEngine)(spec.engine) ?? import_chunk_LONYRB77.defaultEngine;
+  const worker = await engine.start({ stateRoot: root, id: spec.id, mark: spec.mark, logFile: job.paths.workerLog });
+  (0, import_chunk_KE7PRMAS.writeJson)(job.paths.launch, { worker, generation }, { sync: false });
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  startWorker
+});
+
+//# part chunk-LW3DAHOD.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  mayAct: () => mayAct
+});
+module.exports = stdin_exports;
+var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
+var import_chunk_OHMGEWLM = load("./chunk-OHMGEWLM.js");
+var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
+var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+async function mayAct(view) {
+  if (!view.spec || !(0, import_chunk_OMHQQKXJ.isWritable)(view.paths.folder)) return false;
+  const namespace = view.worker?.worker.pid_ns ?? view.launch?.worker.pid_ns ?? view.spec.launcher.pid_ns;
+  const isHere = namespace === (0, import_chunk_XUTLU6SP.pidNamespace)() || view.isOtherBoot;
+  return (isHere || (0, import_chunk_CJGRKUVH.conditionOf)(view) === "lost") && await (0, import_chunk_OHMGEWLM.isGenuine)(view.spec, (0, import_chunk_OHMGEWLM.readKey)());
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  mayAct
+});
+
+//# part chunk-NVPF5LEY.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  FaultError: () => FaultError,
+  errnoOf: () => errnoOf,
+  messageOf: () => messageOf,
+  usageError: () => usageError
+});
+module.exports = stdin_exports;
+var FaultError = class extends Error {
+  code;
+  next;
+  constructor(code, message, next = null) {
+    super(message);
+    this.name = "FaultError";
+    this.code = code;
+    this.next = next;
+  }
+};
+function usageError(message, next = null) {
+  return new FaultError("usage", message, next);
+}
+function errnoOf(error) {
+  if (typeof error !== "object" || error === null || !("code" in error)) return void 0;
+  return typeof error.code === "string" ? error.code : void 0;
+}
+function messageOf(error) {
+  return error instanceof Error ? error.message : String(error);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  FaultError,
+  errnoOf,
+  messageOf,
+  usageError
+});
+
+//# part chunk-OHMGEWLM.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  canonical: () => canonical,
+  ensureKey: () => ensureKey,
+  environmentDigest: () => environmentDigest,
+  hashOf: () => hashOf,
+  isGenuine: () => isGenuine,
+  macOf: () => macOf,
+  randomBytes: () => randomBytes,
+  readKey: () => readKey,
+  toHex: () => toHex
+});
+module.exports = stdin_exports;
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var import_node_fs = require("node:fs");
+var constants = new Uint32Array([
+  1116352408,
+  1899447441,
+  3049323471,
+  3921009573,
+  961987163,
+  1508970993,
+  2453635748,
+  2870763221,
+  3624381080,
+  310598401,
+  607225278,
+  1426881987,
+  1925078388,
+  2162078206,
+  2614888103,
+  3248222580,
+  3835390401,
+  4022224774,
+  264347078,
+  604807628,
+  770255983,
+  1249150122,
+  1555081692,
+  1996064986,
+  2554220882,
+  2821834349,
+  2952996808,
+  3210313671,
+  3336571891,
+  3584528711,
+  113926993,
+  338241895,
+  666307205,
+  773529912,
+  1294757372,
+  1396182291,
+  1695183700,
+  1986661051,
+  2177026350,
+  2456956037,
+  2730485921,
+  2820302411,
+  3259730800,
+  3345764771,
+  3516065817,
+  3600352804,
+  4094571909,
+  275423344,
+  430227734,
+  506948616,
+  659060556,
+  883997877,
+  958139571,
+  1322822218,
+  1537002063,
+  1747873779,
+  1955562222,
+  2024104815,
+  2227730452,
+  2361852424,
+  2428436474,
+  2756734187,
+  3204031479,
+  3329325298
+]);
+var blockBytes = 64;
+function sha256(data) {
+  const hash = new Uint32Array([
+    1779033703,
+    3144134277,
+    1013904242,
+    2773480762,
+    1359893119,
+    2600822924,
+    528734635,
+    1541459225
+  ]);
+  const padded = new Uint8Array(Math.ceil((data.length + 9) / blockBytes) * blockBytes);
+  padded.set(data);
+  padded[data.length] = 128;
+  const view = new DataView(padded.buffer);
+  view.setUint32(padded.length - 8, Math.floor(data.length / 2 ** 29));
+  view.setUint32(padded.length - 4, data.length << 3);
+  const words = new Uint32Array(64);
+  for (let at = 0; at < padded.length; at += blockBytes) mixBlock(hash, view, at, words);
+  const digest = new Uint8Array(32);
+  const out = new DataView(digest.buffer);
+  hash.forEach((word, index) => {
+    out.setUint32(index * 4, word);
+  });
+  return digest;
+}
+function hmacSha256(key, data) {
+  const block = new Uint8Array(blockBytes);
+  block.set(key.length > blockBytes ? sha256(key) : key);
+  const inner = sha256(
+    joined(
+      block.map((byte) => byte ^ 54),
+      data
+    )
+  );
+  return sha256(
+    joined(
+      block.map((byte) => byte ^ 92),
+      inner
+    )
+  );
+}
+function toHex(bytes) {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+function joined(a, b) {
+  const whole = new Uint8Array(a.length + b.length);
+  whole.set(a);
+  whole.set(b, a.length);
+  return whole;
+}
+function mixBlock(hash, view, at, w) {
+  for (let i = 0; i < 16; i += 1) w[i] = view.getUint32(at + i * 4);
+  for (let i = 16; i < 64; i += 1) {
+    const x = w[i - 15];
+    const y = w[i - 2];
+    const s0 = rotate(x, 7) ^ rotate(x, 18) ^ x >>> 3;
+    const s1 = rotate(y, 17) ^ rotate(y, 19) ^ y >>> 10;
+    w[i] = w[i - 16] + s0 + w[i - 7] + s1;
+  }
+  let a = hash[0];
+  let b = hash[1];
+  let c = hash[2];
+  let d = hash[3];
+  let e = hash[4];
+  let f = hash[5];
+  let g = hash[6];
+  let h = hash[7];
+  for (let i = 0; i < 64; i += 1) {
+    const s1 = (e >>> 6 | e << 26) ^ (e >>> 11 | e << 21) ^ (e >>> 25 | e << 7);
+    const t1 = h + s1 + (e & f ^ ~e & g) + constants[i] + w[i] | 0;
+    const s0 = (a >>> 2 | a << 30) ^ (a >>> 13 | a << 19) ^ (a >>> 22 | a << 10);
+    const t2 = s0 + (a & b ^ a & c ^ b & c) | 0;
+    h = g;
+    g = f;
+    f = e;
+    e = d + t1 | 0;
+    d = c;
+    c = b;
+    b = a;
+    a = t1 + t2 | 0;
+  }
+  hash[0] = hash[0] + a;
+  hash[1] = hash[1] + b;
+  hash[2] = hash[2] + c;
+  hash[3] = hash[3] + d;
+  hash[4] = hash[4] + e;
+  hash[5] = hash[5] + f;
+  hash[6] = hash[6] + g;
+  hash[7] = hash[7] + h;
+}
+function rotate(word, bits) {
+  return word >>> bits | word << 32 - bits;
+}
+function randomBytes(count) {
+  const bytes = new Uint8Array(count);
+  const fd = (0, import_node_fs.openSync)("/dev/urandom", "r");
+  try {
+    for (let done = 0; done < count; ) done += (0, import_node_fs.readSync)(fd, bytes, done, count - done, null);
+  } finally {
+    (0, import_node_fs.closeSync)(fd);
+  }
+  return bytes;
+}
+var longBytes = 64 * 1024;
+function readKey() {
+  const folder = (0, import_chunk_HDZ43QIN.configFolder)();
+  if (folder === void 0) return void 0;
+  const file = import_node_path.default.join(folder, "key");
+  const facts = (0, import_chunk_OMHQQKXJ.factsOf)(file);
+  if (!facts) return void 0;
+  const isPrivate = facts.kind === "file" && facts.uid === process.getuid?.() && (facts.mode & 63) === 0;
+  const key = isPrivate ? (0, import_chunk_KE7PRMAS.readText)(file, 1024)?.trim() : void 0;
+  if (key && /^[0-9a-f]{64}$/.test(key)) return key;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot use the key ${file}: it must be a file of yours with mode 600 and 64 hex digits`
+  );
+}
+function ensureKey() {
+  const known = readKey();
+  if (known) return known;
+  const folder = (0, import_chunk_HDZ43QIN.configFolder)();
+  if (folder === void 0) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      "cannot find your config folder: neither HOME nor XDG_CONFIG_HOME is set",
+      "set HOME"
+    );
+  }
+  try {
+    makeFolders(folder);
+    (0, import_chunk_KE7PRMAS.createFile)(import_node_path.default.join(folder, "key"), `${toHex(randomBytes(32))}
+`);
+  } catch (error) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot make the key in ${folder} (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`,
+      "set XDG_CONFIG_HOME to a folder that you may write"
+    );
+  }
+  return ensureKey();
+}
+function macOf(spec, key) {
+  return keyedDigest(key, canonical(spec));
+}
+async function isGenuine(spec, key) {
+  if (key === void 0) return false;
+  const { mac, ...rest } = spec;
+  const expected = await macOf(rest, key);
+  let difference = expected.length ^ mac.length;
+  for (let at = 0; at < expected.length; at += 1) difference |= expected.charCodeAt(at) ^ mac.charCodeAt(at);
+  return difference === 0;
+}
+function environmentDigest(key) {
+  const text = key + (0, import_chunk_HDZ43QIN.comparableEnvironment)();
+  let high = 3735928559;
+  let low = 1103547991;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    high = Math.imul(high ^ code, 2654435761);
+    low = Math.imul(low ^ code, 1597334677);
+  }
+  high = Math.imul(high ^ high >>> 16, 2246822507) ^ Math.imul(low ^ low >>> 13, 3266489909);
+  low = Math.imul(low ^ low >>> 16, 2246822507) ^ Math.imul(high ^ high >>> 13, 3266489909);
+  return (4294967296 * (2097151 & low) + (high >>> 0)).toString(16);
+}
+function hashOf(text) {
+  return toHex(sha256(Buffer.from(text)));
+}
+function canonical(value) {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+  if (typeof value === "object" && value !== null) {
+    const entries = Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1);
+    return `{${entries.map(([name, inner]) => `${JSON.stringify(name)}:${canonical(inner)}`).join(",")}}`;
+  }
+  return JSON.stringify(value) ?? "null";
+}
+async function keyedDigest(key, text) {
+  const bytes = Buffer.from(text);
+  if (bytes.length <= longBytes) return toHex(hmacSha256(Buffer.from(key), bytes));
+  const { createHmac } = await Promise.resolve().then(() => builtin("node:crypto"));
+  return createHmac("sha256", key).update(bytes).digest("hex");
+}
+function makeFolders(folder) {
+  if ((0, import_chunk_OMHQQKXJ.factsOf)(folder)?.kind === "folder") return;
+  makeFolders(import_node_path.default.dirname(folder));
+  (0, import_chunk_KE7PRMAS.createFolder)(folder);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  canonical,
+  ensureKey,
+  environmentDigest,
+  hashOf,
+  isGenuine,
+  macOf,
+  randomBytes,
+  readKey,
+  toHex
+});
+
+//# part chunk-OKMMPSFD.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  checkRoot: () => checkRoot,
+  ensureRoot: () => ensureRoot,
+  locateRoot: () => locateRoot
+});
+module.exports = stdin_exports;
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var import_node_fs = require("node:fs");
+var import_node_path2 = builtin("node:path");
+function findWorktree(folder) {
+  for (let at = import_node_path2.default.resolve(folder); ; at = import_node_path2.default.dirname(at)) {
+    const facts = (0, import_chunk_OMHQQKXJ.factsOf)(import_node_path2.default.join(at, ".git"));
+    if (facts?.kind === "folder" || facts?.kind === "file") return at;
+    if (at === import_node_path2.default.dirname(at)) return void 0;
+  }
+}
+function tracksAnything(folder) {
+  const root = findWorktree(import_node_path2.default.dirname(folder));
+  if (root === void 0) return false;
+  const index = readIndex(root);
+  if (!index) return false;
+  const wanted = `${import_node_path2.default.relative(root, folder).split(import_node_path2.default.sep).join("/")}/`;
+  for (const name of indexNames(index)) {
+    if (name.startsWith(wanted)) return true;
+    if (name > wanted && name.slice(0, wanted.length) > wanted) return false;
+  }
+  return false;
+}
+function readIndex(root) {
+  try {
+    const dotGit = import_node_path2.default.join(root, ".git");
+    const folder = (0, import_chunk_OMHQQKXJ.isFolder)(dotGit) ? dotGit : linkedFolder(root, (0, import_node_fs.readFileSync)(dotGit, "utf8"));
+    const bytes = (0, import_node_fs.readFileSync)(import_node_path2.default.join(folder, "index"));
+    return bytes.toString("latin1", 0, 4) === "DIRC" ? bytes : void 0;
+  } catch {
+    return void 0;
+  }
+}
+function linkedFolder(root, text) {
+  return import_node_path2.default.resolve(root, text.replace(/^gitdir:\s*<>/, "").trim());
+}
+function* indexNames(bytes) {
+  const version = bytes.readUInt32BE(4);
+  if (version < 2 || version > 4) return;
+  let at = 12;
+  let name = "";
+  for (let left = bytes.readUInt32BE(8); left > 0 && at + 62 < bytes.length; left -= 1) {
+    const start = at;
+    const isExtended = version >= 3 && (bytes.readUInt16BE(at + 60) & 16384) !== 0;
+    at += isExtended ? 64 : 62;
+    let kept = 0;
+    if (version === 4) {
+      let byte = bytes[at++] ?? 0;
+      let strip = byte & 127;
+      while (byte & 128) {
+        byte = bytes[at++] ?? 0;
+        strip = strip + 1 << 7 | byte & 127;
+      }
+      kept = Math.max(0, name.length - strip);
+    }
+    const end = bytes.indexOf(0, at);
+    if (end < 0) return;
+    name = name.slice(0, kept) + bytes.toString("latin1", at, end);
+    at = version === 4 ? end + 1 : start + (end - start + 8 & ~7);
+    yield name;
+  }
+}
+var folderName = ".job-state";
+var elsewhere = "use another place with --state-dir DIR or JOB_STATE_DIR";
+function locateRoot(given) {
+  const named = given.option ?? given.variable;
+  if (named !== void 0) {
+    if (named === "") throw new import_chunk_NVPF5LEY.FaultError("usage", 'cannot use --state-dir "": it needs the path of a folder');
+    const folder = import_node_path.default.resolve(given.cwd, named);
+    return { folder, option: ["--state-dir", folder] };
+  }
+  const worktree = findWorktree(given.cwd);
+  if (worktree !== void 0) return { folder: import_node_path.default.join(worktree, folderName), option: [] };
+  for (let at = given.cwd; ; at = import_node_path.default.dirname(at)) {
+    const folder = import_node_path.default.join(at, folderName);
+    if ((0, import_chunk_OMHQQKXJ.factsOf)(folder)?.uid === userId() && (0, import_chunk_OMHQQKXJ.exists)((0, import_chunk_HDZ43QIN.rootPaths)(folder).meta)) return { folder, option: [] };
+    if (at === import_node_path.default.dirname(at)) return { folder: import_node_path.default.join(given.cwd, folderName), option: [] };
+  }
+}
+function checkRoot(folder) {
+  const facts = (0, import_chunk_OMHQQKXJ.factsOf)(folder);
+  if (!facts) return false;
+  if (facts.kind === "link") throw unusable(folder, "it is a symbolic link");
+  if (facts.kind !== "folder") throw unusable(folder, "it is no folder");
+  if (facts.uid !== userId()) throw unusable(folder, `it belongs to user ${facts.uid}, not to us (${userId()})`);
+  if ((facts.mode & 18) !== 0)
+    throw unusable(folder, `others may write into it (mode ${(facts.mode & 511).toString(8)})`);
+  let names;
+  try {
+    names = (0, import_chunk_OMHQQKXJ.listNames)(folder);
+  } catch (error) {
+    throw unusable(folder, `it cannot be read (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`);
+  }
+  if (names.length === 0) return false;
+  const meta = (0, import_chunk_KE7PRMAS.readJson)((0, import_chunk_HDZ43QIN.rootPaths)(folder).meta);
+  if (meta.kind !== "ok" || meta.value.tool !== "job-companion")
+    throw unusable(folder, "it holds files but no meta.json of ours");
+  if (typeof meta.value.schema !== "number" || meta.value.schema > 1) {
+    throw unusable(folder, `a newer release wrote it (schema ${String(meta.value.schema)}, known: 1)`);
+  }
+  if (tracksAnything(folder))
+    throw unusable(folder, "git tracks files in it, so a repository may have brought it along");
+  for (const name of ["active", "jobs", "once", "slots"]) {
+    const inner = (0, import_chunk_OMHQQKXJ.factsOf)(import_node_path.default.join(folder, name));
+    if (inner && (inner.kind !== "folder" || inner.uid !== userId()))
+      throw unusable(folder, `its ${name} is no folder of ours`);
+  }
+  return true;
+}
+function ensureRoot(folder) {
+  try {
+    if (checkRoot(folder)) {
+      if (!(0, import_chunk_OMHQQKXJ.isWritable)(folder)) throw unusable(folder, "it is not writable");
+      for (const name of ["active", "jobs", "once", "slots"]) (0, import_chunk_KE7PRMAS.createFolder)(import_node_path.default.join(folder, name));
+      return;
+    }
+    if ((0, import_chunk_OMHQQKXJ.exists)(folder)) {
+      fill(folder);
+      return;
+    }
+    const fresh = `${folder}.new-${process.pid}`;
+    (0, import_chunk_KE7PRMAS.createFolder)(fresh);
+    fill(fresh);
+    if (!(0, import_chunk_OMHQQKXJ.moveFolder)(fresh, folder)) (0, import_chunk_OMHQQKXJ.removeTree)(fresh);
+    checkRoot(folder);
+  } catch (error) {
+    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
+    throw unusable(folder, `it cannot be made or written (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? String(error)})`);
+  }
+}
+function fill(folder) {
+  const paths = (0, import_chunk_HDZ43QIN.rootPaths)(folder);
+  for (const inner of [paths.active, paths.once, paths.slots, paths.jobs]) (0, import_chunk_KE7PRMAS.createFolder)(inner);
+  (0, import_chunk_KE7PRMAS.writeFile)(paths.ignore, "*\n", { sync: false });
+  (0, import_chunk_KE7PRMAS.writeJson)(paths.meta, { schema: 1, tool: "job-companion", created_at: (0, import_chunk_HDZ43QIN.isoNow)() });
+}
+function unusable(folder, reason) {
+  return new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use the state folder ${folder}: ${reason}`, elsewhere);
+}
+function userId() {
+  return process.getuid?.() ?? 0;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  checkRoot,
+  ensureRoot,
+  locateRoot
+});
+
+//# part chunk-OMHQQKXJ.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  cutFile: () => cutFile,
+  exists: () => exists,
+  factsOf: () => factsOf,
+  isExecutable: () => isExecutable,
+  isFolder: () => isFolder,
+  isWritable: () => isWritable,
+  listNames: () => listNames,
+  moveFolder: () => moveFolder,
+  realPath: () => realPath,
+  removeTree: () => removeTree,
+  touch: () => touch
+});
+module.exports = stdin_exports;
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_fs = require("node:fs");
+function factsOf(target) {
+  const stat = (0, import_node_fs.lstatSync)(target, { throwIfNoEntry: false });
+  if (!stat) return void 0;
+  const kind = stat.isSymbolicLink() ? "link" : stat.isDirectory() ? "folder" : stat.isFile() ? "file" : "other";
+  return {
+    kind,
+    uid: stat.uid,
+    mode: stat.mode & 4095,
+    size: stat.size,
+    allocated: stat.blocks * 512,
+    modifiedMs: stat.mtimeMs
+  };
+}
+function exists(target) {
+  return (0, import_node_fs.existsSync)(target);
+}
+function listNames(folder) {
+  try {
+    return (0, import_node_fs.readdirSync)(folder);
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return [];
+    throw error;
+  }
+}
+function isFolder(target) {
+  return (0, import_node_fs.statSync)(target, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+function isExecutable(target) {
+  if (!(0, import_node_fs.statSync)(target, { throwIfNoEntry: false })?.isFile()) return false;
+  return isAllowed(target, import_node_fs.constants.X_OK);
+}
+function isWritable(target) {
+  return isAllowed(target, import_node_fs.constants.W_OK);
+}
+function realPath(target) {
+  return (0, import_node_fs.realpathSync)(target);
+}
+function moveFolder(from, to) {
+  try {
+    (0, import_node_fs.renameSync)(from, to);
+    return true;
+  } catch (error) {
+    if (["ENOTEMPTY", "EEXIST", "ENOENT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return false;
+    throw error;
+  }
+}
+function removeTree(target) {
+  (0, import_node_fs.rmSync)(target, { recursive: true, force: true });
+}
+function touch(file, atMs) {
+  try {
+    (0, import_node_fs.utimesSync)(file, atMs / 1e3, atMs / 1e3);
+    return true;
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return false;
+    throw error;
+  }
+}
+function cutFile(file, length) {
+  (0, import_node_fs.truncateSync)(file, length);
+}
+function isAllowed(target, mode) {
+  try {
+    (0, import_node_fs.accessSync)(target, mode);
+    return true;
+  } catch {
+    return false;
+  }
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  cutFile,
+  exists,
+  factsOf,
+  isExecutable,
+  isFolder,
+  isWritable,
+  listNames,
+  moveFolder,
+  realPath,
+  removeTree,
+  touch
+});
+
 //# part chunk-POWELVIK.js
 "use strict";
 var stdin_exports = {};
@@ -5464,7 +5144,7 @@ __export(stdin_exports, {
   formatDuration: () => formatDuration,
   parseDuration: () => parseDuration
 });
-module.exports = __toCommonJS(stdin_exports);
+module.exports = stdin_exports;
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 var require_ms = (0, import_chunk_JSBRDJBE.__commonJS)({
@@ -5631,7 +5311,7 @@ __export(stdin_exports, {
   healthOf: () => healthOf,
   observation: () => observation
 });
-module.exports = __toCommonJS(stdin_exports);
+module.exports = stdin_exports;
 var import_chunk_DOCCMFHJ = load("./chunk-DOCCMFHJ.js");
 var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
 var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
@@ -5765,145 +5445,6 @@ function bound(document, events, isMore, after) {
   observation
 });
 
-//# part chunk-QB2QBM5C.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  endedDocument: () => endedDocument,
-  tellEnded: () => tellEnded,
-  waitAndTell: () => waitAndTell
-});
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_7CO4PNOF = load("./chunk-7CO4PNOF.js");
-var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_PYTSL6ID = load("./chunk-PYTSL6ID.js");
-var import_chunk_EYQM3BTK = load("./chunk-EYQM3BTK.js");
-var import_chunk_IJI6QNPT = load("./chunk-IJI6QNPT.js");
-var import_chunk_POWELVIK = load("./chunk-POWELVIK.js");
-var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
-async function waitAndTell(context, root, ids, options) {
-  const views = await (0, import_chunk_7CO4PNOF.withRegistration)(
-    root.folder,
-    ids,
-    options.timeoutMs,
-    () => (0, import_chunk_EYQM3BTK.waitForJobs)(root.folder, ids, {
-      ...options,
-      // A person who looks at the terminal gets one line that is renewed; everybody else silence, or the lines asked for.
-      heartbeatMs: options.heartbeatMs ?? (context.live ? 1e3 : null),
-      onHeartbeat: (seen) => {
-        if (options.heartbeatMs === null) context.live?.(liveLine(seen).slice(0, Math.max(20, context.width - 1)));
-        else for (const view of seen) context.tell(heartbeat(view));
-      }
-    })
-  );
-  if (options.heartbeatMs === null) context.live?.("");
-  return tellWaited(context, root, views, options);
-}
-function tellWaited(context, root, views, options) {
-  const ended = views.filter((view) => (0, import_chunk_CJGRKUVH.isEnded)(view.state));
-  const isOver = options.mode === "any" ? ended.length > 0 : ended.length === views.length;
-  const shown = !isOver ? views : options.mode === "any" ? firstOf(ended) : views;
-  const code = isOver ? (0, import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map((view) => view.state.state)) : import_chunk_6PFAPK5K.exitCodes.pending;
-  for (const view of shown) if ((0, import_chunk_CJGRKUVH.isEnded)(view.state)) (0, import_chunk_7CO4PNOF.noteCollected)(view, "wait");
-  if (options.isJson) {
-    const documents = shown.map(
-      (view) => (0, import_chunk_CJGRKUVH.isEnded)(view.state) ? endedDocument(view) : (0, import_chunk_PYTSL6ID.observation)(view, { afterSeq: null, root })
-    );
-    return { code, json: views.length === 1 ? documents[0] : { jobs: documents, pending: pendingOf(views) } };
-  }
-  const replies = shown.map((view) => (0, import_chunk_CJGRKUVH.isEnded)(view.state) ? tellEnded(context, view) : tellPending(root, view));
-  return {
-    code,
-    out: Buffer.concat(replies.map((reply) => Buffer.from(reply.out ?? ""))),
-    notes: replies.flatMap((reply) => reply.notes ?? [])
-  };
-}
-function firstOf(views) {
-  return [...views].sort((a, b) => Date.parse(a.state.ended_at ?? "") - Date.parse(b.state.ended_at ?? "")).slice(0, 1);
-}
-function pendingOf(views) {
-  return views.filter((view) => !(0, import_chunk_CJGRKUVH.isEnded)(view.state)).map((view) => view.id);
-}
-function tellEnded(context, view) {
-  const deliverable = (0, import_chunk_KE7PRMAS.readRange)(view.paths.result, 0, 64 * 1024 * 1024)?.bytes;
-  if (view.damage !== null) return tellDamaged(view);
-  const notes = [header(view), ...omittedNotes(view.state)];
-  for (const warning of view.state.warnings) notes.push(`warning: ${(0, import_chunk_KLA44IL4.plainText)(warning.message)}`);
-  if (!deliverable) notes.push(`warning: no result is stored; see ${view.paths.folder}`);
-  const bytes = deliverable ?? Buffer.alloc(0);
-  return {
-    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-    out: context.isTerminal ? (0, import_chunk_KLA44IL4.plainText)(bytes.toString("utf8")) : bytes,
-    notes
-  };
-}
-function tellDamaged(view) {
-  const text = `# ${view.id}: state_damaged
-
-${view.state.error?.message}
-
-Nothing was deleted. What is there: ${view.paths.folder}
-`;
-  return {
-    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-    out: text,
-    notes: [`see: ${import_chunk_KKONYWO7.nextCommands.doctor(view.id, view.spec?.state_option ?? [])}`]
-  };
-}
-function header(view) {
-  const { state, paths, spec } = view;
-  const parts = [`${view.id}: ${state.state}`];
-  if (state.error) parts.push(`${state.error.code}: ${(0, import_chunk_KLA44IL4.plainText)(state.error.message)}`);
-  if (state.exit_code !== null) parts.push(`exit code ${state.exit_code}`);
-  if (state.duration_ms !== null) parts.push((0, import_chunk_POWELVIK.formatDuration)(state.duration_ms));
-  const where = [`result: ${paths.result}`];
-  if (spec?.kind === "run") where.push(`whole output: ${paths.output}`);
-  return `${parts.join(", ")}
-${where.join("\n")}`;
-}
-function omittedNotes(state) {
-  return Object.entries(state.output ?? {}).filter(([, note]) => note.omitted > 0).map(
-    ([name, note]) => `${name}: ${note.exact ? "" : "about "}${note.omitted} of ${note.bytes} bytes (${(0, import_chunk_TFEMYLSK.formatSize)(note.omitted)}) are left out in the middle`
-  );
-}
-function tellPending(root, view) {
-  const picture = JSON.stringify((0, import_chunk_PYTSL6ID.observation)(view, { afterSeq: null, root }), null, 1);
-  const next = import_chunk_KKONYWO7.nextCommands.wait(view.id, root.option);
-  return {
-    code: import_chunk_6PFAPK5K.exitCodes.pending,
-    out: `${picture}
-${next}
-`,
-    notes: [`${view.id}: ${view.state.state}, not ended yet; wait again with the last line`]
-  };
-}
-function endedDocument(view) {
-  const stored = (0, import_chunk_KE7PRMAS.readText)(view.paths.resultRecord);
-  try {
-    if (stored !== void 0) return { ...JSON.parse(stored), state: view.state.state };
-  } catch {
-  }
-  return view.spec ? (0, import_chunk_IJI6QNPT.terminalRecord)(view.spec, view.paths, view.state) : view.state;
-}
-function liveLine(views) {
-  return views.map(heartbeat).join(" | ");
-}
-function heartbeat(view) {
-  const age = view.state.started_at ? (0, import_chunk_POWELVIK.formatDuration)(Math.max(0, (0, import_chunk_HDZ43QIN.nowMs)() - Date.parse(view.state.started_at))) : "not started";
-  return `${view.id}: ${view.state.state}, ${age}`;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  endedDocument,
-  tellEnded,
-  waitAndTell
-});
-
 //# part chunk-QEAH37VJ.js
 "use strict";
 var stdin_exports = {};
@@ -5914,13 +5455,13 @@ __export(stdin_exports, {
   listJobs: () => listJobs,
   requireWholeId: () => requireWholeId
 });
-module.exports = __toCommonJS(stdin_exports);
+module.exports = stdin_exports;
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
 var import_chunk_LONYRB77 = load("./chunk-LONYRB77.js");
 var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = __toESM(require("node:path"));
+var import_node_path = builtin("node:path");
 function listJobs(root) {
   return (0, import_chunk_OMHQQKXJ.listNames)((0, import_chunk_HDZ43QIN.rootPaths)(root).jobs).filter(import_chunk_LONYRB77.isId).sort(import_chunk_LONYRB77.compareIds).reverse();
 }
@@ -5985,7 +5526,7 @@ __export(stdin_exports, {
   requireGenuine: () => requireGenuine,
   requireSpec: () => requireSpec
 });
-module.exports = __toCommonJS(stdin_exports);
+module.exports = stdin_exports;
 var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
 var import_chunk_OHMGEWLM = load("./chunk-OHMGEWLM.js");
 var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
@@ -6019,6 +5560,339 @@ function lineageOf(parent, relation) {
   requireSpec
 });
 
+//# part chunk-T575QURG.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  checkLaunchOptions: () => checkLaunchOptions,
+  folderOf: () => folderOf,
+  launch: () => launch,
+  launchAndTell: () => launchAndTell,
+  launchWords: () => launchWords,
+  missingProgram: () => missingProgram,
+  run: () => run,
+  tellLaunched: () => tellLaunched
+});
+module.exports = stdin_exports;
+var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
+var import_chunk_OKMMPSFD = load("./chunk-OKMMPSFD.js");
+var import_chunk_LSFVH2OG = load("./chunk-LSFVH2OG.js");
+var import_chunk_OHMGEWLM = load("./chunk-OHMGEWLM.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
+var import_chunk_LONYRB77 = load("./chunk-LONYRB77.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
+var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var import_node_path2 = builtin("node:path");
+function claimOnce(root, key, claim) {
+  const file = import_node_path2.default.join((0, import_chunk_HDZ43QIN.rootPaths)(root).once, (0, import_chunk_OHMGEWLM.hashOf)(key).slice(0, 40));
+  if ((0, import_chunk_KE7PRMAS.createFile)(file, `${JSON.stringify(claim)}
+`)) return { isOurs: true, holder: claim };
+  const read = (0, import_chunk_KE7PRMAS.readJson)(file);
+  const holder = read.kind === "ok" ? read.value : void 0;
+  if (typeof holder?.id !== "string" || typeof holder.asked !== "string") {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "state_unusable",
+      `cannot read the once-key file ${file}: it is damaged`,
+      "remove that file if you are sure that the job never ran"
+    );
+  }
+  return { isOurs: false, holder };
+}
+async function finishClaim(root, claim) {
+  if (!(0, import_chunk_LONYRB77.isId)(claim.id))
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "state_unusable",
+      `cannot use a once-key that names ${JSON.stringify(claim.id)}: that is no job id`
+    );
+  const paths = (0, import_chunk_HDZ43QIN.jobPaths)(root, claim.id);
+  const stage = (0, import_chunk_HDZ43QIN.stagePath)(root, claim.id);
+  const until = (0, import_chunk_HDZ43QIN.monotonicMs)() + import_chunk_CRABIWOM.startLimitMs;
+  while (!(0, import_chunk_OMHQQKXJ.exists)(paths.launch) && (0, import_chunk_HDZ43QIN.monotonicMs)() < until) {
+    const isStaged = (0, import_chunk_OMHQQKXJ.exists)(stage);
+    if (!(0, import_chunk_OMHQQKXJ.exists)(paths.folder) && !isStaged) return;
+    if ((0, import_chunk_XUTLU6SP.livenessOf)(claim.launcher) === "dead") {
+      if (isStaged) (0, import_chunk_OMHQQKXJ.moveFolder)(stage, paths.folder);
+      return;
+    }
+    await (0, import_chunk_HDZ43QIN.sleep)(5);
+  }
+}
+async function launch(root, request) {
+  (0, import_chunk_OKMMPSFD.checkRoot)(root.folder);
+  const key = (0, import_chunk_OHMGEWLM.ensureKey)();
+  (0, import_chunk_OKMMPSFD.ensureRoot)(root.folder);
+  const spec = await makeSpec(root, request, (0, import_chunk_XUTLU6SP.ownIdentity)(), key);
+  const paths = (0, import_chunk_HDZ43QIN.jobPaths)(root.folder, spec.id);
+  const stage = (0, import_chunk_HDZ43QIN.stagePath)(root.folder, spec.id);
+  let isPromised = false;
+  try {
+    stageJob(root, spec, stage);
+    const claim = request.onceKey === null ? null : claimOnce(root.folder, request.onceKey, claimOf(spec, request));
+    if (claim && !claim.isOurs) {
+      undo(paths, stage);
+      return await takeOver(root, claim.holder, request);
+    }
+    isPromised = claim !== null;
+    if (!(0, import_chunk_OMHQQKXJ.moveFolder)(stage, paths.folder)) throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot move ${stage} into place`);
+    await (0, import_chunk_LSFVH2OG.startWorker)(root.folder, spec, { paths }, 1);
+  } catch (error) {
+    if (isPromised) (0, import_chunk_OMHQQKXJ.moveFolder)(stage, paths.folder);
+    else undo(paths, stage);
+    throw launchError(root, error);
+  }
+  return { id: spec.id, isNew: true };
+}
+async function makeSpec(root, request, launcher, key) {
+  const createdMs = (0, import_chunk_HDZ43QIN.nowMs)();
+  const random = (0, import_chunk_OHMGEWLM.randomBytes)(22);
+  const { deadlineMs, killGraceMs, maxOutputBytes, firstOutputMs, stallMs, onceKey, ...rest } = request;
+  const unsigned = {
+    schema: 1,
+    id: (0, import_chunk_LONYRB77.makeId)(request.verb, createdMs, random),
+    ...rest,
+    created_at: (0, import_chunk_HDZ43QIN.isoOf)(createdMs),
+    once_key: onceKey,
+    engine: import_chunk_LONYRB77.defaultEngine.id,
+    state_option: root.option,
+    deadline_ms: deadlineMs,
+    deadline_mono_ms: (0, import_chunk_HDZ43QIN.monotonicMs)() + deadlineMs,
+    kill_grace_ms: killGraceMs,
+    max_output_bytes: maxOutputBytes,
+    first_output_ms: firstOutputMs,
+    stall_ms: stallMs,
+    mark: (0, import_chunk_OHMGEWLM.toHex)(random.subarray(6)),
+    launcher,
+    environment: { digest: (0, import_chunk_OHMGEWLM.environmentDigest)(key), credentials: (0, import_chunk_HDZ43QIN.credentialNames)() }
+  };
+  return { ...unsigned, mac: await (0, import_chunk_OHMGEWLM.macOf)(unsigned, key) };
+}
+function stageJob(root, spec, stage) {
+  (0, import_chunk_KE7PRMAS.createFolder)(stage);
+  (0, import_chunk_KE7PRMAS.writeJson)(`${stage}/spec.json`, spec);
+  (0, import_chunk_KE7PRMAS.createFolder)(`${stage}/waiters`);
+  (0, import_chunk_KE7PRMAS.writeFile)((0, import_chunk_HDZ43QIN.jobPaths)(root.folder, spec.id).marker, "", { sync: false });
+}
+function claimOf(spec, request) {
+  return { id: spec.id, asked: askedOf(request), launcher: spec.launcher };
+}
+async function takeOver(root, holder, request) {
+  await finishClaim(root.folder, holder);
+  if (holder.asked !== askedOf(request)) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot use --once-key ${JSON.stringify(request.onceKey)}: job ${holder.id} has this key and another request`,
+      `look at it with: ${import_chunk_KKONYWO7.nextCommands.observe(holder.id, root.option)}`
+    );
+  }
+  return { id: holder.id, isNew: false };
+}
+function askedOf(request) {
+  const { owner: _owner, label: _label, onceKey: _key, ...asked } = request;
+  return (0, import_chunk_OHMGEWLM.hashOf)((0, import_chunk_OHMGEWLM.canonical)(asked));
+}
+function undo(paths, stage) {
+  try {
+    for (const target of [stage, paths.folder, paths.marker]) (0, import_chunk_OMHQQKXJ.removeTree)(target);
+  } catch {
+  }
+}
+function launchError(root, error) {
+  const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
+  if (error instanceof import_chunk_NVPF5LEY.FaultError || code === void 0) return error;
+  return new import_chunk_NVPF5LEY.FaultError(
+    "state_unusable",
+    `cannot write into the state folder ${root.folder} (${code})`,
+    "use another place with --state-dir DIR or JOB_STATE_DIR"
+  );
+}
+function launchWords(input) {
+  const onceKey = input.text("once-key") ?? null;
+  if (onceKey === "") throw (0, import_chunk_NVPF5LEY.usageError)('cannot take --once-key "": a key needs at least one character');
+  return { owner: input.text("owner") ?? import_chunk_HDZ43QIN.variables.owner() ?? null, label: input.text("label") ?? null, onceKey };
+}
+function checkLaunchOptions(input) {
+  if (input.has("wait-timeout") && !input.has("wait")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");
+  input.duration("wait-timeout");
+  for (const other of ["json", "wait"]) {
+    if (input.has("id-only") && input.has(other)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`);
+  }
+}
+async function launchAndTell(context, input, request, isSynchronous = false) {
+  checkLaunchOptions(input);
+  const root = context.root(input);
+  return tellLaunched(context, input, root, await launch(root, request), isSynchronous);
+}
+async function tellLaunched(context, input, root, launched, isSynchronous) {
+  if (input.has("wait") || isSynchronous) {
+    const { waitAndTell } = await Promise.resolve().then(() => load("./collecting-FL3YY5FL.js"));
+    context.tell(`job ${launched.id}`);
+    const timeoutMs = input.duration("wait-timeout") ?? Number.MAX_SAFE_INTEGER;
+    return waitAndTell(context, root, [launched.id], {
+      mode: "all",
+      timeoutMs,
+      heartbeatMs: null,
+      isJson: input.has("json")
+    });
+  }
+  return tellLaunch(root, launched, input);
+}
+function tellLaunch(root, launched, input) {
+  const { id, isNew } = launched;
+  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
+` };
+  const paths = (0, import_chunk_HDZ43QIN.jobPaths)(root.folder, id);
+  const commands = {
+    wait: import_chunk_KKONYWO7.nextCommands.wait(id, root.option),
+    observe: import_chunk_KKONYWO7.nextCommands.observe(id, root.option),
+    cancel: import_chunk_KKONYWO7.nextCommands.cancel(id, root.option)
+  };
+  if (input.has("json")) {
+    return {
+      code: import_chunk_6PFAPK5K.exitCodes.done,
+      json: {
+        id,
+        new: isNew,
+        folder: paths.folder,
+        result_path: paths.result,
+        output_path: paths.output,
+        next: commands
+      }
+    };
+  }
+  const lines = [
+    `job ${id}${isNew ? "" : " (this once-key had it already; nothing was started)"}`,
+    `collect: ${commands.wait}`,
+    `observe: ${commands.observe}`,
+    `result:  ${paths.result}`
+  ];
+  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${lines.join("\n")}
+` };
+}
+var run = {
+  name: "run",
+  summary: "run a long command as a job",
+  form: "[options] -- COMMAND ARG...",
+  words: { min: 0, max: 0, rest: true },
+  options: {
+    timeout: {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_CRABIWOM.limits.runTimeout,
+      help: "hard limit, counted from launch (default 24h, at most 30d)"
+    },
+    deadline: { kind: "duration", value: "D", range: import_chunk_CRABIWOM.limits.runTimeout, help: "the same as --timeout" },
+    "kill-after": {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_CRABIWOM.limits.runKillGrace,
+      help: "time between TERM and KILL (default 30s)"
+    },
+    cwd: { kind: "text", value: "DIR", help: "folder to run in (default: here)" },
+    shell: { kind: "flag", help: "give the one word after -- to /bin/sh -c" },
+    "success-exit": {
+      kind: "count",
+      value: "N",
+      range: { default: 0, min: 0, max: 255 },
+      help: "the exit code that means success (default 0)"
+    },
+    "max-output": {
+      kind: "size",
+      value: "SIZE",
+      range: import_chunk_CRABIWOM.limits.maxOutput,
+      help: "cap of each output file on disk (default 64M)"
+    },
+    "first-output": {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_CRABIWOM.limits.optInLimit,
+      help: "end it when nothing was printed by then"
+    },
+    "stall-after": {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_CRABIWOM.limits.optInLimit,
+      help: "end it when nothing was printed for that long"
+    },
+    "keep-children": { kind: "flag", help: "leave processes alone that the command left behind" },
+    ...import_chunk_JJRSGJW4.launchOptions
+  },
+  notes: "The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",
+  examples: [
+    "run -- make test",
+    "run --timeout 2h --once-key nightly -- python3 train.py --epochs 10",
+    "run --shell -- 'make && make install'"
+  ],
+  async run(context, input) {
+    const cwd = folderOf(context, input);
+    const timeout = limitOf(input);
+    return launchAndTell(context, input, {
+      kind: "run",
+      verb: "run",
+      ...launchWords(input),
+      cwd,
+      deadlineMs: timeout,
+      killGraceMs: input.durationOrDefault("kill-after"),
+      maxOutputBytes: input.size("max-output") ?? import_chunk_CRABIWOM.limits.maxOutput.default,
+      firstOutputMs: input.duration("first-output") ?? null,
+      stallMs: input.duration("stall-after") ?? null,
+      lineage: null,
+      run: commandOf(input, cwd),
+      staff: null
+    });
+  }
+};
+function limitOf(input) {
+  if (input.has("timeout") && input.has("deadline"))
+    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");
+  return input.has("deadline") ? input.durationOrDefault("deadline") : input.durationOrDefault("timeout");
+}
+function folderOf(context, input) {
+  const folder = import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
+  if (!(0, import_chunk_OMHQQKXJ.isFolder)(folder))
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot run in ${folder}: there is no such folder`,
+      "name an existing one with --cwd DIR"
+    );
+  return (0, import_chunk_OMHQQKXJ.realPath)(folder);
+}
+function commandOf(input, cwd) {
+  const words = input.rest ?? [];
+  const parts = { success_exit: input.count("success-exit") ?? 0, keep_children: input.has("keep-children") };
+  if (input.has("shell")) {
+    if (words.length !== 1)
+      throw (0, import_chunk_NVPF5LEY.usageError)(
+        `cannot take ${words.length} words with --shell: it needs the whole command line as one word after --`
+      );
+    return { argv: ["/bin/sh", "-c", words[0]], program: "/bin/sh", ...parts };
+  }
+  const name = words[0];
+  const program = (0, import_chunk_HDZ43QIN.findProgram)(name, cwd);
+  if (program === void 0) throw missingProgram(name, cwd);
+  return { argv: words, program, ...parts };
+}
+function missingProgram(name, cwd) {
+  const where = name.includes("/") ? `no executable file of that name (looked from ${cwd})` : `it is not on PATH (${import_chunk_HDZ43QIN.variables.searchPath() || "empty"})`;
+  return new import_chunk_NVPF5LEY.FaultError("preflight", `cannot run ${JSON.stringify(name)}: ${where}`, "give the path of the program");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  checkLaunchOptions,
+  folderOf,
+  launch,
+  launchAndTell,
+  launchWords,
+  missingProgram,
+  run,
+  tellLaunched
+});
+
 //# part chunk-TFEMYLSK.js
 "use strict";
 var stdin_exports = {};
@@ -6026,7 +5900,7 @@ __export(stdin_exports, {
   formatSize: () => formatSize,
   parseSize: () => parseSize
 });
-module.exports = __toCommonJS(stdin_exports);
+module.exports = stdin_exports;
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var units = { "": 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3 };
 function parseSize(text, option, range) {
@@ -6051,6 +5925,37 @@ function formatSize(bytes) {
   parseSize
 });
 
+//# part chunk-U2JYVHQV.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  refresh: () => refresh,
+  refreshAttached: () => refreshAttached
+});
+module.exports = stdin_exports;
+var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
+var settled = ["over", "lost", "host_restarted", "never_started"];
+var attachable = ["orphaned", "unclaimed"];
+async function refresh(root, id) {
+  const view = (0, import_chunk_CJGRKUVH.inspect)(root, id);
+  if (!settled.includes((0, import_chunk_CJGRKUVH.conditionOf)(view))) return view;
+  const { settleJob } = await Promise.resolve().then(() => load("./settle-5QDJJI7M.js"));
+  await settleJob(view, (now) => settled.includes((0, import_chunk_CJGRKUVH.conditionOf)(now)));
+  return (0, import_chunk_CJGRKUVH.inspect)(root, id);
+}
+async function refreshAttached(root, id) {
+  const view = await refresh(root, id);
+  if (!attachable.includes((0, import_chunk_CJGRKUVH.conditionOf)(view))) return view;
+  const { attachWorker } = await Promise.resolve().then(() => load("./attach-BRLFQG3D.js"));
+  await attachWorker(view, (now) => attachable.includes((0, import_chunk_CJGRKUVH.conditionOf)(now)));
+  return (0, import_chunk_CJGRKUVH.inspect)(root, id);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  refresh,
+  refreshAttached
+});
+
 //# part chunk-V5USAFII.js
 "use strict";
 var stdin_exports = {};
@@ -6059,12 +5964,12 @@ __export(stdin_exports, {
   makeFifo: () => makeFifo,
   watchFifo: () => watchFifo
 });
-module.exports = __toCommonJS(stdin_exports);
+module.exports = stdin_exports;
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_node_fs = require("node:fs");
 var flags = import_node_fs.constants.O_NONBLOCK | import_node_fs.constants.O_NOFOLLOW;
 async function makeFifo(file) {
-  const { execFile } = await Promise.resolve().then(() => __toESM(require("node:child_process")));
+  const { execFile } = await Promise.resolve().then(() => builtin("node:child_process"));
   return new Promise((resolve) => {
     execFile("mkfifo", ["-m", "600", file], (error) => resolve(error === null || isFifo(file)));
   });
@@ -6078,7 +5983,7 @@ function holdFifo(file) {
 async function watchFifo(file, onEnd) {
   const fd = openFifo(file, import_node_fs.constants.O_RDONLY);
   if (fd === void 0) return void 0;
-  const { Socket } = await Promise.resolve().then(() => __toESM(require("node:net")));
+  const { Socket } = await Promise.resolve().then(() => builtin("node:net"));
   const socket = new Socket({ fd, readable: true, writable: false });
   let done = false;
   const end = () => {
@@ -6139,7 +6044,7 @@ __export(stdin_exports, {
   signalIdentity: () => signalIdentity,
   takeBaseline: () => takeBaseline
 });
-module.exports = __toCommonJS(stdin_exports);
+module.exports = stdin_exports;
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_node_fs = require("node:fs");
@@ -6311,17 +6216,116 @@ function link(target) {
   takeBaseline
 });
 
-//# part clean-D2RRMLEA.js
+//# part chunk-ZRN7DXID.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  waitForJobs: () => waitForJobs
+});
+module.exports = stdin_exports;
+var import_chunk_U2JYVHQV = load("./chunk-U2JYVHQV.js");
+var import_chunk_V5USAFII = load("./chunk-V5USAFII.js");
+var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
+var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+async function waitForJobs(root, ids, options) {
+  const until = (0, import_chunk_HDZ43QIN.monotonicMs)() + options.timeoutMs;
+  const views = /* @__PURE__ *<>/ new Map();
+  const stop = new AbortController();
+  const beat = options.heartbeatMs === null ? void 0 : setInterval(() => options.onHeartbeat?.([...views.values()]), options.heartbeatMs);
+  let failure;
+  let ended = 0;
+  await Promise.all(
+    ids.map(async (id) => {
+      try {
+        await waitForOne(root, id, until, stop.signal, (view2) => views.set(id, view2));
+      } catch (error) {
+        failure ??= error;
+        stop.abort();
+        return;
+      }
+      const view = views.get(id);
+      if (view && (0, import_chunk_CJGRKUVH.isEnded)(view.state)) ended += 1;
+      if (options.mode === "any" && ended > 0) stop.abort();
+    })
+  );
+  clearInterval(beat);
+  if (failure !== void 0) throw failure;
+  return ids.flatMap((id) => views.get(id) ?? []);
+}
+async function waitForOne(root, id, until, signal, tell) {
+  for (let round = 0; ; round += 1) {
+    let view = await (0, import_chunk_U2JYVHQV.refreshAttached)(root, id);
+    if (!(0, import_chunk_OMHQQKXJ.exists)(view.paths.folder)) throw vanishedError(view);
+    tell(view);
+    if ((0, import_chunk_CJGRKUVH.isEnded)(view.state) || signal.aborted) return;
+    const rest = until - (0, import_chunk_HDZ43QIN.monotonicMs)();
+    if (rest <= 0) return;
+    const nap = makeNap(signal);
+    const close = await (0, import_chunk_V5USAFII.watchFifo)(view.paths.leaseFifo, nap.wake);
+    view = await (0, import_chunk_U2JYVHQV.refreshAttached)(root, id);
+    tell(view);
+    if (!(0, import_chunk_CJGRKUVH.isEnded)(view.state) && !signal.aborted)
+      await nap.sleep(Math.min(rest, pauseFor(view, close !== void 0, round)));
+    close?.();
+  }
+}
+function pauseFor(view, hasFifo, round) {
+  const condition = (0, import_chunk_CJGRKUVH.conditionOf)(view);
+  const soon = Math.min(20 * 1.25 ** round, 1e3);
+  if (condition === "supervised") {
+    const isHeld = view.worker !== null && view.launch !== null && (0, import_chunk_XUTLU6SP.sameIdentity)(view.worker.worker, view.launch.worker);
+    if (isHeld && hasFifo && view.worker?.fifo) return 5e3;
+    return isHeld ? 1e3 : soon;
+  }
+  if (condition === "unseen") return 1e3;
+  return soon;
+}
+function makeNap(signal) {
+  let isAwake = false;
+  let wake = () => {
+    isAwake = true;
+  };
+  return {
+    wake: () => wake(),
+    sleep: (ms) => new Promise((resolve) => {
+      if (isAwake || signal.aborted) return resolve();
+      const end = () => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", end);
+        resolve();
+      };
+      const timer = setTimeout(end, Math.min(ms, 2 ** 31 - 1));
+      signal.addEventListener("abort", end);
+      wake = end;
+    })
+  };
+}
+function vanishedError(view) {
+  return new import_chunk_NVPF5LEY.FaultError(
+    "state_unusable",
+    `cannot go on waiting for job ${view.id}: its folder ${view.paths.folder} is gone`,
+    null
+  );
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  waitForJobs
+});
+
+//# part clean-YPLA6HTT.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   clean: () => clean
 });
-module.exports = __toCommonJS(stdin_exports);
+module.exports = stdin_exports;
 var import_chunk_QEAH37VJ = load("./chunk-QEAH37VJ.js");
 var import_chunk_IUKO223X = load("./chunk-IUKO223X.js");
 var import_chunk_7CO4PNOF = load("./chunk-7CO4PNOF.js");
-var import_chunk_BOKQGNAW = load("./chunk-BOKQGNAW.js");
+var import_chunk_U2JYVHQV = load("./chunk-U2JYVHQV.js");
 var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
 var import_chunk_OKMMPSFD = load("./chunk-OKMMPSFD.js");
@@ -6336,13 +6340,13 @@ var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
 var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var import_node_path = __toESM(require("node:path"));
+var import_node_path = builtin("node:path");
 async function planClean(root, options) {
   const plan = { remove: [], keep: [], debris: findDebris(root) };
   const ancestors = ancestorsOfLive(root);
   let finished = 0;
   for (const id of (0, import_chunk_QEAH37VJ.listJobs)(root)) {
-    const view = await (0, import_chunk_BOKQGNAW.refresh)(root, id);
+    const view = await (0, import_chunk_U2JYVHQV.refresh)(root, id);
     const why = !(0, import_chunk_CJGRKUVH.isEnded)(view.state) ? "it is live" : view.damage !== null ? `its record is damaged (${view.damage})` : (0, import_chunk_7CO4PNOF.isAwaited)(root, id) ? "somebody waits for it" : ancestors.has(id) ? "a live job descends from it" : !(0, import_chunk_7CO4PNOF.isCollected)(view) && !options.includeUncollected ? "nobody has collected its result" : void 0;
     if ((0, import_chunk_CJGRKUVH.isEnded)(view.state)) finished += 1;
     const ageMs = (0, import_chunk_HDZ43QIN.nowMs)() - Date.parse(view.state.ended_at ?? view.state.created_at);
@@ -6461,27 +6465,27 @@ function given(input) {
   clean
 });
 
-//# part collecting-KKQHQ2I5.js
+//# part collecting-FL3YY5FL.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  endedDocument: () => import_chunk_QB2QBM5C.endedDocument,
-  tellEnded: () => import_chunk_QB2QBM5C.tellEnded,
-  waitAndTell: () => import_chunk_QB2QBM5C.waitAndTell
+  endedDocument: () => import_chunk_JKAA4N5T.endedDocument,
+  tellEnded: () => import_chunk_JKAA4N5T.tellEnded,
+  waitAndTell: () => import_chunk_JKAA4N5T.waitAndTell
 });
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_QB2QBM5C = load("./chunk-QB2QBM5C.js");
+module.exports = stdin_exports;
+var import_chunk_JKAA4N5T = load("./chunk-JKAA4N5T.js");
 var import_chunk_7CO4PNOF = load("./chunk-7CO4PNOF.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
 var import_chunk_PYTSL6ID = load("./chunk-PYTSL6ID.js");
-var import_chunk_EYQM3BTK = load("./chunk-EYQM3BTK.js");
-var import_chunk_BOKQGNAW = load("./chunk-BOKQGNAW.js");
+var import_chunk_ZRN7DXID = load("./chunk-ZRN7DXID.js");
+var import_chunk_U2JYVHQV = load("./chunk-U2JYVHQV.js");
 var import_chunk_V5USAFII = load("./chunk-V5USAFII.js");
-var import_chunk_IJI6QNPT = load("./chunk-IJI6QNPT.js");
+var import_chunk_LEIK6HKU = load("./chunk-LEIK6HKU.js");
+var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
 var import_chunk_H5MRVJKX = load("./chunk-H5MRVJKX.js");
 var import_chunk_POWELVIK = load("./chunk-POWELVIK.js");
 var import_chunk_DOCCMFHJ = load("./chunk-DOCCMFHJ.js");
-var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
 var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
 var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
@@ -6502,22 +6506,22 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
   waitAndTell
 });
 
-//# part continue-DM2AS2XW.js
+//# part continue-OYU32AGF.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   continueCommand: () => continueCommand
 });
-module.exports = __toCommonJS(stdin_exports);
+module.exports = stdin_exports;
 var import_chunk_RP4FG5KM = load("./chunk-RP4FG5KM.js");
-var import_chunk_P43GPPGI = load("./chunk-P43GPPGI.js");
+var import_chunk_KG734CDO = load("./chunk-KG734CDO.js");
 var import_chunk_H3O6G5D6 = load("./chunk-H3O6G5D6.js");
 var import_chunk_QEAH37VJ = load("./chunk-QEAH37VJ.js");
 var import_chunk_IUKO223X = load("./chunk-IUKO223X.js");
 var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
 var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
 var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
-var import_chunk_IT6NJBAQ = load("./chunk-IT6NJBAQ.js");
+var import_chunk_T575QURG = load("./chunk-T575QURG.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
 var import_chunk_OKMMPSFD = load("./chunk-OKMMPSFD.js");
 var import_chunk_LSFVH2OG = load("./chunk-LSFVH2OG.js");
@@ -6550,7 +6554,7 @@ var continueCommand = {
   async run(context, input) {
     const root = context.root(input);
     (0, import_chunk_OKMMPSFD.checkRoot)(root.folder);
-    const prompt = await (0, import_chunk_P43GPPGI.taskOf)(context, input);
+    const prompt = await (0, import_chunk_KG734CDO.taskOf)(context, input);
     const parent = parentOf(root, input);
     await (0, import_chunk_RP4FG5KM.requireGenuine)(parent);
     const staff = parent.staff;
@@ -6563,12 +6567,12 @@ var continueCommand = {
         import_chunk_KKONYWO7.nextCommands.restart(parent.id, root.option)
       );
     }
-    const cwd = input.has("cwd") ? (0, import_chunk_IT6NJBAQ.folderOf)(context, input) : parent.cwd;
-    const part = (0, import_chunk_P43GPPGI.makeStaffPart)({
+    const cwd = input.has("cwd") ? (0, import_chunk_T575QURG.folderOf)(context, input) : parent.cwd;
+    const part = (0, import_chunk_KG734CDO.makeStaffPart)({
       mode: staff.mode,
       backend: input.text("backend") ?? staff.custom?.name ?? staff.backend,
       model: input.text("model") ?? staff.model,
-      profile: (0, import_chunk_P43GPPGI.profileOf)(input, staff.profile),
+      profile: (0, import_chunk_KG734CDO.profileOf)(input, staff.profile),
       prompt,
       resume,
       cwd
@@ -6579,7 +6583,7 @@ var continueCommand = {
         `cannot continue a conversation of ${staff.backend} with ${part.backend}`,
         import_chunk_KKONYWO7.nextCommands.restart(parent.id, root.option)
       );
-    return (0, import_chunk_P43GPPGI.launchStaff)(context, input, {
+    return (0, import_chunk_KG734CDO.launchStaff)(context, input, {
       verb: parent.verb,
       staff: part,
       cwd,
@@ -6611,14 +6615,14 @@ function parentOf(root, input) {
   continueCommand
 });
 
-//# part dispatch-KJ7SVR7J.js
+//# part dispatch-V3BME2IN.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   dispatch: () => dispatch
 });
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_O4OC5SKN = load("./chunk-O4OC5SKN.js");
+module.exports = stdin_exports;
+var import_chunk_4DK2YSK4 = load("./chunk-4DK2YSK4.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
 var import_chunk_POWELVIK = load("./chunk-POWELVIK.js");
 var import_chunk_OKMMPSFD = load("./chunk-OKMMPSFD.js");
@@ -6760,10 +6764,10 @@ async function dispatch(args, base, version) {
   if (word === "--version" || word === "version") return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${version}
 ` };
   const name = word === "--help" || word === "-h" ? "help" : word;
-  const command = await (0, import_chunk_O4OC5SKN.loadCommand)(name);
+  const command = await (0, import_chunk_4DK2YSK4.loadCommand)(name);
   if (!command)
     throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_O4OC5SKN.commandNames.join(", ")}`,
+      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_4DK2YSK4.commandNames.join(", ")}`,
       (0, import_chunk_IEU6ZQWY.quoteWords)([...(0, import_chunk_HDZ43QIN.selfWords)(), "help"])
     );
   const input = parseCommand(command, rest);
@@ -6775,7 +6779,7 @@ async function dispatch(args, base, version) {
   return command.run(context, input);
 }
 async function help(command) {
-  const { renderHelp } = await Promise.resolve().then(() => __toESM(load("./usage-2G4WLKLK.js")));
+  const { renderHelp } = await Promise.resolve().then(() => load("./usage-2G4WLKLK.js"));
   return { code: import_chunk_6PFAPK5K.exitCodes.done, out: renderHelp(command) };
 }
 // Annotate the CommonJS export names for ESM import in node:
@@ -6789,7 +6793,7 @@ var stdin_exports = {};
 __export(stdin_exports, {
   doctor: () => doctor
 });
-module.exports = __toCommonJS(stdin_exports);
+module.exports = stdin_exports;
 var import_chunk_QEAH37VJ = load("./chunk-QEAH37VJ.js");
 var import_chunk_PYTSL6ID = load("./chunk-PYTSL6ID.js");
 var import_chunk_DOCCMFHJ = load("./chunk-DOCCMFHJ.js");
@@ -6902,13 +6906,13 @@ function tell(finding) {
   doctor
 });
 
-//# part help-E36YQQXY.js
+//# part help-OKGAPINC.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   help: () => help
 });
-module.exports = __toCommonJS(stdin_exports);
+module.exports = stdin_exports;
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
@@ -6922,8 +6926,8 @@ var help = {
   options: import_chunk_JJRSGJW4.common,
   examples: ["help", "help run"],
   async run(_context, input) {
-    const { commandNames, loadCommand } = await Promise.resolve().then(() => __toESM(load("./registry-P2UVUGE7.js")));
-    const { renderHelp } = await Promise.resolve().then(() => __toESM(load("./usage-2G4WLKLK.js")));
+    const { commandNames, loadCommand } = await Promise.resolve().then(() => load("./registry-HDFAMZ56.js"));
+    const { renderHelp } = await Promise.resolve().then(() => load("./usage-2G4WLKLK.js"));
     const word = input.words[0];
     if (word !== void 0) {
       const command = await loadCommand(word);
@@ -6956,7 +6960,7 @@ var stdin_exports = {};
 __export(stdin_exports, {
   installForMac: () => installForMac
 });
-module.exports = __toCommonJS(stdin_exports);
+module.exports = stdin_exports;
 var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
@@ -7006,22 +7010,129 @@ function installForMac() {
   installForMac
 });
 
-//# part main-JSYXFRCI.js
+//# part kleur-QGKGKLIK.js
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  default: () => kleur_default
+});
+module.exports = stdin_exports;
+var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
+var FORCE_COLOR;
+var NODE_DISABLE_COLORS;
+var NO_COLOR;
+var TERM;
+var isTTY = true;
+if (typeof process !== "undefined") {
+  ({ FORCE_COLOR, NODE_DISABLE_COLORS, NO_COLOR, TERM } = process.env || {});
+  isTTY = process.stdout && process.stdout.isTTY;
+}
+var $ = {
+  enabled: !NODE_DISABLE_COLORS && NO_COLOR == null && TERM !== "dumb" && (FORCE_COLOR != null && FORCE_COLOR !== "0" || isTTY),
+  // modifiers
+  reset: init(0, 0),
+  bold: init(1, 22),
+  dim: init(2, 22),
+  italic: init(3, 23),
+  underline: init(4, 24),
+  inverse: init(7, 27),
+  hidden: init(8, 28),
+  strikethrough: init(9, 29),
+  // colors
+  black: init(30, 39),
+  red: init(31, 39),
+  green: init(32, 39),
+  yellow: init(33, 39),
+  blue: init(34, 39),
+  magenta: init(35, 39),
+  cyan: init(36, 39),
+  white: init(37, 39),
+  gray: init(90, 39),
+  grey: init(90, 39),
+  // background colors
+  bgBlack: init(40, 49),
+  bgRed: init(41, 49),
+  bgGreen: init(42, 49),
+  bgYellow: init(43, 49),
+  bgBlue: init(44, 49),
+  bgMagenta: init(45, 49),
+  bgCyan: init(46, 49),
+  bgWhite: init(47, 49)
+};
+function run(arr, str) {
+  let i = 0, tmp, beg = "", end = "";
+  for (; i < arr.length; i++) {
+    tmp = arr[i];
+    beg += tmp.open;
+    end += tmp.close;
+    if (!!~str.indexOf(tmp.close)) {
+      str = str.replace(tmp.rgx, tmp.close + tmp.open);
+    }
+  }
+  return beg + str + end;
+}
+function chain(has, keys) {
+  let ctx = { has, keys };
+  ctx.reset = $.reset.bind(ctx);
+  ctx.bold = $.bold.bind(ctx);
+  ctx.dim = $.dim.bind(ctx);
+  ctx.italic = $.italic.bind(ctx);
+  ctx.underline = $.underline.bind(ctx);
+  ctx.inverse = $.inverse.bind(ctx);
+  ctx.hidden = $.hidden.bind(ctx);
+  ctx.strikethrough = $.strikethrough.bind(ctx);
+  ctx.black = $.black.bind(ctx);
+  ctx.red = $.red.bind(ctx);
+  ctx.green = $.green.bind(ctx);
+  ctx.yellow = $.yellow.bind(ctx);
+  ctx.blue = $.blue.bind(ctx);
+  ctx.magenta = $.magenta.bind(ctx);
+  ctx.cyan = $.cyan.bind(ctx);
+  ctx.white = $.white.bind(ctx);
+  ctx.gray = $.gray.bind(ctx);
+  ctx.grey = $.grey.bind(ctx);
+  ctx.bgBlack = $.bgBlack.bind(ctx);
+  ctx.bgRed = $.bgRed.bind(ctx);
+  ctx.bgGreen = $.bgGreen.bind(ctx);
+  ctx.bgYellow = $.bgYellow.bind(ctx);
+  ctx.bgBlue = $.bgBlue.bind(ctx);
+  ctx.bgMagenta = $.bgMagenta.bind(ctx);
+  ctx.bgCyan = $.bgCyan.bind(ctx);
+  ctx.bgWhite = $.bgWhite.bind(ctx);
+  return ctx;
+}
+function init(open, close) {
+  let blk = {
+    open: `\x1B[${open}m`,
+    close: `\x1B[${close}m`,
+    rgx: new RegExp(`\\x1b\\[${close}m`, "g")
+  };
+  return function(txt) {
+    if (this !== void 0 && this.has !== void 0) {
+      !!~this.has.indexOf(open) || (this.has.push(open), this.keys.push(blk));
+      return txt === void 0 ? this : $.enabled ? run(this.keys, txt + "") : txt + "";
+    }
+    return txt === void 0 ? chain([open], [blk]) : $.enabled ? run([blk], txt + "") : txt + "";
+  };
+}
+var kleur_default = $;
+
+//# part main-CJCGYDEU.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   runWorker: () => runWorker
 });
-module.exports = __toCommonJS(stdin_exports);
+module.exports = stdin_exports;
 var import_chunk_AMZWBHZP = load("./chunk-AMZWBHZP.js");
 var import_chunk_LOJLWI77 = load("./chunk-LOJLWI77.js");
 var import_chunk_IUKO223X = load("./chunk-IUKO223X.js");
 var import_chunk_V5USAFII = load("./chunk-V5USAFII.js");
-var import_chunk_IJI6QNPT = load("./chunk-IJI6QNPT.js");
+var import_chunk_LEIK6HKU = load("./chunk-LEIK6HKU.js");
+var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
 var import_chunk_H5MRVJKX = load("./chunk-H5MRVJKX.js");
 var import_chunk_POWELVIK = load("./chunk-POWELVIK.js");
 var import_chunk_DOCCMFHJ = load("./chunk-DOCCMFHJ.js");
-var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
 var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
 var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
 var import_chunk_OHMGEWLM = load("./chunk-OHMGEWLM.js");
@@ -7158,7 +7269,7 @@ function toolSnapshot(call) {
 }
 function followAgent(claim, progress) {
   const { spec, paths } = claim;
-  const backend = (0, import_chunk_IJI6QNPT.backendOf)(spec);
+  const backend = (0, import_chunk_LEIK6HKU.backendOf)(spec);
   if (!spec.staff || !backend) return void 0;
   const { staff } = spec;
   const reading = (0, import_chunk_KD7DLMDA.makeReading)();
@@ -7546,7 +7657,7 @@ var Stream = class {
   cap;
   size = 0;
   offset = 0;
-  lines = new import_chunk_IJI6QNPT.LineSplitter();
+  lines = new import_chunk_LEIK6HKU.LineSplitter();
   sink;
   constructor(file, capBytes, sink) {
     this.file = file;
@@ -7649,7 +7760,7 @@ function planChild(root, spec, paths) {
       conversationId: null
     };
   }
-  const backend = (0, import_chunk_IJI6QNPT.backendOf)(spec);
+  const backend = (0, import_chunk_LEIK6HKU.backendOf)(spec);
   if (!spec.staff || !backend) throw new Error(`cannot start job ${spec.id}: unknown backend ${spec.staff?.backend}`);
   const plan = backend.plan(staffRequest(root, spec, paths));
   if (plan.promptBy === "stdin") (0, import_chunk_KE7PRMAS.writeFile)(paths.prompt, plan.stdin);
@@ -7685,7 +7796,7 @@ function uuidOf(mark) {
 }
 function claimReason(claim, reason) {
   const { paths } = claim;
-  if ((0, import_chunk_CJGRKUVH.readExit)(paths)) return (0, import_chunk_IJI6QNPT.parseReason)((0, import_chunk_CJGRKUVH.readReason)(paths));
+  if ((0, import_chunk_CJGRKUVH.readExit)(paths)) return (0, import_chunk_LEIK6HKU.parseReason)((0, import_chunk_CJGRKUVH.readReason)(paths));
   let isOurs = false;
   try {
     isOurs = (0, import_chunk_KE7PRMAS.createFile)(paths.reason, `${reason}
@@ -7693,7 +7804,7 @@ function claimReason(claim, reason) {
   } catch {
     return reason;
   }
-  if (!isOurs) return (0, import_chunk_IJI6QNPT.parseReason)((0, import_chunk_CJGRKUVH.readReason)(paths)) ?? reason;
+  if (!isOurs) return (0, import_chunk_LEIK6HKU.parseReason)((0, import_chunk_CJGRKUVH.readReason)(paths)) ?? reason;
   if (!(0, import_chunk_CJGRKUVH.readExit)(paths)) return reason;
   (0, import_chunk_KE7PRMAS.removeFile)(paths.reason);
   return void 0;
@@ -7717,7 +7828,7 @@ async function supervise(claim) {
   const isClaimed = (0, import_chunk_OMHQQKXJ.exists)(paths.started);
   await tellClaim(claim, progress, isClaimed);
   if (!isClaimed && (0, import_chunk_CJGRKUVH.readCancel)(paths))
-    return void (0, import_chunk_IJI6QNPT.conclude)(claim, { reason: "canceled", exit: void 0, tree: nothing, reconciled: false });
+    return void (0, import_chunk_LEIK6HKU.conclude)(claim, { reason: "canceled", exit: void 0, tree: nothing, reconciled: false });
   const child = isClaimed ? await attachChild(claim) : await tryStart(claim, progress);
   if (!child) return;
   (0, import_chunk_KE7PRMAS.writeJson)(paths.worker, {
@@ -7740,7 +7851,7 @@ async function supervise(claim) {
   progress.flush();
   (0, import_chunk_LOJLWI77.removeCgroup)(claim.cgroup, spec.id);
   const exit = (0, import_chunk_CJGRKUVH.readExit)(paths);
-  (0, import_chunk_IJI6QNPT.conclude)(claim, {
+  (0, import_chunk_LEIK6HKU.conclude)(claim, {
     reason: reason === "exited" && !exit ? "worker_lost" : reason,
     exit,
     tree: reason === "exited" ? leftovers : { ...ended, survivors: leftovers.survivors },
@@ -7761,7 +7872,7 @@ async function tryStart(claim, progress) {
     const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
     if (code === void 0) throw error;
     const detail = code === "ENOENT" ? `${(0, import_chunk_NVPF5LEY.messageOf)(error)} (does the folder ${claim.spec.cwd} still exist?)` : (0, import_chunk_NVPF5LEY.messageOf)(error);
-    (0, import_chunk_IJI6QNPT.conclude)(claim, { reason: "spawn_failed", exit: void 0, tree: nothing, reconciled: false, detail });
+    (0, import_chunk_LEIK6HKU.conclude)(claim, { reason: "spawn_failed", exit: void 0, tree: nothing, reconciled: false, detail });
     return void 0;
   }
 }
@@ -7770,7 +7881,7 @@ async function untilEnd(claim, child, follower, agent) {
   const releases = [];
   try {
     return await new Promise((resolve) => {
-      void child.ended.then(() => resolve((0, import_chunk_IJI6QNPT.parseReason)((0, import_chunk_CJGRKUVH.readReason)(paths)) ?? "exited"));
+      void child.ended.then(() => resolve((0, import_chunk_LEIK6HKU.parseReason)((0, import_chunk_CJGRKUVH.readReason)(paths)) ?? "exited"));
       let hasStopped = false;
       const stop = (wanted) => {
         if (hasStopped) return;
@@ -7861,24 +7972,24 @@ async function giveUp(claim, message) {
   const tree = (0, import_chunk_LOJLWI77.treeOf)(spec, paths, { worker: claim.self, shim: view.shim, child: view.child });
   const ended = await (0, import_chunk_LOJLWI77.terminate)(tree, { graceMs: import_chunk_CRABIWOM.orphanGraceMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
   const warnings = [{ code: "worker_failed", message: `the worker failed ${failures} times: ${message}` }];
-  (0, import_chunk_IJI6QNPT.conclude)(claim, { reason: "worker_lost", exit: view.exit, tree: ended, reconciled: false, warnings });
+  (0, import_chunk_LEIK6HKU.conclude)(claim, { reason: "worker_lost", exit: view.exit, tree: ended, reconciled: false, warnings });
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
   runWorker
 });
 
-//# part observe-RTXQG4ZU.js
+//# part observe-ZI2JM5PV.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   observe: () => observe
 });
-module.exports = __toCommonJS(stdin_exports);
+module.exports = stdin_exports;
 var import_chunk_H3O6G5D6 = load("./chunk-H3O6G5D6.js");
 var import_chunk_QEAH37VJ = load("./chunk-QEAH37VJ.js");
 var import_chunk_PYTSL6ID = load("./chunk-PYTSL6ID.js");
-var import_chunk_BOKQGNAW = load("./chunk-BOKQGNAW.js");
+var import_chunk_U2JYVHQV = load("./chunk-U2JYVHQV.js");
 var import_chunk_DOCCMFHJ = load("./chunk-DOCCMFHJ.js");
 var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
 var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
@@ -7917,7 +8028,7 @@ var observe = {
     (0, import_chunk_OKMMPSFD.checkRoot)(root.folder);
     const owner = input.text("owner") ?? import_chunk_HDZ43QIN.variables.owner() ?? null;
     const id = input.words[0] === void 0 ? (0, import_chunk_H3O6G5D6.requireLatest)(root, owner, "a job to observe") : (0, import_chunk_QEAH37VJ.findJob)(root, input.words[0]);
-    const view = await (0, import_chunk_BOKQGNAW.refresh)(root.folder, id);
+    const view = await (0, import_chunk_U2JYVHQV.refresh)(root.folder, id);
     return {
       code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
       json: (0, import_chunk_PYTSL6ID.observation)(view, { afterSeq: input.count("after-seq") ?? null, root })
@@ -7929,15 +8040,15 @@ var observe = {
   observe
 });
 
-//# part registry-P2UVUGE7.js
+//# part registry-HDFAMZ56.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  commandNames: () => import_chunk_O4OC5SKN.commandNames,
-  loadCommand: () => import_chunk_O4OC5SKN.loadCommand
+  commandNames: () => import_chunk_4DK2YSK4.commandNames,
+  loadCommand: () => import_chunk_4DK2YSK4.loadCommand
 });
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_O4OC5SKN = load("./chunk-O4OC5SKN.js");
+module.exports = stdin_exports;
+var import_chunk_4DK2YSK4 = load("./chunk-4DK2YSK4.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -7945,22 +8056,22 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
   loadCommand
 });
 
-//# part restart-I7VF7OO5.js
+//# part restart-HOLBQQHJ.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   restart: () => restart
 });
-module.exports = __toCommonJS(stdin_exports);
+module.exports = stdin_exports;
 var import_chunk_RP4FG5KM = load("./chunk-RP4FG5KM.js");
-var import_chunk_P43GPPGI = load("./chunk-P43GPPGI.js");
+var import_chunk_KG734CDO = load("./chunk-KG734CDO.js");
 var import_chunk_QEAH37VJ = load("./chunk-QEAH37VJ.js");
 var import_chunk_IUKO223X = load("./chunk-IUKO223X.js");
-var import_chunk_BOKQGNAW = load("./chunk-BOKQGNAW.js");
+var import_chunk_U2JYVHQV = load("./chunk-U2JYVHQV.js");
 var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
 var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
 var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
-var import_chunk_IT6NJBAQ = load("./chunk-IT6NJBAQ.js");
+var import_chunk_T575QURG = load("./chunk-T575QURG.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
 var import_chunk_OKMMPSFD = load("./chunk-OKMMPSFD.js");
 var import_chunk_LSFVH2OG = load("./chunk-LSFVH2OG.js");
@@ -7996,7 +8107,7 @@ var restart = {
     const root = context.root(input);
     (0, import_chunk_OKMMPSFD.checkRoot)(root.folder);
     const id = (0, import_chunk_QEAH37VJ.requireWholeId)(root, input.words[0]);
-    const view = await (0, import_chunk_BOKQGNAW.refresh)(root.folder, id);
+    const view = await (0, import_chunk_U2JYVHQV.refresh)(root.folder, id);
     const spec = (0, import_chunk_RP4FG5KM.requireSpec)(root, id);
     await (0, import_chunk_RP4FG5KM.requireGenuine)(spec);
     if (!(0, import_chunk_CJGRKUVH.isEnded)(view.state))
@@ -8014,11 +8125,11 @@ function againRun(context, input, spec) {
   const run = spec.run;
   if (!run) throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot restart job ${spec.id}: a ${spec.kind} job has no command`);
   const program = (0, import_chunk_HDZ43QIN.findProgram)(run.argv[0], spec.cwd);
-  if (program === void 0) throw (0, import_chunk_IT6NJBAQ.missingProgram)(run.argv[0], spec.cwd);
-  return (0, import_chunk_IT6NJBAQ.launchAndTell)(context, input, {
+  if (program === void 0) throw (0, import_chunk_T575QURG.missingProgram)(run.argv[0], spec.cwd);
+  return (0, import_chunk_T575QURG.launchAndTell)(context, input, {
     kind: "run",
     verb: "run",
-    ...(0, import_chunk_IT6NJBAQ.launchWords)(input),
+    ...(0, import_chunk_T575QURG.launchWords)(input),
     cwd: spec.cwd,
     deadlineMs: input.duration("timeout") ?? spec.deadline_ms,
     killGraceMs: spec.kill_grace_ms,
@@ -8034,7 +8145,7 @@ function again(context, input, spec) {
   const staff = spec.staff;
   if (!staff) throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot restart job ${spec.id}: it has no task`);
   const { mode, model, profile, prompt } = staff;
-  const part = (0, import_chunk_P43GPPGI.makeStaffPart)({
+  const part = (0, import_chunk_KG734CDO.makeStaffPart)({
     mode,
     backend: staff.custom?.name ?? staff.backend,
     model,
@@ -8043,7 +8154,7 @@ function again(context, input, spec) {
     resume: null,
     cwd: spec.cwd
   });
-  return (0, import_chunk_P43GPPGI.launchStaff)(context, input, {
+  return (0, import_chunk_KG734CDO.launchStaff)(context, input, {
     verb: spec.verb,
     staff: part,
     cwd: spec.cwd,
@@ -8056,27 +8167,27 @@ function again(context, input, spec) {
   restart
 });
 
-//# part result-K4JORRVA.js
+//# part result-HBJXGBGT.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   result: () => result
 });
-module.exports = __toCommonJS(stdin_exports);
+module.exports = stdin_exports;
 var import_chunk_H3O6G5D6 = load("./chunk-H3O6G5D6.js");
 var import_chunk_QEAH37VJ = load("./chunk-QEAH37VJ.js");
-var import_chunk_QB2QBM5C = load("./chunk-QB2QBM5C.js");
+var import_chunk_JKAA4N5T = load("./chunk-JKAA4N5T.js");
 var import_chunk_7CO4PNOF = load("./chunk-7CO4PNOF.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
 var import_chunk_PYTSL6ID = load("./chunk-PYTSL6ID.js");
-var import_chunk_EYQM3BTK = load("./chunk-EYQM3BTK.js");
-var import_chunk_BOKQGNAW = load("./chunk-BOKQGNAW.js");
+var import_chunk_ZRN7DXID = load("./chunk-ZRN7DXID.js");
+var import_chunk_U2JYVHQV = load("./chunk-U2JYVHQV.js");
 var import_chunk_V5USAFII = load("./chunk-V5USAFII.js");
-var import_chunk_IJI6QNPT = load("./chunk-IJI6QNPT.js");
+var import_chunk_LEIK6HKU = load("./chunk-LEIK6HKU.js");
+var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
 var import_chunk_H5MRVJKX = load("./chunk-H5MRVJKX.js");
 var import_chunk_POWELVIK = load("./chunk-POWELVIK.js");
 var import_chunk_DOCCMFHJ = load("./chunk-DOCCMFHJ.js");
-var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
 var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
 var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
@@ -8106,7 +8217,7 @@ var result = {
     const owner = input.text("owner") ?? import_chunk_HDZ43QIN.variables.owner() ?? null;
     const isFinished = (id2) => (0, import_chunk_CJGRKUVH.isEnded)((0, import_chunk_CJGRKUVH.inspect)(root.folder, id2).state);
     const id = input.words[0] === void 0 ? (0, import_chunk_H3O6G5D6.requireLatest)(root, owner, "a finished job", isFinished) : (0, import_chunk_QEAH37VJ.findJob)(root, input.words[0]);
-    const view = await (0, import_chunk_BOKQGNAW.refresh)(root.folder, id);
+    const view = await (0, import_chunk_U2JYVHQV.refresh)(root.folder, id);
     if (!(0, import_chunk_CJGRKUVH.isEnded)(view.state)) {
       const wait = import_chunk_KKONYWO7.nextCommands.wait(id, root.option);
       if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.pending, json: (0, import_chunk_PYTSL6ID.observation)(view, { afterSeq: null, root }) };
@@ -8117,7 +8228,7 @@ var result = {
     }
     if (!view.spec && view.damage === null) throw new import_chunk_NVPF5LEY.FaultError("unknown_job", `cannot find job ${id}`);
     (0, import_chunk_7CO4PNOF.noteCollected)(view, "result");
-    return input.has("json") ? { code: (0, import_chunk_QB2QBM5C.tellEnded)(context, view).code, json: (0, import_chunk_QB2QBM5C.endedDocument)(view) } : (0, import_chunk_QB2QBM5C.tellEnded)(context, view);
+    return input.has("json") ? { code: (0, import_chunk_JKAA4N5T.tellEnded)(context, view).code, json: (0, import_chunk_JKAA4N5T.endedDocument)(view) } : (0, import_chunk_JKAA4N5T.tellEnded)(context, view);
   }
 };
 // Annotate the CommonJS export names for ESM import in node:
@@ -8125,16 +8236,16 @@ var result = {
   result
 });
 
-//# part run-OHZP7TTG.js
+//# part run-3QEJPWOK.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  folderOf: () => import_chunk_IT6NJBAQ.folderOf,
-  missingProgram: () => import_chunk_IT6NJBAQ.missingProgram,
-  run: () => import_chunk_IT6NJBAQ.run
+  folderOf: () => import_chunk_T575QURG.folderOf,
+  missingProgram: () => import_chunk_T575QURG.missingProgram,
+  run: () => import_chunk_T575QURG.run
 });
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_IT6NJBAQ = load("./chunk-IT6NJBAQ.js");
+module.exports = stdin_exports;
+var import_chunk_T575QURG = load("./chunk-T575QURG.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
 var import_chunk_OKMMPSFD = load("./chunk-OKMMPSFD.js");
 var import_chunk_LSFVH2OG = load("./chunk-LSFVH2OG.js");
@@ -8157,21 +8268,21 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
   run
 });
 
-//# part settle-5FNHAVDA.js
+//# part settle-5QDJJI7M.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   settleJob: () => settleJob
 });
-module.exports = __toCommonJS(stdin_exports);
+module.exports = stdin_exports;
 var import_chunk_LOJLWI77 = load("./chunk-LOJLWI77.js");
 var import_chunk_LW3DAHOD = load("./chunk-LW3DAHOD.js");
 var import_chunk_IUKO223X = load("./chunk-IUKO223X.js");
-var import_chunk_IJI6QNPT = load("./chunk-IJI6QNPT.js");
+var import_chunk_LEIK6HKU = load("./chunk-LEIK6HKU.js");
+var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
 var import_chunk_H5MRVJKX = load("./chunk-H5MRVJKX.js");
 var import_chunk_POWELVIK = load("./chunk-POWELVIK.js");
 var import_chunk_DOCCMFHJ = load("./chunk-DOCCMFHJ.js");
-var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
 var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
 var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
 var import_chunk_OHMGEWLM = load("./chunk-OHMGEWLM.js");
@@ -8204,13 +8315,13 @@ async function settle(view) {
   const isOver = condition === "over" && view.spec.run?.keep_children;
   const ended = isOver ? { step: "none", ended: [], survivors: [] } : await (0, import_chunk_LOJLWI77.terminate)(tree, { graceMs: condition === "over" ? import_chunk_CRABIWOM.drainMs : import_chunk_CRABIWOM.orphanGraceMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
   (0, import_chunk_LOJLWI77.removeCgroup)(view.worker?.cgroup ?? null, view.id);
-  (0, import_chunk_IJI6QNPT.conclude)(
+  (0, import_chunk_LEIK6HKU.conclude)(
     { paths: view.paths, spec: view.spec },
     { reason: settledReason(view, condition), exit: view.exit, tree: ended, reconciled: true }
   );
 }
 function settledReason(view, condition) {
-  const told = (0, import_chunk_IJI6QNPT.parseReason)(view.reason);
+  const told = (0, import_chunk_LEIK6HKU.parseReason)(view.reason);
   if (told) return told;
   if (condition === "over") return "exited";
   if (view.cancel) return "canceled";
@@ -8243,7 +8354,7 @@ __export(stdin_exports, {
   spawnDetached: () => import_chunk_AMZWBHZP.spawnDetached,
   spawnShim: () => import_chunk_AMZWBHZP.spawnShim
 });
-module.exports = __toCommonJS(stdin_exports);
+module.exports = stdin_exports;
 var import_chunk_AMZWBHZP = load("./chunk-AMZWBHZP.js");
 var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
@@ -8254,20 +8365,20 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
   spawnShim
 });
 
-//# part staffer-DVLQLANS.js
+//# part staffer-FODKDDJX.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   staffer: () => staffer
 });
-module.exports = __toCommonJS(stdin_exports);
-var import_chunk_P43GPPGI = load("./chunk-P43GPPGI.js");
+module.exports = stdin_exports;
+var import_chunk_KG734CDO = load("./chunk-KG734CDO.js");
 var import_chunk_QEAH37VJ = load("./chunk-QEAH37VJ.js");
 var import_chunk_IUKO223X = load("./chunk-IUKO223X.js");
 var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
 var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
 var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
-var import_chunk_IT6NJBAQ = load("./chunk-IT6NJBAQ.js");
+var import_chunk_T575QURG = load("./chunk-T575QURG.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
 var import_chunk_OKMMPSFD = load("./chunk-OKMMPSFD.js");
 var import_chunk_LSFVH2OG = load("./chunk-LSFVH2OG.js");
@@ -8299,10 +8410,10 @@ var staffer = {
     "staffer --prompt-file task.md --timeout 90m --once-key task-17"
   ],
   async run(context, input) {
-    const cwd = (0, import_chunk_IT6NJBAQ.folderOf)(context, input);
-    const prompt = await (0, import_chunk_P43GPPGI.taskOf)(context, input);
-    const staff = (0, import_chunk_P43GPPGI.freshStaff)(input, { mode: "staffer", prompt, profile: (0, import_chunk_P43GPPGI.profileOf)(input, "standard"), cwd });
-    return (0, import_chunk_P43GPPGI.launchStaff)(context, input, { verb: "staffer", staff, cwd, lineage: null, isSynchronous: false });
+    const cwd = (0, import_chunk_T575QURG.folderOf)(context, input);
+    const prompt = await (0, import_chunk_KG734CDO.taskOf)(context, input);
+    const staff = (0, import_chunk_KG734CDO.freshStaff)(input, { mode: "staffer", prompt, profile: (0, import_chunk_KG734CDO.profileOf)(input, "standard"), cwd });
+    return (0, import_chunk_KG734CDO.launchStaff)(context, input, { verb: "staffer", staff, cwd, lineage: null, isSynchronous: false });
   }
 };
 // Annotate the CommonJS export names for ESM import in node:
@@ -8310,16 +8421,16 @@ var staffer = {
   staffer
 });
 
-//# part status-5MGPPHMI.js
+//# part status-HBDLFVTO.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   status: () => status
 });
-module.exports = __toCommonJS(stdin_exports);
+module.exports = stdin_exports;
 var import_chunk_QEAH37VJ = load("./chunk-QEAH37VJ.js");
 var import_chunk_PYTSL6ID = load("./chunk-PYTSL6ID.js");
-var import_chunk_BOKQGNAW = load("./chunk-BOKQGNAW.js");
+var import_chunk_U2JYVHQV = load("./chunk-U2JYVHQV.js");
 var import_chunk_H5MRVJKX = load("./chunk-H5MRVJKX.js");
 var import_chunk_POWELVIK = load("./chunk-POWELVIK.js");
 var import_chunk_DOCCMFHJ = load("./chunk-DOCCMFHJ.js");
@@ -8341,12 +8452,12 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function listViews(root, options) {
   const live = (0, import_chunk_QEAH37VJ.listActive)(root).filter((id) => (0, import_chunk_OMHQQKXJ.exists)((0, import_chunk_HDZ43QIN.jobPaths)(root, id).folder));
   const views = [];
-  for (const id of live) views.push(await (0, import_chunk_BOKQGNAW.refresh)(root, id));
+  for (const id of live) views.push(await (0, import_chunk_U2JYVHQV.refresh)(root, id));
   let left = options.recent;
   for (const id of (0, import_chunk_QEAH37VJ.listJobs)(root)) {
     if (left === 0) break;
     if (live.includes(id)) continue;
-    const view = await (0, import_chunk_BOKQGNAW.refresh)(root, id);
+    const view = await (0, import_chunk_U2JYVHQV.refresh)(root, id);
     if (!isWanted(view.spec, options.owner)) continue;
     views.push(view);
     left -= 1;
@@ -8356,119 +8467,15 @@ async function listViews(root, options) {
 function isWanted(spec, owner) {
   return owner === null || spec?.owner === owner;
 }
-var FORCE_COLOR;
-var NODE_DISABLE_COLORS;
-var NO_COLOR;
-var TERM;
-var isTTY = true;
-if (typeof process !== "undefined") {
-  ({ FORCE_COLOR, NODE_DISABLE_COLORS, NO_COLOR, TERM } = process.env || {});
-  isTTY = process.stdout && process.stdout.isTTY;
-}
-var $ = {
-  enabled: !NODE_DISABLE_COLORS && NO_COLOR == null && TERM !== "dumb" && (FORCE_COLOR != null && FORCE_COLOR !== "0" || isTTY),
-  // modifiers
-  reset: init(0, 0),
-  bold: init(1, 22),
-  dim: init(2, 22),
-  italic: init(3, 23),
-  underline: init(4, 24),
-  inverse: init(7, 27),
-  hidden: init(8, 28),
-  strikethrough: init(9, 29),
-  // colors
-  black: init(30, 39),
-  red: init(31, 39),
-  green: init(32, 39),
-  yellow: init(33, 39),
-  blue: init(34, 39),
-  magenta: init(35, 39),
-  cyan: init(36, 39),
-  white: init(37, 39),
-  gray: init(90, 39),
-  grey: init(90, 39),
-  // background colors
-  bgBlack: init(40, 49),
-  bgRed: init(41, 49),
-  bgGreen: init(42, 49),
-  bgYellow: init(43, 49),
-  bgBlue: init(44, 49),
-  bgMagenta: init(45, 49),
-  bgCyan: init(46, 49),
-  bgWhite: init(47, 49)
-};
-function run(arr, str) {
-  let i = 0, tmp, beg = "", end = "";
-  for (; i < arr.length; i++) {
-    tmp = arr[i];
-    beg += tmp.open;
-    end += tmp.close;
-    if (!!~str.indexOf(tmp.close)) {
-      str = str.replace(tmp.rgx, tmp.close + tmp.open);
-    }
-  }
-  return beg + str + end;
-}
-function chain(has, keys) {
-  let ctx = { has, keys };
-  ctx.reset = $.reset.bind(ctx);
-  ctx.bold = $.bold.bind(ctx);
-  ctx.dim = $.dim.bind(ctx);
-  ctx.italic = $.italic.bind(ctx);
-  ctx.underline = $.underline.bind(ctx);
-  ctx.inverse = $.inverse.bind(ctx);
-  ctx.hidden = $.hidden.bind(ctx);
-  ctx.strikethrough = $.strikethrough.bind(ctx);
-  ctx.black = $.black.bind(ctx);
-  ctx.red = $.red.bind(ctx);
-  ctx.green = $.green.bind(ctx);
-  ctx.yellow = $.yellow.bind(ctx);
-  ctx.blue = $.blue.bind(ctx);
-  ctx.magenta = $.magenta.bind(ctx);
-  ctx.cyan = $.cyan.bind(ctx);
-  ctx.white = $.white.bind(ctx);
-  ctx.gray = $.gray.bind(ctx);
-  ctx.grey = $.grey.bind(ctx);
-  ctx.bgBlack = $.bgBlack.bind(ctx);
-  ctx.bgRed = $.bgRed.bind(ctx);
-  ctx.bgGreen = $.bgGreen.bind(ctx);
-  ctx.bgYellow = $.bgYellow.bind(ctx);
-  ctx.bgBlue = $.bgBlue.bind(ctx);
-  ctx.bgMagenta = $.bgMagenta.bind(ctx);
-  ctx.bgCyan = $.bgCyan.bind(ctx);
-  ctx.bgWhite = $.bgWhite.bind(ctx);
-  return ctx;
-}
-function init(open, close) {
-  let blk = {
-    open: `\x1B[${open}m`,
-    close: `\x1B[${close}m`,
-    rgx: new RegExp(`\\x1b\\[${close}m`, "g")
+async function makePaint(isOn) {
+  if (!isOn) return (_state, text) => text;
+  const { default: kleur } = await Promise.resolve().then(() => load("./kleur-QGKGKLIK.js"));
+  kleur.enabled = true;
+  return (state, text) => {
+    if (state === "done") return kleur.green(text);
+    if (state === "failed" || state === "crashed" || state === "timed_out") return kleur.red(text);
+    return state === "canceled" ? kleur.yellow(text) : kleur.cyan(text);
   };
-  return function(txt) {
-    if (this !== void 0 && this.has !== void 0) {
-      !!~this.has.indexOf(open) || (this.has.push(open), this.keys.push(blk));
-      return txt === void 0 ? this : $.enabled ? run(this.keys, txt + "") : txt + "";
-    }
-    return txt === void 0 ? chain([open], [blk]) : $.enabled ? run([blk], txt + "") : txt + "";
-  };
-}
-var kleur_default = $;
-function colorState(state, text, isOn) {
-  if (!isOn) return text;
-  kleur_default.enabled = true;
-  switch (state) {
-    case "done":
-      return kleur_default.green(text);
-    case "failed":
-    case "crashed":
-    case "timed_out":
-      return kleur_default.red(text);
-    case "canceled":
-      return kleur_default.yellow(text);
-    default:
-      return kleur_default.cyan(text);
-  }
 }
 function renderTable(head, rows, width) {
   const all = [head, ...rows];
@@ -8498,7 +8505,7 @@ var status = {
     const root = context.root(input);
     const isThere = (0, import_chunk_OKMMPSFD.checkRoot)(root.folder);
     if (input.words[0] !== void 0) {
-      const view = await (0, import_chunk_BOKQGNAW.refresh)(root.folder, (0, import_chunk_QEAH37VJ.findJob)(root, input.words[0]));
+      const view = await (0, import_chunk_U2JYVHQV.refresh)(root.folder, (0, import_chunk_QEAH37VJ.findJob)(root, input.words[0]));
       return input.has("json") ? { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state), json: (0, import_chunk_PYTSL6ID.observation)(view, { afterSeq: null, root }) } : tellOne(view, root);
     }
     const views = isThere ? await listViews(root.folder, { recent: input.count("recent") ?? 10, owner: input.text("owner") ?? null }) : [];
@@ -8506,7 +8513,7 @@ var status = {
       return { code: import_chunk_6PFAPK5K.exitCodes.done, json: { state_folder: root.folder, jobs: views.map(rowDocument) } };
     if (views.length === 0) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `no jobs in ${root.folder}
 ` };
-    return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${table(context, views)}
+    return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${await table(context, views)}
 ` };
   }
 };
@@ -8528,18 +8535,18 @@ function rowDocument(view) {
     cwd: spec?.cwd ?? null
   };
 }
-function table(context, views) {
-  const useColor = context.isTerminal && !import_chunk_HDZ43QIN.variables.noColor();
+async function table(context, views) {
+  const color = await makePaint(context.isTerminal && !import_chunk_HDZ43QIN.variables.noColor());
   const rows = views.map((view) => {
     const health = (0, import_chunk_PYTSL6ID.healthOf)(view, (0, import_chunk_CJGRKUVH.conditionOf)(view));
     const word = health.health === "attention" && !(0, import_chunk_CJGRKUVH.isEnded)(view.state) ? `${view.state.state}!` : view.state.state;
     return [view.id, word, ageOf(view), ownerOf(view), whatOf(view)];
   });
   const lines = renderTable(["ID", "STATE", "AGE", "OWNER", "WHAT"], rows, context.width).split("\n");
-  return lines.map((line, index) => paint(line, views[index - 1], useColor)).join("\n");
+  return lines.map((line, index) => paint(line, views[index - 1], color)).join("\n");
 }
-function paint(line, view, useColor) {
-  return view ? line.replace(` ${view.state.state}`, (word) => colorState(view.state.state, word, useColor)) : line;
+function paint(line, view, color) {
+  return view ? line.replace(` ${view.state.state}`, (word) => color(view.state.state, word)) : line;
 }
 function ageOf(view) {
   return (0, import_chunk_POWELVIK.formatDuration)(view.state.duration_ms ?? Math.max(0, (0, import_chunk_HDZ43QIN.nowMs)() - Date.parse(view.state.created_at)));
@@ -8586,7 +8593,7 @@ var stdin_exports = {};
 __export(stdin_exports, {
   renderHelp: () => renderHelp
 });
-module.exports = __toCommonJS(stdin_exports);
+module.exports = stdin_exports;
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 function renderHelp(command) {
   const rows = Object.entries(command.options).map(([name, row]) => [
@@ -8621,27 +8628,27 @@ function wrap(text, width) {
   renderHelp
 });
 
-//# part wait-JALEUTXS.js
+//# part wait-2EARYBVY.js
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   wait: () => wait
 });
-module.exports = __toCommonJS(stdin_exports);
+module.exports = stdin_exports;
 var import_chunk_H3O6G5D6 = load("./chunk-H3O6G5D6.js");
 var import_chunk_QEAH37VJ = load("./chunk-QEAH37VJ.js");
-var import_chunk_QB2QBM5C = load("./chunk-QB2QBM5C.js");
+var import_chunk_JKAA4N5T = load("./chunk-JKAA4N5T.js");
 var import_chunk_7CO4PNOF = load("./chunk-7CO4PNOF.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
 var import_chunk_PYTSL6ID = load("./chunk-PYTSL6ID.js");
-var import_chunk_EYQM3BTK = load("./chunk-EYQM3BTK.js");
-var import_chunk_BOKQGNAW = load("./chunk-BOKQGNAW.js");
+var import_chunk_ZRN7DXID = load("./chunk-ZRN7DXID.js");
+var import_chunk_U2JYVHQV = load("./chunk-U2JYVHQV.js");
 var import_chunk_V5USAFII = load("./chunk-V5USAFII.js");
-var import_chunk_IJI6QNPT = load("./chunk-IJI6QNPT.js");
+var import_chunk_LEIK6HKU = load("./chunk-LEIK6HKU.js");
+var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
 var import_chunk_H5MRVJKX = load("./chunk-H5MRVJKX.js");
 var import_chunk_POWELVIK = load("./chunk-POWELVIK.js");
 var import_chunk_DOCCMFHJ = load("./chunk-DOCCMFHJ.js");
-var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
 var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
 var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
@@ -8695,7 +8702,7 @@ var wait = {
     if (ids.length > 1 && !input.has("any") && !input.has("all")) {
       throw (0, import_chunk_NVPF5LEY.usageError)(`cannot wait for ${ids.length} jobs without saying how: add --any (the first) or --all`);
     }
-    return (0, import_chunk_QB2QBM5C.waitAndTell)(context, root, ids, {
+    return (0, import_chunk_JKAA4N5T.waitAndTell)(context, root, ids, {
       mode: input.has("any") ? "any" : "all",
       timeoutMs: input.durationOrDefault("timeout"),
       heartbeatMs: input.duration("heartbeat") ?? null,

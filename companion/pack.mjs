@@ -27,8 +27,12 @@ const commentEnd = '*<>/';
 
 /** Compile a part when it is first asked for. The source name makes stack traces tell which part it was. */
 function makeLoader(helpers) {
-  const given = ['load', 'module', 'exports', 'require', '__filename', '__dirname', ...helpers];
-  return `const ownText = partsText.toString();
+  const given = ['load', 'builtin', 'module', 'exports', 'require', '__filename', '__dirname', ...helpers];
+  return `const builtins = {};
+function builtin(name) {
+  return (builtins[name] ??= Object.create(require(name), { default: { value: require(name) } }));
+}
+const ownText = partsText.toString();
 const loaded = {};
 function load(name) {
   if (loaded[name]) return loaded[name].exports;
@@ -37,7 +41,7 @@ function load(name) {
   const from = ownText.indexOf(head) + head.length;
   const part = ownText.slice(from, ownText.indexOf("\\n${mark}", from)).replaceAll("${commentEnd}", "*" + "/");
   const compile = new Function(${given.map((name) => JSON.stringify(name)).join(', ')}, part + "\\n//# sourceURL=job-companion/" + name);
-  compile(load, module, module.exports, require, __filename, __dirname${helpers.map((name) => `, ${name}`).join('')});
+  compile(load, builtin, module, module.exports, require, __filename, __dirname${helpers.map((name) => `, ${name}`).join('')});
   return module.exports;
 }`;
 }
@@ -53,7 +57,13 @@ async function toCommonJs(code) {
     logLevel: 'warning',
   });
   if (warnings.length > 0) throw new Error(`esbuild gave a warning: ${warnings[0].text}`);
-  return text.replaceAll(/\brequire\("(\.\/[^"]+)"\)/g, 'load("$1")');
+  // All parts come from the same build, so nothing needs to be wrapped to look like a module of another kind; the wrappers put
+  // a getter on every name, twice, and copy node's own modules name by name.
+  return text
+    .replaceAll(/\brequire\("(\.\/[^"]+)"\)/g, 'load("$1")')
+    .replaceAll(/__toESM\((load\("[^"]+"\))\)/g, '$1')
+    .replaceAll(/__toESM\(require\(("node:[^"]+")\)\)/g, 'builtin($1)')
+    .replaceAll(/= __toCommonJS\((\w+)\);/g, '= $1;');
 }
 
 /** esbuild's own few functions stand at the top of every part; once is enough. */

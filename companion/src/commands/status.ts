@@ -8,7 +8,7 @@ import { listViews } from '../jobs/listing.ts';
 import { healthOf, observation } from '../jobs/observation.ts';
 import { refresh } from '../jobs/reconcile.ts';
 import { conditionOf, isEnded, type View } from '../jobs/view.ts';
-import { colorState } from '../output/style.ts';
+import { makePaint, type Paint } from '../output/style.ts';
 import { renderTable } from '../output/table.ts';
 import { nowMs } from '../platform/clock.ts';
 import { variables } from '../platform/env.ts';
@@ -51,7 +51,7 @@ export const status: Command = {
     if (input.has('json'))
       return { code: exitCodes.done, json: { state_folder: root.folder, jobs: views.map(rowDocument) } };
     if (views.length === 0) return { code: exitCodes.done, out: `no jobs in ${root.folder}\n` };
-    return { code: exitCodes.done, out: `${table(context, views)}\n` };
+    return { code: exitCodes.done, out: `${await table(context, views)}\n` };
   },
 };
 
@@ -74,19 +74,19 @@ function rowDocument(view: View): Record<string, unknown> {
   };
 }
 
-function table(context: Context, views: View[]): string {
-  const useColor = context.isTerminal && !variables.noColor();
+async function table(context: Context, views: View[]): Promise<string> {
+  const color = await makePaint(context.isTerminal && !variables.noColor());
   const rows = views.map((view) => {
     const health = healthOf(view, conditionOf(view));
     const word = health.health === 'attention' && !isEnded(view.state) ? `${view.state.state}!` : view.state.state;
     return [view.id, word, ageOf(view), ownerOf(view), whatOf(view)];
   });
   const lines = renderTable(['ID', 'STATE', 'AGE', 'OWNER', 'WHAT'], rows, context.width).split('\n');
-  return lines.map((line, index) => paint(line, views[index - 1], useColor)).join('\n');
+  return lines.map((line, index) => paint(line, views[index - 1], color)).join('\n');
 }
 
-function paint(line: string, view: View | undefined, useColor: boolean): string {
-  return view ? line.replace(` ${view.state.state}`, (word) => colorState(view.state.state, word, useColor)) : line;
+function paint(line: string, view: View | undefined, color: Paint): string {
+  return view ? line.replace(` ${view.state.state}`, (word) => color(view.state.state, word)) : line;
 }
 
 function ageOf(view: View): string {

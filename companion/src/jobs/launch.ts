@@ -13,7 +13,7 @@ import { createFolder, writeFile, writeJson } from '../platform/files.ts';
 import { moveFolder, removeTree } from '../platform/folders.ts';
 import { ownIdentity } from '../platform/identity.ts';
 import { randomBytes } from '../platform/random.ts';
-import { jobPaths, type StateRoot, stagePath } from '../store/layout.ts';
+import { type JobPaths, jobPaths, type StateRoot, stagePath } from '../store/layout.ts';
 import { canonical, ensureKey, environmentDigest, hashOf, macOf } from '../store/mac.ts';
 import { claimOnce, type OnceClaim } from '../store/once.ts';
 import { checkRoot, ensureRoot } from '../store/root.ts';

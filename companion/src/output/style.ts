@@ -1,20 +1,16 @@
-// Colour, where a person looks at it. kleur itself follows NO_COLOR, FORCE_COLOR and what the stream is.
-import kleur from 'kleur';
+// Colour, where a person looks at it. kleur is loaded only then: it asks for the stream classes, which cost a start 3 ms.
 import type { State } from '../core/job.ts';
 
-export function colorState(state: State, text: string, isOn: boolean): string {
-  if (!isOn) return text;
+export type Paint = (state: State, text: string) => string;
+
+/** How states are painted on this terminal; without colour they stay as they are. */
+export async function makePaint(isOn: boolean): Promise<Paint> {
+  if (!isOn) return (_state, text) => text;
+  const { default: kleur } = await import('kleur');
   kleur.enabled = true;
-  switch (state) {
-    case 'done':
-      return kleur.green(text);
-    case 'failed':
-    case 'crashed':
-    case 'timed_out':
-      return kleur.red(text);
-    case 'canceled':
-      return kleur.yellow(text);
-    default:
-      return kleur.cyan(text);
-  }
+  return (state, text) => {
+    if (state === 'done') return kleur.green(text);
+    if (state === 'failed' || state === 'crashed' || state === 'timed_out') return kleur.red(text);
+    return state === 'canceled' ? kleur.yellow(text) : kleur.cyan(text);
+  };
 }
