@@ -27,22 +27,79 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
+const buildId = "8699f0a2b3428d7a";
+// The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
+// is kept in the user's cache folder, one file for each command, so that the next start compiles nothing (Node 20: 5 ms of a
+// launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
 const builtins = {};
-function builtin(name) {
-  return (builtins[name] ??= Object.create(require(name), { default: { value: require(name) } }));
-}
-const ownText = partsText.toString();
 const loaded = {};
+let parts;
+
+function builtin(name) {
+  builtins[name] ??= Object.create(require(name), { default: { value: require(name) } });
+  return builtins[name];
+}
+
 function load(name) {
   if (loaded[name]) return loaded[name].exports;
-  const module = (loaded[name] = { exports: {} });
-  const head = "\n//# part " + name.slice(2) + "\n";
-  const from = ownText.indexOf(head) + head.length;
-  const part = ownText.slice(from, ownText.indexOf("\n//# part ", from)).replaceAll("*<>/", "*" + "/");
-  const compile = new Function("load", "builtin", "module", "exports", "require", "__filename", "__dirname", "__create", "__defProp", "__getOwnPropDesc", "__getOwnPropNames", "__getProtoOf", "__hasOwnProp", "__copyProps", "__toESM", "__export", "__toCommonJS", part + "\n//# sourceURL=job-companion/" + name);
-  compile(load, builtin, module, module.exports, require, __filename, __dirname, __create, __defProp, __getOwnPropDesc, __getOwnPropNames, __getProtoOf, __hasOwnProp, __copyProps, __toESM, __export, __toCommonJS);
+  const module = { exports: {} };
+  loaded[name] = module;
+  parts ??= compileParts();
+  parts[name](module, module.exports);
   return module.exports;
 }
+
+function compileParts() {
+  const text = partsText.toString();
+  const source = text.slice(text.indexOf('/*') + 2, text.lastIndexOf('*/')).replaceAll('*<>/', '*' + '/');
+  const cache = findCache();
+  const cachedData = cache === undefined ? undefined : readCache(cache);
+  const { Script } = require('node:vm');
+  const script = new Script(source, { filename: 'job-companion-parts.js', cachedData });
+  if (cache !== undefined && cachedData === undefined) process.once('exit', () => writeCache(cache, script));
+  return script.runInThisContext()(load, builtin, require, __create, __defProp, __getOwnPropDesc, __getOwnPropNames, __getProtoOf, __hasOwnProp, __copyProps, __toESM, __export, __toCommonJS);
+}
+
+/** Named after the build, the Node and the command: other ones need other code. */
+function findCache() {
+  const { env } = process;
+  const home = env.XDG_CACHE_HOME?.startsWith('/')
+    ? env.XDG_CACHE_HOME
+    : env.HOME?.startsWith('/')
+      ? `${env.HOME}/.cache`
+      : undefined;
+  if (home === undefined || env.JOB_COMPANION_NO_CACHE || !process.getuid) return undefined;
+  const verb = /^[a-z_]{2,12}$/.exec(process.argv[2] ?? '')?.[0] ?? 'other';
+  return { folder: `${home}/job-companion`, name: `${verb}-${buildId}-${process.version}-${process.arch}.bin`, verb };
+}
+
+/** Only a file of ours that nobody else may write. */
+function readCache({ folder, name }) {
+  const fs = require('node:fs');
+  try {
+    const stat = fs.lstatSync(`${folder}/${name}`);
+    if (!stat.isFile() || stat.uid !== process.getuid() || (stat.mode & 0o022) !== 0) return undefined;
+    return fs.readFileSync(`${folder}/${name}`);
+  } catch {
+    return undefined;
+  }
+}
+
+function writeCache({ folder, name, verb }, script) {
+  if (process.exitCode === 1) return;
+  const fs = require('node:fs');
+  try {
+    fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const temporary = `${folder}/.${name}.${process.pid}`;
+    fs.writeFileSync(temporary, script.createCachedData(), { flag: 'wx', mode: 0o600 });
+    fs.renameSync(temporary, `${folder}/${name}`);
+    for (const old of fs.readdirSync(folder))
+      if (old.startsWith(`${verb}-`) && old !== name && !old.includes(buildId)) fs.unlinkSync(`${folder}/${old}`);
+  } catch {
+    // A home that cannot be written: the next start compiles again.
+  }
+}
+
 "use strict";
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
@@ -82,11 +139,11 @@ process.exitCode = import_chunk_6PFAPK5K.exitCodes.fault;
 async function main(args) {
   if (process.platform !== "linux") (await Promise.resolve().then(() => load("./install-ps-IXCKM7HD.js"))).installForMac();
   if (args[0] === "_worker") {
-    const { runWorker } = await Promise.resolve().then(() => load("./main-CJCGYDEU.js"));
+    const { runWorker } = await Promise.resolve().then(() => load("./main-5UJL7O5N.js"));
     const isDone = await runWorker(args[1] ?? "", args[2] ?? "", (text) => writeOut(2, text));
     process.exit(isDone ? 0 : 70);
   }
-  const { dispatch } = await Promise.resolve().then(() => load("./dispatch-V3BME2IN.js"));
+  const { dispatch } = await Promise.resolve().then(() => load("./dispatch-WE2NVB77.js"));
   const reply = await dispatch(args, makeContext(), "0.1.0");
   print(reply);
   process.exit(reply.code);
@@ -132,33 +189,34 @@ ${error.next === null ? "" : `try: ${error.next}
 });
 
 function partsText() {/*
-//# part ask-3B6PSTDN.js
+(function (load, builtin, require, __create, __defProp, __getOwnPropDesc, __getOwnPropNames, __getProtoOf, __hasOwnProp, __copyProps, __toESM, __export, __toCommonJS) { return {
+"./ask-KONEF7UQ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   ask: () => ask
 });
 module.exports = stdin_exports;
-var import_chunk_KG734CDO = load("./chunk-KG734CDO.js");
-var import_chunk_QEAH37VJ = load("./chunk-QEAH37VJ.js");
-var import_chunk_IUKO223X = load("./chunk-IUKO223X.js");
+var import_chunk_AVSXUGUX = load("./chunk-AVSXUGUX.js");
+var import_chunk_7WTQZBBW = load("./chunk-7WTQZBBW.js");
+var import_chunk_5MIUGO6N = load("./chunk-5MIUGO6N.js");
 var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
 var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
-var import_chunk_T575QURG = load("./chunk-T575QURG.js");
+var import_chunk_BIN7TSUQ = load("./chunk-BIN7TSUQ.js");
+var import_chunk_BQR34MCI = load("./chunk-BQR34MCI.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_OKMMPSFD = load("./chunk-OKMMPSFD.js");
-var import_chunk_LSFVH2OG = load("./chunk-LSFVH2OG.js");
-var import_chunk_OHMGEWLM = load("./chunk-OHMGEWLM.js");
+var import_chunk_2X7L6GAE = load("./chunk-2X7L6GAE.js");
+var import_chunk_GAQ5SBUW = load("./chunk-GAQ5SBUW.js");
+var import_chunk_KYYWQA4W = load("./chunk-KYYWQA4W.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_LONYRB77 = load("./chunk-LONYRB77.js");
+var import_chunk_IQA7HIVE = load("./chunk-IQA7HIVE.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
 var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
+var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 var ask = {
@@ -174,10 +232,10 @@ var ask = {
   notes: "Default profile: restricted. Exit codes as of wait.",
   examples: ['ask --backend codex --prompt "What does this repository do?"'],
   async run(context, input) {
-    const cwd = (0, import_chunk_T575QURG.folderOf)(context, input);
-    const prompt = await (0, import_chunk_KG734CDO.taskOf)(context, input);
-    const staff = (0, import_chunk_KG734CDO.freshStaff)(input, { mode: "ask", prompt, profile: (0, import_chunk_KG734CDO.profileOf)(input, "restricted"), cwd });
-    return (0, import_chunk_KG734CDO.launchStaff)(context, input, {
+    const cwd = (0, import_chunk_BQR34MCI.folderOf)(context, input);
+    const prompt = await (0, import_chunk_AVSXUGUX.taskOf)(context, input);
+    const staff = (0, import_chunk_AVSXUGUX.freshStaff)(input, { mode: "ask", prompt, profile: (0, import_chunk_AVSXUGUX.profileOf)(input, "restricted"), cwd });
+    return (0, import_chunk_AVSXUGUX.launchStaff)(context, input, {
       verb: "ask",
       staff,
       cwd,
@@ -191,30 +249,31 @@ var ask = {
   ask
 });
 
-//# part attach-BRLFQG3D.js
+},
+"./attach-BSCF27L4.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   attachWorker: () => attachWorker
 });
 module.exports = stdin_exports;
-var import_chunk_LW3DAHOD = load("./chunk-LW3DAHOD.js");
-var import_chunk_IUKO223X = load("./chunk-IUKO223X.js");
-var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
-var import_chunk_LSFVH2OG = load("./chunk-LSFVH2OG.js");
-var import_chunk_OHMGEWLM = load("./chunk-OHMGEWLM.js");
-var import_chunk_LONYRB77 = load("./chunk-LONYRB77.js");
+var import_chunk_D4QE36SE = load("./chunk-D4QE36SE.js");
+var import_chunk_5MIUGO6N = load("./chunk-5MIUGO6N.js");
+var import_chunk_BIN7TSUQ = load("./chunk-BIN7TSUQ.js");
+var import_chunk_GAQ5SBUW = load("./chunk-GAQ5SBUW.js");
+var import_chunk_KYYWQA4W = load("./chunk-KYYWQA4W.js");
+var import_chunk_IQA7HIVE = load("./chunk-IQA7HIVE.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
 var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
+var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function attachWorker(view, isDue) {
-  if (!await (0, import_chunk_LW3DAHOD.mayAct)(view)) return;
-  await (0, import_chunk_IUKO223X.withLock)(view.paths.lock, async () => {
-    const now = (0, import_chunk_CJGRKUVH.inspect)(view.root, view.id);
+  if (!await (0, import_chunk_D4QE36SE.mayAct)(view)) return;
+  await (0, import_chunk_5MIUGO6N.withLock)(view.paths.lock, async () => {
+    const now = (0, import_chunk_BIN7TSUQ.inspect)(view.root, view.id);
     if (isDue(now)) await attach(now);
   });
 }
@@ -224,55 +283,56 @@ async function attach(view) {
   const pause = generation <= import_chunk_CRABIWOM.promptReplacements ? 0 : Math.min(6e4, 1e3 * 2 ** (generation - import_chunk_CRABIWOM.promptReplacements - 1));
   const facts = (0, import_chunk_OMHQQKXJ.factsOf)(view.paths.launch);
   if (facts && (0, import_chunk_HDZ43QIN.nowMs)() - facts.modifiedMs < pause) return;
-  await (0, import_chunk_LSFVH2OG.startWorker)(view.root, view.spec, view, generation);
+  await (0, import_chunk_GAQ5SBUW.startWorker)(view.root, view.spec, view, generation);
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
   attachWorker
 });
 
-//# part cancel-NVMTWEWL.js
+},
+"./cancel-SCEPBZQC.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   cancel: () => cancel
 });
 module.exports = stdin_exports;
-var import_chunk_QEAH37VJ = load("./chunk-QEAH37VJ.js");
-var import_chunk_ZRN7DXID = load("./chunk-ZRN7DXID.js");
-var import_chunk_U2JYVHQV = load("./chunk-U2JYVHQV.js");
+var import_chunk_7WTQZBBW = load("./chunk-7WTQZBBW.js");
+var import_chunk_X3OGRT7X = load("./chunk-X3OGRT7X.js");
+var import_chunk_37J62N42 = load("./chunk-37J62N42.js");
 var import_chunk_V5USAFII = load("./chunk-V5USAFII.js");
-var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
+var import_chunk_BIN7TSUQ = load("./chunk-BIN7TSUQ.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_OKMMPSFD = load("./chunk-OKMMPSFD.js");
+var import_chunk_2X7L6GAE = load("./chunk-2X7L6GAE.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_LONYRB77 = load("./chunk-LONYRB77.js");
+var import_chunk_IQA7HIVE = load("./chunk-IQA7HIVE.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
 var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
+var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function cancelJob(root, id, request) {
-  const before = await (0, import_chunk_U2JYVHQV.refresh)(root, id);
-  if ((0, import_chunk_CJGRKUVH.isEnded)(before.state))
+  const before = await (0, import_chunk_37J62N42.refresh)(root, id);
+  if ((0, import_chunk_BIN7TSUQ.isEnded)(before.state))
     return { view: before, result: before.state.state === "canceled" ? "canceled" : "ended_before" };
-  (0, import_chunk_KE7PRMAS.createFile)(
+  (0, import_chunk_PVTVXQHT.createFile)(
     before.paths.cancel,
     `${JSON.stringify({ by: (0, import_chunk_XUTLU6SP.ownIdentity)(), owner: request.owner, at: (0, import_chunk_HDZ43QIN.isoNow)(), why: request.why })}
 `
   );
   nudge(before);
   const patience = (before.spec?.kill_grace_ms ?? 0) + import_chunk_CRABIWOM.killSettleMs + 5e3;
-  const [view = before] = await (0, import_chunk_ZRN7DXID.waitForJobs)(root, [id], { mode: "all", timeoutMs: patience, heartbeatMs: null });
+  const [view = before] = await (0, import_chunk_X3OGRT7X.waitForJobs)(root, [id], { mode: "all", timeoutMs: patience, heartbeatMs: null });
   if (view.state.state === "canceled") return { view, result: "canceled" };
-  return { view, result: (0, import_chunk_CJGRKUVH.isEnded)(view.state) ? "ended_before" : "requested" };
+  return { view, result: (0, import_chunk_BIN7TSUQ.isEnded)(view.state) ? "ended_before" : "requested" };
 }
 function nudge(view) {
-  const engine = (0, import_chunk_LONYRB77.findEngine)(view.spec?.engine ?? "") ?? import_chunk_LONYRB77.defaultEngine;
+  const engine = (0, import_chunk_IQA7HIVE.findEngine)(view.spec?.engine ?? "") ?? import_chunk_IQA7HIVE.defaultEngine;
   for (const identity of [view.launch?.worker, view.worker?.worker]) if (identity) engine.signal(identity, "SIGURG");
 }
 var cancel = {
@@ -289,8 +349,8 @@ var cancel = {
   examples: ["cancel run-mik3x9ab-4f7q2z", 'cancel run-mik3x9ab-4f7q2z --why "wrong branch"'],
   async run(context, input) {
     const root = context.root(input);
-    (0, import_chunk_OKMMPSFD.checkRoot)(root.folder);
-    const id = (0, import_chunk_QEAH37VJ.requireWholeId)(root, input.words[0]);
+    (0, import_chunk_2X7L6GAE.checkRoot)(root.folder);
+    const id = (0, import_chunk_7WTQZBBW.requireWholeId)(root, input.words[0]);
     const reply = await cancelJob(root.folder, id, {
       owner: input.text("owner") ?? import_chunk_HDZ43QIN.variables.owner() ?? null,
       why: input.text("why") ?? null
@@ -302,7 +362,7 @@ var cancel = {
 report: ${paths.result}
 ` };
     }
-    if (reply.result === "ended_before" || (0, import_chunk_CJGRKUVH.isEnded)(state)) {
+    if (reply.result === "ended_before" || (0, import_chunk_BIN7TSUQ.isEnded)(state)) {
       const cause = state.error ? ` (${state.error.code}: ${state.error.message})` : "";
       throw new import_chunk_NVPF5LEY.FaultError(
         "preflight",
@@ -321,40 +381,464 @@ ${import_chunk_KKONYWO7.nextCommands.observe(id, root.option)}
   cancel
 });
 
-//# part chunk-4DK2YSK4.js
+},
+"./chunk-2FMM5TWO.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  commandNames: () => commandNames,
-  loadCommand: () => loadCommand
+  logSize: () => logSize,
+  readLogTail: () => readLogTail
 });
 module.exports = stdin_exports;
-var loaders = {
-  run: async () => (await Promise.resolve().then(() => load("./run-3QEJPWOK.js"))).run,
-  staffer: async () => (await Promise.resolve().then(() => load("./staffer-FODKDDJX.js"))).staffer,
-  ask: async () => (await Promise.resolve().then(() => load("./ask-3B6PSTDN.js"))).ask,
-  wait: async () => (await Promise.resolve().then(() => load("./wait-2EARYBVY.js"))).wait,
-  observe: async () => (await Promise.resolve().then(() => load("./observe-ZI2JM5PV.js"))).observe,
-  status: async () => (await Promise.resolve().then(() => load("./status-HBDLFVTO.js"))).status,
-  result: async () => (await Promise.resolve().then(() => load("./result-HBJXGBGT.js"))).result,
-  cancel: async () => (await Promise.resolve().then(() => load("./cancel-NVMTWEWL.js"))).cancel,
-  continue: async () => (await Promise.resolve().then(() => load("./continue-OYU32AGF.js"))).continueCommand,
-  restart: async () => (await Promise.resolve().then(() => load("./restart-HOLBQQHJ.js"))).restart,
-  clean: async () => (await Promise.resolve().then(() => load("./clean-YPLA6HTT.js"))).clean,
-  doctor: async () => (await Promise.resolve().then(() => load("./doctor-SBF635HM.js"))).doctor,
-  help: async () => (await Promise.resolve().then(() => load("./help-OKGAPINC.js"))).help
-};
-var commandNames = Object.keys(loaders);
-async function loadCommand(name) {
-  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
+var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
+function readLogTail(file, limits = { lines: import_chunk_CRABIWOM.tailLines, bytes: import_chunk_CRABIWOM.tailBytes }) {
+  const part = (0, import_chunk_PVTVXQHT.readRange)(file, -(limits.bytes + 4), limits.bytes + 4);
+  if (!part) return Buffer.alloc(0);
+  const bounded = (0, import_chunk_KLA44IL4.tailOfBytes)(part.bytes, limits.bytes);
+  return Buffer.from((0, import_chunk_KLA44IL4.lastLines)(bounded, limits.lines));
+}
+function logSize(file) {
+  return (0, import_chunk_PVTVXQHT.readRange)(file, 0, 0)?.size ?? 0;
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  commandNames,
-  loadCommand
+  logSize,
+  readLogTail
 });
 
-//# part chunk-6PFAPK5K.js
+},
+"./chunk-2X7L6GAE.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  checkRoot: () => checkRoot,
+  ensureRoot: () => ensureRoot,
+  locateRoot: () => locateRoot
+});
+module.exports = stdin_exports;
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var import_node_fs = require("node:fs");
+var import_node_path2 = builtin("node:path");
+function findWorktree(folder) {
+  for (let at = import_node_path2.default.resolve(folder); ; at = import_node_path2.default.dirname(at)) {
+    const facts = (0, import_chunk_OMHQQKXJ.factsOf)(import_node_path2.default.join(at, ".git"));
+    if (facts?.kind === "folder" || facts?.kind === "file") return at;
+    if (at === import_node_path2.default.dirname(at)) return void 0;
+  }
+}
+function tracksAnything(folder) {
+  const root = findWorktree(import_node_path2.default.dirname(folder));
+  if (root === void 0) return false;
+  const index = readIndex(root);
+  if (!index) return false;
+  const wanted = `${import_node_path2.default.relative(root, folder).split(import_node_path2.default.sep).join("/")}/`;
+  for (const name of indexNames(index)) {
+    if (name.startsWith(wanted)) return true;
+    if (name > wanted && name.slice(0, wanted.length) > wanted) return false;
+  }
+  return false;
+}
+function readIndex(root) {
+  try {
+    const dotGit = import_node_path2.default.join(root, ".git");
+    const folder = (0, import_chunk_OMHQQKXJ.isFolder)(dotGit) ? dotGit : linkedFolder(root, (0, import_node_fs.readFileSync)(dotGit, "utf8"));
+    const bytes = (0, import_node_fs.readFileSync)(import_node_path2.default.join(folder, "index"));
+    return bytes.toString("latin1", 0, 4) === "DIRC" ? bytes : void 0;
+  } catch {
+    return void 0;
+  }
+}
+function linkedFolder(root, text) {
+  return import_node_path2.default.resolve(root, text.replace(/^gitdir:\s*<>/, "").trim());
+}
+function* indexNames(bytes) {
+  const version = bytes.readUInt32BE(4);
+  if (version < 2 || version > 4) return;
+  let at = 12;
+  let name = "";
+  for (let left = bytes.readUInt32BE(8); left > 0 && at + 62 < bytes.length; left -= 1) {
+    const start = at;
+    const isExtended = version >= 3 && (bytes.readUInt16BE(at + 60) & 16384) !== 0;
+    at += isExtended ? 64 : 62;
+    let kept = 0;
+    if (version === 4) {
+      let byte = bytes[at++] ?? 0;
+      let strip = byte & 127;
+      while (byte & 128) {
+        byte = bytes[at++] ?? 0;
+        strip = strip + 1 << 7 | byte & 127;
+      }
+      kept = Math.max(0, name.length - strip);
+    }
+    const end = bytes.indexOf(0, at);
+    if (end < 0) return;
+    name = name.slice(0, kept) + bytes.toString("latin1", at, end);
+    at = version === 4 ? end + 1 : start + (end - start + 8 & ~7);
+    yield name;
+  }
+}
+var folderName = ".job-state";
+var elsewhere = "use another place with --state-dir DIR or JOB_STATE_DIR";
+function locateRoot(given) {
+  const named = given.option ?? given.variable;
+  if (named !== void 0) {
+    if (named === "") throw new import_chunk_NVPF5LEY.FaultError("usage", 'cannot use --state-dir "": it needs the path of a folder');
+    const folder = import_node_path.default.resolve(given.cwd, named);
+    return { folder, option: ["--state-dir", folder] };
+  }
+  const worktree = findWorktree(given.cwd);
+  if (worktree !== void 0) return { folder: import_node_path.default.join(worktree, folderName), option: [] };
+  for (let at = given.cwd; ; at = import_node_path.default.dirname(at)) {
+    const folder = import_node_path.default.join(at, folderName);
+    if ((0, import_chunk_OMHQQKXJ.factsOf)(folder)?.uid === userId() && (0, import_chunk_OMHQQKXJ.exists)((0, import_chunk_HDZ43QIN.rootPaths)(folder).meta)) return { folder, option: [] };
+    if (at === import_node_path.default.dirname(at)) return { folder: import_node_path.default.join(given.cwd, folderName), option: [] };
+  }
+}
+function checkRoot(folder) {
+  const facts = (0, import_chunk_OMHQQKXJ.factsOf)(folder);
+  if (!facts) return false;
+  if (facts.kind === "link") throw unusable(folder, "it is a symbolic link");
+  if (facts.kind !== "folder") throw unusable(folder, "it is no folder");
+  if (facts.uid !== userId()) throw unusable(folder, `it belongs to user ${facts.uid}, not to us (${userId()})`);
+  if ((facts.mode & 18) !== 0)
+    throw unusable(folder, `others may write into it (mode ${(facts.mode & 511).toString(8)})`);
+  let names;
+  try {
+    names = (0, import_chunk_OMHQQKXJ.listNames)(folder);
+  } catch (error) {
+    throw unusable(folder, `it cannot be read (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`);
+  }
+  if (names.length === 0) return false;
+  const meta = (0, import_chunk_PVTVXQHT.readJson)((0, import_chunk_HDZ43QIN.rootPaths)(folder).meta);
+  if (meta.kind !== "ok" || meta.value.tool !== "job-companion")
+    throw unusable(folder, "it holds files but no meta.json of ours");
+  if (typeof meta.value.schema !== "number" || meta.value.schema > 1) {
+    throw unusable(folder, `a newer release wrote it (schema ${String(meta.value.schema)}, known: 1)`);
+  }
+  if (tracksAnything(folder))
+    throw unusable(folder, "git tracks files in it, so a repository may have brought it along");
+  for (const name of ["active", "jobs", "once", "slots"]) {
+    const inner = (0, import_chunk_OMHQQKXJ.factsOf)(import_node_path.default.join(folder, name));
+    if (inner && (inner.kind !== "folder" || inner.uid !== userId()))
+      throw unusable(folder, `its ${name} is no folder of ours`);
+  }
+  return true;
+}
+function ensureRoot(folder) {
+  try {
+    if (checkRoot(folder)) {
+      if (!(0, import_chunk_OMHQQKXJ.isWritable)(folder)) throw unusable(folder, "it is not writable");
+      for (const name of ["active", "jobs", "once", "slots"]) (0, import_chunk_PVTVXQHT.createFolder)(import_node_path.default.join(folder, name));
+      return;
+    }
+    if ((0, import_chunk_OMHQQKXJ.exists)(folder)) {
+      fill(folder);
+      return;
+    }
+    const fresh = `${folder}.new-${process.pid}`;
+    (0, import_chunk_PVTVXQHT.createFolder)(fresh);
+    fill(fresh);
+    if (!(0, import_chunk_OMHQQKXJ.moveFolder)(fresh, folder)) (0, import_chunk_OMHQQKXJ.removeTree)(fresh);
+    checkRoot(folder);
+  } catch (error) {
+    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
+    throw unusable(folder, `it cannot be made or written (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? String(error)})`);
+  }
+}
+function fill(folder) {
+  const paths = (0, import_chunk_HDZ43QIN.rootPaths)(folder);
+  for (const inner of [paths.active, paths.once, paths.slots, paths.jobs]) (0, import_chunk_PVTVXQHT.createFolder)(inner);
+  (0, import_chunk_PVTVXQHT.writeFile)(paths.ignore, "*\n", { sync: false });
+  (0, import_chunk_PVTVXQHT.writeJson)(paths.meta, { schema: 1, tool: "job-companion", created_at: (0, import_chunk_HDZ43QIN.isoNow)() });
+}
+function unusable(folder, reason) {
+  return new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use the state folder ${folder}: ${reason}`, elsewhere);
+}
+function userId() {
+  return process.getuid?.() ?? 0;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  checkRoot,
+  ensureRoot,
+  locateRoot
+});
+
+},
+"./chunk-37J62N42.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  refresh: () => refresh,
+  refreshAttached: () => refreshAttached
+});
+module.exports = stdin_exports;
+var import_chunk_BIN7TSUQ = load("./chunk-BIN7TSUQ.js");
+var settled = ["over", "lost", "host_restarted", "never_started"];
+var attachable = ["orphaned", "unclaimed"];
+async function refresh(root, id) {
+  const view = (0, import_chunk_BIN7TSUQ.inspect)(root, id);
+  if (!settled.includes((0, import_chunk_BIN7TSUQ.conditionOf)(view))) return view;
+  const { settleJob } = await Promise.resolve().then(() => load("./settle-HF2KZYKR.js"));
+  await settleJob(view, (now) => settled.includes((0, import_chunk_BIN7TSUQ.conditionOf)(now)));
+  return (0, import_chunk_BIN7TSUQ.inspect)(root, id);
+}
+async function refreshAttached(root, id) {
+  const view = await refresh(root, id);
+  if (!attachable.includes((0, import_chunk_BIN7TSUQ.conditionOf)(view))) return view;
+  const { attachWorker } = await Promise.resolve().then(() => load("./attach-BSCF27L4.js"));
+  await attachWorker(view, (now) => attachable.includes((0, import_chunk_BIN7TSUQ.conditionOf)(now)));
+  return (0, import_chunk_BIN7TSUQ.inspect)(root, id);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  refresh,
+  refreshAttached
+});
+
+},
+"./chunk-5MIUGO6N.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  withLock: () => withLock
+});
+module.exports = stdin_exports;
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
+var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_fs = require("node:fs");
+var import_node_path = builtin("node:path");
+async function withLock(folder, fn, waitMs = import_chunk_CRABIWOM.lockWaitMs) {
+  const release = await take(folder, waitMs);
+  try {
+    return await fn();
+  } finally {
+    release();
+  }
+}
+async function take(folder, waitMs) {
+  (0, import_chunk_PVTVXQHT.createFolder)(folder);
+  const own = (0, import_chunk_XUTLU6SP.ownIdentity)();
+  const ticket = import_node_path.default.join(
+    folder,
+    `.${own.pid}-${own.start_token.replace(/\W/g, "")}-${Math.random().toString(36).slice(2)}`
+  );
+  (0, import_chunk_PVTVXQHT.writeFile)(ticket, JSON.stringify(own), { sync: false });
+  const until = (0, import_chunk_HDZ43QIN.monotonicMs)() + waitMs;
+  try {
+    for (let pause = 2; ; pause = Math.min(pause * 2, 50)) {
+      const number = tryTake(folder, ticket);
+      if (number !== void 0) {
+        const held = import_node_path.default.join(folder, String(number));
+        return () => (0, import_node_fs.renameSync)(held, `${held}.free`);
+      }
+      if ((0, import_chunk_HDZ43QIN.monotonicMs)() >= until)
+        throw new import_chunk_NVPF5LEY.FaultError("busy", `cannot take the lock ${folder}: it is held by ${holderText(folder)}`);
+      await (0, import_chunk_HDZ43QIN.sleep)(pause);
+    }
+  } finally {
+    (0, import_chunk_PVTVXQHT.removeFile)(ticket);
+  }
+}
+function tryTake(folder, ticket) {
+  const top = highest(folder);
+  if (top.number > 0 && !top.free && !isAbandoned(import_node_path.default.join(folder, String(top.number)))) return void 0;
+  const number = top.number + 1;
+  const file = import_node_path.default.join(folder, String(number));
+  try {
+    (0, import_node_fs.linkSync)(ticket, file);
+  } catch (error) {
+    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST") return void 0;
+    throw error;
+  }
+  if (highest(folder).number !== number) {
+    (0, import_chunk_PVTVXQHT.removeFile)(file);
+    return void 0;
+  }
+  for (const name of (0, import_chunk_OMHQQKXJ.listNames)(folder))
+    if (numberOf(name) > 0 && numberOf(name) < number) (0, import_chunk_PVTVXQHT.removeFile)(import_node_path.default.join(folder, name));
+  return number;
+}
+function highest(folder) {
+  const names = (0, import_chunk_OMHQQKXJ.listNames)(folder);
+  const number = Math.max(0, ...names.map(numberOf));
+  return { number, free: number > 0 && names.includes(`${number}.free`) };
+}
+function numberOf(name) {
+  const match = /^(\d+)(?:\.free)?$/.exec(name);
+  return match ? Number(match[1]) : 0;
+}
+function isAbandoned(file) {
+  const read = (0, import_chunk_PVTVXQHT.readJson)(file);
+  if (read.kind === "missing") return false;
+  const liveness = read.kind === "ok" && (0, import_chunk_XUTLU6SP.isIdentity)(read.value) ? (0, import_chunk_XUTLU6SP.livenessOf)(read.value) : "unknown";
+  if (liveness !== "unknown") return liveness === "dead";
+  const facts = (0, import_chunk_OMHQQKXJ.factsOf)(file);
+  return facts !== void 0 && (0, import_chunk_HDZ43QIN.nowMs)() - facts.modifiedMs > 3 * import_chunk_CRABIWOM.leaseStaleMs;
+}
+function holderText(folder) {
+  const read = (0, import_chunk_PVTVXQHT.readJson)(import_node_path.default.join(folder, String(highest(folder).number)));
+  return read.kind === "ok" ? `process ${String(read.value.pid)}` : "another process";
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  withLock
+});
+
+},
+"./chunk-5RIE7D7M.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  healthOf: () => healthOf,
+  observation: () => observation
+});
+module.exports = stdin_exports;
+var import_chunk_IKPD2EZU = load("./chunk-IKPD2EZU.js");
+var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
+var import_chunk_BIN7TSUQ = load("./chunk-BIN7TSUQ.js");
+var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
+var recentEvents = 5;
+var eventsAtMost = 50;
+function observation(view, options) {
+  const { state, spec, paths } = view;
+  const condition = (0, import_chunk_BIN7TSUQ.conditionOf)(view);
+  const after = options.afterSeq ?? Math.max(0, state.seq - recentEvents);
+  const journal = (0, import_chunk_IKPD2EZU.readEvents)(paths, after, eventsAtMost);
+  const document = {
+    id: view.id,
+    kind: spec?.kind ?? null,
+    verb: spec?.verb ?? null,
+    owner: spec?.owner ?? null,
+    label: spec?.label === null || spec?.label === void 0 ? null : (0, import_chunk_KLA44IL4.excerpt)((0, import_chunk_KLA44IL4.plainText)(spec.label), 120),
+    state: state.state,
+    ...healthOf(view, condition),
+    supervision: condition,
+    rev: state.rev,
+    created_at: state.created_at,
+    started_at: state.started_at,
+    ended_at: state.ended_at,
+    duration_ms: state.duration_ms,
+    age_ms: Math.max(0, (0, import_chunk_HDZ43QIN.nowMs)() - Date.parse(state.created_at)),
+    deadline_ms: spec?.deadline_ms ?? null,
+    exit_code: state.exit_code,
+    signal: state.signal,
+    error: state.error === null ? null : { ...state.error, message: (0, import_chunk_KLA44IL4.excerpt)((0, import_chunk_KLA44IL4.plainText)(state.error.message), 400) },
+    warnings: state.warnings.slice(0, 5).map((one) => ({ code: one.code, message: (0, import_chunk_KLA44IL4.excerpt)((0, import_chunk_KLA44IL4.plainText)(one.message), 200) })),
+    conversation: state.conversation,
+    files: {
+      result: paths.result,
+      output: paths.output,
+      error: paths.error,
+      events: paths.events,
+      worker_log: paths.workerLog
+    },
+    next: nextFor(view, condition, options.root)
+  };
+  if (!(0, import_chunk_BIN7TSUQ.isEnded)(state)) document.progress = progressOf(view);
+  return bound(document, journal.events, journal.more, after);
+}
+function healthOf(view, condition) {
+  const attention = (reason) => ({
+    health: "attention",
+    attention_kind: "monitor_attention",
+    reason
+  });
+  switch (condition) {
+    case "orphaned":
+    case "unclaimed":
+      return attention(
+        "the worker is gone; the command runs on under its shim, and the next wait attaches a new worker"
+      );
+    case "over":
+    case "lost":
+    case "host_restarted":
+    case "never_started":
+      return attention("it is over, and its end could not be stored from here");
+    case "supervised":
+    case "unseen":
+      if (view.leaseAgeMs !== null && view.leaseAgeMs > import_chunk_CRABIWOM.leaseStaleMs)
+        return attention(`no sign of life of the worker for ${Math.round(view.leaseAgeMs / 1e3)} s`);
+      break;
+    default:
+  }
+  return { health: view.state.health, attention_kind: view.state.attention_kind };
+}
+function nextFor(view, condition, root) {
+  if (condition === "damaged") return { doctor: import_chunk_KKONYWO7.nextCommands.doctor(view.id, root.option) };
+  if (!(0, import_chunk_BIN7TSUQ.isEnded)(view.state))
+    return { wait: import_chunk_KKONYWO7.nextCommands.wait(view.id, root.option), cancel: import_chunk_KKONYWO7.nextCommands.cancel(view.id, root.option) };
+  const next = { result: import_chunk_KKONYWO7.nextCommands.result(view.id, root.option) };
+  if (view.state.state === "done") return next;
+  if (view.state.conversation) next.continue = import_chunk_KKONYWO7.nextCommands.continue(view.id, root.option);
+  next.restart = import_chunk_KKONYWO7.nextCommands.restart(view.id, root.option);
+  return next;
+}
+function progressOf(view) {
+  const { paths, spec } = view;
+  const [output, error] = [(0, import_chunk_OMHQQKXJ.factsOf)(paths.output), (0, import_chunk_OMHQQKXJ.factsOf)(paths.error)];
+  const newest = Math.max(
+    output && output.size > 0 ? output.modifiedMs : 0,
+    error && error.size > 0 ? error.modifiedMs : 0
+  );
+  const facts = {
+    stdout_bytes: output?.size ?? 0,
+    stderr_bytes: error?.size ?? 0,
+    last_output_at: newest > 0 ? (0, import_chunk_HDZ43QIN.isoOf)(newest) : null,
+    last_output_age_ms: newest > 0 ? Math.max(0, (0, import_chunk_HDZ43QIN.nowMs)() - newest) : null
+  };
+  if (spec?.staff) {
+    const snapshot = (0, import_chunk_PVTVXQHT.readJson)(paths.snapshot);
+    return snapshot.kind === "ok" ? { ...facts, ...snapshot.value } : { ...facts, tools: [], text: "", text_truncated: false };
+  }
+  const bytes = (0, import_chunk_PVTVXQHT.readRange)(paths.output, -import_chunk_CRABIWOM.tailBytes, import_chunk_CRABIWOM.tailBytes)?.bytes ?? Buffer.alloc(0);
+  const latest = (0, import_chunk_KLA44IL4.tail)((0, import_chunk_KLA44IL4.plainText)(bytes.toString("utf8")), import_chunk_CRABIWOM.textTailBytes);
+  return { ...facts, text: latest.text, text_truncated: latest.truncated || (output?.size ?? 0) > import_chunk_CRABIWOM.tailBytes };
+}
+function bound(document, events, isMore, after) {
+  let kept = events;
+  const make = () => ({
+    ...document,
+    events: kept,
+    next_seq: kept.at(-1)?.seq ?? after,
+    more: isMore || kept.length < events.length
+  });
+  const size = () => Buffer.byteLength(JSON.stringify(make())) + 1;
+  while (size() > import_chunk_CRABIWOM.observeBytes && kept.length > 1) kept = kept.slice(0, -1);
+  if (size() > import_chunk_CRABIWOM.observeBytes && kept[0]) {
+    const { seq, at, job, owner, type } = kept[0];
+    kept = [{ seq, at, job, owner, type, truncated: true }];
+  }
+  const progress = document.progress;
+  for (let limit = import_chunk_CRABIWOM.textTailBytes; progress && size() > import_chunk_CRABIWOM.observeBytes && limit > 64; limit = Math.floor(limit / 2)) {
+    document.progress = { ...progress, text: (0, import_chunk_KLA44IL4.tail)(progress.text ?? "", limit).text, text_truncated: true };
+  }
+  if (progress && size() > import_chunk_CRABIWOM.observeBytes) document.progress = { tools_truncated: true, text_truncated: true };
+  if (size() > import_chunk_CRABIWOM.observeBytes) delete document.files;
+  return make();
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  healthOf,
+  observation
+});
+
+},
+"./chunk-6PFAPK5K.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -398,121 +882,1874 @@ function exitCodeOfAll(states) {
   exitCodes
 });
 
-//# part chunk-7CO4PNOF.js
+},
+"./chunk-6TRHAM3M.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  isAwaited: () => isAwaited,
-  isCollected: () => isCollected,
-  noteCollected: () => noteCollected,
-  withRegistration: () => withRegistration
+  makeCgroup: () => makeCgroup,
+  removeCgroup: () => removeCgroup,
+  terminate: () => terminate,
+  treeOf: () => treeOf
 });
 module.exports = stdin_exports;
+var import_chunk_BIN7TSUQ = load("./chunk-BIN7TSUQ.js");
 var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
 var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
+var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
+var import_node_fs = require("node:fs");
 var import_node_path = builtin("node:path");
-function noteCollected(view, by) {
-  if (view.damage !== null || isCollected(view)) return;
+var prefix = "job-companion-";
+function makeCgroup(id) {
+  const own = ownCgroup();
+  if (own === void 0) return null;
+  const folder = import_node_path.default.join(own, `${prefix}${id}`);
   try {
-    (0, import_chunk_KE7PRMAS.createFile)(
-      view.paths.collected,
-      `${JSON.stringify({ by, pid: process.pid, owner: import_chunk_HDZ43QIN.variables.owner() ?? null, at: (0, import_chunk_HDZ43QIN.isoNow)() })}
-`,
-      { sync: false }
-    );
+    (0, import_node_fs.mkdirSync)(folder);
+    return folder;
+  } catch {
+    return null;
+  }
+}
+function listCgroup(folder, id) {
+  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return [];
+  return pidsIn(folder);
+}
+function removeCgroup(folder, id) {
+  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return;
+  try {
+    removeEmpty(folder);
+    if (import_node_path.default.basename(import_node_path.default.dirname(folder)).startsWith(prefix)) (0, import_node_fs.rmdirSync)(import_node_path.default.dirname(folder));
   } catch {
   }
 }
-function isCollected(view) {
-  return (0, import_chunk_OMHQQKXJ.exists)(view.paths.collected);
+function removeEmpty(folder) {
+  for (const name of (0, import_chunk_OMHQQKXJ.listNames)(folder)) if (!name.includes(".")) removeEmpty(import_node_path.default.join(folder, name));
+  (0, import_node_fs.rmdirSync)(folder);
 }
-async function withRegistration(root, ids, timeoutMs, fn) {
-  const files = [];
-  const waiter = (0, import_chunk_XUTLU6SP.ownIdentity)();
-  for (const id of ids) {
-    const file = import_node_path.default.join((0, import_chunk_HDZ43QIN.jobPaths)(root, id).waiters, `${waiter.pid}-${waiter.start_token.replace(/\W/g, "")}.json`);
-    try {
-      (0, import_chunk_KE7PRMAS.writeJson)(file, { waiter, ids, since: (0, import_chunk_HDZ43QIN.isoNow)(), timeout_ms: timeoutMs }, { sync: false });
-      files.push(file);
-    } catch {
-    }
-  }
+function pidsIn(folder) {
+  const text = readOrEmpty(import_node_path.default.join(folder, "cgroup.procs"));
+  const own = text.split("\n").map(Number).filter((pid) => pid > 1);
+  const inner = (0, import_chunk_OMHQQKXJ.listNames)(folder).filter(
+    (name) => !name.startsWith(prefix) && !/^(?:cgroup|cpu|memory|io|pids|cpuset|hugetlb|rdma|misc)\./.test(name)
+  );
+  return [...own, ...inner.flatMap((name) => pidsIn(import_node_path.default.join(folder, name)))];
+}
+function ownCgroup() {
+  const mount = mountPoint();
+  const line = readOrEmpty("/proc/self/cgroup").split("\n").find((one) => one.startsWith("0::"));
+  return mount === void 0 || line === void 0 ? void 0 : import_node_path.default.join(mount, line.slice(3));
+}
+function mountPoint() {
+  const line = readOrEmpty("/proc/self/mounts").split("\n").find((one) => one.split(" ")[2] === "cgroup2");
+  return line?.split(" ")[1];
+}
+function isBelowMount(folder) {
+  const mount = mountPoint();
+  return mount !== void 0 && import_node_path.default.resolve(folder) === folder && folder.startsWith(`${mount}/`);
+}
+function readOrEmpty(file) {
   try {
-    return await fn();
-  } finally {
-    for (const file of files) {
-      try {
-        (0, import_chunk_KE7PRMAS.removeFile)(file);
-      } catch {
-      }
-    }
+    return (0, import_node_fs.readFileSync)(file, "utf8");
+  } catch {
+    return "";
   }
 }
-function isAwaited(root, id) {
-  const folder = (0, import_chunk_HDZ43QIN.jobPaths)(root, id).waiters;
-  return (0, import_chunk_OMHQQKXJ.listNames)(folder).some((name) => {
-    const read = (0, import_chunk_KE7PRMAS.readJson)(import_node_path.default.join(folder, name));
-    return read.kind === "ok" && (0, import_chunk_XUTLU6SP.isIdentity)(read.value.waiter) && (0, import_chunk_XUTLU6SP.livenessOf)(read.value.waiter) !== "dead";
-  });
+function treeOf(spec, paths, who) {
+  const living = (identity) => identity && (0, import_chunk_XUTLU6SP.livenessOf)(identity) === "alive" ? [identity.pid] : [];
+  const cgroup = (0, import_chunk_BIN7TSUQ.readWorker)(paths);
+  const folder = cgroup.kind === "ok" ? cgroup.value.cgroup ?? null : null;
+  const shim = who.shim && isHere(who.shim) ? who.shim : null;
+  const atShimPid = shim ? (0, import_chunk_XUTLU6SP.readProcess)(shim.pid) : void 0;
+  const isStranger = atShimPid !== void 0 && atShimPid.start !== shim?.start_token;
+  const guards = ((0, import_chunk_PVTVXQHT.readText)(paths.guardMark, 64) ?? "").trim().split(" ").map(Number).filter((pid) => pid > 1);
+  return {
+    mark: spec.mark,
+    session: shim && !isStranger ? shim.pid : null,
+    since: isHere(spec.launcher) ? Number(spec.launcher.start_token) || 0 : 0,
+    roots: [...living(shim), ...living(who.child)],
+    spared: [...living(who.worker), ...living(shim)],
+    baseline: who.baseline ?? null,
+    counted: () => listCgroup(folder, spec.id),
+    guards: living(shim).length > 0 ? guards : [],
+    known: new Map()
+  };
+}
+function isHere(identity) {
+  return identity.boot_id === (0, import_chunk_XUTLU6SP.bootId)() && identity.pid_ns === (0, import_chunk_XUTLU6SP.pidNamespace)();
+}
+function findMembers(tree) {
+  const rows = (0, import_chunk_XUTLU6SP.readProcesses)(tree.baseline).filter(
+    (row) => !(0, import_chunk_XUTLU6SP.isDeadState)(row.state) && !(Number(row.start) < tree.since)
+  );
+  const marks = new Map();
+  const markOf = (pid) => {
+    if (!marks.has(pid)) marks.set(pid, (0, import_chunk_XUTLU6SP.readProcessVariable)(pid, import_chunk_HDZ43QIN.markVariable));
+    return marks.get(pid);
+  };
+  const counted = new Set(tree.counted());
+  const isForeign = (pid) => (markOf(pid) ?? tree.mark) !== tree.mark;
+  const members = new Map();
+  for (const row of rows) {
+    const inSession = tree.session !== null && (row.session === tree.session || row.group === tree.session);
+    const isKnown = tree.known.get(row.pid) === row.start || tree.roots.includes(row.pid) || counted.has(row.pid);
+    if (markOf(row.pid) === tree.mark || (inSession || isKnown) && !isForeign(row.pid)) members.set(row.pid, row);
+  }
+  for (let grew = true; grew; ) {
+    grew = false;
+    for (const row of rows) {
+      if (members.has(row.pid) || !members.has(row.parent) || isForeign(row.pid)) continue;
+      members.set(row.pid, row);
+      grew = true;
+    }
+  }
+  const found = [];
+  for (const row of members.values()) {
+    if (isSpared(row, tree)) continue;
+    tree.known.set(row.pid, row.start);
+    found.push({ pid: row.pid, start: row.start, name: row.name });
+  }
+  return found;
+}
+function isSpared(row, tree) {
+  if (row.pid === process.pid || tree.spared.includes(row.pid)) return true;
+  return tree.guards.includes(row.pid) || tree.guards.includes(row.parent);
+}
+async function terminate(tree, options) {
+  const report = { step: "none", ended: [], survivors: [] };
+  const seen = new Map();
+  const told = new Set();
+  const note = (members) => {
+    for (const member of members) seen.set(member.pid, member);
+    return members;
+  };
+  let left = note(findMembers(tree));
+  if (left.length === 0) return report;
+  report.step = "term";
+  const termUntil = (0, import_chunk_HDZ43QIN.monotonicMs)() + options.graceMs;
+  for (let pause = 5; left.length > 0 && (0, import_chunk_HDZ43QIN.monotonicMs)() < termUntil; pause = Math.min(pause * 2, 100)) {
+    for (const member of left) if (!told.has(member.pid) && signal(member, "SIGTERM")) told.add(member.pid);
+    await (0, import_chunk_HDZ43QIN.sleep)(Math.min(pause, Math.max(1, termUntil - (0, import_chunk_HDZ43QIN.monotonicMs)())));
+    left = note(stillThere(left, tree));
+  }
+  if (left.length > 0) {
+    report.step = "kill";
+    const killUntil = (0, import_chunk_HDZ43QIN.monotonicMs)() + options.settleMs;
+    for (let pause = 5; left.length > 0 && (0, import_chunk_HDZ43QIN.monotonicMs)() < killUntil; pause = Math.min(pause * 2, 200)) {
+      for (const member of left) signal(member, "SIGKILL");
+      await (0, import_chunk_HDZ43QIN.sleep)(pause);
+      left = note(findMembers(tree));
+    }
+  }
+  report.survivors = left;
+  report.ended = [...seen.values()].filter((member) => !left.some((one) => one.pid === member.pid));
+  return report;
+}
+function stillThere(members, tree) {
+  const living = members.filter(isAlive);
+  return living.length > 0 ? living : findMembers(tree);
+}
+function isAlive(member) {
+  const row = (0, import_chunk_XUTLU6SP.readProcess)(member.pid);
+  return row !== void 0 && row.start === member.start && !(0, import_chunk_XUTLU6SP.isDeadState)(row.state);
+}
+function signal(member, name) {
+  if (!isAlive(member)) return false;
+  try {
+    process.kill(member.pid, name);
+    return true;
+  } catch {
+    return false;
+  }
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  isAwaited,
-  isCollected,
-  noteCollected,
-  withRegistration
+  makeCgroup,
+  removeCgroup,
+  terminate,
+  treeOf
 });
 
-//# part chunk-AMZWBHZP.js
+},
+"./chunk-7WTQZBBW.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  spawnDetached: () => spawnDetached,
-  spawnShim: () => spawnShim
+  findJob: () => findJob,
+  jobsFolder: () => jobsFolder,
+  listActive: () => listActive,
+  listJobs: () => listJobs,
+  requireWholeId: () => requireWholeId
 });
 module.exports = stdin_exports;
-var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
-var import_node_child_process = require("node:child_process");
-var import_node_fs = require("node:fs");
-function spawnDetached(start) {
-  const log = (0, import_chunk_KE7PRMAS.openAppend)(start.logFile);
-  try {
-    const child = (0, import_node_child_process.spawn)(start.program, start.args, {
-      cwd: start.cwd,
-      env: start.environment,
-      detached: true,
-      stdio: ["ignore", log, log]
-    });
-    child.on("error", () => void 0);
-    child.unref();
-    if (child.pid === void 0) throw new Error(`cannot start ${start.program}`);
-    return child.pid;
-  } finally {
-    (0, import_node_fs.closeSync)(log);
-  }
+var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
+var import_chunk_IQA7HIVE = load("./chunk-IQA7HIVE.js");
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+function listJobs(root) {
+  return (0, import_chunk_OMHQQKXJ.listNames)((0, import_chunk_HDZ43QIN.rootPaths)(root).jobs).filter(import_chunk_IQA7HIVE.isId).sort(import_chunk_IQA7HIVE.compareIds).reverse();
 }
-function spawnShim(start, onEnd) {
-  return new Promise((resolve, reject) => {
-    const child = (0, import_node_child_process.spawn)("/bin/sh", ["-c", start.script, "job-companion-shim", ...start.args], {
-      cwd: start.cwd,
-      env: start.environment,
-      detached: true,
-      stdio: "ignore"
-    });
-    child.once("error", reject);
-    child.once("spawn", () => resolve(child.pid ?? 0));
-    child.once("exit", onEnd);
-  });
+function listActive(root) {
+  return (0, import_chunk_OMHQQKXJ.listNames)((0, import_chunk_HDZ43QIN.rootPaths)(root).active).filter(import_chunk_IQA7HIVE.isId).sort(import_chunk_IQA7HIVE.compareIds);
+}
+function findJob(root, text) {
+  const list = `list them with: ${(0, import_chunk_IEU6ZQWY.quoteWords)([...(0, import_chunk_HDZ43QIN.selfWords)(), "status", ...root.option])}`;
+  const where = `in the state folder ${root.folder}`;
+  if (!(0, import_chunk_IQA7HIVE.isIdPrefix)(text)) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "unknown_job",
+      `cannot take ${JSON.stringify(text)} as a job id: ids look like run-mik3x9ab-4f7q2z`,
+      list
+    );
+  }
+  const all = (0, import_chunk_OMHQQKXJ.listNames)((0, import_chunk_HDZ43QIN.rootPaths)(root.folder).jobs).filter(import_chunk_IQA7HIVE.isId);
+  if (all.includes(text)) return text;
+  const matches = all.filter((id) => id.startsWith(text));
+  if (matches.length === 1) return matches[0];
+  if (matches.length === 0) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "unknown_job",
+      `cannot find job ${text}: there is no such job ${where}`,
+      `${list}, or name another folder with --state-dir DIR`
+    );
+  }
+  const shown = matches.sort(import_chunk_IQA7HIVE.compareIds).slice(-5).join(", ");
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "ambiguous_id",
+    `cannot tell which job ${text} is: ${matches.length} jobs begin so, the newest are ${shown}`,
+    "give more of the id"
+  );
+}
+function requireWholeId(root, text) {
+  const id = findJob(root, text);
+  if (id === text) return id;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "ambiguous_id",
+    `cannot take the short id ${text}: this command needs the whole id`,
+    `the one job that begins so is ${id}`
+  );
+}
+function jobsFolder(root) {
+  return import_node_path.default.join(root, "jobs");
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  spawnDetached,
-  spawnShim
+  findJob,
+  jobsFolder,
+  listActive,
+  listJobs,
+  requireWholeId
 });
 
-//# part chunk-CJGRKUVH.js
+},
+"./chunk-AVSXUGUX.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  freshStaff: () => freshStaff,
+  launchStaff: () => launchStaff,
+  makeStaffPart: () => makeStaffPart,
+  profileOf: () => profileOf,
+  taskOf: () => taskOf
+});
+module.exports = stdin_exports;
+var import_chunk_7WTQZBBW = load("./chunk-7WTQZBBW.js");
+var import_chunk_5MIUGO6N = load("./chunk-5MIUGO6N.js");
+var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
+var import_chunk_BIN7TSUQ = load("./chunk-BIN7TSUQ.js");
+var import_chunk_BQR34MCI = load("./chunk-BQR34MCI.js");
+var import_chunk_2X7L6GAE = load("./chunk-2X7L6GAE.js");
+var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var import_node_path2 = builtin("node:path");
+function getEnumValues(entries) {
+  const numericValues = Object.values(entries).filter((v) => typeof v === "number");
+  const values = Object.entries(entries).filter(([k, _]) => numericValues.indexOf(+k) === -1).map(([_, v]) => v);
+  return values;
+}
+function jsonStringifyReplacer(_, value) {
+  if (typeof value === "bigint")
+    return value.toString();
+  return value;
+}
+var Cached = class {
+  constructor(getter) {
+    this._getter = getter;
+    this._value = void 0;
+  }
+  get value() {
+    const getter = this._getter;
+    if (getter !== void 0) {
+      this._value = getter();
+      this._getter = void 0;
+    }
+    return this._value;
+  }
+};
+function cached(getter) {
+  return new Cached(getter);
+}
+function nullish(input) {
+  return input === null || input === void 0;
+}
+function cleanRegex(source) {
+  const start = source.startsWith("^") ? 1 : 0;
+  const end = source.endsWith("$") ? source.length - 1 : source.length;
+  return source.slice(start, end);
+}
+function assignProp(target, prop, value) {
+  Object.defineProperty(target, prop, {
+    value,
+    writable: true,
+    enumerable: true,
+    configurable: true
+  });
+}
+var captureStackTrace = "captureStackTrace" in Error ? Error.captureStackTrace : (..._args) => {
+};
+function isObject(data) {
+  return typeof data === "object" && data !== null && !Array.isArray(data);
+}
+function isPlainObject(o) {
+  if (isObject(o) === false)
+    return false;
+  const ctor = o.constructor;
+  if (ctor === void 0)
+    return true;
+  if (typeof ctor !== "function")
+    return true;
+  const prot = ctor.prototype;
+  if (isObject(prot) === false)
+    return false;
+  if (Object.prototype.hasOwnProperty.call(prot, "isPrototypeOf") === false) {
+    return false;
+  }
+  return true;
+}
+function shallowClone(o) {
+  if (isPlainObject(o))
+    return { ...o };
+  if (Array.isArray(o))
+    return [...o];
+  if (o instanceof Map)
+    return new Map(o);
+  if (o instanceof Set)
+    return new Set(o);
+  return o;
+}
+var propertyKeyTypes = new Set(["string", "number", "symbol"]);
+function escapeRegex(str) {
+  return str.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+}
+function clone(inst, def, params) {
+  const cl = new inst._zod.constr(def ?? inst._zod.def);
+  if (!def || params?.parent)
+    cl._zod.parent = inst;
+  return cl;
+}
+function normalizeParams(_params) {
+  const params = _params;
+  if (!params)
+    return {};
+  if (typeof params === "string")
+    return { error: () => params };
+  if (params?.message !== void 0) {
+    if (params?.error !== void 0)
+      throw new Error("Cannot specify both `message` and `error` params");
+    params.error = params.message;
+  }
+  delete params.message;
+  if (typeof params.error === "string")
+    return { ...params, error: () => params.error };
+  return params;
+}
+function optionalKeys(shape) {
+  return Object.keys(shape).filter((k) => {
+    return shape[k]._zod.optin !== void 0 && shape[k]._zod.optout === "optional";
+  });
+}
+function aborted(x, startIndex = 0) {
+  if (x.aborted === true)
+    return true;
+  for (let i = startIndex; i < x.issues.length; i++) {
+    if (x.issues[i]?.continue !== true) {
+      return true;
+    }
+  }
+  return false;
+}
+function explicitlyAborted(x, startIndex = 0) {
+  if (x.aborted === true)
+    return true;
+  for (let i = startIndex; i < x.issues.length; i++) {
+    if (x.issues[i]?.continue === false) {
+      return true;
+    }
+  }
+  return false;
+}
+function prefixIssues(path3, issues) {
+  return issues.map((iss) => {
+    var _a2;
+    (_a2 = iss).path ?? (_a2.path = []);
+    iss.path.unshift(path3);
+    return iss;
+  });
+}
+function unwrapMessage(message) {
+  return typeof message === "string" ? message : message?.message;
+}
+function sizeCaps(defChecks) {
+  const caps = [];
+  for (const ch of defChecks ?? []) {
+    const d = ch._zod.def;
+    if (!/_(length|size)$|_equals$/.test(d.check))
+      break;
+    const max = d.maximum ?? d.length ?? d.size;
+    if (max >= 0)
+      caps.push([max, ch]);
+  }
+  return caps;
+}
+function attachSchema(issues, start, inst) {
+  var _a2;
+  for (let i = start; i < issues.length; i++) {
+    (_a2 = issues[i]).schema ?? (_a2.schema = inst);
+  }
+}
+function finalizeIssue(iss, ctx, config2) {
+  var _a2;
+  const traits = iss.inst?._zod?.traits;
+  if (traits?.has("$ZodType")) {
+    if (traits.has("$ZodCheck"))
+      (_a2 = iss).schema ?? (_a2.schema = iss.inst);
+    else
+      iss.schema = iss.inst;
+  }
+  const schemaError = iss.schema !== iss.inst ? iss.schema?._zod.def?.error : void 0;
+  const message = iss.message ? iss.message : unwrapMessage(iss.inst?._zod.def?.error?.(iss)) ?? unwrapMessage(schemaError?.(iss)) ?? unwrapMessage(ctx?.error?.(iss)) ?? unwrapMessage(config2.customError?.(iss)) ?? unwrapMessage(config2.localeError?.(iss)) ?? "Invalid input";
+  const full = {};
+  for (const k of Object.keys(iss)) {
+    if (k === "inst" || k === "schema" || k === "continue" || k === "input" || k === "__proto__")
+      continue;
+    full[k] = iss[k];
+  }
+  full.path ?? (full.path = []);
+  full.message = message;
+  if (ctx?.reportInput) {
+    full.input = iss.input;
+  }
+  return full;
+}
+var highSurrogate = /[\uD800-\uDBFF]/;
+function codePointLength(str) {
+  const units = str.length;
+  if (!highSurrogate.test(str))
+    return units;
+  let count = units;
+  for (let i = 0; i < units - 1; i++) {
+    if ((str.charCodeAt(i) & 64512) === 55296 && (str.charCodeAt(i + 1) & 64512) === 56320) {
+      count--;
+      i++;
+    }
+  }
+  return count;
+}
+function getLengthableOrigin(input) {
+  if (Array.isArray(input))
+    return "array";
+  if (typeof input === "string")
+    return "string";
+  return "unknown";
+}
+function members(proto, table) {
+  for (const key in table) {
+    const desc = Object.getOwnPropertyDescriptor(table, key);
+    if (desc.get)
+      Object.defineProperty(proto, key, { ...desc, enumerable: false });
+    else
+      defineBound(proto, key, desc.value);
+  }
+}
+function own(inst, key, value, enumerable = true) {
+  Object.defineProperty(inst, key, { configurable: true, writable: true, enumerable, value });
+  return value;
+}
+function hide(inst, key, value) {
+  return own(inst, key, value, false);
+}
+function defineBound(proto, key, fn) {
+  Object.defineProperty(proto, key, {
+    configurable: true,
+    get() {
+      return this == null ? fn : own(this, key, fn.bind(this));
+    },
+    set(value) {
+      own(this, key, value);
+    }
+  });
+}
+function claim(inst, sentinel) {
+  const proto = Object.getPrototypeOf(inst);
+  return sentinel in proto ? void 0 : proto;
+}
+var installing;
+var broke = false;
+var breaker = {
+  configurable: true,
+  get() {
+    broke = true;
+    return void 0;
+  }
+};
+function defineLazyInternal(inst, key, compute) {
+  const proto = Object.getPrototypeOf(inst._zod);
+  if (key in proto && installing !== inst._zod) {
+    installing = void 0;
+    return;
+  }
+  installing = inst._zod;
+  Object.defineProperty(proto, key, {
+    configurable: true,
+    get() {
+      Object.defineProperty(this, key, breaker);
+      const outer = broke;
+      broke = false;
+      try {
+        const value = compute(this);
+        if (broke)
+          delete this[key];
+        else
+          Object.defineProperty(this, key, { configurable: true, writable: true, value });
+        broke = broke || outer;
+        return value;
+      } catch (err) {
+        delete this[key];
+        broke = broke || outer;
+        throw err;
+      }
+    },
+    set(value) {
+      Object.defineProperty(this, key, { configurable: true, writable: true, value });
+    }
+  });
+}
+function installLazyProp(inst, key, make, enumerable) {
+  const proto = claim(inst, key);
+  if (!proto)
+    return;
+  Object.defineProperty(proto, key, {
+    configurable: true,
+    get() {
+      const desc = { configurable: true, writable: true, enumerable, value: void 0 };
+      Object.defineProperty(this, key, desc);
+      desc.value = make(this);
+      Object.defineProperty(this, key, desc);
+      return desc.value;
+    },
+    set(value) {
+      Object.defineProperty(this, key, { configurable: true, writable: true, enumerable, value });
+    }
+  });
+}
+var _a;
+var _zodDesc = { value: void 0, enumerable: false };
+var _E = "captureStackTrace" in Error ? Error : null;
+function newError(Definition) {
+  const E = _E;
+  if (E) {
+    const saved = E.stackTraceLimit;
+    if (typeof saved === "number") {
+      try {
+        E.stackTraceLimit = 0;
+      } catch {
+        _E = null;
+        return new Definition();
+      }
+      try {
+        return new Definition();
+      } finally {
+        E.stackTraceLimit = saved;
+      }
+    }
+  }
+  return new Definition();
+}
+// @__NO_SIDE_EFFECTS__
+function $constructor(name, initializer2, proto, params) {
+  const zodProto = {};
+  function Internals(def) {
+    this.def = def;
+    this.constr = _;
+    this.traits = new Set();
+  }
+  Internals.prototype = zodProto;
+  const protoMembers = proto;
+  const initialized = protoMembers && new WeakSet();
+  function init(inst, def) {
+    if (!inst._zod) {
+      _zodDesc.value = new Internals(def);
+      try {
+        Object.defineProperty(inst, "_zod", _zodDesc);
+      } finally {
+        _zodDesc.value = void 0;
+      }
+    } else if (inst._zod.traits.has(name)) {
+      return;
+    }
+    inst._zod.traits.add(name);
+    initializer2(inst, def);
+    if (initialized) {
+      const own2 = Object.getPrototypeOf(inst);
+      const ctorProto = inst._zod.constr.prototype;
+      let up = own2;
+      while (up && up !== ctorProto)
+        up = Object.getPrototypeOf(up);
+      const target = up ?? own2;
+      if (!initialized.has(target)) {
+        initialized.add(target);
+        members(target, protoMembers);
+      }
+    }
+    const proto2 = _.prototype;
+    for (const k in proto2) {
+      if (!Object.prototype.hasOwnProperty.call(proto2, k))
+        continue;
+      if (!(k in inst)) {
+        inst[k] = proto2[k].bind(inst);
+      }
+    }
+  }
+  const Parent = params?.Parent ?? Object;
+  class Definition extends Parent {
+  }
+  Object.defineProperty(Definition, "name", { value: name });
+  function _(def) {
+    const inst = params?.Parent ? newError(Definition) : this;
+    init(inst, def);
+    const deferred = inst._zod.deferred;
+    if (deferred) {
+      for (const fn of deferred) {
+        fn();
+      }
+      inst._zod.deferred = void 0;
+    }
+    const pp = globalThis.__zod_globalConfig?.postProcessor;
+    if (pp)
+      pp(inst);
+    return inst;
+  }
+  Object.defineProperty(_, "init", { value: init });
+  Object.defineProperty(_, Symbol.hasInstance, {
+    value: (inst) => {
+      if (params?.Parent && inst instanceof params.Parent)
+        return true;
+      return inst?._zod?.traits?.has(name);
+    }
+  });
+  Object.defineProperty(_, "name", { value: name });
+  return _;
+}
+var $ZodAsyncError = class extends Error {
+  constructor() {
+    super(`Encountered Promise during synchronous parse. Use .parseAsync() instead.`);
+  }
+};
+(_a = globalThis).__zod_globalConfig ?? (_a.__zod_globalConfig = {});
+var globalConfig = globalThis.__zod_globalConfig;
+function config(newConfig) {
+  if (newConfig)
+    Object.assign(globalConfig, newConfig);
+  return globalConfig;
+}
+function _getMessage() {
+  const internals = this._zod;
+  internals.message ?? (internals.message = JSON.stringify(internals.def, jsonStringifyReplacer, 2));
+  return internals.message;
+}
+function _setMessage(value) {
+  this._zod.message = value;
+}
+var _messageDesc = {
+  get: _getMessage,
+  set: _setMessage,
+  enumerable: true,
+  configurable: true
+};
+var _issuesDesc = { value: void 0, enumerable: false };
+var _installedToString = new WeakSet([Object.prototype, Error.prototype]);
+var initializer = (inst, def) => {
+  inst.name = "$ZodError";
+  _issuesDesc.value = def;
+  Object.defineProperty(inst, "issues", _issuesDesc);
+  _issuesDesc.value = void 0;
+  Object.defineProperty(inst, "message", _messageDesc);
+  const proto = Object.getPrototypeOf(inst);
+  if (!_installedToString.has(proto)) {
+    _installedToString.add(proto);
+    Object.defineProperty(proto, "toString", {
+      configurable: true,
+      enumerable: false,
+      get() {
+        const value = () => this.message;
+        Object.defineProperty(this, "toString", { value, configurable: true, writable: true });
+        return value;
+      },
+      set(value) {
+        Object.defineProperty(this, "toString", { value, configurable: true, writable: true });
+      }
+    });
+  }
+};
+var $ZodError = $constructor("$ZodError", initializer);
+var $ZodRealError = $constructor("$ZodError", initializer, void 0, {
+  Parent: Error
+});
+var _parse = (_Err) => {
+  const fn = (schema, value, _ctx, _params) => {
+    const ctx = _ctx ? { ..._ctx, async: false } : { async: false };
+    const result = schema._zod.run({ value, issues: [] }, ctx);
+    if (result instanceof Promise) {
+      throw new $ZodAsyncError();
+    }
+    if (result.issues.length) {
+      const e = new (_params?.Err ?? _Err)(result.issues.map((iss) => finalizeIssue(iss, ctx, config())));
+      captureStackTrace(e, _params?.callee ?? fn);
+      throw e;
+    }
+    return result.value;
+  };
+  return fn;
+};
+var parse = _parse($ZodRealError);
+var _parseAsync = (_Err) => {
+  const fn = async (schema, value, _ctx, params) => {
+    const ctx = _ctx ? { ..._ctx, async: true } : { async: true };
+    let result = schema._zod.run({ value, issues: [] }, ctx);
+    if (result instanceof Promise)
+      result = await result;
+    if (result.issues.length) {
+      const e = new (params?.Err ?? _Err)(result.issues.map((iss) => finalizeIssue(iss, ctx, config())));
+      captureStackTrace(e, params?.callee ?? fn);
+      throw e;
+    }
+    return result.value;
+  };
+  return fn;
+};
+var parseAsync = _parseAsync($ZodRealError);
+var _safeParse = (_Err) => (schema, value, _ctx) => {
+  const ctx = _ctx ? { ..._ctx, async: false } : { async: false };
+  const result = schema._zod.run({ value, issues: [] }, ctx);
+  if (result instanceof Promise) {
+    throw new $ZodAsyncError();
+  }
+  return result.issues.length ? failure(_Err, result.issues, ctx) : { success: true, data: result.value };
+};
+var safeParse = _safeParse($ZodRealError);
+function failure(Err, issues, ctx) {
+  let error;
+  return {
+    success: false,
+    get error() {
+      if (!error) {
+        error = new Err(issues.map((iss) => finalizeIssue(iss, ctx, config())));
+        issues = void 0;
+        ctx = void 0;
+      }
+      return error;
+    },
+    set error(e) {
+      error = e;
+      issues = void 0;
+      ctx = void 0;
+    }
+  };
+}
+var _safeParseAsync = (_Err) => async (schema, value, _ctx) => {
+  const ctx = _ctx ? { ..._ctx, async: true } : { async: true };
+  let result = schema._zod.run({ value, issues: [] }, ctx);
+  if (result instanceof Promise)
+    result = await result;
+  return result.issues.length ? failure(_Err, result.issues, ctx) : { success: true, data: result.value };
+};
+var safeParseAsync = _safeParseAsync($ZodRealError);
+var anyString = /^[\s\S]{0,}$/;
+var number = /^-?\d+(?:\.\d+)?$/;
+var $ZodCheck = $constructor("$ZodCheck", (inst, def) => {
+  var _a2;
+  inst._zod ?? (inst._zod = {});
+  inst._zod.def = def;
+  (_a2 = inst._zod).onattach ?? (_a2.onattach = []);
+});
+var _whenHasLength = (payload) => {
+  const val = payload.value;
+  return !nullish(val) && val.length !== void 0;
+};
+var $ZodCheckMinLength = $constructor("$ZodCheckMinLength", (inst, def) => {
+  var _a2;
+  $ZodCheck.init(inst, def);
+  (_a2 = inst._zod.def).when ?? (_a2.when = _whenHasLength);
+  inst._zod.check = (payload) => {
+    const input = payload.value;
+    const units = input.length;
+    const length = typeof input === "string" && units >= def.minimum && units < def.minimum * 2 ? codePointLength(input) : units;
+    if (length >= def.minimum)
+      return;
+    const origin = getLengthableOrigin(input);
+    payload.issues.push({
+      origin,
+      code: "too_small",
+      minimum: def.minimum,
+      inclusive: true,
+      input,
+      inst,
+      continue: !def.abort
+    });
+  };
+});
+var $ZodCheckStringFormat = $constructor("$ZodCheckStringFormat", (inst, def) => {
+  var _a2, _b;
+  $ZodCheck.init(inst, def);
+  if (def.pattern)
+    (_a2 = inst._zod).check ?? (_a2.check = (payload) => {
+      def.pattern.lastIndex = 0;
+      if (def.pattern.test(payload.value))
+        return;
+      payload.issues.push({
+        origin: "string",
+        code: "invalid_format",
+        format: def.format,
+        input: payload.value,
+        ...def.pattern ? { pattern: def.pattern.toString() } : {},
+        inst,
+        continue: !def.abort
+      });
+    });
+  else
+    (_b = inst._zod).check ?? (_b.check = () => {
+    });
+});
+var $ZodCheckRegex = $constructor("$ZodCheckRegex", (inst, def) => {
+  $ZodCheckStringFormat.init(inst, def);
+  inst._zod.check = (payload) => {
+    def.pattern.lastIndex = 0;
+    if (def.pattern.test(payload.value))
+      return;
+    payload.issues.push({
+      origin: "string",
+      code: "invalid_format",
+      format: "regex",
+      input: payload.value,
+      pattern: def.pattern.toString(),
+      inst,
+      continue: !def.abort
+    });
+  };
+});
+var version = {
+  major: 4,
+  minor: 6,
+  patch: 7
+};
+var $ZodType = $constructor("$ZodType", (inst, def) => {
+  var _a2;
+  inst ?? (inst = {});
+  inst._zod.def = def;
+  inst._zod.bag = inst._zod.bag || {};
+  inst._zod.version = version;
+  const defChecks = inst._zod.def.checks;
+  const checks = inst._zod.traits.has("$ZodCheck") ? [inst, ...defChecks ?? []] : defChecks?.length ? [...defChecks] : [];
+  for (const ch of checks) {
+    for (const fn of ch._zod.onattach) {
+      fn(inst);
+    }
+  }
+  if (checks.length === 0) {
+    (_a2 = inst._zod).deferred ?? (_a2.deferred = []);
+    inst._zod.deferred?.push(() => {
+      inst._zod.run = inst._zod.parse;
+    });
+  } else {
+    const runChecks = (payload, checks2, ctx) => {
+      if (payload.memo)
+        return payload;
+      let isAborted = aborted(payload);
+      let asyncResult;
+      for (const ch of checks2) {
+        if (ch._zod.def.when) {
+          if (explicitlyAborted(payload))
+            continue;
+          const shouldRun = ch._zod.def.when(payload);
+          if (!shouldRun)
+            continue;
+        } else if (isAborted) {
+          continue;
+        }
+        const currLen = payload.issues.length;
+        const _ = ch._zod.check(payload);
+        if (_ instanceof Promise && ctx?.async === false) {
+          throw new $ZodAsyncError();
+        }
+        if (asyncResult || _ instanceof Promise) {
+          asyncResult = (asyncResult ?? Promise.resolve()).then(async () => {
+            await _;
+            const nextLen = payload.issues.length;
+            if (nextLen === currLen)
+              return;
+            attachSchema(payload.issues, currLen, inst);
+            if (!isAborted)
+              isAborted = aborted(payload, currLen);
+          });
+        } else {
+          const nextLen = payload.issues.length;
+          if (nextLen === currLen)
+            continue;
+          attachSchema(payload.issues, currLen, inst);
+          if (!isAborted)
+            isAborted = aborted(payload, currLen);
+        }
+      }
+      if (asyncResult) {
+        return asyncResult.then(() => {
+          return payload;
+        });
+      }
+      return payload;
+    };
+    const handleCanaryResult = (canary, payload, ctx) => {
+      if (aborted(canary)) {
+        canary.aborted = true;
+        return canary;
+      }
+      const checkResult = runChecks(payload, checks, ctx);
+      if (checkResult instanceof Promise) {
+        if (ctx.async === false)
+          throw new $ZodAsyncError();
+        return checkResult.then((checkResult2) => inst._zod.parse(checkResult2, ctx));
+      }
+      return inst._zod.parse(checkResult, ctx);
+    };
+    inst._zod.run = (payload, ctx) => {
+      if (ctx.skipChecks) {
+        return inst._zod.parse(payload, ctx);
+      }
+      if (ctx.direction === "backward") {
+        const canary = inst._zod.parse({ value: payload.value, issues: [] }, { ...ctx, skipChecks: true });
+        if (canary instanceof Promise) {
+          return canary.then((canary2) => {
+            return handleCanaryResult(canary2, payload, ctx);
+          });
+        }
+        return handleCanaryResult(canary, payload, ctx);
+      }
+      const result = inst._zod.parse(payload, ctx);
+      if (result instanceof Promise) {
+        if (ctx.async === false)
+          throw new $ZodAsyncError();
+        return result.then((result2) => runChecks(result2, checks, ctx));
+      }
+      return runChecks(result, checks, ctx);
+    };
+  }
+}, {
+  // Wrappers extend this by installing a richer factory over it; reading it eagerly would defeat the laziness.
+  get "~standard"() {
+    return hide(this, "~standard", standardProps(this));
+  },
+  set "~standard"(value) {
+    own(this, "~standard", value);
+  }
+});
+var toStandardResult = (r, ctx) => r.issues.length ? { issues: r.issues.map((iss) => finalizeIssue(iss, ctx, config())) } : { value: r.value };
+async function validateAsync(inst, value) {
+  const ctx = { async: true };
+  return toStandardResult(await inst._zod.run({ value, issues: [] }, ctx), ctx);
+}
+function standardProps(inst) {
+  return {
+    validate: (value) => {
+      const ctx = { async: false };
+      try {
+        const r = inst._zod.run({ value, issues: [] }, ctx);
+        if (!(r instanceof Promise))
+          return toStandardResult(r, ctx);
+      } catch (_) {
+      }
+      return validateAsync(inst, value);
+    },
+    vendor: "zod",
+    version: 1
+  };
+}
+var $ZodString = $constructor("$ZodString", (inst, def) => {
+  $ZodType.init(inst, def);
+  inst._zod.pattern = def.pattern ?? anyString;
+  inst._zod.parse = (payload, _) => {
+    if (def.coerce)
+      try {
+        payload.value = String(payload.value);
+      } catch (_2) {
+      }
+    if (typeof payload.value === "string")
+      return payload;
+    payload.issues.push({
+      expected: "string",
+      code: "invalid_type",
+      input: payload.value,
+      inst
+    });
+    return payload;
+  };
+});
+function capSize(inst, size) {
+  const caps = sizeCaps(inst._zod.def.checks);
+  if (!caps.length)
+    return;
+  const cap = Math.min(...caps.map((c) => c[0]));
+  const parse2 = inst._zod.parse;
+  inst._zod.parse = (payload, ctx) => {
+    const n = size(payload.value);
+    if (n > cap && !ctx?.skipChecks && ctx?.direction !== "backward") {
+      for (const [max, ch] of sizeCaps(inst._zod.def.checks)) {
+        if (n > max && ch._zod.def.when(payload)) {
+          const start = payload.issues.length;
+          ch._zod.check(payload);
+          payload.issues[start].continue = false;
+          attachSchema(payload.issues, start, inst);
+          return payload;
+        }
+      }
+    }
+    return parse2(payload, ctx);
+  };
+}
+var arraySize = (input) => Array.isArray(input) ? input.length : -1;
+function handleArrayResult(result, final, index) {
+  if (result.issues.length) {
+    final.issues.push(...prefixIssues(index, result.issues));
+  }
+  final.value[index] = result.value;
+}
+var $ZodArray = $constructor("$ZodArray", (inst, def) => {
+  $ZodType.init(inst, def);
+  const memo = globalConfig.memoizer;
+  memo?.attach(inst);
+  inst._zod.parse = (payload, ctx) => {
+    const input = payload.value;
+    if (!Array.isArray(input)) {
+      payload.issues.push({
+        expected: "array",
+        code: "invalid_type",
+        input,
+        inst
+      });
+      return payload;
+    }
+    payload.value = memo ? memo.alloc(inst, payload, Array(input.length), ctx) : Array(input.length);
+    const proms = [];
+    const abortEarly = ctx?.abortEarly;
+    for (let i = 0; i < input.length; i++) {
+      const item = input[i];
+      const result = def.element._zod.run({
+        value: item,
+        issues: []
+      }, ctx);
+      if (result instanceof Promise) {
+        proms.push(result.then((result2) => handleArrayResult(result2, payload, i)));
+      } else {
+        handleArrayResult(result, payload, i);
+        if (abortEarly && result.issues.length !== 0 && aborted(result))
+          break;
+      }
+    }
+    if (proms.length) {
+      return Promise.all(proms).then(() => payload);
+    }
+    return payload;
+  };
+  capSize(inst, arraySize);
+});
+function handlePropertyResult(result, final, key, input, optin, optout) {
+  const isPresent = key in input;
+  const isOptionalOut = optout === "optional";
+  if (!isPresent && isOptionalOut && optin === "optional") {
+    return;
+  }
+  if (result.issues.length) {
+    if (optin !== void 0 && isOptionalOut && !isPresent) {
+      return;
+    }
+    final.issues.push(...prefixIssues(key, result.issues));
+  }
+  if (!isPresent && optin === void 0) {
+    if (!result.issues.length) {
+      final.issues.push({
+        code: "invalid_type",
+        expected: "nonoptional",
+        input: void 0,
+        path: [key]
+      });
+    }
+    return;
+  }
+  if (result.value === void 0) {
+    if (isPresent || optin === "defaulted" && !isOptionalOut) {
+      final.value[key] = void 0;
+    }
+  } else {
+    final.value[key] = result.value;
+  }
+}
+var NO_SYMBOL_KEYS = [];
+function normalizeDef(def) {
+  const keys = Object.keys(def.shape);
+  const ownSymbols = Object.getOwnPropertySymbols(def.shape);
+  const symbolKeys = ownSymbols.length ? ownSymbols : NO_SYMBOL_KEYS;
+  const allKeys = symbolKeys.length ? [...keys, ...symbolKeys] : keys;
+  for (const k of allKeys) {
+    if (!def.shape?.[k]?._zod?.traits?.has("$ZodType")) {
+      throw new Error(`Invalid element at key "${String(k)}": expected a Zod schema`);
+    }
+  }
+  const okeys = optionalKeys(def.shape);
+  return {
+    ...def,
+    allKeys,
+    symbolKeys,
+    // string-only: handleCatchall matches it against `for...in`, which never yields a symbol
+    keySet: new Set(keys),
+    numKeys: keys.length,
+    optionalKeys: new Set(okeys)
+  };
+}
+function handleCatchall(proms, input, payload, ctx, def, inst, abortEarly) {
+  const unrecognized = [];
+  const keySet = def.keySet;
+  const _catchall = def.catchall._zod;
+  const t = _catchall.def.type;
+  const optin = _catchall.optin;
+  const optout = _catchall.optout;
+  let seen = 0;
+  for (const key in input) {
+    if (abortEarly && payload.issues.length !== seen) {
+      if (aborted(payload, seen))
+        break;
+      seen = payload.issues.length;
+    }
+    if (keySet.has(key))
+      continue;
+    if (key === "__proto__") {
+      if (t === "never")
+        unrecognized.push(key);
+      continue;
+    }
+    if (t === "never") {
+      unrecognized.push(key);
+      continue;
+    }
+    const r = _catchall.run({ value: input[key], issues: [] }, ctx);
+    if (r instanceof Promise) {
+      proms.push(r.then((r2) => handlePropertyResult(r2, payload, key, input, optin, optout)));
+    } else {
+      handlePropertyResult(r, payload, key, input, optin, optout);
+    }
+  }
+  if (unrecognized.length) {
+    payload.issues.push({
+      code: "unrecognized_keys",
+      keys: unrecognized,
+      input,
+      inst,
+      // Describes the shape of the input, not the validity of the parsed value, so it never aborts. The parse still fails; the schema's own checks just get to run first, and an enclosing intersection can reconcile the key against a sibling operand.
+      continue: true
+    });
+  }
+  if (!proms.length)
+    return payload;
+  return Promise.all(proms).then(() => {
+    return payload;
+  });
+}
+var $ZodObject = $constructor("$ZodObject", (inst, def) => {
+  $ZodType.init(inst, def);
+  const desc = Object.getOwnPropertyDescriptor(def, "shape");
+  const sh = desc?.get ? desc.get.raw : def.shape ?? {};
+  if (sh) {
+    const get = () => {
+      const newSh = { ...sh };
+      Object.defineProperty(def, "shape", { value: newSh });
+      get.raw = newSh;
+      return newSh;
+    };
+    get.raw = sh;
+    Object.defineProperty(def, "shape", { get });
+  }
+  const _normalized = cached(() => normalizeDef(def));
+  defineLazyInternal(inst, "propValues", (zod) => {
+    const shape = zod.def.shape;
+    const propValues = {};
+    for (const key in shape) {
+      const field = shape[key]._zod;
+      if (field.values) {
+        if (!Object.prototype.hasOwnProperty.call(propValues, key)) {
+          assignProp(propValues, key, new Set());
+        }
+        for (const v of field.values)
+          propValues[key].add(v);
+        if (field.optin !== void 0)
+          propValues[key].add(void 0);
+      }
+    }
+    return propValues;
+  });
+  const isObject2 = isObject;
+  const catchall = def.catchall;
+  let value;
+  const memo = globalConfig.memoizer;
+  memo?.attach(inst);
+  inst._zod.parse = (payload, ctx) => {
+    value ?? (value = _normalized.value);
+    const input = payload.value;
+    if (!isObject2(input)) {
+      payload.issues.push({
+        expected: "object",
+        code: "invalid_type",
+        input,
+        inst
+      });
+      return payload;
+    }
+    payload.value = memo ? memo.alloc(inst, payload, {}, ctx) : {};
+    const proms = [];
+    const shape = value.shape;
+    const abortEarly = ctx?.abortEarly;
+    let seen = payload.issues.length;
+    for (const key of value.allKeys) {
+      if (abortEarly && payload.issues.length !== seen) {
+        if (aborted(payload, seen))
+          break;
+        seen = payload.issues.length;
+      }
+      if (key === "__proto__")
+        continue;
+      const el = shape[key];
+      const optin = el._zod.optin;
+      const optout = el._zod.optout;
+      const r = el._zod.run({ value: input[key], issues: [] }, ctx);
+      if (r instanceof Promise) {
+        proms.push(r.then((r2) => handlePropertyResult(r2, payload, key, input, optin, optout)));
+      } else {
+        handlePropertyResult(r, payload, key, input, optin, optout);
+      }
+    }
+    if (!catchall) {
+      return proms.length ? Promise.all(proms).then(() => payload) : payload;
+    }
+    return handleCatchall(proms, input, payload, ctx, _normalized.value, inst, abortEarly === true);
+  };
+});
+var $ZodRecord = $constructor("$ZodRecord", (inst, def) => {
+  $ZodType.init(inst, def);
+  const memo = globalConfig.memoizer;
+  memo?.attach(inst);
+  inst._zod.parse = (payload, ctx) => {
+    const input = payload.value;
+    if (!isPlainObject(input)) {
+      payload.issues.push({
+        expected: "record",
+        code: "invalid_type",
+        input,
+        inst
+      });
+      return payload;
+    }
+    const proms = [];
+    const values = def.keyType._zod.values;
+    if (values && !def.partial) {
+      payload.value = memo ? memo.alloc(inst, payload, {}, ctx) : {};
+      const recordKeys = new Set();
+      for (const key of values) {
+        if (typeof key === "string" || typeof key === "number" || typeof key === "symbol") {
+          recordKeys.add(typeof key === "number" ? key.toString() : key);
+          if (key === "__proto__")
+            continue;
+          const keyResult = def.keyType._zod.run({ value: key, issues: [] }, ctx);
+          if (keyResult instanceof Promise) {
+            throw new Error("Async schemas not supported in object keys currently");
+          }
+          if (keyResult.issues.length) {
+            payload.issues.push({
+              code: "invalid_key",
+              origin: "record",
+              issues: keyResult.issues.map((iss) => finalizeIssue(iss, ctx, config())),
+              input: key,
+              path: [key],
+              inst
+            });
+            continue;
+          }
+          const outKey = keyResult.value;
+          if (outKey === "__proto__")
+            continue;
+          const result = def.valueType._zod.run({ value: input[key], issues: [] }, ctx);
+          if (result instanceof Promise) {
+            proms.push(result.then((result2) => {
+              if (result2.issues.length) {
+                payload.issues.push(...prefixIssues(key, result2.issues));
+              }
+              payload.value[outKey] = result2.value;
+            }));
+          } else {
+            if (result.issues.length) {
+              payload.issues.push(...prefixIssues(key, result.issues));
+            }
+            payload.value[outKey] = result.value;
+          }
+        }
+      }
+      let unrecognized;
+      for (const key in input) {
+        if (!recordKeys.has(key)) {
+          if (def.mode === "loose") {
+            if (key === "__proto__")
+              continue;
+            payload.value[key] = input[key];
+          } else {
+            unrecognized = unrecognized ?? [];
+            unrecognized.push(key);
+          }
+        }
+      }
+      if (unrecognized && unrecognized.length > 0) {
+        payload.issues.push({
+          code: "unrecognized_keys",
+          input,
+          inst,
+          keys: unrecognized,
+          continue: true
+        });
+      }
+    } else {
+      payload.value = memo ? memo.alloc(inst, payload, {}, ctx) : {};
+      let unrecognized;
+      for (const key of Reflect.ownKeys(input)) {
+        if (key === "__proto__")
+          continue;
+        if (!Object.prototype.propertyIsEnumerable.call(input, key))
+          continue;
+        let keyResult = def.keyType._zod.run({ value: key, issues: [] }, ctx);
+        if (keyResult instanceof Promise) {
+          throw new Error("Async schemas not supported in object keys currently");
+        }
+        const checkNumericKey = typeof key === "string" && number.test(key) && keyResult.issues.length;
+        if (checkNumericKey) {
+          const retryResult = def.keyType._zod.run({ value: Number(key), issues: [] }, ctx);
+          if (retryResult instanceof Promise) {
+            throw new Error("Async schemas not supported in object keys currently");
+          }
+          if (retryResult.issues.length === 0) {
+            keyResult = retryResult;
+          }
+        }
+        if (keyResult.issues.length) {
+          if (def.mode === "loose") {
+            payload.value[key] = input[key];
+          } else if (values) {
+            unrecognized = unrecognized ?? [];
+            unrecognized.push(key);
+          } else {
+            payload.issues.push({
+              code: "invalid_key",
+              origin: "record",
+              issues: keyResult.issues.map((iss) => finalizeIssue(iss, ctx, config())),
+              input: key,
+              path: [key],
+              inst
+            });
+          }
+          continue;
+        }
+        const outKey = keyResult.value;
+        if (outKey === "__proto__")
+          continue;
+        const result = def.valueType._zod.run({ value: input[key], issues: [] }, ctx);
+        if (result instanceof Promise) {
+          proms.push(result.then((result2) => {
+            if (result2.issues.length) {
+              payload.issues.push(...prefixIssues(key, result2.issues));
+            }
+            payload.value[outKey] = result2.value;
+          }));
+        } else {
+          if (result.issues.length) {
+            payload.issues.push(...prefixIssues(key, result.issues));
+          }
+          payload.value[outKey] = result.value;
+        }
+      }
+      if (unrecognized && unrecognized.length > 0) {
+        payload.issues.push({
+          code: "unrecognized_keys",
+          input,
+          inst,
+          keys: unrecognized,
+          continue: true
+        });
+      }
+    }
+    if (proms.length) {
+      return Promise.all(proms).then(() => payload);
+    }
+    return payload;
+  };
+});
+var $ZodEnum = $constructor("$ZodEnum", (inst, def) => {
+  $ZodType.init(inst, def);
+  const values = getEnumValues(def.entries);
+  const valuesSet = new Set(values);
+  inst._zod.values = valuesSet;
+  defineLazyInternal(inst, "pattern", (zod) => {
+    const patternValues = getEnumValues(zod.def.entries).filter((k) => propertyKeyTypes.has(typeof k));
+    return new RegExp(patternValues.length ? `^(${patternValues.map((o) => escapeRegex(o.toString())).join("|")})$` : "^[^\\s\\S]$");
+  });
+  inst._zod.parse = (payload, _ctx) => {
+    const input = payload.value;
+    if (valuesSet.has(input)) {
+      return payload;
+    }
+    payload.issues.push({
+      code: "invalid_value",
+      values,
+      input,
+      inst
+    });
+    return payload;
+  };
+});
+function handleOptionalResult(payload, result) {
+  payload.value = result.issues.length ? void 0 : result.value;
+  return payload;
+}
+var $ZodOptional = $constructor("$ZodOptional", (inst, def) => {
+  $ZodType.init(inst, def);
+  defineLazyInternal(inst, "optin", (zod) => zod.def.innerType._zod.optin === "defaulted" ? "defaulted" : "optional");
+  inst._zod.optout = "optional";
+  defineLazyInternal(inst, "values", (zod) => {
+    const values = zod.def.innerType._zod.values;
+    return values ? new Set([...values, void 0]) : void 0;
+  });
+  defineLazyInternal(inst, "pattern", (zod) => {
+    const pattern = zod.def.innerType._zod.pattern;
+    return pattern ? new RegExp(`^(${cleanRegex(pattern.source)})?$`) : void 0;
+  });
+  inst._zod.parse = (payload, ctx) => {
+    if (payload.value === void 0) {
+      if (def.innerType._zod.optin !== "defaulted")
+        return payload;
+      const result = def.innerType._zod.run({ value: payload.value, issues: [] }, ctx);
+      if (result instanceof Promise)
+        return result.then((result2) => handleOptionalResult(payload, result2));
+      return handleOptionalResult(payload, result);
+    }
+    return def.innerType._zod.run(payload, ctx);
+  };
+});
+var $ZodDefault = $constructor("$ZodDefault", (inst, def) => {
+  $ZodType.init(inst, def);
+  inst._zod.optin = "defaulted";
+  defineLazyInternal(inst, "values", (zod) => zod.def.innerType._zod.values);
+  inst._zod.parse = (payload, ctx) => {
+    if (ctx.direction === "backward") {
+      return def.innerType._zod.run(payload, ctx);
+    }
+    if (payload.value === void 0) {
+      payload.value = def.defaultValue;
+      return payload;
+    }
+    const result = def.innerType._zod.run(payload, ctx);
+    if (result instanceof Promise) {
+      return result.then((result2) => handleDefaultResult(result2, def));
+    }
+    return handleDefaultResult(result, def);
+  };
+});
+function handleDefaultResult(payload, def) {
+  if (payload.value === void 0) {
+    payload.value = def.defaultValue;
+  }
+  return payload;
+}
+function snapshotChecks(def) {
+  if (def.checks)
+    def.checks = [...def.checks];
+  return def;
+}
+// @__NO_SIDE_EFFECTS__
+function _string(Class, params) {
+  return new Class(snapshotChecks({ type: "string", ...normalizeParams(params) }));
+}
+// @__NO_SIDE_EFFECTS__
+function _minLength(minimum, params) {
+  return new $ZodCheckMinLength({
+    check: "min_length",
+    ...normalizeParams(params),
+    minimum
+  });
+}
+// @__NO_SIDE_EFFECTS__
+function _regex(pattern, params) {
+  return new $ZodCheckRegex({
+    check: "string_format",
+    format: "regex",
+    ...normalizeParams(params),
+    pattern
+  });
+}
+var ZodMiniType = $constructor("ZodMiniType", (inst, def) => {
+  if (!inst._zod)
+    throw new Error("Uninitialized schema in ZodMiniType.");
+  $ZodType.init(inst, def);
+  inst.def = def;
+  inst.type = def.type;
+}, {
+  // `with` is an alias for `check`: the same function object, not a wrapper.
+  get with() {
+    return this.check;
+  },
+  set with(value) {
+    own(this, "with", value);
+  },
+  parse(data, params) {
+    return parse(this, data, params, { callee: this.parse });
+  },
+  parseAsync(data, params) {
+    return parseAsync(this, data, params, { callee: this.parseAsync });
+  },
+  safeParse(data, params) {
+    return safeParse(this, data, params);
+  },
+  safeParseAsync(data, params) {
+    return safeParseAsync(this, data, params);
+  },
+  check(...checks) {
+    const def = this.def;
+    return this.clone({
+      ...def,
+      checks: [
+        ...def.checks ?? [],
+        ...checks.map((ch) => typeof ch === "function" ? { _zod: { check: ch, def: { check: "custom" }, onattach: [] } } : ch)
+      ]
+    }, { parent: true });
+  },
+  clone(_def, params) {
+    return clone(this, _def, params);
+  },
+  brand() {
+    return this;
+  },
+  register(reg, meta2) {
+    reg.add(this, meta2);
+    return this;
+  },
+  apply(fn, ...args) {
+    return args.length === 0 ? fn(this) : fn(this, ...args);
+  }
+});
+var ZodMiniString = $constructor("ZodMiniString", (inst, def) => {
+  $ZodString.init(inst, def);
+  ZodMiniType.init(inst, def);
+});
+// @__NO_SIDE_EFFECTS__
+function string2(params) {
+  return _string(ZodMiniString, params);
+}
+var ZodMiniArray = $constructor("ZodMiniArray", (inst, def) => {
+  $ZodArray.init(inst, def);
+  ZodMiniType.init(inst, def);
+});
+// @__NO_SIDE_EFFECTS__
+function array(element, params) {
+  return new ZodMiniArray({
+    type: "array",
+    element,
+    ...normalizeParams(params)
+  });
+}
+var ZodMiniObject = $constructor("ZodMiniObject", (inst, def) => {
+  $ZodObject.init(inst, def);
+  ZodMiniType.init(inst, def);
+  installLazyProp(inst, "shape", (self) => self._zod.def.shape, false);
+});
+// @__NO_SIDE_EFFECTS__
+function object(shape, params) {
+  const def = {
+    type: "object",
+    shape: shape ?? {},
+    ...normalizeParams(params)
+  };
+  return new ZodMiniObject(def);
+}
+var ZodMiniRecord = $constructor("ZodMiniRecord", (inst, def) => {
+  $ZodRecord.init(inst, def);
+  ZodMiniType.init(inst, def);
+});
+// @__NO_SIDE_EFFECTS__
+function record(keyType, valueType, params) {
+  if (!valueType || !valueType._zod) {
+    return new ZodMiniRecord({
+      type: "record",
+      keyType: string2(),
+      valueType: keyType,
+      ...normalizeParams(valueType)
+    });
+  }
+  return new ZodMiniRecord({
+    type: "record",
+    keyType,
+    valueType,
+    ...normalizeParams(params)
+  });
+}
+var ZodMiniEnum = $constructor("ZodMiniEnum", (inst, def) => {
+  $ZodEnum.init(inst, def);
+  ZodMiniType.init(inst, def);
+  inst.options = [...inst._zod.values];
+});
+// @__NO_SIDE_EFFECTS__
+function _enum(values, params) {
+  const entries = Array.isArray(values) ? Object.fromEntries(values.map((v) => [v, v])) : values;
+  return new ZodMiniEnum({
+    type: "enum",
+    entries,
+    ...normalizeParams(params)
+  });
+}
+var ZodMiniOptional = $constructor("ZodMiniOptional", (inst, def) => {
+  $ZodOptional.init(inst, def);
+  ZodMiniType.init(inst, def);
+});
+// @__NO_SIDE_EFFECTS__
+function optional(innerType) {
+  return new ZodMiniOptional({
+    type: "optional",
+    innerType
+  });
+}
+var ZodMiniDefault = $constructor("ZodMiniDefault", (inst, def) => {
+  $ZodDefault.init(inst, def);
+  ZodMiniType.init(inst, def);
+});
+// @__NO_SIDE_EFFECTS__
+function _default(innerType, defaultValue) {
+  return new ZodMiniDefault({
+    type: "default",
+    innerType,
+    get defaultValue() {
+      return typeof defaultValue === "function" ? defaultValue() : shallowClone(defaultValue);
+    }
+  });
+}
+var customBackend = object({
+  argv: (array(string2())).check(_minLength(1)),
+  prompt: _default(_enum(["stdin", "file", "argument"]), "stdin")
+});
+var userConfig = object({
+  backends: _default(record((string2()).check(_regex(/^[a-z][a-z0-9-]{0,30}$/)), customBackend), {}),
+  default_backend: optional(string2())
+});
+function userConfigFile() {
+  const folder = (0, import_chunk_HDZ43QIN.configFolder)();
+  return folder === void 0 ? void 0 : import_node_path.default.join(folder, "config.json");
+}
+function readUserConfig() {
+  const file = userConfigFile();
+  const facts = file === void 0 ? void 0 : (0, import_chunk_OMHQQKXJ.factsOf)(file);
+  if (file === void 0 || !facts) return { backends: {} };
+  if (facts.kind === "file" && (facts.uid !== process.getuid?.() || (facts.mode & 18) !== 0)) {
+    throw refused(file, "others own it or may write it");
+  }
+  let value;
+  try {
+    value = JSON.parse((0, import_chunk_PVTVXQHT.readText)(file) ?? "");
+  } catch {
+    throw refused(file, "it is no regular file with JSON in it");
+  }
+  const parsed = userConfig.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const issue2 = parsed.error.issues[0];
+  throw refused(file, `${issue2?.path.join(".") || "it"}: ${issue2?.message ?? "wrong form"}`);
+}
+function refused(file, reason) {
+  return new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot use the config ${file}: ${reason}`,
+    'the form is {"backends": {"NAME": {"argv": ["PROGRAM", "ARG"], "prompt": "stdin"}}}'
+  );
+}
+function makeStaffPart(words) {
+  const config2 = readUserConfig();
+  const { backend, custom } = chooseBackend(words.backend ?? config2.default_backend, config2, words.cwd);
+  if (backend.profiles[words.profile] === null) {
+    const can = Object.entries(backend.profiles).filter(([, adds]) => adds !== null).map(([name]) => name);
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot use profile ${words.profile} with backend ${custom?.name ?? backend.id}: it cannot be kept there; possible: ${can.join(", ")}`
+    );
+  }
+  const program = programOf(backend, custom, words.cwd);
+  const fault = custom?.prompt === "argument" ? (0, import_chunk_KD7DLMDA.findArgumentFault)([words.prompt]) : null;
+  if (fault !== null)
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot give the task to backend ${custom?.name} as an argument: ${fault}`,
+      'set "prompt": "stdin" for it in your config'
+    );
+  const { mode, model, profile, prompt, resume } = words;
+  return { mode, backend: backend.id, program, model, profile, prompt, resume, custom };
+}
+function chooseBackend(name, config2, cwd) {
+  if (name === void 0) return { backend: onlyInstalled(config2, cwd), custom: null };
+  const own2 = Object.hasOwn(config2.backends, name) ? config2.backends[name] : void 0;
+  const custom = (0, import_chunk_KD7DLMDA.findBackend)("custom");
+  if (own2 && custom) return { backend: custom, custom: { name, argv: own2.argv, prompt: own2.prompt } };
+  const backend = (0, import_chunk_KD7DLMDA.findBackend)(name);
+  if (backend && backend.id !== "custom") return { backend, custom: null };
+  throw (0, import_chunk_NVPF5LEY.usageError)(
+    `cannot use backend ${JSON.stringify(name)}: there are ${known(config2)}`,
+    'your own programs go into "backends" of ~/.config/job-companion/config.json'
+  );
+}
+function onlyInstalled(config2, cwd) {
+  const found = import_chunk_KD7DLMDA.backends.filter(
+    (backend) => backend.programs.some((program) => (0, import_chunk_HDZ43QIN.findProgram)(program, cwd) !== void 0)
+  );
+  if (found.length === 1 && found[0]) return found[0];
+  const state = found.length === 0 ? "no agent CLI is on PATH" : `several are installed (${found.map((one) => one.id).join(", ")})`;
+  throw (0, import_chunk_NVPF5LEY.usageError)(`cannot choose a backend: ${state}; there are ${known(config2)}`, "name one with --backend NAME");
+}
+function known(config2) {
+  return [...import_chunk_KD7DLMDA.backends.map((backend) => backend.id).filter((id) => id !== "custom"), ...Object.keys(config2.backends)].join(
+    ", "
+  ) || "none";
+}
+function programOf(backend, custom, cwd) {
+  const names = custom ? [custom.argv[0]] : backend.programs;
+  for (const name of names) {
+    const program = (0, import_chunk_HDZ43QIN.findProgram)(name, cwd);
+    if (program !== void 0) return program;
+  }
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot find ${names.join(" or ")} for backend ${custom?.name ?? backend.id}: not on PATH (${import_chunk_HDZ43QIN.variables.searchPath() || "empty"})`,
+    "install it, or choose another with --backend"
+  );
+}
+function requireFreeConversation(root, backend, conversation) {
+  const { folder, option } = root;
+  for (const id of (0, import_chunk_7WTQZBBW.listActive)(folder)) {
+    const paths = (0, import_chunk_HDZ43QIN.jobPaths)(folder, id);
+    const spec = (0, import_chunk_BIN7TSUQ.readSpec)(paths);
+    if (spec.kind !== "ok" || spec.value.staff?.backend !== backend) continue;
+    const state = (0, import_chunk_BIN7TSUQ.readState)(paths);
+    const uses = spec.value.staff.resume ?? (state.kind === "ok" ? state.value.conversation?.id : void 0);
+    if (uses !== conversation || (0, import_chunk_BIN7TSUQ.isEnded)((0, import_chunk_BIN7TSUQ.inspect)(folder, id).state)) continue;
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "busy",
+      `cannot continue conversation ${conversation}: job ${id} is using it`,
+      import_chunk_KKONYWO7.nextCommands.wait(id, option)
+    );
+  }
+}
+var sources = ["prompt", "prompt-file", "stdin"];
+async function taskOf(context, input) {
+  const given = sources.filter((name) => input.has(name));
+  if (given.length !== 1) {
+    const came = given.length === 0 ? "none was given" : `these came together: ${given.map((name) => `--${name}`).join(", ")}`;
+    throw (0, import_chunk_NVPF5LEY.usageError)(
+      `cannot tell the task: exactly one of --prompt TEXT, --prompt-file PATH and --stdin is needed; ${came}`
+    );
+  }
+  const text = input.text("prompt") ?? decode2(given[0] === "stdin" ? await context.readStdin() : readTask(context, input.text("prompt-file")));
+  const size = Buffer.byteLength(text);
+  if (text.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take an empty task from --${given[0]}`);
+  if (size > import_chunk_CRABIWOM.promptBytes)
+    throw (0, import_chunk_NVPF5LEY.usageError)(
+      `cannot take a task of ${size} bytes: at most ${import_chunk_CRABIWOM.promptBytes} (1 MiB) are allowed`,
+      "put the material into a file and name it in the task"
+    );
+  return text;
+}
+function readTask(context, name) {
+  const file = import_node_path2.default.resolve(context.cwd, name);
+  try {
+    const real = (0, import_chunk_OMHQQKXJ.realPath)(file);
+    const size = (0, import_chunk_OMHQQKXJ.factsOf)(real)?.size ?? 0;
+    const read = (0, import_chunk_PVTVXQHT.readRange)(real, 0, Math.min(size, import_chunk_CRABIWOM.promptBytes + 1));
+    if (read) return read.bytes;
+  } catch (error) {
+    throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot read the task from ${file} (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
+  }
+  throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot read the task from ${file}: it is no regular file`);
+}
+function decode2(bytes) {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UTF-8 text");
+  }
+}
+async function launchStaff(context, input, job) {
+  (0, import_chunk_BQR34MCI.checkLaunchOptions)(input);
+  const request = {
+    kind: "staff",
+    verb: job.verb,
+    ...(0, import_chunk_BQR34MCI.launchWords)(input),
+    cwd: job.cwd,
+    deadlineMs: input.durationOrDefault("timeout"),
+    killGraceMs: import_chunk_CRABIWOM.limits.staffKillGrace.default,
+    maxOutputBytes: import_chunk_CRABIWOM.limits.maxOutput.default,
+    firstOutputMs: input.duration("first-output") ?? null,
+    stallMs: input.duration("stall-after") ?? null,
+    lineage: job.lineage,
+    run: null,
+    staff: job.staff
+  };
+  const { resume, backend } = job.staff;
+  if (resume === null) return (0, import_chunk_BQR34MCI.launchAndTell)(context, input, request, job.isSynchronous);
+  const root = context.root(input);
+  (0, import_chunk_2X7L6GAE.ensureRoot)(root.folder);
+  const launched = await (0, import_chunk_5MIUGO6N.withLock)((0, import_chunk_HDZ43QIN.rootPaths)(root.folder).lock, async () => {
+    requireFreeConversation(root, backend, resume);
+    return (0, import_chunk_BQR34MCI.launch)(root, request);
+  });
+  return (0, import_chunk_BQR34MCI.tellLaunched)(context, input, root, launched, job.isSynchronous);
+}
+function profileOf(input, fallback) {
+  return input.text("profile") ?? fallback;
+}
+function freshStaff(input, words) {
+  return makeStaffPart({ ...words, backend: input.text("backend"), model: input.text("model") ?? null, resume: null });
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  freshStaff,
+  launchStaff,
+  makeStaffPart,
+  profileOf,
+  taskOf
+});
+
+},
+"./chunk-BIN7TSUQ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -531,12 +2768,12 @@ __export(stdin_exports, {
   writeState: () => writeState
 });
 module.exports = stdin_exports;
-var import_chunk_LONYRB77 = load("./chunk-LONYRB77.js");
+var import_chunk_IQA7HIVE = load("./chunk-IQA7HIVE.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
 var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
+var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
 var outcomes = ["done", "failed", "timed_out", "crashed", "canceled"];
 var states = ["queued", "starting", "running", "stopping", "done", "failed", "timed_out", "crashed", "canceled"];
 var kinds = ["staff", "run", "watch", "timer", "gate", "loop"];
@@ -577,7 +2814,7 @@ function readWorker(paths) {
   });
 }
 function readExit(paths) {
-  const read = (0, import_chunk_KE7PRMAS.readJson)(paths.exit);
+  const read = (0, import_chunk_PVTVXQHT.readJson)(paths.exit);
   if (read.kind !== "ok" || !Number.isInteger(read.value.exit_code)) return void 0;
   return {
     exit_code: Number(read.value.exit_code),
@@ -586,14 +2823,14 @@ function readExit(paths) {
   };
 }
 function readCancel(paths) {
-  const read = (0, import_chunk_KE7PRMAS.readJson)(paths.cancel);
+  const read = (0, import_chunk_PVTVXQHT.readJson)(paths.cancel);
   return read.kind === "ok" ? read.value : void 0;
 }
 function readReason(paths) {
-  return (0, import_chunk_KE7PRMAS.readText)(paths.reason, 64)?.trim() || void 0;
+  return (0, import_chunk_PVTVXQHT.readText)(paths.reason, 64)?.trim() || void 0;
 }
 function readMark(file, boot) {
-  const text = (0, import_chunk_KE7PRMAS.readText)(file, 4096);
+  const text = (0, import_chunk_PVTVXQHT.readText)(file, 4096);
   if (!text?.endsWith("\n")) return void 0;
   const row = (0, import_chunk_XUTLU6SP.parseStat)(text);
   const [pid, ...start] = row ? [String(row.pid), row.start] : text.trim().split(" ");
@@ -601,10 +2838,10 @@ function readMark(file, boot) {
   return (0, import_chunk_XUTLU6SP.isIdentity)(identity) ? identity : void 0;
 }
 function writeState(paths, state) {
-  (0, import_chunk_KE7PRMAS.writeJson)(paths.state, state);
+  (0, import_chunk_PVTVXQHT.writeJson)(paths.state, state);
 }
 function typed(file, fault) {
-  const read = (0, import_chunk_KE7PRMAS.readJson)(file);
+  const read = (0, import_chunk_PVTVXQHT.readJson)(file);
   if (read.kind !== "ok") return read;
   const name = file.split("/").at(-1);
   const reason = fault(read.value);
@@ -654,7 +2891,7 @@ function whoIsThere(paths, spec) {
   const boot = worker?.worker ?? launch?.worker ?? null;
   const shim = worker?.shim ?? (boot ? readMark(paths.shimMark, boot) : void 0) ?? null;
   const child = worker?.child ?? (boot ? readMark(paths.childMark, boot) : void 0) ?? null;
-  const engine = (0, import_chunk_LONYRB77.findEngine)(spec.kind === "ok" ? spec.value.engine : "local") ?? import_chunk_LONYRB77.defaultEngine;
+  const engine = (0, import_chunk_IQA7HIVE.findEngine)(spec.kind === "ok" ? spec.value.engine : "local") ?? import_chunk_IQA7HIVE.defaultEngine;
   const lease = (0, import_chunk_OMHQQKXJ.factsOf)(paths.lease);
   return {
     launch,
@@ -685,7 +2922,7 @@ function conditionOf(view) {
     return shim === "none" && ageOf(view.paths.started) < 1e3 ? "orphaned" : "lost";
   }
   if (view.launch || view.worker) return "unclaimed";
-  const isLauncherAlive = ((0, import_chunk_LONYRB77.findEngine)(view.spec.engine) ?? import_chunk_LONYRB77.defaultEngine).alive(view.spec.launcher) === "alive";
+  const isLauncherAlive = ((0, import_chunk_IQA7HIVE.findEngine)(view.spec.engine) ?? import_chunk_IQA7HIVE.defaultEngine).alive(view.spec.launcher) === "alive";
   return isLauncherAlive || ageOf(view.paths.spec) < import_chunk_CRABIWOM.startLimitMs ? "starting" : "never_started";
 }
 function isLongOver(view) {
@@ -711,7 +2948,7 @@ function earlyState(id, spec) {
     health: "unknown",
     attention_kind: null,
     seq: 0,
-    created_at: spec?.created_at ?? (0, import_chunk_HDZ43QIN.isoOf)((0, import_chunk_LONYRB77.idTimeMs)(id)),
+    created_at: spec?.created_at ?? (0, import_chunk_HDZ43QIN.isoOf)((0, import_chunk_IQA7HIVE.idTimeMs)(id)),
     started_at: null,
     ended_at: null,
     duration_ms: null,
@@ -757,7 +2994,392 @@ function presentIn(read) {
   writeState
 });
 
-//# part chunk-CRABIWOM.js
+},
+"./chunk-BQR34MCI.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  checkLaunchOptions: () => checkLaunchOptions,
+  folderOf: () => folderOf,
+  launch: () => launch,
+  launchAndTell: () => launchAndTell,
+  launchWords: () => launchWords,
+  missingProgram: () => missingProgram,
+  run: () => run,
+  tellLaunched: () => tellLaunched
+});
+module.exports = stdin_exports;
+var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
+var import_chunk_2X7L6GAE = load("./chunk-2X7L6GAE.js");
+var import_chunk_GAQ5SBUW = load("./chunk-GAQ5SBUW.js");
+var import_chunk_KYYWQA4W = load("./chunk-KYYWQA4W.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
+var import_chunk_IQA7HIVE = load("./chunk-IQA7HIVE.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
+var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var import_node_path2 = builtin("node:path");
+function claimOnce(root, key, claim) {
+  const file = import_node_path2.default.join((0, import_chunk_HDZ43QIN.rootPaths)(root).once, (0, import_chunk_KYYWQA4W.hashOf)(key).slice(0, 40));
+  if ((0, import_chunk_PVTVXQHT.createFile)(file, `${JSON.stringify(claim)}
+`)) return { isOurs: true, holder: claim };
+  const read = (0, import_chunk_PVTVXQHT.readJson)(file);
+  const holder = read.kind === "ok" ? read.value : void 0;
+  if (typeof holder?.id !== "string" || typeof holder.asked !== "string") {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "state_unusable",
+      `cannot read the once-key file ${file}: it is damaged`,
+      "remove that file if you are sure that the job never ran"
+    );
+  }
+  return { isOurs: false, holder };
+}
+async function finishClaim(root, claim) {
+  if (!(0, import_chunk_IQA7HIVE.isId)(claim.id))
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "state_unusable",
+      `cannot use a once-key that names ${JSON.stringify(claim.id)}: that is no job id`
+    );
+  const paths = (0, import_chunk_HDZ43QIN.jobPaths)(root, claim.id);
+  const stage = (0, import_chunk_HDZ43QIN.stagePath)(root, claim.id);
+  const until = (0, import_chunk_HDZ43QIN.monotonicMs)() + import_chunk_CRABIWOM.startLimitMs;
+  while (!(0, import_chunk_OMHQQKXJ.exists)(paths.launch) && (0, import_chunk_HDZ43QIN.monotonicMs)() < until) {
+    const isStaged = (0, import_chunk_OMHQQKXJ.exists)(stage);
+    if (!(0, import_chunk_OMHQQKXJ.exists)(paths.folder) && !isStaged) return;
+    if ((0, import_chunk_XUTLU6SP.livenessOf)(claim.launcher) === "dead") {
+      if (isStaged) (0, import_chunk_OMHQQKXJ.moveFolder)(stage, paths.folder);
+      return;
+    }
+    await (0, import_chunk_HDZ43QIN.sleep)(5);
+  }
+}
+async function launch(root, request) {
+  (0, import_chunk_2X7L6GAE.checkRoot)(root.folder);
+  const key = (0, import_chunk_KYYWQA4W.ensureKey)();
+  (0, import_chunk_2X7L6GAE.ensureRoot)(root.folder);
+  const spec = await makeSpec(root, request, (0, import_chunk_XUTLU6SP.ownIdentity)(), key);
+  const paths = (0, import_chunk_HDZ43QIN.jobPaths)(root.folder, spec.id);
+  const stage = (0, import_chunk_HDZ43QIN.stagePath)(root.folder, spec.id);
+  let isPromised = false;
+  try {
+    await Promise.all([stageJob(root, spec, stage), import_chunk_IQA7HIVE.defaultEngine.prepare()]);
+    const claim = request.onceKey === null ? null : claimOnce(root.folder, request.onceKey, claimOf(spec, request));
+    if (claim && !claim.isOurs) {
+      undo(paths, stage);
+      return await takeOver(root, claim.holder, request);
+    }
+    isPromised = claim !== null;
+    if (!(0, import_chunk_OMHQQKXJ.moveFolder)(stage, paths.folder)) throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot move ${stage} into place`);
+    await (0, import_chunk_GAQ5SBUW.startWorker)(root.folder, spec, { paths }, 1);
+  } catch (error) {
+    if (isPromised) (0, import_chunk_OMHQQKXJ.moveFolder)(stage, paths.folder);
+    else undo(paths, stage);
+    throw launchError(root, error);
+  }
+  return { id: spec.id, isNew: true };
+}
+async function makeSpec(root, request, launcher, key) {
+  const createdMs = (0, import_chunk_HDZ43QIN.nowMs)();
+  const random = (0, import_chunk_KYYWQA4W.randomBytes)(22);
+  const { deadlineMs, killGraceMs, maxOutputBytes, firstOutputMs, stallMs, onceKey, ...rest } = request;
+  const unsigned = {
+    schema: 1,
+    id: (0, import_chunk_IQA7HIVE.makeId)(request.verb, createdMs, random),
+    ...rest,
+    created_at: (0, import_chunk_HDZ43QIN.isoOf)(createdMs),
+    once_key: onceKey,
+    engine: import_chunk_IQA7HIVE.defaultEngine.id,
+    state_option: root.option,
+    deadline_ms: deadlineMs,
+    deadline_mono_ms: (0, import_chunk_HDZ43QIN.monotonicMs)() + deadlineMs,
+    kill_grace_ms: killGraceMs,
+    max_output_bytes: maxOutputBytes,
+    first_output_ms: firstOutputMs,
+    stall_ms: stallMs,
+    mark: (0, import_chunk_KYYWQA4W.toHex)(random.subarray(6)),
+    launcher,
+    environment: { digest: (0, import_chunk_KYYWQA4W.environmentDigest)(key), credentials: (0, import_chunk_HDZ43QIN.credentialNames)() }
+  };
+  return { ...unsigned, mac: await (0, import_chunk_KYYWQA4W.macOf)(unsigned, key) };
+}
+async function stageJob(root, spec, stage) {
+  (0, import_chunk_PVTVXQHT.createFolder)(stage);
+  const isDurable = (0, import_chunk_PVTVXQHT.writeFileMeanwhile)(`${stage}/spec.json`, `${JSON.stringify(spec)}
+`);
+  (0, import_chunk_PVTVXQHT.createFolder)(`${stage}/waiters`);
+  (0, import_chunk_PVTVXQHT.writeFile)((0, import_chunk_HDZ43QIN.jobPaths)(root.folder, spec.id).marker, "", { sync: false });
+  await isDurable;
+}
+function claimOf(spec, request) {
+  return { id: spec.id, asked: askedOf(request), launcher: spec.launcher };
+}
+async function takeOver(root, holder, request) {
+  await finishClaim(root.folder, holder);
+  if (holder.asked !== askedOf(request)) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot use --once-key ${JSON.stringify(request.onceKey)}: job ${holder.id} has this key and another request`,
+      `look at it with: ${import_chunk_KKONYWO7.nextCommands.observe(holder.id, root.option)}`
+    );
+  }
+  return { id: holder.id, isNew: false };
+}
+function askedOf(request) {
+  const { owner: _owner, label: _label, onceKey: _key, ...asked } = request;
+  return (0, import_chunk_KYYWQA4W.hashOf)((0, import_chunk_KYYWQA4W.canonical)(asked));
+}
+function undo(paths, stage) {
+  try {
+    for (const target of [stage, paths.folder, paths.marker]) (0, import_chunk_OMHQQKXJ.removeTree)(target);
+  } catch {
+  }
+}
+function launchError(root, error) {
+  const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
+  if (error instanceof import_chunk_NVPF5LEY.FaultError || code === void 0) return error;
+  return new import_chunk_NVPF5LEY.FaultError(
+    "state_unusable",
+    `cannot write into the state folder ${root.folder} (${code})`,
+    "use another place with --state-dir DIR or JOB_STATE_DIR"
+  );
+}
+function launchWords(input) {
+  const onceKey = input.text("once-key") ?? null;
+  if (onceKey === "") throw (0, import_chunk_NVPF5LEY.usageError)('cannot take --once-key "": a key needs at least one character');
+  return { owner: input.text("owner") ?? import_chunk_HDZ43QIN.variables.owner() ?? null, label: input.text("label") ?? null, onceKey };
+}
+function checkLaunchOptions(input) {
+  if (input.has("wait-timeout") && !input.has("wait")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");
+  input.duration("wait-timeout");
+  for (const other of ["json", "wait"]) {
+    if (input.has("id-only") && input.has(other)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`);
+  }
+}
+async function launchAndTell(context, input, request, isSynchronous = false) {
+  checkLaunchOptions(input);
+  const root = context.root(input);
+  return tellLaunched(context, input, root, await launch(root, request), isSynchronous);
+}
+async function tellLaunched(context, input, root, launched, isSynchronous) {
+  if (input.has("wait") || isSynchronous) {
+    const { waitAndTell } = await Promise.resolve().then(() => load("./collecting-YWODS6M3.js"));
+    context.tell(`job ${launched.id}`);
+    const timeoutMs = input.duration("wait-timeout") ?? Number.MAX_SAFE_INTEGER;
+    return waitAndTell(context, root, [launched.id], {
+      mode: "all",
+      timeoutMs,
+      heartbeatMs: null,
+      isJson: input.has("json")
+    });
+  }
+  return tellLaunch(root, launched, input);
+}
+function tellLaunch(root, launched, input) {
+  const { id, isNew } = launched;
+  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
+` };
+  const paths = (0, import_chunk_HDZ43QIN.jobPaths)(root.folder, id);
+  const commands = {
+    wait: import_chunk_KKONYWO7.nextCommands.wait(id, root.option),
+    observe: import_chunk_KKONYWO7.nextCommands.observe(id, root.option),
+    cancel: import_chunk_KKONYWO7.nextCommands.cancel(id, root.option)
+  };
+  if (input.has("json")) {
+    return {
+      code: import_chunk_6PFAPK5K.exitCodes.done,
+      json: {
+        id,
+        new: isNew,
+        folder: paths.folder,
+        result_path: paths.result,
+        output_path: paths.output,
+        next: commands
+      }
+    };
+  }
+  const lines = [
+    `job ${id}${isNew ? "" : " (this once-key had it already; nothing was started)"}`,
+    `collect: ${commands.wait}`,
+    `observe: ${commands.observe}`,
+    `result:  ${paths.result}`
+  ];
+  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${lines.join("\n")}
+` };
+}
+var run = {
+  name: "run",
+  summary: "run a long command as a job",
+  form: "[options] -- COMMAND ARG...",
+  words: { min: 0, max: 0, rest: true },
+  options: {
+    timeout: {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_CRABIWOM.limits.runTimeout,
+      help: "hard limit, counted from launch (default 24h, at most 30d)"
+    },
+    deadline: { kind: "duration", value: "D", range: import_chunk_CRABIWOM.limits.runTimeout, help: "the same as --timeout" },
+    "kill-after": {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_CRABIWOM.limits.runKillGrace,
+      help: "time between TERM and KILL (default 30s)"
+    },
+    cwd: { kind: "text", value: "DIR", help: "folder to run in (default: here)" },
+    shell: { kind: "flag", help: "give the one word after -- to /bin/sh -c" },
+    "success-exit": {
+      kind: "count",
+      value: "N",
+      range: { default: 0, min: 0, max: 255 },
+      help: "the exit code that means success (default 0)"
+    },
+    "max-output": {
+      kind: "size",
+      value: "SIZE",
+      range: import_chunk_CRABIWOM.limits.maxOutput,
+      help: "cap of each output file on disk (default 64M)"
+    },
+    "first-output": {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_CRABIWOM.limits.optInLimit,
+      help: "end it when nothing was printed by then"
+    },
+    "stall-after": {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_CRABIWOM.limits.optInLimit,
+      help: "end it when nothing was printed for that long"
+    },
+    "keep-children": { kind: "flag", help: "leave processes alone that the command left behind" },
+    ...import_chunk_JJRSGJW4.launchOptions
+  },
+  notes: "The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",
+  examples: [
+    "run -- make test",
+    "run --timeout 2h --once-key nightly -- python3 train.py --epochs 10",
+    "run --shell -- 'make && make install'"
+  ],
+  async run(context, input) {
+    const cwd = folderOf(context, input);
+    const timeout = limitOf(input);
+    return launchAndTell(context, input, {
+      kind: "run",
+      verb: "run",
+      ...launchWords(input),
+      cwd,
+      deadlineMs: timeout,
+      killGraceMs: input.durationOrDefault("kill-after"),
+      maxOutputBytes: input.size("max-output") ?? import_chunk_CRABIWOM.limits.maxOutput.default,
+      firstOutputMs: input.duration("first-output") ?? null,
+      stallMs: input.duration("stall-after") ?? null,
+      lineage: null,
+      run: commandOf(input, cwd),
+      staff: null
+    });
+  }
+};
+function limitOf(input) {
+  if (input.has("timeout") && input.has("deadline"))
+    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");
+  return input.has("deadline") ? input.durationOrDefault("deadline") : input.durationOrDefault("timeout");
+}
+function folderOf(context, input) {
+  const folder = import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
+  if (!(0, import_chunk_OMHQQKXJ.isFolder)(folder))
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot run in ${folder}: there is no such folder`,
+      "name an existing one with --cwd DIR"
+    );
+  return (0, import_chunk_OMHQQKXJ.realPath)(folder);
+}
+function commandOf(input, cwd) {
+  const words = input.rest ?? [];
+  const parts = { success_exit: input.count("success-exit") ?? 0, keep_children: input.has("keep-children") };
+  if (input.has("shell")) {
+    if (words.length !== 1)
+      throw (0, import_chunk_NVPF5LEY.usageError)(
+        `cannot take ${words.length} words with --shell: it needs the whole command line as one word after --`
+      );
+    return { argv: ["/bin/sh", "-c", words[0]], program: "/bin/sh", ...parts };
+  }
+  const name = words[0];
+  const program = (0, import_chunk_HDZ43QIN.findProgram)(name, cwd);
+  if (program === void 0) throw missingProgram(name, cwd);
+  return { argv: words, program, ...parts };
+}
+function missingProgram(name, cwd) {
+  const where = name.includes("/") ? `no executable file of that name (looked from ${cwd})` : `it is not on PATH (${import_chunk_HDZ43QIN.variables.searchPath() || "empty"})`;
+  return new import_chunk_NVPF5LEY.FaultError("preflight", `cannot run ${JSON.stringify(name)}: ${where}`, "give the path of the program");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  checkLaunchOptions,
+  folderOf,
+  launch,
+  launchAndTell,
+  launchWords,
+  missingProgram,
+  run,
+  tellLaunched
+});
+
+},
+"./chunk-CIZRXBJ3.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  spawnDetached: () => spawnDetached,
+  spawnShim: () => spawnShim
+});
+module.exports = stdin_exports;
+var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
+var import_node_child_process = require("node:child_process");
+var import_node_fs = require("node:fs");
+function spawnDetached(start) {
+  const log = (0, import_chunk_PVTVXQHT.openAppend)(start.logFile);
+  try {
+    const child = (0, import_node_child_process.spawn)(start.program, start.args, {
+      cwd: start.cwd,
+      env: start.environment,
+      detached: true,
+      stdio: ["ignore", log, log]
+    });
+    child.on("error", () => void 0);
+    child.unref();
+    if (child.pid === void 0) throw new Error(`cannot start ${start.program}`);
+    return child.pid;
+  } finally {
+    (0, import_node_fs.closeSync)(log);
+  }
+}
+function spawnShim(start, onEnd) {
+  return new Promise((resolve, reject) => {
+    const child = (0, import_node_child_process.spawn)("/bin/sh", ["-c", start.script, "job-companion-shim", ...start.args], {
+      cwd: start.cwd,
+      env: start.environment,
+      detached: true,
+      stdio: "ignore"
+    });
+    child.once("error", reject);
+    child.once("spawn", () => resolve(child.pid ?? 0));
+    child.once("exit", onEnd);
+  });
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  spawnDetached,
+  spawnShim
+});
+
+},
+"./chunk-CRABIWOM.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -849,143 +3471,51 @@ var workerFailures = 3;
   workerFailures
 });
 
-//# part chunk-DOCCMFHJ.js
+},
+"./chunk-D4QE36SE.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  openJournal: () => openJournal,
-  readEvents: () => readEvents
+  mayAct: () => mayAct
 });
 module.exports = stdin_exports;
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
-function openJournal(paths, job) {
-  const last = (0, import_chunk_KE7PRMAS.readRange)(paths.events, -1, 1);
-  if (last && last.size > 0 && last.bytes[0] !== 10) (0, import_chunk_KE7PRMAS.appendText)(paths.events, "\n");
-  const journal = {
-    seq: newestSeq(paths),
-    append(type, fields = {}) {
-      const event = { seq: journal.seq + 1, at: (0, import_chunk_HDZ43QIN.isoNow)(), job: job.id, owner: job.owner, type, ...fields };
-      let line = JSON.stringify(event);
-      if (Buffer.byteLength(line) > import_chunk_CRABIWOM.eventLineBytes) {
-        line = JSON.stringify({ seq: event.seq, at: event.at, job: job.id, owner: job.owner, type, truncated: true });
-      }
-      (0, import_chunk_KE7PRMAS.appendText)(paths.events, `${line}
-`);
-      journal.seq = event.seq;
-      return event;
-    }
-  };
-  return journal;
-}
-var chunk = 256 * 1024;
-function readEvents(paths, after, limit) {
-  let size = chunk;
-  for (; ; ) {
-    const part = (0, import_chunk_KE7PRMAS.readRange)(paths.events, -size, size);
-    if (!part) return { events: [], more: false, missed: false };
-    const isWhole = part.bytes.length >= part.size;
-    const events = parseEvents(part.bytes.toString("utf8"), isWhole);
-    const first = events[0]?.seq ?? 0;
-    if (!isWhole && first > after + 1 && size < 64 * chunk) {
-      size *= 4;
-      continue;
-    }
-    const wanted = events.filter((event) => event.seq > after);
-    return { events: wanted.slice(0, limit), more: wanted.length > limit, missed: !isWhole && first > after + 1 };
-  }
-}
-function newestSeq(paths) {
-  const part = (0, import_chunk_KE7PRMAS.readRange)(paths.events, -2 * import_chunk_CRABIWOM.eventLineBytes, 2 * import_chunk_CRABIWOM.eventLineBytes);
-  if (!part) return 0;
-  return parseEvents(part.bytes.toString("utf8"), part.bytes.length >= part.size).at(-1)?.seq ?? 0;
-}
-function parseEvents(text, isWhole) {
-  const lines = text.split("\n");
-  if (!isWhole) lines.shift();
-  const events = [];
-  for (const line of lines) {
-    if (line === "") continue;
-    try {
-      const value = JSON.parse(line);
-      if (typeof value === "object" && value !== null && typeof value.seq === "number") events.push(value);
-    } catch {
-    }
-  }
-  return events;
+var import_chunk_BIN7TSUQ = load("./chunk-BIN7TSUQ.js");
+var import_chunk_KYYWQA4W = load("./chunk-KYYWQA4W.js");
+var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
+var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+async function mayAct(view) {
+  if (!view.spec || !(0, import_chunk_OMHQQKXJ.isWritable)(view.paths.folder)) return false;
+  const namespace = view.worker?.worker.pid_ns ?? view.launch?.worker.pid_ns ?? view.spec.launcher.pid_ns;
+  const isHere = namespace === (0, import_chunk_XUTLU6SP.pidNamespace)() || view.isOtherBoot;
+  return (isHere || (0, import_chunk_BIN7TSUQ.conditionOf)(view) === "lost") && await (0, import_chunk_KYYWQA4W.isGenuine)(view.spec, (0, import_chunk_KYYWQA4W.readKey)());
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  openJournal,
-  readEvents
+  mayAct
 });
 
-//# part chunk-H3O6G5D6.js
+},
+"./chunk-GAQ5SBUW.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  findLatest: () => findLatest,
-  requireLatest: () => requireLatest
+  startWorker: () => startWorker
 });
 module.exports = stdin_exports;
-var import_chunk_QEAH37VJ = load("./chunk-QEAH37VJ.js");
-var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
-var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-function findLatest(root, owner, accept = () => true) {
-  for (const id of (0, import_chunk_QEAH37VJ.listJobs)(root)) {
-    const spec = (0, import_chunk_CJGRKUVH.readSpec)((0, import_chunk_HDZ43QIN.jobPaths)(root, id));
-    if (spec.kind !== "ok") continue;
-    if (owner !== null && spec.value.owner !== owner) continue;
-    if (accept(id, spec.value)) return id;
-  }
-  return void 0;
-}
-function requireLatest(root, owner, what, accept) {
-  const id = findLatest(root.folder, owner, accept);
-  if (id !== void 0) return id;
-  const whose = owner === null ? "" : ` of owner ${owner}`;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "unknown_job",
-    `cannot find ${what}${whose} in the state folder ${root.folder}`,
-    (0, import_chunk_IEU6ZQWY.quoteWords)([...(0, import_chunk_HDZ43QIN.selfWords)(), "status", ...root.option])
-  );
+var import_chunk_IQA7HIVE = load("./chunk-IQA7HIVE.js");
+var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
+async function startWorker(root, spec, job, generation) {
+  const engine = (0, import_chunk_IQA7HIVE.findEngine)(spec.engine) ?? import_chunk_IQA7HIVE.defaultEngine;
+  const worker = await engine.start({ stateRoot: root, id: spec.id, mark: spec.mark, logFile: job.paths.workerLog });
+  (0, import_chunk_PVTVXQHT.writeJson)(job.paths.launch, { worker, generation }, { sync: false });
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  findLatest,
-  requireLatest
+  startWorker
 });
 
-//# part chunk-H5MRVJKX.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  logSize: () => logSize,
-  readLogTail: () => readLogTail
-});
-module.exports = stdin_exports;
-var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
-function readLogTail(file, limits = { lines: import_chunk_CRABIWOM.tailLines, bytes: import_chunk_CRABIWOM.tailBytes }) {
-  const part = (0, import_chunk_KE7PRMAS.readRange)(file, -(limits.bytes + 4), limits.bytes + 4);
-  if (!part) return Buffer.alloc(0);
-  const bounded = (0, import_chunk_KLA44IL4.tailOfBytes)(part.bytes, limits.bytes);
-  return Buffer.from((0, import_chunk_KLA44IL4.lastLines)(bounded, limits.lines));
-}
-function logSize(file) {
-  return (0, import_chunk_KE7PRMAS.readRange)(file, 0, 0)?.size ?? 0;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  logSize,
-  readLogTail
-});
-
-//# part chunk-HDZ43QIN.js
+},
+"./chunk-HDZ43QIN.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -1019,7 +3549,7 @@ function nowMs() {
   return Date.now();
 }
 function isoNow() {
-  return (/* @__PURE__ *<>/ new Date()).toISOString();
+  return (new Date()).toISOString();
 }
 function isoOf(ms) {
   return new Date(ms).toISOString();
@@ -1082,7 +3612,7 @@ function childEnvironment(own) {
   return { ...result, ...own.add, PWD: own.cwd, JOB_ID: own.id, JOB_OWNER: own.id, [markVariable]: own.mark };
 }
 function comparableEnvironment() {
-  const passing = /* @__PURE__ *<>/ new Set([
+  const passing = new Set([
     "_",
     "PWD",
     "OLDPWD",
@@ -1208,7 +3738,8 @@ function stagePath(root, id) {
   workerEnvironment
 });
 
-//# part chunk-IEU6ZQWY.js
+},
+"./chunk-IEU6ZQWY.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -1228,99 +3759,293 @@ function quoteWords(words) {
   quoteWords
 });
 
-//# part chunk-IUKO223X.js
+},
+"./chunk-IKPD2EZU.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  withLock: () => withLock
+  openJournal: () => openJournal,
+  readEvents: () => readEvents
 });
 module.exports = stdin_exports;
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_fs = require("node:fs");
-var import_node_path = builtin("node:path");
-async function withLock(folder, fn, waitMs = import_chunk_CRABIWOM.lockWaitMs) {
-  const release = await take(folder, waitMs);
-  try {
-    return await fn();
-  } finally {
-    release();
-  }
-}
-async function take(folder, waitMs) {
-  (0, import_chunk_KE7PRMAS.createFolder)(folder);
-  const own = (0, import_chunk_XUTLU6SP.ownIdentity)();
-  const ticket = import_node_path.default.join(
-    folder,
-    `.${own.pid}-${own.start_token.replace(/\W/g, "")}-${Math.random().toString(36).slice(2)}`
-  );
-  (0, import_chunk_KE7PRMAS.writeFile)(ticket, JSON.stringify(own), { sync: false });
-  const until = (0, import_chunk_HDZ43QIN.monotonicMs)() + waitMs;
-  try {
-    for (let pause = 2; ; pause = Math.min(pause * 2, 50)) {
-      const number = tryTake(folder, ticket);
-      if (number !== void 0) {
-        const held = import_node_path.default.join(folder, String(number));
-        return () => (0, import_node_fs.renameSync)(held, `${held}.free`);
+var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
+function openJournal(paths, job) {
+  const last = (0, import_chunk_PVTVXQHT.readRange)(paths.events, -1, 1);
+  if (last && last.size > 0 && last.bytes[0] !== 10) (0, import_chunk_PVTVXQHT.appendText)(paths.events, "\n");
+  const journal = {
+    seq: newestSeq(paths),
+    append(type, fields = {}) {
+      const event = { seq: journal.seq + 1, at: (0, import_chunk_HDZ43QIN.isoNow)(), job: job.id, owner: job.owner, type, ...fields };
+      let line = JSON.stringify(event);
+      if (Buffer.byteLength(line) > import_chunk_CRABIWOM.eventLineBytes) {
+        line = JSON.stringify({ seq: event.seq, at: event.at, job: job.id, owner: job.owner, type, truncated: true });
       }
-      if ((0, import_chunk_HDZ43QIN.monotonicMs)() >= until)
-        throw new import_chunk_NVPF5LEY.FaultError("busy", `cannot take the lock ${folder}: it is held by ${holderText(folder)}`);
-      await (0, import_chunk_HDZ43QIN.sleep)(pause);
+      (0, import_chunk_PVTVXQHT.appendText)(paths.events, `${line}
+`);
+      journal.seq = event.seq;
+      return event;
     }
-  } finally {
-    (0, import_chunk_KE7PRMAS.removeFile)(ticket);
+  };
+  return journal;
+}
+var chunk = 256 * 1024;
+function readEvents(paths, after, limit) {
+  let size = chunk;
+  for (; ; ) {
+    const part = (0, import_chunk_PVTVXQHT.readRange)(paths.events, -size, size);
+    if (!part) return { events: [], more: false, missed: false };
+    const isWhole = part.bytes.length >= part.size;
+    const events = parseEvents(part.bytes.toString("utf8"), isWhole);
+    const first = events[0]?.seq ?? 0;
+    if (!isWhole && first > after + 1 && size < 64 * chunk) {
+      size *= 4;
+      continue;
+    }
+    const wanted = events.filter((event) => event.seq > after);
+    return { events: wanted.slice(0, limit), more: wanted.length > limit, missed: !isWhole && first > after + 1 };
   }
 }
-function tryTake(folder, ticket) {
-  const top = highest(folder);
-  if (top.number > 0 && !top.free && !isAbandoned(import_node_path.default.join(folder, String(top.number)))) return void 0;
-  const number = top.number + 1;
-  const file = import_node_path.default.join(folder, String(number));
-  try {
-    (0, import_node_fs.linkSync)(ticket, file);
-  } catch (error) {
-    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST") return void 0;
-    throw error;
+function newestSeq(paths) {
+  const part = (0, import_chunk_PVTVXQHT.readRange)(paths.events, -2 * import_chunk_CRABIWOM.eventLineBytes, 2 * import_chunk_CRABIWOM.eventLineBytes);
+  if (!part) return 0;
+  return parseEvents(part.bytes.toString("utf8"), part.bytes.length >= part.size).at(-1)?.seq ?? 0;
+}
+function parseEvents(text, isWhole) {
+  const lines = text.split("\n");
+  if (!isWhole) lines.shift();
+  const events = [];
+  for (const line of lines) {
+    if (line === "") continue;
+    try {
+      const value = JSON.parse(line);
+      if (typeof value === "object" && value !== null && typeof value.seq === "number") events.push(value);
+    } catch {
+    }
   }
-  if (highest(folder).number !== number) {
-    (0, import_chunk_KE7PRMAS.removeFile)(file);
-    return void 0;
-  }
-  for (const name of (0, import_chunk_OMHQQKXJ.listNames)(folder))
-    if (numberOf(name) > 0 && numberOf(name) < number) (0, import_chunk_KE7PRMAS.removeFile)(import_node_path.default.join(folder, name));
-  return number;
-}
-function highest(folder) {
-  const names = (0, import_chunk_OMHQQKXJ.listNames)(folder);
-  const number = Math.max(0, ...names.map(numberOf));
-  return { number, free: number > 0 && names.includes(`${number}.free`) };
-}
-function numberOf(name) {
-  const match = /^(\d+)(?:\.free)?$/.exec(name);
-  return match ? Number(match[1]) : 0;
-}
-function isAbandoned(file) {
-  const read = (0, import_chunk_KE7PRMAS.readJson)(file);
-  if (read.kind === "missing") return false;
-  const liveness = read.kind === "ok" && (0, import_chunk_XUTLU6SP.isIdentity)(read.value) ? (0, import_chunk_XUTLU6SP.livenessOf)(read.value) : "unknown";
-  if (liveness !== "unknown") return liveness === "dead";
-  const facts = (0, import_chunk_OMHQQKXJ.factsOf)(file);
-  return facts !== void 0 && (0, import_chunk_HDZ43QIN.nowMs)() - facts.modifiedMs > 3 * import_chunk_CRABIWOM.leaseStaleMs;
-}
-function holderText(folder) {
-  const read = (0, import_chunk_KE7PRMAS.readJson)(import_node_path.default.join(folder, String(highest(folder).number)));
-  return read.kind === "ok" ? `process ${String(read.value.pid)}` : "another process";
+  return events;
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  withLock
+  openJournal,
+  readEvents
 });
 
-//# part chunk-JJRSGJW4.js
+},
+"./chunk-IQA7HIVE.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  compareIds: () => compareIds,
+  defaultEngine: () => defaultEngine,
+  findEngine: () => findEngine,
+  idTimeMs: () => idTimeMs,
+  isId: () => isId,
+  isIdPrefix: () => isIdPrefix,
+  makeId: () => makeId
+});
+module.exports = stdin_exports;
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
+var idPattern = /^[a-z]{2,12}-[0-9a-z]{8,9}-[0-9a-z]{6}$/;
+var prefixPattern = /^[a-z]{2,12}(?:-[0-9a-z]{0,9}(?:-[0-9a-z]{0,6})?)?$/;
+function makeId(verb, nowMs, random) {
+  const digits = Array.from(random.subarray(0, 6), (byte) => (byte % 36).toString(36)).join("");
+  return `${verb}-${nowMs.toString(36)}-${digits}`;
+}
+function isId(text) {
+  return idPattern.test(text);
+}
+function isIdPrefix(text) {
+  return prefixPattern.test(text);
+}
+function idTimeMs(id) {
+  return Number.parseInt(id.split("-")[1] ?? "", 36);
+}
+function compareIds(a, b) {
+  return idTimeMs(a) - idTimeMs(b) || (a < b ? -1 : a > b ? 1 : 0);
+}
+var nodeOptions = ["--max-semi-space-size=1", "--no-warnings"];
+var local = {
+  id: "local",
+  async prepare() {
+    await Promise.resolve().then(() => load("./spawn-AGDUUNAW.js"));
+  },
+  async start(worker) {
+    const { spawnDetached } = await Promise.resolve().then(() => load("./spawn-AGDUUNAW.js"));
+    const pid = spawnDetached({
+      program: process.execPath,
+      args: [...nodeOptions, (0, import_chunk_HDZ43QIN.companionFile)(), "_worker", worker.stateRoot, worker.id],
+      cwd: "/",
+      environment: (0, import_chunk_HDZ43QIN.workerEnvironment)(worker.mark),
+      logFile: worker.logFile
+    });
+    const identity = (0, import_chunk_XUTLU6SP.identityOf)(pid);
+    if (!identity) throw new Error(`cannot see the worker that was just started (pid ${pid})`);
+    return identity;
+  },
+  alive: import_chunk_XUTLU6SP.livenessOf,
+  signal: import_chunk_XUTLU6SP.signalIdentity
+};
+var engines = [local];
+function findEngine(id) {
+  return engines.find((engine) => engine.id === id);
+}
+var defaultEngine = local;
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  compareIds,
+  defaultEngine,
+  findEngine,
+  idTimeMs,
+  isId,
+  isIdPrefix,
+  makeId
+});
+
+},
+"./chunk-J75C5ZBG.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  endedDocument: () => endedDocument,
+  tellEnded: () => tellEnded,
+  waitAndTell: () => waitAndTell
+});
+module.exports = stdin_exports;
+var import_chunk_JWH7DVPE = load("./chunk-JWH7DVPE.js");
+var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
+var import_chunk_5RIE7D7M = load("./chunk-5RIE7D7M.js");
+var import_chunk_X3OGRT7X = load("./chunk-X3OGRT7X.js");
+var import_chunk_L6MT54OR = load("./chunk-L6MT54OR.js");
+var import_chunk_POWELVIK = load("./chunk-POWELVIK.js");
+var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
+var import_chunk_BIN7TSUQ = load("./chunk-BIN7TSUQ.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
+async function waitAndTell(context, root, ids, options) {
+  const views = await (0, import_chunk_JWH7DVPE.withRegistration)(
+    root.folder,
+    ids,
+    options.timeoutMs,
+    () => (0, import_chunk_X3OGRT7X.waitForJobs)(root.folder, ids, {
+      ...options,
+      // A person who looks at the terminal gets one line that is renewed; everybody else silence, or the lines asked for.
+      heartbeatMs: options.heartbeatMs ?? (context.live ? 1e3 : null),
+      onHeartbeat: (seen) => {
+        if (options.heartbeatMs === null) context.live?.(liveLine(seen).slice(0, Math.max(20, context.width - 1)));
+        else for (const view of seen) context.tell(heartbeat(view));
+      }
+    })
+  );
+  if (options.heartbeatMs === null) context.live?.("");
+  return tellWaited(context, root, views, options);
+}
+function tellWaited(context, root, views, options) {
+  const ended = views.filter((view) => (0, import_chunk_BIN7TSUQ.isEnded)(view.state));
+  const isOver = options.mode === "any" ? ended.length > 0 : ended.length === views.length;
+  const shown = !isOver ? views : options.mode === "any" ? firstOf(ended) : views;
+  const code = isOver ? (0, import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map((view) => view.state.state)) : import_chunk_6PFAPK5K.exitCodes.pending;
+  for (const view of shown) if ((0, import_chunk_BIN7TSUQ.isEnded)(view.state)) (0, import_chunk_JWH7DVPE.noteCollected)(view, "wait");
+  if (options.isJson) {
+    const documents = shown.map(
+      (view) => (0, import_chunk_BIN7TSUQ.isEnded)(view.state) ? endedDocument(view) : (0, import_chunk_5RIE7D7M.observation)(view, { afterSeq: null, root })
+    );
+    return { code, json: views.length === 1 ? documents[0] : { jobs: documents, pending: pendingOf(views) } };
+  }
+  const replies = shown.map((view) => (0, import_chunk_BIN7TSUQ.isEnded)(view.state) ? tellEnded(context, view) : tellPending(root, view));
+  return {
+    code,
+    out: Buffer.concat(replies.map((reply) => Buffer.from(reply.out ?? ""))),
+    notes: replies.flatMap((reply) => reply.notes ?? [])
+  };
+}
+function firstOf(views) {
+  return [...views].sort((a, b) => Date.parse(a.state.ended_at ?? "") - Date.parse(b.state.ended_at ?? "")).slice(0, 1);
+}
+function pendingOf(views) {
+  return views.filter((view) => !(0, import_chunk_BIN7TSUQ.isEnded)(view.state)).map((view) => view.id);
+}
+function tellEnded(context, view) {
+  const deliverable = (0, import_chunk_PVTVXQHT.readRange)(view.paths.result, 0, 64 * 1024 * 1024)?.bytes;
+  if (view.damage !== null) return tellDamaged(view);
+  const notes = [header(view), ...omittedNotes(view.state)];
+  for (const warning of view.state.warnings) notes.push(`warning: ${(0, import_chunk_KLA44IL4.plainText)(warning.message)}`);
+  if (!deliverable) notes.push(`warning: no result is stored; see ${view.paths.folder}`);
+  const bytes = deliverable ?? Buffer.alloc(0);
+  return {
+    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
+    out: context.isTerminal ? (0, import_chunk_KLA44IL4.plainText)(bytes.toString("utf8")) : bytes,
+    notes
+  };
+}
+function tellDamaged(view) {
+  const text = `# ${view.id}: state_damaged
+
+${view.state.error?.message}
+
+Nothing was deleted. What is there: ${view.paths.folder}
+`;
+  return {
+    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
+    out: text,
+    notes: [`see: ${import_chunk_KKONYWO7.nextCommands.doctor(view.id, view.spec?.state_option ?? [])}`]
+  };
+}
+function header(view) {
+  const { state, paths, spec } = view;
+  const parts = [`${view.id}: ${state.state}`];
+  if (state.error) parts.push(`${state.error.code}: ${(0, import_chunk_KLA44IL4.plainText)(state.error.message)}`);
+  if (state.exit_code !== null) parts.push(`exit code ${state.exit_code}`);
+  if (state.duration_ms !== null) parts.push((0, import_chunk_POWELVIK.formatDuration)(state.duration_ms));
+  const where = [`result: ${paths.result}`];
+  if (spec?.kind === "run") where.push(`whole output: ${paths.output}`);
+  return `${parts.join(", ")}
+${where.join("\n")}`;
+}
+function omittedNotes(state) {
+  return Object.entries(state.output ?? {}).filter(([, note]) => note.omitted > 0).map(
+    ([name, note]) => `${name}: ${note.exact ? "" : "about "}${note.omitted} of ${note.bytes} bytes (${(0, import_chunk_TFEMYLSK.formatSize)(note.omitted)}) are left out in the middle`
+  );
+}
+function tellPending(root, view) {
+  const picture = JSON.stringify((0, import_chunk_5RIE7D7M.observation)(view, { afterSeq: null, root }), null, 1);
+  const next = import_chunk_KKONYWO7.nextCommands.wait(view.id, root.option);
+  return {
+    code: import_chunk_6PFAPK5K.exitCodes.pending,
+    out: `${picture}
+${next}
+`,
+    notes: [`${view.id}: ${view.state.state}, not ended yet; wait again with the last line`]
+  };
+}
+function endedDocument(view) {
+  const stored = (0, import_chunk_PVTVXQHT.readText)(view.paths.resultRecord);
+  try {
+    if (stored !== void 0) return { ...JSON.parse(stored), state: view.state.state };
+  } catch {
+  }
+  return view.spec ? (0, import_chunk_L6MT54OR.terminalRecord)(view.spec, view.paths, view.state) : view.state;
+}
+function liveLine(views) {
+  return views.map(heartbeat).join(" | ");
+}
+function heartbeat(view) {
+  const age = view.state.started_at ? (0, import_chunk_POWELVIK.formatDuration)(Math.max(0, (0, import_chunk_HDZ43QIN.nowMs)() - Date.parse(view.state.started_at))) : "not started";
+  return `${view.id}: ${view.state.state}, ${age}`;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  endedDocument,
+  tellEnded,
+  waitAndTell
+});
+
+},
+"./chunk-JJRSGJW4.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -1404,146 +4129,8 @@ var staffOptions = {
   staffOptions
 });
 
-//# part chunk-JKAA4N5T.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  endedDocument: () => endedDocument,
-  tellEnded: () => tellEnded,
-  waitAndTell: () => waitAndTell
-});
-module.exports = stdin_exports;
-var import_chunk_7CO4PNOF = load("./chunk-7CO4PNOF.js");
-var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_PYTSL6ID = load("./chunk-PYTSL6ID.js");
-var import_chunk_ZRN7DXID = load("./chunk-ZRN7DXID.js");
-var import_chunk_LEIK6HKU = load("./chunk-LEIK6HKU.js");
-var import_chunk_POWELVIK = load("./chunk-POWELVIK.js");
-var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
-async function waitAndTell(context, root, ids, options) {
-  const views = await (0, import_chunk_7CO4PNOF.withRegistration)(
-    root.folder,
-    ids,
-    options.timeoutMs,
-    () => (0, import_chunk_ZRN7DXID.waitForJobs)(root.folder, ids, {
-      ...options,
-      // A person who looks at the terminal gets one line that is renewed; everybody else silence, or the lines asked for.
-      heartbeatMs: options.heartbeatMs ?? (context.live ? 1e3 : null),
-      onHeartbeat: (seen) => {
-        if (options.heartbeatMs === null) context.live?.(liveLine(seen).slice(0, Math.max(20, context.width - 1)));
-        else for (const view of seen) context.tell(heartbeat(view));
-      }
-    })
-  );
-  if (options.heartbeatMs === null) context.live?.("");
-  return tellWaited(context, root, views, options);
-}
-function tellWaited(context, root, views, options) {
-  const ended = views.filter((view) => (0, import_chunk_CJGRKUVH.isEnded)(view.state));
-  const isOver = options.mode === "any" ? ended.length > 0 : ended.length === views.length;
-  const shown = !isOver ? views : options.mode === "any" ? firstOf(ended) : views;
-  const code = isOver ? (0, import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map((view) => view.state.state)) : import_chunk_6PFAPK5K.exitCodes.pending;
-  for (const view of shown) if ((0, import_chunk_CJGRKUVH.isEnded)(view.state)) (0, import_chunk_7CO4PNOF.noteCollected)(view, "wait");
-  if (options.isJson) {
-    const documents = shown.map(
-      (view) => (0, import_chunk_CJGRKUVH.isEnded)(view.state) ? endedDocument(view) : (0, import_chunk_PYTSL6ID.observation)(view, { afterSeq: null, root })
-    );
-    return { code, json: views.length === 1 ? documents[0] : { jobs: documents, pending: pendingOf(views) } };
-  }
-  const replies = shown.map((view) => (0, import_chunk_CJGRKUVH.isEnded)(view.state) ? tellEnded(context, view) : tellPending(root, view));
-  return {
-    code,
-    out: Buffer.concat(replies.map((reply) => Buffer.from(reply.out ?? ""))),
-    notes: replies.flatMap((reply) => reply.notes ?? [])
-  };
-}
-function firstOf(views) {
-  return [...views].sort((a, b) => Date.parse(a.state.ended_at ?? "") - Date.parse(b.state.ended_at ?? "")).slice(0, 1);
-}
-function pendingOf(views) {
-  return views.filter((view) => !(0, import_chunk_CJGRKUVH.isEnded)(view.state)).map((view) => view.id);
-}
-function tellEnded(context, view) {
-  const deliverable = (0, import_chunk_KE7PRMAS.readRange)(view.paths.result, 0, 64 * 1024 * 1024)?.bytes;
-  if (view.damage !== null) return tellDamaged(view);
-  const notes = [header(view), ...omittedNotes(view.state)];
-  for (const warning of view.state.warnings) notes.push(`warning: ${(0, import_chunk_KLA44IL4.plainText)(warning.message)}`);
-  if (!deliverable) notes.push(`warning: no result is stored; see ${view.paths.folder}`);
-  const bytes = deliverable ?? Buffer.alloc(0);
-  return {
-    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-    out: context.isTerminal ? (0, import_chunk_KLA44IL4.plainText)(bytes.toString("utf8")) : bytes,
-    notes
-  };
-}
-function tellDamaged(view) {
-  const text = `# ${view.id}: state_damaged
-
-${view.state.error?.message}
-
-Nothing was deleted. What is there: ${view.paths.folder}
-`;
-  return {
-    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-    out: text,
-    notes: [`see: ${import_chunk_KKONYWO7.nextCommands.doctor(view.id, view.spec?.state_option ?? [])}`]
-  };
-}
-function header(view) {
-  const { state, paths, spec } = view;
-  const parts = [`${view.id}: ${state.state}`];
-  if (state.error) parts.push(`${state.error.code}: ${(0, import_chunk_KLA44IL4.plainText)(state.error.message)}`);
-  if (state.exit_code !== null) parts.push(`exit code ${state.exit_code}`);
-  if (state.duration_ms !== null) parts.push((0, import_chunk_POWELVIK.formatDuration)(state.duration_ms));
-  const where = [`result: ${paths.result}`];
-  if (spec?.kind === "run") where.push(`whole output: ${paths.output}`);
-  return `${parts.join(", ")}
-${where.join("\n")}`;
-}
-function omittedNotes(state) {
-  return Object.entries(state.output ?? {}).filter(([, note]) => note.omitted > 0).map(
-    ([name, note]) => `${name}: ${note.exact ? "" : "about "}${note.omitted} of ${note.bytes} bytes (${(0, import_chunk_TFEMYLSK.formatSize)(note.omitted)}) are left out in the middle`
-  );
-}
-function tellPending(root, view) {
-  const picture = JSON.stringify((0, import_chunk_PYTSL6ID.observation)(view, { afterSeq: null, root }), null, 1);
-  const next = import_chunk_KKONYWO7.nextCommands.wait(view.id, root.option);
-  return {
-    code: import_chunk_6PFAPK5K.exitCodes.pending,
-    out: `${picture}
-${next}
-`,
-    notes: [`${view.id}: ${view.state.state}, not ended yet; wait again with the last line`]
-  };
-}
-function endedDocument(view) {
-  const stored = (0, import_chunk_KE7PRMAS.readText)(view.paths.resultRecord);
-  try {
-    if (stored !== void 0) return { ...JSON.parse(stored), state: view.state.state };
-  } catch {
-  }
-  return view.spec ? (0, import_chunk_LEIK6HKU.terminalRecord)(view.spec, view.paths, view.state) : view.state;
-}
-function liveLine(views) {
-  return views.map(heartbeat).join(" | ");
-}
-function heartbeat(view) {
-  const age = view.state.started_at ? (0, import_chunk_POWELVIK.formatDuration)(Math.max(0, (0, import_chunk_HDZ43QIN.nowMs)() - Date.parse(view.state.started_at))) : "not started";
-  return `${view.id}: ${view.state.state}, ${age}`;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  endedDocument,
-  tellEnded,
-  waitAndTell
-});
-
-//# part chunk-JSBRDJBE.js
+},
+"./chunk-JSBRDJBE.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -1582,7 +4169,76 @@ var __toESM = (mod, isNodeMode, target) => (target = mod != null ? __create(__ge
   __toESM
 });
 
-//# part chunk-KD7DLMDA.js
+},
+"./chunk-JWH7DVPE.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  isAwaited: () => isAwaited,
+  isCollected: () => isCollected,
+  noteCollected: () => noteCollected,
+  withRegistration: () => withRegistration
+});
+module.exports = stdin_exports;
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
+var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
+var import_node_path = builtin("node:path");
+function noteCollected(view, by) {
+  if (view.damage !== null || isCollected(view)) return;
+  try {
+    (0, import_chunk_PVTVXQHT.createFile)(
+      view.paths.collected,
+      `${JSON.stringify({ by, pid: process.pid, owner: import_chunk_HDZ43QIN.variables.owner() ?? null, at: (0, import_chunk_HDZ43QIN.isoNow)() })}
+`,
+      { sync: false }
+    );
+  } catch {
+  }
+}
+function isCollected(view) {
+  return (0, import_chunk_OMHQQKXJ.exists)(view.paths.collected);
+}
+async function withRegistration(root, ids, timeoutMs, fn) {
+  const files = [];
+  const waiter = (0, import_chunk_XUTLU6SP.ownIdentity)();
+  for (const id of ids) {
+    const file = import_node_path.default.join((0, import_chunk_HDZ43QIN.jobPaths)(root, id).waiters, `${waiter.pid}-${waiter.start_token.replace(/\W/g, "")}.json`);
+    try {
+      (0, import_chunk_PVTVXQHT.writeJson)(file, { waiter, ids, since: (0, import_chunk_HDZ43QIN.isoNow)(), timeout_ms: timeoutMs }, { sync: false });
+      files.push(file);
+    } catch {
+    }
+  }
+  try {
+    return await fn();
+  } finally {
+    for (const file of files) {
+      try {
+        (0, import_chunk_PVTVXQHT.removeFile)(file);
+      } catch {
+      }
+    }
+  }
+}
+function isAwaited(root, id) {
+  const folder = (0, import_chunk_HDZ43QIN.jobPaths)(root, id).waiters;
+  return (0, import_chunk_OMHQQKXJ.listNames)(folder).some((name) => {
+    const read = (0, import_chunk_PVTVXQHT.readJson)(import_node_path.default.join(folder, name));
+    return read.kind === "ok" && (0, import_chunk_XUTLU6SP.isIdentity)(read.value.waiter) && (0, import_chunk_XUTLU6SP.livenessOf)(read.value.waiter) !== "dead";
+  });
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  isAwaited,
+  isCollected,
+  noteCollected,
+  withRegistration
+});
+
+},
+"./chunk-KD7DLMDA.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -1885,1786 +4541,42 @@ function findBackend(id) {
   makeReading
 });
 
-//# part chunk-KE7PRMAS.js
+},
+"./chunk-KKBOIQJK.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  appendText: () => appendText,
-  closeFile: () => closeFile,
-  createFile: () => createFile,
-  createFolder: () => createFolder,
-  openAppend: () => openAppend,
-  overwrite: () => overwrite,
-  readJson: () => readJson,
-  readRange: () => readRange,
-  readText: () => readText,
-  removeFile: () => removeFile,
-  writeFile: () => writeFile,
-  writeJson: () => writeJson
+  commandNames: () => commandNames,
+  loadCommand: () => loadCommand
 });
 module.exports = stdin_exports;
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_fs = require("node:fs");
-var import_node_path = builtin("node:path");
-var readFlags = import_node_fs.constants.O_RDONLY | import_node_fs.constants.O_NOFOLLOW | import_node_fs.constants.O_NONBLOCK;
-var appendFlags = import_node_fs.constants.O_WRONLY | import_node_fs.constants.O_APPEND | import_node_fs.constants.O_CREAT | import_node_fs.constants.O_NOFOLLOW | import_node_fs.constants.O_NONBLOCK;
-var serial = 0;
-function createFolder(folder) {
-  try {
-    (0, import_node_fs.mkdirSync)(folder, { mode: 448 });
-  } catch (error) {
-    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST") return false;
-    throw error;
-  }
-  (0, import_node_fs.chmodSync)(folder, 448);
-  return true;
-}
-function writeFile(file, data, options = {}) {
-  const temporary = writeBeside(file, data, options.sync ?? true);
-  try {
-    (0, import_node_fs.renameSync)(temporary, file);
-  } catch (error) {
-    removeFile(temporary);
-    throw error;
-  }
-}
-function writeJson(file, value, options = {}) {
-  writeFile(file, `${JSON.stringify(value)}
-`, options);
-}
-function createFile(file, data, options = {}) {
-  const temporary = writeBeside(file, data, options.sync ?? true);
-  try {
-    (0, import_node_fs.linkSync)(temporary, file);
-    return true;
-  } catch (error) {
-    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST") return false;
-    throw error;
-  } finally {
-    removeFile(temporary);
-  }
-}
-function appendText(file, text) {
-  const fd = (0, import_node_fs.openSync)(file, appendFlags, 384);
-  try {
-    const stat = (0, import_node_fs.fstatSync)(fd);
-    if (stat.size === 0 && (stat.mode & 511) !== 384) (0, import_node_fs.fchmodSync)(fd, 384);
-    (0, import_node_fs.writeSync)(fd, Buffer.from(text));
-  } finally {
-    (0, import_node_fs.closeSync)(fd);
-  }
-}
-function openAppend(file) {
-  const fd = (0, import_node_fs.openSync)(file, appendFlags, 384);
-  if ((0, import_node_fs.fstatSync)(fd).size === 0) (0, import_node_fs.fchmodSync)(fd, 384);
-  return fd;
-}
-function readRange(file, offset, length) {
-  let fd;
-  try {
-    fd = (0, import_node_fs.openSync)(file, readFlags);
-  } catch (error) {
-    if (["ENOENT", "ELOOP", "ENOTDIR", "ENXIO"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return void 0;
-    throw error;
-  }
-  try {
-    const stat = (0, import_node_fs.fstatSync)(fd);
-    if (!stat.isFile()) return void 0;
-    const start = offset < 0 ? Math.max(0, stat.size + offset) : offset;
-    const bytes = Buffer.alloc(Math.max(0, Math.min(length, stat.size - start)));
-    let done = 0;
-    while (done < bytes.length) {
-      const got = (0, import_node_fs.readSync)(fd, bytes, done, bytes.length - done, start + done);
-      if (got === 0) break;
-      done += got;
-    }
-    return { bytes: bytes.subarray(0, done), size: stat.size };
-  } finally {
-    (0, import_node_fs.closeSync)(fd);
-  }
-}
-function readText(file, limit = 16 * 1024 * 1024) {
-  return readRange(file, 0, limit)?.bytes.toString("utf8");
-}
-function readJson(file) {
-  let text;
-  try {
-    text = readText(file);
-  } catch (error) {
-    return { kind: "damaged", reason: `${import_node_path.default.basename(file)} cannot be read (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})` };
-  }
-  if (text === void 0) return { kind: "missing" };
-  try {
-    const value = JSON.parse(text);
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) {
-      return { kind: "ok", value };
-    }
-  } catch {
-  }
-  return { kind: "damaged", reason: `${import_node_path.default.basename(file)} is no JSON object` };
-}
-function removeFile(file) {
-  try {
-    (0, import_node_fs.unlinkSync)(file);
-    return true;
-  } catch (error) {
-    if (["ENOENT", "ENOTDIR"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return false;
-    throw error;
-  }
-}
-function writeBeside(file, data, sync) {
-  serial += 1;
-  const temporary = import_node_path.default.join(import_node_path.default.dirname(file), `.${import_node_path.default.basename(file)}.${process.pid}.${serial}.tmp`);
-  const fd = (0, import_node_fs.openSync)(
-    temporary,
-    import_node_fs.constants.O_WRONLY | import_node_fs.constants.O_CREAT | import_node_fs.constants.O_EXCL | import_node_fs.constants.O_NOFOLLOW,
-    384
-  );
-  try {
-    (0, import_node_fs.fchmodSync)(fd, 384);
-    const bytes = typeof data === "string" ? Buffer.from(data) : data;
-    let done = 0;
-    while (done < bytes.length) done += (0, import_node_fs.writeSync)(fd, bytes, done);
-    if (sync) (0, import_node_fs.fsyncSync)(fd);
-  } catch (error) {
-    (0, import_node_fs.closeSync)(fd);
-    removeFile(temporary);
-    throw error;
-  }
-  (0, import_node_fs.closeSync)(fd);
-  return temporary;
-}
-function overwrite(file, offset, text) {
-  const fd = (0, import_node_fs.openSync)(file, import_node_fs.constants.O_WRONLY | import_node_fs.constants.O_NOFOLLOW);
-  try {
-    (0, import_node_fs.writeSync)(fd, Buffer.from(text), 0, null, offset);
-  } finally {
-    (0, import_node_fs.closeSync)(fd);
-  }
-}
-function closeFile(fd) {
-  (0, import_node_fs.closeSync)(fd);
+var loaders = {
+  run: async () => (await Promise.resolve().then(() => load("./run-JTPV5Z3F.js"))).run,
+  staffer: async () => (await Promise.resolve().then(() => load("./staffer-U2OV3WYW.js"))).staffer,
+  ask: async () => (await Promise.resolve().then(() => load("./ask-KONEF7UQ.js"))).ask,
+  wait: async () => (await Promise.resolve().then(() => load("./wait-NLQAALRI.js"))).wait,
+  observe: async () => (await Promise.resolve().then(() => load("./observe-B6BOF272.js"))).observe,
+  status: async () => (await Promise.resolve().then(() => load("./status-NWMKMPWM.js"))).status,
+  result: async () => (await Promise.resolve().then(() => load("./result-FJA6IW6Z.js"))).result,
+  cancel: async () => (await Promise.resolve().then(() => load("./cancel-SCEPBZQC.js"))).cancel,
+  continue: async () => (await Promise.resolve().then(() => load("./continue-23KDFDCS.js"))).continueCommand,
+  restart: async () => (await Promise.resolve().then(() => load("./restart-IKKDDDFG.js"))).restart,
+  clean: async () => (await Promise.resolve().then(() => load("./clean-2KU4P4TJ.js"))).clean,
+  doctor: async () => (await Promise.resolve().then(() => load("./doctor-JTX6ZNZY.js"))).doctor,
+  help: async () => (await Promise.resolve().then(() => load("./help-YLRL4JYO.js"))).help
+};
+var commandNames = Object.keys(loaders);
+async function loadCommand(name) {
+  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  appendText,
-  closeFile,
-  createFile,
-  createFolder,
-  openAppend,
-  overwrite,
-  readJson,
-  readRange,
-  readText,
-  removeFile,
-  writeFile,
-  writeJson
+  commandNames,
+  loadCommand
 });
 
-//# part chunk-KG734CDO.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  freshStaff: () => freshStaff,
-  launchStaff: () => launchStaff,
-  makeStaffPart: () => makeStaffPart,
-  profileOf: () => profileOf,
-  taskOf: () => taskOf
-});
-module.exports = stdin_exports;
-var import_chunk_QEAH37VJ = load("./chunk-QEAH37VJ.js");
-var import_chunk_IUKO223X = load("./chunk-IUKO223X.js");
-var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
-var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
-var import_chunk_T575QURG = load("./chunk-T575QURG.js");
-var import_chunk_OKMMPSFD = load("./chunk-OKMMPSFD.js");
-var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-var import_node_path2 = builtin("node:path");
-function getEnumValues(entries) {
-  const numericValues = Object.values(entries).filter((v) => typeof v === "number");
-  const values = Object.entries(entries).filter(([k, _]) => numericValues.indexOf(+k) === -1).map(([_, v]) => v);
-  return values;
-}
-function jsonStringifyReplacer(_, value) {
-  if (typeof value === "bigint")
-    return value.toString();
-  return value;
-}
-var Cached = class {
-  constructor(getter) {
-    this._getter = getter;
-    this._value = void 0;
-  }
-  get value() {
-    const getter = this._getter;
-    if (getter !== void 0) {
-      this._value = getter();
-      this._getter = void 0;
-    }
-    return this._value;
-  }
-};
-function cached(getter) {
-  return new Cached(getter);
-}
-function nullish(input) {
-  return input === null || input === void 0;
-}
-function cleanRegex(source) {
-  const start = source.startsWith("^") ? 1 : 0;
-  const end = source.endsWith("$") ? source.length - 1 : source.length;
-  return source.slice(start, end);
-}
-function assignProp(target, prop, value) {
-  Object.defineProperty(target, prop, {
-    value,
-    writable: true,
-    enumerable: true,
-    configurable: true
-  });
-}
-var captureStackTrace = "captureStackTrace" in Error ? Error.captureStackTrace : (..._args) => {
-};
-function isObject(data) {
-  return typeof data === "object" && data !== null && !Array.isArray(data);
-}
-function isPlainObject(o) {
-  if (isObject(o) === false)
-    return false;
-  const ctor = o.constructor;
-  if (ctor === void 0)
-    return true;
-  if (typeof ctor !== "function")
-    return true;
-  const prot = ctor.prototype;
-  if (isObject(prot) === false)
-    return false;
-  if (Object.prototype.hasOwnProperty.call(prot, "isPrototypeOf") === false) {
-    return false;
-  }
-  return true;
-}
-function shallowClone(o) {
-  if (isPlainObject(o))
-    return { ...o };
-  if (Array.isArray(o))
-    return [...o];
-  if (o instanceof Map)
-    return new Map(o);
-  if (o instanceof Set)
-    return new Set(o);
-  return o;
-}
-var propertyKeyTypes = /* @__PURE__ *<>/ new Set(["string", "number", "symbol"]);
-function escapeRegex(str) {
-  return str.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-}
-function clone(inst, def, params) {
-  const cl = new inst._zod.constr(def ?? inst._zod.def);
-  if (!def || params?.parent)
-    cl._zod.parent = inst;
-  return cl;
-}
-function normalizeParams(_params) {
-  const params = _params;
-  if (!params)
-    return {};
-  if (typeof params === "string")
-    return { error: () => params };
-  if (params?.message !== void 0) {
-    if (params?.error !== void 0)
-      throw new Error("Cannot specify both `message` and `error` params");
-    params.error = params.message;
-  }
-  delete params.message;
-  if (typeof params.error === "string")
-    return { ...params, error: () => params.error };
-  return params;
-}
-function optionalKeys(shape) {
-  return Object.keys(shape).filter((k) => {
-    return shape[k]._zod.optin !== void 0 && shape[k]._zod.optout === "optional";
-  });
-}
-function aborted(x, startIndex = 0) {
-  if (x.aborted === true)
-    return true;
-  for (let i = startIndex; i < x.issues.length; i++) {
-    if (x.issues[i]?.continue !== true) {
-      return true;
-    }
-  }
-  return false;
-}
-function explicitlyAborted(x, startIndex = 0) {
-  if (x.aborted === true)
-    return true;
-  for (let i = startIndex; i < x.issues.length; i++) {
-    if (x.issues[i]?.continue === false) {
-      return true;
-    }
-  }
-  return false;
-}
-function prefixIssues(path3, issues) {
-  return issues.map((iss) => {
-    var _a2;
-    (_a2 = iss).path ?? (_a2.path = []);
-    iss.path.unshift(path3);
-    return iss;
-  });
-}
-function unwrapMessage(message) {
-  return typeof message === "string" ? message : message?.message;
-}
-function sizeCaps(defChecks) {
-  const caps = [];
-  for (const ch of defChecks ?? []) {
-    const d = ch._zod.def;
-    if (!/_(length|size)$|_equals$/.test(d.check))
-      break;
-    const max = d.maximum ?? d.length ?? d.size;
-    if (max >= 0)
-      caps.push([max, ch]);
-  }
-  return caps;
-}
-function attachSchema(issues, start, inst) {
-  var _a2;
-  for (let i = start; i < issues.length; i++) {
-    (_a2 = issues[i]).schema ?? (_a2.schema = inst);
-  }
-}
-function finalizeIssue(iss, ctx, config2) {
-  var _a2;
-  const traits = iss.inst?._zod?.traits;
-  if (traits?.has("$ZodType")) {
-    if (traits.has("$ZodCheck"))
-      (_a2 = iss).schema ?? (_a2.schema = iss.inst);
-    else
-      iss.schema = iss.inst;
-  }
-  const schemaError = iss.schema !== iss.inst ? iss.schema?._zod.def?.error : void 0;
-  const message = iss.message ? iss.message : unwrapMessage(iss.inst?._zod.def?.error?.(iss)) ?? unwrapMessage(schemaError?.(iss)) ?? unwrapMessage(ctx?.error?.(iss)) ?? unwrapMessage(config2.customError?.(iss)) ?? unwrapMessage(config2.localeError?.(iss)) ?? "Invalid input";
-  const full = {};
-  for (const k of Object.keys(iss)) {
-    if (k === "inst" || k === "schema" || k === "continue" || k === "input" || k === "__proto__")
-      continue;
-    full[k] = iss[k];
-  }
-  full.path ?? (full.path = []);
-  full.message = message;
-  if (ctx?.reportInput) {
-    full.input = iss.input;
-  }
-  return full;
-}
-var highSurrogate = /[\uD800-\uDBFF]/;
-function codePointLength(str) {
-  const units = str.length;
-  if (!highSurrogate.test(str))
-    return units;
-  let count = units;
-  for (let i = 0; i < units - 1; i++) {
-    if ((str.charCodeAt(i) & 64512) === 55296 && (str.charCodeAt(i + 1) & 64512) === 56320) {
-      count--;
-      i++;
-    }
-  }
-  return count;
-}
-function getLengthableOrigin(input) {
-  if (Array.isArray(input))
-    return "array";
-  if (typeof input === "string")
-    return "string";
-  return "unknown";
-}
-function members(proto, table) {
-  for (const key in table) {
-    const desc = Object.getOwnPropertyDescriptor(table, key);
-    if (desc.get)
-      Object.defineProperty(proto, key, { ...desc, enumerable: false });
-    else
-      defineBound(proto, key, desc.value);
-  }
-}
-function own(inst, key, value, enumerable = true) {
-  Object.defineProperty(inst, key, { configurable: true, writable: true, enumerable, value });
-  return value;
-}
-function hide(inst, key, value) {
-  return own(inst, key, value, false);
-}
-function defineBound(proto, key, fn) {
-  Object.defineProperty(proto, key, {
-    configurable: true,
-    get() {
-      return this == null ? fn : own(this, key, fn.bind(this));
-    },
-    set(value) {
-      own(this, key, value);
-    }
-  });
-}
-function claim(inst, sentinel) {
-  const proto = Object.getPrototypeOf(inst);
-  return sentinel in proto ? void 0 : proto;
-}
-var installing;
-var broke = false;
-var breaker = {
-  configurable: true,
-  get() {
-    broke = true;
-    return void 0;
-  }
-};
-function defineLazyInternal(inst, key, compute) {
-  const proto = Object.getPrototypeOf(inst._zod);
-  if (key in proto && installing !== inst._zod) {
-    installing = void 0;
-    return;
-  }
-  installing = inst._zod;
-  Object.defineProperty(proto, key, {
-    configurable: true,
-    get() {
-      Object.defineProperty(this, key, breaker);
-      const outer = broke;
-      broke = false;
-      try {
-        const value = compute(this);
-        if (broke)
-          delete this[key];
-        else
-          Object.defineProperty(this, key, { configurable: true, writable: true, value });
-        broke = broke || outer;
-        return value;
-      } catch (err) {
-        delete this[key];
-        broke = broke || outer;
-        throw err;
-      }
-    },
-    set(value) {
-      Object.defineProperty(this, key, { configurable: true, writable: true, value });
-    }
-  });
-}
-function installLazyProp(inst, key, make, enumerable) {
-  const proto = claim(inst, key);
-  if (!proto)
-    return;
-  Object.defineProperty(proto, key, {
-    configurable: true,
-    get() {
-      const desc = { configurable: true, writable: true, enumerable, value: void 0 };
-      Object.defineProperty(this, key, desc);
-      desc.value = make(this);
-      Object.defineProperty(this, key, desc);
-      return desc.value;
-    },
-    set(value) {
-      Object.defineProperty(this, key, { configurable: true, writable: true, enumerable, value });
-    }
-  });
-}
-var _a;
-var _zodDesc = { value: void 0, enumerable: false };
-var _E = "captureStackTrace" in Error ? Error : null;
-function newError(Definition) {
-  const E = _E;
-  if (E) {
-    const saved = E.stackTraceLimit;
-    if (typeof saved === "number") {
-      try {
-        E.stackTraceLimit = 0;
-      } catch {
-        _E = null;
-        return new Definition();
-      }
-      try {
-        return new Definition();
-      } finally {
-        E.stackTraceLimit = saved;
-      }
-    }
-  }
-  return new Definition();
-}
-// @__NO_SIDE_EFFECTS__
-function $constructor(name, initializer2, proto, params) {
-  const zodProto = {};
-  function Internals(def) {
-    this.def = def;
-    this.constr = _;
-    this.traits = /* @__PURE__ *<>/ new Set();
-  }
-  Internals.prototype = zodProto;
-  const protoMembers = proto;
-  const initialized = protoMembers && /* @__PURE__ *<>/ new WeakSet();
-  function init(inst, def) {
-    if (!inst._zod) {
-      _zodDesc.value = new Internals(def);
-      try {
-        Object.defineProperty(inst, "_zod", _zodDesc);
-      } finally {
-        _zodDesc.value = void 0;
-      }
-    } else if (inst._zod.traits.has(name)) {
-      return;
-    }
-    inst._zod.traits.add(name);
-    initializer2(inst, def);
-    if (initialized) {
-      const own2 = Object.getPrototypeOf(inst);
-      const ctorProto = inst._zod.constr.prototype;
-      let up = own2;
-      while (up && up !== ctorProto)
-        up = Object.getPrototypeOf(up);
-      const target = up ?? own2;
-      if (!initialized.has(target)) {
-        initialized.add(target);
-        members(target, protoMembers);
-      }
-    }
-    const proto2 = _.prototype;
-    for (const k in proto2) {
-      if (!Object.prototype.hasOwnProperty.call(proto2, k))
-        continue;
-      if (!(k in inst)) {
-        inst[k] = proto2[k].bind(inst);
-      }
-    }
-  }
-  const Parent = params?.Parent ?? Object;
-  class Definition extends Parent {
-  }
-  Object.defineProperty(Definition, "name", { value: name });
-  function _(def) {
-    const inst = params?.Parent ? newError(Definition) : this;
-    init(inst, def);
-    const deferred = inst._zod.deferred;
-    if (deferred) {
-      for (const fn of deferred) {
-        fn();
-      }
-      inst._zod.deferred = void 0;
-    }
-    const pp = globalThis.__zod_globalConfig?.postProcessor;
-    if (pp)
-      pp(inst);
-    return inst;
-  }
-  Object.defineProperty(_, "init", { value: init });
-  Object.defineProperty(_, Symbol.hasInstance, {
-    value: (inst) => {
-      if (params?.Parent && inst instanceof params.Parent)
-        return true;
-      return inst?._zod?.traits?.has(name);
-    }
-  });
-  Object.defineProperty(_, "name", { value: name });
-  return _;
-}
-var $ZodAsyncError = class extends Error {
-  constructor() {
-    super(`Encountered Promise during synchronous parse. Use .parseAsync() instead.`);
-  }
-};
-(_a = globalThis).__zod_globalConfig ?? (_a.__zod_globalConfig = {});
-var globalConfig = globalThis.__zod_globalConfig;
-function config(newConfig) {
-  if (newConfig)
-    Object.assign(globalConfig, newConfig);
-  return globalConfig;
-}
-function _getMessage() {
-  const internals = this._zod;
-  internals.message ?? (internals.message = JSON.stringify(internals.def, jsonStringifyReplacer, 2));
-  return internals.message;
-}
-function _setMessage(value) {
-  this._zod.message = value;
-}
-var _messageDesc = {
-  get: _getMessage,
-  set: _setMessage,
-  enumerable: true,
-  configurable: true
-};
-var _issuesDesc = { value: void 0, enumerable: false };
-var _installedToString = /* @__PURE__ *<>/ new WeakSet([Object.prototype, Error.prototype]);
-var initializer = (inst, def) => {
-  inst.name = "$ZodError";
-  _issuesDesc.value = def;
-  Object.defineProperty(inst, "issues", _issuesDesc);
-  _issuesDesc.value = void 0;
-  Object.defineProperty(inst, "message", _messageDesc);
-  const proto = Object.getPrototypeOf(inst);
-  if (!_installedToString.has(proto)) {
-    _installedToString.add(proto);
-    Object.defineProperty(proto, "toString", {
-      configurable: true,
-      enumerable: false,
-      get() {
-        const value = () => this.message;
-        Object.defineProperty(this, "toString", { value, configurable: true, writable: true });
-        return value;
-      },
-      set(value) {
-        Object.defineProperty(this, "toString", { value, configurable: true, writable: true });
-      }
-    });
-  }
-};
-var $ZodError = /* @__PURE__ *<>/ $constructor("$ZodError", initializer);
-var $ZodRealError = /* @__PURE__ *<>/ $constructor("$ZodError", initializer, void 0, {
-  Parent: Error
-});
-var _parse = (_Err) => {
-  const fn = (schema, value, _ctx, _params) => {
-    const ctx = _ctx ? { ..._ctx, async: false } : { async: false };
-    const result = schema._zod.run({ value, issues: [] }, ctx);
-    if (result instanceof Promise) {
-      throw new $ZodAsyncError();
-    }
-    if (result.issues.length) {
-      const e = new (_params?.Err ?? _Err)(result.issues.map((iss) => finalizeIssue(iss, ctx, config())));
-      captureStackTrace(e, _params?.callee ?? fn);
-      throw e;
-    }
-    return result.value;
-  };
-  return fn;
-};
-var parse = /* @__PURE__ *<>/ _parse($ZodRealError);
-var _parseAsync = (_Err) => {
-  const fn = async (schema, value, _ctx, params) => {
-    const ctx = _ctx ? { ..._ctx, async: true } : { async: true };
-    let result = schema._zod.run({ value, issues: [] }, ctx);
-    if (result instanceof Promise)
-      result = await result;
-    if (result.issues.length) {
-      const e = new (params?.Err ?? _Err)(result.issues.map((iss) => finalizeIssue(iss, ctx, config())));
-      captureStackTrace(e, params?.callee ?? fn);
-      throw e;
-    }
-    return result.value;
-  };
-  return fn;
-};
-var parseAsync = /* @__PURE__ *<>/ _parseAsync($ZodRealError);
-var _safeParse = (_Err) => (schema, value, _ctx) => {
-  const ctx = _ctx ? { ..._ctx, async: false } : { async: false };
-  const result = schema._zod.run({ value, issues: [] }, ctx);
-  if (result instanceof Promise) {
-    throw new $ZodAsyncError();
-  }
-  return result.issues.length ? failure(_Err, result.issues, ctx) : { success: true, data: result.value };
-};
-var safeParse = /* @__PURE__ *<>/ _safeParse($ZodRealError);
-function failure(Err, issues, ctx) {
-  let error;
-  return {
-    success: false,
-    get error() {
-      if (!error) {
-        error = new Err(issues.map((iss) => finalizeIssue(iss, ctx, config())));
-        issues = void 0;
-        ctx = void 0;
-      }
-      return error;
-    },
-    set error(e) {
-      error = e;
-      issues = void 0;
-      ctx = void 0;
-    }
-  };
-}
-var _safeParseAsync = (_Err) => async (schema, value, _ctx) => {
-  const ctx = _ctx ? { ..._ctx, async: true } : { async: true };
-  let result = schema._zod.run({ value, issues: [] }, ctx);
-  if (result instanceof Promise)
-    result = await result;
-  return result.issues.length ? failure(_Err, result.issues, ctx) : { success: true, data: result.value };
-};
-var safeParseAsync = /* @__PURE__ *<>/ _safeParseAsync($ZodRealError);
-var anyString = /^[\s\S]{0,}$/;
-var number = /^-?\d+(?:\.\d+)?$/;
-var $ZodCheck = /* @__PURE__ *<>/ $constructor("$ZodCheck", (inst, def) => {
-  var _a2;
-  inst._zod ?? (inst._zod = {});
-  inst._zod.def = def;
-  (_a2 = inst._zod).onattach ?? (_a2.onattach = []);
-});
-var _whenHasLength = (payload) => {
-  const val = payload.value;
-  return !nullish(val) && val.length !== void 0;
-};
-var $ZodCheckMinLength = /* @__PURE__ *<>/ $constructor("$ZodCheckMinLength", (inst, def) => {
-  var _a2;
-  $ZodCheck.init(inst, def);
-  (_a2 = inst._zod.def).when ?? (_a2.when = _whenHasLength);
-  inst._zod.check = (payload) => {
-    const input = payload.value;
-    const units = input.length;
-    const length = typeof input === "string" && units >= def.minimum && units < def.minimum * 2 ? codePointLength(input) : units;
-    if (length >= def.minimum)
-      return;
-    const origin = getLengthableOrigin(input);
-    payload.issues.push({
-      origin,
-      code: "too_small",
-      minimum: def.minimum,
-      inclusive: true,
-      input,
-      inst,
-      continue: !def.abort
-    });
-  };
-});
-var $ZodCheckStringFormat = /* @__PURE__ *<>/ $constructor("$ZodCheckStringFormat", (inst, def) => {
-  var _a2, _b;
-  $ZodCheck.init(inst, def);
-  if (def.pattern)
-    (_a2 = inst._zod).check ?? (_a2.check = (payload) => {
-      def.pattern.lastIndex = 0;
-      if (def.pattern.test(payload.value))
-        return;
-      payload.issues.push({
-        origin: "string",
-        code: "invalid_format",
-        format: def.format,
-        input: payload.value,
-        ...def.pattern ? { pattern: def.pattern.toString() } : {},
-        inst,
-        continue: !def.abort
-      });
-    });
-  else
-    (_b = inst._zod).check ?? (_b.check = () => {
-    });
-});
-var $ZodCheckRegex = /* @__PURE__ *<>/ $constructor("$ZodCheckRegex", (inst, def) => {
-  $ZodCheckStringFormat.init(inst, def);
-  inst._zod.check = (payload) => {
-    def.pattern.lastIndex = 0;
-    if (def.pattern.test(payload.value))
-      return;
-    payload.issues.push({
-      origin: "string",
-      code: "invalid_format",
-      format: "regex",
-      input: payload.value,
-      pattern: def.pattern.toString(),
-      inst,
-      continue: !def.abort
-    });
-  };
-});
-var version = {
-  major: 4,
-  minor: 6,
-  patch: 7
-};
-var $ZodType = /* @__PURE__ *<>/ $constructor("$ZodType", (inst, def) => {
-  var _a2;
-  inst ?? (inst = {});
-  inst._zod.def = def;
-  inst._zod.bag = inst._zod.bag || {};
-  inst._zod.version = version;
-  const defChecks = inst._zod.def.checks;
-  const checks = inst._zod.traits.has("$ZodCheck") ? [inst, ...defChecks ?? []] : defChecks?.length ? [...defChecks] : [];
-  for (const ch of checks) {
-    for (const fn of ch._zod.onattach) {
-      fn(inst);
-    }
-  }
-  if (checks.length === 0) {
-    (_a2 = inst._zod).deferred ?? (_a2.deferred = []);
-    inst._zod.deferred?.push(() => {
-      inst._zod.run = inst._zod.parse;
-    });
-  } else {
-    const runChecks = (payload, checks2, ctx) => {
-      if (payload.memo)
-        return payload;
-      let isAborted = aborted(payload);
-      let asyncResult;
-      for (const ch of checks2) {
-        if (ch._zod.def.when) {
-          if (explicitlyAborted(payload))
-            continue;
-          const shouldRun = ch._zod.def.when(payload);
-          if (!shouldRun)
-            continue;
-        } else if (isAborted) {
-          continue;
-        }
-        const currLen = payload.issues.length;
-        const _ = ch._zod.check(payload);
-        if (_ instanceof Promise && ctx?.async === false) {
-          throw new $ZodAsyncError();
-        }
-        if (asyncResult || _ instanceof Promise) {
-          asyncResult = (asyncResult ?? Promise.resolve()).then(async () => {
-            await _;
-            const nextLen = payload.issues.length;
-            if (nextLen === currLen)
-              return;
-            attachSchema(payload.issues, currLen, inst);
-            if (!isAborted)
-              isAborted = aborted(payload, currLen);
-          });
-        } else {
-          const nextLen = payload.issues.length;
-          if (nextLen === currLen)
-            continue;
-          attachSchema(payload.issues, currLen, inst);
-          if (!isAborted)
-            isAborted = aborted(payload, currLen);
-        }
-      }
-      if (asyncResult) {
-        return asyncResult.then(() => {
-          return payload;
-        });
-      }
-      return payload;
-    };
-    const handleCanaryResult = (canary, payload, ctx) => {
-      if (aborted(canary)) {
-        canary.aborted = true;
-        return canary;
-      }
-      const checkResult = runChecks(payload, checks, ctx);
-      if (checkResult instanceof Promise) {
-        if (ctx.async === false)
-          throw new $ZodAsyncError();
-        return checkResult.then((checkResult2) => inst._zod.parse(checkResult2, ctx));
-      }
-      return inst._zod.parse(checkResult, ctx);
-    };
-    inst._zod.run = (payload, ctx) => {
-      if (ctx.skipChecks) {
-        return inst._zod.parse(payload, ctx);
-      }
-      if (ctx.direction === "backward") {
-        const canary = inst._zod.parse({ value: payload.value, issues: [] }, { ...ctx, skipChecks: true });
-        if (canary instanceof Promise) {
-          return canary.then((canary2) => {
-            return handleCanaryResult(canary2, payload, ctx);
-          });
-        }
-        return handleCanaryResult(canary, payload, ctx);
-      }
-      const result = inst._zod.parse(payload, ctx);
-      if (result instanceof Promise) {
-        if (ctx.async === false)
-          throw new $ZodAsyncError();
-        return result.then((result2) => runChecks(result2, checks, ctx));
-      }
-      return runChecks(result, checks, ctx);
-    };
-  }
-}, {
-  // Wrappers extend this by installing a richer factory over it; reading it eagerly would defeat the laziness.
-  get "~standard"() {
-    return hide(this, "~standard", standardProps(this));
-  },
-  set "~standard"(value) {
-    own(this, "~standard", value);
-  }
-});
-var toStandardResult = (r, ctx) => r.issues.length ? { issues: r.issues.map((iss) => finalizeIssue(iss, ctx, config())) } : { value: r.value };
-async function validateAsync(inst, value) {
-  const ctx = { async: true };
-  return toStandardResult(await inst._zod.run({ value, issues: [] }, ctx), ctx);
-}
-function standardProps(inst) {
-  return {
-    validate: (value) => {
-      const ctx = { async: false };
-      try {
-        const r = inst._zod.run({ value, issues: [] }, ctx);
-        if (!(r instanceof Promise))
-          return toStandardResult(r, ctx);
-      } catch (_) {
-      }
-      return validateAsync(inst, value);
-    },
-    vendor: "zod",
-    version: 1
-  };
-}
-var $ZodString = /* @__PURE__ *<>/ $constructor("$ZodString", (inst, def) => {
-  $ZodType.init(inst, def);
-  inst._zod.pattern = def.pattern ?? anyString;
-  inst._zod.parse = (payload, _) => {
-    if (def.coerce)
-      try {
-        payload.value = String(payload.value);
-      } catch (_2) {
-      }
-    if (typeof payload.value === "string")
-      return payload;
-    payload.issues.push({
-      expected: "string",
-      code: "invalid_type",
-      input: payload.value,
-      inst
-    });
-    return payload;
-  };
-});
-function capSize(inst, size) {
-  const caps = sizeCaps(inst._zod.def.checks);
-  if (!caps.length)
-    return;
-  const cap = Math.min(...caps.map((c) => c[0]));
-  const parse2 = inst._zod.parse;
-  inst._zod.parse = (payload, ctx) => {
-    const n = size(payload.value);
-    if (n > cap && !ctx?.skipChecks && ctx?.direction !== "backward") {
-      for (const [max, ch] of sizeCaps(inst._zod.def.checks)) {
-        if (n > max && ch._zod.def.when(payload)) {
-          const start = payload.issues.length;
-          ch._zod.check(payload);
-          payload.issues[start].continue = false;
-          attachSchema(payload.issues, start, inst);
-          return payload;
-        }
-      }
-    }
-    return parse2(payload, ctx);
-  };
-}
-var arraySize = (input) => Array.isArray(input) ? input.length : -1;
-function handleArrayResult(result, final, index) {
-  if (result.issues.length) {
-    final.issues.push(...prefixIssues(index, result.issues));
-  }
-  final.value[index] = result.value;
-}
-var $ZodArray = /* @__PURE__ *<>/ $constructor("$ZodArray", (inst, def) => {
-  $ZodType.init(inst, def);
-  const memo = globalConfig.memoizer;
-  memo?.attach(inst);
-  inst._zod.parse = (payload, ctx) => {
-    const input = payload.value;
-    if (!Array.isArray(input)) {
-      payload.issues.push({
-        expected: "array",
-        code: "invalid_type",
-        input,
-        inst
-      });
-      return payload;
-    }
-    payload.value = memo ? memo.alloc(inst, payload, Array(input.length), ctx) : Array(input.length);
-    const proms = [];
-    const abortEarly = ctx?.abortEarly;
-    for (let i = 0; i < input.length; i++) {
-      const item = input[i];
-      const result = def.element._zod.run({
-        value: item,
-        issues: []
-      }, ctx);
-      if (result instanceof Promise) {
-        proms.push(result.then((result2) => handleArrayResult(result2, payload, i)));
-      } else {
-        handleArrayResult(result, payload, i);
-        if (abortEarly && result.issues.length !== 0 && aborted(result))
-          break;
-      }
-    }
-    if (proms.length) {
-      return Promise.all(proms).then(() => payload);
-    }
-    return payload;
-  };
-  capSize(inst, arraySize);
-});
-function handlePropertyResult(result, final, key, input, optin, optout) {
-  const isPresent = key in input;
-  const isOptionalOut = optout === "optional";
-  if (!isPresent && isOptionalOut && optin === "optional") {
-    return;
-  }
-  if (result.issues.length) {
-    if (optin !== void 0 && isOptionalOut && !isPresent) {
-      return;
-    }
-    final.issues.push(...prefixIssues(key, result.issues));
-  }
-  if (!isPresent && optin === void 0) {
-    if (!result.issues.length) {
-      final.issues.push({
-        code: "invalid_type",
-        expected: "nonoptional",
-        input: void 0,
-        path: [key]
-      });
-    }
-    return;
-  }
-  if (result.value === void 0) {
-    if (isPresent || optin === "defaulted" && !isOptionalOut) {
-      final.value[key] = void 0;
-    }
-  } else {
-    final.value[key] = result.value;
-  }
-}
-var NO_SYMBOL_KEYS = [];
-function normalizeDef(def) {
-  const keys = Object.keys(def.shape);
-  const ownSymbols = Object.getOwnPropertySymbols(def.shape);
-  const symbolKeys = ownSymbols.length ? ownSymbols : NO_SYMBOL_KEYS;
-  const allKeys = symbolKeys.length ? [...keys, ...symbolKeys] : keys;
-  for (const k of allKeys) {
-    if (!def.shape?.[k]?._zod?.traits?.has("$ZodType")) {
-      throw new Error(`Invalid element at key "${String(k)}": expected a Zod schema`);
-    }
-  }
-  const okeys = optionalKeys(def.shape);
-  return {
-    ...def,
-    allKeys,
-    symbolKeys,
-    // string-only: handleCatchall matches it against `for...in`, which never yields a symbol
-    keySet: new Set(keys),
-    numKeys: keys.length,
-    optionalKeys: new Set(okeys)
-  };
-}
-function handleCatchall(proms, input, payload, ctx, def, inst, abortEarly) {
-  const unrecognized = [];
-  const keySet = def.keySet;
-  const _catchall = def.catchall._zod;
-  const t = _catchall.def.type;
-  const optin = _catchall.optin;
-  const optout = _catchall.optout;
-  let seen = 0;
-  for (const key in input) {
-    if (abortEarly && payload.issues.length !== seen) {
-      if (aborted(payload, seen))
-        break;
-      seen = payload.issues.length;
-    }
-    if (keySet.has(key))
-      continue;
-    if (key === "__proto__") {
-      if (t === "never")
-        unrecognized.push(key);
-      continue;
-    }
-    if (t === "never") {
-      unrecognized.push(key);
-      continue;
-    }
-    const r = _catchall.run({ value: input[key], issues: [] }, ctx);
-    if (r instanceof Promise) {
-      proms.push(r.then((r2) => handlePropertyResult(r2, payload, key, input, optin, optout)));
-    } else {
-      handlePropertyResult(r, payload, key, input, optin, optout);
-    }
-  }
-  if (unrecognized.length) {
-    payload.issues.push({
-      code: "unrecognized_keys",
-      keys: unrecognized,
-      input,
-      inst,
-      // Describes the shape of the input, not the validity of the parsed value, so it never aborts. The parse still fails; the schema's own checks just get to run first, and an enclosing intersection can reconcile the key against a sibling operand.
-      continue: true
-    });
-  }
-  if (!proms.length)
-    return payload;
-  return Promise.all(proms).then(() => {
-    return payload;
-  });
-}
-var $ZodObject = /* @__PURE__ *<>/ $constructor("$ZodObject", (inst, def) => {
-  $ZodType.init(inst, def);
-  const desc = Object.getOwnPropertyDescriptor(def, "shape");
-  const sh = desc?.get ? desc.get.raw : def.shape ?? {};
-  if (sh) {
-    const get = () => {
-      const newSh = { ...sh };
-      Object.defineProperty(def, "shape", { value: newSh });
-      get.raw = newSh;
-      return newSh;
-    };
-    get.raw = sh;
-    Object.defineProperty(def, "shape", { get });
-  }
-  const _normalized = cached(() => normalizeDef(def));
-  defineLazyInternal(inst, "propValues", (zod) => {
-    const shape = zod.def.shape;
-    const propValues = {};
-    for (const key in shape) {
-      const field = shape[key]._zod;
-      if (field.values) {
-        if (!Object.prototype.hasOwnProperty.call(propValues, key)) {
-          assignProp(propValues, key, /* @__PURE__ *<>/ new Set());
-        }
-        for (const v of field.values)
-          propValues[key].add(v);
-        if (field.optin !== void 0)
-          propValues[key].add(void 0);
-      }
-    }
-    return propValues;
-  });
-  const isObject2 = isObject;
-  const catchall = def.catchall;
-  let value;
-  const memo = globalConfig.memoizer;
-  memo?.attach(inst);
-  inst._zod.parse = (payload, ctx) => {
-    value ?? (value = _normalized.value);
-    const input = payload.value;
-    if (!isObject2(input)) {
-      payload.issues.push({
-        expected: "object",
-        code: "invalid_type",
-        input,
-        inst
-      });
-      return payload;
-    }
-    payload.value = memo ? memo.alloc(inst, payload, {}, ctx) : {};
-    const proms = [];
-    const shape = value.shape;
-    const abortEarly = ctx?.abortEarly;
-    let seen = payload.issues.length;
-    for (const key of value.allKeys) {
-      if (abortEarly && payload.issues.length !== seen) {
-        if (aborted(payload, seen))
-          break;
-        seen = payload.issues.length;
-      }
-      if (key === "__proto__")
-        continue;
-      const el = shape[key];
-      const optin = el._zod.optin;
-      const optout = el._zod.optout;
-      const r = el._zod.run({ value: input[key], issues: [] }, ctx);
-      if (r instanceof Promise) {
-        proms.push(r.then((r2) => handlePropertyResult(r2, payload, key, input, optin, optout)));
-      } else {
-        handlePropertyResult(r, payload, key, input, optin, optout);
-      }
-    }
-    if (!catchall) {
-      return proms.length ? Promise.all(proms).then(() => payload) : payload;
-    }
-    return handleCatchall(proms, input, payload, ctx, _normalized.value, inst, abortEarly === true);
-  };
-});
-var $ZodRecord = /* @__PURE__ *<>/ $constructor("$ZodRecord", (inst, def) => {
-  $ZodType.init(inst, def);
-  const memo = globalConfig.memoizer;
-  memo?.attach(inst);
-  inst._zod.parse = (payload, ctx) => {
-    const input = payload.value;
-    if (!isPlainObject(input)) {
-      payload.issues.push({
-        expected: "record",
-        code: "invalid_type",
-        input,
-        inst
-      });
-      return payload;
-    }
-    const proms = [];
-    const values = def.keyType._zod.values;
-    if (values && !def.partial) {
-      payload.value = memo ? memo.alloc(inst, payload, {}, ctx) : {};
-      const recordKeys = /* @__PURE__ *<>/ new Set();
-      for (const key of values) {
-        if (typeof key === "string" || typeof key === "number" || typeof key === "symbol") {
-          recordKeys.add(typeof key === "number" ? key.toString() : key);
-          if (key === "__proto__")
-            continue;
-          const keyResult = def.keyType._zod.run({ value: key, issues: [] }, ctx);
-          if (keyResult instanceof Promise) {
-            throw new Error("Async schemas not supported in object keys currently");
-          }
-          if (keyResult.issues.length) {
-            payload.issues.push({
-              code: "invalid_key",
-              origin: "record",
-              issues: keyResult.issues.map((iss) => finalizeIssue(iss, ctx, config())),
-              input: key,
-              path: [key],
-              inst
-            });
-            continue;
-          }
-          const outKey = keyResult.value;
-          if (outKey === "__proto__")
-            continue;
-          const result = def.valueType._zod.run({ value: input[key], issues: [] }, ctx);
-          if (result instanceof Promise) {
-            proms.push(result.then((result2) => {
-              if (result2.issues.length) {
-                payload.issues.push(...prefixIssues(key, result2.issues));
-              }
-              payload.value[outKey] = result2.value;
-            }));
-          } else {
-            if (result.issues.length) {
-              payload.issues.push(...prefixIssues(key, result.issues));
-            }
-            payload.value[outKey] = result.value;
-          }
-        }
-      }
-      let unrecognized;
-      for (const key in input) {
-        if (!recordKeys.has(key)) {
-          if (def.mode === "loose") {
-            if (key === "__proto__")
-              continue;
-            payload.value[key] = input[key];
-          } else {
-            unrecognized = unrecognized ?? [];
-            unrecognized.push(key);
-          }
-        }
-      }
-      if (unrecognized && unrecognized.length > 0) {
-        payload.issues.push({
-          code: "unrecognized_keys",
-          input,
-          inst,
-          keys: unrecognized,
-          continue: true
-        });
-      }
-    } else {
-      payload.value = memo ? memo.alloc(inst, payload, {}, ctx) : {};
-      let unrecognized;
-      for (const key of Reflect.ownKeys(input)) {
-        if (key === "__proto__")
-          continue;
-        if (!Object.prototype.propertyIsEnumerable.call(input, key))
-          continue;
-        let keyResult = def.keyType._zod.run({ value: key, issues: [] }, ctx);
-        if (keyResult instanceof Promise) {
-          throw new Error("Async schemas not supported in object keys currently");
-        }
-        const checkNumericKey = typeof key === "string" && number.test(key) && keyResult.issues.length;
-        if (checkNumericKey) {
-          const retryResult = def.keyType._zod.run({ value: Number(key), issues: [] }, ctx);
-          if (retryResult instanceof Promise) {
-            throw new Error("Async schemas not supported in object keys currently");
-          }
-          if (retryResult.issues.length === 0) {
-            keyResult = retryResult;
-          }
-        }
-        if (keyResult.issues.length) {
-          if (def.mode === "loose") {
-            payload.value[key] = input[key];
-          } else if (values) {
-            unrecognized = unrecognized ?? [];
-            unrecognized.push(key);
-          } else {
-            payload.issues.push({
-              code: "invalid_key",
-              origin: "record",
-              issues: keyResult.issues.map((iss) => finalizeIssue(iss, ctx, config())),
-              input: key,
-              path: [key],
-              inst
-            });
-          }
-          continue;
-        }
-        const outKey = keyResult.value;
-        if (outKey === "__proto__")
-          continue;
-        const result = def.valueType._zod.run({ value: input[key], issues: [] }, ctx);
-        if (result instanceof Promise) {
-          proms.push(result.then((result2) => {
-            if (result2.issues.length) {
-              payload.issues.push(...prefixIssues(key, result2.issues));
-            }
-            payload.value[outKey] = result2.value;
-          }));
-        } else {
-          if (result.issues.length) {
-            payload.issues.push(...prefixIssues(key, result.issues));
-          }
-          payload.value[outKey] = result.value;
-        }
-      }
-      if (unrecognized && unrecognized.length > 0) {
-        payload.issues.push({
-          code: "unrecognized_keys",
-          input,
-          inst,
-          keys: unrecognized,
-          continue: true
-        });
-      }
-    }
-    if (proms.length) {
-      return Promise.all(proms).then(() => payload);
-    }
-    return payload;
-  };
-});
-var $ZodEnum = /* @__PURE__ *<>/ $constructor("$ZodEnum", (inst, def) => {
-  $ZodType.init(inst, def);
-  const values = getEnumValues(def.entries);
-  const valuesSet = new Set(values);
-  inst._zod.values = valuesSet;
-  defineLazyInternal(inst, "pattern", (zod) => {
-    const patternValues = getEnumValues(zod.def.entries).filter((k) => propertyKeyTypes.has(typeof k));
-    return new RegExp(patternValues.length ? `^(${patternValues.map((o) => escapeRegex(o.toString())).join("|")})$` : "^[^\\s\\S]$");
-  });
-  inst._zod.parse = (payload, _ctx) => {
-    const input = payload.value;
-    if (valuesSet.has(input)) {
-      return payload;
-    }
-    payload.issues.push({
-      code: "invalid_value",
-      values,
-      input,
-      inst
-    });
-    return payload;
-  };
-});
-function handleOptionalResult(payload, result) {
-  payload.value = result.issues.length ? void 0 : result.value;
-  return payload;
-}
-var $ZodOptional = /* @__PURE__ *<>/ $constructor("$ZodOptional", (inst, def) => {
-  $ZodType.init(inst, def);
-  defineLazyInternal(inst, "optin", (zod) => zod.def.innerType._zod.optin === "defaulted" ? "defaulted" : "optional");
-  inst._zod.optout = "optional";
-  defineLazyInternal(inst, "values", (zod) => {
-    const values = zod.def.innerType._zod.values;
-    return values ? /* @__PURE__ *<>/ new Set([...values, void 0]) : void 0;
-  });
-  defineLazyInternal(inst, "pattern", (zod) => {
-    const pattern = zod.def.innerType._zod.pattern;
-    return pattern ? new RegExp(`^(${cleanRegex(pattern.source)})?$`) : void 0;
-  });
-  inst._zod.parse = (payload, ctx) => {
-    if (payload.value === void 0) {
-      if (def.innerType._zod.optin !== "defaulted")
-        return payload;
-      const result = def.innerType._zod.run({ value: payload.value, issues: [] }, ctx);
-      if (result instanceof Promise)
-        return result.then((result2) => handleOptionalResult(payload, result2));
-      return handleOptionalResult(payload, result);
-    }
-    return def.innerType._zod.run(payload, ctx);
-  };
-});
-var $ZodDefault = /* @__PURE__ *<>/ $constructor("$ZodDefault", (inst, def) => {
-  $ZodType.init(inst, def);
-  inst._zod.optin = "defaulted";
-  defineLazyInternal(inst, "values", (zod) => zod.def.innerType._zod.values);
-  inst._zod.parse = (payload, ctx) => {
-    if (ctx.direction === "backward") {
-      return def.innerType._zod.run(payload, ctx);
-    }
-    if (payload.value === void 0) {
-      payload.value = def.defaultValue;
-      return payload;
-    }
-    const result = def.innerType._zod.run(payload, ctx);
-    if (result instanceof Promise) {
-      return result.then((result2) => handleDefaultResult(result2, def));
-    }
-    return handleDefaultResult(result, def);
-  };
-});
-function handleDefaultResult(payload, def) {
-  if (payload.value === void 0) {
-    payload.value = def.defaultValue;
-  }
-  return payload;
-}
-function snapshotChecks(def) {
-  if (def.checks)
-    def.checks = [...def.checks];
-  return def;
-}
-// @__NO_SIDE_EFFECTS__
-function _string(Class, params) {
-  return new Class(snapshotChecks({ type: "string", ...normalizeParams(params) }));
-}
-// @__NO_SIDE_EFFECTS__
-function _minLength(minimum, params) {
-  return new $ZodCheckMinLength({
-    check: "min_length",
-    ...normalizeParams(params),
-    minimum
-  });
-}
-// @__NO_SIDE_EFFECTS__
-function _regex(pattern, params) {
-  return new $ZodCheckRegex({
-    check: "string_format",
-    format: "regex",
-    ...normalizeParams(params),
-    pattern
-  });
-}
-var ZodMiniType = /* @__PURE__ *<>/ $constructor("ZodMiniType", (inst, def) => {
-  if (!inst._zod)
-    throw new Error("Uninitialized schema in ZodMiniType.");
-  $ZodType.init(inst, def);
-  inst.def = def;
-  inst.type = def.type;
-}, {
-  // `with` is an alias for `check`: the same function object, not a wrapper.
-  get with() {
-    return this.check;
-  },
-  set with(value) {
-    own(this, "with", value);
-  },
-  parse(data, params) {
-    return parse(this, data, params, { callee: this.parse });
-  },
-  parseAsync(data, params) {
-    return parseAsync(this, data, params, { callee: this.parseAsync });
-  },
-  safeParse(data, params) {
-    return safeParse(this, data, params);
-  },
-  safeParseAsync(data, params) {
-    return safeParseAsync(this, data, params);
-  },
-  check(...checks) {
-    const def = this.def;
-    return this.clone({
-      ...def,
-      checks: [
-        ...def.checks ?? [],
-        ...checks.map((ch) => typeof ch === "function" ? { _zod: { check: ch, def: { check: "custom" }, onattach: [] } } : ch)
-      ]
-    }, { parent: true });
-  },
-  clone(_def, params) {
-    return clone(this, _def, params);
-  },
-  brand() {
-    return this;
-  },
-  register(reg, meta2) {
-    reg.add(this, meta2);
-    return this;
-  },
-  apply(fn, ...args) {
-    return args.length === 0 ? fn(this) : fn(this, ...args);
-  }
-});
-var ZodMiniString = /* @__PURE__ *<>/ $constructor("ZodMiniString", (inst, def) => {
-  $ZodString.init(inst, def);
-  ZodMiniType.init(inst, def);
-});
-// @__NO_SIDE_EFFECTS__
-function string2(params) {
-  return /* @__PURE__ *<>/ _string(ZodMiniString, params);
-}
-var ZodMiniArray = /* @__PURE__ *<>/ $constructor("ZodMiniArray", (inst, def) => {
-  $ZodArray.init(inst, def);
-  ZodMiniType.init(inst, def);
-});
-// @__NO_SIDE_EFFECTS__
-function array(element, params) {
-  return new ZodMiniArray({
-    type: "array",
-    element,
-    ...normalizeParams(params)
-  });
-}
-var ZodMiniObject = /* @__PURE__ *<>/ $constructor("ZodMiniObject", (inst, def) => {
-  $ZodObject.init(inst, def);
-  ZodMiniType.init(inst, def);
-  installLazyProp(inst, "shape", (self) => self._zod.def.shape, false);
-});
-// @__NO_SIDE_EFFECTS__
-function object(shape, params) {
-  const def = {
-    type: "object",
-    shape: shape ?? {},
-    ...normalizeParams(params)
-  };
-  return new ZodMiniObject(def);
-}
-var ZodMiniRecord = /* @__PURE__ *<>/ $constructor("ZodMiniRecord", (inst, def) => {
-  $ZodRecord.init(inst, def);
-  ZodMiniType.init(inst, def);
-});
-// @__NO_SIDE_EFFECTS__
-function record(keyType, valueType, params) {
-  if (!valueType || !valueType._zod) {
-    return new ZodMiniRecord({
-      type: "record",
-      keyType: /* @__PURE__ *<>/ string2(),
-      valueType: keyType,
-      ...normalizeParams(valueType)
-    });
-  }
-  return new ZodMiniRecord({
-    type: "record",
-    keyType,
-    valueType,
-    ...normalizeParams(params)
-  });
-}
-var ZodMiniEnum = /* @__PURE__ *<>/ $constructor("ZodMiniEnum", (inst, def) => {
-  $ZodEnum.init(inst, def);
-  ZodMiniType.init(inst, def);
-  inst.options = [...inst._zod.values];
-});
-// @__NO_SIDE_EFFECTS__
-function _enum(values, params) {
-  const entries = Array.isArray(values) ? Object.fromEntries(values.map((v) => [v, v])) : values;
-  return new ZodMiniEnum({
-    type: "enum",
-    entries,
-    ...normalizeParams(params)
-  });
-}
-var ZodMiniOptional = /* @__PURE__ *<>/ $constructor("ZodMiniOptional", (inst, def) => {
-  $ZodOptional.init(inst, def);
-  ZodMiniType.init(inst, def);
-});
-// @__NO_SIDE_EFFECTS__
-function optional(innerType) {
-  return new ZodMiniOptional({
-    type: "optional",
-    innerType
-  });
-}
-var ZodMiniDefault = /* @__PURE__ *<>/ $constructor("ZodMiniDefault", (inst, def) => {
-  $ZodDefault.init(inst, def);
-  ZodMiniType.init(inst, def);
-});
-// @__NO_SIDE_EFFECTS__
-function _default(innerType, defaultValue) {
-  return new ZodMiniDefault({
-    type: "default",
-    innerType,
-    get defaultValue() {
-      return typeof defaultValue === "function" ? defaultValue() : shallowClone(defaultValue);
-    }
-  });
-}
-var customBackend = /* @__PURE__ *<>/ object({
-  argv: (/* @__PURE__ *<>/ array(/* @__PURE__ *<>/ string2())).check(/* @__PURE__ *<>/ _minLength(1)),
-  prompt: /* @__PURE__ *<>/ _default(/* @__PURE__ *<>/ _enum(["stdin", "file", "argument"]), "stdin")
-});
-var userConfig = /* @__PURE__ *<>/ object({
-  backends: /* @__PURE__ *<>/ _default(/* @__PURE__ *<>/ record((/* @__PURE__ *<>/ string2()).check(/* @__PURE__ *<>/ _regex(/^[a-z][a-z0-9-]{0,30}$/)), customBackend), {}),
-  default_backend: /* @__PURE__ *<>/ optional(/* @__PURE__ *<>/ string2())
-});
-function userConfigFile() {
-  const folder = (0, import_chunk_HDZ43QIN.configFolder)();
-  return folder === void 0 ? void 0 : import_node_path.default.join(folder, "config.json");
-}
-function readUserConfig() {
-  const file = userConfigFile();
-  const facts = file === void 0 ? void 0 : (0, import_chunk_OMHQQKXJ.factsOf)(file);
-  if (file === void 0 || !facts) return { backends: {} };
-  if (facts.kind === "file" && (facts.uid !== process.getuid?.() || (facts.mode & 18) !== 0)) {
-    throw refused(file, "others own it or may write it");
-  }
-  let value;
-  try {
-    value = JSON.parse((0, import_chunk_KE7PRMAS.readText)(file) ?? "");
-  } catch {
-    throw refused(file, "it is no regular file with JSON in it");
-  }
-  const parsed = userConfig.safeParse(value);
-  if (parsed.success) return parsed.data;
-  const issue2 = parsed.error.issues[0];
-  throw refused(file, `${issue2?.path.join(".") || "it"}: ${issue2?.message ?? "wrong form"}`);
-}
-function refused(file, reason) {
-  return new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot use the config ${file}: ${reason}`,
-    'the form is {"backends": {"NAME": {"argv": ["PROGRAM", "ARG"], "prompt": "stdin"}}}'
-  );
-}
-function makeStaffPart(words) {
-  const config2 = readUserConfig();
-  const { backend, custom } = chooseBackend(words.backend ?? config2.default_backend, config2, words.cwd);
-  if (backend.profiles[words.profile] === null) {
-    const can = Object.entries(backend.profiles).filter(([, adds]) => adds !== null).map(([name]) => name);
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot use profile ${words.profile} with backend ${custom?.name ?? backend.id}: it cannot be kept there; possible: ${can.join(", ")}`
-    );
-  }
-  const program = programOf(backend, custom, words.cwd);
-  const fault = custom?.prompt === "argument" ? (0, import_chunk_KD7DLMDA.findArgumentFault)([words.prompt]) : null;
-  if (fault !== null)
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot give the task to backend ${custom?.name} as an argument: ${fault}`,
-      'set "prompt": "stdin" for it in your config'
-    );
-  const { mode, model, profile, prompt, resume } = words;
-  return { mode, backend: backend.id, program, model, profile, prompt, resume, custom };
-}
-function chooseBackend(name, config2, cwd) {
-  if (name === void 0) return { backend: onlyInstalled(config2, cwd), custom: null };
-  const own2 = Object.hasOwn(config2.backends, name) ? config2.backends[name] : void 0;
-  const custom = (0, import_chunk_KD7DLMDA.findBackend)("custom");
-  if (own2 && custom) return { backend: custom, custom: { name, argv: own2.argv, prompt: own2.prompt } };
-  const backend = (0, import_chunk_KD7DLMDA.findBackend)(name);
-  if (backend && backend.id !== "custom") return { backend, custom: null };
-  throw (0, import_chunk_NVPF5LEY.usageError)(
-    `cannot use backend ${JSON.stringify(name)}: there are ${known(config2)}`,
-    'your own programs go into "backends" of ~/.config/job-companion/config.json'
-  );
-}
-function onlyInstalled(config2, cwd) {
-  const found = import_chunk_KD7DLMDA.backends.filter(
-    (backend) => backend.programs.some((program) => (0, import_chunk_HDZ43QIN.findProgram)(program, cwd) !== void 0)
-  );
-  if (found.length === 1 && found[0]) return found[0];
-  const state = found.length === 0 ? "no agent CLI is on PATH" : `several are installed (${found.map((one) => one.id).join(", ")})`;
-  throw (0, import_chunk_NVPF5LEY.usageError)(`cannot choose a backend: ${state}; there are ${known(config2)}`, "name one with --backend NAME");
-}
-function known(config2) {
-  return [...import_chunk_KD7DLMDA.backends.map((backend) => backend.id).filter((id) => id !== "custom"), ...Object.keys(config2.backends)].join(
-    ", "
-  ) || "none";
-}
-function programOf(backend, custom, cwd) {
-  const names = custom ? [custom.argv[0]] : backend.programs;
-  for (const name of names) {
-    const program = (0, import_chunk_HDZ43QIN.findProgram)(name, cwd);
-    if (program !== void 0) return program;
-  }
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot find ${names.join(" or ")} for backend ${custom?.name ?? backend.id}: not on PATH (${import_chunk_HDZ43QIN.variables.searchPath() || "empty"})`,
-    "install it, or choose another with --backend"
-  );
-}
-function requireFreeConversation(root, backend, conversation) {
-  const { folder, option } = root;
-  for (const id of (0, import_chunk_QEAH37VJ.listActive)(folder)) {
-    const paths = (0, import_chunk_HDZ43QIN.jobPaths)(folder, id);
-    const spec = (0, import_chunk_CJGRKUVH.readSpec)(paths);
-    if (spec.kind !== "ok" || spec.value.staff?.backend !== backend) continue;
-    const state = (0, import_chunk_CJGRKUVH.readState)(paths);
-    const uses = spec.value.staff.resume ?? (state.kind === "ok" ? state.value.conversation?.id : void 0);
-    if (uses !== conversation || (0, import_chunk_CJGRKUVH.isEnded)((0, import_chunk_CJGRKUVH.inspect)(folder, id).state)) continue;
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "busy",
-      `cannot continue conversation ${conversation}: job ${id} is using it`,
-      import_chunk_KKONYWO7.nextCommands.wait(id, option)
-    );
-  }
-}
-var sources = ["prompt", "prompt-file", "stdin"];
-async function taskOf(context, input) {
-  const given = sources.filter((name) => input.has(name));
-  if (given.length !== 1) {
-    const came = given.length === 0 ? "none was given" : `these came together: ${given.map((name) => `--${name}`).join(", ")}`;
-    throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot tell the task: exactly one of --prompt TEXT, --prompt-file PATH and --stdin is needed; ${came}`
-    );
-  }
-  const text = input.text("prompt") ?? decode2(given[0] === "stdin" ? await context.readStdin() : readTask(context, input.text("prompt-file")));
-  const size = Buffer.byteLength(text);
-  if (text.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take an empty task from --${given[0]}`);
-  if (size > import_chunk_CRABIWOM.promptBytes)
-    throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot take a task of ${size} bytes: at most ${import_chunk_CRABIWOM.promptBytes} (1 MiB) are allowed`,
-      "put the material into a file and name it in the task"
-    );
-  return text;
-}
-function readTask(context, name) {
-  const file = import_node_path2.default.resolve(context.cwd, name);
-  try {
-    const real = (0, import_chunk_OMHQQKXJ.realPath)(file);
-    const size = (0, import_chunk_OMHQQKXJ.factsOf)(real)?.size ?? 0;
-    const read = (0, import_chunk_KE7PRMAS.readRange)(real, 0, Math.min(size, import_chunk_CRABIWOM.promptBytes + 1));
-    if (read) return read.bytes;
-  } catch (error) {
-    throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot read the task from ${file} (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
-  }
-  throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot read the task from ${file}: it is no regular file`);
-}
-function decode2(bytes) {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UTF-8 text");
-  }
-}
-async function launchStaff(context, input, job) {
-  (0, import_chunk_T575QURG.checkLaunchOptions)(input);
-  const request = {
-    kind: "staff",
-    verb: job.verb,
-    ...(0, import_chunk_T575QURG.launchWords)(input),
-    cwd: job.cwd,
-    deadlineMs: input.durationOrDefault("timeout"),
-    killGraceMs: import_chunk_CRABIWOM.limits.staffKillGrace.default,
-    maxOutputBytes: import_chunk_CRABIWOM.limits.maxOutput.default,
-    firstOutputMs: input.duration("first-output") ?? null,
-    stallMs: input.duration("stall-after") ?? null,
-    lineage: job.lineage,
-    run: null,
-    staff: job.staff
-  };
-  const { resume, backend } = job.staff;
-  if (resume === null) return (0, import_chunk_T575QURG.launchAndTell)(context, input, request, job.isSynchronous);
-  const root = context.root(input);
-  (0, import_chunk_OKMMPSFD.ensureRoot)(root.folder);
-  const launched = await (0, import_chunk_IUKO223X.withLock)((0, import_chunk_HDZ43QIN.rootPaths)(root.folder).lock, async () => {
-    requireFreeConversation(root, backend, resume);
-    return (0, import_chunk_T575QURG.launch)(root, request);
-  });
-  return (0, import_chunk_T575QURG.tellLaunched)(context, input, root, launched, job.isSynchronous);
-}
-function profileOf(input, fallback) {
-  return input.text("profile") ?? fallback;
-}
-function freshStaff(input, words) {
-  return makeStaffPart({ ...words, backend: input.text("backend"), model: input.text("model") ?? null, resume: null });
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  freshStaff,
-  launchStaff,
-  makeStaffPart,
-  profileOf,
-  taskOf
-});
-
-//# part chunk-KKONYWO7.js
+},
+"./chunk-KKONYWO7.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -3693,7 +4605,8 @@ var nextCommands = {
   nextCommands
 });
 
-//# part chunk-KLA44IL4.js
+},
+"./chunk-KLA44IL4.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -3755,7 +4668,299 @@ function isContinuation(byte) {
   tailOfBytes
 });
 
-//# part chunk-LEIK6HKU.js
+},
+"./chunk-KYYWQA4W.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  canonical: () => canonical,
+  ensureKey: () => ensureKey,
+  environmentDigest: () => environmentDigest,
+  hashOf: () => hashOf,
+  isGenuine: () => isGenuine,
+  macOf: () => macOf,
+  randomBytes: () => randomBytes,
+  readKey: () => readKey,
+  toHex: () => toHex
+});
+module.exports = stdin_exports;
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var import_node_fs = require("node:fs");
+var constants = new Uint32Array([
+  1116352408,
+  1899447441,
+  3049323471,
+  3921009573,
+  961987163,
+  1508970993,
+  2453635748,
+  2870763221,
+  3624381080,
+  310598401,
+  607225278,
+  1426881987,
+  1925078388,
+  2162078206,
+  2614888103,
+  3248222580,
+  3835390401,
+  4022224774,
+  264347078,
+  604807628,
+  770255983,
+  1249150122,
+  1555081692,
+  1996064986,
+  2554220882,
+  2821834349,
+  2952996808,
+  3210313671,
+  3336571891,
+  3584528711,
+  113926993,
+  338241895,
+  666307205,
+  773529912,
+  1294757372,
+  1396182291,
+  1695183700,
+  1986661051,
+  2177026350,
+  2456956037,
+  2730485921,
+  2820302411,
+  3259730800,
+  3345764771,
+  3516065817,
+  3600352804,
+  4094571909,
+  275423344,
+  430227734,
+  506948616,
+  659060556,
+  883997877,
+  958139571,
+  1322822218,
+  1537002063,
+  1747873779,
+  1955562222,
+  2024104815,
+  2227730452,
+  2361852424,
+  2428436474,
+  2756734187,
+  3204031479,
+  3329325298
+]);
+var blockBytes = 64;
+function sha256(data) {
+  const hash = new Uint32Array([
+    1779033703,
+    3144134277,
+    1013904242,
+    2773480762,
+    1359893119,
+    2600822924,
+    528734635,
+    1541459225
+  ]);
+  const padded = new Uint8Array(Math.ceil((data.length + 9) / blockBytes) * blockBytes);
+  padded.set(data);
+  padded[data.length] = 128;
+  const view = new DataView(padded.buffer);
+  view.setUint32(padded.length - 8, Math.floor(data.length / 2 ** 29));
+  view.setUint32(padded.length - 4, data.length << 3);
+  const words = new Uint32Array(64);
+  for (let at = 0; at < padded.length; at += blockBytes) mixBlock(hash, view, at, words);
+  const digest = new Uint8Array(32);
+  const out = new DataView(digest.buffer);
+  hash.forEach((word, index) => {
+    out.setUint32(index * 4, word);
+  });
+  return digest;
+}
+function hmacSha256(key, data) {
+  const block = new Uint8Array(blockBytes);
+  block.set(key.length > blockBytes ? sha256(key) : key);
+  const inner = sha256(
+    joined(
+      block.map((byte) => byte ^ 54),
+      data
+    )
+  );
+  return sha256(
+    joined(
+      block.map((byte) => byte ^ 92),
+      inner
+    )
+  );
+}
+function toHex(bytes) {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+function joined(a, b) {
+  const whole = new Uint8Array(a.length + b.length);
+  whole.set(a);
+  whole.set(b, a.length);
+  return whole;
+}
+function mixBlock(hash, view, at, w) {
+  for (let i = 0; i < 16; i += 1) w[i] = view.getUint32(at + i * 4);
+  for (let i = 16; i < 64; i += 1) {
+    const x = w[i - 15];
+    const y = w[i - 2];
+    const s0 = rotate(x, 7) ^ rotate(x, 18) ^ x >>> 3;
+    const s1 = rotate(y, 17) ^ rotate(y, 19) ^ y >>> 10;
+    w[i] = w[i - 16] + s0 + w[i - 7] + s1;
+  }
+  let a = hash[0];
+  let b = hash[1];
+  let c = hash[2];
+  let d = hash[3];
+  let e = hash[4];
+  let f = hash[5];
+  let g = hash[6];
+  let h = hash[7];
+  for (let i = 0; i < 64; i += 1) {
+    const s1 = (e >>> 6 | e << 26) ^ (e >>> 11 | e << 21) ^ (e >>> 25 | e << 7);
+    const t1 = h + s1 + (e & f ^ ~e & g) + constants[i] + w[i] | 0;
+    const s0 = (a >>> 2 | a << 30) ^ (a >>> 13 | a << 19) ^ (a >>> 22 | a << 10);
+    const t2 = s0 + (a & b ^ a & c ^ b & c) | 0;
+    h = g;
+    g = f;
+    f = e;
+    e = d + t1 | 0;
+    d = c;
+    c = b;
+    b = a;
+    a = t1 + t2 | 0;
+  }
+  hash[0] = hash[0] + a;
+  hash[1] = hash[1] + b;
+  hash[2] = hash[2] + c;
+  hash[3] = hash[3] + d;
+  hash[4] = hash[4] + e;
+  hash[5] = hash[5] + f;
+  hash[6] = hash[6] + g;
+  hash[7] = hash[7] + h;
+}
+function rotate(word, bits) {
+  return word >>> bits | word << 32 - bits;
+}
+function randomBytes(count) {
+  const bytes = new Uint8Array(count);
+  const fd = (0, import_node_fs.openSync)("/dev/urandom", "r");
+  try {
+    for (let done = 0; done < count; ) done += (0, import_node_fs.readSync)(fd, bytes, done, count - done, null);
+  } finally {
+    (0, import_node_fs.closeSync)(fd);
+  }
+  return bytes;
+}
+var longBytes = 64 * 1024;
+function readKey() {
+  const folder = (0, import_chunk_HDZ43QIN.configFolder)();
+  if (folder === void 0) return void 0;
+  const file = import_node_path.default.join(folder, "key");
+  const facts = (0, import_chunk_OMHQQKXJ.factsOf)(file);
+  if (!facts) return void 0;
+  const isPrivate = facts.kind === "file" && facts.uid === process.getuid?.() && (facts.mode & 63) === 0;
+  const key = isPrivate ? (0, import_chunk_PVTVXQHT.readText)(file, 1024)?.trim() : void 0;
+  if (key && /^[0-9a-f]{64}$/.test(key)) return key;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot use the key ${file}: it must be a file of yours with mode 600 and 64 hex digits`
+  );
+}
+function ensureKey() {
+  const known = readKey();
+  if (known) return known;
+  const folder = (0, import_chunk_HDZ43QIN.configFolder)();
+  if (folder === void 0) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      "cannot find your config folder: neither HOME nor XDG_CONFIG_HOME is set",
+      "set HOME"
+    );
+  }
+  try {
+    makeFolders(folder);
+    (0, import_chunk_PVTVXQHT.createFile)(import_node_path.default.join(folder, "key"), `${toHex(randomBytes(32))}
+`);
+  } catch (error) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot make the key in ${folder} (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`,
+      "set XDG_CONFIG_HOME to a folder that you may write"
+    );
+  }
+  return ensureKey();
+}
+function macOf(spec, key) {
+  return keyedDigest(key, canonical(spec));
+}
+async function isGenuine(spec, key) {
+  if (key === void 0) return false;
+  const { mac, ...rest } = spec;
+  const expected = await macOf(rest, key);
+  let difference = expected.length ^ mac.length;
+  for (let at = 0; at < expected.length; at += 1) difference |= expected.charCodeAt(at) ^ mac.charCodeAt(at);
+  return difference === 0;
+}
+function environmentDigest(key) {
+  const text = key + (0, import_chunk_HDZ43QIN.comparableEnvironment)();
+  let high = 3735928559;
+  let low = 1103547991;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    high = Math.imul(high ^ code, 2654435761);
+    low = Math.imul(low ^ code, 1597334677);
+  }
+  high = Math.imul(high ^ high >>> 16, 2246822507) ^ Math.imul(low ^ low >>> 13, 3266489909);
+  low = Math.imul(low ^ low >>> 16, 2246822507) ^ Math.imul(high ^ high >>> 13, 3266489909);
+  return (4294967296 * (2097151 & low) + (high >>> 0)).toString(16);
+}
+function hashOf(text) {
+  return toHex(sha256(Buffer.from(text)));
+}
+function canonical(value) {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+  if (typeof value === "object" && value !== null) {
+    const entries = Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1);
+    return `{${entries.map(([name, inner]) => `${JSON.stringify(name)}:${canonical(inner)}`).join(",")}}`;
+  }
+  return JSON.stringify(value) ?? "null";
+}
+async function keyedDigest(key, text) {
+  const bytes = Buffer.from(text);
+  if (bytes.length <= longBytes) return toHex(hmacSha256(Buffer.from(key), bytes));
+  const { createHmac } = await Promise.resolve().then(() => builtin("node:crypto"));
+  return createHmac("sha256", key).update(bytes).digest("hex");
+}
+function makeFolders(folder) {
+  if ((0, import_chunk_OMHQQKXJ.factsOf)(folder)?.kind === "folder") return;
+  makeFolders(import_node_path.default.dirname(folder));
+  (0, import_chunk_PVTVXQHT.createFolder)(folder);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  canonical,
+  ensureKey,
+  environmentDigest,
+  hashOf,
+  isGenuine,
+  macOf,
+  randomBytes,
+  readKey,
+  toHex
+});
+
+},
+"./chunk-L6MT54OR.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -3767,17 +4972,17 @@ __export(stdin_exports, {
 });
 module.exports = stdin_exports;
 var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
-var import_chunk_H5MRVJKX = load("./chunk-H5MRVJKX.js");
+var import_chunk_2FMM5TWO = load("./chunk-2FMM5TWO.js");
 var import_chunk_POWELVIK = load("./chunk-POWELVIK.js");
-var import_chunk_DOCCMFHJ = load("./chunk-DOCCMFHJ.js");
+var import_chunk_IKPD2EZU = load("./chunk-IKPD2EZU.js");
 var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
+var import_chunk_BIN7TSUQ = load("./chunk-BIN7TSUQ.js");
 var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
+var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_node_os = require("node:os");
 var reasons = [
@@ -3984,16 +5189,16 @@ function replay(spec, paths) {
 }
 function closeReading(spec, paths, reading, exit) {
   const backend = backendOf(spec);
-  const stderrTail = (0, import_chunk_KE7PRMAS.readRange)(paths.error, -import_chunk_CRABIWOM.tailBytes, import_chunk_CRABIWOM.tailBytes)?.bytes.toString("utf8") ?? "";
+  const stderrTail = (0, import_chunk_PVTVXQHT.readRange)(paths.error, -import_chunk_CRABIWOM.tailBytes, import_chunk_CRABIWOM.tailBytes)?.bytes.toString("utf8") ?? "";
   const ending = { exitCode: exit.code, signal: exit.signal, stderrTail, byItself: exit.byItself };
-  if (backend?.answerFrom === "stdout") reading.answer = (0, import_chunk_KE7PRMAS.readText)(paths.output, plainAnswerBytes) ?? "";
+  if (backend?.answerFrom === "stdout") reading.answer = (0, import_chunk_PVTVXQHT.readText)(paths.output, plainAnswerBytes) ?? "";
   backend?.close?.(reading, ending);
   return ending;
 }
 function eachLine(file, fn) {
   const lines = new LineSplitter();
   for (let offset = 0; ; ) {
-    const part = (0, import_chunk_KE7PRMAS.readRange)(file, offset, chunk);
+    const part = (0, import_chunk_PVTVXQHT.readRange)(file, offset, chunk);
     if (!part || part.bytes.length === 0) break;
     for (const line of lines.push(part.bytes)) fn(line);
     offset += part.bytes.length;
@@ -4004,8 +5209,8 @@ function makeDeliverable(parts) {
   const { state, answer, paths } = parts;
   if (state.state !== "done") return makeReport(parts);
   if (answer !== null) return answer;
-  const output = (0, import_chunk_H5MRVJKX.readLogTail)(paths.output);
-  return output.length > 0 ? output : (0, import_chunk_H5MRVJKX.readLogTail)(paths.error);
+  const output = (0, import_chunk_2FMM5TWO.readLogTail)(paths.output);
+  return output.length > 0 ? output : (0, import_chunk_2FMM5TWO.readLogTail)(paths.error);
 }
 function makeReport(parts) {
   const { spec, state, paths } = parts;
@@ -4070,7 +5275,7 @@ function progress({ reading }) {
 }
 function logSection(title, file, isStream) {
   if (isStream) return "";
-  const text = (0, import_chunk_KLA44IL4.plainText)((0, import_chunk_H5MRVJKX.readLogTail)(file).toString("utf8")).trimEnd();
+  const text = (0, import_chunk_KLA44IL4.plainText)((0, import_chunk_2FMM5TWO.readLogTail)(file).toString("utf8")).trimEnd();
   return text === "" ? "" : `## ${title}
 
 ${text}`;
@@ -4088,10 +5293,10 @@ function recovery({ spec, state }) {
 }
 function conclude(job, ending) {
   const { paths, spec } = job;
-  const read = (0, import_chunk_CJGRKUVH.readState)(paths);
-  const before = read.kind === "ok" ? read.value : (0, import_chunk_CJGRKUVH.earlyState)(spec.id, spec);
-  const journal = (0, import_chunk_DOCCMFHJ.openJournal)(paths, spec);
-  if ((0, import_chunk_CJGRKUVH.isEnded)(before)) {
+  const read = (0, import_chunk_BIN7TSUQ.readState)(paths);
+  const before = read.kind === "ok" ? read.value : (0, import_chunk_BIN7TSUQ.earlyState)(spec.id, spec);
+  const journal = (0, import_chunk_IKPD2EZU.openJournal)(paths, spec);
+  if ((0, import_chunk_BIN7TSUQ.isEnded)(before)) {
     journal.append("late_evidence", { reason: ending.reason, exit_code: ending.exit?.exit_code ?? null });
     return before;
   }
@@ -4111,12 +5316,12 @@ function conclude(job, ending) {
 }
 function publish(job, state, answer, ending, journal) {
   const { paths, spec } = job;
-  const cancel = (0, import_chunk_CJGRKUVH.readCancel)(paths);
-  (0, import_chunk_KE7PRMAS.writeFile)(
+  const cancel = (0, import_chunk_BIN7TSUQ.readCancel)(paths);
+  (0, import_chunk_PVTVXQHT.writeFile)(
     paths.result,
     makeDeliverable({ spec, paths, state, answer, tree: ending.tree, cancel, reading: ending.reading })
   );
-  (0, import_chunk_KE7PRMAS.writeJson)(paths.resultRecord, terminalRecord(spec, paths, state, ending.tree), { sync: false });
+  (0, import_chunk_PVTVXQHT.writeJson)(paths.resultRecord, terminalRecord(spec, paths, state, ending.tree), { sync: false });
   journal.append("ended", {
     state: state.state,
     exit_code: state.exit_code,
@@ -4126,13 +5331,13 @@ function publish(job, state, answer, ending, journal) {
   state.seq = journal.seq;
   finish(paths, state);
   if (spec.kind === "staff" && state.state === "done" && state.warnings.length === 0) {
-    for (const file of [paths.output, paths.snapshot, paths.prompt]) (0, import_chunk_KE7PRMAS.removeFile)(file);
+    for (const file of [paths.output, paths.snapshot, paths.prompt]) (0, import_chunk_PVTVXQHT.removeFile)(file);
   }
 }
 function finish(paths, state) {
-  (0, import_chunk_CJGRKUVH.writeState)(paths, state);
-  (0, import_chunk_KE7PRMAS.removeFile)(paths.marker);
-  (0, import_chunk_KE7PRMAS.removeFile)(paths.reserve);
+  (0, import_chunk_BIN7TSUQ.writeState)(paths, state);
+  (0, import_chunk_PVTVXQHT.removeFile)(paths.marker);
+  (0, import_chunk_PVTVXQHT.removeFile)(paths.reserve);
 }
 function makeState(job, before, ending) {
   const { paths, spec } = job;
@@ -4221,7 +5426,7 @@ function staffReason(reason) {
   return reason === "exited" || reason === "lingered" || reason === "hard_timeout" ? reason : "other";
 }
 function plainNotes(paths) {
-  const note = (file) => ({ bytes: (0, import_chunk_H5MRVJKX.logSize)(file), omitted: 0, exact: true });
+  const note = (file) => ({ bytes: (0, import_chunk_2FMM5TWO.logSize)(file), omitted: 0, exact: true });
   return { stdout: note(paths.output), stderr: note(paths.error) };
 }
 function timeOf(file) {
@@ -4232,7 +5437,7 @@ function withReserve(paths, write) {
   try {
     write();
   } catch (error) {
-    if (!isFull(error) || !(0, import_chunk_KE7PRMAS.removeFile)(paths.reserve)) throw error;
+    if (!isFull(error) || !(0, import_chunk_PVTVXQHT.removeFile)(paths.reserve)) throw error;
     write();
   }
 }
@@ -4248,304 +5453,91 @@ function isFull(error) {
   terminalRecord
 });
 
-//# part chunk-LOJLWI77.js
+},
+"./chunk-LN2TX2AX.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  makeCgroup: () => makeCgroup,
-  removeCgroup: () => removeCgroup,
-  terminate: () => terminate,
-  treeOf: () => treeOf
+  findLatest: () => findLatest,
+  requireLatest: () => requireLatest
 });
 module.exports = stdin_exports;
-var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
+var import_chunk_7WTQZBBW = load("./chunk-7WTQZBBW.js");
+var import_chunk_BIN7TSUQ = load("./chunk-BIN7TSUQ.js");
+var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
 var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
-var import_node_fs = require("node:fs");
-var import_node_path = builtin("node:path");
-var prefix = "job-companion-";
-function makeCgroup(id) {
-  const own = ownCgroup();
-  if (own === void 0) return null;
-  const folder = import_node_path.default.join(own, `${prefix}${id}`);
-  try {
-    (0, import_node_fs.mkdirSync)(folder);
-    return folder;
-  } catch {
-    return null;
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+function findLatest(root, owner, accept = () => true) {
+  for (const id of (0, import_chunk_7WTQZBBW.listJobs)(root)) {
+    const spec = (0, import_chunk_BIN7TSUQ.readSpec)((0, import_chunk_HDZ43QIN.jobPaths)(root, id));
+    if (spec.kind !== "ok") continue;
+    if (owner !== null && spec.value.owner !== owner) continue;
+    if (accept(id, spec.value)) return id;
   }
+  return void 0;
 }
-function listCgroup(folder, id) {
-  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return [];
-  return pidsIn(folder);
-}
-function removeCgroup(folder, id) {
-  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return;
-  try {
-    removeEmpty(folder);
-    if (import_node_path.default.basename(import_node_path.default.dirname(folder)).startsWith(prefix)) (0, import_node_fs.rmdirSync)(import_node_path.default.dirname(folder));
-  } catch {
-  }
-}
-function removeEmpty(folder) {
-  for (const name of (0, import_chunk_OMHQQKXJ.listNames)(folder)) if (!name.includes(".")) removeEmpty(import_node_path.default.join(folder, name));
-  (0, import_node_fs.rmdirSync)(folder);
-}
-function pidsIn(folder) {
-  const text = readOrEmpty(import_node_path.default.join(folder, "cgroup.procs"));
-  const own = text.split("\n").map(Number).filter((pid) => pid > 1);
-  const inner = (0, import_chunk_OMHQQKXJ.listNames)(folder).filter(
-    (name) => !name.startsWith(prefix) && !/^(?:cgroup|cpu|memory|io|pids|cpuset|hugetlb|rdma|misc)\./.test(name)
+function requireLatest(root, owner, what, accept) {
+  const id = findLatest(root.folder, owner, accept);
+  if (id !== void 0) return id;
+  const whose = owner === null ? "" : ` of owner ${owner}`;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "unknown_job",
+    `cannot find ${what}${whose} in the state folder ${root.folder}`,
+    (0, import_chunk_IEU6ZQWY.quoteWords)([...(0, import_chunk_HDZ43QIN.selfWords)(), "status", ...root.option])
   );
-  return [...own, ...inner.flatMap((name) => pidsIn(import_node_path.default.join(folder, name)))];
-}
-function ownCgroup() {
-  const mount = mountPoint();
-  const line = readOrEmpty("/proc/self/cgroup").split("\n").find((one) => one.startsWith("0::"));
-  return mount === void 0 || line === void 0 ? void 0 : import_node_path.default.join(mount, line.slice(3));
-}
-function mountPoint() {
-  const line = readOrEmpty("/proc/self/mounts").split("\n").find((one) => one.split(" ")[2] === "cgroup2");
-  return line?.split(" ")[1];
-}
-function isBelowMount(folder) {
-  const mount = mountPoint();
-  return mount !== void 0 && import_node_path.default.resolve(folder) === folder && folder.startsWith(`${mount}/`);
-}
-function readOrEmpty(file) {
-  try {
-    return (0, import_node_fs.readFileSync)(file, "utf8");
-  } catch {
-    return "";
-  }
-}
-function treeOf(spec, paths, who) {
-  const living = (identity) => identity && (0, import_chunk_XUTLU6SP.livenessOf)(identity) === "alive" ? [identity.pid] : [];
-  const cgroup = (0, import_chunk_CJGRKUVH.readWorker)(paths);
-  const folder = cgroup.kind === "ok" ? cgroup.value.cgroup ?? null : null;
-  const shim = who.shim && isHere(who.shim) ? who.shim : null;
-  const atShimPid = shim ? (0, import_chunk_XUTLU6SP.readProcess)(shim.pid) : void 0;
-  const isStranger = atShimPid !== void 0 && atShimPid.start !== shim?.start_token;
-  const guards = ((0, import_chunk_KE7PRMAS.readText)(paths.guardMark, 64) ?? "").trim().split(" ").map(Number).filter((pid) => pid > 1);
-  return {
-    mark: spec.mark,
-    session: shim && !isStranger ? shim.pid : null,
-    since: isHere(spec.launcher) ? Number(spec.launcher.start_token) || 0 : 0,
-    roots: [...living(shim), ...living(who.child)],
-    spared: [...living(who.worker), ...living(shim)],
-    baseline: who.baseline ?? null,
-    counted: () => listCgroup(folder, spec.id),
-    guards: living(shim).length > 0 ? guards : [],
-    known: /* @__PURE__ *<>/ new Map()
-  };
-}
-function isHere(identity) {
-  return identity.boot_id === (0, import_chunk_XUTLU6SP.bootId)() && identity.pid_ns === (0, import_chunk_XUTLU6SP.pidNamespace)();
-}
-function findMembers(tree) {
-  const rows = (0, import_chunk_XUTLU6SP.readProcesses)(tree.baseline).filter(
-    (row) => !(0, import_chunk_XUTLU6SP.isDeadState)(row.state) && !(Number(row.start) < tree.since)
-  );
-  const marks = /* @__PURE__ *<>/ new Map();
-  const markOf = (pid) => {
-    if (!marks.has(pid)) marks.set(pid, (0, import_chunk_XUTLU6SP.readProcessVariable)(pid, import_chunk_HDZ43QIN.markVariable));
-    return marks.get(pid);
-  };
-  const counted = new Set(tree.counted());
-  const isForeign = (pid) => (markOf(pid) ?? tree.mark) !== tree.mark;
-  const members = /* @__PURE__ *<>/ new Map();
-  for (const row of rows) {
-    const inSession = tree.session !== null && (row.session === tree.session || row.group === tree.session);
-    const isKnown = tree.known.get(row.pid) === row.start || tree.roots.includes(row.pid) || counted.has(row.pid);
-    if (markOf(row.pid) === tree.mark || (inSession || isKnown) && !isForeign(row.pid)) members.set(row.pid, row);
-  }
-  for (let grew = true; grew; ) {
-    grew = false;
-    for (const row of rows) {
-      if (members.has(row.pid) || !members.has(row.parent) || isForeign(row.pid)) continue;
-      members.set(row.pid, row);
-      grew = true;
-    }
-  }
-  const found = [];
-  for (const row of members.values()) {
-    if (isSpared(row, tree)) continue;
-    tree.known.set(row.pid, row.start);
-    found.push({ pid: row.pid, start: row.start, name: row.name });
-  }
-  return found;
-}
-function isSpared(row, tree) {
-  if (row.pid === process.pid || tree.spared.includes(row.pid)) return true;
-  return tree.guards.includes(row.pid) || tree.guards.includes(row.parent);
-}
-async function terminate(tree, options) {
-  const report = { step: "none", ended: [], survivors: [] };
-  const seen = /* @__PURE__ *<>/ new Map();
-  const told = /* @__PURE__ *<>/ new Set();
-  const note = (members) => {
-    for (const member of members) seen.set(member.pid, member);
-    return members;
-  };
-  let left = note(findMembers(tree));
-  if (left.length === 0) return report;
-  report.step = "term";
-  const termUntil = (0, import_chunk_HDZ43QIN.monotonicMs)() + options.graceMs;
-  for (let pause = 5; left.length > 0 && (0, import_chunk_HDZ43QIN.monotonicMs)() < termUntil; pause = Math.min(pause * 2, 100)) {
-    for (const member of left) if (!told.has(member.pid) && signal(member, "SIGTERM")) told.add(member.pid);
-    await (0, import_chunk_HDZ43QIN.sleep)(Math.min(pause, Math.max(1, termUntil - (0, import_chunk_HDZ43QIN.monotonicMs)())));
-    left = note(stillThere(left, tree));
-  }
-  if (left.length > 0) {
-    report.step = "kill";
-    const killUntil = (0, import_chunk_HDZ43QIN.monotonicMs)() + options.settleMs;
-    for (let pause = 5; left.length > 0 && (0, import_chunk_HDZ43QIN.monotonicMs)() < killUntil; pause = Math.min(pause * 2, 200)) {
-      for (const member of left) signal(member, "SIGKILL");
-      await (0, import_chunk_HDZ43QIN.sleep)(pause);
-      left = note(findMembers(tree));
-    }
-  }
-  report.survivors = left;
-  report.ended = [...seen.values()].filter((member) => !left.some((one) => one.pid === member.pid));
-  return report;
-}
-function stillThere(members, tree) {
-  const living = members.filter(isAlive);
-  return living.length > 0 ? living : findMembers(tree);
-}
-function isAlive(member) {
-  const row = (0, import_chunk_XUTLU6SP.readProcess)(member.pid);
-  return row !== void 0 && row.start === member.start && !(0, import_chunk_XUTLU6SP.isDeadState)(row.state);
-}
-function signal(member, name) {
-  if (!isAlive(member)) return false;
-  try {
-    process.kill(member.pid, name);
-    return true;
-  } catch {
-    return false;
-  }
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  makeCgroup,
-  removeCgroup,
-  terminate,
-  treeOf
+  findLatest,
+  requireLatest
 });
 
-//# part chunk-LONYRB77.js
+},
+"./chunk-LV6ZHL5T.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  compareIds: () => compareIds,
-  defaultEngine: () => defaultEngine,
-  findEngine: () => findEngine,
-  idTimeMs: () => idTimeMs,
-  isId: () => isId,
-  isIdPrefix: () => isIdPrefix,
-  makeId: () => makeId
+  conversationOf: () => conversationOf,
+  lineageOf: () => lineageOf,
+  requireGenuine: () => requireGenuine,
+  requireSpec: () => requireSpec
 });
 module.exports = stdin_exports;
+var import_chunk_BIN7TSUQ = load("./chunk-BIN7TSUQ.js");
+var import_chunk_KYYWQA4W = load("./chunk-KYYWQA4W.js");
 var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
-var idPattern = /^[a-z]{2,12}-[0-9a-z]{8,9}-[0-9a-z]{6}$/;
-var prefixPattern = /^[a-z]{2,12}(?:-[0-9a-z]{0,9}(?:-[0-9a-z]{0,6})?)?$/;
-function makeId(verb, nowMs, random) {
-  const digits = Array.from(random.subarray(0, 6), (byte) => (byte % 36).toString(36)).join("");
-  return `${verb}-${nowMs.toString(36)}-${digits}`;
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+function requireSpec(root, id) {
+  const read = (0, import_chunk_BIN7TSUQ.readSpec)((0, import_chunk_HDZ43QIN.jobPaths)(root.folder, id));
+  if (read.kind === "ok") return read.value;
+  const reason = read.kind === "damaged" ? read.reason : "its spec.json is missing";
+  throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot use job ${id}: ${reason}`);
 }
-function isId(text) {
-  return idPattern.test(text);
+async function requireGenuine(spec) {
+  if (await (0, import_chunk_KYYWQA4W.isGenuine)(spec, (0, import_chunk_KYYWQA4W.readKey)())) return;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot start anything from job ${spec.id}: its spec.json was changed or comes from another user or machine`,
+    "launch it again in your own words"
+  );
 }
-function isIdPrefix(text) {
-  return prefixPattern.test(text);
+function conversationOf(root, spec) {
+  const state = (0, import_chunk_BIN7TSUQ.readState)((0, import_chunk_HDZ43QIN.jobPaths)(root, spec.id));
+  return (state.kind === "ok" ? state.value.conversation?.id : void 0) ?? null;
 }
-function idTimeMs(id) {
-  return Number.parseInt(id.split("-")[1] ?? "", 36);
-}
-function compareIds(a, b) {
-  return idTimeMs(a) - idTimeMs(b) || (a < b ? -1 : a > b ? 1 : 0);
-}
-var nodeOptions = ["--max-semi-space-size=1", "--no-warnings"];
-var local = {
-  id: "local",
-  async start(worker) {
-    const { spawnDetached } = await Promise.resolve().then(() => load("./spawn-5CN27P5W.js"));
-    const pid = spawnDetached({
-      program: process.execPath,
-      args: [...nodeOptions, (0, import_chunk_HDZ43QIN.companionFile)(), "_worker", worker.stateRoot, worker.id],
-      cwd: "/",
-      environment: (0, import_chunk_HDZ43QIN.workerEnvironment)(worker.mark),
-      logFile: worker.logFile
-    });
-    const identity = (0, import_chunk_XUTLU6SP.identityOf)(pid);
-    if (!identity) throw new Error(`cannot see the worker that was just started (pid ${pid})`);
-    return identity;
-  },
-  alive: import_chunk_XUTLU6SP.livenessOf,
-  signal: import_chunk_XUTLU6SP.signalIdentity
-};
-var engines = [local];
-function findEngine(id) {
-  return engines.find((engine) => engine.id === id);
-}
-var defaultEngine = local;
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  compareIds,
-  defaultEngine,
-  findEngine,
-  idTimeMs,
-  isId,
-  isIdPrefix,
-  makeId
-});
-
-//# part chunk-LSFVH2OG.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  startWorker: () => startWorker
-});
-module.exports = stdin_exports;
-var import_chunk_LONYRB77 = load("./chunk-LONYRB77.js");
-var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
-async function startWorker(root, spec, job, generation) {
-  const engine = (0, import_chunk_LONYRB77.findEngine)(spec.engine) ?? import_chunk_LONYRB77.defaultEngine;
-  const worker = await engine.start({ stateRoot: root, id: spec.id, mark: spec.mark, logFile: job.paths.workerLog });
-  (0, import_chunk_KE7PRMAS.writeJson)(job.paths.launch, { worker, generation }, { sync: false });
+function lineageOf(parent, relation) {
+  return { relation, parent: parent.id, root: parent.lineage?.root ?? parent.id };
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  startWorker
+  conversationOf,
+  lineageOf,
+  requireGenuine,
+  requireSpec
 });
 
-//# part chunk-LW3DAHOD.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  mayAct: () => mayAct
-});
-module.exports = stdin_exports;
-var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
-var import_chunk_OHMGEWLM = load("./chunk-OHMGEWLM.js");
-var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-async function mayAct(view) {
-  if (!view.spec || !(0, import_chunk_OMHQQKXJ.isWritable)(view.paths.folder)) return false;
-  const namespace = view.worker?.worker.pid_ns ?? view.launch?.worker.pid_ns ?? view.spec.launcher.pid_ns;
-  const isHere = namespace === (0, import_chunk_XUTLU6SP.pidNamespace)() || view.isOtherBoot;
-  return (isHere || (0, import_chunk_CJGRKUVH.conditionOf)(view) === "lost") && await (0, import_chunk_OHMGEWLM.isGenuine)(view.spec, (0, import_chunk_OHMGEWLM.readKey)());
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  mayAct
-});
-
-//# part chunk-NVPF5LEY.js
+},
+"./chunk-NVPF5LEY.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -4583,458 +5575,8 @@ function messageOf(error) {
   usageError
 });
 
-//# part chunk-OHMGEWLM.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  canonical: () => canonical,
-  ensureKey: () => ensureKey,
-  environmentDigest: () => environmentDigest,
-  hashOf: () => hashOf,
-  isGenuine: () => isGenuine,
-  macOf: () => macOf,
-  randomBytes: () => randomBytes,
-  readKey: () => readKey,
-  toHex: () => toHex
-});
-module.exports = stdin_exports;
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-var import_node_fs = require("node:fs");
-var constants = new Uint32Array([
-  1116352408,
-  1899447441,
-  3049323471,
-  3921009573,
-  961987163,
-  1508970993,
-  2453635748,
-  2870763221,
-  3624381080,
-  310598401,
-  607225278,
-  1426881987,
-  1925078388,
-  2162078206,
-  2614888103,
-  3248222580,
-  3835390401,
-  4022224774,
-  264347078,
-  604807628,
-  770255983,
-  1249150122,
-  1555081692,
-  1996064986,
-  2554220882,
-  2821834349,
-  2952996808,
-  3210313671,
-  3336571891,
-  3584528711,
-  113926993,
-  338241895,
-  666307205,
-  773529912,
-  1294757372,
-  1396182291,
-  1695183700,
-  1986661051,
-  2177026350,
-  2456956037,
-  2730485921,
-  2820302411,
-  3259730800,
-  3345764771,
-  3516065817,
-  3600352804,
-  4094571909,
-  275423344,
-  430227734,
-  506948616,
-  659060556,
-  883997877,
-  958139571,
-  1322822218,
-  1537002063,
-  1747873779,
-  1955562222,
-  2024104815,
-  2227730452,
-  2361852424,
-  2428436474,
-  2756734187,
-  3204031479,
-  3329325298
-]);
-var blockBytes = 64;
-function sha256(data) {
-  const hash = new Uint32Array([
-    1779033703,
-    3144134277,
-    1013904242,
-    2773480762,
-    1359893119,
-    2600822924,
-    528734635,
-    1541459225
-  ]);
-  const padded = new Uint8Array(Math.ceil((data.length + 9) / blockBytes) * blockBytes);
-  padded.set(data);
-  padded[data.length] = 128;
-  const view = new DataView(padded.buffer);
-  view.setUint32(padded.length - 8, Math.floor(data.length / 2 ** 29));
-  view.setUint32(padded.length - 4, data.length << 3);
-  const words = new Uint32Array(64);
-  for (let at = 0; at < padded.length; at += blockBytes) mixBlock(hash, view, at, words);
-  const digest = new Uint8Array(32);
-  const out = new DataView(digest.buffer);
-  hash.forEach((word, index) => {
-    out.setUint32(index * 4, word);
-  });
-  return digest;
-}
-function hmacSha256(key, data) {
-  const block = new Uint8Array(blockBytes);
-  block.set(key.length > blockBytes ? sha256(key) : key);
-  const inner = sha256(
-    joined(
-      block.map((byte) => byte ^ 54),
-      data
-    )
-  );
-  return sha256(
-    joined(
-      block.map((byte) => byte ^ 92),
-      inner
-    )
-  );
-}
-function toHex(bytes) {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-function joined(a, b) {
-  const whole = new Uint8Array(a.length + b.length);
-  whole.set(a);
-  whole.set(b, a.length);
-  return whole;
-}
-function mixBlock(hash, view, at, w) {
-  for (let i = 0; i < 16; i += 1) w[i] = view.getUint32(at + i * 4);
-  for (let i = 16; i < 64; i += 1) {
-    const x = w[i - 15];
-    const y = w[i - 2];
-    const s0 = rotate(x, 7) ^ rotate(x, 18) ^ x >>> 3;
-    const s1 = rotate(y, 17) ^ rotate(y, 19) ^ y >>> 10;
-    w[i] = w[i - 16] + s0 + w[i - 7] + s1;
-  }
-  let a = hash[0];
-  let b = hash[1];
-  let c = hash[2];
-  let d = hash[3];
-  let e = hash[4];
-  let f = hash[5];
-  let g = hash[6];
-  let h = hash[7];
-  for (let i = 0; i < 64; i += 1) {
-    const s1 = (e >>> 6 | e << 26) ^ (e >>> 11 | e << 21) ^ (e >>> 25 | e << 7);
-    const t1 = h + s1 + (e & f ^ ~e & g) + constants[i] + w[i] | 0;
-    const s0 = (a >>> 2 | a << 30) ^ (a >>> 13 | a << 19) ^ (a >>> 22 | a << 10);
-    const t2 = s0 + (a & b ^ a & c ^ b & c) | 0;
-    h = g;
-    g = f;
-    f = e;
-    e = d + t1 | 0;
-    d = c;
-    c = b;
-    b = a;
-    a = t1 + t2 | 0;
-  }
-  hash[0] = hash[0] + a;
-  hash[1] = hash[1] + b;
-  hash[2] = hash[2] + c;
-  hash[3] = hash[3] + d;
-  hash[4] = hash[4] + e;
-  hash[5] = hash[5] + f;
-  hash[6] = hash[6] + g;
-  hash[7] = hash[7] + h;
-}
-function rotate(word, bits) {
-  return word >>> bits | word << 32 - bits;
-}
-function randomBytes(count) {
-  const bytes = new Uint8Array(count);
-  const fd = (0, import_node_fs.openSync)("/dev/urandom", "r");
-  try {
-    for (let done = 0; done < count; ) done += (0, import_node_fs.readSync)(fd, bytes, done, count - done, null);
-  } finally {
-    (0, import_node_fs.closeSync)(fd);
-  }
-  return bytes;
-}
-var longBytes = 64 * 1024;
-function readKey() {
-  const folder = (0, import_chunk_HDZ43QIN.configFolder)();
-  if (folder === void 0) return void 0;
-  const file = import_node_path.default.join(folder, "key");
-  const facts = (0, import_chunk_OMHQQKXJ.factsOf)(file);
-  if (!facts) return void 0;
-  const isPrivate = facts.kind === "file" && facts.uid === process.getuid?.() && (facts.mode & 63) === 0;
-  const key = isPrivate ? (0, import_chunk_KE7PRMAS.readText)(file, 1024)?.trim() : void 0;
-  if (key && /^[0-9a-f]{64}$/.test(key)) return key;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot use the key ${file}: it must be a file of yours with mode 600 and 64 hex digits`
-  );
-}
-function ensureKey() {
-  const known = readKey();
-  if (known) return known;
-  const folder = (0, import_chunk_HDZ43QIN.configFolder)();
-  if (folder === void 0) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      "cannot find your config folder: neither HOME nor XDG_CONFIG_HOME is set",
-      "set HOME"
-    );
-  }
-  try {
-    makeFolders(folder);
-    (0, import_chunk_KE7PRMAS.createFile)(import_node_path.default.join(folder, "key"), `${toHex(randomBytes(32))}
-`);
-  } catch (error) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot make the key in ${folder} (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`,
-      "set XDG_CONFIG_HOME to a folder that you may write"
-    );
-  }
-  return ensureKey();
-}
-function macOf(spec, key) {
-  return keyedDigest(key, canonical(spec));
-}
-async function isGenuine(spec, key) {
-  if (key === void 0) return false;
-  const { mac, ...rest } = spec;
-  const expected = await macOf(rest, key);
-  let difference = expected.length ^ mac.length;
-  for (let at = 0; at < expected.length; at += 1) difference |= expected.charCodeAt(at) ^ mac.charCodeAt(at);
-  return difference === 0;
-}
-function environmentDigest(key) {
-  const text = key + (0, import_chunk_HDZ43QIN.comparableEnvironment)();
-  let high = 3735928559;
-  let low = 1103547991;
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    high = Math.imul(high ^ code, 2654435761);
-    low = Math.imul(low ^ code, 1597334677);
-  }
-  high = Math.imul(high ^ high >>> 16, 2246822507) ^ Math.imul(low ^ low >>> 13, 3266489909);
-  low = Math.imul(low ^ low >>> 16, 2246822507) ^ Math.imul(high ^ high >>> 13, 3266489909);
-  return (4294967296 * (2097151 & low) + (high >>> 0)).toString(16);
-}
-function hashOf(text) {
-  return toHex(sha256(Buffer.from(text)));
-}
-function canonical(value) {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
-  if (typeof value === "object" && value !== null) {
-    const entries = Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1);
-    return `{${entries.map(([name, inner]) => `${JSON.stringify(name)}:${canonical(inner)}`).join(",")}}`;
-  }
-  return JSON.stringify(value) ?? "null";
-}
-async function keyedDigest(key, text) {
-  const bytes = Buffer.from(text);
-  if (bytes.length <= longBytes) return toHex(hmacSha256(Buffer.from(key), bytes));
-  const { createHmac } = await Promise.resolve().then(() => builtin("node:crypto"));
-  return createHmac("sha256", key).update(bytes).digest("hex");
-}
-function makeFolders(folder) {
-  if ((0, import_chunk_OMHQQKXJ.factsOf)(folder)?.kind === "folder") return;
-  makeFolders(import_node_path.default.dirname(folder));
-  (0, import_chunk_KE7PRMAS.createFolder)(folder);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  canonical,
-  ensureKey,
-  environmentDigest,
-  hashOf,
-  isGenuine,
-  macOf,
-  randomBytes,
-  readKey,
-  toHex
-});
-
-//# part chunk-OKMMPSFD.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  checkRoot: () => checkRoot,
-  ensureRoot: () => ensureRoot,
-  locateRoot: () => locateRoot
-});
-module.exports = stdin_exports;
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-var import_node_fs = require("node:fs");
-var import_node_path2 = builtin("node:path");
-function findWorktree(folder) {
-  for (let at = import_node_path2.default.resolve(folder); ; at = import_node_path2.default.dirname(at)) {
-    const facts = (0, import_chunk_OMHQQKXJ.factsOf)(import_node_path2.default.join(at, ".git"));
-    if (facts?.kind === "folder" || facts?.kind === "file") return at;
-    if (at === import_node_path2.default.dirname(at)) return void 0;
-  }
-}
-function tracksAnything(folder) {
-  const root = findWorktree(import_node_path2.default.dirname(folder));
-  if (root === void 0) return false;
-  const index = readIndex(root);
-  if (!index) return false;
-  const wanted = `${import_node_path2.default.relative(root, folder).split(import_node_path2.default.sep).join("/")}/`;
-  for (const name of indexNames(index)) {
-    if (name.startsWith(wanted)) return true;
-    if (name > wanted && name.slice(0, wanted.length) > wanted) return false;
-  }
-  return false;
-}
-function readIndex(root) {
-  try {
-    const dotGit = import_node_path2.default.join(root, ".git");
-    const folder = (0, import_chunk_OMHQQKXJ.isFolder)(dotGit) ? dotGit : linkedFolder(root, (0, import_node_fs.readFileSync)(dotGit, "utf8"));
-    const bytes = (0, import_node_fs.readFileSync)(import_node_path2.default.join(folder, "index"));
-    return bytes.toString("latin1", 0, 4) === "DIRC" ? bytes : void 0;
-  } catch {
-    return void 0;
-  }
-}
-function linkedFolder(root, text) {
-  return import_node_path2.default.resolve(root, text.replace(/^gitdir:\s*<>/, "").trim());
-}
-function* indexNames(bytes) {
-  const version = bytes.readUInt32BE(4);
-  if (version < 2 || version > 4) return;
-  let at = 12;
-  let name = "";
-  for (let left = bytes.readUInt32BE(8); left > 0 && at + 62 < bytes.length; left -= 1) {
-    const start = at;
-    const isExtended = version >= 3 && (bytes.readUInt16BE(at + 60) & 16384) !== 0;
-    at += isExtended ? 64 : 62;
-    let kept = 0;
-    if (version === 4) {
-      let byte = bytes[at++] ?? 0;
-      let strip = byte & 127;
-      while (byte & 128) {
-        byte = bytes[at++] ?? 0;
-        strip = strip + 1 << 7 | byte & 127;
-      }
-      kept = Math.max(0, name.length - strip);
-    }
-    const end = bytes.indexOf(0, at);
-    if (end < 0) return;
-    name = name.slice(0, kept) + bytes.toString("latin1", at, end);
-    at = version === 4 ? end + 1 : start + (end - start + 8 & ~7);
-    yield name;
-  }
-}
-var folderName = ".job-state";
-var elsewhere = "use another place with --state-dir DIR or JOB_STATE_DIR";
-function locateRoot(given) {
-  const named = given.option ?? given.variable;
-  if (named !== void 0) {
-    if (named === "") throw new import_chunk_NVPF5LEY.FaultError("usage", 'cannot use --state-dir "": it needs the path of a folder');
-    const folder = import_node_path.default.resolve(given.cwd, named);
-    return { folder, option: ["--state-dir", folder] };
-  }
-  const worktree = findWorktree(given.cwd);
-  if (worktree !== void 0) return { folder: import_node_path.default.join(worktree, folderName), option: [] };
-  for (let at = given.cwd; ; at = import_node_path.default.dirname(at)) {
-    const folder = import_node_path.default.join(at, folderName);
-    if ((0, import_chunk_OMHQQKXJ.factsOf)(folder)?.uid === userId() && (0, import_chunk_OMHQQKXJ.exists)((0, import_chunk_HDZ43QIN.rootPaths)(folder).meta)) return { folder, option: [] };
-    if (at === import_node_path.default.dirname(at)) return { folder: import_node_path.default.join(given.cwd, folderName), option: [] };
-  }
-}
-function checkRoot(folder) {
-  const facts = (0, import_chunk_OMHQQKXJ.factsOf)(folder);
-  if (!facts) return false;
-  if (facts.kind === "link") throw unusable(folder, "it is a symbolic link");
-  if (facts.kind !== "folder") throw unusable(folder, "it is no folder");
-  if (facts.uid !== userId()) throw unusable(folder, `it belongs to user ${facts.uid}, not to us (${userId()})`);
-  if ((facts.mode & 18) !== 0)
-    throw unusable(folder, `others may write into it (mode ${(facts.mode & 511).toString(8)})`);
-  let names;
-  try {
-    names = (0, import_chunk_OMHQQKXJ.listNames)(folder);
-  } catch (error) {
-    throw unusable(folder, `it cannot be read (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`);
-  }
-  if (names.length === 0) return false;
-  const meta = (0, import_chunk_KE7PRMAS.readJson)((0, import_chunk_HDZ43QIN.rootPaths)(folder).meta);
-  if (meta.kind !== "ok" || meta.value.tool !== "job-companion")
-    throw unusable(folder, "it holds files but no meta.json of ours");
-  if (typeof meta.value.schema !== "number" || meta.value.schema > 1) {
-    throw unusable(folder, `a newer release wrote it (schema ${String(meta.value.schema)}, known: 1)`);
-  }
-  if (tracksAnything(folder))
-    throw unusable(folder, "git tracks files in it, so a repository may have brought it along");
-  for (const name of ["active", "jobs", "once", "slots"]) {
-    const inner = (0, import_chunk_OMHQQKXJ.factsOf)(import_node_path.default.join(folder, name));
-    if (inner && (inner.kind !== "folder" || inner.uid !== userId()))
-      throw unusable(folder, `its ${name} is no folder of ours`);
-  }
-  return true;
-}
-function ensureRoot(folder) {
-  try {
-    if (checkRoot(folder)) {
-      if (!(0, import_chunk_OMHQQKXJ.isWritable)(folder)) throw unusable(folder, "it is not writable");
-      for (const name of ["active", "jobs", "once", "slots"]) (0, import_chunk_KE7PRMAS.createFolder)(import_node_path.default.join(folder, name));
-      return;
-    }
-    if ((0, import_chunk_OMHQQKXJ.exists)(folder)) {
-      fill(folder);
-      return;
-    }
-    const fresh = `${folder}.new-${process.pid}`;
-    (0, import_chunk_KE7PRMAS.createFolder)(fresh);
-    fill(fresh);
-    if (!(0, import_chunk_OMHQQKXJ.moveFolder)(fresh, folder)) (0, import_chunk_OMHQQKXJ.removeTree)(fresh);
-    checkRoot(folder);
-  } catch (error) {
-    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
-    throw unusable(folder, `it cannot be made or written (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? String(error)})`);
-  }
-}
-function fill(folder) {
-  const paths = (0, import_chunk_HDZ43QIN.rootPaths)(folder);
-  for (const inner of [paths.active, paths.once, paths.slots, paths.jobs]) (0, import_chunk_KE7PRMAS.createFolder)(inner);
-  (0, import_chunk_KE7PRMAS.writeFile)(paths.ignore, "*\n", { sync: false });
-  (0, import_chunk_KE7PRMAS.writeJson)(paths.meta, { schema: 1, tool: "job-companion", created_at: (0, import_chunk_HDZ43QIN.isoNow)() });
-}
-function unusable(folder, reason) {
-  return new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use the state folder ${folder}: ${reason}`, elsewhere);
-}
-function userId() {
-  return process.getuid?.() ?? 0;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  checkRoot,
-  ensureRoot,
-  locateRoot
-});
-
-//# part chunk-OMHQQKXJ.js
+},
+"./chunk-OMHQQKXJ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -5137,7 +5679,8 @@ function isAllowed(target, mode) {
   touch
 });
 
-//# part chunk-POWELVIK.js
+},
+"./chunk-POWELVIK.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -5304,596 +5847,197 @@ function trim(value) {
   parseDuration
 });
 
-//# part chunk-PYTSL6ID.js
+},
+"./chunk-PVTVXQHT.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  healthOf: () => healthOf,
-  observation: () => observation
+  appendText: () => appendText,
+  closeFile: () => closeFile,
+  createFile: () => createFile,
+  createFolder: () => createFolder,
+  openAppend: () => openAppend,
+  overwrite: () => overwrite,
+  readJson: () => readJson,
+  readRange: () => readRange,
+  readText: () => readText,
+  removeFile: () => removeFile,
+  writeFile: () => writeFile,
+  writeFileMeanwhile: () => writeFileMeanwhile,
+  writeJson: () => writeJson
 });
 module.exports = stdin_exports;
-var import_chunk_DOCCMFHJ = load("./chunk-DOCCMFHJ.js");
-var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
-var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
-var recentEvents = 5;
-var eventsAtMost = 50;
-function observation(view, options) {
-  const { state, spec, paths } = view;
-  const condition = (0, import_chunk_CJGRKUVH.conditionOf)(view);
-  const after = options.afterSeq ?? Math.max(0, state.seq - recentEvents);
-  const journal = (0, import_chunk_DOCCMFHJ.readEvents)(paths, after, eventsAtMost);
-  const document = {
-    id: view.id,
-    kind: spec?.kind ?? null,
-    verb: spec?.verb ?? null,
-    owner: spec?.owner ?? null,
-    label: spec?.label === null || spec?.label === void 0 ? null : (0, import_chunk_KLA44IL4.excerpt)((0, import_chunk_KLA44IL4.plainText)(spec.label), 120),
-    state: state.state,
-    ...healthOf(view, condition),
-    supervision: condition,
-    rev: state.rev,
-    created_at: state.created_at,
-    started_at: state.started_at,
-    ended_at: state.ended_at,
-    duration_ms: state.duration_ms,
-    age_ms: Math.max(0, (0, import_chunk_HDZ43QIN.nowMs)() - Date.parse(state.created_at)),
-    deadline_ms: spec?.deadline_ms ?? null,
-    exit_code: state.exit_code,
-    signal: state.signal,
-    error: state.error === null ? null : { ...state.error, message: (0, import_chunk_KLA44IL4.excerpt)((0, import_chunk_KLA44IL4.plainText)(state.error.message), 400) },
-    warnings: state.warnings.slice(0, 5).map((one) => ({ code: one.code, message: (0, import_chunk_KLA44IL4.excerpt)((0, import_chunk_KLA44IL4.plainText)(one.message), 200) })),
-    conversation: state.conversation,
-    files: {
-      result: paths.result,
-      output: paths.output,
-      error: paths.error,
-      events: paths.events,
-      worker_log: paths.workerLog
-    },
-    next: nextFor(view, condition, options.root)
-  };
-  if (!(0, import_chunk_CJGRKUVH.isEnded)(state)) document.progress = progressOf(view);
-  return bound(document, journal.events, journal.more, after);
-}
-function healthOf(view, condition) {
-  const attention = (reason) => ({
-    health: "attention",
-    attention_kind: "monitor_attention",
-    reason
-  });
-  switch (condition) {
-    case "orphaned":
-    case "unclaimed":
-      return attention(
-        "the worker is gone; the command runs on under its shim, and the next wait attaches a new worker"
-      );
-    case "over":
-    case "lost":
-    case "host_restarted":
-    case "never_started":
-      return attention("it is over, and its end could not be stored from here");
-    case "supervised":
-    case "unseen":
-      if (view.leaseAgeMs !== null && view.leaseAgeMs > import_chunk_CRABIWOM.leaseStaleMs)
-        return attention(`no sign of life of the worker for ${Math.round(view.leaseAgeMs / 1e3)} s`);
-      break;
-    default:
-  }
-  return { health: view.state.health, attention_kind: view.state.attention_kind };
-}
-function nextFor(view, condition, root) {
-  if (condition === "damaged") return { doctor: import_chunk_KKONYWO7.nextCommands.doctor(view.id, root.option) };
-  if (!(0, import_chunk_CJGRKUVH.isEnded)(view.state))
-    return { wait: import_chunk_KKONYWO7.nextCommands.wait(view.id, root.option), cancel: import_chunk_KKONYWO7.nextCommands.cancel(view.id, root.option) };
-  const next = { result: import_chunk_KKONYWO7.nextCommands.result(view.id, root.option) };
-  if (view.state.state === "done") return next;
-  if (view.state.conversation) next.continue = import_chunk_KKONYWO7.nextCommands.continue(view.id, root.option);
-  next.restart = import_chunk_KKONYWO7.nextCommands.restart(view.id, root.option);
-  return next;
-}
-function progressOf(view) {
-  const { paths, spec } = view;
-  const [output, error] = [(0, import_chunk_OMHQQKXJ.factsOf)(paths.output), (0, import_chunk_OMHQQKXJ.factsOf)(paths.error)];
-  const newest = Math.max(
-    output && output.size > 0 ? output.modifiedMs : 0,
-    error && error.size > 0 ? error.modifiedMs : 0
-  );
-  const facts = {
-    stdout_bytes: output?.size ?? 0,
-    stderr_bytes: error?.size ?? 0,
-    last_output_at: newest > 0 ? (0, import_chunk_HDZ43QIN.isoOf)(newest) : null,
-    last_output_age_ms: newest > 0 ? Math.max(0, (0, import_chunk_HDZ43QIN.nowMs)() - newest) : null
-  };
-  if (spec?.staff) {
-    const snapshot = (0, import_chunk_KE7PRMAS.readJson)(paths.snapshot);
-    return snapshot.kind === "ok" ? { ...facts, ...snapshot.value } : { ...facts, tools: [], text: "", text_truncated: false };
-  }
-  const bytes = (0, import_chunk_KE7PRMAS.readRange)(paths.output, -import_chunk_CRABIWOM.tailBytes, import_chunk_CRABIWOM.tailBytes)?.bytes ?? Buffer.alloc(0);
-  const latest = (0, import_chunk_KLA44IL4.tail)((0, import_chunk_KLA44IL4.plainText)(bytes.toString("utf8")), import_chunk_CRABIWOM.textTailBytes);
-  return { ...facts, text: latest.text, text_truncated: latest.truncated || (output?.size ?? 0) > import_chunk_CRABIWOM.tailBytes };
-}
-function bound(document, events, isMore, after) {
-  let kept = events;
-  const make = () => ({
-    ...document,
-    events: kept,
-    next_seq: kept.at(-1)?.seq ?? after,
-    more: isMore || kept.length < events.length
-  });
-  const size = () => Buffer.byteLength(JSON.stringify(make())) + 1;
-  while (size() > import_chunk_CRABIWOM.observeBytes && kept.length > 1) kept = kept.slice(0, -1);
-  if (size() > import_chunk_CRABIWOM.observeBytes && kept[0]) {
-    const { seq, at, job, owner, type } = kept[0];
-    kept = [{ seq, at, job, owner, type, truncated: true }];
-  }
-  const progress = document.progress;
-  for (let limit = import_chunk_CRABIWOM.textTailBytes; progress && size() > import_chunk_CRABIWOM.observeBytes && limit > 64; limit = Math.floor(limit / 2)) {
-    document.progress = { ...progress, text: (0, import_chunk_KLA44IL4.tail)(progress.text ?? "", limit).text, text_truncated: true };
-  }
-  if (progress && size() > import_chunk_CRABIWOM.observeBytes) document.progress = { tools_truncated: true, text_truncated: true };
-  if (size() > import_chunk_CRABIWOM.observeBytes) delete document.files;
-  return make();
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  healthOf,
-  observation
-});
-
-//# part chunk-QEAH37VJ.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  findJob: () => findJob,
-  jobsFolder: () => jobsFolder,
-  listActive: () => listActive,
-  listJobs: () => listJobs,
-  requireWholeId: () => requireWholeId
-});
-module.exports = stdin_exports;
-var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_LONYRB77 = load("./chunk-LONYRB77.js");
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_fs = require("node:fs");
 var import_node_path = builtin("node:path");
-function listJobs(root) {
-  return (0, import_chunk_OMHQQKXJ.listNames)((0, import_chunk_HDZ43QIN.rootPaths)(root).jobs).filter(import_chunk_LONYRB77.isId).sort(import_chunk_LONYRB77.compareIds).reverse();
-}
-function listActive(root) {
-  return (0, import_chunk_OMHQQKXJ.listNames)((0, import_chunk_HDZ43QIN.rootPaths)(root).active).filter(import_chunk_LONYRB77.isId).sort(import_chunk_LONYRB77.compareIds);
-}
-function findJob(root, text) {
-  const list = `list them with: ${(0, import_chunk_IEU6ZQWY.quoteWords)([...(0, import_chunk_HDZ43QIN.selfWords)(), "status", ...root.option])}`;
-  const where = `in the state folder ${root.folder}`;
-  if (!(0, import_chunk_LONYRB77.isIdPrefix)(text)) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "unknown_job",
-      `cannot take ${JSON.stringify(text)} as a job id: ids look like run-mik3x9ab-4f7q2z`,
-      list
-    );
-  }
-  const all = (0, import_chunk_OMHQQKXJ.listNames)((0, import_chunk_HDZ43QIN.rootPaths)(root.folder).jobs).filter(import_chunk_LONYRB77.isId);
-  if (all.includes(text)) return text;
-  const matches = all.filter((id) => id.startsWith(text));
-  if (matches.length === 1) return matches[0];
-  if (matches.length === 0) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "unknown_job",
-      `cannot find job ${text}: there is no such job ${where}`,
-      `${list}, or name another folder with --state-dir DIR`
-    );
-  }
-  const shown = matches.sort(import_chunk_LONYRB77.compareIds).slice(-5).join(", ");
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "ambiguous_id",
-    `cannot tell which job ${text} is: ${matches.length} jobs begin so, the newest are ${shown}`,
-    "give more of the id"
-  );
-}
-function requireWholeId(root, text) {
-  const id = findJob(root, text);
-  if (id === text) return id;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "ambiguous_id",
-    `cannot take the short id ${text}: this command needs the whole id`,
-    `the one job that begins so is ${id}`
-  );
-}
-function jobsFolder(root) {
-  return import_node_path.default.join(root, "jobs");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  findJob,
-  jobsFolder,
-  listActive,
-  listJobs,
-  requireWholeId
-});
-
-//# part chunk-RP4FG5KM.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  conversationOf: () => conversationOf,
-  lineageOf: () => lineageOf,
-  requireGenuine: () => requireGenuine,
-  requireSpec: () => requireSpec
-});
-module.exports = stdin_exports;
-var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
-var import_chunk_OHMGEWLM = load("./chunk-OHMGEWLM.js");
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-function requireSpec(root, id) {
-  const read = (0, import_chunk_CJGRKUVH.readSpec)((0, import_chunk_HDZ43QIN.jobPaths)(root.folder, id));
-  if (read.kind === "ok") return read.value;
-  const reason = read.kind === "damaged" ? read.reason : "its spec.json is missing";
-  throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot use job ${id}: ${reason}`);
-}
-async function requireGenuine(spec) {
-  if (await (0, import_chunk_OHMGEWLM.isGenuine)(spec, (0, import_chunk_OHMGEWLM.readKey)())) return;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot start anything from job ${spec.id}: its spec.json was changed or comes from another user or machine`,
-    "launch it again in your own words"
-  );
-}
-function conversationOf(root, spec) {
-  const state = (0, import_chunk_CJGRKUVH.readState)((0, import_chunk_HDZ43QIN.jobPaths)(root, spec.id));
-  return (state.kind === "ok" ? state.value.conversation?.id : void 0) ?? null;
-}
-function lineageOf(parent, relation) {
-  return { relation, parent: parent.id, root: parent.lineage?.root ?? parent.id };
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  conversationOf,
-  lineageOf,
-  requireGenuine,
-  requireSpec
-});
-
-//# part chunk-T575QURG.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  checkLaunchOptions: () => checkLaunchOptions,
-  folderOf: () => folderOf,
-  launch: () => launch,
-  launchAndTell: () => launchAndTell,
-  launchWords: () => launchWords,
-  missingProgram: () => missingProgram,
-  run: () => run,
-  tellLaunched: () => tellLaunched
-});
-module.exports = stdin_exports;
-var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_OKMMPSFD = load("./chunk-OKMMPSFD.js");
-var import_chunk_LSFVH2OG = load("./chunk-LSFVH2OG.js");
-var import_chunk_OHMGEWLM = load("./chunk-OHMGEWLM.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
-var import_chunk_LONYRB77 = load("./chunk-LONYRB77.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-var import_node_path2 = builtin("node:path");
-function claimOnce(root, key, claim) {
-  const file = import_node_path2.default.join((0, import_chunk_HDZ43QIN.rootPaths)(root).once, (0, import_chunk_OHMGEWLM.hashOf)(key).slice(0, 40));
-  if ((0, import_chunk_KE7PRMAS.createFile)(file, `${JSON.stringify(claim)}
-`)) return { isOurs: true, holder: claim };
-  const read = (0, import_chunk_KE7PRMAS.readJson)(file);
-  const holder = read.kind === "ok" ? read.value : void 0;
-  if (typeof holder?.id !== "string" || typeof holder.asked !== "string") {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "state_unusable",
-      `cannot read the once-key file ${file}: it is damaged`,
-      "remove that file if you are sure that the job never ran"
-    );
-  }
-  return { isOurs: false, holder };
-}
-async function finishClaim(root, claim) {
-  if (!(0, import_chunk_LONYRB77.isId)(claim.id))
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "state_unusable",
-      `cannot use a once-key that names ${JSON.stringify(claim.id)}: that is no job id`
-    );
-  const paths = (0, import_chunk_HDZ43QIN.jobPaths)(root, claim.id);
-  const stage = (0, import_chunk_HDZ43QIN.stagePath)(root, claim.id);
-  const until = (0, import_chunk_HDZ43QIN.monotonicMs)() + import_chunk_CRABIWOM.startLimitMs;
-  while (!(0, import_chunk_OMHQQKXJ.exists)(paths.launch) && (0, import_chunk_HDZ43QIN.monotonicMs)() < until) {
-    const isStaged = (0, import_chunk_OMHQQKXJ.exists)(stage);
-    if (!(0, import_chunk_OMHQQKXJ.exists)(paths.folder) && !isStaged) return;
-    if ((0, import_chunk_XUTLU6SP.livenessOf)(claim.launcher) === "dead") {
-      if (isStaged) (0, import_chunk_OMHQQKXJ.moveFolder)(stage, paths.folder);
-      return;
-    }
-    await (0, import_chunk_HDZ43QIN.sleep)(5);
-  }
-}
-async function launch(root, request) {
-  (0, import_chunk_OKMMPSFD.checkRoot)(root.folder);
-  const key = (0, import_chunk_OHMGEWLM.ensureKey)();
-  (0, import_chunk_OKMMPSFD.ensureRoot)(root.folder);
-  const spec = await makeSpec(root, request, (0, import_chunk_XUTLU6SP.ownIdentity)(), key);
-  const paths = (0, import_chunk_HDZ43QIN.jobPaths)(root.folder, spec.id);
-  const stage = (0, import_chunk_HDZ43QIN.stagePath)(root.folder, spec.id);
-  let isPromised = false;
+var readFlags = import_node_fs.constants.O_RDONLY | import_node_fs.constants.O_NOFOLLOW | import_node_fs.constants.O_NONBLOCK;
+var appendFlags = import_node_fs.constants.O_WRONLY | import_node_fs.constants.O_APPEND | import_node_fs.constants.O_CREAT | import_node_fs.constants.O_NOFOLLOW | import_node_fs.constants.O_NONBLOCK;
+var serial = 0;
+function createFolder(folder) {
   try {
-    stageJob(root, spec, stage);
-    const claim = request.onceKey === null ? null : claimOnce(root.folder, request.onceKey, claimOf(spec, request));
-    if (claim && !claim.isOurs) {
-      undo(paths, stage);
-      return await takeOver(root, claim.holder, request);
-    }
-    isPromised = claim !== null;
-    if (!(0, import_chunk_OMHQQKXJ.moveFolder)(stage, paths.folder)) throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot move ${stage} into place`);
-    await (0, import_chunk_LSFVH2OG.startWorker)(root.folder, spec, { paths }, 1);
+    (0, import_node_fs.mkdirSync)(folder, { mode: 448 });
   } catch (error) {
-    if (isPromised) (0, import_chunk_OMHQQKXJ.moveFolder)(stage, paths.folder);
-    else undo(paths, stage);
-    throw launchError(root, error);
+    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST") return false;
+    throw error;
   }
-  return { id: spec.id, isNew: true };
+  (0, import_node_fs.chmodSync)(folder, 448);
+  return true;
 }
-async function makeSpec(root, request, launcher, key) {
-  const createdMs = (0, import_chunk_HDZ43QIN.nowMs)();
-  const random = (0, import_chunk_OHMGEWLM.randomBytes)(22);
-  const { deadlineMs, killGraceMs, maxOutputBytes, firstOutputMs, stallMs, onceKey, ...rest } = request;
-  const unsigned = {
-    schema: 1,
-    id: (0, import_chunk_LONYRB77.makeId)(request.verb, createdMs, random),
-    ...rest,
-    created_at: (0, import_chunk_HDZ43QIN.isoOf)(createdMs),
-    once_key: onceKey,
-    engine: import_chunk_LONYRB77.defaultEngine.id,
-    state_option: root.option,
-    deadline_ms: deadlineMs,
-    deadline_mono_ms: (0, import_chunk_HDZ43QIN.monotonicMs)() + deadlineMs,
-    kill_grace_ms: killGraceMs,
-    max_output_bytes: maxOutputBytes,
-    first_output_ms: firstOutputMs,
-    stall_ms: stallMs,
-    mark: (0, import_chunk_OHMGEWLM.toHex)(random.subarray(6)),
-    launcher,
-    environment: { digest: (0, import_chunk_OHMGEWLM.environmentDigest)(key), credentials: (0, import_chunk_HDZ43QIN.credentialNames)() }
-  };
-  return { ...unsigned, mac: await (0, import_chunk_OHMGEWLM.macOf)(unsigned, key) };
-}
-function stageJob(root, spec, stage) {
-  (0, import_chunk_KE7PRMAS.createFolder)(stage);
-  (0, import_chunk_KE7PRMAS.writeJson)(`${stage}/spec.json`, spec);
-  (0, import_chunk_KE7PRMAS.createFolder)(`${stage}/waiters`);
-  (0, import_chunk_KE7PRMAS.writeFile)((0, import_chunk_HDZ43QIN.jobPaths)(root.folder, spec.id).marker, "", { sync: false });
-}
-function claimOf(spec, request) {
-  return { id: spec.id, asked: askedOf(request), launcher: spec.launcher };
-}
-async function takeOver(root, holder, request) {
-  await finishClaim(root.folder, holder);
-  if (holder.asked !== askedOf(request)) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot use --once-key ${JSON.stringify(request.onceKey)}: job ${holder.id} has this key and another request`,
-      `look at it with: ${import_chunk_KKONYWO7.nextCommands.observe(holder.id, root.option)}`
-    );
-  }
-  return { id: holder.id, isNew: false };
-}
-function askedOf(request) {
-  const { owner: _owner, label: _label, onceKey: _key, ...asked } = request;
-  return (0, import_chunk_OHMGEWLM.hashOf)((0, import_chunk_OHMGEWLM.canonical)(asked));
-}
-function undo(paths, stage) {
+function writeFile(file, data, options = {}) {
+  const temporary = writeBeside(file, data, options.sync ?? true);
   try {
-    for (const target of [stage, paths.folder, paths.marker]) (0, import_chunk_OMHQQKXJ.removeTree)(target);
+    (0, import_node_fs.renameSync)(temporary, file);
+  } catch (error) {
+    removeFile(temporary);
+    throw error;
+  }
+}
+function writeJson(file, value, options = {}) {
+  writeFile(file, `${JSON.stringify(value)}
+`, options);
+}
+async function writeFileMeanwhile(file, data) {
+  const temporary = writeBeside(file, data, false);
+  const fd = (0, import_node_fs.openSync)(temporary, import_node_fs.constants.O_RDONLY | import_node_fs.constants.O_NOFOLLOW);
+  try {
+    await new Promise((resolve, reject) => (0, import_node_fs.fsync)(fd, (error) => error ? reject(error) : resolve()));
+  } finally {
+    (0, import_node_fs.closeSync)(fd);
+  }
+  (0, import_node_fs.renameSync)(temporary, file);
+}
+function createFile(file, data, options = {}) {
+  const temporary = writeBeside(file, data, options.sync ?? true);
+  try {
+    (0, import_node_fs.linkSync)(temporary, file);
+    return true;
+  } catch (error) {
+    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST") return false;
+    throw error;
+  } finally {
+    removeFile(temporary);
+  }
+}
+function appendText(file, text) {
+  const fd = (0, import_node_fs.openSync)(file, appendFlags, 384);
+  try {
+    const stat = (0, import_node_fs.fstatSync)(fd);
+    if (stat.size === 0 && (stat.mode & 511) !== 384) (0, import_node_fs.fchmodSync)(fd, 384);
+    (0, import_node_fs.writeSync)(fd, Buffer.from(text));
+  } finally {
+    (0, import_node_fs.closeSync)(fd);
+  }
+}
+function openAppend(file) {
+  const fd = (0, import_node_fs.openSync)(file, appendFlags, 384);
+  if ((0, import_node_fs.fstatSync)(fd).size === 0) (0, import_node_fs.fchmodSync)(fd, 384);
+  return fd;
+}
+function readRange(file, offset, length) {
+  let fd;
+  try {
+    fd = (0, import_node_fs.openSync)(file, readFlags);
+  } catch (error) {
+    if (["ENOENT", "ELOOP", "ENOTDIR", "ENXIO"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return void 0;
+    throw error;
+  }
+  try {
+    const stat = (0, import_node_fs.fstatSync)(fd);
+    if (!stat.isFile()) return void 0;
+    const start = offset < 0 ? Math.max(0, stat.size + offset) : offset;
+    const bytes = Buffer.alloc(Math.max(0, Math.min(length, stat.size - start)));
+    let done = 0;
+    while (done < bytes.length) {
+      const got = (0, import_node_fs.readSync)(fd, bytes, done, bytes.length - done, start + done);
+      if (got === 0) break;
+      done += got;
+    }
+    return { bytes: bytes.subarray(0, done), size: stat.size };
+  } finally {
+    (0, import_node_fs.closeSync)(fd);
+  }
+}
+function readText(file, limit = 16 * 1024 * 1024) {
+  return readRange(file, 0, limit)?.bytes.toString("utf8");
+}
+function readJson(file) {
+  let text;
+  try {
+    text = readText(file);
+  } catch (error) {
+    return { kind: "damaged", reason: `${import_node_path.default.basename(file)} cannot be read (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})` };
+  }
+  if (text === void 0) return { kind: "missing" };
+  try {
+    const value = JSON.parse(text);
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+      return { kind: "ok", value };
+    }
   } catch {
   }
+  return { kind: "damaged", reason: `${import_node_path.default.basename(file)} is no JSON object` };
 }
-function launchError(root, error) {
-  const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
-  if (error instanceof import_chunk_NVPF5LEY.FaultError || code === void 0) return error;
-  return new import_chunk_NVPF5LEY.FaultError(
-    "state_unusable",
-    `cannot write into the state folder ${root.folder} (${code})`,
-    "use another place with --state-dir DIR or JOB_STATE_DIR"
+function removeFile(file) {
+  try {
+    (0, import_node_fs.unlinkSync)(file);
+    return true;
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return false;
+    throw error;
+  }
+}
+function writeBeside(file, data, sync) {
+  serial += 1;
+  const temporary = import_node_path.default.join(import_node_path.default.dirname(file), `.${import_node_path.default.basename(file)}.${process.pid}.${serial}.tmp`);
+  const fd = (0, import_node_fs.openSync)(
+    temporary,
+    import_node_fs.constants.O_WRONLY | import_node_fs.constants.O_CREAT | import_node_fs.constants.O_EXCL | import_node_fs.constants.O_NOFOLLOW,
+    384
   );
+  try {
+    (0, import_node_fs.fchmodSync)(fd, 384);
+    const bytes = typeof data === "string" ? Buffer.from(data) : data;
+    let done = 0;
+    while (done < bytes.length) done += (0, import_node_fs.writeSync)(fd, bytes, done);
+    if (sync) (0, import_node_fs.fsyncSync)(fd);
+  } catch (error) {
+    (0, import_node_fs.closeSync)(fd);
+    removeFile(temporary);
+    throw error;
+  }
+  (0, import_node_fs.closeSync)(fd);
+  return temporary;
 }
-function launchWords(input) {
-  const onceKey = input.text("once-key") ?? null;
-  if (onceKey === "") throw (0, import_chunk_NVPF5LEY.usageError)('cannot take --once-key "": a key needs at least one character');
-  return { owner: input.text("owner") ?? import_chunk_HDZ43QIN.variables.owner() ?? null, label: input.text("label") ?? null, onceKey };
-}
-function checkLaunchOptions(input) {
-  if (input.has("wait-timeout") && !input.has("wait")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");
-  input.duration("wait-timeout");
-  for (const other of ["json", "wait"]) {
-    if (input.has("id-only") && input.has(other)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`);
+function overwrite(file, offset, text) {
+  const fd = (0, import_node_fs.openSync)(file, import_node_fs.constants.O_WRONLY | import_node_fs.constants.O_NOFOLLOW);
+  try {
+    (0, import_node_fs.writeSync)(fd, Buffer.from(text), 0, null, offset);
+  } finally {
+    (0, import_node_fs.closeSync)(fd);
   }
 }
-async function launchAndTell(context, input, request, isSynchronous = false) {
-  checkLaunchOptions(input);
-  const root = context.root(input);
-  return tellLaunched(context, input, root, await launch(root, request), isSynchronous);
-}
-async function tellLaunched(context, input, root, launched, isSynchronous) {
-  if (input.has("wait") || isSynchronous) {
-    const { waitAndTell } = await Promise.resolve().then(() => load("./collecting-FL3YY5FL.js"));
-    context.tell(`job ${launched.id}`);
-    const timeoutMs = input.duration("wait-timeout") ?? Number.MAX_SAFE_INTEGER;
-    return waitAndTell(context, root, [launched.id], {
-      mode: "all",
-      timeoutMs,
-      heartbeatMs: null,
-      isJson: input.has("json")
-    });
-  }
-  return tellLaunch(root, launched, input);
-}
-function tellLaunch(root, launched, input) {
-  const { id, isNew } = launched;
-  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
-` };
-  const paths = (0, import_chunk_HDZ43QIN.jobPaths)(root.folder, id);
-  const commands = {
-    wait: import_chunk_KKONYWO7.nextCommands.wait(id, root.option),
-    observe: import_chunk_KKONYWO7.nextCommands.observe(id, root.option),
-    cancel: import_chunk_KKONYWO7.nextCommands.cancel(id, root.option)
-  };
-  if (input.has("json")) {
-    return {
-      code: import_chunk_6PFAPK5K.exitCodes.done,
-      json: {
-        id,
-        new: isNew,
-        folder: paths.folder,
-        result_path: paths.result,
-        output_path: paths.output,
-        next: commands
-      }
-    };
-  }
-  const lines = [
-    `job ${id}${isNew ? "" : " (this once-key had it already; nothing was started)"}`,
-    `collect: ${commands.wait}`,
-    `observe: ${commands.observe}`,
-    `result:  ${paths.result}`
-  ];
-  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${lines.join("\n")}
-` };
-}
-var run = {
-  name: "run",
-  summary: "run a long command as a job",
-  form: "[options] -- COMMAND ARG...",
-  words: { min: 0, max: 0, rest: true },
-  options: {
-    timeout: {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_CRABIWOM.limits.runTimeout,
-      help: "hard limit, counted from launch (default 24h, at most 30d)"
-    },
-    deadline: { kind: "duration", value: "D", range: import_chunk_CRABIWOM.limits.runTimeout, help: "the same as --timeout" },
-    "kill-after": {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_CRABIWOM.limits.runKillGrace,
-      help: "time between TERM and KILL (default 30s)"
-    },
-    cwd: { kind: "text", value: "DIR", help: "folder to run in (default: here)" },
-    shell: { kind: "flag", help: "give the one word after -- to /bin/sh -c" },
-    "success-exit": {
-      kind: "count",
-      value: "N",
-      range: { default: 0, min: 0, max: 255 },
-      help: "the exit code that means success (default 0)"
-    },
-    "max-output": {
-      kind: "size",
-      value: "SIZE",
-      range: import_chunk_CRABIWOM.limits.maxOutput,
-      help: "cap of each output file on disk (default 64M)"
-    },
-    "first-output": {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_CRABIWOM.limits.optInLimit,
-      help: "end it when nothing was printed by then"
-    },
-    "stall-after": {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_CRABIWOM.limits.optInLimit,
-      help: "end it when nothing was printed for that long"
-    },
-    "keep-children": { kind: "flag", help: "leave processes alone that the command left behind" },
-    ...import_chunk_JJRSGJW4.launchOptions
-  },
-  notes: "The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",
-  examples: [
-    "run -- make test",
-    "run --timeout 2h --once-key nightly -- python3 train.py --epochs 10",
-    "run --shell -- 'make && make install'"
-  ],
-  async run(context, input) {
-    const cwd = folderOf(context, input);
-    const timeout = limitOf(input);
-    return launchAndTell(context, input, {
-      kind: "run",
-      verb: "run",
-      ...launchWords(input),
-      cwd,
-      deadlineMs: timeout,
-      killGraceMs: input.durationOrDefault("kill-after"),
-      maxOutputBytes: input.size("max-output") ?? import_chunk_CRABIWOM.limits.maxOutput.default,
-      firstOutputMs: input.duration("first-output") ?? null,
-      stallMs: input.duration("stall-after") ?? null,
-      lineage: null,
-      run: commandOf(input, cwd),
-      staff: null
-    });
-  }
-};
-function limitOf(input) {
-  if (input.has("timeout") && input.has("deadline"))
-    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");
-  return input.has("deadline") ? input.durationOrDefault("deadline") : input.durationOrDefault("timeout");
-}
-function folderOf(context, input) {
-  const folder = import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
-  if (!(0, import_chunk_OMHQQKXJ.isFolder)(folder))
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot run in ${folder}: there is no such folder`,
-      "name an existing one with --cwd DIR"
-    );
-  return (0, import_chunk_OMHQQKXJ.realPath)(folder);
-}
-function commandOf(input, cwd) {
-  const words = input.rest ?? [];
-  const parts = { success_exit: input.count("success-exit") ?? 0, keep_children: input.has("keep-children") };
-  if (input.has("shell")) {
-    if (words.length !== 1)
-      throw (0, import_chunk_NVPF5LEY.usageError)(
-        `cannot take ${words.length} words with --shell: it needs the whole command line as one word after --`
-      );
-    return { argv: ["/bin/sh", "-c", words[0]], program: "/bin/sh", ...parts };
-  }
-  const name = words[0];
-  const program = (0, import_chunk_HDZ43QIN.findProgram)(name, cwd);
-  if (program === void 0) throw missingProgram(name, cwd);
-  return { argv: words, program, ...parts };
-}
-function missingProgram(name, cwd) {
-  const where = name.includes("/") ? `no executable file of that name (looked from ${cwd})` : `it is not on PATH (${import_chunk_HDZ43QIN.variables.searchPath() || "empty"})`;
-  return new import_chunk_NVPF5LEY.FaultError("preflight", `cannot run ${JSON.stringify(name)}: ${where}`, "give the path of the program");
+function closeFile(fd) {
+  (0, import_node_fs.closeSync)(fd);
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  checkLaunchOptions,
-  folderOf,
-  launch,
-  launchAndTell,
-  launchWords,
-  missingProgram,
-  run,
-  tellLaunched
+  appendText,
+  closeFile,
+  createFile,
+  createFolder,
+  openAppend,
+  overwrite,
+  readJson,
+  readRange,
+  readText,
+  removeFile,
+  writeFile,
+  writeFileMeanwhile,
+  writeJson
 });
 
-//# part chunk-TFEMYLSK.js
+},
+"./chunk-TFEMYLSK.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -5925,38 +6069,8 @@ function formatSize(bytes) {
   parseSize
 });
 
-//# part chunk-U2JYVHQV.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  refresh: () => refresh,
-  refreshAttached: () => refreshAttached
-});
-module.exports = stdin_exports;
-var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
-var settled = ["over", "lost", "host_restarted", "never_started"];
-var attachable = ["orphaned", "unclaimed"];
-async function refresh(root, id) {
-  const view = (0, import_chunk_CJGRKUVH.inspect)(root, id);
-  if (!settled.includes((0, import_chunk_CJGRKUVH.conditionOf)(view))) return view;
-  const { settleJob } = await Promise.resolve().then(() => load("./settle-5QDJJI7M.js"));
-  await settleJob(view, (now) => settled.includes((0, import_chunk_CJGRKUVH.conditionOf)(now)));
-  return (0, import_chunk_CJGRKUVH.inspect)(root, id);
-}
-async function refreshAttached(root, id) {
-  const view = await refresh(root, id);
-  if (!attachable.includes((0, import_chunk_CJGRKUVH.conditionOf)(view))) return view;
-  const { attachWorker } = await Promise.resolve().then(() => load("./attach-BRLFQG3D.js"));
-  await attachWorker(view, (now) => attachable.includes((0, import_chunk_CJGRKUVH.conditionOf)(now)));
-  return (0, import_chunk_CJGRKUVH.inspect)(root, id);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  refresh,
-  refreshAttached
-});
-
-//# part chunk-V5USAFII.js
+},
+"./chunk-V5USAFII.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -6023,7 +6137,108 @@ function isFifo(file) {
   watchFifo
 });
 
-//# part chunk-XUTLU6SP.js
+},
+"./chunk-X3OGRT7X.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  waitForJobs: () => waitForJobs
+});
+module.exports = stdin_exports;
+var import_chunk_37J62N42 = load("./chunk-37J62N42.js");
+var import_chunk_V5USAFII = load("./chunk-V5USAFII.js");
+var import_chunk_BIN7TSUQ = load("./chunk-BIN7TSUQ.js");
+var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
+var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+async function waitForJobs(root, ids, options) {
+  const until = (0, import_chunk_HDZ43QIN.monotonicMs)() + options.timeoutMs;
+  const views = new Map();
+  const stop = new AbortController();
+  const beat = options.heartbeatMs === null ? void 0 : setInterval(() => options.onHeartbeat?.([...views.values()]), options.heartbeatMs);
+  let failure;
+  let ended = 0;
+  await Promise.all(
+    ids.map(async (id) => {
+      try {
+        await waitForOne(root, id, until, stop.signal, (view2) => views.set(id, view2));
+      } catch (error) {
+        failure ??= error;
+        stop.abort();
+        return;
+      }
+      const view = views.get(id);
+      if (view && (0, import_chunk_BIN7TSUQ.isEnded)(view.state)) ended += 1;
+      if (options.mode === "any" && ended > 0) stop.abort();
+    })
+  );
+  clearInterval(beat);
+  if (failure !== void 0) throw failure;
+  return ids.flatMap((id) => views.get(id) ?? []);
+}
+async function waitForOne(root, id, until, signal, tell) {
+  for (let round = 0; ; round += 1) {
+    let view = await (0, import_chunk_37J62N42.refreshAttached)(root, id);
+    if (!(0, import_chunk_OMHQQKXJ.exists)(view.paths.folder)) throw vanishedError(view);
+    tell(view);
+    if ((0, import_chunk_BIN7TSUQ.isEnded)(view.state) || signal.aborted) return;
+    const rest = until - (0, import_chunk_HDZ43QIN.monotonicMs)();
+    if (rest <= 0) return;
+    const nap = makeNap(signal);
+    const close = await (0, import_chunk_V5USAFII.watchFifo)(view.paths.leaseFifo, nap.wake);
+    view = await (0, import_chunk_37J62N42.refreshAttached)(root, id);
+    tell(view);
+    if (!(0, import_chunk_BIN7TSUQ.isEnded)(view.state) && !signal.aborted)
+      await nap.sleep(Math.min(rest, pauseFor(view, close !== void 0, round)));
+    close?.();
+  }
+}
+function pauseFor(view, hasFifo, round) {
+  const condition = (0, import_chunk_BIN7TSUQ.conditionOf)(view);
+  const soon = Math.min(20 * 1.25 ** round, 1e3);
+  if (condition === "supervised") {
+    const isHeld = view.worker !== null && view.launch !== null && (0, import_chunk_XUTLU6SP.sameIdentity)(view.worker.worker, view.launch.worker);
+    if (isHeld && hasFifo && view.worker?.fifo) return 5e3;
+    return isHeld ? 1e3 : soon;
+  }
+  if (condition === "unseen") return 1e3;
+  return soon;
+}
+function makeNap(signal) {
+  let isAwake = false;
+  let wake = () => {
+    isAwake = true;
+  };
+  return {
+    wake: () => wake(),
+    sleep: (ms) => new Promise((resolve) => {
+      if (isAwake || signal.aborted) return resolve();
+      const end = () => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", end);
+        resolve();
+      };
+      const timer = setTimeout(end, Math.min(ms, 2 ** 31 - 1));
+      signal.addEventListener("abort", end);
+      wake = end;
+    })
+  };
+}
+function vanishedError(view) {
+  return new import_chunk_NVPF5LEY.FaultError(
+    "state_unusable",
+    `cannot go on waiting for job ${view.id}: its folder ${view.paths.folder} is gone`,
+    null
+  );
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  waitForJobs
+});
+
+},
+"./chunk-XUTLU6SP.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -6216,128 +6431,30 @@ function link(target) {
   takeBaseline
 });
 
-//# part chunk-ZRN7DXID.js
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  waitForJobs: () => waitForJobs
-});
-module.exports = stdin_exports;
-var import_chunk_U2JYVHQV = load("./chunk-U2JYVHQV.js");
-var import_chunk_V5USAFII = load("./chunk-V5USAFII.js");
-var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-async function waitForJobs(root, ids, options) {
-  const until = (0, import_chunk_HDZ43QIN.monotonicMs)() + options.timeoutMs;
-  const views = /* @__PURE__ *<>/ new Map();
-  const stop = new AbortController();
-  const beat = options.heartbeatMs === null ? void 0 : setInterval(() => options.onHeartbeat?.([...views.values()]), options.heartbeatMs);
-  let failure;
-  let ended = 0;
-  await Promise.all(
-    ids.map(async (id) => {
-      try {
-        await waitForOne(root, id, until, stop.signal, (view2) => views.set(id, view2));
-      } catch (error) {
-        failure ??= error;
-        stop.abort();
-        return;
-      }
-      const view = views.get(id);
-      if (view && (0, import_chunk_CJGRKUVH.isEnded)(view.state)) ended += 1;
-      if (options.mode === "any" && ended > 0) stop.abort();
-    })
-  );
-  clearInterval(beat);
-  if (failure !== void 0) throw failure;
-  return ids.flatMap((id) => views.get(id) ?? []);
-}
-async function waitForOne(root, id, until, signal, tell) {
-  for (let round = 0; ; round += 1) {
-    let view = await (0, import_chunk_U2JYVHQV.refreshAttached)(root, id);
-    if (!(0, import_chunk_OMHQQKXJ.exists)(view.paths.folder)) throw vanishedError(view);
-    tell(view);
-    if ((0, import_chunk_CJGRKUVH.isEnded)(view.state) || signal.aborted) return;
-    const rest = until - (0, import_chunk_HDZ43QIN.monotonicMs)();
-    if (rest <= 0) return;
-    const nap = makeNap(signal);
-    const close = await (0, import_chunk_V5USAFII.watchFifo)(view.paths.leaseFifo, nap.wake);
-    view = await (0, import_chunk_U2JYVHQV.refreshAttached)(root, id);
-    tell(view);
-    if (!(0, import_chunk_CJGRKUVH.isEnded)(view.state) && !signal.aborted)
-      await nap.sleep(Math.min(rest, pauseFor(view, close !== void 0, round)));
-    close?.();
-  }
-}
-function pauseFor(view, hasFifo, round) {
-  const condition = (0, import_chunk_CJGRKUVH.conditionOf)(view);
-  const soon = Math.min(20 * 1.25 ** round, 1e3);
-  if (condition === "supervised") {
-    const isHeld = view.worker !== null && view.launch !== null && (0, import_chunk_XUTLU6SP.sameIdentity)(view.worker.worker, view.launch.worker);
-    if (isHeld && hasFifo && view.worker?.fifo) return 5e3;
-    return isHeld ? 1e3 : soon;
-  }
-  if (condition === "unseen") return 1e3;
-  return soon;
-}
-function makeNap(signal) {
-  let isAwake = false;
-  let wake = () => {
-    isAwake = true;
-  };
-  return {
-    wake: () => wake(),
-    sleep: (ms) => new Promise((resolve) => {
-      if (isAwake || signal.aborted) return resolve();
-      const end = () => {
-        clearTimeout(timer);
-        signal.removeEventListener("abort", end);
-        resolve();
-      };
-      const timer = setTimeout(end, Math.min(ms, 2 ** 31 - 1));
-      signal.addEventListener("abort", end);
-      wake = end;
-    })
-  };
-}
-function vanishedError(view) {
-  return new import_chunk_NVPF5LEY.FaultError(
-    "state_unusable",
-    `cannot go on waiting for job ${view.id}: its folder ${view.paths.folder} is gone`,
-    null
-  );
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  waitForJobs
-});
-
-//# part clean-YPLA6HTT.js
+},
+"./clean-2KU4P4TJ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   clean: () => clean
 });
 module.exports = stdin_exports;
-var import_chunk_QEAH37VJ = load("./chunk-QEAH37VJ.js");
-var import_chunk_IUKO223X = load("./chunk-IUKO223X.js");
-var import_chunk_7CO4PNOF = load("./chunk-7CO4PNOF.js");
-var import_chunk_U2JYVHQV = load("./chunk-U2JYVHQV.js");
-var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
+var import_chunk_7WTQZBBW = load("./chunk-7WTQZBBW.js");
+var import_chunk_5MIUGO6N = load("./chunk-5MIUGO6N.js");
+var import_chunk_JWH7DVPE = load("./chunk-JWH7DVPE.js");
+var import_chunk_37J62N42 = load("./chunk-37J62N42.js");
+var import_chunk_BIN7TSUQ = load("./chunk-BIN7TSUQ.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_OKMMPSFD = load("./chunk-OKMMPSFD.js");
+var import_chunk_2X7L6GAE = load("./chunk-2X7L6GAE.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_LONYRB77 = load("./chunk-LONYRB77.js");
+var import_chunk_IQA7HIVE = load("./chunk-IQA7HIVE.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
 var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
+var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 var import_node_path = builtin("node:path");
@@ -6345,10 +6462,10 @@ async function planClean(root, options) {
   const plan = { remove: [], keep: [], debris: findDebris(root) };
   const ancestors = ancestorsOfLive(root);
   let finished = 0;
-  for (const id of (0, import_chunk_QEAH37VJ.listJobs)(root)) {
-    const view = await (0, import_chunk_U2JYVHQV.refresh)(root, id);
-    const why = !(0, import_chunk_CJGRKUVH.isEnded)(view.state) ? "it is live" : view.damage !== null ? `its record is damaged (${view.damage})` : (0, import_chunk_7CO4PNOF.isAwaited)(root, id) ? "somebody waits for it" : ancestors.has(id) ? "a live job descends from it" : !(0, import_chunk_7CO4PNOF.isCollected)(view) && !options.includeUncollected ? "nobody has collected its result" : void 0;
-    if ((0, import_chunk_CJGRKUVH.isEnded)(view.state)) finished += 1;
+  for (const id of (0, import_chunk_7WTQZBBW.listJobs)(root)) {
+    const view = await (0, import_chunk_37J62N42.refresh)(root, id);
+    const why = !(0, import_chunk_BIN7TSUQ.isEnded)(view.state) ? "it is live" : view.damage !== null ? `its record is damaged (${view.damage})` : (0, import_chunk_JWH7DVPE.isAwaited)(root, id) ? "somebody waits for it" : ancestors.has(id) ? "a live job descends from it" : !(0, import_chunk_JWH7DVPE.isCollected)(view) && !options.includeUncollected ? "nobody has collected its result" : void 0;
+    if ((0, import_chunk_BIN7TSUQ.isEnded)(view.state)) finished += 1;
     const ageMs = (0, import_chunk_HDZ43QIN.nowMs)() - Date.parse(view.state.ended_at ?? view.state.created_at);
     const isDue = ageMs >= options.olderThanMs && finished > options.keep;
     if (why !== void 0) plan.keep.push({ id, why });
@@ -6359,7 +6476,7 @@ async function planClean(root, options) {
 function removeJobs(root, ids) {
   const removed = [];
   for (const id of ids) {
-    const gone = import_node_path.default.join((0, import_chunk_QEAH37VJ.jobsFolder)(root), `.gone-${id}`);
+    const gone = import_node_path.default.join((0, import_chunk_7WTQZBBW.jobsFolder)(root), `.gone-${id}`);
     if (!(0, import_chunk_OMHQQKXJ.moveFolder)((0, import_chunk_HDZ43QIN.jobPaths)(root, id).folder, gone)) continue;
     (0, import_chunk_OMHQQKXJ.removeTree)(gone);
     (0, import_chunk_OMHQQKXJ.removeTree)((0, import_chunk_HDZ43QIN.jobPaths)(root, id).marker);
@@ -6371,9 +6488,9 @@ function removeDebris(paths) {
   for (const target of paths) (0, import_chunk_OMHQQKXJ.removeTree)(target);
 }
 function findDebris(root) {
-  const folder = (0, import_chunk_QEAH37VJ.jobsFolder)(root);
+  const folder = (0, import_chunk_7WTQZBBW.jobsFolder)(root);
   const half = (0, import_chunk_OMHQQKXJ.listNames)(folder).filter((name) => /^\.(?:new|gone)-/.test(name) && isOld(import_node_path.default.join(folder, name)));
-  const markers = (0, import_chunk_QEAH37VJ.listActive)(root).filter(
+  const markers = (0, import_chunk_7WTQZBBW.listActive)(root).filter(
     (id) => !(0, import_chunk_OMHQQKXJ.factsOf)((0, import_chunk_HDZ43QIN.jobPaths)(root, id).folder) && isOld((0, import_chunk_HDZ43QIN.jobPaths)(root, id).marker)
   );
   return [...half.map((name) => import_node_path.default.join(folder, name)), ...markers.map((id) => (0, import_chunk_HDZ43QIN.jobPaths)(root, id).marker)];
@@ -6383,10 +6500,10 @@ function isOld(target) {
   return facts !== void 0 && (0, import_chunk_HDZ43QIN.nowMs)() - facts.modifiedMs > 6 * import_chunk_CRABIWOM.startLimitMs;
 }
 function ancestorsOfLive(root) {
-  const result = /* @__PURE__ *<>/ new Set();
-  for (const id of (0, import_chunk_QEAH37VJ.listActive)(root)) {
-    for (let at = id; at !== void 0 && (0, import_chunk_LONYRB77.isId)(at); ) {
-      const spec = (0, import_chunk_CJGRKUVH.readSpec)((0, import_chunk_HDZ43QIN.jobPaths)(root, at));
+  const result = new Set();
+  for (const id of (0, import_chunk_7WTQZBBW.listActive)(root)) {
+    for (let at = id; at !== void 0 && (0, import_chunk_IQA7HIVE.isId)(at); ) {
+      const spec = (0, import_chunk_BIN7TSUQ.readSpec)((0, import_chunk_HDZ43QIN.jobPaths)(root, at));
       at = spec.kind === "ok" ? spec.value.lineage?.parent : void 0;
       if (at === void 0 || result.has(at)) break;
       result.add(at);
@@ -6420,7 +6537,7 @@ var clean = {
   async run(context, input) {
     const root = context.root(input);
     const none = { state_folder: root.folder, removed: [], would_remove: [], kept: [] };
-    if (!(0, import_chunk_OKMMPSFD.checkRoot)(root.folder))
+    if (!(0, import_chunk_2X7L6GAE.checkRoot)(root.folder))
       return input.has("json") ? { code: import_chunk_6PFAPK5K.exitCodes.done, json: none } : { code: import_chunk_6PFAPK5K.exitCodes.done, out: `no jobs in ${root.folder}
 ` };
     const options = {
@@ -6441,7 +6558,7 @@ var clean = {
       return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${lines.join("\n")}
 ` };
     }
-    const done = await (0, import_chunk_IUKO223X.withLock)((0, import_chunk_HDZ43QIN.rootPaths)(root.folder).lock, async () => {
+    const done = await (0, import_chunk_5MIUGO6N.withLock)((0, import_chunk_HDZ43QIN.rootPaths)(root.folder).lock, async () => {
       const plan = await planClean(root.folder, options);
       removeDebris(plan.debris);
       return { removed: removeJobs(root.folder, plan.remove), kept: plan.keep };
@@ -6465,38 +6582,39 @@ function given(input) {
   clean
 });
 
-//# part collecting-FL3YY5FL.js
+},
+"./collecting-YWODS6M3.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  endedDocument: () => import_chunk_JKAA4N5T.endedDocument,
-  tellEnded: () => import_chunk_JKAA4N5T.tellEnded,
-  waitAndTell: () => import_chunk_JKAA4N5T.waitAndTell
+  endedDocument: () => import_chunk_J75C5ZBG.endedDocument,
+  tellEnded: () => import_chunk_J75C5ZBG.tellEnded,
+  waitAndTell: () => import_chunk_J75C5ZBG.waitAndTell
 });
 module.exports = stdin_exports;
-var import_chunk_JKAA4N5T = load("./chunk-JKAA4N5T.js");
-var import_chunk_7CO4PNOF = load("./chunk-7CO4PNOF.js");
+var import_chunk_J75C5ZBG = load("./chunk-J75C5ZBG.js");
+var import_chunk_JWH7DVPE = load("./chunk-JWH7DVPE.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_PYTSL6ID = load("./chunk-PYTSL6ID.js");
-var import_chunk_ZRN7DXID = load("./chunk-ZRN7DXID.js");
-var import_chunk_U2JYVHQV = load("./chunk-U2JYVHQV.js");
+var import_chunk_5RIE7D7M = load("./chunk-5RIE7D7M.js");
+var import_chunk_X3OGRT7X = load("./chunk-X3OGRT7X.js");
+var import_chunk_37J62N42 = load("./chunk-37J62N42.js");
 var import_chunk_V5USAFII = load("./chunk-V5USAFII.js");
-var import_chunk_LEIK6HKU = load("./chunk-LEIK6HKU.js");
+var import_chunk_L6MT54OR = load("./chunk-L6MT54OR.js");
 var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
-var import_chunk_H5MRVJKX = load("./chunk-H5MRVJKX.js");
+var import_chunk_2FMM5TWO = load("./chunk-2FMM5TWO.js");
 var import_chunk_POWELVIK = load("./chunk-POWELVIK.js");
-var import_chunk_DOCCMFHJ = load("./chunk-DOCCMFHJ.js");
+var import_chunk_IKPD2EZU = load("./chunk-IKPD2EZU.js");
 var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
+var import_chunk_BIN7TSUQ = load("./chunk-BIN7TSUQ.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_LONYRB77 = load("./chunk-LONYRB77.js");
+var import_chunk_IQA7HIVE = load("./chunk-IQA7HIVE.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
 var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
+var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 // Annotate the CommonJS export names for ESM import in node:
@@ -6506,35 +6624,36 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
   waitAndTell
 });
 
-//# part continue-OYU32AGF.js
+},
+"./continue-23KDFDCS.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   continueCommand: () => continueCommand
 });
 module.exports = stdin_exports;
-var import_chunk_RP4FG5KM = load("./chunk-RP4FG5KM.js");
-var import_chunk_KG734CDO = load("./chunk-KG734CDO.js");
-var import_chunk_H3O6G5D6 = load("./chunk-H3O6G5D6.js");
-var import_chunk_QEAH37VJ = load("./chunk-QEAH37VJ.js");
-var import_chunk_IUKO223X = load("./chunk-IUKO223X.js");
+var import_chunk_LV6ZHL5T = load("./chunk-LV6ZHL5T.js");
+var import_chunk_AVSXUGUX = load("./chunk-AVSXUGUX.js");
+var import_chunk_LN2TX2AX = load("./chunk-LN2TX2AX.js");
+var import_chunk_7WTQZBBW = load("./chunk-7WTQZBBW.js");
+var import_chunk_5MIUGO6N = load("./chunk-5MIUGO6N.js");
 var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
 var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
-var import_chunk_T575QURG = load("./chunk-T575QURG.js");
+var import_chunk_BIN7TSUQ = load("./chunk-BIN7TSUQ.js");
+var import_chunk_BQR34MCI = load("./chunk-BQR34MCI.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_OKMMPSFD = load("./chunk-OKMMPSFD.js");
-var import_chunk_LSFVH2OG = load("./chunk-LSFVH2OG.js");
-var import_chunk_OHMGEWLM = load("./chunk-OHMGEWLM.js");
+var import_chunk_2X7L6GAE = load("./chunk-2X7L6GAE.js");
+var import_chunk_GAQ5SBUW = load("./chunk-GAQ5SBUW.js");
+var import_chunk_KYYWQA4W = load("./chunk-KYYWQA4W.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_LONYRB77 = load("./chunk-LONYRB77.js");
+var import_chunk_IQA7HIVE = load("./chunk-IQA7HIVE.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
 var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
+var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 var continueCommand = {
@@ -6553,12 +6672,12 @@ var continueCommand = {
   examples: ['continue --job staffer-mik3xa01-9c2k4d --prompt "Now add a test for it"', 'continue --prompt "Go on"'],
   async run(context, input) {
     const root = context.root(input);
-    (0, import_chunk_OKMMPSFD.checkRoot)(root.folder);
-    const prompt = await (0, import_chunk_KG734CDO.taskOf)(context, input);
+    (0, import_chunk_2X7L6GAE.checkRoot)(root.folder);
+    const prompt = await (0, import_chunk_AVSXUGUX.taskOf)(context, input);
     const parent = parentOf(root, input);
-    await (0, import_chunk_RP4FG5KM.requireGenuine)(parent);
+    await (0, import_chunk_LV6ZHL5T.requireGenuine)(parent);
     const staff = parent.staff;
-    const resume = (0, import_chunk_RP4FG5KM.conversationOf)(root.folder, parent);
+    const resume = (0, import_chunk_LV6ZHL5T.conversationOf)(root.folder, parent);
     if (!staff || resume === null) {
       const why = staff ? "no conversation id was seen" : `a ${parent.kind} job keeps no conversation`;
       throw new import_chunk_NVPF5LEY.FaultError(
@@ -6567,12 +6686,12 @@ var continueCommand = {
         import_chunk_KKONYWO7.nextCommands.restart(parent.id, root.option)
       );
     }
-    const cwd = input.has("cwd") ? (0, import_chunk_T575QURG.folderOf)(context, input) : parent.cwd;
-    const part = (0, import_chunk_KG734CDO.makeStaffPart)({
+    const cwd = input.has("cwd") ? (0, import_chunk_BQR34MCI.folderOf)(context, input) : parent.cwd;
+    const part = (0, import_chunk_AVSXUGUX.makeStaffPart)({
       mode: staff.mode,
       backend: input.text("backend") ?? staff.custom?.name ?? staff.backend,
       model: input.text("model") ?? staff.model,
-      profile: (0, import_chunk_KG734CDO.profileOf)(input, staff.profile),
+      profile: (0, import_chunk_AVSXUGUX.profileOf)(input, staff.profile),
       prompt,
       resume,
       cwd
@@ -6583,11 +6702,11 @@ var continueCommand = {
         `cannot continue a conversation of ${staff.backend} with ${part.backend}`,
         import_chunk_KKONYWO7.nextCommands.restart(parent.id, root.option)
       );
-    return (0, import_chunk_KG734CDO.launchStaff)(context, input, {
+    return (0, import_chunk_AVSXUGUX.launchStaff)(context, input, {
       verb: parent.verb,
       staff: part,
       cwd,
-      lineage: (0, import_chunk_RP4FG5KM.lineageOf)(parent, "continue"),
+      lineage: (0, import_chunk_LV6ZHL5T.lineageOf)(parent, "continue"),
       isSynchronous: parent.verb === "ask"
     });
   }
@@ -6596,13 +6715,13 @@ function parentOf(root, input) {
   const [job, conversation] = [input.text("job"), input.text("conversation")];
   if (job !== void 0 && conversation !== void 0)
     throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --job and --conversation together");
-  if (job !== void 0) return (0, import_chunk_RP4FG5KM.requireSpec)(root, (0, import_chunk_QEAH37VJ.requireWholeId)(root, job));
+  if (job !== void 0) return (0, import_chunk_LV6ZHL5T.requireSpec)(root, (0, import_chunk_7WTQZBBW.requireWholeId)(root, job));
   const owner = conversation === void 0 ? input.text("owner") ?? import_chunk_HDZ43QIN.variables.owner() ?? null : null;
-  const id = (0, import_chunk_H3O6G5D6.findLatest)(root.folder, owner, (_, spec) => {
-    const known = spec.staff ? (0, import_chunk_RP4FG5KM.conversationOf)(root.folder, spec) : null;
+  const id = (0, import_chunk_LN2TX2AX.findLatest)(root.folder, owner, (_, spec) => {
+    const known = spec.staff ? (0, import_chunk_LV6ZHL5T.conversationOf)(root.folder, spec) : null;
     return conversation === void 0 ? known !== null : known === conversation;
   });
-  if (id !== void 0) return (0, import_chunk_RP4FG5KM.requireSpec)(root, id);
+  if (id !== void 0) return (0, import_chunk_LV6ZHL5T.requireSpec)(root, id);
   const what = conversation === void 0 ? "a conversation" : `conversation ${JSON.stringify(conversation)}`;
   throw new import_chunk_NVPF5LEY.FaultError(
     "unknown_job",
@@ -6615,22 +6734,23 @@ function parentOf(root, input) {
   continueCommand
 });
 
-//# part dispatch-V3BME2IN.js
+},
+"./dispatch-WE2NVB77.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   dispatch: () => dispatch
 });
 module.exports = stdin_exports;
-var import_chunk_4DK2YSK4 = load("./chunk-4DK2YSK4.js");
+var import_chunk_KKBOIQJK = load("./chunk-KKBOIQJK.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
 var import_chunk_POWELVIK = load("./chunk-POWELVIK.js");
-var import_chunk_OKMMPSFD = load("./chunk-OKMMPSFD.js");
+var import_chunk_2X7L6GAE = load("./chunk-2X7L6GAE.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
 var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
+var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 var import_node_util = require("node:util");
@@ -6677,7 +6797,7 @@ var Parsed = class {
   }
 };
 function parseCommand(command, args) {
-  const values = /* @__PURE__ *<>/ new Map();
+  const values = new Map();
   const words = [];
   let rest = null;
   const options = Object.fromEntries(
@@ -6764,17 +6884,17 @@ async function dispatch(args, base, version) {
   if (word === "--version" || word === "version") return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${version}
 ` };
   const name = word === "--help" || word === "-h" ? "help" : word;
-  const command = await (0, import_chunk_4DK2YSK4.loadCommand)(name);
+  const command = await (0, import_chunk_KKBOIQJK.loadCommand)(name);
   if (!command)
     throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_4DK2YSK4.commandNames.join(", ")}`,
+      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_KKBOIQJK.commandNames.join(", ")}`,
       (0, import_chunk_IEU6ZQWY.quoteWords)([...(0, import_chunk_HDZ43QIN.selfWords)(), "help"])
     );
   const input = parseCommand(command, rest);
   if (input.has("help")) return help(command);
   const context = {
     ...base,
-    root: (parsed) => (0, import_chunk_OKMMPSFD.locateRoot)({ option: parsed.text("state-dir"), variable: import_chunk_HDZ43QIN.variables.stateDir(), cwd: base.cwd })
+    root: (parsed) => (0, import_chunk_2X7L6GAE.locateRoot)({ option: parsed.text("state-dir"), variable: import_chunk_HDZ43QIN.variables.stateDir(), cwd: base.cwd })
   };
   return command.run(context, input);
 }
@@ -6787,39 +6907,40 @@ async function help(command) {
   dispatch
 });
 
-//# part doctor-SBF635HM.js
+},
+"./doctor-JTX6ZNZY.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   doctor: () => doctor
 });
 module.exports = stdin_exports;
-var import_chunk_QEAH37VJ = load("./chunk-QEAH37VJ.js");
-var import_chunk_PYTSL6ID = load("./chunk-PYTSL6ID.js");
-var import_chunk_DOCCMFHJ = load("./chunk-DOCCMFHJ.js");
+var import_chunk_7WTQZBBW = load("./chunk-7WTQZBBW.js");
+var import_chunk_5RIE7D7M = load("./chunk-5RIE7D7M.js");
+var import_chunk_IKPD2EZU = load("./chunk-IKPD2EZU.js");
 var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
+var import_chunk_BIN7TSUQ = load("./chunk-BIN7TSUQ.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_OKMMPSFD = load("./chunk-OKMMPSFD.js");
-var import_chunk_OHMGEWLM = load("./chunk-OHMGEWLM.js");
+var import_chunk_2X7L6GAE = load("./chunk-2X7L6GAE.js");
+var import_chunk_KYYWQA4W = load("./chunk-KYYWQA4W.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_LONYRB77 = load("./chunk-LONYRB77.js");
+var import_chunk_IQA7HIVE = load("./chunk-IQA7HIVE.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
 var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
+var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function diagnose(root, id) {
-  const view = (0, import_chunk_CJGRKUVH.inspect)(root.folder, id);
-  const condition = (0, import_chunk_CJGRKUVH.conditionOf)(view);
+  const view = (0, import_chunk_BIN7TSUQ.inspect)(root.folder, id);
+  const condition = (0, import_chunk_BIN7TSUQ.conditionOf)(view);
   return { id, condition, ...await problemOf(root, view, condition), facts: factsOfJob(view) };
 }
 async function diagnoseAll(root) {
-  const ids = [.../* @__PURE__ *<>/ new Set([...(0, import_chunk_QEAH37VJ.listActive)(root.folder), ...(0, import_chunk_QEAH37VJ.listJobs)(root.folder)])];
+  const ids = [...new Set([...(0, import_chunk_7WTQZBBW.listActive)(root.folder), ...(0, import_chunk_7WTQZBBW.listJobs)(root.folder)])];
   const findings = [];
   for (const id of ids) findings.push(await diagnose(root, id));
   return findings.filter((finding) => finding.problem !== null);
@@ -6834,15 +6955,15 @@ async function problemOf(root, view, condition) {
       problem: `the record is damaged: ${damage}; nothing was deleted, output and result files are as they were`,
       next: import_chunk_KKONYWO7.nextCommands.status(root.option)
     };
-  if (spec && !(0, import_chunk_CJGRKUVH.isEnded)(view.state) && !await (0, import_chunk_OHMGEWLM.isGenuine)(spec, (0, import_chunk_OHMGEWLM.readKey)())) {
+  if (spec && !(0, import_chunk_BIN7TSUQ.isEnded)(view.state) && !await (0, import_chunk_KYYWQA4W.isGenuine)(spec, (0, import_chunk_KYYWQA4W.readKey)())) {
     return {
       problem: "spec.json was changed or written by another user: nothing is started or signaled for this job",
       next: import_chunk_KKONYWO7.nextCommands.observe(id, root.option)
     };
   }
-  if (spec && !(0, import_chunk_LONYRB77.findEngine)(spec.engine))
+  if (spec && !(0, import_chunk_IQA7HIVE.findEngine)(spec.engine))
     return { problem: `it runs on the engine ${spec.engine}, which this release does not know`, next: null };
-  const health = (0, import_chunk_PYTSL6ID.healthOf)(view, condition);
+  const health = (0, import_chunk_5RIE7D7M.healthOf)(view, condition);
   switch (condition) {
     case "orphaned":
     case "unclaimed":
@@ -6883,9 +7004,9 @@ var doctor = {
   examples: ["doctor", "doctor run-mik3x9ab-4f7q2z"],
   async run(context, input) {
     const root = context.root(input);
-    const isThere = (0, import_chunk_OKMMPSFD.checkRoot)(root.folder);
+    const isThere = (0, import_chunk_2X7L6GAE.checkRoot)(root.folder);
     const word = input.words[0];
-    const findings = !isThere && word === void 0 ? [] : word === void 0 ? await diagnoseAll(root) : [await diagnose(root, (0, import_chunk_QEAH37VJ.findJob)(root, word))];
+    const findings = !isThere && word === void 0 ? [] : word === void 0 ? await diagnoseAll(root) : [await diagnose(root, (0, import_chunk_7WTQZBBW.findJob)(root, word))];
     const isWrong = findings.some((finding) => finding.problem !== null);
     const code = isWrong ? import_chunk_6PFAPK5K.exitCodes.unsuccessful : import_chunk_6PFAPK5K.exitCodes.done;
     if (input.has("json")) {
@@ -6906,7 +7027,8 @@ function tell(finding) {
   doctor
 });
 
-//# part help-OKGAPINC.js
+},
+"./help-YLRL4JYO.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -6926,7 +7048,7 @@ var help = {
   options: import_chunk_JJRSGJW4.common,
   examples: ["help", "help run"],
   async run(_context, input) {
-    const { commandNames, loadCommand } = await Promise.resolve().then(() => load("./registry-HDFAMZ56.js"));
+    const { commandNames, loadCommand } = await Promise.resolve().then(() => load("./registry-DFYLYTEW.js"));
     const { renderHelp } = await Promise.resolve().then(() => load("./usage-2G4WLKLK.js"));
     const word = input.words[0];
     if (word !== void 0) {
@@ -6954,7 +7076,8 @@ var foot = `Exit codes: 0 done, 2 not finished, 3 failed or timed out or crashed
   help
 });
 
-//# part install-ps-IXCKM7HD.js
+},
+"./install-ps-IXCKM7HD.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -7010,7 +7133,8 @@ function installForMac() {
   installForMac
 });
 
-//# part kleur-QGKGKLIK.js
+},
+"./kleur-QGKGKLIK.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -7117,33 +7241,34 @@ function init(open, close) {
 }
 var kleur_default = $;
 
-//# part main-CJCGYDEU.js
+},
+"./main-5UJL7O5N.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   runWorker: () => runWorker
 });
 module.exports = stdin_exports;
-var import_chunk_AMZWBHZP = load("./chunk-AMZWBHZP.js");
-var import_chunk_LOJLWI77 = load("./chunk-LOJLWI77.js");
-var import_chunk_IUKO223X = load("./chunk-IUKO223X.js");
+var import_chunk_CIZRXBJ3 = load("./chunk-CIZRXBJ3.js");
+var import_chunk_6TRHAM3M = load("./chunk-6TRHAM3M.js");
+var import_chunk_5MIUGO6N = load("./chunk-5MIUGO6N.js");
 var import_chunk_V5USAFII = load("./chunk-V5USAFII.js");
-var import_chunk_LEIK6HKU = load("./chunk-LEIK6HKU.js");
+var import_chunk_L6MT54OR = load("./chunk-L6MT54OR.js");
 var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
-var import_chunk_H5MRVJKX = load("./chunk-H5MRVJKX.js");
+var import_chunk_2FMM5TWO = load("./chunk-2FMM5TWO.js");
 var import_chunk_POWELVIK = load("./chunk-POWELVIK.js");
-var import_chunk_DOCCMFHJ = load("./chunk-DOCCMFHJ.js");
+var import_chunk_IKPD2EZU = load("./chunk-IKPD2EZU.js");
 var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
-var import_chunk_OHMGEWLM = load("./chunk-OHMGEWLM.js");
+var import_chunk_BIN7TSUQ = load("./chunk-BIN7TSUQ.js");
+var import_chunk_KYYWQA4W = load("./chunk-KYYWQA4W.js");
 var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_LONYRB77 = load("./chunk-LONYRB77.js");
+var import_chunk_IQA7HIVE = load("./chunk-IQA7HIVE.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
 var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
+var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 var import_node_fs = require("node:fs");
@@ -7151,26 +7276,26 @@ var import_node_child_process = require("node:child_process");
 var reserveBytes = 32 * 1024;
 async function claimJob(root, id) {
   const paths = (0, import_chunk_HDZ43QIN.jobPaths)(root, id);
-  const read = (0, import_chunk_CJGRKUVH.readSpec)(paths);
+  const read = (0, import_chunk_BIN7TSUQ.readSpec)(paths);
   if (read.kind !== "ok")
     throw new Error(`cannot read the spec of job ${id}: ${read.kind === "damaged" ? read.reason : "it is missing"}`);
   const spec = read.value;
-  if (!await (0, import_chunk_OHMGEWLM.isGenuine)(spec, (0, import_chunk_OHMGEWLM.readKey)()))
+  if (!await (0, import_chunk_KYYWQA4W.isGenuine)(spec, (0, import_chunk_KYYWQA4W.readKey)()))
     throw new Error(`refused: spec.json of job ${id} was not written by this user's launcher`);
   const hasFifo = await (0, import_chunk_V5USAFII.makeFifo)(paths.leaseFifo);
-  return (0, import_chunk_IUKO223X.withLock)(paths.lock, () => {
-    if ((0, import_chunk_CJGRKUVH.isEnded)((0, import_chunk_CJGRKUVH.inspect)(root, id).state)) return void 0;
+  return (0, import_chunk_5MIUGO6N.withLock)(paths.lock, () => {
+    if ((0, import_chunk_BIN7TSUQ.isEnded)((0, import_chunk_BIN7TSUQ.inspect)(root, id).state)) return void 0;
     const self = (0, import_chunk_XUTLU6SP.ownIdentity)();
-    const other = (0, import_chunk_CJGRKUVH.readWorker)(paths);
+    const other = (0, import_chunk_BIN7TSUQ.readWorker)(paths);
     if (other.kind === "ok" && !(0, import_chunk_XUTLU6SP.sameIdentity)(other.value.worker, self) && (0, import_chunk_XUTLU6SP.livenessOf)(other.value.worker) === "alive")
       return void 0;
     const release = hasFifo && (0, import_chunk_V5USAFII.holdFifo)(paths.leaseFifo) || (() => void 0);
     const known = other.kind === "ok" ? other.value : { shim: null, child: null, cgroup: null };
-    const cgroup = known.cgroup ?? ((0, import_chunk_OMHQQKXJ.exists)(paths.started) ? null : (0, import_chunk_LOJLWI77.makeCgroup)(id));
-    (0, import_chunk_KE7PRMAS.writeJson)(paths.lease, { worker: self }, { sync: false });
-    (0, import_chunk_KE7PRMAS.writeJson)(paths.worker, { worker: self, shim: known.shim, child: known.child, fifo: hasFifo, cgroup });
+    const cgroup = known.cgroup ?? ((0, import_chunk_OMHQQKXJ.exists)(paths.started) ? null : (0, import_chunk_6TRHAM3M.makeCgroup)(id));
+    (0, import_chunk_PVTVXQHT.writeJson)(paths.lease, { worker: self }, { sync: false });
+    (0, import_chunk_PVTVXQHT.writeJson)(paths.worker, { worker: self, shim: known.shim, child: known.child, fifo: hasFifo, cgroup });
     setAside(paths);
-    const launch = (0, import_chunk_CJGRKUVH.readLaunch)(paths);
+    const launch = (0, import_chunk_BIN7TSUQ.readLaunch)(paths);
     return {
       root,
       paths,
@@ -7188,7 +7313,7 @@ function renewLease(paths) {
 }
 function setAside(paths) {
   try {
-    (0, import_chunk_KE7PRMAS.writeFile)(paths.reserve, new Uint8Array(reserveBytes).fill(32), { sync: false });
+    (0, import_chunk_PVTVXQHT.writeFile)(paths.reserve, new Uint8Array(reserveBytes).fill(32), { sync: false });
   } catch (error) {
     if (!["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) throw error;
   }
@@ -7214,9 +7339,9 @@ var Progress = class {
   makeSnapshot;
   constructor(claim) {
     this.claim = claim;
-    this.journal = (0, import_chunk_DOCCMFHJ.openJournal)(claim.paths, claim.spec);
-    const read = (0, import_chunk_CJGRKUVH.readState)(claim.paths);
-    this.state = read.kind === "ok" ? read.value : (0, import_chunk_CJGRKUVH.earlyState)(claim.spec.id, claim.spec);
+    this.journal = (0, import_chunk_IKPD2EZU.openJournal)(claim.paths, claim.spec);
+    const read = (0, import_chunk_BIN7TSUQ.readState)(claim.paths);
+    this.state = read.kind === "ok" ? read.value : (0, import_chunk_BIN7TSUQ.earlyState)(claim.spec.id, claim.spec);
     this.lifecycle = ["queued", "starting", "running", "stopping"].includes(this.state.state) ? this.state.state : "starting";
   }
   /** A step of the lifecycle, with its event. *<>/
@@ -7228,7 +7353,7 @@ var Progress = class {
   note(type, fields, change = {}) {
     this.journal.append(type, fields);
     this.state = { ...this.state, ...change, rev: this.state.rev + 1, seq: this.journal.seq };
-    (0, import_chunk_CJGRKUVH.writeState)(this.claim.paths, this.state);
+    (0, import_chunk_BIN7TSUQ.writeState)(this.claim.paths, this.state);
   }
   /** Write the snapshot soon; many calls become one write. *<>/
   snapshot(make) {
@@ -7240,7 +7365,7 @@ var Progress = class {
     this.snapshotTimer = void 0;
     const make = this.makeSnapshot;
     this.makeSnapshot = void 0;
-    if (make) (0, import_chunk_KE7PRMAS.writeJson)(this.claim.paths.snapshot, { at: (0, import_chunk_HDZ43QIN.isoNow)(), ...make() }, { sync: false });
+    if (make) (0, import_chunk_PVTVXQHT.writeJson)(this.claim.paths.snapshot, { at: (0, import_chunk_HDZ43QIN.isoNow)(), ...make() }, { sync: false });
   }
 };
 function agentSnapshot(reading) {
@@ -7269,13 +7394,13 @@ function toolSnapshot(call) {
 }
 function followAgent(claim, progress) {
   const { spec, paths } = claim;
-  const backend = (0, import_chunk_LEIK6HKU.backendOf)(spec);
+  const backend = (0, import_chunk_L6MT54OR.backendOf)(spec);
   if (!spec.staff || !backend) return void 0;
   const { staff } = spec;
   const reading = (0, import_chunk_KD7DLMDA.makeReading)();
   let isFinalTold = false;
   const told = lastToolTold(claim);
-  const ended = /* @__PURE__ *<>/ new Set();
+  const ended = new Set();
   const update = () => {
     const { conversationId } = reading;
     if (conversationId !== null && progress.state.conversation?.id !== conversationId) {
@@ -7304,7 +7429,7 @@ function followAgent(claim, progress) {
   };
   function lastToolTold({ generation }) {
     if (generation === 1) return 0;
-    const numbers = (0, import_chunk_DOCCMFHJ.readEvents)(paths, 0, 1e5).events.flatMap((event) => {
+    const numbers = (0, import_chunk_IKPD2EZU.readEvents)(paths, 0, 1e5).events.flatMap((event) => {
       const tool = event.type === "tool" ? event.tool : void 0;
       return typeof tool?.n === "number" ? [tool.n] : [];
     });
@@ -7459,14 +7584,14 @@ exit "$_jc_code"
 `;
 async function startChild(claim, plan) {
   const { paths, spec } = claim;
-  for (const file of [paths.output, paths.error]) (0, import_chunk_KE7PRMAS.closeFile)((0, import_chunk_KE7PRMAS.openAppend)(file));
+  for (const file of [paths.output, paths.error]) (0, import_chunk_PVTVXQHT.closeFile)((0, import_chunk_PVTVXQHT.openAppend)(file));
   let end = () => void 0;
   const ended = new Promise((resolve) => {
     end = resolve;
   });
   const rest = Math.max(0, spec.deadline_mono_ms - (0, import_chunk_HDZ43QIN.monotonicMs)());
   const baseline = (0, import_chunk_XUTLU6SP.takeBaseline)();
-  const pid = await (0, import_chunk_AMZWBHZP.spawnShim)(
+  const pid = await (0, import_chunk_CIZRXBJ3.spawnShim)(
     {
       script: shim_default,
       args: [
@@ -7487,14 +7612,14 @@ async function startChild(claim, plan) {
     end
   );
   await untilMarked(claim, ended);
-  const shim = (0, import_chunk_CJGRKUVH.readMark)(paths.shimMark, claim.self);
+  const shim = (0, import_chunk_BIN7TSUQ.readMark)(paths.shimMark, claim.self);
   if (shim?.pid !== pid) return attachChild(claim);
-  return { shim, child: (0, import_chunk_CJGRKUVH.readMark)(paths.childMark, claim.self) ?? null, ended, baseline };
+  return { shim, child: (0, import_chunk_BIN7TSUQ.readMark)(paths.childMark, claim.self) ?? null, ended, baseline };
 }
 async function attachChild(claim) {
   const { paths } = claim;
   await untilMarked(claim, new Promise(() => void 0));
-  const shim = (0, import_chunk_CJGRKUVH.readMark)(paths.shimMark, claim.self) ?? null;
+  const shim = (0, import_chunk_BIN7TSUQ.readMark)(paths.shimMark, claim.self) ?? null;
   const ended = new Promise((resolve) => {
     let close;
     const done = () => {
@@ -7511,7 +7636,7 @@ async function attachChild(claim) {
       look();
     });
   });
-  return { shim, child: (0, import_chunk_CJGRKUVH.readMark)(paths.childMark, claim.self) ?? null, ended, baseline: null };
+  return { shim, child: (0, import_chunk_BIN7TSUQ.readMark)(paths.childMark, claim.self) ?? null, ended, baseline: null };
 }
 async function untilMarked(claim, ended) {
   const { paths } = claim;
@@ -7521,8 +7646,8 @@ async function untilMarked(claim, ended) {
   });
   const until = (0, import_chunk_HDZ43QIN.monotonicMs)() + import_chunk_CRABIWOM.startLimitMs;
   while (!isOver && (0, import_chunk_HDZ43QIN.monotonicMs)() < until && !(0, import_chunk_OMHQQKXJ.exists)(paths.exit)) {
-    const shim = (0, import_chunk_CJGRKUVH.readMark)(paths.shimMark, claim.self);
-    if (shim && (0, import_chunk_CJGRKUVH.readMark)(paths.childMark, claim.self)) return;
+    const shim = (0, import_chunk_BIN7TSUQ.readMark)(paths.shimMark, claim.self);
+    if (shim && (0, import_chunk_BIN7TSUQ.readMark)(paths.childMark, claim.self)) return;
     if (shim && (0, import_chunk_XUTLU6SP.livenessOf)(shim) === "dead") return;
     await (0, import_chunk_HDZ43QIN.sleep)(2);
   }
@@ -7533,7 +7658,7 @@ function makeDueLook(claim, follower, agent) {
   let completeSince;
   return () => {
     if (!(0, import_chunk_OMHQQKXJ.exists)(paths.folder)) return "state_vanished";
-    if ((0, import_chunk_CJGRKUVH.readCancel)(paths)) return "canceled";
+    if ((0, import_chunk_BIN7TSUQ.readCancel)(paths)) return "canceled";
     const now = (0, import_chunk_HDZ43QIN.monotonicMs)();
     const lastOutput = follower.lastOutputMono;
     if (spec.first_output_ms !== null && lastOutput === null && now - begun > spec.first_output_ms)
@@ -7583,10 +7708,10 @@ function punch(file, offset, length) {
   });
 }
 function cutMiddle(file, from, to) {
-  const tail2 = (0, import_chunk_KE7PRMAS.readRange)(file, to, 64 * 1024 * 1024);
+  const tail2 = (0, import_chunk_PVTVXQHT.readRange)(file, to, 64 * 1024 * 1024);
   if (!tail2) return false;
   (0, import_chunk_OMHQQKXJ.cutFile)(file, from);
-  (0, import_chunk_KE7PRMAS.appendText)(file, tail2.bytes);
+  (0, import_chunk_PVTVXQHT.appendText)(file, tail2.bytes);
   return true;
 }
 var page = 4096;
@@ -7637,7 +7762,7 @@ var OutputCap = class {
       this.removed += to - from + (this.removed === 0 ? page : 0);
     }
     const about = this.exact ? "" : "about ";
-    (0, import_chunk_KE7PRMAS.overwrite)(
+    (0, import_chunk_PVTVXQHT.overwrite)(
       this.file,
       this.head,
       `
@@ -7657,7 +7782,7 @@ var Stream = class {
   cap;
   size = 0;
   offset = 0;
-  lines = new import_chunk_LEIK6HKU.LineSplitter();
+  lines = new import_chunk_L6MT54OR.LineSplitter();
   sink;
   constructor(file, capBytes, sink) {
     this.file = file;
@@ -7680,7 +7805,7 @@ var Stream = class {
   }
   read() {
     for (; ; ) {
-      const part = (0, import_chunk_KE7PRMAS.readRange)(this.file, this.offset, chunk);
+      const part = (0, import_chunk_PVTVXQHT.readRange)(this.file, this.offset, chunk);
       if (!part || part.bytes.length === 0) return;
       this.offset += part.bytes.length;
       for (const line of this.lines.push(part.bytes)) this.sink?.(line);
@@ -7760,11 +7885,11 @@ function planChild(root, spec, paths) {
       conversationId: null
     };
   }
-  const backend = (0, import_chunk_LEIK6HKU.backendOf)(spec);
+  const backend = (0, import_chunk_L6MT54OR.backendOf)(spec);
   if (!spec.staff || !backend) throw new Error(`cannot start job ${spec.id}: unknown backend ${spec.staff?.backend}`);
   const plan = backend.plan(staffRequest(root, spec, paths));
-  if (plan.promptBy === "stdin") (0, import_chunk_KE7PRMAS.writeFile)(paths.prompt, plan.stdin);
-  if (plan.promptBy === "file") (0, import_chunk_KE7PRMAS.writeFile)(paths.prompt, spec.staff.prompt);
+  if (plan.promptBy === "stdin") (0, import_chunk_PVTVXQHT.writeFile)(paths.prompt, plan.stdin);
+  if (plan.promptBy === "file") (0, import_chunk_PVTVXQHT.writeFile)(paths.prompt, spec.staff.prompt);
   return {
     program: spec.staff.program,
     args: plan.args,
@@ -7796,17 +7921,17 @@ function uuidOf(mark) {
 }
 function claimReason(claim, reason) {
   const { paths } = claim;
-  if ((0, import_chunk_CJGRKUVH.readExit)(paths)) return (0, import_chunk_LEIK6HKU.parseReason)((0, import_chunk_CJGRKUVH.readReason)(paths));
+  if ((0, import_chunk_BIN7TSUQ.readExit)(paths)) return (0, import_chunk_L6MT54OR.parseReason)((0, import_chunk_BIN7TSUQ.readReason)(paths));
   let isOurs = false;
   try {
-    isOurs = (0, import_chunk_KE7PRMAS.createFile)(paths.reason, `${reason}
+    isOurs = (0, import_chunk_PVTVXQHT.createFile)(paths.reason, `${reason}
 `, { sync: false });
   } catch {
     return reason;
   }
-  if (!isOurs) return (0, import_chunk_LEIK6HKU.parseReason)((0, import_chunk_CJGRKUVH.readReason)(paths)) ?? reason;
-  if (!(0, import_chunk_CJGRKUVH.readExit)(paths)) return reason;
-  (0, import_chunk_KE7PRMAS.removeFile)(paths.reason);
+  if (!isOurs) return (0, import_chunk_L6MT54OR.parseReason)((0, import_chunk_BIN7TSUQ.readReason)(paths)) ?? reason;
+  if (!(0, import_chunk_BIN7TSUQ.readExit)(paths)) return reason;
+  (0, import_chunk_PVTVXQHT.removeFile)(paths.reason);
   return void 0;
 }
 function makeTicker(claim, tick) {
@@ -7827,11 +7952,11 @@ async function supervise(claim) {
   const progress = new Progress(claim);
   const isClaimed = (0, import_chunk_OMHQQKXJ.exists)(paths.started);
   await tellClaim(claim, progress, isClaimed);
-  if (!isClaimed && (0, import_chunk_CJGRKUVH.readCancel)(paths))
-    return void (0, import_chunk_LEIK6HKU.conclude)(claim, { reason: "canceled", exit: void 0, tree: nothing, reconciled: false });
+  if (!isClaimed && (0, import_chunk_BIN7TSUQ.readCancel)(paths))
+    return void (0, import_chunk_L6MT54OR.conclude)(claim, { reason: "canceled", exit: void 0, tree: nothing, reconciled: false });
   const child = isClaimed ? await attachChild(claim) : await tryStart(claim, progress);
   if (!child) return;
-  (0, import_chunk_KE7PRMAS.writeJson)(paths.worker, {
+  (0, import_chunk_PVTVXQHT.writeJson)(paths.worker, {
     worker: claim.self,
     shim: child.shim,
     child: child.child,
@@ -7843,15 +7968,15 @@ async function supervise(claim) {
   const follower = new Follower(paths, spec.max_output_bytes, agent?.sink, () => agent?.update());
   const reason = await untilEnd(claim, child, follower, agent);
   if (reason === "state_vanished")
-    return void await (0, import_chunk_LOJLWI77.terminate)((0, import_chunk_LOJLWI77.treeOf)(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
+    return void await (0, import_chunk_6TRHAM3M.terminate)((0, import_chunk_6TRHAM3M.treeOf)(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
   const ended = reason === "exited" ? nothing : await stopTree(claim, child, progress, reason);
   const leftovers = await sweep(claim, child);
   const omitted = await follower.end();
   agent?.update();
   progress.flush();
-  (0, import_chunk_LOJLWI77.removeCgroup)(claim.cgroup, spec.id);
-  const exit = (0, import_chunk_CJGRKUVH.readExit)(paths);
-  (0, import_chunk_LEIK6HKU.conclude)(claim, {
+  (0, import_chunk_6TRHAM3M.removeCgroup)(claim.cgroup, spec.id);
+  const exit = (0, import_chunk_BIN7TSUQ.readExit)(paths);
+  (0, import_chunk_L6MT54OR.conclude)(claim, {
     reason: reason === "exited" && !exit ? "worker_lost" : reason,
     exit,
     tree: reason === "exited" ? leftovers : { ...ended, survivors: leftovers.survivors },
@@ -7872,7 +7997,7 @@ async function tryStart(claim, progress) {
     const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
     if (code === void 0) throw error;
     const detail = code === "ENOENT" ? `${(0, import_chunk_NVPF5LEY.messageOf)(error)} (does the folder ${claim.spec.cwd} still exist?)` : (0, import_chunk_NVPF5LEY.messageOf)(error);
-    (0, import_chunk_LEIK6HKU.conclude)(claim, { reason: "spawn_failed", exit: void 0, tree: nothing, reconciled: false, detail });
+    (0, import_chunk_L6MT54OR.conclude)(claim, { reason: "spawn_failed", exit: void 0, tree: nothing, reconciled: false, detail });
     return void 0;
   }
 }
@@ -7881,7 +8006,7 @@ async function untilEnd(claim, child, follower, agent) {
   const releases = [];
   try {
     return await new Promise((resolve) => {
-      void child.ended.then(() => resolve((0, import_chunk_LEIK6HKU.parseReason)((0, import_chunk_CJGRKUVH.readReason)(paths)) ?? "exited"));
+      void child.ended.then(() => resolve((0, import_chunk_L6MT54OR.parseReason)((0, import_chunk_BIN7TSUQ.readReason)(paths)) ?? "exited"));
       let hasStopped = false;
       const stop = (wanted) => {
         if (hasStopped) return;
@@ -7904,9 +8029,9 @@ async function untilEnd(claim, child, follower, agent) {
 }
 async function stopTree(claim, child, progress, reason) {
   const { paths, spec } = claim;
-  if (reason === "canceled") progress.note("cancel_requested", { request: (0, import_chunk_CJGRKUVH.readCancel)(paths) ?? null });
+  if (reason === "canceled") progress.note("cancel_requested", { request: (0, import_chunk_BIN7TSUQ.readCancel)(paths) ?? null });
   progress.step("stop_asked", "stopping", { reason });
-  const report = await (0, import_chunk_LOJLWI77.terminate)((0, import_chunk_LOJLWI77.treeOf)(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
+  const report = await (0, import_chunk_6TRHAM3M.terminate)((0, import_chunk_6TRHAM3M.treeOf)(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
   const until = (0, import_chunk_HDZ43QIN.monotonicMs)() + import_chunk_CRABIWOM.killSettleMs;
   let isGone = false;
   void child.ended.then(() => {
@@ -7918,7 +8043,7 @@ async function stopTree(claim, child, progress, reason) {
 async function sweep(claim, child) {
   const { paths, spec } = claim;
   if (spec.run?.keep_children) return nothing;
-  return (0, import_chunk_LOJLWI77.terminate)((0, import_chunk_LOJLWI77.treeOf)(spec, paths, { worker: claim.self, ...child }), { graceMs: import_chunk_CRABIWOM.drainMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
+  return (0, import_chunk_6TRHAM3M.terminate)((0, import_chunk_6TRHAM3M.treeOf)(spec, paths, { worker: claim.self, ...child }), { graceMs: import_chunk_CRABIWOM.drainMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
 }
 function stopTimes(claim) {
   return { graceMs: claim.spec.kill_grace_ms, settleMs: import_chunk_CRABIWOM.killSettleMs };
@@ -7935,14 +8060,14 @@ async function tellClaim(claim, progress, isClaimed) {
     progress.step("claimed", "claimed", { worker: self.pid });
     return;
   }
-  const key = (0, import_chunk_OHMGEWLM.readKey)();
-  const isChanged = !isClaimed && key !== void 0 && (0, import_chunk_OHMGEWLM.environmentDigest)(key) !== spec.environment.digest;
+  const key = (0, import_chunk_KYYWQA4W.readKey)();
+  const isChanged = !isClaimed && key !== void 0 && (0, import_chunk_KYYWQA4W.environmentDigest)(key) !== spec.environment.digest;
   const message = "the worker was lost before the start, and its replacement has another environment than the launcher had";
   const warnings = isChanged ? [...progress.state.warnings, { code: "environment_changed", message }] : progress.state.warnings;
   progress.step("claimed", "worker_replaced", { worker: self.pid, generation, baseline_reset: true }, { warnings });
 }
 async function runWorker(root, id, log) {
-  if (!root.startsWith("/") || !(0, import_chunk_LONYRB77.isId)(id)) throw new Error("usage: _worker ROOT ID");
+  if (!root.startsWith("/") || !(0, import_chunk_IQA7HIVE.isId)(id)) throw new Error("usage: _worker ROOT ID");
   let claim;
   try {
     claim = await claimJob(root, id);
@@ -7965,45 +8090,46 @@ function unexpected() {
 }
 async function giveUp(claim, message) {
   const { paths, spec, root } = claim;
-  (0, import_chunk_DOCCMFHJ.openJournal)(paths, spec).append("worker_failed", { message });
-  const failures = (0, import_chunk_DOCCMFHJ.readEvents)(paths, 0, 1e5).events.filter((event) => event.type === "worker_failed").length;
+  (0, import_chunk_IKPD2EZU.openJournal)(paths, spec).append("worker_failed", { message });
+  const failures = (0, import_chunk_IKPD2EZU.readEvents)(paths, 0, 1e5).events.filter((event) => event.type === "worker_failed").length;
   if (failures < import_chunk_CRABIWOM.workerFailures) return;
-  const view = (0, import_chunk_CJGRKUVH.inspect)(root, spec.id);
-  const tree = (0, import_chunk_LOJLWI77.treeOf)(spec, paths, { worker: claim.self, shim: view.shim, child: view.child });
-  const ended = await (0, import_chunk_LOJLWI77.terminate)(tree, { graceMs: import_chunk_CRABIWOM.orphanGraceMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
+  const view = (0, import_chunk_BIN7TSUQ.inspect)(root, spec.id);
+  const tree = (0, import_chunk_6TRHAM3M.treeOf)(spec, paths, { worker: claim.self, shim: view.shim, child: view.child });
+  const ended = await (0, import_chunk_6TRHAM3M.terminate)(tree, { graceMs: import_chunk_CRABIWOM.orphanGraceMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
   const warnings = [{ code: "worker_failed", message: `the worker failed ${failures} times: ${message}` }];
-  (0, import_chunk_LEIK6HKU.conclude)(claim, { reason: "worker_lost", exit: view.exit, tree: ended, reconciled: false, warnings });
+  (0, import_chunk_L6MT54OR.conclude)(claim, { reason: "worker_lost", exit: view.exit, tree: ended, reconciled: false, warnings });
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
   runWorker
 });
 
-//# part observe-ZI2JM5PV.js
+},
+"./observe-B6BOF272.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   observe: () => observe
 });
 module.exports = stdin_exports;
-var import_chunk_H3O6G5D6 = load("./chunk-H3O6G5D6.js");
-var import_chunk_QEAH37VJ = load("./chunk-QEAH37VJ.js");
-var import_chunk_PYTSL6ID = load("./chunk-PYTSL6ID.js");
-var import_chunk_U2JYVHQV = load("./chunk-U2JYVHQV.js");
-var import_chunk_DOCCMFHJ = load("./chunk-DOCCMFHJ.js");
+var import_chunk_LN2TX2AX = load("./chunk-LN2TX2AX.js");
+var import_chunk_7WTQZBBW = load("./chunk-7WTQZBBW.js");
+var import_chunk_5RIE7D7M = load("./chunk-5RIE7D7M.js");
+var import_chunk_37J62N42 = load("./chunk-37J62N42.js");
+var import_chunk_IKPD2EZU = load("./chunk-IKPD2EZU.js");
 var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
+var import_chunk_BIN7TSUQ = load("./chunk-BIN7TSUQ.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_OKMMPSFD = load("./chunk-OKMMPSFD.js");
+var import_chunk_2X7L6GAE = load("./chunk-2X7L6GAE.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_LONYRB77 = load("./chunk-LONYRB77.js");
+var import_chunk_IQA7HIVE = load("./chunk-IQA7HIVE.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
 var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
+var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 var observe = {
@@ -8025,13 +8151,13 @@ var observe = {
   examples: ["observe", "observe run-mik3x9ab-4f7q2z --after-seq 4"],
   async run(context, input) {
     const root = context.root(input);
-    (0, import_chunk_OKMMPSFD.checkRoot)(root.folder);
+    (0, import_chunk_2X7L6GAE.checkRoot)(root.folder);
     const owner = input.text("owner") ?? import_chunk_HDZ43QIN.variables.owner() ?? null;
-    const id = input.words[0] === void 0 ? (0, import_chunk_H3O6G5D6.requireLatest)(root, owner, "a job to observe") : (0, import_chunk_QEAH37VJ.findJob)(root, input.words[0]);
-    const view = await (0, import_chunk_U2JYVHQV.refresh)(root.folder, id);
+    const id = input.words[0] === void 0 ? (0, import_chunk_LN2TX2AX.requireLatest)(root, owner, "a job to observe") : (0, import_chunk_7WTQZBBW.findJob)(root, input.words[0]);
+    const view = await (0, import_chunk_37J62N42.refresh)(root.folder, id);
     return {
       code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-      json: (0, import_chunk_PYTSL6ID.observation)(view, { afterSeq: input.count("after-seq") ?? null, root })
+      json: (0, import_chunk_5RIE7D7M.observation)(view, { afterSeq: input.count("after-seq") ?? null, root })
     };
   }
 };
@@ -8040,15 +8166,16 @@ var observe = {
   observe
 });
 
-//# part registry-HDFAMZ56.js
+},
+"./registry-DFYLYTEW.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  commandNames: () => import_chunk_4DK2YSK4.commandNames,
-  loadCommand: () => import_chunk_4DK2YSK4.loadCommand
+  commandNames: () => import_chunk_KKBOIQJK.commandNames,
+  loadCommand: () => import_chunk_KKBOIQJK.loadCommand
 });
 module.exports = stdin_exports;
-var import_chunk_4DK2YSK4 = load("./chunk-4DK2YSK4.js");
+var import_chunk_KKBOIQJK = load("./chunk-KKBOIQJK.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -8056,35 +8183,36 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
   loadCommand
 });
 
-//# part restart-HOLBQQHJ.js
+},
+"./restart-IKKDDDFG.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   restart: () => restart
 });
 module.exports = stdin_exports;
-var import_chunk_RP4FG5KM = load("./chunk-RP4FG5KM.js");
-var import_chunk_KG734CDO = load("./chunk-KG734CDO.js");
-var import_chunk_QEAH37VJ = load("./chunk-QEAH37VJ.js");
-var import_chunk_IUKO223X = load("./chunk-IUKO223X.js");
-var import_chunk_U2JYVHQV = load("./chunk-U2JYVHQV.js");
+var import_chunk_LV6ZHL5T = load("./chunk-LV6ZHL5T.js");
+var import_chunk_AVSXUGUX = load("./chunk-AVSXUGUX.js");
+var import_chunk_7WTQZBBW = load("./chunk-7WTQZBBW.js");
+var import_chunk_5MIUGO6N = load("./chunk-5MIUGO6N.js");
+var import_chunk_37J62N42 = load("./chunk-37J62N42.js");
 var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
 var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
-var import_chunk_T575QURG = load("./chunk-T575QURG.js");
+var import_chunk_BIN7TSUQ = load("./chunk-BIN7TSUQ.js");
+var import_chunk_BQR34MCI = load("./chunk-BQR34MCI.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_OKMMPSFD = load("./chunk-OKMMPSFD.js");
-var import_chunk_LSFVH2OG = load("./chunk-LSFVH2OG.js");
-var import_chunk_OHMGEWLM = load("./chunk-OHMGEWLM.js");
+var import_chunk_2X7L6GAE = load("./chunk-2X7L6GAE.js");
+var import_chunk_GAQ5SBUW = load("./chunk-GAQ5SBUW.js");
+var import_chunk_KYYWQA4W = load("./chunk-KYYWQA4W.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_LONYRB77 = load("./chunk-LONYRB77.js");
+var import_chunk_IQA7HIVE = load("./chunk-IQA7HIVE.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
 var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
+var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 var restart = {
@@ -8105,12 +8233,12 @@ var restart = {
   examples: ["restart run-mik3x9ab-4f7q2z", "restart staffer-mik3xa01-9c2k4d --timeout 90m"],
   async run(context, input) {
     const root = context.root(input);
-    (0, import_chunk_OKMMPSFD.checkRoot)(root.folder);
-    const id = (0, import_chunk_QEAH37VJ.requireWholeId)(root, input.words[0]);
-    const view = await (0, import_chunk_U2JYVHQV.refresh)(root.folder, id);
-    const spec = (0, import_chunk_RP4FG5KM.requireSpec)(root, id);
-    await (0, import_chunk_RP4FG5KM.requireGenuine)(spec);
-    if (!(0, import_chunk_CJGRKUVH.isEnded)(view.state))
+    (0, import_chunk_2X7L6GAE.checkRoot)(root.folder);
+    const id = (0, import_chunk_7WTQZBBW.requireWholeId)(root, input.words[0]);
+    const view = await (0, import_chunk_37J62N42.refresh)(root.folder, id);
+    const spec = (0, import_chunk_LV6ZHL5T.requireSpec)(root, id);
+    await (0, import_chunk_LV6ZHL5T.requireGenuine)(spec);
+    if (!(0, import_chunk_BIN7TSUQ.isEnded)(view.state))
       throw new import_chunk_NVPF5LEY.FaultError(
         "busy",
         `cannot restart job ${id}: it is ${view.state.state}`,
@@ -8125,18 +8253,18 @@ function againRun(context, input, spec) {
   const run = spec.run;
   if (!run) throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot restart job ${spec.id}: a ${spec.kind} job has no command`);
   const program = (0, import_chunk_HDZ43QIN.findProgram)(run.argv[0], spec.cwd);
-  if (program === void 0) throw (0, import_chunk_T575QURG.missingProgram)(run.argv[0], spec.cwd);
-  return (0, import_chunk_T575QURG.launchAndTell)(context, input, {
+  if (program === void 0) throw (0, import_chunk_BQR34MCI.missingProgram)(run.argv[0], spec.cwd);
+  return (0, import_chunk_BQR34MCI.launchAndTell)(context, input, {
     kind: "run",
     verb: "run",
-    ...(0, import_chunk_T575QURG.launchWords)(input),
+    ...(0, import_chunk_BQR34MCI.launchWords)(input),
     cwd: spec.cwd,
     deadlineMs: input.duration("timeout") ?? spec.deadline_ms,
     killGraceMs: spec.kill_grace_ms,
     maxOutputBytes: spec.max_output_bytes,
     firstOutputMs: spec.first_output_ms,
     stallMs: spec.stall_ms,
-    lineage: (0, import_chunk_RP4FG5KM.lineageOf)(spec, "restart"),
+    lineage: (0, import_chunk_LV6ZHL5T.lineageOf)(spec, "restart"),
     run: { ...run, program },
     staff: null
   });
@@ -8145,7 +8273,7 @@ function again(context, input, spec) {
   const staff = spec.staff;
   if (!staff) throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot restart job ${spec.id}: it has no task`);
   const { mode, model, profile, prompt } = staff;
-  const part = (0, import_chunk_KG734CDO.makeStaffPart)({
+  const part = (0, import_chunk_AVSXUGUX.makeStaffPart)({
     mode,
     backend: staff.custom?.name ?? staff.backend,
     model,
@@ -8154,11 +8282,11 @@ function again(context, input, spec) {
     resume: null,
     cwd: spec.cwd
   });
-  return (0, import_chunk_KG734CDO.launchStaff)(context, input, {
+  return (0, import_chunk_AVSXUGUX.launchStaff)(context, input, {
     verb: spec.verb,
     staff: part,
     cwd: spec.cwd,
-    lineage: (0, import_chunk_RP4FG5KM.lineageOf)(spec, "restart"),
+    lineage: (0, import_chunk_LV6ZHL5T.lineageOf)(spec, "restart"),
     isSynchronous: spec.verb === "ask"
   });
 }
@@ -8167,40 +8295,41 @@ function again(context, input, spec) {
   restart
 });
 
-//# part result-HBJXGBGT.js
+},
+"./result-FJA6IW6Z.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   result: () => result
 });
 module.exports = stdin_exports;
-var import_chunk_H3O6G5D6 = load("./chunk-H3O6G5D6.js");
-var import_chunk_QEAH37VJ = load("./chunk-QEAH37VJ.js");
-var import_chunk_JKAA4N5T = load("./chunk-JKAA4N5T.js");
-var import_chunk_7CO4PNOF = load("./chunk-7CO4PNOF.js");
+var import_chunk_LN2TX2AX = load("./chunk-LN2TX2AX.js");
+var import_chunk_7WTQZBBW = load("./chunk-7WTQZBBW.js");
+var import_chunk_J75C5ZBG = load("./chunk-J75C5ZBG.js");
+var import_chunk_JWH7DVPE = load("./chunk-JWH7DVPE.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_PYTSL6ID = load("./chunk-PYTSL6ID.js");
-var import_chunk_ZRN7DXID = load("./chunk-ZRN7DXID.js");
-var import_chunk_U2JYVHQV = load("./chunk-U2JYVHQV.js");
+var import_chunk_5RIE7D7M = load("./chunk-5RIE7D7M.js");
+var import_chunk_X3OGRT7X = load("./chunk-X3OGRT7X.js");
+var import_chunk_37J62N42 = load("./chunk-37J62N42.js");
 var import_chunk_V5USAFII = load("./chunk-V5USAFII.js");
-var import_chunk_LEIK6HKU = load("./chunk-LEIK6HKU.js");
+var import_chunk_L6MT54OR = load("./chunk-L6MT54OR.js");
 var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
-var import_chunk_H5MRVJKX = load("./chunk-H5MRVJKX.js");
+var import_chunk_2FMM5TWO = load("./chunk-2FMM5TWO.js");
 var import_chunk_POWELVIK = load("./chunk-POWELVIK.js");
-var import_chunk_DOCCMFHJ = load("./chunk-DOCCMFHJ.js");
+var import_chunk_IKPD2EZU = load("./chunk-IKPD2EZU.js");
 var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
+var import_chunk_BIN7TSUQ = load("./chunk-BIN7TSUQ.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_OKMMPSFD = load("./chunk-OKMMPSFD.js");
+var import_chunk_2X7L6GAE = load("./chunk-2X7L6GAE.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_LONYRB77 = load("./chunk-LONYRB77.js");
+var import_chunk_IQA7HIVE = load("./chunk-IQA7HIVE.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
 var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
+var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 var result = {
@@ -8213,22 +8342,22 @@ var result = {
   examples: ["result", "result run-mik3x9ab-4f7q2z --json"],
   async run(context, input) {
     const root = context.root(input);
-    (0, import_chunk_OKMMPSFD.checkRoot)(root.folder);
+    (0, import_chunk_2X7L6GAE.checkRoot)(root.folder);
     const owner = input.text("owner") ?? import_chunk_HDZ43QIN.variables.owner() ?? null;
-    const isFinished = (id2) => (0, import_chunk_CJGRKUVH.isEnded)((0, import_chunk_CJGRKUVH.inspect)(root.folder, id2).state);
-    const id = input.words[0] === void 0 ? (0, import_chunk_H3O6G5D6.requireLatest)(root, owner, "a finished job", isFinished) : (0, import_chunk_QEAH37VJ.findJob)(root, input.words[0]);
-    const view = await (0, import_chunk_U2JYVHQV.refresh)(root.folder, id);
-    if (!(0, import_chunk_CJGRKUVH.isEnded)(view.state)) {
+    const isFinished = (id2) => (0, import_chunk_BIN7TSUQ.isEnded)((0, import_chunk_BIN7TSUQ.inspect)(root.folder, id2).state);
+    const id = input.words[0] === void 0 ? (0, import_chunk_LN2TX2AX.requireLatest)(root, owner, "a finished job", isFinished) : (0, import_chunk_7WTQZBBW.findJob)(root, input.words[0]);
+    const view = await (0, import_chunk_37J62N42.refresh)(root.folder, id);
+    if (!(0, import_chunk_BIN7TSUQ.isEnded)(view.state)) {
       const wait = import_chunk_KKONYWO7.nextCommands.wait(id, root.option);
-      if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.pending, json: (0, import_chunk_PYTSL6ID.observation)(view, { afterSeq: null, root }) };
+      if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.pending, json: (0, import_chunk_5RIE7D7M.observation)(view, { afterSeq: null, root }) };
       return {
         code: import_chunk_6PFAPK5K.exitCodes.pending,
         notes: [`${id}: ${view.state.state}, there is no result yet; wait for it with:`, wait]
       };
     }
     if (!view.spec && view.damage === null) throw new import_chunk_NVPF5LEY.FaultError("unknown_job", `cannot find job ${id}`);
-    (0, import_chunk_7CO4PNOF.noteCollected)(view, "result");
-    return input.has("json") ? { code: (0, import_chunk_JKAA4N5T.tellEnded)(context, view).code, json: (0, import_chunk_JKAA4N5T.endedDocument)(view) } : (0, import_chunk_JKAA4N5T.tellEnded)(context, view);
+    (0, import_chunk_JWH7DVPE.noteCollected)(view, "result");
+    return input.has("json") ? { code: (0, import_chunk_J75C5ZBG.tellEnded)(context, view).code, json: (0, import_chunk_J75C5ZBG.endedDocument)(view) } : (0, import_chunk_J75C5ZBG.tellEnded)(context, view);
   }
 };
 // Annotate the CommonJS export names for ESM import in node:
@@ -8236,29 +8365,30 @@ var result = {
   result
 });
 
-//# part run-3QEJPWOK.js
+},
+"./run-JTPV5Z3F.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  folderOf: () => import_chunk_T575QURG.folderOf,
-  missingProgram: () => import_chunk_T575QURG.missingProgram,
-  run: () => import_chunk_T575QURG.run
+  folderOf: () => import_chunk_BQR34MCI.folderOf,
+  missingProgram: () => import_chunk_BQR34MCI.missingProgram,
+  run: () => import_chunk_BQR34MCI.run
 });
 module.exports = stdin_exports;
-var import_chunk_T575QURG = load("./chunk-T575QURG.js");
+var import_chunk_BQR34MCI = load("./chunk-BQR34MCI.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_OKMMPSFD = load("./chunk-OKMMPSFD.js");
-var import_chunk_LSFVH2OG = load("./chunk-LSFVH2OG.js");
-var import_chunk_OHMGEWLM = load("./chunk-OHMGEWLM.js");
+var import_chunk_2X7L6GAE = load("./chunk-2X7L6GAE.js");
+var import_chunk_GAQ5SBUW = load("./chunk-GAQ5SBUW.js");
+var import_chunk_KYYWQA4W = load("./chunk-KYYWQA4W.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_LONYRB77 = load("./chunk-LONYRB77.js");
+var import_chunk_IQA7HIVE = load("./chunk-IQA7HIVE.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
 var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
+var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 // Annotate the CommonJS export names for ESM import in node:
@@ -8268,39 +8398,40 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
   run
 });
 
-//# part settle-5QDJJI7M.js
+},
+"./settle-HF2KZYKR.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   settleJob: () => settleJob
 });
 module.exports = stdin_exports;
-var import_chunk_LOJLWI77 = load("./chunk-LOJLWI77.js");
-var import_chunk_LW3DAHOD = load("./chunk-LW3DAHOD.js");
-var import_chunk_IUKO223X = load("./chunk-IUKO223X.js");
-var import_chunk_LEIK6HKU = load("./chunk-LEIK6HKU.js");
+var import_chunk_6TRHAM3M = load("./chunk-6TRHAM3M.js");
+var import_chunk_D4QE36SE = load("./chunk-D4QE36SE.js");
+var import_chunk_5MIUGO6N = load("./chunk-5MIUGO6N.js");
+var import_chunk_L6MT54OR = load("./chunk-L6MT54OR.js");
 var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
-var import_chunk_H5MRVJKX = load("./chunk-H5MRVJKX.js");
+var import_chunk_2FMM5TWO = load("./chunk-2FMM5TWO.js");
 var import_chunk_POWELVIK = load("./chunk-POWELVIK.js");
-var import_chunk_DOCCMFHJ = load("./chunk-DOCCMFHJ.js");
+var import_chunk_IKPD2EZU = load("./chunk-IKPD2EZU.js");
 var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
-var import_chunk_OHMGEWLM = load("./chunk-OHMGEWLM.js");
+var import_chunk_BIN7TSUQ = load("./chunk-BIN7TSUQ.js");
+var import_chunk_KYYWQA4W = load("./chunk-KYYWQA4W.js");
 var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_LONYRB77 = load("./chunk-LONYRB77.js");
+var import_chunk_IQA7HIVE = load("./chunk-IQA7HIVE.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
 var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
+var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function settleJob(view, isDue) {
-  if (!await (0, import_chunk_LW3DAHOD.mayAct)(view)) return;
+  if (!await (0, import_chunk_D4QE36SE.mayAct)(view)) return;
   try {
-    await (0, import_chunk_IUKO223X.withLock)(view.paths.lock, async () => {
-      const now = (0, import_chunk_CJGRKUVH.inspect)(view.root, view.id);
+    await (0, import_chunk_5MIUGO6N.withLock)(view.paths.lock, async () => {
+      const now = (0, import_chunk_BIN7TSUQ.inspect)(view.root, view.id);
       if (isDue(now)) await settle(now);
     });
   } catch (error) {
@@ -8309,19 +8440,19 @@ async function settleJob(view, isDue) {
   }
 }
 async function settle(view) {
-  const condition = (0, import_chunk_CJGRKUVH.conditionOf)(view);
+  const condition = (0, import_chunk_BIN7TSUQ.conditionOf)(view);
   if (!view.spec) return;
-  const tree = (0, import_chunk_LOJLWI77.treeOf)(view.spec, view.paths, { worker: null, shim: view.shim, child: view.child });
+  const tree = (0, import_chunk_6TRHAM3M.treeOf)(view.spec, view.paths, { worker: null, shim: view.shim, child: view.child });
   const isOver = condition === "over" && view.spec.run?.keep_children;
-  const ended = isOver ? { step: "none", ended: [], survivors: [] } : await (0, import_chunk_LOJLWI77.terminate)(tree, { graceMs: condition === "over" ? import_chunk_CRABIWOM.drainMs : import_chunk_CRABIWOM.orphanGraceMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
-  (0, import_chunk_LOJLWI77.removeCgroup)(view.worker?.cgroup ?? null, view.id);
-  (0, import_chunk_LEIK6HKU.conclude)(
+  const ended = isOver ? { step: "none", ended: [], survivors: [] } : await (0, import_chunk_6TRHAM3M.terminate)(tree, { graceMs: condition === "over" ? import_chunk_CRABIWOM.drainMs : import_chunk_CRABIWOM.orphanGraceMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
+  (0, import_chunk_6TRHAM3M.removeCgroup)(view.worker?.cgroup ?? null, view.id);
+  (0, import_chunk_L6MT54OR.conclude)(
     { paths: view.paths, spec: view.spec },
     { reason: settledReason(view, condition), exit: view.exit, tree: ended, reconciled: true }
   );
 }
 function settledReason(view, condition) {
-  const told = (0, import_chunk_LEIK6HKU.parseReason)(view.reason);
+  const told = (0, import_chunk_L6MT54OR.parseReason)(view.reason);
   if (told) return told;
   if (condition === "over") return "exited";
   if (view.cancel) return "canceled";
@@ -8347,16 +8478,17 @@ function isOutOfReach(error) {
   settleJob
 });
 
-//# part spawn-5CN27P5W.js
+},
+"./spawn-AGDUUNAW.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  spawnDetached: () => import_chunk_AMZWBHZP.spawnDetached,
-  spawnShim: () => import_chunk_AMZWBHZP.spawnShim
+  spawnDetached: () => import_chunk_CIZRXBJ3.spawnDetached,
+  spawnShim: () => import_chunk_CIZRXBJ3.spawnShim
 });
 module.exports = stdin_exports;
-var import_chunk_AMZWBHZP = load("./chunk-AMZWBHZP.js");
-var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
+var import_chunk_CIZRXBJ3 = load("./chunk-CIZRXBJ3.js");
+var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 // Annotate the CommonJS export names for ESM import in node:
@@ -8365,33 +8497,34 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
   spawnShim
 });
 
-//# part staffer-FODKDDJX.js
+},
+"./staffer-U2OV3WYW.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   staffer: () => staffer
 });
 module.exports = stdin_exports;
-var import_chunk_KG734CDO = load("./chunk-KG734CDO.js");
-var import_chunk_QEAH37VJ = load("./chunk-QEAH37VJ.js");
-var import_chunk_IUKO223X = load("./chunk-IUKO223X.js");
+var import_chunk_AVSXUGUX = load("./chunk-AVSXUGUX.js");
+var import_chunk_7WTQZBBW = load("./chunk-7WTQZBBW.js");
+var import_chunk_5MIUGO6N = load("./chunk-5MIUGO6N.js");
 var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
 var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
-var import_chunk_T575QURG = load("./chunk-T575QURG.js");
+var import_chunk_BIN7TSUQ = load("./chunk-BIN7TSUQ.js");
+var import_chunk_BQR34MCI = load("./chunk-BQR34MCI.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_OKMMPSFD = load("./chunk-OKMMPSFD.js");
-var import_chunk_LSFVH2OG = load("./chunk-LSFVH2OG.js");
-var import_chunk_OHMGEWLM = load("./chunk-OHMGEWLM.js");
+var import_chunk_2X7L6GAE = load("./chunk-2X7L6GAE.js");
+var import_chunk_GAQ5SBUW = load("./chunk-GAQ5SBUW.js");
+var import_chunk_KYYWQA4W = load("./chunk-KYYWQA4W.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_LONYRB77 = load("./chunk-LONYRB77.js");
+var import_chunk_IQA7HIVE = load("./chunk-IQA7HIVE.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
 var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
+var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 var staffer = {
@@ -8410,10 +8543,10 @@ var staffer = {
     "staffer --prompt-file task.md --timeout 90m --once-key task-17"
   ],
   async run(context, input) {
-    const cwd = (0, import_chunk_T575QURG.folderOf)(context, input);
-    const prompt = await (0, import_chunk_KG734CDO.taskOf)(context, input);
-    const staff = (0, import_chunk_KG734CDO.freshStaff)(input, { mode: "staffer", prompt, profile: (0, import_chunk_KG734CDO.profileOf)(input, "standard"), cwd });
-    return (0, import_chunk_KG734CDO.launchStaff)(context, input, { verb: "staffer", staff, cwd, lineage: null, isSynchronous: false });
+    const cwd = (0, import_chunk_BQR34MCI.folderOf)(context, input);
+    const prompt = await (0, import_chunk_AVSXUGUX.taskOf)(context, input);
+    const staff = (0, import_chunk_AVSXUGUX.freshStaff)(input, { mode: "staffer", prompt, profile: (0, import_chunk_AVSXUGUX.profileOf)(input, "standard"), cwd });
+    return (0, import_chunk_AVSXUGUX.launchStaff)(context, input, { verb: "staffer", staff, cwd, lineage: null, isSynchronous: false });
   }
 };
 // Annotate the CommonJS export names for ESM import in node:
@@ -8421,48 +8554,49 @@ var staffer = {
   staffer
 });
 
-//# part status-HBDLFVTO.js
+},
+"./status-NWMKMPWM.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   status: () => status
 });
 module.exports = stdin_exports;
-var import_chunk_QEAH37VJ = load("./chunk-QEAH37VJ.js");
-var import_chunk_PYTSL6ID = load("./chunk-PYTSL6ID.js");
-var import_chunk_U2JYVHQV = load("./chunk-U2JYVHQV.js");
-var import_chunk_H5MRVJKX = load("./chunk-H5MRVJKX.js");
+var import_chunk_7WTQZBBW = load("./chunk-7WTQZBBW.js");
+var import_chunk_5RIE7D7M = load("./chunk-5RIE7D7M.js");
+var import_chunk_37J62N42 = load("./chunk-37J62N42.js");
+var import_chunk_2FMM5TWO = load("./chunk-2FMM5TWO.js");
 var import_chunk_POWELVIK = load("./chunk-POWELVIK.js");
-var import_chunk_DOCCMFHJ = load("./chunk-DOCCMFHJ.js");
+var import_chunk_IKPD2EZU = load("./chunk-IKPD2EZU.js");
 var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
+var import_chunk_BIN7TSUQ = load("./chunk-BIN7TSUQ.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_OKMMPSFD = load("./chunk-OKMMPSFD.js");
+var import_chunk_2X7L6GAE = load("./chunk-2X7L6GAE.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_LONYRB77 = load("./chunk-LONYRB77.js");
+var import_chunk_IQA7HIVE = load("./chunk-IQA7HIVE.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
 var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
+var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function listViews(root, options) {
-  const live = (0, import_chunk_QEAH37VJ.listActive)(root).filter((id) => (0, import_chunk_OMHQQKXJ.exists)((0, import_chunk_HDZ43QIN.jobPaths)(root, id).folder));
+  const live = (0, import_chunk_7WTQZBBW.listActive)(root).filter((id) => (0, import_chunk_OMHQQKXJ.exists)((0, import_chunk_HDZ43QIN.jobPaths)(root, id).folder));
   const views = [];
-  for (const id of live) views.push(await (0, import_chunk_U2JYVHQV.refresh)(root, id));
+  for (const id of live) views.push(await (0, import_chunk_37J62N42.refresh)(root, id));
   let left = options.recent;
-  for (const id of (0, import_chunk_QEAH37VJ.listJobs)(root)) {
+  for (const id of (0, import_chunk_7WTQZBBW.listJobs)(root)) {
     if (left === 0) break;
     if (live.includes(id)) continue;
-    const view = await (0, import_chunk_U2JYVHQV.refresh)(root, id);
+    const view = await (0, import_chunk_37J62N42.refresh)(root, id);
     if (!isWanted(view.spec, options.owner)) continue;
     views.push(view);
     left -= 1;
   }
-  return views.filter((view) => isWanted(view.spec, options.owner)).sort((a, b) => Number((0, import_chunk_CJGRKUVH.isEnded)(a.state)) - Number((0, import_chunk_CJGRKUVH.isEnded)(b.state)) || (0, import_chunk_LONYRB77.compareIds)(b.id, a.id));
+  return views.filter((view) => isWanted(view.spec, options.owner)).sort((a, b) => Number((0, import_chunk_BIN7TSUQ.isEnded)(a.state)) - Number((0, import_chunk_BIN7TSUQ.isEnded)(b.state)) || (0, import_chunk_IQA7HIVE.compareIds)(b.id, a.id));
 }
 function isWanted(spec, owner) {
   return owner === null || spec?.owner === owner;
@@ -8503,10 +8637,10 @@ var status = {
   examples: ["status", "status run-mik3x9ab-4f7q2z", "status --owner builder --json"],
   async run(context, input) {
     const root = context.root(input);
-    const isThere = (0, import_chunk_OKMMPSFD.checkRoot)(root.folder);
+    const isThere = (0, import_chunk_2X7L6GAE.checkRoot)(root.folder);
     if (input.words[0] !== void 0) {
-      const view = await (0, import_chunk_U2JYVHQV.refresh)(root.folder, (0, import_chunk_QEAH37VJ.findJob)(root, input.words[0]));
-      return input.has("json") ? { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state), json: (0, import_chunk_PYTSL6ID.observation)(view, { afterSeq: null, root }) } : tellOne(view, root);
+      const view = await (0, import_chunk_37J62N42.refresh)(root.folder, (0, import_chunk_7WTQZBBW.findJob)(root, input.words[0]));
+      return input.has("json") ? { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state), json: (0, import_chunk_5RIE7D7M.observation)(view, { afterSeq: null, root }) } : tellOne(view, root);
     }
     const views = isThere ? await listViews(root.folder, { recent: input.count("recent") ?? 10, owner: input.text("owner") ?? null }) : [];
     if (input.has("json"))
@@ -8526,7 +8660,7 @@ function rowDocument(view) {
     owner: spec?.owner ?? null,
     label: spec?.label ?? null,
     state: state.state,
-    ...(0, import_chunk_PYTSL6ID.healthOf)(view, (0, import_chunk_CJGRKUVH.conditionOf)(view)),
+    ...(0, import_chunk_5RIE7D7M.healthOf)(view, (0, import_chunk_BIN7TSUQ.conditionOf)(view)),
     created_at: state.created_at,
     ended_at: state.ended_at,
     duration_ms: state.duration_ms,
@@ -8538,8 +8672,8 @@ function rowDocument(view) {
 async function table(context, views) {
   const color = await makePaint(context.isTerminal && !import_chunk_HDZ43QIN.variables.noColor());
   const rows = views.map((view) => {
-    const health = (0, import_chunk_PYTSL6ID.healthOf)(view, (0, import_chunk_CJGRKUVH.conditionOf)(view));
-    const word = health.health === "attention" && !(0, import_chunk_CJGRKUVH.isEnded)(view.state) ? `${view.state.state}!` : view.state.state;
+    const health = (0, import_chunk_5RIE7D7M.healthOf)(view, (0, import_chunk_BIN7TSUQ.conditionOf)(view));
+    const word = health.health === "attention" && !(0, import_chunk_BIN7TSUQ.isEnded)(view.state) ? `${view.state.state}!` : view.state.state;
     return [view.id, word, ageOf(view), ownerOf(view), whatOf(view)];
   });
   const lines = renderTable(["ID", "STATE", "AGE", "OWNER", "WHAT"], rows, context.width).split("\n");
@@ -8562,11 +8696,11 @@ function whatOf(view) {
 }
 function tellOne(view, root) {
   const { state, spec } = view;
-  const seen = (0, import_chunk_PYTSL6ID.observation)(view, { afterSeq: null, root });
+  const seen = (0, import_chunk_5RIE7D7M.observation)(view, { afterSeq: null, root });
   const lines = [
     ["id", view.id],
     ["state", state.state],
-    ["health", (0, import_chunk_CJGRKUVH.isEnded)(state) ? null : `${seen.health}${seen.reason ? ` (${seen.reason})` : ""}`],
+    ["health", (0, import_chunk_BIN7TSUQ.isEnded)(state) ? null : `${seen.health}${seen.reason ? ` (${seen.reason})` : ""}`],
     ["error", state.error ? `${state.error.code}: ${(0, import_chunk_KLA44IL4.plainText)(state.error.message)}` : null],
     ["exit code", state.exit_code === null ? null : String(state.exit_code)],
     ["age", ageOf(view)],
@@ -8578,7 +8712,7 @@ function tellOne(view, root) {
     ...Object.entries(seen.next).map(([name, command]) => [name, command])
   ];
   const text = lines.filter(([, value]) => value !== null).map(([name, value]) => `${`${name}:`.padEnd(14)}${value}`).join("\n");
-  const logs = [view.paths.output, view.paths.error].map((file) => (0, import_chunk_KLA44IL4.plainText)((0, import_chunk_H5MRVJKX.readLogTail)(file).toString("utf8")).trimEnd()).filter((log) => log !== "");
+  const logs = [view.paths.output, view.paths.error].map((file) => (0, import_chunk_KLA44IL4.plainText)((0, import_chunk_2FMM5TWO.readLogTail)(file).toString("utf8")).trimEnd()).filter((log) => log !== "");
   return { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(state.state), out: `${[text, ...logs].join("\n\n")}
 ` };
 }
@@ -8587,7 +8721,8 @@ function tellOne(view, root) {
   status
 });
 
-//# part usage-2G4WLKLK.js
+},
+"./usage-2G4WLKLK.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -8628,40 +8763,41 @@ function wrap(text, width) {
   renderHelp
 });
 
-//# part wait-2EARYBVY.js
+},
+"./wait-NLQAALRI.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   wait: () => wait
 });
 module.exports = stdin_exports;
-var import_chunk_H3O6G5D6 = load("./chunk-H3O6G5D6.js");
-var import_chunk_QEAH37VJ = load("./chunk-QEAH37VJ.js");
-var import_chunk_JKAA4N5T = load("./chunk-JKAA4N5T.js");
-var import_chunk_7CO4PNOF = load("./chunk-7CO4PNOF.js");
+var import_chunk_LN2TX2AX = load("./chunk-LN2TX2AX.js");
+var import_chunk_7WTQZBBW = load("./chunk-7WTQZBBW.js");
+var import_chunk_J75C5ZBG = load("./chunk-J75C5ZBG.js");
+var import_chunk_JWH7DVPE = load("./chunk-JWH7DVPE.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_PYTSL6ID = load("./chunk-PYTSL6ID.js");
-var import_chunk_ZRN7DXID = load("./chunk-ZRN7DXID.js");
-var import_chunk_U2JYVHQV = load("./chunk-U2JYVHQV.js");
+var import_chunk_5RIE7D7M = load("./chunk-5RIE7D7M.js");
+var import_chunk_X3OGRT7X = load("./chunk-X3OGRT7X.js");
+var import_chunk_37J62N42 = load("./chunk-37J62N42.js");
 var import_chunk_V5USAFII = load("./chunk-V5USAFII.js");
-var import_chunk_LEIK6HKU = load("./chunk-LEIK6HKU.js");
+var import_chunk_L6MT54OR = load("./chunk-L6MT54OR.js");
 var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
-var import_chunk_H5MRVJKX = load("./chunk-H5MRVJKX.js");
+var import_chunk_2FMM5TWO = load("./chunk-2FMM5TWO.js");
 var import_chunk_POWELVIK = load("./chunk-POWELVIK.js");
-var import_chunk_DOCCMFHJ = load("./chunk-DOCCMFHJ.js");
+var import_chunk_IKPD2EZU = load("./chunk-IKPD2EZU.js");
 var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_CJGRKUVH = load("./chunk-CJGRKUVH.js");
+var import_chunk_BIN7TSUQ = load("./chunk-BIN7TSUQ.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_OKMMPSFD = load("./chunk-OKMMPSFD.js");
+var import_chunk_2X7L6GAE = load("./chunk-2X7L6GAE.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_LONYRB77 = load("./chunk-LONYRB77.js");
+var import_chunk_IQA7HIVE = load("./chunk-IQA7HIVE.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
 var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_KE7PRMAS = load("./chunk-KE7PRMAS.js");
+var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 var wait = {
@@ -8695,14 +8831,14 @@ var wait = {
   ],
   async run(context, input) {
     const root = context.root(input);
-    (0, import_chunk_OKMMPSFD.checkRoot)(root.folder);
+    (0, import_chunk_2X7L6GAE.checkRoot)(root.folder);
     if (input.has("any") && input.has("all")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --any and --all together");
     const owner = input.text("owner") ?? import_chunk_HDZ43QIN.variables.owner() ?? null;
-    const ids = input.words.length > 0 ? [...new Set(input.words.map((word) => (0, import_chunk_QEAH37VJ.findJob)(root, word)))] : [(0, import_chunk_H3O6G5D6.requireLatest)(root, owner, "a job to wait for")];
+    const ids = input.words.length > 0 ? [...new Set(input.words.map((word) => (0, import_chunk_7WTQZBBW.findJob)(root, word)))] : [(0, import_chunk_LN2TX2AX.requireLatest)(root, owner, "a job to wait for")];
     if (ids.length > 1 && !input.has("any") && !input.has("all")) {
       throw (0, import_chunk_NVPF5LEY.usageError)(`cannot wait for ${ids.length} jobs without saying how: add --any (the first) or --all`);
     }
-    return (0, import_chunk_JKAA4N5T.waitAndTell)(context, root, ids, {
+    return (0, import_chunk_J75C5ZBG.waitAndTell)(context, root, ids, {
       mode: input.has("any") ? "any" : "all",
       timeoutMs: input.durationOrDefault("timeout"),
       heartbeatMs: input.duration("heartbeat") ?? null,
@@ -8715,5 +8851,6 @@ var wait = {
   wait
 });
 
-//# part end
+},
+}; })
 */}

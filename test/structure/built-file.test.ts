@@ -94,7 +94,7 @@ function makeCopy(t: TestContext, source: string): string {
   mkdirSync(join(dir, 'companion/src'), { recursive: true });
   writeFileSync(join(dir, 'package.json'), '{ "name": "copy", "version": "7.8.9", "type": "module" }');
   writeFileSync(join(dir, 'companion/src/main.ts'), source);
-  for (const name of ['build.mjs', 'pack.mjs']) cpSync(join(root, 'companion', name), join(dir, 'companion', name));
+  for (const name of ['build.mjs', 'pack.mjs', 'loader.js']) cpSync(join(root, 'companion', name), join(dir, 'companion', name));
   symlinkSync(join(root, 'node_modules'), join(dir, 'node_modules'));
   return dir;
 }

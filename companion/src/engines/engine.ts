@@ -15,6 +15,8 @@ export interface WorkerStart {
 
 export interface Engine {
   id: string;
+  /** Load what `start` needs; a launcher does this while the disk is busy. */
+  prepare(): Promise<void>;
   /** Start a worker that outlives us. Returns when the process exists; does not wait until it is ready. */
   start(worker: WorkerStart): Promise<Identity>;
   /** Is this process alive, dead, or not to be seen from here? */

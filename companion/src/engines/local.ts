@@ -11,6 +11,10 @@ const nodeOptions = ['--max-semi-space-size=1', '--no-warnings'];
 export const local: Engine = {
   id: 'local',
 
+  async prepare() {
+    await import('../platform/spawn.ts');
+  },
+
   async start(worker) {
     // Loaded only here: readers need no child_process, which costs a start 3 ms.
     const { spawnDetached } = await import('../platform/spawn.ts');

@@ -9,7 +9,7 @@ import { toHex } from '../core/sha256.ts';
 import { defaultEngine } from '../engines/registry.ts';
 import { isoOf, monotonicMs, nowMs } from '../platform/clock.ts';
 import { credentialNames } from '../platform/env.ts';
-import { createFolder, writeFile, writeJson } from '../platform/files.ts';
+import { createFolder, writeFile, writeFileMeanwhile } from '../platform/files.ts';
 import { moveFolder, removeTree } from '../platform/folders.ts';
 import { ownIdentity } from '../platform/identity.ts';
 import { randomBytes } from '../platform/random.ts';
@@ -53,7 +53,7 @@ export async function launch(root: StateRoot, request: JobRequest): Promise<Laun
   const stage = stagePath(root.folder, spec.id);
   let isPromised = false;
   try {
-    stageJob(root, spec, stage);
+    await Promise.all([stageJob(root, spec, stage), defaultEngine.prepare()]);
     const claim = request.onceKey === null ? null : claimOnce(root.folder, request.onceKey, claimOf(spec, request));
     if (claim && !claim.isOurs) {
       undo(paths, stage);
@@ -96,11 +96,12 @@ async function makeSpec(root: StateRoot, request: JobRequest, launcher: Identity
   return { ...unsigned, mac: await macOf(unsigned, key) };
 }
 
-function stageJob(root: StateRoot, spec: Spec, stage: string): void {
+async function stageJob(root: StateRoot, spec: Spec, stage: string): Promise<void> {
   createFolder(stage);
-  writeJson(`${stage}/spec.json`, spec);
+  const isDurable = writeFileMeanwhile(`${stage}/spec.json`, `${JSON.stringify(spec)}\n`);
   createFolder(`${stage}/waiters`);
   writeFile(jobPaths(root.folder, spec.id).marker, '', { sync: false });
+  await isDurable;
 }
 
 /** What must be the same for a second launch with one key: everything that was asked for. */

@@ -7,6 +7,7 @@ import {
   constants,
   fchmodSync,
   fstatSync,
+  fsync,
   fsyncSync,
   linkSync,
   mkdirSync,
@@ -52,6 +53,18 @@ export function writeFile(file: string, data: string | Uint8Array, options: { sy
 
 export function writeJson(file: string, value: unknown, options: { sync?: boolean } = {}): void {
   writeFile(file, `${JSON.stringify(value)}\n`, options);
+}
+
+/** As `writeFile`, with the forcing to the disk beside whatever the caller does meanwhile. */
+export async function writeFileMeanwhile(file: string, data: string): Promise<void> {
+  const temporary = writeBeside(file, data, false);
+  const fd = openSync(temporary, constants.O_RDONLY | constants.O_NOFOLLOW);
+  try {
+    await new Promise<void>((resolve, reject) => fsync(fd, (error) => (error ? reject(error) : resolve())));
+  } finally {
+    closeSync(fd);
+  }
+  renameSync(temporary, file);
 }
 
 /** Create a file with its whole content, or leave what is there. True for the one that created it. */
