@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "8699f0a2b3428d7a";
+const buildId = "681f9c772bfbaa0a";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, one file for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -139,11 +139,11 @@ process.exitCode = import_chunk_6PFAPK5K.exitCodes.fault;
 async function main(args) {
   if (process.platform !== "linux") (await Promise.resolve().then(() => load("./install-ps-IXCKM7HD.js"))).installForMac();
   if (args[0] === "_worker") {
-    const { runWorker } = await Promise.resolve().then(() => load("./main-5UJL7O5N.js"));
+    const { runWorker } = await Promise.resolve().then(() => load("./main-YLHMZ66Z.js"));
     const isDone = await runWorker(args[1] ?? "", args[2] ?? "", (text) => writeOut(2, text));
     process.exit(isDone ? 0 : 70);
   }
-  const { dispatch } = await Promise.resolve().then(() => load("./dispatch-WE2NVB77.js"));
+  const { dispatch } = await Promise.resolve().then(() => load("./dispatch-SH7CUSQ4.js"));
   const reply = await dispatch(args, makeContext(), "0.1.0");
   print(reply);
   process.exit(reply.code);
@@ -190,30 +190,30 @@ ${error.next === null ? "" : `try: ${error.next}
 
 function partsText() {/*
 (function (load, builtin, require, __create, __defProp, __getOwnPropDesc, __getOwnPropNames, __getProtoOf, __hasOwnProp, __copyProps, __toESM, __export, __toCommonJS) { return {
-"./ask-KONEF7UQ.js": function (module, exports) {
+"./ask-KVI57PEC.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   ask: () => ask
 });
 module.exports = stdin_exports;
-var import_chunk_AVSXUGUX = load("./chunk-AVSXUGUX.js");
-var import_chunk_7WTQZBBW = load("./chunk-7WTQZBBW.js");
-var import_chunk_5MIUGO6N = load("./chunk-5MIUGO6N.js");
+var import_chunk_AD56LIHV = load("./chunk-AD56LIHV.js");
+var import_chunk_NZS2ULKJ = load("./chunk-NZS2ULKJ.js");
+var import_chunk_2UGZD5HM = load("./chunk-2UGZD5HM.js");
 var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
 var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_BIN7TSUQ = load("./chunk-BIN7TSUQ.js");
-var import_chunk_BQR34MCI = load("./chunk-BQR34MCI.js");
+var import_chunk_UACE27HY = load("./chunk-UACE27HY.js");
+var import_chunk_ZSZX64TP = load("./chunk-ZSZX64TP.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_2X7L6GAE = load("./chunk-2X7L6GAE.js");
-var import_chunk_GAQ5SBUW = load("./chunk-GAQ5SBUW.js");
-var import_chunk_KYYWQA4W = load("./chunk-KYYWQA4W.js");
+var import_chunk_RPTU5R33 = load("./chunk-RPTU5R33.js");
+var import_chunk_KYJPOAMG = load("./chunk-KYJPOAMG.js");
+var import_chunk_NJGVOJIE = load("./chunk-NJGVOJIE.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
+var import_chunk_L7A27NUR = load("./chunk-L7A27NUR.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_IQA7HIVE = load("./chunk-IQA7HIVE.js");
+var import_chunk_YSO2WNCC = load("./chunk-YSO2WNCC.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
 var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
 var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
@@ -232,10 +232,10 @@ var ask = {
   notes: "Default profile: restricted. Exit codes as of wait.",
   examples: ['ask --backend codex --prompt "What does this repository do?"'],
   async run(context, input) {
-    const cwd = (0, import_chunk_BQR34MCI.folderOf)(context, input);
-    const prompt = await (0, import_chunk_AVSXUGUX.taskOf)(context, input);
-    const staff = (0, import_chunk_AVSXUGUX.freshStaff)(input, { mode: "ask", prompt, profile: (0, import_chunk_AVSXUGUX.profileOf)(input, "restricted"), cwd });
-    return (0, import_chunk_AVSXUGUX.launchStaff)(context, input, {
+    const cwd = (0, import_chunk_ZSZX64TP.folderOf)(context, input);
+    const prompt = await (0, import_chunk_AD56LIHV.taskOf)(context, input);
+    const staff = (0, import_chunk_AD56LIHV.freshStaff)(input, { mode: "ask", prompt, profile: (0, import_chunk_AD56LIHV.profileOf)(input, "restricted"), cwd });
+    return (0, import_chunk_AD56LIHV.launchStaff)(context, input, {
       verb: "ask",
       staff,
       cwd,
@@ -250,30 +250,30 @@ var ask = {
 });
 
 },
-"./attach-BSCF27L4.js": function (module, exports) {
+"./attach-SSU5Z3EK.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   attachWorker: () => attachWorker
 });
 module.exports = stdin_exports;
-var import_chunk_D4QE36SE = load("./chunk-D4QE36SE.js");
-var import_chunk_5MIUGO6N = load("./chunk-5MIUGO6N.js");
-var import_chunk_BIN7TSUQ = load("./chunk-BIN7TSUQ.js");
-var import_chunk_GAQ5SBUW = load("./chunk-GAQ5SBUW.js");
-var import_chunk_KYYWQA4W = load("./chunk-KYYWQA4W.js");
-var import_chunk_IQA7HIVE = load("./chunk-IQA7HIVE.js");
+var import_chunk_M5VYBOGG = load("./chunk-M5VYBOGG.js");
+var import_chunk_2UGZD5HM = load("./chunk-2UGZD5HM.js");
+var import_chunk_UACE27HY = load("./chunk-UACE27HY.js");
+var import_chunk_KYJPOAMG = load("./chunk-KYJPOAMG.js");
+var import_chunk_NJGVOJIE = load("./chunk-NJGVOJIE.js");
+var import_chunk_YSO2WNCC = load("./chunk-YSO2WNCC.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
 var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
 var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function attachWorker(view, isDue) {
-  if (!await (0, import_chunk_D4QE36SE.mayAct)(view)) return;
-  await (0, import_chunk_5MIUGO6N.withLock)(view.paths.lock, async () => {
-    const now = (0, import_chunk_BIN7TSUQ.inspect)(view.root, view.id);
+  if (!await (0, import_chunk_M5VYBOGG.mayAct)(view)) return;
+  await (0, import_chunk_2UGZD5HM.withLock)(view.paths.lock, async () => {
+    const now = (0, import_chunk_UACE27HY.inspect)(view.root, view.id);
     if (isDue(now)) await attach(now);
   });
 }
@@ -282,8 +282,8 @@ async function attach(view) {
   const generation = (view.launch?.generation ?? 1) + 1;
   const pause = generation <= import_chunk_CRABIWOM.promptReplacements ? 0 : Math.min(6e4, 1e3 * 2 ** (generation - import_chunk_CRABIWOM.promptReplacements - 1));
   const facts = (0, import_chunk_OMHQQKXJ.factsOf)(view.paths.launch);
-  if (facts && (0, import_chunk_HDZ43QIN.nowMs)() - facts.modifiedMs < pause) return;
-  await (0, import_chunk_GAQ5SBUW.startWorker)(view.root, view.spec, view, generation);
+  if (facts && (0, import_chunk_CF76HCJ2.nowMs)() - facts.modifiedMs < pause) return;
+  await (0, import_chunk_KYJPOAMG.startWorker)(view.root, view.spec, view, generation);
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -291,48 +291,48 @@ async function attach(view) {
 });
 
 },
-"./cancel-SCEPBZQC.js": function (module, exports) {
+"./cancel-OCBIL7IR.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   cancel: () => cancel
 });
 module.exports = stdin_exports;
-var import_chunk_7WTQZBBW = load("./chunk-7WTQZBBW.js");
-var import_chunk_X3OGRT7X = load("./chunk-X3OGRT7X.js");
-var import_chunk_37J62N42 = load("./chunk-37J62N42.js");
+var import_chunk_NZS2ULKJ = load("./chunk-NZS2ULKJ.js");
+var import_chunk_GKWHYVEI = load("./chunk-GKWHYVEI.js");
+var import_chunk_ZTA4VQO5 = load("./chunk-ZTA4VQO5.js");
 var import_chunk_V5USAFII = load("./chunk-V5USAFII.js");
-var import_chunk_BIN7TSUQ = load("./chunk-BIN7TSUQ.js");
+var import_chunk_UACE27HY = load("./chunk-UACE27HY.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_2X7L6GAE = load("./chunk-2X7L6GAE.js");
+var import_chunk_RPTU5R33 = load("./chunk-RPTU5R33.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
+var import_chunk_L7A27NUR = load("./chunk-L7A27NUR.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_IQA7HIVE = load("./chunk-IQA7HIVE.js");
+var import_chunk_YSO2WNCC = load("./chunk-YSO2WNCC.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
 var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
 var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function cancelJob(root, id, request) {
-  const before = await (0, import_chunk_37J62N42.refresh)(root, id);
-  if ((0, import_chunk_BIN7TSUQ.isEnded)(before.state))
+  const before = await (0, import_chunk_ZTA4VQO5.refresh)(root, id);
+  if ((0, import_chunk_UACE27HY.isEnded)(before.state))
     return { view: before, result: before.state.state === "canceled" ? "canceled" : "ended_before" };
   (0, import_chunk_PVTVXQHT.createFile)(
     before.paths.cancel,
-    `${JSON.stringify({ by: (0, import_chunk_XUTLU6SP.ownIdentity)(), owner: request.owner, at: (0, import_chunk_HDZ43QIN.isoNow)(), why: request.why })}
+    `${JSON.stringify({ by: (0, import_chunk_XUTLU6SP.ownIdentity)(), owner: request.owner, at: (0, import_chunk_CF76HCJ2.isoNow)(), why: request.why })}
 `
   );
   nudge(before);
   const patience = (before.spec?.kill_grace_ms ?? 0) + import_chunk_CRABIWOM.killSettleMs + 5e3;
-  const [view = before] = await (0, import_chunk_X3OGRT7X.waitForJobs)(root, [id], { mode: "all", timeoutMs: patience, heartbeatMs: null });
+  const [view = before] = await (0, import_chunk_GKWHYVEI.waitForJobs)(root, [id], { mode: "all", timeoutMs: patience, heartbeatMs: null });
   if (view.state.state === "canceled") return { view, result: "canceled" };
-  return { view, result: (0, import_chunk_BIN7TSUQ.isEnded)(view.state) ? "ended_before" : "requested" };
+  return { view, result: (0, import_chunk_UACE27HY.isEnded)(view.state) ? "ended_before" : "requested" };
 }
 function nudge(view) {
-  const engine = (0, import_chunk_IQA7HIVE.findEngine)(view.spec?.engine ?? "") ?? import_chunk_IQA7HIVE.defaultEngine;
+  const engine = (0, import_chunk_YSO2WNCC.findEngine)(view.spec?.engine ?? "") ?? import_chunk_YSO2WNCC.defaultEngine;
   for (const identity of [view.launch?.worker, view.worker?.worker]) if (identity) engine.signal(identity, "SIGURG");
 }
 var cancel = {
@@ -349,10 +349,10 @@ var cancel = {
   examples: ["cancel run-mik3x9ab-4f7q2z", 'cancel run-mik3x9ab-4f7q2z --why "wrong branch"'],
   async run(context, input) {
     const root = context.root(input);
-    (0, import_chunk_2X7L6GAE.checkRoot)(root.folder);
-    const id = (0, import_chunk_7WTQZBBW.requireWholeId)(root, input.words[0]);
+    (0, import_chunk_RPTU5R33.checkRoot)(root.folder);
+    const id = (0, import_chunk_NZS2ULKJ.requireWholeId)(root, input.words[0]);
     const reply = await cancelJob(root.folder, id, {
-      owner: input.text("owner") ?? import_chunk_HDZ43QIN.variables.owner() ?? null,
+      owner: input.text("owner") ?? import_chunk_CF76HCJ2.variables.owner() ?? null,
       why: input.text("why") ?? null
     });
     const { state, paths } = reply.view;
@@ -362,16 +362,16 @@ var cancel = {
 report: ${paths.result}
 ` };
     }
-    if (reply.result === "ended_before" || (0, import_chunk_BIN7TSUQ.isEnded)(state)) {
+    if (reply.result === "ended_before" || (0, import_chunk_UACE27HY.isEnded)(state)) {
       const cause = state.error ? ` (${state.error.code}: ${state.error.message})` : "";
       throw new import_chunk_NVPF5LEY.FaultError(
         "preflight",
         `cannot cancel job ${id}: it ended as ${state.state}${cause}`,
-        import_chunk_KKONYWO7.nextCommands.result(id, root.option)
+        import_chunk_L7A27NUR.nextCommands.result(id, root.option)
       );
     }
     const text = `${id}: the request is stored, the job has not ended yet (${state.state}); look again with:
-${import_chunk_KKONYWO7.nextCommands.observe(id, root.option)}
+${import_chunk_L7A27NUR.nextCommands.observe(id, root.option)}
 `;
     return input.has("json") ? { code: import_chunk_6PFAPK5K.exitCodes.pending, json } : { code: import_chunk_6PFAPK5K.exitCodes.pending, out: text };
   }
@@ -409,201 +409,7 @@ function logSize(file) {
 });
 
 },
-"./chunk-2X7L6GAE.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  checkRoot: () => checkRoot,
-  ensureRoot: () => ensureRoot,
-  locateRoot: () => locateRoot
-});
-module.exports = stdin_exports;
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-var import_node_fs = require("node:fs");
-var import_node_path2 = builtin("node:path");
-function findWorktree(folder) {
-  for (let at = import_node_path2.default.resolve(folder); ; at = import_node_path2.default.dirname(at)) {
-    const facts = (0, import_chunk_OMHQQKXJ.factsOf)(import_node_path2.default.join(at, ".git"));
-    if (facts?.kind === "folder" || facts?.kind === "file") return at;
-    if (at === import_node_path2.default.dirname(at)) return void 0;
-  }
-}
-function tracksAnything(folder) {
-  const root = findWorktree(import_node_path2.default.dirname(folder));
-  if (root === void 0) return false;
-  const index = readIndex(root);
-  if (!index) return false;
-  const wanted = `${import_node_path2.default.relative(root, folder).split(import_node_path2.default.sep).join("/")}/`;
-  for (const name of indexNames(index)) {
-    if (name.startsWith(wanted)) return true;
-    if (name > wanted && name.slice(0, wanted.length) > wanted) return false;
-  }
-  return false;
-}
-function readIndex(root) {
-  try {
-    const dotGit = import_node_path2.default.join(root, ".git");
-    const folder = (0, import_chunk_OMHQQKXJ.isFolder)(dotGit) ? dotGit : linkedFolder(root, (0, import_node_fs.readFileSync)(dotGit, "utf8"));
-    const bytes = (0, import_node_fs.readFileSync)(import_node_path2.default.join(folder, "index"));
-    return bytes.toString("latin1", 0, 4) === "DIRC" ? bytes : void 0;
-  } catch {
-    return void 0;
-  }
-}
-function linkedFolder(root, text) {
-  return import_node_path2.default.resolve(root, text.replace(/^gitdir:\s*<>/, "").trim());
-}
-function* indexNames(bytes) {
-  const version = bytes.readUInt32BE(4);
-  if (version < 2 || version > 4) return;
-  let at = 12;
-  let name = "";
-  for (let left = bytes.readUInt32BE(8); left > 0 && at + 62 < bytes.length; left -= 1) {
-    const start = at;
-    const isExtended = version >= 3 && (bytes.readUInt16BE(at + 60) & 16384) !== 0;
-    at += isExtended ? 64 : 62;
-    let kept = 0;
-    if (version === 4) {
-      let byte = bytes[at++] ?? 0;
-      let strip = byte & 127;
-      while (byte & 128) {
-        byte = bytes[at++] ?? 0;
-        strip = strip + 1 << 7 | byte & 127;
-      }
-      kept = Math.max(0, name.length - strip);
-    }
-    const end = bytes.indexOf(0, at);
-    if (end < 0) return;
-    name = name.slice(0, kept) + bytes.toString("latin1", at, end);
-    at = version === 4 ? end + 1 : start + (end - start + 8 & ~7);
-    yield name;
-  }
-}
-var folderName = ".job-state";
-var elsewhere = "use another place with --state-dir DIR or JOB_STATE_DIR";
-function locateRoot(given) {
-  const named = given.option ?? given.variable;
-  if (named !== void 0) {
-    if (named === "") throw new import_chunk_NVPF5LEY.FaultError("usage", 'cannot use --state-dir "": it needs the path of a folder');
-    const folder = import_node_path.default.resolve(given.cwd, named);
-    return { folder, option: ["--state-dir", folder] };
-  }
-  const worktree = findWorktree(given.cwd);
-  if (worktree !== void 0) return { folder: import_node_path.default.join(worktree, folderName), option: [] };
-  for (let at = given.cwd; ; at = import_node_path.default.dirname(at)) {
-    const folder = import_node_path.default.join(at, folderName);
-    if ((0, import_chunk_OMHQQKXJ.factsOf)(folder)?.uid === userId() && (0, import_chunk_OMHQQKXJ.exists)((0, import_chunk_HDZ43QIN.rootPaths)(folder).meta)) return { folder, option: [] };
-    if (at === import_node_path.default.dirname(at)) return { folder: import_node_path.default.join(given.cwd, folderName), option: [] };
-  }
-}
-function checkRoot(folder) {
-  const facts = (0, import_chunk_OMHQQKXJ.factsOf)(folder);
-  if (!facts) return false;
-  if (facts.kind === "link") throw unusable(folder, "it is a symbolic link");
-  if (facts.kind !== "folder") throw unusable(folder, "it is no folder");
-  if (facts.uid !== userId()) throw unusable(folder, `it belongs to user ${facts.uid}, not to us (${userId()})`);
-  if ((facts.mode & 18) !== 0)
-    throw unusable(folder, `others may write into it (mode ${(facts.mode & 511).toString(8)})`);
-  let names;
-  try {
-    names = (0, import_chunk_OMHQQKXJ.listNames)(folder);
-  } catch (error) {
-    throw unusable(folder, `it cannot be read (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`);
-  }
-  if (names.length === 0) return false;
-  const meta = (0, import_chunk_PVTVXQHT.readJson)((0, import_chunk_HDZ43QIN.rootPaths)(folder).meta);
-  if (meta.kind !== "ok" || meta.value.tool !== "job-companion")
-    throw unusable(folder, "it holds files but no meta.json of ours");
-  if (typeof meta.value.schema !== "number" || meta.value.schema > 1) {
-    throw unusable(folder, `a newer release wrote it (schema ${String(meta.value.schema)}, known: 1)`);
-  }
-  if (tracksAnything(folder))
-    throw unusable(folder, "git tracks files in it, so a repository may have brought it along");
-  for (const name of ["active", "jobs", "once", "slots"]) {
-    const inner = (0, import_chunk_OMHQQKXJ.factsOf)(import_node_path.default.join(folder, name));
-    if (inner && (inner.kind !== "folder" || inner.uid !== userId()))
-      throw unusable(folder, `its ${name} is no folder of ours`);
-  }
-  return true;
-}
-function ensureRoot(folder) {
-  try {
-    if (checkRoot(folder)) {
-      if (!(0, import_chunk_OMHQQKXJ.isWritable)(folder)) throw unusable(folder, "it is not writable");
-      for (const name of ["active", "jobs", "once", "slots"]) (0, import_chunk_PVTVXQHT.createFolder)(import_node_path.default.join(folder, name));
-      return;
-    }
-    if ((0, import_chunk_OMHQQKXJ.exists)(folder)) {
-      fill(folder);
-      return;
-    }
-    const fresh = `${folder}.new-${process.pid}`;
-    (0, import_chunk_PVTVXQHT.createFolder)(fresh);
-    fill(fresh);
-    if (!(0, import_chunk_OMHQQKXJ.moveFolder)(fresh, folder)) (0, import_chunk_OMHQQKXJ.removeTree)(fresh);
-    checkRoot(folder);
-  } catch (error) {
-    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
-    throw unusable(folder, `it cannot be made or written (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? String(error)})`);
-  }
-}
-function fill(folder) {
-  const paths = (0, import_chunk_HDZ43QIN.rootPaths)(folder);
-  for (const inner of [paths.active, paths.once, paths.slots, paths.jobs]) (0, import_chunk_PVTVXQHT.createFolder)(inner);
-  (0, import_chunk_PVTVXQHT.writeFile)(paths.ignore, "*\n", { sync: false });
-  (0, import_chunk_PVTVXQHT.writeJson)(paths.meta, { schema: 1, tool: "job-companion", created_at: (0, import_chunk_HDZ43QIN.isoNow)() });
-}
-function unusable(folder, reason) {
-  return new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use the state folder ${folder}: ${reason}`, elsewhere);
-}
-function userId() {
-  return process.getuid?.() ?? 0;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  checkRoot,
-  ensureRoot,
-  locateRoot
-});
-
-},
-"./chunk-37J62N42.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  refresh: () => refresh,
-  refreshAttached: () => refreshAttached
-});
-module.exports = stdin_exports;
-var import_chunk_BIN7TSUQ = load("./chunk-BIN7TSUQ.js");
-var settled = ["over", "lost", "host_restarted", "never_started"];
-var attachable = ["orphaned", "unclaimed"];
-async function refresh(root, id) {
-  const view = (0, import_chunk_BIN7TSUQ.inspect)(root, id);
-  if (!settled.includes((0, import_chunk_BIN7TSUQ.conditionOf)(view))) return view;
-  const { settleJob } = await Promise.resolve().then(() => load("./settle-HF2KZYKR.js"));
-  await settleJob(view, (now) => settled.includes((0, import_chunk_BIN7TSUQ.conditionOf)(now)));
-  return (0, import_chunk_BIN7TSUQ.inspect)(root, id);
-}
-async function refreshAttached(root, id) {
-  const view = await refresh(root, id);
-  if (!attachable.includes((0, import_chunk_BIN7TSUQ.conditionOf)(view))) return view;
-  const { attachWorker } = await Promise.resolve().then(() => load("./attach-BSCF27L4.js"));
-  await attachWorker(view, (now) => attachable.includes((0, import_chunk_BIN7TSUQ.conditionOf)(now)));
-  return (0, import_chunk_BIN7TSUQ.inspect)(root, id);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  refresh,
-  refreshAttached
-});
-
-},
-"./chunk-5MIUGO6N.js": function (module, exports) {
+"./chunk-2UGZD5HM.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -611,7 +417,7 @@ __export(stdin_exports, {
 });
 module.exports = stdin_exports;
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
 var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
 var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
@@ -634,7 +440,7 @@ async function take(folder, waitMs) {
     `.${own.pid}-${own.start_token.replace(/\W/g, "")}-${Math.random().toString(36).slice(2)}`
   );
   (0, import_chunk_PVTVXQHT.writeFile)(ticket, JSON.stringify(own), { sync: false });
-  const until = (0, import_chunk_HDZ43QIN.monotonicMs)() + waitMs;
+  const until = (0, import_chunk_CF76HCJ2.monotonicMs)() + waitMs;
   try {
     for (let pause = 2; ; pause = Math.min(pause * 2, 50)) {
       const number = tryTake(folder, ticket);
@@ -642,9 +448,9 @@ async function take(folder, waitMs) {
         const held = import_node_path.default.join(folder, String(number));
         return () => (0, import_node_fs.renameSync)(held, `${held}.free`);
       }
-      if ((0, import_chunk_HDZ43QIN.monotonicMs)() >= until)
+      if ((0, import_chunk_CF76HCJ2.monotonicMs)() >= until)
         throw new import_chunk_NVPF5LEY.FaultError("busy", `cannot take the lock ${folder}: it is held by ${holderText(folder)}`);
-      await (0, import_chunk_HDZ43QIN.sleep)(pause);
+      await (0, import_chunk_CF76HCJ2.sleep)(pause);
     }
   } finally {
     (0, import_chunk_PVTVXQHT.removeFile)(ticket);
@@ -684,7 +490,7 @@ function isAbandoned(file) {
   const liveness = read.kind === "ok" && (0, import_chunk_XUTLU6SP.isIdentity)(read.value) ? (0, import_chunk_XUTLU6SP.livenessOf)(read.value) : "unknown";
   if (liveness !== "unknown") return liveness === "dead";
   const facts = (0, import_chunk_OMHQQKXJ.factsOf)(file);
-  return facts !== void 0 && (0, import_chunk_HDZ43QIN.nowMs)() - facts.modifiedMs > 3 * import_chunk_CRABIWOM.leaseStaleMs;
+  return facts !== void 0 && (0, import_chunk_CF76HCJ2.nowMs)() - facts.modifiedMs > 3 * import_chunk_CRABIWOM.leaseStaleMs;
 }
 function holderText(folder) {
   const read = (0, import_chunk_PVTVXQHT.readJson)(import_node_path.default.join(folder, String(highest(folder).number)));
@@ -696,145 +502,640 @@ function holderText(folder) {
 });
 
 },
-"./chunk-5RIE7D7M.js": function (module, exports) {
+"./chunk-4KEHBVEE.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  healthOf: () => healthOf,
-  observation: () => observation
+  endedDocument: () => endedDocument,
+  tellEnded: () => tellEnded,
+  waitAndTell: () => waitAndTell
 });
 module.exports = stdin_exports;
-var import_chunk_IKPD2EZU = load("./chunk-IKPD2EZU.js");
+var import_chunk_CDO5EPML = load("./chunk-CDO5EPML.js");
+var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
+var import_chunk_TDV52GU5 = load("./chunk-TDV52GU5.js");
+var import_chunk_GKWHYVEI = load("./chunk-GKWHYVEI.js");
+var import_chunk_52TNGAUA = load("./chunk-52TNGAUA.js");
+var import_chunk_POWELVIK = load("./chunk-POWELVIK.js");
 var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_BIN7TSUQ = load("./chunk-BIN7TSUQ.js");
-var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_UACE27HY = load("./chunk-UACE27HY.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_L7A27NUR = load("./chunk-L7A27NUR.js");
+var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
 var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
-var recentEvents = 5;
-var eventsAtMost = 50;
-function observation(view, options) {
-  const { state, spec, paths } = view;
-  const condition = (0, import_chunk_BIN7TSUQ.conditionOf)(view);
-  const after = options.afterSeq ?? Math.max(0, state.seq - recentEvents);
-  const journal = (0, import_chunk_IKPD2EZU.readEvents)(paths, after, eventsAtMost);
-  const document = {
-    id: view.id,
-    kind: spec?.kind ?? null,
-    verb: spec?.verb ?? null,
-    owner: spec?.owner ?? null,
-    label: spec?.label === null || spec?.label === void 0 ? null : (0, import_chunk_KLA44IL4.excerpt)((0, import_chunk_KLA44IL4.plainText)(spec.label), 120),
-    state: state.state,
-    ...healthOf(view, condition),
-    supervision: condition,
-    rev: state.rev,
-    created_at: state.created_at,
-    started_at: state.started_at,
-    ended_at: state.ended_at,
-    duration_ms: state.duration_ms,
-    age_ms: Math.max(0, (0, import_chunk_HDZ43QIN.nowMs)() - Date.parse(state.created_at)),
-    deadline_ms: spec?.deadline_ms ?? null,
-    exit_code: state.exit_code,
-    signal: state.signal,
-    error: state.error === null ? null : { ...state.error, message: (0, import_chunk_KLA44IL4.excerpt)((0, import_chunk_KLA44IL4.plainText)(state.error.message), 400) },
-    warnings: state.warnings.slice(0, 5).map((one) => ({ code: one.code, message: (0, import_chunk_KLA44IL4.excerpt)((0, import_chunk_KLA44IL4.plainText)(one.message), 200) })),
-    conversation: state.conversation,
-    files: {
-      result: paths.result,
-      output: paths.output,
-      error: paths.error,
-      events: paths.events,
-      worker_log: paths.workerLog
-    },
-    next: nextFor(view, condition, options.root)
-  };
-  if (!(0, import_chunk_BIN7TSUQ.isEnded)(state)) document.progress = progressOf(view);
-  return bound(document, journal.events, journal.more, after);
-}
-function healthOf(view, condition) {
-  const attention = (reason) => ({
-    health: "attention",
-    attention_kind: "monitor_attention",
-    reason
-  });
-  switch (condition) {
-    case "orphaned":
-    case "unclaimed":
-      return attention(
-        "the worker is gone; the command runs on under its shim, and the next wait attaches a new worker"
-      );
-    case "over":
-    case "lost":
-    case "host_restarted":
-    case "never_started":
-      return attention("it is over, and its end could not be stored from here");
-    case "supervised":
-    case "unseen":
-      if (view.leaseAgeMs !== null && view.leaseAgeMs > import_chunk_CRABIWOM.leaseStaleMs)
-        return attention(`no sign of life of the worker for ${Math.round(view.leaseAgeMs / 1e3)} s`);
-      break;
-    default:
-  }
-  return { health: view.state.health, attention_kind: view.state.attention_kind };
-}
-function nextFor(view, condition, root) {
-  if (condition === "damaged") return { doctor: import_chunk_KKONYWO7.nextCommands.doctor(view.id, root.option) };
-  if (!(0, import_chunk_BIN7TSUQ.isEnded)(view.state))
-    return { wait: import_chunk_KKONYWO7.nextCommands.wait(view.id, root.option), cancel: import_chunk_KKONYWO7.nextCommands.cancel(view.id, root.option) };
-  const next = { result: import_chunk_KKONYWO7.nextCommands.result(view.id, root.option) };
-  if (view.state.state === "done") return next;
-  if (view.state.conversation) next.continue = import_chunk_KKONYWO7.nextCommands.continue(view.id, root.option);
-  next.restart = import_chunk_KKONYWO7.nextCommands.restart(view.id, root.option);
-  return next;
-}
-function progressOf(view) {
-  const { paths, spec } = view;
-  const [output, error] = [(0, import_chunk_OMHQQKXJ.factsOf)(paths.output), (0, import_chunk_OMHQQKXJ.factsOf)(paths.error)];
-  const newest = Math.max(
-    output && output.size > 0 ? output.modifiedMs : 0,
-    error && error.size > 0 ? error.modifiedMs : 0
+async function waitAndTell(context, root, ids, options) {
+  const views = await (0, import_chunk_CDO5EPML.withRegistration)(
+    root.folder,
+    ids,
+    options.timeoutMs,
+    () => (0, import_chunk_GKWHYVEI.waitForJobs)(root.folder, ids, {
+      ...options,
+      // A person who looks at the terminal gets one line that is renewed; everybody else silence, or the lines asked for.
+      heartbeatMs: options.heartbeatMs ?? (context.live ? 1e3 : null),
+      onHeartbeat: (seen) => {
+        if (options.heartbeatMs === null) context.live?.(liveLine(seen).slice(0, Math.max(20, context.width - 1)));
+        else for (const view of seen) context.tell(heartbeat(view));
+      }
+    })
   );
-  const facts = {
-    stdout_bytes: output?.size ?? 0,
-    stderr_bytes: error?.size ?? 0,
-    last_output_at: newest > 0 ? (0, import_chunk_HDZ43QIN.isoOf)(newest) : null,
-    last_output_age_ms: newest > 0 ? Math.max(0, (0, import_chunk_HDZ43QIN.nowMs)() - newest) : null
-  };
-  if (spec?.staff) {
-    const snapshot = (0, import_chunk_PVTVXQHT.readJson)(paths.snapshot);
-    return snapshot.kind === "ok" ? { ...facts, ...snapshot.value } : { ...facts, tools: [], text: "", text_truncated: false };
-  }
-  const bytes = (0, import_chunk_PVTVXQHT.readRange)(paths.output, -import_chunk_CRABIWOM.tailBytes, import_chunk_CRABIWOM.tailBytes)?.bytes ?? Buffer.alloc(0);
-  const latest = (0, import_chunk_KLA44IL4.tail)((0, import_chunk_KLA44IL4.plainText)(bytes.toString("utf8")), import_chunk_CRABIWOM.textTailBytes);
-  return { ...facts, text: latest.text, text_truncated: latest.truncated || (output?.size ?? 0) > import_chunk_CRABIWOM.tailBytes };
+  if (options.heartbeatMs === null) context.live?.("");
+  return tellWaited(context, root, views, options);
 }
-function bound(document, events, isMore, after) {
-  let kept = events;
-  const make = () => ({
-    ...document,
-    events: kept,
-    next_seq: kept.at(-1)?.seq ?? after,
-    more: isMore || kept.length < events.length
-  });
-  const size = () => Buffer.byteLength(JSON.stringify(make())) + 1;
-  while (size() > import_chunk_CRABIWOM.observeBytes && kept.length > 1) kept = kept.slice(0, -1);
-  if (size() > import_chunk_CRABIWOM.observeBytes && kept[0]) {
-    const { seq, at, job, owner, type } = kept[0];
-    kept = [{ seq, at, job, owner, type, truncated: true }];
+function tellWaited(context, root, views, options) {
+  const ended = views.filter((view) => (0, import_chunk_UACE27HY.isEnded)(view.state));
+  const isOver = options.mode === "any" ? ended.length > 0 : ended.length === views.length;
+  const shown = !isOver ? views : options.mode === "any" ? firstOf(ended) : views;
+  const code = isOver ? (0, import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map((view) => view.state.state)) : import_chunk_6PFAPK5K.exitCodes.pending;
+  for (const view of shown) if ((0, import_chunk_UACE27HY.isEnded)(view.state)) (0, import_chunk_CDO5EPML.noteCollected)(view, "wait");
+  if (options.isJson) {
+    const documents = shown.map(
+      (view) => (0, import_chunk_UACE27HY.isEnded)(view.state) ? endedDocument(view) : (0, import_chunk_TDV52GU5.observation)(view, { afterSeq: null, root })
+    );
+    return { code, json: views.length === 1 ? documents[0] : { jobs: documents, pending: pendingOf(views) } };
   }
-  const progress = document.progress;
-  for (let limit = import_chunk_CRABIWOM.textTailBytes; progress && size() > import_chunk_CRABIWOM.observeBytes && limit > 64; limit = Math.floor(limit / 2)) {
-    document.progress = { ...progress, text: (0, import_chunk_KLA44IL4.tail)(progress.text ?? "", limit).text, text_truncated: true };
+  const replies = shown.map((view) => (0, import_chunk_UACE27HY.isEnded)(view.state) ? tellEnded(context, view) : tellPending(root, view));
+  return {
+    code,
+    out: Buffer.concat(replies.map((reply) => Buffer.from(reply.out ?? ""))),
+    notes: replies.flatMap((reply) => reply.notes ?? [])
+  };
+}
+function firstOf(views) {
+  return [...views].sort((a, b) => Date.parse(a.state.ended_at ?? "") - Date.parse(b.state.ended_at ?? "")).slice(0, 1);
+}
+function pendingOf(views) {
+  return views.filter((view) => !(0, import_chunk_UACE27HY.isEnded)(view.state)).map((view) => view.id);
+}
+function tellEnded(context, view) {
+  const deliverable = (0, import_chunk_PVTVXQHT.readRange)(view.paths.result, 0, 64 * 1024 * 1024)?.bytes;
+  if (view.damage !== null) return tellDamaged(view);
+  const notes = [header(view), ...omittedNotes(view.state)];
+  for (const warning of view.state.warnings) notes.push(`warning: ${(0, import_chunk_KLA44IL4.plainText)(warning.message)}`);
+  if (!deliverable) notes.push(`warning: no result is stored; see ${view.paths.folder}`);
+  const bytes = deliverable ?? Buffer.alloc(0);
+  return {
+    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
+    out: context.isTerminal ? (0, import_chunk_KLA44IL4.plainText)(bytes.toString("utf8")) : bytes,
+    notes
+  };
+}
+function tellDamaged(view) {
+  const text = `# ${view.id}: state_damaged
+
+${view.state.error?.message}
+
+Nothing was deleted. What is there: ${view.paths.folder}
+`;
+  return {
+    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
+    out: text,
+    notes: [`see: ${import_chunk_L7A27NUR.nextCommands.doctor(view.id, view.spec?.state_option ?? [])}`]
+  };
+}
+function header(view) {
+  const { state, paths, spec } = view;
+  const parts = [`${view.id}: ${state.state}`];
+  if (state.error) parts.push(`${state.error.code}: ${(0, import_chunk_KLA44IL4.plainText)(state.error.message)}`);
+  if (state.exit_code !== null) parts.push(`exit code ${state.exit_code}`);
+  if (state.duration_ms !== null) parts.push((0, import_chunk_POWELVIK.formatDuration)(state.duration_ms));
+  const where = [`result: ${paths.result}`];
+  if (spec?.kind === "run") where.push(`whole output: ${paths.output}`);
+  return `${parts.join(", ")}
+${where.join("\n")}`;
+}
+function omittedNotes(state) {
+  return Object.entries(state.output ?? {}).filter(([, note]) => note.omitted > 0).map(
+    ([name, note]) => `${name}: ${note.exact ? "" : "about "}${note.omitted} of ${note.bytes} bytes (${(0, import_chunk_TFEMYLSK.formatSize)(note.omitted)}) are left out in the middle`
+  );
+}
+function tellPending(root, view) {
+  const picture = JSON.stringify((0, import_chunk_TDV52GU5.observation)(view, { afterSeq: null, root }), null, 1);
+  const next = import_chunk_L7A27NUR.nextCommands.wait(view.id, root.option);
+  return {
+    code: import_chunk_6PFAPK5K.exitCodes.pending,
+    out: `${picture}
+${next}
+`,
+    notes: [`${view.id}: ${view.state.state}, not ended yet; wait again with the last line`]
+  };
+}
+function endedDocument(view) {
+  const stored = (0, import_chunk_PVTVXQHT.readText)(view.paths.resultRecord);
+  try {
+    if (stored !== void 0) return { ...JSON.parse(stored), state: view.state.state };
+  } catch {
   }
-  if (progress && size() > import_chunk_CRABIWOM.observeBytes) document.progress = { tools_truncated: true, text_truncated: true };
-  if (size() > import_chunk_CRABIWOM.observeBytes) delete document.files;
-  return make();
+  return view.spec ? (0, import_chunk_52TNGAUA.terminalRecord)(view.spec, view.paths, view.state) : view.state;
+}
+function liveLine(views) {
+  return views.map(heartbeat).join(" | ");
+}
+function heartbeat(view) {
+  const age = view.state.started_at ? (0, import_chunk_POWELVIK.formatDuration)(Math.max(0, (0, import_chunk_CF76HCJ2.nowMs)() - Date.parse(view.state.started_at))) : "not started";
+  return `${view.id}: ${view.state.state}, ${age}`;
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  healthOf,
-  observation
+  endedDocument,
+  tellEnded,
+  waitAndTell
+});
+
+},
+"./chunk-52TNGAUA.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  LineSplitter: () => LineSplitter,
+  backendOf: () => backendOf,
+  conclude: () => conclude,
+  parseReason: () => parseReason,
+  startedAt: () => startedAt,
+  terminalRecord: () => terminalRecord
+});
+module.exports = stdin_exports;
+var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
+var import_chunk_2FMM5TWO = load("./chunk-2FMM5TWO.js");
+var import_chunk_POWELVIK = load("./chunk-POWELVIK.js");
+var import_chunk_CFZX37AL = load("./chunk-CFZX37AL.js");
+var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
+var import_chunk_UACE27HY = load("./chunk-UACE27HY.js");
+var import_chunk_L7A27NUR = load("./chunk-L7A27NUR.js");
+var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
+var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_os = require("node:os");
+var reasons = [
+  "exited",
+  "lingered",
+  "canceled",
+  "hard_timeout",
+  "first_output_timeout",
+  "stalled",
+  "sign_in",
+  "state_vanished",
+  "spawn_failed",
+  "never_started",
+  "worker_lost",
+  "host_restarted"
+];
+function parseReason(text) {
+  return reasons.find((reason) => reason === text);
+}
+function judgeEnd(facts2) {
+  if (facts2.survivors.length > 0) {
+    return failed("failed", "survivors", `these processes outlived SIGKILL: ${facts2.survivors.join(", ")}`);
+  }
+  switch (facts2.reason) {
+    case "canceled":
+      return { outcome: "canceled", error: null };
+    case "exited":
+    case "lingered":
+      return judgeExit(facts2);
+    case "hard_timeout":
+      if (facts2.isStaff && facts2.staffError === null) return { outcome: "done", error: null };
+      return failed("timed_out", "hard_timeout", `the hard limit of ${facts2.deadlineText} was reached`);
+    case "first_output_timeout":
+      return failed("failed", "first_output_timeout", "nothing was printed within --first-output");
+    case "stalled":
+      return failed("failed", "stalled", "nothing happened for the time given by --stall-after");
+    case "sign_in":
+      return failed(
+        "failed",
+        "auth",
+        facts2.staffError?.message ?? "the agent waits for a sign-in that nobody can give"
+      );
+    case "state_vanished":
+      return failed("crashed", "worker_lost", "the state folder vanished");
+    case "spawn_failed":
+      return failed("failed", "spawn_failed", `the program could not be started: ${facts2.detail ?? "not known why"}`);
+    case "never_started":
+      return failed("failed", "never_started", "the launcher died before a worker existed");
+    case "worker_lost":
+      return failed(
+        "crashed",
+        "worker_lost",
+        "the processes that supervise the command were killed; how it ended is not known"
+      );
+    case "host_restarted":
+      return failed("crashed", "host_restarted", "the machine was restarted while the job ran");
+  }
+}
+function judgeExit(facts2) {
+  const { exit } = facts2;
+  if (exit?.spawn_failed)
+    return failed("failed", "spawn_failed", `the program could not be executed (exit code ${exit.exit_code})`);
+  if (facts2.isStaff) {
+    return facts2.staffError ? { outcome: "failed", error: facts2.staffError } : { outcome: "done", error: null };
+  }
+  if (!exit) return failed("crashed", "worker_lost", "how the command ended is not known");
+  if (exit.exit_code === facts2.successExit) return { outcome: "done", error: null };
+  if (facts2.signal !== null && exit.signaled) return failed("failed", "signal", signalMessage(facts2.signal));
+  return failed("failed", "exit_nonzero", `the command exited with code ${exit.exit_code}`);
+}
+function signalMessage(signal) {
+  const hint = signal === "SIGKILL" ? " (not by us: often the kernel, when memory runs out)" : "";
+  return `the command was ended by ${signal}${hint}`;
+}
+function failed(outcome, code, message) {
+  return { outcome, error: { code, message } };
+}
+function judgeStaff(reading, ending, request) {
+  const answer = reading.answer !== null && reading.answer.trim() !== "" ? reading.answer : null;
+  const warnings = [...reading.warnings, ...denialWarnings(reading)];
+  const error = findError(reading, ending, request, answer);
+  if (error === null && request.reason === "lingered") {
+    warnings.push({
+      code: "ended_after_answer",
+      message: "the agent stayed alive after its final event and was ended"
+    });
+  }
+  if (error === null && request.reason === "hard_timeout") {
+    warnings.push({
+      code: "limit_after_answer",
+      message: "the hard limit struck after the complete answer had arrived"
+    });
+  }
+  return { answer, error, warnings };
+}
+function findError(reading, ending, request, answer) {
+  if (reading.failure) return reading.failure;
+  if (reading.final === "failure")
+    return { code: "agent_error", message: lastWords(ending) ?? "the agent reported a failure" };
+  if (request.reason === "exited" && ending.exitCode !== 0) return exitError(ending);
+  if (reading.final === null && (answer !== null || reading.denials.length === 0)) {
+    return { code: "no_final_answer", message: `the agent ended without a final event${quoted(lastWords(ending))}` };
+  }
+  if (request.resume !== null && request.keepsConversation && reading.conversationId !== request.resume) {
+    const got = reading.conversationId ?? "none";
+    return {
+      code: "conversation_mismatch",
+      message: `conversation ${request.resume} was asked for, the agent used ${got}`
+    };
+  }
+  if (answer !== null) return null;
+  if (reading.denials.length > 0) {
+    return {
+      code: "permission_denied",
+      message: `there is no final answer and these were refused: ${reading.denials.join(", ")}`
+    };
+  }
+  return { code: "no_final_answer", message: "the final answer is empty" };
+}
+function exitError(ending) {
+  const words = quoted(lastWords(ending));
+  if (ending.signal) return { code: "signal", message: `the agent was ended by ${ending.signal}${words}` };
+  return { code: "exit_nonzero", message: `the agent exited with code ${ending.exitCode}${words}` };
+}
+function denialWarnings(reading) {
+  return reading.denials.map((what) => ({ code: "permission_denied", message: `refused to the agent: ${what}` }));
+}
+function lastWords(ending) {
+  const lines = ending.stderrTail.split("\n").map((line) => line.trim());
+  return lines.filter((line) => line !== "").at(-1);
+}
+function quoted(words) {
+  return words === void 0 ? "" : `: ${words}`;
+}
+function signalOfExit(exitCode, table) {
+  if (exitCode <= 128 || exitCode > 192) return void 0;
+  const number = exitCode - 128;
+  const known = Object.entries(table).find(([, value]) => value === number);
+  return known ? known[0] : `SIG${number}`;
+}
+var signalNumbers = import_node_os.constants.signals;
+var LineSplitter = class {
+  parts = [];
+  size = 0;
+  /** Lines that were longer than the bound. *<>/
+  dropped = 0;
+  decoder = new TextDecoder();
+  limit;
+  constructor(limit = import_chunk_CRABIWOM.streamLineBytes) {
+    this.limit = limit;
+  }
+  /** The lines that these bytes complete, without their newlines. *<>/
+  push(bytes) {
+    const lines = [];
+    let from = 0;
+    for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, from)) {
+      this.keep(bytes.subarray(from, at));
+      this.take(lines);
+      from = at + 1;
+    }
+    if (from < bytes.length) this.keep(bytes.slice(from));
+    return lines;
+  }
+  /** What stands after the last newline, once the stream has ended. *<>/
+  end() {
+    const lines = [];
+    if (this.size > 0) this.take(lines);
+    return lines;
+  }
+  keep(piece) {
+    this.size += piece.length;
+    if (this.size > this.limit) this.parts = [];
+    else if (piece.length > 0) this.parts.push(piece);
+  }
+  take(lines) {
+    if (this.size > this.limit) this.dropped += 1;
+    else lines.push(this.decoder.decode(this.parts.length === 1 ? this.parts[0] : join(this.parts, this.size)));
+    this.parts = [];
+    this.size = 0;
+  }
+};
+function join(parts, size) {
+  const whole = new Uint8Array(size);
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+var chunk = 1024 * 1024;
+var plainAnswerBytes = 16 * chunk;
+function backendOf(spec) {
+  return spec.staff ? (0, import_chunk_KD7DLMDA.findBackend)(spec.staff.backend) : void 0;
+}
+function replay(spec, paths) {
+  const reading = (0, import_chunk_KD7DLMDA.makeReading)();
+  const backend = backendOf(spec);
+  if (!backend) return reading;
+  const at = (0, import_chunk_CF76HCJ2.isoOf)((0, import_chunk_OMHQQKXJ.factsOf)(paths.output)?.modifiedMs ?? 0);
+  eachLine(paths.output, (line) => backend.read(line, reading, at));
+  if (backend.readError) eachLine(paths.error, (line) => backend.readError?.(line, reading, at));
+  return reading;
+}
+function closeReading(spec, paths, reading, exit) {
+  const backend = backendOf(spec);
+  const stderrTail = (0, import_chunk_PVTVXQHT.readRange)(paths.error, -import_chunk_CRABIWOM.tailBytes, import_chunk_CRABIWOM.tailBytes)?.bytes.toString("utf8") ?? "";
+  const ending = { exitCode: exit.code, signal: exit.signal, stderrTail, byItself: exit.byItself };
+  if (backend?.answerFrom === "stdout") reading.answer = (0, import_chunk_PVTVXQHT.readText)(paths.output, plainAnswerBytes) ?? "";
+  backend?.close?.(reading, ending);
+  return ending;
+}
+function eachLine(file, fn) {
+  const lines = new LineSplitter();
+  for (let offset = 0; ; ) {
+    const part = (0, import_chunk_PVTVXQHT.readRange)(file, offset, chunk);
+    if (!part || part.bytes.length === 0) break;
+    for (const line of lines.push(part.bytes)) fn(line);
+    offset += part.bytes.length;
+  }
+  for (const line of lines.end()) fn(line);
+}
+function makeDeliverable(parts) {
+  const { state, answer, paths } = parts;
+  if (state.state !== "done") return makeReport(parts);
+  if (answer !== null) return answer;
+  const output = (0, import_chunk_2FMM5TWO.readLogTail)(paths.output);
+  return output.length > 0 ? output : (0, import_chunk_2FMM5TWO.readLogTail)(paths.error);
+}
+function makeReport(parts) {
+  const { spec, state, paths } = parts;
+  const sections = [
+    `# ${spec.id}: ${state.state}${state.error ? ` (${state.error.code})` : ""}`,
+    reasonText(parts),
+    facts(parts).join("\n"),
+    progress(parts),
+    logSection("Last output", paths.output, spec.staff !== null),
+    logSection("Last error output", paths.error, false),
+    recovery(parts)
+  ];
+  return `${sections.filter((section) => section !== "").join("\n\n")}
+`;
+}
+function reasonText({ state, cancel, tree }) {
+  if (state.state === "canceled") {
+    const why = cancel?.why ? `: ${(0, import_chunk_KLA44IL4.plainText)(cancel.why)}` : "";
+    const who = cancel ? ` by ${cancel.owner ?? `process ${cancel.by.pid}`} at ${cancel.at}` : "";
+    const step = {
+      none: "nothing was running any more",
+      term: "the tree ended on SIGTERM",
+      kill: "SIGKILL was needed"
+    }[tree.step];
+    return `Canceled${who}${why}. ${tree.ended.length} process(es) ended; ${step}.`;
+  }
+  const resets = state.error?.resets ? ` (resets: ${state.error.resets})` : "";
+  return `Reason: ${(0, import_chunk_KLA44IL4.plainText)(state.error?.message ?? "not known")}${resets}`;
+}
+function facts({ spec, state, paths, tree }) {
+  const rows = [
+    ["Command", spec.run ? (0, import_chunk_KLA44IL4.excerpt)((0, import_chunk_IEU6ZQWY.quoteWords)(spec.run.argv), 1e3) : null],
+    ["Backend", spec.staff ? `${spec.staff.backend}, mode ${spec.staff.mode}, profile ${spec.staff.profile}` : null],
+    ["Task", spec.staff ? (0, import_chunk_KLA44IL4.excerpt)((0, import_chunk_KLA44IL4.plainText)(spec.staff.prompt).replace(/\s+/g, " "), import_chunk_CRABIWOM.excerptBytes) : null],
+    ["Folder", spec.cwd],
+    ["Exit code", state.exit_code === null ? null : String(state.exit_code)],
+    [
+      "Signal",
+      state.signal === null ? null : `${state.signal}${state.signal_certain ? "" : " (by the exit code; not certain)"}`
+    ],
+    ["Duration", state.duration_ms === null ? null : (0, import_chunk_POWELVIK.formatDuration)(state.duration_ms)],
+    ["Hard limit", (0, import_chunk_POWELVIK.formatDuration)(spec.deadline_ms)],
+    ["Conversation", state.conversation?.id ?? null],
+    [
+      "Survivors",
+      tree.survivors.length > 0 ? tree.survivors.map((one) => `${one.pid} (${one.name})`).join(", ") : null
+    ],
+    ["Warnings", state.warnings.length > 0 ? state.warnings.map((one) => (0, import_chunk_KLA44IL4.plainText)(one.message)).join("; ") : null],
+    ["Whole output", `${paths.output} and ${paths.error}`]
+  ];
+  return rows.filter(([, value]) => value !== null).map(([name, value]) => `${name}: ${value}`);
+}
+function progress({ reading }) {
+  if (!reading) return "";
+  const lines = [];
+  for (const call of reading.tools.slice(-5)) {
+    lines.push(`- ${call.name} ${(0, import_chunk_KLA44IL4.excerpt)((0, import_chunk_KLA44IL4.plainText)(call.input).replace(/\s+/g, " "), import_chunk_CRABIWOM.excerptBytes)} [${call.status}]`);
+  }
+  const text = (0, import_chunk_KLA44IL4.plainText)(reading.answer ?? reading.text).trim();
+  if (text !== "") lines.push("", ...(0, import_chunk_KLA44IL4.tail)(text, import_chunk_CRABIWOM.textTailBytes).text.split("\n"));
+  return lines.length > 0 ? ["## Seen last (not a finished answer)", "", ...lines].join("\n") : "";
+}
+function logSection(title, file, isStream) {
+  if (isStream) return "";
+  const text = (0, import_chunk_KLA44IL4.plainText)((0, import_chunk_2FMM5TWO.readLogTail)(file).toString("utf8")).trimEnd();
+  return text === "" ? "" : `## ${title}
+
+${text}`;
+}
+function recovery({ spec, state }) {
+  const lines = [
+    "## Going on",
+    "",
+    "Nothing is started again by itself. Look at what was changed first: git status, git diff."
+  ];
+  if (state.conversation)
+    lines.push(`Go on in the same conversation: ${import_chunk_L7A27NUR.nextCommands.continue(spec.id, spec.state_option)}`);
+  lines.push(`Start the same once more: ${import_chunk_L7A27NUR.nextCommands.restart(spec.id, spec.state_option)}`);
+  return lines.join("\n");
+}
+function conclude(job, ending) {
+  const { paths, spec } = job;
+  const read = (0, import_chunk_UACE27HY.readState)(paths);
+  const before = read.kind === "ok" ? read.value : (0, import_chunk_UACE27HY.earlyState)(spec.id, spec);
+  const journal = (0, import_chunk_CFZX37AL.openJournal)(paths, spec);
+  if ((0, import_chunk_UACE27HY.isEnded)(before)) {
+    journal.append("late_evidence", { reason: ending.reason, exit_code: ending.exit?.exit_code ?? null });
+    return before;
+  }
+  const { state, answer } = makeState(job, before, ending);
+  try {
+    withReserve(paths, () => publish(job, state, answer, ending, journal));
+  } catch (error) {
+    if (!isFull(error)) throw error;
+    state.state = "failed";
+    state.error = {
+      code: "output_unstorable",
+      message: `the result cannot be stored: no space left in ${paths.folder}`
+    };
+    withReserve(paths, () => finish(paths, state));
+  }
+  return state;
+}
+function publish(job, state, answer, ending, journal) {
+  const { paths, spec } = job;
+  const cancel = (0, import_chunk_UACE27HY.readCancel)(paths);
+  (0, import_chunk_PVTVXQHT.writeFile)(
+    paths.result,
+    makeDeliverable({ spec, paths, state, answer, tree: ending.tree, cancel, reading: ending.reading })
+  );
+  (0, import_chunk_PVTVXQHT.writeJson)(paths.resultRecord, terminalRecord(spec, paths, state, ending.tree), { sync: false });
+  if ((0, import_chunk_CFZX37AL.readEvents)(paths, journal.seq - 1, 1).events[0]?.type !== "ended") {
+    const { exit_code, error, reconciled } = state;
+    journal.append("ended", { state: state.state, exit_code, error, reconciled });
+  }
+  state.seq = journal.seq;
+  finish(paths, state);
+  if (spec.kind === "staff" && state.state === "done" && state.warnings.length === 0) {
+    for (const file of [paths.output, paths.snapshot, paths.prompt]) (0, import_chunk_PVTVXQHT.removeFile)(file);
+  }
+}
+function finish(paths, state) {
+  (0, import_chunk_UACE27HY.writeState)(paths, state);
+  (0, import_chunk_PVTVXQHT.removeFile)(paths.marker);
+  (0, import_chunk_PVTVXQHT.removeFile)(paths.reserve);
+}
+function makeState(job, before, ending) {
+  const { paths, spec } = job;
+  const { exit } = ending;
+  const signal = exit ? signalOfExit(exit.exit_code, signalNumbers) ?? null : null;
+  const warnings = [...ending.warnings ?? before.warnings];
+  let answer = null;
+  let staffError = null;
+  let reading = ending.reading;
+  if (spec.staff) {
+    reading ??= replay(spec, paths);
+    ending.reading = reading;
+    const end = closeReading(spec, paths, reading, {
+      code: exit?.exit_code ?? null,
+      signal,
+      byItself: ending.reason === "exited"
+    });
+    const verdict2 = judgeStaff(reading, end, {
+      resume: spec.staff.resume,
+      reason: staffReason(ending.reason),
+      keepsConversation: backendOf(spec)?.keepsConversation ?? false
+    });
+    answer = verdict2.answer;
+    staffError = verdict2.error;
+    warnings.push(...verdict2.warnings);
+  }
+  const verdict = judgeEnd({
+    reason: ending.reason,
+    exit,
+    signal,
+    successExit: spec.run?.success_exit ?? 0,
+    staffError,
+    isStaff: spec.staff !== null,
+    survivors: ending.tree.survivors.map((one) => one.pid),
+    deadlineText: (0, import_chunk_POWELVIK.formatDuration)(spec.deadline_ms),
+    detail: ending.detail
+  });
+  const started = before.started_at ?? startedAt(paths);
+  const ended = timeOf(paths.exit) ?? (0, import_chunk_CF76HCJ2.isoNow)();
+  const conversationId = reading?.conversationId ?? null;
+  const state = {
+    ...before,
+    rev: before.rev + 1,
+    state: verdict.outcome,
+    health: before.health === "attention" ? "unknown" : before.health,
+    attention_kind: null,
+    started_at: started,
+    ended_at: ended,
+    duration_ms: Math.max(0, Date.parse(ended) - Date.parse(started ?? before.created_at)),
+    exit_code: exit?.exit_code ?? null,
+    signal,
+    signal_certain: signal === null ? null : Boolean(exit?.signaled) || ending.reason !== "exited" && ending.tree.step !== "none",
+    error: verdict.error,
+    warnings: [...warnings, ...leftoverWarnings(ending)],
+    conversation: conversationId && spec.staff ? { backend: spec.staff.backend, id: conversationId } : before.conversation,
+    reconciled: ending.reconciled,
+    output: ending.omitted ?? before.output ?? plainNotes(paths),
+    usage: reading?.usage ?? before.usage
+  };
+  return { state, answer };
+}
+function terminalRecord(spec, paths, state, tree) {
+  return {
+    ...state,
+    kind: spec.kind,
+    verb: spec.verb,
+    owner: spec.owner,
+    label: spec.label,
+    cwd: spec.cwd,
+    lineage: spec.lineage,
+    ended_by: tree?.step ?? "none",
+    ended_processes: tree?.ended.slice(0, 50) ?? [],
+    survivors: tree?.survivors ?? [],
+    result_path: paths.result,
+    output_path: paths.output,
+    error_path: paths.error
+  };
+}
+function leftoverWarnings(ending) {
+  if (ending.reason !== "exited" || ending.tree.ended.length === 0) return [];
+  const named = ending.tree.ended.slice(0, 5).map((one) => `${one.pid} (${one.name})`).join(", ");
+  const message = `${ending.tree.ended.length} left-over process(es) were ended after the command: ${named}`;
+  return [{ code: "leftovers_ended", message }];
+}
+function staffReason(reason) {
+  return reason === "exited" || reason === "lingered" || reason === "hard_timeout" ? reason : "other";
+}
+function plainNotes(paths) {
+  const note = (file) => ({ bytes: (0, import_chunk_2FMM5TWO.logSize)(file), omitted: 0, exact: true });
+  return { stdout: note(paths.output), stderr: note(paths.error) };
+}
+function startedAt(paths) {
+  return timeOf(paths.childMark);
+}
+function timeOf(file) {
+  const facts2 = (0, import_chunk_OMHQQKXJ.factsOf)(file);
+  return facts2 ? (0, import_chunk_CF76HCJ2.isoOf)(facts2.modifiedMs) : null;
+}
+function withReserve(paths, write) {
+  try {
+    write();
+  } catch (error) {
+    if (!isFull(error) || !(0, import_chunk_PVTVXQHT.removeFile)(paths.reserve)) throw error;
+    write();
+  }
+}
+function isFull(error) {
+  return ["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  LineSplitter,
+  backendOf,
+  conclude,
+  parseReason,
+  startedAt,
+  terminalRecord
 });
 
 },
@@ -883,269 +1184,7 @@ function exitCodeOfAll(states) {
 });
 
 },
-"./chunk-6TRHAM3M.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  makeCgroup: () => makeCgroup,
-  removeCgroup: () => removeCgroup,
-  terminate: () => terminate,
-  treeOf: () => treeOf
-});
-module.exports = stdin_exports;
-var import_chunk_BIN7TSUQ = load("./chunk-BIN7TSUQ.js");
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
-var import_node_fs = require("node:fs");
-var import_node_path = builtin("node:path");
-var prefix = "job-companion-";
-function makeCgroup(id) {
-  const own = ownCgroup();
-  if (own === void 0) return null;
-  const folder = import_node_path.default.join(own, `${prefix}${id}`);
-  try {
-    (0, import_node_fs.mkdirSync)(folder);
-    return folder;
-  } catch {
-    return null;
-  }
-}
-function listCgroup(folder, id) {
-  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return [];
-  return pidsIn(folder);
-}
-function removeCgroup(folder, id) {
-  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return;
-  try {
-    removeEmpty(folder);
-    if (import_node_path.default.basename(import_node_path.default.dirname(folder)).startsWith(prefix)) (0, import_node_fs.rmdirSync)(import_node_path.default.dirname(folder));
-  } catch {
-  }
-}
-function removeEmpty(folder) {
-  for (const name of (0, import_chunk_OMHQQKXJ.listNames)(folder)) if (!name.includes(".")) removeEmpty(import_node_path.default.join(folder, name));
-  (0, import_node_fs.rmdirSync)(folder);
-}
-function pidsIn(folder) {
-  const text = readOrEmpty(import_node_path.default.join(folder, "cgroup.procs"));
-  const own = text.split("\n").map(Number).filter((pid) => pid > 1);
-  const inner = (0, import_chunk_OMHQQKXJ.listNames)(folder).filter(
-    (name) => !name.startsWith(prefix) && !/^(?:cgroup|cpu|memory|io|pids|cpuset|hugetlb|rdma|misc)\./.test(name)
-  );
-  return [...own, ...inner.flatMap((name) => pidsIn(import_node_path.default.join(folder, name)))];
-}
-function ownCgroup() {
-  const mount = mountPoint();
-  const line = readOrEmpty("/proc/self/cgroup").split("\n").find((one) => one.startsWith("0::"));
-  return mount === void 0 || line === void 0 ? void 0 : import_node_path.default.join(mount, line.slice(3));
-}
-function mountPoint() {
-  const line = readOrEmpty("/proc/self/mounts").split("\n").find((one) => one.split(" ")[2] === "cgroup2");
-  return line?.split(" ")[1];
-}
-function isBelowMount(folder) {
-  const mount = mountPoint();
-  return mount !== void 0 && import_node_path.default.resolve(folder) === folder && folder.startsWith(`${mount}/`);
-}
-function readOrEmpty(file) {
-  try {
-    return (0, import_node_fs.readFileSync)(file, "utf8");
-  } catch {
-    return "";
-  }
-}
-function treeOf(spec, paths, who) {
-  const living = (identity) => identity && (0, import_chunk_XUTLU6SP.livenessOf)(identity) === "alive" ? [identity.pid] : [];
-  const cgroup = (0, import_chunk_BIN7TSUQ.readWorker)(paths);
-  const folder = cgroup.kind === "ok" ? cgroup.value.cgroup ?? null : null;
-  const shim = who.shim && isHere(who.shim) ? who.shim : null;
-  const atShimPid = shim ? (0, import_chunk_XUTLU6SP.readProcess)(shim.pid) : void 0;
-  const isStranger = atShimPid !== void 0 && atShimPid.start !== shim?.start_token;
-  const guards = ((0, import_chunk_PVTVXQHT.readText)(paths.guardMark, 64) ?? "").trim().split(" ").map(Number).filter((pid) => pid > 1);
-  return {
-    mark: spec.mark,
-    session: shim && !isStranger ? shim.pid : null,
-    since: isHere(spec.launcher) ? Number(spec.launcher.start_token) || 0 : 0,
-    roots: [...living(shim), ...living(who.child)],
-    spared: [...living(who.worker), ...living(shim)],
-    baseline: who.baseline ?? null,
-    counted: () => listCgroup(folder, spec.id),
-    guards: living(shim).length > 0 ? guards : [],
-    known: new Map()
-  };
-}
-function isHere(identity) {
-  return identity.boot_id === (0, import_chunk_XUTLU6SP.bootId)() && identity.pid_ns === (0, import_chunk_XUTLU6SP.pidNamespace)();
-}
-function findMembers(tree) {
-  const rows = (0, import_chunk_XUTLU6SP.readProcesses)(tree.baseline).filter(
-    (row) => !(0, import_chunk_XUTLU6SP.isDeadState)(row.state) && !(Number(row.start) < tree.since)
-  );
-  const marks = new Map();
-  const markOf = (pid) => {
-    if (!marks.has(pid)) marks.set(pid, (0, import_chunk_XUTLU6SP.readProcessVariable)(pid, import_chunk_HDZ43QIN.markVariable));
-    return marks.get(pid);
-  };
-  const counted = new Set(tree.counted());
-  const isForeign = (pid) => (markOf(pid) ?? tree.mark) !== tree.mark;
-  const members = new Map();
-  for (const row of rows) {
-    const inSession = tree.session !== null && (row.session === tree.session || row.group === tree.session);
-    const isKnown = tree.known.get(row.pid) === row.start || tree.roots.includes(row.pid) || counted.has(row.pid);
-    if (markOf(row.pid) === tree.mark || (inSession || isKnown) && !isForeign(row.pid)) members.set(row.pid, row);
-  }
-  for (let grew = true; grew; ) {
-    grew = false;
-    for (const row of rows) {
-      if (members.has(row.pid) || !members.has(row.parent) || isForeign(row.pid)) continue;
-      members.set(row.pid, row);
-      grew = true;
-    }
-  }
-  const found = [];
-  for (const row of members.values()) {
-    if (isSpared(row, tree)) continue;
-    tree.known.set(row.pid, row.start);
-    found.push({ pid: row.pid, start: row.start, name: row.name });
-  }
-  return found;
-}
-function isSpared(row, tree) {
-  if (row.pid === process.pid || tree.spared.includes(row.pid)) return true;
-  return tree.guards.includes(row.pid) || tree.guards.includes(row.parent);
-}
-async function terminate(tree, options) {
-  const report = { step: "none", ended: [], survivors: [] };
-  const seen = new Map();
-  const told = new Set();
-  const note = (members) => {
-    for (const member of members) seen.set(member.pid, member);
-    return members;
-  };
-  let left = note(findMembers(tree));
-  if (left.length === 0) return report;
-  report.step = "term";
-  const termUntil = (0, import_chunk_HDZ43QIN.monotonicMs)() + options.graceMs;
-  for (let pause = 5; left.length > 0 && (0, import_chunk_HDZ43QIN.monotonicMs)() < termUntil; pause = Math.min(pause * 2, 100)) {
-    for (const member of left) if (!told.has(member.pid) && signal(member, "SIGTERM")) told.add(member.pid);
-    await (0, import_chunk_HDZ43QIN.sleep)(Math.min(pause, Math.max(1, termUntil - (0, import_chunk_HDZ43QIN.monotonicMs)())));
-    left = note(stillThere(left, tree));
-  }
-  if (left.length > 0) {
-    report.step = "kill";
-    const killUntil = (0, import_chunk_HDZ43QIN.monotonicMs)() + options.settleMs;
-    for (let pause = 5; left.length > 0 && (0, import_chunk_HDZ43QIN.monotonicMs)() < killUntil; pause = Math.min(pause * 2, 200)) {
-      for (const member of left) signal(member, "SIGKILL");
-      await (0, import_chunk_HDZ43QIN.sleep)(pause);
-      left = note(findMembers(tree));
-    }
-  }
-  report.survivors = left;
-  report.ended = [...seen.values()].filter((member) => !left.some((one) => one.pid === member.pid));
-  return report;
-}
-function stillThere(members, tree) {
-  const living = members.filter(isAlive);
-  return living.length > 0 ? living : findMembers(tree);
-}
-function isAlive(member) {
-  const row = (0, import_chunk_XUTLU6SP.readProcess)(member.pid);
-  return row !== void 0 && row.start === member.start && !(0, import_chunk_XUTLU6SP.isDeadState)(row.state);
-}
-function signal(member, name) {
-  if (!isAlive(member)) return false;
-  try {
-    process.kill(member.pid, name);
-    return true;
-  } catch {
-    return false;
-  }
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  makeCgroup,
-  removeCgroup,
-  terminate,
-  treeOf
-});
-
-},
-"./chunk-7WTQZBBW.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  findJob: () => findJob,
-  jobsFolder: () => jobsFolder,
-  listActive: () => listActive,
-  listJobs: () => listJobs,
-  requireWholeId: () => requireWholeId
-});
-module.exports = stdin_exports;
-var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_IQA7HIVE = load("./chunk-IQA7HIVE.js");
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-function listJobs(root) {
-  return (0, import_chunk_OMHQQKXJ.listNames)((0, import_chunk_HDZ43QIN.rootPaths)(root).jobs).filter(import_chunk_IQA7HIVE.isId).sort(import_chunk_IQA7HIVE.compareIds).reverse();
-}
-function listActive(root) {
-  return (0, import_chunk_OMHQQKXJ.listNames)((0, import_chunk_HDZ43QIN.rootPaths)(root).active).filter(import_chunk_IQA7HIVE.isId).sort(import_chunk_IQA7HIVE.compareIds);
-}
-function findJob(root, text) {
-  const list = `list them with: ${(0, import_chunk_IEU6ZQWY.quoteWords)([...(0, import_chunk_HDZ43QIN.selfWords)(), "status", ...root.option])}`;
-  const where = `in the state folder ${root.folder}`;
-  if (!(0, import_chunk_IQA7HIVE.isIdPrefix)(text)) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "unknown_job",
-      `cannot take ${JSON.stringify(text)} as a job id: ids look like run-mik3x9ab-4f7q2z`,
-      list
-    );
-  }
-  const all = (0, import_chunk_OMHQQKXJ.listNames)((0, import_chunk_HDZ43QIN.rootPaths)(root.folder).jobs).filter(import_chunk_IQA7HIVE.isId);
-  if (all.includes(text)) return text;
-  const matches = all.filter((id) => id.startsWith(text));
-  if (matches.length === 1) return matches[0];
-  if (matches.length === 0) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "unknown_job",
-      `cannot find job ${text}: there is no such job ${where}`,
-      `${list}, or name another folder with --state-dir DIR`
-    );
-  }
-  const shown = matches.sort(import_chunk_IQA7HIVE.compareIds).slice(-5).join(", ");
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "ambiguous_id",
-    `cannot tell which job ${text} is: ${matches.length} jobs begin so, the newest are ${shown}`,
-    "give more of the id"
-  );
-}
-function requireWholeId(root, text) {
-  const id = findJob(root, text);
-  if (id === text) return id;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "ambiguous_id",
-    `cannot take the short id ${text}: this command needs the whole id`,
-    `the one job that begins so is ${id}`
-  );
-}
-function jobsFolder(root) {
-  return import_node_path.default.join(root, "jobs");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  findJob,
-  jobsFolder,
-  listActive,
-  listJobs,
-  requireWholeId
-});
-
-},
-"./chunk-AVSXUGUX.js": function (module, exports) {
+"./chunk-AD56LIHV.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -1156,15 +1195,15 @@ __export(stdin_exports, {
   taskOf: () => taskOf
 });
 module.exports = stdin_exports;
-var import_chunk_7WTQZBBW = load("./chunk-7WTQZBBW.js");
-var import_chunk_5MIUGO6N = load("./chunk-5MIUGO6N.js");
+var import_chunk_NZS2ULKJ = load("./chunk-NZS2ULKJ.js");
+var import_chunk_2UGZD5HM = load("./chunk-2UGZD5HM.js");
 var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
-var import_chunk_BIN7TSUQ = load("./chunk-BIN7TSUQ.js");
-var import_chunk_BQR34MCI = load("./chunk-BQR34MCI.js");
-var import_chunk_2X7L6GAE = load("./chunk-2X7L6GAE.js");
-var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
+var import_chunk_UACE27HY = load("./chunk-UACE27HY.js");
+var import_chunk_ZSZX64TP = load("./chunk-ZSZX64TP.js");
+var import_chunk_RPTU5R33 = load("./chunk-RPTU5R33.js");
+var import_chunk_L7A27NUR = load("./chunk-L7A27NUR.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
 var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
@@ -2567,7 +2606,7 @@ var userConfig = object({
   default_backend: optional(string2())
 });
 function userConfigFile() {
-  const folder = (0, import_chunk_HDZ43QIN.configFolder)();
+  const folder = (0, import_chunk_CF76HCJ2.configFolder)();
   return folder === void 0 ? void 0 : import_node_path.default.join(folder, "config.json");
 }
 function readUserConfig() {
@@ -2630,7 +2669,7 @@ function chooseBackend(name, config2, cwd) {
 }
 function onlyInstalled(config2, cwd) {
   const found = import_chunk_KD7DLMDA.backends.filter(
-    (backend) => backend.programs.some((program) => (0, import_chunk_HDZ43QIN.findProgram)(program, cwd) !== void 0)
+    (backend) => backend.programs.some((program) => (0, import_chunk_CF76HCJ2.findProgram)(program, cwd) !== void 0)
   );
   if (found.length === 1 && found[0]) return found[0];
   const state = found.length === 0 ? "no agent CLI is on PATH" : `several are installed (${found.map((one) => one.id).join(", ")})`;
@@ -2644,28 +2683,28 @@ function known(config2) {
 function programOf(backend, custom, cwd) {
   const names = custom ? [custom.argv[0]] : backend.programs;
   for (const name of names) {
-    const program = (0, import_chunk_HDZ43QIN.findProgram)(name, cwd);
+    const program = (0, import_chunk_CF76HCJ2.findProgram)(name, cwd);
     if (program !== void 0) return program;
   }
   throw new import_chunk_NVPF5LEY.FaultError(
     "preflight",
-    `cannot find ${names.join(" or ")} for backend ${custom?.name ?? backend.id}: not on PATH (${import_chunk_HDZ43QIN.variables.searchPath() || "empty"})`,
+    `cannot find ${names.join(" or ")} for backend ${custom?.name ?? backend.id}: not on PATH (${import_chunk_CF76HCJ2.variables.searchPath() || "empty"})`,
     "install it, or choose another with --backend"
   );
 }
 function requireFreeConversation(root, backend, conversation) {
   const { folder, option } = root;
-  for (const id of (0, import_chunk_7WTQZBBW.listActive)(folder)) {
-    const paths = (0, import_chunk_HDZ43QIN.jobPaths)(folder, id);
-    const spec = (0, import_chunk_BIN7TSUQ.readSpec)(paths);
+  for (const id of (0, import_chunk_NZS2ULKJ.listActive)(folder)) {
+    const paths = (0, import_chunk_CF76HCJ2.jobPaths)(folder, id);
+    const spec = (0, import_chunk_UACE27HY.readSpec)(paths);
     if (spec.kind !== "ok" || spec.value.staff?.backend !== backend) continue;
-    const state = (0, import_chunk_BIN7TSUQ.readState)(paths);
+    const state = (0, import_chunk_UACE27HY.readState)(paths);
     const uses = spec.value.staff.resume ?? (state.kind === "ok" ? state.value.conversation?.id : void 0);
-    if (uses !== conversation || (0, import_chunk_BIN7TSUQ.isEnded)((0, import_chunk_BIN7TSUQ.inspect)(folder, id).state)) continue;
+    if (uses !== conversation || (0, import_chunk_UACE27HY.isEnded)((0, import_chunk_UACE27HY.inspect)(folder, id).state)) continue;
     throw new import_chunk_NVPF5LEY.FaultError(
       "busy",
       `cannot continue conversation ${conversation}: job ${id} is using it`,
-      import_chunk_KKONYWO7.nextCommands.wait(id, option)
+      import_chunk_L7A27NUR.nextCommands.wait(id, option)
     );
   }
 }
@@ -2708,11 +2747,11 @@ function decode2(bytes) {
   }
 }
 async function launchStaff(context, input, job) {
-  (0, import_chunk_BQR34MCI.checkLaunchOptions)(input);
+  (0, import_chunk_ZSZX64TP.checkLaunchOptions)(input);
   const request = {
     kind: "staff",
     verb: job.verb,
-    ...(0, import_chunk_BQR34MCI.launchWords)(input),
+    ...(0, import_chunk_ZSZX64TP.launchWords)(input),
     cwd: job.cwd,
     deadlineMs: input.durationOrDefault("timeout"),
     killGraceMs: import_chunk_CRABIWOM.limits.staffKillGrace.default,
@@ -2724,14 +2763,14 @@ async function launchStaff(context, input, job) {
     staff: job.staff
   };
   const { resume, backend } = job.staff;
-  if (resume === null) return (0, import_chunk_BQR34MCI.launchAndTell)(context, input, request, job.isSynchronous);
+  if (resume === null) return (0, import_chunk_ZSZX64TP.launchAndTell)(context, input, request, job.isSynchronous);
   const root = context.root(input);
-  (0, import_chunk_2X7L6GAE.ensureRoot)(root.folder);
-  const launched = await (0, import_chunk_5MIUGO6N.withLock)((0, import_chunk_HDZ43QIN.rootPaths)(root.folder).lock, async () => {
+  (0, import_chunk_RPTU5R33.ensureRoot)(root.folder);
+  const launched = await (0, import_chunk_2UGZD5HM.withLock)((0, import_chunk_CF76HCJ2.rootPaths)(root.folder).lock, async () => {
     requireFreeConversation(root, backend, resume);
-    return (0, import_chunk_BQR34MCI.launch)(root, request);
+    return (0, import_chunk_ZSZX64TP.launch)(root, request);
   });
-  return (0, import_chunk_BQR34MCI.tellLaunched)(context, input, root, launched, job.isSynchronous);
+  return (0, import_chunk_ZSZX64TP.tellLaunched)(context, input, root, launched, job.isSynchronous);
 }
 function profileOf(input, fallback) {
   return input.text("profile") ?? fallback;
@@ -2749,585 +2788,369 @@ function freshStaff(input, words) {
 });
 
 },
-"./chunk-BIN7TSUQ.js": function (module, exports) {
+"./chunk-CDO5EPML.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  conditionOf: () => conditionOf,
-  earlyState: () => earlyState,
-  inspect: () => inspect,
-  isEnded: () => isEnded,
-  readCancel: () => readCancel,
-  readExit: () => readExit,
-  readLaunch: () => readLaunch,
-  readMark: () => readMark,
-  readReason: () => readReason,
-  readSpec: () => readSpec,
-  readState: () => readState,
-  readWorker: () => readWorker,
-  writeState: () => writeState
+  isAwaited: () => isAwaited,
+  isCollected: () => isCollected,
+  noteCollected: () => noteCollected,
+  withRegistration: () => withRegistration
 });
 module.exports = stdin_exports;
-var import_chunk_IQA7HIVE = load("./chunk-IQA7HIVE.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
 var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
 var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
-var outcomes = ["done", "failed", "timed_out", "crashed", "canceled"];
-var states = ["queued", "starting", "running", "stopping", "done", "failed", "timed_out", "crashed", "canceled"];
-var kinds = ["staff", "run", "watch", "timer", "gate", "loop"];
-function readSpec(paths) {
-  return typed(paths.spec, (value) => {
-    if (typeof value.id !== "string" || paths.folder.split("/").at(-1) !== value.id)
-      return "its id is not that of its folder";
-    if (!kinds.includes(String(value.kind))) return `unknown kind ${String(value.kind)}`;
-    if (typeof value.mark !== "string" || value.mark.length < 16) return "no mark";
-    for (const name of ["verb", "created_at", "engine", "cwd", "mac"])
-      if (typeof value[name] !== "string") return `no ${name}`;
-    for (const name of ["deadline_ms", "deadline_mono_ms", "kill_grace_ms", "max_output_bytes"]) {
-      if (typeof value[name] !== "number") return `no ${name}`;
-    }
-    if (!(0, import_chunk_XUTLU6SP.isIdentity)(value.launcher)) return "no launcher identity";
-    if (value.kind === "run" && (!isObject(value.run) || !isWords(value.run.argv))) return "no command";
-    if (value.kind === "staff" && (!isObject(value.staff) || typeof value.staff.prompt !== "string")) return "no task";
-    return void 0;
-  });
-}
-function readState(paths) {
-  const read = typed(paths.state, (value) => {
-    if (!states.includes(String(value.state))) return `unknown state ${String(value.state)}`;
-    return typeof value.rev === "number" && typeof value.seq === "number" ? void 0 : "no rev or seq";
-  });
-  if (read.kind !== "ok") return read;
-  const missing = { warnings: [], error: null, conversation: null, output: null, usage: null, reconciled: false };
-  return { kind: "ok", value: { ...missing, ...read.value } };
-}
-function readLaunch(paths) {
-  return typed(paths.launch, (value) => (0, import_chunk_XUTLU6SP.isIdentity)(value.worker) ? void 0 : "no identity of a worker");
-}
-function readWorker(paths) {
-  return typed(paths.worker, (value) => {
-    if (!(0, import_chunk_XUTLU6SP.isIdentity)(value.worker)) return "no identity of a worker";
-    const others = [value.shim, value.child].filter((one) => one !== null && one !== void 0);
-    return others.every(import_chunk_XUTLU6SP.isIdentity) ? void 0 : "a damaged identity";
-  });
-}
-function readExit(paths) {
-  const read = (0, import_chunk_PVTVXQHT.readJson)(paths.exit);
-  if (read.kind !== "ok" || !Number.isInteger(read.value.exit_code)) return void 0;
-  return {
-    exit_code: Number(read.value.exit_code),
-    signaled: read.value.signaled === true,
-    spawn_failed: read.value.spawn_failed === true
-  };
-}
-function readCancel(paths) {
-  const read = (0, import_chunk_PVTVXQHT.readJson)(paths.cancel);
-  return read.kind === "ok" ? read.value : void 0;
-}
-function readReason(paths) {
-  return (0, import_chunk_PVTVXQHT.readText)(paths.reason, 64)?.trim() || void 0;
-}
-function readMark(file, boot) {
-  const text = (0, import_chunk_PVTVXQHT.readText)(file, 4096);
-  if (!text?.endsWith("\n")) return void 0;
-  const row = (0, import_chunk_XUTLU6SP.parseStat)(text);
-  const [pid, ...start] = row ? [String(row.pid), row.start] : text.trim().split(" ");
-  const identity = { pid: Number(pid), start_token: start.join(" "), boot_id: boot.boot_id, pid_ns: boot.pid_ns };
-  return (0, import_chunk_XUTLU6SP.isIdentity)(identity) ? identity : void 0;
-}
-function writeState(paths, state) {
-  (0, import_chunk_PVTVXQHT.writeJson)(paths.state, state);
-}
-function typed(file, fault) {
-  const read = (0, import_chunk_PVTVXQHT.readJson)(file);
-  if (read.kind !== "ok") return read;
-  const name = file.split("/").at(-1);
-  const reason = fault(read.value);
-  return reason === void 0 ? { kind: "ok", value: read.value } : { kind: "damaged", reason: `${name}: ${reason}` };
-}
-function isObject(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-function isWords(value) {
-  return Array.isArray(value) && value.length > 0 && value.every((word) => typeof word === "string");
-}
-function isEnded(state) {
-  return outcomes.includes(state.state);
-}
-function inspect(root, id) {
-  const paths = (0, import_chunk_HDZ43QIN.jobPaths)(root, id);
-  const [spec, state] = [readSpec(paths), readState(paths)];
-  const isOver = state.kind === "ok" && isEnded(state.value);
-  const who = isOver ? nobody : whoIsThere(paths, spec);
-  const damage = damageOf(spec, state, who.seen.worker);
-  return {
-    id,
-    root,
-    paths,
-    spec: presentIn(spec),
-    damage,
-    state: damage === null ? presentIn(state) ?? earlyState(id, presentIn(spec)) : damagedState(id, damage),
-    ...who
-  };
-}
-var nobody = {
-  launch: null,
-  worker: null,
-  shim: null,
-  child: null,
-  seen: { worker: "none", shim: "none" },
-  isOtherBoot: false,
-  isClaimed: false,
-  exit: void 0,
-  reason: void 0,
-  cancel: void 0,
-  leaseAgeMs: null
-};
-function whoIsThere(paths, spec) {
-  const launch = presentIn(readLaunch(paths));
-  const worker = presentIn(readWorker(paths));
-  const boot = worker?.worker ?? launch?.worker ?? null;
-  const shim = worker?.shim ?? (boot ? readMark(paths.shimMark, boot) : void 0) ?? null;
-  const child = worker?.child ?? (boot ? readMark(paths.childMark, boot) : void 0) ?? null;
-  const engine = (0, import_chunk_IQA7HIVE.findEngine)(spec.kind === "ok" ? spec.value.engine : "local") ?? import_chunk_IQA7HIVE.defaultEngine;
-  const lease = (0, import_chunk_OMHQQKXJ.factsOf)(paths.lease);
-  return {
-    launch,
-    worker,
-    shim,
-    child,
-    seen: { worker: bestOf([launch?.worker, worker?.worker], engine.alive), shim: bestOf([shim], engine.alive) },
-    isOtherBoot: boot !== null && boot.boot_id !== (0, import_chunk_XUTLU6SP.bootId)(),
-    isClaimed: (0, import_chunk_OMHQQKXJ.exists)(paths.started),
-    exit: readExit(paths),
-    reason: readReason(paths),
-    cancel: readCancel(paths),
-    leaseAgeMs: lease ? Math.max(0, (0, import_chunk_HDZ43QIN.nowMs)() - lease.modifiedMs) : null
-  };
-}
-function conditionOf(view) {
-  if (view.damage !== null) return "damaged";
-  if (isEnded(view.state)) return "ended";
-  const { worker, shim } = view.seen;
-  if (worker === "alive") return "supervised";
-  if (!view.spec) return "damaged";
-  if (worker === "unknown") return isLongOver(view) ? "lost" : "unseen";
-  if (view.isOtherBoot) return "host_restarted";
-  if (view.isClaimed) {
-    if (view.exit) return "over";
-    if (shim === "alive") return "orphaned";
-    if (shim === "unknown") return "unseen";
-    return shim === "none" && ageOf(view.paths.started) < 1e3 ? "orphaned" : "lost";
-  }
-  if (view.launch || view.worker) return "unclaimed";
-  const isLauncherAlive = ((0, import_chunk_IQA7HIVE.findEngine)(view.spec.engine) ?? import_chunk_IQA7HIVE.defaultEngine).alive(view.spec.launcher) === "alive";
-  return isLauncherAlive || ageOf(view.paths.spec) < import_chunk_CRABIWOM.startLimitMs ? "starting" : "never_started";
-}
-function isLongOver(view) {
-  if (!view.spec || view.leaseAgeMs === null || view.leaseAgeMs < import_chunk_CRABIWOM.leaseStaleMs) return false;
-  const latest = Date.parse(view.spec.created_at) + view.spec.deadline_ms + view.spec.kill_grace_ms + import_chunk_CRABIWOM.unseenGraceMs;
-  return (0, import_chunk_HDZ43QIN.nowMs)() > latest;
-}
-function ageOf(target) {
-  const facts = (0, import_chunk_OMHQQKXJ.factsOf)(target);
-  return facts ? (0, import_chunk_HDZ43QIN.nowMs)() - facts.modifiedMs : Number.POSITIVE_INFINITY;
-}
-function bestOf(identities, alive) {
-  const seen = identities.filter((one) => one !== null && one !== void 0).map(alive);
-  for (const answer of ["alive", "unknown", "dead"]) if (seen.includes(answer)) return answer;
-  return "none";
-}
-function earlyState(id, spec) {
-  return {
-    schema: 1,
-    id,
-    rev: 0,
-    state: "starting",
-    health: "unknown",
-    attention_kind: null,
-    seq: 0,
-    created_at: spec?.created_at ?? (0, import_chunk_HDZ43QIN.isoOf)((0, import_chunk_IQA7HIVE.idTimeMs)(id)),
-    started_at: null,
-    ended_at: null,
-    duration_ms: null,
-    exit_code: null,
-    signal: null,
-    signal_certain: null,
-    error: null,
-    warnings: [],
-    conversation: null,
-    reconciled: false,
-    output: null,
-    usage: null
-  };
-}
-function damagedState(id, damage) {
-  const error = { code: "state_damaged", message: `the record of this job cannot be used: ${damage}` };
-  return { ...earlyState(id, null), state: "failed", error };
-}
-function damageOf(spec, state, worker) {
-  if (worker === "alive") return null;
-  if (state.kind === "damaged") return state.reason;
-  if (state.kind === "ok" && isEnded(state.value)) return null;
-  if (spec.kind === "ok") return null;
-  return spec.kind === "damaged" ? spec.reason : "spec.json is missing";
-}
-function presentIn(read) {
-  return read.kind === "ok" ? read.value : null;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  conditionOf,
-  earlyState,
-  inspect,
-  isEnded,
-  readCancel,
-  readExit,
-  readLaunch,
-  readMark,
-  readReason,
-  readSpec,
-  readState,
-  readWorker,
-  writeState
-});
-
-},
-"./chunk-BQR34MCI.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  checkLaunchOptions: () => checkLaunchOptions,
-  folderOf: () => folderOf,
-  launch: () => launch,
-  launchAndTell: () => launchAndTell,
-  launchWords: () => launchWords,
-  missingProgram: () => missingProgram,
-  run: () => run,
-  tellLaunched: () => tellLaunched
-});
-module.exports = stdin_exports;
-var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_2X7L6GAE = load("./chunk-2X7L6GAE.js");
-var import_chunk_GAQ5SBUW = load("./chunk-GAQ5SBUW.js");
-var import_chunk_KYYWQA4W = load("./chunk-KYYWQA4W.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
-var import_chunk_IQA7HIVE = load("./chunk-IQA7HIVE.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_node_path = builtin("node:path");
-var import_node_path2 = builtin("node:path");
-function claimOnce(root, key, claim) {
-  const file = import_node_path2.default.join((0, import_chunk_HDZ43QIN.rootPaths)(root).once, (0, import_chunk_KYYWQA4W.hashOf)(key).slice(0, 40));
-  if ((0, import_chunk_PVTVXQHT.createFile)(file, `${JSON.stringify(claim)}
-`)) return { isOurs: true, holder: claim };
-  const read = (0, import_chunk_PVTVXQHT.readJson)(file);
-  const holder = read.kind === "ok" ? read.value : void 0;
-  if (typeof holder?.id !== "string" || typeof holder.asked !== "string") {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "state_unusable",
-      `cannot read the once-key file ${file}: it is damaged`,
-      "remove that file if you are sure that the job never ran"
-    );
-  }
-  return { isOurs: false, holder };
-}
-async function finishClaim(root, claim) {
-  if (!(0, import_chunk_IQA7HIVE.isId)(claim.id))
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "state_unusable",
-      `cannot use a once-key that names ${JSON.stringify(claim.id)}: that is no job id`
-    );
-  const paths = (0, import_chunk_HDZ43QIN.jobPaths)(root, claim.id);
-  const stage = (0, import_chunk_HDZ43QIN.stagePath)(root, claim.id);
-  const until = (0, import_chunk_HDZ43QIN.monotonicMs)() + import_chunk_CRABIWOM.startLimitMs;
-  while (!(0, import_chunk_OMHQQKXJ.exists)(paths.launch) && (0, import_chunk_HDZ43QIN.monotonicMs)() < until) {
-    const isStaged = (0, import_chunk_OMHQQKXJ.exists)(stage);
-    if (!(0, import_chunk_OMHQQKXJ.exists)(paths.folder) && !isStaged) return;
-    if ((0, import_chunk_XUTLU6SP.livenessOf)(claim.launcher) === "dead") {
-      if (isStaged) (0, import_chunk_OMHQQKXJ.moveFolder)(stage, paths.folder);
-      return;
-    }
-    await (0, import_chunk_HDZ43QIN.sleep)(5);
-  }
-}
-async function launch(root, request) {
-  (0, import_chunk_2X7L6GAE.checkRoot)(root.folder);
-  const key = (0, import_chunk_KYYWQA4W.ensureKey)();
-  (0, import_chunk_2X7L6GAE.ensureRoot)(root.folder);
-  const spec = await makeSpec(root, request, (0, import_chunk_XUTLU6SP.ownIdentity)(), key);
-  const paths = (0, import_chunk_HDZ43QIN.jobPaths)(root.folder, spec.id);
-  const stage = (0, import_chunk_HDZ43QIN.stagePath)(root.folder, spec.id);
-  let isPromised = false;
+function noteCollected(view, by) {
+  if (view.damage !== null || isCollected(view)) return;
   try {
-    await Promise.all([stageJob(root, spec, stage), import_chunk_IQA7HIVE.defaultEngine.prepare()]);
-    const claim = request.onceKey === null ? null : claimOnce(root.folder, request.onceKey, claimOf(spec, request));
-    if (claim && !claim.isOurs) {
-      undo(paths, stage);
-      return await takeOver(root, claim.holder, request);
-    }
-    isPromised = claim !== null;
-    if (!(0, import_chunk_OMHQQKXJ.moveFolder)(stage, paths.folder)) throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot move ${stage} into place`);
-    await (0, import_chunk_GAQ5SBUW.startWorker)(root.folder, spec, { paths }, 1);
-  } catch (error) {
-    if (isPromised) (0, import_chunk_OMHQQKXJ.moveFolder)(stage, paths.folder);
-    else undo(paths, stage);
-    throw launchError(root, error);
-  }
-  return { id: spec.id, isNew: true };
-}
-async function makeSpec(root, request, launcher, key) {
-  const createdMs = (0, import_chunk_HDZ43QIN.nowMs)();
-  const random = (0, import_chunk_KYYWQA4W.randomBytes)(22);
-  const { deadlineMs, killGraceMs, maxOutputBytes, firstOutputMs, stallMs, onceKey, ...rest } = request;
-  const unsigned = {
-    schema: 1,
-    id: (0, import_chunk_IQA7HIVE.makeId)(request.verb, createdMs, random),
-    ...rest,
-    created_at: (0, import_chunk_HDZ43QIN.isoOf)(createdMs),
-    once_key: onceKey,
-    engine: import_chunk_IQA7HIVE.defaultEngine.id,
-    state_option: root.option,
-    deadline_ms: deadlineMs,
-    deadline_mono_ms: (0, import_chunk_HDZ43QIN.monotonicMs)() + deadlineMs,
-    kill_grace_ms: killGraceMs,
-    max_output_bytes: maxOutputBytes,
-    first_output_ms: firstOutputMs,
-    stall_ms: stallMs,
-    mark: (0, import_chunk_KYYWQA4W.toHex)(random.subarray(6)),
-    launcher,
-    environment: { digest: (0, import_chunk_KYYWQA4W.environmentDigest)(key), credentials: (0, import_chunk_HDZ43QIN.credentialNames)() }
-  };
-  return { ...unsigned, mac: await (0, import_chunk_KYYWQA4W.macOf)(unsigned, key) };
-}
-async function stageJob(root, spec, stage) {
-  (0, import_chunk_PVTVXQHT.createFolder)(stage);
-  const isDurable = (0, import_chunk_PVTVXQHT.writeFileMeanwhile)(`${stage}/spec.json`, `${JSON.stringify(spec)}
-`);
-  (0, import_chunk_PVTVXQHT.createFolder)(`${stage}/waiters`);
-  (0, import_chunk_PVTVXQHT.writeFile)((0, import_chunk_HDZ43QIN.jobPaths)(root.folder, spec.id).marker, "", { sync: false });
-  await isDurable;
-}
-function claimOf(spec, request) {
-  return { id: spec.id, asked: askedOf(request), launcher: spec.launcher };
-}
-async function takeOver(root, holder, request) {
-  await finishClaim(root.folder, holder);
-  if (holder.asked !== askedOf(request)) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot use --once-key ${JSON.stringify(request.onceKey)}: job ${holder.id} has this key and another request`,
-      `look at it with: ${import_chunk_KKONYWO7.nextCommands.observe(holder.id, root.option)}`
+    (0, import_chunk_PVTVXQHT.createFile)(
+      view.paths.collected,
+      `${JSON.stringify({ by, pid: process.pid, owner: import_chunk_CF76HCJ2.variables.owner() ?? null, at: (0, import_chunk_CF76HCJ2.isoNow)() })}
+`,
+      { sync: false }
     );
-  }
-  return { id: holder.id, isNew: false };
-}
-function askedOf(request) {
-  const { owner: _owner, label: _label, onceKey: _key, ...asked } = request;
-  return (0, import_chunk_KYYWQA4W.hashOf)((0, import_chunk_KYYWQA4W.canonical)(asked));
-}
-function undo(paths, stage) {
-  try {
-    for (const target of [stage, paths.folder, paths.marker]) (0, import_chunk_OMHQQKXJ.removeTree)(target);
   } catch {
   }
 }
-function launchError(root, error) {
-  const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
-  if (error instanceof import_chunk_NVPF5LEY.FaultError || code === void 0) return error;
-  return new import_chunk_NVPF5LEY.FaultError(
-    "state_unusable",
-    `cannot write into the state folder ${root.folder} (${code})`,
-    "use another place with --state-dir DIR or JOB_STATE_DIR"
-  );
+function isCollected(view) {
+  return (0, import_chunk_OMHQQKXJ.exists)(view.paths.collected);
 }
-function launchWords(input) {
-  const onceKey = input.text("once-key") ?? null;
-  if (onceKey === "") throw (0, import_chunk_NVPF5LEY.usageError)('cannot take --once-key "": a key needs at least one character');
-  return { owner: input.text("owner") ?? import_chunk_HDZ43QIN.variables.owner() ?? null, label: input.text("label") ?? null, onceKey };
-}
-function checkLaunchOptions(input) {
-  if (input.has("wait-timeout") && !input.has("wait")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");
-  input.duration("wait-timeout");
-  for (const other of ["json", "wait"]) {
-    if (input.has("id-only") && input.has(other)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`);
+async function withRegistration(root, ids, timeoutMs, fn) {
+  const files = [];
+  const waiter = (0, import_chunk_XUTLU6SP.ownIdentity)();
+  for (const id of ids) {
+    const file = import_node_path.default.join((0, import_chunk_CF76HCJ2.jobPaths)(root, id).waiters, `${waiter.pid}-${waiter.start_token.replace(/\W/g, "")}.json`);
+    try {
+      (0, import_chunk_PVTVXQHT.writeJson)(file, { waiter, ids, since: (0, import_chunk_CF76HCJ2.isoNow)(), timeout_ms: timeoutMs }, { sync: false });
+      files.push(file);
+    } catch {
+    }
   }
-}
-async function launchAndTell(context, input, request, isSynchronous = false) {
-  checkLaunchOptions(input);
-  const root = context.root(input);
-  return tellLaunched(context, input, root, await launch(root, request), isSynchronous);
-}
-async function tellLaunched(context, input, root, launched, isSynchronous) {
-  if (input.has("wait") || isSynchronous) {
-    const { waitAndTell } = await Promise.resolve().then(() => load("./collecting-YWODS6M3.js"));
-    context.tell(`job ${launched.id}`);
-    const timeoutMs = input.duration("wait-timeout") ?? Number.MAX_SAFE_INTEGER;
-    return waitAndTell(context, root, [launched.id], {
-      mode: "all",
-      timeoutMs,
-      heartbeatMs: null,
-      isJson: input.has("json")
-    });
-  }
-  return tellLaunch(root, launched, input);
-}
-function tellLaunch(root, launched, input) {
-  const { id, isNew } = launched;
-  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
-` };
-  const paths = (0, import_chunk_HDZ43QIN.jobPaths)(root.folder, id);
-  const commands = {
-    wait: import_chunk_KKONYWO7.nextCommands.wait(id, root.option),
-    observe: import_chunk_KKONYWO7.nextCommands.observe(id, root.option),
-    cancel: import_chunk_KKONYWO7.nextCommands.cancel(id, root.option)
-  };
-  if (input.has("json")) {
-    return {
-      code: import_chunk_6PFAPK5K.exitCodes.done,
-      json: {
-        id,
-        new: isNew,
-        folder: paths.folder,
-        result_path: paths.result,
-        output_path: paths.output,
-        next: commands
+  try {
+    return await fn();
+  } finally {
+    for (const file of files) {
+      try {
+        (0, import_chunk_PVTVXQHT.removeFile)(file);
+      } catch {
       }
-    };
+    }
   }
-  const lines = [
-    `job ${id}${isNew ? "" : " (this once-key had it already; nothing was started)"}`,
-    `collect: ${commands.wait}`,
-    `observe: ${commands.observe}`,
-    `result:  ${paths.result}`
-  ];
-  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${lines.join("\n")}
-` };
 }
-var run = {
-  name: "run",
-  summary: "run a long command as a job",
-  form: "[options] -- COMMAND ARG...",
-  words: { min: 0, max: 0, rest: true },
-  options: {
-    timeout: {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_CRABIWOM.limits.runTimeout,
-      help: "hard limit, counted from launch (default 24h, at most 30d)"
-    },
-    deadline: { kind: "duration", value: "D", range: import_chunk_CRABIWOM.limits.runTimeout, help: "the same as --timeout" },
-    "kill-after": {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_CRABIWOM.limits.runKillGrace,
-      help: "time between TERM and KILL (default 30s)"
-    },
-    cwd: { kind: "text", value: "DIR", help: "folder to run in (default: here)" },
-    shell: { kind: "flag", help: "give the one word after -- to /bin/sh -c" },
-    "success-exit": {
-      kind: "count",
-      value: "N",
-      range: { default: 0, min: 0, max: 255 },
-      help: "the exit code that means success (default 0)"
-    },
-    "max-output": {
-      kind: "size",
-      value: "SIZE",
-      range: import_chunk_CRABIWOM.limits.maxOutput,
-      help: "cap of each output file on disk (default 64M)"
-    },
-    "first-output": {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_CRABIWOM.limits.optInLimit,
-      help: "end it when nothing was printed by then"
-    },
-    "stall-after": {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_CRABIWOM.limits.optInLimit,
-      help: "end it when nothing was printed for that long"
-    },
-    "keep-children": { kind: "flag", help: "leave processes alone that the command left behind" },
-    ...import_chunk_JJRSGJW4.launchOptions
-  },
-  notes: "The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",
-  examples: [
-    "run -- make test",
-    "run --timeout 2h --once-key nightly -- python3 train.py --epochs 10",
-    "run --shell -- 'make && make install'"
-  ],
-  async run(context, input) {
-    const cwd = folderOf(context, input);
-    const timeout = limitOf(input);
-    return launchAndTell(context, input, {
-      kind: "run",
-      verb: "run",
-      ...launchWords(input),
-      cwd,
-      deadlineMs: timeout,
-      killGraceMs: input.durationOrDefault("kill-after"),
-      maxOutputBytes: input.size("max-output") ?? import_chunk_CRABIWOM.limits.maxOutput.default,
-      firstOutputMs: input.duration("first-output") ?? null,
-      stallMs: input.duration("stall-after") ?? null,
-      lineage: null,
-      run: commandOf(input, cwd),
-      staff: null
-    });
-  }
-};
-function limitOf(input) {
-  if (input.has("timeout") && input.has("deadline"))
-    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");
-  return input.has("deadline") ? input.durationOrDefault("deadline") : input.durationOrDefault("timeout");
-}
-function folderOf(context, input) {
-  const folder = import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
-  if (!(0, import_chunk_OMHQQKXJ.isFolder)(folder))
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot run in ${folder}: there is no such folder`,
-      "name an existing one with --cwd DIR"
-    );
-  return (0, import_chunk_OMHQQKXJ.realPath)(folder);
-}
-function commandOf(input, cwd) {
-  const words = input.rest ?? [];
-  const parts = { success_exit: input.count("success-exit") ?? 0, keep_children: input.has("keep-children") };
-  if (input.has("shell")) {
-    if (words.length !== 1)
-      throw (0, import_chunk_NVPF5LEY.usageError)(
-        `cannot take ${words.length} words with --shell: it needs the whole command line as one word after --`
-      );
-    return { argv: ["/bin/sh", "-c", words[0]], program: "/bin/sh", ...parts };
-  }
-  const name = words[0];
-  const program = (0, import_chunk_HDZ43QIN.findProgram)(name, cwd);
-  if (program === void 0) throw missingProgram(name, cwd);
-  return { argv: words, program, ...parts };
-}
-function missingProgram(name, cwd) {
-  const where = name.includes("/") ? `no executable file of that name (looked from ${cwd})` : `it is not on PATH (${import_chunk_HDZ43QIN.variables.searchPath() || "empty"})`;
-  return new import_chunk_NVPF5LEY.FaultError("preflight", `cannot run ${JSON.stringify(name)}: ${where}`, "give the path of the program");
+function isAwaited(root, id) {
+  const folder = (0, import_chunk_CF76HCJ2.jobPaths)(root, id).waiters;
+  return (0, import_chunk_OMHQQKXJ.listNames)(folder).some((name) => {
+    const read = (0, import_chunk_PVTVXQHT.readJson)(import_node_path.default.join(folder, name));
+    return read.kind === "ok" && (0, import_chunk_XUTLU6SP.isIdentity)(read.value.waiter) && (0, import_chunk_XUTLU6SP.livenessOf)(read.value.waiter) !== "dead";
+  });
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  checkLaunchOptions,
-  folderOf,
-  launch,
-  launchAndTell,
-  launchWords,
-  missingProgram,
-  run,
-  tellLaunched
+  isAwaited,
+  isCollected,
+  noteCollected,
+  withRegistration
+});
+
+},
+"./chunk-CF76HCJ2.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  atMonotonic: () => atMonotonic,
+  childEnvironment: () => childEnvironment,
+  companionFile: () => companionFile,
+  comparableEnvironment: () => comparableEnvironment,
+  configFolder: () => configFolder,
+  credentialNames: () => credentialNames,
+  findProgram: () => findProgram,
+  isoNow: () => isoNow,
+  isoOf: () => isoOf,
+  jobPaths: () => jobPaths,
+  markVariable: () => markVariable,
+  monotonicMs: () => monotonicMs,
+  nowMs: () => nowMs,
+  rootPaths: () => rootPaths,
+  selfWords: () => selfWords,
+  sleep: () => sleep,
+  stagePath: () => stagePath,
+  uncarriableNames: () => uncarriableNames,
+  variables: () => variables,
+  workerEnvironment: () => workerEnvironment
+});
+module.exports = stdin_exports;
+var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_node_path = builtin("node:path");
+var import_node_path2 = builtin("node:path");
+var import_node_path3 = builtin("node:path");
+function nowMs() {
+  return Date.now();
+}
+function isoNow() {
+  return (new Date()).toISOString();
+}
+function isoOf(ms) {
+  return new Date(ms).toISOString();
+}
+function monotonicMs() {
+  return Number(process.hrtime.bigint() / 1000000n);
+}
+function sleep(ms) {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+var longest = 2 ** 31 - 1;
+function atMonotonic(atMs, fn) {
+  let timer;
+  const arm = () => {
+    const rest = atMs - monotonicMs();
+    if (rest <= 0) timer = setTimeout(fn, 0);
+    else timer = setTimeout(rest > longest ? arm : check, Math.min(rest, longest));
+  };
+  const check = () => monotonicMs() >= atMs ? fn() : arm();
+  arm();
+  return () => clearTimeout(timer);
+}
+var env = process.env;
+var carried = {
+  NODE_OPTIONS: "JOB_COMPANION_NODE_OPTIONS",
+  NODE_EXTRA_CA_CERTS: "JOB_COMPANION_EXTRA_CA_CERTS"
+};
+var markVariable = "JOB_COMPANION_MARK";
+var roleVariable = "JOB_COMPANION_ROLE";
+var variables = {
+  stateDir: () => env.JOB_STATE_DIR || void 0,
+  owner: () => env.JOB_OWNER || void 0,
+  searchPath: () => env.PATH ?? "",
+  home: () => env.HOME || void 0,
+  noColor: () => Boolean(env.NO_COLOR) || env.TERM === "dumb"
+};
+function configFolder() {
+  if (env.XDG_CONFIG_HOME && import_node_path.default.isAbsolute(env.XDG_CONFIG_HOME))
+    return import_node_path.default.join(env.XDG_CONFIG_HOME, "job-companion");
+  return env.HOME ? import_node_path.default.join(env.HOME, ".config", "job-companion") : void 0;
+}
+function workerEnvironment(mark) {
+  const result = definedOnly(env);
+  for (const [name, alias] of Object.entries(carried)) {
+    delete result[alias];
+    const value = result[name];
+    delete result[name];
+    if (value !== void 0) result[alias] = value;
+  }
+  return { ...result, [markVariable]: mark, [roleVariable]: "worker" };
+}
+function childEnvironment(own) {
+  const result = definedOnly(env);
+  for (const [name, alias] of Object.entries(carried)) {
+    const value = result[alias];
+    delete result[alias];
+    if (value !== void 0) result[name] = value;
+  }
+  for (const name of [...own.remove, "JOB_STATE_DIR", "OLDPWD", roleVariable]) delete result[name];
+  return { ...result, ...own.add, PWD: own.cwd, JOB_ID: own.id, JOB_OWNER: own.id, [markVariable]: own.mark };
+}
+function comparableEnvironment() {
+  const passing = new Set([
+    "_",
+    "PWD",
+    "OLDPWD",
+    "SHLVL",
+    "JOB_ID",
+    "JOB_OWNER",
+    "JOB_STATE_DIR",
+    markVariable,
+    roleVariable,
+    "COLUMNS",
+    "LINES"
+  ]);
+  const given = definedOnly(env);
+  for (const [name, alias] of Object.entries(carried)) {
+    const value = given[alias];
+    delete given[alias];
+    if (value !== void 0) given[name] = value;
+  }
+  const names = Object.keys(given).filter((name) => !passing.has(name));
+  return names.sort().map((name) => `${name}=${given[name]}`).join("\0");
+}
+var credentialName = /(?:^|_)(?:API_?KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|ACCESS_KEY(?:_ID)?)$/i;
+function credentialNames() {
+  return Object.keys(env).filter((name) => credentialName.test(name)).sort();
+}
+function uncarriableNames() {
+  return Object.keys(env).filter((name) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)).sort();
+}
+function definedOnly(source) {
+  const result = {};
+  for (const [name, value] of Object.entries(source)) if (value !== void 0) result[name] = value;
+  return result;
+}
+function findProgram(name, cwd) {
+  if (name.includes("/")) {
+    const file = import_node_path2.default.resolve(cwd, name);
+    return (0, import_chunk_OMHQQKXJ.isExecutable)(file) ? file : void 0;
+  }
+  for (const folder of variables.searchPath().split(":")) {
+    const file = import_node_path2.default.resolve(cwd, folder || ".", name);
+    if ((0, import_chunk_OMHQQKXJ.isExecutable)(file)) return file;
+  }
+  return void 0;
+}
+function companionFile() {
+  return (0, import_chunk_OMHQQKXJ.realPath)(process.argv[1] ?? "");
+}
+function selfWords() {
+  const onPath = findProgram("node", "/");
+  const isSame = onPath !== void 0 && (0, import_chunk_OMHQQKXJ.realPath)(onPath) === (0, import_chunk_OMHQQKXJ.realPath)(process.execPath);
+  return [isSame ? "node" : process.execPath, companionFile()];
+}
+function rootPaths(folder) {
+  return {
+    meta: import_node_path3.default.join(folder, "meta.json"),
+    ignore: import_node_path3.default.join(folder, ".gitignore"),
+    config: import_node_path3.default.join(folder, "config.json"),
+    active: import_node_path3.default.join(folder, "active"),
+    once: import_node_path3.default.join(folder, "once"),
+    slots: import_node_path3.default.join(folder, "slots"),
+    jobs: import_node_path3.default.join(folder, "jobs"),
+    lock: import_node_path3.default.join(folder, "lock")
+  };
+}
+function jobPaths(root, id) {
+  const folder = `${root}/jobs/${id}`;
+  const at = (name) => `${folder}/${name}`;
+  return {
+    folder,
+    spec: at("spec.json"),
+    launch: at("launch.json"),
+    worker: at("worker.json"),
+    lease: at("lease.json"),
+    leaseFifo: at("lease.fifo"),
+    state: at("state.json"),
+    events: at("events.ndjson"),
+    snapshot: at("snapshot.json"),
+    output: at("output.log"),
+    error: at("error.log"),
+    workerLog: at("worker.log"),
+    prompt: at("prompt.txt"),
+    started: at("started"),
+    shimMark: at("started/shim"),
+    childMark: at("started/child"),
+    guardMark: at("started/guard"),
+    spawnFailed: at("started/spawn_failed"),
+    reason: at("started/reason"),
+    aliveFifo: at("started/alive.fifo"),
+    exit: at("exit.json"),
+    result: at("result.md"),
+    resultRecord: at("result.json"),
+    cancel: at("cancel.json"),
+    waiters: at("waiters"),
+    collected: at("collected.json"),
+    lock: at("lock"),
+    reserve: at("reserve"),
+    marker: `${root}/active/${id}`
+  };
+}
+function stagePath(root, id) {
+  return import_node_path3.default.join(root, "jobs", `.new-${id}`);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  atMonotonic,
+  childEnvironment,
+  companionFile,
+  comparableEnvironment,
+  configFolder,
+  credentialNames,
+  findProgram,
+  isoNow,
+  isoOf,
+  jobPaths,
+  markVariable,
+  monotonicMs,
+  nowMs,
+  rootPaths,
+  selfWords,
+  sleep,
+  stagePath,
+  uncarriableNames,
+  variables,
+  workerEnvironment
+});
+
+},
+"./chunk-CFZX37AL.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  openJournal: () => openJournal,
+  readEvents: () => readEvents
+});
+module.exports = stdin_exports;
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
+var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
+function openJournal(paths, job) {
+  const last = (0, import_chunk_PVTVXQHT.readRange)(paths.events, -1, 1);
+  if (last && last.size > 0 && last.bytes[0] !== 10) (0, import_chunk_PVTVXQHT.appendText)(paths.events, "\n");
+  const journal = {
+    seq: newestSeq(paths),
+    append(type, fields = {}) {
+      const event = { seq: journal.seq + 1, at: (0, import_chunk_CF76HCJ2.isoNow)(), job: job.id, owner: job.owner, type, ...fields };
+      let line = JSON.stringify(event);
+      if (Buffer.byteLength(line) > import_chunk_CRABIWOM.eventLineBytes) {
+        line = JSON.stringify({ seq: event.seq, at: event.at, job: job.id, owner: job.owner, type, truncated: true });
+      }
+      (0, import_chunk_PVTVXQHT.appendText)(paths.events, `${line}
+`);
+      journal.seq = event.seq;
+      return event;
+    }
+  };
+  return journal;
+}
+var chunk = 256 * 1024;
+function readEvents(paths, after, limit) {
+  let size = chunk;
+  for (; ; ) {
+    const part = (0, import_chunk_PVTVXQHT.readRange)(paths.events, -size, size);
+    if (!part) return { events: [], more: false, missed: false };
+    const isWhole = part.bytes.length >= part.size;
+    const events = parseEvents(part.bytes.toString("utf8"), isWhole);
+    const first = events[0]?.seq ?? 0;
+    if (!isWhole && first > after + 1 && size < 64 * chunk) {
+      size *= 4;
+      continue;
+    }
+    const wanted = events.filter((event) => event.seq > after);
+    return { events: wanted.slice(0, limit), more: wanted.length > limit, missed: !isWhole && first > after + 1 };
+  }
+}
+function newestSeq(paths) {
+  const part = (0, import_chunk_PVTVXQHT.readRange)(paths.events, -2 * import_chunk_CRABIWOM.eventLineBytes, 2 * import_chunk_CRABIWOM.eventLineBytes);
+  if (!part) return 0;
+  return parseEvents(part.bytes.toString("utf8"), part.bytes.length >= part.size).at(-1)?.seq ?? 0;
+}
+function parseEvents(text, isWhole) {
+  const lines = text.split("\n");
+  if (!isWhole) lines.shift();
+  const events = [];
+  for (const line of lines) {
+    if (line === "") continue;
+    try {
+      const value = JSON.parse(line);
+      if (typeof value === "object" && value !== null && typeof value.seq === "number") events.push(value);
+    } catch {
+    }
+  }
+  return events;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  openJournal,
+  readEvents
 });
 
 },
@@ -3472,270 +3295,147 @@ var workerFailures = 3;
 });
 
 },
-"./chunk-D4QE36SE.js": function (module, exports) {
+"./chunk-ENNG33I6.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  mayAct: () => mayAct
+  conversationOf: () => conversationOf,
+  lineageOf: () => lineageOf,
+  requireGenuine: () => requireGenuine,
+  requireSpec: () => requireSpec
 });
 module.exports = stdin_exports;
-var import_chunk_BIN7TSUQ = load("./chunk-BIN7TSUQ.js");
-var import_chunk_KYYWQA4W = load("./chunk-KYYWQA4W.js");
+var import_chunk_UACE27HY = load("./chunk-UACE27HY.js");
+var import_chunk_NJGVOJIE = load("./chunk-NJGVOJIE.js");
+var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+function requireSpec(root, id) {
+  const read = (0, import_chunk_UACE27HY.readSpec)((0, import_chunk_CF76HCJ2.jobPaths)(root.folder, id));
+  if (read.kind === "ok") return read.value;
+  const reason = read.kind === "damaged" ? read.reason : "its spec.json is missing";
+  throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot use job ${id}: ${reason}`);
+}
+async function requireGenuine(spec) {
+  if (await (0, import_chunk_NJGVOJIE.isGenuine)(spec, (0, import_chunk_NJGVOJIE.readKey)())) return;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot start anything from job ${spec.id}: its spec.json was changed or comes from another user or machine`,
+    "launch it again in your own words"
+  );
+}
+function conversationOf(root, spec) {
+  const state = (0, import_chunk_UACE27HY.readState)((0, import_chunk_CF76HCJ2.jobPaths)(root, spec.id));
+  return (state.kind === "ok" ? state.value.conversation?.id : void 0) ?? null;
+}
+function lineageOf(parent, relation) {
+  return { relation, parent: parent.id, root: parent.lineage?.root ?? parent.id };
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  conversationOf,
+  lineageOf,
+  requireGenuine,
+  requireSpec
+});
+
+},
+"./chunk-GKWHYVEI.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  waitForJobs: () => waitForJobs
+});
+module.exports = stdin_exports;
+var import_chunk_ZTA4VQO5 = load("./chunk-ZTA4VQO5.js");
+var import_chunk_V5USAFII = load("./chunk-V5USAFII.js");
+var import_chunk_UACE27HY = load("./chunk-UACE27HY.js");
+var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
 var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-async function mayAct(view) {
-  if (!view.spec || !(0, import_chunk_OMHQQKXJ.isWritable)(view.paths.folder)) return false;
-  const namespace = view.worker?.worker.pid_ns ?? view.launch?.worker.pid_ns ?? view.spec.launcher.pid_ns;
-  const isHere = namespace === (0, import_chunk_XUTLU6SP.pidNamespace)() || view.isOtherBoot;
-  return (isHere || (0, import_chunk_BIN7TSUQ.conditionOf)(view) === "lost") && await (0, import_chunk_KYYWQA4W.isGenuine)(view.spec, (0, import_chunk_KYYWQA4W.readKey)());
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+async function waitForJobs(root, ids, options) {
+  const until = (0, import_chunk_CF76HCJ2.monotonicMs)() + options.timeoutMs;
+  const views = new Map();
+  const stop = new AbortController();
+  const beat = options.heartbeatMs === null ? void 0 : setInterval(() => options.onHeartbeat?.([...views.values()]), options.heartbeatMs);
+  let failure;
+  let ended = 0;
+  await Promise.all(
+    ids.map(async (id) => {
+      try {
+        await waitForOne(root, id, until, stop.signal, (view2) => views.set(id, view2));
+      } catch (error) {
+        failure ??= error;
+        stop.abort();
+        return;
+      }
+      const view = views.get(id);
+      if (view && (0, import_chunk_UACE27HY.isEnded)(view.state)) ended += 1;
+      if (options.mode === "any" && ended > 0) stop.abort();
+    })
+  );
+  clearInterval(beat);
+  if (failure !== void 0) throw failure;
+  return ids.flatMap((id) => views.get(id) ?? []);
 }
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  mayAct
-});
-
-},
-"./chunk-GAQ5SBUW.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  startWorker: () => startWorker
-});
-module.exports = stdin_exports;
-var import_chunk_IQA7HIVE = load("./chunk-IQA7HIVE.js");
-var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
-async function startWorker(root, spec, job, generation) {
-  const engine = (0, import_chunk_IQA7HIVE.findEngine)(spec.engine) ?? import_chunk_IQA7HIVE.defaultEngine;
-  const worker = await engine.start({ stateRoot: root, id: spec.id, mark: spec.mark, logFile: job.paths.workerLog });
-  (0, import_chunk_PVTVXQHT.writeJson)(job.paths.launch, { worker, generation }, { sync: false });
+async function waitForOne(root, id, until, signal, tell) {
+  for (let round = 0; ; round += 1) {
+    let view = await (0, import_chunk_ZTA4VQO5.refreshAttached)(root, id);
+    if (!(0, import_chunk_OMHQQKXJ.exists)(view.paths.folder)) throw vanishedError(view);
+    tell(view);
+    if ((0, import_chunk_UACE27HY.isEnded)(view.state) || signal.aborted) return;
+    const rest = until - (0, import_chunk_CF76HCJ2.monotonicMs)();
+    if (rest <= 0) return;
+    const nap = makeNap(signal);
+    const close = await (0, import_chunk_V5USAFII.watchFifo)(view.paths.leaseFifo, nap.wake);
+    view = await (0, import_chunk_ZTA4VQO5.refreshAttached)(root, id);
+    tell(view);
+    if (!(0, import_chunk_UACE27HY.isEnded)(view.state) && !signal.aborted)
+      await nap.sleep(Math.min(rest, pauseFor(view, close !== void 0, round)));
+    close?.();
+  }
 }
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  startWorker
-});
-
-},
-"./chunk-HDZ43QIN.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  atMonotonic: () => atMonotonic,
-  childEnvironment: () => childEnvironment,
-  companionFile: () => companionFile,
-  comparableEnvironment: () => comparableEnvironment,
-  configFolder: () => configFolder,
-  credentialNames: () => credentialNames,
-  findProgram: () => findProgram,
-  isoNow: () => isoNow,
-  isoOf: () => isoOf,
-  jobPaths: () => jobPaths,
-  markVariable: () => markVariable,
-  monotonicMs: () => monotonicMs,
-  nowMs: () => nowMs,
-  rootPaths: () => rootPaths,
-  selfWords: () => selfWords,
-  sleep: () => sleep,
-  stagePath: () => stagePath,
-  uncarriableNames: () => uncarriableNames,
-  variables: () => variables,
-  workerEnvironment: () => workerEnvironment
-});
-module.exports = stdin_exports;
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_node_path = builtin("node:path");
-var import_node_path2 = builtin("node:path");
-var import_node_path3 = builtin("node:path");
-function nowMs() {
-  return Date.now();
+function pauseFor(view, hasFifo, round) {
+  const condition = (0, import_chunk_UACE27HY.conditionOf)(view);
+  const soon = Math.min(20 * 1.25 ** round, 1e3);
+  if (condition === "supervised") {
+    const isHeld = view.worker !== null && view.launch !== null && (0, import_chunk_XUTLU6SP.sameIdentity)(view.worker.worker, view.launch.worker);
+    if (isHeld && hasFifo && view.worker?.fifo) return 5e3;
+    return isHeld ? 1e3 : soon;
+  }
+  if (condition === "unseen") return 1e3;
+  return soon;
 }
-function isoNow() {
-  return (new Date()).toISOString();
-}
-function isoOf(ms) {
-  return new Date(ms).toISOString();
-}
-function monotonicMs() {
-  return Number(process.hrtime.bigint() / 1000000n);
-}
-function sleep(ms) {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}
-var longest = 2 ** 31 - 1;
-function atMonotonic(atMs, fn) {
-  let timer;
-  const arm = () => {
-    const rest = atMs - monotonicMs();
-    if (rest <= 0) timer = setTimeout(fn, 0);
-    else timer = setTimeout(rest > longest ? arm : check, Math.min(rest, longest));
+function makeNap(signal) {
+  let isAwake = false;
+  let wake = () => {
+    isAwake = true;
   };
-  const check = () => monotonicMs() >= atMs ? fn() : arm();
-  arm();
-  return () => clearTimeout(timer);
-}
-var env = process.env;
-var carried = {
-  NODE_OPTIONS: "JOB_COMPANION_NODE_OPTIONS",
-  NODE_EXTRA_CA_CERTS: "JOB_COMPANION_EXTRA_CA_CERTS"
-};
-var markVariable = "JOB_COMPANION_MARK";
-var roleVariable = "JOB_COMPANION_ROLE";
-var variables = {
-  stateDir: () => env.JOB_STATE_DIR || void 0,
-  owner: () => env.JOB_OWNER || void 0,
-  searchPath: () => env.PATH ?? "",
-  home: () => env.HOME || void 0,
-  noColor: () => Boolean(env.NO_COLOR) || env.TERM === "dumb"
-};
-function configFolder() {
-  if (env.XDG_CONFIG_HOME && import_node_path.default.isAbsolute(env.XDG_CONFIG_HOME))
-    return import_node_path.default.join(env.XDG_CONFIG_HOME, "job-companion");
-  return env.HOME ? import_node_path.default.join(env.HOME, ".config", "job-companion") : void 0;
-}
-function workerEnvironment(mark) {
-  const result = definedOnly(env);
-  for (const [name, alias] of Object.entries(carried)) {
-    delete result[alias];
-    const value = result[name];
-    delete result[name];
-    if (value !== void 0) result[alias] = value;
-  }
-  return { ...result, [markVariable]: mark, [roleVariable]: "worker" };
-}
-function childEnvironment(own) {
-  const result = definedOnly(env);
-  for (const [name, alias] of Object.entries(carried)) {
-    const value = result[alias];
-    delete result[alias];
-    if (value !== void 0) result[name] = value;
-  }
-  for (const name of [...own.remove, "JOB_STATE_DIR", "OLDPWD", roleVariable]) delete result[name];
-  return { ...result, ...own.add, PWD: own.cwd, JOB_ID: own.id, JOB_OWNER: own.id, [markVariable]: own.mark };
-}
-function comparableEnvironment() {
-  const passing = new Set([
-    "_",
-    "PWD",
-    "OLDPWD",
-    "SHLVL",
-    "JOB_ID",
-    "JOB_OWNER",
-    "JOB_STATE_DIR",
-    markVariable,
-    "COLUMNS",
-    "LINES"
-  ]);
-  const given = definedOnly(env);
-  for (const [name, alias] of Object.entries(carried)) {
-    const value = given[alias];
-    delete given[alias];
-    if (value !== void 0) given[name] = value;
-  }
-  const names = Object.keys(given).filter((name) => !passing.has(name));
-  return names.sort().map((name) => `${name}=${given[name]}`).join("\0");
-}
-var credentialName = /(?:^|_)(?:API_?KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|ACCESS_KEY(?:_ID)?)$/i;
-function credentialNames() {
-  return Object.keys(env).filter((name) => credentialName.test(name)).sort();
-}
-function uncarriableNames() {
-  return Object.keys(env).filter((name) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)).sort();
-}
-function definedOnly(source) {
-  const result = {};
-  for (const [name, value] of Object.entries(source)) if (value !== void 0) result[name] = value;
-  return result;
-}
-function findProgram(name, cwd) {
-  if (name.includes("/")) {
-    const file = import_node_path2.default.resolve(cwd, name);
-    return (0, import_chunk_OMHQQKXJ.isExecutable)(file) ? file : void 0;
-  }
-  for (const folder of variables.searchPath().split(":")) {
-    const file = import_node_path2.default.resolve(cwd, folder || ".", name);
-    if ((0, import_chunk_OMHQQKXJ.isExecutable)(file)) return file;
-  }
-  return void 0;
-}
-function companionFile() {
-  return (0, import_chunk_OMHQQKXJ.realPath)(process.argv[1] ?? "");
-}
-function selfWords() {
-  const onPath = findProgram("node", "/");
-  const isSame = onPath !== void 0 && (0, import_chunk_OMHQQKXJ.realPath)(onPath) === (0, import_chunk_OMHQQKXJ.realPath)(process.execPath);
-  return [isSame ? "node" : process.execPath, companionFile()];
-}
-function rootPaths(folder) {
   return {
-    meta: import_node_path3.default.join(folder, "meta.json"),
-    ignore: import_node_path3.default.join(folder, ".gitignore"),
-    config: import_node_path3.default.join(folder, "config.json"),
-    active: import_node_path3.default.join(folder, "active"),
-    once: import_node_path3.default.join(folder, "once"),
-    slots: import_node_path3.default.join(folder, "slots"),
-    jobs: import_node_path3.default.join(folder, "jobs"),
-    lock: import_node_path3.default.join(folder, "lock")
+    wake: () => wake(),
+    sleep: (ms) => new Promise((resolve) => {
+      if (isAwake || signal.aborted) return resolve();
+      const end = () => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", end);
+        resolve();
+      };
+      const timer = setTimeout(end, Math.min(ms, 2 ** 31 - 1));
+      signal.addEventListener("abort", end);
+      wake = end;
+    })
   };
 }
-function jobPaths(root, id) {
-  const folder = `${root}/jobs/${id}`;
-  const at = (name) => `${folder}/${name}`;
-  return {
-    folder,
-    spec: at("spec.json"),
-    launch: at("launch.json"),
-    worker: at("worker.json"),
-    lease: at("lease.json"),
-    leaseFifo: at("lease.fifo"),
-    state: at("state.json"),
-    events: at("events.ndjson"),
-    snapshot: at("snapshot.json"),
-    output: at("output.log"),
-    error: at("error.log"),
-    workerLog: at("worker.log"),
-    prompt: at("prompt.txt"),
-    started: at("started"),
-    shimMark: at("started/shim"),
-    childMark: at("started/child"),
-    guardMark: at("started/guard"),
-    spawnFailed: at("started/spawn_failed"),
-    reason: at("started/reason"),
-    aliveFifo: at("started/alive.fifo"),
-    exit: at("exit.json"),
-    result: at("result.md"),
-    resultRecord: at("result.json"),
-    cancel: at("cancel.json"),
-    waiters: at("waiters"),
-    collected: at("collected.json"),
-    lock: at("lock"),
-    reserve: at("reserve"),
-    marker: `${root}/active/${id}`
-  };
-}
-function stagePath(root, id) {
-  return import_node_path3.default.join(root, "jobs", `.new-${id}`);
+function vanishedError(view) {
+  return new import_chunk_NVPF5LEY.FaultError(
+    "state_unusable",
+    `cannot go on waiting for job ${view.id}: its folder ${view.paths.folder} is gone`,
+    null
+  );
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  atMonotonic,
-  childEnvironment,
-  companionFile,
-  comparableEnvironment,
-  configFolder,
-  credentialNames,
-  findProgram,
-  isoNow,
-  isoOf,
-  jobPaths,
-  markVariable,
-  monotonicMs,
-  nowMs,
-  rootPaths,
-  selfWords,
-  sleep,
-  stagePath,
-  uncarriableNames,
-  variables,
-  workerEnvironment
+  waitForJobs
 });
 
 },
@@ -3760,288 +3460,37 @@ function quoteWords(words) {
 });
 
 },
-"./chunk-IKPD2EZU.js": function (module, exports) {
+"./chunk-IGYMSLWI.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  openJournal: () => openJournal,
-  readEvents: () => readEvents
+  commandNames: () => commandNames,
+  loadCommand: () => loadCommand
 });
 module.exports = stdin_exports;
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
-function openJournal(paths, job) {
-  const last = (0, import_chunk_PVTVXQHT.readRange)(paths.events, -1, 1);
-  if (last && last.size > 0 && last.bytes[0] !== 10) (0, import_chunk_PVTVXQHT.appendText)(paths.events, "\n");
-  const journal = {
-    seq: newestSeq(paths),
-    append(type, fields = {}) {
-      const event = { seq: journal.seq + 1, at: (0, import_chunk_HDZ43QIN.isoNow)(), job: job.id, owner: job.owner, type, ...fields };
-      let line = JSON.stringify(event);
-      if (Buffer.byteLength(line) > import_chunk_CRABIWOM.eventLineBytes) {
-        line = JSON.stringify({ seq: event.seq, at: event.at, job: job.id, owner: job.owner, type, truncated: true });
-      }
-      (0, import_chunk_PVTVXQHT.appendText)(paths.events, `${line}
-`);
-      journal.seq = event.seq;
-      return event;
-    }
-  };
-  return journal;
-}
-var chunk = 256 * 1024;
-function readEvents(paths, after, limit) {
-  let size = chunk;
-  for (; ; ) {
-    const part = (0, import_chunk_PVTVXQHT.readRange)(paths.events, -size, size);
-    if (!part) return { events: [], more: false, missed: false };
-    const isWhole = part.bytes.length >= part.size;
-    const events = parseEvents(part.bytes.toString("utf8"), isWhole);
-    const first = events[0]?.seq ?? 0;
-    if (!isWhole && first > after + 1 && size < 64 * chunk) {
-      size *= 4;
-      continue;
-    }
-    const wanted = events.filter((event) => event.seq > after);
-    return { events: wanted.slice(0, limit), more: wanted.length > limit, missed: !isWhole && first > after + 1 };
-  }
-}
-function newestSeq(paths) {
-  const part = (0, import_chunk_PVTVXQHT.readRange)(paths.events, -2 * import_chunk_CRABIWOM.eventLineBytes, 2 * import_chunk_CRABIWOM.eventLineBytes);
-  if (!part) return 0;
-  return parseEvents(part.bytes.toString("utf8"), part.bytes.length >= part.size).at(-1)?.seq ?? 0;
-}
-function parseEvents(text, isWhole) {
-  const lines = text.split("\n");
-  if (!isWhole) lines.shift();
-  const events = [];
-  for (const line of lines) {
-    if (line === "") continue;
-    try {
-      const value = JSON.parse(line);
-      if (typeof value === "object" && value !== null && typeof value.seq === "number") events.push(value);
-    } catch {
-    }
-  }
-  return events;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  openJournal,
-  readEvents
-});
-
-},
-"./chunk-IQA7HIVE.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  compareIds: () => compareIds,
-  defaultEngine: () => defaultEngine,
-  findEngine: () => findEngine,
-  idTimeMs: () => idTimeMs,
-  isId: () => isId,
-  isIdPrefix: () => isIdPrefix,
-  makeId: () => makeId
-});
-module.exports = stdin_exports;
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
-var idPattern = /^[a-z]{2,12}-[0-9a-z]{8,9}-[0-9a-z]{6}$/;
-var prefixPattern = /^[a-z]{2,12}(?:-[0-9a-z]{0,9}(?:-[0-9a-z]{0,6})?)?$/;
-function makeId(verb, nowMs, random) {
-  const digits = Array.from(random.subarray(0, 6), (byte) => (byte % 36).toString(36)).join("");
-  return `${verb}-${nowMs.toString(36)}-${digits}`;
-}
-function isId(text) {
-  return idPattern.test(text);
-}
-function isIdPrefix(text) {
-  return prefixPattern.test(text);
-}
-function idTimeMs(id) {
-  return Number.parseInt(id.split("-")[1] ?? "", 36);
-}
-function compareIds(a, b) {
-  return idTimeMs(a) - idTimeMs(b) || (a < b ? -1 : a > b ? 1 : 0);
-}
-var nodeOptions = ["--max-semi-space-size=1", "--no-warnings"];
-var local = {
-  id: "local",
-  async prepare() {
-    await Promise.resolve().then(() => load("./spawn-AGDUUNAW.js"));
-  },
-  async start(worker) {
-    const { spawnDetached } = await Promise.resolve().then(() => load("./spawn-AGDUUNAW.js"));
-    const pid = spawnDetached({
-      program: process.execPath,
-      args: [...nodeOptions, (0, import_chunk_HDZ43QIN.companionFile)(), "_worker", worker.stateRoot, worker.id],
-      cwd: "/",
-      environment: (0, import_chunk_HDZ43QIN.workerEnvironment)(worker.mark),
-      logFile: worker.logFile
-    });
-    const identity = (0, import_chunk_XUTLU6SP.identityOf)(pid);
-    if (!identity) throw new Error(`cannot see the worker that was just started (pid ${pid})`);
-    return identity;
-  },
-  alive: import_chunk_XUTLU6SP.livenessOf,
-  signal: import_chunk_XUTLU6SP.signalIdentity
+var loaders = {
+  run: async () => (await Promise.resolve().then(() => load("./run-TOSX5FCN.js"))).run,
+  staffer: async () => (await Promise.resolve().then(() => load("./staffer-33HQWLLO.js"))).staffer,
+  ask: async () => (await Promise.resolve().then(() => load("./ask-KVI57PEC.js"))).ask,
+  wait: async () => (await Promise.resolve().then(() => load("./wait-3MN65VAI.js"))).wait,
+  observe: async () => (await Promise.resolve().then(() => load("./observe-YQNLFR4B.js"))).observe,
+  status: async () => (await Promise.resolve().then(() => load("./status-Q65OHHCM.js"))).status,
+  result: async () => (await Promise.resolve().then(() => load("./result-ESOI6CEF.js"))).result,
+  cancel: async () => (await Promise.resolve().then(() => load("./cancel-OCBIL7IR.js"))).cancel,
+  continue: async () => (await Promise.resolve().then(() => load("./continue-LZMO3DTQ.js"))).continueCommand,
+  restart: async () => (await Promise.resolve().then(() => load("./restart-5ZNDOYWK.js"))).restart,
+  clean: async () => (await Promise.resolve().then(() => load("./clean-5CIH447P.js"))).clean,
+  doctor: async () => (await Promise.resolve().then(() => load("./doctor-JWYNXPZY.js"))).doctor,
+  help: async () => (await Promise.resolve().then(() => load("./help-ZYDU4KBF.js"))).help
 };
-var engines = [local];
-function findEngine(id) {
-  return engines.find((engine) => engine.id === id);
-}
-var defaultEngine = local;
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  compareIds,
-  defaultEngine,
-  findEngine,
-  idTimeMs,
-  isId,
-  isIdPrefix,
-  makeId
-});
-
-},
-"./chunk-J75C5ZBG.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  endedDocument: () => endedDocument,
-  tellEnded: () => tellEnded,
-  waitAndTell: () => waitAndTell
-});
-module.exports = stdin_exports;
-var import_chunk_JWH7DVPE = load("./chunk-JWH7DVPE.js");
-var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_5RIE7D7M = load("./chunk-5RIE7D7M.js");
-var import_chunk_X3OGRT7X = load("./chunk-X3OGRT7X.js");
-var import_chunk_L6MT54OR = load("./chunk-L6MT54OR.js");
-var import_chunk_POWELVIK = load("./chunk-POWELVIK.js");
-var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_BIN7TSUQ = load("./chunk-BIN7TSUQ.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
-async function waitAndTell(context, root, ids, options) {
-  const views = await (0, import_chunk_JWH7DVPE.withRegistration)(
-    root.folder,
-    ids,
-    options.timeoutMs,
-    () => (0, import_chunk_X3OGRT7X.waitForJobs)(root.folder, ids, {
-      ...options,
-      // A person who looks at the terminal gets one line that is renewed; everybody else silence, or the lines asked for.
-      heartbeatMs: options.heartbeatMs ?? (context.live ? 1e3 : null),
-      onHeartbeat: (seen) => {
-        if (options.heartbeatMs === null) context.live?.(liveLine(seen).slice(0, Math.max(20, context.width - 1)));
-        else for (const view of seen) context.tell(heartbeat(view));
-      }
-    })
-  );
-  if (options.heartbeatMs === null) context.live?.("");
-  return tellWaited(context, root, views, options);
-}
-function tellWaited(context, root, views, options) {
-  const ended = views.filter((view) => (0, import_chunk_BIN7TSUQ.isEnded)(view.state));
-  const isOver = options.mode === "any" ? ended.length > 0 : ended.length === views.length;
-  const shown = !isOver ? views : options.mode === "any" ? firstOf(ended) : views;
-  const code = isOver ? (0, import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map((view) => view.state.state)) : import_chunk_6PFAPK5K.exitCodes.pending;
-  for (const view of shown) if ((0, import_chunk_BIN7TSUQ.isEnded)(view.state)) (0, import_chunk_JWH7DVPE.noteCollected)(view, "wait");
-  if (options.isJson) {
-    const documents = shown.map(
-      (view) => (0, import_chunk_BIN7TSUQ.isEnded)(view.state) ? endedDocument(view) : (0, import_chunk_5RIE7D7M.observation)(view, { afterSeq: null, root })
-    );
-    return { code, json: views.length === 1 ? documents[0] : { jobs: documents, pending: pendingOf(views) } };
-  }
-  const replies = shown.map((view) => (0, import_chunk_BIN7TSUQ.isEnded)(view.state) ? tellEnded(context, view) : tellPending(root, view));
-  return {
-    code,
-    out: Buffer.concat(replies.map((reply) => Buffer.from(reply.out ?? ""))),
-    notes: replies.flatMap((reply) => reply.notes ?? [])
-  };
-}
-function firstOf(views) {
-  return [...views].sort((a, b) => Date.parse(a.state.ended_at ?? "") - Date.parse(b.state.ended_at ?? "")).slice(0, 1);
-}
-function pendingOf(views) {
-  return views.filter((view) => !(0, import_chunk_BIN7TSUQ.isEnded)(view.state)).map((view) => view.id);
-}
-function tellEnded(context, view) {
-  const deliverable = (0, import_chunk_PVTVXQHT.readRange)(view.paths.result, 0, 64 * 1024 * 1024)?.bytes;
-  if (view.damage !== null) return tellDamaged(view);
-  const notes = [header(view), ...omittedNotes(view.state)];
-  for (const warning of view.state.warnings) notes.push(`warning: ${(0, import_chunk_KLA44IL4.plainText)(warning.message)}`);
-  if (!deliverable) notes.push(`warning: no result is stored; see ${view.paths.folder}`);
-  const bytes = deliverable ?? Buffer.alloc(0);
-  return {
-    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-    out: context.isTerminal ? (0, import_chunk_KLA44IL4.plainText)(bytes.toString("utf8")) : bytes,
-    notes
-  };
-}
-function tellDamaged(view) {
-  const text = `# ${view.id}: state_damaged
-
-${view.state.error?.message}
-
-Nothing was deleted. What is there: ${view.paths.folder}
-`;
-  return {
-    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-    out: text,
-    notes: [`see: ${import_chunk_KKONYWO7.nextCommands.doctor(view.id, view.spec?.state_option ?? [])}`]
-  };
-}
-function header(view) {
-  const { state, paths, spec } = view;
-  const parts = [`${view.id}: ${state.state}`];
-  if (state.error) parts.push(`${state.error.code}: ${(0, import_chunk_KLA44IL4.plainText)(state.error.message)}`);
-  if (state.exit_code !== null) parts.push(`exit code ${state.exit_code}`);
-  if (state.duration_ms !== null) parts.push((0, import_chunk_POWELVIK.formatDuration)(state.duration_ms));
-  const where = [`result: ${paths.result}`];
-  if (spec?.kind === "run") where.push(`whole output: ${paths.output}`);
-  return `${parts.join(", ")}
-${where.join("\n")}`;
-}
-function omittedNotes(state) {
-  return Object.entries(state.output ?? {}).filter(([, note]) => note.omitted > 0).map(
-    ([name, note]) => `${name}: ${note.exact ? "" : "about "}${note.omitted} of ${note.bytes} bytes (${(0, import_chunk_TFEMYLSK.formatSize)(note.omitted)}) are left out in the middle`
-  );
-}
-function tellPending(root, view) {
-  const picture = JSON.stringify((0, import_chunk_5RIE7D7M.observation)(view, { afterSeq: null, root }), null, 1);
-  const next = import_chunk_KKONYWO7.nextCommands.wait(view.id, root.option);
-  return {
-    code: import_chunk_6PFAPK5K.exitCodes.pending,
-    out: `${picture}
-${next}
-`,
-    notes: [`${view.id}: ${view.state.state}, not ended yet; wait again with the last line`]
-  };
-}
-function endedDocument(view) {
-  const stored = (0, import_chunk_PVTVXQHT.readText)(view.paths.resultRecord);
-  try {
-    if (stored !== void 0) return { ...JSON.parse(stored), state: view.state.state };
-  } catch {
-  }
-  return view.spec ? (0, import_chunk_L6MT54OR.terminalRecord)(view.spec, view.paths, view.state) : view.state;
-}
-function liveLine(views) {
-  return views.map(heartbeat).join(" | ");
-}
-function heartbeat(view) {
-  const age = view.state.started_at ? (0, import_chunk_POWELVIK.formatDuration)(Math.max(0, (0, import_chunk_HDZ43QIN.nowMs)() - Date.parse(view.state.started_at))) : "not started";
-  return `${view.id}: ${view.state.state}, ${age}`;
+var commandNames = Object.keys(loaders);
+async function loadCommand(name) {
+  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  endedDocument,
-  tellEnded,
-  waitAndTell
+  commandNames,
+  loadCommand
 });
 
 },
@@ -4167,74 +3616,6 @@ var __toESM = (mod, isNodeMode, target) => (target = mod != null ? __create(__ge
 0 && (module.exports = {
   __commonJS,
   __toESM
-});
-
-},
-"./chunk-JWH7DVPE.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  isAwaited: () => isAwaited,
-  isCollected: () => isCollected,
-  noteCollected: () => noteCollected,
-  withRegistration: () => withRegistration
-});
-module.exports = stdin_exports;
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
-var import_node_path = builtin("node:path");
-function noteCollected(view, by) {
-  if (view.damage !== null || isCollected(view)) return;
-  try {
-    (0, import_chunk_PVTVXQHT.createFile)(
-      view.paths.collected,
-      `${JSON.stringify({ by, pid: process.pid, owner: import_chunk_HDZ43QIN.variables.owner() ?? null, at: (0, import_chunk_HDZ43QIN.isoNow)() })}
-`,
-      { sync: false }
-    );
-  } catch {
-  }
-}
-function isCollected(view) {
-  return (0, import_chunk_OMHQQKXJ.exists)(view.paths.collected);
-}
-async function withRegistration(root, ids, timeoutMs, fn) {
-  const files = [];
-  const waiter = (0, import_chunk_XUTLU6SP.ownIdentity)();
-  for (const id of ids) {
-    const file = import_node_path.default.join((0, import_chunk_HDZ43QIN.jobPaths)(root, id).waiters, `${waiter.pid}-${waiter.start_token.replace(/\W/g, "")}.json`);
-    try {
-      (0, import_chunk_PVTVXQHT.writeJson)(file, { waiter, ids, since: (0, import_chunk_HDZ43QIN.isoNow)(), timeout_ms: timeoutMs }, { sync: false });
-      files.push(file);
-    } catch {
-    }
-  }
-  try {
-    return await fn();
-  } finally {
-    for (const file of files) {
-      try {
-        (0, import_chunk_PVTVXQHT.removeFile)(file);
-      } catch {
-      }
-    }
-  }
-}
-function isAwaited(root, id) {
-  const folder = (0, import_chunk_HDZ43QIN.jobPaths)(root, id).waiters;
-  return (0, import_chunk_OMHQQKXJ.listNames)(folder).some((name) => {
-    const read = (0, import_chunk_PVTVXQHT.readJson)(import_node_path.default.join(folder, name));
-    return read.kind === "ok" && (0, import_chunk_XUTLU6SP.isIdentity)(read.value.waiter) && (0, import_chunk_XUTLU6SP.livenessOf)(read.value.waiter) !== "dead";
-  });
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  isAwaited,
-  isCollected,
-  noteCollected,
-  withRegistration
 });
 
 },
@@ -4542,70 +3923,6 @@ function findBackend(id) {
 });
 
 },
-"./chunk-KKBOIQJK.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  commandNames: () => commandNames,
-  loadCommand: () => loadCommand
-});
-module.exports = stdin_exports;
-var loaders = {
-  run: async () => (await Promise.resolve().then(() => load("./run-JTPV5Z3F.js"))).run,
-  staffer: async () => (await Promise.resolve().then(() => load("./staffer-U2OV3WYW.js"))).staffer,
-  ask: async () => (await Promise.resolve().then(() => load("./ask-KONEF7UQ.js"))).ask,
-  wait: async () => (await Promise.resolve().then(() => load("./wait-NLQAALRI.js"))).wait,
-  observe: async () => (await Promise.resolve().then(() => load("./observe-B6BOF272.js"))).observe,
-  status: async () => (await Promise.resolve().then(() => load("./status-NWMKMPWM.js"))).status,
-  result: async () => (await Promise.resolve().then(() => load("./result-FJA6IW6Z.js"))).result,
-  cancel: async () => (await Promise.resolve().then(() => load("./cancel-SCEPBZQC.js"))).cancel,
-  continue: async () => (await Promise.resolve().then(() => load("./continue-23KDFDCS.js"))).continueCommand,
-  restart: async () => (await Promise.resolve().then(() => load("./restart-IKKDDDFG.js"))).restart,
-  clean: async () => (await Promise.resolve().then(() => load("./clean-2KU4P4TJ.js"))).clean,
-  doctor: async () => (await Promise.resolve().then(() => load("./doctor-JTX6ZNZY.js"))).doctor,
-  help: async () => (await Promise.resolve().then(() => load("./help-YLRL4JYO.js"))).help
-};
-var commandNames = Object.keys(loaders);
-async function loadCommand(name) {
-  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  commandNames,
-  loadCommand
-});
-
-},
-"./chunk-KKONYWO7.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  nextCommand: () => nextCommand,
-  nextCommands: () => nextCommands
-});
-module.exports = stdin_exports;
-var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-function nextCommand(option, ...words) {
-  return (0, import_chunk_IEU6ZQWY.quoteWords)([...(0, import_chunk_HDZ43QIN.selfWords)(), ...words, ...option]);
-}
-var nextCommands = {
-  wait: (id, option) => nextCommand(option, "wait", id, "--timeout", "10m"),
-  observe: (id, option) => nextCommand(option, "observe", id),
-  result: (id, option) => nextCommand(option, "result", id),
-  status: (option) => nextCommand(option, "status"),
-  cancel: (id, option) => nextCommand(option, "cancel", id),
-  restart: (id, option) => nextCommand(option, "restart", id),
-  doctor: (id, option) => nextCommand(option, "doctor", id),
-  continue: (id, option) => nextCommand(option, "continue", "--job", id, "--prompt", "TEXT")
-};
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  nextCommand,
-  nextCommands
-});
-
-},
 "./chunk-KLA44IL4.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -4669,7 +3986,119 @@ function isContinuation(byte) {
 });
 
 },
-"./chunk-KYYWQA4W.js": function (module, exports) {
+"./chunk-KODISXNC.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  findLatest: () => findLatest,
+  requireLatest: () => requireLatest
+});
+module.exports = stdin_exports;
+var import_chunk_NZS2ULKJ = load("./chunk-NZS2ULKJ.js");
+var import_chunk_UACE27HY = load("./chunk-UACE27HY.js");
+var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
+var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+function findLatest(root, owner, accept = () => true) {
+  for (const id of (0, import_chunk_NZS2ULKJ.listJobs)(root)) {
+    const spec = (0, import_chunk_UACE27HY.readSpec)((0, import_chunk_CF76HCJ2.jobPaths)(root, id));
+    if (spec.kind !== "ok") continue;
+    if (owner !== null && spec.value.owner !== owner) continue;
+    if (accept(id, spec.value)) return id;
+  }
+  return void 0;
+}
+function requireLatest(root, owner, what, accept) {
+  const id = findLatest(root.folder, owner, accept);
+  if (id !== void 0) return id;
+  const whose = owner === null ? "" : ` of owner ${owner}`;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "unknown_job",
+    `cannot find ${what}${whose} in the state folder ${root.folder}`,
+    (0, import_chunk_IEU6ZQWY.quoteWords)([...(0, import_chunk_CF76HCJ2.selfWords)(), "status", ...root.option])
+  );
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  findLatest,
+  requireLatest
+});
+
+},
+"./chunk-KYJPOAMG.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  startWorker: () => startWorker
+});
+module.exports = stdin_exports;
+var import_chunk_YSO2WNCC = load("./chunk-YSO2WNCC.js");
+var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
+async function startWorker(root, spec, job, generation) {
+  const engine = (0, import_chunk_YSO2WNCC.findEngine)(spec.engine) ?? import_chunk_YSO2WNCC.defaultEngine;
+  const worker = await engine.start({ stateRoot: root, id: spec.id, mark: spec.mark, logFile: job.paths.workerLog });
+  (0, import_chunk_PVTVXQHT.writeJson)(job.paths.launch, { worker, generation }, { sync: false });
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  startWorker
+});
+
+},
+"./chunk-L7A27NUR.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  nextCommand: () => nextCommand,
+  nextCommands: () => nextCommands
+});
+module.exports = stdin_exports;
+var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
+var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
+function nextCommand(option, ...words) {
+  return (0, import_chunk_IEU6ZQWY.quoteWords)([...(0, import_chunk_CF76HCJ2.selfWords)(), ...words, ...option]);
+}
+var nextCommands = {
+  wait: (id, option) => nextCommand(option, "wait", id, "--timeout", "10m"),
+  observe: (id, option) => nextCommand(option, "observe", id),
+  result: (id, option) => nextCommand(option, "result", id),
+  status: (option) => nextCommand(option, "status"),
+  cancel: (id, option) => nextCommand(option, "cancel", id),
+  restart: (id, option) => nextCommand(option, "restart", id),
+  doctor: (id, option) => nextCommand(option, "doctor", id),
+  continue: (id, option) => nextCommand(option, "continue", "--job", id, "--prompt", "TEXT")
+};
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  nextCommand,
+  nextCommands
+});
+
+},
+"./chunk-M5VYBOGG.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  mayAct: () => mayAct
+});
+module.exports = stdin_exports;
+var import_chunk_UACE27HY = load("./chunk-UACE27HY.js");
+var import_chunk_NJGVOJIE = load("./chunk-NJGVOJIE.js");
+var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
+var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+async function mayAct(view) {
+  if (!view.spec || !(0, import_chunk_OMHQQKXJ.isWritable)(view.paths.folder)) return false;
+  const namespace = view.worker?.worker.pid_ns ?? view.launch?.worker.pid_ns ?? view.spec.launcher.pid_ns;
+  const isHere = namespace === (0, import_chunk_XUTLU6SP.pidNamespace)() || view.isOtherBoot;
+  return (isHere || (0, import_chunk_UACE27HY.conditionOf)(view) === "lost") && await (0, import_chunk_NJGVOJIE.isGenuine)(view.spec, (0, import_chunk_NJGVOJIE.readKey)());
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  mayAct
+});
+
+},
+"./chunk-NJGVOJIE.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -4684,7 +4113,7 @@ __export(stdin_exports, {
   toHex: () => toHex
 });
 module.exports = stdin_exports;
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
 var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
@@ -4863,7 +4292,7 @@ function randomBytes(count) {
 }
 var longBytes = 64 * 1024;
 function readKey() {
-  const folder = (0, import_chunk_HDZ43QIN.configFolder)();
+  const folder = (0, import_chunk_CF76HCJ2.configFolder)();
   if (folder === void 0) return void 0;
   const file = import_node_path.default.join(folder, "key");
   const facts = (0, import_chunk_OMHQQKXJ.factsOf)(file);
@@ -4879,7 +4308,7 @@ function readKey() {
 function ensureKey() {
   const known = readKey();
   if (known) return known;
-  const folder = (0, import_chunk_HDZ43QIN.configFolder)();
+  const folder = (0, import_chunk_CF76HCJ2.configFolder)();
   if (folder === void 0) {
     throw new import_chunk_NVPF5LEY.FaultError(
       "preflight",
@@ -4912,7 +4341,7 @@ async function isGenuine(spec, key) {
   return difference === 0;
 }
 function environmentDigest(key) {
-  const text = key + (0, import_chunk_HDZ43QIN.comparableEnvironment)();
+  const text = key + (0, import_chunk_CF76HCJ2.comparableEnvironment)();
   let high = 3735928559;
   let low = 1103547991;
   for (let at = 0; at < text.length; at += 1) {
@@ -4960,583 +4389,6 @@ function makeFolders(folder) {
 });
 
 },
-"./chunk-L6MT54OR.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  LineSplitter: () => LineSplitter,
-  backendOf: () => backendOf,
-  conclude: () => conclude,
-  parseReason: () => parseReason,
-  terminalRecord: () => terminalRecord
-});
-module.exports = stdin_exports;
-var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
-var import_chunk_2FMM5TWO = load("./chunk-2FMM5TWO.js");
-var import_chunk_POWELVIK = load("./chunk-POWELVIK.js");
-var import_chunk_IKPD2EZU = load("./chunk-IKPD2EZU.js");
-var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_BIN7TSUQ = load("./chunk-BIN7TSUQ.js");
-var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
-var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_os = require("node:os");
-var reasons = [
-  "exited",
-  "lingered",
-  "canceled",
-  "hard_timeout",
-  "first_output_timeout",
-  "stalled",
-  "sign_in",
-  "state_vanished",
-  "spawn_failed",
-  "never_started",
-  "worker_lost",
-  "host_restarted"
-];
-function parseReason(text) {
-  return reasons.find((reason) => reason === text);
-}
-function judgeEnd(facts2) {
-  if (facts2.survivors.length > 0) {
-    return failed("failed", "survivors", `these processes outlived SIGKILL: ${facts2.survivors.join(", ")}`);
-  }
-  switch (facts2.reason) {
-    case "canceled":
-      return { outcome: "canceled", error: null };
-    case "exited":
-    case "lingered":
-      return judgeExit(facts2);
-    case "hard_timeout":
-      if (facts2.isStaff && facts2.staffError === null) return { outcome: "done", error: null };
-      return failed("timed_out", "hard_timeout", `the hard limit of ${facts2.deadlineText} was reached`);
-    case "first_output_timeout":
-      return failed("failed", "first_output_timeout", "nothing was printed within --first-output");
-    case "stalled":
-      return failed("failed", "stalled", "nothing happened for the time given by --stall-after");
-    case "sign_in":
-      return failed(
-        "failed",
-        "auth",
-        facts2.staffError?.message ?? "the agent waits for a sign-in that nobody can give"
-      );
-    case "state_vanished":
-      return failed("crashed", "worker_lost", "the state folder vanished");
-    case "spawn_failed":
-      return failed("failed", "spawn_failed", `the program could not be started: ${facts2.detail ?? "not known why"}`);
-    case "never_started":
-      return failed("failed", "never_started", "the launcher died before a worker existed");
-    case "worker_lost":
-      return failed(
-        "crashed",
-        "worker_lost",
-        "the processes that supervise the command were killed; how it ended is not known"
-      );
-    case "host_restarted":
-      return failed("crashed", "host_restarted", "the machine was restarted while the job ran");
-  }
-}
-function judgeExit(facts2) {
-  const { exit } = facts2;
-  if (exit?.spawn_failed)
-    return failed("failed", "spawn_failed", `the program could not be executed (exit code ${exit.exit_code})`);
-  if (facts2.isStaff) {
-    return facts2.staffError ? { outcome: "failed", error: facts2.staffError } : { outcome: "done", error: null };
-  }
-  if (!exit) return failed("crashed", "worker_lost", "how the command ended is not known");
-  if (exit.exit_code === facts2.successExit) return { outcome: "done", error: null };
-  if (facts2.signal !== null && exit.signaled) return failed("failed", "signal", signalMessage(facts2.signal));
-  return failed("failed", "exit_nonzero", `the command exited with code ${exit.exit_code}`);
-}
-function signalMessage(signal) {
-  const hint = signal === "SIGKILL" ? " (not by us: often the kernel, when memory runs out)" : "";
-  return `the command was ended by ${signal}${hint}`;
-}
-function failed(outcome, code, message) {
-  return { outcome, error: { code, message } };
-}
-function judgeStaff(reading, ending, request) {
-  const answer = reading.answer !== null && reading.answer.trim() !== "" ? reading.answer : null;
-  const warnings = [...reading.warnings, ...denialWarnings(reading)];
-  const error = findError(reading, ending, request, answer);
-  if (error === null && request.reason === "lingered") {
-    warnings.push({
-      code: "ended_after_answer",
-      message: "the agent stayed alive after its final event and was ended"
-    });
-  }
-  if (error === null && request.reason === "hard_timeout") {
-    warnings.push({
-      code: "limit_after_answer",
-      message: "the hard limit struck after the complete answer had arrived"
-    });
-  }
-  return { answer, error, warnings };
-}
-function findError(reading, ending, request, answer) {
-  if (reading.failure) return reading.failure;
-  if (reading.final === "failure")
-    return { code: "agent_error", message: lastWords(ending) ?? "the agent reported a failure" };
-  if (request.reason === "exited" && ending.exitCode !== 0) return exitError(ending);
-  if (reading.final === null && (answer !== null || reading.denials.length === 0)) {
-    return { code: "no_final_answer", message: `the agent ended without a final event${quoted(lastWords(ending))}` };
-  }
-  if (request.resume !== null && request.keepsConversation && reading.conversationId !== request.resume) {
-    const got = reading.conversationId ?? "none";
-    return {
-      code: "conversation_mismatch",
-      message: `conversation ${request.resume} was asked for, the agent used ${got}`
-    };
-  }
-  if (answer !== null) return null;
-  if (reading.denials.length > 0) {
-    return {
-      code: "permission_denied",
-      message: `there is no final answer and these were refused: ${reading.denials.join(", ")}`
-    };
-  }
-  return { code: "no_final_answer", message: "the final answer is empty" };
-}
-function exitError(ending) {
-  const words = quoted(lastWords(ending));
-  if (ending.signal) return { code: "signal", message: `the agent was ended by ${ending.signal}${words}` };
-  return { code: "exit_nonzero", message: `the agent exited with code ${ending.exitCode}${words}` };
-}
-function denialWarnings(reading) {
-  return reading.denials.map((what) => ({ code: "permission_denied", message: `refused to the agent: ${what}` }));
-}
-function lastWords(ending) {
-  const lines = ending.stderrTail.split("\n").map((line) => line.trim());
-  return lines.filter((line) => line !== "").at(-1);
-}
-function quoted(words) {
-  return words === void 0 ? "" : `: ${words}`;
-}
-function signalOfExit(exitCode, table) {
-  if (exitCode <= 128 || exitCode > 192) return void 0;
-  const number = exitCode - 128;
-  const known = Object.entries(table).find(([, value]) => value === number);
-  return known ? known[0] : `SIG${number}`;
-}
-var signalNumbers = import_node_os.constants.signals;
-var LineSplitter = class {
-  parts = [];
-  size = 0;
-  /** Lines that were longer than the bound. *<>/
-  dropped = 0;
-  decoder = new TextDecoder();
-  limit;
-  constructor(limit = import_chunk_CRABIWOM.streamLineBytes) {
-    this.limit = limit;
-  }
-  /** The lines that these bytes complete, without their newlines. *<>/
-  push(bytes) {
-    const lines = [];
-    let from = 0;
-    for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, from)) {
-      this.keep(bytes.subarray(from, at));
-      this.take(lines);
-      from = at + 1;
-    }
-    if (from < bytes.length) this.keep(bytes.slice(from));
-    return lines;
-  }
-  /** What stands after the last newline, once the stream has ended. *<>/
-  end() {
-    const lines = [];
-    if (this.size > 0) this.take(lines);
-    return lines;
-  }
-  keep(piece) {
-    this.size += piece.length;
-    if (this.size > this.limit) this.parts = [];
-    else if (piece.length > 0) this.parts.push(piece);
-  }
-  take(lines) {
-    if (this.size > this.limit) this.dropped += 1;
-    else lines.push(this.decoder.decode(this.parts.length === 1 ? this.parts[0] : join(this.parts, this.size)));
-    this.parts = [];
-    this.size = 0;
-  }
-};
-function join(parts, size) {
-  const whole = new Uint8Array(size);
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
-}
-var chunk = 1024 * 1024;
-var plainAnswerBytes = 16 * chunk;
-function backendOf(spec) {
-  return spec.staff ? (0, import_chunk_KD7DLMDA.findBackend)(spec.staff.backend) : void 0;
-}
-function replay(spec, paths) {
-  const reading = (0, import_chunk_KD7DLMDA.makeReading)();
-  const backend = backendOf(spec);
-  if (!backend) return reading;
-  const at = (0, import_chunk_HDZ43QIN.isoOf)((0, import_chunk_OMHQQKXJ.factsOf)(paths.output)?.modifiedMs ?? 0);
-  eachLine(paths.output, (line) => backend.read(line, reading, at));
-  if (backend.readError) eachLine(paths.error, (line) => backend.readError?.(line, reading, at));
-  return reading;
-}
-function closeReading(spec, paths, reading, exit) {
-  const backend = backendOf(spec);
-  const stderrTail = (0, import_chunk_PVTVXQHT.readRange)(paths.error, -import_chunk_CRABIWOM.tailBytes, import_chunk_CRABIWOM.tailBytes)?.bytes.toString("utf8") ?? "";
-  const ending = { exitCode: exit.code, signal: exit.signal, stderrTail, byItself: exit.byItself };
-  if (backend?.answerFrom === "stdout") reading.answer = (0, import_chunk_PVTVXQHT.readText)(paths.output, plainAnswerBytes) ?? "";
-  backend?.close?.(reading, ending);
-  return ending;
-}
-function eachLine(file, fn) {
-  const lines = new LineSplitter();
-  for (let offset = 0; ; ) {
-    const part = (0, import_chunk_PVTVXQHT.readRange)(file, offset, chunk);
-    if (!part || part.bytes.length === 0) break;
-    for (const line of lines.push(part.bytes)) fn(line);
-    offset += part.bytes.length;
-  }
-  for (const line of lines.end()) fn(line);
-}
-function makeDeliverable(parts) {
-  const { state, answer, paths } = parts;
-  if (state.state !== "done") return makeReport(parts);
-  if (answer !== null) return answer;
-  const output = (0, import_chunk_2FMM5TWO.readLogTail)(paths.output);
-  return output.length > 0 ? output : (0, import_chunk_2FMM5TWO.readLogTail)(paths.error);
-}
-function makeReport(parts) {
-  const { spec, state, paths } = parts;
-  const sections = [
-    `# ${spec.id}: ${state.state}${state.error ? ` (${state.error.code})` : ""}`,
-    reasonText(parts),
-    facts(parts).join("\n"),
-    progress(parts),
-    logSection("Last output", paths.output, spec.staff !== null),
-    logSection("Last error output", paths.error, false),
-    recovery(parts)
-  ];
-  return `${sections.filter((section) => section !== "").join("\n\n")}
-`;
-}
-function reasonText({ state, cancel, tree }) {
-  if (state.state === "canceled") {
-    const why = cancel?.why ? `: ${(0, import_chunk_KLA44IL4.plainText)(cancel.why)}` : "";
-    const who = cancel ? ` by ${cancel.owner ?? `process ${cancel.by.pid}`} at ${cancel.at}` : "";
-    const step = {
-      none: "nothing was running any more",
-      term: "the tree ended on SIGTERM",
-      kill: "SIGKILL was needed"
-    }[tree.step];
-    return `Canceled${who}${why}. ${tree.ended.length} process(es) ended; ${step}.`;
-  }
-  const resets = state.error?.resets ? ` (resets: ${state.error.resets})` : "";
-  return `Reason: ${(0, import_chunk_KLA44IL4.plainText)(state.error?.message ?? "not known")}${resets}`;
-}
-function facts({ spec, state, paths, tree }) {
-  const rows = [
-    ["Command", spec.run ? (0, import_chunk_KLA44IL4.excerpt)((0, import_chunk_IEU6ZQWY.quoteWords)(spec.run.argv), 1e3) : null],
-    ["Backend", spec.staff ? `${spec.staff.backend}, mode ${spec.staff.mode}, profile ${spec.staff.profile}` : null],
-    ["Task", spec.staff ? (0, import_chunk_KLA44IL4.excerpt)((0, import_chunk_KLA44IL4.plainText)(spec.staff.prompt).replace(/\s+/g, " "), import_chunk_CRABIWOM.excerptBytes) : null],
-    ["Folder", spec.cwd],
-    ["Exit code", state.exit_code === null ? null : String(state.exit_code)],
-    [
-      "Signal",
-      state.signal === null ? null : `${state.signal}${state.signal_certain ? "" : " (by the exit code; not certain)"}`
-    ],
-    ["Duration", state.duration_ms === null ? null : (0, import_chunk_POWELVIK.formatDuration)(state.duration_ms)],
-    ["Hard limit", (0, import_chunk_POWELVIK.formatDuration)(spec.deadline_ms)],
-    ["Conversation", state.conversation?.id ?? null],
-    [
-      "Survivors",
-      tree.survivors.length > 0 ? tree.survivors.map((one) => `${one.pid} (${one.name})`).join(", ") : null
-    ],
-    ["Warnings", state.warnings.length > 0 ? state.warnings.map((one) => (0, import_chunk_KLA44IL4.plainText)(one.message)).join("; ") : null],
-    ["Whole output", `${paths.output} and ${paths.error}`]
-  ];
-  return rows.filter(([, value]) => value !== null).map(([name, value]) => `${name}: ${value}`);
-}
-function progress({ reading }) {
-  if (!reading) return "";
-  const lines = [];
-  for (const call of reading.tools.slice(-5)) {
-    lines.push(`- ${call.name} ${(0, import_chunk_KLA44IL4.excerpt)((0, import_chunk_KLA44IL4.plainText)(call.input).replace(/\s+/g, " "), import_chunk_CRABIWOM.excerptBytes)} [${call.status}]`);
-  }
-  const text = (0, import_chunk_KLA44IL4.plainText)(reading.answer ?? reading.text).trim();
-  if (text !== "") lines.push("", ...(0, import_chunk_KLA44IL4.tail)(text, import_chunk_CRABIWOM.textTailBytes).text.split("\n"));
-  return lines.length > 0 ? ["## Seen last (not a finished answer)", "", ...lines].join("\n") : "";
-}
-function logSection(title, file, isStream) {
-  if (isStream) return "";
-  const text = (0, import_chunk_KLA44IL4.plainText)((0, import_chunk_2FMM5TWO.readLogTail)(file).toString("utf8")).trimEnd();
-  return text === "" ? "" : `## ${title}
-
-${text}`;
-}
-function recovery({ spec, state }) {
-  const lines = [
-    "## Going on",
-    "",
-    "Nothing is started again by itself. Look at what was changed first: git status, git diff."
-  ];
-  if (state.conversation)
-    lines.push(`Go on in the same conversation: ${import_chunk_KKONYWO7.nextCommands.continue(spec.id, spec.state_option)}`);
-  lines.push(`Start the same once more: ${import_chunk_KKONYWO7.nextCommands.restart(spec.id, spec.state_option)}`);
-  return lines.join("\n");
-}
-function conclude(job, ending) {
-  const { paths, spec } = job;
-  const read = (0, import_chunk_BIN7TSUQ.readState)(paths);
-  const before = read.kind === "ok" ? read.value : (0, import_chunk_BIN7TSUQ.earlyState)(spec.id, spec);
-  const journal = (0, import_chunk_IKPD2EZU.openJournal)(paths, spec);
-  if ((0, import_chunk_BIN7TSUQ.isEnded)(before)) {
-    journal.append("late_evidence", { reason: ending.reason, exit_code: ending.exit?.exit_code ?? null });
-    return before;
-  }
-  const { state, answer } = makeState(job, before, ending);
-  try {
-    withReserve(paths, () => publish(job, state, answer, ending, journal));
-  } catch (error) {
-    if (!isFull(error)) throw error;
-    state.state = "failed";
-    state.error = {
-      code: "output_unstorable",
-      message: `the result cannot be stored: no space left in ${paths.folder}`
-    };
-    withReserve(paths, () => finish(paths, state));
-  }
-  return state;
-}
-function publish(job, state, answer, ending, journal) {
-  const { paths, spec } = job;
-  const cancel = (0, import_chunk_BIN7TSUQ.readCancel)(paths);
-  (0, import_chunk_PVTVXQHT.writeFile)(
-    paths.result,
-    makeDeliverable({ spec, paths, state, answer, tree: ending.tree, cancel, reading: ending.reading })
-  );
-  (0, import_chunk_PVTVXQHT.writeJson)(paths.resultRecord, terminalRecord(spec, paths, state, ending.tree), { sync: false });
-  journal.append("ended", {
-    state: state.state,
-    exit_code: state.exit_code,
-    error: state.error,
-    reconciled: state.reconciled
-  });
-  state.seq = journal.seq;
-  finish(paths, state);
-  if (spec.kind === "staff" && state.state === "done" && state.warnings.length === 0) {
-    for (const file of [paths.output, paths.snapshot, paths.prompt]) (0, import_chunk_PVTVXQHT.removeFile)(file);
-  }
-}
-function finish(paths, state) {
-  (0, import_chunk_BIN7TSUQ.writeState)(paths, state);
-  (0, import_chunk_PVTVXQHT.removeFile)(paths.marker);
-  (0, import_chunk_PVTVXQHT.removeFile)(paths.reserve);
-}
-function makeState(job, before, ending) {
-  const { paths, spec } = job;
-  const { exit } = ending;
-  const signal = exit ? signalOfExit(exit.exit_code, signalNumbers) ?? null : null;
-  const warnings = [...ending.warnings ?? before.warnings];
-  let answer = null;
-  let staffError = null;
-  let reading = ending.reading;
-  if (spec.staff) {
-    reading ??= replay(spec, paths);
-    ending.reading = reading;
-    const end = closeReading(spec, paths, reading, {
-      code: exit?.exit_code ?? null,
-      signal,
-      byItself: ending.reason === "exited"
-    });
-    const verdict2 = judgeStaff(reading, end, {
-      resume: spec.staff.resume,
-      reason: staffReason(ending.reason),
-      keepsConversation: backendOf(spec)?.keepsConversation ?? false
-    });
-    answer = verdict2.answer;
-    staffError = verdict2.error;
-    warnings.push(...verdict2.warnings);
-  }
-  const verdict = judgeEnd({
-    reason: ending.reason,
-    exit,
-    signal,
-    successExit: spec.run?.success_exit ?? 0,
-    staffError,
-    isStaff: spec.staff !== null,
-    survivors: ending.tree.survivors.map((one) => one.pid),
-    deadlineText: (0, import_chunk_POWELVIK.formatDuration)(spec.deadline_ms),
-    detail: ending.detail
-  });
-  const started = before.started_at ?? timeOf(paths.childMark);
-  const ended = timeOf(paths.exit) ?? (0, import_chunk_HDZ43QIN.isoNow)();
-  const conversationId = reading?.conversationId ?? null;
-  const state = {
-    ...before,
-    rev: before.rev + 1,
-    state: verdict.outcome,
-    health: before.health === "attention" ? "unknown" : before.health,
-    attention_kind: null,
-    started_at: started,
-    ended_at: ended,
-    duration_ms: Math.max(0, Date.parse(ended) - Date.parse(started ?? before.created_at)),
-    exit_code: exit?.exit_code ?? null,
-    signal,
-    signal_certain: signal === null ? null : Boolean(exit?.signaled) || ending.reason !== "exited" && ending.tree.step !== "none",
-    error: verdict.error,
-    warnings: [...warnings, ...leftoverWarnings(ending)],
-    conversation: conversationId && spec.staff ? { backend: spec.staff.backend, id: conversationId } : before.conversation,
-    reconciled: ending.reconciled,
-    output: ending.omitted ?? before.output ?? plainNotes(paths),
-    usage: reading?.usage ?? before.usage
-  };
-  return { state, answer };
-}
-function terminalRecord(spec, paths, state, tree) {
-  return {
-    ...state,
-    kind: spec.kind,
-    verb: spec.verb,
-    owner: spec.owner,
-    label: spec.label,
-    cwd: spec.cwd,
-    lineage: spec.lineage,
-    ended_by: tree?.step ?? "none",
-    ended_processes: tree?.ended.slice(0, 50) ?? [],
-    survivors: tree?.survivors ?? [],
-    result_path: paths.result,
-    output_path: paths.output,
-    error_path: paths.error
-  };
-}
-function leftoverWarnings(ending) {
-  if (ending.reason !== "exited" || ending.tree.ended.length === 0) return [];
-  const named = ending.tree.ended.slice(0, 5).map((one) => `${one.pid} (${one.name})`).join(", ");
-  const message = `${ending.tree.ended.length} left-over process(es) were ended after the command: ${named}`;
-  return [{ code: "leftovers_ended", message }];
-}
-function staffReason(reason) {
-  return reason === "exited" || reason === "lingered" || reason === "hard_timeout" ? reason : "other";
-}
-function plainNotes(paths) {
-  const note = (file) => ({ bytes: (0, import_chunk_2FMM5TWO.logSize)(file), omitted: 0, exact: true });
-  return { stdout: note(paths.output), stderr: note(paths.error) };
-}
-function timeOf(file) {
-  const facts2 = (0, import_chunk_OMHQQKXJ.factsOf)(file);
-  return facts2 ? (0, import_chunk_HDZ43QIN.isoOf)(facts2.modifiedMs) : null;
-}
-function withReserve(paths, write) {
-  try {
-    write();
-  } catch (error) {
-    if (!isFull(error) || !(0, import_chunk_PVTVXQHT.removeFile)(paths.reserve)) throw error;
-    write();
-  }
-}
-function isFull(error) {
-  return ["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  LineSplitter,
-  backendOf,
-  conclude,
-  parseReason,
-  terminalRecord
-});
-
-},
-"./chunk-LN2TX2AX.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  findLatest: () => findLatest,
-  requireLatest: () => requireLatest
-});
-module.exports = stdin_exports;
-var import_chunk_7WTQZBBW = load("./chunk-7WTQZBBW.js");
-var import_chunk_BIN7TSUQ = load("./chunk-BIN7TSUQ.js");
-var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-function findLatest(root, owner, accept = () => true) {
-  for (const id of (0, import_chunk_7WTQZBBW.listJobs)(root)) {
-    const spec = (0, import_chunk_BIN7TSUQ.readSpec)((0, import_chunk_HDZ43QIN.jobPaths)(root, id));
-    if (spec.kind !== "ok") continue;
-    if (owner !== null && spec.value.owner !== owner) continue;
-    if (accept(id, spec.value)) return id;
-  }
-  return void 0;
-}
-function requireLatest(root, owner, what, accept) {
-  const id = findLatest(root.folder, owner, accept);
-  if (id !== void 0) return id;
-  const whose = owner === null ? "" : ` of owner ${owner}`;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "unknown_job",
-    `cannot find ${what}${whose} in the state folder ${root.folder}`,
-    (0, import_chunk_IEU6ZQWY.quoteWords)([...(0, import_chunk_HDZ43QIN.selfWords)(), "status", ...root.option])
-  );
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  findLatest,
-  requireLatest
-});
-
-},
-"./chunk-LV6ZHL5T.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  conversationOf: () => conversationOf,
-  lineageOf: () => lineageOf,
-  requireGenuine: () => requireGenuine,
-  requireSpec: () => requireSpec
-});
-module.exports = stdin_exports;
-var import_chunk_BIN7TSUQ = load("./chunk-BIN7TSUQ.js");
-var import_chunk_KYYWQA4W = load("./chunk-KYYWQA4W.js");
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-function requireSpec(root, id) {
-  const read = (0, import_chunk_BIN7TSUQ.readSpec)((0, import_chunk_HDZ43QIN.jobPaths)(root.folder, id));
-  if (read.kind === "ok") return read.value;
-  const reason = read.kind === "damaged" ? read.reason : "its spec.json is missing";
-  throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot use job ${id}: ${reason}`);
-}
-async function requireGenuine(spec) {
-  if (await (0, import_chunk_KYYWQA4W.isGenuine)(spec, (0, import_chunk_KYYWQA4W.readKey)())) return;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot start anything from job ${spec.id}: its spec.json was changed or comes from another user or machine`,
-    "launch it again in your own words"
-  );
-}
-function conversationOf(root, spec) {
-  const state = (0, import_chunk_BIN7TSUQ.readState)((0, import_chunk_HDZ43QIN.jobPaths)(root, spec.id));
-  return (state.kind === "ok" ? state.value.conversation?.id : void 0) ?? null;
-}
-function lineageOf(parent, relation) {
-  return { relation, parent: parent.id, root: parent.lineage?.root ?? parent.id };
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  conversationOf,
-  lineageOf,
-  requireGenuine,
-  requireSpec
-});
-
-},
 "./chunk-NVPF5LEY.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -5573,6 +4425,79 @@ function messageOf(error) {
   errnoOf,
   messageOf,
   usageError
+});
+
+},
+"./chunk-NZS2ULKJ.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  findJob: () => findJob,
+  jobsFolder: () => jobsFolder,
+  listActive: () => listActive,
+  listJobs: () => listJobs,
+  requireWholeId: () => requireWholeId
+});
+module.exports = stdin_exports;
+var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
+var import_chunk_YSO2WNCC = load("./chunk-YSO2WNCC.js");
+var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
+var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+function listJobs(root) {
+  return (0, import_chunk_OMHQQKXJ.listNames)((0, import_chunk_CF76HCJ2.rootPaths)(root).jobs).filter(import_chunk_YSO2WNCC.isId).sort(import_chunk_YSO2WNCC.compareIds).reverse();
+}
+function listActive(root) {
+  return (0, import_chunk_OMHQQKXJ.listNames)((0, import_chunk_CF76HCJ2.rootPaths)(root).active).filter(import_chunk_YSO2WNCC.isId).sort(import_chunk_YSO2WNCC.compareIds);
+}
+function findJob(root, text) {
+  const list = `list them with: ${(0, import_chunk_IEU6ZQWY.quoteWords)([...(0, import_chunk_CF76HCJ2.selfWords)(), "status", ...root.option])}`;
+  const where = `in the state folder ${root.folder}`;
+  if (!(0, import_chunk_YSO2WNCC.isIdPrefix)(text)) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "unknown_job",
+      `cannot take ${JSON.stringify(text)} as a job id: ids look like run-mik3x9ab-4f7q2z`,
+      list
+    );
+  }
+  const all = (0, import_chunk_OMHQQKXJ.listNames)((0, import_chunk_CF76HCJ2.rootPaths)(root.folder).jobs).filter(import_chunk_YSO2WNCC.isId);
+  if (all.includes(text)) return text;
+  const matches = all.filter((id) => id.startsWith(text));
+  if (matches.length === 1) return matches[0];
+  if (matches.length === 0) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "unknown_job",
+      `cannot find job ${text}: there is no such job ${where}`,
+      `${list}, or name another folder with --state-dir DIR`
+    );
+  }
+  const shown = matches.sort(import_chunk_YSO2WNCC.compareIds).slice(-5).join(", ");
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "ambiguous_id",
+    `cannot tell which job ${text} is: ${matches.length} jobs begin so, the newest are ${shown}`,
+    "give more of the id"
+  );
+}
+function requireWholeId(root, text) {
+  const id = findJob(root, text);
+  if (id === text) return id;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "ambiguous_id",
+    `cannot take the short id ${text}: this command needs the whole id`,
+    `the one job that begins so is ${id}`
+  );
+}
+function jobsFolder(root) {
+  return import_node_path.default.join(root, "jobs");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  findJob,
+  jobsFolder,
+  listActive,
+  listJobs,
+  requireWholeId
 });
 
 },
@@ -6037,6 +4962,310 @@ function closeFile(fd) {
 });
 
 },
+"./chunk-RPTU5R33.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  checkRoot: () => checkRoot,
+  ensureRoot: () => ensureRoot,
+  locateRoot: () => locateRoot
+});
+module.exports = stdin_exports;
+var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
+var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var import_node_fs = require("node:fs");
+var import_node_path2 = builtin("node:path");
+function findWorktree(folder) {
+  for (let at = import_node_path2.default.resolve(folder); ; at = import_node_path2.default.dirname(at)) {
+    const facts = (0, import_chunk_OMHQQKXJ.factsOf)(import_node_path2.default.join(at, ".git"));
+    if (facts?.kind === "folder" || facts?.kind === "file") return at;
+    if (at === import_node_path2.default.dirname(at)) return void 0;
+  }
+}
+function tracksAnything(folder) {
+  const root = findWorktree(import_node_path2.default.dirname(folder));
+  if (root === void 0) return false;
+  const index = readIndex(root);
+  if (!index) return false;
+  const wanted = `${import_node_path2.default.relative(root, folder).split(import_node_path2.default.sep).join("/")}/`;
+  for (const name of indexNames(index)) {
+    if (name.startsWith(wanted)) return true;
+    if (name > wanted && name.slice(0, wanted.length) > wanted) return false;
+  }
+  return false;
+}
+function readIndex(root) {
+  try {
+    const dotGit = import_node_path2.default.join(root, ".git");
+    const folder = (0, import_chunk_OMHQQKXJ.isFolder)(dotGit) ? dotGit : linkedFolder(root, (0, import_node_fs.readFileSync)(dotGit, "utf8"));
+    const bytes = (0, import_node_fs.readFileSync)(import_node_path2.default.join(folder, "index"));
+    return bytes.toString("latin1", 0, 4) === "DIRC" ? bytes : void 0;
+  } catch {
+    return void 0;
+  }
+}
+function linkedFolder(root, text) {
+  return import_node_path2.default.resolve(root, text.replace(/^gitdir:\s*<>/, "").trim());
+}
+function* indexNames(bytes) {
+  const version = bytes.readUInt32BE(4);
+  if (version < 2 || version > 4) return;
+  let at = 12;
+  let name = "";
+  for (let left = bytes.readUInt32BE(8); left > 0 && at + 62 < bytes.length; left -= 1) {
+    const start = at;
+    const isExtended = version >= 3 && (bytes.readUInt16BE(at + 60) & 16384) !== 0;
+    at += isExtended ? 64 : 62;
+    let kept = 0;
+    if (version === 4) {
+      let byte = bytes[at++] ?? 0;
+      let strip = byte & 127;
+      while (byte & 128) {
+        byte = bytes[at++] ?? 0;
+        strip = strip + 1 << 7 | byte & 127;
+      }
+      kept = Math.max(0, name.length - strip);
+    }
+    const end = bytes.indexOf(0, at);
+    if (end < 0) return;
+    name = name.slice(0, kept) + bytes.toString("latin1", at, end);
+    at = version === 4 ? end + 1 : start + (end - start + 8 & ~7);
+    yield name;
+  }
+}
+var folderName = ".job-state";
+var elsewhere = "use another place with --state-dir DIR or JOB_STATE_DIR";
+function locateRoot(given) {
+  const named = given.option ?? given.variable;
+  if (named !== void 0) {
+    if (named === "") throw new import_chunk_NVPF5LEY.FaultError("usage", 'cannot use --state-dir "": it needs the path of a folder');
+    const folder = import_node_path.default.resolve(given.cwd, named);
+    return { folder, option: ["--state-dir", folder] };
+  }
+  const worktree = findWorktree(given.cwd);
+  if (worktree !== void 0) return { folder: import_node_path.default.join(worktree, folderName), option: [] };
+  for (let at = given.cwd; ; at = import_node_path.default.dirname(at)) {
+    const folder = import_node_path.default.join(at, folderName);
+    if ((0, import_chunk_OMHQQKXJ.factsOf)(folder)?.uid === userId() && (0, import_chunk_OMHQQKXJ.exists)((0, import_chunk_CF76HCJ2.rootPaths)(folder).meta)) return { folder, option: [] };
+    if (at === import_node_path.default.dirname(at)) return { folder: import_node_path.default.join(given.cwd, folderName), option: [] };
+  }
+}
+function checkRoot(folder) {
+  const facts = (0, import_chunk_OMHQQKXJ.factsOf)(folder);
+  if (!facts) return false;
+  if (facts.kind === "link") throw unusable(folder, "it is a symbolic link");
+  if (facts.kind !== "folder") throw unusable(folder, "it is no folder");
+  if (facts.uid !== userId()) throw unusable(folder, `it belongs to user ${facts.uid}, not to us (${userId()})`);
+  if ((facts.mode & 18) !== 0)
+    throw unusable(folder, `others may write into it (mode ${(facts.mode & 511).toString(8)})`);
+  let names;
+  try {
+    names = (0, import_chunk_OMHQQKXJ.listNames)(folder);
+  } catch (error) {
+    throw unusable(folder, `it cannot be read (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`);
+  }
+  if (names.length === 0) return false;
+  const meta = (0, import_chunk_PVTVXQHT.readJson)((0, import_chunk_CF76HCJ2.rootPaths)(folder).meta);
+  if (meta.kind !== "ok" || meta.value.tool !== "job-companion")
+    throw unusable(folder, "it holds files but no meta.json of ours");
+  if (typeof meta.value.schema !== "number" || meta.value.schema > 1) {
+    throw unusable(folder, `a newer release wrote it (schema ${String(meta.value.schema)}, known: 1)`);
+  }
+  if (tracksAnything(folder))
+    throw unusable(folder, "git tracks files in it, so a repository may have brought it along");
+  for (const name of ["active", "jobs", "once", "slots"]) {
+    const inner = (0, import_chunk_OMHQQKXJ.factsOf)(import_node_path.default.join(folder, name));
+    if (inner && (inner.kind !== "folder" || inner.uid !== userId()))
+      throw unusable(folder, `its ${name} is no folder of ours`);
+  }
+  return true;
+}
+function ensureRoot(folder) {
+  try {
+    if (checkRoot(folder)) {
+      if (!(0, import_chunk_OMHQQKXJ.isWritable)(folder)) throw unusable(folder, "it is not writable");
+      for (const name of ["active", "jobs", "once", "slots"]) (0, import_chunk_PVTVXQHT.createFolder)(import_node_path.default.join(folder, name));
+      return;
+    }
+    if ((0, import_chunk_OMHQQKXJ.exists)(folder)) {
+      fill(folder);
+      return;
+    }
+    const fresh = `${folder}.new-${process.pid}`;
+    (0, import_chunk_PVTVXQHT.createFolder)(fresh);
+    fill(fresh);
+    if (!(0, import_chunk_OMHQQKXJ.moveFolder)(fresh, folder)) (0, import_chunk_OMHQQKXJ.removeTree)(fresh);
+    checkRoot(folder);
+  } catch (error) {
+    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
+    throw unusable(folder, `it cannot be made or written (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? String(error)})`);
+  }
+}
+function fill(folder) {
+  const paths = (0, import_chunk_CF76HCJ2.rootPaths)(folder);
+  for (const inner of [paths.active, paths.once, paths.slots, paths.jobs]) (0, import_chunk_PVTVXQHT.createFolder)(inner);
+  (0, import_chunk_PVTVXQHT.writeFile)(paths.ignore, "*\n", { sync: false });
+  (0, import_chunk_PVTVXQHT.writeJson)(paths.meta, { schema: 1, tool: "job-companion", created_at: (0, import_chunk_CF76HCJ2.isoNow)() });
+}
+function unusable(folder, reason) {
+  return new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use the state folder ${folder}: ${reason}`, elsewhere);
+}
+function userId() {
+  return process.getuid?.() ?? 0;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  checkRoot,
+  ensureRoot,
+  locateRoot
+});
+
+},
+"./chunk-TDV52GU5.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  healthOf: () => healthOf,
+  observation: () => observation
+});
+module.exports = stdin_exports;
+var import_chunk_CFZX37AL = load("./chunk-CFZX37AL.js");
+var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
+var import_chunk_UACE27HY = load("./chunk-UACE27HY.js");
+var import_chunk_L7A27NUR = load("./chunk-L7A27NUR.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
+var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
+var recentEvents = 5;
+var eventsAtMost = 50;
+function observation(view, options) {
+  const { state, spec, paths } = view;
+  const condition = (0, import_chunk_UACE27HY.conditionOf)(view);
+  const after = options.afterSeq ?? Math.max(0, state.seq - recentEvents);
+  const journal = (0, import_chunk_CFZX37AL.readEvents)(paths, after, eventsAtMost);
+  const document = {
+    id: view.id,
+    kind: spec?.kind ?? null,
+    verb: spec?.verb ?? null,
+    owner: spec?.owner ?? null,
+    label: spec?.label === null || spec?.label === void 0 ? null : (0, import_chunk_KLA44IL4.excerpt)((0, import_chunk_KLA44IL4.plainText)(spec.label), 120),
+    state: state.state,
+    ...healthOf(view, condition),
+    supervision: condition,
+    rev: state.rev,
+    created_at: state.created_at,
+    started_at: state.started_at,
+    ended_at: state.ended_at,
+    duration_ms: state.duration_ms,
+    age_ms: Math.max(0, (0, import_chunk_CF76HCJ2.nowMs)() - Date.parse(state.created_at)),
+    deadline_ms: spec?.deadline_ms ?? null,
+    exit_code: state.exit_code,
+    signal: state.signal,
+    error: state.error === null ? null : { ...state.error, message: (0, import_chunk_KLA44IL4.excerpt)((0, import_chunk_KLA44IL4.plainText)(state.error.message), 400) },
+    warnings: state.warnings.slice(0, 5).map((one) => ({ code: one.code, message: (0, import_chunk_KLA44IL4.excerpt)((0, import_chunk_KLA44IL4.plainText)(one.message), 200) })),
+    conversation: state.conversation,
+    files: {
+      result: paths.result,
+      output: paths.output,
+      error: paths.error,
+      events: paths.events,
+      worker_log: paths.workerLog
+    },
+    next: nextFor(view, condition, options.root)
+  };
+  if (!(0, import_chunk_UACE27HY.isEnded)(state)) document.progress = progressOf(view);
+  return bound(document, journal.events, journal.more, after);
+}
+function healthOf(view, condition) {
+  const attention = (reason) => ({
+    health: "attention",
+    attention_kind: "monitor_attention",
+    reason
+  });
+  switch (condition) {
+    case "orphaned":
+    case "unclaimed":
+      return attention(
+        "the worker is gone; the command runs on under its shim, and the next wait attaches a new worker"
+      );
+    case "over":
+    case "lost":
+    case "host_restarted":
+    case "never_started":
+      return attention("it is over, and its end could not be stored from here");
+    case "supervised":
+    case "unseen":
+      if (view.leaseAgeMs !== null && view.leaseAgeMs > import_chunk_CRABIWOM.leaseStaleMs)
+        return attention(`no sign of life of the worker for ${Math.round(view.leaseAgeMs / 1e3)} s`);
+      break;
+    default:
+  }
+  return { health: view.state.health, attention_kind: view.state.attention_kind };
+}
+function nextFor(view, condition, root) {
+  if (condition === "damaged") return { doctor: import_chunk_L7A27NUR.nextCommands.doctor(view.id, root.option) };
+  if (!(0, import_chunk_UACE27HY.isEnded)(view.state))
+    return { wait: import_chunk_L7A27NUR.nextCommands.wait(view.id, root.option), cancel: import_chunk_L7A27NUR.nextCommands.cancel(view.id, root.option) };
+  const next = { result: import_chunk_L7A27NUR.nextCommands.result(view.id, root.option) };
+  if (view.state.state === "done") return next;
+  if (view.state.conversation) next.continue = import_chunk_L7A27NUR.nextCommands.continue(view.id, root.option);
+  next.restart = import_chunk_L7A27NUR.nextCommands.restart(view.id, root.option);
+  return next;
+}
+function progressOf(view) {
+  const { paths, spec } = view;
+  const [output, error] = [(0, import_chunk_OMHQQKXJ.factsOf)(paths.output), (0, import_chunk_OMHQQKXJ.factsOf)(paths.error)];
+  const newest = Math.max(
+    output && output.size > 0 ? output.modifiedMs : 0,
+    error && error.size > 0 ? error.modifiedMs : 0
+  );
+  const facts = {
+    stdout_bytes: output?.size ?? 0,
+    stderr_bytes: error?.size ?? 0,
+    last_output_at: newest > 0 ? (0, import_chunk_CF76HCJ2.isoOf)(newest) : null,
+    last_output_age_ms: newest > 0 ? Math.max(0, (0, import_chunk_CF76HCJ2.nowMs)() - newest) : null
+  };
+  if (spec?.staff) {
+    const snapshot = (0, import_chunk_PVTVXQHT.readJson)(paths.snapshot);
+    return snapshot.kind === "ok" ? { ...facts, ...snapshot.value } : { ...facts, tools: [], text: "", text_truncated: false };
+  }
+  const bytes = (0, import_chunk_PVTVXQHT.readRange)(paths.output, -import_chunk_CRABIWOM.tailBytes, import_chunk_CRABIWOM.tailBytes)?.bytes ?? Buffer.alloc(0);
+  const latest = (0, import_chunk_KLA44IL4.tail)((0, import_chunk_KLA44IL4.plainText)(bytes.toString("utf8")), import_chunk_CRABIWOM.textTailBytes);
+  return { ...facts, text: latest.text, text_truncated: latest.truncated || (output?.size ?? 0) > import_chunk_CRABIWOM.tailBytes };
+}
+function bound(document, events, isMore, after) {
+  let kept = events;
+  const make = () => ({
+    ...document,
+    events: kept,
+    next_seq: kept.at(-1)?.seq ?? after,
+    more: isMore || kept.length < events.length
+  });
+  const size = () => Buffer.byteLength(JSON.stringify(make())) + 1;
+  while (size() > import_chunk_CRABIWOM.observeBytes && kept.length > 1) kept = kept.slice(0, -1);
+  if (size() > import_chunk_CRABIWOM.observeBytes && kept[0]) {
+    const { seq, at, job, owner, type } = kept[0];
+    kept = [{ seq, at, job, owner, type, truncated: true }];
+  }
+  const progress = document.progress;
+  for (let limit = import_chunk_CRABIWOM.textTailBytes; progress && size() > import_chunk_CRABIWOM.observeBytes && limit > 64; limit = Math.floor(limit / 2)) {
+    document.progress = { ...progress, text: (0, import_chunk_KLA44IL4.tail)(progress.text ?? "", limit).text, text_truncated: true };
+  }
+  if (progress && size() > import_chunk_CRABIWOM.observeBytes) document.progress = { tools_truncated: true, text_truncated: true };
+  if (size() > import_chunk_CRABIWOM.observeBytes) delete document.files;
+  return make();
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  healthOf,
+  observation
+});
+
+},
 "./chunk-TFEMYLSK.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -6067,6 +5296,441 @@ function formatSize(bytes) {
 0 && (module.exports = {
   formatSize,
   parseSize
+});
+
+},
+"./chunk-TSCMF6OW.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  makeCgroup: () => makeCgroup,
+  removeCgroup: () => removeCgroup,
+  terminate: () => terminate,
+  treeOf: () => treeOf
+});
+module.exports = stdin_exports;
+var import_chunk_UACE27HY = load("./chunk-UACE27HY.js");
+var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
+var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
+var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
+var import_node_fs = require("node:fs");
+var import_node_path = builtin("node:path");
+var prefix = "job-companion-";
+function makeCgroup(id) {
+  const own = ownCgroup();
+  if (own === void 0) return null;
+  const folder = import_node_path.default.join(own, `${prefix}${id}`);
+  try {
+    (0, import_node_fs.mkdirSync)(folder);
+    return folder;
+  } catch {
+    return null;
+  }
+}
+function listCgroup(folder, id) {
+  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return [];
+  return pidsIn(folder);
+}
+function removeCgroup(folder, id) {
+  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return;
+  try {
+    removeEmpty(folder);
+    if (import_node_path.default.basename(import_node_path.default.dirname(folder)).startsWith(prefix)) (0, import_node_fs.rmdirSync)(import_node_path.default.dirname(folder));
+  } catch {
+  }
+}
+function removeEmpty(folder) {
+  for (const name of (0, import_chunk_OMHQQKXJ.listNames)(folder)) if (!name.includes(".")) removeEmpty(import_node_path.default.join(folder, name));
+  (0, import_node_fs.rmdirSync)(folder);
+}
+function pidsIn(folder) {
+  const text = readOrEmpty(import_node_path.default.join(folder, "cgroup.procs"));
+  const own = text.split("\n").map(Number).filter((pid) => pid > 1);
+  const inner = (0, import_chunk_OMHQQKXJ.listNames)(folder).filter(
+    (name) => !name.startsWith(prefix) && !/^(?:cgroup|cpu|memory|io|pids|cpuset|hugetlb|rdma|misc)\./.test(name)
+  );
+  return [...own, ...inner.flatMap((name) => pidsIn(import_node_path.default.join(folder, name)))];
+}
+function ownCgroup() {
+  const mount = mountPoint();
+  const line = readOrEmpty("/proc/self/cgroup").split("\n").find((one) => one.startsWith("0::"));
+  return mount === void 0 || line === void 0 ? void 0 : import_node_path.default.join(mount, line.slice(3));
+}
+function mountPoint() {
+  const line = readOrEmpty("/proc/self/mounts").split("\n").find((one) => one.split(" ")[2] === "cgroup2");
+  return line?.split(" ")[1];
+}
+function isBelowMount(folder) {
+  const mount = mountPoint();
+  return mount !== void 0 && import_node_path.default.resolve(folder) === folder && folder.startsWith(`${mount}/`);
+}
+function readOrEmpty(file) {
+  try {
+    return (0, import_node_fs.readFileSync)(file, "utf8");
+  } catch {
+    return "";
+  }
+}
+function treeOf(spec, paths, who) {
+  const living = (identity) => identity && (0, import_chunk_XUTLU6SP.livenessOf)(identity) === "alive" ? [identity.pid] : [];
+  const cgroup = (0, import_chunk_UACE27HY.readWorker)(paths);
+  const folder = cgroup.kind === "ok" ? cgroup.value.cgroup ?? null : null;
+  const shim = who.shim && isHere(who.shim) ? who.shim : null;
+  const atShimPid = shim ? (0, import_chunk_XUTLU6SP.readProcess)(shim.pid) : void 0;
+  const isStranger = atShimPid !== void 0 && atShimPid.start !== shim?.start_token;
+  const guards = ((0, import_chunk_PVTVXQHT.readText)(paths.guardMark, 64) ?? "").trim().split(" ").map(Number).filter((pid) => pid > 1);
+  return {
+    mark: spec.mark,
+    session: shim && !isStranger ? shim.pid : null,
+    since: isHere(spec.launcher) ? Number(spec.launcher.start_token) || 0 : 0,
+    roots: [...living(shim), ...living(who.child)],
+    spared: [...living(who.worker), ...living(shim)],
+    baseline: who.baseline ?? null,
+    counted: () => listCgroup(folder, spec.id),
+    guards: living(shim).length > 0 ? guards : [],
+    known: new Map()
+  };
+}
+function isHere(identity) {
+  return identity.boot_id === (0, import_chunk_XUTLU6SP.bootId)() && identity.pid_ns === (0, import_chunk_XUTLU6SP.pidNamespace)();
+}
+function findMembers(tree) {
+  const rows = (0, import_chunk_XUTLU6SP.readProcesses)(tree.baseline).filter(
+    (row) => !(0, import_chunk_XUTLU6SP.isDeadState)(row.state) && !(Number(row.start) < tree.since)
+  );
+  const marks = new Map();
+  const markOf = (pid) => {
+    if (!marks.has(pid)) marks.set(pid, (0, import_chunk_XUTLU6SP.readProcessVariable)(pid, import_chunk_CF76HCJ2.markVariable));
+    return marks.get(pid);
+  };
+  const counted = new Set(tree.counted());
+  const isForeign = (pid) => (markOf(pid) ?? tree.mark) !== tree.mark;
+  const members = new Map();
+  for (const row of rows) {
+    const inSession = tree.session !== null && (row.session === tree.session || row.group === tree.session);
+    const isKnown = tree.known.get(row.pid) === row.start || tree.roots.includes(row.pid) || counted.has(row.pid);
+    if (markOf(row.pid) === tree.mark || (inSession || isKnown) && !isForeign(row.pid)) members.set(row.pid, row);
+  }
+  for (let grew = true; grew; ) {
+    grew = false;
+    for (const row of rows) {
+      if (members.has(row.pid) || !members.has(row.parent) || isForeign(row.pid)) continue;
+      members.set(row.pid, row);
+      grew = true;
+    }
+  }
+  const found = [];
+  for (const row of members.values()) {
+    if (isSpared(row, tree)) continue;
+    tree.known.set(row.pid, row.start);
+    found.push({ pid: row.pid, start: row.start, name: row.name });
+  }
+  return found;
+}
+function isSpared(row, tree) {
+  if (row.pid === process.pid || tree.spared.includes(row.pid)) return true;
+  return tree.guards.includes(row.pid) || tree.guards.includes(row.parent);
+}
+async function terminate(tree, options) {
+  const report = { step: "none", ended: [], survivors: [] };
+  const seen = new Map();
+  const told = new Set();
+  const note = (members) => {
+    for (const member of members) seen.set(member.pid, member);
+    return members;
+  };
+  let left = note(findMembers(tree));
+  if (left.length === 0) return report;
+  report.step = "term";
+  const termUntil = (0, import_chunk_CF76HCJ2.monotonicMs)() + options.graceMs;
+  for (let pause = 5; left.length > 0 && (0, import_chunk_CF76HCJ2.monotonicMs)() < termUntil; pause = Math.min(pause * 2, 100)) {
+    for (const member of left) if (!told.has(member.pid) && signal(member, "SIGTERM")) told.add(member.pid);
+    await (0, import_chunk_CF76HCJ2.sleep)(Math.min(pause, Math.max(1, termUntil - (0, import_chunk_CF76HCJ2.monotonicMs)())));
+    left = note(stillThere(left, tree));
+  }
+  if (left.length > 0) {
+    report.step = "kill";
+    const killUntil = (0, import_chunk_CF76HCJ2.monotonicMs)() + options.settleMs;
+    for (let pause = 5; left.length > 0 && (0, import_chunk_CF76HCJ2.monotonicMs)() < killUntil; pause = Math.min(pause * 2, 200)) {
+      for (const member of left) signal(member, "SIGKILL");
+      await (0, import_chunk_CF76HCJ2.sleep)(pause);
+      left = note(findMembers(tree));
+    }
+  }
+  report.survivors = left;
+  report.ended = [...seen.values()].filter((member) => !left.some((one) => one.pid === member.pid));
+  return report;
+}
+function stillThere(members, tree) {
+  const living = members.filter(isAlive);
+  return living.length > 0 ? living : findMembers(tree);
+}
+function isAlive(member) {
+  const row = (0, import_chunk_XUTLU6SP.readProcess)(member.pid);
+  return row !== void 0 && row.start === member.start && !(0, import_chunk_XUTLU6SP.isDeadState)(row.state);
+}
+function signal(member, name) {
+  if (!isAlive(member)) return false;
+  try {
+    process.kill(member.pid, name);
+    return true;
+  } catch {
+    return false;
+  }
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  makeCgroup,
+  removeCgroup,
+  terminate,
+  treeOf
+});
+
+},
+"./chunk-UACE27HY.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  conditionOf: () => conditionOf,
+  earlyState: () => earlyState,
+  inspect: () => inspect,
+  isEnded: () => isEnded,
+  readCancel: () => readCancel,
+  readExit: () => readExit,
+  readLaunch: () => readLaunch,
+  readMark: () => readMark,
+  readReason: () => readReason,
+  readSpec: () => readSpec,
+  readState: () => readState,
+  readWorker: () => readWorker,
+  writeState: () => writeState
+});
+module.exports = stdin_exports;
+var import_chunk_YSO2WNCC = load("./chunk-YSO2WNCC.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
+var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
+var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
+var outcomes = ["done", "failed", "timed_out", "crashed", "canceled"];
+var states = ["queued", "starting", "running", "stopping", "done", "failed", "timed_out", "crashed", "canceled"];
+var kinds = ["staff", "run", "watch", "timer", "gate", "loop"];
+function readSpec(paths) {
+  return typed(paths.spec, (value) => {
+    if (typeof value.id !== "string" || paths.folder.split("/").at(-1) !== value.id)
+      return "its id is not that of its folder";
+    if (!kinds.includes(String(value.kind))) return `unknown kind ${String(value.kind)}`;
+    if (typeof value.mark !== "string" || value.mark.length < 16) return "no mark";
+    for (const name of ["verb", "created_at", "engine", "cwd", "mac"])
+      if (typeof value[name] !== "string") return `no ${name}`;
+    for (const name of ["deadline_ms", "deadline_mono_ms", "kill_grace_ms", "max_output_bytes"]) {
+      if (typeof value[name] !== "number") return `no ${name}`;
+    }
+    if (!(0, import_chunk_XUTLU6SP.isIdentity)(value.launcher)) return "no launcher identity";
+    if (value.kind === "run" && (!isObject(value.run) || !isWords(value.run.argv))) return "no command";
+    if (value.kind === "staff" && (!isObject(value.staff) || typeof value.staff.prompt !== "string")) return "no task";
+    return void 0;
+  });
+}
+function readState(paths) {
+  const read = typed(paths.state, (value) => {
+    if (!states.includes(String(value.state))) return `unknown state ${String(value.state)}`;
+    return typeof value.rev === "number" && typeof value.seq === "number" ? void 0 : "no rev or seq";
+  });
+  if (read.kind !== "ok") return read;
+  const missing = { warnings: [], error: null, conversation: null, output: null, usage: null, reconciled: false };
+  return { kind: "ok", value: { ...missing, ...read.value } };
+}
+function readLaunch(paths) {
+  return typed(paths.launch, (value) => (0, import_chunk_XUTLU6SP.isIdentity)(value.worker) ? void 0 : "no identity of a worker");
+}
+function readWorker(paths) {
+  return typed(paths.worker, (value) => {
+    if (!(0, import_chunk_XUTLU6SP.isIdentity)(value.worker)) return "no identity of a worker";
+    const others = [value.shim, value.child].filter((one) => one !== null && one !== void 0);
+    return others.every(import_chunk_XUTLU6SP.isIdentity) ? void 0 : "a damaged identity";
+  });
+}
+function readExit(paths) {
+  const read = (0, import_chunk_PVTVXQHT.readJson)(paths.exit);
+  if (read.kind !== "ok" || !Number.isInteger(read.value.exit_code)) return void 0;
+  return {
+    exit_code: Number(read.value.exit_code),
+    signaled: read.value.signaled === true,
+    spawn_failed: read.value.spawn_failed === true
+  };
+}
+function readCancel(paths) {
+  const read = (0, import_chunk_PVTVXQHT.readJson)(paths.cancel);
+  return read.kind === "ok" ? read.value : void 0;
+}
+function readReason(paths) {
+  return (0, import_chunk_PVTVXQHT.readText)(paths.reason, 64)?.trim() || void 0;
+}
+function readMark(file, boot) {
+  const text = (0, import_chunk_PVTVXQHT.readText)(file, 4096);
+  if (!text?.endsWith("\n")) return void 0;
+  const row = (0, import_chunk_XUTLU6SP.parseStat)(text);
+  const [pid, ...start] = row ? [String(row.pid), row.start] : text.trim().split(" ");
+  const identity = { pid: Number(pid), start_token: start.join(" "), boot_id: boot.boot_id, pid_ns: boot.pid_ns };
+  return (0, import_chunk_XUTLU6SP.isIdentity)(identity) ? identity : void 0;
+}
+function writeState(paths, state) {
+  (0, import_chunk_PVTVXQHT.writeJson)(paths.state, state);
+}
+function typed(file, fault) {
+  const read = (0, import_chunk_PVTVXQHT.readJson)(file);
+  if (read.kind !== "ok") return read;
+  const name = file.split("/").at(-1);
+  const reason = fault(read.value);
+  return reason === void 0 ? { kind: "ok", value: read.value } : { kind: "damaged", reason: `${name}: ${reason}` };
+}
+function isObject(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+function isWords(value) {
+  return Array.isArray(value) && value.length > 0 && value.every((word) => typeof word === "string");
+}
+function isEnded(state) {
+  return outcomes.includes(state.state);
+}
+function inspect(root, id) {
+  const paths = (0, import_chunk_CF76HCJ2.jobPaths)(root, id);
+  const [spec, state] = [readSpec(paths), readState(paths)];
+  const isOver = state.kind === "ok" && isEnded(state.value);
+  const who = isOver ? nobody : whoIsThere(paths, spec);
+  const damage = damageOf(spec, state, who.seen.worker);
+  return {
+    id,
+    root,
+    paths,
+    spec: presentIn(spec),
+    damage,
+    state: damage === null ? presentIn(state) ?? earlyState(id, presentIn(spec)) : damagedState(id, damage),
+    ...who
+  };
+}
+var nobody = {
+  launch: null,
+  worker: null,
+  shim: null,
+  child: null,
+  seen: { worker: "none", shim: "none" },
+  isOtherBoot: false,
+  isClaimed: false,
+  exit: void 0,
+  reason: void 0,
+  cancel: void 0,
+  leaseAgeMs: null
+};
+function whoIsThere(paths, spec) {
+  const launch = presentIn(readLaunch(paths));
+  const worker = presentIn(readWorker(paths));
+  const boot = worker?.worker ?? launch?.worker ?? null;
+  const shim = worker?.shim ?? (boot ? readMark(paths.shimMark, boot) : void 0) ?? null;
+  const child = worker?.child ?? (boot ? readMark(paths.childMark, boot) : void 0) ?? null;
+  const engine = (0, import_chunk_YSO2WNCC.findEngine)(spec.kind === "ok" ? spec.value.engine : "local") ?? import_chunk_YSO2WNCC.defaultEngine;
+  const lease = (0, import_chunk_OMHQQKXJ.factsOf)(paths.lease);
+  return {
+    launch,
+    worker,
+    shim,
+    child,
+    seen: { worker: bestOf([launch?.worker, worker?.worker], engine.alive), shim: bestOf([shim], engine.alive) },
+    isOtherBoot: boot !== null && boot.boot_id !== (0, import_chunk_XUTLU6SP.bootId)(),
+    isClaimed: (0, import_chunk_OMHQQKXJ.exists)(paths.started),
+    exit: readExit(paths),
+    reason: readReason(paths),
+    cancel: readCancel(paths),
+    leaseAgeMs: lease ? Math.max(0, (0, import_chunk_CF76HCJ2.nowMs)() - lease.modifiedMs) : null
+  };
+}
+function conditionOf(view) {
+  if (view.damage !== null) return "damaged";
+  if (isEnded(view.state)) return "ended";
+  const { worker, shim } = view.seen;
+  if (worker === "alive") return "supervised";
+  if (!view.spec) return "damaged";
+  if (worker === "unknown") return isLongOver(view) ? "lost" : "unseen";
+  if (view.isOtherBoot) return "host_restarted";
+  if (view.isClaimed) {
+    if (view.exit) return "over";
+    if (shim === "alive") return "orphaned";
+    if (shim === "unknown") return "unseen";
+    return shim === "none" && ageOf(view.paths.started) < 1e3 ? "orphaned" : "lost";
+  }
+  if (view.launch || view.worker) return "unclaimed";
+  const isLauncherAlive = ((0, import_chunk_YSO2WNCC.findEngine)(view.spec.engine) ?? import_chunk_YSO2WNCC.defaultEngine).alive(view.spec.launcher) === "alive";
+  return isLauncherAlive || ageOf(view.paths.spec) < import_chunk_CRABIWOM.startLimitMs ? "starting" : "never_started";
+}
+function isLongOver(view) {
+  if (!view.spec || view.leaseAgeMs === null || view.leaseAgeMs < import_chunk_CRABIWOM.leaseStaleMs) return false;
+  const latest = Date.parse(view.spec.created_at) + view.spec.deadline_ms + view.spec.kill_grace_ms + import_chunk_CRABIWOM.unseenGraceMs;
+  return (0, import_chunk_CF76HCJ2.nowMs)() > latest;
+}
+function ageOf(target) {
+  const facts = (0, import_chunk_OMHQQKXJ.factsOf)(target);
+  return facts ? (0, import_chunk_CF76HCJ2.nowMs)() - facts.modifiedMs : Number.POSITIVE_INFINITY;
+}
+function bestOf(identities, alive) {
+  const seen = identities.filter((one) => one !== null && one !== void 0).map(alive);
+  for (const answer of ["alive", "unknown", "dead"]) if (seen.includes(answer)) return answer;
+  return "none";
+}
+function earlyState(id, spec) {
+  return {
+    schema: 1,
+    id,
+    rev: 0,
+    state: "starting",
+    health: "unknown",
+    attention_kind: null,
+    seq: 0,
+    created_at: spec?.created_at ?? (0, import_chunk_CF76HCJ2.isoOf)((0, import_chunk_YSO2WNCC.idTimeMs)(id)),
+    started_at: null,
+    ended_at: null,
+    duration_ms: null,
+    exit_code: null,
+    signal: null,
+    signal_certain: null,
+    error: null,
+    warnings: [],
+    conversation: null,
+    reconciled: false,
+    output: null,
+    usage: null
+  };
+}
+function damagedState(id, damage) {
+  const error = { code: "state_damaged", message: `the record of this job cannot be used: ${damage}` };
+  return { ...earlyState(id, null), state: "failed", error };
+}
+function damageOf(spec, state, worker) {
+  if (worker === "alive") return null;
+  if (state.kind === "damaged") return state.reason;
+  if (state.kind === "ok" && isEnded(state.value)) return null;
+  if (spec.kind === "ok") return null;
+  return spec.kind === "damaged" ? spec.reason : "spec.json is missing";
+}
+function presentIn(read) {
+  return read.kind === "ok" ? read.value : null;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  conditionOf,
+  earlyState,
+  inspect,
+  isEnded,
+  readCancel,
+  readExit,
+  readLaunch,
+  readMark,
+  readReason,
+  readSpec,
+  readState,
+  readWorker,
+  writeState
 });
 
 },
@@ -6135,106 +5799,6 @@ function isFifo(file) {
   holdFifo,
   makeFifo,
   watchFifo
-});
-
-},
-"./chunk-X3OGRT7X.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  waitForJobs: () => waitForJobs
-});
-module.exports = stdin_exports;
-var import_chunk_37J62N42 = load("./chunk-37J62N42.js");
-var import_chunk_V5USAFII = load("./chunk-V5USAFII.js");
-var import_chunk_BIN7TSUQ = load("./chunk-BIN7TSUQ.js");
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
-var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-async function waitForJobs(root, ids, options) {
-  const until = (0, import_chunk_HDZ43QIN.monotonicMs)() + options.timeoutMs;
-  const views = new Map();
-  const stop = new AbortController();
-  const beat = options.heartbeatMs === null ? void 0 : setInterval(() => options.onHeartbeat?.([...views.values()]), options.heartbeatMs);
-  let failure;
-  let ended = 0;
-  await Promise.all(
-    ids.map(async (id) => {
-      try {
-        await waitForOne(root, id, until, stop.signal, (view2) => views.set(id, view2));
-      } catch (error) {
-        failure ??= error;
-        stop.abort();
-        return;
-      }
-      const view = views.get(id);
-      if (view && (0, import_chunk_BIN7TSUQ.isEnded)(view.state)) ended += 1;
-      if (options.mode === "any" && ended > 0) stop.abort();
-    })
-  );
-  clearInterval(beat);
-  if (failure !== void 0) throw failure;
-  return ids.flatMap((id) => views.get(id) ?? []);
-}
-async function waitForOne(root, id, until, signal, tell) {
-  for (let round = 0; ; round += 1) {
-    let view = await (0, import_chunk_37J62N42.refreshAttached)(root, id);
-    if (!(0, import_chunk_OMHQQKXJ.exists)(view.paths.folder)) throw vanishedError(view);
-    tell(view);
-    if ((0, import_chunk_BIN7TSUQ.isEnded)(view.state) || signal.aborted) return;
-    const rest = until - (0, import_chunk_HDZ43QIN.monotonicMs)();
-    if (rest <= 0) return;
-    const nap = makeNap(signal);
-    const close = await (0, import_chunk_V5USAFII.watchFifo)(view.paths.leaseFifo, nap.wake);
-    view = await (0, import_chunk_37J62N42.refreshAttached)(root, id);
-    tell(view);
-    if (!(0, import_chunk_BIN7TSUQ.isEnded)(view.state) && !signal.aborted)
-      await nap.sleep(Math.min(rest, pauseFor(view, close !== void 0, round)));
-    close?.();
-  }
-}
-function pauseFor(view, hasFifo, round) {
-  const condition = (0, import_chunk_BIN7TSUQ.conditionOf)(view);
-  const soon = Math.min(20 * 1.25 ** round, 1e3);
-  if (condition === "supervised") {
-    const isHeld = view.worker !== null && view.launch !== null && (0, import_chunk_XUTLU6SP.sameIdentity)(view.worker.worker, view.launch.worker);
-    if (isHeld && hasFifo && view.worker?.fifo) return 5e3;
-    return isHeld ? 1e3 : soon;
-  }
-  if (condition === "unseen") return 1e3;
-  return soon;
-}
-function makeNap(signal) {
-  let isAwake = false;
-  let wake = () => {
-    isAwake = true;
-  };
-  return {
-    wake: () => wake(),
-    sleep: (ms) => new Promise((resolve) => {
-      if (isAwake || signal.aborted) return resolve();
-      const end = () => {
-        clearTimeout(timer);
-        signal.removeEventListener("abort", end);
-        resolve();
-      };
-      const timer = setTimeout(end, Math.min(ms, 2 ** 31 - 1));
-      signal.addEventListener("abort", end);
-      wake = end;
-    })
-  };
-}
-function vanishedError(view) {
-  return new import_chunk_NVPF5LEY.FaultError(
-    "state_unusable",
-    `cannot go on waiting for job ${view.id}: its folder ${view.paths.folder} is gone`,
-    null
-  );
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  waitForJobs
 });
 
 },
@@ -6432,26 +5996,478 @@ function link(target) {
 });
 
 },
-"./clean-2KU4P4TJ.js": function (module, exports) {
+"./chunk-YSO2WNCC.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  compareIds: () => compareIds,
+  defaultEngine: () => defaultEngine,
+  findEngine: () => findEngine,
+  idTimeMs: () => idTimeMs,
+  isId: () => isId,
+  isIdPrefix: () => isIdPrefix,
+  makeId: () => makeId
+});
+module.exports = stdin_exports;
+var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
+var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
+var idPattern = /^[a-z]{2,12}-[0-9a-z]{8,9}-[0-9a-z]{6}$/;
+var prefixPattern = /^[a-z]{2,12}(?:-[0-9a-z]{0,9}(?:-[0-9a-z]{0,6})?)?$/;
+function makeId(verb, nowMs, random) {
+  const digits = Array.from(random.subarray(0, 6), (byte) => (byte % 36).toString(36)).join("");
+  return `${verb}-${nowMs.toString(36)}-${digits}`;
+}
+function isId(text) {
+  return idPattern.test(text);
+}
+function isIdPrefix(text) {
+  return prefixPattern.test(text);
+}
+function idTimeMs(id) {
+  return Number.parseInt(id.split("-")[1] ?? "", 36);
+}
+function compareIds(a, b) {
+  return idTimeMs(a) - idTimeMs(b) || (a < b ? -1 : a > b ? 1 : 0);
+}
+var nodeOptions = ["--max-semi-space-size=1", "--no-warnings"];
+var local = {
+  id: "local",
+  async prepare() {
+    await Promise.resolve().then(() => load("./spawn-AGDUUNAW.js"));
+  },
+  async start(worker) {
+    const { spawnDetached } = await Promise.resolve().then(() => load("./spawn-AGDUUNAW.js"));
+    const pid = spawnDetached({
+      program: process.execPath,
+      args: [...nodeOptions, (0, import_chunk_CF76HCJ2.companionFile)(), "_worker", worker.stateRoot, worker.id],
+      cwd: "/",
+      environment: (0, import_chunk_CF76HCJ2.workerEnvironment)(worker.mark),
+      logFile: worker.logFile
+    });
+    const identity = (0, import_chunk_XUTLU6SP.identityOf)(pid);
+    if (!identity) throw new Error(`cannot see the worker that was just started (pid ${pid})`);
+    return identity;
+  },
+  alive: import_chunk_XUTLU6SP.livenessOf,
+  signal: import_chunk_XUTLU6SP.signalIdentity
+};
+var engines = [local];
+function findEngine(id) {
+  return engines.find((engine) => engine.id === id);
+}
+var defaultEngine = local;
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  compareIds,
+  defaultEngine,
+  findEngine,
+  idTimeMs,
+  isId,
+  isIdPrefix,
+  makeId
+});
+
+},
+"./chunk-ZSZX64TP.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  checkLaunchOptions: () => checkLaunchOptions,
+  folderOf: () => folderOf,
+  launch: () => launch,
+  launchAndTell: () => launchAndTell,
+  launchWords: () => launchWords,
+  missingProgram: () => missingProgram,
+  run: () => run,
+  tellLaunched: () => tellLaunched
+});
+module.exports = stdin_exports;
+var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
+var import_chunk_RPTU5R33 = load("./chunk-RPTU5R33.js");
+var import_chunk_KYJPOAMG = load("./chunk-KYJPOAMG.js");
+var import_chunk_NJGVOJIE = load("./chunk-NJGVOJIE.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_L7A27NUR = load("./chunk-L7A27NUR.js");
+var import_chunk_YSO2WNCC = load("./chunk-YSO2WNCC.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
+var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
+var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var import_node_path2 = builtin("node:path");
+function claimOnce(root, key, claim) {
+  const file = import_node_path2.default.join((0, import_chunk_CF76HCJ2.rootPaths)(root).once, (0, import_chunk_NJGVOJIE.hashOf)(key).slice(0, 40));
+  if ((0, import_chunk_PVTVXQHT.createFile)(file, `${JSON.stringify(claim)}
+`)) return { isOurs: true, holder: claim };
+  const read = (0, import_chunk_PVTVXQHT.readJson)(file);
+  const holder = read.kind === "ok" ? read.value : void 0;
+  if (typeof holder?.id !== "string" || typeof holder.asked !== "string") {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "state_unusable",
+      `cannot read the once-key file ${file}: it is damaged`,
+      "remove that file if you are sure that the job never ran"
+    );
+  }
+  return { isOurs: false, holder };
+}
+async function finishClaim(root, claim) {
+  if (!(0, import_chunk_YSO2WNCC.isId)(claim.id))
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "state_unusable",
+      `cannot use a once-key that names ${JSON.stringify(claim.id)}: that is no job id`
+    );
+  const paths = (0, import_chunk_CF76HCJ2.jobPaths)(root, claim.id);
+  const stage = (0, import_chunk_CF76HCJ2.stagePath)(root, claim.id);
+  const until = (0, import_chunk_CF76HCJ2.monotonicMs)() + import_chunk_CRABIWOM.startLimitMs;
+  while (!(0, import_chunk_OMHQQKXJ.exists)(paths.launch) && (0, import_chunk_CF76HCJ2.monotonicMs)() < until) {
+    const isStaged = (0, import_chunk_OMHQQKXJ.exists)(stage);
+    if (!(0, import_chunk_OMHQQKXJ.exists)(paths.folder) && !isStaged) return;
+    if ((0, import_chunk_XUTLU6SP.livenessOf)(claim.launcher) === "dead") {
+      if (isStaged) (0, import_chunk_OMHQQKXJ.moveFolder)(stage, paths.folder);
+      return;
+    }
+    await (0, import_chunk_CF76HCJ2.sleep)(5);
+  }
+}
+async function launch(root, request) {
+  (0, import_chunk_RPTU5R33.checkRoot)(root.folder);
+  const key = (0, import_chunk_NJGVOJIE.ensureKey)();
+  (0, import_chunk_RPTU5R33.ensureRoot)(root.folder);
+  const spec = await makeSpec(root, request, (0, import_chunk_XUTLU6SP.ownIdentity)(), key);
+  const paths = (0, import_chunk_CF76HCJ2.jobPaths)(root.folder, spec.id);
+  const stage = (0, import_chunk_CF76HCJ2.stagePath)(root.folder, spec.id);
+  let isPromised = false;
+  try {
+    await Promise.all([stageJob(root, spec, stage), import_chunk_YSO2WNCC.defaultEngine.prepare()]);
+    const claim = request.onceKey === null ? null : claimOnce(root.folder, request.onceKey, claimOf(spec, request));
+    if (claim && !claim.isOurs) {
+      undo(paths, stage);
+      return await takeOver(root, claim.holder, request);
+    }
+    isPromised = claim !== null;
+    if (!(0, import_chunk_OMHQQKXJ.moveFolder)(stage, paths.folder)) throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot move ${stage} into place`);
+    await (0, import_chunk_KYJPOAMG.startWorker)(root.folder, spec, { paths }, 1);
+  } catch (error) {
+    if (isPromised) (0, import_chunk_OMHQQKXJ.moveFolder)(stage, paths.folder);
+    else undo(paths, stage);
+    throw launchError(root, error);
+  }
+  return { id: spec.id, isNew: true };
+}
+async function makeSpec(root, request, launcher, key) {
+  const createdMs = (0, import_chunk_CF76HCJ2.nowMs)();
+  const random = (0, import_chunk_NJGVOJIE.randomBytes)(22);
+  const { deadlineMs, killGraceMs, maxOutputBytes, firstOutputMs, stallMs, onceKey, ...rest } = request;
+  const unsigned = {
+    schema: 1,
+    id: (0, import_chunk_YSO2WNCC.makeId)(request.verb, createdMs, random),
+    ...rest,
+    created_at: (0, import_chunk_CF76HCJ2.isoOf)(createdMs),
+    once_key: onceKey,
+    engine: import_chunk_YSO2WNCC.defaultEngine.id,
+    state_option: root.option,
+    deadline_ms: deadlineMs,
+    deadline_mono_ms: (0, import_chunk_CF76HCJ2.monotonicMs)() + deadlineMs,
+    kill_grace_ms: killGraceMs,
+    max_output_bytes: maxOutputBytes,
+    first_output_ms: firstOutputMs,
+    stall_ms: stallMs,
+    mark: (0, import_chunk_NJGVOJIE.toHex)(random.subarray(6)),
+    launcher,
+    environment: { digest: (0, import_chunk_NJGVOJIE.environmentDigest)(key), credentials: (0, import_chunk_CF76HCJ2.credentialNames)() }
+  };
+  return { ...unsigned, mac: await (0, import_chunk_NJGVOJIE.macOf)(unsigned, key) };
+}
+async function stageJob(root, spec, stage) {
+  (0, import_chunk_PVTVXQHT.createFolder)(stage);
+  const isDurable = (0, import_chunk_PVTVXQHT.writeFileMeanwhile)(`${stage}/spec.json`, `${JSON.stringify(spec)}
+`);
+  (0, import_chunk_PVTVXQHT.createFolder)(`${stage}/waiters`);
+  (0, import_chunk_PVTVXQHT.writeFile)((0, import_chunk_CF76HCJ2.jobPaths)(root.folder, spec.id).marker, "", { sync: false });
+  await isDurable;
+}
+function claimOf(spec, request) {
+  return { id: spec.id, asked: askedOf(request), launcher: spec.launcher };
+}
+async function takeOver(root, holder, request) {
+  await finishClaim(root.folder, holder);
+  if (holder.asked !== askedOf(request)) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot use --once-key ${JSON.stringify(request.onceKey)}: job ${holder.id} has this key and another request`,
+      `look at it with: ${import_chunk_L7A27NUR.nextCommands.observe(holder.id, root.option)}`
+    );
+  }
+  return { id: holder.id, isNew: false };
+}
+function askedOf(request) {
+  const { owner: _owner, label: _label, onceKey: _key, ...asked } = request;
+  return (0, import_chunk_NJGVOJIE.hashOf)((0, import_chunk_NJGVOJIE.canonical)(asked));
+}
+function undo(paths, stage) {
+  try {
+    for (const target of [stage, paths.folder, paths.marker]) (0, import_chunk_OMHQQKXJ.removeTree)(target);
+  } catch {
+  }
+}
+function launchError(root, error) {
+  const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
+  if (error instanceof import_chunk_NVPF5LEY.FaultError || code === void 0) return error;
+  return new import_chunk_NVPF5LEY.FaultError(
+    "state_unusable",
+    `cannot write into the state folder ${root.folder} (${code})`,
+    "use another place with --state-dir DIR or JOB_STATE_DIR"
+  );
+}
+function launchWords(input) {
+  const onceKey = input.text("once-key") ?? null;
+  if (onceKey === "") throw (0, import_chunk_NVPF5LEY.usageError)('cannot take --once-key "": a key needs at least one character');
+  return { owner: input.text("owner") ?? import_chunk_CF76HCJ2.variables.owner() ?? null, label: input.text("label") ?? null, onceKey };
+}
+function checkLaunchOptions(input) {
+  if (input.has("wait-timeout") && !input.has("wait")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");
+  input.duration("wait-timeout");
+  for (const other of ["json", "wait"]) {
+    if (input.has("id-only") && input.has(other)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`);
+  }
+}
+async function launchAndTell(context, input, request, isSynchronous = false) {
+  checkLaunchOptions(input);
+  const root = context.root(input);
+  return tellLaunched(context, input, root, await launch(root, request), isSynchronous);
+}
+async function tellLaunched(context, input, root, launched, isSynchronous) {
+  if (input.has("wait") || isSynchronous) {
+    const { waitAndTell } = await Promise.resolve().then(() => load("./collecting-M2AKXLRF.js"));
+    context.tell(`job ${launched.id}`);
+    const timeoutMs = input.duration("wait-timeout") ?? Number.MAX_SAFE_INTEGER;
+    return waitAndTell(context, root, [launched.id], {
+      mode: "all",
+      timeoutMs,
+      heartbeatMs: null,
+      isJson: input.has("json")
+    });
+  }
+  return tellLaunch(root, launched, input);
+}
+function tellLaunch(root, launched, input) {
+  const { id, isNew } = launched;
+  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
+` };
+  const paths = (0, import_chunk_CF76HCJ2.jobPaths)(root.folder, id);
+  const commands = {
+    wait: import_chunk_L7A27NUR.nextCommands.wait(id, root.option),
+    observe: import_chunk_L7A27NUR.nextCommands.observe(id, root.option),
+    cancel: import_chunk_L7A27NUR.nextCommands.cancel(id, root.option)
+  };
+  if (input.has("json")) {
+    return {
+      code: import_chunk_6PFAPK5K.exitCodes.done,
+      json: {
+        id,
+        new: isNew,
+        folder: paths.folder,
+        result_path: paths.result,
+        output_path: paths.output,
+        next: commands
+      }
+    };
+  }
+  const lines = [
+    `job ${id}${isNew ? "" : " (this once-key had it already; nothing was started)"}`,
+    `collect: ${commands.wait}`,
+    `observe: ${commands.observe}`,
+    `result:  ${paths.result}`
+  ];
+  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${lines.join("\n")}
+` };
+}
+var run = {
+  name: "run",
+  summary: "run a long command as a job",
+  form: "[options] -- COMMAND ARG...",
+  words: { min: 0, max: 0, rest: true },
+  options: {
+    timeout: {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_CRABIWOM.limits.runTimeout,
+      help: "hard limit, counted from launch (default 24h, at most 30d)"
+    },
+    deadline: { kind: "duration", value: "D", range: import_chunk_CRABIWOM.limits.runTimeout, help: "the same as --timeout" },
+    "kill-after": {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_CRABIWOM.limits.runKillGrace,
+      help: "time between TERM and KILL (default 30s)"
+    },
+    cwd: { kind: "text", value: "DIR", help: "folder to run in (default: here)" },
+    shell: { kind: "flag", help: "give the one word after -- to /bin/sh -c" },
+    "success-exit": {
+      kind: "count",
+      value: "N",
+      range: { default: 0, min: 0, max: 255 },
+      help: "the exit code that means success (default 0)"
+    },
+    "max-output": {
+      kind: "size",
+      value: "SIZE",
+      range: import_chunk_CRABIWOM.limits.maxOutput,
+      help: "cap of each output file on disk (default 64M)"
+    },
+    "first-output": {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_CRABIWOM.limits.optInLimit,
+      help: "end it when nothing was printed by then"
+    },
+    "stall-after": {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_CRABIWOM.limits.optInLimit,
+      help: "end it when nothing was printed for that long"
+    },
+    "keep-children": { kind: "flag", help: "leave processes alone that the command left behind" },
+    ...import_chunk_JJRSGJW4.launchOptions
+  },
+  notes: "The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",
+  examples: [
+    "run -- make test",
+    "run --timeout 2h --once-key nightly -- python3 train.py --epochs 10",
+    "run --shell -- 'make && make install'"
+  ],
+  async run(context, input) {
+    const cwd = folderOf(context, input);
+    const timeout = limitOf(input);
+    return launchAndTell(context, input, {
+      kind: "run",
+      verb: "run",
+      ...launchWords(input),
+      cwd,
+      deadlineMs: timeout,
+      killGraceMs: input.durationOrDefault("kill-after"),
+      maxOutputBytes: input.size("max-output") ?? import_chunk_CRABIWOM.limits.maxOutput.default,
+      firstOutputMs: input.duration("first-output") ?? null,
+      stallMs: input.duration("stall-after") ?? null,
+      lineage: null,
+      run: commandOf(input, cwd),
+      staff: null
+    });
+  }
+};
+function limitOf(input) {
+  if (input.has("timeout") && input.has("deadline"))
+    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");
+  return input.has("deadline") ? input.durationOrDefault("deadline") : input.durationOrDefault("timeout");
+}
+function folderOf(context, input) {
+  const folder = import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
+  if (!(0, import_chunk_OMHQQKXJ.isFolder)(folder))
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot run in ${folder}: there is no such folder`,
+      "name an existing one with --cwd DIR"
+    );
+  return (0, import_chunk_OMHQQKXJ.realPath)(folder);
+}
+function commandOf(input, cwd) {
+  const words = input.rest ?? [];
+  const parts = { success_exit: input.count("success-exit") ?? 0, keep_children: input.has("keep-children") };
+  if (input.has("shell")) {
+    if (words.length !== 1)
+      throw (0, import_chunk_NVPF5LEY.usageError)(
+        `cannot take ${words.length} words with --shell: it needs the whole command line as one word after --`
+      );
+    return { argv: ["/bin/sh", "-c", words[0]], program: "/bin/sh", ...parts };
+  }
+  const name = words[0];
+  const program = (0, import_chunk_CF76HCJ2.findProgram)(name, cwd);
+  if (program === void 0) throw missingProgram(name, cwd);
+  return { argv: words, program, ...parts };
+}
+function missingProgram(name, cwd) {
+  const where = name.includes("/") ? `no executable file of that name (looked from ${cwd})` : `it is not on PATH (${import_chunk_CF76HCJ2.variables.searchPath() || "empty"})`;
+  return new import_chunk_NVPF5LEY.FaultError("preflight", `cannot run ${JSON.stringify(name)}: ${where}`, "give the path of the program");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  checkLaunchOptions,
+  folderOf,
+  launch,
+  launchAndTell,
+  launchWords,
+  missingProgram,
+  run,
+  tellLaunched
+});
+
+},
+"./chunk-ZTA4VQO5.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  refresh: () => refresh,
+  refreshAttached: () => refreshAttached
+});
+module.exports = stdin_exports;
+var import_chunk_UACE27HY = load("./chunk-UACE27HY.js");
+var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
+var settled = ["over", "lost", "host_restarted", "never_started"];
+var attachable = ["orphaned", "unclaimed"];
+async function refresh(root, id) {
+  const view = (0, import_chunk_UACE27HY.inspect)(root, id);
+  const condition = (0, import_chunk_UACE27HY.conditionOf)(view);
+  if (condition === "ended") dropMarker(view);
+  if (!settled.includes(condition)) return view;
+  const { settleJob } = await Promise.resolve().then(() => load("./settle-H5DBZWRJ.js"));
+  await settleJob(view, (now) => settled.includes((0, import_chunk_UACE27HY.conditionOf)(now)));
+  return (0, import_chunk_UACE27HY.inspect)(root, id);
+}
+async function refreshAttached(root, id) {
+  const view = await refresh(root, id);
+  if (!attachable.includes((0, import_chunk_UACE27HY.conditionOf)(view))) return view;
+  const { attachWorker } = await Promise.resolve().then(() => load("./attach-SSU5Z3EK.js"));
+  await attachWorker(view, (now) => attachable.includes((0, import_chunk_UACE27HY.conditionOf)(now)));
+  return (0, import_chunk_UACE27HY.inspect)(root, id);
+}
+function dropMarker(view) {
+  if (!(0, import_chunk_OMHQQKXJ.exists)(view.paths.marker)) return;
+  try {
+    (0, import_chunk_PVTVXQHT.removeFile)(view.paths.reserve);
+    (0, import_chunk_PVTVXQHT.removeFile)(view.paths.marker);
+  } catch {
+  }
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  refresh,
+  refreshAttached
+});
+
+},
+"./clean-5CIH447P.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   clean: () => clean
 });
 module.exports = stdin_exports;
-var import_chunk_7WTQZBBW = load("./chunk-7WTQZBBW.js");
-var import_chunk_5MIUGO6N = load("./chunk-5MIUGO6N.js");
-var import_chunk_JWH7DVPE = load("./chunk-JWH7DVPE.js");
-var import_chunk_37J62N42 = load("./chunk-37J62N42.js");
-var import_chunk_BIN7TSUQ = load("./chunk-BIN7TSUQ.js");
+var import_chunk_NZS2ULKJ = load("./chunk-NZS2ULKJ.js");
+var import_chunk_2UGZD5HM = load("./chunk-2UGZD5HM.js");
+var import_chunk_CDO5EPML = load("./chunk-CDO5EPML.js");
+var import_chunk_ZTA4VQO5 = load("./chunk-ZTA4VQO5.js");
+var import_chunk_UACE27HY = load("./chunk-UACE27HY.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_2X7L6GAE = load("./chunk-2X7L6GAE.js");
+var import_chunk_RPTU5R33 = load("./chunk-RPTU5R33.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
+var import_chunk_L7A27NUR = load("./chunk-L7A27NUR.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_IQA7HIVE = load("./chunk-IQA7HIVE.js");
+var import_chunk_YSO2WNCC = load("./chunk-YSO2WNCC.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
 var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
 var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
@@ -6462,11 +6478,11 @@ async function planClean(root, options) {
   const plan = { remove: [], keep: [], debris: findDebris(root) };
   const ancestors = ancestorsOfLive(root);
   let finished = 0;
-  for (const id of (0, import_chunk_7WTQZBBW.listJobs)(root)) {
-    const view = await (0, import_chunk_37J62N42.refresh)(root, id);
-    const why = !(0, import_chunk_BIN7TSUQ.isEnded)(view.state) ? "it is live" : view.damage !== null ? `its record is damaged (${view.damage})` : (0, import_chunk_JWH7DVPE.isAwaited)(root, id) ? "somebody waits for it" : ancestors.has(id) ? "a live job descends from it" : !(0, import_chunk_JWH7DVPE.isCollected)(view) && !options.includeUncollected ? "nobody has collected its result" : void 0;
-    if ((0, import_chunk_BIN7TSUQ.isEnded)(view.state)) finished += 1;
-    const ageMs = (0, import_chunk_HDZ43QIN.nowMs)() - Date.parse(view.state.ended_at ?? view.state.created_at);
+  for (const id of (0, import_chunk_NZS2ULKJ.listJobs)(root)) {
+    const view = await (0, import_chunk_ZTA4VQO5.refresh)(root, id);
+    const why = !(0, import_chunk_UACE27HY.isEnded)(view.state) ? "it is live" : view.damage !== null ? `its record is damaged (${view.damage})` : (0, import_chunk_CDO5EPML.isAwaited)(root, id) ? "somebody waits for it" : ancestors.has(id) ? "a live job descends from it" : !(0, import_chunk_CDO5EPML.isCollected)(view) && !options.includeUncollected ? "nobody has collected its result" : void 0;
+    if ((0, import_chunk_UACE27HY.isEnded)(view.state)) finished += 1;
+    const ageMs = (0, import_chunk_CF76HCJ2.nowMs)() - Date.parse(view.state.ended_at ?? view.state.created_at);
     const isDue = ageMs >= options.olderThanMs && finished > options.keep;
     if (why !== void 0) plan.keep.push({ id, why });
     else if (isDue) plan.remove.push(id);
@@ -6476,10 +6492,10 @@ async function planClean(root, options) {
 function removeJobs(root, ids) {
   const removed = [];
   for (const id of ids) {
-    const gone = import_node_path.default.join((0, import_chunk_7WTQZBBW.jobsFolder)(root), `.gone-${id}`);
-    if (!(0, import_chunk_OMHQQKXJ.moveFolder)((0, import_chunk_HDZ43QIN.jobPaths)(root, id).folder, gone)) continue;
+    const gone = import_node_path.default.join((0, import_chunk_NZS2ULKJ.jobsFolder)(root), `.gone-${id}`);
+    if (!(0, import_chunk_OMHQQKXJ.moveFolder)((0, import_chunk_CF76HCJ2.jobPaths)(root, id).folder, gone)) continue;
     (0, import_chunk_OMHQQKXJ.removeTree)(gone);
-    (0, import_chunk_OMHQQKXJ.removeTree)((0, import_chunk_HDZ43QIN.jobPaths)(root, id).marker);
+    (0, import_chunk_OMHQQKXJ.removeTree)((0, import_chunk_CF76HCJ2.jobPaths)(root, id).marker);
     removed.push(id);
   }
   return removed;
@@ -6488,22 +6504,22 @@ function removeDebris(paths) {
   for (const target of paths) (0, import_chunk_OMHQQKXJ.removeTree)(target);
 }
 function findDebris(root) {
-  const folder = (0, import_chunk_7WTQZBBW.jobsFolder)(root);
+  const folder = (0, import_chunk_NZS2ULKJ.jobsFolder)(root);
   const half = (0, import_chunk_OMHQQKXJ.listNames)(folder).filter((name) => /^\.(?:new|gone)-/.test(name) && isOld(import_node_path.default.join(folder, name)));
-  const markers = (0, import_chunk_7WTQZBBW.listActive)(root).filter(
-    (id) => !(0, import_chunk_OMHQQKXJ.factsOf)((0, import_chunk_HDZ43QIN.jobPaths)(root, id).folder) && isOld((0, import_chunk_HDZ43QIN.jobPaths)(root, id).marker)
+  const markers = (0, import_chunk_NZS2ULKJ.listActive)(root).filter(
+    (id) => !(0, import_chunk_OMHQQKXJ.factsOf)((0, import_chunk_CF76HCJ2.jobPaths)(root, id).folder) && isOld((0, import_chunk_CF76HCJ2.jobPaths)(root, id).marker)
   );
-  return [...half.map((name) => import_node_path.default.join(folder, name)), ...markers.map((id) => (0, import_chunk_HDZ43QIN.jobPaths)(root, id).marker)];
+  return [...half.map((name) => import_node_path.default.join(folder, name)), ...markers.map((id) => (0, import_chunk_CF76HCJ2.jobPaths)(root, id).marker)];
 }
 function isOld(target) {
   const facts = (0, import_chunk_OMHQQKXJ.factsOf)(target);
-  return facts !== void 0 && (0, import_chunk_HDZ43QIN.nowMs)() - facts.modifiedMs > 6 * import_chunk_CRABIWOM.startLimitMs;
+  return facts !== void 0 && (0, import_chunk_CF76HCJ2.nowMs)() - facts.modifiedMs > 6 * import_chunk_CRABIWOM.startLimitMs;
 }
 function ancestorsOfLive(root) {
   const result = new Set();
-  for (const id of (0, import_chunk_7WTQZBBW.listActive)(root)) {
-    for (let at = id; at !== void 0 && (0, import_chunk_IQA7HIVE.isId)(at); ) {
-      const spec = (0, import_chunk_BIN7TSUQ.readSpec)((0, import_chunk_HDZ43QIN.jobPaths)(root, at));
+  for (const id of (0, import_chunk_NZS2ULKJ.listActive)(root)) {
+    for (let at = id; at !== void 0 && (0, import_chunk_YSO2WNCC.isId)(at); ) {
+      const spec = (0, import_chunk_UACE27HY.readSpec)((0, import_chunk_CF76HCJ2.jobPaths)(root, at));
       at = spec.kind === "ok" ? spec.value.lineage?.parent : void 0;
       if (at === void 0 || result.has(at)) break;
       result.add(at);
@@ -6537,7 +6553,7 @@ var clean = {
   async run(context, input) {
     const root = context.root(input);
     const none = { state_folder: root.folder, removed: [], would_remove: [], kept: [] };
-    if (!(0, import_chunk_2X7L6GAE.checkRoot)(root.folder))
+    if (!(0, import_chunk_RPTU5R33.checkRoot)(root.folder))
       return input.has("json") ? { code: import_chunk_6PFAPK5K.exitCodes.done, json: none } : { code: import_chunk_6PFAPK5K.exitCodes.done, out: `no jobs in ${root.folder}
 ` };
     const options = {
@@ -6553,12 +6569,12 @@ var clean = {
         ...plan.remove.map((id) => `would remove ${id}`),
         ...plan.keep.map((one) => `keeps ${one.id}: ${one.why}`),
         `${plan.remove.length} of these jobs would be removed; do it with:`,
-        `${(0, import_chunk_KKONYWO7.nextCommand)(root.option, "clean", ...given(input), "--yes")}`
+        `${(0, import_chunk_L7A27NUR.nextCommand)(root.option, "clean", ...given(input), "--yes")}`
       ];
       return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${lines.join("\n")}
 ` };
     }
-    const done = await (0, import_chunk_5MIUGO6N.withLock)((0, import_chunk_HDZ43QIN.rootPaths)(root.folder).lock, async () => {
+    const done = await (0, import_chunk_2UGZD5HM.withLock)((0, import_chunk_CF76HCJ2.rootPaths)(root.folder).lock, async () => {
       const plan = await planClean(root.folder, options);
       removeDebris(plan.debris);
       return { removed: removeJobs(root.folder, plan.remove), kept: plan.keep };
@@ -6583,35 +6599,35 @@ function given(input) {
 });
 
 },
-"./collecting-YWODS6M3.js": function (module, exports) {
+"./collecting-M2AKXLRF.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  endedDocument: () => import_chunk_J75C5ZBG.endedDocument,
-  tellEnded: () => import_chunk_J75C5ZBG.tellEnded,
-  waitAndTell: () => import_chunk_J75C5ZBG.waitAndTell
+  endedDocument: () => import_chunk_4KEHBVEE.endedDocument,
+  tellEnded: () => import_chunk_4KEHBVEE.tellEnded,
+  waitAndTell: () => import_chunk_4KEHBVEE.waitAndTell
 });
 module.exports = stdin_exports;
-var import_chunk_J75C5ZBG = load("./chunk-J75C5ZBG.js");
-var import_chunk_JWH7DVPE = load("./chunk-JWH7DVPE.js");
+var import_chunk_4KEHBVEE = load("./chunk-4KEHBVEE.js");
+var import_chunk_CDO5EPML = load("./chunk-CDO5EPML.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_5RIE7D7M = load("./chunk-5RIE7D7M.js");
-var import_chunk_X3OGRT7X = load("./chunk-X3OGRT7X.js");
-var import_chunk_37J62N42 = load("./chunk-37J62N42.js");
+var import_chunk_TDV52GU5 = load("./chunk-TDV52GU5.js");
+var import_chunk_GKWHYVEI = load("./chunk-GKWHYVEI.js");
+var import_chunk_ZTA4VQO5 = load("./chunk-ZTA4VQO5.js");
 var import_chunk_V5USAFII = load("./chunk-V5USAFII.js");
-var import_chunk_L6MT54OR = load("./chunk-L6MT54OR.js");
+var import_chunk_52TNGAUA = load("./chunk-52TNGAUA.js");
 var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
 var import_chunk_2FMM5TWO = load("./chunk-2FMM5TWO.js");
 var import_chunk_POWELVIK = load("./chunk-POWELVIK.js");
-var import_chunk_IKPD2EZU = load("./chunk-IKPD2EZU.js");
+var import_chunk_CFZX37AL = load("./chunk-CFZX37AL.js");
 var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_BIN7TSUQ = load("./chunk-BIN7TSUQ.js");
+var import_chunk_UACE27HY = load("./chunk-UACE27HY.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
+var import_chunk_L7A27NUR = load("./chunk-L7A27NUR.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_IQA7HIVE = load("./chunk-IQA7HIVE.js");
+var import_chunk_YSO2WNCC = load("./chunk-YSO2WNCC.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
 var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
 var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
@@ -6625,32 +6641,32 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./continue-23KDFDCS.js": function (module, exports) {
+"./continue-LZMO3DTQ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   continueCommand: () => continueCommand
 });
 module.exports = stdin_exports;
-var import_chunk_LV6ZHL5T = load("./chunk-LV6ZHL5T.js");
-var import_chunk_AVSXUGUX = load("./chunk-AVSXUGUX.js");
-var import_chunk_LN2TX2AX = load("./chunk-LN2TX2AX.js");
-var import_chunk_7WTQZBBW = load("./chunk-7WTQZBBW.js");
-var import_chunk_5MIUGO6N = load("./chunk-5MIUGO6N.js");
+var import_chunk_ENNG33I6 = load("./chunk-ENNG33I6.js");
+var import_chunk_AD56LIHV = load("./chunk-AD56LIHV.js");
+var import_chunk_KODISXNC = load("./chunk-KODISXNC.js");
+var import_chunk_NZS2ULKJ = load("./chunk-NZS2ULKJ.js");
+var import_chunk_2UGZD5HM = load("./chunk-2UGZD5HM.js");
 var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
 var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_BIN7TSUQ = load("./chunk-BIN7TSUQ.js");
-var import_chunk_BQR34MCI = load("./chunk-BQR34MCI.js");
+var import_chunk_UACE27HY = load("./chunk-UACE27HY.js");
+var import_chunk_ZSZX64TP = load("./chunk-ZSZX64TP.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_2X7L6GAE = load("./chunk-2X7L6GAE.js");
-var import_chunk_GAQ5SBUW = load("./chunk-GAQ5SBUW.js");
-var import_chunk_KYYWQA4W = load("./chunk-KYYWQA4W.js");
+var import_chunk_RPTU5R33 = load("./chunk-RPTU5R33.js");
+var import_chunk_KYJPOAMG = load("./chunk-KYJPOAMG.js");
+var import_chunk_NJGVOJIE = load("./chunk-NJGVOJIE.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
+var import_chunk_L7A27NUR = load("./chunk-L7A27NUR.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_IQA7HIVE = load("./chunk-IQA7HIVE.js");
+var import_chunk_YSO2WNCC = load("./chunk-YSO2WNCC.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
 var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
 var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
@@ -6672,26 +6688,26 @@ var continueCommand = {
   examples: ['continue --job staffer-mik3xa01-9c2k4d --prompt "Now add a test for it"', 'continue --prompt "Go on"'],
   async run(context, input) {
     const root = context.root(input);
-    (0, import_chunk_2X7L6GAE.checkRoot)(root.folder);
-    const prompt = await (0, import_chunk_AVSXUGUX.taskOf)(context, input);
+    (0, import_chunk_RPTU5R33.checkRoot)(root.folder);
+    const prompt = await (0, import_chunk_AD56LIHV.taskOf)(context, input);
     const parent = parentOf(root, input);
-    await (0, import_chunk_LV6ZHL5T.requireGenuine)(parent);
+    await (0, import_chunk_ENNG33I6.requireGenuine)(parent);
     const staff = parent.staff;
-    const resume = (0, import_chunk_LV6ZHL5T.conversationOf)(root.folder, parent);
+    const resume = (0, import_chunk_ENNG33I6.conversationOf)(root.folder, parent);
     if (!staff || resume === null) {
       const why = staff ? "no conversation id was seen" : `a ${parent.kind} job keeps no conversation`;
       throw new import_chunk_NVPF5LEY.FaultError(
         "preflight",
         `cannot continue job ${parent.id}: ${why}`,
-        import_chunk_KKONYWO7.nextCommands.restart(parent.id, root.option)
+        import_chunk_L7A27NUR.nextCommands.restart(parent.id, root.option)
       );
     }
-    const cwd = input.has("cwd") ? (0, import_chunk_BQR34MCI.folderOf)(context, input) : parent.cwd;
-    const part = (0, import_chunk_AVSXUGUX.makeStaffPart)({
+    const cwd = input.has("cwd") ? (0, import_chunk_ZSZX64TP.folderOf)(context, input) : parent.cwd;
+    const part = (0, import_chunk_AD56LIHV.makeStaffPart)({
       mode: staff.mode,
       backend: input.text("backend") ?? staff.custom?.name ?? staff.backend,
       model: input.text("model") ?? staff.model,
-      profile: (0, import_chunk_AVSXUGUX.profileOf)(input, staff.profile),
+      profile: (0, import_chunk_AD56LIHV.profileOf)(input, staff.profile),
       prompt,
       resume,
       cwd
@@ -6700,13 +6716,13 @@ var continueCommand = {
       throw new import_chunk_NVPF5LEY.FaultError(
         "preflight",
         `cannot continue a conversation of ${staff.backend} with ${part.backend}`,
-        import_chunk_KKONYWO7.nextCommands.restart(parent.id, root.option)
+        import_chunk_L7A27NUR.nextCommands.restart(parent.id, root.option)
       );
-    return (0, import_chunk_AVSXUGUX.launchStaff)(context, input, {
+    return (0, import_chunk_AD56LIHV.launchStaff)(context, input, {
       verb: parent.verb,
       staff: part,
       cwd,
-      lineage: (0, import_chunk_LV6ZHL5T.lineageOf)(parent, "continue"),
+      lineage: (0, import_chunk_ENNG33I6.lineageOf)(parent, "continue"),
       isSynchronous: parent.verb === "ask"
     });
   }
@@ -6715,18 +6731,18 @@ function parentOf(root, input) {
   const [job, conversation] = [input.text("job"), input.text("conversation")];
   if (job !== void 0 && conversation !== void 0)
     throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --job and --conversation together");
-  if (job !== void 0) return (0, import_chunk_LV6ZHL5T.requireSpec)(root, (0, import_chunk_7WTQZBBW.requireWholeId)(root, job));
-  const owner = conversation === void 0 ? input.text("owner") ?? import_chunk_HDZ43QIN.variables.owner() ?? null : null;
-  const id = (0, import_chunk_LN2TX2AX.findLatest)(root.folder, owner, (_, spec) => {
-    const known = spec.staff ? (0, import_chunk_LV6ZHL5T.conversationOf)(root.folder, spec) : null;
+  if (job !== void 0) return (0, import_chunk_ENNG33I6.requireSpec)(root, (0, import_chunk_NZS2ULKJ.requireWholeId)(root, job));
+  const owner = conversation === void 0 ? input.text("owner") ?? import_chunk_CF76HCJ2.variables.owner() ?? null : null;
+  const id = (0, import_chunk_KODISXNC.findLatest)(root.folder, owner, (_, spec) => {
+    const known = spec.staff ? (0, import_chunk_ENNG33I6.conversationOf)(root.folder, spec) : null;
     return conversation === void 0 ? known !== null : known === conversation;
   });
-  if (id !== void 0) return (0, import_chunk_LV6ZHL5T.requireSpec)(root, id);
+  if (id !== void 0) return (0, import_chunk_ENNG33I6.requireSpec)(root, id);
   const what = conversation === void 0 ? "a conversation" : `conversation ${JSON.stringify(conversation)}`;
   throw new import_chunk_NVPF5LEY.FaultError(
     "unknown_job",
     `cannot find ${what}: no job in ${root.folder} recorded one`,
-    import_chunk_KKONYWO7.nextCommands.status(root.option)
+    import_chunk_L7A27NUR.nextCommands.status(root.option)
   );
 }
 // Annotate the CommonJS export names for ESM import in node:
@@ -6735,20 +6751,20 @@ function parentOf(root, input) {
 });
 
 },
-"./dispatch-WE2NVB77.js": function (module, exports) {
+"./dispatch-SH7CUSQ4.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   dispatch: () => dispatch
 });
 module.exports = stdin_exports;
-var import_chunk_KKBOIQJK = load("./chunk-KKBOIQJK.js");
+var import_chunk_IGYMSLWI = load("./chunk-IGYMSLWI.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
 var import_chunk_POWELVIK = load("./chunk-POWELVIK.js");
-var import_chunk_2X7L6GAE = load("./chunk-2X7L6GAE.js");
+var import_chunk_RPTU5R33 = load("./chunk-RPTU5R33.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
 var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
@@ -6873,7 +6889,7 @@ function optionNames(command) {
   return Object.keys(command.options).map((name) => `--${name}`).join(" ");
 }
 function helpOf(command) {
-  return (0, import_chunk_IEU6ZQWY.quoteWords)([...(0, import_chunk_HDZ43QIN.selfWords)(), command.name, "--help"]);
+  return (0, import_chunk_IEU6ZQWY.quoteWords)([...(0, import_chunk_CF76HCJ2.selfWords)(), command.name, "--help"]);
 }
 function rangeOf(row, name) {
   if (!row?.range) throw new Error(`option ${name} has no range`);
@@ -6884,17 +6900,17 @@ async function dispatch(args, base, version) {
   if (word === "--version" || word === "version") return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${version}
 ` };
   const name = word === "--help" || word === "-h" ? "help" : word;
-  const command = await (0, import_chunk_KKBOIQJK.loadCommand)(name);
+  const command = await (0, import_chunk_IGYMSLWI.loadCommand)(name);
   if (!command)
     throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_KKBOIQJK.commandNames.join(", ")}`,
-      (0, import_chunk_IEU6ZQWY.quoteWords)([...(0, import_chunk_HDZ43QIN.selfWords)(), "help"])
+      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_IGYMSLWI.commandNames.join(", ")}`,
+      (0, import_chunk_IEU6ZQWY.quoteWords)([...(0, import_chunk_CF76HCJ2.selfWords)(), "help"])
     );
   const input = parseCommand(command, rest);
   if (input.has("help")) return help(command);
   const context = {
     ...base,
-    root: (parsed) => (0, import_chunk_2X7L6GAE.locateRoot)({ option: parsed.text("state-dir"), variable: import_chunk_HDZ43QIN.variables.stateDir(), cwd: base.cwd })
+    root: (parsed) => (0, import_chunk_RPTU5R33.locateRoot)({ option: parsed.text("state-dir"), variable: import_chunk_CF76HCJ2.variables.stateDir(), cwd: base.cwd })
   };
   return command.run(context, input);
 }
@@ -6908,62 +6924,62 @@ async function help(command) {
 });
 
 },
-"./doctor-JTX6ZNZY.js": function (module, exports) {
+"./doctor-JWYNXPZY.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   doctor: () => doctor
 });
 module.exports = stdin_exports;
-var import_chunk_7WTQZBBW = load("./chunk-7WTQZBBW.js");
-var import_chunk_5RIE7D7M = load("./chunk-5RIE7D7M.js");
-var import_chunk_IKPD2EZU = load("./chunk-IKPD2EZU.js");
+var import_chunk_NZS2ULKJ = load("./chunk-NZS2ULKJ.js");
+var import_chunk_TDV52GU5 = load("./chunk-TDV52GU5.js");
+var import_chunk_CFZX37AL = load("./chunk-CFZX37AL.js");
 var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_BIN7TSUQ = load("./chunk-BIN7TSUQ.js");
+var import_chunk_UACE27HY = load("./chunk-UACE27HY.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_2X7L6GAE = load("./chunk-2X7L6GAE.js");
-var import_chunk_KYYWQA4W = load("./chunk-KYYWQA4W.js");
+var import_chunk_RPTU5R33 = load("./chunk-RPTU5R33.js");
+var import_chunk_NJGVOJIE = load("./chunk-NJGVOJIE.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
+var import_chunk_L7A27NUR = load("./chunk-L7A27NUR.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_IQA7HIVE = load("./chunk-IQA7HIVE.js");
+var import_chunk_YSO2WNCC = load("./chunk-YSO2WNCC.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
 var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
 var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function diagnose(root, id) {
-  const view = (0, import_chunk_BIN7TSUQ.inspect)(root.folder, id);
-  const condition = (0, import_chunk_BIN7TSUQ.conditionOf)(view);
+  const view = (0, import_chunk_UACE27HY.inspect)(root.folder, id);
+  const condition = (0, import_chunk_UACE27HY.conditionOf)(view);
   return { id, condition, ...await problemOf(root, view, condition), facts: factsOfJob(view) };
 }
 async function diagnoseAll(root) {
-  const ids = [...new Set([...(0, import_chunk_7WTQZBBW.listActive)(root.folder), ...(0, import_chunk_7WTQZBBW.listJobs)(root.folder)])];
+  const ids = [...new Set([...(0, import_chunk_NZS2ULKJ.listActive)(root.folder), ...(0, import_chunk_NZS2ULKJ.listJobs)(root.folder)])];
   const findings = [];
   for (const id of ids) findings.push(await diagnose(root, id));
   return findings.filter((finding) => finding.problem !== null);
 }
 async function problemOf(root, view, condition) {
   const { id, spec, damage } = view;
-  const wait = import_chunk_KKONYWO7.nextCommands.wait(id, root.option);
-  if (!(0, import_chunk_OMHQQKXJ.exists)((0, import_chunk_HDZ43QIN.jobPaths)(root.folder, id).folder))
-    return { problem: "a marker of a live job without a job folder", next: (0, import_chunk_KKONYWO7.nextCommand)(root.option, "clean", "--yes") };
+  const wait = import_chunk_L7A27NUR.nextCommands.wait(id, root.option);
+  if (!(0, import_chunk_OMHQQKXJ.exists)((0, import_chunk_CF76HCJ2.jobPaths)(root.folder, id).folder))
+    return { problem: "a marker of a live job without a job folder", next: (0, import_chunk_L7A27NUR.nextCommand)(root.option, "clean", "--yes") };
   if (condition === "damaged")
     return {
       problem: `the record is damaged: ${damage}; nothing was deleted, output and result files are as they were`,
-      next: import_chunk_KKONYWO7.nextCommands.status(root.option)
+      next: import_chunk_L7A27NUR.nextCommands.status(root.option)
     };
-  if (spec && !(0, import_chunk_BIN7TSUQ.isEnded)(view.state) && !await (0, import_chunk_KYYWQA4W.isGenuine)(spec, (0, import_chunk_KYYWQA4W.readKey)())) {
+  if (spec && !(0, import_chunk_UACE27HY.isEnded)(view.state) && !await (0, import_chunk_NJGVOJIE.isGenuine)(spec, (0, import_chunk_NJGVOJIE.readKey)())) {
     return {
       problem: "spec.json was changed or written by another user: nothing is started or signaled for this job",
-      next: import_chunk_KKONYWO7.nextCommands.observe(id, root.option)
+      next: import_chunk_L7A27NUR.nextCommands.observe(id, root.option)
     };
   }
-  if (spec && !(0, import_chunk_IQA7HIVE.findEngine)(spec.engine))
+  if (spec && !(0, import_chunk_YSO2WNCC.findEngine)(spec.engine))
     return { problem: `it runs on the engine ${spec.engine}, which this release does not know`, next: null };
-  const health = (0, import_chunk_5RIE7D7M.healthOf)(view, condition);
+  const health = (0, import_chunk_TDV52GU5.healthOf)(view, condition);
   switch (condition) {
     case "orphaned":
     case "unclaimed":
@@ -6980,7 +6996,7 @@ async function problemOf(root, view, condition) {
     case "unseen":
       return {
         problem: health.health === "attention" ? health.reason ?? null : null,
-        next: health.health === "attention" ? import_chunk_KKONYWO7.nextCommands.observe(id, root.option) : null
+        next: health.health === "attention" ? import_chunk_L7A27NUR.nextCommands.observe(id, root.option) : null
       };
     default:
       return { problem: null, next: null };
@@ -7004,9 +7020,9 @@ var doctor = {
   examples: ["doctor", "doctor run-mik3x9ab-4f7q2z"],
   async run(context, input) {
     const root = context.root(input);
-    const isThere = (0, import_chunk_2X7L6GAE.checkRoot)(root.folder);
+    const isThere = (0, import_chunk_RPTU5R33.checkRoot)(root.folder);
     const word = input.words[0];
-    const findings = !isThere && word === void 0 ? [] : word === void 0 ? await diagnoseAll(root) : [await diagnose(root, (0, import_chunk_7WTQZBBW.findJob)(root, word))];
+    const findings = !isThere && word === void 0 ? [] : word === void 0 ? await diagnoseAll(root) : [await diagnose(root, (0, import_chunk_NZS2ULKJ.findJob)(root, word))];
     const isWrong = findings.some((finding) => finding.problem !== null);
     const code = isWrong ? import_chunk_6PFAPK5K.exitCodes.unsuccessful : import_chunk_6PFAPK5K.exitCodes.done;
     if (input.has("json")) {
@@ -7028,7 +7044,7 @@ function tell(finding) {
 });
 
 },
-"./help-YLRL4JYO.js": function (module, exports) {
+"./help-ZYDU4KBF.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -7048,7 +7064,7 @@ var help = {
   options: import_chunk_JJRSGJW4.common,
   examples: ["help", "help run"],
   async run(_context, input) {
-    const { commandNames, loadCommand } = await Promise.resolve().then(() => load("./registry-DFYLYTEW.js"));
+    const { commandNames, loadCommand } = await Promise.resolve().then(() => load("./registry-WKDBIEQY.js"));
     const { renderHelp } = await Promise.resolve().then(() => load("./usage-2G4WLKLK.js"));
     const word = input.words[0];
     if (word !== void 0) {
@@ -7242,7 +7258,7 @@ function init(open, close) {
 var kleur_default = $;
 
 },
-"./main-5UJL7O5N.js": function (module, exports) {
+"./main-YLHMZ66Z.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -7250,22 +7266,22 @@ __export(stdin_exports, {
 });
 module.exports = stdin_exports;
 var import_chunk_CIZRXBJ3 = load("./chunk-CIZRXBJ3.js");
-var import_chunk_6TRHAM3M = load("./chunk-6TRHAM3M.js");
-var import_chunk_5MIUGO6N = load("./chunk-5MIUGO6N.js");
+var import_chunk_TSCMF6OW = load("./chunk-TSCMF6OW.js");
+var import_chunk_2UGZD5HM = load("./chunk-2UGZD5HM.js");
 var import_chunk_V5USAFII = load("./chunk-V5USAFII.js");
-var import_chunk_L6MT54OR = load("./chunk-L6MT54OR.js");
+var import_chunk_52TNGAUA = load("./chunk-52TNGAUA.js");
 var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
 var import_chunk_2FMM5TWO = load("./chunk-2FMM5TWO.js");
 var import_chunk_POWELVIK = load("./chunk-POWELVIK.js");
-var import_chunk_IKPD2EZU = load("./chunk-IKPD2EZU.js");
+var import_chunk_CFZX37AL = load("./chunk-CFZX37AL.js");
 var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_BIN7TSUQ = load("./chunk-BIN7TSUQ.js");
-var import_chunk_KYYWQA4W = load("./chunk-KYYWQA4W.js");
-var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
+var import_chunk_UACE27HY = load("./chunk-UACE27HY.js");
+var import_chunk_NJGVOJIE = load("./chunk-NJGVOJIE.js");
+var import_chunk_L7A27NUR = load("./chunk-L7A27NUR.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_IQA7HIVE = load("./chunk-IQA7HIVE.js");
+var import_chunk_YSO2WNCC = load("./chunk-YSO2WNCC.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
 var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
 var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
@@ -7275,27 +7291,27 @@ var import_node_fs = require("node:fs");
 var import_node_child_process = require("node:child_process");
 var reserveBytes = 32 * 1024;
 async function claimJob(root, id) {
-  const paths = (0, import_chunk_HDZ43QIN.jobPaths)(root, id);
-  const read = (0, import_chunk_BIN7TSUQ.readSpec)(paths);
+  const paths = (0, import_chunk_CF76HCJ2.jobPaths)(root, id);
+  const read = (0, import_chunk_UACE27HY.readSpec)(paths);
   if (read.kind !== "ok")
     throw new Error(`cannot read the spec of job ${id}: ${read.kind === "damaged" ? read.reason : "it is missing"}`);
   const spec = read.value;
-  if (!await (0, import_chunk_KYYWQA4W.isGenuine)(spec, (0, import_chunk_KYYWQA4W.readKey)()))
+  if (!await (0, import_chunk_NJGVOJIE.isGenuine)(spec, (0, import_chunk_NJGVOJIE.readKey)()))
     throw new Error(`refused: spec.json of job ${id} was not written by this user's launcher`);
   const hasFifo = await (0, import_chunk_V5USAFII.makeFifo)(paths.leaseFifo);
-  return (0, import_chunk_5MIUGO6N.withLock)(paths.lock, () => {
-    if ((0, import_chunk_BIN7TSUQ.isEnded)((0, import_chunk_BIN7TSUQ.inspect)(root, id).state)) return void 0;
+  return (0, import_chunk_2UGZD5HM.withLock)(paths.lock, () => {
+    if ((0, import_chunk_UACE27HY.isEnded)((0, import_chunk_UACE27HY.inspect)(root, id).state)) return void 0;
     const self = (0, import_chunk_XUTLU6SP.ownIdentity)();
-    const other = (0, import_chunk_BIN7TSUQ.readWorker)(paths);
+    const other = (0, import_chunk_UACE27HY.readWorker)(paths);
     if (other.kind === "ok" && !(0, import_chunk_XUTLU6SP.sameIdentity)(other.value.worker, self) && (0, import_chunk_XUTLU6SP.livenessOf)(other.value.worker) === "alive")
       return void 0;
     const release = hasFifo && (0, import_chunk_V5USAFII.holdFifo)(paths.leaseFifo) || (() => void 0);
     const known = other.kind === "ok" ? other.value : { shim: null, child: null, cgroup: null };
-    const cgroup = known.cgroup ?? ((0, import_chunk_OMHQQKXJ.exists)(paths.started) ? null : (0, import_chunk_6TRHAM3M.makeCgroup)(id));
+    const cgroup = known.cgroup ?? ((0, import_chunk_OMHQQKXJ.exists)(paths.started) ? null : (0, import_chunk_TSCMF6OW.makeCgroup)(id));
     (0, import_chunk_PVTVXQHT.writeJson)(paths.lease, { worker: self }, { sync: false });
     (0, import_chunk_PVTVXQHT.writeJson)(paths.worker, { worker: self, shim: known.shim, child: known.child, fifo: hasFifo, cgroup });
     setAside(paths);
-    const launch = (0, import_chunk_BIN7TSUQ.readLaunch)(paths);
+    const launch = (0, import_chunk_UACE27HY.readLaunch)(paths);
     return {
       root,
       paths,
@@ -7309,7 +7325,7 @@ async function claimJob(root, id) {
   });
 }
 function renewLease(paths) {
-  return (0, import_chunk_OMHQQKXJ.touch)(paths.lease, (0, import_chunk_HDZ43QIN.nowMs)());
+  return (0, import_chunk_OMHQQKXJ.touch)(paths.lease, (0, import_chunk_CF76HCJ2.nowMs)());
 }
 function setAside(paths) {
   try {
@@ -7339,9 +7355,9 @@ var Progress = class {
   makeSnapshot;
   constructor(claim) {
     this.claim = claim;
-    this.journal = (0, import_chunk_IKPD2EZU.openJournal)(claim.paths, claim.spec);
-    const read = (0, import_chunk_BIN7TSUQ.readState)(claim.paths);
-    this.state = read.kind === "ok" ? read.value : (0, import_chunk_BIN7TSUQ.earlyState)(claim.spec.id, claim.spec);
+    this.journal = (0, import_chunk_CFZX37AL.openJournal)(claim.paths, claim.spec);
+    const read = (0, import_chunk_UACE27HY.readState)(claim.paths);
+    this.state = read.kind === "ok" ? read.value : (0, import_chunk_UACE27HY.earlyState)(claim.spec.id, claim.spec);
     this.lifecycle = ["queued", "starting", "running", "stopping"].includes(this.state.state) ? this.state.state : "starting";
   }
   /** A step of the lifecycle, with its event. *<>/
@@ -7353,7 +7369,7 @@ var Progress = class {
   note(type, fields, change = {}) {
     this.journal.append(type, fields);
     this.state = { ...this.state, ...change, rev: this.state.rev + 1, seq: this.journal.seq };
-    (0, import_chunk_BIN7TSUQ.writeState)(this.claim.paths, this.state);
+    (0, import_chunk_UACE27HY.writeState)(this.claim.paths, this.state);
   }
   /** Write the snapshot soon; many calls become one write. *<>/
   snapshot(make) {
@@ -7365,7 +7381,7 @@ var Progress = class {
     this.snapshotTimer = void 0;
     const make = this.makeSnapshot;
     this.makeSnapshot = void 0;
-    if (make) (0, import_chunk_PVTVXQHT.writeJson)(this.claim.paths.snapshot, { at: (0, import_chunk_HDZ43QIN.isoNow)(), ...make() }, { sync: false });
+    if (make) (0, import_chunk_PVTVXQHT.writeJson)(this.claim.paths.snapshot, { at: (0, import_chunk_CF76HCJ2.isoNow)(), ...make() }, { sync: false });
   }
 };
 function agentSnapshot(reading) {
@@ -7394,7 +7410,7 @@ function toolSnapshot(call) {
 }
 function followAgent(claim, progress) {
   const { spec, paths } = claim;
-  const backend = (0, import_chunk_L6MT54OR.backendOf)(spec);
+  const backend = (0, import_chunk_52TNGAUA.backendOf)(spec);
   if (!spec.staff || !backend) return void 0;
   const { staff } = spec;
   const reading = (0, import_chunk_KD7DLMDA.makeReading)();
@@ -7422,14 +7438,14 @@ function followAgent(claim, progress) {
   return {
     reading,
     sink: {
-      stdout: (line) => backend.read(line, reading, (0, import_chunk_HDZ43QIN.isoNow)()),
-      stderr: (line) => backend.readError?.(line, reading, (0, import_chunk_HDZ43QIN.isoNow)())
+      stdout: (line) => backend.read(line, reading, (0, import_chunk_CF76HCJ2.isoNow)()),
+      stderr: (line) => backend.readError?.(line, reading, (0, import_chunk_CF76HCJ2.isoNow)())
     },
     update
   };
   function lastToolTold({ generation }) {
     if (generation === 1) return 0;
-    const numbers = (0, import_chunk_IKPD2EZU.readEvents)(paths, 0, 1e5).events.flatMap((event) => {
+    const numbers = (0, import_chunk_CFZX37AL.readEvents)(paths, 0, 1e5).events.flatMap((event) => {
       const tool = event.type === "tool" ? event.tool : void 0;
       return typeof tool?.n === "number" ? [tool.n] : [];
     });
@@ -7589,7 +7605,7 @@ async function startChild(claim, plan) {
   const ended = new Promise((resolve) => {
     end = resolve;
   });
-  const rest = Math.max(0, spec.deadline_mono_ms - (0, import_chunk_HDZ43QIN.monotonicMs)());
+  const rest = Math.max(0, spec.deadline_mono_ms - (0, import_chunk_CF76HCJ2.monotonicMs)());
   const baseline = (0, import_chunk_XUTLU6SP.takeBaseline)();
   const pid = await (0, import_chunk_CIZRXBJ3.spawnShim)(
     {
@@ -7612,14 +7628,14 @@ async function startChild(claim, plan) {
     end
   );
   await untilMarked(claim, ended);
-  const shim = (0, import_chunk_BIN7TSUQ.readMark)(paths.shimMark, claim.self);
+  const shim = (0, import_chunk_UACE27HY.readMark)(paths.shimMark, claim.self);
   if (shim?.pid !== pid) return attachChild(claim);
-  return { shim, child: (0, import_chunk_BIN7TSUQ.readMark)(paths.childMark, claim.self) ?? null, ended, baseline };
+  return { shim, child: (0, import_chunk_UACE27HY.readMark)(paths.childMark, claim.self) ?? null, ended, baseline };
 }
 async function attachChild(claim) {
   const { paths } = claim;
   await untilMarked(claim, new Promise(() => void 0));
-  const shim = (0, import_chunk_BIN7TSUQ.readMark)(paths.shimMark, claim.self) ?? null;
+  const shim = (0, import_chunk_UACE27HY.readMark)(paths.shimMark, claim.self) ?? null;
   const ended = new Promise((resolve) => {
     let close;
     const done = () => {
@@ -7636,7 +7652,7 @@ async function attachChild(claim) {
       look();
     });
   });
-  return { shim, child: (0, import_chunk_BIN7TSUQ.readMark)(paths.childMark, claim.self) ?? null, ended, baseline: null };
+  return { shim, child: (0, import_chunk_UACE27HY.readMark)(paths.childMark, claim.self) ?? null, ended, baseline: null };
 }
 async function untilMarked(claim, ended) {
   const { paths } = claim;
@@ -7644,22 +7660,22 @@ async function untilMarked(claim, ended) {
   void ended.then(() => {
     isOver = true;
   });
-  const until = (0, import_chunk_HDZ43QIN.monotonicMs)() + import_chunk_CRABIWOM.startLimitMs;
-  while (!isOver && (0, import_chunk_HDZ43QIN.monotonicMs)() < until && !(0, import_chunk_OMHQQKXJ.exists)(paths.exit)) {
-    const shim = (0, import_chunk_BIN7TSUQ.readMark)(paths.shimMark, claim.self);
-    if (shim && (0, import_chunk_BIN7TSUQ.readMark)(paths.childMark, claim.self)) return;
+  const until = (0, import_chunk_CF76HCJ2.monotonicMs)() + import_chunk_CRABIWOM.startLimitMs;
+  while (!isOver && (0, import_chunk_CF76HCJ2.monotonicMs)() < until && !(0, import_chunk_OMHQQKXJ.exists)(paths.exit)) {
+    const shim = (0, import_chunk_UACE27HY.readMark)(paths.shimMark, claim.self);
+    if (shim && (0, import_chunk_UACE27HY.readMark)(paths.childMark, claim.self)) return;
     if (shim && (0, import_chunk_XUTLU6SP.livenessOf)(shim) === "dead") return;
-    await (0, import_chunk_HDZ43QIN.sleep)(2);
+    await (0, import_chunk_CF76HCJ2.sleep)(2);
   }
 }
 function makeDueLook(claim, follower, agent) {
   const { paths, spec } = claim;
-  const begun = (0, import_chunk_HDZ43QIN.monotonicMs)();
+  const begun = (0, import_chunk_CF76HCJ2.monotonicMs)();
   let completeSince;
   return () => {
     if (!(0, import_chunk_OMHQQKXJ.exists)(paths.folder)) return "state_vanished";
-    if ((0, import_chunk_BIN7TSUQ.readCancel)(paths)) return "canceled";
-    const now = (0, import_chunk_HDZ43QIN.monotonicMs)();
+    if ((0, import_chunk_UACE27HY.readCancel)(paths)) return "canceled";
+    const now = (0, import_chunk_CF76HCJ2.monotonicMs)();
     const lastOutput = follower.lastOutputMono;
     if (spec.first_output_ms !== null && lastOutput === null && now - begun > spec.first_output_ms)
       return "first_output_timeout";
@@ -7782,7 +7798,7 @@ var Stream = class {
   cap;
   size = 0;
   offset = 0;
-  lines = new import_chunk_L6MT54OR.LineSplitter();
+  lines = new import_chunk_52TNGAUA.LineSplitter();
   sink;
   constructor(file, capBytes, sink) {
     this.file = file;
@@ -7867,8 +7883,8 @@ var Follower = class {
     for (const stream of this.streams) hasGrown = stream.look() || hasGrown;
     if (!hasGrown) return false;
     this.pause = fastest;
-    this.lastOutputMono = (0, import_chunk_HDZ43QIN.monotonicMs)();
-    this.lastOutputAt = (0, import_chunk_HDZ43QIN.isoNow)();
+    this.lastOutputMono = (0, import_chunk_CF76HCJ2.monotonicMs)();
+    this.lastOutputAt = (0, import_chunk_CF76HCJ2.isoNow)();
     this.onOutput();
     return true;
   }
@@ -7876,7 +7892,7 @@ var Follower = class {
 function planChild(root, spec, paths) {
   const own = { id: spec.id, cwd: spec.cwd, mark: spec.mark };
   if (spec.run) {
-    const environment = (0, import_chunk_HDZ43QIN.childEnvironment)({ ...own, add: {}, remove: [] });
+    const environment = (0, import_chunk_CF76HCJ2.childEnvironment)({ ...own, add: {}, remove: [] });
     return {
       program: spec.run.program,
       args: spec.run.argv.slice(1),
@@ -7885,7 +7901,7 @@ function planChild(root, spec, paths) {
       conversationId: null
     };
   }
-  const backend = (0, import_chunk_L6MT54OR.backendOf)(spec);
+  const backend = (0, import_chunk_52TNGAUA.backendOf)(spec);
   if (!spec.staff || !backend) throw new Error(`cannot start job ${spec.id}: unknown backend ${spec.staff?.backend}`);
   const plan = backend.plan(staffRequest(root, spec, paths));
   if (plan.promptBy === "stdin") (0, import_chunk_PVTVXQHT.writeFile)(paths.prompt, plan.stdin);
@@ -7893,7 +7909,7 @@ function planChild(root, spec, paths) {
   return {
     program: spec.staff.program,
     args: plan.args,
-    environment: (0, import_chunk_HDZ43QIN.childEnvironment)({ ...own, add: plan.environment, remove: plan.remove }),
+    environment: (0, import_chunk_CF76HCJ2.childEnvironment)({ ...own, add: plan.environment, remove: plan.remove }),
     input: plan.promptBy === "stdin" ? paths.prompt : "/dev/null",
     conversationId: plan.conversationId
   };
@@ -7921,7 +7937,7 @@ function uuidOf(mark) {
 }
 function claimReason(claim, reason) {
   const { paths } = claim;
-  if ((0, import_chunk_BIN7TSUQ.readExit)(paths)) return (0, import_chunk_L6MT54OR.parseReason)((0, import_chunk_BIN7TSUQ.readReason)(paths));
+  if ((0, import_chunk_UACE27HY.readExit)(paths)) return (0, import_chunk_52TNGAUA.parseReason)((0, import_chunk_UACE27HY.readReason)(paths));
   let isOurs = false;
   try {
     isOurs = (0, import_chunk_PVTVXQHT.createFile)(paths.reason, `${reason}
@@ -7929,8 +7945,8 @@ function claimReason(claim, reason) {
   } catch {
     return reason;
   }
-  if (!isOurs) return (0, import_chunk_L6MT54OR.parseReason)((0, import_chunk_BIN7TSUQ.readReason)(paths)) ?? reason;
-  if (!(0, import_chunk_BIN7TSUQ.readExit)(paths)) return reason;
+  if (!isOurs) return (0, import_chunk_52TNGAUA.parseReason)((0, import_chunk_UACE27HY.readReason)(paths)) ?? reason;
+  if (!(0, import_chunk_UACE27HY.readExit)(paths)) return reason;
   (0, import_chunk_PVTVXQHT.removeFile)(paths.reason);
   return void 0;
 }
@@ -7952,8 +7968,8 @@ async function supervise(claim) {
   const progress = new Progress(claim);
   const isClaimed = (0, import_chunk_OMHQQKXJ.exists)(paths.started);
   await tellClaim(claim, progress, isClaimed);
-  if (!isClaimed && (0, import_chunk_BIN7TSUQ.readCancel)(paths))
-    return void (0, import_chunk_L6MT54OR.conclude)(claim, { reason: "canceled", exit: void 0, tree: nothing, reconciled: false });
+  if (!isClaimed && (0, import_chunk_UACE27HY.readCancel)(paths))
+    return void (0, import_chunk_52TNGAUA.conclude)(claim, { reason: "canceled", exit: void 0, tree: nothing, reconciled: false });
   const child = isClaimed ? await attachChild(claim) : await tryStart(claim, progress);
   if (!child) return;
   (0, import_chunk_PVTVXQHT.writeJson)(paths.worker, {
@@ -7963,20 +7979,20 @@ async function supervise(claim) {
     fifo: claim.hasFifo,
     cgroup: claim.cgroup
   });
-  tellStart(progress, child);
+  tellStart(claim, progress, child);
   const agent = followAgent(claim, progress);
   const follower = new Follower(paths, spec.max_output_bytes, agent?.sink, () => agent?.update());
   const reason = await untilEnd(claim, child, follower, agent);
   if (reason === "state_vanished")
-    return void await (0, import_chunk_6TRHAM3M.terminate)((0, import_chunk_6TRHAM3M.treeOf)(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
+    return void await (0, import_chunk_TSCMF6OW.terminate)((0, import_chunk_TSCMF6OW.treeOf)(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
   const ended = reason === "exited" ? nothing : await stopTree(claim, child, progress, reason);
   const leftovers = await sweep(claim, child);
   const omitted = await follower.end();
   agent?.update();
   progress.flush();
-  (0, import_chunk_6TRHAM3M.removeCgroup)(claim.cgroup, spec.id);
-  const exit = (0, import_chunk_BIN7TSUQ.readExit)(paths);
-  (0, import_chunk_L6MT54OR.conclude)(claim, {
+  (0, import_chunk_TSCMF6OW.removeCgroup)(claim.cgroup, spec.id);
+  const exit = (0, import_chunk_UACE27HY.readExit)(paths);
+  (0, import_chunk_52TNGAUA.conclude)(claim, {
     reason: reason === "exited" && !exit ? "worker_lost" : reason,
     exit,
     tree: reason === "exited" ? leftovers : { ...ended, survivors: leftovers.survivors },
@@ -7997,7 +8013,7 @@ async function tryStart(claim, progress) {
     const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
     if (code === void 0) throw error;
     const detail = code === "ENOENT" ? `${(0, import_chunk_NVPF5LEY.messageOf)(error)} (does the folder ${claim.spec.cwd} still exist?)` : (0, import_chunk_NVPF5LEY.messageOf)(error);
-    (0, import_chunk_L6MT54OR.conclude)(claim, { reason: "spawn_failed", exit: void 0, tree: nothing, reconciled: false, detail });
+    (0, import_chunk_52TNGAUA.conclude)(claim, { reason: "spawn_failed", exit: void 0, tree: nothing, reconciled: false, detail });
     return void 0;
   }
 }
@@ -8006,7 +8022,7 @@ async function untilEnd(claim, child, follower, agent) {
   const releases = [];
   try {
     return await new Promise((resolve) => {
-      void child.ended.then(() => resolve((0, import_chunk_L6MT54OR.parseReason)((0, import_chunk_BIN7TSUQ.readReason)(paths)) ?? "exited"));
+      void child.ended.then(() => resolve((0, import_chunk_52TNGAUA.parseReason)((0, import_chunk_UACE27HY.readReason)(paths)) ?? "exited"));
       let hasStopped = false;
       const stop = (wanted) => {
         if (hasStopped) return;
@@ -8014,7 +8030,7 @@ async function untilEnd(claim, child, follower, agent) {
         const reason = wanted === "state_vanished" ? wanted : claimReason(claim, wanted);
         if (reason !== void 0) resolve(reason);
       };
-      releases.push((0, import_chunk_HDZ43QIN.atMonotonic)(spec.deadline_mono_ms, () => stop("hard_timeout")));
+      releases.push((0, import_chunk_CF76HCJ2.atMonotonic)(spec.deadline_mono_ms, () => stop("hard_timeout")));
       const isDue = makeDueLook(claim, follower, agent);
       const tick = () => {
         follower.tick();
@@ -8029,30 +8045,30 @@ async function untilEnd(claim, child, follower, agent) {
 }
 async function stopTree(claim, child, progress, reason) {
   const { paths, spec } = claim;
-  if (reason === "canceled") progress.note("cancel_requested", { request: (0, import_chunk_BIN7TSUQ.readCancel)(paths) ?? null });
+  if (reason === "canceled") progress.note("cancel_requested", { request: (0, import_chunk_UACE27HY.readCancel)(paths) ?? null });
   progress.step("stop_asked", "stopping", { reason });
-  const report = await (0, import_chunk_6TRHAM3M.terminate)((0, import_chunk_6TRHAM3M.treeOf)(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
-  const until = (0, import_chunk_HDZ43QIN.monotonicMs)() + import_chunk_CRABIWOM.killSettleMs;
+  const report = await (0, import_chunk_TSCMF6OW.terminate)((0, import_chunk_TSCMF6OW.treeOf)(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
+  const until = (0, import_chunk_CF76HCJ2.monotonicMs)() + import_chunk_CRABIWOM.killSettleMs;
   let isGone = false;
   void child.ended.then(() => {
     isGone = true;
   });
-  while (!isGone && report.survivors.length === 0 && (0, import_chunk_HDZ43QIN.monotonicMs)() < until) await (0, import_chunk_HDZ43QIN.sleep)(5);
+  while (!isGone && report.survivors.length === 0 && (0, import_chunk_CF76HCJ2.monotonicMs)() < until) await (0, import_chunk_CF76HCJ2.sleep)(5);
   return report;
 }
 async function sweep(claim, child) {
   const { paths, spec } = claim;
   if (spec.run?.keep_children) return nothing;
-  return (0, import_chunk_6TRHAM3M.terminate)((0, import_chunk_6TRHAM3M.treeOf)(spec, paths, { worker: claim.self, ...child }), { graceMs: import_chunk_CRABIWOM.drainMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
+  return (0, import_chunk_TSCMF6OW.terminate)((0, import_chunk_TSCMF6OW.treeOf)(spec, paths, { worker: claim.self, ...child }), { graceMs: import_chunk_CRABIWOM.drainMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
 }
 function stopTimes(claim) {
   return { graceMs: claim.spec.kill_grace_ms, settleMs: import_chunk_CRABIWOM.killSettleMs };
 }
-function tellStart(progress, child) {
+function tellStart(claim, progress, child) {
   if (progress.state.started_at !== null) return;
-  const lost = (0, import_chunk_HDZ43QIN.uncarriableNames)();
+  const lost = (0, import_chunk_CF76HCJ2.uncarriableNames)();
   const fields = { child: child.child?.pid ?? null, ...lost.length > 0 ? { environment_names_lost: lost } : {} };
-  progress.step("started", "started", fields, { started_at: (0, import_chunk_HDZ43QIN.isoNow)() });
+  progress.step("started", "started", fields, { started_at: (0, import_chunk_52TNGAUA.startedAt)(claim.paths) ?? (0, import_chunk_CF76HCJ2.isoNow)() });
 }
 async function tellClaim(claim, progress, isClaimed) {
   const { generation, self, spec } = claim;
@@ -8060,14 +8076,14 @@ async function tellClaim(claim, progress, isClaimed) {
     progress.step("claimed", "claimed", { worker: self.pid });
     return;
   }
-  const key = (0, import_chunk_KYYWQA4W.readKey)();
-  const isChanged = !isClaimed && key !== void 0 && (0, import_chunk_KYYWQA4W.environmentDigest)(key) !== spec.environment.digest;
+  const key = (0, import_chunk_NJGVOJIE.readKey)();
+  const isChanged = !isClaimed && key !== void 0 && (0, import_chunk_NJGVOJIE.environmentDigest)(key) !== spec.environment.digest;
   const message = "the worker was lost before the start, and its replacement has another environment than the launcher had";
   const warnings = isChanged ? [...progress.state.warnings, { code: "environment_changed", message }] : progress.state.warnings;
   progress.step("claimed", "worker_replaced", { worker: self.pid, generation, baseline_reset: true }, { warnings });
 }
 async function runWorker(root, id, log) {
-  if (!root.startsWith("/") || !(0, import_chunk_IQA7HIVE.isId)(id)) throw new Error("usage: _worker ROOT ID");
+  if (!root.startsWith("/") || !(0, import_chunk_YSO2WNCC.isId)(id)) throw new Error("usage: _worker ROOT ID");
   let claim;
   try {
     claim = await claimJob(root, id);
@@ -8090,14 +8106,14 @@ function unexpected() {
 }
 async function giveUp(claim, message) {
   const { paths, spec, root } = claim;
-  (0, import_chunk_IKPD2EZU.openJournal)(paths, spec).append("worker_failed", { message });
-  const failures = (0, import_chunk_IKPD2EZU.readEvents)(paths, 0, 1e5).events.filter((event) => event.type === "worker_failed").length;
+  (0, import_chunk_CFZX37AL.openJournal)(paths, spec).append("worker_failed", { message });
+  const failures = (0, import_chunk_CFZX37AL.readEvents)(paths, 0, 1e5).events.filter((event) => event.type === "worker_failed").length;
   if (failures < import_chunk_CRABIWOM.workerFailures) return;
-  const view = (0, import_chunk_BIN7TSUQ.inspect)(root, spec.id);
-  const tree = (0, import_chunk_6TRHAM3M.treeOf)(spec, paths, { worker: claim.self, shim: view.shim, child: view.child });
-  const ended = await (0, import_chunk_6TRHAM3M.terminate)(tree, { graceMs: import_chunk_CRABIWOM.orphanGraceMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
+  const view = (0, import_chunk_UACE27HY.inspect)(root, spec.id);
+  const tree = (0, import_chunk_TSCMF6OW.treeOf)(spec, paths, { worker: claim.self, shim: view.shim, child: view.child });
+  const ended = await (0, import_chunk_TSCMF6OW.terminate)(tree, { graceMs: import_chunk_CRABIWOM.orphanGraceMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
   const warnings = [{ code: "worker_failed", message: `the worker failed ${failures} times: ${message}` }];
-  (0, import_chunk_L6MT54OR.conclude)(claim, { reason: "worker_lost", exit: view.exit, tree: ended, reconciled: false, warnings });
+  (0, import_chunk_52TNGAUA.conclude)(claim, { reason: "worker_lost", exit: view.exit, tree: ended, reconciled: false, warnings });
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -8105,28 +8121,28 @@ async function giveUp(claim, message) {
 });
 
 },
-"./observe-B6BOF272.js": function (module, exports) {
+"./observe-YQNLFR4B.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   observe: () => observe
 });
 module.exports = stdin_exports;
-var import_chunk_LN2TX2AX = load("./chunk-LN2TX2AX.js");
-var import_chunk_7WTQZBBW = load("./chunk-7WTQZBBW.js");
-var import_chunk_5RIE7D7M = load("./chunk-5RIE7D7M.js");
-var import_chunk_37J62N42 = load("./chunk-37J62N42.js");
-var import_chunk_IKPD2EZU = load("./chunk-IKPD2EZU.js");
+var import_chunk_KODISXNC = load("./chunk-KODISXNC.js");
+var import_chunk_NZS2ULKJ = load("./chunk-NZS2ULKJ.js");
+var import_chunk_TDV52GU5 = load("./chunk-TDV52GU5.js");
+var import_chunk_ZTA4VQO5 = load("./chunk-ZTA4VQO5.js");
+var import_chunk_CFZX37AL = load("./chunk-CFZX37AL.js");
 var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_BIN7TSUQ = load("./chunk-BIN7TSUQ.js");
+var import_chunk_UACE27HY = load("./chunk-UACE27HY.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_2X7L6GAE = load("./chunk-2X7L6GAE.js");
+var import_chunk_RPTU5R33 = load("./chunk-RPTU5R33.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
+var import_chunk_L7A27NUR = load("./chunk-L7A27NUR.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_IQA7HIVE = load("./chunk-IQA7HIVE.js");
+var import_chunk_YSO2WNCC = load("./chunk-YSO2WNCC.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
 var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
 var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
@@ -8151,13 +8167,13 @@ var observe = {
   examples: ["observe", "observe run-mik3x9ab-4f7q2z --after-seq 4"],
   async run(context, input) {
     const root = context.root(input);
-    (0, import_chunk_2X7L6GAE.checkRoot)(root.folder);
-    const owner = input.text("owner") ?? import_chunk_HDZ43QIN.variables.owner() ?? null;
-    const id = input.words[0] === void 0 ? (0, import_chunk_LN2TX2AX.requireLatest)(root, owner, "a job to observe") : (0, import_chunk_7WTQZBBW.findJob)(root, input.words[0]);
-    const view = await (0, import_chunk_37J62N42.refresh)(root.folder, id);
+    (0, import_chunk_RPTU5R33.checkRoot)(root.folder);
+    const owner = input.text("owner") ?? import_chunk_CF76HCJ2.variables.owner() ?? null;
+    const id = input.words[0] === void 0 ? (0, import_chunk_KODISXNC.requireLatest)(root, owner, "a job to observe") : (0, import_chunk_NZS2ULKJ.findJob)(root, input.words[0]);
+    const view = await (0, import_chunk_ZTA4VQO5.refresh)(root.folder, id);
     return {
       code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-      json: (0, import_chunk_5RIE7D7M.observation)(view, { afterSeq: input.count("after-seq") ?? null, root })
+      json: (0, import_chunk_TDV52GU5.observation)(view, { afterSeq: input.count("after-seq") ?? null, root })
     };
   }
 };
@@ -8167,15 +8183,15 @@ var observe = {
 });
 
 },
-"./registry-DFYLYTEW.js": function (module, exports) {
+"./registry-WKDBIEQY.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  commandNames: () => import_chunk_KKBOIQJK.commandNames,
-  loadCommand: () => import_chunk_KKBOIQJK.loadCommand
+  commandNames: () => import_chunk_IGYMSLWI.commandNames,
+  loadCommand: () => import_chunk_IGYMSLWI.loadCommand
 });
 module.exports = stdin_exports;
-var import_chunk_KKBOIQJK = load("./chunk-KKBOIQJK.js");
+var import_chunk_IGYMSLWI = load("./chunk-IGYMSLWI.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -8184,32 +8200,32 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./restart-IKKDDDFG.js": function (module, exports) {
+"./restart-5ZNDOYWK.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   restart: () => restart
 });
 module.exports = stdin_exports;
-var import_chunk_LV6ZHL5T = load("./chunk-LV6ZHL5T.js");
-var import_chunk_AVSXUGUX = load("./chunk-AVSXUGUX.js");
-var import_chunk_7WTQZBBW = load("./chunk-7WTQZBBW.js");
-var import_chunk_5MIUGO6N = load("./chunk-5MIUGO6N.js");
-var import_chunk_37J62N42 = load("./chunk-37J62N42.js");
+var import_chunk_ENNG33I6 = load("./chunk-ENNG33I6.js");
+var import_chunk_AD56LIHV = load("./chunk-AD56LIHV.js");
+var import_chunk_NZS2ULKJ = load("./chunk-NZS2ULKJ.js");
+var import_chunk_2UGZD5HM = load("./chunk-2UGZD5HM.js");
+var import_chunk_ZTA4VQO5 = load("./chunk-ZTA4VQO5.js");
 var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
 var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_BIN7TSUQ = load("./chunk-BIN7TSUQ.js");
-var import_chunk_BQR34MCI = load("./chunk-BQR34MCI.js");
+var import_chunk_UACE27HY = load("./chunk-UACE27HY.js");
+var import_chunk_ZSZX64TP = load("./chunk-ZSZX64TP.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_2X7L6GAE = load("./chunk-2X7L6GAE.js");
-var import_chunk_GAQ5SBUW = load("./chunk-GAQ5SBUW.js");
-var import_chunk_KYYWQA4W = load("./chunk-KYYWQA4W.js");
+var import_chunk_RPTU5R33 = load("./chunk-RPTU5R33.js");
+var import_chunk_KYJPOAMG = load("./chunk-KYJPOAMG.js");
+var import_chunk_NJGVOJIE = load("./chunk-NJGVOJIE.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
+var import_chunk_L7A27NUR = load("./chunk-L7A27NUR.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_IQA7HIVE = load("./chunk-IQA7HIVE.js");
+var import_chunk_YSO2WNCC = load("./chunk-YSO2WNCC.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
 var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
 var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
@@ -8233,16 +8249,16 @@ var restart = {
   examples: ["restart run-mik3x9ab-4f7q2z", "restart staffer-mik3xa01-9c2k4d --timeout 90m"],
   async run(context, input) {
     const root = context.root(input);
-    (0, import_chunk_2X7L6GAE.checkRoot)(root.folder);
-    const id = (0, import_chunk_7WTQZBBW.requireWholeId)(root, input.words[0]);
-    const view = await (0, import_chunk_37J62N42.refresh)(root.folder, id);
-    const spec = (0, import_chunk_LV6ZHL5T.requireSpec)(root, id);
-    await (0, import_chunk_LV6ZHL5T.requireGenuine)(spec);
-    if (!(0, import_chunk_BIN7TSUQ.isEnded)(view.state))
+    (0, import_chunk_RPTU5R33.checkRoot)(root.folder);
+    const id = (0, import_chunk_NZS2ULKJ.requireWholeId)(root, input.words[0]);
+    const view = await (0, import_chunk_ZTA4VQO5.refresh)(root.folder, id);
+    const spec = (0, import_chunk_ENNG33I6.requireSpec)(root, id);
+    await (0, import_chunk_ENNG33I6.requireGenuine)(spec);
+    if (!(0, import_chunk_UACE27HY.isEnded)(view.state))
       throw new import_chunk_NVPF5LEY.FaultError(
         "busy",
         `cannot restart job ${id}: it is ${view.state.state}`,
-        import_chunk_KKONYWO7.nextCommands.cancel(id, root.option)
+        import_chunk_L7A27NUR.nextCommands.cancel(id, root.option)
       );
     if (!(0, import_chunk_OMHQQKXJ.isFolder)(spec.cwd))
       throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot restart job ${id}: its folder ${spec.cwd} is gone`);
@@ -8252,19 +8268,19 @@ var restart = {
 function againRun(context, input, spec) {
   const run = spec.run;
   if (!run) throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot restart job ${spec.id}: a ${spec.kind} job has no command`);
-  const program = (0, import_chunk_HDZ43QIN.findProgram)(run.argv[0], spec.cwd);
-  if (program === void 0) throw (0, import_chunk_BQR34MCI.missingProgram)(run.argv[0], spec.cwd);
-  return (0, import_chunk_BQR34MCI.launchAndTell)(context, input, {
+  const program = (0, import_chunk_CF76HCJ2.findProgram)(run.argv[0], spec.cwd);
+  if (program === void 0) throw (0, import_chunk_ZSZX64TP.missingProgram)(run.argv[0], spec.cwd);
+  return (0, import_chunk_ZSZX64TP.launchAndTell)(context, input, {
     kind: "run",
     verb: "run",
-    ...(0, import_chunk_BQR34MCI.launchWords)(input),
+    ...(0, import_chunk_ZSZX64TP.launchWords)(input),
     cwd: spec.cwd,
     deadlineMs: input.duration("timeout") ?? spec.deadline_ms,
     killGraceMs: spec.kill_grace_ms,
     maxOutputBytes: spec.max_output_bytes,
     firstOutputMs: spec.first_output_ms,
     stallMs: spec.stall_ms,
-    lineage: (0, import_chunk_LV6ZHL5T.lineageOf)(spec, "restart"),
+    lineage: (0, import_chunk_ENNG33I6.lineageOf)(spec, "restart"),
     run: { ...run, program },
     staff: null
   });
@@ -8273,7 +8289,7 @@ function again(context, input, spec) {
   const staff = spec.staff;
   if (!staff) throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot restart job ${spec.id}: it has no task`);
   const { mode, model, profile, prompt } = staff;
-  const part = (0, import_chunk_AVSXUGUX.makeStaffPart)({
+  const part = (0, import_chunk_AD56LIHV.makeStaffPart)({
     mode,
     backend: staff.custom?.name ?? staff.backend,
     model,
@@ -8282,11 +8298,11 @@ function again(context, input, spec) {
     resume: null,
     cwd: spec.cwd
   });
-  return (0, import_chunk_AVSXUGUX.launchStaff)(context, input, {
+  return (0, import_chunk_AD56LIHV.launchStaff)(context, input, {
     verb: spec.verb,
     staff: part,
     cwd: spec.cwd,
-    lineage: (0, import_chunk_LV6ZHL5T.lineageOf)(spec, "restart"),
+    lineage: (0, import_chunk_ENNG33I6.lineageOf)(spec, "restart"),
     isSynchronous: spec.verb === "ask"
   });
 }
@@ -8296,37 +8312,37 @@ function again(context, input, spec) {
 });
 
 },
-"./result-FJA6IW6Z.js": function (module, exports) {
+"./result-ESOI6CEF.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   result: () => result
 });
 module.exports = stdin_exports;
-var import_chunk_LN2TX2AX = load("./chunk-LN2TX2AX.js");
-var import_chunk_7WTQZBBW = load("./chunk-7WTQZBBW.js");
-var import_chunk_J75C5ZBG = load("./chunk-J75C5ZBG.js");
-var import_chunk_JWH7DVPE = load("./chunk-JWH7DVPE.js");
+var import_chunk_KODISXNC = load("./chunk-KODISXNC.js");
+var import_chunk_NZS2ULKJ = load("./chunk-NZS2ULKJ.js");
+var import_chunk_4KEHBVEE = load("./chunk-4KEHBVEE.js");
+var import_chunk_CDO5EPML = load("./chunk-CDO5EPML.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_5RIE7D7M = load("./chunk-5RIE7D7M.js");
-var import_chunk_X3OGRT7X = load("./chunk-X3OGRT7X.js");
-var import_chunk_37J62N42 = load("./chunk-37J62N42.js");
+var import_chunk_TDV52GU5 = load("./chunk-TDV52GU5.js");
+var import_chunk_GKWHYVEI = load("./chunk-GKWHYVEI.js");
+var import_chunk_ZTA4VQO5 = load("./chunk-ZTA4VQO5.js");
 var import_chunk_V5USAFII = load("./chunk-V5USAFII.js");
-var import_chunk_L6MT54OR = load("./chunk-L6MT54OR.js");
+var import_chunk_52TNGAUA = load("./chunk-52TNGAUA.js");
 var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
 var import_chunk_2FMM5TWO = load("./chunk-2FMM5TWO.js");
 var import_chunk_POWELVIK = load("./chunk-POWELVIK.js");
-var import_chunk_IKPD2EZU = load("./chunk-IKPD2EZU.js");
+var import_chunk_CFZX37AL = load("./chunk-CFZX37AL.js");
 var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_BIN7TSUQ = load("./chunk-BIN7TSUQ.js");
+var import_chunk_UACE27HY = load("./chunk-UACE27HY.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_2X7L6GAE = load("./chunk-2X7L6GAE.js");
+var import_chunk_RPTU5R33 = load("./chunk-RPTU5R33.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
+var import_chunk_L7A27NUR = load("./chunk-L7A27NUR.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_IQA7HIVE = load("./chunk-IQA7HIVE.js");
+var import_chunk_YSO2WNCC = load("./chunk-YSO2WNCC.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
 var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
 var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
@@ -8342,22 +8358,22 @@ var result = {
   examples: ["result", "result run-mik3x9ab-4f7q2z --json"],
   async run(context, input) {
     const root = context.root(input);
-    (0, import_chunk_2X7L6GAE.checkRoot)(root.folder);
-    const owner = input.text("owner") ?? import_chunk_HDZ43QIN.variables.owner() ?? null;
-    const isFinished = (id2) => (0, import_chunk_BIN7TSUQ.isEnded)((0, import_chunk_BIN7TSUQ.inspect)(root.folder, id2).state);
-    const id = input.words[0] === void 0 ? (0, import_chunk_LN2TX2AX.requireLatest)(root, owner, "a finished job", isFinished) : (0, import_chunk_7WTQZBBW.findJob)(root, input.words[0]);
-    const view = await (0, import_chunk_37J62N42.refresh)(root.folder, id);
-    if (!(0, import_chunk_BIN7TSUQ.isEnded)(view.state)) {
-      const wait = import_chunk_KKONYWO7.nextCommands.wait(id, root.option);
-      if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.pending, json: (0, import_chunk_5RIE7D7M.observation)(view, { afterSeq: null, root }) };
+    (0, import_chunk_RPTU5R33.checkRoot)(root.folder);
+    const owner = input.text("owner") ?? import_chunk_CF76HCJ2.variables.owner() ?? null;
+    const isFinished = (id2) => (0, import_chunk_UACE27HY.isEnded)((0, import_chunk_UACE27HY.inspect)(root.folder, id2).state);
+    const id = input.words[0] === void 0 ? (0, import_chunk_KODISXNC.requireLatest)(root, owner, "a finished job", isFinished) : (0, import_chunk_NZS2ULKJ.findJob)(root, input.words[0]);
+    const view = await (0, import_chunk_ZTA4VQO5.refresh)(root.folder, id);
+    if (!(0, import_chunk_UACE27HY.isEnded)(view.state)) {
+      const wait = import_chunk_L7A27NUR.nextCommands.wait(id, root.option);
+      if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.pending, json: (0, import_chunk_TDV52GU5.observation)(view, { afterSeq: null, root }) };
       return {
         code: import_chunk_6PFAPK5K.exitCodes.pending,
         notes: [`${id}: ${view.state.state}, there is no result yet; wait for it with:`, wait]
       };
     }
     if (!view.spec && view.damage === null) throw new import_chunk_NVPF5LEY.FaultError("unknown_job", `cannot find job ${id}`);
-    (0, import_chunk_JWH7DVPE.noteCollected)(view, "result");
-    return input.has("json") ? { code: (0, import_chunk_J75C5ZBG.tellEnded)(context, view).code, json: (0, import_chunk_J75C5ZBG.endedDocument)(view) } : (0, import_chunk_J75C5ZBG.tellEnded)(context, view);
+    (0, import_chunk_CDO5EPML.noteCollected)(view, "result");
+    return input.has("json") ? { code: (0, import_chunk_4KEHBVEE.tellEnded)(context, view).code, json: (0, import_chunk_4KEHBVEE.endedDocument)(view) } : (0, import_chunk_4KEHBVEE.tellEnded)(context, view);
   }
 };
 // Annotate the CommonJS export names for ESM import in node:
@@ -8366,26 +8382,26 @@ var result = {
 });
 
 },
-"./run-JTPV5Z3F.js": function (module, exports) {
+"./run-TOSX5FCN.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  folderOf: () => import_chunk_BQR34MCI.folderOf,
-  missingProgram: () => import_chunk_BQR34MCI.missingProgram,
-  run: () => import_chunk_BQR34MCI.run
+  folderOf: () => import_chunk_ZSZX64TP.folderOf,
+  missingProgram: () => import_chunk_ZSZX64TP.missingProgram,
+  run: () => import_chunk_ZSZX64TP.run
 });
 module.exports = stdin_exports;
-var import_chunk_BQR34MCI = load("./chunk-BQR34MCI.js");
+var import_chunk_ZSZX64TP = load("./chunk-ZSZX64TP.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_2X7L6GAE = load("./chunk-2X7L6GAE.js");
-var import_chunk_GAQ5SBUW = load("./chunk-GAQ5SBUW.js");
-var import_chunk_KYYWQA4W = load("./chunk-KYYWQA4W.js");
+var import_chunk_RPTU5R33 = load("./chunk-RPTU5R33.js");
+var import_chunk_KYJPOAMG = load("./chunk-KYJPOAMG.js");
+var import_chunk_NJGVOJIE = load("./chunk-NJGVOJIE.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
+var import_chunk_L7A27NUR = load("./chunk-L7A27NUR.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_IQA7HIVE = load("./chunk-IQA7HIVE.js");
+var import_chunk_YSO2WNCC = load("./chunk-YSO2WNCC.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
 var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
 var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
@@ -8399,39 +8415,39 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./settle-HF2KZYKR.js": function (module, exports) {
+"./settle-H5DBZWRJ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   settleJob: () => settleJob
 });
 module.exports = stdin_exports;
-var import_chunk_6TRHAM3M = load("./chunk-6TRHAM3M.js");
-var import_chunk_D4QE36SE = load("./chunk-D4QE36SE.js");
-var import_chunk_5MIUGO6N = load("./chunk-5MIUGO6N.js");
-var import_chunk_L6MT54OR = load("./chunk-L6MT54OR.js");
+var import_chunk_TSCMF6OW = load("./chunk-TSCMF6OW.js");
+var import_chunk_M5VYBOGG = load("./chunk-M5VYBOGG.js");
+var import_chunk_2UGZD5HM = load("./chunk-2UGZD5HM.js");
+var import_chunk_52TNGAUA = load("./chunk-52TNGAUA.js");
 var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
 var import_chunk_2FMM5TWO = load("./chunk-2FMM5TWO.js");
 var import_chunk_POWELVIK = load("./chunk-POWELVIK.js");
-var import_chunk_IKPD2EZU = load("./chunk-IKPD2EZU.js");
+var import_chunk_CFZX37AL = load("./chunk-CFZX37AL.js");
 var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_BIN7TSUQ = load("./chunk-BIN7TSUQ.js");
-var import_chunk_KYYWQA4W = load("./chunk-KYYWQA4W.js");
-var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
+var import_chunk_UACE27HY = load("./chunk-UACE27HY.js");
+var import_chunk_NJGVOJIE = load("./chunk-NJGVOJIE.js");
+var import_chunk_L7A27NUR = load("./chunk-L7A27NUR.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_IQA7HIVE = load("./chunk-IQA7HIVE.js");
+var import_chunk_YSO2WNCC = load("./chunk-YSO2WNCC.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
 var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
 var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function settleJob(view, isDue) {
-  if (!await (0, import_chunk_D4QE36SE.mayAct)(view)) return;
+  if (!await (0, import_chunk_M5VYBOGG.mayAct)(view)) return;
   try {
-    await (0, import_chunk_5MIUGO6N.withLock)(view.paths.lock, async () => {
-      const now = (0, import_chunk_BIN7TSUQ.inspect)(view.root, view.id);
+    await (0, import_chunk_2UGZD5HM.withLock)(view.paths.lock, async () => {
+      const now = (0, import_chunk_UACE27HY.inspect)(view.root, view.id);
       if (isDue(now)) await settle(now);
     });
   } catch (error) {
@@ -8440,19 +8456,19 @@ async function settleJob(view, isDue) {
   }
 }
 async function settle(view) {
-  const condition = (0, import_chunk_BIN7TSUQ.conditionOf)(view);
+  const condition = (0, import_chunk_UACE27HY.conditionOf)(view);
   if (!view.spec) return;
-  const tree = (0, import_chunk_6TRHAM3M.treeOf)(view.spec, view.paths, { worker: null, shim: view.shim, child: view.child });
+  const tree = (0, import_chunk_TSCMF6OW.treeOf)(view.spec, view.paths, { worker: null, shim: view.shim, child: view.child });
   const isOver = condition === "over" && view.spec.run?.keep_children;
-  const ended = isOver ? { step: "none", ended: [], survivors: [] } : await (0, import_chunk_6TRHAM3M.terminate)(tree, { graceMs: condition === "over" ? import_chunk_CRABIWOM.drainMs : import_chunk_CRABIWOM.orphanGraceMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
-  (0, import_chunk_6TRHAM3M.removeCgroup)(view.worker?.cgroup ?? null, view.id);
-  (0, import_chunk_L6MT54OR.conclude)(
+  const ended = isOver ? { step: "none", ended: [], survivors: [] } : await (0, import_chunk_TSCMF6OW.terminate)(tree, { graceMs: condition === "over" ? import_chunk_CRABIWOM.drainMs : import_chunk_CRABIWOM.orphanGraceMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
+  (0, import_chunk_TSCMF6OW.removeCgroup)(view.worker?.cgroup ?? null, view.id);
+  (0, import_chunk_52TNGAUA.conclude)(
     { paths: view.paths, spec: view.spec },
     { reason: settledReason(view, condition), exit: view.exit, tree: ended, reconciled: true }
   );
 }
 function settledReason(view, condition) {
-  const told = (0, import_chunk_L6MT54OR.parseReason)(view.reason);
+  const told = (0, import_chunk_52TNGAUA.parseReason)(view.reason);
   if (told) return told;
   if (condition === "over") return "exited";
   if (view.cancel) return "canceled";
@@ -8498,30 +8514,30 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./staffer-U2OV3WYW.js": function (module, exports) {
+"./staffer-33HQWLLO.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   staffer: () => staffer
 });
 module.exports = stdin_exports;
-var import_chunk_AVSXUGUX = load("./chunk-AVSXUGUX.js");
-var import_chunk_7WTQZBBW = load("./chunk-7WTQZBBW.js");
-var import_chunk_5MIUGO6N = load("./chunk-5MIUGO6N.js");
+var import_chunk_AD56LIHV = load("./chunk-AD56LIHV.js");
+var import_chunk_NZS2ULKJ = load("./chunk-NZS2ULKJ.js");
+var import_chunk_2UGZD5HM = load("./chunk-2UGZD5HM.js");
 var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
 var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_BIN7TSUQ = load("./chunk-BIN7TSUQ.js");
-var import_chunk_BQR34MCI = load("./chunk-BQR34MCI.js");
+var import_chunk_UACE27HY = load("./chunk-UACE27HY.js");
+var import_chunk_ZSZX64TP = load("./chunk-ZSZX64TP.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_2X7L6GAE = load("./chunk-2X7L6GAE.js");
-var import_chunk_GAQ5SBUW = load("./chunk-GAQ5SBUW.js");
-var import_chunk_KYYWQA4W = load("./chunk-KYYWQA4W.js");
+var import_chunk_RPTU5R33 = load("./chunk-RPTU5R33.js");
+var import_chunk_KYJPOAMG = load("./chunk-KYJPOAMG.js");
+var import_chunk_NJGVOJIE = load("./chunk-NJGVOJIE.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
+var import_chunk_L7A27NUR = load("./chunk-L7A27NUR.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_IQA7HIVE = load("./chunk-IQA7HIVE.js");
+var import_chunk_YSO2WNCC = load("./chunk-YSO2WNCC.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
 var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
 var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
@@ -8543,10 +8559,10 @@ var staffer = {
     "staffer --prompt-file task.md --timeout 90m --once-key task-17"
   ],
   async run(context, input) {
-    const cwd = (0, import_chunk_BQR34MCI.folderOf)(context, input);
-    const prompt = await (0, import_chunk_AVSXUGUX.taskOf)(context, input);
-    const staff = (0, import_chunk_AVSXUGUX.freshStaff)(input, { mode: "staffer", prompt, profile: (0, import_chunk_AVSXUGUX.profileOf)(input, "standard"), cwd });
-    return (0, import_chunk_AVSXUGUX.launchStaff)(context, input, { verb: "staffer", staff, cwd, lineage: null, isSynchronous: false });
+    const cwd = (0, import_chunk_ZSZX64TP.folderOf)(context, input);
+    const prompt = await (0, import_chunk_AD56LIHV.taskOf)(context, input);
+    const staff = (0, import_chunk_AD56LIHV.freshStaff)(input, { mode: "staffer", prompt, profile: (0, import_chunk_AD56LIHV.profileOf)(input, "standard"), cwd });
+    return (0, import_chunk_AD56LIHV.launchStaff)(context, input, { verb: "staffer", staff, cwd, lineage: null, isSynchronous: false });
   }
 };
 // Annotate the CommonJS export names for ESM import in node:
@@ -8555,48 +8571,48 @@ var staffer = {
 });
 
 },
-"./status-NWMKMPWM.js": function (module, exports) {
+"./status-Q65OHHCM.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   status: () => status
 });
 module.exports = stdin_exports;
-var import_chunk_7WTQZBBW = load("./chunk-7WTQZBBW.js");
-var import_chunk_5RIE7D7M = load("./chunk-5RIE7D7M.js");
-var import_chunk_37J62N42 = load("./chunk-37J62N42.js");
+var import_chunk_NZS2ULKJ = load("./chunk-NZS2ULKJ.js");
+var import_chunk_TDV52GU5 = load("./chunk-TDV52GU5.js");
+var import_chunk_ZTA4VQO5 = load("./chunk-ZTA4VQO5.js");
 var import_chunk_2FMM5TWO = load("./chunk-2FMM5TWO.js");
 var import_chunk_POWELVIK = load("./chunk-POWELVIK.js");
-var import_chunk_IKPD2EZU = load("./chunk-IKPD2EZU.js");
+var import_chunk_CFZX37AL = load("./chunk-CFZX37AL.js");
 var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_BIN7TSUQ = load("./chunk-BIN7TSUQ.js");
+var import_chunk_UACE27HY = load("./chunk-UACE27HY.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_2X7L6GAE = load("./chunk-2X7L6GAE.js");
+var import_chunk_RPTU5R33 = load("./chunk-RPTU5R33.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
+var import_chunk_L7A27NUR = load("./chunk-L7A27NUR.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_IQA7HIVE = load("./chunk-IQA7HIVE.js");
+var import_chunk_YSO2WNCC = load("./chunk-YSO2WNCC.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
 var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
 var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function listViews(root, options) {
-  const live = (0, import_chunk_7WTQZBBW.listActive)(root).filter((id) => (0, import_chunk_OMHQQKXJ.exists)((0, import_chunk_HDZ43QIN.jobPaths)(root, id).folder));
+  const live = (0, import_chunk_NZS2ULKJ.listActive)(root).filter((id) => (0, import_chunk_OMHQQKXJ.exists)((0, import_chunk_CF76HCJ2.jobPaths)(root, id).folder));
   const views = [];
-  for (const id of live) views.push(await (0, import_chunk_37J62N42.refresh)(root, id));
+  for (const id of live) views.push(await (0, import_chunk_ZTA4VQO5.refresh)(root, id));
   let left = options.recent;
-  for (const id of (0, import_chunk_7WTQZBBW.listJobs)(root)) {
+  for (const id of (0, import_chunk_NZS2ULKJ.listJobs)(root)) {
     if (left === 0) break;
     if (live.includes(id)) continue;
-    const view = await (0, import_chunk_37J62N42.refresh)(root, id);
+    const view = await (0, import_chunk_ZTA4VQO5.refresh)(root, id);
     if (!isWanted(view.spec, options.owner)) continue;
     views.push(view);
     left -= 1;
   }
-  return views.filter((view) => isWanted(view.spec, options.owner)).sort((a, b) => Number((0, import_chunk_BIN7TSUQ.isEnded)(a.state)) - Number((0, import_chunk_BIN7TSUQ.isEnded)(b.state)) || (0, import_chunk_IQA7HIVE.compareIds)(b.id, a.id));
+  return views.filter((view) => isWanted(view.spec, options.owner)).sort((a, b) => Number((0, import_chunk_UACE27HY.isEnded)(a.state)) - Number((0, import_chunk_UACE27HY.isEnded)(b.state)) || (0, import_chunk_YSO2WNCC.compareIds)(b.id, a.id));
 }
 function isWanted(spec, owner) {
   return owner === null || spec?.owner === owner;
@@ -8637,10 +8653,10 @@ var status = {
   examples: ["status", "status run-mik3x9ab-4f7q2z", "status --owner builder --json"],
   async run(context, input) {
     const root = context.root(input);
-    const isThere = (0, import_chunk_2X7L6GAE.checkRoot)(root.folder);
+    const isThere = (0, import_chunk_RPTU5R33.checkRoot)(root.folder);
     if (input.words[0] !== void 0) {
-      const view = await (0, import_chunk_37J62N42.refresh)(root.folder, (0, import_chunk_7WTQZBBW.findJob)(root, input.words[0]));
-      return input.has("json") ? { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state), json: (0, import_chunk_5RIE7D7M.observation)(view, { afterSeq: null, root }) } : tellOne(view, root);
+      const view = await (0, import_chunk_ZTA4VQO5.refresh)(root.folder, (0, import_chunk_NZS2ULKJ.findJob)(root, input.words[0]));
+      return input.has("json") ? { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state), json: (0, import_chunk_TDV52GU5.observation)(view, { afterSeq: null, root }) } : tellOne(view, root);
     }
     const views = isThere ? await listViews(root.folder, { recent: input.count("recent") ?? 10, owner: input.text("owner") ?? null }) : [];
     if (input.has("json"))
@@ -8660,7 +8676,7 @@ function rowDocument(view) {
     owner: spec?.owner ?? null,
     label: spec?.label ?? null,
     state: state.state,
-    ...(0, import_chunk_5RIE7D7M.healthOf)(view, (0, import_chunk_BIN7TSUQ.conditionOf)(view)),
+    ...(0, import_chunk_TDV52GU5.healthOf)(view, (0, import_chunk_UACE27HY.conditionOf)(view)),
     created_at: state.created_at,
     ended_at: state.ended_at,
     duration_ms: state.duration_ms,
@@ -8670,10 +8686,10 @@ function rowDocument(view) {
   };
 }
 async function table(context, views) {
-  const color = await makePaint(context.isTerminal && !import_chunk_HDZ43QIN.variables.noColor());
+  const color = await makePaint(context.isTerminal && !import_chunk_CF76HCJ2.variables.noColor());
   const rows = views.map((view) => {
-    const health = (0, import_chunk_5RIE7D7M.healthOf)(view, (0, import_chunk_BIN7TSUQ.conditionOf)(view));
-    const word = health.health === "attention" && !(0, import_chunk_BIN7TSUQ.isEnded)(view.state) ? `${view.state.state}!` : view.state.state;
+    const health = (0, import_chunk_TDV52GU5.healthOf)(view, (0, import_chunk_UACE27HY.conditionOf)(view));
+    const word = health.health === "attention" && !(0, import_chunk_UACE27HY.isEnded)(view.state) ? `${view.state.state}!` : view.state.state;
     return [view.id, word, ageOf(view), ownerOf(view), whatOf(view)];
   });
   const lines = renderTable(["ID", "STATE", "AGE", "OWNER", "WHAT"], rows, context.width).split("\n");
@@ -8683,7 +8699,7 @@ function paint(line, view, color) {
   return view ? line.replace(` ${view.state.state}`, (word) => color(view.state.state, word)) : line;
 }
 function ageOf(view) {
-  return (0, import_chunk_POWELVIK.formatDuration)(view.state.duration_ms ?? Math.max(0, (0, import_chunk_HDZ43QIN.nowMs)() - Date.parse(view.state.created_at)));
+  return (0, import_chunk_POWELVIK.formatDuration)(view.state.duration_ms ?? Math.max(0, (0, import_chunk_CF76HCJ2.nowMs)() - Date.parse(view.state.created_at)));
 }
 function ownerOf(view) {
   return (0, import_chunk_KLA44IL4.excerpt)((0, import_chunk_KLA44IL4.plainText)(view.spec?.owner ?? "-"), 16);
@@ -8696,11 +8712,11 @@ function whatOf(view) {
 }
 function tellOne(view, root) {
   const { state, spec } = view;
-  const seen = (0, import_chunk_5RIE7D7M.observation)(view, { afterSeq: null, root });
+  const seen = (0, import_chunk_TDV52GU5.observation)(view, { afterSeq: null, root });
   const lines = [
     ["id", view.id],
     ["state", state.state],
-    ["health", (0, import_chunk_BIN7TSUQ.isEnded)(state) ? null : `${seen.health}${seen.reason ? ` (${seen.reason})` : ""}`],
+    ["health", (0, import_chunk_UACE27HY.isEnded)(state) ? null : `${seen.health}${seen.reason ? ` (${seen.reason})` : ""}`],
     ["error", state.error ? `${state.error.code}: ${(0, import_chunk_KLA44IL4.plainText)(state.error.message)}` : null],
     ["exit code", state.exit_code === null ? null : String(state.exit_code)],
     ["age", ageOf(view)],
@@ -8764,37 +8780,37 @@ function wrap(text, width) {
 });
 
 },
-"./wait-NLQAALRI.js": function (module, exports) {
+"./wait-3MN65VAI.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   wait: () => wait
 });
 module.exports = stdin_exports;
-var import_chunk_LN2TX2AX = load("./chunk-LN2TX2AX.js");
-var import_chunk_7WTQZBBW = load("./chunk-7WTQZBBW.js");
-var import_chunk_J75C5ZBG = load("./chunk-J75C5ZBG.js");
-var import_chunk_JWH7DVPE = load("./chunk-JWH7DVPE.js");
+var import_chunk_KODISXNC = load("./chunk-KODISXNC.js");
+var import_chunk_NZS2ULKJ = load("./chunk-NZS2ULKJ.js");
+var import_chunk_4KEHBVEE = load("./chunk-4KEHBVEE.js");
+var import_chunk_CDO5EPML = load("./chunk-CDO5EPML.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_5RIE7D7M = load("./chunk-5RIE7D7M.js");
-var import_chunk_X3OGRT7X = load("./chunk-X3OGRT7X.js");
-var import_chunk_37J62N42 = load("./chunk-37J62N42.js");
+var import_chunk_TDV52GU5 = load("./chunk-TDV52GU5.js");
+var import_chunk_GKWHYVEI = load("./chunk-GKWHYVEI.js");
+var import_chunk_ZTA4VQO5 = load("./chunk-ZTA4VQO5.js");
 var import_chunk_V5USAFII = load("./chunk-V5USAFII.js");
-var import_chunk_L6MT54OR = load("./chunk-L6MT54OR.js");
+var import_chunk_52TNGAUA = load("./chunk-52TNGAUA.js");
 var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
 var import_chunk_2FMM5TWO = load("./chunk-2FMM5TWO.js");
 var import_chunk_POWELVIK = load("./chunk-POWELVIK.js");
-var import_chunk_IKPD2EZU = load("./chunk-IKPD2EZU.js");
+var import_chunk_CFZX37AL = load("./chunk-CFZX37AL.js");
 var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_BIN7TSUQ = load("./chunk-BIN7TSUQ.js");
+var import_chunk_UACE27HY = load("./chunk-UACE27HY.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_2X7L6GAE = load("./chunk-2X7L6GAE.js");
+var import_chunk_RPTU5R33 = load("./chunk-RPTU5R33.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_KKONYWO7 = load("./chunk-KKONYWO7.js");
+var import_chunk_L7A27NUR = load("./chunk-L7A27NUR.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_IQA7HIVE = load("./chunk-IQA7HIVE.js");
+var import_chunk_YSO2WNCC = load("./chunk-YSO2WNCC.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_HDZ43QIN = load("./chunk-HDZ43QIN.js");
+var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
 var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
 var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
 var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
@@ -8831,14 +8847,14 @@ var wait = {
   ],
   async run(context, input) {
     const root = context.root(input);
-    (0, import_chunk_2X7L6GAE.checkRoot)(root.folder);
+    (0, import_chunk_RPTU5R33.checkRoot)(root.folder);
     if (input.has("any") && input.has("all")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --any and --all together");
-    const owner = input.text("owner") ?? import_chunk_HDZ43QIN.variables.owner() ?? null;
-    const ids = input.words.length > 0 ? [...new Set(input.words.map((word) => (0, import_chunk_7WTQZBBW.findJob)(root, word)))] : [(0, import_chunk_LN2TX2AX.requireLatest)(root, owner, "a job to wait for")];
+    const owner = input.text("owner") ?? import_chunk_CF76HCJ2.variables.owner() ?? null;
+    const ids = input.words.length > 0 ? [...new Set(input.words.map((word) => (0, import_chunk_NZS2ULKJ.findJob)(root, word)))] : [(0, import_chunk_KODISXNC.requireLatest)(root, owner, "a job to wait for")];
     if (ids.length > 1 && !input.has("any") && !input.has("all")) {
       throw (0, import_chunk_NVPF5LEY.usageError)(`cannot wait for ${ids.length} jobs without saying how: add --any (the first) or --all`);
     }
-    return (0, import_chunk_J75C5ZBG.waitAndTell)(context, root, ids, {
+    return (0, import_chunk_4KEHBVEE.waitAndTell)(context, root, ids, {
       mode: input.has("any") ? "any" : "all",
       timeoutMs: input.durationOrDefault("timeout"),
       heartbeatMs: input.duration("heartbeat") ?? null,

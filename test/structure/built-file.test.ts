@@ -79,7 +79,7 @@ test('the build refuses a bundle beyond its budget and writes nothing', (t) => {
   const copy = makeCopy(t, `console.log('${'x'.repeat(budget)}');\n`);
   const { status, stderr } = build(copy);
   assert.equal(status, 1);
-  assert.match(stderr, /it is 45[01]\.\d KB, the budget is 450\.0 KB\. Largest parts: companion\/src\/main\.ts/);
+  assert.match(stderr, /it is 45\d\.\d KB, the budget is 450\.0 KB\. Largest parts: companion\/src\/main\.ts/);
   assert.throws(() => statSync(join(copy, 'companion/job-companion.cjs')), { code: 'ENOENT' });
 });
 
@@ -94,7 +94,8 @@ function makeCopy(t: TestContext, source: string): string {
   mkdirSync(join(dir, 'companion/src'), { recursive: true });
   writeFileSync(join(dir, 'package.json'), '{ "name": "copy", "version": "7.8.9", "type": "module" }');
   writeFileSync(join(dir, 'companion/src/main.ts'), source);
-  for (const name of ['build.mjs', 'pack.mjs', 'loader.js']) cpSync(join(root, 'companion', name), join(dir, 'companion', name));
+  for (const name of ['build.mjs', 'pack.mjs', 'loader.js'])
+    cpSync(join(root, 'companion', name), join(dir, 'companion', name));
   symlinkSync(join(root, 'node_modules'), join(dir, 'node_modules'));
   return dir;
 }

@@ -14,7 +14,7 @@ import { removeFile, writeFile, writeJson } from '../platform/files.ts';
 import { factsOf } from '../platform/folders.ts';
 import type { TerminateReport } from '../platform/process-tree.ts';
 import { signalNumbers } from '../platform/signals.ts';
-import { openJournal } from '../store/journal.ts';
+import { openJournal, readEvents } from '../store/journal.ts';
 import type { JobPaths } from '../store/layout.ts';
 import { logSize } from '../store/output-log.ts';
 import { readCancel, readState, writeState } from '../store/records.ts';
@@ -75,12 +75,11 @@ function publish(
   );
   // Not forced to the disk: everything in it stands in the state too, and a waiter waits for this.
   writeJson(paths.resultRecord, terminalRecord(spec, paths, state, ending.tree), { sync: false });
-  journal.append('ended', {
-    state: state.state,
-    exit_code: state.exit_code,
-    error: state.error,
-    reconciled: state.reconciled,
-  });
+  // A worker that died between this event and the state has told the end already.
+  if (readEvents(paths, journal.seq - 1, 1).events[0]?.type !== 'ended') {
+    const { exit_code, error, reconciled } = state;
+    journal.append('ended', { state: state.state, exit_code, error, reconciled });
+  }
   state.seq = journal.seq;
   finish(paths, state);
   if (spec.kind === 'staff' && state.state === 'done' && state.warnings.length === 0) {
@@ -134,7 +133,7 @@ function makeState(
     deadlineText: formatDuration(spec.deadline_ms),
     detail: ending.detail,
   });
-  const started = before.started_at ?? timeOf(paths.childMark);
+  const started = before.started_at ?? startedAt(paths);
   const ended = timeOf(paths.exit) ?? isoNow();
   const conversationId = reading?.conversationId ?? null;
   const state: JobState = {
@@ -202,6 +201,11 @@ function staffReason(reason: EndReason): StaffReason {
 function plainNotes(paths: JobPaths): { stdout: OutputNote; stderr: OutputNote } {
   const note = (file: string): OutputNote => ({ bytes: logSize(file), omitted: 0, exact: true });
   return { stdout: note(paths.output), stderr: note(paths.error) };
+}
+
+/** When the child really started, whoever was there to see it. */
+export function startedAt(paths: JobPaths): string | null {
+  return timeOf(paths.childMark);
 }
 
 function timeOf(file: string): string | null {

@@ -1,6 +1,8 @@
 // A reader's two rights (contract 5, 7): to settle a job whose worker and child are provably gone, and to re-attach a worker to one
 // whose shim lives on or was never started. Both only in the job's own pid namespace, with the folder writable, under
 // the job's lock, after a second look. Everything else a reader only reports. What acts is loaded only when it is needed.
+import { removeFile } from '../platform/files.ts';
+import { exists } from '../platform/folders.ts';
 import { type Condition, conditionOf, inspect, type View } from './view.ts';
 
 const settled: readonly Condition[] = ['over', 'lost', 'host_restarted', 'never_started'];
@@ -9,7 +11,9 @@ const attachable: readonly Condition[] = ['orphaned', 'unclaimed'];
 /** Look at a job; publish its end when it is provably over and nobody did. Never starts anything. */
 export async function refresh(root: string, id: string): Promise<View> {
   const view = inspect(root, id);
-  if (!settled.includes(conditionOf(view))) return view;
+  const condition = conditionOf(view);
+  if (condition === 'ended') dropMarker(view);
+  if (!settled.includes(condition)) return view;
   const { settleJob } = await import('./settle.ts');
   await settleJob(view, (now) => settled.includes(conditionOf(now)));
   return inspect(root, id);
@@ -22,4 +26,15 @@ export async function refreshAttached(root: string, id: string): Promise<View> {
   const { attachWorker } = await import('./attach.ts');
   await attachWorker(view, (now) => attachable.includes(conditionOf(now)));
   return inspect(root, id);
+}
+
+/** The last step of an end that its worker did not live to take. */
+function dropMarker(view: View): void {
+  if (!exists(view.paths.marker)) return;
+  try {
+    removeFile(view.paths.reserve);
+    removeFile(view.paths.marker);
+  } catch {
+    // A folder that cannot be written from here: the state says it all the same.
+  }
 }

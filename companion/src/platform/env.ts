@@ -71,6 +71,7 @@ export function comparableEnvironment(): string {
     'JOB_OWNER',
     'JOB_STATE_DIR',
     markVariable,
+    roleVariable,
     'COLUMNS',
     'LINES',
   ]);

@@ -4,7 +4,7 @@ import type { Reading } from '../backends/backend.ts';
 import { errnoOf, messageOf } from '../core/errors.ts';
 import { drainMs, killSettleMs } from '../core/limits.ts';
 import { type EndReason, parseReason } from '../core/outcome.ts';
-import { conclude } from '../jobs/conclude.ts';
+import { conclude, startedAt } from '../jobs/conclude.ts';
 import { treeOf } from '../jobs/tree.ts';
 import { removeCgroup } from '../platform/cgroup.ts';
 import { atMonotonic, isoNow, monotonicMs, sleep } from '../platform/clock.ts';
@@ -43,7 +43,7 @@ export async function supervise(claim: Claim): Promise<void> {
     fifo: claim.hasFifo,
     cgroup: claim.cgroup,
   });
-  tellStart(progress, child);
+  tellStart(claim, progress, child);
   const agent = followAgent(claim, progress);
   const follower = new Follower(paths, spec.max_output_bytes, agent?.sink, () => agent?.update());
   const reason = await untilEnd(claim, child, follower, agent);
@@ -140,11 +140,11 @@ function stopTimes(claim: Claim): { graceMs: number; settleMs: number } {
   return { graceMs: claim.spec.kill_grace_ms, settleMs: killSettleMs };
 }
 
-function tellStart(progress: Progress, child: Child): void {
+function tellStart(claim: Claim, progress: Progress, child: Child): void {
   if (progress.state.started_at !== null) return;
   const lost = uncarriableNames();
   const fields = { child: child.child?.pid ?? null, ...(lost.length > 0 ? { environment_names_lost: lost } : {}) };
-  progress.step('started', 'started', fields, { started_at: isoNow() });
+  progress.step('started', 'started', fields, { started_at: startedAt(claim.paths) ?? isoNow() });
 }
 
 async function tellClaim(claim: Claim, progress: Progress, isClaimed: boolean): Promise<void> {
