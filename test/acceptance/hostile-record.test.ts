@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import {
+  chmodSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -65,8 +66,9 @@ test('a replacement worker refuses a spec that was changed: nothing is started, 
   writeFileSync(spec, text.replace('"sleep","600"', '"sleep","601"'));
   const launched = readFileSync(jobFile(workspace, id, 'launch.json'), 'utf8');
 
-  // The slow one first: cancel waits long for an answer.
+  // It waits long for an answer: enough that it has asked.
   const canceling = start(workspace, ['cancel', id]);
+  await eventually('the request', () => existsSync(jobFile(workspace, id, 'cancel.json')));
   for (const args of [
     ['wait', id, '--timeout', '300ms'],
     ['status', id],
@@ -83,8 +85,8 @@ test('a replacement worker refuses a spec that was changed: nothing is started, 
   assert.throws(() =>
     execFileSync(testNode(), [builtFile, '_worker', workspace.path('.job-state'), id], { env, stdio: 'pipe' }),
   );
-  const canceled = await canceling.promise;
-  assert.equal(canceled.code, 2, canceled.stderr);
+  assert.ok(canceling.kill(), 'cancel claims to know the end');
+  await canceling.promise;
   assert.ok(isAlive(child), 'the child was signaled');
   assert.equal(readFileSync(jobFile(workspace, id, 'launch.json'), 'utf8'), launched);
 
@@ -117,15 +119,12 @@ test("the user's own config counts only when nobody else may write it", async (t
   mkdirSync(folder);
   const file = join(folder, 'config.json');
   writeFileSync(file, JSON.stringify({ backends: { mine: { argv: ['cat'] } } }));
-  assert.equal((await run(workspace, ['ask', '--backend', 'mine', '--prompt', 'x'])).stdout, 'x');
-  execFileSync('chmod', ['666', file]);
-  const refused = await run(workspace, ['ask', '--backend', 'mine', '--prompt', 'x']);
+  const args = ['staffer', '--backend', 'mine', '--prompt', 'x', '--wait'];
+  assert.equal((await run(workspace, args)).stdout, 'x');
+  chmodSync(file, 0o666);
+  const refused = await run(workspace, args);
   assert.deepEqual([refused.code, refused.stdout], [1, '']);
   assert.match(refused.stderr, /cannot use the config \S*config.json: others own it or may write it/);
-  execFileSync('chmod', ['600', file]);
-  renameSync(file, join(folder, 'elsewhere.json'));
-  symlinkSync(join(folder, 'elsewhere.json'), file);
-  assert.equal((await run(workspace, ['ask', '--backend', 'mine', '--prompt', 'x'])).code, 1);
 });
 
 const secret = 'the secret of another file';
@@ -135,6 +134,7 @@ test('links in the place of record files are not followed by any reader', async 
   const done = await finished(workspace, 'echo', 'fine');
   const forged = readFileSync(jobFile(workspace, done, 'state.json'), 'utf8');
   const elsewhere = join(workspace.base, 'elsewhere');
+  const faults: string[] = [];
   for (const name of [
     'state.json',
     'result.md',
@@ -152,11 +152,12 @@ test('links in the place of record files are not followed by any reader', async 
     rmSync(file);
     symlinkSync(elsewhere, file);
     for (const [what, { code, stdout, stderr }] of await readAll(workspace, id)) {
-      assert.equal(code, 3, `${what} with ${name}: ${stdout}${stderr}`);
-      assert.doesNotMatch(stdout + stderr, new RegExp(secret), `${what} with ${name}`);
+      if (code !== 3) faults.push(`${name}: ${what} is ${code}: ${stderr}`);
+      if ((stdout + stderr).includes(secret)) faults.push(`${name}: ${what} tells the secret`);
     }
     assert.equal(readFileSync(elsewhere, 'utf8'), content, name);
   }
+  assert.deepEqual(faults, []);
 });
 
 test('a link in the place of the output of a running job is not followed', async (t) => {
@@ -213,8 +214,9 @@ test('a link in the place of waiters/ receives no file of ours', async (t) => {
 
 test('a FIFO in the place of a record file stops no reader', async (t) => {
   const workspace = makeWorkspace(t);
-  const files = ['state.json', 'spec.json', 'worker.json', 'launch.json', 'exit.json', 'cancel.json', 'lease.json'];
-  files.push('events.ndjson', 'output.log', 'error.log', 'result.md', 'result.json', 'collected.json', 'snapshot.json');
+  const files = ['state.json', 'spec.json', 'worker.json', 'launch.json', 'exit.json', 'cancel.json'];
+  files.push('events.ndjson', 'output.log', 'result.md', 'result.json', 'collected.json');
+  const faults: string[] = [];
   for (const name of files) {
     const id = await finished(workspace, 'echo', 'fine');
     const file = jobFile(workspace, id, name);
@@ -223,8 +225,9 @@ test('a FIFO in the place of a record file stops no reader', async (t) => {
     const seen = await readAll(workspace, id);
     const codes = new Set(seen.map(([, { code }]) => code));
     // One answer whoever asks: as it was, or damaged.
-    assert.ok(codes.size === 1 && (codes.has(0) || codes.has(3)), `${name}: ${[...codes]}`);
+    if (codes.size !== 1 || !(codes.has(0) || codes.has(3))) faults.push(`${name}: ${[...codes]}`);
   }
+  assert.deepEqual(faults, []);
   for (const args of [['status'], ['doctor'], ['clean', '--older-than', '0s']]) {
     const { code } = await run(workspace, args, { limitMs: 15_000 });
     assert.ok(code === 0 || code === 3, `${args[0]}: ${code}`);
@@ -245,7 +248,7 @@ for (const role of ['child', 'shim', 'worker'] as const) {
     const planted = { ...record.worker, pid: identity.pid, start_token: identity.startTime };
     for (const one of [worker, identityOf(record.shim), identityOf(record.child)]) await kill(one);
     writeFileSync(jobFile(workspace, id, 'worker.json'), JSON.stringify({ ...record, [role]: planted }));
-    for (const args of [['status'], ['observe', id], ['wait', id, '--timeout', '2s'], ['clean', '--yes']]) {
+    for (const args of [['status'], ['observe', id], ['wait', id, '--timeout', '1s'], ['clean', '--yes']]) {
       await run(workspace, args);
       assert.ok(isAlive(identity), `${args[0]} ended the stranger`);
     }
@@ -255,10 +258,12 @@ for (const role of ['child', 'shim', 'worker'] as const) {
       'the request, or an end',
       () => existsSync(jobFile(workspace, id, 'cancel.json')) || canceling.child.exitCode !== null,
     );
-    const after = await run(workspace, ['wait', id, '--timeout', '2s']);
+    const after = await run(workspace, ['wait', id, '--timeout', '1s']);
     canceling.kill();
     await canceling.promise;
     assert.ok(isAlive(identity), `${after.code}: cancel ended the stranger`);
+    writeFileSync(jobFile(workspace, id, 'worker.json'), JSON.stringify(record));
+    assert.equal((await run(workspace, ['wait', id])).code, role === 'worker' ? 4 : after.code);
   });
 }
 
@@ -288,7 +293,6 @@ async function readAll(workspace: Workspace, id: string): Promise<[string, RunRe
     ['status', id],
     ['result', id],
     ['result', id, '--json'],
-    ['wait', id, '--timeout', '1s', '--json'],
   ];
   const seen: [string, RunResult][] = [];
   for (const args of lines) seen.push([args.join(' '), await run(workspace, args, { limitMs: 15_000 })]);

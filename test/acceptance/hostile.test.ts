@@ -184,6 +184,19 @@ test('an unprivileged user is refused in a worktree that he may not write, and t
     /state folder \S*\/\.job-state: .*EACCES.*\ntry: use another place with --state-dir DIR/,
   );
   assert.deepEqual(picture(dir), before);
+
+  const shut = join(workspace.base, 'shut');
+  mkdirSync(shut, { mode: 0o700 });
+  for (const args of [['run', '--', 'true'], ['status'], ['wait']]) {
+    const [verb = '', ...rest] = args;
+    const locked = await run(workspace, [verb, '--state-dir', join(shut, 'state'), ...rest], options);
+    assert.deepEqual([locked.code, locked.stdout], [1, ''], verb);
+    assert.match(
+      locked.stderr,
+      /^job-companion: cannot [^\n]*\/shut\/state[^\n]*EACCES[^\n]*\ntry: [^\n]*--state-dir DIR/,
+      verb,
+    );
+  }
   const moved = await run(
     workspace,
     ['run', '--wait', '--state-dir', join(workspace.home, 's'), '--', 'id', '-u'],

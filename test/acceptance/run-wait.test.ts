@@ -102,7 +102,7 @@ test('wait refuses several jobs without --any or --all, and both together', asyn
   assert.equal((await run(workspace, ['wait', '--all', ...ids])).code, 0);
 });
 
-test('wait whose patience is over gives 2, progress on stdout, and a next command that collects the result', async (t) => {
+test('wait whose patience is over gives 2, the progress on stdout, and a last line that collects the result', async (t) => {
   const workspace = makeWorkspace(t);
   const hold = makeHold(workspace);
   const job = await launch(workspace, ['--', 'sh', '-c', 'echo seen so far; exec "$@"', 'sh', ...hold.command]);
@@ -110,12 +110,13 @@ test('wait whose patience is over gives 2, progress on stdout, and a next comman
   await eventually('the output', () => job.text('output.log').includes('seen so far'));
   const { code, stdout, stderr } = await run(workspace, ['wait', job.id, '--timeout', '1s']);
   assert.equal(code, 2);
-  const picture = JSON.parse(stdout) as Document & { progress: { text: string } };
+  const [next, ...rest] = stdout.trimEnd().split('\n').reverse();
+  const picture = JSON.parse(rest.reverse().join('\n')) as Document & { progress: { text: string } };
   assert.deepEqual([picture.id, picture.state, picture.progress.text.trim()], [job.id, 'running', 'seen so far']);
-  const next = stderr.trim().split('\n').at(-1)!;
   assert.equal(next, picture.next.wait);
+  assert.match(stderr, new RegExp(`^${job.id}: running, not ended yet`));
   hold.release();
-  const output = execFileSync('sh', ['-c', next], { cwd: workspace.dir, env: workspace.env, encoding: 'utf8' });
+  const output = execFileSync('sh', ['-c', next!], { cwd: workspace.dir, env: workspace.env, encoding: 'utf8' });
   assert.equal(output, 'seen so far\n');
 });
 

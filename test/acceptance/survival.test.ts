@@ -4,21 +4,23 @@
  */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import {
   findJob,
+  firstLine,
   type Job,
   killNow,
   launchHeld,
+  launchUnstarted,
   makeHold,
   program,
   untilGone,
   untilHeld,
   untilStarted,
 } from '../fixtures/programs/jobs.ts';
-import { builtFile, type Running, run, start } from '../helpers/companion.ts';
+import { builtFile, run, start } from '../helpers/companion.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { MARKER } from '../helpers/leaks.ts';
 import { isAlive, killByIdentity, listProcesses, readIdentity } from '../helpers/process.ts';
@@ -103,6 +105,72 @@ test('each lost worker is replaced by exactly one, however many waits are pendin
       [3, true],
     ],
   );
+});
+
+test('a worker killed before the start is replaced by one with the environment of the waiter, and a difference is told', async (t) => {
+  for (const [env, warnings] of [
+    [{}, []],
+    [{ COLOR: 'blue' }, ['environment_changed']],
+  ] as const) {
+    const workspace = makeWorkspace(t);
+    const job = await launchUnstarted(workspace, ['--', 'sh', '-c', 'echo "${COLOR-none}"']);
+    const { code, stdout } = await run(workspace, ['wait', job.id], { env });
+    assert.deepEqual([code, stdout], [0, 'COLOR' in env ? 'blue\n' : 'none\n']);
+    assert.deepEqual(
+      job.state().warnings.map((warning) => warning.code),
+      warnings,
+    );
+  }
+});
+
+test('a replacement tells when the command really started', async (t) => {
+  const workspace = makeWorkspace(t);
+  const job = await launchHeld(workspace);
+  const startedMs = statSync(job.path('started/child')).mtimeMs;
+  assert.ok(Math.abs(Date.parse(job.state().started_at ?? '') - startedMs) < 2, job.state().started_at ?? 'none');
+  await killNow('the worker', job.identity('worker'));
+  // As if it had been killed a moment earlier, before it told.
+  writeFileSync(job.path('state.json'), JSON.stringify({ ...job.state(), state: 'starting', started_at: null }));
+  await eventually('a second to pass', () => Date.now() > startedMs + 1_000);
+  const waiting = start(workspace, ['wait', job.id]);
+  await eventually('the replacement', () => job.state().started_at);
+  job.release();
+  assert.equal((await waiting.promise).code, 0);
+  const { started_at, duration_ms } = job.state();
+  assert.ok(Math.abs(Date.parse(started_at ?? '') - startedMs) < 2, `${started_at}`);
+  assert.ok(duration_ms !== null && duration_ms >= 990, `${duration_ms}`);
+});
+
+test('a worker killed between its last event and its last state leaves one end', async (t) => {
+  const workspace = makeWorkspace(t);
+  const job = await launchHeld(workspace, { exitCode: 7 });
+  const running = job.text('state.json');
+  job.release();
+  assert.equal((await run(workspace, ['wait', job.id])).code, 3);
+  await eventually('no process to be left', () => isQuiet(workspace));
+  // Everything but the last step is on disk.
+  writeFileSync(job.path('state.json'), running);
+  writeFileSync(activeMarker(job), '');
+  const waits = [0, 1, 2].map(() => run(workspace, ['wait', job.id]));
+  for (const { code } of await Promise.all(waits)) assert.equal(code, 3);
+  assert.deepEqual([job.state().state, job.state().exit_code], ['failed', 7]);
+  assert.equal(job.events('ended').length, 1);
+  assert.equal(existsSync(activeMarker(job)), false);
+});
+
+test('a worker killed right after its last state leaves no job that looks live', async (t) => {
+  const workspace = makeWorkspace(t);
+  const job = await launchHeld(workspace);
+  job.release();
+  assert.equal((await run(workspace, ['wait', job.id])).code, 0);
+  await eventually('no process to be left', () => isQuiet(workspace));
+  writeFileSync(activeMarker(job), '');
+  writeFileSync(job.path('reserve'), ' '.repeat(32 * 1024));
+  const record = job.text('state.json');
+  const { code, stdout } = await run(workspace, ['status']);
+  assert.equal(code, 0);
+  assert.match(stdout, new RegExp(`${job.id} +done`));
+  assert.deepEqual([existsSync(activeMarker(job)), job.has('reserve'), job.text('state.json')], [false, false, record]);
 });
 
 test('observe and status of a job without its worker say so, name the command that mends it, and change nothing', async (t) => {
@@ -220,14 +288,6 @@ function executions(workspace: Workspace): string {
   return join(workspace.base, 'executions');
 }
 
-/** As soon as it is there, while the launcher may still live. */
-function firstLine({ child, stdout }: Running): Promise<string> {
-  return new Promise((resolve, reject) => {
-    child.stdout?.on('data', () => stdout().includes('\n') && resolve(stdout().trim()));
-    child.once('exit', (code) => reject(new Error(`the launcher printed no id and ended with ${code}`)));
-  });
-}
-
 async function killWorkerAt(job: Job, moment: Moment, printedAt: number): Promise<void> {
   await eventually(moment.name, () => moment.isNow(job, performance.now() - printedAt), {
     limitMs: 20_000,
@@ -239,6 +299,7 @@ async function killWorkerAt(job: Job, moment: Moment, printedAt: number): Promis
 async function checkNothingLost(workspace: Workspace, job: Job): Promise<void> {
   const state = job.state();
   assert.deepEqual([state.state, state.exit_code, state.error?.code], ['failed', 7, 'exit_nonzero']);
+  assert.deepEqual(state.warnings, []);
   assert.equal(job.text('output.log'), everyLine);
   assert.equal(readFileSync(executions(workspace), 'utf8'), 'started\n');
   // Settled from the files, or told by one replacement - or the worker had told before it was killed.
@@ -265,6 +326,11 @@ async function checkUntouched(workspace: Workspace, id: string): Promise<void> {
 function isAttached(job: Job): boolean {
   const worker = job.identity('worker');
   return worker.pid === job.identity('launched').pid && isAlive(worker) && job.events('worker_replaced').length > 0;
+}
+
+/** By which listings find live jobs without reading all. */
+function activeMarker(job: Job): string {
+  return join(job.folder, '../../active', job.id);
 }
 
 /** No process of the workspace lives. */

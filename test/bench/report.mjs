@@ -32,7 +32,7 @@ function time(ms, unit) {
 }
 
 /** The noise of a sample: half of all lie in the first range, eight of ten in the second. */
-function spread(samples, unit) {
+export function spread(samples, unit = 'ms') {
   const [a, b, c, d] = [0.25, 0.75, 0.1, 0.9].map((share) => time(quantile(samples, share), unit).split(' ')[0]);
   const ranges = samples.length < 4 ? '' : `, half within ${a}-${b}, 80 % within ${c}-${d}`;
   return `${samples.length} runs${ranges}`;
@@ -80,7 +80,7 @@ function peerRows(lines) {
     if (line.missing) row(line.peer).fill(line.missing, 1);
     else row(line.peer)[line.measure === 'launch' ? 1 : 2] = time(median(line.times), 'ms');
   }
-  return [...rows.values()];
+  return [...rows.values()].sort(([a], [b]) => Number(b === 'job-companion') - Number(a === 'job-companion'));
 }
 
 export function renderMarkdown(lines, facts) {

@@ -21,7 +21,7 @@ export const manyRow = {
       ours: async () => {
         const { ms, returnedMs, fault } = await launchAll(lab);
         returned.push(returnedMs);
-        if (fault) faults.push(fault);
+        if (fault && !faults.includes(fault)) faults.push(fault);
         return ms;
       },
     };
@@ -58,13 +58,14 @@ export const manyRow = {
 };
 
 async function launchAll(lab) {
-  const state = lab.newFolder('many');
+  // Not there yet: sixteen launchers make it together.
+  const state = join(lab.newFolder('many'), 'state');
   const begun = performance.now();
   const ids = await pool(async (n) => {
     const run = lab.start(lab.ours(state, 'run', '--id-only', '--', 'echo', String(n)));
     const { code } = await run.exit;
     await run.close;
-    return code === 0 ? run.text.stdout.trim() : `exit ${code}: ${run.text.stderr.trim()}`;
+    return code === 0 ? run.text.stdout.trim() : `exit ${code}: ${run.text.stderr.trim().split('\n')[0]}`;
   });
   const returnedMs = performance.now() - begun;
   await until(() => readdirSync(join(state, 'active')).length === 0, 'the jobs do not end', 120_000, 10);

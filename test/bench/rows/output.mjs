@@ -7,6 +7,7 @@ import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { jobFile, launch, readRecord, settle } from '../jobs.mjs';
 import { isProc, memoryMb } from '../proc.mjs';
+import { spread } from '../report.mjs';
 import { interleave, median, sleep, stamp, stampMs } from '../timing.mjs';
 
 const gigabyte = 2 ** 30;
@@ -40,7 +41,7 @@ export const outputRow = {
       bar: 'at least 0.9 x the speed; worker under 100 MB; file under its cap (64 MB)',
       isOk: plain / ours >= 0.9 && isSmall && most('allocated') <= capBytes && faults.length === 0,
       notes: [
-        'writer: `dd if=/dev/zero bs=131072`, timed by the job itself around the writing',
+        `writer: \`dd if=/dev/zero bs=131072\`, timed by the job itself around the writing; ${spread(samples.ours)}; reference ${spread(samples.plain)}`,
         `most blocks allocated while it wrote, as seen every 3 ms: ${mb(most('peak'))} MB`,
         ...(isProc ? [] : ['memory of the worker: not measured, needs /proc']),
         ...faults,
@@ -51,6 +52,7 @@ export const outputRow = {
 };
 
 async function runOurs(lab) {
+  comeToRest(lab);
   const state = lab.newFolder('output');
   const times = join(state, 'times');
   const { id } = launch(lab, state, ['sh', '-c', timed(writer, times)]);
@@ -71,17 +73,21 @@ async function runOurs(lab) {
   if (!(omitted > 0)) faults.push('no omitted bytes told');
   const look = { ms: span(times), workerMb, peak, allocated: blocks(output), faults };
   rmSync(jobFile(state, id), { recursive: true });
-  await sleep(200);
   return look;
 }
 
 async function runPlain(lab) {
+  comeToRest(lab);
   const folder = lab.newFolder('plain');
   const times = join(folder, 'times');
   lab.time(['/bin/sh', '-c', timed(`${writer} >${folder}/output.log`, times)]);
   rmSync(`${folder}/output.log`);
-  await sleep(200);
   return span(times);
+}
+
+/** Nothing of an earlier round is left to be written while this one is timed. */
+function comeToRest(lab) {
+  lab.time(['sync']);
 }
 
 function timed(words, file) {
