@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "681f9c772bfbaa0a";
+const buildId = "8631bb2571563401";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, one file for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -79,7 +79,10 @@ function readCache({ folder, name }) {
   try {
     const stat = fs.lstatSync(`${folder}/${name}`);
     if (!stat.isFile() || stat.uid !== process.getuid() || (stat.mode & 0o022) !== 0) return undefined;
-    return fs.readFileSync(`${folder}/${name}`);
+    // Written twice, because V8 does not check what it is given: a damaged page shows as a difference.
+    const bytes = fs.readFileSync(`${folder}/${name}`);
+    const data = bytes.subarray(0, bytes.length / 2);
+    return bytes.length > 0 && data.equals(bytes.subarray(bytes.length / 2)) ? data : undefined;
   } catch {
     return undefined;
   }
@@ -88,15 +91,28 @@ function readCache({ folder, name }) {
 function writeCache({ folder, name, verb }, script) {
   if (process.exitCode === 1) return;
   const fs = require('node:fs');
+  const temporary = `${folder}/.${name}.${process.pid}`;
   try {
     fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const temporary = `${folder}/.${name}.${process.pid}`;
-    fs.writeFileSync(temporary, script.createCachedData(), { flag: 'wx', mode: 0o600 });
+    const data = script.createCachedData();
+    const fd = fs.openSync(temporary, 'wx', 0o600);
+    try {
+      fs.writeFileSync(fd, Buffer.concat([data, data]));
+      fs.fsyncSync(fd);
+    } finally {
+      fs.closeSync(fd);
+    }
     fs.renameSync(temporary, `${folder}/${name}`);
-    for (const old of fs.readdirSync(folder))
-      if (old.startsWith(`${verb}-`) && old !== name && !old.includes(buildId)) fs.unlinkSync(`${folder}/${old}`);
+    for (const old of fs.readdirSync(folder)) {
+      if (old.startsWith(`${verb}-`) && !old.includes(buildId)) fs.unlinkSync(`${folder}/${old}`);
+    }
   } catch {
     // A home that cannot be written: the next start compiles again.
+    try {
+      fs.unlinkSync(temporary);
+    } catch {
+      // It was never there.
+    }
   }
 }
 
@@ -137,13 +153,13 @@ function pause() {
 }
 process.exitCode = import_chunk_6PFAPK5K.exitCodes.fault;
 async function main(args) {
-  if (process.platform !== "linux") (await Promise.resolve().then(() => load("./install-ps-IXCKM7HD.js"))).installForMac();
+  if (process.platform !== "linux") (await Promise.resolve().then(() => load("./install-ps-2CY5G7SY.js"))).installForMac();
   if (args[0] === "_worker") {
-    const { runWorker } = await Promise.resolve().then(() => load("./main-YLHMZ66Z.js"));
+    const { runWorker } = await Promise.resolve().then(() => load("./main-KBM4DLM6.js"));
     const isDone = await runWorker(args[1] ?? "", args[2] ?? "", (text) => writeOut(2, text));
     process.exit(isDone ? 0 : 70);
   }
-  const { dispatch } = await Promise.resolve().then(() => load("./dispatch-SH7CUSQ4.js"));
+  const { dispatch } = await Promise.resolve().then(() => load("./dispatch-MIP3DPVJ.js"));
   const reply = await dispatch(args, makeContext(), "0.1.0");
   print(reply);
   process.exit(reply.code);
@@ -172,12 +188,13 @@ function print(reply) {
 `);
   if (reply.json === void 0 && reply.out !== void 0 && reply.out.length > 0) writeOut(1, reply.out);
 }
-main(process.argv.slice(2)).catch((error) => {
+main(process.argv.slice(2)).catch((thrown) => {
+  const error = asFault(thrown);
   if (error instanceof import_chunk_NVPF5LEY.FaultError) {
     writeOut(2, `job-companion: ${error.message}
 ${error.next === null ? "" : `try: ${error.next}
 `}`);
-    if (process.argv.includes("--json")) {
+    if (wantsJson(process.argv.slice(2))) {
       writeOut(1, `${JSON.stringify({ error: { code: error.code, message: error.message, next: error.next } })}
 `);
     }
@@ -187,35 +204,48 @@ ${error.next === null ? "" : `try: ${error.next}
   }
   process.exitCode = import_chunk_6PFAPK5K.exitCodes.fault;
 });
+function wantsJson(args) {
+  const end = args.indexOf("--");
+  return (end < 0 ? args : args.slice(0, end)).includes("--json");
+}
+function asFault(error) {
+  const refusals = ["ENOSPC", "EDQUOT", "EROFS", "EACCES", "EPERM", "EMFILE", "ENFILE", "EIO"];
+  if (error instanceof import_chunk_NVPF5LEY.FaultError || !refusals.includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return error;
+  return new import_chunk_NVPF5LEY.FaultError(
+    "state_unusable",
+    `cannot go on: ${(0, import_chunk_NVPF5LEY.messageOf)(error)}`,
+    "make room or rights there, or use another place with --state-dir DIR"
+  );
+}
 
 function partsText() {/*
 (function (load, builtin, require, __create, __defProp, __getOwnPropDesc, __getOwnPropNames, __getProtoOf, __hasOwnProp, __copyProps, __toESM, __export, __toCommonJS) { return {
-"./ask-KVI57PEC.js": function (module, exports) {
+"./ask-I5HEANGO.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   ask: () => ask
 });
 module.exports = stdin_exports;
-var import_chunk_AD56LIHV = load("./chunk-AD56LIHV.js");
-var import_chunk_NZS2ULKJ = load("./chunk-NZS2ULKJ.js");
-var import_chunk_2UGZD5HM = load("./chunk-2UGZD5HM.js");
-var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
-var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_UACE27HY = load("./chunk-UACE27HY.js");
-var import_chunk_ZSZX64TP = load("./chunk-ZSZX64TP.js");
+var import_chunk_FEVBF62D = load("./chunk-FEVBF62D.js");
+var import_chunk_FZ4KOT6X = load("./chunk-FZ4KOT6X.js");
+var import_chunk_2AURMXIG = load("./chunk-2AURMXIG.js");
+var import_chunk_SVSQUZEJ = load("./chunk-SVSQUZEJ.js");
+var import_chunk_6KSNLUTX = load("./chunk-6KSNLUTX.js");
+var import_chunk_TFYUX3HI = load("./chunk-TFYUX3HI.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_RPTU5R33 = load("./chunk-RPTU5R33.js");
-var import_chunk_KYJPOAMG = load("./chunk-KYJPOAMG.js");
-var import_chunk_NJGVOJIE = load("./chunk-NJGVOJIE.js");
+var import_chunk_6XDYGEGP = load("./chunk-6XDYGEGP.js");
+var import_chunk_RUDLRK7E = load("./chunk-RUDLRK7E.js");
+var import_chunk_H4YIQE5E = load("./chunk-H4YIQE5E.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_L7A27NUR = load("./chunk-L7A27NUR.js");
+var import_chunk_NN32IFT6 = load("./chunk-NN32IFT6.js");
+var import_chunk_WGQZKHZI = load("./chunk-WGQZKHZI.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_YSO2WNCC = load("./chunk-YSO2WNCC.js");
+var import_chunk_SVYNKNIW = load("./chunk-SVYNKNIW.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
-var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_EFAJWFPF = load("./chunk-EFAJWFPF.js");
+var import_chunk_HXY4SSS6 = load("./chunk-HXY4SSS6.js");
+var import_chunk_KNR6YWNX = load("./chunk-KNR6YWNX.js");
 var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
@@ -232,10 +262,10 @@ var ask = {
   notes: "Default profile: restricted. Exit codes as of wait.",
   examples: ['ask --backend codex --prompt "What does this repository do?"'],
   async run(context, input) {
-    const cwd = (0, import_chunk_ZSZX64TP.folderOf)(context, input);
-    const prompt = await (0, import_chunk_AD56LIHV.taskOf)(context, input);
-    const staff = (0, import_chunk_AD56LIHV.freshStaff)(input, { mode: "ask", prompt, profile: (0, import_chunk_AD56LIHV.profileOf)(input, "restricted"), cwd });
-    return (0, import_chunk_AD56LIHV.launchStaff)(context, input, {
+    const cwd = (0, import_chunk_TFYUX3HI.folderOf)(context, input);
+    const prompt = await (0, import_chunk_FEVBF62D.taskOf)(context, input);
+    const staff = (0, import_chunk_FEVBF62D.freshStaff)(input, { mode: "ask", prompt, profile: (0, import_chunk_FEVBF62D.profileOf)(input, "restricted"), cwd });
+    return (0, import_chunk_FEVBF62D.launchStaff)(context, input, {
       verb: "ask",
       staff,
       cwd,
@@ -250,40 +280,44 @@ var ask = {
 });
 
 },
-"./attach-SSU5Z3EK.js": function (module, exports) {
+"./attach-MLB4AFDE.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   attachWorker: () => attachWorker
 });
 module.exports = stdin_exports;
-var import_chunk_M5VYBOGG = load("./chunk-M5VYBOGG.js");
-var import_chunk_2UGZD5HM = load("./chunk-2UGZD5HM.js");
-var import_chunk_UACE27HY = load("./chunk-UACE27HY.js");
-var import_chunk_KYJPOAMG = load("./chunk-KYJPOAMG.js");
-var import_chunk_NJGVOJIE = load("./chunk-NJGVOJIE.js");
-var import_chunk_YSO2WNCC = load("./chunk-YSO2WNCC.js");
+var import_chunk_DUCPJSLM = load("./chunk-DUCPJSLM.js");
+var import_chunk_2AURMXIG = load("./chunk-2AURMXIG.js");
+var import_chunk_6KSNLUTX = load("./chunk-6KSNLUTX.js");
+var import_chunk_RUDLRK7E = load("./chunk-RUDLRK7E.js");
+var import_chunk_H4YIQE5E = load("./chunk-H4YIQE5E.js");
+var import_chunk_SVYNKNIW = load("./chunk-SVYNKNIW.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
-var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_EFAJWFPF = load("./chunk-EFAJWFPF.js");
+var import_chunk_HXY4SSS6 = load("./chunk-HXY4SSS6.js");
+var import_chunk_KNR6YWNX = load("./chunk-KNR6YWNX.js");
 var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function attachWorker(view, isDue) {
-  if (!await (0, import_chunk_M5VYBOGG.mayAct)(view)) return;
-  await (0, import_chunk_2UGZD5HM.withLock)(view.paths.lock, async () => {
-    const now = (0, import_chunk_UACE27HY.inspect)(view.root, view.id);
-    if (isDue(now)) await attach(now);
-  });
+  if (!await (0, import_chunk_DUCPJSLM.mayAct)(view)) return;
+  try {
+    await (0, import_chunk_2AURMXIG.withLock)(view.paths.lock, async () => {
+      const now = (0, import_chunk_6KSNLUTX.inspect)(view.root, view.id);
+      if (isDue(now)) await attach(now);
+    });
+  } catch (error) {
+    if (!["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) throw error;
+  }
 }
 async function attach(view) {
   if (!view.spec) return;
   const generation = (view.launch?.generation ?? 1) + 1;
   const pause = generation <= import_chunk_CRABIWOM.promptReplacements ? 0 : Math.min(6e4, 1e3 * 2 ** (generation - import_chunk_CRABIWOM.promptReplacements - 1));
-  const facts = (0, import_chunk_OMHQQKXJ.factsOf)(view.paths.launch);
-  if (facts && (0, import_chunk_CF76HCJ2.nowMs)() - facts.modifiedMs < pause) return;
-  await (0, import_chunk_KYJPOAMG.startWorker)(view.root, view.spec, view, generation);
+  const facts = (0, import_chunk_KNR6YWNX.factsOf)(view.paths.launch);
+  if (facts && (0, import_chunk_EFAJWFPF.nowMs)() - facts.modifiedMs < pause) return;
+  await (0, import_chunk_RUDLRK7E.startWorker)(view.root, view.spec, view, generation);
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -291,48 +325,48 @@ async function attach(view) {
 });
 
 },
-"./cancel-OCBIL7IR.js": function (module, exports) {
+"./cancel-63WCYCOU.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   cancel: () => cancel
 });
 module.exports = stdin_exports;
-var import_chunk_NZS2ULKJ = load("./chunk-NZS2ULKJ.js");
-var import_chunk_GKWHYVEI = load("./chunk-GKWHYVEI.js");
-var import_chunk_ZTA4VQO5 = load("./chunk-ZTA4VQO5.js");
-var import_chunk_V5USAFII = load("./chunk-V5USAFII.js");
-var import_chunk_UACE27HY = load("./chunk-UACE27HY.js");
+var import_chunk_FZ4KOT6X = load("./chunk-FZ4KOT6X.js");
+var import_chunk_RE5C67GL = load("./chunk-RE5C67GL.js");
+var import_chunk_ZB3VWOH3 = load("./chunk-ZB3VWOH3.js");
+var import_chunk_6GO5XTTJ = load("./chunk-6GO5XTTJ.js");
+var import_chunk_6KSNLUTX = load("./chunk-6KSNLUTX.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_RPTU5R33 = load("./chunk-RPTU5R33.js");
+var import_chunk_6XDYGEGP = load("./chunk-6XDYGEGP.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_L7A27NUR = load("./chunk-L7A27NUR.js");
+var import_chunk_WGQZKHZI = load("./chunk-WGQZKHZI.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_YSO2WNCC = load("./chunk-YSO2WNCC.js");
+var import_chunk_SVYNKNIW = load("./chunk-SVYNKNIW.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
-var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_EFAJWFPF = load("./chunk-EFAJWFPF.js");
+var import_chunk_HXY4SSS6 = load("./chunk-HXY4SSS6.js");
+var import_chunk_KNR6YWNX = load("./chunk-KNR6YWNX.js");
 var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function cancelJob(root, id, request) {
-  const before = await (0, import_chunk_ZTA4VQO5.refresh)(root, id);
-  if ((0, import_chunk_UACE27HY.isEnded)(before.state))
+  const before = await (0, import_chunk_ZB3VWOH3.refresh)(root, id);
+  if ((0, import_chunk_6KSNLUTX.isEnded)(before.state))
     return { view: before, result: before.state.state === "canceled" ? "canceled" : "ended_before" };
   (0, import_chunk_PVTVXQHT.createFile)(
     before.paths.cancel,
-    `${JSON.stringify({ by: (0, import_chunk_XUTLU6SP.ownIdentity)(), owner: request.owner, at: (0, import_chunk_CF76HCJ2.isoNow)(), why: request.why })}
+    `${JSON.stringify({ by: (0, import_chunk_HXY4SSS6.ownIdentity)(), owner: request.owner, at: (0, import_chunk_EFAJWFPF.isoNow)(), why: request.why })}
 `
   );
   nudge(before);
   const patience = (before.spec?.kill_grace_ms ?? 0) + import_chunk_CRABIWOM.killSettleMs + 5e3;
-  const [view = before] = await (0, import_chunk_GKWHYVEI.waitForJobs)(root, [id], { mode: "all", timeoutMs: patience, heartbeatMs: null });
+  const [view = before] = await (0, import_chunk_RE5C67GL.waitForJobs)(root, [id], { mode: "all", timeoutMs: patience, heartbeatMs: null });
   if (view.state.state === "canceled") return { view, result: "canceled" };
-  return { view, result: (0, import_chunk_UACE27HY.isEnded)(view.state) ? "ended_before" : "requested" };
+  return { view, result: (0, import_chunk_6KSNLUTX.isEnded)(view.state) ? "ended_before" : "requested" };
 }
 function nudge(view) {
-  const engine = (0, import_chunk_YSO2WNCC.findEngine)(view.spec?.engine ?? "") ?? import_chunk_YSO2WNCC.defaultEngine;
+  const engine = (0, import_chunk_SVYNKNIW.findEngine)(view.spec?.engine ?? "") ?? import_chunk_SVYNKNIW.defaultEngine;
   for (const identity of [view.launch?.worker, view.worker?.worker]) if (identity) engine.signal(identity, "SIGURG");
 }
 var cancel = {
@@ -349,10 +383,10 @@ var cancel = {
   examples: ["cancel run-mik3x9ab-4f7q2z", 'cancel run-mik3x9ab-4f7q2z --why "wrong branch"'],
   async run(context, input) {
     const root = context.root(input);
-    (0, import_chunk_RPTU5R33.checkRoot)(root.folder);
-    const id = (0, import_chunk_NZS2ULKJ.requireWholeId)(root, input.words[0]);
+    (0, import_chunk_6XDYGEGP.checkRoot)(root.folder);
+    const id = (0, import_chunk_FZ4KOT6X.requireWholeId)(root, input.words[0]);
     const reply = await cancelJob(root.folder, id, {
-      owner: input.text("owner") ?? import_chunk_CF76HCJ2.variables.owner() ?? null,
+      owner: input.text("owner") ?? import_chunk_EFAJWFPF.variables.owner() ?? null,
       why: input.text("why") ?? null
     });
     const { state, paths } = reply.view;
@@ -362,16 +396,16 @@ var cancel = {
 report: ${paths.result}
 ` };
     }
-    if (reply.result === "ended_before" || (0, import_chunk_UACE27HY.isEnded)(state)) {
+    if (reply.result === "ended_before" || (0, import_chunk_6KSNLUTX.isEnded)(state)) {
       const cause = state.error ? ` (${state.error.code}: ${state.error.message})` : "";
       throw new import_chunk_NVPF5LEY.FaultError(
         "preflight",
         `cannot cancel job ${id}: it ended as ${state.state}${cause}`,
-        import_chunk_L7A27NUR.nextCommands.result(id, root.option)
+        import_chunk_WGQZKHZI.nextCommands.result(id, root.option)
       );
     }
     const text = `${id}: the request is stored, the job has not ended yet (${state.state}); look again with:
-${import_chunk_L7A27NUR.nextCommands.observe(id, root.option)}
+${import_chunk_WGQZKHZI.nextCommands.observe(id, root.option)}
 `;
     return input.has("json") ? { code: import_chunk_6PFAPK5K.exitCodes.pending, json } : { code: import_chunk_6PFAPK5K.exitCodes.pending, out: text };
   }
@@ -382,34 +416,7 @@ ${import_chunk_L7A27NUR.nextCommands.observe(id, root.option)}
 });
 
 },
-"./chunk-2FMM5TWO.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  logSize: () => logSize,
-  readLogTail: () => readLogTail
-});
-module.exports = stdin_exports;
-var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
-function readLogTail(file, limits = { lines: import_chunk_CRABIWOM.tailLines, bytes: import_chunk_CRABIWOM.tailBytes }) {
-  const part = (0, import_chunk_PVTVXQHT.readRange)(file, -(limits.bytes + 4), limits.bytes + 4);
-  if (!part) return Buffer.alloc(0);
-  const bounded = (0, import_chunk_KLA44IL4.tailOfBytes)(part.bytes, limits.bytes);
-  return Buffer.from((0, import_chunk_KLA44IL4.lastLines)(bounded, limits.lines));
-}
-function logSize(file) {
-  return (0, import_chunk_PVTVXQHT.readRange)(file, 0, 0)?.size ?? 0;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  logSize,
-  readLogTail
-});
-
-},
-"./chunk-2UGZD5HM.js": function (module, exports) {
+"./chunk-2AURMXIG.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -417,9 +424,9 @@ __export(stdin_exports, {
 });
 module.exports = stdin_exports;
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
-var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_EFAJWFPF = load("./chunk-EFAJWFPF.js");
+var import_chunk_HXY4SSS6 = load("./chunk-HXY4SSS6.js");
+var import_chunk_KNR6YWNX = load("./chunk-KNR6YWNX.js");
 var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_node_fs = require("node:fs");
@@ -434,13 +441,15 @@ async function withLock(folder, fn, waitMs = import_chunk_CRABIWOM.lockWaitMs) {
 }
 async function take(folder, waitMs) {
   (0, import_chunk_PVTVXQHT.createFolder)(folder);
-  const own = (0, import_chunk_XUTLU6SP.ownIdentity)();
+  if ((0, import_chunk_KNR6YWNX.factsOf)(folder)?.kind !== "folder")
+    throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use the lock ${folder}: it is no folder`);
+  const own = (0, import_chunk_HXY4SSS6.ownIdentity)();
   const ticket = import_node_path.default.join(
     folder,
     `.${own.pid}-${own.start_token.replace(/\W/g, "")}-${Math.random().toString(36).slice(2)}`
   );
   (0, import_chunk_PVTVXQHT.writeFile)(ticket, JSON.stringify(own), { sync: false });
-  const until = (0, import_chunk_CF76HCJ2.monotonicMs)() + waitMs;
+  const until = (0, import_chunk_EFAJWFPF.monotonicMs)() + waitMs;
   try {
     for (let pause = 2; ; pause = Math.min(pause * 2, 50)) {
       const number = tryTake(folder, ticket);
@@ -448,9 +457,9 @@ async function take(folder, waitMs) {
         const held = import_node_path.default.join(folder, String(number));
         return () => (0, import_node_fs.renameSync)(held, `${held}.free`);
       }
-      if ((0, import_chunk_CF76HCJ2.monotonicMs)() >= until)
+      if ((0, import_chunk_EFAJWFPF.monotonicMs)() >= until)
         throw new import_chunk_NVPF5LEY.FaultError("busy", `cannot take the lock ${folder}: it is held by ${holderText(folder)}`);
-      await (0, import_chunk_CF76HCJ2.sleep)(pause);
+      await (0, import_chunk_EFAJWFPF.sleep)(pause);
     }
   } finally {
     (0, import_chunk_PVTVXQHT.removeFile)(ticket);
@@ -471,12 +480,12 @@ function tryTake(folder, ticket) {
     (0, import_chunk_PVTVXQHT.removeFile)(file);
     return void 0;
   }
-  for (const name of (0, import_chunk_OMHQQKXJ.listNames)(folder))
+  for (const name of (0, import_chunk_KNR6YWNX.listNames)(folder))
     if (numberOf(name) > 0 && numberOf(name) < number) (0, import_chunk_PVTVXQHT.removeFile)(import_node_path.default.join(folder, name));
   return number;
 }
 function highest(folder) {
-  const names = (0, import_chunk_OMHQQKXJ.listNames)(folder);
+  const names = (0, import_chunk_KNR6YWNX.listNames)(folder);
   const number = Math.max(0, ...names.map(numberOf));
   return { number, free: number > 0 && names.includes(`${number}.free`) };
 }
@@ -487,10 +496,10 @@ function numberOf(name) {
 function isAbandoned(file) {
   const read = (0, import_chunk_PVTVXQHT.readJson)(file);
   if (read.kind === "missing") return false;
-  const liveness = read.kind === "ok" && (0, import_chunk_XUTLU6SP.isIdentity)(read.value) ? (0, import_chunk_XUTLU6SP.livenessOf)(read.value) : "unknown";
+  const liveness = read.kind === "ok" && (0, import_chunk_HXY4SSS6.isIdentity)(read.value) ? (0, import_chunk_HXY4SSS6.livenessOf)(read.value) : "unknown";
   if (liveness !== "unknown") return liveness === "dead";
-  const facts = (0, import_chunk_OMHQQKXJ.factsOf)(file);
-  return facts !== void 0 && (0, import_chunk_CF76HCJ2.nowMs)() - facts.modifiedMs > 3 * import_chunk_CRABIWOM.leaseStaleMs;
+  const facts = (0, import_chunk_KNR6YWNX.factsOf)(file);
+  return facts !== void 0 && (0, import_chunk_EFAJWFPF.nowMs)() - facts.modifiedMs > 3 * import_chunk_CRABIWOM.leaseStaleMs;
 }
 function holderText(folder) {
   const read = (0, import_chunk_PVTVXQHT.readJson)(import_node_path.default.join(folder, String(highest(folder).number)));
@@ -502,640 +511,348 @@ function holderText(folder) {
 });
 
 },
-"./chunk-4KEHBVEE.js": function (module, exports) {
+"./chunk-6GO5XTTJ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  endedDocument: () => endedDocument,
-  tellEnded: () => tellEnded,
-  waitAndTell: () => waitAndTell
+  holdFifo: () => holdFifo,
+  makeFifo: () => makeFifo,
+  watchFifo: () => watchFifo
 });
 module.exports = stdin_exports;
-var import_chunk_CDO5EPML = load("./chunk-CDO5EPML.js");
-var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_TDV52GU5 = load("./chunk-TDV52GU5.js");
-var import_chunk_GKWHYVEI = load("./chunk-GKWHYVEI.js");
-var import_chunk_52TNGAUA = load("./chunk-52TNGAUA.js");
-var import_chunk_POWELVIK = load("./chunk-POWELVIK.js");
-var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_UACE27HY = load("./chunk-UACE27HY.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_L7A27NUR = load("./chunk-L7A27NUR.js");
-var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
-var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
-async function waitAndTell(context, root, ids, options) {
-  const views = await (0, import_chunk_CDO5EPML.withRegistration)(
-    root.folder,
-    ids,
-    options.timeoutMs,
-    () => (0, import_chunk_GKWHYVEI.waitForJobs)(root.folder, ids, {
-      ...options,
-      // A person who looks at the terminal gets one line that is renewed; everybody else silence, or the lines asked for.
-      heartbeatMs: options.heartbeatMs ?? (context.live ? 1e3 : null),
-      onHeartbeat: (seen) => {
-        if (options.heartbeatMs === null) context.live?.(liveLine(seen).slice(0, Math.max(20, context.width - 1)));
-        else for (const view of seen) context.tell(heartbeat(view));
-      }
-    })
-  );
-  if (options.heartbeatMs === null) context.live?.("");
-  return tellWaited(context, root, views, options);
-}
-function tellWaited(context, root, views, options) {
-  const ended = views.filter((view) => (0, import_chunk_UACE27HY.isEnded)(view.state));
-  const isOver = options.mode === "any" ? ended.length > 0 : ended.length === views.length;
-  const shown = !isOver ? views : options.mode === "any" ? firstOf(ended) : views;
-  const code = isOver ? (0, import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map((view) => view.state.state)) : import_chunk_6PFAPK5K.exitCodes.pending;
-  for (const view of shown) if ((0, import_chunk_UACE27HY.isEnded)(view.state)) (0, import_chunk_CDO5EPML.noteCollected)(view, "wait");
-  if (options.isJson) {
-    const documents = shown.map(
-      (view) => (0, import_chunk_UACE27HY.isEnded)(view.state) ? endedDocument(view) : (0, import_chunk_TDV52GU5.observation)(view, { afterSeq: null, root })
+var import_chunk_EFAJWFPF = load("./chunk-EFAJWFPF.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_fs = require("node:fs");
+var flags = import_node_fs.constants.O_NONBLOCK | import_node_fs.constants.O_NOFOLLOW;
+async function makeFifo(file) {
+  const { execFile } = await Promise.resolve().then(() => builtin("node:child_process"));
+  return new Promise((resolve) => {
+    execFile(
+      "mkfifo",
+      ["-m", "600", file],
+      { env: (0, import_chunk_EFAJWFPF.toolEnvironment)() },
+      (error) => resolve(error === null || isFifo(file))
     );
-    return { code, json: views.length === 1 ? documents[0] : { jobs: documents, pending: pendingOf(views) } };
-  }
-  const replies = shown.map((view) => (0, import_chunk_UACE27HY.isEnded)(view.state) ? tellEnded(context, view) : tellPending(root, view));
-  return {
-    code,
-    out: Buffer.concat(replies.map((reply) => Buffer.from(reply.out ?? ""))),
-    notes: replies.flatMap((reply) => reply.notes ?? [])
+  });
+}
+function holdFifo(file) {
+  const fd = openFifo(file, import_node_fs.constants.O_RDWR);
+  if (fd === void 0) return void 0;
+  (0, import_node_fs.chmodSync)(file, 384);
+  return () => (0, import_node_fs.closeSync)(fd);
+}
+async function watchFifo(file, onEnd) {
+  const fd = openFifo(file, import_node_fs.constants.O_RDONLY);
+  if (fd === void 0) return void 0;
+  const { Socket } = await Promise.resolve().then(() => builtin("node:net"));
+  const socket = new Socket({ fd, readable: true, writable: false });
+  let done = false;
+  const end = () => {
+    if (!done) onEnd();
+    done = true;
+  };
+  socket.on("error", end).on("end", end).on("close", end);
+  socket.resume();
+  return () => {
+    done = true;
+    socket.destroy();
   };
 }
-function firstOf(views) {
-  return [...views].sort((a, b) => Date.parse(a.state.ended_at ?? "") - Date.parse(b.state.ended_at ?? "")).slice(0, 1);
-}
-function pendingOf(views) {
-  return views.filter((view) => !(0, import_chunk_UACE27HY.isEnded)(view.state)).map((view) => view.id);
-}
-function tellEnded(context, view) {
-  const deliverable = (0, import_chunk_PVTVXQHT.readRange)(view.paths.result, 0, 64 * 1024 * 1024)?.bytes;
-  if (view.damage !== null) return tellDamaged(view);
-  const notes = [header(view), ...omittedNotes(view.state)];
-  for (const warning of view.state.warnings) notes.push(`warning: ${(0, import_chunk_KLA44IL4.plainText)(warning.message)}`);
-  if (!deliverable) notes.push(`warning: no result is stored; see ${view.paths.folder}`);
-  const bytes = deliverable ?? Buffer.alloc(0);
-  return {
-    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-    out: context.isTerminal ? (0, import_chunk_KLA44IL4.plainText)(bytes.toString("utf8")) : bytes,
-    notes
-  };
-}
-function tellDamaged(view) {
-  const text = `# ${view.id}: state_damaged
-
-${view.state.error?.message}
-
-Nothing was deleted. What is there: ${view.paths.folder}
-`;
-  return {
-    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-    out: text,
-    notes: [`see: ${import_chunk_L7A27NUR.nextCommands.doctor(view.id, view.spec?.state_option ?? [])}`]
-  };
-}
-function header(view) {
-  const { state, paths, spec } = view;
-  const parts = [`${view.id}: ${state.state}`];
-  if (state.error) parts.push(`${state.error.code}: ${(0, import_chunk_KLA44IL4.plainText)(state.error.message)}`);
-  if (state.exit_code !== null) parts.push(`exit code ${state.exit_code}`);
-  if (state.duration_ms !== null) parts.push((0, import_chunk_POWELVIK.formatDuration)(state.duration_ms));
-  const where = [`result: ${paths.result}`];
-  if (spec?.kind === "run") where.push(`whole output: ${paths.output}`);
-  return `${parts.join(", ")}
-${where.join("\n")}`;
-}
-function omittedNotes(state) {
-  return Object.entries(state.output ?? {}).filter(([, note]) => note.omitted > 0).map(
-    ([name, note]) => `${name}: ${note.exact ? "" : "about "}${note.omitted} of ${note.bytes} bytes (${(0, import_chunk_TFEMYLSK.formatSize)(note.omitted)}) are left out in the middle`
-  );
-}
-function tellPending(root, view) {
-  const picture = JSON.stringify((0, import_chunk_TDV52GU5.observation)(view, { afterSeq: null, root }), null, 1);
-  const next = import_chunk_L7A27NUR.nextCommands.wait(view.id, root.option);
-  return {
-    code: import_chunk_6PFAPK5K.exitCodes.pending,
-    out: `${picture}
-${next}
-`,
-    notes: [`${view.id}: ${view.state.state}, not ended yet; wait again with the last line`]
-  };
-}
-function endedDocument(view) {
-  const stored = (0, import_chunk_PVTVXQHT.readText)(view.paths.resultRecord);
+function openFifo(file, mode) {
+  let fd;
   try {
-    if (stored !== void 0) return { ...JSON.parse(stored), state: view.state.state };
-  } catch {
+    fd = (0, import_node_fs.openSync)(file, mode | flags);
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR", "ELOOP", "ENXIO", "EACCES", "EROFS", "EPERM"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? ""))
+      return void 0;
+    throw error;
   }
-  return view.spec ? (0, import_chunk_52TNGAUA.terminalRecord)(view.spec, view.paths, view.state) : view.state;
+  if ((0, import_node_fs.fstatSync)(fd).isFIFO()) return fd;
+  (0, import_node_fs.closeSync)(fd);
+  return void 0;
 }
-function liveLine(views) {
-  return views.map(heartbeat).join(" | ");
-}
-function heartbeat(view) {
-  const age = view.state.started_at ? (0, import_chunk_POWELVIK.formatDuration)(Math.max(0, (0, import_chunk_CF76HCJ2.nowMs)() - Date.parse(view.state.started_at))) : "not started";
-  return `${view.id}: ${view.state.state}, ${age}`;
+function isFifo(file) {
+  const fd = openFifo(file, import_node_fs.constants.O_RDONLY);
+  if (fd === void 0) return false;
+  (0, import_node_fs.closeSync)(fd);
+  return true;
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  endedDocument,
-  tellEnded,
-  waitAndTell
+  holdFifo,
+  makeFifo,
+  watchFifo
 });
 
 },
-"./chunk-52TNGAUA.js": function (module, exports) {
+"./chunk-6KSNLUTX.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  LineSplitter: () => LineSplitter,
-  backendOf: () => backendOf,
-  conclude: () => conclude,
-  parseReason: () => parseReason,
-  startedAt: () => startedAt,
-  terminalRecord: () => terminalRecord
+  conditionOf: () => conditionOf,
+  earlyState: () => earlyState,
+  inspect: () => inspect,
+  isEnded: () => isEnded,
+  readCancel: () => readCancel,
+  readExit: () => readExit,
+  readLaunch: () => readLaunch,
+  readMark: () => readMark,
+  readReason: () => readReason,
+  readSpec: () => readSpec,
+  readState: () => readState,
+  readStoredState: () => readStoredState,
+  readWorker: () => readWorker,
+  writeState: () => writeState
 });
 module.exports = stdin_exports;
-var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
-var import_chunk_2FMM5TWO = load("./chunk-2FMM5TWO.js");
-var import_chunk_POWELVIK = load("./chunk-POWELVIK.js");
-var import_chunk_CFZX37AL = load("./chunk-CFZX37AL.js");
-var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_UACE27HY = load("./chunk-UACE27HY.js");
-var import_chunk_L7A27NUR = load("./chunk-L7A27NUR.js");
-var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
+var import_chunk_SVYNKNIW = load("./chunk-SVYNKNIW.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_EFAJWFPF = load("./chunk-EFAJWFPF.js");
+var import_chunk_HXY4SSS6 = load("./chunk-HXY4SSS6.js");
+var import_chunk_KNR6YWNX = load("./chunk-KNR6YWNX.js");
 var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_os = require("node:os");
-var reasons = [
-  "exited",
-  "lingered",
-  "canceled",
-  "hard_timeout",
-  "first_output_timeout",
-  "stalled",
-  "sign_in",
-  "state_vanished",
-  "spawn_failed",
-  "never_started",
-  "worker_lost",
-  "host_restarted"
-];
-function parseReason(text) {
-  return reasons.find((reason) => reason === text);
-}
-function judgeEnd(facts2) {
-  if (facts2.survivors.length > 0) {
-    return failed("failed", "survivors", `these processes outlived SIGKILL: ${facts2.survivors.join(", ")}`);
-  }
-  switch (facts2.reason) {
-    case "canceled":
-      return { outcome: "canceled", error: null };
-    case "exited":
-    case "lingered":
-      return judgeExit(facts2);
-    case "hard_timeout":
-      if (facts2.isStaff && facts2.staffError === null) return { outcome: "done", error: null };
-      return failed("timed_out", "hard_timeout", `the hard limit of ${facts2.deadlineText} was reached`);
-    case "first_output_timeout":
-      return failed("failed", "first_output_timeout", "nothing was printed within --first-output");
-    case "stalled":
-      return failed("failed", "stalled", "nothing happened for the time given by --stall-after");
-    case "sign_in":
-      return failed(
-        "failed",
-        "auth",
-        facts2.staffError?.message ?? "the agent waits for a sign-in that nobody can give"
-      );
-    case "state_vanished":
-      return failed("crashed", "worker_lost", "the state folder vanished");
-    case "spawn_failed":
-      return failed("failed", "spawn_failed", `the program could not be started: ${facts2.detail ?? "not known why"}`);
-    case "never_started":
-      return failed("failed", "never_started", "the launcher died before a worker existed");
-    case "worker_lost":
-      return failed(
-        "crashed",
-        "worker_lost",
-        "the processes that supervise the command were killed; how it ended is not known"
-      );
-    case "host_restarted":
-      return failed("crashed", "host_restarted", "the machine was restarted while the job ran");
-  }
-}
-function judgeExit(facts2) {
-  const { exit } = facts2;
-  if (exit?.spawn_failed)
-    return failed("failed", "spawn_failed", `the program could not be executed (exit code ${exit.exit_code})`);
-  if (facts2.isStaff) {
-    return facts2.staffError ? { outcome: "failed", error: facts2.staffError } : { outcome: "done", error: null };
-  }
-  if (!exit) return failed("crashed", "worker_lost", "how the command ended is not known");
-  if (exit.exit_code === facts2.successExit) return { outcome: "done", error: null };
-  if (facts2.signal !== null && exit.signaled) return failed("failed", "signal", signalMessage(facts2.signal));
-  return failed("failed", "exit_nonzero", `the command exited with code ${exit.exit_code}`);
-}
-function signalMessage(signal) {
-  const hint = signal === "SIGKILL" ? " (not by us: often the kernel, when memory runs out)" : "";
-  return `the command was ended by ${signal}${hint}`;
-}
-function failed(outcome, code, message) {
-  return { outcome, error: { code, message } };
-}
-function judgeStaff(reading, ending, request) {
-  const answer = reading.answer !== null && reading.answer.trim() !== "" ? reading.answer : null;
-  const warnings = [...reading.warnings, ...denialWarnings(reading)];
-  const error = findError(reading, ending, request, answer);
-  if (error === null && request.reason === "lingered") {
-    warnings.push({
-      code: "ended_after_answer",
-      message: "the agent stayed alive after its final event and was ended"
-    });
-  }
-  if (error === null && request.reason === "hard_timeout") {
-    warnings.push({
-      code: "limit_after_answer",
-      message: "the hard limit struck after the complete answer had arrived"
-    });
-  }
-  return { answer, error, warnings };
-}
-function findError(reading, ending, request, answer) {
-  if (reading.failure) return reading.failure;
-  if (reading.final === "failure")
-    return { code: "agent_error", message: lastWords(ending) ?? "the agent reported a failure" };
-  if (request.reason === "exited" && ending.exitCode !== 0) return exitError(ending);
-  if (reading.final === null && (answer !== null || reading.denials.length === 0)) {
-    return { code: "no_final_answer", message: `the agent ended without a final event${quoted(lastWords(ending))}` };
-  }
-  if (request.resume !== null && request.keepsConversation && reading.conversationId !== request.resume) {
-    const got = reading.conversationId ?? "none";
-    return {
-      code: "conversation_mismatch",
-      message: `conversation ${request.resume} was asked for, the agent used ${got}`
-    };
-  }
-  if (answer !== null) return null;
-  if (reading.denials.length > 0) {
-    return {
-      code: "permission_denied",
-      message: `there is no final answer and these were refused: ${reading.denials.join(", ")}`
-    };
-  }
-  return { code: "no_final_answer", message: "the final answer is empty" };
-}
-function exitError(ending) {
-  const words = quoted(lastWords(ending));
-  if (ending.signal) return { code: "signal", message: `the agent was ended by ${ending.signal}${words}` };
-  return { code: "exit_nonzero", message: `the agent exited with code ${ending.exitCode}${words}` };
-}
-function denialWarnings(reading) {
-  return reading.denials.map((what) => ({ code: "permission_denied", message: `refused to the agent: ${what}` }));
-}
-function lastWords(ending) {
-  const lines = ending.stderrTail.split("\n").map((line) => line.trim());
-  return lines.filter((line) => line !== "").at(-1);
-}
-function quoted(words) {
-  return words === void 0 ? "" : `: ${words}`;
-}
-function signalOfExit(exitCode, table) {
-  if (exitCode <= 128 || exitCode > 192) return void 0;
-  const number = exitCode - 128;
-  const known = Object.entries(table).find(([, value]) => value === number);
-  return known ? known[0] : `SIG${number}`;
-}
-var signalNumbers = import_node_os.constants.signals;
-var LineSplitter = class {
-  parts = [];
-  size = 0;
-  /** Lines that were longer than the bound. *<>/
-  dropped = 0;
-  decoder = new TextDecoder();
-  limit;
-  constructor(limit = import_chunk_CRABIWOM.streamLineBytes) {
-    this.limit = limit;
-  }
-  /** The lines that these bytes complete, without their newlines. *<>/
-  push(bytes) {
-    const lines = [];
-    let from = 0;
-    for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, from)) {
-      this.keep(bytes.subarray(from, at));
-      this.take(lines);
-      from = at + 1;
+var outcomes = ["done", "failed", "timed_out", "crashed", "canceled"];
+var states = ["queued", "starting", "running", "stopping", "done", "failed", "timed_out", "crashed", "canceled"];
+var kinds = ["staff", "run", "watch", "timer", "gate", "loop"];
+function readSpec(paths) {
+  return typed(paths.spec, (value) => {
+    if (typeof value.id !== "string" || paths.folder.split("/").at(-1) !== value.id)
+      return "its id is not that of its folder";
+    if (!kinds.includes(String(value.kind))) return `unknown kind ${String(value.kind)}`;
+    if (typeof value.mark !== "string" || value.mark.length < 16) return "no mark";
+    for (const name of ["verb", "created_at", "engine", "cwd", "mac"])
+      if (typeof value[name] !== "string") return `no ${name}`;
+    for (const name of ["deadline_ms", "deadline_mono_ms", "kill_grace_ms", "max_output_bytes"]) {
+      if (typeof value[name] !== "number") return `no ${name}`;
     }
-    if (from < bytes.length) this.keep(bytes.slice(from));
-    return lines;
-  }
-  /** What stands after the last newline, once the stream has ended. *<>/
-  end() {
-    const lines = [];
-    if (this.size > 0) this.take(lines);
-    return lines;
-  }
-  keep(piece) {
-    this.size += piece.length;
-    if (this.size > this.limit) this.parts = [];
-    else if (piece.length > 0) this.parts.push(piece);
-  }
-  take(lines) {
-    if (this.size > this.limit) this.dropped += 1;
-    else lines.push(this.decoder.decode(this.parts.length === 1 ? this.parts[0] : join(this.parts, this.size)));
-    this.parts = [];
-    this.size = 0;
-  }
-};
-function join(parts, size) {
-  const whole = new Uint8Array(size);
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
-}
-var chunk = 1024 * 1024;
-var plainAnswerBytes = 16 * chunk;
-function backendOf(spec) {
-  return spec.staff ? (0, import_chunk_KD7DLMDA.findBackend)(spec.staff.backend) : void 0;
-}
-function replay(spec, paths) {
-  const reading = (0, import_chunk_KD7DLMDA.makeReading)();
-  const backend = backendOf(spec);
-  if (!backend) return reading;
-  const at = (0, import_chunk_CF76HCJ2.isoOf)((0, import_chunk_OMHQQKXJ.factsOf)(paths.output)?.modifiedMs ?? 0);
-  eachLine(paths.output, (line) => backend.read(line, reading, at));
-  if (backend.readError) eachLine(paths.error, (line) => backend.readError?.(line, reading, at));
-  return reading;
-}
-function closeReading(spec, paths, reading, exit) {
-  const backend = backendOf(spec);
-  const stderrTail = (0, import_chunk_PVTVXQHT.readRange)(paths.error, -import_chunk_CRABIWOM.tailBytes, import_chunk_CRABIWOM.tailBytes)?.bytes.toString("utf8") ?? "";
-  const ending = { exitCode: exit.code, signal: exit.signal, stderrTail, byItself: exit.byItself };
-  if (backend?.answerFrom === "stdout") reading.answer = (0, import_chunk_PVTVXQHT.readText)(paths.output, plainAnswerBytes) ?? "";
-  backend?.close?.(reading, ending);
-  return ending;
-}
-function eachLine(file, fn) {
-  const lines = new LineSplitter();
-  for (let offset = 0; ; ) {
-    const part = (0, import_chunk_PVTVXQHT.readRange)(file, offset, chunk);
-    if (!part || part.bytes.length === 0) break;
-    for (const line of lines.push(part.bytes)) fn(line);
-    offset += part.bytes.length;
-  }
-  for (const line of lines.end()) fn(line);
-}
-function makeDeliverable(parts) {
-  const { state, answer, paths } = parts;
-  if (state.state !== "done") return makeReport(parts);
-  if (answer !== null) return answer;
-  const output = (0, import_chunk_2FMM5TWO.readLogTail)(paths.output);
-  return output.length > 0 ? output : (0, import_chunk_2FMM5TWO.readLogTail)(paths.error);
-}
-function makeReport(parts) {
-  const { spec, state, paths } = parts;
-  const sections = [
-    `# ${spec.id}: ${state.state}${state.error ? ` (${state.error.code})` : ""}`,
-    reasonText(parts),
-    facts(parts).join("\n"),
-    progress(parts),
-    logSection("Last output", paths.output, spec.staff !== null),
-    logSection("Last error output", paths.error, false),
-    recovery(parts)
-  ];
-  return `${sections.filter((section) => section !== "").join("\n\n")}
-`;
-}
-function reasonText({ state, cancel, tree }) {
-  if (state.state === "canceled") {
-    const why = cancel?.why ? `: ${(0, import_chunk_KLA44IL4.plainText)(cancel.why)}` : "";
-    const who = cancel ? ` by ${cancel.owner ?? `process ${cancel.by.pid}`} at ${cancel.at}` : "";
-    const step = {
-      none: "nothing was running any more",
-      term: "the tree ended on SIGTERM",
-      kill: "SIGKILL was needed"
-    }[tree.step];
-    return `Canceled${who}${why}. ${tree.ended.length} process(es) ended; ${step}.`;
-  }
-  const resets = state.error?.resets ? ` (resets: ${state.error.resets})` : "";
-  return `Reason: ${(0, import_chunk_KLA44IL4.plainText)(state.error?.message ?? "not known")}${resets}`;
-}
-function facts({ spec, state, paths, tree }) {
-  const rows = [
-    ["Command", spec.run ? (0, import_chunk_KLA44IL4.excerpt)((0, import_chunk_IEU6ZQWY.quoteWords)(spec.run.argv), 1e3) : null],
-    ["Backend", spec.staff ? `${spec.staff.backend}, mode ${spec.staff.mode}, profile ${spec.staff.profile}` : null],
-    ["Task", spec.staff ? (0, import_chunk_KLA44IL4.excerpt)((0, import_chunk_KLA44IL4.plainText)(spec.staff.prompt).replace(/\s+/g, " "), import_chunk_CRABIWOM.excerptBytes) : null],
-    ["Folder", spec.cwd],
-    ["Exit code", state.exit_code === null ? null : String(state.exit_code)],
-    [
-      "Signal",
-      state.signal === null ? null : `${state.signal}${state.signal_certain ? "" : " (by the exit code; not certain)"}`
-    ],
-    ["Duration", state.duration_ms === null ? null : (0, import_chunk_POWELVIK.formatDuration)(state.duration_ms)],
-    ["Hard limit", (0, import_chunk_POWELVIK.formatDuration)(spec.deadline_ms)],
-    ["Conversation", state.conversation?.id ?? null],
-    [
-      "Survivors",
-      tree.survivors.length > 0 ? tree.survivors.map((one) => `${one.pid} (${one.name})`).join(", ") : null
-    ],
-    ["Warnings", state.warnings.length > 0 ? state.warnings.map((one) => (0, import_chunk_KLA44IL4.plainText)(one.message)).join("; ") : null],
-    ["Whole output", `${paths.output} and ${paths.error}`]
-  ];
-  return rows.filter(([, value]) => value !== null).map(([name, value]) => `${name}: ${value}`);
-}
-function progress({ reading }) {
-  if (!reading) return "";
-  const lines = [];
-  for (const call of reading.tools.slice(-5)) {
-    lines.push(`- ${call.name} ${(0, import_chunk_KLA44IL4.excerpt)((0, import_chunk_KLA44IL4.plainText)(call.input).replace(/\s+/g, " "), import_chunk_CRABIWOM.excerptBytes)} [${call.status}]`);
-  }
-  const text = (0, import_chunk_KLA44IL4.plainText)(reading.answer ?? reading.text).trim();
-  if (text !== "") lines.push("", ...(0, import_chunk_KLA44IL4.tail)(text, import_chunk_CRABIWOM.textTailBytes).text.split("\n"));
-  return lines.length > 0 ? ["## Seen last (not a finished answer)", "", ...lines].join("\n") : "";
-}
-function logSection(title, file, isStream) {
-  if (isStream) return "";
-  const text = (0, import_chunk_KLA44IL4.plainText)((0, import_chunk_2FMM5TWO.readLogTail)(file).toString("utf8")).trimEnd();
-  return text === "" ? "" : `## ${title}
-
-${text}`;
-}
-function recovery({ spec, state }) {
-  const lines = [
-    "## Going on",
-    "",
-    "Nothing is started again by itself. Look at what was changed first: git status, git diff."
-  ];
-  if (state.conversation)
-    lines.push(`Go on in the same conversation: ${import_chunk_L7A27NUR.nextCommands.continue(spec.id, spec.state_option)}`);
-  lines.push(`Start the same once more: ${import_chunk_L7A27NUR.nextCommands.restart(spec.id, spec.state_option)}`);
-  return lines.join("\n");
-}
-function conclude(job, ending) {
-  const { paths, spec } = job;
-  const read = (0, import_chunk_UACE27HY.readState)(paths);
-  const before = read.kind === "ok" ? read.value : (0, import_chunk_UACE27HY.earlyState)(spec.id, spec);
-  const journal = (0, import_chunk_CFZX37AL.openJournal)(paths, spec);
-  if ((0, import_chunk_UACE27HY.isEnded)(before)) {
-    journal.append("late_evidence", { reason: ending.reason, exit_code: ending.exit?.exit_code ?? null });
-    return before;
-  }
-  const { state, answer } = makeState(job, before, ending);
-  try {
-    withReserve(paths, () => publish(job, state, answer, ending, journal));
-  } catch (error) {
-    if (!isFull(error)) throw error;
-    state.state = "failed";
-    state.error = {
-      code: "output_unstorable",
-      message: `the result cannot be stored: no space left in ${paths.folder}`
-    };
-    withReserve(paths, () => finish(paths, state));
-  }
-  return state;
-}
-function publish(job, state, answer, ending, journal) {
-  const { paths, spec } = job;
-  const cancel = (0, import_chunk_UACE27HY.readCancel)(paths);
-  (0, import_chunk_PVTVXQHT.writeFile)(
-    paths.result,
-    makeDeliverable({ spec, paths, state, answer, tree: ending.tree, cancel, reading: ending.reading })
-  );
-  (0, import_chunk_PVTVXQHT.writeJson)(paths.resultRecord, terminalRecord(spec, paths, state, ending.tree), { sync: false });
-  if ((0, import_chunk_CFZX37AL.readEvents)(paths, journal.seq - 1, 1).events[0]?.type !== "ended") {
-    const { exit_code, error, reconciled } = state;
-    journal.append("ended", { state: state.state, exit_code, error, reconciled });
-  }
-  state.seq = journal.seq;
-  finish(paths, state);
-  if (spec.kind === "staff" && state.state === "done" && state.warnings.length === 0) {
-    for (const file of [paths.output, paths.snapshot, paths.prompt]) (0, import_chunk_PVTVXQHT.removeFile)(file);
-  }
-}
-function finish(paths, state) {
-  (0, import_chunk_UACE27HY.writeState)(paths, state);
-  (0, import_chunk_PVTVXQHT.removeFile)(paths.marker);
-  (0, import_chunk_PVTVXQHT.removeFile)(paths.reserve);
-}
-function makeState(job, before, ending) {
-  const { paths, spec } = job;
-  const { exit } = ending;
-  const signal = exit ? signalOfExit(exit.exit_code, signalNumbers) ?? null : null;
-  const warnings = [...ending.warnings ?? before.warnings];
-  let answer = null;
-  let staffError = null;
-  let reading = ending.reading;
-  if (spec.staff) {
-    reading ??= replay(spec, paths);
-    ending.reading = reading;
-    const end = closeReading(spec, paths, reading, {
-      code: exit?.exit_code ?? null,
-      signal,
-      byItself: ending.reason === "exited"
-    });
-    const verdict2 = judgeStaff(reading, end, {
-      resume: spec.staff.resume,
-      reason: staffReason(ending.reason),
-      keepsConversation: backendOf(spec)?.keepsConversation ?? false
-    });
-    answer = verdict2.answer;
-    staffError = verdict2.error;
-    warnings.push(...verdict2.warnings);
-  }
-  const verdict = judgeEnd({
-    reason: ending.reason,
-    exit,
-    signal,
-    successExit: spec.run?.success_exit ?? 0,
-    staffError,
-    isStaff: spec.staff !== null,
-    survivors: ending.tree.survivors.map((one) => one.pid),
-    deadlineText: (0, import_chunk_POWELVIK.formatDuration)(spec.deadline_ms),
-    detail: ending.detail
+    if (!(0, import_chunk_HXY4SSS6.isIdentity)(value.launcher)) return "no launcher identity";
+    if (value.kind === "run" && (!isObject(value.run) || !isWords(value.run.argv))) return "no command";
+    if (value.kind === "staff" && (!isObject(value.staff) || typeof value.staff.prompt !== "string")) return "no task";
+    return void 0;
   });
-  const started = before.started_at ?? startedAt(paths);
-  const ended = timeOf(paths.exit) ?? (0, import_chunk_CF76HCJ2.isoNow)();
-  const conversationId = reading?.conversationId ?? null;
-  const state = {
-    ...before,
-    rev: before.rev + 1,
-    state: verdict.outcome,
-    health: before.health === "attention" ? "unknown" : before.health,
-    attention_kind: null,
-    started_at: started,
-    ended_at: ended,
-    duration_ms: Math.max(0, Date.parse(ended) - Date.parse(started ?? before.created_at)),
-    exit_code: exit?.exit_code ?? null,
-    signal,
-    signal_certain: signal === null ? null : Boolean(exit?.signaled) || ending.reason !== "exited" && ending.tree.step !== "none",
-    error: verdict.error,
-    warnings: [...warnings, ...leftoverWarnings(ending)],
-    conversation: conversationId && spec.staff ? { backend: spec.staff.backend, id: conversationId } : before.conversation,
-    reconciled: ending.reconciled,
-    output: ending.omitted ?? before.output ?? plainNotes(paths),
-    usage: reading?.usage ?? before.usage
-  };
-  return { state, answer };
 }
-function terminalRecord(spec, paths, state, tree) {
+function readState(paths) {
+  const read = typed(paths.state, (value) => {
+    if (!states.includes(String(value.state))) return `unknown state ${String(value.state)}`;
+    return typeof value.rev === "number" && typeof value.seq === "number" ? void 0 : "no rev or seq";
+  });
+  if (read.kind !== "ok") return read;
+  const missing = { warnings: [], error: null, conversation: null, output: null, usage: null, reconciled: false };
+  return { kind: "ok", value: { ...missing, ...read.value } };
+}
+function readLaunch(paths) {
+  return typed(paths.launch, (value) => (0, import_chunk_HXY4SSS6.isIdentity)(value.worker) ? void 0 : "no identity of a worker");
+}
+function readWorker(paths) {
+  return typed(paths.worker, (value) => {
+    if (!(0, import_chunk_HXY4SSS6.isIdentity)(value.worker)) return "no identity of a worker";
+    const others = [value.shim, value.child].filter((one) => one !== null && one !== void 0);
+    return others.every(import_chunk_HXY4SSS6.isIdentity) ? void 0 : "a damaged identity";
+  });
+}
+function readExit(paths) {
+  const read = (0, import_chunk_PVTVXQHT.readJson)(paths.exit);
+  if (read.kind !== "ok" || !Number.isInteger(read.value.exit_code)) return void 0;
   return {
-    ...state,
-    kind: spec.kind,
-    verb: spec.verb,
-    owner: spec.owner,
-    label: spec.label,
-    cwd: spec.cwd,
-    lineage: spec.lineage,
-    ended_by: tree?.step ?? "none",
-    ended_processes: tree?.ended.slice(0, 50) ?? [],
-    survivors: tree?.survivors ?? [],
-    result_path: paths.result,
-    output_path: paths.output,
-    error_path: paths.error
+    exit_code: Number(read.value.exit_code),
+    signaled: read.value.signaled === true,
+    spawn_failed: read.value.spawn_failed === true
   };
 }
-function leftoverWarnings(ending) {
-  if (ending.reason !== "exited" || ending.tree.ended.length === 0) return [];
-  const named = ending.tree.ended.slice(0, 5).map((one) => `${one.pid} (${one.name})`).join(", ");
-  const message = `${ending.tree.ended.length} left-over process(es) were ended after the command: ${named}`;
-  return [{ code: "leftovers_ended", message }];
+function readCancel(paths) {
+  const read = (0, import_chunk_PVTVXQHT.readJson)(paths.cancel);
+  return read.kind === "ok" ? read.value : void 0;
 }
-function staffReason(reason) {
-  return reason === "exited" || reason === "lingered" || reason === "hard_timeout" ? reason : "other";
+function readReason(paths) {
+  return (0, import_chunk_PVTVXQHT.readText)(paths.reason, 64)?.trim() || void 0;
 }
-function plainNotes(paths) {
-  const note = (file) => ({ bytes: (0, import_chunk_2FMM5TWO.logSize)(file), omitted: 0, exact: true });
-  return { stdout: note(paths.output), stderr: note(paths.error) };
+function readMark(file, boot) {
+  const text = (0, import_chunk_PVTVXQHT.readText)(file, 4096);
+  if (!text?.endsWith("\n")) return void 0;
+  const row = (0, import_chunk_HXY4SSS6.parseStat)(text);
+  const [pid, ...start] = row ? [String(row.pid), row.start] : text.trim().split(" ");
+  const identity = { pid: Number(pid), start_token: start.join(" "), boot_id: boot.boot_id, pid_ns: boot.pid_ns };
+  return (0, import_chunk_HXY4SSS6.isIdentity)(identity) ? identity : void 0;
 }
-function startedAt(paths) {
-  return timeOf(paths.childMark);
+function readStoredState(paths, id) {
+  const read = (0, import_chunk_PVTVXQHT.readJson)(paths.resultRecord);
+  if (read.kind !== "ok" || read.value.id !== id || typeof read.value.rev !== "number" || typeof read.value.seq !== "number")
+    return void 0;
+  return outcomes.includes(read.value.state) ? pickState(read.value) : void 0;
 }
-function timeOf(file) {
-  const facts2 = (0, import_chunk_OMHQQKXJ.factsOf)(file);
-  return facts2 ? (0, import_chunk_CF76HCJ2.isoOf)(facts2.modifiedMs) : null;
+function pickState(record) {
+  const more = [
+    "kind",
+    "verb",
+    "owner",
+    "label",
+    "cwd",
+    "lineage",
+    "ended_by",
+    "ended_processes",
+    "survivors",
+    "result_path",
+    "output_path",
+    "error_path"
+  ];
+  return Object.fromEntries(Object.entries(record).filter(([name]) => !more.includes(name)));
 }
-function withReserve(paths, write) {
-  try {
-    write();
-  } catch (error) {
-    if (!isFull(error) || !(0, import_chunk_PVTVXQHT.removeFile)(paths.reserve)) throw error;
-    write();
+function writeState(paths, state) {
+  (0, import_chunk_PVTVXQHT.writeJson)(paths.state, state);
+}
+function typed(file, fault) {
+  const read = (0, import_chunk_PVTVXQHT.readJson)(file);
+  if (read.kind !== "ok") return read;
+  const name = file.split("/").at(-1);
+  const reason = fault(read.value);
+  return reason === void 0 ? { kind: "ok", value: read.value } : { kind: "damaged", reason: `${name}: ${reason}` };
+}
+function isObject(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+function isWords(value) {
+  return Array.isArray(value) && value.length > 0 && value.every((word) => typeof word === "string");
+}
+function isEnded(state) {
+  return outcomes.includes(state.state);
+}
+function inspect(root, id) {
+  const paths = (0, import_chunk_EFAJWFPF.jobPaths)(root, id);
+  const [spec, state] = [readSpec(paths), readState(paths)];
+  const isOver = state.kind === "ok" && isEnded(state.value);
+  const who = isOver ? nobody : whoIsThere(paths, spec);
+  const damage = damageOf(spec, state, who.seen.worker);
+  return {
+    id,
+    root,
+    paths,
+    spec: presentIn(spec),
+    damage,
+    state: damage === null ? presentIn(state) ?? earlyState(id, presentIn(spec)) : damagedState(id, damage),
+    ...who
+  };
+}
+var nobody = {
+  launch: null,
+  worker: null,
+  shim: null,
+  child: null,
+  seen: { worker: "none", shim: "none" },
+  isOtherBoot: false,
+  isClaimed: false,
+  exit: void 0,
+  reason: void 0,
+  cancel: void 0,
+  leaseAgeMs: null
+};
+function whoIsThere(paths, spec) {
+  const launch = presentIn(readLaunch(paths));
+  const worker = presentIn(readWorker(paths));
+  const boot = worker?.worker ?? launch?.worker ?? null;
+  const shim = worker?.shim ?? (boot ? readMark(paths.shimMark, boot) : void 0) ?? null;
+  const child = worker?.child ?? (boot ? readMark(paths.childMark, boot) : void 0) ?? null;
+  const engine = (0, import_chunk_SVYNKNIW.findEngine)(spec.kind === "ok" ? spec.value.engine : "local") ?? import_chunk_SVYNKNIW.defaultEngine;
+  const lease = (0, import_chunk_KNR6YWNX.factsOf)(paths.lease);
+  return {
+    launch,
+    worker,
+    shim,
+    child,
+    seen: { worker: bestOf([launch?.worker, worker?.worker], engine.alive), shim: bestOf([shim], engine.alive) },
+    isOtherBoot: boot !== null && boot.boot_id !== (0, import_chunk_HXY4SSS6.bootId)(),
+    isClaimed: (0, import_chunk_KNR6YWNX.exists)(paths.started),
+    exit: readExit(paths),
+    reason: readReason(paths),
+    cancel: readCancel(paths),
+    leaseAgeMs: lease ? Math.max(0, (0, import_chunk_EFAJWFPF.nowMs)() - lease.modifiedMs) : null
+  };
+}
+function conditionOf(view) {
+  if (view.damage !== null) return "damaged";
+  if (isEnded(view.state)) return "ended";
+  const { worker, shim } = view.seen;
+  if (worker === "alive") return "supervised";
+  if (!view.spec) return "damaged";
+  if (worker === "unknown") return isLongOver(view) ? "lost" : "unseen";
+  if (view.isOtherBoot) return view.exit ? "over" : "host_restarted";
+  if (view.isClaimed) {
+    if (view.exit) return "over";
+    if (shim === "alive") return "orphaned";
+    if (shim === "unknown") return "unseen";
+    return shim === "none" && ageOf(view.paths.started) < 1e3 ? "orphaned" : "lost";
   }
+  if (view.launch || view.worker) return "unclaimed";
+  const isLauncherAlive = ((0, import_chunk_SVYNKNIW.findEngine)(view.spec.engine) ?? import_chunk_SVYNKNIW.defaultEngine).alive(view.spec.launcher) === "alive";
+  return isLauncherAlive || ageOf(view.paths.spec) < import_chunk_CRABIWOM.startLimitMs ? "starting" : "never_started";
 }
-function isFull(error) {
-  return ["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "");
+function isLongOver(view) {
+  if (!view.spec || view.leaseAgeMs === null || view.leaseAgeMs < import_chunk_CRABIWOM.leaseStaleMs) return false;
+  const latest = Date.parse(view.spec.created_at) + view.spec.deadline_ms + view.spec.kill_grace_ms + import_chunk_CRABIWOM.unseenGraceMs;
+  return (0, import_chunk_EFAJWFPF.nowMs)() > latest;
+}
+function ageOf(target) {
+  const facts = (0, import_chunk_KNR6YWNX.factsOf)(target);
+  return facts ? (0, import_chunk_EFAJWFPF.nowMs)() - facts.modifiedMs : Number.POSITIVE_INFINITY;
+}
+function bestOf(identities, alive) {
+  const seen = identities.filter((one) => one !== null && one !== void 0).map(alive);
+  for (const answer of ["alive", "unknown", "dead"]) if (seen.includes(answer)) return answer;
+  return "none";
+}
+function earlyState(id, spec) {
+  return {
+    schema: 1,
+    id,
+    rev: 0,
+    state: "starting",
+    health: "unknown",
+    attention_kind: null,
+    seq: 0,
+    created_at: spec?.created_at ?? (0, import_chunk_EFAJWFPF.isoOf)((0, import_chunk_SVYNKNIW.idTimeMs)(id)),
+    started_at: null,
+    ended_at: null,
+    duration_ms: null,
+    exit_code: null,
+    signal: null,
+    signal_certain: null,
+    error: null,
+    warnings: [],
+    conversation: null,
+    reconciled: false,
+    output: null,
+    usage: null
+  };
+}
+function damagedState(id, damage) {
+  const error = { code: "state_damaged", message: `the record of this job cannot be used: ${damage}` };
+  return { ...earlyState(id, null), state: "failed", error };
+}
+function damageOf(spec, state, worker) {
+  if (worker === "alive") return null;
+  if (state.kind === "damaged") return state.reason;
+  if (state.kind === "ok" && isEnded(state.value)) return null;
+  if (spec.kind === "ok") return null;
+  return spec.kind === "damaged" ? spec.reason : "spec.json is missing";
+}
+function presentIn(read) {
+  return read.kind === "ok" ? read.value : null;
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  LineSplitter,
-  backendOf,
-  conclude,
-  parseReason,
-  startedAt,
-  terminalRecord
+  conditionOf,
+  earlyState,
+  inspect,
+  isEnded,
+  readCancel,
+  readExit,
+  readLaunch,
+  readMark,
+  readReason,
+  readSpec,
+  readState,
+  readStoredState,
+  readWorker,
+  writeState
 });
 
 },
@@ -1184,7 +901,790 @@ function exitCodeOfAll(states) {
 });
 
 },
-"./chunk-AD56LIHV.js": function (module, exports) {
+"./chunk-6XDYGEGP.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  checkRoot: () => checkRoot,
+  ensureRoot: () => ensureRoot,
+  locateRoot: () => locateRoot
+});
+module.exports = stdin_exports;
+var import_chunk_EFAJWFPF = load("./chunk-EFAJWFPF.js");
+var import_chunk_KNR6YWNX = load("./chunk-KNR6YWNX.js");
+var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var import_node_fs = require("node:fs");
+var import_node_path2 = builtin("node:path");
+function findWorktree(folder) {
+  for (let at = import_node_path2.default.resolve(folder); ; at = import_node_path2.default.dirname(at)) {
+    const facts = (0, import_chunk_KNR6YWNX.factsOf)(import_node_path2.default.join(at, ".git"));
+    if (facts?.kind === "folder" || facts?.kind === "file") return at;
+    if (at === import_node_path2.default.dirname(at)) return void 0;
+  }
+}
+function tracksAnything(folder) {
+  const real = import_node_path2.default.join((0, import_chunk_KNR6YWNX.realPath)(import_node_path2.default.dirname(folder)), import_node_path2.default.basename(folder));
+  const root = findWorktree(import_node_path2.default.dirname(real));
+  if (root === void 0) return false;
+  const index = readIndex(root);
+  if (!index) return false;
+  const wanted = Buffer.from(`${import_node_path2.default.relative(root, real)}/`).toString("latin1");
+  for (const name of indexNames(index)) {
+    if (name.startsWith(wanted)) return true;
+    if (name > wanted && name.slice(0, wanted.length) > wanted) return false;
+  }
+  return false;
+}
+function readIndex(root) {
+  try {
+    const dotGit = import_node_path2.default.join(root, ".git");
+    const folder = (0, import_chunk_KNR6YWNX.isFolder)(dotGit) ? dotGit : linkedFolder(root, (0, import_node_fs.readFileSync)(dotGit, "utf8"));
+    const bytes = (0, import_node_fs.readFileSync)(import_node_path2.default.join(folder, "index"));
+    return bytes.toString("latin1", 0, 4) === "DIRC" ? bytes : void 0;
+  } catch {
+    return void 0;
+  }
+}
+function linkedFolder(root, text) {
+  return import_node_path2.default.resolve(root, text.replace(/^gitdir:\s*<>/, "").trim());
+}
+function* indexNames(bytes) {
+  const version = bytes.readUInt32BE(4);
+  if (version < 2 || version > 4) return;
+  let at = 12;
+  let name = "";
+  for (let left = bytes.readUInt32BE(8); left > 0 && at + 62 < bytes.length; left -= 1) {
+    const start = at;
+    const isExtended = version >= 3 && (bytes.readUInt16BE(at + 60) & 16384) !== 0;
+    at += isExtended ? 64 : 62;
+    let kept = 0;
+    if (version === 4) {
+      let byte = bytes[at++] ?? 0;
+      let strip = byte & 127;
+      while (byte & 128) {
+        byte = bytes[at++] ?? 0;
+        strip = strip + 1 << 7 | byte & 127;
+      }
+      kept = Math.max(0, name.length - strip);
+    }
+    const end = bytes.indexOf(0, at);
+    if (end < 0) return;
+    name = name.slice(0, kept) + bytes.toString("latin1", at, end);
+    at = version === 4 ? end + 1 : start + (end - start + 8 & ~7);
+    yield name;
+  }
+}
+var folderName = ".job-state";
+var elsewhere = "use another place with --state-dir DIR or JOB_STATE_DIR";
+function locateRoot(given) {
+  const named = given.option ?? given.variable;
+  if (named !== void 0) {
+    if (named === "") throw new import_chunk_NVPF5LEY.FaultError("usage", 'cannot use --state-dir "": it needs the path of a folder');
+    const folder = import_node_path.default.resolve(given.cwd, named);
+    return { folder, option: ["--state-dir", folder] };
+  }
+  const worktree = findWorktree(given.cwd);
+  if (worktree !== void 0) return { folder: import_node_path.default.join(worktree, folderName), option: [] };
+  for (let at = given.cwd; ; at = import_node_path.default.dirname(at)) {
+    const folder = import_node_path.default.join(at, folderName);
+    if ((0, import_chunk_KNR6YWNX.factsOf)(folder)?.uid === userId() && (0, import_chunk_KNR6YWNX.exists)((0, import_chunk_EFAJWFPF.rootPaths)(folder).meta)) return { folder, option: [] };
+    if (at === import_node_path.default.dirname(at)) return { folder: import_node_path.default.join(given.cwd, folderName), option: [] };
+  }
+}
+function checkRoot(folder) {
+  const facts = lookAt(folder);
+  if (!facts) return false;
+  if (facts.kind === "link") throw unusable(folder, "it is a symbolic link");
+  if (facts.kind !== "folder") throw unusable(folder, "it is no folder");
+  if (facts.uid !== userId()) throw unusable(folder, `it belongs to user ${facts.uid}, not to us (${userId()})`);
+  if ((facts.mode & 18) !== 0)
+    throw unusable(folder, `others may write into it (mode ${(facts.mode & 511).toString(8)})`);
+  let names;
+  try {
+    names = (0, import_chunk_KNR6YWNX.listNames)(folder);
+  } catch (error) {
+    throw unusable(folder, `it cannot be read (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`);
+  }
+  if (names.length === 0) return false;
+  const meta = (0, import_chunk_PVTVXQHT.readJson)((0, import_chunk_EFAJWFPF.rootPaths)(folder).meta);
+  if (meta.kind !== "ok" || meta.value.tool !== "job-companion")
+    throw unusable(folder, "it holds files but no meta.json of ours");
+  if (typeof meta.value.schema !== "number" || meta.value.schema > 1) {
+    throw unusable(folder, `a newer release wrote it (schema ${String(meta.value.schema)}, known: 1)`);
+  }
+  if (tracksAnything(folder))
+    throw unusable(folder, "git tracks files in it, so a repository may have brought it along");
+  for (const name of ["active", "jobs", "once", "slots", "lock"]) {
+    const inner = (0, import_chunk_KNR6YWNX.factsOf)(import_node_path.default.join(folder, name));
+    if (inner && (inner.kind !== "folder" || inner.uid !== userId()))
+      throw unusable(folder, `its ${name} is no folder of ours`);
+  }
+  return true;
+}
+function ensureRoot(folder) {
+  const fresh = `${folder}.new-${process.pid}`;
+  try {
+    if (checkRoot(folder) || (0, import_chunk_KNR6YWNX.exists)(folder)) {
+      if (!(0, import_chunk_KNR6YWNX.isWritable)(folder)) throw unusable(folder, "it is not writable");
+      fill(folder);
+      return;
+    }
+    (0, import_chunk_PVTVXQHT.createFolder)(fresh);
+    fill(fresh);
+    if (!(0, import_chunk_KNR6YWNX.moveFolder)(fresh, folder)) (0, import_chunk_KNR6YWNX.removeTree)(fresh);
+    checkRoot(folder);
+  } catch (error) {
+    tryRemove(fresh);
+    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
+    throw unusable(folder, `it cannot be made or written (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? String(error)})`);
+  }
+}
+function fill(folder) {
+  const paths = (0, import_chunk_EFAJWFPF.rootPaths)(folder);
+  if (!(0, import_chunk_KNR6YWNX.exists)(paths.meta)) (0, import_chunk_PVTVXQHT.writeJson)(paths.meta, { schema: 1, tool: "job-companion", created_at: (0, import_chunk_EFAJWFPF.isoNow)() });
+  if (!(0, import_chunk_KNR6YWNX.exists)(paths.ignore)) (0, import_chunk_PVTVXQHT.writeFile)(paths.ignore, "*\n", { sync: false });
+  for (const inner of [paths.active, paths.once, paths.slots, paths.jobs]) (0, import_chunk_PVTVXQHT.createFolder)(inner);
+}
+function tryRemove(folder) {
+  try {
+    (0, import_chunk_KNR6YWNX.removeTree)(folder);
+  } catch {
+  }
+}
+function lookAt(folder) {
+  try {
+    return (0, import_chunk_KNR6YWNX.factsOf)(folder);
+  } catch (error) {
+    throw unusable(folder, `it cannot be looked at (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`);
+  }
+}
+function unusable(folder, reason) {
+  return new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use the state folder ${folder}: ${reason}`, elsewhere);
+}
+function userId() {
+  return process.getuid?.() ?? 0;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  checkRoot,
+  ensureRoot,
+  locateRoot
+});
+
+},
+"./chunk-AGZO6FRX.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  endedDocument: () => endedDocument,
+  tellEnded: () => tellEnded,
+  waitAndTell: () => waitAndTell
+});
+module.exports = stdin_exports;
+var import_chunk_NLIFG53R = load("./chunk-NLIFG53R.js");
+var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
+var import_chunk_HLXM6Q6K = load("./chunk-HLXM6Q6K.js");
+var import_chunk_RE5C67GL = load("./chunk-RE5C67GL.js");
+var import_chunk_RWMA3WJW = load("./chunk-RWMA3WJW.js");
+var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
+var import_chunk_6KSNLUTX = load("./chunk-6KSNLUTX.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_NN32IFT6 = load("./chunk-NN32IFT6.js");
+var import_chunk_WGQZKHZI = load("./chunk-WGQZKHZI.js");
+var import_chunk_EFAJWFPF = load("./chunk-EFAJWFPF.js");
+var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
+async function waitAndTell(context, root, ids, options) {
+  const views = await (0, import_chunk_NLIFG53R.withRegistration)(
+    root.folder,
+    ids,
+    options.timeoutMs,
+    () => (0, import_chunk_RE5C67GL.waitForJobs)(root.folder, ids, {
+      ...options,
+      // A person who looks at the terminal gets one line that is renewed; everybody else silence, or the lines asked for.
+      heartbeatMs: options.heartbeatMs ?? (context.live ? 1e3 : null),
+      onHeartbeat: (seen) => {
+        if (options.heartbeatMs === null) context.live?.(liveLine(seen).slice(0, Math.max(20, context.width - 1)));
+        else for (const view of seen) context.tell(heartbeat(view));
+      }
+    })
+  );
+  if (options.heartbeatMs === null) context.live?.("");
+  return tellWaited(context, root, views, options);
+}
+function tellWaited(context, root, views, options) {
+  const ended = views.filter((view) => (0, import_chunk_6KSNLUTX.isEnded)(view.state));
+  const isOver = options.mode === "any" ? ended.length > 0 : ended.length === views.length;
+  const shown = !isOver ? views : options.mode === "any" ? firstOf(ended) : views;
+  const code = isOver ? (0, import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map((view) => view.state.state)) : import_chunk_6PFAPK5K.exitCodes.pending;
+  for (const view of shown) if ((0, import_chunk_6KSNLUTX.isEnded)(view.state)) (0, import_chunk_NLIFG53R.noteCollected)(view, "wait");
+  if (options.isJson) {
+    const documents = shown.map(
+      (view) => (0, import_chunk_6KSNLUTX.isEnded)(view.state) ? endedDocument(view) : (0, import_chunk_HLXM6Q6K.observation)(view, { afterSeq: null, root })
+    );
+    return { code, json: views.length === 1 ? documents[0] : { jobs: documents, pending: pendingOf(views) } };
+  }
+  const replies = shown.map((view) => (0, import_chunk_6KSNLUTX.isEnded)(view.state) ? tellEnded(context, view) : tellPending(root, view));
+  return {
+    code,
+    out: Buffer.concat(replies.map((reply) => Buffer.from(reply.out ?? ""))),
+    notes: replies.flatMap((reply) => reply.notes ?? [])
+  };
+}
+function firstOf(views) {
+  return [...views].sort((a, b) => Date.parse(a.state.ended_at ?? "") - Date.parse(b.state.ended_at ?? "")).slice(0, 1);
+}
+function pendingOf(views) {
+  return views.filter((view) => !(0, import_chunk_6KSNLUTX.isEnded)(view.state)).map((view) => view.id);
+}
+function tellEnded(context, view) {
+  const deliverable = (0, import_chunk_PVTVXQHT.readRange)(view.paths.result, 0, 64 * 1024 * 1024)?.bytes;
+  if (view.damage !== null) return tellDamaged(view);
+  const notes = [header(view), ...omittedNotes(view.state)];
+  for (const warning of view.state.warnings) notes.push(`warning: ${(0, import_chunk_NN32IFT6.plainText)(warning.message)}`);
+  if (!deliverable) notes.push(`warning: no result is stored; see ${view.paths.folder}`);
+  const bytes = deliverable ?? Buffer.alloc(0);
+  return {
+    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
+    out: context.isTerminal ? (0, import_chunk_NN32IFT6.plainText)(bytes.toString("utf8")) : bytes,
+    notes
+  };
+}
+function tellDamaged(view) {
+  const text = `# ${view.id}: state_damaged
+
+${view.state.error?.message}
+
+Nothing was deleted. What is there: ${view.paths.folder}
+`;
+  return {
+    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
+    out: text,
+    notes: [`see: ${import_chunk_WGQZKHZI.nextCommands.doctor(view.id, view.spec?.state_option ?? [])}`]
+  };
+}
+function header(view) {
+  const { state, paths, spec } = view;
+  const parts = [`${view.id}: ${state.state}`];
+  if (state.error) parts.push(`${state.error.code}: ${(0, import_chunk_NN32IFT6.plainText)(state.error.message)}`);
+  if (state.exit_code !== null) parts.push(`exit code ${state.exit_code}`);
+  if (state.duration_ms !== null) parts.push((0, import_chunk_NDXTXZGK.formatDuration)(state.duration_ms));
+  const where = [`result: ${paths.result}`];
+  if (spec?.kind === "run") where.push(`whole output: ${paths.output}`);
+  return `${parts.join(", ")}
+${where.join("\n")}`;
+}
+function omittedNotes(state) {
+  return Object.entries(state.output ?? {}).filter(([, note]) => note.omitted > 0).map(
+    ([name, note]) => `${name}: ${note.exact ? "" : "about "}${note.omitted} of ${note.bytes} bytes (${(0, import_chunk_TFEMYLSK.formatSize)(note.omitted)}) are left out in the middle`
+  );
+}
+function tellPending(root, view) {
+  const picture = JSON.stringify((0, import_chunk_HLXM6Q6K.observation)(view, { afterSeq: null, root }), null, 1);
+  const next = import_chunk_WGQZKHZI.nextCommands.wait(view.id, root.option);
+  return {
+    code: import_chunk_6PFAPK5K.exitCodes.pending,
+    out: `${picture}
+${next}
+`,
+    notes: [`${view.id}: ${view.state.state}, not ended yet; wait again with the last line`]
+  };
+}
+function endedDocument(view) {
+  if (view.damage !== null) return view.state;
+  const stored = (0, import_chunk_PVTVXQHT.readText)(view.paths.resultRecord);
+  try {
+    if (stored !== void 0) return { ...JSON.parse(stored), state: view.state.state };
+  } catch {
+  }
+  return view.spec ? (0, import_chunk_RWMA3WJW.terminalRecord)(view.spec, view.paths, view.state) : view.state;
+}
+function liveLine(views) {
+  return views.map(heartbeat).join(" | ");
+}
+function heartbeat(view) {
+  const age = view.state.started_at ? (0, import_chunk_NDXTXZGK.formatDuration)(Math.max(0, (0, import_chunk_EFAJWFPF.nowMs)() - Date.parse(view.state.started_at))) : "not started";
+  return `${view.id}: ${view.state.state}, ${age}`;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  endedDocument,
+  tellEnded,
+  waitAndTell
+});
+
+},
+"./chunk-CIZRXBJ3.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  spawnDetached: () => spawnDetached,
+  spawnShim: () => spawnShim
+});
+module.exports = stdin_exports;
+var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
+var import_node_child_process = require("node:child_process");
+var import_node_fs = require("node:fs");
+function spawnDetached(start) {
+  const log = (0, import_chunk_PVTVXQHT.openAppend)(start.logFile);
+  try {
+    const child = (0, import_node_child_process.spawn)(start.program, start.args, {
+      cwd: start.cwd,
+      env: start.environment,
+      detached: true,
+      stdio: ["ignore", log, log]
+    });
+    child.on("error", () => void 0);
+    child.unref();
+    if (child.pid === void 0) throw new Error(`cannot start ${start.program}`);
+    return child.pid;
+  } finally {
+    (0, import_node_fs.closeSync)(log);
+  }
+}
+function spawnShim(start, onEnd) {
+  return new Promise((resolve, reject) => {
+    const child = (0, import_node_child_process.spawn)("/bin/sh", ["-c", start.script, "job-companion-shim", ...start.args], {
+      cwd: start.cwd,
+      env: start.environment,
+      detached: true,
+      stdio: "ignore"
+    });
+    child.once("error", reject);
+    child.once("spawn", () => resolve(child.pid ?? 0));
+    child.once("exit", onEnd);
+  });
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  spawnDetached,
+  spawnShim
+});
+
+},
+"./chunk-CKZYDFLI.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  logSize: () => logSize,
+  readLogTail: () => readLogTail
+});
+module.exports = stdin_exports;
+var import_chunk_NN32IFT6 = load("./chunk-NN32IFT6.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
+function readLogTail(file, limits = { lines: import_chunk_CRABIWOM.tailLines, bytes: import_chunk_CRABIWOM.tailBytes }) {
+  const part = (0, import_chunk_PVTVXQHT.readRange)(file, -(limits.bytes + 4), limits.bytes + 4);
+  if (!part) return Buffer.alloc(0);
+  const bounded = (0, import_chunk_NN32IFT6.tailOfBytes)(part.bytes, limits.bytes);
+  return Buffer.from((0, import_chunk_NN32IFT6.lastLines)(bounded, limits.lines));
+}
+function logSize(file) {
+  return (0, import_chunk_PVTVXQHT.readRange)(file, 0, 0)?.size ?? 0;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  logSize,
+  readLogTail
+});
+
+},
+"./chunk-CRABIWOM.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  drainMs: () => drainMs,
+  eventLineBytes: () => eventLineBytes,
+  excerptBytes: () => excerptBytes,
+  killSettleMs: () => killSettleMs,
+  leaseMs: () => leaseMs,
+  leaseStaleMs: () => leaseStaleMs,
+  limits: () => limits,
+  lingerMs: () => lingerMs,
+  lockWaitMs: () => lockWaitMs,
+  observeBytes: () => observeBytes,
+  orphanGraceMs: () => orphanGraceMs,
+  promptBytes: () => promptBytes,
+  promptReplacements: () => promptReplacements,
+  startLimitMs: () => startLimitMs,
+  streamLineBytes: () => streamLineBytes,
+  tailBytes: () => tailBytes,
+  tailLines: () => tailLines,
+  textTailBytes: () => textTailBytes,
+  toolCallBytes: () => toolCallBytes,
+  toolCalls: () => toolCalls,
+  unseenGraceMs: () => unseenGraceMs,
+  workerFailures: () => workerFailures
+});
+module.exports = stdin_exports;
+var second = 1e3;
+var minute = 60 * second;
+var hour = 60 * minute;
+var day = 24 * hour;
+var kib = 1024;
+var mib = 1024 * kib;
+var limits = {
+  staffTimeout: { default: hour, min: second, max: 2 * hour },
+  runTimeout: { default: day, min: 50, max: 30 * day },
+  waitTimeout: { default: 100 * second, min: 0, max: Number.MAX_SAFE_INTEGER },
+  heartbeat: { default: minute, min: second, max: day },
+  staffKillGrace: { default: 10 * second, min: 0, max: 5 * minute },
+  runKillGrace: { default: 30 * second, min: 0, max: 5 * minute },
+  optInLimit: { default: 5 * minute, min: second, max: 30 * day },
+  maxOutput: { default: 64 * mib, min: mib, max: 64 * 1024 * mib },
+  cleanAge: { default: 14 * day, min: 0, max: 3650 * day }
+};
+var promptBytes = mib;
+var observeBytes = 8 * kib;
+var toolCalls = 5;
+var toolCallBytes = kib;
+var excerptBytes = 240;
+var textTailBytes = 1700;
+var tailLines = 50;
+var tailBytes = 8 * kib;
+var eventLineBytes = 64 * kib;
+var streamLineBytes = 32 * mib;
+var drainMs = 2 * second;
+var lingerMs = 10 * second;
+var killSettleMs = 10 * second;
+var orphanGraceMs = second;
+var leaseMs = 5 * second;
+var leaseStaleMs = 20 * second;
+var startLimitMs = 10 * second;
+var unseenGraceMs = minute;
+var lockWaitMs = 5 * second;
+var promptReplacements = 5;
+var workerFailures = 3;
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  drainMs,
+  eventLineBytes,
+  excerptBytes,
+  killSettleMs,
+  leaseMs,
+  leaseStaleMs,
+  limits,
+  lingerMs,
+  lockWaitMs,
+  observeBytes,
+  orphanGraceMs,
+  promptBytes,
+  promptReplacements,
+  startLimitMs,
+  streamLineBytes,
+  tailBytes,
+  tailLines,
+  textTailBytes,
+  toolCallBytes,
+  toolCalls,
+  unseenGraceMs,
+  workerFailures
+});
+
+},
+"./chunk-DRP2USFD.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  findLatest: () => findLatest,
+  requireLatest: () => requireLatest
+});
+module.exports = stdin_exports;
+var import_chunk_FZ4KOT6X = load("./chunk-FZ4KOT6X.js");
+var import_chunk_6KSNLUTX = load("./chunk-6KSNLUTX.js");
+var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
+var import_chunk_EFAJWFPF = load("./chunk-EFAJWFPF.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+function findLatest(root, owner, accept = () => true) {
+  for (const id of (0, import_chunk_FZ4KOT6X.listJobs)(root)) {
+    const spec = (0, import_chunk_6KSNLUTX.readSpec)((0, import_chunk_EFAJWFPF.jobPaths)(root, id));
+    if (spec.kind !== "ok") continue;
+    if (owner !== null && spec.value.owner !== owner) continue;
+    if (accept(id, spec.value)) return id;
+  }
+  return void 0;
+}
+function requireLatest(root, owner, what, accept) {
+  const id = findLatest(root.folder, owner, accept);
+  if (id !== void 0) return id;
+  const whose = owner === null ? "" : ` of owner ${owner}`;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "unknown_job",
+    `cannot find ${what}${whose} in the state folder ${root.folder}`,
+    (0, import_chunk_IEU6ZQWY.quoteWords)([...(0, import_chunk_EFAJWFPF.selfWords)(), "status", ...root.option])
+  );
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  findLatest,
+  requireLatest
+});
+
+},
+"./chunk-DUCPJSLM.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  mayAct: () => mayAct
+});
+module.exports = stdin_exports;
+var import_chunk_6KSNLUTX = load("./chunk-6KSNLUTX.js");
+var import_chunk_H4YIQE5E = load("./chunk-H4YIQE5E.js");
+var import_chunk_HXY4SSS6 = load("./chunk-HXY4SSS6.js");
+var import_chunk_KNR6YWNX = load("./chunk-KNR6YWNX.js");
+async function mayAct(view) {
+  if (!view.spec || !(0, import_chunk_KNR6YWNX.isWritable)(view.paths.folder)) return false;
+  const namespace = view.worker?.worker.pid_ns ?? view.launch?.worker.pid_ns ?? view.spec.launcher.pid_ns;
+  const isHere = namespace === (0, import_chunk_HXY4SSS6.pidNamespace)() || view.isOtherBoot;
+  if (!isHere && (0, import_chunk_6KSNLUTX.conditionOf)(view) !== "lost") return false;
+  return (0, import_chunk_H4YIQE5E.isGenuine)(view.spec, knownKey());
+}
+function knownKey() {
+  try {
+    return (0, import_chunk_H4YIQE5E.readKey)();
+  } catch {
+    return void 0;
+  }
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  mayAct
+});
+
+},
+"./chunk-EFAJWFPF.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  atMonotonic: () => atMonotonic,
+  childEnvironment: () => childEnvironment,
+  companionFile: () => companionFile,
+  comparableEnvironment: () => comparableEnvironment,
+  configFolder: () => configFolder,
+  credentialNames: () => credentialNames,
+  findProgram: () => findProgram,
+  isoNow: () => isoNow,
+  isoOf: () => isoOf,
+  jobPaths: () => jobPaths,
+  markVariable: () => markVariable,
+  monotonicMs: () => monotonicMs,
+  nowMs: () => nowMs,
+  rootPaths: () => rootPaths,
+  selfWords: () => selfWords,
+  sleep: () => sleep,
+  stagePath: () => stagePath,
+  toolEnvironment: () => toolEnvironment,
+  uncarriableNames: () => uncarriableNames,
+  variables: () => variables,
+  workerEnvironment: () => workerEnvironment
+});
+module.exports = stdin_exports;
+var import_chunk_KNR6YWNX = load("./chunk-KNR6YWNX.js");
+var import_node_path = builtin("node:path");
+var import_node_path2 = builtin("node:path");
+var import_node_path3 = builtin("node:path");
+function nowMs() {
+  return Date.now();
+}
+function isoNow() {
+  return (new Date()).toISOString();
+}
+function isoOf(ms) {
+  return new Date(ms).toISOString();
+}
+function monotonicMs() {
+  return Number(process.hrtime.bigint() / 1000000n);
+}
+function sleep(ms) {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+var longest = 2 ** 31 - 1;
+function atMonotonic(atMs, fn) {
+  let timer;
+  const arm = () => {
+    const rest = atMs - monotonicMs();
+    if (rest <= 0) timer = setTimeout(fn, 0);
+    else timer = setTimeout(rest > longest ? arm : check, Math.min(rest, longest));
+  };
+  const check = () => monotonicMs() >= atMs ? fn() : arm();
+  arm();
+  return () => clearTimeout(timer);
+}
+var env = process.env;
+var carried = {
+  NODE_OPTIONS: "JOB_COMPANION_NODE_OPTIONS",
+  NODE_EXTRA_CA_CERTS: "JOB_COMPANION_EXTRA_CA_CERTS"
+};
+var markVariable = "JOB_COMPANION_MARK";
+var roleVariable = "JOB_COMPANION_ROLE";
+var variables = {
+  stateDir: () => env.JOB_STATE_DIR || void 0,
+  owner: () => env.JOB_OWNER || void 0,
+  searchPath: () => env.PATH ?? "",
+  home: () => env.HOME || void 0,
+  noColor: () => Boolean(env.NO_COLOR) || env.TERM === "dumb"
+};
+function configFolder() {
+  if (env.XDG_CONFIG_HOME && import_node_path.default.isAbsolute(env.XDG_CONFIG_HOME))
+    return import_node_path.default.join(env.XDG_CONFIG_HOME, "job-companion");
+  return env.HOME ? import_node_path.default.join(env.HOME, ".config", "job-companion") : void 0;
+}
+function toolEnvironment() {
+  return { PATH: env.PATH ?? "/usr/bin:/bin", LC_ALL: "C" };
+}
+function workerEnvironment(mark) {
+  const result = definedOnly(env);
+  for (const [name, alias] of Object.entries(carried)) {
+    delete result[alias];
+    const value = result[name];
+    delete result[name];
+    if (value !== void 0) result[alias] = value;
+  }
+  return { ...result, [markVariable]: mark, [roleVariable]: "worker" };
+}
+function childEnvironment(own) {
+  const result = definedOnly(env);
+  for (const [name, alias] of Object.entries(carried)) {
+    const value = result[alias];
+    delete result[alias];
+    if (value !== void 0) result[name] = value;
+  }
+  for (const name of [...own.remove, "JOB_STATE_DIR", "OLDPWD", roleVariable]) delete result[name];
+  return { ...result, ...own.add, PWD: own.cwd, JOB_ID: own.id, JOB_OWNER: own.id, [markVariable]: own.mark };
+}
+function comparableEnvironment() {
+  const passing = new Set([
+    "_",
+    "PWD",
+    "OLDPWD",
+    "SHLVL",
+    "JOB_ID",
+    "JOB_OWNER",
+    "JOB_STATE_DIR",
+    markVariable,
+    roleVariable,
+    "COLUMNS",
+    "LINES"
+  ]);
+  const given = definedOnly(env);
+  for (const [name, alias] of Object.entries(carried)) {
+    const value = given[alias];
+    delete given[alias];
+    if (value !== void 0) given[name] = value;
+  }
+  const names = Object.keys(given).filter((name) => !passing.has(name));
+  return names.sort().map((name) => `${name}=${given[name]}`).join("\0");
+}
+var credentialName = /(?:^|_)(?:API_?KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|ACCESS_KEY(?:_ID)?)$/i;
+function credentialNames() {
+  return Object.keys(env).filter((name) => credentialName.test(name)).sort();
+}
+function uncarriableNames() {
+  return Object.keys(env).filter((name) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)).sort();
+}
+function definedOnly(source) {
+  const result = {};
+  for (const [name, value] of Object.entries(source)) if (value !== void 0) result[name] = value;
+  return result;
+}
+function findProgram(name, cwd) {
+  if (name.includes("/")) {
+    const file = import_node_path2.default.resolve(cwd, name);
+    return (0, import_chunk_KNR6YWNX.isExecutable)(file) ? file : void 0;
+  }
+  for (const folder of variables.searchPath().split(":")) {
+    const file = import_node_path2.default.resolve(cwd, folder || ".", name);
+    if ((0, import_chunk_KNR6YWNX.isExecutable)(file)) return file;
+  }
+  return void 0;
+}
+function companionFile() {
+  return (0, import_chunk_KNR6YWNX.realPath)(process.argv[1] ?? "");
+}
+function selfWords() {
+  const onPath = findProgram("node", "/");
+  const isSame = onPath !== void 0 && (0, import_chunk_KNR6YWNX.realPath)(onPath) === (0, import_chunk_KNR6YWNX.realPath)(process.execPath);
+  return [isSame ? "node" : process.execPath, companionFile()];
+}
+function rootPaths(folder) {
+  return {
+    meta: import_node_path3.default.join(folder, "meta.json"),
+    ignore: import_node_path3.default.join(folder, ".gitignore"),
+    config: import_node_path3.default.join(folder, "config.json"),
+    active: import_node_path3.default.join(folder, "active"),
+    once: import_node_path3.default.join(folder, "once"),
+    slots: import_node_path3.default.join(folder, "slots"),
+    jobs: import_node_path3.default.join(folder, "jobs"),
+    lock: import_node_path3.default.join(folder, "lock")
+  };
+}
+function jobPaths(root, id) {
+  const folder = `${root}/jobs/${id}`;
+  const at = (name) => `${folder}/${name}`;
+  return {
+    folder,
+    spec: at("spec.json"),
+    launch: at("launch.json"),
+    worker: at("worker.json"),
+    lease: at("lease.json"),
+    leaseFifo: at("lease.fifo"),
+    state: at("state.json"),
+    events: at("events.ndjson"),
+    snapshot: at("snapshot.json"),
+    output: at("output.log"),
+    error: at("error.log"),
+    workerLog: at("worker.log"),
+    prompt: at("prompt.txt"),
+    started: at("started"),
+    shimMark: at("started/shim"),
+    childMark: at("started/child"),
+    guardMark: at("started/guard"),
+    spawnFailed: at("started/spawn_failed"),
+    reason: at("started/reason"),
+    aliveFifo: at("started/alive.fifo"),
+    limitFifo: at("started/limit.fifo"),
+    exit: at("exit.json"),
+    result: at("result.md"),
+    resultRecord: at("result.json"),
+    cancel: at("cancel.json"),
+    waiters: at("waiters"),
+    collected: at("collected.json"),
+    lock: at("lock"),
+    reserve: at("reserve"),
+    marker: `${root}/active/${id}`
+  };
+}
+function stagePath(root, id) {
+  return import_node_path3.default.join(root, "jobs", `.new-${id}`);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  atMonotonic,
+  childEnvironment,
+  companionFile,
+  comparableEnvironment,
+  configFolder,
+  credentialNames,
+  findProgram,
+  isoNow,
+  isoOf,
+  jobPaths,
+  markVariable,
+  monotonicMs,
+  nowMs,
+  rootPaths,
+  selfWords,
+  sleep,
+  stagePath,
+  toolEnvironment,
+  uncarriableNames,
+  variables,
+  workerEnvironment
+});
+
+},
+"./chunk-FEVBF62D.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -1195,16 +1695,16 @@ __export(stdin_exports, {
   taskOf: () => taskOf
 });
 module.exports = stdin_exports;
-var import_chunk_NZS2ULKJ = load("./chunk-NZS2ULKJ.js");
-var import_chunk_2UGZD5HM = load("./chunk-2UGZD5HM.js");
-var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
-var import_chunk_UACE27HY = load("./chunk-UACE27HY.js");
-var import_chunk_ZSZX64TP = load("./chunk-ZSZX64TP.js");
-var import_chunk_RPTU5R33 = load("./chunk-RPTU5R33.js");
-var import_chunk_L7A27NUR = load("./chunk-L7A27NUR.js");
+var import_chunk_FZ4KOT6X = load("./chunk-FZ4KOT6X.js");
+var import_chunk_2AURMXIG = load("./chunk-2AURMXIG.js");
+var import_chunk_SVSQUZEJ = load("./chunk-SVSQUZEJ.js");
+var import_chunk_6KSNLUTX = load("./chunk-6KSNLUTX.js");
+var import_chunk_TFYUX3HI = load("./chunk-TFYUX3HI.js");
+var import_chunk_6XDYGEGP = load("./chunk-6XDYGEGP.js");
+var import_chunk_WGQZKHZI = load("./chunk-WGQZKHZI.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_EFAJWFPF = load("./chunk-EFAJWFPF.js");
+var import_chunk_KNR6YWNX = load("./chunk-KNR6YWNX.js");
 var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_node_path = builtin("node:path");
@@ -2606,12 +3106,12 @@ var userConfig = object({
   default_backend: optional(string2())
 });
 function userConfigFile() {
-  const folder = (0, import_chunk_CF76HCJ2.configFolder)();
+  const folder = (0, import_chunk_EFAJWFPF.configFolder)();
   return folder === void 0 ? void 0 : import_node_path.default.join(folder, "config.json");
 }
 function readUserConfig() {
   const file = userConfigFile();
-  const facts = file === void 0 ? void 0 : (0, import_chunk_OMHQQKXJ.factsOf)(file);
+  const facts = file === void 0 ? void 0 : (0, import_chunk_KNR6YWNX.factsOf)(file);
   if (file === void 0 || !facts) return { backends: {} };
   if (facts.kind === "file" && (facts.uid !== process.getuid?.() || (facts.mode & 18) !== 0)) {
     throw refused(file, "others own it or may write it");
@@ -2645,7 +3145,7 @@ function makeStaffPart(words) {
     );
   }
   const program = programOf(backend, custom, words.cwd);
-  const fault = custom?.prompt === "argument" ? (0, import_chunk_KD7DLMDA.findArgumentFault)([words.prompt]) : null;
+  const fault = custom?.prompt === "argument" ? (0, import_chunk_SVSQUZEJ.findArgumentFault)([words.prompt]) : null;
   if (fault !== null)
     throw new import_chunk_NVPF5LEY.FaultError(
       "preflight",
@@ -2658,9 +3158,9 @@ function makeStaffPart(words) {
 function chooseBackend(name, config2, cwd) {
   if (name === void 0) return { backend: onlyInstalled(config2, cwd), custom: null };
   const own2 = Object.hasOwn(config2.backends, name) ? config2.backends[name] : void 0;
-  const custom = (0, import_chunk_KD7DLMDA.findBackend)("custom");
+  const custom = (0, import_chunk_SVSQUZEJ.findBackend)("custom");
   if (own2 && custom) return { backend: custom, custom: { name, argv: own2.argv, prompt: own2.prompt } };
-  const backend = (0, import_chunk_KD7DLMDA.findBackend)(name);
+  const backend = (0, import_chunk_SVSQUZEJ.findBackend)(name);
   if (backend && backend.id !== "custom") return { backend, custom: null };
   throw (0, import_chunk_NVPF5LEY.usageError)(
     `cannot use backend ${JSON.stringify(name)}: there are ${known(config2)}`,
@@ -2668,43 +3168,43 @@ function chooseBackend(name, config2, cwd) {
   );
 }
 function onlyInstalled(config2, cwd) {
-  const found = import_chunk_KD7DLMDA.backends.filter(
-    (backend) => backend.programs.some((program) => (0, import_chunk_CF76HCJ2.findProgram)(program, cwd) !== void 0)
+  const found = import_chunk_SVSQUZEJ.backends.filter(
+    (backend) => backend.programs.some((program) => (0, import_chunk_EFAJWFPF.findProgram)(program, cwd) !== void 0)
   );
   if (found.length === 1 && found[0]) return found[0];
   const state = found.length === 0 ? "no agent CLI is on PATH" : `several are installed (${found.map((one) => one.id).join(", ")})`;
   throw (0, import_chunk_NVPF5LEY.usageError)(`cannot choose a backend: ${state}; there are ${known(config2)}`, "name one with --backend NAME");
 }
 function known(config2) {
-  return [...import_chunk_KD7DLMDA.backends.map((backend) => backend.id).filter((id) => id !== "custom"), ...Object.keys(config2.backends)].join(
+  return [...import_chunk_SVSQUZEJ.backends.map((backend) => backend.id).filter((id) => id !== "custom"), ...Object.keys(config2.backends)].join(
     ", "
   ) || "none";
 }
 function programOf(backend, custom, cwd) {
   const names = custom ? [custom.argv[0]] : backend.programs;
   for (const name of names) {
-    const program = (0, import_chunk_CF76HCJ2.findProgram)(name, cwd);
+    const program = (0, import_chunk_EFAJWFPF.findProgram)(name, cwd);
     if (program !== void 0) return program;
   }
   throw new import_chunk_NVPF5LEY.FaultError(
     "preflight",
-    `cannot find ${names.join(" or ")} for backend ${custom?.name ?? backend.id}: not on PATH (${import_chunk_CF76HCJ2.variables.searchPath() || "empty"})`,
+    `cannot find ${names.join(" or ")} for backend ${custom?.name ?? backend.id}: not on PATH (${import_chunk_EFAJWFPF.variables.searchPath() || "empty"})`,
     "install it, or choose another with --backend"
   );
 }
 function requireFreeConversation(root, backend, conversation) {
   const { folder, option } = root;
-  for (const id of (0, import_chunk_NZS2ULKJ.listActive)(folder)) {
-    const paths = (0, import_chunk_CF76HCJ2.jobPaths)(folder, id);
-    const spec = (0, import_chunk_UACE27HY.readSpec)(paths);
+  for (const id of (0, import_chunk_FZ4KOT6X.listActive)(folder)) {
+    const paths = (0, import_chunk_EFAJWFPF.jobPaths)(folder, id);
+    const spec = (0, import_chunk_6KSNLUTX.readSpec)(paths);
     if (spec.kind !== "ok" || spec.value.staff?.backend !== backend) continue;
-    const state = (0, import_chunk_UACE27HY.readState)(paths);
+    const state = (0, import_chunk_6KSNLUTX.readState)(paths);
     const uses = spec.value.staff.resume ?? (state.kind === "ok" ? state.value.conversation?.id : void 0);
-    if (uses !== conversation || (0, import_chunk_UACE27HY.isEnded)((0, import_chunk_UACE27HY.inspect)(folder, id).state)) continue;
+    if (uses !== conversation || (0, import_chunk_6KSNLUTX.isEnded)((0, import_chunk_6KSNLUTX.inspect)(folder, id).state)) continue;
     throw new import_chunk_NVPF5LEY.FaultError(
       "busy",
       `cannot continue conversation ${conversation}: job ${id} is using it`,
-      import_chunk_L7A27NUR.nextCommands.wait(id, option)
+      import_chunk_WGQZKHZI.nextCommands.wait(id, option)
     );
   }
 }
@@ -2720,21 +3220,25 @@ async function taskOf(context, input) {
   const text = input.text("prompt") ?? decode2(given[0] === "stdin" ? await context.readStdin() : readTask(context, input.text("prompt-file")));
   const size = Buffer.byteLength(text);
   if (text.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take an empty task from --${given[0]}`);
-  if (size > import_chunk_CRABIWOM.promptBytes)
-    throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot take a task of ${size} bytes: at most ${import_chunk_CRABIWOM.promptBytes} (1 MiB) are allowed`,
-      "put the material into a file and name it in the task"
-    );
+  if (size > import_chunk_CRABIWOM.promptBytes) throw tooLong(size);
   return text;
+}
+function tooLong(size) {
+  return (0, import_chunk_NVPF5LEY.usageError)(
+    `cannot take a task of ${size} bytes: at most ${import_chunk_CRABIWOM.promptBytes} (1 MiB) are allowed`,
+    "put the material into a file and name it in the task"
+  );
 }
 function readTask(context, name) {
   const file = import_node_path2.default.resolve(context.cwd, name);
   try {
-    const real = (0, import_chunk_OMHQQKXJ.realPath)(file);
-    const size = (0, import_chunk_OMHQQKXJ.factsOf)(real)?.size ?? 0;
-    const read = (0, import_chunk_PVTVXQHT.readRange)(real, 0, Math.min(size, import_chunk_CRABIWOM.promptBytes + 1));
+    const real = (0, import_chunk_KNR6YWNX.realPath)(file);
+    const size = (0, import_chunk_KNR6YWNX.factsOf)(real)?.size ?? 0;
+    if (size > import_chunk_CRABIWOM.promptBytes) throw tooLong(size);
+    const read = (0, import_chunk_PVTVXQHT.readRange)(real, 0, size);
     if (read) return read.bytes;
   } catch (error) {
+    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
     throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot read the task from ${file} (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
   }
   throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot read the task from ${file}: it is no regular file`);
@@ -2747,30 +3251,30 @@ function decode2(bytes) {
   }
 }
 async function launchStaff(context, input, job) {
-  (0, import_chunk_ZSZX64TP.checkLaunchOptions)(input);
+  (0, import_chunk_TFYUX3HI.checkLaunchOptions)(input);
   const request = {
     kind: "staff",
     verb: job.verb,
-    ...(0, import_chunk_ZSZX64TP.launchWords)(input),
+    ...(0, import_chunk_TFYUX3HI.launchWords)(input),
     cwd: job.cwd,
-    deadlineMs: input.durationOrDefault("timeout"),
+    deadlineMs: job.deadlineMs ?? input.durationOrDefault("timeout"),
     killGraceMs: import_chunk_CRABIWOM.limits.staffKillGrace.default,
     maxOutputBytes: import_chunk_CRABIWOM.limits.maxOutput.default,
-    firstOutputMs: input.duration("first-output") ?? null,
-    stallMs: input.duration("stall-after") ?? null,
+    firstOutputMs: job.firstOutputMs ?? input.duration("first-output") ?? null,
+    stallMs: job.stallMs ?? input.duration("stall-after") ?? null,
     lineage: job.lineage,
     run: null,
     staff: job.staff
   };
   const { resume, backend } = job.staff;
-  if (resume === null) return (0, import_chunk_ZSZX64TP.launchAndTell)(context, input, request, job.isSynchronous);
+  if (resume === null) return (0, import_chunk_TFYUX3HI.launchAndTell)(context, input, request, job.isSynchronous);
   const root = context.root(input);
-  (0, import_chunk_RPTU5R33.ensureRoot)(root.folder);
-  const launched = await (0, import_chunk_2UGZD5HM.withLock)((0, import_chunk_CF76HCJ2.rootPaths)(root.folder).lock, async () => {
+  (0, import_chunk_6XDYGEGP.ensureRoot)(root.folder);
+  const launched = await (0, import_chunk_2AURMXIG.withLock)((0, import_chunk_EFAJWFPF.rootPaths)(root.folder).lock, async () => {
     requireFreeConversation(root, backend, resume);
-    return (0, import_chunk_ZSZX64TP.launch)(root, request);
+    return (0, import_chunk_TFYUX3HI.launch)(root, request);
   });
-  return (0, import_chunk_ZSZX64TP.tellLaunched)(context, input, root, launched, job.isSynchronous);
+  return (0, import_chunk_TFYUX3HI.tellLaunched)(context, input, root, launched, job.isSynchronous);
 }
 function profileOf(input, fallback) {
   return input.text("profile") ?? fallback;
@@ -2788,1317 +3292,85 @@ function freshStaff(input, words) {
 });
 
 },
-"./chunk-CDO5EPML.js": function (module, exports) {
+"./chunk-FZ4KOT6X.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  isAwaited: () => isAwaited,
-  isCollected: () => isCollected,
-  noteCollected: () => noteCollected,
-  withRegistration: () => withRegistration
+  findJob: () => findJob,
+  jobsFolder: () => jobsFolder,
+  listActive: () => listActive,
+  listJobs: () => listJobs,
+  requireWholeId: () => requireWholeId
 });
 module.exports = stdin_exports;
-var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
-var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
+var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
+var import_chunk_SVYNKNIW = load("./chunk-SVYNKNIW.js");
+var import_chunk_EFAJWFPF = load("./chunk-EFAJWFPF.js");
+var import_chunk_KNR6YWNX = load("./chunk-KNR6YWNX.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_node_path = builtin("node:path");
-function noteCollected(view, by) {
-  if (view.damage !== null || isCollected(view)) return;
-  try {
-    (0, import_chunk_PVTVXQHT.createFile)(
-      view.paths.collected,
-      `${JSON.stringify({ by, pid: process.pid, owner: import_chunk_CF76HCJ2.variables.owner() ?? null, at: (0, import_chunk_CF76HCJ2.isoNow)() })}
-`,
-      { sync: false }
+function listJobs(root) {
+  return (0, import_chunk_KNR6YWNX.listNames)((0, import_chunk_EFAJWFPF.rootPaths)(root).jobs).filter(import_chunk_SVYNKNIW.isId).sort(import_chunk_SVYNKNIW.compareIds).reverse();
+}
+function listActive(root) {
+  return (0, import_chunk_KNR6YWNX.listNames)((0, import_chunk_EFAJWFPF.rootPaths)(root).active).filter(import_chunk_SVYNKNIW.isId).sort(import_chunk_SVYNKNIW.compareIds);
+}
+function findJob(root, text) {
+  const list = `list them with: ${(0, import_chunk_IEU6ZQWY.quoteWords)([...(0, import_chunk_EFAJWFPF.selfWords)(), "status", ...root.option])}`;
+  const where = `in the state folder ${root.folder}`;
+  if (!(0, import_chunk_SVYNKNIW.isIdPrefix)(text)) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "unknown_job",
+      `cannot take ${JSON.stringify(text)} as a job id: ids look like run-mik3x9ab-4f7q2z`,
+      list
     );
-  } catch {
   }
-}
-function isCollected(view) {
-  return (0, import_chunk_OMHQQKXJ.exists)(view.paths.collected);
-}
-async function withRegistration(root, ids, timeoutMs, fn) {
-  const files = [];
-  const waiter = (0, import_chunk_XUTLU6SP.ownIdentity)();
-  for (const id of ids) {
-    const file = import_node_path.default.join((0, import_chunk_CF76HCJ2.jobPaths)(root, id).waiters, `${waiter.pid}-${waiter.start_token.replace(/\W/g, "")}.json`);
-    try {
-      (0, import_chunk_PVTVXQHT.writeJson)(file, { waiter, ids, since: (0, import_chunk_CF76HCJ2.isoNow)(), timeout_ms: timeoutMs }, { sync: false });
-      files.push(file);
-    } catch {
-    }
+  const all = (0, import_chunk_KNR6YWNX.listNames)((0, import_chunk_EFAJWFPF.rootPaths)(root.folder).jobs).filter(import_chunk_SVYNKNIW.isId);
+  if (all.includes(text)) return requireFolder(root, text);
+  const matches = all.filter((id) => id.startsWith(text));
+  if (matches.length === 1) return requireFolder(root, matches[0]);
+  if (matches.length === 0) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "unknown_job",
+      `cannot find job ${text}: there is no such job ${where}`,
+      `${list}, or name another folder with --state-dir DIR`
+    );
   }
-  try {
-    return await fn();
-  } finally {
-    for (const file of files) {
-      try {
-        (0, import_chunk_PVTVXQHT.removeFile)(file);
-      } catch {
-      }
-    }
-  }
-}
-function isAwaited(root, id) {
-  const folder = (0, import_chunk_CF76HCJ2.jobPaths)(root, id).waiters;
-  return (0, import_chunk_OMHQQKXJ.listNames)(folder).some((name) => {
-    const read = (0, import_chunk_PVTVXQHT.readJson)(import_node_path.default.join(folder, name));
-    return read.kind === "ok" && (0, import_chunk_XUTLU6SP.isIdentity)(read.value.waiter) && (0, import_chunk_XUTLU6SP.livenessOf)(read.value.waiter) !== "dead";
-  });
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  isAwaited,
-  isCollected,
-  noteCollected,
-  withRegistration
-});
-
-},
-"./chunk-CF76HCJ2.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  atMonotonic: () => atMonotonic,
-  childEnvironment: () => childEnvironment,
-  companionFile: () => companionFile,
-  comparableEnvironment: () => comparableEnvironment,
-  configFolder: () => configFolder,
-  credentialNames: () => credentialNames,
-  findProgram: () => findProgram,
-  isoNow: () => isoNow,
-  isoOf: () => isoOf,
-  jobPaths: () => jobPaths,
-  markVariable: () => markVariable,
-  monotonicMs: () => monotonicMs,
-  nowMs: () => nowMs,
-  rootPaths: () => rootPaths,
-  selfWords: () => selfWords,
-  sleep: () => sleep,
-  stagePath: () => stagePath,
-  uncarriableNames: () => uncarriableNames,
-  variables: () => variables,
-  workerEnvironment: () => workerEnvironment
-});
-module.exports = stdin_exports;
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_node_path = builtin("node:path");
-var import_node_path2 = builtin("node:path");
-var import_node_path3 = builtin("node:path");
-function nowMs() {
-  return Date.now();
-}
-function isoNow() {
-  return (new Date()).toISOString();
-}
-function isoOf(ms) {
-  return new Date(ms).toISOString();
-}
-function monotonicMs() {
-  return Number(process.hrtime.bigint() / 1000000n);
-}
-function sleep(ms) {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}
-var longest = 2 ** 31 - 1;
-function atMonotonic(atMs, fn) {
-  let timer;
-  const arm = () => {
-    const rest = atMs - monotonicMs();
-    if (rest <= 0) timer = setTimeout(fn, 0);
-    else timer = setTimeout(rest > longest ? arm : check, Math.min(rest, longest));
-  };
-  const check = () => monotonicMs() >= atMs ? fn() : arm();
-  arm();
-  return () => clearTimeout(timer);
-}
-var env = process.env;
-var carried = {
-  NODE_OPTIONS: "JOB_COMPANION_NODE_OPTIONS",
-  NODE_EXTRA_CA_CERTS: "JOB_COMPANION_EXTRA_CA_CERTS"
-};
-var markVariable = "JOB_COMPANION_MARK";
-var roleVariable = "JOB_COMPANION_ROLE";
-var variables = {
-  stateDir: () => env.JOB_STATE_DIR || void 0,
-  owner: () => env.JOB_OWNER || void 0,
-  searchPath: () => env.PATH ?? "",
-  home: () => env.HOME || void 0,
-  noColor: () => Boolean(env.NO_COLOR) || env.TERM === "dumb"
-};
-function configFolder() {
-  if (env.XDG_CONFIG_HOME && import_node_path.default.isAbsolute(env.XDG_CONFIG_HOME))
-    return import_node_path.default.join(env.XDG_CONFIG_HOME, "job-companion");
-  return env.HOME ? import_node_path.default.join(env.HOME, ".config", "job-companion") : void 0;
-}
-function workerEnvironment(mark) {
-  const result = definedOnly(env);
-  for (const [name, alias] of Object.entries(carried)) {
-    delete result[alias];
-    const value = result[name];
-    delete result[name];
-    if (value !== void 0) result[alias] = value;
-  }
-  return { ...result, [markVariable]: mark, [roleVariable]: "worker" };
-}
-function childEnvironment(own) {
-  const result = definedOnly(env);
-  for (const [name, alias] of Object.entries(carried)) {
-    const value = result[alias];
-    delete result[alias];
-    if (value !== void 0) result[name] = value;
-  }
-  for (const name of [...own.remove, "JOB_STATE_DIR", "OLDPWD", roleVariable]) delete result[name];
-  return { ...result, ...own.add, PWD: own.cwd, JOB_ID: own.id, JOB_OWNER: own.id, [markVariable]: own.mark };
-}
-function comparableEnvironment() {
-  const passing = new Set([
-    "_",
-    "PWD",
-    "OLDPWD",
-    "SHLVL",
-    "JOB_ID",
-    "JOB_OWNER",
-    "JOB_STATE_DIR",
-    markVariable,
-    roleVariable,
-    "COLUMNS",
-    "LINES"
-  ]);
-  const given = definedOnly(env);
-  for (const [name, alias] of Object.entries(carried)) {
-    const value = given[alias];
-    delete given[alias];
-    if (value !== void 0) given[name] = value;
-  }
-  const names = Object.keys(given).filter((name) => !passing.has(name));
-  return names.sort().map((name) => `${name}=${given[name]}`).join("\0");
-}
-var credentialName = /(?:^|_)(?:API_?KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|ACCESS_KEY(?:_ID)?)$/i;
-function credentialNames() {
-  return Object.keys(env).filter((name) => credentialName.test(name)).sort();
-}
-function uncarriableNames() {
-  return Object.keys(env).filter((name) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)).sort();
-}
-function definedOnly(source) {
-  const result = {};
-  for (const [name, value] of Object.entries(source)) if (value !== void 0) result[name] = value;
-  return result;
-}
-function findProgram(name, cwd) {
-  if (name.includes("/")) {
-    const file = import_node_path2.default.resolve(cwd, name);
-    return (0, import_chunk_OMHQQKXJ.isExecutable)(file) ? file : void 0;
-  }
-  for (const folder of variables.searchPath().split(":")) {
-    const file = import_node_path2.default.resolve(cwd, folder || ".", name);
-    if ((0, import_chunk_OMHQQKXJ.isExecutable)(file)) return file;
-  }
-  return void 0;
-}
-function companionFile() {
-  return (0, import_chunk_OMHQQKXJ.realPath)(process.argv[1] ?? "");
-}
-function selfWords() {
-  const onPath = findProgram("node", "/");
-  const isSame = onPath !== void 0 && (0, import_chunk_OMHQQKXJ.realPath)(onPath) === (0, import_chunk_OMHQQKXJ.realPath)(process.execPath);
-  return [isSame ? "node" : process.execPath, companionFile()];
-}
-function rootPaths(folder) {
-  return {
-    meta: import_node_path3.default.join(folder, "meta.json"),
-    ignore: import_node_path3.default.join(folder, ".gitignore"),
-    config: import_node_path3.default.join(folder, "config.json"),
-    active: import_node_path3.default.join(folder, "active"),
-    once: import_node_path3.default.join(folder, "once"),
-    slots: import_node_path3.default.join(folder, "slots"),
-    jobs: import_node_path3.default.join(folder, "jobs"),
-    lock: import_node_path3.default.join(folder, "lock")
-  };
-}
-function jobPaths(root, id) {
-  const folder = `${root}/jobs/${id}`;
-  const at = (name) => `${folder}/${name}`;
-  return {
-    folder,
-    spec: at("spec.json"),
-    launch: at("launch.json"),
-    worker: at("worker.json"),
-    lease: at("lease.json"),
-    leaseFifo: at("lease.fifo"),
-    state: at("state.json"),
-    events: at("events.ndjson"),
-    snapshot: at("snapshot.json"),
-    output: at("output.log"),
-    error: at("error.log"),
-    workerLog: at("worker.log"),
-    prompt: at("prompt.txt"),
-    started: at("started"),
-    shimMark: at("started/shim"),
-    childMark: at("started/child"),
-    guardMark: at("started/guard"),
-    spawnFailed: at("started/spawn_failed"),
-    reason: at("started/reason"),
-    aliveFifo: at("started/alive.fifo"),
-    exit: at("exit.json"),
-    result: at("result.md"),
-    resultRecord: at("result.json"),
-    cancel: at("cancel.json"),
-    waiters: at("waiters"),
-    collected: at("collected.json"),
-    lock: at("lock"),
-    reserve: at("reserve"),
-    marker: `${root}/active/${id}`
-  };
-}
-function stagePath(root, id) {
-  return import_node_path3.default.join(root, "jobs", `.new-${id}`);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  atMonotonic,
-  childEnvironment,
-  companionFile,
-  comparableEnvironment,
-  configFolder,
-  credentialNames,
-  findProgram,
-  isoNow,
-  isoOf,
-  jobPaths,
-  markVariable,
-  monotonicMs,
-  nowMs,
-  rootPaths,
-  selfWords,
-  sleep,
-  stagePath,
-  uncarriableNames,
-  variables,
-  workerEnvironment
-});
-
-},
-"./chunk-CFZX37AL.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  openJournal: () => openJournal,
-  readEvents: () => readEvents
-});
-module.exports = stdin_exports;
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
-var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
-function openJournal(paths, job) {
-  const last = (0, import_chunk_PVTVXQHT.readRange)(paths.events, -1, 1);
-  if (last && last.size > 0 && last.bytes[0] !== 10) (0, import_chunk_PVTVXQHT.appendText)(paths.events, "\n");
-  const journal = {
-    seq: newestSeq(paths),
-    append(type, fields = {}) {
-      const event = { seq: journal.seq + 1, at: (0, import_chunk_CF76HCJ2.isoNow)(), job: job.id, owner: job.owner, type, ...fields };
-      let line = JSON.stringify(event);
-      if (Buffer.byteLength(line) > import_chunk_CRABIWOM.eventLineBytes) {
-        line = JSON.stringify({ seq: event.seq, at: event.at, job: job.id, owner: job.owner, type, truncated: true });
-      }
-      (0, import_chunk_PVTVXQHT.appendText)(paths.events, `${line}
-`);
-      journal.seq = event.seq;
-      return event;
-    }
-  };
-  return journal;
-}
-var chunk = 256 * 1024;
-function readEvents(paths, after, limit) {
-  let size = chunk;
-  for (; ; ) {
-    const part = (0, import_chunk_PVTVXQHT.readRange)(paths.events, -size, size);
-    if (!part) return { events: [], more: false, missed: false };
-    const isWhole = part.bytes.length >= part.size;
-    const events = parseEvents(part.bytes.toString("utf8"), isWhole);
-    const first = events[0]?.seq ?? 0;
-    if (!isWhole && first > after + 1 && size < 64 * chunk) {
-      size *= 4;
-      continue;
-    }
-    const wanted = events.filter((event) => event.seq > after);
-    return { events: wanted.slice(0, limit), more: wanted.length > limit, missed: !isWhole && first > after + 1 };
-  }
-}
-function newestSeq(paths) {
-  const part = (0, import_chunk_PVTVXQHT.readRange)(paths.events, -2 * import_chunk_CRABIWOM.eventLineBytes, 2 * import_chunk_CRABIWOM.eventLineBytes);
-  if (!part) return 0;
-  return parseEvents(part.bytes.toString("utf8"), part.bytes.length >= part.size).at(-1)?.seq ?? 0;
-}
-function parseEvents(text, isWhole) {
-  const lines = text.split("\n");
-  if (!isWhole) lines.shift();
-  const events = [];
-  for (const line of lines) {
-    if (line === "") continue;
-    try {
-      const value = JSON.parse(line);
-      if (typeof value === "object" && value !== null && typeof value.seq === "number") events.push(value);
-    } catch {
-    }
-  }
-  return events;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  openJournal,
-  readEvents
-});
-
-},
-"./chunk-CIZRXBJ3.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  spawnDetached: () => spawnDetached,
-  spawnShim: () => spawnShim
-});
-module.exports = stdin_exports;
-var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
-var import_node_child_process = require("node:child_process");
-var import_node_fs = require("node:fs");
-function spawnDetached(start) {
-  const log = (0, import_chunk_PVTVXQHT.openAppend)(start.logFile);
-  try {
-    const child = (0, import_node_child_process.spawn)(start.program, start.args, {
-      cwd: start.cwd,
-      env: start.environment,
-      detached: true,
-      stdio: ["ignore", log, log]
-    });
-    child.on("error", () => void 0);
-    child.unref();
-    if (child.pid === void 0) throw new Error(`cannot start ${start.program}`);
-    return child.pid;
-  } finally {
-    (0, import_node_fs.closeSync)(log);
-  }
-}
-function spawnShim(start, onEnd) {
-  return new Promise((resolve, reject) => {
-    const child = (0, import_node_child_process.spawn)("/bin/sh", ["-c", start.script, "job-companion-shim", ...start.args], {
-      cwd: start.cwd,
-      env: start.environment,
-      detached: true,
-      stdio: "ignore"
-    });
-    child.once("error", reject);
-    child.once("spawn", () => resolve(child.pid ?? 0));
-    child.once("exit", onEnd);
-  });
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  spawnDetached,
-  spawnShim
-});
-
-},
-"./chunk-CRABIWOM.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  drainMs: () => drainMs,
-  eventLineBytes: () => eventLineBytes,
-  excerptBytes: () => excerptBytes,
-  killSettleMs: () => killSettleMs,
-  leaseMs: () => leaseMs,
-  leaseStaleMs: () => leaseStaleMs,
-  limits: () => limits,
-  lingerMs: () => lingerMs,
-  lockWaitMs: () => lockWaitMs,
-  observeBytes: () => observeBytes,
-  orphanGraceMs: () => orphanGraceMs,
-  promptBytes: () => promptBytes,
-  promptReplacements: () => promptReplacements,
-  startLimitMs: () => startLimitMs,
-  streamLineBytes: () => streamLineBytes,
-  tailBytes: () => tailBytes,
-  tailLines: () => tailLines,
-  textTailBytes: () => textTailBytes,
-  toolCallBytes: () => toolCallBytes,
-  toolCalls: () => toolCalls,
-  unseenGraceMs: () => unseenGraceMs,
-  workerFailures: () => workerFailures
-});
-module.exports = stdin_exports;
-var second = 1e3;
-var minute = 60 * second;
-var hour = 60 * minute;
-var day = 24 * hour;
-var kib = 1024;
-var mib = 1024 * kib;
-var limits = {
-  staffTimeout: { default: hour, min: second, max: 2 * hour },
-  runTimeout: { default: day, min: 50, max: 30 * day },
-  waitTimeout: { default: 100 * second, min: 0, max: Number.MAX_SAFE_INTEGER },
-  heartbeat: { default: minute, min: second, max: day },
-  staffKillGrace: { default: 10 * second, min: 0, max: 5 * minute },
-  runKillGrace: { default: 30 * second, min: 0, max: 5 * minute },
-  optInLimit: { default: 5 * minute, min: second, max: 30 * day },
-  maxOutput: { default: 64 * mib, min: mib, max: 64 * 1024 * mib },
-  cleanAge: { default: 14 * day, min: 0, max: 3650 * day }
-};
-var promptBytes = mib;
-var observeBytes = 8 * kib;
-var toolCalls = 5;
-var toolCallBytes = kib;
-var excerptBytes = 240;
-var textTailBytes = 1700;
-var tailLines = 50;
-var tailBytes = 8 * kib;
-var eventLineBytes = 64 * kib;
-var streamLineBytes = 32 * mib;
-var drainMs = 2 * second;
-var lingerMs = 10 * second;
-var killSettleMs = 10 * second;
-var orphanGraceMs = second;
-var leaseMs = 5 * second;
-var leaseStaleMs = 20 * second;
-var startLimitMs = 10 * second;
-var unseenGraceMs = minute;
-var lockWaitMs = 5 * second;
-var promptReplacements = 5;
-var workerFailures = 3;
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  drainMs,
-  eventLineBytes,
-  excerptBytes,
-  killSettleMs,
-  leaseMs,
-  leaseStaleMs,
-  limits,
-  lingerMs,
-  lockWaitMs,
-  observeBytes,
-  orphanGraceMs,
-  promptBytes,
-  promptReplacements,
-  startLimitMs,
-  streamLineBytes,
-  tailBytes,
-  tailLines,
-  textTailBytes,
-  toolCallBytes,
-  toolCalls,
-  unseenGraceMs,
-  workerFailures
-});
-
-},
-"./chunk-ENNG33I6.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  conversationOf: () => conversationOf,
-  lineageOf: () => lineageOf,
-  requireGenuine: () => requireGenuine,
-  requireSpec: () => requireSpec
-});
-module.exports = stdin_exports;
-var import_chunk_UACE27HY = load("./chunk-UACE27HY.js");
-var import_chunk_NJGVOJIE = load("./chunk-NJGVOJIE.js");
-var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-function requireSpec(root, id) {
-  const read = (0, import_chunk_UACE27HY.readSpec)((0, import_chunk_CF76HCJ2.jobPaths)(root.folder, id));
-  if (read.kind === "ok") return read.value;
-  const reason = read.kind === "damaged" ? read.reason : "its spec.json is missing";
-  throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot use job ${id}: ${reason}`);
-}
-async function requireGenuine(spec) {
-  if (await (0, import_chunk_NJGVOJIE.isGenuine)(spec, (0, import_chunk_NJGVOJIE.readKey)())) return;
+  const shown = matches.sort(import_chunk_SVYNKNIW.compareIds).slice(-5).join(", ");
   throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot start anything from job ${spec.id}: its spec.json was changed or comes from another user or machine`,
-    "launch it again in your own words"
+    "ambiguous_id",
+    `cannot tell which job ${text} is: ${matches.length} jobs begin so, the newest are ${shown}`,
+    "give more of the id"
   );
 }
-function conversationOf(root, spec) {
-  const state = (0, import_chunk_UACE27HY.readState)((0, import_chunk_CF76HCJ2.jobPaths)(root, spec.id));
-  return (state.kind === "ok" ? state.value.conversation?.id : void 0) ?? null;
-}
-function lineageOf(parent, relation) {
-  return { relation, parent: parent.id, root: parent.lineage?.root ?? parent.id };
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  conversationOf,
-  lineageOf,
-  requireGenuine,
-  requireSpec
-});
-
-},
-"./chunk-GKWHYVEI.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  waitForJobs: () => waitForJobs
-});
-module.exports = stdin_exports;
-var import_chunk_ZTA4VQO5 = load("./chunk-ZTA4VQO5.js");
-var import_chunk_V5USAFII = load("./chunk-V5USAFII.js");
-var import_chunk_UACE27HY = load("./chunk-UACE27HY.js");
-var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
-var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-async function waitForJobs(root, ids, options) {
-  const until = (0, import_chunk_CF76HCJ2.monotonicMs)() + options.timeoutMs;
-  const views = new Map();
-  const stop = new AbortController();
-  const beat = options.heartbeatMs === null ? void 0 : setInterval(() => options.onHeartbeat?.([...views.values()]), options.heartbeatMs);
-  let failure;
-  let ended = 0;
-  await Promise.all(
-    ids.map(async (id) => {
-      try {
-        await waitForOne(root, id, until, stop.signal, (view2) => views.set(id, view2));
-      } catch (error) {
-        failure ??= error;
-        stop.abort();
-        return;
-      }
-      const view = views.get(id);
-      if (view && (0, import_chunk_UACE27HY.isEnded)(view.state)) ended += 1;
-      if (options.mode === "any" && ended > 0) stop.abort();
-    })
-  );
-  clearInterval(beat);
-  if (failure !== void 0) throw failure;
-  return ids.flatMap((id) => views.get(id) ?? []);
-}
-async function waitForOne(root, id, until, signal, tell) {
-  for (let round = 0; ; round += 1) {
-    let view = await (0, import_chunk_ZTA4VQO5.refreshAttached)(root, id);
-    if (!(0, import_chunk_OMHQQKXJ.exists)(view.paths.folder)) throw vanishedError(view);
-    tell(view);
-    if ((0, import_chunk_UACE27HY.isEnded)(view.state) || signal.aborted) return;
-    const rest = until - (0, import_chunk_CF76HCJ2.monotonicMs)();
-    if (rest <= 0) return;
-    const nap = makeNap(signal);
-    const close = await (0, import_chunk_V5USAFII.watchFifo)(view.paths.leaseFifo, nap.wake);
-    view = await (0, import_chunk_ZTA4VQO5.refreshAttached)(root, id);
-    tell(view);
-    if (!(0, import_chunk_UACE27HY.isEnded)(view.state) && !signal.aborted)
-      await nap.sleep(Math.min(rest, pauseFor(view, close !== void 0, round)));
-    close?.();
-  }
-}
-function pauseFor(view, hasFifo, round) {
-  const condition = (0, import_chunk_UACE27HY.conditionOf)(view);
-  const soon = Math.min(20 * 1.25 ** round, 1e3);
-  if (condition === "supervised") {
-    const isHeld = view.worker !== null && view.launch !== null && (0, import_chunk_XUTLU6SP.sameIdentity)(view.worker.worker, view.launch.worker);
-    if (isHeld && hasFifo && view.worker?.fifo) return 5e3;
-    return isHeld ? 1e3 : soon;
-  }
-  if (condition === "unseen") return 1e3;
-  return soon;
-}
-function makeNap(signal) {
-  let isAwake = false;
-  let wake = () => {
-    isAwake = true;
-  };
-  return {
-    wake: () => wake(),
-    sleep: (ms) => new Promise((resolve) => {
-      if (isAwake || signal.aborted) return resolve();
-      const end = () => {
-        clearTimeout(timer);
-        signal.removeEventListener("abort", end);
-        resolve();
-      };
-      const timer = setTimeout(end, Math.min(ms, 2 ** 31 - 1));
-      signal.addEventListener("abort", end);
-      wake = end;
-    })
-  };
-}
-function vanishedError(view) {
-  return new import_chunk_NVPF5LEY.FaultError(
-    "state_unusable",
-    `cannot go on waiting for job ${view.id}: its folder ${view.paths.folder} is gone`,
-    null
-  );
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  waitForJobs
-});
-
-},
-"./chunk-IEU6ZQWY.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  quoteWords: () => quoteWords
-});
-module.exports = stdin_exports;
-var plain = /^[A-Za-z0-9_@%+:,./=-]+$/;
-function quoteWord(word) {
-  if (plain.test(word)) return word;
-  return `'${word.replaceAll("'", `'\\''`)}'`;
-}
-function quoteWords(words) {
-  return words.map(quoteWord).join(" ");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  quoteWords
-});
-
-},
-"./chunk-IGYMSLWI.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  commandNames: () => commandNames,
-  loadCommand: () => loadCommand
-});
-module.exports = stdin_exports;
-var loaders = {
-  run: async () => (await Promise.resolve().then(() => load("./run-TOSX5FCN.js"))).run,
-  staffer: async () => (await Promise.resolve().then(() => load("./staffer-33HQWLLO.js"))).staffer,
-  ask: async () => (await Promise.resolve().then(() => load("./ask-KVI57PEC.js"))).ask,
-  wait: async () => (await Promise.resolve().then(() => load("./wait-3MN65VAI.js"))).wait,
-  observe: async () => (await Promise.resolve().then(() => load("./observe-YQNLFR4B.js"))).observe,
-  status: async () => (await Promise.resolve().then(() => load("./status-Q65OHHCM.js"))).status,
-  result: async () => (await Promise.resolve().then(() => load("./result-ESOI6CEF.js"))).result,
-  cancel: async () => (await Promise.resolve().then(() => load("./cancel-OCBIL7IR.js"))).cancel,
-  continue: async () => (await Promise.resolve().then(() => load("./continue-LZMO3DTQ.js"))).continueCommand,
-  restart: async () => (await Promise.resolve().then(() => load("./restart-5ZNDOYWK.js"))).restart,
-  clean: async () => (await Promise.resolve().then(() => load("./clean-5CIH447P.js"))).clean,
-  doctor: async () => (await Promise.resolve().then(() => load("./doctor-JWYNXPZY.js"))).doctor,
-  help: async () => (await Promise.resolve().then(() => load("./help-ZYDU4KBF.js"))).help
-};
-var commandNames = Object.keys(loaders);
-async function loadCommand(name) {
-  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  commandNames,
-  loadCommand
-});
-
-},
-"./chunk-JJRSGJW4.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  common: () => common,
-  launchOptions: () => launchOptions,
-  ownerOption: () => ownerOption,
-  staffOptions: () => staffOptions
-});
-module.exports = stdin_exports;
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var common = {
-  "state-dir": {
-    kind: "text",
-    value: "DIR",
-    help: "state folder (default: .job-state of the worktree, or JOB_STATE_DIR)"
-  },
-  json: { kind: "flag", help: "print one JSON document" },
-  help: { kind: "flag", help: "show this help" }
-};
-var ownerOption = {
-  owner: {
-    kind: "text",
-    value: "NAME",
-    help: 'whose jobs; "latest" means the latest of this owner (default: JOB_OWNER)'
-  }
-};
-var launchOptions = {
-  owner: { kind: "text", value: "NAME", help: "who this job belongs to (default: JOB_OWNER)" },
-  label: { kind: "text", value: "TEXT", help: "a few words for people" },
-  "once-key": { kind: "text", value: "KEY", help: "the same key gives the same job, never a second execution" },
-  wait: { kind: "flag", help: "wait for the end and print the result, as `wait` does" },
-  "wait-timeout": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_CRABIWOM.limits.waitTimeout,
-    help: "patience of --wait (default: until the end)"
-  },
-  "id-only": { kind: "flag", help: "print the id and a newline, nothing else" },
-  ...common
-};
-var staffOptions = {
-  prompt: { kind: "text", value: "TEXT", help: "the task; taken as it is, also when it begins with --" },
-  "prompt-file": { kind: "text", value: "PATH", help: "read the task from a file" },
-  stdin: { kind: "flag", help: "read the task from standard input" },
-  backend: {
-    kind: "text",
-    value: "NAME",
-    help: "which agent CLI (default: the one in your config, else the only one installed)"
-  },
-  model: { kind: "text", value: "NAME", help: "model, in the words of the agent CLI" },
-  profile: {
-    kind: "choice",
-    value: "P",
-    choices: ["restricted", "standard", "unrestricted"],
-    help: "what the agent may do: restricted, standard or unrestricted"
-  },
-  timeout: {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_CRABIWOM.limits.staffTimeout,
-    help: "hard limit, counted from launch (default 60m, at most 120m)"
-  },
-  "first-output": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_CRABIWOM.limits.optInLimit,
-    help: "end it when nothing was printed by then"
-  },
-  "stall-after": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_CRABIWOM.limits.optInLimit,
-    help: "end it when nothing was printed for that long"
-  }
-};
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  common,
-  launchOptions,
-  ownerOption,
-  staffOptions
-});
-
-},
-"./chunk-JSBRDJBE.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  __commonJS: () => __commonJS,
-  __toESM: () => __toESM
-});
-module.exports = stdin_exports;
-var __create = Object.create;
-var __defProp2 = Object.defineProperty;
-var __getOwnPropDesc2 = Object.getOwnPropertyDescriptor;
-var __getOwnPropNames2 = Object.getOwnPropertyNames;
-var __getProtoOf = Object.getPrototypeOf;
-var __hasOwnProp2 = Object.prototype.hasOwnProperty;
-var __commonJS = (cb, mod) => function __require() {
-  return mod || (0, cb[__getOwnPropNames2(cb)[0]])((mod = { exports: {} }).exports, mod), mod.exports;
-};
-var __copyProps2 = (to, from, except, desc) => {
-  if (from && typeof from === "object" || typeof from === "function") {
-    for (let key of __getOwnPropNames2(from))
-      if (!__hasOwnProp2.call(to, key) && key !== except)
-        __defProp2(to, key, { get: () => from[key], enumerable: !(desc = __getOwnPropDesc2(from, key)) || desc.enumerable });
-  }
-  return to;
-};
-var __toESM = (mod, isNodeMode, target) => (target = mod != null ? __create(__getProtoOf(mod)) : {}, __copyProps2(
-  // If the importer is in node compatibility mode or this is not an ESM
-  // file that has been converted to a CommonJS file using a Babel-
-  // compatible transform (i.e. "__esModule" has not been set), then set
-  // "default" to the CommonJS "module.exports" for node compatibility.
-  isNodeMode || !mod || !mod.__esModule ? __defProp2(target, "default", { value: mod, enumerable: true }) : target,
-  mod
-));
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  __commonJS,
-  __toESM
-});
-
-},
-"./chunk-KD7DLMDA.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  backends: () => backends,
-  findArgumentFault: () => findArgumentFault,
-  findBackend: () => findBackend,
-  makeReading: () => makeReading
-});
-module.exports = stdin_exports;
-var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-function makeReading() {
-  return {
-    conversationId: null,
-    text: "",
-    answer: null,
-    final: null,
-    failure: null,
-    tools: [],
-    toolCount: 0,
-    denials: [],
-    warnings: [],
-    usage: null,
-    model: null,
-    unparsedLines: 0,
-    waitsForSignIn: false
-  };
-}
-var wordsBytes = 2048;
-var keptNotes = 20;
-function noteFailure(reading, code, message, resets) {
-  reading.failure ??= { code, message: (0, import_chunk_KLA44IL4.excerpt)(message, wordsBytes), ...resets === void 0 ? {} : { resets } };
-}
-function noteWarning(reading, code, message) {
-  const words = (0, import_chunk_KLA44IL4.excerpt)(message, wordsBytes);
-  if (words === "" || reading.warnings.length >= keptNotes) return;
-  if (!reading.warnings.some((known) => known.message === words)) reading.warnings.push({ code, message: words });
-}
-var keptTools = 20;
-function noteTool(reading, call, at) {
-  const known = reading.tools.find((tool) => tool.key === call.key && tool.ended_at === null);
-  const ended = call.status === "running" ? null : at;
-  const input = (0, import_chunk_KLA44IL4.excerpt)(call.input ?? "", import_chunk_CRABIWOM.toolCallBytes);
-  const output = call.output == null ? null : (0, import_chunk_KLA44IL4.excerpt)(call.output, import_chunk_CRABIWOM.toolCallBytes);
-  if (known) {
-    known.status = call.status;
-    known.output = output ?? known.output;
-    known.ended_at = ended;
-    if (input) known.input = input;
-  } else {
-    reading.toolCount += 1;
-    reading.tools.push({
-      n: reading.toolCount,
-      key: call.key,
-      name: call.name,
-      input,
-      output,
-      status: call.status,
-      started_at: at,
-      ended_at: ended
-    });
-    if (reading.tools.length > keptTools) {
-      const drop = reading.tools.findIndex((tool) => tool.ended_at !== null);
-      reading.tools.splice(Math.max(0, drop), 1);
-    }
-  }
-  if (call.status === "denied") {
-    const what = known?.input || input;
-    noteDenial(reading, what ? `${call.name}: ${(0, import_chunk_KLA44IL4.excerpt)(what, import_chunk_CRABIWOM.excerptBytes)}` : call.name);
-  }
-}
-function noteDenial(reading, what) {
-  if (!reading.denials.includes(what) && reading.denials.length < keptNotes) reading.denials.push(what);
-}
-function parseLine(line, reading) {
-  if (line.trim() === "") return void 0;
-  try {
-    const value = JSON.parse(line);
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
-  } catch {
-  }
-  reading.unparsedLines += 1;
-  return void 0;
-}
-function findArgumentFault(args) {
-  if (args.some((arg) => arg.includes("\0"))) return "an argument holds a NUL character";
-  const longest = Math.max(0, ...args.map(import_chunk_KLA44IL4.byteLength));
-  return longest < 131072 ? null : `an argument of ${longest} bytes is too long; allowed: 131071 bytes`;
-}
-function fieldsOf(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
-}
-function textOf(value) {
-  return typeof value === "string" ? value : "";
-}
-function numberOf(value) {
-  return typeof value === "number" && Number.isFinite(value) ? value : 0;
-}
-var sandboxes = {
-  restricted: "read-only",
-  standard: "workspace-write",
-  unrestricted: "danger-full-access"
-};
-var codex = {
-  id: "codex",
-  title: "Codex",
-  programs: ["codex"],
-  answerFrom: "stream",
-  keepsConversation: true,
-  profiles: {
-    restricted: "-s read-only",
-    standard: "sandbox_mode workspace-write (no network), the state folder read-only",
-    unrestricted: "-s danger-full-access"
-  },
-  plan(request) {
-    const args = ["exec", "--json", "--skip-git-repo-check", ...planSandbox(request)];
-    if (request.model !== null) args.push(`--model=${request.model}`);
-    if (request.resume !== null) args.push("resume", request.resume);
-    args.push("-");
-    return {
-      args,
-      promptBy: "stdin",
-      stdin: request.prompt,
-      environment: {},
-      conversationId: null,
-      remove: hostMarkers
-    };
-  },
-  read(line, reading, at) {
-    const event = parseLine(line, reading);
-    if (!event) return;
-    switch (event.type) {
-      case "thread.started":
-        if (/^\w[\w.:-]{0,199}$/.test(textOf(event.thread_id))) reading.conversationId ??= textOf(event.thread_id);
-        break;
-      case "turn.started":
-        if (reading.final === "success") reading.final = null;
-        break;
-      case "item.started":
-      case "item.updated":
-      case "item.completed":
-        readItem(fieldsOf(event.item), event.type === "item.completed", reading, at);
-        break;
-      case "error":
-        readComplaint(textOf(event.message), reading);
-        break;
-      case "turn.completed":
-        readUsage(fieldsOf(event.usage), reading);
-        reading.final ??= "success";
-        reading.warnings = reading.warnings.filter((warning) => warning.code !== retryCode);
-        break;
-      case "turn.failed":
-        readFailure(textOf(fieldsOf(event.error).message), reading);
-        break;
-    }
-  },
-  close(reading, ending) {
-    if (reading.final !== null || !ending.byItself || ending.signal !== null || !ending.exitCode) return;
-    const words = errorWords(ending);
-    noteFailure(reading, kindOf(words), words || `codex exited with code ${ending.exitCode} and said nothing`);
-  }
-};
-var hostMarkers = [
-  "CODEX_CI",
-  "CODEX_INTERNAL_ORIGINATOR_OVERRIDE",
-  "CODEX_SANDBOX",
-  "CODEX_SANDBOX_NETWORK_DISABLED",
-  "CODEX_SESSION_ID",
-  "CODEX_THREAD_ID",
-  "CODEX_TOOL_CALL_ID"
-];
-function planSandbox({ profile, stateRoot }) {
-  if (profile !== "standard" || /[*?[\]{}]/.test(stateRoot)) return ["-s", sandboxes[profile]];
-  const settings = [
-    `sandbox_mode="${sandboxes[profile]}"`,
-    'default_permissions="job-companion"',
-    'permissions.job-companion.extends=":workspace"',
-    // A JSON string is a TOML string.
-    `permissions.job-companion.filesystem={${JSON.stringify(stateRoot)}="read"}`
-  ];
-  return settings.flatMap((setting) => ["-c", setting]);
-}
-function readItem(item, completed, reading, at) {
-  const type = textOf(item.type);
-  if (type === "agent_message") {
-    reading.text = textOf(item.text) || reading.text;
-    if (completed) reading.answer = textOf(item.text);
-  } else if (type === "error") {
-    readComplaint(textOf(item.message), reading);
-  } else if (Object.hasOwn(calls, type)) {
-    const status = statusOf(item.status, completed);
-    noteTool(reading, { key: textOf(item.id), name: type, ...calls[type]?.(item), status }, at);
-  }
-}
-var calls = {
-  command_execution: (item) => ({ input: textOf(item.command), output: textOf(item.aggregated_output) || null }),
-  file_change: (item) => ({ input: listOf(item.changes).map(changeText).join(", ") }),
-  mcp_tool_call: (item) => ({
-    input: `${textOf(item.server)}.${textOf(item.tool)} ${JSON.stringify(item.arguments ?? {})}`,
-    output: resultOf(item) || null
-  }),
-  web_search: (item) => ({ input: textOf(item.query) }),
-  collab_tool_call: (item) => ({ input: `${textOf(item.tool)} ${textOf(item.prompt)}`.trim() })
-};
-function statusOf(status, completed) {
-  if (status === "declined") return "denied";
-  if (status === "failed") return "failed";
-  return completed ? "completed" : "running";
-}
-function changeText(change) {
-  return `${textOf(change.kind)} ${textOf(change.path)}`;
-}
-function resultOf(item) {
-  const texts = listOf(fieldsOf(item.result).content).map((part) => textOf(part.text));
-  return textOf(fieldsOf(item.error).message) || texts.join("\n");
-}
-function listOf(value) {
-  return Array.isArray(value) ? value.map(fieldsOf) : [];
-}
-var retryCode = "agent_retried";
-function readComplaint(message, reading) {
-  const isRetry = /^reconnecting\b/i.test(message);
-  if (isRetry) reading.warnings = reading.warnings.filter((warning) => warning.code !== retryCode);
-  noteWarning(reading, isRetry ? retryCode : "agent_warning", message);
-}
-function readFailure(message, reading) {
-  reading.final = "failure";
-  reading.warnings = reading.warnings.filter((warning) => warning.message !== message);
-  noteFailure(reading, kindOf(message), message || "the turn failed without a reason", resetOf(message));
-}
-function readUsage(usage, reading) {
-  const input = numberOf(usage.input_tokens);
-  const output = numberOf(usage.output_tokens);
-  reading.usage = { input_tokens: input, output_tokens: output, total_tokens: input + output };
-}
-var kinds = [
-  ["session_lost", /no rollout found/i],
-  [
-    "quota",
-    /usage limit|quota exceeded|insufficient_quota|out of credits|spend cap|\b429 too many requests|status:? 429\b/i
-  ],
-  ["auth", /\b401 unauthorized|status:? 401\b|sign in again|login is required|missing environment variable/i]
-];
-function kindOf(message) {
-  return kinds.find(([, pattern]) => pattern.test(message))?.[0] ?? "agent_error";
-}
-function resetOf(message) {
-  const found = /try again (at (.+?)|in \d.*?)\.?$/i.exec(message.trim());
-  return found ? found[2] ?? found[1] : void 0;
-}
-function errorWords(ending) {
-  const lines = (0, import_chunk_KLA44IL4.plainText)(ending.stderrTail).split("\n").map((line) => line.trim());
-  const told = lines.filter((line) => line !== "" && !/^(?:warning:|reading additional input)/i.test(line));
-  return (told.findLast((line) => /^error\b/i.test(line)) ?? told.at(-1) ?? "").replace(/^error:\s*<>/i, "");
-}
-var placeholders = { argument: "{prompt}", file: "{prompt_file}" };
-var custom = {
-  id: "custom",
-  title: "a program of your config",
-  programs: [],
-  answerFrom: "stdout",
-  keepsConversation: false,
-  profiles: { restricted: null, standard: "", unrestricted: "" },
-  plan(request) {
-    if (!request.custom) throw new Error("a custom backend needs its definition");
-    const { argv, prompt: promptBy } = request.custom;
-    const args = promptBy === "stdin" ? argv.slice(1) : fill(argv.slice(1), promptBy, request);
-    return {
-      args,
-      promptBy,
-      stdin: promptBy === "stdin" ? request.prompt : "",
-      environment: {},
-      conversationId: null,
-      remove: []
-    };
-  },
-  // The answer is stdout as it is; there are no events.
-  read() {
-  },
-  close(reading, ending) {
-    if (ending.byItself && ending.exitCode === 0) reading.final = "success";
-  }
-};
-function fill(words, by, request) {
-  const placeholder = placeholders[by];
-  const value = by === "file" ? request.promptFile : request.prompt;
-  if (!words.some((word) => word.includes(placeholder))) return [...words, value];
-  return words.map((word) => word.replaceAll(placeholder, () => value));
-}
-var backends = [codex, custom];
-var backendIds = backends.map((backend) => backend.id);
-function findBackend(id) {
-  return backends.find((backend) => backend.id === id);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  backends,
-  findArgumentFault,
-  findBackend,
-  makeReading
-});
-
-},
-"./chunk-KLA44IL4.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  byteLength: () => byteLength,
-  excerpt: () => excerpt,
-  lastLines: () => lastLines,
-  plainText: () => plainText,
-  tail: () => tail,
-  tailOfBytes: () => tailOfBytes
-});
-module.exports = stdin_exports;
-var encoder = new TextEncoder();
-var decoder = new TextDecoder();
-var stringSequence = /(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?/g;
-var controlSequence = /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?/g;
-var shortSequence = /\x1b[ -/]*[0-~]?/g;
-function byteLength(text) {
-  return encoder.encode(text).length;
-}
-function plainText(text) {
-  return text.replaceAll("\r\n", "\n").replace(stringSequence, "").replace(controlSequence, "").replace(shortSequence, "").replaceAll("\r", "\n").replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g, "");
-}
-function excerpt(text, limit) {
-  const bytes = encoder.encode(text);
-  if (bytes.length <= limit) return text;
-  let end = Math.max(0, limit - 3);
-  while (end > 0 && isContinuation(bytes[end])) end -= 1;
-  return `${decoder.decode(bytes.subarray(0, end))}\u2026`;
-}
-function tail(text, limit) {
-  const bytes = encoder.encode(text);
-  if (bytes.length <= limit) return { text, truncated: false };
-  return { text: decoder.decode(tailOfBytes(bytes, limit)), truncated: true };
-}
-function tailOfBytes(bytes, limit) {
-  let start = Math.max(0, bytes.length - limit);
-  while (start > 0 && start < bytes.length && isContinuation(bytes[start])) start += 1;
-  return bytes.subarray(start);
-}
-function lastLines(bytes, count) {
-  let seen = 0;
-  for (let at = bytes.length - 2; at >= 0; at -= 1) {
-    if (bytes[at] !== 10) continue;
-    seen += 1;
-    if (seen === count) return bytes.subarray(at + 1);
-  }
-  return bytes;
-}
-function isContinuation(byte) {
-  return byte !== void 0 && (byte & 192) === 128;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  byteLength,
-  excerpt,
-  lastLines,
-  plainText,
-  tail,
-  tailOfBytes
-});
-
-},
-"./chunk-KODISXNC.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  findLatest: () => findLatest,
-  requireLatest: () => requireLatest
-});
-module.exports = stdin_exports;
-var import_chunk_NZS2ULKJ = load("./chunk-NZS2ULKJ.js");
-var import_chunk_UACE27HY = load("./chunk-UACE27HY.js");
-var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-function findLatest(root, owner, accept = () => true) {
-  for (const id of (0, import_chunk_NZS2ULKJ.listJobs)(root)) {
-    const spec = (0, import_chunk_UACE27HY.readSpec)((0, import_chunk_CF76HCJ2.jobPaths)(root, id));
-    if (spec.kind !== "ok") continue;
-    if (owner !== null && spec.value.owner !== owner) continue;
-    if (accept(id, spec.value)) return id;
-  }
-  return void 0;
-}
-function requireLatest(root, owner, what, accept) {
-  const id = findLatest(root.folder, owner, accept);
-  if (id !== void 0) return id;
-  const whose = owner === null ? "" : ` of owner ${owner}`;
+function requireWholeId(root, text) {
+  const id = findJob(root, text);
+  if (id === text) return id;
   throw new import_chunk_NVPF5LEY.FaultError(
-    "unknown_job",
-    `cannot find ${what}${whose} in the state folder ${root.folder}`,
-    (0, import_chunk_IEU6ZQWY.quoteWords)([...(0, import_chunk_CF76HCJ2.selfWords)(), "status", ...root.option])
+    "ambiguous_id",
+    `cannot take the short id ${text}: this command needs the whole id`,
+    `the one job that begins so is ${id}`
   );
 }
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  findLatest,
-  requireLatest
-});
-
-},
-"./chunk-KYJPOAMG.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  startWorker: () => startWorker
-});
-module.exports = stdin_exports;
-var import_chunk_YSO2WNCC = load("./chunk-YSO2WNCC.js");
-var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
-async function startWorker(root, spec, job, generation) {
-  const engine = (0, import_chunk_YSO2WNCC.findEngine)(spec.engine) ?? import_chunk_YSO2WNCC.defaultEngine;
-  const worker = await engine.start({ stateRoot: root, id: spec.id, mark: spec.mark, logFile: job.paths.workerLog });
-  (0, import_chunk_PVTVXQHT.writeJson)(job.paths.launch, { worker, generation }, { sync: false });
+function jobsFolder(root) {
+  return import_node_path.default.join(root, "jobs");
+}
+function requireFolder(root, id) {
+  const folder = import_node_path.default.join((0, import_chunk_EFAJWFPF.rootPaths)(root.folder).jobs, id);
+  if ((0, import_chunk_KNR6YWNX.factsOf)(folder)?.kind === "folder") return id;
+  throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use job ${id}: ${folder} is no folder of its own`);
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  startWorker
+  findJob,
+  jobsFolder,
+  listActive,
+  listJobs,
+  requireWholeId
 });
 
 },
-"./chunk-L7A27NUR.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  nextCommand: () => nextCommand,
-  nextCommands: () => nextCommands
-});
-module.exports = stdin_exports;
-var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
-function nextCommand(option, ...words) {
-  return (0, import_chunk_IEU6ZQWY.quoteWords)([...(0, import_chunk_CF76HCJ2.selfWords)(), ...words, ...option]);
-}
-var nextCommands = {
-  wait: (id, option) => nextCommand(option, "wait", id, "--timeout", "10m"),
-  observe: (id, option) => nextCommand(option, "observe", id),
-  result: (id, option) => nextCommand(option, "result", id),
-  status: (option) => nextCommand(option, "status"),
-  cancel: (id, option) => nextCommand(option, "cancel", id),
-  restart: (id, option) => nextCommand(option, "restart", id),
-  doctor: (id, option) => nextCommand(option, "doctor", id),
-  continue: (id, option) => nextCommand(option, "continue", "--job", id, "--prompt", "TEXT")
-};
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  nextCommand,
-  nextCommands
-});
-
-},
-"./chunk-M5VYBOGG.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  mayAct: () => mayAct
-});
-module.exports = stdin_exports;
-var import_chunk_UACE27HY = load("./chunk-UACE27HY.js");
-var import_chunk_NJGVOJIE = load("./chunk-NJGVOJIE.js");
-var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-async function mayAct(view) {
-  if (!view.spec || !(0, import_chunk_OMHQQKXJ.isWritable)(view.paths.folder)) return false;
-  const namespace = view.worker?.worker.pid_ns ?? view.launch?.worker.pid_ns ?? view.spec.launcher.pid_ns;
-  const isHere = namespace === (0, import_chunk_XUTLU6SP.pidNamespace)() || view.isOtherBoot;
-  return (isHere || (0, import_chunk_UACE27HY.conditionOf)(view) === "lost") && await (0, import_chunk_NJGVOJIE.isGenuine)(view.spec, (0, import_chunk_NJGVOJIE.readKey)());
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  mayAct
-});
-
-},
-"./chunk-NJGVOJIE.js": function (module, exports) {
+"./chunk-H4YIQE5E.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -4113,8 +3385,8 @@ __export(stdin_exports, {
   toHex: () => toHex
 });
 module.exports = stdin_exports;
-var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_EFAJWFPF = load("./chunk-EFAJWFPF.js");
+var import_chunk_KNR6YWNX = load("./chunk-KNR6YWNX.js");
 var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_node_path = builtin("node:path");
@@ -4292,10 +3564,10 @@ function randomBytes(count) {
 }
 var longBytes = 64 * 1024;
 function readKey() {
-  const folder = (0, import_chunk_CF76HCJ2.configFolder)();
+  const folder = (0, import_chunk_EFAJWFPF.configFolder)();
   if (folder === void 0) return void 0;
   const file = import_node_path.default.join(folder, "key");
-  const facts = (0, import_chunk_OMHQQKXJ.factsOf)(file);
+  const facts = lookAt(file);
   if (!facts) return void 0;
   const isPrivate = facts.kind === "file" && facts.uid === process.getuid?.() && (facts.mode & 63) === 0;
   const key = isPrivate ? (0, import_chunk_PVTVXQHT.readText)(file, 1024)?.trim() : void 0;
@@ -4305,10 +3577,21 @@ function readKey() {
     `cannot use the key ${file}: it must be a file of yours with mode 600 and 64 hex digits`
   );
 }
+function lookAt(file) {
+  try {
+    return (0, import_chunk_KNR6YWNX.factsOf)(file);
+  } catch (error) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot read the key ${file} (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`,
+      "set XDG_CONFIG_HOME to a folder that you may use"
+    );
+  }
+}
 function ensureKey() {
   const known = readKey();
   if (known) return known;
-  const folder = (0, import_chunk_CF76HCJ2.configFolder)();
+  const folder = (0, import_chunk_EFAJWFPF.configFolder)();
   if (folder === void 0) {
     throw new import_chunk_NVPF5LEY.FaultError(
       "preflight",
@@ -4341,7 +3624,7 @@ async function isGenuine(spec, key) {
   return difference === 0;
 }
 function environmentDigest(key) {
-  const text = key + (0, import_chunk_CF76HCJ2.comparableEnvironment)();
+  const text = key + (0, import_chunk_EFAJWFPF.comparableEnvironment)();
   let high = 3735928559;
   let low = 1103547991;
   for (let at = 0; at < text.length; at += 1) {
@@ -4371,7 +3654,7 @@ async function keyedDigest(key, text) {
   return createHmac("sha256", key).update(bytes).digest("hex");
 }
 function makeFolders(folder) {
-  if ((0, import_chunk_OMHQQKXJ.factsOf)(folder)?.kind === "folder") return;
+  if ((0, import_chunk_KNR6YWNX.factsOf)(folder)?.kind === "folder") return;
   makeFolders(import_node_path.default.dirname(folder));
   (0, import_chunk_PVTVXQHT.createFolder)(folder);
 }
@@ -4389,119 +3672,498 @@ function makeFolders(folder) {
 });
 
 },
-"./chunk-NVPF5LEY.js": function (module, exports) {
+"./chunk-HLXM6Q6K.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  FaultError: () => FaultError,
-  errnoOf: () => errnoOf,
-  messageOf: () => messageOf,
-  usageError: () => usageError
+  healthOf: () => healthOf,
+  observation: () => observation
 });
 module.exports = stdin_exports;
-var FaultError = class extends Error {
-  code;
-  next;
-  constructor(code, message, next = null) {
-    super(message);
-    this.name = "FaultError";
-    this.code = code;
-    this.next = next;
+var import_chunk_VNEJHD2X = load("./chunk-VNEJHD2X.js");
+var import_chunk_6KSNLUTX = load("./chunk-6KSNLUTX.js");
+var import_chunk_NN32IFT6 = load("./chunk-NN32IFT6.js");
+var import_chunk_WGQZKHZI = load("./chunk-WGQZKHZI.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_EFAJWFPF = load("./chunk-EFAJWFPF.js");
+var import_chunk_KNR6YWNX = load("./chunk-KNR6YWNX.js");
+var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
+var recentEvents = 5;
+var eventsAtMost = 50;
+function observation(view, options) {
+  const { state, spec, paths } = view;
+  const condition = (0, import_chunk_6KSNLUTX.conditionOf)(view);
+  const after = options.afterSeq ?? Math.max(0, state.seq - recentEvents);
+  const journal = (0, import_chunk_VNEJHD2X.readEvents)(paths, after, eventsAtMost);
+  const document = {
+    id: view.id,
+    kind: spec?.kind ?? null,
+    verb: spec?.verb ?? null,
+    owner: spec?.owner ?? null,
+    label: spec?.label === null || spec?.label === void 0 ? null : (0, import_chunk_NN32IFT6.excerpt)((0, import_chunk_NN32IFT6.plainText)(spec.label), 120),
+    state: state.state,
+    ...healthOf(view, condition),
+    supervision: condition,
+    rev: state.rev,
+    created_at: state.created_at,
+    started_at: state.started_at,
+    ended_at: state.ended_at,
+    duration_ms: state.duration_ms,
+    age_ms: Math.max(0, (0, import_chunk_EFAJWFPF.nowMs)() - Date.parse(state.created_at)),
+    deadline_ms: spec?.deadline_ms ?? null,
+    exit_code: state.exit_code,
+    signal: state.signal,
+    error: state.error === null ? null : { ...state.error, message: (0, import_chunk_NN32IFT6.excerpt)((0, import_chunk_NN32IFT6.plainText)(state.error.message), 400) },
+    warnings: state.warnings.slice(0, 5).map((one) => ({ code: one.code, message: (0, import_chunk_NN32IFT6.excerpt)((0, import_chunk_NN32IFT6.plainText)(one.message), 200) })),
+    conversation: state.conversation,
+    files: {
+      result: paths.result,
+      output: paths.output,
+      error: paths.error,
+      events: paths.events,
+      worker_log: paths.workerLog
+    },
+    next: nextFor(view, condition, options.root)
+  };
+  if (!(0, import_chunk_6KSNLUTX.isEnded)(state)) document.progress = progressOf(view);
+  const { files, next, progress, ...facts } = document;
+  const plain = (0, import_chunk_NN32IFT6.plainValue)(facts, 400);
+  const events = journal.events.map((event) => (0, import_chunk_NN32IFT6.plainValue)(event, 400));
+  return bound(
+    { ...plain, files, next, ...progress === void 0 ? {} : { progress: (0, import_chunk_NN32IFT6.plainValue)(progress, import_chunk_CRABIWOM.textTailBytes + 3) } },
+    events,
+    journal.more,
+    after
+  );
+}
+function healthOf(view, condition) {
+  const attention = (reason) => ({
+    health: "attention",
+    attention_kind: "monitor_attention",
+    reason
+  });
+  switch (condition) {
+    case "orphaned":
+    case "unclaimed":
+      return attention(
+        "the worker is gone; the command runs on under its shim, and the next wait attaches a new worker"
+      );
+    case "over":
+    case "lost":
+    case "host_restarted":
+    case "never_started":
+      return attention("it is over, and its end could not be stored from here");
+    case "supervised":
+    case "unseen":
+      if (view.leaseAgeMs !== null && view.leaseAgeMs > import_chunk_CRABIWOM.leaseStaleMs)
+        return attention(`no sign of life of the worker for ${Math.round(view.leaseAgeMs / 1e3)} s`);
+      break;
+    default:
+  }
+  return { health: view.state.health, attention_kind: view.state.attention_kind };
+}
+function nextFor(view, condition, root) {
+  if (condition === "damaged") return { doctor: import_chunk_WGQZKHZI.nextCommands.doctor(view.id, root.option) };
+  if (!(0, import_chunk_6KSNLUTX.isEnded)(view.state))
+    return { wait: import_chunk_WGQZKHZI.nextCommands.wait(view.id, root.option), cancel: import_chunk_WGQZKHZI.nextCommands.cancel(view.id, root.option) };
+  const next = { result: import_chunk_WGQZKHZI.nextCommands.result(view.id, root.option) };
+  if (view.state.state === "done") return next;
+  if (view.state.conversation) next.continue = import_chunk_WGQZKHZI.nextCommands.continue(view.id, root.option);
+  next.restart = import_chunk_WGQZKHZI.nextCommands.restart(view.id, root.option);
+  return next;
+}
+function progressOf(view) {
+  const { paths, spec } = view;
+  const [output, error] = [(0, import_chunk_KNR6YWNX.factsOf)(paths.output), (0, import_chunk_KNR6YWNX.factsOf)(paths.error)];
+  const newest = Math.max(
+    output && output.size > 0 ? output.modifiedMs : 0,
+    error && error.size > 0 ? error.modifiedMs : 0
+  );
+  const facts = {
+    stdout_bytes: output?.size ?? 0,
+    stderr_bytes: error?.size ?? 0,
+    last_output_at: newest > 0 ? (0, import_chunk_EFAJWFPF.isoOf)(newest) : null,
+    last_output_age_ms: newest > 0 ? Math.max(0, (0, import_chunk_EFAJWFPF.nowMs)() - newest) : null
+  };
+  if (spec?.staff) {
+    const snapshot = (0, import_chunk_PVTVXQHT.readJson)(paths.snapshot);
+    return snapshot.kind === "ok" ? { ...facts, ...snapshot.value } : { ...facts, tools: [], text: "", text_truncated: false };
+  }
+  const bytes = (0, import_chunk_PVTVXQHT.readRange)(paths.output, -import_chunk_CRABIWOM.tailBytes, import_chunk_CRABIWOM.tailBytes)?.bytes ?? Buffer.alloc(0);
+  const latest = (0, import_chunk_NN32IFT6.tail)((0, import_chunk_NN32IFT6.plainText)(bytes.toString("utf8")), import_chunk_CRABIWOM.textTailBytes);
+  return { ...facts, text: latest.text, text_truncated: latest.truncated || (output?.size ?? 0) > import_chunk_CRABIWOM.tailBytes };
+}
+function bound(document, events, isMore, after) {
+  let kept = events;
+  const make = () => ({
+    ...document,
+    events: kept,
+    next_seq: kept.at(-1)?.seq ?? after,
+    more: isMore || kept.length < events.length
+  });
+  const size = () => Buffer.byteLength(JSON.stringify(make())) + 1;
+  while (size() > import_chunk_CRABIWOM.observeBytes && kept.length > 1) kept = kept.slice(0, -1);
+  if (size() > import_chunk_CRABIWOM.observeBytes && kept[0]) {
+    const { seq, at, job, owner, type } = kept[0];
+    kept = [{ seq, at, job, owner, type, truncated: true }];
+  }
+  const progress = document.progress;
+  for (let limit = import_chunk_CRABIWOM.textTailBytes; progress && size() > import_chunk_CRABIWOM.observeBytes && limit > 64; limit = Math.floor(limit / 2)) {
+    document.progress = { ...progress, text: (0, import_chunk_NN32IFT6.tail)(progress.text ?? "", limit).text, text_truncated: true };
+  }
+  if (progress && size() > import_chunk_CRABIWOM.observeBytes) document.progress = { tools_truncated: true, text_truncated: true };
+  for (const name of ["files", "warnings", "label", "next", "error", "owner"])
+    if (size() > import_chunk_CRABIWOM.observeBytes) delete document[name];
+  return make();
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  healthOf,
+  observation
+});
+
+},
+"./chunk-HXY4SSS6.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  bootId: () => bootId,
+  identityOf: () => identityOf,
+  installBootId: () => installBootId,
+  installPs: () => installPs,
+  isDeadState: () => isDeadState,
+  isIdentity: () => isIdentity,
+  livenessOf: () => livenessOf,
+  ownIdentity: () => ownIdentity,
+  parseStat: () => parseStat,
+  pidNamespace: () => pidNamespace,
+  readProcess: () => readProcess,
+  readProcessVariable: () => readProcessVariable,
+  readProcesses: () => readProcesses,
+  sameIdentity: () => sameIdentity,
+  signalIdentity: () => signalIdentity,
+  takeBaseline: () => takeBaseline
+});
+module.exports = stdin_exports;
+var import_chunk_KNR6YWNX = load("./chunk-KNR6YWNX.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_fs = require("node:fs");
+var import_node_fs2 = require("node:fs");
+var import_node_fs3 = require("node:fs");
+function takeBaseline() {
+  const counters = readCounters();
+  return counters && { ...counters, pids: new Set(listPids()) };
+}
+function pidsSince(baseline) {
+  const all = listPids();
+  return baseline && !hasWrapped(baseline) ? all.filter((pid) => !baseline.pids.has(pid)) : all;
+}
+function listPids() {
+  return (0, import_chunk_KNR6YWNX.listNames)("/proc").map(Number).filter((pid) => Number.isSafeInteger(pid));
+}
+function hasWrapped(baseline) {
+  const now = readCounters();
+  if (!now) return true;
+  const highest = Number(readOrEmpty("/proc/sys/kernel/pid_max"));
+  return now.lastPid < baseline.lastPid || !(now.forks - baseline.forks < highest / 2);
+}
+function readCounters() {
+  const lastPid = Number(readOrEmpty("/proc/loadavg").trim().split(" ")[4]);
+  const forks = Number(/^processes (\d+)$/m.exec(readOrEmpty("/proc/stat"))?.[1]);
+  return Number.isSafeInteger(lastPid) && Number.isSafeInteger(forks) ? { lastPid, forks } : null;
+}
+function readOrEmpty(file) {
+  try {
+    return (0, import_node_fs2.readFileSync)(file, "latin1");
+  } catch {
+    return "";
+  }
+}
+var isLinux = process.platform === "linux";
+var readPs = () => [];
+function installPs(read) {
+  readPs = read;
+}
+function readProcess(pid) {
+  if (!Number.isSafeInteger(pid) || pid <= 1) return void 0;
+  return isLinux ? readProc(pid) : readPs(["-p", String(pid)])[0];
+}
+function readProcesses(baseline = null) {
+  if (!isLinux) return readPs(["-ax"]);
+  return pidsSince(baseline).flatMap((pid) => readProc(pid) ?? []);
+}
+function readProcessVariable(pid, name) {
+  const text = isLinux ? readWhole(`/proc/${pid}/environ`) : void 0;
+  if (text === void 0) return void 0;
+  const at = text.startsWith(`${name}=`) ? 0 : text.indexOf(`\0${name}=`) + 1;
+  if (at === 0 && !text.startsWith(`${name}=`)) return void 0;
+  const from = at + name.length + 1;
+  const end = text.indexOf("\0", from);
+  return text.slice(from, end < 0 ? void 0 : end);
+}
+function parseStat(text) {
+  const open = text.indexOf("(");
+  const close = text.lastIndexOf(")");
+  const rest = text.slice(close + 2).split(" ");
+  const pid = Number.parseInt(text.slice(0, open), 10);
+  if (open < 0 || close < open || rest.length < 20 || !Number.isSafeInteger(pid)) return void 0;
+  return {
+    pid,
+    state: rest[0] ?? "",
+    parent: Number(rest[1]),
+    group: Number(rest[2]),
+    session: Number(rest[3]),
+    cpu: Number(rest[11]) + Number(rest[12]),
+    start: rest[19] ?? "",
+    name: text.slice(open + 1, close)
+  };
+}
+function readProc(pid) {
+  const text = readWhole(`/proc/${pid}/stat`);
+  return text === void 0 ? void 0 : parseStat(text);
+}
+function readWhole(file) {
+  try {
+    return (0, import_node_fs.readFileSync)(file, "latin1");
+  } catch {
+    return void 0;
+  }
+}
+var boot;
+var namespace;
+function installBootId(id) {
+  boot = id;
+}
+function bootId() {
+  boot ??= readBootId();
+  return boot;
+}
+function pidNamespace() {
+  namespace ??= process.platform === "linux" ? link("/proc/self/ns/pid") : process.platform;
+  return namespace;
+}
+function identityOf(pid) {
+  const row = readProcess(pid);
+  if (!row) return void 0;
+  return { pid, start_token: row.start, boot_id: bootId(), pid_ns: pidNamespace() };
+}
+function ownIdentity() {
+  return identityOf(process.pid) ?? { pid: process.pid, start_token: "", boot_id: bootId(), pid_ns: pidNamespace() };
+}
+function livenessOf(identity) {
+  if (!isIdentity(identity)) return "dead";
+  if (identity.boot_id !== bootId()) return "dead";
+  if (identity.pid_ns !== pidNamespace()) return "unknown";
+  const row = readProcess(identity.pid);
+  if (row) return row.start === identity.start_token && !isDeadState(row.state) ? "alive" : "dead";
+  return isHidden(identity.pid) ? "alive" : "dead";
+}
+function isDeadState(state) {
+  return state.startsWith("Z") || state.startsWith("X");
+}
+function sameIdentity(a, b) {
+  return a.pid === b.pid && a.start_token === b.start_token && a.boot_id === b.boot_id && a.pid_ns === b.pid_ns;
+}
+function isIdentity(value) {
+  if (typeof value !== "object" || value === null) return false;
+  const { pid, start_token, boot_id, pid_ns } = value;
+  return Number.isSafeInteger(pid) && pid > 1 && typeof start_token === "string" && start_token !== "" && typeof boot_id === "string" && typeof pid_ns === "string";
+}
+function signalIdentity(identity, signal) {
+  if (livenessOf(identity) !== "alive") return false;
+  try {
+    process.kill(identity.pid, signal);
+    return true;
+  } catch {
+    return false;
+  }
+}
+function isHidden(pid) {
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return (0, import_chunk_NVPF5LEY.errnoOf)(error) === "EPERM";
+  }
+}
+function readBootId() {
+  return (0, import_node_fs3.readFileSync)("/proc/sys/kernel/random/boot_id", "latin1").trim();
+}
+function link(target) {
+  try {
+    return (0, import_node_fs3.readlinkSync)(target);
+  } catch {
+    return "none";
+  }
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  bootId,
+  identityOf,
+  installBootId,
+  installPs,
+  isDeadState,
+  isIdentity,
+  livenessOf,
+  ownIdentity,
+  parseStat,
+  pidNamespace,
+  readProcess,
+  readProcessVariable,
+  readProcesses,
+  sameIdentity,
+  signalIdentity,
+  takeBaseline
+});
+
+},
+"./chunk-IEU6ZQWY.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  quoteWords: () => quoteWords
+});
+module.exports = stdin_exports;
+var plain = /^[A-Za-z0-9_@%+:,./=-]+$/;
+function quoteWord(word) {
+  if (plain.test(word)) return word;
+  return `'${word.replaceAll("'", `'\\''`)}'`;
+}
+function quoteWords(words) {
+  return words.map(quoteWord).join(" ");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  quoteWords
+});
+
+},
+"./chunk-JJRSGJW4.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  common: () => common,
+  launchOptions: () => launchOptions,
+  ownerOption: () => ownerOption,
+  staffOptions: () => staffOptions
+});
+module.exports = stdin_exports;
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var common = {
+  "state-dir": {
+    kind: "text",
+    value: "DIR",
+    help: "state folder (default: .job-state of the worktree, or JOB_STATE_DIR)"
+  },
+  json: { kind: "flag", help: "print one JSON document" },
+  help: { kind: "flag", help: "show this help" }
+};
+var ownerOption = {
+  owner: {
+    kind: "text",
+    value: "NAME",
+    help: 'whose jobs; "latest" means the latest of this owner (default: JOB_OWNER)'
   }
 };
-function usageError(message, next = null) {
-  return new FaultError("usage", message, next);
-}
-function errnoOf(error) {
-  if (typeof error !== "object" || error === null || !("code" in error)) return void 0;
-  return typeof error.code === "string" ? error.code : void 0;
-}
-function messageOf(error) {
-  return error instanceof Error ? error.message : String(error);
-}
+var launchOptions = {
+  owner: { kind: "text", value: "NAME", help: "who this job belongs to (default: JOB_OWNER)" },
+  label: { kind: "text", value: "TEXT", help: "a few words for people" },
+  "once-key": { kind: "text", value: "KEY", help: "the same key gives the same job, never a second execution" },
+  wait: { kind: "flag", help: "wait for the end and print the result, as `wait` does" },
+  "wait-timeout": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_CRABIWOM.limits.waitTimeout,
+    help: "patience of --wait (default: until the end)"
+  },
+  "id-only": { kind: "flag", help: "print the id and a newline, nothing else" },
+  ...common
+};
+var staffOptions = {
+  prompt: { kind: "text", value: "TEXT", help: "the task; taken as it is, also when it begins with --" },
+  "prompt-file": { kind: "text", value: "PATH", help: "read the task from a file" },
+  stdin: { kind: "flag", help: "read the task from standard input" },
+  backend: {
+    kind: "text",
+    value: "NAME",
+    help: "which agent CLI (default: the one in your config, else the only one installed)"
+  },
+  model: { kind: "text", value: "NAME", help: "model, in the words of the agent CLI" },
+  profile: {
+    kind: "choice",
+    value: "P",
+    choices: ["restricted", "standard", "unrestricted"],
+    help: "what the agent may do: restricted, standard or unrestricted"
+  },
+  timeout: {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_CRABIWOM.limits.staffTimeout,
+    help: "hard limit, counted from launch (default 60m, at most 120m)"
+  },
+  "first-output": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_CRABIWOM.limits.optInLimit,
+    help: "end it when nothing was printed by then"
+  },
+  "stall-after": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_CRABIWOM.limits.optInLimit,
+    help: "end it when nothing was printed for that long"
+  }
+};
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  FaultError,
-  errnoOf,
-  messageOf,
-  usageError
+  common,
+  launchOptions,
+  ownerOption,
+  staffOptions
 });
 
 },
-"./chunk-NZS2ULKJ.js": function (module, exports) {
+"./chunk-JSBRDJBE.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  findJob: () => findJob,
-  jobsFolder: () => jobsFolder,
-  listActive: () => listActive,
-  listJobs: () => listJobs,
-  requireWholeId: () => requireWholeId
+  __commonJS: () => __commonJS,
+  __toESM: () => __toESM
 });
 module.exports = stdin_exports;
-var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_YSO2WNCC = load("./chunk-YSO2WNCC.js");
-var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-function listJobs(root) {
-  return (0, import_chunk_OMHQQKXJ.listNames)((0, import_chunk_CF76HCJ2.rootPaths)(root).jobs).filter(import_chunk_YSO2WNCC.isId).sort(import_chunk_YSO2WNCC.compareIds).reverse();
-}
-function listActive(root) {
-  return (0, import_chunk_OMHQQKXJ.listNames)((0, import_chunk_CF76HCJ2.rootPaths)(root).active).filter(import_chunk_YSO2WNCC.isId).sort(import_chunk_YSO2WNCC.compareIds);
-}
-function findJob(root, text) {
-  const list = `list them with: ${(0, import_chunk_IEU6ZQWY.quoteWords)([...(0, import_chunk_CF76HCJ2.selfWords)(), "status", ...root.option])}`;
-  const where = `in the state folder ${root.folder}`;
-  if (!(0, import_chunk_YSO2WNCC.isIdPrefix)(text)) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "unknown_job",
-      `cannot take ${JSON.stringify(text)} as a job id: ids look like run-mik3x9ab-4f7q2z`,
-      list
-    );
+var __create = Object.create;
+var __defProp2 = Object.defineProperty;
+var __getOwnPropDesc2 = Object.getOwnPropertyDescriptor;
+var __getOwnPropNames2 = Object.getOwnPropertyNames;
+var __getProtoOf = Object.getPrototypeOf;
+var __hasOwnProp2 = Object.prototype.hasOwnProperty;
+var __commonJS = (cb, mod) => function __require() {
+  return mod || (0, cb[__getOwnPropNames2(cb)[0]])((mod = { exports: {} }).exports, mod), mod.exports;
+};
+var __copyProps2 = (to, from, except, desc) => {
+  if (from && typeof from === "object" || typeof from === "function") {
+    for (let key of __getOwnPropNames2(from))
+      if (!__hasOwnProp2.call(to, key) && key !== except)
+        __defProp2(to, key, { get: () => from[key], enumerable: !(desc = __getOwnPropDesc2(from, key)) || desc.enumerable });
   }
-  const all = (0, import_chunk_OMHQQKXJ.listNames)((0, import_chunk_CF76HCJ2.rootPaths)(root.folder).jobs).filter(import_chunk_YSO2WNCC.isId);
-  if (all.includes(text)) return text;
-  const matches = all.filter((id) => id.startsWith(text));
-  if (matches.length === 1) return matches[0];
-  if (matches.length === 0) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "unknown_job",
-      `cannot find job ${text}: there is no such job ${where}`,
-      `${list}, or name another folder with --state-dir DIR`
-    );
-  }
-  const shown = matches.sort(import_chunk_YSO2WNCC.compareIds).slice(-5).join(", ");
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "ambiguous_id",
-    `cannot tell which job ${text} is: ${matches.length} jobs begin so, the newest are ${shown}`,
-    "give more of the id"
-  );
-}
-function requireWholeId(root, text) {
-  const id = findJob(root, text);
-  if (id === text) return id;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "ambiguous_id",
-    `cannot take the short id ${text}: this command needs the whole id`,
-    `the one job that begins so is ${id}`
-  );
-}
-function jobsFolder(root) {
-  return import_node_path.default.join(root, "jobs");
-}
+  return to;
+};
+var __toESM = (mod, isNodeMode, target) => (target = mod != null ? __create(__getProtoOf(mod)) : {}, __copyProps2(
+  // If the importer is in node compatibility mode or this is not an ESM
+  // file that has been converted to a CommonJS file using a Babel-
+  // compatible transform (i.e. "__esModule" has not been set), then set
+  // "default" to the CommonJS "module.exports" for node compatibility.
+  isNodeMode || !mod || !mod.__esModule ? __defProp2(target, "default", { value: mod, enumerable: true }) : target,
+  mod
+));
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  findJob,
-  jobsFolder,
-  listActive,
-  listJobs,
-  requireWholeId
+  __commonJS,
+  __toESM
 });
 
 },
-"./chunk-OMHQQKXJ.js": function (module, exports) {
+"./chunk-KNR6YWNX.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -4521,7 +4183,7 @@ module.exports = stdin_exports;
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_node_fs = require("node:fs");
 function factsOf(target) {
-  const stat = (0, import_node_fs.lstatSync)(target, { throwIfNoEntry: false });
+  const stat = lookAt(target);
   if (!stat) return void 0;
   const kind = stat.isSymbolicLink() ? "link" : stat.isDirectory() ? "folder" : stat.isFile() ? "file" : "other";
   return {
@@ -4532,6 +4194,14 @@ function factsOf(target) {
     allocated: stat.blocks * 512,
     modifiedMs: stat.mtimeMs
   };
+}
+function lookAt(target) {
+  try {
+    return (0, import_node_fs.lstatSync)(target, { throwIfNoEntry: false });
+  } catch (error) {
+    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "ENOTDIR") return void 0;
+    throw error;
+  }
 }
 function exists(target) {
   return (0, import_node_fs.existsSync)(target);
@@ -4605,7 +4275,7 @@ function isAllowed(target, mode) {
 });
 
 },
-"./chunk-POWELVIK.js": function (module, exports) {
+"./chunk-NDXTXZGK.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -4739,7 +4409,7 @@ function parseDuration(text, option, range) {
   let total = 0;
   for (const [piece] of text.matchAll(part)) total += (0, import_ms.default)(piece);
   total = Math.round(total);
-  if (total < range.min || total > range.max) {
+  if (!(total >= range.min && total <= range.max)) {
     throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take ${option} ${text}: it is out of range; ${allowed}`);
   }
   return total;
@@ -4770,6 +4440,265 @@ function trim(value) {
 0 && (module.exports = {
   formatDuration,
   parseDuration
+});
+
+},
+"./chunk-NLIFG53R.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  isAwaited: () => isAwaited,
+  isCollected: () => isCollected,
+  noteCollected: () => noteCollected,
+  withRegistration: () => withRegistration
+});
+module.exports = stdin_exports;
+var import_chunk_EFAJWFPF = load("./chunk-EFAJWFPF.js");
+var import_chunk_HXY4SSS6 = load("./chunk-HXY4SSS6.js");
+var import_chunk_KNR6YWNX = load("./chunk-KNR6YWNX.js");
+var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
+var import_node_path = builtin("node:path");
+function noteCollected(view, by) {
+  if (view.damage !== null || isCollected(view)) return;
+  try {
+    (0, import_chunk_PVTVXQHT.createFile)(
+      view.paths.collected,
+      `${JSON.stringify({ by, pid: process.pid, owner: import_chunk_EFAJWFPF.variables.owner() ?? null, at: (0, import_chunk_EFAJWFPF.isoNow)() })}
+`,
+      { sync: false }
+    );
+  } catch {
+  }
+}
+function isCollected(view) {
+  return (0, import_chunk_KNR6YWNX.exists)(view.paths.collected);
+}
+async function withRegistration(root, ids, timeoutMs, fn) {
+  const files = [];
+  const waiter = (0, import_chunk_HXY4SSS6.ownIdentity)();
+  for (const id of ids) {
+    const file = import_node_path.default.join((0, import_chunk_EFAJWFPF.jobPaths)(root, id).waiters, `${waiter.pid}-${waiter.start_token.replace(/\W/g, "")}.json`);
+    try {
+      if ((0, import_chunk_KNR6YWNX.factsOf)((0, import_chunk_EFAJWFPF.jobPaths)(root, id).waiters)?.kind !== "folder") continue;
+      (0, import_chunk_PVTVXQHT.writeJson)(file, { waiter, ids, since: (0, import_chunk_EFAJWFPF.isoNow)(), timeout_ms: timeoutMs }, { sync: false });
+      files.push(file);
+    } catch {
+    }
+  }
+  try {
+    return await fn();
+  } finally {
+    for (const file of files) {
+      try {
+        (0, import_chunk_PVTVXQHT.removeFile)(file);
+      } catch {
+      }
+    }
+  }
+}
+function isAwaited(root, id) {
+  const folder = (0, import_chunk_EFAJWFPF.jobPaths)(root, id).waiters;
+  return (0, import_chunk_KNR6YWNX.listNames)(folder).some((name) => {
+    const read = (0, import_chunk_PVTVXQHT.readJson)(import_node_path.default.join(folder, name));
+    return read.kind === "ok" && (0, import_chunk_HXY4SSS6.isIdentity)(read.value.waiter) && (0, import_chunk_HXY4SSS6.livenessOf)(read.value.waiter) !== "dead";
+  });
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  isAwaited,
+  isCollected,
+  noteCollected,
+  withRegistration
+});
+
+},
+"./chunk-NN32IFT6.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  byteLength: () => byteLength,
+  excerpt: () => excerpt,
+  lastLines: () => lastLines,
+  plainText: () => plainText,
+  plainValue: () => plainValue,
+  tail: () => tail,
+  tailOfBytes: () => tailOfBytes
+});
+module.exports = stdin_exports;
+var encoder = new TextEncoder();
+var decoder = new TextDecoder();
+var stringSequence = /(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?/g;
+var controlSequence = /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?/g;
+var shortSequence = /\x1b[ -/]*[0-~]?/g;
+function byteLength(text) {
+  return encoder.encode(text).length;
+}
+function plainText(text) {
+  return text.replaceAll("\r\n", "\n").replace(stringSequence, "").replace(controlSequence, "").replace(shortSequence, "").replaceAll("\r", "\n").replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g, "");
+}
+function excerpt(text, limit) {
+  const bytes = encoder.encode(text);
+  if (bytes.length <= limit) return text;
+  let end = Math.max(0, limit - 3);
+  while (end > 0 && isContinuation(bytes[end])) end -= 1;
+  return `${decoder.decode(bytes.subarray(0, end))}\u2026`;
+}
+function tail(text, limit) {
+  const bytes = encoder.encode(text);
+  if (bytes.length <= limit) return { text, truncated: false };
+  return { text: decoder.decode(tailOfBytes(bytes, limit)), truncated: true };
+}
+function tailOfBytes(bytes, limit) {
+  let start = Math.max(0, bytes.length - limit);
+  while (start > 0 && start < bytes.length && isContinuation(bytes[start])) start += 1;
+  return bytes.subarray(start);
+}
+function lastLines(bytes, count) {
+  let seen = 0;
+  for (let at = bytes.length - 2; at >= 0; at -= 1) {
+    if (bytes[at] !== 10) continue;
+    seen += 1;
+    if (seen === count) return bytes.subarray(at + 1);
+  }
+  return bytes;
+}
+function isContinuation(byte) {
+  return byte !== void 0 && (byte & 192) === 128;
+}
+function plainValue(value, limit) {
+  if (typeof value === "string") return excerpt(plainText(value), limit);
+  if (Array.isArray(value)) return value.map((inner) => plainValue(inner, limit));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [plainValue(name, 80), plainValue(inner, limit)])
+  );
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  byteLength,
+  excerpt,
+  lastLines,
+  plainText,
+  plainValue,
+  tail,
+  tailOfBytes
+});
+
+},
+"./chunk-NPD2DBDP.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  conversationOf: () => conversationOf,
+  lineageOf: () => lineageOf,
+  requireGenuine: () => requireGenuine,
+  requireSpec: () => requireSpec
+});
+module.exports = stdin_exports;
+var import_chunk_6KSNLUTX = load("./chunk-6KSNLUTX.js");
+var import_chunk_H4YIQE5E = load("./chunk-H4YIQE5E.js");
+var import_chunk_EFAJWFPF = load("./chunk-EFAJWFPF.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+function requireSpec(root, id) {
+  const read = (0, import_chunk_6KSNLUTX.readSpec)((0, import_chunk_EFAJWFPF.jobPaths)(root.folder, id));
+  if (read.kind === "ok") return read.value;
+  const reason = read.kind === "damaged" ? read.reason : "its spec.json is missing";
+  throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot use job ${id}: ${reason}`);
+}
+async function requireGenuine(spec) {
+  if (await (0, import_chunk_H4YIQE5E.isGenuine)(spec, (0, import_chunk_H4YIQE5E.readKey)())) return;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot start anything from job ${spec.id}: its spec.json was changed or comes from another user or machine`,
+    "launch it again in your own words"
+  );
+}
+function conversationOf(root, spec) {
+  const state = (0, import_chunk_6KSNLUTX.readState)((0, import_chunk_EFAJWFPF.jobPaths)(root, spec.id));
+  return (state.kind === "ok" ? state.value.conversation?.id : void 0) ?? null;
+}
+function lineageOf(parent, relation) {
+  return { relation, parent: parent.id, root: parent.lineage?.root ?? parent.id };
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  conversationOf,
+  lineageOf,
+  requireGenuine,
+  requireSpec
+});
+
+},
+"./chunk-NVPF5LEY.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  FaultError: () => FaultError,
+  errnoOf: () => errnoOf,
+  messageOf: () => messageOf,
+  usageError: () => usageError
+});
+module.exports = stdin_exports;
+var FaultError = class extends Error {
+  code;
+  next;
+  constructor(code, message, next = null) {
+    super(message);
+    this.name = "FaultError";
+    this.code = code;
+    this.next = next;
+  }
+};
+function usageError(message, next = null) {
+  return new FaultError("usage", message, next);
+}
+function errnoOf(error) {
+  if (typeof error !== "object" || error === null || !("code" in error)) return void 0;
+  return typeof error.code === "string" ? error.code : void 0;
+}
+function messageOf(error) {
+  return error instanceof Error ? error.message : String(error);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  FaultError,
+  errnoOf,
+  messageOf,
+  usageError
+});
+
+},
+"./chunk-PFCGRMOG.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  commandNames: () => commandNames,
+  loadCommand: () => loadCommand
+});
+module.exports = stdin_exports;
+var loaders = {
+  run: async () => (await Promise.resolve().then(() => load("./run-3BD2P56C.js"))).run,
+  staffer: async () => (await Promise.resolve().then(() => load("./staffer-XXFSLRZR.js"))).staffer,
+  ask: async () => (await Promise.resolve().then(() => load("./ask-I5HEANGO.js"))).ask,
+  wait: async () => (await Promise.resolve().then(() => load("./wait-YGEVXKNC.js"))).wait,
+  observe: async () => (await Promise.resolve().then(() => load("./observe-PBZLTMCD.js"))).observe,
+  status: async () => (await Promise.resolve().then(() => load("./status-SFUQPESA.js"))).status,
+  result: async () => (await Promise.resolve().then(() => load("./result-BKDUOXYF.js"))).result,
+  cancel: async () => (await Promise.resolve().then(() => load("./cancel-63WCYCOU.js"))).cancel,
+  continue: async () => (await Promise.resolve().then(() => load("./continue-VTNT57MF.js"))).continueCommand,
+  restart: async () => (await Promise.resolve().then(() => load("./restart-QMRYKITA.js"))).restart,
+  clean: async () => (await Promise.resolve().then(() => load("./clean-755MXRMT.js"))).clean,
+  doctor: async () => (await Promise.resolve().then(() => load("./doctor-EFD24L7E.js"))).doctor,
+  help: async () => (await Promise.resolve().then(() => load("./help-EVSJWVDC.js"))).help
+};
+var commandNames = Object.keys(loaders);
+async function loadCommand(name) {
+  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  commandNames,
+  loadCommand
 });
 
 },
@@ -4962,307 +4891,1024 @@ function closeFile(fd) {
 });
 
 },
-"./chunk-RPTU5R33.js": function (module, exports) {
+"./chunk-RE5C67GL.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  checkRoot: () => checkRoot,
-  ensureRoot: () => ensureRoot,
-  locateRoot: () => locateRoot
+  waitForJobs: () => waitForJobs
 });
 module.exports = stdin_exports;
-var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
+var import_chunk_ZB3VWOH3 = load("./chunk-ZB3VWOH3.js");
+var import_chunk_6GO5XTTJ = load("./chunk-6GO5XTTJ.js");
+var import_chunk_6KSNLUTX = load("./chunk-6KSNLUTX.js");
+var import_chunk_EFAJWFPF = load("./chunk-EFAJWFPF.js");
+var import_chunk_HXY4SSS6 = load("./chunk-HXY4SSS6.js");
+var import_chunk_KNR6YWNX = load("./chunk-KNR6YWNX.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-var import_node_fs = require("node:fs");
-var import_node_path2 = builtin("node:path");
-function findWorktree(folder) {
-  for (let at = import_node_path2.default.resolve(folder); ; at = import_node_path2.default.dirname(at)) {
-    const facts = (0, import_chunk_OMHQQKXJ.factsOf)(import_node_path2.default.join(at, ".git"));
-    if (facts?.kind === "folder" || facts?.kind === "file") return at;
-    if (at === import_node_path2.default.dirname(at)) return void 0;
-  }
-}
-function tracksAnything(folder) {
-  const root = findWorktree(import_node_path2.default.dirname(folder));
-  if (root === void 0) return false;
-  const index = readIndex(root);
-  if (!index) return false;
-  const wanted = `${import_node_path2.default.relative(root, folder).split(import_node_path2.default.sep).join("/")}/`;
-  for (const name of indexNames(index)) {
-    if (name.startsWith(wanted)) return true;
-    if (name > wanted && name.slice(0, wanted.length) > wanted) return false;
-  }
-  return false;
-}
-function readIndex(root) {
-  try {
-    const dotGit = import_node_path2.default.join(root, ".git");
-    const folder = (0, import_chunk_OMHQQKXJ.isFolder)(dotGit) ? dotGit : linkedFolder(root, (0, import_node_fs.readFileSync)(dotGit, "utf8"));
-    const bytes = (0, import_node_fs.readFileSync)(import_node_path2.default.join(folder, "index"));
-    return bytes.toString("latin1", 0, 4) === "DIRC" ? bytes : void 0;
-  } catch {
-    return void 0;
-  }
-}
-function linkedFolder(root, text) {
-  return import_node_path2.default.resolve(root, text.replace(/^gitdir:\s*<>/, "").trim());
-}
-function* indexNames(bytes) {
-  const version = bytes.readUInt32BE(4);
-  if (version < 2 || version > 4) return;
-  let at = 12;
-  let name = "";
-  for (let left = bytes.readUInt32BE(8); left > 0 && at + 62 < bytes.length; left -= 1) {
-    const start = at;
-    const isExtended = version >= 3 && (bytes.readUInt16BE(at + 60) & 16384) !== 0;
-    at += isExtended ? 64 : 62;
-    let kept = 0;
-    if (version === 4) {
-      let byte = bytes[at++] ?? 0;
-      let strip = byte & 127;
-      while (byte & 128) {
-        byte = bytes[at++] ?? 0;
-        strip = strip + 1 << 7 | byte & 127;
+async function waitForJobs(root, ids, options) {
+  const until = (0, import_chunk_EFAJWFPF.monotonicMs)() + options.timeoutMs;
+  const views = new Map();
+  const stop = new AbortController();
+  const beat = options.heartbeatMs === null ? void 0 : setInterval(() => options.onHeartbeat?.([...views.values()]), options.heartbeatMs);
+  let failure;
+  let ended = 0;
+  await Promise.all(
+    ids.map(async (id) => {
+      try {
+        await waitForOne(root, id, until, stop.signal, (view2) => views.set(id, view2));
+      } catch (error) {
+        failure ??= error;
+        stop.abort();
+        return;
       }
-      kept = Math.max(0, name.length - strip);
+      const view = views.get(id);
+      if (view && (0, import_chunk_6KSNLUTX.isEnded)(view.state)) ended += 1;
+      if (options.mode === "any" && ended > 0) stop.abort();
+    })
+  );
+  clearInterval(beat);
+  if (failure !== void 0) throw failure;
+  return ids.flatMap((id) => views.get(id) ?? []);
+}
+async function waitForOne(root, id, until, signal, tell) {
+  for (let round = 0; ; round += 1) {
+    let view = await (0, import_chunk_ZB3VWOH3.refreshAttached)(root, id);
+    if (view.damage !== null) await (0, import_chunk_EFAJWFPF.sleep)(100);
+    if (!(0, import_chunk_KNR6YWNX.exists)(view.paths.folder)) throw vanishedError(view);
+    tell(view);
+    if ((0, import_chunk_6KSNLUTX.isEnded)(view.state) || signal.aborted) return;
+    const rest = until - (0, import_chunk_EFAJWFPF.monotonicMs)();
+    if (rest <= 0) return;
+    const nap = makeNap(signal);
+    const close = await (0, import_chunk_6GO5XTTJ.watchFifo)(view.paths.leaseFifo, nap.wake);
+    try {
+      view = await (0, import_chunk_ZB3VWOH3.refreshAttached)(root, id);
+      tell(view);
+      if (!(0, import_chunk_6KSNLUTX.isEnded)(view.state) && !signal.aborted)
+        await nap.sleep(Math.min(rest, pauseFor(view, close !== void 0, round)));
+    } finally {
+      close?.();
     }
-    const end = bytes.indexOf(0, at);
-    if (end < 0) return;
-    name = name.slice(0, kept) + bytes.toString("latin1", at, end);
-    at = version === 4 ? end + 1 : start + (end - start + 8 & ~7);
-    yield name;
   }
 }
-var folderName = ".job-state";
-var elsewhere = "use another place with --state-dir DIR or JOB_STATE_DIR";
-function locateRoot(given) {
-  const named = given.option ?? given.variable;
-  if (named !== void 0) {
-    if (named === "") throw new import_chunk_NVPF5LEY.FaultError("usage", 'cannot use --state-dir "": it needs the path of a folder');
-    const folder = import_node_path.default.resolve(given.cwd, named);
-    return { folder, option: ["--state-dir", folder] };
+function pauseFor(view, hasFifo, round) {
+  const condition = (0, import_chunk_6KSNLUTX.conditionOf)(view);
+  const soon = Math.min(20 * 1.25 ** round, 1e3);
+  if (condition === "supervised") {
+    const isHeld = view.worker !== null && view.launch !== null && (0, import_chunk_HXY4SSS6.sameIdentity)(view.worker.worker, view.launch.worker);
+    if (isHeld && hasFifo && view.worker?.fifo) return 5e3;
+    return isHeld ? 1e3 : soon;
   }
-  const worktree = findWorktree(given.cwd);
-  if (worktree !== void 0) return { folder: import_node_path.default.join(worktree, folderName), option: [] };
-  for (let at = given.cwd; ; at = import_node_path.default.dirname(at)) {
-    const folder = import_node_path.default.join(at, folderName);
-    if ((0, import_chunk_OMHQQKXJ.factsOf)(folder)?.uid === userId() && (0, import_chunk_OMHQQKXJ.exists)((0, import_chunk_CF76HCJ2.rootPaths)(folder).meta)) return { folder, option: [] };
-    if (at === import_node_path.default.dirname(at)) return { folder: import_node_path.default.join(given.cwd, folderName), option: [] };
-  }
+  if (condition === "unseen") return 1e3;
+  return soon;
 }
-function checkRoot(folder) {
-  const facts = (0, import_chunk_OMHQQKXJ.factsOf)(folder);
-  if (!facts) return false;
-  if (facts.kind === "link") throw unusable(folder, "it is a symbolic link");
-  if (facts.kind !== "folder") throw unusable(folder, "it is no folder");
-  if (facts.uid !== userId()) throw unusable(folder, `it belongs to user ${facts.uid}, not to us (${userId()})`);
-  if ((facts.mode & 18) !== 0)
-    throw unusable(folder, `others may write into it (mode ${(facts.mode & 511).toString(8)})`);
-  let names;
-  try {
-    names = (0, import_chunk_OMHQQKXJ.listNames)(folder);
-  } catch (error) {
-    throw unusable(folder, `it cannot be read (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`);
-  }
-  if (names.length === 0) return false;
-  const meta = (0, import_chunk_PVTVXQHT.readJson)((0, import_chunk_CF76HCJ2.rootPaths)(folder).meta);
-  if (meta.kind !== "ok" || meta.value.tool !== "job-companion")
-    throw unusable(folder, "it holds files but no meta.json of ours");
-  if (typeof meta.value.schema !== "number" || meta.value.schema > 1) {
-    throw unusable(folder, `a newer release wrote it (schema ${String(meta.value.schema)}, known: 1)`);
-  }
-  if (tracksAnything(folder))
-    throw unusable(folder, "git tracks files in it, so a repository may have brought it along");
-  for (const name of ["active", "jobs", "once", "slots"]) {
-    const inner = (0, import_chunk_OMHQQKXJ.factsOf)(import_node_path.default.join(folder, name));
-    if (inner && (inner.kind !== "folder" || inner.uid !== userId()))
-      throw unusable(folder, `its ${name} is no folder of ours`);
-  }
-  return true;
+function makeNap(signal) {
+  let isAwake = false;
+  let wake = () => {
+    isAwake = true;
+  };
+  return {
+    wake: () => wake(),
+    sleep: (ms) => new Promise((resolve) => {
+      if (isAwake || signal.aborted) return resolve();
+      const end = () => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", end);
+        resolve();
+      };
+      const timer = setTimeout(end, Math.min(ms, 2 ** 31 - 1));
+      signal.addEventListener("abort", end);
+      wake = end;
+    })
+  };
 }
-function ensureRoot(folder) {
-  try {
-    if (checkRoot(folder)) {
-      if (!(0, import_chunk_OMHQQKXJ.isWritable)(folder)) throw unusable(folder, "it is not writable");
-      for (const name of ["active", "jobs", "once", "slots"]) (0, import_chunk_PVTVXQHT.createFolder)(import_node_path.default.join(folder, name));
-      return;
-    }
-    if ((0, import_chunk_OMHQQKXJ.exists)(folder)) {
-      fill(folder);
-      return;
-    }
-    const fresh = `${folder}.new-${process.pid}`;
-    (0, import_chunk_PVTVXQHT.createFolder)(fresh);
-    fill(fresh);
-    if (!(0, import_chunk_OMHQQKXJ.moveFolder)(fresh, folder)) (0, import_chunk_OMHQQKXJ.removeTree)(fresh);
-    checkRoot(folder);
-  } catch (error) {
-    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
-    throw unusable(folder, `it cannot be made or written (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? String(error)})`);
-  }
-}
-function fill(folder) {
-  const paths = (0, import_chunk_CF76HCJ2.rootPaths)(folder);
-  for (const inner of [paths.active, paths.once, paths.slots, paths.jobs]) (0, import_chunk_PVTVXQHT.createFolder)(inner);
-  (0, import_chunk_PVTVXQHT.writeFile)(paths.ignore, "*\n", { sync: false });
-  (0, import_chunk_PVTVXQHT.writeJson)(paths.meta, { schema: 1, tool: "job-companion", created_at: (0, import_chunk_CF76HCJ2.isoNow)() });
-}
-function unusable(folder, reason) {
-  return new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use the state folder ${folder}: ${reason}`, elsewhere);
-}
-function userId() {
-  return process.getuid?.() ?? 0;
+function vanishedError(view) {
+  return new import_chunk_NVPF5LEY.FaultError(
+    "state_unusable",
+    `cannot go on waiting for job ${view.id}: its folder ${view.paths.folder} is gone`,
+    null
+  );
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  checkRoot,
-  ensureRoot,
-  locateRoot
+  waitForJobs
 });
 
 },
-"./chunk-TDV52GU5.js": function (module, exports) {
+"./chunk-RUDLRK7E.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  healthOf: () => healthOf,
-  observation: () => observation
+  startWorker: () => startWorker
 });
 module.exports = stdin_exports;
-var import_chunk_CFZX37AL = load("./chunk-CFZX37AL.js");
-var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_UACE27HY = load("./chunk-UACE27HY.js");
-var import_chunk_L7A27NUR = load("./chunk-L7A27NUR.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_SVYNKNIW = load("./chunk-SVYNKNIW.js");
 var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
-var recentEvents = 5;
-var eventsAtMost = 50;
-function observation(view, options) {
-  const { state, spec, paths } = view;
-  const condition = (0, import_chunk_UACE27HY.conditionOf)(view);
-  const after = options.afterSeq ?? Math.max(0, state.seq - recentEvents);
-  const journal = (0, import_chunk_CFZX37AL.readEvents)(paths, after, eventsAtMost);
-  const document = {
-    id: view.id,
-    kind: spec?.kind ?? null,
-    verb: spec?.verb ?? null,
-    owner: spec?.owner ?? null,
-    label: spec?.label === null || spec?.label === void 0 ? null : (0, import_chunk_KLA44IL4.excerpt)((0, import_chunk_KLA44IL4.plainText)(spec.label), 120),
-    state: state.state,
-    ...healthOf(view, condition),
-    supervision: condition,
-    rev: state.rev,
-    created_at: state.created_at,
-    started_at: state.started_at,
-    ended_at: state.ended_at,
-    duration_ms: state.duration_ms,
-    age_ms: Math.max(0, (0, import_chunk_CF76HCJ2.nowMs)() - Date.parse(state.created_at)),
-    deadline_ms: spec?.deadline_ms ?? null,
-    exit_code: state.exit_code,
-    signal: state.signal,
-    error: state.error === null ? null : { ...state.error, message: (0, import_chunk_KLA44IL4.excerpt)((0, import_chunk_KLA44IL4.plainText)(state.error.message), 400) },
-    warnings: state.warnings.slice(0, 5).map((one) => ({ code: one.code, message: (0, import_chunk_KLA44IL4.excerpt)((0, import_chunk_KLA44IL4.plainText)(one.message), 200) })),
-    conversation: state.conversation,
-    files: {
-      result: paths.result,
-      output: paths.output,
-      error: paths.error,
-      events: paths.events,
-      worker_log: paths.workerLog
-    },
-    next: nextFor(view, condition, options.root)
-  };
-  if (!(0, import_chunk_UACE27HY.isEnded)(state)) document.progress = progressOf(view);
-  return bound(document, journal.events, journal.more, after);
-}
-function healthOf(view, condition) {
-  const attention = (reason) => ({
-    health: "attention",
-    attention_kind: "monitor_attention",
-    reason
-  });
-  switch (condition) {
-    case "orphaned":
-    case "unclaimed":
-      return attention(
-        "the worker is gone; the command runs on under its shim, and the next wait attaches a new worker"
-      );
-    case "over":
-    case "lost":
-    case "host_restarted":
-    case "never_started":
-      return attention("it is over, and its end could not be stored from here");
-    case "supervised":
-    case "unseen":
-      if (view.leaseAgeMs !== null && view.leaseAgeMs > import_chunk_CRABIWOM.leaseStaleMs)
-        return attention(`no sign of life of the worker for ${Math.round(view.leaseAgeMs / 1e3)} s`);
-      break;
-    default:
-  }
-  return { health: view.state.health, attention_kind: view.state.attention_kind };
-}
-function nextFor(view, condition, root) {
-  if (condition === "damaged") return { doctor: import_chunk_L7A27NUR.nextCommands.doctor(view.id, root.option) };
-  if (!(0, import_chunk_UACE27HY.isEnded)(view.state))
-    return { wait: import_chunk_L7A27NUR.nextCommands.wait(view.id, root.option), cancel: import_chunk_L7A27NUR.nextCommands.cancel(view.id, root.option) };
-  const next = { result: import_chunk_L7A27NUR.nextCommands.result(view.id, root.option) };
-  if (view.state.state === "done") return next;
-  if (view.state.conversation) next.continue = import_chunk_L7A27NUR.nextCommands.continue(view.id, root.option);
-  next.restart = import_chunk_L7A27NUR.nextCommands.restart(view.id, root.option);
-  return next;
-}
-function progressOf(view) {
-  const { paths, spec } = view;
-  const [output, error] = [(0, import_chunk_OMHQQKXJ.factsOf)(paths.output), (0, import_chunk_OMHQQKXJ.factsOf)(paths.error)];
-  const newest = Math.max(
-    output && output.size > 0 ? output.modifiedMs : 0,
-    error && error.size > 0 ? error.modifiedMs : 0
-  );
-  const facts = {
-    stdout_bytes: output?.size ?? 0,
-    stderr_bytes: error?.size ?? 0,
-    last_output_at: newest > 0 ? (0, import_chunk_CF76HCJ2.isoOf)(newest) : null,
-    last_output_age_ms: newest > 0 ? Math.max(0, (0, import_chunk_CF76HCJ2.nowMs)() - newest) : null
-  };
-  if (spec?.staff) {
-    const snapshot = (0, import_chunk_PVTVXQHT.readJson)(paths.snapshot);
-    return snapshot.kind === "ok" ? { ...facts, ...snapshot.value } : { ...facts, tools: [], text: "", text_truncated: false };
-  }
-  const bytes = (0, import_chunk_PVTVXQHT.readRange)(paths.output, -import_chunk_CRABIWOM.tailBytes, import_chunk_CRABIWOM.tailBytes)?.bytes ?? Buffer.alloc(0);
-  const latest = (0, import_chunk_KLA44IL4.tail)((0, import_chunk_KLA44IL4.plainText)(bytes.toString("utf8")), import_chunk_CRABIWOM.textTailBytes);
-  return { ...facts, text: latest.text, text_truncated: latest.truncated || (output?.size ?? 0) > import_chunk_CRABIWOM.tailBytes };
-}
-function bound(document, events, isMore, after) {
-  let kept = events;
-  const make = () => ({
-    ...document,
-    events: kept,
-    next_seq: kept.at(-1)?.seq ?? after,
-    more: isMore || kept.length < events.length
-  });
-  const size = () => Buffer.byteLength(JSON.stringify(make())) + 1;
-  while (size() > import_chunk_CRABIWOM.observeBytes && kept.length > 1) kept = kept.slice(0, -1);
-  if (size() > import_chunk_CRABIWOM.observeBytes && kept[0]) {
-    const { seq, at, job, owner, type } = kept[0];
-    kept = [{ seq, at, job, owner, type, truncated: true }];
-  }
-  const progress = document.progress;
-  for (let limit = import_chunk_CRABIWOM.textTailBytes; progress && size() > import_chunk_CRABIWOM.observeBytes && limit > 64; limit = Math.floor(limit / 2)) {
-    document.progress = { ...progress, text: (0, import_chunk_KLA44IL4.tail)(progress.text ?? "", limit).text, text_truncated: true };
-  }
-  if (progress && size() > import_chunk_CRABIWOM.observeBytes) document.progress = { tools_truncated: true, text_truncated: true };
-  if (size() > import_chunk_CRABIWOM.observeBytes) delete document.files;
-  return make();
+async function startWorker(root, spec, job, generation) {
+  const engine = (0, import_chunk_SVYNKNIW.findEngine)(spec.engine) ?? import_chunk_SVYNKNIW.defaultEngine;
+  const worker = await engine.start({ stateRoot: root, id: spec.id, mark: spec.mark, logFile: job.paths.workerLog });
+  (0, import_chunk_PVTVXQHT.writeJson)(job.paths.launch, { worker, generation }, { sync: false });
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  healthOf,
-  observation
+  startWorker
+});
+
+},
+"./chunk-RWMA3WJW.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  LineSplitter: () => LineSplitter,
+  backendOf: () => backendOf,
+  conclude: () => conclude,
+  finishStored: () => finishStored,
+  parseReason: () => parseReason,
+  startedAt: () => startedAt,
+  terminalRecord: () => terminalRecord
+});
+module.exports = stdin_exports;
+var import_chunk_SVSQUZEJ = load("./chunk-SVSQUZEJ.js");
+var import_chunk_CKZYDFLI = load("./chunk-CKZYDFLI.js");
+var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
+var import_chunk_VNEJHD2X = load("./chunk-VNEJHD2X.js");
+var import_chunk_6KSNLUTX = load("./chunk-6KSNLUTX.js");
+var import_chunk_NN32IFT6 = load("./chunk-NN32IFT6.js");
+var import_chunk_WGQZKHZI = load("./chunk-WGQZKHZI.js");
+var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_EFAJWFPF = load("./chunk-EFAJWFPF.js");
+var import_chunk_KNR6YWNX = load("./chunk-KNR6YWNX.js");
+var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_os = require("node:os");
+var reasons = [
+  "exited",
+  "lingered",
+  "canceled",
+  "hard_timeout",
+  "first_output_timeout",
+  "stalled",
+  "sign_in",
+  "state_vanished",
+  "spawn_failed",
+  "never_started",
+  "worker_lost",
+  "host_restarted"
+];
+function parseReason(text) {
+  return reasons.find((reason) => reason === text);
+}
+function judgeEnd(facts2) {
+  if (facts2.survivors.length > 0) {
+    return failed("failed", "survivors", `these processes outlived SIGKILL: ${facts2.survivors.join(", ")}`);
+  }
+  switch (facts2.reason) {
+    case "canceled":
+      return { outcome: "canceled", error: null };
+    case "exited":
+    case "lingered":
+      return judgeExit(facts2);
+    case "hard_timeout":
+      if (facts2.isStaff && facts2.staffError === null) return { outcome: "done", error: null };
+      return failed("timed_out", "hard_timeout", `the hard limit of ${facts2.deadlineText} was reached`);
+    case "first_output_timeout":
+      return failed("failed", "first_output_timeout", "nothing was printed within --first-output");
+    case "stalled":
+      return failed("failed", "stalled", "nothing happened for the time given by --stall-after");
+    case "sign_in":
+      return failed(
+        "failed",
+        "auth",
+        facts2.staffError?.message ?? "the agent waits for a sign-in that nobody can give"
+      );
+    case "state_vanished":
+      return failed("crashed", "worker_lost", "the state folder vanished");
+    case "spawn_failed":
+      return failed("failed", "spawn_failed", `the program could not be started: ${facts2.detail ?? "not known why"}`);
+    case "never_started":
+      return failed("failed", "never_started", "the launcher died before a worker existed");
+    case "worker_lost":
+      return failed(
+        "crashed",
+        "worker_lost",
+        "the processes that supervise the command were killed; how it ended is not known"
+      );
+    case "host_restarted":
+      return failed("crashed", "host_restarted", "the machine was restarted while the job ran");
+  }
+}
+function judgeExit(facts2) {
+  const { exit } = facts2;
+  if (exit?.spawn_failed)
+    return failed("failed", "spawn_failed", `the program could not be executed (exit code ${exit.exit_code})`);
+  if (facts2.isStaff) {
+    return facts2.staffError ? { outcome: "failed", error: facts2.staffError } : { outcome: "done", error: null };
+  }
+  if (!exit) return failed("crashed", "worker_lost", "how the command ended is not known");
+  if (exit.exit_code === facts2.successExit) return { outcome: "done", error: null };
+  if (facts2.signal !== null && exit.signaled) return failed("failed", "signal", signalMessage(facts2.signal));
+  return failed("failed", "exit_nonzero", `the command exited with code ${exit.exit_code}`);
+}
+function signalMessage(signal) {
+  const hint = signal === "SIGKILL" ? " (not by us: often the kernel, when memory runs out)" : "";
+  return `the command was ended by ${signal}${hint}`;
+}
+function failed(outcome, code, message) {
+  return { outcome, error: { code, message } };
+}
+function judgeStaff(reading, ending, request) {
+  const answer = reading.answer !== null && reading.answer.trim() !== "" ? reading.answer : null;
+  const warnings = [...reading.warnings, ...denialWarnings(reading)];
+  const error = findError(reading, ending, request, answer);
+  if (error === null && request.reason === "lingered") {
+    warnings.push({
+      code: "ended_after_answer",
+      message: "the agent stayed alive after its final event and was ended"
+    });
+  }
+  if (error === null && request.reason === "hard_timeout") {
+    warnings.push({
+      code: "limit_after_answer",
+      message: "the hard limit struck after the complete answer had arrived"
+    });
+  }
+  return { answer, error, warnings };
+}
+function findError(reading, ending, request, answer) {
+  if (reading.failure) return reading.failure;
+  if (reading.final === "failure")
+    return { code: "agent_error", message: lastWords(ending) ?? "the agent reported a failure" };
+  if (request.reason === "exited" && ending.exitCode !== 0) return exitError(ending);
+  if (reading.final === null && (answer !== null || reading.denials.length === 0)) {
+    return { code: "no_final_answer", message: `the agent ended without a final event${quoted(lastWords(ending))}` };
+  }
+  if (request.resume !== null && request.keepsConversation && reading.conversationId !== request.resume) {
+    const got = reading.conversationId ?? "none";
+    return {
+      code: "conversation_mismatch",
+      message: `conversation ${request.resume} was asked for, the agent used ${got}`
+    };
+  }
+  if (answer !== null) return null;
+  if (reading.denials.length > 0) {
+    return {
+      code: "permission_denied",
+      message: `there is no final answer and these were refused: ${reading.denials.join(", ")}`
+    };
+  }
+  return { code: "no_final_answer", message: "the final answer is empty" };
+}
+function exitError(ending) {
+  const words = quoted(lastWords(ending));
+  if (ending.signal) return { code: "signal", message: `the agent was ended by ${ending.signal}${words}` };
+  return { code: "exit_nonzero", message: `the agent exited with code ${ending.exitCode}${words}` };
+}
+function denialWarnings(reading) {
+  return reading.denials.map((what) => ({ code: "permission_denied", message: `refused to the agent: ${what}` }));
+}
+function lastWords(ending) {
+  const lines = ending.stderrTail.split("\n").map((line) => line.trim());
+  return lines.filter((line) => line !== "").at(-1);
+}
+function quoted(words) {
+  return words === void 0 ? "" : `: ${words}`;
+}
+function signalOfExit(exitCode, table) {
+  if (exitCode <= 128 || exitCode > 192) return void 0;
+  const number = exitCode - 128;
+  const known = Object.entries(table).find(([, value]) => value === number);
+  return known ? known[0] : `SIG${number}`;
+}
+var signalNumbers = import_node_os.constants.signals;
+var LineSplitter = class {
+  parts = [];
+  size = 0;
+  /** Lines that were longer than the bound. *<>/
+  dropped = 0;
+  decoder = new TextDecoder();
+  limit;
+  constructor(limit = import_chunk_CRABIWOM.streamLineBytes) {
+    this.limit = limit;
+  }
+  /** The lines that these bytes complete, without their newlines. *<>/
+  push(bytes) {
+    const lines = [];
+    let from = 0;
+    for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, from)) {
+      this.keep(bytes.subarray(from, at));
+      this.take(lines);
+      from = at + 1;
+    }
+    if (from < bytes.length) this.keep(bytes.slice(from));
+    return lines;
+  }
+  /** What stands after the last newline, once the stream has ended. *<>/
+  end() {
+    const lines = [];
+    if (this.size > 0) this.take(lines);
+    return lines;
+  }
+  keep(piece) {
+    this.size += piece.length;
+    if (this.size > this.limit) this.parts = [];
+    else if (piece.length > 0) this.parts.push(piece);
+  }
+  take(lines) {
+    if (this.size > this.limit) this.dropped += 1;
+    else lines.push(this.decoder.decode(this.parts.length === 1 ? this.parts[0] : join(this.parts, this.size)));
+    this.parts = [];
+    this.size = 0;
+  }
+};
+function join(parts, size) {
+  const whole = new Uint8Array(size);
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+var chunk = 1024 * 1024;
+function backendOf(spec) {
+  return spec.staff ? (0, import_chunk_SVSQUZEJ.findBackend)(spec.staff.backend) : void 0;
+}
+function replay(spec, paths) {
+  const reading = (0, import_chunk_SVSQUZEJ.makeReading)();
+  const backend = backendOf(spec);
+  if (!backend) return reading;
+  const at = (0, import_chunk_EFAJWFPF.isoOf)((0, import_chunk_KNR6YWNX.factsOf)(paths.output)?.modifiedMs ?? 0);
+  eachLine(paths.output, (line) => backend.read(line, reading, at));
+  if (backend.readError) eachLine(paths.error, (line) => backend.readError?.(line, reading, at));
+  return reading;
+}
+function closeReading(spec, paths, reading, exit) {
+  const backend = backendOf(spec);
+  const stderrTail = (0, import_chunk_PVTVXQHT.readRange)(paths.error, -import_chunk_CRABIWOM.tailBytes, import_chunk_CRABIWOM.tailBytes)?.bytes.toString("utf8") ?? "";
+  const ending = { exitCode: exit.code, signal: exit.signal, stderrTail, byItself: exit.byItself };
+  if (backend?.answerFrom === "stdout") reading.answer = (0, import_chunk_PVTVXQHT.readText)(paths.output, chunk) ?? "";
+  backend?.close?.(reading, ending);
+  return ending;
+}
+function eachLine(file, fn) {
+  const lines = new LineSplitter();
+  for (let offset = 0; ; ) {
+    const part = (0, import_chunk_PVTVXQHT.readRange)(file, offset, chunk);
+    if (!part || part.bytes.length === 0) break;
+    for (const line of lines.push(part.bytes)) fn(line);
+    offset += part.bytes.length;
+  }
+  for (const line of lines.end()) fn(line);
+}
+function makeDeliverable(parts) {
+  const { state, answer, paths, isPlain } = parts;
+  if (state.state !== "done") return makeReport(parts);
+  if (isPlain) return (0, import_chunk_PVTVXQHT.readRange)(paths.output, 0, Number.MAX_SAFE_INTEGER)?.bytes ?? "";
+  if (answer !== null) return answer;
+  const output = (0, import_chunk_CKZYDFLI.readLogTail)(paths.output);
+  return output.length > 0 ? output : (0, import_chunk_CKZYDFLI.readLogTail)(paths.error);
+}
+function makeReport(parts) {
+  const { spec, state, paths } = parts;
+  const sections = [
+    `# ${spec.id}: ${state.state}${state.error ? ` (${state.error.code})` : ""}`,
+    reasonText(parts),
+    facts(parts).join("\n"),
+    progress(parts),
+    logSection("Last output", paths.output, spec.staff !== null),
+    logSection("Last error output", paths.error, false),
+    recovery(parts)
+  ];
+  return `${sections.filter((section) => section !== "").join("\n\n")}
+`;
+}
+function reasonText({ state, cancel, tree }) {
+  if (state.state === "canceled") {
+    const why = cancel?.why ? `: ${(0, import_chunk_NN32IFT6.plainText)(cancel.why)}` : "";
+    const who = cancel ? ` by ${cancel.owner ?? `process ${cancel.by.pid}`} at ${cancel.at}` : "";
+    const step = {
+      none: "nothing was running any more",
+      term: "the tree ended on SIGTERM",
+      kill: "SIGKILL was needed"
+    }[tree.step];
+    return `Canceled${who}${why}. ${tree.ended.length} process(es) ended; ${step}.`;
+  }
+  const resets = state.error?.resets ? ` (resets: ${state.error.resets})` : "";
+  return `Reason: ${(0, import_chunk_NN32IFT6.plainText)(state.error?.message ?? "not known")}${resets}`;
+}
+function facts({ spec, state, paths, tree }) {
+  const rows = [
+    ["Command", spec.run ? (0, import_chunk_NN32IFT6.excerpt)((0, import_chunk_IEU6ZQWY.quoteWords)(spec.run.argv), 1e3) : null],
+    ["Backend", spec.staff ? `${spec.staff.backend}, mode ${spec.staff.mode}, profile ${spec.staff.profile}` : null],
+    ["Task", spec.staff ? (0, import_chunk_NN32IFT6.excerpt)((0, import_chunk_NN32IFT6.plainText)(spec.staff.prompt).replace(/\s+/g, " "), import_chunk_CRABIWOM.excerptBytes) : null],
+    ["Folder", spec.cwd],
+    ["Exit code", state.exit_code === null ? null : String(state.exit_code)],
+    [
+      "Signal",
+      state.signal === null ? null : `${state.signal}${state.signal_certain ? "" : " (by the exit code; not certain)"}`
+    ],
+    ["Duration", state.duration_ms === null ? null : (0, import_chunk_NDXTXZGK.formatDuration)(state.duration_ms)],
+    ["Hard limit", (0, import_chunk_NDXTXZGK.formatDuration)(spec.deadline_ms)],
+    ["Conversation", state.conversation?.id ?? null],
+    [
+      "Survivors",
+      tree.survivors.length > 0 ? tree.survivors.map((one) => `${one.pid} (${one.name})`).join(", ") : null
+    ],
+    ["Warnings", state.warnings.length > 0 ? state.warnings.map((one) => (0, import_chunk_NN32IFT6.plainText)(one.message)).join("; ") : null],
+    ["Whole output", `${paths.output} and ${paths.error}`]
+  ];
+  return rows.filter(([, value]) => value !== null).map(([name, value]) => `${name}: ${value}`);
+}
+function progress({ reading }) {
+  if (!reading) return "";
+  const lines = [];
+  for (const call of reading.tools.slice(-5)) {
+    lines.push(`- ${call.name} ${(0, import_chunk_NN32IFT6.excerpt)((0, import_chunk_NN32IFT6.plainText)(call.input).replace(/\s+/g, " "), import_chunk_CRABIWOM.excerptBytes)} [${call.status}]`);
+  }
+  const text = (0, import_chunk_NN32IFT6.plainText)(reading.answer ?? reading.text).trim();
+  if (text !== "") lines.push("", ...(0, import_chunk_NN32IFT6.tail)(text, import_chunk_CRABIWOM.textTailBytes).text.split("\n"));
+  return lines.length > 0 ? ["## Seen last (not a finished answer)", "", ...lines].join("\n") : "";
+}
+function logSection(title, file, isStream) {
+  if (isStream) return "";
+  const text = (0, import_chunk_NN32IFT6.plainText)((0, import_chunk_CKZYDFLI.readLogTail)(file).toString("utf8")).trimEnd();
+  return text === "" ? "" : `## ${title}
+
+${text}`;
+}
+function recovery({ spec, state }) {
+  const lines = [
+    "## Going on",
+    "",
+    "Nothing is started again by itself. Look at what was changed first: git status, git diff."
+  ];
+  if (state.conversation)
+    lines.push(`Go on in the same conversation: ${import_chunk_WGQZKHZI.nextCommands.continue(spec.id, spec.state_option)}`);
+  lines.push(`Start the same once more: ${import_chunk_WGQZKHZI.nextCommands.restart(spec.id, spec.state_option)}`);
+  return lines.join("\n");
+}
+function conclude(job, ending) {
+  const { paths, spec } = job;
+  const read = (0, import_chunk_6KSNLUTX.readState)(paths);
+  const before = read.kind === "ok" ? read.value : (0, import_chunk_6KSNLUTX.earlyState)(spec.id, spec);
+  const journal = (0, import_chunk_VNEJHD2X.openJournal)(paths, spec);
+  if ((0, import_chunk_6KSNLUTX.isEnded)(before)) {
+    journal.append("late_evidence", { reason: ending.reason, exit_code: ending.exit?.exit_code ?? null });
+    return before;
+  }
+  const { state, answer } = makeState(job, before, ending);
+  try {
+    withReserve(paths, () => publish(job, state, answer, ending, journal));
+  } catch (error) {
+    if (!isFull(error)) throw error;
+    state.state = "failed";
+    state.error = {
+      code: "output_unstorable",
+      message: `the result cannot be stored: no space left in ${paths.folder}`
+    };
+    withReserve(paths, () => finish(paths, state));
+  }
+  return state;
+}
+function publish(job, state, answer, ending, journal) {
+  const { paths, spec } = job;
+  const cancel = (0, import_chunk_6KSNLUTX.readCancel)(paths);
+  (0, import_chunk_PVTVXQHT.writeFile)(
+    paths.result,
+    makeDeliverable({
+      spec,
+      paths,
+      state,
+      answer,
+      tree: ending.tree,
+      cancel,
+      reading: ending.reading,
+      isPlain: backendOf(spec)?.answerFrom === "stdout"
+    })
+  );
+  (0, import_chunk_PVTVXQHT.writeJson)(paths.resultRecord, terminalRecord(spec, paths, state, ending.tree), { sync: false });
+  if ((0, import_chunk_VNEJHD2X.readEvents)(paths, journal.seq - 1, 1).events[0]?.type !== "ended") {
+    const { exit_code, error, reconciled } = state;
+    journal.append("ended", { state: state.state, exit_code, error, reconciled });
+  }
+  state.seq = journal.seq;
+  finish(paths, state);
+  if (spec.kind === "staff" && state.state === "done" && state.warnings.length === 0) {
+    for (const file of [paths.output, paths.snapshot, paths.prompt]) (0, import_chunk_PVTVXQHT.removeFile)(file);
+  }
+}
+function finish(paths, state) {
+  (0, import_chunk_6KSNLUTX.writeState)(paths, state);
+  (0, import_chunk_PVTVXQHT.removeFile)(paths.marker);
+  const passing = [paths.reserve, paths.leaseFifo, paths.aliveFifo, paths.limitFifo];
+  const torn = (0, import_chunk_KNR6YWNX.listNames)(paths.folder).filter((name) => /^\..*\.tmp$/.test(name));
+  for (const file of [...passing, ...torn.map((name) => `${paths.folder}/${name}`)]) (0, import_chunk_PVTVXQHT.removeFile)(file);
+}
+function makeState(job, before, ending) {
+  const { paths, spec } = job;
+  const { exit } = ending;
+  const signal = exit ? signalOfExit(exit.exit_code, signalNumbers) ?? null : null;
+  const warnings = [...ending.warnings ?? before.warnings];
+  let answer = null;
+  let staffError = null;
+  let reading = ending.reading;
+  if (spec.staff) {
+    reading ??= replay(spec, paths);
+    ending.reading = reading;
+    const end = closeReading(spec, paths, reading, {
+      code: exit?.exit_code ?? null,
+      signal,
+      byItself: ending.reason === "exited"
+    });
+    const verdict2 = judgeStaff(reading, end, {
+      resume: spec.staff.resume,
+      reason: staffReason(ending.reason),
+      keepsConversation: backendOf(spec)?.keepsConversation ?? false
+    });
+    answer = verdict2.answer;
+    staffError = verdict2.error ?? cutAnswer(spec, ending.omitted?.stdout ?? before.output?.stdout);
+    warnings.push(...verdict2.warnings);
+  }
+  const verdict = judgeEnd({
+    reason: ending.reason,
+    exit,
+    signal,
+    successExit: spec.run?.success_exit ?? 0,
+    staffError,
+    isStaff: spec.staff !== null,
+    survivors: ending.tree.survivors.map((one) => one.pid),
+    deadlineText: (0, import_chunk_NDXTXZGK.formatDuration)(spec.deadline_ms),
+    detail: ending.detail
+  });
+  const started = before.started_at ?? startedAt(paths);
+  const ended = timeOf(paths.exit) ?? (0, import_chunk_EFAJWFPF.isoNow)();
+  const conversationId = reading?.conversationId ?? null;
+  const state = {
+    ...before,
+    rev: before.rev + 1,
+    state: verdict.outcome,
+    health: before.health === "attention" ? "unknown" : before.health,
+    attention_kind: null,
+    started_at: started,
+    ended_at: ended,
+    duration_ms: Math.max(0, Date.parse(ended) - Date.parse(started ?? before.created_at)),
+    exit_code: exit?.exit_code ?? null,
+    signal,
+    signal_certain: signal === null ? null : Boolean(exit?.signaled) || ending.reason !== "exited" && ending.tree.step !== "none",
+    error: verdict.error,
+    warnings: [...warnings, ...leftoverWarnings(ending)],
+    conversation: conversationId && spec.staff ? { backend: spec.staff.backend, id: conversationId } : before.conversation,
+    reconciled: ending.reconciled,
+    output: ending.omitted ?? before.output ?? plainNotes(paths),
+    usage: reading?.usage ?? before.usage
+  };
+  return { state, answer };
+}
+function finishStored(job) {
+  const stored = (0, import_chunk_6KSNLUTX.readStoredState)(job.paths, job.spec.id);
+  if (!stored) return false;
+  withReserve(job.paths, () => finish(job.paths, stored));
+  return true;
+}
+function terminalRecord(spec, paths, state, tree) {
+  return {
+    ...state,
+    kind: spec.kind,
+    verb: spec.verb,
+    owner: spec.owner,
+    label: spec.label,
+    cwd: spec.cwd,
+    lineage: spec.lineage,
+    ended_by: tree?.step ?? "none",
+    ended_processes: tree?.ended.slice(0, 50) ?? [],
+    survivors: tree?.survivors ?? [],
+    result_path: paths.result,
+    output_path: paths.output,
+    error_path: paths.error
+  };
+}
+function cutAnswer(spec, stdout) {
+  if (backendOf(spec)?.answerFrom !== "stdout" || !stdout || stdout.omitted === 0) return null;
+  const message = `the answer has ${stdout.bytes} bytes, of which ${stdout.omitted} in the middle could not be kept`;
+  return { code: "output_unstorable", message };
+}
+function leftoverWarnings(ending) {
+  if (ending.reason !== "exited" || ending.tree.ended.length === 0) return [];
+  const named = ending.tree.ended.slice(0, 5).map((one) => `${one.pid} (${one.name})`).join(", ");
+  const message = `${ending.tree.ended.length} left-over process(es) were ended after the command: ${named}`;
+  return [{ code: "leftovers_ended", message }];
+}
+function staffReason(reason) {
+  return reason === "exited" || reason === "lingered" || reason === "hard_timeout" ? reason : "other";
+}
+function plainNotes(paths) {
+  const note = (file) => ({ bytes: (0, import_chunk_CKZYDFLI.logSize)(file), omitted: 0, exact: true });
+  return { stdout: note(paths.output), stderr: note(paths.error) };
+}
+function startedAt(paths) {
+  return timeOf(paths.childMark);
+}
+function timeOf(file) {
+  const facts2 = (0, import_chunk_KNR6YWNX.factsOf)(file);
+  return facts2 ? (0, import_chunk_EFAJWFPF.isoOf)(facts2.modifiedMs) : null;
+}
+function withReserve(paths, write) {
+  try {
+    write();
+  } catch (error) {
+    if (!isFull(error) || !(0, import_chunk_PVTVXQHT.removeFile)(paths.reserve)) throw error;
+    write();
+  }
+}
+function isFull(error) {
+  return ["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  LineSplitter,
+  backendOf,
+  conclude,
+  finishStored,
+  parseReason,
+  startedAt,
+  terminalRecord
+});
+
+},
+"./chunk-SVSQUZEJ.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  backends: () => backends,
+  findArgumentFault: () => findArgumentFault,
+  findBackend: () => findBackend,
+  makeReading: () => makeReading
+});
+module.exports = stdin_exports;
+var import_chunk_NN32IFT6 = load("./chunk-NN32IFT6.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+function makeReading() {
+  return {
+    conversationId: null,
+    text: "",
+    answer: null,
+    final: null,
+    failure: null,
+    tools: [],
+    toolCount: 0,
+    denials: [],
+    warnings: [],
+    usage: null,
+    model: null,
+    unparsedLines: 0,
+    waitsForSignIn: false
+  };
+}
+var wordsBytes = 2048;
+var keptNotes = 20;
+function noteFailure(reading, code, message, resets) {
+  reading.failure ??= { code, message: (0, import_chunk_NN32IFT6.excerpt)(message, wordsBytes), ...resets === void 0 ? {} : { resets } };
+}
+function noteWarning(reading, code, message) {
+  const words = (0, import_chunk_NN32IFT6.excerpt)(message, wordsBytes);
+  if (words === "" || reading.warnings.length >= keptNotes) return;
+  if (!reading.warnings.some((known) => known.message === words)) reading.warnings.push({ code, message: words });
+}
+var keptTools = 20;
+function noteTool(reading, call, at) {
+  const known = reading.tools.find((tool) => tool.key === call.key && tool.ended_at === null);
+  const ended = call.status === "running" ? null : at;
+  const input = (0, import_chunk_NN32IFT6.excerpt)(call.input ?? "", import_chunk_CRABIWOM.toolCallBytes);
+  const output = call.output == null ? null : (0, import_chunk_NN32IFT6.excerpt)(call.output, import_chunk_CRABIWOM.toolCallBytes);
+  if (known) {
+    known.status = call.status;
+    known.output = output ?? known.output;
+    known.ended_at = ended;
+    if (input) known.input = input;
+  } else {
+    reading.toolCount += 1;
+    reading.tools.push({
+      n: reading.toolCount,
+      key: call.key,
+      name: call.name,
+      input,
+      output,
+      status: call.status,
+      started_at: at,
+      ended_at: ended
+    });
+    if (reading.tools.length > keptTools) {
+      const drop = reading.tools.findIndex((tool) => tool.ended_at !== null);
+      reading.tools.splice(Math.max(0, drop), 1);
+    }
+  }
+  if (call.status === "denied") {
+    const what = known?.input || input;
+    noteDenial(reading, what ? `${call.name}: ${(0, import_chunk_NN32IFT6.excerpt)(what, import_chunk_CRABIWOM.excerptBytes)}` : call.name);
+  }
+}
+function noteDenial(reading, what) {
+  if (!reading.denials.includes(what) && reading.denials.length < keptNotes) reading.denials.push(what);
+}
+function parseLine(line, reading) {
+  if (line.trim() === "") return void 0;
+  try {
+    const value = JSON.parse(line);
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
+  } catch {
+  }
+  reading.unparsedLines += 1;
+  return void 0;
+}
+function findArgumentFault(args) {
+  if (args.some((arg) => arg.includes("\0"))) return "an argument holds a NUL character";
+  const longest = Math.max(0, ...args.map(import_chunk_NN32IFT6.byteLength));
+  return longest < 131072 ? null : `an argument of ${longest} bytes is too long; allowed: 131071 bytes`;
+}
+function fieldsOf(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
+}
+function textOf(value) {
+  return typeof value === "string" ? value : "";
+}
+function numberOf(value) {
+  return typeof value === "number" && Number.isFinite(value) ? value : 0;
+}
+var sandboxes = {
+  restricted: "read-only",
+  standard: "workspace-write",
+  unrestricted: "danger-full-access"
+};
+var codex = {
+  id: "codex",
+  title: "Codex",
+  programs: ["codex"],
+  answerFrom: "stream",
+  keepsConversation: true,
+  profiles: {
+    restricted: "-s read-only",
+    standard: "sandbox_mode workspace-write (no network), the state folder read-only",
+    unrestricted: "-s danger-full-access"
+  },
+  plan(request) {
+    const args = ["exec", "--json", "--skip-git-repo-check", ...planSandbox(request)];
+    if (request.model !== null) args.push(`--model=${request.model}`);
+    if (request.resume !== null) args.push("resume", request.resume);
+    args.push("-");
+    return {
+      args,
+      promptBy: "stdin",
+      stdin: request.prompt,
+      environment: {},
+      conversationId: null,
+      remove: hostMarkers
+    };
+  },
+  read(line, reading, at) {
+    const event = parseLine(line, reading);
+    if (!event) return;
+    switch (event.type) {
+      case "thread.started":
+        if (/^\w[\w.:-]{0,199}$/.test(textOf(event.thread_id))) reading.conversationId ??= textOf(event.thread_id);
+        break;
+      case "turn.started":
+        if (reading.final === "success") reading.final = null;
+        break;
+      case "item.started":
+      case "item.updated":
+      case "item.completed":
+        readItem(fieldsOf(event.item), event.type === "item.completed", reading, at);
+        break;
+      case "error":
+        readComplaint(textOf(event.message), reading);
+        break;
+      case "turn.completed":
+        readUsage(fieldsOf(event.usage), reading);
+        reading.final ??= "success";
+        reading.warnings = reading.warnings.filter((warning) => warning.code !== retryCode);
+        break;
+      case "turn.failed":
+        readFailure(textOf(fieldsOf(event.error).message), reading);
+        break;
+    }
+  },
+  close(reading, ending) {
+    if (reading.final !== null || !ending.byItself || ending.signal !== null || !ending.exitCode) return;
+    const words = errorWords(ending);
+    noteFailure(reading, kindOf(words), words || `codex exited with code ${ending.exitCode} and said nothing`);
+  }
+};
+var hostMarkers = [
+  "CODEX_CI",
+  "CODEX_INTERNAL_ORIGINATOR_OVERRIDE",
+  "CODEX_SANDBOX",
+  "CODEX_SANDBOX_NETWORK_DISABLED",
+  "CODEX_SESSION_ID",
+  "CODEX_THREAD_ID",
+  "CODEX_TOOL_CALL_ID"
+];
+function planSandbox({ profile, stateRoot }) {
+  if (profile !== "standard" || /[*?[\]{}]/.test(stateRoot)) return ["-s", sandboxes[profile]];
+  const settings = [
+    `sandbox_mode="${sandboxes[profile]}"`,
+    'default_permissions="job-companion"',
+    'permissions.job-companion.extends=":workspace"',
+    // A JSON string is a TOML string.
+    `permissions.job-companion.filesystem={${JSON.stringify(stateRoot)}="read"}`
+  ];
+  return settings.flatMap((setting) => ["-c", setting]);
+}
+function readItem(item, completed, reading, at) {
+  const type = textOf(item.type);
+  if (type === "agent_message") {
+    reading.text = textOf(item.text) || reading.text;
+    if (completed) reading.answer = textOf(item.text);
+  } else if (type === "error") {
+    readComplaint(textOf(item.message), reading);
+  } else if (Object.hasOwn(calls, type)) {
+    const status = statusOf(item.status, completed);
+    noteTool(reading, { key: textOf(item.id), name: type, ...calls[type]?.(item), status }, at);
+  }
+}
+var calls = {
+  command_execution: (item) => ({ input: textOf(item.command), output: textOf(item.aggregated_output) || null }),
+  file_change: (item) => ({ input: listOf(item.changes).map(changeText).join(", ") }),
+  mcp_tool_call: (item) => ({
+    input: `${textOf(item.server)}.${textOf(item.tool)} ${JSON.stringify(item.arguments ?? {})}`,
+    output: resultOf(item) || null
+  }),
+  web_search: (item) => ({ input: textOf(item.query) }),
+  collab_tool_call: (item) => ({ input: `${textOf(item.tool)} ${textOf(item.prompt)}`.trim() })
+};
+function statusOf(status, completed) {
+  if (status === "declined") return "denied";
+  if (status === "failed") return "failed";
+  return completed ? "completed" : "running";
+}
+function changeText(change) {
+  return `${textOf(change.kind)} ${textOf(change.path)}`;
+}
+function resultOf(item) {
+  const texts = listOf(fieldsOf(item.result).content).map((part) => textOf(part.text));
+  return textOf(fieldsOf(item.error).message) || texts.join("\n");
+}
+function listOf(value) {
+  return Array.isArray(value) ? value.map(fieldsOf) : [];
+}
+var retryCode = "agent_retried";
+function readComplaint(message, reading) {
+  const isRetry = /^reconnecting\b/i.test(message);
+  if (isRetry) reading.warnings = reading.warnings.filter((warning) => warning.code !== retryCode);
+  noteWarning(reading, isRetry ? retryCode : "agent_warning", message);
+}
+function readFailure(message, reading) {
+  reading.final = "failure";
+  reading.warnings = reading.warnings.filter((warning) => warning.message !== message);
+  noteFailure(reading, kindOf(message), message || "the turn failed without a reason", resetOf(message));
+}
+function readUsage(usage, reading) {
+  const input = numberOf(usage.input_tokens);
+  const output = numberOf(usage.output_tokens);
+  reading.usage = { input_tokens: input, output_tokens: output, total_tokens: input + output };
+}
+var kinds = [
+  ["session_lost", /no rollout found/i],
+  [
+    "quota",
+    /usage limit|quota exceeded|insufficient_quota|out of credits|spend cap|\b429 too many requests|status:? 429\b/i
+  ],
+  ["auth", /\b401 unauthorized|status:? 401\b|sign in again|login is required|missing environment variable/i]
+];
+function kindOf(message) {
+  return kinds.find(([, pattern]) => pattern.test(message))?.[0] ?? "agent_error";
+}
+function resetOf(message) {
+  const found = /try again (at (.+?)|in \d.*?)\.?$/i.exec(message.trim());
+  return found ? found[2] ?? found[1] : void 0;
+}
+function errorWords(ending) {
+  const lines = (0, import_chunk_NN32IFT6.plainText)(ending.stderrTail).split("\n").map((line) => line.trim());
+  const told = lines.filter((line) => line !== "" && !/^(?:warning:|reading additional input)/i.test(line));
+  return (told.findLast((line) => /^error\b/i.test(line)) ?? told.at(-1) ?? "").replace(/^error:\s*<>/i, "");
+}
+var placeholders = { argument: "{prompt}", file: "{prompt_file}" };
+var custom = {
+  id: "custom",
+  title: "a program of your config",
+  programs: [],
+  answerFrom: "stdout",
+  keepsConversation: false,
+  profiles: { restricted: null, standard: "", unrestricted: "" },
+  plan(request) {
+    if (!request.custom) throw new Error("a custom backend needs its definition");
+    const { argv, prompt: promptBy } = request.custom;
+    const args = promptBy === "stdin" ? argv.slice(1) : fill(argv.slice(1), promptBy, request);
+    return {
+      args,
+      promptBy,
+      stdin: promptBy === "stdin" ? request.prompt : "",
+      environment: {},
+      conversationId: null,
+      remove: []
+    };
+  },
+  // The answer is stdout as it is; there are no events.
+  read() {
+  },
+  close(reading, ending) {
+    if (ending.byItself && ending.exitCode === 0) reading.final = "success";
+  }
+};
+function fill(words, by, request) {
+  const placeholder = placeholders[by];
+  const value = by === "file" ? request.promptFile : request.prompt;
+  if (!words.some((word) => word.includes(placeholder))) return [...words, value];
+  return words.map((word) => word.replaceAll(placeholder, () => value));
+}
+var backends = [codex, custom];
+var backendIds = backends.map((backend) => backend.id);
+function findBackend(id) {
+  return backends.find((backend) => backend.id === id);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  backends,
+  findArgumentFault,
+  findBackend,
+  makeReading
+});
+
+},
+"./chunk-SVYNKNIW.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  compareIds: () => compareIds,
+  defaultEngine: () => defaultEngine,
+  findEngine: () => findEngine,
+  idTimeMs: () => idTimeMs,
+  isId: () => isId,
+  isIdPrefix: () => isIdPrefix,
+  makeId: () => makeId
+});
+module.exports = stdin_exports;
+var import_chunk_EFAJWFPF = load("./chunk-EFAJWFPF.js");
+var import_chunk_HXY4SSS6 = load("./chunk-HXY4SSS6.js");
+var idPattern = /^[a-z]{2,12}-[0-9a-z]{8,9}-[0-9a-z]{6}$/;
+var prefixPattern = /^[a-z]{2,12}(?:-[0-9a-z]{0,9}(?:-[0-9a-z]{0,6})?)?$/;
+function makeId(verb, nowMs, random) {
+  const digits = Array.from(random.subarray(0, 6), (byte) => (byte % 36).toString(36)).join("");
+  return `${verb}-${nowMs.toString(36)}-${digits}`;
+}
+function isId(text) {
+  return idPattern.test(text);
+}
+function isIdPrefix(text) {
+  return prefixPattern.test(text);
+}
+function idTimeMs(id) {
+  return Number.parseInt(id.split("-")[1] ?? "", 36);
+}
+function compareIds(a, b) {
+  return idTimeMs(a) - idTimeMs(b) || (a < b ? -1 : a > b ? 1 : 0);
+}
+var nodeOptions = ["--max-semi-space-size=1", "--no-warnings"];
+var local = {
+  id: "local",
+  async prepare() {
+    await Promise.resolve().then(() => load("./spawn-AGDUUNAW.js"));
+  },
+  async start(worker) {
+    const { spawnDetached } = await Promise.resolve().then(() => load("./spawn-AGDUUNAW.js"));
+    const pid = spawnDetached({
+      program: process.execPath,
+      args: [...nodeOptions, (0, import_chunk_EFAJWFPF.companionFile)(), "_worker", worker.stateRoot, worker.id],
+      cwd: "/",
+      environment: (0, import_chunk_EFAJWFPF.workerEnvironment)(worker.mark),
+      logFile: worker.logFile
+    });
+    const identity = (0, import_chunk_HXY4SSS6.identityOf)(pid);
+    if (!identity) throw new Error(`cannot see the worker that was just started (pid ${pid})`);
+    return identity;
+  },
+  alive: import_chunk_HXY4SSS6.livenessOf,
+  signal: import_chunk_HXY4SSS6.signalIdentity
+};
+var engines = [local];
+function findEngine(id) {
+  return engines.find((engine) => engine.id === id);
+}
+var defaultEngine = local;
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  compareIds,
+  defaultEngine,
+  findEngine,
+  idTimeMs,
+  isId,
+  isIdPrefix,
+  makeId
 });
 
 },
@@ -5299,776 +5945,7 @@ function formatSize(bytes) {
 });
 
 },
-"./chunk-TSCMF6OW.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  makeCgroup: () => makeCgroup,
-  removeCgroup: () => removeCgroup,
-  terminate: () => terminate,
-  treeOf: () => treeOf
-});
-module.exports = stdin_exports;
-var import_chunk_UACE27HY = load("./chunk-UACE27HY.js");
-var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
-var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
-var import_node_fs = require("node:fs");
-var import_node_path = builtin("node:path");
-var prefix = "job-companion-";
-function makeCgroup(id) {
-  const own = ownCgroup();
-  if (own === void 0) return null;
-  const folder = import_node_path.default.join(own, `${prefix}${id}`);
-  try {
-    (0, import_node_fs.mkdirSync)(folder);
-    return folder;
-  } catch {
-    return null;
-  }
-}
-function listCgroup(folder, id) {
-  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return [];
-  return pidsIn(folder);
-}
-function removeCgroup(folder, id) {
-  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return;
-  try {
-    removeEmpty(folder);
-    if (import_node_path.default.basename(import_node_path.default.dirname(folder)).startsWith(prefix)) (0, import_node_fs.rmdirSync)(import_node_path.default.dirname(folder));
-  } catch {
-  }
-}
-function removeEmpty(folder) {
-  for (const name of (0, import_chunk_OMHQQKXJ.listNames)(folder)) if (!name.includes(".")) removeEmpty(import_node_path.default.join(folder, name));
-  (0, import_node_fs.rmdirSync)(folder);
-}
-function pidsIn(folder) {
-  const text = readOrEmpty(import_node_path.default.join(folder, "cgroup.procs"));
-  const own = text.split("\n").map(Number).filter((pid) => pid > 1);
-  const inner = (0, import_chunk_OMHQQKXJ.listNames)(folder).filter(
-    (name) => !name.startsWith(prefix) && !/^(?:cgroup|cpu|memory|io|pids|cpuset|hugetlb|rdma|misc)\./.test(name)
-  );
-  return [...own, ...inner.flatMap((name) => pidsIn(import_node_path.default.join(folder, name)))];
-}
-function ownCgroup() {
-  const mount = mountPoint();
-  const line = readOrEmpty("/proc/self/cgroup").split("\n").find((one) => one.startsWith("0::"));
-  return mount === void 0 || line === void 0 ? void 0 : import_node_path.default.join(mount, line.slice(3));
-}
-function mountPoint() {
-  const line = readOrEmpty("/proc/self/mounts").split("\n").find((one) => one.split(" ")[2] === "cgroup2");
-  return line?.split(" ")[1];
-}
-function isBelowMount(folder) {
-  const mount = mountPoint();
-  return mount !== void 0 && import_node_path.default.resolve(folder) === folder && folder.startsWith(`${mount}/`);
-}
-function readOrEmpty(file) {
-  try {
-    return (0, import_node_fs.readFileSync)(file, "utf8");
-  } catch {
-    return "";
-  }
-}
-function treeOf(spec, paths, who) {
-  const living = (identity) => identity && (0, import_chunk_XUTLU6SP.livenessOf)(identity) === "alive" ? [identity.pid] : [];
-  const cgroup = (0, import_chunk_UACE27HY.readWorker)(paths);
-  const folder = cgroup.kind === "ok" ? cgroup.value.cgroup ?? null : null;
-  const shim = who.shim && isHere(who.shim) ? who.shim : null;
-  const atShimPid = shim ? (0, import_chunk_XUTLU6SP.readProcess)(shim.pid) : void 0;
-  const isStranger = atShimPid !== void 0 && atShimPid.start !== shim?.start_token;
-  const guards = ((0, import_chunk_PVTVXQHT.readText)(paths.guardMark, 64) ?? "").trim().split(" ").map(Number).filter((pid) => pid > 1);
-  return {
-    mark: spec.mark,
-    session: shim && !isStranger ? shim.pid : null,
-    since: isHere(spec.launcher) ? Number(spec.launcher.start_token) || 0 : 0,
-    roots: [...living(shim), ...living(who.child)],
-    spared: [...living(who.worker), ...living(shim)],
-    baseline: who.baseline ?? null,
-    counted: () => listCgroup(folder, spec.id),
-    guards: living(shim).length > 0 ? guards : [],
-    known: new Map()
-  };
-}
-function isHere(identity) {
-  return identity.boot_id === (0, import_chunk_XUTLU6SP.bootId)() && identity.pid_ns === (0, import_chunk_XUTLU6SP.pidNamespace)();
-}
-function findMembers(tree) {
-  const rows = (0, import_chunk_XUTLU6SP.readProcesses)(tree.baseline).filter(
-    (row) => !(0, import_chunk_XUTLU6SP.isDeadState)(row.state) && !(Number(row.start) < tree.since)
-  );
-  const marks = new Map();
-  const markOf = (pid) => {
-    if (!marks.has(pid)) marks.set(pid, (0, import_chunk_XUTLU6SP.readProcessVariable)(pid, import_chunk_CF76HCJ2.markVariable));
-    return marks.get(pid);
-  };
-  const counted = new Set(tree.counted());
-  const isForeign = (pid) => (markOf(pid) ?? tree.mark) !== tree.mark;
-  const members = new Map();
-  for (const row of rows) {
-    const inSession = tree.session !== null && (row.session === tree.session || row.group === tree.session);
-    const isKnown = tree.known.get(row.pid) === row.start || tree.roots.includes(row.pid) || counted.has(row.pid);
-    if (markOf(row.pid) === tree.mark || (inSession || isKnown) && !isForeign(row.pid)) members.set(row.pid, row);
-  }
-  for (let grew = true; grew; ) {
-    grew = false;
-    for (const row of rows) {
-      if (members.has(row.pid) || !members.has(row.parent) || isForeign(row.pid)) continue;
-      members.set(row.pid, row);
-      grew = true;
-    }
-  }
-  const found = [];
-  for (const row of members.values()) {
-    if (isSpared(row, tree)) continue;
-    tree.known.set(row.pid, row.start);
-    found.push({ pid: row.pid, start: row.start, name: row.name });
-  }
-  return found;
-}
-function isSpared(row, tree) {
-  if (row.pid === process.pid || tree.spared.includes(row.pid)) return true;
-  return tree.guards.includes(row.pid) || tree.guards.includes(row.parent);
-}
-async function terminate(tree, options) {
-  const report = { step: "none", ended: [], survivors: [] };
-  const seen = new Map();
-  const told = new Set();
-  const note = (members) => {
-    for (const member of members) seen.set(member.pid, member);
-    return members;
-  };
-  let left = note(findMembers(tree));
-  if (left.length === 0) return report;
-  report.step = "term";
-  const termUntil = (0, import_chunk_CF76HCJ2.monotonicMs)() + options.graceMs;
-  for (let pause = 5; left.length > 0 && (0, import_chunk_CF76HCJ2.monotonicMs)() < termUntil; pause = Math.min(pause * 2, 100)) {
-    for (const member of left) if (!told.has(member.pid) && signal(member, "SIGTERM")) told.add(member.pid);
-    await (0, import_chunk_CF76HCJ2.sleep)(Math.min(pause, Math.max(1, termUntil - (0, import_chunk_CF76HCJ2.monotonicMs)())));
-    left = note(stillThere(left, tree));
-  }
-  if (left.length > 0) {
-    report.step = "kill";
-    const killUntil = (0, import_chunk_CF76HCJ2.monotonicMs)() + options.settleMs;
-    for (let pause = 5; left.length > 0 && (0, import_chunk_CF76HCJ2.monotonicMs)() < killUntil; pause = Math.min(pause * 2, 200)) {
-      for (const member of left) signal(member, "SIGKILL");
-      await (0, import_chunk_CF76HCJ2.sleep)(pause);
-      left = note(findMembers(tree));
-    }
-  }
-  report.survivors = left;
-  report.ended = [...seen.values()].filter((member) => !left.some((one) => one.pid === member.pid));
-  return report;
-}
-function stillThere(members, tree) {
-  const living = members.filter(isAlive);
-  return living.length > 0 ? living : findMembers(tree);
-}
-function isAlive(member) {
-  const row = (0, import_chunk_XUTLU6SP.readProcess)(member.pid);
-  return row !== void 0 && row.start === member.start && !(0, import_chunk_XUTLU6SP.isDeadState)(row.state);
-}
-function signal(member, name) {
-  if (!isAlive(member)) return false;
-  try {
-    process.kill(member.pid, name);
-    return true;
-  } catch {
-    return false;
-  }
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  makeCgroup,
-  removeCgroup,
-  terminate,
-  treeOf
-});
-
-},
-"./chunk-UACE27HY.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  conditionOf: () => conditionOf,
-  earlyState: () => earlyState,
-  inspect: () => inspect,
-  isEnded: () => isEnded,
-  readCancel: () => readCancel,
-  readExit: () => readExit,
-  readLaunch: () => readLaunch,
-  readMark: () => readMark,
-  readReason: () => readReason,
-  readSpec: () => readSpec,
-  readState: () => readState,
-  readWorker: () => readWorker,
-  writeState: () => writeState
-});
-module.exports = stdin_exports;
-var import_chunk_YSO2WNCC = load("./chunk-YSO2WNCC.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
-var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
-var outcomes = ["done", "failed", "timed_out", "crashed", "canceled"];
-var states = ["queued", "starting", "running", "stopping", "done", "failed", "timed_out", "crashed", "canceled"];
-var kinds = ["staff", "run", "watch", "timer", "gate", "loop"];
-function readSpec(paths) {
-  return typed(paths.spec, (value) => {
-    if (typeof value.id !== "string" || paths.folder.split("/").at(-1) !== value.id)
-      return "its id is not that of its folder";
-    if (!kinds.includes(String(value.kind))) return `unknown kind ${String(value.kind)}`;
-    if (typeof value.mark !== "string" || value.mark.length < 16) return "no mark";
-    for (const name of ["verb", "created_at", "engine", "cwd", "mac"])
-      if (typeof value[name] !== "string") return `no ${name}`;
-    for (const name of ["deadline_ms", "deadline_mono_ms", "kill_grace_ms", "max_output_bytes"]) {
-      if (typeof value[name] !== "number") return `no ${name}`;
-    }
-    if (!(0, import_chunk_XUTLU6SP.isIdentity)(value.launcher)) return "no launcher identity";
-    if (value.kind === "run" && (!isObject(value.run) || !isWords(value.run.argv))) return "no command";
-    if (value.kind === "staff" && (!isObject(value.staff) || typeof value.staff.prompt !== "string")) return "no task";
-    return void 0;
-  });
-}
-function readState(paths) {
-  const read = typed(paths.state, (value) => {
-    if (!states.includes(String(value.state))) return `unknown state ${String(value.state)}`;
-    return typeof value.rev === "number" && typeof value.seq === "number" ? void 0 : "no rev or seq";
-  });
-  if (read.kind !== "ok") return read;
-  const missing = { warnings: [], error: null, conversation: null, output: null, usage: null, reconciled: false };
-  return { kind: "ok", value: { ...missing, ...read.value } };
-}
-function readLaunch(paths) {
-  return typed(paths.launch, (value) => (0, import_chunk_XUTLU6SP.isIdentity)(value.worker) ? void 0 : "no identity of a worker");
-}
-function readWorker(paths) {
-  return typed(paths.worker, (value) => {
-    if (!(0, import_chunk_XUTLU6SP.isIdentity)(value.worker)) return "no identity of a worker";
-    const others = [value.shim, value.child].filter((one) => one !== null && one !== void 0);
-    return others.every(import_chunk_XUTLU6SP.isIdentity) ? void 0 : "a damaged identity";
-  });
-}
-function readExit(paths) {
-  const read = (0, import_chunk_PVTVXQHT.readJson)(paths.exit);
-  if (read.kind !== "ok" || !Number.isInteger(read.value.exit_code)) return void 0;
-  return {
-    exit_code: Number(read.value.exit_code),
-    signaled: read.value.signaled === true,
-    spawn_failed: read.value.spawn_failed === true
-  };
-}
-function readCancel(paths) {
-  const read = (0, import_chunk_PVTVXQHT.readJson)(paths.cancel);
-  return read.kind === "ok" ? read.value : void 0;
-}
-function readReason(paths) {
-  return (0, import_chunk_PVTVXQHT.readText)(paths.reason, 64)?.trim() || void 0;
-}
-function readMark(file, boot) {
-  const text = (0, import_chunk_PVTVXQHT.readText)(file, 4096);
-  if (!text?.endsWith("\n")) return void 0;
-  const row = (0, import_chunk_XUTLU6SP.parseStat)(text);
-  const [pid, ...start] = row ? [String(row.pid), row.start] : text.trim().split(" ");
-  const identity = { pid: Number(pid), start_token: start.join(" "), boot_id: boot.boot_id, pid_ns: boot.pid_ns };
-  return (0, import_chunk_XUTLU6SP.isIdentity)(identity) ? identity : void 0;
-}
-function writeState(paths, state) {
-  (0, import_chunk_PVTVXQHT.writeJson)(paths.state, state);
-}
-function typed(file, fault) {
-  const read = (0, import_chunk_PVTVXQHT.readJson)(file);
-  if (read.kind !== "ok") return read;
-  const name = file.split("/").at(-1);
-  const reason = fault(read.value);
-  return reason === void 0 ? { kind: "ok", value: read.value } : { kind: "damaged", reason: `${name}: ${reason}` };
-}
-function isObject(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-function isWords(value) {
-  return Array.isArray(value) && value.length > 0 && value.every((word) => typeof word === "string");
-}
-function isEnded(state) {
-  return outcomes.includes(state.state);
-}
-function inspect(root, id) {
-  const paths = (0, import_chunk_CF76HCJ2.jobPaths)(root, id);
-  const [spec, state] = [readSpec(paths), readState(paths)];
-  const isOver = state.kind === "ok" && isEnded(state.value);
-  const who = isOver ? nobody : whoIsThere(paths, spec);
-  const damage = damageOf(spec, state, who.seen.worker);
-  return {
-    id,
-    root,
-    paths,
-    spec: presentIn(spec),
-    damage,
-    state: damage === null ? presentIn(state) ?? earlyState(id, presentIn(spec)) : damagedState(id, damage),
-    ...who
-  };
-}
-var nobody = {
-  launch: null,
-  worker: null,
-  shim: null,
-  child: null,
-  seen: { worker: "none", shim: "none" },
-  isOtherBoot: false,
-  isClaimed: false,
-  exit: void 0,
-  reason: void 0,
-  cancel: void 0,
-  leaseAgeMs: null
-};
-function whoIsThere(paths, spec) {
-  const launch = presentIn(readLaunch(paths));
-  const worker = presentIn(readWorker(paths));
-  const boot = worker?.worker ?? launch?.worker ?? null;
-  const shim = worker?.shim ?? (boot ? readMark(paths.shimMark, boot) : void 0) ?? null;
-  const child = worker?.child ?? (boot ? readMark(paths.childMark, boot) : void 0) ?? null;
-  const engine = (0, import_chunk_YSO2WNCC.findEngine)(spec.kind === "ok" ? spec.value.engine : "local") ?? import_chunk_YSO2WNCC.defaultEngine;
-  const lease = (0, import_chunk_OMHQQKXJ.factsOf)(paths.lease);
-  return {
-    launch,
-    worker,
-    shim,
-    child,
-    seen: { worker: bestOf([launch?.worker, worker?.worker], engine.alive), shim: bestOf([shim], engine.alive) },
-    isOtherBoot: boot !== null && boot.boot_id !== (0, import_chunk_XUTLU6SP.bootId)(),
-    isClaimed: (0, import_chunk_OMHQQKXJ.exists)(paths.started),
-    exit: readExit(paths),
-    reason: readReason(paths),
-    cancel: readCancel(paths),
-    leaseAgeMs: lease ? Math.max(0, (0, import_chunk_CF76HCJ2.nowMs)() - lease.modifiedMs) : null
-  };
-}
-function conditionOf(view) {
-  if (view.damage !== null) return "damaged";
-  if (isEnded(view.state)) return "ended";
-  const { worker, shim } = view.seen;
-  if (worker === "alive") return "supervised";
-  if (!view.spec) return "damaged";
-  if (worker === "unknown") return isLongOver(view) ? "lost" : "unseen";
-  if (view.isOtherBoot) return "host_restarted";
-  if (view.isClaimed) {
-    if (view.exit) return "over";
-    if (shim === "alive") return "orphaned";
-    if (shim === "unknown") return "unseen";
-    return shim === "none" && ageOf(view.paths.started) < 1e3 ? "orphaned" : "lost";
-  }
-  if (view.launch || view.worker) return "unclaimed";
-  const isLauncherAlive = ((0, import_chunk_YSO2WNCC.findEngine)(view.spec.engine) ?? import_chunk_YSO2WNCC.defaultEngine).alive(view.spec.launcher) === "alive";
-  return isLauncherAlive || ageOf(view.paths.spec) < import_chunk_CRABIWOM.startLimitMs ? "starting" : "never_started";
-}
-function isLongOver(view) {
-  if (!view.spec || view.leaseAgeMs === null || view.leaseAgeMs < import_chunk_CRABIWOM.leaseStaleMs) return false;
-  const latest = Date.parse(view.spec.created_at) + view.spec.deadline_ms + view.spec.kill_grace_ms + import_chunk_CRABIWOM.unseenGraceMs;
-  return (0, import_chunk_CF76HCJ2.nowMs)() > latest;
-}
-function ageOf(target) {
-  const facts = (0, import_chunk_OMHQQKXJ.factsOf)(target);
-  return facts ? (0, import_chunk_CF76HCJ2.nowMs)() - facts.modifiedMs : Number.POSITIVE_INFINITY;
-}
-function bestOf(identities, alive) {
-  const seen = identities.filter((one) => one !== null && one !== void 0).map(alive);
-  for (const answer of ["alive", "unknown", "dead"]) if (seen.includes(answer)) return answer;
-  return "none";
-}
-function earlyState(id, spec) {
-  return {
-    schema: 1,
-    id,
-    rev: 0,
-    state: "starting",
-    health: "unknown",
-    attention_kind: null,
-    seq: 0,
-    created_at: spec?.created_at ?? (0, import_chunk_CF76HCJ2.isoOf)((0, import_chunk_YSO2WNCC.idTimeMs)(id)),
-    started_at: null,
-    ended_at: null,
-    duration_ms: null,
-    exit_code: null,
-    signal: null,
-    signal_certain: null,
-    error: null,
-    warnings: [],
-    conversation: null,
-    reconciled: false,
-    output: null,
-    usage: null
-  };
-}
-function damagedState(id, damage) {
-  const error = { code: "state_damaged", message: `the record of this job cannot be used: ${damage}` };
-  return { ...earlyState(id, null), state: "failed", error };
-}
-function damageOf(spec, state, worker) {
-  if (worker === "alive") return null;
-  if (state.kind === "damaged") return state.reason;
-  if (state.kind === "ok" && isEnded(state.value)) return null;
-  if (spec.kind === "ok") return null;
-  return spec.kind === "damaged" ? spec.reason : "spec.json is missing";
-}
-function presentIn(read) {
-  return read.kind === "ok" ? read.value : null;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  conditionOf,
-  earlyState,
-  inspect,
-  isEnded,
-  readCancel,
-  readExit,
-  readLaunch,
-  readMark,
-  readReason,
-  readSpec,
-  readState,
-  readWorker,
-  writeState
-});
-
-},
-"./chunk-V5USAFII.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  holdFifo: () => holdFifo,
-  makeFifo: () => makeFifo,
-  watchFifo: () => watchFifo
-});
-module.exports = stdin_exports;
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_fs = require("node:fs");
-var flags = import_node_fs.constants.O_NONBLOCK | import_node_fs.constants.O_NOFOLLOW;
-async function makeFifo(file) {
-  const { execFile } = await Promise.resolve().then(() => builtin("node:child_process"));
-  return new Promise((resolve) => {
-    execFile("mkfifo", ["-m", "600", file], (error) => resolve(error === null || isFifo(file)));
-  });
-}
-function holdFifo(file) {
-  const fd = openFifo(file, import_node_fs.constants.O_RDWR);
-  if (fd === void 0) return void 0;
-  (0, import_node_fs.chmodSync)(file, 384);
-  return () => (0, import_node_fs.closeSync)(fd);
-}
-async function watchFifo(file, onEnd) {
-  const fd = openFifo(file, import_node_fs.constants.O_RDONLY);
-  if (fd === void 0) return void 0;
-  const { Socket } = await Promise.resolve().then(() => builtin("node:net"));
-  const socket = new Socket({ fd, readable: true, writable: false });
-  let done = false;
-  const end = () => {
-    if (!done) onEnd();
-    done = true;
-  };
-  socket.on("error", end).on("end", end).on("close", end);
-  socket.resume();
-  return () => {
-    done = true;
-    socket.destroy();
-  };
-}
-function openFifo(file, mode) {
-  let fd;
-  try {
-    fd = (0, import_node_fs.openSync)(file, mode | flags);
-  } catch (error) {
-    if (["ENOENT", "ENOTDIR", "ELOOP", "ENXIO", "EACCES", "EROFS", "EPERM"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? ""))
-      return void 0;
-    throw error;
-  }
-  if ((0, import_node_fs.fstatSync)(fd).isFIFO()) return fd;
-  (0, import_node_fs.closeSync)(fd);
-  return void 0;
-}
-function isFifo(file) {
-  const fd = openFifo(file, import_node_fs.constants.O_RDONLY);
-  if (fd === void 0) return false;
-  (0, import_node_fs.closeSync)(fd);
-  return true;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  holdFifo,
-  makeFifo,
-  watchFifo
-});
-
-},
-"./chunk-XUTLU6SP.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  bootId: () => bootId,
-  identityOf: () => identityOf,
-  installBootId: () => installBootId,
-  installPs: () => installPs,
-  isDeadState: () => isDeadState,
-  isIdentity: () => isIdentity,
-  livenessOf: () => livenessOf,
-  ownIdentity: () => ownIdentity,
-  parseStat: () => parseStat,
-  pidNamespace: () => pidNamespace,
-  readProcess: () => readProcess,
-  readProcessVariable: () => readProcessVariable,
-  readProcesses: () => readProcesses,
-  sameIdentity: () => sameIdentity,
-  signalIdentity: () => signalIdentity,
-  takeBaseline: () => takeBaseline
-});
-module.exports = stdin_exports;
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_fs = require("node:fs");
-var import_node_fs2 = require("node:fs");
-var import_node_fs3 = require("node:fs");
-function takeBaseline() {
-  const counters = readCounters();
-  return counters && { ...counters, pids: new Set(listPids()) };
-}
-function pidsSince(baseline) {
-  const all = listPids();
-  return baseline && !hasWrapped(baseline) ? all.filter((pid) => !baseline.pids.has(pid)) : all;
-}
-function listPids() {
-  return (0, import_chunk_OMHQQKXJ.listNames)("/proc").map(Number).filter((pid) => Number.isSafeInteger(pid));
-}
-function hasWrapped(baseline) {
-  const now = readCounters();
-  if (!now) return true;
-  const highest = Number(readOrEmpty("/proc/sys/kernel/pid_max"));
-  return now.lastPid < baseline.lastPid || !(now.forks - baseline.forks < highest / 2);
-}
-function readCounters() {
-  const lastPid = Number(readOrEmpty("/proc/loadavg").trim().split(" ")[4]);
-  const forks = Number(/^processes (\d+)$/m.exec(readOrEmpty("/proc/stat"))?.[1]);
-  return Number.isSafeInteger(lastPid) && Number.isSafeInteger(forks) ? { lastPid, forks } : null;
-}
-function readOrEmpty(file) {
-  try {
-    return (0, import_node_fs2.readFileSync)(file, "latin1");
-  } catch {
-    return "";
-  }
-}
-var isLinux = process.platform === "linux";
-var readPs = () => [];
-function installPs(read) {
-  readPs = read;
-}
-function readProcess(pid) {
-  if (!Number.isSafeInteger(pid) || pid <= 1) return void 0;
-  return isLinux ? readProc(pid) : readPs(["-p", String(pid)])[0];
-}
-function readProcesses(baseline = null) {
-  if (!isLinux) return readPs(["-ax"]);
-  return pidsSince(baseline).flatMap((pid) => readProc(pid) ?? []);
-}
-function readProcessVariable(pid, name) {
-  const text = isLinux ? readWhole(`/proc/${pid}/environ`) : void 0;
-  if (text === void 0) return void 0;
-  const at = text.startsWith(`${name}=`) ? 0 : text.indexOf(`\0${name}=`) + 1;
-  if (at === 0 && !text.startsWith(`${name}=`)) return void 0;
-  const from = at + name.length + 1;
-  const end = text.indexOf("\0", from);
-  return text.slice(from, end < 0 ? void 0 : end);
-}
-function parseStat(text) {
-  const open = text.indexOf("(");
-  const close = text.lastIndexOf(")");
-  const rest = text.slice(close + 2).split(" ");
-  const pid = Number.parseInt(text.slice(0, open), 10);
-  if (open < 0 || close < open || rest.length < 20 || !Number.isSafeInteger(pid)) return void 0;
-  return {
-    pid,
-    state: rest[0] ?? "",
-    parent: Number(rest[1]),
-    group: Number(rest[2]),
-    session: Number(rest[3]),
-    cpu: Number(rest[11]) + Number(rest[12]),
-    start: rest[19] ?? "",
-    name: text.slice(open + 1, close)
-  };
-}
-function readProc(pid) {
-  const text = readWhole(`/proc/${pid}/stat`);
-  return text === void 0 ? void 0 : parseStat(text);
-}
-function readWhole(file) {
-  try {
-    return (0, import_node_fs.readFileSync)(file, "latin1");
-  } catch {
-    return void 0;
-  }
-}
-var boot;
-var namespace;
-function installBootId(id) {
-  boot = id;
-}
-function bootId() {
-  boot ??= readBootId();
-  return boot;
-}
-function pidNamespace() {
-  namespace ??= process.platform === "linux" ? link("/proc/self/ns/pid") : process.platform;
-  return namespace;
-}
-function identityOf(pid) {
-  const row = readProcess(pid);
-  if (!row) return void 0;
-  return { pid, start_token: row.start, boot_id: bootId(), pid_ns: pidNamespace() };
-}
-function ownIdentity() {
-  return identityOf(process.pid) ?? { pid: process.pid, start_token: "", boot_id: bootId(), pid_ns: pidNamespace() };
-}
-function livenessOf(identity) {
-  if (!isIdentity(identity)) return "dead";
-  if (identity.boot_id !== bootId()) return "dead";
-  if (identity.pid_ns !== pidNamespace()) return "unknown";
-  const row = readProcess(identity.pid);
-  if (row) return row.start === identity.start_token && !isDeadState(row.state) ? "alive" : "dead";
-  return isHidden(identity.pid) ? "alive" : "dead";
-}
-function isDeadState(state) {
-  return state.startsWith("Z") || state.startsWith("X");
-}
-function sameIdentity(a, b) {
-  return a.pid === b.pid && a.start_token === b.start_token && a.boot_id === b.boot_id && a.pid_ns === b.pid_ns;
-}
-function isIdentity(value) {
-  if (typeof value !== "object" || value === null) return false;
-  const { pid, start_token, boot_id, pid_ns } = value;
-  return Number.isSafeInteger(pid) && pid > 1 && typeof start_token === "string" && start_token !== "" && typeof boot_id === "string" && typeof pid_ns === "string";
-}
-function signalIdentity(identity, signal) {
-  if (livenessOf(identity) !== "alive") return false;
-  try {
-    process.kill(identity.pid, signal);
-    return true;
-  } catch {
-    return false;
-  }
-}
-function isHidden(pid) {
-  try {
-    process.kill(pid, 0);
-    return false;
-  } catch (error) {
-    return (0, import_chunk_NVPF5LEY.errnoOf)(error) === "EPERM";
-  }
-}
-function readBootId() {
-  return (0, import_node_fs3.readFileSync)("/proc/sys/kernel/random/boot_id", "latin1").trim();
-}
-function link(target) {
-  try {
-    return (0, import_node_fs3.readlinkSync)(target);
-  } catch {
-    return "none";
-  }
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  bootId,
-  identityOf,
-  installBootId,
-  installPs,
-  isDeadState,
-  isIdentity,
-  livenessOf,
-  ownIdentity,
-  parseStat,
-  pidNamespace,
-  readProcess,
-  readProcessVariable,
-  readProcesses,
-  sameIdentity,
-  signalIdentity,
-  takeBaseline
-});
-
-},
-"./chunk-YSO2WNCC.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  compareIds: () => compareIds,
-  defaultEngine: () => defaultEngine,
-  findEngine: () => findEngine,
-  idTimeMs: () => idTimeMs,
-  isId: () => isId,
-  isIdPrefix: () => isIdPrefix,
-  makeId: () => makeId
-});
-module.exports = stdin_exports;
-var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
-var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
-var idPattern = /^[a-z]{2,12}-[0-9a-z]{8,9}-[0-9a-z]{6}$/;
-var prefixPattern = /^[a-z]{2,12}(?:-[0-9a-z]{0,9}(?:-[0-9a-z]{0,6})?)?$/;
-function makeId(verb, nowMs, random) {
-  const digits = Array.from(random.subarray(0, 6), (byte) => (byte % 36).toString(36)).join("");
-  return `${verb}-${nowMs.toString(36)}-${digits}`;
-}
-function isId(text) {
-  return idPattern.test(text);
-}
-function isIdPrefix(text) {
-  return prefixPattern.test(text);
-}
-function idTimeMs(id) {
-  return Number.parseInt(id.split("-")[1] ?? "", 36);
-}
-function compareIds(a, b) {
-  return idTimeMs(a) - idTimeMs(b) || (a < b ? -1 : a > b ? 1 : 0);
-}
-var nodeOptions = ["--max-semi-space-size=1", "--no-warnings"];
-var local = {
-  id: "local",
-  async prepare() {
-    await Promise.resolve().then(() => load("./spawn-AGDUUNAW.js"));
-  },
-  async start(worker) {
-    const { spawnDetached } = await Promise.resolve().then(() => load("./spawn-AGDUUNAW.js"));
-    const pid = spawnDetached({
-      program: process.execPath,
-      args: [...nodeOptions, (0, import_chunk_CF76HCJ2.companionFile)(), "_worker", worker.stateRoot, worker.id],
-      cwd: "/",
-      environment: (0, import_chunk_CF76HCJ2.workerEnvironment)(worker.mark),
-      logFile: worker.logFile
-    });
-    const identity = (0, import_chunk_XUTLU6SP.identityOf)(pid);
-    if (!identity) throw new Error(`cannot see the worker that was just started (pid ${pid})`);
-    return identity;
-  },
-  alive: import_chunk_XUTLU6SP.livenessOf,
-  signal: import_chunk_XUTLU6SP.signalIdentity
-};
-var engines = [local];
-function findEngine(id) {
-  return engines.find((engine) => engine.id === id);
-}
-var defaultEngine = local;
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  compareIds,
-  defaultEngine,
-  findEngine,
-  idTimeMs,
-  isId,
-  isIdPrefix,
-  makeId
-});
-
-},
-"./chunk-ZSZX64TP.js": function (module, exports) {
+"./chunk-TFYUX3HI.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -6083,22 +5960,23 @@ __export(stdin_exports, {
 });
 module.exports = stdin_exports;
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_RPTU5R33 = load("./chunk-RPTU5R33.js");
-var import_chunk_KYJPOAMG = load("./chunk-KYJPOAMG.js");
-var import_chunk_NJGVOJIE = load("./chunk-NJGVOJIE.js");
+var import_chunk_6XDYGEGP = load("./chunk-6XDYGEGP.js");
+var import_chunk_RUDLRK7E = load("./chunk-RUDLRK7E.js");
+var import_chunk_H4YIQE5E = load("./chunk-H4YIQE5E.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_L7A27NUR = load("./chunk-L7A27NUR.js");
-var import_chunk_YSO2WNCC = load("./chunk-YSO2WNCC.js");
+var import_chunk_NN32IFT6 = load("./chunk-NN32IFT6.js");
+var import_chunk_WGQZKHZI = load("./chunk-WGQZKHZI.js");
+var import_chunk_SVYNKNIW = load("./chunk-SVYNKNIW.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
-var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_EFAJWFPF = load("./chunk-EFAJWFPF.js");
+var import_chunk_HXY4SSS6 = load("./chunk-HXY4SSS6.js");
+var import_chunk_KNR6YWNX = load("./chunk-KNR6YWNX.js");
 var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_node_path = builtin("node:path");
 var import_node_path2 = builtin("node:path");
 function claimOnce(root, key, claim) {
-  const file = import_node_path2.default.join((0, import_chunk_CF76HCJ2.rootPaths)(root).once, (0, import_chunk_NJGVOJIE.hashOf)(key).slice(0, 40));
+  const file = import_node_path2.default.join((0, import_chunk_EFAJWFPF.rootPaths)(root).once, (0, import_chunk_H4YIQE5E.hashOf)(key).slice(0, 40));
   if ((0, import_chunk_PVTVXQHT.createFile)(file, `${JSON.stringify(claim)}
 `)) return { isOurs: true, holder: claim };
   const read = (0, import_chunk_PVTVXQHT.readJson)(file);
@@ -6113,79 +5991,79 @@ function claimOnce(root, key, claim) {
   return { isOurs: false, holder };
 }
 async function finishClaim(root, claim) {
-  if (!(0, import_chunk_YSO2WNCC.isId)(claim.id))
+  if (!(0, import_chunk_SVYNKNIW.isId)(claim.id))
     throw new import_chunk_NVPF5LEY.FaultError(
       "state_unusable",
       `cannot use a once-key that names ${JSON.stringify(claim.id)}: that is no job id`
     );
-  const paths = (0, import_chunk_CF76HCJ2.jobPaths)(root, claim.id);
-  const stage = (0, import_chunk_CF76HCJ2.stagePath)(root, claim.id);
-  const until = (0, import_chunk_CF76HCJ2.monotonicMs)() + import_chunk_CRABIWOM.startLimitMs;
-  while (!(0, import_chunk_OMHQQKXJ.exists)(paths.launch) && (0, import_chunk_CF76HCJ2.monotonicMs)() < until) {
-    const isStaged = (0, import_chunk_OMHQQKXJ.exists)(stage);
-    if (!(0, import_chunk_OMHQQKXJ.exists)(paths.folder) && !isStaged) return;
-    if ((0, import_chunk_XUTLU6SP.livenessOf)(claim.launcher) === "dead") {
-      if (isStaged) (0, import_chunk_OMHQQKXJ.moveFolder)(stage, paths.folder);
+  const paths = (0, import_chunk_EFAJWFPF.jobPaths)(root, claim.id);
+  const stage = (0, import_chunk_EFAJWFPF.stagePath)(root, claim.id);
+  const until = (0, import_chunk_EFAJWFPF.monotonicMs)() + import_chunk_CRABIWOM.startLimitMs;
+  while (!(0, import_chunk_KNR6YWNX.exists)(paths.launch) && (0, import_chunk_EFAJWFPF.monotonicMs)() < until) {
+    const isStaged = (0, import_chunk_KNR6YWNX.exists)(stage);
+    if (!(0, import_chunk_KNR6YWNX.exists)(paths.folder) && !isStaged) return;
+    if ((0, import_chunk_HXY4SSS6.livenessOf)(claim.launcher) === "dead") {
+      if (isStaged) (0, import_chunk_KNR6YWNX.moveFolder)(stage, paths.folder);
       return;
     }
-    await (0, import_chunk_CF76HCJ2.sleep)(5);
+    await (0, import_chunk_EFAJWFPF.sleep)(5);
   }
 }
 async function launch(root, request) {
-  (0, import_chunk_RPTU5R33.checkRoot)(root.folder);
-  const key = (0, import_chunk_NJGVOJIE.ensureKey)();
-  (0, import_chunk_RPTU5R33.ensureRoot)(root.folder);
-  const spec = await makeSpec(root, request, (0, import_chunk_XUTLU6SP.ownIdentity)(), key);
-  const paths = (0, import_chunk_CF76HCJ2.jobPaths)(root.folder, spec.id);
-  const stage = (0, import_chunk_CF76HCJ2.stagePath)(root.folder, spec.id);
+  (0, import_chunk_6XDYGEGP.checkRoot)(root.folder);
+  const key = (0, import_chunk_H4YIQE5E.ensureKey)();
+  (0, import_chunk_6XDYGEGP.ensureRoot)(root.folder);
+  const spec = await makeSpec(root, request, (0, import_chunk_HXY4SSS6.ownIdentity)(), key);
+  const paths = (0, import_chunk_EFAJWFPF.jobPaths)(root.folder, spec.id);
+  const stage = (0, import_chunk_EFAJWFPF.stagePath)(root.folder, spec.id);
   let isPromised = false;
   try {
-    await Promise.all([stageJob(root, spec, stage), import_chunk_YSO2WNCC.defaultEngine.prepare()]);
+    await Promise.all([stageJob(root, spec, stage), import_chunk_SVYNKNIW.defaultEngine.prepare()]);
     const claim = request.onceKey === null ? null : claimOnce(root.folder, request.onceKey, claimOf(spec, request));
     if (claim && !claim.isOurs) {
       undo(paths, stage);
       return await takeOver(root, claim.holder, request);
     }
     isPromised = claim !== null;
-    if (!(0, import_chunk_OMHQQKXJ.moveFolder)(stage, paths.folder)) throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot move ${stage} into place`);
-    await (0, import_chunk_KYJPOAMG.startWorker)(root.folder, spec, { paths }, 1);
+    if (!(0, import_chunk_KNR6YWNX.moveFolder)(stage, paths.folder)) throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot move ${stage} into place`);
+    await (0, import_chunk_RUDLRK7E.startWorker)(root.folder, spec, { paths }, 1);
   } catch (error) {
-    if (isPromised) (0, import_chunk_OMHQQKXJ.moveFolder)(stage, paths.folder);
+    if (isPromised) (0, import_chunk_KNR6YWNX.moveFolder)(stage, paths.folder);
     else undo(paths, stage);
     throw launchError(root, error);
   }
   return { id: spec.id, isNew: true };
 }
 async function makeSpec(root, request, launcher, key) {
-  const createdMs = (0, import_chunk_CF76HCJ2.nowMs)();
-  const random = (0, import_chunk_NJGVOJIE.randomBytes)(22);
+  const createdMs = (0, import_chunk_EFAJWFPF.nowMs)();
+  const random = (0, import_chunk_H4YIQE5E.randomBytes)(22);
   const { deadlineMs, killGraceMs, maxOutputBytes, firstOutputMs, stallMs, onceKey, ...rest } = request;
   const unsigned = {
     schema: 1,
-    id: (0, import_chunk_YSO2WNCC.makeId)(request.verb, createdMs, random),
+    id: (0, import_chunk_SVYNKNIW.makeId)(request.verb, createdMs, random),
     ...rest,
-    created_at: (0, import_chunk_CF76HCJ2.isoOf)(createdMs),
+    created_at: (0, import_chunk_EFAJWFPF.isoOf)(createdMs),
     once_key: onceKey,
-    engine: import_chunk_YSO2WNCC.defaultEngine.id,
+    engine: import_chunk_SVYNKNIW.defaultEngine.id,
     state_option: root.option,
     deadline_ms: deadlineMs,
-    deadline_mono_ms: (0, import_chunk_CF76HCJ2.monotonicMs)() + deadlineMs,
+    deadline_mono_ms: (0, import_chunk_EFAJWFPF.monotonicMs)() + deadlineMs,
     kill_grace_ms: killGraceMs,
     max_output_bytes: maxOutputBytes,
     first_output_ms: firstOutputMs,
     stall_ms: stallMs,
-    mark: (0, import_chunk_NJGVOJIE.toHex)(random.subarray(6)),
+    mark: (0, import_chunk_H4YIQE5E.toHex)(random.subarray(6)),
     launcher,
-    environment: { digest: (0, import_chunk_NJGVOJIE.environmentDigest)(key), credentials: (0, import_chunk_CF76HCJ2.credentialNames)() }
+    environment: { digest: (0, import_chunk_H4YIQE5E.environmentDigest)(key), credentials: (0, import_chunk_EFAJWFPF.credentialNames)() }
   };
-  return { ...unsigned, mac: await (0, import_chunk_NJGVOJIE.macOf)(unsigned, key) };
+  return { ...unsigned, mac: await (0, import_chunk_H4YIQE5E.macOf)(unsigned, key) };
 }
 async function stageJob(root, spec, stage) {
   (0, import_chunk_PVTVXQHT.createFolder)(stage);
   const isDurable = (0, import_chunk_PVTVXQHT.writeFileMeanwhile)(`${stage}/spec.json`, `${JSON.stringify(spec)}
 `);
   (0, import_chunk_PVTVXQHT.createFolder)(`${stage}/waiters`);
-  (0, import_chunk_PVTVXQHT.writeFile)((0, import_chunk_CF76HCJ2.jobPaths)(root.folder, spec.id).marker, "", { sync: false });
+  (0, import_chunk_PVTVXQHT.writeFile)((0, import_chunk_EFAJWFPF.jobPaths)(root.folder, spec.id).marker, "", { sync: false });
   await isDurable;
 }
 function claimOf(spec, request) {
@@ -6197,18 +6075,18 @@ async function takeOver(root, holder, request) {
     throw new import_chunk_NVPF5LEY.FaultError(
       "preflight",
       `cannot use --once-key ${JSON.stringify(request.onceKey)}: job ${holder.id} has this key and another request`,
-      `look at it with: ${import_chunk_L7A27NUR.nextCommands.observe(holder.id, root.option)}`
+      `look at it with: ${import_chunk_WGQZKHZI.nextCommands.observe(holder.id, root.option)}`
     );
   }
   return { id: holder.id, isNew: false };
 }
 function askedOf(request) {
   const { owner: _owner, label: _label, onceKey: _key, ...asked } = request;
-  return (0, import_chunk_NJGVOJIE.hashOf)((0, import_chunk_NJGVOJIE.canonical)(asked));
+  return (0, import_chunk_H4YIQE5E.hashOf)((0, import_chunk_H4YIQE5E.canonical)(asked));
 }
 function undo(paths, stage) {
   try {
-    for (const target of [stage, paths.folder, paths.marker]) (0, import_chunk_OMHQQKXJ.removeTree)(target);
+    for (const target of [stage, paths.folder, paths.marker]) (0, import_chunk_KNR6YWNX.removeTree)(target);
   } catch {
   }
 }
@@ -6224,7 +6102,20 @@ function launchError(root, error) {
 function launchWords(input) {
   const onceKey = input.text("once-key") ?? null;
   if (onceKey === "") throw (0, import_chunk_NVPF5LEY.usageError)('cannot take --once-key "": a key needs at least one character');
-  return { owner: input.text("owner") ?? import_chunk_CF76HCJ2.variables.owner() ?? null, label: input.text("label") ?? null, onceKey };
+  const owner = input.text("owner") ?? import_chunk_EFAJWFPF.variables.owner() ?? null;
+  const label = input.text("label") ?? null;
+  checkWords("--owner", owner, wordBytes.owner);
+  checkWords("--label", label, wordBytes.label);
+  checkWords("--once-key", onceKey, wordBytes.onceKey);
+  return { owner, label, onceKey };
+}
+var wordBytes = { owner: 200, label: 500, onceKey: 1e3 };
+function checkWords(option, text, limit) {
+  if (text === null) return;
+  const size = (0, import_chunk_NN32IFT6.byteLength)(text);
+  if (size > limit) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take ${option} of ${size} bytes: at most ${limit} are allowed`);
+  if ((0, import_chunk_NN32IFT6.plainText)(text) !== text || text.includes("\n"))
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take ${option} ${JSON.stringify(text)}: it holds control characters`);
 }
 function checkLaunchOptions(input) {
   if (input.has("wait-timeout") && !input.has("wait")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");
@@ -6240,7 +6131,7 @@ async function launchAndTell(context, input, request, isSynchronous = false) {
 }
 async function tellLaunched(context, input, root, launched, isSynchronous) {
   if (input.has("wait") || isSynchronous) {
-    const { waitAndTell } = await Promise.resolve().then(() => load("./collecting-M2AKXLRF.js"));
+    const { waitAndTell } = await Promise.resolve().then(() => load("./collecting-WY5VA4OM.js"));
     context.tell(`job ${launched.id}`);
     const timeoutMs = input.duration("wait-timeout") ?? Number.MAX_SAFE_INTEGER;
     return waitAndTell(context, root, [launched.id], {
@@ -6256,11 +6147,11 @@ function tellLaunch(root, launched, input) {
   const { id, isNew } = launched;
   if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
 ` };
-  const paths = (0, import_chunk_CF76HCJ2.jobPaths)(root.folder, id);
+  const paths = (0, import_chunk_EFAJWFPF.jobPaths)(root.folder, id);
   const commands = {
-    wait: import_chunk_L7A27NUR.nextCommands.wait(id, root.option),
-    observe: import_chunk_L7A27NUR.nextCommands.observe(id, root.option),
-    cancel: import_chunk_L7A27NUR.nextCommands.cancel(id, root.option)
+    wait: import_chunk_WGQZKHZI.nextCommands.wait(id, root.option),
+    observe: import_chunk_WGQZKHZI.nextCommands.observe(id, root.option),
+    cancel: import_chunk_WGQZKHZI.nextCommands.cancel(id, root.option)
   };
   if (input.has("json")) {
     return {
@@ -6364,13 +6255,13 @@ function limitOf(input) {
 }
 function folderOf(context, input) {
   const folder = import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
-  if (!(0, import_chunk_OMHQQKXJ.isFolder)(folder))
+  if (!(0, import_chunk_KNR6YWNX.isFolder)(folder))
     throw new import_chunk_NVPF5LEY.FaultError(
       "preflight",
       `cannot run in ${folder}: there is no such folder`,
       "name an existing one with --cwd DIR"
     );
-  return (0, import_chunk_OMHQQKXJ.realPath)(folder);
+  return (0, import_chunk_KNR6YWNX.realPath)(folder);
 }
 function commandOf(input, cwd) {
   const words = input.rest ?? [];
@@ -6383,12 +6274,12 @@ function commandOf(input, cwd) {
     return { argv: ["/bin/sh", "-c", words[0]], program: "/bin/sh", ...parts };
   }
   const name = words[0];
-  const program = (0, import_chunk_CF76HCJ2.findProgram)(name, cwd);
+  const program = (0, import_chunk_EFAJWFPF.findProgram)(name, cwd);
   if (program === void 0) throw missingProgram(name, cwd);
   return { argv: words, program, ...parts };
 }
 function missingProgram(name, cwd) {
-  const where = name.includes("/") ? `no executable file of that name (looked from ${cwd})` : `it is not on PATH (${import_chunk_CF76HCJ2.variables.searchPath() || "empty"})`;
+  const where = name.includes("/") ? `no executable file of that name (looked from ${cwd})` : `it is not on PATH (${import_chunk_EFAJWFPF.variables.searchPath() || "empty"})`;
   return new import_chunk_NVPF5LEY.FaultError("preflight", `cannot run ${JSON.stringify(name)}: ${where}`, "give the path of the program");
 }
 // Annotate the CommonJS export names for ESM import in node:
@@ -6404,7 +6295,301 @@ function missingProgram(name, cwd) {
 });
 
 },
-"./chunk-ZTA4VQO5.js": function (module, exports) {
+"./chunk-VNEJHD2X.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  openJournal: () => openJournal,
+  readEvents: () => readEvents
+});
+module.exports = stdin_exports;
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_EFAJWFPF = load("./chunk-EFAJWFPF.js");
+var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
+function openJournal(paths, job) {
+  const last = (0, import_chunk_PVTVXQHT.readRange)(paths.events, -1, 1);
+  if (last && last.size > 0 && last.bytes[0] !== 10) (0, import_chunk_PVTVXQHT.appendText)(paths.events, "\n");
+  const journal = {
+    seq: newestSeq(paths),
+    append(type, fields = {}) {
+      const event = { seq: journal.seq + 1, at: (0, import_chunk_EFAJWFPF.isoNow)(), job: job.id, owner: job.owner, type, ...fields };
+      let line = JSON.stringify(event);
+      if (Buffer.byteLength(line) > import_chunk_CRABIWOM.eventLineBytes) {
+        line = JSON.stringify({ seq: event.seq, at: event.at, job: job.id, owner: job.owner, type, truncated: true });
+      }
+      (0, import_chunk_PVTVXQHT.appendText)(paths.events, `${line}
+`);
+      journal.seq = event.seq;
+      return event;
+    }
+  };
+  return journal;
+}
+var chunk = 256 * 1024;
+function readEvents(paths, after, limit) {
+  let size = chunk;
+  for (; ; ) {
+    const part = (0, import_chunk_PVTVXQHT.readRange)(paths.events, -size, size);
+    if (!part) return { events: [], more: false, missed: false };
+    const isWhole = part.bytes.length >= part.size;
+    const events = parseEvents(part.bytes.toString("utf8"), isWhole);
+    const first = events[0]?.seq ?? 0;
+    if (!isWhole && first > after + 1 && size < 64 * chunk) {
+      size *= 4;
+      continue;
+    }
+    const wanted = events.filter((event) => event.seq > after);
+    return { events: wanted.slice(0, limit), more: wanted.length > limit, missed: !isWhole && first > after + 1 };
+  }
+}
+function newestSeq(paths) {
+  const part = (0, import_chunk_PVTVXQHT.readRange)(paths.events, -2 * import_chunk_CRABIWOM.eventLineBytes, 2 * import_chunk_CRABIWOM.eventLineBytes);
+  if (!part) return 0;
+  return parseEvents(part.bytes.toString("utf8"), part.bytes.length >= part.size).at(-1)?.seq ?? 0;
+}
+function parseEvents(text, isWhole) {
+  const lines = text.split("\n");
+  if (!isWhole) lines.shift();
+  const events = [];
+  for (const line of lines) {
+    if (line === "") continue;
+    try {
+      const value = JSON.parse(line);
+      if (typeof value === "object" && value !== null && typeof value.seq === "number") events.push(value);
+    } catch {
+    }
+  }
+  return events;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  openJournal,
+  readEvents
+});
+
+},
+"./chunk-WGQZKHZI.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  nextCommand: () => nextCommand,
+  nextCommands: () => nextCommands
+});
+module.exports = stdin_exports;
+var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
+var import_chunk_EFAJWFPF = load("./chunk-EFAJWFPF.js");
+function nextCommand(option, ...words) {
+  return (0, import_chunk_IEU6ZQWY.quoteWords)([...(0, import_chunk_EFAJWFPF.selfWords)(), ...words, ...option]);
+}
+var nextCommands = {
+  wait: (id, option) => nextCommand(option, "wait", id, "--timeout", "10m"),
+  observe: (id, option) => nextCommand(option, "observe", id),
+  result: (id, option) => nextCommand(option, "result", id),
+  status: (option) => nextCommand(option, "status"),
+  cancel: (id, option) => nextCommand(option, "cancel", id),
+  restart: (id, option) => nextCommand(option, "restart", id),
+  doctor: (id, option) => nextCommand(option, "doctor", id),
+  continue: (id, option) => nextCommand(option, "continue", "--job", id, "--prompt", "TEXT")
+};
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  nextCommand,
+  nextCommands
+});
+
+},
+"./chunk-XT2AL3R7.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  makeCgroup: () => makeCgroup,
+  removeCgroup: () => removeCgroup,
+  terminate: () => terminate,
+  treeOf: () => treeOf
+});
+module.exports = stdin_exports;
+var import_chunk_6KSNLUTX = load("./chunk-6KSNLUTX.js");
+var import_chunk_EFAJWFPF = load("./chunk-EFAJWFPF.js");
+var import_chunk_HXY4SSS6 = load("./chunk-HXY4SSS6.js");
+var import_chunk_KNR6YWNX = load("./chunk-KNR6YWNX.js");
+var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
+var import_node_fs = require("node:fs");
+var import_node_path = builtin("node:path");
+var prefix = "job-companion-";
+function makeCgroup(id) {
+  const own = ownCgroup();
+  if (own === void 0) return null;
+  const folder = import_node_path.default.join(own, `${prefix}${id}`);
+  try {
+    (0, import_node_fs.mkdirSync)(folder);
+    return folder;
+  } catch {
+    return null;
+  }
+}
+function listCgroup(folder, id) {
+  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return [];
+  return pidsIn(folder);
+}
+function removeCgroup(folder, id) {
+  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return;
+  try {
+    removeEmpty(folder);
+    if (import_node_path.default.basename(import_node_path.default.dirname(folder)).startsWith(prefix)) (0, import_node_fs.rmdirSync)(import_node_path.default.dirname(folder));
+  } catch {
+  }
+}
+function removeEmpty(folder) {
+  for (const name of (0, import_chunk_KNR6YWNX.listNames)(folder)) if (!name.includes(".")) removeEmpty(import_node_path.default.join(folder, name));
+  (0, import_node_fs.rmdirSync)(folder);
+}
+function pidsIn(folder) {
+  const text = readOrEmpty(import_node_path.default.join(folder, "cgroup.procs"));
+  const own = text.split("\n").map(Number).filter((pid) => pid > 1);
+  const inner = (0, import_chunk_KNR6YWNX.listNames)(folder).filter(
+    (name) => !name.startsWith(prefix) && !/^(?:cgroup|cpu|memory|io|pids|cpuset|hugetlb|rdma|misc)\./.test(name)
+  );
+  return [...own, ...inner.flatMap((name) => pidsIn(import_node_path.default.join(folder, name)))];
+}
+function ownCgroup() {
+  const mount = mountPoint();
+  const line = readOrEmpty("/proc/self/cgroup").split("\n").find((one) => one.startsWith("0::"));
+  return mount === void 0 || line === void 0 ? void 0 : import_node_path.default.join(mount, line.slice(3));
+}
+function mountPoint() {
+  const line = readOrEmpty("/proc/self/mounts").split("\n").find((one) => one.split(" ")[2] === "cgroup2");
+  return line?.split(" ")[1];
+}
+function isBelowMount(folder) {
+  const mount = mountPoint();
+  return mount !== void 0 && import_node_path.default.resolve(folder) === folder && folder.startsWith(`${mount}/`);
+}
+function readOrEmpty(file) {
+  try {
+    return (0, import_node_fs.readFileSync)(file, "utf8");
+  } catch {
+    return "";
+  }
+}
+function treeOf(spec, paths, who) {
+  const living = (identity) => identity && (0, import_chunk_HXY4SSS6.livenessOf)(identity) === "alive" ? [identity.pid] : [];
+  const cgroup = (0, import_chunk_6KSNLUTX.readWorker)(paths);
+  const folder = cgroup.kind === "ok" ? cgroup.value.cgroup ?? null : null;
+  const shim = who.shim && isHere(who.shim) ? who.shim : null;
+  const atShimPid = shim ? (0, import_chunk_HXY4SSS6.readProcess)(shim.pid) : void 0;
+  const isStranger = atShimPid !== void 0 && atShimPid.start !== shim?.start_token;
+  const guards = ((0, import_chunk_PVTVXQHT.readText)(paths.guardMark, 64) ?? "").trim().split(" ").map(Number).filter((pid) => pid > 1);
+  return {
+    mark: spec.mark,
+    session: shim && !isStranger ? shim.pid : null,
+    since: isHere(spec.launcher) ? Number(spec.launcher.start_token) || 0 : 0,
+    spared: [...living(who.worker), ...living(shim)],
+    baseline: who.baseline ?? null,
+    counted: () => listCgroup(folder, spec.id),
+    guards: living(shim).length > 0 ? guards : [],
+    known: new Map()
+  };
+}
+function isHere(identity) {
+  return identity.boot_id === (0, import_chunk_HXY4SSS6.bootId)() && identity.pid_ns === (0, import_chunk_HXY4SSS6.pidNamespace)();
+}
+var hasMarks = process.platform === "linux";
+function findMembers(tree) {
+  const rows = (0, import_chunk_HXY4SSS6.readProcesses)(tree.baseline).filter(
+    (row) => !(0, import_chunk_HXY4SSS6.isDeadState)(row.state) && !(Number(row.start) < tree.since)
+  );
+  const marks = new Map();
+  const markOf = (pid) => {
+    if (!marks.has(pid)) marks.set(pid, (0, import_chunk_HXY4SSS6.readProcessVariable)(pid, import_chunk_EFAJWFPF.markVariable));
+    return marks.get(pid);
+  };
+  const counted = new Set(tree.counted());
+  const isForeign = (pid) => (markOf(pid) ?? tree.mark) !== tree.mark;
+  const inSession = (row) => row.session === tree.session || row.group === tree.session;
+  const isOurSession = tree.session !== null && rows.some((row) => inSession(row) && (!hasMarks || markOf(row.pid) === tree.mark));
+  const members = new Map();
+  for (const row of rows) {
+    const isKnown = tree.known.get(row.pid) === row.start || counted.has(row.pid);
+    if (markOf(row.pid) === tree.mark || (isOurSession && inSession(row) || isKnown) && !isForeign(row.pid))
+      members.set(row.pid, row);
+  }
+  for (let grew = true; grew; ) {
+    grew = false;
+    for (const row of rows) {
+      if (members.has(row.pid) || !members.has(row.parent) || isForeign(row.pid)) continue;
+      members.set(row.pid, row);
+      grew = true;
+    }
+  }
+  const found = [];
+  for (const row of members.values()) {
+    if (isSpared(row, tree)) continue;
+    tree.known.set(row.pid, row.start);
+    found.push({ pid: row.pid, start: row.start, name: row.name });
+  }
+  return found;
+}
+function isSpared(row, tree) {
+  if (row.pid === process.pid || tree.spared.includes(row.pid)) return true;
+  return tree.guards.includes(row.pid) || tree.guards.includes(row.parent);
+}
+async function terminate(tree, options) {
+  const report = { step: "none", ended: [], survivors: [] };
+  const seen = new Map();
+  const told = new Set();
+  const note = (members) => {
+    for (const member of members) seen.set(member.pid, member);
+    return members;
+  };
+  let left = note(findMembers(tree));
+  if (left.length === 0) return report;
+  report.step = "term";
+  const termUntil = (0, import_chunk_EFAJWFPF.monotonicMs)() + options.graceMs;
+  for (let pause = 5; left.length > 0 && (0, import_chunk_EFAJWFPF.monotonicMs)() < termUntil; pause = Math.min(pause * 2, 100)) {
+    for (const member of left) if (!told.has(member.pid) && signal(member, "SIGTERM")) told.add(member.pid);
+    await (0, import_chunk_EFAJWFPF.sleep)(Math.min(pause, Math.max(1, termUntil - (0, import_chunk_EFAJWFPF.monotonicMs)())));
+    left = note(stillThere(left, tree));
+  }
+  if (left.length > 0) {
+    report.step = "kill";
+    const killUntil = (0, import_chunk_EFAJWFPF.monotonicMs)() + options.settleMs;
+    for (let pause = 5; left.length > 0 && (0, import_chunk_EFAJWFPF.monotonicMs)() < killUntil; pause = Math.min(pause * 2, 200)) {
+      for (const member of left) signal(member, "SIGKILL");
+      await (0, import_chunk_EFAJWFPF.sleep)(pause);
+      left = note(findMembers(tree));
+    }
+  }
+  report.survivors = left;
+  report.ended = [...seen.values()].filter((member) => !left.some((one) => one.pid === member.pid));
+  return report;
+}
+function stillThere(members, tree) {
+  const living = members.filter(isAlive);
+  return living.length > 0 ? living : findMembers(tree);
+}
+function isAlive(member) {
+  const row = (0, import_chunk_HXY4SSS6.readProcess)(member.pid);
+  return row !== void 0 && row.start === member.start && !(0, import_chunk_HXY4SSS6.isDeadState)(row.state);
+}
+function signal(member, name) {
+  if (!isAlive(member)) return false;
+  try {
+    process.kill(member.pid, name);
+    return true;
+  } catch {
+    return false;
+  }
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  makeCgroup,
+  removeCgroup,
+  terminate,
+  treeOf
+});
+
+},
+"./chunk-ZB3VWOH3.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -6412,29 +6597,29 @@ __export(stdin_exports, {
   refreshAttached: () => refreshAttached
 });
 module.exports = stdin_exports;
-var import_chunk_UACE27HY = load("./chunk-UACE27HY.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_6KSNLUTX = load("./chunk-6KSNLUTX.js");
+var import_chunk_KNR6YWNX = load("./chunk-KNR6YWNX.js");
 var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
 var settled = ["over", "lost", "host_restarted", "never_started"];
 var attachable = ["orphaned", "unclaimed"];
-async function refresh(root, id) {
-  const view = (0, import_chunk_UACE27HY.inspect)(root, id);
-  const condition = (0, import_chunk_UACE27HY.conditionOf)(view);
+async function refresh(root, id, isStrict = false) {
+  const view = (0, import_chunk_6KSNLUTX.inspect)(root, id);
+  const condition = (0, import_chunk_6KSNLUTX.conditionOf)(view);
   if (condition === "ended") dropMarker(view);
   if (!settled.includes(condition)) return view;
-  const { settleJob } = await Promise.resolve().then(() => load("./settle-H5DBZWRJ.js"));
-  await settleJob(view, (now) => settled.includes((0, import_chunk_UACE27HY.conditionOf)(now)));
-  return (0, import_chunk_UACE27HY.inspect)(root, id);
+  const { settleJob } = await Promise.resolve().then(() => load("./settle-OCNCPOIR.js"));
+  await settleJob(view, (now) => settled.includes((0, import_chunk_6KSNLUTX.conditionOf)(now)), isStrict);
+  return (0, import_chunk_6KSNLUTX.inspect)(root, id);
 }
 async function refreshAttached(root, id) {
-  const view = await refresh(root, id);
-  if (!attachable.includes((0, import_chunk_UACE27HY.conditionOf)(view))) return view;
-  const { attachWorker } = await Promise.resolve().then(() => load("./attach-SSU5Z3EK.js"));
-  await attachWorker(view, (now) => attachable.includes((0, import_chunk_UACE27HY.conditionOf)(now)));
-  return (0, import_chunk_UACE27HY.inspect)(root, id);
+  const view = await refresh(root, id, true);
+  if (!attachable.includes((0, import_chunk_6KSNLUTX.conditionOf)(view))) return view;
+  const { attachWorker } = await Promise.resolve().then(() => load("./attach-MLB4AFDE.js"));
+  await attachWorker(view, (now) => attachable.includes((0, import_chunk_6KSNLUTX.conditionOf)(now)));
+  return (0, import_chunk_6KSNLUTX.inspect)(root, id);
 }
 function dropMarker(view) {
-  if (!(0, import_chunk_OMHQQKXJ.exists)(view.paths.marker)) return;
+  if (!(0, import_chunk_KNR6YWNX.exists)(view.paths.marker)) return;
   try {
     (0, import_chunk_PVTVXQHT.removeFile)(view.paths.reserve);
     (0, import_chunk_PVTVXQHT.removeFile)(view.paths.marker);
@@ -6448,28 +6633,28 @@ function dropMarker(view) {
 });
 
 },
-"./clean-5CIH447P.js": function (module, exports) {
+"./clean-755MXRMT.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   clean: () => clean
 });
 module.exports = stdin_exports;
-var import_chunk_NZS2ULKJ = load("./chunk-NZS2ULKJ.js");
-var import_chunk_2UGZD5HM = load("./chunk-2UGZD5HM.js");
-var import_chunk_CDO5EPML = load("./chunk-CDO5EPML.js");
-var import_chunk_ZTA4VQO5 = load("./chunk-ZTA4VQO5.js");
-var import_chunk_UACE27HY = load("./chunk-UACE27HY.js");
+var import_chunk_FZ4KOT6X = load("./chunk-FZ4KOT6X.js");
+var import_chunk_2AURMXIG = load("./chunk-2AURMXIG.js");
+var import_chunk_NLIFG53R = load("./chunk-NLIFG53R.js");
+var import_chunk_ZB3VWOH3 = load("./chunk-ZB3VWOH3.js");
+var import_chunk_6KSNLUTX = load("./chunk-6KSNLUTX.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_RPTU5R33 = load("./chunk-RPTU5R33.js");
+var import_chunk_6XDYGEGP = load("./chunk-6XDYGEGP.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_L7A27NUR = load("./chunk-L7A27NUR.js");
+var import_chunk_WGQZKHZI = load("./chunk-WGQZKHZI.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_YSO2WNCC = load("./chunk-YSO2WNCC.js");
+var import_chunk_SVYNKNIW = load("./chunk-SVYNKNIW.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
-var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_EFAJWFPF = load("./chunk-EFAJWFPF.js");
+var import_chunk_HXY4SSS6 = load("./chunk-HXY4SSS6.js");
+var import_chunk_KNR6YWNX = load("./chunk-KNR6YWNX.js");
 var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
@@ -6478,11 +6663,11 @@ async function planClean(root, options) {
   const plan = { remove: [], keep: [], debris: findDebris(root) };
   const ancestors = ancestorsOfLive(root);
   let finished = 0;
-  for (const id of (0, import_chunk_NZS2ULKJ.listJobs)(root)) {
-    const view = await (0, import_chunk_ZTA4VQO5.refresh)(root, id);
-    const why = !(0, import_chunk_UACE27HY.isEnded)(view.state) ? "it is live" : view.damage !== null ? `its record is damaged (${view.damage})` : (0, import_chunk_CDO5EPML.isAwaited)(root, id) ? "somebody waits for it" : ancestors.has(id) ? "a live job descends from it" : !(0, import_chunk_CDO5EPML.isCollected)(view) && !options.includeUncollected ? "nobody has collected its result" : void 0;
-    if ((0, import_chunk_UACE27HY.isEnded)(view.state)) finished += 1;
-    const ageMs = (0, import_chunk_CF76HCJ2.nowMs)() - Date.parse(view.state.ended_at ?? view.state.created_at);
+  for (const id of (0, import_chunk_FZ4KOT6X.listJobs)(root)) {
+    const view = await (0, import_chunk_ZB3VWOH3.refresh)(root, id);
+    const why = !(0, import_chunk_6KSNLUTX.isEnded)(view.state) ? "it is live" : view.damage !== null ? `its record is damaged (${view.damage})` : (0, import_chunk_NLIFG53R.isAwaited)(root, id) ? "somebody waits for it" : ancestors.has(id) ? "a live job descends from it" : !(0, import_chunk_NLIFG53R.isCollected)(view) && !options.includeUncollected ? "nobody has collected its result" : void 0;
+    if ((0, import_chunk_6KSNLUTX.isEnded)(view.state)) finished += 1;
+    const ageMs = (0, import_chunk_EFAJWFPF.nowMs)() - Date.parse(view.state.ended_at ?? view.state.created_at);
     const isDue = ageMs >= options.olderThanMs && finished > options.keep;
     if (why !== void 0) plan.keep.push({ id, why });
     else if (isDue) plan.remove.push(id);
@@ -6492,34 +6677,34 @@ async function planClean(root, options) {
 function removeJobs(root, ids) {
   const removed = [];
   for (const id of ids) {
-    const gone = import_node_path.default.join((0, import_chunk_NZS2ULKJ.jobsFolder)(root), `.gone-${id}`);
-    if (!(0, import_chunk_OMHQQKXJ.moveFolder)((0, import_chunk_CF76HCJ2.jobPaths)(root, id).folder, gone)) continue;
-    (0, import_chunk_OMHQQKXJ.removeTree)(gone);
-    (0, import_chunk_OMHQQKXJ.removeTree)((0, import_chunk_CF76HCJ2.jobPaths)(root, id).marker);
+    const gone = import_node_path.default.join((0, import_chunk_FZ4KOT6X.jobsFolder)(root), `.gone-${id}`);
+    if (!(0, import_chunk_KNR6YWNX.moveFolder)((0, import_chunk_EFAJWFPF.jobPaths)(root, id).folder, gone)) continue;
+    (0, import_chunk_KNR6YWNX.removeTree)(gone);
+    (0, import_chunk_KNR6YWNX.removeTree)((0, import_chunk_EFAJWFPF.jobPaths)(root, id).marker);
     removed.push(id);
   }
   return removed;
 }
 function removeDebris(paths) {
-  for (const target of paths) (0, import_chunk_OMHQQKXJ.removeTree)(target);
+  for (const target of paths) (0, import_chunk_KNR6YWNX.removeTree)(target);
 }
 function findDebris(root) {
-  const folder = (0, import_chunk_NZS2ULKJ.jobsFolder)(root);
-  const half = (0, import_chunk_OMHQQKXJ.listNames)(folder).filter((name) => /^\.(?:new|gone)-/.test(name) && isOld(import_node_path.default.join(folder, name)));
-  const markers = (0, import_chunk_NZS2ULKJ.listActive)(root).filter(
-    (id) => !(0, import_chunk_OMHQQKXJ.factsOf)((0, import_chunk_CF76HCJ2.jobPaths)(root, id).folder) && isOld((0, import_chunk_CF76HCJ2.jobPaths)(root, id).marker)
+  const folder = (0, import_chunk_FZ4KOT6X.jobsFolder)(root);
+  const half = (0, import_chunk_KNR6YWNX.listNames)(folder).filter((name) => /^\.(?:new|gone)-/.test(name) && isOld(import_node_path.default.join(folder, name)));
+  const markers = (0, import_chunk_FZ4KOT6X.listActive)(root).filter(
+    (id) => !(0, import_chunk_KNR6YWNX.factsOf)((0, import_chunk_EFAJWFPF.jobPaths)(root, id).folder) && isOld((0, import_chunk_EFAJWFPF.jobPaths)(root, id).marker)
   );
-  return [...half.map((name) => import_node_path.default.join(folder, name)), ...markers.map((id) => (0, import_chunk_CF76HCJ2.jobPaths)(root, id).marker)];
+  return [...half.map((name) => import_node_path.default.join(folder, name)), ...markers.map((id) => (0, import_chunk_EFAJWFPF.jobPaths)(root, id).marker)];
 }
 function isOld(target) {
-  const facts = (0, import_chunk_OMHQQKXJ.factsOf)(target);
-  return facts !== void 0 && (0, import_chunk_CF76HCJ2.nowMs)() - facts.modifiedMs > 6 * import_chunk_CRABIWOM.startLimitMs;
+  const facts = (0, import_chunk_KNR6YWNX.factsOf)(target);
+  return facts !== void 0 && (0, import_chunk_EFAJWFPF.nowMs)() - facts.modifiedMs > 6 * import_chunk_CRABIWOM.startLimitMs;
 }
 function ancestorsOfLive(root) {
   const result = new Set();
-  for (const id of (0, import_chunk_NZS2ULKJ.listActive)(root)) {
-    for (let at = id; at !== void 0 && (0, import_chunk_YSO2WNCC.isId)(at); ) {
-      const spec = (0, import_chunk_UACE27HY.readSpec)((0, import_chunk_CF76HCJ2.jobPaths)(root, at));
+  for (const id of (0, import_chunk_FZ4KOT6X.listActive)(root)) {
+    for (let at = id; at !== void 0 && (0, import_chunk_SVYNKNIW.isId)(at); ) {
+      const spec = (0, import_chunk_6KSNLUTX.readSpec)((0, import_chunk_EFAJWFPF.jobPaths)(root, at));
       at = spec.kind === "ok" ? spec.value.lineage?.parent : void 0;
       if (at === void 0 || result.has(at)) break;
       result.add(at);
@@ -6553,7 +6738,7 @@ var clean = {
   async run(context, input) {
     const root = context.root(input);
     const none = { state_folder: root.folder, removed: [], would_remove: [], kept: [] };
-    if (!(0, import_chunk_RPTU5R33.checkRoot)(root.folder))
+    if (!(0, import_chunk_6XDYGEGP.checkRoot)(root.folder))
       return input.has("json") ? { code: import_chunk_6PFAPK5K.exitCodes.done, json: none } : { code: import_chunk_6PFAPK5K.exitCodes.done, out: `no jobs in ${root.folder}
 ` };
     const options = {
@@ -6569,12 +6754,12 @@ var clean = {
         ...plan.remove.map((id) => `would remove ${id}`),
         ...plan.keep.map((one) => `keeps ${one.id}: ${one.why}`),
         `${plan.remove.length} of these jobs would be removed; do it with:`,
-        `${(0, import_chunk_L7A27NUR.nextCommand)(root.option, "clean", ...given(input), "--yes")}`
+        `${(0, import_chunk_WGQZKHZI.nextCommand)(root.option, "clean", ...given(input), "--yes")}`
       ];
       return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${lines.join("\n")}
 ` };
     }
-    const done = await (0, import_chunk_2UGZD5HM.withLock)((0, import_chunk_CF76HCJ2.rootPaths)(root.folder).lock, async () => {
+    const done = await (0, import_chunk_2AURMXIG.withLock)((0, import_chunk_EFAJWFPF.rootPaths)(root.folder).lock, async () => {
       const plan = await planClean(root.folder, options);
       removeDebris(plan.debris);
       return { removed: removeJobs(root.folder, plan.remove), kept: plan.keep };
@@ -6599,37 +6784,37 @@ function given(input) {
 });
 
 },
-"./collecting-M2AKXLRF.js": function (module, exports) {
+"./collecting-WY5VA4OM.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  endedDocument: () => import_chunk_4KEHBVEE.endedDocument,
-  tellEnded: () => import_chunk_4KEHBVEE.tellEnded,
-  waitAndTell: () => import_chunk_4KEHBVEE.waitAndTell
+  endedDocument: () => import_chunk_AGZO6FRX.endedDocument,
+  tellEnded: () => import_chunk_AGZO6FRX.tellEnded,
+  waitAndTell: () => import_chunk_AGZO6FRX.waitAndTell
 });
 module.exports = stdin_exports;
-var import_chunk_4KEHBVEE = load("./chunk-4KEHBVEE.js");
-var import_chunk_CDO5EPML = load("./chunk-CDO5EPML.js");
+var import_chunk_AGZO6FRX = load("./chunk-AGZO6FRX.js");
+var import_chunk_NLIFG53R = load("./chunk-NLIFG53R.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_TDV52GU5 = load("./chunk-TDV52GU5.js");
-var import_chunk_GKWHYVEI = load("./chunk-GKWHYVEI.js");
-var import_chunk_ZTA4VQO5 = load("./chunk-ZTA4VQO5.js");
-var import_chunk_V5USAFII = load("./chunk-V5USAFII.js");
-var import_chunk_52TNGAUA = load("./chunk-52TNGAUA.js");
-var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
-var import_chunk_2FMM5TWO = load("./chunk-2FMM5TWO.js");
-var import_chunk_POWELVIK = load("./chunk-POWELVIK.js");
-var import_chunk_CFZX37AL = load("./chunk-CFZX37AL.js");
-var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_UACE27HY = load("./chunk-UACE27HY.js");
+var import_chunk_HLXM6Q6K = load("./chunk-HLXM6Q6K.js");
+var import_chunk_RE5C67GL = load("./chunk-RE5C67GL.js");
+var import_chunk_ZB3VWOH3 = load("./chunk-ZB3VWOH3.js");
+var import_chunk_6GO5XTTJ = load("./chunk-6GO5XTTJ.js");
+var import_chunk_RWMA3WJW = load("./chunk-RWMA3WJW.js");
+var import_chunk_SVSQUZEJ = load("./chunk-SVSQUZEJ.js");
+var import_chunk_CKZYDFLI = load("./chunk-CKZYDFLI.js");
+var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
+var import_chunk_VNEJHD2X = load("./chunk-VNEJHD2X.js");
+var import_chunk_6KSNLUTX = load("./chunk-6KSNLUTX.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_L7A27NUR = load("./chunk-L7A27NUR.js");
+var import_chunk_NN32IFT6 = load("./chunk-NN32IFT6.js");
+var import_chunk_WGQZKHZI = load("./chunk-WGQZKHZI.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_YSO2WNCC = load("./chunk-YSO2WNCC.js");
+var import_chunk_SVYNKNIW = load("./chunk-SVYNKNIW.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
-var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_EFAJWFPF = load("./chunk-EFAJWFPF.js");
+var import_chunk_HXY4SSS6 = load("./chunk-HXY4SSS6.js");
+var import_chunk_KNR6YWNX = load("./chunk-KNR6YWNX.js");
 var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
@@ -6641,34 +6826,34 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./continue-LZMO3DTQ.js": function (module, exports) {
+"./continue-VTNT57MF.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   continueCommand: () => continueCommand
 });
 module.exports = stdin_exports;
-var import_chunk_ENNG33I6 = load("./chunk-ENNG33I6.js");
-var import_chunk_AD56LIHV = load("./chunk-AD56LIHV.js");
-var import_chunk_KODISXNC = load("./chunk-KODISXNC.js");
-var import_chunk_NZS2ULKJ = load("./chunk-NZS2ULKJ.js");
-var import_chunk_2UGZD5HM = load("./chunk-2UGZD5HM.js");
-var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
-var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_UACE27HY = load("./chunk-UACE27HY.js");
-var import_chunk_ZSZX64TP = load("./chunk-ZSZX64TP.js");
+var import_chunk_NPD2DBDP = load("./chunk-NPD2DBDP.js");
+var import_chunk_FEVBF62D = load("./chunk-FEVBF62D.js");
+var import_chunk_DRP2USFD = load("./chunk-DRP2USFD.js");
+var import_chunk_FZ4KOT6X = load("./chunk-FZ4KOT6X.js");
+var import_chunk_2AURMXIG = load("./chunk-2AURMXIG.js");
+var import_chunk_SVSQUZEJ = load("./chunk-SVSQUZEJ.js");
+var import_chunk_6KSNLUTX = load("./chunk-6KSNLUTX.js");
+var import_chunk_TFYUX3HI = load("./chunk-TFYUX3HI.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_RPTU5R33 = load("./chunk-RPTU5R33.js");
-var import_chunk_KYJPOAMG = load("./chunk-KYJPOAMG.js");
-var import_chunk_NJGVOJIE = load("./chunk-NJGVOJIE.js");
+var import_chunk_6XDYGEGP = load("./chunk-6XDYGEGP.js");
+var import_chunk_RUDLRK7E = load("./chunk-RUDLRK7E.js");
+var import_chunk_H4YIQE5E = load("./chunk-H4YIQE5E.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_L7A27NUR = load("./chunk-L7A27NUR.js");
+var import_chunk_NN32IFT6 = load("./chunk-NN32IFT6.js");
+var import_chunk_WGQZKHZI = load("./chunk-WGQZKHZI.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_YSO2WNCC = load("./chunk-YSO2WNCC.js");
+var import_chunk_SVYNKNIW = load("./chunk-SVYNKNIW.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
-var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_EFAJWFPF = load("./chunk-EFAJWFPF.js");
+var import_chunk_HXY4SSS6 = load("./chunk-HXY4SSS6.js");
+var import_chunk_KNR6YWNX = load("./chunk-KNR6YWNX.js");
 var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
@@ -6688,26 +6873,26 @@ var continueCommand = {
   examples: ['continue --job staffer-mik3xa01-9c2k4d --prompt "Now add a test for it"', 'continue --prompt "Go on"'],
   async run(context, input) {
     const root = context.root(input);
-    (0, import_chunk_RPTU5R33.checkRoot)(root.folder);
-    const prompt = await (0, import_chunk_AD56LIHV.taskOf)(context, input);
+    (0, import_chunk_6XDYGEGP.checkRoot)(root.folder);
+    const prompt = await (0, import_chunk_FEVBF62D.taskOf)(context, input);
     const parent = parentOf(root, input);
-    await (0, import_chunk_ENNG33I6.requireGenuine)(parent);
+    await (0, import_chunk_NPD2DBDP.requireGenuine)(parent);
     const staff = parent.staff;
-    const resume = (0, import_chunk_ENNG33I6.conversationOf)(root.folder, parent);
+    const resume = (0, import_chunk_NPD2DBDP.conversationOf)(root.folder, parent);
     if (!staff || resume === null) {
       const why = staff ? "no conversation id was seen" : `a ${parent.kind} job keeps no conversation`;
       throw new import_chunk_NVPF5LEY.FaultError(
         "preflight",
         `cannot continue job ${parent.id}: ${why}`,
-        import_chunk_L7A27NUR.nextCommands.restart(parent.id, root.option)
+        import_chunk_WGQZKHZI.nextCommands.restart(parent.id, root.option)
       );
     }
-    const cwd = input.has("cwd") ? (0, import_chunk_ZSZX64TP.folderOf)(context, input) : parent.cwd;
-    const part = (0, import_chunk_AD56LIHV.makeStaffPart)({
+    const cwd = input.has("cwd") ? (0, import_chunk_TFYUX3HI.folderOf)(context, input) : parent.cwd;
+    const part = (0, import_chunk_FEVBF62D.makeStaffPart)({
       mode: staff.mode,
       backend: input.text("backend") ?? staff.custom?.name ?? staff.backend,
       model: input.text("model") ?? staff.model,
-      profile: (0, import_chunk_AD56LIHV.profileOf)(input, staff.profile),
+      profile: (0, import_chunk_FEVBF62D.profileOf)(input, staff.profile),
       prompt,
       resume,
       cwd
@@ -6716,14 +6901,14 @@ var continueCommand = {
       throw new import_chunk_NVPF5LEY.FaultError(
         "preflight",
         `cannot continue a conversation of ${staff.backend} with ${part.backend}`,
-        import_chunk_L7A27NUR.nextCommands.restart(parent.id, root.option)
+        import_chunk_WGQZKHZI.nextCommands.restart(parent.id, root.option)
       );
-    return (0, import_chunk_AD56LIHV.launchStaff)(context, input, {
+    return (0, import_chunk_FEVBF62D.launchStaff)(context, input, {
       verb: parent.verb,
       staff: part,
       cwd,
-      lineage: (0, import_chunk_ENNG33I6.lineageOf)(parent, "continue"),
-      isSynchronous: parent.verb === "ask"
+      lineage: (0, import_chunk_NPD2DBDP.lineageOf)(parent, "continue"),
+      isSynchronous: parent.verb === "ask" && !input.has("id-only")
     });
   }
 };
@@ -6731,18 +6916,18 @@ function parentOf(root, input) {
   const [job, conversation] = [input.text("job"), input.text("conversation")];
   if (job !== void 0 && conversation !== void 0)
     throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --job and --conversation together");
-  if (job !== void 0) return (0, import_chunk_ENNG33I6.requireSpec)(root, (0, import_chunk_NZS2ULKJ.requireWholeId)(root, job));
-  const owner = conversation === void 0 ? input.text("owner") ?? import_chunk_CF76HCJ2.variables.owner() ?? null : null;
-  const id = (0, import_chunk_KODISXNC.findLatest)(root.folder, owner, (_, spec) => {
-    const known = spec.staff ? (0, import_chunk_ENNG33I6.conversationOf)(root.folder, spec) : null;
+  if (job !== void 0) return (0, import_chunk_NPD2DBDP.requireSpec)(root, (0, import_chunk_FZ4KOT6X.requireWholeId)(root, job));
+  const owner = conversation === void 0 ? input.text("owner") ?? import_chunk_EFAJWFPF.variables.owner() ?? null : null;
+  const id = (0, import_chunk_DRP2USFD.findLatest)(root.folder, owner, (_, spec) => {
+    const known = spec.staff ? (0, import_chunk_NPD2DBDP.conversationOf)(root.folder, spec) : null;
     return conversation === void 0 ? known !== null : known === conversation;
   });
-  if (id !== void 0) return (0, import_chunk_ENNG33I6.requireSpec)(root, id);
+  if (id !== void 0) return (0, import_chunk_NPD2DBDP.requireSpec)(root, id);
   const what = conversation === void 0 ? "a conversation" : `conversation ${JSON.stringify(conversation)}`;
   throw new import_chunk_NVPF5LEY.FaultError(
     "unknown_job",
     `cannot find ${what}: no job in ${root.folder} recorded one`,
-    import_chunk_L7A27NUR.nextCommands.status(root.option)
+    import_chunk_WGQZKHZI.nextCommands.status(root.option)
   );
 }
 // Annotate the CommonJS export names for ESM import in node:
@@ -6751,25 +6936,35 @@ function parentOf(root, input) {
 });
 
 },
-"./dispatch-SH7CUSQ4.js": function (module, exports) {
+"./dispatch-MIP3DPVJ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   dispatch: () => dispatch
 });
 module.exports = stdin_exports;
-var import_chunk_IGYMSLWI = load("./chunk-IGYMSLWI.js");
+var import_chunk_PFCGRMOG = load("./chunk-PFCGRMOG.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_POWELVIK = load("./chunk-POWELVIK.js");
-var import_chunk_RPTU5R33 = load("./chunk-RPTU5R33.js");
+var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
+var import_chunk_6XDYGEGP = load("./chunk-6XDYGEGP.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_EFAJWFPF = load("./chunk-EFAJWFPF.js");
+var import_chunk_KNR6YWNX = load("./chunk-KNR6YWNX.js");
 var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
+var import_node_fs = require("node:fs");
 var import_node_util = require("node:util");
+function hasChangedWords(words) {
+  if (!words.some((word) => word.includes("\uFFFD"))) return false;
+  try {
+    new TextDecoder("utf-8", { fatal: true }).decode((0, import_node_fs.readFileSync)("/proc/self/cmdline"));
+    return false;
+  } catch (error) {
+    return error instanceof TypeError;
+  }
+}
 var Parsed = class {
   words;
   /** What followed `--`. *<>/
@@ -6791,7 +6986,7 @@ var Parsed = class {
   /** ms; checked against the option's range. *<>/
   duration(name) {
     const text = this.values.get(name);
-    return text === void 0 ? void 0 : (0, import_chunk_POWELVIK.parseDuration)(text, `--${name}`, rangeOf(this.command.options[name], name));
+    return text === void 0 ? void 0 : (0, import_chunk_NDXTXZGK.parseDuration)(text, `--${name}`, rangeOf(this.command.options[name], name));
   }
   durationOrDefault(name) {
     return this.duration(name) ?? rangeOf(this.command.options[name], name).default;
@@ -6836,7 +7031,7 @@ function parseCommand(command, args) {
       continue;
     }
     const isKnown = token.rawName.startsWith("--") || token.rawName === "-h";
-    const row = isKnown ? command.options[token.name] : void 0;
+    const row = isKnown && Object.hasOwn(command.options, token.name) ? command.options[token.name] : void 0;
     if (!row)
       throw (0, import_chunk_NVPF5LEY.usageError)(
         `cannot take option ${token.rawName}: ${command.name} knows ${optionNames(command)}`,
@@ -6889,7 +7084,7 @@ function optionNames(command) {
   return Object.keys(command.options).map((name) => `--${name}`).join(" ");
 }
 function helpOf(command) {
-  return (0, import_chunk_IEU6ZQWY.quoteWords)([...(0, import_chunk_CF76HCJ2.selfWords)(), command.name, "--help"]);
+  return (0, import_chunk_IEU6ZQWY.quoteWords)([...(0, import_chunk_EFAJWFPF.selfWords)(), command.name, "--help"]);
 }
 function rangeOf(row, name) {
   if (!row?.range) throw new Error(`option ${name} has no range`);
@@ -6900,17 +7095,23 @@ async function dispatch(args, base, version) {
   if (word === "--version" || word === "version") return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${version}
 ` };
   const name = word === "--help" || word === "-h" ? "help" : word;
-  const command = await (0, import_chunk_IGYMSLWI.loadCommand)(name);
+  const command = await (0, import_chunk_PFCGRMOG.loadCommand)(name);
   if (!command)
     throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_IGYMSLWI.commandNames.join(", ")}`,
-      (0, import_chunk_IEU6ZQWY.quoteWords)([...(0, import_chunk_CF76HCJ2.selfWords)(), "help"])
+      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_PFCGRMOG.commandNames.join(", ")}`,
+      (0, import_chunk_IEU6ZQWY.quoteWords)([...(0, import_chunk_EFAJWFPF.selfWords)(), "help"])
     );
+  if (hasChangedWords(args)) {
+    throw (0, import_chunk_NVPF5LEY.usageError)(
+      "cannot take a word that is no UTF-8 text: it would arrive changed",
+      "give it in a file or through --shell with printf"
+    );
+  }
   const input = parseCommand(command, rest);
   if (input.has("help")) return help(command);
   const context = {
     ...base,
-    root: (parsed) => (0, import_chunk_RPTU5R33.locateRoot)({ option: parsed.text("state-dir"), variable: import_chunk_CF76HCJ2.variables.stateDir(), cwd: base.cwd })
+    root: (parsed) => (0, import_chunk_6XDYGEGP.locateRoot)({ option: parsed.text("state-dir"), variable: import_chunk_EFAJWFPF.variables.stateDir(), cwd: base.cwd })
   };
   return command.run(context, input);
 }
@@ -6924,62 +7125,62 @@ async function help(command) {
 });
 
 },
-"./doctor-JWYNXPZY.js": function (module, exports) {
+"./doctor-EFD24L7E.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   doctor: () => doctor
 });
 module.exports = stdin_exports;
-var import_chunk_NZS2ULKJ = load("./chunk-NZS2ULKJ.js");
-var import_chunk_TDV52GU5 = load("./chunk-TDV52GU5.js");
-var import_chunk_CFZX37AL = load("./chunk-CFZX37AL.js");
-var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_UACE27HY = load("./chunk-UACE27HY.js");
+var import_chunk_FZ4KOT6X = load("./chunk-FZ4KOT6X.js");
+var import_chunk_HLXM6Q6K = load("./chunk-HLXM6Q6K.js");
+var import_chunk_VNEJHD2X = load("./chunk-VNEJHD2X.js");
+var import_chunk_6KSNLUTX = load("./chunk-6KSNLUTX.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_RPTU5R33 = load("./chunk-RPTU5R33.js");
-var import_chunk_NJGVOJIE = load("./chunk-NJGVOJIE.js");
+var import_chunk_6XDYGEGP = load("./chunk-6XDYGEGP.js");
+var import_chunk_H4YIQE5E = load("./chunk-H4YIQE5E.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_L7A27NUR = load("./chunk-L7A27NUR.js");
+var import_chunk_NN32IFT6 = load("./chunk-NN32IFT6.js");
+var import_chunk_WGQZKHZI = load("./chunk-WGQZKHZI.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_YSO2WNCC = load("./chunk-YSO2WNCC.js");
+var import_chunk_SVYNKNIW = load("./chunk-SVYNKNIW.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
-var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_EFAJWFPF = load("./chunk-EFAJWFPF.js");
+var import_chunk_HXY4SSS6 = load("./chunk-HXY4SSS6.js");
+var import_chunk_KNR6YWNX = load("./chunk-KNR6YWNX.js");
 var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function diagnose(root, id) {
-  const view = (0, import_chunk_UACE27HY.inspect)(root.folder, id);
-  const condition = (0, import_chunk_UACE27HY.conditionOf)(view);
+  const view = (0, import_chunk_6KSNLUTX.inspect)(root.folder, id);
+  const condition = (0, import_chunk_6KSNLUTX.conditionOf)(view);
   return { id, condition, ...await problemOf(root, view, condition), facts: factsOfJob(view) };
 }
 async function diagnoseAll(root) {
-  const ids = [...new Set([...(0, import_chunk_NZS2ULKJ.listActive)(root.folder), ...(0, import_chunk_NZS2ULKJ.listJobs)(root.folder)])];
+  const ids = [...new Set([...(0, import_chunk_FZ4KOT6X.listActive)(root.folder), ...(0, import_chunk_FZ4KOT6X.listJobs)(root.folder)])];
   const findings = [];
   for (const id of ids) findings.push(await diagnose(root, id));
   return findings.filter((finding) => finding.problem !== null);
 }
 async function problemOf(root, view, condition) {
   const { id, spec, damage } = view;
-  const wait = import_chunk_L7A27NUR.nextCommands.wait(id, root.option);
-  if (!(0, import_chunk_OMHQQKXJ.exists)((0, import_chunk_CF76HCJ2.jobPaths)(root.folder, id).folder))
-    return { problem: "a marker of a live job without a job folder", next: (0, import_chunk_L7A27NUR.nextCommand)(root.option, "clean", "--yes") };
+  const wait = import_chunk_WGQZKHZI.nextCommands.wait(id, root.option);
+  if (!(0, import_chunk_KNR6YWNX.exists)((0, import_chunk_EFAJWFPF.jobPaths)(root.folder, id).folder))
+    return { problem: "a marker of a live job without a job folder", next: (0, import_chunk_WGQZKHZI.nextCommand)(root.option, "clean", "--yes") };
   if (condition === "damaged")
     return {
       problem: `the record is damaged: ${damage}; nothing was deleted, output and result files are as they were`,
-      next: import_chunk_L7A27NUR.nextCommands.status(root.option)
+      next: import_chunk_WGQZKHZI.nextCommands.status(root.option)
     };
-  if (spec && !(0, import_chunk_UACE27HY.isEnded)(view.state) && !await (0, import_chunk_NJGVOJIE.isGenuine)(spec, (0, import_chunk_NJGVOJIE.readKey)())) {
+  if (spec && !(0, import_chunk_6KSNLUTX.isEnded)(view.state) && !await (0, import_chunk_H4YIQE5E.isGenuine)(spec, (0, import_chunk_H4YIQE5E.readKey)())) {
     return {
       problem: "spec.json was changed or written by another user: nothing is started or signaled for this job",
-      next: import_chunk_L7A27NUR.nextCommands.observe(id, root.option)
+      next: import_chunk_WGQZKHZI.nextCommands.observe(id, root.option)
     };
   }
-  if (spec && !(0, import_chunk_YSO2WNCC.findEngine)(spec.engine))
+  if (spec && !(0, import_chunk_SVYNKNIW.findEngine)(spec.engine))
     return { problem: `it runs on the engine ${spec.engine}, which this release does not know`, next: null };
-  const health = (0, import_chunk_TDV52GU5.healthOf)(view, condition);
+  const health = (0, import_chunk_HLXM6Q6K.healthOf)(view, condition);
   switch (condition) {
     case "orphaned":
     case "unclaimed":
@@ -6996,7 +7197,7 @@ async function problemOf(root, view, condition) {
     case "unseen":
       return {
         problem: health.health === "attention" ? health.reason ?? null : null,
-        next: health.health === "attention" ? import_chunk_L7A27NUR.nextCommands.observe(id, root.option) : null
+        next: health.health === "attention" ? import_chunk_WGQZKHZI.nextCommands.observe(id, root.option) : null
       };
     default:
       return { problem: null, next: null };
@@ -7020,13 +7221,13 @@ var doctor = {
   examples: ["doctor", "doctor run-mik3x9ab-4f7q2z"],
   async run(context, input) {
     const root = context.root(input);
-    const isThere = (0, import_chunk_RPTU5R33.checkRoot)(root.folder);
+    const isThere = (0, import_chunk_6XDYGEGP.checkRoot)(root.folder);
     const word = input.words[0];
-    const findings = !isThere && word === void 0 ? [] : word === void 0 ? await diagnoseAll(root) : [await diagnose(root, (0, import_chunk_NZS2ULKJ.findJob)(root, word))];
+    const findings = !isThere && word === void 0 ? [] : word === void 0 ? await diagnoseAll(root) : [await diagnose(root, (0, import_chunk_FZ4KOT6X.findJob)(root, word))];
     const isWrong = findings.some((finding) => finding.problem !== null);
     const code = isWrong ? import_chunk_6PFAPK5K.exitCodes.unsuccessful : import_chunk_6PFAPK5K.exitCodes.done;
     if (input.has("json")) {
-      return { code, json: { state_folder: root.folder, boot_id: (0, import_chunk_XUTLU6SP.bootId)(), pid_namespace: (0, import_chunk_XUTLU6SP.pidNamespace)(), findings } };
+      return { code, json: { state_folder: root.folder, boot_id: (0, import_chunk_HXY4SSS6.bootId)(), pid_namespace: (0, import_chunk_HXY4SSS6.pidNamespace)(), findings } };
     }
     const text = findings.map(tell).join("\n");
     return { code, out: `${text === "" ? `nothing is wrong in ${root.folder}` : text}
@@ -7044,7 +7245,7 @@ function tell(finding) {
 });
 
 },
-"./help-ZYDU4KBF.js": function (module, exports) {
+"./help-EVSJWVDC.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -7064,7 +7265,7 @@ var help = {
   options: import_chunk_JJRSGJW4.common,
   examples: ["help", "help run"],
   async run(_context, input) {
-    const { commandNames, loadCommand } = await Promise.resolve().then(() => load("./registry-WKDBIEQY.js"));
+    const { commandNames, loadCommand } = await Promise.resolve().then(() => load("./registry-5YRACLCK.js"));
     const { renderHelp } = await Promise.resolve().then(() => load("./usage-2G4WLKLK.js"));
     const word = input.words[0];
     if (word !== void 0) {
@@ -7093,15 +7294,15 @@ var foot = `Exit codes: 0 done, 2 not finished, 3 failed or timed out or crashed
 });
 
 },
-"./install-ps-IXCKM7HD.js": function (module, exports) {
+"./install-ps-2CY5G7SY.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   installForMac: () => installForMac
 });
 module.exports = stdin_exports;
-var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_HXY4SSS6 = load("./chunk-HXY4SSS6.js");
+var import_chunk_KNR6YWNX = load("./chunk-KNR6YWNX.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 var import_node_child_process = require("node:child_process");
@@ -7141,8 +7342,8 @@ function readBootTime() {
   return (0, import_node_child_process.execFileSync)("sysctl", ["-n", "kern.boottime"], { encoding: "utf8" }).trim();
 }
 function installForMac() {
-  (0, import_chunk_XUTLU6SP.installPs)(readPs);
-  (0, import_chunk_XUTLU6SP.installBootId)(readBootTime());
+  (0, import_chunk_HXY4SSS6.installPs)(readPs);
+  (0, import_chunk_HXY4SSS6.installBootId)(readBootTime());
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -7258,7 +7459,7 @@ function init(open, close) {
 var kleur_default = $;
 
 },
-"./main-YLHMZ66Z.js": function (module, exports) {
+"./main-KBM4DLM6.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -7266,24 +7467,24 @@ __export(stdin_exports, {
 });
 module.exports = stdin_exports;
 var import_chunk_CIZRXBJ3 = load("./chunk-CIZRXBJ3.js");
-var import_chunk_TSCMF6OW = load("./chunk-TSCMF6OW.js");
-var import_chunk_2UGZD5HM = load("./chunk-2UGZD5HM.js");
-var import_chunk_V5USAFII = load("./chunk-V5USAFII.js");
-var import_chunk_52TNGAUA = load("./chunk-52TNGAUA.js");
-var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
-var import_chunk_2FMM5TWO = load("./chunk-2FMM5TWO.js");
-var import_chunk_POWELVIK = load("./chunk-POWELVIK.js");
-var import_chunk_CFZX37AL = load("./chunk-CFZX37AL.js");
-var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_UACE27HY = load("./chunk-UACE27HY.js");
-var import_chunk_NJGVOJIE = load("./chunk-NJGVOJIE.js");
-var import_chunk_L7A27NUR = load("./chunk-L7A27NUR.js");
+var import_chunk_XT2AL3R7 = load("./chunk-XT2AL3R7.js");
+var import_chunk_2AURMXIG = load("./chunk-2AURMXIG.js");
+var import_chunk_6GO5XTTJ = load("./chunk-6GO5XTTJ.js");
+var import_chunk_RWMA3WJW = load("./chunk-RWMA3WJW.js");
+var import_chunk_SVSQUZEJ = load("./chunk-SVSQUZEJ.js");
+var import_chunk_CKZYDFLI = load("./chunk-CKZYDFLI.js");
+var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
+var import_chunk_VNEJHD2X = load("./chunk-VNEJHD2X.js");
+var import_chunk_6KSNLUTX = load("./chunk-6KSNLUTX.js");
+var import_chunk_H4YIQE5E = load("./chunk-H4YIQE5E.js");
+var import_chunk_NN32IFT6 = load("./chunk-NN32IFT6.js");
+var import_chunk_WGQZKHZI = load("./chunk-WGQZKHZI.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_YSO2WNCC = load("./chunk-YSO2WNCC.js");
+var import_chunk_SVYNKNIW = load("./chunk-SVYNKNIW.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
-var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_EFAJWFPF = load("./chunk-EFAJWFPF.js");
+var import_chunk_HXY4SSS6 = load("./chunk-HXY4SSS6.js");
+var import_chunk_KNR6YWNX = load("./chunk-KNR6YWNX.js");
 var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
@@ -7291,27 +7492,27 @@ var import_node_fs = require("node:fs");
 var import_node_child_process = require("node:child_process");
 var reserveBytes = 32 * 1024;
 async function claimJob(root, id) {
-  const paths = (0, import_chunk_CF76HCJ2.jobPaths)(root, id);
-  const read = (0, import_chunk_UACE27HY.readSpec)(paths);
+  const paths = (0, import_chunk_EFAJWFPF.jobPaths)(root, id);
+  const read = (0, import_chunk_6KSNLUTX.readSpec)(paths);
   if (read.kind !== "ok")
     throw new Error(`cannot read the spec of job ${id}: ${read.kind === "damaged" ? read.reason : "it is missing"}`);
   const spec = read.value;
-  if (!await (0, import_chunk_NJGVOJIE.isGenuine)(spec, (0, import_chunk_NJGVOJIE.readKey)()))
+  if (!await (0, import_chunk_H4YIQE5E.isGenuine)(spec, (0, import_chunk_H4YIQE5E.readKey)()))
     throw new Error(`refused: spec.json of job ${id} was not written by this user's launcher`);
-  const hasFifo = await (0, import_chunk_V5USAFII.makeFifo)(paths.leaseFifo);
-  return (0, import_chunk_2UGZD5HM.withLock)(paths.lock, () => {
-    if ((0, import_chunk_UACE27HY.isEnded)((0, import_chunk_UACE27HY.inspect)(root, id).state)) return void 0;
-    const self = (0, import_chunk_XUTLU6SP.ownIdentity)();
-    const other = (0, import_chunk_UACE27HY.readWorker)(paths);
-    if (other.kind === "ok" && !(0, import_chunk_XUTLU6SP.sameIdentity)(other.value.worker, self) && (0, import_chunk_XUTLU6SP.livenessOf)(other.value.worker) === "alive")
+  const hasFifo = await (0, import_chunk_6GO5XTTJ.makeFifo)(paths.leaseFifo);
+  return (0, import_chunk_2AURMXIG.withLock)(paths.lock, () => {
+    if ((0, import_chunk_6KSNLUTX.isEnded)((0, import_chunk_6KSNLUTX.inspect)(root, id).state)) return void 0;
+    const self = (0, import_chunk_HXY4SSS6.ownIdentity)();
+    const other = (0, import_chunk_6KSNLUTX.readWorker)(paths);
+    if (other.kind === "ok" && !(0, import_chunk_HXY4SSS6.sameIdentity)(other.value.worker, self) && (0, import_chunk_HXY4SSS6.livenessOf)(other.value.worker) === "alive")
       return void 0;
-    const release = hasFifo && (0, import_chunk_V5USAFII.holdFifo)(paths.leaseFifo) || (() => void 0);
+    const release = hasFifo && (0, import_chunk_6GO5XTTJ.holdFifo)(paths.leaseFifo) || (() => void 0);
     const known = other.kind === "ok" ? other.value : { shim: null, child: null, cgroup: null };
-    const cgroup = known.cgroup ?? ((0, import_chunk_OMHQQKXJ.exists)(paths.started) ? null : (0, import_chunk_TSCMF6OW.makeCgroup)(id));
+    const cgroup = known.cgroup ?? ((0, import_chunk_KNR6YWNX.exists)(paths.started) ? null : (0, import_chunk_XT2AL3R7.makeCgroup)(id));
     (0, import_chunk_PVTVXQHT.writeJson)(paths.lease, { worker: self }, { sync: false });
     (0, import_chunk_PVTVXQHT.writeJson)(paths.worker, { worker: self, shim: known.shim, child: known.child, fifo: hasFifo, cgroup });
     setAside(paths);
-    const launch = (0, import_chunk_UACE27HY.readLaunch)(paths);
+    const launch = (0, import_chunk_6KSNLUTX.readLaunch)(paths);
     return {
       root,
       paths,
@@ -7325,7 +7526,7 @@ async function claimJob(root, id) {
   });
 }
 function renewLease(paths) {
-  return (0, import_chunk_OMHQQKXJ.touch)(paths.lease, (0, import_chunk_CF76HCJ2.nowMs)());
+  return (0, import_chunk_KNR6YWNX.touch)(paths.lease, (0, import_chunk_EFAJWFPF.nowMs)());
 }
 function setAside(paths) {
   try {
@@ -7355,9 +7556,9 @@ var Progress = class {
   makeSnapshot;
   constructor(claim) {
     this.claim = claim;
-    this.journal = (0, import_chunk_CFZX37AL.openJournal)(claim.paths, claim.spec);
-    const read = (0, import_chunk_UACE27HY.readState)(claim.paths);
-    this.state = read.kind === "ok" ? read.value : (0, import_chunk_UACE27HY.earlyState)(claim.spec.id, claim.spec);
+    this.journal = (0, import_chunk_VNEJHD2X.openJournal)(claim.paths, claim.spec);
+    const read = (0, import_chunk_6KSNLUTX.readState)(claim.paths);
+    this.state = read.kind === "ok" ? read.value : (0, import_chunk_6KSNLUTX.earlyState)(claim.spec.id, claim.spec);
     this.lifecycle = ["queued", "starting", "running", "stopping"].includes(this.state.state) ? this.state.state : "starting";
   }
   /** A step of the lifecycle, with its event. *<>/
@@ -7367,9 +7568,9 @@ var Progress = class {
   }
   /** An event without a step. *<>/
   note(type, fields, change = {}) {
-    this.journal.append(type, fields);
+    this.append(type, fields);
     this.state = { ...this.state, ...change, rev: this.state.rev + 1, seq: this.journal.seq };
-    (0, import_chunk_UACE27HY.writeState)(this.claim.paths, this.state);
+    this.unlessFull(() => (0, import_chunk_6KSNLUTX.writeState)(this.claim.paths, this.state));
   }
   /** Write the snapshot soon; many calls become one write. *<>/
   snapshot(make) {
@@ -7381,11 +7582,24 @@ var Progress = class {
     this.snapshotTimer = void 0;
     const make = this.makeSnapshot;
     this.makeSnapshot = void 0;
-    if (make) (0, import_chunk_PVTVXQHT.writeJson)(this.claim.paths.snapshot, { at: (0, import_chunk_CF76HCJ2.isoNow)(), ...make() }, { sync: false });
+    if (make) this.unlessFull(() => (0, import_chunk_PVTVXQHT.writeJson)(this.claim.paths.snapshot, { at: (0, import_chunk_EFAJWFPF.isoNow)(), ...make() }, { sync: false }));
+  }
+  /** An event of less weight: no state is written for it. *<>/
+  append(type, fields) {
+    this.unlessFull(() => this.journal.append(type, fields));
+    this.state.seq = this.journal.seq;
+  }
+  /** On a full disk the job goes on; what is known stays in memory and is told at the end, from the space set aside. *<>/
+  unlessFull(write) {
+    try {
+      write();
+    } catch (error) {
+      if (!["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) throw error;
+    }
   }
 };
 function agentSnapshot(reading) {
-  const latest = (0, import_chunk_KLA44IL4.tail)((0, import_chunk_KLA44IL4.plainText)(reading.answer ?? reading.text), import_chunk_CRABIWOM.textTailBytes);
+  const latest = (0, import_chunk_NN32IFT6.tail)((0, import_chunk_NN32IFT6.plainText)(reading.answer ?? reading.text), import_chunk_CRABIWOM.textTailBytes);
   return {
     tools: reading.tools.slice(-import_chunk_CRABIWOM.toolCalls).map(toolSnapshot),
     tool_count: reading.toolCount,
@@ -7397,10 +7611,10 @@ function agentSnapshot(reading) {
   };
 }
 function toolSnapshot(call) {
-  const bounded = (text) => (0, import_chunk_KLA44IL4.excerpt)((0, import_chunk_KLA44IL4.plainText)(text).replace(/\s+/g, " ").trim(), import_chunk_CRABIWOM.excerptBytes);
+  const bounded = (text) => (0, import_chunk_NN32IFT6.excerpt)((0, import_chunk_NN32IFT6.plainText)(text).replace(/\s+/g, " ").trim(), import_chunk_CRABIWOM.excerptBytes);
   return {
     n: call.n,
-    name: (0, import_chunk_KLA44IL4.excerpt)((0, import_chunk_KLA44IL4.plainText)(call.name), 80),
+    name: (0, import_chunk_NN32IFT6.excerpt)((0, import_chunk_NN32IFT6.plainText)(call.name), 80),
     input: bounded(call.input),
     output: call.output === null ? null : bounded(call.output),
     status: call.status,
@@ -7410,10 +7624,10 @@ function toolSnapshot(call) {
 }
 function followAgent(claim, progress) {
   const { spec, paths } = claim;
-  const backend = (0, import_chunk_52TNGAUA.backendOf)(spec);
+  const backend = (0, import_chunk_RWMA3WJW.backendOf)(spec);
   if (!spec.staff || !backend) return void 0;
   const { staff } = spec;
-  const reading = (0, import_chunk_KD7DLMDA.makeReading)();
+  const reading = (0, import_chunk_SVSQUZEJ.makeReading)();
   let isFinalTold = false;
   const told = lastToolTold(claim);
   const ended = new Set();
@@ -7426,8 +7640,7 @@ function followAgent(claim, progress) {
     for (const call of reading.tools) {
       if (call.n <= told || call.ended_at === null || ended.has(call.n)) continue;
       ended.add(call.n);
-      progress.journal.append("tool", { tool: toolSnapshot(call) });
-      progress.state.seq = progress.journal.seq;
+      progress.append("tool", { tool: toolSnapshot(call) });
     }
     if (reading.final !== null && !isFinalTold) {
       isFinalTold = true;
@@ -7438,14 +7651,14 @@ function followAgent(claim, progress) {
   return {
     reading,
     sink: {
-      stdout: (line) => backend.read(line, reading, (0, import_chunk_CF76HCJ2.isoNow)()),
-      stderr: (line) => backend.readError?.(line, reading, (0, import_chunk_CF76HCJ2.isoNow)())
+      stdout: (line) => backend.read(line, reading, (0, import_chunk_EFAJWFPF.isoNow)()),
+      stderr: (line) => backend.readError?.(line, reading, (0, import_chunk_EFAJWFPF.isoNow)())
     },
     update
   };
   function lastToolTold({ generation }) {
     if (generation === 1) return 0;
-    const numbers = (0, import_chunk_CFZX37AL.readEvents)(paths, 0, 1e5).events.flatMap((event) => {
+    const numbers = (0, import_chunk_VNEJHD2X.readEvents)(paths, 0, 1e5).events.flatMap((event) => {
       const tool = event.type === "tool" ? event.tool : void 0;
       return typeof tool?.n === "number" ? [tool.n] : [];
     });
@@ -7467,16 +7680,16 @@ PATH=$_jc_path:/usr/bin:/bin
 mkdir "$_jc_job/started" 2>/dev/null || exit 121
 exec </dev/null >/dev/null 2>&1
 # We are told to end through files only; what a TERM to the whole group means is for the child to say.
-trap : HUP INT TERM
+trap : HUP INT QUIT PIPE ALRM TERM USR1 USR2
 
 _jc_self() { # a line that says who runs this: pid and start time
   if read -r _jc_line </proc/self/stat; then printf '%s\\n' "$_jc_line"; else
     sh -c 'echo "$PPID" "$(LC_ALL=C ps -o lstart= -p "$PPID")"'
   fi
 }
-_jc_self >"$_jc_job/started/shim"
-# Room for exit.json is taken now, so that a disk which fills up cannot lose the exit code.
-printf '%-160s\\n' '{}' >"$_jc_job/started/exit"
+# Room for what must be written later is taken now, so that a disk which fills up cannot lose it.
+_jc_self >"$_jc_job/started/shim" && printf '%-160s\\n' '{}' >"$_jc_job/started/exit" &&
+  printf '%-500s\\n' ' ' >"$_jc_job/started/child" && : >"$_jc_job/started/notes" || exit 122
 # alive.fifo tells a worker that re-attached of our end; limit.fifo tells the guard of the end of our sleep.
 mkfifo -m 600 "$_jc_job/started/alive.fifo" "$_jc_job/started/limit.fifo" && exec 9<>"$_jc_job/started/alive.fifo"
 
@@ -7529,17 +7742,23 @@ LIST
 _jc_until_limit() {
   if [ -p "$_jc_job/started/limit.fifo" ]; then
     read -r _ <"$_jc_job/started/limit.fifo" # ends when the sleep that holds the other end does
-  else # no FIFOs here: in slices, so that a killed guard leaves no long sleep behind
-    while [ "$_jc_limit" -gt 0 ]; do sleep 5; _jc_limit=$((_jc_limit - 5)); done
   fi
-  return 0
+  # No FIFOs here, or somebody killed our sleep: in slices, so that a killed guard leaves no long sleep behind.
+  while _jc_limit=$((_jc_end - $(_jc_now))) && [ "$_jc_limit" -gt 0 ]; do
+    sleep "$((_jc_limit < 5 ? _jc_limit : 5))"
+  done
+}
+
+_jc_now() {
+  if read -r _jc_line </proc/uptime; then echo "\${_jc_line%%.*}"; else date +%s; fi
 }
 
 _jc_watch() { # the guard: strikes at the limit, whoever else is alive
-  trap '' HUP INT TERM
+  trap '' HUP INT QUIT PIPE ALRM TERM USR1 USR2
   _jc_guard=$(_jc_self_pid)
   _jc_until_limit
   [ -e "$_jc_job/exit.json" ] && exit 0
+  : >"$_jc_job/started/struck"
   # The first reason wins: a worker that struck before us has told the tree already.
   (set -C && echo hard_timeout >"$_jc_job/started/reason") && _jc_strike TERM
   while [ "$_jc_grace" -gt 0 ] && _jc_strike 0; do
@@ -7564,8 +7783,9 @@ _jc_self_pid() { # of the shell that calls this in $( ): its parent
 }
 
 _jc_sleep=
+_jc_end=$(($(_jc_now) + _jc_limit))
 if [ -p "$_jc_job/started/limit.fifo" ]; then
-  sleep "$_jc_limit" >"$_jc_job/started/limit.fifo" 9>&- &
+  (trap '' HUP INT QUIT PIPE ALRM TERM USR1 USR2 && exec sleep "$_jc_limit") >"$_jc_job/started/limit.fifo" 9>&- &
   _jc_sleep=$!
 fi
 _jc_watch 9>&- &
@@ -7574,13 +7794,13 @@ echo "$_jc_guard $_jc_sleep" >"$_jc_job/started/guard"
 
 # In the foreground, because a shell without job control makes its background commands ignore SIGINT. What the shell
 # says of the child's end (killed by a signal, not just a code above 128) goes to \`notes\`.
-exec 2>"$_jc_job/started/notes"
+command exec 2>"$_jc_job/started/notes"
 (
-  umask "$_jc_mask"
   [ -n "$_jc_cgroup" ] && { echo 0 >"$_jc_cgroup/cgroup.procs"; } 2>/dev/null
-  _jc_self >"$_jc_job/started/child"
+  _jc_self 1<>"$_jc_job/started/child"
+  umask "$_jc_mask"
   if [ -n "$_jc_has_path" ]; then PATH=$_jc_path; else unset PATH; fi
-  trap 'echo yes >"$_jc_job/started/spawn_failed"' EXIT
+  trap 'umask 077 && echo yes >"$_jc_job/started/spawn_failed"' EXIT
   exec "$@"
 ) <"$_jc_input" >>"$_jc_job/output.log" 2>>"$_jc_job/error.log" 9>&-
 _jc_code=$?
@@ -7591,9 +7811,11 @@ _jc_signaled=false _jc_failed=false
 [ -e "$_jc_job/started/spawn_failed" ] && _jc_failed=true
 printf '{"exit_code":%d,"signaled":%s,"spawn_failed":%s}' "$_jc_code" "$_jc_signaled" "$_jc_failed" 1<>"$_jc_job/started/exit"
 mv -f "$_jc_job/started/exit" "$_jc_job/exit.json"
-# The guard first: the end of the sleep is its signal to strike.
-kill -9 "$_jc_guard"
-[ -n "$_jc_sleep" ] && kill -9 "$_jc_sleep"
+# A guard that has struck goes on until the whole tree is gone. Else it comes first: the end of the sleep is its signal.
+if [ ! -e "$_jc_job/started/struck" ]; then
+  kill -9 "$_jc_guard"
+  [ -n "$_jc_sleep" ] && kill -9 "$_jc_sleep"
+fi
 # Gone before we are, so that nobody takes them for something the child left behind.
 wait
 exit "$_jc_code"
@@ -7605,8 +7827,8 @@ async function startChild(claim, plan) {
   const ended = new Promise((resolve) => {
     end = resolve;
   });
-  const rest = Math.max(0, spec.deadline_mono_ms - (0, import_chunk_CF76HCJ2.monotonicMs)());
-  const baseline = (0, import_chunk_XUTLU6SP.takeBaseline)();
+  const rest = Math.max(0, spec.deadline_mono_ms - (0, import_chunk_EFAJWFPF.monotonicMs)());
+  const baseline = (0, import_chunk_HXY4SSS6.takeBaseline)();
   const pid = await (0, import_chunk_CIZRXBJ3.spawnShim)(
     {
       script: shim_default,
@@ -7628,14 +7850,14 @@ async function startChild(claim, plan) {
     end
   );
   await untilMarked(claim, ended);
-  const shim = (0, import_chunk_UACE27HY.readMark)(paths.shimMark, claim.self);
+  const shim = (0, import_chunk_6KSNLUTX.readMark)(paths.shimMark, claim.self);
   if (shim?.pid !== pid) return attachChild(claim);
-  return { shim, child: (0, import_chunk_UACE27HY.readMark)(paths.childMark, claim.self) ?? null, ended, baseline };
+  return { shim, child: (0, import_chunk_6KSNLUTX.readMark)(paths.childMark, claim.self) ?? null, ended, baseline };
 }
 async function attachChild(claim) {
   const { paths } = claim;
   await untilMarked(claim, new Promise(() => void 0));
-  const shim = (0, import_chunk_UACE27HY.readMark)(paths.shimMark, claim.self) ?? null;
+  const shim = (0, import_chunk_6KSNLUTX.readMark)(paths.shimMark, claim.self) ?? null;
   const ended = new Promise((resolve) => {
     let close;
     const done = () => {
@@ -7644,15 +7866,15 @@ async function attachChild(claim) {
       resolve();
     };
     const look = () => {
-      if (!shim || (0, import_chunk_XUTLU6SP.livenessOf)(shim) === "dead") done();
+      if (!shim || (0, import_chunk_HXY4SSS6.livenessOf)(shim) === "dead") done();
     };
     const timer = setInterval(look, 1e3);
-    void (0, import_chunk_V5USAFII.watchFifo)(paths.aliveFifo, () => setTimeout(done, 0)).then((stop) => {
+    void (0, import_chunk_6GO5XTTJ.watchFifo)(paths.aliveFifo, () => setTimeout(done, 0)).then((stop) => {
       close = stop;
       look();
     });
   });
-  return { shim, child: (0, import_chunk_UACE27HY.readMark)(paths.childMark, claim.self) ?? null, ended, baseline: null };
+  return { shim, child: (0, import_chunk_6KSNLUTX.readMark)(paths.childMark, claim.self) ?? null, ended, baseline: null };
 }
 async function untilMarked(claim, ended) {
   const { paths } = claim;
@@ -7660,22 +7882,22 @@ async function untilMarked(claim, ended) {
   void ended.then(() => {
     isOver = true;
   });
-  const until = (0, import_chunk_CF76HCJ2.monotonicMs)() + import_chunk_CRABIWOM.startLimitMs;
-  while (!isOver && (0, import_chunk_CF76HCJ2.monotonicMs)() < until && !(0, import_chunk_OMHQQKXJ.exists)(paths.exit)) {
-    const shim = (0, import_chunk_UACE27HY.readMark)(paths.shimMark, claim.self);
-    if (shim && (0, import_chunk_UACE27HY.readMark)(paths.childMark, claim.self)) return;
-    if (shim && (0, import_chunk_XUTLU6SP.livenessOf)(shim) === "dead") return;
-    await (0, import_chunk_CF76HCJ2.sleep)(2);
+  const until = (0, import_chunk_EFAJWFPF.monotonicMs)() + import_chunk_CRABIWOM.startLimitMs;
+  while (!isOver && (0, import_chunk_EFAJWFPF.monotonicMs)() < until && !(0, import_chunk_KNR6YWNX.exists)(paths.exit)) {
+    const shim = (0, import_chunk_6KSNLUTX.readMark)(paths.shimMark, claim.self);
+    if (shim && (0, import_chunk_6KSNLUTX.readMark)(paths.childMark, claim.self)) return;
+    if (shim && (0, import_chunk_HXY4SSS6.livenessOf)(shim) === "dead") return;
+    await (0, import_chunk_EFAJWFPF.sleep)(2);
   }
 }
 function makeDueLook(claim, follower, agent) {
   const { paths, spec } = claim;
-  const begun = (0, import_chunk_CF76HCJ2.monotonicMs)();
+  const begun = (0, import_chunk_EFAJWFPF.monotonicMs)();
   let completeSince;
   return () => {
-    if (!(0, import_chunk_OMHQQKXJ.exists)(paths.folder)) return "state_vanished";
-    if ((0, import_chunk_UACE27HY.readCancel)(paths)) return "canceled";
-    const now = (0, import_chunk_CF76HCJ2.monotonicMs)();
+    if (!(0, import_chunk_KNR6YWNX.exists)(paths.folder)) return "state_vanished";
+    if ((0, import_chunk_6KSNLUTX.readCancel)(paths)) return "canceled";
+    const now = (0, import_chunk_EFAJWFPF.monotonicMs)();
     const lastOutput = follower.lastOutputMono;
     if (spec.first_output_ms !== null && lastOutput === null && now - begun > spec.first_output_ms)
       return "first_output_timeout";
@@ -7718,7 +7940,7 @@ function punch(file, offset, length) {
     (0, import_node_child_process.execFile)(
       "fallocate",
       ["-p", "-o", String(offset), "-l", String(length), file],
-      { timeout: 3e4 },
+      { timeout: 3e4, env: (0, import_chunk_EFAJWFPF.toolEnvironment)() },
       (error) => resolve(error === null)
     );
   });
@@ -7726,7 +7948,7 @@ function punch(file, offset, length) {
 function cutMiddle(file, from, to) {
   const tail2 = (0, import_chunk_PVTVXQHT.readRange)(file, to, 64 * 1024 * 1024);
   if (!tail2) return false;
-  (0, import_chunk_OMHQQKXJ.cutFile)(file, from);
+  (0, import_chunk_KNR6YWNX.cutFile)(file, from);
   (0, import_chunk_PVTVXQHT.appendText)(file, tail2.bytes);
   return true;
 }
@@ -7749,7 +7971,7 @@ var OutputCap = class {
   /** Trim when it is time. Never two at once; returns true when something was begun. *<>/
   check() {
     if (this.busy) return true;
-    const facts = (0, import_chunk_OMHQQKXJ.factsOf)(this.file);
+    const facts = (0, import_chunk_KNR6YWNX.factsOf)(this.file);
     if (!facts || facts.allocated < this.trigger) return false;
     this.busy = this.trim(facts.size).finally(() => {
       this.busy = void 0;
@@ -7763,7 +7985,7 @@ var OutputCap = class {
     return this.note();
   }
   note() {
-    const size = (0, import_chunk_OMHQQKXJ.factsOf)(this.file)?.size ?? 0;
+    const size = (0, import_chunk_KNR6YWNX.factsOf)(this.file)?.size ?? 0;
     return { bytes: this.exact ? size : size + this.removed, omitted: this.removed, exact: this.exact };
   }
   async trim(size) {
@@ -7798,7 +8020,7 @@ var Stream = class {
   cap;
   size = 0;
   offset = 0;
-  lines = new import_chunk_52TNGAUA.LineSplitter();
+  lines = new import_chunk_RWMA3WJW.LineSplitter();
   sink;
   constructor(file, capBytes, sink) {
     this.file = file;
@@ -7807,7 +8029,7 @@ var Stream = class {
   }
   /** True when bytes came. *<>/
   look() {
-    const size = (0, import_chunk_OMHQQKXJ.factsOf)(this.file)?.size ?? 0;
+    const size = (0, import_chunk_KNR6YWNX.factsOf)(this.file)?.size ?? 0;
     const hasGrown = size !== this.size;
     this.size = size;
     this.offset = Math.min(this.offset, size);
@@ -7883,8 +8105,8 @@ var Follower = class {
     for (const stream of this.streams) hasGrown = stream.look() || hasGrown;
     if (!hasGrown) return false;
     this.pause = fastest;
-    this.lastOutputMono = (0, import_chunk_CF76HCJ2.monotonicMs)();
-    this.lastOutputAt = (0, import_chunk_CF76HCJ2.isoNow)();
+    this.lastOutputMono = (0, import_chunk_EFAJWFPF.monotonicMs)();
+    this.lastOutputAt = (0, import_chunk_EFAJWFPF.isoNow)();
     this.onOutput();
     return true;
   }
@@ -7892,7 +8114,7 @@ var Follower = class {
 function planChild(root, spec, paths) {
   const own = { id: spec.id, cwd: spec.cwd, mark: spec.mark };
   if (spec.run) {
-    const environment = (0, import_chunk_CF76HCJ2.childEnvironment)({ ...own, add: {}, remove: [] });
+    const environment = (0, import_chunk_EFAJWFPF.childEnvironment)({ ...own, add: {}, remove: [] });
     return {
       program: spec.run.program,
       args: spec.run.argv.slice(1),
@@ -7901,7 +8123,7 @@ function planChild(root, spec, paths) {
       conversationId: null
     };
   }
-  const backend = (0, import_chunk_52TNGAUA.backendOf)(spec);
+  const backend = (0, import_chunk_RWMA3WJW.backendOf)(spec);
   if (!spec.staff || !backend) throw new Error(`cannot start job ${spec.id}: unknown backend ${spec.staff?.backend}`);
   const plan = backend.plan(staffRequest(root, spec, paths));
   if (plan.promptBy === "stdin") (0, import_chunk_PVTVXQHT.writeFile)(paths.prompt, plan.stdin);
@@ -7909,7 +8131,7 @@ function planChild(root, spec, paths) {
   return {
     program: spec.staff.program,
     args: plan.args,
-    environment: (0, import_chunk_CF76HCJ2.childEnvironment)({ ...own, add: plan.environment, remove: plan.remove }),
+    environment: (0, import_chunk_EFAJWFPF.childEnvironment)({ ...own, add: plan.environment, remove: plan.remove }),
     input: plan.promptBy === "stdin" ? paths.prompt : "/dev/null",
     conversationId: plan.conversationId
   };
@@ -7937,7 +8159,7 @@ function uuidOf(mark) {
 }
 function claimReason(claim, reason) {
   const { paths } = claim;
-  if ((0, import_chunk_UACE27HY.readExit)(paths)) return (0, import_chunk_52TNGAUA.parseReason)((0, import_chunk_UACE27HY.readReason)(paths));
+  if ((0, import_chunk_6KSNLUTX.readExit)(paths)) return (0, import_chunk_RWMA3WJW.parseReason)((0, import_chunk_6KSNLUTX.readReason)(paths));
   let isOurs = false;
   try {
     isOurs = (0, import_chunk_PVTVXQHT.createFile)(paths.reason, `${reason}
@@ -7945,8 +8167,8 @@ function claimReason(claim, reason) {
   } catch {
     return reason;
   }
-  if (!isOurs) return (0, import_chunk_52TNGAUA.parseReason)((0, import_chunk_UACE27HY.readReason)(paths)) ?? reason;
-  if (!(0, import_chunk_UACE27HY.readExit)(paths)) return reason;
+  if (!isOurs) return (0, import_chunk_RWMA3WJW.parseReason)((0, import_chunk_6KSNLUTX.readReason)(paths)) ?? reason;
+  if (!(0, import_chunk_6KSNLUTX.readExit)(paths)) return reason;
   (0, import_chunk_PVTVXQHT.removeFile)(paths.reason);
   return void 0;
 }
@@ -7966,10 +8188,12 @@ var nothing = { step: "none", ended: [], survivors: [] };
 async function supervise(claim) {
   const { paths, spec } = claim;
   const progress = new Progress(claim);
-  const isClaimed = (0, import_chunk_OMHQQKXJ.exists)(paths.started);
+  const isClaimed = (0, import_chunk_KNR6YWNX.exists)(paths.started);
   await tellClaim(claim, progress, isClaimed);
-  if (!isClaimed && (0, import_chunk_UACE27HY.readCancel)(paths))
-    return void (0, import_chunk_52TNGAUA.conclude)(claim, { reason: "canceled", exit: void 0, tree: nothing, reconciled: false });
+  if (!isClaimed && (0, import_chunk_6KSNLUTX.readCancel)(paths))
+    return void (0, import_chunk_RWMA3WJW.conclude)(claim, { reason: "canceled", exit: void 0, tree: nothing, reconciled: false });
+  if (!isClaimed && (0, import_chunk_EFAJWFPF.monotonicMs)() >= spec.deadline_mono_ms)
+    return void (0, import_chunk_RWMA3WJW.conclude)(claim, { reason: "hard_timeout", exit: void 0, tree: nothing, reconciled: false });
   const child = isClaimed ? await attachChild(claim) : await tryStart(claim, progress);
   if (!child) return;
   (0, import_chunk_PVTVXQHT.writeJson)(paths.worker, {
@@ -7984,16 +8208,16 @@ async function supervise(claim) {
   const follower = new Follower(paths, spec.max_output_bytes, agent?.sink, () => agent?.update());
   const reason = await untilEnd(claim, child, follower, agent);
   if (reason === "state_vanished")
-    return void await (0, import_chunk_TSCMF6OW.terminate)((0, import_chunk_TSCMF6OW.treeOf)(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
+    return void await (0, import_chunk_XT2AL3R7.terminate)((0, import_chunk_XT2AL3R7.treeOf)(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
   const ended = reason === "exited" ? nothing : await stopTree(claim, child, progress, reason);
   const leftovers = await sweep(claim, child);
   const omitted = await follower.end();
   agent?.update();
   progress.flush();
-  (0, import_chunk_TSCMF6OW.removeCgroup)(claim.cgroup, spec.id);
-  const exit = (0, import_chunk_UACE27HY.readExit)(paths);
-  (0, import_chunk_52TNGAUA.conclude)(claim, {
-    reason: reason === "exited" && !exit ? "worker_lost" : reason,
+  (0, import_chunk_XT2AL3R7.removeCgroup)(claim.cgroup, spec.id);
+  const exit = (0, import_chunk_6KSNLUTX.readExit)(paths);
+  (0, import_chunk_RWMA3WJW.conclude)(claim, {
+    ...lostReason(claim, child, reason, exit !== void 0),
     exit,
     tree: reason === "exited" ? leftovers : { ...ended, survivors: leftovers.survivors },
     reconciled: false,
@@ -8013,7 +8237,7 @@ async function tryStart(claim, progress) {
     const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
     if (code === void 0) throw error;
     const detail = code === "ENOENT" ? `${(0, import_chunk_NVPF5LEY.messageOf)(error)} (does the folder ${claim.spec.cwd} still exist?)` : (0, import_chunk_NVPF5LEY.messageOf)(error);
-    (0, import_chunk_52TNGAUA.conclude)(claim, { reason: "spawn_failed", exit: void 0, tree: nothing, reconciled: false, detail });
+    (0, import_chunk_RWMA3WJW.conclude)(claim, { reason: "spawn_failed", exit: void 0, tree: nothing, reconciled: false, detail });
     return void 0;
   }
 }
@@ -8022,7 +8246,9 @@ async function untilEnd(claim, child, follower, agent) {
   const releases = [];
   try {
     return await new Promise((resolve) => {
-      void child.ended.then(() => resolve((0, import_chunk_52TNGAUA.parseReason)((0, import_chunk_UACE27HY.readReason)(paths)) ?? "exited"));
+      void child.ended.then(() => resolve((0, import_chunk_RWMA3WJW.parseReason)((0, import_chunk_6KSNLUTX.readReason)(paths)) ?? "exited"));
+      const told = (0, import_chunk_6KSNLUTX.readExit)(paths) ? void 0 : (0, import_chunk_RWMA3WJW.parseReason)((0, import_chunk_6KSNLUTX.readReason)(paths));
+      if (told !== void 0) resolve(told);
       let hasStopped = false;
       const stop = (wanted) => {
         if (hasStopped) return;
@@ -8030,7 +8256,7 @@ async function untilEnd(claim, child, follower, agent) {
         const reason = wanted === "state_vanished" ? wanted : claimReason(claim, wanted);
         if (reason !== void 0) resolve(reason);
       };
-      releases.push((0, import_chunk_CF76HCJ2.atMonotonic)(spec.deadline_mono_ms, () => stop("hard_timeout")));
+      releases.push((0, import_chunk_EFAJWFPF.atMonotonic)(spec.deadline_mono_ms, () => stop("hard_timeout")));
       const isDue = makeDueLook(claim, follower, agent);
       const tick = () => {
         follower.tick();
@@ -8043,32 +8269,37 @@ async function untilEnd(claim, child, follower, agent) {
     for (const release of releases) release();
   }
 }
+function lostReason(claim, child, reason, isTold) {
+  if (reason !== "exited" || isTold) return { reason };
+  if (child.child !== null || (0, import_chunk_6KSNLUTX.readMark)(claim.paths.childMark, claim.self)) return { reason: "worker_lost" };
+  return { reason: "spawn_failed", detail: `the job folder ${claim.paths.folder} could not be written` };
+}
 async function stopTree(claim, child, progress, reason) {
   const { paths, spec } = claim;
-  if (reason === "canceled") progress.note("cancel_requested", { request: (0, import_chunk_UACE27HY.readCancel)(paths) ?? null });
+  if (reason === "canceled") progress.note("cancel_requested", { request: (0, import_chunk_6KSNLUTX.readCancel)(paths) ?? null });
   progress.step("stop_asked", "stopping", { reason });
-  const report = await (0, import_chunk_TSCMF6OW.terminate)((0, import_chunk_TSCMF6OW.treeOf)(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
-  const until = (0, import_chunk_CF76HCJ2.monotonicMs)() + import_chunk_CRABIWOM.killSettleMs;
+  const report = await (0, import_chunk_XT2AL3R7.terminate)((0, import_chunk_XT2AL3R7.treeOf)(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
+  const until = (0, import_chunk_EFAJWFPF.monotonicMs)() + import_chunk_CRABIWOM.killSettleMs;
   let isGone = false;
   void child.ended.then(() => {
     isGone = true;
   });
-  while (!isGone && report.survivors.length === 0 && (0, import_chunk_CF76HCJ2.monotonicMs)() < until) await (0, import_chunk_CF76HCJ2.sleep)(5);
+  while (!isGone && report.survivors.length === 0 && (0, import_chunk_EFAJWFPF.monotonicMs)() < until) await (0, import_chunk_EFAJWFPF.sleep)(5);
   return report;
 }
 async function sweep(claim, child) {
   const { paths, spec } = claim;
-  if (spec.run?.keep_children) return nothing;
-  return (0, import_chunk_TSCMF6OW.terminate)((0, import_chunk_TSCMF6OW.treeOf)(spec, paths, { worker: claim.self, ...child }), { graceMs: import_chunk_CRABIWOM.drainMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
+  if (spec.run?.keep_children && (0, import_chunk_6KSNLUTX.readExit)(paths)) return nothing;
+  return (0, import_chunk_XT2AL3R7.terminate)((0, import_chunk_XT2AL3R7.treeOf)(spec, paths, { worker: claim.self, ...child }), { graceMs: import_chunk_CRABIWOM.drainMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
 }
 function stopTimes(claim) {
   return { graceMs: claim.spec.kill_grace_ms, settleMs: import_chunk_CRABIWOM.killSettleMs };
 }
 function tellStart(claim, progress, child) {
   if (progress.state.started_at !== null) return;
-  const lost = (0, import_chunk_CF76HCJ2.uncarriableNames)();
+  const lost = (0, import_chunk_EFAJWFPF.uncarriableNames)();
   const fields = { child: child.child?.pid ?? null, ...lost.length > 0 ? { environment_names_lost: lost } : {} };
-  progress.step("started", "started", fields, { started_at: (0, import_chunk_52TNGAUA.startedAt)(claim.paths) ?? (0, import_chunk_CF76HCJ2.isoNow)() });
+  progress.step("started", "started", fields, { started_at: (0, import_chunk_RWMA3WJW.startedAt)(claim.paths) ?? (0, import_chunk_EFAJWFPF.isoNow)() });
 }
 async function tellClaim(claim, progress, isClaimed) {
   const { generation, self, spec } = claim;
@@ -8076,14 +8307,14 @@ async function tellClaim(claim, progress, isClaimed) {
     progress.step("claimed", "claimed", { worker: self.pid });
     return;
   }
-  const key = (0, import_chunk_NJGVOJIE.readKey)();
-  const isChanged = !isClaimed && key !== void 0 && (0, import_chunk_NJGVOJIE.environmentDigest)(key) !== spec.environment.digest;
+  const key = (0, import_chunk_H4YIQE5E.readKey)();
+  const isChanged = !isClaimed && key !== void 0 && (0, import_chunk_H4YIQE5E.environmentDigest)(key) !== spec.environment.digest;
   const message = "the worker was lost before the start, and its replacement has another environment than the launcher had";
   const warnings = isChanged ? [...progress.state.warnings, { code: "environment_changed", message }] : progress.state.warnings;
   progress.step("claimed", "worker_replaced", { worker: self.pid, generation, baseline_reset: true }, { warnings });
 }
 async function runWorker(root, id, log) {
-  if (!root.startsWith("/") || !(0, import_chunk_YSO2WNCC.isId)(id)) throw new Error("usage: _worker ROOT ID");
+  if (!root.startsWith("/") || !(0, import_chunk_SVYNKNIW.isId)(id)) throw new Error("usage: _worker ROOT ID");
   let claim;
   try {
     claim = await claimJob(root, id);
@@ -8106,14 +8337,14 @@ function unexpected() {
 }
 async function giveUp(claim, message) {
   const { paths, spec, root } = claim;
-  (0, import_chunk_CFZX37AL.openJournal)(paths, spec).append("worker_failed", { message });
-  const failures = (0, import_chunk_CFZX37AL.readEvents)(paths, 0, 1e5).events.filter((event) => event.type === "worker_failed").length;
+  (0, import_chunk_VNEJHD2X.openJournal)(paths, spec).append("worker_failed", { message });
+  const failures = (0, import_chunk_VNEJHD2X.readEvents)(paths, 0, 1e5).events.filter((event) => event.type === "worker_failed").length;
   if (failures < import_chunk_CRABIWOM.workerFailures) return;
-  const view = (0, import_chunk_UACE27HY.inspect)(root, spec.id);
-  const tree = (0, import_chunk_TSCMF6OW.treeOf)(spec, paths, { worker: claim.self, shim: view.shim, child: view.child });
-  const ended = await (0, import_chunk_TSCMF6OW.terminate)(tree, { graceMs: import_chunk_CRABIWOM.orphanGraceMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
+  const view = (0, import_chunk_6KSNLUTX.inspect)(root, spec.id);
+  const tree = (0, import_chunk_XT2AL3R7.treeOf)(spec, paths, { worker: claim.self, shim: view.shim, child: view.child });
+  const ended = await (0, import_chunk_XT2AL3R7.terminate)(tree, { graceMs: import_chunk_CRABIWOM.orphanGraceMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
   const warnings = [{ code: "worker_failed", message: `the worker failed ${failures} times: ${message}` }];
-  (0, import_chunk_52TNGAUA.conclude)(claim, { reason: "worker_lost", exit: view.exit, tree: ended, reconciled: false, warnings });
+  (0, import_chunk_RWMA3WJW.conclude)(claim, { reason: "worker_lost", exit: view.exit, tree: ended, reconciled: false, warnings });
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -8121,30 +8352,30 @@ async function giveUp(claim, message) {
 });
 
 },
-"./observe-YQNLFR4B.js": function (module, exports) {
+"./observe-PBZLTMCD.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   observe: () => observe
 });
 module.exports = stdin_exports;
-var import_chunk_KODISXNC = load("./chunk-KODISXNC.js");
-var import_chunk_NZS2ULKJ = load("./chunk-NZS2ULKJ.js");
-var import_chunk_TDV52GU5 = load("./chunk-TDV52GU5.js");
-var import_chunk_ZTA4VQO5 = load("./chunk-ZTA4VQO5.js");
-var import_chunk_CFZX37AL = load("./chunk-CFZX37AL.js");
-var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_UACE27HY = load("./chunk-UACE27HY.js");
+var import_chunk_DRP2USFD = load("./chunk-DRP2USFD.js");
+var import_chunk_FZ4KOT6X = load("./chunk-FZ4KOT6X.js");
+var import_chunk_HLXM6Q6K = load("./chunk-HLXM6Q6K.js");
+var import_chunk_ZB3VWOH3 = load("./chunk-ZB3VWOH3.js");
+var import_chunk_VNEJHD2X = load("./chunk-VNEJHD2X.js");
+var import_chunk_6KSNLUTX = load("./chunk-6KSNLUTX.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_RPTU5R33 = load("./chunk-RPTU5R33.js");
+var import_chunk_6XDYGEGP = load("./chunk-6XDYGEGP.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_L7A27NUR = load("./chunk-L7A27NUR.js");
+var import_chunk_NN32IFT6 = load("./chunk-NN32IFT6.js");
+var import_chunk_WGQZKHZI = load("./chunk-WGQZKHZI.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_YSO2WNCC = load("./chunk-YSO2WNCC.js");
+var import_chunk_SVYNKNIW = load("./chunk-SVYNKNIW.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
-var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_EFAJWFPF = load("./chunk-EFAJWFPF.js");
+var import_chunk_HXY4SSS6 = load("./chunk-HXY4SSS6.js");
+var import_chunk_KNR6YWNX = load("./chunk-KNR6YWNX.js");
 var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
@@ -8167,13 +8398,13 @@ var observe = {
   examples: ["observe", "observe run-mik3x9ab-4f7q2z --after-seq 4"],
   async run(context, input) {
     const root = context.root(input);
-    (0, import_chunk_RPTU5R33.checkRoot)(root.folder);
-    const owner = input.text("owner") ?? import_chunk_CF76HCJ2.variables.owner() ?? null;
-    const id = input.words[0] === void 0 ? (0, import_chunk_KODISXNC.requireLatest)(root, owner, "a job to observe") : (0, import_chunk_NZS2ULKJ.findJob)(root, input.words[0]);
-    const view = await (0, import_chunk_ZTA4VQO5.refresh)(root.folder, id);
+    (0, import_chunk_6XDYGEGP.checkRoot)(root.folder);
+    const owner = input.text("owner") ?? import_chunk_EFAJWFPF.variables.owner() ?? null;
+    const id = input.words[0] === void 0 ? (0, import_chunk_DRP2USFD.requireLatest)(root, owner, "a job to observe") : (0, import_chunk_FZ4KOT6X.findJob)(root, input.words[0]);
+    const view = await (0, import_chunk_ZB3VWOH3.refresh)(root.folder, id);
     return {
       code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-      json: (0, import_chunk_TDV52GU5.observation)(view, { afterSeq: input.count("after-seq") ?? null, root })
+      json: (0, import_chunk_HLXM6Q6K.observation)(view, { afterSeq: input.count("after-seq") ?? null, root })
     };
   }
 };
@@ -8183,15 +8414,15 @@ var observe = {
 });
 
 },
-"./registry-WKDBIEQY.js": function (module, exports) {
+"./registry-5YRACLCK.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  commandNames: () => import_chunk_IGYMSLWI.commandNames,
-  loadCommand: () => import_chunk_IGYMSLWI.loadCommand
+  commandNames: () => import_chunk_PFCGRMOG.commandNames,
+  loadCommand: () => import_chunk_PFCGRMOG.loadCommand
 });
 module.exports = stdin_exports;
-var import_chunk_IGYMSLWI = load("./chunk-IGYMSLWI.js");
+var import_chunk_PFCGRMOG = load("./chunk-PFCGRMOG.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -8200,34 +8431,35 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./restart-5ZNDOYWK.js": function (module, exports) {
+"./restart-QMRYKITA.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   restart: () => restart
 });
 module.exports = stdin_exports;
-var import_chunk_ENNG33I6 = load("./chunk-ENNG33I6.js");
-var import_chunk_AD56LIHV = load("./chunk-AD56LIHV.js");
-var import_chunk_NZS2ULKJ = load("./chunk-NZS2ULKJ.js");
-var import_chunk_2UGZD5HM = load("./chunk-2UGZD5HM.js");
-var import_chunk_ZTA4VQO5 = load("./chunk-ZTA4VQO5.js");
-var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
-var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_UACE27HY = load("./chunk-UACE27HY.js");
-var import_chunk_ZSZX64TP = load("./chunk-ZSZX64TP.js");
+var import_chunk_NPD2DBDP = load("./chunk-NPD2DBDP.js");
+var import_chunk_FEVBF62D = load("./chunk-FEVBF62D.js");
+var import_chunk_FZ4KOT6X = load("./chunk-FZ4KOT6X.js");
+var import_chunk_2AURMXIG = load("./chunk-2AURMXIG.js");
+var import_chunk_ZB3VWOH3 = load("./chunk-ZB3VWOH3.js");
+var import_chunk_SVSQUZEJ = load("./chunk-SVSQUZEJ.js");
+var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
+var import_chunk_6KSNLUTX = load("./chunk-6KSNLUTX.js");
+var import_chunk_TFYUX3HI = load("./chunk-TFYUX3HI.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_RPTU5R33 = load("./chunk-RPTU5R33.js");
-var import_chunk_KYJPOAMG = load("./chunk-KYJPOAMG.js");
-var import_chunk_NJGVOJIE = load("./chunk-NJGVOJIE.js");
+var import_chunk_6XDYGEGP = load("./chunk-6XDYGEGP.js");
+var import_chunk_RUDLRK7E = load("./chunk-RUDLRK7E.js");
+var import_chunk_H4YIQE5E = load("./chunk-H4YIQE5E.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_L7A27NUR = load("./chunk-L7A27NUR.js");
+var import_chunk_NN32IFT6 = load("./chunk-NN32IFT6.js");
+var import_chunk_WGQZKHZI = load("./chunk-WGQZKHZI.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_YSO2WNCC = load("./chunk-YSO2WNCC.js");
+var import_chunk_SVYNKNIW = load("./chunk-SVYNKNIW.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
-var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_EFAJWFPF = load("./chunk-EFAJWFPF.js");
+var import_chunk_HXY4SSS6 = load("./chunk-HXY4SSS6.js");
+var import_chunk_KNR6YWNX = load("./chunk-KNR6YWNX.js");
 var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
@@ -8241,7 +8473,7 @@ var restart = {
       kind: "duration",
       value: "D",
       range: import_chunk_CRABIWOM.limits.runTimeout,
-      help: "hard limit (default: the one that the earlier job was given)"
+      help: "hard limit (default: a fresh one, 60m for staff and 24h for run; staff at most 120m)"
     },
     ...import_chunk_JJRSGJW4.launchOptions
   },
@@ -8249,18 +8481,18 @@ var restart = {
   examples: ["restart run-mik3x9ab-4f7q2z", "restart staffer-mik3xa01-9c2k4d --timeout 90m"],
   async run(context, input) {
     const root = context.root(input);
-    (0, import_chunk_RPTU5R33.checkRoot)(root.folder);
-    const id = (0, import_chunk_NZS2ULKJ.requireWholeId)(root, input.words[0]);
-    const view = await (0, import_chunk_ZTA4VQO5.refresh)(root.folder, id);
-    const spec = (0, import_chunk_ENNG33I6.requireSpec)(root, id);
-    await (0, import_chunk_ENNG33I6.requireGenuine)(spec);
-    if (!(0, import_chunk_UACE27HY.isEnded)(view.state))
+    (0, import_chunk_6XDYGEGP.checkRoot)(root.folder);
+    const id = (0, import_chunk_FZ4KOT6X.requireWholeId)(root, input.words[0]);
+    const view = await (0, import_chunk_ZB3VWOH3.refresh)(root.folder, id);
+    const spec = (0, import_chunk_NPD2DBDP.requireSpec)(root, id);
+    await (0, import_chunk_NPD2DBDP.requireGenuine)(spec);
+    if (!(0, import_chunk_6KSNLUTX.isEnded)(view.state))
       throw new import_chunk_NVPF5LEY.FaultError(
         "busy",
         `cannot restart job ${id}: it is ${view.state.state}`,
-        import_chunk_L7A27NUR.nextCommands.cancel(id, root.option)
+        import_chunk_WGQZKHZI.nextCommands.cancel(id, root.option)
       );
-    if (!(0, import_chunk_OMHQQKXJ.isFolder)(spec.cwd))
+    if (!(0, import_chunk_KNR6YWNX.isFolder)(spec.cwd))
       throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot restart job ${id}: its folder ${spec.cwd} is gone`);
     return spec.staff ? again(context, input, spec) : againRun(context, input, spec);
   }
@@ -8268,19 +8500,19 @@ var restart = {
 function againRun(context, input, spec) {
   const run = spec.run;
   if (!run) throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot restart job ${spec.id}: a ${spec.kind} job has no command`);
-  const program = (0, import_chunk_CF76HCJ2.findProgram)(run.argv[0], spec.cwd);
-  if (program === void 0) throw (0, import_chunk_ZSZX64TP.missingProgram)(run.argv[0], spec.cwd);
-  return (0, import_chunk_ZSZX64TP.launchAndTell)(context, input, {
+  const program = (0, import_chunk_EFAJWFPF.findProgram)(run.argv[0], spec.cwd);
+  if (program === void 0) throw (0, import_chunk_TFYUX3HI.missingProgram)(run.argv[0], spec.cwd);
+  return (0, import_chunk_TFYUX3HI.launchAndTell)(context, input, {
     kind: "run",
     verb: "run",
-    ...(0, import_chunk_ZSZX64TP.launchWords)(input),
+    ...(0, import_chunk_TFYUX3HI.launchWords)(input),
     cwd: spec.cwd,
-    deadlineMs: input.duration("timeout") ?? spec.deadline_ms,
+    deadlineMs: input.durationOrDefault("timeout"),
     killGraceMs: spec.kill_grace_ms,
     maxOutputBytes: spec.max_output_bytes,
     firstOutputMs: spec.first_output_ms,
     stallMs: spec.stall_ms,
-    lineage: (0, import_chunk_ENNG33I6.lineageOf)(spec, "restart"),
+    lineage: (0, import_chunk_NPD2DBDP.lineageOf)(spec, "restart"),
     run: { ...run, program },
     staff: null
   });
@@ -8289,7 +8521,7 @@ function again(context, input, spec) {
   const staff = spec.staff;
   if (!staff) throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot restart job ${spec.id}: it has no task`);
   const { mode, model, profile, prompt } = staff;
-  const part = (0, import_chunk_AD56LIHV.makeStaffPart)({
+  const part = (0, import_chunk_FEVBF62D.makeStaffPart)({
     mode,
     backend: staff.custom?.name ?? staff.backend,
     model,
@@ -8298,13 +8530,20 @@ function again(context, input, spec) {
     resume: null,
     cwd: spec.cwd
   });
-  return (0, import_chunk_AD56LIHV.launchStaff)(context, input, {
+  return (0, import_chunk_FEVBF62D.launchStaff)(context, input, {
     verb: spec.verb,
     staff: part,
     cwd: spec.cwd,
-    lineage: (0, import_chunk_ENNG33I6.lineageOf)(spec, "restart"),
-    isSynchronous: spec.verb === "ask"
+    lineage: (0, import_chunk_NPD2DBDP.lineageOf)(spec, "restart"),
+    isSynchronous: spec.verb === "ask" && !input.has("id-only"),
+    deadlineMs: staffLimit(input),
+    firstOutputMs: spec.first_output_ms,
+    stallMs: spec.stall_ms
   });
+}
+function staffLimit(input) {
+  const text = input.text("timeout");
+  return text === void 0 ? import_chunk_CRABIWOM.limits.staffTimeout.default : (0, import_chunk_NDXTXZGK.parseDuration)(text, "--timeout", import_chunk_CRABIWOM.limits.staffTimeout);
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -8312,39 +8551,39 @@ function again(context, input, spec) {
 });
 
 },
-"./result-ESOI6CEF.js": function (module, exports) {
+"./result-BKDUOXYF.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   result: () => result
 });
 module.exports = stdin_exports;
-var import_chunk_KODISXNC = load("./chunk-KODISXNC.js");
-var import_chunk_NZS2ULKJ = load("./chunk-NZS2ULKJ.js");
-var import_chunk_4KEHBVEE = load("./chunk-4KEHBVEE.js");
-var import_chunk_CDO5EPML = load("./chunk-CDO5EPML.js");
+var import_chunk_DRP2USFD = load("./chunk-DRP2USFD.js");
+var import_chunk_FZ4KOT6X = load("./chunk-FZ4KOT6X.js");
+var import_chunk_AGZO6FRX = load("./chunk-AGZO6FRX.js");
+var import_chunk_NLIFG53R = load("./chunk-NLIFG53R.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_TDV52GU5 = load("./chunk-TDV52GU5.js");
-var import_chunk_GKWHYVEI = load("./chunk-GKWHYVEI.js");
-var import_chunk_ZTA4VQO5 = load("./chunk-ZTA4VQO5.js");
-var import_chunk_V5USAFII = load("./chunk-V5USAFII.js");
-var import_chunk_52TNGAUA = load("./chunk-52TNGAUA.js");
-var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
-var import_chunk_2FMM5TWO = load("./chunk-2FMM5TWO.js");
-var import_chunk_POWELVIK = load("./chunk-POWELVIK.js");
-var import_chunk_CFZX37AL = load("./chunk-CFZX37AL.js");
-var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_UACE27HY = load("./chunk-UACE27HY.js");
+var import_chunk_HLXM6Q6K = load("./chunk-HLXM6Q6K.js");
+var import_chunk_RE5C67GL = load("./chunk-RE5C67GL.js");
+var import_chunk_ZB3VWOH3 = load("./chunk-ZB3VWOH3.js");
+var import_chunk_6GO5XTTJ = load("./chunk-6GO5XTTJ.js");
+var import_chunk_RWMA3WJW = load("./chunk-RWMA3WJW.js");
+var import_chunk_SVSQUZEJ = load("./chunk-SVSQUZEJ.js");
+var import_chunk_CKZYDFLI = load("./chunk-CKZYDFLI.js");
+var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
+var import_chunk_VNEJHD2X = load("./chunk-VNEJHD2X.js");
+var import_chunk_6KSNLUTX = load("./chunk-6KSNLUTX.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_RPTU5R33 = load("./chunk-RPTU5R33.js");
+var import_chunk_6XDYGEGP = load("./chunk-6XDYGEGP.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_L7A27NUR = load("./chunk-L7A27NUR.js");
+var import_chunk_NN32IFT6 = load("./chunk-NN32IFT6.js");
+var import_chunk_WGQZKHZI = load("./chunk-WGQZKHZI.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_YSO2WNCC = load("./chunk-YSO2WNCC.js");
+var import_chunk_SVYNKNIW = load("./chunk-SVYNKNIW.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
-var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_EFAJWFPF = load("./chunk-EFAJWFPF.js");
+var import_chunk_HXY4SSS6 = load("./chunk-HXY4SSS6.js");
+var import_chunk_KNR6YWNX = load("./chunk-KNR6YWNX.js");
 var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
@@ -8358,22 +8597,21 @@ var result = {
   examples: ["result", "result run-mik3x9ab-4f7q2z --json"],
   async run(context, input) {
     const root = context.root(input);
-    (0, import_chunk_RPTU5R33.checkRoot)(root.folder);
-    const owner = input.text("owner") ?? import_chunk_CF76HCJ2.variables.owner() ?? null;
-    const isFinished = (id2) => (0, import_chunk_UACE27HY.isEnded)((0, import_chunk_UACE27HY.inspect)(root.folder, id2).state);
-    const id = input.words[0] === void 0 ? (0, import_chunk_KODISXNC.requireLatest)(root, owner, "a finished job", isFinished) : (0, import_chunk_NZS2ULKJ.findJob)(root, input.words[0]);
-    const view = await (0, import_chunk_ZTA4VQO5.refresh)(root.folder, id);
-    if (!(0, import_chunk_UACE27HY.isEnded)(view.state)) {
-      const wait = import_chunk_L7A27NUR.nextCommands.wait(id, root.option);
-      if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.pending, json: (0, import_chunk_TDV52GU5.observation)(view, { afterSeq: null, root }) };
+    (0, import_chunk_6XDYGEGP.checkRoot)(root.folder);
+    const owner = input.text("owner") ?? import_chunk_EFAJWFPF.variables.owner() ?? null;
+    const isFinished = (id2) => (0, import_chunk_6KSNLUTX.isEnded)((0, import_chunk_6KSNLUTX.inspect)(root.folder, id2).state);
+    const id = input.words[0] === void 0 ? (0, import_chunk_DRP2USFD.requireLatest)(root, owner, "a finished job", isFinished) : (0, import_chunk_FZ4KOT6X.findJob)(root, input.words[0]);
+    const view = await (0, import_chunk_ZB3VWOH3.refresh)(root.folder, id, true);
+    if (!(0, import_chunk_6KSNLUTX.isEnded)(view.state)) {
+      const wait = import_chunk_WGQZKHZI.nextCommands.wait(id, root.option);
+      if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.pending, json: (0, import_chunk_HLXM6Q6K.observation)(view, { afterSeq: null, root }) };
       return {
         code: import_chunk_6PFAPK5K.exitCodes.pending,
         notes: [`${id}: ${view.state.state}, there is no result yet; wait for it with:`, wait]
       };
     }
-    if (!view.spec && view.damage === null) throw new import_chunk_NVPF5LEY.FaultError("unknown_job", `cannot find job ${id}`);
-    (0, import_chunk_CDO5EPML.noteCollected)(view, "result");
-    return input.has("json") ? { code: (0, import_chunk_4KEHBVEE.tellEnded)(context, view).code, json: (0, import_chunk_4KEHBVEE.endedDocument)(view) } : (0, import_chunk_4KEHBVEE.tellEnded)(context, view);
+    (0, import_chunk_NLIFG53R.noteCollected)(view, "result");
+    return input.has("json") ? { code: (0, import_chunk_AGZO6FRX.tellEnded)(context, view).code, json: (0, import_chunk_AGZO6FRX.endedDocument)(view) } : (0, import_chunk_AGZO6FRX.tellEnded)(context, view);
   }
 };
 // Annotate the CommonJS export names for ESM import in node:
@@ -8382,28 +8620,29 @@ var result = {
 });
 
 },
-"./run-TOSX5FCN.js": function (module, exports) {
+"./run-3BD2P56C.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  folderOf: () => import_chunk_ZSZX64TP.folderOf,
-  missingProgram: () => import_chunk_ZSZX64TP.missingProgram,
-  run: () => import_chunk_ZSZX64TP.run
+  folderOf: () => import_chunk_TFYUX3HI.folderOf,
+  missingProgram: () => import_chunk_TFYUX3HI.missingProgram,
+  run: () => import_chunk_TFYUX3HI.run
 });
 module.exports = stdin_exports;
-var import_chunk_ZSZX64TP = load("./chunk-ZSZX64TP.js");
+var import_chunk_TFYUX3HI = load("./chunk-TFYUX3HI.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_RPTU5R33 = load("./chunk-RPTU5R33.js");
-var import_chunk_KYJPOAMG = load("./chunk-KYJPOAMG.js");
-var import_chunk_NJGVOJIE = load("./chunk-NJGVOJIE.js");
+var import_chunk_6XDYGEGP = load("./chunk-6XDYGEGP.js");
+var import_chunk_RUDLRK7E = load("./chunk-RUDLRK7E.js");
+var import_chunk_H4YIQE5E = load("./chunk-H4YIQE5E.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_L7A27NUR = load("./chunk-L7A27NUR.js");
+var import_chunk_NN32IFT6 = load("./chunk-NN32IFT6.js");
+var import_chunk_WGQZKHZI = load("./chunk-WGQZKHZI.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_YSO2WNCC = load("./chunk-YSO2WNCC.js");
+var import_chunk_SVYNKNIW = load("./chunk-SVYNKNIW.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
-var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_EFAJWFPF = load("./chunk-EFAJWFPF.js");
+var import_chunk_HXY4SSS6 = load("./chunk-HXY4SSS6.js");
+var import_chunk_KNR6YWNX = load("./chunk-KNR6YWNX.js");
 var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
@@ -8415,60 +8654,71 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./settle-H5DBZWRJ.js": function (module, exports) {
+"./settle-OCNCPOIR.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   settleJob: () => settleJob
 });
 module.exports = stdin_exports;
-var import_chunk_TSCMF6OW = load("./chunk-TSCMF6OW.js");
-var import_chunk_M5VYBOGG = load("./chunk-M5VYBOGG.js");
-var import_chunk_2UGZD5HM = load("./chunk-2UGZD5HM.js");
-var import_chunk_52TNGAUA = load("./chunk-52TNGAUA.js");
-var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
-var import_chunk_2FMM5TWO = load("./chunk-2FMM5TWO.js");
-var import_chunk_POWELVIK = load("./chunk-POWELVIK.js");
-var import_chunk_CFZX37AL = load("./chunk-CFZX37AL.js");
-var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_UACE27HY = load("./chunk-UACE27HY.js");
-var import_chunk_NJGVOJIE = load("./chunk-NJGVOJIE.js");
-var import_chunk_L7A27NUR = load("./chunk-L7A27NUR.js");
+var import_chunk_XT2AL3R7 = load("./chunk-XT2AL3R7.js");
+var import_chunk_DUCPJSLM = load("./chunk-DUCPJSLM.js");
+var import_chunk_2AURMXIG = load("./chunk-2AURMXIG.js");
+var import_chunk_RWMA3WJW = load("./chunk-RWMA3WJW.js");
+var import_chunk_SVSQUZEJ = load("./chunk-SVSQUZEJ.js");
+var import_chunk_CKZYDFLI = load("./chunk-CKZYDFLI.js");
+var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
+var import_chunk_VNEJHD2X = load("./chunk-VNEJHD2X.js");
+var import_chunk_6KSNLUTX = load("./chunk-6KSNLUTX.js");
+var import_chunk_H4YIQE5E = load("./chunk-H4YIQE5E.js");
+var import_chunk_NN32IFT6 = load("./chunk-NN32IFT6.js");
+var import_chunk_WGQZKHZI = load("./chunk-WGQZKHZI.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_YSO2WNCC = load("./chunk-YSO2WNCC.js");
+var import_chunk_SVYNKNIW = load("./chunk-SVYNKNIW.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
-var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_EFAJWFPF = load("./chunk-EFAJWFPF.js");
+var import_chunk_HXY4SSS6 = load("./chunk-HXY4SSS6.js");
+var import_chunk_KNR6YWNX = load("./chunk-KNR6YWNX.js");
 var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-async function settleJob(view, isDue) {
-  if (!await (0, import_chunk_M5VYBOGG.mayAct)(view)) return;
+async function settleJob(view, isDue, isStrict) {
+  if (!await (0, import_chunk_DUCPJSLM.mayAct)(view)) return;
+  const act = () => (0, import_chunk_2AURMXIG.withLock)(view.paths.lock, async () => {
+    const now = (0, import_chunk_6KSNLUTX.inspect)(view.root, view.id);
+    if (isDue(now)) await settle(now);
+  });
   try {
-    await (0, import_chunk_2UGZD5HM.withLock)(view.paths.lock, async () => {
-      const now = (0, import_chunk_UACE27HY.inspect)(view.root, view.id);
-      if (isDue(now)) await settle(now);
-    });
+    await act();
   } catch (error) {
-    if (isFull(error)) throw fullError(view);
+    if (isFull(error)) return settleFull(view, act, isStrict);
     if (!isOutOfReach(error)) throw error;
   }
 }
+async function settleFull(view, act, isStrict) {
+  (0, import_chunk_PVTVXQHT.removeFile)(view.paths.reserve);
+  try {
+    await act();
+  } catch (error) {
+    if (!isFull(error)) throw error;
+    if (isStrict) throw fullError(view);
+  }
+}
 async function settle(view) {
-  const condition = (0, import_chunk_UACE27HY.conditionOf)(view);
+  const condition = (0, import_chunk_6KSNLUTX.conditionOf)(view);
   if (!view.spec) return;
-  const tree = (0, import_chunk_TSCMF6OW.treeOf)(view.spec, view.paths, { worker: null, shim: view.shim, child: view.child });
-  const isOver = condition === "over" && view.spec.run?.keep_children;
-  const ended = isOver ? { step: "none", ended: [], survivors: [] } : await (0, import_chunk_TSCMF6OW.terminate)(tree, { graceMs: condition === "over" ? import_chunk_CRABIWOM.drainMs : import_chunk_CRABIWOM.orphanGraceMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
-  (0, import_chunk_TSCMF6OW.removeCgroup)(view.worker?.cgroup ?? null, view.id);
-  (0, import_chunk_52TNGAUA.conclude)(
+  if ((0, import_chunk_RWMA3WJW.finishStored)({ paths: view.paths, spec: view.spec })) return;
+  const tree = (0, import_chunk_XT2AL3R7.treeOf)(view.spec, view.paths, { worker: null, shim: view.shim, child: view.child });
+  const isOver = condition === "over" && view.reason === void 0 && view.spec.run?.keep_children;
+  const ended = isOver ? { step: "none", ended: [], survivors: [] } : await (0, import_chunk_XT2AL3R7.terminate)(tree, { graceMs: condition === "over" ? import_chunk_CRABIWOM.drainMs : import_chunk_CRABIWOM.orphanGraceMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
+  (0, import_chunk_XT2AL3R7.removeCgroup)(view.worker?.cgroup ?? null, view.id);
+  (0, import_chunk_RWMA3WJW.conclude)(
     { paths: view.paths, spec: view.spec },
     { reason: settledReason(view, condition), exit: view.exit, tree: ended, reconciled: true }
   );
 }
 function settledReason(view, condition) {
-  const told = (0, import_chunk_52TNGAUA.parseReason)(view.reason);
+  const told = (0, import_chunk_RWMA3WJW.parseReason)(view.reason);
   if (told) return told;
   if (condition === "over") return "exited";
   if (view.cancel) return "canceled";
@@ -8514,32 +8764,32 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./staffer-33HQWLLO.js": function (module, exports) {
+"./staffer-XXFSLRZR.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   staffer: () => staffer
 });
 module.exports = stdin_exports;
-var import_chunk_AD56LIHV = load("./chunk-AD56LIHV.js");
-var import_chunk_NZS2ULKJ = load("./chunk-NZS2ULKJ.js");
-var import_chunk_2UGZD5HM = load("./chunk-2UGZD5HM.js");
-var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
-var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_UACE27HY = load("./chunk-UACE27HY.js");
-var import_chunk_ZSZX64TP = load("./chunk-ZSZX64TP.js");
+var import_chunk_FEVBF62D = load("./chunk-FEVBF62D.js");
+var import_chunk_FZ4KOT6X = load("./chunk-FZ4KOT6X.js");
+var import_chunk_2AURMXIG = load("./chunk-2AURMXIG.js");
+var import_chunk_SVSQUZEJ = load("./chunk-SVSQUZEJ.js");
+var import_chunk_6KSNLUTX = load("./chunk-6KSNLUTX.js");
+var import_chunk_TFYUX3HI = load("./chunk-TFYUX3HI.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_RPTU5R33 = load("./chunk-RPTU5R33.js");
-var import_chunk_KYJPOAMG = load("./chunk-KYJPOAMG.js");
-var import_chunk_NJGVOJIE = load("./chunk-NJGVOJIE.js");
+var import_chunk_6XDYGEGP = load("./chunk-6XDYGEGP.js");
+var import_chunk_RUDLRK7E = load("./chunk-RUDLRK7E.js");
+var import_chunk_H4YIQE5E = load("./chunk-H4YIQE5E.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_L7A27NUR = load("./chunk-L7A27NUR.js");
+var import_chunk_NN32IFT6 = load("./chunk-NN32IFT6.js");
+var import_chunk_WGQZKHZI = load("./chunk-WGQZKHZI.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_YSO2WNCC = load("./chunk-YSO2WNCC.js");
+var import_chunk_SVYNKNIW = load("./chunk-SVYNKNIW.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
-var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_EFAJWFPF = load("./chunk-EFAJWFPF.js");
+var import_chunk_HXY4SSS6 = load("./chunk-HXY4SSS6.js");
+var import_chunk_KNR6YWNX = load("./chunk-KNR6YWNX.js");
 var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
@@ -8559,10 +8809,10 @@ var staffer = {
     "staffer --prompt-file task.md --timeout 90m --once-key task-17"
   ],
   async run(context, input) {
-    const cwd = (0, import_chunk_ZSZX64TP.folderOf)(context, input);
-    const prompt = await (0, import_chunk_AD56LIHV.taskOf)(context, input);
-    const staff = (0, import_chunk_AD56LIHV.freshStaff)(input, { mode: "staffer", prompt, profile: (0, import_chunk_AD56LIHV.profileOf)(input, "standard"), cwd });
-    return (0, import_chunk_AD56LIHV.launchStaff)(context, input, { verb: "staffer", staff, cwd, lineage: null, isSynchronous: false });
+    const cwd = (0, import_chunk_TFYUX3HI.folderOf)(context, input);
+    const prompt = await (0, import_chunk_FEVBF62D.taskOf)(context, input);
+    const staff = (0, import_chunk_FEVBF62D.freshStaff)(input, { mode: "staffer", prompt, profile: (0, import_chunk_FEVBF62D.profileOf)(input, "standard"), cwd });
+    return (0, import_chunk_FEVBF62D.launchStaff)(context, input, { verb: "staffer", staff, cwd, lineage: null, isSynchronous: false });
   }
 };
 // Annotate the CommonJS export names for ESM import in node:
@@ -8571,48 +8821,48 @@ var staffer = {
 });
 
 },
-"./status-Q65OHHCM.js": function (module, exports) {
+"./status-SFUQPESA.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   status: () => status
 });
 module.exports = stdin_exports;
-var import_chunk_NZS2ULKJ = load("./chunk-NZS2ULKJ.js");
-var import_chunk_TDV52GU5 = load("./chunk-TDV52GU5.js");
-var import_chunk_ZTA4VQO5 = load("./chunk-ZTA4VQO5.js");
-var import_chunk_2FMM5TWO = load("./chunk-2FMM5TWO.js");
-var import_chunk_POWELVIK = load("./chunk-POWELVIK.js");
-var import_chunk_CFZX37AL = load("./chunk-CFZX37AL.js");
-var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_UACE27HY = load("./chunk-UACE27HY.js");
+var import_chunk_FZ4KOT6X = load("./chunk-FZ4KOT6X.js");
+var import_chunk_HLXM6Q6K = load("./chunk-HLXM6Q6K.js");
+var import_chunk_ZB3VWOH3 = load("./chunk-ZB3VWOH3.js");
+var import_chunk_CKZYDFLI = load("./chunk-CKZYDFLI.js");
+var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
+var import_chunk_VNEJHD2X = load("./chunk-VNEJHD2X.js");
+var import_chunk_6KSNLUTX = load("./chunk-6KSNLUTX.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_RPTU5R33 = load("./chunk-RPTU5R33.js");
+var import_chunk_6XDYGEGP = load("./chunk-6XDYGEGP.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_L7A27NUR = load("./chunk-L7A27NUR.js");
+var import_chunk_NN32IFT6 = load("./chunk-NN32IFT6.js");
+var import_chunk_WGQZKHZI = load("./chunk-WGQZKHZI.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_YSO2WNCC = load("./chunk-YSO2WNCC.js");
+var import_chunk_SVYNKNIW = load("./chunk-SVYNKNIW.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
-var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_EFAJWFPF = load("./chunk-EFAJWFPF.js");
+var import_chunk_HXY4SSS6 = load("./chunk-HXY4SSS6.js");
+var import_chunk_KNR6YWNX = load("./chunk-KNR6YWNX.js");
 var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function listViews(root, options) {
-  const live = (0, import_chunk_NZS2ULKJ.listActive)(root).filter((id) => (0, import_chunk_OMHQQKXJ.exists)((0, import_chunk_CF76HCJ2.jobPaths)(root, id).folder));
+  const live = (0, import_chunk_FZ4KOT6X.listActive)(root).filter((id) => (0, import_chunk_KNR6YWNX.exists)((0, import_chunk_EFAJWFPF.jobPaths)(root, id).folder));
   const views = [];
-  for (const id of live) views.push(await (0, import_chunk_ZTA4VQO5.refresh)(root, id));
+  for (const id of live) views.push(await (0, import_chunk_ZB3VWOH3.refresh)(root, id));
   let left = options.recent;
-  for (const id of (0, import_chunk_NZS2ULKJ.listJobs)(root)) {
+  for (const id of (0, import_chunk_FZ4KOT6X.listJobs)(root)) {
     if (left === 0) break;
     if (live.includes(id)) continue;
-    const view = await (0, import_chunk_ZTA4VQO5.refresh)(root, id);
+    const view = await (0, import_chunk_ZB3VWOH3.refresh)(root, id);
     if (!isWanted(view.spec, options.owner)) continue;
     views.push(view);
     left -= 1;
   }
-  return views.filter((view) => isWanted(view.spec, options.owner)).sort((a, b) => Number((0, import_chunk_UACE27HY.isEnded)(a.state)) - Number((0, import_chunk_UACE27HY.isEnded)(b.state)) || (0, import_chunk_YSO2WNCC.compareIds)(b.id, a.id));
+  return views.filter((view) => isWanted(view.spec, options.owner)).sort((a, b) => Number((0, import_chunk_6KSNLUTX.isEnded)(a.state)) - Number((0, import_chunk_6KSNLUTX.isEnded)(b.state)) || (0, import_chunk_SVYNKNIW.compareIds)(b.id, a.id));
 }
 function isWanted(spec, owner) {
   return owner === null || spec?.owner === owner;
@@ -8653,10 +8903,10 @@ var status = {
   examples: ["status", "status run-mik3x9ab-4f7q2z", "status --owner builder --json"],
   async run(context, input) {
     const root = context.root(input);
-    const isThere = (0, import_chunk_RPTU5R33.checkRoot)(root.folder);
+    const isThere = (0, import_chunk_6XDYGEGP.checkRoot)(root.folder);
     if (input.words[0] !== void 0) {
-      const view = await (0, import_chunk_ZTA4VQO5.refresh)(root.folder, (0, import_chunk_NZS2ULKJ.findJob)(root, input.words[0]));
-      return input.has("json") ? { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state), json: (0, import_chunk_TDV52GU5.observation)(view, { afterSeq: null, root }) } : tellOne(view, root);
+      const view = await (0, import_chunk_ZB3VWOH3.refresh)(root.folder, (0, import_chunk_FZ4KOT6X.findJob)(root, input.words[0]));
+      return input.has("json") ? { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state), json: (0, import_chunk_HLXM6Q6K.observation)(view, { afterSeq: null, root }) } : tellOne(view, root);
     }
     const views = isThere ? await listViews(root.folder, { recent: input.count("recent") ?? 10, owner: input.text("owner") ?? null }) : [];
     if (input.has("json"))
@@ -8673,10 +8923,10 @@ function rowDocument(view) {
     id: view.id,
     kind: spec?.kind ?? null,
     verb: spec?.verb ?? null,
-    owner: spec?.owner ?? null,
-    label: spec?.label ?? null,
+    owner: spec?.owner ? (0, import_chunk_NN32IFT6.excerpt)((0, import_chunk_NN32IFT6.plainText)(spec.owner), 200) : null,
+    label: spec?.label ? (0, import_chunk_NN32IFT6.excerpt)((0, import_chunk_NN32IFT6.plainText)(spec.label), 200) : null,
     state: state.state,
-    ...(0, import_chunk_TDV52GU5.healthOf)(view, (0, import_chunk_UACE27HY.conditionOf)(view)),
+    ...(0, import_chunk_HLXM6Q6K.healthOf)(view, (0, import_chunk_6KSNLUTX.conditionOf)(view)),
     created_at: state.created_at,
     ended_at: state.ended_at,
     duration_ms: state.duration_ms,
@@ -8686,10 +8936,10 @@ function rowDocument(view) {
   };
 }
 async function table(context, views) {
-  const color = await makePaint(context.isTerminal && !import_chunk_CF76HCJ2.variables.noColor());
+  const color = await makePaint(context.isTerminal && !import_chunk_EFAJWFPF.variables.noColor());
   const rows = views.map((view) => {
-    const health = (0, import_chunk_TDV52GU5.healthOf)(view, (0, import_chunk_UACE27HY.conditionOf)(view));
-    const word = health.health === "attention" && !(0, import_chunk_UACE27HY.isEnded)(view.state) ? `${view.state.state}!` : view.state.state;
+    const health = (0, import_chunk_HLXM6Q6K.healthOf)(view, (0, import_chunk_6KSNLUTX.conditionOf)(view));
+    const word = health.health === "attention" && !(0, import_chunk_6KSNLUTX.isEnded)(view.state) ? `${view.state.state}!` : view.state.state;
     return [view.id, word, ageOf(view), ownerOf(view), whatOf(view)];
   });
   const lines = renderTable(["ID", "STATE", "AGE", "OWNER", "WHAT"], rows, context.width).split("\n");
@@ -8699,36 +8949,36 @@ function paint(line, view, color) {
   return view ? line.replace(` ${view.state.state}`, (word) => color(view.state.state, word)) : line;
 }
 function ageOf(view) {
-  return (0, import_chunk_POWELVIK.formatDuration)(view.state.duration_ms ?? Math.max(0, (0, import_chunk_CF76HCJ2.nowMs)() - Date.parse(view.state.created_at)));
+  return (0, import_chunk_NDXTXZGK.formatDuration)(view.state.duration_ms ?? Math.max(0, (0, import_chunk_EFAJWFPF.nowMs)() - Date.parse(view.state.created_at)));
 }
 function ownerOf(view) {
-  return (0, import_chunk_KLA44IL4.excerpt)((0, import_chunk_KLA44IL4.plainText)(view.spec?.owner ?? "-"), 16);
+  return (0, import_chunk_NN32IFT6.excerpt)((0, import_chunk_NN32IFT6.plainText)(view.spec?.owner ?? "-"), 16);
 }
 function whatOf(view) {
   const { spec, state } = view;
   const text = spec?.label ?? (spec?.run ? (0, import_chunk_IEU6ZQWY.quoteWords)(spec.run.argv) : spec?.staff?.prompt ?? state.error?.message ?? "");
   const cause = state.error ? `[${state.error.code}] ` : "";
-  return (0, import_chunk_KLA44IL4.excerpt)(`${cause}${(0, import_chunk_KLA44IL4.plainText)(text).replace(/\s+/g, " ")}`, 200);
+  return (0, import_chunk_NN32IFT6.excerpt)(`${cause}${(0, import_chunk_NN32IFT6.plainText)(text).replace(/\s+/g, " ")}`, 200);
 }
 function tellOne(view, root) {
   const { state, spec } = view;
-  const seen = (0, import_chunk_TDV52GU5.observation)(view, { afterSeq: null, root });
+  const seen = (0, import_chunk_HLXM6Q6K.observation)(view, { afterSeq: null, root });
   const lines = [
     ["id", view.id],
     ["state", state.state],
-    ["health", (0, import_chunk_UACE27HY.isEnded)(state) ? null : `${seen.health}${seen.reason ? ` (${seen.reason})` : ""}`],
-    ["error", state.error ? `${state.error.code}: ${(0, import_chunk_KLA44IL4.plainText)(state.error.message)}` : null],
+    ["health", (0, import_chunk_6KSNLUTX.isEnded)(state) ? null : `${seen.health}${seen.reason ? ` (${seen.reason})` : ""}`],
+    ["error", state.error ? `${state.error.code}: ${(0, import_chunk_NN32IFT6.plainText)(state.error.message)}` : null],
     ["exit code", state.exit_code === null ? null : String(state.exit_code)],
     ["age", ageOf(view)],
-    ["owner", spec?.owner ?? null],
+    ["owner", spec?.owner ? ownerOf(view) : null],
     ["what", whatOf(view)],
-    ["folder", spec?.cwd ?? null],
-    ["conversation", state.conversation?.id ?? null],
-    ...state.warnings.map((one) => ["warning", (0, import_chunk_KLA44IL4.plainText)(one.message)]),
+    ["folder", spec?.cwd ? (0, import_chunk_NN32IFT6.plainText)(spec.cwd) : null],
+    ["conversation", state.conversation ? (0, import_chunk_NN32IFT6.excerpt)((0, import_chunk_NN32IFT6.plainText)(state.conversation.id), 200) : null],
+    ...state.warnings.map((one) => ["warning", (0, import_chunk_NN32IFT6.plainText)(one.message)]),
     ...Object.entries(seen.next).map(([name, command]) => [name, command])
   ];
   const text = lines.filter(([, value]) => value !== null).map(([name, value]) => `${`${name}:`.padEnd(14)}${value}`).join("\n");
-  const logs = [view.paths.output, view.paths.error].map((file) => (0, import_chunk_KLA44IL4.plainText)((0, import_chunk_2FMM5TWO.readLogTail)(file).toString("utf8")).trimEnd()).filter((log) => log !== "");
+  const logs = [view.paths.output, view.paths.error].map((file) => (0, import_chunk_NN32IFT6.plainText)((0, import_chunk_CKZYDFLI.readLogTail)(file).toString("utf8")).trimEnd()).filter((log) => log !== "");
   return { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(state.state), out: `${[text, ...logs].join("\n\n")}
 ` };
 }
@@ -8780,39 +9030,39 @@ function wrap(text, width) {
 });
 
 },
-"./wait-3MN65VAI.js": function (module, exports) {
+"./wait-YGEVXKNC.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   wait: () => wait
 });
 module.exports = stdin_exports;
-var import_chunk_KODISXNC = load("./chunk-KODISXNC.js");
-var import_chunk_NZS2ULKJ = load("./chunk-NZS2ULKJ.js");
-var import_chunk_4KEHBVEE = load("./chunk-4KEHBVEE.js");
-var import_chunk_CDO5EPML = load("./chunk-CDO5EPML.js");
+var import_chunk_DRP2USFD = load("./chunk-DRP2USFD.js");
+var import_chunk_FZ4KOT6X = load("./chunk-FZ4KOT6X.js");
+var import_chunk_AGZO6FRX = load("./chunk-AGZO6FRX.js");
+var import_chunk_NLIFG53R = load("./chunk-NLIFG53R.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_TDV52GU5 = load("./chunk-TDV52GU5.js");
-var import_chunk_GKWHYVEI = load("./chunk-GKWHYVEI.js");
-var import_chunk_ZTA4VQO5 = load("./chunk-ZTA4VQO5.js");
-var import_chunk_V5USAFII = load("./chunk-V5USAFII.js");
-var import_chunk_52TNGAUA = load("./chunk-52TNGAUA.js");
-var import_chunk_KD7DLMDA = load("./chunk-KD7DLMDA.js");
-var import_chunk_2FMM5TWO = load("./chunk-2FMM5TWO.js");
-var import_chunk_POWELVIK = load("./chunk-POWELVIK.js");
-var import_chunk_CFZX37AL = load("./chunk-CFZX37AL.js");
-var import_chunk_KLA44IL4 = load("./chunk-KLA44IL4.js");
-var import_chunk_UACE27HY = load("./chunk-UACE27HY.js");
+var import_chunk_HLXM6Q6K = load("./chunk-HLXM6Q6K.js");
+var import_chunk_RE5C67GL = load("./chunk-RE5C67GL.js");
+var import_chunk_ZB3VWOH3 = load("./chunk-ZB3VWOH3.js");
+var import_chunk_6GO5XTTJ = load("./chunk-6GO5XTTJ.js");
+var import_chunk_RWMA3WJW = load("./chunk-RWMA3WJW.js");
+var import_chunk_SVSQUZEJ = load("./chunk-SVSQUZEJ.js");
+var import_chunk_CKZYDFLI = load("./chunk-CKZYDFLI.js");
+var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
+var import_chunk_VNEJHD2X = load("./chunk-VNEJHD2X.js");
+var import_chunk_6KSNLUTX = load("./chunk-6KSNLUTX.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_RPTU5R33 = load("./chunk-RPTU5R33.js");
+var import_chunk_6XDYGEGP = load("./chunk-6XDYGEGP.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_L7A27NUR = load("./chunk-L7A27NUR.js");
+var import_chunk_NN32IFT6 = load("./chunk-NN32IFT6.js");
+var import_chunk_WGQZKHZI = load("./chunk-WGQZKHZI.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_YSO2WNCC = load("./chunk-YSO2WNCC.js");
+var import_chunk_SVYNKNIW = load("./chunk-SVYNKNIW.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_CF76HCJ2 = load("./chunk-CF76HCJ2.js");
-var import_chunk_XUTLU6SP = load("./chunk-XUTLU6SP.js");
-var import_chunk_OMHQQKXJ = load("./chunk-OMHQQKXJ.js");
+var import_chunk_EFAJWFPF = load("./chunk-EFAJWFPF.js");
+var import_chunk_HXY4SSS6 = load("./chunk-HXY4SSS6.js");
+var import_chunk_KNR6YWNX = load("./chunk-KNR6YWNX.js");
 var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
@@ -8847,14 +9097,14 @@ var wait = {
   ],
   async run(context, input) {
     const root = context.root(input);
-    (0, import_chunk_RPTU5R33.checkRoot)(root.folder);
+    (0, import_chunk_6XDYGEGP.checkRoot)(root.folder);
     if (input.has("any") && input.has("all")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --any and --all together");
-    const owner = input.text("owner") ?? import_chunk_CF76HCJ2.variables.owner() ?? null;
-    const ids = input.words.length > 0 ? [...new Set(input.words.map((word) => (0, import_chunk_NZS2ULKJ.findJob)(root, word)))] : [(0, import_chunk_KODISXNC.requireLatest)(root, owner, "a job to wait for")];
+    const owner = input.text("owner") ?? import_chunk_EFAJWFPF.variables.owner() ?? null;
+    const ids = input.words.length > 0 ? [...new Set(input.words.map((word) => (0, import_chunk_FZ4KOT6X.findJob)(root, word)))] : [(0, import_chunk_DRP2USFD.requireLatest)(root, owner, "a job to wait for")];
     if (ids.length > 1 && !input.has("any") && !input.has("all")) {
       throw (0, import_chunk_NVPF5LEY.usageError)(`cannot wait for ${ids.length} jobs without saying how: add --any (the first) or --all`);
     }
-    return (0, import_chunk_4KEHBVEE.waitAndTell)(context, root, ids, {
+    return (0, import_chunk_AGZO6FRX.waitAndTell)(context, root, ids, {
       mode: input.has("any") ? "any" : "all",
       timeoutMs: input.durationOrDefault("timeout"),
       heartbeatMs: input.duration("heartbeat") ?? null,

@@ -49,7 +49,10 @@ function readCache({ folder, name }) {
   try {
     const stat = fs.lstatSync(`${folder}/${name}`);
     if (!stat.isFile() || stat.uid !== process.getuid() || (stat.mode & 0o022) !== 0) return undefined;
-    return fs.readFileSync(`${folder}/${name}`);
+    // Written twice, because V8 does not check what it is given: a damaged page shows as a difference.
+    const bytes = fs.readFileSync(`${folder}/${name}`);
+    const data = bytes.subarray(0, bytes.length / 2);
+    return bytes.length > 0 && data.equals(bytes.subarray(bytes.length / 2)) ? data : undefined;
   } catch {
     return undefined;
   }
@@ -58,14 +61,27 @@ function readCache({ folder, name }) {
 function writeCache({ folder, name, verb }, script) {
   if (process.exitCode === 1) return;
   const fs = require('node:fs');
+  const temporary = `${folder}/.${name}.${process.pid}`;
   try {
     fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const temporary = `${folder}/.${name}.${process.pid}`;
-    fs.writeFileSync(temporary, script.createCachedData(), { flag: 'wx', mode: 0o600 });
+    const data = script.createCachedData();
+    const fd = fs.openSync(temporary, 'wx', 0o600);
+    try {
+      fs.writeFileSync(fd, Buffer.concat([data, data]));
+      fs.fsyncSync(fd);
+    } finally {
+      fs.closeSync(fd);
+    }
     fs.renameSync(temporary, `${folder}/${name}`);
-    for (const old of fs.readdirSync(folder))
-      if (old.startsWith(`${verb}-`) && old !== name && !old.includes(buildId)) fs.unlinkSync(`${folder}/${old}`);
+    for (const old of fs.readdirSync(folder)) {
+      if (old.startsWith(`${verb}-`) && !old.includes(buildId)) fs.unlinkSync(`${folder}/${old}`);
+    }
   } catch {
     // A home that cannot be written: the next start compiles again.
+    try {
+      fs.unlinkSync(temporary);
+    } catch {
+      // It was never there.
+    }
   }
 }

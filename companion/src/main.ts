@@ -2,7 +2,7 @@
 // value: an event loop that runs dry must not look like success.
 
 import type { Context, Reply } from './commands/command.ts';
-import { FaultError } from './core/errors.ts';
+import { errnoOf, FaultError, messageOf } from './core/errors.ts';
 import { exitCodes } from './core/exit-codes.ts';
 import { terminalOf, writeOut } from './platform/output.ts';
 
@@ -47,10 +47,11 @@ function print(reply: Reply): void {
   if (reply.json === undefined && reply.out !== undefined && reply.out.length > 0) writeOut(1, reply.out);
 }
 
-main(process.argv.slice(2)).catch((error: unknown) => {
+main(process.argv.slice(2)).catch((thrown: unknown) => {
+  const error = asFault(thrown);
   if (error instanceof FaultError) {
     writeOut(2, `job-companion: ${error.message}\n${error.next === null ? '' : `try: ${error.next}\n`}`);
-    if (process.argv.includes('--json')) {
+    if (wantsJson(process.argv.slice(2))) {
       writeOut(1, `${JSON.stringify({ error: { code: error.code, message: error.message, next: error.next } })}\n`);
     }
   } else {
@@ -58,3 +59,20 @@ main(process.argv.slice(2)).catch((error: unknown) => {
   }
   process.exitCode = exitCodes.fault;
 });
+
+/** What stands behind `--` belongs to the command that was to be run. */
+function wantsJson(args: string[]): boolean {
+  const end = args.indexOf('--');
+  return (end < 0 ? args : args.slice(0, end)).includes('--json');
+}
+
+/** What the system refuses (a full or read-only disk, a folder that is not ours) is no bug of ours. */
+function asFault(error: unknown): unknown {
+  const refusals = ['ENOSPC', 'EDQUOT', 'EROFS', 'EACCES', 'EPERM', 'EMFILE', 'ENFILE', 'EIO'];
+  if (error instanceof FaultError || !refusals.includes(errnoOf(error) ?? '')) return error;
+  return new FaultError(
+    'state_unusable',
+    `cannot go on: ${messageOf(error)}`,
+    'make room or rights there, or use another place with --state-dir DIR',
+  );
+}

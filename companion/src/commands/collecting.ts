@@ -130,6 +130,7 @@ function tellPending(root: StateRoot, view: View): Reply {
 }
 
 export function endedDocument(view: View): unknown {
+  if (view.damage !== null) return view.state;
   const stored = readText(view.paths.resultRecord);
   try {
     if (stored !== undefined) return { ...(JSON.parse(stored) as object), state: view.state.state };

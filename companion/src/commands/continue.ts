@@ -68,7 +68,7 @@ export const continueCommand: Command = {
       staff: part,
       cwd,
       lineage: lineageOf(parent, 'continue'),
-      isSynchronous: parent.verb === 'ask',
+      isSynchronous: parent.verb === 'ask' && !input.has('id-only'),
     });
   },
 };

@@ -2,6 +2,7 @@
 import { usageError } from '../core/errors.ts';
 import { exitCodes } from '../core/exit-codes.ts';
 import { quoteWords } from '../core/shell-words.ts';
+import { hasChangedWords } from '../platform/argv.ts';
 import { variables } from '../platform/env.ts';
 import { selfWords } from '../platform/self.ts';
 import { locateRoot } from '../store/root.ts';
@@ -19,6 +20,12 @@ export async function dispatch(args: string[], base: Omit<Context, 'root'>, vers
       `cannot run ${JSON.stringify(word)}: there is no such command; there are ${commandNames.join(', ')}`,
       quoteWords([...selfWords(), 'help']),
     );
+  if (hasChangedWords(args)) {
+    throw usageError(
+      'cannot take a word that is no UTF-8 text: it would arrive changed',
+      'give it in a file or through --shell with printf',
+    );
+  }
   const input = parseCommand(command, rest);
   if (input.has('help')) return help(command);
   const context: Context = {

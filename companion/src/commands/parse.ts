@@ -83,7 +83,7 @@ export function parseCommand(command: Parsable, args: string[]): Parsed {
       continue;
     }
     const isKnown = token.rawName.startsWith('--') || token.rawName === '-h';
-    const row = isKnown ? command.options[token.name] : undefined;
+    const row = isKnown && Object.hasOwn(command.options, token.name) ? command.options[token.name] : undefined;
     if (!row)
       throw usageError(
         `cannot take option ${token.rawName}: ${command.name} knows ${optionNames(command)}`,

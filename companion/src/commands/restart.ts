@@ -1,5 +1,6 @@
 // `restart ID`: a new, linked job from the same task and configuration, with a fresh limit and without the conversation. The only way
 // anything is ever executed twice.
+import { parseDuration } from '../core/duration.ts';
 import { FaultError } from '../core/errors.ts';
 import type { Spec } from '../core/job.ts';
 import { limits } from '../core/limits.ts';
@@ -29,7 +30,7 @@ export const restart: Command = {
       kind: 'duration',
       value: 'D',
       range: limits.runTimeout,
-      help: 'hard limit (default: the one that the earlier job was given)',
+      help: 'hard limit (default: a fresh one, 60m for staff and 24h for run; staff at most 120m)',
     },
     ...launchOptions,
   },
@@ -65,7 +66,7 @@ function againRun(context: Context, input: Parsed, spec: Spec): Promise<Reply> {
     verb: 'run',
     ...launchWords(input),
     cwd: spec.cwd,
-    deadlineMs: input.duration('timeout') ?? spec.deadline_ms,
+    deadlineMs: input.durationOrDefault('timeout'),
     killGraceMs: spec.kill_grace_ms,
     maxOutputBytes: spec.max_output_bytes,
     firstOutputMs: spec.first_output_ms,
@@ -94,6 +95,15 @@ function again(context: Context, input: Parsed, spec: Spec): Promise<Reply> {
     staff: part,
     cwd: spec.cwd,
     lineage: lineageOf(spec, 'restart'),
-    isSynchronous: spec.verb === 'ask',
+    isSynchronous: spec.verb === 'ask' && !input.has('id-only'),
+    deadlineMs: staffLimit(input),
+    firstOutputMs: spec.first_output_ms,
+    stallMs: spec.stall_ms,
   });
+}
+
+/** The option's own range is that of `run`. */
+function staffLimit(input: Parsed): number {
+  const text = input.text('timeout');
+  return text === undefined ? limits.staffTimeout.default : parseDuration(text, '--timeout', limits.staffTimeout);
 }

@@ -1,6 +1,5 @@
 // `result [ID]`: the stored deliverable again, or with --json the terminal record.
 
-import { FaultError } from '../core/errors.ts';
 import { exitCodes } from '../core/exit-codes.ts';
 import { noteCollected } from '../jobs/collected.ts';
 import { requireLatest } from '../jobs/latest.ts';
@@ -33,7 +32,7 @@ export const result: Command = {
       input.words[0] === undefined
         ? requireLatest(root, owner, 'a finished job', isFinished)
         : findJob(root, input.words[0]);
-    const view = await refresh(root.folder, id);
+    const view = await refresh(root.folder, id, true);
     if (!isEnded(view.state)) {
       const wait = nextCommands.wait(id, root.option);
       if (input.has('json')) return { code: exitCodes.pending, json: observation(view, { afterSeq: null, root }) };
@@ -42,7 +41,6 @@ export const result: Command = {
         notes: [`${id}: ${view.state.state}, there is no result yet; wait for it with:`, wait],
       };
     }
-    if (!view.spec && view.damage === null) throw new FaultError('unknown_job', `cannot find job ${id}`);
     noteCollected(view, 'result');
     return input.has('json')
       ? { code: tellEnded(context, view).code, json: endedDocument(view) }

@@ -31,12 +31,15 @@ export async function taskOf(context: Context, input: Parsed): Promise<string> {
     decode(given[0] === 'stdin' ? await context.readStdin() : readTask(context, input.text('prompt-file') as string));
   const size = Buffer.byteLength(text);
   if (text.trim() === '') throw usageError(`cannot take an empty task from --${given[0]}`);
-  if (size > promptBytes)
-    throw usageError(
-      `cannot take a task of ${size} bytes: at most ${promptBytes} (1 MiB) are allowed`,
-      'put the material into a file and name it in the task',
-    );
+  if (size > promptBytes) throw tooLong(size);
   return text;
+}
+
+function tooLong(size: number): FaultError {
+  return usageError(
+    `cannot take a task of ${size} bytes: at most ${promptBytes} (1 MiB) are allowed`,
+    'put the material into a file and name it in the task',
+  );
 }
 
 function readTask(context: Context, name: string): Buffer {
@@ -44,9 +47,11 @@ function readTask(context: Context, name: string): Buffer {
   try {
     const real = realPath(file);
     const size = factsOf(real)?.size ?? 0;
-    const read = readRange(real, 0, Math.min(size, promptBytes + 1));
+    if (size > promptBytes) throw tooLong(size);
+    const read = readRange(real, 0, size);
     if (read) return read.bytes;
   } catch (error) {
+    if (error instanceof FaultError) throw error;
     throw new FaultError('preflight', `cannot read the task from ${file} (${errnoOf(error) ?? 'error'})`);
   }
   throw new FaultError('preflight', `cannot read the task from ${file}: it is no regular file`);
@@ -66,6 +71,10 @@ export interface StaffLaunch {
   cwd: string;
   lineage: Lineage | null;
   isSynchronous: boolean;
+  /** Where they are not options of this command. */
+  deadlineMs?: number;
+  firstOutputMs?: number | null;
+  stallMs?: number | null;
 }
 
 export async function launchStaff(context: Context, input: Parsed, job: StaffLaunch): Promise<Reply> {
@@ -75,11 +84,11 @@ export async function launchStaff(context: Context, input: Parsed, job: StaffLau
     verb: job.verb,
     ...launchWords(input),
     cwd: job.cwd,
-    deadlineMs: input.durationOrDefault('timeout'),
+    deadlineMs: job.deadlineMs ?? input.durationOrDefault('timeout'),
     killGraceMs: limits.staffKillGrace.default,
     maxOutputBytes: limits.maxOutput.default,
-    firstOutputMs: input.duration('first-output') ?? null,
-    stallMs: input.duration('stall-after') ?? null,
+    firstOutputMs: job.firstOutputMs ?? input.duration('first-output') ?? null,
+    stallMs: job.stallMs ?? input.duration('stall-after') ?? null,
     lineage: job.lineage,
     run: null,
     staff: job.staff,

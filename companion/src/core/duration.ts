@@ -15,7 +15,7 @@ export function parseDuration(text: string, option: string, range: Range): numbe
   let total = 0;
   for (const [piece] of text.matchAll(part)) total += ms(piece as ms.StringValue);
   total = Math.round(total);
-  if (total < range.min || total > range.max) {
+  if (!(total >= range.min && total <= range.max)) {
     throw usageError(`cannot take ${option} ${text}: it is out of range; ${allowed}`);
   }
   return total;

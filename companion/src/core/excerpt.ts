@@ -61,3 +61,13 @@ export function lastLines(bytes: Uint8Array, count: number): Uint8Array {
 function isContinuation(byte: number | undefined): boolean {
   return byte !== undefined && (byte & 0xc0) === 0x80;
 }
+
+/** Any JSON value with every text in it plain and at most `limit` bytes. */
+export function plainValue(value: unknown, limit: number): unknown {
+  if (typeof value === 'string') return excerpt(plainText(value), limit);
+  if (Array.isArray(value)) return value.map((inner) => plainValue(inner, limit));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [plainValue(name, 80), plainValue(inner, limit)]),
+  );
+}

@@ -1,4 +1,5 @@
 // A new worker for a job that lost its own.
+import { errnoOf } from '../core/errors.ts';
 import { promptReplacements } from '../core/limits.ts';
 import { nowMs } from '../platform/clock.ts';
 import { factsOf } from '../platform/folders.ts';
@@ -10,10 +11,15 @@ import { inspect, type View } from './view.ts';
 /** `isDue` is asked again under the lock: ten callers at once make one worker. */
 export async function attachWorker(view: View, isDue: (now: View) => boolean): Promise<void> {
   if (!(await mayAct(view))) return;
-  await withLock(view.paths.lock, async () => {
-    const now = inspect(view.root, view.id);
-    if (isDue(now)) await attach(now);
-  });
+  try {
+    await withLock(view.paths.lock, async () => {
+      const now = inspect(view.root, view.id);
+      if (isDue(now)) await attach(now);
+    });
+  } catch (error) {
+    // No room for a new worker's word: the command runs on under its shim, and the next look tries again.
+    if (!['ENOSPC', 'EDQUOT'].includes(errnoOf(error) ?? '')) throw error;
+  }
 }
 
 async function attach(view: View): Promise<void> {

@@ -11,13 +11,13 @@ import { type EndReason, judgeEnd } from '../core/outcome.ts';
 import { signalOfExit } from '../core/signals.ts';
 import { isoNow, isoOf } from '../platform/clock.ts';
 import { removeFile, writeFile, writeJson } from '../platform/files.ts';
-import { factsOf } from '../platform/folders.ts';
+import { factsOf, listNames } from '../platform/folders.ts';
 import type { TerminateReport } from '../platform/process-tree.ts';
 import { signalNumbers } from '../platform/signals.ts';
 import { openJournal, readEvents } from '../store/journal.ts';
 import type { JobPaths } from '../store/layout.ts';
 import { logSize } from '../store/output-log.ts';
-import { readCancel, readState, writeState } from '../store/records.ts';
+import { readCancel, readState, readStoredState, writeState } from '../store/records.ts';
 import { backendOf, closeReading, replay } from './replay.ts';
 import { makeDeliverable } from './report.ts';
 import { earlyState, isEnded } from './view.ts';
@@ -71,7 +71,16 @@ function publish(
   const cancel = readCancel(paths);
   writeFile(
     paths.result,
-    makeDeliverable({ spec, paths, state, answer, tree: ending.tree, cancel, reading: ending.reading }),
+    makeDeliverable({
+      spec,
+      paths,
+      state,
+      answer,
+      tree: ending.tree,
+      cancel,
+      reading: ending.reading,
+      isPlain: backendOf(spec)?.answerFrom === 'stdout',
+    }),
   );
   // Not forced to the disk: everything in it stands in the state too, and a waiter waits for this.
   writeJson(paths.resultRecord, terminalRecord(spec, paths, state, ending.tree), { sync: false });
@@ -90,7 +99,10 @@ function publish(
 function finish(paths: JobPaths, state: JobState): void {
   writeState(paths, state);
   removeFile(paths.marker);
-  removeFile(paths.reserve);
+  // What only a running job needs; a FIFO that stays makes copies of the worktree stumble.
+  const passing = [paths.reserve, paths.leaseFifo, paths.aliveFifo, paths.limitFifo];
+  const torn = listNames(paths.folder).filter((name) => /^\..*\.tmp$/.test(name));
+  for (const file of [...passing, ...torn.map((name) => `${paths.folder}/${name}`)]) removeFile(file);
 }
 
 function makeState(
@@ -119,7 +131,7 @@ function makeState(
       keepsConversation: backendOf(spec)?.keepsConversation ?? false,
     });
     answer = verdict.answer;
-    staffError = verdict.error;
+    staffError = verdict.error ?? cutAnswer(spec, ending.omitted?.stdout ?? before.output?.stdout);
     warnings.push(...verdict.warnings);
   }
   const verdict = judgeEnd({
@@ -160,6 +172,14 @@ function makeState(
   return { state, answer };
 }
 
+/** The end that a worker had stored before it could publish it: the payload is whole, only the state is missing. */
+export function finishStored(job: { paths: JobPaths; spec: Spec }): boolean {
+  const stored = readStoredState(job.paths, job.spec.id);
+  if (!stored) return false;
+  withReserve(job.paths, () => finish(job.paths, stored));
+  return true;
+}
+
 /** What `result --json` and `wait --json` print of an ended job. */
 export function terminalRecord(
   spec: Spec,
@@ -182,6 +202,13 @@ export function terminalRecord(
     output_path: paths.output,
     error_path: paths.error,
   };
+}
+
+/** An answer that is stdout as it is must be there as a whole. */
+function cutAnswer(spec: Spec, stdout: OutputNote | undefined): JobState['error'] {
+  if (backendOf(spec)?.answerFrom !== 'stdout' || !stdout || stdout.omitted === 0) return null;
+  const message = `the answer has ${stdout.bytes} bytes, of which ${stdout.omitted} in the middle could not be kept`;
+  return { code: 'output_unstorable', message };
 }
 
 function leftoverWarnings(ending: JobEnding): Warning[] {

@@ -9,5 +9,15 @@ export async function mayAct(view: View): Promise<boolean> {
   if (!view.spec || !isWritable(view.paths.folder)) return false;
   const namespace = view.worker?.worker.pid_ns ?? view.launch?.worker.pid_ns ?? view.spec.launcher.pid_ns;
   const isHere = namespace === pidNamespace() || view.isOtherBoot;
-  return (isHere || conditionOf(view) === 'lost') && (await isGenuine(view.spec, readKey()));
+  if (!isHere && conditionOf(view) !== 'lost') return false;
+  return isGenuine(view.spec, knownKey());
+}
+
+/** A config folder that we may not read is no reason to refuse a look at a job. */
+function knownKey(): string | undefined {
+  try {
+    return readKey();
+  } catch {
+    return undefined;
+  }
 }

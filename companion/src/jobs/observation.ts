@@ -1,7 +1,7 @@
 // What `observe` prints: one JSON document of at most 8 KiB in every state. Progress while running, metadata and pointers when
 // finished, never report text. Reading consumes nothing.
 import type { JobEvent } from '../core/events.ts';
-import { excerpt, plainText, tail } from '../core/excerpt.ts';
+import { excerpt, plainText, plainValue, tail } from '../core/excerpt.ts';
 import type { AttentionKind, Health } from '../core/job.ts';
 import { leaseStaleMs, observeBytes, tailBytes, textTailBytes } from '../core/limits.ts';
 import { isoOf, nowMs } from '../platform/clock.ts';
@@ -56,7 +56,16 @@ export function observation(
     next: nextFor(view, condition, options.root),
   };
   if (!isEnded(state)) document.progress = progressOf(view);
-  return bound(document, journal.events, journal.more, after);
+  // Whoever wrote into the folder: only plain and bounded text leaves here. Paths and commands are ours and stay whole.
+  const { files, next, progress, ...facts } = document;
+  const plain = plainValue(facts, 400) as Record<string, unknown>;
+  const events = journal.events.map((event) => plainValue(event, 400) as JobEvent);
+  return bound(
+    { ...plain, files, next, ...(progress === undefined ? {} : { progress: plainValue(progress, textTailBytes + 3) }) },
+    events,
+    journal.more,
+    after,
+  );
 }
 
 /** The judgement beside the state, as this reader sees it now. */
@@ -150,6 +159,7 @@ function bound(
     document.progress = { ...progress, text: tail(progress.text ?? '', limit).text, text_truncated: true };
   }
   if (progress && size() > observeBytes) document.progress = { tools_truncated: true, text_truncated: true };
-  if (size() > observeBytes) delete document.files;
+  for (const name of ['files', 'warnings', 'label', 'next', 'error', 'owner'])
+    if (size() > observeBytes) delete document[name];
   return make();
 }

@@ -9,19 +9,19 @@ const settled: readonly Condition[] = ['over', 'lost', 'host_restarted', 'never_
 const attachable: readonly Condition[] = ['orphaned', 'unclaimed'];
 
 /** Look at a job; publish its end when it is provably over and nobody did. Never starts anything. */
-export async function refresh(root: string, id: string): Promise<View> {
+export async function refresh(root: string, id: string, isStrict = false): Promise<View> {
   const view = inspect(root, id);
   const condition = conditionOf(view);
   if (condition === 'ended') dropMarker(view);
   if (!settled.includes(condition)) return view;
   const { settleJob } = await import('./settle.ts');
-  await settleJob(view, (now) => settled.includes(conditionOf(now)));
+  await settleJob(view, (now) => settled.includes(conditionOf(now)), isStrict);
   return inspect(root, id);
 }
 
 /** As `refresh`, and a lost worker is replaced. For `wait` and `cancel`. */
 export async function refreshAttached(root: string, id: string): Promise<View> {
-  const view = await refresh(root, id);
+  const view = await refresh(root, id, true);
   if (!attachable.includes(conditionOf(view))) return view;
   const { attachWorker } = await import('./attach.ts');
   await attachWorker(view, (now) => attachable.includes(conditionOf(now)));

@@ -11,8 +11,6 @@ import { factsOf } from '../platform/folders.ts';
 import type { JobPaths } from '../store/layout.ts';
 
 const chunk = 1024 * 1024;
-/** An answer that is the whole of stdout is kept up to this size. */
-const plainAnswerBytes = 16 * chunk;
 
 /** The backend of a staff job; undefined for a record of a release that knew another one. */
 export function backendOf(spec: Spec): Backend | undefined {
@@ -39,7 +37,8 @@ export function closeReading(
   const backend = backendOf(spec);
   const stderrTail = readRange(paths.error, -tailBytes, tailBytes)?.bytes.toString('utf8') ?? '';
   const ending: Ending = { exitCode: exit.code, signal: exit.signal, stderrTail, byItself: exit.byItself };
-  if (backend?.answerFrom === 'stdout') reading.answer = readText(paths.output, plainAnswerBytes) ?? '';
+  // The beginning shows whether there is an answer; what is delivered are the file's own bytes.
+  if (backend?.answerFrom === 'stdout') reading.answer = readText(paths.output, chunk) ?? '';
   backend?.close?.(reading, ending);
   return ending;
 }

@@ -6,6 +6,7 @@ import { excerpt, plainText, tail } from '../core/excerpt.ts';
 import type { JobState, Spec } from '../core/job.ts';
 import { excerptBytes, textTailBytes } from '../core/limits.ts';
 import { quoteWords } from '../core/shell-words.ts';
+import { readRange } from '../platform/files.ts';
 import type { TerminateReport } from '../platform/process-tree.ts';
 import type { JobPaths } from '../store/layout.ts';
 import { readLogTail } from '../store/output-log.ts';
@@ -20,11 +21,14 @@ export interface Deliverable {
   tree: TerminateReport;
   cancel: CancelRequest | undefined;
   reading: Reading | undefined;
+  /** The answer is stdout, byte for byte. */
+  isPlain: boolean;
 }
 
 export function makeDeliverable(parts: Deliverable): string | Uint8Array {
-  const { state, answer, paths } = parts;
+  const { state, answer, paths, isPlain } = parts;
   if (state.state !== 'done') return makeReport(parts);
+  if (isPlain) return readRange(paths.output, 0, Number.MAX_SAFE_INTEGER)?.bytes ?? '';
   if (answer !== null) return answer;
   const output = readLogTail(paths.output);
   return output.length > 0 ? output : readLogTail(paths.error);

@@ -3,32 +3,47 @@ import { errnoOf, FaultError } from '../core/errors.ts';
 import { drainMs, killSettleMs, orphanGraceMs } from '../core/limits.ts';
 import { type EndReason, parseReason } from '../core/outcome.ts';
 import { removeCgroup } from '../platform/cgroup.ts';
+import { removeFile } from '../platform/files.ts';
 import { withLock } from '../platform/lock.ts';
 import { terminate } from '../platform/process-tree.ts';
-import { conclude } from './conclude.ts';
+import { conclude, finishStored } from './conclude.ts';
 import { mayAct } from './may-act.ts';
 import { treeOf } from './tree.ts';
 import { type Condition, conditionOf, inspect, type View } from './view.ts';
 
-/** `isDue` is asked again under the lock. */
-export async function settleJob(view: View, isDue: (now: View) => boolean): Promise<void> {
+/** `isDue` is asked again under the lock. `isStrict`: a disk without room for the end is an error, not just bad luck. */
+export async function settleJob(view: View, isDue: (now: View) => boolean, isStrict: boolean): Promise<void> {
   if (!(await mayAct(view))) return;
-  try {
-    await withLock(view.paths.lock, async () => {
+  const act = (): Promise<void> =>
+    withLock(view.paths.lock, async () => {
       const now = inspect(view.root, view.id);
       if (isDue(now)) await settle(now);
     });
+  try {
+    await act();
   } catch (error) {
-    if (isFull(error)) throw fullError(view);
+    if (isFull(error)) return settleFull(view, act, isStrict);
     if (!isOutOfReach(error)) throw error;
+  }
+}
+
+/** Once more with the space that was set aside for this moment. */
+async function settleFull(view: View, act: () => Promise<void>, isStrict: boolean): Promise<void> {
+  removeFile(view.paths.reserve);
+  try {
+    await act();
+  } catch (error) {
+    if (!isFull(error)) throw error;
+    if (isStrict) throw fullError(view);
   }
 }
 
 async function settle(view: View): Promise<void> {
   const condition = conditionOf(view);
   if (!view.spec) return;
+  if (finishStored({ paths: view.paths, spec: view.spec })) return;
   const tree = treeOf(view.spec, view.paths, { worker: null, shim: view.shim, child: view.child });
-  const isOver = condition === 'over' && view.spec.run?.keep_children;
+  const isOver = condition === 'over' && view.reason === undefined && view.spec.run?.keep_children;
   const ended = isOver
     ? { step: 'none' as const, ended: [], survivors: [] }
     : await terminate(tree, { graceMs: condition === 'over' ? drainMs : orphanGraceMs, settleMs: killSettleMs });

@@ -32,7 +32,6 @@ export function treeOf(
     mark: spec.mark,
     session: shim && !isStranger ? shim.pid : null,
     since: isHere(spec.launcher) ? Number(spec.launcher.start_token) || 0 : 0,
-    roots: [...living(shim), ...living(who.child)],
     spared: [...living(who.worker), ...living(shim)],
     baseline: who.baseline ?? null,
     counted: () => listCgroup(folder, spec.id),

@@ -134,7 +134,8 @@ export function conditionOf(view: View): Condition {
   if (worker === 'alive') return 'supervised';
   if (!view.spec) return 'damaged';
   if (worker === 'unknown') return isLongOver(view) ? 'lost' : 'unseen';
-  if (view.isOtherBoot) return 'host_restarted';
+  // What the shim wrote before the restart is known; only without it the restart is the end.
+  if (view.isOtherBoot) return view.exit ? 'over' : 'host_restarted';
   if (view.isClaimed) {
     if (view.exit) return 'over';
     if (shim === 'alive') return 'orphaned';

@@ -2,7 +2,7 @@
 // on the FIFO that the worker holds: the kernel wakes it within milliseconds when the worker lets go or is killed. A slow
 // poll stands behind it for file systems without FIFOs and for folders that vanish.
 import { FaultError } from '../core/errors.ts';
-import { monotonicMs } from '../platform/clock.ts';
+import { monotonicMs, sleep } from '../platform/clock.ts';
 import { watchFifo } from '../platform/fifo.ts';
 import { exists } from '../platform/folders.ts';
 import { sameIdentity } from '../platform/identity.ts';
@@ -56,6 +56,8 @@ async function waitForOne(
 ): Promise<void> {
   for (let round = 0; ; round += 1) {
     let view = await refreshAttached(root, id);
+    // A folder that is being removed loses its files first.
+    if (view.damage !== null) await sleep(100);
     if (!exists(view.paths.folder)) throw vanishedError(view);
     tell(view);
     if (isEnded(view.state) || signal.aborted) return;
@@ -64,12 +66,15 @@ async function waitForOne(
 
     const nap = makeNap(signal);
     const close = await watchFifo(view.paths.leaseFifo, nap.wake);
-    // Opened first, looked second: a worker that ended in between is seen here, one that ends later wakes us.
-    view = await refreshAttached(root, id);
-    tell(view);
-    if (!isEnded(view.state) && !signal.aborted)
-      await nap.sleep(Math.min(rest, pauseFor(view, close !== undefined, round)));
-    close?.();
+    try {
+      // Opened first, looked second: a worker that ended in between is seen here, one that ends later wakes us.
+      view = await refreshAttached(root, id);
+      tell(view);
+      if (!isEnded(view.state) && !signal.aborted)
+        await nap.sleep(Math.min(rest, pauseFor(view, close !== undefined, round)));
+    } finally {
+      close?.();
+    }
   }
 }
 

@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { isoNow } from '../platform/clock.ts';
 import { readJson, removeFile, writeJson } from '../platform/files.ts';
-import { listNames } from '../platform/folders.ts';
+import { factsOf, listNames } from '../platform/folders.ts';
 import { isIdentity, livenessOf, ownIdentity } from '../platform/identity.ts';
 import { jobPaths } from '../store/layout.ts';
 
@@ -18,6 +18,8 @@ export async function withRegistration<T>(
   for (const id of ids) {
     const file = path.join(jobPaths(root, id).waiters, `${waiter.pid}-${waiter.start_token.replace(/\W/g, '')}.json`);
     try {
+      // Nothing is written through a link.
+      if (factsOf(jobPaths(root, id).waiters)?.kind !== 'folder') continue;
       writeJson(file, { waiter, ids, since: isoNow(), timeout_ms: timeoutMs }, { sync: false });
       files.push(file);
     } catch {

@@ -30,6 +30,11 @@ export function configFolder(): string | undefined {
   return env.HOME ? path.join(env.HOME, '.config', 'job-companion') : undefined;
 }
 
+/** What small helper programs of ours get: no mark, because they are no part of the job. */
+export function toolEnvironment(): Environment {
+  return { PATH: env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C' };
+}
+
 /** What a worker is started with: the caller's environment, and the mark of its own job. */
 export function workerEnvironment(mark: string): Environment {
   const result = definedOnly(env);

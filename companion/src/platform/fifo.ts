@@ -3,6 +3,7 @@
 // then compare the identity on disk, then wait; and keep a slow poll for file systems without FIFOs.
 import { chmodSync, closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { errnoOf } from '../core/errors.ts';
+import { toolEnvironment } from './env.ts';
 
 const flags = constants.O_NONBLOCK | constants.O_NOFOLLOW;
 
@@ -11,7 +12,9 @@ export async function makeFifo(file: string): Promise<boolean> {
   // Loaded only here: whoever waits needs no child_process.
   const { execFile } = await import('node:child_process');
   return new Promise((resolve) => {
-    execFile('mkfifo', ['-m', '600', file], (error) => resolve(error === null || isFifo(file)));
+    execFile('mkfifo', ['-m', '600', file], { env: toolEnvironment() }, (error) =>
+      resolve(error === null || isFifo(file)),
+    );
   });
 }
 

@@ -8,6 +8,7 @@ import {
   realpathSync,
   renameSync,
   rmSync,
+  type Stats,
   statSync,
   truncateSync,
   utimesSync,
@@ -27,7 +28,7 @@ export interface PathFacts {
 
 /** Facts of the path itself (a link is a link), or undefined when there is nothing. */
 export function factsOf(target: string): PathFacts | undefined {
-  const stat = lstatSync(target, { throwIfNoEntry: false });
+  const stat = lookAt(target);
   if (!stat) return undefined;
   const kind = stat.isSymbolicLink() ? 'link' : stat.isDirectory() ? 'folder' : stat.isFile() ? 'file' : 'other';
   return {
@@ -38,6 +39,16 @@ export function factsOf(target: string): PathFacts | undefined {
     allocated: stat.blocks * 512,
     modifiedMs: stat.mtimeMs,
   };
+}
+
+/** A way that leads through a file leads to nothing. */
+function lookAt(target: string): Stats | undefined {
+  try {
+    return lstatSync(target, { throwIfNoEntry: false });
+  } catch (error) {
+    if (errnoOf(error) === 'ENOTDIR') return undefined;
+    throw error;
+  }
 }
 
 export function exists(target: string): boolean {

@@ -2,7 +2,7 @@
 // (Starting git costs more than the rest of a launch.)
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { factsOf, isFolder } from './folders.ts';
+import { factsOf, isFolder, realPath } from './folders.ts';
 
 /** The root of the worktree that holds this folder, or undefined outside git. */
 export function findWorktree(folder: string): string | undefined {
@@ -15,11 +15,13 @@ export function findWorktree(folder: string): string | undefined {
 
 /** Does git track anything below `folder`? False outside git and when the index has a form that we do not know. */
 export function tracksAnything(folder: string): boolean {
-  const root = findWorktree(path.dirname(folder));
+  // As git sees it: links on the way resolved, names as bytes.
+  const real = path.join(realPath(path.dirname(folder)), path.basename(folder));
+  const root = findWorktree(path.dirname(real));
   if (root === undefined) return false;
   const index = readIndex(root);
   if (!index) return false;
-  const wanted = `${path.relative(root, folder).split(path.sep).join('/')}/`;
+  const wanted = Buffer.from(`${path.relative(root, real)}/`).toString('latin1');
   for (const name of indexNames(index)) {
     if (name.startsWith(wanted)) return true;
     if (name > wanted && name.slice(0, wanted.length) > wanted) return false;

@@ -25,6 +25,8 @@ export async function withLock<T>(folder: string, fn: () => Promise<T> | T, wait
 
 async function take(folder: string, waitMs: number): Promise<() => void> {
   createFolder(folder);
+  if (factsOf(folder)?.kind !== 'folder')
+    throw new FaultError('state_unusable', `cannot use the lock ${folder}: it is no folder`);
   const own = ownIdentity();
   const ticket = path.join(
     folder,

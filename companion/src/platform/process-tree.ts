@@ -16,8 +16,6 @@ export interface Tree {
   since: number;
   /** What existed before the tree did; null when that is not known. */
   baseline: PidBaseline | null;
-  /** Pids where the parent walk starts: shim and child. Only ones whose identity the caller has compared. */
-  roots: number[];
   /** Pids that the kernel counts to the job, where it has a cgroup of its own. */
   counted: () => readonly number[];
   /** Never touched: worker and shim. */
@@ -27,6 +25,9 @@ export interface Tree {
   /** Every member ever seen, by pid: its start time. */
   known: Map<number, string>;
 }
+
+/** Only Linux shows environments; elsewhere session and group must do. */
+const hasMarks = process.platform === 'linux';
 
 export interface Member {
   pid: number;
@@ -53,12 +54,16 @@ export function findMembers(tree: Tree): Member[] {
   };
   const counted = new Set(tree.counted());
   const isForeign = (pid: number): boolean => (markOf(pid) ?? tree.mark) !== tree.mark;
+  const inSession = (row: ProcessRow): boolean => row.session === tree.session || row.group === tree.session;
+  // The record may name anybody: a session is the job's when one of its processes carries the job's word.
+  const isOurSession =
+    tree.session !== null && rows.some((row) => inSession(row) && (!hasMarks || markOf(row.pid) === tree.mark));
 
   const members = new Map<number, ProcessRow>();
   for (const row of rows) {
-    const inSession = tree.session !== null && (row.session === tree.session || row.group === tree.session);
-    const isKnown = tree.known.get(row.pid) === row.start || tree.roots.includes(row.pid) || counted.has(row.pid);
-    if (markOf(row.pid) === tree.mark || ((inSession || isKnown) && !isForeign(row.pid))) members.set(row.pid, row);
+    const isKnown = tree.known.get(row.pid) === row.start || counted.has(row.pid);
+    if (markOf(row.pid) === tree.mark || (((isOurSession && inSession(row)) || isKnown) && !isForeign(row.pid)))
+      members.set(row.pid, row);
   }
   // Downwards from every member, except through another job's processes.
   for (let grew = true; grew; ) {

@@ -2,6 +2,7 @@
 // `fallocate` program of util-linux); where that is missing, the file is cut and its tail appended again, which can lose what is
 // written in between.
 import { execFile } from 'node:child_process';
+import { toolEnvironment } from './env.ts';
 import { appendText, readRange } from './files.ts';
 import { cutFile } from './folders.ts';
 
@@ -20,8 +21,11 @@ export async function freeRange(file: string, from: number, to: number): Promise
 
 function punch(file: string, offset: number, length: number): Promise<boolean> {
   return new Promise((resolve) => {
-    execFile('fallocate', ['-p', '-o', String(offset), '-l', String(length), file], { timeout: 30_000 }, (error) =>
-      resolve(error === null),
+    execFile(
+      'fallocate',
+      ['-p', '-o', String(offset), '-l', String(length), file],
+      { timeout: 30_000, env: toolEnvironment() },
+      (error) => resolve(error === null),
     );
   });
 }

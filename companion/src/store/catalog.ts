@@ -3,7 +3,7 @@ import path from 'node:path';
 import { FaultError } from '../core/errors.ts';
 import { compareIds, isId, isIdPrefix } from '../core/ids.ts';
 import { quoteWords } from '../core/shell-words.ts';
-import { listNames } from '../platform/folders.ts';
+import { factsOf, listNames } from '../platform/folders.ts';
 import { selfWords } from '../platform/self.ts';
 import { rootPaths, type StateRoot } from './layout.ts';
 
@@ -29,9 +29,9 @@ export function findJob(root: StateRoot, text: string): string {
     );
   }
   const all = listNames(rootPaths(root.folder).jobs).filter(isId);
-  if (all.includes(text)) return text;
+  if (all.includes(text)) return requireFolder(root, text);
   const matches = all.filter((id) => id.startsWith(text));
-  if (matches.length === 1) return matches[0] as string;
+  if (matches.length === 1) return requireFolder(root, matches[0] as string);
   if (matches.length === 0) {
     throw new FaultError(
       'unknown_job',
@@ -60,4 +60,11 @@ export function requireWholeId(root: StateRoot, text: string): string {
 
 export function jobsFolder(root: string): string {
   return path.join(root, 'jobs');
+}
+
+/** A link of that name is no job: nothing is read or written through it. */
+function requireFolder(root: StateRoot, id: string): string {
+  const folder = path.join(rootPaths(root.folder).jobs, id);
+  if (factsOf(folder)?.kind === 'folder') return id;
+  throw new FaultError('state_unusable', `cannot use job ${id}: ${folder} is no folder of its own`);
 }

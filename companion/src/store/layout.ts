@@ -42,6 +42,7 @@ export interface JobPaths {
   spawnFailed: string;
   reason: string;
   aliveFifo: string;
+  limitFifo: string;
   exit: string;
   result: string;
   resultRecord: string;
@@ -79,6 +80,7 @@ export function jobPaths(root: string, id: string): JobPaths {
     spawnFailed: at('started/spawn_failed'),
     reason: at('started/reason'),
     aliveFifo: at('started/alive.fifo'),
+    limitFifo: at('started/limit.fifo'),
     exit: at('exit.json'),
     result: at('result.md'),
     resultRecord: at('result.json'),

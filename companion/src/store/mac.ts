@@ -6,7 +6,7 @@ import type { Spec } from '../core/job.ts';
 import { hmacSha256, sha256, toHex } from '../core/sha256.ts';
 import { comparableEnvironment, configFolder } from '../platform/env.ts';
 import { createFile, createFolder, readText } from '../platform/files.ts';
-import { factsOf } from '../platform/folders.ts';
+import { factsOf, type PathFacts } from '../platform/folders.ts';
 import { randomBytes } from '../platform/random.ts';
 
 /** Above this, node:crypto pays for its loading. */
@@ -17,7 +17,7 @@ export function readKey(): string | undefined {
   const folder = configFolder();
   if (folder === undefined) return undefined;
   const file = path.join(folder, 'key');
-  const facts = factsOf(file);
+  const facts = lookAt(file);
   if (!facts) return undefined;
   const isPrivate = facts.kind === 'file' && facts.uid === process.getuid?.() && (facts.mode & 0o077) === 0;
   const key = isPrivate ? readText(file, 1024)?.trim() : undefined;
@@ -26,6 +26,18 @@ export function readKey(): string | undefined {
     'preflight',
     `cannot use the key ${file}: it must be a file of yours with mode 600 and 64 hex digits`,
   );
+}
+
+function lookAt(file: string): PathFacts | undefined {
+  try {
+    return factsOf(file);
+  } catch (error) {
+    throw new FaultError(
+      'preflight',
+      `cannot read the key ${file} (${errnoOf(error)})`,
+      'set XDG_CONFIG_HOME to a folder that you may use',
+    );
+  }
 }
 
 export function ensureKey(): string {

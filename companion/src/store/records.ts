@@ -1,7 +1,9 @@
 // The JSON files of a job folder, read with their form checked and written whole. Who writes what: spec (launcher, once),
 // launch (whoever spawned the worker), worker (the worker), state (the worker, or a settling reader under the lock), cancel
 // (whoever asked first). Unknown fields are kept readable; a file with a wrong form is damage, never an exception.
+
 import type { ExitRecord, Identity, JobState, LaunchRecord, Spec, WorkerRecord } from '../core/job.ts';
+import { outcomes } from '../core/job.ts';
 import { type Read, readJson, readText, writeJson } from '../platform/files.ts';
 import { isIdentity } from '../platform/identity.ts';
 import { parseStat } from '../platform/process-table.ts';
@@ -86,6 +88,40 @@ export function readMark(file: string, boot: { boot_id: string; pid_ns: string }
   const [pid, ...start] = row ? [String(row.pid), row.start] : text.trim().split(' ');
   const identity = { pid: Number(pid), start_token: start.join(' '), boot_id: boot.boot_id, pid_ns: boot.pid_ns };
   return isIdentity(identity) ? identity : undefined;
+}
+
+/** The state as it stands in result.json, which is written before state.json. Undefined unless it is the end of this job. */
+export function readStoredState(paths: JobPaths, id: string): JobState | undefined {
+  const read = readJson(paths.resultRecord);
+  if (
+    read.kind !== 'ok' ||
+    read.value.id !== id ||
+    typeof read.value.rev !== 'number' ||
+    typeof read.value.seq !== 'number'
+  )
+    return undefined;
+  return (outcomes as readonly unknown[]).includes(read.value.state)
+    ? (pickState(read.value) as unknown as JobState)
+    : undefined;
+}
+
+/** result.json tells more than the state holds. */
+function pickState(record: Record<string, unknown>): Record<string, unknown> {
+  const more = [
+    'kind',
+    'verb',
+    'owner',
+    'label',
+    'cwd',
+    'lineage',
+    'ended_by',
+    'ended_processes',
+    'survivors',
+    'result_path',
+    'output_path',
+    'error_path',
+  ];
+  return Object.fromEntries(Object.entries(record).filter(([name]) => !more.includes(name)));
 }
 
 export function writeState(paths: JobPaths, state: JobState): void {

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { errnoOf, FaultError } from '../core/errors.ts';
 import { isoNow } from '../platform/clock.ts';
 import { createFolder, readJson, writeFile, writeJson } from '../platform/files.ts';
-import { exists, factsOf, isWritable, listNames, moveFolder, removeTree } from '../platform/folders.ts';
+import { exists, factsOf, isWritable, listNames, moveFolder, type PathFacts, removeTree } from '../platform/folders.ts';
 import { findWorktree, tracksAnything } from '../platform/git-folder.ts';
 import { rootPaths, type StateRoot } from './layout.ts';
 
@@ -34,7 +34,7 @@ export function locateRoot(given: {
 
 /** Refuse a folder that is not ours. Returns false when there is none yet. */
 export function checkRoot(folder: string): boolean {
-  const facts = factsOf(folder);
+  const facts = lookAt(folder);
   if (!facts) return false;
   if (facts.kind === 'link') throw unusable(folder, 'it is a symbolic link');
   if (facts.kind !== 'folder') throw unusable(folder, 'it is no folder');
@@ -56,7 +56,7 @@ export function checkRoot(folder: string): boolean {
   }
   if (tracksAnything(folder))
     throw unusable(folder, 'git tracks files in it, so a repository may have brought it along');
-  for (const name of ['active', 'jobs', 'once', 'slots']) {
+  for (const name of ['active', 'jobs', 'once', 'slots', 'lock']) {
     const inner = factsOf(path.join(folder, name));
     if (inner && (inner.kind !== 'folder' || inner.uid !== userId()))
       throw unusable(folder, `its ${name} is no folder of ours`);
@@ -66,33 +66,47 @@ export function checkRoot(folder: string): boolean {
 
 /** Make the folder when there is none, and prove that it can be written. */
 export function ensureRoot(folder: string): void {
+  const fresh = `${folder}.new-${process.pid}`;
   try {
-    if (checkRoot(folder)) {
+    if (checkRoot(folder) || exists(folder)) {
       if (!isWritable(folder)) throw unusable(folder, 'it is not writable');
-      for (const name of ['active', 'jobs', 'once', 'slots']) createFolder(path.join(folder, name));
-      return;
-    }
-    if (exists(folder)) {
       fill(folder);
       return;
     }
-    const fresh = `${folder}.new-${process.pid}`;
     createFolder(fresh);
     fill(fresh);
     // Twenty launchers at once: one rename wins, the others take what is there.
     if (!moveFolder(fresh, folder)) removeTree(fresh);
     checkRoot(folder);
   } catch (error) {
+    tryRemove(fresh);
     if (error instanceof FaultError) throw error;
     throw unusable(folder, `it cannot be made or written (${errnoOf(error) ?? String(error)})`);
   }
 }
 
+/** What is missing in a folder that is ours, or empty. meta.json first: with it the folder is ours, whatever comes next. */
 function fill(folder: string): void {
   const paths = rootPaths(folder);
+  if (!exists(paths.meta)) writeJson(paths.meta, { schema: 1, tool: 'job-companion', created_at: isoNow() });
+  if (!exists(paths.ignore)) writeFile(paths.ignore, '*\n', { sync: false });
   for (const inner of [paths.active, paths.once, paths.slots, paths.jobs]) createFolder(inner);
-  writeFile(paths.ignore, '*\n', { sync: false });
-  writeJson(paths.meta, { schema: 1, tool: 'job-companion', created_at: isoNow() });
+}
+
+function tryRemove(folder: string): void {
+  try {
+    removeTree(folder);
+  } catch {
+    // Then it stays; it is empty or nearly so.
+  }
+}
+
+function lookAt(folder: string): PathFacts | undefined {
+  try {
+    return factsOf(folder);
+  } catch (error) {
+    throw unusable(folder, `it cannot be looked at (${errnoOf(error)})`);
+  }
 }
 
 function unusable(folder: string, reason: string): FaultError {

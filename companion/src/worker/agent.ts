@@ -35,8 +35,7 @@ export function followAgent(claim: Claim, progress: Progress): Agent | undefined
     for (const call of reading.tools) {
       if (call.n <= told || call.ended_at === null || ended.has(call.n)) continue;
       ended.add(call.n);
-      progress.journal.append('tool', { tool: toolSnapshot(call) });
-      progress.state.seq = progress.journal.seq;
+      progress.append('tool', { tool: toolSnapshot(call) });
     }
     if (reading.final !== null && !isFinalTold) {
       isFinalTold = true;

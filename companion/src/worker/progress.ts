@@ -1,6 +1,7 @@
 // What the worker tells while the job runs: state.json (small, durable, every change of meaning), events, and snapshot.json
 // (bounded, at most a few times a second).
 import type { Reading, ToolCall } from '../backends/backend.ts';
+import { errnoOf } from '../core/errors.ts';
 import type { EventType } from '../core/events.ts';
 import { excerpt, plainText, tail } from '../core/excerpt.ts';
 import type { JobState, Lifecycle } from '../core/job.ts';
@@ -41,9 +42,9 @@ export class Progress {
 
   /** An event without a step. */
   note(type: EventType, fields: Record<string, unknown>, change: Partial<JobState> = {}): void {
-    this.journal.append(type, fields);
+    this.append(type, fields);
     this.state = { ...this.state, ...change, rev: this.state.rev + 1, seq: this.journal.seq };
-    writeState(this.claim.paths, this.state);
+    this.unlessFull(() => writeState(this.claim.paths, this.state));
   }
 
   /** Write the snapshot soon; many calls become one write. */
@@ -57,7 +58,22 @@ export class Progress {
     this.snapshotTimer = undefined;
     const make = this.makeSnapshot;
     this.makeSnapshot = undefined;
-    if (make) writeJson(this.claim.paths.snapshot, { at: isoNow(), ...make() }, { sync: false });
+    if (make) this.unlessFull(() => writeJson(this.claim.paths.snapshot, { at: isoNow(), ...make() }, { sync: false }));
+  }
+
+  /** An event of less weight: no state is written for it. */
+  append(type: EventType, fields: Record<string, unknown>): void {
+    this.unlessFull(() => this.journal.append(type, fields));
+    this.state.seq = this.journal.seq;
+  }
+
+  /** On a full disk the job goes on; what is known stays in memory and is told at the end, from the space set aside. */
+  private unlessFull(write: () => void): void {
+    try {
+      write();
+    } catch (error) {
+      if (!['ENOSPC', 'EDQUOT'].includes(errnoOf(error) ?? '')) throw error;
+    }
   }
 }
 

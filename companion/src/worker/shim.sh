@@ -13,16 +13,16 @@ PATH=$_jc_path:/usr/bin:/bin
 mkdir "$_jc_job/started" 2>/dev/null || exit 121
 exec </dev/null >/dev/null 2>&1
 # We are told to end through files only; what a TERM to the whole group means is for the child to say.
-trap : HUP INT TERM
+trap : HUP INT QUIT PIPE ALRM TERM USR1 USR2
 
 _jc_self() { # a line that says who runs this: pid and start time
   if read -r _jc_line </proc/self/stat; then printf '%s\n' "$_jc_line"; else
     sh -c 'echo "$PPID" "$(LC_ALL=C ps -o lstart= -p "$PPID")"'
   fi
 }
-_jc_self >"$_jc_job/started/shim"
-# Room for exit.json is taken now, so that a disk which fills up cannot lose the exit code.
-printf '%-160s\n' '{}' >"$_jc_job/started/exit"
+# Room for what must be written later is taken now, so that a disk which fills up cannot lose it.
+_jc_self >"$_jc_job/started/shim" && printf '%-160s\n' '{}' >"$_jc_job/started/exit" &&
+  printf '%-500s\n' ' ' >"$_jc_job/started/child" && : >"$_jc_job/started/notes" || exit 122
 # alive.fifo tells a worker that re-attached of our end; limit.fifo tells the guard of the end of our sleep.
 mkfifo -m 600 "$_jc_job/started/alive.fifo" "$_jc_job/started/limit.fifo" && exec 9<>"$_jc_job/started/alive.fifo"
 
@@ -75,17 +75,23 @@ LIST
 _jc_until_limit() {
   if [ -p "$_jc_job/started/limit.fifo" ]; then
     read -r _ <"$_jc_job/started/limit.fifo" # ends when the sleep that holds the other end does
-  else # no FIFOs here: in slices, so that a killed guard leaves no long sleep behind
-    while [ "$_jc_limit" -gt 0 ]; do sleep 5; _jc_limit=$((_jc_limit - 5)); done
   fi
-  return 0
+  # No FIFOs here, or somebody killed our sleep: in slices, so that a killed guard leaves no long sleep behind.
+  while _jc_limit=$((_jc_end - $(_jc_now))) && [ "$_jc_limit" -gt 0 ]; do
+    sleep "$((_jc_limit < 5 ? _jc_limit : 5))"
+  done
+}
+
+_jc_now() {
+  if read -r _jc_line </proc/uptime; then echo "${_jc_line%%.*}"; else date +%s; fi
 }
 
 _jc_watch() { # the guard: strikes at the limit, whoever else is alive
-  trap '' HUP INT TERM
+  trap '' HUP INT QUIT PIPE ALRM TERM USR1 USR2
   _jc_guard=$(_jc_self_pid)
   _jc_until_limit
   [ -e "$_jc_job/exit.json" ] && exit 0
+  : >"$_jc_job/started/struck"
   # The first reason wins: a worker that struck before us has told the tree already.
   (set -C && echo hard_timeout >"$_jc_job/started/reason") && _jc_strike TERM
   while [ "$_jc_grace" -gt 0 ] && _jc_strike 0; do
@@ -110,8 +116,9 @@ _jc_self_pid() { # of the shell that calls this in $( ): its parent
 }
 
 _jc_sleep=
+_jc_end=$(($(_jc_now) + _jc_limit))
 if [ -p "$_jc_job/started/limit.fifo" ]; then
-  sleep "$_jc_limit" >"$_jc_job/started/limit.fifo" 9>&- &
+  (trap '' HUP INT QUIT PIPE ALRM TERM USR1 USR2 && exec sleep "$_jc_limit") >"$_jc_job/started/limit.fifo" 9>&- &
   _jc_sleep=$!
 fi
 _jc_watch 9>&- &
@@ -120,13 +127,13 @@ echo "$_jc_guard $_jc_sleep" >"$_jc_job/started/guard"
 
 # In the foreground, because a shell without job control makes its background commands ignore SIGINT. What the shell
 # says of the child's end (killed by a signal, not just a code above 128) goes to `notes`.
-exec 2>"$_jc_job/started/notes"
+command exec 2>"$_jc_job/started/notes"
 (
-  umask "$_jc_mask"
   [ -n "$_jc_cgroup" ] && { echo 0 >"$_jc_cgroup/cgroup.procs"; } 2>/dev/null
-  _jc_self >"$_jc_job/started/child"
+  _jc_self 1<>"$_jc_job/started/child"
+  umask "$_jc_mask"
   if [ -n "$_jc_has_path" ]; then PATH=$_jc_path; else unset PATH; fi
-  trap 'echo yes >"$_jc_job/started/spawn_failed"' EXIT
+  trap 'umask 077 && echo yes >"$_jc_job/started/spawn_failed"' EXIT
   exec "$@"
 ) <"$_jc_input" >>"$_jc_job/output.log" 2>>"$_jc_job/error.log" 9>&-
 _jc_code=$?
@@ -137,9 +144,11 @@ _jc_signaled=false _jc_failed=false
 [ -e "$_jc_job/started/spawn_failed" ] && _jc_failed=true
 printf '{"exit_code":%d,"signaled":%s,"spawn_failed":%s}' "$_jc_code" "$_jc_signaled" "$_jc_failed" 1<>"$_jc_job/started/exit"
 mv -f "$_jc_job/started/exit" "$_jc_job/exit.json"
-# The guard first: the end of the sleep is its signal to strike.
-kill -9 "$_jc_guard"
-[ -n "$_jc_sleep" ] && kill -9 "$_jc_sleep"
+# A guard that has struck goes on until the whole tree is gone. Else it comes first: the end of the sleep is its signal.
+if [ ! -e "$_jc_job/started/struck" ]; then
+  kill -9 "$_jc_guard"
+  [ -n "$_jc_sleep" ] && kill -9 "$_jc_sleep"
+fi
 # Gone before we are, so that nobody takes them for something the child left behind.
 wait
 exit "$_jc_code"

@@ -13,7 +13,7 @@ import { writeJson } from '../platform/files.ts';
 import { exists } from '../platform/folders.ts';
 import { type TerminateReport, terminate } from '../platform/process-tree.ts';
 import { environmentDigest, readKey } from '../store/mac.ts';
-import { readCancel, readExit, readReason } from '../store/records.ts';
+import { readCancel, readExit, readMark, readReason } from '../store/records.ts';
 import { type Agent, followAgent } from './agent.ts';
 import { attachChild, type Child, startChild } from './child.ts';
 import type { Claim } from './claim.ts';
@@ -33,6 +33,9 @@ export async function supervise(claim: Claim): Promise<void> {
   await tellClaim(claim, progress, isClaimed);
   if (!isClaimed && readCancel(paths))
     return void conclude(claim, { reason: 'canceled', exit: undefined, tree: nothing, reconciled: false });
+
+  if (!isClaimed && monotonicMs() >= spec.deadline_mono_ms)
+    return void conclude(claim, { reason: 'hard_timeout', exit: undefined, tree: nothing, reconciled: false });
 
   const child = isClaimed ? await attachChild(claim) : await tryStart(claim, progress);
   if (!child) return;
@@ -58,7 +61,7 @@ export async function supervise(claim: Claim): Promise<void> {
   removeCgroup(claim.cgroup, spec.id);
   const exit = readExit(paths);
   conclude(claim, {
-    reason: reason === 'exited' && !exit ? 'worker_lost' : reason,
+    ...lostReason(claim, child, reason, exit !== undefined),
     exit,
     tree: reason === 'exited' ? leftovers : { ...ended, survivors: leftovers.survivors },
     reconciled: false,
@@ -93,6 +96,9 @@ async function untilEnd(claim: Claim, child: Child, follower: Follower, agent: A
   try {
     return await new Promise<EndReason>((resolve) => {
       void child.ended.then(() => resolve(parseReason(readReason(paths)) ?? 'exited'));
+      // An earlier worker has begun to end the tree: go on with that.
+      const told = readExit(paths) ? undefined : parseReason(readReason(paths));
+      if (told !== undefined) resolve(told);
       let hasStopped = false;
       const stop = (wanted: EndReason): void => {
         if (hasStopped) return;
@@ -114,6 +120,18 @@ async function untilEnd(claim: Claim, child: Child, follower: Follower, agent: A
   }
 }
 
+/** A shim that is gone without a word was killed, or had no room to begin. */
+function lostReason(
+  claim: Claim,
+  child: Child,
+  reason: EndReason,
+  isTold: boolean,
+): { reason: EndReason; detail?: string } {
+  if (reason !== 'exited' || isTold) return { reason };
+  if (child.child !== null || readMark(claim.paths.childMark, claim.self)) return { reason: 'worker_lost' };
+  return { reason: 'spawn_failed', detail: `the job folder ${claim.paths.folder} could not be written` };
+}
+
 async function stopTree(claim: Claim, child: Child, progress: Progress, reason: EndReason): Promise<TerminateReport> {
   const { paths, spec } = claim;
   if (reason === 'canceled') progress.note('cancel_requested', { request: readCancel(paths) ?? null });
@@ -132,7 +150,8 @@ async function stopTree(claim: Claim, child: Child, progress: Progress, reason: 
 /** What the child left behind. The shim is gone by now, so nothing of its session is spared. */
 async function sweep(claim: Claim, child: Child): Promise<TerminateReport> {
   const { paths, spec } = claim;
-  if (spec.run?.keep_children) return nothing;
+  // Only what a command left behind when it ended by itself is kept; without its end the rest is the command.
+  if (spec.run?.keep_children && readExit(paths)) return nothing;
   return terminate(treeOf(spec, paths, { worker: claim.self, ...child }), { graceMs: drainMs, settleMs: killSettleMs });
 }
 
