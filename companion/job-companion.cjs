@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "8631bb2571563401";
+const buildId = "97b8542f67f203b6";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, one file for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -155,11 +155,11 @@ process.exitCode = import_chunk_6PFAPK5K.exitCodes.fault;
 async function main(args) {
   if (process.platform !== "linux") (await Promise.resolve().then(() => load("./install-ps-2CY5G7SY.js"))).installForMac();
   if (args[0] === "_worker") {
-    const { runWorker } = await Promise.resolve().then(() => load("./main-KBM4DLM6.js"));
+    const { runWorker } = await Promise.resolve().then(() => load("./main-WGKDHJ4O.js"));
     const isDone = await runWorker(args[1] ?? "", args[2] ?? "", (text) => writeOut(2, text));
     process.exit(isDone ? 0 : 70);
   }
-  const { dispatch } = await Promise.resolve().then(() => load("./dispatch-MIP3DPVJ.js"));
+  const { dispatch } = await Promise.resolve().then(() => load("./dispatch-P72SGHSO.js"));
   const reply = await dispatch(args, makeContext(), "0.1.0");
   print(reply);
   process.exit(reply.code);
@@ -220,25 +220,25 @@ function asFault(error) {
 
 function partsText() {/*
 (function (load, builtin, require, __create, __defProp, __getOwnPropDesc, __getOwnPropNames, __getProtoOf, __hasOwnProp, __copyProps, __toESM, __export, __toCommonJS) { return {
-"./ask-I5HEANGO.js": function (module, exports) {
+"./ask-ESAJMUL5.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   ask: () => ask
 });
 module.exports = stdin_exports;
-var import_chunk_FEVBF62D = load("./chunk-FEVBF62D.js");
+var import_chunk_5KQA4IJW = load("./chunk-5KQA4IJW.js");
 var import_chunk_FZ4KOT6X = load("./chunk-FZ4KOT6X.js");
 var import_chunk_2AURMXIG = load("./chunk-2AURMXIG.js");
 var import_chunk_SVSQUZEJ = load("./chunk-SVSQUZEJ.js");
+var import_chunk_NN32IFT6 = load("./chunk-NN32IFT6.js");
 var import_chunk_6KSNLUTX = load("./chunk-6KSNLUTX.js");
-var import_chunk_TFYUX3HI = load("./chunk-TFYUX3HI.js");
+var import_chunk_Z5UJXXB7 = load("./chunk-Z5UJXXB7.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_6XDYGEGP = load("./chunk-6XDYGEGP.js");
+var import_chunk_FST7CGZD = load("./chunk-FST7CGZD.js");
 var import_chunk_RUDLRK7E = load("./chunk-RUDLRK7E.js");
 var import_chunk_H4YIQE5E = load("./chunk-H4YIQE5E.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_NN32IFT6 = load("./chunk-NN32IFT6.js");
 var import_chunk_WGQZKHZI = load("./chunk-WGQZKHZI.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
 var import_chunk_SVYNKNIW = load("./chunk-SVYNKNIW.js");
@@ -262,10 +262,10 @@ var ask = {
   notes: "Default profile: restricted. Exit codes as of wait.",
   examples: ['ask --backend codex --prompt "What does this repository do?"'],
   async run(context, input) {
-    const cwd = (0, import_chunk_TFYUX3HI.folderOf)(context, input);
-    const prompt = await (0, import_chunk_FEVBF62D.taskOf)(context, input);
-    const staff = (0, import_chunk_FEVBF62D.freshStaff)(input, { mode: "ask", prompt, profile: (0, import_chunk_FEVBF62D.profileOf)(input, "restricted"), cwd });
-    return (0, import_chunk_FEVBF62D.launchStaff)(context, input, {
+    const cwd = (0, import_chunk_Z5UJXXB7.folderOf)(context, input);
+    const prompt = await (0, import_chunk_5KQA4IJW.taskOf)(context, input);
+    const staff = (0, import_chunk_5KQA4IJW.freshStaff)(input, { mode: "ask", prompt, profile: (0, import_chunk_5KQA4IJW.profileOf)(input, "restricted"), cwd });
+    return (0, import_chunk_5KQA4IJW.launchStaff)(context, input, {
       verb: "ask",
       staff,
       cwd,
@@ -325,7 +325,7 @@ async function attach(view) {
 });
 
 },
-"./cancel-63WCYCOU.js": function (module, exports) {
+"./cancel-ZGBNTAE2.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -333,12 +333,12 @@ __export(stdin_exports, {
 });
 module.exports = stdin_exports;
 var import_chunk_FZ4KOT6X = load("./chunk-FZ4KOT6X.js");
-var import_chunk_RE5C67GL = load("./chunk-RE5C67GL.js");
-var import_chunk_ZB3VWOH3 = load("./chunk-ZB3VWOH3.js");
+var import_chunk_JJDHDBDE = load("./chunk-JJDHDBDE.js");
+var import_chunk_QXYQCSMC = load("./chunk-QXYQCSMC.js");
 var import_chunk_6GO5XTTJ = load("./chunk-6GO5XTTJ.js");
 var import_chunk_6KSNLUTX = load("./chunk-6KSNLUTX.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_6XDYGEGP = load("./chunk-6XDYGEGP.js");
+var import_chunk_FST7CGZD = load("./chunk-FST7CGZD.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_WGQZKHZI = load("./chunk-WGQZKHZI.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
@@ -351,7 +351,7 @@ var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function cancelJob(root, id, request) {
-  const before = await (0, import_chunk_ZB3VWOH3.refresh)(root, id);
+  const before = await (0, import_chunk_QXYQCSMC.refresh)(root, id);
   if ((0, import_chunk_6KSNLUTX.isEnded)(before.state))
     return { view: before, result: before.state.state === "canceled" ? "canceled" : "ended_before" };
   (0, import_chunk_PVTVXQHT.createFile)(
@@ -361,7 +361,7 @@ async function cancelJob(root, id, request) {
   );
   nudge(before);
   const patience = (before.spec?.kill_grace_ms ?? 0) + import_chunk_CRABIWOM.killSettleMs + 5e3;
-  const [view = before] = await (0, import_chunk_RE5C67GL.waitForJobs)(root, [id], { mode: "all", timeoutMs: patience, heartbeatMs: null });
+  const [view = before] = await (0, import_chunk_JJDHDBDE.waitForJobs)(root, [id], { mode: "all", timeoutMs: patience, heartbeatMs: null });
   if (view.state.state === "canceled") return { view, result: "canceled" };
   return { view, result: (0, import_chunk_6KSNLUTX.isEnded)(view.state) ? "ended_before" : "requested" };
 }
@@ -383,7 +383,7 @@ var cancel = {
   examples: ["cancel run-mik3x9ab-4f7q2z", 'cancel run-mik3x9ab-4f7q2z --why "wrong branch"'],
   async run(context, input) {
     const root = context.root(input);
-    (0, import_chunk_6XDYGEGP.checkRoot)(root.folder);
+    (0, import_chunk_FST7CGZD.checkRoot)(root.folder);
     const id = (0, import_chunk_FZ4KOT6X.requireWholeId)(root, input.words[0]);
     const reply = await cancelJob(root.folder, id, {
       owner: input.text("owner") ?? import_chunk_EFAJWFPF.variables.owner() ?? null,
@@ -511,1180 +511,7 @@ function holderText(folder) {
 });
 
 },
-"./chunk-6GO5XTTJ.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  holdFifo: () => holdFifo,
-  makeFifo: () => makeFifo,
-  watchFifo: () => watchFifo
-});
-module.exports = stdin_exports;
-var import_chunk_EFAJWFPF = load("./chunk-EFAJWFPF.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_fs = require("node:fs");
-var flags = import_node_fs.constants.O_NONBLOCK | import_node_fs.constants.O_NOFOLLOW;
-async function makeFifo(file) {
-  const { execFile } = await Promise.resolve().then(() => builtin("node:child_process"));
-  return new Promise((resolve) => {
-    execFile(
-      "mkfifo",
-      ["-m", "600", file],
-      { env: (0, import_chunk_EFAJWFPF.toolEnvironment)() },
-      (error) => resolve(error === null || isFifo(file))
-    );
-  });
-}
-function holdFifo(file) {
-  const fd = openFifo(file, import_node_fs.constants.O_RDWR);
-  if (fd === void 0) return void 0;
-  (0, import_node_fs.chmodSync)(file, 384);
-  return () => (0, import_node_fs.closeSync)(fd);
-}
-async function watchFifo(file, onEnd) {
-  const fd = openFifo(file, import_node_fs.constants.O_RDONLY);
-  if (fd === void 0) return void 0;
-  const { Socket } = await Promise.resolve().then(() => builtin("node:net"));
-  const socket = new Socket({ fd, readable: true, writable: false });
-  let done = false;
-  const end = () => {
-    if (!done) onEnd();
-    done = true;
-  };
-  socket.on("error", end).on("end", end).on("close", end);
-  socket.resume();
-  return () => {
-    done = true;
-    socket.destroy();
-  };
-}
-function openFifo(file, mode) {
-  let fd;
-  try {
-    fd = (0, import_node_fs.openSync)(file, mode | flags);
-  } catch (error) {
-    if (["ENOENT", "ENOTDIR", "ELOOP", "ENXIO", "EACCES", "EROFS", "EPERM"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? ""))
-      return void 0;
-    throw error;
-  }
-  if ((0, import_node_fs.fstatSync)(fd).isFIFO()) return fd;
-  (0, import_node_fs.closeSync)(fd);
-  return void 0;
-}
-function isFifo(file) {
-  const fd = openFifo(file, import_node_fs.constants.O_RDONLY);
-  if (fd === void 0) return false;
-  (0, import_node_fs.closeSync)(fd);
-  return true;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  holdFifo,
-  makeFifo,
-  watchFifo
-});
-
-},
-"./chunk-6KSNLUTX.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  conditionOf: () => conditionOf,
-  earlyState: () => earlyState,
-  inspect: () => inspect,
-  isEnded: () => isEnded,
-  readCancel: () => readCancel,
-  readExit: () => readExit,
-  readLaunch: () => readLaunch,
-  readMark: () => readMark,
-  readReason: () => readReason,
-  readSpec: () => readSpec,
-  readState: () => readState,
-  readStoredState: () => readStoredState,
-  readWorker: () => readWorker,
-  writeState: () => writeState
-});
-module.exports = stdin_exports;
-var import_chunk_SVYNKNIW = load("./chunk-SVYNKNIW.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_EFAJWFPF = load("./chunk-EFAJWFPF.js");
-var import_chunk_HXY4SSS6 = load("./chunk-HXY4SSS6.js");
-var import_chunk_KNR6YWNX = load("./chunk-KNR6YWNX.js");
-var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
-var outcomes = ["done", "failed", "timed_out", "crashed", "canceled"];
-var states = ["queued", "starting", "running", "stopping", "done", "failed", "timed_out", "crashed", "canceled"];
-var kinds = ["staff", "run", "watch", "timer", "gate", "loop"];
-function readSpec(paths) {
-  return typed(paths.spec, (value) => {
-    if (typeof value.id !== "string" || paths.folder.split("/").at(-1) !== value.id)
-      return "its id is not that of its folder";
-    if (!kinds.includes(String(value.kind))) return `unknown kind ${String(value.kind)}`;
-    if (typeof value.mark !== "string" || value.mark.length < 16) return "no mark";
-    for (const name of ["verb", "created_at", "engine", "cwd", "mac"])
-      if (typeof value[name] !== "string") return `no ${name}`;
-    for (const name of ["deadline_ms", "deadline_mono_ms", "kill_grace_ms", "max_output_bytes"]) {
-      if (typeof value[name] !== "number") return `no ${name}`;
-    }
-    if (!(0, import_chunk_HXY4SSS6.isIdentity)(value.launcher)) return "no launcher identity";
-    if (value.kind === "run" && (!isObject(value.run) || !isWords(value.run.argv))) return "no command";
-    if (value.kind === "staff" && (!isObject(value.staff) || typeof value.staff.prompt !== "string")) return "no task";
-    return void 0;
-  });
-}
-function readState(paths) {
-  const read = typed(paths.state, (value) => {
-    if (!states.includes(String(value.state))) return `unknown state ${String(value.state)}`;
-    return typeof value.rev === "number" && typeof value.seq === "number" ? void 0 : "no rev or seq";
-  });
-  if (read.kind !== "ok") return read;
-  const missing = { warnings: [], error: null, conversation: null, output: null, usage: null, reconciled: false };
-  return { kind: "ok", value: { ...missing, ...read.value } };
-}
-function readLaunch(paths) {
-  return typed(paths.launch, (value) => (0, import_chunk_HXY4SSS6.isIdentity)(value.worker) ? void 0 : "no identity of a worker");
-}
-function readWorker(paths) {
-  return typed(paths.worker, (value) => {
-    if (!(0, import_chunk_HXY4SSS6.isIdentity)(value.worker)) return "no identity of a worker";
-    const others = [value.shim, value.child].filter((one) => one !== null && one !== void 0);
-    return others.every(import_chunk_HXY4SSS6.isIdentity) ? void 0 : "a damaged identity";
-  });
-}
-function readExit(paths) {
-  const read = (0, import_chunk_PVTVXQHT.readJson)(paths.exit);
-  if (read.kind !== "ok" || !Number.isInteger(read.value.exit_code)) return void 0;
-  return {
-    exit_code: Number(read.value.exit_code),
-    signaled: read.value.signaled === true,
-    spawn_failed: read.value.spawn_failed === true
-  };
-}
-function readCancel(paths) {
-  const read = (0, import_chunk_PVTVXQHT.readJson)(paths.cancel);
-  return read.kind === "ok" ? read.value : void 0;
-}
-function readReason(paths) {
-  return (0, import_chunk_PVTVXQHT.readText)(paths.reason, 64)?.trim() || void 0;
-}
-function readMark(file, boot) {
-  const text = (0, import_chunk_PVTVXQHT.readText)(file, 4096);
-  if (!text?.endsWith("\n")) return void 0;
-  const row = (0, import_chunk_HXY4SSS6.parseStat)(text);
-  const [pid, ...start] = row ? [String(row.pid), row.start] : text.trim().split(" ");
-  const identity = { pid: Number(pid), start_token: start.join(" "), boot_id: boot.boot_id, pid_ns: boot.pid_ns };
-  return (0, import_chunk_HXY4SSS6.isIdentity)(identity) ? identity : void 0;
-}
-function readStoredState(paths, id) {
-  const read = (0, import_chunk_PVTVXQHT.readJson)(paths.resultRecord);
-  if (read.kind !== "ok" || read.value.id !== id || typeof read.value.rev !== "number" || typeof read.value.seq !== "number")
-    return void 0;
-  return outcomes.includes(read.value.state) ? pickState(read.value) : void 0;
-}
-function pickState(record) {
-  const more = [
-    "kind",
-    "verb",
-    "owner",
-    "label",
-    "cwd",
-    "lineage",
-    "ended_by",
-    "ended_processes",
-    "survivors",
-    "result_path",
-    "output_path",
-    "error_path"
-  ];
-  return Object.fromEntries(Object.entries(record).filter(([name]) => !more.includes(name)));
-}
-function writeState(paths, state) {
-  (0, import_chunk_PVTVXQHT.writeJson)(paths.state, state);
-}
-function typed(file, fault) {
-  const read = (0, import_chunk_PVTVXQHT.readJson)(file);
-  if (read.kind !== "ok") return read;
-  const name = file.split("/").at(-1);
-  const reason = fault(read.value);
-  return reason === void 0 ? { kind: "ok", value: read.value } : { kind: "damaged", reason: `${name}: ${reason}` };
-}
-function isObject(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-function isWords(value) {
-  return Array.isArray(value) && value.length > 0 && value.every((word) => typeof word === "string");
-}
-function isEnded(state) {
-  return outcomes.includes(state.state);
-}
-function inspect(root, id) {
-  const paths = (0, import_chunk_EFAJWFPF.jobPaths)(root, id);
-  const [spec, state] = [readSpec(paths), readState(paths)];
-  const isOver = state.kind === "ok" && isEnded(state.value);
-  const who = isOver ? nobody : whoIsThere(paths, spec);
-  const damage = damageOf(spec, state, who.seen.worker);
-  return {
-    id,
-    root,
-    paths,
-    spec: presentIn(spec),
-    damage,
-    state: damage === null ? presentIn(state) ?? earlyState(id, presentIn(spec)) : damagedState(id, damage),
-    ...who
-  };
-}
-var nobody = {
-  launch: null,
-  worker: null,
-  shim: null,
-  child: null,
-  seen: { worker: "none", shim: "none" },
-  isOtherBoot: false,
-  isClaimed: false,
-  exit: void 0,
-  reason: void 0,
-  cancel: void 0,
-  leaseAgeMs: null
-};
-function whoIsThere(paths, spec) {
-  const launch = presentIn(readLaunch(paths));
-  const worker = presentIn(readWorker(paths));
-  const boot = worker?.worker ?? launch?.worker ?? null;
-  const shim = worker?.shim ?? (boot ? readMark(paths.shimMark, boot) : void 0) ?? null;
-  const child = worker?.child ?? (boot ? readMark(paths.childMark, boot) : void 0) ?? null;
-  const engine = (0, import_chunk_SVYNKNIW.findEngine)(spec.kind === "ok" ? spec.value.engine : "local") ?? import_chunk_SVYNKNIW.defaultEngine;
-  const lease = (0, import_chunk_KNR6YWNX.factsOf)(paths.lease);
-  return {
-    launch,
-    worker,
-    shim,
-    child,
-    seen: { worker: bestOf([launch?.worker, worker?.worker], engine.alive), shim: bestOf([shim], engine.alive) },
-    isOtherBoot: boot !== null && boot.boot_id !== (0, import_chunk_HXY4SSS6.bootId)(),
-    isClaimed: (0, import_chunk_KNR6YWNX.exists)(paths.started),
-    exit: readExit(paths),
-    reason: readReason(paths),
-    cancel: readCancel(paths),
-    leaseAgeMs: lease ? Math.max(0, (0, import_chunk_EFAJWFPF.nowMs)() - lease.modifiedMs) : null
-  };
-}
-function conditionOf(view) {
-  if (view.damage !== null) return "damaged";
-  if (isEnded(view.state)) return "ended";
-  const { worker, shim } = view.seen;
-  if (worker === "alive") return "supervised";
-  if (!view.spec) return "damaged";
-  if (worker === "unknown") return isLongOver(view) ? "lost" : "unseen";
-  if (view.isOtherBoot) return view.exit ? "over" : "host_restarted";
-  if (view.isClaimed) {
-    if (view.exit) return "over";
-    if (shim === "alive") return "orphaned";
-    if (shim === "unknown") return "unseen";
-    return shim === "none" && ageOf(view.paths.started) < 1e3 ? "orphaned" : "lost";
-  }
-  if (view.launch || view.worker) return "unclaimed";
-  const isLauncherAlive = ((0, import_chunk_SVYNKNIW.findEngine)(view.spec.engine) ?? import_chunk_SVYNKNIW.defaultEngine).alive(view.spec.launcher) === "alive";
-  return isLauncherAlive || ageOf(view.paths.spec) < import_chunk_CRABIWOM.startLimitMs ? "starting" : "never_started";
-}
-function isLongOver(view) {
-  if (!view.spec || view.leaseAgeMs === null || view.leaseAgeMs < import_chunk_CRABIWOM.leaseStaleMs) return false;
-  const latest = Date.parse(view.spec.created_at) + view.spec.deadline_ms + view.spec.kill_grace_ms + import_chunk_CRABIWOM.unseenGraceMs;
-  return (0, import_chunk_EFAJWFPF.nowMs)() > latest;
-}
-function ageOf(target) {
-  const facts = (0, import_chunk_KNR6YWNX.factsOf)(target);
-  return facts ? (0, import_chunk_EFAJWFPF.nowMs)() - facts.modifiedMs : Number.POSITIVE_INFINITY;
-}
-function bestOf(identities, alive) {
-  const seen = identities.filter((one) => one !== null && one !== void 0).map(alive);
-  for (const answer of ["alive", "unknown", "dead"]) if (seen.includes(answer)) return answer;
-  return "none";
-}
-function earlyState(id, spec) {
-  return {
-    schema: 1,
-    id,
-    rev: 0,
-    state: "starting",
-    health: "unknown",
-    attention_kind: null,
-    seq: 0,
-    created_at: spec?.created_at ?? (0, import_chunk_EFAJWFPF.isoOf)((0, import_chunk_SVYNKNIW.idTimeMs)(id)),
-    started_at: null,
-    ended_at: null,
-    duration_ms: null,
-    exit_code: null,
-    signal: null,
-    signal_certain: null,
-    error: null,
-    warnings: [],
-    conversation: null,
-    reconciled: false,
-    output: null,
-    usage: null
-  };
-}
-function damagedState(id, damage) {
-  const error = { code: "state_damaged", message: `the record of this job cannot be used: ${damage}` };
-  return { ...earlyState(id, null), state: "failed", error };
-}
-function damageOf(spec, state, worker) {
-  if (worker === "alive") return null;
-  if (state.kind === "damaged") return state.reason;
-  if (state.kind === "ok" && isEnded(state.value)) return null;
-  if (spec.kind === "ok") return null;
-  return spec.kind === "damaged" ? spec.reason : "spec.json is missing";
-}
-function presentIn(read) {
-  return read.kind === "ok" ? read.value : null;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  conditionOf,
-  earlyState,
-  inspect,
-  isEnded,
-  readCancel,
-  readExit,
-  readLaunch,
-  readMark,
-  readReason,
-  readSpec,
-  readState,
-  readStoredState,
-  readWorker,
-  writeState
-});
-
-},
-"./chunk-6PFAPK5K.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  exitCodeOf: () => exitCodeOf,
-  exitCodeOfAll: () => exitCodeOfAll,
-  exitCodes: () => exitCodes
-});
-module.exports = stdin_exports;
-var exitCodes = {
-  done: 0,
-  fault: 1,
-  pending: 2,
-  unsuccessful: 3,
-  canceled: 4
-};
-var codeOfState = {
-  queued: exitCodes.pending,
-  starting: exitCodes.pending,
-  running: exitCodes.pending,
-  stopping: exitCodes.pending,
-  done: exitCodes.done,
-  failed: exitCodes.unsuccessful,
-  timed_out: exitCodes.unsuccessful,
-  crashed: exitCodes.unsuccessful,
-  canceled: exitCodes.canceled
-};
-function exitCodeOf(state) {
-  return codeOfState[state];
-}
-function exitCodeOfAll(states) {
-  const codes = states.map(exitCodeOf);
-  for (const code of [exitCodes.pending, exitCodes.unsuccessful, exitCodes.canceled]) {
-    if (codes.includes(code)) return code;
-  }
-  return exitCodes.done;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  exitCodeOf,
-  exitCodeOfAll,
-  exitCodes
-});
-
-},
-"./chunk-6XDYGEGP.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  checkRoot: () => checkRoot,
-  ensureRoot: () => ensureRoot,
-  locateRoot: () => locateRoot
-});
-module.exports = stdin_exports;
-var import_chunk_EFAJWFPF = load("./chunk-EFAJWFPF.js");
-var import_chunk_KNR6YWNX = load("./chunk-KNR6YWNX.js");
-var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-var import_node_fs = require("node:fs");
-var import_node_path2 = builtin("node:path");
-function findWorktree(folder) {
-  for (let at = import_node_path2.default.resolve(folder); ; at = import_node_path2.default.dirname(at)) {
-    const facts = (0, import_chunk_KNR6YWNX.factsOf)(import_node_path2.default.join(at, ".git"));
-    if (facts?.kind === "folder" || facts?.kind === "file") return at;
-    if (at === import_node_path2.default.dirname(at)) return void 0;
-  }
-}
-function tracksAnything(folder) {
-  const real = import_node_path2.default.join((0, import_chunk_KNR6YWNX.realPath)(import_node_path2.default.dirname(folder)), import_node_path2.default.basename(folder));
-  const root = findWorktree(import_node_path2.default.dirname(real));
-  if (root === void 0) return false;
-  const index = readIndex(root);
-  if (!index) return false;
-  const wanted = Buffer.from(`${import_node_path2.default.relative(root, real)}/`).toString("latin1");
-  for (const name of indexNames(index)) {
-    if (name.startsWith(wanted)) return true;
-    if (name > wanted && name.slice(0, wanted.length) > wanted) return false;
-  }
-  return false;
-}
-function readIndex(root) {
-  try {
-    const dotGit = import_node_path2.default.join(root, ".git");
-    const folder = (0, import_chunk_KNR6YWNX.isFolder)(dotGit) ? dotGit : linkedFolder(root, (0, import_node_fs.readFileSync)(dotGit, "utf8"));
-    const bytes = (0, import_node_fs.readFileSync)(import_node_path2.default.join(folder, "index"));
-    return bytes.toString("latin1", 0, 4) === "DIRC" ? bytes : void 0;
-  } catch {
-    return void 0;
-  }
-}
-function linkedFolder(root, text) {
-  return import_node_path2.default.resolve(root, text.replace(/^gitdir:\s*<>/, "").trim());
-}
-function* indexNames(bytes) {
-  const version = bytes.readUInt32BE(4);
-  if (version < 2 || version > 4) return;
-  let at = 12;
-  let name = "";
-  for (let left = bytes.readUInt32BE(8); left > 0 && at + 62 < bytes.length; left -= 1) {
-    const start = at;
-    const isExtended = version >= 3 && (bytes.readUInt16BE(at + 60) & 16384) !== 0;
-    at += isExtended ? 64 : 62;
-    let kept = 0;
-    if (version === 4) {
-      let byte = bytes[at++] ?? 0;
-      let strip = byte & 127;
-      while (byte & 128) {
-        byte = bytes[at++] ?? 0;
-        strip = strip + 1 << 7 | byte & 127;
-      }
-      kept = Math.max(0, name.length - strip);
-    }
-    const end = bytes.indexOf(0, at);
-    if (end < 0) return;
-    name = name.slice(0, kept) + bytes.toString("latin1", at, end);
-    at = version === 4 ? end + 1 : start + (end - start + 8 & ~7);
-    yield name;
-  }
-}
-var folderName = ".job-state";
-var elsewhere = "use another place with --state-dir DIR or JOB_STATE_DIR";
-function locateRoot(given) {
-  const named = given.option ?? given.variable;
-  if (named !== void 0) {
-    if (named === "") throw new import_chunk_NVPF5LEY.FaultError("usage", 'cannot use --state-dir "": it needs the path of a folder');
-    const folder = import_node_path.default.resolve(given.cwd, named);
-    return { folder, option: ["--state-dir", folder] };
-  }
-  const worktree = findWorktree(given.cwd);
-  if (worktree !== void 0) return { folder: import_node_path.default.join(worktree, folderName), option: [] };
-  for (let at = given.cwd; ; at = import_node_path.default.dirname(at)) {
-    const folder = import_node_path.default.join(at, folderName);
-    if ((0, import_chunk_KNR6YWNX.factsOf)(folder)?.uid === userId() && (0, import_chunk_KNR6YWNX.exists)((0, import_chunk_EFAJWFPF.rootPaths)(folder).meta)) return { folder, option: [] };
-    if (at === import_node_path.default.dirname(at)) return { folder: import_node_path.default.join(given.cwd, folderName), option: [] };
-  }
-}
-function checkRoot(folder) {
-  const facts = lookAt(folder);
-  if (!facts) return false;
-  if (facts.kind === "link") throw unusable(folder, "it is a symbolic link");
-  if (facts.kind !== "folder") throw unusable(folder, "it is no folder");
-  if (facts.uid !== userId()) throw unusable(folder, `it belongs to user ${facts.uid}, not to us (${userId()})`);
-  if ((facts.mode & 18) !== 0)
-    throw unusable(folder, `others may write into it (mode ${(facts.mode & 511).toString(8)})`);
-  let names;
-  try {
-    names = (0, import_chunk_KNR6YWNX.listNames)(folder);
-  } catch (error) {
-    throw unusable(folder, `it cannot be read (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`);
-  }
-  if (names.length === 0) return false;
-  const meta = (0, import_chunk_PVTVXQHT.readJson)((0, import_chunk_EFAJWFPF.rootPaths)(folder).meta);
-  if (meta.kind !== "ok" || meta.value.tool !== "job-companion")
-    throw unusable(folder, "it holds files but no meta.json of ours");
-  if (typeof meta.value.schema !== "number" || meta.value.schema > 1) {
-    throw unusable(folder, `a newer release wrote it (schema ${String(meta.value.schema)}, known: 1)`);
-  }
-  if (tracksAnything(folder))
-    throw unusable(folder, "git tracks files in it, so a repository may have brought it along");
-  for (const name of ["active", "jobs", "once", "slots", "lock"]) {
-    const inner = (0, import_chunk_KNR6YWNX.factsOf)(import_node_path.default.join(folder, name));
-    if (inner && (inner.kind !== "folder" || inner.uid !== userId()))
-      throw unusable(folder, `its ${name} is no folder of ours`);
-  }
-  return true;
-}
-function ensureRoot(folder) {
-  const fresh = `${folder}.new-${process.pid}`;
-  try {
-    if (checkRoot(folder) || (0, import_chunk_KNR6YWNX.exists)(folder)) {
-      if (!(0, import_chunk_KNR6YWNX.isWritable)(folder)) throw unusable(folder, "it is not writable");
-      fill(folder);
-      return;
-    }
-    (0, import_chunk_PVTVXQHT.createFolder)(fresh);
-    fill(fresh);
-    if (!(0, import_chunk_KNR6YWNX.moveFolder)(fresh, folder)) (0, import_chunk_KNR6YWNX.removeTree)(fresh);
-    checkRoot(folder);
-  } catch (error) {
-    tryRemove(fresh);
-    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
-    throw unusable(folder, `it cannot be made or written (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? String(error)})`);
-  }
-}
-function fill(folder) {
-  const paths = (0, import_chunk_EFAJWFPF.rootPaths)(folder);
-  if (!(0, import_chunk_KNR6YWNX.exists)(paths.meta)) (0, import_chunk_PVTVXQHT.writeJson)(paths.meta, { schema: 1, tool: "job-companion", created_at: (0, import_chunk_EFAJWFPF.isoNow)() });
-  if (!(0, import_chunk_KNR6YWNX.exists)(paths.ignore)) (0, import_chunk_PVTVXQHT.writeFile)(paths.ignore, "*\n", { sync: false });
-  for (const inner of [paths.active, paths.once, paths.slots, paths.jobs]) (0, import_chunk_PVTVXQHT.createFolder)(inner);
-}
-function tryRemove(folder) {
-  try {
-    (0, import_chunk_KNR6YWNX.removeTree)(folder);
-  } catch {
-  }
-}
-function lookAt(folder) {
-  try {
-    return (0, import_chunk_KNR6YWNX.factsOf)(folder);
-  } catch (error) {
-    throw unusable(folder, `it cannot be looked at (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`);
-  }
-}
-function unusable(folder, reason) {
-  return new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use the state folder ${folder}: ${reason}`, elsewhere);
-}
-function userId() {
-  return process.getuid?.() ?? 0;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  checkRoot,
-  ensureRoot,
-  locateRoot
-});
-
-},
-"./chunk-AGZO6FRX.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  endedDocument: () => endedDocument,
-  tellEnded: () => tellEnded,
-  waitAndTell: () => waitAndTell
-});
-module.exports = stdin_exports;
-var import_chunk_NLIFG53R = load("./chunk-NLIFG53R.js");
-var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_HLXM6Q6K = load("./chunk-HLXM6Q6K.js");
-var import_chunk_RE5C67GL = load("./chunk-RE5C67GL.js");
-var import_chunk_RWMA3WJW = load("./chunk-RWMA3WJW.js");
-var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
-var import_chunk_6KSNLUTX = load("./chunk-6KSNLUTX.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_NN32IFT6 = load("./chunk-NN32IFT6.js");
-var import_chunk_WGQZKHZI = load("./chunk-WGQZKHZI.js");
-var import_chunk_EFAJWFPF = load("./chunk-EFAJWFPF.js");
-var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
-async function waitAndTell(context, root, ids, options) {
-  const views = await (0, import_chunk_NLIFG53R.withRegistration)(
-    root.folder,
-    ids,
-    options.timeoutMs,
-    () => (0, import_chunk_RE5C67GL.waitForJobs)(root.folder, ids, {
-      ...options,
-      // A person who looks at the terminal gets one line that is renewed; everybody else silence, or the lines asked for.
-      heartbeatMs: options.heartbeatMs ?? (context.live ? 1e3 : null),
-      onHeartbeat: (seen) => {
-        if (options.heartbeatMs === null) context.live?.(liveLine(seen).slice(0, Math.max(20, context.width - 1)));
-        else for (const view of seen) context.tell(heartbeat(view));
-      }
-    })
-  );
-  if (options.heartbeatMs === null) context.live?.("");
-  return tellWaited(context, root, views, options);
-}
-function tellWaited(context, root, views, options) {
-  const ended = views.filter((view) => (0, import_chunk_6KSNLUTX.isEnded)(view.state));
-  const isOver = options.mode === "any" ? ended.length > 0 : ended.length === views.length;
-  const shown = !isOver ? views : options.mode === "any" ? firstOf(ended) : views;
-  const code = isOver ? (0, import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map((view) => view.state.state)) : import_chunk_6PFAPK5K.exitCodes.pending;
-  for (const view of shown) if ((0, import_chunk_6KSNLUTX.isEnded)(view.state)) (0, import_chunk_NLIFG53R.noteCollected)(view, "wait");
-  if (options.isJson) {
-    const documents = shown.map(
-      (view) => (0, import_chunk_6KSNLUTX.isEnded)(view.state) ? endedDocument(view) : (0, import_chunk_HLXM6Q6K.observation)(view, { afterSeq: null, root })
-    );
-    return { code, json: views.length === 1 ? documents[0] : { jobs: documents, pending: pendingOf(views) } };
-  }
-  const replies = shown.map((view) => (0, import_chunk_6KSNLUTX.isEnded)(view.state) ? tellEnded(context, view) : tellPending(root, view));
-  return {
-    code,
-    out: Buffer.concat(replies.map((reply) => Buffer.from(reply.out ?? ""))),
-    notes: replies.flatMap((reply) => reply.notes ?? [])
-  };
-}
-function firstOf(views) {
-  return [...views].sort((a, b) => Date.parse(a.state.ended_at ?? "") - Date.parse(b.state.ended_at ?? "")).slice(0, 1);
-}
-function pendingOf(views) {
-  return views.filter((view) => !(0, import_chunk_6KSNLUTX.isEnded)(view.state)).map((view) => view.id);
-}
-function tellEnded(context, view) {
-  const deliverable = (0, import_chunk_PVTVXQHT.readRange)(view.paths.result, 0, 64 * 1024 * 1024)?.bytes;
-  if (view.damage !== null) return tellDamaged(view);
-  const notes = [header(view), ...omittedNotes(view.state)];
-  for (const warning of view.state.warnings) notes.push(`warning: ${(0, import_chunk_NN32IFT6.plainText)(warning.message)}`);
-  if (!deliverable) notes.push(`warning: no result is stored; see ${view.paths.folder}`);
-  const bytes = deliverable ?? Buffer.alloc(0);
-  return {
-    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-    out: context.isTerminal ? (0, import_chunk_NN32IFT6.plainText)(bytes.toString("utf8")) : bytes,
-    notes
-  };
-}
-function tellDamaged(view) {
-  const text = `# ${view.id}: state_damaged
-
-${view.state.error?.message}
-
-Nothing was deleted. What is there: ${view.paths.folder}
-`;
-  return {
-    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-    out: text,
-    notes: [`see: ${import_chunk_WGQZKHZI.nextCommands.doctor(view.id, view.spec?.state_option ?? [])}`]
-  };
-}
-function header(view) {
-  const { state, paths, spec } = view;
-  const parts = [`${view.id}: ${state.state}`];
-  if (state.error) parts.push(`${state.error.code}: ${(0, import_chunk_NN32IFT6.plainText)(state.error.message)}`);
-  if (state.exit_code !== null) parts.push(`exit code ${state.exit_code}`);
-  if (state.duration_ms !== null) parts.push((0, import_chunk_NDXTXZGK.formatDuration)(state.duration_ms));
-  const where = [`result: ${paths.result}`];
-  if (spec?.kind === "run") where.push(`whole output: ${paths.output}`);
-  return `${parts.join(", ")}
-${where.join("\n")}`;
-}
-function omittedNotes(state) {
-  return Object.entries(state.output ?? {}).filter(([, note]) => note.omitted > 0).map(
-    ([name, note]) => `${name}: ${note.exact ? "" : "about "}${note.omitted} of ${note.bytes} bytes (${(0, import_chunk_TFEMYLSK.formatSize)(note.omitted)}) are left out in the middle`
-  );
-}
-function tellPending(root, view) {
-  const picture = JSON.stringify((0, import_chunk_HLXM6Q6K.observation)(view, { afterSeq: null, root }), null, 1);
-  const next = import_chunk_WGQZKHZI.nextCommands.wait(view.id, root.option);
-  return {
-    code: import_chunk_6PFAPK5K.exitCodes.pending,
-    out: `${picture}
-${next}
-`,
-    notes: [`${view.id}: ${view.state.state}, not ended yet; wait again with the last line`]
-  };
-}
-function endedDocument(view) {
-  if (view.damage !== null) return view.state;
-  const stored = (0, import_chunk_PVTVXQHT.readText)(view.paths.resultRecord);
-  try {
-    if (stored !== void 0) return { ...JSON.parse(stored), state: view.state.state };
-  } catch {
-  }
-  return view.spec ? (0, import_chunk_RWMA3WJW.terminalRecord)(view.spec, view.paths, view.state) : view.state;
-}
-function liveLine(views) {
-  return views.map(heartbeat).join(" | ");
-}
-function heartbeat(view) {
-  const age = view.state.started_at ? (0, import_chunk_NDXTXZGK.formatDuration)(Math.max(0, (0, import_chunk_EFAJWFPF.nowMs)() - Date.parse(view.state.started_at))) : "not started";
-  return `${view.id}: ${view.state.state}, ${age}`;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  endedDocument,
-  tellEnded,
-  waitAndTell
-});
-
-},
-"./chunk-CIZRXBJ3.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  spawnDetached: () => spawnDetached,
-  spawnShim: () => spawnShim
-});
-module.exports = stdin_exports;
-var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
-var import_node_child_process = require("node:child_process");
-var import_node_fs = require("node:fs");
-function spawnDetached(start) {
-  const log = (0, import_chunk_PVTVXQHT.openAppend)(start.logFile);
-  try {
-    const child = (0, import_node_child_process.spawn)(start.program, start.args, {
-      cwd: start.cwd,
-      env: start.environment,
-      detached: true,
-      stdio: ["ignore", log, log]
-    });
-    child.on("error", () => void 0);
-    child.unref();
-    if (child.pid === void 0) throw new Error(`cannot start ${start.program}`);
-    return child.pid;
-  } finally {
-    (0, import_node_fs.closeSync)(log);
-  }
-}
-function spawnShim(start, onEnd) {
-  return new Promise((resolve, reject) => {
-    const child = (0, import_node_child_process.spawn)("/bin/sh", ["-c", start.script, "job-companion-shim", ...start.args], {
-      cwd: start.cwd,
-      env: start.environment,
-      detached: true,
-      stdio: "ignore"
-    });
-    child.once("error", reject);
-    child.once("spawn", () => resolve(child.pid ?? 0));
-    child.once("exit", onEnd);
-  });
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  spawnDetached,
-  spawnShim
-});
-
-},
-"./chunk-CKZYDFLI.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  logSize: () => logSize,
-  readLogTail: () => readLogTail
-});
-module.exports = stdin_exports;
-var import_chunk_NN32IFT6 = load("./chunk-NN32IFT6.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
-function readLogTail(file, limits = { lines: import_chunk_CRABIWOM.tailLines, bytes: import_chunk_CRABIWOM.tailBytes }) {
-  const part = (0, import_chunk_PVTVXQHT.readRange)(file, -(limits.bytes + 4), limits.bytes + 4);
-  if (!part) return Buffer.alloc(0);
-  const bounded = (0, import_chunk_NN32IFT6.tailOfBytes)(part.bytes, limits.bytes);
-  return Buffer.from((0, import_chunk_NN32IFT6.lastLines)(bounded, limits.lines));
-}
-function logSize(file) {
-  return (0, import_chunk_PVTVXQHT.readRange)(file, 0, 0)?.size ?? 0;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  logSize,
-  readLogTail
-});
-
-},
-"./chunk-CRABIWOM.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  drainMs: () => drainMs,
-  eventLineBytes: () => eventLineBytes,
-  excerptBytes: () => excerptBytes,
-  killSettleMs: () => killSettleMs,
-  leaseMs: () => leaseMs,
-  leaseStaleMs: () => leaseStaleMs,
-  limits: () => limits,
-  lingerMs: () => lingerMs,
-  lockWaitMs: () => lockWaitMs,
-  observeBytes: () => observeBytes,
-  orphanGraceMs: () => orphanGraceMs,
-  promptBytes: () => promptBytes,
-  promptReplacements: () => promptReplacements,
-  startLimitMs: () => startLimitMs,
-  streamLineBytes: () => streamLineBytes,
-  tailBytes: () => tailBytes,
-  tailLines: () => tailLines,
-  textTailBytes: () => textTailBytes,
-  toolCallBytes: () => toolCallBytes,
-  toolCalls: () => toolCalls,
-  unseenGraceMs: () => unseenGraceMs,
-  workerFailures: () => workerFailures
-});
-module.exports = stdin_exports;
-var second = 1e3;
-var minute = 60 * second;
-var hour = 60 * minute;
-var day = 24 * hour;
-var kib = 1024;
-var mib = 1024 * kib;
-var limits = {
-  staffTimeout: { default: hour, min: second, max: 2 * hour },
-  runTimeout: { default: day, min: 50, max: 30 * day },
-  waitTimeout: { default: 100 * second, min: 0, max: Number.MAX_SAFE_INTEGER },
-  heartbeat: { default: minute, min: second, max: day },
-  staffKillGrace: { default: 10 * second, min: 0, max: 5 * minute },
-  runKillGrace: { default: 30 * second, min: 0, max: 5 * minute },
-  optInLimit: { default: 5 * minute, min: second, max: 30 * day },
-  maxOutput: { default: 64 * mib, min: mib, max: 64 * 1024 * mib },
-  cleanAge: { default: 14 * day, min: 0, max: 3650 * day }
-};
-var promptBytes = mib;
-var observeBytes = 8 * kib;
-var toolCalls = 5;
-var toolCallBytes = kib;
-var excerptBytes = 240;
-var textTailBytes = 1700;
-var tailLines = 50;
-var tailBytes = 8 * kib;
-var eventLineBytes = 64 * kib;
-var streamLineBytes = 32 * mib;
-var drainMs = 2 * second;
-var lingerMs = 10 * second;
-var killSettleMs = 10 * second;
-var orphanGraceMs = second;
-var leaseMs = 5 * second;
-var leaseStaleMs = 20 * second;
-var startLimitMs = 10 * second;
-var unseenGraceMs = minute;
-var lockWaitMs = 5 * second;
-var promptReplacements = 5;
-var workerFailures = 3;
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  drainMs,
-  eventLineBytes,
-  excerptBytes,
-  killSettleMs,
-  leaseMs,
-  leaseStaleMs,
-  limits,
-  lingerMs,
-  lockWaitMs,
-  observeBytes,
-  orphanGraceMs,
-  promptBytes,
-  promptReplacements,
-  startLimitMs,
-  streamLineBytes,
-  tailBytes,
-  tailLines,
-  textTailBytes,
-  toolCallBytes,
-  toolCalls,
-  unseenGraceMs,
-  workerFailures
-});
-
-},
-"./chunk-DRP2USFD.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  findLatest: () => findLatest,
-  requireLatest: () => requireLatest
-});
-module.exports = stdin_exports;
-var import_chunk_FZ4KOT6X = load("./chunk-FZ4KOT6X.js");
-var import_chunk_6KSNLUTX = load("./chunk-6KSNLUTX.js");
-var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
-var import_chunk_EFAJWFPF = load("./chunk-EFAJWFPF.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-function findLatest(root, owner, accept = () => true) {
-  for (const id of (0, import_chunk_FZ4KOT6X.listJobs)(root)) {
-    const spec = (0, import_chunk_6KSNLUTX.readSpec)((0, import_chunk_EFAJWFPF.jobPaths)(root, id));
-    if (spec.kind !== "ok") continue;
-    if (owner !== null && spec.value.owner !== owner) continue;
-    if (accept(id, spec.value)) return id;
-  }
-  return void 0;
-}
-function requireLatest(root, owner, what, accept) {
-  const id = findLatest(root.folder, owner, accept);
-  if (id !== void 0) return id;
-  const whose = owner === null ? "" : ` of owner ${owner}`;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "unknown_job",
-    `cannot find ${what}${whose} in the state folder ${root.folder}`,
-    (0, import_chunk_IEU6ZQWY.quoteWords)([...(0, import_chunk_EFAJWFPF.selfWords)(), "status", ...root.option])
-  );
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  findLatest,
-  requireLatest
-});
-
-},
-"./chunk-DUCPJSLM.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  mayAct: () => mayAct
-});
-module.exports = stdin_exports;
-var import_chunk_6KSNLUTX = load("./chunk-6KSNLUTX.js");
-var import_chunk_H4YIQE5E = load("./chunk-H4YIQE5E.js");
-var import_chunk_HXY4SSS6 = load("./chunk-HXY4SSS6.js");
-var import_chunk_KNR6YWNX = load("./chunk-KNR6YWNX.js");
-async function mayAct(view) {
-  if (!view.spec || !(0, import_chunk_KNR6YWNX.isWritable)(view.paths.folder)) return false;
-  const namespace = view.worker?.worker.pid_ns ?? view.launch?.worker.pid_ns ?? view.spec.launcher.pid_ns;
-  const isHere = namespace === (0, import_chunk_HXY4SSS6.pidNamespace)() || view.isOtherBoot;
-  if (!isHere && (0, import_chunk_6KSNLUTX.conditionOf)(view) !== "lost") return false;
-  return (0, import_chunk_H4YIQE5E.isGenuine)(view.spec, knownKey());
-}
-function knownKey() {
-  try {
-    return (0, import_chunk_H4YIQE5E.readKey)();
-  } catch {
-    return void 0;
-  }
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  mayAct
-});
-
-},
-"./chunk-EFAJWFPF.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  atMonotonic: () => atMonotonic,
-  childEnvironment: () => childEnvironment,
-  companionFile: () => companionFile,
-  comparableEnvironment: () => comparableEnvironment,
-  configFolder: () => configFolder,
-  credentialNames: () => credentialNames,
-  findProgram: () => findProgram,
-  isoNow: () => isoNow,
-  isoOf: () => isoOf,
-  jobPaths: () => jobPaths,
-  markVariable: () => markVariable,
-  monotonicMs: () => monotonicMs,
-  nowMs: () => nowMs,
-  rootPaths: () => rootPaths,
-  selfWords: () => selfWords,
-  sleep: () => sleep,
-  stagePath: () => stagePath,
-  toolEnvironment: () => toolEnvironment,
-  uncarriableNames: () => uncarriableNames,
-  variables: () => variables,
-  workerEnvironment: () => workerEnvironment
-});
-module.exports = stdin_exports;
-var import_chunk_KNR6YWNX = load("./chunk-KNR6YWNX.js");
-var import_node_path = builtin("node:path");
-var import_node_path2 = builtin("node:path");
-var import_node_path3 = builtin("node:path");
-function nowMs() {
-  return Date.now();
-}
-function isoNow() {
-  return (new Date()).toISOString();
-}
-function isoOf(ms) {
-  return new Date(ms).toISOString();
-}
-function monotonicMs() {
-  return Number(process.hrtime.bigint() / 1000000n);
-}
-function sleep(ms) {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}
-var longest = 2 ** 31 - 1;
-function atMonotonic(atMs, fn) {
-  let timer;
-  const arm = () => {
-    const rest = atMs - monotonicMs();
-    if (rest <= 0) timer = setTimeout(fn, 0);
-    else timer = setTimeout(rest > longest ? arm : check, Math.min(rest, longest));
-  };
-  const check = () => monotonicMs() >= atMs ? fn() : arm();
-  arm();
-  return () => clearTimeout(timer);
-}
-var env = process.env;
-var carried = {
-  NODE_OPTIONS: "JOB_COMPANION_NODE_OPTIONS",
-  NODE_EXTRA_CA_CERTS: "JOB_COMPANION_EXTRA_CA_CERTS"
-};
-var markVariable = "JOB_COMPANION_MARK";
-var roleVariable = "JOB_COMPANION_ROLE";
-var variables = {
-  stateDir: () => env.JOB_STATE_DIR || void 0,
-  owner: () => env.JOB_OWNER || void 0,
-  searchPath: () => env.PATH ?? "",
-  home: () => env.HOME || void 0,
-  noColor: () => Boolean(env.NO_COLOR) || env.TERM === "dumb"
-};
-function configFolder() {
-  if (env.XDG_CONFIG_HOME && import_node_path.default.isAbsolute(env.XDG_CONFIG_HOME))
-    return import_node_path.default.join(env.XDG_CONFIG_HOME, "job-companion");
-  return env.HOME ? import_node_path.default.join(env.HOME, ".config", "job-companion") : void 0;
-}
-function toolEnvironment() {
-  return { PATH: env.PATH ?? "/usr/bin:/bin", LC_ALL: "C" };
-}
-function workerEnvironment(mark) {
-  const result = definedOnly(env);
-  for (const [name, alias] of Object.entries(carried)) {
-    delete result[alias];
-    const value = result[name];
-    delete result[name];
-    if (value !== void 0) result[alias] = value;
-  }
-  return { ...result, [markVariable]: mark, [roleVariable]: "worker" };
-}
-function childEnvironment(own) {
-  const result = definedOnly(env);
-  for (const [name, alias] of Object.entries(carried)) {
-    const value = result[alias];
-    delete result[alias];
-    if (value !== void 0) result[name] = value;
-  }
-  for (const name of [...own.remove, "JOB_STATE_DIR", "OLDPWD", roleVariable]) delete result[name];
-  return { ...result, ...own.add, PWD: own.cwd, JOB_ID: own.id, JOB_OWNER: own.id, [markVariable]: own.mark };
-}
-function comparableEnvironment() {
-  const passing = new Set([
-    "_",
-    "PWD",
-    "OLDPWD",
-    "SHLVL",
-    "JOB_ID",
-    "JOB_OWNER",
-    "JOB_STATE_DIR",
-    markVariable,
-    roleVariable,
-    "COLUMNS",
-    "LINES"
-  ]);
-  const given = definedOnly(env);
-  for (const [name, alias] of Object.entries(carried)) {
-    const value = given[alias];
-    delete given[alias];
-    if (value !== void 0) given[name] = value;
-  }
-  const names = Object.keys(given).filter((name) => !passing.has(name));
-  return names.sort().map((name) => `${name}=${given[name]}`).join("\0");
-}
-var credentialName = /(?:^|_)(?:API_?KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|ACCESS_KEY(?:_ID)?)$/i;
-function credentialNames() {
-  return Object.keys(env).filter((name) => credentialName.test(name)).sort();
-}
-function uncarriableNames() {
-  return Object.keys(env).filter((name) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)).sort();
-}
-function definedOnly(source) {
-  const result = {};
-  for (const [name, value] of Object.entries(source)) if (value !== void 0) result[name] = value;
-  return result;
-}
-function findProgram(name, cwd) {
-  if (name.includes("/")) {
-    const file = import_node_path2.default.resolve(cwd, name);
-    return (0, import_chunk_KNR6YWNX.isExecutable)(file) ? file : void 0;
-  }
-  for (const folder of variables.searchPath().split(":")) {
-    const file = import_node_path2.default.resolve(cwd, folder || ".", name);
-    if ((0, import_chunk_KNR6YWNX.isExecutable)(file)) return file;
-  }
-  return void 0;
-}
-function companionFile() {
-  return (0, import_chunk_KNR6YWNX.realPath)(process.argv[1] ?? "");
-}
-function selfWords() {
-  const onPath = findProgram("node", "/");
-  const isSame = onPath !== void 0 && (0, import_chunk_KNR6YWNX.realPath)(onPath) === (0, import_chunk_KNR6YWNX.realPath)(process.execPath);
-  return [isSame ? "node" : process.execPath, companionFile()];
-}
-function rootPaths(folder) {
-  return {
-    meta: import_node_path3.default.join(folder, "meta.json"),
-    ignore: import_node_path3.default.join(folder, ".gitignore"),
-    config: import_node_path3.default.join(folder, "config.json"),
-    active: import_node_path3.default.join(folder, "active"),
-    once: import_node_path3.default.join(folder, "once"),
-    slots: import_node_path3.default.join(folder, "slots"),
-    jobs: import_node_path3.default.join(folder, "jobs"),
-    lock: import_node_path3.default.join(folder, "lock")
-  };
-}
-function jobPaths(root, id) {
-  const folder = `${root}/jobs/${id}`;
-  const at = (name) => `${folder}/${name}`;
-  return {
-    folder,
-    spec: at("spec.json"),
-    launch: at("launch.json"),
-    worker: at("worker.json"),
-    lease: at("lease.json"),
-    leaseFifo: at("lease.fifo"),
-    state: at("state.json"),
-    events: at("events.ndjson"),
-    snapshot: at("snapshot.json"),
-    output: at("output.log"),
-    error: at("error.log"),
-    workerLog: at("worker.log"),
-    prompt: at("prompt.txt"),
-    started: at("started"),
-    shimMark: at("started/shim"),
-    childMark: at("started/child"),
-    guardMark: at("started/guard"),
-    spawnFailed: at("started/spawn_failed"),
-    reason: at("started/reason"),
-    aliveFifo: at("started/alive.fifo"),
-    limitFifo: at("started/limit.fifo"),
-    exit: at("exit.json"),
-    result: at("result.md"),
-    resultRecord: at("result.json"),
-    cancel: at("cancel.json"),
-    waiters: at("waiters"),
-    collected: at("collected.json"),
-    lock: at("lock"),
-    reserve: at("reserve"),
-    marker: `${root}/active/${id}`
-  };
-}
-function stagePath(root, id) {
-  return import_node_path3.default.join(root, "jobs", `.new-${id}`);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  atMonotonic,
-  childEnvironment,
-  companionFile,
-  comparableEnvironment,
-  configFolder,
-  credentialNames,
-  findProgram,
-  isoNow,
-  isoOf,
-  jobPaths,
-  markVariable,
-  monotonicMs,
-  nowMs,
-  rootPaths,
-  selfWords,
-  sleep,
-  stagePath,
-  toolEnvironment,
-  uncarriableNames,
-  variables,
-  workerEnvironment
-});
-
-},
-"./chunk-FEVBF62D.js": function (module, exports) {
+"./chunk-5KQA4IJW.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -1699,8 +526,8 @@ var import_chunk_FZ4KOT6X = load("./chunk-FZ4KOT6X.js");
 var import_chunk_2AURMXIG = load("./chunk-2AURMXIG.js");
 var import_chunk_SVSQUZEJ = load("./chunk-SVSQUZEJ.js");
 var import_chunk_6KSNLUTX = load("./chunk-6KSNLUTX.js");
-var import_chunk_TFYUX3HI = load("./chunk-TFYUX3HI.js");
-var import_chunk_6XDYGEGP = load("./chunk-6XDYGEGP.js");
+var import_chunk_Z5UJXXB7 = load("./chunk-Z5UJXXB7.js");
+var import_chunk_FST7CGZD = load("./chunk-FST7CGZD.js");
 var import_chunk_WGQZKHZI = load("./chunk-WGQZKHZI.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_EFAJWFPF = load("./chunk-EFAJWFPF.js");
@@ -3251,11 +2078,11 @@ function decode2(bytes) {
   }
 }
 async function launchStaff(context, input, job) {
-  (0, import_chunk_TFYUX3HI.checkLaunchOptions)(input);
+  (0, import_chunk_Z5UJXXB7.checkLaunchOptions)(input);
   const request = {
     kind: "staff",
     verb: job.verb,
-    ...(0, import_chunk_TFYUX3HI.launchWords)(input),
+    ...(0, import_chunk_Z5UJXXB7.launchWords)(input),
     cwd: job.cwd,
     deadlineMs: job.deadlineMs ?? input.durationOrDefault("timeout"),
     killGraceMs: import_chunk_CRABIWOM.limits.staffKillGrace.default,
@@ -3267,14 +2094,14 @@ async function launchStaff(context, input, job) {
     staff: job.staff
   };
   const { resume, backend } = job.staff;
-  if (resume === null) return (0, import_chunk_TFYUX3HI.launchAndTell)(context, input, request, job.isSynchronous);
+  if (resume === null) return (0, import_chunk_Z5UJXXB7.launchAndTell)(context, input, request, job.isSynchronous);
   const root = context.root(input);
-  (0, import_chunk_6XDYGEGP.ensureRoot)(root.folder);
+  (0, import_chunk_FST7CGZD.ensureRoot)(root.folder);
   const launched = await (0, import_chunk_2AURMXIG.withLock)((0, import_chunk_EFAJWFPF.rootPaths)(root.folder).lock, async () => {
     requireFreeConversation(root, backend, resume);
-    return (0, import_chunk_TFYUX3HI.launch)(root, request);
+    return (0, import_chunk_Z5UJXXB7.launch)(root, request);
   });
-  return (0, import_chunk_TFYUX3HI.tellLaunched)(context, input, root, launched, job.isSynchronous);
+  return (0, import_chunk_Z5UJXXB7.tellLaunched)(context, input, root, launched, job.isSynchronous);
 }
 function profileOf(input, fallback) {
   return input.text("profile") ?? fallback;
@@ -3289,6 +2116,1046 @@ function freshStaff(input, words) {
   makeStaffPart,
   profileOf,
   taskOf
+});
+
+},
+"./chunk-6GO5XTTJ.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  holdFifo: () => holdFifo,
+  makeFifo: () => makeFifo,
+  watchFifo: () => watchFifo
+});
+module.exports = stdin_exports;
+var import_chunk_EFAJWFPF = load("./chunk-EFAJWFPF.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_fs = require("node:fs");
+var flags = import_node_fs.constants.O_NONBLOCK | import_node_fs.constants.O_NOFOLLOW;
+async function makeFifo(file) {
+  const { execFile } = await Promise.resolve().then(() => builtin("node:child_process"));
+  return new Promise((resolve) => {
+    execFile(
+      "mkfifo",
+      ["-m", "600", file],
+      { env: (0, import_chunk_EFAJWFPF.toolEnvironment)() },
+      (error) => resolve(error === null || isFifo(file))
+    );
+  });
+}
+function holdFifo(file) {
+  const fd = openFifo(file, import_node_fs.constants.O_RDWR);
+  if (fd === void 0) return void 0;
+  (0, import_node_fs.chmodSync)(file, 384);
+  return () => (0, import_node_fs.closeSync)(fd);
+}
+async function watchFifo(file, onEnd) {
+  const fd = openFifo(file, import_node_fs.constants.O_RDONLY);
+  if (fd === void 0) return void 0;
+  const { Socket } = await Promise.resolve().then(() => builtin("node:net"));
+  const socket = new Socket({ fd, readable: true, writable: false });
+  let done = false;
+  const end = () => {
+    if (!done) onEnd();
+    done = true;
+  };
+  socket.on("error", end).on("end", end).on("close", end);
+  socket.resume();
+  return () => {
+    done = true;
+    socket.destroy();
+  };
+}
+function openFifo(file, mode) {
+  let fd;
+  try {
+    fd = (0, import_node_fs.openSync)(file, mode | flags);
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR", "ELOOP", "ENXIO", "EACCES", "EROFS", "EPERM"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? ""))
+      return void 0;
+    throw error;
+  }
+  if ((0, import_node_fs.fstatSync)(fd).isFIFO()) return fd;
+  (0, import_node_fs.closeSync)(fd);
+  return void 0;
+}
+function isFifo(file) {
+  const fd = openFifo(file, import_node_fs.constants.O_RDONLY);
+  if (fd === void 0) return false;
+  (0, import_node_fs.closeSync)(fd);
+  return true;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  holdFifo,
+  makeFifo,
+  watchFifo
+});
+
+},
+"./chunk-6KSNLUTX.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  conditionOf: () => conditionOf,
+  earlyState: () => earlyState,
+  inspect: () => inspect,
+  isEnded: () => isEnded,
+  readCancel: () => readCancel,
+  readExit: () => readExit,
+  readLaunch: () => readLaunch,
+  readMark: () => readMark,
+  readReason: () => readReason,
+  readSpec: () => readSpec,
+  readState: () => readState,
+  readStoredState: () => readStoredState,
+  readWorker: () => readWorker,
+  writeState: () => writeState
+});
+module.exports = stdin_exports;
+var import_chunk_SVYNKNIW = load("./chunk-SVYNKNIW.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_EFAJWFPF = load("./chunk-EFAJWFPF.js");
+var import_chunk_HXY4SSS6 = load("./chunk-HXY4SSS6.js");
+var import_chunk_KNR6YWNX = load("./chunk-KNR6YWNX.js");
+var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
+var outcomes = ["done", "failed", "timed_out", "crashed", "canceled"];
+var states = ["queued", "starting", "running", "stopping", "done", "failed", "timed_out", "crashed", "canceled"];
+var kinds = ["staff", "run", "watch", "timer", "gate", "loop"];
+function readSpec(paths) {
+  return typed(paths.spec, (value) => {
+    if (typeof value.id !== "string" || paths.folder.split("/").at(-1) !== value.id)
+      return "its id is not that of its folder";
+    if (!kinds.includes(String(value.kind))) return `unknown kind ${String(value.kind)}`;
+    if (typeof value.mark !== "string" || value.mark.length < 16) return "no mark";
+    for (const name of ["verb", "created_at", "engine", "cwd", "mac"])
+      if (typeof value[name] !== "string") return `no ${name}`;
+    for (const name of ["deadline_ms", "deadline_mono_ms", "kill_grace_ms", "max_output_bytes"]) {
+      if (typeof value[name] !== "number") return `no ${name}`;
+    }
+    if (!(0, import_chunk_HXY4SSS6.isIdentity)(value.launcher)) return "no launcher identity";
+    if (value.kind === "run" && (!isObject(value.run) || !isWords(value.run.argv))) return "no command";
+    if (value.kind === "staff" && (!isObject(value.staff) || typeof value.staff.prompt !== "string")) return "no task";
+    return void 0;
+  });
+}
+function readState(paths) {
+  const read = typed(paths.state, (value) => {
+    if (!states.includes(String(value.state))) return `unknown state ${String(value.state)}`;
+    return typeof value.rev === "number" && typeof value.seq === "number" ? void 0 : "no rev or seq";
+  });
+  if (read.kind !== "ok") return read;
+  const missing = { warnings: [], error: null, conversation: null, output: null, usage: null, reconciled: false };
+  return { kind: "ok", value: { ...missing, ...read.value } };
+}
+function readLaunch(paths) {
+  return typed(paths.launch, (value) => (0, import_chunk_HXY4SSS6.isIdentity)(value.worker) ? void 0 : "no identity of a worker");
+}
+function readWorker(paths) {
+  return typed(paths.worker, (value) => {
+    if (!(0, import_chunk_HXY4SSS6.isIdentity)(value.worker)) return "no identity of a worker";
+    const others = [value.shim, value.child].filter((one) => one !== null && one !== void 0);
+    return others.every(import_chunk_HXY4SSS6.isIdentity) ? void 0 : "a damaged identity";
+  });
+}
+function readExit(paths) {
+  const read = (0, import_chunk_PVTVXQHT.readJson)(paths.exit);
+  if (read.kind !== "ok" || !Number.isInteger(read.value.exit_code)) return void 0;
+  return {
+    exit_code: Number(read.value.exit_code),
+    signaled: read.value.signaled === true,
+    spawn_failed: read.value.spawn_failed === true
+  };
+}
+function readCancel(paths) {
+  const read = (0, import_chunk_PVTVXQHT.readJson)(paths.cancel);
+  return read.kind === "ok" ? read.value : void 0;
+}
+function readReason(paths) {
+  return (0, import_chunk_PVTVXQHT.readText)(paths.reason, 64)?.trim() || void 0;
+}
+function readMark(file, boot) {
+  const text = (0, import_chunk_PVTVXQHT.readText)(file, 4096);
+  if (!text?.endsWith("\n")) return void 0;
+  const row = (0, import_chunk_HXY4SSS6.parseStat)(text);
+  const [pid, ...start] = row ? [String(row.pid), row.start] : text.trim().split(" ");
+  const identity = { pid: Number(pid), start_token: start.join(" "), boot_id: boot.boot_id, pid_ns: boot.pid_ns };
+  return (0, import_chunk_HXY4SSS6.isIdentity)(identity) ? identity : void 0;
+}
+function readStoredState(paths, id) {
+  const read = (0, import_chunk_PVTVXQHT.readJson)(paths.resultRecord);
+  if (read.kind !== "ok" || read.value.id !== id || typeof read.value.rev !== "number" || typeof read.value.seq !== "number")
+    return void 0;
+  return outcomes.includes(read.value.state) ? pickState(read.value) : void 0;
+}
+function pickState(record) {
+  const more = [
+    "kind",
+    "verb",
+    "owner",
+    "label",
+    "cwd",
+    "lineage",
+    "ended_by",
+    "ended_processes",
+    "survivors",
+    "result_path",
+    "output_path",
+    "error_path"
+  ];
+  return Object.fromEntries(Object.entries(record).filter(([name]) => !more.includes(name)));
+}
+function writeState(paths, state) {
+  (0, import_chunk_PVTVXQHT.writeJson)(paths.state, state);
+}
+function typed(file, fault) {
+  const read = (0, import_chunk_PVTVXQHT.readJson)(file);
+  if (read.kind !== "ok") return read;
+  const name = file.split("/").at(-1);
+  const reason = fault(read.value);
+  return reason === void 0 ? { kind: "ok", value: read.value } : { kind: "damaged", reason: `${name}: ${reason}` };
+}
+function isObject(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+function isWords(value) {
+  return Array.isArray(value) && value.length > 0 && value.every((word) => typeof word === "string");
+}
+function isEnded(state) {
+  return outcomes.includes(state.state);
+}
+function inspect(root, id) {
+  const paths = (0, import_chunk_EFAJWFPF.jobPaths)(root, id);
+  const [spec, state] = [readSpec(paths), readState(paths)];
+  const isOver = state.kind === "ok" && isEnded(state.value);
+  const who = isOver ? nobody : whoIsThere(paths, spec);
+  const damage = damageOf(spec, state, who.seen.worker);
+  return {
+    id,
+    root,
+    paths,
+    spec: presentIn(spec),
+    damage,
+    state: damage === null ? presentIn(state) ?? earlyState(id, presentIn(spec)) : damagedState(id, damage),
+    ...who
+  };
+}
+var nobody = {
+  launch: null,
+  worker: null,
+  shim: null,
+  child: null,
+  seen: { worker: "none", shim: "none" },
+  isOtherBoot: false,
+  isClaimed: false,
+  exit: void 0,
+  reason: void 0,
+  cancel: void 0,
+  leaseAgeMs: null
+};
+function whoIsThere(paths, spec) {
+  const launch = presentIn(readLaunch(paths));
+  const worker = presentIn(readWorker(paths));
+  const boot = worker?.worker ?? launch?.worker ?? null;
+  const shim = worker?.shim ?? (boot ? readMark(paths.shimMark, boot) : void 0) ?? null;
+  const child = worker?.child ?? (boot ? readMark(paths.childMark, boot) : void 0) ?? null;
+  const engine = (0, import_chunk_SVYNKNIW.findEngine)(spec.kind === "ok" ? spec.value.engine : "local") ?? import_chunk_SVYNKNIW.defaultEngine;
+  const lease = (0, import_chunk_KNR6YWNX.factsOf)(paths.lease);
+  return {
+    launch,
+    worker,
+    shim,
+    child,
+    seen: { worker: bestOf([launch?.worker, worker?.worker], engine.alive), shim: bestOf([shim], engine.alive) },
+    isOtherBoot: boot !== null && boot.boot_id !== (0, import_chunk_HXY4SSS6.bootId)(),
+    isClaimed: (0, import_chunk_KNR6YWNX.exists)(paths.started),
+    exit: readExit(paths),
+    reason: readReason(paths),
+    cancel: readCancel(paths),
+    leaseAgeMs: lease ? Math.max(0, (0, import_chunk_EFAJWFPF.nowMs)() - lease.modifiedMs) : null
+  };
+}
+function conditionOf(view) {
+  if (view.damage !== null) return "damaged";
+  if (isEnded(view.state)) return "ended";
+  const { worker, shim } = view.seen;
+  if (worker === "alive") return "supervised";
+  if (!view.spec) return "damaged";
+  if (worker === "unknown") return isLongOver(view) ? "lost" : "unseen";
+  if (view.isOtherBoot) return view.exit ? "over" : "host_restarted";
+  if (view.isClaimed) {
+    if (view.exit) return "over";
+    if (shim === "alive") return "orphaned";
+    if (shim === "unknown") return "unseen";
+    return shim === "none" && ageOf(view.paths.started) < 1e3 ? "orphaned" : "lost";
+  }
+  if (view.launch || view.worker) return "unclaimed";
+  const isLauncherAlive = ((0, import_chunk_SVYNKNIW.findEngine)(view.spec.engine) ?? import_chunk_SVYNKNIW.defaultEngine).alive(view.spec.launcher) === "alive";
+  return isLauncherAlive || ageOf(view.paths.spec) < import_chunk_CRABIWOM.startLimitMs ? "starting" : "never_started";
+}
+function isLongOver(view) {
+  if (!view.spec || view.leaseAgeMs === null || view.leaseAgeMs < import_chunk_CRABIWOM.leaseStaleMs) return false;
+  const latest = Date.parse(view.spec.created_at) + view.spec.deadline_ms + view.spec.kill_grace_ms + import_chunk_CRABIWOM.unseenGraceMs;
+  return (0, import_chunk_EFAJWFPF.nowMs)() > latest;
+}
+function ageOf(target) {
+  const facts = (0, import_chunk_KNR6YWNX.factsOf)(target);
+  return facts ? (0, import_chunk_EFAJWFPF.nowMs)() - facts.modifiedMs : Number.POSITIVE_INFINITY;
+}
+function bestOf(identities, alive) {
+  const seen = identities.filter((one) => one !== null && one !== void 0).map(alive);
+  for (const answer of ["alive", "unknown", "dead"]) if (seen.includes(answer)) return answer;
+  return "none";
+}
+function earlyState(id, spec) {
+  return {
+    schema: 1,
+    id,
+    rev: 0,
+    state: "starting",
+    health: "unknown",
+    attention_kind: null,
+    seq: 0,
+    created_at: spec?.created_at ?? (0, import_chunk_EFAJWFPF.isoOf)((0, import_chunk_SVYNKNIW.idTimeMs)(id)),
+    started_at: null,
+    ended_at: null,
+    duration_ms: null,
+    exit_code: null,
+    signal: null,
+    signal_certain: null,
+    error: null,
+    warnings: [],
+    conversation: null,
+    reconciled: false,
+    output: null,
+    usage: null
+  };
+}
+function damagedState(id, damage) {
+  const error = { code: "state_damaged", message: `the record of this job cannot be used: ${damage}` };
+  return { ...earlyState(id, null), state: "failed", error };
+}
+function damageOf(spec, state, worker) {
+  if (worker === "alive") return null;
+  if (state.kind === "damaged") return state.reason;
+  if (state.kind === "ok" && isEnded(state.value)) return null;
+  if (spec.kind === "ok") return null;
+  return spec.kind === "damaged" ? spec.reason : "spec.json is missing";
+}
+function presentIn(read) {
+  return read.kind === "ok" ? read.value : null;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  conditionOf,
+  earlyState,
+  inspect,
+  isEnded,
+  readCancel,
+  readExit,
+  readLaunch,
+  readMark,
+  readReason,
+  readSpec,
+  readState,
+  readStoredState,
+  readWorker,
+  writeState
+});
+
+},
+"./chunk-6PFAPK5K.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  exitCodeOf: () => exitCodeOf,
+  exitCodeOfAll: () => exitCodeOfAll,
+  exitCodes: () => exitCodes
+});
+module.exports = stdin_exports;
+var exitCodes = {
+  done: 0,
+  fault: 1,
+  pending: 2,
+  unsuccessful: 3,
+  canceled: 4
+};
+var codeOfState = {
+  queued: exitCodes.pending,
+  starting: exitCodes.pending,
+  running: exitCodes.pending,
+  stopping: exitCodes.pending,
+  done: exitCodes.done,
+  failed: exitCodes.unsuccessful,
+  timed_out: exitCodes.unsuccessful,
+  crashed: exitCodes.unsuccessful,
+  canceled: exitCodes.canceled
+};
+function exitCodeOf(state) {
+  return codeOfState[state];
+}
+function exitCodeOfAll(states) {
+  const codes = states.map(exitCodeOf);
+  for (const code of [exitCodes.pending, exitCodes.unsuccessful, exitCodes.canceled]) {
+    if (codes.includes(code)) return code;
+  }
+  return exitCodes.done;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  exitCodeOf,
+  exitCodeOfAll,
+  exitCodes
+});
+
+},
+"./chunk-CIZRXBJ3.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  spawnDetached: () => spawnDetached,
+  spawnShim: () => spawnShim
+});
+module.exports = stdin_exports;
+var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
+var import_node_child_process = require("node:child_process");
+var import_node_fs = require("node:fs");
+function spawnDetached(start) {
+  const log = (0, import_chunk_PVTVXQHT.openAppend)(start.logFile);
+  try {
+    const child = (0, import_node_child_process.spawn)(start.program, start.args, {
+      cwd: start.cwd,
+      env: start.environment,
+      detached: true,
+      stdio: ["ignore", log, log]
+    });
+    child.on("error", () => void 0);
+    child.unref();
+    if (child.pid === void 0) throw new Error(`cannot start ${start.program}`);
+    return child.pid;
+  } finally {
+    (0, import_node_fs.closeSync)(log);
+  }
+}
+function spawnShim(start, onEnd) {
+  return new Promise((resolve, reject) => {
+    const child = (0, import_node_child_process.spawn)("/bin/sh", ["-c", start.script, "job-companion-shim", ...start.args], {
+      cwd: start.cwd,
+      env: start.environment,
+      detached: true,
+      stdio: "ignore"
+    });
+    child.once("error", reject);
+    child.once("spawn", () => resolve(child.pid ?? 0));
+    child.once("exit", onEnd);
+  });
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  spawnDetached,
+  spawnShim
+});
+
+},
+"./chunk-CKZYDFLI.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  logSize: () => logSize,
+  readLogTail: () => readLogTail
+});
+module.exports = stdin_exports;
+var import_chunk_NN32IFT6 = load("./chunk-NN32IFT6.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
+function readLogTail(file, limits = { lines: import_chunk_CRABIWOM.tailLines, bytes: import_chunk_CRABIWOM.tailBytes }) {
+  const part = (0, import_chunk_PVTVXQHT.readRange)(file, -(limits.bytes + 4), limits.bytes + 4);
+  if (!part) return Buffer.alloc(0);
+  const bounded = (0, import_chunk_NN32IFT6.tailOfBytes)(part.bytes, limits.bytes);
+  return Buffer.from((0, import_chunk_NN32IFT6.lastLines)(bounded, limits.lines));
+}
+function logSize(file) {
+  return (0, import_chunk_PVTVXQHT.readRange)(file, 0, 0)?.size ?? 0;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  logSize,
+  readLogTail
+});
+
+},
+"./chunk-CRABIWOM.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  drainMs: () => drainMs,
+  eventLineBytes: () => eventLineBytes,
+  excerptBytes: () => excerptBytes,
+  killSettleMs: () => killSettleMs,
+  leaseMs: () => leaseMs,
+  leaseStaleMs: () => leaseStaleMs,
+  limits: () => limits,
+  lingerMs: () => lingerMs,
+  lockWaitMs: () => lockWaitMs,
+  observeBytes: () => observeBytes,
+  orphanGraceMs: () => orphanGraceMs,
+  promptBytes: () => promptBytes,
+  promptReplacements: () => promptReplacements,
+  startLimitMs: () => startLimitMs,
+  streamLineBytes: () => streamLineBytes,
+  tailBytes: () => tailBytes,
+  tailLines: () => tailLines,
+  textTailBytes: () => textTailBytes,
+  toolCallBytes: () => toolCallBytes,
+  toolCalls: () => toolCalls,
+  unseenGraceMs: () => unseenGraceMs,
+  workerFailures: () => workerFailures
+});
+module.exports = stdin_exports;
+var second = 1e3;
+var minute = 60 * second;
+var hour = 60 * minute;
+var day = 24 * hour;
+var kib = 1024;
+var mib = 1024 * kib;
+var limits = {
+  staffTimeout: { default: hour, min: second, max: 2 * hour },
+  runTimeout: { default: day, min: 50, max: 30 * day },
+  waitTimeout: { default: 100 * second, min: 0, max: Number.MAX_SAFE_INTEGER },
+  heartbeat: { default: minute, min: second, max: day },
+  staffKillGrace: { default: 10 * second, min: 0, max: 5 * minute },
+  runKillGrace: { default: 30 * second, min: 0, max: 5 * minute },
+  optInLimit: { default: 5 * minute, min: second, max: 30 * day },
+  maxOutput: { default: 64 * mib, min: mib, max: 64 * 1024 * mib },
+  cleanAge: { default: 14 * day, min: 0, max: 3650 * day }
+};
+var promptBytes = mib;
+var observeBytes = 8 * kib;
+var toolCalls = 5;
+var toolCallBytes = kib;
+var excerptBytes = 240;
+var textTailBytes = 1700;
+var tailLines = 50;
+var tailBytes = 8 * kib;
+var eventLineBytes = 64 * kib;
+var streamLineBytes = 32 * mib;
+var drainMs = 2 * second;
+var lingerMs = 10 * second;
+var killSettleMs = 10 * second;
+var orphanGraceMs = second;
+var leaseMs = 5 * second;
+var leaseStaleMs = 20 * second;
+var startLimitMs = 10 * second;
+var unseenGraceMs = minute;
+var lockWaitMs = 5 * second;
+var promptReplacements = 5;
+var workerFailures = 3;
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  drainMs,
+  eventLineBytes,
+  excerptBytes,
+  killSettleMs,
+  leaseMs,
+  leaseStaleMs,
+  limits,
+  lingerMs,
+  lockWaitMs,
+  observeBytes,
+  orphanGraceMs,
+  promptBytes,
+  promptReplacements,
+  startLimitMs,
+  streamLineBytes,
+  tailBytes,
+  tailLines,
+  textTailBytes,
+  toolCallBytes,
+  toolCalls,
+  unseenGraceMs,
+  workerFailures
+});
+
+},
+"./chunk-DRP2USFD.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  findLatest: () => findLatest,
+  requireLatest: () => requireLatest
+});
+module.exports = stdin_exports;
+var import_chunk_FZ4KOT6X = load("./chunk-FZ4KOT6X.js");
+var import_chunk_6KSNLUTX = load("./chunk-6KSNLUTX.js");
+var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
+var import_chunk_EFAJWFPF = load("./chunk-EFAJWFPF.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+function findLatest(root, owner, accept = () => true) {
+  for (const id of (0, import_chunk_FZ4KOT6X.listJobs)(root)) {
+    const spec = (0, import_chunk_6KSNLUTX.readSpec)((0, import_chunk_EFAJWFPF.jobPaths)(root, id));
+    if (spec.kind !== "ok") continue;
+    if (owner !== null && spec.value.owner !== owner) continue;
+    if (accept(id, spec.value)) return id;
+  }
+  return void 0;
+}
+function requireLatest(root, owner, what, accept) {
+  const id = findLatest(root.folder, owner, accept);
+  if (id !== void 0) return id;
+  const whose = owner === null ? "" : ` of owner ${owner}`;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "unknown_job",
+    `cannot find ${what}${whose} in the state folder ${root.folder}`,
+    (0, import_chunk_IEU6ZQWY.quoteWords)([...(0, import_chunk_EFAJWFPF.selfWords)(), "status", ...root.option])
+  );
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  findLatest,
+  requireLatest
+});
+
+},
+"./chunk-DUCPJSLM.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  mayAct: () => mayAct
+});
+module.exports = stdin_exports;
+var import_chunk_6KSNLUTX = load("./chunk-6KSNLUTX.js");
+var import_chunk_H4YIQE5E = load("./chunk-H4YIQE5E.js");
+var import_chunk_HXY4SSS6 = load("./chunk-HXY4SSS6.js");
+var import_chunk_KNR6YWNX = load("./chunk-KNR6YWNX.js");
+async function mayAct(view) {
+  if (!view.spec || !(0, import_chunk_KNR6YWNX.isWritable)(view.paths.folder)) return false;
+  const namespace = view.worker?.worker.pid_ns ?? view.launch?.worker.pid_ns ?? view.spec.launcher.pid_ns;
+  const isHere = namespace === (0, import_chunk_HXY4SSS6.pidNamespace)() || view.isOtherBoot;
+  if (!isHere && (0, import_chunk_6KSNLUTX.conditionOf)(view) !== "lost") return false;
+  return (0, import_chunk_H4YIQE5E.isGenuine)(view.spec, knownKey());
+}
+function knownKey() {
+  try {
+    return (0, import_chunk_H4YIQE5E.readKey)();
+  } catch {
+    return void 0;
+  }
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  mayAct
+});
+
+},
+"./chunk-EFAJWFPF.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  atMonotonic: () => atMonotonic,
+  childEnvironment: () => childEnvironment,
+  companionFile: () => companionFile,
+  comparableEnvironment: () => comparableEnvironment,
+  configFolder: () => configFolder,
+  credentialNames: () => credentialNames,
+  findProgram: () => findProgram,
+  isoNow: () => isoNow,
+  isoOf: () => isoOf,
+  jobPaths: () => jobPaths,
+  markVariable: () => markVariable,
+  monotonicMs: () => monotonicMs,
+  nowMs: () => nowMs,
+  rootPaths: () => rootPaths,
+  selfWords: () => selfWords,
+  sleep: () => sleep,
+  stagePath: () => stagePath,
+  toolEnvironment: () => toolEnvironment,
+  uncarriableNames: () => uncarriableNames,
+  variables: () => variables,
+  workerEnvironment: () => workerEnvironment
+});
+module.exports = stdin_exports;
+var import_chunk_KNR6YWNX = load("./chunk-KNR6YWNX.js");
+var import_node_path = builtin("node:path");
+var import_node_path2 = builtin("node:path");
+var import_node_path3 = builtin("node:path");
+function nowMs() {
+  return Date.now();
+}
+function isoNow() {
+  return (new Date()).toISOString();
+}
+function isoOf(ms) {
+  return new Date(ms).toISOString();
+}
+function monotonicMs() {
+  return Number(process.hrtime.bigint() / 1000000n);
+}
+function sleep(ms) {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+var longest = 2 ** 31 - 1;
+function atMonotonic(atMs, fn) {
+  let timer;
+  const arm = () => {
+    const rest = atMs - monotonicMs();
+    if (rest <= 0) timer = setTimeout(fn, 0);
+    else timer = setTimeout(rest > longest ? arm : check, Math.min(rest, longest));
+  };
+  const check = () => monotonicMs() >= atMs ? fn() : arm();
+  arm();
+  return () => clearTimeout(timer);
+}
+var env = process.env;
+var carried = {
+  NODE_OPTIONS: "JOB_COMPANION_NODE_OPTIONS",
+  NODE_EXTRA_CA_CERTS: "JOB_COMPANION_EXTRA_CA_CERTS"
+};
+var markVariable = "JOB_COMPANION_MARK";
+var roleVariable = "JOB_COMPANION_ROLE";
+var variables = {
+  stateDir: () => env.JOB_STATE_DIR || void 0,
+  owner: () => env.JOB_OWNER || void 0,
+  searchPath: () => env.PATH ?? "",
+  home: () => env.HOME || void 0,
+  noColor: () => Boolean(env.NO_COLOR) || env.TERM === "dumb"
+};
+function configFolder() {
+  if (env.XDG_CONFIG_HOME && import_node_path.default.isAbsolute(env.XDG_CONFIG_HOME))
+    return import_node_path.default.join(env.XDG_CONFIG_HOME, "job-companion");
+  return env.HOME ? import_node_path.default.join(env.HOME, ".config", "job-companion") : void 0;
+}
+function toolEnvironment() {
+  return { PATH: env.PATH ?? "/usr/bin:/bin", LC_ALL: "C" };
+}
+function workerEnvironment(mark) {
+  const result = definedOnly(env);
+  for (const [name, alias] of Object.entries(carried)) {
+    delete result[alias];
+    const value = result[name];
+    delete result[name];
+    if (value !== void 0) result[alias] = value;
+  }
+  return { ...result, [markVariable]: mark, [roleVariable]: "worker" };
+}
+function childEnvironment(own) {
+  const result = definedOnly(env);
+  for (const [name, alias] of Object.entries(carried)) {
+    const value = result[alias];
+    delete result[alias];
+    if (value !== void 0) result[name] = value;
+  }
+  for (const name of [...own.remove, "JOB_STATE_DIR", "OLDPWD", roleVariable]) delete result[name];
+  return { ...result, ...own.add, PWD: own.cwd, JOB_ID: own.id, JOB_OWNER: own.id, [markVariable]: own.mark };
+}
+function comparableEnvironment() {
+  const passing = new Set([
+    "_",
+    "PWD",
+    "OLDPWD",
+    "SHLVL",
+    "JOB_ID",
+    "JOB_OWNER",
+    "JOB_STATE_DIR",
+    markVariable,
+    roleVariable,
+    "COLUMNS",
+    "LINES"
+  ]);
+  const given = definedOnly(env);
+  for (const [name, alias] of Object.entries(carried)) {
+    const value = given[alias];
+    delete given[alias];
+    if (value !== void 0) given[name] = value;
+  }
+  const names = Object.keys(given).filter((name) => !passing.has(name));
+  return names.sort().map((name) => `${name}=${given[name]}`).join("\0");
+}
+var credentialName = /(?:^|_)(?:API_?KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|ACCESS_KEY(?:_ID)?)$/i;
+function credentialNames() {
+  return Object.keys(env).filter((name) => credentialName.test(name)).sort();
+}
+function uncarriableNames() {
+  return Object.keys(env).filter((name) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)).sort();
+}
+function definedOnly(source) {
+  const result = {};
+  for (const [name, value] of Object.entries(source)) if (value !== void 0) result[name] = value;
+  return result;
+}
+function findProgram(name, cwd) {
+  if (name.includes("/")) {
+    const file = import_node_path2.default.resolve(cwd, name);
+    return (0, import_chunk_KNR6YWNX.isExecutable)(file) ? file : void 0;
+  }
+  for (const folder of variables.searchPath().split(":")) {
+    const file = import_node_path2.default.resolve(cwd, folder || ".", name);
+    if ((0, import_chunk_KNR6YWNX.isExecutable)(file)) return file;
+  }
+  return void 0;
+}
+function companionFile() {
+  return (0, import_chunk_KNR6YWNX.realPath)(process.argv[1] ?? "");
+}
+function selfWords() {
+  const onPath = findProgram("node", "/");
+  const isSame = onPath !== void 0 && (0, import_chunk_KNR6YWNX.realPath)(onPath) === (0, import_chunk_KNR6YWNX.realPath)(process.execPath);
+  return [isSame ? "node" : process.execPath, companionFile()];
+}
+function rootPaths(folder) {
+  return {
+    meta: import_node_path3.default.join(folder, "meta.json"),
+    ignore: import_node_path3.default.join(folder, ".gitignore"),
+    config: import_node_path3.default.join(folder, "config.json"),
+    active: import_node_path3.default.join(folder, "active"),
+    once: import_node_path3.default.join(folder, "once"),
+    slots: import_node_path3.default.join(folder, "slots"),
+    jobs: import_node_path3.default.join(folder, "jobs"),
+    lock: import_node_path3.default.join(folder, "lock")
+  };
+}
+function jobPaths(root, id) {
+  const folder = `${root}/jobs/${id}`;
+  const at = (name) => `${folder}/${name}`;
+  return {
+    folder,
+    spec: at("spec.json"),
+    launch: at("launch.json"),
+    worker: at("worker.json"),
+    lease: at("lease.json"),
+    leaseFifo: at("lease.fifo"),
+    state: at("state.json"),
+    events: at("events.ndjson"),
+    snapshot: at("snapshot.json"),
+    output: at("output.log"),
+    error: at("error.log"),
+    workerLog: at("worker.log"),
+    prompt: at("prompt.txt"),
+    started: at("started"),
+    shimMark: at("started/shim"),
+    childMark: at("started/child"),
+    guardMark: at("started/guard"),
+    spawnFailed: at("started/spawn_failed"),
+    reason: at("started/reason"),
+    aliveFifo: at("started/alive.fifo"),
+    limitFifo: at("started/limit.fifo"),
+    exit: at("exit.json"),
+    result: at("result.md"),
+    resultRecord: at("result.json"),
+    cancel: at("cancel.json"),
+    waiters: at("waiters"),
+    collected: at("collected.json"),
+    lock: at("lock"),
+    reserve: at("reserve"),
+    marker: `${root}/active/${id}`
+  };
+}
+function stagePath(root, id) {
+  return import_node_path3.default.join(root, "jobs", `.new-${id}`);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  atMonotonic,
+  childEnvironment,
+  companionFile,
+  comparableEnvironment,
+  configFolder,
+  credentialNames,
+  findProgram,
+  isoNow,
+  isoOf,
+  jobPaths,
+  markVariable,
+  monotonicMs,
+  nowMs,
+  rootPaths,
+  selfWords,
+  sleep,
+  stagePath,
+  toolEnvironment,
+  uncarriableNames,
+  variables,
+  workerEnvironment
+});
+
+},
+"./chunk-FST7CGZD.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  checkRoot: () => checkRoot,
+  ensureRoot: () => ensureRoot,
+  locateRoot: () => locateRoot,
+  requirePlace: () => requirePlace
+});
+module.exports = stdin_exports;
+var import_chunk_EFAJWFPF = load("./chunk-EFAJWFPF.js");
+var import_chunk_KNR6YWNX = load("./chunk-KNR6YWNX.js");
+var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var import_node_fs = require("node:fs");
+var import_node_path2 = builtin("node:path");
+function findWorktree(folder) {
+  for (let at = import_node_path2.default.resolve(folder); ; at = import_node_path2.default.dirname(at)) {
+    const facts = (0, import_chunk_KNR6YWNX.factsOf)(import_node_path2.default.join(at, ".git"));
+    if (facts?.kind === "folder" || facts?.kind === "file") return at;
+    if (at === import_node_path2.default.dirname(at)) return void 0;
+  }
+}
+function tracksAnything(folder) {
+  const real = import_node_path2.default.join((0, import_chunk_KNR6YWNX.realPath)(import_node_path2.default.dirname(folder)), import_node_path2.default.basename(folder));
+  const root = findWorktree(import_node_path2.default.dirname(real));
+  if (root === void 0) return false;
+  const index = readIndex(root);
+  if (!index) return false;
+  const wanted = Buffer.from(`${import_node_path2.default.relative(root, real)}/`).toString("latin1");
+  for (const name of indexNames(index)) {
+    if (name.startsWith(wanted)) return true;
+    if (name > wanted && name.slice(0, wanted.length) > wanted) return false;
+  }
+  return false;
+}
+function readIndex(root) {
+  try {
+    const dotGit = import_node_path2.default.join(root, ".git");
+    const folder = (0, import_chunk_KNR6YWNX.isFolder)(dotGit) ? dotGit : linkedFolder(root, (0, import_node_fs.readFileSync)(dotGit, "utf8"));
+    const bytes = (0, import_node_fs.readFileSync)(import_node_path2.default.join(folder, "index"));
+    return bytes.toString("latin1", 0, 4) === "DIRC" ? bytes : void 0;
+  } catch {
+    return void 0;
+  }
+}
+function linkedFolder(root, text) {
+  return import_node_path2.default.resolve(root, text.replace(/^gitdir:\s*<>/, "").trim());
+}
+function* indexNames(bytes) {
+  const version = bytes.readUInt32BE(4);
+  if (version < 2 || version > 4) return;
+  let at = 12;
+  let name = "";
+  for (let left = bytes.readUInt32BE(8); left > 0 && at + 62 < bytes.length; left -= 1) {
+    const start = at;
+    const isExtended = version >= 3 && (bytes.readUInt16BE(at + 60) & 16384) !== 0;
+    at += isExtended ? 64 : 62;
+    let kept = 0;
+    if (version === 4) {
+      let byte = bytes[at++] ?? 0;
+      let strip = byte & 127;
+      while (byte & 128) {
+        byte = bytes[at++] ?? 0;
+        strip = strip + 1 << 7 | byte & 127;
+      }
+      kept = Math.max(0, name.length - strip);
+    }
+    const end = bytes.indexOf(0, at);
+    if (end < 0) return;
+    name = name.slice(0, kept) + bytes.toString("latin1", at, end);
+    at = version === 4 ? end + 1 : start + (end - start + 8 & ~7);
+    yield name;
+  }
+}
+var folderName = ".job-state";
+var elsewhere = "use another place with --state-dir DIR or JOB_STATE_DIR";
+function locateRoot(given) {
+  const named = given.option ?? given.variable;
+  if (named !== void 0) {
+    if (named === "") throw new import_chunk_NVPF5LEY.FaultError("usage", 'cannot use --state-dir "": it needs the path of a folder');
+    const folder = import_node_path.default.resolve(given.cwd, named);
+    return { folder, option: ["--state-dir", folder] };
+  }
+  const worktree = findWorktree(given.cwd);
+  if (worktree !== void 0) return { folder: import_node_path.default.join(worktree, folderName), option: [] };
+  for (let at = given.cwd; ; at = import_node_path.default.dirname(at)) {
+    const folder = import_node_path.default.join(at, folderName);
+    if ((0, import_chunk_KNR6YWNX.factsOf)(folder)?.uid === userId() && (0, import_chunk_KNR6YWNX.exists)((0, import_chunk_EFAJWFPF.rootPaths)(folder).meta)) return { folder, option: [] };
+    if (at === import_node_path.default.dirname(at)) return { folder: import_node_path.default.join(given.cwd, folderName), option: [] };
+  }
+}
+function checkRoot(folder) {
+  const facts = lookAt(folder);
+  if (!facts) return false;
+  if (facts.kind === "link") throw unusable(folder, "it is a symbolic link");
+  if (facts.kind !== "folder") throw unusable(folder, "it is no folder");
+  if (facts.uid !== userId()) throw unusable(folder, `it belongs to user ${facts.uid}, not to us (${userId()})`);
+  if ((facts.mode & 18) !== 0)
+    throw unusable(folder, `others may write into it (mode ${(facts.mode & 511).toString(8)})`);
+  let names;
+  try {
+    names = (0, import_chunk_KNR6YWNX.listNames)(folder);
+  } catch (error) {
+    throw unusable(folder, `it cannot be read (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`);
+  }
+  if (names.length === 0) return false;
+  const meta = (0, import_chunk_PVTVXQHT.readJson)((0, import_chunk_EFAJWFPF.rootPaths)(folder).meta);
+  if (meta.kind !== "ok" || meta.value.tool !== "job-companion")
+    throw unusable(folder, "it holds files but no meta.json of ours");
+  if (typeof meta.value.schema !== "number" || meta.value.schema > 1) {
+    throw unusable(folder, `a newer release wrote it (schema ${String(meta.value.schema)}, known: 1)`);
+  }
+  if (tracksAnything(folder))
+    throw unusable(folder, "git tracks files in it, so a repository may have brought it along");
+  for (const name of ["active", "jobs", "once", "slots", "lock"]) {
+    const inner = (0, import_chunk_KNR6YWNX.factsOf)(import_node_path.default.join(folder, name));
+    if (inner && (inner.kind !== "folder" || inner.uid !== userId()))
+      throw unusable(folder, `its ${name} is no folder of ours`);
+  }
+  return true;
+}
+function requirePlace(folder) {
+  const parent = import_node_path.default.dirname(folder);
+  if ((0, import_chunk_KNR6YWNX.exists)(folder)) return;
+  if (!(0, import_chunk_KNR6YWNX.isFolder)(parent)) throw unusable(folder, `there is no folder ${parent}`);
+  if (!(0, import_chunk_KNR6YWNX.isWritable)(parent)) throw unusable(folder, `${parent} is not writable`);
+}
+function ensureRoot(folder) {
+  const fresh = `${folder}.new-${process.pid}`;
+  try {
+    if (checkRoot(folder) || (0, import_chunk_KNR6YWNX.exists)(folder)) {
+      if (!(0, import_chunk_KNR6YWNX.isWritable)(folder)) throw unusable(folder, "it is not writable");
+      fill(folder);
+      return;
+    }
+    (0, import_chunk_PVTVXQHT.createFolder)(fresh);
+    fill(fresh);
+    if (!(0, import_chunk_KNR6YWNX.moveFolder)(fresh, folder)) (0, import_chunk_KNR6YWNX.removeTree)(fresh);
+    checkRoot(folder);
+  } catch (error) {
+    tryRemove(fresh);
+    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
+    throw unusable(folder, `it cannot be made or written (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? String(error)})`);
+  }
+}
+function fill(folder) {
+  const paths = (0, import_chunk_EFAJWFPF.rootPaths)(folder);
+  if (!(0, import_chunk_KNR6YWNX.exists)(paths.meta)) (0, import_chunk_PVTVXQHT.writeJson)(paths.meta, { schema: 1, tool: "job-companion", created_at: (0, import_chunk_EFAJWFPF.isoNow)() });
+  if (!(0, import_chunk_KNR6YWNX.exists)(paths.ignore)) (0, import_chunk_PVTVXQHT.writeFile)(paths.ignore, "*\n", { sync: false });
+  for (const inner of [paths.active, paths.once, paths.slots, paths.jobs]) (0, import_chunk_PVTVXQHT.createFolder)(inner);
+}
+function tryRemove(folder) {
+  try {
+    (0, import_chunk_KNR6YWNX.removeTree)(folder);
+  } catch {
+  }
+}
+function lookAt(folder) {
+  try {
+    return (0, import_chunk_KNR6YWNX.factsOf)(folder);
+  } catch (error) {
+    throw unusable(folder, `it cannot be looked at (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`);
+  }
+}
+function unusable(folder, reason) {
+  return new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use the state folder ${folder}: ${reason}`, elsewhere);
+}
+function userId() {
+  return process.getuid?.() ?? 0;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  checkRoot,
+  ensureRoot,
+  locateRoot,
+  requirePlace
 });
 
 },
@@ -3672,157 +3539,6 @@ function makeFolders(folder) {
 });
 
 },
-"./chunk-HLXM6Q6K.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  healthOf: () => healthOf,
-  observation: () => observation
-});
-module.exports = stdin_exports;
-var import_chunk_VNEJHD2X = load("./chunk-VNEJHD2X.js");
-var import_chunk_6KSNLUTX = load("./chunk-6KSNLUTX.js");
-var import_chunk_NN32IFT6 = load("./chunk-NN32IFT6.js");
-var import_chunk_WGQZKHZI = load("./chunk-WGQZKHZI.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_EFAJWFPF = load("./chunk-EFAJWFPF.js");
-var import_chunk_KNR6YWNX = load("./chunk-KNR6YWNX.js");
-var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
-var recentEvents = 5;
-var eventsAtMost = 50;
-function observation(view, options) {
-  const { state, spec, paths } = view;
-  const condition = (0, import_chunk_6KSNLUTX.conditionOf)(view);
-  const after = options.afterSeq ?? Math.max(0, state.seq - recentEvents);
-  const journal = (0, import_chunk_VNEJHD2X.readEvents)(paths, after, eventsAtMost);
-  const document = {
-    id: view.id,
-    kind: spec?.kind ?? null,
-    verb: spec?.verb ?? null,
-    owner: spec?.owner ?? null,
-    label: spec?.label === null || spec?.label === void 0 ? null : (0, import_chunk_NN32IFT6.excerpt)((0, import_chunk_NN32IFT6.plainText)(spec.label), 120),
-    state: state.state,
-    ...healthOf(view, condition),
-    supervision: condition,
-    rev: state.rev,
-    created_at: state.created_at,
-    started_at: state.started_at,
-    ended_at: state.ended_at,
-    duration_ms: state.duration_ms,
-    age_ms: Math.max(0, (0, import_chunk_EFAJWFPF.nowMs)() - Date.parse(state.created_at)),
-    deadline_ms: spec?.deadline_ms ?? null,
-    exit_code: state.exit_code,
-    signal: state.signal,
-    error: state.error === null ? null : { ...state.error, message: (0, import_chunk_NN32IFT6.excerpt)((0, import_chunk_NN32IFT6.plainText)(state.error.message), 400) },
-    warnings: state.warnings.slice(0, 5).map((one) => ({ code: one.code, message: (0, import_chunk_NN32IFT6.excerpt)((0, import_chunk_NN32IFT6.plainText)(one.message), 200) })),
-    conversation: state.conversation,
-    files: {
-      result: paths.result,
-      output: paths.output,
-      error: paths.error,
-      events: paths.events,
-      worker_log: paths.workerLog
-    },
-    next: nextFor(view, condition, options.root)
-  };
-  if (!(0, import_chunk_6KSNLUTX.isEnded)(state)) document.progress = progressOf(view);
-  const { files, next, progress, ...facts } = document;
-  const plain = (0, import_chunk_NN32IFT6.plainValue)(facts, 400);
-  const events = journal.events.map((event) => (0, import_chunk_NN32IFT6.plainValue)(event, 400));
-  return bound(
-    { ...plain, files, next, ...progress === void 0 ? {} : { progress: (0, import_chunk_NN32IFT6.plainValue)(progress, import_chunk_CRABIWOM.textTailBytes + 3) } },
-    events,
-    journal.more,
-    after
-  );
-}
-function healthOf(view, condition) {
-  const attention = (reason) => ({
-    health: "attention",
-    attention_kind: "monitor_attention",
-    reason
-  });
-  switch (condition) {
-    case "orphaned":
-    case "unclaimed":
-      return attention(
-        "the worker is gone; the command runs on under its shim, and the next wait attaches a new worker"
-      );
-    case "over":
-    case "lost":
-    case "host_restarted":
-    case "never_started":
-      return attention("it is over, and its end could not be stored from here");
-    case "supervised":
-    case "unseen":
-      if (view.leaseAgeMs !== null && view.leaseAgeMs > import_chunk_CRABIWOM.leaseStaleMs)
-        return attention(`no sign of life of the worker for ${Math.round(view.leaseAgeMs / 1e3)} s`);
-      break;
-    default:
-  }
-  return { health: view.state.health, attention_kind: view.state.attention_kind };
-}
-function nextFor(view, condition, root) {
-  if (condition === "damaged") return { doctor: import_chunk_WGQZKHZI.nextCommands.doctor(view.id, root.option) };
-  if (!(0, import_chunk_6KSNLUTX.isEnded)(view.state))
-    return { wait: import_chunk_WGQZKHZI.nextCommands.wait(view.id, root.option), cancel: import_chunk_WGQZKHZI.nextCommands.cancel(view.id, root.option) };
-  const next = { result: import_chunk_WGQZKHZI.nextCommands.result(view.id, root.option) };
-  if (view.state.state === "done") return next;
-  if (view.state.conversation) next.continue = import_chunk_WGQZKHZI.nextCommands.continue(view.id, root.option);
-  next.restart = import_chunk_WGQZKHZI.nextCommands.restart(view.id, root.option);
-  return next;
-}
-function progressOf(view) {
-  const { paths, spec } = view;
-  const [output, error] = [(0, import_chunk_KNR6YWNX.factsOf)(paths.output), (0, import_chunk_KNR6YWNX.factsOf)(paths.error)];
-  const newest = Math.max(
-    output && output.size > 0 ? output.modifiedMs : 0,
-    error && error.size > 0 ? error.modifiedMs : 0
-  );
-  const facts = {
-    stdout_bytes: output?.size ?? 0,
-    stderr_bytes: error?.size ?? 0,
-    last_output_at: newest > 0 ? (0, import_chunk_EFAJWFPF.isoOf)(newest) : null,
-    last_output_age_ms: newest > 0 ? Math.max(0, (0, import_chunk_EFAJWFPF.nowMs)() - newest) : null
-  };
-  if (spec?.staff) {
-    const snapshot = (0, import_chunk_PVTVXQHT.readJson)(paths.snapshot);
-    return snapshot.kind === "ok" ? { ...facts, ...snapshot.value } : { ...facts, tools: [], text: "", text_truncated: false };
-  }
-  const bytes = (0, import_chunk_PVTVXQHT.readRange)(paths.output, -import_chunk_CRABIWOM.tailBytes, import_chunk_CRABIWOM.tailBytes)?.bytes ?? Buffer.alloc(0);
-  const latest = (0, import_chunk_NN32IFT6.tail)((0, import_chunk_NN32IFT6.plainText)(bytes.toString("utf8")), import_chunk_CRABIWOM.textTailBytes);
-  return { ...facts, text: latest.text, text_truncated: latest.truncated || (output?.size ?? 0) > import_chunk_CRABIWOM.tailBytes };
-}
-function bound(document, events, isMore, after) {
-  let kept = events;
-  const make = () => ({
-    ...document,
-    events: kept,
-    next_seq: kept.at(-1)?.seq ?? after,
-    more: isMore || kept.length < events.length
-  });
-  const size = () => Buffer.byteLength(JSON.stringify(make())) + 1;
-  while (size() > import_chunk_CRABIWOM.observeBytes && kept.length > 1) kept = kept.slice(0, -1);
-  if (size() > import_chunk_CRABIWOM.observeBytes && kept[0]) {
-    const { seq, at, job, owner, type } = kept[0];
-    kept = [{ seq, at, job, owner, type, truncated: true }];
-  }
-  const progress = document.progress;
-  for (let limit = import_chunk_CRABIWOM.textTailBytes; progress && size() > import_chunk_CRABIWOM.observeBytes && limit > 64; limit = Math.floor(limit / 2)) {
-    document.progress = { ...progress, text: (0, import_chunk_NN32IFT6.tail)(progress.text ?? "", limit).text, text_truncated: true };
-  }
-  if (progress && size() > import_chunk_CRABIWOM.observeBytes) document.progress = { tools_truncated: true, text_truncated: true };
-  for (const name of ["files", "warnings", "label", "next", "error", "owner"])
-    if (size() > import_chunk_CRABIWOM.observeBytes) delete document[name];
-  return make();
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  healthOf,
-  observation
-});
-
-},
 "./chunk-HXY4SSS6.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -4035,6 +3751,110 @@ function quoteWords(words) {
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
   quoteWords
+});
+
+},
+"./chunk-JJDHDBDE.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  waitForJobs: () => waitForJobs
+});
+module.exports = stdin_exports;
+var import_chunk_QXYQCSMC = load("./chunk-QXYQCSMC.js");
+var import_chunk_6GO5XTTJ = load("./chunk-6GO5XTTJ.js");
+var import_chunk_6KSNLUTX = load("./chunk-6KSNLUTX.js");
+var import_chunk_EFAJWFPF = load("./chunk-EFAJWFPF.js");
+var import_chunk_HXY4SSS6 = load("./chunk-HXY4SSS6.js");
+var import_chunk_KNR6YWNX = load("./chunk-KNR6YWNX.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+async function waitForJobs(root, ids, options) {
+  const until = (0, import_chunk_EFAJWFPF.monotonicMs)() + options.timeoutMs;
+  const views = new Map();
+  const stop = new AbortController();
+  const beat = options.heartbeatMs === null ? void 0 : setInterval(() => options.onHeartbeat?.([...views.values()]), options.heartbeatMs);
+  let failure;
+  let ended = 0;
+  await Promise.all(
+    ids.map(async (id) => {
+      try {
+        await waitForOne(root, id, until, stop.signal, (view2) => views.set(id, view2));
+      } catch (error) {
+        failure ??= error;
+        stop.abort();
+        return;
+      }
+      const view = views.get(id);
+      if (view && (0, import_chunk_6KSNLUTX.isEnded)(view.state)) ended += 1;
+      if (options.mode === "any" && ended > 0) stop.abort();
+    })
+  );
+  clearInterval(beat);
+  if (failure !== void 0) throw failure;
+  return ids.flatMap((id) => views.get(id) ?? []);
+}
+async function waitForOne(root, id, until, signal, tell) {
+  for (let round = 0; ; round += 1) {
+    let view = await (0, import_chunk_QXYQCSMC.refreshAttached)(root, id);
+    if (view.damage !== null) await (0, import_chunk_EFAJWFPF.sleep)(100);
+    if (!(0, import_chunk_KNR6YWNX.exists)(view.paths.folder)) throw vanishedError(view);
+    tell(view);
+    if ((0, import_chunk_6KSNLUTX.isEnded)(view.state) || signal.aborted) return;
+    const rest = until - (0, import_chunk_EFAJWFPF.monotonicMs)();
+    if (rest <= 0) return;
+    const nap = makeNap(signal);
+    const close = await (0, import_chunk_6GO5XTTJ.watchFifo)(view.paths.leaseFifo, nap.wake);
+    try {
+      view = await (0, import_chunk_QXYQCSMC.refreshAttached)(root, id);
+      tell(view);
+      if (!(0, import_chunk_6KSNLUTX.isEnded)(view.state) && !signal.aborted)
+        await nap.sleep(Math.min(rest, pauseFor(view, close !== void 0, round)));
+    } finally {
+      close?.();
+    }
+  }
+}
+function pauseFor(view, hasFifo, round) {
+  const condition = (0, import_chunk_6KSNLUTX.conditionOf)(view);
+  const soon = Math.min(20 * 1.25 ** round, 1e3);
+  if (condition === "supervised") {
+    const isHeld = view.worker !== null && view.launch !== null && (0, import_chunk_HXY4SSS6.sameIdentity)(view.worker.worker, view.launch.worker);
+    if (isHeld && hasFifo && view.worker?.fifo) return 5e3;
+    return isHeld ? 1e3 : soon;
+  }
+  if (condition === "unseen") return 1e3;
+  return soon;
+}
+function makeNap(signal) {
+  let isAwake = false;
+  let wake = () => {
+    isAwake = true;
+  };
+  return {
+    wake: () => wake(),
+    sleep: (ms) => new Promise((resolve) => {
+      if (isAwake || signal.aborted) return resolve();
+      const end = () => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", end);
+        resolve();
+      };
+      const timer = setTimeout(end, Math.min(ms, 2 ** 31 - 1));
+      signal.addEventListener("abort", end);
+      wake = end;
+    })
+  };
+}
+function vanishedError(view) {
+  return new import_chunk_NVPF5LEY.FaultError(
+    "state_unusable",
+    `cannot go on waiting for job ${view.id}: its folder ${view.paths.folder} is gone`,
+    null
+  );
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  waitForJobs
 });
 
 },
@@ -4668,37 +4488,154 @@ function messageOf(error) {
 });
 
 },
-"./chunk-PFCGRMOG.js": function (module, exports) {
+"./chunk-ORXJI7P5.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  commandNames: () => commandNames,
-  loadCommand: () => loadCommand
+  healthOf: () => healthOf,
+  observation: () => observation
 });
 module.exports = stdin_exports;
-var loaders = {
-  run: async () => (await Promise.resolve().then(() => load("./run-3BD2P56C.js"))).run,
-  staffer: async () => (await Promise.resolve().then(() => load("./staffer-XXFSLRZR.js"))).staffer,
-  ask: async () => (await Promise.resolve().then(() => load("./ask-I5HEANGO.js"))).ask,
-  wait: async () => (await Promise.resolve().then(() => load("./wait-YGEVXKNC.js"))).wait,
-  observe: async () => (await Promise.resolve().then(() => load("./observe-PBZLTMCD.js"))).observe,
-  status: async () => (await Promise.resolve().then(() => load("./status-SFUQPESA.js"))).status,
-  result: async () => (await Promise.resolve().then(() => load("./result-BKDUOXYF.js"))).result,
-  cancel: async () => (await Promise.resolve().then(() => load("./cancel-63WCYCOU.js"))).cancel,
-  continue: async () => (await Promise.resolve().then(() => load("./continue-VTNT57MF.js"))).continueCommand,
-  restart: async () => (await Promise.resolve().then(() => load("./restart-QMRYKITA.js"))).restart,
-  clean: async () => (await Promise.resolve().then(() => load("./clean-755MXRMT.js"))).clean,
-  doctor: async () => (await Promise.resolve().then(() => load("./doctor-EFD24L7E.js"))).doctor,
-  help: async () => (await Promise.resolve().then(() => load("./help-EVSJWVDC.js"))).help
-};
-var commandNames = Object.keys(loaders);
-async function loadCommand(name) {
-  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
+var import_chunk_VNEJHD2X = load("./chunk-VNEJHD2X.js");
+var import_chunk_NN32IFT6 = load("./chunk-NN32IFT6.js");
+var import_chunk_6KSNLUTX = load("./chunk-6KSNLUTX.js");
+var import_chunk_WGQZKHZI = load("./chunk-WGQZKHZI.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_EFAJWFPF = load("./chunk-EFAJWFPF.js");
+var import_chunk_KNR6YWNX = load("./chunk-KNR6YWNX.js");
+var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
+var recentEvents = 5;
+var eventsAtMost = 50;
+function observation(view, options) {
+  const { state, spec, paths } = view;
+  const condition = (0, import_chunk_6KSNLUTX.conditionOf)(view);
+  const after = options.afterSeq ?? Math.max(0, state.seq - recentEvents);
+  const journal = (0, import_chunk_VNEJHD2X.readEvents)(paths, after, eventsAtMost);
+  const document = {
+    id: view.id,
+    kind: spec?.kind ?? null,
+    verb: spec?.verb ?? null,
+    owner: spec?.owner ?? null,
+    label: spec?.label === null || spec?.label === void 0 ? null : (0, import_chunk_NN32IFT6.excerpt)((0, import_chunk_NN32IFT6.plainText)(spec.label), 120),
+    state: state.state,
+    ...healthOf(view, condition),
+    supervision: condition,
+    rev: state.rev,
+    created_at: state.created_at,
+    started_at: state.started_at,
+    ended_at: state.ended_at,
+    duration_ms: state.duration_ms,
+    age_ms: Math.max(0, (0, import_chunk_EFAJWFPF.nowMs)() - Date.parse(state.created_at)),
+    deadline_ms: spec?.deadline_ms ?? null,
+    exit_code: state.exit_code,
+    signal: state.signal,
+    error: state.error === null ? null : { ...state.error, message: (0, import_chunk_NN32IFT6.excerpt)((0, import_chunk_NN32IFT6.plainText)(state.error.message), 400) },
+    warnings: state.warnings.slice(0, 5).map((one) => ({ code: one.code, message: (0, import_chunk_NN32IFT6.excerpt)((0, import_chunk_NN32IFT6.plainText)(one.message), 200) })),
+    conversation: state.conversation,
+    files: {
+      result: paths.result,
+      output: paths.output,
+      error: paths.error,
+      events: paths.events,
+      worker_log: paths.workerLog
+    },
+    next: nextFor(view, condition, options.root)
+  };
+  if (!(0, import_chunk_6KSNLUTX.isEnded)(state)) document.progress = progressOf(view);
+  const { files, next, progress, ...facts } = document;
+  const plain = (0, import_chunk_NN32IFT6.plainValue)(facts, 400);
+  const events = journal.events.map((event) => (0, import_chunk_NN32IFT6.plainValue)(event, 400));
+  return bound(
+    { ...plain, files, next, ...progress === void 0 ? {} : { progress: (0, import_chunk_NN32IFT6.plainValue)(progress, import_chunk_CRABIWOM.textTailBytes + 3) } },
+    events,
+    journal.more,
+    after
+  );
+}
+function healthOf(view, condition) {
+  const attention = (reason) => ({
+    health: "attention",
+    attention_kind: "monitor_attention",
+    reason
+  });
+  switch (condition) {
+    case "orphaned":
+    case "unclaimed":
+      return attention(
+        "the worker is gone; the command runs on under its shim, and the next wait attaches a new worker"
+      );
+    case "over":
+    case "lost":
+    case "host_restarted":
+    case "never_started":
+      return attention("it is over, and its end could not be stored from here");
+    case "supervised":
+    case "unseen":
+      if (view.leaseAgeMs !== null && view.leaseAgeMs > import_chunk_CRABIWOM.leaseStaleMs)
+        return attention(`no sign of life of the worker for ${Math.round(view.leaseAgeMs / 1e3)} s`);
+      break;
+    default:
+  }
+  return { health: view.state.health, attention_kind: view.state.attention_kind };
+}
+function nextFor(view, condition, root) {
+  if (condition === "damaged") return { doctor: import_chunk_WGQZKHZI.nextCommands.doctor(view.id, root.option) };
+  if (!(0, import_chunk_6KSNLUTX.isEnded)(view.state))
+    return { wait: import_chunk_WGQZKHZI.nextCommands.wait(view.id, root.option), cancel: import_chunk_WGQZKHZI.nextCommands.cancel(view.id, root.option) };
+  const next = { result: import_chunk_WGQZKHZI.nextCommands.result(view.id, root.option) };
+  if (view.state.state === "done") return next;
+  if (view.state.conversation) next.continue = import_chunk_WGQZKHZI.nextCommands.continue(view.id, root.option);
+  next.restart = import_chunk_WGQZKHZI.nextCommands.restart(view.id, root.option);
+  return next;
+}
+function progressOf(view) {
+  const { paths, spec } = view;
+  const [output, error] = [(0, import_chunk_KNR6YWNX.factsOf)(paths.output), (0, import_chunk_KNR6YWNX.factsOf)(paths.error)];
+  const newest = Math.max(
+    output && output.size > 0 ? output.modifiedMs : 0,
+    error && error.size > 0 ? error.modifiedMs : 0
+  );
+  const facts = {
+    stdout_bytes: output?.size ?? 0,
+    stderr_bytes: error?.size ?? 0,
+    last_output_at: newest > 0 ? (0, import_chunk_EFAJWFPF.isoOf)(newest) : null,
+    last_output_age_ms: newest > 0 ? Math.max(0, (0, import_chunk_EFAJWFPF.nowMs)() - newest) : null
+  };
+  if (spec?.staff) {
+    const snapshot = (0, import_chunk_PVTVXQHT.readJson)(paths.snapshot);
+    return snapshot.kind === "ok" ? { ...facts, ...snapshot.value } : { ...facts, tools: [], text: "", text_truncated: false };
+  }
+  const bytes = (0, import_chunk_PVTVXQHT.readRange)(paths.output, -import_chunk_CRABIWOM.tailBytes, import_chunk_CRABIWOM.tailBytes)?.bytes ?? Buffer.alloc(0);
+  const latest = (0, import_chunk_NN32IFT6.tail)((0, import_chunk_NN32IFT6.plainText)(bytes.toString("utf8")), import_chunk_CRABIWOM.textTailBytes);
+  return { ...facts, text: latest.text, text_truncated: latest.truncated || (output?.size ?? 0) > import_chunk_CRABIWOM.tailBytes };
+}
+function bound(document, events, isMore, after) {
+  let kept = events;
+  const make = () => ({
+    ...document,
+    events: kept,
+    next_seq: kept.at(-1)?.seq ?? after,
+    more: isMore || kept.length < events.length
+  });
+  const size = () => Buffer.byteLength(JSON.stringify(make())) + 1;
+  while (size() > import_chunk_CRABIWOM.observeBytes && kept.length > 1) kept = kept.slice(0, -1);
+  if (size() > import_chunk_CRABIWOM.observeBytes && kept[0]) {
+    const { seq, at, job, owner, type } = kept[0];
+    kept = [{ seq, at, job, owner, type, truncated: true }];
+  }
+  const progress = document.progress;
+  for (let limit = import_chunk_CRABIWOM.textTailBytes; progress && size() > import_chunk_CRABIWOM.observeBytes && limit > 64; limit = Math.floor(limit / 2)) {
+    document.progress = { ...progress, text: (0, import_chunk_NN32IFT6.tail)(progress.text ?? "", limit).text, text_truncated: true };
+  }
+  if (progress && size() > import_chunk_CRABIWOM.observeBytes) document.progress = { tools_truncated: true, text_truncated: true };
+  for (const name of ["files", "warnings", "label", "next", "error", "owner"])
+    if (size() > import_chunk_CRABIWOM.observeBytes) delete document[name];
+  return make();
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  commandNames,
-  loadCommand
+  healthOf,
+  observation
 });
 
 },
@@ -4891,107 +4828,188 @@ function closeFile(fd) {
 });
 
 },
-"./chunk-RE5C67GL.js": function (module, exports) {
+"./chunk-QWYFKCZS.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  waitForJobs: () => waitForJobs
+  endedDocument: () => endedDocument,
+  tellEnded: () => tellEnded,
+  waitAndTell: () => waitAndTell
 });
 module.exports = stdin_exports;
-var import_chunk_ZB3VWOH3 = load("./chunk-ZB3VWOH3.js");
-var import_chunk_6GO5XTTJ = load("./chunk-6GO5XTTJ.js");
+var import_chunk_NLIFG53R = load("./chunk-NLIFG53R.js");
+var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
+var import_chunk_ORXJI7P5 = load("./chunk-ORXJI7P5.js");
+var import_chunk_JJDHDBDE = load("./chunk-JJDHDBDE.js");
+var import_chunk_UDJEPZTM = load("./chunk-UDJEPZTM.js");
+var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
+var import_chunk_NN32IFT6 = load("./chunk-NN32IFT6.js");
 var import_chunk_6KSNLUTX = load("./chunk-6KSNLUTX.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_WGQZKHZI = load("./chunk-WGQZKHZI.js");
 var import_chunk_EFAJWFPF = load("./chunk-EFAJWFPF.js");
-var import_chunk_HXY4SSS6 = load("./chunk-HXY4SSS6.js");
-var import_chunk_KNR6YWNX = load("./chunk-KNR6YWNX.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-async function waitForJobs(root, ids, options) {
-  const until = (0, import_chunk_EFAJWFPF.monotonicMs)() + options.timeoutMs;
-  const views = new Map();
-  const stop = new AbortController();
-  const beat = options.heartbeatMs === null ? void 0 : setInterval(() => options.onHeartbeat?.([...views.values()]), options.heartbeatMs);
-  let failure;
-  let ended = 0;
-  await Promise.all(
-    ids.map(async (id) => {
-      try {
-        await waitForOne(root, id, until, stop.signal, (view2) => views.set(id, view2));
-      } catch (error) {
-        failure ??= error;
-        stop.abort();
-        return;
+var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
+async function waitAndTell(context, root, ids, options) {
+  const views = await (0, import_chunk_NLIFG53R.withRegistration)(
+    root.folder,
+    ids,
+    options.timeoutMs,
+    () => (0, import_chunk_JJDHDBDE.waitForJobs)(root.folder, ids, {
+      ...options,
+      // A person who looks at the terminal gets one line that is renewed; everybody else silence, or the lines asked for.
+      heartbeatMs: options.heartbeatMs ?? (context.live ? 1e3 : null),
+      onHeartbeat: (seen) => {
+        if (options.heartbeatMs === null) context.live?.(liveLine(seen).slice(0, Math.max(20, context.width - 1)));
+        else for (const view of seen) context.tell(heartbeat(view));
       }
-      const view = views.get(id);
-      if (view && (0, import_chunk_6KSNLUTX.isEnded)(view.state)) ended += 1;
-      if (options.mode === "any" && ended > 0) stop.abort();
     })
   );
-  clearInterval(beat);
-  if (failure !== void 0) throw failure;
-  return ids.flatMap((id) => views.get(id) ?? []);
+  if (options.heartbeatMs === null) context.live?.("");
+  return tellWaited(context, root, views, options);
 }
-async function waitForOne(root, id, until, signal, tell) {
-  for (let round = 0; ; round += 1) {
-    let view = await (0, import_chunk_ZB3VWOH3.refreshAttached)(root, id);
-    if (view.damage !== null) await (0, import_chunk_EFAJWFPF.sleep)(100);
-    if (!(0, import_chunk_KNR6YWNX.exists)(view.paths.folder)) throw vanishedError(view);
-    tell(view);
-    if ((0, import_chunk_6KSNLUTX.isEnded)(view.state) || signal.aborted) return;
-    const rest = until - (0, import_chunk_EFAJWFPF.monotonicMs)();
-    if (rest <= 0) return;
-    const nap = makeNap(signal);
-    const close = await (0, import_chunk_6GO5XTTJ.watchFifo)(view.paths.leaseFifo, nap.wake);
-    try {
-      view = await (0, import_chunk_ZB3VWOH3.refreshAttached)(root, id);
-      tell(view);
-      if (!(0, import_chunk_6KSNLUTX.isEnded)(view.state) && !signal.aborted)
-        await nap.sleep(Math.min(rest, pauseFor(view, close !== void 0, round)));
-    } finally {
-      close?.();
-    }
+function tellWaited(context, root, views, options) {
+  const ended = views.filter((view) => (0, import_chunk_6KSNLUTX.isEnded)(view.state));
+  const isOver = options.mode === "any" ? ended.length > 0 : ended.length === views.length;
+  const shown = !isOver ? views : options.mode === "any" ? firstOf(ended) : views;
+  const code = isOver ? (0, import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map((view) => view.state.state)) : import_chunk_6PFAPK5K.exitCodes.pending;
+  for (const view of shown) if ((0, import_chunk_6KSNLUTX.isEnded)(view.state)) (0, import_chunk_NLIFG53R.noteCollected)(view, "wait");
+  if (options.isJson) {
+    const documents = shown.map(
+      (view) => (0, import_chunk_6KSNLUTX.isEnded)(view.state) ? endedDocument(view) : (0, import_chunk_ORXJI7P5.observation)(view, { afterSeq: null, root })
+    );
+    return { code, json: views.length === 1 ? documents[0] : { jobs: documents, pending: pendingOf(views) } };
   }
-}
-function pauseFor(view, hasFifo, round) {
-  const condition = (0, import_chunk_6KSNLUTX.conditionOf)(view);
-  const soon = Math.min(20 * 1.25 ** round, 1e3);
-  if (condition === "supervised") {
-    const isHeld = view.worker !== null && view.launch !== null && (0, import_chunk_HXY4SSS6.sameIdentity)(view.worker.worker, view.launch.worker);
-    if (isHeld && hasFifo && view.worker?.fifo) return 5e3;
-    return isHeld ? 1e3 : soon;
-  }
-  if (condition === "unseen") return 1e3;
-  return soon;
-}
-function makeNap(signal) {
-  let isAwake = false;
-  let wake = () => {
-    isAwake = true;
-  };
+  const replies = shown.map((view) => (0, import_chunk_6KSNLUTX.isEnded)(view.state) ? tellEnded(context, view) : tellPending(root, view));
   return {
-    wake: () => wake(),
-    sleep: (ms) => new Promise((resolve) => {
-      if (isAwake || signal.aborted) return resolve();
-      const end = () => {
-        clearTimeout(timer);
-        signal.removeEventListener("abort", end);
-        resolve();
-      };
-      const timer = setTimeout(end, Math.min(ms, 2 ** 31 - 1));
-      signal.addEventListener("abort", end);
-      wake = end;
-    })
+    code,
+    out: Buffer.concat(replies.map((reply) => Buffer.from(reply.out ?? ""))),
+    notes: replies.flatMap((reply) => reply.notes ?? [])
   };
 }
-function vanishedError(view) {
-  return new import_chunk_NVPF5LEY.FaultError(
-    "state_unusable",
-    `cannot go on waiting for job ${view.id}: its folder ${view.paths.folder} is gone`,
-    null
+function firstOf(views) {
+  return [...views].sort((a, b) => Date.parse(a.state.ended_at ?? "") - Date.parse(b.state.ended_at ?? "")).slice(0, 1);
+}
+function pendingOf(views) {
+  return views.filter((view) => !(0, import_chunk_6KSNLUTX.isEnded)(view.state)).map((view) => view.id);
+}
+function tellEnded(context, view) {
+  const deliverable = (0, import_chunk_PVTVXQHT.readRange)(view.paths.result, 0, 64 * 1024 * 1024)?.bytes;
+  if (view.damage !== null) return tellDamaged(view);
+  const notes = [header(view), ...omittedNotes(view.state)];
+  for (const warning of view.state.warnings) notes.push(`warning: ${(0, import_chunk_NN32IFT6.plainText)(warning.message)}`);
+  if (!deliverable) notes.push(`warning: no result is stored; see ${view.paths.folder}`);
+  const bytes = deliverable ?? Buffer.alloc(0);
+  return {
+    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
+    out: context.isTerminal ? (0, import_chunk_NN32IFT6.plainText)(bytes.toString("utf8")) : bytes,
+    notes
+  };
+}
+function tellDamaged(view) {
+  const text = `# ${view.id}: state_damaged
+
+${view.state.error?.message}
+
+Nothing was deleted. What is there: ${view.paths.folder}
+`;
+  return {
+    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
+    out: text,
+    notes: [`see: ${import_chunk_WGQZKHZI.nextCommands.doctor(view.id, view.spec?.state_option ?? [])}`]
+  };
+}
+function header(view) {
+  const { state, paths, spec } = view;
+  const parts = [`${view.id}: ${state.state}`];
+  if (state.error) parts.push(`${state.error.code}: ${(0, import_chunk_NN32IFT6.plainText)(state.error.message)}`);
+  if (state.exit_code !== null) parts.push(`exit code ${state.exit_code}`);
+  if (state.duration_ms !== null) parts.push((0, import_chunk_NDXTXZGK.formatDuration)(state.duration_ms));
+  const where = [`result: ${paths.result}`];
+  if (spec?.kind === "run") where.push(`whole output: ${paths.output}`);
+  return `${parts.join(", ")}
+${where.join("\n")}`;
+}
+function omittedNotes(state) {
+  return Object.entries(state.output ?? {}).filter(([, note]) => note.omitted > 0).map(
+    ([name, note]) => `${name}: ${note.exact ? "" : "about "}${note.omitted} of ${note.bytes} bytes (${(0, import_chunk_TFEMYLSK.formatSize)(note.omitted)}) are left out in the middle`
   );
+}
+function tellPending(root, view) {
+  const picture = JSON.stringify((0, import_chunk_ORXJI7P5.observation)(view, { afterSeq: null, root }), null, 1);
+  const next = import_chunk_WGQZKHZI.nextCommands.wait(view.id, root.option);
+  return {
+    code: import_chunk_6PFAPK5K.exitCodes.pending,
+    out: `${picture}
+${next}
+`,
+    notes: [`${view.id}: ${view.state.state}, not ended yet; wait again with the last line`]
+  };
+}
+function endedDocument(view) {
+  if (view.damage !== null) return view.state;
+  const stored = (0, import_chunk_PVTVXQHT.readText)(view.paths.resultRecord);
+  try {
+    if (stored !== void 0) return { ...JSON.parse(stored), state: view.state.state };
+  } catch {
+  }
+  return view.spec ? (0, import_chunk_UDJEPZTM.terminalRecord)(view.spec, view.paths, view.state) : view.state;
+}
+function liveLine(views) {
+  return views.map(heartbeat).join(" | ");
+}
+function heartbeat(view) {
+  const age = view.state.started_at ? (0, import_chunk_NDXTXZGK.formatDuration)(Math.max(0, (0, import_chunk_EFAJWFPF.nowMs)() - Date.parse(view.state.started_at))) : "not started";
+  return `${view.id}: ${view.state.state}, ${age}`;
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  waitForJobs
+  endedDocument,
+  tellEnded,
+  waitAndTell
+});
+
+},
+"./chunk-QXYQCSMC.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  refresh: () => refresh,
+  refreshAttached: () => refreshAttached
+});
+module.exports = stdin_exports;
+var import_chunk_6KSNLUTX = load("./chunk-6KSNLUTX.js");
+var import_chunk_KNR6YWNX = load("./chunk-KNR6YWNX.js");
+var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
+var settled = ["over", "lost", "host_restarted", "never_started"];
+var attachable = ["orphaned", "unclaimed"];
+async function refresh(root, id, isStrict = false) {
+  const view = (0, import_chunk_6KSNLUTX.inspect)(root, id);
+  const condition = (0, import_chunk_6KSNLUTX.conditionOf)(view);
+  if (condition === "ended") dropMarker(view);
+  if (!settled.includes(condition)) return view;
+  const { settleJob } = await Promise.resolve().then(() => load("./settle-52XRKWXI.js"));
+  await settleJob(view, (now) => settled.includes((0, import_chunk_6KSNLUTX.conditionOf)(now)), isStrict);
+  return (0, import_chunk_6KSNLUTX.inspect)(root, id);
+}
+async function refreshAttached(root, id) {
+  const view = await refresh(root, id, true);
+  if (!attachable.includes((0, import_chunk_6KSNLUTX.conditionOf)(view))) return view;
+  const { attachWorker } = await Promise.resolve().then(() => load("./attach-MLB4AFDE.js"));
+  await attachWorker(view, (now) => attachable.includes((0, import_chunk_6KSNLUTX.conditionOf)(now)));
+  return (0, import_chunk_6KSNLUTX.inspect)(root, id);
+}
+function dropMarker(view) {
+  if (!(0, import_chunk_KNR6YWNX.exists)(view.paths.marker)) return;
+  try {
+    (0, import_chunk_PVTVXQHT.removeFile)(view.paths.reserve);
+    (0, import_chunk_PVTVXQHT.removeFile)(view.paths.marker);
+  } catch {
+  }
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  refresh,
+  refreshAttached
 });
 
 },
@@ -5015,7 +5033,450 @@ async function startWorker(root, spec, job, generation) {
 });
 
 },
-"./chunk-RWMA3WJW.js": function (module, exports) {
+"./chunk-SVSQUZEJ.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  backends: () => backends,
+  findArgumentFault: () => findArgumentFault,
+  findBackend: () => findBackend,
+  makeReading: () => makeReading
+});
+module.exports = stdin_exports;
+var import_chunk_NN32IFT6 = load("./chunk-NN32IFT6.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+function makeReading() {
+  return {
+    conversationId: null,
+    text: "",
+    answer: null,
+    final: null,
+    failure: null,
+    tools: [],
+    toolCount: 0,
+    denials: [],
+    warnings: [],
+    usage: null,
+    model: null,
+    unparsedLines: 0,
+    waitsForSignIn: false
+  };
+}
+var wordsBytes = 2048;
+var keptNotes = 20;
+function noteFailure(reading, code, message, resets) {
+  reading.failure ??= { code, message: (0, import_chunk_NN32IFT6.excerpt)(message, wordsBytes), ...resets === void 0 ? {} : { resets } };
+}
+function noteWarning(reading, code, message) {
+  const words = (0, import_chunk_NN32IFT6.excerpt)(message, wordsBytes);
+  if (words === "" || reading.warnings.length >= keptNotes) return;
+  if (!reading.warnings.some((known) => known.message === words)) reading.warnings.push({ code, message: words });
+}
+var keptTools = 20;
+function noteTool(reading, call, at) {
+  const known = reading.tools.find((tool) => tool.key === call.key && tool.ended_at === null);
+  const ended = call.status === "running" ? null : at;
+  const input = (0, import_chunk_NN32IFT6.excerpt)(call.input ?? "", import_chunk_CRABIWOM.toolCallBytes);
+  const output = call.output == null ? null : (0, import_chunk_NN32IFT6.excerpt)(call.output, import_chunk_CRABIWOM.toolCallBytes);
+  if (known) {
+    known.status = call.status;
+    known.output = output ?? known.output;
+    known.ended_at = ended;
+    if (input) known.input = input;
+  } else {
+    reading.toolCount += 1;
+    reading.tools.push({
+      n: reading.toolCount,
+      key: call.key,
+      name: call.name,
+      input,
+      output,
+      status: call.status,
+      started_at: at,
+      ended_at: ended
+    });
+    if (reading.tools.length > keptTools) {
+      const drop = reading.tools.findIndex((tool) => tool.ended_at !== null);
+      reading.tools.splice(Math.max(0, drop), 1);
+    }
+  }
+  if (call.status === "denied") {
+    const what = known?.input || input;
+    noteDenial(reading, what ? `${call.name}: ${(0, import_chunk_NN32IFT6.excerpt)(what, import_chunk_CRABIWOM.excerptBytes)}` : call.name);
+  }
+}
+function noteDenial(reading, what) {
+  if (!reading.denials.includes(what) && reading.denials.length < keptNotes) reading.denials.push(what);
+}
+function parseLine(line, reading) {
+  if (line.trim() === "") return void 0;
+  try {
+    const value = JSON.parse(line);
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
+  } catch {
+  }
+  reading.unparsedLines += 1;
+  return void 0;
+}
+function findArgumentFault(args) {
+  if (args.some((arg) => arg.includes("\0"))) return "an argument holds a NUL character";
+  const longest = Math.max(0, ...args.map(import_chunk_NN32IFT6.byteLength));
+  return longest < 131072 ? null : `an argument of ${longest} bytes is too long; allowed: 131071 bytes`;
+}
+function fieldsOf(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
+}
+function textOf(value) {
+  return typeof value === "string" ? value : "";
+}
+function numberOf(value) {
+  return typeof value === "number" && Number.isFinite(value) ? value : 0;
+}
+var sandboxes = {
+  restricted: "read-only",
+  standard: "workspace-write",
+  unrestricted: "danger-full-access"
+};
+var codex = {
+  id: "codex",
+  title: "Codex",
+  programs: ["codex"],
+  answerFrom: "stream",
+  keepsConversation: true,
+  profiles: {
+    restricted: "-s read-only",
+    standard: "sandbox_mode workspace-write (no network), the state folder read-only",
+    unrestricted: "-s danger-full-access"
+  },
+  plan(request) {
+    const args = ["exec", "--json", "--skip-git-repo-check", ...planSandbox(request)];
+    if (request.model !== null) args.push(`--model=${request.model}`);
+    if (request.resume !== null) args.push("resume", request.resume);
+    args.push("-");
+    return {
+      args,
+      promptBy: "stdin",
+      stdin: request.prompt,
+      environment: {},
+      conversationId: null,
+      remove: hostMarkers
+    };
+  },
+  read(line, reading, at) {
+    const event = parseLine(line, reading);
+    if (!event) return;
+    switch (event.type) {
+      case "thread.started":
+        if (/^\w[\w.:-]{0,199}$/.test(textOf(event.thread_id))) reading.conversationId ??= textOf(event.thread_id);
+        break;
+      case "turn.started":
+        if (reading.final === "success") reading.final = null;
+        break;
+      case "item.started":
+      case "item.updated":
+      case "item.completed":
+        readItem(fieldsOf(event.item), event.type === "item.completed", reading, at);
+        break;
+      case "error":
+        readComplaint(textOf(event.message), reading);
+        break;
+      case "turn.completed":
+        readUsage(fieldsOf(event.usage), reading);
+        reading.final ??= "success";
+        reading.warnings = reading.warnings.filter((warning) => warning.code !== retryCode);
+        break;
+      case "turn.failed":
+        readFailure(textOf(fieldsOf(event.error).message), reading);
+        break;
+    }
+  },
+  close(reading, ending) {
+    if (reading.final !== null || !ending.byItself || ending.signal !== null || !ending.exitCode) return;
+    const words = errorWords(ending);
+    noteFailure(reading, kindOf(words), words || `codex exited with code ${ending.exitCode} and said nothing`);
+  }
+};
+var hostMarkers = [
+  "CODEX_CI",
+  "CODEX_INTERNAL_ORIGINATOR_OVERRIDE",
+  "CODEX_SANDBOX",
+  "CODEX_SANDBOX_NETWORK_DISABLED",
+  "CODEX_SESSION_ID",
+  "CODEX_THREAD_ID",
+  "CODEX_TOOL_CALL_ID"
+];
+function planSandbox({ profile, stateRoot }) {
+  if (profile !== "standard" || /[*?[\]{}]/.test(stateRoot)) return ["-s", sandboxes[profile]];
+  const settings = [
+    `sandbox_mode="${sandboxes[profile]}"`,
+    'default_permissions="job-companion"',
+    'permissions.job-companion.extends=":workspace"',
+    // A JSON string is a TOML string.
+    `permissions.job-companion.filesystem={${JSON.stringify(stateRoot)}="read"}`
+  ];
+  return settings.flatMap((setting) => ["-c", setting]);
+}
+function readItem(item, completed, reading, at) {
+  const type = textOf(item.type);
+  if (type === "agent_message") {
+    reading.text = textOf(item.text) || reading.text;
+    if (completed) reading.answer = textOf(item.text);
+  } else if (type === "error") {
+    readComplaint(textOf(item.message), reading);
+  } else if (Object.hasOwn(calls, type)) {
+    const status = statusOf(item.status, completed);
+    noteTool(reading, { key: textOf(item.id), name: type, ...calls[type]?.(item), status }, at);
+  }
+}
+var calls = {
+  command_execution: (item) => ({ input: textOf(item.command), output: textOf(item.aggregated_output) || null }),
+  file_change: (item) => ({ input: listOf(item.changes).map(changeText).join(", ") }),
+  mcp_tool_call: (item) => ({
+    input: `${textOf(item.server)}.${textOf(item.tool)} ${JSON.stringify(item.arguments ?? {})}`,
+    output: resultOf(item) || null
+  }),
+  web_search: (item) => ({ input: textOf(item.query) }),
+  collab_tool_call: (item) => ({ input: `${textOf(item.tool)} ${textOf(item.prompt)}`.trim() })
+};
+function statusOf(status, completed) {
+  if (status === "declined") return "denied";
+  if (status === "failed") return "failed";
+  return completed ? "completed" : "running";
+}
+function changeText(change) {
+  return `${textOf(change.kind)} ${textOf(change.path)}`;
+}
+function resultOf(item) {
+  const texts = listOf(fieldsOf(item.result).content).map((part) => textOf(part.text));
+  return textOf(fieldsOf(item.error).message) || texts.join("\n");
+}
+function listOf(value) {
+  return Array.isArray(value) ? value.map(fieldsOf) : [];
+}
+var retryCode = "agent_retried";
+function readComplaint(message, reading) {
+  const isRetry = /^reconnecting\b/i.test(message);
+  if (isRetry) reading.warnings = reading.warnings.filter((warning) => warning.code !== retryCode);
+  noteWarning(reading, isRetry ? retryCode : "agent_warning", message);
+}
+function readFailure(message, reading) {
+  reading.final = "failure";
+  reading.warnings = reading.warnings.filter((warning) => warning.message !== message);
+  noteFailure(reading, kindOf(message), message || "the turn failed without a reason", resetOf(message));
+}
+function readUsage(usage, reading) {
+  const input = numberOf(usage.input_tokens);
+  const output = numberOf(usage.output_tokens);
+  reading.usage = { input_tokens: input, output_tokens: output, total_tokens: input + output };
+}
+var kinds = [
+  ["session_lost", /no rollout found/i],
+  [
+    "quota",
+    /usage limit|quota exceeded|insufficient_quota|out of credits|spend cap|\b429 too many requests|status:? 429\b/i
+  ],
+  ["auth", /\b401 unauthorized|status:? 401\b|sign in again|login is required|missing environment variable/i]
+];
+function kindOf(message) {
+  return kinds.find(([, pattern]) => pattern.test(message))?.[0] ?? "agent_error";
+}
+function resetOf(message) {
+  const found = /try again (at (.+?)|in \d.*?)\.?$/i.exec(message.trim());
+  return found ? found[2] ?? found[1] : void 0;
+}
+function errorWords(ending) {
+  const lines = (0, import_chunk_NN32IFT6.plainText)(ending.stderrTail).split("\n").map((line) => line.trim());
+  const told = lines.filter((line) => line !== "" && !/^(?:warning:|reading additional input)/i.test(line));
+  return (told.findLast((line) => /^error\b/i.test(line)) ?? told.at(-1) ?? "").replace(/^error:\s*<>/i, "");
+}
+var placeholders = { argument: "{prompt}", file: "{prompt_file}" };
+var custom = {
+  id: "custom",
+  title: "a program of your config",
+  programs: [],
+  answerFrom: "stdout",
+  keepsConversation: false,
+  profiles: { restricted: null, standard: "", unrestricted: "" },
+  plan(request) {
+    if (!request.custom) throw new Error("a custom backend needs its definition");
+    const { argv, prompt: promptBy } = request.custom;
+    const args = promptBy === "stdin" ? argv.slice(1) : fill(argv.slice(1), promptBy, request);
+    return {
+      args,
+      promptBy,
+      stdin: promptBy === "stdin" ? request.prompt : "",
+      environment: {},
+      conversationId: null,
+      remove: []
+    };
+  },
+  // The answer is stdout as it is; there are no events.
+  read() {
+  },
+  close(reading, ending) {
+    if (ending.byItself && ending.exitCode === 0) reading.final = "success";
+  }
+};
+function fill(words, by, request) {
+  const placeholder = placeholders[by];
+  const value = by === "file" ? request.promptFile : request.prompt;
+  if (!words.some((word) => word.includes(placeholder))) return [...words, value];
+  return words.map((word) => word.replaceAll(placeholder, () => value));
+}
+var backends = [codex, custom];
+var backendIds = backends.map((backend) => backend.id);
+function findBackend(id) {
+  return backends.find((backend) => backend.id === id);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  backends,
+  findArgumentFault,
+  findBackend,
+  makeReading
+});
+
+},
+"./chunk-SVYNKNIW.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  compareIds: () => compareIds,
+  defaultEngine: () => defaultEngine,
+  findEngine: () => findEngine,
+  idTimeMs: () => idTimeMs,
+  isId: () => isId,
+  isIdPrefix: () => isIdPrefix,
+  makeId: () => makeId
+});
+module.exports = stdin_exports;
+var import_chunk_EFAJWFPF = load("./chunk-EFAJWFPF.js");
+var import_chunk_HXY4SSS6 = load("./chunk-HXY4SSS6.js");
+var idPattern = /^[a-z]{2,12}-[0-9a-z]{8,9}-[0-9a-z]{6}$/;
+var prefixPattern = /^[a-z]{2,12}(?:-[0-9a-z]{0,9}(?:-[0-9a-z]{0,6})?)?$/;
+function makeId(verb, nowMs, random) {
+  const digits = Array.from(random.subarray(0, 6), (byte) => (byte % 36).toString(36)).join("");
+  return `${verb}-${nowMs.toString(36)}-${digits}`;
+}
+function isId(text) {
+  return idPattern.test(text);
+}
+function isIdPrefix(text) {
+  return prefixPattern.test(text);
+}
+function idTimeMs(id) {
+  return Number.parseInt(id.split("-")[1] ?? "", 36);
+}
+function compareIds(a, b) {
+  return idTimeMs(a) - idTimeMs(b) || (a < b ? -1 : a > b ? 1 : 0);
+}
+var nodeOptions = ["--max-semi-space-size=1", "--no-warnings"];
+var local = {
+  id: "local",
+  async prepare() {
+    await Promise.resolve().then(() => load("./spawn-AGDUUNAW.js"));
+  },
+  async start(worker) {
+    const { spawnDetached } = await Promise.resolve().then(() => load("./spawn-AGDUUNAW.js"));
+    const pid = spawnDetached({
+      program: process.execPath,
+      args: [...nodeOptions, (0, import_chunk_EFAJWFPF.companionFile)(), "_worker", worker.stateRoot, worker.id],
+      cwd: "/",
+      environment: (0, import_chunk_EFAJWFPF.workerEnvironment)(worker.mark),
+      logFile: worker.logFile
+    });
+    const identity = (0, import_chunk_HXY4SSS6.identityOf)(pid);
+    if (!identity) throw new Error(`cannot see the worker that was just started (pid ${pid})`);
+    return identity;
+  },
+  alive: import_chunk_HXY4SSS6.livenessOf,
+  signal: import_chunk_HXY4SSS6.signalIdentity
+};
+var engines = [local];
+function findEngine(id) {
+  return engines.find((engine) => engine.id === id);
+}
+var defaultEngine = local;
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  compareIds,
+  defaultEngine,
+  findEngine,
+  idTimeMs,
+  isId,
+  isIdPrefix,
+  makeId
+});
+
+},
+"./chunk-SW2YDEAF.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  commandNames: () => commandNames,
+  loadCommand: () => loadCommand
+});
+module.exports = stdin_exports;
+var loaders = {
+  run: async () => (await Promise.resolve().then(() => load("./run-I7ZPXFUP.js"))).run,
+  staffer: async () => (await Promise.resolve().then(() => load("./staffer-AP3CGI6T.js"))).staffer,
+  ask: async () => (await Promise.resolve().then(() => load("./ask-ESAJMUL5.js"))).ask,
+  wait: async () => (await Promise.resolve().then(() => load("./wait-MVM7ZWWN.js"))).wait,
+  observe: async () => (await Promise.resolve().then(() => load("./observe-ULG5BF3F.js"))).observe,
+  status: async () => (await Promise.resolve().then(() => load("./status-RT7URIFG.js"))).status,
+  result: async () => (await Promise.resolve().then(() => load("./result-YS43LGY6.js"))).result,
+  cancel: async () => (await Promise.resolve().then(() => load("./cancel-ZGBNTAE2.js"))).cancel,
+  continue: async () => (await Promise.resolve().then(() => load("./continue-TBMT7Y37.js"))).continueCommand,
+  restart: async () => (await Promise.resolve().then(() => load("./restart-N5YKOADT.js"))).restart,
+  clean: async () => (await Promise.resolve().then(() => load("./clean-5T2RPKYK.js"))).clean,
+  doctor: async () => (await Promise.resolve().then(() => load("./doctor-YMTSRCHH.js"))).doctor,
+  help: async () => (await Promise.resolve().then(() => load("./help-SLD37O6D.js"))).help
+};
+var commandNames = Object.keys(loaders);
+async function loadCommand(name) {
+  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  commandNames,
+  loadCommand
+});
+
+},
+"./chunk-TFEMYLSK.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  formatSize: () => formatSize,
+  parseSize: () => parseSize
+});
+module.exports = stdin_exports;
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var units = { "": 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3 };
+function parseSize(text, option, range) {
+  const match = /^(\d+)([KMG]?)(?:i?B)?$/.exec(text);
+  const value = match ? Number(match[1]) * (units[match[2] ?? ""] ?? 1) : Number.NaN;
+  if (!Number.isSafeInteger(value) || value < range.min || value > range.max) {
+    throw (0, import_chunk_NVPF5LEY.usageError)(
+      `cannot take ${option} ${JSON.stringify(text)}: allowed are ${formatSize(range.min)} to ${formatSize(range.max)}, written like 64M`
+    );
+  }
+  return value;
+}
+function formatSize(bytes) {
+  if (bytes < 1024) return `${bytes} B`;
+  if (bytes < 1024 ** 2) return `${(bytes / 1024).toFixed(1)} KiB`;
+  if (bytes < 1024 ** 3) return `${(bytes / 1024 ** 2).toFixed(1)} MiB`;
+  return `${(bytes / 1024 ** 3).toFixed(1)} GiB`;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  formatSize,
+  parseSize
+});
+
+},
+"./chunk-UDJEPZTM.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -5032,8 +5493,8 @@ var import_chunk_SVSQUZEJ = load("./chunk-SVSQUZEJ.js");
 var import_chunk_CKZYDFLI = load("./chunk-CKZYDFLI.js");
 var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
 var import_chunk_VNEJHD2X = load("./chunk-VNEJHD2X.js");
-var import_chunk_6KSNLUTX = load("./chunk-6KSNLUTX.js");
 var import_chunk_NN32IFT6 = load("./chunk-NN32IFT6.js");
+var import_chunk_6KSNLUTX = load("./chunk-6KSNLUTX.js");
 var import_chunk_WGQZKHZI = load("./chunk-WGQZKHZI.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
@@ -5536,765 +5997,6 @@ function isFull(error) {
 });
 
 },
-"./chunk-SVSQUZEJ.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  backends: () => backends,
-  findArgumentFault: () => findArgumentFault,
-  findBackend: () => findBackend,
-  makeReading: () => makeReading
-});
-module.exports = stdin_exports;
-var import_chunk_NN32IFT6 = load("./chunk-NN32IFT6.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-function makeReading() {
-  return {
-    conversationId: null,
-    text: "",
-    answer: null,
-    final: null,
-    failure: null,
-    tools: [],
-    toolCount: 0,
-    denials: [],
-    warnings: [],
-    usage: null,
-    model: null,
-    unparsedLines: 0,
-    waitsForSignIn: false
-  };
-}
-var wordsBytes = 2048;
-var keptNotes = 20;
-function noteFailure(reading, code, message, resets) {
-  reading.failure ??= { code, message: (0, import_chunk_NN32IFT6.excerpt)(message, wordsBytes), ...resets === void 0 ? {} : { resets } };
-}
-function noteWarning(reading, code, message) {
-  const words = (0, import_chunk_NN32IFT6.excerpt)(message, wordsBytes);
-  if (words === "" || reading.warnings.length >= keptNotes) return;
-  if (!reading.warnings.some((known) => known.message === words)) reading.warnings.push({ code, message: words });
-}
-var keptTools = 20;
-function noteTool(reading, call, at) {
-  const known = reading.tools.find((tool) => tool.key === call.key && tool.ended_at === null);
-  const ended = call.status === "running" ? null : at;
-  const input = (0, import_chunk_NN32IFT6.excerpt)(call.input ?? "", import_chunk_CRABIWOM.toolCallBytes);
-  const output = call.output == null ? null : (0, import_chunk_NN32IFT6.excerpt)(call.output, import_chunk_CRABIWOM.toolCallBytes);
-  if (known) {
-    known.status = call.status;
-    known.output = output ?? known.output;
-    known.ended_at = ended;
-    if (input) known.input = input;
-  } else {
-    reading.toolCount += 1;
-    reading.tools.push({
-      n: reading.toolCount,
-      key: call.key,
-      name: call.name,
-      input,
-      output,
-      status: call.status,
-      started_at: at,
-      ended_at: ended
-    });
-    if (reading.tools.length > keptTools) {
-      const drop = reading.tools.findIndex((tool) => tool.ended_at !== null);
-      reading.tools.splice(Math.max(0, drop), 1);
-    }
-  }
-  if (call.status === "denied") {
-    const what = known?.input || input;
-    noteDenial(reading, what ? `${call.name}: ${(0, import_chunk_NN32IFT6.excerpt)(what, import_chunk_CRABIWOM.excerptBytes)}` : call.name);
-  }
-}
-function noteDenial(reading, what) {
-  if (!reading.denials.includes(what) && reading.denials.length < keptNotes) reading.denials.push(what);
-}
-function parseLine(line, reading) {
-  if (line.trim() === "") return void 0;
-  try {
-    const value = JSON.parse(line);
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
-  } catch {
-  }
-  reading.unparsedLines += 1;
-  return void 0;
-}
-function findArgumentFault(args) {
-  if (args.some((arg) => arg.includes("\0"))) return "an argument holds a NUL character";
-  const longest = Math.max(0, ...args.map(import_chunk_NN32IFT6.byteLength));
-  return longest < 131072 ? null : `an argument of ${longest} bytes is too long; allowed: 131071 bytes`;
-}
-function fieldsOf(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
-}
-function textOf(value) {
-  return typeof value === "string" ? value : "";
-}
-function numberOf(value) {
-  return typeof value === "number" && Number.isFinite(value) ? value : 0;
-}
-var sandboxes = {
-  restricted: "read-only",
-  standard: "workspace-write",
-  unrestricted: "danger-full-access"
-};
-var codex = {
-  id: "codex",
-  title: "Codex",
-  programs: ["codex"],
-  answerFrom: "stream",
-  keepsConversation: true,
-  profiles: {
-    restricted: "-s read-only",
-    standard: "sandbox_mode workspace-write (no network), the state folder read-only",
-    unrestricted: "-s danger-full-access"
-  },
-  plan(request) {
-    const args = ["exec", "--json", "--skip-git-repo-check", ...planSandbox(request)];
-    if (request.model !== null) args.push(`--model=${request.model}`);
-    if (request.resume !== null) args.push("resume", request.resume);
-    args.push("-");
-    return {
-      args,
-      promptBy: "stdin",
-      stdin: request.prompt,
-      environment: {},
-      conversationId: null,
-      remove: hostMarkers
-    };
-  },
-  read(line, reading, at) {
-    const event = parseLine(line, reading);
-    if (!event) return;
-    switch (event.type) {
-      case "thread.started":
-        if (/^\w[\w.:-]{0,199}$/.test(textOf(event.thread_id))) reading.conversationId ??= textOf(event.thread_id);
-        break;
-      case "turn.started":
-        if (reading.final === "success") reading.final = null;
-        break;
-      case "item.started":
-      case "item.updated":
-      case "item.completed":
-        readItem(fieldsOf(event.item), event.type === "item.completed", reading, at);
-        break;
-      case "error":
-        readComplaint(textOf(event.message), reading);
-        break;
-      case "turn.completed":
-        readUsage(fieldsOf(event.usage), reading);
-        reading.final ??= "success";
-        reading.warnings = reading.warnings.filter((warning) => warning.code !== retryCode);
-        break;
-      case "turn.failed":
-        readFailure(textOf(fieldsOf(event.error).message), reading);
-        break;
-    }
-  },
-  close(reading, ending) {
-    if (reading.final !== null || !ending.byItself || ending.signal !== null || !ending.exitCode) return;
-    const words = errorWords(ending);
-    noteFailure(reading, kindOf(words), words || `codex exited with code ${ending.exitCode} and said nothing`);
-  }
-};
-var hostMarkers = [
-  "CODEX_CI",
-  "CODEX_INTERNAL_ORIGINATOR_OVERRIDE",
-  "CODEX_SANDBOX",
-  "CODEX_SANDBOX_NETWORK_DISABLED",
-  "CODEX_SESSION_ID",
-  "CODEX_THREAD_ID",
-  "CODEX_TOOL_CALL_ID"
-];
-function planSandbox({ profile, stateRoot }) {
-  if (profile !== "standard" || /[*?[\]{}]/.test(stateRoot)) return ["-s", sandboxes[profile]];
-  const settings = [
-    `sandbox_mode="${sandboxes[profile]}"`,
-    'default_permissions="job-companion"',
-    'permissions.job-companion.extends=":workspace"',
-    // A JSON string is a TOML string.
-    `permissions.job-companion.filesystem={${JSON.stringify(stateRoot)}="read"}`
-  ];
-  return settings.flatMap((setting) => ["-c", setting]);
-}
-function readItem(item, completed, reading, at) {
-  const type = textOf(item.type);
-  if (type === "agent_message") {
-    reading.text = textOf(item.text) || reading.text;
-    if (completed) reading.answer = textOf(item.text);
-  } else if (type === "error") {
-    readComplaint(textOf(item.message), reading);
-  } else if (Object.hasOwn(calls, type)) {
-    const status = statusOf(item.status, completed);
-    noteTool(reading, { key: textOf(item.id), name: type, ...calls[type]?.(item), status }, at);
-  }
-}
-var calls = {
-  command_execution: (item) => ({ input: textOf(item.command), output: textOf(item.aggregated_output) || null }),
-  file_change: (item) => ({ input: listOf(item.changes).map(changeText).join(", ") }),
-  mcp_tool_call: (item) => ({
-    input: `${textOf(item.server)}.${textOf(item.tool)} ${JSON.stringify(item.arguments ?? {})}`,
-    output: resultOf(item) || null
-  }),
-  web_search: (item) => ({ input: textOf(item.query) }),
-  collab_tool_call: (item) => ({ input: `${textOf(item.tool)} ${textOf(item.prompt)}`.trim() })
-};
-function statusOf(status, completed) {
-  if (status === "declined") return "denied";
-  if (status === "failed") return "failed";
-  return completed ? "completed" : "running";
-}
-function changeText(change) {
-  return `${textOf(change.kind)} ${textOf(change.path)}`;
-}
-function resultOf(item) {
-  const texts = listOf(fieldsOf(item.result).content).map((part) => textOf(part.text));
-  return textOf(fieldsOf(item.error).message) || texts.join("\n");
-}
-function listOf(value) {
-  return Array.isArray(value) ? value.map(fieldsOf) : [];
-}
-var retryCode = "agent_retried";
-function readComplaint(message, reading) {
-  const isRetry = /^reconnecting\b/i.test(message);
-  if (isRetry) reading.warnings = reading.warnings.filter((warning) => warning.code !== retryCode);
-  noteWarning(reading, isRetry ? retryCode : "agent_warning", message);
-}
-function readFailure(message, reading) {
-  reading.final = "failure";
-  reading.warnings = reading.warnings.filter((warning) => warning.message !== message);
-  noteFailure(reading, kindOf(message), message || "the turn failed without a reason", resetOf(message));
-}
-function readUsage(usage, reading) {
-  const input = numberOf(usage.input_tokens);
-  const output = numberOf(usage.output_tokens);
-  reading.usage = { input_tokens: input, output_tokens: output, total_tokens: input + output };
-}
-var kinds = [
-  ["session_lost", /no rollout found/i],
-  [
-    "quota",
-    /usage limit|quota exceeded|insufficient_quota|out of credits|spend cap|\b429 too many requests|status:? 429\b/i
-  ],
-  ["auth", /\b401 unauthorized|status:? 401\b|sign in again|login is required|missing environment variable/i]
-];
-function kindOf(message) {
-  return kinds.find(([, pattern]) => pattern.test(message))?.[0] ?? "agent_error";
-}
-function resetOf(message) {
-  const found = /try again (at (.+?)|in \d.*?)\.?$/i.exec(message.trim());
-  return found ? found[2] ?? found[1] : void 0;
-}
-function errorWords(ending) {
-  const lines = (0, import_chunk_NN32IFT6.plainText)(ending.stderrTail).split("\n").map((line) => line.trim());
-  const told = lines.filter((line) => line !== "" && !/^(?:warning:|reading additional input)/i.test(line));
-  return (told.findLast((line) => /^error\b/i.test(line)) ?? told.at(-1) ?? "").replace(/^error:\s*<>/i, "");
-}
-var placeholders = { argument: "{prompt}", file: "{prompt_file}" };
-var custom = {
-  id: "custom",
-  title: "a program of your config",
-  programs: [],
-  answerFrom: "stdout",
-  keepsConversation: false,
-  profiles: { restricted: null, standard: "", unrestricted: "" },
-  plan(request) {
-    if (!request.custom) throw new Error("a custom backend needs its definition");
-    const { argv, prompt: promptBy } = request.custom;
-    const args = promptBy === "stdin" ? argv.slice(1) : fill(argv.slice(1), promptBy, request);
-    return {
-      args,
-      promptBy,
-      stdin: promptBy === "stdin" ? request.prompt : "",
-      environment: {},
-      conversationId: null,
-      remove: []
-    };
-  },
-  // The answer is stdout as it is; there are no events.
-  read() {
-  },
-  close(reading, ending) {
-    if (ending.byItself && ending.exitCode === 0) reading.final = "success";
-  }
-};
-function fill(words, by, request) {
-  const placeholder = placeholders[by];
-  const value = by === "file" ? request.promptFile : request.prompt;
-  if (!words.some((word) => word.includes(placeholder))) return [...words, value];
-  return words.map((word) => word.replaceAll(placeholder, () => value));
-}
-var backends = [codex, custom];
-var backendIds = backends.map((backend) => backend.id);
-function findBackend(id) {
-  return backends.find((backend) => backend.id === id);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  backends,
-  findArgumentFault,
-  findBackend,
-  makeReading
-});
-
-},
-"./chunk-SVYNKNIW.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  compareIds: () => compareIds,
-  defaultEngine: () => defaultEngine,
-  findEngine: () => findEngine,
-  idTimeMs: () => idTimeMs,
-  isId: () => isId,
-  isIdPrefix: () => isIdPrefix,
-  makeId: () => makeId
-});
-module.exports = stdin_exports;
-var import_chunk_EFAJWFPF = load("./chunk-EFAJWFPF.js");
-var import_chunk_HXY4SSS6 = load("./chunk-HXY4SSS6.js");
-var idPattern = /^[a-z]{2,12}-[0-9a-z]{8,9}-[0-9a-z]{6}$/;
-var prefixPattern = /^[a-z]{2,12}(?:-[0-9a-z]{0,9}(?:-[0-9a-z]{0,6})?)?$/;
-function makeId(verb, nowMs, random) {
-  const digits = Array.from(random.subarray(0, 6), (byte) => (byte % 36).toString(36)).join("");
-  return `${verb}-${nowMs.toString(36)}-${digits}`;
-}
-function isId(text) {
-  return idPattern.test(text);
-}
-function isIdPrefix(text) {
-  return prefixPattern.test(text);
-}
-function idTimeMs(id) {
-  return Number.parseInt(id.split("-")[1] ?? "", 36);
-}
-function compareIds(a, b) {
-  return idTimeMs(a) - idTimeMs(b) || (a < b ? -1 : a > b ? 1 : 0);
-}
-var nodeOptions = ["--max-semi-space-size=1", "--no-warnings"];
-var local = {
-  id: "local",
-  async prepare() {
-    await Promise.resolve().then(() => load("./spawn-AGDUUNAW.js"));
-  },
-  async start(worker) {
-    const { spawnDetached } = await Promise.resolve().then(() => load("./spawn-AGDUUNAW.js"));
-    const pid = spawnDetached({
-      program: process.execPath,
-      args: [...nodeOptions, (0, import_chunk_EFAJWFPF.companionFile)(), "_worker", worker.stateRoot, worker.id],
-      cwd: "/",
-      environment: (0, import_chunk_EFAJWFPF.workerEnvironment)(worker.mark),
-      logFile: worker.logFile
-    });
-    const identity = (0, import_chunk_HXY4SSS6.identityOf)(pid);
-    if (!identity) throw new Error(`cannot see the worker that was just started (pid ${pid})`);
-    return identity;
-  },
-  alive: import_chunk_HXY4SSS6.livenessOf,
-  signal: import_chunk_HXY4SSS6.signalIdentity
-};
-var engines = [local];
-function findEngine(id) {
-  return engines.find((engine) => engine.id === id);
-}
-var defaultEngine = local;
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  compareIds,
-  defaultEngine,
-  findEngine,
-  idTimeMs,
-  isId,
-  isIdPrefix,
-  makeId
-});
-
-},
-"./chunk-TFEMYLSK.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  formatSize: () => formatSize,
-  parseSize: () => parseSize
-});
-module.exports = stdin_exports;
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var units = { "": 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3 };
-function parseSize(text, option, range) {
-  const match = /^(\d+)([KMG]?)(?:i?B)?$/.exec(text);
-  const value = match ? Number(match[1]) * (units[match[2] ?? ""] ?? 1) : Number.NaN;
-  if (!Number.isSafeInteger(value) || value < range.min || value > range.max) {
-    throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot take ${option} ${JSON.stringify(text)}: allowed are ${formatSize(range.min)} to ${formatSize(range.max)}, written like 64M`
-    );
-  }
-  return value;
-}
-function formatSize(bytes) {
-  if (bytes < 1024) return `${bytes} B`;
-  if (bytes < 1024 ** 2) return `${(bytes / 1024).toFixed(1)} KiB`;
-  if (bytes < 1024 ** 3) return `${(bytes / 1024 ** 2).toFixed(1)} MiB`;
-  return `${(bytes / 1024 ** 3).toFixed(1)} GiB`;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  formatSize,
-  parseSize
-});
-
-},
-"./chunk-TFYUX3HI.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  checkLaunchOptions: () => checkLaunchOptions,
-  folderOf: () => folderOf,
-  launch: () => launch,
-  launchAndTell: () => launchAndTell,
-  launchWords: () => launchWords,
-  missingProgram: () => missingProgram,
-  run: () => run,
-  tellLaunched: () => tellLaunched
-});
-module.exports = stdin_exports;
-var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_6XDYGEGP = load("./chunk-6XDYGEGP.js");
-var import_chunk_RUDLRK7E = load("./chunk-RUDLRK7E.js");
-var import_chunk_H4YIQE5E = load("./chunk-H4YIQE5E.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_NN32IFT6 = load("./chunk-NN32IFT6.js");
-var import_chunk_WGQZKHZI = load("./chunk-WGQZKHZI.js");
-var import_chunk_SVYNKNIW = load("./chunk-SVYNKNIW.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_EFAJWFPF = load("./chunk-EFAJWFPF.js");
-var import_chunk_HXY4SSS6 = load("./chunk-HXY4SSS6.js");
-var import_chunk_KNR6YWNX = load("./chunk-KNR6YWNX.js");
-var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-var import_node_path2 = builtin("node:path");
-function claimOnce(root, key, claim) {
-  const file = import_node_path2.default.join((0, import_chunk_EFAJWFPF.rootPaths)(root).once, (0, import_chunk_H4YIQE5E.hashOf)(key).slice(0, 40));
-  if ((0, import_chunk_PVTVXQHT.createFile)(file, `${JSON.stringify(claim)}
-`)) return { isOurs: true, holder: claim };
-  const read = (0, import_chunk_PVTVXQHT.readJson)(file);
-  const holder = read.kind === "ok" ? read.value : void 0;
-  if (typeof holder?.id !== "string" || typeof holder.asked !== "string") {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "state_unusable",
-      `cannot read the once-key file ${file}: it is damaged`,
-      "remove that file if you are sure that the job never ran"
-    );
-  }
-  return { isOurs: false, holder };
-}
-async function finishClaim(root, claim) {
-  if (!(0, import_chunk_SVYNKNIW.isId)(claim.id))
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "state_unusable",
-      `cannot use a once-key that names ${JSON.stringify(claim.id)}: that is no job id`
-    );
-  const paths = (0, import_chunk_EFAJWFPF.jobPaths)(root, claim.id);
-  const stage = (0, import_chunk_EFAJWFPF.stagePath)(root, claim.id);
-  const until = (0, import_chunk_EFAJWFPF.monotonicMs)() + import_chunk_CRABIWOM.startLimitMs;
-  while (!(0, import_chunk_KNR6YWNX.exists)(paths.launch) && (0, import_chunk_EFAJWFPF.monotonicMs)() < until) {
-    const isStaged = (0, import_chunk_KNR6YWNX.exists)(stage);
-    if (!(0, import_chunk_KNR6YWNX.exists)(paths.folder) && !isStaged) return;
-    if ((0, import_chunk_HXY4SSS6.livenessOf)(claim.launcher) === "dead") {
-      if (isStaged) (0, import_chunk_KNR6YWNX.moveFolder)(stage, paths.folder);
-      return;
-    }
-    await (0, import_chunk_EFAJWFPF.sleep)(5);
-  }
-}
-async function launch(root, request) {
-  (0, import_chunk_6XDYGEGP.checkRoot)(root.folder);
-  const key = (0, import_chunk_H4YIQE5E.ensureKey)();
-  (0, import_chunk_6XDYGEGP.ensureRoot)(root.folder);
-  const spec = await makeSpec(root, request, (0, import_chunk_HXY4SSS6.ownIdentity)(), key);
-  const paths = (0, import_chunk_EFAJWFPF.jobPaths)(root.folder, spec.id);
-  const stage = (0, import_chunk_EFAJWFPF.stagePath)(root.folder, spec.id);
-  let isPromised = false;
-  try {
-    await Promise.all([stageJob(root, spec, stage), import_chunk_SVYNKNIW.defaultEngine.prepare()]);
-    const claim = request.onceKey === null ? null : claimOnce(root.folder, request.onceKey, claimOf(spec, request));
-    if (claim && !claim.isOurs) {
-      undo(paths, stage);
-      return await takeOver(root, claim.holder, request);
-    }
-    isPromised = claim !== null;
-    if (!(0, import_chunk_KNR6YWNX.moveFolder)(stage, paths.folder)) throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot move ${stage} into place`);
-    await (0, import_chunk_RUDLRK7E.startWorker)(root.folder, spec, { paths }, 1);
-  } catch (error) {
-    if (isPromised) (0, import_chunk_KNR6YWNX.moveFolder)(stage, paths.folder);
-    else undo(paths, stage);
-    throw launchError(root, error);
-  }
-  return { id: spec.id, isNew: true };
-}
-async function makeSpec(root, request, launcher, key) {
-  const createdMs = (0, import_chunk_EFAJWFPF.nowMs)();
-  const random = (0, import_chunk_H4YIQE5E.randomBytes)(22);
-  const { deadlineMs, killGraceMs, maxOutputBytes, firstOutputMs, stallMs, onceKey, ...rest } = request;
-  const unsigned = {
-    schema: 1,
-    id: (0, import_chunk_SVYNKNIW.makeId)(request.verb, createdMs, random),
-    ...rest,
-    created_at: (0, import_chunk_EFAJWFPF.isoOf)(createdMs),
-    once_key: onceKey,
-    engine: import_chunk_SVYNKNIW.defaultEngine.id,
-    state_option: root.option,
-    deadline_ms: deadlineMs,
-    deadline_mono_ms: (0, import_chunk_EFAJWFPF.monotonicMs)() + deadlineMs,
-    kill_grace_ms: killGraceMs,
-    max_output_bytes: maxOutputBytes,
-    first_output_ms: firstOutputMs,
-    stall_ms: stallMs,
-    mark: (0, import_chunk_H4YIQE5E.toHex)(random.subarray(6)),
-    launcher,
-    environment: { digest: (0, import_chunk_H4YIQE5E.environmentDigest)(key), credentials: (0, import_chunk_EFAJWFPF.credentialNames)() }
-  };
-  return { ...unsigned, mac: await (0, import_chunk_H4YIQE5E.macOf)(unsigned, key) };
-}
-async function stageJob(root, spec, stage) {
-  (0, import_chunk_PVTVXQHT.createFolder)(stage);
-  const isDurable = (0, import_chunk_PVTVXQHT.writeFileMeanwhile)(`${stage}/spec.json`, `${JSON.stringify(spec)}
-`);
-  (0, import_chunk_PVTVXQHT.createFolder)(`${stage}/waiters`);
-  (0, import_chunk_PVTVXQHT.writeFile)((0, import_chunk_EFAJWFPF.jobPaths)(root.folder, spec.id).marker, "", { sync: false });
-  await isDurable;
-}
-function claimOf(spec, request) {
-  return { id: spec.id, asked: askedOf(request), launcher: spec.launcher };
-}
-async function takeOver(root, holder, request) {
-  await finishClaim(root.folder, holder);
-  if (holder.asked !== askedOf(request)) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot use --once-key ${JSON.stringify(request.onceKey)}: job ${holder.id} has this key and another request`,
-      `look at it with: ${import_chunk_WGQZKHZI.nextCommands.observe(holder.id, root.option)}`
-    );
-  }
-  return { id: holder.id, isNew: false };
-}
-function askedOf(request) {
-  const { owner: _owner, label: _label, onceKey: _key, ...asked } = request;
-  return (0, import_chunk_H4YIQE5E.hashOf)((0, import_chunk_H4YIQE5E.canonical)(asked));
-}
-function undo(paths, stage) {
-  try {
-    for (const target of [stage, paths.folder, paths.marker]) (0, import_chunk_KNR6YWNX.removeTree)(target);
-  } catch {
-  }
-}
-function launchError(root, error) {
-  const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
-  if (error instanceof import_chunk_NVPF5LEY.FaultError || code === void 0) return error;
-  return new import_chunk_NVPF5LEY.FaultError(
-    "state_unusable",
-    `cannot write into the state folder ${root.folder} (${code})`,
-    "use another place with --state-dir DIR or JOB_STATE_DIR"
-  );
-}
-function launchWords(input) {
-  const onceKey = input.text("once-key") ?? null;
-  if (onceKey === "") throw (0, import_chunk_NVPF5LEY.usageError)('cannot take --once-key "": a key needs at least one character');
-  const owner = input.text("owner") ?? import_chunk_EFAJWFPF.variables.owner() ?? null;
-  const label = input.text("label") ?? null;
-  checkWords("--owner", owner, wordBytes.owner);
-  checkWords("--label", label, wordBytes.label);
-  checkWords("--once-key", onceKey, wordBytes.onceKey);
-  return { owner, label, onceKey };
-}
-var wordBytes = { owner: 200, label: 500, onceKey: 1e3 };
-function checkWords(option, text, limit) {
-  if (text === null) return;
-  const size = (0, import_chunk_NN32IFT6.byteLength)(text);
-  if (size > limit) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take ${option} of ${size} bytes: at most ${limit} are allowed`);
-  if ((0, import_chunk_NN32IFT6.plainText)(text) !== text || text.includes("\n"))
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take ${option} ${JSON.stringify(text)}: it holds control characters`);
-}
-function checkLaunchOptions(input) {
-  if (input.has("wait-timeout") && !input.has("wait")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");
-  input.duration("wait-timeout");
-  for (const other of ["json", "wait"]) {
-    if (input.has("id-only") && input.has(other)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`);
-  }
-}
-async function launchAndTell(context, input, request, isSynchronous = false) {
-  checkLaunchOptions(input);
-  const root = context.root(input);
-  return tellLaunched(context, input, root, await launch(root, request), isSynchronous);
-}
-async function tellLaunched(context, input, root, launched, isSynchronous) {
-  if (input.has("wait") || isSynchronous) {
-    const { waitAndTell } = await Promise.resolve().then(() => load("./collecting-WY5VA4OM.js"));
-    context.tell(`job ${launched.id}`);
-    const timeoutMs = input.duration("wait-timeout") ?? Number.MAX_SAFE_INTEGER;
-    return waitAndTell(context, root, [launched.id], {
-      mode: "all",
-      timeoutMs,
-      heartbeatMs: null,
-      isJson: input.has("json")
-    });
-  }
-  return tellLaunch(root, launched, input);
-}
-function tellLaunch(root, launched, input) {
-  const { id, isNew } = launched;
-  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
-` };
-  const paths = (0, import_chunk_EFAJWFPF.jobPaths)(root.folder, id);
-  const commands = {
-    wait: import_chunk_WGQZKHZI.nextCommands.wait(id, root.option),
-    observe: import_chunk_WGQZKHZI.nextCommands.observe(id, root.option),
-    cancel: import_chunk_WGQZKHZI.nextCommands.cancel(id, root.option)
-  };
-  if (input.has("json")) {
-    return {
-      code: import_chunk_6PFAPK5K.exitCodes.done,
-      json: {
-        id,
-        new: isNew,
-        folder: paths.folder,
-        result_path: paths.result,
-        output_path: paths.output,
-        next: commands
-      }
-    };
-  }
-  const lines = [
-    `job ${id}${isNew ? "" : " (this once-key had it already; nothing was started)"}`,
-    `collect: ${commands.wait}`,
-    `observe: ${commands.observe}`,
-    `result:  ${paths.result}`
-  ];
-  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${lines.join("\n")}
-` };
-}
-var run = {
-  name: "run",
-  summary: "run a long command as a job",
-  form: "[options] -- COMMAND ARG...",
-  words: { min: 0, max: 0, rest: true },
-  options: {
-    timeout: {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_CRABIWOM.limits.runTimeout,
-      help: "hard limit, counted from launch (default 24h, at most 30d)"
-    },
-    deadline: { kind: "duration", value: "D", range: import_chunk_CRABIWOM.limits.runTimeout, help: "the same as --timeout" },
-    "kill-after": {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_CRABIWOM.limits.runKillGrace,
-      help: "time between TERM and KILL (default 30s)"
-    },
-    cwd: { kind: "text", value: "DIR", help: "folder to run in (default: here)" },
-    shell: { kind: "flag", help: "give the one word after -- to /bin/sh -c" },
-    "success-exit": {
-      kind: "count",
-      value: "N",
-      range: { default: 0, min: 0, max: 255 },
-      help: "the exit code that means success (default 0)"
-    },
-    "max-output": {
-      kind: "size",
-      value: "SIZE",
-      range: import_chunk_CRABIWOM.limits.maxOutput,
-      help: "cap of each output file on disk (default 64M)"
-    },
-    "first-output": {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_CRABIWOM.limits.optInLimit,
-      help: "end it when nothing was printed by then"
-    },
-    "stall-after": {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_CRABIWOM.limits.optInLimit,
-      help: "end it when nothing was printed for that long"
-    },
-    "keep-children": { kind: "flag", help: "leave processes alone that the command left behind" },
-    ...import_chunk_JJRSGJW4.launchOptions
-  },
-  notes: "The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",
-  examples: [
-    "run -- make test",
-    "run --timeout 2h --once-key nightly -- python3 train.py --epochs 10",
-    "run --shell -- 'make && make install'"
-  ],
-  async run(context, input) {
-    const cwd = folderOf(context, input);
-    const timeout = limitOf(input);
-    return launchAndTell(context, input, {
-      kind: "run",
-      verb: "run",
-      ...launchWords(input),
-      cwd,
-      deadlineMs: timeout,
-      killGraceMs: input.durationOrDefault("kill-after"),
-      maxOutputBytes: input.size("max-output") ?? import_chunk_CRABIWOM.limits.maxOutput.default,
-      firstOutputMs: input.duration("first-output") ?? null,
-      stallMs: input.duration("stall-after") ?? null,
-      lineage: null,
-      run: commandOf(input, cwd),
-      staff: null
-    });
-  }
-};
-function limitOf(input) {
-  if (input.has("timeout") && input.has("deadline"))
-    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");
-  return input.has("deadline") ? input.durationOrDefault("deadline") : input.durationOrDefault("timeout");
-}
-function folderOf(context, input) {
-  const folder = import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
-  if (!(0, import_chunk_KNR6YWNX.isFolder)(folder))
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot run in ${folder}: there is no such folder`,
-      "name an existing one with --cwd DIR"
-    );
-  return (0, import_chunk_KNR6YWNX.realPath)(folder);
-}
-function commandOf(input, cwd) {
-  const words = input.rest ?? [];
-  const parts = { success_exit: input.count("success-exit") ?? 0, keep_children: input.has("keep-children") };
-  if (input.has("shell")) {
-    if (words.length !== 1)
-      throw (0, import_chunk_NVPF5LEY.usageError)(
-        `cannot take ${words.length} words with --shell: it needs the whole command line as one word after --`
-      );
-    return { argv: ["/bin/sh", "-c", words[0]], program: "/bin/sh", ...parts };
-  }
-  const name = words[0];
-  const program = (0, import_chunk_EFAJWFPF.findProgram)(name, cwd);
-  if (program === void 0) throw missingProgram(name, cwd);
-  return { argv: words, program, ...parts };
-}
-function missingProgram(name, cwd) {
-  const where = name.includes("/") ? `no executable file of that name (looked from ${cwd})` : `it is not on PATH (${import_chunk_EFAJWFPF.variables.searchPath() || "empty"})`;
-  return new import_chunk_NVPF5LEY.FaultError("preflight", `cannot run ${JSON.stringify(name)}: ${where}`, "give the path of the program");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  checkLaunchOptions,
-  folderOf,
-  launch,
-  launchAndTell,
-  launchWords,
-  missingProgram,
-  run,
-  tellLaunched
-});
-
-},
 "./chunk-VNEJHD2X.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -6589,51 +6291,343 @@ function signal(member, name) {
 });
 
 },
-"./chunk-ZB3VWOH3.js": function (module, exports) {
+"./chunk-Z5UJXXB7.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  refresh: () => refresh,
-  refreshAttached: () => refreshAttached
+  checkLaunchOptions: () => checkLaunchOptions,
+  folderOf: () => folderOf,
+  launch: () => launch,
+  launchAndTell: () => launchAndTell,
+  launchWords: () => launchWords,
+  missingProgram: () => missingProgram,
+  run: () => run,
+  tellLaunched: () => tellLaunched
 });
 module.exports = stdin_exports;
-var import_chunk_6KSNLUTX = load("./chunk-6KSNLUTX.js");
+var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
+var import_chunk_FST7CGZD = load("./chunk-FST7CGZD.js");
+var import_chunk_RUDLRK7E = load("./chunk-RUDLRK7E.js");
+var import_chunk_H4YIQE5E = load("./chunk-H4YIQE5E.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_WGQZKHZI = load("./chunk-WGQZKHZI.js");
+var import_chunk_SVYNKNIW = load("./chunk-SVYNKNIW.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_EFAJWFPF = load("./chunk-EFAJWFPF.js");
+var import_chunk_HXY4SSS6 = load("./chunk-HXY4SSS6.js");
 var import_chunk_KNR6YWNX = load("./chunk-KNR6YWNX.js");
 var import_chunk_PVTVXQHT = load("./chunk-PVTVXQHT.js");
-var settled = ["over", "lost", "host_restarted", "never_started"];
-var attachable = ["orphaned", "unclaimed"];
-async function refresh(root, id, isStrict = false) {
-  const view = (0, import_chunk_6KSNLUTX.inspect)(root, id);
-  const condition = (0, import_chunk_6KSNLUTX.conditionOf)(view);
-  if (condition === "ended") dropMarker(view);
-  if (!settled.includes(condition)) return view;
-  const { settleJob } = await Promise.resolve().then(() => load("./settle-OCNCPOIR.js"));
-  await settleJob(view, (now) => settled.includes((0, import_chunk_6KSNLUTX.conditionOf)(now)), isStrict);
-  return (0, import_chunk_6KSNLUTX.inspect)(root, id);
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var import_node_path2 = builtin("node:path");
+function claimOnce(root, key, claim) {
+  const file = import_node_path2.default.join((0, import_chunk_EFAJWFPF.rootPaths)(root).once, (0, import_chunk_H4YIQE5E.hashOf)(key).slice(0, 40));
+  if ((0, import_chunk_PVTVXQHT.createFile)(file, `${JSON.stringify(claim)}
+`)) return { isOurs: true, holder: claim };
+  const read = (0, import_chunk_PVTVXQHT.readJson)(file);
+  const holder = read.kind === "ok" ? read.value : void 0;
+  if (typeof holder?.id !== "string" || typeof holder.asked !== "string") {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "state_unusable",
+      `cannot read the once-key file ${file}: it is damaged`,
+      "remove that file if you are sure that the job never ran"
+    );
+  }
+  return { isOurs: false, holder };
 }
-async function refreshAttached(root, id) {
-  const view = await refresh(root, id, true);
-  if (!attachable.includes((0, import_chunk_6KSNLUTX.conditionOf)(view))) return view;
-  const { attachWorker } = await Promise.resolve().then(() => load("./attach-MLB4AFDE.js"));
-  await attachWorker(view, (now) => attachable.includes((0, import_chunk_6KSNLUTX.conditionOf)(now)));
-  return (0, import_chunk_6KSNLUTX.inspect)(root, id);
+async function finishClaim(root, claim) {
+  if (!(0, import_chunk_SVYNKNIW.isId)(claim.id))
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "state_unusable",
+      `cannot use a once-key that names ${JSON.stringify(claim.id)}: that is no job id`
+    );
+  const paths = (0, import_chunk_EFAJWFPF.jobPaths)(root, claim.id);
+  const stage = (0, import_chunk_EFAJWFPF.stagePath)(root, claim.id);
+  const until = (0, import_chunk_EFAJWFPF.monotonicMs)() + import_chunk_CRABIWOM.startLimitMs;
+  while (!(0, import_chunk_KNR6YWNX.exists)(paths.launch) && (0, import_chunk_EFAJWFPF.monotonicMs)() < until) {
+    const isStaged = (0, import_chunk_KNR6YWNX.exists)(stage);
+    if (!(0, import_chunk_KNR6YWNX.exists)(paths.folder) && !isStaged) return;
+    if ((0, import_chunk_HXY4SSS6.livenessOf)(claim.launcher) === "dead") {
+      if (isStaged) (0, import_chunk_KNR6YWNX.moveFolder)(stage, paths.folder);
+      return;
+    }
+    await (0, import_chunk_EFAJWFPF.sleep)(5);
+  }
 }
-function dropMarker(view) {
-  if (!(0, import_chunk_KNR6YWNX.exists)(view.paths.marker)) return;
+async function launch(root, request) {
+  if (!(0, import_chunk_FST7CGZD.checkRoot)(root.folder)) (0, import_chunk_FST7CGZD.requirePlace)(root.folder);
+  const key = (0, import_chunk_H4YIQE5E.ensureKey)();
+  (0, import_chunk_FST7CGZD.ensureRoot)(root.folder);
+  const spec = await makeSpec(root, request, (0, import_chunk_HXY4SSS6.ownIdentity)(), key);
+  const paths = (0, import_chunk_EFAJWFPF.jobPaths)(root.folder, spec.id);
+  const stage = (0, import_chunk_EFAJWFPF.stagePath)(root.folder, spec.id);
+  let isPromised = false;
   try {
-    (0, import_chunk_PVTVXQHT.removeFile)(view.paths.reserve);
-    (0, import_chunk_PVTVXQHT.removeFile)(view.paths.marker);
+    await Promise.all([stageJob(root, spec, stage), import_chunk_SVYNKNIW.defaultEngine.prepare()]);
+    const claim = request.onceKey === null ? null : claimOnce(root.folder, request.onceKey, claimOf(spec, request));
+    if (claim && !claim.isOurs) {
+      undo(paths, stage);
+      return await takeOver(root, claim.holder, request);
+    }
+    isPromised = claim !== null;
+    if (!(0, import_chunk_KNR6YWNX.moveFolder)(stage, paths.folder)) throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot move ${stage} into place`);
+    await (0, import_chunk_RUDLRK7E.startWorker)(root.folder, spec, { paths }, 1);
+  } catch (error) {
+    if (isPromised) (0, import_chunk_KNR6YWNX.moveFolder)(stage, paths.folder);
+    else undo(paths, stage);
+    throw launchError(root, error);
+  }
+  return { id: spec.id, isNew: true };
+}
+async function makeSpec(root, request, launcher, key) {
+  const createdMs = (0, import_chunk_EFAJWFPF.nowMs)();
+  const random = (0, import_chunk_H4YIQE5E.randomBytes)(22);
+  const { deadlineMs, killGraceMs, maxOutputBytes, firstOutputMs, stallMs, onceKey, ...rest } = request;
+  const unsigned = {
+    schema: 1,
+    id: (0, import_chunk_SVYNKNIW.makeId)(request.verb, createdMs, random),
+    ...rest,
+    created_at: (0, import_chunk_EFAJWFPF.isoOf)(createdMs),
+    once_key: onceKey,
+    engine: import_chunk_SVYNKNIW.defaultEngine.id,
+    state_option: root.option,
+    deadline_ms: deadlineMs,
+    deadline_mono_ms: (0, import_chunk_EFAJWFPF.monotonicMs)() + deadlineMs,
+    kill_grace_ms: killGraceMs,
+    max_output_bytes: maxOutputBytes,
+    first_output_ms: firstOutputMs,
+    stall_ms: stallMs,
+    mark: (0, import_chunk_H4YIQE5E.toHex)(random.subarray(6)),
+    launcher,
+    environment: { digest: (0, import_chunk_H4YIQE5E.environmentDigest)(key), credentials: (0, import_chunk_EFAJWFPF.credentialNames)() }
+  };
+  return { ...unsigned, mac: await (0, import_chunk_H4YIQE5E.macOf)(unsigned, key) };
+}
+async function stageJob(root, spec, stage) {
+  (0, import_chunk_PVTVXQHT.createFolder)(stage);
+  const isDurable = (0, import_chunk_PVTVXQHT.writeFileMeanwhile)(`${stage}/spec.json`, `${JSON.stringify(spec)}
+`);
+  (0, import_chunk_PVTVXQHT.createFolder)(`${stage}/waiters`);
+  (0, import_chunk_PVTVXQHT.writeFile)((0, import_chunk_EFAJWFPF.jobPaths)(root.folder, spec.id).marker, "", { sync: false });
+  await isDurable;
+}
+function claimOf(spec, request) {
+  return { id: spec.id, asked: askedOf(request), launcher: spec.launcher };
+}
+async function takeOver(root, holder, request) {
+  await finishClaim(root.folder, holder);
+  if (holder.asked !== askedOf(request)) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot use --once-key ${JSON.stringify(request.onceKey)}: job ${holder.id} has this key and another request`,
+      `look at it with: ${import_chunk_WGQZKHZI.nextCommands.observe(holder.id, root.option)}`
+    );
+  }
+  return { id: holder.id, isNew: false };
+}
+function askedOf(request) {
+  const { owner: _owner, label: _label, onceKey: _key, ...asked } = request;
+  return (0, import_chunk_H4YIQE5E.hashOf)((0, import_chunk_H4YIQE5E.canonical)(asked));
+}
+function undo(paths, stage) {
+  try {
+    for (const target of [stage, paths.folder, paths.marker]) (0, import_chunk_KNR6YWNX.removeTree)(target);
   } catch {
   }
 }
+function launchError(root, error) {
+  const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
+  if (error instanceof import_chunk_NVPF5LEY.FaultError || code === void 0) return error;
+  return new import_chunk_NVPF5LEY.FaultError(
+    "state_unusable",
+    `cannot write into the state folder ${root.folder} (${code})`,
+    "use another place with --state-dir DIR or JOB_STATE_DIR"
+  );
+}
+function launchWords(input) {
+  const onceKey = input.text("once-key") ?? null;
+  if (onceKey === "") throw (0, import_chunk_NVPF5LEY.usageError)('cannot take --once-key "": a key needs at least one character');
+  return { owner: input.text("owner") ?? import_chunk_EFAJWFPF.variables.owner() ?? null, label: input.text("label") ?? null, onceKey };
+}
+function checkLaunchOptions(input) {
+  if (input.has("wait-timeout") && !input.has("wait")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");
+  input.duration("wait-timeout");
+  for (const other of ["json", "wait"]) {
+    if (input.has("id-only") && input.has(other)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`);
+  }
+}
+async function launchAndTell(context, input, request, isSynchronous = false) {
+  checkLaunchOptions(input);
+  const root = context.root(input);
+  return tellLaunched(context, input, root, await launch(root, request), isSynchronous);
+}
+async function tellLaunched(context, input, root, launched, isSynchronous) {
+  if (input.has("wait") || isSynchronous) {
+    const { waitAndTell } = await Promise.resolve().then(() => load("./collecting-TYMCVFUG.js"));
+    context.tell(`job ${launched.id}`);
+    const timeoutMs = input.duration("wait-timeout") ?? Number.MAX_SAFE_INTEGER;
+    return waitAndTell(context, root, [launched.id], {
+      mode: "all",
+      timeoutMs,
+      heartbeatMs: null,
+      isJson: input.has("json")
+    });
+  }
+  return tellLaunch(root, launched, input);
+}
+function tellLaunch(root, launched, input) {
+  const { id, isNew } = launched;
+  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
+` };
+  const paths = (0, import_chunk_EFAJWFPF.jobPaths)(root.folder, id);
+  const commands = {
+    wait: import_chunk_WGQZKHZI.nextCommands.wait(id, root.option),
+    observe: import_chunk_WGQZKHZI.nextCommands.observe(id, root.option),
+    cancel: import_chunk_WGQZKHZI.nextCommands.cancel(id, root.option)
+  };
+  if (input.has("json")) {
+    return {
+      code: import_chunk_6PFAPK5K.exitCodes.done,
+      json: {
+        id,
+        new: isNew,
+        folder: paths.folder,
+        result_path: paths.result,
+        output_path: paths.output,
+        next: commands
+      }
+    };
+  }
+  const lines = [
+    `job ${id}${isNew ? "" : " (this once-key had it already; nothing was started)"}`,
+    `collect: ${commands.wait}`,
+    `observe: ${commands.observe}`,
+    `result:  ${paths.result}`
+  ];
+  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${lines.join("\n")}
+` };
+}
+var run = {
+  name: "run",
+  summary: "run a long command as a job",
+  form: "[options] -- COMMAND ARG...",
+  words: { min: 0, max: 0, rest: true },
+  options: {
+    timeout: {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_CRABIWOM.limits.runTimeout,
+      help: "hard limit, counted from launch (default 24h, at most 30d)"
+    },
+    deadline: { kind: "duration", value: "D", range: import_chunk_CRABIWOM.limits.runTimeout, help: "the same as --timeout" },
+    "kill-after": {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_CRABIWOM.limits.runKillGrace,
+      help: "time between TERM and KILL (default 30s)"
+    },
+    cwd: { kind: "text", value: "DIR", help: "folder to run in (default: here)" },
+    shell: { kind: "flag", help: "give the one word after -- to /bin/sh -c" },
+    "success-exit": {
+      kind: "count",
+      value: "N",
+      range: { default: 0, min: 0, max: 255 },
+      help: "the exit code that means success (default 0)"
+    },
+    "max-output": {
+      kind: "size",
+      value: "SIZE",
+      range: import_chunk_CRABIWOM.limits.maxOutput,
+      help: "cap of each output file on disk (default 64M)"
+    },
+    "first-output": {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_CRABIWOM.limits.optInLimit,
+      help: "end it when nothing was printed by then"
+    },
+    "stall-after": {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_CRABIWOM.limits.optInLimit,
+      help: "end it when nothing was printed for that long"
+    },
+    "keep-children": { kind: "flag", help: "leave processes alone that the command left behind" },
+    ...import_chunk_JJRSGJW4.launchOptions
+  },
+  notes: "The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",
+  examples: [
+    "run -- make test",
+    "run --timeout 2h --once-key nightly -- python3 train.py --epochs 10",
+    "run --shell -- 'make && make install'"
+  ],
+  async run(context, input) {
+    const cwd = folderOf(context, input);
+    const timeout = limitOf(input);
+    return launchAndTell(context, input, {
+      kind: "run",
+      verb: "run",
+      ...launchWords(input),
+      cwd,
+      deadlineMs: timeout,
+      killGraceMs: input.durationOrDefault("kill-after"),
+      maxOutputBytes: input.size("max-output") ?? import_chunk_CRABIWOM.limits.maxOutput.default,
+      firstOutputMs: input.duration("first-output") ?? null,
+      stallMs: input.duration("stall-after") ?? null,
+      lineage: null,
+      run: commandOf(input, cwd),
+      staff: null
+    });
+  }
+};
+function limitOf(input) {
+  if (input.has("timeout") && input.has("deadline"))
+    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");
+  return input.has("deadline") ? input.durationOrDefault("deadline") : input.durationOrDefault("timeout");
+}
+function folderOf(context, input) {
+  const folder = import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
+  if (!(0, import_chunk_KNR6YWNX.isFolder)(folder))
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot run in ${folder}: there is no such folder`,
+      "name an existing one with --cwd DIR"
+    );
+  return (0, import_chunk_KNR6YWNX.realPath)(folder);
+}
+function commandOf(input, cwd) {
+  const words = input.rest ?? [];
+  const parts = { success_exit: input.count("success-exit") ?? 0, keep_children: input.has("keep-children") };
+  if (input.has("shell")) {
+    if (words.length !== 1)
+      throw (0, import_chunk_NVPF5LEY.usageError)(
+        `cannot take ${words.length} words with --shell: it needs the whole command line as one word after --`
+      );
+    return { argv: ["/bin/sh", "-c", words[0]], program: "/bin/sh", ...parts };
+  }
+  const name = words[0];
+  const program = (0, import_chunk_EFAJWFPF.findProgram)(name, cwd);
+  if (program === void 0) throw missingProgram(name, cwd);
+  return { argv: words, program, ...parts };
+}
+function missingProgram(name, cwd) {
+  const where = name.includes("/") ? `no executable file of that name (looked from ${cwd})` : `it is not on PATH (${import_chunk_EFAJWFPF.variables.searchPath() || "empty"})`;
+  return new import_chunk_NVPF5LEY.FaultError("preflight", `cannot run ${JSON.stringify(name)}: ${where}`, "give the path of the program");
+}
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  refresh,
-  refreshAttached
+  checkLaunchOptions,
+  folderOf,
+  launch,
+  launchAndTell,
+  launchWords,
+  missingProgram,
+  run,
+  tellLaunched
 });
 
 },
-"./clean-755MXRMT.js": function (module, exports) {
+"./clean-5T2RPKYK.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -6643,10 +6637,10 @@ module.exports = stdin_exports;
 var import_chunk_FZ4KOT6X = load("./chunk-FZ4KOT6X.js");
 var import_chunk_2AURMXIG = load("./chunk-2AURMXIG.js");
 var import_chunk_NLIFG53R = load("./chunk-NLIFG53R.js");
-var import_chunk_ZB3VWOH3 = load("./chunk-ZB3VWOH3.js");
+var import_chunk_QXYQCSMC = load("./chunk-QXYQCSMC.js");
 var import_chunk_6KSNLUTX = load("./chunk-6KSNLUTX.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_6XDYGEGP = load("./chunk-6XDYGEGP.js");
+var import_chunk_FST7CGZD = load("./chunk-FST7CGZD.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_WGQZKHZI = load("./chunk-WGQZKHZI.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
@@ -6664,7 +6658,7 @@ async function planClean(root, options) {
   const ancestors = ancestorsOfLive(root);
   let finished = 0;
   for (const id of (0, import_chunk_FZ4KOT6X.listJobs)(root)) {
-    const view = await (0, import_chunk_ZB3VWOH3.refresh)(root, id);
+    const view = await (0, import_chunk_QXYQCSMC.refresh)(root, id);
     const why = !(0, import_chunk_6KSNLUTX.isEnded)(view.state) ? "it is live" : view.damage !== null ? `its record is damaged (${view.damage})` : (0, import_chunk_NLIFG53R.isAwaited)(root, id) ? "somebody waits for it" : ancestors.has(id) ? "a live job descends from it" : !(0, import_chunk_NLIFG53R.isCollected)(view) && !options.includeUncollected ? "nobody has collected its result" : void 0;
     if ((0, import_chunk_6KSNLUTX.isEnded)(view.state)) finished += 1;
     const ageMs = (0, import_chunk_EFAJWFPF.nowMs)() - Date.parse(view.state.ended_at ?? view.state.created_at);
@@ -6738,7 +6732,7 @@ var clean = {
   async run(context, input) {
     const root = context.root(input);
     const none = { state_folder: root.folder, removed: [], would_remove: [], kept: [] };
-    if (!(0, import_chunk_6XDYGEGP.checkRoot)(root.folder))
+    if (!(0, import_chunk_FST7CGZD.checkRoot)(root.folder))
       return input.has("json") ? { code: import_chunk_6PFAPK5K.exitCodes.done, json: none } : { code: import_chunk_6PFAPK5K.exitCodes.done, out: `no jobs in ${root.folder}
 ` };
     const options = {
@@ -6784,30 +6778,30 @@ function given(input) {
 });
 
 },
-"./collecting-WY5VA4OM.js": function (module, exports) {
+"./collecting-TYMCVFUG.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  endedDocument: () => import_chunk_AGZO6FRX.endedDocument,
-  tellEnded: () => import_chunk_AGZO6FRX.tellEnded,
-  waitAndTell: () => import_chunk_AGZO6FRX.waitAndTell
+  endedDocument: () => import_chunk_QWYFKCZS.endedDocument,
+  tellEnded: () => import_chunk_QWYFKCZS.tellEnded,
+  waitAndTell: () => import_chunk_QWYFKCZS.waitAndTell
 });
 module.exports = stdin_exports;
-var import_chunk_AGZO6FRX = load("./chunk-AGZO6FRX.js");
+var import_chunk_QWYFKCZS = load("./chunk-QWYFKCZS.js");
 var import_chunk_NLIFG53R = load("./chunk-NLIFG53R.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_HLXM6Q6K = load("./chunk-HLXM6Q6K.js");
-var import_chunk_RE5C67GL = load("./chunk-RE5C67GL.js");
-var import_chunk_ZB3VWOH3 = load("./chunk-ZB3VWOH3.js");
+var import_chunk_ORXJI7P5 = load("./chunk-ORXJI7P5.js");
+var import_chunk_JJDHDBDE = load("./chunk-JJDHDBDE.js");
+var import_chunk_QXYQCSMC = load("./chunk-QXYQCSMC.js");
 var import_chunk_6GO5XTTJ = load("./chunk-6GO5XTTJ.js");
-var import_chunk_RWMA3WJW = load("./chunk-RWMA3WJW.js");
+var import_chunk_UDJEPZTM = load("./chunk-UDJEPZTM.js");
 var import_chunk_SVSQUZEJ = load("./chunk-SVSQUZEJ.js");
 var import_chunk_CKZYDFLI = load("./chunk-CKZYDFLI.js");
 var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
 var import_chunk_VNEJHD2X = load("./chunk-VNEJHD2X.js");
+var import_chunk_NN32IFT6 = load("./chunk-NN32IFT6.js");
 var import_chunk_6KSNLUTX = load("./chunk-6KSNLUTX.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_NN32IFT6 = load("./chunk-NN32IFT6.js");
 var import_chunk_WGQZKHZI = load("./chunk-WGQZKHZI.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
 var import_chunk_SVYNKNIW = load("./chunk-SVYNKNIW.js");
@@ -6826,7 +6820,7 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./continue-VTNT57MF.js": function (module, exports) {
+"./continue-TBMT7Y37.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -6834,19 +6828,19 @@ __export(stdin_exports, {
 });
 module.exports = stdin_exports;
 var import_chunk_NPD2DBDP = load("./chunk-NPD2DBDP.js");
-var import_chunk_FEVBF62D = load("./chunk-FEVBF62D.js");
+var import_chunk_5KQA4IJW = load("./chunk-5KQA4IJW.js");
 var import_chunk_DRP2USFD = load("./chunk-DRP2USFD.js");
 var import_chunk_FZ4KOT6X = load("./chunk-FZ4KOT6X.js");
 var import_chunk_2AURMXIG = load("./chunk-2AURMXIG.js");
 var import_chunk_SVSQUZEJ = load("./chunk-SVSQUZEJ.js");
+var import_chunk_NN32IFT6 = load("./chunk-NN32IFT6.js");
 var import_chunk_6KSNLUTX = load("./chunk-6KSNLUTX.js");
-var import_chunk_TFYUX3HI = load("./chunk-TFYUX3HI.js");
+var import_chunk_Z5UJXXB7 = load("./chunk-Z5UJXXB7.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_6XDYGEGP = load("./chunk-6XDYGEGP.js");
+var import_chunk_FST7CGZD = load("./chunk-FST7CGZD.js");
 var import_chunk_RUDLRK7E = load("./chunk-RUDLRK7E.js");
 var import_chunk_H4YIQE5E = load("./chunk-H4YIQE5E.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_NN32IFT6 = load("./chunk-NN32IFT6.js");
 var import_chunk_WGQZKHZI = load("./chunk-WGQZKHZI.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
 var import_chunk_SVYNKNIW = load("./chunk-SVYNKNIW.js");
@@ -6873,8 +6867,8 @@ var continueCommand = {
   examples: ['continue --job staffer-mik3xa01-9c2k4d --prompt "Now add a test for it"', 'continue --prompt "Go on"'],
   async run(context, input) {
     const root = context.root(input);
-    (0, import_chunk_6XDYGEGP.checkRoot)(root.folder);
-    const prompt = await (0, import_chunk_FEVBF62D.taskOf)(context, input);
+    (0, import_chunk_FST7CGZD.checkRoot)(root.folder);
+    const prompt = await (0, import_chunk_5KQA4IJW.taskOf)(context, input);
     const parent = parentOf(root, input);
     await (0, import_chunk_NPD2DBDP.requireGenuine)(parent);
     const staff = parent.staff;
@@ -6887,12 +6881,12 @@ var continueCommand = {
         import_chunk_WGQZKHZI.nextCommands.restart(parent.id, root.option)
       );
     }
-    const cwd = input.has("cwd") ? (0, import_chunk_TFYUX3HI.folderOf)(context, input) : parent.cwd;
-    const part = (0, import_chunk_FEVBF62D.makeStaffPart)({
+    const cwd = input.has("cwd") ? (0, import_chunk_Z5UJXXB7.folderOf)(context, input) : parent.cwd;
+    const part = (0, import_chunk_5KQA4IJW.makeStaffPart)({
       mode: staff.mode,
       backend: input.text("backend") ?? staff.custom?.name ?? staff.backend,
       model: input.text("model") ?? staff.model,
-      profile: (0, import_chunk_FEVBF62D.profileOf)(input, staff.profile),
+      profile: (0, import_chunk_5KQA4IJW.profileOf)(input, staff.profile),
       prompt,
       resume,
       cwd
@@ -6903,7 +6897,7 @@ var continueCommand = {
         `cannot continue a conversation of ${staff.backend} with ${part.backend}`,
         import_chunk_WGQZKHZI.nextCommands.restart(parent.id, root.option)
       );
-    return (0, import_chunk_FEVBF62D.launchStaff)(context, input, {
+    return (0, import_chunk_5KQA4IJW.launchStaff)(context, input, {
       verb: parent.verb,
       staff: part,
       cwd,
@@ -6936,17 +6930,17 @@ function parentOf(root, input) {
 });
 
 },
-"./dispatch-MIP3DPVJ.js": function (module, exports) {
+"./dispatch-P72SGHSO.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   dispatch: () => dispatch
 });
 module.exports = stdin_exports;
-var import_chunk_PFCGRMOG = load("./chunk-PFCGRMOG.js");
+var import_chunk_SW2YDEAF = load("./chunk-SW2YDEAF.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
 var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
-var import_chunk_6XDYGEGP = load("./chunk-6XDYGEGP.js");
+var import_chunk_FST7CGZD = load("./chunk-FST7CGZD.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
 var import_chunk_EFAJWFPF = load("./chunk-EFAJWFPF.js");
@@ -7095,10 +7089,10 @@ async function dispatch(args, base, version) {
   if (word === "--version" || word === "version") return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${version}
 ` };
   const name = word === "--help" || word === "-h" ? "help" : word;
-  const command = await (0, import_chunk_PFCGRMOG.loadCommand)(name);
+  const command = await (0, import_chunk_SW2YDEAF.loadCommand)(name);
   if (!command)
     throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_PFCGRMOG.commandNames.join(", ")}`,
+      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_SW2YDEAF.commandNames.join(", ")}`,
       (0, import_chunk_IEU6ZQWY.quoteWords)([...(0, import_chunk_EFAJWFPF.selfWords)(), "help"])
     );
   if (hasChangedWords(args)) {
@@ -7111,7 +7105,7 @@ async function dispatch(args, base, version) {
   if (input.has("help")) return help(command);
   const context = {
     ...base,
-    root: (parsed) => (0, import_chunk_6XDYGEGP.locateRoot)({ option: parsed.text("state-dir"), variable: import_chunk_EFAJWFPF.variables.stateDir(), cwd: base.cwd })
+    root: (parsed) => (0, import_chunk_FST7CGZD.locateRoot)({ option: parsed.text("state-dir"), variable: import_chunk_EFAJWFPF.variables.stateDir(), cwd: base.cwd })
   };
   return command.run(context, input);
 }
@@ -7125,7 +7119,7 @@ async function help(command) {
 });
 
 },
-"./doctor-EFD24L7E.js": function (module, exports) {
+"./doctor-YMTSRCHH.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -7133,14 +7127,14 @@ __export(stdin_exports, {
 });
 module.exports = stdin_exports;
 var import_chunk_FZ4KOT6X = load("./chunk-FZ4KOT6X.js");
-var import_chunk_HLXM6Q6K = load("./chunk-HLXM6Q6K.js");
+var import_chunk_ORXJI7P5 = load("./chunk-ORXJI7P5.js");
 var import_chunk_VNEJHD2X = load("./chunk-VNEJHD2X.js");
+var import_chunk_NN32IFT6 = load("./chunk-NN32IFT6.js");
 var import_chunk_6KSNLUTX = load("./chunk-6KSNLUTX.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_6XDYGEGP = load("./chunk-6XDYGEGP.js");
+var import_chunk_FST7CGZD = load("./chunk-FST7CGZD.js");
 var import_chunk_H4YIQE5E = load("./chunk-H4YIQE5E.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_NN32IFT6 = load("./chunk-NN32IFT6.js");
 var import_chunk_WGQZKHZI = load("./chunk-WGQZKHZI.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
 var import_chunk_SVYNKNIW = load("./chunk-SVYNKNIW.js");
@@ -7180,7 +7174,7 @@ async function problemOf(root, view, condition) {
   }
   if (spec && !(0, import_chunk_SVYNKNIW.findEngine)(spec.engine))
     return { problem: `it runs on the engine ${spec.engine}, which this release does not know`, next: null };
-  const health = (0, import_chunk_HLXM6Q6K.healthOf)(view, condition);
+  const health = (0, import_chunk_ORXJI7P5.healthOf)(view, condition);
   switch (condition) {
     case "orphaned":
     case "unclaimed":
@@ -7221,7 +7215,7 @@ var doctor = {
   examples: ["doctor", "doctor run-mik3x9ab-4f7q2z"],
   async run(context, input) {
     const root = context.root(input);
-    const isThere = (0, import_chunk_6XDYGEGP.checkRoot)(root.folder);
+    const isThere = (0, import_chunk_FST7CGZD.checkRoot)(root.folder);
     const word = input.words[0];
     const findings = !isThere && word === void 0 ? [] : word === void 0 ? await diagnoseAll(root) : [await diagnose(root, (0, import_chunk_FZ4KOT6X.findJob)(root, word))];
     const isWrong = findings.some((finding) => finding.problem !== null);
@@ -7245,7 +7239,7 @@ function tell(finding) {
 });
 
 },
-"./help-EVSJWVDC.js": function (module, exports) {
+"./help-SLD37O6D.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -7265,7 +7259,7 @@ var help = {
   options: import_chunk_JJRSGJW4.common,
   examples: ["help", "help run"],
   async run(_context, input) {
-    const { commandNames, loadCommand } = await Promise.resolve().then(() => load("./registry-5YRACLCK.js"));
+    const { commandNames, loadCommand } = await Promise.resolve().then(() => load("./registry-IMZBVZBO.js"));
     const { renderHelp } = await Promise.resolve().then(() => load("./usage-2G4WLKLK.js"));
     const word = input.words[0];
     if (word !== void 0) {
@@ -7459,7 +7453,7 @@ function init(open, close) {
 var kleur_default = $;
 
 },
-"./main-KBM4DLM6.js": function (module, exports) {
+"./main-WGKDHJ4O.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -7470,14 +7464,14 @@ var import_chunk_CIZRXBJ3 = load("./chunk-CIZRXBJ3.js");
 var import_chunk_XT2AL3R7 = load("./chunk-XT2AL3R7.js");
 var import_chunk_2AURMXIG = load("./chunk-2AURMXIG.js");
 var import_chunk_6GO5XTTJ = load("./chunk-6GO5XTTJ.js");
-var import_chunk_RWMA3WJW = load("./chunk-RWMA3WJW.js");
+var import_chunk_UDJEPZTM = load("./chunk-UDJEPZTM.js");
 var import_chunk_SVSQUZEJ = load("./chunk-SVSQUZEJ.js");
 var import_chunk_CKZYDFLI = load("./chunk-CKZYDFLI.js");
 var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
 var import_chunk_VNEJHD2X = load("./chunk-VNEJHD2X.js");
+var import_chunk_NN32IFT6 = load("./chunk-NN32IFT6.js");
 var import_chunk_6KSNLUTX = load("./chunk-6KSNLUTX.js");
 var import_chunk_H4YIQE5E = load("./chunk-H4YIQE5E.js");
-var import_chunk_NN32IFT6 = load("./chunk-NN32IFT6.js");
 var import_chunk_WGQZKHZI = load("./chunk-WGQZKHZI.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
 var import_chunk_SVYNKNIW = load("./chunk-SVYNKNIW.js");
@@ -7624,7 +7618,7 @@ function toolSnapshot(call) {
 }
 function followAgent(claim, progress) {
   const { spec, paths } = claim;
-  const backend = (0, import_chunk_RWMA3WJW.backendOf)(spec);
+  const backend = (0, import_chunk_UDJEPZTM.backendOf)(spec);
   if (!spec.staff || !backend) return void 0;
   const { staff } = spec;
   const reading = (0, import_chunk_SVSQUZEJ.makeReading)();
@@ -8020,7 +8014,7 @@ var Stream = class {
   cap;
   size = 0;
   offset = 0;
-  lines = new import_chunk_RWMA3WJW.LineSplitter();
+  lines = new import_chunk_UDJEPZTM.LineSplitter();
   sink;
   constructor(file, capBytes, sink) {
     this.file = file;
@@ -8123,7 +8117,7 @@ function planChild(root, spec, paths) {
       conversationId: null
     };
   }
-  const backend = (0, import_chunk_RWMA3WJW.backendOf)(spec);
+  const backend = (0, import_chunk_UDJEPZTM.backendOf)(spec);
   if (!spec.staff || !backend) throw new Error(`cannot start job ${spec.id}: unknown backend ${spec.staff?.backend}`);
   const plan = backend.plan(staffRequest(root, spec, paths));
   if (plan.promptBy === "stdin") (0, import_chunk_PVTVXQHT.writeFile)(paths.prompt, plan.stdin);
@@ -8159,7 +8153,7 @@ function uuidOf(mark) {
 }
 function claimReason(claim, reason) {
   const { paths } = claim;
-  if ((0, import_chunk_6KSNLUTX.readExit)(paths)) return (0, import_chunk_RWMA3WJW.parseReason)((0, import_chunk_6KSNLUTX.readReason)(paths));
+  if ((0, import_chunk_6KSNLUTX.readExit)(paths)) return (0, import_chunk_UDJEPZTM.parseReason)((0, import_chunk_6KSNLUTX.readReason)(paths));
   let isOurs = false;
   try {
     isOurs = (0, import_chunk_PVTVXQHT.createFile)(paths.reason, `${reason}
@@ -8167,7 +8161,7 @@ function claimReason(claim, reason) {
   } catch {
     return reason;
   }
-  if (!isOurs) return (0, import_chunk_RWMA3WJW.parseReason)((0, import_chunk_6KSNLUTX.readReason)(paths)) ?? reason;
+  if (!isOurs) return (0, import_chunk_UDJEPZTM.parseReason)((0, import_chunk_6KSNLUTX.readReason)(paths)) ?? reason;
   if (!(0, import_chunk_6KSNLUTX.readExit)(paths)) return reason;
   (0, import_chunk_PVTVXQHT.removeFile)(paths.reason);
   return void 0;
@@ -8191,9 +8185,9 @@ async function supervise(claim) {
   const isClaimed = (0, import_chunk_KNR6YWNX.exists)(paths.started);
   await tellClaim(claim, progress, isClaimed);
   if (!isClaimed && (0, import_chunk_6KSNLUTX.readCancel)(paths))
-    return void (0, import_chunk_RWMA3WJW.conclude)(claim, { reason: "canceled", exit: void 0, tree: nothing, reconciled: false });
+    return void (0, import_chunk_UDJEPZTM.conclude)(claim, { reason: "canceled", exit: void 0, tree: nothing, reconciled: false });
   if (!isClaimed && (0, import_chunk_EFAJWFPF.monotonicMs)() >= spec.deadline_mono_ms)
-    return void (0, import_chunk_RWMA3WJW.conclude)(claim, { reason: "hard_timeout", exit: void 0, tree: nothing, reconciled: false });
+    return void (0, import_chunk_UDJEPZTM.conclude)(claim, { reason: "hard_timeout", exit: void 0, tree: nothing, reconciled: false });
   const child = isClaimed ? await attachChild(claim) : await tryStart(claim, progress);
   if (!child) return;
   (0, import_chunk_PVTVXQHT.writeJson)(paths.worker, {
@@ -8216,7 +8210,7 @@ async function supervise(claim) {
   progress.flush();
   (0, import_chunk_XT2AL3R7.removeCgroup)(claim.cgroup, spec.id);
   const exit = (0, import_chunk_6KSNLUTX.readExit)(paths);
-  (0, import_chunk_RWMA3WJW.conclude)(claim, {
+  (0, import_chunk_UDJEPZTM.conclude)(claim, {
     ...lostReason(claim, child, reason, exit !== void 0),
     exit,
     tree: reason === "exited" ? leftovers : { ...ended, survivors: leftovers.survivors },
@@ -8237,7 +8231,7 @@ async function tryStart(claim, progress) {
     const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
     if (code === void 0) throw error;
     const detail = code === "ENOENT" ? `${(0, import_chunk_NVPF5LEY.messageOf)(error)} (does the folder ${claim.spec.cwd} still exist?)` : (0, import_chunk_NVPF5LEY.messageOf)(error);
-    (0, import_chunk_RWMA3WJW.conclude)(claim, { reason: "spawn_failed", exit: void 0, tree: nothing, reconciled: false, detail });
+    (0, import_chunk_UDJEPZTM.conclude)(claim, { reason: "spawn_failed", exit: void 0, tree: nothing, reconciled: false, detail });
     return void 0;
   }
 }
@@ -8246,8 +8240,8 @@ async function untilEnd(claim, child, follower, agent) {
   const releases = [];
   try {
     return await new Promise((resolve) => {
-      void child.ended.then(() => resolve((0, import_chunk_RWMA3WJW.parseReason)((0, import_chunk_6KSNLUTX.readReason)(paths)) ?? "exited"));
-      const told = (0, import_chunk_6KSNLUTX.readExit)(paths) ? void 0 : (0, import_chunk_RWMA3WJW.parseReason)((0, import_chunk_6KSNLUTX.readReason)(paths));
+      void child.ended.then(() => resolve((0, import_chunk_UDJEPZTM.parseReason)((0, import_chunk_6KSNLUTX.readReason)(paths)) ?? "exited"));
+      const told = (0, import_chunk_6KSNLUTX.readExit)(paths) ? void 0 : (0, import_chunk_UDJEPZTM.parseReason)((0, import_chunk_6KSNLUTX.readReason)(paths));
       if (told !== void 0) resolve(told);
       let hasStopped = false;
       const stop = (wanted) => {
@@ -8299,7 +8293,7 @@ function tellStart(claim, progress, child) {
   if (progress.state.started_at !== null) return;
   const lost = (0, import_chunk_EFAJWFPF.uncarriableNames)();
   const fields = { child: child.child?.pid ?? null, ...lost.length > 0 ? { environment_names_lost: lost } : {} };
-  progress.step("started", "started", fields, { started_at: (0, import_chunk_RWMA3WJW.startedAt)(claim.paths) ?? (0, import_chunk_EFAJWFPF.isoNow)() });
+  progress.step("started", "started", fields, { started_at: (0, import_chunk_UDJEPZTM.startedAt)(claim.paths) ?? (0, import_chunk_EFAJWFPF.isoNow)() });
 }
 async function tellClaim(claim, progress, isClaimed) {
   const { generation, self, spec } = claim;
@@ -8344,7 +8338,7 @@ async function giveUp(claim, message) {
   const tree = (0, import_chunk_XT2AL3R7.treeOf)(spec, paths, { worker: claim.self, shim: view.shim, child: view.child });
   const ended = await (0, import_chunk_XT2AL3R7.terminate)(tree, { graceMs: import_chunk_CRABIWOM.orphanGraceMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
   const warnings = [{ code: "worker_failed", message: `the worker failed ${failures} times: ${message}` }];
-  (0, import_chunk_RWMA3WJW.conclude)(claim, { reason: "worker_lost", exit: view.exit, tree: ended, reconciled: false, warnings });
+  (0, import_chunk_UDJEPZTM.conclude)(claim, { reason: "worker_lost", exit: view.exit, tree: ended, reconciled: false, warnings });
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -8352,7 +8346,7 @@ async function giveUp(claim, message) {
 });
 
 },
-"./observe-PBZLTMCD.js": function (module, exports) {
+"./observe-ULG5BF3F.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -8361,14 +8355,14 @@ __export(stdin_exports, {
 module.exports = stdin_exports;
 var import_chunk_DRP2USFD = load("./chunk-DRP2USFD.js");
 var import_chunk_FZ4KOT6X = load("./chunk-FZ4KOT6X.js");
-var import_chunk_HLXM6Q6K = load("./chunk-HLXM6Q6K.js");
-var import_chunk_ZB3VWOH3 = load("./chunk-ZB3VWOH3.js");
+var import_chunk_ORXJI7P5 = load("./chunk-ORXJI7P5.js");
+var import_chunk_QXYQCSMC = load("./chunk-QXYQCSMC.js");
 var import_chunk_VNEJHD2X = load("./chunk-VNEJHD2X.js");
+var import_chunk_NN32IFT6 = load("./chunk-NN32IFT6.js");
 var import_chunk_6KSNLUTX = load("./chunk-6KSNLUTX.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_6XDYGEGP = load("./chunk-6XDYGEGP.js");
+var import_chunk_FST7CGZD = load("./chunk-FST7CGZD.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_NN32IFT6 = load("./chunk-NN32IFT6.js");
 var import_chunk_WGQZKHZI = load("./chunk-WGQZKHZI.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
 var import_chunk_SVYNKNIW = load("./chunk-SVYNKNIW.js");
@@ -8398,13 +8392,13 @@ var observe = {
   examples: ["observe", "observe run-mik3x9ab-4f7q2z --after-seq 4"],
   async run(context, input) {
     const root = context.root(input);
-    (0, import_chunk_6XDYGEGP.checkRoot)(root.folder);
+    (0, import_chunk_FST7CGZD.checkRoot)(root.folder);
     const owner = input.text("owner") ?? import_chunk_EFAJWFPF.variables.owner() ?? null;
     const id = input.words[0] === void 0 ? (0, import_chunk_DRP2USFD.requireLatest)(root, owner, "a job to observe") : (0, import_chunk_FZ4KOT6X.findJob)(root, input.words[0]);
-    const view = await (0, import_chunk_ZB3VWOH3.refresh)(root.folder, id);
+    const view = await (0, import_chunk_QXYQCSMC.refresh)(root.folder, id);
     return {
       code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-      json: (0, import_chunk_HLXM6Q6K.observation)(view, { afterSeq: input.count("after-seq") ?? null, root })
+      json: (0, import_chunk_ORXJI7P5.observation)(view, { afterSeq: input.count("after-seq") ?? null, root })
     };
   }
 };
@@ -8414,15 +8408,15 @@ var observe = {
 });
 
 },
-"./registry-5YRACLCK.js": function (module, exports) {
+"./registry-IMZBVZBO.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  commandNames: () => import_chunk_PFCGRMOG.commandNames,
-  loadCommand: () => import_chunk_PFCGRMOG.loadCommand
+  commandNames: () => import_chunk_SW2YDEAF.commandNames,
+  loadCommand: () => import_chunk_SW2YDEAF.loadCommand
 });
 module.exports = stdin_exports;
-var import_chunk_PFCGRMOG = load("./chunk-PFCGRMOG.js");
+var import_chunk_SW2YDEAF = load("./chunk-SW2YDEAF.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -8431,7 +8425,7 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./restart-QMRYKITA.js": function (module, exports) {
+"./restart-N5YKOADT.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -8439,20 +8433,20 @@ __export(stdin_exports, {
 });
 module.exports = stdin_exports;
 var import_chunk_NPD2DBDP = load("./chunk-NPD2DBDP.js");
-var import_chunk_FEVBF62D = load("./chunk-FEVBF62D.js");
+var import_chunk_5KQA4IJW = load("./chunk-5KQA4IJW.js");
 var import_chunk_FZ4KOT6X = load("./chunk-FZ4KOT6X.js");
 var import_chunk_2AURMXIG = load("./chunk-2AURMXIG.js");
-var import_chunk_ZB3VWOH3 = load("./chunk-ZB3VWOH3.js");
+var import_chunk_QXYQCSMC = load("./chunk-QXYQCSMC.js");
 var import_chunk_SVSQUZEJ = load("./chunk-SVSQUZEJ.js");
 var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
+var import_chunk_NN32IFT6 = load("./chunk-NN32IFT6.js");
 var import_chunk_6KSNLUTX = load("./chunk-6KSNLUTX.js");
-var import_chunk_TFYUX3HI = load("./chunk-TFYUX3HI.js");
+var import_chunk_Z5UJXXB7 = load("./chunk-Z5UJXXB7.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_6XDYGEGP = load("./chunk-6XDYGEGP.js");
+var import_chunk_FST7CGZD = load("./chunk-FST7CGZD.js");
 var import_chunk_RUDLRK7E = load("./chunk-RUDLRK7E.js");
 var import_chunk_H4YIQE5E = load("./chunk-H4YIQE5E.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_NN32IFT6 = load("./chunk-NN32IFT6.js");
 var import_chunk_WGQZKHZI = load("./chunk-WGQZKHZI.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
 var import_chunk_SVYNKNIW = load("./chunk-SVYNKNIW.js");
@@ -8481,9 +8475,9 @@ var restart = {
   examples: ["restart run-mik3x9ab-4f7q2z", "restart staffer-mik3xa01-9c2k4d --timeout 90m"],
   async run(context, input) {
     const root = context.root(input);
-    (0, import_chunk_6XDYGEGP.checkRoot)(root.folder);
+    (0, import_chunk_FST7CGZD.checkRoot)(root.folder);
     const id = (0, import_chunk_FZ4KOT6X.requireWholeId)(root, input.words[0]);
-    const view = await (0, import_chunk_ZB3VWOH3.refresh)(root.folder, id);
+    const view = await (0, import_chunk_QXYQCSMC.refresh)(root.folder, id);
     const spec = (0, import_chunk_NPD2DBDP.requireSpec)(root, id);
     await (0, import_chunk_NPD2DBDP.requireGenuine)(spec);
     if (!(0, import_chunk_6KSNLUTX.isEnded)(view.state))
@@ -8501,11 +8495,11 @@ function againRun(context, input, spec) {
   const run = spec.run;
   if (!run) throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot restart job ${spec.id}: a ${spec.kind} job has no command`);
   const program = (0, import_chunk_EFAJWFPF.findProgram)(run.argv[0], spec.cwd);
-  if (program === void 0) throw (0, import_chunk_TFYUX3HI.missingProgram)(run.argv[0], spec.cwd);
-  return (0, import_chunk_TFYUX3HI.launchAndTell)(context, input, {
+  if (program === void 0) throw (0, import_chunk_Z5UJXXB7.missingProgram)(run.argv[0], spec.cwd);
+  return (0, import_chunk_Z5UJXXB7.launchAndTell)(context, input, {
     kind: "run",
     verb: "run",
-    ...(0, import_chunk_TFYUX3HI.launchWords)(input),
+    ...(0, import_chunk_Z5UJXXB7.launchWords)(input),
     cwd: spec.cwd,
     deadlineMs: input.durationOrDefault("timeout"),
     killGraceMs: spec.kill_grace_ms,
@@ -8521,7 +8515,7 @@ function again(context, input, spec) {
   const staff = spec.staff;
   if (!staff) throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot restart job ${spec.id}: it has no task`);
   const { mode, model, profile, prompt } = staff;
-  const part = (0, import_chunk_FEVBF62D.makeStaffPart)({
+  const part = (0, import_chunk_5KQA4IJW.makeStaffPart)({
     mode,
     backend: staff.custom?.name ?? staff.backend,
     model,
@@ -8530,7 +8524,7 @@ function again(context, input, spec) {
     resume: null,
     cwd: spec.cwd
   });
-  return (0, import_chunk_FEVBF62D.launchStaff)(context, input, {
+  return (0, import_chunk_5KQA4IJW.launchStaff)(context, input, {
     verb: spec.verb,
     staff: part,
     cwd: spec.cwd,
@@ -8551,7 +8545,7 @@ function staffLimit(input) {
 });
 
 },
-"./result-BKDUOXYF.js": function (module, exports) {
+"./result-YS43LGY6.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -8560,23 +8554,23 @@ __export(stdin_exports, {
 module.exports = stdin_exports;
 var import_chunk_DRP2USFD = load("./chunk-DRP2USFD.js");
 var import_chunk_FZ4KOT6X = load("./chunk-FZ4KOT6X.js");
-var import_chunk_AGZO6FRX = load("./chunk-AGZO6FRX.js");
+var import_chunk_QWYFKCZS = load("./chunk-QWYFKCZS.js");
 var import_chunk_NLIFG53R = load("./chunk-NLIFG53R.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_HLXM6Q6K = load("./chunk-HLXM6Q6K.js");
-var import_chunk_RE5C67GL = load("./chunk-RE5C67GL.js");
-var import_chunk_ZB3VWOH3 = load("./chunk-ZB3VWOH3.js");
+var import_chunk_ORXJI7P5 = load("./chunk-ORXJI7P5.js");
+var import_chunk_JJDHDBDE = load("./chunk-JJDHDBDE.js");
+var import_chunk_QXYQCSMC = load("./chunk-QXYQCSMC.js");
 var import_chunk_6GO5XTTJ = load("./chunk-6GO5XTTJ.js");
-var import_chunk_RWMA3WJW = load("./chunk-RWMA3WJW.js");
+var import_chunk_UDJEPZTM = load("./chunk-UDJEPZTM.js");
 var import_chunk_SVSQUZEJ = load("./chunk-SVSQUZEJ.js");
 var import_chunk_CKZYDFLI = load("./chunk-CKZYDFLI.js");
 var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
 var import_chunk_VNEJHD2X = load("./chunk-VNEJHD2X.js");
+var import_chunk_NN32IFT6 = load("./chunk-NN32IFT6.js");
 var import_chunk_6KSNLUTX = load("./chunk-6KSNLUTX.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_6XDYGEGP = load("./chunk-6XDYGEGP.js");
+var import_chunk_FST7CGZD = load("./chunk-FST7CGZD.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_NN32IFT6 = load("./chunk-NN32IFT6.js");
 var import_chunk_WGQZKHZI = load("./chunk-WGQZKHZI.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
 var import_chunk_SVYNKNIW = load("./chunk-SVYNKNIW.js");
@@ -8597,21 +8591,21 @@ var result = {
   examples: ["result", "result run-mik3x9ab-4f7q2z --json"],
   async run(context, input) {
     const root = context.root(input);
-    (0, import_chunk_6XDYGEGP.checkRoot)(root.folder);
+    (0, import_chunk_FST7CGZD.checkRoot)(root.folder);
     const owner = input.text("owner") ?? import_chunk_EFAJWFPF.variables.owner() ?? null;
     const isFinished = (id2) => (0, import_chunk_6KSNLUTX.isEnded)((0, import_chunk_6KSNLUTX.inspect)(root.folder, id2).state);
     const id = input.words[0] === void 0 ? (0, import_chunk_DRP2USFD.requireLatest)(root, owner, "a finished job", isFinished) : (0, import_chunk_FZ4KOT6X.findJob)(root, input.words[0]);
-    const view = await (0, import_chunk_ZB3VWOH3.refresh)(root.folder, id, true);
+    const view = await (0, import_chunk_QXYQCSMC.refresh)(root.folder, id, true);
     if (!(0, import_chunk_6KSNLUTX.isEnded)(view.state)) {
       const wait = import_chunk_WGQZKHZI.nextCommands.wait(id, root.option);
-      if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.pending, json: (0, import_chunk_HLXM6Q6K.observation)(view, { afterSeq: null, root }) };
+      if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.pending, json: (0, import_chunk_ORXJI7P5.observation)(view, { afterSeq: null, root }) };
       return {
         code: import_chunk_6PFAPK5K.exitCodes.pending,
         notes: [`${id}: ${view.state.state}, there is no result yet; wait for it with:`, wait]
       };
     }
     (0, import_chunk_NLIFG53R.noteCollected)(view, "result");
-    return input.has("json") ? { code: (0, import_chunk_AGZO6FRX.tellEnded)(context, view).code, json: (0, import_chunk_AGZO6FRX.endedDocument)(view) } : (0, import_chunk_AGZO6FRX.tellEnded)(context, view);
+    return input.has("json") ? { code: (0, import_chunk_QWYFKCZS.tellEnded)(context, view).code, json: (0, import_chunk_QWYFKCZS.endedDocument)(view) } : (0, import_chunk_QWYFKCZS.tellEnded)(context, view);
   }
 };
 // Annotate the CommonJS export names for ESM import in node:
@@ -8620,22 +8614,21 @@ var result = {
 });
 
 },
-"./run-3BD2P56C.js": function (module, exports) {
+"./run-I7ZPXFUP.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  folderOf: () => import_chunk_TFYUX3HI.folderOf,
-  missingProgram: () => import_chunk_TFYUX3HI.missingProgram,
-  run: () => import_chunk_TFYUX3HI.run
+  folderOf: () => import_chunk_Z5UJXXB7.folderOf,
+  missingProgram: () => import_chunk_Z5UJXXB7.missingProgram,
+  run: () => import_chunk_Z5UJXXB7.run
 });
 module.exports = stdin_exports;
-var import_chunk_TFYUX3HI = load("./chunk-TFYUX3HI.js");
+var import_chunk_Z5UJXXB7 = load("./chunk-Z5UJXXB7.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_6XDYGEGP = load("./chunk-6XDYGEGP.js");
+var import_chunk_FST7CGZD = load("./chunk-FST7CGZD.js");
 var import_chunk_RUDLRK7E = load("./chunk-RUDLRK7E.js");
 var import_chunk_H4YIQE5E = load("./chunk-H4YIQE5E.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_NN32IFT6 = load("./chunk-NN32IFT6.js");
 var import_chunk_WGQZKHZI = load("./chunk-WGQZKHZI.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
 var import_chunk_SVYNKNIW = load("./chunk-SVYNKNIW.js");
@@ -8654,7 +8647,7 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./settle-OCNCPOIR.js": function (module, exports) {
+"./settle-52XRKWXI.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -8664,14 +8657,14 @@ module.exports = stdin_exports;
 var import_chunk_XT2AL3R7 = load("./chunk-XT2AL3R7.js");
 var import_chunk_DUCPJSLM = load("./chunk-DUCPJSLM.js");
 var import_chunk_2AURMXIG = load("./chunk-2AURMXIG.js");
-var import_chunk_RWMA3WJW = load("./chunk-RWMA3WJW.js");
+var import_chunk_UDJEPZTM = load("./chunk-UDJEPZTM.js");
 var import_chunk_SVSQUZEJ = load("./chunk-SVSQUZEJ.js");
 var import_chunk_CKZYDFLI = load("./chunk-CKZYDFLI.js");
 var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
 var import_chunk_VNEJHD2X = load("./chunk-VNEJHD2X.js");
+var import_chunk_NN32IFT6 = load("./chunk-NN32IFT6.js");
 var import_chunk_6KSNLUTX = load("./chunk-6KSNLUTX.js");
 var import_chunk_H4YIQE5E = load("./chunk-H4YIQE5E.js");
-var import_chunk_NN32IFT6 = load("./chunk-NN32IFT6.js");
 var import_chunk_WGQZKHZI = load("./chunk-WGQZKHZI.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
 var import_chunk_SVYNKNIW = load("./chunk-SVYNKNIW.js");
@@ -8707,18 +8700,18 @@ async function settleFull(view, act, isStrict) {
 async function settle(view) {
   const condition = (0, import_chunk_6KSNLUTX.conditionOf)(view);
   if (!view.spec) return;
-  if ((0, import_chunk_RWMA3WJW.finishStored)({ paths: view.paths, spec: view.spec })) return;
+  if ((0, import_chunk_UDJEPZTM.finishStored)({ paths: view.paths, spec: view.spec })) return;
   const tree = (0, import_chunk_XT2AL3R7.treeOf)(view.spec, view.paths, { worker: null, shim: view.shim, child: view.child });
   const isOver = condition === "over" && view.reason === void 0 && view.spec.run?.keep_children;
   const ended = isOver ? { step: "none", ended: [], survivors: [] } : await (0, import_chunk_XT2AL3R7.terminate)(tree, { graceMs: condition === "over" ? import_chunk_CRABIWOM.drainMs : import_chunk_CRABIWOM.orphanGraceMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
   (0, import_chunk_XT2AL3R7.removeCgroup)(view.worker?.cgroup ?? null, view.id);
-  (0, import_chunk_RWMA3WJW.conclude)(
+  (0, import_chunk_UDJEPZTM.conclude)(
     { paths: view.paths, spec: view.spec },
     { reason: settledReason(view, condition), exit: view.exit, tree: ended, reconciled: true }
   );
 }
 function settledReason(view, condition) {
-  const told = (0, import_chunk_RWMA3WJW.parseReason)(view.reason);
+  const told = (0, import_chunk_UDJEPZTM.parseReason)(view.reason);
   if (told) return told;
   if (condition === "over") return "exited";
   if (view.cancel) return "canceled";
@@ -8764,25 +8757,25 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./staffer-XXFSLRZR.js": function (module, exports) {
+"./staffer-AP3CGI6T.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   staffer: () => staffer
 });
 module.exports = stdin_exports;
-var import_chunk_FEVBF62D = load("./chunk-FEVBF62D.js");
+var import_chunk_5KQA4IJW = load("./chunk-5KQA4IJW.js");
 var import_chunk_FZ4KOT6X = load("./chunk-FZ4KOT6X.js");
 var import_chunk_2AURMXIG = load("./chunk-2AURMXIG.js");
 var import_chunk_SVSQUZEJ = load("./chunk-SVSQUZEJ.js");
+var import_chunk_NN32IFT6 = load("./chunk-NN32IFT6.js");
 var import_chunk_6KSNLUTX = load("./chunk-6KSNLUTX.js");
-var import_chunk_TFYUX3HI = load("./chunk-TFYUX3HI.js");
+var import_chunk_Z5UJXXB7 = load("./chunk-Z5UJXXB7.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_6XDYGEGP = load("./chunk-6XDYGEGP.js");
+var import_chunk_FST7CGZD = load("./chunk-FST7CGZD.js");
 var import_chunk_RUDLRK7E = load("./chunk-RUDLRK7E.js");
 var import_chunk_H4YIQE5E = load("./chunk-H4YIQE5E.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_NN32IFT6 = load("./chunk-NN32IFT6.js");
 var import_chunk_WGQZKHZI = load("./chunk-WGQZKHZI.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
 var import_chunk_SVYNKNIW = load("./chunk-SVYNKNIW.js");
@@ -8809,10 +8802,10 @@ var staffer = {
     "staffer --prompt-file task.md --timeout 90m --once-key task-17"
   ],
   async run(context, input) {
-    const cwd = (0, import_chunk_TFYUX3HI.folderOf)(context, input);
-    const prompt = await (0, import_chunk_FEVBF62D.taskOf)(context, input);
-    const staff = (0, import_chunk_FEVBF62D.freshStaff)(input, { mode: "staffer", prompt, profile: (0, import_chunk_FEVBF62D.profileOf)(input, "standard"), cwd });
-    return (0, import_chunk_FEVBF62D.launchStaff)(context, input, { verb: "staffer", staff, cwd, lineage: null, isSynchronous: false });
+    const cwd = (0, import_chunk_Z5UJXXB7.folderOf)(context, input);
+    const prompt = await (0, import_chunk_5KQA4IJW.taskOf)(context, input);
+    const staff = (0, import_chunk_5KQA4IJW.freshStaff)(input, { mode: "staffer", prompt, profile: (0, import_chunk_5KQA4IJW.profileOf)(input, "standard"), cwd });
+    return (0, import_chunk_5KQA4IJW.launchStaff)(context, input, { verb: "staffer", staff, cwd, lineage: null, isSynchronous: false });
   }
 };
 // Annotate the CommonJS export names for ESM import in node:
@@ -8821,7 +8814,7 @@ var staffer = {
 });
 
 },
-"./status-SFUQPESA.js": function (module, exports) {
+"./status-RT7URIFG.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -8829,16 +8822,16 @@ __export(stdin_exports, {
 });
 module.exports = stdin_exports;
 var import_chunk_FZ4KOT6X = load("./chunk-FZ4KOT6X.js");
-var import_chunk_HLXM6Q6K = load("./chunk-HLXM6Q6K.js");
-var import_chunk_ZB3VWOH3 = load("./chunk-ZB3VWOH3.js");
+var import_chunk_ORXJI7P5 = load("./chunk-ORXJI7P5.js");
+var import_chunk_QXYQCSMC = load("./chunk-QXYQCSMC.js");
 var import_chunk_CKZYDFLI = load("./chunk-CKZYDFLI.js");
 var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
 var import_chunk_VNEJHD2X = load("./chunk-VNEJHD2X.js");
+var import_chunk_NN32IFT6 = load("./chunk-NN32IFT6.js");
 var import_chunk_6KSNLUTX = load("./chunk-6KSNLUTX.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_6XDYGEGP = load("./chunk-6XDYGEGP.js");
+var import_chunk_FST7CGZD = load("./chunk-FST7CGZD.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_NN32IFT6 = load("./chunk-NN32IFT6.js");
 var import_chunk_WGQZKHZI = load("./chunk-WGQZKHZI.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
 var import_chunk_SVYNKNIW = load("./chunk-SVYNKNIW.js");
@@ -8852,12 +8845,12 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function listViews(root, options) {
   const live = (0, import_chunk_FZ4KOT6X.listActive)(root).filter((id) => (0, import_chunk_KNR6YWNX.exists)((0, import_chunk_EFAJWFPF.jobPaths)(root, id).folder));
   const views = [];
-  for (const id of live) views.push(await (0, import_chunk_ZB3VWOH3.refresh)(root, id));
+  for (const id of live) views.push(await (0, import_chunk_QXYQCSMC.refresh)(root, id));
   let left = options.recent;
   for (const id of (0, import_chunk_FZ4KOT6X.listJobs)(root)) {
     if (left === 0) break;
     if (live.includes(id)) continue;
-    const view = await (0, import_chunk_ZB3VWOH3.refresh)(root, id);
+    const view = await (0, import_chunk_QXYQCSMC.refresh)(root, id);
     if (!isWanted(view.spec, options.owner)) continue;
     views.push(view);
     left -= 1;
@@ -8903,10 +8896,10 @@ var status = {
   examples: ["status", "status run-mik3x9ab-4f7q2z", "status --owner builder --json"],
   async run(context, input) {
     const root = context.root(input);
-    const isThere = (0, import_chunk_6XDYGEGP.checkRoot)(root.folder);
+    const isThere = (0, import_chunk_FST7CGZD.checkRoot)(root.folder);
     if (input.words[0] !== void 0) {
-      const view = await (0, import_chunk_ZB3VWOH3.refresh)(root.folder, (0, import_chunk_FZ4KOT6X.findJob)(root, input.words[0]));
-      return input.has("json") ? { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state), json: (0, import_chunk_HLXM6Q6K.observation)(view, { afterSeq: null, root }) } : tellOne(view, root);
+      const view = await (0, import_chunk_QXYQCSMC.refresh)(root.folder, (0, import_chunk_FZ4KOT6X.findJob)(root, input.words[0]));
+      return input.has("json") ? { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state), json: (0, import_chunk_ORXJI7P5.observation)(view, { afterSeq: null, root }) } : tellOne(view, root);
     }
     const views = isThere ? await listViews(root.folder, { recent: input.count("recent") ?? 10, owner: input.text("owner") ?? null }) : [];
     if (input.has("json"))
@@ -8926,7 +8919,7 @@ function rowDocument(view) {
     owner: spec?.owner ? (0, import_chunk_NN32IFT6.excerpt)((0, import_chunk_NN32IFT6.plainText)(spec.owner), 200) : null,
     label: spec?.label ? (0, import_chunk_NN32IFT6.excerpt)((0, import_chunk_NN32IFT6.plainText)(spec.label), 200) : null,
     state: state.state,
-    ...(0, import_chunk_HLXM6Q6K.healthOf)(view, (0, import_chunk_6KSNLUTX.conditionOf)(view)),
+    ...(0, import_chunk_ORXJI7P5.healthOf)(view, (0, import_chunk_6KSNLUTX.conditionOf)(view)),
     created_at: state.created_at,
     ended_at: state.ended_at,
     duration_ms: state.duration_ms,
@@ -8938,7 +8931,7 @@ function rowDocument(view) {
 async function table(context, views) {
   const color = await makePaint(context.isTerminal && !import_chunk_EFAJWFPF.variables.noColor());
   const rows = views.map((view) => {
-    const health = (0, import_chunk_HLXM6Q6K.healthOf)(view, (0, import_chunk_6KSNLUTX.conditionOf)(view));
+    const health = (0, import_chunk_ORXJI7P5.healthOf)(view, (0, import_chunk_6KSNLUTX.conditionOf)(view));
     const word = health.health === "attention" && !(0, import_chunk_6KSNLUTX.isEnded)(view.state) ? `${view.state.state}!` : view.state.state;
     return [view.id, word, ageOf(view), ownerOf(view), whatOf(view)];
   });
@@ -8962,7 +8955,7 @@ function whatOf(view) {
 }
 function tellOne(view, root) {
   const { state, spec } = view;
-  const seen = (0, import_chunk_HLXM6Q6K.observation)(view, { afterSeq: null, root });
+  const seen = (0, import_chunk_ORXJI7P5.observation)(view, { afterSeq: null, root });
   const lines = [
     ["id", view.id],
     ["state", state.state],
@@ -9030,7 +9023,7 @@ function wrap(text, width) {
 });
 
 },
-"./wait-YGEVXKNC.js": function (module, exports) {
+"./wait-MVM7ZWWN.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -9039,23 +9032,23 @@ __export(stdin_exports, {
 module.exports = stdin_exports;
 var import_chunk_DRP2USFD = load("./chunk-DRP2USFD.js");
 var import_chunk_FZ4KOT6X = load("./chunk-FZ4KOT6X.js");
-var import_chunk_AGZO6FRX = load("./chunk-AGZO6FRX.js");
+var import_chunk_QWYFKCZS = load("./chunk-QWYFKCZS.js");
 var import_chunk_NLIFG53R = load("./chunk-NLIFG53R.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_HLXM6Q6K = load("./chunk-HLXM6Q6K.js");
-var import_chunk_RE5C67GL = load("./chunk-RE5C67GL.js");
-var import_chunk_ZB3VWOH3 = load("./chunk-ZB3VWOH3.js");
+var import_chunk_ORXJI7P5 = load("./chunk-ORXJI7P5.js");
+var import_chunk_JJDHDBDE = load("./chunk-JJDHDBDE.js");
+var import_chunk_QXYQCSMC = load("./chunk-QXYQCSMC.js");
 var import_chunk_6GO5XTTJ = load("./chunk-6GO5XTTJ.js");
-var import_chunk_RWMA3WJW = load("./chunk-RWMA3WJW.js");
+var import_chunk_UDJEPZTM = load("./chunk-UDJEPZTM.js");
 var import_chunk_SVSQUZEJ = load("./chunk-SVSQUZEJ.js");
 var import_chunk_CKZYDFLI = load("./chunk-CKZYDFLI.js");
 var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
 var import_chunk_VNEJHD2X = load("./chunk-VNEJHD2X.js");
+var import_chunk_NN32IFT6 = load("./chunk-NN32IFT6.js");
 var import_chunk_6KSNLUTX = load("./chunk-6KSNLUTX.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_6XDYGEGP = load("./chunk-6XDYGEGP.js");
+var import_chunk_FST7CGZD = load("./chunk-FST7CGZD.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_NN32IFT6 = load("./chunk-NN32IFT6.js");
 var import_chunk_WGQZKHZI = load("./chunk-WGQZKHZI.js");
 var import_chunk_IEU6ZQWY = load("./chunk-IEU6ZQWY.js");
 var import_chunk_SVYNKNIW = load("./chunk-SVYNKNIW.js");
@@ -9097,14 +9090,14 @@ var wait = {
   ],
   async run(context, input) {
     const root = context.root(input);
-    (0, import_chunk_6XDYGEGP.checkRoot)(root.folder);
+    (0, import_chunk_FST7CGZD.checkRoot)(root.folder);
     if (input.has("any") && input.has("all")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --any and --all together");
     const owner = input.text("owner") ?? import_chunk_EFAJWFPF.variables.owner() ?? null;
     const ids = input.words.length > 0 ? [...new Set(input.words.map((word) => (0, import_chunk_FZ4KOT6X.findJob)(root, word)))] : [(0, import_chunk_DRP2USFD.requireLatest)(root, owner, "a job to wait for")];
     if (ids.length > 1 && !input.has("any") && !input.has("all")) {
       throw (0, import_chunk_NVPF5LEY.usageError)(`cannot wait for ${ids.length} jobs without saying how: add --any (the first) or --all`);
     }
-    return (0, import_chunk_AGZO6FRX.waitAndTell)(context, root, ids, {
+    return (0, import_chunk_QWYFKCZS.waitAndTell)(context, root, ids, {
       mode: input.has("any") ? "any" : "all",
       timeoutMs: input.durationOrDefault("timeout"),
       heartbeatMs: input.duration("heartbeat") ?? null,

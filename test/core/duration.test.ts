@@ -104,9 +104,7 @@ test('a number that is too large is out of range, also where there is no maximum
   assert.equal(parseDuration('9007199254740991ms', '--timeout', anyLength), Number.MAX_SAFE_INTEGER);
 });
 
-test('a number of more digits than the parser of its parts takes is refused or read, never lost', {
-  todo: 'bug: NaN',
-}, () => {
+test('a number of more digits than the parser of its parts takes is refused or read, never lost', () => {
   assert.match(refusal(`${'9'.repeat(101)}s`, limits.runTimeout).message, /out of range|no duration/);
   assert.match(refusal(`1m${'0'.repeat(101)}s`, { default: 0, min: 0, max: 1 }).message, /out of range|no duration/);
 });

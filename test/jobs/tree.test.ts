@@ -23,31 +23,30 @@ function start(t: TestContext) {
   return { run, make };
 }
 
-test('living shim and child are roots, worker and shim are spared', (t) => {
+test('a living shim names the session, worker and shim are spared', (t) => {
   const { run, make } = start(t);
   const [shim, child] = [run(), run()];
   const tree = make({ worker: own, shim, child }, '41 42\n');
   assert.deepEqual([tree.mark, tree.session], [makeSpec().mark, shim.pid]);
-  assert.deepEqual(tree.roots, [shim.pid, child.pid]);
   assert.deepEqual(tree.spared, [own.pid, shim.pid]);
   assert.deepEqual(tree.guards, [41, 42]);
   assert.equal(tree.since, Number(own.start_token));
   assert.deepEqual(tree.counted(), []);
 });
 
-test('a shim that ended still names the session, but has no guards and is no root', async (t) => {
+test('a shim that ended still names the session, but has no guards and is not spared', async (t) => {
   const { run, make } = start(t);
   const shim = run();
   shim.running.begin();
   await shim.running.ended;
   const tree = make({ shim }, '41 42\n');
-  assert.deepEqual([tree.session, tree.roots, tree.spared, tree.guards], [shim.pid, [], [], []]);
+  assert.deepEqual([tree.session, tree.spared, tree.guards], [shim.pid, [], []]);
 });
 
 test('a stranger with the pid of the shim means that nobody is left in its session', (t) => {
   const { run, make } = start(t);
   const tree = make({ worker: dead, shim: { ...run(), start_token: '1' }, child: dead }, '41 42\n');
-  assert.deepEqual([tree.session, tree.roots, tree.spared, tree.guards], [null, [], [], []]);
+  assert.deepEqual([tree.session, tree.spared, tree.guards], [null, [], []]);
 });
 
 test('processes of another boot or pid namespace are no part of a tree here', (t) => {
@@ -55,7 +54,7 @@ test('processes of another boot or pid namespace are no part of a tree here', (t
   const shim = run();
   for (const change of [{ boot_id: 'other' }, { pid_ns: 'pid:[1]' }]) {
     const tree = make({ worker: { ...own, ...change }, shim: { ...shim, ...change }, child: { ...own, ...change } });
-    assert.deepEqual([tree.session, tree.roots, tree.spared], [null, [], []]);
+    assert.deepEqual([tree.session, tree.spared], [null, []]);
   }
 });
 

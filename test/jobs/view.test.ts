@@ -201,9 +201,7 @@ for (const { is, when, files, isClaimed, after } of cases) {
   });
 }
 
-test('a job whose end is on disk is over, also when the machine was restarted since', {
-  todo: 'bug: host_restarted',
-}, (t) => {
+test('a job whose end is on disk is over, also when the machine was restarted since', (t) => {
   const { root } = makePlace(t);
   const paths = makeJob(root, { spec: makeSpec(), worker: worker(otherBoot, otherBoot), exit });
   mkdirSync(paths.started);

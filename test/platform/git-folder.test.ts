@@ -46,7 +46,7 @@ for (const version of [2, 3, 4]) {
   test(`an index of version ${version} without the folder tracks nothing below it, whatever stands before and after`, (t) => {
     const workspace = makeRepository(t, around, version);
     assert.equal(versionOf(workspace), version);
-    for (const folder of ['.job-state', 'src/.job-state', 'none', 'none/at/all', 'zz']) {
+    for (const folder of ['.job-state', 'src/.job-state', 'none', 'a/none', 'zz']) {
       assert.equal(tracksAnything(workspace.path(folder)), false, folder);
     }
   });
@@ -84,7 +84,7 @@ test('a file that was staged and never committed counts, and one that was taken 
   assert.equal(tracksAnything(workspace.path('.job-state')), false);
 });
 
-test('a name that git tracks is found when it is not ASCII', { todo: 'bug: compared as UTF-16 with latin1' }, (t) => {
+test('a name that git tracks is found when it is not ASCII', (t) => {
   const workspace = makeRepository(t, ['\u00e4\u6f22/state/meta.json'], 2);
   assert.equal(tracksAnything(workspace.path('\u00e4\u6f22/state')), true);
 });

@@ -45,7 +45,6 @@ async function grow(t: TestContext, names: string[], script: string): Promise<Gr
     session: leader.identity.pid,
     since: 0,
     baseline: null,
-    roots: [leader.identity.pid],
     counted: () => [],
     spared: [],
     guards: [],
@@ -76,7 +75,7 @@ test('children in the session and its group are ended, and TERM is enough', onLi
 test('a child that left the session is found by its mark', onLinux, async (t) => {
   const grown = await grow(t, ['a'], 'setsid sleep 1000 & tell a $!');
   await eventually('its own session', () => readProcess(grown.pid('a'))?.session === grown.pid('a'));
-  assertEnded(grown, await terminate({ ...grown.tree, roots: [] }, enough), ['a']);
+  assertEnded(grown, await terminate({ ...grown.tree, session: null }, enough), ['a']);
 });
 
 test('a child that left the session without its mark is found by its parent', onLinux, async (t) => {
@@ -168,6 +167,14 @@ test('worker, shim, guard and what the guard started are spared', onLinux, async
   for (const name of ['guard', 'clock', 'worker', 'shim']) assert.equal(isThere(grown.pid(name)), true, name);
 });
 
+test('a session that nobody of the job is in is not touched, whatever the record says', onLinux, async (t) => {
+  const { workspace, ...grown } = await grow(t, [], '');
+  const stranger = startProgram(workspace, ['/bin/cat'], { detached: true });
+  const report = await terminate({ ...grown.tree, session: stranger.identity.pid }, enough);
+  assert.deepEqual(pids(report.ended), [grown.leader.identity.pid]);
+  assert.equal(isThere(stranger.identity.pid), true);
+});
+
 test('a stranger that has the pid of a former member is not touched', onLinux, async (t) => {
   const { workspace, ...grown } = await grow(t, [], '');
   const stranger = startProgram(workspace, ['/bin/cat']);
@@ -187,7 +194,7 @@ test('nobody who started before the job belongs to it', onLinux, async (t) => {
 
 test('an empty tree is nothing to end, and we never belong to one', onLinux, async (t) => {
   const grown = await grow(t, [], '');
-  const empty: Tree = { ...grown.tree, mark: 'x'.repeat(32), session: null, roots: [], known: new Map() };
+  const empty: Tree = { ...grown.tree, mark: 'x'.repeat(32), session: null, known: new Map() };
   assert.deepEqual(await terminate(empty, enough), { step: 'none', ended: [], survivors: [] });
   const own: Tree = { ...empty, counted: () => [process.pid] };
   assert.ok(!pids(findMembers(own)).includes(process.pid));

@@ -2,7 +2,6 @@
 // and observe commands, the result path - or, with --wait, the result itself.
 
 import { usageError } from '../core/errors.ts';
-import { byteLength, plainText } from '../core/excerpt.ts';
 import { exitCodes } from '../core/exit-codes.ts';
 import { type JobRequest, type Launched, launch } from '../jobs/launch.ts';
 import { nextCommands } from '../jobs/next-commands.ts';
@@ -14,23 +13,7 @@ import type { Parsed } from './parse.ts';
 export function launchWords(input: Parsed): Pick<JobRequest, 'owner' | 'label' | 'onceKey'> {
   const onceKey = input.text('once-key') ?? null;
   if (onceKey === '') throw usageError('cannot take --once-key "": a key needs at least one character');
-  const owner = input.text('owner') ?? variables.owner() ?? null;
-  const label = input.text('label') ?? null;
-  checkWords('--owner', owner, wordBytes.owner);
-  checkWords('--label', label, wordBytes.label);
-  checkWords('--once-key', onceKey, wordBytes.onceKey);
-  return { owner, label, onceKey };
-}
-
-/** These stand in every table and event: short, and plain text. */
-const wordBytes = { owner: 200, label: 500, onceKey: 1000 };
-
-function checkWords(option: string, text: string | null, limit: number): void {
-  if (text === null) return;
-  const size = byteLength(text);
-  if (size > limit) throw usageError(`cannot take ${option} of ${size} bytes: at most ${limit} are allowed`);
-  if (plainText(text) !== text || text.includes('\n'))
-    throw usageError(`cannot take ${option} ${JSON.stringify(text)}: it holds control characters`);
+  return { owner: input.text('owner') ?? variables.owner() ?? null, label: input.text('label') ?? null, onceKey };
 }
 
 /** Options that only make sense together or not at all. */

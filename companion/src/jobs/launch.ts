@@ -16,7 +16,7 @@ import { randomBytes } from '../platform/random.ts';
 import { type JobPaths, jobPaths, type StateRoot, stagePath } from '../store/layout.ts';
 import { canonical, ensureKey, environmentDigest, hashOf, macOf } from '../store/mac.ts';
 import { claimOnce, type OnceClaim } from '../store/once.ts';
-import { checkRoot, ensureRoot } from '../store/root.ts';
+import { checkRoot, ensureRoot, requirePlace } from '../store/root.ts';
 import { nextCommands } from './next-commands.ts';
 import { finishClaim } from './once.ts';
 import { startWorker } from './start-worker.ts';
@@ -45,7 +45,7 @@ export interface Launched {
 }
 
 export async function launch(root: StateRoot, request: JobRequest): Promise<Launched> {
-  checkRoot(root.folder);
+  if (!checkRoot(root.folder)) requirePlace(root.folder);
   const key = ensureKey();
   ensureRoot(root.folder);
   const spec = await makeSpec(root, request, ownIdentity(), key);

@@ -4,7 +4,16 @@ import path from 'node:path';
 import { errnoOf, FaultError } from '../core/errors.ts';
 import { isoNow } from '../platform/clock.ts';
 import { createFolder, readJson, writeFile, writeJson } from '../platform/files.ts';
-import { exists, factsOf, isWritable, listNames, moveFolder, type PathFacts, removeTree } from '../platform/folders.ts';
+import {
+  exists,
+  factsOf,
+  isFolder,
+  isWritable,
+  listNames,
+  moveFolder,
+  type PathFacts,
+  removeTree,
+} from '../platform/folders.ts';
 import { findWorktree, tracksAnything } from '../platform/git-folder.ts';
 import { rootPaths, type StateRoot } from './layout.ts';
 
@@ -62,6 +71,14 @@ export function checkRoot(folder: string): boolean {
       throw unusable(folder, `its ${name} is no folder of ours`);
   }
   return true;
+}
+
+/** Could the folder be made? Asked before anything else is made. */
+export function requirePlace(folder: string): void {
+  const parent = path.dirname(folder);
+  if (exists(folder)) return;
+  if (!isFolder(parent)) throw unusable(folder, `there is no folder ${parent}`);
+  if (!isWritable(parent)) throw unusable(folder, `${parent} is not writable`);
 }
 
 /** Make the folder when there is none, and prove that it can be written. */
