@@ -29,24 +29,24 @@ test('a living shim names the session, worker and shim are spared', (t) => {
   const tree = make({ worker: own, shim, child }, '41 42\n');
   assert.deepEqual([tree.mark, tree.session], [makeSpec().mark, shim.pid]);
   assert.deepEqual(tree.spared, [own.pid, shim.pid]);
-  assert.deepEqual(tree.guards, [41, 42]);
+  assert.equal(tree.child, child.pid);
   assert.equal(tree.since, Number(own.start_token));
   assert.deepEqual(tree.counted(), []);
 });
 
-test('a shim that ended still names the session, but has no guards and is not spared', async (t) => {
+test('a shim that ended still names the session, and is not spared', async (t) => {
   const { run, make } = start(t);
   const shim = run();
   shim.running.begin();
   await shim.running.ended;
   const tree = make({ shim }, '41 42\n');
-  assert.deepEqual([tree.session, tree.spared, tree.guards], [shim.pid, [], []]);
+  assert.deepEqual([tree.session, tree.spared], [shim.pid, []]);
 });
 
 test('a stranger with the pid of the shim means that nobody is left in its session', (t) => {
   const { run, make } = start(t);
   const tree = make({ worker: dead, shim: { ...run(), start_token: '1' }, child: dead }, '41 42\n');
-  assert.deepEqual([tree.session, tree.spared, tree.guards], [null, [], []]);
+  assert.deepEqual([tree.session, tree.spared], [null, []]);
 });
 
 test('processes of another boot or pid namespace are no part of a tree here', (t) => {
@@ -56,23 +56,4 @@ test('processes of another boot or pid namespace are no part of a tree here', (t
     const tree = make({ worker: { ...own, ...change }, shim: { ...shim, ...change }, child: { ...own, ...change } });
     assert.deepEqual([tree.session, tree.spared], [null, []]);
   }
-});
-
-test('a guard file of odd words names nobody of pid 1 and below', (t) => {
-  const { run, make } = start(t);
-  const shim = run();
-  for (const [text, guards] of [
-    ['', []],
-    ['1 0\n', []],
-    ['-5 x NaN\n', []],
-    ['77 \n', [77]],
-  ] as const) {
-    assert.deepEqual(make({ shim }, text).guards, guards);
-  }
-});
-
-test('a child cannot make itself a guard', { todo: 'bug: whoever stands in started/guard is spared' }, (t) => {
-  const { run, make } = start(t);
-  const [shim, child] = [run(), run()];
-  assert.ok(!make({ shim, child }, `${child.pid}\n`).guards.includes(child.pid));
 });

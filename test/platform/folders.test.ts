@@ -51,7 +51,7 @@ test('facts of what lies below a file are none', (t) => {
   assert.equal(factsOf(path('file', 'below')), undefined);
 });
 
-test('nothing below a file is a folder or executable, and asking is no error', { todo: 'bug: ENOTDIR' }, (t) => {
+test('nothing below a file is a folder or executable, and asking is no error', (t) => {
   const { path, write } = makeWorkspace(t, { git: false });
   write('file', '');
   assert.equal(isFolder(path('file', 'below')), false);

@@ -53,9 +53,7 @@ test('no name is no program', (t) => {
   for (const name of ['', '.', '..']) assert.equal(findProgram(name, dir), undefined, name);
 });
 
-test('an entry of PATH that cannot be searched does not end the search', {
-  todo: 'bug: ENOTDIR, ELOOP, EACCES',
-}, (t) => {
+test('an entry of PATH that cannot be searched does not end the search', {}, (t) => {
   const { path } = makeTools(t, ({ path }) => [path('second/other'), path('loop'), path('closed'), path('first')]);
   symlinkSync('loop', path('loop'));
   // For everybody but root.

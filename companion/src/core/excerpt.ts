@@ -4,10 +4,11 @@
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-// ECMA-48: OSC, DCS, SOS, PM and APC strings; CSI sequences; the two-character rest.
-const stringSequence = /(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?/g;
-const controlSequence = /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?/g;
-const shortSequence = /\x1b[ -/]*[0-~]?/g;
+// ECMA-48 in one pass: ESC with OSC, DCS, SOS, PM and APC strings (to their end, at most to the end of the line), with a CSI
+// sequence, or with the short rest; and the one-character forms (strings only when their end is there: U+009D alone is mostly a
+// quote that was encoded twice).
+const escapeSequence =
+  /\x1b(?:[\]PX^_][^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?|\[[0-?]*[ -/]*[@-~]?|[ -/]*[0-~]?)|[\x90\x98\x9d-\x9f][^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)|\x9b[0-?]*[ -/]*[@-~]?/g;
 
 export function byteLength(text: string): number {
   return encoder.encode(text).length;
@@ -17,9 +18,7 @@ export function byteLength(text: string): number {
 export function plainText(text: string): string {
   return text
     .replaceAll('\r\n', '\n')
-    .replace(stringSequence, '')
-    .replace(controlSequence, '')
-    .replace(shortSequence, '')
+    .replace(escapeSequence, '')
     .replaceAll('\r', '\n')
     .replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g, '');
 }
@@ -28,7 +27,8 @@ export function plainText(text: string): string {
 export function excerpt(text: string, limit: number): string {
   const bytes = encoder.encode(text);
   if (bytes.length <= limit) return text;
-  let end = Math.max(0, limit - 3);
+  if (limit < 3) return '';
+  let end = limit - 3;
   while (end > 0 && isContinuation(bytes[end])) end -= 1;
   return `${decoder.decode(bytes.subarray(0, end))}…`;
 }
@@ -42,9 +42,11 @@ export function tail(text: string, limit: number): { text: string; truncated: bo
 
 /** The last bytes of a buffer, at most `limit`, not beginning inside a character. */
 export function tailOfBytes(bytes: Uint8Array, limit: number): Uint8Array {
-  let start = Math.max(0, bytes.length - limit);
-  while (start > 0 && start < bytes.length && isContinuation(bytes[start])) start += 1;
-  return bytes.subarray(start);
+  const start = Math.max(0, bytes.length - limit);
+  let skip = 0;
+  // A character has at most three bytes after its first; more of them is no UTF-8, and stays.
+  while (start > 0 && skip < 4 && isContinuation(bytes[start + skip])) skip += 1;
+  return bytes.subarray(start + (skip < 4 ? skip : 0));
 }
 
 /** The last lines of a buffer (a final newline closes the last line; it does not open another). */

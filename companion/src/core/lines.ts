@@ -23,7 +23,7 @@ export class LineSplitter {
       this.take(lines);
       from = at + 1;
     }
-    if (from < bytes.length) this.keep(bytes.slice(from));
+    if (from < bytes.length) this.keep(new Uint8Array(bytes.subarray(from)));
     return lines;
   }
 

@@ -6,17 +6,17 @@ import { exists } from '../platform/folders.ts';
 import { listActive, listJobs } from '../store/catalog.ts';
 import { jobPaths } from '../store/layout.ts';
 import { refresh } from './reconcile.ts';
-import { isEnded, type View } from './view.ts';
+import { inspect, isEnded, type View } from './view.ts';
 
 export async function listViews(root: string, options: { recent: number; owner: string | null }): Promise<View[]> {
   const live = listActive(root).filter((id) => exists(jobPaths(root, id).folder));
   const views: View[] = [];
-  for (const id of live) views.push(await refresh(root, id));
+  for (const id of live) views.push(await look(root, id));
   let left = options.recent;
   for (const id of listJobs(root)) {
     if (left === 0) break;
     if (live.includes(id)) continue;
-    const view = await refresh(root, id);
+    const view = await look(root, id);
     if (!isWanted(view.spec, options.owner)) continue;
     views.push(view);
     left -= 1;
@@ -24,6 +24,15 @@ export async function listViews(root: string, options: { recent: number; owner: 
   return views
     .filter((view) => isWanted(view.spec, options.owner))
     .sort((a, b) => Number(isEnded(a.state)) - Number(isEnded(b.state)) || compareIds(b.id, a.id));
+}
+
+/** A job whose end cannot be stored must not hide the others. */
+async function look(root: string, id: string): Promise<View> {
+  try {
+    return await refresh(root, id);
+  } catch {
+    return inspect(root, id);
+  }
 }
 
 function isWanted(spec: Spec | null, owner: string | null): boolean {

@@ -121,7 +121,7 @@ function progressOf(view: View): Record<string, unknown> {
     stdout_bytes: output?.size ?? 0,
     stderr_bytes: error?.size ?? 0,
     last_output_at: newest > 0 ? isoOf(newest) : null,
-    last_output_age_ms: newest > 0 ? Math.max(0, nowMs() - newest) : null,
+    last_output_age_ms: newest > 0 ? Math.max(0, Math.round(nowMs() - newest)) : null,
   };
   if (spec?.staff) {
     const snapshot = readJson(paths.snapshot);

@@ -51,7 +51,9 @@ function makeReport(parts: Deliverable): string {
 function reasonText({ state, cancel, tree }: Deliverable): string {
   if (state.state === 'canceled') {
     const why = cancel?.why ? `: ${plainText(cancel.why)}` : '';
-    const who = cancel ? ` by ${cancel.owner ?? `process ${cancel.by.pid}`} at ${cancel.at}` : '';
+    const who = cancel
+      ? ` by ${plainText(cancel.owner ?? `process ${cancel.by?.pid ?? 'unknown'}`)} at ${plainText(cancel.at)}`
+      : '';
     const step = {
       none: 'nothing was running any more',
       term: 'the tree ended on SIGTERM',

@@ -1,7 +1,6 @@
 // The process tree of one job, as far as its record proves who is who. A pid whose identity does not match is never part of it.
 import type { Identity, Spec } from '../core/job.ts';
 import { listCgroup } from '../platform/cgroup.ts';
-import { readText } from '../platform/files.ts';
 import { bootId, livenessOf, pidNamespace } from '../platform/identity.ts';
 import type { PidBaseline } from '../platform/pid-baseline.ts';
 import { readProcess } from '../platform/process-table.ts';
@@ -23,11 +22,6 @@ export function treeOf(
   const atShimPid = shim ? readProcess(shim.pid) : undefined;
   // A session keeps its number until its last member ends; a stranger with that pid means that nobody of ours is left in it.
   const isStranger = atShimPid !== undefined && atShimPid.start !== shim?.start_token;
-  const guards = (readText(paths.guardMark, 64) ?? '')
-    .trim()
-    .split(' ')
-    .map(Number)
-    .filter((pid) => pid > 1);
   return {
     mark: spec.mark,
     session: shim && !isStranger ? shim.pid : null,
@@ -35,7 +29,7 @@ export function treeOf(
     spared: [...living(who.worker), ...living(shim)],
     baseline: who.baseline ?? null,
     counted: () => listCgroup(folder, spec.id),
-    guards: living(shim).length > 0 ? guards : [],
+    child: who.child?.pid ?? null,
     known: new Map(),
   };
 }

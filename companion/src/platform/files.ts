@@ -42,10 +42,20 @@ export function createFolder(folder: string): boolean {
 
 /** Replace a file by a whole new one. `sync: false` for files whose loss costs nothing. */
 export function writeFile(file: string, data: string | Uint8Array, options: { sync?: boolean } = {}): void {
-  const temporary = writeBeside(file, data, options.sync ?? true);
+  putInPlace(writeBeside(file, data, options.sync ?? true), file);
+}
+
+/** A folder that somebody put in the place of a file is moved aside, never removed. */
+function putInPlace(temporary: string, file: string): void {
   try {
     renameSync(temporary, file);
   } catch (error) {
+    if (errnoOf(error) === 'EISDIR') {
+      serial += 1;
+      renameSync(file, `${file}.odd-${process.pid}-${serial}`);
+      renameSync(temporary, file);
+      return;
+    }
     removeFile(temporary);
     throw error;
   }
@@ -61,10 +71,13 @@ export async function writeFileMeanwhile(file: string, data: string): Promise<vo
   const fd = openSync(temporary, constants.O_RDONLY | constants.O_NOFOLLOW);
   try {
     await new Promise<void>((resolve, reject) => fsync(fd, (error) => (error ? reject(error) : resolve())));
+  } catch (error) {
+    removeFile(temporary);
+    throw error;
   } finally {
     closeSync(fd);
   }
-  renameSync(temporary, file);
+  putInPlace(temporary, file);
 }
 
 /** Create a file with its whole content, or leave what is there. True for the one that created it. */
@@ -87,7 +100,8 @@ export function appendText(file: string, text: string | Uint8Array): void {
   try {
     const stat = fstatSync(fd);
     if (stat.size === 0 && (stat.mode & 0o777) !== 0o600) fchmodSync(fd, 0o600);
-    writeSync(fd, Buffer.from(text));
+    const bytes = Buffer.from(text);
+    for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
   } finally {
     closeSync(fd);
   }
@@ -156,19 +170,13 @@ export function removeFile(file: string): boolean {
     unlinkSync(file);
     return true;
   } catch (error) {
-    if (['ENOENT', 'ENOTDIR'].includes(errnoOf(error) ?? '')) return false;
+    if (['ENOENT', 'ENOTDIR', 'EISDIR'].includes(errnoOf(error) ?? '')) return false;
     throw error;
   }
 }
 
 function writeBeside(file: string, data: string | Uint8Array, sync: boolean): string {
-  serial += 1;
-  const temporary = path.join(path.dirname(file), `.${path.basename(file)}.${process.pid}.${serial}.tmp`);
-  const fd = openSync(
-    temporary,
-    constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW,
-    0o600,
-  );
+  const { fd, temporary } = openBeside(file);
   try {
     fchmodSync(fd, 0o600);
     const bytes = typeof data === 'string' ? Buffer.from(data) : data;
@@ -184,9 +192,22 @@ function writeBeside(file: string, data: string | Uint8Array, sync: boolean): st
   return temporary;
 }
 
+/** A killed process of the same pid may have left one of these names behind: then the next one. */
+function openBeside(file: string): { fd: number; temporary: string } {
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+  for (let tries = 0; ; tries += 1) {
+    serial += 1;
+    const temporary = path.join(path.dirname(file), `.${path.basename(file)}.${process.pid}.${serial}.tmp`);
+    try {
+      return { fd: openSync(temporary, flags, 0o600), temporary };
+    } catch (error) {
+      if (errnoOf(error) !== 'EEXIST' || tries > 1000) throw error;
+    }
+  }
+}
 /** Write bytes at an offset of an existing file, over what is there. */
 export function overwrite(file: string, offset: number, text: string): void {
-  const fd = openSync(file, constants.O_WRONLY | constants.O_NOFOLLOW);
+  const fd = openSync(file, constants.O_WRONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     writeSync(fd, Buffer.from(text), 0, null, offset);
   } finally {

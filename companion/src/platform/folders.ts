@@ -66,17 +66,36 @@ export function listNames(folder: string): string[] {
 }
 
 export function isFolder(target: string): boolean {
-  return statSync(target, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  return lookThrough(target)?.isDirectory() ?? false;
 }
 
 /** Is it a regular file that we may execute (links followed)? */
 export function isExecutable(target: string): boolean {
-  if (!statSync(target, { throwIfNoEntry: false })?.isFile()) return false;
+  if (!lookThrough(target)?.isFile()) return false;
   return isAllowed(target, constants.X_OK);
 }
 
+/** What a path leads to; nothing where we may not look. */
+function lookThrough(target: string): Stats | undefined {
+  try {
+    return statSync(target, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
+}
+
 export function isWritable(target: string): boolean {
-  return isAllowed(target, constants.W_OK);
+  return writeFault(target) === undefined;
+}
+
+/** Why we may not write there (`EACCES`, `EROFS`, ...), or undefined. */
+export function writeFault(target: string): string | undefined {
+  try {
+    accessSync(target, constants.W_OK);
+    return undefined;
+  } catch (error) {
+    return errnoOf(error) ?? 'error';
+  }
 }
 
 export function realPath(target: string): string {

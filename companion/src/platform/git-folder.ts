@@ -22,22 +22,36 @@ export function tracksAnything(folder: string): boolean {
   const index = readIndex(root);
   if (!index) return false;
   const wanted = Buffer.from(`${path.relative(root, real)}/`).toString('latin1');
-  for (const name of indexNames(index)) {
-    if (name.startsWith(wanted)) return true;
+  for (const name of indexNames(index.bytes, index.hashBytes)) {
+    // A submodule stands there under the folder's own name.
+    if (name.startsWith(wanted) || `${name}/` === wanted) return true;
     if (name > wanted && name.slice(0, wanted.length) > wanted) return false;
   }
   return false;
 }
 
-function readIndex(root: string): Buffer | undefined {
+function readIndex(root: string): { bytes: Buffer; hashBytes: number } | undefined {
   try {
     const dotGit = path.join(root, '.git');
     const folder = isFolder(dotGit) ? dotGit : linkedFolder(root, readFileSync(dotGit, 'utf8'));
     const bytes = readFileSync(path.join(folder, 'index'));
-    return bytes.toString('latin1', 0, 4) === 'DIRC' ? bytes : undefined;
+    if (bytes.length < 12 || bytes.toString('latin1', 0, 4) !== 'DIRC') return undefined;
+    return { bytes, hashBytes: usesSha256(folder) ? 32 : 20 };
   } catch {
     return undefined;
   }
+}
+
+/** Object names of 32 bytes; a linked worktree has its config in the common folder. */
+function usesSha256(folder: string): boolean {
+  const places = [folder, path.join(folder, '../..')];
+  return places.some((place) => {
+    try {
+      return /^\s*objectformat\s*=\s*sha256/im.test(readFileSync(path.join(place, 'config'), 'utf8'));
+    } catch {
+      return false;
+    }
+  });
 }
 
 function linkedFolder(root: string, text: string): string {
@@ -45,15 +59,16 @@ function linkedFolder(root: string, text: string): string {
 }
 
 /** The names in an index of version 2, 3 or 4, in its order (gitformat-index). */
-function* indexNames(bytes: Buffer): Generator<string> {
+function* indexNames(bytes: Buffer, hashBytes: number): Generator<string> {
+  const head = 42 + hashBytes;
   const version = bytes.readUInt32BE(4);
   if (version < 2 || version > 4) return;
   let at = 12;
   let name = '';
-  for (let left = bytes.readUInt32BE(8); left > 0 && at + 62 < bytes.length; left -= 1) {
+  for (let left = bytes.readUInt32BE(8); left > 0 && at + head < bytes.length; left -= 1) {
     const start = at;
-    const isExtended = version >= 3 && (bytes.readUInt16BE(at + 60) & 0x4000) !== 0;
-    at += isExtended ? 64 : 62;
+    const isExtended = version >= 3 && (bytes.readUInt16BE(at + head - 2) & 0x4000) !== 0;
+    at += isExtended ? head + 2 : head;
     let kept = 0;
     if (version === 4) {
       let byte = bytes[at++] ?? 0;

@@ -39,7 +39,7 @@ async function take(folder: string, waitMs: number): Promise<() => void> {
       const number = tryTake(folder, ticket);
       if (number !== undefined) {
         const held = path.join(folder, String(number));
-        return () => renameSync(held, `${held}.free`);
+        return () => release(held);
       }
       if (monotonicMs() >= until)
         throw new FaultError('busy', `cannot take the lock ${folder}: it is held by ${holderText(folder)}`);
@@ -47,6 +47,15 @@ async function take(folder: string, waitMs: number): Promise<() => void> {
     }
   } finally {
     removeFile(ticket);
+  }
+}
+
+/** A holder that was taken for dead has nothing to give back. */
+function release(held: string): void {
+  try {
+    renameSync(held, `${held}.free`);
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') throw error;
   }
 }
 
@@ -61,7 +70,9 @@ function tryTake(folder: string, ticket: string): number | undefined {
     if (errnoOf(error) === 'EEXIST') return undefined;
     throw error;
   }
-  if (highest(folder).number !== number) {
+  // Somebody came before us, or this number was taken and left already.
+  const now = highest(folder);
+  if (now.number !== number || now.free) {
     removeFile(file);
     return undefined;
   }

@@ -20,8 +20,8 @@ export interface Tree {
   counted: () => readonly number[];
   /** Never touched: worker and shim. */
   spared: number[];
-  /** The shim's guard and its clock: never touched, and their own children neither. */
-  guards: number[];
+  /** The shim's other children (its guard and clock) leave with it by themselves; they are not told of. */
+  child: number | null;
   /** Every member ever seen, by pid: its start time. */
   known: Map<number, string>;
 }
@@ -33,6 +33,7 @@ export interface Member {
   pid: number;
   start: string;
   name: string;
+  parent?: number;
 }
 
 export interface TerminateReport {
@@ -53,7 +54,8 @@ export function findMembers(tree: Tree): Member[] {
     return marks.get(pid);
   };
   const counted = new Set(tree.counted());
-  const isForeign = (pid: number): boolean => (markOf(pid) ?? tree.mark) !== tree.mark;
+  const foreign = findForeign(rows, markOf, tree.mark);
+  const isForeign = (pid: number): boolean => foreign.has(pid);
   const inSession = (row: ProcessRow): boolean => row.session === tree.session || row.group === tree.session;
   // The record may name anybody: a session is the job's when one of its processes carries the job's word.
   const isOurSession =
@@ -78,14 +80,23 @@ export function findMembers(tree: Tree): Member[] {
   for (const row of members.values()) {
     if (isSpared(row, tree)) continue;
     tree.known.set(row.pid, row.start);
-    found.push({ pid: row.pid, start: row.start, name: row.name });
+    found.push({ pid: row.pid, start: row.start, name: row.name, parent: row.parent });
   }
   return found;
 }
 
+/** Processes of other jobs: what carries another word, and what is below it without a word of ours. */
+function findForeign(rows: ProcessRow[], markOf: (pid: number) => string | undefined, mark: string): Set<number> {
+  const foreign = new Set(rows.filter((row) => (markOf(row.pid) ?? mark) !== mark).map((row) => row.pid));
+  for (let size = -1; size !== foreign.size; ) {
+    size = foreign.size;
+    for (const row of rows) if (foreign.has(row.parent) && markOf(row.pid) !== mark) foreign.add(row.pid);
+  }
+  return foreign;
+}
+
 function isSpared(row: ProcessRow, tree: Tree): boolean {
-  if (row.pid === process.pid || tree.spared.includes(row.pid)) return true;
-  return tree.guards.includes(row.pid) || tree.guards.includes(row.parent);
+  return row.pid === process.pid || tree.spared.includes(row.pid);
 }
 
 /** TERM, grace, KILL, and a look whether it worked. Never signals anybody when the tree is empty. */
@@ -117,8 +128,15 @@ export async function terminate(tree: Tree, options: { graceMs: number; settleMs
     }
   }
   report.survivors = left;
-  report.ended = [...seen.values()].filter((member) => !left.some((one) => one.pid === member.pid));
+  report.ended = [...seen.values()].filter(
+    (member) => !left.some((one) => one.pid === member.pid) && !isShimsOwn(member, tree),
+  );
   return report;
+}
+
+/** The guard and the clock of the shim: ignoring TERM, gone as soon as the child is. */
+function isShimsOwn(member: Member, tree: Tree): boolean {
+  return tree.child !== null && tree.session !== null && member.parent === tree.session && member.pid !== tree.child;
 }
 
 /** A cheap look at the ones we know; only when they are all gone, a whole one. */

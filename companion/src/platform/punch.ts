@@ -4,19 +4,25 @@
 import { execFile } from 'node:child_process';
 import { toolEnvironment } from './env.ts';
 import { appendText, readRange } from './files.ts';
-import { cutFile } from './folders.ts';
+import { cutFile, factsOf } from './folders.ts';
 
 let canPunch: boolean | undefined;
 
-export type Trimmed = 'punched' | 'cut' | 'failed';
+/** How it was done, and where the kept tail begins (later than asked for when a cut cannot carry so much). */
+export interface Trimmed {
+  how: 'punched' | 'cut' | 'failed';
+  to: number;
+}
+
+const carriedBytes = 64 * 1024 * 1024;
 
 /** Free the bytes [from, to). Offsets are whole pages. After `cut`, what followed `to` stands right after `from`. */
 export async function freeRange(file: string, from: number, to: number): Promise<Trimmed> {
   if (canPunch !== false) {
     canPunch = await punch(file, from, to - from);
-    if (canPunch) return 'punched';
+    if (canPunch) return { how: 'punched', to };
   }
-  return cutMiddle(file, from, to) ? 'cut' : 'failed';
+  return cutMiddle(file, from, to);
 }
 
 function punch(file: string, offset: number, length: number): Promise<boolean> {
@@ -30,10 +36,11 @@ function punch(file: string, offset: number, length: number): Promise<boolean> {
   });
 }
 
-function cutMiddle(file: string, from: number, to: number): boolean {
-  const tail = readRange(file, to, 64 * 1024 * 1024);
-  if (!tail) return false;
+function cutMiddle(file: string, from: number, to: number): Trimmed {
+  const start = Math.max(to, (factsOf(file)?.size ?? 0) - carriedBytes);
+  const tail = readRange(file, start, carriedBytes);
+  if (!tail) return { how: 'failed', to };
   cutFile(file, from);
   appendText(file, tail.bytes);
-  return true;
+  return { how: 'cut', to: start };
 }

@@ -2,6 +2,7 @@
 // last line. Readers skip what does not parse.
 
 import type { EventType, JobEvent } from '../core/events.ts';
+import { excerpt } from '../core/excerpt.ts';
 import { eventLineBytes } from '../core/limits.ts';
 import { isoNow } from '../platform/clock.ts';
 import { appendText, readRange } from '../platform/files.ts';
@@ -17,15 +18,21 @@ export interface Journal {
 export function openJournal(paths: JobPaths, job: { id: string; owner: string | null }): Journal {
   const last = readRange(paths.events, -1, 1);
   if (last && last.size > 0 && last.bytes[0] !== 10) appendText(paths.events, '\n');
+  // A line that was cut off by a full disk must not swallow the next one.
+  let isTorn = false;
+  const owner = job.owner === null ? null : excerpt(job.owner, 200);
   const journal: Journal = {
     seq: newestSeq(paths),
     append(type, fields = {}) {
-      const event: JobEvent = { seq: journal.seq + 1, at: isoNow(), job: job.id, owner: job.owner, type, ...fields };
+      const event: JobEvent = { seq: journal.seq + 1, at: isoNow(), job: job.id, owner, type, ...fields };
       let line = JSON.stringify(event);
       if (Buffer.byteLength(line) > eventLineBytes) {
-        line = JSON.stringify({ seq: event.seq, at: event.at, job: job.id, owner: job.owner, type, truncated: true });
+        line = JSON.stringify({ seq: event.seq, at: event.at, job: job.id, owner, type, truncated: true });
       }
-      appendText(paths.events, `${line}\n`);
+      const text = `${isTorn ? '\n' : ''}${line}\n`;
+      isTorn = true;
+      appendText(paths.events, text);
+      isTorn = false;
       journal.seq = event.seq;
       return event;
     },
@@ -48,7 +55,7 @@ export function readEvents(
     const isWhole = part.bytes.length >= part.size;
     const events = parseEvents(part.bytes.toString('utf8'), isWhole);
     const first = events[0]?.seq ?? 0;
-    if (!isWhole && first > after + 1 && size < 64 * chunk) {
+    if (!isWhole && (events.length === 0 || first > after + 1) && size < 64 * chunk) {
       size *= 4;
       continue;
     }
@@ -57,10 +64,15 @@ export function readEvents(
   }
 }
 
+/** From the end backwards, as far as garbage makes it necessary. */
 function newestSeq(paths: JobPaths): number {
-  const part = readRange(paths.events, -2 * eventLineBytes, 2 * eventLineBytes);
-  if (!part) return 0;
-  return parseEvents(part.bytes.toString('utf8'), part.bytes.length >= part.size).at(-1)?.seq ?? 0;
+  for (let size = 2 * eventLineBytes; ; size *= 4) {
+    const part = readRange(paths.events, -size, size);
+    if (!part) return 0;
+    const isWhole = part.bytes.length >= part.size;
+    const newest = parseEvents(part.bytes.toString('utf8'), isWhole).at(-1);
+    if (newest || isWhole || size > 64 * chunk) return newest?.seq ?? 0;
+  }
 }
 
 function parseEvents(text: string, isWhole: boolean): JobEvent[] {

@@ -10,7 +10,7 @@ import { parseStat } from '../platform/process-table.ts';
 import type { JobPaths } from './layout.ts';
 
 export interface CancelRequest {
-  by: Identity;
+  by: Identity | null;
   owner: string | null;
   at: string;
   why: string | null;
@@ -23,13 +23,15 @@ export function readSpec(paths: JobPaths): Read<Spec> {
   return typed<Spec>(paths.spec, (value) => {
     if (typeof value.id !== 'string' || paths.folder.split('/').at(-1) !== value.id)
       return 'its id is not that of its folder';
-    if (!kinds.includes(String(value.kind))) return `unknown kind ${String(value.kind)}`;
+    if (typeof value.kind !== 'string' || !kinds.includes(value.kind)) return `unknown kind ${String(value.kind)}`;
     if (typeof value.mark !== 'string' || value.mark.length < 16) return 'no mark';
     for (const name of ['verb', 'created_at', 'engine', 'cwd', 'mac'])
       if (typeof value[name] !== 'string') return `no ${name}`;
     for (const name of ['deadline_ms', 'deadline_mono_ms', 'kill_grace_ms', 'max_output_bytes']) {
       if (typeof value[name] !== 'number') return `no ${name}`;
     }
+    for (const name of ['owner', 'label'])
+      if (value[name] !== null && typeof value[name] !== 'string') return `${name} is no text`;
     if (!isIdentity(value.launcher)) return 'no launcher identity';
     if (value.kind === 'run' && (!isObject(value.run) || !isWords(value.run.argv))) return 'no command';
     if (value.kind === 'staff' && (!isObject(value.staff) || typeof value.staff.prompt !== 'string')) return 'no task';
@@ -39,8 +41,21 @@ export function readSpec(paths: JobPaths): Read<Spec> {
 
 export function readState(paths: JobPaths): Read<JobState> {
   const read = typed<JobState>(paths.state, (value) => {
-    if (!states.includes(String(value.state))) return `unknown state ${String(value.state)}`;
-    return typeof value.rev === 'number' && typeof value.seq === 'number' ? undefined : 'no rev or seq';
+    if (typeof value.state !== 'string' || !states.includes(value.state)) return `unknown state ${String(value.state)}`;
+    if (typeof value.rev !== 'number' || typeof value.seq !== 'number') return 'no rev or seq';
+    if (typeof value.created_at !== 'string') return 'no created_at';
+    if (value.warnings !== undefined && !(Array.isArray(value.warnings) && value.warnings.every(isNotice)))
+      return 'warnings of another form';
+    if (value.error !== undefined && value.error !== null && !isNotice(value.error)) return 'an error of another form';
+    for (const name of ['started_at', 'ended_at', 'signal'])
+      if (!isAbsent(value[name]) && typeof value[name] !== 'string') return `${name} is no text`;
+    for (const name of ['duration_ms', 'exit_code'])
+      if (!isAbsent(value[name]) && typeof value[name] !== 'number') return `${name} is no number`;
+    const { conversation, output } = value;
+    if (conversation && (!isObject(conversation) || typeof conversation.id !== 'string'))
+      return 'a conversation of another form';
+    if (output && !isObject(output)) return 'an output of another form';
+    return undefined;
   });
   if (read.kind !== 'ok') return read;
   // Fields that a release added later have their empty value in older records.
@@ -70,9 +85,13 @@ export function readExit(paths: JobPaths): ExitRecord | undefined {
   };
 }
 
+/** The file lies where an agent may write: what is not of the right form counts as a request by nobody known. */
 export function readCancel(paths: JobPaths): CancelRequest | undefined {
   const read = readJson(paths.cancel);
-  return read.kind === 'ok' ? (read.value as unknown as CancelRequest) : undefined;
+  if (read.kind !== 'ok') return undefined;
+  const { by, owner, at, why } = read.value;
+  const text = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+  return { by: isIdentity(by) ? by : null, owner: text(owner), at: text(at) ?? 'unknown', why: text(why) };
 }
 
 /** The word that was written before the first signal of ours: why the tree is being ended. */
@@ -140,6 +159,15 @@ function typed<T>(file: string, fault: (value: Record<string, unknown>) => strin
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isAbsent(value: unknown): boolean {
+  return value === undefined || value === null;
+}
+
+/** What errors and warnings have. */
+function isNotice(value: unknown): boolean {
+  return isObject(value) && typeof value.code === 'string' && typeof value.message === 'string';
 }
 
 function isWords(value: unknown): boolean {

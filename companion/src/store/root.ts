@@ -8,11 +8,11 @@ import {
   exists,
   factsOf,
   isFolder,
-  isWritable,
   listNames,
   moveFolder,
   type PathFacts,
   removeTree,
+  writeFault,
 } from '../platform/folders.ts';
 import { findWorktree, tracksAnything } from '../platform/git-folder.ts';
 import { rootPaths, type StateRoot } from './layout.ts';
@@ -56,7 +56,8 @@ export function checkRoot(folder: string): boolean {
   } catch (error) {
     throw unusable(folder, `it cannot be read (${errnoOf(error)})`);
   }
-  if (names.length === 0) return false;
+  // Another launcher that is just making it has at most a temporary file in it.
+  if (names.every((name) => /^\.meta\.json\.\d+\.\d+\.tmp$/.test(name))) return false;
   const meta = readJson(rootPaths(folder).meta);
   if (meta.kind !== 'ok' || meta.value.tool !== 'job-companion')
     throw unusable(folder, 'it holds files but no meta.json of ours');
@@ -78,7 +79,8 @@ export function requirePlace(folder: string): void {
   const parent = path.dirname(folder);
   if (exists(folder)) return;
   if (!isFolder(parent)) throw unusable(folder, `there is no folder ${parent}`);
-  if (!isWritable(parent)) throw unusable(folder, `${parent} is not writable`);
+  const fault = writeFault(parent);
+  if (fault !== undefined) throw unusable(folder, `${parent} is not writable (${fault})`);
 }
 
 /** Make the folder when there is none, and prove that it can be written. */
@@ -86,7 +88,8 @@ export function ensureRoot(folder: string): void {
   const fresh = `${folder}.new-${process.pid}`;
   try {
     if (checkRoot(folder) || exists(folder)) {
-      if (!isWritable(folder)) throw unusable(folder, 'it is not writable');
+      const fault = writeFault(folder);
+      if (fault !== undefined) throw unusable(folder, `it is not writable (${fault})`);
       fill(folder);
       return;
     }

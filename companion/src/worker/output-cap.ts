@@ -53,11 +53,11 @@ export class OutputCap {
     const from = this.head + page;
     if (to <= from) return;
     const result = await freeRange(this.file, from, to);
-    if (result === 'failed') return;
-    if (result === 'punched') this.removed = to - this.head;
+    if (result.how === 'failed') return;
+    if (result.how === 'punched') this.removed = to - this.head;
     else {
       this.exact = false;
-      this.removed += to - from + (this.removed === 0 ? page : 0);
+      this.removed += result.to - from + (this.removed === 0 ? page : 0);
     }
     const about = this.exact ? '' : 'about ';
     overwrite(
