@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "883656bfa21a3952";
+const buildId = "3b9d9e388f256478";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, one file for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -155,11 +155,11 @@ process.exitCode = import_chunk_6PFAPK5K.exitCodes.fault;
 async function main(args) {
   if (process.platform !== "linux") (await Promise.resolve().then(() => load("./install-ps-K3KWR2CG.js"))).installForMac();
   if (args[0] === "_worker") {
-    const { runWorker } = await Promise.resolve().then(() => load("./main-SMDNTUXQ.js"));
+    const { runWorker } = await Promise.resolve().then(() => load("./main-SKUA7GK6.js"));
     const isDone = await runWorker(args[1] ?? "", args[2] ?? "", (text) => writeOut(2, text));
     process.exit(isDone ? 0 : 70);
   }
-  const { dispatch } = await Promise.resolve().then(() => load("./dispatch-X4YLCLED.js"));
+  const { dispatch } = await Promise.resolve().then(() => load("./dispatch-6JRRQI3U.js"));
   const reply = await dispatch(args, makeContext(), "0.1.0");
   print(reply);
   process.exit(reply.code);
@@ -220,20 +220,20 @@ function asFault(error) {
 
 function partsText() {/*
 (function (load, builtin, require, __create, __defProp, __getOwnPropDesc, __getOwnPropNames, __getProtoOf, __hasOwnProp, __copyProps, __toESM, __export, __toCommonJS) { return {
-"./ask-HIR6HAY7.js": function (module, exports) {
+"./ask-5IQXXUGJ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   ask: () => ask
 });
 module.exports = stdin_exports;
-var import_chunk_YIDM36K6 = load("./chunk-YIDM36K6.js");
+var import_chunk_YO2RTOBH = load("./chunk-YO2RTOBH.js");
 var import_chunk_BP7MNMON = load("./chunk-BP7MNMON.js");
-var import_chunk_MV7UCMG3 = load("./chunk-MV7UCMG3.js");
 var import_chunk_SFQCDJBC = load("./chunk-SFQCDJBC.js");
+var import_chunk_MV7UCMG3 = load("./chunk-MV7UCMG3.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
 var import_chunk_4YLZOVON = load("./chunk-4YLZOVON.js");
-var import_chunk_KVJ7ATBU = load("./chunk-KVJ7ATBU.js");
+var import_chunk_FVBBBSCV = load("./chunk-FVBBBSCV.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
 var import_chunk_2EBCVCOJ = load("./chunk-2EBCVCOJ.js");
 var import_chunk_APIBCPUW = load("./chunk-APIBCPUW.js");
@@ -262,10 +262,10 @@ var ask = {
   notes: "Default profile: restricted. Exit codes as of wait.",
   examples: ['ask --backend codex --prompt "What does this repository do?"'],
   async run(context, input) {
-    const cwd = (0, import_chunk_KVJ7ATBU.folderOf)(context, input);
-    const prompt = await (0, import_chunk_YIDM36K6.taskOf)(context, input);
-    const staff = (0, import_chunk_YIDM36K6.freshStaff)(input, { mode: "ask", prompt, profile: (0, import_chunk_YIDM36K6.profileOf)(input, "restricted"), cwd });
-    return (0, import_chunk_YIDM36K6.launchStaff)(context, input, {
+    const cwd = (0, import_chunk_FVBBBSCV.folderOf)(context, input);
+    const prompt = await (0, import_chunk_YO2RTOBH.taskOf)(context, input);
+    const staff = (0, import_chunk_YO2RTOBH.freshStaff)(input, { mode: "ask", prompt, profile: (0, import_chunk_YO2RTOBH.profileOf)(input, "restricted"), cwd });
+    return (0, import_chunk_YO2RTOBH.launchStaff)(context, input, {
       verb: "ask",
       staff,
       cwd,
@@ -325,7 +325,7 @@ async function attach(view) {
 });
 
 },
-"./cancel-CB3AN6XK.js": function (module, exports) {
+"./cancel-BTNXKYOW.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -333,8 +333,8 @@ __export(stdin_exports, {
 });
 module.exports = stdin_exports;
 var import_chunk_BP7MNMON = load("./chunk-BP7MNMON.js");
-var import_chunk_SFNUEJTZ = load("./chunk-SFNUEJTZ.js");
-var import_chunk_RZD5QJKA = load("./chunk-RZD5QJKA.js");
+var import_chunk_3XVH27AD = load("./chunk-3XVH27AD.js");
+var import_chunk_VIJJMVSU = load("./chunk-VIJJMVSU.js");
 var import_chunk_BGPP6Q54 = load("./chunk-BGPP6Q54.js");
 var import_chunk_4YLZOVON = load("./chunk-4YLZOVON.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
@@ -351,7 +351,7 @@ var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function cancelJob(root, id, request) {
-  const before = await (0, import_chunk_RZD5QJKA.refresh)(root, id);
+  const before = await (0, import_chunk_VIJJMVSU.refresh)(root, id);
   if ((0, import_chunk_4YLZOVON.isEnded)(before.state))
     return { view: before, result: before.state.state === "canceled" ? "canceled" : "ended_before" };
   (0, import_chunk_6OPTGHIR.createFile)(
@@ -361,7 +361,7 @@ async function cancelJob(root, id, request) {
   );
   nudge(before);
   const patience = (before.spec?.kill_grace_ms ?? 0) + import_chunk_CRABIWOM.killSettleMs + 5e3;
-  const [view = before] = await (0, import_chunk_SFNUEJTZ.waitForJobs)(root, [id], { mode: "all", timeoutMs: patience, heartbeatMs: null });
+  const [view = before] = await (0, import_chunk_3XVH27AD.waitForJobs)(root, [id], { mode: "all", timeoutMs: patience, heartbeatMs: null });
   if (view.state.state === "canceled") return { view, result: "canceled" };
   return { view, result: (0, import_chunk_4YLZOVON.isEnded)(view.state) ? "ended_before" : "requested" };
 }
@@ -608,6 +608,801 @@ function userId() {
   ensureRoot,
   locateRoot,
   requirePlace
+});
+
+},
+"./chunk-3GKPYYV6.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  LineSplitter: () => LineSplitter,
+  backendOf: () => backendOf,
+  conclude: () => conclude,
+  finishStored: () => finishStored,
+  makeCgroup: () => makeCgroup,
+  parseReason: () => parseReason,
+  removeCgroup: () => removeCgroup,
+  startedAt: () => startedAt,
+  terminate: () => terminate,
+  treeOf: () => treeOf
+});
+module.exports = stdin_exports;
+var import_chunk_SFQCDJBC = load("./chunk-SFQCDJBC.js");
+var import_chunk_4XQCRNZ4 = load("./chunk-4XQCRNZ4.js");
+var import_chunk_YGU4QMVH = load("./chunk-YGU4QMVH.js");
+var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
+var import_chunk_T3DTN2DM = load("./chunk-T3DTN2DM.js");
+var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
+var import_chunk_4YLZOVON = load("./chunk-4YLZOVON.js");
+var import_chunk_YAIPAHWG = load("./chunk-YAIPAHWG.js");
+var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_PSCTMCC5 = load("./chunk-PSCTMCC5.js");
+var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_os = require("node:os");
+var import_node_fs = require("node:fs");
+var import_node_path = builtin("node:path");
+var reasons = [
+  "exited",
+  "lingered",
+  "canceled",
+  "hard_timeout",
+  "first_output_timeout",
+  "stalled",
+  "sign_in",
+  "state_vanished",
+  "spawn_failed",
+  "never_started",
+  "worker_lost",
+  "host_restarted"
+];
+function parseReason(text) {
+  return reasons.find((reason) => reason === text);
+}
+function judgeEnd(facts2) {
+  if (facts2.survivors.length > 0) {
+    return failed("failed", "survivors", `these processes outlived SIGKILL: ${facts2.survivors.join(", ")}`);
+  }
+  switch (facts2.reason) {
+    case "canceled":
+      return { outcome: "canceled", error: null };
+    case "exited":
+    case "lingered":
+      return judgeExit(facts2);
+    case "hard_timeout":
+      if (facts2.isStaff && facts2.staffError === null) return { outcome: "done", error: null };
+      return failed("timed_out", "hard_timeout", `the hard limit of ${facts2.deadlineText} was reached`);
+    case "first_output_timeout":
+      return failed("failed", "first_output_timeout", "nothing was printed within --first-output");
+    case "stalled":
+      return failed("failed", "stalled", "nothing happened for the time given by --stall-after");
+    case "sign_in":
+      return failed(
+        "failed",
+        "auth",
+        facts2.staffError?.message ?? "the agent waits for a sign-in that nobody can give"
+      );
+    case "state_vanished":
+      return failed("crashed", "worker_lost", "the state folder vanished");
+    case "spawn_failed":
+      return failed("failed", "spawn_failed", `the program could not be started: ${facts2.detail ?? "not known why"}`);
+    case "never_started":
+      return failed("failed", "never_started", "the launcher died before a worker existed");
+    case "worker_lost":
+      return failed(
+        "crashed",
+        "worker_lost",
+        "the processes that supervise the command were killed; how it ended is not known"
+      );
+    case "host_restarted":
+      return failed("crashed", "host_restarted", "the machine was restarted while the job ran");
+  }
+}
+function judgeExit(facts2) {
+  const { exit } = facts2;
+  if (exit?.spawn_failed)
+    return failed("failed", "spawn_failed", `the program could not be executed (exit code ${exit.exit_code})`);
+  if (facts2.isStaff) {
+    return facts2.staffError ? { outcome: "failed", error: facts2.staffError } : { outcome: "done", error: null };
+  }
+  if (!exit) return failed("crashed", "worker_lost", "how the command ended is not known");
+  if (exit.exit_code === facts2.successExit) return { outcome: "done", error: null };
+  if (facts2.signal !== null && exit.signaled) return failed("failed", "signal", signalMessage(facts2.signal));
+  return failed("failed", "exit_nonzero", `the command exited with code ${exit.exit_code}`);
+}
+function signalMessage(signal2) {
+  const hint = signal2 === "SIGKILL" ? " (not by us: often the kernel, when memory runs out)" : "";
+  return `the command was ended by ${signal2}${hint}`;
+}
+function failed(outcome, code, message) {
+  return { outcome, error: { code, message } };
+}
+function judgeStaff(reading, ending, request) {
+  const answer = reading.answer !== null && reading.answer.trim() !== "" ? reading.answer : null;
+  const warnings = [...reading.warnings, ...denialWarnings(reading)];
+  const error = findError(reading, ending, request, answer);
+  if (error === null && request.reason === "lingered") {
+    warnings.push({
+      code: "ended_after_answer",
+      message: "the agent stayed alive after its final event and was ended"
+    });
+  }
+  if (error === null && request.reason === "hard_timeout") {
+    warnings.push({
+      code: "limit_after_answer",
+      message: "the hard limit struck after the complete answer had arrived"
+    });
+  }
+  return { answer, error, warnings };
+}
+function findError(reading, ending, request, answer) {
+  if (reading.failure) return reading.failure;
+  if (reading.final === "failure")
+    return { code: "agent_error", message: lastWords(ending) ?? "the agent reported a failure" };
+  if (request.reason === "exited" && ending.exitCode !== 0) return exitError(ending);
+  if (reading.final === null && (answer !== null || reading.denials.length === 0)) {
+    return { code: "no_final_answer", message: `the agent ended without a final event${quoted(lastWords(ending))}` };
+  }
+  if (request.resume !== null && request.keepsConversation && reading.conversationId !== request.resume) {
+    const got = reading.conversationId ?? "none";
+    return {
+      code: "conversation_mismatch",
+      message: `conversation ${request.resume} was asked for, the agent used ${got}`
+    };
+  }
+  if (answer !== null) return null;
+  if (reading.denials.length > 0) {
+    return {
+      code: "permission_denied",
+      message: `there is no final answer and these were refused: ${reading.denials.join(", ")}`
+    };
+  }
+  return { code: "no_final_answer", message: "the final answer is empty" };
+}
+function exitError(ending) {
+  const words = quoted(lastWords(ending));
+  if (ending.signal) return { code: "signal", message: `the agent was ended by ${ending.signal}${words}` };
+  return { code: "exit_nonzero", message: `the agent exited with code ${ending.exitCode}${words}` };
+}
+function denialWarnings(reading) {
+  return reading.denials.map((what) => ({ code: "permission_denied", message: `refused to the agent: ${what}` }));
+}
+function lastWords(ending) {
+  const lines = ending.stderrTail.split("\n").map((line) => line.trim());
+  return lines.filter((line) => line !== "").at(-1);
+}
+function quoted(words) {
+  return words === void 0 ? "" : `: ${words}`;
+}
+function signalOfExit(exitCode, table) {
+  if (exitCode <= 128 || exitCode > 192) return void 0;
+  const number = exitCode - 128;
+  const known = Object.entries(table).find(([, value]) => value === number);
+  return known ? known[0] : `SIG${number}`;
+}
+var signalNumbers = import_node_os.constants.signals;
+var LineSplitter = class {
+  parts = [];
+  size = 0;
+  /** Lines that were longer than the bound. *<>/
+  dropped = 0;
+  decoder = new TextDecoder();
+  limit;
+  constructor(limit = import_chunk_CRABIWOM.streamLineBytes) {
+    this.limit = limit;
+  }
+  /** The lines that these bytes complete, without their newlines. *<>/
+  push(bytes) {
+    const lines = [];
+    let from = 0;
+    for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, from)) {
+      this.keep(bytes.subarray(from, at));
+      this.take(lines);
+      from = at + 1;
+    }
+    if (from < bytes.length) this.keep(new Uint8Array(bytes.subarray(from)));
+    return lines;
+  }
+  /** What stands after the last newline, once the stream has ended. *<>/
+  end() {
+    const lines = [];
+    if (this.size > 0) this.take(lines);
+    return lines;
+  }
+  keep(piece) {
+    this.size += piece.length;
+    if (this.size > this.limit) this.parts = [];
+    else if (piece.length > 0) this.parts.push(piece);
+  }
+  take(lines) {
+    if (this.size > this.limit) this.dropped += 1;
+    else lines.push(this.decoder.decode(this.parts.length === 1 ? this.parts[0] : join(this.parts, this.size)));
+    this.parts = [];
+    this.size = 0;
+  }
+};
+function join(parts, size) {
+  const whole = new Uint8Array(size);
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+var chunk = 1024 * 1024;
+function backendOf(spec) {
+  return spec.staff ? (0, import_chunk_SFQCDJBC.findBackend)(spec.staff.backend) : void 0;
+}
+function replay(spec, paths) {
+  const reading = (0, import_chunk_SFQCDJBC.makeReading)();
+  const backend = backendOf(spec);
+  if (!backend) return reading;
+  const at = (0, import_chunk_PSCTMCC5.isoOf)((0, import_chunk_DLEZNRER.factsOf)(paths.output)?.modifiedMs ?? 0);
+  eachLine(paths.output, (line) => backend.read(line, reading, at));
+  if (backend.readError) eachLine(paths.error, (line) => backend.readError?.(line, reading, at));
+  return reading;
+}
+function closeReading(spec, paths, reading, exit) {
+  const backend = backendOf(spec);
+  const stderrTail = (0, import_chunk_6OPTGHIR.readRange)(paths.error, -import_chunk_CRABIWOM.tailBytes, import_chunk_CRABIWOM.tailBytes)?.bytes.toString("utf8") ?? "";
+  const ending = { exitCode: exit.code, signal: exit.signal, stderrTail, byItself: exit.byItself };
+  if (backend?.answerFrom === "stdout") reading.answer = (0, import_chunk_6OPTGHIR.readText)(paths.output, chunk) ?? "";
+  backend?.close?.(reading, ending);
+  return ending;
+}
+function eachLine(file, fn) {
+  const lines = new LineSplitter();
+  for (let offset = 0; ; ) {
+    const part = (0, import_chunk_6OPTGHIR.readRange)(file, offset, chunk);
+    if (!part || part.bytes.length === 0) break;
+    for (const line of lines.push(part.bytes)) fn(line);
+    offset += part.bytes.length;
+  }
+  for (const line of lines.end()) fn(line);
+}
+function makeDeliverable(parts) {
+  const { state, answer, paths, isPlain } = parts;
+  if (state.state !== "done") return makeReport(parts);
+  if (isPlain) return (0, import_chunk_6OPTGHIR.readRange)(paths.output, 0, Number.MAX_SAFE_INTEGER)?.bytes ?? "";
+  if (answer !== null) return answer;
+  const output = (0, import_chunk_4XQCRNZ4.readLogTail)(paths.output);
+  return output.length > 0 ? output : (0, import_chunk_4XQCRNZ4.readLogTail)(paths.error);
+}
+function makeReport(parts) {
+  const { spec, state, paths } = parts;
+  const sections = [
+    `# ${spec.id}: ${state.state}${state.error ? ` (${state.error.code})` : ""}`,
+    reasonText(parts),
+    facts(parts).join("\n"),
+    progress(parts),
+    logSection("Last output", paths.output, spec.staff !== null),
+    logSection("Last error output", paths.error, false),
+    recovery(parts)
+  ];
+  return `${sections.filter((section) => section !== "").join("\n\n")}
+`;
+}
+function reasonText({ state, cancel, tree }) {
+  if (state.state === "canceled") {
+    const why = cancel?.why ? `: ${(0, import_chunk_LZGYMFSK.plainText)(cancel.why)}` : "";
+    const who = cancel ? ` by ${(0, import_chunk_LZGYMFSK.plainText)(cancel.owner ?? `process ${cancel.by?.pid ?? "unknown"}`)} at ${(0, import_chunk_LZGYMFSK.plainText)(cancel.at)}` : "";
+    const step = {
+      none: "nothing was running any more",
+      term: "the tree ended on SIGTERM",
+      kill: "SIGKILL was needed"
+    }[tree.step];
+    return `Canceled${who}${why}. ${tree.ended.length} process(es) ended; ${step}.`;
+  }
+  const resets = state.error?.resets ? ` (resets: ${state.error.resets})` : "";
+  return `Reason: ${(0, import_chunk_LZGYMFSK.plainText)(state.error?.message ?? "not known")}${resets}`;
+}
+function facts({ spec, state, paths, tree }) {
+  const rows = [
+    ["Command", spec.run ? (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_GEPPUING.quoteWords)(spec.run.argv), 1e3) : null],
+    ["Backend", spec.staff ? `${spec.staff.backend}, mode ${spec.staff.mode}, profile ${spec.staff.profile}` : null],
+    ["Task", spec.staff ? (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)(spec.staff.prompt).replace(/\s+/g, " "), import_chunk_CRABIWOM.excerptBytes) : null],
+    ["Folder", spec.cwd],
+    ["Exit code", state.exit_code === null ? null : String(state.exit_code)],
+    [
+      "Signal",
+      state.signal === null ? null : `${state.signal}${state.signal_certain ? "" : " (by the exit code; not certain)"}`
+    ],
+    ["Duration", state.duration_ms === null ? null : (0, import_chunk_NDXTXZGK.formatDuration)(state.duration_ms)],
+    ["Hard limit", (0, import_chunk_NDXTXZGK.formatDuration)(spec.deadline_ms)],
+    ["Conversation", state.conversation?.id ?? null],
+    [
+      "Survivors",
+      tree.survivors.length > 0 ? tree.survivors.map((one) => `${one.pid} (${one.name})`).join(", ") : null
+    ],
+    ["Warnings", state.warnings.length > 0 ? state.warnings.map((one) => (0, import_chunk_LZGYMFSK.plainText)(one.message)).join("; ") : null],
+    ["Whole output", `${paths.output} and ${paths.error}`]
+  ];
+  return rows.filter(([, value]) => value !== null).map(([name, value]) => `${name}: ${value}`);
+}
+function progress({ reading }) {
+  if (!reading) return "";
+  const lines = [];
+  for (const call of reading.tools.slice(-5)) {
+    lines.push(`- ${call.name} ${(0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)(call.input).replace(/\s+/g, " "), import_chunk_CRABIWOM.excerptBytes)} [${call.status}]`);
+  }
+  const text = (0, import_chunk_LZGYMFSK.plainText)(reading.answer ?? reading.text).trim();
+  if (text !== "") lines.push("", ...(0, import_chunk_LZGYMFSK.tail)(text, import_chunk_CRABIWOM.textTailBytes).text.split("\n"));
+  return lines.length > 0 ? ["## Seen last (not a finished answer)", "", ...lines].join("\n") : "";
+}
+function logSection(title, file, isStream) {
+  if (isStream) return "";
+  const text = (0, import_chunk_LZGYMFSK.plainText)((0, import_chunk_4XQCRNZ4.readLogTail)(file).toString("utf8")).trimEnd();
+  return text === "" ? "" : `## ${title}
+
+${text}`;
+}
+function recovery({ spec, state }) {
+  const lines = [
+    "## Going on",
+    "",
+    "Nothing is started again by itself. Look at what was changed first: git status, git diff."
+  ];
+  if (state.conversation)
+    lines.push(`Go on in the same conversation: ${import_chunk_YAIPAHWG.nextCommands.continue(spec.id, spec.state_option)}`);
+  lines.push(`Start the same once more: ${import_chunk_YAIPAHWG.nextCommands.restart(spec.id, spec.state_option)}`);
+  return lines.join("\n");
+}
+function conclude(job, ending) {
+  const { paths, spec } = job;
+  const read = (0, import_chunk_4YLZOVON.readState)(paths);
+  const before = read.kind === "ok" ? read.value : (0, import_chunk_4YLZOVON.earlyState)(spec.id, spec);
+  const journal = (0, import_chunk_T3DTN2DM.openJournal)(paths, spec);
+  if ((0, import_chunk_4YLZOVON.isEnded)(before)) {
+    journal.append("late_evidence", { reason: ending.reason, exit_code: ending.exit?.exit_code ?? null });
+    return before;
+  }
+  const { state, answer } = makeState(job, before, ending);
+  try {
+    withReserve(paths, () => publish(job, state, answer, ending, journal));
+  } catch (error) {
+    if (!isFull(error)) throw error;
+    state.state = "failed";
+    state.error = {
+      code: "output_unstorable",
+      message: `the result cannot be stored: no space left in ${paths.folder}`
+    };
+    withReserve(paths, () => finish(paths, state));
+  }
+  return state;
+}
+function publish(job, state, answer, ending, journal) {
+  const { paths, spec } = job;
+  const cancel = (0, import_chunk_4YLZOVON.readCancel)(paths);
+  (0, import_chunk_6OPTGHIR.writeFile)(
+    paths.result,
+    makeDeliverable({
+      spec,
+      paths,
+      state,
+      answer,
+      tree: ending.tree,
+      cancel,
+      reading: ending.reading,
+      isPlain: backendOf(spec)?.answerFrom === "stdout"
+    })
+  );
+  (0, import_chunk_6OPTGHIR.writeJson)(paths.resultRecord, (0, import_chunk_YGU4QMVH.terminalRecord)(spec, paths, state, ending.tree), { sync: false });
+  if ((0, import_chunk_T3DTN2DM.readEvents)(paths, journal.seq - 1, 1).events[0]?.type !== "ended") {
+    const { exit_code, error, reconciled } = state;
+    journal.append("ended", { state: state.state, exit_code, error, reconciled });
+  }
+  state.seq = journal.seq;
+  finish(paths, state);
+  if (spec.kind === "staff" && state.state === "done" && state.warnings.length === 0) {
+    for (const file of [paths.output, paths.snapshot, paths.prompt]) (0, import_chunk_6OPTGHIR.removeFile)(file);
+  }
+}
+function finish(paths, state) {
+  (0, import_chunk_4YLZOVON.writeState)(paths, state);
+  (0, import_chunk_6OPTGHIR.removeFile)(paths.marker);
+  const passing = [paths.reserve, paths.leaseFifo, paths.aliveFifo, paths.limitFifo];
+  const torn = (0, import_chunk_DLEZNRER.listNames)(paths.folder).filter((name) => /^\..*\.tmp$/.test(name));
+  for (const file of [...passing, ...torn.map((name) => `${paths.folder}/${name}`)]) (0, import_chunk_6OPTGHIR.removeFile)(file);
+}
+function makeState(job, before, ending) {
+  const { paths, spec } = job;
+  const { exit } = ending;
+  const signal2 = exit ? signalOfExit(exit.exit_code, signalNumbers) ?? null : null;
+  const warnings = [...ending.warnings ?? before.warnings];
+  let answer = null;
+  let staffError = null;
+  let reading = ending.reading;
+  if (spec.staff) {
+    reading ??= replay(spec, paths);
+    ending.reading = reading;
+    const end = closeReading(spec, paths, reading, {
+      code: exit?.exit_code ?? null,
+      signal: signal2,
+      byItself: ending.reason === "exited"
+    });
+    const verdict2 = judgeStaff(reading, end, {
+      resume: spec.staff.resume,
+      reason: staffReason(ending.reason),
+      keepsConversation: backendOf(spec)?.keepsConversation ?? false
+    });
+    answer = verdict2.answer;
+    staffError = verdict2.error ?? cutAnswer(spec, ending.omitted?.stdout ?? before.output?.stdout);
+    warnings.push(...verdict2.warnings);
+  }
+  const verdict = judgeEnd({
+    reason: ending.reason,
+    exit,
+    signal: signal2,
+    successExit: spec.run?.success_exit ?? 0,
+    staffError,
+    isStaff: spec.staff !== null,
+    survivors: ending.tree.survivors.map((one) => one.pid),
+    deadlineText: (0, import_chunk_NDXTXZGK.formatDuration)(spec.deadline_ms),
+    detail: ending.detail
+  });
+  const started = before.started_at ?? startedAt(paths);
+  const ended = timeOf(paths.exit) ?? (0, import_chunk_PSCTMCC5.isoNow)();
+  const conversationId = reading?.conversationId ?? null;
+  const state = {
+    ...before,
+    rev: before.rev + 1,
+    state: verdict.outcome,
+    health: before.health === "attention" ? "unknown" : before.health,
+    attention_kind: null,
+    started_at: started,
+    ended_at: ended,
+    duration_ms: Math.max(0, Date.parse(ended) - Date.parse(started ?? before.created_at)),
+    exit_code: exit?.exit_code ?? null,
+    signal: signal2,
+    signal_certain: signal2 === null ? null : Boolean(exit?.signaled) || ending.reason !== "exited" && ending.tree.step !== "none",
+    error: verdict.error,
+    warnings: [...warnings, ...leftoverWarnings(ending)],
+    conversation: conversationId && spec.staff ? { backend: spec.staff.backend, id: conversationId } : before.conversation,
+    reconciled: ending.reconciled,
+    output: ending.omitted ?? before.output ?? plainNotes(paths),
+    usage: reading?.usage ?? before.usage
+  };
+  return { state, answer };
+}
+function finishStored(job) {
+  const stored = (0, import_chunk_4YLZOVON.readStoredState)(job.paths, job.spec.id);
+  if (!stored) return false;
+  withReserve(job.paths, () => finish(job.paths, stored));
+  return true;
+}
+function cutAnswer(spec, stdout) {
+  if (backendOf(spec)?.answerFrom !== "stdout" || !stdout || stdout.omitted === 0) return null;
+  const message = `the answer has ${stdout.bytes} bytes, of which ${stdout.omitted} in the middle could not be kept`;
+  return { code: "output_unstorable", message };
+}
+function leftoverWarnings(ending) {
+  if (ending.reason !== "exited" || ending.tree.ended.length === 0) return [];
+  const named = ending.tree.ended.slice(0, 5).map((one) => `${one.pid} (${one.name})`).join(", ");
+  const message = `${ending.tree.ended.length} left-over process(es) were ended after the command: ${named}`;
+  return [{ code: "leftovers_ended", message }];
+}
+function staffReason(reason) {
+  return reason === "exited" || reason === "lingered" || reason === "hard_timeout" ? reason : "other";
+}
+function plainNotes(paths) {
+  const note = (file) => ({ bytes: (0, import_chunk_4XQCRNZ4.logSize)(file), omitted: 0, exact: true });
+  return { stdout: note(paths.output), stderr: note(paths.error) };
+}
+function startedAt(paths) {
+  return timeOf(paths.childMark);
+}
+function timeOf(file) {
+  const facts2 = (0, import_chunk_DLEZNRER.factsOf)(file);
+  return facts2 ? (0, import_chunk_PSCTMCC5.isoOf)(facts2.modifiedMs) : null;
+}
+function withReserve(paths, write) {
+  try {
+    write();
+  } catch (error) {
+    if (!isFull(error) || !(0, import_chunk_6OPTGHIR.removeFile)(paths.reserve)) throw error;
+    write();
+  }
+}
+function isFull(error) {
+  return ["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "");
+}
+var prefix = "job-companion-";
+function makeCgroup(id) {
+  const own = ownCgroup();
+  if (own === void 0) return null;
+  const folder = import_node_path.default.join(own, `${prefix}${id}`);
+  try {
+    (0, import_node_fs.mkdirSync)(folder);
+    return folder;
+  } catch {
+    return null;
+  }
+}
+function listCgroup(folder, id) {
+  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return [];
+  return pidsIn(folder);
+}
+function removeCgroup(folder, id) {
+  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return;
+  try {
+    removeEmpty(folder);
+    if (import_node_path.default.basename(import_node_path.default.dirname(folder)).startsWith(prefix)) (0, import_node_fs.rmdirSync)(import_node_path.default.dirname(folder));
+  } catch {
+  }
+}
+function removeEmpty(folder) {
+  for (const name of (0, import_chunk_DLEZNRER.listNames)(folder)) if (!name.includes(".")) removeEmpty(import_node_path.default.join(folder, name));
+  (0, import_node_fs.rmdirSync)(folder);
+}
+function pidsIn(folder) {
+  const text = readOrEmpty(import_node_path.default.join(folder, "cgroup.procs"));
+  const own = text.split("\n").map(Number).filter((pid) => pid > 1);
+  const inner = (0, import_chunk_DLEZNRER.listNames)(folder).filter(
+    (name) => !name.startsWith(prefix) && !/^(?:cgroup|cpu|memory|io|pids|cpuset|hugetlb|rdma|misc)\./.test(name)
+  );
+  return [...own, ...inner.flatMap((name) => pidsIn(import_node_path.default.join(folder, name)))];
+}
+function ownCgroup() {
+  const mount = mountPoint();
+  const line = readOrEmpty("/proc/self/cgroup").split("\n").find((one) => one.startsWith("0::"));
+  return mount === void 0 || line === void 0 ? void 0 : import_node_path.default.join(mount, line.slice(3));
+}
+function mountPoint() {
+  const line = readOrEmpty("/proc/self/mounts").split("\n").find((one) => one.split(" ")[2] === "cgroup2");
+  return line?.split(" ")[1];
+}
+function isBelowMount(folder) {
+  const mount = mountPoint();
+  return mount !== void 0 && import_node_path.default.resolve(folder) === folder && folder.startsWith(`${mount}/`);
+}
+function readOrEmpty(file) {
+  try {
+    return (0, import_node_fs.readFileSync)(file, "utf8");
+  } catch {
+    return "";
+  }
+}
+function treeOf(spec, paths, who) {
+  const living = (identity) => identity && (0, import_chunk_MGN56EW3.livenessOf)(identity) === "alive" ? [identity.pid] : [];
+  const cgroup = (0, import_chunk_4YLZOVON.readWorker)(paths);
+  const folder = cgroup.kind === "ok" ? cgroup.value.cgroup ?? null : null;
+  const shim = who.shim && isHere(who.shim) ? who.shim : null;
+  const atShimPid = shim ? (0, import_chunk_MGN56EW3.readProcess)(shim.pid) : void 0;
+  const isStranger = atShimPid !== void 0 && atShimPid.start !== shim?.start_token;
+  return {
+    mark: spec.mark,
+    session: shim && !isStranger ? shim.pid : null,
+    since: isHere(spec.launcher) ? Number(spec.launcher.start_token) || 0 : 0,
+    spared: [...living(who.worker), ...living(shim)],
+    baseline: who.baseline ?? null,
+    counted: () => listCgroup(folder, spec.id),
+    child: who.child?.pid ?? null,
+    known: new Map()
+  };
+}
+function isHere(identity) {
+  return identity.boot_id === (0, import_chunk_MGN56EW3.bootId)() && identity.pid_ns === (0, import_chunk_MGN56EW3.pidNamespace)();
+}
+var hasMarks = process.platform === "linux";
+function findMembers(tree) {
+  const rows = (0, import_chunk_MGN56EW3.readProcesses)(tree.baseline).filter(
+    (row) => !(0, import_chunk_MGN56EW3.isDeadState)(row.state) && !(Number(row.start) < tree.since)
+  );
+  const marks = new Map();
+  const markOf = (pid) => {
+    if (!marks.has(pid)) marks.set(pid, (0, import_chunk_MGN56EW3.readProcessVariable)(pid, import_chunk_PSCTMCC5.markVariable));
+    return marks.get(pid);
+  };
+  const counted = new Set(tree.counted());
+  const foreign = findForeign(rows, markOf, tree.mark);
+  const isForeign = (pid) => foreign.has(pid);
+  const inSession = (row) => row.session === tree.session || row.group === tree.session;
+  const isOurSession = tree.session !== null && rows.some((row) => inSession(row) && (!hasMarks || markOf(row.pid) === tree.mark));
+  const members = new Map();
+  for (const row of rows) {
+    const isKnown = tree.known.get(row.pid) === row.start || counted.has(row.pid);
+    if (markOf(row.pid) === tree.mark || (isOurSession && inSession(row) || isKnown) && !isForeign(row.pid))
+      members.set(row.pid, row);
+  }
+  for (let grew = true; grew; ) {
+    grew = false;
+    for (const row of rows) {
+      if (members.has(row.pid) || !members.has(row.parent) || isForeign(row.pid)) continue;
+      members.set(row.pid, row);
+      grew = true;
+    }
+  }
+  const found = [];
+  for (const row of members.values()) {
+    if (isSpared(row, tree)) continue;
+    tree.known.set(row.pid, row.start);
+    found.push({ pid: row.pid, start: row.start, name: row.name, parent: row.parent });
+  }
+  return found;
+}
+function findForeign(rows, markOf, mark) {
+  const foreign = new Set(rows.filter((row) => (markOf(row.pid) ?? mark) !== mark).map((row) => row.pid));
+  for (let size = -1; size !== foreign.size; ) {
+    size = foreign.size;
+    for (const row of rows) if (foreign.has(row.parent) && markOf(row.pid) !== mark) foreign.add(row.pid);
+  }
+  return foreign;
+}
+function isSpared(row, tree) {
+  return row.pid === process.pid || tree.spared.includes(row.pid);
+}
+async function terminate(tree, options) {
+  const report = { step: "none", ended: [], survivors: [] };
+  const seen = new Map();
+  const told = new Set();
+  const note = (members) => {
+    for (const member of members) seen.set(member.pid, member);
+    return members;
+  };
+  let left = note(findMembers(tree));
+  if (left.length === 0) return report;
+  report.step = "term";
+  const termUntil = (0, import_chunk_PSCTMCC5.monotonicMs)() + options.graceMs;
+  for (let pause = 5; left.length > 0 && (0, import_chunk_PSCTMCC5.monotonicMs)() < termUntil; pause = Math.min(pause * 2, 100)) {
+    for (const member of left) if (!told.has(member.pid) && signal(member, "SIGTERM")) told.add(member.pid);
+    await (0, import_chunk_PSCTMCC5.sleep)(Math.min(pause, Math.max(1, termUntil - (0, import_chunk_PSCTMCC5.monotonicMs)())));
+    left = note(stillThere(left, tree));
+  }
+  if (left.length > 0) {
+    report.step = "kill";
+    const killUntil = (0, import_chunk_PSCTMCC5.monotonicMs)() + options.settleMs;
+    for (let pause = 5; left.length > 0 && (0, import_chunk_PSCTMCC5.monotonicMs)() < killUntil; pause = Math.min(pause * 2, 200)) {
+      for (const member of left) signal(member, "SIGKILL");
+      await (0, import_chunk_PSCTMCC5.sleep)(pause);
+      left = note(findMembers(tree));
+    }
+  }
+  report.survivors = left;
+  report.ended = [...seen.values()].filter(
+    (member) => !left.some((one) => one.pid === member.pid) && !isShimsOwn(member, tree)
+  );
+  return report;
+}
+function isShimsOwn(member, tree) {
+  return tree.child !== null && tree.session !== null && member.parent === tree.session && member.pid !== tree.child;
+}
+function stillThere(members, tree) {
+  const living = members.filter(isAlive);
+  return living.length > 0 ? living : findMembers(tree);
+}
+function isAlive(member) {
+  const row = (0, import_chunk_MGN56EW3.readProcess)(member.pid);
+  return row !== void 0 && row.start === member.start && !(0, import_chunk_MGN56EW3.isDeadState)(row.state);
+}
+function signal(member, name) {
+  if (!isAlive(member)) return false;
+  try {
+    process.kill(member.pid, name);
+    return true;
+  } catch {
+    return false;
+  }
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  LineSplitter,
+  backendOf,
+  conclude,
+  finishStored,
+  makeCgroup,
+  parseReason,
+  removeCgroup,
+  startedAt,
+  terminate,
+  treeOf
+});
+
+},
+"./chunk-3XVH27AD.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  waitForJobs: () => waitForJobs
+});
+module.exports = stdin_exports;
+var import_chunk_VIJJMVSU = load("./chunk-VIJJMVSU.js");
+var import_chunk_BGPP6Q54 = load("./chunk-BGPP6Q54.js");
+var import_chunk_4YLZOVON = load("./chunk-4YLZOVON.js");
+var import_chunk_PSCTMCC5 = load("./chunk-PSCTMCC5.js");
+var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+async function waitForJobs(root, ids, options) {
+  const until = (0, import_chunk_PSCTMCC5.monotonicMs)() + options.timeoutMs;
+  const views = new Map();
+  const stop = new AbortController();
+  const beat = options.heartbeatMs === null ? void 0 : setInterval(() => options.onHeartbeat?.([...views.values()]), options.heartbeatMs);
+  let failure;
+  let ended = 0;
+  await Promise.all(
+    ids.map(async (id) => {
+      try {
+        await waitForOne(root, id, until, stop.signal, (view2) => views.set(id, view2));
+      } catch (error) {
+        failure ??= error;
+        stop.abort();
+        return;
+      }
+      const view = views.get(id);
+      if (view && (0, import_chunk_4YLZOVON.isEnded)(view.state)) ended += 1;
+      if (options.mode === "any" && ended > 0) stop.abort();
+    })
+  );
+  clearInterval(beat);
+  if (failure !== void 0) throw failure;
+  return ids.flatMap((id) => views.get(id) ?? []);
+}
+async function waitForOne(root, id, until, signal, tell) {
+  for (let round = 0; ; round += 1) {
+    let view = await (0, import_chunk_VIJJMVSU.refreshAttached)(root, id);
+    if (view.damage !== null) await (0, import_chunk_PSCTMCC5.sleep)(100);
+    if (!(0, import_chunk_DLEZNRER.exists)(view.paths.folder)) throw vanishedError(view);
+    tell(view);
+    if ((0, import_chunk_4YLZOVON.isEnded)(view.state) || signal.aborted) return;
+    const rest = until - (0, import_chunk_PSCTMCC5.monotonicMs)();
+    if (rest <= 0) return;
+    const nap = makeNap(signal);
+    const close = await (0, import_chunk_BGPP6Q54.watchFifo)(view.paths.leaseFifo, nap.wake);
+    try {
+      view = await (0, import_chunk_VIJJMVSU.refreshAttached)(root, id);
+      tell(view);
+      if (!(0, import_chunk_4YLZOVON.isEnded)(view.state) && !signal.aborted)
+        await nap.sleep(Math.min(rest, pauseFor(view, close !== void 0, round)));
+    } finally {
+      close?.();
+    }
+  }
+}
+function pauseFor(view, hasFifo, round) {
+  const condition = (0, import_chunk_4YLZOVON.conditionOf)(view);
+  const soon = Math.min(20 * 1.25 ** round, 1e3);
+  if (condition === "supervised") {
+    const isHeld = view.worker !== null && view.launch !== null && (0, import_chunk_MGN56EW3.sameIdentity)(view.worker.worker, view.launch.worker);
+    if (isHeld && hasFifo && view.worker?.fifo) return 5e3;
+    return isHeld ? 1e3 : soon;
+  }
+  if (condition === "unseen") return 1e3;
+  return soon;
+}
+function makeNap(signal) {
+  let isAwake = false;
+  let wake = () => {
+    isAwake = true;
+  };
+  return {
+    wake: () => wake(),
+    sleep: (ms) => new Promise((resolve) => {
+      if (isAwake || signal.aborted) return resolve();
+      const end = () => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", end);
+        resolve();
+      };
+      const timer = setTimeout(end, Math.min(ms, 2 ** 31 - 1));
+      signal.addEventListener("abort", end);
+      wake = end;
+    })
+  };
+}
+function vanishedError(view) {
+  return new import_chunk_NVPF5LEY.FaultError(
+    "state_unusable",
+    `cannot go on waiting for job ${view.id}: its folder ${view.paths.folder} is gone`,
+    null
+  );
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  waitForJobs
 });
 
 },
@@ -1185,527 +1980,6 @@ function exitCodeOfAll(states) {
 });
 
 },
-"./chunk-7EJVV2UZ.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  LineSplitter: () => LineSplitter,
-  backendOf: () => backendOf,
-  conclude: () => conclude,
-  finishStored: () => finishStored,
-  parseReason: () => parseReason,
-  startedAt: () => startedAt,
-  terminalRecord: () => terminalRecord
-});
-module.exports = stdin_exports;
-var import_chunk_SFQCDJBC = load("./chunk-SFQCDJBC.js");
-var import_chunk_4XQCRNZ4 = load("./chunk-4XQCRNZ4.js");
-var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
-var import_chunk_T3DTN2DM = load("./chunk-T3DTN2DM.js");
-var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var import_chunk_4YLZOVON = load("./chunk-4YLZOVON.js");
-var import_chunk_YAIPAHWG = load("./chunk-YAIPAHWG.js");
-var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_PSCTMCC5 = load("./chunk-PSCTMCC5.js");
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_os = require("node:os");
-var reasons = [
-  "exited",
-  "lingered",
-  "canceled",
-  "hard_timeout",
-  "first_output_timeout",
-  "stalled",
-  "sign_in",
-  "state_vanished",
-  "spawn_failed",
-  "never_started",
-  "worker_lost",
-  "host_restarted"
-];
-function parseReason(text) {
-  return reasons.find((reason) => reason === text);
-}
-function judgeEnd(facts2) {
-  if (facts2.survivors.length > 0) {
-    return failed("failed", "survivors", `these processes outlived SIGKILL: ${facts2.survivors.join(", ")}`);
-  }
-  switch (facts2.reason) {
-    case "canceled":
-      return { outcome: "canceled", error: null };
-    case "exited":
-    case "lingered":
-      return judgeExit(facts2);
-    case "hard_timeout":
-      if (facts2.isStaff && facts2.staffError === null) return { outcome: "done", error: null };
-      return failed("timed_out", "hard_timeout", `the hard limit of ${facts2.deadlineText} was reached`);
-    case "first_output_timeout":
-      return failed("failed", "first_output_timeout", "nothing was printed within --first-output");
-    case "stalled":
-      return failed("failed", "stalled", "nothing happened for the time given by --stall-after");
-    case "sign_in":
-      return failed(
-        "failed",
-        "auth",
-        facts2.staffError?.message ?? "the agent waits for a sign-in that nobody can give"
-      );
-    case "state_vanished":
-      return failed("crashed", "worker_lost", "the state folder vanished");
-    case "spawn_failed":
-      return failed("failed", "spawn_failed", `the program could not be started: ${facts2.detail ?? "not known why"}`);
-    case "never_started":
-      return failed("failed", "never_started", "the launcher died before a worker existed");
-    case "worker_lost":
-      return failed(
-        "crashed",
-        "worker_lost",
-        "the processes that supervise the command were killed; how it ended is not known"
-      );
-    case "host_restarted":
-      return failed("crashed", "host_restarted", "the machine was restarted while the job ran");
-  }
-}
-function judgeExit(facts2) {
-  const { exit } = facts2;
-  if (exit?.spawn_failed)
-    return failed("failed", "spawn_failed", `the program could not be executed (exit code ${exit.exit_code})`);
-  if (facts2.isStaff) {
-    return facts2.staffError ? { outcome: "failed", error: facts2.staffError } : { outcome: "done", error: null };
-  }
-  if (!exit) return failed("crashed", "worker_lost", "how the command ended is not known");
-  if (exit.exit_code === facts2.successExit) return { outcome: "done", error: null };
-  if (facts2.signal !== null && exit.signaled) return failed("failed", "signal", signalMessage(facts2.signal));
-  return failed("failed", "exit_nonzero", `the command exited with code ${exit.exit_code}`);
-}
-function signalMessage(signal) {
-  const hint = signal === "SIGKILL" ? " (not by us: often the kernel, when memory runs out)" : "";
-  return `the command was ended by ${signal}${hint}`;
-}
-function failed(outcome, code, message) {
-  return { outcome, error: { code, message } };
-}
-function judgeStaff(reading, ending, request) {
-  const answer = reading.answer !== null && reading.answer.trim() !== "" ? reading.answer : null;
-  const warnings = [...reading.warnings, ...denialWarnings(reading)];
-  const error = findError(reading, ending, request, answer);
-  if (error === null && request.reason === "lingered") {
-    warnings.push({
-      code: "ended_after_answer",
-      message: "the agent stayed alive after its final event and was ended"
-    });
-  }
-  if (error === null && request.reason === "hard_timeout") {
-    warnings.push({
-      code: "limit_after_answer",
-      message: "the hard limit struck after the complete answer had arrived"
-    });
-  }
-  return { answer, error, warnings };
-}
-function findError(reading, ending, request, answer) {
-  if (reading.failure) return reading.failure;
-  if (reading.final === "failure")
-    return { code: "agent_error", message: lastWords(ending) ?? "the agent reported a failure" };
-  if (request.reason === "exited" && ending.exitCode !== 0) return exitError(ending);
-  if (reading.final === null && (answer !== null || reading.denials.length === 0)) {
-    return { code: "no_final_answer", message: `the agent ended without a final event${quoted(lastWords(ending))}` };
-  }
-  if (request.resume !== null && request.keepsConversation && reading.conversationId !== request.resume) {
-    const got = reading.conversationId ?? "none";
-    return {
-      code: "conversation_mismatch",
-      message: `conversation ${request.resume} was asked for, the agent used ${got}`
-    };
-  }
-  if (answer !== null) return null;
-  if (reading.denials.length > 0) {
-    return {
-      code: "permission_denied",
-      message: `there is no final answer and these were refused: ${reading.denials.join(", ")}`
-    };
-  }
-  return { code: "no_final_answer", message: "the final answer is empty" };
-}
-function exitError(ending) {
-  const words = quoted(lastWords(ending));
-  if (ending.signal) return { code: "signal", message: `the agent was ended by ${ending.signal}${words}` };
-  return { code: "exit_nonzero", message: `the agent exited with code ${ending.exitCode}${words}` };
-}
-function denialWarnings(reading) {
-  return reading.denials.map((what) => ({ code: "permission_denied", message: `refused to the agent: ${what}` }));
-}
-function lastWords(ending) {
-  const lines = ending.stderrTail.split("\n").map((line) => line.trim());
-  return lines.filter((line) => line !== "").at(-1);
-}
-function quoted(words) {
-  return words === void 0 ? "" : `: ${words}`;
-}
-function signalOfExit(exitCode, table) {
-  if (exitCode <= 128 || exitCode > 192) return void 0;
-  const number = exitCode - 128;
-  const known = Object.entries(table).find(([, value]) => value === number);
-  return known ? known[0] : `SIG${number}`;
-}
-var signalNumbers = import_node_os.constants.signals;
-var LineSplitter = class {
-  parts = [];
-  size = 0;
-  /** Lines that were longer than the bound. *<>/
-  dropped = 0;
-  decoder = new TextDecoder();
-  limit;
-  constructor(limit = import_chunk_CRABIWOM.streamLineBytes) {
-    this.limit = limit;
-  }
-  /** The lines that these bytes complete, without their newlines. *<>/
-  push(bytes) {
-    const lines = [];
-    let from = 0;
-    for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, from)) {
-      this.keep(bytes.subarray(from, at));
-      this.take(lines);
-      from = at + 1;
-    }
-    if (from < bytes.length) this.keep(new Uint8Array(bytes.subarray(from)));
-    return lines;
-  }
-  /** What stands after the last newline, once the stream has ended. *<>/
-  end() {
-    const lines = [];
-    if (this.size > 0) this.take(lines);
-    return lines;
-  }
-  keep(piece) {
-    this.size += piece.length;
-    if (this.size > this.limit) this.parts = [];
-    else if (piece.length > 0) this.parts.push(piece);
-  }
-  take(lines) {
-    if (this.size > this.limit) this.dropped += 1;
-    else lines.push(this.decoder.decode(this.parts.length === 1 ? this.parts[0] : join(this.parts, this.size)));
-    this.parts = [];
-    this.size = 0;
-  }
-};
-function join(parts, size) {
-  const whole = new Uint8Array(size);
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
-}
-var chunk = 1024 * 1024;
-function backendOf(spec) {
-  return spec.staff ? (0, import_chunk_SFQCDJBC.findBackend)(spec.staff.backend) : void 0;
-}
-function replay(spec, paths) {
-  const reading = (0, import_chunk_SFQCDJBC.makeReading)();
-  const backend = backendOf(spec);
-  if (!backend) return reading;
-  const at = (0, import_chunk_PSCTMCC5.isoOf)((0, import_chunk_DLEZNRER.factsOf)(paths.output)?.modifiedMs ?? 0);
-  eachLine(paths.output, (line) => backend.read(line, reading, at));
-  if (backend.readError) eachLine(paths.error, (line) => backend.readError?.(line, reading, at));
-  return reading;
-}
-function closeReading(spec, paths, reading, exit) {
-  const backend = backendOf(spec);
-  const stderrTail = (0, import_chunk_6OPTGHIR.readRange)(paths.error, -import_chunk_CRABIWOM.tailBytes, import_chunk_CRABIWOM.tailBytes)?.bytes.toString("utf8") ?? "";
-  const ending = { exitCode: exit.code, signal: exit.signal, stderrTail, byItself: exit.byItself };
-  if (backend?.answerFrom === "stdout") reading.answer = (0, import_chunk_6OPTGHIR.readText)(paths.output, chunk) ?? "";
-  backend?.close?.(reading, ending);
-  return ending;
-}
-function eachLine(file, fn) {
-  const lines = new LineSplitter();
-  for (let offset = 0; ; ) {
-    const part = (0, import_chunk_6OPTGHIR.readRange)(file, offset, chunk);
-    if (!part || part.bytes.length === 0) break;
-    for (const line of lines.push(part.bytes)) fn(line);
-    offset += part.bytes.length;
-  }
-  for (const line of lines.end()) fn(line);
-}
-function makeDeliverable(parts) {
-  const { state, answer, paths, isPlain } = parts;
-  if (state.state !== "done") return makeReport(parts);
-  if (isPlain) return (0, import_chunk_6OPTGHIR.readRange)(paths.output, 0, Number.MAX_SAFE_INTEGER)?.bytes ?? "";
-  if (answer !== null) return answer;
-  const output = (0, import_chunk_4XQCRNZ4.readLogTail)(paths.output);
-  return output.length > 0 ? output : (0, import_chunk_4XQCRNZ4.readLogTail)(paths.error);
-}
-function makeReport(parts) {
-  const { spec, state, paths } = parts;
-  const sections = [
-    `# ${spec.id}: ${state.state}${state.error ? ` (${state.error.code})` : ""}`,
-    reasonText(parts),
-    facts(parts).join("\n"),
-    progress(parts),
-    logSection("Last output", paths.output, spec.staff !== null),
-    logSection("Last error output", paths.error, false),
-    recovery(parts)
-  ];
-  return `${sections.filter((section) => section !== "").join("\n\n")}
-`;
-}
-function reasonText({ state, cancel, tree }) {
-  if (state.state === "canceled") {
-    const why = cancel?.why ? `: ${(0, import_chunk_LZGYMFSK.plainText)(cancel.why)}` : "";
-    const who = cancel ? ` by ${(0, import_chunk_LZGYMFSK.plainText)(cancel.owner ?? `process ${cancel.by?.pid ?? "unknown"}`)} at ${(0, import_chunk_LZGYMFSK.plainText)(cancel.at)}` : "";
-    const step = {
-      none: "nothing was running any more",
-      term: "the tree ended on SIGTERM",
-      kill: "SIGKILL was needed"
-    }[tree.step];
-    return `Canceled${who}${why}. ${tree.ended.length} process(es) ended; ${step}.`;
-  }
-  const resets = state.error?.resets ? ` (resets: ${state.error.resets})` : "";
-  return `Reason: ${(0, import_chunk_LZGYMFSK.plainText)(state.error?.message ?? "not known")}${resets}`;
-}
-function facts({ spec, state, paths, tree }) {
-  const rows = [
-    ["Command", spec.run ? (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_GEPPUING.quoteWords)(spec.run.argv), 1e3) : null],
-    ["Backend", spec.staff ? `${spec.staff.backend}, mode ${spec.staff.mode}, profile ${spec.staff.profile}` : null],
-    ["Task", spec.staff ? (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)(spec.staff.prompt).replace(/\s+/g, " "), import_chunk_CRABIWOM.excerptBytes) : null],
-    ["Folder", spec.cwd],
-    ["Exit code", state.exit_code === null ? null : String(state.exit_code)],
-    [
-      "Signal",
-      state.signal === null ? null : `${state.signal}${state.signal_certain ? "" : " (by the exit code; not certain)"}`
-    ],
-    ["Duration", state.duration_ms === null ? null : (0, import_chunk_NDXTXZGK.formatDuration)(state.duration_ms)],
-    ["Hard limit", (0, import_chunk_NDXTXZGK.formatDuration)(spec.deadline_ms)],
-    ["Conversation", state.conversation?.id ?? null],
-    [
-      "Survivors",
-      tree.survivors.length > 0 ? tree.survivors.map((one) => `${one.pid} (${one.name})`).join(", ") : null
-    ],
-    ["Warnings", state.warnings.length > 0 ? state.warnings.map((one) => (0, import_chunk_LZGYMFSK.plainText)(one.message)).join("; ") : null],
-    ["Whole output", `${paths.output} and ${paths.error}`]
-  ];
-  return rows.filter(([, value]) => value !== null).map(([name, value]) => `${name}: ${value}`);
-}
-function progress({ reading }) {
-  if (!reading) return "";
-  const lines = [];
-  for (const call of reading.tools.slice(-5)) {
-    lines.push(`- ${call.name} ${(0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)(call.input).replace(/\s+/g, " "), import_chunk_CRABIWOM.excerptBytes)} [${call.status}]`);
-  }
-  const text = (0, import_chunk_LZGYMFSK.plainText)(reading.answer ?? reading.text).trim();
-  if (text !== "") lines.push("", ...(0, import_chunk_LZGYMFSK.tail)(text, import_chunk_CRABIWOM.textTailBytes).text.split("\n"));
-  return lines.length > 0 ? ["## Seen last (not a finished answer)", "", ...lines].join("\n") : "";
-}
-function logSection(title, file, isStream) {
-  if (isStream) return "";
-  const text = (0, import_chunk_LZGYMFSK.plainText)((0, import_chunk_4XQCRNZ4.readLogTail)(file).toString("utf8")).trimEnd();
-  return text === "" ? "" : `## ${title}
-
-${text}`;
-}
-function recovery({ spec, state }) {
-  const lines = [
-    "## Going on",
-    "",
-    "Nothing is started again by itself. Look at what was changed first: git status, git diff."
-  ];
-  if (state.conversation)
-    lines.push(`Go on in the same conversation: ${import_chunk_YAIPAHWG.nextCommands.continue(spec.id, spec.state_option)}`);
-  lines.push(`Start the same once more: ${import_chunk_YAIPAHWG.nextCommands.restart(spec.id, spec.state_option)}`);
-  return lines.join("\n");
-}
-function conclude(job, ending) {
-  const { paths, spec } = job;
-  const read = (0, import_chunk_4YLZOVON.readState)(paths);
-  const before = read.kind === "ok" ? read.value : (0, import_chunk_4YLZOVON.earlyState)(spec.id, spec);
-  const journal = (0, import_chunk_T3DTN2DM.openJournal)(paths, spec);
-  if ((0, import_chunk_4YLZOVON.isEnded)(before)) {
-    journal.append("late_evidence", { reason: ending.reason, exit_code: ending.exit?.exit_code ?? null });
-    return before;
-  }
-  const { state, answer } = makeState(job, before, ending);
-  try {
-    withReserve(paths, () => publish(job, state, answer, ending, journal));
-  } catch (error) {
-    if (!isFull(error)) throw error;
-    state.state = "failed";
-    state.error = {
-      code: "output_unstorable",
-      message: `the result cannot be stored: no space left in ${paths.folder}`
-    };
-    withReserve(paths, () => finish(paths, state));
-  }
-  return state;
-}
-function publish(job, state, answer, ending, journal) {
-  const { paths, spec } = job;
-  const cancel = (0, import_chunk_4YLZOVON.readCancel)(paths);
-  (0, import_chunk_6OPTGHIR.writeFile)(
-    paths.result,
-    makeDeliverable({
-      spec,
-      paths,
-      state,
-      answer,
-      tree: ending.tree,
-      cancel,
-      reading: ending.reading,
-      isPlain: backendOf(spec)?.answerFrom === "stdout"
-    })
-  );
-  (0, import_chunk_6OPTGHIR.writeJson)(paths.resultRecord, terminalRecord(spec, paths, state, ending.tree), { sync: false });
-  if ((0, import_chunk_T3DTN2DM.readEvents)(paths, journal.seq - 1, 1).events[0]?.type !== "ended") {
-    const { exit_code, error, reconciled } = state;
-    journal.append("ended", { state: state.state, exit_code, error, reconciled });
-  }
-  state.seq = journal.seq;
-  finish(paths, state);
-  if (spec.kind === "staff" && state.state === "done" && state.warnings.length === 0) {
-    for (const file of [paths.output, paths.snapshot, paths.prompt]) (0, import_chunk_6OPTGHIR.removeFile)(file);
-  }
-}
-function finish(paths, state) {
-  (0, import_chunk_4YLZOVON.writeState)(paths, state);
-  (0, import_chunk_6OPTGHIR.removeFile)(paths.marker);
-  const passing = [paths.reserve, paths.leaseFifo, paths.aliveFifo, paths.limitFifo];
-  const torn = (0, import_chunk_DLEZNRER.listNames)(paths.folder).filter((name) => /^\..*\.tmp$/.test(name));
-  for (const file of [...passing, ...torn.map((name) => `${paths.folder}/${name}`)]) (0, import_chunk_6OPTGHIR.removeFile)(file);
-}
-function makeState(job, before, ending) {
-  const { paths, spec } = job;
-  const { exit } = ending;
-  const signal = exit ? signalOfExit(exit.exit_code, signalNumbers) ?? null : null;
-  const warnings = [...ending.warnings ?? before.warnings];
-  let answer = null;
-  let staffError = null;
-  let reading = ending.reading;
-  if (spec.staff) {
-    reading ??= replay(spec, paths);
-    ending.reading = reading;
-    const end = closeReading(spec, paths, reading, {
-      code: exit?.exit_code ?? null,
-      signal,
-      byItself: ending.reason === "exited"
-    });
-    const verdict2 = judgeStaff(reading, end, {
-      resume: spec.staff.resume,
-      reason: staffReason(ending.reason),
-      keepsConversation: backendOf(spec)?.keepsConversation ?? false
-    });
-    answer = verdict2.answer;
-    staffError = verdict2.error ?? cutAnswer(spec, ending.omitted?.stdout ?? before.output?.stdout);
-    warnings.push(...verdict2.warnings);
-  }
-  const verdict = judgeEnd({
-    reason: ending.reason,
-    exit,
-    signal,
-    successExit: spec.run?.success_exit ?? 0,
-    staffError,
-    isStaff: spec.staff !== null,
-    survivors: ending.tree.survivors.map((one) => one.pid),
-    deadlineText: (0, import_chunk_NDXTXZGK.formatDuration)(spec.deadline_ms),
-    detail: ending.detail
-  });
-  const started = before.started_at ?? startedAt(paths);
-  const ended = timeOf(paths.exit) ?? (0, import_chunk_PSCTMCC5.isoNow)();
-  const conversationId = reading?.conversationId ?? null;
-  const state = {
-    ...before,
-    rev: before.rev + 1,
-    state: verdict.outcome,
-    health: before.health === "attention" ? "unknown" : before.health,
-    attention_kind: null,
-    started_at: started,
-    ended_at: ended,
-    duration_ms: Math.max(0, Date.parse(ended) - Date.parse(started ?? before.created_at)),
-    exit_code: exit?.exit_code ?? null,
-    signal,
-    signal_certain: signal === null ? null : Boolean(exit?.signaled) || ending.reason !== "exited" && ending.tree.step !== "none",
-    error: verdict.error,
-    warnings: [...warnings, ...leftoverWarnings(ending)],
-    conversation: conversationId && spec.staff ? { backend: spec.staff.backend, id: conversationId } : before.conversation,
-    reconciled: ending.reconciled,
-    output: ending.omitted ?? before.output ?? plainNotes(paths),
-    usage: reading?.usage ?? before.usage
-  };
-  return { state, answer };
-}
-function finishStored(job) {
-  const stored = (0, import_chunk_4YLZOVON.readStoredState)(job.paths, job.spec.id);
-  if (!stored) return false;
-  withReserve(job.paths, () => finish(job.paths, stored));
-  return true;
-}
-function terminalRecord(spec, paths, state, tree) {
-  return {
-    ...state,
-    kind: spec.kind,
-    verb: spec.verb,
-    owner: spec.owner,
-    label: spec.label,
-    cwd: spec.cwd,
-    lineage: spec.lineage,
-    ended_by: tree?.step ?? "none",
-    ended_processes: tree?.ended.slice(0, 50) ?? [],
-    survivors: tree?.survivors ?? [],
-    result_path: paths.result,
-    output_path: paths.output,
-    error_path: paths.error
-  };
-}
-function cutAnswer(spec, stdout) {
-  if (backendOf(spec)?.answerFrom !== "stdout" || !stdout || stdout.omitted === 0) return null;
-  const message = `the answer has ${stdout.bytes} bytes, of which ${stdout.omitted} in the middle could not be kept`;
-  return { code: "output_unstorable", message };
-}
-function leftoverWarnings(ending) {
-  if (ending.reason !== "exited" || ending.tree.ended.length === 0) return [];
-  const named = ending.tree.ended.slice(0, 5).map((one) => `${one.pid} (${one.name})`).join(", ");
-  const message = `${ending.tree.ended.length} left-over process(es) were ended after the command: ${named}`;
-  return [{ code: "leftovers_ended", message }];
-}
-function staffReason(reason) {
-  return reason === "exited" || reason === "lingered" || reason === "hard_timeout" ? reason : "other";
-}
-function plainNotes(paths) {
-  const note = (file) => ({ bytes: (0, import_chunk_4XQCRNZ4.logSize)(file), omitted: 0, exact: true });
-  return { stdout: note(paths.output), stderr: note(paths.error) };
-}
-function startedAt(paths) {
-  return timeOf(paths.childMark);
-}
-function timeOf(file) {
-  const facts2 = (0, import_chunk_DLEZNRER.factsOf)(file);
-  return facts2 ? (0, import_chunk_PSCTMCC5.isoOf)(facts2.modifiedMs) : null;
-}
-function withReserve(paths, write) {
-  try {
-    write();
-  } catch (error) {
-    if (!isFull(error) || !(0, import_chunk_6OPTGHIR.removeFile)(paths.reserve)) throw error;
-    write();
-  }
-}
-function isFull(error) {
-  return ["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  LineSplitter,
-  backendOf,
-  conclude,
-  finishStored,
-  parseReason,
-  startedAt,
-  terminalRecord
-});
-
-},
 "./chunk-AHZ3GFG4.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -2040,6 +2314,147 @@ var workerFailures = 3;
   toolCalls,
   unseenGraceMs,
   workerFailures
+});
+
+},
+"./chunk-DCGR4UVD.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  endedDocument: () => endedDocument,
+  tellEnded: () => tellEnded,
+  waitAndTell: () => waitAndTell
+});
+module.exports = stdin_exports;
+var import_chunk_JIO7N7FK = load("./chunk-JIO7N7FK.js");
+var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
+var import_chunk_EXESXIDY = load("./chunk-EXESXIDY.js");
+var import_chunk_3XVH27AD = load("./chunk-3XVH27AD.js");
+var import_chunk_YGU4QMVH = load("./chunk-YGU4QMVH.js");
+var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
+var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
+var import_chunk_4YLZOVON = load("./chunk-4YLZOVON.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_YAIPAHWG = load("./chunk-YAIPAHWG.js");
+var import_chunk_PSCTMCC5 = load("./chunk-PSCTMCC5.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+async function waitAndTell(context, root, ids, options) {
+  const views = await (0, import_chunk_JIO7N7FK.withRegistration)(
+    root.folder,
+    ids,
+    options.timeoutMs,
+    () => (0, import_chunk_3XVH27AD.waitForJobs)(root.folder, ids, {
+      ...options,
+      // A person who looks at the terminal gets one line that is renewed; everybody else silence, or the lines asked for.
+      heartbeatMs: options.heartbeatMs ?? (context.live ? 1e3 : null),
+      onHeartbeat: (seen) => {
+        if (options.heartbeatMs === null) context.live?.(liveLine(seen).slice(0, Math.max(20, context.width - 1)));
+        else for (const view of seen) context.tell(heartbeat(view));
+      }
+    })
+  );
+  if (options.heartbeatMs === null) context.live?.("");
+  return tellWaited(context, root, views, options);
+}
+function tellWaited(context, root, views, options) {
+  const ended = views.filter((view) => (0, import_chunk_4YLZOVON.isEnded)(view.state));
+  const isOver = options.mode === "any" ? ended.length > 0 : ended.length === views.length;
+  const shown = !isOver ? views : options.mode === "any" ? firstOf(ended) : views;
+  const code = isOver ? (0, import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map((view) => view.state.state)) : import_chunk_6PFAPK5K.exitCodes.pending;
+  for (const view of shown) if ((0, import_chunk_4YLZOVON.isEnded)(view.state)) (0, import_chunk_JIO7N7FK.noteCollected)(view, "wait");
+  if (options.isJson) {
+    const documents = shown.map(
+      (view) => (0, import_chunk_4YLZOVON.isEnded)(view.state) ? endedDocument(view) : (0, import_chunk_EXESXIDY.observation)(view, { afterSeq: null, root })
+    );
+    return { code, json: views.length === 1 ? documents[0] : { jobs: documents, pending: pendingOf(views) } };
+  }
+  const replies = shown.map((view) => (0, import_chunk_4YLZOVON.isEnded)(view.state) ? tellEnded(context, view) : tellPending(root, view));
+  return {
+    code,
+    out: Buffer.concat(replies.map((reply) => Buffer.from(reply.out ?? ""))),
+    notes: replies.flatMap((reply) => reply.notes ?? [])
+  };
+}
+function firstOf(views) {
+  return [...views].sort((a, b) => Date.parse(a.state.ended_at ?? "") - Date.parse(b.state.ended_at ?? "")).slice(0, 1);
+}
+function pendingOf(views) {
+  return views.filter((view) => !(0, import_chunk_4YLZOVON.isEnded)(view.state)).map((view) => view.id);
+}
+function tellEnded(context, view) {
+  const deliverable = (0, import_chunk_6OPTGHIR.readRange)(view.paths.result, 0, 64 * 1024 * 1024)?.bytes;
+  if (view.damage !== null) return tellDamaged(view);
+  const notes = [header(view), ...omittedNotes(view.state)];
+  for (const warning of view.state.warnings) notes.push(`warning: ${(0, import_chunk_LZGYMFSK.plainText)(warning.message)}`);
+  if (!deliverable) notes.push(`warning: no result is stored; see ${view.paths.folder}`);
+  const bytes = deliverable ?? Buffer.alloc(0);
+  return {
+    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
+    out: context.isTerminal ? (0, import_chunk_LZGYMFSK.plainText)(bytes.toString("utf8")) : bytes,
+    notes
+  };
+}
+function tellDamaged(view) {
+  const text = `# ${view.id}: state_damaged
+
+${view.state.error?.message}
+
+Nothing was deleted. What is there: ${view.paths.folder}
+`;
+  return {
+    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
+    out: text,
+    notes: [`see: ${import_chunk_YAIPAHWG.nextCommands.doctor(view.id, view.spec?.state_option ?? [])}`]
+  };
+}
+function header(view) {
+  const { state, paths, spec } = view;
+  const parts = [`${view.id}: ${state.state}`];
+  if (state.error) parts.push(`${state.error.code}: ${(0, import_chunk_LZGYMFSK.plainText)(state.error.message)}`);
+  if (state.exit_code !== null) parts.push(`exit code ${state.exit_code}`);
+  if (state.duration_ms !== null) parts.push((0, import_chunk_NDXTXZGK.formatDuration)(state.duration_ms));
+  const where = [`result: ${paths.result}`];
+  if (spec?.kind === "run") where.push(`whole output: ${paths.output}`);
+  return `${parts.join(", ")}
+${where.join("\n")}`;
+}
+function omittedNotes(state) {
+  return Object.entries(state.output ?? {}).filter(([, note]) => note.omitted > 0).map(
+    ([name, note]) => `${name}: ${note.exact ? "" : "about "}${note.omitted} of ${note.bytes} bytes (${(0, import_chunk_TFEMYLSK.formatSize)(note.omitted)}) are left out in the middle`
+  );
+}
+function tellPending(root, view) {
+  const picture = JSON.stringify((0, import_chunk_EXESXIDY.observation)(view, { afterSeq: null, root }), null, 1);
+  const next = import_chunk_YAIPAHWG.nextCommands.wait(view.id, root.option);
+  return {
+    code: import_chunk_6PFAPK5K.exitCodes.pending,
+    out: `${picture}
+${next}
+`,
+    notes: [`${view.id}: ${view.state.state}, not ended yet; wait again with the last line`]
+  };
+}
+function endedDocument(view) {
+  if (view.damage !== null) return view.state;
+  const stored = (0, import_chunk_6OPTGHIR.readText)(view.paths.resultRecord);
+  try {
+    if (stored !== void 0) return { ...JSON.parse(stored), state: view.state.state };
+  } catch {
+  }
+  return view.spec ? (0, import_chunk_YGU4QMVH.terminalRecord)(view.spec, view.paths, view.state) : view.state;
+}
+function liveLine(views) {
+  return views.map(heartbeat).join(" | ");
+}
+function heartbeat(view) {
+  const age = view.state.started_at ? (0, import_chunk_NDXTXZGK.formatDuration)(Math.max(0, (0, import_chunk_PSCTMCC5.nowMs)() - Date.parse(view.state.started_at))) : "not started";
+  return `${view.id}: ${view.state.state}, ${age}`;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  endedDocument,
+  tellEnded,
+  waitAndTell
 });
 
 },
@@ -2410,6 +2825,342 @@ function spawnShim(start, onEnd) {
 });
 
 },
+"./chunk-FVBBBSCV.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  checkLaunchOptions: () => checkLaunchOptions,
+  folderOf: () => folderOf,
+  launch: () => launch,
+  launchAndTell: () => launchAndTell,
+  launchWords: () => launchWords,
+  missingProgram: () => missingProgram,
+  run: () => run,
+  tellLaunched: () => tellLaunched
+});
+module.exports = stdin_exports;
+var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
+var import_chunk_2EBCVCOJ = load("./chunk-2EBCVCOJ.js");
+var import_chunk_APIBCPUW = load("./chunk-APIBCPUW.js");
+var import_chunk_LPOFNP62 = load("./chunk-LPOFNP62.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_YAIPAHWG = load("./chunk-YAIPAHWG.js");
+var import_chunk_AHZ3GFG4 = load("./chunk-AHZ3GFG4.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_PSCTMCC5 = load("./chunk-PSCTMCC5.js");
+var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var import_node_path2 = builtin("node:path");
+function claimOnce(root, key, claim) {
+  const file = import_node_path2.default.join((0, import_chunk_PSCTMCC5.rootPaths)(root).once, (0, import_chunk_LPOFNP62.hashOf)(key).slice(0, 40));
+  if ((0, import_chunk_6OPTGHIR.createFile)(file, `${JSON.stringify(claim)}
+`)) return { isOurs: true, holder: claim };
+  const read = (0, import_chunk_6OPTGHIR.readJson)(file);
+  const holder = read.kind === "ok" ? read.value : void 0;
+  if (typeof holder?.id !== "string" || typeof holder.asked !== "string") {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "state_unusable",
+      `cannot read the once-key file ${file}: it is damaged`,
+      "remove that file if you are sure that the job never ran"
+    );
+  }
+  return { isOurs: false, holder };
+}
+async function finishClaim(root, claim) {
+  if (!(0, import_chunk_AHZ3GFG4.isId)(claim.id))
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "state_unusable",
+      `cannot use a once-key that names ${JSON.stringify(claim.id)}: that is no job id`
+    );
+  const paths = (0, import_chunk_PSCTMCC5.jobPaths)(root, claim.id);
+  const stage = (0, import_chunk_PSCTMCC5.stagePath)(root, claim.id);
+  const until = (0, import_chunk_PSCTMCC5.monotonicMs)() + import_chunk_CRABIWOM.startLimitMs;
+  while (!(0, import_chunk_DLEZNRER.exists)(paths.launch) && (0, import_chunk_PSCTMCC5.monotonicMs)() < until) {
+    const isStaged = (0, import_chunk_DLEZNRER.exists)(stage);
+    if (!(0, import_chunk_DLEZNRER.exists)(paths.folder) && !isStaged) return;
+    if ((0, import_chunk_MGN56EW3.livenessOf)(claim.launcher) === "dead") {
+      if (isStaged) (0, import_chunk_DLEZNRER.moveFolder)(stage, paths.folder);
+      return;
+    }
+    await (0, import_chunk_PSCTMCC5.sleep)(5);
+  }
+}
+async function launch(root, request) {
+  if (!(0, import_chunk_2EBCVCOJ.checkRoot)(root.folder)) (0, import_chunk_2EBCVCOJ.requirePlace)(root.folder);
+  const key = (0, import_chunk_LPOFNP62.ensureKey)();
+  (0, import_chunk_2EBCVCOJ.ensureRoot)(root.folder);
+  const spec = await makeSpec(root, request, (0, import_chunk_MGN56EW3.ownIdentity)(), key);
+  const paths = (0, import_chunk_PSCTMCC5.jobPaths)(root.folder, spec.id);
+  const stage = (0, import_chunk_PSCTMCC5.stagePath)(root.folder, spec.id);
+  let isPromised = false;
+  try {
+    await Promise.all([stageJob(root, spec, stage), import_chunk_AHZ3GFG4.defaultEngine.prepare()]);
+    const claim = request.onceKey === null ? null : claimOnce(root.folder, request.onceKey, claimOf(spec, request));
+    if (claim && !claim.isOurs) {
+      undo(paths, stage);
+      return await takeOver(root, claim.holder, request);
+    }
+    isPromised = claim !== null;
+    if (!(0, import_chunk_DLEZNRER.moveFolder)(stage, paths.folder)) throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot move ${stage} into place`);
+    await (0, import_chunk_APIBCPUW.startWorker)(root.folder, spec, { paths }, 1);
+  } catch (error) {
+    if (isPromised) (0, import_chunk_DLEZNRER.moveFolder)(stage, paths.folder);
+    else undo(paths, stage);
+    throw launchError(root, error);
+  }
+  return { id: spec.id, isNew: true };
+}
+async function makeSpec(root, request, launcher, key) {
+  const createdMs = (0, import_chunk_PSCTMCC5.nowMs)();
+  const random = (0, import_chunk_LPOFNP62.randomBytes)(22);
+  const { deadlineMs, killGraceMs, maxOutputBytes, firstOutputMs, stallMs, onceKey, ...rest } = request;
+  const unsigned = {
+    schema: 1,
+    id: (0, import_chunk_AHZ3GFG4.makeId)(request.verb, createdMs, random),
+    ...rest,
+    created_at: (0, import_chunk_PSCTMCC5.isoOf)(createdMs),
+    once_key: onceKey,
+    engine: import_chunk_AHZ3GFG4.defaultEngine.id,
+    state_option: root.option,
+    deadline_ms: deadlineMs,
+    deadline_mono_ms: (0, import_chunk_PSCTMCC5.monotonicMs)() + deadlineMs,
+    kill_grace_ms: killGraceMs,
+    max_output_bytes: maxOutputBytes,
+    first_output_ms: firstOutputMs,
+    stall_ms: stallMs,
+    mark: (0, import_chunk_LPOFNP62.toHex)(random.subarray(6)),
+    launcher,
+    environment: { digest: (0, import_chunk_LPOFNP62.environmentDigest)(key), credentials: (0, import_chunk_PSCTMCC5.credentialNames)() }
+  };
+  return { ...unsigned, mac: await (0, import_chunk_LPOFNP62.macOf)(unsigned, key) };
+}
+async function stageJob(root, spec, stage) {
+  (0, import_chunk_6OPTGHIR.createFolder)(stage);
+  const isDurable = (0, import_chunk_6OPTGHIR.writeFileMeanwhile)(`${stage}/spec.json`, `${JSON.stringify(spec)}
+`);
+  (0, import_chunk_6OPTGHIR.createFolder)(`${stage}/waiters`);
+  (0, import_chunk_6OPTGHIR.writeFile)((0, import_chunk_PSCTMCC5.jobPaths)(root.folder, spec.id).marker, "", { sync: false });
+  await isDurable;
+}
+function claimOf(spec, request) {
+  return { id: spec.id, asked: askedOf(request), launcher: spec.launcher };
+}
+async function takeOver(root, holder, request) {
+  await finishClaim(root.folder, holder);
+  if (holder.asked !== askedOf(request)) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot use --once-key ${JSON.stringify(request.onceKey)}: job ${holder.id} has this key and another request`,
+      `look at it with: ${import_chunk_YAIPAHWG.nextCommands.observe(holder.id, root.option)}`
+    );
+  }
+  return { id: holder.id, isNew: false };
+}
+function askedOf(request) {
+  const { owner: _owner, label: _label, onceKey: _key, ...asked } = request;
+  return (0, import_chunk_LPOFNP62.hashOf)((0, import_chunk_LPOFNP62.canonical)(asked));
+}
+function undo(paths, stage) {
+  try {
+    for (const target of [stage, paths.folder, paths.marker]) (0, import_chunk_DLEZNRER.removeTree)(target);
+  } catch {
+  }
+}
+function launchError(root, error) {
+  const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
+  if (error instanceof import_chunk_NVPF5LEY.FaultError || code === void 0) return error;
+  return new import_chunk_NVPF5LEY.FaultError(
+    "state_unusable",
+    `cannot write into the state folder ${root.folder} (${code})`,
+    "use another place with --state-dir DIR or JOB_STATE_DIR"
+  );
+}
+function launchWords(input) {
+  const onceKey = input.text("once-key") ?? null;
+  if (onceKey === "") throw (0, import_chunk_NVPF5LEY.usageError)('cannot take --once-key "": a key needs at least one character');
+  return { owner: input.text("owner") ?? import_chunk_PSCTMCC5.variables.owner() ?? null, label: input.text("label") ?? null, onceKey };
+}
+function checkLaunchOptions(input) {
+  if (input.has("wait-timeout") && !input.has("wait")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");
+  input.duration("wait-timeout");
+  for (const other of ["json", "wait"]) {
+    if (input.has("id-only") && input.has(other)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`);
+  }
+}
+async function launchAndTell(context, input, request, isSynchronous = false) {
+  checkLaunchOptions(input);
+  const root = context.root(input);
+  return tellLaunched(context, input, root, await launch(root, request), isSynchronous);
+}
+async function tellLaunched(context, input, root, launched, isSynchronous) {
+  if (input.has("wait") || isSynchronous) {
+    const { waitAndTell } = await Promise.resolve().then(() => load("./collecting-DIF3HCKW.js"));
+    context.tell(`job ${launched.id}`);
+    const timeoutMs = input.duration("wait-timeout") ?? Number.MAX_SAFE_INTEGER;
+    return waitAndTell(context, root, [launched.id], {
+      mode: "all",
+      timeoutMs,
+      heartbeatMs: null,
+      isJson: input.has("json")
+    });
+  }
+  return tellLaunch(root, launched, input);
+}
+function tellLaunch(root, launched, input) {
+  const { id, isNew } = launched;
+  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
+` };
+  const paths = (0, import_chunk_PSCTMCC5.jobPaths)(root.folder, id);
+  const commands = {
+    wait: import_chunk_YAIPAHWG.nextCommands.wait(id, root.option),
+    observe: import_chunk_YAIPAHWG.nextCommands.observe(id, root.option),
+    cancel: import_chunk_YAIPAHWG.nextCommands.cancel(id, root.option)
+  };
+  if (input.has("json")) {
+    return {
+      code: import_chunk_6PFAPK5K.exitCodes.done,
+      json: {
+        id,
+        new: isNew,
+        folder: paths.folder,
+        result_path: paths.result,
+        output_path: paths.output,
+        next: commands
+      }
+    };
+  }
+  const lines = [
+    `job ${id}${isNew ? "" : " (this once-key had it already; nothing was started)"}`,
+    `collect: ${commands.wait}`,
+    `observe: ${commands.observe}`,
+    `result:  ${paths.result}`
+  ];
+  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${lines.join("\n")}
+` };
+}
+var run = {
+  name: "run",
+  summary: "run a long command as a job",
+  form: "[options] -- COMMAND ARG...",
+  words: { min: 0, max: 0, rest: true },
+  options: {
+    timeout: {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_CRABIWOM.limits.runTimeout,
+      help: "hard limit, counted from launch (default 24h, at most 30d)"
+    },
+    deadline: { kind: "duration", value: "D", range: import_chunk_CRABIWOM.limits.runTimeout, help: "the same as --timeout" },
+    "kill-after": {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_CRABIWOM.limits.runKillGrace,
+      help: "time between TERM and KILL (default 30s)"
+    },
+    cwd: { kind: "text", value: "DIR", help: "folder to run in (default: here)" },
+    shell: { kind: "flag", help: "give the one word after -- to /bin/sh -c" },
+    "success-exit": {
+      kind: "count",
+      value: "N",
+      range: { default: 0, min: 0, max: 255 },
+      help: "the exit code that means success (default 0)"
+    },
+    "max-output": {
+      kind: "size",
+      value: "SIZE",
+      range: import_chunk_CRABIWOM.limits.maxOutput,
+      help: "cap of each output file on disk (default 64M)"
+    },
+    "first-output": {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_CRABIWOM.limits.optInLimit,
+      help: "end it when nothing was printed by then"
+    },
+    "stall-after": {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_CRABIWOM.limits.optInLimit,
+      help: "end it when nothing was printed for that long"
+    },
+    "keep-children": { kind: "flag", help: "leave processes alone that the command left behind" },
+    ...import_chunk_JJRSGJW4.launchOptions
+  },
+  notes: "The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",
+  examples: [
+    "run -- make test",
+    "run --timeout 2h --once-key nightly -- python3 train.py --epochs 10",
+    "run --shell -- 'make && make install'"
+  ],
+  async run(context, input) {
+    const cwd = folderOf(context, input);
+    const timeout = limitOf(input);
+    return launchAndTell(context, input, {
+      kind: "run",
+      verb: "run",
+      ...launchWords(input),
+      cwd,
+      deadlineMs: timeout,
+      killGraceMs: input.durationOrDefault("kill-after"),
+      maxOutputBytes: input.size("max-output") ?? import_chunk_CRABIWOM.limits.maxOutput.default,
+      firstOutputMs: input.duration("first-output") ?? null,
+      stallMs: input.duration("stall-after") ?? null,
+      lineage: null,
+      run: commandOf(input, cwd),
+      staff: null
+    });
+  }
+};
+function limitOf(input) {
+  if (input.has("timeout") && input.has("deadline"))
+    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");
+  return input.has("deadline") ? input.durationOrDefault("deadline") : input.durationOrDefault("timeout");
+}
+function folderOf(context, input) {
+  const folder = import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
+  if (!(0, import_chunk_DLEZNRER.isFolder)(folder))
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot run in ${folder}: there is no such folder`,
+      "name an existing one with --cwd DIR"
+    );
+  return (0, import_chunk_DLEZNRER.realPath)(folder);
+}
+function commandOf(input, cwd) {
+  const words = input.rest ?? [];
+  const parts = { success_exit: input.count("success-exit") ?? 0, keep_children: input.has("keep-children") };
+  if (input.has("shell")) {
+    if (words.length !== 1)
+      throw (0, import_chunk_NVPF5LEY.usageError)(
+        `cannot take ${words.length} words with --shell: it needs the whole command line as one word after --`
+      );
+    return { argv: ["/bin/sh", "-c", words[0]], program: "/bin/sh", ...parts };
+  }
+  const name = words[0];
+  const program = (0, import_chunk_PSCTMCC5.findProgram)(name, cwd);
+  if (program === void 0) throw missingProgram(name, cwd);
+  return { argv: words, program, ...parts };
+}
+function missingProgram(name, cwd) {
+  const where = name.includes("/") ? `no executable file of that name (looked from ${cwd})` : `it is not on PATH (${import_chunk_PSCTMCC5.variables.searchPath() || "empty"})`;
+  return new import_chunk_NVPF5LEY.FaultError("preflight", `cannot run ${JSON.stringify(name)}: ${where}`, "give the path of the program");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  checkLaunchOptions,
+  folderOf,
+  launch,
+  launchAndTell,
+  launchWords,
+  missingProgram,
+  run,
+  tellLaunched
+});
+
+},
 "./chunk-GEPPUING.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -2431,147 +3182,6 @@ function quoteWords(words) {
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
   quoteWords
-});
-
-},
-"./chunk-J6WI72PG.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  endedDocument: () => endedDocument,
-  tellEnded: () => tellEnded,
-  waitAndTell: () => waitAndTell
-});
-module.exports = stdin_exports;
-var import_chunk_JIO7N7FK = load("./chunk-JIO7N7FK.js");
-var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_EXESXIDY = load("./chunk-EXESXIDY.js");
-var import_chunk_SFNUEJTZ = load("./chunk-SFNUEJTZ.js");
-var import_chunk_7EJVV2UZ = load("./chunk-7EJVV2UZ.js");
-var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
-var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var import_chunk_4YLZOVON = load("./chunk-4YLZOVON.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_YAIPAHWG = load("./chunk-YAIPAHWG.js");
-var import_chunk_PSCTMCC5 = load("./chunk-PSCTMCC5.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-async function waitAndTell(context, root, ids, options) {
-  const views = await (0, import_chunk_JIO7N7FK.withRegistration)(
-    root.folder,
-    ids,
-    options.timeoutMs,
-    () => (0, import_chunk_SFNUEJTZ.waitForJobs)(root.folder, ids, {
-      ...options,
-      // A person who looks at the terminal gets one line that is renewed; everybody else silence, or the lines asked for.
-      heartbeatMs: options.heartbeatMs ?? (context.live ? 1e3 : null),
-      onHeartbeat: (seen) => {
-        if (options.heartbeatMs === null) context.live?.(liveLine(seen).slice(0, Math.max(20, context.width - 1)));
-        else for (const view of seen) context.tell(heartbeat(view));
-      }
-    })
-  );
-  if (options.heartbeatMs === null) context.live?.("");
-  return tellWaited(context, root, views, options);
-}
-function tellWaited(context, root, views, options) {
-  const ended = views.filter((view) => (0, import_chunk_4YLZOVON.isEnded)(view.state));
-  const isOver = options.mode === "any" ? ended.length > 0 : ended.length === views.length;
-  const shown = !isOver ? views : options.mode === "any" ? firstOf(ended) : views;
-  const code = isOver ? (0, import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map((view) => view.state.state)) : import_chunk_6PFAPK5K.exitCodes.pending;
-  for (const view of shown) if ((0, import_chunk_4YLZOVON.isEnded)(view.state)) (0, import_chunk_JIO7N7FK.noteCollected)(view, "wait");
-  if (options.isJson) {
-    const documents = shown.map(
-      (view) => (0, import_chunk_4YLZOVON.isEnded)(view.state) ? endedDocument(view) : (0, import_chunk_EXESXIDY.observation)(view, { afterSeq: null, root })
-    );
-    return { code, json: views.length === 1 ? documents[0] : { jobs: documents, pending: pendingOf(views) } };
-  }
-  const replies = shown.map((view) => (0, import_chunk_4YLZOVON.isEnded)(view.state) ? tellEnded(context, view) : tellPending(root, view));
-  return {
-    code,
-    out: Buffer.concat(replies.map((reply) => Buffer.from(reply.out ?? ""))),
-    notes: replies.flatMap((reply) => reply.notes ?? [])
-  };
-}
-function firstOf(views) {
-  return [...views].sort((a, b) => Date.parse(a.state.ended_at ?? "") - Date.parse(b.state.ended_at ?? "")).slice(0, 1);
-}
-function pendingOf(views) {
-  return views.filter((view) => !(0, import_chunk_4YLZOVON.isEnded)(view.state)).map((view) => view.id);
-}
-function tellEnded(context, view) {
-  const deliverable = (0, import_chunk_6OPTGHIR.readRange)(view.paths.result, 0, 64 * 1024 * 1024)?.bytes;
-  if (view.damage !== null) return tellDamaged(view);
-  const notes = [header(view), ...omittedNotes(view.state)];
-  for (const warning of view.state.warnings) notes.push(`warning: ${(0, import_chunk_LZGYMFSK.plainText)(warning.message)}`);
-  if (!deliverable) notes.push(`warning: no result is stored; see ${view.paths.folder}`);
-  const bytes = deliverable ?? Buffer.alloc(0);
-  return {
-    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-    out: context.isTerminal ? (0, import_chunk_LZGYMFSK.plainText)(bytes.toString("utf8")) : bytes,
-    notes
-  };
-}
-function tellDamaged(view) {
-  const text = `# ${view.id}: state_damaged
-
-${view.state.error?.message}
-
-Nothing was deleted. What is there: ${view.paths.folder}
-`;
-  return {
-    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-    out: text,
-    notes: [`see: ${import_chunk_YAIPAHWG.nextCommands.doctor(view.id, view.spec?.state_option ?? [])}`]
-  };
-}
-function header(view) {
-  const { state, paths, spec } = view;
-  const parts = [`${view.id}: ${state.state}`];
-  if (state.error) parts.push(`${state.error.code}: ${(0, import_chunk_LZGYMFSK.plainText)(state.error.message)}`);
-  if (state.exit_code !== null) parts.push(`exit code ${state.exit_code}`);
-  if (state.duration_ms !== null) parts.push((0, import_chunk_NDXTXZGK.formatDuration)(state.duration_ms));
-  const where = [`result: ${paths.result}`];
-  if (spec?.kind === "run") where.push(`whole output: ${paths.output}`);
-  return `${parts.join(", ")}
-${where.join("\n")}`;
-}
-function omittedNotes(state) {
-  return Object.entries(state.output ?? {}).filter(([, note]) => note.omitted > 0).map(
-    ([name, note]) => `${name}: ${note.exact ? "" : "about "}${note.omitted} of ${note.bytes} bytes (${(0, import_chunk_TFEMYLSK.formatSize)(note.omitted)}) are left out in the middle`
-  );
-}
-function tellPending(root, view) {
-  const picture = JSON.stringify((0, import_chunk_EXESXIDY.observation)(view, { afterSeq: null, root }), null, 1);
-  const next = import_chunk_YAIPAHWG.nextCommands.wait(view.id, root.option);
-  return {
-    code: import_chunk_6PFAPK5K.exitCodes.pending,
-    out: `${picture}
-${next}
-`,
-    notes: [`${view.id}: ${view.state.state}, not ended yet; wait again with the last line`]
-  };
-}
-function endedDocument(view) {
-  if (view.damage !== null) return view.state;
-  const stored = (0, import_chunk_6OPTGHIR.readText)(view.paths.resultRecord);
-  try {
-    if (stored !== void 0) return { ...JSON.parse(stored), state: view.state.state };
-  } catch {
-  }
-  return view.spec ? (0, import_chunk_7EJVV2UZ.terminalRecord)(view.spec, view.paths, view.state) : view.state;
-}
-function liveLine(views) {
-  return views.map(heartbeat).join(" | ");
-}
-function heartbeat(view) {
-  const age = view.state.started_at ? (0, import_chunk_NDXTXZGK.formatDuration)(Math.max(0, (0, import_chunk_PSCTMCC5.nowMs)() - Date.parse(view.state.started_at))) : "not started";
-  return `${view.id}: ${view.state.state}, ${age}`;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  endedDocument,
-  tellEnded,
-  waitAndTell
 });
 
 },
@@ -2766,544 +3376,6 @@ var __toESM = (mod, isNodeMode, target) => (target = mod != null ? __create(__ge
 0 && (module.exports = {
   __commonJS,
   __toESM
-});
-
-},
-"./chunk-KVJ7ATBU.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  checkLaunchOptions: () => checkLaunchOptions,
-  folderOf: () => folderOf,
-  launch: () => launch,
-  launchAndTell: () => launchAndTell,
-  launchWords: () => launchWords,
-  missingProgram: () => missingProgram,
-  run: () => run,
-  tellLaunched: () => tellLaunched
-});
-module.exports = stdin_exports;
-var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_2EBCVCOJ = load("./chunk-2EBCVCOJ.js");
-var import_chunk_APIBCPUW = load("./chunk-APIBCPUW.js");
-var import_chunk_LPOFNP62 = load("./chunk-LPOFNP62.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_YAIPAHWG = load("./chunk-YAIPAHWG.js");
-var import_chunk_AHZ3GFG4 = load("./chunk-AHZ3GFG4.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_PSCTMCC5 = load("./chunk-PSCTMCC5.js");
-var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-var import_node_path2 = builtin("node:path");
-function claimOnce(root, key, claim) {
-  const file = import_node_path2.default.join((0, import_chunk_PSCTMCC5.rootPaths)(root).once, (0, import_chunk_LPOFNP62.hashOf)(key).slice(0, 40));
-  if ((0, import_chunk_6OPTGHIR.createFile)(file, `${JSON.stringify(claim)}
-`)) return { isOurs: true, holder: claim };
-  const read = (0, import_chunk_6OPTGHIR.readJson)(file);
-  const holder = read.kind === "ok" ? read.value : void 0;
-  if (typeof holder?.id !== "string" || typeof holder.asked !== "string") {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "state_unusable",
-      `cannot read the once-key file ${file}: it is damaged`,
-      "remove that file if you are sure that the job never ran"
-    );
-  }
-  return { isOurs: false, holder };
-}
-async function finishClaim(root, claim) {
-  if (!(0, import_chunk_AHZ3GFG4.isId)(claim.id))
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "state_unusable",
-      `cannot use a once-key that names ${JSON.stringify(claim.id)}: that is no job id`
-    );
-  const paths = (0, import_chunk_PSCTMCC5.jobPaths)(root, claim.id);
-  const stage = (0, import_chunk_PSCTMCC5.stagePath)(root, claim.id);
-  const until = (0, import_chunk_PSCTMCC5.monotonicMs)() + import_chunk_CRABIWOM.startLimitMs;
-  while (!(0, import_chunk_DLEZNRER.exists)(paths.launch) && (0, import_chunk_PSCTMCC5.monotonicMs)() < until) {
-    const isStaged = (0, import_chunk_DLEZNRER.exists)(stage);
-    if (!(0, import_chunk_DLEZNRER.exists)(paths.folder) && !isStaged) return;
-    if ((0, import_chunk_MGN56EW3.livenessOf)(claim.launcher) === "dead") {
-      if (isStaged) (0, import_chunk_DLEZNRER.moveFolder)(stage, paths.folder);
-      return;
-    }
-    await (0, import_chunk_PSCTMCC5.sleep)(5);
-  }
-}
-async function launch(root, request) {
-  if (!(0, import_chunk_2EBCVCOJ.checkRoot)(root.folder)) (0, import_chunk_2EBCVCOJ.requirePlace)(root.folder);
-  const key = (0, import_chunk_LPOFNP62.ensureKey)();
-  (0, import_chunk_2EBCVCOJ.ensureRoot)(root.folder);
-  const spec = await makeSpec(root, request, (0, import_chunk_MGN56EW3.ownIdentity)(), key);
-  const paths = (0, import_chunk_PSCTMCC5.jobPaths)(root.folder, spec.id);
-  const stage = (0, import_chunk_PSCTMCC5.stagePath)(root.folder, spec.id);
-  let isPromised = false;
-  try {
-    await Promise.all([stageJob(root, spec, stage), import_chunk_AHZ3GFG4.defaultEngine.prepare()]);
-    const claim = request.onceKey === null ? null : claimOnce(root.folder, request.onceKey, claimOf(spec, request));
-    if (claim && !claim.isOurs) {
-      undo(paths, stage);
-      return await takeOver(root, claim.holder, request);
-    }
-    isPromised = claim !== null;
-    if (!(0, import_chunk_DLEZNRER.moveFolder)(stage, paths.folder)) throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot move ${stage} into place`);
-    await (0, import_chunk_APIBCPUW.startWorker)(root.folder, spec, { paths }, 1);
-  } catch (error) {
-    if (isPromised) (0, import_chunk_DLEZNRER.moveFolder)(stage, paths.folder);
-    else undo(paths, stage);
-    throw launchError(root, error);
-  }
-  return { id: spec.id, isNew: true };
-}
-async function makeSpec(root, request, launcher, key) {
-  const createdMs = (0, import_chunk_PSCTMCC5.nowMs)();
-  const random = (0, import_chunk_LPOFNP62.randomBytes)(22);
-  const { deadlineMs, killGraceMs, maxOutputBytes, firstOutputMs, stallMs, onceKey, ...rest } = request;
-  const unsigned = {
-    schema: 1,
-    id: (0, import_chunk_AHZ3GFG4.makeId)(request.verb, createdMs, random),
-    ...rest,
-    created_at: (0, import_chunk_PSCTMCC5.isoOf)(createdMs),
-    once_key: onceKey,
-    engine: import_chunk_AHZ3GFG4.defaultEngine.id,
-    state_option: root.option,
-    deadline_ms: deadlineMs,
-    deadline_mono_ms: (0, import_chunk_PSCTMCC5.monotonicMs)() + deadlineMs,
-    kill_grace_ms: killGraceMs,
-    max_output_bytes: maxOutputBytes,
-    first_output_ms: firstOutputMs,
-    stall_ms: stallMs,
-    mark: (0, import_chunk_LPOFNP62.toHex)(random.subarray(6)),
-    launcher,
-    environment: { digest: (0, import_chunk_LPOFNP62.environmentDigest)(key), credentials: (0, import_chunk_PSCTMCC5.credentialNames)() }
-  };
-  return { ...unsigned, mac: await (0, import_chunk_LPOFNP62.macOf)(unsigned, key) };
-}
-async function stageJob(root, spec, stage) {
-  (0, import_chunk_6OPTGHIR.createFolder)(stage);
-  const isDurable = (0, import_chunk_6OPTGHIR.writeFileMeanwhile)(`${stage}/spec.json`, `${JSON.stringify(spec)}
-`);
-  (0, import_chunk_6OPTGHIR.createFolder)(`${stage}/waiters`);
-  (0, import_chunk_6OPTGHIR.writeFile)((0, import_chunk_PSCTMCC5.jobPaths)(root.folder, spec.id).marker, "", { sync: false });
-  await isDurable;
-}
-function claimOf(spec, request) {
-  return { id: spec.id, asked: askedOf(request), launcher: spec.launcher };
-}
-async function takeOver(root, holder, request) {
-  await finishClaim(root.folder, holder);
-  if (holder.asked !== askedOf(request)) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot use --once-key ${JSON.stringify(request.onceKey)}: job ${holder.id} has this key and another request`,
-      `look at it with: ${import_chunk_YAIPAHWG.nextCommands.observe(holder.id, root.option)}`
-    );
-  }
-  return { id: holder.id, isNew: false };
-}
-function askedOf(request) {
-  const { owner: _owner, label: _label, onceKey: _key, ...asked } = request;
-  return (0, import_chunk_LPOFNP62.hashOf)((0, import_chunk_LPOFNP62.canonical)(asked));
-}
-function undo(paths, stage) {
-  try {
-    for (const target of [stage, paths.folder, paths.marker]) (0, import_chunk_DLEZNRER.removeTree)(target);
-  } catch {
-  }
-}
-function launchError(root, error) {
-  const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
-  if (error instanceof import_chunk_NVPF5LEY.FaultError || code === void 0) return error;
-  return new import_chunk_NVPF5LEY.FaultError(
-    "state_unusable",
-    `cannot write into the state folder ${root.folder} (${code})`,
-    "use another place with --state-dir DIR or JOB_STATE_DIR"
-  );
-}
-function launchWords(input) {
-  const onceKey = input.text("once-key") ?? null;
-  if (onceKey === "") throw (0, import_chunk_NVPF5LEY.usageError)('cannot take --once-key "": a key needs at least one character');
-  return { owner: input.text("owner") ?? import_chunk_PSCTMCC5.variables.owner() ?? null, label: input.text("label") ?? null, onceKey };
-}
-function checkLaunchOptions(input) {
-  if (input.has("wait-timeout") && !input.has("wait")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");
-  input.duration("wait-timeout");
-  for (const other of ["json", "wait"]) {
-    if (input.has("id-only") && input.has(other)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`);
-  }
-}
-async function launchAndTell(context, input, request, isSynchronous = false) {
-  checkLaunchOptions(input);
-  const root = context.root(input);
-  return tellLaunched(context, input, root, await launch(root, request), isSynchronous);
-}
-async function tellLaunched(context, input, root, launched, isSynchronous) {
-  if (input.has("wait") || isSynchronous) {
-    const { waitAndTell } = await Promise.resolve().then(() => load("./collecting-5J4F565T.js"));
-    context.tell(`job ${launched.id}`);
-    const timeoutMs = input.duration("wait-timeout") ?? Number.MAX_SAFE_INTEGER;
-    return waitAndTell(context, root, [launched.id], {
-      mode: "all",
-      timeoutMs,
-      heartbeatMs: null,
-      isJson: input.has("json")
-    });
-  }
-  return tellLaunch(root, launched, input);
-}
-function tellLaunch(root, launched, input) {
-  const { id, isNew } = launched;
-  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
-` };
-  const paths = (0, import_chunk_PSCTMCC5.jobPaths)(root.folder, id);
-  const commands = {
-    wait: import_chunk_YAIPAHWG.nextCommands.wait(id, root.option),
-    observe: import_chunk_YAIPAHWG.nextCommands.observe(id, root.option),
-    cancel: import_chunk_YAIPAHWG.nextCommands.cancel(id, root.option)
-  };
-  if (input.has("json")) {
-    return {
-      code: import_chunk_6PFAPK5K.exitCodes.done,
-      json: {
-        id,
-        new: isNew,
-        folder: paths.folder,
-        result_path: paths.result,
-        output_path: paths.output,
-        next: commands
-      }
-    };
-  }
-  const lines = [
-    `job ${id}${isNew ? "" : " (this once-key had it already; nothing was started)"}`,
-    `collect: ${commands.wait}`,
-    `observe: ${commands.observe}`,
-    `result:  ${paths.result}`
-  ];
-  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${lines.join("\n")}
-` };
-}
-var run = {
-  name: "run",
-  summary: "run a long command as a job",
-  form: "[options] -- COMMAND ARG...",
-  words: { min: 0, max: 0, rest: true },
-  options: {
-    timeout: {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_CRABIWOM.limits.runTimeout,
-      help: "hard limit, counted from launch (default 24h, at most 30d)"
-    },
-    deadline: { kind: "duration", value: "D", range: import_chunk_CRABIWOM.limits.runTimeout, help: "the same as --timeout" },
-    "kill-after": {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_CRABIWOM.limits.runKillGrace,
-      help: "time between TERM and KILL (default 30s)"
-    },
-    cwd: { kind: "text", value: "DIR", help: "folder to run in (default: here)" },
-    shell: { kind: "flag", help: "give the one word after -- to /bin/sh -c" },
-    "success-exit": {
-      kind: "count",
-      value: "N",
-      range: { default: 0, min: 0, max: 255 },
-      help: "the exit code that means success (default 0)"
-    },
-    "max-output": {
-      kind: "size",
-      value: "SIZE",
-      range: import_chunk_CRABIWOM.limits.maxOutput,
-      help: "cap of each output file on disk (default 64M)"
-    },
-    "first-output": {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_CRABIWOM.limits.optInLimit,
-      help: "end it when nothing was printed by then"
-    },
-    "stall-after": {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_CRABIWOM.limits.optInLimit,
-      help: "end it when nothing was printed for that long"
-    },
-    "keep-children": { kind: "flag", help: "leave processes alone that the command left behind" },
-    ...import_chunk_JJRSGJW4.launchOptions
-  },
-  notes: "The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",
-  examples: [
-    "run -- make test",
-    "run --timeout 2h --once-key nightly -- python3 train.py --epochs 10",
-    "run --shell -- 'make && make install'"
-  ],
-  async run(context, input) {
-    const cwd = folderOf(context, input);
-    const timeout = limitOf(input);
-    return launchAndTell(context, input, {
-      kind: "run",
-      verb: "run",
-      ...launchWords(input),
-      cwd,
-      deadlineMs: timeout,
-      killGraceMs: input.durationOrDefault("kill-after"),
-      maxOutputBytes: input.size("max-output") ?? import_chunk_CRABIWOM.limits.maxOutput.default,
-      firstOutputMs: input.duration("first-output") ?? null,
-      stallMs: input.duration("stall-after") ?? null,
-      lineage: null,
-      run: commandOf(input, cwd),
-      staff: null
-    });
-  }
-};
-function limitOf(input) {
-  if (input.has("timeout") && input.has("deadline"))
-    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");
-  return input.has("deadline") ? input.durationOrDefault("deadline") : input.durationOrDefault("timeout");
-}
-function folderOf(context, input) {
-  const folder = import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
-  if (!(0, import_chunk_DLEZNRER.isFolder)(folder))
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot run in ${folder}: there is no such folder`,
-      "name an existing one with --cwd DIR"
-    );
-  return (0, import_chunk_DLEZNRER.realPath)(folder);
-}
-function commandOf(input, cwd) {
-  const words = input.rest ?? [];
-  const parts = { success_exit: input.count("success-exit") ?? 0, keep_children: input.has("keep-children") };
-  if (input.has("shell")) {
-    if (words.length !== 1)
-      throw (0, import_chunk_NVPF5LEY.usageError)(
-        `cannot take ${words.length} words with --shell: it needs the whole command line as one word after --`
-      );
-    return { argv: ["/bin/sh", "-c", words[0]], program: "/bin/sh", ...parts };
-  }
-  const name = words[0];
-  const program = (0, import_chunk_PSCTMCC5.findProgram)(name, cwd);
-  if (program === void 0) throw missingProgram(name, cwd);
-  return { argv: words, program, ...parts };
-}
-function missingProgram(name, cwd) {
-  const where = name.includes("/") ? `no executable file of that name (looked from ${cwd})` : `it is not on PATH (${import_chunk_PSCTMCC5.variables.searchPath() || "empty"})`;
-  return new import_chunk_NVPF5LEY.FaultError("preflight", `cannot run ${JSON.stringify(name)}: ${where}`, "give the path of the program");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  checkLaunchOptions,
-  folderOf,
-  launch,
-  launchAndTell,
-  launchWords,
-  missingProgram,
-  run,
-  tellLaunched
-});
-
-},
-"./chunk-LKNFXMCA.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  makeCgroup: () => makeCgroup,
-  removeCgroup: () => removeCgroup,
-  terminate: () => terminate,
-  treeOf: () => treeOf
-});
-module.exports = stdin_exports;
-var import_chunk_4YLZOVON = load("./chunk-4YLZOVON.js");
-var import_chunk_PSCTMCC5 = load("./chunk-PSCTMCC5.js");
-var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_node_fs = require("node:fs");
-var import_node_path = builtin("node:path");
-var prefix = "job-companion-";
-function makeCgroup(id) {
-  const own = ownCgroup();
-  if (own === void 0) return null;
-  const folder = import_node_path.default.join(own, `${prefix}${id}`);
-  try {
-    (0, import_node_fs.mkdirSync)(folder);
-    return folder;
-  } catch {
-    return null;
-  }
-}
-function listCgroup(folder, id) {
-  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return [];
-  return pidsIn(folder);
-}
-function removeCgroup(folder, id) {
-  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return;
-  try {
-    removeEmpty(folder);
-    if (import_node_path.default.basename(import_node_path.default.dirname(folder)).startsWith(prefix)) (0, import_node_fs.rmdirSync)(import_node_path.default.dirname(folder));
-  } catch {
-  }
-}
-function removeEmpty(folder) {
-  for (const name of (0, import_chunk_DLEZNRER.listNames)(folder)) if (!name.includes(".")) removeEmpty(import_node_path.default.join(folder, name));
-  (0, import_node_fs.rmdirSync)(folder);
-}
-function pidsIn(folder) {
-  const text = readOrEmpty(import_node_path.default.join(folder, "cgroup.procs"));
-  const own = text.split("\n").map(Number).filter((pid) => pid > 1);
-  const inner = (0, import_chunk_DLEZNRER.listNames)(folder).filter(
-    (name) => !name.startsWith(prefix) && !/^(?:cgroup|cpu|memory|io|pids|cpuset|hugetlb|rdma|misc)\./.test(name)
-  );
-  return [...own, ...inner.flatMap((name) => pidsIn(import_node_path.default.join(folder, name)))];
-}
-function ownCgroup() {
-  const mount = mountPoint();
-  const line = readOrEmpty("/proc/self/cgroup").split("\n").find((one) => one.startsWith("0::"));
-  return mount === void 0 || line === void 0 ? void 0 : import_node_path.default.join(mount, line.slice(3));
-}
-function mountPoint() {
-  const line = readOrEmpty("/proc/self/mounts").split("\n").find((one) => one.split(" ")[2] === "cgroup2");
-  return line?.split(" ")[1];
-}
-function isBelowMount(folder) {
-  const mount = mountPoint();
-  return mount !== void 0 && import_node_path.default.resolve(folder) === folder && folder.startsWith(`${mount}/`);
-}
-function readOrEmpty(file) {
-  try {
-    return (0, import_node_fs.readFileSync)(file, "utf8");
-  } catch {
-    return "";
-  }
-}
-function treeOf(spec, paths, who) {
-  const living = (identity) => identity && (0, import_chunk_MGN56EW3.livenessOf)(identity) === "alive" ? [identity.pid] : [];
-  const cgroup = (0, import_chunk_4YLZOVON.readWorker)(paths);
-  const folder = cgroup.kind === "ok" ? cgroup.value.cgroup ?? null : null;
-  const shim = who.shim && isHere(who.shim) ? who.shim : null;
-  const atShimPid = shim ? (0, import_chunk_MGN56EW3.readProcess)(shim.pid) : void 0;
-  const isStranger = atShimPid !== void 0 && atShimPid.start !== shim?.start_token;
-  return {
-    mark: spec.mark,
-    session: shim && !isStranger ? shim.pid : null,
-    since: isHere(spec.launcher) ? Number(spec.launcher.start_token) || 0 : 0,
-    spared: [...living(who.worker), ...living(shim)],
-    baseline: who.baseline ?? null,
-    counted: () => listCgroup(folder, spec.id),
-    child: who.child?.pid ?? null,
-    known: new Map()
-  };
-}
-function isHere(identity) {
-  return identity.boot_id === (0, import_chunk_MGN56EW3.bootId)() && identity.pid_ns === (0, import_chunk_MGN56EW3.pidNamespace)();
-}
-var hasMarks = process.platform === "linux";
-function findMembers(tree) {
-  const rows = (0, import_chunk_MGN56EW3.readProcesses)(tree.baseline).filter(
-    (row) => !(0, import_chunk_MGN56EW3.isDeadState)(row.state) && !(Number(row.start) < tree.since)
-  );
-  const marks = new Map();
-  const markOf = (pid) => {
-    if (!marks.has(pid)) marks.set(pid, (0, import_chunk_MGN56EW3.readProcessVariable)(pid, import_chunk_PSCTMCC5.markVariable));
-    return marks.get(pid);
-  };
-  const counted = new Set(tree.counted());
-  const foreign = findForeign(rows, markOf, tree.mark);
-  const isForeign = (pid) => foreign.has(pid);
-  const inSession = (row) => row.session === tree.session || row.group === tree.session;
-  const isOurSession = tree.session !== null && rows.some((row) => inSession(row) && (!hasMarks || markOf(row.pid) === tree.mark));
-  const members = new Map();
-  for (const row of rows) {
-    const isKnown = tree.known.get(row.pid) === row.start || counted.has(row.pid);
-    if (markOf(row.pid) === tree.mark || (isOurSession && inSession(row) || isKnown) && !isForeign(row.pid))
-      members.set(row.pid, row);
-  }
-  for (let grew = true; grew; ) {
-    grew = false;
-    for (const row of rows) {
-      if (members.has(row.pid) || !members.has(row.parent) || isForeign(row.pid)) continue;
-      members.set(row.pid, row);
-      grew = true;
-    }
-  }
-  const found = [];
-  for (const row of members.values()) {
-    if (isSpared(row, tree)) continue;
-    tree.known.set(row.pid, row.start);
-    found.push({ pid: row.pid, start: row.start, name: row.name, parent: row.parent });
-  }
-  return found;
-}
-function findForeign(rows, markOf, mark) {
-  const foreign = new Set(rows.filter((row) => (markOf(row.pid) ?? mark) !== mark).map((row) => row.pid));
-  for (let size = -1; size !== foreign.size; ) {
-    size = foreign.size;
-    for (const row of rows) if (foreign.has(row.parent) && markOf(row.pid) !== mark) foreign.add(row.pid);
-  }
-  return foreign;
-}
-function isSpared(row, tree) {
-  return row.pid === process.pid || tree.spared.includes(row.pid);
-}
-async function terminate(tree, options) {
-  const report = { step: "none", ended: [], survivors: [] };
-  const seen = new Map();
-  const told = new Set();
-  const note = (members) => {
-    for (const member of members) seen.set(member.pid, member);
-    return members;
-  };
-  let left = note(findMembers(tree));
-  if (left.length === 0) return report;
-  report.step = "term";
-  const termUntil = (0, import_chunk_PSCTMCC5.monotonicMs)() + options.graceMs;
-  for (let pause = 5; left.length > 0 && (0, import_chunk_PSCTMCC5.monotonicMs)() < termUntil; pause = Math.min(pause * 2, 100)) {
-    for (const member of left) if (!told.has(member.pid) && signal(member, "SIGTERM")) told.add(member.pid);
-    await (0, import_chunk_PSCTMCC5.sleep)(Math.min(pause, Math.max(1, termUntil - (0, import_chunk_PSCTMCC5.monotonicMs)())));
-    left = note(stillThere(left, tree));
-  }
-  if (left.length > 0) {
-    report.step = "kill";
-    const killUntil = (0, import_chunk_PSCTMCC5.monotonicMs)() + options.settleMs;
-    for (let pause = 5; left.length > 0 && (0, import_chunk_PSCTMCC5.monotonicMs)() < killUntil; pause = Math.min(pause * 2, 200)) {
-      for (const member of left) signal(member, "SIGKILL");
-      await (0, import_chunk_PSCTMCC5.sleep)(pause);
-      left = note(findMembers(tree));
-    }
-  }
-  report.survivors = left;
-  report.ended = [...seen.values()].filter(
-    (member) => !left.some((one) => one.pid === member.pid) && !isShimsOwn(member, tree)
-  );
-  return report;
-}
-function isShimsOwn(member, tree) {
-  return tree.child !== null && tree.session !== null && member.parent === tree.session && member.pid !== tree.child;
-}
-function stillThere(members, tree) {
-  const living = members.filter(isAlive);
-  return living.length > 0 ? living : findMembers(tree);
-}
-function isAlive(member) {
-  const row = (0, import_chunk_MGN56EW3.readProcess)(member.pid);
-  return row !== void 0 && row.start === member.start && !(0, import_chunk_MGN56EW3.isDeadState)(row.state);
-}
-function signal(member, name) {
-  if (!isAlive(member)) return false;
-  try {
-    process.kill(member.pid, name);
-    return true;
-  } catch {
-    return false;
-  }
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  makeCgroup,
-  removeCgroup,
-  terminate,
-  treeOf
 });
 
 },
@@ -4461,151 +4533,37 @@ function stagePath(root, id) {
 });
 
 },
-"./chunk-RZD5QJKA.js": function (module, exports) {
+"./chunk-QLESBL7M.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  refresh: () => refresh,
-  refreshAttached: () => refreshAttached
+  commandNames: () => commandNames,
+  loadCommand: () => loadCommand
 });
 module.exports = stdin_exports;
-var import_chunk_4YLZOVON = load("./chunk-4YLZOVON.js");
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var settled = ["over", "lost", "host_restarted", "never_started"];
-var attachable = ["orphaned", "unclaimed"];
-async function refresh(root, id, isStrict = false) {
-  const view = (0, import_chunk_4YLZOVON.inspect)(root, id);
-  const condition = (0, import_chunk_4YLZOVON.conditionOf)(view);
-  if (condition === "ended") dropMarker(view);
-  if (!settled.includes(condition)) return view;
-  const { settleJob } = await Promise.resolve().then(() => load("./settle-ECMDNTEF.js"));
-  await settleJob(view, (now) => settled.includes((0, import_chunk_4YLZOVON.conditionOf)(now)), isStrict);
-  return (0, import_chunk_4YLZOVON.inspect)(root, id);
-}
-async function refreshAttached(root, id) {
-  const view = await refresh(root, id, true);
-  if (!attachable.includes((0, import_chunk_4YLZOVON.conditionOf)(view))) return view;
-  const { attachWorker } = await Promise.resolve().then(() => load("./attach-IHAW77HQ.js"));
-  await attachWorker(view, (now) => attachable.includes((0, import_chunk_4YLZOVON.conditionOf)(now)));
-  return (0, import_chunk_4YLZOVON.inspect)(root, id);
-}
-function dropMarker(view) {
-  if (!(0, import_chunk_DLEZNRER.exists)(view.paths.marker)) return;
-  try {
-    (0, import_chunk_6OPTGHIR.removeFile)(view.paths.reserve);
-    (0, import_chunk_6OPTGHIR.removeFile)(view.paths.marker);
-  } catch {
-  }
+var loaders = {
+  run: async () => (await Promise.resolve().then(() => load("./run-7KHJW7IN.js"))).run,
+  staffer: async () => (await Promise.resolve().then(() => load("./staffer-D32BFKUP.js"))).staffer,
+  ask: async () => (await Promise.resolve().then(() => load("./ask-5IQXXUGJ.js"))).ask,
+  wait: async () => (await Promise.resolve().then(() => load("./wait-HYFWAHK7.js"))).wait,
+  observe: async () => (await Promise.resolve().then(() => load("./observe-NJVASFTO.js"))).observe,
+  status: async () => (await Promise.resolve().then(() => load("./status-5AE4JWSI.js"))).status,
+  result: async () => (await Promise.resolve().then(() => load("./result-IKTFOOAZ.js"))).result,
+  cancel: async () => (await Promise.resolve().then(() => load("./cancel-BTNXKYOW.js"))).cancel,
+  continue: async () => (await Promise.resolve().then(() => load("./continue-RMX5BRNL.js"))).continueCommand,
+  restart: async () => (await Promise.resolve().then(() => load("./restart-P3D6CFU2.js"))).restart,
+  clean: async () => (await Promise.resolve().then(() => load("./clean-NE2U3GCN.js"))).clean,
+  doctor: async () => (await Promise.resolve().then(() => load("./doctor-WVNWNORK.js"))).doctor,
+  help: async () => (await Promise.resolve().then(() => load("./help-LRUEL4KQ.js"))).help
+};
+var commandNames = Object.keys(loaders);
+async function loadCommand(name) {
+  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  refresh,
-  refreshAttached
-});
-
-},
-"./chunk-SFNUEJTZ.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  waitForJobs: () => waitForJobs
-});
-module.exports = stdin_exports;
-var import_chunk_RZD5QJKA = load("./chunk-RZD5QJKA.js");
-var import_chunk_BGPP6Q54 = load("./chunk-BGPP6Q54.js");
-var import_chunk_4YLZOVON = load("./chunk-4YLZOVON.js");
-var import_chunk_PSCTMCC5 = load("./chunk-PSCTMCC5.js");
-var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-async function waitForJobs(root, ids, options) {
-  const until = (0, import_chunk_PSCTMCC5.monotonicMs)() + options.timeoutMs;
-  const views = new Map();
-  const stop = new AbortController();
-  const beat = options.heartbeatMs === null ? void 0 : setInterval(() => options.onHeartbeat?.([...views.values()]), options.heartbeatMs);
-  let failure;
-  let ended = 0;
-  await Promise.all(
-    ids.map(async (id) => {
-      try {
-        await waitForOne(root, id, until, stop.signal, (view2) => views.set(id, view2));
-      } catch (error) {
-        failure ??= error;
-        stop.abort();
-        return;
-      }
-      const view = views.get(id);
-      if (view && (0, import_chunk_4YLZOVON.isEnded)(view.state)) ended += 1;
-      if (options.mode === "any" && ended > 0) stop.abort();
-    })
-  );
-  clearInterval(beat);
-  if (failure !== void 0) throw failure;
-  return ids.flatMap((id) => views.get(id) ?? []);
-}
-async function waitForOne(root, id, until, signal, tell) {
-  for (let round = 0; ; round += 1) {
-    let view = await (0, import_chunk_RZD5QJKA.refreshAttached)(root, id);
-    if (view.damage !== null) await (0, import_chunk_PSCTMCC5.sleep)(100);
-    if (!(0, import_chunk_DLEZNRER.exists)(view.paths.folder)) throw vanishedError(view);
-    tell(view);
-    if ((0, import_chunk_4YLZOVON.isEnded)(view.state) || signal.aborted) return;
-    const rest = until - (0, import_chunk_PSCTMCC5.monotonicMs)();
-    if (rest <= 0) return;
-    const nap = makeNap(signal);
-    const close = await (0, import_chunk_BGPP6Q54.watchFifo)(view.paths.leaseFifo, nap.wake);
-    try {
-      view = await (0, import_chunk_RZD5QJKA.refreshAttached)(root, id);
-      tell(view);
-      if (!(0, import_chunk_4YLZOVON.isEnded)(view.state) && !signal.aborted)
-        await nap.sleep(Math.min(rest, pauseFor(view, close !== void 0, round)));
-    } finally {
-      close?.();
-    }
-  }
-}
-function pauseFor(view, hasFifo, round) {
-  const condition = (0, import_chunk_4YLZOVON.conditionOf)(view);
-  const soon = Math.min(20 * 1.25 ** round, 1e3);
-  if (condition === "supervised") {
-    const isHeld = view.worker !== null && view.launch !== null && (0, import_chunk_MGN56EW3.sameIdentity)(view.worker.worker, view.launch.worker);
-    if (isHeld && hasFifo && view.worker?.fifo) return 5e3;
-    return isHeld ? 1e3 : soon;
-  }
-  if (condition === "unseen") return 1e3;
-  return soon;
-}
-function makeNap(signal) {
-  let isAwake = false;
-  let wake = () => {
-    isAwake = true;
-  };
-  return {
-    wake: () => wake(),
-    sleep: (ms) => new Promise((resolve) => {
-      if (isAwake || signal.aborted) return resolve();
-      const end = () => {
-        clearTimeout(timer);
-        signal.removeEventListener("abort", end);
-        resolve();
-      };
-      const timer = setTimeout(end, Math.min(ms, 2 ** 31 - 1));
-      signal.addEventListener("abort", end);
-      wake = end;
-    })
-  };
-}
-function vanishedError(view) {
-  return new import_chunk_NVPF5LEY.FaultError(
-    "state_unusable",
-    `cannot go on waiting for job ${view.id}: its folder ${view.paths.folder} is gone`,
-    null
-  );
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  waitForJobs
+  commandNames,
+  loadCommand
 });
 
 },
@@ -5029,37 +4987,47 @@ function formatSize(bytes) {
 });
 
 },
-"./chunk-TPWVWJQS.js": function (module, exports) {
+"./chunk-VIJJMVSU.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  commandNames: () => commandNames,
-  loadCommand: () => loadCommand
+  refresh: () => refresh,
+  refreshAttached: () => refreshAttached
 });
 module.exports = stdin_exports;
-var loaders = {
-  run: async () => (await Promise.resolve().then(() => load("./run-UL4TJL3X.js"))).run,
-  staffer: async () => (await Promise.resolve().then(() => load("./staffer-W36Q5KPB.js"))).staffer,
-  ask: async () => (await Promise.resolve().then(() => load("./ask-HIR6HAY7.js"))).ask,
-  wait: async () => (await Promise.resolve().then(() => load("./wait-VI5IQN3T.js"))).wait,
-  observe: async () => (await Promise.resolve().then(() => load("./observe-F5KKQJCE.js"))).observe,
-  status: async () => (await Promise.resolve().then(() => load("./status-4HDFEHUJ.js"))).status,
-  result: async () => (await Promise.resolve().then(() => load("./result-P4IVLQ5G.js"))).result,
-  cancel: async () => (await Promise.resolve().then(() => load("./cancel-CB3AN6XK.js"))).cancel,
-  continue: async () => (await Promise.resolve().then(() => load("./continue-EF2ULELW.js"))).continueCommand,
-  restart: async () => (await Promise.resolve().then(() => load("./restart-LGGQNW6V.js"))).restart,
-  clean: async () => (await Promise.resolve().then(() => load("./clean-QMY52GLV.js"))).clean,
-  doctor: async () => (await Promise.resolve().then(() => load("./doctor-WVNWNORK.js"))).doctor,
-  help: async () => (await Promise.resolve().then(() => load("./help-IJMHCSMT.js"))).help
-};
-var commandNames = Object.keys(loaders);
-async function loadCommand(name) {
-  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
+var import_chunk_4YLZOVON = load("./chunk-4YLZOVON.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var settled = ["over", "lost", "host_restarted", "never_started"];
+var attachable = ["orphaned", "unclaimed"];
+async function refresh(root, id, isStrict = false) {
+  const view = (0, import_chunk_4YLZOVON.inspect)(root, id);
+  const condition = (0, import_chunk_4YLZOVON.conditionOf)(view);
+  if (condition === "ended") dropMarker(view);
+  if (!settled.includes(condition)) return view;
+  const { settleJob } = await Promise.resolve().then(() => load("./settle-UMGWGKKL.js"));
+  await settleJob(view, (now) => settled.includes((0, import_chunk_4YLZOVON.conditionOf)(now)), isStrict);
+  return (0, import_chunk_4YLZOVON.inspect)(root, id);
+}
+async function refreshAttached(root, id) {
+  const view = await refresh(root, id, true);
+  if (!attachable.includes((0, import_chunk_4YLZOVON.conditionOf)(view))) return view;
+  const { attachWorker } = await Promise.resolve().then(() => load("./attach-IHAW77HQ.js"));
+  await attachWorker(view, (now) => attachable.includes((0, import_chunk_4YLZOVON.conditionOf)(now)));
+  return (0, import_chunk_4YLZOVON.inspect)(root, id);
+}
+function dropMarker(view) {
+  if (!(0, import_chunk_DLEZNRER.exists)(view.paths.marker)) return;
+  try {
+    (0, import_chunk_6OPTGHIR.removeFile)(view.paths.reserve);
+    (0, import_chunk_6OPTGHIR.removeFile)(view.paths.marker);
+  } catch {
+  }
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  commandNames,
-  loadCommand
+  refresh,
+  refreshAttached
 });
 
 },
@@ -5093,7 +5061,37 @@ var nextCommands = {
 });
 
 },
-"./chunk-YIDM36K6.js": function (module, exports) {
+"./chunk-YGU4QMVH.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  terminalRecord: () => terminalRecord
+});
+module.exports = stdin_exports;
+function terminalRecord(spec, paths, state, tree) {
+  return {
+    ...state,
+    kind: spec.kind,
+    verb: spec.verb,
+    owner: spec.owner,
+    label: spec.label,
+    cwd: spec.cwd,
+    lineage: spec.lineage,
+    ended_by: tree?.step ?? "none",
+    ended_processes: tree?.ended.slice(0, 50) ?? [],
+    survivors: tree?.survivors ?? [],
+    result_path: paths.result,
+    output_path: paths.output,
+    error_path: paths.error
+  };
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  terminalRecord
+});
+
+},
+"./chunk-YO2RTOBH.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -5105,10 +5103,10 @@ __export(stdin_exports, {
 });
 module.exports = stdin_exports;
 var import_chunk_BP7MNMON = load("./chunk-BP7MNMON.js");
-var import_chunk_MV7UCMG3 = load("./chunk-MV7UCMG3.js");
 var import_chunk_SFQCDJBC = load("./chunk-SFQCDJBC.js");
+var import_chunk_MV7UCMG3 = load("./chunk-MV7UCMG3.js");
 var import_chunk_4YLZOVON = load("./chunk-4YLZOVON.js");
-var import_chunk_KVJ7ATBU = load("./chunk-KVJ7ATBU.js");
+var import_chunk_FVBBBSCV = load("./chunk-FVBBBSCV.js");
 var import_chunk_2EBCVCOJ = load("./chunk-2EBCVCOJ.js");
 var import_chunk_YAIPAHWG = load("./chunk-YAIPAHWG.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
@@ -6660,11 +6658,11 @@ function decode2(bytes) {
   }
 }
 async function launchStaff(context, input, job) {
-  (0, import_chunk_KVJ7ATBU.checkLaunchOptions)(input);
+  (0, import_chunk_FVBBBSCV.checkLaunchOptions)(input);
   const request = {
     kind: "staff",
     verb: job.verb,
-    ...(0, import_chunk_KVJ7ATBU.launchWords)(input),
+    ...(0, import_chunk_FVBBBSCV.launchWords)(input),
     cwd: job.cwd,
     deadlineMs: job.deadlineMs ?? input.durationOrDefault("timeout"),
     killGraceMs: import_chunk_CRABIWOM.limits.staffKillGrace.default,
@@ -6676,14 +6674,14 @@ async function launchStaff(context, input, job) {
     staff: job.staff
   };
   const { resume, backend } = job.staff;
-  if (resume === null) return (0, import_chunk_KVJ7ATBU.launchAndTell)(context, input, request, job.isSynchronous);
+  if (resume === null) return (0, import_chunk_FVBBBSCV.launchAndTell)(context, input, request, job.isSynchronous);
   const root = context.root(input);
   (0, import_chunk_2EBCVCOJ.ensureRoot)(root.folder);
   const launched = await (0, import_chunk_MV7UCMG3.withLock)((0, import_chunk_PSCTMCC5.rootPaths)(root.folder).lock, async () => {
     requireFreeConversation(root, backend, resume);
-    return (0, import_chunk_KVJ7ATBU.launch)(root, request);
+    return (0, import_chunk_FVBBBSCV.launch)(root, request);
   });
-  return (0, import_chunk_KVJ7ATBU.tellLaunched)(context, input, root, launched, job.isSynchronous);
+  return (0, import_chunk_FVBBBSCV.tellLaunched)(context, input, root, launched, job.isSynchronous);
 }
 function profileOf(input, fallback) {
   return input.text("profile") ?? fallback;
@@ -6732,7 +6730,7 @@ function knownKey() {
 });
 
 },
-"./clean-QMY52GLV.js": function (module, exports) {
+"./clean-NE2U3GCN.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -6742,7 +6740,7 @@ module.exports = stdin_exports;
 var import_chunk_BP7MNMON = load("./chunk-BP7MNMON.js");
 var import_chunk_MV7UCMG3 = load("./chunk-MV7UCMG3.js");
 var import_chunk_JIO7N7FK = load("./chunk-JIO7N7FK.js");
-var import_chunk_RZD5QJKA = load("./chunk-RZD5QJKA.js");
+var import_chunk_VIJJMVSU = load("./chunk-VIJJMVSU.js");
 var import_chunk_4YLZOVON = load("./chunk-4YLZOVON.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
 var import_chunk_2EBCVCOJ = load("./chunk-2EBCVCOJ.js");
@@ -6763,7 +6761,7 @@ async function planClean(root, options) {
   const ancestors = ancestorsOfLive(root);
   let finished = 0;
   for (const id of (0, import_chunk_BP7MNMON.listJobs)(root)) {
-    const view = await (0, import_chunk_RZD5QJKA.refresh)(root, id);
+    const view = await (0, import_chunk_VIJJMVSU.refresh)(root, id);
     const why = !(0, import_chunk_4YLZOVON.isEnded)(view.state) ? "it is live" : view.damage !== null ? `its record is damaged (${view.damage})` : (0, import_chunk_JIO7N7FK.isAwaited)(root, id) ? "somebody waits for it" : ancestors.has(id) ? "a live job descends from it" : !(0, import_chunk_JIO7N7FK.isCollected)(view) && !options.includeUncollected ? "nobody has collected its result" : void 0;
     if ((0, import_chunk_4YLZOVON.isEnded)(view.state)) finished += 1;
     const ageMs = (0, import_chunk_PSCTMCC5.nowMs)() - Date.parse(view.state.ended_at ?? view.state.created_at);
@@ -6883,25 +6881,23 @@ function given(input) {
 });
 
 },
-"./collecting-5J4F565T.js": function (module, exports) {
+"./collecting-DIF3HCKW.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  endedDocument: () => import_chunk_J6WI72PG.endedDocument,
-  tellEnded: () => import_chunk_J6WI72PG.tellEnded,
-  waitAndTell: () => import_chunk_J6WI72PG.waitAndTell
+  endedDocument: () => import_chunk_DCGR4UVD.endedDocument,
+  tellEnded: () => import_chunk_DCGR4UVD.tellEnded,
+  waitAndTell: () => import_chunk_DCGR4UVD.waitAndTell
 });
 module.exports = stdin_exports;
-var import_chunk_J6WI72PG = load("./chunk-J6WI72PG.js");
+var import_chunk_DCGR4UVD = load("./chunk-DCGR4UVD.js");
 var import_chunk_JIO7N7FK = load("./chunk-JIO7N7FK.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
 var import_chunk_EXESXIDY = load("./chunk-EXESXIDY.js");
-var import_chunk_SFNUEJTZ = load("./chunk-SFNUEJTZ.js");
-var import_chunk_RZD5QJKA = load("./chunk-RZD5QJKA.js");
+var import_chunk_3XVH27AD = load("./chunk-3XVH27AD.js");
+var import_chunk_VIJJMVSU = load("./chunk-VIJJMVSU.js");
 var import_chunk_BGPP6Q54 = load("./chunk-BGPP6Q54.js");
-var import_chunk_7EJVV2UZ = load("./chunk-7EJVV2UZ.js");
-var import_chunk_SFQCDJBC = load("./chunk-SFQCDJBC.js");
-var import_chunk_4XQCRNZ4 = load("./chunk-4XQCRNZ4.js");
+var import_chunk_YGU4QMVH = load("./chunk-YGU4QMVH.js");
 var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
 var import_chunk_T3DTN2DM = load("./chunk-T3DTN2DM.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
@@ -6925,7 +6921,7 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./continue-EF2ULELW.js": function (module, exports) {
+"./continue-RMX5BRNL.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -6933,14 +6929,14 @@ __export(stdin_exports, {
 });
 module.exports = stdin_exports;
 var import_chunk_OAHJPEY2 = load("./chunk-OAHJPEY2.js");
-var import_chunk_YIDM36K6 = load("./chunk-YIDM36K6.js");
+var import_chunk_YO2RTOBH = load("./chunk-YO2RTOBH.js");
 var import_chunk_DZTL4B5P = load("./chunk-DZTL4B5P.js");
 var import_chunk_BP7MNMON = load("./chunk-BP7MNMON.js");
-var import_chunk_MV7UCMG3 = load("./chunk-MV7UCMG3.js");
 var import_chunk_SFQCDJBC = load("./chunk-SFQCDJBC.js");
+var import_chunk_MV7UCMG3 = load("./chunk-MV7UCMG3.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
 var import_chunk_4YLZOVON = load("./chunk-4YLZOVON.js");
-var import_chunk_KVJ7ATBU = load("./chunk-KVJ7ATBU.js");
+var import_chunk_FVBBBSCV = load("./chunk-FVBBBSCV.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
 var import_chunk_2EBCVCOJ = load("./chunk-2EBCVCOJ.js");
 var import_chunk_APIBCPUW = load("./chunk-APIBCPUW.js");
@@ -6973,7 +6969,7 @@ var continueCommand = {
   async run(context, input) {
     const root = context.root(input);
     (0, import_chunk_2EBCVCOJ.checkRoot)(root.folder);
-    const prompt = await (0, import_chunk_YIDM36K6.taskOf)(context, input);
+    const prompt = await (0, import_chunk_YO2RTOBH.taskOf)(context, input);
     const parent = parentOf(root, input);
     await (0, import_chunk_OAHJPEY2.requireGenuine)(parent);
     const staff = parent.staff;
@@ -6986,12 +6982,12 @@ var continueCommand = {
         import_chunk_YAIPAHWG.nextCommands.restart(parent.id, root.option)
       );
     }
-    const cwd = input.has("cwd") ? (0, import_chunk_KVJ7ATBU.folderOf)(context, input) : parent.cwd;
-    const part = (0, import_chunk_YIDM36K6.makeStaffPart)({
+    const cwd = input.has("cwd") ? (0, import_chunk_FVBBBSCV.folderOf)(context, input) : parent.cwd;
+    const part = (0, import_chunk_YO2RTOBH.makeStaffPart)({
       mode: staff.mode,
       backend: input.text("backend") ?? staff.custom?.name ?? staff.backend,
       model: input.text("model") ?? staff.model,
-      profile: (0, import_chunk_YIDM36K6.profileOf)(input, staff.profile),
+      profile: (0, import_chunk_YO2RTOBH.profileOf)(input, staff.profile),
       prompt,
       resume,
       cwd
@@ -7002,7 +6998,7 @@ var continueCommand = {
         `cannot continue a conversation of ${staff.backend} with ${part.backend}`,
         import_chunk_YAIPAHWG.nextCommands.restart(parent.id, root.option)
       );
-    return (0, import_chunk_YIDM36K6.launchStaff)(context, input, {
+    return (0, import_chunk_YO2RTOBH.launchStaff)(context, input, {
       verb: parent.verb,
       staff: part,
       cwd,
@@ -7035,14 +7031,14 @@ function parentOf(root, input) {
 });
 
 },
-"./dispatch-X4YLCLED.js": function (module, exports) {
+"./dispatch-6JRRQI3U.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   dispatch: () => dispatch
 });
 module.exports = stdin_exports;
-var import_chunk_TPWVWJQS = load("./chunk-TPWVWJQS.js");
+var import_chunk_QLESBL7M = load("./chunk-QLESBL7M.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
 var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
 var import_chunk_2EBCVCOJ = load("./chunk-2EBCVCOJ.js");
@@ -7194,10 +7190,10 @@ async function dispatch(args, base, version) {
   if (word === "--version" || word === "version") return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${version}
 ` };
   const name = word === "--help" || word === "-h" ? "help" : word;
-  const command = await (0, import_chunk_TPWVWJQS.loadCommand)(name);
+  const command = await (0, import_chunk_QLESBL7M.loadCommand)(name);
   if (!command)
     throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_TPWVWJQS.commandNames.join(", ")}`,
+      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_QLESBL7M.commandNames.join(", ")}`,
       (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_PSCTMCC5.selfWords)(), "help"])
     );
   if (hasChangedWords(args)) {
@@ -7344,7 +7340,7 @@ function tell(finding) {
 });
 
 },
-"./help-IJMHCSMT.js": function (module, exports) {
+"./help-LRUEL4KQ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -7364,7 +7360,7 @@ var help = {
   options: import_chunk_JJRSGJW4.common,
   examples: ["help", "help run"],
   async run(_context, input) {
-    const { commandNames, loadCommand } = await Promise.resolve().then(() => load("./registry-3F5RJG4T.js"));
+    const { commandNames, loadCommand } = await Promise.resolve().then(() => load("./registry-CAS2PYJT.js"));
     const { renderHelp } = await Promise.resolve().then(() => load("./usage-2G4WLKLK.js"));
     const word = input.words[0];
     if (word !== void 0) {
@@ -7558,7 +7554,7 @@ function init(open, close) {
 var kleur_default = $;
 
 },
-"./main-SMDNTUXQ.js": function (module, exports) {
+"./main-SKUA7GK6.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -7566,12 +7562,12 @@ __export(stdin_exports, {
 });
 module.exports = stdin_exports;
 var import_chunk_FHNVDGJI = load("./chunk-FHNVDGJI.js");
-var import_chunk_LKNFXMCA = load("./chunk-LKNFXMCA.js");
-var import_chunk_MV7UCMG3 = load("./chunk-MV7UCMG3.js");
-var import_chunk_BGPP6Q54 = load("./chunk-BGPP6Q54.js");
-var import_chunk_7EJVV2UZ = load("./chunk-7EJVV2UZ.js");
+var import_chunk_3GKPYYV6 = load("./chunk-3GKPYYV6.js");
 var import_chunk_SFQCDJBC = load("./chunk-SFQCDJBC.js");
 var import_chunk_4XQCRNZ4 = load("./chunk-4XQCRNZ4.js");
+var import_chunk_MV7UCMG3 = load("./chunk-MV7UCMG3.js");
+var import_chunk_BGPP6Q54 = load("./chunk-BGPP6Q54.js");
+var import_chunk_YGU4QMVH = load("./chunk-YGU4QMVH.js");
 var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
 var import_chunk_T3DTN2DM = load("./chunk-T3DTN2DM.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
@@ -7607,7 +7603,7 @@ async function claimJob(root, id) {
       return void 0;
     const release = hasFifo && (0, import_chunk_BGPP6Q54.holdFifo)(paths.leaseFifo) || (() => void 0);
     const known = other.kind === "ok" ? other.value : { shim: null, child: null, cgroup: null };
-    const cgroup = known.cgroup ?? ((0, import_chunk_DLEZNRER.exists)(paths.started) ? null : (0, import_chunk_LKNFXMCA.makeCgroup)(id));
+    const cgroup = known.cgroup ?? ((0, import_chunk_DLEZNRER.exists)(paths.started) ? null : (0, import_chunk_3GKPYYV6.makeCgroup)(id));
     (0, import_chunk_6OPTGHIR.writeJson)(paths.lease, { worker: self }, { sync: false });
     (0, import_chunk_6OPTGHIR.writeJson)(paths.worker, { worker: self, shim: known.shim, child: known.child, fifo: hasFifo, cgroup });
     setAside(paths);
@@ -7723,7 +7719,7 @@ function toolSnapshot(call) {
 }
 function followAgent(claim, progress) {
   const { spec, paths } = claim;
-  const backend = (0, import_chunk_7EJVV2UZ.backendOf)(spec);
+  const backend = (0, import_chunk_3GKPYYV6.backendOf)(spec);
   if (!spec.staff || !backend) return void 0;
   const { staff } = spec;
   const reading = (0, import_chunk_SFQCDJBC.makeReading)();
@@ -8121,7 +8117,7 @@ var Stream = class {
   cap;
   size = 0;
   offset = 0;
-  lines = new import_chunk_7EJVV2UZ.LineSplitter();
+  lines = new import_chunk_3GKPYYV6.LineSplitter();
   sink;
   constructor(file, capBytes, sink) {
     this.file = file;
@@ -8224,7 +8220,7 @@ function planChild(root, spec, paths) {
       conversationId: null
     };
   }
-  const backend = (0, import_chunk_7EJVV2UZ.backendOf)(spec);
+  const backend = (0, import_chunk_3GKPYYV6.backendOf)(spec);
   if (!spec.staff || !backend) throw new Error(`cannot start job ${spec.id}: unknown backend ${spec.staff?.backend}`);
   const plan = backend.plan(staffRequest(root, spec, paths));
   if (plan.promptBy === "stdin") (0, import_chunk_6OPTGHIR.writeFile)(paths.prompt, plan.stdin);
@@ -8260,7 +8256,7 @@ function uuidOf(mark) {
 }
 function claimReason(claim, reason) {
   const { paths } = claim;
-  if ((0, import_chunk_4YLZOVON.readExit)(paths)) return (0, import_chunk_7EJVV2UZ.parseReason)((0, import_chunk_4YLZOVON.readReason)(paths));
+  if ((0, import_chunk_4YLZOVON.readExit)(paths)) return (0, import_chunk_3GKPYYV6.parseReason)((0, import_chunk_4YLZOVON.readReason)(paths));
   let isOurs = false;
   try {
     isOurs = (0, import_chunk_6OPTGHIR.createFile)(paths.reason, `${reason}
@@ -8268,7 +8264,7 @@ function claimReason(claim, reason) {
   } catch {
     return reason;
   }
-  if (!isOurs) return (0, import_chunk_7EJVV2UZ.parseReason)((0, import_chunk_4YLZOVON.readReason)(paths)) ?? reason;
+  if (!isOurs) return (0, import_chunk_3GKPYYV6.parseReason)((0, import_chunk_4YLZOVON.readReason)(paths)) ?? reason;
   if (!(0, import_chunk_4YLZOVON.readExit)(paths)) return reason;
   (0, import_chunk_6OPTGHIR.removeFile)(paths.reason);
   return void 0;
@@ -8292,9 +8288,9 @@ async function supervise(claim) {
   const isClaimed = (0, import_chunk_DLEZNRER.exists)(paths.started);
   await tellClaim(claim, progress, isClaimed);
   if (!isClaimed && (0, import_chunk_4YLZOVON.readCancel)(paths))
-    return void (0, import_chunk_7EJVV2UZ.conclude)(claim, { reason: "canceled", exit: void 0, tree: nothing, reconciled: false });
+    return void (0, import_chunk_3GKPYYV6.conclude)(claim, { reason: "canceled", exit: void 0, tree: nothing, reconciled: false });
   if (!isClaimed && (0, import_chunk_PSCTMCC5.monotonicMs)() >= spec.deadline_mono_ms)
-    return void (0, import_chunk_7EJVV2UZ.conclude)(claim, { reason: "hard_timeout", exit: void 0, tree: nothing, reconciled: false });
+    return void (0, import_chunk_3GKPYYV6.conclude)(claim, { reason: "hard_timeout", exit: void 0, tree: nothing, reconciled: false });
   const child = isClaimed ? await attachChild(claim) : await tryStart(claim, progress);
   if (!child) return;
   (0, import_chunk_6OPTGHIR.writeJson)(paths.worker, {
@@ -8309,15 +8305,15 @@ async function supervise(claim) {
   const follower = new Follower(paths, spec.max_output_bytes, agent?.sink, () => agent?.update());
   const reason = await untilEnd(claim, child, follower, agent);
   if (reason === "state_vanished")
-    return void await (0, import_chunk_LKNFXMCA.terminate)((0, import_chunk_LKNFXMCA.treeOf)(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
+    return void await (0, import_chunk_3GKPYYV6.terminate)((0, import_chunk_3GKPYYV6.treeOf)(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
   const ended = reason === "exited" ? nothing : await stopTree(claim, child, progress, reason);
   const leftovers = await sweep(claim, child);
   const omitted = await follower.end();
   agent?.update();
   progress.flush();
-  (0, import_chunk_LKNFXMCA.removeCgroup)(claim.cgroup, spec.id);
+  (0, import_chunk_3GKPYYV6.removeCgroup)(claim.cgroup, spec.id);
   const exit = (0, import_chunk_4YLZOVON.readExit)(paths);
-  (0, import_chunk_7EJVV2UZ.conclude)(claim, {
+  (0, import_chunk_3GKPYYV6.conclude)(claim, {
     ...lostReason(claim, child, reason, exit !== void 0),
     exit,
     tree: reason === "exited" ? leftovers : { ...ended, survivors: leftovers.survivors },
@@ -8338,7 +8334,7 @@ async function tryStart(claim, progress) {
     const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
     if (code === void 0) throw error;
     const detail = code === "ENOENT" ? `${(0, import_chunk_NVPF5LEY.messageOf)(error)} (does the folder ${claim.spec.cwd} still exist?)` : (0, import_chunk_NVPF5LEY.messageOf)(error);
-    (0, import_chunk_7EJVV2UZ.conclude)(claim, { reason: "spawn_failed", exit: void 0, tree: nothing, reconciled: false, detail });
+    (0, import_chunk_3GKPYYV6.conclude)(claim, { reason: "spawn_failed", exit: void 0, tree: nothing, reconciled: false, detail });
     return void 0;
   }
 }
@@ -8347,8 +8343,8 @@ async function untilEnd(claim, child, follower, agent) {
   const releases = [];
   try {
     return await new Promise((resolve) => {
-      void child.ended.then(() => resolve((0, import_chunk_7EJVV2UZ.parseReason)((0, import_chunk_4YLZOVON.readReason)(paths)) ?? "exited"));
-      const told = (0, import_chunk_4YLZOVON.readExit)(paths) ? void 0 : (0, import_chunk_7EJVV2UZ.parseReason)((0, import_chunk_4YLZOVON.readReason)(paths));
+      void child.ended.then(() => resolve((0, import_chunk_3GKPYYV6.parseReason)((0, import_chunk_4YLZOVON.readReason)(paths)) ?? "exited"));
+      const told = (0, import_chunk_4YLZOVON.readExit)(paths) ? void 0 : (0, import_chunk_3GKPYYV6.parseReason)((0, import_chunk_4YLZOVON.readReason)(paths));
       if (told !== void 0) resolve(told);
       let hasStopped = false;
       const stop = (wanted) => {
@@ -8379,7 +8375,7 @@ async function stopTree(claim, child, progress, reason) {
   const { paths, spec } = claim;
   if (reason === "canceled") progress.note("cancel_requested", { request: (0, import_chunk_4YLZOVON.readCancel)(paths) ?? null });
   progress.step("stop_asked", "stopping", { reason });
-  const report = await (0, import_chunk_LKNFXMCA.terminate)((0, import_chunk_LKNFXMCA.treeOf)(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
+  const report = await (0, import_chunk_3GKPYYV6.terminate)((0, import_chunk_3GKPYYV6.treeOf)(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
   const until = (0, import_chunk_PSCTMCC5.monotonicMs)() + import_chunk_CRABIWOM.killSettleMs;
   let isGone = false;
   void child.ended.then(() => {
@@ -8391,7 +8387,7 @@ async function stopTree(claim, child, progress, reason) {
 async function sweep(claim, child) {
   const { paths, spec } = claim;
   if (spec.run?.keep_children && (0, import_chunk_4YLZOVON.readExit)(paths)) return nothing;
-  return (0, import_chunk_LKNFXMCA.terminate)((0, import_chunk_LKNFXMCA.treeOf)(spec, paths, { worker: claim.self, ...child }), { graceMs: import_chunk_CRABIWOM.drainMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
+  return (0, import_chunk_3GKPYYV6.terminate)((0, import_chunk_3GKPYYV6.treeOf)(spec, paths, { worker: claim.self, ...child }), { graceMs: import_chunk_CRABIWOM.drainMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
 }
 function stopTimes(claim) {
   return { graceMs: claim.spec.kill_grace_ms, settleMs: import_chunk_CRABIWOM.killSettleMs };
@@ -8400,7 +8396,7 @@ function tellStart(claim, progress, child) {
   if (progress.state.started_at !== null) return;
   const lost = (0, import_chunk_PSCTMCC5.uncarriableNames)();
   const fields = { child: child.child?.pid ?? null, ...lost.length > 0 ? { environment_names_lost: lost } : {} };
-  progress.step("started", "started", fields, { started_at: (0, import_chunk_7EJVV2UZ.startedAt)(claim.paths) ?? (0, import_chunk_PSCTMCC5.isoNow)() });
+  progress.step("started", "started", fields, { started_at: (0, import_chunk_3GKPYYV6.startedAt)(claim.paths) ?? (0, import_chunk_PSCTMCC5.isoNow)() });
 }
 async function tellClaim(claim, progress, isClaimed) {
   const { generation, self, spec } = claim;
@@ -8442,10 +8438,10 @@ async function giveUp(claim, message) {
   const failures = (0, import_chunk_T3DTN2DM.readEvents)(paths, 0, 1e5).events.filter((event) => event.type === "worker_failed").length;
   if (failures < import_chunk_CRABIWOM.workerFailures) return;
   const view = (0, import_chunk_4YLZOVON.inspect)(root, spec.id);
-  const tree = (0, import_chunk_LKNFXMCA.treeOf)(spec, paths, { worker: claim.self, shim: view.shim, child: view.child });
-  const ended = await (0, import_chunk_LKNFXMCA.terminate)(tree, { graceMs: import_chunk_CRABIWOM.orphanGraceMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
+  const tree = (0, import_chunk_3GKPYYV6.treeOf)(spec, paths, { worker: claim.self, shim: view.shim, child: view.child });
+  const ended = await (0, import_chunk_3GKPYYV6.terminate)(tree, { graceMs: import_chunk_CRABIWOM.orphanGraceMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
   const warnings = [{ code: "worker_failed", message: `the worker failed ${failures} times: ${message}` }];
-  (0, import_chunk_7EJVV2UZ.conclude)(claim, { reason: "worker_lost", exit: view.exit, tree: ended, reconciled: false, warnings });
+  (0, import_chunk_3GKPYYV6.conclude)(claim, { reason: "worker_lost", exit: view.exit, tree: ended, reconciled: false, warnings });
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -8453,7 +8449,7 @@ async function giveUp(claim, message) {
 });
 
 },
-"./observe-F5KKQJCE.js": function (module, exports) {
+"./observe-NJVASFTO.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -8463,7 +8459,7 @@ module.exports = stdin_exports;
 var import_chunk_DZTL4B5P = load("./chunk-DZTL4B5P.js");
 var import_chunk_BP7MNMON = load("./chunk-BP7MNMON.js");
 var import_chunk_EXESXIDY = load("./chunk-EXESXIDY.js");
-var import_chunk_RZD5QJKA = load("./chunk-RZD5QJKA.js");
+var import_chunk_VIJJMVSU = load("./chunk-VIJJMVSU.js");
 var import_chunk_T3DTN2DM = load("./chunk-T3DTN2DM.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
 var import_chunk_4YLZOVON = load("./chunk-4YLZOVON.js");
@@ -8502,7 +8498,7 @@ var observe = {
     (0, import_chunk_2EBCVCOJ.checkRoot)(root.folder);
     const owner = input.text("owner") ?? import_chunk_PSCTMCC5.variables.owner() ?? null;
     const id = input.words[0] === void 0 ? (0, import_chunk_DZTL4B5P.requireLatest)(root, owner, "a job to observe") : (0, import_chunk_BP7MNMON.findJob)(root, input.words[0]);
-    const view = await (0, import_chunk_RZD5QJKA.refresh)(root.folder, id);
+    const view = await (0, import_chunk_VIJJMVSU.refresh)(root.folder, id);
     return {
       code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
       json: (0, import_chunk_EXESXIDY.observation)(view, { afterSeq: input.count("after-seq") ?? null, root })
@@ -8515,15 +8511,15 @@ var observe = {
 });
 
 },
-"./registry-3F5RJG4T.js": function (module, exports) {
+"./registry-CAS2PYJT.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  commandNames: () => import_chunk_TPWVWJQS.commandNames,
-  loadCommand: () => import_chunk_TPWVWJQS.loadCommand
+  commandNames: () => import_chunk_QLESBL7M.commandNames,
+  loadCommand: () => import_chunk_QLESBL7M.loadCommand
 });
 module.exports = stdin_exports;
-var import_chunk_TPWVWJQS = load("./chunk-TPWVWJQS.js");
+var import_chunk_QLESBL7M = load("./chunk-QLESBL7M.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -8532,7 +8528,7 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./restart-LGGQNW6V.js": function (module, exports) {
+"./restart-P3D6CFU2.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -8540,15 +8536,15 @@ __export(stdin_exports, {
 });
 module.exports = stdin_exports;
 var import_chunk_OAHJPEY2 = load("./chunk-OAHJPEY2.js");
-var import_chunk_YIDM36K6 = load("./chunk-YIDM36K6.js");
+var import_chunk_YO2RTOBH = load("./chunk-YO2RTOBH.js");
 var import_chunk_BP7MNMON = load("./chunk-BP7MNMON.js");
-var import_chunk_MV7UCMG3 = load("./chunk-MV7UCMG3.js");
-var import_chunk_RZD5QJKA = load("./chunk-RZD5QJKA.js");
 var import_chunk_SFQCDJBC = load("./chunk-SFQCDJBC.js");
+var import_chunk_MV7UCMG3 = load("./chunk-MV7UCMG3.js");
+var import_chunk_VIJJMVSU = load("./chunk-VIJJMVSU.js");
 var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
 var import_chunk_4YLZOVON = load("./chunk-4YLZOVON.js");
-var import_chunk_KVJ7ATBU = load("./chunk-KVJ7ATBU.js");
+var import_chunk_FVBBBSCV = load("./chunk-FVBBBSCV.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
 var import_chunk_2EBCVCOJ = load("./chunk-2EBCVCOJ.js");
 var import_chunk_APIBCPUW = load("./chunk-APIBCPUW.js");
@@ -8584,7 +8580,7 @@ var restart = {
     const root = context.root(input);
     (0, import_chunk_2EBCVCOJ.checkRoot)(root.folder);
     const id = (0, import_chunk_BP7MNMON.requireWholeId)(root, input.words[0]);
-    const view = await (0, import_chunk_RZD5QJKA.refresh)(root.folder, id);
+    const view = await (0, import_chunk_VIJJMVSU.refresh)(root.folder, id);
     const spec = (0, import_chunk_OAHJPEY2.requireSpec)(root, id);
     await (0, import_chunk_OAHJPEY2.requireGenuine)(spec);
     if (!(0, import_chunk_4YLZOVON.isEnded)(view.state))
@@ -8602,11 +8598,11 @@ function againRun(context, input, spec) {
   const run = spec.run;
   if (!run) throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot restart job ${spec.id}: a ${spec.kind} job has no command`);
   const program = (0, import_chunk_PSCTMCC5.findProgram)(run.argv[0], spec.cwd);
-  if (program === void 0) throw (0, import_chunk_KVJ7ATBU.missingProgram)(run.argv[0], spec.cwd);
-  return (0, import_chunk_KVJ7ATBU.launchAndTell)(context, input, {
+  if (program === void 0) throw (0, import_chunk_FVBBBSCV.missingProgram)(run.argv[0], spec.cwd);
+  return (0, import_chunk_FVBBBSCV.launchAndTell)(context, input, {
     kind: "run",
     verb: "run",
-    ...(0, import_chunk_KVJ7ATBU.launchWords)(input),
+    ...(0, import_chunk_FVBBBSCV.launchWords)(input),
     cwd: spec.cwd,
     deadlineMs: input.durationOrDefault("timeout"),
     killGraceMs: spec.kill_grace_ms,
@@ -8622,7 +8618,7 @@ function again(context, input, spec) {
   const staff = spec.staff;
   if (!staff) throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot restart job ${spec.id}: it has no task`);
   const { mode, model, profile, prompt } = staff;
-  const part = (0, import_chunk_YIDM36K6.makeStaffPart)({
+  const part = (0, import_chunk_YO2RTOBH.makeStaffPart)({
     mode,
     backend: staff.custom?.name ?? staff.backend,
     model,
@@ -8631,7 +8627,7 @@ function again(context, input, spec) {
     resume: null,
     cwd: spec.cwd
   });
-  return (0, import_chunk_YIDM36K6.launchStaff)(context, input, {
+  return (0, import_chunk_YO2RTOBH.launchStaff)(context, input, {
     verb: spec.verb,
     staff: part,
     cwd: spec.cwd,
@@ -8652,7 +8648,7 @@ function staffLimit(input) {
 });
 
 },
-"./result-P4IVLQ5G.js": function (module, exports) {
+"./result-IKTFOOAZ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -8661,16 +8657,14 @@ __export(stdin_exports, {
 module.exports = stdin_exports;
 var import_chunk_DZTL4B5P = load("./chunk-DZTL4B5P.js");
 var import_chunk_BP7MNMON = load("./chunk-BP7MNMON.js");
-var import_chunk_J6WI72PG = load("./chunk-J6WI72PG.js");
+var import_chunk_DCGR4UVD = load("./chunk-DCGR4UVD.js");
 var import_chunk_JIO7N7FK = load("./chunk-JIO7N7FK.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
 var import_chunk_EXESXIDY = load("./chunk-EXESXIDY.js");
-var import_chunk_SFNUEJTZ = load("./chunk-SFNUEJTZ.js");
-var import_chunk_RZD5QJKA = load("./chunk-RZD5QJKA.js");
+var import_chunk_3XVH27AD = load("./chunk-3XVH27AD.js");
+var import_chunk_VIJJMVSU = load("./chunk-VIJJMVSU.js");
 var import_chunk_BGPP6Q54 = load("./chunk-BGPP6Q54.js");
-var import_chunk_7EJVV2UZ = load("./chunk-7EJVV2UZ.js");
-var import_chunk_SFQCDJBC = load("./chunk-SFQCDJBC.js");
-var import_chunk_4XQCRNZ4 = load("./chunk-4XQCRNZ4.js");
+var import_chunk_YGU4QMVH = load("./chunk-YGU4QMVH.js");
 var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
 var import_chunk_T3DTN2DM = load("./chunk-T3DTN2DM.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
@@ -8702,7 +8696,7 @@ var result = {
     const owner = input.text("owner") ?? import_chunk_PSCTMCC5.variables.owner() ?? null;
     const isFinished = (id2) => (0, import_chunk_4YLZOVON.isEnded)((0, import_chunk_4YLZOVON.inspect)(root.folder, id2).state);
     const id = input.words[0] === void 0 ? (0, import_chunk_DZTL4B5P.requireLatest)(root, owner, "a finished job", isFinished) : (0, import_chunk_BP7MNMON.findJob)(root, input.words[0]);
-    const view = await (0, import_chunk_RZD5QJKA.refresh)(root.folder, id, true);
+    const view = await (0, import_chunk_VIJJMVSU.refresh)(root.folder, id, true);
     if (!(0, import_chunk_4YLZOVON.isEnded)(view.state)) {
       const wait = import_chunk_YAIPAHWG.nextCommands.wait(id, root.option);
       if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.pending, json: (0, import_chunk_EXESXIDY.observation)(view, { afterSeq: null, root }) };
@@ -8712,7 +8706,7 @@ var result = {
       };
     }
     (0, import_chunk_JIO7N7FK.noteCollected)(view, "result");
-    return input.has("json") ? { code: (0, import_chunk_J6WI72PG.tellEnded)(context, view).code, json: (0, import_chunk_J6WI72PG.endedDocument)(view) } : (0, import_chunk_J6WI72PG.tellEnded)(context, view);
+    return input.has("json") ? { code: (0, import_chunk_DCGR4UVD.tellEnded)(context, view).code, json: (0, import_chunk_DCGR4UVD.endedDocument)(view) } : (0, import_chunk_DCGR4UVD.tellEnded)(context, view);
   }
 };
 // Annotate the CommonJS export names for ESM import in node:
@@ -8721,16 +8715,16 @@ var result = {
 });
 
 },
-"./run-UL4TJL3X.js": function (module, exports) {
+"./run-7KHJW7IN.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  folderOf: () => import_chunk_KVJ7ATBU.folderOf,
-  missingProgram: () => import_chunk_KVJ7ATBU.missingProgram,
-  run: () => import_chunk_KVJ7ATBU.run
+  folderOf: () => import_chunk_FVBBBSCV.folderOf,
+  missingProgram: () => import_chunk_FVBBBSCV.missingProgram,
+  run: () => import_chunk_FVBBBSCV.run
 });
 module.exports = stdin_exports;
-var import_chunk_KVJ7ATBU = load("./chunk-KVJ7ATBU.js");
+var import_chunk_FVBBBSCV = load("./chunk-FVBBBSCV.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
 var import_chunk_2EBCVCOJ = load("./chunk-2EBCVCOJ.js");
 var import_chunk_APIBCPUW = load("./chunk-APIBCPUW.js");
@@ -8754,19 +8748,19 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./settle-ECMDNTEF.js": function (module, exports) {
+"./settle-UMGWGKKL.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   settleJob: () => settleJob
 });
 module.exports = stdin_exports;
-var import_chunk_LKNFXMCA = load("./chunk-LKNFXMCA.js");
-var import_chunk_YTXBWG3X = load("./chunk-YTXBWG3X.js");
-var import_chunk_MV7UCMG3 = load("./chunk-MV7UCMG3.js");
-var import_chunk_7EJVV2UZ = load("./chunk-7EJVV2UZ.js");
+var import_chunk_3GKPYYV6 = load("./chunk-3GKPYYV6.js");
 var import_chunk_SFQCDJBC = load("./chunk-SFQCDJBC.js");
 var import_chunk_4XQCRNZ4 = load("./chunk-4XQCRNZ4.js");
+var import_chunk_YTXBWG3X = load("./chunk-YTXBWG3X.js");
+var import_chunk_MV7UCMG3 = load("./chunk-MV7UCMG3.js");
+var import_chunk_YGU4QMVH = load("./chunk-YGU4QMVH.js");
 var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
 var import_chunk_T3DTN2DM = load("./chunk-T3DTN2DM.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
@@ -8807,18 +8801,18 @@ async function settleFull(view, act, isStrict) {
 async function settle(view) {
   const condition = (0, import_chunk_4YLZOVON.conditionOf)(view);
   if (!view.spec) return;
-  if ((0, import_chunk_7EJVV2UZ.finishStored)({ paths: view.paths, spec: view.spec })) return;
-  const tree = (0, import_chunk_LKNFXMCA.treeOf)(view.spec, view.paths, { worker: null, shim: view.shim, child: view.child });
+  if ((0, import_chunk_3GKPYYV6.finishStored)({ paths: view.paths, spec: view.spec })) return;
+  const tree = (0, import_chunk_3GKPYYV6.treeOf)(view.spec, view.paths, { worker: null, shim: view.shim, child: view.child });
   const isOver = condition === "over" && view.reason === void 0 && view.spec.run?.keep_children;
-  const ended = isOver ? { step: "none", ended: [], survivors: [] } : await (0, import_chunk_LKNFXMCA.terminate)(tree, { graceMs: condition === "over" ? import_chunk_CRABIWOM.drainMs : import_chunk_CRABIWOM.orphanGraceMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
-  (0, import_chunk_LKNFXMCA.removeCgroup)(view.worker?.cgroup ?? null, view.id);
-  (0, import_chunk_7EJVV2UZ.conclude)(
+  const ended = isOver ? { step: "none", ended: [], survivors: [] } : await (0, import_chunk_3GKPYYV6.terminate)(tree, { graceMs: condition === "over" ? import_chunk_CRABIWOM.drainMs : import_chunk_CRABIWOM.orphanGraceMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
+  (0, import_chunk_3GKPYYV6.removeCgroup)(view.worker?.cgroup ?? null, view.id);
+  (0, import_chunk_3GKPYYV6.conclude)(
     { paths: view.paths, spec: view.spec },
     { reason: settledReason(view, condition), exit: view.exit, tree: ended, reconciled: true }
   );
 }
 function settledReason(view, condition) {
-  const told = (0, import_chunk_7EJVV2UZ.parseReason)(view.reason);
+  const told = (0, import_chunk_3GKPYYV6.parseReason)(view.reason);
   if (told) return told;
   if (condition === "over") return "exited";
   if (view.cancel) return "canceled";
@@ -8864,20 +8858,20 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./staffer-W36Q5KPB.js": function (module, exports) {
+"./staffer-D32BFKUP.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   staffer: () => staffer
 });
 module.exports = stdin_exports;
-var import_chunk_YIDM36K6 = load("./chunk-YIDM36K6.js");
+var import_chunk_YO2RTOBH = load("./chunk-YO2RTOBH.js");
 var import_chunk_BP7MNMON = load("./chunk-BP7MNMON.js");
-var import_chunk_MV7UCMG3 = load("./chunk-MV7UCMG3.js");
 var import_chunk_SFQCDJBC = load("./chunk-SFQCDJBC.js");
+var import_chunk_MV7UCMG3 = load("./chunk-MV7UCMG3.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
 var import_chunk_4YLZOVON = load("./chunk-4YLZOVON.js");
-var import_chunk_KVJ7ATBU = load("./chunk-KVJ7ATBU.js");
+var import_chunk_FVBBBSCV = load("./chunk-FVBBBSCV.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
 var import_chunk_2EBCVCOJ = load("./chunk-2EBCVCOJ.js");
 var import_chunk_APIBCPUW = load("./chunk-APIBCPUW.js");
@@ -8909,10 +8903,10 @@ var staffer = {
     "staffer --prompt-file task.md --timeout 90m --once-key task-17"
   ],
   async run(context, input) {
-    const cwd = (0, import_chunk_KVJ7ATBU.folderOf)(context, input);
-    const prompt = await (0, import_chunk_YIDM36K6.taskOf)(context, input);
-    const staff = (0, import_chunk_YIDM36K6.freshStaff)(input, { mode: "staffer", prompt, profile: (0, import_chunk_YIDM36K6.profileOf)(input, "standard"), cwd });
-    return (0, import_chunk_YIDM36K6.launchStaff)(context, input, { verb: "staffer", staff, cwd, lineage: null, isSynchronous: false });
+    const cwd = (0, import_chunk_FVBBBSCV.folderOf)(context, input);
+    const prompt = await (0, import_chunk_YO2RTOBH.taskOf)(context, input);
+    const staff = (0, import_chunk_YO2RTOBH.freshStaff)(input, { mode: "staffer", prompt, profile: (0, import_chunk_YO2RTOBH.profileOf)(input, "standard"), cwd });
+    return (0, import_chunk_YO2RTOBH.launchStaff)(context, input, { verb: "staffer", staff, cwd, lineage: null, isSynchronous: false });
   }
 };
 // Annotate the CommonJS export names for ESM import in node:
@@ -8921,7 +8915,7 @@ var staffer = {
 });
 
 },
-"./status-4HDFEHUJ.js": function (module, exports) {
+"./status-5AE4JWSI.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -8929,9 +8923,9 @@ __export(stdin_exports, {
 });
 module.exports = stdin_exports;
 var import_chunk_BP7MNMON = load("./chunk-BP7MNMON.js");
-var import_chunk_EXESXIDY = load("./chunk-EXESXIDY.js");
-var import_chunk_RZD5QJKA = load("./chunk-RZD5QJKA.js");
 var import_chunk_4XQCRNZ4 = load("./chunk-4XQCRNZ4.js");
+var import_chunk_EXESXIDY = load("./chunk-EXESXIDY.js");
+var import_chunk_VIJJMVSU = load("./chunk-VIJJMVSU.js");
 var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
 var import_chunk_T3DTN2DM = load("./chunk-T3DTN2DM.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
@@ -8966,7 +8960,7 @@ async function listViews(root, options) {
 }
 async function look(root, id) {
   try {
-    return await (0, import_chunk_RZD5QJKA.refresh)(root, id);
+    return await (0, import_chunk_VIJJMVSU.refresh)(root, id);
   } catch {
     return (0, import_chunk_4YLZOVON.inspect)(root, id);
   }
@@ -9012,7 +9006,7 @@ var status = {
     const root = context.root(input);
     const isThere = (0, import_chunk_2EBCVCOJ.checkRoot)(root.folder);
     if (input.words[0] !== void 0) {
-      const view = await (0, import_chunk_RZD5QJKA.refresh)(root.folder, (0, import_chunk_BP7MNMON.findJob)(root, input.words[0]));
+      const view = await (0, import_chunk_VIJJMVSU.refresh)(root.folder, (0, import_chunk_BP7MNMON.findJob)(root, input.words[0]));
       return input.has("json") ? { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state), json: (0, import_chunk_EXESXIDY.observation)(view, { afterSeq: null, root }) } : tellOne(view, root);
     }
     const views = isThere ? await listViews(root.folder, { recent: input.count("recent") ?? 10, owner: input.text("owner") ?? null }) : [];
@@ -9137,7 +9131,7 @@ function wrap(text, width) {
 });
 
 },
-"./wait-VI5IQN3T.js": function (module, exports) {
+"./wait-HYFWAHK7.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -9146,16 +9140,14 @@ __export(stdin_exports, {
 module.exports = stdin_exports;
 var import_chunk_DZTL4B5P = load("./chunk-DZTL4B5P.js");
 var import_chunk_BP7MNMON = load("./chunk-BP7MNMON.js");
-var import_chunk_J6WI72PG = load("./chunk-J6WI72PG.js");
+var import_chunk_DCGR4UVD = load("./chunk-DCGR4UVD.js");
 var import_chunk_JIO7N7FK = load("./chunk-JIO7N7FK.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
 var import_chunk_EXESXIDY = load("./chunk-EXESXIDY.js");
-var import_chunk_SFNUEJTZ = load("./chunk-SFNUEJTZ.js");
-var import_chunk_RZD5QJKA = load("./chunk-RZD5QJKA.js");
+var import_chunk_3XVH27AD = load("./chunk-3XVH27AD.js");
+var import_chunk_VIJJMVSU = load("./chunk-VIJJMVSU.js");
 var import_chunk_BGPP6Q54 = load("./chunk-BGPP6Q54.js");
-var import_chunk_7EJVV2UZ = load("./chunk-7EJVV2UZ.js");
-var import_chunk_SFQCDJBC = load("./chunk-SFQCDJBC.js");
-var import_chunk_4XQCRNZ4 = load("./chunk-4XQCRNZ4.js");
+var import_chunk_YGU4QMVH = load("./chunk-YGU4QMVH.js");
 var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
 var import_chunk_T3DTN2DM = load("./chunk-T3DTN2DM.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
@@ -9211,7 +9203,7 @@ var wait = {
     if (ids.length > 1 && !input.has("any") && !input.has("all")) {
       throw (0, import_chunk_NVPF5LEY.usageError)(`cannot wait for ${ids.length} jobs without saying how: add --any (the first) or --all`);
     }
-    return (0, import_chunk_J6WI72PG.waitAndTell)(context, root, ids, {
+    return (0, import_chunk_DCGR4UVD.waitAndTell)(context, root, ids, {
       mode: input.has("any") ? "any" : "all",
       timeoutMs: input.durationOrDefault("timeout"),
       heartbeatMs: input.duration("heartbeat") ?? null,

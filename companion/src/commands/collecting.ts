@@ -6,9 +6,9 @@ import { type ExitCode, exitCodeOf, exitCodeOfAll, exitCodes } from '../core/exi
 import type { JobState } from '../core/job.ts';
 import { formatSize } from '../core/size.ts';
 import { noteCollected } from '../jobs/collected.ts';
-import { terminalRecord } from '../jobs/conclude.ts';
 import { nextCommands } from '../jobs/next-commands.ts';
 import { observation } from '../jobs/observation.ts';
+import { terminalRecord } from '../jobs/terminal-record.ts';
 import { isEnded, type View } from '../jobs/view.ts';
 import { waitForJobs } from '../jobs/wait.ts';
 import { withRegistration } from '../jobs/waiters.ts';

@@ -20,6 +20,7 @@ import { logSize } from '../store/output-log.ts';
 import { readCancel, readState, readStoredState, writeState } from '../store/records.ts';
 import { backendOf, closeReading, replay } from './replay.ts';
 import { makeDeliverable } from './report.ts';
+import { terminalRecord } from './terminal-record.ts';
 import { earlyState, isEnded } from './view.ts';
 
 export interface JobEnding {
@@ -178,30 +179,6 @@ export function finishStored(job: { paths: JobPaths; spec: Spec }): boolean {
   if (!stored) return false;
   withReserve(job.paths, () => finish(job.paths, stored));
   return true;
-}
-
-/** What `result --json` and `wait --json` print of an ended job. */
-export function terminalRecord(
-  spec: Spec,
-  paths: JobPaths,
-  state: JobState,
-  tree?: TerminateReport,
-): Record<string, unknown> {
-  return {
-    ...state,
-    kind: spec.kind,
-    verb: spec.verb,
-    owner: spec.owner,
-    label: spec.label,
-    cwd: spec.cwd,
-    lineage: spec.lineage,
-    ended_by: tree?.step ?? 'none',
-    ended_processes: tree?.ended.slice(0, 50) ?? [],
-    survivors: tree?.survivors ?? [],
-    result_path: paths.result,
-    output_path: paths.output,
-    error_path: paths.error,
-  };
 }
 
 /** An answer that is stdout as it is must be there as a whole. */
