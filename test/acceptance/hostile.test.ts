@@ -23,6 +23,7 @@ import {
 import { join, relative } from 'node:path';
 import test from 'node:test';
 import { type RunOptions, run } from '../helpers/companion.ts';
+import { eventually } from '../helpers/eventually.ts';
 import { testNode } from '../helpers/test-node.ts';
 import { makeWorkspace, type Workspace } from '../helpers/workspace.ts';
 
@@ -215,7 +216,7 @@ test('his own folder that he may no longer write is named before anything starts
   const before = picture(workspace.dir);
   const refused = await run(workspace, ['run', '--', 'touch', 'ran'], options);
   assert.equal(refused.code, 1);
-  assert.match(refused.stderr, /state folder \S*: it is not writable\ntry: .*--state-dir/);
+  assert.match(refused.stderr, /state folder \S*: it is not writable \(EACCES\)\ntry: .*--state-dir/);
   assert.deepEqual(picture(workspace.dir), before);
   assert.equal((await run(workspace, ['result'], options)).stdout, 'first\n');
 });
@@ -230,6 +231,8 @@ test('a config folder that cannot be read is named at launch, and keeps nobody f
   const { code, stdout, stderr } = await run(workspace, ['run', '--id-only', '--', ...wait], asNobody());
   assert.equal(code, 0, stderr);
   const id = stdout.trim();
+  // The worker has verified its request with the key by then.
+  await eventually('the command to run', () => existsSync(workspace.path('.job-state/jobs', id, 'started/child')));
   const config = join(workspace.home, '.config/job-companion');
   chmodSync(config, 0);
   const refused = await run(workspace, ['run', '--', 'touch', 'ran'], asNobody());

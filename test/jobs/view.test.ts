@@ -223,7 +223,13 @@ test('a damaged job is told as failed with state_damaged, and nothing is written
 
 test('a damaged job is as old as its id says, when nothing else does', (t) => {
   const { root } = makePlace(t);
+  makeJob(root, { spec: '{' });
   assert.equal(inspect(root, jobId).state.created_at, '2023-11-14T22:13:20.000Z');
+});
+
+test('a job whose folder is gone is no damaged job', (t) => {
+  const { root } = makePlace(t);
+  assert.throws(() => inspect(root, jobId), { code: 'unknown_job' });
 });
 
 test('before the first word of a worker a job is starting, since its spec was made', () => {

@@ -19,6 +19,10 @@ export interface Finding {
 }
 
 export async function diagnose(root: StateRoot, id: string): Promise<Finding> {
+  if (!exists(jobPaths(root.folder, id).folder)) {
+    const next = nextCommand(root.option, 'clean', '--yes');
+    return { id, condition: 'damaged', problem: 'a marker of a live job without a job folder', next, facts: [] };
+  }
   const view = inspect(root.folder, id);
   const condition = conditionOf(view);
   return { id, condition, ...(await problemOf(root, view, condition)), facts: factsOfJob(view) };
@@ -39,8 +43,6 @@ async function problemOf(
 ): Promise<{ problem: string | null; next: string | null }> {
   const { id, spec, damage } = view;
   const wait = nextCommands.wait(id, root.option);
-  if (!exists(jobPaths(root.folder, id).folder))
-    return { problem: 'a marker of a live job without a job folder', next: nextCommand(root.option, 'clean', '--yes') };
   if (condition === 'damaged')
     return {
       problem: `the record is damaged: ${damage}; nothing was deleted, output and result files are as they were`,

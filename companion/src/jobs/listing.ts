@@ -11,12 +11,13 @@ import { inspect, isEnded, type View } from './view.ts';
 export async function listViews(root: string, options: { recent: number; owner: string | null }): Promise<View[]> {
   const live = listActive(root).filter((id) => exists(jobPaths(root, id).folder));
   const views: View[] = [];
-  for (const id of live) views.push(await look(root, id));
+  for (const id of live) views.push(...(await look(root, id)));
   let left = options.recent;
   for (const id of listJobs(root)) {
     if (left === 0) break;
     if (live.includes(id)) continue;
-    const view = await look(root, id);
+    const [view] = await look(root, id);
+    if (!view) continue;
     if (!isWanted(view.spec, options.owner)) continue;
     views.push(view);
     left -= 1;
@@ -26,13 +27,16 @@ export async function listViews(root: string, options: { recent: number; owner: 
     .sort((a, b) => Number(isEnded(a.state)) - Number(isEnded(b.state)) || compareIds(b.id, a.id));
 }
 
-/** A job whose end cannot be stored must not hide the others. */
-async function look(root: string, id: string): Promise<View> {
-  try {
-    return await refresh(root, id);
-  } catch {
-    return inspect(root, id);
+/** A job whose end cannot be stored, or that is being removed, must not hide the others. */
+async function look(root: string, id: string): Promise<View[]> {
+  for (const how of [refresh, inspect]) {
+    try {
+      return [await how(root, id)];
+    } catch {
+      // The next way of looking, or none.
+    }
   }
+  return [];
 }
 
 function isWanted(spec: Spec | null, owner: string | null): boolean {

@@ -1,6 +1,7 @@
 // One job as readers see it: the record and what is alive. `conditionOf` is the one answer to "who looks after this job now?";
 // wait, observe, status, result, cancel, clean and doctor all ask it.
 
+import { FaultError } from '../core/errors.ts';
 import { idTimeMs } from '../core/ids.ts';
 import type { ExitRecord, Identity, JobState, LaunchRecord, Spec, WorkerRecord } from '../core/job.ts';
 import { outcomes } from '../core/job.ts';
@@ -72,7 +73,8 @@ export function isEnded(state: JobState): boolean {
 
 export function inspect(root: string, id: string): View {
   const paths = jobPaths(root, id);
-  const [spec, state] = [readSpec(paths), readState(paths)];
+  const [state, spec] = [readState(paths), readSpec(paths)];
+  if (spec.kind === 'missing' && !exists(paths.folder)) throw goneError(id, paths);
   const isOver = state.kind === 'ok' && isEnded(state.value);
   const who = isOver ? nobody : whoIsThere(paths, spec);
   const damage = damageOf(spec, state, who.seen.worker);
@@ -85,6 +87,11 @@ export function inspect(root: string, id: string): View {
     state: damage === null ? (presentIn(state) ?? earlyState(id, presentIn(spec))) : damagedState(id, damage),
     ...who,
   };
+}
+
+/** `clean`, or somebody's rm, took it between the look for the id and this one. */
+function goneError(id: string, paths: JobPaths): FaultError {
+  return new FaultError('unknown_job', `cannot find job ${id} any more: its folder ${paths.folder} is gone`);
 }
 
 type Who = Omit<View, 'id' | 'root' | 'paths' | 'spec' | 'damage' | 'state'>;

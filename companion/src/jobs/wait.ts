@@ -85,7 +85,7 @@ function pauseFor(view: View, hasFifo: boolean, round: number): number {
   if (condition === 'supervised') {
     // The FIFO tells of a death only when this very worker holds it, which it says in worker.json.
     const isHeld = view.worker !== null && view.launch !== null && sameIdentity(view.worker.worker, view.launch.worker);
-    if (isHeld && hasFifo && view.worker?.fifo) return 5000;
+    if (isHeld && hasFifo && view.worker?.fifo) return 15_000;
     return isHeld ? 1000 : soon;
   }
   if (condition === 'unseen') return 1000;
