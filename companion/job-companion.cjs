@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "87410673aeff9454";
+const buildId = "7097dc423738590e";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, one file for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -159,7 +159,7 @@ async function main(args) {
     const isDone = await runWorker(args[1] ?? "", args[2] ?? "", (text) => writeOut(2, text));
     process.exit(isDone ? 0 : 70);
   }
-  const { dispatch } = await Promise.resolve().then(() => load("./dispatch-WKEOYXIJ.js"));
+  const { dispatch } = await Promise.resolve().then(() => load("./dispatch-DHKX3JEK.js"));
   const reply = await dispatch(args, makeContext(), "0.1.0");
   print(reply);
   process.exit(reply.code);
@@ -220,15 +220,15 @@ function asFault(error) {
 
 function partsText() {/*
 (function (load, builtin, require, __create, __defProp, __getOwnPropDesc, __getOwnPropNames, __getProtoOf, __hasOwnProp, __copyProps, __toESM, __export, __toCommonJS) { return {
-"./ask-WHHMIYAV.js": function (module, exports) {
+"./ask-QXYF3XPC.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   ask: () => ask
 });
 module.exports = stdin_exports;
-var import_chunk_EZRJCE7X = load("./chunk-EZRJCE7X.js");
-var import_chunk_BP7MNMON = load("./chunk-BP7MNMON.js");
+var import_chunk_K6KUEMCO = load("./chunk-K6KUEMCO.js");
+var import_chunk_BSNEW6QC = load("./chunk-BSNEW6QC.js");
 var import_chunk_SFQCDJBC = load("./chunk-SFQCDJBC.js");
 var import_chunk_MV7UCMG3 = load("./chunk-MV7UCMG3.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
@@ -263,9 +263,9 @@ var ask = {
   examples: ['ask --backend codex --prompt "What does this repository do?"'],
   async run(context, input) {
     const cwd = (0, import_chunk_AAEVI3GM.folderOf)(context, input);
-    const prompt = await (0, import_chunk_EZRJCE7X.taskOf)(context, input);
-    const staff = (0, import_chunk_EZRJCE7X.freshStaff)(input, { mode: "ask", prompt, profile: (0, import_chunk_EZRJCE7X.profileOf)(input, "restricted"), cwd });
-    return (0, import_chunk_EZRJCE7X.launchStaff)(context, input, {
+    const prompt = await (0, import_chunk_K6KUEMCO.taskOf)(context, input);
+    const staff = (0, import_chunk_K6KUEMCO.freshStaff)(input, { mode: "ask", prompt, profile: (0, import_chunk_K6KUEMCO.profileOf)(input, "restricted"), cwd });
+    return (0, import_chunk_K6KUEMCO.launchStaff)(context, input, {
       verb: "ask",
       staff,
       cwd,
@@ -325,14 +325,14 @@ async function attach(view) {
 });
 
 },
-"./cancel-VUYUWJWK.js": function (module, exports) {
+"./cancel-QHR5RYDB.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   cancel: () => cancel
 });
 module.exports = stdin_exports;
-var import_chunk_BP7MNMON = load("./chunk-BP7MNMON.js");
+var import_chunk_BSNEW6QC = load("./chunk-BSNEW6QC.js");
 var import_chunk_A4LM7QMM = load("./chunk-A4LM7QMM.js");
 var import_chunk_HSA65P4X = load("./chunk-HSA65P4X.js");
 var import_chunk_BGPP6Q54 = load("./chunk-BGPP6Q54.js");
@@ -384,7 +384,7 @@ var cancel = {
   async run(context, input) {
     const root = context.root(input);
     (0, import_chunk_2EBCVCOJ.checkRoot)(root.folder);
-    const id = (0, import_chunk_BP7MNMON.requireWholeId)(root, input.words[0]);
+    const id = (0, import_chunk_BSNEW6QC.requireWholeId)(root, input.words[0]);
     const reply = await cancelJob(root.folder, id, {
       owner: input.text("owner") ?? import_chunk_PSCTMCC5.variables.owner() ?? null,
       why: input.text("why") ?? null
@@ -611,6 +611,40 @@ function userId() {
 });
 
 },
+"./chunk-2TJT3WUH.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  commandNames: () => commandNames,
+  loadCommand: () => loadCommand
+});
+module.exports = stdin_exports;
+var loaders = {
+  run: async () => (await Promise.resolve().then(() => load("./run-3X6EKWBI.js"))).run,
+  staffer: async () => (await Promise.resolve().then(() => load("./staffer-VZWUASVL.js"))).staffer,
+  ask: async () => (await Promise.resolve().then(() => load("./ask-QXYF3XPC.js"))).ask,
+  wait: async () => (await Promise.resolve().then(() => load("./wait-BYGVDRLI.js"))).wait,
+  observe: async () => (await Promise.resolve().then(() => load("./observe-22VCPKFT.js"))).observe,
+  status: async () => (await Promise.resolve().then(() => load("./status-4DZDLMM2.js"))).status,
+  result: async () => (await Promise.resolve().then(() => load("./result-LGTYXQXK.js"))).result,
+  cancel: async () => (await Promise.resolve().then(() => load("./cancel-QHR5RYDB.js"))).cancel,
+  continue: async () => (await Promise.resolve().then(() => load("./continue-ZNL3XNY5.js"))).continueCommand,
+  restart: async () => (await Promise.resolve().then(() => load("./restart-VSGD6VDB.js"))).restart,
+  clean: async () => (await Promise.resolve().then(() => load("./clean-UCD2VEX4.js"))).clean,
+  doctor: async () => (await Promise.resolve().then(() => load("./doctor-7OV77I6C.js"))).doctor,
+  help: async () => (await Promise.resolve().then(() => load("./help-M5I5DIII.js"))).help
+};
+var commandNames = Object.keys(loaders);
+async function loadCommand(name) {
+  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  commandNames,
+  loadCommand
+});
+
+},
 "./chunk-2UGJGB3V.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -752,6 +786,45 @@ function heartbeat(view) {
 });
 
 },
+"./chunk-3TLBQ7R4.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  findLatest: () => findLatest,
+  requireLatest: () => requireLatest
+});
+module.exports = stdin_exports;
+var import_chunk_BSNEW6QC = load("./chunk-BSNEW6QC.js");
+var import_chunk_ECA6H42S = load("./chunk-ECA6H42S.js");
+var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
+var import_chunk_PSCTMCC5 = load("./chunk-PSCTMCC5.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+function findLatest(root, owner, accept = () => true) {
+  for (const id of (0, import_chunk_BSNEW6QC.listJobs)(root)) {
+    const spec = (0, import_chunk_ECA6H42S.readSpec)((0, import_chunk_PSCTMCC5.jobPaths)(root, id));
+    if (spec.kind !== "ok") continue;
+    if (owner !== null && spec.value.owner !== owner) continue;
+    if (accept(id, spec.value)) return id;
+  }
+  return void 0;
+}
+function requireLatest(root, owner, what, accept) {
+  const id = findLatest(root.folder, owner, accept);
+  if (id !== void 0) return id;
+  const whose = owner === null ? "" : ` of owner ${owner}`;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "unknown_job",
+    `cannot find ${what}${whose} in the state folder ${root.folder}`,
+    (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_PSCTMCC5.selfWords)(), "status", ...root.option])
+  );
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  findLatest,
+  requireLatest
+});
+
+},
 "./chunk-4XQCRNZ4.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -776,45 +849,6 @@ function logSize(file) {
 0 && (module.exports = {
   logSize,
   readLogTail
-});
-
-},
-"./chunk-5LES6PED.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  findLatest: () => findLatest,
-  requireLatest: () => requireLatest
-});
-module.exports = stdin_exports;
-var import_chunk_BP7MNMON = load("./chunk-BP7MNMON.js");
-var import_chunk_ECA6H42S = load("./chunk-ECA6H42S.js");
-var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_PSCTMCC5 = load("./chunk-PSCTMCC5.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-function findLatest(root, owner, accept = () => true) {
-  for (const id of (0, import_chunk_BP7MNMON.listJobs)(root)) {
-    const spec = (0, import_chunk_ECA6H42S.readSpec)((0, import_chunk_PSCTMCC5.jobPaths)(root, id));
-    if (spec.kind !== "ok") continue;
-    if (owner !== null && spec.value.owner !== owner) continue;
-    if (accept(id, spec.value)) return id;
-  }
-  return void 0;
-}
-function requireLatest(root, owner, what, accept) {
-  const id = findLatest(root.folder, owner, accept);
-  if (id !== void 0) return id;
-  const whose = owner === null ? "" : ` of owner ${owner}`;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "unknown_job",
-    `cannot find ${what}${whose} in the state folder ${root.folder}`,
-    (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_PSCTMCC5.selfWords)(), "status", ...root.option])
-  );
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  findLatest,
-  requireLatest
 });
 
 },
@@ -1707,7 +1741,7 @@ function isFifo(file) {
 });
 
 },
-"./chunk-BP7MNMON.js": function (module, exports) {
+"./chunk-BSNEW6QC.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -1731,8 +1765,7 @@ function listActive(root) {
   return (0, import_chunk_DLEZNRER.listNames)((0, import_chunk_PSCTMCC5.rootPaths)(root).active).filter(import_chunk_AHZ3GFG4.isId).sort(import_chunk_AHZ3GFG4.compareIds);
 }
 function findJob(root, text) {
-  const list = `list them with: ${(0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_PSCTMCC5.selfWords)(), "status", ...root.option])}`;
-  const where = `in the state folder ${root.folder}`;
+  const list = listCommand(root);
   if (!(0, import_chunk_AHZ3GFG4.isIdPrefix)(text)) {
     throw new import_chunk_NVPF5LEY.FaultError(
       "unknown_job",
@@ -1744,13 +1777,7 @@ function findJob(root, text) {
   if (all.includes(text)) return requireFolder(root, text);
   const matches = all.filter((id) => id.startsWith(text));
   if (matches.length === 1) return requireFolder(root, matches[0]);
-  if (matches.length === 0) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "unknown_job",
-      `cannot find job ${text}: there is no such job ${where}`,
-      `${list}, or name another folder with --state-dir DIR`
-    );
-  }
+  if (matches.length === 0) throw unknownJob(root, text);
   const shown = matches.sort(import_chunk_AHZ3GFG4.compareIds).slice(-5).join(", ");
   throw new import_chunk_NVPF5LEY.FaultError(
     "ambiguous_id",
@@ -1772,8 +1799,20 @@ function jobsFolder(root) {
 }
 function requireFolder(root, id) {
   const folder = import_node_path.default.join((0, import_chunk_PSCTMCC5.rootPaths)(root.folder).jobs, id);
-  if ((0, import_chunk_DLEZNRER.factsOf)(folder)?.kind === "folder") return id;
+  const facts = (0, import_chunk_DLEZNRER.factsOf)(folder);
+  if (facts?.kind === "folder") return id;
+  if (!facts) throw unknownJob(root, id);
   throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use job ${id}: ${folder} is no folder of its own`);
+}
+function unknownJob(root, text) {
+  return new import_chunk_NVPF5LEY.FaultError(
+    "unknown_job",
+    `cannot find job ${text}: there is no such job in the state folder ${root.folder}`,
+    `${listCommand(root)}, or name another folder with --state-dir DIR`
+  );
+}
+function listCommand(root) {
+  return `list them with: ${(0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_PSCTMCC5.selfWords)(), "status", ...root.option])}`;
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -2998,7 +3037,317 @@ function presentIn(read) {
 });
 
 },
-"./chunk-EZRJCE7X.js": function (module, exports) {
+"./chunk-FHNVDGJI.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  spawnDetached: () => spawnDetached,
+  spawnShim: () => spawnShim
+});
+module.exports = stdin_exports;
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_node_child_process = require("node:child_process");
+var import_node_fs = require("node:fs");
+function spawnDetached(start) {
+  const log = (0, import_chunk_6OPTGHIR.openAppend)(start.logFile);
+  try {
+    const child = (0, import_node_child_process.spawn)(start.program, start.args, {
+      cwd: start.cwd,
+      env: start.environment,
+      detached: true,
+      stdio: ["ignore", log, log]
+    });
+    child.on("error", () => void 0);
+    child.unref();
+    if (child.pid === void 0) throw new Error(`cannot start ${start.program}`);
+    return child.pid;
+  } finally {
+    (0, import_node_fs.closeSync)(log);
+  }
+}
+function spawnShim(start, onEnd) {
+  return new Promise((resolve, reject) => {
+    const child = (0, import_node_child_process.spawn)("/bin/sh", ["-c", start.script, "job-companion-shim", ...start.args], {
+      cwd: start.cwd,
+      env: start.environment,
+      detached: true,
+      stdio: "ignore"
+    });
+    child.once("error", reject);
+    child.once("spawn", () => resolve(child.pid ?? 0));
+    child.once("exit", onEnd);
+  });
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  spawnDetached,
+  spawnShim
+});
+
+},
+"./chunk-GEPPUING.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  quoteWords: () => quoteWords
+});
+module.exports = stdin_exports;
+var plain = /^[A-Za-z0-9_@%+:,./=-]+$/;
+function quoteWord(word) {
+  if (plain.test(word)) return word;
+  return inQuotes(word);
+}
+function inQuotes(word) {
+  return `'${word.replaceAll("'", `'\\''`)}'`;
+}
+function quoteWords(words) {
+  return words.map((word, index) => index === 0 && word.includes("=") ? inQuotes(word) : quoteWord(word)).join(" ");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  quoteWords
+});
+
+},
+"./chunk-HSA65P4X.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  refresh: () => refresh,
+  refreshAttached: () => refreshAttached
+});
+module.exports = stdin_exports;
+var import_chunk_ECA6H42S = load("./chunk-ECA6H42S.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var settled = ["over", "lost", "host_restarted", "never_started"];
+var attachable = ["orphaned", "unclaimed"];
+async function refresh(root, id, isStrict = false) {
+  const view = (0, import_chunk_ECA6H42S.inspect)(root, id);
+  const condition = (0, import_chunk_ECA6H42S.conditionOf)(view);
+  if (condition === "ended") dropMarker(view);
+  if (!settled.includes(condition)) return view;
+  const { settleJob } = await Promise.resolve().then(() => load("./settle-KSGNMDCE.js"));
+  await settleJob(view, (now) => settled.includes((0, import_chunk_ECA6H42S.conditionOf)(now)), isStrict);
+  return (0, import_chunk_ECA6H42S.inspect)(root, id);
+}
+async function refreshAttached(root, id) {
+  const view = await refresh(root, id, true);
+  if (!attachable.includes((0, import_chunk_ECA6H42S.conditionOf)(view))) return view;
+  const { attachWorker } = await Promise.resolve().then(() => load("./attach-P6TTUI3K.js"));
+  await attachWorker(view, (now) => attachable.includes((0, import_chunk_ECA6H42S.conditionOf)(now)));
+  return (0, import_chunk_ECA6H42S.inspect)(root, id);
+}
+function dropMarker(view) {
+  if (!(0, import_chunk_DLEZNRER.exists)(view.paths.marker)) return;
+  try {
+    (0, import_chunk_6OPTGHIR.removeFile)(view.paths.reserve);
+    (0, import_chunk_6OPTGHIR.removeFile)(view.paths.marker);
+  } catch {
+  }
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  refresh,
+  refreshAttached
+});
+
+},
+"./chunk-JIO7N7FK.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  isAwaited: () => isAwaited,
+  isCollected: () => isCollected,
+  noteCollected: () => noteCollected,
+  withRegistration: () => withRegistration
+});
+module.exports = stdin_exports;
+var import_chunk_PSCTMCC5 = load("./chunk-PSCTMCC5.js");
+var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_node_path = builtin("node:path");
+function noteCollected(view, by) {
+  if (view.damage !== null || isCollected(view)) return;
+  try {
+    (0, import_chunk_6OPTGHIR.createFile)(
+      view.paths.collected,
+      `${JSON.stringify({ by, pid: process.pid, owner: import_chunk_PSCTMCC5.variables.owner() ?? null, at: (0, import_chunk_PSCTMCC5.isoNow)() })}
+`,
+      { sync: false }
+    );
+  } catch {
+  }
+}
+function isCollected(view) {
+  return (0, import_chunk_DLEZNRER.exists)(view.paths.collected);
+}
+async function withRegistration(root, ids, timeoutMs, fn) {
+  const files = [];
+  const waiter = (0, import_chunk_MGN56EW3.ownIdentity)();
+  for (const id of ids) {
+    const file = import_node_path.default.join((0, import_chunk_PSCTMCC5.jobPaths)(root, id).waiters, `${waiter.pid}-${waiter.start_token.replace(/\W/g, "")}.json`);
+    try {
+      if ((0, import_chunk_DLEZNRER.factsOf)((0, import_chunk_PSCTMCC5.jobPaths)(root, id).waiters)?.kind !== "folder") continue;
+      (0, import_chunk_6OPTGHIR.writeJson)(file, { waiter, ids, since: (0, import_chunk_PSCTMCC5.isoNow)(), timeout_ms: timeoutMs }, { sync: false });
+      files.push(file);
+    } catch {
+    }
+  }
+  try {
+    return await fn();
+  } finally {
+    for (const file of files) {
+      try {
+        (0, import_chunk_6OPTGHIR.removeFile)(file);
+      } catch {
+      }
+    }
+  }
+}
+function isAwaited(root, id) {
+  const folder = (0, import_chunk_PSCTMCC5.jobPaths)(root, id).waiters;
+  return (0, import_chunk_DLEZNRER.listNames)(folder).some((name) => {
+    const read = (0, import_chunk_6OPTGHIR.readJson)(import_node_path.default.join(folder, name));
+    return read.kind === "ok" && (0, import_chunk_MGN56EW3.isIdentity)(read.value.waiter) && (0, import_chunk_MGN56EW3.livenessOf)(read.value.waiter) !== "dead";
+  });
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  isAwaited,
+  isCollected,
+  noteCollected,
+  withRegistration
+});
+
+},
+"./chunk-JJRSGJW4.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  common: () => common,
+  launchOptions: () => launchOptions,
+  ownerOption: () => ownerOption,
+  staffOptions: () => staffOptions
+});
+module.exports = stdin_exports;
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var common = {
+  "state-dir": {
+    kind: "text",
+    value: "DIR",
+    help: "state folder (default: .job-state of the worktree, or JOB_STATE_DIR)"
+  },
+  json: { kind: "flag", help: "print one JSON document" },
+  help: { kind: "flag", help: "show this help" }
+};
+var ownerOption = {
+  owner: {
+    kind: "text",
+    value: "NAME",
+    help: 'whose jobs; "latest" means the latest of this owner (default: JOB_OWNER)'
+  }
+};
+var launchOptions = {
+  owner: { kind: "text", value: "NAME", help: "who this job belongs to (default: JOB_OWNER)" },
+  label: { kind: "text", value: "TEXT", help: "a few words for people" },
+  "once-key": { kind: "text", value: "KEY", help: "the same key gives the same job, never a second execution" },
+  wait: { kind: "flag", help: "wait for the end and print the result, as `wait` does" },
+  "wait-timeout": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_CRABIWOM.limits.waitTimeout,
+    help: "patience of --wait (default: until the end)"
+  },
+  "id-only": { kind: "flag", help: "print the id and a newline, nothing else" },
+  ...common
+};
+var staffOptions = {
+  prompt: { kind: "text", value: "TEXT", help: "the task; taken as it is, also when it begins with --" },
+  "prompt-file": { kind: "text", value: "PATH", help: "read the task from a file" },
+  stdin: { kind: "flag", help: "read the task from standard input" },
+  backend: {
+    kind: "text",
+    value: "NAME",
+    help: "which agent CLI (default: the one in your config, else the only one installed)"
+  },
+  model: { kind: "text", value: "NAME", help: "model, in the words of the agent CLI" },
+  profile: {
+    kind: "choice",
+    value: "P",
+    choices: ["restricted", "standard", "unrestricted"],
+    help: "what the agent may do: restricted, standard or unrestricted"
+  },
+  timeout: {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_CRABIWOM.limits.staffTimeout,
+    help: "hard limit, counted from launch (default 60m, at most 120m)"
+  },
+  "first-output": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_CRABIWOM.limits.optInLimit,
+    help: "end it when nothing was printed by then"
+  },
+  "stall-after": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_CRABIWOM.limits.optInLimit,
+    help: "end it when nothing was printed for that long"
+  }
+};
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  common,
+  launchOptions,
+  ownerOption,
+  staffOptions
+});
+
+},
+"./chunk-JSBRDJBE.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  __commonJS: () => __commonJS,
+  __toESM: () => __toESM
+});
+module.exports = stdin_exports;
+var __create = Object.create;
+var __defProp2 = Object.defineProperty;
+var __getOwnPropDesc2 = Object.getOwnPropertyDescriptor;
+var __getOwnPropNames2 = Object.getOwnPropertyNames;
+var __getProtoOf = Object.getPrototypeOf;
+var __hasOwnProp2 = Object.prototype.hasOwnProperty;
+var __commonJS = (cb, mod) => function __require() {
+  return mod || (0, cb[__getOwnPropNames2(cb)[0]])((mod = { exports: {} }).exports, mod), mod.exports;
+};
+var __copyProps2 = (to, from, except, desc) => {
+  if (from && typeof from === "object" || typeof from === "function") {
+    for (let key of __getOwnPropNames2(from))
+      if (!__hasOwnProp2.call(to, key) && key !== except)
+        __defProp2(to, key, { get: () => from[key], enumerable: !(desc = __getOwnPropDesc2(from, key)) || desc.enumerable });
+  }
+  return to;
+};
+var __toESM = (mod, isNodeMode, target) => (target = mod != null ? __create(__getProtoOf(mod)) : {}, __copyProps2(
+  // If the importer is in node compatibility mode or this is not an ESM
+  // file that has been converted to a CommonJS file using a Babel-
+  // compatible transform (i.e. "__esModule" has not been set), then set
+  // "default" to the CommonJS "module.exports" for node compatibility.
+  isNodeMode || !mod || !mod.__esModule ? __defProp2(target, "default", { value: mod, enumerable: true }) : target,
+  mod
+));
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  __commonJS,
+  __toESM
+});
+
+},
+"./chunk-K6KUEMCO.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -3009,7 +3358,7 @@ __export(stdin_exports, {
   taskOf: () => taskOf
 });
 module.exports = stdin_exports;
-var import_chunk_BP7MNMON = load("./chunk-BP7MNMON.js");
+var import_chunk_BSNEW6QC = load("./chunk-BSNEW6QC.js");
 var import_chunk_SFQCDJBC = load("./chunk-SFQCDJBC.js");
 var import_chunk_MV7UCMG3 = load("./chunk-MV7UCMG3.js");
 var import_chunk_ECA6H42S = load("./chunk-ECA6H42S.js");
@@ -4508,7 +4857,7 @@ function programOf(backend, custom, cwd) {
 }
 function requireFreeConversation(root, backend, conversation) {
   const { folder, option } = root;
-  for (const id of (0, import_chunk_BP7MNMON.listActive)(folder)) {
+  for (const id of (0, import_chunk_BSNEW6QC.listActive)(folder)) {
     const paths = (0, import_chunk_PSCTMCC5.jobPaths)(folder, id);
     const spec = (0, import_chunk_ECA6H42S.readSpec)(paths);
     if (spec.kind !== "ok" || spec.value.staff?.backend !== backend) continue;
@@ -4603,316 +4952,6 @@ function freshStaff(input, words) {
   makeStaffPart,
   profileOf,
   taskOf
-});
-
-},
-"./chunk-FHNVDGJI.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  spawnDetached: () => spawnDetached,
-  spawnShim: () => spawnShim
-});
-module.exports = stdin_exports;
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_node_child_process = require("node:child_process");
-var import_node_fs = require("node:fs");
-function spawnDetached(start) {
-  const log = (0, import_chunk_6OPTGHIR.openAppend)(start.logFile);
-  try {
-    const child = (0, import_node_child_process.spawn)(start.program, start.args, {
-      cwd: start.cwd,
-      env: start.environment,
-      detached: true,
-      stdio: ["ignore", log, log]
-    });
-    child.on("error", () => void 0);
-    child.unref();
-    if (child.pid === void 0) throw new Error(`cannot start ${start.program}`);
-    return child.pid;
-  } finally {
-    (0, import_node_fs.closeSync)(log);
-  }
-}
-function spawnShim(start, onEnd) {
-  return new Promise((resolve, reject) => {
-    const child = (0, import_node_child_process.spawn)("/bin/sh", ["-c", start.script, "job-companion-shim", ...start.args], {
-      cwd: start.cwd,
-      env: start.environment,
-      detached: true,
-      stdio: "ignore"
-    });
-    child.once("error", reject);
-    child.once("spawn", () => resolve(child.pid ?? 0));
-    child.once("exit", onEnd);
-  });
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  spawnDetached,
-  spawnShim
-});
-
-},
-"./chunk-GEPPUING.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  quoteWords: () => quoteWords
-});
-module.exports = stdin_exports;
-var plain = /^[A-Za-z0-9_@%+:,./=-]+$/;
-function quoteWord(word) {
-  if (plain.test(word)) return word;
-  return inQuotes(word);
-}
-function inQuotes(word) {
-  return `'${word.replaceAll("'", `'\\''`)}'`;
-}
-function quoteWords(words) {
-  return words.map((word, index) => index === 0 && word.includes("=") ? inQuotes(word) : quoteWord(word)).join(" ");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  quoteWords
-});
-
-},
-"./chunk-HSA65P4X.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  refresh: () => refresh,
-  refreshAttached: () => refreshAttached
-});
-module.exports = stdin_exports;
-var import_chunk_ECA6H42S = load("./chunk-ECA6H42S.js");
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var settled = ["over", "lost", "host_restarted", "never_started"];
-var attachable = ["orphaned", "unclaimed"];
-async function refresh(root, id, isStrict = false) {
-  const view = (0, import_chunk_ECA6H42S.inspect)(root, id);
-  const condition = (0, import_chunk_ECA6H42S.conditionOf)(view);
-  if (condition === "ended") dropMarker(view);
-  if (!settled.includes(condition)) return view;
-  const { settleJob } = await Promise.resolve().then(() => load("./settle-KSGNMDCE.js"));
-  await settleJob(view, (now) => settled.includes((0, import_chunk_ECA6H42S.conditionOf)(now)), isStrict);
-  return (0, import_chunk_ECA6H42S.inspect)(root, id);
-}
-async function refreshAttached(root, id) {
-  const view = await refresh(root, id, true);
-  if (!attachable.includes((0, import_chunk_ECA6H42S.conditionOf)(view))) return view;
-  const { attachWorker } = await Promise.resolve().then(() => load("./attach-P6TTUI3K.js"));
-  await attachWorker(view, (now) => attachable.includes((0, import_chunk_ECA6H42S.conditionOf)(now)));
-  return (0, import_chunk_ECA6H42S.inspect)(root, id);
-}
-function dropMarker(view) {
-  if (!(0, import_chunk_DLEZNRER.exists)(view.paths.marker)) return;
-  try {
-    (0, import_chunk_6OPTGHIR.removeFile)(view.paths.reserve);
-    (0, import_chunk_6OPTGHIR.removeFile)(view.paths.marker);
-  } catch {
-  }
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  refresh,
-  refreshAttached
-});
-
-},
-"./chunk-JIO7N7FK.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  isAwaited: () => isAwaited,
-  isCollected: () => isCollected,
-  noteCollected: () => noteCollected,
-  withRegistration: () => withRegistration
-});
-module.exports = stdin_exports;
-var import_chunk_PSCTMCC5 = load("./chunk-PSCTMCC5.js");
-var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_node_path = builtin("node:path");
-function noteCollected(view, by) {
-  if (view.damage !== null || isCollected(view)) return;
-  try {
-    (0, import_chunk_6OPTGHIR.createFile)(
-      view.paths.collected,
-      `${JSON.stringify({ by, pid: process.pid, owner: import_chunk_PSCTMCC5.variables.owner() ?? null, at: (0, import_chunk_PSCTMCC5.isoNow)() })}
-`,
-      { sync: false }
-    );
-  } catch {
-  }
-}
-function isCollected(view) {
-  return (0, import_chunk_DLEZNRER.exists)(view.paths.collected);
-}
-async function withRegistration(root, ids, timeoutMs, fn) {
-  const files = [];
-  const waiter = (0, import_chunk_MGN56EW3.ownIdentity)();
-  for (const id of ids) {
-    const file = import_node_path.default.join((0, import_chunk_PSCTMCC5.jobPaths)(root, id).waiters, `${waiter.pid}-${waiter.start_token.replace(/\W/g, "")}.json`);
-    try {
-      if ((0, import_chunk_DLEZNRER.factsOf)((0, import_chunk_PSCTMCC5.jobPaths)(root, id).waiters)?.kind !== "folder") continue;
-      (0, import_chunk_6OPTGHIR.writeJson)(file, { waiter, ids, since: (0, import_chunk_PSCTMCC5.isoNow)(), timeout_ms: timeoutMs }, { sync: false });
-      files.push(file);
-    } catch {
-    }
-  }
-  try {
-    return await fn();
-  } finally {
-    for (const file of files) {
-      try {
-        (0, import_chunk_6OPTGHIR.removeFile)(file);
-      } catch {
-      }
-    }
-  }
-}
-function isAwaited(root, id) {
-  const folder = (0, import_chunk_PSCTMCC5.jobPaths)(root, id).waiters;
-  return (0, import_chunk_DLEZNRER.listNames)(folder).some((name) => {
-    const read = (0, import_chunk_6OPTGHIR.readJson)(import_node_path.default.join(folder, name));
-    return read.kind === "ok" && (0, import_chunk_MGN56EW3.isIdentity)(read.value.waiter) && (0, import_chunk_MGN56EW3.livenessOf)(read.value.waiter) !== "dead";
-  });
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  isAwaited,
-  isCollected,
-  noteCollected,
-  withRegistration
-});
-
-},
-"./chunk-JJRSGJW4.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  common: () => common,
-  launchOptions: () => launchOptions,
-  ownerOption: () => ownerOption,
-  staffOptions: () => staffOptions
-});
-module.exports = stdin_exports;
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var common = {
-  "state-dir": {
-    kind: "text",
-    value: "DIR",
-    help: "state folder (default: .job-state of the worktree, or JOB_STATE_DIR)"
-  },
-  json: { kind: "flag", help: "print one JSON document" },
-  help: { kind: "flag", help: "show this help" }
-};
-var ownerOption = {
-  owner: {
-    kind: "text",
-    value: "NAME",
-    help: 'whose jobs; "latest" means the latest of this owner (default: JOB_OWNER)'
-  }
-};
-var launchOptions = {
-  owner: { kind: "text", value: "NAME", help: "who this job belongs to (default: JOB_OWNER)" },
-  label: { kind: "text", value: "TEXT", help: "a few words for people" },
-  "once-key": { kind: "text", value: "KEY", help: "the same key gives the same job, never a second execution" },
-  wait: { kind: "flag", help: "wait for the end and print the result, as `wait` does" },
-  "wait-timeout": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_CRABIWOM.limits.waitTimeout,
-    help: "patience of --wait (default: until the end)"
-  },
-  "id-only": { kind: "flag", help: "print the id and a newline, nothing else" },
-  ...common
-};
-var staffOptions = {
-  prompt: { kind: "text", value: "TEXT", help: "the task; taken as it is, also when it begins with --" },
-  "prompt-file": { kind: "text", value: "PATH", help: "read the task from a file" },
-  stdin: { kind: "flag", help: "read the task from standard input" },
-  backend: {
-    kind: "text",
-    value: "NAME",
-    help: "which agent CLI (default: the one in your config, else the only one installed)"
-  },
-  model: { kind: "text", value: "NAME", help: "model, in the words of the agent CLI" },
-  profile: {
-    kind: "choice",
-    value: "P",
-    choices: ["restricted", "standard", "unrestricted"],
-    help: "what the agent may do: restricted, standard or unrestricted"
-  },
-  timeout: {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_CRABIWOM.limits.staffTimeout,
-    help: "hard limit, counted from launch (default 60m, at most 120m)"
-  },
-  "first-output": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_CRABIWOM.limits.optInLimit,
-    help: "end it when nothing was printed by then"
-  },
-  "stall-after": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_CRABIWOM.limits.optInLimit,
-    help: "end it when nothing was printed for that long"
-  }
-};
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  common,
-  launchOptions,
-  ownerOption,
-  staffOptions
-});
-
-},
-"./chunk-JSBRDJBE.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  __commonJS: () => __commonJS,
-  __toESM: () => __toESM
-});
-module.exports = stdin_exports;
-var __create = Object.create;
-var __defProp2 = Object.defineProperty;
-var __getOwnPropDesc2 = Object.getOwnPropertyDescriptor;
-var __getOwnPropNames2 = Object.getOwnPropertyNames;
-var __getProtoOf = Object.getPrototypeOf;
-var __hasOwnProp2 = Object.prototype.hasOwnProperty;
-var __commonJS = (cb, mod) => function __require() {
-  return mod || (0, cb[__getOwnPropNames2(cb)[0]])((mod = { exports: {} }).exports, mod), mod.exports;
-};
-var __copyProps2 = (to, from, except, desc) => {
-  if (from && typeof from === "object" || typeof from === "function") {
-    for (let key of __getOwnPropNames2(from))
-      if (!__hasOwnProp2.call(to, key) && key !== except)
-        __defProp2(to, key, { get: () => from[key], enumerable: !(desc = __getOwnPropDesc2(from, key)) || desc.enumerable });
-  }
-  return to;
-};
-var __toESM = (mod, isNodeMode, target) => (target = mod != null ? __create(__getProtoOf(mod)) : {}, __copyProps2(
-  // If the importer is in node compatibility mode or this is not an ESM
-  // file that has been converted to a CommonJS file using a Babel-
-  // compatible transform (i.e. "__esModule" has not been set), then set
-  // "default" to the CommonJS "module.exports" for node compatibility.
-  isNodeMode || !mod || !mod.__esModule ? __defProp2(target, "default", { value: mod, enumerable: true }) : target,
-  mod
-));
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  __commonJS,
-  __toESM
 });
 
 },
@@ -6490,40 +6529,6 @@ function formatSize(bytes) {
 });
 
 },
-"./chunk-VDR5VEDQ.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  commandNames: () => commandNames,
-  loadCommand: () => loadCommand
-});
-module.exports = stdin_exports;
-var loaders = {
-  run: async () => (await Promise.resolve().then(() => load("./run-3X6EKWBI.js"))).run,
-  staffer: async () => (await Promise.resolve().then(() => load("./staffer-KWXLY3CH.js"))).staffer,
-  ask: async () => (await Promise.resolve().then(() => load("./ask-WHHMIYAV.js"))).ask,
-  wait: async () => (await Promise.resolve().then(() => load("./wait-F4Q7H42P.js"))).wait,
-  observe: async () => (await Promise.resolve().then(() => load("./observe-RY357RQG.js"))).observe,
-  status: async () => (await Promise.resolve().then(() => load("./status-RLCAVFVW.js"))).status,
-  result: async () => (await Promise.resolve().then(() => load("./result-5VN5WRZM.js"))).result,
-  cancel: async () => (await Promise.resolve().then(() => load("./cancel-VUYUWJWK.js"))).cancel,
-  continue: async () => (await Promise.resolve().then(() => load("./continue-6XEBJENF.js"))).continueCommand,
-  restart: async () => (await Promise.resolve().then(() => load("./restart-RRHCT7SN.js"))).restart,
-  clean: async () => (await Promise.resolve().then(() => load("./clean-H7B3AJLU.js"))).clean,
-  doctor: async () => (await Promise.resolve().then(() => load("./doctor-64V6G3YL.js"))).doctor,
-  help: async () => (await Promise.resolve().then(() => load("./help-2ORGLJSP.js"))).help
-};
-var commandNames = Object.keys(loaders);
-async function loadCommand(name) {
-  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  commandNames,
-  loadCommand
-});
-
-},
 "./chunk-VYVQWWAV.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -6735,14 +6740,14 @@ function terminalRecord(spec, paths, state, tree) {
 });
 
 },
-"./clean-H7B3AJLU.js": function (module, exports) {
+"./clean-UCD2VEX4.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   clean: () => clean
 });
 module.exports = stdin_exports;
-var import_chunk_BP7MNMON = load("./chunk-BP7MNMON.js");
+var import_chunk_BSNEW6QC = load("./chunk-BSNEW6QC.js");
 var import_chunk_MV7UCMG3 = load("./chunk-MV7UCMG3.js");
 var import_chunk_JIO7N7FK = load("./chunk-JIO7N7FK.js");
 var import_chunk_HSA65P4X = load("./chunk-HSA65P4X.js");
@@ -6765,7 +6770,7 @@ async function planClean(root, options) {
   const plan = { remove: [], keep: [], debris: findDebris(root) };
   const ancestors = ancestorsOfLive(root);
   let finished = 0;
-  for (const id of (0, import_chunk_BP7MNMON.listJobs)(root)) {
+  for (const id of (0, import_chunk_BSNEW6QC.listJobs)(root)) {
     const view = await (0, import_chunk_HSA65P4X.refresh)(root, id);
     const why = !(0, import_chunk_ECA6H42S.isEnded)(view.state) ? "it is live" : view.damage !== null ? `its record is damaged (${view.damage})` : (0, import_chunk_JIO7N7FK.isAwaited)(root, id) ? "somebody waits for it" : ancestors.has(id) ? "a live job descends from it" : !(0, import_chunk_JIO7N7FK.isCollected)(view) && !options.includeUncollected ? "nobody has collected its result" : void 0;
     if ((0, import_chunk_ECA6H42S.isEnded)(view.state)) finished += 1;
@@ -6779,7 +6784,7 @@ async function planClean(root, options) {
 function removeJobs(root, ids) {
   const removed = [];
   for (const id of ids) {
-    const gone = import_node_path.default.join((0, import_chunk_BP7MNMON.jobsFolder)(root), `.gone-${id}`);
+    const gone = import_node_path.default.join((0, import_chunk_BSNEW6QC.jobsFolder)(root), `.gone-${id}`);
     if (!(0, import_chunk_DLEZNRER.moveFolder)((0, import_chunk_PSCTMCC5.jobPaths)(root, id).folder, gone)) continue;
     (0, import_chunk_DLEZNRER.removeTree)(gone);
     (0, import_chunk_DLEZNRER.removeTree)((0, import_chunk_PSCTMCC5.jobPaths)(root, id).marker);
@@ -6791,9 +6796,9 @@ function removeDebris(paths) {
   for (const target of paths) (0, import_chunk_DLEZNRER.removeTree)(target);
 }
 function findDebris(root) {
-  const folder = (0, import_chunk_BP7MNMON.jobsFolder)(root);
+  const folder = (0, import_chunk_BSNEW6QC.jobsFolder)(root);
   const half = (0, import_chunk_DLEZNRER.listNames)(folder).filter((name) => /^\.(?:new|gone)-/.test(name) && isOld(import_node_path.default.join(folder, name)));
-  const markers = (0, import_chunk_BP7MNMON.listActive)(root).filter(
+  const markers = (0, import_chunk_BSNEW6QC.listActive)(root).filter(
     (id) => !(0, import_chunk_DLEZNRER.factsOf)((0, import_chunk_PSCTMCC5.jobPaths)(root, id).folder) && isOld((0, import_chunk_PSCTMCC5.jobPaths)(root, id).marker)
   );
   return [...half.map((name) => import_node_path.default.join(folder, name)), ...markers.map((id) => (0, import_chunk_PSCTMCC5.jobPaths)(root, id).marker)];
@@ -6804,7 +6809,7 @@ function isOld(target) {
 }
 function ancestorsOfLive(root) {
   const result = new Set();
-  for (const id of (0, import_chunk_BP7MNMON.listActive)(root)) {
+  for (const id of (0, import_chunk_BSNEW6QC.listActive)(root)) {
     for (let at = id; at !== void 0 && (0, import_chunk_AHZ3GFG4.isId)(at); ) {
       const spec = (0, import_chunk_ECA6H42S.readSpec)((0, import_chunk_PSCTMCC5.jobPaths)(root, at));
       at = spec.kind === "ok" ? spec.value.lineage?.parent : void 0;
@@ -6926,7 +6931,7 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./continue-6XEBJENF.js": function (module, exports) {
+"./continue-ZNL3XNY5.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -6934,9 +6939,9 @@ __export(stdin_exports, {
 });
 module.exports = stdin_exports;
 var import_chunk_RJTSDLMR = load("./chunk-RJTSDLMR.js");
-var import_chunk_EZRJCE7X = load("./chunk-EZRJCE7X.js");
-var import_chunk_5LES6PED = load("./chunk-5LES6PED.js");
-var import_chunk_BP7MNMON = load("./chunk-BP7MNMON.js");
+var import_chunk_K6KUEMCO = load("./chunk-K6KUEMCO.js");
+var import_chunk_3TLBQ7R4 = load("./chunk-3TLBQ7R4.js");
+var import_chunk_BSNEW6QC = load("./chunk-BSNEW6QC.js");
 var import_chunk_SFQCDJBC = load("./chunk-SFQCDJBC.js");
 var import_chunk_MV7UCMG3 = load("./chunk-MV7UCMG3.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
@@ -6974,7 +6979,7 @@ var continueCommand = {
   async run(context, input) {
     const root = context.root(input);
     (0, import_chunk_2EBCVCOJ.checkRoot)(root.folder);
-    const prompt = await (0, import_chunk_EZRJCE7X.taskOf)(context, input);
+    const prompt = await (0, import_chunk_K6KUEMCO.taskOf)(context, input);
     const parent = parentOf(root, input);
     await (0, import_chunk_RJTSDLMR.requireGenuine)(parent);
     const staff = parent.staff;
@@ -6988,11 +6993,11 @@ var continueCommand = {
       );
     }
     const cwd = input.has("cwd") ? (0, import_chunk_AAEVI3GM.folderOf)(context, input) : parent.cwd;
-    const part = (0, import_chunk_EZRJCE7X.makeStaffPart)({
+    const part = (0, import_chunk_K6KUEMCO.makeStaffPart)({
       mode: staff.mode,
       backend: input.text("backend") ?? staff.custom?.name ?? staff.backend,
       model: input.text("model") ?? staff.model,
-      profile: (0, import_chunk_EZRJCE7X.profileOf)(input, staff.profile),
+      profile: (0, import_chunk_K6KUEMCO.profileOf)(input, staff.profile),
       prompt,
       resume,
       cwd
@@ -7003,7 +7008,7 @@ var continueCommand = {
         `cannot continue a conversation of ${staff.backend} with ${part.backend}`,
         import_chunk_YAIPAHWG.nextCommands.restart(parent.id, root.option)
       );
-    return (0, import_chunk_EZRJCE7X.launchStaff)(context, input, {
+    return (0, import_chunk_K6KUEMCO.launchStaff)(context, input, {
       verb: parent.verb,
       staff: part,
       cwd,
@@ -7016,9 +7021,9 @@ function parentOf(root, input) {
   const [job, conversation] = [input.text("job"), input.text("conversation")];
   if (job !== void 0 && conversation !== void 0)
     throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --job and --conversation together");
-  if (job !== void 0) return (0, import_chunk_RJTSDLMR.requireSpec)(root, (0, import_chunk_BP7MNMON.requireWholeId)(root, job));
+  if (job !== void 0) return (0, import_chunk_RJTSDLMR.requireSpec)(root, (0, import_chunk_BSNEW6QC.requireWholeId)(root, job));
   const owner = conversation === void 0 ? input.text("owner") ?? import_chunk_PSCTMCC5.variables.owner() ?? null : null;
-  const id = (0, import_chunk_5LES6PED.findLatest)(root.folder, owner, (_, spec) => {
+  const id = (0, import_chunk_3TLBQ7R4.findLatest)(root.folder, owner, (_, spec) => {
     const known = spec.staff ? (0, import_chunk_RJTSDLMR.conversationOf)(root.folder, spec) : null;
     return conversation === void 0 ? known !== null : known === conversation;
   });
@@ -7036,14 +7041,14 @@ function parentOf(root, input) {
 });
 
 },
-"./dispatch-WKEOYXIJ.js": function (module, exports) {
+"./dispatch-DHKX3JEK.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   dispatch: () => dispatch
 });
 module.exports = stdin_exports;
-var import_chunk_VDR5VEDQ = load("./chunk-VDR5VEDQ.js");
+var import_chunk_2TJT3WUH = load("./chunk-2TJT3WUH.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
 var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
 var import_chunk_2EBCVCOJ = load("./chunk-2EBCVCOJ.js");
@@ -7195,10 +7200,10 @@ async function dispatch(args, base, version) {
   if (word === "--version" || word === "version") return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${version}
 ` };
   const name = word === "--help" || word === "-h" ? "help" : word;
-  const command = await (0, import_chunk_VDR5VEDQ.loadCommand)(name);
+  const command = await (0, import_chunk_2TJT3WUH.loadCommand)(name);
   if (!command)
     throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_VDR5VEDQ.commandNames.join(", ")}`,
+      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_2TJT3WUH.commandNames.join(", ")}`,
       (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_PSCTMCC5.selfWords)(), "help"])
     );
   if (hasChangedWords(args)) {
@@ -7225,14 +7230,14 @@ async function help(command) {
 });
 
 },
-"./doctor-64V6G3YL.js": function (module, exports) {
+"./doctor-7OV77I6C.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   doctor: () => doctor
 });
 module.exports = stdin_exports;
-var import_chunk_BP7MNMON = load("./chunk-BP7MNMON.js");
+var import_chunk_BSNEW6QC = load("./chunk-BSNEW6QC.js");
 var import_chunk_VYVQWWAV = load("./chunk-VYVQWWAV.js");
 var import_chunk_T3DTN2DM = load("./chunk-T3DTN2DM.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
@@ -7261,7 +7266,7 @@ async function diagnose(root, id) {
   return { id, condition, ...await problemOf(root, view, condition), facts: factsOfJob(view) };
 }
 async function diagnoseAll(root) {
-  const ids = [...new Set([...(0, import_chunk_BP7MNMON.listActive)(root.folder), ...(0, import_chunk_BP7MNMON.listJobs)(root.folder)])];
+  const ids = [...new Set([...(0, import_chunk_BSNEW6QC.listActive)(root.folder), ...(0, import_chunk_BSNEW6QC.listJobs)(root.folder)])];
   const findings = [];
   for (const id of ids) findings.push(await diagnose(root, id));
   return findings.filter((finding) => finding.problem !== null);
@@ -7325,7 +7330,7 @@ var doctor = {
     const root = context.root(input);
     const isThere = (0, import_chunk_2EBCVCOJ.checkRoot)(root.folder);
     const word = input.words[0];
-    const findings = !isThere && word === void 0 ? [] : word === void 0 ? await diagnoseAll(root) : [await diagnose(root, (0, import_chunk_BP7MNMON.findJob)(root, word))];
+    const findings = !isThere && word === void 0 ? [] : word === void 0 ? await diagnoseAll(root) : [await diagnose(root, (0, import_chunk_BSNEW6QC.findJob)(root, word))];
     const isWrong = findings.some((finding) => finding.problem !== null);
     const code = isWrong ? import_chunk_6PFAPK5K.exitCodes.unsuccessful : import_chunk_6PFAPK5K.exitCodes.done;
     if (input.has("json")) {
@@ -7347,7 +7352,7 @@ function tell(finding) {
 });
 
 },
-"./help-2ORGLJSP.js": function (module, exports) {
+"./help-M5I5DIII.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -7367,7 +7372,7 @@ var help = {
   options: import_chunk_JJRSGJW4.common,
   examples: ["help", "help run"],
   async run(_context, input) {
-    const { commandNames, loadCommand } = await Promise.resolve().then(() => load("./registry-FFV75TH5.js"));
+    const { commandNames, loadCommand } = await Promise.resolve().then(() => load("./registry-SGHLZUYR.js"));
     const { renderHelp } = await Promise.resolve().then(() => load("./usage-2G4WLKLK.js"));
     const word = input.words[0];
     if (word !== void 0) {
@@ -8456,15 +8461,15 @@ async function giveUp(claim, message) {
 });
 
 },
-"./observe-RY357RQG.js": function (module, exports) {
+"./observe-22VCPKFT.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   observe: () => observe
 });
 module.exports = stdin_exports;
-var import_chunk_5LES6PED = load("./chunk-5LES6PED.js");
-var import_chunk_BP7MNMON = load("./chunk-BP7MNMON.js");
+var import_chunk_3TLBQ7R4 = load("./chunk-3TLBQ7R4.js");
+var import_chunk_BSNEW6QC = load("./chunk-BSNEW6QC.js");
 var import_chunk_VYVQWWAV = load("./chunk-VYVQWWAV.js");
 var import_chunk_HSA65P4X = load("./chunk-HSA65P4X.js");
 var import_chunk_T3DTN2DM = load("./chunk-T3DTN2DM.js");
@@ -8504,7 +8509,7 @@ var observe = {
     const root = context.root(input);
     (0, import_chunk_2EBCVCOJ.checkRoot)(root.folder);
     const owner = input.text("owner") ?? import_chunk_PSCTMCC5.variables.owner() ?? null;
-    const id = input.words[0] === void 0 ? (0, import_chunk_5LES6PED.requireLatest)(root, owner, "a job to observe") : (0, import_chunk_BP7MNMON.findJob)(root, input.words[0]);
+    const id = input.words[0] === void 0 ? (0, import_chunk_3TLBQ7R4.requireLatest)(root, owner, "a job to observe") : (0, import_chunk_BSNEW6QC.findJob)(root, input.words[0]);
     const view = await (0, import_chunk_HSA65P4X.refresh)(root.folder, id);
     return {
       code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
@@ -8518,15 +8523,15 @@ var observe = {
 });
 
 },
-"./registry-FFV75TH5.js": function (module, exports) {
+"./registry-SGHLZUYR.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  commandNames: () => import_chunk_VDR5VEDQ.commandNames,
-  loadCommand: () => import_chunk_VDR5VEDQ.loadCommand
+  commandNames: () => import_chunk_2TJT3WUH.commandNames,
+  loadCommand: () => import_chunk_2TJT3WUH.loadCommand
 });
 module.exports = stdin_exports;
-var import_chunk_VDR5VEDQ = load("./chunk-VDR5VEDQ.js");
+var import_chunk_2TJT3WUH = load("./chunk-2TJT3WUH.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -8535,7 +8540,7 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./restart-RRHCT7SN.js": function (module, exports) {
+"./restart-VSGD6VDB.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -8543,8 +8548,8 @@ __export(stdin_exports, {
 });
 module.exports = stdin_exports;
 var import_chunk_RJTSDLMR = load("./chunk-RJTSDLMR.js");
-var import_chunk_EZRJCE7X = load("./chunk-EZRJCE7X.js");
-var import_chunk_BP7MNMON = load("./chunk-BP7MNMON.js");
+var import_chunk_K6KUEMCO = load("./chunk-K6KUEMCO.js");
+var import_chunk_BSNEW6QC = load("./chunk-BSNEW6QC.js");
 var import_chunk_SFQCDJBC = load("./chunk-SFQCDJBC.js");
 var import_chunk_MV7UCMG3 = load("./chunk-MV7UCMG3.js");
 var import_chunk_HSA65P4X = load("./chunk-HSA65P4X.js");
@@ -8586,7 +8591,7 @@ var restart = {
   async run(context, input) {
     const root = context.root(input);
     (0, import_chunk_2EBCVCOJ.checkRoot)(root.folder);
-    const id = (0, import_chunk_BP7MNMON.requireWholeId)(root, input.words[0]);
+    const id = (0, import_chunk_BSNEW6QC.requireWholeId)(root, input.words[0]);
     const view = await (0, import_chunk_HSA65P4X.refresh)(root.folder, id);
     const spec = (0, import_chunk_RJTSDLMR.requireSpec)(root, id);
     await (0, import_chunk_RJTSDLMR.requireGenuine)(spec);
@@ -8625,7 +8630,7 @@ function again(context, input, spec) {
   const staff = spec.staff;
   if (!staff) throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot restart job ${spec.id}: it has no task`);
   const { mode, model, profile, prompt } = staff;
-  const part = (0, import_chunk_EZRJCE7X.makeStaffPart)({
+  const part = (0, import_chunk_K6KUEMCO.makeStaffPart)({
     mode,
     backend: staff.custom?.name ?? staff.backend,
     model,
@@ -8634,7 +8639,7 @@ function again(context, input, spec) {
     resume: null,
     cwd: spec.cwd
   });
-  return (0, import_chunk_EZRJCE7X.launchStaff)(context, input, {
+  return (0, import_chunk_K6KUEMCO.launchStaff)(context, input, {
     verb: spec.verb,
     staff: part,
     cwd: spec.cwd,
@@ -8655,15 +8660,15 @@ function staffLimit(input) {
 });
 
 },
-"./result-5VN5WRZM.js": function (module, exports) {
+"./result-LGTYXQXK.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   result: () => result
 });
 module.exports = stdin_exports;
-var import_chunk_5LES6PED = load("./chunk-5LES6PED.js");
-var import_chunk_BP7MNMON = load("./chunk-BP7MNMON.js");
+var import_chunk_3TLBQ7R4 = load("./chunk-3TLBQ7R4.js");
+var import_chunk_BSNEW6QC = load("./chunk-BSNEW6QC.js");
 var import_chunk_2UGJGB3V = load("./chunk-2UGJGB3V.js");
 var import_chunk_JIO7N7FK = load("./chunk-JIO7N7FK.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
@@ -8702,7 +8707,7 @@ var result = {
     (0, import_chunk_2EBCVCOJ.checkRoot)(root.folder);
     const owner = input.text("owner") ?? import_chunk_PSCTMCC5.variables.owner() ?? null;
     const isFinished = (id2) => (0, import_chunk_ECA6H42S.isEnded)((0, import_chunk_ECA6H42S.inspect)(root.folder, id2).state);
-    const id = input.words[0] === void 0 ? (0, import_chunk_5LES6PED.requireLatest)(root, owner, "a finished job", isFinished) : (0, import_chunk_BP7MNMON.findJob)(root, input.words[0]);
+    const id = input.words[0] === void 0 ? (0, import_chunk_3TLBQ7R4.requireLatest)(root, owner, "a finished job", isFinished) : (0, import_chunk_BSNEW6QC.findJob)(root, input.words[0]);
     const view = await (0, import_chunk_HSA65P4X.refresh)(root.folder, id, true);
     if (!(0, import_chunk_ECA6H42S.isEnded)(view.state)) {
       const wait = import_chunk_YAIPAHWG.nextCommands.wait(id, root.option);
@@ -8865,15 +8870,15 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./staffer-KWXLY3CH.js": function (module, exports) {
+"./staffer-VZWUASVL.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   staffer: () => staffer
 });
 module.exports = stdin_exports;
-var import_chunk_EZRJCE7X = load("./chunk-EZRJCE7X.js");
-var import_chunk_BP7MNMON = load("./chunk-BP7MNMON.js");
+var import_chunk_K6KUEMCO = load("./chunk-K6KUEMCO.js");
+var import_chunk_BSNEW6QC = load("./chunk-BSNEW6QC.js");
 var import_chunk_SFQCDJBC = load("./chunk-SFQCDJBC.js");
 var import_chunk_MV7UCMG3 = load("./chunk-MV7UCMG3.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
@@ -8911,9 +8916,9 @@ var staffer = {
   ],
   async run(context, input) {
     const cwd = (0, import_chunk_AAEVI3GM.folderOf)(context, input);
-    const prompt = await (0, import_chunk_EZRJCE7X.taskOf)(context, input);
-    const staff = (0, import_chunk_EZRJCE7X.freshStaff)(input, { mode: "staffer", prompt, profile: (0, import_chunk_EZRJCE7X.profileOf)(input, "standard"), cwd });
-    return (0, import_chunk_EZRJCE7X.launchStaff)(context, input, { verb: "staffer", staff, cwd, lineage: null, isSynchronous: false });
+    const prompt = await (0, import_chunk_K6KUEMCO.taskOf)(context, input);
+    const staff = (0, import_chunk_K6KUEMCO.freshStaff)(input, { mode: "staffer", prompt, profile: (0, import_chunk_K6KUEMCO.profileOf)(input, "standard"), cwd });
+    return (0, import_chunk_K6KUEMCO.launchStaff)(context, input, { verb: "staffer", staff, cwd, lineage: null, isSynchronous: false });
   }
 };
 // Annotate the CommonJS export names for ESM import in node:
@@ -8922,14 +8927,14 @@ var staffer = {
 });
 
 },
-"./status-RLCAVFVW.js": function (module, exports) {
+"./status-4DZDLMM2.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   status: () => status
 });
 module.exports = stdin_exports;
-var import_chunk_BP7MNMON = load("./chunk-BP7MNMON.js");
+var import_chunk_BSNEW6QC = load("./chunk-BSNEW6QC.js");
 var import_chunk_4XQCRNZ4 = load("./chunk-4XQCRNZ4.js");
 var import_chunk_VYVQWWAV = load("./chunk-VYVQWWAV.js");
 var import_chunk_HSA65P4X = load("./chunk-HSA65P4X.js");
@@ -8951,11 +8956,11 @@ var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function listViews(root, options) {
-  const live = (0, import_chunk_BP7MNMON.listActive)(root).filter((id) => (0, import_chunk_DLEZNRER.exists)((0, import_chunk_PSCTMCC5.jobPaths)(root, id).folder));
+  const live = (0, import_chunk_BSNEW6QC.listActive)(root).filter((id) => (0, import_chunk_DLEZNRER.exists)((0, import_chunk_PSCTMCC5.jobPaths)(root, id).folder));
   const views = [];
   for (const id of live) views.push(...await look(root, id));
   let left = options.recent;
-  for (const id of (0, import_chunk_BP7MNMON.listJobs)(root)) {
+  for (const id of (0, import_chunk_BSNEW6QC.listJobs)(root)) {
     if (left === 0) break;
     if (live.includes(id)) continue;
     const [view] = await look(root, id);
@@ -9016,7 +9021,7 @@ var status = {
     const root = context.root(input);
     const isThere = (0, import_chunk_2EBCVCOJ.checkRoot)(root.folder);
     if (input.words[0] !== void 0) {
-      const view = await (0, import_chunk_HSA65P4X.refresh)(root.folder, (0, import_chunk_BP7MNMON.findJob)(root, input.words[0]));
+      const view = await (0, import_chunk_HSA65P4X.refresh)(root.folder, (0, import_chunk_BSNEW6QC.findJob)(root, input.words[0]));
       return input.has("json") ? { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state), json: (0, import_chunk_VYVQWWAV.observation)(view, { afterSeq: null, root }) } : tellOne(view, root);
     }
     const views = isThere ? await listViews(root.folder, { recent: input.count("recent") ?? 10, owner: input.text("owner") ?? null }) : [];
@@ -9141,15 +9146,15 @@ function wrap(text, width) {
 });
 
 },
-"./wait-F4Q7H42P.js": function (module, exports) {
+"./wait-BYGVDRLI.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   wait: () => wait
 });
 module.exports = stdin_exports;
-var import_chunk_5LES6PED = load("./chunk-5LES6PED.js");
-var import_chunk_BP7MNMON = load("./chunk-BP7MNMON.js");
+var import_chunk_3TLBQ7R4 = load("./chunk-3TLBQ7R4.js");
+var import_chunk_BSNEW6QC = load("./chunk-BSNEW6QC.js");
 var import_chunk_2UGJGB3V = load("./chunk-2UGJGB3V.js");
 var import_chunk_JIO7N7FK = load("./chunk-JIO7N7FK.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
@@ -9209,7 +9214,7 @@ var wait = {
     (0, import_chunk_2EBCVCOJ.checkRoot)(root.folder);
     if (input.has("any") && input.has("all")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --any and --all together");
     const owner = input.text("owner") ?? import_chunk_PSCTMCC5.variables.owner() ?? null;
-    const ids = input.words.length > 0 ? [...new Set(input.words.map((word) => (0, import_chunk_BP7MNMON.findJob)(root, word)))] : [(0, import_chunk_5LES6PED.requireLatest)(root, owner, "a job to wait for")];
+    const ids = input.words.length > 0 ? [...new Set(input.words.map((word) => (0, import_chunk_BSNEW6QC.findJob)(root, word)))] : [(0, import_chunk_3TLBQ7R4.requireLatest)(root, owner, "a job to wait for")];
     if (ids.length > 1 && !input.has("any") && !input.has("all")) {
       throw (0, import_chunk_NVPF5LEY.usageError)(`cannot wait for ${ids.length} jobs without saying how: add --any (the first) or --all`);
     }

@@ -19,8 +19,7 @@ export function listActive(root: string): string[] {
 
 /** A whole id or a unique beginning of one -> the id. */
 export function findJob(root: StateRoot, text: string): string {
-  const list = `list them with: ${quoteWords([...selfWords(), 'status', ...root.option])}`;
-  const where = `in the state folder ${root.folder}`;
+  const list = listCommand(root);
   if (!isIdPrefix(text)) {
     throw new FaultError(
       'unknown_job',
@@ -32,13 +31,7 @@ export function findJob(root: StateRoot, text: string): string {
   if (all.includes(text)) return requireFolder(root, text);
   const matches = all.filter((id) => id.startsWith(text));
   if (matches.length === 1) return requireFolder(root, matches[0] as string);
-  if (matches.length === 0) {
-    throw new FaultError(
-      'unknown_job',
-      `cannot find job ${text}: there is no such job ${where}`,
-      `${list}, or name another folder with --state-dir DIR`,
-    );
-  }
+  if (matches.length === 0) throw unknownJob(root, text);
   const shown = matches.sort(compareIds).slice(-5).join(', ');
   throw new FaultError(
     'ambiguous_id',
@@ -65,6 +58,20 @@ export function jobsFolder(root: string): string {
 /** A link of that name is no job: nothing is read or written through it. */
 function requireFolder(root: StateRoot, id: string): string {
   const folder = path.join(rootPaths(root.folder).jobs, id);
-  if (factsOf(folder)?.kind === 'folder') return id;
+  const facts = factsOf(folder);
+  if (facts?.kind === 'folder') return id;
+  if (!facts) throw unknownJob(root, id);
   throw new FaultError('state_unusable', `cannot use job ${id}: ${folder} is no folder of its own`);
+}
+
+function unknownJob(root: StateRoot, text: string): FaultError {
+  return new FaultError(
+    'unknown_job',
+    `cannot find job ${text}: there is no such job in the state folder ${root.folder}`,
+    `${listCommand(root)}, or name another folder with --state-dir DIR`,
+  );
+}
+
+function listCommand(root: StateRoot): string {
+  return `list them with: ${quoteWords([...selfWords(), 'status', ...root.option])}`;
 }
