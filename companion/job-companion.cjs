@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "7097dc423738590e";
+const buildId = "d1317b26f9ac4ae6";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, one file for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -129,10 +129,11 @@ function writeOut(fd, data) {
     } catch (error) {
       const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
       if (code === "EAGAIN") pause();
-      else if (code === "EPIPE") return;
+      else if (code === "EPIPE") return false;
       else throw error;
     }
   }
+  return true;
 }
 function terminalOf(fd) {
   try {
@@ -155,19 +156,19 @@ process.exitCode = import_chunk_6PFAPK5K.exitCodes.fault;
 async function main(args) {
   if (process.platform !== "linux") (await Promise.resolve().then(() => load("./install-ps-K3KWR2CG.js"))).installForMac();
   if (args[0] === "_worker") {
-    const { runWorker } = await Promise.resolve().then(() => load("./main-UFVYUGFI.js"));
+    const { runWorker } = await Promise.resolve().then(() => load("./main-RSGDP2H6.js"));
     const isDone = await runWorker(args[1] ?? "", args[2] ?? "", (text) => writeOut(2, text));
     process.exit(isDone ? 0 : 70);
   }
-  const { dispatch } = await Promise.resolve().then(() => load("./dispatch-DHKX3JEK.js"));
+  const { dispatch } = await Promise.resolve().then(() => load("./dispatch-REVQA3VF.js"));
   const reply = await dispatch(args, makeContext(), "0.1.0");
-  print(reply);
-  process.exit(reply.code);
+  const isTold = print(reply);
+  process.exit(isTold ? reply.code : import_chunk_6PFAPK5K.exitCodes.fault);
 }
 function makeContext() {
   const terminal = terminalOf(1);
   return {
-    cwd: process.cwd(),
+    cwd: currentFolder(),
     isTerminal: terminal.isTerminal,
     width: terminal.columns,
     readStdin,
@@ -176,40 +177,66 @@ function makeContext() {
 `)
   };
 }
+function currentFolder() {
+  try {
+    return process.cwd();
+  } catch {
+    throw new import_chunk_NVPF5LEY.FaultError("preflight", "cannot work here: the current folder was removed", "cd to a folder that exists");
+  }
+}
 async function readStdin() {
   const chunks = [];
   for await (const chunk of process.stdin) chunks.push(chunk);
   return Buffer.concat(chunks);
 }
 function print(reply) {
-  if (reply.json !== void 0) writeOut(1, `${JSON.stringify(reply.json)}
+  const isJson = reply.json !== void 0;
+  const out = isJson ? `${JSON.stringify(reply.json)}
+` : reply.out ?? "";
+  for (const note of isJson ? [] : reply.notes ?? []) writeOut(2, `${note}
 `);
-  for (const note of reply.json === void 0 ? reply.notes ?? [] : []) writeOut(2, `${note}
+  try {
+    if (out.length > 0 && !writeOut(1, out)) return true;
+  } catch (error) {
+    writeOut(2, `job-companion: cannot write to standard output (${(0, import_chunk_NVPF5LEY.messageOf)(error)}); it was to get:
 `);
-  if (reply.json === void 0 && reply.out !== void 0 && reply.out.length > 0) writeOut(1, reply.out);
+    writeOut(2, Buffer.from(out).subarray(0, 8192));
+    return false;
+  }
+  reply.afterPrint?.();
+  return true;
 }
 main(process.argv.slice(2)).catch((thrown) => {
   const error = asFault(thrown);
-  if (error instanceof import_chunk_NVPF5LEY.FaultError) {
-    writeOut(2, `job-companion: ${error.message}
-${error.next === null ? "" : `try: ${error.next}
-`}`);
-    if (wantsJson(process.argv.slice(2))) {
-      writeOut(1, `${JSON.stringify({ error: { code: error.code, message: error.message, next: error.next } })}
-`);
-    }
-  } else {
-    writeOut(2, `job-companion: internal error: ${error instanceof Error ? error.stack : String(error)}
-`);
-  }
+  const [code, message, next] = error instanceof import_chunk_NVPF5LEY.FaultError ? [error.code, error.message, error.next] : ["internal", `internal error: ${stackOf(error)}`, null];
   process.exitCode = import_chunk_6PFAPK5K.exitCodes.fault;
+  writeOut(2, `job-companion: ${message}
+${next === null ? "" : `try: ${next}
+`}`);
+  if (wantsJson(process.argv.slice(2))) writeOut(1, `${JSON.stringify({ error: { code, message, next } })}
+`);
 });
+function stackOf(error) {
+  return error instanceof Error ? error.stack ?? error.message : String(error);
+}
 function wantsJson(args) {
   const end = args.indexOf("--");
   return (end < 0 ? args : args.slice(0, end)).includes("--json");
 }
 function asFault(error) {
-  const refusals = ["ENOSPC", "EDQUOT", "EROFS", "EACCES", "EPERM", "EMFILE", "ENFILE", "EIO"];
+  const refusals = [
+    "ENOSPC",
+    "EDQUOT",
+    "EROFS",
+    "EACCES",
+    "EPERM",
+    "EMFILE",
+    "ENFILE",
+    "EIO",
+    "EAGAIN",
+    "ENOMEM",
+    "EFBIG"
+  ];
   if (error instanceof import_chunk_NVPF5LEY.FaultError || !refusals.includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return error;
   return new import_chunk_NVPF5LEY.FaultError(
     "state_unusable",
@@ -220,30 +247,30 @@ function asFault(error) {
 
 function partsText() {/*
 (function (load, builtin, require, __create, __defProp, __getOwnPropDesc, __getOwnPropNames, __getProtoOf, __hasOwnProp, __copyProps, __toESM, __export, __toCommonJS) { return {
-"./ask-QXYF3XPC.js": function (module, exports) {
+"./ask-OXCG6BYF.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   ask: () => ask
 });
 module.exports = stdin_exports;
-var import_chunk_K6KUEMCO = load("./chunk-K6KUEMCO.js");
-var import_chunk_BSNEW6QC = load("./chunk-BSNEW6QC.js");
+var import_chunk_UCQXZJ6K = load("./chunk-UCQXZJ6K.js");
+var import_chunk_7KQN4UGV = load("./chunk-7KQN4UGV.js");
 var import_chunk_SFQCDJBC = load("./chunk-SFQCDJBC.js");
-var import_chunk_MV7UCMG3 = load("./chunk-MV7UCMG3.js");
+var import_chunk_2P3CVON6 = load("./chunk-2P3CVON6.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var import_chunk_ECA6H42S = load("./chunk-ECA6H42S.js");
-var import_chunk_AAEVI3GM = load("./chunk-AAEVI3GM.js");
+var import_chunk_RQL7NQ6P = load("./chunk-RQL7NQ6P.js");
+var import_chunk_CAYDSFPI = load("./chunk-CAYDSFPI.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_2EBCVCOJ = load("./chunk-2EBCVCOJ.js");
-var import_chunk_APIBCPUW = load("./chunk-APIBCPUW.js");
-var import_chunk_LPOFNP62 = load("./chunk-LPOFNP62.js");
+var import_chunk_ZVWKUAZQ = load("./chunk-ZVWKUAZQ.js");
+var import_chunk_25ZP4J72 = load("./chunk-25ZP4J72.js");
+var import_chunk_PBSRMPXW = load("./chunk-PBSRMPXW.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_YAIPAHWG = load("./chunk-YAIPAHWG.js");
+var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_AHZ3GFG4 = load("./chunk-AHZ3GFG4.js");
+var import_chunk_TYWJB6GO = load("./chunk-TYWJB6GO.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_PSCTMCC5 = load("./chunk-PSCTMCC5.js");
+var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
@@ -259,13 +286,13 @@ var ask = {
     cwd: { kind: "text", value: "DIR", help: "folder to look at (default: here)" },
     ...import_chunk_JJRSGJW4.launchOptions
   },
-  notes: "Default profile: restricted. Exit codes as of wait.",
+  notes: "Default profile: restricted. Exit codes as of wait. With --id-only it returns at once, as staffer does.",
   examples: ['ask --backend codex --prompt "What does this repository do?"'],
   async run(context, input) {
-    const cwd = (0, import_chunk_AAEVI3GM.folderOf)(context, input);
-    const prompt = await (0, import_chunk_K6KUEMCO.taskOf)(context, input);
-    const staff = (0, import_chunk_K6KUEMCO.freshStaff)(input, { mode: "ask", prompt, profile: (0, import_chunk_K6KUEMCO.profileOf)(input, "restricted"), cwd });
-    return (0, import_chunk_K6KUEMCO.launchStaff)(context, input, {
+    const cwd = (0, import_chunk_CAYDSFPI.folderOf)(context, input);
+    const prompt = await (0, import_chunk_UCQXZJ6K.taskOf)(context, input);
+    const staff = (0, import_chunk_UCQXZJ6K.freshStaff)(input, { mode: "ask", prompt, profile: (0, import_chunk_UCQXZJ6K.profileOf)(input, "restricted"), cwd });
+    return (0, import_chunk_UCQXZJ6K.launchStaff)(context, input, {
       verb: "ask",
       staff,
       cwd,
@@ -280,35 +307,35 @@ var ask = {
 });
 
 },
-"./attach-P6TTUI3K.js": function (module, exports) {
+"./attach-AJ5YE5EU.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   attachWorker: () => attachWorker
 });
 module.exports = stdin_exports;
-var import_chunk_5MNSX3CL = load("./chunk-5MNSX3CL.js");
-var import_chunk_MV7UCMG3 = load("./chunk-MV7UCMG3.js");
-var import_chunk_ECA6H42S = load("./chunk-ECA6H42S.js");
-var import_chunk_APIBCPUW = load("./chunk-APIBCPUW.js");
-var import_chunk_LPOFNP62 = load("./chunk-LPOFNP62.js");
-var import_chunk_AHZ3GFG4 = load("./chunk-AHZ3GFG4.js");
+var import_chunk_PTMED4F5 = load("./chunk-PTMED4F5.js");
+var import_chunk_2P3CVON6 = load("./chunk-2P3CVON6.js");
+var import_chunk_RQL7NQ6P = load("./chunk-RQL7NQ6P.js");
+var import_chunk_25ZP4J72 = load("./chunk-25ZP4J72.js");
+var import_chunk_PBSRMPXW = load("./chunk-PBSRMPXW.js");
+var import_chunk_TYWJB6GO = load("./chunk-TYWJB6GO.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_PSCTMCC5 = load("./chunk-PSCTMCC5.js");
+var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function attachWorker(view, isDue) {
-  if (!await (0, import_chunk_5MNSX3CL.mayAct)(view)) return;
+  if (!await (0, import_chunk_PTMED4F5.mayAct)(view)) return;
   try {
-    await (0, import_chunk_MV7UCMG3.withLock)(view.paths.lock, async () => {
-      const now = (0, import_chunk_ECA6H42S.inspect)(view.root, view.id);
+    await (0, import_chunk_2P3CVON6.withLock)(view.paths.lock, async () => {
+      const now = (0, import_chunk_RQL7NQ6P.inspect)(view.root, view.id);
       if (isDue(now)) await attach(now);
     });
   } catch (error) {
-    if (!["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) throw error;
+    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
   }
 }
 async function attach(view) {
@@ -316,8 +343,9 @@ async function attach(view) {
   const generation = (view.launch?.generation ?? 1) + 1;
   const pause = generation <= import_chunk_CRABIWOM.promptReplacements ? 0 : Math.min(6e4, 1e3 * 2 ** (generation - import_chunk_CRABIWOM.promptReplacements - 1));
   const facts = (0, import_chunk_DLEZNRER.factsOf)(view.paths.launch);
-  if (facts && (0, import_chunk_PSCTMCC5.nowMs)() - facts.modifiedMs < pause) return;
-  await (0, import_chunk_APIBCPUW.startWorker)(view.root, view.spec, view, generation);
+  if (facts && (0, import_chunk_LZFWGYGT.nowMs)() - facts.modifiedMs < pause) return;
+  if (view.launch) ((0, import_chunk_TYWJB6GO.findEngine)(view.spec.engine) ?? import_chunk_TYWJB6GO.defaultEngine).signal(view.launch.worker, "SIGKILL");
+  await (0, import_chunk_25ZP4J72.startWorker)(view.root, view.spec, view, generation);
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -325,48 +353,51 @@ async function attach(view) {
 });
 
 },
-"./cancel-QHR5RYDB.js": function (module, exports) {
+"./cancel-KJYCMIGJ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   cancel: () => cancel
 });
 module.exports = stdin_exports;
-var import_chunk_BSNEW6QC = load("./chunk-BSNEW6QC.js");
-var import_chunk_A4LM7QMM = load("./chunk-A4LM7QMM.js");
-var import_chunk_HSA65P4X = load("./chunk-HSA65P4X.js");
-var import_chunk_BGPP6Q54 = load("./chunk-BGPP6Q54.js");
-var import_chunk_ECA6H42S = load("./chunk-ECA6H42S.js");
+var import_chunk_7KQN4UGV = load("./chunk-7KQN4UGV.js");
+var import_chunk_576BOCNR = load("./chunk-576BOCNR.js");
+var import_chunk_Y7BEUIP2 = load("./chunk-Y7BEUIP2.js");
+var import_chunk_TBVJR6BZ = load("./chunk-TBVJR6BZ.js");
+var import_chunk_4TJQVN4I = load("./chunk-4TJQVN4I.js");
+var import_chunk_AE65TZGL = load("./chunk-AE65TZGL.js");
+var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
+var import_chunk_RQL7NQ6P = load("./chunk-RQL7NQ6P.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_2EBCVCOJ = load("./chunk-2EBCVCOJ.js");
+var import_chunk_ZVWKUAZQ = load("./chunk-ZVWKUAZQ.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_YAIPAHWG = load("./chunk-YAIPAHWG.js");
+var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_AHZ3GFG4 = load("./chunk-AHZ3GFG4.js");
+var import_chunk_TYWJB6GO = load("./chunk-TYWJB6GO.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_PSCTMCC5 = load("./chunk-PSCTMCC5.js");
+var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function cancelJob(root, id, request) {
-  const before = await (0, import_chunk_HSA65P4X.refresh)(root, id);
-  if ((0, import_chunk_ECA6H42S.isEnded)(before.state))
+  const before = await (0, import_chunk_Y7BEUIP2.refresh)(root, id);
+  if ((0, import_chunk_RQL7NQ6P.isEnded)(before.state))
     return { view: before, result: before.state.state === "canceled" ? "canceled" : "ended_before" };
   (0, import_chunk_6OPTGHIR.createFile)(
     before.paths.cancel,
-    `${JSON.stringify({ by: (0, import_chunk_MGN56EW3.ownIdentity)(), owner: request.owner, at: (0, import_chunk_PSCTMCC5.isoNow)(), why: request.why })}
+    `${JSON.stringify({ by: (0, import_chunk_MGN56EW3.ownIdentity)(), owner: request.owner, at: (0, import_chunk_LZFWGYGT.isoNow)(), why: request.why })}
 `
   );
   nudge(before);
   const patience = (before.spec?.kill_grace_ms ?? 0) + import_chunk_CRABIWOM.killSettleMs + 5e3;
-  const [view = before] = await (0, import_chunk_A4LM7QMM.waitForJobs)(root, [id], { mode: "all", timeoutMs: patience, heartbeatMs: null });
+  const [view = before] = await (0, import_chunk_576BOCNR.waitForJobs)(root, [id], { mode: "all", timeoutMs: patience, heartbeatMs: null });
   if (view.state.state === "canceled") return { view, result: "canceled" };
-  return { view, result: (0, import_chunk_ECA6H42S.isEnded)(view.state) ? "ended_before" : "requested" };
+  return { view, result: (0, import_chunk_RQL7NQ6P.isEnded)(view.state) ? "ended_before" : "requested" };
 }
 function nudge(view) {
-  const engine = (0, import_chunk_AHZ3GFG4.findEngine)(view.spec?.engine ?? "") ?? import_chunk_AHZ3GFG4.defaultEngine;
+  const engine = (0, import_chunk_TYWJB6GO.findEngine)(view.spec?.engine ?? "") ?? import_chunk_TYWJB6GO.defaultEngine;
   for (const identity of [view.launch?.worker, view.worker?.worker]) if (identity) engine.signal(identity, "SIGURG");
 }
 var cancel = {
@@ -383,10 +414,10 @@ var cancel = {
   examples: ["cancel run-mik3x9ab-4f7q2z", 'cancel run-mik3x9ab-4f7q2z --why "wrong branch"'],
   async run(context, input) {
     const root = context.root(input);
-    (0, import_chunk_2EBCVCOJ.checkRoot)(root.folder);
-    const id = (0, import_chunk_BSNEW6QC.requireWholeId)(root, input.words[0]);
+    (0, import_chunk_ZVWKUAZQ.checkRoot)(root.folder);
+    const id = (0, import_chunk_7KQN4UGV.requireWholeId)(root, input.words[0]);
     const reply = await cancelJob(root.folder, id, {
-      owner: input.text("owner") ?? import_chunk_PSCTMCC5.variables.owner() ?? null,
+      owner: input.text("owner") ?? import_chunk_LZFWGYGT.variables.owner() ?? null,
       why: input.text("why") ?? null
     });
     const { state, paths } = reply.view;
@@ -396,16 +427,19 @@ var cancel = {
 report: ${paths.result}
 ` };
     }
-    if (reply.result === "ended_before" || (0, import_chunk_ECA6H42S.isEnded)(state)) {
+    if (reply.result === "ended_before" || (0, import_chunk_RQL7NQ6P.isEnded)(state)) {
       const cause = state.error ? ` (${state.error.code}: ${state.error.message})` : "";
       throw new import_chunk_NVPF5LEY.FaultError(
         "preflight",
         `cannot cancel job ${id}: it ended as ${state.state}${cause}`,
-        import_chunk_YAIPAHWG.nextCommands.result(id, root.option)
+        import_chunk_V47IQ3FT.nextCommands.result(id, root.option)
       );
     }
-    const text = `${id}: the request is stored, the job has not ended yet (${state.state}); look again with:
-${import_chunk_YAIPAHWG.nextCommands.observe(id, root.option)}
+    const health = (0, import_chunk_TBVJR6BZ.healthOf)(reply.view, (0, import_chunk_RQL7NQ6P.conditionOf)(reply.view));
+    const worker = reply.view.launch ? `; its worker is process ${reply.view.launch.worker.pid}` : "";
+    const why = `${health.reason ? `; ${health.reason}` : ""}${worker}`;
+    const text = `${id}: the request is stored, the job has not ended yet (${state.state}${why}); look again with:
+${import_chunk_V47IQ3FT.nextCommands.observe(id, root.option)}
 `;
     return input.has("json") ? { code: import_chunk_6PFAPK5K.exitCodes.pending, json } : { code: import_chunk_6PFAPK5K.exitCodes.pending, out: text };
   }
@@ -416,412 +450,200 @@ ${import_chunk_YAIPAHWG.nextCommands.observe(id, root.option)}
 });
 
 },
-"./chunk-2EBCVCOJ.js": function (module, exports) {
+"./chunk-25ZP4J72.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  checkRoot: () => checkRoot,
-  ensureRoot: () => ensureRoot,
-  locateRoot: () => locateRoot,
-  requirePlace: () => requirePlace
+  startWorker: () => startWorker
 });
 module.exports = stdin_exports;
-var import_chunk_PSCTMCC5 = load("./chunk-PSCTMCC5.js");
+var import_chunk_TYWJB6GO = load("./chunk-TYWJB6GO.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+async function startWorker(root, spec, job, generation) {
+  const engine = (0, import_chunk_TYWJB6GO.findEngine)(spec.engine) ?? import_chunk_TYWJB6GO.defaultEngine;
+  const worker = await engine.start({ stateRoot: root, id: spec.id, mark: spec.mark, logFile: job.paths.workerLog });
+  (0, import_chunk_6OPTGHIR.writeJson)(job.paths.launch, { worker, generation }, { sync: false });
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  startWorker
+});
+
+},
+"./chunk-2P3CVON6.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  withLock: () => withLock
+});
+module.exports = stdin_exports;
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
+var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
 var import_node_fs = require("node:fs");
-var import_node_path2 = builtin("node:path");
-function findWorktree(folder) {
-  for (let at = import_node_path2.default.resolve(folder); ; at = import_node_path2.default.dirname(at)) {
-    const facts = (0, import_chunk_DLEZNRER.factsOf)(import_node_path2.default.join(at, ".git"));
-    if (facts?.kind === "folder" || facts?.kind === "file") return at;
-    if (at === import_node_path2.default.dirname(at)) return void 0;
-  }
-}
-function tracksAnything(folder) {
-  const real = import_node_path2.default.join((0, import_chunk_DLEZNRER.realPath)(import_node_path2.default.dirname(folder)), import_node_path2.default.basename(folder));
-  const root = findWorktree(import_node_path2.default.dirname(real));
-  if (root === void 0) return false;
-  const index = readIndex(root);
-  if (!index) return false;
-  const wanted = Buffer.from(`${import_node_path2.default.relative(root, real)}/`).toString("latin1");
-  for (const name of indexNames(index.bytes, index.hashBytes)) {
-    if (name.startsWith(wanted) || `${name}/` === wanted) return true;
-    if (name > wanted && name.slice(0, wanted.length) > wanted) return false;
-  }
-  return false;
-}
-function readIndex(root) {
+var import_node_path = builtin("node:path");
+async function withLock(folder, fn, waitMs = import_chunk_CRABIWOM.lockWaitMs) {
+  const release2 = await take(folder, waitMs);
   try {
-    const dotGit = import_node_path2.default.join(root, ".git");
-    const folder = (0, import_chunk_DLEZNRER.isFolder)(dotGit) ? dotGit : linkedFolder(root, (0, import_node_fs.readFileSync)(dotGit, "utf8"));
-    const bytes = (0, import_node_fs.readFileSync)(import_node_path2.default.join(folder, "index"));
-    if (bytes.length < 12 || bytes.toString("latin1", 0, 4) !== "DIRC") return void 0;
-    return { bytes, hashBytes: usesSha256(folder) ? 32 : 20 };
-  } catch {
+    return await fn();
+  } finally {
+    release2();
+  }
+}
+async function take(folder, waitMs) {
+  (0, import_chunk_6OPTGHIR.createFolder)(folder);
+  if ((0, import_chunk_DLEZNRER.factsOf)(folder)?.kind !== "folder")
+    throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use the lock ${folder}: it is no folder`);
+  const own = (0, import_chunk_MGN56EW3.ownIdentity)();
+  const ticket = import_node_path.default.join(
+    folder,
+    `.${own.pid}-${own.start_token.replace(/\W/g, "")}-${Math.random().toString(36).slice(2)}`
+  );
+  (0, import_chunk_6OPTGHIR.writeFile)(ticket, JSON.stringify(own), { sync: false });
+  const until = (0, import_chunk_LZFWGYGT.monotonicMs)() + waitMs;
+  try {
+    for (let pause = 2; ; pause = Math.min(pause * 2, 50)) {
+      const number = tryTake(folder, ticket);
+      if (number !== void 0) {
+        const held = import_node_path.default.join(folder, String(number));
+        return () => release(held);
+      }
+      if ((0, import_chunk_LZFWGYGT.monotonicMs)() >= until)
+        throw new import_chunk_NVPF5LEY.FaultError("busy", `cannot take the lock ${folder}: it is held by ${holderText(folder)}`);
+      await (0, import_chunk_LZFWGYGT.sleep)(pause);
+    }
+  } finally {
+    (0, import_chunk_6OPTGHIR.removeFile)(ticket);
+  }
+}
+function release(held) {
+  try {
+    (0, import_node_fs.renameSync)(held, `${held}.free`);
+  } catch (error) {
+    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) !== "ENOENT") throw error;
+  }
+}
+function tryTake(folder, ticket) {
+  const top = highest(folder);
+  if (top.number > 0 && !top.free && !isAbandoned(import_node_path.default.join(folder, String(top.number)))) return void 0;
+  const number = top.number + 1;
+  const file = import_node_path.default.join(folder, String(number));
+  try {
+    (0, import_node_fs.linkSync)(ticket, file);
+  } catch (error) {
+    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST") return void 0;
+    throw error;
+  }
+  const now = highest(folder);
+  if (now.number !== number || now.free) {
+    (0, import_chunk_6OPTGHIR.removeFile)(file);
     return void 0;
   }
+  for (const name of (0, import_chunk_DLEZNRER.listNames)(folder))
+    if (numberOf(name) > 0 && numberOf(name) < number) (0, import_chunk_6OPTGHIR.removeFile)(import_node_path.default.join(folder, name));
+  return number;
 }
-function usesSha256(folder) {
-  const places = [folder, import_node_path2.default.join(folder, "../..")];
-  return places.some((place) => {
-    try {
-      return /^\s*objectformat\s*=\s*sha256/im.test((0, import_node_fs.readFileSync)(import_node_path2.default.join(place, "config"), "utf8"));
-    } catch {
-      return false;
-    }
+function highest(folder) {
+  const names = (0, import_chunk_DLEZNRER.listNames)(folder);
+  const number = Math.max(0, ...names.map(numberOf));
+  return { number, free: number > 0 && names.includes(`${number}.free`) };
+}
+function numberOf(name) {
+  const match = /^(\d+)(?:\.free)?$/.exec(name);
+  return match ? Number(match[1]) : 0;
+}
+function isAbandoned(file) {
+  const read = (0, import_chunk_6OPTGHIR.readJson)(file);
+  if (read.kind === "missing") return false;
+  const liveness = read.kind === "ok" && (0, import_chunk_MGN56EW3.isIdentity)(read.value) ? (0, import_chunk_MGN56EW3.livenessOf)(read.value) : "unknown";
+  if (liveness !== "unknown") return liveness === "dead";
+  const facts = (0, import_chunk_DLEZNRER.factsOf)(file);
+  return facts !== void 0 && (0, import_chunk_LZFWGYGT.nowMs)() - facts.modifiedMs > 3 * import_chunk_CRABIWOM.leaseStaleMs;
+}
+function holderText(folder) {
+  const read = (0, import_chunk_6OPTGHIR.readJson)(import_node_path.default.join(folder, String(highest(folder).number)));
+  return read.kind === "ok" ? `process ${String(read.value.pid)}` : "another process";
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  withLock
+});
+
+},
+"./chunk-4TJQVN4I.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  holdFifo: () => holdFifo,
+  makeFifo: () => makeFifo,
+  watchFifo: () => watchFifo
+});
+module.exports = stdin_exports;
+var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_fs = require("node:fs");
+var flags = import_node_fs.constants.O_NONBLOCK | import_node_fs.constants.O_NOFOLLOW;
+async function makeFifo(file) {
+  const { execFile } = await Promise.resolve().then(() => builtin("node:child_process"));
+  return new Promise((resolve) => {
+    execFile(
+      "mkfifo",
+      ["-m", "600", file],
+      { env: (0, import_chunk_LZFWGYGT.toolEnvironment)() },
+      (error) => resolve(error === null || isFifo(file))
+    );
   });
 }
-function linkedFolder(root, text) {
-  return import_node_path2.default.resolve(root, text.replace(/^gitdir:\s*<>/, "").trim());
+function holdFifo(file) {
+  const fd = openFifo(file, import_node_fs.constants.O_RDWR);
+  if (fd === void 0) return void 0;
+  (0, import_node_fs.chmodSync)(file, 384);
+  return () => (0, import_node_fs.closeSync)(fd);
 }
-function* indexNames(bytes, hashBytes) {
-  const head = 42 + hashBytes;
-  const version = bytes.readUInt32BE(4);
-  if (version < 2 || version > 4) return;
-  let at = 12;
-  let name = "";
-  for (let left = bytes.readUInt32BE(8); left > 0 && at + head < bytes.length; left -= 1) {
-    const start = at;
-    const isExtended = version >= 3 && (bytes.readUInt16BE(at + head - 2) & 16384) !== 0;
-    at += isExtended ? head + 2 : head;
-    let kept = 0;
-    if (version === 4) {
-      let byte = bytes[at++] ?? 0;
-      let strip = byte & 127;
-      while (byte & 128) {
-        byte = bytes[at++] ?? 0;
-        strip = strip + 1 << 7 | byte & 127;
-      }
-      kept = Math.max(0, name.length - strip);
-    }
-    const end = bytes.indexOf(0, at);
-    if (end < 0) return;
-    name = name.slice(0, kept) + bytes.toString("latin1", at, end);
-    at = version === 4 ? end + 1 : start + (end - start + 8 & ~7);
-    yield name;
-  }
+async function watchFifo(file, onEnd) {
+  const fd = openFifo(file, import_node_fs.constants.O_RDONLY);
+  if (fd === void 0) return void 0;
+  const { Socket } = await Promise.resolve().then(() => builtin("node:net"));
+  const socket = new Socket({ fd, readable: true, writable: false });
+  let done = false;
+  const end = () => {
+    if (!done) onEnd();
+    done = true;
+  };
+  socket.on("error", end).on("end", end).on("close", end);
+  socket.resume();
+  return () => {
+    done = true;
+    socket.destroy();
+  };
 }
-var folderName = ".job-state";
-var elsewhere = "use another place with --state-dir DIR or JOB_STATE_DIR";
-function locateRoot(given) {
-  const named = given.option ?? given.variable;
-  if (named !== void 0) {
-    if (named === "") throw new import_chunk_NVPF5LEY.FaultError("usage", 'cannot use --state-dir "": it needs the path of a folder');
-    const folder = import_node_path.default.resolve(given.cwd, named);
-    return { folder, option: ["--state-dir", folder] };
-  }
-  const worktree = findWorktree(given.cwd);
-  if (worktree !== void 0) return { folder: import_node_path.default.join(worktree, folderName), option: [] };
-  for (let at = given.cwd; ; at = import_node_path.default.dirname(at)) {
-    const folder = import_node_path.default.join(at, folderName);
-    if ((0, import_chunk_DLEZNRER.factsOf)(folder)?.uid === userId() && (0, import_chunk_DLEZNRER.exists)((0, import_chunk_PSCTMCC5.rootPaths)(folder).meta)) return { folder, option: [] };
-    if (at === import_node_path.default.dirname(at)) return { folder: import_node_path.default.join(given.cwd, folderName), option: [] };
-  }
-}
-function checkRoot(folder) {
-  const facts = lookAt(folder);
-  if (!facts) return false;
-  if (facts.kind === "link") throw unusable(folder, "it is a symbolic link");
-  if (facts.kind !== "folder") throw unusable(folder, "it is no folder");
-  if (facts.uid !== userId()) throw unusable(folder, `it belongs to user ${facts.uid}, not to us (${userId()})`);
-  if ((facts.mode & 18) !== 0)
-    throw unusable(folder, `others may write into it (mode ${(facts.mode & 511).toString(8)})`);
-  let names;
+function openFifo(file, mode) {
+  let fd;
   try {
-    names = (0, import_chunk_DLEZNRER.listNames)(folder);
+    fd = (0, import_node_fs.openSync)(file, mode | flags);
   } catch (error) {
-    throw unusable(folder, `it cannot be read (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`);
+    if (["ENOENT", "ENOTDIR", "ELOOP", "ENXIO", "EACCES", "EROFS", "EPERM"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? ""))
+      return void 0;
+    throw error;
   }
-  if (names.every((name) => /^\.meta\.json\.\d+\.\d+\.tmp$/.test(name))) return false;
-  const meta = (0, import_chunk_6OPTGHIR.readJson)((0, import_chunk_PSCTMCC5.rootPaths)(folder).meta);
-  if (meta.kind !== "ok" || meta.value.tool !== "job-companion")
-    throw unusable(folder, "it holds files but no meta.json of ours");
-  if (typeof meta.value.schema !== "number" || meta.value.schema > 1) {
-    throw unusable(folder, `a newer release wrote it (schema ${String(meta.value.schema)}, known: 1)`);
-  }
-  if (tracksAnything(folder))
-    throw unusable(folder, "git tracks files in it, so a repository may have brought it along");
-  for (const name of ["active", "jobs", "once", "slots", "lock"]) {
-    const inner = (0, import_chunk_DLEZNRER.factsOf)(import_node_path.default.join(folder, name));
-    if (inner && (inner.kind !== "folder" || inner.uid !== userId()))
-      throw unusable(folder, `its ${name} is no folder of ours`);
-  }
-  return true;
-}
-function requirePlace(folder) {
-  const parent = import_node_path.default.dirname(folder);
-  if ((0, import_chunk_DLEZNRER.exists)(folder)) return;
-  if (!(0, import_chunk_DLEZNRER.isFolder)(parent)) throw unusable(folder, `there is no folder ${parent}`);
-  const fault = (0, import_chunk_DLEZNRER.writeFault)(parent);
-  if (fault !== void 0) throw unusable(folder, `${parent} is not writable (${fault})`);
-}
-function ensureRoot(folder) {
-  const fresh = `${folder}.new-${process.pid}`;
-  try {
-    if (checkRoot(folder) || (0, import_chunk_DLEZNRER.exists)(folder)) {
-      const fault = (0, import_chunk_DLEZNRER.writeFault)(folder);
-      if (fault !== void 0) throw unusable(folder, `it is not writable (${fault})`);
-      fill(folder);
-      return;
-    }
-    (0, import_chunk_6OPTGHIR.createFolder)(fresh);
-    fill(fresh);
-    if (!(0, import_chunk_DLEZNRER.moveFolder)(fresh, folder)) (0, import_chunk_DLEZNRER.removeTree)(fresh);
-    checkRoot(folder);
-  } catch (error) {
-    tryRemove(fresh);
-    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
-    throw unusable(folder, `it cannot be made or written (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? String(error)})`);
-  }
-}
-function fill(folder) {
-  const paths = (0, import_chunk_PSCTMCC5.rootPaths)(folder);
-  if (!(0, import_chunk_DLEZNRER.exists)(paths.meta)) (0, import_chunk_6OPTGHIR.writeJson)(paths.meta, { schema: 1, tool: "job-companion", created_at: (0, import_chunk_PSCTMCC5.isoNow)() });
-  if (!(0, import_chunk_DLEZNRER.exists)(paths.ignore)) (0, import_chunk_6OPTGHIR.writeFile)(paths.ignore, "*\n", { sync: false });
-  for (const inner of [paths.active, paths.once, paths.slots, paths.jobs]) (0, import_chunk_6OPTGHIR.createFolder)(inner);
-}
-function tryRemove(folder) {
-  try {
-    (0, import_chunk_DLEZNRER.removeTree)(folder);
-  } catch {
-  }
-}
-function lookAt(folder) {
-  try {
-    return (0, import_chunk_DLEZNRER.factsOf)(folder);
-  } catch (error) {
-    throw unusable(folder, `it cannot be looked at (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`);
-  }
-}
-function unusable(folder, reason) {
-  return new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use the state folder ${folder}: ${reason}`, elsewhere);
-}
-function userId() {
-  return process.getuid?.() ?? 0;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  checkRoot,
-  ensureRoot,
-  locateRoot,
-  requirePlace
-});
-
-},
-"./chunk-2TJT3WUH.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  commandNames: () => commandNames,
-  loadCommand: () => loadCommand
-});
-module.exports = stdin_exports;
-var loaders = {
-  run: async () => (await Promise.resolve().then(() => load("./run-3X6EKWBI.js"))).run,
-  staffer: async () => (await Promise.resolve().then(() => load("./staffer-VZWUASVL.js"))).staffer,
-  ask: async () => (await Promise.resolve().then(() => load("./ask-QXYF3XPC.js"))).ask,
-  wait: async () => (await Promise.resolve().then(() => load("./wait-BYGVDRLI.js"))).wait,
-  observe: async () => (await Promise.resolve().then(() => load("./observe-22VCPKFT.js"))).observe,
-  status: async () => (await Promise.resolve().then(() => load("./status-4DZDLMM2.js"))).status,
-  result: async () => (await Promise.resolve().then(() => load("./result-LGTYXQXK.js"))).result,
-  cancel: async () => (await Promise.resolve().then(() => load("./cancel-QHR5RYDB.js"))).cancel,
-  continue: async () => (await Promise.resolve().then(() => load("./continue-ZNL3XNY5.js"))).continueCommand,
-  restart: async () => (await Promise.resolve().then(() => load("./restart-VSGD6VDB.js"))).restart,
-  clean: async () => (await Promise.resolve().then(() => load("./clean-UCD2VEX4.js"))).clean,
-  doctor: async () => (await Promise.resolve().then(() => load("./doctor-7OV77I6C.js"))).doctor,
-  help: async () => (await Promise.resolve().then(() => load("./help-M5I5DIII.js"))).help
-};
-var commandNames = Object.keys(loaders);
-async function loadCommand(name) {
-  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  commandNames,
-  loadCommand
-});
-
-},
-"./chunk-2UGJGB3V.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  endedDocument: () => endedDocument,
-  tellEnded: () => tellEnded,
-  waitAndTell: () => waitAndTell
-});
-module.exports = stdin_exports;
-var import_chunk_JIO7N7FK = load("./chunk-JIO7N7FK.js");
-var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_VYVQWWAV = load("./chunk-VYVQWWAV.js");
-var import_chunk_A4LM7QMM = load("./chunk-A4LM7QMM.js");
-var import_chunk_YGU4QMVH = load("./chunk-YGU4QMVH.js");
-var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
-var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var import_chunk_ECA6H42S = load("./chunk-ECA6H42S.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_YAIPAHWG = load("./chunk-YAIPAHWG.js");
-var import_chunk_PSCTMCC5 = load("./chunk-PSCTMCC5.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-async function waitAndTell(context, root, ids, options) {
-  const views = await (0, import_chunk_JIO7N7FK.withRegistration)(
-    root.folder,
-    ids,
-    options.timeoutMs,
-    () => (0, import_chunk_A4LM7QMM.waitForJobs)(root.folder, ids, {
-      ...options,
-      // A person who looks at the terminal gets one line that is renewed; everybody else silence, or the lines asked for.
-      heartbeatMs: options.heartbeatMs ?? (context.live ? 1e3 : null),
-      onHeartbeat: (seen) => {
-        if (options.heartbeatMs === null) context.live?.(liveLine(seen).slice(0, Math.max(20, context.width - 1)));
-        else for (const view of seen) context.tell(heartbeat(view));
-      }
-    })
-  );
-  if (options.heartbeatMs === null) context.live?.("");
-  return tellWaited(context, root, views, options);
-}
-function tellWaited(context, root, views, options) {
-  const ended = views.filter((view) => (0, import_chunk_ECA6H42S.isEnded)(view.state));
-  const isOver = options.mode === "any" ? ended.length > 0 : ended.length === views.length;
-  const shown = !isOver ? views : options.mode === "any" ? firstOf(ended) : views;
-  const code = isOver ? (0, import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map((view) => view.state.state)) : import_chunk_6PFAPK5K.exitCodes.pending;
-  for (const view of shown) if ((0, import_chunk_ECA6H42S.isEnded)(view.state)) (0, import_chunk_JIO7N7FK.noteCollected)(view, "wait");
-  if (options.isJson) {
-    const documents = shown.map(
-      (view) => (0, import_chunk_ECA6H42S.isEnded)(view.state) ? endedDocument(view) : (0, import_chunk_VYVQWWAV.observation)(view, { afterSeq: null, root })
-    );
-    return { code, json: views.length === 1 ? documents[0] : { jobs: documents, pending: pendingOf(views) } };
-  }
-  const replies = shown.map((view) => (0, import_chunk_ECA6H42S.isEnded)(view.state) ? tellEnded(context, view) : tellPending(root, view));
-  return {
-    code,
-    out: Buffer.concat(replies.map((reply) => Buffer.from(reply.out ?? ""))),
-    notes: replies.flatMap((reply) => reply.notes ?? [])
-  };
-}
-function firstOf(views) {
-  return [...views].sort((a, b) => Date.parse(a.state.ended_at ?? "") - Date.parse(b.state.ended_at ?? "")).slice(0, 1);
-}
-function pendingOf(views) {
-  return views.filter((view) => !(0, import_chunk_ECA6H42S.isEnded)(view.state)).map((view) => view.id);
-}
-function tellEnded(context, view) {
-  const deliverable = (0, import_chunk_6OPTGHIR.readRange)(view.paths.result, 0, 64 * 1024 * 1024)?.bytes;
-  if (view.damage !== null) return tellDamaged(view);
-  const notes = [header(view), ...omittedNotes(view.state)];
-  for (const warning of view.state.warnings) notes.push(`warning: ${(0, import_chunk_LZGYMFSK.plainText)(warning.message)}`);
-  if (!deliverable) notes.push(`warning: no result is stored; see ${view.paths.folder}`);
-  const bytes = deliverable ?? Buffer.alloc(0);
-  return {
-    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-    out: context.isTerminal ? (0, import_chunk_LZGYMFSK.plainText)(bytes.toString("utf8")) : bytes,
-    notes
-  };
-}
-function tellDamaged(view) {
-  const text = `# ${view.id}: state_damaged
-
-${view.state.error?.message}
-
-Nothing was deleted. What is there: ${view.paths.folder}
-`;
-  return {
-    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-    out: text,
-    notes: [`see: ${import_chunk_YAIPAHWG.nextCommands.doctor(view.id, view.spec?.state_option ?? [])}`]
-  };
-}
-function header(view) {
-  const { state, paths, spec } = view;
-  const parts = [`${view.id}: ${state.state}`];
-  if (state.error) parts.push(`${state.error.code}: ${(0, import_chunk_LZGYMFSK.plainText)(state.error.message)}`);
-  if (state.exit_code !== null) parts.push(`exit code ${state.exit_code}`);
-  if (state.duration_ms !== null) parts.push((0, import_chunk_NDXTXZGK.formatDuration)(state.duration_ms));
-  const where = [`result: ${paths.result}`];
-  if (spec?.kind === "run") where.push(`whole output: ${paths.output}`);
-  return `${parts.join(", ")}
-${where.join("\n")}`;
-}
-function omittedNotes(state) {
-  return Object.entries(state.output ?? {}).filter(([, note]) => note.omitted > 0).map(
-    ([name, note]) => `${name}: ${note.exact ? "" : "about "}${note.omitted} of ${note.bytes} bytes (${(0, import_chunk_TFEMYLSK.formatSize)(note.omitted)}) are left out in the middle`
-  );
-}
-function tellPending(root, view) {
-  const picture = JSON.stringify((0, import_chunk_VYVQWWAV.observation)(view, { afterSeq: null, root }), null, 1);
-  const next = import_chunk_YAIPAHWG.nextCommands.wait(view.id, root.option);
-  return {
-    code: import_chunk_6PFAPK5K.exitCodes.pending,
-    out: `${picture}
-${next}
-`,
-    notes: [`${view.id}: ${view.state.state}, not ended yet; wait again with the last line`]
-  };
-}
-function endedDocument(view) {
-  if (view.damage !== null) return view.state;
-  const stored = (0, import_chunk_6OPTGHIR.readText)(view.paths.resultRecord);
-  try {
-    if (stored !== void 0) return { ...JSON.parse(stored), state: view.state.state };
-  } catch {
-  }
-  return view.spec ? (0, import_chunk_YGU4QMVH.terminalRecord)(view.spec, view.paths, view.state) : view.state;
-}
-function liveLine(views) {
-  return views.map(heartbeat).join(" | ");
-}
-function heartbeat(view) {
-  const age = view.state.started_at ? (0, import_chunk_NDXTXZGK.formatDuration)(Math.max(0, (0, import_chunk_PSCTMCC5.nowMs)() - Date.parse(view.state.started_at))) : "not started";
-  return `${view.id}: ${view.state.state}, ${age}`;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  endedDocument,
-  tellEnded,
-  waitAndTell
-});
-
-},
-"./chunk-3TLBQ7R4.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  findLatest: () => findLatest,
-  requireLatest: () => requireLatest
-});
-module.exports = stdin_exports;
-var import_chunk_BSNEW6QC = load("./chunk-BSNEW6QC.js");
-var import_chunk_ECA6H42S = load("./chunk-ECA6H42S.js");
-var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_PSCTMCC5 = load("./chunk-PSCTMCC5.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-function findLatest(root, owner, accept = () => true) {
-  for (const id of (0, import_chunk_BSNEW6QC.listJobs)(root)) {
-    const spec = (0, import_chunk_ECA6H42S.readSpec)((0, import_chunk_PSCTMCC5.jobPaths)(root, id));
-    if (spec.kind !== "ok") continue;
-    if (owner !== null && spec.value.owner !== owner) continue;
-    if (accept(id, spec.value)) return id;
-  }
+  if ((0, import_node_fs.fstatSync)(fd).isFIFO()) return fd;
+  (0, import_node_fs.closeSync)(fd);
   return void 0;
 }
-function requireLatest(root, owner, what, accept) {
-  const id = findLatest(root.folder, owner, accept);
-  if (id !== void 0) return id;
-  const whose = owner === null ? "" : ` of owner ${owner}`;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "unknown_job",
-    `cannot find ${what}${whose} in the state folder ${root.folder}`,
-    (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_PSCTMCC5.selfWords)(), "status", ...root.option])
-  );
+function isFifo(file) {
+  const fd = openFifo(file, import_node_fs.constants.O_RDONLY);
+  if (fd === void 0) return false;
+  (0, import_node_fs.closeSync)(fd);
+  return true;
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  findLatest,
-  requireLatest
+  holdFifo,
+  makeFifo,
+  watchFifo
 });
 
 },
@@ -852,34 +674,151 @@ function logSize(file) {
 });
 
 },
-"./chunk-5MNSX3CL.js": function (module, exports) {
+"./chunk-576BOCNR.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  mayAct: () => mayAct
+  waitForJobs: () => waitForJobs
 });
 module.exports = stdin_exports;
-var import_chunk_ECA6H42S = load("./chunk-ECA6H42S.js");
-var import_chunk_LPOFNP62 = load("./chunk-LPOFNP62.js");
+var import_chunk_Y7BEUIP2 = load("./chunk-Y7BEUIP2.js");
+var import_chunk_4TJQVN4I = load("./chunk-4TJQVN4I.js");
+var import_chunk_RQL7NQ6P = load("./chunk-RQL7NQ6P.js");
+var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-async function mayAct(view) {
-  if (!view.spec || !(0, import_chunk_DLEZNRER.isWritable)(view.paths.folder)) return false;
-  const namespace = view.worker?.worker.pid_ns ?? view.launch?.worker.pid_ns ?? view.spec.launcher.pid_ns;
-  const isHere = namespace === (0, import_chunk_MGN56EW3.pidNamespace)() || view.isOtherBoot;
-  if (!isHere && (0, import_chunk_ECA6H42S.conditionOf)(view) !== "lost") return false;
-  return (0, import_chunk_LPOFNP62.isGenuine)(view.spec, knownKey());
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+async function waitForJobs(root, ids, options) {
+  const until = (0, import_chunk_LZFWGYGT.monotonicMs)() + options.timeoutMs;
+  const views = new Map();
+  const stop = new AbortController();
+  const beat = options.heartbeatMs === null ? void 0 : setInterval(() => options.onHeartbeat?.([...views.values()]), options.heartbeatMs);
+  let failure;
+  let ended = 0;
+  await Promise.all(
+    ids.map(async (id) => {
+      try {
+        await waitForOne(root, id, until, stop.signal, (view2) => views.set(id, view2));
+      } catch (error) {
+        failure ??= error;
+        stop.abort();
+        return;
+      }
+      const view = views.get(id);
+      if (view && (0, import_chunk_RQL7NQ6P.isEnded)(view.state)) ended += 1;
+      if (options.mode === "any" && ended > 0) stop.abort();
+    })
+  );
+  clearInterval(beat);
+  if (failure !== void 0) throw failure;
+  return ids.flatMap((id) => views.get(id) ?? []);
 }
-function knownKey() {
-  try {
-    return (0, import_chunk_LPOFNP62.readKey)();
-  } catch {
-    return void 0;
+async function waitForOne(root, id, until, signal, tell) {
+  for (let round = 0; ; round += 1) {
+    let view = await (0, import_chunk_Y7BEUIP2.refreshAttached)(root, id);
+    if (view.damage !== null) await (0, import_chunk_LZFWGYGT.sleep)(100);
+    if (!(0, import_chunk_DLEZNRER.exists)(view.paths.folder)) throw vanishedError(view);
+    tell(view);
+    if ((0, import_chunk_RQL7NQ6P.isEnded)(view.state) || signal.aborted) return;
+    const rest = until - (0, import_chunk_LZFWGYGT.monotonicMs)();
+    if (rest <= 0) return;
+    const nap = makeNap(signal);
+    const close = await (0, import_chunk_4TJQVN4I.watchFifo)(view.paths.leaseFifo, nap.wake);
+    try {
+      view = await (0, import_chunk_Y7BEUIP2.refreshAttached)(root, id);
+      tell(view);
+      if (!(0, import_chunk_RQL7NQ6P.isEnded)(view.state) && !signal.aborted)
+        await nap.sleep(Math.min(rest, pauseFor(view, close !== void 0, round)));
+    } finally {
+      close?.();
+    }
   }
+}
+function pauseFor(view, hasFifo, round) {
+  const condition = (0, import_chunk_RQL7NQ6P.conditionOf)(view);
+  const soon = Math.min(20 * 1.25 ** round, 1e3);
+  if (condition === "supervised") {
+    const isHeld = view.worker !== null && view.launch !== null && (0, import_chunk_MGN56EW3.sameIdentity)(view.worker.worker, view.launch.worker);
+    if (isHeld && hasFifo && view.worker?.fifo) return 15e3;
+    return isHeld ? 1e3 : soon;
+  }
+  if (condition === "unseen") return 1e3;
+  return soon;
+}
+function makeNap(signal) {
+  let isAwake = false;
+  let wake = () => {
+    isAwake = true;
+  };
+  return {
+    wake: () => wake(),
+    sleep: (ms) => new Promise((resolve) => {
+      if (isAwake || signal.aborted) return resolve();
+      const end = () => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", end);
+        resolve();
+      };
+      const timer = setTimeout(end, Math.min(ms, 2 ** 31 - 1));
+      signal.addEventListener("abort", end);
+      wake = end;
+    })
+  };
+}
+function vanishedError(view) {
+  return new import_chunk_NVPF5LEY.FaultError(
+    "state_unusable",
+    `cannot go on waiting for job ${view.id}: its folder ${view.paths.folder} is gone`,
+    null
+  );
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  mayAct
+  waitForJobs
+});
+
+},
+"./chunk-5LPDABBC.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  conversationOf: () => conversationOf,
+  lineageOf: () => lineageOf,
+  requireGenuine: () => requireGenuine,
+  requireSpec: () => requireSpec
+});
+module.exports = stdin_exports;
+var import_chunk_RQL7NQ6P = load("./chunk-RQL7NQ6P.js");
+var import_chunk_PBSRMPXW = load("./chunk-PBSRMPXW.js");
+var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+function requireSpec(root, id) {
+  const read = (0, import_chunk_RQL7NQ6P.readSpec)((0, import_chunk_LZFWGYGT.jobPaths)(root.folder, id));
+  if (read.kind === "ok") return read.value;
+  const reason = read.kind === "damaged" ? read.reason : "its spec.json is missing";
+  throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot use job ${id}: ${reason}`);
+}
+async function requireGenuine(spec) {
+  if (await (0, import_chunk_PBSRMPXW.isGenuine)(spec, (0, import_chunk_PBSRMPXW.readKey)())) return;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot start anything from job ${spec.id}: its spec.json was changed or comes from another user or machine`,
+    "launch it again in your own words"
+  );
+}
+function conversationOf(root, spec) {
+  const state = (0, import_chunk_RQL7NQ6P.readState)((0, import_chunk_LZFWGYGT.jobPaths)(root, spec.id));
+  return (state.kind === "ok" ? state.value.conversation?.id : void 0) ?? null;
+}
+function lineageOf(parent, relation) {
+  return { relation, parent: parent.id, root: parent.lineage?.root ?? parent.id };
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  conversationOf,
+  lineageOf,
+  requireGenuine,
+  requireSpec
 });
 
 },
@@ -1135,111 +1074,321 @@ function exitCodeOfAll(states) {
 });
 
 },
-"./chunk-A4LM7QMM.js": function (module, exports) {
+"./chunk-7KQN4UGV.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  waitForJobs: () => waitForJobs
+  findJob: () => findJob,
+  jobsFolder: () => jobsFolder,
+  listActive: () => listActive,
+  listJobs: () => listJobs,
+  requireWholeId: () => requireWholeId
 });
 module.exports = stdin_exports;
-var import_chunk_HSA65P4X = load("./chunk-HSA65P4X.js");
-var import_chunk_BGPP6Q54 = load("./chunk-BGPP6Q54.js");
-var import_chunk_ECA6H42S = load("./chunk-ECA6H42S.js");
-var import_chunk_PSCTMCC5 = load("./chunk-PSCTMCC5.js");
-var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
+var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
+var import_chunk_TYWJB6GO = load("./chunk-TYWJB6GO.js");
+var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-async function waitForJobs(root, ids, options) {
-  const until = (0, import_chunk_PSCTMCC5.monotonicMs)() + options.timeoutMs;
-  const views = new Map();
-  const stop = new AbortController();
-  const beat = options.heartbeatMs === null ? void 0 : setInterval(() => options.onHeartbeat?.([...views.values()]), options.heartbeatMs);
-  let failure;
-  let ended = 0;
-  await Promise.all(
-    ids.map(async (id) => {
-      try {
-        await waitForOne(root, id, until, stop.signal, (view2) => views.set(id, view2));
-      } catch (error) {
-        failure ??= error;
-        stop.abort();
-        return;
-      }
-      const view = views.get(id);
-      if (view && (0, import_chunk_ECA6H42S.isEnded)(view.state)) ended += 1;
-      if (options.mode === "any" && ended > 0) stop.abort();
-    })
+var import_node_path = builtin("node:path");
+function listJobs(root) {
+  return (0, import_chunk_DLEZNRER.listNames)((0, import_chunk_LZFWGYGT.rootPaths)(root).jobs).filter(import_chunk_TYWJB6GO.isId).sort(import_chunk_TYWJB6GO.compareIds).reverse();
+}
+function listActive(root) {
+  return (0, import_chunk_DLEZNRER.listNames)((0, import_chunk_LZFWGYGT.rootPaths)(root).active).filter(import_chunk_TYWJB6GO.isId).sort(import_chunk_TYWJB6GO.compareIds);
+}
+function findJob(root, text) {
+  const list = listCommand(root);
+  if (!(0, import_chunk_TYWJB6GO.isIdPrefix)(text)) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "unknown_job",
+      `cannot take ${JSON.stringify(text)} as a job id: ids look like run-mik3x9ab-4f7q2z`,
+      list
+    );
+  }
+  const all = (0, import_chunk_DLEZNRER.listNames)((0, import_chunk_LZFWGYGT.rootPaths)(root.folder).jobs).filter(import_chunk_TYWJB6GO.isId);
+  if (all.includes(text)) return requireFolder(root, text);
+  const matches = all.filter((id) => id.startsWith(text));
+  if (matches.length === 1) return requireFolder(root, matches[0]);
+  if (matches.length === 0) throw unknownJob(root, text);
+  const shown = matches.sort(import_chunk_TYWJB6GO.compareIds).slice(-5).join(", ");
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "ambiguous_id",
+    `cannot tell which job ${text} is: ${matches.length} jobs begin so, the newest are ${shown}`,
+    "give more of the id"
   );
-  clearInterval(beat);
-  if (failure !== void 0) throw failure;
-  return ids.flatMap((id) => views.get(id) ?? []);
 }
-async function waitForOne(root, id, until, signal, tell) {
-  for (let round = 0; ; round += 1) {
-    let view = await (0, import_chunk_HSA65P4X.refreshAttached)(root, id);
-    if (view.damage !== null) await (0, import_chunk_PSCTMCC5.sleep)(100);
-    if (!(0, import_chunk_DLEZNRER.exists)(view.paths.folder)) throw vanishedError(view);
-    tell(view);
-    if ((0, import_chunk_ECA6H42S.isEnded)(view.state) || signal.aborted) return;
-    const rest = until - (0, import_chunk_PSCTMCC5.monotonicMs)();
-    if (rest <= 0) return;
-    const nap = makeNap(signal);
-    const close = await (0, import_chunk_BGPP6Q54.watchFifo)(view.paths.leaseFifo, nap.wake);
-    try {
-      view = await (0, import_chunk_HSA65P4X.refreshAttached)(root, id);
-      tell(view);
-      if (!(0, import_chunk_ECA6H42S.isEnded)(view.state) && !signal.aborted)
-        await nap.sleep(Math.min(rest, pauseFor(view, close !== void 0, round)));
-    } finally {
-      close?.();
-    }
-  }
+function requireWholeId(root, text) {
+  const id = findJob(root, text);
+  if (id === text) return id;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "ambiguous_id",
+    `cannot take the short id ${text}: this command needs the whole id`,
+    `the one job that begins so is ${id}`
+  );
 }
-function pauseFor(view, hasFifo, round) {
-  const condition = (0, import_chunk_ECA6H42S.conditionOf)(view);
-  const soon = Math.min(20 * 1.25 ** round, 1e3);
-  if (condition === "supervised") {
-    const isHeld = view.worker !== null && view.launch !== null && (0, import_chunk_MGN56EW3.sameIdentity)(view.worker.worker, view.launch.worker);
-    if (isHeld && hasFifo && view.worker?.fifo) return 15e3;
-    return isHeld ? 1e3 : soon;
-  }
-  if (condition === "unseen") return 1e3;
-  return soon;
+function jobsFolder(root) {
+  return import_node_path.default.join(root, "jobs");
 }
-function makeNap(signal) {
-  let isAwake = false;
-  let wake = () => {
-    isAwake = true;
-  };
-  return {
-    wake: () => wake(),
-    sleep: (ms) => new Promise((resolve) => {
-      if (isAwake || signal.aborted) return resolve();
-      const end = () => {
-        clearTimeout(timer);
-        signal.removeEventListener("abort", end);
-        resolve();
-      };
-      const timer = setTimeout(end, Math.min(ms, 2 ** 31 - 1));
-      signal.addEventListener("abort", end);
-      wake = end;
-    })
-  };
+function requireFolder(root, id) {
+  const folder = import_node_path.default.join((0, import_chunk_LZFWGYGT.rootPaths)(root.folder).jobs, id);
+  const facts = (0, import_chunk_DLEZNRER.factsOf)(folder);
+  if (facts?.kind === "folder") return id;
+  if (!facts) throw unknownJob(root, id);
+  throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use job ${id}: ${folder} is no folder of its own`);
 }
-function vanishedError(view) {
+function unknownJob(root, text) {
   return new import_chunk_NVPF5LEY.FaultError(
-    "state_unusable",
-    `cannot go on waiting for job ${view.id}: its folder ${view.paths.folder} is gone`,
-    null
+    "unknown_job",
+    `cannot find job ${text}: there is no such job in the state folder ${root.folder}`,
+    `${listCommand(root)}, or name another folder with --state-dir DIR`
   );
+}
+function listCommand(root) {
+  return `list them with: ${(0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_LZFWGYGT.selfWords)(), "status", ...root.option])}`;
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  waitForJobs
+  findJob,
+  jobsFolder,
+  listActive,
+  listJobs,
+  requireWholeId
 });
 
 },
-"./chunk-AAEVI3GM.js": function (module, exports) {
+"./chunk-AE65TZGL.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  openJournal: () => openJournal,
+  readEvents: () => readEvents
+});
+module.exports = stdin_exports;
+var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+function openJournal(paths, job) {
+  const last = (0, import_chunk_6OPTGHIR.readRange)(paths.events, -1, 1);
+  if (last && last.size > 0 && last.bytes[0] !== 10) (0, import_chunk_6OPTGHIR.appendText)(paths.events, "\n");
+  let isTorn = false;
+  const owner = job.owner === null ? null : (0, import_chunk_LZGYMFSK.excerpt)(job.owner, 200);
+  const journal = {
+    seq: newestSeq(paths),
+    append(type, fields = {}) {
+      const event = { seq: journal.seq + 1, at: (0, import_chunk_LZFWGYGT.isoNow)(), job: job.id, owner, type, ...fields };
+      let line = JSON.stringify(event);
+      if (Buffer.byteLength(line) > import_chunk_CRABIWOM.eventLineBytes) {
+        line = JSON.stringify({ seq: event.seq, at: event.at, job: job.id, owner, type, truncated: true });
+      }
+      const text = `${isTorn ? "\n" : ""}${line}
+`;
+      isTorn = true;
+      (0, import_chunk_6OPTGHIR.appendText)(paths.events, text);
+      isTorn = false;
+      journal.seq = event.seq;
+      return event;
+    }
+  };
+  return journal;
+}
+var chunk = 256 * 1024;
+function readEvents(paths, after, limit) {
+  let size = chunk;
+  for (; ; ) {
+    const part = (0, import_chunk_6OPTGHIR.readRange)(paths.events, -size, size);
+    if (!part) return { events: [], more: false, missed: false };
+    const isWhole = part.bytes.length >= part.size;
+    const events = parseEvents(part.bytes.toString("utf8"), isWhole);
+    const first = events[0]?.seq ?? 0;
+    if (!isWhole && (events.length === 0 || first > after + 1) && size < 64 * chunk) {
+      size *= 4;
+      continue;
+    }
+    const wanted = events.filter((event) => event.seq > after);
+    return { events: wanted.slice(0, limit), more: wanted.length > limit, missed: !isWhole && first > after + 1 };
+  }
+}
+function newestSeq(paths) {
+  for (let size = 2 * import_chunk_CRABIWOM.eventLineBytes; ; size *= 4) {
+    const part = (0, import_chunk_6OPTGHIR.readRange)(paths.events, -size, size);
+    if (!part) return 0;
+    const isWhole = part.bytes.length >= part.size;
+    const newest = parseEvents(part.bytes.toString("utf8"), isWhole).at(-1);
+    if (newest || isWhole || size > 64 * chunk) return newest?.seq ?? 0;
+  }
+}
+function parseEvents(text, isWhole) {
+  const lines = text.split("\n");
+  if (!isWhole) lines.shift();
+  const events = [];
+  for (const line of lines) {
+    if (line === "") continue;
+    try {
+      const value = JSON.parse(line);
+      if (typeof value === "object" && value !== null && typeof value.seq === "number") events.push(value);
+    } catch {
+    }
+  }
+  return events;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  openJournal,
+  readEvents
+});
+
+},
+"./chunk-BQ3UORK3.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  endedDocument: () => endedDocument,
+  tellEnded: () => tellEnded,
+  waitAndTell: () => waitAndTell
+});
+module.exports = stdin_exports;
+var import_chunk_UCO7BU66 = load("./chunk-UCO7BU66.js");
+var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
+var import_chunk_576BOCNR = load("./chunk-576BOCNR.js");
+var import_chunk_TBVJR6BZ = load("./chunk-TBVJR6BZ.js");
+var import_chunk_YGU4QMVH = load("./chunk-YGU4QMVH.js");
+var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
+var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
+var import_chunk_RQL7NQ6P = load("./chunk-RQL7NQ6P.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
+var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+async function waitAndTell(context, root, ids, options) {
+  const views = await (0, import_chunk_UCO7BU66.withRegistration)(
+    root.folder,
+    ids,
+    options.timeoutMs,
+    () => (0, import_chunk_576BOCNR.waitForJobs)(root.folder, ids, {
+      ...options,
+      // A person who looks at the terminal gets one line that is renewed; everybody else silence, or the lines asked for.
+      heartbeatMs: options.heartbeatMs ?? (context.live ? 1e3 : null),
+      onHeartbeat: (seen) => {
+        if (options.heartbeatMs === null) context.live?.(liveLine(seen).slice(0, Math.max(20, context.width - 1)));
+        else for (const view of seen) context.tell(heartbeat(view));
+      }
+    })
+  );
+  if (options.heartbeatMs === null) context.live?.("");
+  return tellWaited(context, root, views, options);
+}
+function tellWaited(context, root, views, options) {
+  const ended = views.filter((view) => (0, import_chunk_RQL7NQ6P.isEnded)(view.state));
+  const isOver = options.mode === "any" ? ended.length > 0 : ended.length === views.length;
+  const shown = !isOver ? views : options.mode === "any" ? firstOf(ended) : views;
+  const code = isOver ? (0, import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map((view) => view.state.state)) : import_chunk_6PFAPK5K.exitCodes.pending;
+  const afterPrint = () => {
+    for (const view of shown) if ((0, import_chunk_RQL7NQ6P.isEnded)(view.state)) (0, import_chunk_UCO7BU66.noteCollected)(view, "wait");
+  };
+  if (options.isJson) {
+    const documents = shown.map(
+      (view) => (0, import_chunk_RQL7NQ6P.isEnded)(view.state) ? endedDocument(view) : (0, import_chunk_TBVJR6BZ.observation)(view, { afterSeq: null, root })
+    );
+    return {
+      code,
+      afterPrint,
+      json: views.length === 1 ? documents[0] : { jobs: documents, pending: pendingOf(views) }
+    };
+  }
+  const replies = shown.map((view) => (0, import_chunk_RQL7NQ6P.isEnded)(view.state) ? tellEnded(context, view) : tellPending(root, view));
+  return {
+    code,
+    afterPrint,
+    out: Buffer.concat(replies.map((reply) => Buffer.from(reply.out ?? ""))),
+    notes: replies.flatMap((reply) => reply.notes ?? [])
+  };
+}
+function firstOf(views) {
+  return [...views].sort((a, b) => Date.parse(a.state.ended_at ?? "") - Date.parse(b.state.ended_at ?? "")).slice(0, 1);
+}
+function pendingOf(views) {
+  return views.filter((view) => !(0, import_chunk_RQL7NQ6P.isEnded)(view.state)).map((view) => view.id);
+}
+function tellEnded(context, view) {
+  const deliverable = (0, import_chunk_6OPTGHIR.readRange)(view.paths.result, 0, 64 * 1024 * 1024)?.bytes;
+  if (view.damage !== null) return tellDamaged(view);
+  const notes = [header(view), ...omittedNotes(view.state)];
+  for (const warning of view.state.warnings) notes.push(`warning: ${(0, import_chunk_LZGYMFSK.plainText)(warning.message)}`);
+  if (!deliverable) notes.push(`warning: no result is stored; see ${view.paths.folder}`);
+  const bytes = deliverable ?? Buffer.alloc(0);
+  return {
+    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
+    out: context.isTerminal ? (0, import_chunk_LZGYMFSK.plainText)(bytes.toString("utf8")) : bytes,
+    notes
+  };
+}
+function tellDamaged(view) {
+  const text = `# ${view.id}: state_damaged
+
+${view.state.error?.message}
+
+Nothing was deleted. What is there: ${view.paths.folder}
+`;
+  return {
+    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
+    out: text,
+    notes: [`see: ${import_chunk_V47IQ3FT.nextCommands.doctor(view.id, view.spec?.state_option ?? [])}`]
+  };
+}
+function header(view) {
+  const { state, paths, spec } = view;
+  const parts = [`${view.id}: ${state.state}`];
+  if (state.error) parts.push(`${state.error.code}: ${(0, import_chunk_LZGYMFSK.plainText)(state.error.message)}`);
+  if (state.exit_code !== null) parts.push(`exit code ${state.exit_code}`);
+  if (state.duration_ms !== null) parts.push((0, import_chunk_NDXTXZGK.formatDuration)(state.duration_ms));
+  const where = [`result: ${paths.result}`];
+  if (spec?.kind === "run") where.push(`whole output: ${paths.output}`);
+  return `${parts.join(", ")}
+${where.join("\n")}`;
+}
+function omittedNotes(state) {
+  return Object.entries(state.output ?? {}).filter(([, note]) => note.omitted > 0).map(
+    ([name, note]) => `${name}: ${note.exact ? "" : "about "}${note.omitted} of ${note.bytes} bytes (${(0, import_chunk_TFEMYLSK.formatSize)(note.omitted)}) are left out in the middle`
+  );
+}
+function tellPending(root, view) {
+  const picture = JSON.stringify((0, import_chunk_TBVJR6BZ.observation)(view, { afterSeq: null, root }), null, 1);
+  const next = import_chunk_V47IQ3FT.nextCommands.wait(view.id, root.option);
+  return {
+    code: import_chunk_6PFAPK5K.exitCodes.pending,
+    out: `${picture}
+${next}
+`,
+    notes: [`${view.id}: ${view.state.state}, not ended yet; wait again with the last line`]
+  };
+}
+function endedDocument(view) {
+  if (view.damage !== null) return view.state;
+  const stored = (0, import_chunk_6OPTGHIR.readText)(view.paths.resultRecord);
+  try {
+    if (stored !== void 0) return { ...JSON.parse(stored), state: view.state.state };
+  } catch {
+  }
+  return view.spec ? (0, import_chunk_YGU4QMVH.terminalRecord)(view.spec, view.paths, view.state) : view.state;
+}
+function liveLine(views) {
+  return views.map(heartbeat).join(" | ");
+}
+function heartbeat(view) {
+  const age = view.state.started_at ? (0, import_chunk_NDXTXZGK.formatDuration)(Math.max(0, (0, import_chunk_LZFWGYGT.nowMs)() - Date.parse(view.state.started_at))) : "not started";
+  return `${view.id}: ${view.state.state}, ${age}`;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  endedDocument,
+  tellEnded,
+  waitAndTell
+});
+
+},
+"./chunk-CAYDSFPI.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -1254,14 +1403,14 @@ __export(stdin_exports, {
 });
 module.exports = stdin_exports;
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_2EBCVCOJ = load("./chunk-2EBCVCOJ.js");
-var import_chunk_APIBCPUW = load("./chunk-APIBCPUW.js");
-var import_chunk_LPOFNP62 = load("./chunk-LPOFNP62.js");
+var import_chunk_ZVWKUAZQ = load("./chunk-ZVWKUAZQ.js");
+var import_chunk_25ZP4J72 = load("./chunk-25ZP4J72.js");
+var import_chunk_PBSRMPXW = load("./chunk-PBSRMPXW.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_YAIPAHWG = load("./chunk-YAIPAHWG.js");
-var import_chunk_AHZ3GFG4 = load("./chunk-AHZ3GFG4.js");
+var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
+var import_chunk_TYWJB6GO = load("./chunk-TYWJB6GO.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_PSCTMCC5 = load("./chunk-PSCTMCC5.js");
+var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
@@ -1269,7 +1418,7 @@ var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_node_path = builtin("node:path");
 var import_node_path2 = builtin("node:path");
 function claimOnce(root, key, claim) {
-  const file = import_node_path2.default.join((0, import_chunk_PSCTMCC5.rootPaths)(root).once, (0, import_chunk_LPOFNP62.hashOf)(key).slice(0, 40));
+  const file = import_node_path2.default.join((0, import_chunk_LZFWGYGT.rootPaths)(root).once, (0, import_chunk_PBSRMPXW.hashOf)(key).slice(0, 40));
   if ((0, import_chunk_6OPTGHIR.createFile)(file, `${JSON.stringify(claim)}
 `)) return { isOurs: true, holder: claim };
   const read = (0, import_chunk_6OPTGHIR.readJson)(file);
@@ -1284,34 +1433,34 @@ function claimOnce(root, key, claim) {
   return { isOurs: false, holder };
 }
 async function finishClaim(root, claim) {
-  if (!(0, import_chunk_AHZ3GFG4.isId)(claim.id))
+  if (!(0, import_chunk_TYWJB6GO.isId)(claim.id))
     throw new import_chunk_NVPF5LEY.FaultError(
       "state_unusable",
       `cannot use a once-key that names ${JSON.stringify(claim.id)}: that is no job id`
     );
-  const paths = (0, import_chunk_PSCTMCC5.jobPaths)(root, claim.id);
-  const stage = (0, import_chunk_PSCTMCC5.stagePath)(root, claim.id);
-  const until = (0, import_chunk_PSCTMCC5.monotonicMs)() + import_chunk_CRABIWOM.startLimitMs;
-  while (!(0, import_chunk_DLEZNRER.exists)(paths.launch) && (0, import_chunk_PSCTMCC5.monotonicMs)() < until) {
+  const paths = (0, import_chunk_LZFWGYGT.jobPaths)(root, claim.id);
+  const stage = (0, import_chunk_LZFWGYGT.stagePath)(root, claim.id);
+  const until = (0, import_chunk_LZFWGYGT.monotonicMs)() + import_chunk_CRABIWOM.startLimitMs;
+  while (!(0, import_chunk_DLEZNRER.exists)(paths.launch) && (0, import_chunk_LZFWGYGT.monotonicMs)() < until) {
     const isStaged = (0, import_chunk_DLEZNRER.exists)(stage);
     if (!(0, import_chunk_DLEZNRER.exists)(paths.folder) && !isStaged) return;
     if ((0, import_chunk_MGN56EW3.livenessOf)(claim.launcher) === "dead") {
       if (isStaged) (0, import_chunk_DLEZNRER.moveFolder)(stage, paths.folder);
       return;
     }
-    await (0, import_chunk_PSCTMCC5.sleep)(5);
+    await (0, import_chunk_LZFWGYGT.sleep)(5);
   }
 }
 async function launch(root, request) {
-  if (!(0, import_chunk_2EBCVCOJ.checkRoot)(root.folder)) (0, import_chunk_2EBCVCOJ.requirePlace)(root.folder);
-  const key = (0, import_chunk_LPOFNP62.ensureKey)();
-  (0, import_chunk_2EBCVCOJ.ensureRoot)(root.folder);
+  if (!(0, import_chunk_ZVWKUAZQ.checkRoot)(root.folder)) (0, import_chunk_ZVWKUAZQ.requirePlace)(root.folder);
+  const key = (0, import_chunk_PBSRMPXW.ensureKey)();
+  (0, import_chunk_ZVWKUAZQ.ensureRoot)(root.folder);
   const spec = await makeSpec(root, request, (0, import_chunk_MGN56EW3.ownIdentity)(), key);
-  const paths = (0, import_chunk_PSCTMCC5.jobPaths)(root.folder, spec.id);
-  const stage = (0, import_chunk_PSCTMCC5.stagePath)(root.folder, spec.id);
+  const paths = (0, import_chunk_LZFWGYGT.jobPaths)(root.folder, spec.id);
+  const stage = (0, import_chunk_LZFWGYGT.stagePath)(root.folder, spec.id);
   let isPromised = false;
   try {
-    await Promise.all([stageJob(root, spec, stage), import_chunk_AHZ3GFG4.defaultEngine.prepare()]);
+    await Promise.all([stageJob(root, spec, stage), import_chunk_TYWJB6GO.defaultEngine.prepare()]);
     const claim = request.onceKey === null ? null : claimOnce(root.folder, request.onceKey, claimOf(spec, request));
     if (claim && !claim.isOurs) {
       undo(paths, stage);
@@ -1319,7 +1468,7 @@ async function launch(root, request) {
     }
     isPromised = claim !== null;
     if (!(0, import_chunk_DLEZNRER.moveFolder)(stage, paths.folder)) throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot move ${stage} into place`);
-    await (0, import_chunk_APIBCPUW.startWorker)(root.folder, spec, { paths }, 1);
+    await (0, import_chunk_25ZP4J72.startWorker)(root.folder, spec, { paths }, 1);
   } catch (error) {
     if (isPromised) (0, import_chunk_DLEZNRER.moveFolder)(stage, paths.folder);
     else undo(paths, stage);
@@ -1328,35 +1477,35 @@ async function launch(root, request) {
   return { id: spec.id, isNew: true };
 }
 async function makeSpec(root, request, launcher, key) {
-  const createdMs = (0, import_chunk_PSCTMCC5.nowMs)();
-  const random = (0, import_chunk_LPOFNP62.randomBytes)(22);
+  const createdMs = (0, import_chunk_LZFWGYGT.nowMs)();
+  const random = (0, import_chunk_PBSRMPXW.randomBytes)(22);
   const { deadlineMs, killGraceMs, maxOutputBytes, firstOutputMs, stallMs, onceKey, ...rest } = request;
   const unsigned = {
     schema: 1,
-    id: (0, import_chunk_AHZ3GFG4.makeId)(request.verb, createdMs, random),
+    id: (0, import_chunk_TYWJB6GO.makeId)(request.verb, createdMs, random),
     ...rest,
-    created_at: (0, import_chunk_PSCTMCC5.isoOf)(createdMs),
+    created_at: (0, import_chunk_LZFWGYGT.isoOf)(createdMs),
     once_key: onceKey,
-    engine: import_chunk_AHZ3GFG4.defaultEngine.id,
+    engine: import_chunk_TYWJB6GO.defaultEngine.id,
     state_option: root.option,
     deadline_ms: deadlineMs,
-    deadline_mono_ms: (0, import_chunk_PSCTMCC5.monotonicMs)() + deadlineMs,
+    deadline_mono_ms: (0, import_chunk_LZFWGYGT.monotonicMs)() + deadlineMs,
     kill_grace_ms: killGraceMs,
     max_output_bytes: maxOutputBytes,
     first_output_ms: firstOutputMs,
     stall_ms: stallMs,
-    mark: (0, import_chunk_LPOFNP62.toHex)(random.subarray(6)),
+    mark: (0, import_chunk_PBSRMPXW.toHex)(random.subarray(6)),
     launcher,
-    environment: { digest: (0, import_chunk_LPOFNP62.environmentDigest)(key), credentials: (0, import_chunk_PSCTMCC5.credentialNames)() }
+    environment: { digest: (0, import_chunk_PBSRMPXW.environmentDigest)(key), credentials: (0, import_chunk_LZFWGYGT.credentialNames)() }
   };
-  return { ...unsigned, mac: await (0, import_chunk_LPOFNP62.macOf)(unsigned, key) };
+  return { ...unsigned, mac: await (0, import_chunk_PBSRMPXW.macOf)(unsigned, key) };
 }
 async function stageJob(root, spec, stage) {
   (0, import_chunk_6OPTGHIR.createFolder)(stage);
   const isDurable = (0, import_chunk_6OPTGHIR.writeFileMeanwhile)(`${stage}/spec.json`, `${JSON.stringify(spec)}
 `);
   (0, import_chunk_6OPTGHIR.createFolder)(`${stage}/waiters`);
-  (0, import_chunk_6OPTGHIR.writeFile)((0, import_chunk_PSCTMCC5.jobPaths)(root.folder, spec.id).marker, "", { sync: false });
+  (0, import_chunk_6OPTGHIR.writeFile)((0, import_chunk_LZFWGYGT.jobPaths)(root.folder, spec.id).marker, "", { sync: false });
   await isDurable;
 }
 function claimOf(spec, request) {
@@ -1368,14 +1517,14 @@ async function takeOver(root, holder, request) {
     throw new import_chunk_NVPF5LEY.FaultError(
       "preflight",
       `cannot use --once-key ${JSON.stringify(request.onceKey)}: job ${holder.id} has this key and another request`,
-      `look at it with: ${import_chunk_YAIPAHWG.nextCommands.observe(holder.id, root.option)}`
+      `look at it with: ${import_chunk_V47IQ3FT.nextCommands.observe(holder.id, root.option)}`
     );
   }
   return { id: holder.id, isNew: false };
 }
 function askedOf(request) {
   const { owner: _owner, label: _label, onceKey: _key, ...asked } = request;
-  return (0, import_chunk_LPOFNP62.hashOf)((0, import_chunk_LPOFNP62.canonical)(asked));
+  return (0, import_chunk_PBSRMPXW.hashOf)((0, import_chunk_PBSRMPXW.canonical)(asked));
 }
 function undo(paths, stage) {
   try {
@@ -1395,7 +1544,7 @@ function launchError(root, error) {
 function launchWords(input) {
   const onceKey = input.text("once-key") ?? null;
   if (onceKey === "") throw (0, import_chunk_NVPF5LEY.usageError)('cannot take --once-key "": a key needs at least one character');
-  return { owner: input.text("owner") ?? import_chunk_PSCTMCC5.variables.owner() ?? null, label: input.text("label") ?? null, onceKey };
+  return { owner: input.text("owner") ?? import_chunk_LZFWGYGT.variables.owner() ?? null, label: input.text("label") ?? null, onceKey };
 }
 function checkLaunchOptions(input) {
   if (input.has("wait-timeout") && !input.has("wait")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");
@@ -1411,7 +1560,7 @@ async function launchAndTell(context, input, request, isSynchronous = false) {
 }
 async function tellLaunched(context, input, root, launched, isSynchronous) {
   if (input.has("wait") || isSynchronous) {
-    const { waitAndTell } = await Promise.resolve().then(() => load("./collecting-KLOMVTL5.js"));
+    const { waitAndTell } = await Promise.resolve().then(() => load("./collecting-W7XOIOU5.js"));
     context.tell(`job ${launched.id}`);
     const timeoutMs = input.duration("wait-timeout") ?? Number.MAX_SAFE_INTEGER;
     return waitAndTell(context, root, [launched.id], {
@@ -1427,11 +1576,11 @@ function tellLaunch(root, launched, input) {
   const { id, isNew } = launched;
   if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
 ` };
-  const paths = (0, import_chunk_PSCTMCC5.jobPaths)(root.folder, id);
+  const paths = (0, import_chunk_LZFWGYGT.jobPaths)(root.folder, id);
   const commands = {
-    wait: import_chunk_YAIPAHWG.nextCommands.wait(id, root.option),
-    observe: import_chunk_YAIPAHWG.nextCommands.observe(id, root.option),
-    cancel: import_chunk_YAIPAHWG.nextCommands.cancel(id, root.option)
+    wait: import_chunk_V47IQ3FT.nextCommands.wait(id, root.option),
+    observe: import_chunk_V47IQ3FT.nextCommands.observe(id, root.option),
+    cancel: import_chunk_V47IQ3FT.nextCommands.cancel(id, root.option)
   };
   if (input.has("json")) {
     return {
@@ -1554,12 +1703,12 @@ function commandOf(input, cwd) {
     return { argv: ["/bin/sh", "-c", words[0]], program: "/bin/sh", ...parts };
   }
   const name = words[0];
-  const program = (0, import_chunk_PSCTMCC5.findProgram)(name, cwd);
+  const program = (0, import_chunk_LZFWGYGT.findProgram)(name, cwd);
   if (program === void 0) throw missingProgram(name, cwd);
   return { argv: words, program, ...parts };
 }
 function missingProgram(name, cwd) {
-  const where = name.includes("/") ? `no executable file of that name (looked from ${cwd})` : `it is not on PATH (${import_chunk_PSCTMCC5.variables.searchPath() || "empty"})`;
+  const where = name.includes("/") ? `no executable file of that name (looked from ${cwd})` : `it is not on PATH (${import_chunk_LZFWGYGT.variables.searchPath() || "empty"})`;
   return new import_chunk_NVPF5LEY.FaultError("preflight", `cannot run ${JSON.stringify(name)}: ${where}`, "give the path of the program");
 }
 // Annotate the CommonJS export names for ESM import in node:
@@ -1572,255 +1721,6 @@ function missingProgram(name, cwd) {
   missingProgram,
   run,
   tellLaunched
-});
-
-},
-"./chunk-AHZ3GFG4.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  compareIds: () => compareIds,
-  defaultEngine: () => defaultEngine,
-  findEngine: () => findEngine,
-  idTimeMs: () => idTimeMs,
-  isId: () => isId,
-  isIdPrefix: () => isIdPrefix,
-  makeId: () => makeId
-});
-module.exports = stdin_exports;
-var import_chunk_PSCTMCC5 = load("./chunk-PSCTMCC5.js");
-var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
-var idPattern = /^[a-z]{2,12}-[0-9a-z]{8,9}-[0-9a-z]{6}$/;
-var prefixPattern = /^[a-z]{2,12}(?:-[0-9a-z]{0,9}(?:-[0-9a-z]{0,6})?)?$/;
-function makeId(verb, nowMs, random) {
-  const digits = Array.from(random.subarray(0, 6), (byte) => (byte % 36).toString(36)).join("");
-  return `${verb}-${nowMs.toString(36)}-${digits}`;
-}
-function isId(text) {
-  return idPattern.test(text);
-}
-function isIdPrefix(text) {
-  return prefixPattern.test(text);
-}
-function idTimeMs(id) {
-  return Number.parseInt(id.split("-")[1] ?? "", 36);
-}
-function compareIds(a, b) {
-  return idTimeMs(a) - idTimeMs(b) || (a < b ? -1 : a > b ? 1 : 0);
-}
-var nodeOptions = ["--max-semi-space-size=1", "--no-warnings"];
-var local = {
-  id: "local",
-  async prepare() {
-    await Promise.resolve().then(() => load("./spawn-NV2R7KVL.js"));
-  },
-  async start(worker) {
-    const { spawnDetached } = await Promise.resolve().then(() => load("./spawn-NV2R7KVL.js"));
-    const pid = spawnDetached({
-      program: process.execPath,
-      args: [...nodeOptions, (0, import_chunk_PSCTMCC5.companionFile)(), "_worker", worker.stateRoot, worker.id],
-      cwd: "/",
-      environment: (0, import_chunk_PSCTMCC5.workerEnvironment)(worker.mark),
-      logFile: worker.logFile
-    });
-    const identity = (0, import_chunk_MGN56EW3.identityOf)(pid);
-    if (!identity) throw new Error(`cannot see the worker that was just started (pid ${pid})`);
-    return identity;
-  },
-  alive: import_chunk_MGN56EW3.livenessOf,
-  signal: import_chunk_MGN56EW3.signalIdentity
-};
-var engines = [local];
-function findEngine(id) {
-  return engines.find((engine) => engine.id === id);
-}
-var defaultEngine = local;
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  compareIds,
-  defaultEngine,
-  findEngine,
-  idTimeMs,
-  isId,
-  isIdPrefix,
-  makeId
-});
-
-},
-"./chunk-APIBCPUW.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  startWorker: () => startWorker
-});
-module.exports = stdin_exports;
-var import_chunk_AHZ3GFG4 = load("./chunk-AHZ3GFG4.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-async function startWorker(root, spec, job, generation) {
-  const engine = (0, import_chunk_AHZ3GFG4.findEngine)(spec.engine) ?? import_chunk_AHZ3GFG4.defaultEngine;
-  const worker = await engine.start({ stateRoot: root, id: spec.id, mark: spec.mark, logFile: job.paths.workerLog });
-  (0, import_chunk_6OPTGHIR.writeJson)(job.paths.launch, { worker, generation }, { sync: false });
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  startWorker
-});
-
-},
-"./chunk-BGPP6Q54.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  holdFifo: () => holdFifo,
-  makeFifo: () => makeFifo,
-  watchFifo: () => watchFifo
-});
-module.exports = stdin_exports;
-var import_chunk_PSCTMCC5 = load("./chunk-PSCTMCC5.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_fs = require("node:fs");
-var flags = import_node_fs.constants.O_NONBLOCK | import_node_fs.constants.O_NOFOLLOW;
-async function makeFifo(file) {
-  const { execFile } = await Promise.resolve().then(() => builtin("node:child_process"));
-  return new Promise((resolve) => {
-    execFile(
-      "mkfifo",
-      ["-m", "600", file],
-      { env: (0, import_chunk_PSCTMCC5.toolEnvironment)() },
-      (error) => resolve(error === null || isFifo(file))
-    );
-  });
-}
-function holdFifo(file) {
-  const fd = openFifo(file, import_node_fs.constants.O_RDWR);
-  if (fd === void 0) return void 0;
-  (0, import_node_fs.chmodSync)(file, 384);
-  return () => (0, import_node_fs.closeSync)(fd);
-}
-async function watchFifo(file, onEnd) {
-  const fd = openFifo(file, import_node_fs.constants.O_RDONLY);
-  if (fd === void 0) return void 0;
-  const { Socket } = await Promise.resolve().then(() => builtin("node:net"));
-  const socket = new Socket({ fd, readable: true, writable: false });
-  let done = false;
-  const end = () => {
-    if (!done) onEnd();
-    done = true;
-  };
-  socket.on("error", end).on("end", end).on("close", end);
-  socket.resume();
-  return () => {
-    done = true;
-    socket.destroy();
-  };
-}
-function openFifo(file, mode) {
-  let fd;
-  try {
-    fd = (0, import_node_fs.openSync)(file, mode | flags);
-  } catch (error) {
-    if (["ENOENT", "ENOTDIR", "ELOOP", "ENXIO", "EACCES", "EROFS", "EPERM"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? ""))
-      return void 0;
-    throw error;
-  }
-  if ((0, import_node_fs.fstatSync)(fd).isFIFO()) return fd;
-  (0, import_node_fs.closeSync)(fd);
-  return void 0;
-}
-function isFifo(file) {
-  const fd = openFifo(file, import_node_fs.constants.O_RDONLY);
-  if (fd === void 0) return false;
-  (0, import_node_fs.closeSync)(fd);
-  return true;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  holdFifo,
-  makeFifo,
-  watchFifo
-});
-
-},
-"./chunk-BSNEW6QC.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  findJob: () => findJob,
-  jobsFolder: () => jobsFolder,
-  listActive: () => listActive,
-  listJobs: () => listJobs,
-  requireWholeId: () => requireWholeId
-});
-module.exports = stdin_exports;
-var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_AHZ3GFG4 = load("./chunk-AHZ3GFG4.js");
-var import_chunk_PSCTMCC5 = load("./chunk-PSCTMCC5.js");
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-function listJobs(root) {
-  return (0, import_chunk_DLEZNRER.listNames)((0, import_chunk_PSCTMCC5.rootPaths)(root).jobs).filter(import_chunk_AHZ3GFG4.isId).sort(import_chunk_AHZ3GFG4.compareIds).reverse();
-}
-function listActive(root) {
-  return (0, import_chunk_DLEZNRER.listNames)((0, import_chunk_PSCTMCC5.rootPaths)(root).active).filter(import_chunk_AHZ3GFG4.isId).sort(import_chunk_AHZ3GFG4.compareIds);
-}
-function findJob(root, text) {
-  const list = listCommand(root);
-  if (!(0, import_chunk_AHZ3GFG4.isIdPrefix)(text)) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "unknown_job",
-      `cannot take ${JSON.stringify(text)} as a job id: ids look like run-mik3x9ab-4f7q2z`,
-      list
-    );
-  }
-  const all = (0, import_chunk_DLEZNRER.listNames)((0, import_chunk_PSCTMCC5.rootPaths)(root.folder).jobs).filter(import_chunk_AHZ3GFG4.isId);
-  if (all.includes(text)) return requireFolder(root, text);
-  const matches = all.filter((id) => id.startsWith(text));
-  if (matches.length === 1) return requireFolder(root, matches[0]);
-  if (matches.length === 0) throw unknownJob(root, text);
-  const shown = matches.sort(import_chunk_AHZ3GFG4.compareIds).slice(-5).join(", ");
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "ambiguous_id",
-    `cannot tell which job ${text} is: ${matches.length} jobs begin so, the newest are ${shown}`,
-    "give more of the id"
-  );
-}
-function requireWholeId(root, text) {
-  const id = findJob(root, text);
-  if (id === text) return id;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "ambiguous_id",
-    `cannot take the short id ${text}: this command needs the whole id`,
-    `the one job that begins so is ${id}`
-  );
-}
-function jobsFolder(root) {
-  return import_node_path.default.join(root, "jobs");
-}
-function requireFolder(root, id) {
-  const folder = import_node_path.default.join((0, import_chunk_PSCTMCC5.rootPaths)(root.folder).jobs, id);
-  const facts = (0, import_chunk_DLEZNRER.factsOf)(folder);
-  if (facts?.kind === "folder") return id;
-  if (!facts) throw unknownJob(root, id);
-  throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use job ${id}: ${folder} is no folder of its own`);
-}
-function unknownJob(root, text) {
-  return new import_chunk_NVPF5LEY.FaultError(
-    "unknown_job",
-    `cannot find job ${text}: there is no such job in the state folder ${root.folder}`,
-    `${listCommand(root)}, or name another folder with --state-dir DIR`
-  );
-}
-function listCommand(root) {
-  return `list them with: ${(0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_PSCTMCC5.selfWords)(), "status", ...root.option])}`;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  findJob,
-  jobsFolder,
-  listActive,
-  listJobs,
-  requireWholeId
 });
 
 },
@@ -1914,697 +1814,6 @@ var workerFailures = 3;
   toolCalls,
   unseenGraceMs,
   workerFailures
-});
-
-},
-"./chunk-DEWLYFTZ.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  LineSplitter: () => LineSplitter,
-  backendOf: () => backendOf,
-  conclude: () => conclude,
-  finishStored: () => finishStored,
-  makeCgroup: () => makeCgroup,
-  parseReason: () => parseReason,
-  removeCgroup: () => removeCgroup,
-  startedAt: () => startedAt,
-  terminate: () => terminate,
-  treeOf: () => treeOf
-});
-module.exports = stdin_exports;
-var import_chunk_SFQCDJBC = load("./chunk-SFQCDJBC.js");
-var import_chunk_4XQCRNZ4 = load("./chunk-4XQCRNZ4.js");
-var import_chunk_YGU4QMVH = load("./chunk-YGU4QMVH.js");
-var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
-var import_chunk_T3DTN2DM = load("./chunk-T3DTN2DM.js");
-var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var import_chunk_ECA6H42S = load("./chunk-ECA6H42S.js");
-var import_chunk_YAIPAHWG = load("./chunk-YAIPAHWG.js");
-var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_PSCTMCC5 = load("./chunk-PSCTMCC5.js");
-var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_os = require("node:os");
-var import_node_fs = require("node:fs");
-var import_node_path = builtin("node:path");
-var reasons = [
-  "exited",
-  "lingered",
-  "canceled",
-  "hard_timeout",
-  "first_output_timeout",
-  "stalled",
-  "sign_in",
-  "state_vanished",
-  "spawn_failed",
-  "never_started",
-  "worker_lost",
-  "host_restarted"
-];
-function parseReason(text) {
-  return reasons.find((reason) => reason === text);
-}
-function judgeEnd(facts2) {
-  if (facts2.survivors.length > 0) {
-    return failed("failed", "survivors", `these processes outlived SIGKILL: ${facts2.survivors.join(", ")}`);
-  }
-  switch (facts2.reason) {
-    case "canceled":
-      return { outcome: "canceled", error: null };
-    case "exited":
-    case "lingered":
-      return judgeExit(facts2);
-    case "hard_timeout":
-      if (facts2.isStaff && facts2.staffError === null) return { outcome: "done", error: null };
-      return failed("timed_out", "hard_timeout", `the hard limit of ${facts2.deadlineText} was reached`);
-    case "first_output_timeout":
-      return failed("failed", "first_output_timeout", "nothing was printed within --first-output");
-    case "stalled":
-      return failed("failed", "stalled", "nothing happened for the time given by --stall-after");
-    case "sign_in":
-      return failed(
-        "failed",
-        "auth",
-        facts2.staffError?.message ?? "the agent waits for a sign-in that nobody can give"
-      );
-    case "state_vanished":
-      return failed("crashed", "worker_lost", "the state folder vanished");
-    case "spawn_failed":
-      return failed("failed", "spawn_failed", `the program could not be started: ${facts2.detail ?? "not known why"}`);
-    case "never_started":
-      return failed("failed", "never_started", "the launcher died before a worker existed");
-    case "worker_lost":
-      return failed(
-        "crashed",
-        "worker_lost",
-        "the processes that supervise the command were killed; how it ended is not known"
-      );
-    case "host_restarted":
-      return failed("crashed", "host_restarted", "the machine was restarted while the job ran");
-  }
-}
-function judgeExit(facts2) {
-  const { exit } = facts2;
-  if (exit?.spawn_failed)
-    return failed("failed", "spawn_failed", `the program could not be executed (exit code ${exit.exit_code})`);
-  if (facts2.isStaff) {
-    return facts2.staffError ? { outcome: "failed", error: facts2.staffError } : { outcome: "done", error: null };
-  }
-  if (!exit) return failed("crashed", "worker_lost", "how the command ended is not known");
-  if (exit.exit_code === facts2.successExit) return { outcome: "done", error: null };
-  if (facts2.signal !== null && exit.signaled) return failed("failed", "signal", signalMessage(facts2.signal));
-  return failed("failed", "exit_nonzero", `the command exited with code ${exit.exit_code}`);
-}
-function signalMessage(signal2) {
-  const hint = signal2 === "SIGKILL" ? " (not by us: often the kernel, when memory runs out)" : "";
-  return `the command was ended by ${signal2}${hint}`;
-}
-function failed(outcome, code, message) {
-  return { outcome, error: { code, message } };
-}
-function judgeStaff(reading, ending, request) {
-  const answer = reading.answer !== null && reading.answer.trim() !== "" ? reading.answer : null;
-  const warnings = [...reading.warnings, ...denialWarnings(reading)];
-  const error = findError(reading, ending, request, answer);
-  if (error === null && request.reason === "lingered") {
-    warnings.push({
-      code: "ended_after_answer",
-      message: "the agent stayed alive after its final event and was ended"
-    });
-  }
-  if (error === null && request.reason === "hard_timeout") {
-    warnings.push({
-      code: "limit_after_answer",
-      message: "the hard limit struck after the complete answer had arrived"
-    });
-  }
-  return { answer, error, warnings };
-}
-function findError(reading, ending, request, answer) {
-  if (reading.failure) return reading.failure;
-  if (reading.final === "failure")
-    return { code: "agent_error", message: lastWords(ending) ?? "the agent reported a failure" };
-  if (request.reason === "exited" && ending.exitCode !== 0) return exitError(ending);
-  if (reading.final === null && (answer !== null || reading.denials.length === 0)) {
-    return { code: "no_final_answer", message: `the agent ended without a final event${quoted(lastWords(ending))}` };
-  }
-  if (request.resume !== null && request.keepsConversation && reading.conversationId !== request.resume) {
-    const got = reading.conversationId ?? "none";
-    return {
-      code: "conversation_mismatch",
-      message: `conversation ${request.resume} was asked for, the agent used ${got}`
-    };
-  }
-  if (answer !== null) return null;
-  if (reading.denials.length > 0) {
-    return {
-      code: "permission_denied",
-      message: `there is no final answer and these were refused: ${reading.denials.join(", ")}`
-    };
-  }
-  return { code: "no_final_answer", message: "the final answer is empty" };
-}
-function exitError(ending) {
-  const words = quoted(lastWords(ending));
-  if (ending.signal) return { code: "signal", message: `the agent was ended by ${ending.signal}${words}` };
-  return { code: "exit_nonzero", message: `the agent exited with code ${ending.exitCode}${words}` };
-}
-function denialWarnings(reading) {
-  return reading.denials.map((what) => ({ code: "permission_denied", message: `refused to the agent: ${what}` }));
-}
-function lastWords(ending) {
-  const lines = ending.stderrTail.split("\n").map((line) => line.trim());
-  return lines.filter((line) => line !== "").at(-1);
-}
-function quoted(words) {
-  return words === void 0 ? "" : `: ${words}`;
-}
-function signalOfExit(exitCode, table) {
-  if (exitCode <= 128 || exitCode > 192) return void 0;
-  const number = exitCode - 128;
-  const known = Object.entries(table).find(([, value]) => value === number);
-  return known ? known[0] : `SIG${number}`;
-}
-var signalNumbers = import_node_os.constants.signals;
-var LineSplitter = class {
-  parts = [];
-  size = 0;
-  /** Lines that were longer than the bound. *<>/
-  dropped = 0;
-  decoder = new TextDecoder();
-  limit;
-  constructor(limit = import_chunk_CRABIWOM.streamLineBytes) {
-    this.limit = limit;
-  }
-  /** The lines that these bytes complete, without their newlines. *<>/
-  push(bytes) {
-    const lines = [];
-    let from = 0;
-    for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, from)) {
-      this.keep(bytes.subarray(from, at));
-      this.take(lines);
-      from = at + 1;
-    }
-    if (from < bytes.length) this.keep(new Uint8Array(bytes.subarray(from)));
-    return lines;
-  }
-  /** What stands after the last newline, once the stream has ended. *<>/
-  end() {
-    const lines = [];
-    if (this.size > 0) this.take(lines);
-    return lines;
-  }
-  keep(piece) {
-    this.size += piece.length;
-    if (this.size > this.limit) this.parts = [];
-    else if (piece.length > 0) this.parts.push(piece);
-  }
-  take(lines) {
-    if (this.size > this.limit) this.dropped += 1;
-    else lines.push(this.decoder.decode(this.parts.length === 1 ? this.parts[0] : join(this.parts, this.size)));
-    this.parts = [];
-    this.size = 0;
-  }
-};
-function join(parts, size) {
-  const whole = new Uint8Array(size);
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
-}
-var chunk = 1024 * 1024;
-function backendOf(spec) {
-  return spec.staff ? (0, import_chunk_SFQCDJBC.findBackend)(spec.staff.backend) : void 0;
-}
-function replay(spec, paths) {
-  const reading = (0, import_chunk_SFQCDJBC.makeReading)();
-  const backend = backendOf(spec);
-  if (!backend) return reading;
-  const at = (0, import_chunk_PSCTMCC5.isoOf)((0, import_chunk_DLEZNRER.factsOf)(paths.output)?.modifiedMs ?? 0);
-  eachLine(paths.output, (line) => backend.read(line, reading, at));
-  if (backend.readError) eachLine(paths.error, (line) => backend.readError?.(line, reading, at));
-  return reading;
-}
-function closeReading(spec, paths, reading, exit) {
-  const backend = backendOf(spec);
-  const stderrTail = (0, import_chunk_6OPTGHIR.readRange)(paths.error, -import_chunk_CRABIWOM.tailBytes, import_chunk_CRABIWOM.tailBytes)?.bytes.toString("utf8") ?? "";
-  const ending = { exitCode: exit.code, signal: exit.signal, stderrTail, byItself: exit.byItself };
-  if (backend?.answerFrom === "stdout") reading.answer = (0, import_chunk_6OPTGHIR.readText)(paths.output, chunk) ?? "";
-  backend?.close?.(reading, ending);
-  return ending;
-}
-function eachLine(file, fn) {
-  const lines = new LineSplitter();
-  for (let offset = 0; ; ) {
-    const part = (0, import_chunk_6OPTGHIR.readRange)(file, offset, chunk);
-    if (!part || part.bytes.length === 0) break;
-    for (const line of lines.push(part.bytes)) fn(line);
-    offset += part.bytes.length;
-  }
-  for (const line of lines.end()) fn(line);
-}
-function makeDeliverable(parts) {
-  const { state, answer, paths, isPlain } = parts;
-  if (state.state !== "done") return makeReport(parts);
-  if (isPlain) return (0, import_chunk_6OPTGHIR.readRange)(paths.output, 0, Number.MAX_SAFE_INTEGER)?.bytes ?? "";
-  if (answer !== null) return answer;
-  const output = (0, import_chunk_4XQCRNZ4.readLogTail)(paths.output);
-  return output.length > 0 ? output : (0, import_chunk_4XQCRNZ4.readLogTail)(paths.error);
-}
-function makeReport(parts) {
-  const { spec, state, paths } = parts;
-  const sections = [
-    `# ${spec.id}: ${state.state}${state.error ? ` (${state.error.code})` : ""}`,
-    reasonText(parts),
-    facts(parts).join("\n"),
-    progress(parts),
-    logSection("Last output", paths.output, spec.staff !== null),
-    logSection("Last error output", paths.error, false),
-    recovery(parts)
-  ];
-  return `${sections.filter((section) => section !== "").join("\n\n")}
-`;
-}
-function reasonText({ state, cancel, tree }) {
-  if (state.state === "canceled") {
-    const why = cancel?.why ? `: ${(0, import_chunk_LZGYMFSK.plainText)(cancel.why)}` : "";
-    const who = cancel ? ` by ${(0, import_chunk_LZGYMFSK.plainText)(cancel.owner ?? `process ${cancel.by?.pid ?? "unknown"}`)} at ${(0, import_chunk_LZGYMFSK.plainText)(cancel.at)}` : "";
-    const step = {
-      none: "nothing was running any more",
-      term: "the tree ended on SIGTERM",
-      kill: "SIGKILL was needed"
-    }[tree.step];
-    return `Canceled${who}${why}. ${tree.ended.length} process(es) ended; ${step}.`;
-  }
-  const resets = state.error?.resets ? ` (resets: ${state.error.resets})` : "";
-  return `Reason: ${(0, import_chunk_LZGYMFSK.plainText)(state.error?.message ?? "not known")}${resets}`;
-}
-function facts({ spec, state, paths, tree }) {
-  const rows = [
-    ["Command", spec.run ? (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_GEPPUING.quoteWords)(spec.run.argv), 1e3) : null],
-    ["Backend", spec.staff ? `${spec.staff.backend}, mode ${spec.staff.mode}, profile ${spec.staff.profile}` : null],
-    ["Task", spec.staff ? (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)(spec.staff.prompt).replace(/\s+/g, " "), import_chunk_CRABIWOM.excerptBytes) : null],
-    ["Folder", spec.cwd],
-    ["Exit code", state.exit_code === null ? null : String(state.exit_code)],
-    [
-      "Signal",
-      state.signal === null ? null : `${state.signal}${state.signal_certain ? "" : " (by the exit code; not certain)"}`
-    ],
-    ["Duration", state.duration_ms === null ? null : (0, import_chunk_NDXTXZGK.formatDuration)(state.duration_ms)],
-    ["Hard limit", (0, import_chunk_NDXTXZGK.formatDuration)(spec.deadline_ms)],
-    ["Conversation", state.conversation?.id ?? null],
-    [
-      "Survivors",
-      tree.survivors.length > 0 ? tree.survivors.map((one) => `${one.pid} (${one.name})`).join(", ") : null
-    ],
-    ["Warnings", state.warnings.length > 0 ? state.warnings.map((one) => (0, import_chunk_LZGYMFSK.plainText)(one.message)).join("; ") : null],
-    ["Whole output", `${paths.output} and ${paths.error}`]
-  ];
-  return rows.filter(([, value]) => value !== null).map(([name, value]) => `${name}: ${value}`);
-}
-function progress({ reading }) {
-  if (!reading) return "";
-  const lines = [];
-  for (const call of reading.tools.slice(-5)) {
-    lines.push(`- ${call.name} ${(0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)(call.input).replace(/\s+/g, " "), import_chunk_CRABIWOM.excerptBytes)} [${call.status}]`);
-  }
-  const text = (0, import_chunk_LZGYMFSK.plainText)(reading.answer ?? reading.text).trim();
-  if (text !== "") lines.push("", ...(0, import_chunk_LZGYMFSK.tail)(text, import_chunk_CRABIWOM.textTailBytes).text.split("\n"));
-  return lines.length > 0 ? ["## Seen last (not a finished answer)", "", ...lines].join("\n") : "";
-}
-function logSection(title, file, isStream) {
-  if (isStream) return "";
-  const text = (0, import_chunk_LZGYMFSK.plainText)((0, import_chunk_4XQCRNZ4.readLogTail)(file).toString("utf8")).trimEnd();
-  return text === "" ? "" : `## ${title}
-
-${text}`;
-}
-function recovery({ spec, state }) {
-  const lines = [
-    "## Going on",
-    "",
-    "Nothing is started again by itself. Look at what was changed first: git status, git diff."
-  ];
-  if (state.conversation)
-    lines.push(`Go on in the same conversation: ${import_chunk_YAIPAHWG.nextCommands.continue(spec.id, spec.state_option)}`);
-  lines.push(`Start the same once more: ${import_chunk_YAIPAHWG.nextCommands.restart(spec.id, spec.state_option)}`);
-  return lines.join("\n");
-}
-function conclude(job, ending) {
-  const { paths, spec } = job;
-  const read = (0, import_chunk_ECA6H42S.readState)(paths);
-  const before = read.kind === "ok" ? read.value : (0, import_chunk_ECA6H42S.earlyState)(spec.id, spec);
-  const journal = (0, import_chunk_T3DTN2DM.openJournal)(paths, spec);
-  if ((0, import_chunk_ECA6H42S.isEnded)(before)) {
-    journal.append("late_evidence", { reason: ending.reason, exit_code: ending.exit?.exit_code ?? null });
-    return before;
-  }
-  const { state, answer } = makeState(job, before, ending);
-  try {
-    withReserve(paths, () => publish(job, state, answer, ending, journal));
-  } catch (error) {
-    if (!isFull(error)) throw error;
-    state.state = "failed";
-    state.error = {
-      code: "output_unstorable",
-      message: `the result cannot be stored: no space left in ${paths.folder}`
-    };
-    withReserve(paths, () => finish(paths, state));
-  }
-  return state;
-}
-function publish(job, state, answer, ending, journal) {
-  const { paths, spec } = job;
-  const cancel = (0, import_chunk_ECA6H42S.readCancel)(paths);
-  (0, import_chunk_6OPTGHIR.writeFile)(
-    paths.result,
-    makeDeliverable({
-      spec,
-      paths,
-      state,
-      answer,
-      tree: ending.tree,
-      cancel,
-      reading: ending.reading,
-      isPlain: backendOf(spec)?.answerFrom === "stdout"
-    })
-  );
-  (0, import_chunk_6OPTGHIR.writeJson)(paths.resultRecord, (0, import_chunk_YGU4QMVH.terminalRecord)(spec, paths, state, ending.tree), { sync: false });
-  if ((0, import_chunk_T3DTN2DM.readEvents)(paths, journal.seq - 1, 1).events[0]?.type !== "ended") {
-    const { exit_code, error, reconciled } = state;
-    journal.append("ended", { state: state.state, exit_code, error, reconciled });
-  }
-  state.seq = journal.seq;
-  finish(paths, state);
-  if (spec.kind === "staff" && state.state === "done" && state.warnings.length === 0) {
-    for (const file of [paths.output, paths.snapshot, paths.prompt]) (0, import_chunk_6OPTGHIR.removeFile)(file);
-  }
-}
-function finish(paths, state) {
-  (0, import_chunk_ECA6H42S.writeState)(paths, state);
-  (0, import_chunk_6OPTGHIR.removeFile)(paths.marker);
-  const passing = [paths.reserve, paths.leaseFifo, paths.aliveFifo, paths.limitFifo];
-  const torn = (0, import_chunk_DLEZNRER.listNames)(paths.folder).filter((name) => /^\..*\.tmp$/.test(name));
-  for (const file of [...passing, ...torn.map((name) => `${paths.folder}/${name}`)]) (0, import_chunk_6OPTGHIR.removeFile)(file);
-}
-function makeState(job, before, ending) {
-  const { paths, spec } = job;
-  const { exit } = ending;
-  const signal2 = exit ? signalOfExit(exit.exit_code, signalNumbers) ?? null : null;
-  const warnings = [...ending.warnings ?? before.warnings];
-  let answer = null;
-  let staffError = null;
-  let reading = ending.reading;
-  if (spec.staff) {
-    reading ??= replay(spec, paths);
-    ending.reading = reading;
-    const end = closeReading(spec, paths, reading, {
-      code: exit?.exit_code ?? null,
-      signal: signal2,
-      byItself: ending.reason === "exited"
-    });
-    const verdict2 = judgeStaff(reading, end, {
-      resume: spec.staff.resume,
-      reason: staffReason(ending.reason),
-      keepsConversation: backendOf(spec)?.keepsConversation ?? false
-    });
-    answer = verdict2.answer;
-    staffError = verdict2.error ?? cutAnswer(spec, ending.omitted?.stdout ?? before.output?.stdout);
-    warnings.push(...verdict2.warnings);
-  }
-  const verdict = judgeEnd({
-    reason: ending.reason,
-    exit,
-    signal: signal2,
-    successExit: spec.run?.success_exit ?? 0,
-    staffError,
-    isStaff: spec.staff !== null,
-    survivors: ending.tree.survivors.map((one) => one.pid),
-    deadlineText: (0, import_chunk_NDXTXZGK.formatDuration)(spec.deadline_ms),
-    detail: ending.detail
-  });
-  const started = before.started_at ?? startedAt(paths);
-  const ended = timeOf(paths.exit) ?? (0, import_chunk_PSCTMCC5.isoNow)();
-  const conversationId = reading?.conversationId ?? null;
-  const state = {
-    ...before,
-    rev: before.rev + 1,
-    state: verdict.outcome,
-    health: before.health === "attention" ? "unknown" : before.health,
-    attention_kind: null,
-    started_at: started,
-    ended_at: ended,
-    duration_ms: Math.max(0, Date.parse(ended) - Date.parse(started ?? before.created_at)),
-    exit_code: exit?.exit_code ?? null,
-    signal: signal2,
-    signal_certain: signal2 === null ? null : Boolean(exit?.signaled) || ending.reason !== "exited" && ending.tree.step !== "none",
-    error: verdict.error,
-    warnings: [...warnings, ...leftoverWarnings(ending)],
-    conversation: conversationId && spec.staff ? { backend: spec.staff.backend, id: conversationId } : before.conversation,
-    reconciled: ending.reconciled,
-    output: ending.omitted ?? before.output ?? plainNotes(paths),
-    usage: reading?.usage ?? before.usage
-  };
-  return { state, answer };
-}
-function finishStored(job) {
-  const stored = (0, import_chunk_ECA6H42S.readStoredState)(job.paths, job.spec.id);
-  if (!stored) return false;
-  withReserve(job.paths, () => finish(job.paths, stored));
-  return true;
-}
-function cutAnswer(spec, stdout) {
-  if (backendOf(spec)?.answerFrom !== "stdout" || !stdout || stdout.omitted === 0) return null;
-  const message = `the answer has ${stdout.bytes} bytes, of which ${stdout.omitted} in the middle could not be kept`;
-  return { code: "output_unstorable", message };
-}
-function leftoverWarnings(ending) {
-  if (ending.reason !== "exited" || ending.tree.ended.length === 0) return [];
-  const named = ending.tree.ended.slice(0, 5).map((one) => `${one.pid} (${one.name})`).join(", ");
-  const message = `${ending.tree.ended.length} left-over process(es) were ended after the command: ${named}`;
-  return [{ code: "leftovers_ended", message }];
-}
-function staffReason(reason) {
-  return reason === "exited" || reason === "lingered" || reason === "hard_timeout" ? reason : "other";
-}
-function plainNotes(paths) {
-  const note = (file) => ({ bytes: (0, import_chunk_4XQCRNZ4.logSize)(file), omitted: 0, exact: true });
-  return { stdout: note(paths.output), stderr: note(paths.error) };
-}
-function startedAt(paths) {
-  return timeOf(paths.childMark);
-}
-function timeOf(file) {
-  const facts2 = (0, import_chunk_DLEZNRER.factsOf)(file);
-  return facts2 ? (0, import_chunk_PSCTMCC5.isoOf)(facts2.modifiedMs) : null;
-}
-function withReserve(paths, write) {
-  try {
-    write();
-  } catch (error) {
-    if (!isFull(error) || !(0, import_chunk_6OPTGHIR.removeFile)(paths.reserve)) throw error;
-    write();
-  }
-}
-function isFull(error) {
-  return ["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "");
-}
-var prefix = "job-companion-";
-function makeCgroup(id) {
-  const own = ownCgroup();
-  if (own === void 0) return null;
-  const folder = import_node_path.default.join(own, `${prefix}${id}`);
-  try {
-    (0, import_node_fs.mkdirSync)(folder);
-    return folder;
-  } catch {
-    return null;
-  }
-}
-function listCgroup(folder, id) {
-  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return [];
-  return pidsIn(folder);
-}
-function removeCgroup(folder, id) {
-  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return;
-  try {
-    removeEmpty(folder);
-    if (import_node_path.default.basename(import_node_path.default.dirname(folder)).startsWith(prefix)) (0, import_node_fs.rmdirSync)(import_node_path.default.dirname(folder));
-  } catch {
-  }
-}
-function removeEmpty(folder) {
-  for (const name of (0, import_chunk_DLEZNRER.listNames)(folder)) if (!name.includes(".")) removeEmpty(import_node_path.default.join(folder, name));
-  (0, import_node_fs.rmdirSync)(folder);
-}
-function pidsIn(folder) {
-  const text = readOrEmpty(import_node_path.default.join(folder, "cgroup.procs"));
-  const own = text.split("\n").map(Number).filter((pid) => pid > 1);
-  const inner = (0, import_chunk_DLEZNRER.listNames)(folder).filter(
-    (name) => !name.startsWith(prefix) && !/^(?:cgroup|cpu|memory|io|pids|cpuset|hugetlb|rdma|misc)\./.test(name)
-  );
-  return [...own, ...inner.flatMap((name) => pidsIn(import_node_path.default.join(folder, name)))];
-}
-function ownCgroup() {
-  const mount = mountPoint();
-  const line = readOrEmpty("/proc/self/cgroup").split("\n").find((one) => one.startsWith("0::"));
-  return mount === void 0 || line === void 0 ? void 0 : import_node_path.default.join(mount, line.slice(3));
-}
-function mountPoint() {
-  const line = readOrEmpty("/proc/self/mounts").split("\n").find((one) => one.split(" ")[2] === "cgroup2");
-  return line?.split(" ")[1];
-}
-function isBelowMount(folder) {
-  const mount = mountPoint();
-  return mount !== void 0 && import_node_path.default.resolve(folder) === folder && folder.startsWith(`${mount}/`);
-}
-function readOrEmpty(file) {
-  try {
-    return (0, import_node_fs.readFileSync)(file, "utf8");
-  } catch {
-    return "";
-  }
-}
-function treeOf(spec, paths, who) {
-  const living = (identity) => identity && (0, import_chunk_MGN56EW3.livenessOf)(identity) === "alive" ? [identity.pid] : [];
-  const cgroup = (0, import_chunk_ECA6H42S.readWorker)(paths);
-  const folder = cgroup.kind === "ok" ? cgroup.value.cgroup ?? null : null;
-  const shim = who.shim && isHere(who.shim) ? who.shim : null;
-  const atShimPid = shim ? (0, import_chunk_MGN56EW3.readProcess)(shim.pid) : void 0;
-  const isStranger = atShimPid !== void 0 && atShimPid.start !== shim?.start_token;
-  return {
-    mark: spec.mark,
-    session: shim && !isStranger ? shim.pid : null,
-    since: isHere(spec.launcher) ? Number(spec.launcher.start_token) || 0 : 0,
-    spared: [...living(who.worker), ...living(shim)],
-    baseline: who.baseline ?? null,
-    counted: () => listCgroup(folder, spec.id),
-    child: who.child?.pid ?? null,
-    known: new Map()
-  };
-}
-function isHere(identity) {
-  return identity.boot_id === (0, import_chunk_MGN56EW3.bootId)() && identity.pid_ns === (0, import_chunk_MGN56EW3.pidNamespace)();
-}
-var hasMarks = process.platform === "linux";
-function findMembers(tree) {
-  const rows = (0, import_chunk_MGN56EW3.readProcesses)(tree.baseline).filter(
-    (row) => !(0, import_chunk_MGN56EW3.isDeadState)(row.state) && !(Number(row.start) < tree.since)
-  );
-  const marks = new Map();
-  const markOf = (pid) => {
-    if (!marks.has(pid)) marks.set(pid, (0, import_chunk_MGN56EW3.readProcessVariable)(pid, import_chunk_PSCTMCC5.markVariable));
-    return marks.get(pid);
-  };
-  const counted = new Set(tree.counted());
-  const foreign = findForeign(rows, markOf, tree.mark);
-  const isForeign = (pid) => foreign.has(pid);
-  const inSession = (row) => row.session === tree.session || row.group === tree.session;
-  const isOurSession = tree.session !== null && rows.some((row) => inSession(row) && (!hasMarks || markOf(row.pid) === tree.mark));
-  const members = new Map();
-  for (const row of rows) {
-    const isKnown = tree.known.get(row.pid) === row.start || counted.has(row.pid);
-    if (markOf(row.pid) === tree.mark || (isOurSession && inSession(row) || isKnown) && !isForeign(row.pid))
-      members.set(row.pid, row);
-  }
-  for (let grew = true; grew; ) {
-    grew = false;
-    for (const row of rows) {
-      if (members.has(row.pid) || !members.has(row.parent) || isForeign(row.pid)) continue;
-      members.set(row.pid, row);
-      grew = true;
-    }
-  }
-  const found = [];
-  for (const row of members.values()) {
-    if (isSpared(row, tree)) continue;
-    tree.known.set(row.pid, row.start);
-    found.push({ pid: row.pid, start: row.start, name: row.name, parent: row.parent });
-  }
-  return found;
-}
-function findForeign(rows, markOf, mark) {
-  const foreign = new Set(rows.filter((row) => (markOf(row.pid) ?? mark) !== mark).map((row) => row.pid));
-  for (let size = -1; size !== foreign.size; ) {
-    size = foreign.size;
-    for (const row of rows) if (foreign.has(row.parent) && markOf(row.pid) !== mark) foreign.add(row.pid);
-  }
-  return foreign;
-}
-function isSpared(row, tree) {
-  return row.pid === process.pid || tree.spared.includes(row.pid);
-}
-async function terminate(tree, options) {
-  const report = { step: "none", ended: [], survivors: [] };
-  const seen = new Map();
-  const told = new Set();
-  const note = (members) => {
-    for (const member of members) seen.set(member.pid, member);
-    return members;
-  };
-  let left = note(findMembers(tree));
-  if (left.length === 0) return report;
-  report.step = "term";
-  const termUntil = (0, import_chunk_PSCTMCC5.monotonicMs)() + options.graceMs;
-  for (let pause = 5; left.length > 0 && (0, import_chunk_PSCTMCC5.monotonicMs)() < termUntil; pause = Math.min(pause * 2, 100)) {
-    for (const member of left) if (!told.has(member.pid) && signal(member, "SIGTERM")) told.add(member.pid);
-    await (0, import_chunk_PSCTMCC5.sleep)(Math.min(pause, Math.max(1, termUntil - (0, import_chunk_PSCTMCC5.monotonicMs)())));
-    left = note(stillThere(left, tree));
-  }
-  if (left.length > 0) {
-    report.step = "kill";
-    const killUntil = (0, import_chunk_PSCTMCC5.monotonicMs)() + options.settleMs;
-    for (let pause = 5; left.length > 0 && (0, import_chunk_PSCTMCC5.monotonicMs)() < killUntil; pause = Math.min(pause * 2, 200)) {
-      for (const member of left) signal(member, "SIGKILL");
-      await (0, import_chunk_PSCTMCC5.sleep)(pause);
-      left = note(findMembers(tree));
-    }
-  }
-  report.survivors = left;
-  report.ended = [...seen.values()].filter(
-    (member) => !left.some((one) => one.pid === member.pid) && !isShimsOwn(member, tree)
-  );
-  return report;
-}
-function isShimsOwn(member, tree) {
-  return tree.child !== null && tree.session !== null && member.parent === tree.session && member.pid !== tree.child;
-}
-function stillThere(members, tree) {
-  const living = members.filter(isAlive);
-  return living.length > 0 ? living : findMembers(tree);
-}
-function isAlive(member) {
-  const row = (0, import_chunk_MGN56EW3.readProcess)(member.pid);
-  return row !== void 0 && row.start === member.start && !(0, import_chunk_MGN56EW3.isDeadState)(row.state);
-}
-function signal(member, name) {
-  if (!isAlive(member)) return false;
-  try {
-    process.kill(member.pid, name);
-    return true;
-  } catch {
-    return false;
-  }
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  LineSplitter,
-  backendOf,
-  conclude,
-  finishStored,
-  makeCgroup,
-  parseReason,
-  removeCgroup,
-  startedAt,
-  terminate,
-  treeOf
 });
 
 },
@@ -2737,7 +1946,1254 @@ function isAllowed(target, mode) {
 });
 
 },
-"./chunk-ECA6H42S.js": function (module, exports) {
+"./chunk-FHNVDGJI.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  spawnDetached: () => spawnDetached,
+  spawnShim: () => spawnShim
+});
+module.exports = stdin_exports;
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_node_child_process = require("node:child_process");
+var import_node_fs = require("node:fs");
+function spawnDetached(start) {
+  const log = (0, import_chunk_6OPTGHIR.openAppend)(start.logFile);
+  try {
+    const child = (0, import_node_child_process.spawn)(start.program, start.args, {
+      cwd: start.cwd,
+      env: start.environment,
+      detached: true,
+      stdio: ["ignore", log, log]
+    });
+    child.on("error", () => void 0);
+    child.unref();
+    if (child.pid === void 0) throw new Error(`cannot start ${start.program}`);
+    return child.pid;
+  } finally {
+    (0, import_node_fs.closeSync)(log);
+  }
+}
+function spawnShim(start, onEnd) {
+  return new Promise((resolve, reject) => {
+    const child = (0, import_node_child_process.spawn)("/bin/sh", ["-c", start.script, "job-companion-shim", ...start.args], {
+      cwd: start.cwd,
+      env: start.environment,
+      detached: true,
+      stdio: "ignore"
+    });
+    child.once("error", reject);
+    child.once("spawn", () => resolve(child.pid ?? 0));
+    child.once("exit", onEnd);
+  });
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  spawnDetached,
+  spawnShim
+});
+
+},
+"./chunk-GEPPUING.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  quoteWords: () => quoteWords
+});
+module.exports = stdin_exports;
+var plain = /^[A-Za-z0-9_@%+:,./=-]+$/;
+function quoteWord(word) {
+  if (plain.test(word)) return word;
+  return inQuotes(word);
+}
+function inQuotes(word) {
+  return `'${word.replaceAll("'", `'\\''`)}'`;
+}
+function quoteWords(words) {
+  return words.map((word, index) => index === 0 && word.includes("=") ? inQuotes(word) : quoteWord(word)).join(" ");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  quoteWords
+});
+
+},
+"./chunk-JJRSGJW4.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  common: () => common,
+  launchOptions: () => launchOptions,
+  ownerOption: () => ownerOption,
+  staffOptions: () => staffOptions
+});
+module.exports = stdin_exports;
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var common = {
+  "state-dir": {
+    kind: "text",
+    value: "DIR",
+    help: "state folder (default: .job-state of the worktree, or JOB_STATE_DIR)"
+  },
+  json: { kind: "flag", help: "print one JSON document" },
+  help: { kind: "flag", help: "show this help" }
+};
+var ownerOption = {
+  owner: {
+    kind: "text",
+    value: "NAME",
+    help: 'whose jobs; "latest" means the latest of this owner (default: JOB_OWNER)'
+  }
+};
+var launchOptions = {
+  owner: { kind: "text", value: "NAME", help: "who this job belongs to (default: JOB_OWNER)" },
+  label: { kind: "text", value: "TEXT", help: "a few words for people" },
+  "once-key": { kind: "text", value: "KEY", help: "the same key gives the same job, never a second execution" },
+  wait: { kind: "flag", help: "wait for the end and print the result, as `wait` does" },
+  "wait-timeout": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_CRABIWOM.limits.waitTimeout,
+    help: "patience of --wait (default: until the end)"
+  },
+  "id-only": { kind: "flag", help: "print the id and a newline, nothing else" },
+  ...common
+};
+var staffOptions = {
+  prompt: { kind: "text", value: "TEXT", help: "the task; taken as it is, also when it begins with --" },
+  "prompt-file": { kind: "text", value: "PATH", help: "read the task from a file" },
+  stdin: { kind: "flag", help: "read the task from standard input" },
+  backend: {
+    kind: "text",
+    value: "NAME",
+    help: "which agent CLI (default: the one in your config, else the only one installed)"
+  },
+  model: { kind: "text", value: "NAME", help: "model, in the words of the agent CLI" },
+  profile: {
+    kind: "choice",
+    value: "P",
+    choices: ["restricted", "standard", "unrestricted"],
+    help: "what the agent may do: restricted, standard or unrestricted"
+  },
+  timeout: {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_CRABIWOM.limits.staffTimeout,
+    help: "hard limit, counted from launch (default 60m, at most 120m)"
+  },
+  "first-output": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_CRABIWOM.limits.optInLimit,
+    help: "end it when nothing was printed by then"
+  },
+  "stall-after": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_CRABIWOM.limits.optInLimit,
+    help: "end it when nothing was printed for that long"
+  }
+};
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  common,
+  launchOptions,
+  ownerOption,
+  staffOptions
+});
+
+},
+"./chunk-JSBRDJBE.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  __commonJS: () => __commonJS,
+  __toESM: () => __toESM
+});
+module.exports = stdin_exports;
+var __create = Object.create;
+var __defProp2 = Object.defineProperty;
+var __getOwnPropDesc2 = Object.getOwnPropertyDescriptor;
+var __getOwnPropNames2 = Object.getOwnPropertyNames;
+var __getProtoOf = Object.getPrototypeOf;
+var __hasOwnProp2 = Object.prototype.hasOwnProperty;
+var __commonJS = (cb, mod) => function __require() {
+  return mod || (0, cb[__getOwnPropNames2(cb)[0]])((mod = { exports: {} }).exports, mod), mod.exports;
+};
+var __copyProps2 = (to, from, except, desc) => {
+  if (from && typeof from === "object" || typeof from === "function") {
+    for (let key of __getOwnPropNames2(from))
+      if (!__hasOwnProp2.call(to, key) && key !== except)
+        __defProp2(to, key, { get: () => from[key], enumerable: !(desc = __getOwnPropDesc2(from, key)) || desc.enumerable });
+  }
+  return to;
+};
+var __toESM = (mod, isNodeMode, target) => (target = mod != null ? __create(__getProtoOf(mod)) : {}, __copyProps2(
+  // If the importer is in node compatibility mode or this is not an ESM
+  // file that has been converted to a CommonJS file using a Babel-
+  // compatible transform (i.e. "__esModule" has not been set), then set
+  // "default" to the CommonJS "module.exports" for node compatibility.
+  isNodeMode || !mod || !mod.__esModule ? __defProp2(target, "default", { value: mod, enumerable: true }) : target,
+  mod
+));
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  __commonJS,
+  __toESM
+});
+
+},
+"./chunk-LZFWGYGT.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  atMonotonic: () => atMonotonic,
+  childEnvironment: () => childEnvironment,
+  companionFile: () => companionFile,
+  comparableEnvironment: () => comparableEnvironment,
+  configFolder: () => configFolder,
+  credentialNames: () => credentialNames,
+  findProgram: () => findProgram,
+  isoNow: () => isoNow,
+  isoOf: () => isoOf,
+  jobPaths: () => jobPaths,
+  markVariable: () => markVariable,
+  monotonicMs: () => monotonicMs,
+  nowMs: () => nowMs,
+  rootPaths: () => rootPaths,
+  selfWords: () => selfWords,
+  sleep: () => sleep,
+  stagePath: () => stagePath,
+  toolEnvironment: () => toolEnvironment,
+  uncarriableNames: () => uncarriableNames,
+  variables: () => variables,
+  workerEnvironment: () => workerEnvironment
+});
+module.exports = stdin_exports;
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_node_path = builtin("node:path");
+var import_node_path2 = builtin("node:path");
+var import_node_path3 = builtin("node:path");
+var import_node_path4 = builtin("node:path");
+function nowMs() {
+  return Date.now();
+}
+function isoNow() {
+  return (new Date()).toISOString();
+}
+function isoOf(ms) {
+  return new Date(ms).toISOString();
+}
+function monotonicMs() {
+  return Number(process.hrtime.bigint() / 1000000n);
+}
+function sleep(ms) {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+var longest = 2 ** 31 - 1;
+function atMonotonic(atMs, fn) {
+  let timer;
+  const arm = () => {
+    const rest = atMs - monotonicMs();
+    if (rest <= 0) timer = setTimeout(fn, 0);
+    else timer = setTimeout(rest > longest ? arm : check, Math.min(rest, longest));
+  };
+  const check = () => monotonicMs() >= atMs ? fn() : arm();
+  arm();
+  return () => clearTimeout(timer);
+}
+var env = process.env;
+var carried = {
+  NODE_OPTIONS: "JOB_COMPANION_NODE_OPTIONS",
+  NODE_EXTRA_CA_CERTS: "JOB_COMPANION_EXTRA_CA_CERTS"
+};
+var markVariable = "JOB_COMPANION_MARK";
+var roleVariable = "JOB_COMPANION_ROLE";
+var variables = {
+  stateDir: () => env.JOB_STATE_DIR || void 0,
+  owner: () => env.JOB_OWNER || void 0,
+  searchPath: () => env.PATH ?? "",
+  home: () => env.HOME || void 0,
+  noColor: () => Boolean(env.NO_COLOR) || env.TERM === "dumb"
+};
+function configFolder() {
+  if (env.XDG_CONFIG_HOME && import_node_path.default.isAbsolute(env.XDG_CONFIG_HOME))
+    return import_node_path.default.join(env.XDG_CONFIG_HOME, "job-companion");
+  return env.HOME ? import_node_path.default.join(env.HOME, ".config", "job-companion") : void 0;
+}
+function toolEnvironment() {
+  return { PATH: env.PATH ?? "/usr/bin:/bin", LC_ALL: "C" };
+}
+function workerEnvironment(mark) {
+  const result = definedOnly(env);
+  for (const [name, alias] of Object.entries(carried)) {
+    delete result[alias];
+    const value = result[name];
+    delete result[name];
+    if (value !== void 0) result[alias] = value;
+  }
+  return { ...result, [markVariable]: mark, [roleVariable]: "worker" };
+}
+function childEnvironment(own) {
+  const result = definedOnly(env);
+  for (const [name, alias] of Object.entries(carried)) {
+    const value = result[alias];
+    delete result[alias];
+    if (value !== void 0) result[name] = value;
+  }
+  for (const name of [...own.remove, "JOB_STATE_DIR", "OLDPWD", roleVariable]) delete result[name];
+  return { ...result, ...own.add, PWD: own.cwd, JOB_ID: own.id, JOB_OWNER: own.id, [markVariable]: own.mark };
+}
+function comparableEnvironment() {
+  const passing = new Set([
+    "_",
+    "PWD",
+    "OLDPWD",
+    "SHLVL",
+    "JOB_ID",
+    "JOB_OWNER",
+    "JOB_STATE_DIR",
+    markVariable,
+    roleVariable,
+    "COLUMNS",
+    "LINES"
+  ]);
+  const given = definedOnly(env);
+  for (const [name, alias] of Object.entries(carried)) {
+    const value = given[alias];
+    delete given[alias];
+    if (value !== void 0) given[name] = value;
+  }
+  const names = Object.keys(given).filter((name) => !passing.has(name));
+  return names.sort().map((name) => `${name}=${given[name]}`).join("\0");
+}
+var credentialName = /(?:^|_)(?:API_?KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|ACCESS_KEY(?:_ID)?)$/i;
+function credentialNames() {
+  return Object.keys(env).filter((name) => credentialName.test(name)).sort();
+}
+function uncarriableNames() {
+  return Object.keys(env).filter((name) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)).sort();
+}
+function definedOnly(source) {
+  const result = {};
+  for (const [name, value] of Object.entries(source)) if (value !== void 0) result[name] = value;
+  return result;
+}
+function findProgram(name, cwd) {
+  if (name.includes("/")) {
+    const file = import_node_path2.default.resolve(cwd, name);
+    return (0, import_chunk_DLEZNRER.isExecutable)(file) ? file : void 0;
+  }
+  for (const folder of variables.searchPath().split(":")) {
+    const file = import_node_path2.default.resolve(cwd, folder || ".", name);
+    if ((0, import_chunk_DLEZNRER.isExecutable)(file)) return file;
+  }
+  return void 0;
+}
+function companionFile() {
+  const file = import_node_path3.default.resolve("/", process.argv[1] ?? "");
+  try {
+    return (0, import_chunk_DLEZNRER.realPath)(file);
+  } catch {
+    return file;
+  }
+}
+function selfWords() {
+  const onPath = findProgram("node", "/");
+  return [onPath !== void 0 && isSameFile(onPath, process.execPath) ? "node" : process.execPath, companionFile()];
+}
+function isSameFile(a, b) {
+  try {
+    return (0, import_chunk_DLEZNRER.realPath)(a) === (0, import_chunk_DLEZNRER.realPath)(b);
+  } catch {
+    return false;
+  }
+}
+function rootPaths(folder) {
+  return {
+    meta: import_node_path4.default.join(folder, "meta.json"),
+    ignore: import_node_path4.default.join(folder, ".gitignore"),
+    config: import_node_path4.default.join(folder, "config.json"),
+    active: import_node_path4.default.join(folder, "active"),
+    once: import_node_path4.default.join(folder, "once"),
+    slots: import_node_path4.default.join(folder, "slots"),
+    jobs: import_node_path4.default.join(folder, "jobs"),
+    lock: import_node_path4.default.join(folder, "lock")
+  };
+}
+function jobPaths(root, id) {
+  const folder = `${root}/jobs/${id}`;
+  const at = (name) => `${folder}/${name}`;
+  return {
+    folder,
+    spec: at("spec.json"),
+    launch: at("launch.json"),
+    worker: at("worker.json"),
+    lease: at("lease.json"),
+    leaseFifo: at("lease.fifo"),
+    state: at("state.json"),
+    events: at("events.ndjson"),
+    snapshot: at("snapshot.json"),
+    output: at("output.log"),
+    error: at("error.log"),
+    workerLog: at("worker.log"),
+    prompt: at("prompt.txt"),
+    started: at("started"),
+    shimMark: at("started/shim"),
+    childMark: at("started/child"),
+    guardMark: at("started/guard"),
+    spawnFailed: at("started/spawn_failed"),
+    reason: at("started/reason"),
+    aliveFifo: at("started/alive.fifo"),
+    limitFifo: at("started/limit.fifo"),
+    exit: at("exit.json"),
+    result: at("result.md"),
+    resultRecord: at("result.json"),
+    cancel: at("cancel.json"),
+    waiters: at("waiters"),
+    collected: at("collected.json"),
+    lock: at("lock"),
+    reserve: at("reserve"),
+    marker: `${root}/active/${id}`
+  };
+}
+function stagePath(root, id) {
+  return import_node_path4.default.join(root, "jobs", `.new-${id}`);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  atMonotonic,
+  childEnvironment,
+  companionFile,
+  comparableEnvironment,
+  configFolder,
+  credentialNames,
+  findProgram,
+  isoNow,
+  isoOf,
+  jobPaths,
+  markVariable,
+  monotonicMs,
+  nowMs,
+  rootPaths,
+  selfWords,
+  sleep,
+  stagePath,
+  toolEnvironment,
+  uncarriableNames,
+  variables,
+  workerEnvironment
+});
+
+},
+"./chunk-LZGYMFSK.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  byteLength: () => byteLength,
+  excerpt: () => excerpt,
+  lastLines: () => lastLines,
+  plainText: () => plainText,
+  plainValue: () => plainValue,
+  tail: () => tail,
+  tailOfBytes: () => tailOfBytes
+});
+module.exports = stdin_exports;
+var encoder = new TextEncoder();
+var decoder = new TextDecoder();
+var escapeSequence = /\x1b(?:[\]PX^_][^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?|\[[0-?]*[ -/]*[@-~]?|[ -/]*[0-~]?)|[\x90\x98\x9d-\x9f][^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)|\x9b[0-?]*[ -/]*[@-~]?/g;
+function byteLength(text) {
+  return encoder.encode(text).length;
+}
+function plainText(text) {
+  return text.replaceAll("\r\n", "\n").replace(escapeSequence, "").replaceAll("\r", "\n").replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g, "");
+}
+function excerpt(text, limit) {
+  const bytes = encoder.encode(text);
+  if (bytes.length <= limit) return text;
+  if (limit < 3) return "";
+  let end = limit - 3;
+  while (end > 0 && isContinuation(bytes[end])) end -= 1;
+  return `${decoder.decode(bytes.subarray(0, end))}\u2026`;
+}
+function tail(text, limit) {
+  const bytes = encoder.encode(text);
+  if (bytes.length <= limit) return { text, truncated: false };
+  return { text: decoder.decode(tailOfBytes(bytes, limit)), truncated: true };
+}
+function tailOfBytes(bytes, limit) {
+  const start = Math.max(0, bytes.length - limit);
+  let skip = 0;
+  while (start > 0 && skip < 4 && isContinuation(bytes[start + skip])) skip += 1;
+  return bytes.subarray(start + (skip < 4 ? skip : 0));
+}
+function lastLines(bytes, count) {
+  let seen = 0;
+  for (let at = bytes.length - 2; at >= 0; at -= 1) {
+    if (bytes[at] !== 10) continue;
+    seen += 1;
+    if (seen === count) return bytes.subarray(at + 1);
+  }
+  return bytes;
+}
+function isContinuation(byte) {
+  return byte !== void 0 && (byte & 192) === 128;
+}
+function plainValue(value, limit) {
+  if (typeof value === "string") return excerpt(plainText(value), limit);
+  if (Array.isArray(value)) return value.map((inner) => plainValue(inner, limit));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [plainValue(name, 80), plainValue(inner, limit)])
+  );
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  byteLength,
+  excerpt,
+  lastLines,
+  plainText,
+  plainValue,
+  tail,
+  tailOfBytes
+});
+
+},
+"./chunk-MGN56EW3.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  bootId: () => bootId,
+  identityOf: () => identityOf,
+  installBootId: () => installBootId,
+  installPs: () => installPs,
+  isDeadState: () => isDeadState,
+  isIdentity: () => isIdentity,
+  livenessOf: () => livenessOf,
+  ownIdentity: () => ownIdentity,
+  parseStat: () => parseStat,
+  pidNamespace: () => pidNamespace,
+  readProcess: () => readProcess,
+  readProcessVariable: () => readProcessVariable,
+  readProcesses: () => readProcesses,
+  sameIdentity: () => sameIdentity,
+  signalIdentity: () => signalIdentity,
+  takeBaseline: () => takeBaseline
+});
+module.exports = stdin_exports;
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_fs = require("node:fs");
+var import_node_fs2 = require("node:fs");
+var import_node_fs3 = require("node:fs");
+function takeBaseline() {
+  const counters = readCounters();
+  return counters && { ...counters, pids: new Set(listPids()) };
+}
+function pidsSince(baseline) {
+  const all = listPids();
+  return baseline && !hasWrapped(baseline) ? all.filter((pid) => !baseline.pids.has(pid)) : all;
+}
+function listPids() {
+  return (0, import_chunk_DLEZNRER.listNames)("/proc").map(Number).filter((pid) => Number.isSafeInteger(pid));
+}
+function hasWrapped(baseline) {
+  const now = readCounters();
+  if (!now) return true;
+  const highest = Number(readOrEmpty("/proc/sys/kernel/pid_max"));
+  return now.lastPid < baseline.lastPid || !(now.forks - baseline.forks < highest / 2);
+}
+function readCounters() {
+  const lastPid = Number(readOrEmpty("/proc/loadavg").trim().split(" ")[4]);
+  const forks = Number(/^processes (\d+)$/m.exec(readOrEmpty("/proc/stat"))?.[1]);
+  return Number.isSafeInteger(lastPid) && Number.isSafeInteger(forks) ? { lastPid, forks } : null;
+}
+function readOrEmpty(file) {
+  try {
+    return (0, import_node_fs2.readFileSync)(file, "latin1");
+  } catch {
+    return "";
+  }
+}
+var isLinux = process.platform === "linux";
+var readPs = () => [];
+function installPs(read) {
+  readPs = read;
+}
+function readProcess(pid) {
+  if (!Number.isSafeInteger(pid) || pid <= 1) return void 0;
+  return isLinux ? readProc(pid) : readPs(["-p", String(pid)])[0];
+}
+function readProcesses(baseline = null) {
+  if (!isLinux) return readPs(["-ax"]);
+  return pidsSince(baseline).flatMap((pid) => readProc(pid) ?? []);
+}
+function readProcessVariable(pid, name) {
+  const text = isLinux ? readWhole(`/proc/${pid}/environ`) : void 0;
+  if (text === void 0) return void 0;
+  const at = text.startsWith(`${name}=`) ? 0 : text.indexOf(`\0${name}=`) + 1;
+  if (at === 0 && !text.startsWith(`${name}=`)) return void 0;
+  const from = at + name.length + 1;
+  const end = text.indexOf("\0", from);
+  return text.slice(from, end < 0 ? void 0 : end);
+}
+function parseStat(text) {
+  const open = text.indexOf("(");
+  const close = text.lastIndexOf(")");
+  const rest = text.slice(close + 2).split(" ");
+  const pid = Number.parseInt(text.slice(0, open), 10);
+  if (open < 0 || close < open || rest.length < 20 || !Number.isSafeInteger(pid)) return void 0;
+  return {
+    pid,
+    state: rest[0] ?? "",
+    parent: Number(rest[1]),
+    group: Number(rest[2]),
+    session: Number(rest[3]),
+    cpu: Number(rest[11]) + Number(rest[12]),
+    start: rest[19] ?? "",
+    name: text.slice(open + 1, close)
+  };
+}
+function readProc(pid) {
+  const text = readWhole(`/proc/${pid}/stat`);
+  return text === void 0 ? void 0 : parseStat(text);
+}
+function readWhole(file) {
+  try {
+    return (0, import_node_fs.readFileSync)(file, "latin1");
+  } catch {
+    return void 0;
+  }
+}
+var boot;
+var namespace;
+function installBootId(id) {
+  boot = id;
+}
+function bootId() {
+  boot ??= readBootId();
+  return boot;
+}
+function pidNamespace() {
+  namespace ??= process.platform === "linux" ? link("/proc/self/ns/pid") : process.platform;
+  return namespace;
+}
+function identityOf(pid) {
+  const row = readProcess(pid);
+  if (!row) return void 0;
+  return { pid, start_token: row.start, boot_id: bootId(), pid_ns: pidNamespace() };
+}
+function ownIdentity() {
+  return identityOf(process.pid) ?? { pid: process.pid, start_token: "", boot_id: bootId(), pid_ns: pidNamespace() };
+}
+function livenessOf(identity) {
+  if (!isIdentity(identity)) return "dead";
+  if (identity.boot_id !== bootId()) return "dead";
+  if (identity.pid_ns !== pidNamespace()) return "unknown";
+  const row = readProcess(identity.pid);
+  if (row) return row.start === identity.start_token && !isDeadState(row.state) ? "alive" : "dead";
+  return isHidden(identity.pid) ? "alive" : "dead";
+}
+function isDeadState(state) {
+  return state.startsWith("Z") || state.startsWith("X");
+}
+function sameIdentity(a, b) {
+  return a.pid === b.pid && a.start_token === b.start_token && a.boot_id === b.boot_id && a.pid_ns === b.pid_ns;
+}
+function isIdentity(value) {
+  if (typeof value !== "object" || value === null) return false;
+  const { pid, start_token, boot_id, pid_ns } = value;
+  return Number.isSafeInteger(pid) && pid > 1 && typeof start_token === "string" && start_token !== "" && typeof boot_id === "string" && typeof pid_ns === "string";
+}
+function signalIdentity(identity, signal) {
+  if (livenessOf(identity) !== "alive") return false;
+  try {
+    process.kill(identity.pid, signal);
+    return true;
+  } catch {
+    return false;
+  }
+}
+function isHidden(pid) {
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return (0, import_chunk_NVPF5LEY.errnoOf)(error) === "EPERM";
+  }
+}
+function readBootId() {
+  return (0, import_node_fs3.readFileSync)("/proc/sys/kernel/random/boot_id", "latin1").trim();
+}
+function link(target) {
+  try {
+    return (0, import_node_fs3.readlinkSync)(target);
+  } catch {
+    return "none";
+  }
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  bootId,
+  identityOf,
+  installBootId,
+  installPs,
+  isDeadState,
+  isIdentity,
+  livenessOf,
+  ownIdentity,
+  parseStat,
+  pidNamespace,
+  readProcess,
+  readProcessVariable,
+  readProcesses,
+  sameIdentity,
+  signalIdentity,
+  takeBaseline
+});
+
+},
+"./chunk-NDXTXZGK.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  formatDuration: () => formatDuration,
+  parseDuration: () => parseDuration
+});
+module.exports = stdin_exports;
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
+var require_ms = (0, import_chunk_JSBRDJBE.__commonJS)({
+  "node_modules/ms/index.js"(exports2, module2) {
+    var s = 1e3;
+    var m = s * 60;
+    var h = m * 60;
+    var d = h * 24;
+    var w = d * 7;
+    var y = d * 365.25;
+    module2.exports = function(val, options) {
+      options = options || {};
+      var type = typeof val;
+      if (type === "string" && val.length > 0) {
+        return parse(val);
+      } else if (type === "number" && isFinite(val)) {
+        return options.long ? fmtLong(val) : fmtShort(val);
+      }
+      throw new Error(
+        "val is not a non-empty string or a valid number. val=" + JSON.stringify(val)
+      );
+    };
+    function parse(str) {
+      str = String(str);
+      if (str.length > 100) {
+        return;
+      }
+      var match = /^(-?(?:\d+)?\.?\d+) *(milliseconds?|msecs?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d|weeks?|w|years?|yrs?|y)?$/i.exec(
+        str
+      );
+      if (!match) {
+        return;
+      }
+      var n = parseFloat(match[1]);
+      var type = (match[2] || "ms").toLowerCase();
+      switch (type) {
+        case "years":
+        case "year":
+        case "yrs":
+        case "yr":
+        case "y":
+          return n * y;
+        case "weeks":
+        case "week":
+        case "w":
+          return n * w;
+        case "days":
+        case "day":
+        case "d":
+          return n * d;
+        case "hours":
+        case "hour":
+        case "hrs":
+        case "hr":
+        case "h":
+          return n * h;
+        case "minutes":
+        case "minute":
+        case "mins":
+        case "min":
+        case "m":
+          return n * m;
+        case "seconds":
+        case "second":
+        case "secs":
+        case "sec":
+        case "s":
+          return n * s;
+        case "milliseconds":
+        case "millisecond":
+        case "msecs":
+        case "msec":
+        case "ms":
+          return n;
+        default:
+          return void 0;
+      }
+    }
+    function fmtShort(ms2) {
+      var msAbs = Math.abs(ms2);
+      if (msAbs >= d) {
+        return Math.round(ms2 / d) + "d";
+      }
+      if (msAbs >= h) {
+        return Math.round(ms2 / h) + "h";
+      }
+      if (msAbs >= m) {
+        return Math.round(ms2 / m) + "m";
+      }
+      if (msAbs >= s) {
+        return Math.round(ms2 / s) + "s";
+      }
+      return ms2 + "ms";
+    }
+    function fmtLong(ms2) {
+      var msAbs = Math.abs(ms2);
+      if (msAbs >= d) {
+        return plural(ms2, msAbs, d, "day");
+      }
+      if (msAbs >= h) {
+        return plural(ms2, msAbs, h, "hour");
+      }
+      if (msAbs >= m) {
+        return plural(ms2, msAbs, m, "minute");
+      }
+      if (msAbs >= s) {
+        return plural(ms2, msAbs, s, "second");
+      }
+      return ms2 + " ms";
+    }
+    function plural(ms2, msAbs, n, name) {
+      var isPlural = msAbs >= n * 1.5;
+      return Math.round(ms2 / n) + " " + name + (isPlural ? "s" : "");
+    }
+  }
+});
+var import_ms = (0, import_chunk_JSBRDJBE.__toESM)(require_ms(), 1);
+var whole = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/;
+var part = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;
+function parseDuration(text, option, range) {
+  const upTo = range.max >= Number.MAX_SAFE_INTEGER ? "on" : `to ${formatDuration(range.max)}`;
+  const allowed = `allowed: ${formatDuration(range.min)} ${upTo}, written like 90s, 10m, 1h30m or 250ms`;
+  if (!whole.test(text)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot read ${option}: ${JSON.stringify(text)} is no duration; ${allowed}`);
+  let total = 0;
+  for (const [piece] of text.matchAll(part)) total += (0, import_ms.default)(piece);
+  total = Math.round(total);
+  if (!(total >= range.min && total <= range.max)) {
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take ${option} ${text}: it is out of range; ${allowed}`);
+  }
+  return total;
+}
+function formatDuration(value) {
+  if (value < 1e3) return `${Math.round(value)}ms`;
+  if (value < 6e4) return `${trim(value / 1e3)}s`;
+  const units = [
+    ["d", 864e5],
+    ["h", 36e5],
+    ["m", 6e4],
+    ["s", 1e3]
+  ];
+  let rest = Math.round(value / 1e3) * 1e3;
+  let text = "";
+  for (const [unit, size] of units) {
+    if (unit === "d" && rest < 2 * size) continue;
+    const count = Math.floor(rest / size);
+    rest -= count * size;
+    if (count > 0) text += `${count}${unit}`;
+  }
+  return text;
+}
+function trim(value) {
+  return String(Math.floor(value * 10) / 10);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  formatDuration,
+  parseDuration
+});
+
+},
+"./chunk-NVPF5LEY.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  FaultError: () => FaultError,
+  errnoOf: () => errnoOf,
+  messageOf: () => messageOf,
+  usageError: () => usageError
+});
+module.exports = stdin_exports;
+var FaultError = class extends Error {
+  code;
+  next;
+  constructor(code, message, next = null) {
+    super(message);
+    this.name = "FaultError";
+    this.code = code;
+    this.next = next;
+  }
+};
+function usageError(message, next = null) {
+  return new FaultError("usage", message, next);
+}
+function errnoOf(error) {
+  if (typeof error !== "object" || error === null || !("code" in error)) return void 0;
+  return typeof error.code === "string" ? error.code : void 0;
+}
+function messageOf(error) {
+  return error instanceof Error ? error.message : String(error);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  FaultError,
+  errnoOf,
+  messageOf,
+  usageError
+});
+
+},
+"./chunk-PBSRMPXW.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  canonical: () => canonical,
+  ensureKey: () => ensureKey,
+  environmentDigest: () => environmentDigest,
+  hashOf: () => hashOf,
+  isGenuine: () => isGenuine,
+  macOf: () => macOf,
+  randomBytes: () => randomBytes,
+  readKey: () => readKey,
+  toHex: () => toHex
+});
+module.exports = stdin_exports;
+var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var import_node_fs = require("node:fs");
+var constants = new Uint32Array([
+  1116352408,
+  1899447441,
+  3049323471,
+  3921009573,
+  961987163,
+  1508970993,
+  2453635748,
+  2870763221,
+  3624381080,
+  310598401,
+  607225278,
+  1426881987,
+  1925078388,
+  2162078206,
+  2614888103,
+  3248222580,
+  3835390401,
+  4022224774,
+  264347078,
+  604807628,
+  770255983,
+  1249150122,
+  1555081692,
+  1996064986,
+  2554220882,
+  2821834349,
+  2952996808,
+  3210313671,
+  3336571891,
+  3584528711,
+  113926993,
+  338241895,
+  666307205,
+  773529912,
+  1294757372,
+  1396182291,
+  1695183700,
+  1986661051,
+  2177026350,
+  2456956037,
+  2730485921,
+  2820302411,
+  3259730800,
+  3345764771,
+  3516065817,
+  3600352804,
+  4094571909,
+  275423344,
+  430227734,
+  506948616,
+  659060556,
+  883997877,
+  958139571,
+  1322822218,
+  1537002063,
+  1747873779,
+  1955562222,
+  2024104815,
+  2227730452,
+  2361852424,
+  2428436474,
+  2756734187,
+  3204031479,
+  3329325298
+]);
+var blockBytes = 64;
+function sha256(data) {
+  const hash = new Uint32Array([
+    1779033703,
+    3144134277,
+    1013904242,
+    2773480762,
+    1359893119,
+    2600822924,
+    528734635,
+    1541459225
+  ]);
+  const padded = new Uint8Array(Math.ceil((data.length + 9) / blockBytes) * blockBytes);
+  padded.set(data);
+  padded[data.length] = 128;
+  const view = new DataView(padded.buffer);
+  view.setUint32(padded.length - 8, Math.floor(data.length / 2 ** 29));
+  view.setUint32(padded.length - 4, data.length << 3);
+  const words = new Uint32Array(64);
+  for (let at = 0; at < padded.length; at += blockBytes) mixBlock(hash, view, at, words);
+  const digest = new Uint8Array(32);
+  const out = new DataView(digest.buffer);
+  hash.forEach((word, index) => {
+    out.setUint32(index * 4, word);
+  });
+  return digest;
+}
+function hmacSha256(key, data) {
+  const block = new Uint8Array(blockBytes);
+  block.set(key.length > blockBytes ? sha256(key) : key);
+  const inner = sha256(
+    joined(
+      block.map((byte) => byte ^ 54),
+      data
+    )
+  );
+  return sha256(
+    joined(
+      block.map((byte) => byte ^ 92),
+      inner
+    )
+  );
+}
+function toHex(bytes) {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+function joined(a, b) {
+  const whole = new Uint8Array(a.length + b.length);
+  whole.set(a);
+  whole.set(b, a.length);
+  return whole;
+}
+function mixBlock(hash, view, at, w) {
+  for (let i = 0; i < 16; i += 1) w[i] = view.getUint32(at + i * 4);
+  for (let i = 16; i < 64; i += 1) {
+    const x = w[i - 15];
+    const y = w[i - 2];
+    const s0 = rotate(x, 7) ^ rotate(x, 18) ^ x >>> 3;
+    const s1 = rotate(y, 17) ^ rotate(y, 19) ^ y >>> 10;
+    w[i] = w[i - 16] + s0 + w[i - 7] + s1;
+  }
+  let a = hash[0];
+  let b = hash[1];
+  let c = hash[2];
+  let d = hash[3];
+  let e = hash[4];
+  let f = hash[5];
+  let g = hash[6];
+  let h = hash[7];
+  for (let i = 0; i < 64; i += 1) {
+    const s1 = (e >>> 6 | e << 26) ^ (e >>> 11 | e << 21) ^ (e >>> 25 | e << 7);
+    const t1 = h + s1 + (e & f ^ ~e & g) + constants[i] + w[i] | 0;
+    const s0 = (a >>> 2 | a << 30) ^ (a >>> 13 | a << 19) ^ (a >>> 22 | a << 10);
+    const t2 = s0 + (a & b ^ a & c ^ b & c) | 0;
+    h = g;
+    g = f;
+    f = e;
+    e = d + t1 | 0;
+    d = c;
+    c = b;
+    b = a;
+    a = t1 + t2 | 0;
+  }
+  hash[0] = hash[0] + a;
+  hash[1] = hash[1] + b;
+  hash[2] = hash[2] + c;
+  hash[3] = hash[3] + d;
+  hash[4] = hash[4] + e;
+  hash[5] = hash[5] + f;
+  hash[6] = hash[6] + g;
+  hash[7] = hash[7] + h;
+}
+function rotate(word, bits) {
+  return word >>> bits | word << 32 - bits;
+}
+function randomBytes(count) {
+  const bytes = new Uint8Array(count);
+  const fd = (0, import_node_fs.openSync)("/dev/urandom", "r");
+  try {
+    for (let done = 0; done < count; ) done += (0, import_node_fs.readSync)(fd, bytes, done, count - done, null);
+  } finally {
+    (0, import_node_fs.closeSync)(fd);
+  }
+  return bytes;
+}
+var longBytes = 64 * 1024;
+function readKey() {
+  const folder = (0, import_chunk_LZFWGYGT.configFolder)();
+  if (folder === void 0) return void 0;
+  const file = import_node_path.default.join(folder, "key");
+  const facts = lookAt(file);
+  if (!facts) return void 0;
+  const isPrivate = facts.kind === "file" && facts.uid === process.getuid?.() && (facts.mode & 63) === 0;
+  const key = isPrivate ? (0, import_chunk_6OPTGHIR.readText)(file, 1024)?.trim() : void 0;
+  if (key && /^[0-9a-f]{64}$/.test(key)) return key;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot use the key ${file}: it must be a file of yours with mode 600 and 64 hex digits`
+  );
+}
+function lookAt(file) {
+  try {
+    return (0, import_chunk_DLEZNRER.factsOf)(file);
+  } catch (error) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot read the key ${file} (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`,
+      "set XDG_CONFIG_HOME to a folder that you may use"
+    );
+  }
+}
+function ensureKey() {
+  const known = readKey();
+  if (known) return known;
+  const folder = (0, import_chunk_LZFWGYGT.configFolder)();
+  if (folder === void 0) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      "cannot find your config folder: neither HOME nor XDG_CONFIG_HOME is set",
+      "set HOME"
+    );
+  }
+  try {
+    makeFolders(folder);
+    (0, import_chunk_6OPTGHIR.createFile)(import_node_path.default.join(folder, "key"), `${toHex(randomBytes(32))}
+`);
+  } catch (error) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot make the key in ${folder} (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`,
+      "set XDG_CONFIG_HOME to a folder that you may write"
+    );
+  }
+  return ensureKey();
+}
+function macOf(spec, key) {
+  return keyedDigest(key, canonical(spec));
+}
+async function isGenuine(spec, key) {
+  if (key === void 0) return false;
+  const { mac, ...rest } = spec;
+  const expected = await macOf(rest, key);
+  let difference = expected.length ^ mac.length;
+  for (let at = 0; at < expected.length; at += 1) difference |= expected.charCodeAt(at) ^ mac.charCodeAt(at);
+  return difference === 0;
+}
+function environmentDigest(key) {
+  const text = key + (0, import_chunk_LZFWGYGT.comparableEnvironment)();
+  let high = 3735928559;
+  let low = 1103547991;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    high = Math.imul(high ^ code, 2654435761);
+    low = Math.imul(low ^ code, 1597334677);
+  }
+  high = Math.imul(high ^ high >>> 16, 2246822507) ^ Math.imul(low ^ low >>> 13, 3266489909);
+  low = Math.imul(low ^ low >>> 16, 2246822507) ^ Math.imul(high ^ high >>> 13, 3266489909);
+  return (4294967296 * (2097151 & low) + (high >>> 0)).toString(16);
+}
+function hashOf(text) {
+  return toHex(sha256(Buffer.from(text)));
+}
+function canonical(value) {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+  if (typeof value === "object" && value !== null) {
+    const entries = Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1);
+    return `{${entries.map(([name, inner]) => `${JSON.stringify(name)}:${canonical(inner)}`).join(",")}}`;
+  }
+  return JSON.stringify(value) ?? "null";
+}
+async function keyedDigest(key, text) {
+  const bytes = Buffer.from(text);
+  if (bytes.length <= longBytes) return toHex(hmacSha256(Buffer.from(key), bytes));
+  const { createHmac } = await Promise.resolve().then(() => builtin("node:crypto"));
+  return createHmac("sha256", key).update(bytes).digest("hex");
+}
+function makeFolders(folder) {
+  if ((0, import_chunk_DLEZNRER.factsOf)(folder)?.kind === "folder") return;
+  makeFolders(import_node_path.default.dirname(folder));
+  (0, import_chunk_6OPTGHIR.createFolder)(folder);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  canonical,
+  ensureKey,
+  environmentDigest,
+  hashOf,
+  isGenuine,
+  macOf,
+  randomBytes,
+  readKey,
+  toHex
+});
+
+},
+"./chunk-PTMED4F5.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  mayAct: () => mayAct
+});
+module.exports = stdin_exports;
+var import_chunk_RQL7NQ6P = load("./chunk-RQL7NQ6P.js");
+var import_chunk_PBSRMPXW = load("./chunk-PBSRMPXW.js");
+var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+async function mayAct(view) {
+  if (!view.spec || !(0, import_chunk_DLEZNRER.isWritable)(view.paths.folder)) return false;
+  const namespace = view.worker?.worker.pid_ns ?? view.launch?.worker.pid_ns ?? view.spec.launcher.pid_ns;
+  const isHere = namespace === (0, import_chunk_MGN56EW3.pidNamespace)() || view.isOtherBoot;
+  if (!isHere && (0, import_chunk_RQL7NQ6P.conditionOf)(view) !== "lost") return false;
+  return (0, import_chunk_PBSRMPXW.isGenuine)(view.spec, knownKey());
+}
+function knownKey() {
+  try {
+    return (0, import_chunk_PBSRMPXW.readKey)();
+  } catch {
+    return void 0;
+  }
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  mayAct
+});
+
+},
+"./chunk-RQL7NQ6P.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -2757,9 +3213,9 @@ __export(stdin_exports, {
   writeState: () => writeState
 });
 module.exports = stdin_exports;
-var import_chunk_AHZ3GFG4 = load("./chunk-AHZ3GFG4.js");
+var import_chunk_TYWJB6GO = load("./chunk-TYWJB6GO.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_PSCTMCC5 = load("./chunk-PSCTMCC5.js");
+var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
@@ -2894,7 +3350,7 @@ function isEnded(state) {
   return outcomes.includes(state.state);
 }
 function inspect(root, id) {
-  const paths = (0, import_chunk_PSCTMCC5.jobPaths)(root, id);
+  const paths = (0, import_chunk_LZFWGYGT.jobPaths)(root, id);
   const [state, spec] = [readState(paths), readSpec(paths)];
   if (spec.kind === "missing" && !(0, import_chunk_DLEZNRER.exists)(paths.folder)) throw goneError(id, paths);
   const isOver = state.kind === "ok" && isEnded(state.value);
@@ -2932,8 +3388,8 @@ function whoIsThere(paths, spec) {
   const boot = worker?.worker ?? launch?.worker ?? null;
   const shim = worker?.shim ?? (boot ? readMark(paths.shimMark, boot) : void 0) ?? null;
   const child = worker?.child ?? (boot ? readMark(paths.childMark, boot) : void 0) ?? null;
-  const engine = (0, import_chunk_AHZ3GFG4.findEngine)(spec.kind === "ok" ? spec.value.engine : "local") ?? import_chunk_AHZ3GFG4.defaultEngine;
-  const lease = (0, import_chunk_DLEZNRER.factsOf)(paths.lease);
+  const engine = (0, import_chunk_TYWJB6GO.findEngine)(spec.kind === "ok" ? spec.value.engine : "local") ?? import_chunk_TYWJB6GO.defaultEngine;
+  const lease = (0, import_chunk_DLEZNRER.factsOf)(paths.lease) ?? (0, import_chunk_DLEZNRER.factsOf)(paths.launch);
   return {
     launch,
     worker,
@@ -2945,7 +3401,7 @@ function whoIsThere(paths, spec) {
     exit: readExit(paths),
     reason: readReason(paths),
     cancel: readCancel(paths),
-    leaseAgeMs: lease ? Math.max(0, (0, import_chunk_PSCTMCC5.nowMs)() - lease.modifiedMs) : null
+    leaseAgeMs: lease ? Math.max(0, (0, import_chunk_LZFWGYGT.nowMs)() - lease.modifiedMs) : null
   };
 }
 function conditionOf(view) {
@@ -2963,17 +3419,17 @@ function conditionOf(view) {
     return shim === "none" && ageOf(view.paths.started) < 1e3 ? "orphaned" : "lost";
   }
   if (view.launch || view.worker) return "unclaimed";
-  const isLauncherAlive = ((0, import_chunk_AHZ3GFG4.findEngine)(view.spec.engine) ?? import_chunk_AHZ3GFG4.defaultEngine).alive(view.spec.launcher) === "alive";
+  const isLauncherAlive = ((0, import_chunk_TYWJB6GO.findEngine)(view.spec.engine) ?? import_chunk_TYWJB6GO.defaultEngine).alive(view.spec.launcher) === "alive";
   return isLauncherAlive || ageOf(view.paths.spec) < import_chunk_CRABIWOM.startLimitMs ? "starting" : "never_started";
 }
 function isLongOver(view) {
   if (!view.spec || view.leaseAgeMs === null || view.leaseAgeMs < import_chunk_CRABIWOM.leaseStaleMs) return false;
   const latest = Date.parse(view.spec.created_at) + view.spec.deadline_ms + view.spec.kill_grace_ms + import_chunk_CRABIWOM.unseenGraceMs;
-  return (0, import_chunk_PSCTMCC5.nowMs)() > latest;
+  return (0, import_chunk_LZFWGYGT.nowMs)() > latest;
 }
 function ageOf(target) {
   const facts = (0, import_chunk_DLEZNRER.factsOf)(target);
-  return facts ? (0, import_chunk_PSCTMCC5.nowMs)() - facts.modifiedMs : Number.POSITIVE_INFINITY;
+  return facts ? (0, import_chunk_LZFWGYGT.nowMs)() - facts.modifiedMs : Number.POSITIVE_INFINITY;
 }
 function bestOf(identities, alive) {
   const seen = identities.filter((one) => one !== null && one !== void 0).map(alive);
@@ -2989,7 +3445,7 @@ function earlyState(id, spec) {
     health: "unknown",
     attention_kind: null,
     seq: 0,
-    created_at: spec?.created_at ?? (0, import_chunk_PSCTMCC5.isoOf)((0, import_chunk_AHZ3GFG4.idTimeMs)(id)),
+    created_at: spec?.created_at ?? (0, import_chunk_LZFWGYGT.isoOf)((0, import_chunk_TYWJB6GO.idTimeMs)(id)),
     started_at: null,
     ended_at: null,
     duration_ms: null,
@@ -3037,123 +3493,570 @@ function presentIn(read) {
 });
 
 },
-"./chunk-FHNVDGJI.js": function (module, exports) {
+"./chunk-SFQCDJBC.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  spawnDetached: () => spawnDetached,
-  spawnShim: () => spawnShim
+  backends: () => backends,
+  findArgumentFault: () => findArgumentFault,
+  findBackend: () => findBackend,
+  makeReading: () => makeReading
 });
 module.exports = stdin_exports;
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_node_child_process = require("node:child_process");
-var import_node_fs = require("node:fs");
-function spawnDetached(start) {
-  const log = (0, import_chunk_6OPTGHIR.openAppend)(start.logFile);
-  try {
-    const child = (0, import_node_child_process.spawn)(start.program, start.args, {
-      cwd: start.cwd,
-      env: start.environment,
-      detached: true,
-      stdio: ["ignore", log, log]
+var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+function makeReading() {
+  return {
+    conversationId: null,
+    text: "",
+    answer: null,
+    final: null,
+    failure: null,
+    tools: [],
+    toolCount: 0,
+    denials: [],
+    warnings: [],
+    usage: null,
+    model: null,
+    unparsedLines: 0,
+    waitsForSignIn: false
+  };
+}
+var wordsBytes = 2048;
+var keptNotes = 20;
+function noteFailure(reading, code, message, resets) {
+  reading.failure ??= { code, message: (0, import_chunk_LZGYMFSK.excerpt)(message, wordsBytes), ...resets === void 0 ? {} : { resets } };
+}
+function noteWarning(reading, code, message) {
+  const words = (0, import_chunk_LZGYMFSK.excerpt)(message, wordsBytes);
+  if (words === "" || reading.warnings.length >= keptNotes) return;
+  if (!reading.warnings.some((known) => known.message === words)) reading.warnings.push({ code, message: words });
+}
+var keptTools = 20;
+function noteTool(reading, call, at) {
+  const known = reading.tools.find((tool) => tool.key === call.key && tool.ended_at === null);
+  const ended = call.status === "running" ? null : at;
+  const input = (0, import_chunk_LZGYMFSK.excerpt)(call.input ?? "", import_chunk_CRABIWOM.toolCallBytes);
+  const output = call.output == null ? null : (0, import_chunk_LZGYMFSK.excerpt)(call.output, import_chunk_CRABIWOM.toolCallBytes);
+  if (known) {
+    known.status = call.status;
+    known.output = output ?? known.output;
+    known.ended_at = ended;
+    if (input) known.input = input;
+  } else {
+    reading.toolCount += 1;
+    reading.tools.push({
+      n: reading.toolCount,
+      key: call.key,
+      name: call.name,
+      input,
+      output,
+      status: call.status,
+      started_at: at,
+      ended_at: ended
     });
-    child.on("error", () => void 0);
-    child.unref();
-    if (child.pid === void 0) throw new Error(`cannot start ${start.program}`);
-    return child.pid;
-  } finally {
-    (0, import_node_fs.closeSync)(log);
+    if (reading.tools.length > keptTools) {
+      const drop = reading.tools.findIndex((tool) => tool.ended_at !== null);
+      reading.tools.splice(Math.max(0, drop), 1);
+    }
+  }
+  if (call.status === "denied") {
+    const what = known?.input || input;
+    noteDenial(reading, what ? `${call.name}: ${(0, import_chunk_LZGYMFSK.excerpt)(what, import_chunk_CRABIWOM.excerptBytes)}` : call.name);
   }
 }
-function spawnShim(start, onEnd) {
-  return new Promise((resolve, reject) => {
-    const child = (0, import_node_child_process.spawn)("/bin/sh", ["-c", start.script, "job-companion-shim", ...start.args], {
-      cwd: start.cwd,
-      env: start.environment,
-      detached: true,
-      stdio: "ignore"
-    });
-    child.once("error", reject);
-    child.once("spawn", () => resolve(child.pid ?? 0));
-    child.once("exit", onEnd);
-  });
+function noteDenial(reading, what) {
+  if (!reading.denials.includes(what) && reading.denials.length < keptNotes) reading.denials.push(what);
 }
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  spawnDetached,
-  spawnShim
-});
-
-},
-"./chunk-GEPPUING.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  quoteWords: () => quoteWords
-});
-module.exports = stdin_exports;
-var plain = /^[A-Za-z0-9_@%+:,./=-]+$/;
-function quoteWord(word) {
-  if (plain.test(word)) return word;
-  return inQuotes(word);
-}
-function inQuotes(word) {
-  return `'${word.replaceAll("'", `'\\''`)}'`;
-}
-function quoteWords(words) {
-  return words.map((word, index) => index === 0 && word.includes("=") ? inQuotes(word) : quoteWord(word)).join(" ");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  quoteWords
-});
-
-},
-"./chunk-HSA65P4X.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  refresh: () => refresh,
-  refreshAttached: () => refreshAttached
-});
-module.exports = stdin_exports;
-var import_chunk_ECA6H42S = load("./chunk-ECA6H42S.js");
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var settled = ["over", "lost", "host_restarted", "never_started"];
-var attachable = ["orphaned", "unclaimed"];
-async function refresh(root, id, isStrict = false) {
-  const view = (0, import_chunk_ECA6H42S.inspect)(root, id);
-  const condition = (0, import_chunk_ECA6H42S.conditionOf)(view);
-  if (condition === "ended") dropMarker(view);
-  if (!settled.includes(condition)) return view;
-  const { settleJob } = await Promise.resolve().then(() => load("./settle-KSGNMDCE.js"));
-  await settleJob(view, (now) => settled.includes((0, import_chunk_ECA6H42S.conditionOf)(now)), isStrict);
-  return (0, import_chunk_ECA6H42S.inspect)(root, id);
-}
-async function refreshAttached(root, id) {
-  const view = await refresh(root, id, true);
-  if (!attachable.includes((0, import_chunk_ECA6H42S.conditionOf)(view))) return view;
-  const { attachWorker } = await Promise.resolve().then(() => load("./attach-P6TTUI3K.js"));
-  await attachWorker(view, (now) => attachable.includes((0, import_chunk_ECA6H42S.conditionOf)(now)));
-  return (0, import_chunk_ECA6H42S.inspect)(root, id);
-}
-function dropMarker(view) {
-  if (!(0, import_chunk_DLEZNRER.exists)(view.paths.marker)) return;
+function parseLine(line, reading) {
+  if (line.trim() === "") return void 0;
   try {
-    (0, import_chunk_6OPTGHIR.removeFile)(view.paths.reserve);
-    (0, import_chunk_6OPTGHIR.removeFile)(view.paths.marker);
+    const value = JSON.parse(line);
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
   } catch {
   }
+  reading.unparsedLines += 1;
+  return void 0;
+}
+function findArgumentFault(args) {
+  if (args.some((arg) => arg.includes("\0"))) return "an argument holds a NUL character";
+  const longest = Math.max(0, ...args.map(import_chunk_LZGYMFSK.byteLength));
+  return longest < 131072 ? null : `an argument of ${longest} bytes is too long; allowed: 131071 bytes`;
+}
+function fieldsOf(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
+}
+function textOf(value) {
+  return typeof value === "string" ? value : "";
+}
+function numberOf(value) {
+  return typeof value === "number" && Number.isFinite(value) ? value : 0;
+}
+var sandboxes = {
+  restricted: "read-only",
+  standard: "workspace-write",
+  unrestricted: "danger-full-access"
+};
+var codex = {
+  id: "codex",
+  title: "Codex",
+  programs: ["codex"],
+  answerFrom: "stream",
+  keepsConversation: true,
+  profiles: {
+    restricted: "-s read-only",
+    standard: "sandbox_mode workspace-write (no network), the state folder read-only",
+    unrestricted: "-s danger-full-access"
+  },
+  plan(request) {
+    const args = ["exec", "--json", "--skip-git-repo-check", ...planSandbox(request)];
+    if (request.model !== null) args.push(`--model=${request.model}`);
+    if (request.resume !== null) args.push("resume", request.resume);
+    args.push("-");
+    return {
+      args,
+      promptBy: "stdin",
+      stdin: request.prompt,
+      environment: {},
+      conversationId: null,
+      remove: hostMarkers
+    };
+  },
+  read(line, reading, at) {
+    const event = parseLine(line, reading);
+    if (!event) return;
+    switch (event.type) {
+      case "thread.started":
+        if (/^\w[\w.:-]{0,199}$/.test(textOf(event.thread_id))) reading.conversationId ??= textOf(event.thread_id);
+        break;
+      case "turn.started":
+        if (reading.final === "success") reading.final = null;
+        break;
+      case "item.started":
+      case "item.updated":
+      case "item.completed":
+        readItem(fieldsOf(event.item), event.type === "item.completed", reading, at);
+        break;
+      case "error":
+        readComplaint(textOf(event.message), reading);
+        break;
+      case "turn.completed":
+        readUsage(fieldsOf(event.usage), reading);
+        reading.final ??= "success";
+        reading.warnings = reading.warnings.filter((warning) => warning.code !== retryCode);
+        break;
+      case "turn.failed":
+        readFailure(textOf(fieldsOf(event.error).message), reading);
+        break;
+    }
+  },
+  close(reading, ending) {
+    if (reading.final !== null || !ending.byItself || ending.signal !== null || !ending.exitCode) return;
+    const words = errorWords(ending);
+    noteFailure(reading, kindOf(words), words || `codex exited with code ${ending.exitCode} and said nothing`);
+  }
+};
+var hostMarkers = [
+  "CODEX_CI",
+  "CODEX_INTERNAL_ORIGINATOR_OVERRIDE",
+  "CODEX_SANDBOX",
+  "CODEX_SANDBOX_NETWORK_DISABLED",
+  "CODEX_SESSION_ID",
+  "CODEX_THREAD_ID",
+  "CODEX_TOOL_CALL_ID"
+];
+function planSandbox({ profile, stateRoot }) {
+  if (profile !== "standard" || /[*?[\]{}]/.test(stateRoot)) return ["-s", sandboxes[profile]];
+  const settings = [
+    `sandbox_mode="${sandboxes[profile]}"`,
+    'default_permissions="job-companion"',
+    'permissions.job-companion.extends=":workspace"',
+    // A JSON string is a TOML string.
+    `permissions.job-companion.filesystem={${JSON.stringify(stateRoot)}="read"}`
+  ];
+  return settings.flatMap((setting) => ["-c", setting]);
+}
+function readItem(item, completed, reading, at) {
+  const type = textOf(item.type);
+  if (type === "agent_message") {
+    reading.text = textOf(item.text) || reading.text;
+    if (completed) reading.answer = textOf(item.text);
+  } else if (type === "error") {
+    readComplaint(textOf(item.message), reading);
+  } else if (Object.hasOwn(calls, type)) {
+    const status = statusOf(item.status, completed);
+    noteTool(reading, { key: textOf(item.id), name: type, ...calls[type]?.(item), status }, at);
+  }
+}
+var calls = {
+  command_execution: (item) => ({ input: textOf(item.command), output: textOf(item.aggregated_output) || null }),
+  file_change: (item) => ({ input: listOf(item.changes).map(changeText).join(", ") }),
+  mcp_tool_call: (item) => ({
+    input: `${textOf(item.server)}.${textOf(item.tool)} ${JSON.stringify(item.arguments ?? {})}`,
+    output: resultOf(item) || null
+  }),
+  web_search: (item) => ({ input: textOf(item.query) }),
+  collab_tool_call: (item) => ({ input: `${textOf(item.tool)} ${textOf(item.prompt)}`.trim() })
+};
+function statusOf(status, completed) {
+  if (status === "declined") return "denied";
+  if (status === "failed") return "failed";
+  return completed ? "completed" : "running";
+}
+function changeText(change) {
+  return `${textOf(change.kind)} ${textOf(change.path)}`;
+}
+function resultOf(item) {
+  const texts = listOf(fieldsOf(item.result).content).map((part) => textOf(part.text));
+  return textOf(fieldsOf(item.error).message) || texts.join("\n");
+}
+function listOf(value) {
+  return Array.isArray(value) ? value.map(fieldsOf) : [];
+}
+var retryCode = "agent_retried";
+function readComplaint(message, reading) {
+  const isRetry = /^reconnecting\b/i.test(message);
+  if (isRetry) reading.warnings = reading.warnings.filter((warning) => warning.code !== retryCode);
+  noteWarning(reading, isRetry ? retryCode : "agent_warning", message);
+}
+function readFailure(message, reading) {
+  reading.final = "failure";
+  reading.warnings = reading.warnings.filter((warning) => warning.message !== message);
+  noteFailure(reading, kindOf(message), message || "the turn failed without a reason", resetOf(message));
+}
+function readUsage(usage, reading) {
+  const input = numberOf(usage.input_tokens);
+  const output = numberOf(usage.output_tokens);
+  reading.usage = { input_tokens: input, output_tokens: output, total_tokens: input + output };
+}
+var kinds = [
+  ["session_lost", /no rollout found/i],
+  [
+    "quota",
+    /usage limit|quota exceeded|insufficient_quota|out of credits|spend cap|\b429 too many requests|status:? 429\b/i
+  ],
+  ["auth", /\b401 unauthorized|status:? 401\b|sign in again|login is required|missing environment variable/i]
+];
+function kindOf(message) {
+  return kinds.find(([, pattern]) => pattern.test(message))?.[0] ?? "agent_error";
+}
+function resetOf(message) {
+  const found = /try again (at (.+?)|in \d.*?)\.?$/i.exec(message.trim());
+  return found ? found[2] ?? found[1] : void 0;
+}
+function errorWords(ending) {
+  const lines = (0, import_chunk_LZGYMFSK.plainText)(ending.stderrTail).split("\n").map((line) => line.trim());
+  const told = lines.filter((line) => line !== "" && !/^(?:warning:|reading additional input)/i.test(line));
+  return (told.findLast((line) => /^error\b/i.test(line)) ?? told.at(-1) ?? "").replace(/^error:\s*<>/i, "");
+}
+var placeholders = { argument: "{prompt}", file: "{prompt_file}" };
+var custom = {
+  id: "custom",
+  title: "a program of your config",
+  programs: [],
+  answerFrom: "stdout",
+  keepsConversation: false,
+  profiles: { restricted: null, standard: "", unrestricted: "" },
+  plan(request) {
+    if (!request.custom) throw new Error("a custom backend needs its definition");
+    const { argv, prompt: promptBy } = request.custom;
+    const args = promptBy === "stdin" ? argv.slice(1) : fill(argv.slice(1), promptBy, request);
+    return {
+      args,
+      promptBy,
+      stdin: promptBy === "stdin" ? request.prompt : "",
+      environment: {},
+      conversationId: null,
+      remove: []
+    };
+  },
+  // The answer is stdout as it is; there are no events.
+  read() {
+  },
+  close(reading, ending) {
+    if (ending.byItself && ending.exitCode === 0) reading.final = "success";
+  }
+};
+function fill(words, by, request) {
+  const placeholder = placeholders[by];
+  const value = by === "file" ? request.promptFile : request.prompt;
+  if (!words.some((word) => word.includes(placeholder))) return [...words, value];
+  return words.map((word) => word.replaceAll(placeholder, () => value));
+}
+var backends = [codex, custom];
+var backendIds = backends.map((backend) => backend.id);
+function findBackend(id) {
+  return backends.find((backend) => backend.id === id);
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  refresh,
-  refreshAttached
+  backends,
+  findArgumentFault,
+  findBackend,
+  makeReading
 });
 
 },
-"./chunk-JIO7N7FK.js": function (module, exports) {
+"./chunk-TBVJR6BZ.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  healthOf: () => healthOf,
+  observation: () => observation
+});
+module.exports = stdin_exports;
+var import_chunk_AE65TZGL = load("./chunk-AE65TZGL.js");
+var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
+var import_chunk_RQL7NQ6P = load("./chunk-RQL7NQ6P.js");
+var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var recentEvents = 5;
+var eventsAtMost = 50;
+function observation(view, options) {
+  const { state, spec, paths } = view;
+  const condition = (0, import_chunk_RQL7NQ6P.conditionOf)(view);
+  const after = options.afterSeq ?? Math.max(0, state.seq - recentEvents);
+  const journal = (0, import_chunk_AE65TZGL.readEvents)(paths, after, eventsAtMost);
+  const document = {
+    id: view.id,
+    kind: spec?.kind ?? null,
+    verb: spec?.verb ?? null,
+    owner: spec?.owner ?? null,
+    label: spec?.label === null || spec?.label === void 0 ? null : (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)(spec.label), 120),
+    state: state.state,
+    ...healthOf(view, condition),
+    supervision: condition,
+    rev: state.rev,
+    created_at: state.created_at,
+    started_at: state.started_at,
+    ended_at: state.ended_at,
+    duration_ms: state.duration_ms,
+    age_ms: Math.max(0, (0, import_chunk_LZFWGYGT.nowMs)() - Date.parse(state.created_at)),
+    deadline_ms: spec?.deadline_ms ?? null,
+    exit_code: state.exit_code,
+    signal: state.signal,
+    error: state.error === null ? null : { ...state.error, message: (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)(state.error.message), 400) },
+    warnings: state.warnings.slice(0, 5).map((one) => ({ code: one.code, message: (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)(one.message), 200) })),
+    conversation: state.conversation,
+    files: {
+      result: paths.result,
+      output: paths.output,
+      error: paths.error,
+      events: paths.events,
+      worker_log: paths.workerLog
+    },
+    next: nextFor(view, condition, options.root)
+  };
+  if (!(0, import_chunk_RQL7NQ6P.isEnded)(state)) document.progress = progressOf(view);
+  const { files, next, progress, ...facts } = document;
+  const plain = (0, import_chunk_LZGYMFSK.plainValue)(facts, 400);
+  const events = journal.events.map((event) => (0, import_chunk_LZGYMFSK.plainValue)(event, 400));
+  return bound(
+    { ...plain, files, next, ...progress === void 0 ? {} : { progress: (0, import_chunk_LZGYMFSK.plainValue)(progress, import_chunk_CRABIWOM.textTailBytes + 3) } },
+    events,
+    journal.more,
+    after
+  );
+}
+function healthOf(view, condition) {
+  const attention = (reason) => ({
+    health: "attention",
+    attention_kind: "monitor_attention",
+    reason
+  });
+  switch (condition) {
+    case "unclaimed":
+      return attention(
+        `the worker died before it started the command (${view.launch?.generation ?? 1} tried); the next wait starts a new one; see ${view.paths.workerLog}`
+      );
+    case "orphaned":
+      return attention(
+        "the worker is gone; the command runs on under its shim, and the next wait attaches a new worker"
+      );
+    case "over":
+    case "lost":
+    case "host_restarted":
+    case "never_started":
+      return attention("it is over, and its end could not be stored from here");
+    case "supervised":
+    case "unseen":
+      if (view.leaseAgeMs !== null && view.leaseAgeMs > import_chunk_CRABIWOM.leaseStaleMs)
+        return attention(`no sign of life of the worker for ${Math.round(view.leaseAgeMs / 1e3)} s`);
+      break;
+    default:
+  }
+  return { health: view.state.health, attention_kind: view.state.attention_kind };
+}
+function nextFor(view, condition, root) {
+  if (condition === "damaged") return { doctor: import_chunk_V47IQ3FT.nextCommands.doctor(view.id, root.option) };
+  if (!(0, import_chunk_RQL7NQ6P.isEnded)(view.state))
+    return { wait: import_chunk_V47IQ3FT.nextCommands.wait(view.id, root.option), cancel: import_chunk_V47IQ3FT.nextCommands.cancel(view.id, root.option) };
+  const next = { result: import_chunk_V47IQ3FT.nextCommands.result(view.id, root.option) };
+  if (view.state.state === "done") return next;
+  if (view.state.conversation) next.continue = import_chunk_V47IQ3FT.nextCommands.continue(view.id, root.option);
+  next.restart = import_chunk_V47IQ3FT.nextCommands.restart(view.id, root.option);
+  return next;
+}
+function progressOf(view) {
+  const { paths, spec } = view;
+  const [output, error] = [(0, import_chunk_DLEZNRER.factsOf)(paths.output), (0, import_chunk_DLEZNRER.factsOf)(paths.error)];
+  const newest = Math.max(
+    output && output.size > 0 ? output.modifiedMs : 0,
+    error && error.size > 0 ? error.modifiedMs : 0
+  );
+  const facts = {
+    stdout_bytes: output?.size ?? 0,
+    stderr_bytes: error?.size ?? 0,
+    last_output_at: newest > 0 ? (0, import_chunk_LZFWGYGT.isoOf)(newest) : null,
+    last_output_age_ms: newest > 0 ? Math.max(0, Math.round((0, import_chunk_LZFWGYGT.nowMs)() - newest)) : null
+  };
+  if (spec?.staff) {
+    const snapshot = (0, import_chunk_6OPTGHIR.readJson)(paths.snapshot);
+    return snapshot.kind === "ok" ? { ...facts, ...snapshot.value } : { ...facts, tools: [], text: "", text_truncated: false };
+  }
+  const bytes = (0, import_chunk_6OPTGHIR.readRange)(paths.output, -import_chunk_CRABIWOM.tailBytes, import_chunk_CRABIWOM.tailBytes)?.bytes ?? Buffer.alloc(0);
+  const latest = (0, import_chunk_LZGYMFSK.tail)((0, import_chunk_LZGYMFSK.plainText)(bytes.toString("utf8")), import_chunk_CRABIWOM.textTailBytes);
+  return { ...facts, text: latest.text, text_truncated: latest.truncated || (output?.size ?? 0) > import_chunk_CRABIWOM.tailBytes };
+}
+function bound(document, events, isMore, after) {
+  let kept = events;
+  const make = () => ({
+    ...document,
+    events: kept,
+    next_seq: kept.at(-1)?.seq ?? after,
+    more: isMore || kept.length < events.length
+  });
+  const size = () => Buffer.byteLength(JSON.stringify(make())) + 1;
+  while (size() > import_chunk_CRABIWOM.observeBytes && kept.length > 1) kept = kept.slice(0, -1);
+  if (size() > import_chunk_CRABIWOM.observeBytes && kept[0]) {
+    const { seq, at, job, owner, type } = kept[0];
+    kept = [{ seq, at, job, owner, type, truncated: true }];
+  }
+  const progress = document.progress;
+  for (let limit = import_chunk_CRABIWOM.textTailBytes; progress && size() > import_chunk_CRABIWOM.observeBytes && limit > 64; limit = Math.floor(limit / 2)) {
+    document.progress = { ...progress, text: (0, import_chunk_LZGYMFSK.tail)(progress.text ?? "", limit).text, text_truncated: true };
+  }
+  if (progress && size() > import_chunk_CRABIWOM.observeBytes) document.progress = { tools_truncated: true, text_truncated: true };
+  for (const name of ["files", "warnings", "label", "next", "error", "owner"])
+    if (size() > import_chunk_CRABIWOM.observeBytes) delete document[name];
+  return make();
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  healthOf,
+  observation
+});
+
+},
+"./chunk-TFEMYLSK.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  formatSize: () => formatSize,
+  parseSize: () => parseSize
+});
+module.exports = stdin_exports;
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var units = { "": 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3 };
+function parseSize(text, option, range) {
+  const match = /^(\d+)([KMG]?)(?:i?B)?$/.exec(text);
+  const value = match ? Number(match[1]) * (units[match[2] ?? ""] ?? 1) : Number.NaN;
+  if (!Number.isSafeInteger(value) || value < range.min || value > range.max) {
+    throw (0, import_chunk_NVPF5LEY.usageError)(
+      `cannot take ${option} ${JSON.stringify(text)}: allowed are ${formatSize(range.min)} to ${formatSize(range.max)}, written like 64M`
+    );
+  }
+  return value;
+}
+function formatSize(bytes) {
+  if (bytes < 1024) return `${bytes} B`;
+  if (bytes < 1024 ** 2) return `${(bytes / 1024).toFixed(1)} KiB`;
+  if (bytes < 1024 ** 3) return `${(bytes / 1024 ** 2).toFixed(1)} MiB`;
+  return `${(bytes / 1024 ** 3).toFixed(1)} GiB`;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  formatSize,
+  parseSize
+});
+
+},
+"./chunk-TYWJB6GO.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  compareIds: () => compareIds,
+  defaultEngine: () => defaultEngine,
+  findEngine: () => findEngine,
+  idTimeMs: () => idTimeMs,
+  isId: () => isId,
+  isIdPrefix: () => isIdPrefix,
+  makeId: () => makeId
+});
+module.exports = stdin_exports;
+var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
+var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
+var idPattern = /^[a-z]{2,12}-[0-9a-z]{8,9}-[0-9a-z]{6}$/;
+var prefixPattern = /^[a-z]{2,12}(?:-[0-9a-z]{0,9}(?:-[0-9a-z]{0,6})?)?$/;
+function makeId(verb, nowMs, random) {
+  const digits = Array.from(random.subarray(0, 6), (byte) => (byte % 36).toString(36)).join("");
+  return `${verb}-${nowMs.toString(36)}-${digits}`;
+}
+function isId(text) {
+  return idPattern.test(text);
+}
+function isIdPrefix(text) {
+  return prefixPattern.test(text);
+}
+function idTimeMs(id) {
+  return Number.parseInt(id.split("-")[1] ?? "", 36);
+}
+function compareIds(a, b) {
+  return idTimeMs(a) - idTimeMs(b) || (a < b ? -1 : a > b ? 1 : 0);
+}
+var nodeOptions = ["--max-semi-space-size=1", "--no-warnings"];
+var local = {
+  id: "local",
+  async prepare() {
+    await Promise.resolve().then(() => load("./spawn-NV2R7KVL.js"));
+  },
+  async start(worker) {
+    const { spawnDetached } = await Promise.resolve().then(() => load("./spawn-NV2R7KVL.js"));
+    const pid = spawnDetached({
+      program: process.execPath,
+      args: [...nodeOptions, (0, import_chunk_LZFWGYGT.companionFile)(), "_worker", worker.stateRoot, worker.id],
+      cwd: "/",
+      environment: (0, import_chunk_LZFWGYGT.workerEnvironment)(worker.mark),
+      logFile: worker.logFile
+    });
+    const identity = (0, import_chunk_MGN56EW3.identityOf)(pid);
+    if (!identity) throw new Error(`cannot see the worker that was just started (pid ${pid})`);
+    return identity;
+  },
+  alive: import_chunk_MGN56EW3.livenessOf,
+  signal: import_chunk_MGN56EW3.signalIdentity
+};
+var engines = [local];
+function findEngine(id) {
+  return engines.find((engine) => engine.id === id);
+}
+var defaultEngine = local;
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  compareIds,
+  defaultEngine,
+  findEngine,
+  idTimeMs,
+  isId,
+  isIdPrefix,
+  makeId
+});
+
+},
+"./chunk-UCO7BU66.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -3163,7 +4066,7 @@ __export(stdin_exports, {
   withRegistration: () => withRegistration
 });
 module.exports = stdin_exports;
-var import_chunk_PSCTMCC5 = load("./chunk-PSCTMCC5.js");
+var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
@@ -3173,7 +4076,7 @@ function noteCollected(view, by) {
   try {
     (0, import_chunk_6OPTGHIR.createFile)(
       view.paths.collected,
-      `${JSON.stringify({ by, pid: process.pid, owner: import_chunk_PSCTMCC5.variables.owner() ?? null, at: (0, import_chunk_PSCTMCC5.isoNow)() })}
+      `${JSON.stringify({ by, pid: process.pid, owner: import_chunk_LZFWGYGT.variables.owner() ?? null, at: (0, import_chunk_LZFWGYGT.isoNow)() })}
 `,
       { sync: false }
     );
@@ -3187,10 +4090,10 @@ async function withRegistration(root, ids, timeoutMs, fn) {
   const files = [];
   const waiter = (0, import_chunk_MGN56EW3.ownIdentity)();
   for (const id of ids) {
-    const file = import_node_path.default.join((0, import_chunk_PSCTMCC5.jobPaths)(root, id).waiters, `${waiter.pid}-${waiter.start_token.replace(/\W/g, "")}.json`);
+    const file = import_node_path.default.join((0, import_chunk_LZFWGYGT.jobPaths)(root, id).waiters, `${waiter.pid}-${waiter.start_token.replace(/\W/g, "")}.json`);
     try {
-      if ((0, import_chunk_DLEZNRER.factsOf)((0, import_chunk_PSCTMCC5.jobPaths)(root, id).waiters)?.kind !== "folder") continue;
-      (0, import_chunk_6OPTGHIR.writeJson)(file, { waiter, ids, since: (0, import_chunk_PSCTMCC5.isoNow)(), timeout_ms: timeoutMs }, { sync: false });
+      if ((0, import_chunk_DLEZNRER.factsOf)((0, import_chunk_LZFWGYGT.jobPaths)(root, id).waiters)?.kind !== "folder") continue;
+      (0, import_chunk_6OPTGHIR.writeJson)(file, { waiter, ids, since: (0, import_chunk_LZFWGYGT.isoNow)(), timeout_ms: timeoutMs }, { sync: false });
       files.push(file);
     } catch {
     }
@@ -3207,7 +4110,7 @@ async function withRegistration(root, ids, timeoutMs, fn) {
   }
 }
 function isAwaited(root, id) {
-  const folder = (0, import_chunk_PSCTMCC5.jobPaths)(root, id).waiters;
+  const folder = (0, import_chunk_LZFWGYGT.jobPaths)(root, id).waiters;
   return (0, import_chunk_DLEZNRER.listNames)(folder).some((name) => {
     const read = (0, import_chunk_6OPTGHIR.readJson)(import_node_path.default.join(folder, name));
     return read.kind === "ok" && (0, import_chunk_MGN56EW3.isIdentity)(read.value.waiter) && (0, import_chunk_MGN56EW3.livenessOf)(read.value.waiter) !== "dead";
@@ -3222,132 +4125,7 @@ function isAwaited(root, id) {
 });
 
 },
-"./chunk-JJRSGJW4.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  common: () => common,
-  launchOptions: () => launchOptions,
-  ownerOption: () => ownerOption,
-  staffOptions: () => staffOptions
-});
-module.exports = stdin_exports;
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var common = {
-  "state-dir": {
-    kind: "text",
-    value: "DIR",
-    help: "state folder (default: .job-state of the worktree, or JOB_STATE_DIR)"
-  },
-  json: { kind: "flag", help: "print one JSON document" },
-  help: { kind: "flag", help: "show this help" }
-};
-var ownerOption = {
-  owner: {
-    kind: "text",
-    value: "NAME",
-    help: 'whose jobs; "latest" means the latest of this owner (default: JOB_OWNER)'
-  }
-};
-var launchOptions = {
-  owner: { kind: "text", value: "NAME", help: "who this job belongs to (default: JOB_OWNER)" },
-  label: { kind: "text", value: "TEXT", help: "a few words for people" },
-  "once-key": { kind: "text", value: "KEY", help: "the same key gives the same job, never a second execution" },
-  wait: { kind: "flag", help: "wait for the end and print the result, as `wait` does" },
-  "wait-timeout": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_CRABIWOM.limits.waitTimeout,
-    help: "patience of --wait (default: until the end)"
-  },
-  "id-only": { kind: "flag", help: "print the id and a newline, nothing else" },
-  ...common
-};
-var staffOptions = {
-  prompt: { kind: "text", value: "TEXT", help: "the task; taken as it is, also when it begins with --" },
-  "prompt-file": { kind: "text", value: "PATH", help: "read the task from a file" },
-  stdin: { kind: "flag", help: "read the task from standard input" },
-  backend: {
-    kind: "text",
-    value: "NAME",
-    help: "which agent CLI (default: the one in your config, else the only one installed)"
-  },
-  model: { kind: "text", value: "NAME", help: "model, in the words of the agent CLI" },
-  profile: {
-    kind: "choice",
-    value: "P",
-    choices: ["restricted", "standard", "unrestricted"],
-    help: "what the agent may do: restricted, standard or unrestricted"
-  },
-  timeout: {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_CRABIWOM.limits.staffTimeout,
-    help: "hard limit, counted from launch (default 60m, at most 120m)"
-  },
-  "first-output": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_CRABIWOM.limits.optInLimit,
-    help: "end it when nothing was printed by then"
-  },
-  "stall-after": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_CRABIWOM.limits.optInLimit,
-    help: "end it when nothing was printed for that long"
-  }
-};
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  common,
-  launchOptions,
-  ownerOption,
-  staffOptions
-});
-
-},
-"./chunk-JSBRDJBE.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  __commonJS: () => __commonJS,
-  __toESM: () => __toESM
-});
-module.exports = stdin_exports;
-var __create = Object.create;
-var __defProp2 = Object.defineProperty;
-var __getOwnPropDesc2 = Object.getOwnPropertyDescriptor;
-var __getOwnPropNames2 = Object.getOwnPropertyNames;
-var __getProtoOf = Object.getPrototypeOf;
-var __hasOwnProp2 = Object.prototype.hasOwnProperty;
-var __commonJS = (cb, mod) => function __require() {
-  return mod || (0, cb[__getOwnPropNames2(cb)[0]])((mod = { exports: {} }).exports, mod), mod.exports;
-};
-var __copyProps2 = (to, from, except, desc) => {
-  if (from && typeof from === "object" || typeof from === "function") {
-    for (let key of __getOwnPropNames2(from))
-      if (!__hasOwnProp2.call(to, key) && key !== except)
-        __defProp2(to, key, { get: () => from[key], enumerable: !(desc = __getOwnPropDesc2(from, key)) || desc.enumerable });
-  }
-  return to;
-};
-var __toESM = (mod, isNodeMode, target) => (target = mod != null ? __create(__getProtoOf(mod)) : {}, __copyProps2(
-  // If the importer is in node compatibility mode or this is not an ESM
-  // file that has been converted to a CommonJS file using a Babel-
-  // compatible transform (i.e. "__esModule" has not been set), then set
-  // "default" to the CommonJS "module.exports" for node compatibility.
-  isNodeMode || !mod || !mod.__esModule ? __defProp2(target, "default", { value: mod, enumerable: true }) : target,
-  mod
-));
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  __commonJS,
-  __toESM
-});
-
-},
-"./chunk-K6KUEMCO.js": function (module, exports) {
+"./chunk-UCQXZJ6K.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -3358,15 +4136,15 @@ __export(stdin_exports, {
   taskOf: () => taskOf
 });
 module.exports = stdin_exports;
-var import_chunk_BSNEW6QC = load("./chunk-BSNEW6QC.js");
+var import_chunk_7KQN4UGV = load("./chunk-7KQN4UGV.js");
 var import_chunk_SFQCDJBC = load("./chunk-SFQCDJBC.js");
-var import_chunk_MV7UCMG3 = load("./chunk-MV7UCMG3.js");
-var import_chunk_ECA6H42S = load("./chunk-ECA6H42S.js");
-var import_chunk_AAEVI3GM = load("./chunk-AAEVI3GM.js");
-var import_chunk_2EBCVCOJ = load("./chunk-2EBCVCOJ.js");
-var import_chunk_YAIPAHWG = load("./chunk-YAIPAHWG.js");
+var import_chunk_2P3CVON6 = load("./chunk-2P3CVON6.js");
+var import_chunk_RQL7NQ6P = load("./chunk-RQL7NQ6P.js");
+var import_chunk_CAYDSFPI = load("./chunk-CAYDSFPI.js");
+var import_chunk_ZVWKUAZQ = load("./chunk-ZVWKUAZQ.js");
+var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_PSCTMCC5 = load("./chunk-PSCTMCC5.js");
+var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
@@ -4769,7 +5547,7 @@ var userConfig = object({
   default_backend: optional(string2())
 });
 function userConfigFile() {
-  const folder = (0, import_chunk_PSCTMCC5.configFolder)();
+  const folder = (0, import_chunk_LZFWGYGT.configFolder)();
   return folder === void 0 ? void 0 : import_node_path.default.join(folder, "config.json");
 }
 function readUserConfig() {
@@ -4832,7 +5610,7 @@ function chooseBackend(name, config2, cwd) {
 }
 function onlyInstalled(config2, cwd) {
   const found = import_chunk_SFQCDJBC.backends.filter(
-    (backend) => backend.programs.some((program) => (0, import_chunk_PSCTMCC5.findProgram)(program, cwd) !== void 0)
+    (backend) => backend.programs.some((program) => (0, import_chunk_LZFWGYGT.findProgram)(program, cwd) !== void 0)
   );
   if (found.length === 1 && found[0]) return found[0];
   const state = found.length === 0 ? "no agent CLI is on PATH" : `several are installed (${found.map((one) => one.id).join(", ")})`;
@@ -4846,28 +5624,28 @@ function known(config2) {
 function programOf(backend, custom, cwd) {
   const names = custom ? [custom.argv[0]] : backend.programs;
   for (const name of names) {
-    const program = (0, import_chunk_PSCTMCC5.findProgram)(name, cwd);
+    const program = (0, import_chunk_LZFWGYGT.findProgram)(name, cwd);
     if (program !== void 0) return program;
   }
   throw new import_chunk_NVPF5LEY.FaultError(
     "preflight",
-    `cannot find ${names.join(" or ")} for backend ${custom?.name ?? backend.id}: not on PATH (${import_chunk_PSCTMCC5.variables.searchPath() || "empty"})`,
+    `cannot find ${names.join(" or ")} for backend ${custom?.name ?? backend.id}: not on PATH (${import_chunk_LZFWGYGT.variables.searchPath() || "empty"})`,
     "install it, or choose another with --backend"
   );
 }
 function requireFreeConversation(root, backend, conversation) {
   const { folder, option } = root;
-  for (const id of (0, import_chunk_BSNEW6QC.listActive)(folder)) {
-    const paths = (0, import_chunk_PSCTMCC5.jobPaths)(folder, id);
-    const spec = (0, import_chunk_ECA6H42S.readSpec)(paths);
+  for (const id of (0, import_chunk_7KQN4UGV.listActive)(folder)) {
+    const paths = (0, import_chunk_LZFWGYGT.jobPaths)(folder, id);
+    const spec = (0, import_chunk_RQL7NQ6P.readSpec)(paths);
     if (spec.kind !== "ok" || spec.value.staff?.backend !== backend) continue;
-    const state = (0, import_chunk_ECA6H42S.readState)(paths);
+    const state = (0, import_chunk_RQL7NQ6P.readState)(paths);
     const uses = spec.value.staff.resume ?? (state.kind === "ok" ? state.value.conversation?.id : void 0);
-    if (uses !== conversation || (0, import_chunk_ECA6H42S.isEnded)((0, import_chunk_ECA6H42S.inspect)(folder, id).state)) continue;
+    if (uses !== conversation || (0, import_chunk_RQL7NQ6P.isEnded)((0, import_chunk_RQL7NQ6P.inspect)(folder, id).state)) continue;
     throw new import_chunk_NVPF5LEY.FaultError(
       "busy",
       `cannot continue conversation ${conversation}: job ${id} is using it`,
-      import_chunk_YAIPAHWG.nextCommands.wait(id, option)
+      import_chunk_V47IQ3FT.nextCommands.wait(id, option)
     );
   }
 }
@@ -4904,7 +5682,11 @@ function readTask(context, name) {
     if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
     throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot read the task from ${file} (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
   }
-  throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot read the task from ${file}: it is no regular file`);
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot read the task from ${file}: it is no regular file`,
+    "give the task with --stdin"
+  );
 }
 function decode2(bytes) {
   try {
@@ -4914,11 +5696,11 @@ function decode2(bytes) {
   }
 }
 async function launchStaff(context, input, job) {
-  (0, import_chunk_AAEVI3GM.checkLaunchOptions)(input);
+  (0, import_chunk_CAYDSFPI.checkLaunchOptions)(input);
   const request = {
     kind: "staff",
     verb: job.verb,
-    ...(0, import_chunk_AAEVI3GM.launchWords)(input),
+    ...(0, import_chunk_CAYDSFPI.launchWords)(input),
     cwd: job.cwd,
     deadlineMs: job.deadlineMs ?? input.durationOrDefault("timeout"),
     killGraceMs: import_chunk_CRABIWOM.limits.staffKillGrace.default,
@@ -4930,14 +5712,14 @@ async function launchStaff(context, input, job) {
     staff: job.staff
   };
   const { resume, backend } = job.staff;
-  if (resume === null) return (0, import_chunk_AAEVI3GM.launchAndTell)(context, input, request, job.isSynchronous);
+  if (resume === null) return (0, import_chunk_CAYDSFPI.launchAndTell)(context, input, request, job.isSynchronous);
   const root = context.root(input);
-  (0, import_chunk_2EBCVCOJ.ensureRoot)(root.folder);
-  const launched = await (0, import_chunk_MV7UCMG3.withLock)((0, import_chunk_PSCTMCC5.rootPaths)(root.folder).lock, async () => {
+  (0, import_chunk_ZVWKUAZQ.ensureRoot)(root.folder);
+  const launched = await (0, import_chunk_2P3CVON6.withLock)((0, import_chunk_LZFWGYGT.rootPaths)(root.folder).lock, async () => {
     requireFreeConversation(root, backend, resume);
-    return (0, import_chunk_AAEVI3GM.launch)(root, request);
+    return (0, import_chunk_CAYDSFPI.launch)(root, request);
   });
-  return (0, import_chunk_AAEVI3GM.tellLaunched)(context, input, root, launched, job.isSynchronous);
+  return (0, import_chunk_CAYDSFPI.tellLaunched)(context, input, root, launched, job.isSynchronous);
 }
 function profileOf(input, fallback) {
   return input.text("profile") ?? fallback;
@@ -4955,1732 +5737,705 @@ function freshStaff(input, words) {
 });
 
 },
-"./chunk-LPOFNP62.js": function (module, exports) {
+"./chunk-UEEY6MFH.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  canonical: () => canonical,
-  ensureKey: () => ensureKey,
-  environmentDigest: () => environmentDigest,
-  hashOf: () => hashOf,
-  isGenuine: () => isGenuine,
-  macOf: () => macOf,
-  randomBytes: () => randomBytes,
-  readKey: () => readKey,
-  toHex: () => toHex
+  LineSplitter: () => LineSplitter,
+  backendOf: () => backendOf,
+  conclude: () => conclude,
+  findCgroup: () => findCgroup,
+  finishStored: () => finishStored,
+  makeCgroup: () => makeCgroup,
+  parseReason: () => parseReason,
+  removeCgroup: () => removeCgroup,
+  startedAt: () => startedAt,
+  terminate: () => terminate,
+  treeOf: () => treeOf
 });
 module.exports = stdin_exports;
-var import_chunk_PSCTMCC5 = load("./chunk-PSCTMCC5.js");
+var import_chunk_SFQCDJBC = load("./chunk-SFQCDJBC.js");
+var import_chunk_4XQCRNZ4 = load("./chunk-4XQCRNZ4.js");
+var import_chunk_YGU4QMVH = load("./chunk-YGU4QMVH.js");
+var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
+var import_chunk_AE65TZGL = load("./chunk-AE65TZGL.js");
+var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
+var import_chunk_RQL7NQ6P = load("./chunk-RQL7NQ6P.js");
+var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
+var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
+var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
+var import_node_os = require("node:os");
 var import_node_fs = require("node:fs");
-var constants = new Uint32Array([
-  1116352408,
-  1899447441,
-  3049323471,
-  3921009573,
-  961987163,
-  1508970993,
-  2453635748,
-  2870763221,
-  3624381080,
-  310598401,
-  607225278,
-  1426881987,
-  1925078388,
-  2162078206,
-  2614888103,
-  3248222580,
-  3835390401,
-  4022224774,
-  264347078,
-  604807628,
-  770255983,
-  1249150122,
-  1555081692,
-  1996064986,
-  2554220882,
-  2821834349,
-  2952996808,
-  3210313671,
-  3336571891,
-  3584528711,
-  113926993,
-  338241895,
-  666307205,
-  773529912,
-  1294757372,
-  1396182291,
-  1695183700,
-  1986661051,
-  2177026350,
-  2456956037,
-  2730485921,
-  2820302411,
-  3259730800,
-  3345764771,
-  3516065817,
-  3600352804,
-  4094571909,
-  275423344,
-  430227734,
-  506948616,
-  659060556,
-  883997877,
-  958139571,
-  1322822218,
-  1537002063,
-  1747873779,
-  1955562222,
-  2024104815,
-  2227730452,
-  2361852424,
-  2428436474,
-  2756734187,
-  3204031479,
-  3329325298
-]);
-var blockBytes = 64;
-function sha256(data) {
-  const hash = new Uint32Array([
-    1779033703,
-    3144134277,
-    1013904242,
-    2773480762,
-    1359893119,
-    2600822924,
-    528734635,
-    1541459225
-  ]);
-  const padded = new Uint8Array(Math.ceil((data.length + 9) / blockBytes) * blockBytes);
-  padded.set(data);
-  padded[data.length] = 128;
-  const view = new DataView(padded.buffer);
-  view.setUint32(padded.length - 8, Math.floor(data.length / 2 ** 29));
-  view.setUint32(padded.length - 4, data.length << 3);
-  const words = new Uint32Array(64);
-  for (let at = 0; at < padded.length; at += blockBytes) mixBlock(hash, view, at, words);
-  const digest = new Uint8Array(32);
-  const out = new DataView(digest.buffer);
-  hash.forEach((word, index) => {
-    out.setUint32(index * 4, word);
-  });
-  return digest;
+var import_node_path = builtin("node:path");
+var reasons = [
+  "exited",
+  "lingered",
+  "canceled",
+  "hard_timeout",
+  "first_output_timeout",
+  "stalled",
+  "sign_in",
+  "state_vanished",
+  "spawn_failed",
+  "never_started",
+  "worker_lost",
+  "host_restarted"
+];
+function parseReason(text) {
+  return reasons.find((reason) => reason === text);
 }
-function hmacSha256(key, data) {
-  const block = new Uint8Array(blockBytes);
-  block.set(key.length > blockBytes ? sha256(key) : key);
-  const inner = sha256(
-    joined(
-      block.map((byte) => byte ^ 54),
-      data
-    )
-  );
-  return sha256(
-    joined(
-      block.map((byte) => byte ^ 92),
-      inner
-    )
-  );
+function judgeEnd(facts2) {
+  if (facts2.survivors.length > 0) {
+    return failed("failed", "survivors", `these processes outlived SIGKILL: ${facts2.survivors.join(", ")}`);
+  }
+  switch (facts2.reason) {
+    case "canceled":
+      return { outcome: "canceled", error: null };
+    case "exited":
+    case "lingered":
+      return judgeExit(facts2);
+    case "hard_timeout":
+      if (facts2.isStaff && facts2.staffError === null) return { outcome: "done", error: null };
+      return failed("timed_out", "hard_timeout", `the hard limit of ${facts2.deadlineText} was reached`);
+    case "first_output_timeout":
+      return failed("failed", "first_output_timeout", "nothing was printed within --first-output");
+    case "stalled":
+      return failed("failed", "stalled", "nothing happened for the time given by --stall-after");
+    case "sign_in":
+      return failed(
+        "failed",
+        "auth",
+        facts2.staffError?.message ?? "the agent waits for a sign-in that nobody can give"
+      );
+    case "state_vanished":
+      return failed("crashed", "worker_lost", "the state folder vanished");
+    case "spawn_failed":
+      return failed("failed", "spawn_failed", `the program could not be started: ${facts2.detail ?? "not known why"}`);
+    case "never_started":
+      return failed("failed", "never_started", "the launcher died before a worker existed");
+    case "worker_lost":
+      return failed(
+        "crashed",
+        "worker_lost",
+        "the processes that supervise the command were killed; how it ended is not known"
+      );
+    case "host_restarted":
+      return failed("crashed", "host_restarted", "the machine was restarted while the job ran");
+  }
 }
-function toHex(bytes) {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+function judgeExit(facts2) {
+  const { exit } = facts2;
+  if (exit?.spawn_failed)
+    return failed("failed", "spawn_failed", `the program could not be executed (exit code ${exit.exit_code})`);
+  if (facts2.isStaff) {
+    return facts2.staffError ? { outcome: "failed", error: facts2.staffError } : { outcome: "done", error: null };
+  }
+  if (!exit) return failed("crashed", "worker_lost", "how the command ended is not known");
+  if (exit.exit_code === facts2.successExit) return { outcome: "done", error: null };
+  if (facts2.signal !== null && exit.signaled) return failed("failed", "signal", signalMessage(facts2.signal));
+  return failed("failed", "exit_nonzero", `the command exited with code ${exit.exit_code}`);
 }
-function joined(a, b) {
-  const whole = new Uint8Array(a.length + b.length);
-  whole.set(a);
-  whole.set(b, a.length);
+function signalMessage(signal2) {
+  const hint = signal2 === "SIGKILL" ? " (not by us: often the kernel, when memory runs out)" : "";
+  return `the command was ended by ${signal2}${hint}`;
+}
+function failed(outcome, code, message) {
+  return { outcome, error: { code, message } };
+}
+function judgeStaff(reading, ending, request) {
+  const answer = reading.answer !== null && reading.answer.trim() !== "" ? reading.answer : null;
+  const warnings = [...reading.warnings, ...denialWarnings(reading)];
+  const error = findError(reading, ending, request, answer);
+  if (error === null && request.reason === "lingered") {
+    warnings.push({
+      code: "ended_after_answer",
+      message: "the agent stayed alive after its final event and was ended"
+    });
+  }
+  if (error === null && request.reason === "hard_timeout") {
+    warnings.push({
+      code: "limit_after_answer",
+      message: "the hard limit struck after the complete answer had arrived"
+    });
+  }
+  return { answer, error, warnings };
+}
+function findError(reading, ending, request, answer) {
+  if (reading.failure) return reading.failure;
+  if (reading.final === "failure")
+    return { code: "agent_error", message: lastWords(ending) ?? "the agent reported a failure" };
+  if (request.reason === "exited" && ending.exitCode !== 0) return exitError(ending);
+  if (reading.final === null && (answer !== null || reading.denials.length === 0)) {
+    return { code: "no_final_answer", message: `the agent ended without a final event${quoted(lastWords(ending))}` };
+  }
+  if (request.resume !== null && request.keepsConversation && reading.conversationId !== request.resume) {
+    const got = reading.conversationId ?? "none";
+    return {
+      code: "conversation_mismatch",
+      message: `conversation ${request.resume} was asked for, the agent used ${got}`
+    };
+  }
+  if (answer !== null) return null;
+  if (reading.denials.length > 0) {
+    return {
+      code: "permission_denied",
+      message: `there is no final answer and these were refused: ${reading.denials.join(", ")}`
+    };
+  }
+  return { code: "no_final_answer", message: "the final answer is empty" };
+}
+function exitError(ending) {
+  const words = quoted(lastWords(ending));
+  if (ending.signal) return { code: "signal", message: `the agent was ended by ${ending.signal}${words}` };
+  return { code: "exit_nonzero", message: `the agent exited with code ${ending.exitCode}${words}` };
+}
+function denialWarnings(reading) {
+  return reading.denials.map((what) => ({ code: "permission_denied", message: `refused to the agent: ${what}` }));
+}
+function lastWords(ending) {
+  const lines = ending.stderrTail.split("\n").map((line) => line.trim());
+  return lines.filter((line) => line !== "").at(-1);
+}
+function quoted(words) {
+  return words === void 0 ? "" : `: ${words}`;
+}
+function signalOfExit(exitCode, table) {
+  if (exitCode <= 128 || exitCode > 192) return void 0;
+  const number = exitCode - 128;
+  const known = Object.entries(table).find(([, value]) => value === number);
+  return known ? known[0] : `SIG${number}`;
+}
+var signalNumbers = import_node_os.constants.signals;
+var LineSplitter = class {
+  parts = [];
+  size = 0;
+  /** Lines that were longer than the bound. *<>/
+  dropped = 0;
+  decoder = new TextDecoder();
+  limit;
+  constructor(limit = import_chunk_CRABIWOM.streamLineBytes) {
+    this.limit = limit;
+  }
+  /** The lines that these bytes complete, without their newlines. *<>/
+  push(bytes) {
+    const lines = [];
+    let from = 0;
+    for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, from)) {
+      this.keep(bytes.subarray(from, at));
+      this.take(lines);
+      from = at + 1;
+    }
+    if (from < bytes.length) this.keep(new Uint8Array(bytes.subarray(from)));
+    return lines;
+  }
+  /** What stands after the last newline, once the stream has ended. *<>/
+  end() {
+    const lines = [];
+    if (this.size > 0) this.take(lines);
+    return lines;
+  }
+  keep(piece) {
+    this.size += piece.length;
+    if (this.size > this.limit) this.parts = [];
+    else if (piece.length > 0) this.parts.push(piece);
+  }
+  take(lines) {
+    if (this.size > this.limit) this.dropped += 1;
+    else lines.push(this.decoder.decode(this.parts.length === 1 ? this.parts[0] : join(this.parts, this.size)));
+    this.parts = [];
+    this.size = 0;
+  }
+};
+function join(parts, size) {
+  const whole = new Uint8Array(size);
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
   return whole;
 }
-function mixBlock(hash, view, at, w) {
-  for (let i = 0; i < 16; i += 1) w[i] = view.getUint32(at + i * 4);
-  for (let i = 16; i < 64; i += 1) {
-    const x = w[i - 15];
-    const y = w[i - 2];
-    const s0 = rotate(x, 7) ^ rotate(x, 18) ^ x >>> 3;
-    const s1 = rotate(y, 17) ^ rotate(y, 19) ^ y >>> 10;
-    w[i] = w[i - 16] + s0 + w[i - 7] + s1;
+var chunk = 1024 * 1024;
+function backendOf(spec) {
+  return spec.staff ? (0, import_chunk_SFQCDJBC.findBackend)(spec.staff.backend) : void 0;
+}
+function replay(spec, paths) {
+  const reading = (0, import_chunk_SFQCDJBC.makeReading)();
+  const backend = backendOf(spec);
+  if (!backend) return reading;
+  const at = (0, import_chunk_LZFWGYGT.isoOf)((0, import_chunk_DLEZNRER.factsOf)(paths.output)?.modifiedMs ?? 0);
+  eachLine(paths.output, (line) => backend.read(line, reading, at));
+  if (backend.readError) eachLine(paths.error, (line) => backend.readError?.(line, reading, at));
+  return reading;
+}
+function closeReading(spec, paths, reading, exit) {
+  const backend = backendOf(spec);
+  const stderrTail = (0, import_chunk_6OPTGHIR.readRange)(paths.error, -import_chunk_CRABIWOM.tailBytes, import_chunk_CRABIWOM.tailBytes)?.bytes.toString("utf8") ?? "";
+  const ending = { exitCode: exit.code, signal: exit.signal, stderrTail, byItself: exit.byItself };
+  if (backend?.answerFrom === "stdout") reading.answer = (0, import_chunk_6OPTGHIR.readText)(paths.output, chunk) ?? "";
+  backend?.close?.(reading, ending);
+  return ending;
+}
+function eachLine(file, fn) {
+  const lines = new LineSplitter();
+  for (let offset = 0; ; ) {
+    const part = (0, import_chunk_6OPTGHIR.readRange)(file, offset, chunk);
+    if (!part || part.bytes.length === 0) break;
+    for (const line of lines.push(part.bytes)) fn(line);
+    offset += part.bytes.length;
   }
-  let a = hash[0];
-  let b = hash[1];
-  let c = hash[2];
-  let d = hash[3];
-  let e = hash[4];
-  let f = hash[5];
-  let g = hash[6];
-  let h = hash[7];
-  for (let i = 0; i < 64; i += 1) {
-    const s1 = (e >>> 6 | e << 26) ^ (e >>> 11 | e << 21) ^ (e >>> 25 | e << 7);
-    const t1 = h + s1 + (e & f ^ ~e & g) + constants[i] + w[i] | 0;
-    const s0 = (a >>> 2 | a << 30) ^ (a >>> 13 | a << 19) ^ (a >>> 22 | a << 10);
-    const t2 = s0 + (a & b ^ a & c ^ b & c) | 0;
-    h = g;
-    g = f;
-    f = e;
-    e = d + t1 | 0;
-    d = c;
-    c = b;
-    b = a;
-    a = t1 + t2 | 0;
+  for (const line of lines.end()) fn(line);
+}
+function makeDeliverable(parts) {
+  const { state, answer, paths, isPlain } = parts;
+  if (state.state !== "done") return makeReport(parts);
+  if (isPlain) return (0, import_chunk_6OPTGHIR.readRange)(paths.output, 0, Number.MAX_SAFE_INTEGER)?.bytes ?? "";
+  if (answer !== null) return answer;
+  const output = (0, import_chunk_4XQCRNZ4.readLogTail)(paths.output);
+  return output.length > 0 ? output : (0, import_chunk_4XQCRNZ4.readLogTail)(paths.error);
+}
+function makeReport(parts) {
+  const { spec, state, paths } = parts;
+  const sections = [
+    `# ${spec.id}: ${state.state}${state.error ? ` (${state.error.code})` : ""}`,
+    reasonText(parts),
+    facts(parts).join("\n"),
+    progress(parts),
+    logSection("Last output", paths.output, spec.staff !== null),
+    logSection("Last error output", paths.error, false),
+    recovery(parts)
+  ];
+  return `${sections.filter((section) => section !== "").join("\n\n")}
+`;
+}
+function reasonText({ state, cancel, tree }) {
+  if (state.state === "canceled") {
+    const why = cancel?.why ? `: ${(0, import_chunk_LZGYMFSK.plainText)(cancel.why)}` : "";
+    const who = cancel ? ` by ${(0, import_chunk_LZGYMFSK.plainText)(cancel.owner ?? `process ${cancel.by?.pid ?? "unknown"}`)} at ${(0, import_chunk_LZGYMFSK.plainText)(cancel.at)}` : "";
+    const step = {
+      none: "nothing was running any more",
+      term: "the tree ended on SIGTERM",
+      kill: "SIGKILL was needed"
+    }[tree.step];
+    return `Canceled${who}${why}. ${tree.ended.length} process(es) ended; ${step}.`;
   }
-  hash[0] = hash[0] + a;
-  hash[1] = hash[1] + b;
-  hash[2] = hash[2] + c;
-  hash[3] = hash[3] + d;
-  hash[4] = hash[4] + e;
-  hash[5] = hash[5] + f;
-  hash[6] = hash[6] + g;
-  hash[7] = hash[7] + h;
+  const resets = state.error?.resets ? ` (resets: ${state.error.resets})` : "";
+  return `Reason: ${(0, import_chunk_LZGYMFSK.plainText)(state.error?.message ?? "not known")}${resets}`;
 }
-function rotate(word, bits) {
-  return word >>> bits | word << 32 - bits;
+function facts({ spec, state, paths, tree }) {
+  const rows = [
+    ["Command", spec.run ? (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_GEPPUING.quoteWords)(spec.run.argv), 1e3) : null],
+    ["Backend", spec.staff ? `${spec.staff.backend}, mode ${spec.staff.mode}, profile ${spec.staff.profile}` : null],
+    ["Task", spec.staff ? (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)(spec.staff.prompt).replace(/\s+/g, " "), import_chunk_CRABIWOM.excerptBytes) : null],
+    ["Folder", spec.cwd],
+    ["Exit code", state.exit_code === null ? null : String(state.exit_code)],
+    [
+      "Signal",
+      state.signal === null ? null : `${state.signal}${state.signal_certain ? "" : " (by the exit code; not certain)"}`
+    ],
+    ["Duration", state.duration_ms === null ? null : (0, import_chunk_NDXTXZGK.formatDuration)(state.duration_ms)],
+    ["Hard limit", (0, import_chunk_NDXTXZGK.formatDuration)(spec.deadline_ms)],
+    ["Conversation", state.conversation?.id ?? null],
+    [
+      "Survivors",
+      tree.survivors.length > 0 ? tree.survivors.map((one) => `${one.pid} (${one.name})`).join(", ") : null
+    ],
+    ["Warnings", state.warnings.length > 0 ? state.warnings.map((one) => (0, import_chunk_LZGYMFSK.plainText)(one.message)).join("; ") : null],
+    ["Whole output", `${paths.output} and ${paths.error}`]
+  ];
+  return rows.filter(([, value]) => value !== null).map(([name, value]) => `${name}: ${value}`);
 }
-function randomBytes(count) {
-  const bytes = new Uint8Array(count);
-  const fd = (0, import_node_fs.openSync)("/dev/urandom", "r");
-  try {
-    for (let done = 0; done < count; ) done += (0, import_node_fs.readSync)(fd, bytes, done, count - done, null);
-  } finally {
-    (0, import_node_fs.closeSync)(fd);
+function progress({ reading }) {
+  if (!reading) return "";
+  const lines = [];
+  for (const call of reading.tools.slice(-5)) {
+    lines.push(`- ${call.name} ${(0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)(call.input).replace(/\s+/g, " "), import_chunk_CRABIWOM.excerptBytes)} [${call.status}]`);
   }
-  return bytes;
+  const text = (0, import_chunk_LZGYMFSK.plainText)(reading.answer ?? reading.text).trim();
+  if (text !== "") lines.push("", ...(0, import_chunk_LZGYMFSK.tail)(text, import_chunk_CRABIWOM.textTailBytes).text.split("\n"));
+  return lines.length > 0 ? ["## Seen last (not a finished answer)", "", ...lines].join("\n") : "";
 }
-var longBytes = 64 * 1024;
-function readKey() {
-  const folder = (0, import_chunk_PSCTMCC5.configFolder)();
-  if (folder === void 0) return void 0;
-  const file = import_node_path.default.join(folder, "key");
-  const facts = lookAt(file);
-  if (!facts) return void 0;
-  const isPrivate = facts.kind === "file" && facts.uid === process.getuid?.() && (facts.mode & 63) === 0;
-  const key = isPrivate ? (0, import_chunk_6OPTGHIR.readText)(file, 1024)?.trim() : void 0;
-  if (key && /^[0-9a-f]{64}$/.test(key)) return key;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot use the key ${file}: it must be a file of yours with mode 600 and 64 hex digits`
-  );
-}
-function lookAt(file) {
-  try {
-    return (0, import_chunk_DLEZNRER.factsOf)(file);
-  } catch (error) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot read the key ${file} (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`,
-      "set XDG_CONFIG_HOME to a folder that you may use"
-    );
-  }
-}
-function ensureKey() {
-  const known = readKey();
-  if (known) return known;
-  const folder = (0, import_chunk_PSCTMCC5.configFolder)();
-  if (folder === void 0) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      "cannot find your config folder: neither HOME nor XDG_CONFIG_HOME is set",
-      "set HOME"
-    );
-  }
-  try {
-    makeFolders(folder);
-    (0, import_chunk_6OPTGHIR.createFile)(import_node_path.default.join(folder, "key"), `${toHex(randomBytes(32))}
-`);
-  } catch (error) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot make the key in ${folder} (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`,
-      "set XDG_CONFIG_HOME to a folder that you may write"
-    );
-  }
-  return ensureKey();
-}
-function macOf(spec, key) {
-  return keyedDigest(key, canonical(spec));
-}
-async function isGenuine(spec, key) {
-  if (key === void 0) return false;
-  const { mac, ...rest } = spec;
-  const expected = await macOf(rest, key);
-  let difference = expected.length ^ mac.length;
-  for (let at = 0; at < expected.length; at += 1) difference |= expected.charCodeAt(at) ^ mac.charCodeAt(at);
-  return difference === 0;
-}
-function environmentDigest(key) {
-  const text = key + (0, import_chunk_PSCTMCC5.comparableEnvironment)();
-  let high = 3735928559;
-  let low = 1103547991;
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    high = Math.imul(high ^ code, 2654435761);
-    low = Math.imul(low ^ code, 1597334677);
-  }
-  high = Math.imul(high ^ high >>> 16, 2246822507) ^ Math.imul(low ^ low >>> 13, 3266489909);
-  low = Math.imul(low ^ low >>> 16, 2246822507) ^ Math.imul(high ^ high >>> 13, 3266489909);
-  return (4294967296 * (2097151 & low) + (high >>> 0)).toString(16);
-}
-function hashOf(text) {
-  return toHex(sha256(Buffer.from(text)));
-}
-function canonical(value) {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
-  if (typeof value === "object" && value !== null) {
-    const entries = Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1);
-    return `{${entries.map(([name, inner]) => `${JSON.stringify(name)}:${canonical(inner)}`).join(",")}}`;
-  }
-  return JSON.stringify(value) ?? "null";
-}
-async function keyedDigest(key, text) {
-  const bytes = Buffer.from(text);
-  if (bytes.length <= longBytes) return toHex(hmacSha256(Buffer.from(key), bytes));
-  const { createHmac } = await Promise.resolve().then(() => builtin("node:crypto"));
-  return createHmac("sha256", key).update(bytes).digest("hex");
-}
-function makeFolders(folder) {
-  if ((0, import_chunk_DLEZNRER.factsOf)(folder)?.kind === "folder") return;
-  makeFolders(import_node_path.default.dirname(folder));
-  (0, import_chunk_6OPTGHIR.createFolder)(folder);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  canonical,
-  ensureKey,
-  environmentDigest,
-  hashOf,
-  isGenuine,
-  macOf,
-  randomBytes,
-  readKey,
-  toHex
-});
+function logSection(title, file, isStream) {
+  if (isStream) return "";
+  const text = (0, import_chunk_LZGYMFSK.plainText)((0, import_chunk_4XQCRNZ4.readLogTail)(file).toString("utf8")).trimEnd();
+  return text === "" ? "" : `## ${title}
 
-},
-"./chunk-LZGYMFSK.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  byteLength: () => byteLength,
-  excerpt: () => excerpt,
-  lastLines: () => lastLines,
-  plainText: () => plainText,
-  plainValue: () => plainValue,
-  tail: () => tail,
-  tailOfBytes: () => tailOfBytes
-});
-module.exports = stdin_exports;
-var encoder = new TextEncoder();
-var decoder = new TextDecoder();
-var escapeSequence = /\x1b(?:[\]PX^_][^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?|\[[0-?]*[ -/]*[@-~]?|[ -/]*[0-~]?)|[\x90\x98\x9d-\x9f][^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)|\x9b[0-?]*[ -/]*[@-~]?/g;
-function byteLength(text) {
-  return encoder.encode(text).length;
+${text}`;
 }
-function plainText(text) {
-  return text.replaceAll("\r\n", "\n").replace(escapeSequence, "").replaceAll("\r", "\n").replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g, "");
+function recovery({ spec, state }) {
+  const lines = [
+    "## Going on",
+    "",
+    "Nothing is started again by itself. Look at what was changed first: git status, git diff."
+  ];
+  if (state.conversation)
+    lines.push(`Go on in the same conversation: ${import_chunk_V47IQ3FT.nextCommands.continue(spec.id, spec.state_option)}`);
+  lines.push(`Start the same once more: ${import_chunk_V47IQ3FT.nextCommands.restart(spec.id, spec.state_option)}`);
+  return lines.join("\n");
 }
-function excerpt(text, limit) {
-  const bytes = encoder.encode(text);
-  if (bytes.length <= limit) return text;
-  if (limit < 3) return "";
-  let end = limit - 3;
-  while (end > 0 && isContinuation(bytes[end])) end -= 1;
-  return `${decoder.decode(bytes.subarray(0, end))}\u2026`;
-}
-function tail(text, limit) {
-  const bytes = encoder.encode(text);
-  if (bytes.length <= limit) return { text, truncated: false };
-  return { text: decoder.decode(tailOfBytes(bytes, limit)), truncated: true };
-}
-function tailOfBytes(bytes, limit) {
-  const start = Math.max(0, bytes.length - limit);
-  let skip = 0;
-  while (start > 0 && skip < 4 && isContinuation(bytes[start + skip])) skip += 1;
-  return bytes.subarray(start + (skip < 4 ? skip : 0));
-}
-function lastLines(bytes, count) {
-  let seen = 0;
-  for (let at = bytes.length - 2; at >= 0; at -= 1) {
-    if (bytes[at] !== 10) continue;
-    seen += 1;
-    if (seen === count) return bytes.subarray(at + 1);
+function conclude(job, ending) {
+  const { paths, spec } = job;
+  const read = (0, import_chunk_RQL7NQ6P.readState)(paths);
+  const before = read.kind === "ok" ? read.value : (0, import_chunk_RQL7NQ6P.earlyState)(spec.id, spec);
+  const journal = (0, import_chunk_AE65TZGL.openJournal)(paths, spec);
+  if ((0, import_chunk_RQL7NQ6P.isEnded)(before)) {
+    journal.append("late_evidence", { reason: ending.reason, exit_code: ending.exit?.exit_code ?? null });
+    return before;
   }
-  return bytes;
+  const { state, answer } = makeState(job, before, ending);
+  try {
+    withReserve(paths, () => publish(job, state, answer, ending, journal));
+  } catch (error) {
+    if (!isFull(error)) throw error;
+    state.state = "failed";
+    state.error = {
+      code: "output_unstorable",
+      message: `the result cannot be stored: no space left in ${paths.folder}`
+    };
+    withReserve(paths, () => finish(paths, state));
+  }
+  return state;
 }
-function isContinuation(byte) {
-  return byte !== void 0 && (byte & 192) === 128;
-}
-function plainValue(value, limit) {
-  if (typeof value === "string") return excerpt(plainText(value), limit);
-  if (Array.isArray(value)) return value.map((inner) => plainValue(inner, limit));
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => [plainValue(name, 80), plainValue(inner, limit)])
+function publish(job, state, answer, ending, journal) {
+  const { paths, spec } = job;
+  const cancel = (0, import_chunk_RQL7NQ6P.readCancel)(paths);
+  (0, import_chunk_6OPTGHIR.writeFile)(
+    paths.result,
+    makeDeliverable({
+      spec,
+      paths,
+      state,
+      answer,
+      tree: ending.tree,
+      cancel,
+      reading: ending.reading,
+      isPlain: backendOf(spec)?.answerFrom === "stdout"
+    })
   );
+  (0, import_chunk_6OPTGHIR.writeJson)(paths.resultRecord, (0, import_chunk_YGU4QMVH.terminalRecord)(spec, paths, state, ending.tree), { sync: false });
+  if ((0, import_chunk_AE65TZGL.readEvents)(paths, journal.seq - 1, 1).events[0]?.type !== "ended") {
+    const { exit_code, error, reconciled } = state;
+    journal.append("ended", { state: state.state, exit_code, error, reconciled });
+  }
+  state.seq = journal.seq;
+  finish(paths, state);
+  if (spec.kind === "staff" && state.state === "done" && state.warnings.length === 0) {
+    for (const file of [paths.output, paths.snapshot, paths.prompt]) (0, import_chunk_6OPTGHIR.removeFile)(file);
+  }
 }
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  byteLength,
-  excerpt,
-  lastLines,
-  plainText,
-  plainValue,
-  tail,
-  tailOfBytes
-});
-
-},
-"./chunk-MGN56EW3.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  bootId: () => bootId,
-  identityOf: () => identityOf,
-  installBootId: () => installBootId,
-  installPs: () => installPs,
-  isDeadState: () => isDeadState,
-  isIdentity: () => isIdentity,
-  livenessOf: () => livenessOf,
-  ownIdentity: () => ownIdentity,
-  parseStat: () => parseStat,
-  pidNamespace: () => pidNamespace,
-  readProcess: () => readProcess,
-  readProcessVariable: () => readProcessVariable,
-  readProcesses: () => readProcesses,
-  sameIdentity: () => sameIdentity,
-  signalIdentity: () => signalIdentity,
-  takeBaseline: () => takeBaseline
-});
-module.exports = stdin_exports;
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_fs = require("node:fs");
-var import_node_fs2 = require("node:fs");
-var import_node_fs3 = require("node:fs");
-function takeBaseline() {
-  const counters = readCounters();
-  return counters && { ...counters, pids: new Set(listPids()) };
+function finish(paths, state) {
+  (0, import_chunk_RQL7NQ6P.writeState)(paths, state);
+  (0, import_chunk_6OPTGHIR.removeFile)(paths.marker);
+  const passing = [paths.reserve, paths.leaseFifo, paths.aliveFifo, paths.limitFifo];
+  const torn = (0, import_chunk_DLEZNRER.listNames)(paths.folder).filter((name) => /^\..*\.tmp$/.test(name));
+  for (const file of [...passing, ...torn.map((name) => `${paths.folder}/${name}`)]) (0, import_chunk_6OPTGHIR.removeFile)(file);
 }
-function pidsSince(baseline) {
-  const all = listPids();
-  return baseline && !hasWrapped(baseline) ? all.filter((pid) => !baseline.pids.has(pid)) : all;
+function makeState(job, before, ending) {
+  const { paths, spec } = job;
+  const { exit } = ending;
+  const signal2 = exit ? signalOfExit(exit.exit_code, signalNumbers) ?? null : null;
+  const warnings = [...ending.warnings ?? before.warnings];
+  let answer = null;
+  let staffError = null;
+  let reading = ending.reading;
+  if (spec.staff) {
+    reading ??= replay(spec, paths);
+    ending.reading = reading;
+    const end = closeReading(spec, paths, reading, {
+      code: exit?.exit_code ?? null,
+      signal: signal2,
+      byItself: ending.reason === "exited"
+    });
+    const verdict2 = judgeStaff(reading, end, {
+      resume: spec.staff.resume,
+      reason: staffReason(ending.reason),
+      keepsConversation: backendOf(spec)?.keepsConversation ?? false
+    });
+    answer = verdict2.answer;
+    staffError = verdict2.error ?? cutAnswer(spec, ending.omitted?.stdout ?? before.output?.stdout);
+    warnings.push(...verdict2.warnings);
+  }
+  const verdict = judgeEnd({
+    reason: ending.reason,
+    exit,
+    signal: signal2,
+    successExit: spec.run?.success_exit ?? 0,
+    staffError,
+    isStaff: spec.staff !== null,
+    survivors: ending.tree.survivors.map((one) => one.pid),
+    deadlineText: (0, import_chunk_NDXTXZGK.formatDuration)(spec.deadline_ms),
+    detail: ending.detail
+  });
+  const started = before.started_at ?? startedAt(paths);
+  const ended = timeOf(paths.exit) ?? (0, import_chunk_LZFWGYGT.isoNow)();
+  const conversationId = reading?.conversationId ?? null;
+  const state = {
+    ...before,
+    rev: before.rev + 1,
+    state: verdict.outcome,
+    health: before.health === "attention" ? "unknown" : before.health,
+    attention_kind: null,
+    started_at: started,
+    ended_at: ended,
+    duration_ms: Math.max(0, Date.parse(ended) - Date.parse(started ?? before.created_at)),
+    exit_code: exit?.exit_code ?? null,
+    signal: signal2,
+    signal_certain: signal2 === null ? null : Boolean(exit?.signaled) || ending.reason !== "exited" && ending.tree.step !== "none",
+    error: verdict.error,
+    warnings: [...warnings, ...leftoverWarnings(ending)],
+    conversation: conversationId && spec.staff ? { backend: spec.staff.backend, id: conversationId } : before.conversation,
+    reconciled: ending.reconciled,
+    output: ending.omitted ?? before.output ?? plainNotes(paths),
+    usage: reading?.usage ?? before.usage
+  };
+  return { state, answer };
 }
-function listPids() {
-  return (0, import_chunk_DLEZNRER.listNames)("/proc").map(Number).filter((pid) => Number.isSafeInteger(pid));
+function finishStored(job) {
+  const stored = (0, import_chunk_RQL7NQ6P.readStoredState)(job.paths, job.spec.id);
+  if (!stored) return false;
+  withReserve(job.paths, () => finish(job.paths, stored));
+  return true;
 }
-function hasWrapped(baseline) {
-  const now = readCounters();
-  if (!now) return true;
-  const highest = Number(readOrEmpty("/proc/sys/kernel/pid_max"));
-  return now.lastPid < baseline.lastPid || !(now.forks - baseline.forks < highest / 2);
+function cutAnswer(spec, stdout) {
+  if (backendOf(spec)?.answerFrom !== "stdout" || !stdout || stdout.omitted === 0) return null;
+  const message = `the answer has ${stdout.bytes} bytes, of which ${stdout.omitted} in the middle could not be kept`;
+  return { code: "output_unstorable", message };
 }
-function readCounters() {
-  const lastPid = Number(readOrEmpty("/proc/loadavg").trim().split(" ")[4]);
-  const forks = Number(/^processes (\d+)$/m.exec(readOrEmpty("/proc/stat"))?.[1]);
-  return Number.isSafeInteger(lastPid) && Number.isSafeInteger(forks) ? { lastPid, forks } : null;
+function leftoverWarnings(ending) {
+  if (ending.reason !== "exited" || ending.tree.ended.length === 0) return [];
+  const named = ending.tree.ended.slice(0, 5).map((one) => `${one.pid} (${one.name})`).join(", ");
+  const message = `${ending.tree.ended.length} left-over process(es) were ended after the command: ${named}`;
+  return [{ code: "leftovers_ended", message }];
+}
+function staffReason(reason) {
+  return reason === "exited" || reason === "lingered" || reason === "hard_timeout" ? reason : "other";
+}
+function plainNotes(paths) {
+  const note = (file) => ({ bytes: (0, import_chunk_4XQCRNZ4.logSize)(file), omitted: 0, exact: true });
+  return { stdout: note(paths.output), stderr: note(paths.error) };
+}
+function startedAt(paths) {
+  return timeOf(paths.childMark);
+}
+function timeOf(file) {
+  const facts2 = (0, import_chunk_DLEZNRER.factsOf)(file);
+  return facts2 ? (0, import_chunk_LZFWGYGT.isoOf)(facts2.modifiedMs) : null;
+}
+function withReserve(paths, write) {
+  try {
+    write();
+  } catch (error) {
+    if (!isFull(error) || !(0, import_chunk_6OPTGHIR.removeFile)(paths.reserve)) throw error;
+    write();
+  }
+}
+function isFull(error) {
+  return ["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "");
+}
+var prefix = "job-companion-";
+function makeCgroup(id) {
+  const own = ownCgroup();
+  if (own === void 0) return null;
+  const folder = import_node_path.default.join(own, `${prefix}${id}`);
+  try {
+    (0, import_node_fs.mkdirSync)(folder);
+    return folder;
+  } catch (error) {
+    return (0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST" ? folder : null;
+  }
+}
+function findCgroup(id) {
+  const own = ownCgroup();
+  const folder = own === void 0 ? null : import_node_path.default.join(own, `${prefix}${id}`);
+  return folder !== null && (0, import_chunk_DLEZNRER.exists)(folder) ? folder : null;
+}
+function listCgroup(folder, id) {
+  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return [];
+  return pidsIn(folder);
+}
+function removeCgroup(folder, id) {
+  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return;
+  try {
+    removeEmpty(folder);
+    if (import_node_path.default.basename(import_node_path.default.dirname(folder)).startsWith(prefix)) (0, import_node_fs.rmdirSync)(import_node_path.default.dirname(folder));
+  } catch {
+  }
+}
+function removeEmpty(folder) {
+  for (const name of (0, import_chunk_DLEZNRER.listNames)(folder)) if (!name.includes(".")) removeEmpty(import_node_path.default.join(folder, name));
+  (0, import_node_fs.rmdirSync)(folder);
+}
+function pidsIn(folder) {
+  const text = readOrEmpty(import_node_path.default.join(folder, "cgroup.procs"));
+  const own = text.split("\n").map(Number).filter((pid) => pid > 1);
+  const inner = (0, import_chunk_DLEZNRER.listNames)(folder).filter(
+    (name) => !name.startsWith(prefix) && !/^(?:cgroup|cpu|memory|io|pids|cpuset|hugetlb|rdma|misc)\./.test(name)
+  );
+  return [...own, ...inner.flatMap((name) => pidsIn(import_node_path.default.join(folder, name)))];
+}
+function ownCgroup() {
+  const mount = mountPoint();
+  const line = readOrEmpty("/proc/self/cgroup").split("\n").find((one) => one.startsWith("0::"));
+  return mount === void 0 || line === void 0 ? void 0 : import_node_path.default.join(mount, line.slice(3));
+}
+function mountPoint() {
+  const line = readOrEmpty("/proc/self/mounts").split("\n").find((one) => one.split(" ")[2] === "cgroup2");
+  return line?.split(" ")[1];
+}
+function isBelowMount(folder) {
+  const mount = mountPoint();
+  return mount !== void 0 && import_node_path.default.resolve(folder) === folder && folder.startsWith(`${mount}/`);
 }
 function readOrEmpty(file) {
   try {
-    return (0, import_node_fs2.readFileSync)(file, "latin1");
+    return (0, import_node_fs.readFileSync)(file, "utf8");
   } catch {
     return "";
   }
 }
-var isLinux = process.platform === "linux";
-var readPs = () => [];
-function installPs(read) {
-  readPs = read;
-}
-function readProcess(pid) {
-  if (!Number.isSafeInteger(pid) || pid <= 1) return void 0;
-  return isLinux ? readProc(pid) : readPs(["-p", String(pid)])[0];
-}
-function readProcesses(baseline = null) {
-  if (!isLinux) return readPs(["-ax"]);
-  return pidsSince(baseline).flatMap((pid) => readProc(pid) ?? []);
-}
-function readProcessVariable(pid, name) {
-  const text = isLinux ? readWhole(`/proc/${pid}/environ`) : void 0;
-  if (text === void 0) return void 0;
-  const at = text.startsWith(`${name}=`) ? 0 : text.indexOf(`\0${name}=`) + 1;
-  if (at === 0 && !text.startsWith(`${name}=`)) return void 0;
-  const from = at + name.length + 1;
-  const end = text.indexOf("\0", from);
-  return text.slice(from, end < 0 ? void 0 : end);
-}
-function parseStat(text) {
-  const open = text.indexOf("(");
-  const close = text.lastIndexOf(")");
-  const rest = text.slice(close + 2).split(" ");
-  const pid = Number.parseInt(text.slice(0, open), 10);
-  if (open < 0 || close < open || rest.length < 20 || !Number.isSafeInteger(pid)) return void 0;
+function treeOf(spec, paths, who) {
+  const living = (identity) => identity && (0, import_chunk_MGN56EW3.livenessOf)(identity) === "alive" ? [identity.pid] : [];
+  const cgroup = (0, import_chunk_RQL7NQ6P.readWorker)(paths);
+  const folder = cgroup.kind === "ok" ? cgroup.value.cgroup ?? null : null;
+  const shim = who.shim && isHere(who.shim) ? who.shim : null;
+  const atShimPid = shim ? (0, import_chunk_MGN56EW3.readProcess)(shim.pid) : void 0;
+  const isStranger = atShimPid !== void 0 && atShimPid.start !== shim?.start_token;
   return {
-    pid,
-    state: rest[0] ?? "",
-    parent: Number(rest[1]),
-    group: Number(rest[2]),
-    session: Number(rest[3]),
-    cpu: Number(rest[11]) + Number(rest[12]),
-    start: rest[19] ?? "",
-    name: text.slice(open + 1, close)
+    mark: spec.mark,
+    session: shim && !isStranger ? shim.pid : null,
+    since: isHere(spec.launcher) ? Number(spec.launcher.start_token) || 0 : 0,
+    spared: [...living(who.worker), ...living(shim)],
+    baseline: who.baseline ?? null,
+    counted: () => listCgroup(folder, spec.id),
+    child: who.child?.pid ?? null,
+    known: new Map()
   };
 }
-function readProc(pid) {
-  const text = readWhole(`/proc/${pid}/stat`);
-  return text === void 0 ? void 0 : parseStat(text);
+function isHere(identity) {
+  return identity.boot_id === (0, import_chunk_MGN56EW3.bootId)() && identity.pid_ns === (0, import_chunk_MGN56EW3.pidNamespace)();
 }
-function readWhole(file) {
-  try {
-    return (0, import_node_fs.readFileSync)(file, "latin1");
-  } catch {
-    return void 0;
+var hasMarks = process.platform === "linux";
+function findMembers(tree) {
+  const rows = (0, import_chunk_MGN56EW3.readProcesses)(tree.baseline).filter(
+    (row) => !(0, import_chunk_MGN56EW3.isDeadState)(row.state) && !(Number(row.start) < tree.since)
+  );
+  const marks = new Map();
+  const markOf = (pid) => {
+    if (!marks.has(pid)) marks.set(pid, (0, import_chunk_MGN56EW3.readProcessVariable)(pid, import_chunk_LZFWGYGT.markVariable));
+    return marks.get(pid);
+  };
+  const counted = new Set(tree.counted());
+  const foreign = findForeign(rows, markOf, tree.mark);
+  const isForeign = (pid) => foreign.has(pid);
+  const inSession = (row) => row.session === tree.session || row.group === tree.session;
+  const isOurSession = tree.session !== null && rows.some((row) => inSession(row) && (!hasMarks || markOf(row.pid) === tree.mark));
+  const members = new Map();
+  for (const row of rows) {
+    const isKnown = tree.known.get(row.pid) === row.start || counted.has(row.pid);
+    if (markOf(row.pid) === tree.mark || (isOurSession && inSession(row) || isKnown) && !isForeign(row.pid))
+      members.set(row.pid, row);
   }
+  for (let grew = true; grew; ) {
+    grew = false;
+    for (const row of rows) {
+      if (members.has(row.pid) || !members.has(row.parent) || isForeign(row.pid)) continue;
+      members.set(row.pid, row);
+      grew = true;
+    }
+  }
+  const found = [];
+  for (const row of members.values()) {
+    if (isSpared(row, tree)) continue;
+    tree.known.set(row.pid, row.start);
+    found.push({ pid: row.pid, start: row.start, name: row.name, parent: row.parent });
+  }
+  return found;
 }
-var boot;
-var namespace;
-function installBootId(id) {
-  boot = id;
+function findForeign(rows, markOf, mark) {
+  const foreign = new Set(rows.filter((row) => (markOf(row.pid) ?? mark) !== mark).map((row) => row.pid));
+  for (let size = -1; size !== foreign.size; ) {
+    size = foreign.size;
+    for (const row of rows) if (foreign.has(row.parent) && markOf(row.pid) !== mark) foreign.add(row.pid);
+  }
+  return foreign;
 }
-function bootId() {
-  boot ??= readBootId();
-  return boot;
+function isSpared(row, tree) {
+  return row.pid === process.pid || tree.spared.includes(row.pid);
 }
-function pidNamespace() {
-  namespace ??= process.platform === "linux" ? link("/proc/self/ns/pid") : process.platform;
-  return namespace;
+async function terminate(tree, options) {
+  const report = { step: "none", ended: [], survivors: [] };
+  const seen = new Map();
+  const told = new Set();
+  const note = (members) => {
+    for (const member of members) seen.set(member.pid, member);
+    return members;
+  };
+  let left = note(findMembers(tree));
+  if (left.length === 0) return report;
+  report.step = "term";
+  const termUntil = (0, import_chunk_LZFWGYGT.monotonicMs)() + options.graceMs;
+  for (let pause = 5; left.length > 0 && (0, import_chunk_LZFWGYGT.monotonicMs)() < termUntil; pause = Math.min(pause * 2, 100)) {
+    for (const member of left) if (!told.has(member.pid) && signal(member, "SIGTERM")) told.add(member.pid);
+    await (0, import_chunk_LZFWGYGT.sleep)(Math.min(pause, Math.max(1, termUntil - (0, import_chunk_LZFWGYGT.monotonicMs)())));
+    left = note(stillThere(left, tree));
+  }
+  if (left.length > 0) {
+    report.step = "kill";
+    const killUntil = (0, import_chunk_LZFWGYGT.monotonicMs)() + options.settleMs;
+    for (let pause = 5; left.length > 0 && (0, import_chunk_LZFWGYGT.monotonicMs)() < killUntil; pause = Math.min(pause * 2, 200)) {
+      for (const member of left) signal(member, "SIGKILL");
+      await (0, import_chunk_LZFWGYGT.sleep)(pause);
+      left = note(findMembers(tree));
+    }
+  }
+  report.survivors = left;
+  report.ended = [...seen.values()].filter(
+    (member) => !left.some((one) => one.pid === member.pid) && !isShimsOwn(member, tree)
+  );
+  return report;
 }
-function identityOf(pid) {
-  const row = readProcess(pid);
-  if (!row) return void 0;
-  return { pid, start_token: row.start, boot_id: bootId(), pid_ns: pidNamespace() };
+function isShimsOwn(member, tree) {
+  return tree.child !== null && tree.session !== null && member.parent === tree.session && member.pid !== tree.child;
 }
-function ownIdentity() {
-  return identityOf(process.pid) ?? { pid: process.pid, start_token: "", boot_id: bootId(), pid_ns: pidNamespace() };
+function stillThere(members, tree) {
+  const living = members.filter(isAlive);
+  return living.length > 0 ? living : findMembers(tree);
 }
-function livenessOf(identity) {
-  if (!isIdentity(identity)) return "dead";
-  if (identity.boot_id !== bootId()) return "dead";
-  if (identity.pid_ns !== pidNamespace()) return "unknown";
-  const row = readProcess(identity.pid);
-  if (row) return row.start === identity.start_token && !isDeadState(row.state) ? "alive" : "dead";
-  return isHidden(identity.pid) ? "alive" : "dead";
+function isAlive(member) {
+  const row = (0, import_chunk_MGN56EW3.readProcess)(member.pid);
+  return row !== void 0 && row.start === member.start && !(0, import_chunk_MGN56EW3.isDeadState)(row.state);
 }
-function isDeadState(state) {
-  return state.startsWith("Z") || state.startsWith("X");
-}
-function sameIdentity(a, b) {
-  return a.pid === b.pid && a.start_token === b.start_token && a.boot_id === b.boot_id && a.pid_ns === b.pid_ns;
-}
-function isIdentity(value) {
-  if (typeof value !== "object" || value === null) return false;
-  const { pid, start_token, boot_id, pid_ns } = value;
-  return Number.isSafeInteger(pid) && pid > 1 && typeof start_token === "string" && start_token !== "" && typeof boot_id === "string" && typeof pid_ns === "string";
-}
-function signalIdentity(identity, signal) {
-  if (livenessOf(identity) !== "alive") return false;
+function signal(member, name) {
+  if (!isAlive(member)) return false;
   try {
-    process.kill(identity.pid, signal);
+    process.kill(member.pid, name);
     return true;
   } catch {
     return false;
   }
 }
-function isHidden(pid) {
-  try {
-    process.kill(pid, 0);
-    return false;
-  } catch (error) {
-    return (0, import_chunk_NVPF5LEY.errnoOf)(error) === "EPERM";
-  }
-}
-function readBootId() {
-  return (0, import_node_fs3.readFileSync)("/proc/sys/kernel/random/boot_id", "latin1").trim();
-}
-function link(target) {
-  try {
-    return (0, import_node_fs3.readlinkSync)(target);
-  } catch {
-    return "none";
-  }
-}
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  bootId,
-  identityOf,
-  installBootId,
-  installPs,
-  isDeadState,
-  isIdentity,
-  livenessOf,
-  ownIdentity,
-  parseStat,
-  pidNamespace,
-  readProcess,
-  readProcessVariable,
-  readProcesses,
-  sameIdentity,
-  signalIdentity,
-  takeBaseline
+  LineSplitter,
+  backendOf,
+  conclude,
+  findCgroup,
+  finishStored,
+  makeCgroup,
+  parseReason,
+  removeCgroup,
+  startedAt,
+  terminate,
+  treeOf
 });
 
 },
-"./chunk-MV7UCMG3.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  withLock: () => withLock
-});
-module.exports = stdin_exports;
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_PSCTMCC5 = load("./chunk-PSCTMCC5.js");
-var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_fs = require("node:fs");
-var import_node_path = builtin("node:path");
-async function withLock(folder, fn, waitMs = import_chunk_CRABIWOM.lockWaitMs) {
-  const release2 = await take(folder, waitMs);
-  try {
-    return await fn();
-  } finally {
-    release2();
-  }
-}
-async function take(folder, waitMs) {
-  (0, import_chunk_6OPTGHIR.createFolder)(folder);
-  if ((0, import_chunk_DLEZNRER.factsOf)(folder)?.kind !== "folder")
-    throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use the lock ${folder}: it is no folder`);
-  const own = (0, import_chunk_MGN56EW3.ownIdentity)();
-  const ticket = import_node_path.default.join(
-    folder,
-    `.${own.pid}-${own.start_token.replace(/\W/g, "")}-${Math.random().toString(36).slice(2)}`
-  );
-  (0, import_chunk_6OPTGHIR.writeFile)(ticket, JSON.stringify(own), { sync: false });
-  const until = (0, import_chunk_PSCTMCC5.monotonicMs)() + waitMs;
-  try {
-    for (let pause = 2; ; pause = Math.min(pause * 2, 50)) {
-      const number = tryTake(folder, ticket);
-      if (number !== void 0) {
-        const held = import_node_path.default.join(folder, String(number));
-        return () => release(held);
-      }
-      if ((0, import_chunk_PSCTMCC5.monotonicMs)() >= until)
-        throw new import_chunk_NVPF5LEY.FaultError("busy", `cannot take the lock ${folder}: it is held by ${holderText(folder)}`);
-      await (0, import_chunk_PSCTMCC5.sleep)(pause);
-    }
-  } finally {
-    (0, import_chunk_6OPTGHIR.removeFile)(ticket);
-  }
-}
-function release(held) {
-  try {
-    (0, import_node_fs.renameSync)(held, `${held}.free`);
-  } catch (error) {
-    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) !== "ENOENT") throw error;
-  }
-}
-function tryTake(folder, ticket) {
-  const top = highest(folder);
-  if (top.number > 0 && !top.free && !isAbandoned(import_node_path.default.join(folder, String(top.number)))) return void 0;
-  const number = top.number + 1;
-  const file = import_node_path.default.join(folder, String(number));
-  try {
-    (0, import_node_fs.linkSync)(ticket, file);
-  } catch (error) {
-    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST") return void 0;
-    throw error;
-  }
-  const now = highest(folder);
-  if (now.number !== number || now.free) {
-    (0, import_chunk_6OPTGHIR.removeFile)(file);
-    return void 0;
-  }
-  for (const name of (0, import_chunk_DLEZNRER.listNames)(folder))
-    if (numberOf(name) > 0 && numberOf(name) < number) (0, import_chunk_6OPTGHIR.removeFile)(import_node_path.default.join(folder, name));
-  return number;
-}
-function highest(folder) {
-  const names = (0, import_chunk_DLEZNRER.listNames)(folder);
-  const number = Math.max(0, ...names.map(numberOf));
-  return { number, free: number > 0 && names.includes(`${number}.free`) };
-}
-function numberOf(name) {
-  const match = /^(\d+)(?:\.free)?$/.exec(name);
-  return match ? Number(match[1]) : 0;
-}
-function isAbandoned(file) {
-  const read = (0, import_chunk_6OPTGHIR.readJson)(file);
-  if (read.kind === "missing") return false;
-  const liveness = read.kind === "ok" && (0, import_chunk_MGN56EW3.isIdentity)(read.value) ? (0, import_chunk_MGN56EW3.livenessOf)(read.value) : "unknown";
-  if (liveness !== "unknown") return liveness === "dead";
-  const facts = (0, import_chunk_DLEZNRER.factsOf)(file);
-  return facts !== void 0 && (0, import_chunk_PSCTMCC5.nowMs)() - facts.modifiedMs > 3 * import_chunk_CRABIWOM.leaseStaleMs;
-}
-function holderText(folder) {
-  const read = (0, import_chunk_6OPTGHIR.readJson)(import_node_path.default.join(folder, String(highest(folder).number)));
-  return read.kind === "ok" ? `process ${String(read.value.pid)}` : "another process";
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  withLock
-});
-
-},
-"./chunk-NDXTXZGK.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  formatDuration: () => formatDuration,
-  parseDuration: () => parseDuration
-});
-module.exports = stdin_exports;
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var require_ms = (0, import_chunk_JSBRDJBE.__commonJS)({
-  "node_modules/ms/index.js"(exports2, module2) {
-    var s = 1e3;
-    var m = s * 60;
-    var h = m * 60;
-    var d = h * 24;
-    var w = d * 7;
-    var y = d * 365.25;
-    module2.exports = function(val, options) {
-      options = options || {};
-      var type = typeof val;
-      if (type === "string" && val.length > 0) {
-        return parse(val);
-      } else if (type === "number" && isFinite(val)) {
-        return options.long ? fmtLong(val) : fmtShort(val);
-      }
-      throw new Error(
-        "val is not a non-empty string or a valid number. val=" + JSON.stringify(val)
-      );
-    };
-    function parse(str) {
-      str = String(str);
-      if (str.length > 100) {
-        return;
-      }
-      var match = /^(-?(?:\d+)?\.?\d+) *(milliseconds?|msecs?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d|weeks?|w|years?|yrs?|y)?$/i.exec(
-        str
-      );
-      if (!match) {
-        return;
-      }
-      var n = parseFloat(match[1]);
-      var type = (match[2] || "ms").toLowerCase();
-      switch (type) {
-        case "years":
-        case "year":
-        case "yrs":
-        case "yr":
-        case "y":
-          return n * y;
-        case "weeks":
-        case "week":
-        case "w":
-          return n * w;
-        case "days":
-        case "day":
-        case "d":
-          return n * d;
-        case "hours":
-        case "hour":
-        case "hrs":
-        case "hr":
-        case "h":
-          return n * h;
-        case "minutes":
-        case "minute":
-        case "mins":
-        case "min":
-        case "m":
-          return n * m;
-        case "seconds":
-        case "second":
-        case "secs":
-        case "sec":
-        case "s":
-          return n * s;
-        case "milliseconds":
-        case "millisecond":
-        case "msecs":
-        case "msec":
-        case "ms":
-          return n;
-        default:
-          return void 0;
-      }
-    }
-    function fmtShort(ms2) {
-      var msAbs = Math.abs(ms2);
-      if (msAbs >= d) {
-        return Math.round(ms2 / d) + "d";
-      }
-      if (msAbs >= h) {
-        return Math.round(ms2 / h) + "h";
-      }
-      if (msAbs >= m) {
-        return Math.round(ms2 / m) + "m";
-      }
-      if (msAbs >= s) {
-        return Math.round(ms2 / s) + "s";
-      }
-      return ms2 + "ms";
-    }
-    function fmtLong(ms2) {
-      var msAbs = Math.abs(ms2);
-      if (msAbs >= d) {
-        return plural(ms2, msAbs, d, "day");
-      }
-      if (msAbs >= h) {
-        return plural(ms2, msAbs, h, "hour");
-      }
-      if (msAbs >= m) {
-        return plural(ms2, msAbs, m, "minute");
-      }
-      if (msAbs >= s) {
-        return plural(ms2, msAbs, s, "second");
-      }
-      return ms2 + " ms";
-    }
-    function plural(ms2, msAbs, n, name) {
-      var isPlural = msAbs >= n * 1.5;
-      return Math.round(ms2 / n) + " " + name + (isPlural ? "s" : "");
-    }
-  }
-});
-var import_ms = (0, import_chunk_JSBRDJBE.__toESM)(require_ms(), 1);
-var whole = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/;
-var part = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;
-function parseDuration(text, option, range) {
-  const upTo = range.max >= Number.MAX_SAFE_INTEGER ? "on" : `to ${formatDuration(range.max)}`;
-  const allowed = `allowed: ${formatDuration(range.min)} ${upTo}, written like 90s, 10m, 1h30m or 250ms`;
-  if (!whole.test(text)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot read ${option}: ${JSON.stringify(text)} is no duration; ${allowed}`);
-  let total = 0;
-  for (const [piece] of text.matchAll(part)) total += (0, import_ms.default)(piece);
-  total = Math.round(total);
-  if (!(total >= range.min && total <= range.max)) {
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take ${option} ${text}: it is out of range; ${allowed}`);
-  }
-  return total;
-}
-function formatDuration(value) {
-  if (value < 1e3) return `${Math.round(value)}ms`;
-  if (value < 6e4) return `${trim(value / 1e3)}s`;
-  const units = [
-    ["d", 864e5],
-    ["h", 36e5],
-    ["m", 6e4],
-    ["s", 1e3]
-  ];
-  let rest = Math.round(value / 1e3) * 1e3;
-  let text = "";
-  for (const [unit, size] of units) {
-    if (unit === "d" && rest < 2 * size) continue;
-    const count = Math.floor(rest / size);
-    rest -= count * size;
-    if (count > 0) text += `${count}${unit}`;
-  }
-  return text;
-}
-function trim(value) {
-  return String(Math.floor(value * 10) / 10);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  formatDuration,
-  parseDuration
-});
-
-},
-"./chunk-NVPF5LEY.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  FaultError: () => FaultError,
-  errnoOf: () => errnoOf,
-  messageOf: () => messageOf,
-  usageError: () => usageError
-});
-module.exports = stdin_exports;
-var FaultError = class extends Error {
-  code;
-  next;
-  constructor(code, message, next = null) {
-    super(message);
-    this.name = "FaultError";
-    this.code = code;
-    this.next = next;
-  }
-};
-function usageError(message, next = null) {
-  return new FaultError("usage", message, next);
-}
-function errnoOf(error) {
-  if (typeof error !== "object" || error === null || !("code" in error)) return void 0;
-  return typeof error.code === "string" ? error.code : void 0;
-}
-function messageOf(error) {
-  return error instanceof Error ? error.message : String(error);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  FaultError,
-  errnoOf,
-  messageOf,
-  usageError
-});
-
-},
-"./chunk-PSCTMCC5.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  atMonotonic: () => atMonotonic,
-  childEnvironment: () => childEnvironment,
-  companionFile: () => companionFile,
-  comparableEnvironment: () => comparableEnvironment,
-  configFolder: () => configFolder,
-  credentialNames: () => credentialNames,
-  findProgram: () => findProgram,
-  isoNow: () => isoNow,
-  isoOf: () => isoOf,
-  jobPaths: () => jobPaths,
-  markVariable: () => markVariable,
-  monotonicMs: () => monotonicMs,
-  nowMs: () => nowMs,
-  rootPaths: () => rootPaths,
-  selfWords: () => selfWords,
-  sleep: () => sleep,
-  stagePath: () => stagePath,
-  toolEnvironment: () => toolEnvironment,
-  uncarriableNames: () => uncarriableNames,
-  variables: () => variables,
-  workerEnvironment: () => workerEnvironment
-});
-module.exports = stdin_exports;
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_node_path = builtin("node:path");
-var import_node_path2 = builtin("node:path");
-var import_node_path3 = builtin("node:path");
-function nowMs() {
-  return Date.now();
-}
-function isoNow() {
-  return (new Date()).toISOString();
-}
-function isoOf(ms) {
-  return new Date(ms).toISOString();
-}
-function monotonicMs() {
-  return Number(process.hrtime.bigint() / 1000000n);
-}
-function sleep(ms) {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}
-var longest = 2 ** 31 - 1;
-function atMonotonic(atMs, fn) {
-  let timer;
-  const arm = () => {
-    const rest = atMs - monotonicMs();
-    if (rest <= 0) timer = setTimeout(fn, 0);
-    else timer = setTimeout(rest > longest ? arm : check, Math.min(rest, longest));
-  };
-  const check = () => monotonicMs() >= atMs ? fn() : arm();
-  arm();
-  return () => clearTimeout(timer);
-}
-var env = process.env;
-var carried = {
-  NODE_OPTIONS: "JOB_COMPANION_NODE_OPTIONS",
-  NODE_EXTRA_CA_CERTS: "JOB_COMPANION_EXTRA_CA_CERTS"
-};
-var markVariable = "JOB_COMPANION_MARK";
-var roleVariable = "JOB_COMPANION_ROLE";
-var variables = {
-  stateDir: () => env.JOB_STATE_DIR || void 0,
-  owner: () => env.JOB_OWNER || void 0,
-  searchPath: () => env.PATH ?? "",
-  home: () => env.HOME || void 0,
-  noColor: () => Boolean(env.NO_COLOR) || env.TERM === "dumb"
-};
-function configFolder() {
-  if (env.XDG_CONFIG_HOME && import_node_path.default.isAbsolute(env.XDG_CONFIG_HOME))
-    return import_node_path.default.join(env.XDG_CONFIG_HOME, "job-companion");
-  return env.HOME ? import_node_path.default.join(env.HOME, ".config", "job-companion") : void 0;
-}
-function toolEnvironment() {
-  return { PATH: env.PATH ?? "/usr/bin:/bin", LC_ALL: "C" };
-}
-function workerEnvironment(mark) {
-  const result = definedOnly(env);
-  for (const [name, alias] of Object.entries(carried)) {
-    delete result[alias];
-    const value = result[name];
-    delete result[name];
-    if (value !== void 0) result[alias] = value;
-  }
-  return { ...result, [markVariable]: mark, [roleVariable]: "worker" };
-}
-function childEnvironment(own) {
-  const result = definedOnly(env);
-  for (const [name, alias] of Object.entries(carried)) {
-    const value = result[alias];
-    delete result[alias];
-    if (value !== void 0) result[name] = value;
-  }
-  for (const name of [...own.remove, "JOB_STATE_DIR", "OLDPWD", roleVariable]) delete result[name];
-  return { ...result, ...own.add, PWD: own.cwd, JOB_ID: own.id, JOB_OWNER: own.id, [markVariable]: own.mark };
-}
-function comparableEnvironment() {
-  const passing = new Set([
-    "_",
-    "PWD",
-    "OLDPWD",
-    "SHLVL",
-    "JOB_ID",
-    "JOB_OWNER",
-    "JOB_STATE_DIR",
-    markVariable,
-    roleVariable,
-    "COLUMNS",
-    "LINES"
-  ]);
-  const given = definedOnly(env);
-  for (const [name, alias] of Object.entries(carried)) {
-    const value = given[alias];
-    delete given[alias];
-    if (value !== void 0) given[name] = value;
-  }
-  const names = Object.keys(given).filter((name) => !passing.has(name));
-  return names.sort().map((name) => `${name}=${given[name]}`).join("\0");
-}
-var credentialName = /(?:^|_)(?:API_?KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|ACCESS_KEY(?:_ID)?)$/i;
-function credentialNames() {
-  return Object.keys(env).filter((name) => credentialName.test(name)).sort();
-}
-function uncarriableNames() {
-  return Object.keys(env).filter((name) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)).sort();
-}
-function definedOnly(source) {
-  const result = {};
-  for (const [name, value] of Object.entries(source)) if (value !== void 0) result[name] = value;
-  return result;
-}
-function findProgram(name, cwd) {
-  if (name.includes("/")) {
-    const file = import_node_path2.default.resolve(cwd, name);
-    return (0, import_chunk_DLEZNRER.isExecutable)(file) ? file : void 0;
-  }
-  for (const folder of variables.searchPath().split(":")) {
-    const file = import_node_path2.default.resolve(cwd, folder || ".", name);
-    if ((0, import_chunk_DLEZNRER.isExecutable)(file)) return file;
-  }
-  return void 0;
-}
-function companionFile() {
-  return (0, import_chunk_DLEZNRER.realPath)(process.argv[1] ?? "");
-}
-function selfWords() {
-  const onPath = findProgram("node", "/");
-  const isSame = onPath !== void 0 && (0, import_chunk_DLEZNRER.realPath)(onPath) === (0, import_chunk_DLEZNRER.realPath)(process.execPath);
-  return [isSame ? "node" : process.execPath, companionFile()];
-}
-function rootPaths(folder) {
-  return {
-    meta: import_node_path3.default.join(folder, "meta.json"),
-    ignore: import_node_path3.default.join(folder, ".gitignore"),
-    config: import_node_path3.default.join(folder, "config.json"),
-    active: import_node_path3.default.join(folder, "active"),
-    once: import_node_path3.default.join(folder, "once"),
-    slots: import_node_path3.default.join(folder, "slots"),
-    jobs: import_node_path3.default.join(folder, "jobs"),
-    lock: import_node_path3.default.join(folder, "lock")
-  };
-}
-function jobPaths(root, id) {
-  const folder = `${root}/jobs/${id}`;
-  const at = (name) => `${folder}/${name}`;
-  return {
-    folder,
-    spec: at("spec.json"),
-    launch: at("launch.json"),
-    worker: at("worker.json"),
-    lease: at("lease.json"),
-    leaseFifo: at("lease.fifo"),
-    state: at("state.json"),
-    events: at("events.ndjson"),
-    snapshot: at("snapshot.json"),
-    output: at("output.log"),
-    error: at("error.log"),
-    workerLog: at("worker.log"),
-    prompt: at("prompt.txt"),
-    started: at("started"),
-    shimMark: at("started/shim"),
-    childMark: at("started/child"),
-    guardMark: at("started/guard"),
-    spawnFailed: at("started/spawn_failed"),
-    reason: at("started/reason"),
-    aliveFifo: at("started/alive.fifo"),
-    limitFifo: at("started/limit.fifo"),
-    exit: at("exit.json"),
-    result: at("result.md"),
-    resultRecord: at("result.json"),
-    cancel: at("cancel.json"),
-    waiters: at("waiters"),
-    collected: at("collected.json"),
-    lock: at("lock"),
-    reserve: at("reserve"),
-    marker: `${root}/active/${id}`
-  };
-}
-function stagePath(root, id) {
-  return import_node_path3.default.join(root, "jobs", `.new-${id}`);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  atMonotonic,
-  childEnvironment,
-  companionFile,
-  comparableEnvironment,
-  configFolder,
-  credentialNames,
-  findProgram,
-  isoNow,
-  isoOf,
-  jobPaths,
-  markVariable,
-  monotonicMs,
-  nowMs,
-  rootPaths,
-  selfWords,
-  sleep,
-  stagePath,
-  toolEnvironment,
-  uncarriableNames,
-  variables,
-  workerEnvironment
-});
-
-},
-"./chunk-RJTSDLMR.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  conversationOf: () => conversationOf,
-  lineageOf: () => lineageOf,
-  requireGenuine: () => requireGenuine,
-  requireSpec: () => requireSpec
-});
-module.exports = stdin_exports;
-var import_chunk_ECA6H42S = load("./chunk-ECA6H42S.js");
-var import_chunk_LPOFNP62 = load("./chunk-LPOFNP62.js");
-var import_chunk_PSCTMCC5 = load("./chunk-PSCTMCC5.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-function requireSpec(root, id) {
-  const read = (0, import_chunk_ECA6H42S.readSpec)((0, import_chunk_PSCTMCC5.jobPaths)(root.folder, id));
-  if (read.kind === "ok") return read.value;
-  const reason = read.kind === "damaged" ? read.reason : "its spec.json is missing";
-  throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot use job ${id}: ${reason}`);
-}
-async function requireGenuine(spec) {
-  if (await (0, import_chunk_LPOFNP62.isGenuine)(spec, (0, import_chunk_LPOFNP62.readKey)())) return;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot start anything from job ${spec.id}: its spec.json was changed or comes from another user or machine`,
-    "launch it again in your own words"
-  );
-}
-function conversationOf(root, spec) {
-  const state = (0, import_chunk_ECA6H42S.readState)((0, import_chunk_PSCTMCC5.jobPaths)(root, spec.id));
-  return (state.kind === "ok" ? state.value.conversation?.id : void 0) ?? null;
-}
-function lineageOf(parent, relation) {
-  return { relation, parent: parent.id, root: parent.lineage?.root ?? parent.id };
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  conversationOf,
-  lineageOf,
-  requireGenuine,
-  requireSpec
-});
-
-},
-"./chunk-SFQCDJBC.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  backends: () => backends,
-  findArgumentFault: () => findArgumentFault,
-  findBackend: () => findBackend,
-  makeReading: () => makeReading
-});
-module.exports = stdin_exports;
-var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-function makeReading() {
-  return {
-    conversationId: null,
-    text: "",
-    answer: null,
-    final: null,
-    failure: null,
-    tools: [],
-    toolCount: 0,
-    denials: [],
-    warnings: [],
-    usage: null,
-    model: null,
-    unparsedLines: 0,
-    waitsForSignIn: false
-  };
-}
-var wordsBytes = 2048;
-var keptNotes = 20;
-function noteFailure(reading, code, message, resets) {
-  reading.failure ??= { code, message: (0, import_chunk_LZGYMFSK.excerpt)(message, wordsBytes), ...resets === void 0 ? {} : { resets } };
-}
-function noteWarning(reading, code, message) {
-  const words = (0, import_chunk_LZGYMFSK.excerpt)(message, wordsBytes);
-  if (words === "" || reading.warnings.length >= keptNotes) return;
-  if (!reading.warnings.some((known) => known.message === words)) reading.warnings.push({ code, message: words });
-}
-var keptTools = 20;
-function noteTool(reading, call, at) {
-  const known = reading.tools.find((tool) => tool.key === call.key && tool.ended_at === null);
-  const ended = call.status === "running" ? null : at;
-  const input = (0, import_chunk_LZGYMFSK.excerpt)(call.input ?? "", import_chunk_CRABIWOM.toolCallBytes);
-  const output = call.output == null ? null : (0, import_chunk_LZGYMFSK.excerpt)(call.output, import_chunk_CRABIWOM.toolCallBytes);
-  if (known) {
-    known.status = call.status;
-    known.output = output ?? known.output;
-    known.ended_at = ended;
-    if (input) known.input = input;
-  } else {
-    reading.toolCount += 1;
-    reading.tools.push({
-      n: reading.toolCount,
-      key: call.key,
-      name: call.name,
-      input,
-      output,
-      status: call.status,
-      started_at: at,
-      ended_at: ended
-    });
-    if (reading.tools.length > keptTools) {
-      const drop = reading.tools.findIndex((tool) => tool.ended_at !== null);
-      reading.tools.splice(Math.max(0, drop), 1);
-    }
-  }
-  if (call.status === "denied") {
-    const what = known?.input || input;
-    noteDenial(reading, what ? `${call.name}: ${(0, import_chunk_LZGYMFSK.excerpt)(what, import_chunk_CRABIWOM.excerptBytes)}` : call.name);
-  }
-}
-function noteDenial(reading, what) {
-  if (!reading.denials.includes(what) && reading.denials.length < keptNotes) reading.denials.push(what);
-}
-function parseLine(line, reading) {
-  if (line.trim() === "") return void 0;
-  try {
-    const value = JSON.parse(line);
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
-  } catch {
-  }
-  reading.unparsedLines += 1;
-  return void 0;
-}
-function findArgumentFault(args) {
-  if (args.some((arg) => arg.includes("\0"))) return "an argument holds a NUL character";
-  const longest = Math.max(0, ...args.map(import_chunk_LZGYMFSK.byteLength));
-  return longest < 131072 ? null : `an argument of ${longest} bytes is too long; allowed: 131071 bytes`;
-}
-function fieldsOf(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
-}
-function textOf(value) {
-  return typeof value === "string" ? value : "";
-}
-function numberOf(value) {
-  return typeof value === "number" && Number.isFinite(value) ? value : 0;
-}
-var sandboxes = {
-  restricted: "read-only",
-  standard: "workspace-write",
-  unrestricted: "danger-full-access"
-};
-var codex = {
-  id: "codex",
-  title: "Codex",
-  programs: ["codex"],
-  answerFrom: "stream",
-  keepsConversation: true,
-  profiles: {
-    restricted: "-s read-only",
-    standard: "sandbox_mode workspace-write (no network), the state folder read-only",
-    unrestricted: "-s danger-full-access"
-  },
-  plan(request) {
-    const args = ["exec", "--json", "--skip-git-repo-check", ...planSandbox(request)];
-    if (request.model !== null) args.push(`--model=${request.model}`);
-    if (request.resume !== null) args.push("resume", request.resume);
-    args.push("-");
-    return {
-      args,
-      promptBy: "stdin",
-      stdin: request.prompt,
-      environment: {},
-      conversationId: null,
-      remove: hostMarkers
-    };
-  },
-  read(line, reading, at) {
-    const event = parseLine(line, reading);
-    if (!event) return;
-    switch (event.type) {
-      case "thread.started":
-        if (/^\w[\w.:-]{0,199}$/.test(textOf(event.thread_id))) reading.conversationId ??= textOf(event.thread_id);
-        break;
-      case "turn.started":
-        if (reading.final === "success") reading.final = null;
-        break;
-      case "item.started":
-      case "item.updated":
-      case "item.completed":
-        readItem(fieldsOf(event.item), event.type === "item.completed", reading, at);
-        break;
-      case "error":
-        readComplaint(textOf(event.message), reading);
-        break;
-      case "turn.completed":
-        readUsage(fieldsOf(event.usage), reading);
-        reading.final ??= "success";
-        reading.warnings = reading.warnings.filter((warning) => warning.code !== retryCode);
-        break;
-      case "turn.failed":
-        readFailure(textOf(fieldsOf(event.error).message), reading);
-        break;
-    }
-  },
-  close(reading, ending) {
-    if (reading.final !== null || !ending.byItself || ending.signal !== null || !ending.exitCode) return;
-    const words = errorWords(ending);
-    noteFailure(reading, kindOf(words), words || `codex exited with code ${ending.exitCode} and said nothing`);
-  }
-};
-var hostMarkers = [
-  "CODEX_CI",
-  "CODEX_INTERNAL_ORIGINATOR_OVERRIDE",
-  "CODEX_SANDBOX",
-  "CODEX_SANDBOX_NETWORK_DISABLED",
-  "CODEX_SESSION_ID",
-  "CODEX_THREAD_ID",
-  "CODEX_TOOL_CALL_ID"
-];
-function planSandbox({ profile, stateRoot }) {
-  if (profile !== "standard" || /[*?[\]{}]/.test(stateRoot)) return ["-s", sandboxes[profile]];
-  const settings = [
-    `sandbox_mode="${sandboxes[profile]}"`,
-    'default_permissions="job-companion"',
-    'permissions.job-companion.extends=":workspace"',
-    // A JSON string is a TOML string.
-    `permissions.job-companion.filesystem={${JSON.stringify(stateRoot)}="read"}`
-  ];
-  return settings.flatMap((setting) => ["-c", setting]);
-}
-function readItem(item, completed, reading, at) {
-  const type = textOf(item.type);
-  if (type === "agent_message") {
-    reading.text = textOf(item.text) || reading.text;
-    if (completed) reading.answer = textOf(item.text);
-  } else if (type === "error") {
-    readComplaint(textOf(item.message), reading);
-  } else if (Object.hasOwn(calls, type)) {
-    const status = statusOf(item.status, completed);
-    noteTool(reading, { key: textOf(item.id), name: type, ...calls[type]?.(item), status }, at);
-  }
-}
-var calls = {
-  command_execution: (item) => ({ input: textOf(item.command), output: textOf(item.aggregated_output) || null }),
-  file_change: (item) => ({ input: listOf(item.changes).map(changeText).join(", ") }),
-  mcp_tool_call: (item) => ({
-    input: `${textOf(item.server)}.${textOf(item.tool)} ${JSON.stringify(item.arguments ?? {})}`,
-    output: resultOf(item) || null
-  }),
-  web_search: (item) => ({ input: textOf(item.query) }),
-  collab_tool_call: (item) => ({ input: `${textOf(item.tool)} ${textOf(item.prompt)}`.trim() })
-};
-function statusOf(status, completed) {
-  if (status === "declined") return "denied";
-  if (status === "failed") return "failed";
-  return completed ? "completed" : "running";
-}
-function changeText(change) {
-  return `${textOf(change.kind)} ${textOf(change.path)}`;
-}
-function resultOf(item) {
-  const texts = listOf(fieldsOf(item.result).content).map((part) => textOf(part.text));
-  return textOf(fieldsOf(item.error).message) || texts.join("\n");
-}
-function listOf(value) {
-  return Array.isArray(value) ? value.map(fieldsOf) : [];
-}
-var retryCode = "agent_retried";
-function readComplaint(message, reading) {
-  const isRetry = /^reconnecting\b/i.test(message);
-  if (isRetry) reading.warnings = reading.warnings.filter((warning) => warning.code !== retryCode);
-  noteWarning(reading, isRetry ? retryCode : "agent_warning", message);
-}
-function readFailure(message, reading) {
-  reading.final = "failure";
-  reading.warnings = reading.warnings.filter((warning) => warning.message !== message);
-  noteFailure(reading, kindOf(message), message || "the turn failed without a reason", resetOf(message));
-}
-function readUsage(usage, reading) {
-  const input = numberOf(usage.input_tokens);
-  const output = numberOf(usage.output_tokens);
-  reading.usage = { input_tokens: input, output_tokens: output, total_tokens: input + output };
-}
-var kinds = [
-  ["session_lost", /no rollout found/i],
-  [
-    "quota",
-    /usage limit|quota exceeded|insufficient_quota|out of credits|spend cap|\b429 too many requests|status:? 429\b/i
-  ],
-  ["auth", /\b401 unauthorized|status:? 401\b|sign in again|login is required|missing environment variable/i]
-];
-function kindOf(message) {
-  return kinds.find(([, pattern]) => pattern.test(message))?.[0] ?? "agent_error";
-}
-function resetOf(message) {
-  const found = /try again (at (.+?)|in \d.*?)\.?$/i.exec(message.trim());
-  return found ? found[2] ?? found[1] : void 0;
-}
-function errorWords(ending) {
-  const lines = (0, import_chunk_LZGYMFSK.plainText)(ending.stderrTail).split("\n").map((line) => line.trim());
-  const told = lines.filter((line) => line !== "" && !/^(?:warning:|reading additional input)/i.test(line));
-  return (told.findLast((line) => /^error\b/i.test(line)) ?? told.at(-1) ?? "").replace(/^error:\s*<>/i, "");
-}
-var placeholders = { argument: "{prompt}", file: "{prompt_file}" };
-var custom = {
-  id: "custom",
-  title: "a program of your config",
-  programs: [],
-  answerFrom: "stdout",
-  keepsConversation: false,
-  profiles: { restricted: null, standard: "", unrestricted: "" },
-  plan(request) {
-    if (!request.custom) throw new Error("a custom backend needs its definition");
-    const { argv, prompt: promptBy } = request.custom;
-    const args = promptBy === "stdin" ? argv.slice(1) : fill(argv.slice(1), promptBy, request);
-    return {
-      args,
-      promptBy,
-      stdin: promptBy === "stdin" ? request.prompt : "",
-      environment: {},
-      conversationId: null,
-      remove: []
-    };
-  },
-  // The answer is stdout as it is; there are no events.
-  read() {
-  },
-  close(reading, ending) {
-    if (ending.byItself && ending.exitCode === 0) reading.final = "success";
-  }
-};
-function fill(words, by, request) {
-  const placeholder = placeholders[by];
-  const value = by === "file" ? request.promptFile : request.prompt;
-  if (!words.some((word) => word.includes(placeholder))) return [...words, value];
-  return words.map((word) => word.replaceAll(placeholder, () => value));
-}
-var backends = [codex, custom];
-var backendIds = backends.map((backend) => backend.id);
-function findBackend(id) {
-  return backends.find((backend) => backend.id === id);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  backends,
-  findArgumentFault,
-  findBackend,
-  makeReading
-});
-
-},
-"./chunk-T3DTN2DM.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  openJournal: () => openJournal,
-  readEvents: () => readEvents
-});
-module.exports = stdin_exports;
-var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_PSCTMCC5 = load("./chunk-PSCTMCC5.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-function openJournal(paths, job) {
-  const last = (0, import_chunk_6OPTGHIR.readRange)(paths.events, -1, 1);
-  if (last && last.size > 0 && last.bytes[0] !== 10) (0, import_chunk_6OPTGHIR.appendText)(paths.events, "\n");
-  let isTorn = false;
-  const owner = job.owner === null ? null : (0, import_chunk_LZGYMFSK.excerpt)(job.owner, 200);
-  const journal = {
-    seq: newestSeq(paths),
-    append(type, fields = {}) {
-      const event = { seq: journal.seq + 1, at: (0, import_chunk_PSCTMCC5.isoNow)(), job: job.id, owner, type, ...fields };
-      let line = JSON.stringify(event);
-      if (Buffer.byteLength(line) > import_chunk_CRABIWOM.eventLineBytes) {
-        line = JSON.stringify({ seq: event.seq, at: event.at, job: job.id, owner, type, truncated: true });
-      }
-      const text = `${isTorn ? "\n" : ""}${line}
-`;
-      isTorn = true;
-      (0, import_chunk_6OPTGHIR.appendText)(paths.events, text);
-      isTorn = false;
-      journal.seq = event.seq;
-      return event;
-    }
-  };
-  return journal;
-}
-var chunk = 256 * 1024;
-function readEvents(paths, after, limit) {
-  let size = chunk;
-  for (; ; ) {
-    const part = (0, import_chunk_6OPTGHIR.readRange)(paths.events, -size, size);
-    if (!part) return { events: [], more: false, missed: false };
-    const isWhole = part.bytes.length >= part.size;
-    const events = parseEvents(part.bytes.toString("utf8"), isWhole);
-    const first = events[0]?.seq ?? 0;
-    if (!isWhole && (events.length === 0 || first > after + 1) && size < 64 * chunk) {
-      size *= 4;
-      continue;
-    }
-    const wanted = events.filter((event) => event.seq > after);
-    return { events: wanted.slice(0, limit), more: wanted.length > limit, missed: !isWhole && first > after + 1 };
-  }
-}
-function newestSeq(paths) {
-  for (let size = 2 * import_chunk_CRABIWOM.eventLineBytes; ; size *= 4) {
-    const part = (0, import_chunk_6OPTGHIR.readRange)(paths.events, -size, size);
-    if (!part) return 0;
-    const isWhole = part.bytes.length >= part.size;
-    const newest = parseEvents(part.bytes.toString("utf8"), isWhole).at(-1);
-    if (newest || isWhole || size > 64 * chunk) return newest?.seq ?? 0;
-  }
-}
-function parseEvents(text, isWhole) {
-  const lines = text.split("\n");
-  if (!isWhole) lines.shift();
-  const events = [];
-  for (const line of lines) {
-    if (line === "") continue;
-    try {
-      const value = JSON.parse(line);
-      if (typeof value === "object" && value !== null && typeof value.seq === "number") events.push(value);
-    } catch {
-    }
-  }
-  return events;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  openJournal,
-  readEvents
-});
-
-},
-"./chunk-TFEMYLSK.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  formatSize: () => formatSize,
-  parseSize: () => parseSize
-});
-module.exports = stdin_exports;
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var units = { "": 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3 };
-function parseSize(text, option, range) {
-  const match = /^(\d+)([KMG]?)(?:i?B)?$/.exec(text);
-  const value = match ? Number(match[1]) * (units[match[2] ?? ""] ?? 1) : Number.NaN;
-  if (!Number.isSafeInteger(value) || value < range.min || value > range.max) {
-    throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot take ${option} ${JSON.stringify(text)}: allowed are ${formatSize(range.min)} to ${formatSize(range.max)}, written like 64M`
-    );
-  }
-  return value;
-}
-function formatSize(bytes) {
-  if (bytes < 1024) return `${bytes} B`;
-  if (bytes < 1024 ** 2) return `${(bytes / 1024).toFixed(1)} KiB`;
-  if (bytes < 1024 ** 3) return `${(bytes / 1024 ** 2).toFixed(1)} MiB`;
-  return `${(bytes / 1024 ** 3).toFixed(1)} GiB`;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  formatSize,
-  parseSize
-});
-
-},
-"./chunk-VYVQWWAV.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  healthOf: () => healthOf,
-  observation: () => observation
-});
-module.exports = stdin_exports;
-var import_chunk_T3DTN2DM = load("./chunk-T3DTN2DM.js");
-var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var import_chunk_ECA6H42S = load("./chunk-ECA6H42S.js");
-var import_chunk_YAIPAHWG = load("./chunk-YAIPAHWG.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_PSCTMCC5 = load("./chunk-PSCTMCC5.js");
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var recentEvents = 5;
-var eventsAtMost = 50;
-function observation(view, options) {
-  const { state, spec, paths } = view;
-  const condition = (0, import_chunk_ECA6H42S.conditionOf)(view);
-  const after = options.afterSeq ?? Math.max(0, state.seq - recentEvents);
-  const journal = (0, import_chunk_T3DTN2DM.readEvents)(paths, after, eventsAtMost);
-  const document = {
-    id: view.id,
-    kind: spec?.kind ?? null,
-    verb: spec?.verb ?? null,
-    owner: spec?.owner ?? null,
-    label: spec?.label === null || spec?.label === void 0 ? null : (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)(spec.label), 120),
-    state: state.state,
-    ...healthOf(view, condition),
-    supervision: condition,
-    rev: state.rev,
-    created_at: state.created_at,
-    started_at: state.started_at,
-    ended_at: state.ended_at,
-    duration_ms: state.duration_ms,
-    age_ms: Math.max(0, (0, import_chunk_PSCTMCC5.nowMs)() - Date.parse(state.created_at)),
-    deadline_ms: spec?.deadline_ms ?? null,
-    exit_code: state.exit_code,
-    signal: state.signal,
-    error: state.error === null ? null : { ...state.error, message: (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)(state.error.message), 400) },
-    warnings: state.warnings.slice(0, 5).map((one) => ({ code: one.code, message: (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)(one.message), 200) })),
-    conversation: state.conversation,
-    files: {
-      result: paths.result,
-      output: paths.output,
-      error: paths.error,
-      events: paths.events,
-      worker_log: paths.workerLog
-    },
-    next: nextFor(view, condition, options.root)
-  };
-  if (!(0, import_chunk_ECA6H42S.isEnded)(state)) document.progress = progressOf(view);
-  const { files, next, progress, ...facts } = document;
-  const plain = (0, import_chunk_LZGYMFSK.plainValue)(facts, 400);
-  const events = journal.events.map((event) => (0, import_chunk_LZGYMFSK.plainValue)(event, 400));
-  return bound(
-    { ...plain, files, next, ...progress === void 0 ? {} : { progress: (0, import_chunk_LZGYMFSK.plainValue)(progress, import_chunk_CRABIWOM.textTailBytes + 3) } },
-    events,
-    journal.more,
-    after
-  );
-}
-function healthOf(view, condition) {
-  const attention = (reason) => ({
-    health: "attention",
-    attention_kind: "monitor_attention",
-    reason
-  });
-  switch (condition) {
-    case "orphaned":
-    case "unclaimed":
-      return attention(
-        "the worker is gone; the command runs on under its shim, and the next wait attaches a new worker"
-      );
-    case "over":
-    case "lost":
-    case "host_restarted":
-    case "never_started":
-      return attention("it is over, and its end could not be stored from here");
-    case "supervised":
-    case "unseen":
-      if (view.leaseAgeMs !== null && view.leaseAgeMs > import_chunk_CRABIWOM.leaseStaleMs)
-        return attention(`no sign of life of the worker for ${Math.round(view.leaseAgeMs / 1e3)} s`);
-      break;
-    default:
-  }
-  return { health: view.state.health, attention_kind: view.state.attention_kind };
-}
-function nextFor(view, condition, root) {
-  if (condition === "damaged") return { doctor: import_chunk_YAIPAHWG.nextCommands.doctor(view.id, root.option) };
-  if (!(0, import_chunk_ECA6H42S.isEnded)(view.state))
-    return { wait: import_chunk_YAIPAHWG.nextCommands.wait(view.id, root.option), cancel: import_chunk_YAIPAHWG.nextCommands.cancel(view.id, root.option) };
-  const next = { result: import_chunk_YAIPAHWG.nextCommands.result(view.id, root.option) };
-  if (view.state.state === "done") return next;
-  if (view.state.conversation) next.continue = import_chunk_YAIPAHWG.nextCommands.continue(view.id, root.option);
-  next.restart = import_chunk_YAIPAHWG.nextCommands.restart(view.id, root.option);
-  return next;
-}
-function progressOf(view) {
-  const { paths, spec } = view;
-  const [output, error] = [(0, import_chunk_DLEZNRER.factsOf)(paths.output), (0, import_chunk_DLEZNRER.factsOf)(paths.error)];
-  const newest = Math.max(
-    output && output.size > 0 ? output.modifiedMs : 0,
-    error && error.size > 0 ? error.modifiedMs : 0
-  );
-  const facts = {
-    stdout_bytes: output?.size ?? 0,
-    stderr_bytes: error?.size ?? 0,
-    last_output_at: newest > 0 ? (0, import_chunk_PSCTMCC5.isoOf)(newest) : null,
-    last_output_age_ms: newest > 0 ? Math.max(0, Math.round((0, import_chunk_PSCTMCC5.nowMs)() - newest)) : null
-  };
-  if (spec?.staff) {
-    const snapshot = (0, import_chunk_6OPTGHIR.readJson)(paths.snapshot);
-    return snapshot.kind === "ok" ? { ...facts, ...snapshot.value } : { ...facts, tools: [], text: "", text_truncated: false };
-  }
-  const bytes = (0, import_chunk_6OPTGHIR.readRange)(paths.output, -import_chunk_CRABIWOM.tailBytes, import_chunk_CRABIWOM.tailBytes)?.bytes ?? Buffer.alloc(0);
-  const latest = (0, import_chunk_LZGYMFSK.tail)((0, import_chunk_LZGYMFSK.plainText)(bytes.toString("utf8")), import_chunk_CRABIWOM.textTailBytes);
-  return { ...facts, text: latest.text, text_truncated: latest.truncated || (output?.size ?? 0) > import_chunk_CRABIWOM.tailBytes };
-}
-function bound(document, events, isMore, after) {
-  let kept = events;
-  const make = () => ({
-    ...document,
-    events: kept,
-    next_seq: kept.at(-1)?.seq ?? after,
-    more: isMore || kept.length < events.length
-  });
-  const size = () => Buffer.byteLength(JSON.stringify(make())) + 1;
-  while (size() > import_chunk_CRABIWOM.observeBytes && kept.length > 1) kept = kept.slice(0, -1);
-  if (size() > import_chunk_CRABIWOM.observeBytes && kept[0]) {
-    const { seq, at, job, owner, type } = kept[0];
-    kept = [{ seq, at, job, owner, type, truncated: true }];
-  }
-  const progress = document.progress;
-  for (let limit = import_chunk_CRABIWOM.textTailBytes; progress && size() > import_chunk_CRABIWOM.observeBytes && limit > 64; limit = Math.floor(limit / 2)) {
-    document.progress = { ...progress, text: (0, import_chunk_LZGYMFSK.tail)(progress.text ?? "", limit).text, text_truncated: true };
-  }
-  if (progress && size() > import_chunk_CRABIWOM.observeBytes) document.progress = { tools_truncated: true, text_truncated: true };
-  for (const name of ["files", "warnings", "label", "next", "error", "owner"])
-    if (size() > import_chunk_CRABIWOM.observeBytes) delete document[name];
-  return make();
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  healthOf,
-  observation
-});
-
-},
-"./chunk-YAIPAHWG.js": function (module, exports) {
+"./chunk-V47IQ3FT.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -6689,9 +6444,9 @@ __export(stdin_exports, {
 });
 module.exports = stdin_exports;
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_PSCTMCC5 = load("./chunk-PSCTMCC5.js");
+var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
 function nextCommand(option, ...words) {
-  return (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_PSCTMCC5.selfWords)(), ...words, ...option]);
+  return (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_LZFWGYGT.selfWords)(), ...words, ...option]);
 }
 var nextCommands = {
   wait: (id, option) => nextCommand(option, "wait", id, "--timeout", "10m"),
@@ -6707,6 +6462,95 @@ var nextCommands = {
 0 && (module.exports = {
   nextCommand,
   nextCommands
+});
+
+},
+"./chunk-XISPGUUY.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  findLatest: () => findLatest,
+  requireLatest: () => requireLatest
+});
+module.exports = stdin_exports;
+var import_chunk_7KQN4UGV = load("./chunk-7KQN4UGV.js");
+var import_chunk_RQL7NQ6P = load("./chunk-RQL7NQ6P.js");
+var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
+var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+function findLatest(root, owner, accept = () => true) {
+  for (const id of (0, import_chunk_7KQN4UGV.listJobs)(root)) {
+    const spec = (0, import_chunk_RQL7NQ6P.readSpec)((0, import_chunk_LZFWGYGT.jobPaths)(root, id));
+    if (spec.kind !== "ok") continue;
+    if (owner !== null && spec.value.owner !== owner) continue;
+    if (accept(id, spec.value)) return id;
+  }
+  return void 0;
+}
+function requireLatest(root, owner, what, accept) {
+  const id = findLatest(root.folder, owner, accept);
+  if (id !== void 0) return id;
+  const whose = owner === null ? "" : ` of owner ${owner}`;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "unknown_job",
+    `cannot find ${what}${whose} in the state folder ${root.folder}`,
+    (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_LZFWGYGT.selfWords)(), "status", ...root.option])
+  );
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  findLatest,
+  requireLatest
+});
+
+},
+"./chunk-Y7BEUIP2.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  refresh: () => refresh,
+  refreshAttached: () => refreshAttached
+});
+module.exports = stdin_exports;
+var import_chunk_RQL7NQ6P = load("./chunk-RQL7NQ6P.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var settled = ["over", "lost", "host_restarted", "never_started"];
+var attachable = ["orphaned", "unclaimed"];
+async function refresh(root, id, isStrict = false) {
+  const view = (0, import_chunk_RQL7NQ6P.inspect)(root, id);
+  const condition = (0, import_chunk_RQL7NQ6P.conditionOf)(view);
+  if (condition === "ended") dropMarker(view);
+  if (!settled.includes(condition)) return view;
+  const { settleJob } = await Promise.resolve().then(() => load("./settle-PNKMJBWD.js"));
+  await settleJob(view, (now) => settled.includes((0, import_chunk_RQL7NQ6P.conditionOf)(now)), isStrict);
+  return (0, import_chunk_RQL7NQ6P.inspect)(root, id);
+}
+async function refreshAttached(root, id) {
+  const view = await refresh(root, id, true);
+  const isDue = (now) => attachable.includes((0, import_chunk_RQL7NQ6P.conditionOf)(now)) || isHung(now);
+  if (!isDue(view)) return view;
+  const { attachWorker } = await Promise.resolve().then(() => load("./attach-AJ5YE5EU.js"));
+  await attachWorker(view, isDue);
+  return (0, import_chunk_RQL7NQ6P.inspect)(root, id);
+}
+function dropMarker(view) {
+  if (!(0, import_chunk_DLEZNRER.exists)(view.paths.marker)) return;
+  try {
+    (0, import_chunk_6OPTGHIR.removeFile)(view.paths.reserve);
+    (0, import_chunk_6OPTGHIR.removeFile)(view.paths.marker);
+  } catch {
+  }
+}
+function isHung(view) {
+  if ((0, import_chunk_RQL7NQ6P.conditionOf)(view) !== "supervised" || view.isClaimed || view.worker !== null) return false;
+  return view.leaseAgeMs !== null && view.leaseAgeMs > 2 * import_chunk_CRABIWOM.leaseStaleMs;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  refresh,
+  refreshAttached
 });
 
 },
@@ -6740,26 +6584,255 @@ function terminalRecord(spec, paths, state, tree) {
 });
 
 },
-"./clean-UCD2VEX4.js": function (module, exports) {
+"./chunk-Z3KX4QWV.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  commandNames: () => commandNames,
+  loadCommand: () => loadCommand
+});
+module.exports = stdin_exports;
+var loaders = {
+  run: async () => (await Promise.resolve().then(() => load("./run-VYYEK5B7.js"))).run,
+  staffer: async () => (await Promise.resolve().then(() => load("./staffer-7YT5WTBQ.js"))).staffer,
+  ask: async () => (await Promise.resolve().then(() => load("./ask-OXCG6BYF.js"))).ask,
+  wait: async () => (await Promise.resolve().then(() => load("./wait-VE4WGQ27.js"))).wait,
+  observe: async () => (await Promise.resolve().then(() => load("./observe-IZINB5GY.js"))).observe,
+  status: async () => (await Promise.resolve().then(() => load("./status-CAFQIXUL.js"))).status,
+  result: async () => (await Promise.resolve().then(() => load("./result-F3SOASNY.js"))).result,
+  cancel: async () => (await Promise.resolve().then(() => load("./cancel-KJYCMIGJ.js"))).cancel,
+  continue: async () => (await Promise.resolve().then(() => load("./continue-FHYFTC4R.js"))).continueCommand,
+  restart: async () => (await Promise.resolve().then(() => load("./restart-LNHC3QLS.js"))).restart,
+  clean: async () => (await Promise.resolve().then(() => load("./clean-WLPWTFGL.js"))).clean,
+  doctor: async () => (await Promise.resolve().then(() => load("./doctor-3HCWTYOK.js"))).doctor,
+  help: async () => (await Promise.resolve().then(() => load("./help-X5NAQVMG.js"))).help
+};
+var commandNames = Object.keys(loaders);
+async function loadCommand(name) {
+  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  commandNames,
+  loadCommand
+});
+
+},
+"./chunk-ZVWKUAZQ.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  checkRoot: () => checkRoot,
+  ensureRoot: () => ensureRoot,
+  locateRoot: () => locateRoot,
+  requirePlace: () => requirePlace
+});
+module.exports = stdin_exports;
+var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var import_node_fs = require("node:fs");
+var import_node_path2 = builtin("node:path");
+function findWorktree(folder) {
+  for (let at = import_node_path2.default.resolve(folder); ; at = import_node_path2.default.dirname(at)) {
+    const facts = (0, import_chunk_DLEZNRER.factsOf)(import_node_path2.default.join(at, ".git"));
+    if (facts?.kind === "folder" || facts?.kind === "file") return at;
+    if (at === import_node_path2.default.dirname(at)) return void 0;
+  }
+}
+function tracksAnything(folder) {
+  const real = import_node_path2.default.join((0, import_chunk_DLEZNRER.realPath)(import_node_path2.default.dirname(folder)), import_node_path2.default.basename(folder));
+  const root = findWorktree(import_node_path2.default.dirname(real));
+  if (root === void 0) return false;
+  const index = readIndex(root);
+  if (!index) return false;
+  const wanted = Buffer.from(`${import_node_path2.default.relative(root, real)}/`).toString("latin1");
+  for (const name of indexNames(index.bytes, index.hashBytes)) {
+    if (name.startsWith(wanted) || `${name}/` === wanted) return true;
+    if (name > wanted && name.slice(0, wanted.length) > wanted) return false;
+  }
+  return false;
+}
+function readIndex(root) {
+  try {
+    const dotGit = import_node_path2.default.join(root, ".git");
+    const folder = (0, import_chunk_DLEZNRER.isFolder)(dotGit) ? dotGit : linkedFolder(root, (0, import_node_fs.readFileSync)(dotGit, "utf8"));
+    const bytes = (0, import_node_fs.readFileSync)(import_node_path2.default.join(folder, "index"));
+    if (bytes.length < 12 || bytes.toString("latin1", 0, 4) !== "DIRC") return void 0;
+    return { bytes, hashBytes: usesSha256(folder) ? 32 : 20 };
+  } catch {
+    return void 0;
+  }
+}
+function usesSha256(folder) {
+  const places = [folder, import_node_path2.default.join(folder, "../..")];
+  return places.some((place) => {
+    try {
+      return /^\s*objectformat\s*=\s*sha256/im.test((0, import_node_fs.readFileSync)(import_node_path2.default.join(place, "config"), "utf8"));
+    } catch {
+      return false;
+    }
+  });
+}
+function linkedFolder(root, text) {
+  return import_node_path2.default.resolve(root, text.replace(/^gitdir:\s*<>/, "").trim());
+}
+function* indexNames(bytes, hashBytes) {
+  const head = 42 + hashBytes;
+  const version = bytes.readUInt32BE(4);
+  if (version < 2 || version > 4) return;
+  let at = 12;
+  let name = "";
+  for (let left = bytes.readUInt32BE(8); left > 0 && at + head < bytes.length; left -= 1) {
+    const start = at;
+    const isExtended = version >= 3 && (bytes.readUInt16BE(at + head - 2) & 16384) !== 0;
+    at += isExtended ? head + 2 : head;
+    let kept = 0;
+    if (version === 4) {
+      let byte = bytes[at++] ?? 0;
+      let strip = byte & 127;
+      while (byte & 128) {
+        byte = bytes[at++] ?? 0;
+        strip = strip + 1 << 7 | byte & 127;
+      }
+      kept = Math.max(0, name.length - strip);
+    }
+    const end = bytes.indexOf(0, at);
+    if (end < 0) return;
+    name = name.slice(0, kept) + bytes.toString("latin1", at, end);
+    at = version === 4 ? end + 1 : start + (end - start + 8 & ~7);
+    yield name;
+  }
+}
+var folderName = ".job-state";
+var elsewhere = "use another place with --state-dir DIR or JOB_STATE_DIR";
+function locateRoot(given) {
+  const named = given.option ?? given.variable;
+  if (named !== void 0) {
+    if (named === "") throw new import_chunk_NVPF5LEY.FaultError("usage", 'cannot use --state-dir "": it needs the path of a folder');
+    const folder = import_node_path.default.resolve(given.cwd, named);
+    return { folder, option: ["--state-dir", folder] };
+  }
+  const worktree = findWorktree(given.cwd);
+  if (worktree !== void 0) return { folder: import_node_path.default.join(worktree, folderName), option: [] };
+  for (let at = given.cwd; ; at = import_node_path.default.dirname(at)) {
+    const folder = import_node_path.default.join(at, folderName);
+    if ((0, import_chunk_DLEZNRER.factsOf)(folder)?.uid === userId() && (0, import_chunk_DLEZNRER.exists)((0, import_chunk_LZFWGYGT.rootPaths)(folder).meta)) return { folder, option: [] };
+    if (at === import_node_path.default.dirname(at)) return { folder: import_node_path.default.join(given.cwd, folderName), option: [] };
+  }
+}
+function checkRoot(folder) {
+  const facts = lookAt(folder);
+  if (!facts) return false;
+  if (facts.kind === "link") throw unusable(folder, "it is a symbolic link");
+  if (facts.kind !== "folder") throw unusable(folder, "it is no folder");
+  if (facts.uid !== userId()) throw unusable(folder, `it belongs to user ${facts.uid}, not to us (${userId()})`);
+  if ((facts.mode & 18) !== 0)
+    throw unusable(folder, `others may write into it (mode ${(facts.mode & 511).toString(8)})`);
+  let names;
+  try {
+    names = (0, import_chunk_DLEZNRER.listNames)(folder);
+  } catch (error) {
+    throw unusable(folder, `it cannot be read (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`);
+  }
+  if (names.every((name) => /^\.meta\.json\.\d+\.\d+\.tmp$/.test(name))) return false;
+  const meta = (0, import_chunk_6OPTGHIR.readJson)((0, import_chunk_LZFWGYGT.rootPaths)(folder).meta);
+  if (meta.kind !== "ok" || meta.value.tool !== "job-companion")
+    throw unusable(folder, "it holds files but no meta.json of ours");
+  if (typeof meta.value.schema !== "number" || meta.value.schema > 1) {
+    throw unusable(folder, `a newer release wrote it (schema ${String(meta.value.schema)}, known: 1)`);
+  }
+  if (tracksAnything(folder))
+    throw unusable(folder, "git tracks files in it, so a repository may have brought it along");
+  for (const name of ["active", "jobs", "once", "slots", "lock"]) {
+    const inner = (0, import_chunk_DLEZNRER.factsOf)(import_node_path.default.join(folder, name));
+    if (inner && (inner.kind !== "folder" || inner.uid !== userId()))
+      throw unusable(folder, `its ${name} is no folder of ours`);
+  }
+  return true;
+}
+function requirePlace(folder) {
+  const parent = import_node_path.default.dirname(folder);
+  if ((0, import_chunk_DLEZNRER.exists)(folder)) return;
+  if (!(0, import_chunk_DLEZNRER.isFolder)(parent)) throw unusable(folder, `there is no folder ${parent}`);
+  const fault = (0, import_chunk_DLEZNRER.writeFault)(parent);
+  if (fault !== void 0) throw unusable(folder, `${parent} is not writable (${fault})`);
+}
+function ensureRoot(folder) {
+  const fresh = `${folder}.new-${process.pid}`;
+  try {
+    if (checkRoot(folder) || (0, import_chunk_DLEZNRER.exists)(folder)) {
+      const fault = (0, import_chunk_DLEZNRER.writeFault)(folder);
+      if (fault !== void 0) throw unusable(folder, `it is not writable (${fault})`);
+      fill(folder);
+      return;
+    }
+    (0, import_chunk_6OPTGHIR.createFolder)(fresh);
+    fill(fresh);
+    if (!(0, import_chunk_DLEZNRER.moveFolder)(fresh, folder)) (0, import_chunk_DLEZNRER.removeTree)(fresh);
+    checkRoot(folder);
+  } catch (error) {
+    tryRemove(fresh);
+    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
+    throw unusable(folder, `it cannot be made or written (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? String(error)})`);
+  }
+}
+function fill(folder) {
+  const paths = (0, import_chunk_LZFWGYGT.rootPaths)(folder);
+  if (!(0, import_chunk_DLEZNRER.exists)(paths.meta)) (0, import_chunk_6OPTGHIR.writeJson)(paths.meta, { schema: 1, tool: "job-companion", created_at: (0, import_chunk_LZFWGYGT.isoNow)() });
+  if (!(0, import_chunk_DLEZNRER.exists)(paths.ignore)) (0, import_chunk_6OPTGHIR.writeFile)(paths.ignore, "*\n", { sync: false });
+  for (const inner of [paths.active, paths.once, paths.slots, paths.jobs]) (0, import_chunk_6OPTGHIR.createFolder)(inner);
+}
+function tryRemove(folder) {
+  try {
+    (0, import_chunk_DLEZNRER.removeTree)(folder);
+  } catch {
+  }
+}
+function lookAt(folder) {
+  try {
+    return (0, import_chunk_DLEZNRER.factsOf)(folder);
+  } catch (error) {
+    throw unusable(folder, `it cannot be looked at (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`);
+  }
+}
+function unusable(folder, reason) {
+  return new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use the state folder ${folder}: ${reason}`, elsewhere);
+}
+function userId() {
+  return process.getuid?.() ?? 0;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  checkRoot,
+  ensureRoot,
+  locateRoot,
+  requirePlace
+});
+
+},
+"./clean-WLPWTFGL.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   clean: () => clean
 });
 module.exports = stdin_exports;
-var import_chunk_BSNEW6QC = load("./chunk-BSNEW6QC.js");
-var import_chunk_MV7UCMG3 = load("./chunk-MV7UCMG3.js");
-var import_chunk_JIO7N7FK = load("./chunk-JIO7N7FK.js");
-var import_chunk_HSA65P4X = load("./chunk-HSA65P4X.js");
-var import_chunk_ECA6H42S = load("./chunk-ECA6H42S.js");
+var import_chunk_7KQN4UGV = load("./chunk-7KQN4UGV.js");
+var import_chunk_2P3CVON6 = load("./chunk-2P3CVON6.js");
+var import_chunk_UCO7BU66 = load("./chunk-UCO7BU66.js");
+var import_chunk_Y7BEUIP2 = load("./chunk-Y7BEUIP2.js");
+var import_chunk_RQL7NQ6P = load("./chunk-RQL7NQ6P.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_2EBCVCOJ = load("./chunk-2EBCVCOJ.js");
+var import_chunk_ZVWKUAZQ = load("./chunk-ZVWKUAZQ.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_YAIPAHWG = load("./chunk-YAIPAHWG.js");
+var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_AHZ3GFG4 = load("./chunk-AHZ3GFG4.js");
+var import_chunk_TYWJB6GO = load("./chunk-TYWJB6GO.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_PSCTMCC5 = load("./chunk-PSCTMCC5.js");
+var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
@@ -6770,11 +6843,11 @@ async function planClean(root, options) {
   const plan = { remove: [], keep: [], debris: findDebris(root) };
   const ancestors = ancestorsOfLive(root);
   let finished = 0;
-  for (const id of (0, import_chunk_BSNEW6QC.listJobs)(root)) {
-    const view = await (0, import_chunk_HSA65P4X.refresh)(root, id);
-    const why = !(0, import_chunk_ECA6H42S.isEnded)(view.state) ? "it is live" : view.damage !== null ? `its record is damaged (${view.damage})` : (0, import_chunk_JIO7N7FK.isAwaited)(root, id) ? "somebody waits for it" : ancestors.has(id) ? "a live job descends from it" : !(0, import_chunk_JIO7N7FK.isCollected)(view) && !options.includeUncollected ? "nobody has collected its result" : void 0;
-    if ((0, import_chunk_ECA6H42S.isEnded)(view.state)) finished += 1;
-    const ageMs = (0, import_chunk_PSCTMCC5.nowMs)() - Date.parse(view.state.ended_at ?? view.state.created_at);
+  for (const id of (0, import_chunk_7KQN4UGV.listJobs)(root)) {
+    const view = await (0, import_chunk_Y7BEUIP2.refresh)(root, id);
+    const why = !(0, import_chunk_RQL7NQ6P.isEnded)(view.state) ? "it is live" : view.damage !== null ? `its record is damaged (${view.damage})` : (0, import_chunk_UCO7BU66.isAwaited)(root, id) ? "somebody waits for it" : ancestors.has(id) ? "a live job descends from it" : !(0, import_chunk_UCO7BU66.isCollected)(view) && !options.includeUncollected ? "nobody has collected its result" : void 0;
+    if ((0, import_chunk_RQL7NQ6P.isEnded)(view.state)) finished += 1;
+    const ageMs = (0, import_chunk_LZFWGYGT.nowMs)() - Date.parse(view.state.ended_at ?? view.state.created_at);
     const isDue = ageMs >= options.olderThanMs && finished > options.keep;
     if (why !== void 0) plan.keep.push({ id, why });
     else if (isDue) plan.remove.push(id);
@@ -6784,10 +6857,10 @@ async function planClean(root, options) {
 function removeJobs(root, ids) {
   const removed = [];
   for (const id of ids) {
-    const gone = import_node_path.default.join((0, import_chunk_BSNEW6QC.jobsFolder)(root), `.gone-${id}`);
-    if (!(0, import_chunk_DLEZNRER.moveFolder)((0, import_chunk_PSCTMCC5.jobPaths)(root, id).folder, gone)) continue;
+    const gone = import_node_path.default.join((0, import_chunk_7KQN4UGV.jobsFolder)(root), `.gone-${id}`);
+    if (!(0, import_chunk_DLEZNRER.moveFolder)((0, import_chunk_LZFWGYGT.jobPaths)(root, id).folder, gone)) continue;
     (0, import_chunk_DLEZNRER.removeTree)(gone);
-    (0, import_chunk_DLEZNRER.removeTree)((0, import_chunk_PSCTMCC5.jobPaths)(root, id).marker);
+    (0, import_chunk_DLEZNRER.removeTree)((0, import_chunk_LZFWGYGT.jobPaths)(root, id).marker);
     removed.push(id);
   }
   return removed;
@@ -6796,22 +6869,22 @@ function removeDebris(paths) {
   for (const target of paths) (0, import_chunk_DLEZNRER.removeTree)(target);
 }
 function findDebris(root) {
-  const folder = (0, import_chunk_BSNEW6QC.jobsFolder)(root);
+  const folder = (0, import_chunk_7KQN4UGV.jobsFolder)(root);
   const half = (0, import_chunk_DLEZNRER.listNames)(folder).filter((name) => /^\.(?:new|gone)-/.test(name) && isOld(import_node_path.default.join(folder, name)));
-  const markers = (0, import_chunk_BSNEW6QC.listActive)(root).filter(
-    (id) => !(0, import_chunk_DLEZNRER.factsOf)((0, import_chunk_PSCTMCC5.jobPaths)(root, id).folder) && isOld((0, import_chunk_PSCTMCC5.jobPaths)(root, id).marker)
+  const markers = (0, import_chunk_7KQN4UGV.listActive)(root).filter(
+    (id) => !(0, import_chunk_DLEZNRER.factsOf)((0, import_chunk_LZFWGYGT.jobPaths)(root, id).folder) && isOld((0, import_chunk_LZFWGYGT.jobPaths)(root, id).marker)
   );
-  return [...half.map((name) => import_node_path.default.join(folder, name)), ...markers.map((id) => (0, import_chunk_PSCTMCC5.jobPaths)(root, id).marker)];
+  return [...half.map((name) => import_node_path.default.join(folder, name)), ...markers.map((id) => (0, import_chunk_LZFWGYGT.jobPaths)(root, id).marker)];
 }
 function isOld(target) {
   const facts = (0, import_chunk_DLEZNRER.factsOf)(target);
-  return facts !== void 0 && (0, import_chunk_PSCTMCC5.nowMs)() - facts.modifiedMs > 6 * import_chunk_CRABIWOM.startLimitMs;
+  return facts !== void 0 && (0, import_chunk_LZFWGYGT.nowMs)() - facts.modifiedMs > 6 * import_chunk_CRABIWOM.startLimitMs;
 }
 function ancestorsOfLive(root) {
   const result = new Set();
-  for (const id of (0, import_chunk_BSNEW6QC.listActive)(root)) {
-    for (let at = id; at !== void 0 && (0, import_chunk_AHZ3GFG4.isId)(at); ) {
-      const spec = (0, import_chunk_ECA6H42S.readSpec)((0, import_chunk_PSCTMCC5.jobPaths)(root, at));
+  for (const id of (0, import_chunk_7KQN4UGV.listActive)(root)) {
+    for (let at = id; at !== void 0 && (0, import_chunk_TYWJB6GO.isId)(at); ) {
+      const spec = (0, import_chunk_RQL7NQ6P.readSpec)((0, import_chunk_LZFWGYGT.jobPaths)(root, at));
       at = spec.kind === "ok" ? spec.value.lineage?.parent : void 0;
       if (at === void 0 || result.has(at)) break;
       result.add(at);
@@ -6845,7 +6918,7 @@ var clean = {
   async run(context, input) {
     const root = context.root(input);
     const none = { state_folder: root.folder, removed: [], would_remove: [], kept: [] };
-    if (!(0, import_chunk_2EBCVCOJ.checkRoot)(root.folder))
+    if (!(0, import_chunk_ZVWKUAZQ.checkRoot)(root.folder))
       return input.has("json") ? { code: import_chunk_6PFAPK5K.exitCodes.done, json: none } : { code: import_chunk_6PFAPK5K.exitCodes.done, out: `no jobs in ${root.folder}
 ` };
     const options = {
@@ -6861,12 +6934,12 @@ var clean = {
         ...plan.remove.map((id) => `would remove ${id}`),
         ...plan.keep.map((one) => `keeps ${one.id}: ${one.why}`),
         `${plan.remove.length} of these jobs would be removed; do it with:`,
-        `${(0, import_chunk_YAIPAHWG.nextCommand)(root.option, "clean", ...given(input), "--yes")}`
+        `${(0, import_chunk_V47IQ3FT.nextCommand)(root.option, "clean", ...given(input), "--yes")}`
       ];
       return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${lines.join("\n")}
 ` };
     }
-    const done = await (0, import_chunk_MV7UCMG3.withLock)((0, import_chunk_PSCTMCC5.rootPaths)(root.folder).lock, async () => {
+    const done = await (0, import_chunk_2P3CVON6.withLock)((0, import_chunk_LZFWGYGT.rootPaths)(root.folder).lock, async () => {
       const plan = await planClean(root.folder, options);
       removeDebris(plan.debris);
       return { removed: removeJobs(root.folder, plan.remove), kept: plan.keep };
@@ -6891,33 +6964,33 @@ function given(input) {
 });
 
 },
-"./collecting-KLOMVTL5.js": function (module, exports) {
+"./collecting-W7XOIOU5.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  endedDocument: () => import_chunk_2UGJGB3V.endedDocument,
-  tellEnded: () => import_chunk_2UGJGB3V.tellEnded,
-  waitAndTell: () => import_chunk_2UGJGB3V.waitAndTell
+  endedDocument: () => import_chunk_BQ3UORK3.endedDocument,
+  tellEnded: () => import_chunk_BQ3UORK3.tellEnded,
+  waitAndTell: () => import_chunk_BQ3UORK3.waitAndTell
 });
 module.exports = stdin_exports;
-var import_chunk_2UGJGB3V = load("./chunk-2UGJGB3V.js");
-var import_chunk_JIO7N7FK = load("./chunk-JIO7N7FK.js");
+var import_chunk_BQ3UORK3 = load("./chunk-BQ3UORK3.js");
+var import_chunk_UCO7BU66 = load("./chunk-UCO7BU66.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_VYVQWWAV = load("./chunk-VYVQWWAV.js");
-var import_chunk_A4LM7QMM = load("./chunk-A4LM7QMM.js");
-var import_chunk_HSA65P4X = load("./chunk-HSA65P4X.js");
-var import_chunk_BGPP6Q54 = load("./chunk-BGPP6Q54.js");
+var import_chunk_576BOCNR = load("./chunk-576BOCNR.js");
+var import_chunk_Y7BEUIP2 = load("./chunk-Y7BEUIP2.js");
+var import_chunk_TBVJR6BZ = load("./chunk-TBVJR6BZ.js");
+var import_chunk_4TJQVN4I = load("./chunk-4TJQVN4I.js");
 var import_chunk_YGU4QMVH = load("./chunk-YGU4QMVH.js");
 var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
-var import_chunk_T3DTN2DM = load("./chunk-T3DTN2DM.js");
+var import_chunk_AE65TZGL = load("./chunk-AE65TZGL.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var import_chunk_ECA6H42S = load("./chunk-ECA6H42S.js");
+var import_chunk_RQL7NQ6P = load("./chunk-RQL7NQ6P.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_YAIPAHWG = load("./chunk-YAIPAHWG.js");
+var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_AHZ3GFG4 = load("./chunk-AHZ3GFG4.js");
+var import_chunk_TYWJB6GO = load("./chunk-TYWJB6GO.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_PSCTMCC5 = load("./chunk-PSCTMCC5.js");
+var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
@@ -6931,32 +7004,32 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./continue-ZNL3XNY5.js": function (module, exports) {
+"./continue-FHYFTC4R.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   continueCommand: () => continueCommand
 });
 module.exports = stdin_exports;
-var import_chunk_RJTSDLMR = load("./chunk-RJTSDLMR.js");
-var import_chunk_K6KUEMCO = load("./chunk-K6KUEMCO.js");
-var import_chunk_3TLBQ7R4 = load("./chunk-3TLBQ7R4.js");
-var import_chunk_BSNEW6QC = load("./chunk-BSNEW6QC.js");
+var import_chunk_5LPDABBC = load("./chunk-5LPDABBC.js");
+var import_chunk_UCQXZJ6K = load("./chunk-UCQXZJ6K.js");
+var import_chunk_XISPGUUY = load("./chunk-XISPGUUY.js");
+var import_chunk_7KQN4UGV = load("./chunk-7KQN4UGV.js");
 var import_chunk_SFQCDJBC = load("./chunk-SFQCDJBC.js");
-var import_chunk_MV7UCMG3 = load("./chunk-MV7UCMG3.js");
+var import_chunk_2P3CVON6 = load("./chunk-2P3CVON6.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var import_chunk_ECA6H42S = load("./chunk-ECA6H42S.js");
-var import_chunk_AAEVI3GM = load("./chunk-AAEVI3GM.js");
+var import_chunk_RQL7NQ6P = load("./chunk-RQL7NQ6P.js");
+var import_chunk_CAYDSFPI = load("./chunk-CAYDSFPI.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_2EBCVCOJ = load("./chunk-2EBCVCOJ.js");
-var import_chunk_APIBCPUW = load("./chunk-APIBCPUW.js");
-var import_chunk_LPOFNP62 = load("./chunk-LPOFNP62.js");
+var import_chunk_ZVWKUAZQ = load("./chunk-ZVWKUAZQ.js");
+var import_chunk_25ZP4J72 = load("./chunk-25ZP4J72.js");
+var import_chunk_PBSRMPXW = load("./chunk-PBSRMPXW.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_YAIPAHWG = load("./chunk-YAIPAHWG.js");
+var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_AHZ3GFG4 = load("./chunk-AHZ3GFG4.js");
+var import_chunk_TYWJB6GO = load("./chunk-TYWJB6GO.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_PSCTMCC5 = load("./chunk-PSCTMCC5.js");
+var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
@@ -6978,26 +7051,26 @@ var continueCommand = {
   examples: ['continue --job staffer-mik3xa01-9c2k4d --prompt "Now add a test for it"', 'continue --prompt "Go on"'],
   async run(context, input) {
     const root = context.root(input);
-    (0, import_chunk_2EBCVCOJ.checkRoot)(root.folder);
-    const prompt = await (0, import_chunk_K6KUEMCO.taskOf)(context, input);
+    (0, import_chunk_ZVWKUAZQ.checkRoot)(root.folder);
+    const prompt = await (0, import_chunk_UCQXZJ6K.taskOf)(context, input);
     const parent = parentOf(root, input);
-    await (0, import_chunk_RJTSDLMR.requireGenuine)(parent);
+    await (0, import_chunk_5LPDABBC.requireGenuine)(parent);
     const staff = parent.staff;
-    const resume = (0, import_chunk_RJTSDLMR.conversationOf)(root.folder, parent);
+    const resume = (0, import_chunk_5LPDABBC.conversationOf)(root.folder, parent);
     if (!staff || resume === null) {
       const why = staff ? "no conversation id was seen" : `a ${parent.kind} job keeps no conversation`;
       throw new import_chunk_NVPF5LEY.FaultError(
         "preflight",
         `cannot continue job ${parent.id}: ${why}`,
-        import_chunk_YAIPAHWG.nextCommands.restart(parent.id, root.option)
+        import_chunk_V47IQ3FT.nextCommands.restart(parent.id, root.option)
       );
     }
-    const cwd = input.has("cwd") ? (0, import_chunk_AAEVI3GM.folderOf)(context, input) : parent.cwd;
-    const part = (0, import_chunk_K6KUEMCO.makeStaffPart)({
+    const cwd = input.has("cwd") ? (0, import_chunk_CAYDSFPI.folderOf)(context, input) : parent.cwd;
+    const part = (0, import_chunk_UCQXZJ6K.makeStaffPart)({
       mode: staff.mode,
       backend: input.text("backend") ?? staff.custom?.name ?? staff.backend,
       model: input.text("model") ?? staff.model,
-      profile: (0, import_chunk_K6KUEMCO.profileOf)(input, staff.profile),
+      profile: (0, import_chunk_UCQXZJ6K.profileOf)(input, staff.profile),
       prompt,
       resume,
       cwd
@@ -7006,13 +7079,13 @@ var continueCommand = {
       throw new import_chunk_NVPF5LEY.FaultError(
         "preflight",
         `cannot continue a conversation of ${staff.backend} with ${part.backend}`,
-        import_chunk_YAIPAHWG.nextCommands.restart(parent.id, root.option)
+        import_chunk_V47IQ3FT.nextCommands.restart(parent.id, root.option)
       );
-    return (0, import_chunk_K6KUEMCO.launchStaff)(context, input, {
+    return (0, import_chunk_UCQXZJ6K.launchStaff)(context, input, {
       verb: parent.verb,
       staff: part,
       cwd,
-      lineage: (0, import_chunk_RJTSDLMR.lineageOf)(parent, "continue"),
+      lineage: (0, import_chunk_5LPDABBC.lineageOf)(parent, "continue"),
       isSynchronous: parent.verb === "ask" && !input.has("id-only")
     });
   }
@@ -7021,18 +7094,18 @@ function parentOf(root, input) {
   const [job, conversation] = [input.text("job"), input.text("conversation")];
   if (job !== void 0 && conversation !== void 0)
     throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --job and --conversation together");
-  if (job !== void 0) return (0, import_chunk_RJTSDLMR.requireSpec)(root, (0, import_chunk_BSNEW6QC.requireWholeId)(root, job));
-  const owner = conversation === void 0 ? input.text("owner") ?? import_chunk_PSCTMCC5.variables.owner() ?? null : null;
-  const id = (0, import_chunk_3TLBQ7R4.findLatest)(root.folder, owner, (_, spec) => {
-    const known = spec.staff ? (0, import_chunk_RJTSDLMR.conversationOf)(root.folder, spec) : null;
+  if (job !== void 0) return (0, import_chunk_5LPDABBC.requireSpec)(root, (0, import_chunk_7KQN4UGV.requireWholeId)(root, job));
+  const owner = conversation === void 0 ? input.text("owner") ?? import_chunk_LZFWGYGT.variables.owner() ?? null : null;
+  const id = (0, import_chunk_XISPGUUY.findLatest)(root.folder, owner, (_, spec) => {
+    const known = spec.staff ? (0, import_chunk_5LPDABBC.conversationOf)(root.folder, spec) : null;
     return conversation === void 0 ? known !== null : known === conversation;
   });
-  if (id !== void 0) return (0, import_chunk_RJTSDLMR.requireSpec)(root, id);
+  if (id !== void 0) return (0, import_chunk_5LPDABBC.requireSpec)(root, id);
   const what = conversation === void 0 ? "a conversation" : `conversation ${JSON.stringify(conversation)}`;
   throw new import_chunk_NVPF5LEY.FaultError(
     "unknown_job",
     `cannot find ${what}: no job in ${root.folder} recorded one`,
-    import_chunk_YAIPAHWG.nextCommands.status(root.option)
+    import_chunk_V47IQ3FT.nextCommands.status(root.option)
   );
 }
 // Annotate the CommonJS export names for ESM import in node:
@@ -7041,20 +7114,20 @@ function parentOf(root, input) {
 });
 
 },
-"./dispatch-DHKX3JEK.js": function (module, exports) {
+"./dispatch-REVQA3VF.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   dispatch: () => dispatch
 });
 module.exports = stdin_exports;
-var import_chunk_2TJT3WUH = load("./chunk-2TJT3WUH.js");
+var import_chunk_Z3KX4QWV = load("./chunk-Z3KX4QWV.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
 var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
-var import_chunk_2EBCVCOJ = load("./chunk-2EBCVCOJ.js");
+var import_chunk_ZVWKUAZQ = load("./chunk-ZVWKUAZQ.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_PSCTMCC5 = load("./chunk-PSCTMCC5.js");
+var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
@@ -7189,7 +7262,7 @@ function optionNames(command) {
   return Object.keys(command.options).map((name) => `--${name}`).join(" ");
 }
 function helpOf(command) {
-  return (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_PSCTMCC5.selfWords)(), command.name, "--help"]);
+  return (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_LZFWGYGT.selfWords)(), command.name, "--help"]);
 }
 function rangeOf(row, name) {
   if (!row?.range) throw new Error(`option ${name} has no range`);
@@ -7200,11 +7273,11 @@ async function dispatch(args, base, version) {
   if (word === "--version" || word === "version") return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${version}
 ` };
   const name = word === "--help" || word === "-h" ? "help" : word;
-  const command = await (0, import_chunk_2TJT3WUH.loadCommand)(name);
+  const command = await (0, import_chunk_Z3KX4QWV.loadCommand)(name);
   if (!command)
     throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_2TJT3WUH.commandNames.join(", ")}`,
-      (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_PSCTMCC5.selfWords)(), "help"])
+      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_Z3KX4QWV.commandNames.join(", ")}`,
+      (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_LZFWGYGT.selfWords)(), "help"])
     );
   if (hasChangedWords(args)) {
     throw (0, import_chunk_NVPF5LEY.usageError)(
@@ -7216,7 +7289,7 @@ async function dispatch(args, base, version) {
   if (input.has("help")) return help(command);
   const context = {
     ...base,
-    root: (parsed) => (0, import_chunk_2EBCVCOJ.locateRoot)({ option: parsed.text("state-dir"), variable: import_chunk_PSCTMCC5.variables.stateDir(), cwd: base.cwd })
+    root: (parsed) => (0, import_chunk_ZVWKUAZQ.locateRoot)({ option: parsed.text("state-dir"), variable: import_chunk_LZFWGYGT.variables.stateDir(), cwd: base.cwd })
   };
   return command.run(context, input);
 }
@@ -7230,64 +7303,64 @@ async function help(command) {
 });
 
 },
-"./doctor-7OV77I6C.js": function (module, exports) {
+"./doctor-3HCWTYOK.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   doctor: () => doctor
 });
 module.exports = stdin_exports;
-var import_chunk_BSNEW6QC = load("./chunk-BSNEW6QC.js");
-var import_chunk_VYVQWWAV = load("./chunk-VYVQWWAV.js");
-var import_chunk_T3DTN2DM = load("./chunk-T3DTN2DM.js");
+var import_chunk_7KQN4UGV = load("./chunk-7KQN4UGV.js");
+var import_chunk_TBVJR6BZ = load("./chunk-TBVJR6BZ.js");
+var import_chunk_AE65TZGL = load("./chunk-AE65TZGL.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var import_chunk_ECA6H42S = load("./chunk-ECA6H42S.js");
+var import_chunk_RQL7NQ6P = load("./chunk-RQL7NQ6P.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_2EBCVCOJ = load("./chunk-2EBCVCOJ.js");
-var import_chunk_LPOFNP62 = load("./chunk-LPOFNP62.js");
+var import_chunk_ZVWKUAZQ = load("./chunk-ZVWKUAZQ.js");
+var import_chunk_PBSRMPXW = load("./chunk-PBSRMPXW.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_YAIPAHWG = load("./chunk-YAIPAHWG.js");
+var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_AHZ3GFG4 = load("./chunk-AHZ3GFG4.js");
+var import_chunk_TYWJB6GO = load("./chunk-TYWJB6GO.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_PSCTMCC5 = load("./chunk-PSCTMCC5.js");
+var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function diagnose(root, id) {
-  if (!(0, import_chunk_DLEZNRER.exists)((0, import_chunk_PSCTMCC5.jobPaths)(root.folder, id).folder)) {
-    const next = (0, import_chunk_YAIPAHWG.nextCommand)(root.option, "clean", "--yes");
+  if (!(0, import_chunk_DLEZNRER.exists)((0, import_chunk_LZFWGYGT.jobPaths)(root.folder, id).folder)) {
+    const next = (0, import_chunk_V47IQ3FT.nextCommand)(root.option, "clean", "--yes");
     return { id, condition: "damaged", problem: "a marker of a live job without a job folder", next, facts: [] };
   }
-  const view = (0, import_chunk_ECA6H42S.inspect)(root.folder, id);
-  const condition = (0, import_chunk_ECA6H42S.conditionOf)(view);
+  const view = (0, import_chunk_RQL7NQ6P.inspect)(root.folder, id);
+  const condition = (0, import_chunk_RQL7NQ6P.conditionOf)(view);
   return { id, condition, ...await problemOf(root, view, condition), facts: factsOfJob(view) };
 }
 async function diagnoseAll(root) {
-  const ids = [...new Set([...(0, import_chunk_BSNEW6QC.listActive)(root.folder), ...(0, import_chunk_BSNEW6QC.listJobs)(root.folder)])];
+  const ids = [...new Set([...(0, import_chunk_7KQN4UGV.listActive)(root.folder), ...(0, import_chunk_7KQN4UGV.listJobs)(root.folder)])];
   const findings = [];
   for (const id of ids) findings.push(await diagnose(root, id));
   return findings.filter((finding) => finding.problem !== null);
 }
 async function problemOf(root, view, condition) {
   const { id, spec, damage } = view;
-  const wait = import_chunk_YAIPAHWG.nextCommands.wait(id, root.option);
+  const wait = import_chunk_V47IQ3FT.nextCommands.wait(id, root.option);
   if (condition === "damaged")
     return {
       problem: `the record is damaged: ${damage}; nothing was deleted, output and result files are as they were`,
-      next: import_chunk_YAIPAHWG.nextCommands.status(root.option)
+      next: import_chunk_V47IQ3FT.nextCommands.status(root.option)
     };
-  if (spec && !(0, import_chunk_ECA6H42S.isEnded)(view.state) && !await (0, import_chunk_LPOFNP62.isGenuine)(spec, (0, import_chunk_LPOFNP62.readKey)())) {
+  if (spec && !(0, import_chunk_RQL7NQ6P.isEnded)(view.state) && !await (0, import_chunk_PBSRMPXW.isGenuine)(spec, (0, import_chunk_PBSRMPXW.readKey)())) {
     return {
       problem: "spec.json was changed or written by another user: nothing is started or signaled for this job",
-      next: import_chunk_YAIPAHWG.nextCommands.observe(id, root.option)
+      next: import_chunk_V47IQ3FT.nextCommands.observe(id, root.option)
     };
   }
-  if (spec && !(0, import_chunk_AHZ3GFG4.findEngine)(spec.engine))
+  if (spec && !(0, import_chunk_TYWJB6GO.findEngine)(spec.engine))
     return { problem: `it runs on the engine ${spec.engine}, which this release does not know`, next: null };
-  const health = (0, import_chunk_VYVQWWAV.healthOf)(view, condition);
+  const health = (0, import_chunk_TBVJR6BZ.healthOf)(view, condition);
   switch (condition) {
     case "orphaned":
     case "unclaimed":
@@ -7304,7 +7377,7 @@ async function problemOf(root, view, condition) {
     case "unseen":
       return {
         problem: health.health === "attention" ? health.reason ?? null : null,
-        next: health.health === "attention" ? import_chunk_YAIPAHWG.nextCommands.observe(id, root.option) : null
+        next: health.health === "attention" ? import_chunk_V47IQ3FT.nextCommands.observe(id, root.option) : null
       };
     default:
       return { problem: null, next: null };
@@ -7328,9 +7401,9 @@ var doctor = {
   examples: ["doctor", "doctor run-mik3x9ab-4f7q2z"],
   async run(context, input) {
     const root = context.root(input);
-    const isThere = (0, import_chunk_2EBCVCOJ.checkRoot)(root.folder);
+    const isThere = (0, import_chunk_ZVWKUAZQ.checkRoot)(root.folder);
     const word = input.words[0];
-    const findings = !isThere && word === void 0 ? [] : word === void 0 ? await diagnoseAll(root) : [await diagnose(root, (0, import_chunk_BSNEW6QC.findJob)(root, word))];
+    const findings = !isThere && word === void 0 ? [] : word === void 0 ? await diagnoseAll(root) : [await diagnose(root, (0, import_chunk_7KQN4UGV.findJob)(root, word))];
     const isWrong = findings.some((finding) => finding.problem !== null);
     const code = isWrong ? import_chunk_6PFAPK5K.exitCodes.unsuccessful : import_chunk_6PFAPK5K.exitCodes.done;
     if (input.has("json")) {
@@ -7352,7 +7425,7 @@ function tell(finding) {
 });
 
 },
-"./help-M5I5DIII.js": function (module, exports) {
+"./help-X5NAQVMG.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -7372,7 +7445,7 @@ var help = {
   options: import_chunk_JJRSGJW4.common,
   examples: ["help", "help run"],
   async run(_context, input) {
-    const { commandNames, loadCommand } = await Promise.resolve().then(() => load("./registry-SGHLZUYR.js"));
+    const { commandNames, loadCommand } = await Promise.resolve().then(() => load("./registry-DYEHE5KN.js"));
     const { renderHelp } = await Promise.resolve().then(() => load("./usage-2G4WLKLK.js"));
     const word = input.words[0];
     if (word !== void 0) {
@@ -7566,7 +7639,7 @@ function init(open, close) {
 var kleur_default = $;
 
 },
-"./main-UFVYUGFI.js": function (module, exports) {
+"./main-RSGDP2H6.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -7574,22 +7647,22 @@ __export(stdin_exports, {
 });
 module.exports = stdin_exports;
 var import_chunk_FHNVDGJI = load("./chunk-FHNVDGJI.js");
-var import_chunk_DEWLYFTZ = load("./chunk-DEWLYFTZ.js");
+var import_chunk_UEEY6MFH = load("./chunk-UEEY6MFH.js");
 var import_chunk_SFQCDJBC = load("./chunk-SFQCDJBC.js");
 var import_chunk_4XQCRNZ4 = load("./chunk-4XQCRNZ4.js");
-var import_chunk_MV7UCMG3 = load("./chunk-MV7UCMG3.js");
-var import_chunk_BGPP6Q54 = load("./chunk-BGPP6Q54.js");
+var import_chunk_2P3CVON6 = load("./chunk-2P3CVON6.js");
+var import_chunk_4TJQVN4I = load("./chunk-4TJQVN4I.js");
 var import_chunk_YGU4QMVH = load("./chunk-YGU4QMVH.js");
 var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
-var import_chunk_T3DTN2DM = load("./chunk-T3DTN2DM.js");
+var import_chunk_AE65TZGL = load("./chunk-AE65TZGL.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var import_chunk_ECA6H42S = load("./chunk-ECA6H42S.js");
-var import_chunk_LPOFNP62 = load("./chunk-LPOFNP62.js");
-var import_chunk_YAIPAHWG = load("./chunk-YAIPAHWG.js");
+var import_chunk_RQL7NQ6P = load("./chunk-RQL7NQ6P.js");
+var import_chunk_PBSRMPXW = load("./chunk-PBSRMPXW.js");
+var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_AHZ3GFG4 = load("./chunk-AHZ3GFG4.js");
+var import_chunk_TYWJB6GO = load("./chunk-TYWJB6GO.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_PSCTMCC5 = load("./chunk-PSCTMCC5.js");
+var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
@@ -7599,27 +7672,27 @@ var import_node_fs = require("node:fs");
 var import_node_child_process = require("node:child_process");
 var reserveBytes = 32 * 1024;
 async function claimJob(root, id) {
-  const paths = (0, import_chunk_PSCTMCC5.jobPaths)(root, id);
-  const read = (0, import_chunk_ECA6H42S.readSpec)(paths);
+  const paths = (0, import_chunk_LZFWGYGT.jobPaths)(root, id);
+  const read = (0, import_chunk_RQL7NQ6P.readSpec)(paths);
   if (read.kind !== "ok")
     throw new Error(`cannot read the spec of job ${id}: ${read.kind === "damaged" ? read.reason : "it is missing"}`);
   const spec = read.value;
-  if (!await (0, import_chunk_LPOFNP62.isGenuine)(spec, (0, import_chunk_LPOFNP62.readKey)()))
+  if (!await (0, import_chunk_PBSRMPXW.isGenuine)(spec, (0, import_chunk_PBSRMPXW.readKey)()))
     throw new Error(`refused: spec.json of job ${id} was not written by this user's launcher`);
-  const hasFifo = await (0, import_chunk_BGPP6Q54.makeFifo)(paths.leaseFifo);
-  return (0, import_chunk_MV7UCMG3.withLock)(paths.lock, () => {
-    if ((0, import_chunk_ECA6H42S.isEnded)((0, import_chunk_ECA6H42S.inspect)(root, id).state)) return void 0;
+  const hasFifo = await (0, import_chunk_4TJQVN4I.makeFifo)(paths.leaseFifo);
+  return (0, import_chunk_2P3CVON6.withLock)(paths.lock, () => {
+    if ((0, import_chunk_RQL7NQ6P.isEnded)((0, import_chunk_RQL7NQ6P.inspect)(root, id).state)) return void 0;
     const self = (0, import_chunk_MGN56EW3.ownIdentity)();
-    const other = (0, import_chunk_ECA6H42S.readWorker)(paths);
+    const other = (0, import_chunk_RQL7NQ6P.readWorker)(paths);
     if (other.kind === "ok" && !(0, import_chunk_MGN56EW3.sameIdentity)(other.value.worker, self) && (0, import_chunk_MGN56EW3.livenessOf)(other.value.worker) === "alive")
       return void 0;
-    const release = hasFifo && (0, import_chunk_BGPP6Q54.holdFifo)(paths.leaseFifo) || (() => void 0);
+    const release = hasFifo && (0, import_chunk_4TJQVN4I.holdFifo)(paths.leaseFifo) || (() => void 0);
     const known = other.kind === "ok" ? other.value : { shim: null, child: null, cgroup: null };
-    const cgroup = known.cgroup ?? ((0, import_chunk_DLEZNRER.exists)(paths.started) ? null : (0, import_chunk_DEWLYFTZ.makeCgroup)(id));
+    const cgroup = known.cgroup ?? ((0, import_chunk_DLEZNRER.exists)(paths.started) ? null : (0, import_chunk_UEEY6MFH.makeCgroup)(id));
     (0, import_chunk_6OPTGHIR.writeJson)(paths.lease, { worker: self }, { sync: false });
     (0, import_chunk_6OPTGHIR.writeJson)(paths.worker, { worker: self, shim: known.shim, child: known.child, fifo: hasFifo, cgroup });
     setAside(paths);
-    const launch = (0, import_chunk_ECA6H42S.readLaunch)(paths);
+    const launch = (0, import_chunk_RQL7NQ6P.readLaunch)(paths);
     return {
       root,
       paths,
@@ -7633,7 +7706,7 @@ async function claimJob(root, id) {
   });
 }
 function renewLease(paths) {
-  return (0, import_chunk_DLEZNRER.touch)(paths.lease, (0, import_chunk_PSCTMCC5.nowMs)());
+  return (0, import_chunk_DLEZNRER.touch)(paths.lease, (0, import_chunk_LZFWGYGT.nowMs)());
 }
 function setAside(paths) {
   try {
@@ -7663,9 +7736,9 @@ var Progress = class {
   makeSnapshot;
   constructor(claim) {
     this.claim = claim;
-    this.journal = (0, import_chunk_T3DTN2DM.openJournal)(claim.paths, claim.spec);
-    const read = (0, import_chunk_ECA6H42S.readState)(claim.paths);
-    this.state = read.kind === "ok" ? read.value : (0, import_chunk_ECA6H42S.earlyState)(claim.spec.id, claim.spec);
+    this.journal = (0, import_chunk_AE65TZGL.openJournal)(claim.paths, claim.spec);
+    const read = (0, import_chunk_RQL7NQ6P.readState)(claim.paths);
+    this.state = read.kind === "ok" ? read.value : (0, import_chunk_RQL7NQ6P.earlyState)(claim.spec.id, claim.spec);
     this.lifecycle = ["queued", "starting", "running", "stopping"].includes(this.state.state) ? this.state.state : "starting";
   }
   /** A step of the lifecycle, with its event. *<>/
@@ -7677,7 +7750,7 @@ var Progress = class {
   note(type, fields, change = {}) {
     this.append(type, fields);
     this.state = { ...this.state, ...change, rev: this.state.rev + 1, seq: this.journal.seq };
-    this.unlessFull(() => (0, import_chunk_ECA6H42S.writeState)(this.claim.paths, this.state));
+    this.unlessFull(() => (0, import_chunk_RQL7NQ6P.writeState)(this.claim.paths, this.state));
   }
   /** Write the snapshot soon; many calls become one write. *<>/
   snapshot(make) {
@@ -7689,7 +7762,7 @@ var Progress = class {
     this.snapshotTimer = void 0;
     const make = this.makeSnapshot;
     this.makeSnapshot = void 0;
-    if (make) this.unlessFull(() => (0, import_chunk_6OPTGHIR.writeJson)(this.claim.paths.snapshot, { at: (0, import_chunk_PSCTMCC5.isoNow)(), ...make() }, { sync: false }));
+    if (make) this.unlessFull(() => (0, import_chunk_6OPTGHIR.writeJson)(this.claim.paths.snapshot, { at: (0, import_chunk_LZFWGYGT.isoNow)(), ...make() }, { sync: false }));
   }
   /** An event of less weight: no state is written for it. *<>/
   append(type, fields) {
@@ -7731,7 +7804,7 @@ function toolSnapshot(call) {
 }
 function followAgent(claim, progress) {
   const { spec, paths } = claim;
-  const backend = (0, import_chunk_DEWLYFTZ.backendOf)(spec);
+  const backend = (0, import_chunk_UEEY6MFH.backendOf)(spec);
   if (!spec.staff || !backend) return void 0;
   const { staff } = spec;
   const reading = (0, import_chunk_SFQCDJBC.makeReading)();
@@ -7758,14 +7831,14 @@ function followAgent(claim, progress) {
   return {
     reading,
     sink: {
-      stdout: (line) => backend.read(line, reading, (0, import_chunk_PSCTMCC5.isoNow)()),
-      stderr: (line) => backend.readError?.(line, reading, (0, import_chunk_PSCTMCC5.isoNow)())
+      stdout: (line) => backend.read(line, reading, (0, import_chunk_LZFWGYGT.isoNow)()),
+      stderr: (line) => backend.readError?.(line, reading, (0, import_chunk_LZFWGYGT.isoNow)())
     },
     update
   };
   function lastToolTold({ generation }) {
     if (generation === 1) return 0;
-    const numbers = (0, import_chunk_T3DTN2DM.readEvents)(paths, 0, 1e5).events.flatMap((event) => {
+    const numbers = (0, import_chunk_AE65TZGL.readEvents)(paths, 0, 1e5).events.flatMap((event) => {
       const tool = event.type === "tool" ? event.tool : void 0;
       return typeof tool?.n === "number" ? [tool.n] : [];
     });
@@ -7899,6 +7972,8 @@ _jc_watch 9>&- &
 _jc_guard=$!
 echo "$_jc_guard $_jc_sleep" >"$_jc_job/started/guard"
 
+# bash as sh says nothing of signals in its POSIX mode.
+[ -n "\${BASH_VERSION-}" ] && set +o posix
 # In the foreground, because a shell without job control makes its background commands ignore SIGINT. What the shell
 # says of the child's end (killed by a signal, not just a code above 128) goes to \`notes\`.
 command exec 2>"$_jc_job/started/notes"
@@ -7934,7 +8009,7 @@ async function startChild(claim, plan) {
   const ended = new Promise((resolve) => {
     end = resolve;
   });
-  const rest = Math.max(0, spec.deadline_mono_ms - (0, import_chunk_PSCTMCC5.monotonicMs)());
+  const rest = Math.max(0, spec.deadline_mono_ms - (0, import_chunk_LZFWGYGT.monotonicMs)());
   const baseline = (0, import_chunk_MGN56EW3.takeBaseline)();
   const pid = await (0, import_chunk_FHNVDGJI.spawnShim)(
     {
@@ -7957,14 +8032,14 @@ async function startChild(claim, plan) {
     end
   );
   await untilMarked(claim, ended);
-  const shim = (0, import_chunk_ECA6H42S.readMark)(paths.shimMark, claim.self);
+  const shim = (0, import_chunk_RQL7NQ6P.readMark)(paths.shimMark, claim.self);
   if (shim?.pid !== pid) return attachChild(claim);
-  return { shim, child: (0, import_chunk_ECA6H42S.readMark)(paths.childMark, claim.self) ?? null, ended, baseline };
+  return { shim, child: (0, import_chunk_RQL7NQ6P.readMark)(paths.childMark, claim.self) ?? null, ended, baseline };
 }
 async function attachChild(claim) {
   const { paths } = claim;
   await untilMarked(claim, new Promise(() => void 0));
-  const shim = (0, import_chunk_ECA6H42S.readMark)(paths.shimMark, claim.self) ?? null;
+  const shim = (0, import_chunk_RQL7NQ6P.readMark)(paths.shimMark, claim.self) ?? null;
   const ended = new Promise((resolve) => {
     let close;
     const done = () => {
@@ -7976,12 +8051,12 @@ async function attachChild(claim) {
       if (!shim || (0, import_chunk_MGN56EW3.livenessOf)(shim) === "dead") done();
     };
     const timer = setInterval(look, 1e3);
-    void (0, import_chunk_BGPP6Q54.watchFifo)(paths.aliveFifo, () => setTimeout(done, 0)).then((stop) => {
+    void (0, import_chunk_4TJQVN4I.watchFifo)(paths.aliveFifo, () => setTimeout(done, 0)).then((stop) => {
       close = stop;
       look();
     });
   });
-  return { shim, child: (0, import_chunk_ECA6H42S.readMark)(paths.childMark, claim.self) ?? null, ended, baseline: null };
+  return { shim, child: (0, import_chunk_RQL7NQ6P.readMark)(paths.childMark, claim.self) ?? null, ended, baseline: null };
 }
 async function untilMarked(claim, ended) {
   const { paths } = claim;
@@ -7989,22 +8064,22 @@ async function untilMarked(claim, ended) {
   void ended.then(() => {
     isOver = true;
   });
-  const until = (0, import_chunk_PSCTMCC5.monotonicMs)() + import_chunk_CRABIWOM.startLimitMs;
-  while (!isOver && (0, import_chunk_PSCTMCC5.monotonicMs)() < until && !(0, import_chunk_DLEZNRER.exists)(paths.exit)) {
-    const shim = (0, import_chunk_ECA6H42S.readMark)(paths.shimMark, claim.self);
-    if (shim && (0, import_chunk_ECA6H42S.readMark)(paths.childMark, claim.self)) return;
+  const until = (0, import_chunk_LZFWGYGT.monotonicMs)() + import_chunk_CRABIWOM.startLimitMs;
+  while (!isOver && (0, import_chunk_LZFWGYGT.monotonicMs)() < until && !(0, import_chunk_DLEZNRER.exists)(paths.exit)) {
+    const shim = (0, import_chunk_RQL7NQ6P.readMark)(paths.shimMark, claim.self);
+    if (shim && (0, import_chunk_RQL7NQ6P.readMark)(paths.childMark, claim.self)) return;
     if (shim && (0, import_chunk_MGN56EW3.livenessOf)(shim) === "dead") return;
-    await (0, import_chunk_PSCTMCC5.sleep)(2);
+    await (0, import_chunk_LZFWGYGT.sleep)(2);
   }
 }
 function makeDueLook(claim, follower, agent) {
   const { paths, spec } = claim;
-  const begun = (0, import_chunk_PSCTMCC5.monotonicMs)();
+  const begun = (0, import_chunk_LZFWGYGT.monotonicMs)();
   let completeSince;
   return () => {
     if (!(0, import_chunk_DLEZNRER.exists)(paths.folder)) return "state_vanished";
-    if ((0, import_chunk_ECA6H42S.readCancel)(paths)) return "canceled";
-    const now = (0, import_chunk_PSCTMCC5.monotonicMs)();
+    if ((0, import_chunk_RQL7NQ6P.readCancel)(paths)) return "canceled";
+    const now = (0, import_chunk_LZFWGYGT.monotonicMs)();
     const lastOutput = follower.lastOutputMono;
     if (spec.first_output_ms !== null && lastOutput === null && now - begun > spec.first_output_ms)
       return "first_output_timeout";
@@ -8048,7 +8123,7 @@ function punch(file, offset, length) {
     (0, import_node_child_process.execFile)(
       "fallocate",
       ["-p", "-o", String(offset), "-l", String(length), file],
-      { timeout: 3e4, env: (0, import_chunk_PSCTMCC5.toolEnvironment)() },
+      { timeout: 3e4, env: (0, import_chunk_LZFWGYGT.toolEnvironment)() },
       (error) => resolve(error === null)
     );
   });
@@ -8129,7 +8204,7 @@ var Stream = class {
   cap;
   size = 0;
   offset = 0;
-  lines = new import_chunk_DEWLYFTZ.LineSplitter();
+  lines = new import_chunk_UEEY6MFH.LineSplitter();
   sink;
   constructor(file, capBytes, sink) {
     this.file = file;
@@ -8214,8 +8289,8 @@ var Follower = class {
     for (const stream of this.streams) hasGrown = stream.look() || hasGrown;
     if (!hasGrown) return false;
     this.pause = fastest;
-    this.lastOutputMono = (0, import_chunk_PSCTMCC5.monotonicMs)();
-    this.lastOutputAt = (0, import_chunk_PSCTMCC5.isoNow)();
+    this.lastOutputMono = (0, import_chunk_LZFWGYGT.monotonicMs)();
+    this.lastOutputAt = (0, import_chunk_LZFWGYGT.isoNow)();
     this.onOutput();
     return true;
   }
@@ -8223,7 +8298,7 @@ var Follower = class {
 function planChild(root, spec, paths) {
   const own = { id: spec.id, cwd: spec.cwd, mark: spec.mark };
   if (spec.run) {
-    const environment = (0, import_chunk_PSCTMCC5.childEnvironment)({ ...own, add: {}, remove: [] });
+    const environment = (0, import_chunk_LZFWGYGT.childEnvironment)({ ...own, add: {}, remove: [] });
     return {
       program: spec.run.program,
       args: spec.run.argv.slice(1),
@@ -8232,7 +8307,7 @@ function planChild(root, spec, paths) {
       conversationId: null
     };
   }
-  const backend = (0, import_chunk_DEWLYFTZ.backendOf)(spec);
+  const backend = (0, import_chunk_UEEY6MFH.backendOf)(spec);
   if (!spec.staff || !backend) throw new Error(`cannot start job ${spec.id}: unknown backend ${spec.staff?.backend}`);
   const plan = backend.plan(staffRequest(root, spec, paths));
   if (plan.promptBy === "stdin") (0, import_chunk_6OPTGHIR.writeFile)(paths.prompt, plan.stdin);
@@ -8240,7 +8315,7 @@ function planChild(root, spec, paths) {
   return {
     program: spec.staff.program,
     args: plan.args,
-    environment: (0, import_chunk_PSCTMCC5.childEnvironment)({ ...own, add: plan.environment, remove: plan.remove }),
+    environment: (0, import_chunk_LZFWGYGT.childEnvironment)({ ...own, add: plan.environment, remove: plan.remove }),
     input: plan.promptBy === "stdin" ? paths.prompt : "/dev/null",
     conversationId: plan.conversationId
   };
@@ -8268,7 +8343,7 @@ function uuidOf(mark) {
 }
 function claimReason(claim, reason) {
   const { paths } = claim;
-  if ((0, import_chunk_ECA6H42S.readExit)(paths)) return (0, import_chunk_DEWLYFTZ.parseReason)((0, import_chunk_ECA6H42S.readReason)(paths));
+  if ((0, import_chunk_RQL7NQ6P.readExit)(paths)) return (0, import_chunk_UEEY6MFH.parseReason)((0, import_chunk_RQL7NQ6P.readReason)(paths));
   let isOurs = false;
   try {
     isOurs = (0, import_chunk_6OPTGHIR.createFile)(paths.reason, `${reason}
@@ -8276,8 +8351,8 @@ function claimReason(claim, reason) {
   } catch {
     return reason;
   }
-  if (!isOurs) return (0, import_chunk_DEWLYFTZ.parseReason)((0, import_chunk_ECA6H42S.readReason)(paths)) ?? reason;
-  if (!(0, import_chunk_ECA6H42S.readExit)(paths)) return reason;
+  if (!isOurs) return (0, import_chunk_UEEY6MFH.parseReason)((0, import_chunk_RQL7NQ6P.readReason)(paths)) ?? reason;
+  if (!(0, import_chunk_RQL7NQ6P.readExit)(paths)) return reason;
   (0, import_chunk_6OPTGHIR.removeFile)(paths.reason);
   return void 0;
 }
@@ -8299,10 +8374,10 @@ async function supervise(claim) {
   const progress = new Progress(claim);
   const isClaimed = (0, import_chunk_DLEZNRER.exists)(paths.started);
   await tellClaim(claim, progress, isClaimed);
-  if (!isClaimed && (0, import_chunk_ECA6H42S.readCancel)(paths))
-    return void (0, import_chunk_DEWLYFTZ.conclude)(claim, { reason: "canceled", exit: void 0, tree: nothing, reconciled: false });
-  if (!isClaimed && (0, import_chunk_PSCTMCC5.monotonicMs)() >= spec.deadline_mono_ms)
-    return void (0, import_chunk_DEWLYFTZ.conclude)(claim, { reason: "hard_timeout", exit: void 0, tree: nothing, reconciled: false });
+  if (!isClaimed && (0, import_chunk_RQL7NQ6P.readCancel)(paths))
+    return void (0, import_chunk_UEEY6MFH.conclude)(claim, { reason: "canceled", exit: void 0, tree: nothing, reconciled: false });
+  if (!isClaimed && (0, import_chunk_LZFWGYGT.monotonicMs)() >= spec.deadline_mono_ms)
+    return void (0, import_chunk_UEEY6MFH.conclude)(claim, { reason: "hard_timeout", exit: void 0, tree: nothing, reconciled: false });
   const child = isClaimed ? await attachChild(claim) : await tryStart(claim, progress);
   if (!child) return;
   (0, import_chunk_6OPTGHIR.writeJson)(paths.worker, {
@@ -8316,16 +8391,19 @@ async function supervise(claim) {
   const agent = followAgent(claim, progress);
   const follower = new Follower(paths, spec.max_output_bytes, agent?.sink, () => agent?.update());
   const reason = await untilEnd(claim, child, follower, agent);
-  if (reason === "state_vanished")
-    return void await (0, import_chunk_DEWLYFTZ.terminate)((0, import_chunk_DEWLYFTZ.treeOf)(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
+  if (reason === "state_vanished") {
+    await (0, import_chunk_UEEY6MFH.terminate)((0, import_chunk_UEEY6MFH.treeOf)(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
+    (0, import_chunk_UEEY6MFH.removeCgroup)(claim.cgroup, spec.id);
+    return;
+  }
   const ended = reason === "exited" ? nothing : await stopTree(claim, child, progress, reason);
   const leftovers = await sweep(claim, child);
   const omitted = await follower.end();
   agent?.update();
   progress.flush();
-  (0, import_chunk_DEWLYFTZ.removeCgroup)(claim.cgroup, spec.id);
-  const exit = (0, import_chunk_ECA6H42S.readExit)(paths);
-  (0, import_chunk_DEWLYFTZ.conclude)(claim, {
+  (0, import_chunk_UEEY6MFH.removeCgroup)(claim.cgroup, spec.id);
+  const exit = (0, import_chunk_RQL7NQ6P.readExit)(paths);
+  (0, import_chunk_UEEY6MFH.conclude)(claim, {
     ...lostReason(claim, child, reason, exit !== void 0),
     exit,
     tree: reason === "exited" ? leftovers : { ...ended, survivors: leftovers.survivors },
@@ -8346,7 +8424,7 @@ async function tryStart(claim, progress) {
     const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
     if (code === void 0) throw error;
     const detail = code === "ENOENT" ? `${(0, import_chunk_NVPF5LEY.messageOf)(error)} (does the folder ${claim.spec.cwd} still exist?)` : (0, import_chunk_NVPF5LEY.messageOf)(error);
-    (0, import_chunk_DEWLYFTZ.conclude)(claim, { reason: "spawn_failed", exit: void 0, tree: nothing, reconciled: false, detail });
+    (0, import_chunk_UEEY6MFH.conclude)(claim, { reason: "spawn_failed", exit: void 0, tree: nothing, reconciled: false, detail });
     return void 0;
   }
 }
@@ -8355,8 +8433,8 @@ async function untilEnd(claim, child, follower, agent) {
   const releases = [];
   try {
     return await new Promise((resolve) => {
-      void child.ended.then(() => resolve((0, import_chunk_DEWLYFTZ.parseReason)((0, import_chunk_ECA6H42S.readReason)(paths)) ?? "exited"));
-      const told = (0, import_chunk_ECA6H42S.readExit)(paths) ? void 0 : (0, import_chunk_DEWLYFTZ.parseReason)((0, import_chunk_ECA6H42S.readReason)(paths));
+      void child.ended.then(() => resolve((0, import_chunk_UEEY6MFH.parseReason)((0, import_chunk_RQL7NQ6P.readReason)(paths)) ?? "exited"));
+      const told = (0, import_chunk_RQL7NQ6P.readExit)(paths) ? void 0 : (0, import_chunk_UEEY6MFH.parseReason)((0, import_chunk_RQL7NQ6P.readReason)(paths));
       if (told !== void 0) resolve(told);
       let hasStopped = false;
       const stop = (wanted) => {
@@ -8365,7 +8443,7 @@ async function untilEnd(claim, child, follower, agent) {
         const reason = wanted === "state_vanished" ? wanted : claimReason(claim, wanted);
         if (reason !== void 0) resolve(reason);
       };
-      releases.push((0, import_chunk_PSCTMCC5.atMonotonic)(spec.deadline_mono_ms, () => stop("hard_timeout")));
+      releases.push((0, import_chunk_LZFWGYGT.atMonotonic)(spec.deadline_mono_ms, () => stop("hard_timeout")));
       const isDue = makeDueLook(claim, follower, agent);
       const tick = () => {
         follower.tick();
@@ -8380,35 +8458,35 @@ async function untilEnd(claim, child, follower, agent) {
 }
 function lostReason(claim, child, reason, isTold) {
   if (reason !== "exited" || isTold) return { reason };
-  if (child.child !== null || (0, import_chunk_ECA6H42S.readMark)(claim.paths.childMark, claim.self)) return { reason: "worker_lost" };
+  if (child.child !== null || (0, import_chunk_RQL7NQ6P.readMark)(claim.paths.childMark, claim.self)) return { reason: "worker_lost" };
   return { reason: "spawn_failed", detail: `the job folder ${claim.paths.folder} could not be written` };
 }
 async function stopTree(claim, child, progress, reason) {
   const { paths, spec } = claim;
-  if (reason === "canceled") progress.note("cancel_requested", { request: (0, import_chunk_ECA6H42S.readCancel)(paths) ?? null });
+  if (reason === "canceled") progress.note("cancel_requested", { request: (0, import_chunk_RQL7NQ6P.readCancel)(paths) ?? null });
   progress.step("stop_asked", "stopping", { reason });
-  const report = await (0, import_chunk_DEWLYFTZ.terminate)((0, import_chunk_DEWLYFTZ.treeOf)(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
-  const until = (0, import_chunk_PSCTMCC5.monotonicMs)() + import_chunk_CRABIWOM.killSettleMs;
+  const report = await (0, import_chunk_UEEY6MFH.terminate)((0, import_chunk_UEEY6MFH.treeOf)(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
+  const until = (0, import_chunk_LZFWGYGT.monotonicMs)() + import_chunk_CRABIWOM.killSettleMs;
   let isGone = false;
   void child.ended.then(() => {
     isGone = true;
   });
-  while (!isGone && report.survivors.length === 0 && (0, import_chunk_PSCTMCC5.monotonicMs)() < until) await (0, import_chunk_PSCTMCC5.sleep)(5);
+  while (!isGone && report.survivors.length === 0 && (0, import_chunk_LZFWGYGT.monotonicMs)() < until) await (0, import_chunk_LZFWGYGT.sleep)(5);
   return report;
 }
 async function sweep(claim, child) {
   const { paths, spec } = claim;
-  if (spec.run?.keep_children && (0, import_chunk_ECA6H42S.readExit)(paths)) return nothing;
-  return (0, import_chunk_DEWLYFTZ.terminate)((0, import_chunk_DEWLYFTZ.treeOf)(spec, paths, { worker: claim.self, ...child }), { graceMs: import_chunk_CRABIWOM.drainMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
+  if (spec.run?.keep_children && (0, import_chunk_RQL7NQ6P.readExit)(paths)) return nothing;
+  return (0, import_chunk_UEEY6MFH.terminate)((0, import_chunk_UEEY6MFH.treeOf)(spec, paths, { worker: claim.self, ...child }), { graceMs: import_chunk_CRABIWOM.drainMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
 }
 function stopTimes(claim) {
   return { graceMs: claim.spec.kill_grace_ms, settleMs: import_chunk_CRABIWOM.killSettleMs };
 }
 function tellStart(claim, progress, child) {
   if (progress.state.started_at !== null) return;
-  const lost = (0, import_chunk_PSCTMCC5.uncarriableNames)();
+  const lost = (0, import_chunk_LZFWGYGT.uncarriableNames)();
   const fields = { child: child.child?.pid ?? null, ...lost.length > 0 ? { environment_names_lost: lost } : {} };
-  progress.step("started", "started", fields, { started_at: (0, import_chunk_DEWLYFTZ.startedAt)(claim.paths) ?? (0, import_chunk_PSCTMCC5.isoNow)() });
+  progress.step("started", "started", fields, { started_at: (0, import_chunk_UEEY6MFH.startedAt)(claim.paths) ?? (0, import_chunk_LZFWGYGT.isoNow)() });
 }
 async function tellClaim(claim, progress, isClaimed) {
   const { generation, self, spec } = claim;
@@ -8416,14 +8494,14 @@ async function tellClaim(claim, progress, isClaimed) {
     progress.step("claimed", "claimed", { worker: self.pid });
     return;
   }
-  const key = (0, import_chunk_LPOFNP62.readKey)();
-  const isChanged = !isClaimed && key !== void 0 && (0, import_chunk_LPOFNP62.environmentDigest)(key) !== spec.environment.digest;
+  const key = (0, import_chunk_PBSRMPXW.readKey)();
+  const isChanged = !isClaimed && key !== void 0 && (0, import_chunk_PBSRMPXW.environmentDigest)(key) !== spec.environment.digest;
   const message = "the worker was lost before the start, and its replacement has another environment than the launcher had";
   const warnings = isChanged ? [...progress.state.warnings, { code: "environment_changed", message }] : progress.state.warnings;
   progress.step("claimed", "worker_replaced", { worker: self.pid, generation, baseline_reset: true }, { warnings });
 }
 async function runWorker(root, id, log) {
-  if (!root.startsWith("/") || !(0, import_chunk_AHZ3GFG4.isId)(id)) throw new Error("usage: _worker ROOT ID");
+  if (!root.startsWith("/") || !(0, import_chunk_TYWJB6GO.isId)(id)) throw new Error("usage: _worker ROOT ID");
   let claim;
   try {
     claim = await claimJob(root, id);
@@ -8435,6 +8513,7 @@ async function runWorker(root, id, log) {
     if (claim) await giveUp(claim, (0, import_chunk_NVPF5LEY.messageOf)(error));
     return false;
   } finally {
+    if (claim) (0, import_chunk_UEEY6MFH.removeCgroup)(claim.cgroup, id);
     claim?.release();
   }
 }
@@ -8446,14 +8525,14 @@ function unexpected() {
 }
 async function giveUp(claim, message) {
   const { paths, spec, root } = claim;
-  (0, import_chunk_T3DTN2DM.openJournal)(paths, spec).append("worker_failed", { message });
-  const failures = (0, import_chunk_T3DTN2DM.readEvents)(paths, 0, 1e5).events.filter((event) => event.type === "worker_failed").length;
+  (0, import_chunk_AE65TZGL.openJournal)(paths, spec).append("worker_failed", { message });
+  const failures = (0, import_chunk_AE65TZGL.readEvents)(paths, 0, 1e5).events.filter((event) => event.type === "worker_failed").length;
   if (failures < import_chunk_CRABIWOM.workerFailures) return;
-  const view = (0, import_chunk_ECA6H42S.inspect)(root, spec.id);
-  const tree = (0, import_chunk_DEWLYFTZ.treeOf)(spec, paths, { worker: claim.self, shim: view.shim, child: view.child });
-  const ended = await (0, import_chunk_DEWLYFTZ.terminate)(tree, { graceMs: import_chunk_CRABIWOM.orphanGraceMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
+  const view = (0, import_chunk_RQL7NQ6P.inspect)(root, spec.id);
+  const tree = (0, import_chunk_UEEY6MFH.treeOf)(spec, paths, { worker: claim.self, shim: view.shim, child: view.child });
+  const ended = await (0, import_chunk_UEEY6MFH.terminate)(tree, { graceMs: import_chunk_CRABIWOM.orphanGraceMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
   const warnings = [{ code: "worker_failed", message: `the worker failed ${failures} times: ${message}` }];
-  (0, import_chunk_DEWLYFTZ.conclude)(claim, { reason: "worker_lost", exit: view.exit, tree: ended, reconciled: false, warnings });
+  (0, import_chunk_UEEY6MFH.conclude)(claim, { reason: "worker_lost", exit: view.exit, tree: ended, reconciled: false, warnings });
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -8461,28 +8540,28 @@ async function giveUp(claim, message) {
 });
 
 },
-"./observe-22VCPKFT.js": function (module, exports) {
+"./observe-IZINB5GY.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   observe: () => observe
 });
 module.exports = stdin_exports;
-var import_chunk_3TLBQ7R4 = load("./chunk-3TLBQ7R4.js");
-var import_chunk_BSNEW6QC = load("./chunk-BSNEW6QC.js");
-var import_chunk_VYVQWWAV = load("./chunk-VYVQWWAV.js");
-var import_chunk_HSA65P4X = load("./chunk-HSA65P4X.js");
-var import_chunk_T3DTN2DM = load("./chunk-T3DTN2DM.js");
+var import_chunk_XISPGUUY = load("./chunk-XISPGUUY.js");
+var import_chunk_7KQN4UGV = load("./chunk-7KQN4UGV.js");
+var import_chunk_Y7BEUIP2 = load("./chunk-Y7BEUIP2.js");
+var import_chunk_TBVJR6BZ = load("./chunk-TBVJR6BZ.js");
+var import_chunk_AE65TZGL = load("./chunk-AE65TZGL.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var import_chunk_ECA6H42S = load("./chunk-ECA6H42S.js");
+var import_chunk_RQL7NQ6P = load("./chunk-RQL7NQ6P.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_2EBCVCOJ = load("./chunk-2EBCVCOJ.js");
+var import_chunk_ZVWKUAZQ = load("./chunk-ZVWKUAZQ.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_YAIPAHWG = load("./chunk-YAIPAHWG.js");
+var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_AHZ3GFG4 = load("./chunk-AHZ3GFG4.js");
+var import_chunk_TYWJB6GO = load("./chunk-TYWJB6GO.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_PSCTMCC5 = load("./chunk-PSCTMCC5.js");
+var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
@@ -8507,13 +8586,13 @@ var observe = {
   examples: ["observe", "observe run-mik3x9ab-4f7q2z --after-seq 4"],
   async run(context, input) {
     const root = context.root(input);
-    (0, import_chunk_2EBCVCOJ.checkRoot)(root.folder);
-    const owner = input.text("owner") ?? import_chunk_PSCTMCC5.variables.owner() ?? null;
-    const id = input.words[0] === void 0 ? (0, import_chunk_3TLBQ7R4.requireLatest)(root, owner, "a job to observe") : (0, import_chunk_BSNEW6QC.findJob)(root, input.words[0]);
-    const view = await (0, import_chunk_HSA65P4X.refresh)(root.folder, id);
+    (0, import_chunk_ZVWKUAZQ.checkRoot)(root.folder);
+    const owner = input.text("owner") ?? import_chunk_LZFWGYGT.variables.owner() ?? null;
+    const id = input.words[0] === void 0 ? (0, import_chunk_XISPGUUY.requireLatest)(root, owner, "a job to observe") : (0, import_chunk_7KQN4UGV.findJob)(root, input.words[0]);
+    const view = await (0, import_chunk_Y7BEUIP2.refresh)(root.folder, id);
     return {
       code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-      json: (0, import_chunk_VYVQWWAV.observation)(view, { afterSeq: input.count("after-seq") ?? null, root })
+      json: (0, import_chunk_TBVJR6BZ.observation)(view, { afterSeq: input.count("after-seq") ?? null, root })
     };
   }
 };
@@ -8523,15 +8602,15 @@ var observe = {
 });
 
 },
-"./registry-SGHLZUYR.js": function (module, exports) {
+"./registry-DYEHE5KN.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  commandNames: () => import_chunk_2TJT3WUH.commandNames,
-  loadCommand: () => import_chunk_2TJT3WUH.loadCommand
+  commandNames: () => import_chunk_Z3KX4QWV.commandNames,
+  loadCommand: () => import_chunk_Z3KX4QWV.loadCommand
 });
 module.exports = stdin_exports;
-var import_chunk_2TJT3WUH = load("./chunk-2TJT3WUH.js");
+var import_chunk_Z3KX4QWV = load("./chunk-Z3KX4QWV.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -8540,33 +8619,33 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./restart-VSGD6VDB.js": function (module, exports) {
+"./restart-LNHC3QLS.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   restart: () => restart
 });
 module.exports = stdin_exports;
-var import_chunk_RJTSDLMR = load("./chunk-RJTSDLMR.js");
-var import_chunk_K6KUEMCO = load("./chunk-K6KUEMCO.js");
-var import_chunk_BSNEW6QC = load("./chunk-BSNEW6QC.js");
+var import_chunk_5LPDABBC = load("./chunk-5LPDABBC.js");
+var import_chunk_UCQXZJ6K = load("./chunk-UCQXZJ6K.js");
+var import_chunk_7KQN4UGV = load("./chunk-7KQN4UGV.js");
 var import_chunk_SFQCDJBC = load("./chunk-SFQCDJBC.js");
-var import_chunk_MV7UCMG3 = load("./chunk-MV7UCMG3.js");
-var import_chunk_HSA65P4X = load("./chunk-HSA65P4X.js");
+var import_chunk_2P3CVON6 = load("./chunk-2P3CVON6.js");
+var import_chunk_Y7BEUIP2 = load("./chunk-Y7BEUIP2.js");
 var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var import_chunk_ECA6H42S = load("./chunk-ECA6H42S.js");
-var import_chunk_AAEVI3GM = load("./chunk-AAEVI3GM.js");
+var import_chunk_RQL7NQ6P = load("./chunk-RQL7NQ6P.js");
+var import_chunk_CAYDSFPI = load("./chunk-CAYDSFPI.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_2EBCVCOJ = load("./chunk-2EBCVCOJ.js");
-var import_chunk_APIBCPUW = load("./chunk-APIBCPUW.js");
-var import_chunk_LPOFNP62 = load("./chunk-LPOFNP62.js");
+var import_chunk_ZVWKUAZQ = load("./chunk-ZVWKUAZQ.js");
+var import_chunk_25ZP4J72 = load("./chunk-25ZP4J72.js");
+var import_chunk_PBSRMPXW = load("./chunk-PBSRMPXW.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_YAIPAHWG = load("./chunk-YAIPAHWG.js");
+var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_AHZ3GFG4 = load("./chunk-AHZ3GFG4.js");
+var import_chunk_TYWJB6GO = load("./chunk-TYWJB6GO.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_PSCTMCC5 = load("./chunk-PSCTMCC5.js");
+var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
@@ -8590,16 +8669,16 @@ var restart = {
   examples: ["restart run-mik3x9ab-4f7q2z", "restart staffer-mik3xa01-9c2k4d --timeout 90m"],
   async run(context, input) {
     const root = context.root(input);
-    (0, import_chunk_2EBCVCOJ.checkRoot)(root.folder);
-    const id = (0, import_chunk_BSNEW6QC.requireWholeId)(root, input.words[0]);
-    const view = await (0, import_chunk_HSA65P4X.refresh)(root.folder, id);
-    const spec = (0, import_chunk_RJTSDLMR.requireSpec)(root, id);
-    await (0, import_chunk_RJTSDLMR.requireGenuine)(spec);
-    if (!(0, import_chunk_ECA6H42S.isEnded)(view.state))
+    (0, import_chunk_ZVWKUAZQ.checkRoot)(root.folder);
+    const id = (0, import_chunk_7KQN4UGV.requireWholeId)(root, input.words[0]);
+    const view = await (0, import_chunk_Y7BEUIP2.refresh)(root.folder, id);
+    const spec = (0, import_chunk_5LPDABBC.requireSpec)(root, id);
+    await (0, import_chunk_5LPDABBC.requireGenuine)(spec);
+    if (!(0, import_chunk_RQL7NQ6P.isEnded)(view.state))
       throw new import_chunk_NVPF5LEY.FaultError(
         "busy",
         `cannot restart job ${id}: it is ${view.state.state}`,
-        import_chunk_YAIPAHWG.nextCommands.cancel(id, root.option)
+        import_chunk_V47IQ3FT.nextCommands.cancel(id, root.option)
       );
     if (!(0, import_chunk_DLEZNRER.isFolder)(spec.cwd))
       throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot restart job ${id}: its folder ${spec.cwd} is gone`);
@@ -8609,19 +8688,19 @@ var restart = {
 function againRun(context, input, spec) {
   const run = spec.run;
   if (!run) throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot restart job ${spec.id}: a ${spec.kind} job has no command`);
-  const program = (0, import_chunk_PSCTMCC5.findProgram)(run.argv[0], spec.cwd);
-  if (program === void 0) throw (0, import_chunk_AAEVI3GM.missingProgram)(run.argv[0], spec.cwd);
-  return (0, import_chunk_AAEVI3GM.launchAndTell)(context, input, {
+  const program = (0, import_chunk_LZFWGYGT.findProgram)(run.argv[0], spec.cwd);
+  if (program === void 0) throw (0, import_chunk_CAYDSFPI.missingProgram)(run.argv[0], spec.cwd);
+  return (0, import_chunk_CAYDSFPI.launchAndTell)(context, input, {
     kind: "run",
     verb: "run",
-    ...(0, import_chunk_AAEVI3GM.launchWords)(input),
+    ...(0, import_chunk_CAYDSFPI.launchWords)(input),
     cwd: spec.cwd,
     deadlineMs: input.durationOrDefault("timeout"),
     killGraceMs: spec.kill_grace_ms,
     maxOutputBytes: spec.max_output_bytes,
     firstOutputMs: spec.first_output_ms,
     stallMs: spec.stall_ms,
-    lineage: (0, import_chunk_RJTSDLMR.lineageOf)(spec, "restart"),
+    lineage: (0, import_chunk_5LPDABBC.lineageOf)(spec, "restart"),
     run: { ...run, program },
     staff: null
   });
@@ -8630,7 +8709,7 @@ function again(context, input, spec) {
   const staff = spec.staff;
   if (!staff) throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot restart job ${spec.id}: it has no task`);
   const { mode, model, profile, prompt } = staff;
-  const part = (0, import_chunk_K6KUEMCO.makeStaffPart)({
+  const part = (0, import_chunk_UCQXZJ6K.makeStaffPart)({
     mode,
     backend: staff.custom?.name ?? staff.backend,
     model,
@@ -8639,11 +8718,11 @@ function again(context, input, spec) {
     resume: null,
     cwd: spec.cwd
   });
-  return (0, import_chunk_K6KUEMCO.launchStaff)(context, input, {
+  return (0, import_chunk_UCQXZJ6K.launchStaff)(context, input, {
     verb: spec.verb,
     staff: part,
     cwd: spec.cwd,
-    lineage: (0, import_chunk_RJTSDLMR.lineageOf)(spec, "restart"),
+    lineage: (0, import_chunk_5LPDABBC.lineageOf)(spec, "restart"),
     isSynchronous: spec.verb === "ask" && !input.has("id-only"),
     deadlineMs: staffLimit(input),
     firstOutputMs: spec.first_output_ms,
@@ -8660,35 +8739,35 @@ function staffLimit(input) {
 });
 
 },
-"./result-LGTYXQXK.js": function (module, exports) {
+"./result-F3SOASNY.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   result: () => result
 });
 module.exports = stdin_exports;
-var import_chunk_3TLBQ7R4 = load("./chunk-3TLBQ7R4.js");
-var import_chunk_BSNEW6QC = load("./chunk-BSNEW6QC.js");
-var import_chunk_2UGJGB3V = load("./chunk-2UGJGB3V.js");
-var import_chunk_JIO7N7FK = load("./chunk-JIO7N7FK.js");
+var import_chunk_XISPGUUY = load("./chunk-XISPGUUY.js");
+var import_chunk_7KQN4UGV = load("./chunk-7KQN4UGV.js");
+var import_chunk_BQ3UORK3 = load("./chunk-BQ3UORK3.js");
+var import_chunk_UCO7BU66 = load("./chunk-UCO7BU66.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_VYVQWWAV = load("./chunk-VYVQWWAV.js");
-var import_chunk_A4LM7QMM = load("./chunk-A4LM7QMM.js");
-var import_chunk_HSA65P4X = load("./chunk-HSA65P4X.js");
-var import_chunk_BGPP6Q54 = load("./chunk-BGPP6Q54.js");
+var import_chunk_576BOCNR = load("./chunk-576BOCNR.js");
+var import_chunk_Y7BEUIP2 = load("./chunk-Y7BEUIP2.js");
+var import_chunk_TBVJR6BZ = load("./chunk-TBVJR6BZ.js");
+var import_chunk_4TJQVN4I = load("./chunk-4TJQVN4I.js");
 var import_chunk_YGU4QMVH = load("./chunk-YGU4QMVH.js");
 var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
-var import_chunk_T3DTN2DM = load("./chunk-T3DTN2DM.js");
+var import_chunk_AE65TZGL = load("./chunk-AE65TZGL.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var import_chunk_ECA6H42S = load("./chunk-ECA6H42S.js");
+var import_chunk_RQL7NQ6P = load("./chunk-RQL7NQ6P.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_2EBCVCOJ = load("./chunk-2EBCVCOJ.js");
+var import_chunk_ZVWKUAZQ = load("./chunk-ZVWKUAZQ.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_YAIPAHWG = load("./chunk-YAIPAHWG.js");
+var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_AHZ3GFG4 = load("./chunk-AHZ3GFG4.js");
+var import_chunk_TYWJB6GO = load("./chunk-TYWJB6GO.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_PSCTMCC5 = load("./chunk-PSCTMCC5.js");
+var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
@@ -8704,21 +8783,22 @@ var result = {
   examples: ["result", "result run-mik3x9ab-4f7q2z --json"],
   async run(context, input) {
     const root = context.root(input);
-    (0, import_chunk_2EBCVCOJ.checkRoot)(root.folder);
-    const owner = input.text("owner") ?? import_chunk_PSCTMCC5.variables.owner() ?? null;
-    const isFinished = (id2) => (0, import_chunk_ECA6H42S.isEnded)((0, import_chunk_ECA6H42S.inspect)(root.folder, id2).state);
-    const id = input.words[0] === void 0 ? (0, import_chunk_3TLBQ7R4.requireLatest)(root, owner, "a finished job", isFinished) : (0, import_chunk_BSNEW6QC.findJob)(root, input.words[0]);
-    const view = await (0, import_chunk_HSA65P4X.refresh)(root.folder, id, true);
-    if (!(0, import_chunk_ECA6H42S.isEnded)(view.state)) {
-      const wait = import_chunk_YAIPAHWG.nextCommands.wait(id, root.option);
-      if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.pending, json: (0, import_chunk_VYVQWWAV.observation)(view, { afterSeq: null, root }) };
+    (0, import_chunk_ZVWKUAZQ.checkRoot)(root.folder);
+    const owner = input.text("owner") ?? import_chunk_LZFWGYGT.variables.owner() ?? null;
+    const isFinished = (id2) => (0, import_chunk_RQL7NQ6P.isEnded)((0, import_chunk_RQL7NQ6P.inspect)(root.folder, id2).state);
+    const id = input.words[0] === void 0 ? (0, import_chunk_XISPGUUY.requireLatest)(root, owner, "a finished job", isFinished) : (0, import_chunk_7KQN4UGV.findJob)(root, input.words[0]);
+    const view = await (0, import_chunk_Y7BEUIP2.refresh)(root.folder, id, true);
+    if (!(0, import_chunk_RQL7NQ6P.isEnded)(view.state)) {
+      const wait = import_chunk_V47IQ3FT.nextCommands.wait(id, root.option);
+      if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.pending, json: (0, import_chunk_TBVJR6BZ.observation)(view, { afterSeq: null, root }) };
       return {
         code: import_chunk_6PFAPK5K.exitCodes.pending,
         notes: [`${id}: ${view.state.state}, there is no result yet; wait for it with:`, wait]
       };
     }
-    (0, import_chunk_JIO7N7FK.noteCollected)(view, "result");
-    return input.has("json") ? { code: (0, import_chunk_2UGJGB3V.tellEnded)(context, view).code, json: (0, import_chunk_2UGJGB3V.endedDocument)(view) } : (0, import_chunk_2UGJGB3V.tellEnded)(context, view);
+    const afterPrint = () => (0, import_chunk_UCO7BU66.noteCollected)(view, "result");
+    const reply = (0, import_chunk_BQ3UORK3.tellEnded)(context, view);
+    return input.has("json") ? { code: reply.code, json: (0, import_chunk_BQ3UORK3.endedDocument)(view), afterPrint } : { ...reply, afterPrint };
   }
 };
 // Annotate the CommonJS export names for ESM import in node:
@@ -8727,26 +8807,26 @@ var result = {
 });
 
 },
-"./run-3X6EKWBI.js": function (module, exports) {
+"./run-VYYEK5B7.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  folderOf: () => import_chunk_AAEVI3GM.folderOf,
-  missingProgram: () => import_chunk_AAEVI3GM.missingProgram,
-  run: () => import_chunk_AAEVI3GM.run
+  folderOf: () => import_chunk_CAYDSFPI.folderOf,
+  missingProgram: () => import_chunk_CAYDSFPI.missingProgram,
+  run: () => import_chunk_CAYDSFPI.run
 });
 module.exports = stdin_exports;
-var import_chunk_AAEVI3GM = load("./chunk-AAEVI3GM.js");
+var import_chunk_CAYDSFPI = load("./chunk-CAYDSFPI.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_2EBCVCOJ = load("./chunk-2EBCVCOJ.js");
-var import_chunk_APIBCPUW = load("./chunk-APIBCPUW.js");
-var import_chunk_LPOFNP62 = load("./chunk-LPOFNP62.js");
+var import_chunk_ZVWKUAZQ = load("./chunk-ZVWKUAZQ.js");
+var import_chunk_25ZP4J72 = load("./chunk-25ZP4J72.js");
+var import_chunk_PBSRMPXW = load("./chunk-PBSRMPXW.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_YAIPAHWG = load("./chunk-YAIPAHWG.js");
+var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_AHZ3GFG4 = load("./chunk-AHZ3GFG4.js");
+var import_chunk_TYWJB6GO = load("./chunk-TYWJB6GO.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_PSCTMCC5 = load("./chunk-PSCTMCC5.js");
+var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
@@ -8760,38 +8840,38 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./settle-KSGNMDCE.js": function (module, exports) {
+"./settle-PNKMJBWD.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   settleJob: () => settleJob
 });
 module.exports = stdin_exports;
-var import_chunk_DEWLYFTZ = load("./chunk-DEWLYFTZ.js");
+var import_chunk_UEEY6MFH = load("./chunk-UEEY6MFH.js");
 var import_chunk_SFQCDJBC = load("./chunk-SFQCDJBC.js");
 var import_chunk_4XQCRNZ4 = load("./chunk-4XQCRNZ4.js");
-var import_chunk_5MNSX3CL = load("./chunk-5MNSX3CL.js");
-var import_chunk_MV7UCMG3 = load("./chunk-MV7UCMG3.js");
+var import_chunk_PTMED4F5 = load("./chunk-PTMED4F5.js");
+var import_chunk_2P3CVON6 = load("./chunk-2P3CVON6.js");
 var import_chunk_YGU4QMVH = load("./chunk-YGU4QMVH.js");
 var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
-var import_chunk_T3DTN2DM = load("./chunk-T3DTN2DM.js");
+var import_chunk_AE65TZGL = load("./chunk-AE65TZGL.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var import_chunk_ECA6H42S = load("./chunk-ECA6H42S.js");
-var import_chunk_LPOFNP62 = load("./chunk-LPOFNP62.js");
-var import_chunk_YAIPAHWG = load("./chunk-YAIPAHWG.js");
+var import_chunk_RQL7NQ6P = load("./chunk-RQL7NQ6P.js");
+var import_chunk_PBSRMPXW = load("./chunk-PBSRMPXW.js");
+var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_AHZ3GFG4 = load("./chunk-AHZ3GFG4.js");
+var import_chunk_TYWJB6GO = load("./chunk-TYWJB6GO.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_PSCTMCC5 = load("./chunk-PSCTMCC5.js");
+var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function settleJob(view, isDue, isStrict) {
-  if (!await (0, import_chunk_5MNSX3CL.mayAct)(view)) return;
-  const act = () => (0, import_chunk_MV7UCMG3.withLock)(view.paths.lock, async () => {
-    const now = (0, import_chunk_ECA6H42S.inspect)(view.root, view.id);
+  if (!await (0, import_chunk_PTMED4F5.mayAct)(view)) return;
+  const act = () => (0, import_chunk_2P3CVON6.withLock)(view.paths.lock, async () => {
+    const now = (0, import_chunk_RQL7NQ6P.inspect)(view.root, view.id);
     if (isDue(now)) await settle(now);
   });
   try {
@@ -8811,20 +8891,23 @@ async function settleFull(view, act, isStrict) {
   }
 }
 async function settle(view) {
-  const condition = (0, import_chunk_ECA6H42S.conditionOf)(view);
+  const condition = (0, import_chunk_RQL7NQ6P.conditionOf)(view);
   if (!view.spec) return;
-  if ((0, import_chunk_DEWLYFTZ.finishStored)({ paths: view.paths, spec: view.spec })) return;
-  const tree = (0, import_chunk_DEWLYFTZ.treeOf)(view.spec, view.paths, { worker: null, shim: view.shim, child: view.child });
+  if ((0, import_chunk_UEEY6MFH.finishStored)({ paths: view.paths, spec: view.spec })) {
+    (0, import_chunk_UEEY6MFH.removeCgroup)(view.worker?.cgroup ?? (0, import_chunk_UEEY6MFH.findCgroup)(view.id), view.id);
+    return;
+  }
+  const tree = (0, import_chunk_UEEY6MFH.treeOf)(view.spec, view.paths, { worker: null, shim: view.shim, child: view.child });
   const isOver = condition === "over" && view.reason === void 0 && view.spec.run?.keep_children;
-  const ended = isOver ? { step: "none", ended: [], survivors: [] } : await (0, import_chunk_DEWLYFTZ.terminate)(tree, { graceMs: condition === "over" ? import_chunk_CRABIWOM.drainMs : import_chunk_CRABIWOM.orphanGraceMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
-  (0, import_chunk_DEWLYFTZ.removeCgroup)(view.worker?.cgroup ?? null, view.id);
-  (0, import_chunk_DEWLYFTZ.conclude)(
+  const ended = isOver ? { step: "none", ended: [], survivors: [] } : await (0, import_chunk_UEEY6MFH.terminate)(tree, { graceMs: condition === "over" ? import_chunk_CRABIWOM.drainMs : import_chunk_CRABIWOM.orphanGraceMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
+  (0, import_chunk_UEEY6MFH.removeCgroup)(view.worker?.cgroup ?? (0, import_chunk_UEEY6MFH.findCgroup)(view.id), view.id);
+  (0, import_chunk_UEEY6MFH.conclude)(
     { paths: view.paths, spec: view.spec },
     { reason: settledReason(view, condition), exit: view.exit, tree: ended, reconciled: true }
   );
 }
 function settledReason(view, condition) {
-  const told = (0, import_chunk_DEWLYFTZ.parseReason)(view.reason);
+  const told = (0, import_chunk_UEEY6MFH.parseReason)(view.reason);
   if (told) return told;
   if (condition === "over") return "exited";
   if (view.cancel) return "canceled";
@@ -8870,30 +8953,30 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./staffer-VZWUASVL.js": function (module, exports) {
+"./staffer-7YT5WTBQ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   staffer: () => staffer
 });
 module.exports = stdin_exports;
-var import_chunk_K6KUEMCO = load("./chunk-K6KUEMCO.js");
-var import_chunk_BSNEW6QC = load("./chunk-BSNEW6QC.js");
+var import_chunk_UCQXZJ6K = load("./chunk-UCQXZJ6K.js");
+var import_chunk_7KQN4UGV = load("./chunk-7KQN4UGV.js");
 var import_chunk_SFQCDJBC = load("./chunk-SFQCDJBC.js");
-var import_chunk_MV7UCMG3 = load("./chunk-MV7UCMG3.js");
+var import_chunk_2P3CVON6 = load("./chunk-2P3CVON6.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var import_chunk_ECA6H42S = load("./chunk-ECA6H42S.js");
-var import_chunk_AAEVI3GM = load("./chunk-AAEVI3GM.js");
+var import_chunk_RQL7NQ6P = load("./chunk-RQL7NQ6P.js");
+var import_chunk_CAYDSFPI = load("./chunk-CAYDSFPI.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_2EBCVCOJ = load("./chunk-2EBCVCOJ.js");
-var import_chunk_APIBCPUW = load("./chunk-APIBCPUW.js");
-var import_chunk_LPOFNP62 = load("./chunk-LPOFNP62.js");
+var import_chunk_ZVWKUAZQ = load("./chunk-ZVWKUAZQ.js");
+var import_chunk_25ZP4J72 = load("./chunk-25ZP4J72.js");
+var import_chunk_PBSRMPXW = load("./chunk-PBSRMPXW.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_YAIPAHWG = load("./chunk-YAIPAHWG.js");
+var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_AHZ3GFG4 = load("./chunk-AHZ3GFG4.js");
+var import_chunk_TYWJB6GO = load("./chunk-TYWJB6GO.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_PSCTMCC5 = load("./chunk-PSCTMCC5.js");
+var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
@@ -8915,10 +8998,10 @@ var staffer = {
     "staffer --prompt-file task.md --timeout 90m --once-key task-17"
   ],
   async run(context, input) {
-    const cwd = (0, import_chunk_AAEVI3GM.folderOf)(context, input);
-    const prompt = await (0, import_chunk_K6KUEMCO.taskOf)(context, input);
-    const staff = (0, import_chunk_K6KUEMCO.freshStaff)(input, { mode: "staffer", prompt, profile: (0, import_chunk_K6KUEMCO.profileOf)(input, "standard"), cwd });
-    return (0, import_chunk_K6KUEMCO.launchStaff)(context, input, { verb: "staffer", staff, cwd, lineage: null, isSynchronous: false });
+    const cwd = (0, import_chunk_CAYDSFPI.folderOf)(context, input);
+    const prompt = await (0, import_chunk_UCQXZJ6K.taskOf)(context, input);
+    const staff = (0, import_chunk_UCQXZJ6K.freshStaff)(input, { mode: "staffer", prompt, profile: (0, import_chunk_UCQXZJ6K.profileOf)(input, "standard"), cwd });
+    return (0, import_chunk_UCQXZJ6K.launchStaff)(context, input, { verb: "staffer", staff, cwd, lineage: null, isSynchronous: false });
   }
 };
 // Annotate the CommonJS export names for ESM import in node:
@@ -8927,40 +9010,40 @@ var staffer = {
 });
 
 },
-"./status-4DZDLMM2.js": function (module, exports) {
+"./status-CAFQIXUL.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   status: () => status
 });
 module.exports = stdin_exports;
-var import_chunk_BSNEW6QC = load("./chunk-BSNEW6QC.js");
+var import_chunk_7KQN4UGV = load("./chunk-7KQN4UGV.js");
 var import_chunk_4XQCRNZ4 = load("./chunk-4XQCRNZ4.js");
-var import_chunk_VYVQWWAV = load("./chunk-VYVQWWAV.js");
-var import_chunk_HSA65P4X = load("./chunk-HSA65P4X.js");
+var import_chunk_Y7BEUIP2 = load("./chunk-Y7BEUIP2.js");
+var import_chunk_TBVJR6BZ = load("./chunk-TBVJR6BZ.js");
 var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
-var import_chunk_T3DTN2DM = load("./chunk-T3DTN2DM.js");
+var import_chunk_AE65TZGL = load("./chunk-AE65TZGL.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var import_chunk_ECA6H42S = load("./chunk-ECA6H42S.js");
+var import_chunk_RQL7NQ6P = load("./chunk-RQL7NQ6P.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_2EBCVCOJ = load("./chunk-2EBCVCOJ.js");
+var import_chunk_ZVWKUAZQ = load("./chunk-ZVWKUAZQ.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_YAIPAHWG = load("./chunk-YAIPAHWG.js");
+var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_AHZ3GFG4 = load("./chunk-AHZ3GFG4.js");
+var import_chunk_TYWJB6GO = load("./chunk-TYWJB6GO.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_PSCTMCC5 = load("./chunk-PSCTMCC5.js");
+var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function listViews(root, options) {
-  const live = (0, import_chunk_BSNEW6QC.listActive)(root).filter((id) => (0, import_chunk_DLEZNRER.exists)((0, import_chunk_PSCTMCC5.jobPaths)(root, id).folder));
+  const live = (0, import_chunk_7KQN4UGV.listActive)(root).filter((id) => (0, import_chunk_DLEZNRER.exists)((0, import_chunk_LZFWGYGT.jobPaths)(root, id).folder));
   const views = [];
   for (const id of live) views.push(...await look(root, id));
   let left = options.recent;
-  for (const id of (0, import_chunk_BSNEW6QC.listJobs)(root)) {
+  for (const id of (0, import_chunk_7KQN4UGV.listJobs)(root)) {
     if (left === 0) break;
     if (live.includes(id)) continue;
     const [view] = await look(root, id);
@@ -8969,10 +9052,10 @@ async function listViews(root, options) {
     views.push(view);
     left -= 1;
   }
-  return views.filter((view) => isWanted(view.spec, options.owner)).sort((a, b) => Number((0, import_chunk_ECA6H42S.isEnded)(a.state)) - Number((0, import_chunk_ECA6H42S.isEnded)(b.state)) || (0, import_chunk_AHZ3GFG4.compareIds)(b.id, a.id));
+  return views.filter((view) => isWanted(view.spec, options.owner)).sort((a, b) => Number((0, import_chunk_RQL7NQ6P.isEnded)(a.state)) - Number((0, import_chunk_RQL7NQ6P.isEnded)(b.state)) || (0, import_chunk_TYWJB6GO.compareIds)(b.id, a.id));
 }
 async function look(root, id) {
-  for (const how of [import_chunk_HSA65P4X.refresh, import_chunk_ECA6H42S.inspect]) {
+  for (const how of [import_chunk_Y7BEUIP2.refresh, import_chunk_RQL7NQ6P.inspect]) {
     try {
       return [await how(root, id)];
     } catch {
@@ -9019,10 +9102,10 @@ var status = {
   examples: ["status", "status run-mik3x9ab-4f7q2z", "status --owner builder --json"],
   async run(context, input) {
     const root = context.root(input);
-    const isThere = (0, import_chunk_2EBCVCOJ.checkRoot)(root.folder);
+    const isThere = (0, import_chunk_ZVWKUAZQ.checkRoot)(root.folder);
     if (input.words[0] !== void 0) {
-      const view = await (0, import_chunk_HSA65P4X.refresh)(root.folder, (0, import_chunk_BSNEW6QC.findJob)(root, input.words[0]));
-      return input.has("json") ? { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state), json: (0, import_chunk_VYVQWWAV.observation)(view, { afterSeq: null, root }) } : tellOne(view, root);
+      const view = await (0, import_chunk_Y7BEUIP2.refresh)(root.folder, (0, import_chunk_7KQN4UGV.findJob)(root, input.words[0]));
+      return input.has("json") ? { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state), json: (0, import_chunk_TBVJR6BZ.observation)(view, { afterSeq: null, root }) } : tellOne(view, root);
     }
     const views = isThere ? await listViews(root.folder, { recent: input.count("recent") ?? 10, owner: input.text("owner") ?? null }) : [];
     if (input.has("json"))
@@ -9042,7 +9125,7 @@ function rowDocument(view) {
     owner: spec?.owner ? (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)(spec.owner), 200) : null,
     label: spec?.label ? (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)(spec.label), 200) : null,
     state: state.state,
-    ...(0, import_chunk_VYVQWWAV.healthOf)(view, (0, import_chunk_ECA6H42S.conditionOf)(view)),
+    ...(0, import_chunk_TBVJR6BZ.healthOf)(view, (0, import_chunk_RQL7NQ6P.conditionOf)(view)),
     created_at: state.created_at,
     ended_at: state.ended_at,
     duration_ms: state.duration_ms,
@@ -9052,10 +9135,10 @@ function rowDocument(view) {
   };
 }
 async function table(context, views) {
-  const color = await makePaint(context.isTerminal && !import_chunk_PSCTMCC5.variables.noColor());
+  const color = await makePaint(context.isTerminal && !import_chunk_LZFWGYGT.variables.noColor());
   const rows = views.map((view) => {
-    const health = (0, import_chunk_VYVQWWAV.healthOf)(view, (0, import_chunk_ECA6H42S.conditionOf)(view));
-    const word = health.health === "attention" && !(0, import_chunk_ECA6H42S.isEnded)(view.state) ? `${view.state.state}!` : view.state.state;
+    const health = (0, import_chunk_TBVJR6BZ.healthOf)(view, (0, import_chunk_RQL7NQ6P.conditionOf)(view));
+    const word = health.health === "attention" && !(0, import_chunk_RQL7NQ6P.isEnded)(view.state) ? `${view.state.state}!` : view.state.state;
     return [view.id, word, ageOf(view), ownerOf(view), whatOf(view)];
   });
   const lines = renderTable(["ID", "STATE", "AGE", "OWNER", "WHAT"], rows, context.width).split("\n");
@@ -9065,7 +9148,7 @@ function paint(line, view, color) {
   return view ? line.replace(` ${view.state.state}`, (word) => color(view.state.state, word)) : line;
 }
 function ageOf(view) {
-  return (0, import_chunk_NDXTXZGK.formatDuration)(view.state.duration_ms ?? Math.max(0, (0, import_chunk_PSCTMCC5.nowMs)() - Date.parse(view.state.created_at)));
+  return (0, import_chunk_NDXTXZGK.formatDuration)(view.state.duration_ms ?? Math.max(0, (0, import_chunk_LZFWGYGT.nowMs)() - Date.parse(view.state.created_at)));
 }
 function ownerOf(view) {
   return (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)(view.spec?.owner ?? "-"), 16);
@@ -9078,11 +9161,11 @@ function whatOf(view) {
 }
 function tellOne(view, root) {
   const { state, spec } = view;
-  const seen = (0, import_chunk_VYVQWWAV.observation)(view, { afterSeq: null, root });
+  const seen = (0, import_chunk_TBVJR6BZ.observation)(view, { afterSeq: null, root });
   const lines = [
     ["id", view.id],
     ["state", state.state],
-    ["health", (0, import_chunk_ECA6H42S.isEnded)(state) ? null : `${seen.health}${seen.reason ? ` (${seen.reason})` : ""}`],
+    ["health", (0, import_chunk_RQL7NQ6P.isEnded)(state) ? null : `${seen.health}${seen.reason ? ` (${seen.reason})` : ""}`],
     ["error", state.error ? `${state.error.code}: ${(0, import_chunk_LZGYMFSK.plainText)(state.error.message)}` : null],
     ["exit code", state.exit_code === null ? null : String(state.exit_code)],
     ["age", ageOf(view)],
@@ -9146,35 +9229,35 @@ function wrap(text, width) {
 });
 
 },
-"./wait-BYGVDRLI.js": function (module, exports) {
+"./wait-VE4WGQ27.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   wait: () => wait
 });
 module.exports = stdin_exports;
-var import_chunk_3TLBQ7R4 = load("./chunk-3TLBQ7R4.js");
-var import_chunk_BSNEW6QC = load("./chunk-BSNEW6QC.js");
-var import_chunk_2UGJGB3V = load("./chunk-2UGJGB3V.js");
-var import_chunk_JIO7N7FK = load("./chunk-JIO7N7FK.js");
+var import_chunk_XISPGUUY = load("./chunk-XISPGUUY.js");
+var import_chunk_7KQN4UGV = load("./chunk-7KQN4UGV.js");
+var import_chunk_BQ3UORK3 = load("./chunk-BQ3UORK3.js");
+var import_chunk_UCO7BU66 = load("./chunk-UCO7BU66.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_VYVQWWAV = load("./chunk-VYVQWWAV.js");
-var import_chunk_A4LM7QMM = load("./chunk-A4LM7QMM.js");
-var import_chunk_HSA65P4X = load("./chunk-HSA65P4X.js");
-var import_chunk_BGPP6Q54 = load("./chunk-BGPP6Q54.js");
+var import_chunk_576BOCNR = load("./chunk-576BOCNR.js");
+var import_chunk_Y7BEUIP2 = load("./chunk-Y7BEUIP2.js");
+var import_chunk_TBVJR6BZ = load("./chunk-TBVJR6BZ.js");
+var import_chunk_4TJQVN4I = load("./chunk-4TJQVN4I.js");
 var import_chunk_YGU4QMVH = load("./chunk-YGU4QMVH.js");
 var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
-var import_chunk_T3DTN2DM = load("./chunk-T3DTN2DM.js");
+var import_chunk_AE65TZGL = load("./chunk-AE65TZGL.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var import_chunk_ECA6H42S = load("./chunk-ECA6H42S.js");
+var import_chunk_RQL7NQ6P = load("./chunk-RQL7NQ6P.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_2EBCVCOJ = load("./chunk-2EBCVCOJ.js");
+var import_chunk_ZVWKUAZQ = load("./chunk-ZVWKUAZQ.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_YAIPAHWG = load("./chunk-YAIPAHWG.js");
+var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_AHZ3GFG4 = load("./chunk-AHZ3GFG4.js");
+var import_chunk_TYWJB6GO = load("./chunk-TYWJB6GO.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_PSCTMCC5 = load("./chunk-PSCTMCC5.js");
+var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
@@ -9186,8 +9269,8 @@ var wait = {
   form: "[ID...] [--any|--all] [--timeout D]",
   words: { min: 0, max: 1e3 },
   options: {
-    any: { kind: "flag", help: "of several jobs: return when the first has ended" },
-    all: { kind: "flag", help: "of several jobs: return when all have ended" },
+    any: { kind: "flag", help: "return when the first has ended; without ids: of all live jobs" },
+    all: { kind: "flag", help: "return when all have ended; without ids: all live jobs" },
     timeout: {
       kind: "duration",
       value: "D",
@@ -9211,14 +9294,14 @@ var wait = {
   ],
   async run(context, input) {
     const root = context.root(input);
-    (0, import_chunk_2EBCVCOJ.checkRoot)(root.folder);
+    (0, import_chunk_ZVWKUAZQ.checkRoot)(root.folder);
     if (input.has("any") && input.has("all")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --any and --all together");
-    const owner = input.text("owner") ?? import_chunk_PSCTMCC5.variables.owner() ?? null;
-    const ids = input.words.length > 0 ? [...new Set(input.words.map((word) => (0, import_chunk_BSNEW6QC.findJob)(root, word)))] : [(0, import_chunk_3TLBQ7R4.requireLatest)(root, owner, "a job to wait for")];
+    const owner = input.text("owner") ?? import_chunk_LZFWGYGT.variables.owner() ?? null;
+    const ids = input.words.length > 0 ? [...new Set(input.words.map((word) => (0, import_chunk_7KQN4UGV.findJob)(root, word)))] : liveOrLatest(root, owner, input.has("any") || input.has("all"));
     if (ids.length > 1 && !input.has("any") && !input.has("all")) {
       throw (0, import_chunk_NVPF5LEY.usageError)(`cannot wait for ${ids.length} jobs without saying how: add --any (the first) or --all`);
     }
-    return (0, import_chunk_2UGJGB3V.waitAndTell)(context, root, ids, {
+    return (0, import_chunk_BQ3UORK3.waitAndTell)(context, root, ids, {
       mode: input.has("any") ? "any" : "all",
       timeoutMs: input.durationOrDefault("timeout"),
       heartbeatMs: input.duration("heartbeat") ?? null,
@@ -9226,6 +9309,14 @@ var wait = {
     });
   }
 };
+function liveOrLatest(root, owner, isMany) {
+  const isOurs = (id) => {
+    const spec = (0, import_chunk_RQL7NQ6P.readSpec)((0, import_chunk_LZFWGYGT.jobPaths)(root.folder, id));
+    return owner === null || spec.kind === "ok" && spec.value.owner === owner;
+  };
+  const live = isMany ? (0, import_chunk_7KQN4UGV.listActive)(root.folder).filter((id) => (0, import_chunk_DLEZNRER.exists)((0, import_chunk_LZFWGYGT.jobPaths)(root.folder, id).folder) && isOurs(id)) : [];
+  return live.length > 0 ? live : [(0, import_chunk_XISPGUUY.requireLatest)(root, owner, "a job to wait for")];
+}
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
   wait

@@ -17,15 +17,15 @@ async function main(args: string[]): Promise<void> {
   }
   const { dispatch } = await import('./commands/dispatch.ts');
   const reply = await dispatch(args, makeContext(), __VERSION__);
-  print(reply);
+  const isTold = print(reply);
   // Everything is written: nothing that still listens may hold the caller up.
-  process.exit(reply.code);
+  process.exit(isTold ? reply.code : exitCodes.fault);
 }
 
 function makeContext(): Omit<Context, 'root'> {
   const terminal = terminalOf(1);
   return {
-    cwd: process.cwd(),
+    cwd: currentFolder(),
     isTerminal: terminal.isTerminal,
     width: terminal.columns,
     readStdin,
@@ -34,31 +34,52 @@ function makeContext(): Omit<Context, 'root'> {
   };
 }
 
+function currentFolder(): string {
+  try {
+    return process.cwd();
+  } catch {
+    throw new FaultError('preflight', 'cannot work here: the current folder was removed', 'cd to a folder that exists');
+  }
+}
+
 async function readStdin(): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks);
 }
 
-function print(reply: Reply): void {
-  if (reply.json !== undefined) writeOut(1, `${JSON.stringify(reply.json)}\n`);
+/** False when stdout did not take it: then it is told on stderr, so that an id is not lost. */
+function print(reply: Reply): boolean {
+  const isJson = reply.json !== undefined;
+  const out = isJson ? `${JSON.stringify(reply.json)}\n` : (reply.out ?? '');
   // The header first: on a terminal both streams are one page.
-  for (const note of reply.json === undefined ? (reply.notes ?? []) : []) writeOut(2, `${note}\n`);
-  if (reply.json === undefined && reply.out !== undefined && reply.out.length > 0) writeOut(1, reply.out);
+  for (const note of isJson ? [] : (reply.notes ?? [])) writeOut(2, `${note}\n`);
+  try {
+    // A reader that left early (`| head`) changes no code, but it has not collected the result.
+    if (out.length > 0 && !writeOut(1, out)) return true;
+  } catch (error) {
+    writeOut(2, `job-companion: cannot write to standard output (${messageOf(error)}); it was to get:\n`);
+    writeOut(2, Buffer.from(out).subarray(0, 8192));
+    return false;
+  }
+  reply.afterPrint?.();
+  return true;
 }
 
 main(process.argv.slice(2)).catch((thrown: unknown) => {
   const error = asFault(thrown);
-  if (error instanceof FaultError) {
-    writeOut(2, `job-companion: ${error.message}\n${error.next === null ? '' : `try: ${error.next}\n`}`);
-    if (wantsJson(process.argv.slice(2))) {
-      writeOut(1, `${JSON.stringify({ error: { code: error.code, message: error.message, next: error.next } })}\n`);
-    }
-  } else {
-    writeOut(2, `job-companion: internal error: ${error instanceof Error ? error.stack : String(error)}\n`);
-  }
+  const [code, message, next] =
+    error instanceof FaultError
+      ? [error.code, error.message, error.next]
+      : ['internal', `internal error: ${stackOf(error)}`, null];
   process.exitCode = exitCodes.fault;
+  writeOut(2, `job-companion: ${message}\n${next === null ? '' : `try: ${next}\n`}`);
+  if (wantsJson(process.argv.slice(2))) writeOut(1, `${JSON.stringify({ error: { code, message, next } })}\n`);
 });
+
+function stackOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
 
 /** What stands behind `--` belongs to the command that was to be run. */
 function wantsJson(args: string[]): boolean {
@@ -68,7 +89,19 @@ function wantsJson(args: string[]): boolean {
 
 /** What the system refuses (a full or read-only disk, a folder that is not ours) is no bug of ours. */
 function asFault(error: unknown): unknown {
-  const refusals = ['ENOSPC', 'EDQUOT', 'EROFS', 'EACCES', 'EPERM', 'EMFILE', 'ENFILE', 'EIO'];
+  const refusals = [
+    'ENOSPC',
+    'EDQUOT',
+    'EROFS',
+    'EACCES',
+    'EPERM',
+    'EMFILE',
+    'ENFILE',
+    'EIO',
+    'EAGAIN',
+    'ENOMEM',
+    'EFBIG',
+  ];
   if (error instanceof FaultError || !refusals.includes(errnoOf(error) ?? '')) return error;
   return new FaultError(
     'state_unusable',

@@ -119,7 +119,7 @@ test('a lost worker is attention, with the reason', (t) => {
     [document.health, document.attention_kind, document.supervision],
     ['attention', 'monitor_attention', 'unclaimed'],
   );
-  assert.match(String(document.reason), /the worker is gone/);
+  assert.match(String(document.reason), /the worker died before it started the command \(1 tried\).*worker\.log/);
 });
 
 test('without a cursor the last five events are told, with one everything after it', (t) => {

@@ -67,7 +67,7 @@ test('a test that leaves a process of its workspace behind fails, and the proces
       spawn('sleep', ['300.2'], { ...options, env: {}, cwd: dir }).unref();
     });
     test('goes by itself', (t) => {
-      const { env } = makeWorkspace(t);
+      const { env } = makeWorkspace(t, { leakLimitMs: 60_000 });
       spawn('sleep', ['0.3'], { ...options, env }).unref();
     });`,
   );

@@ -14,7 +14,7 @@ export const ask: Command = {
     cwd: { kind: 'text', value: 'DIR', help: 'folder to look at (default: here)' },
     ...launchOptions,
   },
-  notes: 'Default profile: restricted. Exit codes as of wait.',
+  notes: 'Default profile: restricted. Exit codes as of wait. With --id-only it returns at once, as staffer does.',
   examples: ['ask --backend codex --prompt "What does this repository do?"'],
 
   async run(context, input) {

@@ -4,7 +4,8 @@ import { FaultError } from '../core/errors.ts';
 import { exitCodes } from '../core/exit-codes.ts';
 import { cancelJob } from '../jobs/cancel.ts';
 import { nextCommands } from '../jobs/next-commands.ts';
-import { isEnded } from '../jobs/view.ts';
+import { healthOf } from '../jobs/observation.ts';
+import { conditionOf, isEnded } from '../jobs/view.ts';
 import { variables } from '../platform/env.ts';
 import { requireWholeId } from '../store/catalog.ts';
 import { checkRoot } from '../store/root.ts';
@@ -48,7 +49,10 @@ export const cancel: Command = {
         nextCommands.result(id, root.option),
       );
     }
-    const text = `${id}: the request is stored, the job has not ended yet (${state.state}); look again with:\n${nextCommands.observe(id, root.option)}\n`;
+    const health = healthOf(reply.view, conditionOf(reply.view));
+    const worker = reply.view.launch ? `; its worker is process ${reply.view.launch.worker.pid}` : '';
+    const why = `${health.reason ? `; ${health.reason}` : ''}${worker}`;
+    const text = `${id}: the request is stored, the job has not ended yet (${state.state}${why}); look again with:\n${nextCommands.observe(id, root.option)}\n`;
     return input.has('json') ? { code: exitCodes.pending, json } : { code: exitCodes.pending, out: text };
   },
 };

@@ -50,16 +50,23 @@ function tellWaited(context: Context, root: StateRoot, views: View[], options: C
   const isOver = options.mode === 'any' ? ended.length > 0 : ended.length === views.length;
   const shown = !isOver ? views : options.mode === 'any' ? firstOf(ended) : views;
   const code: ExitCode = isOver ? exitCodeOfAll(shown.map((view) => view.state.state)) : exitCodes.pending;
-  for (const view of shown) if (isEnded(view.state)) noteCollected(view, 'wait');
+  const afterPrint = (): void => {
+    for (const view of shown) if (isEnded(view.state)) noteCollected(view, 'wait');
+  };
   if (options.isJson) {
     const documents = shown.map((view) =>
       isEnded(view.state) ? endedDocument(view) : observation(view, { afterSeq: null, root }),
     );
-    return { code, json: views.length === 1 ? documents[0] : { jobs: documents, pending: pendingOf(views) } };
+    return {
+      code,
+      afterPrint,
+      json: views.length === 1 ? documents[0] : { jobs: documents, pending: pendingOf(views) },
+    };
   }
   const replies = shown.map((view) => (isEnded(view.state) ? tellEnded(context, view) : tellPending(root, view)));
   return {
     code,
+    afterPrint,
     out: Buffer.concat(replies.map((reply) => Buffer.from(reply.out ?? ''))),
     notes: replies.flatMap((reply) => reply.notes ?? []),
   };

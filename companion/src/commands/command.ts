@@ -35,4 +35,6 @@ export interface Reply {
   notes?: string[];
   /** What `--json` prints instead of both. */
   json?: unknown;
+  /** Done once everything was really written. */
+  afterPrint?: () => void;
 }

@@ -41,9 +41,8 @@ export const result: Command = {
         notes: [`${id}: ${view.state.state}, there is no result yet; wait for it with:`, wait],
       };
     }
-    noteCollected(view, 'result');
-    return input.has('json')
-      ? { code: tellEnded(context, view).code, json: endedDocument(view) }
-      : tellEnded(context, view);
+    const afterPrint = (): void => noteCollected(view, 'result');
+    const reply = tellEnded(context, view);
+    return input.has('json') ? { code: reply.code, json: endedDocument(view), afterPrint } : { ...reply, afterPrint };
   },
 };

@@ -54,7 +54,11 @@ function readTask(context: Context, name: string): Buffer {
     if (error instanceof FaultError) throw error;
     throw new FaultError('preflight', `cannot read the task from ${file} (${errnoOf(error) ?? 'error'})`);
   }
-  throw new FaultError('preflight', `cannot read the task from ${file}: it is no regular file`);
+  throw new FaultError(
+    'preflight',
+    `cannot read the task from ${file}: it is no regular file`,
+    'give the task with --stdin',
+  );
 }
 
 function decode(bytes: Buffer): string {

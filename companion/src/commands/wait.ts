@@ -3,7 +3,10 @@ import { usageError } from '../core/errors.ts';
 import { limits } from '../core/limits.ts';
 import { requireLatest } from '../jobs/latest.ts';
 import { variables } from '../platform/env.ts';
-import { findJob } from '../store/catalog.ts';
+import { exists } from '../platform/folders.ts';
+import { findJob, listActive } from '../store/catalog.ts';
+import { jobPaths, type StateRoot } from '../store/layout.ts';
+import { readSpec } from '../store/records.ts';
 import { checkRoot } from '../store/root.ts';
 import { waitAndTell } from './collecting.ts';
 import type { Command } from './command.ts';
@@ -15,8 +18,8 @@ export const wait: Command = {
   form: '[ID...] [--any|--all] [--timeout D]',
   words: { min: 0, max: 1000 },
   options: {
-    any: { kind: 'flag', help: 'of several jobs: return when the first has ended' },
-    all: { kind: 'flag', help: 'of several jobs: return when all have ended' },
+    any: { kind: 'flag', help: 'return when the first has ended; without ids: of all live jobs' },
+    all: { kind: 'flag', help: 'return when all have ended; without ids: all live jobs' },
     timeout: {
       kind: 'duration',
       value: 'D',
@@ -48,7 +51,7 @@ export const wait: Command = {
     const ids =
       input.words.length > 0
         ? [...new Set(input.words.map((word) => findJob(root, word)))]
-        : [requireLatest(root, owner, 'a job to wait for')];
+        : liveOrLatest(root, owner, input.has('any') || input.has('all'));
     if (ids.length > 1 && !input.has('any') && !input.has('all')) {
       throw usageError(`cannot wait for ${ids.length} jobs without saying how: add --any (the first) or --all`);
     }
@@ -60,3 +63,15 @@ export const wait: Command = {
     });
   },
 };
+
+/** With --any or --all and no ids: every live job (of this owner, when one is named). */
+function liveOrLatest(root: StateRoot, owner: string | null, isMany: boolean): string[] {
+  const isOurs = (id: string): boolean => {
+    const spec = readSpec(jobPaths(root.folder, id));
+    return owner === null || (spec.kind === 'ok' && spec.value.owner === owner);
+  };
+  const live = isMany
+    ? listActive(root.folder).filter((id) => exists(jobPaths(root.folder, id).folder) && isOurs(id))
+    : [];
+  return live.length > 0 ? live : [requireLatest(root, owner, 'a job to wait for')];
+}

@@ -1,6 +1,7 @@
 // A new worker for a job that lost its own.
-import { errnoOf } from '../core/errors.ts';
+import { FaultError } from '../core/errors.ts';
 import { promptReplacements } from '../core/limits.ts';
+import { defaultEngine, findEngine } from '../engines/registry.ts';
 import { nowMs } from '../platform/clock.ts';
 import { factsOf } from '../platform/folders.ts';
 import { withLock } from '../platform/lock.ts';
@@ -17,8 +18,9 @@ export async function attachWorker(view: View, isDue: (now: View) => boolean): P
       if (isDue(now)) await attach(now);
     });
   } catch (error) {
-    // No room for a new worker's word: the command runs on under its shim, and the next look tries again.
-    if (!['ENOSPC', 'EDQUOT'].includes(errnoOf(error) ?? '')) throw error;
+    // No room for a new worker's word, no process to be had, this program's own file gone: the command runs on under its shim, its
+    // end will be settled from the files, and the next look tries again.
+    if (error instanceof FaultError) throw error;
   }
 }
 
@@ -30,5 +32,7 @@ async function attach(view: View): Promise<void> {
     generation <= promptReplacements ? 0 : Math.min(60_000, 1000 * 2 ** (generation - promptReplacements - 1));
   const facts = factsOf(view.paths.launch);
   if (facts && nowMs() - facts.modifiedMs < pause) return;
+  // Only a worker that hangs before it took the job can be alive here.
+  if (view.launch) (findEngine(view.spec.engine) ?? defaultEngine).signal(view.launch.worker, 'SIGKILL');
   await startWorker(view.root, view.spec, view, generation);
 }

@@ -79,8 +79,11 @@ export function healthOf(
     reason,
   });
   switch (condition) {
-    case 'orphaned':
     case 'unclaimed':
+      return attention(
+        `the worker died before it started the command (${view.launch?.generation ?? 1} tried); the next wait starts a new one; see ${view.paths.workerLog}`,
+      );
+    case 'orphaned':
       return attention(
         'the worker is gone; the command runs on under its shim, and the next wait attaches a new worker',
       );

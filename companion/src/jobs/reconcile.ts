@@ -1,6 +1,7 @@
 // A reader's two rights (contract 5, 7): to settle a job whose worker and child are provably gone, and to re-attach a worker to one
 // whose shim lives on or was never started. Both only in the job's own pid namespace, with the folder writable, under
 // the job's lock, after a second look. Everything else a reader only reports. What acts is loaded only when it is needed.
+import { leaseStaleMs } from '../core/limits.ts';
 import { removeFile } from '../platform/files.ts';
 import { exists } from '../platform/folders.ts';
 import { type Condition, conditionOf, inspect, type View } from './view.ts';
@@ -22,9 +23,10 @@ export async function refresh(root: string, id: string, isStrict = false): Promi
 /** As `refresh`, and a lost worker is replaced. For `wait` and `cancel`. */
 export async function refreshAttached(root: string, id: string): Promise<View> {
   const view = await refresh(root, id, true);
-  if (!attachable.includes(conditionOf(view))) return view;
+  const isDue = (now: View): boolean => attachable.includes(conditionOf(now)) || isHung(now);
+  if (!isDue(view)) return view;
   const { attachWorker } = await import('./attach.ts');
-  await attachWorker(view, (now) => attachable.includes(conditionOf(now)));
+  await attachWorker(view, isDue);
   return inspect(root, id);
 }
 
@@ -37,4 +39,10 @@ function dropMarker(view: View): void {
   } catch {
     // A folder that cannot be written from here: the state says it all the same.
   }
+}
+
+/** A worker that exists and never took its job: nothing was started, so another one may. */
+function isHung(view: View): boolean {
+  if (conditionOf(view) !== 'supervised' || view.isClaimed || view.worker !== null) return false;
+  return view.leaseAgeMs !== null && view.leaseAgeMs > 2 * leaseStaleMs;
 }

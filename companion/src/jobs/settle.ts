@@ -2,7 +2,7 @@
 import { errnoOf, FaultError } from '../core/errors.ts';
 import { drainMs, killSettleMs, orphanGraceMs } from '../core/limits.ts';
 import { type EndReason, parseReason } from '../core/outcome.ts';
-import { removeCgroup } from '../platform/cgroup.ts';
+import { findCgroup, removeCgroup } from '../platform/cgroup.ts';
 import { removeFile } from '../platform/files.ts';
 import { withLock } from '../platform/lock.ts';
 import { terminate } from '../platform/process-tree.ts';
@@ -41,13 +41,16 @@ async function settleFull(view: View, act: () => Promise<void>, isStrict: boolea
 async function settle(view: View): Promise<void> {
   const condition = conditionOf(view);
   if (!view.spec) return;
-  if (finishStored({ paths: view.paths, spec: view.spec })) return;
+  if (finishStored({ paths: view.paths, spec: view.spec })) {
+    removeCgroup(view.worker?.cgroup ?? findCgroup(view.id), view.id);
+    return;
+  }
   const tree = treeOf(view.spec, view.paths, { worker: null, shim: view.shim, child: view.child });
   const isOver = condition === 'over' && view.reason === undefined && view.spec.run?.keep_children;
   const ended = isOver
     ? { step: 'none' as const, ended: [], survivors: [] }
     : await terminate(tree, { graceMs: condition === 'over' ? drainMs : orphanGraceMs, settleMs: killSettleMs });
-  removeCgroup(view.worker?.cgroup ?? null, view.id);
+  removeCgroup(view.worker?.cgroup ?? findCgroup(view.id), view.id);
   conclude(
     { paths: view.paths, spec: view.spec },
     { reason: settledReason(view, condition), exit: view.exit, tree: ended, reconciled: true },

@@ -118,7 +118,8 @@ function whoIsThere(paths: JobPaths, spec: Read<Spec>): Who {
   const shim = worker?.shim ?? (boot ? readMark(paths.shimMark, boot) : undefined) ?? null;
   const child = worker?.child ?? (boot ? readMark(paths.childMark, boot) : undefined) ?? null;
   const engine = findEngine(spec.kind === 'ok' ? spec.value.engine : 'local') ?? defaultEngine;
-  const lease = factsOf(paths.lease);
+  // A worker that never got as far as its first sign of life is as old as its launch.
+  const lease = factsOf(paths.lease) ?? factsOf(paths.launch);
   return {
     launch,
     worker,

@@ -2,7 +2,8 @@
 // did to its session, parents and environment. Everywhere else there is none, and nothing depends on it.
 import { mkdirSync, readFileSync, rmdirSync } from 'node:fs';
 import path from 'node:path';
-import { listNames } from './folders.ts';
+import { errnoOf } from '../core/errors.ts';
+import { exists, listNames } from './folders.ts';
 
 const prefix = 'job-companion-';
 
@@ -14,9 +15,17 @@ export function makeCgroup(id: string): string | null {
   try {
     mkdirSync(folder);
     return folder;
-  } catch {
-    return null;
+  } catch (error) {
+    // A worker that died before it could tell has made it.
+    return errnoOf(error) === 'EEXIST' ? folder : null;
   }
+}
+
+/** The cgroup of a job whose record does not name one: below ours, if it is there. */
+export function findCgroup(id: string): string | null {
+  const own = ownCgroup();
+  const folder = own === undefined ? null : path.join(own, `${prefix}${id}`);
+  return folder !== null && exists(folder) ? folder : null;
 }
 
 /** The pids in a job's cgroup and below it, but not in cgroups of other jobs. Empty for anything that is no cgroup of this job. */

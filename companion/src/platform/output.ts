@@ -3,7 +3,8 @@
 import { fstatSync, statSync, writeSync } from 'node:fs';
 import { errnoOf } from '../core/errors.ts';
 
-export function writeOut(fd: 1 | 2, data: string | Uint8Array): void {
+/** False when the reader has closed its end. Throws when the system refuses. */
+export function writeOut(fd: 1 | 2, data: string | Uint8Array): boolean {
   const bytes = typeof data === 'string' ? Buffer.from(data) : data;
   for (let done = 0; done < bytes.length; ) {
     try {
@@ -11,10 +12,11 @@ export function writeOut(fd: 1 | 2, data: string | Uint8Array): void {
     } catch (error) {
       const code = errnoOf(error);
       if (code === 'EAGAIN') pause();
-      else if (code === 'EPIPE') return;
+      else if (code === 'EPIPE') return false;
       else throw error;
     }
   }
+  return true;
 }
 
 /** Is a person's terminal at the other end? `columns` is 1000 elsewhere. */

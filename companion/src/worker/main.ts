@@ -6,6 +6,7 @@ import { killSettleMs, orphanGraceMs, workerFailures } from '../core/limits.ts';
 import { conclude } from '../jobs/conclude.ts';
 import { treeOf } from '../jobs/tree.ts';
 import { inspect } from '../jobs/view.ts';
+import { removeCgroup } from '../platform/cgroup.ts';
 import { terminate } from '../platform/process-tree.ts';
 import { openJournal, readEvents } from '../store/journal.ts';
 import { type Claim, claimJob } from './claim.ts';
@@ -26,6 +27,7 @@ export async function runWorker(root: string, id: string, log: WorkerLog): Promi
     if (claim) await giveUp(claim, messageOf(error));
     return false;
   } finally {
+    if (claim) removeCgroup(claim.cgroup, id);
     claim?.release();
   }
 }

@@ -125,6 +125,8 @@ _jc_watch 9>&- &
 _jc_guard=$!
 echo "$_jc_guard $_jc_sleep" >"$_jc_job/started/guard"
 
+# bash as sh says nothing of signals in its POSIX mode.
+[ -n "${BASH_VERSION-}" ] && set +o posix
 # In the foreground, because a shell without job control makes its background commands ignore SIGINT. What the shell
 # says of the child's end (killed by a signal, not just a code above 128) goes to `notes`.
 command exec 2>"$_jc_job/started/notes"

@@ -51,8 +51,11 @@ export async function supervise(claim: Claim): Promise<void> {
   const follower = new Follower(paths, spec.max_output_bytes, agent?.sink, () => agent?.update());
   const reason = await untilEnd(claim, child, follower, agent);
 
-  if (reason === 'state_vanished')
-    return void (await terminate(treeOf(spec, paths, { worker: claim.self, ...child }), stopTimes(claim)));
+  if (reason === 'state_vanished') {
+    await terminate(treeOf(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
+    removeCgroup(claim.cgroup, spec.id);
+    return;
+  }
   const ended = reason === 'exited' ? nothing : await stopTree(claim, child, progress, reason);
   const leftovers = await sweep(claim, child);
   const omitted = await follower.end();
