@@ -80,6 +80,7 @@ test('five cancels at once all give 0 and leave one request and one end', async 
   assert.deepEqual(
     replies.map(({ code }) => code),
     [0, 0, 0, 0, 0],
+    replies.map(({ stderr }) => stderr).join(''),
   );
   assert.deepEqual([job.events('ended').length, job.events('cancel_requested').length], [1, 1]);
 });

@@ -38,6 +38,9 @@ async function settleFull(view: View, act: () => Promise<void>, isStrict: boolea
   }
 }
 
+/** For a shim that ended before its child began. */
+const noStart = 'the shell that was to start it ended before';
+
 async function settle(view: View): Promise<void> {
   const condition = conditionOf(view);
   if (!view.spec) return;
@@ -53,7 +56,7 @@ async function settle(view: View): Promise<void> {
   removeCgroup(view.worker?.cgroup ?? findCgroup(view.id), view.id);
   conclude(
     { paths: view.paths, spec: view.spec },
-    { reason: settledReason(view, condition), exit: view.exit, tree: ended, reconciled: true },
+    { reason: settledReason(view, condition), exit: view.exit, tree: ended, reconciled: true, detail: noStart },
   );
 }
 
@@ -64,6 +67,8 @@ function settledReason(view: View, condition: Condition): EndReason {
   if (condition === 'over') return 'exited';
   if (view.cancel) return 'canceled';
   if (condition === 'never_started' || condition === 'host_restarted') return condition;
+  // The child writes its mark just before the program begins.
+  if (view.child === null) return 'spawn_failed';
   return 'worker_lost';
 }
 

@@ -6,6 +6,7 @@ import { monotonicMs, sleep } from '../platform/clock.ts';
 import { watchFifo } from '../platform/fifo.ts';
 import { exists } from '../platform/folders.ts';
 import { sameIdentity } from '../platform/identity.ts';
+import { jobPaths } from '../store/layout.ts';
 import { refreshAttached } from './reconcile.ts';
 import { type Condition, conditionOf, isEnded, type View } from './view.ts';
 
@@ -55,10 +56,10 @@ async function waitForOne(
   tell: (view: View) => void,
 ): Promise<void> {
   for (let round = 0; ; round += 1) {
-    let view = await refreshAttached(root, id);
+    let view = await look(root, id);
     // A folder that is being removed loses its files first.
     if (view.damage !== null) await sleep(100);
-    if (!exists(view.paths.folder)) throw vanishedError(view);
+    if (!exists(view.paths.folder)) throw vanishedError(view.paths.folder, id);
     tell(view);
     if (isEnded(view.state) || signal.aborted) return;
     const rest = until - monotonicMs();
@@ -68,7 +69,7 @@ async function waitForOne(
     const close = await watchFifo(view.paths.leaseFifo, nap.wake);
     try {
       // Opened first, looked second: a worker that ended in between is seen here, one that ends later wakes us.
-      view = await refreshAttached(root, id);
+      view = await look(root, id);
       tell(view);
       if (!isEnded(view.state) && !signal.aborted)
         await nap.sleep(Math.min(rest, pauseFor(view, close !== undefined, round)));
@@ -114,10 +115,15 @@ function makeNap(signal: AbortSignal): { wake: () => void; sleep: (ms: number) =
   };
 }
 
-function vanishedError(view: View): FaultError {
-  return new FaultError(
-    'state_unusable',
-    `cannot go on waiting for job ${view.id}: its folder ${view.paths.folder} is gone`,
-    null,
-  );
+async function look(root: string, id: string): Promise<View> {
+  try {
+    return await refreshAttached(root, id);
+  } catch (error) {
+    if (error instanceof FaultError && error.code === 'unknown_job') throw vanishedError(jobPaths(root, id).folder, id);
+    throw error;
+  }
+}
+
+function vanishedError(folder: string, id: string): FaultError {
+  return new FaultError('state_unusable', `cannot go on waiting for job ${id}: its folder ${folder} is gone`, null);
 }
