@@ -126,7 +126,10 @@ function whoIsThere(paths: JobPaths, spec: Read<Spec>): Who {
     shim,
     child,
     seen: { worker: bestOf([launch?.worker, worker?.worker], engine.alive), shim: bestOf([shim], engine.alive) },
-    isOtherBoot: boot !== null && boot.boot_id !== bootId(),
+    // Without a word of any worker the launcher's boot counts: whatever it started ended with that boot.
+    isOtherBoot:
+      (boot ?? (spec.kind === 'ok' ? spec.value.launcher : null))?.boot_id !== bootId() &&
+      (boot !== null || spec.kind === 'ok'),
     isClaimed: exists(paths.started),
     exit: readExit(paths),
     reason: readReason(paths),

@@ -143,8 +143,9 @@ function pickState(record: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(record).filter(([name]) => !more.includes(name)));
 }
 
-export function writeState(paths: JobPaths, state: JobState): void {
-  writeJson(paths.state, state);
+/** `sync: false` for steps that mean nothing after a power loss (the machine's new boot id ends the job then). */
+export function writeState(paths: JobPaths, state: JobState, options: { sync?: boolean } = {}): void {
+  writeJson(paths.state, state, options);
 }
 
 function typed<T>(file: string, fault: (value: Record<string, unknown>) => string | undefined): Read<T> {

@@ -50,7 +50,11 @@ export async function claimJob(root: string, id: string): Promise<Claim | undefi
     // Made once, by the first worker; named here before a process can be in it.
     const cgroup = known.cgroup ?? (exists(paths.started) ? null : makeCgroup(id));
     writeJson(paths.lease, { worker: self }, { sync: false });
-    writeJson(paths.worker, { worker: self, shim: known.shim, child: known.child, fifo: hasFifo, cgroup });
+    writeJson(
+      paths.worker,
+      { worker: self, shim: known.shim, child: known.child, fifo: hasFifo, cgroup },
+      { sync: false },
+    );
     setAside(paths);
     const launch = readLaunch(paths);
     return {

@@ -44,7 +44,9 @@ export class Progress {
   note(type: EventType, fields: Record<string, unknown>, change: Partial<JobState> = {}): void {
     this.append(type, fields);
     this.state = { ...this.state, ...change, rev: this.state.rev + 1, seq: this.journal.seq };
-    this.unlessFull(() => writeState(this.claim.paths, this.state));
+    // The conversation id must outlive everything; the steps of a start need not.
+    const sync = change.conversation !== undefined || type === 'stopping';
+    this.unlessFull(() => writeState(this.claim.paths, this.state, { sync }));
   }
 
   /** Write the snapshot soon; many calls become one write. */

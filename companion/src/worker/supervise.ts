@@ -39,13 +39,17 @@ export async function supervise(claim: Claim): Promise<void> {
 
   const child = isClaimed ? await attachChild(claim) : await tryStart(claim, progress);
   if (!child) return;
-  writeJson(paths.worker, {
-    worker: claim.self,
-    shim: child.shim,
-    child: child.child,
-    fifo: claim.hasFifo,
-    cgroup: claim.cgroup,
-  });
+  writeJson(
+    paths.worker,
+    {
+      worker: claim.self,
+      shim: child.shim,
+      child: child.child,
+      fifo: claim.hasFifo,
+      cgroup: claim.cgroup,
+    },
+    { sync: false },
+  );
   tellStart(claim, progress, child);
   const agent = followAgent(claim, progress);
   const follower = new Follower(paths, spec.max_output_bytes, agent?.sink, () => agent?.update());
