@@ -15,6 +15,7 @@ export class OutputCap {
   private removed = 0;
   private exact = true;
   private busy: Promise<void> | undefined;
+  private isAskedAgain = false;
 
   /** Head a quarter of the cap, kept tail three eighths: trimming begins well before the cap, because the child does not wait. */
   constructor(file: string, capBytes: number) {
@@ -26,19 +27,26 @@ export class OutputCap {
 
   /** Trim when it is time. Never two at once; returns true when something was begun. */
   check(): boolean {
-    if (this.busy) return true;
+    if (this.busy) {
+      this.isAskedAgain = true;
+      return true;
+    }
     const facts = factsOf(this.file);
     if (!facts || facts.allocated < this.trigger) return false;
+    this.isAskedAgain = false;
     this.busy = this.trim(facts.size).finally(() => {
       this.busy = undefined;
+      // What came while we trimmed may have been the last: nobody would ask again.
+      if (this.isAskedAgain) this.check();
     });
     return true;
   }
 
   /** The last look: trims what the child wrote in its last moments. */
   async finish(): Promise<OutputNote> {
-    await this.busy;
-    if (this.check()) await this.busy;
+    while (this.busy) await this.busy;
+    this.check();
+    while (this.busy) await this.busy;
     return this.note();
   }
 
