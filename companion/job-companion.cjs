@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "8892711f9a6887c5";
+const buildId = "db64d1351aeca9bb";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, one file for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -156,7 +156,7 @@ process.exitCode = import_chunk_6PFAPK5K.exitCodes.fault;
 async function main(args) {
   if (process.platform !== "linux") (await Promise.resolve().then(() => load("./install-ps-K3KWR2CG.js"))).installForMac();
   if (args[0] === "_worker") {
-    const { runWorker } = await Promise.resolve().then(() => load("./main-7PIYDG5M.js"));
+    const { runWorker } = await Promise.resolve().then(() => load("./main-DCPC7HOP.js"));
     const isDone = await runWorker(args[1] ?? "", args[2] ?? "", (text) => writeOut(2, text));
     process.exit(isDone ? 0 : 70);
   }
@@ -7644,7 +7644,7 @@ function init(open, close) {
 var kleur_default = $;
 
 },
-"./main-7PIYDG5M.js": function (module, exports) {
+"./main-DCPC7HOP.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -8172,7 +8172,8 @@ var OutputCap = class {
     const facts = (0, import_chunk_DLEZNRER.factsOf)(this.file);
     if (!facts || facts.allocated < this.trigger) return false;
     this.isAskedAgain = false;
-    this.busy = this.trim(facts.size).finally(() => {
+    const trimmed = this.trim(facts.size).catch(() => void 0);
+    this.busy = trimmed.finally(() => {
       this.busy = void 0;
       if (this.isAskedAgain) this.check();
     });

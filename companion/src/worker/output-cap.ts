@@ -34,7 +34,9 @@ export class OutputCap {
     const facts = factsOf(this.file);
     if (!facts || facts.allocated < this.trigger) return false;
     this.isAskedAgain = false;
-    this.busy = this.trim(facts.size).finally(() => {
+    // A trim that fails (the folder vanished) is no reason to give up the job.
+    const trimmed = this.trim(facts.size).catch(() => undefined);
+    this.busy = trimmed.finally(() => {
       this.busy = undefined;
       // What came while we trimmed may have been the last: nobody would ask again.
       if (this.isAskedAgain) this.check();
