@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "db64d1351aeca9bb";
+const buildId = "f87107fb633e4a7d";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, one file for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -156,7 +156,7 @@ process.exitCode = import_chunk_6PFAPK5K.exitCodes.fault;
 async function main(args) {
   if (process.platform !== "linux") (await Promise.resolve().then(() => load("./install-ps-K3KWR2CG.js"))).installForMac();
   if (args[0] === "_worker") {
-    const { runWorker } = await Promise.resolve().then(() => load("./main-DCPC7HOP.js"));
+    const { runWorker } = await Promise.resolve().then(() => load("./main-NDSELKSI.js"));
     const isDone = await runWorker(args[1] ?? "", args[2] ?? "", (text) => writeOut(2, text));
     process.exit(isDone ? 0 : 70);
   }
@@ -7644,7 +7644,7 @@ function init(open, close) {
 var kleur_default = $;
 
 },
-"./main-DCPC7HOP.js": function (module, exports) {
+"./main-NDSELKSI.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -8156,12 +8156,12 @@ var OutputCap = class {
   exact = true;
   busy;
   isAskedAgain = false;
-  /** Head a quarter of the cap, kept tail three eighths: trimming begins well before the cap, because the child does not wait. *<>/
+  /** Head a quarter of the cap, kept tail five sixteenths; trimming begins an eighth before the cap, because the child does not wait. *<>/
   constructor(file, capBytes) {
     this.file = file;
     this.head = align(capBytes / 4);
-    this.tail = align(capBytes * 3 / 8);
-    this.trigger = align(capBytes * 3 / 4);
+    this.tail = align(capBytes * 5 / 16);
+    this.trigger = align(capBytes * 7 / 8);
   }
   /** Trim when it is time. Never two at once; returns true when something was begun. *<>/
   check() {

@@ -17,12 +17,12 @@ export class OutputCap {
   private busy: Promise<void> | undefined;
   private isAskedAgain = false;
 
-  /** Head a quarter of the cap, kept tail three eighths: trimming begins well before the cap, because the child does not wait. */
+  /** Head a quarter of the cap, kept tail five sixteenths; trimming begins an eighth before the cap, because the child does not wait. */
   constructor(file: string, capBytes: number) {
     this.file = file;
     this.head = align(capBytes / 4);
-    this.tail = align((capBytes * 3) / 8);
-    this.trigger = align((capBytes * 3) / 4);
+    this.tail = align((capBytes * 5) / 16);
+    this.trigger = align((capBytes * 7) / 8);
   }
 
   /** Trim when it is time. Never two at once; returns true when something was begun. */
