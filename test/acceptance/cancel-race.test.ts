@@ -4,9 +4,9 @@
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { type Hold, type Job, launch, makeHold, untilHeld } from '../fixtures/programs/jobs.ts';
 import { start } from '../helpers/companion.ts';
 import { eventually } from '../helpers/eventually.ts';
+import { type Hold, type Job, launch, makeHold, untilHeld } from '../helpers/jobs.ts';
 import { MARKER } from '../helpers/leaks.ts';
 import { listProcesses } from '../helpers/process.ts';
 import { makeWorkspace, type Workspace } from '../helpers/workspace.ts';

@@ -6,6 +6,8 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
+import { parseReply, run, start } from '../helpers/companion.ts';
+import { eventually } from '../helpers/eventually.ts';
 import {
   type Job,
   killNow,
@@ -15,9 +17,7 @@ import {
   program,
   untilPid,
   untilStarted,
-} from '../fixtures/programs/jobs.ts';
-import { parseReply, run, start } from '../helpers/companion.ts';
-import { eventually } from '../helpers/eventually.ts';
+} from '../helpers/jobs.ts';
 import { type Identity, isAlive } from '../helpers/process.ts';
 import { makeWorkspace, type Workspace } from '../helpers/workspace.ts';
 

@@ -7,6 +7,8 @@ import { existsSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from '
 import { join } from 'node:path';
 import test from 'node:test';
 import type { JobState } from '../../companion/src/core/job.ts';
+import { run } from '../helpers/companion.ts';
+import { eventually } from '../helpers/eventually.ts';
 import {
   type Job,
   killNow,
@@ -17,9 +19,7 @@ import {
   untilGone,
   untilPid,
   untilStarted,
-} from '../fixtures/programs/jobs.ts';
-import { run } from '../helpers/companion.ts';
-import { eventually } from '../helpers/eventually.ts';
+} from '../helpers/jobs.ts';
 import { type Identity, isAlive, killByIdentity, readIdentity } from '../helpers/process.ts';
 import { makeWorkspace, type Workspace } from '../helpers/workspace.ts';
 

@@ -7,16 +7,8 @@ import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
-import {
-  findJob,
-  type Job,
-  killSupervision,
-  launchHeld,
-  makeHold,
-  untilHeld,
-  untilStarted,
-} from '../fixtures/programs/jobs.ts';
 import { builtFile, run } from '../helpers/companion.ts';
+import { findJob, type Job, killSupervision, launchHeld, makeHold, untilHeld, untilStarted } from '../helpers/jobs.ts';
 import { isAlive, killByIdentity, readIdentity } from '../helpers/process.ts';
 import { testNode } from '../helpers/test-node.ts';
 import { makeWorkspace, type Workspace } from '../helpers/workspace.ts';

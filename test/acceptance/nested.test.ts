@@ -6,6 +6,8 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
+import { builtFile, run } from '../helpers/companion.ts';
+import { eventually } from '../helpers/eventually.ts';
 import {
   findJob,
   type Hold,
@@ -18,9 +20,7 @@ import {
   untilGone,
   untilHeld,
   untilStarted,
-} from '../fixtures/programs/jobs.ts';
-import { builtFile, run } from '../helpers/companion.ts';
-import { eventually } from '../helpers/eventually.ts';
+} from '../helpers/jobs.ts';
 import { isAlive } from '../helpers/process.ts';
 import { makeWorkspace, type Workspace } from '../helpers/workspace.ts';
 

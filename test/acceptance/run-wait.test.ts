@@ -6,9 +6,9 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import test from 'node:test';
-import { type Job, launch, launchHeld, makeHold, program, untilHeld } from '../fixtures/programs/jobs.ts';
 import { parseReply, run, start } from '../helpers/companion.ts';
 import { eventually } from '../helpers/eventually.ts';
+import { type Job, launch, launchHeld, makeHold, program, untilHeld } from '../helpers/jobs.ts';
 import { makeWorkspace } from '../helpers/workspace.ts';
 
 interface Document {

@@ -5,8 +5,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { JobState } from '../../companion/src/core/job.ts';
-import { launch, program } from '../fixtures/programs/jobs.ts';
 import { run } from '../helpers/companion.ts';
+import { launch, program } from '../helpers/jobs.ts';
 import { makeWorkspace, type Workspace } from '../helpers/workspace.ts';
 
 test('run and wait give 3, exit code 3 and the real duration for a command that exits 3 after two seconds', async (t) => {

@@ -9,6 +9,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import test from 'node:test';
 import type { Identity as RecordedIdentity } from '../../companion/src/core/job.ts';
+import { builtFile, type RunResult, run, start } from '../helpers/companion.ts';
+import { eventually } from '../helpers/eventually.ts';
 import {
   findJob,
   type Job,
@@ -21,9 +23,7 @@ import {
   untilHeld,
   untilPid,
   untilStarted,
-} from '../fixtures/programs/jobs.ts';
-import { builtFile, type RunResult, run, start } from '../helpers/companion.ts';
-import { eventually } from '../helpers/eventually.ts';
+} from '../helpers/jobs.ts';
 import { type Identity, isAlive, killByIdentity, readIdentity } from '../helpers/process.ts';
 import { testNode } from '../helpers/test-node.ts';
 import { makeWorkspace, type Workspace } from '../helpers/workspace.ts';

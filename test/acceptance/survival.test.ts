@@ -7,6 +7,8 @@ import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
+import { builtFile, run, start } from '../helpers/companion.ts';
+import { eventually } from '../helpers/eventually.ts';
 import {
   findJob,
   firstLine,
@@ -19,9 +21,7 @@ import {
   untilGone,
   untilHeld,
   untilStarted,
-} from '../fixtures/programs/jobs.ts';
-import { builtFile, run, start } from '../helpers/companion.ts';
-import { eventually } from '../helpers/eventually.ts';
+} from '../helpers/jobs.ts';
 import { MARKER } from '../helpers/leaks.ts';
 import { isAlive, killByIdentity, listProcesses, readIdentity } from '../helpers/process.ts';
 import { testNode } from '../helpers/test-node.ts';

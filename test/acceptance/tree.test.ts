@@ -6,9 +6,9 @@ import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
-import { type Job, killNow, launch, program, untilPid, untilStarted } from '../fixtures/programs/jobs.ts';
 import { run } from '../helpers/companion.ts';
 import { eventually } from '../helpers/eventually.ts';
+import { type Job, killNow, launch, program, untilPid, untilStarted } from '../helpers/jobs.ts';
 import { type Identity, isAlive, killByIdentity } from '../helpers/process.ts';
 import { makeWorkspace, type Workspace } from '../helpers/workspace.ts';
 
