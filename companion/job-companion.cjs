@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "f87107fb633e4a7d";
+const buildId = "e5f94d244395cdd5";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, one file for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -104,7 +104,9 @@ function writeCache({ folder, name, verb }, script) {
     }
     fs.renameSync(temporary, `${folder}/${name}`);
     for (const old of fs.readdirSync(folder)) {
-      if (old.startsWith(`${verb}-`) && !old.includes(buildId)) fs.unlinkSync(`${folder}/${old}`);
+      if (!old.startsWith(`${verb}-`) || old.includes(buildId)) continue;
+      // Another version may be in use beside this one.
+      if (Date.now() - fs.lstatSync(`${folder}/${old}`).mtimeMs > 30 * 86_400_000) fs.unlinkSync(`${folder}/${old}`);
     }
   } catch {
     // A home that cannot be written: the next start compiles again.
@@ -156,11 +158,11 @@ process.exitCode = import_chunk_6PFAPK5K.exitCodes.fault;
 async function main(args) {
   if (process.platform !== "linux") (await Promise.resolve().then(() => load("./install-ps-K3KWR2CG.js"))).installForMac();
   if (args[0] === "_worker") {
-    const { runWorker } = await Promise.resolve().then(() => load("./main-NDSELKSI.js"));
+    const { runWorker } = await Promise.resolve().then(() => load("./main-KN53VTQV.js"));
     const isDone = await runWorker(args[1] ?? "", args[2] ?? "", (text) => writeOut(2, text));
     process.exit(isDone ? 0 : 70);
   }
-  const { dispatch } = await Promise.resolve().then(() => load("./dispatch-YRSEFRVL.js"));
+  const { dispatch } = await Promise.resolve().then(() => load("./dispatch-YJKWDAEX.js"));
   const reply = await dispatch(args, makeContext(), "0.1.0");
   const isTold = print(reply);
   process.exit(isTold ? reply.code : import_chunk_6PFAPK5K.exitCodes.fault);
@@ -247,28 +249,28 @@ function asFault(error) {
 
 function partsText() {/*
 (function (load, builtin, require, __create, __defProp, __getOwnPropDesc, __getOwnPropNames, __getProtoOf, __hasOwnProp, __copyProps, __toESM, __export, __toCommonJS) { return {
-"./ask-KMQBEYNC.js": function (module, exports) {
+"./ask-LZP4OK57.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   ask: () => ask
 });
 module.exports = stdin_exports;
-var import_chunk_SKSKTYAV = load("./chunk-SKSKTYAV.js");
-var import_chunk_7KQN4UGV = load("./chunk-7KQN4UGV.js");
+var import_chunk_QGDKXIIX = load("./chunk-QGDKXIIX.js");
+var import_chunk_DJ3RIZN5 = load("./chunk-DJ3RIZN5.js");
 var import_chunk_SFQCDJBC = load("./chunk-SFQCDJBC.js");
 var import_chunk_2P3CVON6 = load("./chunk-2P3CVON6.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var import_chunk_EIHYF3UL = load("./chunk-EIHYF3UL.js");
-var import_chunk_3BOHC5FM = load("./chunk-3BOHC5FM.js");
+var import_chunk_2LM3C75F = load("./chunk-2LM3C75F.js");
+var import_chunk_2JMN4U4P = load("./chunk-2JMN4U4P.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
 var import_chunk_ZVWKUAZQ = load("./chunk-ZVWKUAZQ.js");
-var import_chunk_25ZP4J72 = load("./chunk-25ZP4J72.js");
+var import_chunk_CSL6DFX2 = load("./chunk-CSL6DFX2.js");
 var import_chunk_PBSRMPXW = load("./chunk-PBSRMPXW.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_TYWJB6GO = load("./chunk-TYWJB6GO.js");
+var import_chunk_4SGZHFVR = load("./chunk-4SGZHFVR.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
@@ -289,10 +291,10 @@ var ask = {
   notes: "Default profile: restricted. Exit codes as of wait. With --id-only it returns at once, as staffer does.",
   examples: ['ask --backend codex --prompt "What does this repository do?"'],
   async run(context, input) {
-    const cwd = (0, import_chunk_3BOHC5FM.folderOf)(context, input);
-    const prompt = await (0, import_chunk_SKSKTYAV.taskOf)(context, input);
-    const staff = (0, import_chunk_SKSKTYAV.freshStaff)(input, { mode: "ask", prompt, profile: (0, import_chunk_SKSKTYAV.profileOf)(input, "restricted"), cwd });
-    return (0, import_chunk_SKSKTYAV.launchStaff)(context, input, {
+    const cwd = (0, import_chunk_2JMN4U4P.folderOf)(context, input);
+    const prompt = await (0, import_chunk_QGDKXIIX.taskOf)(context, input);
+    const staff = (0, import_chunk_QGDKXIIX.freshStaff)(input, { mode: "ask", prompt, profile: (0, import_chunk_QGDKXIIX.profileOf)(input, "restricted"), cwd });
+    return (0, import_chunk_QGDKXIIX.launchStaff)(context, input, {
       verb: "ask",
       staff,
       cwd,
@@ -307,19 +309,19 @@ var ask = {
 });
 
 },
-"./attach-J3VQJ7HJ.js": function (module, exports) {
+"./attach-P3SVZA4H.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   attachWorker: () => attachWorker
 });
 module.exports = stdin_exports;
-var import_chunk_OOP6X3VN = load("./chunk-OOP6X3VN.js");
+var import_chunk_QMODGNW4 = load("./chunk-QMODGNW4.js");
 var import_chunk_2P3CVON6 = load("./chunk-2P3CVON6.js");
-var import_chunk_EIHYF3UL = load("./chunk-EIHYF3UL.js");
-var import_chunk_25ZP4J72 = load("./chunk-25ZP4J72.js");
+var import_chunk_2LM3C75F = load("./chunk-2LM3C75F.js");
+var import_chunk_CSL6DFX2 = load("./chunk-CSL6DFX2.js");
 var import_chunk_PBSRMPXW = load("./chunk-PBSRMPXW.js");
-var import_chunk_TYWJB6GO = load("./chunk-TYWJB6GO.js");
+var import_chunk_4SGZHFVR = load("./chunk-4SGZHFVR.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
@@ -328,10 +330,10 @@ var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function attachWorker(view, isDue) {
-  if (!await (0, import_chunk_OOP6X3VN.mayAct)(view)) return;
+  if (!await (0, import_chunk_QMODGNW4.mayAct)(view)) return;
   try {
     await (0, import_chunk_2P3CVON6.withLock)(view.paths.lock, async () => {
-      const now = (0, import_chunk_EIHYF3UL.inspect)(view.root, view.id);
+      const now = (0, import_chunk_2LM3C75F.inspect)(view.root, view.id);
       if (isDue(now)) await attach(now);
     });
   } catch (error) {
@@ -344,8 +346,8 @@ async function attach(view) {
   const pause = generation <= import_chunk_CRABIWOM.promptReplacements ? 0 : Math.min(6e4, 1e3 * 2 ** (generation - import_chunk_CRABIWOM.promptReplacements - 1));
   const facts = (0, import_chunk_DLEZNRER.factsOf)(view.paths.launch);
   if (facts && (0, import_chunk_LZFWGYGT.nowMs)() - facts.modifiedMs < pause) return;
-  if (view.launch) ((0, import_chunk_TYWJB6GO.findEngine)(view.spec.engine) ?? import_chunk_TYWJB6GO.defaultEngine).signal(view.launch.worker, "SIGKILL");
-  await (0, import_chunk_25ZP4J72.startWorker)(view.root, view.spec, view, generation);
+  if (view.launch) ((0, import_chunk_4SGZHFVR.findEngine)(view.spec.engine) ?? import_chunk_4SGZHFVR.defaultEngine).signal(view.launch.worker, "SIGKILL");
+  await (0, import_chunk_CSL6DFX2.startWorker)(view.root, view.spec, view, generation);
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -353,27 +355,27 @@ async function attach(view) {
 });
 
 },
-"./cancel-VZA55HWV.js": function (module, exports) {
+"./cancel-SQ5YCMGC.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   cancel: () => cancel
 });
 module.exports = stdin_exports;
-var import_chunk_7KQN4UGV = load("./chunk-7KQN4UGV.js");
-var import_chunk_R3MPIZKB = load("./chunk-R3MPIZKB.js");
-var import_chunk_FKCZD2TS = load("./chunk-FKCZD2TS.js");
-var import_chunk_PVFNJ3SN = load("./chunk-PVFNJ3SN.js");
-var import_chunk_4TJQVN4I = load("./chunk-4TJQVN4I.js");
+var import_chunk_DJ3RIZN5 = load("./chunk-DJ3RIZN5.js");
+var import_chunk_6DQIFBM5 = load("./chunk-6DQIFBM5.js");
+var import_chunk_63NMKLER = load("./chunk-63NMKLER.js");
+var import_chunk_UBV7TEB5 = load("./chunk-UBV7TEB5.js");
+var import_chunk_ZCJJ4XBA = load("./chunk-ZCJJ4XBA.js");
 var import_chunk_AE65TZGL = load("./chunk-AE65TZGL.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var import_chunk_EIHYF3UL = load("./chunk-EIHYF3UL.js");
+var import_chunk_2LM3C75F = load("./chunk-2LM3C75F.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
 var import_chunk_ZVWKUAZQ = load("./chunk-ZVWKUAZQ.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_TYWJB6GO = load("./chunk-TYWJB6GO.js");
+var import_chunk_4SGZHFVR = load("./chunk-4SGZHFVR.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
@@ -382,8 +384,8 @@ var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function cancelJob(root, id, request) {
-  const before = await (0, import_chunk_FKCZD2TS.refresh)(root, id);
-  if ((0, import_chunk_EIHYF3UL.isEnded)(before.state))
+  const before = await (0, import_chunk_63NMKLER.refresh)(root, id);
+  if ((0, import_chunk_2LM3C75F.isEnded)(before.state))
     return { view: before, result: before.state.state === "canceled" ? "canceled" : "ended_before" };
   (0, import_chunk_6OPTGHIR.createFile)(
     before.paths.cancel,
@@ -392,12 +394,12 @@ async function cancelJob(root, id, request) {
   );
   nudge(before);
   const patience = (before.spec?.kill_grace_ms ?? 0) + import_chunk_CRABIWOM.killSettleMs + 5e3;
-  const [view = before] = await (0, import_chunk_R3MPIZKB.waitForJobs)(root, [id], { mode: "all", timeoutMs: patience, heartbeatMs: null });
+  const [view = before] = await (0, import_chunk_6DQIFBM5.waitForJobs)(root, [id], { mode: "all", timeoutMs: patience, heartbeatMs: null });
   if (view.state.state === "canceled") return { view, result: "canceled" };
-  return { view, result: (0, import_chunk_EIHYF3UL.isEnded)(view.state) ? "ended_before" : "requested" };
+  return { view, result: (0, import_chunk_2LM3C75F.isEnded)(view.state) ? "ended_before" : "requested" };
 }
 function nudge(view) {
-  const engine = (0, import_chunk_TYWJB6GO.findEngine)(view.spec?.engine ?? "") ?? import_chunk_TYWJB6GO.defaultEngine;
+  const engine = (0, import_chunk_4SGZHFVR.findEngine)(view.spec?.engine ?? "") ?? import_chunk_4SGZHFVR.defaultEngine;
   for (const identity of [view.launch?.worker, view.worker?.worker]) if (identity) engine.signal(identity, "SIGURG");
 }
 var cancel = {
@@ -415,7 +417,7 @@ var cancel = {
   async run(context, input) {
     const root = context.root(input);
     (0, import_chunk_ZVWKUAZQ.checkRoot)(root.folder);
-    const id = (0, import_chunk_7KQN4UGV.requireWholeId)(root, input.words[0]);
+    const id = (0, import_chunk_DJ3RIZN5.requireWholeId)(root, input.words[0]);
     const reply = await cancelJob(root.folder, id, {
       owner: input.text("owner") ?? import_chunk_LZFWGYGT.variables.owner() ?? null,
       why: input.text("why") ?? null
@@ -427,7 +429,7 @@ var cancel = {
 report: ${paths.result}
 ` };
     }
-    if (reply.result === "ended_before" || (0, import_chunk_EIHYF3UL.isEnded)(state)) {
+    if (reply.result === "ended_before" || (0, import_chunk_2LM3C75F.isEnded)(state)) {
       const cause = state.error ? ` (${state.error.code}: ${state.error.message})` : "";
       throw new import_chunk_NVPF5LEY.FaultError(
         "preflight",
@@ -435,7 +437,7 @@ report: ${paths.result}
         import_chunk_V47IQ3FT.nextCommands.result(id, root.option)
       );
     }
-    const health = (0, import_chunk_PVFNJ3SN.healthOf)(reply.view, (0, import_chunk_EIHYF3UL.conditionOf)(reply.view));
+    const health = (0, import_chunk_UBV7TEB5.healthOf)(reply.view, (0, import_chunk_2LM3C75F.conditionOf)(reply.view));
     const worker = reply.view.launch ? `; its worker is process ${reply.view.launch.worker.pid}` : "";
     const why = `${health.reason ? `; ${health.reason}` : ""}${worker}`;
     const text = `${id}: the request is stored, the job has not ended yet (${state.state}${why}); look again with:
@@ -450,169 +452,7 @@ ${import_chunk_V47IQ3FT.nextCommands.observe(id, root.option)}
 });
 
 },
-"./chunk-22G7GWHN.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  findLatest: () => findLatest,
-  requireLatest: () => requireLatest
-});
-module.exports = stdin_exports;
-var import_chunk_7KQN4UGV = load("./chunk-7KQN4UGV.js");
-var import_chunk_EIHYF3UL = load("./chunk-EIHYF3UL.js");
-var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-function findLatest(root, owner, accept = () => true) {
-  for (const id of (0, import_chunk_7KQN4UGV.listJobs)(root)) {
-    const spec = (0, import_chunk_EIHYF3UL.readSpec)((0, import_chunk_LZFWGYGT.jobPaths)(root, id));
-    if (spec.kind !== "ok") continue;
-    if (owner !== null && spec.value.owner !== owner) continue;
-    if (accept(id, spec.value)) return id;
-  }
-  return void 0;
-}
-function requireLatest(root, owner, what, accept) {
-  const id = findLatest(root.folder, owner, accept);
-  if (id !== void 0) return id;
-  const whose = owner === null ? "" : ` of owner ${owner}`;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "unknown_job",
-    `cannot find ${what}${whose} in the state folder ${root.folder}`,
-    (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_LZFWGYGT.selfWords)(), "status", ...root.option])
-  );
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  findLatest,
-  requireLatest
-});
-
-},
-"./chunk-25ZP4J72.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  startWorker: () => startWorker
-});
-module.exports = stdin_exports;
-var import_chunk_TYWJB6GO = load("./chunk-TYWJB6GO.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-async function startWorker(root, spec, job, generation) {
-  const engine = (0, import_chunk_TYWJB6GO.findEngine)(spec.engine) ?? import_chunk_TYWJB6GO.defaultEngine;
-  const worker = await engine.start({ stateRoot: root, id: spec.id, mark: spec.mark, logFile: job.paths.workerLog });
-  (0, import_chunk_6OPTGHIR.writeJson)(job.paths.launch, { worker, generation }, { sync: false });
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  startWorker
-});
-
-},
-"./chunk-2P3CVON6.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  withLock: () => withLock
-});
-module.exports = stdin_exports;
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
-var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_fs = require("node:fs");
-var import_node_path = builtin("node:path");
-async function withLock(folder, fn, waitMs = import_chunk_CRABIWOM.lockWaitMs) {
-  const release2 = await take(folder, waitMs);
-  try {
-    return await fn();
-  } finally {
-    release2();
-  }
-}
-async function take(folder, waitMs) {
-  (0, import_chunk_6OPTGHIR.createFolder)(folder);
-  if ((0, import_chunk_DLEZNRER.factsOf)(folder)?.kind !== "folder")
-    throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use the lock ${folder}: it is no folder`);
-  const own = (0, import_chunk_MGN56EW3.ownIdentity)();
-  const ticket = import_node_path.default.join(
-    folder,
-    `.${own.pid}-${own.start_token.replace(/\W/g, "")}-${Math.random().toString(36).slice(2)}`
-  );
-  (0, import_chunk_6OPTGHIR.writeFile)(ticket, JSON.stringify(own), { sync: false });
-  const until = (0, import_chunk_LZFWGYGT.monotonicMs)() + waitMs;
-  try {
-    for (let pause = 2; ; pause = Math.min(pause * 2, 50)) {
-      const number = tryTake(folder, ticket);
-      if (number !== void 0) {
-        const held = import_node_path.default.join(folder, String(number));
-        return () => release(held);
-      }
-      if ((0, import_chunk_LZFWGYGT.monotonicMs)() >= until)
-        throw new import_chunk_NVPF5LEY.FaultError("busy", `cannot take the lock ${folder}: it is held by ${holderText(folder)}`);
-      await (0, import_chunk_LZFWGYGT.sleep)(pause);
-    }
-  } finally {
-    (0, import_chunk_6OPTGHIR.removeFile)(ticket);
-  }
-}
-function release(held) {
-  try {
-    (0, import_node_fs.renameSync)(held, `${held}.free`);
-  } catch (error) {
-    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) !== "ENOENT") throw error;
-  }
-}
-function tryTake(folder, ticket) {
-  const top = highest(folder);
-  if (top.number > 0 && !top.free && !isAbandoned(import_node_path.default.join(folder, String(top.number)))) return void 0;
-  const number = top.number + 1;
-  const file = import_node_path.default.join(folder, String(number));
-  try {
-    (0, import_node_fs.linkSync)(ticket, file);
-  } catch (error) {
-    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST") return void 0;
-    throw error;
-  }
-  const now = highest(folder);
-  if (now.number !== number || now.free) {
-    (0, import_chunk_6OPTGHIR.removeFile)(file);
-    return void 0;
-  }
-  for (const name of (0, import_chunk_DLEZNRER.listNames)(folder))
-    if (numberOf(name) > 0 && numberOf(name) < number) (0, import_chunk_6OPTGHIR.removeFile)(import_node_path.default.join(folder, name));
-  return number;
-}
-function highest(folder) {
-  const names = (0, import_chunk_DLEZNRER.listNames)(folder);
-  const number = Math.max(0, ...names.map(numberOf));
-  return { number, free: number > 0 && names.includes(`${number}.free`) };
-}
-function numberOf(name) {
-  const match = /^(\d+)(?:\.free)?$/.exec(name);
-  return match ? Number(match[1]) : 0;
-}
-function isAbandoned(file) {
-  const read = (0, import_chunk_6OPTGHIR.readJson)(file);
-  if (read.kind === "missing") return false;
-  const liveness = read.kind === "ok" && (0, import_chunk_MGN56EW3.isIdentity)(read.value) ? (0, import_chunk_MGN56EW3.livenessOf)(read.value) : "unknown";
-  if (liveness !== "unknown") return liveness === "dead";
-  const facts = (0, import_chunk_DLEZNRER.factsOf)(file);
-  return facts !== void 0 && (0, import_chunk_LZFWGYGT.nowMs)() - facts.modifiedMs > 3 * import_chunk_CRABIWOM.leaseStaleMs;
-}
-function holderText(folder) {
-  const read = (0, import_chunk_6OPTGHIR.readJson)(import_node_path.default.join(folder, String(highest(folder).number)));
-  return read.kind === "ok" ? `process ${String(read.value.pid)}` : "another process";
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  withLock
-});
-
-},
-"./chunk-3BOHC5FM.js": function (module, exports) {
+"./chunk-2JMN4U4P.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -628,11 +468,11 @@ __export(stdin_exports, {
 module.exports = stdin_exports;
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
 var import_chunk_ZVWKUAZQ = load("./chunk-ZVWKUAZQ.js");
-var import_chunk_25ZP4J72 = load("./chunk-25ZP4J72.js");
+var import_chunk_CSL6DFX2 = load("./chunk-CSL6DFX2.js");
 var import_chunk_PBSRMPXW = load("./chunk-PBSRMPXW.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
-var import_chunk_TYWJB6GO = load("./chunk-TYWJB6GO.js");
+var import_chunk_4SGZHFVR = load("./chunk-4SGZHFVR.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
@@ -657,7 +497,7 @@ function claimOnce(root, key, claim) {
   return { isOurs: false, holder };
 }
 async function finishClaim(root, claim) {
-  if (!(0, import_chunk_TYWJB6GO.isId)(claim.id))
+  if (!(0, import_chunk_4SGZHFVR.isId)(claim.id))
     throw new import_chunk_NVPF5LEY.FaultError(
       "state_unusable",
       `cannot use a once-key that names ${JSON.stringify(claim.id)}: that is no job id`
@@ -684,7 +524,7 @@ async function launch(root, request) {
   const stage = (0, import_chunk_LZFWGYGT.stagePath)(root.folder, spec.id);
   let isPromised = false;
   try {
-    await Promise.all([stageJob(root, spec, stage), import_chunk_TYWJB6GO.defaultEngine.prepare()]);
+    await Promise.all([stageJob(root, spec, stage), import_chunk_4SGZHFVR.defaultEngine.prepare()]);
     const claim = request.onceKey === null ? null : claimOnce(root.folder, request.onceKey, claimOf(spec, request));
     if (claim && !claim.isOurs) {
       undo(paths, stage);
@@ -692,7 +532,7 @@ async function launch(root, request) {
     }
     isPromised = claim !== null;
     if (!(0, import_chunk_DLEZNRER.moveFolder)(stage, paths.folder)) throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot move ${stage} into place`);
-    await (0, import_chunk_25ZP4J72.startWorker)(root.folder, spec, { paths }, 1);
+    await (0, import_chunk_CSL6DFX2.startWorker)(root.folder, spec, { paths }, 1);
   } catch (error) {
     if (isPromised) (0, import_chunk_DLEZNRER.moveFolder)(stage, paths.folder);
     else undo(paths, stage);
@@ -706,11 +546,11 @@ async function makeSpec(root, request, launcher, key) {
   const { deadlineMs, killGraceMs, maxOutputBytes, firstOutputMs, stallMs, onceKey, ...rest } = request;
   const unsigned = {
     schema: 1,
-    id: (0, import_chunk_TYWJB6GO.makeId)(request.verb, createdMs, random),
+    id: (0, import_chunk_4SGZHFVR.makeId)(request.verb, createdMs, random),
     ...rest,
     created_at: (0, import_chunk_LZFWGYGT.isoOf)(createdMs),
     once_key: onceKey,
-    engine: import_chunk_TYWJB6GO.defaultEngine.id,
+    engine: import_chunk_4SGZHFVR.defaultEngine.id,
     state_option: root.option,
     deadline_ms: deadlineMs,
     deadline_mono_ms: (0, import_chunk_LZFWGYGT.monotonicMs)() + deadlineMs,
@@ -784,7 +624,7 @@ async function launchAndTell(context, input, request, isSynchronous = false) {
 }
 async function tellLaunched(context, input, root, launched, isSynchronous) {
   if (input.has("wait") || isSynchronous) {
-    const { waitAndTell } = await Promise.resolve().then(() => load("./collecting-TZFCZQ43.js"));
+    const { waitAndTell } = await Promise.resolve().then(() => load("./collecting-5K6MAFNW.js"));
     context.tell(`job ${launched.id}`);
     const timeoutMs = input.duration("wait-timeout") ?? Number.MAX_SAFE_INTEGER;
     return waitAndTell(context, root, [launched.id], {
@@ -948,77 +788,523 @@ function missingProgram(name, cwd) {
 });
 
 },
-"./chunk-4TJQVN4I.js": function (module, exports) {
+"./chunk-2LM3C75F.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  holdFifo: () => holdFifo,
-  makeFifo: () => makeFifo,
-  watchFifo: () => watchFifo
+  conditionOf: () => conditionOf,
+  earlyState: () => earlyState,
+  inspect: () => inspect,
+  isEnded: () => isEnded,
+  readCancel: () => readCancel,
+  readExit: () => readExit,
+  readLaunch: () => readLaunch,
+  readMark: () => readMark,
+  readReason: () => readReason,
+  readSpec: () => readSpec,
+  readState: () => readState,
+  readStoredState: () => readStoredState,
+  readWorker: () => readWorker,
+  writeState: () => writeState
 });
 module.exports = stdin_exports;
+var import_chunk_4SGZHFVR = load("./chunk-4SGZHFVR.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
+var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_fs = require("node:fs");
-var flags = import_node_fs.constants.O_NONBLOCK | import_node_fs.constants.O_NOFOLLOW;
-async function makeFifo(file) {
-  const { execFile } = await Promise.resolve().then(() => builtin("node:child_process"));
-  return new Promise((resolve) => {
-    execFile(
-      "mkfifo",
-      ["-m", "600", file],
-      { env: (0, import_chunk_LZFWGYGT.toolEnvironment)() },
-      (error) => resolve(error === null || isFifo(file))
-    );
+var outcomes = ["done", "failed", "timed_out", "crashed", "canceled"];
+var states = ["queued", "starting", "running", "stopping", "done", "failed", "timed_out", "crashed", "canceled"];
+var kinds = ["staff", "run", "watch", "timer", "gate", "loop"];
+function readSpec(paths) {
+  return typed(paths.spec, (value) => {
+    if (typeof value.id !== "string" || paths.folder.split("/").at(-1) !== value.id)
+      return "its id is not that of its folder";
+    if (typeof value.kind !== "string" || !kinds.includes(value.kind)) return `unknown kind ${String(value.kind)}`;
+    if (typeof value.mark !== "string" || value.mark.length < 16) return "no mark";
+    for (const name of ["verb", "created_at", "engine", "cwd", "mac"])
+      if (typeof value[name] !== "string") return `no ${name}`;
+    for (const name of ["deadline_ms", "deadline_mono_ms", "kill_grace_ms", "max_output_bytes"]) {
+      if (typeof value[name] !== "number") return `no ${name}`;
+    }
+    for (const name of ["owner", "label"])
+      if (value[name] !== null && typeof value[name] !== "string") return `${name} is no text`;
+    if (!(0, import_chunk_MGN56EW3.isIdentity)(value.launcher)) return "no launcher identity";
+    if (value.kind === "run" && (!isObject(value.run) || !isWords(value.run.argv))) return "no command";
+    if (value.kind === "staff" && (!isObject(value.staff) || typeof value.staff.prompt !== "string")) return "no task";
+    return void 0;
   });
 }
-function holdFifo(file) {
-  const fd = openFifo(file, import_node_fs.constants.O_RDWR);
-  if (fd === void 0) return void 0;
-  (0, import_node_fs.chmodSync)(file, 384);
-  return () => (0, import_node_fs.closeSync)(fd);
+function readState(paths) {
+  const read = typed(paths.state, (value) => {
+    if (typeof value.state !== "string" || !states.includes(value.state)) return `unknown state ${String(value.state)}`;
+    if (typeof value.rev !== "number" || typeof value.seq !== "number") return "no rev or seq";
+    if (typeof value.created_at !== "string") return "no created_at";
+    if (value.warnings !== void 0 && !(Array.isArray(value.warnings) && value.warnings.every(isNotice)))
+      return "warnings of another form";
+    if (value.error !== void 0 && value.error !== null && !isNotice(value.error)) return "an error of another form";
+    for (const name of ["started_at", "ended_at", "signal"])
+      if (!isAbsent(value[name]) && typeof value[name] !== "string") return `${name} is no text`;
+    for (const name of ["duration_ms", "exit_code"])
+      if (!isAbsent(value[name]) && typeof value[name] !== "number") return `${name} is no number`;
+    const { conversation, output } = value;
+    if (conversation && (!isObject(conversation) || typeof conversation.id !== "string"))
+      return "a conversation of another form";
+    if (output && !isObject(output)) return "an output of another form";
+    return void 0;
+  });
+  if (read.kind !== "ok") return read;
+  const missing = { warnings: [], error: null, conversation: null, output: null, usage: null, reconciled: false };
+  return { kind: "ok", value: { ...missing, ...read.value } };
 }
-async function watchFifo(file, onEnd) {
-  const fd = openFifo(file, import_node_fs.constants.O_RDONLY);
-  if (fd === void 0) return void 0;
-  const { Socket } = await Promise.resolve().then(() => builtin("node:net"));
-  const socket = new Socket({ fd, readable: true, writable: false });
-  let done = false;
-  const end = () => {
-    if (!done) onEnd();
-    done = true;
-  };
-  socket.on("error", end).on("end", end).on("close", end);
-  socket.resume();
-  return () => {
-    done = true;
-    socket.destroy();
+function readLaunch(paths) {
+  return typed(paths.launch, (value) => (0, import_chunk_MGN56EW3.isIdentity)(value.worker) ? void 0 : "no identity of a worker");
+}
+function readWorker(paths) {
+  return typed(paths.worker, (value) => {
+    if (!(0, import_chunk_MGN56EW3.isIdentity)(value.worker)) return "no identity of a worker";
+    const others = [value.shim, value.child].filter((one) => one !== null && one !== void 0);
+    return others.every(import_chunk_MGN56EW3.isIdentity) ? void 0 : "a damaged identity";
+  });
+}
+function readExit(paths) {
+  const read = (0, import_chunk_6OPTGHIR.readJson)(paths.exit);
+  if (read.kind !== "ok" || !Number.isInteger(read.value.exit_code)) return void 0;
+  return {
+    exit_code: Number(read.value.exit_code),
+    signaled: read.value.signaled === true,
+    spawn_failed: read.value.spawn_failed === true
   };
 }
-function openFifo(file, mode) {
-  let fd;
-  try {
-    fd = (0, import_node_fs.openSync)(file, mode | flags);
-  } catch (error) {
-    if (["ENOENT", "ENOTDIR", "ELOOP", "ENXIO", "EACCES", "EROFS", "EPERM"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? ""))
-      return void 0;
-    throw error;
+function readCancel(paths) {
+  const read = (0, import_chunk_6OPTGHIR.readJson)(paths.cancel);
+  if (read.kind !== "ok") return void 0;
+  const { by, owner, at, why } = read.value;
+  const text = (value) => typeof value === "string" ? value : null;
+  return { by: (0, import_chunk_MGN56EW3.isIdentity)(by) ? by : null, owner: text(owner), at: text(at) ?? "unknown", why: text(why) };
+}
+function readReason(paths) {
+  return (0, import_chunk_6OPTGHIR.readText)(paths.reason, 64)?.trim() || void 0;
+}
+function readMark(file, boot) {
+  const text = (0, import_chunk_6OPTGHIR.readText)(file, 4096);
+  if (!text?.endsWith("\n")) return void 0;
+  const row = (0, import_chunk_MGN56EW3.parseStat)(text);
+  const [pid, ...start] = row ? [String(row.pid), row.start] : text.trim().split(" ");
+  const identity = { pid: Number(pid), start_token: start.join(" "), boot_id: boot.boot_id, pid_ns: boot.pid_ns };
+  return (0, import_chunk_MGN56EW3.isIdentity)(identity) ? identity : void 0;
+}
+function readStoredState(paths, id) {
+  const read = (0, import_chunk_6OPTGHIR.readJson)(paths.resultRecord);
+  if (read.kind !== "ok" || read.value.id !== id || typeof read.value.rev !== "number" || typeof read.value.seq !== "number")
+    return void 0;
+  return outcomes.includes(read.value.state) ? pickState(read.value) : void 0;
+}
+function pickState(record) {
+  const more = [
+    "kind",
+    "verb",
+    "owner",
+    "label",
+    "cwd",
+    "lineage",
+    "ended_by",
+    "ended_processes",
+    "survivors",
+    "result_path",
+    "output_path",
+    "error_path"
+  ];
+  return Object.fromEntries(Object.entries(record).filter(([name]) => !more.includes(name)));
+}
+function writeState(paths, state, options = {}) {
+  (0, import_chunk_6OPTGHIR.writeJson)(paths.state, state, options);
+}
+function typed(file, fault) {
+  const read = (0, import_chunk_6OPTGHIR.readJson)(file);
+  if (read.kind !== "ok") return read;
+  const name = file.split("/").at(-1);
+  const reason = fault(read.value);
+  return reason === void 0 ? { kind: "ok", value: read.value } : { kind: "damaged", reason: `${name}: ${reason}` };
+}
+function isObject(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+function isAbsent(value) {
+  return value === void 0 || value === null;
+}
+function isNotice(value) {
+  return isObject(value) && typeof value.code === "string" && typeof value.message === "string";
+}
+function isWords(value) {
+  return Array.isArray(value) && value.length > 0 && value.every((word) => typeof word === "string");
+}
+function isEnded(state) {
+  return outcomes.includes(state.state);
+}
+function inspect(root, id) {
+  const paths = (0, import_chunk_LZFWGYGT.jobPaths)(root, id);
+  const [state, spec] = [readState(paths), readSpec(paths)];
+  if (spec.kind === "missing" && !(0, import_chunk_DLEZNRER.exists)(paths.folder)) throw goneError(id, paths);
+  const isOver = state.kind === "ok" && isEnded(state.value);
+  const who = isOver ? nobody : whoIsThere(paths, spec);
+  const damage = damageOf(spec, state, who.seen.worker);
+  return {
+    id,
+    root,
+    paths,
+    spec: presentIn(spec),
+    damage,
+    state: damage === null ? presentIn(state) ?? earlyState(id, presentIn(spec)) : damagedState(id, damage),
+    ...who
+  };
+}
+function goneError(id, paths) {
+  return new import_chunk_NVPF5LEY.FaultError("unknown_job", `cannot find job ${id} any more: its folder ${paths.folder} is gone`);
+}
+var nobody = {
+  launch: null,
+  worker: null,
+  shim: null,
+  child: null,
+  seen: { worker: "none", shim: "none" },
+  isOtherBoot: false,
+  isClaimed: false,
+  exit: void 0,
+  reason: void 0,
+  cancel: void 0,
+  leaseAgeMs: null
+};
+function whoIsThere(paths, spec) {
+  const launch = presentIn(readLaunch(paths));
+  const worker = presentIn(readWorker(paths));
+  const boot = worker?.worker ?? launch?.worker ?? null;
+  const shim = worker?.shim ?? (boot ? readMark(paths.shimMark, boot) : void 0) ?? null;
+  const child = worker?.child ?? (boot ? readMark(paths.childMark, boot) : void 0) ?? null;
+  const engine = (0, import_chunk_4SGZHFVR.findEngine)(spec.kind === "ok" ? spec.value.engine : "local") ?? import_chunk_4SGZHFVR.defaultEngine;
+  const lease = (0, import_chunk_DLEZNRER.factsOf)(paths.lease) ?? (0, import_chunk_DLEZNRER.factsOf)(paths.launch);
+  return {
+    launch,
+    worker,
+    shim,
+    child,
+    seen: { worker: bestOf([launch?.worker, worker?.worker], engine.alive), shim: bestOf([shim], engine.alive) },
+    // Without a word of any worker the launcher's boot counts: whatever it started ended with that boot.
+    isOtherBoot: (boot ?? (spec.kind === "ok" ? spec.value.launcher : null))?.boot_id !== (0, import_chunk_MGN56EW3.bootId)() && (boot !== null || spec.kind === "ok"),
+    isClaimed: (0, import_chunk_DLEZNRER.exists)(paths.started),
+    exit: readExit(paths),
+    reason: readReason(paths),
+    cancel: readCancel(paths),
+    leaseAgeMs: lease ? Math.max(0, (0, import_chunk_LZFWGYGT.nowMs)() - lease.modifiedMs) : null
+  };
+}
+function conditionOf(view) {
+  if (view.damage !== null) return "damaged";
+  if (isEnded(view.state)) return "ended";
+  const { worker, shim } = view.seen;
+  if (worker === "alive") return "supervised";
+  if (!view.spec) return "damaged";
+  if (worker === "unknown") return isLongOver(view) ? "lost" : "unseen";
+  if (view.isOtherBoot) return view.exit ? "over" : "host_restarted";
+  if (view.isClaimed) {
+    if (view.exit) return "over";
+    if (shim === "alive") return "orphaned";
+    if (shim === "unknown") return "unseen";
+    return shim === "none" && ageOf(view.paths.started) < 1e3 ? "orphaned" : "lost";
   }
-  if ((0, import_node_fs.fstatSync)(fd).isFIFO()) return fd;
-  (0, import_node_fs.closeSync)(fd);
-  return void 0;
+  if (view.launch || view.worker) return "unclaimed";
+  const isLauncherAlive = ((0, import_chunk_4SGZHFVR.findEngine)(view.spec.engine) ?? import_chunk_4SGZHFVR.defaultEngine).alive(view.spec.launcher) === "alive";
+  return isLauncherAlive || ageOf(view.paths.spec) < import_chunk_CRABIWOM.startLimitMs ? "starting" : "never_started";
 }
-function isFifo(file) {
-  const fd = openFifo(file, import_node_fs.constants.O_RDONLY);
-  if (fd === void 0) return false;
-  (0, import_node_fs.closeSync)(fd);
-  return true;
+function isLongOver(view) {
+  if (!view.spec || view.leaseAgeMs === null || view.leaseAgeMs < import_chunk_CRABIWOM.leaseStaleMs) return false;
+  const latest = Date.parse(view.spec.created_at) + view.spec.deadline_ms + view.spec.kill_grace_ms + import_chunk_CRABIWOM.unseenGraceMs;
+  return (0, import_chunk_LZFWGYGT.nowMs)() > latest;
+}
+function ageOf(target) {
+  const facts = (0, import_chunk_DLEZNRER.factsOf)(target);
+  return facts ? (0, import_chunk_LZFWGYGT.nowMs)() - facts.modifiedMs : Number.POSITIVE_INFINITY;
+}
+function bestOf(identities, alive) {
+  const seen = identities.filter((one) => one !== null && one !== void 0).map(alive);
+  for (const answer of ["alive", "unknown", "dead"]) if (seen.includes(answer)) return answer;
+  return "none";
+}
+function earlyState(id, spec) {
+  return {
+    schema: 1,
+    id,
+    rev: 0,
+    state: "starting",
+    health: "unknown",
+    attention_kind: null,
+    seq: 0,
+    created_at: spec?.created_at ?? (0, import_chunk_LZFWGYGT.isoOf)((0, import_chunk_4SGZHFVR.idTimeMs)(id)),
+    started_at: null,
+    ended_at: null,
+    duration_ms: null,
+    exit_code: null,
+    signal: null,
+    signal_certain: null,
+    error: null,
+    warnings: [],
+    conversation: null,
+    reconciled: false,
+    output: null,
+    usage: null
+  };
+}
+function damagedState(id, damage) {
+  const error = { code: "state_damaged", message: `the record of this job cannot be used: ${damage}` };
+  return { ...earlyState(id, null), state: "failed", error };
+}
+function damageOf(spec, state, worker) {
+  if (worker === "alive") return null;
+  if (state.kind === "damaged") return state.reason;
+  if (state.kind === "ok" && isEnded(state.value)) return null;
+  if (spec.kind === "ok") return null;
+  return spec.kind === "damaged" ? spec.reason : "spec.json is missing";
+}
+function presentIn(read) {
+  return read.kind === "ok" ? read.value : null;
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  holdFifo,
-  makeFifo,
-  watchFifo
+  conditionOf,
+  earlyState,
+  inspect,
+  isEnded,
+  readCancel,
+  readExit,
+  readLaunch,
+  readMark,
+  readReason,
+  readSpec,
+  readState,
+  readStoredState,
+  readWorker,
+  writeState
+});
+
+},
+"./chunk-2P3CVON6.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  withLock: () => withLock
+});
+module.exports = stdin_exports;
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
+var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_fs = require("node:fs");
+var import_node_path = builtin("node:path");
+async function withLock(folder, fn, waitMs = import_chunk_CRABIWOM.lockWaitMs) {
+  const release2 = await take(folder, waitMs);
+  try {
+    return await fn();
+  } finally {
+    release2();
+  }
+}
+async function take(folder, waitMs) {
+  (0, import_chunk_6OPTGHIR.createFolder)(folder);
+  if ((0, import_chunk_DLEZNRER.factsOf)(folder)?.kind !== "folder")
+    throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use the lock ${folder}: it is no folder`);
+  const own = (0, import_chunk_MGN56EW3.ownIdentity)();
+  const ticket = import_node_path.default.join(
+    folder,
+    `.${own.pid}-${own.start_token.replace(/\W/g, "")}-${Math.random().toString(36).slice(2)}`
+  );
+  (0, import_chunk_6OPTGHIR.writeFile)(ticket, JSON.stringify(own), { sync: false });
+  const until = (0, import_chunk_LZFWGYGT.monotonicMs)() + waitMs;
+  try {
+    for (let pause = 2; ; pause = Math.min(pause * 2, 50)) {
+      const number = tryTake(folder, ticket);
+      if (number !== void 0) {
+        const held = import_node_path.default.join(folder, String(number));
+        return () => release(held);
+      }
+      if ((0, import_chunk_LZFWGYGT.monotonicMs)() >= until)
+        throw new import_chunk_NVPF5LEY.FaultError("busy", `cannot take the lock ${folder}: it is held by ${holderText(folder)}`);
+      await (0, import_chunk_LZFWGYGT.sleep)(pause);
+    }
+  } finally {
+    (0, import_chunk_6OPTGHIR.removeFile)(ticket);
+  }
+}
+function release(held) {
+  try {
+    (0, import_node_fs.renameSync)(held, `${held}.free`);
+  } catch (error) {
+    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) !== "ENOENT") throw error;
+  }
+}
+function tryTake(folder, ticket) {
+  const top = highest(folder);
+  if (top.number > 0 && !top.free && !isAbandoned(import_node_path.default.join(folder, String(top.number)))) return void 0;
+  const number = top.number + 1;
+  const file = import_node_path.default.join(folder, String(number));
+  try {
+    (0, import_node_fs.linkSync)(ticket, file);
+  } catch (error) {
+    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST") return void 0;
+    throw error;
+  }
+  const now = highest(folder);
+  if (now.number !== number || now.free) {
+    (0, import_chunk_6OPTGHIR.removeFile)(file);
+    return void 0;
+  }
+  for (const name of (0, import_chunk_DLEZNRER.listNames)(folder))
+    if (numberOf(name) > 0 && numberOf(name) < number) (0, import_chunk_6OPTGHIR.removeFile)(import_node_path.default.join(folder, name));
+  return number;
+}
+function highest(folder) {
+  const names = (0, import_chunk_DLEZNRER.listNames)(folder);
+  const number = Math.max(0, ...names.map(numberOf));
+  return { number, free: number > 0 && names.includes(`${number}.free`) };
+}
+function numberOf(name) {
+  const match = /^(\d+)(?:\.free)?$/.exec(name);
+  return match ? Number(match[1]) : 0;
+}
+function isAbandoned(file) {
+  const read = (0, import_chunk_6OPTGHIR.readJson)(file);
+  if (read.kind === "missing") return false;
+  const liveness = read.kind === "ok" && (0, import_chunk_MGN56EW3.isIdentity)(read.value) ? (0, import_chunk_MGN56EW3.livenessOf)(read.value) : "unknown";
+  if (liveness !== "unknown") return liveness === "dead";
+  const facts = (0, import_chunk_DLEZNRER.factsOf)(file);
+  return facts !== void 0 && (0, import_chunk_LZFWGYGT.nowMs)() - facts.modifiedMs > 3 * import_chunk_CRABIWOM.leaseStaleMs;
+}
+function holderText(folder) {
+  const read = (0, import_chunk_6OPTGHIR.readJson)(import_node_path.default.join(folder, String(highest(folder).number)));
+  return read.kind === "ok" ? `process ${String(read.value.pid)}` : "another process";
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  withLock
+});
+
+},
+"./chunk-2WX7TLYH.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  conversationOf: () => conversationOf,
+  lineageOf: () => lineageOf,
+  requireGenuine: () => requireGenuine,
+  requireSpec: () => requireSpec
+});
+module.exports = stdin_exports;
+var import_chunk_2LM3C75F = load("./chunk-2LM3C75F.js");
+var import_chunk_PBSRMPXW = load("./chunk-PBSRMPXW.js");
+var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+function requireSpec(root, id) {
+  const read = (0, import_chunk_2LM3C75F.readSpec)((0, import_chunk_LZFWGYGT.jobPaths)(root.folder, id));
+  if (read.kind === "ok") return read.value;
+  const reason = read.kind === "damaged" ? read.reason : "its spec.json is missing";
+  throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot use job ${id}: ${reason}`);
+}
+async function requireGenuine(spec) {
+  if (await (0, import_chunk_PBSRMPXW.isGenuine)(spec, (0, import_chunk_PBSRMPXW.readKey)())) return;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot start anything from job ${spec.id}: its spec.json was changed or comes from another user or machine`,
+    "launch it again in your own words"
+  );
+}
+function conversationOf(root, spec) {
+  const state = (0, import_chunk_2LM3C75F.readState)((0, import_chunk_LZFWGYGT.jobPaths)(root, spec.id));
+  return (state.kind === "ok" ? state.value.conversation?.id : void 0) ?? null;
+}
+function lineageOf(parent, relation) {
+  return { relation, parent: parent.id, root: parent.lineage?.root ?? parent.id };
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  conversationOf,
+  lineageOf,
+  requireGenuine,
+  requireSpec
+});
+
+},
+"./chunk-4SGZHFVR.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  compareIds: () => compareIds,
+  defaultEngine: () => defaultEngine,
+  findEngine: () => findEngine,
+  idTimeMs: () => idTimeMs,
+  isId: () => isId,
+  isIdPrefix: () => isIdPrefix,
+  makeId: () => makeId
+});
+module.exports = stdin_exports;
+var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
+var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
+var idPattern = /^[a-z]{2,12}-[0-9a-z]{8,9}-[0-9a-z]{6}$/;
+var prefixPattern = /^[a-z]{2,12}(?:-[0-9a-z]{0,9}(?:-[0-9a-z]{0,6})?)?$/;
+function makeId(verb, nowMs, random) {
+  const digits = Array.from(random.subarray(0, 6), (byte) => (byte % 36).toString(36)).join("");
+  return `${verb}-${nowMs.toString(36)}-${digits}`;
+}
+function isId(text) {
+  return idPattern.test(text);
+}
+function isIdPrefix(text) {
+  return prefixPattern.test(text);
+}
+function idTimeMs(id) {
+  return Number.parseInt(id.split("-")[1] ?? "", 36);
+}
+function compareIds(a, b) {
+  return idTimeMs(a) - idTimeMs(b) || (a < b ? -1 : a > b ? 1 : 0);
+}
+var nodeOptions = ["--no-warnings"];
+var local = {
+  id: "local",
+  async prepare() {
+    await Promise.resolve().then(() => load("./spawn-NV2R7KVL.js"));
+  },
+  async start(worker) {
+    const { spawnDetached } = await Promise.resolve().then(() => load("./spawn-NV2R7KVL.js"));
+    const pid = spawnDetached({
+      program: process.execPath,
+      args: [...nodeOptions, (0, import_chunk_LZFWGYGT.companionFile)(), "_worker", worker.stateRoot, worker.id],
+      cwd: "/",
+      environment: (0, import_chunk_LZFWGYGT.workerEnvironment)(worker.mark),
+      logFile: worker.logFile
+    });
+    const identity = (0, import_chunk_MGN56EW3.identityOf)(pid);
+    if (!identity) throw new Error(`cannot see the worker that was just started (pid ${pid})`);
+    return identity;
+  },
+  alive: import_chunk_MGN56EW3.livenessOf,
+  signal: import_chunk_MGN56EW3.signalIdentity
+};
+var engines = [local];
+function findEngine(id) {
+  return engines.find((engine) => engine.id === id);
+}
+var defaultEngine = local;
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  compareIds,
+  defaultEngine,
+  findEngine,
+  idTimeMs,
+  isId,
+  isIdPrefix,
+  makeId
 });
 
 },
@@ -1049,701 +1335,314 @@ function logSize(file) {
 });
 
 },
-"./chunk-5GNABYZD.js": function (module, exports) {
+"./chunk-63NMKLER.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  LineSplitter: () => LineSplitter,
-  backendOf: () => backendOf,
-  conclude: () => conclude,
-  findCgroup: () => findCgroup,
-  finishStored: () => finishStored,
-  makeCgroup: () => makeCgroup,
-  parseReason: () => parseReason,
-  removeCgroup: () => removeCgroup,
-  startedAt: () => startedAt,
-  terminate: () => terminate,
-  treeOf: () => treeOf
+  refresh: () => refresh,
+  refreshAttached: () => refreshAttached
 });
 module.exports = stdin_exports;
-var import_chunk_SFQCDJBC = load("./chunk-SFQCDJBC.js");
-var import_chunk_4XQCRNZ4 = load("./chunk-4XQCRNZ4.js");
-var import_chunk_YGU4QMVH = load("./chunk-YGU4QMVH.js");
-var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
-var import_chunk_AE65TZGL = load("./chunk-AE65TZGL.js");
-var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var import_chunk_EIHYF3UL = load("./chunk-EIHYF3UL.js");
-var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
-var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
+var import_chunk_2LM3C75F = load("./chunk-2LM3C75F.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
-var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_os = require("node:os");
-var import_node_fs = require("node:fs");
-var import_node_path = builtin("node:path");
-var reasons = [
-  "exited",
-  "lingered",
-  "canceled",
-  "hard_timeout",
-  "first_output_timeout",
-  "stalled",
-  "sign_in",
-  "state_vanished",
-  "spawn_failed",
-  "never_started",
-  "worker_lost",
-  "host_restarted"
-];
-function parseReason(text) {
-  return reasons.find((reason) => reason === text);
+var settled = ["over", "lost", "host_restarted", "never_started"];
+var attachable = ["orphaned", "unclaimed"];
+async function refresh(root, id, isStrict = false) {
+  const view = (0, import_chunk_2LM3C75F.inspect)(root, id);
+  const condition = (0, import_chunk_2LM3C75F.conditionOf)(view);
+  if (condition === "ended") dropMarker(view);
+  if (!settled.includes(condition)) return view;
+  const { settleJob } = await Promise.resolve().then(() => load("./settle-KPBDSHVO.js"));
+  await settleJob(view, (now) => settled.includes((0, import_chunk_2LM3C75F.conditionOf)(now)), isStrict);
+  return (0, import_chunk_2LM3C75F.inspect)(root, id);
 }
-function judgeEnd(facts2) {
-  if (facts2.survivors.length > 0) {
-    return failed("failed", "survivors", `these processes outlived SIGKILL: ${facts2.survivors.join(", ")}`);
-  }
-  switch (facts2.reason) {
-    case "canceled":
-      return { outcome: "canceled", error: null };
-    case "exited":
-    case "lingered":
-      return judgeExit(facts2);
-    case "hard_timeout":
-      if (facts2.isStaff && facts2.staffError === null) return { outcome: "done", error: null };
-      return failed("timed_out", "hard_timeout", `the hard limit of ${facts2.deadlineText} was reached`);
-    case "first_output_timeout":
-      return failed("failed", "first_output_timeout", "nothing was printed within --first-output");
-    case "stalled":
-      return failed("failed", "stalled", "nothing happened for the time given by --stall-after");
-    case "sign_in":
-      return failed(
-        "failed",
-        "auth",
-        facts2.staffError?.message ?? "the agent waits for a sign-in that nobody can give"
-      );
-    case "state_vanished":
-      return failed("crashed", "worker_lost", "the state folder vanished");
-    case "spawn_failed":
-      return failed("failed", "spawn_failed", `the program could not be started: ${facts2.detail ?? "not known why"}`);
-    case "never_started":
-      return failed("failed", "never_started", "the launcher died before a worker existed");
-    case "worker_lost":
-      return failed(
-        "crashed",
-        "worker_lost",
-        "the processes that supervise the command were killed; how it ended is not known"
-      );
-    case "host_restarted":
-      return failed("crashed", "host_restarted", "the machine was restarted while the job ran");
-  }
+async function refreshAttached(root, id) {
+  const view = await refresh(root, id, true);
+  const isDue = (now) => attachable.includes((0, import_chunk_2LM3C75F.conditionOf)(now)) || isHung(now);
+  if (!isDue(view)) return view;
+  const { attachWorker } = await Promise.resolve().then(() => load("./attach-P3SVZA4H.js"));
+  await attachWorker(view, isDue);
+  return (0, import_chunk_2LM3C75F.inspect)(root, id);
 }
-function judgeExit(facts2) {
-  const { exit } = facts2;
-  if (exit?.spawn_failed)
-    return failed("failed", "spawn_failed", `the program could not be executed (exit code ${exit.exit_code})`);
-  if (facts2.isStaff) {
-    return facts2.staffError ? { outcome: "failed", error: facts2.staffError } : { outcome: "done", error: null };
-  }
-  if (!exit) return failed("crashed", "worker_lost", "how the command ended is not known");
-  if (exit.exit_code === facts2.successExit) return { outcome: "done", error: null };
-  if (facts2.signal !== null && exit.signaled) return failed("failed", "signal", signalMessage(facts2.signal));
-  return failed("failed", "exit_nonzero", `the command exited with code ${exit.exit_code}`);
-}
-function signalMessage(signal2) {
-  const hint = signal2 === "SIGKILL" ? " (not by us: often the kernel, when memory runs out)" : "";
-  return `the command was ended by ${signal2}${hint}`;
-}
-function failed(outcome, code, message) {
-  return { outcome, error: { code, message } };
-}
-function judgeStaff(reading, ending, request) {
-  const answer = reading.answer !== null && reading.answer.trim() !== "" ? reading.answer : null;
-  const warnings = [...reading.warnings, ...denialWarnings(reading)];
-  const error = findError(reading, ending, request, answer);
-  if (error === null && request.reason === "lingered") {
-    warnings.push({
-      code: "ended_after_answer",
-      message: "the agent stayed alive after its final event and was ended"
-    });
-  }
-  if (error === null && request.reason === "hard_timeout") {
-    warnings.push({
-      code: "limit_after_answer",
-      message: "the hard limit struck after the complete answer had arrived"
-    });
-  }
-  return { answer, error, warnings };
-}
-function findError(reading, ending, request, answer) {
-  if (reading.failure) return reading.failure;
-  if (reading.final === "failure")
-    return { code: "agent_error", message: lastWords(ending) ?? "the agent reported a failure" };
-  if (request.reason === "exited" && ending.exitCode !== 0) return exitError(ending);
-  if (reading.final === null && (answer !== null || reading.denials.length === 0)) {
-    return { code: "no_final_answer", message: `the agent ended without a final event${quoted(lastWords(ending))}` };
-  }
-  if (request.resume !== null && request.keepsConversation && reading.conversationId !== request.resume) {
-    const got = reading.conversationId ?? "none";
-    return {
-      code: "conversation_mismatch",
-      message: `conversation ${request.resume} was asked for, the agent used ${got}`
-    };
-  }
-  if (answer !== null) return null;
-  if (reading.denials.length > 0) {
-    return {
-      code: "permission_denied",
-      message: `there is no final answer and these were refused: ${reading.denials.join(", ")}`
-    };
-  }
-  return { code: "no_final_answer", message: "the final answer is empty" };
-}
-function exitError(ending) {
-  const words = quoted(lastWords(ending));
-  if (ending.signal) return { code: "signal", message: `the agent was ended by ${ending.signal}${words}` };
-  return { code: "exit_nonzero", message: `the agent exited with code ${ending.exitCode}${words}` };
-}
-function denialWarnings(reading) {
-  return reading.denials.map((what) => ({ code: "permission_denied", message: `refused to the agent: ${what}` }));
-}
-function lastWords(ending) {
-  const lines = ending.stderrTail.split("\n").map((line) => line.trim());
-  return lines.filter((line) => line !== "").at(-1);
-}
-function quoted(words) {
-  return words === void 0 ? "" : `: ${words}`;
-}
-function signalOfExit(exitCode, table) {
-  if (exitCode <= 128 || exitCode > 192) return void 0;
-  const number = exitCode - 128;
-  const known = Object.entries(table).find(([, value]) => value === number);
-  return known ? known[0] : `SIG${number}`;
-}
-var signalNumbers = import_node_os.constants.signals;
-var LineSplitter = class {
-  parts = [];
-  size = 0;
-  /** Lines that were longer than the bound. *<>/
-  dropped = 0;
-  decoder = new TextDecoder();
-  limit;
-  constructor(limit = import_chunk_CRABIWOM.streamLineBytes) {
-    this.limit = limit;
-  }
-  /** The lines that these bytes complete, without their newlines. *<>/
-  push(bytes) {
-    const lines = [];
-    let from = 0;
-    for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, from)) {
-      this.keep(bytes.subarray(from, at));
-      this.take(lines);
-      from = at + 1;
-    }
-    if (from < bytes.length) this.keep(new Uint8Array(bytes.subarray(from)));
-    return lines;
-  }
-  /** What stands after the last newline, once the stream has ended. *<>/
-  end() {
-    const lines = [];
-    if (this.size > 0) this.take(lines);
-    return lines;
-  }
-  keep(piece) {
-    this.size += piece.length;
-    if (this.size > this.limit) this.parts = [];
-    else if (piece.length > 0) this.parts.push(piece);
-  }
-  take(lines) {
-    if (this.size > this.limit) this.dropped += 1;
-    else lines.push(this.decoder.decode(this.parts.length === 1 ? this.parts[0] : join(this.parts, this.size)));
-    this.parts = [];
-    this.size = 0;
-  }
-};
-function join(parts, size) {
-  const whole = new Uint8Array(size);
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
-}
-var chunk = 1024 * 1024;
-function backendOf(spec) {
-  return spec.staff ? (0, import_chunk_SFQCDJBC.findBackend)(spec.staff.backend) : void 0;
-}
-function replay(spec, paths) {
-  const reading = (0, import_chunk_SFQCDJBC.makeReading)();
-  const backend = backendOf(spec);
-  if (!backend) return reading;
-  const at = (0, import_chunk_LZFWGYGT.isoOf)((0, import_chunk_DLEZNRER.factsOf)(paths.output)?.modifiedMs ?? 0);
-  eachLine(paths.output, (line) => backend.read(line, reading, at));
-  if (backend.readError) eachLine(paths.error, (line) => backend.readError?.(line, reading, at));
-  return reading;
-}
-function closeReading(spec, paths, reading, exit) {
-  const backend = backendOf(spec);
-  const stderrTail = (0, import_chunk_6OPTGHIR.readRange)(paths.error, -import_chunk_CRABIWOM.tailBytes, import_chunk_CRABIWOM.tailBytes)?.bytes.toString("utf8") ?? "";
-  const ending = { exitCode: exit.code, signal: exit.signal, stderrTail, byItself: exit.byItself };
-  if (backend?.answerFrom === "stdout") reading.answer = (0, import_chunk_6OPTGHIR.readText)(paths.output, chunk) ?? "";
-  backend?.close?.(reading, ending);
-  return ending;
-}
-function eachLine(file, fn) {
-  const lines = new LineSplitter();
-  for (let offset = 0; ; ) {
-    const part = (0, import_chunk_6OPTGHIR.readRange)(file, offset, chunk);
-    if (!part || part.bytes.length === 0) break;
-    for (const line of lines.push(part.bytes)) fn(line);
-    offset += part.bytes.length;
-  }
-  for (const line of lines.end()) fn(line);
-}
-function makeDeliverable(parts) {
-  const { state, answer, paths, isPlain } = parts;
-  if (state.state !== "done") return makeReport(parts);
-  if (isPlain) return (0, import_chunk_6OPTGHIR.readRange)(paths.output, 0, Number.MAX_SAFE_INTEGER)?.bytes ?? "";
-  if (answer !== null) return answer;
-  const output = (0, import_chunk_4XQCRNZ4.readLogTail)(paths.output);
-  return output.length > 0 ? output : (0, import_chunk_4XQCRNZ4.readLogTail)(paths.error);
-}
-function makeReport(parts) {
-  const { spec, state, paths } = parts;
-  const sections = [
-    `# ${spec.id}: ${state.state}${state.error ? ` (${state.error.code})` : ""}`,
-    reasonText(parts),
-    facts(parts).join("\n"),
-    progress(parts),
-    logSection("Last output", paths.output, spec.staff !== null),
-    logSection("Last error output", paths.error, false),
-    recovery(parts)
-  ];
-  return `${sections.filter((section) => section !== "").join("\n\n")}
-`;
-}
-function reasonText({ state, cancel, tree }) {
-  if (state.state === "canceled") {
-    const why = cancel?.why ? `: ${(0, import_chunk_LZGYMFSK.plainText)(cancel.why)}` : "";
-    const who = cancel ? ` by ${(0, import_chunk_LZGYMFSK.plainText)(cancel.owner ?? `process ${cancel.by?.pid ?? "unknown"}`)} at ${(0, import_chunk_LZGYMFSK.plainText)(cancel.at)}` : "";
-    const step = {
-      none: "nothing was running any more",
-      term: "the tree ended on SIGTERM",
-      kill: "SIGKILL was needed"
-    }[tree.step];
-    return `Canceled${who}${why}. ${tree.ended.length} process(es) ended; ${step}.`;
-  }
-  const resets = state.error?.resets ? ` (resets: ${state.error.resets})` : "";
-  return `Reason: ${(0, import_chunk_LZGYMFSK.plainText)(state.error?.message ?? "not known")}${resets}`;
-}
-function facts({ spec, state, paths, tree }) {
-  const rows = [
-    ["Command", spec.run ? (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_GEPPUING.quoteWords)(spec.run.argv), 1e3) : null],
-    ["Backend", spec.staff ? `${spec.staff.backend}, mode ${spec.staff.mode}, profile ${spec.staff.profile}` : null],
-    ["Task", spec.staff ? (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)(spec.staff.prompt).replace(/\s+/g, " "), import_chunk_CRABIWOM.excerptBytes) : null],
-    ["Folder", spec.cwd],
-    ["Exit code", state.exit_code === null ? null : String(state.exit_code)],
-    [
-      "Signal",
-      state.signal === null ? null : `${state.signal}${state.signal_certain ? "" : " (by the exit code; not certain)"}`
-    ],
-    ["Duration", state.duration_ms === null ? null : (0, import_chunk_NDXTXZGK.formatDuration)(state.duration_ms)],
-    ["Hard limit", (0, import_chunk_NDXTXZGK.formatDuration)(spec.deadline_ms)],
-    ["Conversation", state.conversation?.id ?? null],
-    [
-      "Survivors",
-      tree.survivors.length > 0 ? tree.survivors.map((one) => `${one.pid} (${one.name})`).join(", ") : null
-    ],
-    ["Warnings", state.warnings.length > 0 ? state.warnings.map((one) => (0, import_chunk_LZGYMFSK.plainText)(one.message)).join("; ") : null],
-    ["Whole output", `${paths.output} and ${paths.error}`]
-  ];
-  return rows.filter(([, value]) => value !== null).map(([name, value]) => `${name}: ${value}`);
-}
-function progress({ reading }) {
-  if (!reading) return "";
-  const lines = [];
-  for (const call of reading.tools.slice(-5)) {
-    lines.push(`- ${call.name} ${(0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)(call.input).replace(/\s+/g, " "), import_chunk_CRABIWOM.excerptBytes)} [${call.status}]`);
-  }
-  const text = (0, import_chunk_LZGYMFSK.plainText)(reading.answer ?? reading.text).trim();
-  if (text !== "") lines.push("", ...(0, import_chunk_LZGYMFSK.tail)(text, import_chunk_CRABIWOM.textTailBytes).text.split("\n"));
-  return lines.length > 0 ? ["## Seen last (not a finished answer)", "", ...lines].join("\n") : "";
-}
-function logSection(title, file, isStream) {
-  if (isStream) return "";
-  const text = (0, import_chunk_LZGYMFSK.plainText)((0, import_chunk_4XQCRNZ4.readLogTail)(file).toString("utf8")).trimEnd();
-  return text === "" ? "" : `## ${title}
-
-${text}`;
-}
-function recovery({ spec, state }) {
-  const lines = [
-    "## Going on",
-    "",
-    "Nothing is started again by itself. Look at what was changed first: git status, git diff."
-  ];
-  if (state.conversation)
-    lines.push(`Go on in the same conversation: ${import_chunk_V47IQ3FT.nextCommands.continue(spec.id, spec.state_option)}`);
-  lines.push(`Start the same once more: ${import_chunk_V47IQ3FT.nextCommands.restart(spec.id, spec.state_option)}`);
-  return lines.join("\n");
-}
-function conclude(job, ending) {
-  const { paths, spec } = job;
-  const read = (0, import_chunk_EIHYF3UL.readState)(paths);
-  const before = read.kind === "ok" ? read.value : (0, import_chunk_EIHYF3UL.earlyState)(spec.id, spec);
-  const journal = (0, import_chunk_AE65TZGL.openJournal)(paths, spec);
-  if ((0, import_chunk_EIHYF3UL.isEnded)(before)) {
-    journal.append("late_evidence", { reason: ending.reason, exit_code: ending.exit?.exit_code ?? null });
-    return before;
-  }
-  const { state, answer } = makeState(job, before, ending);
+function dropMarker(view) {
+  if (!(0, import_chunk_DLEZNRER.exists)(view.paths.marker)) return;
   try {
-    withReserve(paths, () => publish(job, state, answer, ending, journal));
-  } catch (error) {
-    if (!isFull(error)) throw error;
-    state.state = "failed";
-    state.error = {
-      code: "output_unstorable",
-      message: `the result cannot be stored: no space left in ${paths.folder}`
-    };
-    withReserve(paths, () => finish(paths, state));
-  }
-  return state;
-}
-function publish(job, state, answer, ending, journal) {
-  const { paths, spec } = job;
-  const cancel = (0, import_chunk_EIHYF3UL.readCancel)(paths);
-  (0, import_chunk_6OPTGHIR.writeFile)(
-    paths.result,
-    makeDeliverable({
-      spec,
-      paths,
-      state,
-      answer,
-      tree: ending.tree,
-      cancel,
-      reading: ending.reading,
-      isPlain: backendOf(spec)?.answerFrom === "stdout"
-    })
-  );
-  (0, import_chunk_6OPTGHIR.writeJson)(paths.resultRecord, (0, import_chunk_YGU4QMVH.terminalRecord)(spec, paths, state, ending.tree), { sync: false });
-  if ((0, import_chunk_AE65TZGL.readEvents)(paths, journal.seq - 1, 1).events[0]?.type !== "ended") {
-    const { exit_code, error, reconciled } = state;
-    journal.append("ended", { state: state.state, exit_code, error, reconciled });
-  }
-  state.seq = journal.seq;
-  finish(paths, state);
-  if (spec.kind === "staff" && state.state === "done" && state.warnings.length === 0) {
-    for (const file of [paths.output, paths.snapshot, paths.prompt]) (0, import_chunk_6OPTGHIR.removeFile)(file);
-  }
-}
-function finish(paths, state) {
-  (0, import_chunk_EIHYF3UL.writeState)(paths, state);
-  (0, import_chunk_6OPTGHIR.removeFile)(paths.marker);
-  const passing = [paths.reserve, paths.leaseFifo, paths.aliveFifo, paths.limitFifo];
-  const torn = (0, import_chunk_DLEZNRER.listNames)(paths.folder).filter((name) => /^\..*\.tmp$/.test(name));
-  for (const file of [...passing, ...torn.map((name) => `${paths.folder}/${name}`)]) (0, import_chunk_6OPTGHIR.removeFile)(file);
-}
-function makeState(job, before, ending) {
-  const { paths, spec } = job;
-  const { exit } = ending;
-  const signal2 = exit ? signalOfExit(exit.exit_code, signalNumbers) ?? null : null;
-  const warnings = [...ending.warnings ?? before.warnings];
-  let answer = null;
-  let staffError = null;
-  let reading = ending.reading;
-  if (spec.staff) {
-    reading ??= replay(spec, paths);
-    ending.reading = reading;
-    const end = closeReading(spec, paths, reading, {
-      code: exit?.exit_code ?? null,
-      signal: signal2,
-      byItself: ending.reason === "exited"
-    });
-    const verdict2 = judgeStaff(reading, end, {
-      resume: spec.staff.resume,
-      reason: staffReason(ending.reason),
-      keepsConversation: backendOf(spec)?.keepsConversation ?? false
-    });
-    answer = verdict2.answer;
-    staffError = verdict2.error ?? cutAnswer(spec, ending.omitted?.stdout ?? before.output?.stdout);
-    warnings.push(...verdict2.warnings);
-  }
-  const verdict = judgeEnd({
-    reason: ending.reason,
-    exit,
-    signal: signal2,
-    successExit: spec.run?.success_exit ?? 0,
-    staffError,
-    isStaff: spec.staff !== null,
-    survivors: ending.tree.survivors.map((one) => one.pid),
-    deadlineText: (0, import_chunk_NDXTXZGK.formatDuration)(spec.deadline_ms),
-    detail: ending.detail
-  });
-  const started = before.started_at ?? startedAt(paths);
-  const ended = timeOf(paths.exit) ?? (0, import_chunk_LZFWGYGT.isoNow)();
-  const conversationId = reading?.conversationId ?? null;
-  const state = {
-    ...before,
-    rev: before.rev + 1,
-    state: verdict.outcome,
-    health: before.health === "attention" ? "unknown" : before.health,
-    attention_kind: null,
-    started_at: started,
-    ended_at: ended,
-    duration_ms: Math.max(0, Date.parse(ended) - Date.parse(started ?? before.created_at)),
-    exit_code: exit?.exit_code ?? null,
-    signal: signal2,
-    signal_certain: signal2 === null ? null : Boolean(exit?.signaled) || ending.reason !== "exited" && ending.tree.step !== "none",
-    error: verdict.error,
-    warnings: [...warnings, ...leftoverWarnings(ending)],
-    conversation: conversationId && spec.staff ? { backend: spec.staff.backend, id: conversationId } : before.conversation,
-    reconciled: ending.reconciled,
-    output: ending.omitted ?? before.output ?? plainNotes(paths),
-    usage: reading?.usage ?? before.usage
-  };
-  return { state, answer };
-}
-function finishStored(job) {
-  const stored = (0, import_chunk_EIHYF3UL.readStoredState)(job.paths, job.spec.id);
-  if (!stored) return false;
-  withReserve(job.paths, () => finish(job.paths, stored));
-  return true;
-}
-function cutAnswer(spec, stdout) {
-  if (backendOf(spec)?.answerFrom !== "stdout" || !stdout || stdout.omitted === 0) return null;
-  const message = `the answer has ${stdout.bytes} bytes, of which ${stdout.omitted} in the middle could not be kept`;
-  return { code: "output_unstorable", message };
-}
-function leftoverWarnings(ending) {
-  if (ending.reason !== "exited" || ending.tree.ended.length === 0) return [];
-  const named = ending.tree.ended.slice(0, 5).map((one) => `${one.pid} (${one.name})`).join(", ");
-  const message = `${ending.tree.ended.length} left-over process(es) were ended after the command: ${named}`;
-  return [{ code: "leftovers_ended", message }];
-}
-function staffReason(reason) {
-  return reason === "exited" || reason === "lingered" || reason === "hard_timeout" ? reason : "other";
-}
-function plainNotes(paths) {
-  const note = (file) => ({ bytes: (0, import_chunk_4XQCRNZ4.logSize)(file), omitted: 0, exact: true });
-  return { stdout: note(paths.output), stderr: note(paths.error) };
-}
-function startedAt(paths) {
-  return timeOf(paths.childMark);
-}
-function timeOf(file) {
-  const facts2 = (0, import_chunk_DLEZNRER.factsOf)(file);
-  return facts2 ? (0, import_chunk_LZFWGYGT.isoOf)(facts2.modifiedMs) : null;
-}
-function withReserve(paths, write) {
-  try {
-    write();
-  } catch (error) {
-    if (!isFull(error) || !(0, import_chunk_6OPTGHIR.removeFile)(paths.reserve)) throw error;
-    write();
-  }
-}
-function isFull(error) {
-  return ["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "");
-}
-var prefix = "job-companion-";
-function makeCgroup(id) {
-  const own = ownCgroup();
-  if (own === void 0) return null;
-  const folder = import_node_path.default.join(own, `${prefix}${id}`);
-  try {
-    (0, import_node_fs.mkdirSync)(folder);
-    return folder;
-  } catch (error) {
-    return (0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST" ? folder : null;
-  }
-}
-function findCgroup(id) {
-  const own = ownCgroup();
-  const folder = own === void 0 ? null : import_node_path.default.join(own, `${prefix}${id}`);
-  return folder !== null && (0, import_chunk_DLEZNRER.exists)(folder) ? folder : null;
-}
-function listCgroup(folder, id) {
-  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return [];
-  return pidsIn(folder);
-}
-function removeCgroup(folder, id) {
-  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return;
-  try {
-    removeEmpty(folder);
-    if (import_node_path.default.basename(import_node_path.default.dirname(folder)).startsWith(prefix)) (0, import_node_fs.rmdirSync)(import_node_path.default.dirname(folder));
+    (0, import_chunk_6OPTGHIR.removeFile)(view.paths.reserve);
+    (0, import_chunk_6OPTGHIR.removeFile)(view.paths.marker);
   } catch {
   }
 }
-function removeEmpty(folder) {
-  for (const name of (0, import_chunk_DLEZNRER.listNames)(folder)) if (!name.includes(".")) removeEmpty(import_node_path.default.join(folder, name));
-  (0, import_node_fs.rmdirSync)(folder);
-}
-function pidsIn(folder) {
-  const text = readOrEmpty(import_node_path.default.join(folder, "cgroup.procs"));
-  const own = text.split("\n").map(Number).filter((pid) => pid > 1);
-  const inner = (0, import_chunk_DLEZNRER.listNames)(folder).filter(
-    (name) => !name.startsWith(prefix) && !/^(?:cgroup|cpu|memory|io|pids|cpuset|hugetlb|rdma|misc)\./.test(name)
-  );
-  return [...own, ...inner.flatMap((name) => pidsIn(import_node_path.default.join(folder, name)))];
-}
-function ownCgroup() {
-  const mount = mountPoint();
-  const line = readOrEmpty("/proc/self/cgroup").split("\n").find((one) => one.startsWith("0::"));
-  return mount === void 0 || line === void 0 ? void 0 : import_node_path.default.join(mount, line.slice(3));
-}
-function mountPoint() {
-  const line = readOrEmpty("/proc/self/mounts").split("\n").find((one) => one.split(" ")[2] === "cgroup2");
-  return line?.split(" ")[1];
-}
-function isBelowMount(folder) {
-  const mount = mountPoint();
-  return mount !== void 0 && import_node_path.default.resolve(folder) === folder && folder.startsWith(`${mount}/`);
-}
-function readOrEmpty(file) {
-  try {
-    return (0, import_node_fs.readFileSync)(file, "utf8");
-  } catch {
-    return "";
-  }
-}
-function treeOf(spec, paths, who) {
-  const living = (identity) => identity && (0, import_chunk_MGN56EW3.livenessOf)(identity) === "alive" ? [identity.pid] : [];
-  const cgroup = (0, import_chunk_EIHYF3UL.readWorker)(paths);
-  const folder = cgroup.kind === "ok" ? cgroup.value.cgroup ?? null : null;
-  const shim = who.shim && isHere(who.shim) ? who.shim : null;
-  const atShimPid = shim ? (0, import_chunk_MGN56EW3.readProcess)(shim.pid) : void 0;
-  const isStranger = atShimPid !== void 0 && atShimPid.start !== shim?.start_token;
-  return {
-    mark: spec.mark,
-    session: shim && !isStranger ? shim.pid : null,
-    since: isHere(spec.launcher) ? Number(spec.launcher.start_token) || 0 : 0,
-    spared: [...living(who.worker), ...living(shim)],
-    baseline: who.baseline ?? null,
-    counted: () => listCgroup(folder, spec.id),
-    child: who.child?.pid ?? null,
-    known: new Map()
-  };
-}
-function isHere(identity) {
-  return identity.boot_id === (0, import_chunk_MGN56EW3.bootId)() && identity.pid_ns === (0, import_chunk_MGN56EW3.pidNamespace)();
-}
-var hasMarks = process.platform === "linux";
-function findMembers(tree) {
-  const rows = (0, import_chunk_MGN56EW3.readProcesses)(tree.baseline).filter(
-    (row) => !(0, import_chunk_MGN56EW3.isDeadState)(row.state) && !(Number(row.start) < tree.since)
-  );
-  const marks = new Map();
-  const markOf = (pid) => {
-    if (!marks.has(pid)) marks.set(pid, (0, import_chunk_MGN56EW3.readProcessVariable)(pid, import_chunk_LZFWGYGT.markVariable));
-    return marks.get(pid);
-  };
-  const counted = new Set(tree.counted());
-  const foreign = findForeign(rows, markOf, tree.mark);
-  const isForeign = (pid) => foreign.has(pid);
-  const inSession = (row) => row.session === tree.session || row.group === tree.session;
-  const isOurSession = tree.session !== null && rows.some((row) => inSession(row) && (!hasMarks || markOf(row.pid) === tree.mark));
-  const members = new Map();
-  for (const row of rows) {
-    const isKnown = tree.known.get(row.pid) === row.start || counted.has(row.pid);
-    if (markOf(row.pid) === tree.mark || (isOurSession && inSession(row) || isKnown) && !isForeign(row.pid))
-      members.set(row.pid, row);
-  }
-  for (let grew = true; grew; ) {
-    grew = false;
-    for (const row of rows) {
-      if (members.has(row.pid) || !members.has(row.parent) || isForeign(row.pid)) continue;
-      members.set(row.pid, row);
-      grew = true;
-    }
-  }
-  const found = [];
-  for (const row of members.values()) {
-    if (isSpared(row, tree)) continue;
-    tree.known.set(row.pid, row.start);
-    found.push({ pid: row.pid, start: row.start, name: row.name, parent: row.parent });
-  }
-  return found;
-}
-function findForeign(rows, markOf, mark) {
-  const foreign = new Set(rows.filter((row) => (markOf(row.pid) ?? mark) !== mark).map((row) => row.pid));
-  for (let size = -1; size !== foreign.size; ) {
-    size = foreign.size;
-    for (const row of rows) if (foreign.has(row.parent) && markOf(row.pid) !== mark) foreign.add(row.pid);
-  }
-  return foreign;
-}
-function isSpared(row, tree) {
-  return row.pid === process.pid || tree.spared.includes(row.pid);
-}
-async function terminate(tree, options) {
-  const report = { step: "none", ended: [], survivors: [] };
-  const seen = new Map();
-  const told = new Set();
-  const note = (members) => {
-    for (const member of members) seen.set(member.pid, member);
-    return members;
-  };
-  let left = note(findMembers(tree));
-  if (left.length === 0) return report;
-  report.step = "term";
-  const termUntil = (0, import_chunk_LZFWGYGT.monotonicMs)() + options.graceMs;
-  for (let pause = 5; left.length > 0 && (0, import_chunk_LZFWGYGT.monotonicMs)() < termUntil; pause = Math.min(pause * 2, 100)) {
-    for (const member of left) if (!told.has(member.pid) && signal(member, "SIGTERM")) told.add(member.pid);
-    await (0, import_chunk_LZFWGYGT.sleep)(Math.min(pause, Math.max(1, termUntil - (0, import_chunk_LZFWGYGT.monotonicMs)())));
-    left = note(stillThere(left, tree));
-  }
-  if (left.length > 0) {
-    report.step = "kill";
-    const killUntil = (0, import_chunk_LZFWGYGT.monotonicMs)() + options.settleMs;
-    for (let pause = 5; left.length > 0 && (0, import_chunk_LZFWGYGT.monotonicMs)() < killUntil; pause = Math.min(pause * 2, 200)) {
-      for (const member of left) signal(member, "SIGKILL");
-      await (0, import_chunk_LZFWGYGT.sleep)(pause);
-      left = note(findMembers(tree));
-    }
-  }
-  report.survivors = left;
-  report.ended = [...seen.values()].filter(
-    (member) => !left.some((one) => one.pid === member.pid) && !isShimsOwn(member, tree)
-  );
-  return report;
-}
-function isShimsOwn(member, tree) {
-  return tree.child !== null && tree.session !== null && member.parent === tree.session && member.pid !== tree.child;
-}
-function stillThere(members, tree) {
-  const living = members.filter(isAlive);
-  return living.length > 0 ? living : findMembers(tree);
-}
-function isAlive(member) {
-  const row = (0, import_chunk_MGN56EW3.readProcess)(member.pid);
-  return row !== void 0 && row.start === member.start && !(0, import_chunk_MGN56EW3.isDeadState)(row.state);
-}
-function signal(member, name) {
-  if (!isAlive(member)) return false;
-  try {
-    process.kill(member.pid, name);
-    return true;
-  } catch {
-    return false;
-  }
+function isHung(view) {
+  if ((0, import_chunk_2LM3C75F.conditionOf)(view) !== "supervised" || view.isClaimed || view.worker !== null) return false;
+  return view.leaseAgeMs !== null && view.leaseAgeMs > 2 * import_chunk_CRABIWOM.leaseStaleMs;
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  LineSplitter,
-  backendOf,
-  conclude,
-  findCgroup,
-  finishStored,
-  makeCgroup,
-  parseReason,
-  removeCgroup,
-  startedAt,
-  terminate,
-  treeOf
+  refresh,
+  refreshAttached
+});
+
+},
+"./chunk-63VTZTVW.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  endedDocument: () => endedDocument,
+  tellEnded: () => tellEnded,
+  waitAndTell: () => waitAndTell
+});
+module.exports = stdin_exports;
+var import_chunk_UCO7BU66 = load("./chunk-UCO7BU66.js");
+var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
+var import_chunk_6DQIFBM5 = load("./chunk-6DQIFBM5.js");
+var import_chunk_UBV7TEB5 = load("./chunk-UBV7TEB5.js");
+var import_chunk_YGU4QMVH = load("./chunk-YGU4QMVH.js");
+var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
+var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
+var import_chunk_2LM3C75F = load("./chunk-2LM3C75F.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
+var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+async function waitAndTell(context, root, ids, options) {
+  const views = await (0, import_chunk_UCO7BU66.withRegistration)(
+    root.folder,
+    ids,
+    options.timeoutMs,
+    () => (0, import_chunk_6DQIFBM5.waitForJobs)(root.folder, ids, {
+      ...options,
+      // A person who looks at the terminal gets one line that is renewed; everybody else silence, or the lines asked for.
+      heartbeatMs: options.heartbeatMs ?? (context.live ? 1e3 : null),
+      onHeartbeat: (seen) => {
+        if (options.heartbeatMs === null) context.live?.(liveLine(seen).slice(0, Math.max(20, context.width - 1)));
+        else for (const view of seen) context.tell(heartbeat(view));
+      }
+    })
+  );
+  if (options.heartbeatMs === null) context.live?.("");
+  return tellWaited(context, root, views, options);
+}
+function tellWaited(context, root, views, options) {
+  const ended = views.filter((view) => (0, import_chunk_2LM3C75F.isEnded)(view.state));
+  const isOver = options.mode === "any" ? ended.length > 0 : ended.length === views.length;
+  const shown = !isOver ? views : options.mode === "any" ? firstOf(ended) : views;
+  const code = isOver ? (0, import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map((view) => view.state.state)) : import_chunk_6PFAPK5K.exitCodes.pending;
+  const afterPrint = () => {
+    for (const view of shown) if ((0, import_chunk_2LM3C75F.isEnded)(view.state)) (0, import_chunk_UCO7BU66.noteCollected)(view, "wait");
+  };
+  if (options.isJson) {
+    const documents = shown.map(
+      (view) => (0, import_chunk_2LM3C75F.isEnded)(view.state) ? endedDocument(view) : (0, import_chunk_UBV7TEB5.observation)(view, { afterSeq: null, root })
+    );
+    return {
+      code,
+      afterPrint,
+      json: views.length === 1 ? documents[0] : { jobs: documents, pending: pendingOf(views) }
+    };
+  }
+  const replies = shown.map((view) => (0, import_chunk_2LM3C75F.isEnded)(view.state) ? tellEnded(context, view) : tellPending(root, view));
+  return {
+    code,
+    afterPrint,
+    out: Buffer.concat(replies.map((reply) => Buffer.from(reply.out ?? ""))),
+    notes: replies.flatMap((reply) => reply.notes ?? [])
+  };
+}
+function firstOf(views) {
+  return [...views].sort((a, b) => Date.parse(a.state.ended_at ?? "") - Date.parse(b.state.ended_at ?? "")).slice(0, 1);
+}
+function pendingOf(views) {
+  return views.filter((view) => !(0, import_chunk_2LM3C75F.isEnded)(view.state)).map((view) => view.id);
+}
+function tellEnded(context, view) {
+  const deliverable = (0, import_chunk_6OPTGHIR.readRange)(view.paths.result, 0, 64 * 1024 * 1024)?.bytes;
+  if (view.damage !== null) return tellDamaged(view);
+  const notes = [header(view), ...omittedNotes(view.state)];
+  for (const warning of view.state.warnings) notes.push(`warning: ${(0, import_chunk_LZGYMFSK.plainText)(warning.message)}`);
+  if (!deliverable) notes.push(`warning: no result is stored; see ${view.paths.folder}`);
+  const bytes = deliverable ?? Buffer.alloc(0);
+  return {
+    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
+    out: context.isTerminal ? (0, import_chunk_LZGYMFSK.plainText)(bytes.toString("utf8")) : bytes,
+    notes
+  };
+}
+function tellDamaged(view) {
+  const text = `# ${view.id}: state_damaged
+
+${view.state.error?.message}
+
+Nothing was deleted. What is there: ${view.paths.folder}
+`;
+  return {
+    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
+    out: text,
+    notes: [`see: ${import_chunk_V47IQ3FT.nextCommands.doctor(view.id, view.spec?.state_option ?? [])}`]
+  };
+}
+function header(view) {
+  const { state, paths, spec } = view;
+  const parts = [`${view.id}: ${state.state}`];
+  if (state.error) parts.push(`${state.error.code}: ${(0, import_chunk_LZGYMFSK.plainText)(state.error.message)}`);
+  if (state.exit_code !== null) parts.push(`exit code ${state.exit_code}`);
+  if (state.duration_ms !== null) parts.push((0, import_chunk_NDXTXZGK.formatDuration)(state.duration_ms));
+  const where = [`result: ${paths.result}`];
+  if (spec?.kind === "run") where.push(`whole output: ${paths.output}`);
+  return `${parts.join(", ")}
+${where.join("\n")}`;
+}
+function omittedNotes(state) {
+  return Object.entries(state.output ?? {}).filter(([, note]) => note.omitted > 0).map(
+    ([name, note]) => `${name}: ${note.exact ? "" : "about "}${note.omitted} of ${note.bytes} bytes (${(0, import_chunk_TFEMYLSK.formatSize)(note.omitted)}) are left out in the middle`
+  );
+}
+function tellPending(root, view) {
+  const picture = JSON.stringify((0, import_chunk_UBV7TEB5.observation)(view, { afterSeq: null, root }), null, 1);
+  const next = import_chunk_V47IQ3FT.nextCommands.wait(view.id, root.option);
+  return {
+    code: import_chunk_6PFAPK5K.exitCodes.pending,
+    out: `${picture}
+${next}
+`,
+    notes: [`${view.id}: ${view.state.state}, not ended yet; wait again with the last line`]
+  };
+}
+function endedDocument(view) {
+  if (view.damage !== null) return view.state;
+  const stored = (0, import_chunk_6OPTGHIR.readText)(view.paths.resultRecord);
+  try {
+    if (stored !== void 0) return { ...JSON.parse(stored), state: view.state.state };
+  } catch {
+  }
+  return view.spec ? (0, import_chunk_YGU4QMVH.terminalRecord)(view.spec, view.paths, view.state) : view.state;
+}
+function liveLine(views) {
+  return views.map(heartbeat).join(" | ");
+}
+function heartbeat(view) {
+  const age = view.state.started_at ? (0, import_chunk_NDXTXZGK.formatDuration)(Math.max(0, (0, import_chunk_LZFWGYGT.nowMs)() - Date.parse(view.state.started_at))) : "not started";
+  return `${view.id}: ${view.state.state}, ${age}`;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  endedDocument,
+  tellEnded,
+  waitAndTell
+});
+
+},
+"./chunk-6DQIFBM5.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  waitForJobs: () => waitForJobs
+});
+module.exports = stdin_exports;
+var import_chunk_63NMKLER = load("./chunk-63NMKLER.js");
+var import_chunk_ZCJJ4XBA = load("./chunk-ZCJJ4XBA.js");
+var import_chunk_2LM3C75F = load("./chunk-2LM3C75F.js");
+var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
+var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+async function waitForJobs(root, ids, options) {
+  const until = (0, import_chunk_LZFWGYGT.monotonicMs)() + options.timeoutMs;
+  const views = new Map();
+  const stop = new AbortController();
+  const beat = options.heartbeatMs === null ? void 0 : setInterval(() => options.onHeartbeat?.([...views.values()]), options.heartbeatMs);
+  let failure;
+  let ended = 0;
+  await Promise.all(
+    ids.map(async (id) => {
+      try {
+        await waitForOne(root, id, until, stop.signal, (view2) => views.set(id, view2));
+      } catch (error) {
+        failure ??= error;
+        stop.abort();
+        return;
+      }
+      const view = views.get(id);
+      if (view && (0, import_chunk_2LM3C75F.isEnded)(view.state)) ended += 1;
+      if (options.mode === "any" && ended > 0) stop.abort();
+    })
+  );
+  clearInterval(beat);
+  if (failure !== void 0) throw failure;
+  return ids.flatMap((id) => views.get(id) ?? []);
+}
+async function waitForOne(root, id, until, signal, tell) {
+  let woken = quickRounds;
+  for (let round = 0; ; round += 1, woken += 1) {
+    let view = await look(root, id);
+    if (view.damage !== null) await (0, import_chunk_LZFWGYGT.sleep)(100);
+    if (!(0, import_chunk_DLEZNRER.exists)(view.paths.folder)) throw vanishedError(view.paths.folder, id);
+    tell(view);
+    if ((0, import_chunk_2LM3C75F.isEnded)(view.state) || signal.aborted) return;
+    const rest = until - (0, import_chunk_LZFWGYGT.monotonicMs)();
+    if (rest <= 0) return;
+    const nap = makeNap(signal);
+    const close = await (0, import_chunk_ZCJJ4XBA.watchFifo)(view.paths.leaseFifo, nap.wake);
+    try {
+      view = await look(root, id);
+      tell(view);
+      if (!(0, import_chunk_2LM3C75F.isEnded)(view.state) && !signal.aborted) {
+        const pause = woken < quickRounds ? 20 : pauseFor(view, close !== void 0, round);
+        if (await nap.sleep(Math.min(rest, pause))) woken = 0;
+      }
+    } finally {
+      close?.();
+    }
+  }
+}
+function pauseFor(view, hasFifo, round) {
+  const condition = (0, import_chunk_2LM3C75F.conditionOf)(view);
+  const soon = Math.min(20 * 1.25 ** round, 1e3);
+  if (condition === "supervised") {
+    const isHeld = view.worker !== null && view.launch !== null && (0, import_chunk_MGN56EW3.sameIdentity)(view.worker.worker, view.launch.worker);
+    if (isHeld && hasFifo && view.worker?.fifo) return 15e3;
+    return isHeld ? 1e3 : soon;
+  }
+  if (condition === "unseen") return 1e3;
+  return soon;
+}
+var quickRounds = 50;
+function makeNap(signal) {
+  let isAwake = false;
+  let wake = () => {
+    isAwake = true;
+  };
+  return {
+    wake: () => wake(),
+    sleep: (ms) => new Promise((resolve) => {
+      if (isAwake || signal.aborted) return resolve(isAwake);
+      const end = (isWoken) => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", stop);
+        resolve(isWoken);
+      };
+      const stop = () => end(false);
+      const timer = setTimeout(stop, Math.min(ms, 2 ** 31 - 1));
+      signal.addEventListener("abort", stop);
+      wake = () => end(true);
+    })
+  };
+}
+async function look(root, id) {
+  try {
+    return await (0, import_chunk_63NMKLER.refreshAttached)(root, id);
+  } catch (error) {
+    if (error instanceof import_chunk_NVPF5LEY.FaultError && error.code === "unknown_job") throw vanishedError((0, import_chunk_LZFWGYGT.jobPaths)(root, id).folder, id);
+    throw error;
+  }
+}
+function vanishedError(folder, id) {
+  return new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot go on waiting for job ${id}: its folder ${folder} is gone`, null);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  waitForJobs
 });
 
 },
@@ -1999,133 +1898,6 @@ function exitCodeOfAll(states) {
 });
 
 },
-"./chunk-763BIKVS.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  conversationOf: () => conversationOf,
-  lineageOf: () => lineageOf,
-  requireGenuine: () => requireGenuine,
-  requireSpec: () => requireSpec
-});
-module.exports = stdin_exports;
-var import_chunk_EIHYF3UL = load("./chunk-EIHYF3UL.js");
-var import_chunk_PBSRMPXW = load("./chunk-PBSRMPXW.js");
-var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-function requireSpec(root, id) {
-  const read = (0, import_chunk_EIHYF3UL.readSpec)((0, import_chunk_LZFWGYGT.jobPaths)(root.folder, id));
-  if (read.kind === "ok") return read.value;
-  const reason = read.kind === "damaged" ? read.reason : "its spec.json is missing";
-  throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot use job ${id}: ${reason}`);
-}
-async function requireGenuine(spec) {
-  if (await (0, import_chunk_PBSRMPXW.isGenuine)(spec, (0, import_chunk_PBSRMPXW.readKey)())) return;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot start anything from job ${spec.id}: its spec.json was changed or comes from another user or machine`,
-    "launch it again in your own words"
-  );
-}
-function conversationOf(root, spec) {
-  const state = (0, import_chunk_EIHYF3UL.readState)((0, import_chunk_LZFWGYGT.jobPaths)(root, spec.id));
-  return (state.kind === "ok" ? state.value.conversation?.id : void 0) ?? null;
-}
-function lineageOf(parent, relation) {
-  return { relation, parent: parent.id, root: parent.lineage?.root ?? parent.id };
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  conversationOf,
-  lineageOf,
-  requireGenuine,
-  requireSpec
-});
-
-},
-"./chunk-7KQN4UGV.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  findJob: () => findJob,
-  jobsFolder: () => jobsFolder,
-  listActive: () => listActive,
-  listJobs: () => listJobs,
-  requireWholeId: () => requireWholeId
-});
-module.exports = stdin_exports;
-var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_TYWJB6GO = load("./chunk-TYWJB6GO.js");
-var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-function listJobs(root) {
-  return (0, import_chunk_DLEZNRER.listNames)((0, import_chunk_LZFWGYGT.rootPaths)(root).jobs).filter(import_chunk_TYWJB6GO.isId).sort(import_chunk_TYWJB6GO.compareIds).reverse();
-}
-function listActive(root) {
-  return (0, import_chunk_DLEZNRER.listNames)((0, import_chunk_LZFWGYGT.rootPaths)(root).active).filter(import_chunk_TYWJB6GO.isId).sort(import_chunk_TYWJB6GO.compareIds);
-}
-function findJob(root, text) {
-  const list = listCommand(root);
-  if (!(0, import_chunk_TYWJB6GO.isIdPrefix)(text)) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "unknown_job",
-      `cannot take ${JSON.stringify(text)} as a job id: ids look like run-mik3x9ab-4f7q2z`,
-      list
-    );
-  }
-  const all = (0, import_chunk_DLEZNRER.listNames)((0, import_chunk_LZFWGYGT.rootPaths)(root.folder).jobs).filter(import_chunk_TYWJB6GO.isId);
-  if (all.includes(text)) return requireFolder(root, text);
-  const matches = all.filter((id) => id.startsWith(text));
-  if (matches.length === 1) return requireFolder(root, matches[0]);
-  if (matches.length === 0) throw unknownJob(root, text);
-  const shown = matches.sort(import_chunk_TYWJB6GO.compareIds).slice(-5).join(", ");
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "ambiguous_id",
-    `cannot tell which job ${text} is: ${matches.length} jobs begin so, the newest are ${shown}`,
-    "give more of the id"
-  );
-}
-function requireWholeId(root, text) {
-  const id = findJob(root, text);
-  if (id === text) return id;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "ambiguous_id",
-    `cannot take the short id ${text}: this command needs the whole id`,
-    `the one job that begins so is ${id}`
-  );
-}
-function jobsFolder(root) {
-  return import_node_path.default.join(root, "jobs");
-}
-function requireFolder(root, id) {
-  const folder = import_node_path.default.join((0, import_chunk_LZFWGYGT.rootPaths)(root.folder).jobs, id);
-  const facts = (0, import_chunk_DLEZNRER.factsOf)(folder);
-  if (facts?.kind === "folder") return id;
-  if (!facts) throw unknownJob(root, id);
-  throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use job ${id}: ${folder} is no folder of its own`);
-}
-function unknownJob(root, text) {
-  return new import_chunk_NVPF5LEY.FaultError(
-    "unknown_job",
-    `cannot find job ${text}: there is no such job in the state folder ${root.folder}`,
-    `${listCommand(root)}, or name another folder with --state-dir DIR`
-  );
-}
-function listCommand(root) {
-  return `list them with: ${(0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_LZFWGYGT.selfWords)(), "status", ...root.option])}`;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  findJob,
-  jobsFolder,
-  listActive,
-  listJobs,
-  requireWholeId
-});
-
-},
 "./chunk-AE65TZGL.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -2206,6 +1978,40 @@ function parseEvents(text, isWhole) {
 0 && (module.exports = {
   openJournal,
   readEvents
+});
+
+},
+"./chunk-C5GIGPHR.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  commandNames: () => commandNames,
+  loadCommand: () => loadCommand
+});
+module.exports = stdin_exports;
+var loaders = {
+  run: async () => (await Promise.resolve().then(() => load("./run-GZ7Z2NKZ.js"))).run,
+  staffer: async () => (await Promise.resolve().then(() => load("./staffer-QDEW6GUB.js"))).staffer,
+  ask: async () => (await Promise.resolve().then(() => load("./ask-LZP4OK57.js"))).ask,
+  wait: async () => (await Promise.resolve().then(() => load("./wait-LNQZUTPD.js"))).wait,
+  observe: async () => (await Promise.resolve().then(() => load("./observe-QAP7OGBN.js"))).observe,
+  status: async () => (await Promise.resolve().then(() => load("./status-IEEQSEKD.js"))).status,
+  result: async () => (await Promise.resolve().then(() => load("./result-4MW7YHKL.js"))).result,
+  cancel: async () => (await Promise.resolve().then(() => load("./cancel-SQ5YCMGC.js"))).cancel,
+  continue: async () => (await Promise.resolve().then(() => load("./continue-Z5GAQ2IP.js"))).continueCommand,
+  restart: async () => (await Promise.resolve().then(() => load("./restart-5IIYU3R5.js"))).restart,
+  clean: async () => (await Promise.resolve().then(() => load("./clean-667ZNBPY.js"))).clean,
+  doctor: async () => (await Promise.resolve().then(() => load("./doctor-GAVO2F3K.js"))).doctor,
+  help: async () => (await Promise.resolve().then(() => load("./help-6TIA7E3P.js"))).help
+};
+var commandNames = Object.keys(loaders);
+async function loadCommand(name) {
+  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  commandNames,
+  loadCommand
 });
 
 },
@@ -2299,6 +2105,148 @@ var workerFailures = 3;
   toolCalls,
   unseenGraceMs,
   workerFailures
+});
+
+},
+"./chunk-CSL6DFX2.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  startWorker: () => startWorker
+});
+module.exports = stdin_exports;
+var import_chunk_4SGZHFVR = load("./chunk-4SGZHFVR.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+async function startWorker(root, spec, job, generation) {
+  const engine = (0, import_chunk_4SGZHFVR.findEngine)(spec.engine) ?? import_chunk_4SGZHFVR.defaultEngine;
+  const worker = await engine.start({ stateRoot: root, id: spec.id, mark: spec.mark, logFile: job.paths.workerLog });
+  (0, import_chunk_6OPTGHIR.writeJson)(job.paths.launch, { worker, generation }, { sync: false });
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  startWorker
+});
+
+},
+"./chunk-DB3NJKAX.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  findLatest: () => findLatest,
+  requireLatest: () => requireLatest
+});
+module.exports = stdin_exports;
+var import_chunk_DJ3RIZN5 = load("./chunk-DJ3RIZN5.js");
+var import_chunk_2LM3C75F = load("./chunk-2LM3C75F.js");
+var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
+var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+function findLatest(root, owner, accept = () => true) {
+  for (const id of (0, import_chunk_DJ3RIZN5.listJobs)(root)) {
+    const spec = (0, import_chunk_2LM3C75F.readSpec)((0, import_chunk_LZFWGYGT.jobPaths)(root, id));
+    if (spec.kind !== "ok") continue;
+    if (owner !== null && spec.value.owner !== owner) continue;
+    if (accept(id, spec.value)) return id;
+  }
+  return void 0;
+}
+function requireLatest(root, owner, what, accept) {
+  const id = findLatest(root.folder, owner, accept);
+  if (id !== void 0) return id;
+  const whose = owner === null ? "" : ` of owner ${owner}`;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "unknown_job",
+    `cannot find ${what}${whose} in the state folder ${root.folder}`,
+    (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_LZFWGYGT.selfWords)(), "status", ...root.option])
+  );
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  findLatest,
+  requireLatest
+});
+
+},
+"./chunk-DJ3RIZN5.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  findJob: () => findJob,
+  jobsFolder: () => jobsFolder,
+  listActive: () => listActive,
+  listJobs: () => listJobs,
+  requireWholeId: () => requireWholeId
+});
+module.exports = stdin_exports;
+var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
+var import_chunk_4SGZHFVR = load("./chunk-4SGZHFVR.js");
+var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+function listJobs(root) {
+  return (0, import_chunk_DLEZNRER.listNames)((0, import_chunk_LZFWGYGT.rootPaths)(root).jobs).filter(import_chunk_4SGZHFVR.isId).sort(import_chunk_4SGZHFVR.compareIds).reverse();
+}
+function listActive(root) {
+  return (0, import_chunk_DLEZNRER.listNames)((0, import_chunk_LZFWGYGT.rootPaths)(root).active).filter(import_chunk_4SGZHFVR.isId).sort(import_chunk_4SGZHFVR.compareIds);
+}
+function findJob(root, text) {
+  const list = listCommand(root);
+  if (!(0, import_chunk_4SGZHFVR.isIdPrefix)(text)) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "unknown_job",
+      `cannot take ${JSON.stringify(text)} as a job id: ids look like run-mik3x9ab-4f7q2z`,
+      list
+    );
+  }
+  const all = (0, import_chunk_DLEZNRER.listNames)((0, import_chunk_LZFWGYGT.rootPaths)(root.folder).jobs).filter(import_chunk_4SGZHFVR.isId);
+  if (all.includes(text)) return requireFolder(root, text);
+  const matches = all.filter((id) => id.startsWith(text));
+  if (matches.length === 1) return requireFolder(root, matches[0]);
+  if (matches.length === 0) throw unknownJob(root, text);
+  const shown = matches.sort(import_chunk_4SGZHFVR.compareIds).slice(-5).join(", ");
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "ambiguous_id",
+    `cannot tell which job ${text} is: ${matches.length} jobs begin so, the newest are ${shown}`,
+    "give more of the id"
+  );
+}
+function requireWholeId(root, text) {
+  const id = findJob(root, text);
+  if (id === text) return id;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "ambiguous_id",
+    `cannot take the short id ${text}: this command needs the whole id`,
+    `the one job that begins so is ${id}`
+  );
+}
+function jobsFolder(root) {
+  return import_node_path.default.join(root, "jobs");
+}
+function requireFolder(root, id) {
+  const folder = import_node_path.default.join((0, import_chunk_LZFWGYGT.rootPaths)(root.folder).jobs, id);
+  const facts = (0, import_chunk_DLEZNRER.factsOf)(folder);
+  if (facts?.kind === "folder") return id;
+  if (!facts) throw unknownJob(root, id);
+  throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use job ${id}: ${folder} is no folder of its own`);
+}
+function unknownJob(root, text) {
+  return new import_chunk_NVPF5LEY.FaultError(
+    "unknown_job",
+    `cannot find job ${text}: there is no such job in the state folder ${root.folder}`,
+    `${listCommand(root)}, or name another folder with --state-dir DIR`
+  );
+}
+function listCommand(root) {
+  return `list them with: ${(0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_LZFWGYGT.selfWords)(), "status", ...root.option])}`;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  findJob,
+  jobsFolder,
+  listActive,
+  listJobs,
+  requireWholeId
 });
 
 },
@@ -2431,307 +2379,6 @@ function isAllowed(target, mode) {
 });
 
 },
-"./chunk-EIHYF3UL.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  conditionOf: () => conditionOf,
-  earlyState: () => earlyState,
-  inspect: () => inspect,
-  isEnded: () => isEnded,
-  readCancel: () => readCancel,
-  readExit: () => readExit,
-  readLaunch: () => readLaunch,
-  readMark: () => readMark,
-  readReason: () => readReason,
-  readSpec: () => readSpec,
-  readState: () => readState,
-  readStoredState: () => readStoredState,
-  readWorker: () => readWorker,
-  writeState: () => writeState
-});
-module.exports = stdin_exports;
-var import_chunk_TYWJB6GO = load("./chunk-TYWJB6GO.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
-var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var outcomes = ["done", "failed", "timed_out", "crashed", "canceled"];
-var states = ["queued", "starting", "running", "stopping", "done", "failed", "timed_out", "crashed", "canceled"];
-var kinds = ["staff", "run", "watch", "timer", "gate", "loop"];
-function readSpec(paths) {
-  return typed(paths.spec, (value) => {
-    if (typeof value.id !== "string" || paths.folder.split("/").at(-1) !== value.id)
-      return "its id is not that of its folder";
-    if (typeof value.kind !== "string" || !kinds.includes(value.kind)) return `unknown kind ${String(value.kind)}`;
-    if (typeof value.mark !== "string" || value.mark.length < 16) return "no mark";
-    for (const name of ["verb", "created_at", "engine", "cwd", "mac"])
-      if (typeof value[name] !== "string") return `no ${name}`;
-    for (const name of ["deadline_ms", "deadline_mono_ms", "kill_grace_ms", "max_output_bytes"]) {
-      if (typeof value[name] !== "number") return `no ${name}`;
-    }
-    for (const name of ["owner", "label"])
-      if (value[name] !== null && typeof value[name] !== "string") return `${name} is no text`;
-    if (!(0, import_chunk_MGN56EW3.isIdentity)(value.launcher)) return "no launcher identity";
-    if (value.kind === "run" && (!isObject(value.run) || !isWords(value.run.argv))) return "no command";
-    if (value.kind === "staff" && (!isObject(value.staff) || typeof value.staff.prompt !== "string")) return "no task";
-    return void 0;
-  });
-}
-function readState(paths) {
-  const read = typed(paths.state, (value) => {
-    if (typeof value.state !== "string" || !states.includes(value.state)) return `unknown state ${String(value.state)}`;
-    if (typeof value.rev !== "number" || typeof value.seq !== "number") return "no rev or seq";
-    if (typeof value.created_at !== "string") return "no created_at";
-    if (value.warnings !== void 0 && !(Array.isArray(value.warnings) && value.warnings.every(isNotice)))
-      return "warnings of another form";
-    if (value.error !== void 0 && value.error !== null && !isNotice(value.error)) return "an error of another form";
-    for (const name of ["started_at", "ended_at", "signal"])
-      if (!isAbsent(value[name]) && typeof value[name] !== "string") return `${name} is no text`;
-    for (const name of ["duration_ms", "exit_code"])
-      if (!isAbsent(value[name]) && typeof value[name] !== "number") return `${name} is no number`;
-    const { conversation, output } = value;
-    if (conversation && (!isObject(conversation) || typeof conversation.id !== "string"))
-      return "a conversation of another form";
-    if (output && !isObject(output)) return "an output of another form";
-    return void 0;
-  });
-  if (read.kind !== "ok") return read;
-  const missing = { warnings: [], error: null, conversation: null, output: null, usage: null, reconciled: false };
-  return { kind: "ok", value: { ...missing, ...read.value } };
-}
-function readLaunch(paths) {
-  return typed(paths.launch, (value) => (0, import_chunk_MGN56EW3.isIdentity)(value.worker) ? void 0 : "no identity of a worker");
-}
-function readWorker(paths) {
-  return typed(paths.worker, (value) => {
-    if (!(0, import_chunk_MGN56EW3.isIdentity)(value.worker)) return "no identity of a worker";
-    const others = [value.shim, value.child].filter((one) => one !== null && one !== void 0);
-    return others.every(import_chunk_MGN56EW3.isIdentity) ? void 0 : "a damaged identity";
-  });
-}
-function readExit(paths) {
-  const read = (0, import_chunk_6OPTGHIR.readJson)(paths.exit);
-  if (read.kind !== "ok" || !Number.isInteger(read.value.exit_code)) return void 0;
-  return {
-    exit_code: Number(read.value.exit_code),
-    signaled: read.value.signaled === true,
-    spawn_failed: read.value.spawn_failed === true
-  };
-}
-function readCancel(paths) {
-  const read = (0, import_chunk_6OPTGHIR.readJson)(paths.cancel);
-  if (read.kind !== "ok") return void 0;
-  const { by, owner, at, why } = read.value;
-  const text = (value) => typeof value === "string" ? value : null;
-  return { by: (0, import_chunk_MGN56EW3.isIdentity)(by) ? by : null, owner: text(owner), at: text(at) ?? "unknown", why: text(why) };
-}
-function readReason(paths) {
-  return (0, import_chunk_6OPTGHIR.readText)(paths.reason, 64)?.trim() || void 0;
-}
-function readMark(file, boot) {
-  const text = (0, import_chunk_6OPTGHIR.readText)(file, 4096);
-  if (!text?.endsWith("\n")) return void 0;
-  const row = (0, import_chunk_MGN56EW3.parseStat)(text);
-  const [pid, ...start] = row ? [String(row.pid), row.start] : text.trim().split(" ");
-  const identity = { pid: Number(pid), start_token: start.join(" "), boot_id: boot.boot_id, pid_ns: boot.pid_ns };
-  return (0, import_chunk_MGN56EW3.isIdentity)(identity) ? identity : void 0;
-}
-function readStoredState(paths, id) {
-  const read = (0, import_chunk_6OPTGHIR.readJson)(paths.resultRecord);
-  if (read.kind !== "ok" || read.value.id !== id || typeof read.value.rev !== "number" || typeof read.value.seq !== "number")
-    return void 0;
-  return outcomes.includes(read.value.state) ? pickState(read.value) : void 0;
-}
-function pickState(record) {
-  const more = [
-    "kind",
-    "verb",
-    "owner",
-    "label",
-    "cwd",
-    "lineage",
-    "ended_by",
-    "ended_processes",
-    "survivors",
-    "result_path",
-    "output_path",
-    "error_path"
-  ];
-  return Object.fromEntries(Object.entries(record).filter(([name]) => !more.includes(name)));
-}
-function writeState(paths, state, options = {}) {
-  (0, import_chunk_6OPTGHIR.writeJson)(paths.state, state, options);
-}
-function typed(file, fault) {
-  const read = (0, import_chunk_6OPTGHIR.readJson)(file);
-  if (read.kind !== "ok") return read;
-  const name = file.split("/").at(-1);
-  const reason = fault(read.value);
-  return reason === void 0 ? { kind: "ok", value: read.value } : { kind: "damaged", reason: `${name}: ${reason}` };
-}
-function isObject(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-function isAbsent(value) {
-  return value === void 0 || value === null;
-}
-function isNotice(value) {
-  return isObject(value) && typeof value.code === "string" && typeof value.message === "string";
-}
-function isWords(value) {
-  return Array.isArray(value) && value.length > 0 && value.every((word) => typeof word === "string");
-}
-function isEnded(state) {
-  return outcomes.includes(state.state);
-}
-function inspect(root, id) {
-  const paths = (0, import_chunk_LZFWGYGT.jobPaths)(root, id);
-  const [state, spec] = [readState(paths), readSpec(paths)];
-  if (spec.kind === "missing" && !(0, import_chunk_DLEZNRER.exists)(paths.folder)) throw goneError(id, paths);
-  const isOver = state.kind === "ok" && isEnded(state.value);
-  const who = isOver ? nobody : whoIsThere(paths, spec);
-  const damage = damageOf(spec, state, who.seen.worker);
-  return {
-    id,
-    root,
-    paths,
-    spec: presentIn(spec),
-    damage,
-    state: damage === null ? presentIn(state) ?? earlyState(id, presentIn(spec)) : damagedState(id, damage),
-    ...who
-  };
-}
-function goneError(id, paths) {
-  return new import_chunk_NVPF5LEY.FaultError("unknown_job", `cannot find job ${id} any more: its folder ${paths.folder} is gone`);
-}
-var nobody = {
-  launch: null,
-  worker: null,
-  shim: null,
-  child: null,
-  seen: { worker: "none", shim: "none" },
-  isOtherBoot: false,
-  isClaimed: false,
-  exit: void 0,
-  reason: void 0,
-  cancel: void 0,
-  leaseAgeMs: null
-};
-function whoIsThere(paths, spec) {
-  const launch = presentIn(readLaunch(paths));
-  const worker = presentIn(readWorker(paths));
-  const boot = worker?.worker ?? launch?.worker ?? null;
-  const shim = worker?.shim ?? (boot ? readMark(paths.shimMark, boot) : void 0) ?? null;
-  const child = worker?.child ?? (boot ? readMark(paths.childMark, boot) : void 0) ?? null;
-  const engine = (0, import_chunk_TYWJB6GO.findEngine)(spec.kind === "ok" ? spec.value.engine : "local") ?? import_chunk_TYWJB6GO.defaultEngine;
-  const lease = (0, import_chunk_DLEZNRER.factsOf)(paths.lease) ?? (0, import_chunk_DLEZNRER.factsOf)(paths.launch);
-  return {
-    launch,
-    worker,
-    shim,
-    child,
-    seen: { worker: bestOf([launch?.worker, worker?.worker], engine.alive), shim: bestOf([shim], engine.alive) },
-    // Without a word of any worker the launcher's boot counts: whatever it started ended with that boot.
-    isOtherBoot: (boot ?? (spec.kind === "ok" ? spec.value.launcher : null))?.boot_id !== (0, import_chunk_MGN56EW3.bootId)() && (boot !== null || spec.kind === "ok"),
-    isClaimed: (0, import_chunk_DLEZNRER.exists)(paths.started),
-    exit: readExit(paths),
-    reason: readReason(paths),
-    cancel: readCancel(paths),
-    leaseAgeMs: lease ? Math.max(0, (0, import_chunk_LZFWGYGT.nowMs)() - lease.modifiedMs) : null
-  };
-}
-function conditionOf(view) {
-  if (view.damage !== null) return "damaged";
-  if (isEnded(view.state)) return "ended";
-  const { worker, shim } = view.seen;
-  if (worker === "alive") return "supervised";
-  if (!view.spec) return "damaged";
-  if (worker === "unknown") return isLongOver(view) ? "lost" : "unseen";
-  if (view.isOtherBoot) return view.exit ? "over" : "host_restarted";
-  if (view.isClaimed) {
-    if (view.exit) return "over";
-    if (shim === "alive") return "orphaned";
-    if (shim === "unknown") return "unseen";
-    return shim === "none" && ageOf(view.paths.started) < 1e3 ? "orphaned" : "lost";
-  }
-  if (view.launch || view.worker) return "unclaimed";
-  const isLauncherAlive = ((0, import_chunk_TYWJB6GO.findEngine)(view.spec.engine) ?? import_chunk_TYWJB6GO.defaultEngine).alive(view.spec.launcher) === "alive";
-  return isLauncherAlive || ageOf(view.paths.spec) < import_chunk_CRABIWOM.startLimitMs ? "starting" : "never_started";
-}
-function isLongOver(view) {
-  if (!view.spec || view.leaseAgeMs === null || view.leaseAgeMs < import_chunk_CRABIWOM.leaseStaleMs) return false;
-  const latest = Date.parse(view.spec.created_at) + view.spec.deadline_ms + view.spec.kill_grace_ms + import_chunk_CRABIWOM.unseenGraceMs;
-  return (0, import_chunk_LZFWGYGT.nowMs)() > latest;
-}
-function ageOf(target) {
-  const facts = (0, import_chunk_DLEZNRER.factsOf)(target);
-  return facts ? (0, import_chunk_LZFWGYGT.nowMs)() - facts.modifiedMs : Number.POSITIVE_INFINITY;
-}
-function bestOf(identities, alive) {
-  const seen = identities.filter((one) => one !== null && one !== void 0).map(alive);
-  for (const answer of ["alive", "unknown", "dead"]) if (seen.includes(answer)) return answer;
-  return "none";
-}
-function earlyState(id, spec) {
-  return {
-    schema: 1,
-    id,
-    rev: 0,
-    state: "starting",
-    health: "unknown",
-    attention_kind: null,
-    seq: 0,
-    created_at: spec?.created_at ?? (0, import_chunk_LZFWGYGT.isoOf)((0, import_chunk_TYWJB6GO.idTimeMs)(id)),
-    started_at: null,
-    ended_at: null,
-    duration_ms: null,
-    exit_code: null,
-    signal: null,
-    signal_certain: null,
-    error: null,
-    warnings: [],
-    conversation: null,
-    reconciled: false,
-    output: null,
-    usage: null
-  };
-}
-function damagedState(id, damage) {
-  const error = { code: "state_damaged", message: `the record of this job cannot be used: ${damage}` };
-  return { ...earlyState(id, null), state: "failed", error };
-}
-function damageOf(spec, state, worker) {
-  if (worker === "alive") return null;
-  if (state.kind === "damaged") return state.reason;
-  if (state.kind === "ok" && isEnded(state.value)) return null;
-  if (spec.kind === "ok") return null;
-  return spec.kind === "damaged" ? spec.reason : "spec.json is missing";
-}
-function presentIn(read) {
-  return read.kind === "ok" ? read.value : null;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  conditionOf,
-  earlyState,
-  inspect,
-  isEnded,
-  readCancel,
-  readExit,
-  readLaunch,
-  readMark,
-  readReason,
-  readSpec,
-  readState,
-  readStoredState,
-  readWorker,
-  writeState
-});
-
-},
 "./chunk-FHNVDGJI.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -2777,56 +2424,6 @@ function spawnShim(start, onEnd) {
 0 && (module.exports = {
   spawnDetached,
   spawnShim
-});
-
-},
-"./chunk-FKCZD2TS.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  refresh: () => refresh,
-  refreshAttached: () => refreshAttached
-});
-module.exports = stdin_exports;
-var import_chunk_EIHYF3UL = load("./chunk-EIHYF3UL.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var settled = ["over", "lost", "host_restarted", "never_started"];
-var attachable = ["orphaned", "unclaimed"];
-async function refresh(root, id, isStrict = false) {
-  const view = (0, import_chunk_EIHYF3UL.inspect)(root, id);
-  const condition = (0, import_chunk_EIHYF3UL.conditionOf)(view);
-  if (condition === "ended") dropMarker(view);
-  if (!settled.includes(condition)) return view;
-  const { settleJob } = await Promise.resolve().then(() => load("./settle-LXYDPLJH.js"));
-  await settleJob(view, (now) => settled.includes((0, import_chunk_EIHYF3UL.conditionOf)(now)), isStrict);
-  return (0, import_chunk_EIHYF3UL.inspect)(root, id);
-}
-async function refreshAttached(root, id) {
-  const view = await refresh(root, id, true);
-  const isDue = (now) => attachable.includes((0, import_chunk_EIHYF3UL.conditionOf)(now)) || isHung(now);
-  if (!isDue(view)) return view;
-  const { attachWorker } = await Promise.resolve().then(() => load("./attach-J3VQJ7HJ.js"));
-  await attachWorker(view, isDue);
-  return (0, import_chunk_EIHYF3UL.inspect)(root, id);
-}
-function dropMarker(view) {
-  if (!(0, import_chunk_DLEZNRER.exists)(view.paths.marker)) return;
-  try {
-    (0, import_chunk_6OPTGHIR.removeFile)(view.paths.reserve);
-    (0, import_chunk_6OPTGHIR.removeFile)(view.paths.marker);
-  } catch {
-  }
-}
-function isHung(view) {
-  if ((0, import_chunk_EIHYF3UL.conditionOf)(view) !== "supervised" || view.isClaimed || view.worker !== null) return false;
-  return view.leaseAgeMs !== null && view.leaseAgeMs > 2 * import_chunk_CRABIWOM.leaseStaleMs;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  refresh,
-  refreshAttached
 });
 
 },
@@ -2976,40 +2573,6 @@ var __toESM = (mod, isNodeMode, target) => (target = mod != null ? __create(__ge
 0 && (module.exports = {
   __commonJS,
   __toESM
-});
-
-},
-"./chunk-LBDE3GJV.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  commandNames: () => commandNames,
-  loadCommand: () => loadCommand
-});
-module.exports = stdin_exports;
-var loaders = {
-  run: async () => (await Promise.resolve().then(() => load("./run-EOEJQTW3.js"))).run,
-  staffer: async () => (await Promise.resolve().then(() => load("./staffer-C73DA2YA.js"))).staffer,
-  ask: async () => (await Promise.resolve().then(() => load("./ask-KMQBEYNC.js"))).ask,
-  wait: async () => (await Promise.resolve().then(() => load("./wait-5MJHP3YM.js"))).wait,
-  observe: async () => (await Promise.resolve().then(() => load("./observe-JOVARTAF.js"))).observe,
-  status: async () => (await Promise.resolve().then(() => load("./status-NHXYY7EP.js"))).status,
-  result: async () => (await Promise.resolve().then(() => load("./result-ZKF7DPFG.js"))).result,
-  cancel: async () => (await Promise.resolve().then(() => load("./cancel-VZA55HWV.js"))).cancel,
-  continue: async () => (await Promise.resolve().then(() => load("./continue-NM62I7G5.js"))).continueCommand,
-  restart: async () => (await Promise.resolve().then(() => load("./restart-FUA7RKBU.js"))).restart,
-  clean: async () => (await Promise.resolve().then(() => load("./clean-7C4AIA2K.js"))).clean,
-  doctor: async () => (await Promise.resolve().then(() => load("./doctor-VODUFJKK.js"))).doctor,
-  help: async () => (await Promise.resolve().then(() => load("./help-5DED3EBU.js"))).help
-};
-var commandNames = Object.keys(loaders);
-async function loadCommand(name) {
-  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  commandNames,
-  loadCommand
 });
 
 },
@@ -3730,185 +3293,6 @@ function messageOf(error) {
 });
 
 },
-"./chunk-OITQPV75.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  endedDocument: () => endedDocument,
-  tellEnded: () => tellEnded,
-  waitAndTell: () => waitAndTell
-});
-module.exports = stdin_exports;
-var import_chunk_UCO7BU66 = load("./chunk-UCO7BU66.js");
-var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_R3MPIZKB = load("./chunk-R3MPIZKB.js");
-var import_chunk_PVFNJ3SN = load("./chunk-PVFNJ3SN.js");
-var import_chunk_YGU4QMVH = load("./chunk-YGU4QMVH.js");
-var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
-var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var import_chunk_EIHYF3UL = load("./chunk-EIHYF3UL.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
-var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-async function waitAndTell(context, root, ids, options) {
-  const views = await (0, import_chunk_UCO7BU66.withRegistration)(
-    root.folder,
-    ids,
-    options.timeoutMs,
-    () => (0, import_chunk_R3MPIZKB.waitForJobs)(root.folder, ids, {
-      ...options,
-      // A person who looks at the terminal gets one line that is renewed; everybody else silence, or the lines asked for.
-      heartbeatMs: options.heartbeatMs ?? (context.live ? 1e3 : null),
-      onHeartbeat: (seen) => {
-        if (options.heartbeatMs === null) context.live?.(liveLine(seen).slice(0, Math.max(20, context.width - 1)));
-        else for (const view of seen) context.tell(heartbeat(view));
-      }
-    })
-  );
-  if (options.heartbeatMs === null) context.live?.("");
-  return tellWaited(context, root, views, options);
-}
-function tellWaited(context, root, views, options) {
-  const ended = views.filter((view) => (0, import_chunk_EIHYF3UL.isEnded)(view.state));
-  const isOver = options.mode === "any" ? ended.length > 0 : ended.length === views.length;
-  const shown = !isOver ? views : options.mode === "any" ? firstOf(ended) : views;
-  const code = isOver ? (0, import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map((view) => view.state.state)) : import_chunk_6PFAPK5K.exitCodes.pending;
-  const afterPrint = () => {
-    for (const view of shown) if ((0, import_chunk_EIHYF3UL.isEnded)(view.state)) (0, import_chunk_UCO7BU66.noteCollected)(view, "wait");
-  };
-  if (options.isJson) {
-    const documents = shown.map(
-      (view) => (0, import_chunk_EIHYF3UL.isEnded)(view.state) ? endedDocument(view) : (0, import_chunk_PVFNJ3SN.observation)(view, { afterSeq: null, root })
-    );
-    return {
-      code,
-      afterPrint,
-      json: views.length === 1 ? documents[0] : { jobs: documents, pending: pendingOf(views) }
-    };
-  }
-  const replies = shown.map((view) => (0, import_chunk_EIHYF3UL.isEnded)(view.state) ? tellEnded(context, view) : tellPending(root, view));
-  return {
-    code,
-    afterPrint,
-    out: Buffer.concat(replies.map((reply) => Buffer.from(reply.out ?? ""))),
-    notes: replies.flatMap((reply) => reply.notes ?? [])
-  };
-}
-function firstOf(views) {
-  return [...views].sort((a, b) => Date.parse(a.state.ended_at ?? "") - Date.parse(b.state.ended_at ?? "")).slice(0, 1);
-}
-function pendingOf(views) {
-  return views.filter((view) => !(0, import_chunk_EIHYF3UL.isEnded)(view.state)).map((view) => view.id);
-}
-function tellEnded(context, view) {
-  const deliverable = (0, import_chunk_6OPTGHIR.readRange)(view.paths.result, 0, 64 * 1024 * 1024)?.bytes;
-  if (view.damage !== null) return tellDamaged(view);
-  const notes = [header(view), ...omittedNotes(view.state)];
-  for (const warning of view.state.warnings) notes.push(`warning: ${(0, import_chunk_LZGYMFSK.plainText)(warning.message)}`);
-  if (!deliverable) notes.push(`warning: no result is stored; see ${view.paths.folder}`);
-  const bytes = deliverable ?? Buffer.alloc(0);
-  return {
-    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-    out: context.isTerminal ? (0, import_chunk_LZGYMFSK.plainText)(bytes.toString("utf8")) : bytes,
-    notes
-  };
-}
-function tellDamaged(view) {
-  const text = `# ${view.id}: state_damaged
-
-${view.state.error?.message}
-
-Nothing was deleted. What is there: ${view.paths.folder}
-`;
-  return {
-    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-    out: text,
-    notes: [`see: ${import_chunk_V47IQ3FT.nextCommands.doctor(view.id, view.spec?.state_option ?? [])}`]
-  };
-}
-function header(view) {
-  const { state, paths, spec } = view;
-  const parts = [`${view.id}: ${state.state}`];
-  if (state.error) parts.push(`${state.error.code}: ${(0, import_chunk_LZGYMFSK.plainText)(state.error.message)}`);
-  if (state.exit_code !== null) parts.push(`exit code ${state.exit_code}`);
-  if (state.duration_ms !== null) parts.push((0, import_chunk_NDXTXZGK.formatDuration)(state.duration_ms));
-  const where = [`result: ${paths.result}`];
-  if (spec?.kind === "run") where.push(`whole output: ${paths.output}`);
-  return `${parts.join(", ")}
-${where.join("\n")}`;
-}
-function omittedNotes(state) {
-  return Object.entries(state.output ?? {}).filter(([, note]) => note.omitted > 0).map(
-    ([name, note]) => `${name}: ${note.exact ? "" : "about "}${note.omitted} of ${note.bytes} bytes (${(0, import_chunk_TFEMYLSK.formatSize)(note.omitted)}) are left out in the middle`
-  );
-}
-function tellPending(root, view) {
-  const picture = JSON.stringify((0, import_chunk_PVFNJ3SN.observation)(view, { afterSeq: null, root }), null, 1);
-  const next = import_chunk_V47IQ3FT.nextCommands.wait(view.id, root.option);
-  return {
-    code: import_chunk_6PFAPK5K.exitCodes.pending,
-    out: `${picture}
-${next}
-`,
-    notes: [`${view.id}: ${view.state.state}, not ended yet; wait again with the last line`]
-  };
-}
-function endedDocument(view) {
-  if (view.damage !== null) return view.state;
-  const stored = (0, import_chunk_6OPTGHIR.readText)(view.paths.resultRecord);
-  try {
-    if (stored !== void 0) return { ...JSON.parse(stored), state: view.state.state };
-  } catch {
-  }
-  return view.spec ? (0, import_chunk_YGU4QMVH.terminalRecord)(view.spec, view.paths, view.state) : view.state;
-}
-function liveLine(views) {
-  return views.map(heartbeat).join(" | ");
-}
-function heartbeat(view) {
-  const age = view.state.started_at ? (0, import_chunk_NDXTXZGK.formatDuration)(Math.max(0, (0, import_chunk_LZFWGYGT.nowMs)() - Date.parse(view.state.started_at))) : "not started";
-  return `${view.id}: ${view.state.state}, ${age}`;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  endedDocument,
-  tellEnded,
-  waitAndTell
-});
-
-},
-"./chunk-OOP6X3VN.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  mayAct: () => mayAct
-});
-module.exports = stdin_exports;
-var import_chunk_EIHYF3UL = load("./chunk-EIHYF3UL.js");
-var import_chunk_PBSRMPXW = load("./chunk-PBSRMPXW.js");
-var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-async function mayAct(view) {
-  if (!view.spec || !(0, import_chunk_DLEZNRER.isWritable)(view.paths.folder)) return false;
-  const namespace = view.worker?.worker.pid_ns ?? view.launch?.worker.pid_ns ?? view.spec.launcher.pid_ns;
-  const isHere = namespace === (0, import_chunk_MGN56EW3.pidNamespace)() || view.isOtherBoot;
-  if (!isHere && (0, import_chunk_EIHYF3UL.conditionOf)(view) !== "lost") return false;
-  return (0, import_chunk_PBSRMPXW.isGenuine)(view.spec, knownKey());
-}
-function knownKey() {
-  try {
-    return (0, import_chunk_PBSRMPXW.readKey)();
-  } catch {
-    return void 0;
-  }
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  mayAct
-});
-
-},
 "./chunk-PBSRMPXW.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -4211,573 +3595,7 @@ function makeFolders(folder) {
 });
 
 },
-"./chunk-PVFNJ3SN.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  healthOf: () => healthOf,
-  observation: () => observation
-});
-module.exports = stdin_exports;
-var import_chunk_AE65TZGL = load("./chunk-AE65TZGL.js");
-var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var import_chunk_EIHYF3UL = load("./chunk-EIHYF3UL.js");
-var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var recentEvents = 5;
-var eventsAtMost = 50;
-function observation(view, options) {
-  const { state, spec, paths } = view;
-  const condition = (0, import_chunk_EIHYF3UL.conditionOf)(view);
-  const after = options.afterSeq ?? Math.max(0, state.seq - recentEvents);
-  const journal = (0, import_chunk_AE65TZGL.readEvents)(paths, after, eventsAtMost);
-  const document = {
-    id: view.id,
-    kind: spec?.kind ?? null,
-    verb: spec?.verb ?? null,
-    owner: spec?.owner ?? null,
-    label: spec?.label === null || spec?.label === void 0 ? null : (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)(spec.label), 120),
-    state: state.state,
-    ...healthOf(view, condition),
-    supervision: condition,
-    rev: state.rev,
-    created_at: state.created_at,
-    started_at: state.started_at,
-    ended_at: state.ended_at,
-    duration_ms: state.duration_ms,
-    age_ms: Math.max(0, (0, import_chunk_LZFWGYGT.nowMs)() - Date.parse(state.created_at)),
-    deadline_ms: spec?.deadline_ms ?? null,
-    exit_code: state.exit_code,
-    signal: state.signal,
-    error: state.error === null ? null : { ...state.error, message: (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)(state.error.message), 400) },
-    warnings: state.warnings.slice(0, 5).map((one) => ({ code: one.code, message: (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)(one.message), 200) })),
-    conversation: state.conversation,
-    files: {
-      result: paths.result,
-      output: paths.output,
-      error: paths.error,
-      events: paths.events,
-      worker_log: paths.workerLog
-    },
-    next: nextFor(view, condition, options.root)
-  };
-  if (!(0, import_chunk_EIHYF3UL.isEnded)(state)) document.progress = progressOf(view);
-  const { files, next, progress, ...facts } = document;
-  const plain = (0, import_chunk_LZGYMFSK.plainValue)(facts, 400);
-  const events = journal.events.map((event) => (0, import_chunk_LZGYMFSK.plainValue)(event, 400));
-  return bound(
-    { ...plain, files, next, ...progress === void 0 ? {} : { progress: (0, import_chunk_LZGYMFSK.plainValue)(progress, import_chunk_CRABIWOM.textTailBytes + 3) } },
-    events,
-    journal.more,
-    after
-  );
-}
-function healthOf(view, condition) {
-  const attention = (reason) => ({
-    health: "attention",
-    attention_kind: "monitor_attention",
-    reason
-  });
-  switch (condition) {
-    case "unclaimed":
-      return attention(
-        `the worker died before it started the command (${view.launch?.generation ?? 1} tried); the next wait starts a new one; see ${view.paths.workerLog}`
-      );
-    case "orphaned":
-      return attention(
-        "the worker is gone; the command runs on under its shim, and the next wait attaches a new worker"
-      );
-    case "over":
-    case "lost":
-    case "host_restarted":
-    case "never_started":
-      return attention("it is over, and its end could not be stored from here");
-    case "supervised":
-    case "unseen":
-      if (view.leaseAgeMs !== null && view.leaseAgeMs > import_chunk_CRABIWOM.leaseStaleMs)
-        return attention(`no sign of life of the worker for ${Math.round(view.leaseAgeMs / 1e3)} s`);
-      break;
-    default:
-  }
-  return { health: view.state.health, attention_kind: view.state.attention_kind };
-}
-function nextFor(view, condition, root) {
-  if (condition === "damaged") return { doctor: import_chunk_V47IQ3FT.nextCommands.doctor(view.id, root.option) };
-  if (!(0, import_chunk_EIHYF3UL.isEnded)(view.state))
-    return { wait: import_chunk_V47IQ3FT.nextCommands.wait(view.id, root.option), cancel: import_chunk_V47IQ3FT.nextCommands.cancel(view.id, root.option) };
-  const next = { result: import_chunk_V47IQ3FT.nextCommands.result(view.id, root.option) };
-  if (view.state.state === "done") return next;
-  if (view.state.conversation) next.continue = import_chunk_V47IQ3FT.nextCommands.continue(view.id, root.option);
-  next.restart = import_chunk_V47IQ3FT.nextCommands.restart(view.id, root.option);
-  return next;
-}
-function progressOf(view) {
-  const { paths, spec } = view;
-  const [output, error] = [(0, import_chunk_DLEZNRER.factsOf)(paths.output), (0, import_chunk_DLEZNRER.factsOf)(paths.error)];
-  const newest = Math.max(
-    output && output.size > 0 ? output.modifiedMs : 0,
-    error && error.size > 0 ? error.modifiedMs : 0
-  );
-  const facts = {
-    stdout_bytes: output?.size ?? 0,
-    stderr_bytes: error?.size ?? 0,
-    last_output_at: newest > 0 ? (0, import_chunk_LZFWGYGT.isoOf)(newest) : null,
-    last_output_age_ms: newest > 0 ? Math.max(0, Math.round((0, import_chunk_LZFWGYGT.nowMs)() - newest)) : null
-  };
-  if (spec?.staff) {
-    const snapshot = (0, import_chunk_6OPTGHIR.readJson)(paths.snapshot);
-    return snapshot.kind === "ok" ? { ...facts, ...snapshot.value } : { ...facts, tools: [], text: "", text_truncated: false };
-  }
-  const bytes = (0, import_chunk_6OPTGHIR.readRange)(paths.output, -import_chunk_CRABIWOM.tailBytes, import_chunk_CRABIWOM.tailBytes)?.bytes ?? Buffer.alloc(0);
-  const latest = (0, import_chunk_LZGYMFSK.tail)((0, import_chunk_LZGYMFSK.plainText)(bytes.toString("utf8")), import_chunk_CRABIWOM.textTailBytes);
-  return { ...facts, text: latest.text, text_truncated: latest.truncated || (output?.size ?? 0) > import_chunk_CRABIWOM.tailBytes };
-}
-function bound(document, events, isMore, after) {
-  let kept = events;
-  const make = () => ({
-    ...document,
-    events: kept,
-    next_seq: kept.at(-1)?.seq ?? after,
-    more: isMore || kept.length < events.length
-  });
-  const size = () => Buffer.byteLength(JSON.stringify(make())) + 1;
-  while (size() > import_chunk_CRABIWOM.observeBytes && kept.length > 1) kept = kept.slice(0, -1);
-  if (size() > import_chunk_CRABIWOM.observeBytes && kept[0]) {
-    const { seq, at, job, owner, type } = kept[0];
-    kept = [{ seq, at, job, owner, type, truncated: true }];
-  }
-  const progress = document.progress;
-  for (let limit = import_chunk_CRABIWOM.textTailBytes; progress && size() > import_chunk_CRABIWOM.observeBytes && limit > 64; limit = Math.floor(limit / 2)) {
-    document.progress = { ...progress, text: (0, import_chunk_LZGYMFSK.tail)(progress.text ?? "", limit).text, text_truncated: true };
-  }
-  if (progress && size() > import_chunk_CRABIWOM.observeBytes) document.progress = { tools_truncated: true, text_truncated: true };
-  for (const name of ["files", "warnings", "label", "next", "error", "owner"])
-    if (size() > import_chunk_CRABIWOM.observeBytes) delete document[name];
-  return make();
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  healthOf,
-  observation
-});
-
-},
-"./chunk-R3MPIZKB.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  waitForJobs: () => waitForJobs
-});
-module.exports = stdin_exports;
-var import_chunk_FKCZD2TS = load("./chunk-FKCZD2TS.js");
-var import_chunk_4TJQVN4I = load("./chunk-4TJQVN4I.js");
-var import_chunk_EIHYF3UL = load("./chunk-EIHYF3UL.js");
-var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
-var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-async function waitForJobs(root, ids, options) {
-  const until = (0, import_chunk_LZFWGYGT.monotonicMs)() + options.timeoutMs;
-  const views = new Map();
-  const stop = new AbortController();
-  const beat = options.heartbeatMs === null ? void 0 : setInterval(() => options.onHeartbeat?.([...views.values()]), options.heartbeatMs);
-  let failure;
-  let ended = 0;
-  await Promise.all(
-    ids.map(async (id) => {
-      try {
-        await waitForOne(root, id, until, stop.signal, (view2) => views.set(id, view2));
-      } catch (error) {
-        failure ??= error;
-        stop.abort();
-        return;
-      }
-      const view = views.get(id);
-      if (view && (0, import_chunk_EIHYF3UL.isEnded)(view.state)) ended += 1;
-      if (options.mode === "any" && ended > 0) stop.abort();
-    })
-  );
-  clearInterval(beat);
-  if (failure !== void 0) throw failure;
-  return ids.flatMap((id) => views.get(id) ?? []);
-}
-async function waitForOne(root, id, until, signal, tell) {
-  for (let round = 0; ; round += 1) {
-    let view = await look(root, id);
-    if (view.damage !== null) await (0, import_chunk_LZFWGYGT.sleep)(100);
-    if (!(0, import_chunk_DLEZNRER.exists)(view.paths.folder)) throw vanishedError(view.paths.folder, id);
-    tell(view);
-    if ((0, import_chunk_EIHYF3UL.isEnded)(view.state) || signal.aborted) return;
-    const rest = until - (0, import_chunk_LZFWGYGT.monotonicMs)();
-    if (rest <= 0) return;
-    const nap = makeNap(signal);
-    const close = await (0, import_chunk_4TJQVN4I.watchFifo)(view.paths.leaseFifo, nap.wake);
-    try {
-      view = await look(root, id);
-      tell(view);
-      if (!(0, import_chunk_EIHYF3UL.isEnded)(view.state) && !signal.aborted)
-        await nap.sleep(Math.min(rest, pauseFor(view, close !== void 0, round)));
-    } finally {
-      close?.();
-    }
-  }
-}
-function pauseFor(view, hasFifo, round) {
-  const condition = (0, import_chunk_EIHYF3UL.conditionOf)(view);
-  const soon = Math.min(20 * 1.25 ** round, 1e3);
-  if (condition === "supervised") {
-    const isHeld = view.worker !== null && view.launch !== null && (0, import_chunk_MGN56EW3.sameIdentity)(view.worker.worker, view.launch.worker);
-    if (isHeld && hasFifo && view.worker?.fifo) return 15e3;
-    return isHeld ? 1e3 : soon;
-  }
-  if (condition === "unseen") return 1e3;
-  return soon;
-}
-function makeNap(signal) {
-  let isAwake = false;
-  let wake = () => {
-    isAwake = true;
-  };
-  return {
-    wake: () => wake(),
-    sleep: (ms) => new Promise((resolve) => {
-      if (isAwake || signal.aborted) return resolve();
-      const end = () => {
-        clearTimeout(timer);
-        signal.removeEventListener("abort", end);
-        resolve();
-      };
-      const timer = setTimeout(end, Math.min(ms, 2 ** 31 - 1));
-      signal.addEventListener("abort", end);
-      wake = end;
-    })
-  };
-}
-async function look(root, id) {
-  try {
-    return await (0, import_chunk_FKCZD2TS.refreshAttached)(root, id);
-  } catch (error) {
-    if (error instanceof import_chunk_NVPF5LEY.FaultError && error.code === "unknown_job") throw vanishedError((0, import_chunk_LZFWGYGT.jobPaths)(root, id).folder, id);
-    throw error;
-  }
-}
-function vanishedError(folder, id) {
-  return new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot go on waiting for job ${id}: its folder ${folder} is gone`, null);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  waitForJobs
-});
-
-},
-"./chunk-SFQCDJBC.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  backends: () => backends,
-  findArgumentFault: () => findArgumentFault,
-  findBackend: () => findBackend,
-  makeReading: () => makeReading
-});
-module.exports = stdin_exports;
-var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-function makeReading() {
-  return {
-    conversationId: null,
-    text: "",
-    answer: null,
-    final: null,
-    failure: null,
-    tools: [],
-    toolCount: 0,
-    denials: [],
-    warnings: [],
-    usage: null,
-    model: null,
-    unparsedLines: 0,
-    waitsForSignIn: false
-  };
-}
-var wordsBytes = 2048;
-var keptNotes = 20;
-function noteFailure(reading, code, message, resets) {
-  reading.failure ??= { code, message: (0, import_chunk_LZGYMFSK.excerpt)(message, wordsBytes), ...resets === void 0 ? {} : { resets } };
-}
-function noteWarning(reading, code, message) {
-  const words = (0, import_chunk_LZGYMFSK.excerpt)(message, wordsBytes);
-  if (words === "" || reading.warnings.length >= keptNotes) return;
-  if (!reading.warnings.some((known) => known.message === words)) reading.warnings.push({ code, message: words });
-}
-var keptTools = 20;
-function noteTool(reading, call, at) {
-  const known = reading.tools.find((tool) => tool.key === call.key && tool.ended_at === null);
-  const ended = call.status === "running" ? null : at;
-  const input = (0, import_chunk_LZGYMFSK.excerpt)(call.input ?? "", import_chunk_CRABIWOM.toolCallBytes);
-  const output = call.output == null ? null : (0, import_chunk_LZGYMFSK.excerpt)(call.output, import_chunk_CRABIWOM.toolCallBytes);
-  if (known) {
-    known.status = call.status;
-    known.output = output ?? known.output;
-    known.ended_at = ended;
-    if (input) known.input = input;
-  } else {
-    reading.toolCount += 1;
-    reading.tools.push({
-      n: reading.toolCount,
-      key: call.key,
-      name: call.name,
-      input,
-      output,
-      status: call.status,
-      started_at: at,
-      ended_at: ended
-    });
-    if (reading.tools.length > keptTools) {
-      const drop = reading.tools.findIndex((tool) => tool.ended_at !== null);
-      reading.tools.splice(Math.max(0, drop), 1);
-    }
-  }
-  if (call.status === "denied") {
-    const what = known?.input || input;
-    noteDenial(reading, what ? `${call.name}: ${(0, import_chunk_LZGYMFSK.excerpt)(what, import_chunk_CRABIWOM.excerptBytes)}` : call.name);
-  }
-}
-function noteDenial(reading, what) {
-  if (!reading.denials.includes(what) && reading.denials.length < keptNotes) reading.denials.push(what);
-}
-function parseLine(line, reading) {
-  if (line.trim() === "") return void 0;
-  try {
-    const value = JSON.parse(line);
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
-  } catch {
-  }
-  reading.unparsedLines += 1;
-  return void 0;
-}
-function findArgumentFault(args) {
-  if (args.some((arg) => arg.includes("\0"))) return "an argument holds a NUL character";
-  const longest = Math.max(0, ...args.map(import_chunk_LZGYMFSK.byteLength));
-  return longest < 131072 ? null : `an argument of ${longest} bytes is too long; allowed: 131071 bytes`;
-}
-function fieldsOf(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
-}
-function textOf(value) {
-  return typeof value === "string" ? value : "";
-}
-function numberOf(value) {
-  return typeof value === "number" && Number.isFinite(value) ? value : 0;
-}
-var sandboxes = {
-  restricted: "read-only",
-  standard: "workspace-write",
-  unrestricted: "danger-full-access"
-};
-var codex = {
-  id: "codex",
-  title: "Codex",
-  programs: ["codex"],
-  answerFrom: "stream",
-  keepsConversation: true,
-  profiles: {
-    restricted: "-s read-only",
-    standard: "sandbox_mode workspace-write (no network), the state folder read-only",
-    unrestricted: "-s danger-full-access"
-  },
-  plan(request) {
-    const args = ["exec", "--json", "--skip-git-repo-check", ...planSandbox(request)];
-    if (request.model !== null) args.push(`--model=${request.model}`);
-    if (request.resume !== null) args.push("resume", request.resume);
-    args.push("-");
-    return {
-      args,
-      promptBy: "stdin",
-      stdin: request.prompt,
-      environment: {},
-      conversationId: null,
-      remove: hostMarkers
-    };
-  },
-  read(line, reading, at) {
-    const event = parseLine(line, reading);
-    if (!event) return;
-    switch (event.type) {
-      case "thread.started":
-        if (/^\w[\w.:-]{0,199}$/.test(textOf(event.thread_id))) reading.conversationId ??= textOf(event.thread_id);
-        break;
-      case "turn.started":
-        if (reading.final === "success") reading.final = null;
-        break;
-      case "item.started":
-      case "item.updated":
-      case "item.completed":
-        readItem(fieldsOf(event.item), event.type === "item.completed", reading, at);
-        break;
-      case "error":
-        readComplaint(textOf(event.message), reading);
-        break;
-      case "turn.completed":
-        readUsage(fieldsOf(event.usage), reading);
-        reading.final ??= "success";
-        reading.warnings = reading.warnings.filter((warning) => warning.code !== retryCode);
-        break;
-      case "turn.failed":
-        readFailure(textOf(fieldsOf(event.error).message), reading);
-        break;
-    }
-  },
-  close(reading, ending) {
-    if (reading.final !== null || !ending.byItself || ending.signal !== null || !ending.exitCode) return;
-    const words = errorWords(ending);
-    noteFailure(reading, kindOf(words), words || `codex exited with code ${ending.exitCode} and said nothing`);
-  }
-};
-var hostMarkers = [
-  "CODEX_CI",
-  "CODEX_INTERNAL_ORIGINATOR_OVERRIDE",
-  "CODEX_SANDBOX",
-  "CODEX_SANDBOX_NETWORK_DISABLED",
-  "CODEX_SESSION_ID",
-  "CODEX_THREAD_ID",
-  "CODEX_TOOL_CALL_ID"
-];
-function planSandbox({ profile, stateRoot }) {
-  if (profile !== "standard" || /[*?[\]{}]/.test(stateRoot)) return ["-s", sandboxes[profile]];
-  const settings = [
-    `sandbox_mode="${sandboxes[profile]}"`,
-    'default_permissions="job-companion"',
-    'permissions.job-companion.extends=":workspace"',
-    // A JSON string is a TOML string.
-    `permissions.job-companion.filesystem={${JSON.stringify(stateRoot)}="read"}`
-  ];
-  return settings.flatMap((setting) => ["-c", setting]);
-}
-function readItem(item, completed, reading, at) {
-  const type = textOf(item.type);
-  if (type === "agent_message") {
-    reading.text = textOf(item.text) || reading.text;
-    if (completed) reading.answer = textOf(item.text);
-  } else if (type === "error") {
-    readComplaint(textOf(item.message), reading);
-  } else if (Object.hasOwn(calls, type)) {
-    const status = statusOf(item.status, completed);
-    noteTool(reading, { key: textOf(item.id), name: type, ...calls[type]?.(item), status }, at);
-  }
-}
-var calls = {
-  command_execution: (item) => ({ input: textOf(item.command), output: textOf(item.aggregated_output) || null }),
-  file_change: (item) => ({ input: listOf(item.changes).map(changeText).join(", ") }),
-  mcp_tool_call: (item) => ({
-    input: `${textOf(item.server)}.${textOf(item.tool)} ${JSON.stringify(item.arguments ?? {})}`,
-    output: resultOf(item) || null
-  }),
-  web_search: (item) => ({ input: textOf(item.query) }),
-  collab_tool_call: (item) => ({ input: `${textOf(item.tool)} ${textOf(item.prompt)}`.trim() })
-};
-function statusOf(status, completed) {
-  if (status === "declined") return "denied";
-  if (status === "failed") return "failed";
-  return completed ? "completed" : "running";
-}
-function changeText(change) {
-  return `${textOf(change.kind)} ${textOf(change.path)}`;
-}
-function resultOf(item) {
-  const texts = listOf(fieldsOf(item.result).content).map((part) => textOf(part.text));
-  return textOf(fieldsOf(item.error).message) || texts.join("\n");
-}
-function listOf(value) {
-  return Array.isArray(value) ? value.map(fieldsOf) : [];
-}
-var retryCode = "agent_retried";
-function readComplaint(message, reading) {
-  const isRetry = /^reconnecting\b/i.test(message);
-  if (isRetry) reading.warnings = reading.warnings.filter((warning) => warning.code !== retryCode);
-  noteWarning(reading, isRetry ? retryCode : "agent_warning", message);
-}
-function readFailure(message, reading) {
-  reading.final = "failure";
-  reading.warnings = reading.warnings.filter((warning) => warning.message !== message);
-  noteFailure(reading, kindOf(message), message || "the turn failed without a reason", resetOf(message));
-}
-function readUsage(usage, reading) {
-  const input = numberOf(usage.input_tokens);
-  const output = numberOf(usage.output_tokens);
-  reading.usage = { input_tokens: input, output_tokens: output, total_tokens: input + output };
-}
-var kinds = [
-  ["session_lost", /no rollout found/i],
-  [
-    "quota",
-    /usage limit|quota exceeded|insufficient_quota|out of credits|spend cap|\b429 too many requests|status:? 429\b/i
-  ],
-  ["auth", /\b401 unauthorized|status:? 401\b|sign in again|login is required|missing environment variable/i]
-];
-function kindOf(message) {
-  return kinds.find(([, pattern]) => pattern.test(message))?.[0] ?? "agent_error";
-}
-function resetOf(message) {
-  const found = /try again (at (.+?)|in \d.*?)\.?$/i.exec(message.trim());
-  return found ? found[2] ?? found[1] : void 0;
-}
-function errorWords(ending) {
-  const lines = (0, import_chunk_LZGYMFSK.plainText)(ending.stderrTail).split("\n").map((line) => line.trim());
-  const told = lines.filter((line) => line !== "" && !/^(?:warning:|reading additional input)/i.test(line));
-  return (told.findLast((line) => /^error\b/i.test(line)) ?? told.at(-1) ?? "").replace(/^error:\s*<>/i, "");
-}
-var placeholders = { argument: "{prompt}", file: "{prompt_file}" };
-var custom = {
-  id: "custom",
-  title: "a program of your config",
-  programs: [],
-  answerFrom: "stdout",
-  keepsConversation: false,
-  profiles: { restricted: null, standard: "", unrestricted: "" },
-  plan(request) {
-    if (!request.custom) throw new Error("a custom backend needs its definition");
-    const { argv, prompt: promptBy } = request.custom;
-    const args = promptBy === "stdin" ? argv.slice(1) : fill(argv.slice(1), promptBy, request);
-    return {
-      args,
-      promptBy,
-      stdin: promptBy === "stdin" ? request.prompt : "",
-      environment: {},
-      conversationId: null,
-      remove: []
-    };
-  },
-  // The answer is stdout as it is; there are no events.
-  read() {
-  },
-  close(reading, ending) {
-    if (ending.byItself && ending.exitCode === 0) reading.final = "success";
-  }
-};
-function fill(words, by, request) {
-  const placeholder = placeholders[by];
-  const value = by === "file" ? request.promptFile : request.prompt;
-  if (!words.some((word) => word.includes(placeholder))) return [...words, value];
-  return words.map((word) => word.replaceAll(placeholder, () => value));
-}
-var backends = [codex, custom];
-var backendIds = backends.map((backend) => backend.id);
-function findBackend(id) {
-  return backends.find((backend) => backend.id === id);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  backends,
-  findArgumentFault,
-  findBackend,
-  makeReading
-});
-
-},
-"./chunk-SKSKTYAV.js": function (module, exports) {
+"./chunk-QGDKXIIX.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -4788,11 +3606,11 @@ __export(stdin_exports, {
   taskOf: () => taskOf
 });
 module.exports = stdin_exports;
-var import_chunk_7KQN4UGV = load("./chunk-7KQN4UGV.js");
+var import_chunk_DJ3RIZN5 = load("./chunk-DJ3RIZN5.js");
 var import_chunk_SFQCDJBC = load("./chunk-SFQCDJBC.js");
 var import_chunk_2P3CVON6 = load("./chunk-2P3CVON6.js");
-var import_chunk_EIHYF3UL = load("./chunk-EIHYF3UL.js");
-var import_chunk_3BOHC5FM = load("./chunk-3BOHC5FM.js");
+var import_chunk_2LM3C75F = load("./chunk-2LM3C75F.js");
+var import_chunk_2JMN4U4P = load("./chunk-2JMN4U4P.js");
 var import_chunk_ZVWKUAZQ = load("./chunk-ZVWKUAZQ.js");
 var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
@@ -6287,13 +5105,13 @@ function programOf(backend, custom, cwd) {
 }
 function requireFreeConversation(root, backend, conversation) {
   const { folder, option } = root;
-  for (const id of (0, import_chunk_7KQN4UGV.listActive)(folder)) {
+  for (const id of (0, import_chunk_DJ3RIZN5.listActive)(folder)) {
     const paths = (0, import_chunk_LZFWGYGT.jobPaths)(folder, id);
-    const spec = (0, import_chunk_EIHYF3UL.readSpec)(paths);
+    const spec = (0, import_chunk_2LM3C75F.readSpec)(paths);
     if (spec.kind !== "ok" || spec.value.staff?.backend !== backend) continue;
-    const state = (0, import_chunk_EIHYF3UL.readState)(paths);
+    const state = (0, import_chunk_2LM3C75F.readState)(paths);
     const uses = spec.value.staff.resume ?? (state.kind === "ok" ? state.value.conversation?.id : void 0);
-    if (uses !== conversation || (0, import_chunk_EIHYF3UL.isEnded)((0, import_chunk_EIHYF3UL.inspect)(folder, id).state)) continue;
+    if (uses !== conversation || (0, import_chunk_2LM3C75F.isEnded)((0, import_chunk_2LM3C75F.inspect)(folder, id).state)) continue;
     throw new import_chunk_NVPF5LEY.FaultError(
       "busy",
       `cannot continue conversation ${conversation}: job ${id} is using it`,
@@ -6348,11 +5166,11 @@ function decode2(bytes) {
   }
 }
 async function launchStaff(context, input, job) {
-  (0, import_chunk_3BOHC5FM.checkLaunchOptions)(input);
+  (0, import_chunk_2JMN4U4P.checkLaunchOptions)(input);
   const request = {
     kind: "staff",
     verb: job.verb,
-    ...(0, import_chunk_3BOHC5FM.launchWords)(input),
+    ...(0, import_chunk_2JMN4U4P.launchWords)(input),
     cwd: job.cwd,
     deadlineMs: job.deadlineMs ?? input.durationOrDefault("timeout"),
     killGraceMs: import_chunk_CRABIWOM.limits.staffKillGrace.default,
@@ -6364,14 +5182,14 @@ async function launchStaff(context, input, job) {
     staff: job.staff
   };
   const { resume, backend } = job.staff;
-  if (resume === null) return (0, import_chunk_3BOHC5FM.launchAndTell)(context, input, request, job.isSynchronous);
+  if (resume === null) return (0, import_chunk_2JMN4U4P.launchAndTell)(context, input, request, job.isSynchronous);
   const root = context.root(input);
   (0, import_chunk_ZVWKUAZQ.ensureRoot)(root.folder);
   const launched = await (0, import_chunk_2P3CVON6.withLock)((0, import_chunk_LZFWGYGT.rootPaths)(root.folder).lock, async () => {
     requireFreeConversation(root, backend, resume);
-    return (0, import_chunk_3BOHC5FM.launch)(root, request);
+    return (0, import_chunk_2JMN4U4P.launch)(root, request);
   });
-  return (0, import_chunk_3BOHC5FM.tellLaunched)(context, input, root, launched, job.isSynchronous);
+  return (0, import_chunk_2JMN4U4P.tellLaunched)(context, input, root, launched, job.isSynchronous);
 }
 function profileOf(input, fallback) {
   return input.text("profile") ?? fallback;
@@ -6386,6 +5204,341 @@ function freshStaff(input, words) {
   makeStaffPart,
   profileOf,
   taskOf
+});
+
+},
+"./chunk-QMODGNW4.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  mayAct: () => mayAct
+});
+module.exports = stdin_exports;
+var import_chunk_2LM3C75F = load("./chunk-2LM3C75F.js");
+var import_chunk_PBSRMPXW = load("./chunk-PBSRMPXW.js");
+var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+async function mayAct(view) {
+  if (!view.spec || !(0, import_chunk_DLEZNRER.isWritable)(view.paths.folder)) return false;
+  const namespace = view.worker?.worker.pid_ns ?? view.launch?.worker.pid_ns ?? view.spec.launcher.pid_ns;
+  const isHere = namespace === (0, import_chunk_MGN56EW3.pidNamespace)() || view.isOtherBoot;
+  if (!isHere && (0, import_chunk_2LM3C75F.conditionOf)(view) !== "lost") return false;
+  return (0, import_chunk_PBSRMPXW.isGenuine)(view.spec, knownKey());
+}
+function knownKey() {
+  try {
+    return (0, import_chunk_PBSRMPXW.readKey)();
+  } catch {
+    return void 0;
+  }
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  mayAct
+});
+
+},
+"./chunk-SFQCDJBC.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  backends: () => backends,
+  findArgumentFault: () => findArgumentFault,
+  findBackend: () => findBackend,
+  makeReading: () => makeReading
+});
+module.exports = stdin_exports;
+var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+function makeReading() {
+  return {
+    conversationId: null,
+    text: "",
+    answer: null,
+    final: null,
+    failure: null,
+    tools: [],
+    toolCount: 0,
+    denials: [],
+    warnings: [],
+    usage: null,
+    model: null,
+    unparsedLines: 0,
+    waitsForSignIn: false
+  };
+}
+var wordsBytes = 2048;
+var keptNotes = 20;
+function noteFailure(reading, code, message, resets) {
+  reading.failure ??= { code, message: (0, import_chunk_LZGYMFSK.excerpt)(message, wordsBytes), ...resets === void 0 ? {} : { resets } };
+}
+function noteWarning(reading, code, message) {
+  const words = (0, import_chunk_LZGYMFSK.excerpt)(message, wordsBytes);
+  if (words === "" || reading.warnings.length >= keptNotes) return;
+  if (!reading.warnings.some((known) => known.message === words)) reading.warnings.push({ code, message: words });
+}
+var keptTools = 20;
+function noteTool(reading, call, at) {
+  const known = reading.tools.find((tool) => tool.key === call.key && tool.ended_at === null);
+  const ended = call.status === "running" ? null : at;
+  const input = (0, import_chunk_LZGYMFSK.excerpt)(call.input ?? "", import_chunk_CRABIWOM.toolCallBytes);
+  const output = call.output == null ? null : (0, import_chunk_LZGYMFSK.excerpt)(call.output, import_chunk_CRABIWOM.toolCallBytes);
+  if (known) {
+    known.status = call.status;
+    known.output = output ?? known.output;
+    known.ended_at = ended;
+    if (input) known.input = input;
+  } else {
+    reading.toolCount += 1;
+    reading.tools.push({
+      n: reading.toolCount,
+      key: call.key,
+      name: call.name,
+      input,
+      output,
+      status: call.status,
+      started_at: at,
+      ended_at: ended
+    });
+    if (reading.tools.length > keptTools) {
+      const drop = reading.tools.findIndex((tool) => tool.ended_at !== null);
+      reading.tools.splice(Math.max(0, drop), 1);
+    }
+  }
+  if (call.status === "denied") {
+    const what = known?.input || input;
+    noteDenial(reading, what ? `${call.name}: ${(0, import_chunk_LZGYMFSK.excerpt)(what, import_chunk_CRABIWOM.excerptBytes)}` : call.name);
+  }
+}
+function noteDenial(reading, what) {
+  if (!reading.denials.includes(what) && reading.denials.length < keptNotes) reading.denials.push(what);
+}
+function parseLine(line, reading) {
+  if (line.trim() === "") return void 0;
+  try {
+    const value = JSON.parse(line);
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
+  } catch {
+  }
+  reading.unparsedLines += 1;
+  return void 0;
+}
+function findArgumentFault(args) {
+  if (args.some((arg) => arg.includes("\0"))) return "an argument holds a NUL character";
+  const longest = Math.max(0, ...args.map(import_chunk_LZGYMFSK.byteLength));
+  return longest < 131072 ? null : `an argument of ${longest} bytes is too long; allowed: 131071 bytes`;
+}
+function fieldsOf(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
+}
+function textOf(value) {
+  return typeof value === "string" ? value : "";
+}
+function numberOf(value) {
+  return typeof value === "number" && Number.isFinite(value) ? value : 0;
+}
+var sandboxes = {
+  restricted: "read-only",
+  standard: "workspace-write",
+  unrestricted: "danger-full-access"
+};
+var codex = {
+  id: "codex",
+  title: "Codex",
+  programs: ["codex"],
+  answerFrom: "stream",
+  keepsConversation: true,
+  profiles: {
+    restricted: "-s read-only",
+    standard: "sandbox_mode workspace-write (no network), the state folder read-only",
+    unrestricted: "-s danger-full-access"
+  },
+  plan(request) {
+    const args = ["exec", "--json", "--skip-git-repo-check", ...planSandbox(request)];
+    if (request.model !== null) args.push(`--model=${request.model}`);
+    if (request.resume !== null) args.push("resume", request.resume);
+    args.push("-");
+    return {
+      args,
+      promptBy: "stdin",
+      stdin: request.prompt,
+      environment: {},
+      conversationId: null,
+      remove: hostMarkers
+    };
+  },
+  read(line, reading, at) {
+    const event = parseLine(line, reading);
+    if (!event) return;
+    switch (event.type) {
+      case "thread.started":
+        if (/^\w[\w.:-]{0,199}$/.test(textOf(event.thread_id))) reading.conversationId ??= textOf(event.thread_id);
+        break;
+      case "turn.started":
+        if (reading.final === "success") reading.final = null;
+        break;
+      case "item.started":
+      case "item.updated":
+      case "item.completed":
+        readItem(fieldsOf(event.item), event.type === "item.completed", reading, at);
+        break;
+      case "error":
+        readComplaint(textOf(event.message), reading);
+        break;
+      case "turn.completed":
+        readUsage(fieldsOf(event.usage), reading);
+        reading.final ??= "success";
+        reading.warnings = reading.warnings.filter((warning) => warning.code !== retryCode);
+        break;
+      case "turn.failed":
+        readFailure(textOf(fieldsOf(event.error).message), reading);
+        break;
+    }
+  },
+  close(reading, ending) {
+    if (reading.final !== null || !ending.byItself || ending.signal !== null || !ending.exitCode) return;
+    const words = errorWords(ending);
+    noteFailure(reading, kindOf(words), words || `codex exited with code ${ending.exitCode} and said nothing`);
+  }
+};
+var hostMarkers = [
+  "CODEX_CI",
+  "CODEX_INTERNAL_ORIGINATOR_OVERRIDE",
+  "CODEX_SANDBOX",
+  "CODEX_SANDBOX_NETWORK_DISABLED",
+  "CODEX_SESSION_ID",
+  "CODEX_THREAD_ID",
+  "CODEX_TOOL_CALL_ID"
+];
+function planSandbox({ profile, stateRoot }) {
+  if (profile !== "standard" || /[*?[\]{}]/.test(stateRoot)) return ["-s", sandboxes[profile]];
+  const settings = [
+    `sandbox_mode="${sandboxes[profile]}"`,
+    'default_permissions="job-companion"',
+    'permissions.job-companion.extends=":workspace"',
+    // A JSON string is a TOML string.
+    `permissions.job-companion.filesystem={${JSON.stringify(stateRoot)}="read"}`
+  ];
+  return settings.flatMap((setting) => ["-c", setting]);
+}
+function readItem(item, completed, reading, at) {
+  const type = textOf(item.type);
+  if (type === "agent_message") {
+    reading.text = textOf(item.text) || reading.text;
+    if (completed) reading.answer = textOf(item.text);
+  } else if (type === "error") {
+    readComplaint(textOf(item.message), reading);
+  } else if (Object.hasOwn(calls, type)) {
+    const status = statusOf(item.status, completed);
+    noteTool(reading, { key: textOf(item.id), name: type, ...calls[type]?.(item), status }, at);
+  }
+}
+var calls = {
+  command_execution: (item) => ({ input: textOf(item.command), output: textOf(item.aggregated_output) || null }),
+  file_change: (item) => ({ input: listOf(item.changes).map(changeText).join(", ") }),
+  mcp_tool_call: (item) => ({
+    input: `${textOf(item.server)}.${textOf(item.tool)} ${JSON.stringify(item.arguments ?? {})}`,
+    output: resultOf(item) || null
+  }),
+  web_search: (item) => ({ input: textOf(item.query) }),
+  collab_tool_call: (item) => ({ input: `${textOf(item.tool)} ${textOf(item.prompt)}`.trim() })
+};
+function statusOf(status, completed) {
+  if (status === "declined") return "denied";
+  if (status === "failed") return "failed";
+  return completed ? "completed" : "running";
+}
+function changeText(change) {
+  return `${textOf(change.kind)} ${textOf(change.path)}`;
+}
+function resultOf(item) {
+  const texts = listOf(fieldsOf(item.result).content).map((part) => textOf(part.text));
+  return textOf(fieldsOf(item.error).message) || texts.join("\n");
+}
+function listOf(value) {
+  return Array.isArray(value) ? value.map(fieldsOf) : [];
+}
+var retryCode = "agent_retried";
+function readComplaint(message, reading) {
+  const isRetry = /^reconnecting\b/i.test(message);
+  if (isRetry) reading.warnings = reading.warnings.filter((warning) => warning.code !== retryCode);
+  noteWarning(reading, isRetry ? retryCode : "agent_warning", message);
+}
+function readFailure(message, reading) {
+  reading.final = "failure";
+  reading.warnings = reading.warnings.filter((warning) => warning.message !== message);
+  noteFailure(reading, kindOf(message), message || "the turn failed without a reason", resetOf(message));
+}
+function readUsage(usage, reading) {
+  const input = numberOf(usage.input_tokens);
+  const output = numberOf(usage.output_tokens);
+  reading.usage = { input_tokens: input, output_tokens: output, total_tokens: input + output };
+}
+var kinds = [
+  ["session_lost", /no rollout found/i],
+  [
+    "quota",
+    /usage limit|quota exceeded|insufficient_quota|out of credits|spend cap|\b429 too many requests|status:? 429\b/i
+  ],
+  ["auth", /\b401 unauthorized|status:? 401\b|sign in again|login is required|missing environment variable/i]
+];
+function kindOf(message) {
+  return kinds.find(([, pattern]) => pattern.test(message))?.[0] ?? "agent_error";
+}
+function resetOf(message) {
+  const found = /try again (at (.+?)|in \d.*?)\.?$/i.exec(message.trim());
+  return found ? found[2] ?? found[1] : void 0;
+}
+function errorWords(ending) {
+  const lines = (0, import_chunk_LZGYMFSK.plainText)(ending.stderrTail).split("\n").map((line) => line.trim());
+  const told = lines.filter((line) => line !== "" && !/^(?:warning:|reading additional input)/i.test(line));
+  return (told.findLast((line) => /^error\b/i.test(line)) ?? told.at(-1) ?? "").replace(/^error:\s*<>/i, "");
+}
+var placeholders = { argument: "{prompt}", file: "{prompt_file}" };
+var custom = {
+  id: "custom",
+  title: "a program of your config",
+  programs: [],
+  answerFrom: "stdout",
+  keepsConversation: false,
+  profiles: { restricted: null, standard: "", unrestricted: "" },
+  plan(request) {
+    if (!request.custom) throw new Error("a custom backend needs its definition");
+    const { argv, prompt: promptBy } = request.custom;
+    const args = promptBy === "stdin" ? argv.slice(1) : fill(argv.slice(1), promptBy, request);
+    return {
+      args,
+      promptBy,
+      stdin: promptBy === "stdin" ? request.prompt : "",
+      environment: {},
+      conversationId: null,
+      remove: []
+    };
+  },
+  // The answer is stdout as it is; there are no events.
+  read() {
+  },
+  close(reading, ending) {
+    if (ending.byItself && ending.exitCode === 0) reading.final = "success";
+  }
+};
+function fill(words, by, request) {
+  const placeholder = placeholders[by];
+  const value = by === "file" ? request.promptFile : request.prompt;
+  if (!words.some((word) => word.includes(placeholder))) return [...words, value];
+  return words.map((word) => word.replaceAll(placeholder, () => value));
+}
+var backends = [codex, custom];
+var backendIds = backends.map((backend) => backend.id);
+function findBackend(id) {
+  return backends.find((backend) => backend.id === id);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  backends,
+  findArgumentFault,
+  findBackend,
+  makeReading
 });
 
 },
@@ -6422,75 +5575,157 @@ function formatSize(bytes) {
 });
 
 },
-"./chunk-TYWJB6GO.js": function (module, exports) {
+"./chunk-UBV7TEB5.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  compareIds: () => compareIds,
-  defaultEngine: () => defaultEngine,
-  findEngine: () => findEngine,
-  idTimeMs: () => idTimeMs,
-  isId: () => isId,
-  isIdPrefix: () => isIdPrefix,
-  makeId: () => makeId
+  healthOf: () => healthOf,
+  observation: () => observation
 });
 module.exports = stdin_exports;
+var import_chunk_AE65TZGL = load("./chunk-AE65TZGL.js");
+var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
+var import_chunk_2LM3C75F = load("./chunk-2LM3C75F.js");
+var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
-var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
-var idPattern = /^[a-z]{2,12}-[0-9a-z]{8,9}-[0-9a-z]{6}$/;
-var prefixPattern = /^[a-z]{2,12}(?:-[0-9a-z]{0,9}(?:-[0-9a-z]{0,6})?)?$/;
-function makeId(verb, nowMs, random) {
-  const digits = Array.from(random.subarray(0, 6), (byte) => (byte % 36).toString(36)).join("");
-  return `${verb}-${nowMs.toString(36)}-${digits}`;
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var recentEvents = 5;
+var eventsAtMost = 50;
+function observation(view, options) {
+  const { state, spec, paths } = view;
+  const condition = (0, import_chunk_2LM3C75F.conditionOf)(view);
+  const after = options.afterSeq ?? Math.max(0, state.seq - recentEvents);
+  const journal = (0, import_chunk_AE65TZGL.readEvents)(paths, after, eventsAtMost);
+  const document = {
+    id: view.id,
+    kind: spec?.kind ?? null,
+    verb: spec?.verb ?? null,
+    owner: spec?.owner ?? null,
+    label: spec?.label === null || spec?.label === void 0 ? null : (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)(spec.label), 120),
+    state: state.state,
+    ...healthOf(view, condition),
+    supervision: condition,
+    rev: state.rev,
+    created_at: state.created_at,
+    started_at: state.started_at,
+    ended_at: state.ended_at,
+    duration_ms: state.duration_ms,
+    age_ms: Math.max(0, (0, import_chunk_LZFWGYGT.nowMs)() - Date.parse(state.created_at)),
+    deadline_ms: spec?.deadline_ms ?? null,
+    exit_code: state.exit_code,
+    signal: state.signal,
+    error: state.error === null ? null : { ...state.error, message: (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)(state.error.message), 400) },
+    warnings: state.warnings.slice(0, 5).map((one) => ({ code: one.code, message: (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)(one.message), 200) })),
+    conversation: state.conversation,
+    files: {
+      result: paths.result,
+      output: paths.output,
+      error: paths.error,
+      events: paths.events,
+      worker_log: paths.workerLog
+    },
+    next: nextFor(view, condition, options.root)
+  };
+  if (!(0, import_chunk_2LM3C75F.isEnded)(state)) document.progress = progressOf(view);
+  const { files, next, progress, ...facts } = document;
+  const plain = (0, import_chunk_LZGYMFSK.plainValue)(facts, 400);
+  const events = journal.events.map((event) => (0, import_chunk_LZGYMFSK.plainValue)(event, 400));
+  return bound(
+    { ...plain, files, next, ...progress === void 0 ? {} : { progress: (0, import_chunk_LZGYMFSK.plainValue)(progress, import_chunk_CRABIWOM.textTailBytes + 3) } },
+    events,
+    journal.more,
+    after
+  );
 }
-function isId(text) {
-  return idPattern.test(text);
+function healthOf(view, condition) {
+  const attention = (reason) => ({
+    health: "attention",
+    attention_kind: "monitor_attention",
+    reason
+  });
+  switch (condition) {
+    case "unclaimed":
+      return attention(
+        `the worker died before it started the command (${view.launch?.generation ?? 1} tried); the next wait starts a new one; see ${view.paths.workerLog}`
+      );
+    case "orphaned":
+      return attention(
+        "the worker is gone; the command runs on under its shim, and the next wait attaches a new worker"
+      );
+    case "over":
+    case "lost":
+    case "host_restarted":
+    case "never_started":
+      return attention("it is over, and its end could not be stored from here");
+    case "supervised":
+    case "unseen":
+      if (view.leaseAgeMs !== null && view.leaseAgeMs > import_chunk_CRABIWOM.leaseStaleMs)
+        return attention(`no sign of life of the worker for ${Math.round(view.leaseAgeMs / 1e3)} s`);
+      break;
+    default:
+  }
+  return { health: view.state.health, attention_kind: view.state.attention_kind };
 }
-function isIdPrefix(text) {
-  return prefixPattern.test(text);
+function nextFor(view, condition, root) {
+  if (condition === "damaged") return { doctor: import_chunk_V47IQ3FT.nextCommands.doctor(view.id, root.option) };
+  if (!(0, import_chunk_2LM3C75F.isEnded)(view.state))
+    return { wait: import_chunk_V47IQ3FT.nextCommands.wait(view.id, root.option), cancel: import_chunk_V47IQ3FT.nextCommands.cancel(view.id, root.option) };
+  const next = { result: import_chunk_V47IQ3FT.nextCommands.result(view.id, root.option) };
+  if (view.state.state === "done") return next;
+  if (view.state.conversation) next.continue = import_chunk_V47IQ3FT.nextCommands.continue(view.id, root.option);
+  next.restart = import_chunk_V47IQ3FT.nextCommands.restart(view.id, root.option);
+  return next;
 }
-function idTimeMs(id) {
-  return Number.parseInt(id.split("-")[1] ?? "", 36);
+function progressOf(view) {
+  const { paths, spec } = view;
+  const [output, error] = [(0, import_chunk_DLEZNRER.factsOf)(paths.output), (0, import_chunk_DLEZNRER.factsOf)(paths.error)];
+  const newest = Math.max(
+    output && output.size > 0 ? output.modifiedMs : 0,
+    error && error.size > 0 ? error.modifiedMs : 0
+  );
+  const facts = {
+    stdout_bytes: output?.size ?? 0,
+    stderr_bytes: error?.size ?? 0,
+    last_output_at: newest > 0 ? (0, import_chunk_LZFWGYGT.isoOf)(newest) : null,
+    last_output_age_ms: newest > 0 ? Math.max(0, Math.round((0, import_chunk_LZFWGYGT.nowMs)() - newest)) : null
+  };
+  if (spec?.staff) {
+    const snapshot = (0, import_chunk_6OPTGHIR.readJson)(paths.snapshot);
+    return snapshot.kind === "ok" ? { ...facts, ...snapshot.value } : { ...facts, tools: [], text: "", text_truncated: false };
+  }
+  const bytes = (0, import_chunk_6OPTGHIR.readRange)(paths.output, -import_chunk_CRABIWOM.tailBytes, import_chunk_CRABIWOM.tailBytes)?.bytes ?? Buffer.alloc(0);
+  const latest = (0, import_chunk_LZGYMFSK.tail)((0, import_chunk_LZGYMFSK.plainText)(bytes.toString("utf8")), import_chunk_CRABIWOM.textTailBytes);
+  return { ...facts, text: latest.text, text_truncated: latest.truncated || (output?.size ?? 0) > import_chunk_CRABIWOM.tailBytes };
 }
-function compareIds(a, b) {
-  return idTimeMs(a) - idTimeMs(b) || (a < b ? -1 : a > b ? 1 : 0);
+function bound(document, events, isMore, after) {
+  let kept = events;
+  const make = () => ({
+    ...document,
+    events: kept,
+    next_seq: kept.at(-1)?.seq ?? after,
+    more: isMore || kept.length < events.length
+  });
+  const size = () => Buffer.byteLength(JSON.stringify(make())) + 1;
+  while (size() > import_chunk_CRABIWOM.observeBytes && kept.length > 1) kept = kept.slice(0, -1);
+  if (size() > import_chunk_CRABIWOM.observeBytes && kept[0]) {
+    const { seq, at, job, owner, type } = kept[0];
+    kept = [{ seq, at, job, owner, type, truncated: true }];
+  }
+  const progress = document.progress;
+  for (let limit = import_chunk_CRABIWOM.textTailBytes; progress && size() > import_chunk_CRABIWOM.observeBytes && limit > 64; limit = Math.floor(limit / 2)) {
+    document.progress = { ...progress, text: (0, import_chunk_LZGYMFSK.tail)(progress.text ?? "", limit).text, text_truncated: true };
+  }
+  if (progress && size() > import_chunk_CRABIWOM.observeBytes) document.progress = { tools_truncated: true, text_truncated: true };
+  for (const name of ["files", "warnings", "label", "next", "error", "owner"])
+    if (size() > import_chunk_CRABIWOM.observeBytes) delete document[name];
+  return make();
 }
-var nodeOptions = ["--max-semi-space-size=1", "--no-warnings"];
-var local = {
-  id: "local",
-  async prepare() {
-    await Promise.resolve().then(() => load("./spawn-NV2R7KVL.js"));
-  },
-  async start(worker) {
-    const { spawnDetached } = await Promise.resolve().then(() => load("./spawn-NV2R7KVL.js"));
-    const pid = spawnDetached({
-      program: process.execPath,
-      args: [...nodeOptions, (0, import_chunk_LZFWGYGT.companionFile)(), "_worker", worker.stateRoot, worker.id],
-      cwd: "/",
-      environment: (0, import_chunk_LZFWGYGT.workerEnvironment)(worker.mark),
-      logFile: worker.logFile
-    });
-    const identity = (0, import_chunk_MGN56EW3.identityOf)(pid);
-    if (!identity) throw new Error(`cannot see the worker that was just started (pid ${pid})`);
-    return identity;
-  },
-  alive: import_chunk_MGN56EW3.livenessOf,
-  signal: import_chunk_MGN56EW3.signalIdentity
-};
-var engines = [local];
-function findEngine(id) {
-  return engines.find((engine) => engine.id === id);
-}
-var defaultEngine = local;
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  compareIds,
-  defaultEngine,
-  findEngine,
-  idTimeMs,
-  isId,
-  isIdPrefix,
-  makeId
+  healthOf,
+  observation
 });
 
 },
@@ -6593,6 +5828,704 @@ var nextCommands = {
 });
 
 },
+"./chunk-WUIG7NRC.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  LineSplitter: () => LineSplitter,
+  backendOf: () => backendOf,
+  conclude: () => conclude,
+  findCgroup: () => findCgroup,
+  finishStored: () => finishStored,
+  makeCgroup: () => makeCgroup,
+  parseReason: () => parseReason,
+  removeCgroup: () => removeCgroup,
+  startedAt: () => startedAt,
+  terminate: () => terminate,
+  treeOf: () => treeOf
+});
+module.exports = stdin_exports;
+var import_chunk_SFQCDJBC = load("./chunk-SFQCDJBC.js");
+var import_chunk_4XQCRNZ4 = load("./chunk-4XQCRNZ4.js");
+var import_chunk_YGU4QMVH = load("./chunk-YGU4QMVH.js");
+var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
+var import_chunk_AE65TZGL = load("./chunk-AE65TZGL.js");
+var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
+var import_chunk_2LM3C75F = load("./chunk-2LM3C75F.js");
+var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
+var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
+var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_os = require("node:os");
+var import_node_fs = require("node:fs");
+var import_node_path = builtin("node:path");
+var reasons = [
+  "exited",
+  "lingered",
+  "canceled",
+  "hard_timeout",
+  "first_output_timeout",
+  "stalled",
+  "sign_in",
+  "state_vanished",
+  "spawn_failed",
+  "never_started",
+  "worker_lost",
+  "host_restarted"
+];
+function parseReason(text) {
+  return reasons.find((reason) => reason === text);
+}
+function judgeEnd(facts2) {
+  if (facts2.survivors.length > 0) {
+    return failed("failed", "survivors", `these processes outlived SIGKILL: ${facts2.survivors.join(", ")}`);
+  }
+  switch (facts2.reason) {
+    case "canceled":
+      return { outcome: "canceled", error: null };
+    case "exited":
+    case "lingered":
+      return judgeExit(facts2);
+    case "hard_timeout":
+      if (facts2.isStaff && facts2.staffError === null) return { outcome: "done", error: null };
+      return failed("timed_out", "hard_timeout", `the hard limit of ${facts2.deadlineText} was reached`);
+    case "first_output_timeout":
+      return failed("failed", "first_output_timeout", "nothing was printed within --first-output");
+    case "stalled":
+      return failed("failed", "stalled", "nothing happened for the time given by --stall-after");
+    case "sign_in":
+      return failed(
+        "failed",
+        "auth",
+        facts2.staffError?.message ?? "the agent waits for a sign-in that nobody can give"
+      );
+    case "state_vanished":
+      return failed("crashed", "worker_lost", "the state folder vanished");
+    case "spawn_failed":
+      return failed("failed", "spawn_failed", `the program could not be started: ${facts2.detail ?? "not known why"}`);
+    case "never_started":
+      return failed("failed", "never_started", "the launcher died before a worker existed");
+    case "worker_lost":
+      return failed(
+        "crashed",
+        "worker_lost",
+        "the processes that supervise the command were killed; how it ended is not known"
+      );
+    case "host_restarted":
+      return failed("crashed", "host_restarted", "the machine was restarted while the job ran");
+  }
+}
+function judgeExit(facts2) {
+  const { exit } = facts2;
+  if (exit?.spawn_failed)
+    return failed("failed", "spawn_failed", `the program could not be executed (exit code ${exit.exit_code})`);
+  if (facts2.isStaff) {
+    return facts2.staffError ? { outcome: "failed", error: facts2.staffError } : { outcome: "done", error: null };
+  }
+  if (!exit) return failed("crashed", "worker_lost", "how the command ended is not known");
+  if (exit.exit_code === facts2.successExit) return { outcome: "done", error: null };
+  if (facts2.signal !== null && exit.signaled) return failed("failed", "signal", signalMessage(facts2.signal));
+  return failed("failed", "exit_nonzero", `the command exited with code ${exit.exit_code}`);
+}
+function signalMessage(signal2) {
+  const hint = signal2 === "SIGKILL" ? " (not by us: often the kernel, when memory runs out)" : "";
+  return `the command was ended by ${signal2}${hint}`;
+}
+function failed(outcome, code, message) {
+  return { outcome, error: { code, message } };
+}
+function judgeStaff(reading, ending, request) {
+  const answer = reading.answer !== null && reading.answer.trim() !== "" ? reading.answer : null;
+  const warnings = [...reading.warnings, ...denialWarnings(reading)];
+  const error = findError(reading, ending, request, answer);
+  if (error === null && request.reason === "lingered") {
+    warnings.push({
+      code: "ended_after_answer",
+      message: "the agent stayed alive after its final event and was ended"
+    });
+  }
+  if (error === null && request.reason === "hard_timeout") {
+    warnings.push({
+      code: "limit_after_answer",
+      message: "the hard limit struck after the complete answer had arrived"
+    });
+  }
+  return { answer, error, warnings };
+}
+function findError(reading, ending, request, answer) {
+  if (reading.failure) return reading.failure;
+  if (reading.final === "failure")
+    return { code: "agent_error", message: lastWords(ending) ?? "the agent reported a failure" };
+  if (request.reason === "exited" && ending.exitCode !== 0) return exitError(ending);
+  if (reading.final === null && (answer !== null || reading.denials.length === 0)) {
+    return { code: "no_final_answer", message: `the agent ended without a final event${quoted(lastWords(ending))}` };
+  }
+  if (request.resume !== null && request.keepsConversation && reading.conversationId !== request.resume) {
+    const got = reading.conversationId ?? "none";
+    return {
+      code: "conversation_mismatch",
+      message: `conversation ${request.resume} was asked for, the agent used ${got}`
+    };
+  }
+  if (answer !== null) return null;
+  if (reading.denials.length > 0) {
+    return {
+      code: "permission_denied",
+      message: `there is no final answer and these were refused: ${reading.denials.join(", ")}`
+    };
+  }
+  return { code: "no_final_answer", message: "the final answer is empty" };
+}
+function exitError(ending) {
+  const words = quoted(lastWords(ending));
+  if (ending.signal) return { code: "signal", message: `the agent was ended by ${ending.signal}${words}` };
+  return { code: "exit_nonzero", message: `the agent exited with code ${ending.exitCode}${words}` };
+}
+function denialWarnings(reading) {
+  return reading.denials.map((what) => ({ code: "permission_denied", message: `refused to the agent: ${what}` }));
+}
+function lastWords(ending) {
+  const lines = ending.stderrTail.split("\n").map((line) => line.trim());
+  return lines.filter((line) => line !== "").at(-1);
+}
+function quoted(words) {
+  return words === void 0 ? "" : `: ${words}`;
+}
+function signalOfExit(exitCode, table) {
+  if (exitCode <= 128 || exitCode > 192) return void 0;
+  const number = exitCode - 128;
+  const known = Object.entries(table).find(([, value]) => value === number);
+  return known ? known[0] : `SIG${number}`;
+}
+var signalNumbers = import_node_os.constants.signals;
+var LineSplitter = class {
+  parts = [];
+  size = 0;
+  /** Lines that were longer than the bound. *<>/
+  dropped = 0;
+  decoder = new TextDecoder();
+  limit;
+  constructor(limit = import_chunk_CRABIWOM.streamLineBytes) {
+    this.limit = limit;
+  }
+  /** The lines that these bytes complete, without their newlines. *<>/
+  push(bytes) {
+    const lines = [];
+    let from = 0;
+    for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, from)) {
+      this.keep(bytes.subarray(from, at));
+      this.take(lines);
+      from = at + 1;
+    }
+    if (from < bytes.length) this.keep(new Uint8Array(bytes.subarray(from)));
+    return lines;
+  }
+  /** What stands after the last newline, once the stream has ended. *<>/
+  end() {
+    const lines = [];
+    if (this.size > 0) this.take(lines);
+    return lines;
+  }
+  keep(piece) {
+    this.size += piece.length;
+    if (this.size > this.limit) this.parts = [];
+    else if (piece.length > 0) this.parts.push(piece);
+  }
+  take(lines) {
+    if (this.size > this.limit) this.dropped += 1;
+    else lines.push(this.decoder.decode(this.parts.length === 1 ? this.parts[0] : join(this.parts, this.size)));
+    this.parts = [];
+    this.size = 0;
+  }
+};
+function join(parts, size) {
+  const whole = new Uint8Array(size);
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+var chunk = 1024 * 1024;
+function backendOf(spec) {
+  return spec.staff ? (0, import_chunk_SFQCDJBC.findBackend)(spec.staff.backend) : void 0;
+}
+function replay(spec, paths) {
+  const reading = (0, import_chunk_SFQCDJBC.makeReading)();
+  const backend = backendOf(spec);
+  if (!backend) return reading;
+  const at = (0, import_chunk_LZFWGYGT.isoOf)((0, import_chunk_DLEZNRER.factsOf)(paths.output)?.modifiedMs ?? 0);
+  eachLine(paths.output, (line) => backend.read(line, reading, at));
+  if (backend.readError) eachLine(paths.error, (line) => backend.readError?.(line, reading, at));
+  return reading;
+}
+function closeReading(spec, paths, reading, exit) {
+  const backend = backendOf(spec);
+  const stderrTail = (0, import_chunk_6OPTGHIR.readRange)(paths.error, -import_chunk_CRABIWOM.tailBytes, import_chunk_CRABIWOM.tailBytes)?.bytes.toString("utf8") ?? "";
+  const ending = { exitCode: exit.code, signal: exit.signal, stderrTail, byItself: exit.byItself };
+  if (backend?.answerFrom === "stdout") reading.answer = (0, import_chunk_6OPTGHIR.readText)(paths.output, chunk) ?? "";
+  backend?.close?.(reading, ending);
+  return ending;
+}
+function eachLine(file, fn) {
+  const lines = new LineSplitter();
+  for (let offset = 0; ; ) {
+    const part = (0, import_chunk_6OPTGHIR.readRange)(file, offset, chunk);
+    if (!part || part.bytes.length === 0) break;
+    for (const line of lines.push(part.bytes)) fn(line);
+    offset += part.bytes.length;
+  }
+  for (const line of lines.end()) fn(line);
+}
+function makeDeliverable(parts) {
+  const { state, answer, paths, isPlain } = parts;
+  if (state.state !== "done") return makeReport(parts);
+  if (isPlain) return (0, import_chunk_6OPTGHIR.readRange)(paths.output, 0, Number.MAX_SAFE_INTEGER)?.bytes ?? "";
+  if (answer !== null) return answer;
+  const output = (0, import_chunk_4XQCRNZ4.readLogTail)(paths.output);
+  return output.length > 0 ? output : (0, import_chunk_4XQCRNZ4.readLogTail)(paths.error);
+}
+function makeReport(parts) {
+  const { spec, state, paths } = parts;
+  const sections = [
+    `# ${spec.id}: ${state.state}${state.error ? ` (${state.error.code})` : ""}`,
+    reasonText(parts),
+    facts(parts).join("\n"),
+    progress(parts),
+    logSection("Last output", paths.output, spec.staff !== null),
+    logSection("Last error output", paths.error, false),
+    recovery(parts)
+  ];
+  return `${sections.filter((section) => section !== "").join("\n\n")}
+`;
+}
+function reasonText({ state, cancel, tree }) {
+  if (state.state === "canceled") {
+    const why = cancel?.why ? `: ${(0, import_chunk_LZGYMFSK.plainText)(cancel.why)}` : "";
+    const who = cancel ? ` by ${(0, import_chunk_LZGYMFSK.plainText)(cancel.owner ?? `process ${cancel.by?.pid ?? "unknown"}`)} at ${(0, import_chunk_LZGYMFSK.plainText)(cancel.at)}` : "";
+    const step = {
+      none: "nothing was running any more",
+      term: "the tree ended on SIGTERM",
+      kill: "SIGKILL was needed"
+    }[tree.step];
+    return `Canceled${who}${why}. ${tree.ended.length} process(es) ended; ${step}.`;
+  }
+  const resets = state.error?.resets ? ` (resets: ${state.error.resets})` : "";
+  return `Reason: ${(0, import_chunk_LZGYMFSK.plainText)(state.error?.message ?? "not known")}${resets}`;
+}
+function facts({ spec, state, paths, tree }) {
+  const rows = [
+    ["Command", spec.run ? (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_GEPPUING.quoteWords)(spec.run.argv), 1e3) : null],
+    ["Backend", spec.staff ? `${spec.staff.backend}, mode ${spec.staff.mode}, profile ${spec.staff.profile}` : null],
+    ["Task", spec.staff ? (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)(spec.staff.prompt).replace(/\s+/g, " "), import_chunk_CRABIWOM.excerptBytes) : null],
+    ["Folder", spec.cwd],
+    ["Exit code", state.exit_code === null ? null : String(state.exit_code)],
+    [
+      "Signal",
+      state.signal === null ? null : `${state.signal}${state.signal_certain ? "" : " (by the exit code; not certain)"}`
+    ],
+    ["Duration", state.duration_ms === null ? null : (0, import_chunk_NDXTXZGK.formatDuration)(state.duration_ms)],
+    ["Hard limit", (0, import_chunk_NDXTXZGK.formatDuration)(spec.deadline_ms)],
+    ["Conversation", state.conversation?.id ?? null],
+    [
+      "Survivors",
+      tree.survivors.length > 0 ? tree.survivors.map((one) => `${one.pid} (${one.name})`).join(", ") : null
+    ],
+    ["Warnings", state.warnings.length > 0 ? state.warnings.map((one) => (0, import_chunk_LZGYMFSK.plainText)(one.message)).join("; ") : null],
+    ["Whole output", `${paths.output} and ${paths.error}`]
+  ];
+  return rows.filter(([, value]) => value !== null).map(([name, value]) => `${name}: ${value}`);
+}
+function progress({ reading }) {
+  if (!reading) return "";
+  const lines = [];
+  for (const call of reading.tools.slice(-5)) {
+    lines.push(`- ${call.name} ${(0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)(call.input).replace(/\s+/g, " "), import_chunk_CRABIWOM.excerptBytes)} [${call.status}]`);
+  }
+  const text = (0, import_chunk_LZGYMFSK.plainText)(reading.answer ?? reading.text).trim();
+  if (text !== "") lines.push("", ...(0, import_chunk_LZGYMFSK.tail)(text, import_chunk_CRABIWOM.textTailBytes).text.split("\n"));
+  return lines.length > 0 ? ["## Seen last (not a finished answer)", "", ...lines].join("\n") : "";
+}
+function logSection(title, file, isStream) {
+  if (isStream) return "";
+  const text = (0, import_chunk_LZGYMFSK.plainText)((0, import_chunk_4XQCRNZ4.readLogTail)(file).toString("utf8")).trimEnd();
+  return text === "" ? "" : `## ${title}
+
+${text}`;
+}
+function recovery({ spec, state }) {
+  const lines = [
+    "## Going on",
+    "",
+    "Nothing is started again by itself. Look at what was changed first: git status, git diff."
+  ];
+  if (state.conversation)
+    lines.push(`Go on in the same conversation: ${import_chunk_V47IQ3FT.nextCommands.continue(spec.id, spec.state_option)}`);
+  lines.push(`Start the same once more: ${import_chunk_V47IQ3FT.nextCommands.restart(spec.id, spec.state_option)}`);
+  return lines.join("\n");
+}
+function conclude(job, ending) {
+  const { paths, spec } = job;
+  const read = (0, import_chunk_2LM3C75F.readState)(paths);
+  const before = read.kind === "ok" ? read.value : (0, import_chunk_2LM3C75F.earlyState)(spec.id, spec);
+  const journal = (0, import_chunk_AE65TZGL.openJournal)(paths, spec);
+  if ((0, import_chunk_2LM3C75F.isEnded)(before)) {
+    journal.append("late_evidence", { reason: ending.reason, exit_code: ending.exit?.exit_code ?? null });
+    return before;
+  }
+  const { state, answer } = makeState(job, before, ending);
+  try {
+    withReserve(paths, () => publish(job, state, answer, ending, journal));
+  } catch (error) {
+    if (!isFull(error)) throw error;
+    state.state = "failed";
+    state.error = {
+      code: "output_unstorable",
+      message: `the result cannot be stored: no space left in ${paths.folder}`
+    };
+    withReserve(paths, () => finish(paths, state));
+  }
+  return state;
+}
+function publish(job, state, answer, ending, journal) {
+  const { paths, spec } = job;
+  const cancel = (0, import_chunk_2LM3C75F.readCancel)(paths);
+  (0, import_chunk_6OPTGHIR.writeFile)(
+    paths.result,
+    makeDeliverable({
+      spec,
+      paths,
+      state,
+      answer,
+      tree: ending.tree,
+      cancel,
+      reading: ending.reading,
+      isPlain: backendOf(spec)?.answerFrom === "stdout"
+    })
+  );
+  (0, import_chunk_6OPTGHIR.writeJson)(paths.resultRecord, (0, import_chunk_YGU4QMVH.terminalRecord)(spec, paths, state, ending.tree), { sync: false });
+  if ((0, import_chunk_AE65TZGL.readEvents)(paths, journal.seq - 1, 1).events[0]?.type !== "ended") {
+    const { exit_code, error, reconciled } = state;
+    journal.append("ended", { state: state.state, exit_code, error, reconciled });
+  }
+  state.seq = journal.seq;
+  finish(paths, state);
+  if (spec.kind === "staff" && state.state === "done" && state.warnings.length === 0) {
+    for (const file of [paths.output, paths.snapshot, paths.prompt]) (0, import_chunk_6OPTGHIR.removeFile)(file);
+  }
+}
+function finish(paths, state) {
+  (0, import_chunk_2LM3C75F.writeState)(paths, state);
+  (0, import_chunk_6OPTGHIR.removeFile)(paths.marker);
+  const passing = [paths.reserve, paths.leaseFifo, paths.aliveFifo, paths.limitFifo];
+  const torn = (0, import_chunk_DLEZNRER.listNames)(paths.folder).filter((name) => /^\..*\.tmp$/.test(name));
+  for (const file of [...passing, ...torn.map((name) => `${paths.folder}/${name}`)]) (0, import_chunk_6OPTGHIR.removeFile)(file);
+}
+function makeState(job, before, ending) {
+  const { paths, spec } = job;
+  const { exit } = ending;
+  const signal2 = exit ? signalOfExit(exit.exit_code, signalNumbers) ?? null : null;
+  const warnings = [...ending.warnings ?? before.warnings];
+  let answer = null;
+  let staffError = null;
+  let reading = ending.reading;
+  if (spec.staff) {
+    reading ??= replay(spec, paths);
+    ending.reading = reading;
+    const end = closeReading(spec, paths, reading, {
+      code: exit?.exit_code ?? null,
+      signal: signal2,
+      byItself: ending.reason === "exited"
+    });
+    const verdict2 = judgeStaff(reading, end, {
+      resume: spec.staff.resume,
+      reason: staffReason(ending.reason),
+      keepsConversation: backendOf(spec)?.keepsConversation ?? false
+    });
+    answer = verdict2.answer;
+    staffError = verdict2.error ?? cutAnswer(spec, ending.omitted?.stdout ?? before.output?.stdout);
+    warnings.push(...verdict2.warnings);
+  }
+  const verdict = judgeEnd({
+    reason: ending.reason,
+    exit,
+    signal: signal2,
+    successExit: spec.run?.success_exit ?? 0,
+    staffError,
+    isStaff: spec.staff !== null,
+    survivors: ending.tree.survivors.map((one) => one.pid),
+    deadlineText: (0, import_chunk_NDXTXZGK.formatDuration)(spec.deadline_ms),
+    detail: ending.detail
+  });
+  const started = before.started_at ?? startedAt(paths);
+  const ended = timeOf(paths.exit) ?? (0, import_chunk_LZFWGYGT.isoNow)();
+  const conversationId = reading?.conversationId ?? null;
+  const state = {
+    ...before,
+    rev: before.rev + 1,
+    state: verdict.outcome,
+    health: before.health === "attention" ? "unknown" : before.health,
+    attention_kind: null,
+    started_at: started,
+    ended_at: ended,
+    duration_ms: Math.max(0, Date.parse(ended) - Date.parse(started ?? before.created_at)),
+    exit_code: exit?.exit_code ?? null,
+    signal: signal2,
+    signal_certain: signal2 === null ? null : Boolean(exit?.signaled) || ending.reason !== "exited" && ending.tree.step !== "none",
+    error: verdict.error,
+    warnings: [...warnings, ...leftoverWarnings(ending)],
+    conversation: conversationId && spec.staff ? { backend: spec.staff.backend, id: conversationId } : before.conversation,
+    reconciled: ending.reconciled,
+    output: ending.omitted ?? before.output ?? plainNotes(paths),
+    usage: reading?.usage ?? before.usage
+  };
+  return { state, answer };
+}
+function finishStored(job) {
+  const stored = (0, import_chunk_2LM3C75F.readStoredState)(job.paths, job.spec.id);
+  if (!stored) return false;
+  withReserve(job.paths, () => finish(job.paths, stored));
+  return true;
+}
+function cutAnswer(spec, stdout) {
+  if (backendOf(spec)?.answerFrom !== "stdout" || !stdout || stdout.omitted === 0) return null;
+  const message = `the answer has ${stdout.bytes} bytes, of which ${stdout.omitted} in the middle could not be kept`;
+  return { code: "output_unstorable", message };
+}
+function leftoverWarnings(ending) {
+  if (ending.reason !== "exited" || ending.tree.ended.length === 0) return [];
+  const named = ending.tree.ended.slice(0, 5).map((one) => `${one.pid} (${one.name})`).join(", ");
+  const message = `${ending.tree.ended.length} left-over process(es) were ended after the command: ${named}`;
+  return [{ code: "leftovers_ended", message }];
+}
+function staffReason(reason) {
+  return reason === "exited" || reason === "lingered" || reason === "hard_timeout" ? reason : "other";
+}
+function plainNotes(paths) {
+  const note = (file) => ({ bytes: (0, import_chunk_4XQCRNZ4.logSize)(file), omitted: 0, exact: true });
+  return { stdout: note(paths.output), stderr: note(paths.error) };
+}
+function startedAt(paths) {
+  return timeOf(paths.childMark);
+}
+function timeOf(file) {
+  const facts2 = (0, import_chunk_DLEZNRER.factsOf)(file);
+  return facts2 ? (0, import_chunk_LZFWGYGT.isoOf)(facts2.modifiedMs) : null;
+}
+function withReserve(paths, write) {
+  try {
+    write();
+  } catch (error) {
+    if (!isFull(error) || !(0, import_chunk_6OPTGHIR.removeFile)(paths.reserve)) throw error;
+    write();
+  }
+}
+function isFull(error) {
+  return ["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "");
+}
+var prefix = "job-companion-";
+function makeCgroup(id) {
+  const own = ownCgroup();
+  if (own === void 0) return null;
+  const folder = import_node_path.default.join(own, `${prefix}${id}`);
+  try {
+    (0, import_node_fs.mkdirSync)(folder);
+    return folder;
+  } catch (error) {
+    return (0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST" ? folder : null;
+  }
+}
+function findCgroup(id) {
+  const own = ownCgroup();
+  const folder = own === void 0 ? null : import_node_path.default.join(own, `${prefix}${id}`);
+  return folder !== null && (0, import_chunk_DLEZNRER.exists)(folder) ? folder : null;
+}
+function listCgroup(folder, id) {
+  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return [];
+  return pidsIn(folder);
+}
+function removeCgroup(folder, id) {
+  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return;
+  try {
+    removeEmpty(folder);
+    if (import_node_path.default.basename(import_node_path.default.dirname(folder)).startsWith(prefix)) (0, import_node_fs.rmdirSync)(import_node_path.default.dirname(folder));
+  } catch {
+  }
+}
+function removeEmpty(folder) {
+  for (const name of (0, import_chunk_DLEZNRER.listNames)(folder)) if (!name.includes(".")) removeEmpty(import_node_path.default.join(folder, name));
+  (0, import_node_fs.rmdirSync)(folder);
+}
+function pidsIn(folder) {
+  const text = readOrEmpty(import_node_path.default.join(folder, "cgroup.procs"));
+  const own = text.split("\n").map(Number).filter((pid) => pid > 1);
+  const inner = (0, import_chunk_DLEZNRER.listNames)(folder).filter(
+    (name) => !name.startsWith(prefix) && !/^(?:cgroup|cpu|memory|io|pids|cpuset|hugetlb|rdma|misc)\./.test(name)
+  );
+  return [...own, ...inner.flatMap((name) => pidsIn(import_node_path.default.join(folder, name)))];
+}
+function ownCgroup() {
+  const mount = mountPoint();
+  const line = readOrEmpty("/proc/self/cgroup").split("\n").find((one) => one.startsWith("0::"));
+  return mount === void 0 || line === void 0 ? void 0 : import_node_path.default.join(mount, line.slice(3));
+}
+function mountPoint() {
+  const line = readOrEmpty("/proc/self/mounts").split("\n").find((one) => one.split(" ")[2] === "cgroup2");
+  return line?.split(" ")[1];
+}
+function isBelowMount(folder) {
+  const mount = mountPoint();
+  return mount !== void 0 && import_node_path.default.resolve(folder) === folder && folder.startsWith(`${mount}/`);
+}
+function readOrEmpty(file) {
+  try {
+    return (0, import_node_fs.readFileSync)(file, "utf8");
+  } catch {
+    return "";
+  }
+}
+function treeOf(spec, paths, who) {
+  const living = (identity) => identity && (0, import_chunk_MGN56EW3.livenessOf)(identity) === "alive" ? [identity.pid] : [];
+  const cgroup = (0, import_chunk_2LM3C75F.readWorker)(paths);
+  const folder = cgroup.kind === "ok" ? cgroup.value.cgroup ?? null : null;
+  const shim = who.shim && isHere(who.shim) ? who.shim : null;
+  const atShimPid = shim ? (0, import_chunk_MGN56EW3.readProcess)(shim.pid) : void 0;
+  const isStranger = atShimPid !== void 0 && atShimPid.start !== shim?.start_token;
+  return {
+    mark: spec.mark,
+    session: shim && !isStranger ? shim.pid : null,
+    since: isHere(spec.launcher) ? Number(spec.launcher.start_token) || 0 : 0,
+    spared: [...living(who.worker), ...living(shim)],
+    baseline: who.baseline ?? null,
+    counted: () => listCgroup(folder, spec.id),
+    child: who.child?.pid ?? null,
+    known: new Map()
+  };
+}
+function isHere(identity) {
+  return identity.boot_id === (0, import_chunk_MGN56EW3.bootId)() && identity.pid_ns === (0, import_chunk_MGN56EW3.pidNamespace)();
+}
+var hasMarks = process.platform === "linux";
+function findMembers(tree) {
+  const rows = (0, import_chunk_MGN56EW3.readProcesses)(tree.baseline).filter(
+    (row) => !(0, import_chunk_MGN56EW3.isDeadState)(row.state) && !(Number(row.start) < tree.since)
+  );
+  const marks = new Map();
+  const markOf = (pid) => {
+    if (!marks.has(pid)) marks.set(pid, (0, import_chunk_MGN56EW3.readProcessVariable)(pid, import_chunk_LZFWGYGT.markVariable));
+    return marks.get(pid);
+  };
+  const counted = new Set(tree.counted());
+  const foreign = findForeign(rows, markOf, tree.mark);
+  const isForeign = (pid) => foreign.has(pid);
+  const inSession = (row) => row.session === tree.session || row.group === tree.session;
+  const isOurSession = tree.session !== null && rows.some((row) => inSession(row) && (!hasMarks || markOf(row.pid) === tree.mark));
+  const members = new Map();
+  for (const row of rows) {
+    const isKnown = tree.known.get(row.pid) === row.start || counted.has(row.pid);
+    if (markOf(row.pid) === tree.mark || (isOurSession && inSession(row) || isKnown) && !isForeign(row.pid))
+      members.set(row.pid, row);
+  }
+  for (let grew = true; grew; ) {
+    grew = false;
+    for (const row of rows) {
+      if (members.has(row.pid) || !members.has(row.parent) || isForeign(row.pid)) continue;
+      members.set(row.pid, row);
+      grew = true;
+    }
+  }
+  const found = [];
+  for (const row of members.values()) {
+    if (isSpared(row, tree)) continue;
+    tree.known.set(row.pid, row.start);
+    found.push({ pid: row.pid, start: row.start, name: row.name, parent: row.parent });
+  }
+  return found;
+}
+function findForeign(rows, markOf, mark) {
+  const foreign = new Set(rows.filter((row) => (markOf(row.pid) ?? mark) !== mark).map((row) => row.pid));
+  for (let size = -1; size !== foreign.size; ) {
+    size = foreign.size;
+    for (const row of rows) if (foreign.has(row.parent) && markOf(row.pid) !== mark) foreign.add(row.pid);
+  }
+  return foreign;
+}
+function isSpared(row, tree) {
+  return row.pid === process.pid || tree.spared.includes(row.pid);
+}
+async function terminate(tree, options) {
+  const report = { step: "none", ended: [], survivors: [] };
+  const seen = new Map();
+  const told = new Set();
+  const note = (members) => {
+    for (const member of members) seen.set(member.pid, member);
+    return members;
+  };
+  let left = note(findMembers(tree));
+  if (left.length === 0) return report;
+  report.step = "term";
+  const termUntil = (0, import_chunk_LZFWGYGT.monotonicMs)() + options.graceMs;
+  for (let pause = 5; left.length > 0 && (0, import_chunk_LZFWGYGT.monotonicMs)() < termUntil; pause = Math.min(pause * 2, 100)) {
+    for (const member of left) if (!told.has(member.pid) && signal(member, "SIGTERM")) told.add(member.pid);
+    await (0, import_chunk_LZFWGYGT.sleep)(Math.min(pause, Math.max(1, termUntil - (0, import_chunk_LZFWGYGT.monotonicMs)())));
+    left = note(stillThere(left, tree));
+  }
+  if (left.length > 0) {
+    report.step = "kill";
+    const killUntil = (0, import_chunk_LZFWGYGT.monotonicMs)() + options.settleMs;
+    for (let pause = 5; left.length > 0 && (0, import_chunk_LZFWGYGT.monotonicMs)() < killUntil; pause = Math.min(pause * 2, 200)) {
+      for (const member of left) signal(member, "SIGKILL");
+      await (0, import_chunk_LZFWGYGT.sleep)(pause);
+      left = note(findMembers(tree));
+    }
+  }
+  report.survivors = left;
+  report.ended = [...seen.values()].filter(
+    (member) => !left.some((one) => one.pid === member.pid) && !isShimsOwn(member, tree)
+  );
+  return report;
+}
+function isShimsOwn(member, tree) {
+  return tree.child !== null && tree.session !== null && member.parent === tree.session && member.pid !== tree.child;
+}
+function stillThere(members, tree) {
+  const living = members.filter(isAlive);
+  return living.length > 0 ? living : findMembers(tree);
+}
+function isAlive(member) {
+  const row = (0, import_chunk_MGN56EW3.readProcess)(member.pid);
+  return row !== void 0 && row.start === member.start && !(0, import_chunk_MGN56EW3.isDeadState)(row.state);
+}
+function signal(member, name) {
+  if (!isAlive(member)) return false;
+  try {
+    process.kill(member.pid, name);
+    return true;
+  } catch {
+    return false;
+  }
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  LineSplitter,
+  backendOf,
+  conclude,
+  findCgroup,
+  finishStored,
+  makeCgroup,
+  parseReason,
+  removeCgroup,
+  startedAt,
+  terminate,
+  treeOf
+});
+
+},
 "./chunk-YGU4QMVH.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -6620,6 +6553,77 @@ function terminalRecord(spec, paths, state, tree) {
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
   terminalRecord
+});
+
+},
+"./chunk-ZCJJ4XBA.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  holdFifo: () => holdFifo,
+  makeFifo: () => makeFifo,
+  watchFifo: () => watchFifo
+});
+module.exports = stdin_exports;
+var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_fs = require("node:fs");
+var flags = import_node_fs.constants.O_NONBLOCK | import_node_fs.constants.O_NOFOLLOW;
+async function makeFifo(file) {
+  const { spawn } = await Promise.resolve().then(() => builtin("node:child_process"));
+  return new Promise((resolve) => {
+    const maker = spawn("mkfifo", ["-m", "600", file], { env: (0, import_chunk_LZFWGYGT.toolEnvironment)(), stdio: "ignore" });
+    maker.once("error", () => resolve(isFifo(file)));
+    maker.once("exit", () => resolve(isFifo(file)));
+  });
+}
+function holdFifo(file) {
+  const fd = openFifo(file, import_node_fs.constants.O_RDWR);
+  if (fd === void 0) return void 0;
+  (0, import_node_fs.chmodSync)(file, 384);
+  return () => (0, import_node_fs.closeSync)(fd);
+}
+async function watchFifo(file, onEnd) {
+  const fd = openFifo(file, import_node_fs.constants.O_RDONLY);
+  if (fd === void 0) return void 0;
+  const { Socket } = await Promise.resolve().then(() => builtin("node:net"));
+  const socket = new Socket({ fd, readable: true, writable: false });
+  let done = false;
+  const end = () => {
+    if (!done) onEnd();
+    done = true;
+  };
+  socket.on("error", end).on("end", end).on("close", end);
+  socket.resume();
+  return () => {
+    done = true;
+    socket.destroy();
+  };
+}
+function openFifo(file, mode) {
+  let fd;
+  try {
+    fd = (0, import_node_fs.openSync)(file, mode | flags);
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR", "ELOOP", "ENXIO", "EACCES", "EROFS", "EPERM"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? ""))
+      return void 0;
+    throw error;
+  }
+  if ((0, import_node_fs.fstatSync)(fd).isFIFO()) return fd;
+  (0, import_node_fs.closeSync)(fd);
+  return void 0;
+}
+function isFifo(file) {
+  const fd = openFifo(file, import_node_fs.constants.O_RDONLY);
+  if (fd === void 0) return false;
+  (0, import_node_fs.closeSync)(fd);
+  return true;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  holdFifo,
+  makeFifo,
+  watchFifo
 });
 
 },
@@ -6818,24 +6822,24 @@ function userId() {
 });
 
 },
-"./clean-7C4AIA2K.js": function (module, exports) {
+"./clean-667ZNBPY.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   clean: () => clean
 });
 module.exports = stdin_exports;
-var import_chunk_7KQN4UGV = load("./chunk-7KQN4UGV.js");
+var import_chunk_DJ3RIZN5 = load("./chunk-DJ3RIZN5.js");
 var import_chunk_2P3CVON6 = load("./chunk-2P3CVON6.js");
 var import_chunk_UCO7BU66 = load("./chunk-UCO7BU66.js");
-var import_chunk_FKCZD2TS = load("./chunk-FKCZD2TS.js");
-var import_chunk_EIHYF3UL = load("./chunk-EIHYF3UL.js");
+var import_chunk_63NMKLER = load("./chunk-63NMKLER.js");
+var import_chunk_2LM3C75F = load("./chunk-2LM3C75F.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
 var import_chunk_ZVWKUAZQ = load("./chunk-ZVWKUAZQ.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_TYWJB6GO = load("./chunk-TYWJB6GO.js");
+var import_chunk_4SGZHFVR = load("./chunk-4SGZHFVR.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
@@ -6848,10 +6852,10 @@ async function planClean(root, options) {
   const plan = { remove: [], keep: [], debris: findDebris(root) };
   const ancestors = ancestorsOfLive(root);
   let finished = 0;
-  for (const id of (0, import_chunk_7KQN4UGV.listJobs)(root)) {
-    const view = await (0, import_chunk_FKCZD2TS.refresh)(root, id);
-    const why = !(0, import_chunk_EIHYF3UL.isEnded)(view.state) ? "it is live" : view.damage !== null ? `its record is damaged (${view.damage})` : (0, import_chunk_UCO7BU66.isAwaited)(root, id) ? "somebody waits for it" : ancestors.has(id) ? "a live job descends from it" : !(0, import_chunk_UCO7BU66.isCollected)(view) && !options.includeUncollected ? "nobody has collected its result" : void 0;
-    if ((0, import_chunk_EIHYF3UL.isEnded)(view.state)) finished += 1;
+  for (const id of (0, import_chunk_DJ3RIZN5.listJobs)(root)) {
+    const view = await (0, import_chunk_63NMKLER.refresh)(root, id);
+    const why = !(0, import_chunk_2LM3C75F.isEnded)(view.state) ? "it is live" : view.damage !== null ? `its record is damaged (${view.damage})` : (0, import_chunk_UCO7BU66.isAwaited)(root, id) ? "somebody waits for it" : ancestors.has(id) ? "a live job descends from it" : !(0, import_chunk_UCO7BU66.isCollected)(view) && !options.includeUncollected ? "nobody has collected its result" : void 0;
+    if ((0, import_chunk_2LM3C75F.isEnded)(view.state)) finished += 1;
     const ageMs = (0, import_chunk_LZFWGYGT.nowMs)() - Date.parse(view.state.ended_at ?? view.state.created_at);
     const isDue = ageMs >= options.olderThanMs && finished > options.keep;
     if (why !== void 0) plan.keep.push({ id, why });
@@ -6862,7 +6866,7 @@ async function planClean(root, options) {
 function removeJobs(root, ids) {
   const removed = [];
   for (const id of ids) {
-    const gone = import_node_path.default.join((0, import_chunk_7KQN4UGV.jobsFolder)(root), `.gone-${id}`);
+    const gone = import_node_path.default.join((0, import_chunk_DJ3RIZN5.jobsFolder)(root), `.gone-${id}`);
     if (!(0, import_chunk_DLEZNRER.moveFolder)((0, import_chunk_LZFWGYGT.jobPaths)(root, id).folder, gone)) continue;
     (0, import_chunk_DLEZNRER.removeTree)(gone);
     (0, import_chunk_DLEZNRER.removeTree)((0, import_chunk_LZFWGYGT.jobPaths)(root, id).marker);
@@ -6874,9 +6878,9 @@ function removeDebris(paths) {
   for (const target of paths) (0, import_chunk_DLEZNRER.removeTree)(target);
 }
 function findDebris(root) {
-  const folder = (0, import_chunk_7KQN4UGV.jobsFolder)(root);
+  const folder = (0, import_chunk_DJ3RIZN5.jobsFolder)(root);
   const half = (0, import_chunk_DLEZNRER.listNames)(folder).filter((name) => /^\.(?:new|gone)-/.test(name) && isOld(import_node_path.default.join(folder, name)));
-  const markers = (0, import_chunk_7KQN4UGV.listActive)(root).filter(
+  const markers = (0, import_chunk_DJ3RIZN5.listActive)(root).filter(
     (id) => !(0, import_chunk_DLEZNRER.factsOf)((0, import_chunk_LZFWGYGT.jobPaths)(root, id).folder) && isOld((0, import_chunk_LZFWGYGT.jobPaths)(root, id).marker)
   );
   return [...half.map((name) => import_node_path.default.join(folder, name)), ...markers.map((id) => (0, import_chunk_LZFWGYGT.jobPaths)(root, id).marker)];
@@ -6887,9 +6891,9 @@ function isOld(target) {
 }
 function ancestorsOfLive(root) {
   const result = new Set();
-  for (const id of (0, import_chunk_7KQN4UGV.listActive)(root)) {
-    for (let at = id; at !== void 0 && (0, import_chunk_TYWJB6GO.isId)(at); ) {
-      const spec = (0, import_chunk_EIHYF3UL.readSpec)((0, import_chunk_LZFWGYGT.jobPaths)(root, at));
+  for (const id of (0, import_chunk_DJ3RIZN5.listActive)(root)) {
+    for (let at = id; at !== void 0 && (0, import_chunk_4SGZHFVR.isId)(at); ) {
+      const spec = (0, import_chunk_2LM3C75F.readSpec)((0, import_chunk_LZFWGYGT.jobPaths)(root, at));
       at = spec.kind === "ok" ? spec.value.lineage?.parent : void 0;
       if (at === void 0 || result.has(at)) break;
       result.add(at);
@@ -6969,31 +6973,31 @@ function given(input) {
 });
 
 },
-"./collecting-TZFCZQ43.js": function (module, exports) {
+"./collecting-5K6MAFNW.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  endedDocument: () => import_chunk_OITQPV75.endedDocument,
-  tellEnded: () => import_chunk_OITQPV75.tellEnded,
-  waitAndTell: () => import_chunk_OITQPV75.waitAndTell
+  endedDocument: () => import_chunk_63VTZTVW.endedDocument,
+  tellEnded: () => import_chunk_63VTZTVW.tellEnded,
+  waitAndTell: () => import_chunk_63VTZTVW.waitAndTell
 });
 module.exports = stdin_exports;
-var import_chunk_OITQPV75 = load("./chunk-OITQPV75.js");
+var import_chunk_63VTZTVW = load("./chunk-63VTZTVW.js");
 var import_chunk_UCO7BU66 = load("./chunk-UCO7BU66.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_R3MPIZKB = load("./chunk-R3MPIZKB.js");
-var import_chunk_FKCZD2TS = load("./chunk-FKCZD2TS.js");
-var import_chunk_PVFNJ3SN = load("./chunk-PVFNJ3SN.js");
-var import_chunk_4TJQVN4I = load("./chunk-4TJQVN4I.js");
+var import_chunk_6DQIFBM5 = load("./chunk-6DQIFBM5.js");
+var import_chunk_63NMKLER = load("./chunk-63NMKLER.js");
+var import_chunk_UBV7TEB5 = load("./chunk-UBV7TEB5.js");
+var import_chunk_ZCJJ4XBA = load("./chunk-ZCJJ4XBA.js");
 var import_chunk_YGU4QMVH = load("./chunk-YGU4QMVH.js");
 var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
 var import_chunk_AE65TZGL = load("./chunk-AE65TZGL.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var import_chunk_EIHYF3UL = load("./chunk-EIHYF3UL.js");
+var import_chunk_2LM3C75F = load("./chunk-2LM3C75F.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_TYWJB6GO = load("./chunk-TYWJB6GO.js");
+var import_chunk_4SGZHFVR = load("./chunk-4SGZHFVR.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
@@ -7009,30 +7013,30 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./continue-NM62I7G5.js": function (module, exports) {
+"./continue-Z5GAQ2IP.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   continueCommand: () => continueCommand
 });
 module.exports = stdin_exports;
-var import_chunk_763BIKVS = load("./chunk-763BIKVS.js");
-var import_chunk_SKSKTYAV = load("./chunk-SKSKTYAV.js");
-var import_chunk_22G7GWHN = load("./chunk-22G7GWHN.js");
-var import_chunk_7KQN4UGV = load("./chunk-7KQN4UGV.js");
+var import_chunk_2WX7TLYH = load("./chunk-2WX7TLYH.js");
+var import_chunk_QGDKXIIX = load("./chunk-QGDKXIIX.js");
+var import_chunk_DB3NJKAX = load("./chunk-DB3NJKAX.js");
+var import_chunk_DJ3RIZN5 = load("./chunk-DJ3RIZN5.js");
 var import_chunk_SFQCDJBC = load("./chunk-SFQCDJBC.js");
 var import_chunk_2P3CVON6 = load("./chunk-2P3CVON6.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var import_chunk_EIHYF3UL = load("./chunk-EIHYF3UL.js");
-var import_chunk_3BOHC5FM = load("./chunk-3BOHC5FM.js");
+var import_chunk_2LM3C75F = load("./chunk-2LM3C75F.js");
+var import_chunk_2JMN4U4P = load("./chunk-2JMN4U4P.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
 var import_chunk_ZVWKUAZQ = load("./chunk-ZVWKUAZQ.js");
-var import_chunk_25ZP4J72 = load("./chunk-25ZP4J72.js");
+var import_chunk_CSL6DFX2 = load("./chunk-CSL6DFX2.js");
 var import_chunk_PBSRMPXW = load("./chunk-PBSRMPXW.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_TYWJB6GO = load("./chunk-TYWJB6GO.js");
+var import_chunk_4SGZHFVR = load("./chunk-4SGZHFVR.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
@@ -7057,11 +7061,11 @@ var continueCommand = {
   async run(context, input) {
     const root = context.root(input);
     (0, import_chunk_ZVWKUAZQ.checkRoot)(root.folder);
-    const prompt = await (0, import_chunk_SKSKTYAV.taskOf)(context, input);
+    const prompt = await (0, import_chunk_QGDKXIIX.taskOf)(context, input);
     const parent = parentOf(root, input);
-    await (0, import_chunk_763BIKVS.requireGenuine)(parent);
+    await (0, import_chunk_2WX7TLYH.requireGenuine)(parent);
     const staff = parent.staff;
-    const resume = (0, import_chunk_763BIKVS.conversationOf)(root.folder, parent);
+    const resume = (0, import_chunk_2WX7TLYH.conversationOf)(root.folder, parent);
     if (!staff || resume === null) {
       const why = staff ? "no conversation id was seen" : `a ${parent.kind} job keeps no conversation`;
       throw new import_chunk_NVPF5LEY.FaultError(
@@ -7070,12 +7074,12 @@ var continueCommand = {
         import_chunk_V47IQ3FT.nextCommands.restart(parent.id, root.option)
       );
     }
-    const cwd = input.has("cwd") ? (0, import_chunk_3BOHC5FM.folderOf)(context, input) : parent.cwd;
-    const part = (0, import_chunk_SKSKTYAV.makeStaffPart)({
+    const cwd = input.has("cwd") ? (0, import_chunk_2JMN4U4P.folderOf)(context, input) : parent.cwd;
+    const part = (0, import_chunk_QGDKXIIX.makeStaffPart)({
       mode: staff.mode,
       backend: input.text("backend") ?? staff.custom?.name ?? staff.backend,
       model: input.text("model") ?? staff.model,
-      profile: (0, import_chunk_SKSKTYAV.profileOf)(input, staff.profile),
+      profile: (0, import_chunk_QGDKXIIX.profileOf)(input, staff.profile),
       prompt,
       resume,
       cwd
@@ -7086,11 +7090,11 @@ var continueCommand = {
         `cannot continue a conversation of ${staff.backend} with ${part.backend}`,
         import_chunk_V47IQ3FT.nextCommands.restart(parent.id, root.option)
       );
-    return (0, import_chunk_SKSKTYAV.launchStaff)(context, input, {
+    return (0, import_chunk_QGDKXIIX.launchStaff)(context, input, {
       verb: parent.verb,
       staff: part,
       cwd,
-      lineage: (0, import_chunk_763BIKVS.lineageOf)(parent, "continue"),
+      lineage: (0, import_chunk_2WX7TLYH.lineageOf)(parent, "continue"),
       isSynchronous: parent.verb === "ask" && !input.has("id-only")
     });
   }
@@ -7099,13 +7103,13 @@ function parentOf(root, input) {
   const [job, conversation] = [input.text("job"), input.text("conversation")];
   if (job !== void 0 && conversation !== void 0)
     throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --job and --conversation together");
-  if (job !== void 0) return (0, import_chunk_763BIKVS.requireSpec)(root, (0, import_chunk_7KQN4UGV.requireWholeId)(root, job));
+  if (job !== void 0) return (0, import_chunk_2WX7TLYH.requireSpec)(root, (0, import_chunk_DJ3RIZN5.requireWholeId)(root, job));
   const owner = conversation === void 0 ? input.text("owner") ?? import_chunk_LZFWGYGT.variables.owner() ?? null : null;
-  const id = (0, import_chunk_22G7GWHN.findLatest)(root.folder, owner, (_, spec) => {
-    const known = spec.staff ? (0, import_chunk_763BIKVS.conversationOf)(root.folder, spec) : null;
+  const id = (0, import_chunk_DB3NJKAX.findLatest)(root.folder, owner, (_, spec) => {
+    const known = spec.staff ? (0, import_chunk_2WX7TLYH.conversationOf)(root.folder, spec) : null;
     return conversation === void 0 ? known !== null : known === conversation;
   });
-  if (id !== void 0) return (0, import_chunk_763BIKVS.requireSpec)(root, id);
+  if (id !== void 0) return (0, import_chunk_2WX7TLYH.requireSpec)(root, id);
   const what = conversation === void 0 ? "a conversation" : `conversation ${JSON.stringify(conversation)}`;
   throw new import_chunk_NVPF5LEY.FaultError(
     "unknown_job",
@@ -7119,14 +7123,14 @@ function parentOf(root, input) {
 });
 
 },
-"./dispatch-YRSEFRVL.js": function (module, exports) {
+"./dispatch-YJKWDAEX.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   dispatch: () => dispatch
 });
 module.exports = stdin_exports;
-var import_chunk_LBDE3GJV = load("./chunk-LBDE3GJV.js");
+var import_chunk_C5GIGPHR = load("./chunk-C5GIGPHR.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
 var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
 var import_chunk_ZVWKUAZQ = load("./chunk-ZVWKUAZQ.js");
@@ -7278,10 +7282,10 @@ async function dispatch(args, base, version) {
   if (word === "--version" || word === "version") return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${version}
 ` };
   const name = word === "--help" || word === "-h" ? "help" : word;
-  const command = await (0, import_chunk_LBDE3GJV.loadCommand)(name);
+  const command = await (0, import_chunk_C5GIGPHR.loadCommand)(name);
   if (!command)
     throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_LBDE3GJV.commandNames.join(", ")}`,
+      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_C5GIGPHR.commandNames.join(", ")}`,
       (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_LZFWGYGT.selfWords)(), "help"])
     );
   if (hasChangedWords(args)) {
@@ -7308,25 +7312,25 @@ async function help(command) {
 });
 
 },
-"./doctor-VODUFJKK.js": function (module, exports) {
+"./doctor-GAVO2F3K.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   doctor: () => doctor
 });
 module.exports = stdin_exports;
-var import_chunk_7KQN4UGV = load("./chunk-7KQN4UGV.js");
-var import_chunk_PVFNJ3SN = load("./chunk-PVFNJ3SN.js");
+var import_chunk_DJ3RIZN5 = load("./chunk-DJ3RIZN5.js");
+var import_chunk_UBV7TEB5 = load("./chunk-UBV7TEB5.js");
 var import_chunk_AE65TZGL = load("./chunk-AE65TZGL.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var import_chunk_EIHYF3UL = load("./chunk-EIHYF3UL.js");
+var import_chunk_2LM3C75F = load("./chunk-2LM3C75F.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
 var import_chunk_ZVWKUAZQ = load("./chunk-ZVWKUAZQ.js");
 var import_chunk_PBSRMPXW = load("./chunk-PBSRMPXW.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_TYWJB6GO = load("./chunk-TYWJB6GO.js");
+var import_chunk_4SGZHFVR = load("./chunk-4SGZHFVR.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
@@ -7339,12 +7343,12 @@ async function diagnose(root, id) {
     const next = (0, import_chunk_V47IQ3FT.nextCommand)(root.option, "clean", "--yes");
     return { id, condition: "damaged", problem: "a marker of a live job without a job folder", next, facts: [] };
   }
-  const view = (0, import_chunk_EIHYF3UL.inspect)(root.folder, id);
-  const condition = (0, import_chunk_EIHYF3UL.conditionOf)(view);
+  const view = (0, import_chunk_2LM3C75F.inspect)(root.folder, id);
+  const condition = (0, import_chunk_2LM3C75F.conditionOf)(view);
   return { id, condition, ...await problemOf(root, view, condition), facts: factsOfJob(view) };
 }
 async function diagnoseAll(root) {
-  const ids = [...new Set([...(0, import_chunk_7KQN4UGV.listActive)(root.folder), ...(0, import_chunk_7KQN4UGV.listJobs)(root.folder)])];
+  const ids = [...new Set([...(0, import_chunk_DJ3RIZN5.listActive)(root.folder), ...(0, import_chunk_DJ3RIZN5.listJobs)(root.folder)])];
   const findings = [];
   for (const id of ids) findings.push(await diagnose(root, id));
   return findings.filter((finding) => finding.problem !== null);
@@ -7357,15 +7361,15 @@ async function problemOf(root, view, condition) {
       problem: `the record is damaged: ${damage}; nothing was deleted, output and result files are as they were`,
       next: import_chunk_V47IQ3FT.nextCommands.status(root.option)
     };
-  if (spec && !(0, import_chunk_EIHYF3UL.isEnded)(view.state) && !await (0, import_chunk_PBSRMPXW.isGenuine)(spec, (0, import_chunk_PBSRMPXW.readKey)())) {
+  if (spec && !(0, import_chunk_2LM3C75F.isEnded)(view.state) && !await (0, import_chunk_PBSRMPXW.isGenuine)(spec, (0, import_chunk_PBSRMPXW.readKey)())) {
     return {
       problem: "spec.json was changed or written by another user: nothing is started or signaled for this job",
       next: import_chunk_V47IQ3FT.nextCommands.observe(id, root.option)
     };
   }
-  if (spec && !(0, import_chunk_TYWJB6GO.findEngine)(spec.engine))
+  if (spec && !(0, import_chunk_4SGZHFVR.findEngine)(spec.engine))
     return { problem: `it runs on the engine ${spec.engine}, which this release does not know`, next: null };
-  const health = (0, import_chunk_PVFNJ3SN.healthOf)(view, condition);
+  const health = (0, import_chunk_UBV7TEB5.healthOf)(view, condition);
   switch (condition) {
     case "orphaned":
     case "unclaimed":
@@ -7408,7 +7412,7 @@ var doctor = {
     const root = context.root(input);
     const isThere = (0, import_chunk_ZVWKUAZQ.checkRoot)(root.folder);
     const word = input.words[0];
-    const findings = !isThere && word === void 0 ? [] : word === void 0 ? await diagnoseAll(root) : [await diagnose(root, (0, import_chunk_7KQN4UGV.findJob)(root, word))];
+    const findings = !isThere && word === void 0 ? [] : word === void 0 ? await diagnoseAll(root) : [await diagnose(root, (0, import_chunk_DJ3RIZN5.findJob)(root, word))];
     const isWrong = findings.some((finding) => finding.problem !== null);
     const code = isWrong ? import_chunk_6PFAPK5K.exitCodes.unsuccessful : import_chunk_6PFAPK5K.exitCodes.done;
     if (input.has("json")) {
@@ -7430,7 +7434,7 @@ function tell(finding) {
 });
 
 },
-"./help-5DED3EBU.js": function (module, exports) {
+"./help-6TIA7E3P.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -7450,7 +7454,7 @@ var help = {
   options: import_chunk_JJRSGJW4.common,
   examples: ["help", "help run"],
   async run(_context, input) {
-    const { commandNames, loadCommand } = await Promise.resolve().then(() => load("./registry-7ONMWE4L.js"));
+    const { commandNames, loadCommand } = await Promise.resolve().then(() => load("./registry-M7265FBQ.js"));
     const { renderHelp } = await Promise.resolve().then(() => load("./usage-2G4WLKLK.js"));
     const word = input.words[0];
     if (word !== void 0) {
@@ -7644,7 +7648,7 @@ function init(open, close) {
 var kleur_default = $;
 
 },
-"./main-NDSELKSI.js": function (module, exports) {
+"./main-KN53VTQV.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -7652,20 +7656,20 @@ __export(stdin_exports, {
 });
 module.exports = stdin_exports;
 var import_chunk_FHNVDGJI = load("./chunk-FHNVDGJI.js");
-var import_chunk_5GNABYZD = load("./chunk-5GNABYZD.js");
+var import_chunk_WUIG7NRC = load("./chunk-WUIG7NRC.js");
 var import_chunk_SFQCDJBC = load("./chunk-SFQCDJBC.js");
 var import_chunk_4XQCRNZ4 = load("./chunk-4XQCRNZ4.js");
 var import_chunk_2P3CVON6 = load("./chunk-2P3CVON6.js");
-var import_chunk_4TJQVN4I = load("./chunk-4TJQVN4I.js");
+var import_chunk_ZCJJ4XBA = load("./chunk-ZCJJ4XBA.js");
 var import_chunk_YGU4QMVH = load("./chunk-YGU4QMVH.js");
 var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
 var import_chunk_AE65TZGL = load("./chunk-AE65TZGL.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var import_chunk_EIHYF3UL = load("./chunk-EIHYF3UL.js");
+var import_chunk_2LM3C75F = load("./chunk-2LM3C75F.js");
 var import_chunk_PBSRMPXW = load("./chunk-PBSRMPXW.js");
 var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_TYWJB6GO = load("./chunk-TYWJB6GO.js");
+var import_chunk_4SGZHFVR = load("./chunk-4SGZHFVR.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
@@ -7678,22 +7682,22 @@ var import_node_child_process = require("node:child_process");
 var reserveBytes = 32 * 1024;
 async function claimJob(root, id) {
   const paths = (0, import_chunk_LZFWGYGT.jobPaths)(root, id);
-  const read = (0, import_chunk_EIHYF3UL.readSpec)(paths);
+  const read = (0, import_chunk_2LM3C75F.readSpec)(paths);
   if (read.kind !== "ok")
     throw new Error(`cannot read the spec of job ${id}: ${read.kind === "damaged" ? read.reason : "it is missing"}`);
   const spec = read.value;
   if (!await (0, import_chunk_PBSRMPXW.isGenuine)(spec, (0, import_chunk_PBSRMPXW.readKey)()))
     throw new Error(`refused: spec.json of job ${id} was not written by this user's launcher`);
-  const hasFifo = await (0, import_chunk_4TJQVN4I.makeFifo)(paths.leaseFifo);
+  const hasFifo = await (0, import_chunk_ZCJJ4XBA.makeFifo)(paths.leaseFifo);
   return (0, import_chunk_2P3CVON6.withLock)(paths.lock, () => {
-    if ((0, import_chunk_EIHYF3UL.isEnded)((0, import_chunk_EIHYF3UL.inspect)(root, id).state)) return void 0;
+    if ((0, import_chunk_2LM3C75F.isEnded)((0, import_chunk_2LM3C75F.inspect)(root, id).state)) return void 0;
     const self = (0, import_chunk_MGN56EW3.ownIdentity)();
-    const other = (0, import_chunk_EIHYF3UL.readWorker)(paths);
+    const other = (0, import_chunk_2LM3C75F.readWorker)(paths);
     if (other.kind === "ok" && !(0, import_chunk_MGN56EW3.sameIdentity)(other.value.worker, self) && (0, import_chunk_MGN56EW3.livenessOf)(other.value.worker) === "alive")
       return void 0;
-    const release = hasFifo && (0, import_chunk_4TJQVN4I.holdFifo)(paths.leaseFifo) || (() => void 0);
+    const release = hasFifo && (0, import_chunk_ZCJJ4XBA.holdFifo)(paths.leaseFifo) || (() => void 0);
     const known = other.kind === "ok" ? other.value : { shim: null, child: null, cgroup: null };
-    const cgroup = known.cgroup ?? ((0, import_chunk_DLEZNRER.exists)(paths.started) ? null : (0, import_chunk_5GNABYZD.makeCgroup)(id));
+    const cgroup = known.cgroup ?? ((0, import_chunk_DLEZNRER.exists)(paths.started) ? null : (0, import_chunk_WUIG7NRC.makeCgroup)(id));
     (0, import_chunk_6OPTGHIR.writeJson)(paths.lease, { worker: self }, { sync: false });
     (0, import_chunk_6OPTGHIR.writeJson)(
       paths.worker,
@@ -7701,7 +7705,7 @@ async function claimJob(root, id) {
       { sync: false }
     );
     setAside(paths);
-    const launch = (0, import_chunk_EIHYF3UL.readLaunch)(paths);
+    const launch = (0, import_chunk_2LM3C75F.readLaunch)(paths);
     return {
       root,
       paths,
@@ -7746,8 +7750,8 @@ var Progress = class {
   constructor(claim) {
     this.claim = claim;
     this.journal = (0, import_chunk_AE65TZGL.openJournal)(claim.paths, claim.spec);
-    const read = (0, import_chunk_EIHYF3UL.readState)(claim.paths);
-    this.state = read.kind === "ok" ? read.value : (0, import_chunk_EIHYF3UL.earlyState)(claim.spec.id, claim.spec);
+    const read = (0, import_chunk_2LM3C75F.readState)(claim.paths);
+    this.state = read.kind === "ok" ? read.value : (0, import_chunk_2LM3C75F.earlyState)(claim.spec.id, claim.spec);
     this.lifecycle = ["queued", "starting", "running", "stopping"].includes(this.state.state) ? this.state.state : "starting";
   }
   /** A step of the lifecycle, with its event. *<>/
@@ -7760,7 +7764,7 @@ var Progress = class {
     this.append(type, fields);
     this.state = { ...this.state, ...change, rev: this.state.rev + 1, seq: this.journal.seq };
     const sync = change.conversation !== void 0 || type === "stopping";
-    this.unlessFull(() => (0, import_chunk_EIHYF3UL.writeState)(this.claim.paths, this.state, { sync }));
+    this.unlessFull(() => (0, import_chunk_2LM3C75F.writeState)(this.claim.paths, this.state, { sync }));
   }
   /** Write the snapshot soon; many calls become one write. *<>/
   snapshot(make) {
@@ -7814,7 +7818,7 @@ function toolSnapshot(call) {
 }
 function followAgent(claim, progress) {
   const { spec, paths } = claim;
-  const backend = (0, import_chunk_5GNABYZD.backendOf)(spec);
+  const backend = (0, import_chunk_WUIG7NRC.backendOf)(spec);
   if (!spec.staff || !backend) return void 0;
   const { staff } = spec;
   const reading = (0, import_chunk_SFQCDJBC.makeReading)();
@@ -8042,14 +8046,14 @@ async function startChild(claim, plan) {
     end
   );
   await untilMarked(claim, ended);
-  const shim = (0, import_chunk_EIHYF3UL.readMark)(paths.shimMark, claim.self);
+  const shim = (0, import_chunk_2LM3C75F.readMark)(paths.shimMark, claim.self);
   if (shim?.pid !== pid) return attachChild(claim);
-  return { shim, child: (0, import_chunk_EIHYF3UL.readMark)(paths.childMark, claim.self) ?? null, ended, baseline };
+  return { shim, child: (0, import_chunk_2LM3C75F.readMark)(paths.childMark, claim.self) ?? null, ended, baseline };
 }
 async function attachChild(claim) {
   const { paths } = claim;
   await untilMarked(claim, new Promise(() => void 0));
-  const shim = (0, import_chunk_EIHYF3UL.readMark)(paths.shimMark, claim.self) ?? null;
+  const shim = (0, import_chunk_2LM3C75F.readMark)(paths.shimMark, claim.self) ?? null;
   const ended = new Promise((resolve) => {
     let close;
     const done = () => {
@@ -8061,12 +8065,12 @@ async function attachChild(claim) {
       if (!shim || (0, import_chunk_MGN56EW3.livenessOf)(shim) === "dead") done();
     };
     const timer = setInterval(look, 1e3);
-    void (0, import_chunk_4TJQVN4I.watchFifo)(paths.aliveFifo, () => setTimeout(done, 0)).then((stop) => {
+    void (0, import_chunk_ZCJJ4XBA.watchFifo)(paths.aliveFifo, () => setTimeout(done, 0)).then((stop) => {
       close = stop;
       look();
     });
   });
-  return { shim, child: (0, import_chunk_EIHYF3UL.readMark)(paths.childMark, claim.self) ?? null, ended, baseline: null };
+  return { shim, child: (0, import_chunk_2LM3C75F.readMark)(paths.childMark, claim.self) ?? null, ended, baseline: null };
 }
 async function untilMarked(claim, ended) {
   const { paths } = claim;
@@ -8075,11 +8079,11 @@ async function untilMarked(claim, ended) {
     isOver = true;
   });
   const until = (0, import_chunk_LZFWGYGT.monotonicMs)() + import_chunk_CRABIWOM.startLimitMs;
-  while (!isOver && (0, import_chunk_LZFWGYGT.monotonicMs)() < until && !(0, import_chunk_DLEZNRER.exists)(paths.exit)) {
-    const shim = (0, import_chunk_EIHYF3UL.readMark)(paths.shimMark, claim.self);
-    if (shim && (0, import_chunk_EIHYF3UL.readMark)(paths.childMark, claim.self)) return;
+  for (let pause = 4; !isOver && (0, import_chunk_LZFWGYGT.monotonicMs)() < until && !(0, import_chunk_DLEZNRER.exists)(paths.exit); pause = Math.min(pause * 2, 64)) {
+    const shim = (0, import_chunk_2LM3C75F.readMark)(paths.shimMark, claim.self);
+    if (shim && (0, import_chunk_2LM3C75F.readMark)(paths.childMark, claim.self)) return;
     if (shim && (0, import_chunk_MGN56EW3.livenessOf)(shim) === "dead") return;
-    await (0, import_chunk_LZFWGYGT.sleep)(2);
+    await (0, import_chunk_LZFWGYGT.sleep)(pause);
   }
 }
 function makeDueLook(claim, follower, agent) {
@@ -8088,7 +8092,7 @@ function makeDueLook(claim, follower, agent) {
   let completeSince;
   return () => {
     if (!(0, import_chunk_DLEZNRER.exists)(paths.folder)) return "state_vanished";
-    if ((0, import_chunk_EIHYF3UL.readCancel)(paths)) return "canceled";
+    if ((0, import_chunk_2LM3C75F.readCancel)(paths)) return "canceled";
     const now = (0, import_chunk_LZFWGYGT.monotonicMs)();
     const lastOutput = follower.lastOutputMono;
     if (spec.first_output_ms !== null && lastOutput === null && now - begun > spec.first_output_ms)
@@ -8222,7 +8226,7 @@ var Stream = class {
   cap;
   size = 0;
   offset = 0;
-  lines = new import_chunk_5GNABYZD.LineSplitter();
+  lines = new import_chunk_WUIG7NRC.LineSplitter();
   sink;
   constructor(file, capBytes, sink) {
     this.file = file;
@@ -8325,7 +8329,7 @@ function planChild(root, spec, paths) {
       conversationId: null
     };
   }
-  const backend = (0, import_chunk_5GNABYZD.backendOf)(spec);
+  const backend = (0, import_chunk_WUIG7NRC.backendOf)(spec);
   if (!spec.staff || !backend) throw new Error(`cannot start job ${spec.id}: unknown backend ${spec.staff?.backend}`);
   const plan = backend.plan(staffRequest(root, spec, paths));
   if (plan.promptBy === "stdin") (0, import_chunk_6OPTGHIR.writeFile)(paths.prompt, plan.stdin);
@@ -8361,7 +8365,7 @@ function uuidOf(mark) {
 }
 function claimReason(claim, reason) {
   const { paths } = claim;
-  if ((0, import_chunk_EIHYF3UL.readExit)(paths)) return (0, import_chunk_5GNABYZD.parseReason)((0, import_chunk_EIHYF3UL.readReason)(paths));
+  if ((0, import_chunk_2LM3C75F.readExit)(paths)) return (0, import_chunk_WUIG7NRC.parseReason)((0, import_chunk_2LM3C75F.readReason)(paths));
   let isOurs = false;
   try {
     isOurs = (0, import_chunk_6OPTGHIR.createFile)(paths.reason, `${reason}
@@ -8369,8 +8373,8 @@ function claimReason(claim, reason) {
   } catch {
     return reason;
   }
-  if (!isOurs) return (0, import_chunk_5GNABYZD.parseReason)((0, import_chunk_EIHYF3UL.readReason)(paths)) ?? reason;
-  if (!(0, import_chunk_EIHYF3UL.readExit)(paths)) return reason;
+  if (!isOurs) return (0, import_chunk_WUIG7NRC.parseReason)((0, import_chunk_2LM3C75F.readReason)(paths)) ?? reason;
+  if (!(0, import_chunk_2LM3C75F.readExit)(paths)) return reason;
   (0, import_chunk_6OPTGHIR.removeFile)(paths.reason);
   return void 0;
 }
@@ -8392,10 +8396,10 @@ async function supervise(claim) {
   const progress = new Progress(claim);
   const isClaimed = (0, import_chunk_DLEZNRER.exists)(paths.started);
   await tellClaim(claim, progress, isClaimed);
-  if (!isClaimed && (0, import_chunk_EIHYF3UL.readCancel)(paths))
-    return void (0, import_chunk_5GNABYZD.conclude)(claim, { reason: "canceled", exit: void 0, tree: nothing, reconciled: false });
+  if (!isClaimed && (0, import_chunk_2LM3C75F.readCancel)(paths))
+    return void (0, import_chunk_WUIG7NRC.conclude)(claim, { reason: "canceled", exit: void 0, tree: nothing, reconciled: false });
   if (!isClaimed && (0, import_chunk_LZFWGYGT.monotonicMs)() >= spec.deadline_mono_ms)
-    return void (0, import_chunk_5GNABYZD.conclude)(claim, { reason: "hard_timeout", exit: void 0, tree: nothing, reconciled: false });
+    return void (0, import_chunk_WUIG7NRC.conclude)(claim, { reason: "hard_timeout", exit: void 0, tree: nothing, reconciled: false });
   const child = isClaimed ? await attachChild(claim) : await tryStart(claim, progress);
   if (!child) return;
   (0, import_chunk_6OPTGHIR.writeJson)(
@@ -8414,8 +8418,8 @@ async function supervise(claim) {
   const follower = new Follower(paths, spec.max_output_bytes, agent?.sink, () => agent?.update());
   const reason = await untilEnd(claim, child, follower, agent);
   if (reason === "state_vanished") {
-    await (0, import_chunk_5GNABYZD.terminate)((0, import_chunk_5GNABYZD.treeOf)(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
-    (0, import_chunk_5GNABYZD.removeCgroup)(claim.cgroup, spec.id);
+    await (0, import_chunk_WUIG7NRC.terminate)((0, import_chunk_WUIG7NRC.treeOf)(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
+    (0, import_chunk_WUIG7NRC.removeCgroup)(claim.cgroup, spec.id);
     return;
   }
   const ended = reason === "exited" ? nothing : await stopTree(claim, child, progress, reason);
@@ -8423,9 +8427,9 @@ async function supervise(claim) {
   const omitted = await follower.end();
   agent?.update();
   progress.flush();
-  (0, import_chunk_5GNABYZD.removeCgroup)(claim.cgroup, spec.id);
-  const exit = (0, import_chunk_EIHYF3UL.readExit)(paths);
-  (0, import_chunk_5GNABYZD.conclude)(claim, {
+  (0, import_chunk_WUIG7NRC.removeCgroup)(claim.cgroup, spec.id);
+  const exit = (0, import_chunk_2LM3C75F.readExit)(paths);
+  (0, import_chunk_WUIG7NRC.conclude)(claim, {
     ...lostReason(claim, child, reason, exit !== void 0),
     exit,
     tree: reason === "exited" ? leftovers : { ...ended, survivors: leftovers.survivors },
@@ -8446,7 +8450,7 @@ async function tryStart(claim, progress) {
     const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
     if (code === void 0) throw error;
     const detail = code === "ENOENT" ? `${(0, import_chunk_NVPF5LEY.messageOf)(error)} (does the folder ${claim.spec.cwd} still exist?)` : (0, import_chunk_NVPF5LEY.messageOf)(error);
-    (0, import_chunk_5GNABYZD.conclude)(claim, { reason: "spawn_failed", exit: void 0, tree: nothing, reconciled: false, detail });
+    (0, import_chunk_WUIG7NRC.conclude)(claim, { reason: "spawn_failed", exit: void 0, tree: nothing, reconciled: false, detail });
     return void 0;
   }
 }
@@ -8455,8 +8459,8 @@ async function untilEnd(claim, child, follower, agent) {
   const releases = [];
   try {
     return await new Promise((resolve) => {
-      void child.ended.then(() => resolve((0, import_chunk_5GNABYZD.parseReason)((0, import_chunk_EIHYF3UL.readReason)(paths)) ?? "exited"));
-      const told = (0, import_chunk_EIHYF3UL.readExit)(paths) ? void 0 : (0, import_chunk_5GNABYZD.parseReason)((0, import_chunk_EIHYF3UL.readReason)(paths));
+      void child.ended.then(() => resolve((0, import_chunk_WUIG7NRC.parseReason)((0, import_chunk_2LM3C75F.readReason)(paths)) ?? "exited"));
+      const told = (0, import_chunk_2LM3C75F.readExit)(paths) ? void 0 : (0, import_chunk_WUIG7NRC.parseReason)((0, import_chunk_2LM3C75F.readReason)(paths));
       if (told !== void 0) resolve(told);
       let hasStopped = false;
       const stop = (wanted) => {
@@ -8480,14 +8484,14 @@ async function untilEnd(claim, child, follower, agent) {
 }
 function lostReason(claim, child, reason, isTold) {
   if (reason !== "exited" || isTold) return { reason };
-  if (child.child !== null || (0, import_chunk_EIHYF3UL.readMark)(claim.paths.childMark, claim.self)) return { reason: "worker_lost" };
+  if (child.child !== null || (0, import_chunk_2LM3C75F.readMark)(claim.paths.childMark, claim.self)) return { reason: "worker_lost" };
   return { reason: "spawn_failed", detail: `the job folder ${claim.paths.folder} could not be written` };
 }
 async function stopTree(claim, child, progress, reason) {
   const { paths, spec } = claim;
-  if (reason === "canceled") progress.note("cancel_requested", { request: (0, import_chunk_EIHYF3UL.readCancel)(paths) ?? null });
+  if (reason === "canceled") progress.note("cancel_requested", { request: (0, import_chunk_2LM3C75F.readCancel)(paths) ?? null });
   progress.step("stop_asked", "stopping", { reason });
-  const report = await (0, import_chunk_5GNABYZD.terminate)((0, import_chunk_5GNABYZD.treeOf)(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
+  const report = await (0, import_chunk_WUIG7NRC.terminate)((0, import_chunk_WUIG7NRC.treeOf)(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
   const until = (0, import_chunk_LZFWGYGT.monotonicMs)() + import_chunk_CRABIWOM.killSettleMs;
   let isGone = false;
   void child.ended.then(() => {
@@ -8498,8 +8502,8 @@ async function stopTree(claim, child, progress, reason) {
 }
 async function sweep(claim, child) {
   const { paths, spec } = claim;
-  if (spec.run?.keep_children && (0, import_chunk_EIHYF3UL.readExit)(paths)) return nothing;
-  return (0, import_chunk_5GNABYZD.terminate)((0, import_chunk_5GNABYZD.treeOf)(spec, paths, { worker: claim.self, ...child }), { graceMs: import_chunk_CRABIWOM.drainMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
+  if (spec.run?.keep_children && (0, import_chunk_2LM3C75F.readExit)(paths)) return nothing;
+  return (0, import_chunk_WUIG7NRC.terminate)((0, import_chunk_WUIG7NRC.treeOf)(spec, paths, { worker: claim.self, ...child }), { graceMs: import_chunk_CRABIWOM.drainMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
 }
 function stopTimes(claim) {
   return { graceMs: claim.spec.kill_grace_ms, settleMs: import_chunk_CRABIWOM.killSettleMs };
@@ -8508,7 +8512,7 @@ function tellStart(claim, progress, child) {
   if (progress.state.started_at !== null) return;
   const lost = (0, import_chunk_LZFWGYGT.uncarriableNames)();
   const fields = { child: child.child?.pid ?? null, ...lost.length > 0 ? { environment_names_lost: lost } : {} };
-  progress.step("started", "started", fields, { started_at: (0, import_chunk_5GNABYZD.startedAt)(claim.paths) ?? (0, import_chunk_LZFWGYGT.isoNow)() });
+  progress.step("started", "started", fields, { started_at: (0, import_chunk_WUIG7NRC.startedAt)(claim.paths) ?? (0, import_chunk_LZFWGYGT.isoNow)() });
 }
 async function tellClaim(claim, progress, isClaimed) {
   const { generation, self, spec } = claim;
@@ -8523,7 +8527,7 @@ async function tellClaim(claim, progress, isClaimed) {
   progress.step("claimed", "worker_replaced", { worker: self.pid, generation, baseline_reset: true }, { warnings });
 }
 async function runWorker(root, id, log) {
-  if (!root.startsWith("/") || !(0, import_chunk_TYWJB6GO.isId)(id)) throw new Error("usage: _worker ROOT ID");
+  if (!root.startsWith("/") || !(0, import_chunk_4SGZHFVR.isId)(id)) throw new Error("usage: _worker ROOT ID");
   let claim;
   try {
     claim = await claimJob(root, id);
@@ -8535,7 +8539,7 @@ async function runWorker(root, id, log) {
     if (claim) await giveUp(claim, (0, import_chunk_NVPF5LEY.messageOf)(error));
     return false;
   } finally {
-    if (claim) (0, import_chunk_5GNABYZD.removeCgroup)(claim.cgroup, id);
+    if (claim) (0, import_chunk_WUIG7NRC.removeCgroup)(claim.cgroup, id);
     claim?.release();
   }
 }
@@ -8550,11 +8554,11 @@ async function giveUp(claim, message) {
   (0, import_chunk_AE65TZGL.openJournal)(paths, spec).append("worker_failed", { message });
   const failures = (0, import_chunk_AE65TZGL.readEvents)(paths, 0, 1e5).events.filter((event) => event.type === "worker_failed").length;
   if (failures < import_chunk_CRABIWOM.workerFailures) return;
-  const view = (0, import_chunk_EIHYF3UL.inspect)(root, spec.id);
-  const tree = (0, import_chunk_5GNABYZD.treeOf)(spec, paths, { worker: claim.self, shim: view.shim, child: view.child });
-  const ended = await (0, import_chunk_5GNABYZD.terminate)(tree, { graceMs: import_chunk_CRABIWOM.orphanGraceMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
+  const view = (0, import_chunk_2LM3C75F.inspect)(root, spec.id);
+  const tree = (0, import_chunk_WUIG7NRC.treeOf)(spec, paths, { worker: claim.self, shim: view.shim, child: view.child });
+  const ended = await (0, import_chunk_WUIG7NRC.terminate)(tree, { graceMs: import_chunk_CRABIWOM.orphanGraceMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
   const warnings = [{ code: "worker_failed", message: `the worker failed ${failures} times: ${message}` }];
-  (0, import_chunk_5GNABYZD.conclude)(claim, { reason: "worker_lost", exit: view.exit, tree: ended, reconciled: false, warnings });
+  (0, import_chunk_WUIG7NRC.conclude)(claim, { reason: "worker_lost", exit: view.exit, tree: ended, reconciled: false, warnings });
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -8562,26 +8566,26 @@ async function giveUp(claim, message) {
 });
 
 },
-"./observe-JOVARTAF.js": function (module, exports) {
+"./observe-QAP7OGBN.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   observe: () => observe
 });
 module.exports = stdin_exports;
-var import_chunk_22G7GWHN = load("./chunk-22G7GWHN.js");
-var import_chunk_7KQN4UGV = load("./chunk-7KQN4UGV.js");
-var import_chunk_FKCZD2TS = load("./chunk-FKCZD2TS.js");
-var import_chunk_PVFNJ3SN = load("./chunk-PVFNJ3SN.js");
+var import_chunk_DB3NJKAX = load("./chunk-DB3NJKAX.js");
+var import_chunk_DJ3RIZN5 = load("./chunk-DJ3RIZN5.js");
+var import_chunk_63NMKLER = load("./chunk-63NMKLER.js");
+var import_chunk_UBV7TEB5 = load("./chunk-UBV7TEB5.js");
 var import_chunk_AE65TZGL = load("./chunk-AE65TZGL.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var import_chunk_EIHYF3UL = load("./chunk-EIHYF3UL.js");
+var import_chunk_2LM3C75F = load("./chunk-2LM3C75F.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
 var import_chunk_ZVWKUAZQ = load("./chunk-ZVWKUAZQ.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_TYWJB6GO = load("./chunk-TYWJB6GO.js");
+var import_chunk_4SGZHFVR = load("./chunk-4SGZHFVR.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
@@ -8610,11 +8614,11 @@ var observe = {
     const root = context.root(input);
     (0, import_chunk_ZVWKUAZQ.checkRoot)(root.folder);
     const owner = input.text("owner") ?? import_chunk_LZFWGYGT.variables.owner() ?? null;
-    const id = input.words[0] === void 0 ? (0, import_chunk_22G7GWHN.requireLatest)(root, owner, "a job to observe") : (0, import_chunk_7KQN4UGV.findJob)(root, input.words[0]);
-    const view = await (0, import_chunk_FKCZD2TS.refresh)(root.folder, id);
+    const id = input.words[0] === void 0 ? (0, import_chunk_DB3NJKAX.requireLatest)(root, owner, "a job to observe") : (0, import_chunk_DJ3RIZN5.findJob)(root, input.words[0]);
+    const view = await (0, import_chunk_63NMKLER.refresh)(root.folder, id);
     return {
       code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-      json: (0, import_chunk_PVFNJ3SN.observation)(view, { afterSeq: input.count("after-seq") ?? null, root })
+      json: (0, import_chunk_UBV7TEB5.observation)(view, { afterSeq: input.count("after-seq") ?? null, root })
     };
   }
 };
@@ -8624,15 +8628,15 @@ var observe = {
 });
 
 },
-"./registry-7ONMWE4L.js": function (module, exports) {
+"./registry-M7265FBQ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  commandNames: () => import_chunk_LBDE3GJV.commandNames,
-  loadCommand: () => import_chunk_LBDE3GJV.loadCommand
+  commandNames: () => import_chunk_C5GIGPHR.commandNames,
+  loadCommand: () => import_chunk_C5GIGPHR.loadCommand
 });
 module.exports = stdin_exports;
-var import_chunk_LBDE3GJV = load("./chunk-LBDE3GJV.js");
+var import_chunk_C5GIGPHR = load("./chunk-C5GIGPHR.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -8641,31 +8645,31 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./restart-FUA7RKBU.js": function (module, exports) {
+"./restart-5IIYU3R5.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   restart: () => restart
 });
 module.exports = stdin_exports;
-var import_chunk_763BIKVS = load("./chunk-763BIKVS.js");
-var import_chunk_SKSKTYAV = load("./chunk-SKSKTYAV.js");
-var import_chunk_7KQN4UGV = load("./chunk-7KQN4UGV.js");
+var import_chunk_2WX7TLYH = load("./chunk-2WX7TLYH.js");
+var import_chunk_QGDKXIIX = load("./chunk-QGDKXIIX.js");
+var import_chunk_DJ3RIZN5 = load("./chunk-DJ3RIZN5.js");
 var import_chunk_SFQCDJBC = load("./chunk-SFQCDJBC.js");
 var import_chunk_2P3CVON6 = load("./chunk-2P3CVON6.js");
-var import_chunk_FKCZD2TS = load("./chunk-FKCZD2TS.js");
+var import_chunk_63NMKLER = load("./chunk-63NMKLER.js");
 var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var import_chunk_EIHYF3UL = load("./chunk-EIHYF3UL.js");
-var import_chunk_3BOHC5FM = load("./chunk-3BOHC5FM.js");
+var import_chunk_2LM3C75F = load("./chunk-2LM3C75F.js");
+var import_chunk_2JMN4U4P = load("./chunk-2JMN4U4P.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
 var import_chunk_ZVWKUAZQ = load("./chunk-ZVWKUAZQ.js");
-var import_chunk_25ZP4J72 = load("./chunk-25ZP4J72.js");
+var import_chunk_CSL6DFX2 = load("./chunk-CSL6DFX2.js");
 var import_chunk_PBSRMPXW = load("./chunk-PBSRMPXW.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_TYWJB6GO = load("./chunk-TYWJB6GO.js");
+var import_chunk_4SGZHFVR = load("./chunk-4SGZHFVR.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
@@ -8692,11 +8696,11 @@ var restart = {
   async run(context, input) {
     const root = context.root(input);
     (0, import_chunk_ZVWKUAZQ.checkRoot)(root.folder);
-    const id = (0, import_chunk_7KQN4UGV.requireWholeId)(root, input.words[0]);
-    const view = await (0, import_chunk_FKCZD2TS.refresh)(root.folder, id);
-    const spec = (0, import_chunk_763BIKVS.requireSpec)(root, id);
-    await (0, import_chunk_763BIKVS.requireGenuine)(spec);
-    if (!(0, import_chunk_EIHYF3UL.isEnded)(view.state))
+    const id = (0, import_chunk_DJ3RIZN5.requireWholeId)(root, input.words[0]);
+    const view = await (0, import_chunk_63NMKLER.refresh)(root.folder, id);
+    const spec = (0, import_chunk_2WX7TLYH.requireSpec)(root, id);
+    await (0, import_chunk_2WX7TLYH.requireGenuine)(spec);
+    if (!(0, import_chunk_2LM3C75F.isEnded)(view.state))
       throw new import_chunk_NVPF5LEY.FaultError(
         "busy",
         `cannot restart job ${id}: it is ${view.state.state}`,
@@ -8711,18 +8715,18 @@ function againRun(context, input, spec) {
   const run = spec.run;
   if (!run) throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot restart job ${spec.id}: a ${spec.kind} job has no command`);
   const program = (0, import_chunk_LZFWGYGT.findProgram)(run.argv[0], spec.cwd);
-  if (program === void 0) throw (0, import_chunk_3BOHC5FM.missingProgram)(run.argv[0], spec.cwd);
-  return (0, import_chunk_3BOHC5FM.launchAndTell)(context, input, {
+  if (program === void 0) throw (0, import_chunk_2JMN4U4P.missingProgram)(run.argv[0], spec.cwd);
+  return (0, import_chunk_2JMN4U4P.launchAndTell)(context, input, {
     kind: "run",
     verb: "run",
-    ...(0, import_chunk_3BOHC5FM.launchWords)(input),
+    ...(0, import_chunk_2JMN4U4P.launchWords)(input),
     cwd: spec.cwd,
     deadlineMs: input.durationOrDefault("timeout"),
     killGraceMs: spec.kill_grace_ms,
     maxOutputBytes: spec.max_output_bytes,
     firstOutputMs: spec.first_output_ms,
     stallMs: spec.stall_ms,
-    lineage: (0, import_chunk_763BIKVS.lineageOf)(spec, "restart"),
+    lineage: (0, import_chunk_2WX7TLYH.lineageOf)(spec, "restart"),
     run: { ...run, program },
     staff: null
   });
@@ -8731,7 +8735,7 @@ function again(context, input, spec) {
   const staff = spec.staff;
   if (!staff) throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot restart job ${spec.id}: it has no task`);
   const { mode, model, profile, prompt } = staff;
-  const part = (0, import_chunk_SKSKTYAV.makeStaffPart)({
+  const part = (0, import_chunk_QGDKXIIX.makeStaffPart)({
     mode,
     backend: staff.custom?.name ?? staff.backend,
     model,
@@ -8740,11 +8744,11 @@ function again(context, input, spec) {
     resume: null,
     cwd: spec.cwd
   });
-  return (0, import_chunk_SKSKTYAV.launchStaff)(context, input, {
+  return (0, import_chunk_QGDKXIIX.launchStaff)(context, input, {
     verb: spec.verb,
     staff: part,
     cwd: spec.cwd,
-    lineage: (0, import_chunk_763BIKVS.lineageOf)(spec, "restart"),
+    lineage: (0, import_chunk_2WX7TLYH.lineageOf)(spec, "restart"),
     isSynchronous: spec.verb === "ask" && !input.has("id-only"),
     deadlineMs: staffLimit(input),
     firstOutputMs: spec.first_output_ms,
@@ -8761,33 +8765,33 @@ function staffLimit(input) {
 });
 
 },
-"./result-ZKF7DPFG.js": function (module, exports) {
+"./result-4MW7YHKL.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   result: () => result
 });
 module.exports = stdin_exports;
-var import_chunk_22G7GWHN = load("./chunk-22G7GWHN.js");
-var import_chunk_7KQN4UGV = load("./chunk-7KQN4UGV.js");
-var import_chunk_OITQPV75 = load("./chunk-OITQPV75.js");
+var import_chunk_DB3NJKAX = load("./chunk-DB3NJKAX.js");
+var import_chunk_DJ3RIZN5 = load("./chunk-DJ3RIZN5.js");
+var import_chunk_63VTZTVW = load("./chunk-63VTZTVW.js");
 var import_chunk_UCO7BU66 = load("./chunk-UCO7BU66.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_R3MPIZKB = load("./chunk-R3MPIZKB.js");
-var import_chunk_FKCZD2TS = load("./chunk-FKCZD2TS.js");
-var import_chunk_PVFNJ3SN = load("./chunk-PVFNJ3SN.js");
-var import_chunk_4TJQVN4I = load("./chunk-4TJQVN4I.js");
+var import_chunk_6DQIFBM5 = load("./chunk-6DQIFBM5.js");
+var import_chunk_63NMKLER = load("./chunk-63NMKLER.js");
+var import_chunk_UBV7TEB5 = load("./chunk-UBV7TEB5.js");
+var import_chunk_ZCJJ4XBA = load("./chunk-ZCJJ4XBA.js");
 var import_chunk_YGU4QMVH = load("./chunk-YGU4QMVH.js");
 var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
 var import_chunk_AE65TZGL = load("./chunk-AE65TZGL.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var import_chunk_EIHYF3UL = load("./chunk-EIHYF3UL.js");
+var import_chunk_2LM3C75F = load("./chunk-2LM3C75F.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
 var import_chunk_ZVWKUAZQ = load("./chunk-ZVWKUAZQ.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_TYWJB6GO = load("./chunk-TYWJB6GO.js");
+var import_chunk_4SGZHFVR = load("./chunk-4SGZHFVR.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
@@ -8807,20 +8811,20 @@ var result = {
     const root = context.root(input);
     (0, import_chunk_ZVWKUAZQ.checkRoot)(root.folder);
     const owner = input.text("owner") ?? import_chunk_LZFWGYGT.variables.owner() ?? null;
-    const isFinished = (id2) => (0, import_chunk_EIHYF3UL.isEnded)((0, import_chunk_EIHYF3UL.inspect)(root.folder, id2).state);
-    const id = input.words[0] === void 0 ? (0, import_chunk_22G7GWHN.requireLatest)(root, owner, "a finished job", isFinished) : (0, import_chunk_7KQN4UGV.findJob)(root, input.words[0]);
-    const view = await (0, import_chunk_FKCZD2TS.refresh)(root.folder, id, true);
-    if (!(0, import_chunk_EIHYF3UL.isEnded)(view.state)) {
+    const isFinished = (id2) => (0, import_chunk_2LM3C75F.isEnded)((0, import_chunk_2LM3C75F.inspect)(root.folder, id2).state);
+    const id = input.words[0] === void 0 ? (0, import_chunk_DB3NJKAX.requireLatest)(root, owner, "a finished job", isFinished) : (0, import_chunk_DJ3RIZN5.findJob)(root, input.words[0]);
+    const view = await (0, import_chunk_63NMKLER.refresh)(root.folder, id, true);
+    if (!(0, import_chunk_2LM3C75F.isEnded)(view.state)) {
       const wait = import_chunk_V47IQ3FT.nextCommands.wait(id, root.option);
-      if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.pending, json: (0, import_chunk_PVFNJ3SN.observation)(view, { afterSeq: null, root }) };
+      if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.pending, json: (0, import_chunk_UBV7TEB5.observation)(view, { afterSeq: null, root }) };
       return {
         code: import_chunk_6PFAPK5K.exitCodes.pending,
         notes: [`${id}: ${view.state.state}, there is no result yet; wait for it with:`, wait]
       };
     }
     const afterPrint = () => (0, import_chunk_UCO7BU66.noteCollected)(view, "result");
-    const reply = (0, import_chunk_OITQPV75.tellEnded)(context, view);
-    return input.has("json") ? { code: reply.code, json: (0, import_chunk_OITQPV75.endedDocument)(view), afterPrint } : { ...reply, afterPrint };
+    const reply = (0, import_chunk_63VTZTVW.tellEnded)(context, view);
+    return input.has("json") ? { code: reply.code, json: (0, import_chunk_63VTZTVW.endedDocument)(view), afterPrint } : { ...reply, afterPrint };
   }
 };
 // Annotate the CommonJS export names for ESM import in node:
@@ -8829,24 +8833,24 @@ var result = {
 });
 
 },
-"./run-EOEJQTW3.js": function (module, exports) {
+"./run-GZ7Z2NKZ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  folderOf: () => import_chunk_3BOHC5FM.folderOf,
-  missingProgram: () => import_chunk_3BOHC5FM.missingProgram,
-  run: () => import_chunk_3BOHC5FM.run
+  folderOf: () => import_chunk_2JMN4U4P.folderOf,
+  missingProgram: () => import_chunk_2JMN4U4P.missingProgram,
+  run: () => import_chunk_2JMN4U4P.run
 });
 module.exports = stdin_exports;
-var import_chunk_3BOHC5FM = load("./chunk-3BOHC5FM.js");
+var import_chunk_2JMN4U4P = load("./chunk-2JMN4U4P.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
 var import_chunk_ZVWKUAZQ = load("./chunk-ZVWKUAZQ.js");
-var import_chunk_25ZP4J72 = load("./chunk-25ZP4J72.js");
+var import_chunk_CSL6DFX2 = load("./chunk-CSL6DFX2.js");
 var import_chunk_PBSRMPXW = load("./chunk-PBSRMPXW.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_TYWJB6GO = load("./chunk-TYWJB6GO.js");
+var import_chunk_4SGZHFVR = load("./chunk-4SGZHFVR.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
@@ -8862,27 +8866,27 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./settle-LXYDPLJH.js": function (module, exports) {
+"./settle-KPBDSHVO.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   settleJob: () => settleJob
 });
 module.exports = stdin_exports;
-var import_chunk_5GNABYZD = load("./chunk-5GNABYZD.js");
+var import_chunk_WUIG7NRC = load("./chunk-WUIG7NRC.js");
 var import_chunk_SFQCDJBC = load("./chunk-SFQCDJBC.js");
 var import_chunk_4XQCRNZ4 = load("./chunk-4XQCRNZ4.js");
-var import_chunk_OOP6X3VN = load("./chunk-OOP6X3VN.js");
+var import_chunk_QMODGNW4 = load("./chunk-QMODGNW4.js");
 var import_chunk_2P3CVON6 = load("./chunk-2P3CVON6.js");
 var import_chunk_YGU4QMVH = load("./chunk-YGU4QMVH.js");
 var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
 var import_chunk_AE65TZGL = load("./chunk-AE65TZGL.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var import_chunk_EIHYF3UL = load("./chunk-EIHYF3UL.js");
+var import_chunk_2LM3C75F = load("./chunk-2LM3C75F.js");
 var import_chunk_PBSRMPXW = load("./chunk-PBSRMPXW.js");
 var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_TYWJB6GO = load("./chunk-TYWJB6GO.js");
+var import_chunk_4SGZHFVR = load("./chunk-4SGZHFVR.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
@@ -8891,9 +8895,9 @@ var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function settleJob(view, isDue, isStrict) {
-  if (!await (0, import_chunk_OOP6X3VN.mayAct)(view)) return;
+  if (!await (0, import_chunk_QMODGNW4.mayAct)(view)) return;
   const act = () => (0, import_chunk_2P3CVON6.withLock)(view.paths.lock, async () => {
-    const now = (0, import_chunk_EIHYF3UL.inspect)(view.root, view.id);
+    const now = (0, import_chunk_2LM3C75F.inspect)(view.root, view.id);
     if (isDue(now)) await settle(now);
   });
   try {
@@ -8914,23 +8918,23 @@ async function settleFull(view, act, isStrict) {
 }
 var noStart = "the shell that was to start it ended before";
 async function settle(view) {
-  const condition = (0, import_chunk_EIHYF3UL.conditionOf)(view);
+  const condition = (0, import_chunk_2LM3C75F.conditionOf)(view);
   if (!view.spec) return;
-  if ((0, import_chunk_5GNABYZD.finishStored)({ paths: view.paths, spec: view.spec })) {
-    (0, import_chunk_5GNABYZD.removeCgroup)(view.worker?.cgroup ?? (0, import_chunk_5GNABYZD.findCgroup)(view.id), view.id);
+  if ((0, import_chunk_WUIG7NRC.finishStored)({ paths: view.paths, spec: view.spec })) {
+    (0, import_chunk_WUIG7NRC.removeCgroup)(view.worker?.cgroup ?? (0, import_chunk_WUIG7NRC.findCgroup)(view.id), view.id);
     return;
   }
-  const tree = (0, import_chunk_5GNABYZD.treeOf)(view.spec, view.paths, { worker: null, shim: view.shim, child: view.child });
+  const tree = (0, import_chunk_WUIG7NRC.treeOf)(view.spec, view.paths, { worker: null, shim: view.shim, child: view.child });
   const isOver = condition === "over" && view.reason === void 0 && view.spec.run?.keep_children;
-  const ended = isOver ? { step: "none", ended: [], survivors: [] } : await (0, import_chunk_5GNABYZD.terminate)(tree, { graceMs: condition === "over" ? import_chunk_CRABIWOM.drainMs : import_chunk_CRABIWOM.orphanGraceMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
-  (0, import_chunk_5GNABYZD.removeCgroup)(view.worker?.cgroup ?? (0, import_chunk_5GNABYZD.findCgroup)(view.id), view.id);
-  (0, import_chunk_5GNABYZD.conclude)(
+  const ended = isOver ? { step: "none", ended: [], survivors: [] } : await (0, import_chunk_WUIG7NRC.terminate)(tree, { graceMs: condition === "over" ? import_chunk_CRABIWOM.drainMs : import_chunk_CRABIWOM.orphanGraceMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
+  (0, import_chunk_WUIG7NRC.removeCgroup)(view.worker?.cgroup ?? (0, import_chunk_WUIG7NRC.findCgroup)(view.id), view.id);
+  (0, import_chunk_WUIG7NRC.conclude)(
     { paths: view.paths, spec: view.spec },
     { reason: settledReason(view, condition), exit: view.exit, tree: ended, reconciled: true, detail: noStart }
   );
 }
 function settledReason(view, condition) {
-  const told = (0, import_chunk_5GNABYZD.parseReason)(view.reason);
+  const told = (0, import_chunk_WUIG7NRC.parseReason)(view.reason);
   if (told) return told;
   if (condition === "over") return "exited";
   if (view.cancel) return "canceled";
@@ -8977,28 +8981,28 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./staffer-C73DA2YA.js": function (module, exports) {
+"./staffer-QDEW6GUB.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   staffer: () => staffer
 });
 module.exports = stdin_exports;
-var import_chunk_SKSKTYAV = load("./chunk-SKSKTYAV.js");
-var import_chunk_7KQN4UGV = load("./chunk-7KQN4UGV.js");
+var import_chunk_QGDKXIIX = load("./chunk-QGDKXIIX.js");
+var import_chunk_DJ3RIZN5 = load("./chunk-DJ3RIZN5.js");
 var import_chunk_SFQCDJBC = load("./chunk-SFQCDJBC.js");
 var import_chunk_2P3CVON6 = load("./chunk-2P3CVON6.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var import_chunk_EIHYF3UL = load("./chunk-EIHYF3UL.js");
-var import_chunk_3BOHC5FM = load("./chunk-3BOHC5FM.js");
+var import_chunk_2LM3C75F = load("./chunk-2LM3C75F.js");
+var import_chunk_2JMN4U4P = load("./chunk-2JMN4U4P.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
 var import_chunk_ZVWKUAZQ = load("./chunk-ZVWKUAZQ.js");
-var import_chunk_25ZP4J72 = load("./chunk-25ZP4J72.js");
+var import_chunk_CSL6DFX2 = load("./chunk-CSL6DFX2.js");
 var import_chunk_PBSRMPXW = load("./chunk-PBSRMPXW.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_TYWJB6GO = load("./chunk-TYWJB6GO.js");
+var import_chunk_4SGZHFVR = load("./chunk-4SGZHFVR.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
@@ -9022,10 +9026,10 @@ var staffer = {
     "staffer --prompt-file task.md --timeout 90m --once-key task-17"
   ],
   async run(context, input) {
-    const cwd = (0, import_chunk_3BOHC5FM.folderOf)(context, input);
-    const prompt = await (0, import_chunk_SKSKTYAV.taskOf)(context, input);
-    const staff = (0, import_chunk_SKSKTYAV.freshStaff)(input, { mode: "staffer", prompt, profile: (0, import_chunk_SKSKTYAV.profileOf)(input, "standard"), cwd });
-    return (0, import_chunk_SKSKTYAV.launchStaff)(context, input, { verb: "staffer", staff, cwd, lineage: null, isSynchronous: false });
+    const cwd = (0, import_chunk_2JMN4U4P.folderOf)(context, input);
+    const prompt = await (0, import_chunk_QGDKXIIX.taskOf)(context, input);
+    const staff = (0, import_chunk_QGDKXIIX.freshStaff)(input, { mode: "staffer", prompt, profile: (0, import_chunk_QGDKXIIX.profileOf)(input, "standard"), cwd });
+    return (0, import_chunk_QGDKXIIX.launchStaff)(context, input, { verb: "staffer", staff, cwd, lineage: null, isSynchronous: false });
   }
 };
 // Annotate the CommonJS export names for ESM import in node:
@@ -9034,27 +9038,27 @@ var staffer = {
 });
 
 },
-"./status-NHXYY7EP.js": function (module, exports) {
+"./status-IEEQSEKD.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   status: () => status
 });
 module.exports = stdin_exports;
-var import_chunk_7KQN4UGV = load("./chunk-7KQN4UGV.js");
+var import_chunk_DJ3RIZN5 = load("./chunk-DJ3RIZN5.js");
 var import_chunk_4XQCRNZ4 = load("./chunk-4XQCRNZ4.js");
-var import_chunk_FKCZD2TS = load("./chunk-FKCZD2TS.js");
-var import_chunk_PVFNJ3SN = load("./chunk-PVFNJ3SN.js");
+var import_chunk_63NMKLER = load("./chunk-63NMKLER.js");
+var import_chunk_UBV7TEB5 = load("./chunk-UBV7TEB5.js");
 var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
 var import_chunk_AE65TZGL = load("./chunk-AE65TZGL.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var import_chunk_EIHYF3UL = load("./chunk-EIHYF3UL.js");
+var import_chunk_2LM3C75F = load("./chunk-2LM3C75F.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
 var import_chunk_ZVWKUAZQ = load("./chunk-ZVWKUAZQ.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_TYWJB6GO = load("./chunk-TYWJB6GO.js");
+var import_chunk_4SGZHFVR = load("./chunk-4SGZHFVR.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
@@ -9063,11 +9067,11 @@ var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function listViews(root, options) {
-  const live = (0, import_chunk_7KQN4UGV.listActive)(root).filter((id) => (0, import_chunk_DLEZNRER.exists)((0, import_chunk_LZFWGYGT.jobPaths)(root, id).folder));
+  const live = (0, import_chunk_DJ3RIZN5.listActive)(root).filter((id) => (0, import_chunk_DLEZNRER.exists)((0, import_chunk_LZFWGYGT.jobPaths)(root, id).folder));
   const views = [];
   for (const id of live) views.push(...await look(root, id));
   let left = options.recent;
-  for (const id of (0, import_chunk_7KQN4UGV.listJobs)(root)) {
+  for (const id of (0, import_chunk_DJ3RIZN5.listJobs)(root)) {
     if (left === 0) break;
     if (live.includes(id)) continue;
     const [view] = await look(root, id);
@@ -9076,10 +9080,10 @@ async function listViews(root, options) {
     views.push(view);
     left -= 1;
   }
-  return views.filter((view) => isWanted(view.spec, options.owner)).sort((a, b) => Number((0, import_chunk_EIHYF3UL.isEnded)(a.state)) - Number((0, import_chunk_EIHYF3UL.isEnded)(b.state)) || (0, import_chunk_TYWJB6GO.compareIds)(b.id, a.id));
+  return views.filter((view) => isWanted(view.spec, options.owner)).sort((a, b) => Number((0, import_chunk_2LM3C75F.isEnded)(a.state)) - Number((0, import_chunk_2LM3C75F.isEnded)(b.state)) || (0, import_chunk_4SGZHFVR.compareIds)(b.id, a.id));
 }
 async function look(root, id) {
-  for (const how of [import_chunk_FKCZD2TS.refresh, import_chunk_EIHYF3UL.inspect]) {
+  for (const how of [import_chunk_63NMKLER.refresh, import_chunk_2LM3C75F.inspect]) {
     try {
       return [await how(root, id)];
     } catch {
@@ -9128,8 +9132,8 @@ var status = {
     const root = context.root(input);
     const isThere = (0, import_chunk_ZVWKUAZQ.checkRoot)(root.folder);
     if (input.words[0] !== void 0) {
-      const view = await (0, import_chunk_FKCZD2TS.refresh)(root.folder, (0, import_chunk_7KQN4UGV.findJob)(root, input.words[0]));
-      return input.has("json") ? { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state), json: (0, import_chunk_PVFNJ3SN.observation)(view, { afterSeq: null, root }) } : tellOne(view, root);
+      const view = await (0, import_chunk_63NMKLER.refresh)(root.folder, (0, import_chunk_DJ3RIZN5.findJob)(root, input.words[0]));
+      return input.has("json") ? { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state), json: (0, import_chunk_UBV7TEB5.observation)(view, { afterSeq: null, root }) } : tellOne(view, root);
     }
     const views = isThere ? await listViews(root.folder, { recent: input.count("recent") ?? 10, owner: input.text("owner") ?? null }) : [];
     if (input.has("json"))
@@ -9149,7 +9153,7 @@ function rowDocument(view) {
     owner: spec?.owner ? (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)(spec.owner), 200) : null,
     label: spec?.label ? (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)(spec.label), 200) : null,
     state: state.state,
-    ...(0, import_chunk_PVFNJ3SN.healthOf)(view, (0, import_chunk_EIHYF3UL.conditionOf)(view)),
+    ...(0, import_chunk_UBV7TEB5.healthOf)(view, (0, import_chunk_2LM3C75F.conditionOf)(view)),
     created_at: state.created_at,
     ended_at: state.ended_at,
     duration_ms: state.duration_ms,
@@ -9161,8 +9165,8 @@ function rowDocument(view) {
 async function table(context, views) {
   const color = await makePaint(context.isTerminal && !import_chunk_LZFWGYGT.variables.noColor());
   const rows = views.map((view) => {
-    const health = (0, import_chunk_PVFNJ3SN.healthOf)(view, (0, import_chunk_EIHYF3UL.conditionOf)(view));
-    const word = health.health === "attention" && !(0, import_chunk_EIHYF3UL.isEnded)(view.state) ? `${view.state.state}!` : view.state.state;
+    const health = (0, import_chunk_UBV7TEB5.healthOf)(view, (0, import_chunk_2LM3C75F.conditionOf)(view));
+    const word = health.health === "attention" && !(0, import_chunk_2LM3C75F.isEnded)(view.state) ? `${view.state.state}!` : view.state.state;
     return [view.id, word, ageOf(view), ownerOf(view), whatOf(view)];
   });
   const lines = renderTable(["ID", "STATE", "AGE", "OWNER", "WHAT"], rows, context.width).split("\n");
@@ -9185,11 +9189,11 @@ function whatOf(view) {
 }
 function tellOne(view, root) {
   const { state, spec } = view;
-  const seen = (0, import_chunk_PVFNJ3SN.observation)(view, { afterSeq: null, root });
+  const seen = (0, import_chunk_UBV7TEB5.observation)(view, { afterSeq: null, root });
   const lines = [
     ["id", view.id],
     ["state", state.state],
-    ["health", (0, import_chunk_EIHYF3UL.isEnded)(state) ? null : `${seen.health}${seen.reason ? ` (${seen.reason})` : ""}`],
+    ["health", (0, import_chunk_2LM3C75F.isEnded)(state) ? null : `${seen.health}${seen.reason ? ` (${seen.reason})` : ""}`],
     ["error", state.error ? `${state.error.code}: ${(0, import_chunk_LZGYMFSK.plainText)(state.error.message)}` : null],
     ["exit code", state.exit_code === null ? null : String(state.exit_code)],
     ["age", ageOf(view)],
@@ -9253,33 +9257,33 @@ function wrap(text, width) {
 });
 
 },
-"./wait-5MJHP3YM.js": function (module, exports) {
+"./wait-LNQZUTPD.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   wait: () => wait
 });
 module.exports = stdin_exports;
-var import_chunk_22G7GWHN = load("./chunk-22G7GWHN.js");
-var import_chunk_7KQN4UGV = load("./chunk-7KQN4UGV.js");
-var import_chunk_OITQPV75 = load("./chunk-OITQPV75.js");
+var import_chunk_DB3NJKAX = load("./chunk-DB3NJKAX.js");
+var import_chunk_DJ3RIZN5 = load("./chunk-DJ3RIZN5.js");
+var import_chunk_63VTZTVW = load("./chunk-63VTZTVW.js");
 var import_chunk_UCO7BU66 = load("./chunk-UCO7BU66.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_R3MPIZKB = load("./chunk-R3MPIZKB.js");
-var import_chunk_FKCZD2TS = load("./chunk-FKCZD2TS.js");
-var import_chunk_PVFNJ3SN = load("./chunk-PVFNJ3SN.js");
-var import_chunk_4TJQVN4I = load("./chunk-4TJQVN4I.js");
+var import_chunk_6DQIFBM5 = load("./chunk-6DQIFBM5.js");
+var import_chunk_63NMKLER = load("./chunk-63NMKLER.js");
+var import_chunk_UBV7TEB5 = load("./chunk-UBV7TEB5.js");
+var import_chunk_ZCJJ4XBA = load("./chunk-ZCJJ4XBA.js");
 var import_chunk_YGU4QMVH = load("./chunk-YGU4QMVH.js");
 var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
 var import_chunk_AE65TZGL = load("./chunk-AE65TZGL.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var import_chunk_EIHYF3UL = load("./chunk-EIHYF3UL.js");
+var import_chunk_2LM3C75F = load("./chunk-2LM3C75F.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
 var import_chunk_ZVWKUAZQ = load("./chunk-ZVWKUAZQ.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
 var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_TYWJB6GO = load("./chunk-TYWJB6GO.js");
+var import_chunk_4SGZHFVR = load("./chunk-4SGZHFVR.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
@@ -9321,11 +9325,11 @@ var wait = {
     (0, import_chunk_ZVWKUAZQ.checkRoot)(root.folder);
     if (input.has("any") && input.has("all")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --any and --all together");
     const owner = input.text("owner") ?? import_chunk_LZFWGYGT.variables.owner() ?? null;
-    const ids = input.words.length > 0 ? [...new Set(input.words.map((word) => (0, import_chunk_7KQN4UGV.findJob)(root, word)))] : liveOrLatest(root, owner, input.has("any") || input.has("all"));
+    const ids = input.words.length > 0 ? [...new Set(input.words.map((word) => (0, import_chunk_DJ3RIZN5.findJob)(root, word)))] : liveOrLatest(root, owner, input.has("any") || input.has("all"));
     if (ids.length > 1 && !input.has("any") && !input.has("all")) {
       throw (0, import_chunk_NVPF5LEY.usageError)(`cannot wait for ${ids.length} jobs without saying how: add --any (the first) or --all`);
     }
-    return (0, import_chunk_OITQPV75.waitAndTell)(context, root, ids, {
+    return (0, import_chunk_63VTZTVW.waitAndTell)(context, root, ids, {
       mode: input.has("any") ? "any" : "all",
       timeoutMs: input.durationOrDefault("timeout"),
       heartbeatMs: input.duration("heartbeat") ?? null,
@@ -9335,11 +9339,11 @@ var wait = {
 };
 function liveOrLatest(root, owner, isMany) {
   const isOurs = (id) => {
-    const spec = (0, import_chunk_EIHYF3UL.readSpec)((0, import_chunk_LZFWGYGT.jobPaths)(root.folder, id));
+    const spec = (0, import_chunk_2LM3C75F.readSpec)((0, import_chunk_LZFWGYGT.jobPaths)(root.folder, id));
     return owner === null || spec.kind === "ok" && spec.value.owner === owner;
   };
-  const live = isMany ? (0, import_chunk_7KQN4UGV.listActive)(root.folder).filter((id) => (0, import_chunk_DLEZNRER.exists)((0, import_chunk_LZFWGYGT.jobPaths)(root.folder, id).folder) && isOurs(id)) : [];
-  return live.length > 0 ? live : [(0, import_chunk_22G7GWHN.requireLatest)(root, owner, "a job to wait for")];
+  const live = isMany ? (0, import_chunk_DJ3RIZN5.listActive)(root.folder).filter((id) => (0, import_chunk_DLEZNRER.exists)((0, import_chunk_LZFWGYGT.jobPaths)(root.folder, id).folder) && isOurs(id)) : [];
+  return live.length > 0 ? live : [(0, import_chunk_DB3NJKAX.requireLatest)(root, owner, "a job to wait for")];
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {

@@ -74,7 +74,9 @@ function writeCache({ folder, name, verb }, script) {
     }
     fs.renameSync(temporary, `${folder}/${name}`);
     for (const old of fs.readdirSync(folder)) {
-      if (old.startsWith(`${verb}-`) && !old.includes(buildId)) fs.unlinkSync(`${folder}/${old}`);
+      if (!old.startsWith(`${verb}-`) || old.includes(buildId)) continue;
+      // Another version may be in use beside this one.
+      if (Date.now() - fs.lstatSync(`${folder}/${old}`).mtimeMs > 30 * 86_400_000) fs.unlinkSync(`${folder}/${old}`);
     }
   } catch {
     // A home that cannot be written: the next start compiles again.

@@ -55,7 +55,8 @@ async function waitForOne(
   signal: AbortSignal,
   tell: (view: View) => void,
 ): Promise<void> {
-  for (let round = 0; ; round += 1) {
+  let woken = quickRounds;
+  for (let round = 0; ; round += 1, woken += 1) {
     let view = await look(root, id);
     // A folder that is being removed loses its files first.
     if (view.damage !== null) await sleep(100);
@@ -71,8 +72,11 @@ async function waitForOne(
       // Opened first, looked second: a worker that ended in between is seen here, one that ends later wakes us.
       view = await look(root, id);
       tell(view);
-      if (!isEnded(view.state) && !signal.aborted)
-        await nap.sleep(Math.min(rest, pauseFor(view, close !== undefined, round)));
+      if (!isEnded(view.state) && !signal.aborted) {
+        // The FIFO may tell of a death some milliseconds before the process table does, and is then held by nobody.
+        const pause = woken < quickRounds ? 20 : pauseFor(view, close !== undefined, round);
+        if (await nap.sleep(Math.min(rest, pause))) woken = 0;
+      }
     } finally {
       close?.();
     }
@@ -93,7 +97,11 @@ function pauseFor(view: View, hasFifo: boolean, round: number): number {
   return soon;
 }
 
-function makeNap(signal: AbortSignal): { wake: () => void; sleep: (ms: number) => Promise<void> } {
+/** Looks in quick succession after the FIFO woke us: for a second, until the record says what happened. */
+const quickRounds = 50;
+
+/** `sleep` gives true when it was ended by `wake`. */
+function makeNap(signal: AbortSignal): { wake: () => void; sleep: (ms: number) => Promise<boolean> } {
   let isAwake = false;
   let wake = (): void => {
     isAwake = true;
@@ -102,15 +110,16 @@ function makeNap(signal: AbortSignal): { wake: () => void; sleep: (ms: number) =
     wake: () => wake(),
     sleep: (ms) =>
       new Promise((resolve) => {
-        if (isAwake || signal.aborted) return resolve();
-        const end = (): void => {
+        if (isAwake || signal.aborted) return resolve(isAwake);
+        const end = (isWoken: boolean): void => {
           clearTimeout(timer);
-          signal.removeEventListener('abort', end);
-          resolve();
+          signal.removeEventListener('abort', stop);
+          resolve(isWoken);
         };
-        const timer = setTimeout(end, Math.min(ms, 2 ** 31 - 1));
-        signal.addEventListener('abort', end);
-        wake = end;
+        const stop = (): void => end(false);
+        const timer = setTimeout(stop, Math.min(ms, 2 ** 31 - 1));
+        signal.addEventListener('abort', stop);
+        wake = () => end(true);
       }),
   };
 }

@@ -10,11 +10,11 @@ const flags = constants.O_NONBLOCK | constants.O_NOFOLLOW;
 /** Make a FIFO, 0600. False when it cannot be made here; true when one is there. */
 export async function makeFifo(file: string): Promise<boolean> {
   // Loaded only here: whoever waits needs no child_process.
-  const { execFile } = await import('node:child_process');
+  const { spawn } = await import('node:child_process');
   return new Promise((resolve) => {
-    execFile('mkfifo', ['-m', '600', file], { env: toolEnvironment() }, (error) =>
-      resolve(error === null || isFifo(file)),
-    );
+    const maker = spawn('mkfifo', ['-m', '600', file], { env: toolEnvironment(), stdio: 'ignore' });
+    maker.once('error', () => resolve(isFifo(file)));
+    maker.once('exit', () => resolve(isFifo(file)));
   });
 }
 

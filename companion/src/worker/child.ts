@@ -92,10 +92,10 @@ async function untilMarked(claim: Claim, ended: Promise<void>): Promise<void> {
     isOver = true;
   });
   const until = monotonicMs() + startLimitMs;
-  while (!isOver && monotonicMs() < until && !exists(paths.exit)) {
+  for (let pause = 4; !isOver && monotonicMs() < until && !exists(paths.exit); pause = Math.min(pause * 2, 64)) {
     const shim = readMark(paths.shimMark, claim.self);
     if (shim && readMark(paths.childMark, claim.self)) return;
     if (shim && livenessOf(shim) === 'dead') return;
-    await sleep(2);
+    await sleep(pause);
   }
 }
