@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "e5f94d244395cdd5";
+const buildId = "79ab194df4d933b0";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, one file for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -158,11 +158,11 @@ process.exitCode = import_chunk_6PFAPK5K.exitCodes.fault;
 async function main(args) {
   if (process.platform !== "linux") (await Promise.resolve().then(() => load("./install-ps-K3KWR2CG.js"))).installForMac();
   if (args[0] === "_worker") {
-    const { runWorker } = await Promise.resolve().then(() => load("./main-KN53VTQV.js"));
+    const { runWorker } = await Promise.resolve().then(() => load("./main-YDCJJAQN.js"));
     const isDone = await runWorker(args[1] ?? "", args[2] ?? "", (text) => writeOut(2, text));
     process.exit(isDone ? 0 : 70);
   }
-  const { dispatch } = await Promise.resolve().then(() => load("./dispatch-YJKWDAEX.js"));
+  const { dispatch } = await Promise.resolve().then(() => load("./dispatch-PJQZT4HX.js"));
   const reply = await dispatch(args, makeContext(), "0.1.0");
   const isTold = print(reply);
   process.exit(isTold ? reply.code : import_chunk_6PFAPK5K.exitCodes.fault);
@@ -249,20 +249,20 @@ function asFault(error) {
 
 function partsText() {/*
 (function (load, builtin, require, __create, __defProp, __getOwnPropDesc, __getOwnPropNames, __getProtoOf, __hasOwnProp, __copyProps, __toESM, __export, __toCommonJS) { return {
-"./ask-LZP4OK57.js": function (module, exports) {
+"./ask-VP7BWD2Z.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   ask: () => ask
 });
 module.exports = stdin_exports;
-var import_chunk_QGDKXIIX = load("./chunk-QGDKXIIX.js");
+var import_chunk_BCCIMAAG = load("./chunk-BCCIMAAG.js");
 var import_chunk_DJ3RIZN5 = load("./chunk-DJ3RIZN5.js");
-var import_chunk_SFQCDJBC = load("./chunk-SFQCDJBC.js");
+var import_chunk_LUAHUUMZ = load("./chunk-LUAHUUMZ.js");
 var import_chunk_2P3CVON6 = load("./chunk-2P3CVON6.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
 var import_chunk_2LM3C75F = load("./chunk-2LM3C75F.js");
-var import_chunk_2JMN4U4P = load("./chunk-2JMN4U4P.js");
+var import_chunk_7HGFJPY7 = load("./chunk-7HGFJPY7.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
 var import_chunk_ZVWKUAZQ = load("./chunk-ZVWKUAZQ.js");
 var import_chunk_CSL6DFX2 = load("./chunk-CSL6DFX2.js");
@@ -291,10 +291,10 @@ var ask = {
   notes: "Default profile: restricted. Exit codes as of wait. With --id-only it returns at once, as staffer does.",
   examples: ['ask --backend codex --prompt "What does this repository do?"'],
   async run(context, input) {
-    const cwd = (0, import_chunk_2JMN4U4P.folderOf)(context, input);
-    const prompt = await (0, import_chunk_QGDKXIIX.taskOf)(context, input);
-    const staff = (0, import_chunk_QGDKXIIX.freshStaff)(input, { mode: "ask", prompt, profile: (0, import_chunk_QGDKXIIX.profileOf)(input, "restricted"), cwd });
-    return (0, import_chunk_QGDKXIIX.launchStaff)(context, input, {
+    const cwd = (0, import_chunk_7HGFJPY7.folderOf)(context, input);
+    const prompt = await (0, import_chunk_BCCIMAAG.taskOf)(context, input);
+    const staff = (0, import_chunk_BCCIMAAG.freshStaff)(input, { mode: "ask", prompt, profile: (0, import_chunk_BCCIMAAG.profileOf)(input, "restricted"), cwd });
+    return (0, import_chunk_BCCIMAAG.launchStaff)(context, input, {
       verb: "ask",
       staff,
       cwd,
@@ -355,7 +355,7 @@ async function attach(view) {
 });
 
 },
-"./cancel-SQ5YCMGC.js": function (module, exports) {
+"./cancel-VIUM6426.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -363,8 +363,8 @@ __export(stdin_exports, {
 });
 module.exports = stdin_exports;
 var import_chunk_DJ3RIZN5 = load("./chunk-DJ3RIZN5.js");
-var import_chunk_6DQIFBM5 = load("./chunk-6DQIFBM5.js");
-var import_chunk_63NMKLER = load("./chunk-63NMKLER.js");
+var import_chunk_DDN5EPEX = load("./chunk-DDN5EPEX.js");
+var import_chunk_P55WE2JI = load("./chunk-P55WE2JI.js");
 var import_chunk_UBV7TEB5 = load("./chunk-UBV7TEB5.js");
 var import_chunk_ZCJJ4XBA = load("./chunk-ZCJJ4XBA.js");
 var import_chunk_AE65TZGL = load("./chunk-AE65TZGL.js");
@@ -384,7 +384,7 @@ var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function cancelJob(root, id, request) {
-  const before = await (0, import_chunk_63NMKLER.refresh)(root, id);
+  const before = await (0, import_chunk_P55WE2JI.refresh)(root, id);
   if ((0, import_chunk_2LM3C75F.isEnded)(before.state))
     return { view: before, result: before.state.state === "canceled" ? "canceled" : "ended_before" };
   (0, import_chunk_6OPTGHIR.createFile)(
@@ -394,7 +394,7 @@ async function cancelJob(root, id, request) {
   );
   nudge(before);
   const patience = (before.spec?.kill_grace_ms ?? 0) + import_chunk_CRABIWOM.killSettleMs + 5e3;
-  const [view = before] = await (0, import_chunk_6DQIFBM5.waitForJobs)(root, [id], { mode: "all", timeoutMs: patience, heartbeatMs: null });
+  const [view = before] = await (0, import_chunk_DDN5EPEX.waitForJobs)(root, [id], { mode: "all", timeoutMs: patience, heartbeatMs: null });
   if (view.state.state === "canceled") return { view, result: "canceled" };
   return { view, result: (0, import_chunk_2LM3C75F.isEnded)(view.state) ? "ended_before" : "requested" };
 }
@@ -449,342 +449,6 @@ ${import_chunk_V47IQ3FT.nextCommands.observe(id, root.option)}
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
   cancel
-});
-
-},
-"./chunk-2JMN4U4P.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  checkLaunchOptions: () => checkLaunchOptions,
-  folderOf: () => folderOf,
-  launch: () => launch,
-  launchAndTell: () => launchAndTell,
-  launchWords: () => launchWords,
-  missingProgram: () => missingProgram,
-  run: () => run,
-  tellLaunched: () => tellLaunched
-});
-module.exports = stdin_exports;
-var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_ZVWKUAZQ = load("./chunk-ZVWKUAZQ.js");
-var import_chunk_CSL6DFX2 = load("./chunk-CSL6DFX2.js");
-var import_chunk_PBSRMPXW = load("./chunk-PBSRMPXW.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
-var import_chunk_4SGZHFVR = load("./chunk-4SGZHFVR.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
-var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-var import_node_path2 = builtin("node:path");
-function claimOnce(root, key, claim) {
-  const file = import_node_path2.default.join((0, import_chunk_LZFWGYGT.rootPaths)(root).once, (0, import_chunk_PBSRMPXW.hashOf)(key).slice(0, 40));
-  if ((0, import_chunk_6OPTGHIR.createFile)(file, `${JSON.stringify(claim)}
-`)) return { isOurs: true, holder: claim };
-  const read = (0, import_chunk_6OPTGHIR.readJson)(file);
-  const holder = read.kind === "ok" ? read.value : void 0;
-  if (typeof holder?.id !== "string" || typeof holder.asked !== "string") {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "state_unusable",
-      `cannot read the once-key file ${file}: it is damaged`,
-      "remove that file if you are sure that the job never ran"
-    );
-  }
-  return { isOurs: false, holder };
-}
-async function finishClaim(root, claim) {
-  if (!(0, import_chunk_4SGZHFVR.isId)(claim.id))
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "state_unusable",
-      `cannot use a once-key that names ${JSON.stringify(claim.id)}: that is no job id`
-    );
-  const paths = (0, import_chunk_LZFWGYGT.jobPaths)(root, claim.id);
-  const stage = (0, import_chunk_LZFWGYGT.stagePath)(root, claim.id);
-  const until = (0, import_chunk_LZFWGYGT.monotonicMs)() + import_chunk_CRABIWOM.startLimitMs;
-  while (!(0, import_chunk_DLEZNRER.exists)(paths.launch) && (0, import_chunk_LZFWGYGT.monotonicMs)() < until) {
-    const isStaged = (0, import_chunk_DLEZNRER.exists)(stage);
-    if (!(0, import_chunk_DLEZNRER.exists)(paths.folder) && !isStaged) return;
-    if ((0, import_chunk_MGN56EW3.livenessOf)(claim.launcher) === "dead") {
-      if (isStaged) (0, import_chunk_DLEZNRER.moveFolder)(stage, paths.folder);
-      return;
-    }
-    await (0, import_chunk_LZFWGYGT.sleep)(5);
-  }
-}
-async function launch(root, request) {
-  if (!(0, import_chunk_ZVWKUAZQ.checkRoot)(root.folder)) (0, import_chunk_ZVWKUAZQ.requirePlace)(root.folder);
-  const key = (0, import_chunk_PBSRMPXW.ensureKey)();
-  (0, import_chunk_ZVWKUAZQ.ensureRoot)(root.folder);
-  const spec = await makeSpec(root, request, (0, import_chunk_MGN56EW3.ownIdentity)(), key);
-  const paths = (0, import_chunk_LZFWGYGT.jobPaths)(root.folder, spec.id);
-  const stage = (0, import_chunk_LZFWGYGT.stagePath)(root.folder, spec.id);
-  let isPromised = false;
-  try {
-    await Promise.all([stageJob(root, spec, stage), import_chunk_4SGZHFVR.defaultEngine.prepare()]);
-    const claim = request.onceKey === null ? null : claimOnce(root.folder, request.onceKey, claimOf(spec, request));
-    if (claim && !claim.isOurs) {
-      undo(paths, stage);
-      return await takeOver(root, claim.holder, request);
-    }
-    isPromised = claim !== null;
-    if (!(0, import_chunk_DLEZNRER.moveFolder)(stage, paths.folder)) throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot move ${stage} into place`);
-    await (0, import_chunk_CSL6DFX2.startWorker)(root.folder, spec, { paths }, 1);
-  } catch (error) {
-    if (isPromised) (0, import_chunk_DLEZNRER.moveFolder)(stage, paths.folder);
-    else undo(paths, stage);
-    throw launchError(root, error);
-  }
-  return { id: spec.id, isNew: true };
-}
-async function makeSpec(root, request, launcher, key) {
-  const createdMs = (0, import_chunk_LZFWGYGT.nowMs)();
-  const random = (0, import_chunk_PBSRMPXW.randomBytes)(22);
-  const { deadlineMs, killGraceMs, maxOutputBytes, firstOutputMs, stallMs, onceKey, ...rest } = request;
-  const unsigned = {
-    schema: 1,
-    id: (0, import_chunk_4SGZHFVR.makeId)(request.verb, createdMs, random),
-    ...rest,
-    created_at: (0, import_chunk_LZFWGYGT.isoOf)(createdMs),
-    once_key: onceKey,
-    engine: import_chunk_4SGZHFVR.defaultEngine.id,
-    state_option: root.option,
-    deadline_ms: deadlineMs,
-    deadline_mono_ms: (0, import_chunk_LZFWGYGT.monotonicMs)() + deadlineMs,
-    kill_grace_ms: killGraceMs,
-    max_output_bytes: maxOutputBytes,
-    first_output_ms: firstOutputMs,
-    stall_ms: stallMs,
-    mark: (0, import_chunk_PBSRMPXW.toHex)(random.subarray(6)),
-    launcher,
-    environment: { digest: (0, import_chunk_PBSRMPXW.environmentDigest)(key), credentials: (0, import_chunk_LZFWGYGT.credentialNames)() }
-  };
-  return { ...unsigned, mac: await (0, import_chunk_PBSRMPXW.macOf)(unsigned, key) };
-}
-async function stageJob(root, spec, stage) {
-  (0, import_chunk_6OPTGHIR.createFolder)(stage);
-  const isDurable = (0, import_chunk_6OPTGHIR.writeFileMeanwhile)(`${stage}/spec.json`, `${JSON.stringify(spec)}
-`);
-  (0, import_chunk_6OPTGHIR.createFolder)(`${stage}/waiters`);
-  (0, import_chunk_6OPTGHIR.writeFile)((0, import_chunk_LZFWGYGT.jobPaths)(root.folder, spec.id).marker, "", { sync: false });
-  await isDurable;
-}
-function claimOf(spec, request) {
-  return { id: spec.id, asked: askedOf(request), launcher: spec.launcher };
-}
-async function takeOver(root, holder, request) {
-  await finishClaim(root.folder, holder);
-  if (holder.asked !== askedOf(request)) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot use --once-key ${JSON.stringify(request.onceKey)}: job ${holder.id} has this key and another request`,
-      `look at it with: ${import_chunk_V47IQ3FT.nextCommands.observe(holder.id, root.option)}`
-    );
-  }
-  return { id: holder.id, isNew: false };
-}
-function askedOf(request) {
-  const { owner: _owner, label: _label, onceKey: _key, ...asked } = request;
-  return (0, import_chunk_PBSRMPXW.hashOf)((0, import_chunk_PBSRMPXW.canonical)(asked));
-}
-function undo(paths, stage) {
-  try {
-    for (const target of [stage, paths.folder, paths.marker]) (0, import_chunk_DLEZNRER.removeTree)(target);
-  } catch {
-  }
-}
-function launchError(root, error) {
-  const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
-  if (error instanceof import_chunk_NVPF5LEY.FaultError || code === void 0) return error;
-  return new import_chunk_NVPF5LEY.FaultError(
-    "state_unusable",
-    `cannot write into the state folder ${root.folder} (${code})`,
-    "use another place with --state-dir DIR or JOB_STATE_DIR"
-  );
-}
-function launchWords(input) {
-  const onceKey = input.text("once-key") ?? null;
-  if (onceKey === "") throw (0, import_chunk_NVPF5LEY.usageError)('cannot take --once-key "": a key needs at least one character');
-  return { owner: input.text("owner") ?? import_chunk_LZFWGYGT.variables.owner() ?? null, label: input.text("label") ?? null, onceKey };
-}
-function checkLaunchOptions(input) {
-  if (input.has("wait-timeout") && !input.has("wait")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");
-  input.duration("wait-timeout");
-  for (const other of ["json", "wait"]) {
-    if (input.has("id-only") && input.has(other)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`);
-  }
-}
-async function launchAndTell(context, input, request, isSynchronous = false) {
-  checkLaunchOptions(input);
-  const root = context.root(input);
-  return tellLaunched(context, input, root, await launch(root, request), isSynchronous);
-}
-async function tellLaunched(context, input, root, launched, isSynchronous) {
-  if (input.has("wait") || isSynchronous) {
-    const { waitAndTell } = await Promise.resolve().then(() => load("./collecting-5K6MAFNW.js"));
-    context.tell(`job ${launched.id}`);
-    const timeoutMs = input.duration("wait-timeout") ?? Number.MAX_SAFE_INTEGER;
-    return waitAndTell(context, root, [launched.id], {
-      mode: "all",
-      timeoutMs,
-      heartbeatMs: null,
-      isJson: input.has("json")
-    });
-  }
-  return tellLaunch(root, launched, input);
-}
-function tellLaunch(root, launched, input) {
-  const { id, isNew } = launched;
-  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
-` };
-  const paths = (0, import_chunk_LZFWGYGT.jobPaths)(root.folder, id);
-  const commands = {
-    wait: import_chunk_V47IQ3FT.nextCommands.wait(id, root.option),
-    observe: import_chunk_V47IQ3FT.nextCommands.observe(id, root.option),
-    cancel: import_chunk_V47IQ3FT.nextCommands.cancel(id, root.option)
-  };
-  if (input.has("json")) {
-    return {
-      code: import_chunk_6PFAPK5K.exitCodes.done,
-      json: {
-        id,
-        new: isNew,
-        folder: paths.folder,
-        result_path: paths.result,
-        output_path: paths.output,
-        next: commands
-      }
-    };
-  }
-  const lines = [
-    `job ${id}${isNew ? "" : " (this once-key had it already; nothing was started)"}`,
-    `collect: ${commands.wait}`,
-    `observe: ${commands.observe}`,
-    `result:  ${paths.result}`
-  ];
-  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${lines.join("\n")}
-` };
-}
-var run = {
-  name: "run",
-  summary: "run a long command as a job",
-  form: "[options] -- COMMAND ARG...",
-  words: { min: 0, max: 0, rest: true },
-  options: {
-    timeout: {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_CRABIWOM.limits.runTimeout,
-      help: "hard limit, counted from launch (default 24h, at most 30d)"
-    },
-    deadline: { kind: "duration", value: "D", range: import_chunk_CRABIWOM.limits.runTimeout, help: "the same as --timeout" },
-    "kill-after": {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_CRABIWOM.limits.runKillGrace,
-      help: "time between TERM and KILL (default 30s)"
-    },
-    cwd: { kind: "text", value: "DIR", help: "folder to run in (default: here)" },
-    shell: { kind: "flag", help: "give the one word after -- to /bin/sh -c" },
-    "success-exit": {
-      kind: "count",
-      value: "N",
-      range: { default: 0, min: 0, max: 255 },
-      help: "the exit code that means success (default 0)"
-    },
-    "max-output": {
-      kind: "size",
-      value: "SIZE",
-      range: import_chunk_CRABIWOM.limits.maxOutput,
-      help: "cap of each output file on disk (default 64M)"
-    },
-    "first-output": {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_CRABIWOM.limits.optInLimit,
-      help: "end it when nothing was printed by then"
-    },
-    "stall-after": {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_CRABIWOM.limits.optInLimit,
-      help: "end it when nothing was printed for that long"
-    },
-    "keep-children": { kind: "flag", help: "leave processes alone that the command left behind" },
-    ...import_chunk_JJRSGJW4.launchOptions
-  },
-  notes: "The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",
-  examples: [
-    "run -- make test",
-    "run --timeout 2h --once-key nightly -- python3 train.py --epochs 10",
-    "run --shell -- 'make && make install'"
-  ],
-  async run(context, input) {
-    const cwd = folderOf(context, input);
-    const timeout = limitOf(input);
-    return launchAndTell(context, input, {
-      kind: "run",
-      verb: "run",
-      ...launchWords(input),
-      cwd,
-      deadlineMs: timeout,
-      killGraceMs: input.durationOrDefault("kill-after"),
-      maxOutputBytes: input.size("max-output") ?? import_chunk_CRABIWOM.limits.maxOutput.default,
-      firstOutputMs: input.duration("first-output") ?? null,
-      stallMs: input.duration("stall-after") ?? null,
-      lineage: null,
-      run: commandOf(input, cwd),
-      staff: null
-    });
-  }
-};
-function limitOf(input) {
-  if (input.has("timeout") && input.has("deadline"))
-    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");
-  return input.has("deadline") ? input.durationOrDefault("deadline") : input.durationOrDefault("timeout");
-}
-function folderOf(context, input) {
-  const folder = import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
-  if (!(0, import_chunk_DLEZNRER.isFolder)(folder))
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot run in ${folder}: there is no such folder`,
-      "name an existing one with --cwd DIR"
-    );
-  return (0, import_chunk_DLEZNRER.realPath)(folder);
-}
-function commandOf(input, cwd) {
-  const words = input.rest ?? [];
-  const parts = { success_exit: input.count("success-exit") ?? 0, keep_children: input.has("keep-children") };
-  if (input.has("shell")) {
-    if (words.length !== 1)
-      throw (0, import_chunk_NVPF5LEY.usageError)(
-        `cannot take ${words.length} words with --shell: it needs the whole command line as one word after --`
-      );
-    return { argv: ["/bin/sh", "-c", words[0]], program: "/bin/sh", ...parts };
-  }
-  const name = words[0];
-  const program = (0, import_chunk_LZFWGYGT.findProgram)(name, cwd);
-  if (program === void 0) throw missingProgram(name, cwd);
-  return { argv: words, program, ...parts };
-}
-function missingProgram(name, cwd) {
-  const where = name.includes("/") ? `no executable file of that name (looked from ${cwd})` : `it is not on PATH (${import_chunk_LZFWGYGT.variables.searchPath() || "empty"})`;
-  return new import_chunk_NVPF5LEY.FaultError("preflight", `cannot run ${JSON.stringify(name)}: ${where}`, "give the path of the program");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  checkLaunchOptions,
-  folderOf,
-  launch,
-  launchAndTell,
-  launchWords,
-  missingProgram,
-  run,
-  tellLaunched
 });
 
 },
@@ -1335,314 +999,704 @@ function logSize(file) {
 });
 
 },
-"./chunk-63NMKLER.js": function (module, exports) {
+"./chunk-6EMU5XAL.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  refresh: () => refresh,
-  refreshAttached: () => refreshAttached
+  LineSplitter: () => LineSplitter,
+  backendOf: () => backendOf,
+  conclude: () => conclude,
+  findCgroup: () => findCgroup,
+  finishStored: () => finishStored,
+  makeCgroup: () => makeCgroup,
+  parseReason: () => parseReason,
+  removeCgroup: () => removeCgroup,
+  startedAt: () => startedAt,
+  terminate: () => terminate,
+  treeOf: () => treeOf
 });
 module.exports = stdin_exports;
-var import_chunk_2LM3C75F = load("./chunk-2LM3C75F.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var settled = ["over", "lost", "host_restarted", "never_started"];
-var attachable = ["orphaned", "unclaimed"];
-async function refresh(root, id, isStrict = false) {
-  const view = (0, import_chunk_2LM3C75F.inspect)(root, id);
-  const condition = (0, import_chunk_2LM3C75F.conditionOf)(view);
-  if (condition === "ended") dropMarker(view);
-  if (!settled.includes(condition)) return view;
-  const { settleJob } = await Promise.resolve().then(() => load("./settle-KPBDSHVO.js"));
-  await settleJob(view, (now) => settled.includes((0, import_chunk_2LM3C75F.conditionOf)(now)), isStrict);
-  return (0, import_chunk_2LM3C75F.inspect)(root, id);
-}
-async function refreshAttached(root, id) {
-  const view = await refresh(root, id, true);
-  const isDue = (now) => attachable.includes((0, import_chunk_2LM3C75F.conditionOf)(now)) || isHung(now);
-  if (!isDue(view)) return view;
-  const { attachWorker } = await Promise.resolve().then(() => load("./attach-P3SVZA4H.js"));
-  await attachWorker(view, isDue);
-  return (0, import_chunk_2LM3C75F.inspect)(root, id);
-}
-function dropMarker(view) {
-  if (!(0, import_chunk_DLEZNRER.exists)(view.paths.marker)) return;
-  try {
-    (0, import_chunk_6OPTGHIR.removeFile)(view.paths.reserve);
-    (0, import_chunk_6OPTGHIR.removeFile)(view.paths.marker);
-  } catch {
-  }
-}
-function isHung(view) {
-  if ((0, import_chunk_2LM3C75F.conditionOf)(view) !== "supervised" || view.isClaimed || view.worker !== null) return false;
-  return view.leaseAgeMs !== null && view.leaseAgeMs > 2 * import_chunk_CRABIWOM.leaseStaleMs;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  refresh,
-  refreshAttached
-});
-
-},
-"./chunk-63VTZTVW.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  endedDocument: () => endedDocument,
-  tellEnded: () => tellEnded,
-  waitAndTell: () => waitAndTell
-});
-module.exports = stdin_exports;
-var import_chunk_UCO7BU66 = load("./chunk-UCO7BU66.js");
-var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_6DQIFBM5 = load("./chunk-6DQIFBM5.js");
-var import_chunk_UBV7TEB5 = load("./chunk-UBV7TEB5.js");
+var import_chunk_LUAHUUMZ = load("./chunk-LUAHUUMZ.js");
+var import_chunk_4XQCRNZ4 = load("./chunk-4XQCRNZ4.js");
 var import_chunk_YGU4QMVH = load("./chunk-YGU4QMVH.js");
 var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
+var import_chunk_AE65TZGL = load("./chunk-AE65TZGL.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
 var import_chunk_2LM3C75F = load("./chunk-2LM3C75F.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
-var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-async function waitAndTell(context, root, ids, options) {
-  const views = await (0, import_chunk_UCO7BU66.withRegistration)(
-    root.folder,
-    ids,
-    options.timeoutMs,
-    () => (0, import_chunk_6DQIFBM5.waitForJobs)(root.folder, ids, {
-      ...options,
-      // A person who looks at the terminal gets one line that is renewed; everybody else silence, or the lines asked for.
-      heartbeatMs: options.heartbeatMs ?? (context.live ? 1e3 : null),
-      onHeartbeat: (seen) => {
-        if (options.heartbeatMs === null) context.live?.(liveLine(seen).slice(0, Math.max(20, context.width - 1)));
-        else for (const view of seen) context.tell(heartbeat(view));
-      }
-    })
-  );
-  if (options.heartbeatMs === null) context.live?.("");
-  return tellWaited(context, root, views, options);
-}
-function tellWaited(context, root, views, options) {
-  const ended = views.filter((view) => (0, import_chunk_2LM3C75F.isEnded)(view.state));
-  const isOver = options.mode === "any" ? ended.length > 0 : ended.length === views.length;
-  const shown = !isOver ? views : options.mode === "any" ? firstOf(ended) : views;
-  const code = isOver ? (0, import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map((view) => view.state.state)) : import_chunk_6PFAPK5K.exitCodes.pending;
-  const afterPrint = () => {
-    for (const view of shown) if ((0, import_chunk_2LM3C75F.isEnded)(view.state)) (0, import_chunk_UCO7BU66.noteCollected)(view, "wait");
-  };
-  if (options.isJson) {
-    const documents = shown.map(
-      (view) => (0, import_chunk_2LM3C75F.isEnded)(view.state) ? endedDocument(view) : (0, import_chunk_UBV7TEB5.observation)(view, { afterSeq: null, root })
-    );
-    return {
-      code,
-      afterPrint,
-      json: views.length === 1 ? documents[0] : { jobs: documents, pending: pendingOf(views) }
-    };
-  }
-  const replies = shown.map((view) => (0, import_chunk_2LM3C75F.isEnded)(view.state) ? tellEnded(context, view) : tellPending(root, view));
-  return {
-    code,
-    afterPrint,
-    out: Buffer.concat(replies.map((reply) => Buffer.from(reply.out ?? ""))),
-    notes: replies.flatMap((reply) => reply.notes ?? [])
-  };
-}
-function firstOf(views) {
-  return [...views].sort((a, b) => Date.parse(a.state.ended_at ?? "") - Date.parse(b.state.ended_at ?? "")).slice(0, 1);
-}
-function pendingOf(views) {
-  return views.filter((view) => !(0, import_chunk_2LM3C75F.isEnded)(view.state)).map((view) => view.id);
-}
-function tellEnded(context, view) {
-  const deliverable = (0, import_chunk_6OPTGHIR.readRange)(view.paths.result, 0, 64 * 1024 * 1024)?.bytes;
-  if (view.damage !== null) return tellDamaged(view);
-  const notes = [header(view), ...omittedNotes(view.state)];
-  for (const warning of view.state.warnings) notes.push(`warning: ${(0, import_chunk_LZGYMFSK.plainText)(warning.message)}`);
-  if (!deliverable) notes.push(`warning: no result is stored; see ${view.paths.folder}`);
-  const bytes = deliverable ?? Buffer.alloc(0);
-  return {
-    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-    out: context.isTerminal ? (0, import_chunk_LZGYMFSK.plainText)(bytes.toString("utf8")) : bytes,
-    notes
-  };
-}
-function tellDamaged(view) {
-  const text = `# ${view.id}: state_damaged
-
-${view.state.error?.message}
-
-Nothing was deleted. What is there: ${view.paths.folder}
-`;
-  return {
-    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-    out: text,
-    notes: [`see: ${import_chunk_V47IQ3FT.nextCommands.doctor(view.id, view.spec?.state_option ?? [])}`]
-  };
-}
-function header(view) {
-  const { state, paths, spec } = view;
-  const parts = [`${view.id}: ${state.state}`];
-  if (state.error) parts.push(`${state.error.code}: ${(0, import_chunk_LZGYMFSK.plainText)(state.error.message)}`);
-  if (state.exit_code !== null) parts.push(`exit code ${state.exit_code}`);
-  if (state.duration_ms !== null) parts.push((0, import_chunk_NDXTXZGK.formatDuration)(state.duration_ms));
-  const where = [`result: ${paths.result}`];
-  if (spec?.kind === "run") where.push(`whole output: ${paths.output}`);
-  return `${parts.join(", ")}
-${where.join("\n")}`;
-}
-function omittedNotes(state) {
-  return Object.entries(state.output ?? {}).filter(([, note]) => note.omitted > 0).map(
-    ([name, note]) => `${name}: ${note.exact ? "" : "about "}${note.omitted} of ${note.bytes} bytes (${(0, import_chunk_TFEMYLSK.formatSize)(note.omitted)}) are left out in the middle`
-  );
-}
-function tellPending(root, view) {
-  const picture = JSON.stringify((0, import_chunk_UBV7TEB5.observation)(view, { afterSeq: null, root }), null, 1);
-  const next = import_chunk_V47IQ3FT.nextCommands.wait(view.id, root.option);
-  return {
-    code: import_chunk_6PFAPK5K.exitCodes.pending,
-    out: `${picture}
-${next}
-`,
-    notes: [`${view.id}: ${view.state.state}, not ended yet; wait again with the last line`]
-  };
-}
-function endedDocument(view) {
-  if (view.damage !== null) return view.state;
-  const stored = (0, import_chunk_6OPTGHIR.readText)(view.paths.resultRecord);
-  try {
-    if (stored !== void 0) return { ...JSON.parse(stored), state: view.state.state };
-  } catch {
-  }
-  return view.spec ? (0, import_chunk_YGU4QMVH.terminalRecord)(view.spec, view.paths, view.state) : view.state;
-}
-function liveLine(views) {
-  return views.map(heartbeat).join(" | ");
-}
-function heartbeat(view) {
-  const age = view.state.started_at ? (0, import_chunk_NDXTXZGK.formatDuration)(Math.max(0, (0, import_chunk_LZFWGYGT.nowMs)() - Date.parse(view.state.started_at))) : "not started";
-  return `${view.id}: ${view.state.state}, ${age}`;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  endedDocument,
-  tellEnded,
-  waitAndTell
-});
-
-},
-"./chunk-6DQIFBM5.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  waitForJobs: () => waitForJobs
-});
-module.exports = stdin_exports;
-var import_chunk_63NMKLER = load("./chunk-63NMKLER.js");
-var import_chunk_ZCJJ4XBA = load("./chunk-ZCJJ4XBA.js");
-var import_chunk_2LM3C75F = load("./chunk-2LM3C75F.js");
+var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-async function waitForJobs(root, ids, options) {
-  const until = (0, import_chunk_LZFWGYGT.monotonicMs)() + options.timeoutMs;
-  const views = new Map();
-  const stop = new AbortController();
-  const beat = options.heartbeatMs === null ? void 0 : setInterval(() => options.onHeartbeat?.([...views.values()]), options.heartbeatMs);
-  let failure;
-  let ended = 0;
-  await Promise.all(
-    ids.map(async (id) => {
-      try {
-        await waitForOne(root, id, until, stop.signal, (view2) => views.set(id, view2));
-      } catch (error) {
-        failure ??= error;
-        stop.abort();
-        return;
-      }
-      const view = views.get(id);
-      if (view && (0, import_chunk_2LM3C75F.isEnded)(view.state)) ended += 1;
-      if (options.mode === "any" && ended > 0) stop.abort();
+var import_node_os = require("node:os");
+var import_node_fs = require("node:fs");
+var import_node_path = builtin("node:path");
+var reasons = [
+  "exited",
+  "lingered",
+  "canceled",
+  "hard_timeout",
+  "first_output_timeout",
+  "stalled",
+  "sign_in",
+  "state_vanished",
+  "spawn_failed",
+  "never_started",
+  "worker_lost",
+  "host_restarted"
+];
+function parseReason(text) {
+  return reasons.find((reason) => reason === text);
+}
+function judgeEnd(facts2) {
+  if (facts2.survivors.length > 0) {
+    return failed("failed", "survivors", `these processes outlived SIGKILL: ${facts2.survivors.join(", ")}`);
+  }
+  switch (facts2.reason) {
+    case "canceled":
+      return { outcome: "canceled", error: null };
+    case "exited":
+    case "lingered":
+      return judgeExit(facts2);
+    case "hard_timeout":
+      if (facts2.isStaff && facts2.staffError === null) return { outcome: "done", error: null };
+      return failed("timed_out", "hard_timeout", `the hard limit of ${facts2.deadlineText} was reached`);
+    case "first_output_timeout":
+      return failed("failed", "first_output_timeout", "nothing was printed within --first-output");
+    case "stalled":
+      return failed("failed", "stalled", "nothing happened for the time given by --stall-after");
+    case "sign_in":
+      return failed(
+        "failed",
+        "auth",
+        facts2.staffError?.message ?? "the agent waits for a sign-in that nobody can give"
+      );
+    case "state_vanished":
+      return failed("crashed", "worker_lost", "the state folder vanished");
+    case "spawn_failed":
+      return failed("failed", "spawn_failed", `the program could not be started: ${facts2.detail ?? "not known why"}`);
+    case "never_started":
+      return failed("failed", "never_started", "the launcher died before a worker existed");
+    case "worker_lost":
+      return failed(
+        "crashed",
+        "worker_lost",
+        "the processes that supervise the command were killed; how it ended is not known"
+      );
+    case "host_restarted":
+      return failed("crashed", "host_restarted", "the machine was restarted while the job ran");
+  }
+}
+function judgeExit(facts2) {
+  const { exit } = facts2;
+  if (exit?.spawn_failed)
+    return failed("failed", "spawn_failed", `the program could not be executed (exit code ${exit.exit_code})`);
+  if (facts2.isStaff) {
+    return facts2.staffError ? { outcome: "failed", error: facts2.staffError } : { outcome: "done", error: null };
+  }
+  if (!exit) return failed("crashed", "worker_lost", "how the command ended is not known");
+  if (exit.exit_code === facts2.successExit) return { outcome: "done", error: null };
+  if (facts2.signal !== null && exit.signaled) return failed("failed", "signal", signalMessage(facts2.signal));
+  return failed("failed", "exit_nonzero", `the command exited with code ${exit.exit_code}`);
+}
+function signalMessage(signal2) {
+  const hint = signal2 === "SIGKILL" ? " (not by us: often the kernel, when memory runs out)" : "";
+  return `the command was ended by ${signal2}${hint}`;
+}
+function failed(outcome, code, message) {
+  return { outcome, error: { code, message } };
+}
+function judgeStaff(reading, ending, request) {
+  const answer = reading.answer !== null && reading.answer.trim() !== "" ? reading.answer : null;
+  const warnings = [...reading.warnings, ...denialWarnings(reading)];
+  const error = findError(reading, ending, request, answer);
+  if (error === null && request.reason === "lingered") {
+    warnings.push({
+      code: "ended_after_answer",
+      message: "the agent stayed alive after its final event and was ended"
+    });
+  }
+  if (error === null && request.reason === "hard_timeout") {
+    warnings.push({
+      code: "limit_after_answer",
+      message: "the hard limit struck after the complete answer had arrived"
+    });
+  }
+  return { answer, error, warnings };
+}
+function findError(reading, ending, request, answer) {
+  if (reading.failure) return reading.failure;
+  if (reading.final === "failure")
+    return { code: "agent_error", message: lastWords(ending) ?? "the agent reported a failure" };
+  if (request.reason === "exited" && ending.exitCode !== 0) return exitError(ending);
+  if (reading.final === null && (answer !== null || reading.denials.length === 0)) {
+    return { code: "no_final_answer", message: `the agent ended without a final event${quoted(lastWords(ending))}` };
+  }
+  if (request.resume !== null && request.keepsConversation && reading.conversationId !== request.resume) {
+    const got = reading.conversationId ?? "none";
+    return {
+      code: "conversation_mismatch",
+      message: `conversation ${request.resume} was asked for, the agent used ${got}`
+    };
+  }
+  if (answer !== null) return null;
+  if (reading.denials.length > 0) {
+    return {
+      code: "permission_denied",
+      message: `there is no final answer and these were refused: ${reading.denials.join(", ")}`
+    };
+  }
+  return { code: "no_final_answer", message: "the final answer is empty" };
+}
+function exitError(ending) {
+  const words = quoted(lastWords(ending));
+  if (ending.signal) return { code: "signal", message: `the agent was ended by ${ending.signal}${words}` };
+  return { code: "exit_nonzero", message: `the agent exited with code ${ending.exitCode}${words}` };
+}
+function denialWarnings(reading) {
+  return reading.denials.map((what) => ({ code: "permission_denied", message: `refused to the agent: ${what}` }));
+}
+function lastWords(ending) {
+  const lines = ending.stderrTail.split("\n").map((line) => line.trim());
+  return lines.filter((line) => line !== "").at(-1);
+}
+function quoted(words) {
+  return words === void 0 ? "" : `: ${words}`;
+}
+function signalOfExit(exitCode, table) {
+  if (exitCode <= 128 || exitCode > 192) return void 0;
+  const number = exitCode - 128;
+  const known = Object.entries(table).find(([, value]) => value === number);
+  return known ? known[0] : `SIG${number}`;
+}
+var signalNumbers = import_node_os.constants.signals;
+var LineSplitter = class {
+  parts = [];
+  size = 0;
+  /** Lines that were longer than the bound. *<>/
+  dropped = 0;
+  decoder = new TextDecoder();
+  limit;
+  constructor(limit = import_chunk_CRABIWOM.streamLineBytes) {
+    this.limit = limit;
+  }
+  /** The lines that these bytes complete, without their newlines. *<>/
+  push(bytes) {
+    const lines = [];
+    let from = 0;
+    for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, from)) {
+      this.keep(bytes.subarray(from, at));
+      this.take(lines);
+      from = at + 1;
+    }
+    if (from < bytes.length) this.keep(new Uint8Array(bytes.subarray(from)));
+    return lines;
+  }
+  /** What stands after the last newline, once the stream has ended. *<>/
+  end() {
+    const lines = [];
+    if (this.size > 0) this.take(lines);
+    return lines;
+  }
+  keep(piece) {
+    this.size += piece.length;
+    if (this.size > this.limit) this.parts = [];
+    else if (piece.length > 0) this.parts.push(piece);
+  }
+  take(lines) {
+    if (this.size > this.limit) this.dropped += 1;
+    else lines.push(this.decoder.decode(this.parts.length === 1 ? this.parts[0] : join(this.parts, this.size)));
+    this.parts = [];
+    this.size = 0;
+  }
+};
+function join(parts, size) {
+  const whole = new Uint8Array(size);
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+var chunk = 1024 * 1024;
+function backendOf(spec) {
+  return spec.staff ? (0, import_chunk_LUAHUUMZ.findBackend)(spec.staff.backend) : void 0;
+}
+function replay(spec, paths) {
+  const reading = (0, import_chunk_LUAHUUMZ.makeReading)();
+  const backend = backendOf(spec);
+  if (!backend) return reading;
+  const at = (0, import_chunk_LZFWGYGT.isoOf)((0, import_chunk_DLEZNRER.factsOf)(paths.output)?.modifiedMs ?? 0);
+  eachLine(paths.output, (line) => backend.read(line, reading, at));
+  if (backend.readError) eachLine(paths.error, (line) => backend.readError?.(line, reading, at));
+  return reading;
+}
+function closeReading(spec, paths, reading, exit) {
+  const backend = backendOf(spec);
+  const stderrTail = (0, import_chunk_6OPTGHIR.readRange)(paths.error, -import_chunk_CRABIWOM.tailBytes, import_chunk_CRABIWOM.tailBytes)?.bytes.toString("utf8") ?? "";
+  const ending = { exitCode: exit.code, signal: exit.signal, stderrTail, byItself: exit.byItself };
+  if (backend?.answerFrom === "stdout") reading.answer = (0, import_chunk_6OPTGHIR.readText)(paths.output, chunk) ?? "";
+  backend?.close?.(reading, ending, {
+    resume: spec.staff?.resume ?? null,
+    earlierError: spec.staff?.earlier?.error ?? null
+  });
+  return ending;
+}
+function eachLine(file, fn) {
+  const lines = new LineSplitter();
+  for (let offset = 0; ; ) {
+    const part = (0, import_chunk_6OPTGHIR.readRange)(file, offset, chunk);
+    if (!part || part.bytes.length === 0) break;
+    for (const line of lines.push(part.bytes)) fn(line);
+    offset += part.bytes.length;
+  }
+  for (const line of lines.end()) fn(line);
+}
+function makeDeliverable(parts) {
+  const { state, answer, paths, isPlain } = parts;
+  if (state.state !== "done") return makeReport(parts);
+  if (isPlain) return (0, import_chunk_6OPTGHIR.readRange)(paths.output, 0, Number.MAX_SAFE_INTEGER)?.bytes ?? "";
+  if (answer !== null) return answer;
+  const output = (0, import_chunk_4XQCRNZ4.readLogTail)(paths.output);
+  return output.length > 0 ? output : (0, import_chunk_4XQCRNZ4.readLogTail)(paths.error);
+}
+function makeReport(parts) {
+  const { spec, state, paths } = parts;
+  const sections = [
+    `# ${spec.id}: ${state.state}${state.error ? ` (${state.error.code})` : ""}`,
+    reasonText(parts),
+    facts(parts).join("\n"),
+    progress(parts),
+    logSection("Last output", paths.output, spec.staff !== null),
+    logSection("Last error output", paths.error, false),
+    recovery(parts)
+  ];
+  return `${sections.filter((section) => section !== "").join("\n\n")}
+`;
+}
+function reasonText({ state, cancel, tree }) {
+  if (state.state === "canceled") {
+    const why = cancel?.why ? `: ${(0, import_chunk_LZGYMFSK.plainText)(cancel.why)}` : "";
+    const who = cancel ? ` by ${(0, import_chunk_LZGYMFSK.plainText)(cancel.owner ?? `process ${cancel.by?.pid ?? "unknown"}`)} at ${(0, import_chunk_LZGYMFSK.plainText)(cancel.at)}` : "";
+    const step = {
+      none: "nothing was running any more",
+      term: "the tree ended on SIGTERM",
+      kill: "SIGKILL was needed"
+    }[tree.step];
+    return `Canceled${who}${why}. ${tree.ended.length} process(es) ended; ${step}.`;
+  }
+  const resets = state.error?.resets ? ` (resets: ${state.error.resets})` : "";
+  return `Reason: ${(0, import_chunk_LZGYMFSK.plainText)(state.error?.message ?? "not known")}${resets}`;
+}
+function facts({ spec, state, paths, tree }) {
+  const rows = [
+    ["Command", spec.run ? (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_GEPPUING.quoteWords)(spec.run.argv), 1e3) : null],
+    ["Backend", spec.staff ? `${spec.staff.backend}, mode ${spec.staff.mode}, profile ${spec.staff.profile}` : null],
+    ["Task", spec.staff ? (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)(spec.staff.prompt).replace(/\s+/g, " "), import_chunk_CRABIWOM.excerptBytes) : null],
+    ["Folder", spec.cwd],
+    ["Exit code", state.exit_code === null ? null : String(state.exit_code)],
+    [
+      "Signal",
+      state.signal === null ? null : `${state.signal}${state.signal_certain ? "" : " (by the exit code; not certain)"}`
+    ],
+    ["Duration", state.duration_ms === null ? null : (0, import_chunk_NDXTXZGK.formatDuration)(state.duration_ms)],
+    ["Hard limit", (0, import_chunk_NDXTXZGK.formatDuration)(spec.deadline_ms)],
+    ["Conversation", state.conversation?.id ?? null],
+    [
+      "Survivors",
+      tree.survivors.length > 0 ? tree.survivors.map((one) => `${one.pid} (${one.name})`).join(", ") : null
+    ],
+    ["Warnings", state.warnings.length > 0 ? state.warnings.map((one) => (0, import_chunk_LZGYMFSK.plainText)(one.message)).join("; ") : null],
+    ["Whole output", `${paths.output} and ${paths.error}`]
+  ];
+  return rows.filter(([, value]) => value !== null).map(([name, value]) => `${name}: ${value}`);
+}
+function progress({ reading }) {
+  if (!reading) return "";
+  const lines = [];
+  for (const call of reading.tools.slice(-5)) {
+    lines.push(`- ${call.name} ${(0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)(call.input).replace(/\s+/g, " "), import_chunk_CRABIWOM.excerptBytes)} [${call.status}]`);
+  }
+  const text = (0, import_chunk_LZGYMFSK.plainText)(reading.answer ?? reading.text).trim();
+  if (text !== "") lines.push("", ...(0, import_chunk_LZGYMFSK.tail)(text, import_chunk_CRABIWOM.textTailBytes).text.split("\n"));
+  return lines.length > 0 ? ["## Seen last (not a finished answer)", "", ...lines].join("\n") : "";
+}
+function logSection(title, file, isStream) {
+  if (isStream) return "";
+  const text = (0, import_chunk_LZGYMFSK.plainText)((0, import_chunk_4XQCRNZ4.readLogTail)(file).toString("utf8")).trimEnd();
+  return text === "" ? "" : `## ${title}
+
+${text}`;
+}
+function recovery({ spec, state }) {
+  const lines = [
+    "## Going on",
+    "",
+    "Nothing is started again by itself. Look at what was changed first: git status, git diff."
+  ];
+  if (state.conversation)
+    lines.push(`Go on in the same conversation: ${import_chunk_V47IQ3FT.nextCommands.continue(spec.id, spec.state_option)}`);
+  lines.push(`Start the same once more: ${import_chunk_V47IQ3FT.nextCommands.restart(spec.id, spec.state_option)}`);
+  return lines.join("\n");
+}
+function conclude(job, ending) {
+  const { paths, spec } = job;
+  const read = (0, import_chunk_2LM3C75F.readState)(paths);
+  const before = read.kind === "ok" ? read.value : (0, import_chunk_2LM3C75F.earlyState)(spec.id, spec);
+  const journal = (0, import_chunk_AE65TZGL.openJournal)(paths, spec);
+  if ((0, import_chunk_2LM3C75F.isEnded)(before)) {
+    journal.append("late_evidence", { reason: ending.reason, exit_code: ending.exit?.exit_code ?? null });
+    return before;
+  }
+  const { state, answer } = makeState(job, before, ending);
+  try {
+    withReserve(paths, () => publish(job, state, answer, ending, journal));
+  } catch (error) {
+    if (!isFull(error)) throw error;
+    state.state = "failed";
+    state.error = {
+      code: "output_unstorable",
+      message: `the result cannot be stored: no space left in ${paths.folder}`
+    };
+    withReserve(paths, () => finish(paths, state));
+  }
+  return state;
+}
+function publish(job, state, answer, ending, journal) {
+  const { paths, spec } = job;
+  const cancel = (0, import_chunk_2LM3C75F.readCancel)(paths);
+  (0, import_chunk_6OPTGHIR.writeFile)(
+    paths.result,
+    makeDeliverable({
+      spec,
+      paths,
+      state,
+      answer,
+      tree: ending.tree,
+      cancel,
+      reading: ending.reading,
+      isPlain: backendOf(spec)?.answerFrom === "stdout"
     })
   );
-  clearInterval(beat);
-  if (failure !== void 0) throw failure;
-  return ids.flatMap((id) => views.get(id) ?? []);
+  (0, import_chunk_6OPTGHIR.writeJson)(paths.resultRecord, (0, import_chunk_YGU4QMVH.terminalRecord)(spec, paths, state, ending.tree), { sync: false });
+  if ((0, import_chunk_AE65TZGL.readEvents)(paths, journal.seq - 1, 1).events[0]?.type !== "ended") {
+    const { exit_code, error, reconciled } = state;
+    journal.append("ended", { state: state.state, exit_code, error, reconciled });
+  }
+  state.seq = journal.seq;
+  finish(paths, state);
+  if (spec.kind === "staff" && state.state === "done" && state.warnings.length === 0) {
+    for (const file of [paths.output, paths.snapshot, paths.prompt]) (0, import_chunk_6OPTGHIR.removeFile)(file);
+  }
 }
-async function waitForOne(root, id, until, signal, tell) {
-  let woken = quickRounds;
-  for (let round = 0; ; round += 1, woken += 1) {
-    let view = await look(root, id);
-    if (view.damage !== null) await (0, import_chunk_LZFWGYGT.sleep)(100);
-    if (!(0, import_chunk_DLEZNRER.exists)(view.paths.folder)) throw vanishedError(view.paths.folder, id);
-    tell(view);
-    if ((0, import_chunk_2LM3C75F.isEnded)(view.state) || signal.aborted) return;
-    const rest = until - (0, import_chunk_LZFWGYGT.monotonicMs)();
-    if (rest <= 0) return;
-    const nap = makeNap(signal);
-    const close = await (0, import_chunk_ZCJJ4XBA.watchFifo)(view.paths.leaseFifo, nap.wake);
-    try {
-      view = await look(root, id);
-      tell(view);
-      if (!(0, import_chunk_2LM3C75F.isEnded)(view.state) && !signal.aborted) {
-        const pause = woken < quickRounds ? 20 : pauseFor(view, close !== void 0, round);
-        if (await nap.sleep(Math.min(rest, pause))) woken = 0;
-      }
-    } finally {
-      close?.();
+function finish(paths, state) {
+  (0, import_chunk_2LM3C75F.writeState)(paths, state);
+  (0, import_chunk_6OPTGHIR.removeFile)(paths.marker);
+  const passing = [paths.reserve, paths.leaseFifo, paths.aliveFifo, paths.limitFifo];
+  const torn = (0, import_chunk_DLEZNRER.listNames)(paths.folder).filter((name) => /^\..*\.tmp$/.test(name));
+  for (const file of [...passing, ...torn.map((name) => `${paths.folder}/${name}`)]) (0, import_chunk_6OPTGHIR.removeFile)(file);
+}
+function makeState(job, before, ending) {
+  const { paths, spec } = job;
+  const { exit } = ending;
+  const signal2 = exit ? signalOfExit(exit.exit_code, signalNumbers) ?? null : null;
+  const warnings = [...ending.warnings ?? before.warnings];
+  let answer = null;
+  let staffError = null;
+  let reading = ending.reading;
+  if (spec.staff) {
+    reading ??= replay(spec, paths);
+    ending.reading = reading;
+    const end = closeReading(spec, paths, reading, {
+      code: exit?.exit_code ?? null,
+      signal: signal2,
+      byItself: ending.reason === "exited"
+    });
+    const verdict2 = judgeStaff(reading, end, {
+      resume: spec.staff.resume,
+      reason: staffReason(ending.reason),
+      keepsConversation: backendOf(spec)?.keepsConversation ?? false
+    });
+    answer = verdict2.answer;
+    staffError = verdict2.error ?? cutAnswer(spec, ending.omitted?.stdout ?? before.output?.stdout);
+    warnings.push(...verdict2.warnings);
+  }
+  const verdict = judgeEnd({
+    reason: ending.reason,
+    exit,
+    signal: signal2,
+    successExit: spec.run?.success_exit ?? 0,
+    staffError,
+    isStaff: spec.staff !== null,
+    survivors: ending.tree.survivors.map((one) => one.pid),
+    deadlineText: (0, import_chunk_NDXTXZGK.formatDuration)(spec.deadline_ms),
+    detail: ending.detail
+  });
+  const started = before.started_at ?? startedAt(paths);
+  const ended = timeOf(paths.exit) ?? (0, import_chunk_LZFWGYGT.isoNow)();
+  const conversationId = reading?.conversationId ?? null;
+  const state = {
+    ...before,
+    rev: before.rev + 1,
+    state: verdict.outcome,
+    health: before.health === "attention" ? "unknown" : before.health,
+    attention_kind: null,
+    started_at: started,
+    ended_at: ended,
+    duration_ms: Math.max(0, Date.parse(ended) - Date.parse(started ?? before.created_at)),
+    exit_code: exit?.exit_code ?? null,
+    signal: signal2,
+    signal_certain: signal2 === null ? null : Boolean(exit?.signaled) || ending.reason !== "exited" && ending.tree.step !== "none",
+    error: verdict.error,
+    warnings: [...warnings, ...leftoverWarnings(ending)],
+    conversation: conversationId && spec.staff ? { backend: spec.staff.backend, id: conversationId } : before.conversation,
+    reconciled: ending.reconciled,
+    output: ending.omitted ?? before.output ?? plainNotes(paths),
+    usage: reading?.usage ?? before.usage
+  };
+  return { state, answer };
+}
+function finishStored(job) {
+  const stored = (0, import_chunk_2LM3C75F.readStoredState)(job.paths, job.spec.id);
+  if (!stored) return false;
+  withReserve(job.paths, () => finish(job.paths, stored));
+  return true;
+}
+function cutAnswer(spec, stdout) {
+  if (backendOf(spec)?.answerFrom !== "stdout" || !stdout || stdout.omitted === 0) return null;
+  const message = `the answer has ${stdout.bytes} bytes, of which ${stdout.omitted} in the middle could not be kept`;
+  return { code: "output_unstorable", message };
+}
+function leftoverWarnings(ending) {
+  if (ending.reason !== "exited" || ending.tree.ended.length === 0) return [];
+  const named = ending.tree.ended.slice(0, 5).map((one) => `${one.pid} (${one.name})`).join(", ");
+  const message = `${ending.tree.ended.length} left-over process(es) were ended after the command: ${named}`;
+  return [{ code: "leftovers_ended", message }];
+}
+function staffReason(reason) {
+  return reason === "exited" || reason === "lingered" || reason === "hard_timeout" ? reason : "other";
+}
+function plainNotes(paths) {
+  const note = (file) => ({ bytes: (0, import_chunk_4XQCRNZ4.logSize)(file), omitted: 0, exact: true });
+  return { stdout: note(paths.output), stderr: note(paths.error) };
+}
+function startedAt(paths) {
+  return timeOf(paths.childMark);
+}
+function timeOf(file) {
+  const facts2 = (0, import_chunk_DLEZNRER.factsOf)(file);
+  return facts2 ? (0, import_chunk_LZFWGYGT.isoOf)(facts2.modifiedMs) : null;
+}
+function withReserve(paths, write) {
+  try {
+    write();
+  } catch (error) {
+    if (!isFull(error) || !(0, import_chunk_6OPTGHIR.removeFile)(paths.reserve)) throw error;
+    write();
+  }
+}
+function isFull(error) {
+  return ["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "");
+}
+var prefix = "job-companion-";
+function makeCgroup(id) {
+  const own = ownCgroup();
+  if (own === void 0) return null;
+  const folder = import_node_path.default.join(own, `${prefix}${id}`);
+  try {
+    (0, import_node_fs.mkdirSync)(folder);
+    return folder;
+  } catch (error) {
+    return (0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST" ? folder : null;
+  }
+}
+function findCgroup(id) {
+  const own = ownCgroup();
+  const folder = own === void 0 ? null : import_node_path.default.join(own, `${prefix}${id}`);
+  return folder !== null && (0, import_chunk_DLEZNRER.exists)(folder) ? folder : null;
+}
+function listCgroup(folder, id) {
+  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return [];
+  return pidsIn(folder);
+}
+function removeCgroup(folder, id) {
+  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return;
+  try {
+    removeEmpty(folder);
+    if (import_node_path.default.basename(import_node_path.default.dirname(folder)).startsWith(prefix)) (0, import_node_fs.rmdirSync)(import_node_path.default.dirname(folder));
+  } catch {
+  }
+}
+function removeEmpty(folder) {
+  for (const name of (0, import_chunk_DLEZNRER.listNames)(folder)) if (!name.includes(".")) removeEmpty(import_node_path.default.join(folder, name));
+  (0, import_node_fs.rmdirSync)(folder);
+}
+function pidsIn(folder) {
+  const text = readOrEmpty(import_node_path.default.join(folder, "cgroup.procs"));
+  const own = text.split("\n").map(Number).filter((pid) => pid > 1);
+  const inner = (0, import_chunk_DLEZNRER.listNames)(folder).filter(
+    (name) => !name.startsWith(prefix) && !/^(?:cgroup|cpu|memory|io|pids|cpuset|hugetlb|rdma|misc)\./.test(name)
+  );
+  return [...own, ...inner.flatMap((name) => pidsIn(import_node_path.default.join(folder, name)))];
+}
+function ownCgroup() {
+  const mount = mountPoint();
+  const line = readOrEmpty("/proc/self/cgroup").split("\n").find((one) => one.startsWith("0::"));
+  return mount === void 0 || line === void 0 ? void 0 : import_node_path.default.join(mount, line.slice(3));
+}
+function mountPoint() {
+  const line = readOrEmpty("/proc/self/mounts").split("\n").find((one) => one.split(" ")[2] === "cgroup2");
+  return line?.split(" ")[1];
+}
+function isBelowMount(folder) {
+  const mount = mountPoint();
+  return mount !== void 0 && import_node_path.default.resolve(folder) === folder && folder.startsWith(`${mount}/`);
+}
+function readOrEmpty(file) {
+  try {
+    return (0, import_node_fs.readFileSync)(file, "utf8");
+  } catch {
+    return "";
+  }
+}
+function treeOf(spec, paths, who) {
+  const living = (identity) => identity && (0, import_chunk_MGN56EW3.livenessOf)(identity) === "alive" ? [identity.pid] : [];
+  const cgroup = (0, import_chunk_2LM3C75F.readWorker)(paths);
+  const folder = cgroup.kind === "ok" ? cgroup.value.cgroup ?? null : null;
+  const shim = who.shim && isHere(who.shim) ? who.shim : null;
+  const atShimPid = shim ? (0, import_chunk_MGN56EW3.readProcess)(shim.pid) : void 0;
+  const isStranger = atShimPid !== void 0 && atShimPid.start !== shim?.start_token;
+  return {
+    mark: spec.mark,
+    session: shim && !isStranger ? shim.pid : null,
+    since: isHere(spec.launcher) ? Number(spec.launcher.start_token) || 0 : 0,
+    spared: [...living(who.worker), ...living(shim)],
+    baseline: who.baseline ?? null,
+    counted: () => listCgroup(folder, spec.id),
+    child: who.child?.pid ?? null,
+    known: new Map()
+  };
+}
+function isHere(identity) {
+  return identity.boot_id === (0, import_chunk_MGN56EW3.bootId)() && identity.pid_ns === (0, import_chunk_MGN56EW3.pidNamespace)();
+}
+var hasMarks = process.platform === "linux";
+function findMembers(tree) {
+  const rows = (0, import_chunk_MGN56EW3.readProcesses)(tree.baseline).filter(
+    (row) => !(0, import_chunk_MGN56EW3.isDeadState)(row.state) && !(Number(row.start) < tree.since)
+  );
+  const marks = new Map();
+  const markOf = (pid) => {
+    if (!marks.has(pid)) marks.set(pid, (0, import_chunk_MGN56EW3.readProcessVariable)(pid, import_chunk_LZFWGYGT.markVariable));
+    return marks.get(pid);
+  };
+  const counted = new Set(tree.counted());
+  const foreign = findForeign(rows, markOf, tree.mark);
+  const isForeign = (pid) => foreign.has(pid);
+  const inSession = (row) => row.session === tree.session || row.group === tree.session;
+  const isOurSession = tree.session !== null && rows.some((row) => inSession(row) && (!hasMarks || markOf(row.pid) === tree.mark));
+  const members = new Map();
+  for (const row of rows) {
+    const isKnown = tree.known.get(row.pid) === row.start || counted.has(row.pid);
+    if (markOf(row.pid) === tree.mark || (isOurSession && inSession(row) || isKnown) && !isForeign(row.pid))
+      members.set(row.pid, row);
+  }
+  for (let grew = true; grew; ) {
+    grew = false;
+    for (const row of rows) {
+      if (members.has(row.pid) || !members.has(row.parent) || isForeign(row.pid)) continue;
+      members.set(row.pid, row);
+      grew = true;
     }
   }
-}
-function pauseFor(view, hasFifo, round) {
-  const condition = (0, import_chunk_2LM3C75F.conditionOf)(view);
-  const soon = Math.min(20 * 1.25 ** round, 1e3);
-  if (condition === "supervised") {
-    const isHeld = view.worker !== null && view.launch !== null && (0, import_chunk_MGN56EW3.sameIdentity)(view.worker.worker, view.launch.worker);
-    if (isHeld && hasFifo && view.worker?.fifo) return 15e3;
-    return isHeld ? 1e3 : soon;
+  const found = [];
+  for (const row of members.values()) {
+    if (isSpared(row, tree)) continue;
+    tree.known.set(row.pid, row.start);
+    found.push({ pid: row.pid, start: row.start, name: row.name, parent: row.parent });
   }
-  if (condition === "unseen") return 1e3;
-  return soon;
+  return found;
 }
-var quickRounds = 50;
-function makeNap(signal) {
-  let isAwake = false;
-  let wake = () => {
-    isAwake = true;
-  };
-  return {
-    wake: () => wake(),
-    sleep: (ms) => new Promise((resolve) => {
-      if (isAwake || signal.aborted) return resolve(isAwake);
-      const end = (isWoken) => {
-        clearTimeout(timer);
-        signal.removeEventListener("abort", stop);
-        resolve(isWoken);
-      };
-      const stop = () => end(false);
-      const timer = setTimeout(stop, Math.min(ms, 2 ** 31 - 1));
-      signal.addEventListener("abort", stop);
-      wake = () => end(true);
-    })
-  };
+function findForeign(rows, markOf, mark) {
+  const foreign = new Set(rows.filter((row) => (markOf(row.pid) ?? mark) !== mark).map((row) => row.pid));
+  for (let size = -1; size !== foreign.size; ) {
+    size = foreign.size;
+    for (const row of rows) if (foreign.has(row.parent) && markOf(row.pid) !== mark) foreign.add(row.pid);
+  }
+  return foreign;
 }
-async function look(root, id) {
+function isSpared(row, tree) {
+  return row.pid === process.pid || tree.spared.includes(row.pid);
+}
+async function terminate(tree, options) {
+  const report = { step: "none", ended: [], survivors: [] };
+  const seen = new Map();
+  const told = new Set();
+  const note = (members) => {
+    for (const member of members) seen.set(member.pid, member);
+    return members;
+  };
+  let left = note(findMembers(tree));
+  if (left.length === 0) return report;
+  report.step = "term";
+  const termUntil = (0, import_chunk_LZFWGYGT.monotonicMs)() + options.graceMs;
+  for (let pause = 5; left.length > 0 && (0, import_chunk_LZFWGYGT.monotonicMs)() < termUntil; pause = Math.min(pause * 2, 100)) {
+    for (const member of left) if (!told.has(member.pid) && signal(member, "SIGTERM")) told.add(member.pid);
+    await (0, import_chunk_LZFWGYGT.sleep)(Math.min(pause, Math.max(1, termUntil - (0, import_chunk_LZFWGYGT.monotonicMs)())));
+    left = note(stillThere(left, tree));
+  }
+  if (left.length > 0) {
+    report.step = "kill";
+    const killUntil = (0, import_chunk_LZFWGYGT.monotonicMs)() + options.settleMs;
+    for (let pause = 5; left.length > 0 && (0, import_chunk_LZFWGYGT.monotonicMs)() < killUntil; pause = Math.min(pause * 2, 200)) {
+      for (const member of left) signal(member, "SIGKILL");
+      await (0, import_chunk_LZFWGYGT.sleep)(pause);
+      left = note(findMembers(tree));
+    }
+  }
+  report.survivors = left;
+  report.ended = [...seen.values()].filter(
+    (member) => !left.some((one) => one.pid === member.pid) && !isShimsOwn(member, tree)
+  );
+  return report;
+}
+function isShimsOwn(member, tree) {
+  return tree.child !== null && tree.session !== null && member.parent === tree.session && member.pid !== tree.child;
+}
+function stillThere(members, tree) {
+  const living = members.filter(isAlive);
+  return living.length > 0 ? living : findMembers(tree);
+}
+function isAlive(member) {
+  const row = (0, import_chunk_MGN56EW3.readProcess)(member.pid);
+  return row !== void 0 && row.start === member.start && !(0, import_chunk_MGN56EW3.isDeadState)(row.state);
+}
+function signal(member, name) {
+  if (!isAlive(member)) return false;
   try {
-    return await (0, import_chunk_63NMKLER.refreshAttached)(root, id);
-  } catch (error) {
-    if (error instanceof import_chunk_NVPF5LEY.FaultError && error.code === "unknown_job") throw vanishedError((0, import_chunk_LZFWGYGT.jobPaths)(root, id).folder, id);
-    throw error;
+    process.kill(member.pid, name);
+    return true;
+  } catch {
+    return false;
   }
-}
-function vanishedError(folder, id) {
-  return new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot go on waiting for job ${id}: its folder ${folder} is gone`, null);
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  waitForJobs
+  LineSplitter,
+  backendOf,
+  conclude,
+  findCgroup,
+  finishStored,
+  makeCgroup,
+  parseReason,
+  removeCgroup,
+  startedAt,
+  terminate,
+  treeOf
 });
 
 },
@@ -1898,6 +1952,342 @@ function exitCodeOfAll(states) {
 });
 
 },
+"./chunk-7HGFJPY7.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  checkLaunchOptions: () => checkLaunchOptions,
+  folderOf: () => folderOf,
+  launch: () => launch,
+  launchAndTell: () => launchAndTell,
+  launchWords: () => launchWords,
+  missingProgram: () => missingProgram,
+  run: () => run,
+  tellLaunched: () => tellLaunched
+});
+module.exports = stdin_exports;
+var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
+var import_chunk_ZVWKUAZQ = load("./chunk-ZVWKUAZQ.js");
+var import_chunk_CSL6DFX2 = load("./chunk-CSL6DFX2.js");
+var import_chunk_PBSRMPXW = load("./chunk-PBSRMPXW.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
+var import_chunk_4SGZHFVR = load("./chunk-4SGZHFVR.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
+var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var import_node_path2 = builtin("node:path");
+function claimOnce(root, key, claim) {
+  const file = import_node_path2.default.join((0, import_chunk_LZFWGYGT.rootPaths)(root).once, (0, import_chunk_PBSRMPXW.hashOf)(key).slice(0, 40));
+  if ((0, import_chunk_6OPTGHIR.createFile)(file, `${JSON.stringify(claim)}
+`)) return { isOurs: true, holder: claim };
+  const read = (0, import_chunk_6OPTGHIR.readJson)(file);
+  const holder = read.kind === "ok" ? read.value : void 0;
+  if (typeof holder?.id !== "string" || typeof holder.asked !== "string") {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "state_unusable",
+      `cannot read the once-key file ${file}: it is damaged`,
+      "remove that file if you are sure that the job never ran"
+    );
+  }
+  return { isOurs: false, holder };
+}
+async function finishClaim(root, claim) {
+  if (!(0, import_chunk_4SGZHFVR.isId)(claim.id))
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "state_unusable",
+      `cannot use a once-key that names ${JSON.stringify(claim.id)}: that is no job id`
+    );
+  const paths = (0, import_chunk_LZFWGYGT.jobPaths)(root, claim.id);
+  const stage = (0, import_chunk_LZFWGYGT.stagePath)(root, claim.id);
+  const until = (0, import_chunk_LZFWGYGT.monotonicMs)() + import_chunk_CRABIWOM.startLimitMs;
+  while (!(0, import_chunk_DLEZNRER.exists)(paths.launch) && (0, import_chunk_LZFWGYGT.monotonicMs)() < until) {
+    const isStaged = (0, import_chunk_DLEZNRER.exists)(stage);
+    if (!(0, import_chunk_DLEZNRER.exists)(paths.folder) && !isStaged) return;
+    if ((0, import_chunk_MGN56EW3.livenessOf)(claim.launcher) === "dead") {
+      if (isStaged) (0, import_chunk_DLEZNRER.moveFolder)(stage, paths.folder);
+      return;
+    }
+    await (0, import_chunk_LZFWGYGT.sleep)(5);
+  }
+}
+async function launch(root, request) {
+  if (!(0, import_chunk_ZVWKUAZQ.checkRoot)(root.folder)) (0, import_chunk_ZVWKUAZQ.requirePlace)(root.folder);
+  const key = (0, import_chunk_PBSRMPXW.ensureKey)();
+  (0, import_chunk_ZVWKUAZQ.ensureRoot)(root.folder);
+  const spec = await makeSpec(root, request, (0, import_chunk_MGN56EW3.ownIdentity)(), key);
+  const paths = (0, import_chunk_LZFWGYGT.jobPaths)(root.folder, spec.id);
+  const stage = (0, import_chunk_LZFWGYGT.stagePath)(root.folder, spec.id);
+  let isPromised = false;
+  try {
+    await Promise.all([stageJob(root, spec, stage), import_chunk_4SGZHFVR.defaultEngine.prepare()]);
+    const claim = request.onceKey === null ? null : claimOnce(root.folder, request.onceKey, claimOf(spec, request));
+    if (claim && !claim.isOurs) {
+      undo(paths, stage);
+      return await takeOver(root, claim.holder, request);
+    }
+    isPromised = claim !== null;
+    if (!(0, import_chunk_DLEZNRER.moveFolder)(stage, paths.folder)) throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot move ${stage} into place`);
+    await (0, import_chunk_CSL6DFX2.startWorker)(root.folder, spec, { paths }, 1);
+  } catch (error) {
+    if (isPromised) (0, import_chunk_DLEZNRER.moveFolder)(stage, paths.folder);
+    else undo(paths, stage);
+    throw launchError(root, error);
+  }
+  return { id: spec.id, isNew: true };
+}
+async function makeSpec(root, request, launcher, key) {
+  const createdMs = (0, import_chunk_LZFWGYGT.nowMs)();
+  const random = (0, import_chunk_PBSRMPXW.randomBytes)(22);
+  const { deadlineMs, killGraceMs, maxOutputBytes, firstOutputMs, stallMs, onceKey, ...rest } = request;
+  const unsigned = {
+    schema: 1,
+    id: (0, import_chunk_4SGZHFVR.makeId)(request.verb, createdMs, random),
+    ...rest,
+    created_at: (0, import_chunk_LZFWGYGT.isoOf)(createdMs),
+    once_key: onceKey,
+    engine: import_chunk_4SGZHFVR.defaultEngine.id,
+    state_option: root.option,
+    deadline_ms: deadlineMs,
+    deadline_mono_ms: (0, import_chunk_LZFWGYGT.monotonicMs)() + deadlineMs,
+    kill_grace_ms: killGraceMs,
+    max_output_bytes: maxOutputBytes,
+    first_output_ms: firstOutputMs,
+    stall_ms: stallMs,
+    mark: (0, import_chunk_PBSRMPXW.toHex)(random.subarray(6)),
+    launcher,
+    environment: { digest: (0, import_chunk_PBSRMPXW.environmentDigest)(key), credentials: (0, import_chunk_LZFWGYGT.credentialNames)() }
+  };
+  return { ...unsigned, mac: await (0, import_chunk_PBSRMPXW.macOf)(unsigned, key) };
+}
+async function stageJob(root, spec, stage) {
+  (0, import_chunk_6OPTGHIR.createFolder)(stage);
+  const isDurable = (0, import_chunk_6OPTGHIR.writeFileMeanwhile)(`${stage}/spec.json`, `${JSON.stringify(spec)}
+`);
+  (0, import_chunk_6OPTGHIR.createFolder)(`${stage}/waiters`);
+  (0, import_chunk_6OPTGHIR.writeFile)((0, import_chunk_LZFWGYGT.jobPaths)(root.folder, spec.id).marker, "", { sync: false });
+  await isDurable;
+}
+function claimOf(spec, request) {
+  return { id: spec.id, asked: askedOf(request), launcher: spec.launcher };
+}
+async function takeOver(root, holder, request) {
+  await finishClaim(root.folder, holder);
+  if (holder.asked !== askedOf(request)) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot use --once-key ${JSON.stringify(request.onceKey)}: job ${holder.id} has this key and another request`,
+      `look at it with: ${import_chunk_V47IQ3FT.nextCommands.observe(holder.id, root.option)}`
+    );
+  }
+  return { id: holder.id, isNew: false };
+}
+function askedOf(request) {
+  const { owner: _owner, label: _label, onceKey: _key, ...asked } = request;
+  return (0, import_chunk_PBSRMPXW.hashOf)((0, import_chunk_PBSRMPXW.canonical)(asked));
+}
+function undo(paths, stage) {
+  try {
+    for (const target of [stage, paths.folder, paths.marker]) (0, import_chunk_DLEZNRER.removeTree)(target);
+  } catch {
+  }
+}
+function launchError(root, error) {
+  const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
+  if (error instanceof import_chunk_NVPF5LEY.FaultError || code === void 0) return error;
+  return new import_chunk_NVPF5LEY.FaultError(
+    "state_unusable",
+    `cannot write into the state folder ${root.folder} (${code})`,
+    "use another place with --state-dir DIR or JOB_STATE_DIR"
+  );
+}
+function launchWords(input) {
+  const onceKey = input.text("once-key") ?? null;
+  if (onceKey === "") throw (0, import_chunk_NVPF5LEY.usageError)('cannot take --once-key "": a key needs at least one character');
+  return { owner: input.text("owner") ?? import_chunk_LZFWGYGT.variables.owner() ?? null, label: input.text("label") ?? null, onceKey };
+}
+function checkLaunchOptions(input) {
+  if (input.has("wait-timeout") && !input.has("wait")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");
+  input.duration("wait-timeout");
+  for (const other of ["json", "wait"]) {
+    if (input.has("id-only") && input.has(other)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`);
+  }
+}
+async function launchAndTell(context, input, request, isSynchronous = false) {
+  checkLaunchOptions(input);
+  const root = context.root(input);
+  return tellLaunched(context, input, root, await launch(root, request), isSynchronous);
+}
+async function tellLaunched(context, input, root, launched, isSynchronous) {
+  if (input.has("wait") || isSynchronous) {
+    const { waitAndTell } = await Promise.resolve().then(() => load("./collecting-7CWLLNKK.js"));
+    context.tell(`job ${launched.id}`);
+    const timeoutMs = input.duration("wait-timeout") ?? Number.MAX_SAFE_INTEGER;
+    return waitAndTell(context, root, [launched.id], {
+      mode: "all",
+      timeoutMs,
+      heartbeatMs: null,
+      isJson: input.has("json")
+    });
+  }
+  return tellLaunch(root, launched, input);
+}
+function tellLaunch(root, launched, input) {
+  const { id, isNew } = launched;
+  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
+` };
+  const paths = (0, import_chunk_LZFWGYGT.jobPaths)(root.folder, id);
+  const commands = {
+    wait: import_chunk_V47IQ3FT.nextCommands.wait(id, root.option),
+    observe: import_chunk_V47IQ3FT.nextCommands.observe(id, root.option),
+    cancel: import_chunk_V47IQ3FT.nextCommands.cancel(id, root.option)
+  };
+  if (input.has("json")) {
+    return {
+      code: import_chunk_6PFAPK5K.exitCodes.done,
+      json: {
+        id,
+        new: isNew,
+        folder: paths.folder,
+        result_path: paths.result,
+        output_path: paths.output,
+        next: commands
+      }
+    };
+  }
+  const lines = [
+    `job ${id}${isNew ? "" : " (this once-key had it already; nothing was started)"}`,
+    `collect: ${commands.wait}`,
+    `observe: ${commands.observe}`,
+    `result:  ${paths.result}`
+  ];
+  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${lines.join("\n")}
+` };
+}
+var run = {
+  name: "run",
+  summary: "run a long command as a job",
+  form: "[options] -- COMMAND ARG...",
+  words: { min: 0, max: 0, rest: true },
+  options: {
+    timeout: {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_CRABIWOM.limits.runTimeout,
+      help: "hard limit, counted from launch (default 24h, at most 30d)"
+    },
+    deadline: { kind: "duration", value: "D", range: import_chunk_CRABIWOM.limits.runTimeout, help: "the same as --timeout" },
+    "kill-after": {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_CRABIWOM.limits.runKillGrace,
+      help: "time between TERM and KILL (default 30s)"
+    },
+    cwd: { kind: "text", value: "DIR", help: "folder to run in (default: here)" },
+    shell: { kind: "flag", help: "give the one word after -- to /bin/sh -c" },
+    "success-exit": {
+      kind: "count",
+      value: "N",
+      range: { default: 0, min: 0, max: 255 },
+      help: "the exit code that means success (default 0)"
+    },
+    "max-output": {
+      kind: "size",
+      value: "SIZE",
+      range: import_chunk_CRABIWOM.limits.maxOutput,
+      help: "cap of each output file on disk (default 64M)"
+    },
+    "first-output": {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_CRABIWOM.limits.optInLimit,
+      help: "end it when nothing was printed by then"
+    },
+    "stall-after": {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_CRABIWOM.limits.optInLimit,
+      help: "end it when nothing was printed for that long"
+    },
+    "keep-children": { kind: "flag", help: "leave processes alone that the command left behind" },
+    ...import_chunk_JJRSGJW4.launchOptions
+  },
+  notes: "The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",
+  examples: [
+    "run -- make test",
+    "run --timeout 2h --once-key nightly -- python3 train.py --epochs 10",
+    "run --shell -- 'make && make install'"
+  ],
+  async run(context, input) {
+    const cwd = folderOf(context, input);
+    const timeout = limitOf(input);
+    return launchAndTell(context, input, {
+      kind: "run",
+      verb: "run",
+      ...launchWords(input),
+      cwd,
+      deadlineMs: timeout,
+      killGraceMs: input.durationOrDefault("kill-after"),
+      maxOutputBytes: input.size("max-output") ?? import_chunk_CRABIWOM.limits.maxOutput.default,
+      firstOutputMs: input.duration("first-output") ?? null,
+      stallMs: input.duration("stall-after") ?? null,
+      lineage: null,
+      run: commandOf(input, cwd),
+      staff: null
+    });
+  }
+};
+function limitOf(input) {
+  if (input.has("timeout") && input.has("deadline"))
+    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");
+  return input.has("deadline") ? input.durationOrDefault("deadline") : input.durationOrDefault("timeout");
+}
+function folderOf(context, input) {
+  const folder = import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
+  if (!(0, import_chunk_DLEZNRER.isFolder)(folder))
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot run in ${folder}: there is no such folder`,
+      "name an existing one with --cwd DIR"
+    );
+  return (0, import_chunk_DLEZNRER.realPath)(folder);
+}
+function commandOf(input, cwd) {
+  const words = input.rest ?? [];
+  const parts = { success_exit: input.count("success-exit") ?? 0, keep_children: input.has("keep-children") };
+  if (input.has("shell")) {
+    if (words.length !== 1)
+      throw (0, import_chunk_NVPF5LEY.usageError)(
+        `cannot take ${words.length} words with --shell: it needs the whole command line as one word after --`
+      );
+    return { argv: ["/bin/sh", "-c", words[0]], program: "/bin/sh", ...parts };
+  }
+  const name = words[0];
+  const program = (0, import_chunk_LZFWGYGT.findProgram)(name, cwd);
+  if (program === void 0) throw missingProgram(name, cwd);
+  return { argv: words, program, ...parts };
+}
+function missingProgram(name, cwd) {
+  const where = name.includes("/") ? `no executable file of that name (looked from ${cwd})` : `it is not on PATH (${import_chunk_LZFWGYGT.variables.searchPath() || "empty"})`;
+  return new import_chunk_NVPF5LEY.FaultError("preflight", `cannot run ${JSON.stringify(name)}: ${where}`, "give the path of the program");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  checkLaunchOptions,
+  folderOf,
+  launch,
+  launchAndTell,
+  launchWords,
+  missingProgram,
+  run,
+  tellLaunched
+});
+
+},
 "./chunk-AE65TZGL.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -1981,1621 +2371,7 @@ function parseEvents(text, isWhole) {
 });
 
 },
-"./chunk-C5GIGPHR.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  commandNames: () => commandNames,
-  loadCommand: () => loadCommand
-});
-module.exports = stdin_exports;
-var loaders = {
-  run: async () => (await Promise.resolve().then(() => load("./run-GZ7Z2NKZ.js"))).run,
-  staffer: async () => (await Promise.resolve().then(() => load("./staffer-QDEW6GUB.js"))).staffer,
-  ask: async () => (await Promise.resolve().then(() => load("./ask-LZP4OK57.js"))).ask,
-  wait: async () => (await Promise.resolve().then(() => load("./wait-LNQZUTPD.js"))).wait,
-  observe: async () => (await Promise.resolve().then(() => load("./observe-QAP7OGBN.js"))).observe,
-  status: async () => (await Promise.resolve().then(() => load("./status-IEEQSEKD.js"))).status,
-  result: async () => (await Promise.resolve().then(() => load("./result-4MW7YHKL.js"))).result,
-  cancel: async () => (await Promise.resolve().then(() => load("./cancel-SQ5YCMGC.js"))).cancel,
-  continue: async () => (await Promise.resolve().then(() => load("./continue-Z5GAQ2IP.js"))).continueCommand,
-  restart: async () => (await Promise.resolve().then(() => load("./restart-5IIYU3R5.js"))).restart,
-  clean: async () => (await Promise.resolve().then(() => load("./clean-667ZNBPY.js"))).clean,
-  doctor: async () => (await Promise.resolve().then(() => load("./doctor-GAVO2F3K.js"))).doctor,
-  help: async () => (await Promise.resolve().then(() => load("./help-6TIA7E3P.js"))).help
-};
-var commandNames = Object.keys(loaders);
-async function loadCommand(name) {
-  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  commandNames,
-  loadCommand
-});
-
-},
-"./chunk-CRABIWOM.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  drainMs: () => drainMs,
-  eventLineBytes: () => eventLineBytes,
-  excerptBytes: () => excerptBytes,
-  killSettleMs: () => killSettleMs,
-  leaseMs: () => leaseMs,
-  leaseStaleMs: () => leaseStaleMs,
-  limits: () => limits,
-  lingerMs: () => lingerMs,
-  lockWaitMs: () => lockWaitMs,
-  observeBytes: () => observeBytes,
-  orphanGraceMs: () => orphanGraceMs,
-  promptBytes: () => promptBytes,
-  promptReplacements: () => promptReplacements,
-  startLimitMs: () => startLimitMs,
-  streamLineBytes: () => streamLineBytes,
-  tailBytes: () => tailBytes,
-  tailLines: () => tailLines,
-  textTailBytes: () => textTailBytes,
-  toolCallBytes: () => toolCallBytes,
-  toolCalls: () => toolCalls,
-  unseenGraceMs: () => unseenGraceMs,
-  workerFailures: () => workerFailures
-});
-module.exports = stdin_exports;
-var second = 1e3;
-var minute = 60 * second;
-var hour = 60 * minute;
-var day = 24 * hour;
-var kib = 1024;
-var mib = 1024 * kib;
-var limits = {
-  staffTimeout: { default: hour, min: second, max: 2 * hour },
-  runTimeout: { default: day, min: 50, max: 30 * day },
-  waitTimeout: { default: 100 * second, min: 0, max: Number.MAX_SAFE_INTEGER },
-  heartbeat: { default: minute, min: second, max: day },
-  staffKillGrace: { default: 10 * second, min: 0, max: 5 * minute },
-  runKillGrace: { default: 30 * second, min: 0, max: 5 * minute },
-  optInLimit: { default: 5 * minute, min: second, max: 30 * day },
-  maxOutput: { default: 64 * mib, min: mib, max: 64 * 1024 * mib },
-  cleanAge: { default: 14 * day, min: 0, max: 3650 * day }
-};
-var promptBytes = mib;
-var observeBytes = 8 * kib;
-var toolCalls = 5;
-var toolCallBytes = kib;
-var excerptBytes = 240;
-var textTailBytes = 1700;
-var tailLines = 50;
-var tailBytes = 8 * kib;
-var eventLineBytes = 64 * kib;
-var streamLineBytes = 32 * mib;
-var drainMs = 2 * second;
-var lingerMs = 10 * second;
-var killSettleMs = 10 * second;
-var orphanGraceMs = second;
-var leaseMs = 5 * second;
-var leaseStaleMs = 20 * second;
-var startLimitMs = 10 * second;
-var unseenGraceMs = minute;
-var lockWaitMs = 5 * second;
-var promptReplacements = 5;
-var workerFailures = 3;
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  drainMs,
-  eventLineBytes,
-  excerptBytes,
-  killSettleMs,
-  leaseMs,
-  leaseStaleMs,
-  limits,
-  lingerMs,
-  lockWaitMs,
-  observeBytes,
-  orphanGraceMs,
-  promptBytes,
-  promptReplacements,
-  startLimitMs,
-  streamLineBytes,
-  tailBytes,
-  tailLines,
-  textTailBytes,
-  toolCallBytes,
-  toolCalls,
-  unseenGraceMs,
-  workerFailures
-});
-
-},
-"./chunk-CSL6DFX2.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  startWorker: () => startWorker
-});
-module.exports = stdin_exports;
-var import_chunk_4SGZHFVR = load("./chunk-4SGZHFVR.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-async function startWorker(root, spec, job, generation) {
-  const engine = (0, import_chunk_4SGZHFVR.findEngine)(spec.engine) ?? import_chunk_4SGZHFVR.defaultEngine;
-  const worker = await engine.start({ stateRoot: root, id: spec.id, mark: spec.mark, logFile: job.paths.workerLog });
-  (0, import_chunk_6OPTGHIR.writeJson)(job.paths.launch, { worker, generation }, { sync: false });
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  startWorker
-});
-
-},
-"./chunk-DB3NJKAX.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  findLatest: () => findLatest,
-  requireLatest: () => requireLatest
-});
-module.exports = stdin_exports;
-var import_chunk_DJ3RIZN5 = load("./chunk-DJ3RIZN5.js");
-var import_chunk_2LM3C75F = load("./chunk-2LM3C75F.js");
-var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-function findLatest(root, owner, accept = () => true) {
-  for (const id of (0, import_chunk_DJ3RIZN5.listJobs)(root)) {
-    const spec = (0, import_chunk_2LM3C75F.readSpec)((0, import_chunk_LZFWGYGT.jobPaths)(root, id));
-    if (spec.kind !== "ok") continue;
-    if (owner !== null && spec.value.owner !== owner) continue;
-    if (accept(id, spec.value)) return id;
-  }
-  return void 0;
-}
-function requireLatest(root, owner, what, accept) {
-  const id = findLatest(root.folder, owner, accept);
-  if (id !== void 0) return id;
-  const whose = owner === null ? "" : ` of owner ${owner}`;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "unknown_job",
-    `cannot find ${what}${whose} in the state folder ${root.folder}`,
-    (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_LZFWGYGT.selfWords)(), "status", ...root.option])
-  );
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  findLatest,
-  requireLatest
-});
-
-},
-"./chunk-DJ3RIZN5.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  findJob: () => findJob,
-  jobsFolder: () => jobsFolder,
-  listActive: () => listActive,
-  listJobs: () => listJobs,
-  requireWholeId: () => requireWholeId
-});
-module.exports = stdin_exports;
-var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_4SGZHFVR = load("./chunk-4SGZHFVR.js");
-var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-function listJobs(root) {
-  return (0, import_chunk_DLEZNRER.listNames)((0, import_chunk_LZFWGYGT.rootPaths)(root).jobs).filter(import_chunk_4SGZHFVR.isId).sort(import_chunk_4SGZHFVR.compareIds).reverse();
-}
-function listActive(root) {
-  return (0, import_chunk_DLEZNRER.listNames)((0, import_chunk_LZFWGYGT.rootPaths)(root).active).filter(import_chunk_4SGZHFVR.isId).sort(import_chunk_4SGZHFVR.compareIds);
-}
-function findJob(root, text) {
-  const list = listCommand(root);
-  if (!(0, import_chunk_4SGZHFVR.isIdPrefix)(text)) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "unknown_job",
-      `cannot take ${JSON.stringify(text)} as a job id: ids look like run-mik3x9ab-4f7q2z`,
-      list
-    );
-  }
-  const all = (0, import_chunk_DLEZNRER.listNames)((0, import_chunk_LZFWGYGT.rootPaths)(root.folder).jobs).filter(import_chunk_4SGZHFVR.isId);
-  if (all.includes(text)) return requireFolder(root, text);
-  const matches = all.filter((id) => id.startsWith(text));
-  if (matches.length === 1) return requireFolder(root, matches[0]);
-  if (matches.length === 0) throw unknownJob(root, text);
-  const shown = matches.sort(import_chunk_4SGZHFVR.compareIds).slice(-5).join(", ");
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "ambiguous_id",
-    `cannot tell which job ${text} is: ${matches.length} jobs begin so, the newest are ${shown}`,
-    "give more of the id"
-  );
-}
-function requireWholeId(root, text) {
-  const id = findJob(root, text);
-  if (id === text) return id;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "ambiguous_id",
-    `cannot take the short id ${text}: this command needs the whole id`,
-    `the one job that begins so is ${id}`
-  );
-}
-function jobsFolder(root) {
-  return import_node_path.default.join(root, "jobs");
-}
-function requireFolder(root, id) {
-  const folder = import_node_path.default.join((0, import_chunk_LZFWGYGT.rootPaths)(root.folder).jobs, id);
-  const facts = (0, import_chunk_DLEZNRER.factsOf)(folder);
-  if (facts?.kind === "folder") return id;
-  if (!facts) throw unknownJob(root, id);
-  throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use job ${id}: ${folder} is no folder of its own`);
-}
-function unknownJob(root, text) {
-  return new import_chunk_NVPF5LEY.FaultError(
-    "unknown_job",
-    `cannot find job ${text}: there is no such job in the state folder ${root.folder}`,
-    `${listCommand(root)}, or name another folder with --state-dir DIR`
-  );
-}
-function listCommand(root) {
-  return `list them with: ${(0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_LZFWGYGT.selfWords)(), "status", ...root.option])}`;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  findJob,
-  jobsFolder,
-  listActive,
-  listJobs,
-  requireWholeId
-});
-
-},
-"./chunk-DLEZNRER.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  cutFile: () => cutFile,
-  exists: () => exists,
-  factsOf: () => factsOf,
-  isExecutable: () => isExecutable,
-  isFolder: () => isFolder,
-  isWritable: () => isWritable,
-  listNames: () => listNames,
-  moveFolder: () => moveFolder,
-  realPath: () => realPath,
-  removeTree: () => removeTree,
-  touch: () => touch,
-  writeFault: () => writeFault
-});
-module.exports = stdin_exports;
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_fs = require("node:fs");
-function factsOf(target) {
-  const stat = lookAt(target);
-  if (!stat) return void 0;
-  const kind = stat.isSymbolicLink() ? "link" : stat.isDirectory() ? "folder" : stat.isFile() ? "file" : "other";
-  return {
-    kind,
-    uid: stat.uid,
-    mode: stat.mode & 4095,
-    size: stat.size,
-    allocated: stat.blocks * 512,
-    modifiedMs: stat.mtimeMs
-  };
-}
-function lookAt(target) {
-  try {
-    return (0, import_node_fs.lstatSync)(target, { throwIfNoEntry: false });
-  } catch (error) {
-    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "ENOTDIR") return void 0;
-    throw error;
-  }
-}
-function exists(target) {
-  return (0, import_node_fs.existsSync)(target);
-}
-function listNames(folder) {
-  try {
-    return (0, import_node_fs.readdirSync)(folder);
-  } catch (error) {
-    if (["ENOENT", "ENOTDIR"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return [];
-    throw error;
-  }
-}
-function isFolder(target) {
-  return lookThrough(target)?.isDirectory() ?? false;
-}
-function isExecutable(target) {
-  if (!lookThrough(target)?.isFile()) return false;
-  return isAllowed(target, import_node_fs.constants.X_OK);
-}
-function lookThrough(target) {
-  try {
-    return (0, import_node_fs.statSync)(target, { throwIfNoEntry: false });
-  } catch {
-    return void 0;
-  }
-}
-function isWritable(target) {
-  return writeFault(target) === void 0;
-}
-function writeFault(target) {
-  try {
-    (0, import_node_fs.accessSync)(target, import_node_fs.constants.W_OK);
-    return void 0;
-  } catch (error) {
-    return (0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error";
-  }
-}
-function realPath(target) {
-  return (0, import_node_fs.realpathSync)(target);
-}
-function moveFolder(from, to) {
-  try {
-    (0, import_node_fs.renameSync)(from, to);
-    return true;
-  } catch (error) {
-    if (["ENOTEMPTY", "EEXIST", "ENOENT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return false;
-    throw error;
-  }
-}
-function removeTree(target) {
-  (0, import_node_fs.rmSync)(target, { recursive: true, force: true });
-}
-function touch(file, atMs) {
-  try {
-    (0, import_node_fs.utimesSync)(file, atMs / 1e3, atMs / 1e3);
-    return true;
-  } catch (error) {
-    if (["ENOENT", "ENOTDIR"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return false;
-    throw error;
-  }
-}
-function cutFile(file, length) {
-  (0, import_node_fs.truncateSync)(file, length);
-}
-function isAllowed(target, mode) {
-  try {
-    (0, import_node_fs.accessSync)(target, mode);
-    return true;
-  } catch {
-    return false;
-  }
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  cutFile,
-  exists,
-  factsOf,
-  isExecutable,
-  isFolder,
-  isWritable,
-  listNames,
-  moveFolder,
-  realPath,
-  removeTree,
-  touch,
-  writeFault
-});
-
-},
-"./chunk-FHNVDGJI.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  spawnDetached: () => spawnDetached,
-  spawnShim: () => spawnShim
-});
-module.exports = stdin_exports;
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_node_child_process = require("node:child_process");
-var import_node_fs = require("node:fs");
-function spawnDetached(start) {
-  const log = (0, import_chunk_6OPTGHIR.openAppend)(start.logFile);
-  try {
-    const child = (0, import_node_child_process.spawn)(start.program, start.args, {
-      cwd: start.cwd,
-      env: start.environment,
-      detached: true,
-      stdio: ["ignore", log, log]
-    });
-    child.on("error", () => void 0);
-    child.unref();
-    if (child.pid === void 0) throw new Error(`cannot start ${start.program}`);
-    return child.pid;
-  } finally {
-    (0, import_node_fs.closeSync)(log);
-  }
-}
-function spawnShim(start, onEnd) {
-  return new Promise((resolve, reject) => {
-    const child = (0, import_node_child_process.spawn)("/bin/sh", ["-c", start.script, "job-companion-shim", ...start.args], {
-      cwd: start.cwd,
-      env: start.environment,
-      detached: true,
-      stdio: "ignore"
-    });
-    child.once("error", reject);
-    child.once("spawn", () => resolve(child.pid ?? 0));
-    child.once("exit", onEnd);
-  });
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  spawnDetached,
-  spawnShim
-});
-
-},
-"./chunk-GEPPUING.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  quoteWords: () => quoteWords
-});
-module.exports = stdin_exports;
-var plain = /^[A-Za-z0-9_@%+:,./=-]+$/;
-function quoteWord(word) {
-  if (plain.test(word)) return word;
-  return inQuotes(word);
-}
-function inQuotes(word) {
-  return `'${word.replaceAll("'", `'\\''`)}'`;
-}
-function quoteWords(words) {
-  return words.map((word, index) => index === 0 && word.includes("=") ? inQuotes(word) : quoteWord(word)).join(" ");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  quoteWords
-});
-
-},
-"./chunk-JJRSGJW4.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  common: () => common,
-  launchOptions: () => launchOptions,
-  ownerOption: () => ownerOption,
-  staffOptions: () => staffOptions
-});
-module.exports = stdin_exports;
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var common = {
-  "state-dir": {
-    kind: "text",
-    value: "DIR",
-    help: "state folder (default: .job-state of the worktree, or JOB_STATE_DIR)"
-  },
-  json: { kind: "flag", help: "print one JSON document" },
-  help: { kind: "flag", help: "show this help" }
-};
-var ownerOption = {
-  owner: {
-    kind: "text",
-    value: "NAME",
-    help: 'whose jobs; "latest" means the latest of this owner (default: JOB_OWNER)'
-  }
-};
-var launchOptions = {
-  owner: { kind: "text", value: "NAME", help: "who this job belongs to (default: JOB_OWNER)" },
-  label: { kind: "text", value: "TEXT", help: "a few words for people" },
-  "once-key": { kind: "text", value: "KEY", help: "the same key gives the same job, never a second execution" },
-  wait: { kind: "flag", help: "wait for the end and print the result, as `wait` does" },
-  "wait-timeout": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_CRABIWOM.limits.waitTimeout,
-    help: "patience of --wait (default: until the end)"
-  },
-  "id-only": { kind: "flag", help: "print the id and a newline, nothing else" },
-  ...common
-};
-var staffOptions = {
-  prompt: { kind: "text", value: "TEXT", help: "the task; taken as it is, also when it begins with --" },
-  "prompt-file": { kind: "text", value: "PATH", help: "read the task from a file" },
-  stdin: { kind: "flag", help: "read the task from standard input" },
-  backend: {
-    kind: "text",
-    value: "NAME",
-    help: "which agent CLI (default: the one in your config, else the only one installed)"
-  },
-  model: { kind: "text", value: "NAME", help: "model, in the words of the agent CLI" },
-  profile: {
-    kind: "choice",
-    value: "P",
-    choices: ["restricted", "standard", "unrestricted"],
-    help: "what the agent may do: restricted, standard or unrestricted"
-  },
-  timeout: {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_CRABIWOM.limits.staffTimeout,
-    help: "hard limit, counted from launch (default 60m, at most 120m)"
-  },
-  "first-output": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_CRABIWOM.limits.optInLimit,
-    help: "end it when nothing was printed by then"
-  },
-  "stall-after": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_CRABIWOM.limits.optInLimit,
-    help: "end it when nothing was printed for that long"
-  }
-};
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  common,
-  launchOptions,
-  ownerOption,
-  staffOptions
-});
-
-},
-"./chunk-JSBRDJBE.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  __commonJS: () => __commonJS,
-  __toESM: () => __toESM
-});
-module.exports = stdin_exports;
-var __create = Object.create;
-var __defProp2 = Object.defineProperty;
-var __getOwnPropDesc2 = Object.getOwnPropertyDescriptor;
-var __getOwnPropNames2 = Object.getOwnPropertyNames;
-var __getProtoOf = Object.getPrototypeOf;
-var __hasOwnProp2 = Object.prototype.hasOwnProperty;
-var __commonJS = (cb, mod) => function __require() {
-  return mod || (0, cb[__getOwnPropNames2(cb)[0]])((mod = { exports: {} }).exports, mod), mod.exports;
-};
-var __copyProps2 = (to, from, except, desc) => {
-  if (from && typeof from === "object" || typeof from === "function") {
-    for (let key of __getOwnPropNames2(from))
-      if (!__hasOwnProp2.call(to, key) && key !== except)
-        __defProp2(to, key, { get: () => from[key], enumerable: !(desc = __getOwnPropDesc2(from, key)) || desc.enumerable });
-  }
-  return to;
-};
-var __toESM = (mod, isNodeMode, target) => (target = mod != null ? __create(__getProtoOf(mod)) : {}, __copyProps2(
-  // If the importer is in node compatibility mode or this is not an ESM
-  // file that has been converted to a CommonJS file using a Babel-
-  // compatible transform (i.e. "__esModule" has not been set), then set
-  // "default" to the CommonJS "module.exports" for node compatibility.
-  isNodeMode || !mod || !mod.__esModule ? __defProp2(target, "default", { value: mod, enumerable: true }) : target,
-  mod
-));
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  __commonJS,
-  __toESM
-});
-
-},
-"./chunk-LZFWGYGT.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  atMonotonic: () => atMonotonic,
-  childEnvironment: () => childEnvironment,
-  companionFile: () => companionFile,
-  comparableEnvironment: () => comparableEnvironment,
-  configFolder: () => configFolder,
-  credentialNames: () => credentialNames,
-  findProgram: () => findProgram,
-  isoNow: () => isoNow,
-  isoOf: () => isoOf,
-  jobPaths: () => jobPaths,
-  markVariable: () => markVariable,
-  monotonicMs: () => monotonicMs,
-  nowMs: () => nowMs,
-  rootPaths: () => rootPaths,
-  selfWords: () => selfWords,
-  sleep: () => sleep,
-  stagePath: () => stagePath,
-  toolEnvironment: () => toolEnvironment,
-  uncarriableNames: () => uncarriableNames,
-  variables: () => variables,
-  workerEnvironment: () => workerEnvironment
-});
-module.exports = stdin_exports;
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_node_path = builtin("node:path");
-var import_node_path2 = builtin("node:path");
-var import_node_path3 = builtin("node:path");
-var import_node_path4 = builtin("node:path");
-function nowMs() {
-  return Date.now();
-}
-function isoNow() {
-  return (new Date()).toISOString();
-}
-function isoOf(ms) {
-  return new Date(ms).toISOString();
-}
-function monotonicMs() {
-  return Number(process.hrtime.bigint() / 1000000n);
-}
-function sleep(ms) {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}
-var longest = 2 ** 31 - 1;
-function atMonotonic(atMs, fn) {
-  let timer;
-  const arm = () => {
-    const rest = atMs - monotonicMs();
-    if (rest <= 0) timer = setTimeout(fn, 0);
-    else timer = setTimeout(rest > longest ? arm : check, Math.min(rest, longest));
-  };
-  const check = () => monotonicMs() >= atMs ? fn() : arm();
-  arm();
-  return () => clearTimeout(timer);
-}
-var env = process.env;
-var carried = {
-  NODE_OPTIONS: "JOB_COMPANION_NODE_OPTIONS",
-  NODE_EXTRA_CA_CERTS: "JOB_COMPANION_EXTRA_CA_CERTS"
-};
-var markVariable = "JOB_COMPANION_MARK";
-var roleVariable = "JOB_COMPANION_ROLE";
-var variables = {
-  stateDir: () => env.JOB_STATE_DIR || void 0,
-  owner: () => env.JOB_OWNER || void 0,
-  searchPath: () => env.PATH ?? "",
-  home: () => env.HOME || void 0,
-  noColor: () => Boolean(env.NO_COLOR) || env.TERM === "dumb"
-};
-function configFolder() {
-  if (env.XDG_CONFIG_HOME && import_node_path.default.isAbsolute(env.XDG_CONFIG_HOME))
-    return import_node_path.default.join(env.XDG_CONFIG_HOME, "job-companion");
-  return env.HOME ? import_node_path.default.join(env.HOME, ".config", "job-companion") : void 0;
-}
-function toolEnvironment() {
-  return { PATH: env.PATH ?? "/usr/bin:/bin", LC_ALL: "C" };
-}
-function workerEnvironment(mark) {
-  const result = definedOnly(env);
-  for (const [name, alias] of Object.entries(carried)) {
-    delete result[alias];
-    const value = result[name];
-    delete result[name];
-    if (value !== void 0) result[alias] = value;
-  }
-  return { ...result, [markVariable]: mark, [roleVariable]: "worker" };
-}
-function childEnvironment(own) {
-  const result = definedOnly(env);
-  for (const [name, alias] of Object.entries(carried)) {
-    const value = result[alias];
-    delete result[alias];
-    if (value !== void 0) result[name] = value;
-  }
-  for (const name of [...own.remove, "JOB_STATE_DIR", "OLDPWD", roleVariable]) delete result[name];
-  return { ...result, ...own.add, PWD: own.cwd, JOB_ID: own.id, JOB_OWNER: own.id, [markVariable]: own.mark };
-}
-function comparableEnvironment() {
-  const passing = new Set([
-    "_",
-    "PWD",
-    "OLDPWD",
-    "SHLVL",
-    "JOB_ID",
-    "JOB_OWNER",
-    "JOB_STATE_DIR",
-    markVariable,
-    roleVariable,
-    "COLUMNS",
-    "LINES"
-  ]);
-  const given = definedOnly(env);
-  for (const [name, alias] of Object.entries(carried)) {
-    const value = given[alias];
-    delete given[alias];
-    if (value !== void 0) given[name] = value;
-  }
-  const names = Object.keys(given).filter((name) => !passing.has(name));
-  return names.sort().map((name) => `${name}=${given[name]}`).join("\0");
-}
-var credentialName = /(?:^|_)(?:API_?KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|ACCESS_KEY(?:_ID)?)$/i;
-function credentialNames() {
-  return Object.keys(env).filter((name) => credentialName.test(name)).sort();
-}
-function uncarriableNames() {
-  return Object.keys(env).filter((name) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)).sort();
-}
-function definedOnly(source) {
-  const result = {};
-  for (const [name, value] of Object.entries(source)) if (value !== void 0) result[name] = value;
-  return result;
-}
-function findProgram(name, cwd) {
-  if (name.includes("/")) {
-    const file = import_node_path2.default.resolve(cwd, name);
-    return (0, import_chunk_DLEZNRER.isExecutable)(file) ? file : void 0;
-  }
-  for (const folder of variables.searchPath().split(":")) {
-    const file = import_node_path2.default.resolve(cwd, folder || ".", name);
-    if ((0, import_chunk_DLEZNRER.isExecutable)(file)) return file;
-  }
-  return void 0;
-}
-function companionFile() {
-  const file = import_node_path3.default.resolve("/", process.argv[1] ?? "");
-  try {
-    return (0, import_chunk_DLEZNRER.realPath)(file);
-  } catch {
-    return file;
-  }
-}
-function selfWords() {
-  const onPath = findProgram("node", "/");
-  return [onPath !== void 0 && isSameFile(onPath, process.execPath) ? "node" : process.execPath, companionFile()];
-}
-function isSameFile(a, b) {
-  try {
-    return (0, import_chunk_DLEZNRER.realPath)(a) === (0, import_chunk_DLEZNRER.realPath)(b);
-  } catch {
-    return false;
-  }
-}
-function rootPaths(folder) {
-  return {
-    meta: import_node_path4.default.join(folder, "meta.json"),
-    ignore: import_node_path4.default.join(folder, ".gitignore"),
-    config: import_node_path4.default.join(folder, "config.json"),
-    active: import_node_path4.default.join(folder, "active"),
-    once: import_node_path4.default.join(folder, "once"),
-    slots: import_node_path4.default.join(folder, "slots"),
-    jobs: import_node_path4.default.join(folder, "jobs"),
-    lock: import_node_path4.default.join(folder, "lock")
-  };
-}
-function jobPaths(root, id) {
-  const folder = `${root}/jobs/${id}`;
-  const at = (name) => `${folder}/${name}`;
-  return {
-    folder,
-    spec: at("spec.json"),
-    launch: at("launch.json"),
-    worker: at("worker.json"),
-    lease: at("lease.json"),
-    leaseFifo: at("lease.fifo"),
-    state: at("state.json"),
-    events: at("events.ndjson"),
-    snapshot: at("snapshot.json"),
-    output: at("output.log"),
-    error: at("error.log"),
-    workerLog: at("worker.log"),
-    prompt: at("prompt.txt"),
-    started: at("started"),
-    shimMark: at("started/shim"),
-    childMark: at("started/child"),
-    guardMark: at("started/guard"),
-    spawnFailed: at("started/spawn_failed"),
-    reason: at("started/reason"),
-    aliveFifo: at("started/alive.fifo"),
-    limitFifo: at("started/limit.fifo"),
-    exit: at("exit.json"),
-    result: at("result.md"),
-    resultRecord: at("result.json"),
-    cancel: at("cancel.json"),
-    waiters: at("waiters"),
-    collected: at("collected.json"),
-    lock: at("lock"),
-    reserve: at("reserve"),
-    marker: `${root}/active/${id}`
-  };
-}
-function stagePath(root, id) {
-  return import_node_path4.default.join(root, "jobs", `.new-${id}`);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  atMonotonic,
-  childEnvironment,
-  companionFile,
-  comparableEnvironment,
-  configFolder,
-  credentialNames,
-  findProgram,
-  isoNow,
-  isoOf,
-  jobPaths,
-  markVariable,
-  monotonicMs,
-  nowMs,
-  rootPaths,
-  selfWords,
-  sleep,
-  stagePath,
-  toolEnvironment,
-  uncarriableNames,
-  variables,
-  workerEnvironment
-});
-
-},
-"./chunk-LZGYMFSK.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  byteLength: () => byteLength,
-  excerpt: () => excerpt,
-  lastLines: () => lastLines,
-  plainText: () => plainText,
-  plainValue: () => plainValue,
-  tail: () => tail,
-  tailOfBytes: () => tailOfBytes
-});
-module.exports = stdin_exports;
-var encoder = new TextEncoder();
-var decoder = new TextDecoder();
-var escapeSequence = /\x1b(?:[\]PX^_][^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?|\[[0-?]*[ -/]*[@-~]?|[ -/]*[0-~]?)|[\x90\x98\x9d-\x9f][^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)|\x9b[0-?]*[ -/]*[@-~]?/g;
-function byteLength(text) {
-  return encoder.encode(text).length;
-}
-function plainText(text) {
-  return text.replaceAll("\r\n", "\n").replace(escapeSequence, "").replaceAll("\r", "\n").replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g, "");
-}
-function excerpt(text, limit) {
-  const bytes = encoder.encode(text);
-  if (bytes.length <= limit) return text;
-  if (limit < 3) return "";
-  let end = limit - 3;
-  while (end > 0 && isContinuation(bytes[end])) end -= 1;
-  return `${decoder.decode(bytes.subarray(0, end))}\u2026`;
-}
-function tail(text, limit) {
-  const bytes = encoder.encode(text);
-  if (bytes.length <= limit) return { text, truncated: false };
-  return { text: decoder.decode(tailOfBytes(bytes, limit)), truncated: true };
-}
-function tailOfBytes(bytes, limit) {
-  const start = Math.max(0, bytes.length - limit);
-  let skip = 0;
-  while (start > 0 && skip < 4 && isContinuation(bytes[start + skip])) skip += 1;
-  return bytes.subarray(start + (skip < 4 ? skip : 0));
-}
-function lastLines(bytes, count) {
-  let seen = 0;
-  for (let at = bytes.length - 2; at >= 0; at -= 1) {
-    if (bytes[at] !== 10) continue;
-    seen += 1;
-    if (seen === count) return bytes.subarray(at + 1);
-  }
-  return bytes;
-}
-function isContinuation(byte) {
-  return byte !== void 0 && (byte & 192) === 128;
-}
-function plainValue(value, limit) {
-  if (typeof value === "string") return excerpt(plainText(value), limit);
-  if (Array.isArray(value)) return value.map((inner) => plainValue(inner, limit));
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => [plainValue(name, 80), plainValue(inner, limit)])
-  );
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  byteLength,
-  excerpt,
-  lastLines,
-  plainText,
-  plainValue,
-  tail,
-  tailOfBytes
-});
-
-},
-"./chunk-MGN56EW3.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  bootId: () => bootId,
-  identityOf: () => identityOf,
-  installBootId: () => installBootId,
-  installPs: () => installPs,
-  isDeadState: () => isDeadState,
-  isIdentity: () => isIdentity,
-  livenessOf: () => livenessOf,
-  ownIdentity: () => ownIdentity,
-  parseStat: () => parseStat,
-  pidNamespace: () => pidNamespace,
-  readProcess: () => readProcess,
-  readProcessVariable: () => readProcessVariable,
-  readProcesses: () => readProcesses,
-  sameIdentity: () => sameIdentity,
-  signalIdentity: () => signalIdentity,
-  takeBaseline: () => takeBaseline
-});
-module.exports = stdin_exports;
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_fs = require("node:fs");
-var import_node_fs2 = require("node:fs");
-var import_node_fs3 = require("node:fs");
-function takeBaseline() {
-  const counters = readCounters();
-  return counters && { ...counters, pids: new Set(listPids()) };
-}
-function pidsSince(baseline) {
-  const all = listPids();
-  return baseline && !hasWrapped(baseline) ? all.filter((pid) => !baseline.pids.has(pid)) : all;
-}
-function listPids() {
-  return (0, import_chunk_DLEZNRER.listNames)("/proc").map(Number).filter((pid) => Number.isSafeInteger(pid));
-}
-function hasWrapped(baseline) {
-  const now = readCounters();
-  if (!now) return true;
-  const highest = Number(readOrEmpty("/proc/sys/kernel/pid_max"));
-  return now.lastPid < baseline.lastPid || !(now.forks - baseline.forks < highest / 2);
-}
-function readCounters() {
-  const lastPid = Number(readOrEmpty("/proc/loadavg").trim().split(" ")[4]);
-  const forks = Number(/^processes (\d+)$/m.exec(readOrEmpty("/proc/stat"))?.[1]);
-  return Number.isSafeInteger(lastPid) && Number.isSafeInteger(forks) ? { lastPid, forks } : null;
-}
-function readOrEmpty(file) {
-  try {
-    return (0, import_node_fs2.readFileSync)(file, "latin1");
-  } catch {
-    return "";
-  }
-}
-var isLinux = process.platform === "linux";
-var readPs = () => [];
-function installPs(read) {
-  readPs = read;
-}
-function readProcess(pid) {
-  if (!Number.isSafeInteger(pid) || pid <= 1) return void 0;
-  return isLinux ? readProc(pid) : readPs(["-p", String(pid)])[0];
-}
-function readProcesses(baseline = null) {
-  if (!isLinux) return readPs(["-ax"]);
-  return pidsSince(baseline).flatMap((pid) => readProc(pid) ?? []);
-}
-function readProcessVariable(pid, name) {
-  const text = isLinux ? readWhole(`/proc/${pid}/environ`) : void 0;
-  if (text === void 0) return void 0;
-  const at = text.startsWith(`${name}=`) ? 0 : text.indexOf(`\0${name}=`) + 1;
-  if (at === 0 && !text.startsWith(`${name}=`)) return void 0;
-  const from = at + name.length + 1;
-  const end = text.indexOf("\0", from);
-  return text.slice(from, end < 0 ? void 0 : end);
-}
-function parseStat(text) {
-  const open = text.indexOf("(");
-  const close = text.lastIndexOf(")");
-  const rest = text.slice(close + 2).split(" ");
-  const pid = Number.parseInt(text.slice(0, open), 10);
-  if (open < 0 || close < open || rest.length < 20 || !Number.isSafeInteger(pid)) return void 0;
-  return {
-    pid,
-    state: rest[0] ?? "",
-    parent: Number(rest[1]),
-    group: Number(rest[2]),
-    session: Number(rest[3]),
-    cpu: Number(rest[11]) + Number(rest[12]),
-    start: rest[19] ?? "",
-    name: text.slice(open + 1, close)
-  };
-}
-function readProc(pid) {
-  const text = readWhole(`/proc/${pid}/stat`);
-  return text === void 0 ? void 0 : parseStat(text);
-}
-function readWhole(file) {
-  try {
-    return (0, import_node_fs.readFileSync)(file, "latin1");
-  } catch {
-    return void 0;
-  }
-}
-var boot;
-var namespace;
-function installBootId(id) {
-  boot = id;
-}
-function bootId() {
-  boot ??= readBootId();
-  return boot;
-}
-function pidNamespace() {
-  namespace ??= process.platform === "linux" ? link("/proc/self/ns/pid") : process.platform;
-  return namespace;
-}
-function identityOf(pid) {
-  const row = readProcess(pid);
-  if (!row) return void 0;
-  return { pid, start_token: row.start, boot_id: bootId(), pid_ns: pidNamespace() };
-}
-function ownIdentity() {
-  return identityOf(process.pid) ?? { pid: process.pid, start_token: "", boot_id: bootId(), pid_ns: pidNamespace() };
-}
-function livenessOf(identity) {
-  if (!isIdentity(identity)) return "dead";
-  if (identity.boot_id !== bootId()) return "dead";
-  if (identity.pid_ns !== pidNamespace()) return "unknown";
-  const row = readProcess(identity.pid);
-  if (row) return row.start === identity.start_token && !isDeadState(row.state) ? "alive" : "dead";
-  return isHidden(identity.pid) ? "alive" : "dead";
-}
-function isDeadState(state) {
-  return state.startsWith("Z") || state.startsWith("X");
-}
-function sameIdentity(a, b) {
-  return a.pid === b.pid && a.start_token === b.start_token && a.boot_id === b.boot_id && a.pid_ns === b.pid_ns;
-}
-function isIdentity(value) {
-  if (typeof value !== "object" || value === null) return false;
-  const { pid, start_token, boot_id, pid_ns } = value;
-  return Number.isSafeInteger(pid) && pid > 1 && typeof start_token === "string" && start_token !== "" && typeof boot_id === "string" && typeof pid_ns === "string";
-}
-function signalIdentity(identity, signal) {
-  if (livenessOf(identity) !== "alive") return false;
-  try {
-    process.kill(identity.pid, signal);
-    return true;
-  } catch {
-    return false;
-  }
-}
-function isHidden(pid) {
-  try {
-    process.kill(pid, 0);
-    return false;
-  } catch (error) {
-    return (0, import_chunk_NVPF5LEY.errnoOf)(error) === "EPERM";
-  }
-}
-function readBootId() {
-  return (0, import_node_fs3.readFileSync)("/proc/sys/kernel/random/boot_id", "latin1").trim();
-}
-function link(target) {
-  try {
-    return (0, import_node_fs3.readlinkSync)(target);
-  } catch {
-    return "none";
-  }
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  bootId,
-  identityOf,
-  installBootId,
-  installPs,
-  isDeadState,
-  isIdentity,
-  livenessOf,
-  ownIdentity,
-  parseStat,
-  pidNamespace,
-  readProcess,
-  readProcessVariable,
-  readProcesses,
-  sameIdentity,
-  signalIdentity,
-  takeBaseline
-});
-
-},
-"./chunk-NDXTXZGK.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  formatDuration: () => formatDuration,
-  parseDuration: () => parseDuration
-});
-module.exports = stdin_exports;
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var require_ms = (0, import_chunk_JSBRDJBE.__commonJS)({
-  "node_modules/ms/index.js"(exports2, module2) {
-    var s = 1e3;
-    var m = s * 60;
-    var h = m * 60;
-    var d = h * 24;
-    var w = d * 7;
-    var y = d * 365.25;
-    module2.exports = function(val, options) {
-      options = options || {};
-      var type = typeof val;
-      if (type === "string" && val.length > 0) {
-        return parse(val);
-      } else if (type === "number" && isFinite(val)) {
-        return options.long ? fmtLong(val) : fmtShort(val);
-      }
-      throw new Error(
-        "val is not a non-empty string or a valid number. val=" + JSON.stringify(val)
-      );
-    };
-    function parse(str) {
-      str = String(str);
-      if (str.length > 100) {
-        return;
-      }
-      var match = /^(-?(?:\d+)?\.?\d+) *(milliseconds?|msecs?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d|weeks?|w|years?|yrs?|y)?$/i.exec(
-        str
-      );
-      if (!match) {
-        return;
-      }
-      var n = parseFloat(match[1]);
-      var type = (match[2] || "ms").toLowerCase();
-      switch (type) {
-        case "years":
-        case "year":
-        case "yrs":
-        case "yr":
-        case "y":
-          return n * y;
-        case "weeks":
-        case "week":
-        case "w":
-          return n * w;
-        case "days":
-        case "day":
-        case "d":
-          return n * d;
-        case "hours":
-        case "hour":
-        case "hrs":
-        case "hr":
-        case "h":
-          return n * h;
-        case "minutes":
-        case "minute":
-        case "mins":
-        case "min":
-        case "m":
-          return n * m;
-        case "seconds":
-        case "second":
-        case "secs":
-        case "sec":
-        case "s":
-          return n * s;
-        case "milliseconds":
-        case "millisecond":
-        case "msecs":
-        case "msec":
-        case "ms":
-          return n;
-        default:
-          return void 0;
-      }
-    }
-    function fmtShort(ms2) {
-      var msAbs = Math.abs(ms2);
-      if (msAbs >= d) {
-        return Math.round(ms2 / d) + "d";
-      }
-      if (msAbs >= h) {
-        return Math.round(ms2 / h) + "h";
-      }
-      if (msAbs >= m) {
-        return Math.round(ms2 / m) + "m";
-      }
-      if (msAbs >= s) {
-        return Math.round(ms2 / s) + "s";
-      }
-      return ms2 + "ms";
-    }
-    function fmtLong(ms2) {
-      var msAbs = Math.abs(ms2);
-      if (msAbs >= d) {
-        return plural(ms2, msAbs, d, "day");
-      }
-      if (msAbs >= h) {
-        return plural(ms2, msAbs, h, "hour");
-      }
-      if (msAbs >= m) {
-        return plural(ms2, msAbs, m, "minute");
-      }
-      if (msAbs >= s) {
-        return plural(ms2, msAbs, s, "second");
-      }
-      return ms2 + " ms";
-    }
-    function plural(ms2, msAbs, n, name) {
-      var isPlural = msAbs >= n * 1.5;
-      return Math.round(ms2 / n) + " " + name + (isPlural ? "s" : "");
-    }
-  }
-});
-var import_ms = (0, import_chunk_JSBRDJBE.__toESM)(require_ms(), 1);
-var whole = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/;
-var part = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;
-function parseDuration(text, option, range) {
-  const upTo = range.max >= Number.MAX_SAFE_INTEGER ? "on" : `to ${formatDuration(range.max)}`;
-  const allowed = `allowed: ${formatDuration(range.min)} ${upTo}, written like 90s, 10m, 1h30m or 250ms`;
-  if (!whole.test(text)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot read ${option}: ${JSON.stringify(text)} is no duration; ${allowed}`);
-  let total = 0;
-  for (const [piece] of text.matchAll(part)) total += (0, import_ms.default)(piece);
-  total = Math.round(total);
-  if (!(total >= range.min && total <= range.max)) {
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take ${option} ${text}: it is out of range; ${allowed}`);
-  }
-  return total;
-}
-function formatDuration(value) {
-  if (value < 1e3) return `${Math.round(value)}ms`;
-  if (value < 6e4) return `${trim(value / 1e3)}s`;
-  const units = [
-    ["d", 864e5],
-    ["h", 36e5],
-    ["m", 6e4],
-    ["s", 1e3]
-  ];
-  let rest = Math.round(value / 1e3) * 1e3;
-  let text = "";
-  for (const [unit, size] of units) {
-    if (unit === "d" && rest < 2 * size) continue;
-    const count = Math.floor(rest / size);
-    rest -= count * size;
-    if (count > 0) text += `${count}${unit}`;
-  }
-  return text;
-}
-function trim(value) {
-  return String(Math.floor(value * 10) / 10);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  formatDuration,
-  parseDuration
-});
-
-},
-"./chunk-NVPF5LEY.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  FaultError: () => FaultError,
-  errnoOf: () => errnoOf,
-  messageOf: () => messageOf,
-  usageError: () => usageError
-});
-module.exports = stdin_exports;
-var FaultError = class extends Error {
-  code;
-  next;
-  constructor(code, message, next = null) {
-    super(message);
-    this.name = "FaultError";
-    this.code = code;
-    this.next = next;
-  }
-};
-function usageError(message, next = null) {
-  return new FaultError("usage", message, next);
-}
-function errnoOf(error) {
-  if (typeof error !== "object" || error === null || !("code" in error)) return void 0;
-  return typeof error.code === "string" ? error.code : void 0;
-}
-function messageOf(error) {
-  return error instanceof Error ? error.message : String(error);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  FaultError,
-  errnoOf,
-  messageOf,
-  usageError
-});
-
-},
-"./chunk-PBSRMPXW.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  canonical: () => canonical,
-  ensureKey: () => ensureKey,
-  environmentDigest: () => environmentDigest,
-  hashOf: () => hashOf,
-  isGenuine: () => isGenuine,
-  macOf: () => macOf,
-  randomBytes: () => randomBytes,
-  readKey: () => readKey,
-  toHex: () => toHex
-});
-module.exports = stdin_exports;
-var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-var import_node_fs = require("node:fs");
-var constants = new Uint32Array([
-  1116352408,
-  1899447441,
-  3049323471,
-  3921009573,
-  961987163,
-  1508970993,
-  2453635748,
-  2870763221,
-  3624381080,
-  310598401,
-  607225278,
-  1426881987,
-  1925078388,
-  2162078206,
-  2614888103,
-  3248222580,
-  3835390401,
-  4022224774,
-  264347078,
-  604807628,
-  770255983,
-  1249150122,
-  1555081692,
-  1996064986,
-  2554220882,
-  2821834349,
-  2952996808,
-  3210313671,
-  3336571891,
-  3584528711,
-  113926993,
-  338241895,
-  666307205,
-  773529912,
-  1294757372,
-  1396182291,
-  1695183700,
-  1986661051,
-  2177026350,
-  2456956037,
-  2730485921,
-  2820302411,
-  3259730800,
-  3345764771,
-  3516065817,
-  3600352804,
-  4094571909,
-  275423344,
-  430227734,
-  506948616,
-  659060556,
-  883997877,
-  958139571,
-  1322822218,
-  1537002063,
-  1747873779,
-  1955562222,
-  2024104815,
-  2227730452,
-  2361852424,
-  2428436474,
-  2756734187,
-  3204031479,
-  3329325298
-]);
-var blockBytes = 64;
-function sha256(data) {
-  const hash = new Uint32Array([
-    1779033703,
-    3144134277,
-    1013904242,
-    2773480762,
-    1359893119,
-    2600822924,
-    528734635,
-    1541459225
-  ]);
-  const padded = new Uint8Array(Math.ceil((data.length + 9) / blockBytes) * blockBytes);
-  padded.set(data);
-  padded[data.length] = 128;
-  const view = new DataView(padded.buffer);
-  view.setUint32(padded.length - 8, Math.floor(data.length / 2 ** 29));
-  view.setUint32(padded.length - 4, data.length << 3);
-  const words = new Uint32Array(64);
-  for (let at = 0; at < padded.length; at += blockBytes) mixBlock(hash, view, at, words);
-  const digest = new Uint8Array(32);
-  const out = new DataView(digest.buffer);
-  hash.forEach((word, index) => {
-    out.setUint32(index * 4, word);
-  });
-  return digest;
-}
-function hmacSha256(key, data) {
-  const block = new Uint8Array(blockBytes);
-  block.set(key.length > blockBytes ? sha256(key) : key);
-  const inner = sha256(
-    joined(
-      block.map((byte) => byte ^ 54),
-      data
-    )
-  );
-  return sha256(
-    joined(
-      block.map((byte) => byte ^ 92),
-      inner
-    )
-  );
-}
-function toHex(bytes) {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-function joined(a, b) {
-  const whole = new Uint8Array(a.length + b.length);
-  whole.set(a);
-  whole.set(b, a.length);
-  return whole;
-}
-function mixBlock(hash, view, at, w) {
-  for (let i = 0; i < 16; i += 1) w[i] = view.getUint32(at + i * 4);
-  for (let i = 16; i < 64; i += 1) {
-    const x = w[i - 15];
-    const y = w[i - 2];
-    const s0 = rotate(x, 7) ^ rotate(x, 18) ^ x >>> 3;
-    const s1 = rotate(y, 17) ^ rotate(y, 19) ^ y >>> 10;
-    w[i] = w[i - 16] + s0 + w[i - 7] + s1;
-  }
-  let a = hash[0];
-  let b = hash[1];
-  let c = hash[2];
-  let d = hash[3];
-  let e = hash[4];
-  let f = hash[5];
-  let g = hash[6];
-  let h = hash[7];
-  for (let i = 0; i < 64; i += 1) {
-    const s1 = (e >>> 6 | e << 26) ^ (e >>> 11 | e << 21) ^ (e >>> 25 | e << 7);
-    const t1 = h + s1 + (e & f ^ ~e & g) + constants[i] + w[i] | 0;
-    const s0 = (a >>> 2 | a << 30) ^ (a >>> 13 | a << 19) ^ (a >>> 22 | a << 10);
-    const t2 = s0 + (a & b ^ a & c ^ b & c) | 0;
-    h = g;
-    g = f;
-    f = e;
-    e = d + t1 | 0;
-    d = c;
-    c = b;
-    b = a;
-    a = t1 + t2 | 0;
-  }
-  hash[0] = hash[0] + a;
-  hash[1] = hash[1] + b;
-  hash[2] = hash[2] + c;
-  hash[3] = hash[3] + d;
-  hash[4] = hash[4] + e;
-  hash[5] = hash[5] + f;
-  hash[6] = hash[6] + g;
-  hash[7] = hash[7] + h;
-}
-function rotate(word, bits) {
-  return word >>> bits | word << 32 - bits;
-}
-function randomBytes(count) {
-  const bytes = new Uint8Array(count);
-  const fd = (0, import_node_fs.openSync)("/dev/urandom", "r");
-  try {
-    for (let done = 0; done < count; ) done += (0, import_node_fs.readSync)(fd, bytes, done, count - done, null);
-  } finally {
-    (0, import_node_fs.closeSync)(fd);
-  }
-  return bytes;
-}
-var longBytes = 64 * 1024;
-function readKey() {
-  const folder = (0, import_chunk_LZFWGYGT.configFolder)();
-  if (folder === void 0) return void 0;
-  const file = import_node_path.default.join(folder, "key");
-  const facts = lookAt(file);
-  if (!facts) return void 0;
-  const isPrivate = facts.kind === "file" && facts.uid === process.getuid?.() && (facts.mode & 63) === 0;
-  const key = isPrivate ? (0, import_chunk_6OPTGHIR.readText)(file, 1024)?.trim() : void 0;
-  if (key && /^[0-9a-f]{64}$/.test(key)) return key;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot use the key ${file}: it must be a file of yours with mode 600 and 64 hex digits`
-  );
-}
-function lookAt(file) {
-  try {
-    return (0, import_chunk_DLEZNRER.factsOf)(file);
-  } catch (error) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot read the key ${file} (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`,
-      "set XDG_CONFIG_HOME to a folder that you may use"
-    );
-  }
-}
-function ensureKey() {
-  const known = readKey();
-  if (known) return known;
-  const folder = (0, import_chunk_LZFWGYGT.configFolder)();
-  if (folder === void 0) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      "cannot find your config folder: neither HOME nor XDG_CONFIG_HOME is set",
-      "set HOME"
-    );
-  }
-  try {
-    makeFolders(folder);
-    (0, import_chunk_6OPTGHIR.createFile)(import_node_path.default.join(folder, "key"), `${toHex(randomBytes(32))}
-`);
-  } catch (error) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot make the key in ${folder} (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`,
-      "set XDG_CONFIG_HOME to a folder that you may write"
-    );
-  }
-  return ensureKey();
-}
-function macOf(spec, key) {
-  return keyedDigest(key, canonical(spec));
-}
-async function isGenuine(spec, key) {
-  if (key === void 0) return false;
-  const { mac, ...rest } = spec;
-  const expected = await macOf(rest, key);
-  let difference = expected.length ^ mac.length;
-  for (let at = 0; at < expected.length; at += 1) difference |= expected.charCodeAt(at) ^ mac.charCodeAt(at);
-  return difference === 0;
-}
-function environmentDigest(key) {
-  const text = key + (0, import_chunk_LZFWGYGT.comparableEnvironment)();
-  let high = 3735928559;
-  let low = 1103547991;
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    high = Math.imul(high ^ code, 2654435761);
-    low = Math.imul(low ^ code, 1597334677);
-  }
-  high = Math.imul(high ^ high >>> 16, 2246822507) ^ Math.imul(low ^ low >>> 13, 3266489909);
-  low = Math.imul(low ^ low >>> 16, 2246822507) ^ Math.imul(high ^ high >>> 13, 3266489909);
-  return (4294967296 * (2097151 & low) + (high >>> 0)).toString(16);
-}
-function hashOf(text) {
-  return toHex(sha256(Buffer.from(text)));
-}
-function canonical(value) {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
-  if (typeof value === "object" && value !== null) {
-    const entries = Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1);
-    return `{${entries.map(([name, inner]) => `${JSON.stringify(name)}:${canonical(inner)}`).join(",")}}`;
-  }
-  return JSON.stringify(value) ?? "null";
-}
-async function keyedDigest(key, text) {
-  const bytes = Buffer.from(text);
-  if (bytes.length <= longBytes) return toHex(hmacSha256(Buffer.from(key), bytes));
-  const { createHmac } = await Promise.resolve().then(() => builtin("node:crypto"));
-  return createHmac("sha256", key).update(bytes).digest("hex");
-}
-function makeFolders(folder) {
-  if ((0, import_chunk_DLEZNRER.factsOf)(folder)?.kind === "folder") return;
-  makeFolders(import_node_path.default.dirname(folder));
-  (0, import_chunk_6OPTGHIR.createFolder)(folder);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  canonical,
-  ensureKey,
-  environmentDigest,
-  hashOf,
-  isGenuine,
-  macOf,
-  randomBytes,
-  readKey,
-  toHex
-});
-
-},
-"./chunk-QGDKXIIX.js": function (module, exports) {
+"./chunk-BCCIMAAG.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -3607,10 +2383,10 @@ __export(stdin_exports, {
 });
 module.exports = stdin_exports;
 var import_chunk_DJ3RIZN5 = load("./chunk-DJ3RIZN5.js");
-var import_chunk_SFQCDJBC = load("./chunk-SFQCDJBC.js");
+var import_chunk_LUAHUUMZ = load("./chunk-LUAHUUMZ.js");
 var import_chunk_2P3CVON6 = load("./chunk-2P3CVON6.js");
 var import_chunk_2LM3C75F = load("./chunk-2LM3C75F.js");
-var import_chunk_2JMN4U4P = load("./chunk-2JMN4U4P.js");
+var import_chunk_7HGFJPY7 = load("./chunk-7HGFJPY7.js");
 var import_chunk_ZVWKUAZQ = load("./chunk-ZVWKUAZQ.js");
 var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
@@ -5056,7 +3832,7 @@ function makeStaffPart(words) {
     );
   }
   const program = programOf(backend, custom, words.cwd);
-  const fault = custom?.prompt === "argument" ? (0, import_chunk_SFQCDJBC.findArgumentFault)([words.prompt]) : null;
+  const fault = custom?.prompt === "argument" ? (0, import_chunk_LUAHUUMZ.findArgumentFault)([words.prompt]) : null;
   if (fault !== null)
     throw new import_chunk_NVPF5LEY.FaultError(
       "preflight",
@@ -5069,9 +3845,9 @@ function makeStaffPart(words) {
 function chooseBackend(name, config2, cwd) {
   if (name === void 0) return { backend: onlyInstalled(config2, cwd), custom: null };
   const own2 = Object.hasOwn(config2.backends, name) ? config2.backends[name] : void 0;
-  const custom = (0, import_chunk_SFQCDJBC.findBackend)("custom");
+  const custom = (0, import_chunk_LUAHUUMZ.findBackend)("custom");
   if (own2 && custom) return { backend: custom, custom: { name, argv: own2.argv, prompt: own2.prompt } };
-  const backend = (0, import_chunk_SFQCDJBC.findBackend)(name);
+  const backend = (0, import_chunk_LUAHUUMZ.findBackend)(name);
   if (backend && backend.id !== "custom") return { backend, custom: null };
   throw (0, import_chunk_NVPF5LEY.usageError)(
     `cannot use backend ${JSON.stringify(name)}: there are ${known(config2)}`,
@@ -5079,7 +3855,7 @@ function chooseBackend(name, config2, cwd) {
   );
 }
 function onlyInstalled(config2, cwd) {
-  const found = import_chunk_SFQCDJBC.backends.filter(
+  const found = import_chunk_LUAHUUMZ.backends.filter(
     (backend) => backend.programs.some((program) => (0, import_chunk_LZFWGYGT.findProgram)(program, cwd) !== void 0)
   );
   if (found.length === 1 && found[0]) return found[0];
@@ -5087,7 +3863,7 @@ function onlyInstalled(config2, cwd) {
   throw (0, import_chunk_NVPF5LEY.usageError)(`cannot choose a backend: ${state}; there are ${known(config2)}`, "name one with --backend NAME");
 }
 function known(config2) {
-  return [...import_chunk_SFQCDJBC.backends.map((backend) => backend.id).filter((id) => id !== "custom"), ...Object.keys(config2.backends)].join(
+  return [...import_chunk_LUAHUUMZ.backends.map((backend) => backend.id).filter((id) => id !== "custom"), ...Object.keys(config2.backends)].join(
     ", "
   ) || "none";
 }
@@ -5166,11 +3942,11 @@ function decode2(bytes) {
   }
 }
 async function launchStaff(context, input, job) {
-  (0, import_chunk_2JMN4U4P.checkLaunchOptions)(input);
+  (0, import_chunk_7HGFJPY7.checkLaunchOptions)(input);
   const request = {
     kind: "staff",
     verb: job.verb,
-    ...(0, import_chunk_2JMN4U4P.launchWords)(input),
+    ...(0, import_chunk_7HGFJPY7.launchWords)(input),
     cwd: job.cwd,
     deadlineMs: job.deadlineMs ?? input.durationOrDefault("timeout"),
     killGraceMs: import_chunk_CRABIWOM.limits.staffKillGrace.default,
@@ -5182,14 +3958,14 @@ async function launchStaff(context, input, job) {
     staff: job.staff
   };
   const { resume, backend } = job.staff;
-  if (resume === null) return (0, import_chunk_2JMN4U4P.launchAndTell)(context, input, request, job.isSynchronous);
+  if (resume === null) return (0, import_chunk_7HGFJPY7.launchAndTell)(context, input, request, job.isSynchronous);
   const root = context.root(input);
   (0, import_chunk_ZVWKUAZQ.ensureRoot)(root.folder);
   const launched = await (0, import_chunk_2P3CVON6.withLock)((0, import_chunk_LZFWGYGT.rootPaths)(root.folder).lock, async () => {
     requireFreeConversation(root, backend, resume);
-    return (0, import_chunk_2JMN4U4P.launch)(root, request);
+    return (0, import_chunk_7HGFJPY7.launch)(root, request);
   });
-  return (0, import_chunk_2JMN4U4P.tellLaunched)(context, input, root, launched, job.isSynchronous);
+  return (0, import_chunk_7HGFJPY7.tellLaunched)(context, input, root, launched, job.isSynchronous);
 }
 function profileOf(input, fallback) {
   return input.text("profile") ?? fallback;
@@ -5207,44 +3983,836 @@ function freshStaff(input, words) {
 });
 
 },
-"./chunk-QMODGNW4.js": function (module, exports) {
+"./chunk-CRABIWOM.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  mayAct: () => mayAct
+  drainMs: () => drainMs,
+  eventLineBytes: () => eventLineBytes,
+  excerptBytes: () => excerptBytes,
+  killSettleMs: () => killSettleMs,
+  leaseMs: () => leaseMs,
+  leaseStaleMs: () => leaseStaleMs,
+  limits: () => limits,
+  lingerMs: () => lingerMs,
+  lockWaitMs: () => lockWaitMs,
+  observeBytes: () => observeBytes,
+  orphanGraceMs: () => orphanGraceMs,
+  promptBytes: () => promptBytes,
+  promptReplacements: () => promptReplacements,
+  startLimitMs: () => startLimitMs,
+  streamLineBytes: () => streamLineBytes,
+  tailBytes: () => tailBytes,
+  tailLines: () => tailLines,
+  textTailBytes: () => textTailBytes,
+  toolCallBytes: () => toolCallBytes,
+  toolCalls: () => toolCalls,
+  unseenGraceMs: () => unseenGraceMs,
+  workerFailures: () => workerFailures
 });
 module.exports = stdin_exports;
+var second = 1e3;
+var minute = 60 * second;
+var hour = 60 * minute;
+var day = 24 * hour;
+var kib = 1024;
+var mib = 1024 * kib;
+var limits = {
+  staffTimeout: { default: hour, min: second, max: 2 * hour },
+  runTimeout: { default: day, min: 50, max: 30 * day },
+  waitTimeout: { default: 100 * second, min: 0, max: Number.MAX_SAFE_INTEGER },
+  heartbeat: { default: minute, min: second, max: day },
+  staffKillGrace: { default: 10 * second, min: 0, max: 5 * minute },
+  runKillGrace: { default: 30 * second, min: 0, max: 5 * minute },
+  optInLimit: { default: 5 * minute, min: second, max: 30 * day },
+  maxOutput: { default: 64 * mib, min: mib, max: 64 * 1024 * mib },
+  cleanAge: { default: 14 * day, min: 0, max: 3650 * day }
+};
+var promptBytes = mib;
+var observeBytes = 8 * kib;
+var toolCalls = 5;
+var toolCallBytes = kib;
+var excerptBytes = 240;
+var textTailBytes = 1700;
+var tailLines = 50;
+var tailBytes = 8 * kib;
+var eventLineBytes = 64 * kib;
+var streamLineBytes = 32 * mib;
+var drainMs = 2 * second;
+var lingerMs = 10 * second;
+var killSettleMs = 10 * second;
+var orphanGraceMs = second;
+var leaseMs = 5 * second;
+var leaseStaleMs = 20 * second;
+var startLimitMs = 10 * second;
+var unseenGraceMs = minute;
+var lockWaitMs = 5 * second;
+var promptReplacements = 5;
+var workerFailures = 3;
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  drainMs,
+  eventLineBytes,
+  excerptBytes,
+  killSettleMs,
+  leaseMs,
+  leaseStaleMs,
+  limits,
+  lingerMs,
+  lockWaitMs,
+  observeBytes,
+  orphanGraceMs,
+  promptBytes,
+  promptReplacements,
+  startLimitMs,
+  streamLineBytes,
+  tailBytes,
+  tailLines,
+  textTailBytes,
+  toolCallBytes,
+  toolCalls,
+  unseenGraceMs,
+  workerFailures
+});
+
+},
+"./chunk-CSL6DFX2.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  startWorker: () => startWorker
+});
+module.exports = stdin_exports;
+var import_chunk_4SGZHFVR = load("./chunk-4SGZHFVR.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+async function startWorker(root, spec, job, generation) {
+  const engine = (0, import_chunk_4SGZHFVR.findEngine)(spec.engine) ?? import_chunk_4SGZHFVR.defaultEngine;
+  const worker = await engine.start({ stateRoot: root, id: spec.id, mark: spec.mark, logFile: job.paths.workerLog });
+  (0, import_chunk_6OPTGHIR.writeJson)(job.paths.launch, { worker, generation }, { sync: false });
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  startWorker
+});
+
+},
+"./chunk-DB3NJKAX.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  findLatest: () => findLatest,
+  requireLatest: () => requireLatest
+});
+module.exports = stdin_exports;
+var import_chunk_DJ3RIZN5 = load("./chunk-DJ3RIZN5.js");
 var import_chunk_2LM3C75F = load("./chunk-2LM3C75F.js");
-var import_chunk_PBSRMPXW = load("./chunk-PBSRMPXW.js");
+var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
+var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+function findLatest(root, owner, accept = () => true) {
+  for (const id of (0, import_chunk_DJ3RIZN5.listJobs)(root)) {
+    const spec = (0, import_chunk_2LM3C75F.readSpec)((0, import_chunk_LZFWGYGT.jobPaths)(root, id));
+    if (spec.kind !== "ok") continue;
+    if (owner !== null && spec.value.owner !== owner) continue;
+    if (accept(id, spec.value)) return id;
+  }
+  return void 0;
+}
+function requireLatest(root, owner, what, accept) {
+  const id = findLatest(root.folder, owner, accept);
+  if (id !== void 0) return id;
+  const whose = owner === null ? "" : ` of owner ${owner}`;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "unknown_job",
+    `cannot find ${what}${whose} in the state folder ${root.folder}`,
+    (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_LZFWGYGT.selfWords)(), "status", ...root.option])
+  );
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  findLatest,
+  requireLatest
+});
+
+},
+"./chunk-DDN5EPEX.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  waitForJobs: () => waitForJobs
+});
+module.exports = stdin_exports;
+var import_chunk_P55WE2JI = load("./chunk-P55WE2JI.js");
+var import_chunk_ZCJJ4XBA = load("./chunk-ZCJJ4XBA.js");
+var import_chunk_2LM3C75F = load("./chunk-2LM3C75F.js");
+var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-async function mayAct(view) {
-  if (!view.spec || !(0, import_chunk_DLEZNRER.isWritable)(view.paths.folder)) return false;
-  const namespace = view.worker?.worker.pid_ns ?? view.launch?.worker.pid_ns ?? view.spec.launcher.pid_ns;
-  const isHere = namespace === (0, import_chunk_MGN56EW3.pidNamespace)() || view.isOtherBoot;
-  if (!isHere && (0, import_chunk_2LM3C75F.conditionOf)(view) !== "lost") return false;
-  return (0, import_chunk_PBSRMPXW.isGenuine)(view.spec, knownKey());
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+async function waitForJobs(root, ids, options) {
+  const until = (0, import_chunk_LZFWGYGT.monotonicMs)() + options.timeoutMs;
+  const views = new Map();
+  const stop = new AbortController();
+  const beat = options.heartbeatMs === null ? void 0 : setInterval(() => options.onHeartbeat?.([...views.values()]), options.heartbeatMs);
+  let failure;
+  let ended = 0;
+  await Promise.all(
+    ids.map(async (id) => {
+      try {
+        await waitForOne(root, id, until, stop.signal, (view2) => views.set(id, view2));
+      } catch (error) {
+        failure ??= error;
+        stop.abort();
+        return;
+      }
+      const view = views.get(id);
+      if (view && (0, import_chunk_2LM3C75F.isEnded)(view.state)) ended += 1;
+      if (options.mode === "any" && ended > 0) stop.abort();
+    })
+  );
+  clearInterval(beat);
+  if (failure !== void 0) throw failure;
+  return ids.flatMap((id) => views.get(id) ?? []);
 }
-function knownKey() {
+async function waitForOne(root, id, until, signal, tell) {
+  let woken = quickRounds;
+  for (let round = 0; ; round += 1, woken += 1) {
+    let view = await look(root, id);
+    if (view.damage !== null) await (0, import_chunk_LZFWGYGT.sleep)(100);
+    if (!(0, import_chunk_DLEZNRER.exists)(view.paths.folder)) throw vanishedError(view.paths.folder, id);
+    tell(view);
+    if ((0, import_chunk_2LM3C75F.isEnded)(view.state) || signal.aborted) return;
+    const rest = until - (0, import_chunk_LZFWGYGT.monotonicMs)();
+    if (rest <= 0) return;
+    const nap = makeNap(signal);
+    const close = await (0, import_chunk_ZCJJ4XBA.watchFifo)(view.paths.leaseFifo, nap.wake);
+    try {
+      view = await look(root, id);
+      tell(view);
+      if (!(0, import_chunk_2LM3C75F.isEnded)(view.state) && !signal.aborted) {
+        const pause = woken < quickRounds ? 20 : pauseFor(view, close !== void 0, round);
+        if (await nap.sleep(Math.min(rest, pause))) woken = 0;
+      }
+    } finally {
+      close?.();
+    }
+  }
+}
+function pauseFor(view, hasFifo, round) {
+  const condition = (0, import_chunk_2LM3C75F.conditionOf)(view);
+  const soon = Math.min(20 * 1.25 ** round, 1e3);
+  if (condition === "supervised") {
+    const isHeld = view.worker !== null && view.launch !== null && (0, import_chunk_MGN56EW3.sameIdentity)(view.worker.worker, view.launch.worker);
+    if (isHeld && hasFifo && view.worker?.fifo) return 15e3;
+    return isHeld ? 1e3 : soon;
+  }
+  if (condition === "unseen") return 1e3;
+  return soon;
+}
+var quickRounds = 50;
+function makeNap(signal) {
+  let isAwake = false;
+  let wake = () => {
+    isAwake = true;
+  };
+  return {
+    wake: () => wake(),
+    sleep: (ms) => new Promise((resolve) => {
+      if (isAwake || signal.aborted) return resolve(isAwake);
+      const end = (isWoken) => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", stop);
+        resolve(isWoken);
+      };
+      const stop = () => end(false);
+      const timer = setTimeout(stop, Math.min(ms, 2 ** 31 - 1));
+      signal.addEventListener("abort", stop);
+      wake = () => end(true);
+    })
+  };
+}
+async function look(root, id) {
   try {
-    return (0, import_chunk_PBSRMPXW.readKey)();
+    return await (0, import_chunk_P55WE2JI.refreshAttached)(root, id);
+  } catch (error) {
+    if (error instanceof import_chunk_NVPF5LEY.FaultError && error.code === "unknown_job") throw vanishedError((0, import_chunk_LZFWGYGT.jobPaths)(root, id).folder, id);
+    throw error;
+  }
+}
+function vanishedError(folder, id) {
+  return new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot go on waiting for job ${id}: its folder ${folder} is gone`, null);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  waitForJobs
+});
+
+},
+"./chunk-DJ3RIZN5.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  findJob: () => findJob,
+  jobsFolder: () => jobsFolder,
+  listActive: () => listActive,
+  listJobs: () => listJobs,
+  requireWholeId: () => requireWholeId
+});
+module.exports = stdin_exports;
+var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
+var import_chunk_4SGZHFVR = load("./chunk-4SGZHFVR.js");
+var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+function listJobs(root) {
+  return (0, import_chunk_DLEZNRER.listNames)((0, import_chunk_LZFWGYGT.rootPaths)(root).jobs).filter(import_chunk_4SGZHFVR.isId).sort(import_chunk_4SGZHFVR.compareIds).reverse();
+}
+function listActive(root) {
+  return (0, import_chunk_DLEZNRER.listNames)((0, import_chunk_LZFWGYGT.rootPaths)(root).active).filter(import_chunk_4SGZHFVR.isId).sort(import_chunk_4SGZHFVR.compareIds);
+}
+function findJob(root, text) {
+  const list = listCommand(root);
+  if (!(0, import_chunk_4SGZHFVR.isIdPrefix)(text)) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "unknown_job",
+      `cannot take ${JSON.stringify(text)} as a job id: ids look like run-mik3x9ab-4f7q2z`,
+      list
+    );
+  }
+  const all = (0, import_chunk_DLEZNRER.listNames)((0, import_chunk_LZFWGYGT.rootPaths)(root.folder).jobs).filter(import_chunk_4SGZHFVR.isId);
+  if (all.includes(text)) return requireFolder(root, text);
+  const matches = all.filter((id) => id.startsWith(text));
+  if (matches.length === 1) return requireFolder(root, matches[0]);
+  if (matches.length === 0) throw unknownJob(root, text);
+  const shown = matches.sort(import_chunk_4SGZHFVR.compareIds).slice(-5).join(", ");
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "ambiguous_id",
+    `cannot tell which job ${text} is: ${matches.length} jobs begin so, the newest are ${shown}`,
+    "give more of the id"
+  );
+}
+function requireWholeId(root, text) {
+  const id = findJob(root, text);
+  if (id === text) return id;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "ambiguous_id",
+    `cannot take the short id ${text}: this command needs the whole id`,
+    `the one job that begins so is ${id}`
+  );
+}
+function jobsFolder(root) {
+  return import_node_path.default.join(root, "jobs");
+}
+function requireFolder(root, id) {
+  const folder = import_node_path.default.join((0, import_chunk_LZFWGYGT.rootPaths)(root.folder).jobs, id);
+  const facts = (0, import_chunk_DLEZNRER.factsOf)(folder);
+  if (facts?.kind === "folder") return id;
+  if (!facts) throw unknownJob(root, id);
+  throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use job ${id}: ${folder} is no folder of its own`);
+}
+function unknownJob(root, text) {
+  return new import_chunk_NVPF5LEY.FaultError(
+    "unknown_job",
+    `cannot find job ${text}: there is no such job in the state folder ${root.folder}`,
+    `${listCommand(root)}, or name another folder with --state-dir DIR`
+  );
+}
+function listCommand(root) {
+  return `list them with: ${(0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_LZFWGYGT.selfWords)(), "status", ...root.option])}`;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  findJob,
+  jobsFolder,
+  listActive,
+  listJobs,
+  requireWholeId
+});
+
+},
+"./chunk-DLEZNRER.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  cutFile: () => cutFile,
+  exists: () => exists,
+  factsOf: () => factsOf,
+  isExecutable: () => isExecutable,
+  isFolder: () => isFolder,
+  isWritable: () => isWritable,
+  listNames: () => listNames,
+  moveFolder: () => moveFolder,
+  realPath: () => realPath,
+  removeTree: () => removeTree,
+  touch: () => touch,
+  writeFault: () => writeFault
+});
+module.exports = stdin_exports;
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_fs = require("node:fs");
+function factsOf(target) {
+  const stat = lookAt(target);
+  if (!stat) return void 0;
+  const kind = stat.isSymbolicLink() ? "link" : stat.isDirectory() ? "folder" : stat.isFile() ? "file" : "other";
+  return {
+    kind,
+    uid: stat.uid,
+    mode: stat.mode & 4095,
+    size: stat.size,
+    allocated: stat.blocks * 512,
+    modifiedMs: stat.mtimeMs
+  };
+}
+function lookAt(target) {
+  try {
+    return (0, import_node_fs.lstatSync)(target, { throwIfNoEntry: false });
+  } catch (error) {
+    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "ENOTDIR") return void 0;
+    throw error;
+  }
+}
+function exists(target) {
+  return (0, import_node_fs.existsSync)(target);
+}
+function listNames(folder) {
+  try {
+    return (0, import_node_fs.readdirSync)(folder);
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return [];
+    throw error;
+  }
+}
+function isFolder(target) {
+  return lookThrough(target)?.isDirectory() ?? false;
+}
+function isExecutable(target) {
+  if (!lookThrough(target)?.isFile()) return false;
+  return isAllowed(target, import_node_fs.constants.X_OK);
+}
+function lookThrough(target) {
+  try {
+    return (0, import_node_fs.statSync)(target, { throwIfNoEntry: false });
   } catch {
     return void 0;
   }
 }
+function isWritable(target) {
+  return writeFault(target) === void 0;
+}
+function writeFault(target) {
+  try {
+    (0, import_node_fs.accessSync)(target, import_node_fs.constants.W_OK);
+    return void 0;
+  } catch (error) {
+    return (0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error";
+  }
+}
+function realPath(target) {
+  return (0, import_node_fs.realpathSync)(target);
+}
+function moveFolder(from, to) {
+  try {
+    (0, import_node_fs.renameSync)(from, to);
+    return true;
+  } catch (error) {
+    if (["ENOTEMPTY", "EEXIST", "ENOENT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return false;
+    throw error;
+  }
+}
+function removeTree(target) {
+  (0, import_node_fs.rmSync)(target, { recursive: true, force: true });
+}
+function touch(file, atMs) {
+  try {
+    (0, import_node_fs.utimesSync)(file, atMs / 1e3, atMs / 1e3);
+    return true;
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return false;
+    throw error;
+  }
+}
+function cutFile(file, length) {
+  (0, import_node_fs.truncateSync)(file, length);
+}
+function isAllowed(target, mode) {
+  try {
+    (0, import_node_fs.accessSync)(target, mode);
+    return true;
+  } catch {
+    return false;
+  }
+}
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  mayAct
+  cutFile,
+  exists,
+  factsOf,
+  isExecutable,
+  isFolder,
+  isWritable,
+  listNames,
+  moveFolder,
+  realPath,
+  removeTree,
+  touch,
+  writeFault
 });
 
 },
-"./chunk-SFQCDJBC.js": function (module, exports) {
+"./chunk-F5PAWPL3.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  endedDocument: () => endedDocument,
+  tellEnded: () => tellEnded,
+  waitAndTell: () => waitAndTell
+});
+module.exports = stdin_exports;
+var import_chunk_UCO7BU66 = load("./chunk-UCO7BU66.js");
+var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
+var import_chunk_DDN5EPEX = load("./chunk-DDN5EPEX.js");
+var import_chunk_UBV7TEB5 = load("./chunk-UBV7TEB5.js");
+var import_chunk_YGU4QMVH = load("./chunk-YGU4QMVH.js");
+var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
+var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
+var import_chunk_2LM3C75F = load("./chunk-2LM3C75F.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
+var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+async function waitAndTell(context, root, ids, options) {
+  const views = await (0, import_chunk_UCO7BU66.withRegistration)(
+    root.folder,
+    ids,
+    options.timeoutMs,
+    () => (0, import_chunk_DDN5EPEX.waitForJobs)(root.folder, ids, {
+      ...options,
+      // A person who looks at the terminal gets one line that is renewed; everybody else silence, or the lines asked for.
+      heartbeatMs: options.heartbeatMs ?? (context.live ? 1e3 : null),
+      onHeartbeat: (seen) => {
+        if (options.heartbeatMs === null) context.live?.(liveLine(seen).slice(0, Math.max(20, context.width - 1)));
+        else for (const view of seen) context.tell(heartbeat(view));
+      }
+    })
+  );
+  if (options.heartbeatMs === null) context.live?.("");
+  return tellWaited(context, root, views, options);
+}
+function tellWaited(context, root, views, options) {
+  const ended = views.filter((view) => (0, import_chunk_2LM3C75F.isEnded)(view.state));
+  const isOver = options.mode === "any" ? ended.length > 0 : ended.length === views.length;
+  const shown = !isOver ? views : options.mode === "any" ? firstOf(ended) : views;
+  const code = isOver ? (0, import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map((view) => view.state.state)) : import_chunk_6PFAPK5K.exitCodes.pending;
+  const afterPrint = () => {
+    for (const view of shown) if ((0, import_chunk_2LM3C75F.isEnded)(view.state)) (0, import_chunk_UCO7BU66.noteCollected)(view, "wait");
+  };
+  if (options.isJson) {
+    const documents = shown.map(
+      (view) => (0, import_chunk_2LM3C75F.isEnded)(view.state) ? endedDocument(view) : (0, import_chunk_UBV7TEB5.observation)(view, { afterSeq: null, root })
+    );
+    return {
+      code,
+      afterPrint,
+      json: views.length === 1 ? documents[0] : { jobs: documents, pending: pendingOf(views) }
+    };
+  }
+  const replies = shown.map((view) => (0, import_chunk_2LM3C75F.isEnded)(view.state) ? tellEnded(context, view) : tellPending(root, view));
+  return {
+    code,
+    afterPrint,
+    out: Buffer.concat(replies.map((reply) => Buffer.from(reply.out ?? ""))),
+    notes: replies.flatMap((reply) => reply.notes ?? [])
+  };
+}
+function firstOf(views) {
+  return [...views].sort((a, b) => Date.parse(a.state.ended_at ?? "") - Date.parse(b.state.ended_at ?? "")).slice(0, 1);
+}
+function pendingOf(views) {
+  return views.filter((view) => !(0, import_chunk_2LM3C75F.isEnded)(view.state)).map((view) => view.id);
+}
+function tellEnded(context, view) {
+  const deliverable = (0, import_chunk_6OPTGHIR.readRange)(view.paths.result, 0, 64 * 1024 * 1024)?.bytes;
+  if (view.damage !== null) return tellDamaged(view);
+  const notes = [header(view), ...omittedNotes(view.state)];
+  for (const warning of view.state.warnings) notes.push(`warning: ${(0, import_chunk_LZGYMFSK.plainText)(warning.message)}`);
+  if (!deliverable) notes.push(`warning: no result is stored; see ${view.paths.folder}`);
+  const bytes = deliverable ?? Buffer.alloc(0);
+  return {
+    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
+    out: context.isTerminal ? (0, import_chunk_LZGYMFSK.plainText)(bytes.toString("utf8")) : bytes,
+    notes
+  };
+}
+function tellDamaged(view) {
+  const text = `# ${view.id}: state_damaged
+
+${view.state.error?.message}
+
+Nothing was deleted. What is there: ${view.paths.folder}
+`;
+  return {
+    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
+    out: text,
+    notes: [`see: ${import_chunk_V47IQ3FT.nextCommands.doctor(view.id, view.spec?.state_option ?? [])}`]
+  };
+}
+function header(view) {
+  const { state, paths, spec } = view;
+  const parts = [`${view.id}: ${state.state}`];
+  if (state.error) parts.push(`${state.error.code}: ${(0, import_chunk_LZGYMFSK.plainText)(state.error.message)}`);
+  if (state.exit_code !== null) parts.push(`exit code ${state.exit_code}`);
+  if (state.duration_ms !== null) parts.push((0, import_chunk_NDXTXZGK.formatDuration)(state.duration_ms));
+  const where = [`result: ${paths.result}`];
+  if (spec?.kind === "run") where.push(`whole output: ${paths.output}`);
+  return `${parts.join(", ")}
+${where.join("\n")}`;
+}
+function omittedNotes(state) {
+  return Object.entries(state.output ?? {}).filter(([, note]) => note.omitted > 0).map(
+    ([name, note]) => `${name}: ${note.exact ? "" : "about "}${note.omitted} of ${note.bytes} bytes (${(0, import_chunk_TFEMYLSK.formatSize)(note.omitted)}) are left out in the middle`
+  );
+}
+function tellPending(root, view) {
+  const picture = JSON.stringify((0, import_chunk_UBV7TEB5.observation)(view, { afterSeq: null, root }), null, 1);
+  const next = import_chunk_V47IQ3FT.nextCommands.wait(view.id, root.option);
+  return {
+    code: import_chunk_6PFAPK5K.exitCodes.pending,
+    out: `${picture}
+${next}
+`,
+    notes: [`${view.id}: ${view.state.state}, not ended yet; wait again with the last line`]
+  };
+}
+function endedDocument(view) {
+  if (view.damage !== null) return view.state;
+  const stored = (0, import_chunk_6OPTGHIR.readText)(view.paths.resultRecord);
+  try {
+    if (stored !== void 0) return { ...JSON.parse(stored), state: view.state.state };
+  } catch {
+  }
+  return view.spec ? (0, import_chunk_YGU4QMVH.terminalRecord)(view.spec, view.paths, view.state) : view.state;
+}
+function liveLine(views) {
+  return views.map(heartbeat).join(" | ");
+}
+function heartbeat(view) {
+  const age = view.state.started_at ? (0, import_chunk_NDXTXZGK.formatDuration)(Math.max(0, (0, import_chunk_LZFWGYGT.nowMs)() - Date.parse(view.state.started_at))) : "not started";
+  return `${view.id}: ${view.state.state}, ${age}`;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  endedDocument,
+  tellEnded,
+  waitAndTell
+});
+
+},
+"./chunk-FHNVDGJI.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  spawnDetached: () => spawnDetached,
+  spawnShim: () => spawnShim
+});
+module.exports = stdin_exports;
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_node_child_process = require("node:child_process");
+var import_node_fs = require("node:fs");
+function spawnDetached(start) {
+  const log = (0, import_chunk_6OPTGHIR.openAppend)(start.logFile);
+  try {
+    const child = (0, import_node_child_process.spawn)(start.program, start.args, {
+      cwd: start.cwd,
+      env: start.environment,
+      detached: true,
+      stdio: ["ignore", log, log]
+    });
+    child.on("error", () => void 0);
+    child.unref();
+    if (child.pid === void 0) throw new Error(`cannot start ${start.program}`);
+    return child.pid;
+  } finally {
+    (0, import_node_fs.closeSync)(log);
+  }
+}
+function spawnShim(start, onEnd) {
+  return new Promise((resolve, reject) => {
+    const child = (0, import_node_child_process.spawn)("/bin/sh", ["-c", start.script, "job-companion-shim", ...start.args], {
+      cwd: start.cwd,
+      env: start.environment,
+      detached: true,
+      stdio: "ignore"
+    });
+    child.once("error", reject);
+    child.once("spawn", () => resolve(child.pid ?? 0));
+    child.once("exit", onEnd);
+  });
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  spawnDetached,
+  spawnShim
+});
+
+},
+"./chunk-GEPPUING.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  quoteWords: () => quoteWords
+});
+module.exports = stdin_exports;
+var plain = /^[A-Za-z0-9_@%+:,./=-]+$/;
+function quoteWord(word) {
+  if (plain.test(word)) return word;
+  return inQuotes(word);
+}
+function inQuotes(word) {
+  return `'${word.replaceAll("'", `'\\''`)}'`;
+}
+function quoteWords(words) {
+  return words.map((word, index) => index === 0 && word.includes("=") ? inQuotes(word) : quoteWord(word)).join(" ");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  quoteWords
+});
+
+},
+"./chunk-JJRSGJW4.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  common: () => common,
+  launchOptions: () => launchOptions,
+  ownerOption: () => ownerOption,
+  staffOptions: () => staffOptions
+});
+module.exports = stdin_exports;
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var common = {
+  "state-dir": {
+    kind: "text",
+    value: "DIR",
+    help: "state folder (default: .job-state of the worktree, or JOB_STATE_DIR)"
+  },
+  json: { kind: "flag", help: "print one JSON document" },
+  help: { kind: "flag", help: "show this help" }
+};
+var ownerOption = {
+  owner: {
+    kind: "text",
+    value: "NAME",
+    help: 'whose jobs; "latest" means the latest of this owner (default: JOB_OWNER)'
+  }
+};
+var launchOptions = {
+  owner: { kind: "text", value: "NAME", help: "who this job belongs to (default: JOB_OWNER)" },
+  label: { kind: "text", value: "TEXT", help: "a few words for people" },
+  "once-key": { kind: "text", value: "KEY", help: "the same key gives the same job, never a second execution" },
+  wait: { kind: "flag", help: "wait for the end and print the result, as `wait` does" },
+  "wait-timeout": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_CRABIWOM.limits.waitTimeout,
+    help: "patience of --wait (default: until the end)"
+  },
+  "id-only": { kind: "flag", help: "print the id and a newline, nothing else" },
+  ...common
+};
+var staffOptions = {
+  prompt: { kind: "text", value: "TEXT", help: "the task; taken as it is, also when it begins with --" },
+  "prompt-file": { kind: "text", value: "PATH", help: "read the task from a file" },
+  stdin: { kind: "flag", help: "read the task from standard input" },
+  backend: {
+    kind: "text",
+    value: "NAME",
+    help: "which agent CLI (default: the one in your config, else the only one installed)"
+  },
+  model: { kind: "text", value: "NAME", help: "model, in the words of the agent CLI" },
+  profile: {
+    kind: "choice",
+    value: "P",
+    choices: ["restricted", "standard", "unrestricted"],
+    help: "what the agent may do: restricted, standard or unrestricted"
+  },
+  timeout: {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_CRABIWOM.limits.staffTimeout,
+    help: "hard limit, counted from launch (default 60m, at most 120m)"
+  },
+  "first-output": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_CRABIWOM.limits.optInLimit,
+    help: "end it when nothing was printed by then"
+  },
+  "stall-after": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_CRABIWOM.limits.optInLimit,
+    help: "end it when nothing was printed for that long"
+  }
+};
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  common,
+  launchOptions,
+  ownerOption,
+  staffOptions
+});
+
+},
+"./chunk-JSBRDJBE.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  __commonJS: () => __commonJS,
+  __toESM: () => __toESM
+});
+module.exports = stdin_exports;
+var __create = Object.create;
+var __defProp2 = Object.defineProperty;
+var __getOwnPropDesc2 = Object.getOwnPropertyDescriptor;
+var __getOwnPropNames2 = Object.getOwnPropertyNames;
+var __getProtoOf = Object.getPrototypeOf;
+var __hasOwnProp2 = Object.prototype.hasOwnProperty;
+var __commonJS = (cb, mod) => function __require() {
+  return mod || (0, cb[__getOwnPropNames2(cb)[0]])((mod = { exports: {} }).exports, mod), mod.exports;
+};
+var __copyProps2 = (to, from, except, desc) => {
+  if (from && typeof from === "object" || typeof from === "function") {
+    for (let key of __getOwnPropNames2(from))
+      if (!__hasOwnProp2.call(to, key) && key !== except)
+        __defProp2(to, key, { get: () => from[key], enumerable: !(desc = __getOwnPropDesc2(from, key)) || desc.enumerable });
+  }
+  return to;
+};
+var __toESM = (mod, isNodeMode, target) => (target = mod != null ? __create(__getProtoOf(mod)) : {}, __copyProps2(
+  // If the importer is in node compatibility mode or this is not an ESM
+  // file that has been converted to a CommonJS file using a Babel-
+  // compatible transform (i.e. "__esModule" has not been set), then set
+  // "default" to the CommonJS "module.exports" for node compatibility.
+  isNodeMode || !mod || !mod.__esModule ? __defProp2(target, "default", { value: mod, enumerable: true }) : target,
+  mod
+));
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  __commonJS,
+  __toESM
+});
+
+},
+"./chunk-LUAHUUMZ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   backends: () => backends,
   findArgumentFault: () => findArgumentFault,
   findBackend: () => findBackend,
+  hostMarkers: () => hostMarkers,
   makeReading: () => makeReading
 });
 module.exports = stdin_exports;
@@ -5328,6 +4896,24 @@ function findArgumentFault(args) {
   const longest = Math.max(0, ...args.map(import_chunk_LZGYMFSK.byteLength));
   return longest < 131072 ? null : `an argument of ${longest} bytes is too long; allowed: 131071 bytes`;
 }
+var kinds = [
+  [
+    "quota",
+    /usage limit|quota exceeded|exceeded your (?:current )?quota|quota (?:is )?(?:exhausted|reached)|insufficient_quota|out of credits|credit balance is too low|spend cap|rate limit (?:reached|exceeded)|rate_limit_e|resource_exhausted|\b429 too many requests|(?:status|code|error):? 429\b/i
+  ],
+  [
+    "auth",
+    /\b401 unauthorized|(?:status|code|error):? 401\b|unauthenticated|(?:invalid|incorrect) (?:api|x-api).?key|invalid bearer token|not logged in|sign in again|login is required|missing environment variable|\bno api key\b/i
+  ]
+];
+function kindOfWords(message, own2 = []) {
+  return [...own2, ...kinds].find(([, pattern]) => pattern.test(message))?.[0] ?? "agent_error";
+}
+function resetOf(message) {
+  const text = message.trim();
+  const found = /try again (at (.+?)|in \d.*?)\.?$/i.exec(text) ?? /\bresets? (in \d[\dhms. ]*[hms])/i.exec(text) ?? /\bresets? (at (.+?))(?:[.,;)]|$)/i.exec(text);
+  return found ? found[2] ?? found[1] : void 0;
+}
 function fieldsOf(value) {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
 }
@@ -5349,10 +4935,24 @@ var codex = {
   answerFrom: "stream",
   keepsConversation: true,
   profiles: {
-    restricted: "-s read-only",
-    standard: "sandbox_mode workspace-write (no network), the state folder read-only",
-    unrestricted: "-s danger-full-access"
+    restricted: { adds: "-s read-only", sandbox: true },
+    standard: { adds: "sandbox_mode workspace-write (no network), the state folder read-only", sandbox: true },
+    unrestricted: { adds: "-s danger-full-access", sandbox: false }
   },
+  oldest: "0.171.0",
+  packages: ["@openai/codex"],
+  install: "npm install -g @openai/codex",
+  signIn: { files: [".codex/auth.json"], variables: ["CODEX_API_KEY", "OPENAI_API_KEY"] },
+  hostMarkers: [
+    "CODEX_CI",
+    "CODEX_INTERNAL_ORIGINATOR_OVERRIDE",
+    "CODEX_SANDBOX",
+    "CODEX_SANDBOX_NETWORK_DISABLED",
+    "CODEX_SESSION_ID",
+    "CODEX_THREAD_ID",
+    "CODEX_TOOL_CALL_ID"
+  ],
+  runsOn: { tokens: true, cost: false },
   plan(request) {
     const args = ["exec", "--json", "--skip-git-repo-check", ...planSandbox(request)];
     if (request.model !== null) args.push(`--model=${request.model}`);
@@ -5364,7 +4964,7 @@ var codex = {
       stdin: request.prompt,
       environment: {},
       conversationId: null,
-      remove: hostMarkers
+      remove: []
     };
   },
   read(line, reading, at) {
@@ -5398,18 +4998,13 @@ var codex = {
   close(reading, ending) {
     if (reading.final !== null || !ending.byItself || ending.signal !== null || !ending.exitCode) return;
     const words = errorWords(ending);
-    noteFailure(reading, kindOf(words), words || `codex exited with code ${ending.exitCode} and said nothing`);
+    noteFailure(
+      reading,
+      kindOfWords(words, own),
+      words || `codex exited with code ${ending.exitCode} and said nothing`
+    );
   }
 };
-var hostMarkers = [
-  "CODEX_CI",
-  "CODEX_INTERNAL_ORIGINATOR_OVERRIDE",
-  "CODEX_SANDBOX",
-  "CODEX_SANDBOX_NETWORK_DISABLED",
-  "CODEX_SESSION_ID",
-  "CODEX_THREAD_ID",
-  "CODEX_TOOL_CALL_ID"
-];
 function planSandbox({ profile, stateRoot }) {
   if (profile !== "standard" || /[*?[\]{}]/.test(stateRoot)) return ["-s", sandboxes[profile]];
   const settings = [
@@ -5467,28 +5062,14 @@ function readComplaint(message, reading) {
 function readFailure(message, reading) {
   reading.final = "failure";
   reading.warnings = reading.warnings.filter((warning) => warning.message !== message);
-  noteFailure(reading, kindOf(message), message || "the turn failed without a reason", resetOf(message));
+  noteFailure(reading, kindOfWords(message, own), message || "the turn failed without a reason", resetOf(message));
 }
 function readUsage(usage, reading) {
   const input = numberOf(usage.input_tokens);
   const output = numberOf(usage.output_tokens);
   reading.usage = { input_tokens: input, output_tokens: output, total_tokens: input + output };
 }
-var kinds = [
-  ["session_lost", /no rollout found/i],
-  [
-    "quota",
-    /usage limit|quota exceeded|insufficient_quota|out of credits|spend cap|\b429 too many requests|status:? 429\b/i
-  ],
-  ["auth", /\b401 unauthorized|status:? 401\b|sign in again|login is required|missing environment variable/i]
-];
-function kindOf(message) {
-  return kinds.find(([, pattern]) => pattern.test(message))?.[0] ?? "agent_error";
-}
-function resetOf(message) {
-  const found = /try again (at (.+?)|in \d.*?)\.?$/i.exec(message.trim());
-  return found ? found[2] ?? found[1] : void 0;
-}
+var own = [["session_lost", /no rollout found/i]];
 function errorWords(ending) {
   const lines = (0, import_chunk_LZGYMFSK.plainText)(ending.stderrTail).split("\n").map((line) => line.trim());
   const told = lines.filter((line) => line !== "" && !/^(?:warning:|reading additional input)/i.test(line));
@@ -5501,7 +5082,17 @@ var custom = {
   programs: [],
   answerFrom: "stdout",
   keepsConversation: false,
-  profiles: { restricted: null, standard: "", unrestricted: "" },
+  profiles: {
+    restricted: null,
+    standard: { adds: "", sandbox: false },
+    unrestricted: { adds: "", sandbox: false }
+  },
+  oldest: null,
+  packages: [],
+  install: 'name it in "backends" of your config',
+  signIn: { files: [], variables: [] },
+  hostMarkers: [],
+  runsOn: { tokens: false, cost: false },
   plan(request) {
     if (!request.custom) throw new Error("a custom backend needs its definition");
     const { argv, prompt: promptBy } = request.custom;
@@ -5533,12 +5124,1116 @@ var backendIds = backends.map((backend) => backend.id);
 function findBackend(id) {
   return backends.find((backend) => backend.id === id);
 }
+function hostMarkers() {
+  return backends.flatMap((backend) => [...backend.hostMarkers]);
+}
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
   backends,
   findArgumentFault,
   findBackend,
+  hostMarkers,
   makeReading
+});
+
+},
+"./chunk-LZFWGYGT.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  atMonotonic: () => atMonotonic,
+  childEnvironment: () => childEnvironment,
+  companionFile: () => companionFile,
+  comparableEnvironment: () => comparableEnvironment,
+  configFolder: () => configFolder,
+  credentialNames: () => credentialNames,
+  findProgram: () => findProgram,
+  isoNow: () => isoNow,
+  isoOf: () => isoOf,
+  jobPaths: () => jobPaths,
+  markVariable: () => markVariable,
+  monotonicMs: () => monotonicMs,
+  nowMs: () => nowMs,
+  rootPaths: () => rootPaths,
+  selfWords: () => selfWords,
+  sleep: () => sleep,
+  stagePath: () => stagePath,
+  toolEnvironment: () => toolEnvironment,
+  uncarriableNames: () => uncarriableNames,
+  variables: () => variables,
+  workerEnvironment: () => workerEnvironment
+});
+module.exports = stdin_exports;
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_node_path = builtin("node:path");
+var import_node_path2 = builtin("node:path");
+var import_node_path3 = builtin("node:path");
+var import_node_path4 = builtin("node:path");
+function nowMs() {
+  return Date.now();
+}
+function isoNow() {
+  return (new Date()).toISOString();
+}
+function isoOf(ms) {
+  return new Date(ms).toISOString();
+}
+function monotonicMs() {
+  return Number(process.hrtime.bigint() / 1000000n);
+}
+function sleep(ms) {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+var longest = 2 ** 31 - 1;
+function atMonotonic(atMs, fn) {
+  let timer;
+  const arm = () => {
+    const rest = atMs - monotonicMs();
+    if (rest <= 0) timer = setTimeout(fn, 0);
+    else timer = setTimeout(rest > longest ? arm : check, Math.min(rest, longest));
+  };
+  const check = () => monotonicMs() >= atMs ? fn() : arm();
+  arm();
+  return () => clearTimeout(timer);
+}
+var env = process.env;
+var carried = {
+  NODE_OPTIONS: "JOB_COMPANION_NODE_OPTIONS",
+  NODE_EXTRA_CA_CERTS: "JOB_COMPANION_EXTRA_CA_CERTS"
+};
+var markVariable = "JOB_COMPANION_MARK";
+var roleVariable = "JOB_COMPANION_ROLE";
+var variables = {
+  stateDir: () => env.JOB_STATE_DIR || void 0,
+  owner: () => env.JOB_OWNER || void 0,
+  searchPath: () => env.PATH ?? "",
+  home: () => env.HOME || void 0,
+  noColor: () => Boolean(env.NO_COLOR) || env.TERM === "dumb"
+};
+function configFolder() {
+  if (env.XDG_CONFIG_HOME && import_node_path.default.isAbsolute(env.XDG_CONFIG_HOME))
+    return import_node_path.default.join(env.XDG_CONFIG_HOME, "job-companion");
+  return env.HOME ? import_node_path.default.join(env.HOME, ".config", "job-companion") : void 0;
+}
+function toolEnvironment() {
+  return { PATH: env.PATH ?? "/usr/bin:/bin", LC_ALL: "C" };
+}
+function workerEnvironment(mark) {
+  const result = definedOnly(env);
+  for (const [name, alias] of Object.entries(carried)) {
+    delete result[alias];
+    const value = result[name];
+    delete result[name];
+    if (value !== void 0) result[alias] = value;
+  }
+  return { ...result, [markVariable]: mark, [roleVariable]: "worker" };
+}
+function childEnvironment(own) {
+  const result = definedOnly(env);
+  for (const [name, alias] of Object.entries(carried)) {
+    const value = result[alias];
+    delete result[alias];
+    if (value !== void 0) result[name] = value;
+  }
+  for (const name of [...own.remove, "JOB_STATE_DIR", "OLDPWD", roleVariable]) delete result[name];
+  return { ...result, ...own.add, PWD: own.cwd, JOB_ID: own.id, JOB_OWNER: own.id, [markVariable]: own.mark };
+}
+function comparableEnvironment() {
+  const passing = new Set([
+    "_",
+    "PWD",
+    "OLDPWD",
+    "SHLVL",
+    "JOB_ID",
+    "JOB_OWNER",
+    "JOB_STATE_DIR",
+    markVariable,
+    roleVariable,
+    "COLUMNS",
+    "LINES"
+  ]);
+  const given = definedOnly(env);
+  for (const [name, alias] of Object.entries(carried)) {
+    const value = given[alias];
+    delete given[alias];
+    if (value !== void 0) given[name] = value;
+  }
+  const names = Object.keys(given).filter((name) => !passing.has(name));
+  return names.sort().map((name) => `${name}=${given[name]}`).join("\0");
+}
+var credentialName = /(?:^|_)(?:API_?KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|ACCESS_KEY(?:_ID)?)$/i;
+function credentialNames() {
+  return Object.keys(env).filter((name) => credentialName.test(name)).sort();
+}
+function uncarriableNames() {
+  return Object.keys(env).filter((name) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)).sort();
+}
+function definedOnly(source) {
+  const result = {};
+  for (const [name, value] of Object.entries(source)) if (value !== void 0) result[name] = value;
+  return result;
+}
+function findProgram(name, cwd) {
+  if (name.includes("/")) {
+    const file = import_node_path2.default.resolve(cwd, name);
+    return (0, import_chunk_DLEZNRER.isExecutable)(file) ? file : void 0;
+  }
+  for (const folder of variables.searchPath().split(":")) {
+    const file = import_node_path2.default.resolve(cwd, folder || ".", name);
+    if ((0, import_chunk_DLEZNRER.isExecutable)(file)) return file;
+  }
+  return void 0;
+}
+function companionFile() {
+  const file = import_node_path3.default.resolve("/", process.argv[1] ?? "");
+  try {
+    return (0, import_chunk_DLEZNRER.realPath)(file);
+  } catch {
+    return file;
+  }
+}
+function selfWords() {
+  const onPath = findProgram("node", "/");
+  return [onPath !== void 0 && isSameFile(onPath, process.execPath) ? "node" : process.execPath, companionFile()];
+}
+function isSameFile(a, b) {
+  try {
+    return (0, import_chunk_DLEZNRER.realPath)(a) === (0, import_chunk_DLEZNRER.realPath)(b);
+  } catch {
+    return false;
+  }
+}
+function rootPaths(folder) {
+  return {
+    meta: import_node_path4.default.join(folder, "meta.json"),
+    ignore: import_node_path4.default.join(folder, ".gitignore"),
+    config: import_node_path4.default.join(folder, "config.json"),
+    active: import_node_path4.default.join(folder, "active"),
+    once: import_node_path4.default.join(folder, "once"),
+    slots: import_node_path4.default.join(folder, "slots"),
+    jobs: import_node_path4.default.join(folder, "jobs"),
+    lock: import_node_path4.default.join(folder, "lock")
+  };
+}
+function jobPaths(root, id) {
+  const folder = `${root}/jobs/${id}`;
+  const at = (name) => `${folder}/${name}`;
+  return {
+    folder,
+    spec: at("spec.json"),
+    launch: at("launch.json"),
+    worker: at("worker.json"),
+    lease: at("lease.json"),
+    leaseFifo: at("lease.fifo"),
+    state: at("state.json"),
+    events: at("events.ndjson"),
+    snapshot: at("snapshot.json"),
+    output: at("output.log"),
+    error: at("error.log"),
+    workerLog: at("worker.log"),
+    prompt: at("prompt.txt"),
+    started: at("started"),
+    shimMark: at("started/shim"),
+    childMark: at("started/child"),
+    guardMark: at("started/guard"),
+    spawnFailed: at("started/spawn_failed"),
+    reason: at("started/reason"),
+    aliveFifo: at("started/alive.fifo"),
+    limitFifo: at("started/limit.fifo"),
+    exit: at("exit.json"),
+    result: at("result.md"),
+    resultRecord: at("result.json"),
+    cancel: at("cancel.json"),
+    waiters: at("waiters"),
+    collected: at("collected.json"),
+    lock: at("lock"),
+    reserve: at("reserve"),
+    marker: `${root}/active/${id}`
+  };
+}
+function stagePath(root, id) {
+  return import_node_path4.default.join(root, "jobs", `.new-${id}`);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  atMonotonic,
+  childEnvironment,
+  companionFile,
+  comparableEnvironment,
+  configFolder,
+  credentialNames,
+  findProgram,
+  isoNow,
+  isoOf,
+  jobPaths,
+  markVariable,
+  monotonicMs,
+  nowMs,
+  rootPaths,
+  selfWords,
+  sleep,
+  stagePath,
+  toolEnvironment,
+  uncarriableNames,
+  variables,
+  workerEnvironment
+});
+
+},
+"./chunk-LZGYMFSK.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  byteLength: () => byteLength,
+  excerpt: () => excerpt,
+  lastLines: () => lastLines,
+  plainText: () => plainText,
+  plainValue: () => plainValue,
+  tail: () => tail,
+  tailOfBytes: () => tailOfBytes
+});
+module.exports = stdin_exports;
+var encoder = new TextEncoder();
+var decoder = new TextDecoder();
+var escapeSequence = /\x1b(?:[\]PX^_][^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?|\[[0-?]*[ -/]*[@-~]?|[ -/]*[0-~]?)|[\x90\x98\x9d-\x9f][^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)|\x9b[0-?]*[ -/]*[@-~]?/g;
+function byteLength(text) {
+  return encoder.encode(text).length;
+}
+function plainText(text) {
+  return text.replaceAll("\r\n", "\n").replace(escapeSequence, "").replaceAll("\r", "\n").replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g, "");
+}
+function excerpt(text, limit) {
+  const bytes = encoder.encode(text);
+  if (bytes.length <= limit) return text;
+  if (limit < 3) return "";
+  let end = limit - 3;
+  while (end > 0 && isContinuation(bytes[end])) end -= 1;
+  return `${decoder.decode(bytes.subarray(0, end))}\u2026`;
+}
+function tail(text, limit) {
+  const bytes = encoder.encode(text);
+  if (bytes.length <= limit) return { text, truncated: false };
+  return { text: decoder.decode(tailOfBytes(bytes, limit)), truncated: true };
+}
+function tailOfBytes(bytes, limit) {
+  const start = Math.max(0, bytes.length - limit);
+  let skip = 0;
+  while (start > 0 && skip < 4 && isContinuation(bytes[start + skip])) skip += 1;
+  return bytes.subarray(start + (skip < 4 ? skip : 0));
+}
+function lastLines(bytes, count) {
+  let seen = 0;
+  for (let at = bytes.length - 2; at >= 0; at -= 1) {
+    if (bytes[at] !== 10) continue;
+    seen += 1;
+    if (seen === count) return bytes.subarray(at + 1);
+  }
+  return bytes;
+}
+function isContinuation(byte) {
+  return byte !== void 0 && (byte & 192) === 128;
+}
+function plainValue(value, limit) {
+  if (typeof value === "string") return excerpt(plainText(value), limit);
+  if (Array.isArray(value)) return value.map((inner) => plainValue(inner, limit));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [plainValue(name, 80), plainValue(inner, limit)])
+  );
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  byteLength,
+  excerpt,
+  lastLines,
+  plainText,
+  plainValue,
+  tail,
+  tailOfBytes
+});
+
+},
+"./chunk-MGN56EW3.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  bootId: () => bootId,
+  identityOf: () => identityOf,
+  installBootId: () => installBootId,
+  installPs: () => installPs,
+  isDeadState: () => isDeadState,
+  isIdentity: () => isIdentity,
+  livenessOf: () => livenessOf,
+  ownIdentity: () => ownIdentity,
+  parseStat: () => parseStat,
+  pidNamespace: () => pidNamespace,
+  readProcess: () => readProcess,
+  readProcessVariable: () => readProcessVariable,
+  readProcesses: () => readProcesses,
+  sameIdentity: () => sameIdentity,
+  signalIdentity: () => signalIdentity,
+  takeBaseline: () => takeBaseline
+});
+module.exports = stdin_exports;
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_fs = require("node:fs");
+var import_node_fs2 = require("node:fs");
+var import_node_fs3 = require("node:fs");
+function takeBaseline() {
+  const counters = readCounters();
+  return counters && { ...counters, pids: new Set(listPids()) };
+}
+function pidsSince(baseline) {
+  const all = listPids();
+  return baseline && !hasWrapped(baseline) ? all.filter((pid) => !baseline.pids.has(pid)) : all;
+}
+function listPids() {
+  return (0, import_chunk_DLEZNRER.listNames)("/proc").map(Number).filter((pid) => Number.isSafeInteger(pid));
+}
+function hasWrapped(baseline) {
+  const now = readCounters();
+  if (!now) return true;
+  const highest = Number(readOrEmpty("/proc/sys/kernel/pid_max"));
+  return now.lastPid < baseline.lastPid || !(now.forks - baseline.forks < highest / 2);
+}
+function readCounters() {
+  const lastPid = Number(readOrEmpty("/proc/loadavg").trim().split(" ")[4]);
+  const forks = Number(/^processes (\d+)$/m.exec(readOrEmpty("/proc/stat"))?.[1]);
+  return Number.isSafeInteger(lastPid) && Number.isSafeInteger(forks) ? { lastPid, forks } : null;
+}
+function readOrEmpty(file) {
+  try {
+    return (0, import_node_fs2.readFileSync)(file, "latin1");
+  } catch {
+    return "";
+  }
+}
+var isLinux = process.platform === "linux";
+var readPs = () => [];
+function installPs(read) {
+  readPs = read;
+}
+function readProcess(pid) {
+  if (!Number.isSafeInteger(pid) || pid <= 1) return void 0;
+  return isLinux ? readProc(pid) : readPs(["-p", String(pid)])[0];
+}
+function readProcesses(baseline = null) {
+  if (!isLinux) return readPs(["-ax"]);
+  return pidsSince(baseline).flatMap((pid) => readProc(pid) ?? []);
+}
+function readProcessVariable(pid, name) {
+  const text = isLinux ? readWhole(`/proc/${pid}/environ`) : void 0;
+  if (text === void 0) return void 0;
+  const at = text.startsWith(`${name}=`) ? 0 : text.indexOf(`\0${name}=`) + 1;
+  if (at === 0 && !text.startsWith(`${name}=`)) return void 0;
+  const from = at + name.length + 1;
+  const end = text.indexOf("\0", from);
+  return text.slice(from, end < 0 ? void 0 : end);
+}
+function parseStat(text) {
+  const open = text.indexOf("(");
+  const close = text.lastIndexOf(")");
+  const rest = text.slice(close + 2).split(" ");
+  const pid = Number.parseInt(text.slice(0, open), 10);
+  if (open < 0 || close < open || rest.length < 20 || !Number.isSafeInteger(pid)) return void 0;
+  return {
+    pid,
+    state: rest[0] ?? "",
+    parent: Number(rest[1]),
+    group: Number(rest[2]),
+    session: Number(rest[3]),
+    cpu: Number(rest[11]) + Number(rest[12]),
+    start: rest[19] ?? "",
+    name: text.slice(open + 1, close)
+  };
+}
+function readProc(pid) {
+  const text = readWhole(`/proc/${pid}/stat`);
+  return text === void 0 ? void 0 : parseStat(text);
+}
+function readWhole(file) {
+  try {
+    return (0, import_node_fs.readFileSync)(file, "latin1");
+  } catch {
+    return void 0;
+  }
+}
+var boot;
+var namespace;
+function installBootId(id) {
+  boot = id;
+}
+function bootId() {
+  boot ??= readBootId();
+  return boot;
+}
+function pidNamespace() {
+  namespace ??= process.platform === "linux" ? link("/proc/self/ns/pid") : process.platform;
+  return namespace;
+}
+function identityOf(pid) {
+  const row = readProcess(pid);
+  if (!row) return void 0;
+  return { pid, start_token: row.start, boot_id: bootId(), pid_ns: pidNamespace() };
+}
+function ownIdentity() {
+  return identityOf(process.pid) ?? { pid: process.pid, start_token: "", boot_id: bootId(), pid_ns: pidNamespace() };
+}
+function livenessOf(identity) {
+  if (!isIdentity(identity)) return "dead";
+  if (identity.boot_id !== bootId()) return "dead";
+  if (identity.pid_ns !== pidNamespace()) return "unknown";
+  const row = readProcess(identity.pid);
+  if (row) return row.start === identity.start_token && !isDeadState(row.state) ? "alive" : "dead";
+  return isHidden(identity.pid) ? "alive" : "dead";
+}
+function isDeadState(state) {
+  return state.startsWith("Z") || state.startsWith("X");
+}
+function sameIdentity(a, b) {
+  return a.pid === b.pid && a.start_token === b.start_token && a.boot_id === b.boot_id && a.pid_ns === b.pid_ns;
+}
+function isIdentity(value) {
+  if (typeof value !== "object" || value === null) return false;
+  const { pid, start_token, boot_id, pid_ns } = value;
+  return Number.isSafeInteger(pid) && pid > 1 && typeof start_token === "string" && start_token !== "" && typeof boot_id === "string" && typeof pid_ns === "string";
+}
+function signalIdentity(identity, signal) {
+  if (livenessOf(identity) !== "alive") return false;
+  try {
+    process.kill(identity.pid, signal);
+    return true;
+  } catch {
+    return false;
+  }
+}
+function isHidden(pid) {
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return (0, import_chunk_NVPF5LEY.errnoOf)(error) === "EPERM";
+  }
+}
+function readBootId() {
+  return (0, import_node_fs3.readFileSync)("/proc/sys/kernel/random/boot_id", "latin1").trim();
+}
+function link(target) {
+  try {
+    return (0, import_node_fs3.readlinkSync)(target);
+  } catch {
+    return "none";
+  }
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  bootId,
+  identityOf,
+  installBootId,
+  installPs,
+  isDeadState,
+  isIdentity,
+  livenessOf,
+  ownIdentity,
+  parseStat,
+  pidNamespace,
+  readProcess,
+  readProcessVariable,
+  readProcesses,
+  sameIdentity,
+  signalIdentity,
+  takeBaseline
+});
+
+},
+"./chunk-NDXTXZGK.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  formatDuration: () => formatDuration,
+  parseDuration: () => parseDuration
+});
+module.exports = stdin_exports;
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
+var require_ms = (0, import_chunk_JSBRDJBE.__commonJS)({
+  "node_modules/ms/index.js"(exports2, module2) {
+    var s = 1e3;
+    var m = s * 60;
+    var h = m * 60;
+    var d = h * 24;
+    var w = d * 7;
+    var y = d * 365.25;
+    module2.exports = function(val, options) {
+      options = options || {};
+      var type = typeof val;
+      if (type === "string" && val.length > 0) {
+        return parse(val);
+      } else if (type === "number" && isFinite(val)) {
+        return options.long ? fmtLong(val) : fmtShort(val);
+      }
+      throw new Error(
+        "val is not a non-empty string or a valid number. val=" + JSON.stringify(val)
+      );
+    };
+    function parse(str) {
+      str = String(str);
+      if (str.length > 100) {
+        return;
+      }
+      var match = /^(-?(?:\d+)?\.?\d+) *(milliseconds?|msecs?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d|weeks?|w|years?|yrs?|y)?$/i.exec(
+        str
+      );
+      if (!match) {
+        return;
+      }
+      var n = parseFloat(match[1]);
+      var type = (match[2] || "ms").toLowerCase();
+      switch (type) {
+        case "years":
+        case "year":
+        case "yrs":
+        case "yr":
+        case "y":
+          return n * y;
+        case "weeks":
+        case "week":
+        case "w":
+          return n * w;
+        case "days":
+        case "day":
+        case "d":
+          return n * d;
+        case "hours":
+        case "hour":
+        case "hrs":
+        case "hr":
+        case "h":
+          return n * h;
+        case "minutes":
+        case "minute":
+        case "mins":
+        case "min":
+        case "m":
+          return n * m;
+        case "seconds":
+        case "second":
+        case "secs":
+        case "sec":
+        case "s":
+          return n * s;
+        case "milliseconds":
+        case "millisecond":
+        case "msecs":
+        case "msec":
+        case "ms":
+          return n;
+        default:
+          return void 0;
+      }
+    }
+    function fmtShort(ms2) {
+      var msAbs = Math.abs(ms2);
+      if (msAbs >= d) {
+        return Math.round(ms2 / d) + "d";
+      }
+      if (msAbs >= h) {
+        return Math.round(ms2 / h) + "h";
+      }
+      if (msAbs >= m) {
+        return Math.round(ms2 / m) + "m";
+      }
+      if (msAbs >= s) {
+        return Math.round(ms2 / s) + "s";
+      }
+      return ms2 + "ms";
+    }
+    function fmtLong(ms2) {
+      var msAbs = Math.abs(ms2);
+      if (msAbs >= d) {
+        return plural(ms2, msAbs, d, "day");
+      }
+      if (msAbs >= h) {
+        return plural(ms2, msAbs, h, "hour");
+      }
+      if (msAbs >= m) {
+        return plural(ms2, msAbs, m, "minute");
+      }
+      if (msAbs >= s) {
+        return plural(ms2, msAbs, s, "second");
+      }
+      return ms2 + " ms";
+    }
+    function plural(ms2, msAbs, n, name) {
+      var isPlural = msAbs >= n * 1.5;
+      return Math.round(ms2 / n) + " " + name + (isPlural ? "s" : "");
+    }
+  }
+});
+var import_ms = (0, import_chunk_JSBRDJBE.__toESM)(require_ms(), 1);
+var whole = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/;
+var part = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;
+function parseDuration(text, option, range) {
+  const upTo = range.max >= Number.MAX_SAFE_INTEGER ? "on" : `to ${formatDuration(range.max)}`;
+  const allowed = `allowed: ${formatDuration(range.min)} ${upTo}, written like 90s, 10m, 1h30m or 250ms`;
+  if (!whole.test(text)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot read ${option}: ${JSON.stringify(text)} is no duration; ${allowed}`);
+  let total = 0;
+  for (const [piece] of text.matchAll(part)) total += (0, import_ms.default)(piece);
+  total = Math.round(total);
+  if (!(total >= range.min && total <= range.max)) {
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take ${option} ${text}: it is out of range; ${allowed}`);
+  }
+  return total;
+}
+function formatDuration(value) {
+  if (value < 1e3) return `${Math.round(value)}ms`;
+  if (value < 6e4) return `${trim(value / 1e3)}s`;
+  const units = [
+    ["d", 864e5],
+    ["h", 36e5],
+    ["m", 6e4],
+    ["s", 1e3]
+  ];
+  let rest = Math.round(value / 1e3) * 1e3;
+  let text = "";
+  for (const [unit, size] of units) {
+    if (unit === "d" && rest < 2 * size) continue;
+    const count = Math.floor(rest / size);
+    rest -= count * size;
+    if (count > 0) text += `${count}${unit}`;
+  }
+  return text;
+}
+function trim(value) {
+  return String(Math.floor(value * 10) / 10);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  formatDuration,
+  parseDuration
+});
+
+},
+"./chunk-NVPF5LEY.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  FaultError: () => FaultError,
+  errnoOf: () => errnoOf,
+  messageOf: () => messageOf,
+  usageError: () => usageError
+});
+module.exports = stdin_exports;
+var FaultError = class extends Error {
+  code;
+  next;
+  constructor(code, message, next = null) {
+    super(message);
+    this.name = "FaultError";
+    this.code = code;
+    this.next = next;
+  }
+};
+function usageError(message, next = null) {
+  return new FaultError("usage", message, next);
+}
+function errnoOf(error) {
+  if (typeof error !== "object" || error === null || !("code" in error)) return void 0;
+  return typeof error.code === "string" ? error.code : void 0;
+}
+function messageOf(error) {
+  return error instanceof Error ? error.message : String(error);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  FaultError,
+  errnoOf,
+  messageOf,
+  usageError
+});
+
+},
+"./chunk-P55WE2JI.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  refresh: () => refresh,
+  refreshAttached: () => refreshAttached
+});
+module.exports = stdin_exports;
+var import_chunk_2LM3C75F = load("./chunk-2LM3C75F.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var settled = ["over", "lost", "host_restarted", "never_started"];
+var attachable = ["orphaned", "unclaimed"];
+async function refresh(root, id, isStrict = false) {
+  const view = (0, import_chunk_2LM3C75F.inspect)(root, id);
+  const condition = (0, import_chunk_2LM3C75F.conditionOf)(view);
+  if (condition === "ended") dropMarker(view);
+  if (!settled.includes(condition)) return view;
+  const { settleJob } = await Promise.resolve().then(() => load("./settle-OF5TGHMJ.js"));
+  await settleJob(view, (now) => settled.includes((0, import_chunk_2LM3C75F.conditionOf)(now)), isStrict);
+  return (0, import_chunk_2LM3C75F.inspect)(root, id);
+}
+async function refreshAttached(root, id) {
+  const view = await refresh(root, id, true);
+  const isDue = (now) => attachable.includes((0, import_chunk_2LM3C75F.conditionOf)(now)) || isHung(now);
+  if (!isDue(view)) return view;
+  const { attachWorker } = await Promise.resolve().then(() => load("./attach-P3SVZA4H.js"));
+  await attachWorker(view, isDue);
+  return (0, import_chunk_2LM3C75F.inspect)(root, id);
+}
+function dropMarker(view) {
+  if (!(0, import_chunk_DLEZNRER.exists)(view.paths.marker)) return;
+  try {
+    (0, import_chunk_6OPTGHIR.removeFile)(view.paths.reserve);
+    (0, import_chunk_6OPTGHIR.removeFile)(view.paths.marker);
+  } catch {
+  }
+}
+function isHung(view) {
+  if ((0, import_chunk_2LM3C75F.conditionOf)(view) !== "supervised" || view.isClaimed || view.worker !== null) return false;
+  return view.leaseAgeMs !== null && view.leaseAgeMs > 2 * import_chunk_CRABIWOM.leaseStaleMs;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  refresh,
+  refreshAttached
+});
+
+},
+"./chunk-PBSRMPXW.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  canonical: () => canonical,
+  ensureKey: () => ensureKey,
+  environmentDigest: () => environmentDigest,
+  hashOf: () => hashOf,
+  isGenuine: () => isGenuine,
+  macOf: () => macOf,
+  randomBytes: () => randomBytes,
+  readKey: () => readKey,
+  toHex: () => toHex
+});
+module.exports = stdin_exports;
+var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var import_node_fs = require("node:fs");
+var constants = new Uint32Array([
+  1116352408,
+  1899447441,
+  3049323471,
+  3921009573,
+  961987163,
+  1508970993,
+  2453635748,
+  2870763221,
+  3624381080,
+  310598401,
+  607225278,
+  1426881987,
+  1925078388,
+  2162078206,
+  2614888103,
+  3248222580,
+  3835390401,
+  4022224774,
+  264347078,
+  604807628,
+  770255983,
+  1249150122,
+  1555081692,
+  1996064986,
+  2554220882,
+  2821834349,
+  2952996808,
+  3210313671,
+  3336571891,
+  3584528711,
+  113926993,
+  338241895,
+  666307205,
+  773529912,
+  1294757372,
+  1396182291,
+  1695183700,
+  1986661051,
+  2177026350,
+  2456956037,
+  2730485921,
+  2820302411,
+  3259730800,
+  3345764771,
+  3516065817,
+  3600352804,
+  4094571909,
+  275423344,
+  430227734,
+  506948616,
+  659060556,
+  883997877,
+  958139571,
+  1322822218,
+  1537002063,
+  1747873779,
+  1955562222,
+  2024104815,
+  2227730452,
+  2361852424,
+  2428436474,
+  2756734187,
+  3204031479,
+  3329325298
+]);
+var blockBytes = 64;
+function sha256(data) {
+  const hash = new Uint32Array([
+    1779033703,
+    3144134277,
+    1013904242,
+    2773480762,
+    1359893119,
+    2600822924,
+    528734635,
+    1541459225
+  ]);
+  const padded = new Uint8Array(Math.ceil((data.length + 9) / blockBytes) * blockBytes);
+  padded.set(data);
+  padded[data.length] = 128;
+  const view = new DataView(padded.buffer);
+  view.setUint32(padded.length - 8, Math.floor(data.length / 2 ** 29));
+  view.setUint32(padded.length - 4, data.length << 3);
+  const words = new Uint32Array(64);
+  for (let at = 0; at < padded.length; at += blockBytes) mixBlock(hash, view, at, words);
+  const digest = new Uint8Array(32);
+  const out = new DataView(digest.buffer);
+  hash.forEach((word, index) => {
+    out.setUint32(index * 4, word);
+  });
+  return digest;
+}
+function hmacSha256(key, data) {
+  const block = new Uint8Array(blockBytes);
+  block.set(key.length > blockBytes ? sha256(key) : key);
+  const inner = sha256(
+    joined(
+      block.map((byte) => byte ^ 54),
+      data
+    )
+  );
+  return sha256(
+    joined(
+      block.map((byte) => byte ^ 92),
+      inner
+    )
+  );
+}
+function toHex(bytes) {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+function joined(a, b) {
+  const whole = new Uint8Array(a.length + b.length);
+  whole.set(a);
+  whole.set(b, a.length);
+  return whole;
+}
+function mixBlock(hash, view, at, w) {
+  for (let i = 0; i < 16; i += 1) w[i] = view.getUint32(at + i * 4);
+  for (let i = 16; i < 64; i += 1) {
+    const x = w[i - 15];
+    const y = w[i - 2];
+    const s0 = rotate(x, 7) ^ rotate(x, 18) ^ x >>> 3;
+    const s1 = rotate(y, 17) ^ rotate(y, 19) ^ y >>> 10;
+    w[i] = w[i - 16] + s0 + w[i - 7] + s1;
+  }
+  let a = hash[0];
+  let b = hash[1];
+  let c = hash[2];
+  let d = hash[3];
+  let e = hash[4];
+  let f = hash[5];
+  let g = hash[6];
+  let h = hash[7];
+  for (let i = 0; i < 64; i += 1) {
+    const s1 = (e >>> 6 | e << 26) ^ (e >>> 11 | e << 21) ^ (e >>> 25 | e << 7);
+    const t1 = h + s1 + (e & f ^ ~e & g) + constants[i] + w[i] | 0;
+    const s0 = (a >>> 2 | a << 30) ^ (a >>> 13 | a << 19) ^ (a >>> 22 | a << 10);
+    const t2 = s0 + (a & b ^ a & c ^ b & c) | 0;
+    h = g;
+    g = f;
+    f = e;
+    e = d + t1 | 0;
+    d = c;
+    c = b;
+    b = a;
+    a = t1 + t2 | 0;
+  }
+  hash[0] = hash[0] + a;
+  hash[1] = hash[1] + b;
+  hash[2] = hash[2] + c;
+  hash[3] = hash[3] + d;
+  hash[4] = hash[4] + e;
+  hash[5] = hash[5] + f;
+  hash[6] = hash[6] + g;
+  hash[7] = hash[7] + h;
+}
+function rotate(word, bits) {
+  return word >>> bits | word << 32 - bits;
+}
+function randomBytes(count) {
+  const bytes = new Uint8Array(count);
+  const fd = (0, import_node_fs.openSync)("/dev/urandom", "r");
+  try {
+    for (let done = 0; done < count; ) done += (0, import_node_fs.readSync)(fd, bytes, done, count - done, null);
+  } finally {
+    (0, import_node_fs.closeSync)(fd);
+  }
+  return bytes;
+}
+var longBytes = 64 * 1024;
+function readKey() {
+  const folder = (0, import_chunk_LZFWGYGT.configFolder)();
+  if (folder === void 0) return void 0;
+  const file = import_node_path.default.join(folder, "key");
+  const facts = lookAt(file);
+  if (!facts) return void 0;
+  const isPrivate = facts.kind === "file" && facts.uid === process.getuid?.() && (facts.mode & 63) === 0;
+  const key = isPrivate ? (0, import_chunk_6OPTGHIR.readText)(file, 1024)?.trim() : void 0;
+  if (key && /^[0-9a-f]{64}$/.test(key)) return key;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot use the key ${file}: it must be a file of yours with mode 600 and 64 hex digits`
+  );
+}
+function lookAt(file) {
+  try {
+    return (0, import_chunk_DLEZNRER.factsOf)(file);
+  } catch (error) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot read the key ${file} (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`,
+      "set XDG_CONFIG_HOME to a folder that you may use"
+    );
+  }
+}
+function ensureKey() {
+  const known = readKey();
+  if (known) return known;
+  const folder = (0, import_chunk_LZFWGYGT.configFolder)();
+  if (folder === void 0) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      "cannot find your config folder: neither HOME nor XDG_CONFIG_HOME is set",
+      "set HOME"
+    );
+  }
+  try {
+    makeFolders(folder);
+    (0, import_chunk_6OPTGHIR.createFile)(import_node_path.default.join(folder, "key"), `${toHex(randomBytes(32))}
+`);
+  } catch (error) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot make the key in ${folder} (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`,
+      "set XDG_CONFIG_HOME to a folder that you may write"
+    );
+  }
+  return ensureKey();
+}
+function macOf(spec, key) {
+  return keyedDigest(key, canonical(spec));
+}
+async function isGenuine(spec, key) {
+  if (key === void 0) return false;
+  const { mac, ...rest } = spec;
+  const expected = await macOf(rest, key);
+  let difference = expected.length ^ mac.length;
+  for (let at = 0; at < expected.length; at += 1) difference |= expected.charCodeAt(at) ^ mac.charCodeAt(at);
+  return difference === 0;
+}
+function environmentDigest(key) {
+  const text = key + (0, import_chunk_LZFWGYGT.comparableEnvironment)();
+  let high = 3735928559;
+  let low = 1103547991;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    high = Math.imul(high ^ code, 2654435761);
+    low = Math.imul(low ^ code, 1597334677);
+  }
+  high = Math.imul(high ^ high >>> 16, 2246822507) ^ Math.imul(low ^ low >>> 13, 3266489909);
+  low = Math.imul(low ^ low >>> 16, 2246822507) ^ Math.imul(high ^ high >>> 13, 3266489909);
+  return (4294967296 * (2097151 & low) + (high >>> 0)).toString(16);
+}
+function hashOf(text) {
+  return toHex(sha256(Buffer.from(text)));
+}
+function canonical(value) {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+  if (typeof value === "object" && value !== null) {
+    const entries = Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1);
+    return `{${entries.map(([name, inner]) => `${JSON.stringify(name)}:${canonical(inner)}`).join(",")}}`;
+  }
+  return JSON.stringify(value) ?? "null";
+}
+async function keyedDigest(key, text) {
+  const bytes = Buffer.from(text);
+  if (bytes.length <= longBytes) return toHex(hmacSha256(Buffer.from(key), bytes));
+  const { createHmac } = await Promise.resolve().then(() => builtin("node:crypto"));
+  return createHmac("sha256", key).update(bytes).digest("hex");
+}
+function makeFolders(folder) {
+  if ((0, import_chunk_DLEZNRER.factsOf)(folder)?.kind === "folder") return;
+  makeFolders(import_node_path.default.dirname(folder));
+  (0, import_chunk_6OPTGHIR.createFolder)(folder);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  canonical,
+  ensureKey,
+  environmentDigest,
+  hashOf,
+  isGenuine,
+  macOf,
+  randomBytes,
+  readKey,
+  toHex
+});
+
+},
+"./chunk-QMODGNW4.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  mayAct: () => mayAct
+});
+module.exports = stdin_exports;
+var import_chunk_2LM3C75F = load("./chunk-2LM3C75F.js");
+var import_chunk_PBSRMPXW = load("./chunk-PBSRMPXW.js");
+var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+async function mayAct(view) {
+  if (!view.spec || !(0, import_chunk_DLEZNRER.isWritable)(view.paths.folder)) return false;
+  const namespace = view.worker?.worker.pid_ns ?? view.launch?.worker.pid_ns ?? view.spec.launcher.pid_ns;
+  const isHere = namespace === (0, import_chunk_MGN56EW3.pidNamespace)() || view.isOtherBoot;
+  if (!isHere && (0, import_chunk_2LM3C75F.conditionOf)(view) !== "lost") return false;
+  return (0, import_chunk_PBSRMPXW.isGenuine)(view.spec, knownKey());
+}
+function knownKey() {
+  try {
+    return (0, import_chunk_PBSRMPXW.readKey)();
+  } catch {
+    return void 0;
+  }
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  mayAct
 });
 
 },
@@ -5828,701 +6523,37 @@ var nextCommands = {
 });
 
 },
-"./chunk-WUIG7NRC.js": function (module, exports) {
+"./chunk-V7GA3ZSC.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  LineSplitter: () => LineSplitter,
-  backendOf: () => backendOf,
-  conclude: () => conclude,
-  findCgroup: () => findCgroup,
-  finishStored: () => finishStored,
-  makeCgroup: () => makeCgroup,
-  parseReason: () => parseReason,
-  removeCgroup: () => removeCgroup,
-  startedAt: () => startedAt,
-  terminate: () => terminate,
-  treeOf: () => treeOf
+  commandNames: () => commandNames,
+  loadCommand: () => loadCommand
 });
 module.exports = stdin_exports;
-var import_chunk_SFQCDJBC = load("./chunk-SFQCDJBC.js");
-var import_chunk_4XQCRNZ4 = load("./chunk-4XQCRNZ4.js");
-var import_chunk_YGU4QMVH = load("./chunk-YGU4QMVH.js");
-var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
-var import_chunk_AE65TZGL = load("./chunk-AE65TZGL.js");
-var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var import_chunk_2LM3C75F = load("./chunk-2LM3C75F.js");
-var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
-var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
-var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_os = require("node:os");
-var import_node_fs = require("node:fs");
-var import_node_path = builtin("node:path");
-var reasons = [
-  "exited",
-  "lingered",
-  "canceled",
-  "hard_timeout",
-  "first_output_timeout",
-  "stalled",
-  "sign_in",
-  "state_vanished",
-  "spawn_failed",
-  "never_started",
-  "worker_lost",
-  "host_restarted"
-];
-function parseReason(text) {
-  return reasons.find((reason) => reason === text);
-}
-function judgeEnd(facts2) {
-  if (facts2.survivors.length > 0) {
-    return failed("failed", "survivors", `these processes outlived SIGKILL: ${facts2.survivors.join(", ")}`);
-  }
-  switch (facts2.reason) {
-    case "canceled":
-      return { outcome: "canceled", error: null };
-    case "exited":
-    case "lingered":
-      return judgeExit(facts2);
-    case "hard_timeout":
-      if (facts2.isStaff && facts2.staffError === null) return { outcome: "done", error: null };
-      return failed("timed_out", "hard_timeout", `the hard limit of ${facts2.deadlineText} was reached`);
-    case "first_output_timeout":
-      return failed("failed", "first_output_timeout", "nothing was printed within --first-output");
-    case "stalled":
-      return failed("failed", "stalled", "nothing happened for the time given by --stall-after");
-    case "sign_in":
-      return failed(
-        "failed",
-        "auth",
-        facts2.staffError?.message ?? "the agent waits for a sign-in that nobody can give"
-      );
-    case "state_vanished":
-      return failed("crashed", "worker_lost", "the state folder vanished");
-    case "spawn_failed":
-      return failed("failed", "spawn_failed", `the program could not be started: ${facts2.detail ?? "not known why"}`);
-    case "never_started":
-      return failed("failed", "never_started", "the launcher died before a worker existed");
-    case "worker_lost":
-      return failed(
-        "crashed",
-        "worker_lost",
-        "the processes that supervise the command were killed; how it ended is not known"
-      );
-    case "host_restarted":
-      return failed("crashed", "host_restarted", "the machine was restarted while the job ran");
-  }
-}
-function judgeExit(facts2) {
-  const { exit } = facts2;
-  if (exit?.spawn_failed)
-    return failed("failed", "spawn_failed", `the program could not be executed (exit code ${exit.exit_code})`);
-  if (facts2.isStaff) {
-    return facts2.staffError ? { outcome: "failed", error: facts2.staffError } : { outcome: "done", error: null };
-  }
-  if (!exit) return failed("crashed", "worker_lost", "how the command ended is not known");
-  if (exit.exit_code === facts2.successExit) return { outcome: "done", error: null };
-  if (facts2.signal !== null && exit.signaled) return failed("failed", "signal", signalMessage(facts2.signal));
-  return failed("failed", "exit_nonzero", `the command exited with code ${exit.exit_code}`);
-}
-function signalMessage(signal2) {
-  const hint = signal2 === "SIGKILL" ? " (not by us: often the kernel, when memory runs out)" : "";
-  return `the command was ended by ${signal2}${hint}`;
-}
-function failed(outcome, code, message) {
-  return { outcome, error: { code, message } };
-}
-function judgeStaff(reading, ending, request) {
-  const answer = reading.answer !== null && reading.answer.trim() !== "" ? reading.answer : null;
-  const warnings = [...reading.warnings, ...denialWarnings(reading)];
-  const error = findError(reading, ending, request, answer);
-  if (error === null && request.reason === "lingered") {
-    warnings.push({
-      code: "ended_after_answer",
-      message: "the agent stayed alive after its final event and was ended"
-    });
-  }
-  if (error === null && request.reason === "hard_timeout") {
-    warnings.push({
-      code: "limit_after_answer",
-      message: "the hard limit struck after the complete answer had arrived"
-    });
-  }
-  return { answer, error, warnings };
-}
-function findError(reading, ending, request, answer) {
-  if (reading.failure) return reading.failure;
-  if (reading.final === "failure")
-    return { code: "agent_error", message: lastWords(ending) ?? "the agent reported a failure" };
-  if (request.reason === "exited" && ending.exitCode !== 0) return exitError(ending);
-  if (reading.final === null && (answer !== null || reading.denials.length === 0)) {
-    return { code: "no_final_answer", message: `the agent ended without a final event${quoted(lastWords(ending))}` };
-  }
-  if (request.resume !== null && request.keepsConversation && reading.conversationId !== request.resume) {
-    const got = reading.conversationId ?? "none";
-    return {
-      code: "conversation_mismatch",
-      message: `conversation ${request.resume} was asked for, the agent used ${got}`
-    };
-  }
-  if (answer !== null) return null;
-  if (reading.denials.length > 0) {
-    return {
-      code: "permission_denied",
-      message: `there is no final answer and these were refused: ${reading.denials.join(", ")}`
-    };
-  }
-  return { code: "no_final_answer", message: "the final answer is empty" };
-}
-function exitError(ending) {
-  const words = quoted(lastWords(ending));
-  if (ending.signal) return { code: "signal", message: `the agent was ended by ${ending.signal}${words}` };
-  return { code: "exit_nonzero", message: `the agent exited with code ${ending.exitCode}${words}` };
-}
-function denialWarnings(reading) {
-  return reading.denials.map((what) => ({ code: "permission_denied", message: `refused to the agent: ${what}` }));
-}
-function lastWords(ending) {
-  const lines = ending.stderrTail.split("\n").map((line) => line.trim());
-  return lines.filter((line) => line !== "").at(-1);
-}
-function quoted(words) {
-  return words === void 0 ? "" : `: ${words}`;
-}
-function signalOfExit(exitCode, table) {
-  if (exitCode <= 128 || exitCode > 192) return void 0;
-  const number = exitCode - 128;
-  const known = Object.entries(table).find(([, value]) => value === number);
-  return known ? known[0] : `SIG${number}`;
-}
-var signalNumbers = import_node_os.constants.signals;
-var LineSplitter = class {
-  parts = [];
-  size = 0;
-  /** Lines that were longer than the bound. *<>/
-  dropped = 0;
-  decoder = new TextDecoder();
-  limit;
-  constructor(limit = import_chunk_CRABIWOM.streamLineBytes) {
-    this.limit = limit;
-  }
-  /** The lines that these bytes complete, without their newlines. *<>/
-  push(bytes) {
-    const lines = [];
-    let from = 0;
-    for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, from)) {
-      this.keep(bytes.subarray(from, at));
-      this.take(lines);
-      from = at + 1;
-    }
-    if (from < bytes.length) this.keep(new Uint8Array(bytes.subarray(from)));
-    return lines;
-  }
-  /** What stands after the last newline, once the stream has ended. *<>/
-  end() {
-    const lines = [];
-    if (this.size > 0) this.take(lines);
-    return lines;
-  }
-  keep(piece) {
-    this.size += piece.length;
-    if (this.size > this.limit) this.parts = [];
-    else if (piece.length > 0) this.parts.push(piece);
-  }
-  take(lines) {
-    if (this.size > this.limit) this.dropped += 1;
-    else lines.push(this.decoder.decode(this.parts.length === 1 ? this.parts[0] : join(this.parts, this.size)));
-    this.parts = [];
-    this.size = 0;
-  }
+var loaders = {
+  run: async () => (await Promise.resolve().then(() => load("./run-UQS4MSM7.js"))).run,
+  staffer: async () => (await Promise.resolve().then(() => load("./staffer-3OP3GKZM.js"))).staffer,
+  ask: async () => (await Promise.resolve().then(() => load("./ask-VP7BWD2Z.js"))).ask,
+  wait: async () => (await Promise.resolve().then(() => load("./wait-3U3UV22G.js"))).wait,
+  observe: async () => (await Promise.resolve().then(() => load("./observe-XSKW6BTY.js"))).observe,
+  status: async () => (await Promise.resolve().then(() => load("./status-FPRAXWTD.js"))).status,
+  result: async () => (await Promise.resolve().then(() => load("./result-ELRSQNDX.js"))).result,
+  cancel: async () => (await Promise.resolve().then(() => load("./cancel-VIUM6426.js"))).cancel,
+  continue: async () => (await Promise.resolve().then(() => load("./continue-55ONEGD5.js"))).continueCommand,
+  restart: async () => (await Promise.resolve().then(() => load("./restart-S2FH4WQ2.js"))).restart,
+  clean: async () => (await Promise.resolve().then(() => load("./clean-XWBRMAF7.js"))).clean,
+  doctor: async () => (await Promise.resolve().then(() => load("./doctor-GAVO2F3K.js"))).doctor,
+  help: async () => (await Promise.resolve().then(() => load("./help-KL5YVUC7.js"))).help
 };
-function join(parts, size) {
-  const whole = new Uint8Array(size);
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
-}
-var chunk = 1024 * 1024;
-function backendOf(spec) {
-  return spec.staff ? (0, import_chunk_SFQCDJBC.findBackend)(spec.staff.backend) : void 0;
-}
-function replay(spec, paths) {
-  const reading = (0, import_chunk_SFQCDJBC.makeReading)();
-  const backend = backendOf(spec);
-  if (!backend) return reading;
-  const at = (0, import_chunk_LZFWGYGT.isoOf)((0, import_chunk_DLEZNRER.factsOf)(paths.output)?.modifiedMs ?? 0);
-  eachLine(paths.output, (line) => backend.read(line, reading, at));
-  if (backend.readError) eachLine(paths.error, (line) => backend.readError?.(line, reading, at));
-  return reading;
-}
-function closeReading(spec, paths, reading, exit) {
-  const backend = backendOf(spec);
-  const stderrTail = (0, import_chunk_6OPTGHIR.readRange)(paths.error, -import_chunk_CRABIWOM.tailBytes, import_chunk_CRABIWOM.tailBytes)?.bytes.toString("utf8") ?? "";
-  const ending = { exitCode: exit.code, signal: exit.signal, stderrTail, byItself: exit.byItself };
-  if (backend?.answerFrom === "stdout") reading.answer = (0, import_chunk_6OPTGHIR.readText)(paths.output, chunk) ?? "";
-  backend?.close?.(reading, ending);
-  return ending;
-}
-function eachLine(file, fn) {
-  const lines = new LineSplitter();
-  for (let offset = 0; ; ) {
-    const part = (0, import_chunk_6OPTGHIR.readRange)(file, offset, chunk);
-    if (!part || part.bytes.length === 0) break;
-    for (const line of lines.push(part.bytes)) fn(line);
-    offset += part.bytes.length;
-  }
-  for (const line of lines.end()) fn(line);
-}
-function makeDeliverable(parts) {
-  const { state, answer, paths, isPlain } = parts;
-  if (state.state !== "done") return makeReport(parts);
-  if (isPlain) return (0, import_chunk_6OPTGHIR.readRange)(paths.output, 0, Number.MAX_SAFE_INTEGER)?.bytes ?? "";
-  if (answer !== null) return answer;
-  const output = (0, import_chunk_4XQCRNZ4.readLogTail)(paths.output);
-  return output.length > 0 ? output : (0, import_chunk_4XQCRNZ4.readLogTail)(paths.error);
-}
-function makeReport(parts) {
-  const { spec, state, paths } = parts;
-  const sections = [
-    `# ${spec.id}: ${state.state}${state.error ? ` (${state.error.code})` : ""}`,
-    reasonText(parts),
-    facts(parts).join("\n"),
-    progress(parts),
-    logSection("Last output", paths.output, spec.staff !== null),
-    logSection("Last error output", paths.error, false),
-    recovery(parts)
-  ];
-  return `${sections.filter((section) => section !== "").join("\n\n")}
-`;
-}
-function reasonText({ state, cancel, tree }) {
-  if (state.state === "canceled") {
-    const why = cancel?.why ? `: ${(0, import_chunk_LZGYMFSK.plainText)(cancel.why)}` : "";
-    const who = cancel ? ` by ${(0, import_chunk_LZGYMFSK.plainText)(cancel.owner ?? `process ${cancel.by?.pid ?? "unknown"}`)} at ${(0, import_chunk_LZGYMFSK.plainText)(cancel.at)}` : "";
-    const step = {
-      none: "nothing was running any more",
-      term: "the tree ended on SIGTERM",
-      kill: "SIGKILL was needed"
-    }[tree.step];
-    return `Canceled${who}${why}. ${tree.ended.length} process(es) ended; ${step}.`;
-  }
-  const resets = state.error?.resets ? ` (resets: ${state.error.resets})` : "";
-  return `Reason: ${(0, import_chunk_LZGYMFSK.plainText)(state.error?.message ?? "not known")}${resets}`;
-}
-function facts({ spec, state, paths, tree }) {
-  const rows = [
-    ["Command", spec.run ? (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_GEPPUING.quoteWords)(spec.run.argv), 1e3) : null],
-    ["Backend", spec.staff ? `${spec.staff.backend}, mode ${spec.staff.mode}, profile ${spec.staff.profile}` : null],
-    ["Task", spec.staff ? (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)(spec.staff.prompt).replace(/\s+/g, " "), import_chunk_CRABIWOM.excerptBytes) : null],
-    ["Folder", spec.cwd],
-    ["Exit code", state.exit_code === null ? null : String(state.exit_code)],
-    [
-      "Signal",
-      state.signal === null ? null : `${state.signal}${state.signal_certain ? "" : " (by the exit code; not certain)"}`
-    ],
-    ["Duration", state.duration_ms === null ? null : (0, import_chunk_NDXTXZGK.formatDuration)(state.duration_ms)],
-    ["Hard limit", (0, import_chunk_NDXTXZGK.formatDuration)(spec.deadline_ms)],
-    ["Conversation", state.conversation?.id ?? null],
-    [
-      "Survivors",
-      tree.survivors.length > 0 ? tree.survivors.map((one) => `${one.pid} (${one.name})`).join(", ") : null
-    ],
-    ["Warnings", state.warnings.length > 0 ? state.warnings.map((one) => (0, import_chunk_LZGYMFSK.plainText)(one.message)).join("; ") : null],
-    ["Whole output", `${paths.output} and ${paths.error}`]
-  ];
-  return rows.filter(([, value]) => value !== null).map(([name, value]) => `${name}: ${value}`);
-}
-function progress({ reading }) {
-  if (!reading) return "";
-  const lines = [];
-  for (const call of reading.tools.slice(-5)) {
-    lines.push(`- ${call.name} ${(0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)(call.input).replace(/\s+/g, " "), import_chunk_CRABIWOM.excerptBytes)} [${call.status}]`);
-  }
-  const text = (0, import_chunk_LZGYMFSK.plainText)(reading.answer ?? reading.text).trim();
-  if (text !== "") lines.push("", ...(0, import_chunk_LZGYMFSK.tail)(text, import_chunk_CRABIWOM.textTailBytes).text.split("\n"));
-  return lines.length > 0 ? ["## Seen last (not a finished answer)", "", ...lines].join("\n") : "";
-}
-function logSection(title, file, isStream) {
-  if (isStream) return "";
-  const text = (0, import_chunk_LZGYMFSK.plainText)((0, import_chunk_4XQCRNZ4.readLogTail)(file).toString("utf8")).trimEnd();
-  return text === "" ? "" : `## ${title}
-
-${text}`;
-}
-function recovery({ spec, state }) {
-  const lines = [
-    "## Going on",
-    "",
-    "Nothing is started again by itself. Look at what was changed first: git status, git diff."
-  ];
-  if (state.conversation)
-    lines.push(`Go on in the same conversation: ${import_chunk_V47IQ3FT.nextCommands.continue(spec.id, spec.state_option)}`);
-  lines.push(`Start the same once more: ${import_chunk_V47IQ3FT.nextCommands.restart(spec.id, spec.state_option)}`);
-  return lines.join("\n");
-}
-function conclude(job, ending) {
-  const { paths, spec } = job;
-  const read = (0, import_chunk_2LM3C75F.readState)(paths);
-  const before = read.kind === "ok" ? read.value : (0, import_chunk_2LM3C75F.earlyState)(spec.id, spec);
-  const journal = (0, import_chunk_AE65TZGL.openJournal)(paths, spec);
-  if ((0, import_chunk_2LM3C75F.isEnded)(before)) {
-    journal.append("late_evidence", { reason: ending.reason, exit_code: ending.exit?.exit_code ?? null });
-    return before;
-  }
-  const { state, answer } = makeState(job, before, ending);
-  try {
-    withReserve(paths, () => publish(job, state, answer, ending, journal));
-  } catch (error) {
-    if (!isFull(error)) throw error;
-    state.state = "failed";
-    state.error = {
-      code: "output_unstorable",
-      message: `the result cannot be stored: no space left in ${paths.folder}`
-    };
-    withReserve(paths, () => finish(paths, state));
-  }
-  return state;
-}
-function publish(job, state, answer, ending, journal) {
-  const { paths, spec } = job;
-  const cancel = (0, import_chunk_2LM3C75F.readCancel)(paths);
-  (0, import_chunk_6OPTGHIR.writeFile)(
-    paths.result,
-    makeDeliverable({
-      spec,
-      paths,
-      state,
-      answer,
-      tree: ending.tree,
-      cancel,
-      reading: ending.reading,
-      isPlain: backendOf(spec)?.answerFrom === "stdout"
-    })
-  );
-  (0, import_chunk_6OPTGHIR.writeJson)(paths.resultRecord, (0, import_chunk_YGU4QMVH.terminalRecord)(spec, paths, state, ending.tree), { sync: false });
-  if ((0, import_chunk_AE65TZGL.readEvents)(paths, journal.seq - 1, 1).events[0]?.type !== "ended") {
-    const { exit_code, error, reconciled } = state;
-    journal.append("ended", { state: state.state, exit_code, error, reconciled });
-  }
-  state.seq = journal.seq;
-  finish(paths, state);
-  if (spec.kind === "staff" && state.state === "done" && state.warnings.length === 0) {
-    for (const file of [paths.output, paths.snapshot, paths.prompt]) (0, import_chunk_6OPTGHIR.removeFile)(file);
-  }
-}
-function finish(paths, state) {
-  (0, import_chunk_2LM3C75F.writeState)(paths, state);
-  (0, import_chunk_6OPTGHIR.removeFile)(paths.marker);
-  const passing = [paths.reserve, paths.leaseFifo, paths.aliveFifo, paths.limitFifo];
-  const torn = (0, import_chunk_DLEZNRER.listNames)(paths.folder).filter((name) => /^\..*\.tmp$/.test(name));
-  for (const file of [...passing, ...torn.map((name) => `${paths.folder}/${name}`)]) (0, import_chunk_6OPTGHIR.removeFile)(file);
-}
-function makeState(job, before, ending) {
-  const { paths, spec } = job;
-  const { exit } = ending;
-  const signal2 = exit ? signalOfExit(exit.exit_code, signalNumbers) ?? null : null;
-  const warnings = [...ending.warnings ?? before.warnings];
-  let answer = null;
-  let staffError = null;
-  let reading = ending.reading;
-  if (spec.staff) {
-    reading ??= replay(spec, paths);
-    ending.reading = reading;
-    const end = closeReading(spec, paths, reading, {
-      code: exit?.exit_code ?? null,
-      signal: signal2,
-      byItself: ending.reason === "exited"
-    });
-    const verdict2 = judgeStaff(reading, end, {
-      resume: spec.staff.resume,
-      reason: staffReason(ending.reason),
-      keepsConversation: backendOf(spec)?.keepsConversation ?? false
-    });
-    answer = verdict2.answer;
-    staffError = verdict2.error ?? cutAnswer(spec, ending.omitted?.stdout ?? before.output?.stdout);
-    warnings.push(...verdict2.warnings);
-  }
-  const verdict = judgeEnd({
-    reason: ending.reason,
-    exit,
-    signal: signal2,
-    successExit: spec.run?.success_exit ?? 0,
-    staffError,
-    isStaff: spec.staff !== null,
-    survivors: ending.tree.survivors.map((one) => one.pid),
-    deadlineText: (0, import_chunk_NDXTXZGK.formatDuration)(spec.deadline_ms),
-    detail: ending.detail
-  });
-  const started = before.started_at ?? startedAt(paths);
-  const ended = timeOf(paths.exit) ?? (0, import_chunk_LZFWGYGT.isoNow)();
-  const conversationId = reading?.conversationId ?? null;
-  const state = {
-    ...before,
-    rev: before.rev + 1,
-    state: verdict.outcome,
-    health: before.health === "attention" ? "unknown" : before.health,
-    attention_kind: null,
-    started_at: started,
-    ended_at: ended,
-    duration_ms: Math.max(0, Date.parse(ended) - Date.parse(started ?? before.created_at)),
-    exit_code: exit?.exit_code ?? null,
-    signal: signal2,
-    signal_certain: signal2 === null ? null : Boolean(exit?.signaled) || ending.reason !== "exited" && ending.tree.step !== "none",
-    error: verdict.error,
-    warnings: [...warnings, ...leftoverWarnings(ending)],
-    conversation: conversationId && spec.staff ? { backend: spec.staff.backend, id: conversationId } : before.conversation,
-    reconciled: ending.reconciled,
-    output: ending.omitted ?? before.output ?? plainNotes(paths),
-    usage: reading?.usage ?? before.usage
-  };
-  return { state, answer };
-}
-function finishStored(job) {
-  const stored = (0, import_chunk_2LM3C75F.readStoredState)(job.paths, job.spec.id);
-  if (!stored) return false;
-  withReserve(job.paths, () => finish(job.paths, stored));
-  return true;
-}
-function cutAnswer(spec, stdout) {
-  if (backendOf(spec)?.answerFrom !== "stdout" || !stdout || stdout.omitted === 0) return null;
-  const message = `the answer has ${stdout.bytes} bytes, of which ${stdout.omitted} in the middle could not be kept`;
-  return { code: "output_unstorable", message };
-}
-function leftoverWarnings(ending) {
-  if (ending.reason !== "exited" || ending.tree.ended.length === 0) return [];
-  const named = ending.tree.ended.slice(0, 5).map((one) => `${one.pid} (${one.name})`).join(", ");
-  const message = `${ending.tree.ended.length} left-over process(es) were ended after the command: ${named}`;
-  return [{ code: "leftovers_ended", message }];
-}
-function staffReason(reason) {
-  return reason === "exited" || reason === "lingered" || reason === "hard_timeout" ? reason : "other";
-}
-function plainNotes(paths) {
-  const note = (file) => ({ bytes: (0, import_chunk_4XQCRNZ4.logSize)(file), omitted: 0, exact: true });
-  return { stdout: note(paths.output), stderr: note(paths.error) };
-}
-function startedAt(paths) {
-  return timeOf(paths.childMark);
-}
-function timeOf(file) {
-  const facts2 = (0, import_chunk_DLEZNRER.factsOf)(file);
-  return facts2 ? (0, import_chunk_LZFWGYGT.isoOf)(facts2.modifiedMs) : null;
-}
-function withReserve(paths, write) {
-  try {
-    write();
-  } catch (error) {
-    if (!isFull(error) || !(0, import_chunk_6OPTGHIR.removeFile)(paths.reserve)) throw error;
-    write();
-  }
-}
-function isFull(error) {
-  return ["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "");
-}
-var prefix = "job-companion-";
-function makeCgroup(id) {
-  const own = ownCgroup();
-  if (own === void 0) return null;
-  const folder = import_node_path.default.join(own, `${prefix}${id}`);
-  try {
-    (0, import_node_fs.mkdirSync)(folder);
-    return folder;
-  } catch (error) {
-    return (0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST" ? folder : null;
-  }
-}
-function findCgroup(id) {
-  const own = ownCgroup();
-  const folder = own === void 0 ? null : import_node_path.default.join(own, `${prefix}${id}`);
-  return folder !== null && (0, import_chunk_DLEZNRER.exists)(folder) ? folder : null;
-}
-function listCgroup(folder, id) {
-  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return [];
-  return pidsIn(folder);
-}
-function removeCgroup(folder, id) {
-  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return;
-  try {
-    removeEmpty(folder);
-    if (import_node_path.default.basename(import_node_path.default.dirname(folder)).startsWith(prefix)) (0, import_node_fs.rmdirSync)(import_node_path.default.dirname(folder));
-  } catch {
-  }
-}
-function removeEmpty(folder) {
-  for (const name of (0, import_chunk_DLEZNRER.listNames)(folder)) if (!name.includes(".")) removeEmpty(import_node_path.default.join(folder, name));
-  (0, import_node_fs.rmdirSync)(folder);
-}
-function pidsIn(folder) {
-  const text = readOrEmpty(import_node_path.default.join(folder, "cgroup.procs"));
-  const own = text.split("\n").map(Number).filter((pid) => pid > 1);
-  const inner = (0, import_chunk_DLEZNRER.listNames)(folder).filter(
-    (name) => !name.startsWith(prefix) && !/^(?:cgroup|cpu|memory|io|pids|cpuset|hugetlb|rdma|misc)\./.test(name)
-  );
-  return [...own, ...inner.flatMap((name) => pidsIn(import_node_path.default.join(folder, name)))];
-}
-function ownCgroup() {
-  const mount = mountPoint();
-  const line = readOrEmpty("/proc/self/cgroup").split("\n").find((one) => one.startsWith("0::"));
-  return mount === void 0 || line === void 0 ? void 0 : import_node_path.default.join(mount, line.slice(3));
-}
-function mountPoint() {
-  const line = readOrEmpty("/proc/self/mounts").split("\n").find((one) => one.split(" ")[2] === "cgroup2");
-  return line?.split(" ")[1];
-}
-function isBelowMount(folder) {
-  const mount = mountPoint();
-  return mount !== void 0 && import_node_path.default.resolve(folder) === folder && folder.startsWith(`${mount}/`);
-}
-function readOrEmpty(file) {
-  try {
-    return (0, import_node_fs.readFileSync)(file, "utf8");
-  } catch {
-    return "";
-  }
-}
-function treeOf(spec, paths, who) {
-  const living = (identity) => identity && (0, import_chunk_MGN56EW3.livenessOf)(identity) === "alive" ? [identity.pid] : [];
-  const cgroup = (0, import_chunk_2LM3C75F.readWorker)(paths);
-  const folder = cgroup.kind === "ok" ? cgroup.value.cgroup ?? null : null;
-  const shim = who.shim && isHere(who.shim) ? who.shim : null;
-  const atShimPid = shim ? (0, import_chunk_MGN56EW3.readProcess)(shim.pid) : void 0;
-  const isStranger = atShimPid !== void 0 && atShimPid.start !== shim?.start_token;
-  return {
-    mark: spec.mark,
-    session: shim && !isStranger ? shim.pid : null,
-    since: isHere(spec.launcher) ? Number(spec.launcher.start_token) || 0 : 0,
-    spared: [...living(who.worker), ...living(shim)],
-    baseline: who.baseline ?? null,
-    counted: () => listCgroup(folder, spec.id),
-    child: who.child?.pid ?? null,
-    known: new Map()
-  };
-}
-function isHere(identity) {
-  return identity.boot_id === (0, import_chunk_MGN56EW3.bootId)() && identity.pid_ns === (0, import_chunk_MGN56EW3.pidNamespace)();
-}
-var hasMarks = process.platform === "linux";
-function findMembers(tree) {
-  const rows = (0, import_chunk_MGN56EW3.readProcesses)(tree.baseline).filter(
-    (row) => !(0, import_chunk_MGN56EW3.isDeadState)(row.state) && !(Number(row.start) < tree.since)
-  );
-  const marks = new Map();
-  const markOf = (pid) => {
-    if (!marks.has(pid)) marks.set(pid, (0, import_chunk_MGN56EW3.readProcessVariable)(pid, import_chunk_LZFWGYGT.markVariable));
-    return marks.get(pid);
-  };
-  const counted = new Set(tree.counted());
-  const foreign = findForeign(rows, markOf, tree.mark);
-  const isForeign = (pid) => foreign.has(pid);
-  const inSession = (row) => row.session === tree.session || row.group === tree.session;
-  const isOurSession = tree.session !== null && rows.some((row) => inSession(row) && (!hasMarks || markOf(row.pid) === tree.mark));
-  const members = new Map();
-  for (const row of rows) {
-    const isKnown = tree.known.get(row.pid) === row.start || counted.has(row.pid);
-    if (markOf(row.pid) === tree.mark || (isOurSession && inSession(row) || isKnown) && !isForeign(row.pid))
-      members.set(row.pid, row);
-  }
-  for (let grew = true; grew; ) {
-    grew = false;
-    for (const row of rows) {
-      if (members.has(row.pid) || !members.has(row.parent) || isForeign(row.pid)) continue;
-      members.set(row.pid, row);
-      grew = true;
-    }
-  }
-  const found = [];
-  for (const row of members.values()) {
-    if (isSpared(row, tree)) continue;
-    tree.known.set(row.pid, row.start);
-    found.push({ pid: row.pid, start: row.start, name: row.name, parent: row.parent });
-  }
-  return found;
-}
-function findForeign(rows, markOf, mark) {
-  const foreign = new Set(rows.filter((row) => (markOf(row.pid) ?? mark) !== mark).map((row) => row.pid));
-  for (let size = -1; size !== foreign.size; ) {
-    size = foreign.size;
-    for (const row of rows) if (foreign.has(row.parent) && markOf(row.pid) !== mark) foreign.add(row.pid);
-  }
-  return foreign;
-}
-function isSpared(row, tree) {
-  return row.pid === process.pid || tree.spared.includes(row.pid);
-}
-async function terminate(tree, options) {
-  const report = { step: "none", ended: [], survivors: [] };
-  const seen = new Map();
-  const told = new Set();
-  const note = (members) => {
-    for (const member of members) seen.set(member.pid, member);
-    return members;
-  };
-  let left = note(findMembers(tree));
-  if (left.length === 0) return report;
-  report.step = "term";
-  const termUntil = (0, import_chunk_LZFWGYGT.monotonicMs)() + options.graceMs;
-  for (let pause = 5; left.length > 0 && (0, import_chunk_LZFWGYGT.monotonicMs)() < termUntil; pause = Math.min(pause * 2, 100)) {
-    for (const member of left) if (!told.has(member.pid) && signal(member, "SIGTERM")) told.add(member.pid);
-    await (0, import_chunk_LZFWGYGT.sleep)(Math.min(pause, Math.max(1, termUntil - (0, import_chunk_LZFWGYGT.monotonicMs)())));
-    left = note(stillThere(left, tree));
-  }
-  if (left.length > 0) {
-    report.step = "kill";
-    const killUntil = (0, import_chunk_LZFWGYGT.monotonicMs)() + options.settleMs;
-    for (let pause = 5; left.length > 0 && (0, import_chunk_LZFWGYGT.monotonicMs)() < killUntil; pause = Math.min(pause * 2, 200)) {
-      for (const member of left) signal(member, "SIGKILL");
-      await (0, import_chunk_LZFWGYGT.sleep)(pause);
-      left = note(findMembers(tree));
-    }
-  }
-  report.survivors = left;
-  report.ended = [...seen.values()].filter(
-    (member) => !left.some((one) => one.pid === member.pid) && !isShimsOwn(member, tree)
-  );
-  return report;
-}
-function isShimsOwn(member, tree) {
-  return tree.child !== null && tree.session !== null && member.parent === tree.session && member.pid !== tree.child;
-}
-function stillThere(members, tree) {
-  const living = members.filter(isAlive);
-  return living.length > 0 ? living : findMembers(tree);
-}
-function isAlive(member) {
-  const row = (0, import_chunk_MGN56EW3.readProcess)(member.pid);
-  return row !== void 0 && row.start === member.start && !(0, import_chunk_MGN56EW3.isDeadState)(row.state);
-}
-function signal(member, name) {
-  if (!isAlive(member)) return false;
-  try {
-    process.kill(member.pid, name);
-    return true;
-  } catch {
-    return false;
-  }
+var commandNames = Object.keys(loaders);
+async function loadCommand(name) {
+  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  LineSplitter,
-  backendOf,
-  conclude,
-  findCgroup,
-  finishStored,
-  makeCgroup,
-  parseReason,
-  removeCgroup,
-  startedAt,
-  terminate,
-  treeOf
+  commandNames,
+  loadCommand
 });
 
 },
@@ -6822,7 +6853,7 @@ function userId() {
 });
 
 },
-"./clean-667ZNBPY.js": function (module, exports) {
+"./clean-XWBRMAF7.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -6832,7 +6863,7 @@ module.exports = stdin_exports;
 var import_chunk_DJ3RIZN5 = load("./chunk-DJ3RIZN5.js");
 var import_chunk_2P3CVON6 = load("./chunk-2P3CVON6.js");
 var import_chunk_UCO7BU66 = load("./chunk-UCO7BU66.js");
-var import_chunk_63NMKLER = load("./chunk-63NMKLER.js");
+var import_chunk_P55WE2JI = load("./chunk-P55WE2JI.js");
 var import_chunk_2LM3C75F = load("./chunk-2LM3C75F.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
 var import_chunk_ZVWKUAZQ = load("./chunk-ZVWKUAZQ.js");
@@ -6853,7 +6884,7 @@ async function planClean(root, options) {
   const ancestors = ancestorsOfLive(root);
   let finished = 0;
   for (const id of (0, import_chunk_DJ3RIZN5.listJobs)(root)) {
-    const view = await (0, import_chunk_63NMKLER.refresh)(root, id);
+    const view = await (0, import_chunk_P55WE2JI.refresh)(root, id);
     const why = !(0, import_chunk_2LM3C75F.isEnded)(view.state) ? "it is live" : view.damage !== null ? `its record is damaged (${view.damage})` : (0, import_chunk_UCO7BU66.isAwaited)(root, id) ? "somebody waits for it" : ancestors.has(id) ? "a live job descends from it" : !(0, import_chunk_UCO7BU66.isCollected)(view) && !options.includeUncollected ? "nobody has collected its result" : void 0;
     if ((0, import_chunk_2LM3C75F.isEnded)(view.state)) finished += 1;
     const ageMs = (0, import_chunk_LZFWGYGT.nowMs)() - Date.parse(view.state.ended_at ?? view.state.created_at);
@@ -6973,20 +7004,20 @@ function given(input) {
 });
 
 },
-"./collecting-5K6MAFNW.js": function (module, exports) {
+"./collecting-7CWLLNKK.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  endedDocument: () => import_chunk_63VTZTVW.endedDocument,
-  tellEnded: () => import_chunk_63VTZTVW.tellEnded,
-  waitAndTell: () => import_chunk_63VTZTVW.waitAndTell
+  endedDocument: () => import_chunk_F5PAWPL3.endedDocument,
+  tellEnded: () => import_chunk_F5PAWPL3.tellEnded,
+  waitAndTell: () => import_chunk_F5PAWPL3.waitAndTell
 });
 module.exports = stdin_exports;
-var import_chunk_63VTZTVW = load("./chunk-63VTZTVW.js");
+var import_chunk_F5PAWPL3 = load("./chunk-F5PAWPL3.js");
 var import_chunk_UCO7BU66 = load("./chunk-UCO7BU66.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_6DQIFBM5 = load("./chunk-6DQIFBM5.js");
-var import_chunk_63NMKLER = load("./chunk-63NMKLER.js");
+var import_chunk_DDN5EPEX = load("./chunk-DDN5EPEX.js");
+var import_chunk_P55WE2JI = load("./chunk-P55WE2JI.js");
 var import_chunk_UBV7TEB5 = load("./chunk-UBV7TEB5.js");
 var import_chunk_ZCJJ4XBA = load("./chunk-ZCJJ4XBA.js");
 var import_chunk_YGU4QMVH = load("./chunk-YGU4QMVH.js");
@@ -7013,7 +7044,7 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./continue-Z5GAQ2IP.js": function (module, exports) {
+"./continue-55ONEGD5.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -7021,14 +7052,14 @@ __export(stdin_exports, {
 });
 module.exports = stdin_exports;
 var import_chunk_2WX7TLYH = load("./chunk-2WX7TLYH.js");
-var import_chunk_QGDKXIIX = load("./chunk-QGDKXIIX.js");
+var import_chunk_BCCIMAAG = load("./chunk-BCCIMAAG.js");
 var import_chunk_DB3NJKAX = load("./chunk-DB3NJKAX.js");
 var import_chunk_DJ3RIZN5 = load("./chunk-DJ3RIZN5.js");
-var import_chunk_SFQCDJBC = load("./chunk-SFQCDJBC.js");
+var import_chunk_LUAHUUMZ = load("./chunk-LUAHUUMZ.js");
 var import_chunk_2P3CVON6 = load("./chunk-2P3CVON6.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
 var import_chunk_2LM3C75F = load("./chunk-2LM3C75F.js");
-var import_chunk_2JMN4U4P = load("./chunk-2JMN4U4P.js");
+var import_chunk_7HGFJPY7 = load("./chunk-7HGFJPY7.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
 var import_chunk_ZVWKUAZQ = load("./chunk-ZVWKUAZQ.js");
 var import_chunk_CSL6DFX2 = load("./chunk-CSL6DFX2.js");
@@ -7061,7 +7092,7 @@ var continueCommand = {
   async run(context, input) {
     const root = context.root(input);
     (0, import_chunk_ZVWKUAZQ.checkRoot)(root.folder);
-    const prompt = await (0, import_chunk_QGDKXIIX.taskOf)(context, input);
+    const prompt = await (0, import_chunk_BCCIMAAG.taskOf)(context, input);
     const parent = parentOf(root, input);
     await (0, import_chunk_2WX7TLYH.requireGenuine)(parent);
     const staff = parent.staff;
@@ -7074,12 +7105,12 @@ var continueCommand = {
         import_chunk_V47IQ3FT.nextCommands.restart(parent.id, root.option)
       );
     }
-    const cwd = input.has("cwd") ? (0, import_chunk_2JMN4U4P.folderOf)(context, input) : parent.cwd;
-    const part = (0, import_chunk_QGDKXIIX.makeStaffPart)({
+    const cwd = input.has("cwd") ? (0, import_chunk_7HGFJPY7.folderOf)(context, input) : parent.cwd;
+    const part = (0, import_chunk_BCCIMAAG.makeStaffPart)({
       mode: staff.mode,
       backend: input.text("backend") ?? staff.custom?.name ?? staff.backend,
       model: input.text("model") ?? staff.model,
-      profile: (0, import_chunk_QGDKXIIX.profileOf)(input, staff.profile),
+      profile: (0, import_chunk_BCCIMAAG.profileOf)(input, staff.profile),
       prompt,
       resume,
       cwd
@@ -7090,7 +7121,7 @@ var continueCommand = {
         `cannot continue a conversation of ${staff.backend} with ${part.backend}`,
         import_chunk_V47IQ3FT.nextCommands.restart(parent.id, root.option)
       );
-    return (0, import_chunk_QGDKXIIX.launchStaff)(context, input, {
+    return (0, import_chunk_BCCIMAAG.launchStaff)(context, input, {
       verb: parent.verb,
       staff: part,
       cwd,
@@ -7123,14 +7154,14 @@ function parentOf(root, input) {
 });
 
 },
-"./dispatch-YJKWDAEX.js": function (module, exports) {
+"./dispatch-PJQZT4HX.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   dispatch: () => dispatch
 });
 module.exports = stdin_exports;
-var import_chunk_C5GIGPHR = load("./chunk-C5GIGPHR.js");
+var import_chunk_V7GA3ZSC = load("./chunk-V7GA3ZSC.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
 var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
 var import_chunk_ZVWKUAZQ = load("./chunk-ZVWKUAZQ.js");
@@ -7282,10 +7313,10 @@ async function dispatch(args, base, version) {
   if (word === "--version" || word === "version") return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${version}
 ` };
   const name = word === "--help" || word === "-h" ? "help" : word;
-  const command = await (0, import_chunk_C5GIGPHR.loadCommand)(name);
+  const command = await (0, import_chunk_V7GA3ZSC.loadCommand)(name);
   if (!command)
     throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_C5GIGPHR.commandNames.join(", ")}`,
+      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_V7GA3ZSC.commandNames.join(", ")}`,
       (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_LZFWGYGT.selfWords)(), "help"])
     );
   if (hasChangedWords(args)) {
@@ -7434,7 +7465,7 @@ function tell(finding) {
 });
 
 },
-"./help-6TIA7E3P.js": function (module, exports) {
+"./help-KL5YVUC7.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -7454,7 +7485,7 @@ var help = {
   options: import_chunk_JJRSGJW4.common,
   examples: ["help", "help run"],
   async run(_context, input) {
-    const { commandNames, loadCommand } = await Promise.resolve().then(() => load("./registry-M7265FBQ.js"));
+    const { commandNames, loadCommand } = await Promise.resolve().then(() => load("./registry-3LL34ZX6.js"));
     const { renderHelp } = await Promise.resolve().then(() => load("./usage-2G4WLKLK.js"));
     const word = input.words[0];
     if (word !== void 0) {
@@ -7648,7 +7679,7 @@ function init(open, close) {
 var kleur_default = $;
 
 },
-"./main-KN53VTQV.js": function (module, exports) {
+"./main-YDCJJAQN.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -7656,8 +7687,8 @@ __export(stdin_exports, {
 });
 module.exports = stdin_exports;
 var import_chunk_FHNVDGJI = load("./chunk-FHNVDGJI.js");
-var import_chunk_WUIG7NRC = load("./chunk-WUIG7NRC.js");
-var import_chunk_SFQCDJBC = load("./chunk-SFQCDJBC.js");
+var import_chunk_6EMU5XAL = load("./chunk-6EMU5XAL.js");
+var import_chunk_LUAHUUMZ = load("./chunk-LUAHUUMZ.js");
 var import_chunk_4XQCRNZ4 = load("./chunk-4XQCRNZ4.js");
 var import_chunk_2P3CVON6 = load("./chunk-2P3CVON6.js");
 var import_chunk_ZCJJ4XBA = load("./chunk-ZCJJ4XBA.js");
@@ -7697,7 +7728,7 @@ async function claimJob(root, id) {
       return void 0;
     const release = hasFifo && (0, import_chunk_ZCJJ4XBA.holdFifo)(paths.leaseFifo) || (() => void 0);
     const known = other.kind === "ok" ? other.value : { shim: null, child: null, cgroup: null };
-    const cgroup = known.cgroup ?? ((0, import_chunk_DLEZNRER.exists)(paths.started) ? null : (0, import_chunk_WUIG7NRC.makeCgroup)(id));
+    const cgroup = known.cgroup ?? ((0, import_chunk_DLEZNRER.exists)(paths.started) ? null : (0, import_chunk_6EMU5XAL.makeCgroup)(id));
     (0, import_chunk_6OPTGHIR.writeJson)(paths.lease, { worker: self }, { sync: false });
     (0, import_chunk_6OPTGHIR.writeJson)(
       paths.worker,
@@ -7818,10 +7849,10 @@ function toolSnapshot(call) {
 }
 function followAgent(claim, progress) {
   const { spec, paths } = claim;
-  const backend = (0, import_chunk_WUIG7NRC.backendOf)(spec);
+  const backend = (0, import_chunk_6EMU5XAL.backendOf)(spec);
   if (!spec.staff || !backend) return void 0;
   const { staff } = spec;
-  const reading = (0, import_chunk_SFQCDJBC.makeReading)();
+  const reading = (0, import_chunk_LUAHUUMZ.makeReading)();
   let isFinalTold = false;
   const told = lastToolTold(claim);
   const ended = new Set();
@@ -8226,7 +8257,7 @@ var Stream = class {
   cap;
   size = 0;
   offset = 0;
-  lines = new import_chunk_WUIG7NRC.LineSplitter();
+  lines = new import_chunk_6EMU5XAL.LineSplitter();
   sink;
   constructor(file, capBytes, sink) {
     this.file = file;
@@ -8329,7 +8360,7 @@ function planChild(root, spec, paths) {
       conversationId: null
     };
   }
-  const backend = (0, import_chunk_WUIG7NRC.backendOf)(spec);
+  const backend = (0, import_chunk_6EMU5XAL.backendOf)(spec);
   if (!spec.staff || !backend) throw new Error(`cannot start job ${spec.id}: unknown backend ${spec.staff?.backend}`);
   const plan = backend.plan(staffRequest(root, spec, paths));
   if (plan.promptBy === "stdin") (0, import_chunk_6OPTGHIR.writeFile)(paths.prompt, plan.stdin);
@@ -8337,7 +8368,7 @@ function planChild(root, spec, paths) {
   return {
     program: spec.staff.program,
     args: plan.args,
-    environment: (0, import_chunk_LZFWGYGT.childEnvironment)({ ...own, add: plan.environment, remove: plan.remove }),
+    environment: (0, import_chunk_LZFWGYGT.childEnvironment)({ ...own, add: plan.environment, remove: [...(0, import_chunk_LUAHUUMZ.hostMarkers)(), ...plan.remove] }),
     input: plan.promptBy === "stdin" ? paths.prompt : "/dev/null",
     conversationId: plan.conversationId
   };
@@ -8349,12 +8380,14 @@ function staffRequest(root, spec, paths) {
     mode: staff.mode,
     prompt: staff.prompt,
     model: staff.model,
+    version: staff.version ?? null,
     profile: staff.profile,
     resume: staff.resume,
     freshId: uuidOf(spec.mark),
     cwd: spec.cwd,
     deadlineMs: spec.deadline_ms,
     stateRoot: root,
+    writable: spec.worktree ? [spec.worktree.git_folder] : [],
     promptFile: paths.prompt,
     custom: staff.custom
   };
@@ -8365,7 +8398,7 @@ function uuidOf(mark) {
 }
 function claimReason(claim, reason) {
   const { paths } = claim;
-  if ((0, import_chunk_2LM3C75F.readExit)(paths)) return (0, import_chunk_WUIG7NRC.parseReason)((0, import_chunk_2LM3C75F.readReason)(paths));
+  if ((0, import_chunk_2LM3C75F.readExit)(paths)) return (0, import_chunk_6EMU5XAL.parseReason)((0, import_chunk_2LM3C75F.readReason)(paths));
   let isOurs = false;
   try {
     isOurs = (0, import_chunk_6OPTGHIR.createFile)(paths.reason, `${reason}
@@ -8373,7 +8406,7 @@ function claimReason(claim, reason) {
   } catch {
     return reason;
   }
-  if (!isOurs) return (0, import_chunk_WUIG7NRC.parseReason)((0, import_chunk_2LM3C75F.readReason)(paths)) ?? reason;
+  if (!isOurs) return (0, import_chunk_6EMU5XAL.parseReason)((0, import_chunk_2LM3C75F.readReason)(paths)) ?? reason;
   if (!(0, import_chunk_2LM3C75F.readExit)(paths)) return reason;
   (0, import_chunk_6OPTGHIR.removeFile)(paths.reason);
   return void 0;
@@ -8397,9 +8430,9 @@ async function supervise(claim) {
   const isClaimed = (0, import_chunk_DLEZNRER.exists)(paths.started);
   await tellClaim(claim, progress, isClaimed);
   if (!isClaimed && (0, import_chunk_2LM3C75F.readCancel)(paths))
-    return void (0, import_chunk_WUIG7NRC.conclude)(claim, { reason: "canceled", exit: void 0, tree: nothing, reconciled: false });
+    return void (0, import_chunk_6EMU5XAL.conclude)(claim, { reason: "canceled", exit: void 0, tree: nothing, reconciled: false });
   if (!isClaimed && (0, import_chunk_LZFWGYGT.monotonicMs)() >= spec.deadline_mono_ms)
-    return void (0, import_chunk_WUIG7NRC.conclude)(claim, { reason: "hard_timeout", exit: void 0, tree: nothing, reconciled: false });
+    return void (0, import_chunk_6EMU5XAL.conclude)(claim, { reason: "hard_timeout", exit: void 0, tree: nothing, reconciled: false });
   const child = isClaimed ? await attachChild(claim) : await tryStart(claim, progress);
   if (!child) return;
   (0, import_chunk_6OPTGHIR.writeJson)(
@@ -8418,8 +8451,8 @@ async function supervise(claim) {
   const follower = new Follower(paths, spec.max_output_bytes, agent?.sink, () => agent?.update());
   const reason = await untilEnd(claim, child, follower, agent);
   if (reason === "state_vanished") {
-    await (0, import_chunk_WUIG7NRC.terminate)((0, import_chunk_WUIG7NRC.treeOf)(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
-    (0, import_chunk_WUIG7NRC.removeCgroup)(claim.cgroup, spec.id);
+    await (0, import_chunk_6EMU5XAL.terminate)((0, import_chunk_6EMU5XAL.treeOf)(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
+    (0, import_chunk_6EMU5XAL.removeCgroup)(claim.cgroup, spec.id);
     return;
   }
   const ended = reason === "exited" ? nothing : await stopTree(claim, child, progress, reason);
@@ -8427,9 +8460,9 @@ async function supervise(claim) {
   const omitted = await follower.end();
   agent?.update();
   progress.flush();
-  (0, import_chunk_WUIG7NRC.removeCgroup)(claim.cgroup, spec.id);
+  (0, import_chunk_6EMU5XAL.removeCgroup)(claim.cgroup, spec.id);
   const exit = (0, import_chunk_2LM3C75F.readExit)(paths);
-  (0, import_chunk_WUIG7NRC.conclude)(claim, {
+  (0, import_chunk_6EMU5XAL.conclude)(claim, {
     ...lostReason(claim, child, reason, exit !== void 0),
     exit,
     tree: reason === "exited" ? leftovers : { ...ended, survivors: leftovers.survivors },
@@ -8450,7 +8483,7 @@ async function tryStart(claim, progress) {
     const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
     if (code === void 0) throw error;
     const detail = code === "ENOENT" ? `${(0, import_chunk_NVPF5LEY.messageOf)(error)} (does the folder ${claim.spec.cwd} still exist?)` : (0, import_chunk_NVPF5LEY.messageOf)(error);
-    (0, import_chunk_WUIG7NRC.conclude)(claim, { reason: "spawn_failed", exit: void 0, tree: nothing, reconciled: false, detail });
+    (0, import_chunk_6EMU5XAL.conclude)(claim, { reason: "spawn_failed", exit: void 0, tree: nothing, reconciled: false, detail });
     return void 0;
   }
 }
@@ -8459,8 +8492,8 @@ async function untilEnd(claim, child, follower, agent) {
   const releases = [];
   try {
     return await new Promise((resolve) => {
-      void child.ended.then(() => resolve((0, import_chunk_WUIG7NRC.parseReason)((0, import_chunk_2LM3C75F.readReason)(paths)) ?? "exited"));
-      const told = (0, import_chunk_2LM3C75F.readExit)(paths) ? void 0 : (0, import_chunk_WUIG7NRC.parseReason)((0, import_chunk_2LM3C75F.readReason)(paths));
+      void child.ended.then(() => resolve((0, import_chunk_6EMU5XAL.parseReason)((0, import_chunk_2LM3C75F.readReason)(paths)) ?? "exited"));
+      const told = (0, import_chunk_2LM3C75F.readExit)(paths) ? void 0 : (0, import_chunk_6EMU5XAL.parseReason)((0, import_chunk_2LM3C75F.readReason)(paths));
       if (told !== void 0) resolve(told);
       let hasStopped = false;
       const stop = (wanted) => {
@@ -8491,7 +8524,7 @@ async function stopTree(claim, child, progress, reason) {
   const { paths, spec } = claim;
   if (reason === "canceled") progress.note("cancel_requested", { request: (0, import_chunk_2LM3C75F.readCancel)(paths) ?? null });
   progress.step("stop_asked", "stopping", { reason });
-  const report = await (0, import_chunk_WUIG7NRC.terminate)((0, import_chunk_WUIG7NRC.treeOf)(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
+  const report = await (0, import_chunk_6EMU5XAL.terminate)((0, import_chunk_6EMU5XAL.treeOf)(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
   const until = (0, import_chunk_LZFWGYGT.monotonicMs)() + import_chunk_CRABIWOM.killSettleMs;
   let isGone = false;
   void child.ended.then(() => {
@@ -8503,7 +8536,7 @@ async function stopTree(claim, child, progress, reason) {
 async function sweep(claim, child) {
   const { paths, spec } = claim;
   if (spec.run?.keep_children && (0, import_chunk_2LM3C75F.readExit)(paths)) return nothing;
-  return (0, import_chunk_WUIG7NRC.terminate)((0, import_chunk_WUIG7NRC.treeOf)(spec, paths, { worker: claim.self, ...child }), { graceMs: import_chunk_CRABIWOM.drainMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
+  return (0, import_chunk_6EMU5XAL.terminate)((0, import_chunk_6EMU5XAL.treeOf)(spec, paths, { worker: claim.self, ...child }), { graceMs: import_chunk_CRABIWOM.drainMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
 }
 function stopTimes(claim) {
   return { graceMs: claim.spec.kill_grace_ms, settleMs: import_chunk_CRABIWOM.killSettleMs };
@@ -8512,7 +8545,7 @@ function tellStart(claim, progress, child) {
   if (progress.state.started_at !== null) return;
   const lost = (0, import_chunk_LZFWGYGT.uncarriableNames)();
   const fields = { child: child.child?.pid ?? null, ...lost.length > 0 ? { environment_names_lost: lost } : {} };
-  progress.step("started", "started", fields, { started_at: (0, import_chunk_WUIG7NRC.startedAt)(claim.paths) ?? (0, import_chunk_LZFWGYGT.isoNow)() });
+  progress.step("started", "started", fields, { started_at: (0, import_chunk_6EMU5XAL.startedAt)(claim.paths) ?? (0, import_chunk_LZFWGYGT.isoNow)() });
 }
 async function tellClaim(claim, progress, isClaimed) {
   const { generation, self, spec } = claim;
@@ -8539,7 +8572,7 @@ async function runWorker(root, id, log) {
     if (claim) await giveUp(claim, (0, import_chunk_NVPF5LEY.messageOf)(error));
     return false;
   } finally {
-    if (claim) (0, import_chunk_WUIG7NRC.removeCgroup)(claim.cgroup, id);
+    if (claim) (0, import_chunk_6EMU5XAL.removeCgroup)(claim.cgroup, id);
     claim?.release();
   }
 }
@@ -8555,10 +8588,10 @@ async function giveUp(claim, message) {
   const failures = (0, import_chunk_AE65TZGL.readEvents)(paths, 0, 1e5).events.filter((event) => event.type === "worker_failed").length;
   if (failures < import_chunk_CRABIWOM.workerFailures) return;
   const view = (0, import_chunk_2LM3C75F.inspect)(root, spec.id);
-  const tree = (0, import_chunk_WUIG7NRC.treeOf)(spec, paths, { worker: claim.self, shim: view.shim, child: view.child });
-  const ended = await (0, import_chunk_WUIG7NRC.terminate)(tree, { graceMs: import_chunk_CRABIWOM.orphanGraceMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
+  const tree = (0, import_chunk_6EMU5XAL.treeOf)(spec, paths, { worker: claim.self, shim: view.shim, child: view.child });
+  const ended = await (0, import_chunk_6EMU5XAL.terminate)(tree, { graceMs: import_chunk_CRABIWOM.orphanGraceMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
   const warnings = [{ code: "worker_failed", message: `the worker failed ${failures} times: ${message}` }];
-  (0, import_chunk_WUIG7NRC.conclude)(claim, { reason: "worker_lost", exit: view.exit, tree: ended, reconciled: false, warnings });
+  (0, import_chunk_6EMU5XAL.conclude)(claim, { reason: "worker_lost", exit: view.exit, tree: ended, reconciled: false, warnings });
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -8566,7 +8599,7 @@ async function giveUp(claim, message) {
 });
 
 },
-"./observe-QAP7OGBN.js": function (module, exports) {
+"./observe-XSKW6BTY.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -8575,7 +8608,7 @@ __export(stdin_exports, {
 module.exports = stdin_exports;
 var import_chunk_DB3NJKAX = load("./chunk-DB3NJKAX.js");
 var import_chunk_DJ3RIZN5 = load("./chunk-DJ3RIZN5.js");
-var import_chunk_63NMKLER = load("./chunk-63NMKLER.js");
+var import_chunk_P55WE2JI = load("./chunk-P55WE2JI.js");
 var import_chunk_UBV7TEB5 = load("./chunk-UBV7TEB5.js");
 var import_chunk_AE65TZGL = load("./chunk-AE65TZGL.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
@@ -8615,7 +8648,7 @@ var observe = {
     (0, import_chunk_ZVWKUAZQ.checkRoot)(root.folder);
     const owner = input.text("owner") ?? import_chunk_LZFWGYGT.variables.owner() ?? null;
     const id = input.words[0] === void 0 ? (0, import_chunk_DB3NJKAX.requireLatest)(root, owner, "a job to observe") : (0, import_chunk_DJ3RIZN5.findJob)(root, input.words[0]);
-    const view = await (0, import_chunk_63NMKLER.refresh)(root.folder, id);
+    const view = await (0, import_chunk_P55WE2JI.refresh)(root.folder, id);
     return {
       code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
       json: (0, import_chunk_UBV7TEB5.observation)(view, { afterSeq: input.count("after-seq") ?? null, root })
@@ -8628,15 +8661,15 @@ var observe = {
 });
 
 },
-"./registry-M7265FBQ.js": function (module, exports) {
+"./registry-3LL34ZX6.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  commandNames: () => import_chunk_C5GIGPHR.commandNames,
-  loadCommand: () => import_chunk_C5GIGPHR.loadCommand
+  commandNames: () => import_chunk_V7GA3ZSC.commandNames,
+  loadCommand: () => import_chunk_V7GA3ZSC.loadCommand
 });
 module.exports = stdin_exports;
-var import_chunk_C5GIGPHR = load("./chunk-C5GIGPHR.js");
+var import_chunk_V7GA3ZSC = load("./chunk-V7GA3ZSC.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -8645,7 +8678,7 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./restart-5IIYU3R5.js": function (module, exports) {
+"./restart-S2FH4WQ2.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -8653,15 +8686,15 @@ __export(stdin_exports, {
 });
 module.exports = stdin_exports;
 var import_chunk_2WX7TLYH = load("./chunk-2WX7TLYH.js");
-var import_chunk_QGDKXIIX = load("./chunk-QGDKXIIX.js");
+var import_chunk_BCCIMAAG = load("./chunk-BCCIMAAG.js");
 var import_chunk_DJ3RIZN5 = load("./chunk-DJ3RIZN5.js");
-var import_chunk_SFQCDJBC = load("./chunk-SFQCDJBC.js");
+var import_chunk_LUAHUUMZ = load("./chunk-LUAHUUMZ.js");
 var import_chunk_2P3CVON6 = load("./chunk-2P3CVON6.js");
-var import_chunk_63NMKLER = load("./chunk-63NMKLER.js");
+var import_chunk_P55WE2JI = load("./chunk-P55WE2JI.js");
 var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
 var import_chunk_2LM3C75F = load("./chunk-2LM3C75F.js");
-var import_chunk_2JMN4U4P = load("./chunk-2JMN4U4P.js");
+var import_chunk_7HGFJPY7 = load("./chunk-7HGFJPY7.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
 var import_chunk_ZVWKUAZQ = load("./chunk-ZVWKUAZQ.js");
 var import_chunk_CSL6DFX2 = load("./chunk-CSL6DFX2.js");
@@ -8697,7 +8730,7 @@ var restart = {
     const root = context.root(input);
     (0, import_chunk_ZVWKUAZQ.checkRoot)(root.folder);
     const id = (0, import_chunk_DJ3RIZN5.requireWholeId)(root, input.words[0]);
-    const view = await (0, import_chunk_63NMKLER.refresh)(root.folder, id);
+    const view = await (0, import_chunk_P55WE2JI.refresh)(root.folder, id);
     const spec = (0, import_chunk_2WX7TLYH.requireSpec)(root, id);
     await (0, import_chunk_2WX7TLYH.requireGenuine)(spec);
     if (!(0, import_chunk_2LM3C75F.isEnded)(view.state))
@@ -8715,11 +8748,11 @@ function againRun(context, input, spec) {
   const run = spec.run;
   if (!run) throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot restart job ${spec.id}: a ${spec.kind} job has no command`);
   const program = (0, import_chunk_LZFWGYGT.findProgram)(run.argv[0], spec.cwd);
-  if (program === void 0) throw (0, import_chunk_2JMN4U4P.missingProgram)(run.argv[0], spec.cwd);
-  return (0, import_chunk_2JMN4U4P.launchAndTell)(context, input, {
+  if (program === void 0) throw (0, import_chunk_7HGFJPY7.missingProgram)(run.argv[0], spec.cwd);
+  return (0, import_chunk_7HGFJPY7.launchAndTell)(context, input, {
     kind: "run",
     verb: "run",
-    ...(0, import_chunk_2JMN4U4P.launchWords)(input),
+    ...(0, import_chunk_7HGFJPY7.launchWords)(input),
     cwd: spec.cwd,
     deadlineMs: input.durationOrDefault("timeout"),
     killGraceMs: spec.kill_grace_ms,
@@ -8735,7 +8768,7 @@ function again(context, input, spec) {
   const staff = spec.staff;
   if (!staff) throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot restart job ${spec.id}: it has no task`);
   const { mode, model, profile, prompt } = staff;
-  const part = (0, import_chunk_QGDKXIIX.makeStaffPart)({
+  const part = (0, import_chunk_BCCIMAAG.makeStaffPart)({
     mode,
     backend: staff.custom?.name ?? staff.backend,
     model,
@@ -8744,7 +8777,7 @@ function again(context, input, spec) {
     resume: null,
     cwd: spec.cwd
   });
-  return (0, import_chunk_QGDKXIIX.launchStaff)(context, input, {
+  return (0, import_chunk_BCCIMAAG.launchStaff)(context, input, {
     verb: spec.verb,
     staff: part,
     cwd: spec.cwd,
@@ -8765,7 +8798,7 @@ function staffLimit(input) {
 });
 
 },
-"./result-4MW7YHKL.js": function (module, exports) {
+"./result-ELRSQNDX.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -8774,11 +8807,11 @@ __export(stdin_exports, {
 module.exports = stdin_exports;
 var import_chunk_DB3NJKAX = load("./chunk-DB3NJKAX.js");
 var import_chunk_DJ3RIZN5 = load("./chunk-DJ3RIZN5.js");
-var import_chunk_63VTZTVW = load("./chunk-63VTZTVW.js");
+var import_chunk_F5PAWPL3 = load("./chunk-F5PAWPL3.js");
 var import_chunk_UCO7BU66 = load("./chunk-UCO7BU66.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_6DQIFBM5 = load("./chunk-6DQIFBM5.js");
-var import_chunk_63NMKLER = load("./chunk-63NMKLER.js");
+var import_chunk_DDN5EPEX = load("./chunk-DDN5EPEX.js");
+var import_chunk_P55WE2JI = load("./chunk-P55WE2JI.js");
 var import_chunk_UBV7TEB5 = load("./chunk-UBV7TEB5.js");
 var import_chunk_ZCJJ4XBA = load("./chunk-ZCJJ4XBA.js");
 var import_chunk_YGU4QMVH = load("./chunk-YGU4QMVH.js");
@@ -8813,7 +8846,7 @@ var result = {
     const owner = input.text("owner") ?? import_chunk_LZFWGYGT.variables.owner() ?? null;
     const isFinished = (id2) => (0, import_chunk_2LM3C75F.isEnded)((0, import_chunk_2LM3C75F.inspect)(root.folder, id2).state);
     const id = input.words[0] === void 0 ? (0, import_chunk_DB3NJKAX.requireLatest)(root, owner, "a finished job", isFinished) : (0, import_chunk_DJ3RIZN5.findJob)(root, input.words[0]);
-    const view = await (0, import_chunk_63NMKLER.refresh)(root.folder, id, true);
+    const view = await (0, import_chunk_P55WE2JI.refresh)(root.folder, id, true);
     if (!(0, import_chunk_2LM3C75F.isEnded)(view.state)) {
       const wait = import_chunk_V47IQ3FT.nextCommands.wait(id, root.option);
       if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.pending, json: (0, import_chunk_UBV7TEB5.observation)(view, { afterSeq: null, root }) };
@@ -8823,8 +8856,8 @@ var result = {
       };
     }
     const afterPrint = () => (0, import_chunk_UCO7BU66.noteCollected)(view, "result");
-    const reply = (0, import_chunk_63VTZTVW.tellEnded)(context, view);
-    return input.has("json") ? { code: reply.code, json: (0, import_chunk_63VTZTVW.endedDocument)(view), afterPrint } : { ...reply, afterPrint };
+    const reply = (0, import_chunk_F5PAWPL3.tellEnded)(context, view);
+    return input.has("json") ? { code: reply.code, json: (0, import_chunk_F5PAWPL3.endedDocument)(view), afterPrint } : { ...reply, afterPrint };
   }
 };
 // Annotate the CommonJS export names for ESM import in node:
@@ -8833,16 +8866,16 @@ var result = {
 });
 
 },
-"./run-GZ7Z2NKZ.js": function (module, exports) {
+"./run-UQS4MSM7.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  folderOf: () => import_chunk_2JMN4U4P.folderOf,
-  missingProgram: () => import_chunk_2JMN4U4P.missingProgram,
-  run: () => import_chunk_2JMN4U4P.run
+  folderOf: () => import_chunk_7HGFJPY7.folderOf,
+  missingProgram: () => import_chunk_7HGFJPY7.missingProgram,
+  run: () => import_chunk_7HGFJPY7.run
 });
 module.exports = stdin_exports;
-var import_chunk_2JMN4U4P = load("./chunk-2JMN4U4P.js");
+var import_chunk_7HGFJPY7 = load("./chunk-7HGFJPY7.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
 var import_chunk_ZVWKUAZQ = load("./chunk-ZVWKUAZQ.js");
 var import_chunk_CSL6DFX2 = load("./chunk-CSL6DFX2.js");
@@ -8866,15 +8899,15 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./settle-KPBDSHVO.js": function (module, exports) {
+"./settle-OF5TGHMJ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   settleJob: () => settleJob
 });
 module.exports = stdin_exports;
-var import_chunk_WUIG7NRC = load("./chunk-WUIG7NRC.js");
-var import_chunk_SFQCDJBC = load("./chunk-SFQCDJBC.js");
+var import_chunk_6EMU5XAL = load("./chunk-6EMU5XAL.js");
+var import_chunk_LUAHUUMZ = load("./chunk-LUAHUUMZ.js");
 var import_chunk_4XQCRNZ4 = load("./chunk-4XQCRNZ4.js");
 var import_chunk_QMODGNW4 = load("./chunk-QMODGNW4.js");
 var import_chunk_2P3CVON6 = load("./chunk-2P3CVON6.js");
@@ -8920,21 +8953,21 @@ var noStart = "the shell that was to start it ended before";
 async function settle(view) {
   const condition = (0, import_chunk_2LM3C75F.conditionOf)(view);
   if (!view.spec) return;
-  if ((0, import_chunk_WUIG7NRC.finishStored)({ paths: view.paths, spec: view.spec })) {
-    (0, import_chunk_WUIG7NRC.removeCgroup)(view.worker?.cgroup ?? (0, import_chunk_WUIG7NRC.findCgroup)(view.id), view.id);
+  if ((0, import_chunk_6EMU5XAL.finishStored)({ paths: view.paths, spec: view.spec })) {
+    (0, import_chunk_6EMU5XAL.removeCgroup)(view.worker?.cgroup ?? (0, import_chunk_6EMU5XAL.findCgroup)(view.id), view.id);
     return;
   }
-  const tree = (0, import_chunk_WUIG7NRC.treeOf)(view.spec, view.paths, { worker: null, shim: view.shim, child: view.child });
+  const tree = (0, import_chunk_6EMU5XAL.treeOf)(view.spec, view.paths, { worker: null, shim: view.shim, child: view.child });
   const isOver = condition === "over" && view.reason === void 0 && view.spec.run?.keep_children;
-  const ended = isOver ? { step: "none", ended: [], survivors: [] } : await (0, import_chunk_WUIG7NRC.terminate)(tree, { graceMs: condition === "over" ? import_chunk_CRABIWOM.drainMs : import_chunk_CRABIWOM.orphanGraceMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
-  (0, import_chunk_WUIG7NRC.removeCgroup)(view.worker?.cgroup ?? (0, import_chunk_WUIG7NRC.findCgroup)(view.id), view.id);
-  (0, import_chunk_WUIG7NRC.conclude)(
+  const ended = isOver ? { step: "none", ended: [], survivors: [] } : await (0, import_chunk_6EMU5XAL.terminate)(tree, { graceMs: condition === "over" ? import_chunk_CRABIWOM.drainMs : import_chunk_CRABIWOM.orphanGraceMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
+  (0, import_chunk_6EMU5XAL.removeCgroup)(view.worker?.cgroup ?? (0, import_chunk_6EMU5XAL.findCgroup)(view.id), view.id);
+  (0, import_chunk_6EMU5XAL.conclude)(
     { paths: view.paths, spec: view.spec },
     { reason: settledReason(view, condition), exit: view.exit, tree: ended, reconciled: true, detail: noStart }
   );
 }
 function settledReason(view, condition) {
-  const told = (0, import_chunk_WUIG7NRC.parseReason)(view.reason);
+  const told = (0, import_chunk_6EMU5XAL.parseReason)(view.reason);
   if (told) return told;
   if (condition === "over") return "exited";
   if (view.cancel) return "canceled";
@@ -8981,20 +9014,20 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./staffer-QDEW6GUB.js": function (module, exports) {
+"./staffer-3OP3GKZM.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   staffer: () => staffer
 });
 module.exports = stdin_exports;
-var import_chunk_QGDKXIIX = load("./chunk-QGDKXIIX.js");
+var import_chunk_BCCIMAAG = load("./chunk-BCCIMAAG.js");
 var import_chunk_DJ3RIZN5 = load("./chunk-DJ3RIZN5.js");
-var import_chunk_SFQCDJBC = load("./chunk-SFQCDJBC.js");
+var import_chunk_LUAHUUMZ = load("./chunk-LUAHUUMZ.js");
 var import_chunk_2P3CVON6 = load("./chunk-2P3CVON6.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
 var import_chunk_2LM3C75F = load("./chunk-2LM3C75F.js");
-var import_chunk_2JMN4U4P = load("./chunk-2JMN4U4P.js");
+var import_chunk_7HGFJPY7 = load("./chunk-7HGFJPY7.js");
 var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
 var import_chunk_ZVWKUAZQ = load("./chunk-ZVWKUAZQ.js");
 var import_chunk_CSL6DFX2 = load("./chunk-CSL6DFX2.js");
@@ -9026,10 +9059,10 @@ var staffer = {
     "staffer --prompt-file task.md --timeout 90m --once-key task-17"
   ],
   async run(context, input) {
-    const cwd = (0, import_chunk_2JMN4U4P.folderOf)(context, input);
-    const prompt = await (0, import_chunk_QGDKXIIX.taskOf)(context, input);
-    const staff = (0, import_chunk_QGDKXIIX.freshStaff)(input, { mode: "staffer", prompt, profile: (0, import_chunk_QGDKXIIX.profileOf)(input, "standard"), cwd });
-    return (0, import_chunk_QGDKXIIX.launchStaff)(context, input, { verb: "staffer", staff, cwd, lineage: null, isSynchronous: false });
+    const cwd = (0, import_chunk_7HGFJPY7.folderOf)(context, input);
+    const prompt = await (0, import_chunk_BCCIMAAG.taskOf)(context, input);
+    const staff = (0, import_chunk_BCCIMAAG.freshStaff)(input, { mode: "staffer", prompt, profile: (0, import_chunk_BCCIMAAG.profileOf)(input, "standard"), cwd });
+    return (0, import_chunk_BCCIMAAG.launchStaff)(context, input, { verb: "staffer", staff, cwd, lineage: null, isSynchronous: false });
   }
 };
 // Annotate the CommonJS export names for ESM import in node:
@@ -9038,7 +9071,7 @@ var staffer = {
 });
 
 },
-"./status-IEEQSEKD.js": function (module, exports) {
+"./status-FPRAXWTD.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -9047,7 +9080,7 @@ __export(stdin_exports, {
 module.exports = stdin_exports;
 var import_chunk_DJ3RIZN5 = load("./chunk-DJ3RIZN5.js");
 var import_chunk_4XQCRNZ4 = load("./chunk-4XQCRNZ4.js");
-var import_chunk_63NMKLER = load("./chunk-63NMKLER.js");
+var import_chunk_P55WE2JI = load("./chunk-P55WE2JI.js");
 var import_chunk_UBV7TEB5 = load("./chunk-UBV7TEB5.js");
 var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
 var import_chunk_AE65TZGL = load("./chunk-AE65TZGL.js");
@@ -9083,7 +9116,7 @@ async function listViews(root, options) {
   return views.filter((view) => isWanted(view.spec, options.owner)).sort((a, b) => Number((0, import_chunk_2LM3C75F.isEnded)(a.state)) - Number((0, import_chunk_2LM3C75F.isEnded)(b.state)) || (0, import_chunk_4SGZHFVR.compareIds)(b.id, a.id));
 }
 async function look(root, id) {
-  for (const how of [import_chunk_63NMKLER.refresh, import_chunk_2LM3C75F.inspect]) {
+  for (const how of [import_chunk_P55WE2JI.refresh, import_chunk_2LM3C75F.inspect]) {
     try {
       return [await how(root, id)];
     } catch {
@@ -9132,7 +9165,7 @@ var status = {
     const root = context.root(input);
     const isThere = (0, import_chunk_ZVWKUAZQ.checkRoot)(root.folder);
     if (input.words[0] !== void 0) {
-      const view = await (0, import_chunk_63NMKLER.refresh)(root.folder, (0, import_chunk_DJ3RIZN5.findJob)(root, input.words[0]));
+      const view = await (0, import_chunk_P55WE2JI.refresh)(root.folder, (0, import_chunk_DJ3RIZN5.findJob)(root, input.words[0]));
       return input.has("json") ? { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state), json: (0, import_chunk_UBV7TEB5.observation)(view, { afterSeq: null, root }) } : tellOne(view, root);
     }
     const views = isThere ? await listViews(root.folder, { recent: input.count("recent") ?? 10, owner: input.text("owner") ?? null }) : [];
@@ -9257,7 +9290,7 @@ function wrap(text, width) {
 });
 
 },
-"./wait-LNQZUTPD.js": function (module, exports) {
+"./wait-3U3UV22G.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -9266,11 +9299,11 @@ __export(stdin_exports, {
 module.exports = stdin_exports;
 var import_chunk_DB3NJKAX = load("./chunk-DB3NJKAX.js");
 var import_chunk_DJ3RIZN5 = load("./chunk-DJ3RIZN5.js");
-var import_chunk_63VTZTVW = load("./chunk-63VTZTVW.js");
+var import_chunk_F5PAWPL3 = load("./chunk-F5PAWPL3.js");
 var import_chunk_UCO7BU66 = load("./chunk-UCO7BU66.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_6DQIFBM5 = load("./chunk-6DQIFBM5.js");
-var import_chunk_63NMKLER = load("./chunk-63NMKLER.js");
+var import_chunk_DDN5EPEX = load("./chunk-DDN5EPEX.js");
+var import_chunk_P55WE2JI = load("./chunk-P55WE2JI.js");
 var import_chunk_UBV7TEB5 = load("./chunk-UBV7TEB5.js");
 var import_chunk_ZCJJ4XBA = load("./chunk-ZCJJ4XBA.js");
 var import_chunk_YGU4QMVH = load("./chunk-YGU4QMVH.js");
@@ -9329,7 +9362,7 @@ var wait = {
     if (ids.length > 1 && !input.has("any") && !input.has("all")) {
       throw (0, import_chunk_NVPF5LEY.usageError)(`cannot wait for ${ids.length} jobs without saying how: add --any (the first) or --all`);
     }
-    return (0, import_chunk_63VTZTVW.waitAndTell)(context, root, ids, {
+    return (0, import_chunk_F5PAWPL3.waitAndTell)(context, root, ids, {
       mode: input.has("any") ? "any" : "all",
       timeoutMs: input.durationOrDefault("timeout"),
       heartbeatMs: input.duration("heartbeat") ?? null,

@@ -10,6 +10,7 @@ import test from 'node:test';
 import type { StaffRequest } from '../../companion/src/backends/backend.ts';
 import { codex } from '../../companion/src/backends/codex.ts';
 import { replayLines } from '../backends/replay.ts';
+import { makeRequest } from '../backends/request.ts';
 import { makeWorkspace, type Workspace } from '../helpers/workspace.ts';
 import { type CodexLab, makeCodexLab } from '../lab/codex-lab.ts';
 import { plainText, toolCommand, toolText } from '../lab/model-server/scenarios.mjs';
@@ -128,20 +129,14 @@ async function call(
   env: Record<string, string | undefined> = {},
   extra: string[] = [],
 ) {
-  const whole: StaffRequest = {
-    mode: 'staffer',
+  const whole = makeRequest({
     prompt: 'Say hello.',
-    model: null,
-    profile: 'standard',
-    resume: null,
-    freshId: '11111111-2222-4333-8444-555555555555',
     cwd: workspace.dir,
     deadlineMs: 60_000,
     stateRoot: workspace.path('.job-state'),
     promptFile: join(workspace.base, 'unused'),
-    custom: null,
     ...request,
-  };
+  });
   const plan = codex.plan(whole);
   const child = spawn(lab.program, [...plan.args.slice(0, 1), ...extra, ...plan.args.slice(1)], {
     cwd: workspace.dir,
@@ -161,5 +156,10 @@ async function call(
     child.once('error', reject);
     child.once('close', (code, name) => resolve([code, name]));
   });
-  return replayLines(codex, texts.stdout.split('\n'), { exitCode, signal, stderrTail: texts.stderr }, whole.resume);
+  return replayLines(
+    codex,
+    texts.stdout.split('\n'),
+    { exitCode, signal, stderrTail: texts.stderr },
+    { resume: whole.resume },
+  );
 }

@@ -1,24 +1,12 @@
 // codex.ts: the exact command line of each profile, with and without model and conversation; the prompt is never in it.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { StaffRequest } from '../../companion/src/backends/backend.ts';
 import { codex } from '../../companion/src/backends/codex.ts';
+import { makeRequest } from './request.ts';
 
 const thread = '01a22bfe-9211-7f90-84c0-cddae2b57942';
 
-const request: StaffRequest = {
-  mode: 'staffer',
-  prompt: 'Do it.',
-  model: null,
-  profile: 'standard',
-  resume: null,
-  freshId: '11111111-2222-4333-8444-555555555555',
-  cwd: '/w',
-  deadlineMs: 3_600_000,
-  stateRoot: '/w/.job-state',
-  promptFile: '/w/.job-state/jobs/x/prompt.txt',
-  custom: null,
-};
+const request = makeRequest();
 const head = ['exec', '--json', '--skip-git-repo-check'];
 const protectedWorkspace = [
   '-c',
@@ -69,8 +57,8 @@ test('plan: the path of the state folder is quoted; where it would be a pattern,
 });
 
 test('plan: what a codex around us has set is taken out of the environment, its home and keys are not', () => {
-  const { remove, environment } = codex.plan(request);
-  assert.deepEqual(environment, {});
+  const remove: readonly string[] = [...codex.hostMarkers, ...codex.plan(request).remove];
+  assert.deepEqual(codex.plan(request).environment, {});
   assert.ok(remove.includes('CODEX_THREAD_ID') && remove.includes('CODEX_SANDBOX_NETWORK_DISABLED'));
   for (const kept of ['CODEX_HOME', 'CODEX_API_KEY', 'OPENAI_API_KEY']) assert.ok(!remove.includes(kept), kept);
 });

@@ -154,7 +154,12 @@ test('without a turn the error line of stderr tells why, notices do not', () => 
 test('an exit code that a signal or a reason of ours caused is not taken for words of codex', () => {
   const killed = { exitCode: 143, signal: 'SIGTERM', stderrTail: 'Error: something\n' };
   assert.equal(replayLines(codex, [], killed).verdict.error?.code, 'signal');
-  const stopped = replayLines(codex, [], { exitCode: 1, signal: null, stderrTail: 'Error: x\n' }, null, 'hard_timeout');
+  const stopped = replayLines(
+    codex,
+    [],
+    { exitCode: 1, signal: null, stderrTail: 'Error: x\n' },
+    { reason: 'hard_timeout' },
+  );
   assert.equal(stopped.reading.failure, null);
 });
 

@@ -1,27 +1,16 @@
 // custom.ts: where the prompt goes for each kind of program, and success by the exit code alone. registry.ts: the list.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { findArgumentFault, makeReading, type StaffRequest } from '../../companion/src/backends/backend.ts';
+import { findArgumentFault, makeReading } from '../../companion/src/backends/backend.ts';
 import { codex } from '../../companion/src/backends/codex.ts';
 import { custom } from '../../companion/src/backends/custom.ts';
 import { backendIds, backends, findBackend } from '../../companion/src/backends/registry.ts';
 import { judgeStaff, type StaffReason } from '../../companion/src/backends/verdict.ts';
 import type { CustomBackend } from '../../companion/src/core/job.ts';
+import { makeRequest } from './request.ts';
 
 function plan(argv: string[], by: CustomBackend['prompt'], prompt = 'the task') {
-  const request: StaffRequest = {
-    mode: 'staffer',
-    prompt,
-    model: null,
-    profile: 'standard',
-    resume: null,
-    freshId: '11111111-2222-4333-8444-555555555555',
-    cwd: '/w',
-    deadlineMs: 1000,
-    stateRoot: '/w/.job-state',
-    promptFile: '/s/prompt.txt',
-    custom: { name: 'mine', argv, prompt: by },
-  };
+  const request = makeRequest({ prompt, promptFile: '/s/prompt.txt', custom: { name: 'mine', argv, prompt: by } });
   const { args, promptBy, stdin } = custom.plan(request);
   return { args, promptBy, stdin };
 }
@@ -72,7 +61,7 @@ function judge(exitCode: number | null, signal: string | null, answer: string, r
 
 test('no profile can be forced on a program of the config, so restricted is refused', () => {
   assert.equal(custom.profiles.restricted, null);
-  assert.equal(custom.profiles.standard, '');
+  assert.deepEqual(custom.profiles.standard, { adds: '', sandbox: false });
 });
 
 test('an argument that no program can take is told', () => {

@@ -5,6 +5,12 @@ import { join } from 'node:path';
 import { type Backend, type Ending, makeReading, type Reading } from '../../companion/src/backends/backend.ts';
 import { judgeStaff, type StaffReason, type StaffVerdict } from '../../companion/src/backends/verdict.ts';
 
+export interface ReplayOptions {
+  resume?: string | null | undefined;
+  reason?: StaffReason;
+  earlierError?: string | null;
+}
+
 const fixtures = join(import.meta.dirname, '../fixtures/agents');
 
 export function listCases(id: string): string[] {
@@ -15,7 +21,7 @@ export function listCases(id: string): string[] {
 export function replay(
   backend: Backend,
   name: string,
-  { resume = null, reason = 'exited' }: { resume?: string | null; reason?: StaffReason } = {},
+  { resume = null, reason = 'exited', earlierError = null }: ReplayOptions = {},
 ): { reading: Reading; verdict: StaffVerdict } {
   const path = (kind: string) => join(fixtures, backend.id, `${name}.${kind}`);
   const meta: { exit_code: number | null; exit_signal: string | null } = JSON.parse(
@@ -27,8 +33,7 @@ export function replay(
     backend,
     lines,
     { exitCode: meta.exit_code, signal: meta.exit_signal, stderrTail },
-    resume,
-    reason,
+    { resume, reason, earlierError },
   );
 }
 
@@ -36,15 +41,14 @@ export function replayLines(
   backend: Backend,
   lines: readonly string[],
   end: Omit<Ending, 'byItself'>,
-  resume: string | null = null,
-  reason: StaffReason = 'exited',
+  { resume = null, reason = 'exited', earlierError = null }: ReplayOptions = {},
 ): { reading: Reading; verdict: StaffVerdict } {
   const reading = makeReading();
   const ending = { ...end, byItself: reason === 'exited' };
-  lines.forEach((line, n) => {
-    backend.read(line, reading, new Date(n * 1000).toISOString());
-  });
-  backend.close?.(reading, ending);
+  const at = (n: number) => new Date(n * 1000).toISOString();
+  for (const [n, line] of lines.entries()) backend.read(line, reading, at(n));
+  for (const [n, line] of end.stderrTail.split('\n').entries()) backend.readError?.(line, reading, at(n));
+  backend.close?.(reading, ending, { resume, earlierError });
   const { keepsConversation } = backend;
   return { reading, verdict: judgeStaff(reading, ending, { resume, reason, keepsConversation }) };
 }

@@ -4,15 +4,19 @@
 //
 // To fit: prompt by stdin or by argument (agy's text mode), ids given by us or reported by the CLI (copilot tells only at the
 // end), text as deltas or whole, usage that runs on over resumes, failures told only on stderr, CLIs that write no stream.
-import { byteLength, excerpt } from '../core/excerpt.ts';
-import type { CustomBackend, JobError, JobErrorCode, Profile, TokenUsage, Warning } from '../core/job.ts';
-import { excerptBytes, toolCallBytes } from '../core/limits.ts';
+import { byteLength } from '../core/excerpt.ts';
+import type { CustomBackend, Profile } from '../core/job.ts';
+import type { Reading } from './reading.ts';
+
+export * from './reading.ts';
 
 export interface StaffRequest {
   mode: string;
-  /** The task, byte for byte. */
+  /** The whole text for the agent: the task byte for byte, with what the mode says around it. */
   prompt: string;
   model: string | null;
+  /** Of the CLI, when known: `1.2.3`. */
+  version: string | null;
   profile: Profile;
   /** The conversation to go on with, or null for a new one. */
   resume: string | null;
@@ -23,6 +27,8 @@ export interface StaffRequest {
   deadlineMs: number;
   /** The state folder, so that a sandbox which can be told keeps it read-only. */
   stateRoot: string;
+  /** Folders outside `cwd` that the agent must be able to write (the git folder of a linked worktree). Absolute. */
+  writable: readonly string[];
   /** A private file that holds the prompt (only when `promptBy` is `file`). */
   promptFile: string;
   custom: CustomBackend | null;
@@ -38,48 +44,32 @@ export interface StaffPlan {
   environment: Record<string, string>;
   /** The id that this call gives to a new conversation (`freshId`, for CLIs that take it): known before they tell it. */
   conversationId: string | null;
-  /** Variables that the child must not inherit (host markers and the like). */
+  /** Variables that this call must not inherit, beside the host markers of every backend. */
   remove: readonly string[];
 }
 
-export interface ToolCall {
-  /** 1, 2, 3, ... in order of appearance. */
-  n: number;
-  /** The CLI's own id of the call, to match its end with its start. */
-  key: string;
-  name: string;
-  input: string;
-  output: string | null;
-  status: 'running' | 'completed' | 'failed' | 'denied';
-  started_at: string;
-  ended_at: string | null;
+/** What a profile means for one CLI, as a row of `docs/BACKENDS.md` and of the spec. */
+export interface ProfileTerms {
+  /** What it adds to the command line or the environment, for people. */
+  adds: string;
+  /** Does the CLI itself keep writes inside the workspace? Without it a `standard` job has the warning `no_sandbox`. */
+  sandbox: boolean;
 }
 
-/** What the stream has told so far. Backends change it in place; everything in it is data, never a command. */
-export interface Reading {
-  conversationId: string | null;
-  /** The newest text of the agent, for progress. */
-  text: string;
-  /** The final answer as far as known; the last complete one wins. */
-  answer: string | null;
-  /** The terminal event: `success`, `failure`, or none yet. */
-  final: 'success' | 'failure' | null;
-  /** The structured failure; the first one of a terminal kind wins. */
-  failure: JobError | null;
-  /** The most recent calls (bounded by `noteTool`); `toolCount` counts all. */
-  tools: ToolCall[];
-  toolCount: number;
-  /** Names or descriptions of refused tools. */
-  denials: string[];
-  /** Complaints of the CLI that are no failure. */
-  warnings: Warning[];
-  usage: TokenUsage | null;
-  /** Model that really answers, when told. */
-  model: string | null;
-  /** Lines that were no JSON object; told in the record, never a failure by themselves. */
-  unparsedLines: number;
-  /** The CLI waits for a sign-in that nobody can give: the job is ended (contract 8). */
-  waitsForSignIn: boolean;
+/** How one can tell without a model call that somebody is signed in: any of these that exists. */
+export interface SignInSigns {
+  /** Below the home folder. */
+  files: readonly string[];
+  /** Environment variables that carry a credential of this CLI. */
+  variables: readonly string[];
+}
+
+/** Settings of the CLI that can widen a profile. An unreadable file is refused by the caller: it fails closed. */
+export interface PolicyFile {
+  /** Below the home folder. */
+  file: string;
+  /** Why this profile cannot be kept with these settings; null when it can. */
+  findFault(text: string, profile: Profile): string | null;
 }
 
 export interface Ending {
@@ -89,6 +79,14 @@ export interface Ending {
   byItself: boolean;
   /** The last 8 KiB of stderr. */
   stderrTail: string;
+}
+
+/** What was asked for, as far as the end can only be read with it. */
+export interface Asked {
+  /** The conversation to go on with, or null for a new one. */
+  resume: string | null;
+  /** The message of the failure with which the last job of that conversation ended; null when it did not. */
+  earlierError: string | null;
 }
 
 export interface Backend {
@@ -101,106 +99,26 @@ export interface Backend {
   answerFrom: 'stream' | 'stdout';
   /** Can a conversation be continued? */
   keepsConversation: boolean;
-  /** What each profile adds to the command line, for people; null where the CLI cannot keep that profile. */
-  profiles: Readonly<Record<Profile, string | null>>;
+  /** Null where the CLI cannot keep that profile; only `restricted` may be null. */
+  profiles: Readonly<Record<Profile, ProfileTerms | null>>;
+  /** The oldest version that is accepted, and the npm packages that carry the CLI (their package.json tells the version). */
+  oldest: string | null;
+  packages: readonly string[];
+  /** How to install it, one line for people. */
+  install: string;
+  signIn: SignInSigns;
+  policy?: PolicyFile;
+  /** Variables by which this CLI marks what it runs itself: no child of ours, of whatever backend, inherits them. */
+  hostMarkers: readonly string[];
+  /** Which numbers of `usage` run on over a resumed conversation; the part of this job is told by subtraction. */
+  runsOn: { tokens: boolean; cost: boolean };
   plan(request: StaffRequest): StaffPlan;
   /** Fold one line of stdout (without its newline) into the reading. `at` is the instant it was seen, ISO. */
   read(line: string, reading: Reading, at: string): void;
   /** Fold one line of stderr. Only for CLIs that tell something there and nowhere else. */
   readError?(line: string, reading: Reading, at: string): void;
   /** Facts that only the end shows: an exit code with a meaning, a failure told on stderr only. */
-  close?(reading: Reading, ending: Ending): void;
-}
-
-export function makeReading(): Reading {
-  return {
-    conversationId: null,
-    text: '',
-    answer: null,
-    final: null,
-    failure: null,
-    tools: [],
-    toolCount: 0,
-    denials: [],
-    warnings: [],
-    usage: null,
-    model: null,
-    unparsedLines: 0,
-    waitsForSignIn: false,
-  };
-}
-
-/** A CLI's own words in a record. */
-const wordsBytes = 2048;
-const keptNotes = 20;
-
-/** Keep the first failure: what comes later is mostly its echo. */
-export function noteFailure(reading: Reading, code: JobErrorCode, message: string, resets?: string): void {
-  reading.failure ??= { code, message: excerpt(message, wordsBytes), ...(resets === undefined ? {} : { resets }) };
-}
-
-/** A complaint that is no failure; the same one counts once. */
-export function noteWarning(reading: Reading, code: string, message: string): void {
-  const words = excerpt(message, wordsBytes);
-  if (words === '' || reading.warnings.length >= keptNotes) return;
-  if (!reading.warnings.some((known) => known.message === words)) reading.warnings.push({ code, message: words });
-}
-
-const keptTools = 20;
-
-/** A tool call began, or its end is told (same key). Keeps the last ones and every one that still runs, each bounded. */
-export function noteTool(
-  reading: Reading,
-  call: { key: string; name: string; input?: string; output?: string | null; status: ToolCall['status'] },
-  at: string,
-): void {
-  const known = reading.tools.find((tool) => tool.key === call.key && tool.ended_at === null);
-  const ended = call.status === 'running' ? null : at;
-  const input = excerpt(call.input ?? '', toolCallBytes);
-  const output = call.output == null ? null : excerpt(call.output, toolCallBytes);
-  if (known) {
-    known.status = call.status;
-    known.output = output ?? known.output;
-    known.ended_at = ended;
-    if (input) known.input = input;
-  } else {
-    reading.toolCount += 1;
-    reading.tools.push({
-      n: reading.toolCount,
-      key: call.key,
-      name: call.name,
-      input,
-      output,
-      status: call.status,
-      started_at: at,
-      ended_at: ended,
-    });
-    if (reading.tools.length > keptTools) {
-      const drop = reading.tools.findIndex((tool) => tool.ended_at !== null);
-      reading.tools.splice(Math.max(0, drop), 1);
-    }
-  }
-  if (call.status === 'denied') {
-    const what = known?.input || input;
-    noteDenial(reading, what ? `${call.name}: ${excerpt(what, excerptBytes)}` : call.name);
-  }
-}
-
-export function noteDenial(reading: Reading, what: string): void {
-  if (!reading.denials.includes(what) && reading.denials.length < keptNotes) reading.denials.push(what);
-}
-
-/** A stream line as an object, or undefined (blank, unparsable, no object); unparsable ones are counted. */
-export function parseLine(line: string, reading: Reading): Record<string, unknown> | undefined {
-  if (line.trim() === '') return undefined;
-  try {
-    const value: unknown = JSON.parse(line);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-  } catch {
-    // Banners and torn lines are no events.
-  }
-  reading.unparsedLines += 1;
-  return undefined;
+  close?(reading: Reading, ending: Ending, asked: Asked): void;
 }
 
 /** Why these arguments cannot be given to any program; null when they can. Linux: 128 KiB for one, its end included. */

@@ -14,6 +14,7 @@ import {
   type Reading,
   type StaffRequest,
 } from './backend.ts';
+import { kindOfWords, resetOf } from './failures.ts';
 import { type Fields, fieldsOf, numberOf, textOf } from './fields.ts';
 
 const sandboxes: Record<Profile, string> = {
@@ -29,10 +30,24 @@ export const codex = {
   answerFrom: 'stream',
   keepsConversation: true,
   profiles: {
-    restricted: '-s read-only',
-    standard: 'sandbox_mode workspace-write (no network), the state folder read-only',
-    unrestricted: '-s danger-full-access',
+    restricted: { adds: '-s read-only', sandbox: true },
+    standard: { adds: 'sandbox_mode workspace-write (no network), the state folder read-only', sandbox: true },
+    unrestricted: { adds: '-s danger-full-access', sandbox: false },
   },
+  oldest: '0.171.0',
+  packages: ['@openai/codex'],
+  install: 'npm install -g @openai/codex',
+  signIn: { files: ['.codex/auth.json'], variables: ['CODEX_API_KEY', 'OPENAI_API_KEY'] },
+  hostMarkers: [
+    'CODEX_CI',
+    'CODEX_INTERNAL_ORIGINATOR_OVERRIDE',
+    'CODEX_SANDBOX',
+    'CODEX_SANDBOX_NETWORK_DISABLED',
+    'CODEX_SESSION_ID',
+    'CODEX_THREAD_ID',
+    'CODEX_TOOL_CALL_ID',
+  ],
+  runsOn: { tokens: true, cost: false },
 
   plan(request) {
     // After `resume` codex knows neither -s nor the model.
@@ -46,7 +61,7 @@ export const codex = {
       stdin: request.prompt,
       environment: {},
       conversationId: null,
-      remove: hostMarkers,
+      remove: [],
     };
   },
 
@@ -85,20 +100,13 @@ export const codex = {
     // Without a turn codex tells what is wrong on stderr only: unknown thread, bad option (exit 2), bad config.
     if (reading.final !== null || !ending.byItself || ending.signal !== null || !ending.exitCode) return;
     const words = errorWords(ending);
-    noteFailure(reading, kindOf(words), words || `codex exited with code ${ending.exitCode} and said nothing`);
+    noteFailure(
+      reading,
+      kindOfWords(words, own),
+      words || `codex exited with code ${ending.exitCode} and said nothing`,
+    );
   },
 } as const satisfies Backend;
-
-/** Set by a codex that runs us as one of its tools; they describe that codex, not the one we start. */
-const hostMarkers = [
-  'CODEX_CI',
-  'CODEX_INTERNAL_ORIGINATOR_OVERRIDE',
-  'CODEX_SANDBOX',
-  'CODEX_SANDBOX_NETWORK_DISABLED',
-  'CODEX_SESSION_ID',
-  'CODEX_THREAD_ID',
-  'CODEX_TOOL_CALL_ID',
-];
 
 /**
  * `-s workspace-write` would let the agent write into the state folder: it protects `.git` and no other subfolder. A
@@ -176,7 +184,7 @@ function readFailure(message: string, reading: Reading): void {
   reading.final = 'failure';
   // An `error` event has told the same before.
   reading.warnings = reading.warnings.filter((warning) => warning.message !== message);
-  noteFailure(reading, kindOf(message), message || 'the turn failed without a reason', resetOf(message));
+  noteFailure(reading, kindOfWords(message, own), message || 'the turn failed without a reason', resetOf(message));
 }
 
 function readUsage(usage: Fields, reading: Reading): void {
@@ -185,25 +193,9 @@ function readUsage(usage: Fields, reading: Reading): void {
   reading.usage = { input_tokens: input, output_tokens: output, total_tokens: input + output };
 }
 
-const kinds: [JobErrorCode, RegExp][] = [
-  ['session_lost', /no rollout found/i],
-  [
-    'quota',
-    /usage limit|quota exceeded|insufficient_quota|out of credits|spend cap|\b429 too many requests|status:? 429\b/i,
-  ],
-  ['auth', /\b401 unauthorized|status:? 401\b|sign in again|login is required|missing environment variable/i],
-];
-
-function kindOf(message: string): JobErrorCode {
-  return kinds.find(([, pattern]) => pattern.test(message))?.[0] ?? 'agent_error';
-}
+const own: [JobErrorCode, RegExp][] = [['session_lost', /no rollout found/i]];
 
 /** `... or try again at Dec 3rd, 2026 4:06 PM.` and `Try again in 5 days 2 hours.` */
-function resetOf(message: string): string | undefined {
-  const found = /try again (at (.+?)|in \d.*?)\.?$/i.exec(message.trim());
-  return found ? (found[2] ?? found[1]) : undefined;
-}
-
 /** The error line of stderr (the usage help follows it), else the last line that is no mere notice. */
 function errorWords(ending: Ending): string {
   const lines = plainText(ending.stderrTail)

@@ -11,7 +11,17 @@ export const custom = {
   programs: [],
   answerFrom: 'stdout',
   keepsConversation: false,
-  profiles: { restricted: null, standard: '', unrestricted: '' },
+  profiles: {
+    restricted: null,
+    standard: { adds: '', sandbox: false },
+    unrestricted: { adds: '', sandbox: false },
+  },
+  oldest: null,
+  packages: [],
+  install: 'name it in "backends" of your config',
+  signIn: { files: [], variables: [] },
+  hostMarkers: [],
+  runsOn: { tokens: false, cost: false },
 
   plan(request) {
     if (!request.custom) throw new Error('a custom backend needs its definition');

@@ -12,3 +12,8 @@ export const backendIds: readonly BackendId[] = backends.map((backend) => backen
 export function findBackend(id: string): Backend | undefined {
   return backends.find((backend) => backend.id === id);
 }
+
+/** The marks of every host: whichever agent runs us, none of ours must take itself for its part. */
+export function hostMarkers(): string[] {
+  return backends.flatMap((backend) => [...backend.hostMarkers]);
+}

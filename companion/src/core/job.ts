@@ -1,5 +1,8 @@
 // The words of a job: kinds, states, identities and the records that stand on disk (field names as on disk).
 // Types only. Lifecycle ("is it over?") and outcome ("did it work?") are two types; `state` is what is published.
+import type { StaffPart, TokenUsage, WorktreeNote } from './staff.ts';
+
+export type * from './staff.ts';
 
 export type Kind = 'staff' | 'run' | 'watch' | 'timer' | 'gate' | 'loop';
 
@@ -63,34 +66,12 @@ export interface Conversation {
   id: string;
 }
 
-export type Profile = 'restricted' | 'standard' | 'unrestricted';
-
 /** What a `run` job executes. `argv` is what the user gave; `program` is the file that is started for it. */
 export interface RunPart {
   argv: string[];
   program: string;
   success_exit: number;
   keep_children: boolean;
-}
-
-/** What a staff job asks for. `resume` is the conversation to go on with, `prompt` the task byte for byte. */
-export interface StaffPart {
-  mode: string;
-  backend: string;
-  program: string;
-  model: string | null;
-  profile: Profile;
-  prompt: string;
-  resume: string | null;
-  /** For the custom backend: its definition as it stood in the user's config at launch. */
-  custom: CustomBackend | null;
-}
-
-/** A program named by the user's own config as a backend (contract 11: never by a repository). */
-export interface CustomBackend {
-  name: string;
-  argv: string[];
-  prompt: 'stdin' | 'file' | 'argument';
 }
 
 export interface Lineage {
@@ -129,6 +110,9 @@ export interface Spec {
   lineage: Lineage | null;
   run: RunPart | null;
   staff: StaffPart | null;
+  /** Told at launch; every state of the job begins with them. */
+  warnings?: Warning[];
+  worktree?: WorktreeNote | null;
   mac: string;
 }
 
@@ -143,13 +127,6 @@ export interface OutputNote {
   omitted: number;
   /** False when the omitted count is "about". */
   exact: boolean;
-}
-
-export interface TokenUsage {
-  input_tokens: number;
-  output_tokens: number;
-  total_tokens: number;
-  cost_usd?: number;
 }
 
 /** state.json: one writer at a time (the worker, or a settling reader under the lock). */
@@ -175,7 +152,10 @@ export interface JobState {
   /** True when no worker saw the end and a reader settled it from the files. */
   reconciled: boolean;
   output: { stdout: OutputNote; stderr: OutputNote } | null;
+  /** Of this job alone. */
   usage: TokenUsage | null;
+  /** As the agent told it, when its numbers run on over the conversation; else null. */
+  usage_total?: TokenUsage | null;
 }
 
 /** launch.json: the worker as whoever spawned it saw it; `generation` counts replacements. */

@@ -39,7 +39,10 @@ export function closeReading(
   const ending: Ending = { exitCode: exit.code, signal: exit.signal, stderrTail, byItself: exit.byItself };
   // The beginning shows whether there is an answer; what is delivered are the file's own bytes.
   if (backend?.answerFrom === 'stdout') reading.answer = readText(paths.output, chunk) ?? '';
-  backend?.close?.(reading, ending);
+  backend?.close?.(reading, ending, {
+    resume: spec.staff?.resume ?? null,
+    earlierError: spec.staff?.earlier?.error ?? null,
+  });
   return ending;
 }
 

@@ -1,5 +1,6 @@
 // What is started for a job: the command line, the environment, and what stdin is. Pure but for the prompt file.
 import type { StaffRequest } from '../backends/backend.ts';
+import { hostMarkers } from '../backends/registry.ts';
 import type { Spec } from '../core/job.ts';
 import { backendOf } from '../jobs/replay.ts';
 import { childEnvironment, type Environment } from '../platform/env.ts';
@@ -36,7 +37,7 @@ export function planChild(root: string, spec: Spec, paths: JobPaths): ChildPlan 
   return {
     program: spec.staff.program,
     args: plan.args,
-    environment: childEnvironment({ ...own, add: plan.environment, remove: plan.remove }),
+    environment: childEnvironment({ ...own, add: plan.environment, remove: [...hostMarkers(), ...plan.remove] }),
     input: plan.promptBy === 'stdin' ? paths.prompt : '/dev/null',
     conversationId: plan.conversationId,
   };
@@ -49,12 +50,14 @@ export function staffRequest(root: string, spec: Spec, paths: JobPaths): StaffRe
     mode: staff.mode,
     prompt: staff.prompt,
     model: staff.model,
+    version: staff.version ?? null,
     profile: staff.profile,
     resume: staff.resume,
     freshId: uuidOf(spec.mark),
     cwd: spec.cwd,
     deadlineMs: spec.deadline_ms,
     stateRoot: root,
+    writable: spec.worktree ? [spec.worktree.git_folder] : [],
     promptFile: paths.prompt,
     custom: staff.custom,
   };
