@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "79ab194df4d933b0";
+const buildId = "200557a63849e202";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, one file for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -158,11 +158,11 @@ process.exitCode = import_chunk_6PFAPK5K.exitCodes.fault;
 async function main(args) {
   if (process.platform !== "linux") (await Promise.resolve().then(() => load("./install-ps-K3KWR2CG.js"))).installForMac();
   if (args[0] === "_worker") {
-    const { runWorker } = await Promise.resolve().then(() => load("./main-YDCJJAQN.js"));
+    const { runWorker } = await Promise.resolve().then(() => load("./main-E6CSYJL4.js"));
     const isDone = await runWorker(args[1] ?? "", args[2] ?? "", (text) => writeOut(2, text));
     process.exit(isDone ? 0 : 70);
   }
-  const { dispatch } = await Promise.resolve().then(() => load("./dispatch-PJQZT4HX.js"));
+  const { dispatch } = await Promise.resolve().then(() => load("./dispatch-FWBHOMS4.js"));
   const reply = await dispatch(args, makeContext(), "0.1.0");
   const isTold = print(reply);
   process.exit(isTold ? reply.code : import_chunk_6PFAPK5K.exitCodes.fault);
@@ -249,91 +249,84 @@ function asFault(error) {
 
 function partsText() {/*
 (function (load, builtin, require, __create, __defProp, __getOwnPropDesc, __getOwnPropNames, __getProtoOf, __hasOwnProp, __copyProps, __toESM, __export, __toCommonJS) { return {
-"./ask-VP7BWD2Z.js": function (module, exports) {
+"./ask-IQX3T5XC.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   ask: () => ask
 });
 module.exports = stdin_exports;
-var import_chunk_BCCIMAAG = load("./chunk-BCCIMAAG.js");
-var import_chunk_DJ3RIZN5 = load("./chunk-DJ3RIZN5.js");
-var import_chunk_LUAHUUMZ = load("./chunk-LUAHUUMZ.js");
-var import_chunk_2P3CVON6 = load("./chunk-2P3CVON6.js");
-var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var import_chunk_2LM3C75F = load("./chunk-2LM3C75F.js");
-var import_chunk_7HGFJPY7 = load("./chunk-7HGFJPY7.js");
-var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_ZVWKUAZQ = load("./chunk-ZVWKUAZQ.js");
-var import_chunk_CSL6DFX2 = load("./chunk-CSL6DFX2.js");
-var import_chunk_PBSRMPXW = load("./chunk-PBSRMPXW.js");
+var import_chunk_HWV6S254 = load("./chunk-HWV6S254.js");
+var import_chunk_H54IZFJT = load("./chunk-H54IZFJT.js");
+var import_chunk_IKFDDKHJ = load("./chunk-IKFDDKHJ.js");
+var import_chunk_YSOINAYI = load("./chunk-YSOINAYI.js");
+var import_chunk_2WMPOQNS = load("./chunk-2WMPOQNS.js");
+var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
+var import_chunk_6J6AXDZA = load("./chunk-6J6AXDZA.js");
+var import_chunk_IW34XCBL = load("./chunk-IW34XCBL.js");
+var import_chunk_CRLOQSIG = load("./chunk-CRLOQSIG.js");
+var import_chunk_OPF3ILFH = load("./chunk-OPF3ILFH.js");
+var import_chunk_J3MJP3SB = load("./chunk-J3MJP3SB.js");
+var import_chunk_4QLG2R4M = load("./chunk-4QLG2R4M.js");
+var import_chunk_6C47EBRA = load("./chunk-6C47EBRA.js");
+var import_chunk_UGK2MRH5 = load("./chunk-UGK2MRH5.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
-var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_4SGZHFVR = load("./chunk-4SGZHFVR.js");
+var import_chunk_JXICXKRL = load("./chunk-JXICXKRL.js");
+var import_chunk_FXJI2NG5 = load("./chunk-FXJI2NG5.js");
+var import_chunk_UB6F7I4J = load("./chunk-UB6F7I4J.js");
+var import_chunk_B3AKM26U = load("./chunk-B3AKM26U.js");
+var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
+var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
+var import_chunk_5VEUPLWP = load("./chunk-5VEUPLWP.js");
+var import_chunk_7QUYJE6C = load("./chunk-7QUYJE6C.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
+var import_chunk_KBKJIEB6 = load("./chunk-KBKJIEB6.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
+var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
+var import_chunk_BDX2QLN6 = load("./chunk-BDX2QLN6.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var ask = {
-  name: "ask",
-  summary: "ask an agent CLI and print its answer (a recorded job)",
-  form: "(--prompt TEXT | --prompt-file PATH | --stdin) [options]",
-  words: { min: 0, max: 0 },
-  options: {
-    ...import_chunk_JJRSGJW4.staffOptions,
-    cwd: { kind: "text", value: "DIR", help: "folder to look at (default: here)" },
-    ...import_chunk_JJRSGJW4.launchOptions
-  },
-  notes: "Default profile: restricted. Exit codes as of wait. With --id-only it returns at once, as staffer does.",
-  examples: ['ask --backend codex --prompt "What does this repository do?"'],
-  async run(context, input) {
-    const cwd = (0, import_chunk_7HGFJPY7.folderOf)(context, input);
-    const prompt = await (0, import_chunk_BCCIMAAG.taskOf)(context, input);
-    const staff = (0, import_chunk_BCCIMAAG.freshStaff)(input, { mode: "ask", prompt, profile: (0, import_chunk_BCCIMAAG.profileOf)(input, "restricted"), cwd });
-    return (0, import_chunk_BCCIMAAG.launchStaff)(context, input, {
-      verb: "ask",
-      staff,
-      cwd,
-      lineage: null,
-      isSynchronous: !input.has("id-only")
-    });
-  }
-};
+var ask = (0, import_chunk_HWV6S254.makeStaffVerb)({
+  mode: "ask",
+  isSynchronous: true,
+  notes: "Exit codes as of wait. With --id-only it returns at once, as staffer does.",
+  examples: ['ask --backend codex --prompt "What does this repository do?"']
+});
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
   ask
 });
 
 },
-"./attach-P3SVZA4H.js": function (module, exports) {
+"./attach-2XJCLEMK.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   attachWorker: () => attachWorker
 });
 module.exports = stdin_exports;
-var import_chunk_QMODGNW4 = load("./chunk-QMODGNW4.js");
-var import_chunk_2P3CVON6 = load("./chunk-2P3CVON6.js");
-var import_chunk_2LM3C75F = load("./chunk-2LM3C75F.js");
-var import_chunk_CSL6DFX2 = load("./chunk-CSL6DFX2.js");
-var import_chunk_PBSRMPXW = load("./chunk-PBSRMPXW.js");
-var import_chunk_4SGZHFVR = load("./chunk-4SGZHFVR.js");
+var import_chunk_4QLG2R4M = load("./chunk-4QLG2R4M.js");
+var import_chunk_KBFOU7FT = load("./chunk-KBFOU7FT.js");
+var import_chunk_6C47EBRA = load("./chunk-6C47EBRA.js");
+var import_chunk_UGK2MRH5 = load("./chunk-UGK2MRH5.js");
+var import_chunk_5VEUPLWP = load("./chunk-5VEUPLWP.js");
+var import_chunk_7QUYJE6C = load("./chunk-7QUYJE6C.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
+var import_chunk_KBKJIEB6 = load("./chunk-KBKJIEB6.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
+var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
+var import_chunk_BDX2QLN6 = load("./chunk-BDX2QLN6.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function attachWorker(view, isDue) {
-  if (!await (0, import_chunk_QMODGNW4.mayAct)(view)) return;
+  if (!await (0, import_chunk_KBFOU7FT.mayAct)(view)) return;
   try {
-    await (0, import_chunk_2P3CVON6.withLock)(view.paths.lock, async () => {
-      const now = (0, import_chunk_2LM3C75F.inspect)(view.root, view.id);
+    await (0, import_chunk_UGK2MRH5.withLock)(view.paths.lock, async () => {
+      const now = (0, import_chunk_5VEUPLWP.inspect)(view.root, view.id);
       if (isDue(now)) await attach(now);
     });
   } catch (error) {
@@ -345,9 +338,9 @@ async function attach(view) {
   const generation = (view.launch?.generation ?? 1) + 1;
   const pause = generation <= import_chunk_CRABIWOM.promptReplacements ? 0 : Math.min(6e4, 1e3 * 2 ** (generation - import_chunk_CRABIWOM.promptReplacements - 1));
   const facts = (0, import_chunk_DLEZNRER.factsOf)(view.paths.launch);
-  if (facts && (0, import_chunk_LZFWGYGT.nowMs)() - facts.modifiedMs < pause) return;
-  if (view.launch) ((0, import_chunk_4SGZHFVR.findEngine)(view.spec.engine) ?? import_chunk_4SGZHFVR.defaultEngine).signal(view.launch.worker, "SIGKILL");
-  await (0, import_chunk_CSL6DFX2.startWorker)(view.root, view.spec, view, generation);
+  if (facts && (0, import_chunk_BDX2QLN6.nowMs)() - facts.modifiedMs < pause) return;
+  if (view.launch) ((0, import_chunk_7QUYJE6C.findEngine)(view.spec.engine) ?? import_chunk_7QUYJE6C.defaultEngine).signal(view.launch.worker, "SIGKILL");
+  await (0, import_chunk_4QLG2R4M.startWorker)(view.root, view.spec, view, generation);
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -355,53 +348,36 @@ async function attach(view) {
 });
 
 },
-"./cancel-VIUM6426.js": function (module, exports) {
+"./cancel-LW4FXNMV.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   cancel: () => cancel
 });
 module.exports = stdin_exports;
-var import_chunk_DJ3RIZN5 = load("./chunk-DJ3RIZN5.js");
-var import_chunk_DDN5EPEX = load("./chunk-DDN5EPEX.js");
-var import_chunk_P55WE2JI = load("./chunk-P55WE2JI.js");
-var import_chunk_UBV7TEB5 = load("./chunk-UBV7TEB5.js");
-var import_chunk_ZCJJ4XBA = load("./chunk-ZCJJ4XBA.js");
-var import_chunk_AE65TZGL = load("./chunk-AE65TZGL.js");
-var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var import_chunk_2LM3C75F = load("./chunk-2LM3C75F.js");
-var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_ZVWKUAZQ = load("./chunk-ZVWKUAZQ.js");
+var import_chunk_OBS6SXLB = load("./chunk-OBS6SXLB.js");
+var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
+var import_chunk_6J6AXDZA = load("./chunk-6J6AXDZA.js");
+var import_chunk_J3MJP3SB = load("./chunk-J3MJP3SB.js");
+var import_chunk_5AYKQEXH = load("./chunk-5AYKQEXH.js");
+var import_chunk_IX2DKTRS = load("./chunk-IX2DKTRS.js");
+var import_chunk_SXF5AOER = load("./chunk-SXF5AOER.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
-var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_4SGZHFVR = load("./chunk-4SGZHFVR.js");
+var import_chunk_WTLUE3V7 = load("./chunk-WTLUE3V7.js");
+var import_chunk_Q64U52D2 = load("./chunk-Q64U52D2.js");
+var import_chunk_UB6F7I4J = load("./chunk-UB6F7I4J.js");
+var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
+var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
+var import_chunk_5VEUPLWP = load("./chunk-5VEUPLWP.js");
+var import_chunk_7QUYJE6C = load("./chunk-7QUYJE6C.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
+var import_chunk_KBKJIEB6 = load("./chunk-KBKJIEB6.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
+var import_chunk_BDX2QLN6 = load("./chunk-BDX2QLN6.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-async function cancelJob(root, id, request) {
-  const before = await (0, import_chunk_P55WE2JI.refresh)(root, id);
-  if ((0, import_chunk_2LM3C75F.isEnded)(before.state))
-    return { view: before, result: before.state.state === "canceled" ? "canceled" : "ended_before" };
-  (0, import_chunk_6OPTGHIR.createFile)(
-    before.paths.cancel,
-    `${JSON.stringify({ by: (0, import_chunk_MGN56EW3.ownIdentity)(), owner: request.owner, at: (0, import_chunk_LZFWGYGT.isoNow)(), why: request.why })}
-`
-  );
-  nudge(before);
-  const patience = (before.spec?.kill_grace_ms ?? 0) + import_chunk_CRABIWOM.killSettleMs + 5e3;
-  const [view = before] = await (0, import_chunk_DDN5EPEX.waitForJobs)(root, [id], { mode: "all", timeoutMs: patience, heartbeatMs: null });
-  if (view.state.state === "canceled") return { view, result: "canceled" };
-  return { view, result: (0, import_chunk_2LM3C75F.isEnded)(view.state) ? "ended_before" : "requested" };
-}
-function nudge(view) {
-  const engine = (0, import_chunk_4SGZHFVR.findEngine)(view.spec?.engine ?? "") ?? import_chunk_4SGZHFVR.defaultEngine;
-  for (const identity of [view.launch?.worker, view.worker?.worker]) if (identity) engine.signal(identity, "SIGURG");
-}
 var cancel = {
   name: "cancel",
   summary: "end a job and its whole process tree",
@@ -410,16 +386,16 @@ var cancel = {
   options: {
     why: { kind: "text", value: "TEXT", help: "kept in the record" },
     owner: { kind: "text", value: "NAME", help: "who asks (default: JOB_OWNER)" },
-    ...import_chunk_JJRSGJW4.common
+    ...import_chunk_L3K2NDJR.common
   },
   notes: "Exit codes: 0 canceled (also when it already was), 1 it had ended otherwise, 2 asked for and not settled yet.",
   examples: ["cancel run-mik3x9ab-4f7q2z", 'cancel run-mik3x9ab-4f7q2z --why "wrong branch"'],
   async run(context, input) {
     const root = context.root(input);
-    (0, import_chunk_ZVWKUAZQ.checkRoot)(root.folder);
-    const id = (0, import_chunk_DJ3RIZN5.requireWholeId)(root, input.words[0]);
-    const reply = await cancelJob(root.folder, id, {
-      owner: input.text("owner") ?? import_chunk_LZFWGYGT.variables.owner() ?? null,
+    (0, import_chunk_6J6AXDZA.checkRoot)(root.folder);
+    const id = (0, import_chunk_J3MJP3SB.requireWholeId)(root, input.words[0]);
+    const reply = await (0, import_chunk_OBS6SXLB.cancelJob)(root.folder, id, {
+      owner: input.text("owner") ?? import_chunk_BDX2QLN6.variables.owner() ?? null,
       why: input.text("why") ?? null
     });
     const { state, paths } = reply.view;
@@ -429,19 +405,19 @@ var cancel = {
 report: ${paths.result}
 ` };
     }
-    if (reply.result === "ended_before" || (0, import_chunk_2LM3C75F.isEnded)(state)) {
+    if (reply.result === "ended_before" || (0, import_chunk_5VEUPLWP.isEnded)(state)) {
       const cause = state.error ? ` (${state.error.code}: ${state.error.message})` : "";
       throw new import_chunk_NVPF5LEY.FaultError(
         "preflight",
         `cannot cancel job ${id}: it ended as ${state.state}${cause}`,
-        import_chunk_V47IQ3FT.nextCommands.result(id, root.option)
+        import_chunk_UB6F7I4J.nextCommands.result(id, root.option)
       );
     }
-    const health = (0, import_chunk_UBV7TEB5.healthOf)(reply.view, (0, import_chunk_2LM3C75F.conditionOf)(reply.view));
+    const health = (0, import_chunk_IX2DKTRS.healthOf)(reply.view, (0, import_chunk_5VEUPLWP.conditionOf)(reply.view));
     const worker = reply.view.launch ? `; its worker is process ${reply.view.launch.worker.pid}` : "";
     const why = `${health.reason ? `; ${health.reason}` : ""}${worker}`;
     const text = `${id}: the request is stored, the job has not ended yet (${state.state}${why}); look again with:
-${import_chunk_V47IQ3FT.nextCommands.observe(id, root.option)}
+${import_chunk_UB6F7I4J.nextCommands.observe(id, root.option)}
 `;
     return input.has("json") ? { code: import_chunk_6PFAPK5K.exitCodes.pending, json } : { code: import_chunk_6PFAPK5K.exitCodes.pending, out: text };
   }
@@ -452,7 +428,390 @@ ${import_chunk_V47IQ3FT.nextCommands.observe(id, root.option)}
 });
 
 },
-"./chunk-2LM3C75F.js": function (module, exports) {
+"./chunk-2WMPOQNS.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  launch: () => launch
+});
+module.exports = stdin_exports;
+var import_chunk_6J6AXDZA = load("./chunk-6J6AXDZA.js");
+var import_chunk_4QLG2R4M = load("./chunk-4QLG2R4M.js");
+var import_chunk_6C47EBRA = load("./chunk-6C47EBRA.js");
+var import_chunk_UGK2MRH5 = load("./chunk-UGK2MRH5.js");
+var import_chunk_UB6F7I4J = load("./chunk-UB6F7I4J.js");
+var import_chunk_7QUYJE6C = load("./chunk-7QUYJE6C.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_KBKJIEB6 = load("./chunk-KBKJIEB6.js");
+var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
+var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
+var import_chunk_BDX2QLN6 = load("./chunk-BDX2QLN6.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+function isClaimed(root, key) {
+  return (0, import_chunk_DLEZNRER.exists)(fileOf(root, key));
+}
+function fileOf(root, key) {
+  return import_node_path.default.join((0, import_chunk_KBKJIEB6.rootPaths)(root).once, (0, import_chunk_6C47EBRA.hashOf)(key).slice(0, 40));
+}
+function claimOnce(root, key, claim) {
+  const file = fileOf(root, key);
+  if ((0, import_chunk_6OPTGHIR.createFile)(file, `${JSON.stringify(claim)}
+`)) return { isOurs: true, holder: claim };
+  const read = (0, import_chunk_6OPTGHIR.readJson)(file);
+  const holder = read.kind === "ok" ? read.value : void 0;
+  if (typeof holder?.id !== "string" || typeof holder.asked !== "string") {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "state_unusable",
+      `cannot read the once-key file ${file}: it is damaged`,
+      "remove that file if you are sure that the job never ran"
+    );
+  }
+  return { isOurs: false, holder };
+}
+async function finishClaim(root, claim) {
+  if (!(0, import_chunk_7QUYJE6C.isId)(claim.id))
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "state_unusable",
+      `cannot use a once-key that names ${JSON.stringify(claim.id)}: that is no job id`
+    );
+  const paths = (0, import_chunk_KBKJIEB6.jobPaths)(root, claim.id);
+  const stage = (0, import_chunk_KBKJIEB6.stagePath)(root, claim.id);
+  const until = (0, import_chunk_BDX2QLN6.monotonicMs)() + import_chunk_CRABIWOM.startLimitMs;
+  while (!(0, import_chunk_DLEZNRER.exists)(paths.launch) && (0, import_chunk_BDX2QLN6.monotonicMs)() < until) {
+    const isStaged = (0, import_chunk_DLEZNRER.exists)(stage);
+    if (!(0, import_chunk_DLEZNRER.exists)(paths.folder) && !isStaged) return;
+    if ((0, import_chunk_MGN56EW3.livenessOf)(claim.launcher) === "dead") {
+      if (isStaged) (0, import_chunk_DLEZNRER.moveFolder)(stage, paths.folder);
+      return;
+    }
+    await (0, import_chunk_BDX2QLN6.sleep)(5);
+  }
+}
+async function launch(root, request) {
+  if (!(0, import_chunk_6J6AXDZA.checkRoot)(root.folder)) (0, import_chunk_6J6AXDZA.requirePlace)(root.folder);
+  const key = (0, import_chunk_6C47EBRA.ensureKey)();
+  (0, import_chunk_6J6AXDZA.ensureRoot)(root.folder);
+  const publish = () => publishJob(root, request, key);
+  const job = request.admit ? await (0, import_chunk_UGK2MRH5.withLock)((0, import_chunk_KBKJIEB6.rootPaths)(root.folder).lock, publish) : await publish();
+  if ("holder" in job) return takeOver(root, job.holder, request);
+  const { spec, paths } = job;
+  const worktree = request.worktree === "new" ? spec.worktree ?? null : null;
+  try {
+    if (worktree) (await Promise.resolve().then(() => load("./worktree-JLW73JZC.js"))).addWorktree(worktree);
+    await (0, import_chunk_4QLG2R4M.startWorker)(root.folder, spec, { paths }, 1);
+  } catch (error) {
+    if (spec.once_key === null) undo(paths, (0, import_chunk_KBKJIEB6.stagePath)(root.folder, spec.id));
+    if (worktree) (await Promise.resolve().then(() => load("./worktree-JLW73JZC.js"))).undoWorktree(worktree);
+    throw launchError(root, error);
+  }
+  return { id: spec.id, isNew: true };
+}
+async function publishJob(root, request, key) {
+  const isTaken = request.onceKey !== null && isClaimed(root.folder, request.onceKey);
+  const admitted = isTaken ? void 0 : request.admit?.();
+  const warnings = [...request.warnings ?? [], ...admitted?.warnings ?? []];
+  const spec = await makeSpec(root, { ...request, warnings }, (0, import_chunk_MGN56EW3.ownIdentity)(), key);
+  const paths = (0, import_chunk_KBKJIEB6.jobPaths)(root.folder, spec.id);
+  const stage = (0, import_chunk_KBKJIEB6.stagePath)(root.folder, spec.id);
+  let isPromised = false;
+  try {
+    await Promise.all([stageJob(root, spec, stage), import_chunk_7QUYJE6C.defaultEngine.prepare()]);
+    const claim = request.onceKey === null ? null : claimOnce(root.folder, request.onceKey, claimOf(spec, request));
+    if (claim && !claim.isOurs) {
+      undo(paths, stage);
+      return { holder: claim.holder };
+    }
+    isPromised = claim !== null;
+    if (!(0, import_chunk_DLEZNRER.moveFolder)(stage, paths.folder)) throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot move ${stage} into place`);
+    admitted?.told?.(spec.id);
+    return { spec, paths };
+  } catch (error) {
+    if (isPromised) (0, import_chunk_DLEZNRER.moveFolder)(stage, paths.folder);
+    else undo(paths, stage);
+    throw launchError(root, error);
+  }
+}
+async function makeSpec(root, request, launcher, key) {
+  const createdMs = (0, import_chunk_BDX2QLN6.nowMs)();
+  const random = (0, import_chunk_6C47EBRA.randomBytes)(22);
+  const {
+    deadlineMs,
+    killGraceMs,
+    maxOutputBytes,
+    firstOutputMs,
+    stallMs,
+    onceKey,
+    admit: _,
+    worktree,
+    ...rest
+  } = request;
+  const id = (0, import_chunk_7QUYJE6C.makeId)(request.verb, createdMs, random);
+  const planned = worktree === "new" ? (await Promise.resolve().then(() => load("./worktree-JLW73JZC.js"))).planWorktree(request.cwd, id) : null;
+  const { cwd = request.cwd, ...note } = planned ?? {};
+  const unsigned = {
+    schema: 1,
+    id,
+    ...rest,
+    cwd,
+    worktree: planned ? note : worktree === "new" ? null : worktree ?? null,
+    created_at: (0, import_chunk_BDX2QLN6.isoOf)(createdMs),
+    once_key: onceKey,
+    engine: import_chunk_7QUYJE6C.defaultEngine.id,
+    state_option: root.option,
+    deadline_ms: deadlineMs,
+    deadline_mono_ms: (0, import_chunk_BDX2QLN6.monotonicMs)() + deadlineMs,
+    kill_grace_ms: killGraceMs,
+    max_output_bytes: maxOutputBytes,
+    first_output_ms: firstOutputMs,
+    stall_ms: stallMs,
+    mark: (0, import_chunk_CTSRVJRC.toHex)(random.subarray(6)),
+    launcher,
+    environment: { digest: (0, import_chunk_6C47EBRA.environmentDigest)(key), credentials: (0, import_chunk_BDX2QLN6.credentialNames)() }
+  };
+  return { ...unsigned, mac: await (0, import_chunk_6C47EBRA.macOf)(unsigned, key) };
+}
+async function stageJob(root, spec, stage) {
+  (0, import_chunk_6OPTGHIR.createFolder)(stage);
+  const isDurable = (0, import_chunk_6OPTGHIR.writeFileMeanwhile)(`${stage}/spec.json`, `${JSON.stringify(spec)}
+`);
+  (0, import_chunk_6OPTGHIR.createFolder)(`${stage}/waiters`);
+  (0, import_chunk_6OPTGHIR.writeFile)((0, import_chunk_KBKJIEB6.jobPaths)(root.folder, spec.id).marker, "", { sync: false });
+  await isDurable;
+}
+function claimOf(spec, request) {
+  return { id: spec.id, asked: askedOf(request), launcher: spec.launcher };
+}
+async function takeOver(root, holder, request) {
+  await finishClaim(root.folder, holder);
+  if (holder.asked !== askedOf(request)) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot use --once-key ${JSON.stringify(request.onceKey)}: job ${holder.id} has this key and another request`,
+      `look at it with: ${import_chunk_UB6F7I4J.nextCommands.observe(holder.id, root.option)}`
+    );
+  }
+  return { id: holder.id, isNew: false };
+}
+function askedOf(request) {
+  const { owner: _owner, label: _label, onceKey: _key, warnings: _warnings, admit: _admit, ...asked } = request;
+  const found = ["version", "earlier", "historical", "adds", "brief"];
+  const staff = Object.fromEntries(Object.entries(asked.staff ?? {}).filter(([name]) => !found.includes(name)));
+  return (0, import_chunk_6C47EBRA.hashOf)((0, import_chunk_6C47EBRA.canonical)({ ...asked, staff: asked.staff ? staff : null }));
+}
+function undo(paths, stage) {
+  try {
+    for (const target of [stage, paths.folder, paths.marker]) (0, import_chunk_DLEZNRER.removeTree)(target);
+  } catch {
+  }
+}
+function launchError(root, error) {
+  const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
+  if (error instanceof import_chunk_NVPF5LEY.FaultError || code === void 0) return error;
+  return new import_chunk_NVPF5LEY.FaultError(
+    "state_unusable",
+    `cannot write into the state folder ${root.folder} (${code})`,
+    "use another place with --state-dir DIR or JOB_STATE_DIR"
+  );
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  launch
+});
+
+},
+"./chunk-4QLG2R4M.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  startWorker: () => startWorker
+});
+module.exports = stdin_exports;
+var import_chunk_7QUYJE6C = load("./chunk-7QUYJE6C.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+async function startWorker(root, spec, job, generation) {
+  const engine = (0, import_chunk_7QUYJE6C.findEngine)(spec.engine) ?? import_chunk_7QUYJE6C.defaultEngine;
+  const worker = await engine.start({ stateRoot: root, id: spec.id, mark: spec.mark, logFile: job.paths.workerLog });
+  (0, import_chunk_6OPTGHIR.writeJson)(job.paths.launch, { worker, generation }, { sync: false });
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  startWorker
+});
+
+},
+"./chunk-4XQCRNZ4.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  logSize: () => logSize,
+  readLogTail: () => readLogTail
+});
+module.exports = stdin_exports;
+var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+function readLogTail(file, limits = { lines: import_chunk_CRABIWOM.tailLines, bytes: import_chunk_CRABIWOM.tailBytes }) {
+  const part = (0, import_chunk_6OPTGHIR.readRange)(file, -(limits.bytes + 4), limits.bytes + 4);
+  if (!part) return Buffer.alloc(0);
+  const bounded = (0, import_chunk_LZGYMFSK.tailOfBytes)(part.bytes, limits.bytes);
+  return Buffer.from((0, import_chunk_LZGYMFSK.lastLines)(bounded, limits.lines));
+}
+function logSize(file) {
+  return (0, import_chunk_6OPTGHIR.readRange)(file, 0, 0)?.size ?? 0;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  logSize,
+  readLogTail
+});
+
+},
+"./chunk-5AYKQEXH.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  waitForJobs: () => waitForJobs
+});
+module.exports = stdin_exports;
+var import_chunk_SXF5AOER = load("./chunk-SXF5AOER.js");
+var import_chunk_WTLUE3V7 = load("./chunk-WTLUE3V7.js");
+var import_chunk_5VEUPLWP = load("./chunk-5VEUPLWP.js");
+var import_chunk_KBKJIEB6 = load("./chunk-KBKJIEB6.js");
+var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
+var import_chunk_BDX2QLN6 = load("./chunk-BDX2QLN6.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+async function waitForJobs(root, ids, options) {
+  const until = (0, import_chunk_BDX2QLN6.monotonicMs)() + options.timeoutMs;
+  const views = new Map();
+  const stop = new AbortController();
+  const beat = options.heartbeatMs === null ? void 0 : setInterval(() => options.onHeartbeat?.([...views.values()]), options.heartbeatMs);
+  let failure;
+  let ended = 0;
+  await Promise.all(
+    ids.map(async (id) => {
+      try {
+        await waitForOne(root, id, until, stop.signal, (view2) => views.set(id, view2));
+      } catch (error) {
+        failure ??= error;
+        stop.abort();
+        return;
+      }
+      const view = views.get(id);
+      if (view && (0, import_chunk_5VEUPLWP.isEnded)(view.state)) ended += 1;
+      if (options.mode === "any" && ended > 0) stop.abort();
+    })
+  );
+  clearInterval(beat);
+  if (failure !== void 0) throw failure;
+  return ids.flatMap((id) => views.get(id) ?? []);
+}
+async function waitForOne(root, id, until, signal, tell) {
+  let woken = quickRounds;
+  for (let round = 0; ; round += 1, woken += 1) {
+    let view = await look(root, id);
+    if (view.damage !== null) await (0, import_chunk_BDX2QLN6.sleep)(100);
+    if (!(0, import_chunk_DLEZNRER.exists)(view.paths.folder)) throw vanishedError(view.paths.folder, id);
+    tell(view);
+    if ((0, import_chunk_5VEUPLWP.isEnded)(view.state) || signal.aborted) return;
+    const rest = until - (0, import_chunk_BDX2QLN6.monotonicMs)();
+    if (rest <= 0) return;
+    const nap = makeNap(signal);
+    const close = await (0, import_chunk_WTLUE3V7.watchFifo)(view.paths.leaseFifo, nap.wake);
+    try {
+      view = await look(root, id);
+      tell(view);
+      if (!(0, import_chunk_5VEUPLWP.isEnded)(view.state) && !signal.aborted) {
+        const pause = woken < quickRounds ? 20 : pauseFor(view, close !== void 0, round);
+        if (await nap.sleep(Math.min(rest, pause))) woken = 0;
+      }
+    } finally {
+      close?.();
+    }
+  }
+}
+function pauseFor(view, hasFifo, round) {
+  const condition = (0, import_chunk_5VEUPLWP.conditionOf)(view);
+  const soon = Math.min(20 * 1.25 ** round, 1e3);
+  if (condition === "supervised") {
+    const isHeld = view.worker !== null && view.launch !== null && (0, import_chunk_MGN56EW3.sameIdentity)(view.worker.worker, view.launch.worker);
+    if (isHeld && hasFifo && view.worker?.fifo) return 15e3;
+    return isHeld ? 1e3 : soon;
+  }
+  if (condition === "unseen") return 1e3;
+  return soon;
+}
+var quickRounds = 50;
+function makeNap(signal) {
+  let isAwake = false;
+  let wake = () => {
+    isAwake = true;
+  };
+  return {
+    wake: () => wake(),
+    sleep: (ms) => new Promise((resolve) => {
+      if (isAwake || signal.aborted) return resolve(isAwake);
+      const end = (isWoken) => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", stop);
+        resolve(isWoken);
+      };
+      const stop = () => end(false);
+      const timer = setTimeout(stop, Math.min(ms, 2 ** 31 - 1));
+      signal.addEventListener("abort", stop);
+      wake = () => end(true);
+    })
+  };
+}
+async function look(root, id) {
+  try {
+    return await (0, import_chunk_SXF5AOER.refreshAttached)(root, id);
+  } catch (error) {
+    if (error instanceof import_chunk_NVPF5LEY.FaultError && error.code === "unknown_job") throw vanishedError((0, import_chunk_KBKJIEB6.jobPaths)(root, id).folder, id);
+    throw error;
+  }
+}
+function vanishedError(folder, id) {
+  return new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot go on waiting for job ${id}: its folder ${folder} is gone`, null);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  waitForJobs
+});
+
+},
+"./chunk-5DW2IIWD.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  labelled: () => labelled,
+  wrap: () => wrap
+});
+module.exports = stdin_exports;
+function wrap(text, width) {
+  const lines = [""];
+  for (const word of text.split(" ")) {
+    const last = lines.at(-1);
+    if (last !== "" && last.length + 1 + word.length > width) lines.push(word);
+    else lines[lines.length - 1] = last === "" ? word : `${last} ${word}`;
+  }
+  return lines;
+}
+var labelWidth = 14;
+function labelled(label, text) {
+  return text.split("\n").flatMap((line) => wrap(line, 80 - labelWidth - 2)).map((line, at) => `  ${(at === 0 ? label : "").padEnd(labelWidth)}${line}`.trimEnd());
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  labelled,
+  wrap
+});
+
+},
+"./chunk-5VEUPLWP.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -472,10 +831,11 @@ __export(stdin_exports, {
   writeState: () => writeState
 });
 module.exports = stdin_exports;
-var import_chunk_4SGZHFVR = load("./chunk-4SGZHFVR.js");
+var import_chunk_7QUYJE6C = load("./chunk-7QUYJE6C.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
+var import_chunk_KBKJIEB6 = load("./chunk-KBKJIEB6.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
+var import_chunk_BDX2QLN6 = load("./chunk-BDX2QLN6.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
@@ -577,6 +937,10 @@ function pickState(record) {
     "ended_by",
     "ended_processes",
     "survivors",
+    "changes",
+    "worktree",
+    "findings",
+    "findings_error",
     "result_path",
     "output_path",
     "error_path"
@@ -609,7 +973,7 @@ function isEnded(state) {
   return outcomes.includes(state.state);
 }
 function inspect(root, id) {
-  const paths = (0, import_chunk_LZFWGYGT.jobPaths)(root, id);
+  const paths = (0, import_chunk_KBKJIEB6.jobPaths)(root, id);
   const [state, spec] = [readState(paths), readSpec(paths)];
   if (spec.kind === "missing" && !(0, import_chunk_DLEZNRER.exists)(paths.folder)) throw goneError(id, paths);
   const isOver = state.kind === "ok" && isEnded(state.value);
@@ -647,7 +1011,7 @@ function whoIsThere(paths, spec) {
   const boot = worker?.worker ?? launch?.worker ?? null;
   const shim = worker?.shim ?? (boot ? readMark(paths.shimMark, boot) : void 0) ?? null;
   const child = worker?.child ?? (boot ? readMark(paths.childMark, boot) : void 0) ?? null;
-  const engine = (0, import_chunk_4SGZHFVR.findEngine)(spec.kind === "ok" ? spec.value.engine : "local") ?? import_chunk_4SGZHFVR.defaultEngine;
+  const engine = (0, import_chunk_7QUYJE6C.findEngine)(spec.kind === "ok" ? spec.value.engine : "local") ?? import_chunk_7QUYJE6C.defaultEngine;
   const lease = (0, import_chunk_DLEZNRER.factsOf)(paths.lease) ?? (0, import_chunk_DLEZNRER.factsOf)(paths.launch);
   return {
     launch,
@@ -661,7 +1025,7 @@ function whoIsThere(paths, spec) {
     exit: readExit(paths),
     reason: readReason(paths),
     cancel: readCancel(paths),
-    leaseAgeMs: lease ? Math.max(0, (0, import_chunk_LZFWGYGT.nowMs)() - lease.modifiedMs) : null
+    leaseAgeMs: lease ? Math.max(0, (0, import_chunk_BDX2QLN6.nowMs)() - lease.modifiedMs) : null
   };
 }
 function conditionOf(view) {
@@ -679,17 +1043,17 @@ function conditionOf(view) {
     return shim === "none" && ageOf(view.paths.started) < 1e3 ? "orphaned" : "lost";
   }
   if (view.launch || view.worker) return "unclaimed";
-  const isLauncherAlive = ((0, import_chunk_4SGZHFVR.findEngine)(view.spec.engine) ?? import_chunk_4SGZHFVR.defaultEngine).alive(view.spec.launcher) === "alive";
+  const isLauncherAlive = ((0, import_chunk_7QUYJE6C.findEngine)(view.spec.engine) ?? import_chunk_7QUYJE6C.defaultEngine).alive(view.spec.launcher) === "alive";
   return isLauncherAlive || ageOf(view.paths.spec) < import_chunk_CRABIWOM.startLimitMs ? "starting" : "never_started";
 }
 function isLongOver(view) {
   if (!view.spec || view.leaseAgeMs === null || view.leaseAgeMs < import_chunk_CRABIWOM.leaseStaleMs) return false;
   const latest = Date.parse(view.spec.created_at) + view.spec.deadline_ms + view.spec.kill_grace_ms + import_chunk_CRABIWOM.unseenGraceMs;
-  return (0, import_chunk_LZFWGYGT.nowMs)() > latest;
+  return (0, import_chunk_BDX2QLN6.nowMs)() > latest;
 }
 function ageOf(target) {
   const facts = (0, import_chunk_DLEZNRER.factsOf)(target);
-  return facts ? (0, import_chunk_LZFWGYGT.nowMs)() - facts.modifiedMs : Number.POSITIVE_INFINITY;
+  return facts ? (0, import_chunk_BDX2QLN6.nowMs)() - facts.modifiedMs : Number.POSITIVE_INFINITY;
 }
 function bestOf(identities, alive) {
   const seen = identities.filter((one) => one !== null && one !== void 0).map(alive);
@@ -705,7 +1069,7 @@ function earlyState(id, spec) {
     health: "unknown",
     attention_kind: null,
     seq: 0,
-    created_at: spec?.created_at ?? (0, import_chunk_LZFWGYGT.isoOf)((0, import_chunk_4SGZHFVR.idTimeMs)(id)),
+    created_at: spec?.created_at ?? (0, import_chunk_BDX2QLN6.isoOf)((0, import_chunk_7QUYJE6C.idTimeMs)(id)),
     started_at: null,
     ended_at: null,
     duration_ms: null,
@@ -713,7 +1077,7 @@ function earlyState(id, spec) {
     signal: null,
     signal_certain: null,
     error: null,
-    warnings: [],
+    warnings: spec?.warnings ?? [],
     conversation: null,
     reconciled: false,
     output: null,
@@ -753,950 +1117,267 @@ function presentIn(read) {
 });
 
 },
-"./chunk-2P3CVON6.js": function (module, exports) {
+"./chunk-6C47EBRA.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  withLock: () => withLock
+  canonical: () => canonical,
+  ensureKey: () => ensureKey,
+  environmentDigest: () => environmentDigest,
+  hashOf: () => hashOf,
+  isGenuine: () => isGenuine,
+  macOf: () => macOf,
+  randomBytes: () => randomBytes,
+  readKey: () => readKey
 });
 module.exports = stdin_exports;
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
-var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
+var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
+var import_chunk_BDX2QLN6 = load("./chunk-BDX2QLN6.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_fs = require("node:fs");
 var import_node_path = builtin("node:path");
-async function withLock(folder, fn, waitMs = import_chunk_CRABIWOM.lockWaitMs) {
-  const release2 = await take(folder, waitMs);
+var import_node_fs = require("node:fs");
+function randomBytes(count) {
+  const bytes = new Uint8Array(count);
+  const fd = (0, import_node_fs.openSync)("/dev/urandom", "r");
   try {
-    return await fn();
+    for (let done = 0; done < count; ) done += (0, import_node_fs.readSync)(fd, bytes, done, count - done, null);
   } finally {
-    release2();
+    (0, import_node_fs.closeSync)(fd);
   }
+  return bytes;
 }
-async function take(folder, waitMs) {
-  (0, import_chunk_6OPTGHIR.createFolder)(folder);
-  if ((0, import_chunk_DLEZNRER.factsOf)(folder)?.kind !== "folder")
-    throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use the lock ${folder}: it is no folder`);
-  const own = (0, import_chunk_MGN56EW3.ownIdentity)();
-  const ticket = import_node_path.default.join(
-    folder,
-    `.${own.pid}-${own.start_token.replace(/\W/g, "")}-${Math.random().toString(36).slice(2)}`
-  );
-  (0, import_chunk_6OPTGHIR.writeFile)(ticket, JSON.stringify(own), { sync: false });
-  const until = (0, import_chunk_LZFWGYGT.monotonicMs)() + waitMs;
-  try {
-    for (let pause = 2; ; pause = Math.min(pause * 2, 50)) {
-      const number = tryTake(folder, ticket);
-      if (number !== void 0) {
-        const held = import_node_path.default.join(folder, String(number));
-        return () => release(held);
-      }
-      if ((0, import_chunk_LZFWGYGT.monotonicMs)() >= until)
-        throw new import_chunk_NVPF5LEY.FaultError("busy", `cannot take the lock ${folder}: it is held by ${holderText(folder)}`);
-      await (0, import_chunk_LZFWGYGT.sleep)(pause);
-    }
-  } finally {
-    (0, import_chunk_6OPTGHIR.removeFile)(ticket);
-  }
-}
-function release(held) {
-  try {
-    (0, import_node_fs.renameSync)(held, `${held}.free`);
-  } catch (error) {
-    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) !== "ENOENT") throw error;
-  }
-}
-function tryTake(folder, ticket) {
-  const top = highest(folder);
-  if (top.number > 0 && !top.free && !isAbandoned(import_node_path.default.join(folder, String(top.number)))) return void 0;
-  const number = top.number + 1;
-  const file = import_node_path.default.join(folder, String(number));
-  try {
-    (0, import_node_fs.linkSync)(ticket, file);
-  } catch (error) {
-    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST") return void 0;
-    throw error;
-  }
-  const now = highest(folder);
-  if (now.number !== number || now.free) {
-    (0, import_chunk_6OPTGHIR.removeFile)(file);
-    return void 0;
-  }
-  for (const name of (0, import_chunk_DLEZNRER.listNames)(folder))
-    if (numberOf(name) > 0 && numberOf(name) < number) (0, import_chunk_6OPTGHIR.removeFile)(import_node_path.default.join(folder, name));
-  return number;
-}
-function highest(folder) {
-  const names = (0, import_chunk_DLEZNRER.listNames)(folder);
-  const number = Math.max(0, ...names.map(numberOf));
-  return { number, free: number > 0 && names.includes(`${number}.free`) };
-}
-function numberOf(name) {
-  const match = /^(\d+)(?:\.free)?$/.exec(name);
-  return match ? Number(match[1]) : 0;
-}
-function isAbandoned(file) {
-  const read = (0, import_chunk_6OPTGHIR.readJson)(file);
-  if (read.kind === "missing") return false;
-  const liveness = read.kind === "ok" && (0, import_chunk_MGN56EW3.isIdentity)(read.value) ? (0, import_chunk_MGN56EW3.livenessOf)(read.value) : "unknown";
-  if (liveness !== "unknown") return liveness === "dead";
-  const facts = (0, import_chunk_DLEZNRER.factsOf)(file);
-  return facts !== void 0 && (0, import_chunk_LZFWGYGT.nowMs)() - facts.modifiedMs > 3 * import_chunk_CRABIWOM.leaseStaleMs;
-}
-function holderText(folder) {
-  const read = (0, import_chunk_6OPTGHIR.readJson)(import_node_path.default.join(folder, String(highest(folder).number)));
-  return read.kind === "ok" ? `process ${String(read.value.pid)}` : "another process";
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  withLock
-});
-
-},
-"./chunk-2WX7TLYH.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  conversationOf: () => conversationOf,
-  lineageOf: () => lineageOf,
-  requireGenuine: () => requireGenuine,
-  requireSpec: () => requireSpec
-});
-module.exports = stdin_exports;
-var import_chunk_2LM3C75F = load("./chunk-2LM3C75F.js");
-var import_chunk_PBSRMPXW = load("./chunk-PBSRMPXW.js");
-var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-function requireSpec(root, id) {
-  const read = (0, import_chunk_2LM3C75F.readSpec)((0, import_chunk_LZFWGYGT.jobPaths)(root.folder, id));
-  if (read.kind === "ok") return read.value;
-  const reason = read.kind === "damaged" ? read.reason : "its spec.json is missing";
-  throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot use job ${id}: ${reason}`);
-}
-async function requireGenuine(spec) {
-  if (await (0, import_chunk_PBSRMPXW.isGenuine)(spec, (0, import_chunk_PBSRMPXW.readKey)())) return;
+var longBytes = 64 * 1024;
+function readKey() {
+  const folder = (0, import_chunk_BDX2QLN6.configFolder)();
+  if (folder === void 0) return void 0;
+  const file = import_node_path.default.join(folder, "key");
+  const facts = lookAt(file);
+  if (!facts) return void 0;
+  const isPrivate = facts.kind === "file" && facts.uid === process.getuid?.() && (facts.mode & 63) === 0;
+  const key = isPrivate ? (0, import_chunk_6OPTGHIR.readText)(file, 1024)?.trim() : void 0;
+  if (key && /^[0-9a-f]{64}$/.test(key)) return key;
   throw new import_chunk_NVPF5LEY.FaultError(
     "preflight",
-    `cannot start anything from job ${spec.id}: its spec.json was changed or comes from another user or machine`,
-    "launch it again in your own words"
+    `cannot use the key ${file}: it must be a file of yours with mode 600 and 64 hex digits`
   );
 }
-function conversationOf(root, spec) {
-  const state = (0, import_chunk_2LM3C75F.readState)((0, import_chunk_LZFWGYGT.jobPaths)(root, spec.id));
-  return (state.kind === "ok" ? state.value.conversation?.id : void 0) ?? null;
+function lookAt(file) {
+  try {
+    return (0, import_chunk_DLEZNRER.factsOf)(file);
+  } catch (error) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot read the key ${file} (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`,
+      "set XDG_CONFIG_HOME to a folder that you may use"
+    );
+  }
 }
-function lineageOf(parent, relation) {
-  return { relation, parent: parent.id, root: parent.lineage?.root ?? parent.id };
+function ensureKey() {
+  const known = readKey();
+  if (known) return known;
+  const folder = (0, import_chunk_BDX2QLN6.configFolder)();
+  if (folder === void 0) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      "cannot find your config folder: neither HOME nor XDG_CONFIG_HOME is set",
+      "set HOME"
+    );
+  }
+  try {
+    makeFolders(folder);
+    (0, import_chunk_6OPTGHIR.createFile)(import_node_path.default.join(folder, "key"), `${(0, import_chunk_CTSRVJRC.toHex)(randomBytes(32))}
+`);
+  } catch (error) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot make the key in ${folder} (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`,
+      "set XDG_CONFIG_HOME to a folder that you may write"
+    );
+  }
+  return ensureKey();
 }
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  conversationOf,
-  lineageOf,
-  requireGenuine,
-  requireSpec
-});
-
-},
-"./chunk-4SGZHFVR.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  compareIds: () => compareIds,
-  defaultEngine: () => defaultEngine,
-  findEngine: () => findEngine,
-  idTimeMs: () => idTimeMs,
-  isId: () => isId,
-  isIdPrefix: () => isIdPrefix,
-  makeId: () => makeId
-});
-module.exports = stdin_exports;
-var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
-var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
-var idPattern = /^[a-z]{2,12}-[0-9a-z]{8,9}-[0-9a-z]{6}$/;
-var prefixPattern = /^[a-z]{2,12}(?:-[0-9a-z]{0,9}(?:-[0-9a-z]{0,6})?)?$/;
-function makeId(verb, nowMs, random) {
-  const digits = Array.from(random.subarray(0, 6), (byte) => (byte % 36).toString(36)).join("");
-  return `${verb}-${nowMs.toString(36)}-${digits}`;
+function macOf(spec, key) {
+  return keyedDigest(key, canonical(spec));
 }
-function isId(text) {
-  return idPattern.test(text);
+async function isGenuine(spec, key) {
+  if (key === void 0) return false;
+  const { mac, ...rest } = spec;
+  const expected = await macOf(rest, key);
+  let difference = expected.length ^ mac.length;
+  for (let at = 0; at < expected.length; at += 1) difference |= expected.charCodeAt(at) ^ mac.charCodeAt(at);
+  return difference === 0;
 }
-function isIdPrefix(text) {
-  return prefixPattern.test(text);
+function environmentDigest(key) {
+  const text = key + (0, import_chunk_BDX2QLN6.comparableEnvironment)();
+  let high = 3735928559;
+  let low = 1103547991;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    high = Math.imul(high ^ code, 2654435761);
+    low = Math.imul(low ^ code, 1597334677);
+  }
+  high = Math.imul(high ^ high >>> 16, 2246822507) ^ Math.imul(low ^ low >>> 13, 3266489909);
+  low = Math.imul(low ^ low >>> 16, 2246822507) ^ Math.imul(high ^ high >>> 13, 3266489909);
+  return (4294967296 * (2097151 & low) + (high >>> 0)).toString(16);
 }
-function idTimeMs(id) {
-  return Number.parseInt(id.split("-")[1] ?? "", 36);
+function hashOf(text) {
+  return (0, import_chunk_CTSRVJRC.toHex)((0, import_chunk_CTSRVJRC.sha256)(Buffer.from(text)));
 }
-function compareIds(a, b) {
-  return idTimeMs(a) - idTimeMs(b) || (a < b ? -1 : a > b ? 1 : 0);
+function canonical(value) {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+  if (typeof value === "object" && value !== null) {
+    const entries = Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1);
+    return `{${entries.map(([name, inner]) => `${JSON.stringify(name)}:${canonical(inner)}`).join(",")}}`;
+  }
+  return JSON.stringify(value) ?? "null";
 }
-var nodeOptions = ["--no-warnings"];
-var local = {
-  id: "local",
-  async prepare() {
-    await Promise.resolve().then(() => load("./spawn-NV2R7KVL.js"));
-  },
-  async start(worker) {
-    const { spawnDetached } = await Promise.resolve().then(() => load("./spawn-NV2R7KVL.js"));
-    const pid = spawnDetached({
-      program: process.execPath,
-      args: [...nodeOptions, (0, import_chunk_LZFWGYGT.companionFile)(), "_worker", worker.stateRoot, worker.id],
-      cwd: "/",
-      environment: (0, import_chunk_LZFWGYGT.workerEnvironment)(worker.mark),
-      logFile: worker.logFile
-    });
-    const identity = (0, import_chunk_MGN56EW3.identityOf)(pid);
-    if (!identity) throw new Error(`cannot see the worker that was just started (pid ${pid})`);
-    return identity;
-  },
-  alive: import_chunk_MGN56EW3.livenessOf,
-  signal: import_chunk_MGN56EW3.signalIdentity
-};
-var engines = [local];
-function findEngine(id) {
-  return engines.find((engine) => engine.id === id);
+async function keyedDigest(key, text) {
+  const bytes = Buffer.from(text);
+  if (bytes.length <= longBytes) return (0, import_chunk_CTSRVJRC.toHex)((0, import_chunk_CTSRVJRC.hmacSha256)(Buffer.from(key), bytes));
+  const { createHmac } = await Promise.resolve().then(() => builtin("node:crypto"));
+  return createHmac("sha256", key).update(bytes).digest("hex");
 }
-var defaultEngine = local;
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  compareIds,
-  defaultEngine,
-  findEngine,
-  idTimeMs,
-  isId,
-  isIdPrefix,
-  makeId
-});
-
-},
-"./chunk-4XQCRNZ4.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  logSize: () => logSize,
-  readLogTail: () => readLogTail
-});
-module.exports = stdin_exports;
-var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-function readLogTail(file, limits = { lines: import_chunk_CRABIWOM.tailLines, bytes: import_chunk_CRABIWOM.tailBytes }) {
-  const part = (0, import_chunk_6OPTGHIR.readRange)(file, -(limits.bytes + 4), limits.bytes + 4);
-  if (!part) return Buffer.alloc(0);
-  const bounded = (0, import_chunk_LZGYMFSK.tailOfBytes)(part.bytes, limits.bytes);
-  return Buffer.from((0, import_chunk_LZGYMFSK.lastLines)(bounded, limits.lines));
-}
-function logSize(file) {
-  return (0, import_chunk_6OPTGHIR.readRange)(file, 0, 0)?.size ?? 0;
+function makeFolders(folder) {
+  if ((0, import_chunk_DLEZNRER.factsOf)(folder)?.kind === "folder") return;
+  makeFolders(import_node_path.default.dirname(folder));
+  (0, import_chunk_6OPTGHIR.createFolder)(folder);
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  logSize,
-  readLogTail
+  canonical,
+  ensureKey,
+  environmentDigest,
+  hashOf,
+  isGenuine,
+  macOf,
+  randomBytes,
+  readKey
 });
 
 },
-"./chunk-6EMU5XAL.js": function (module, exports) {
+"./chunk-6J6AXDZA.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  LineSplitter: () => LineSplitter,
-  backendOf: () => backendOf,
-  conclude: () => conclude,
-  findCgroup: () => findCgroup,
-  finishStored: () => finishStored,
-  makeCgroup: () => makeCgroup,
-  parseReason: () => parseReason,
-  removeCgroup: () => removeCgroup,
-  startedAt: () => startedAt,
-  terminate: () => terminate,
-  treeOf: () => treeOf
+  checkRoot: () => checkRoot,
+  ensureRoot: () => ensureRoot,
+  locateRoot: () => locateRoot,
+  requirePlace: () => requirePlace
 });
 module.exports = stdin_exports;
-var import_chunk_LUAHUUMZ = load("./chunk-LUAHUUMZ.js");
-var import_chunk_4XQCRNZ4 = load("./chunk-4XQCRNZ4.js");
-var import_chunk_YGU4QMVH = load("./chunk-YGU4QMVH.js");
-var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
-var import_chunk_AE65TZGL = load("./chunk-AE65TZGL.js");
-var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var import_chunk_2LM3C75F = load("./chunk-2LM3C75F.js");
-var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
-var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
-var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
+var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
+var import_chunk_KBKJIEB6 = load("./chunk-KBKJIEB6.js");
+var import_chunk_BDX2QLN6 = load("./chunk-BDX2QLN6.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_os = require("node:os");
-var import_node_fs = require("node:fs");
 var import_node_path = builtin("node:path");
-var reasons = [
-  "exited",
-  "lingered",
-  "canceled",
-  "hard_timeout",
-  "first_output_timeout",
-  "stalled",
-  "sign_in",
-  "state_vanished",
-  "spawn_failed",
-  "never_started",
-  "worker_lost",
-  "host_restarted"
-];
-function parseReason(text) {
-  return reasons.find((reason) => reason === text);
-}
-function judgeEnd(facts2) {
-  if (facts2.survivors.length > 0) {
-    return failed("failed", "survivors", `these processes outlived SIGKILL: ${facts2.survivors.join(", ")}`);
+var folderName = ".job-state";
+var elsewhere = "use another place with --state-dir DIR or JOB_STATE_DIR";
+function locateRoot(given) {
+  const named = given.option ?? given.variable;
+  if (named !== void 0) {
+    if (named === "") throw new import_chunk_NVPF5LEY.FaultError("usage", 'cannot use --state-dir "": it needs the path of a folder');
+    const folder = import_node_path.default.resolve(given.cwd, named);
+    return { folder, option: ["--state-dir", folder] };
   }
-  switch (facts2.reason) {
-    case "canceled":
-      return { outcome: "canceled", error: null };
-    case "exited":
-    case "lingered":
-      return judgeExit(facts2);
-    case "hard_timeout":
-      if (facts2.isStaff && facts2.staffError === null) return { outcome: "done", error: null };
-      return failed("timed_out", "hard_timeout", `the hard limit of ${facts2.deadlineText} was reached`);
-    case "first_output_timeout":
-      return failed("failed", "first_output_timeout", "nothing was printed within --first-output");
-    case "stalled":
-      return failed("failed", "stalled", "nothing happened for the time given by --stall-after");
-    case "sign_in":
-      return failed(
-        "failed",
-        "auth",
-        facts2.staffError?.message ?? "the agent waits for a sign-in that nobody can give"
-      );
-    case "state_vanished":
-      return failed("crashed", "worker_lost", "the state folder vanished");
-    case "spawn_failed":
-      return failed("failed", "spawn_failed", `the program could not be started: ${facts2.detail ?? "not known why"}`);
-    case "never_started":
-      return failed("failed", "never_started", "the launcher died before a worker existed");
-    case "worker_lost":
-      return failed(
-        "crashed",
-        "worker_lost",
-        "the processes that supervise the command were killed; how it ended is not known"
-      );
-    case "host_restarted":
-      return failed("crashed", "host_restarted", "the machine was restarted while the job ran");
+  const worktree = (0, import_chunk_QPOYQF3N.findWorktree)(given.cwd);
+  if (worktree !== void 0) return { folder: import_node_path.default.join(worktree, folderName), option: [] };
+  for (let at = given.cwd; ; at = import_node_path.default.dirname(at)) {
+    const folder = import_node_path.default.join(at, folderName);
+    if ((0, import_chunk_DLEZNRER.factsOf)(folder)?.uid === userId() && (0, import_chunk_DLEZNRER.exists)((0, import_chunk_KBKJIEB6.rootPaths)(folder).meta)) return { folder, option: [] };
+    if (at === import_node_path.default.dirname(at)) return { folder: import_node_path.default.join(given.cwd, folderName), option: [] };
   }
 }
-function judgeExit(facts2) {
-  const { exit } = facts2;
-  if (exit?.spawn_failed)
-    return failed("failed", "spawn_failed", `the program could not be executed (exit code ${exit.exit_code})`);
-  if (facts2.isStaff) {
-    return facts2.staffError ? { outcome: "failed", error: facts2.staffError } : { outcome: "done", error: null };
-  }
-  if (!exit) return failed("crashed", "worker_lost", "how the command ended is not known");
-  if (exit.exit_code === facts2.successExit) return { outcome: "done", error: null };
-  if (facts2.signal !== null && exit.signaled) return failed("failed", "signal", signalMessage(facts2.signal));
-  return failed("failed", "exit_nonzero", `the command exited with code ${exit.exit_code}`);
-}
-function signalMessage(signal2) {
-  const hint = signal2 === "SIGKILL" ? " (not by us: often the kernel, when memory runs out)" : "";
-  return `the command was ended by ${signal2}${hint}`;
-}
-function failed(outcome, code, message) {
-  return { outcome, error: { code, message } };
-}
-function judgeStaff(reading, ending, request) {
-  const answer = reading.answer !== null && reading.answer.trim() !== "" ? reading.answer : null;
-  const warnings = [...reading.warnings, ...denialWarnings(reading)];
-  const error = findError(reading, ending, request, answer);
-  if (error === null && request.reason === "lingered") {
-    warnings.push({
-      code: "ended_after_answer",
-      message: "the agent stayed alive after its final event and was ended"
-    });
-  }
-  if (error === null && request.reason === "hard_timeout") {
-    warnings.push({
-      code: "limit_after_answer",
-      message: "the hard limit struck after the complete answer had arrived"
-    });
-  }
-  return { answer, error, warnings };
-}
-function findError(reading, ending, request, answer) {
-  if (reading.failure) return reading.failure;
-  if (reading.final === "failure")
-    return { code: "agent_error", message: lastWords(ending) ?? "the agent reported a failure" };
-  if (request.reason === "exited" && ending.exitCode !== 0) return exitError(ending);
-  if (reading.final === null && (answer !== null || reading.denials.length === 0)) {
-    return { code: "no_final_answer", message: `the agent ended without a final event${quoted(lastWords(ending))}` };
-  }
-  if (request.resume !== null && request.keepsConversation && reading.conversationId !== request.resume) {
-    const got = reading.conversationId ?? "none";
-    return {
-      code: "conversation_mismatch",
-      message: `conversation ${request.resume} was asked for, the agent used ${got}`
-    };
-  }
-  if (answer !== null) return null;
-  if (reading.denials.length > 0) {
-    return {
-      code: "permission_denied",
-      message: `there is no final answer and these were refused: ${reading.denials.join(", ")}`
-    };
-  }
-  return { code: "no_final_answer", message: "the final answer is empty" };
-}
-function exitError(ending) {
-  const words = quoted(lastWords(ending));
-  if (ending.signal) return { code: "signal", message: `the agent was ended by ${ending.signal}${words}` };
-  return { code: "exit_nonzero", message: `the agent exited with code ${ending.exitCode}${words}` };
-}
-function denialWarnings(reading) {
-  return reading.denials.map((what) => ({ code: "permission_denied", message: `refused to the agent: ${what}` }));
-}
-function lastWords(ending) {
-  const lines = ending.stderrTail.split("\n").map((line) => line.trim());
-  return lines.filter((line) => line !== "").at(-1);
-}
-function quoted(words) {
-  return words === void 0 ? "" : `: ${words}`;
-}
-function signalOfExit(exitCode, table) {
-  if (exitCode <= 128 || exitCode > 192) return void 0;
-  const number = exitCode - 128;
-  const known = Object.entries(table).find(([, value]) => value === number);
-  return known ? known[0] : `SIG${number}`;
-}
-var signalNumbers = import_node_os.constants.signals;
-var LineSplitter = class {
-  parts = [];
-  size = 0;
-  /** Lines that were longer than the bound. *<>/
-  dropped = 0;
-  decoder = new TextDecoder();
-  limit;
-  constructor(limit = import_chunk_CRABIWOM.streamLineBytes) {
-    this.limit = limit;
-  }
-  /** The lines that these bytes complete, without their newlines. *<>/
-  push(bytes) {
-    const lines = [];
-    let from = 0;
-    for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, from)) {
-      this.keep(bytes.subarray(from, at));
-      this.take(lines);
-      from = at + 1;
-    }
-    if (from < bytes.length) this.keep(new Uint8Array(bytes.subarray(from)));
-    return lines;
-  }
-  /** What stands after the last newline, once the stream has ended. *<>/
-  end() {
-    const lines = [];
-    if (this.size > 0) this.take(lines);
-    return lines;
-  }
-  keep(piece) {
-    this.size += piece.length;
-    if (this.size > this.limit) this.parts = [];
-    else if (piece.length > 0) this.parts.push(piece);
-  }
-  take(lines) {
-    if (this.size > this.limit) this.dropped += 1;
-    else lines.push(this.decoder.decode(this.parts.length === 1 ? this.parts[0] : join(this.parts, this.size)));
-    this.parts = [];
-    this.size = 0;
-  }
-};
-function join(parts, size) {
-  const whole = new Uint8Array(size);
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
-}
-var chunk = 1024 * 1024;
-function backendOf(spec) {
-  return spec.staff ? (0, import_chunk_LUAHUUMZ.findBackend)(spec.staff.backend) : void 0;
-}
-function replay(spec, paths) {
-  const reading = (0, import_chunk_LUAHUUMZ.makeReading)();
-  const backend = backendOf(spec);
-  if (!backend) return reading;
-  const at = (0, import_chunk_LZFWGYGT.isoOf)((0, import_chunk_DLEZNRER.factsOf)(paths.output)?.modifiedMs ?? 0);
-  eachLine(paths.output, (line) => backend.read(line, reading, at));
-  if (backend.readError) eachLine(paths.error, (line) => backend.readError?.(line, reading, at));
-  return reading;
-}
-function closeReading(spec, paths, reading, exit) {
-  const backend = backendOf(spec);
-  const stderrTail = (0, import_chunk_6OPTGHIR.readRange)(paths.error, -import_chunk_CRABIWOM.tailBytes, import_chunk_CRABIWOM.tailBytes)?.bytes.toString("utf8") ?? "";
-  const ending = { exitCode: exit.code, signal: exit.signal, stderrTail, byItself: exit.byItself };
-  if (backend?.answerFrom === "stdout") reading.answer = (0, import_chunk_6OPTGHIR.readText)(paths.output, chunk) ?? "";
-  backend?.close?.(reading, ending, {
-    resume: spec.staff?.resume ?? null,
-    earlierError: spec.staff?.earlier?.error ?? null
-  });
-  return ending;
-}
-function eachLine(file, fn) {
-  const lines = new LineSplitter();
-  for (let offset = 0; ; ) {
-    const part = (0, import_chunk_6OPTGHIR.readRange)(file, offset, chunk);
-    if (!part || part.bytes.length === 0) break;
-    for (const line of lines.push(part.bytes)) fn(line);
-    offset += part.bytes.length;
-  }
-  for (const line of lines.end()) fn(line);
-}
-function makeDeliverable(parts) {
-  const { state, answer, paths, isPlain } = parts;
-  if (state.state !== "done") return makeReport(parts);
-  if (isPlain) return (0, import_chunk_6OPTGHIR.readRange)(paths.output, 0, Number.MAX_SAFE_INTEGER)?.bytes ?? "";
-  if (answer !== null) return answer;
-  const output = (0, import_chunk_4XQCRNZ4.readLogTail)(paths.output);
-  return output.length > 0 ? output : (0, import_chunk_4XQCRNZ4.readLogTail)(paths.error);
-}
-function makeReport(parts) {
-  const { spec, state, paths } = parts;
-  const sections = [
-    `# ${spec.id}: ${state.state}${state.error ? ` (${state.error.code})` : ""}`,
-    reasonText(parts),
-    facts(parts).join("\n"),
-    progress(parts),
-    logSection("Last output", paths.output, spec.staff !== null),
-    logSection("Last error output", paths.error, false),
-    recovery(parts)
-  ];
-  return `${sections.filter((section) => section !== "").join("\n\n")}
-`;
-}
-function reasonText({ state, cancel, tree }) {
-  if (state.state === "canceled") {
-    const why = cancel?.why ? `: ${(0, import_chunk_LZGYMFSK.plainText)(cancel.why)}` : "";
-    const who = cancel ? ` by ${(0, import_chunk_LZGYMFSK.plainText)(cancel.owner ?? `process ${cancel.by?.pid ?? "unknown"}`)} at ${(0, import_chunk_LZGYMFSK.plainText)(cancel.at)}` : "";
-    const step = {
-      none: "nothing was running any more",
-      term: "the tree ended on SIGTERM",
-      kill: "SIGKILL was needed"
-    }[tree.step];
-    return `Canceled${who}${why}. ${tree.ended.length} process(es) ended; ${step}.`;
-  }
-  const resets = state.error?.resets ? ` (resets: ${state.error.resets})` : "";
-  return `Reason: ${(0, import_chunk_LZGYMFSK.plainText)(state.error?.message ?? "not known")}${resets}`;
-}
-function facts({ spec, state, paths, tree }) {
-  const rows = [
-    ["Command", spec.run ? (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_GEPPUING.quoteWords)(spec.run.argv), 1e3) : null],
-    ["Backend", spec.staff ? `${spec.staff.backend}, mode ${spec.staff.mode}, profile ${spec.staff.profile}` : null],
-    ["Task", spec.staff ? (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)(spec.staff.prompt).replace(/\s+/g, " "), import_chunk_CRABIWOM.excerptBytes) : null],
-    ["Folder", spec.cwd],
-    ["Exit code", state.exit_code === null ? null : String(state.exit_code)],
-    [
-      "Signal",
-      state.signal === null ? null : `${state.signal}${state.signal_certain ? "" : " (by the exit code; not certain)"}`
-    ],
-    ["Duration", state.duration_ms === null ? null : (0, import_chunk_NDXTXZGK.formatDuration)(state.duration_ms)],
-    ["Hard limit", (0, import_chunk_NDXTXZGK.formatDuration)(spec.deadline_ms)],
-    ["Conversation", state.conversation?.id ?? null],
-    [
-      "Survivors",
-      tree.survivors.length > 0 ? tree.survivors.map((one) => `${one.pid} (${one.name})`).join(", ") : null
-    ],
-    ["Warnings", state.warnings.length > 0 ? state.warnings.map((one) => (0, import_chunk_LZGYMFSK.plainText)(one.message)).join("; ") : null],
-    ["Whole output", `${paths.output} and ${paths.error}`]
-  ];
-  return rows.filter(([, value]) => value !== null).map(([name, value]) => `${name}: ${value}`);
-}
-function progress({ reading }) {
-  if (!reading) return "";
-  const lines = [];
-  for (const call of reading.tools.slice(-5)) {
-    lines.push(`- ${call.name} ${(0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)(call.input).replace(/\s+/g, " "), import_chunk_CRABIWOM.excerptBytes)} [${call.status}]`);
-  }
-  const text = (0, import_chunk_LZGYMFSK.plainText)(reading.answer ?? reading.text).trim();
-  if (text !== "") lines.push("", ...(0, import_chunk_LZGYMFSK.tail)(text, import_chunk_CRABIWOM.textTailBytes).text.split("\n"));
-  return lines.length > 0 ? ["## Seen last (not a finished answer)", "", ...lines].join("\n") : "";
-}
-function logSection(title, file, isStream) {
-  if (isStream) return "";
-  const text = (0, import_chunk_LZGYMFSK.plainText)((0, import_chunk_4XQCRNZ4.readLogTail)(file).toString("utf8")).trimEnd();
-  return text === "" ? "" : `## ${title}
-
-${text}`;
-}
-function recovery({ spec, state }) {
-  const lines = [
-    "## Going on",
-    "",
-    "Nothing is started again by itself. Look at what was changed first: git status, git diff."
-  ];
-  if (state.conversation)
-    lines.push(`Go on in the same conversation: ${import_chunk_V47IQ3FT.nextCommands.continue(spec.id, spec.state_option)}`);
-  lines.push(`Start the same once more: ${import_chunk_V47IQ3FT.nextCommands.restart(spec.id, spec.state_option)}`);
-  return lines.join("\n");
-}
-function conclude(job, ending) {
-  const { paths, spec } = job;
-  const read = (0, import_chunk_2LM3C75F.readState)(paths);
-  const before = read.kind === "ok" ? read.value : (0, import_chunk_2LM3C75F.earlyState)(spec.id, spec);
-  const journal = (0, import_chunk_AE65TZGL.openJournal)(paths, spec);
-  if ((0, import_chunk_2LM3C75F.isEnded)(before)) {
-    journal.append("late_evidence", { reason: ending.reason, exit_code: ending.exit?.exit_code ?? null });
-    return before;
-  }
-  const { state, answer } = makeState(job, before, ending);
+function checkRoot(folder) {
+  const facts = lookAt(folder);
+  if (!facts) return false;
+  if (facts.kind === "link") throw unusable(folder, "it is a symbolic link");
+  if (facts.kind !== "folder") throw unusable(folder, "it is no folder");
+  if (facts.uid !== userId()) throw unusable(folder, `it belongs to user ${facts.uid}, not to us (${userId()})`);
+  if ((facts.mode & 18) !== 0)
+    throw unusable(folder, `others may write into it (mode ${(facts.mode & 511).toString(8)})`);
+  let names;
   try {
-    withReserve(paths, () => publish(job, state, answer, ending, journal));
+    names = (0, import_chunk_DLEZNRER.listNames)(folder);
   } catch (error) {
-    if (!isFull(error)) throw error;
-    state.state = "failed";
-    state.error = {
-      code: "output_unstorable",
-      message: `the result cannot be stored: no space left in ${paths.folder}`
-    };
-    withReserve(paths, () => finish(paths, state));
+    throw unusable(folder, `it cannot be read (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`);
   }
-  return state;
-}
-function publish(job, state, answer, ending, journal) {
-  const { paths, spec } = job;
-  const cancel = (0, import_chunk_2LM3C75F.readCancel)(paths);
-  (0, import_chunk_6OPTGHIR.writeFile)(
-    paths.result,
-    makeDeliverable({
-      spec,
-      paths,
-      state,
-      answer,
-      tree: ending.tree,
-      cancel,
-      reading: ending.reading,
-      isPlain: backendOf(spec)?.answerFrom === "stdout"
-    })
-  );
-  (0, import_chunk_6OPTGHIR.writeJson)(paths.resultRecord, (0, import_chunk_YGU4QMVH.terminalRecord)(spec, paths, state, ending.tree), { sync: false });
-  if ((0, import_chunk_AE65TZGL.readEvents)(paths, journal.seq - 1, 1).events[0]?.type !== "ended") {
-    const { exit_code, error, reconciled } = state;
-    journal.append("ended", { state: state.state, exit_code, error, reconciled });
+  if (names.every((name) => /^\.meta\.json\.\d+\.\d+\.tmp$/.test(name))) return false;
+  const meta = (0, import_chunk_6OPTGHIR.readJson)((0, import_chunk_KBKJIEB6.rootPaths)(folder).meta);
+  if (meta.kind !== "ok" || meta.value.tool !== "job-companion")
+    throw unusable(folder, "it holds files but no meta.json of ours");
+  if (typeof meta.value.schema !== "number" || meta.value.schema > 1) {
+    throw unusable(folder, `a newer release wrote it (schema ${String(meta.value.schema)}, known: 1)`);
   }
-  state.seq = journal.seq;
-  finish(paths, state);
-  if (spec.kind === "staff" && state.state === "done" && state.warnings.length === 0) {
-    for (const file of [paths.output, paths.snapshot, paths.prompt]) (0, import_chunk_6OPTGHIR.removeFile)(file);
+  if ((0, import_chunk_QPOYQF3N.tracksAnything)(folder))
+    throw unusable(folder, "git tracks files in it, so a repository may have brought it along");
+  for (const name of ["active", "jobs", "once", "slots", "lock"]) {
+    const inner = (0, import_chunk_DLEZNRER.factsOf)(import_node_path.default.join(folder, name));
+    if (inner && (inner.kind !== "folder" || inner.uid !== userId()))
+      throw unusable(folder, `its ${name} is no folder of ours`);
   }
-}
-function finish(paths, state) {
-  (0, import_chunk_2LM3C75F.writeState)(paths, state);
-  (0, import_chunk_6OPTGHIR.removeFile)(paths.marker);
-  const passing = [paths.reserve, paths.leaseFifo, paths.aliveFifo, paths.limitFifo];
-  const torn = (0, import_chunk_DLEZNRER.listNames)(paths.folder).filter((name) => /^\..*\.tmp$/.test(name));
-  for (const file of [...passing, ...torn.map((name) => `${paths.folder}/${name}`)]) (0, import_chunk_6OPTGHIR.removeFile)(file);
-}
-function makeState(job, before, ending) {
-  const { paths, spec } = job;
-  const { exit } = ending;
-  const signal2 = exit ? signalOfExit(exit.exit_code, signalNumbers) ?? null : null;
-  const warnings = [...ending.warnings ?? before.warnings];
-  let answer = null;
-  let staffError = null;
-  let reading = ending.reading;
-  if (spec.staff) {
-    reading ??= replay(spec, paths);
-    ending.reading = reading;
-    const end = closeReading(spec, paths, reading, {
-      code: exit?.exit_code ?? null,
-      signal: signal2,
-      byItself: ending.reason === "exited"
-    });
-    const verdict2 = judgeStaff(reading, end, {
-      resume: spec.staff.resume,
-      reason: staffReason(ending.reason),
-      keepsConversation: backendOf(spec)?.keepsConversation ?? false
-    });
-    answer = verdict2.answer;
-    staffError = verdict2.error ?? cutAnswer(spec, ending.omitted?.stdout ?? before.output?.stdout);
-    warnings.push(...verdict2.warnings);
-  }
-  const verdict = judgeEnd({
-    reason: ending.reason,
-    exit,
-    signal: signal2,
-    successExit: spec.run?.success_exit ?? 0,
-    staffError,
-    isStaff: spec.staff !== null,
-    survivors: ending.tree.survivors.map((one) => one.pid),
-    deadlineText: (0, import_chunk_NDXTXZGK.formatDuration)(spec.deadline_ms),
-    detail: ending.detail
-  });
-  const started = before.started_at ?? startedAt(paths);
-  const ended = timeOf(paths.exit) ?? (0, import_chunk_LZFWGYGT.isoNow)();
-  const conversationId = reading?.conversationId ?? null;
-  const state = {
-    ...before,
-    rev: before.rev + 1,
-    state: verdict.outcome,
-    health: before.health === "attention" ? "unknown" : before.health,
-    attention_kind: null,
-    started_at: started,
-    ended_at: ended,
-    duration_ms: Math.max(0, Date.parse(ended) - Date.parse(started ?? before.created_at)),
-    exit_code: exit?.exit_code ?? null,
-    signal: signal2,
-    signal_certain: signal2 === null ? null : Boolean(exit?.signaled) || ending.reason !== "exited" && ending.tree.step !== "none",
-    error: verdict.error,
-    warnings: [...warnings, ...leftoverWarnings(ending)],
-    conversation: conversationId && spec.staff ? { backend: spec.staff.backend, id: conversationId } : before.conversation,
-    reconciled: ending.reconciled,
-    output: ending.omitted ?? before.output ?? plainNotes(paths),
-    usage: reading?.usage ?? before.usage
-  };
-  return { state, answer };
-}
-function finishStored(job) {
-  const stored = (0, import_chunk_2LM3C75F.readStoredState)(job.paths, job.spec.id);
-  if (!stored) return false;
-  withReserve(job.paths, () => finish(job.paths, stored));
   return true;
 }
-function cutAnswer(spec, stdout) {
-  if (backendOf(spec)?.answerFrom !== "stdout" || !stdout || stdout.omitted === 0) return null;
-  const message = `the answer has ${stdout.bytes} bytes, of which ${stdout.omitted} in the middle could not be kept`;
-  return { code: "output_unstorable", message };
+function requirePlace(folder) {
+  const parent = import_node_path.default.dirname(folder);
+  if ((0, import_chunk_DLEZNRER.exists)(folder)) return;
+  if (!(0, import_chunk_DLEZNRER.isFolder)(parent)) throw unusable(folder, `there is no folder ${parent}`);
+  const fault = (0, import_chunk_DLEZNRER.writeFault)(parent);
+  if (fault !== void 0) throw unusable(folder, `${parent} is not writable (${fault})`);
 }
-function leftoverWarnings(ending) {
-  if (ending.reason !== "exited" || ending.tree.ended.length === 0) return [];
-  const named = ending.tree.ended.slice(0, 5).map((one) => `${one.pid} (${one.name})`).join(", ");
-  const message = `${ending.tree.ended.length} left-over process(es) were ended after the command: ${named}`;
-  return [{ code: "leftovers_ended", message }];
-}
-function staffReason(reason) {
-  return reason === "exited" || reason === "lingered" || reason === "hard_timeout" ? reason : "other";
-}
-function plainNotes(paths) {
-  const note = (file) => ({ bytes: (0, import_chunk_4XQCRNZ4.logSize)(file), omitted: 0, exact: true });
-  return { stdout: note(paths.output), stderr: note(paths.error) };
-}
-function startedAt(paths) {
-  return timeOf(paths.childMark);
-}
-function timeOf(file) {
-  const facts2 = (0, import_chunk_DLEZNRER.factsOf)(file);
-  return facts2 ? (0, import_chunk_LZFWGYGT.isoOf)(facts2.modifiedMs) : null;
-}
-function withReserve(paths, write) {
+function ensureRoot(folder) {
+  const fresh = `${folder}.new-${process.pid}`;
   try {
-    write();
-  } catch (error) {
-    if (!isFull(error) || !(0, import_chunk_6OPTGHIR.removeFile)(paths.reserve)) throw error;
-    write();
-  }
-}
-function isFull(error) {
-  return ["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "");
-}
-var prefix = "job-companion-";
-function makeCgroup(id) {
-  const own = ownCgroup();
-  if (own === void 0) return null;
-  const folder = import_node_path.default.join(own, `${prefix}${id}`);
-  try {
-    (0, import_node_fs.mkdirSync)(folder);
-    return folder;
-  } catch (error) {
-    return (0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST" ? folder : null;
-  }
-}
-function findCgroup(id) {
-  const own = ownCgroup();
-  const folder = own === void 0 ? null : import_node_path.default.join(own, `${prefix}${id}`);
-  return folder !== null && (0, import_chunk_DLEZNRER.exists)(folder) ? folder : null;
-}
-function listCgroup(folder, id) {
-  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return [];
-  return pidsIn(folder);
-}
-function removeCgroup(folder, id) {
-  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return;
-  try {
-    removeEmpty(folder);
-    if (import_node_path.default.basename(import_node_path.default.dirname(folder)).startsWith(prefix)) (0, import_node_fs.rmdirSync)(import_node_path.default.dirname(folder));
-  } catch {
-  }
-}
-function removeEmpty(folder) {
-  for (const name of (0, import_chunk_DLEZNRER.listNames)(folder)) if (!name.includes(".")) removeEmpty(import_node_path.default.join(folder, name));
-  (0, import_node_fs.rmdirSync)(folder);
-}
-function pidsIn(folder) {
-  const text = readOrEmpty(import_node_path.default.join(folder, "cgroup.procs"));
-  const own = text.split("\n").map(Number).filter((pid) => pid > 1);
-  const inner = (0, import_chunk_DLEZNRER.listNames)(folder).filter(
-    (name) => !name.startsWith(prefix) && !/^(?:cgroup|cpu|memory|io|pids|cpuset|hugetlb|rdma|misc)\./.test(name)
-  );
-  return [...own, ...inner.flatMap((name) => pidsIn(import_node_path.default.join(folder, name)))];
-}
-function ownCgroup() {
-  const mount = mountPoint();
-  const line = readOrEmpty("/proc/self/cgroup").split("\n").find((one) => one.startsWith("0::"));
-  return mount === void 0 || line === void 0 ? void 0 : import_node_path.default.join(mount, line.slice(3));
-}
-function mountPoint() {
-  const line = readOrEmpty("/proc/self/mounts").split("\n").find((one) => one.split(" ")[2] === "cgroup2");
-  return line?.split(" ")[1];
-}
-function isBelowMount(folder) {
-  const mount = mountPoint();
-  return mount !== void 0 && import_node_path.default.resolve(folder) === folder && folder.startsWith(`${mount}/`);
-}
-function readOrEmpty(file) {
-  try {
-    return (0, import_node_fs.readFileSync)(file, "utf8");
-  } catch {
-    return "";
-  }
-}
-function treeOf(spec, paths, who) {
-  const living = (identity) => identity && (0, import_chunk_MGN56EW3.livenessOf)(identity) === "alive" ? [identity.pid] : [];
-  const cgroup = (0, import_chunk_2LM3C75F.readWorker)(paths);
-  const folder = cgroup.kind === "ok" ? cgroup.value.cgroup ?? null : null;
-  const shim = who.shim && isHere(who.shim) ? who.shim : null;
-  const atShimPid = shim ? (0, import_chunk_MGN56EW3.readProcess)(shim.pid) : void 0;
-  const isStranger = atShimPid !== void 0 && atShimPid.start !== shim?.start_token;
-  return {
-    mark: spec.mark,
-    session: shim && !isStranger ? shim.pid : null,
-    since: isHere(spec.launcher) ? Number(spec.launcher.start_token) || 0 : 0,
-    spared: [...living(who.worker), ...living(shim)],
-    baseline: who.baseline ?? null,
-    counted: () => listCgroup(folder, spec.id),
-    child: who.child?.pid ?? null,
-    known: new Map()
-  };
-}
-function isHere(identity) {
-  return identity.boot_id === (0, import_chunk_MGN56EW3.bootId)() && identity.pid_ns === (0, import_chunk_MGN56EW3.pidNamespace)();
-}
-var hasMarks = process.platform === "linux";
-function findMembers(tree) {
-  const rows = (0, import_chunk_MGN56EW3.readProcesses)(tree.baseline).filter(
-    (row) => !(0, import_chunk_MGN56EW3.isDeadState)(row.state) && !(Number(row.start) < tree.since)
-  );
-  const marks = new Map();
-  const markOf = (pid) => {
-    if (!marks.has(pid)) marks.set(pid, (0, import_chunk_MGN56EW3.readProcessVariable)(pid, import_chunk_LZFWGYGT.markVariable));
-    return marks.get(pid);
-  };
-  const counted = new Set(tree.counted());
-  const foreign = findForeign(rows, markOf, tree.mark);
-  const isForeign = (pid) => foreign.has(pid);
-  const inSession = (row) => row.session === tree.session || row.group === tree.session;
-  const isOurSession = tree.session !== null && rows.some((row) => inSession(row) && (!hasMarks || markOf(row.pid) === tree.mark));
-  const members = new Map();
-  for (const row of rows) {
-    const isKnown = tree.known.get(row.pid) === row.start || counted.has(row.pid);
-    if (markOf(row.pid) === tree.mark || (isOurSession && inSession(row) || isKnown) && !isForeign(row.pid))
-      members.set(row.pid, row);
-  }
-  for (let grew = true; grew; ) {
-    grew = false;
-    for (const row of rows) {
-      if (members.has(row.pid) || !members.has(row.parent) || isForeign(row.pid)) continue;
-      members.set(row.pid, row);
-      grew = true;
+    if (checkRoot(folder) || (0, import_chunk_DLEZNRER.exists)(folder)) {
+      const fault = (0, import_chunk_DLEZNRER.writeFault)(folder);
+      if (fault !== void 0) throw unusable(folder, `it is not writable (${fault})`);
+      fill(folder);
+      return;
     }
+    (0, import_chunk_6OPTGHIR.createFolder)(fresh);
+    fill(fresh);
+    if (!(0, import_chunk_DLEZNRER.moveFolder)(fresh, folder)) (0, import_chunk_DLEZNRER.removeTree)(fresh);
+    checkRoot(folder);
+  } catch (error) {
+    tryRemove(fresh);
+    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
+    throw unusable(folder, `it cannot be made or written (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? String(error)})`);
   }
-  const found = [];
-  for (const row of members.values()) {
-    if (isSpared(row, tree)) continue;
-    tree.known.set(row.pid, row.start);
-    found.push({ pid: row.pid, start: row.start, name: row.name, parent: row.parent });
-  }
-  return found;
 }
-function findForeign(rows, markOf, mark) {
-  const foreign = new Set(rows.filter((row) => (markOf(row.pid) ?? mark) !== mark).map((row) => row.pid));
-  for (let size = -1; size !== foreign.size; ) {
-    size = foreign.size;
-    for (const row of rows) if (foreign.has(row.parent) && markOf(row.pid) !== mark) foreign.add(row.pid);
-  }
-  return foreign;
+function fill(folder) {
+  const paths = (0, import_chunk_KBKJIEB6.rootPaths)(folder);
+  if (!(0, import_chunk_DLEZNRER.exists)(paths.meta)) (0, import_chunk_6OPTGHIR.writeJson)(paths.meta, { schema: 1, tool: "job-companion", created_at: (0, import_chunk_BDX2QLN6.isoNow)() });
+  if (!(0, import_chunk_DLEZNRER.exists)(paths.ignore)) (0, import_chunk_6OPTGHIR.writeFile)(paths.ignore, "*\n", { sync: false });
+  for (const inner of [paths.active, paths.once, paths.slots, paths.jobs]) (0, import_chunk_6OPTGHIR.createFolder)(inner);
 }
-function isSpared(row, tree) {
-  return row.pid === process.pid || tree.spared.includes(row.pid);
-}
-async function terminate(tree, options) {
-  const report = { step: "none", ended: [], survivors: [] };
-  const seen = new Map();
-  const told = new Set();
-  const note = (members) => {
-    for (const member of members) seen.set(member.pid, member);
-    return members;
-  };
-  let left = note(findMembers(tree));
-  if (left.length === 0) return report;
-  report.step = "term";
-  const termUntil = (0, import_chunk_LZFWGYGT.monotonicMs)() + options.graceMs;
-  for (let pause = 5; left.length > 0 && (0, import_chunk_LZFWGYGT.monotonicMs)() < termUntil; pause = Math.min(pause * 2, 100)) {
-    for (const member of left) if (!told.has(member.pid) && signal(member, "SIGTERM")) told.add(member.pid);
-    await (0, import_chunk_LZFWGYGT.sleep)(Math.min(pause, Math.max(1, termUntil - (0, import_chunk_LZFWGYGT.monotonicMs)())));
-    left = note(stillThere(left, tree));
-  }
-  if (left.length > 0) {
-    report.step = "kill";
-    const killUntil = (0, import_chunk_LZFWGYGT.monotonicMs)() + options.settleMs;
-    for (let pause = 5; left.length > 0 && (0, import_chunk_LZFWGYGT.monotonicMs)() < killUntil; pause = Math.min(pause * 2, 200)) {
-      for (const member of left) signal(member, "SIGKILL");
-      await (0, import_chunk_LZFWGYGT.sleep)(pause);
-      left = note(findMembers(tree));
-    }
-  }
-  report.survivors = left;
-  report.ended = [...seen.values()].filter(
-    (member) => !left.some((one) => one.pid === member.pid) && !isShimsOwn(member, tree)
-  );
-  return report;
-}
-function isShimsOwn(member, tree) {
-  return tree.child !== null && tree.session !== null && member.parent === tree.session && member.pid !== tree.child;
-}
-function stillThere(members, tree) {
-  const living = members.filter(isAlive);
-  return living.length > 0 ? living : findMembers(tree);
-}
-function isAlive(member) {
-  const row = (0, import_chunk_MGN56EW3.readProcess)(member.pid);
-  return row !== void 0 && row.start === member.start && !(0, import_chunk_MGN56EW3.isDeadState)(row.state);
-}
-function signal(member, name) {
-  if (!isAlive(member)) return false;
+function tryRemove(folder) {
   try {
-    process.kill(member.pid, name);
-    return true;
+    (0, import_chunk_DLEZNRER.removeTree)(folder);
   } catch {
-    return false;
   }
+}
+function lookAt(folder) {
+  try {
+    return (0, import_chunk_DLEZNRER.factsOf)(folder);
+  } catch (error) {
+    throw unusable(folder, `it cannot be looked at (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`);
+  }
+}
+function unusable(folder, reason) {
+  return new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use the state folder ${folder}: ${reason}`, elsewhere);
+}
+function userId() {
+  return process.getuid?.() ?? 0;
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  LineSplitter,
-  backendOf,
-  conclude,
-  findCgroup,
-  finishStored,
-  makeCgroup,
-  parseReason,
-  removeCgroup,
-  startedAt,
-  terminate,
-  treeOf
+  checkRoot,
+  ensureRoot,
+  locateRoot,
+  requirePlace
 });
 
 },
@@ -1952,445 +1633,2296 @@ function exitCodeOfAll(states) {
 });
 
 },
-"./chunk-7HGFJPY7.js": function (module, exports) {
+"./chunk-7QUYJE6C.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  checkLaunchOptions: () => checkLaunchOptions,
-  folderOf: () => folderOf,
-  launch: () => launch,
-  launchAndTell: () => launchAndTell,
-  launchWords: () => launchWords,
-  missingProgram: () => missingProgram,
-  run: () => run,
-  tellLaunched: () => tellLaunched
+  compareIds: () => compareIds,
+  defaultEngine: () => defaultEngine,
+  findEngine: () => findEngine,
+  idTimeMs: () => idTimeMs,
+  isId: () => isId,
+  isIdPrefix: () => isIdPrefix,
+  makeId: () => makeId
 });
 module.exports = stdin_exports;
-var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_ZVWKUAZQ = load("./chunk-ZVWKUAZQ.js");
-var import_chunk_CSL6DFX2 = load("./chunk-CSL6DFX2.js");
-var import_chunk_PBSRMPXW = load("./chunk-PBSRMPXW.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
-var import_chunk_4SGZHFVR = load("./chunk-4SGZHFVR.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
+var import_chunk_KBKJIEB6 = load("./chunk-KBKJIEB6.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
+var import_chunk_BDX2QLN6 = load("./chunk-BDX2QLN6.js");
+var idPattern = /^[a-z]{2,12}-[0-9a-z]{8,9}-[0-9a-z]{6}$/;
+var prefixPattern = /^[a-z]{2,12}(?:-[0-9a-z]{0,9}(?:-[0-9a-z]{0,6})?)?$/;
+function makeId(verb, nowMs, random) {
+  const digits = Array.from(random.subarray(0, 6), (byte) => (byte % 36).toString(36)).join("");
+  return `${verb}-${nowMs.toString(36)}-${digits}`;
+}
+function isId(text) {
+  return idPattern.test(text);
+}
+function isIdPrefix(text) {
+  return prefixPattern.test(text);
+}
+function idTimeMs(id) {
+  return Number.parseInt(id.split("-")[1] ?? "", 36);
+}
+function compareIds(a, b) {
+  return idTimeMs(a) - idTimeMs(b) || (a < b ? -1 : a > b ? 1 : 0);
+}
+var nodeOptions = ["--no-warnings"];
+var local = {
+  id: "local",
+  async prepare() {
+    await Promise.resolve().then(() => load("./spawn-NV2R7KVL.js"));
+  },
+  async start(worker) {
+    const { spawnDetached } = await Promise.resolve().then(() => load("./spawn-NV2R7KVL.js"));
+    const pid = spawnDetached({
+      program: process.execPath,
+      args: [...nodeOptions, (0, import_chunk_KBKJIEB6.companionFile)(), "_worker", worker.stateRoot, worker.id],
+      cwd: "/",
+      environment: (0, import_chunk_BDX2QLN6.workerEnvironment)(worker.mark),
+      logFile: worker.logFile
+    });
+    const identity = (0, import_chunk_MGN56EW3.identityOf)(pid);
+    if (!identity) throw new Error(`cannot see the worker that was just started (pid ${pid})`);
+    return identity;
+  },
+  alive: import_chunk_MGN56EW3.livenessOf,
+  signal: import_chunk_MGN56EW3.signalIdentity
+};
+var engines = [local];
+function findEngine(id) {
+  return engines.find((engine) => engine.id === id);
+}
+var defaultEngine = local;
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  compareIds,
+  defaultEngine,
+  findEngine,
+  idTimeMs,
+  isId,
+  isIdPrefix,
+  makeId
+});
+
+},
+"./chunk-B3AKM26U.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  decodeName: () => decodeName,
+  encodeName: () => encodeName,
+  openGit: () => openGit,
+  readableName: () => readableName,
+  repositoryVariables: () => repositoryVariables,
+  showName: () => showName
+});
+module.exports = stdin_exports;
+var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
+var import_chunk_BDX2QLN6 = load("./chunk-BDX2QLN6.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_child_process = require("node:child_process");
+var import_node_path = builtin("node:path");
+var repositoryVariables = [
+  "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+  "GIT_CONFIG",
+  "GIT_CONFIG_PARAMETERS",
+  "GIT_CONFIG_COUNT",
+  "GIT_OBJECT_DIRECTORY",
+  "GIT_DIR",
+  "GIT_WORK_TREE",
+  "GIT_IMPLICIT_WORK_TREE",
+  "GIT_GRAFT_FILE",
+  "GIT_INDEX_FILE",
+  "GIT_NO_REPLACE_OBJECTS",
+  "GIT_REPLACE_REF_BASE",
+  "GIT_PREFIX",
+  "GIT_INTERNAL_SUPER_PREFIX",
+  "GIT_SHALLOW_FILE",
+  "GIT_COMMON_DIR",
+  "GIT_NAMESPACE",
+  "GIT_REF_STORAGE_FORMAT",
+  "GIT_REFERENCE_BACKEND"
+];
+var wanted = "^(filter\\..*|hook\\..*|core\\.worktree|core\\.bare|extensions\\.objectformat)$";
+var tooMany = 200;
+var always = [
+  "core.fsmonitor=false",
+  "core.hooksPath=/dev/null",
+  "core.quotepath=off",
+  "diff.orderFile=/dev/null",
+  "submodule.recurse=false",
+  "gc.auto=0",
+  "maintenance.auto=false"
+];
+function openGit(folder) {
+  const program = findGit();
+  if (program === void 0) return { reason: "git is not installed (no git on PATH)" };
+  if (!(0, import_chunk_DLEZNRER.isFolder)(folder)) return { reason: `the folder ${folder} is gone` };
+  const read = runGit(program, folder, always, ["config", "-z", "--get-regexp", wanted], {});
+  if (!read.ok && read.code !== 1) return { reason: read.reason };
+  const settings = parseSettings(read.ok ? read.bytes : Buffer.alloc(0));
+  const off = switchedOff(settings.map(([name]) => name));
+  if (off === void 0) return { reason: "its configuration names filters or hooks that cannot be switched off" };
+  const config = [...always, ...off];
+  return {
+    git: {
+      folder,
+      run: (args, call = {}) => runGit(program, folder, config, args, call),
+      setting: (name) => settings.findLast(([found]) => found === name)?.[1]
+    }
+  };
+}
+function findGit() {
+  return absoluteSearchPath().map((folder) => import_node_path.default.join(folder, "git")).find(import_chunk_DLEZNRER.isExecutable);
+}
+function absoluteSearchPath() {
+  return import_chunk_BDX2QLN6.variables.searchPath().split(":").filter((folder) => import_node_path.default.isAbsolute(folder));
+}
+function parseSettings(bytes) {
+  return bytes.toString("utf8").split("\0").filter((item) => item !== "").map((item) => {
+    const end = item.indexOf("\n");
+    return end < 0 ? [item, ""] : [item.slice(0, end), item.slice(end + 1)];
+  });
+}
+function switchedOff(names) {
+  const drivers = new Set(names.filter((name) => /^(?:filter|hook)\./.test(name)).map(withoutVariable));
+  if (drivers.size > tooMany || [...drivers].some((name) => /[=\n\ufffd]/.test(name))) return void 0;
+  return [...drivers].flatMap(
+    (name) => name.startsWith("hook.") ? [`${name}.enabled=false`] : [`${name}.clean=`, `${name}.smudge=`, `${name}.process=`, `${name}.required=false`]
+  );
+}
+function withoutVariable(name) {
+  return name.slice(0, name.lastIndexOf("."));
+}
+function runGit(program, folder, config, args, call) {
+  const limit = call.limit ?? 32 * 1024 * 1024;
+  const timeout = call.timeoutMs ?? 1e4;
+  const settings = config.flatMap((setting) => ["-c", setting]);
+  const done = (0, import_node_child_process.spawnSync)(program, ["--no-pager", "--literal-pathspecs", ...settings, ...args], {
+    cwd: folder,
+    env: gitEnvironment(folder),
+    input: call.input ?? "",
+    timeout,
+    killSignal: "SIGKILL",
+    maxBuffer: limit
+  });
+  const name = `git ${args[0]}`;
+  const fault = (0, import_chunk_NVPF5LEY.errnoOf)(done.error);
+  if (fault === "ETIMEDOUT") return { ok: false, code: null, reason: `${name} took longer than ${timeout / 1e3} s` };
+  if (fault === "ENOBUFS") return { ok: false, code: null, reason: `${name} wrote more than ${limit} bytes` };
+  if (done.error) return { ok: false, code: null, reason: `${name} cannot be started (${fault ?? "error"})` };
+  if (done.status === 0) return { ok: true, bytes: done.stdout };
+  const [first = ""] = (0, import_chunk_LZGYMFSK.plainText)(done.stderr.toString("utf8")).trim().split("\n");
+  const ending = done.status === null ? `was ended by ${done.signal}` : `ended with ${done.status}`;
+  return { ok: false, code: done.status, reason: `${name} ${ending}${first === "" ? "" : `: ${first.slice(0, 200)}`}` };
+}
+function gitEnvironment(folder) {
+  const home = import_chunk_BDX2QLN6.variables.home();
+  const ours = (0, import_chunk_BDX2QLN6.configFolder)();
+  return {
+    ...(0, import_chunk_BDX2QLN6.toolEnvironment)(),
+    PATH: absoluteSearchPath().join(":"),
+    ...home === void 0 ? {} : { HOME: home },
+    ...ours === void 0 ? {} : { XDG_CONFIG_HOME: import_node_path.default.dirname(ours) },
+    GIT_OPTIONAL_LOCKS: "0",
+    GIT_TERMINAL_PROMPT: "0",
+    GIT_ASKPASS: "",
+    GIT_NO_LAZY_FETCH: "1",
+    // Unlike `protocol.allow` it cannot be widened by the repository.
+    GIT_ALLOW_PROTOCOL: "none",
+    GIT_CEILING_DIRECTORIES: import_node_path.default.dirname(folder)
+  };
+}
+var decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+var encoder = new TextEncoder();
+function decodeName(bytes) {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    return decodeBroken(bytes);
+  }
+}
+function encodeName(name) {
+  if (!/[\udc80-\udcff]/.test(name)) return encoder.encode(name);
+  const parts = name.match(loneOrText) ?? [];
+  const pieces = parts.map((part) => {
+    const code = part.charCodeAt(0);
+    return part.length === 1 && code >= 56448 && code <= 56575 ? Uint8Array.of(code - 56320) : encoder.encode(part);
+  });
+  const result = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    result.set(piece, at);
+    at += piece.length;
+  }
+  return result;
+}
+var loneOrText = /(?<![\ud800-\udbff])[\udc80-\udcff]|(?:[\ud800-\udbff][\udc00-\udfff]|[^\udc80-\udcff])+/g;
+function readableName(name) {
+  return name.replace(loneOrText, (part) => {
+    const code = part.charCodeAt(0);
+    return part.length === 1 && code >= 56448 && code <= 56575 ? `\\x${(code - 56320).toString(16)}` : part;
+  });
+}
+var odd = /["`\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]|^\s|\s$|^$/u;
+var unprintable = /["\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
+function showName(name) {
+  if (!odd.test(name)) return name;
+  const inner = name.replaceAll("\\", "\\\\").replace(unprintable, (found) => {
+    const code = found.codePointAt(0) ?? 0;
+    if (found === '"') return '\\"';
+    if (found === "\n") return "\\n";
+    if (found === "	") return "\\t";
+    if (code >= 56448 && code <= 56575) return `\\x${(code - 56320).toString(16)}`;
+    return `\\u{${code.toString(16)}}`;
+  });
+  return `"${inner}"`;
+}
+function decodeBroken(bytes) {
+  let text = "";
+  for (let at = 0; at < bytes.length; ) {
+    const length = characterAt(bytes, at);
+    if (length === 0) text += String.fromCharCode(56320 + (bytes[at] ?? 0));
+    else text += decoder.decode(bytes.subarray(at, at + length));
+    at += length || 1;
+  }
+  return text;
+}
+function characterAt(bytes, at) {
+  const first = bytes[at] ?? 0;
+  const length = first < 128 ? 1 : first < 194 ? 0 : first < 224 ? 2 : first < 240 ? 3 : first < 245 ? 4 : 0;
+  if (length === 0 || at + length > bytes.length) return 0;
+  try {
+    decoder.decode(bytes.subarray(at, at + length));
+    return length;
+  } catch {
+    return 0;
+  }
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  decodeName,
+  encodeName,
+  openGit,
+  readableName,
+  repositoryVariables,
+  showName
+});
+
+},
+"./chunk-BDX2QLN6.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  atMonotonic: () => atMonotonic,
+  cacheFolder: () => cacheFolder,
+  callerEnvironment: () => callerEnvironment,
+  childEnvironment: () => childEnvironment,
+  comparableEnvironment: () => comparableEnvironment,
+  configFolder: () => configFolder,
+  credentialNames: () => credentialNames,
+  dataFolder: () => dataFolder,
+  isoNow: () => isoNow,
+  isoOf: () => isoOf,
+  markVariable: () => markVariable,
+  monotonicMs: () => monotonicMs,
+  nowMs: () => nowMs,
+  sleep: () => sleep,
+  toolEnvironment: () => toolEnvironment,
+  uncarriableNames: () => uncarriableNames,
+  variables: () => variables,
+  workerEnvironment: () => workerEnvironment
+});
+module.exports = stdin_exports;
+var import_node_path = builtin("node:path");
+function nowMs() {
+  return Date.now();
+}
+function isoNow() {
+  return (new Date()).toISOString();
+}
+function isoOf(ms) {
+  return new Date(ms).toISOString();
+}
+function monotonicMs() {
+  return Number(process.hrtime.bigint() / 1000000n);
+}
+function sleep(ms) {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+var longest = 2 ** 31 - 1;
+function atMonotonic(atMs, fn) {
+  let timer;
+  const arm = () => {
+    const rest = atMs - monotonicMs();
+    if (rest <= 0) timer = setTimeout(fn, 0);
+    else timer = setTimeout(rest > longest ? arm : check, Math.min(rest, longest));
+  };
+  const check = () => monotonicMs() >= atMs ? fn() : arm();
+  arm();
+  return () => clearTimeout(timer);
+}
+var env = process.env;
+var carried = {
+  NODE_OPTIONS: "JOB_COMPANION_NODE_OPTIONS",
+  NODE_EXTRA_CA_CERTS: "JOB_COMPANION_EXTRA_CA_CERTS"
+};
+var markVariable = "JOB_COMPANION_MARK";
+var roleVariable = "JOB_COMPANION_ROLE";
+var variables = {
+  stateDir: () => env.JOB_STATE_DIR || void 0,
+  owner: () => env.JOB_OWNER || void 0,
+  searchPath: () => env.PATH ?? "",
+  home: () => env.HOME || void 0,
+  noColor: () => Boolean(env.NO_COLOR) || env.TERM === "dumb",
+  /** Is it there and not empty? Says nothing of its value. *<>/
+  isSet: (name) => Boolean(env[name])
+};
+function configFolder() {
+  if (env.XDG_CONFIG_HOME && import_node_path.default.isAbsolute(env.XDG_CONFIG_HOME))
+    return import_node_path.default.join(env.XDG_CONFIG_HOME, "job-companion");
+  return env.HOME ? import_node_path.default.join(env.HOME, ".config", "job-companion") : void 0;
+}
+function cacheFolder() {
+  if (env.XDG_CACHE_HOME && import_node_path.default.isAbsolute(env.XDG_CACHE_HOME)) return import_node_path.default.join(env.XDG_CACHE_HOME, "job-companion");
+  return env.HOME && import_node_path.default.isAbsolute(env.HOME) ? import_node_path.default.join(env.HOME, ".cache", "job-companion") : void 0;
+}
+function dataFolder() {
+  if (env.XDG_STATE_HOME && import_node_path.default.isAbsolute(env.XDG_STATE_HOME)) return import_node_path.default.join(env.XDG_STATE_HOME, "job-companion");
+  return env.HOME && import_node_path.default.isAbsolute(env.HOME) ? import_node_path.default.join(env.HOME, ".local", "state", "job-companion") : void 0;
+}
+function callerEnvironment() {
+  return definedOnly(env);
+}
+function toolEnvironment() {
+  return { PATH: env.PATH ?? "/usr/bin:/bin", LC_ALL: "C" };
+}
+function workerEnvironment(mark) {
+  const result = definedOnly(env);
+  for (const [name, alias] of Object.entries(carried)) {
+    delete result[alias];
+    const value = result[name];
+    delete result[name];
+    if (value !== void 0) result[alias] = value;
+  }
+  return { ...result, [markVariable]: mark, [roleVariable]: "worker" };
+}
+function childEnvironment(own) {
+  const result = definedOnly(env);
+  for (const [name, alias] of Object.entries(carried)) {
+    const value = result[alias];
+    delete result[alias];
+    if (value !== void 0) result[name] = value;
+  }
+  for (const name of [...own.remove, "JOB_STATE_DIR", "OLDPWD", roleVariable]) delete result[name];
+  return { ...result, ...own.add, PWD: own.cwd, JOB_ID: own.id, JOB_OWNER: own.id, [markVariable]: own.mark };
+}
+function comparableEnvironment() {
+  const passing = new Set([
+    "_",
+    "PWD",
+    "OLDPWD",
+    "SHLVL",
+    "JOB_ID",
+    "JOB_OWNER",
+    "JOB_STATE_DIR",
+    markVariable,
+    roleVariable,
+    "COLUMNS",
+    "LINES"
+  ]);
+  const given = definedOnly(env);
+  for (const [name, alias] of Object.entries(carried)) {
+    const value = given[alias];
+    delete given[alias];
+    if (value !== void 0) given[name] = value;
+  }
+  const names = Object.keys(given).filter((name) => !passing.has(name));
+  return names.sort().map((name) => `${name}=${given[name]}`).join("\0");
+}
+var credentialName = /(?:^|_)(?:API_?KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|ACCESS_KEY(?:_ID)?)$/i;
+function credentialNames() {
+  return Object.keys(env).filter((name) => credentialName.test(name)).sort();
+}
+function uncarriableNames() {
+  return Object.keys(env).filter((name) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)).sort();
+}
+function definedOnly(source) {
+  const result = {};
+  for (const [name, value] of Object.entries(source)) if (value !== void 0) result[name] = value;
+  return result;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  atMonotonic,
+  cacheFolder,
+  callerEnvironment,
+  childEnvironment,
+  comparableEnvironment,
+  configFolder,
+  credentialNames,
+  dataFolder,
+  isoNow,
+  isoOf,
+  markVariable,
+  monotonicMs,
+  nowMs,
+  sleep,
+  toolEnvironment,
+  uncarriableNames,
+  variables,
+  workerEnvironment
+});
+
+},
+"./chunk-CRABIWOM.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  drainMs: () => drainMs,
+  eventLineBytes: () => eventLineBytes,
+  excerptBytes: () => excerptBytes,
+  killSettleMs: () => killSettleMs,
+  leaseMs: () => leaseMs,
+  leaseStaleMs: () => leaseStaleMs,
+  limits: () => limits,
+  lingerMs: () => lingerMs,
+  lockWaitMs: () => lockWaitMs,
+  observeBytes: () => observeBytes,
+  orphanGraceMs: () => orphanGraceMs,
+  promptBytes: () => promptBytes,
+  promptReplacements: () => promptReplacements,
+  startLimitMs: () => startLimitMs,
+  streamLineBytes: () => streamLineBytes,
+  tailBytes: () => tailBytes,
+  tailLines: () => tailLines,
+  textTailBytes: () => textTailBytes,
+  toolCallBytes: () => toolCallBytes,
+  toolCalls: () => toolCalls,
+  unseenGraceMs: () => unseenGraceMs,
+  workerFailures: () => workerFailures
+});
+module.exports = stdin_exports;
+var second = 1e3;
+var minute = 60 * second;
+var hour = 60 * minute;
+var day = 24 * hour;
+var kib = 1024;
+var mib = 1024 * kib;
+var limits = {
+  staffTimeout: { default: hour, min: second, max: 2 * hour },
+  runTimeout: { default: day, min: 50, max: 30 * day },
+  waitTimeout: { default: 100 * second, min: 0, max: Number.MAX_SAFE_INTEGER },
+  heartbeat: { default: minute, min: second, max: day },
+  staffKillGrace: { default: 10 * second, min: 0, max: 5 * minute },
+  runKillGrace: { default: 30 * second, min: 0, max: 5 * minute },
+  optInLimit: { default: 5 * minute, min: second, max: 30 * day },
+  maxOutput: { default: 64 * mib, min: mib, max: 64 * 1024 * mib },
+  cleanAge: { default: 14 * day, min: 0, max: 3650 * day }
+};
+var promptBytes = mib;
+var observeBytes = 8 * kib;
+var toolCalls = 5;
+var toolCallBytes = kib;
+var excerptBytes = 240;
+var textTailBytes = 1700;
+var tailLines = 50;
+var tailBytes = 8 * kib;
+var eventLineBytes = 64 * kib;
+var streamLineBytes = 32 * mib;
+var drainMs = 2 * second;
+var lingerMs = 10 * second;
+var killSettleMs = 10 * second;
+var orphanGraceMs = second;
+var leaseMs = 5 * second;
+var leaseStaleMs = 20 * second;
+var startLimitMs = 10 * second;
+var unseenGraceMs = minute;
+var lockWaitMs = 5 * second;
+var promptReplacements = 5;
+var workerFailures = 3;
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  drainMs,
+  eventLineBytes,
+  excerptBytes,
+  killSettleMs,
+  leaseMs,
+  leaseStaleMs,
+  limits,
+  lingerMs,
+  lockWaitMs,
+  observeBytes,
+  orphanGraceMs,
+  promptBytes,
+  promptReplacements,
+  startLimitMs,
+  streamLineBytes,
+  tailBytes,
+  tailLines,
+  textTailBytes,
+  toolCallBytes,
+  toolCalls,
+  unseenGraceMs,
+  workerFailures
+});
+
+},
+"./chunk-CRARIZKT.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  compareWorkspace: () => compareWorkspace,
+  isChanges: () => isChanges
+});
+module.exports = stdin_exports;
+var import_chunk_JXICXKRL = load("./chunk-JXICXKRL.js");
+var import_chunk_HUWRGRLU = load("./chunk-HUWRGRLU.js");
+var import_chunk_B3AKM26U = load("./chunk-B3AKM26U.js");
+var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
+var text = (value) => typeof value === "string";
+var flag = (value) => typeof value === "boolean";
+var count = (value) => Number.isSafeInteger(value) && value >= 0;
+var textOrNull = (value) => value === null || text(value);
+var commit = (value) => value === null || text(value) && /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(value);
+var optional = (shape) => (value) => value === void 0 || shape(value);
+var nullOr = (shape) => (value) => value === null || shape(value);
+var oneOf = (...words) => (value) => words.includes(value);
+var list = (shape) => (value) => Array.isArray(value) && value.every(shape);
+var record = (shapes) => (value) => isRecord(value) && Object.entries(shapes).every(([name, shape]) => shape(value[name]));
+var allOf = (shape) => (value) => isRecord(value) && Object.values(value).every(shape);
+function isRecord(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+var nameInside = (value) => text(value) && !`/${value}/`.includes("/../") && !value.startsWith("/");
+var entry = record({
+  path: nameInside,
+  xy: text,
+  head: textOrNull,
+  index: textOrNull,
+  tree_mode: textOrNull,
+  from: optional(nameInside),
+  mode: textOrNull,
+  content: textOrNull,
+  stat: textOrNull
+});
+var snapshot = record({
+  schema: oneOf(1),
+  cwd: text,
+  at: (value) => text(value) && Number.isFinite(Date.parse(value)),
+  git: nullOr(
+    record({
+      root: text,
+      hash: oneOf("sha1", "sha256"),
+      head: commit,
+      branch: textOrNull,
+      subject: textOrNull,
+      refs: allOf((value) => value !== null && commit(value))
+    })
+  ),
+  reason: textOrNull,
+  exclude: list(text),
+  entries: list(entry),
+  rest: nullOr(record({ count, digest: text })),
+  files: nullOr(list((file) => Array.isArray(file) && file.length === 3 && nameInside(file[0]) && file.every(text))),
+  exact: flag
+});
+var changes = record({
+  files: list(
+    record({
+      path: text,
+      change: oneOf("added", "modified", "deleted", "renamed"),
+      from: optional(text),
+      was_dirty: flag,
+      committed: flag
+    })
+  ),
+  file_count: count,
+  dirty_before: list(text),
+  dirty_before_count: count,
+  dirty_after: count,
+  commits: list(record({ sha: text, subject: text })),
+  commit_count: count,
+  head: record({ before: textOrNull, after: textOrNull, moved: oneOf("forward", "elsewhere", null) }),
+  branch: record({ before: textOrNull, after: textOrNull }),
+  refs_changed: list(text),
+  index_changed: flag,
+  exact: flag,
+  unchanged: flag,
+  reason: textOrNull
+});
+function isSnapshot(value) {
+  return snapshot(value);
+}
+function isChanges(value) {
+  return changes(value);
+}
+var emptyTree = {
+  sha1: "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+  sha256: "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"
+};
+function readTreeChanges(git, hash, heads) {
+  const ask = (...renames) => git.run([
+    ...["diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-ext-diff", "--no-textconv", ...renames],
+    ...[heads.before ?? emptyTree[hash], heads.after ?? emptyTree[hash], "--"]
+  ]);
+  const found = ask("-M", "-l1000");
+  const answer = found.ok ? found : ask("--no-renames");
+  return answer.ok ? parseRaw(answer.bytes) : void 0;
+}
+function parseRaw(bytes) {
+  const changes2 = new Map();
+  const items = bytes.toString("latin1").split("\0");
+  for (let at = 0; at < items.length; at += 1) {
+    const [, modes] = /^:(.*)$/.exec(items[at] ?? "") ?? [];
+    if (modes === void 0) continue;
+    const [oldMode = "", newMode = "", oldName = "", newName = "", letter = ""] = modes.split(" ");
+    const before = /^0*$/.test(oldMode) ? null : `${oldMode} ${oldName}`;
+    const after = /^0*$/.test(newMode) ? null : `${newMode} ${newName}`;
+    at += 1;
+    const name = (0, import_chunk_HUWRGRLU.nameOf)(items[at] ?? "");
+    if (!/^[RC]/.test(letter)) {
+      changes2.set(name, { before, after });
+      continue;
+    }
+    at += 1;
+    const target = (0, import_chunk_HUWRGRLU.nameOf)(items[at] ?? "");
+    if (letter.startsWith("R")) changes2.set(name, { before, after: null });
+    changes2.set(target, { before: null, after, ...letter.startsWith("R") ? { from: name } : {} });
+  }
+  return changes2;
+}
+function readMove(git, before, after) {
+  if (before === after) return null;
+  if (before === null) return "forward";
+  if (after === null) return "elsewhere";
+  return git.run(["merge-base", "--is-ancestor", before, after]).ok ? "forward" : "elsewhere";
+}
+var commitLimit = 20;
+function readNewCommits(git, before, after) {
+  const known = new Set([before.head, ...Object.values(before.refs)].filter((name) => name !== null));
+  const branches = Object.entries(after.refs).filter(([ref]) => ref !== "refs/stash");
+  const fresh = [after.head, ...branches.map(([, name]) => name)].filter((name) => name !== null && !known.has(name));
+  if (fresh.length === 0) return { commits: [], commit_count: 0 };
+  const input = `${[...new Set(fresh), ...[...known].map((name) => `^${name}`)].join("\n")}
+`;
+  const count2 = git.run(["rev-list", "--count", "--ignore-missing", "--stdin"], { input });
+  const listed2 = git.run(
+    [
+      ...["rev-list", `--max-count=${commitLimit}`, "--topo-order", "--ignore-missing"],
+      ...["--encoding=UTF-8", "--format=%s", "--stdin"]
+    ],
+    { input }
+  );
+  if (!count2.ok || !listed2.ok) return void 0;
+  const lines = listed2.bytes.toString("latin1").split("\n");
+  const commits = lines.flatMap(
+    (line, at) => at % 2 === 0 && line.startsWith("commit ") ? [{ sha: line.slice(7), subject: (0, import_chunk_HUWRGRLU.nameOf)(lines[at + 1] ?? "") }] : []
+  );
+  return { commits, commit_count: Number(count2.bytes.toString("latin1")) };
+}
+function comparePlain(before, after) {
+  const [known, now] = [filesOf(before), filesOf(after)];
+  const looker = (0, import_chunk_HUWRGRLU.makeLooker)(after.cwd);
+  const changes2 = [];
+  for (const path of [...new Set([...known.keys(), ...now.keys()])].sort()) {
+    const was = known.get(path) ?? null;
+    const is = now.get(path) ?? (after.exact ? null : lookNow(path));
+    if (was?.mode === is?.mode && was?.content === is?.content) continue;
+    const isOld = !was && !before.exact && (looker.look(path)?.changedMs ?? 0) < Date.parse(before.at) - 2e3;
+    if (!isOld) changes2.push({ path, was, is, was_dirty: false, committed: false });
+  }
+  return changes2;
+  function lookNow(path) {
+    const facts = looker.look(path);
+    return facts && facts.kind !== "folder" ? { mode: facts.mode, content: facts.stat } : null;
+  }
+}
+function filesOf({ files }) {
+  return new Map((files ?? []).map(([path, mode, stat]) => [path, { mode, content: stat }]));
+}
+var emptyBlobs = new Set([
+  "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391",
+  "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813"
+]);
+function pairRenames(changes2) {
+  const gone = new Map(changes2.filter(({ was, is }) => was && !is).map((change) => [change.path, change]));
+  const byContent = new Map();
+  for (const change of gone.values()) {
+    const key = change.was && contentKey(change.was);
+    if (key) byContent.set(key, [...byContent.get(key) ?? [], change]);
+  }
+  const taken = new Set();
+  const originOf = new Map();
+  const take = (change, origin) => {
+    if (!origin || taken.has(origin.path)) return;
+    taken.add(origin.path);
+    originOf.set(change.path, origin);
+  };
+  const fresh = changes2.filter(({ was, is }) => !was && is);
+  for (const change of fresh) if (change.from !== void 0) take(change, gone.get(change.from));
+  for (const change of fresh) {
+    const key = change.is && contentKey(change.is);
+    if (!key || originOf.has(change.path)) continue;
+    const free = (byContent.get(key) ?? []).filter(({ path }) => !taken.has(path));
+    const namesake = free.find(({ path }) => lastPart(path) === lastPart(change.path));
+    take(change, namesake ?? (emptyBlobs.has(change.is?.content ?? "") ? void 0 : free[0]));
+  }
+  return changes2.filter(({ path }) => !taken.has(path)).map(({ from: _, ...change }) => {
+    const origin = originOf.get(change.path);
+    if (!origin) return change;
+    return { ...change, from: origin.path, was_dirty: change.was_dirty || origin.was_dirty };
+  });
+}
+function contentKey({ mode, content }) {
+  return content === null ? null : `${mode.slice(0, 3)} ${content}`;
+}
+function lastPart(path) {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
+function comparePaths(moments) {
+  const known = entriesOf(moments.before);
+  const now = entriesOf(moments.after);
+  const names = new Set([...known.keys(), ...now.keys(), ...moments.tree.keys()]);
+  const isHidden = makeHidden(moments, names);
+  const changes2 = [];
+  const untouched = [];
+  for (const name of [...names].sort()) {
+    const [b, a, t] = [known.get(name), now.get(name), moments.tree.get(name)];
+    const sides = b ? sinceDirty(name, b, a, moments) : a ? sinceClean(name, a, moments, isHidden) : inTree(t);
+    const was_dirty = b !== void 0 && b.xy !== "..";
+    if (sides && (sides.was || sides.is)) {
+      const from = a?.from ?? t?.from;
+      changes2.push({ path: name, ...sides, was_dirty, committed: t !== void 0, ...from ? { from } : {} });
+    } else if (was_dirty) untouched.push(name);
+  }
+  return { changes: changes2, untouched };
+}
+function entriesOf({ entries }) {
+  return new Map(entries.map((entry2) => [entry2.path, entry2]));
+}
+function sinceDirty(name, b, a, moments) {
+  const now = a ?? measureNow(name, b, moments);
+  return isSame(b, now) ? void 0 : { was: sideOf(b), is: sideOf(now) };
+}
+function measureNow(name, b, { looker, tree }) {
+  const facts = looker.look(name);
+  if (!facts) return import_chunk_HUWRGRLU.nothing;
+  if (facts.kind !== "folder") {
+    const algorithm = b.content?.length === 64 ? "sha256" : "sha1";
+    if (b.content === null && b.mode !== null) return { mode: facts.mode, content: null, stat: facts.stat };
+    return (0, import_chunk_HUWRGRLU.measureRaw)(looker, name, facts, algorithm);
+  }
+  const commit2 = (tree.get(name)?.after ?? b.head)?.split(" ")[1];
+  return b.mode === "160000" && commit2 !== void 0 ? { mode: "160000", content: commit2, stat: null } : import_chunk_HUWRGRLU.nothing;
+}
+function isSame(b, now) {
+  if (b.mode !== now.mode) return false;
+  if (b.mode === null) return true;
+  return b.content !== null && now.content !== null ? b.content === now.content : b.stat === now.stat;
+}
+function sinceClean(name, a, { tree, overlooked, before }, isHidden) {
+  const t = tree.get(name);
+  const base = a.xy === ".." ? overlooked.get(name) ?? null : t ? t.before : a.head;
+  const was = sideOfTree(base);
+  if (base === null) return a.mode === null || isHidden(a) ? void 0 : { was, is: sideOf(a) };
+  if (before.rest !== null && isHidden(a)) return void 0;
+  const isStaged = a.xy[1] === "." && a.xy !== ".." && a.index !== null && !a.index.startsWith("u");
+  const is = isStaged ? sideOfTree(a.index) : sideOf({ ...a, mode: (a.mode && a.tree_mode) ?? a.mode });
+  if (was && is && was.mode === is.mode && was.content === is.content) return void 0;
+  return { was, is };
+}
+function inTree(t) {
+  return t && { was: sideOfTree(t.before), is: sideOfTree(t.after) };
+}
+function makeHidden({ before, looker }, names) {
+  const mayHide = before.rest !== null || [...names].some((name) => /(?:^|\/)\.gitignore$/.test(name));
+  const margin = 2e3;
+  return (a) => mayHide && (looker.look(a.path)?.changedMs ?? Number.POSITIVE_INFINITY) < Date.parse(before.at) - margin;
+}
+function sideOf({ mode, content, stat }) {
+  return mode === null ? null : { mode, content: content ?? stat };
+}
+function sideOfTree(base) {
+  const [mode, content = null] = base?.split(" ") ?? [];
+  return mode === void 0 ? null : { mode, content };
+}
+var listed = { files: 200, dirty: 50, refs: 50, nameBytes: 1e3 };
+function compareWorkspace(before, after) {
+  if (!isSnapshot(before)) return untold("the record of the workspace at the start is damaged", null, null);
+  const { git, cwd, exclude } = before;
+  if (git === null) {
+    const now2 = after.git === null && after.cwd === cwd ? after : (0, import_chunk_HUWRGRLU.captureWorkspace)(cwd, { exclude, plain: true });
+    const changes2 = comparePlain(before, now2);
+    const exact = before.exact && now2.exact;
+    return finish({ ...nothingMoved(null, null), changes: changes2, untouched: [], exact, reason: before.reason });
+  }
+  const now = after.git?.root === git.root ? after : (0, import_chunk_HUWRGRLU.captureWorkspace)(git.root, { exclude });
+  if (now.git?.root !== git.root) return untold(now.reason ?? "the repository is gone", git, null);
+  return compareGit({ ...before, git }, { ...now, git: now.git });
+}
+function compareGit(before, after) {
+  const [was, is] = [before.git, after.git];
+  const opened = (0, import_chunk_B3AKM26U.openGit)(is.root);
+  if ("reason" in opened) return untold(opened.reason, was, is);
+  const { git } = opened;
+  const moved = readMove(git, was.head, is.head);
+  const tree = moved === null ? new Map() : readTreeChanges(git, is.hash, head(was, is));
+  const commits = readNewCommits(git, was, is);
+  const looker = (0, import_chunk_HUWRGRLU.makeLooker)(is.root);
+  const overlooked = newlyOverlooked(git, before, after);
+  const moments = { before, after, tree: tree ?? new Map(), looker, overlooked };
+  const { changes: changes2, untouched } = comparePaths(moments);
+  return finish({
+    ...nothingMoved(was, is),
+    changes: changes2,
+    untouched,
+    dirty_after: after.entries.filter(import_chunk_JXICXKRL.isDirty).length + (after.rest?.count ?? 0),
+    commits: commits?.commits ?? [],
+    commit_count: commits?.commit_count ?? 0,
+    head: { ...head(was, is), moved },
+    refs_changed: changedRefs(was.refs, is.refs),
+    index_changed: isIndexChanged(before, after, moments.tree),
+    exact: before.exact && after.exact && tree !== void 0 && commits !== void 0,
+    isMore: before.rest?.digest !== after.rest?.digest,
+    reason: null
+  });
+}
+function head(was, is) {
+  return { before: was.head, after: is.head };
+}
+function newlyOverlooked(git, was, is) {
+  const known = entriesOf(was);
+  const names = is.entries.filter(({ path, xy }) => xy === ".." && !known.has(path)).map(({ path }) => path);
+  if (names.length === 0 || was.git.head === null) return new Map();
+  const answer = git.run(["ls-tree", "-r", "-z", "--full-tree", was.git.head]);
+  const wanted = new Set(names);
+  const lines = answer.ok ? answer.bytes.toString("latin1").split("\0") : [];
+  return new Map(
+    lines.flatMap((line) => {
+      const [, mode, name, path = ""] = /^(\d+) \w+ ([0-9a-f]+)\t(.*)$/s.exec(line) ?? [];
+      return mode !== void 0 && wanted.has((0, import_chunk_HUWRGRLU.nameOf)(path)) ? [[(0, import_chunk_HUWRGRLU.nameOf)(path), `${mode} ${name}`]] : [];
+    })
+  );
+}
+function isIndexChanged(was, is, tree) {
+  const [known, now] = [entriesOf(was), entriesOf(is)];
+  const isCut = was.rest !== null || is.rest !== null;
+  return [...new Set([...known.keys(), ...now.keys(), ...tree.keys()])].some((name) => {
+    const [b, a, t] = [known.get(name), now.get(name), tree.get(name)];
+    if (b?.xy === ".." || a?.xy === ".." || isCut && !(a && b)) return false;
+    const before = b ? b.index : t ? t.before : a?.head ?? null;
+    const after = a ? a.index : t ? t.after : b?.head ?? null;
+    return before !== after;
+  });
+}
+function changedRefs(was, is) {
+  const isCut = [was, is].some((refs) => Object.keys(refs).length >= 500);
+  const names = [...new Set([...Object.keys(was), ...Object.keys(is)])].sort();
+  return names.filter((name) => was[name] !== is[name] && (!isCut || name in was && name in is));
+}
+function nothingMoved(was, is) {
+  return {
+    commits: [],
+    commit_count: 0,
+    dirty_after: 0,
+    head: { before: was?.head ?? null, after: is?.head ?? null, moved: null },
+    branch: { before: was?.branch ?? null, after: is?.branch ?? null },
+    refs_changed: [],
+    index_changed: false,
+    isMore: false
+  };
+}
+function untold(reason, was, is) {
+  const changes2 = finish({ ...nothingMoved(was, is), changes: [], untouched: [], exact: false, reason });
+  return { ...changes2, unchanged: false };
+}
+function finish({ changes: changes2, untouched, isMore, ...rest }) {
+  const files = pairRenames(changes2);
+  const { head: head2, branch, commit_count, refs_changed, index_changed } = rest;
+  const isStill = head2.before === head2.after && branch.before === branch.after && !index_changed && !isMore;
+  return {
+    files: files.slice(0, listed.files).map(fileChange),
+    file_count: files.length,
+    dirty_before: untouched.slice(0, listed.dirty).map(shortName),
+    dirty_before_count: untouched.length,
+    ...rest,
+    refs_changed: refs_changed.slice(0, listed.refs).map(shortName),
+    unchanged: isStill && files.length === 0 && commit_count === 0 && refs_changed.length === 0
+  };
+}
+function fileChange({ path, was, is, from, was_dirty, committed }) {
+  const change = from !== void 0 ? "renamed" : !was ? "added" : !is ? "deleted" : "modified";
+  return {
+    path: shortName(path),
+    change,
+    ...from === void 0 ? {} : { from: shortName(from) },
+    was_dirty,
+    committed
+  };
+}
+function shortName(name) {
+  return (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_B3AKM26U.readableName)(name), listed.nameBytes);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  compareWorkspace,
+  isChanges
+});
+
+},
+"./chunk-CRLOQSIG.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  findNeighbours: () => findNeighbours,
+  modeOf: () => modeOf,
+  neighbourWarning: () => neighbourWarning,
+  neighbourWarnings: () => neighbourWarnings,
+  tellNeighbours: () => tellNeighbours
+});
+module.exports = stdin_exports;
+var import_chunk_J3MJP3SB = load("./chunk-J3MJP3SB.js");
+var import_chunk_FXJI2NG5 = load("./chunk-FXJI2NG5.js");
+var import_chunk_UB6F7I4J = load("./chunk-UB6F7I4J.js");
+var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
+var import_chunk_5VEUPLWP = load("./chunk-5VEUPLWP.js");
+var import_chunk_7QUYJE6C = load("./chunk-7QUYJE6C.js");
+var import_chunk_KBKJIEB6 = load("./chunk-KBKJIEB6.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+function findNeighbours(root, staff, cwd, isShared) {
+  if (!(0, import_chunk_FXJI2NG5.isWriter)(staff.profile)) return [];
+  const place = placeOf(cwd);
+  const others = liveStaff(root.folder).filter((spec) => (0, import_chunk_FXJI2NG5.isWriter)(spec.staff.profile) && placeOf(spec.cwd) === place);
+  const rival = others.find((spec) => spec.staff.mode === "implement");
+  if (rival && staff.mode === "implement" && !isShared) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "busy",
+      `cannot start a second implement job in ${place}: job ${rival.id} is writing there`,
+      `wait for it (${import_chunk_UB6F7I4J.nextCommands.wait(rival.id, root.option)}), or give this one its own tree with --worktree, or accept both with --share`
+    );
+  }
+  return others.map((spec) => spec.id);
+}
+function tellNeighbours(root, ids, own) {
+  for (const id of ids) {
+    try {
+      const folder = (0, import_chunk_KBKJIEB6.jobPaths)(root, id).neighbours;
+      (0, import_chunk_6OPTGHIR.createFolder)(folder);
+      (0, import_chunk_6OPTGHIR.createFile)(`${folder}/${own}`, "", { sync: false });
+    } catch {
+    }
+  }
+}
+function neighbourWarnings(root, paths) {
+  const ids = (0, import_chunk_DLEZNRER.listNames)(paths.neighbours).filter(import_chunk_7QUYJE6C.isId).slice(0, 20);
+  return ids.map((id) => neighbourWarning(id, modeOf(root, id)));
+}
+function neighbourWarning(id, mode) {
+  const what = mode === void 0 ? "a job" : `a ${mode} job`;
+  return { code: "two_writers", message: `${what}, ${id}, may write in the same worktree at the same time` };
+}
+function modeOf(root, id) {
+  const spec = (0, import_chunk_5VEUPLWP.readSpec)((0, import_chunk_KBKJIEB6.jobPaths)(root, id));
+  return spec.kind === "ok" ? spec.value.staff?.mode : void 0;
+}
+function liveStaff(root) {
+  return (0, import_chunk_J3MJP3SB.listActive)(root).flatMap((id) => {
+    const spec = (0, import_chunk_5VEUPLWP.readSpec)((0, import_chunk_KBKJIEB6.jobPaths)(root, id));
+    if (spec.kind !== "ok" || !spec.value.staff || (0, import_chunk_5VEUPLWP.isEnded)((0, import_chunk_5VEUPLWP.inspect)(root, id).state)) return [];
+    return [{ ...spec.value, staff: spec.value.staff }];
+  });
+}
+function placeOf(cwd) {
+  const real = (0, import_chunk_DLEZNRER.isFolder)(cwd) ? (0, import_chunk_DLEZNRER.realPath)(cwd) : cwd;
+  return (0, import_chunk_QPOYQF3N.findWorktree)(real) ?? real;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  findNeighbours,
+  modeOf,
+  neighbourWarning,
+  neighbourWarnings,
+  tellNeighbours
+});
+
+},
+"./chunk-CTSRVJRC.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  hmacSha256: () => hmacSha256,
+  sha256: () => sha256,
+  toHex: () => toHex
+});
+module.exports = stdin_exports;
+var constants = new Uint32Array([
+  1116352408,
+  1899447441,
+  3049323471,
+  3921009573,
+  961987163,
+  1508970993,
+  2453635748,
+  2870763221,
+  3624381080,
+  310598401,
+  607225278,
+  1426881987,
+  1925078388,
+  2162078206,
+  2614888103,
+  3248222580,
+  3835390401,
+  4022224774,
+  264347078,
+  604807628,
+  770255983,
+  1249150122,
+  1555081692,
+  1996064986,
+  2554220882,
+  2821834349,
+  2952996808,
+  3210313671,
+  3336571891,
+  3584528711,
+  113926993,
+  338241895,
+  666307205,
+  773529912,
+  1294757372,
+  1396182291,
+  1695183700,
+  1986661051,
+  2177026350,
+  2456956037,
+  2730485921,
+  2820302411,
+  3259730800,
+  3345764771,
+  3516065817,
+  3600352804,
+  4094571909,
+  275423344,
+  430227734,
+  506948616,
+  659060556,
+  883997877,
+  958139571,
+  1322822218,
+  1537002063,
+  1747873779,
+  1955562222,
+  2024104815,
+  2227730452,
+  2361852424,
+  2428436474,
+  2756734187,
+  3204031479,
+  3329325298
+]);
+var blockBytes = 64;
+function sha256(data) {
+  const hash = new Uint32Array([
+    1779033703,
+    3144134277,
+    1013904242,
+    2773480762,
+    1359893119,
+    2600822924,
+    528734635,
+    1541459225
+  ]);
+  const padded = new Uint8Array(Math.ceil((data.length + 9) / blockBytes) * blockBytes);
+  padded.set(data);
+  padded[data.length] = 128;
+  const view = new DataView(padded.buffer);
+  view.setUint32(padded.length - 8, Math.floor(data.length / 2 ** 29));
+  view.setUint32(padded.length - 4, data.length << 3);
+  const words = new Uint32Array(64);
+  for (let at = 0; at < padded.length; at += blockBytes) mixBlock(hash, view, at, words);
+  const digest = new Uint8Array(32);
+  const out = new DataView(digest.buffer);
+  hash.forEach((word, index) => {
+    out.setUint32(index * 4, word);
+  });
+  return digest;
+}
+function hmacSha256(key, data) {
+  const block = new Uint8Array(blockBytes);
+  block.set(key.length > blockBytes ? sha256(key) : key);
+  const inner = sha256(
+    joined(
+      block.map((byte) => byte ^ 54),
+      data
+    )
+  );
+  return sha256(
+    joined(
+      block.map((byte) => byte ^ 92),
+      inner
+    )
+  );
+}
+function toHex(bytes) {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+function joined(a, b) {
+  const whole = new Uint8Array(a.length + b.length);
+  whole.set(a);
+  whole.set(b, a.length);
+  return whole;
+}
+function mixBlock(hash, view, at, w) {
+  for (let i = 0; i < 16; i += 1) w[i] = view.getUint32(at + i * 4);
+  for (let i = 16; i < 64; i += 1) {
+    const x = w[i - 15];
+    const y = w[i - 2];
+    const s0 = rotate(x, 7) ^ rotate(x, 18) ^ x >>> 3;
+    const s1 = rotate(y, 17) ^ rotate(y, 19) ^ y >>> 10;
+    w[i] = w[i - 16] + s0 + w[i - 7] + s1;
+  }
+  let a = hash[0];
+  let b = hash[1];
+  let c = hash[2];
+  let d = hash[3];
+  let e = hash[4];
+  let f = hash[5];
+  let g = hash[6];
+  let h = hash[7];
+  for (let i = 0; i < 64; i += 1) {
+    const s1 = (e >>> 6 | e << 26) ^ (e >>> 11 | e << 21) ^ (e >>> 25 | e << 7);
+    const t1 = h + s1 + (e & f ^ ~e & g) + constants[i] + w[i] | 0;
+    const s0 = (a >>> 2 | a << 30) ^ (a >>> 13 | a << 19) ^ (a >>> 22 | a << 10);
+    const t2 = s0 + (a & b ^ a & c ^ b & c) | 0;
+    h = g;
+    g = f;
+    f = e;
+    e = d + t1 | 0;
+    d = c;
+    c = b;
+    b = a;
+    a = t1 + t2 | 0;
+  }
+  hash[0] = hash[0] + a;
+  hash[1] = hash[1] + b;
+  hash[2] = hash[2] + c;
+  hash[3] = hash[3] + d;
+  hash[4] = hash[4] + e;
+  hash[5] = hash[5] + f;
+  hash[6] = hash[6] + g;
+  hash[7] = hash[7] + h;
+}
+function rotate(word, bits) {
+  return word >>> bits | word << 32 - bits;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  hmacSha256,
+  sha256,
+  toHex
+});
+
+},
+"./chunk-DLEZNRER.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  cutFile: () => cutFile,
+  exists: () => exists,
+  factsOf: () => factsOf,
+  isExecutable: () => isExecutable,
+  isFolder: () => isFolder,
+  isWritable: () => isWritable,
+  listNames: () => listNames,
+  moveFolder: () => moveFolder,
+  realPath: () => realPath,
+  removeTree: () => removeTree,
+  touch: () => touch,
+  writeFault: () => writeFault
+});
+module.exports = stdin_exports;
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_fs = require("node:fs");
+function factsOf(target) {
+  const stat = lookAt(target);
+  if (!stat) return void 0;
+  const kind = stat.isSymbolicLink() ? "link" : stat.isDirectory() ? "folder" : stat.isFile() ? "file" : "other";
+  return {
+    kind,
+    uid: stat.uid,
+    mode: stat.mode & 4095,
+    size: stat.size,
+    allocated: stat.blocks * 512,
+    modifiedMs: stat.mtimeMs
+  };
+}
+function lookAt(target) {
+  try {
+    return (0, import_node_fs.lstatSync)(target, { throwIfNoEntry: false });
+  } catch (error) {
+    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "ENOTDIR") return void 0;
+    throw error;
+  }
+}
+function exists(target) {
+  return (0, import_node_fs.existsSync)(target);
+}
+function listNames(folder) {
+  try {
+    return (0, import_node_fs.readdirSync)(folder);
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return [];
+    throw error;
+  }
+}
+function isFolder(target) {
+  return lookThrough(target)?.isDirectory() ?? false;
+}
+function isExecutable(target) {
+  if (!lookThrough(target)?.isFile()) return false;
+  return isAllowed(target, import_node_fs.constants.X_OK);
+}
+function lookThrough(target) {
+  try {
+    return (0, import_node_fs.statSync)(target, { throwIfNoEntry: false });
+  } catch {
+    return void 0;
+  }
+}
+function isWritable(target) {
+  return writeFault(target) === void 0;
+}
+function writeFault(target) {
+  try {
+    (0, import_node_fs.accessSync)(target, import_node_fs.constants.W_OK);
+    return void 0;
+  } catch (error) {
+    return (0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error";
+  }
+}
+function realPath(target) {
+  return (0, import_node_fs.realpathSync)(target);
+}
+function moveFolder(from, to) {
+  try {
+    (0, import_node_fs.renameSync)(from, to);
+    return true;
+  } catch (error) {
+    if (["ENOTEMPTY", "EEXIST", "ENOENT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return false;
+    throw error;
+  }
+}
+function removeTree(target) {
+  (0, import_node_fs.rmSync)(target, { recursive: true, force: true });
+}
+function touch(file, atMs) {
+  try {
+    (0, import_node_fs.utimesSync)(file, atMs / 1e3, atMs / 1e3);
+    return true;
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return false;
+    throw error;
+  }
+}
+function cutFile(file, length) {
+  (0, import_node_fs.truncateSync)(file, length);
+}
+function isAllowed(target, mode) {
+  try {
+    (0, import_node_fs.accessSync)(target, mode);
+    return true;
+  } catch {
+    return false;
+  }
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  cutFile,
+  exists,
+  factsOf,
+  isExecutable,
+  isFolder,
+  isWritable,
+  listNames,
+  moveFolder,
+  realPath,
+  removeTree,
+  touch,
+  writeFault
+});
+
+},
+"./chunk-EBDV7V6Q.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  describeChanges: () => describeChanges,
+  summarizeChanges: () => summarizeChanges,
+  terminalRecord: () => terminalRecord
+});
+module.exports = stdin_exports;
+var import_chunk_ILRTLP2P = load("./chunk-ILRTLP2P.js");
+var import_chunk_B3AKM26U = load("./chunk-B3AKM26U.js");
+var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
+function terminalRecord(spec, paths, state, tree, staff) {
+  return {
+    ...state,
+    kind: spec.kind,
+    verb: spec.verb,
+    owner: spec.owner,
+    label: spec.label,
+    cwd: spec.cwd,
+    lineage: spec.lineage,
+    ended_by: tree?.step ?? "none",
+    ended_processes: tree?.ended.slice(0, 50) ?? [],
+    survivors: tree?.survivors ?? [],
+    ...staff ? staffRecord(spec, staff) : {},
+    result_path: paths.result,
+    output_path: paths.output,
+    error_path: paths.error
+  };
+}
+function staffRecord(spec, staff) {
+  const { changes } = staff;
+  return {
+    changes,
+    ...spec.worktree ? { worktree: { ...spec.worktree, take_over: changes ? (0, import_chunk_ILRTLP2P.takeOverCommands)(spec.worktree, changes) : [] } } : {},
+    ..."findings" in staff ? { findings: staff.findings, findings_error: staff.findings_error } : {}
+  };
+}
+var shown = { files: 30, commits: 10, dirty: 10, refs: 10, bytes: 200 };
+function summarizeChanges(changes) {
+  const named = changes.files.slice(0, 3).map(({ path }) => (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_B3AKM26U.showName)(path), shown.bytes));
+  const more = changes.file_count > named.length ? ", ..." : "";
+  const files = changes.file_count === 0 ? noFiles(changes) : `${fileCount(changes)} (${named.join(", ")}${more})`;
+  return [files, ...otherChanges(changes)].join(", ");
+}
+function describeChanges(changes) {
+  const { files, file_count, commits, commit_count, dirty_before, dirty_before_count, refs_changed } = changes;
+  const refs = refs_changed.slice(0, shown.refs).map(code);
+  return [
+    `${sentence([file_count === 0 ? noFiles(changes) : fileCount(changes), ...otherChanges(changes)].join(", "))}.`,
+    ...section("", files.slice(0, shown.files).map(fileLine), file_count),
+    ...section("New commits:", commits.slice(0, shown.commits).map(commitLine), commit_count),
+    ...refs.length > 0 ? ["", `Branches and stash that moved: ${refs.join(", ")}${refs_changed.length > refs.length ? ", ..." : ""}`] : [],
+    ...section(
+      "Dirty before, and left as it was:",
+      dirty_before.slice(0, shown.dirty).map((path) => `- ${code(path)}`),
+      dirty_before_count
+    ),
+    ...changes.reason === null ? [] : ["", `Git could not be asked: ${plain(changes.reason)}.`],
+    ...changes.exact || changes.reason?.includes("damaged") ? [] : ["", "A limit was reached: there may be more changes than these."]
+  ].join("\n");
+}
+function noFiles({ exact, unchanged, reason }) {
+  if (exact) return "no files changed";
+  return unchanged || reason === null ? "no changed files were seen" : "it is unknown whether files changed";
+}
+function fileCount({ file_count }) {
+  return `${file_count} file${file_count === 1 ? "" : "s"} changed`;
+}
+function otherChanges({
+  commit_count,
+  head,
+  branch,
+  index_changed,
+  file_count,
+  refs_changed
+}) {
+  const branchMoved = branch.before !== branch.after;
+  return [
+    ...commit_count > 0 ? [`${commit_count} new commit${commit_count === 1 ? "" : "s"}`] : [],
+    ...branchMoved ? [`now on ${branch.after === null ? "no branch" : `branch ${code(branch.after)}`}`] : [],
+    ...head.moved === "elsewhere" ? ["HEAD was moved to another line of history"] : [],
+    ...head.moved === "forward" && commit_count === 0 ? ["HEAD was moved forward"] : [],
+    ...index_changed && file_count === 0 && commit_count === 0 ? ["what is staged changed"] : [],
+    ...refs_changed.length > 0 && head.moved === null && commit_count === 0 ? ["branches or the stash changed"] : []
+  ];
+}
+function section(title, lines, total) {
+  if (lines.length === 0) return [];
+  const rest = total - lines.length;
+  return ["", ...title === "" ? [] : [title, ""], ...lines, ...rest > 0 ? [`- and ${rest} more`] : []];
+}
+function fileLine({ path, change, from, was_dirty, committed }) {
+  const notes = [...was_dirty ? ["was dirty before"] : [], ...committed ? ["committed"] : []];
+  const origin = from === void 0 ? "" : `${code(from)} -> `;
+  return `- ${change}: ${origin}${code(path)}${notes.length === 0 ? "" : ` (${notes.join(", ")})`}`;
+}
+function commitLine({ sha, subject }) {
+  return `- ${sha.slice(0, 12)} ${code(plain(subject))}`;
+}
+function code(text) {
+  const inner = (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_B3AKM26U.showName)(text), shown.bytes);
+  const longest = Math.max(0, ...(inner.match(/`+/g) ?? []).map((run) => run.length));
+  const fence = "`".repeat(longest + 1);
+  return longest === 0 ? `\`${inner}\`` : `${fence} ${inner} ${fence}`;
+}
+function plain(text) {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, " ").trim();
+}
+function sentence(text) {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  describeChanges,
+  summarizeChanges,
+  terminalRecord
+});
+
+},
+"./chunk-FHNVDGJI.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  spawnDetached: () => spawnDetached,
+  spawnShim: () => spawnShim
+});
+module.exports = stdin_exports;
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_node_child_process = require("node:child_process");
+var import_node_fs = require("node:fs");
+function spawnDetached(start) {
+  const log = (0, import_chunk_6OPTGHIR.openAppend)(start.logFile);
+  try {
+    const child = (0, import_node_child_process.spawn)(start.program, start.args, {
+      cwd: start.cwd,
+      env: start.environment,
+      detached: true,
+      stdio: ["ignore", log, log]
+    });
+    child.on("error", () => void 0);
+    child.unref();
+    if (child.pid === void 0) throw new Error(`cannot start ${start.program}`);
+    return child.pid;
+  } finally {
+    (0, import_node_fs.closeSync)(log);
+  }
+}
+function spawnShim(start, onEnd) {
+  return new Promise((resolve, reject) => {
+    const child = (0, import_node_child_process.spawn)("/bin/sh", ["-c", start.script, "job-companion-shim", ...start.args], {
+      cwd: start.cwd,
+      env: start.environment,
+      detached: true,
+      stdio: "ignore"
+    });
+    child.once("error", reject);
+    child.once("spawn", () => resolve(child.pid ?? 0));
+    child.once("exit", onEnd);
+  });
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  spawnDetached,
+  spawnShim
+});
+
+},
+"./chunk-FXJI2NG5.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  findMode: () => findMode,
+  isWriter: () => isWriter,
+  modeIds: () => modeIds,
+  modes: () => modes
+});
+module.exports = stdin_exports;
+var readOnly = "Change nothing: no file, no commit, no setting, nothing on other machines. Reading and searching are what you are here for.";
+var evidence = "Give the place of every claim: path and line, command and its output, or address.";
+var modes = {
+  staffer: {
+    id: "staffer",
+    summary: "hand a task to an agent CLI as a job",
+    role: "You carry out a task for the caller on your own.",
+    rules: [
+      "Do what the task asks, no more. Leave what was changed before you came as it is.",
+      "Commit or push only if the task asks for it."
+    ],
+    form: ["What you did and found, what you changed (paths), how you checked it, and what is left open."],
+    profile: "standard"
+  },
+  research: {
+    id: "research",
+    summary: "have a question looked into and answered with evidence, as a job",
+    role: "You look into a question and answer it with evidence.",
+    rules: [readOnly, evidence, "Keep what you saw apart from what you conclude, and say how sure you are."],
+    form: ["The answer first, in a few sentences; then the evidence for it; then what you could not find out."],
+    profile: "restricted"
+  },
+  review: {
+    id: "review",
+    summary: "have changes reviewed by an agent CLI, as a job",
+    role: "You review changes that somebody else made.",
+    rules: [
+      readOnly,
+      evidence,
+      "Look for what breaks: wrong results, lost data, security holes, races, missing cases, tests that cannot fail. Matters of taste come last or not at all.",
+      "Report only what you have checked in the code. Say when you looked at something and found nothing."
+    ],
+    form: [
+      "The verdict first, in one sentence; then the findings, the worst first, each with severity, path and line, what happens, and how to mend it; then what you did not look at."
+    ],
+    profile: "restricted"
+  },
+  implement: {
+    id: "implement",
+    summary: "have a change made in this worktree by an agent CLI, as a job",
+    role: "You make a change in a code base on your own.",
+    rules: [
+      "Keep to the habits of the code base, and to the task: no side trips.",
+      "Leave what was changed before you came as it is, unless the task is about it.",
+      "Prove the change: run the tests or checks that belong to it, and say which you ran and how they ended. Never weaken a test to make it pass.",
+      "Commit only if the task asks for it; never push."
+    ],
+    form: ["What you changed and why (paths), which checks you ran with their results, and what is left open."],
+    profile: "standard"
+  },
+  ask: {
+    id: "ask",
+    summary: "ask an agent CLI and print its answer (a recorded job)",
+    role: "You answer a question.",
+    rules: [readOnly],
+    form: ["The answer itself, as short as the question allows."],
+    profile: "restricted"
+  }
+};
+var modeIds = Object.keys(modes);
+function findMode(id) {
+  return Object.hasOwn(modes, id) ? modes[id] : void 0;
+}
+function isWriter(profile) {
+  return profile !== "restricted";
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  findMode,
+  isWriter,
+  modeIds,
+  modes
+});
+
+},
+"./chunk-H54IZFJT.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  askedProfile: () => askedProfile,
+  freshStaff: () => freshStaff,
+  launchStaff: () => launchStaff,
+  taskOf: () => taskOf
+});
+module.exports = stdin_exports;
+var import_chunk_IKFDDKHJ = load("./chunk-IKFDDKHJ.js");
+var import_chunk_YSOINAYI = load("./chunk-YSOINAYI.js");
+var import_chunk_2WMPOQNS = load("./chunk-2WMPOQNS.js");
+var import_chunk_IW34XCBL = load("./chunk-IW34XCBL.js");
+var import_chunk_CRLOQSIG = load("./chunk-CRLOQSIG.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_node_path = builtin("node:path");
-var import_node_path2 = builtin("node:path");
-function claimOnce(root, key, claim) {
-  const file = import_node_path2.default.join((0, import_chunk_LZFWGYGT.rootPaths)(root).once, (0, import_chunk_PBSRMPXW.hashOf)(key).slice(0, 40));
-  if ((0, import_chunk_6OPTGHIR.createFile)(file, `${JSON.stringify(claim)}
-`)) return { isOurs: true, holder: claim };
-  const read = (0, import_chunk_6OPTGHIR.readJson)(file);
-  const holder = read.kind === "ok" ? read.value : void 0;
-  if (typeof holder?.id !== "string" || typeof holder.asked !== "string") {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "state_unusable",
-      `cannot read the once-key file ${file}: it is damaged`,
-      "remove that file if you are sure that the job never ran"
+var sources = ["prompt", "prompt-file", "stdin"];
+async function taskOf(context, input) {
+  const given = sources.filter((name) => input.has(name));
+  if (given.length !== 1) {
+    const came = given.length === 0 ? "none was given" : `these came together: ${given.map((name) => `--${name}`).join(", ")}`;
+    throw (0, import_chunk_NVPF5LEY.usageError)(
+      `cannot tell the task: exactly one of --prompt TEXT, --prompt-file PATH and --stdin is needed; ${came}`
     );
   }
-  return { isOurs: false, holder };
+  const text = input.text("prompt") ?? decode(given[0] === "stdin" ? await context.readStdin() : readTask(context, input.text("prompt-file")));
+  const size = Buffer.byteLength(text);
+  if (text.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take an empty task from --${given[0]}`);
+  if (size > import_chunk_CRABIWOM.promptBytes) throw tooLong(size);
+  return text;
 }
-async function finishClaim(root, claim) {
-  if (!(0, import_chunk_4SGZHFVR.isId)(claim.id))
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "state_unusable",
-      `cannot use a once-key that names ${JSON.stringify(claim.id)}: that is no job id`
-    );
-  const paths = (0, import_chunk_LZFWGYGT.jobPaths)(root, claim.id);
-  const stage = (0, import_chunk_LZFWGYGT.stagePath)(root, claim.id);
-  const until = (0, import_chunk_LZFWGYGT.monotonicMs)() + import_chunk_CRABIWOM.startLimitMs;
-  while (!(0, import_chunk_DLEZNRER.exists)(paths.launch) && (0, import_chunk_LZFWGYGT.monotonicMs)() < until) {
-    const isStaged = (0, import_chunk_DLEZNRER.exists)(stage);
-    if (!(0, import_chunk_DLEZNRER.exists)(paths.folder) && !isStaged) return;
-    if ((0, import_chunk_MGN56EW3.livenessOf)(claim.launcher) === "dead") {
-      if (isStaged) (0, import_chunk_DLEZNRER.moveFolder)(stage, paths.folder);
-      return;
-    }
-    await (0, import_chunk_LZFWGYGT.sleep)(5);
-  }
-}
-async function launch(root, request) {
-  if (!(0, import_chunk_ZVWKUAZQ.checkRoot)(root.folder)) (0, import_chunk_ZVWKUAZQ.requirePlace)(root.folder);
-  const key = (0, import_chunk_PBSRMPXW.ensureKey)();
-  (0, import_chunk_ZVWKUAZQ.ensureRoot)(root.folder);
-  const spec = await makeSpec(root, request, (0, import_chunk_MGN56EW3.ownIdentity)(), key);
-  const paths = (0, import_chunk_LZFWGYGT.jobPaths)(root.folder, spec.id);
-  const stage = (0, import_chunk_LZFWGYGT.stagePath)(root.folder, spec.id);
-  let isPromised = false;
-  try {
-    await Promise.all([stageJob(root, spec, stage), import_chunk_4SGZHFVR.defaultEngine.prepare()]);
-    const claim = request.onceKey === null ? null : claimOnce(root.folder, request.onceKey, claimOf(spec, request));
-    if (claim && !claim.isOurs) {
-      undo(paths, stage);
-      return await takeOver(root, claim.holder, request);
-    }
-    isPromised = claim !== null;
-    if (!(0, import_chunk_DLEZNRER.moveFolder)(stage, paths.folder)) throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot move ${stage} into place`);
-    await (0, import_chunk_CSL6DFX2.startWorker)(root.folder, spec, { paths }, 1);
-  } catch (error) {
-    if (isPromised) (0, import_chunk_DLEZNRER.moveFolder)(stage, paths.folder);
-    else undo(paths, stage);
-    throw launchError(root, error);
-  }
-  return { id: spec.id, isNew: true };
-}
-async function makeSpec(root, request, launcher, key) {
-  const createdMs = (0, import_chunk_LZFWGYGT.nowMs)();
-  const random = (0, import_chunk_PBSRMPXW.randomBytes)(22);
-  const { deadlineMs, killGraceMs, maxOutputBytes, firstOutputMs, stallMs, onceKey, ...rest } = request;
-  const unsigned = {
-    schema: 1,
-    id: (0, import_chunk_4SGZHFVR.makeId)(request.verb, createdMs, random),
-    ...rest,
-    created_at: (0, import_chunk_LZFWGYGT.isoOf)(createdMs),
-    once_key: onceKey,
-    engine: import_chunk_4SGZHFVR.defaultEngine.id,
-    state_option: root.option,
-    deadline_ms: deadlineMs,
-    deadline_mono_ms: (0, import_chunk_LZFWGYGT.monotonicMs)() + deadlineMs,
-    kill_grace_ms: killGraceMs,
-    max_output_bytes: maxOutputBytes,
-    first_output_ms: firstOutputMs,
-    stall_ms: stallMs,
-    mark: (0, import_chunk_PBSRMPXW.toHex)(random.subarray(6)),
-    launcher,
-    environment: { digest: (0, import_chunk_PBSRMPXW.environmentDigest)(key), credentials: (0, import_chunk_LZFWGYGT.credentialNames)() }
-  };
-  return { ...unsigned, mac: await (0, import_chunk_PBSRMPXW.macOf)(unsigned, key) };
-}
-async function stageJob(root, spec, stage) {
-  (0, import_chunk_6OPTGHIR.createFolder)(stage);
-  const isDurable = (0, import_chunk_6OPTGHIR.writeFileMeanwhile)(`${stage}/spec.json`, `${JSON.stringify(spec)}
-`);
-  (0, import_chunk_6OPTGHIR.createFolder)(`${stage}/waiters`);
-  (0, import_chunk_6OPTGHIR.writeFile)((0, import_chunk_LZFWGYGT.jobPaths)(root.folder, spec.id).marker, "", { sync: false });
-  await isDurable;
-}
-function claimOf(spec, request) {
-  return { id: spec.id, asked: askedOf(request), launcher: spec.launcher };
-}
-async function takeOver(root, holder, request) {
-  await finishClaim(root.folder, holder);
-  if (holder.asked !== askedOf(request)) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot use --once-key ${JSON.stringify(request.onceKey)}: job ${holder.id} has this key and another request`,
-      `look at it with: ${import_chunk_V47IQ3FT.nextCommands.observe(holder.id, root.option)}`
-    );
-  }
-  return { id: holder.id, isNew: false };
-}
-function askedOf(request) {
-  const { owner: _owner, label: _label, onceKey: _key, ...asked } = request;
-  return (0, import_chunk_PBSRMPXW.hashOf)((0, import_chunk_PBSRMPXW.canonical)(asked));
-}
-function undo(paths, stage) {
-  try {
-    for (const target of [stage, paths.folder, paths.marker]) (0, import_chunk_DLEZNRER.removeTree)(target);
-  } catch {
-  }
-}
-function launchError(root, error) {
-  const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
-  if (error instanceof import_chunk_NVPF5LEY.FaultError || code === void 0) return error;
-  return new import_chunk_NVPF5LEY.FaultError(
-    "state_unusable",
-    `cannot write into the state folder ${root.folder} (${code})`,
-    "use another place with --state-dir DIR or JOB_STATE_DIR"
+function tooLong(size) {
+  return (0, import_chunk_NVPF5LEY.usageError)(
+    `cannot take a task of ${size} bytes: at most ${import_chunk_CRABIWOM.promptBytes} (1 MiB) are allowed`,
+    "put the material into a file and name it in the task"
   );
 }
-function launchWords(input) {
-  const onceKey = input.text("once-key") ?? null;
-  if (onceKey === "") throw (0, import_chunk_NVPF5LEY.usageError)('cannot take --once-key "": a key needs at least one character');
-  return { owner: input.text("owner") ?? import_chunk_LZFWGYGT.variables.owner() ?? null, label: input.text("label") ?? null, onceKey };
+function readTask(context, name) {
+  const file = import_node_path.default.resolve(context.cwd, name);
+  try {
+    const real = (0, import_chunk_DLEZNRER.realPath)(file);
+    const size = (0, import_chunk_DLEZNRER.factsOf)(real)?.size ?? 0;
+    if (size > import_chunk_CRABIWOM.promptBytes) throw tooLong(size);
+    const read = (0, import_chunk_6OPTGHIR.readRange)(real, 0, size);
+    if (read) return read.bytes;
+  } catch (error) {
+    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
+    throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot read the task from ${file} (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
+  }
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot read the task from ${file}: it is no regular file`,
+    "give the task with --stdin"
+  );
 }
-function checkLaunchOptions(input) {
-  if (input.has("wait-timeout") && !input.has("wait")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");
-  input.duration("wait-timeout");
-  for (const other of ["json", "wait"]) {
-    if (input.has("id-only") && input.has(other)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`);
+function decode(bytes) {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UTF-8 text");
   }
 }
-async function launchAndTell(context, input, request, isSynchronous = false) {
-  checkLaunchOptions(input);
+async function launchStaff(context, input, job) {
+  (0, import_chunk_YSOINAYI.checkLaunchOptions)(input);
   const root = context.root(input);
-  return tellLaunched(context, input, root, await launch(root, request), isSynchronous);
-}
-async function tellLaunched(context, input, root, launched, isSynchronous) {
-  if (input.has("wait") || isSynchronous) {
-    const { waitAndTell } = await Promise.resolve().then(() => load("./collecting-7CWLLNKK.js"));
-    context.tell(`job ${launched.id}`);
-    const timeoutMs = input.duration("wait-timeout") ?? Number.MAX_SAFE_INTEGER;
-    return waitAndTell(context, root, [launched.id], {
-      mode: "all",
-      timeoutMs,
-      heartbeatMs: null,
-      isJson: input.has("json")
-    });
-  }
-  return tellLaunch(root, launched, input);
-}
-function tellLaunch(root, launched, input) {
-  const { id, isNew } = launched;
-  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
-` };
-  const paths = (0, import_chunk_LZFWGYGT.jobPaths)(root.folder, id);
-  const commands = {
-    wait: import_chunk_V47IQ3FT.nextCommands.wait(id, root.option),
-    observe: import_chunk_V47IQ3FT.nextCommands.observe(id, root.option),
-    cancel: import_chunk_V47IQ3FT.nextCommands.cancel(id, root.option)
+  const request = {
+    kind: "staff",
+    verb: job.verb,
+    ...(0, import_chunk_YSOINAYI.launchWords)(input),
+    cwd: job.cwd,
+    deadlineMs: job.deadlineMs ?? input.durationOrDefault("timeout"),
+    killGraceMs: import_chunk_CRABIWOM.limits.staffKillGrace.default,
+    maxOutputBytes: import_chunk_CRABIWOM.limits.maxOutput.default,
+    firstOutputMs: job.firstOutputMs ?? input.duration("first-output") ?? null,
+    stallMs: job.stallMs ?? input.duration("stall-after") ?? null,
+    lineage: job.lineage,
+    run: null,
+    staff: job.staff,
+    worktree: job.worktree === void 0 ? worktreeOf(input) : job.worktree,
+    warnings: (0, import_chunk_IKFDDKHJ.sandboxWarnings)(job.staff)
   };
-  if (input.has("json")) {
-    return {
-      code: import_chunk_6PFAPK5K.exitCodes.done,
-      json: {
-        id,
-        new: isNew,
-        folder: paths.folder,
-        result_path: paths.result,
-        output_path: paths.output,
-        next: commands
-      }
-    };
-  }
-  const lines = [
-    `job ${id}${isNew ? "" : " (this once-key had it already; nothing was started)"}`,
-    `collect: ${commands.wait}`,
-    `observe: ${commands.observe}`,
-    `result:  ${paths.result}`
-  ];
-  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${lines.join("\n")}
-` };
+  const admit = () => admitBeside(root, request, job.staff, input.has("share"));
+  return (0, import_chunk_YSOINAYI.tellLaunched)(context, input, root, await (0, import_chunk_2WMPOQNS.launch)(root, { ...request, admit }), job.isSynchronous);
 }
-var run = {
-  name: "run",
-  summary: "run a long command as a job",
-  form: "[options] -- COMMAND ARG...",
-  words: { min: 0, max: 0, rest: true },
-  options: {
-    timeout: {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_CRABIWOM.limits.runTimeout,
-      help: "hard limit, counted from launch (default 24h, at most 30d)"
-    },
-    deadline: { kind: "duration", value: "D", range: import_chunk_CRABIWOM.limits.runTimeout, help: "the same as --timeout" },
-    "kill-after": {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_CRABIWOM.limits.runKillGrace,
-      help: "time between TERM and KILL (default 30s)"
-    },
-    cwd: { kind: "text", value: "DIR", help: "folder to run in (default: here)" },
-    shell: { kind: "flag", help: "give the one word after -- to /bin/sh -c" },
-    "success-exit": {
-      kind: "count",
-      value: "N",
-      range: { default: 0, min: 0, max: 255 },
-      help: "the exit code that means success (default 0)"
-    },
-    "max-output": {
-      kind: "size",
-      value: "SIZE",
-      range: import_chunk_CRABIWOM.limits.maxOutput,
-      help: "cap of each output file on disk (default 64M)"
-    },
-    "first-output": {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_CRABIWOM.limits.optInLimit,
-      help: "end it when nothing was printed by then"
-    },
-    "stall-after": {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_CRABIWOM.limits.optInLimit,
-      help: "end it when nothing was printed for that long"
-    },
-    "keep-children": { kind: "flag", help: "leave processes alone that the command left behind" },
-    ...import_chunk_JJRSGJW4.launchOptions
-  },
-  notes: "The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",
-  examples: [
-    "run -- make test",
-    "run --timeout 2h --once-key nightly -- python3 train.py --epochs 10",
-    "run --shell -- 'make && make install'"
-  ],
-  async run(context, input) {
-    const cwd = folderOf(context, input);
-    const timeout = limitOf(input);
-    return launchAndTell(context, input, {
-      kind: "run",
-      verb: "run",
-      ...launchWords(input),
-      cwd,
-      deadlineMs: timeout,
-      killGraceMs: input.durationOrDefault("kill-after"),
-      maxOutputBytes: input.size("max-output") ?? import_chunk_CRABIWOM.limits.maxOutput.default,
-      firstOutputMs: input.duration("first-output") ?? null,
-      stallMs: input.duration("stall-after") ?? null,
-      lineage: null,
-      run: commandOf(input, cwd),
-      staff: null
-    });
+function worktreeOf(input) {
+  if (input.has("worktree") && input.has("share"))
+    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --worktree and --share together: a tree of its own is shared with nobody");
+  return input.has("worktree") ? "new" : null;
+}
+function admitBeside(root, request, staff, isShared) {
+  if (staff.resume !== null) (0, import_chunk_IKFDDKHJ.requireFreeConversation)(root, staff.backend, staff.resume);
+  if (request.worktree === "new") return { warnings: [] };
+  const neighbours = (0, import_chunk_CRLOQSIG.findNeighbours)(root, staff, request.cwd, isShared);
+  return {
+    warnings: neighbours.map((id) => (0, import_chunk_CRLOQSIG.neighbourWarning)(id, (0, import_chunk_CRLOQSIG.modeOf)(root.folder, id))),
+    told: (id) => (0, import_chunk_CRLOQSIG.tellNeighbours)(root.folder, neighbours, id)
+  };
+}
+function freshStaff(context, input, words) {
+  const part = (0, import_chunk_IKFDDKHJ.makeStaffPart)({
+    ...words,
+    stateRoot: context.root(input).folder,
+    backend: input.text("backend"),
+    model: input.text("model") ?? null,
+    profile: askedProfile(input),
+    resume: null
+  });
+  if (input.has("schema")) part.schema = true;
+  const base = input.text("base");
+  if (base !== void 0) part.base = (0, import_chunk_IW34XCBL.requireBase)(words.cwd, base);
+  return part;
+}
+function askedProfile(input) {
+  return input.text("profile");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  askedProfile,
+  freshStaff,
+  launchStaff,
+  taskOf
+});
+
+},
+"./chunk-HRDJLW2U.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  conversationOf: () => conversationOf,
+  earlierOf: () => earlierOf,
+  lineageOf: () => lineageOf,
+  requireFolder: () => requireFolder,
+  requireGenuine: () => requireGenuine,
+  requireSpec: () => requireSpec
+});
+module.exports = stdin_exports;
+var import_chunk_J3MJP3SB = load("./chunk-J3MJP3SB.js");
+var import_chunk_6C47EBRA = load("./chunk-6C47EBRA.js");
+var import_chunk_UB6F7I4J = load("./chunk-UB6F7I4J.js");
+var import_chunk_5VEUPLWP = load("./chunk-5VEUPLWP.js");
+var import_chunk_KBKJIEB6 = load("./chunk-KBKJIEB6.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+function requireSpec(root, id) {
+  const read = (0, import_chunk_5VEUPLWP.readSpec)((0, import_chunk_KBKJIEB6.jobPaths)(root.folder, id));
+  if (read.kind === "ok") return read.value;
+  const reason = read.kind === "damaged" ? read.reason : "its spec.json is missing";
+  throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot use job ${id}: ${reason}`);
+}
+async function requireGenuine(spec) {
+  if (await (0, import_chunk_6C47EBRA.isGenuine)(spec, (0, import_chunk_6C47EBRA.readKey)())) return;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot start anything from job ${spec.id}: its spec.json was changed or comes from another user or machine`,
+    "launch it again in your own words"
+  );
+}
+function conversationOf(root, spec) {
+  const state = (0, import_chunk_5VEUPLWP.readState)((0, import_chunk_KBKJIEB6.jobPaths)(root, spec.id));
+  return (state.kind === "ok" ? state.value.conversation?.id : void 0) ?? null;
+}
+function requireFolder(parent, verb, option) {
+  if ((0, import_chunk_DLEZNRER.isFolder)(parent.cwd)) return parent.cwd;
+  const gone = parent.worktree ? `its worktree ${parent.worktree.path}` : `its folder ${parent.cwd}`;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot ${verb} job ${parent.id}: ${gone} is gone`,
+    verb === "continue" ? `name another folder with --cwd DIR, or start the task afresh: ${import_chunk_UB6F7I4J.nextCommands.restart(parent.id, option)}` : "launch the task again where it belongs now"
+  );
+}
+function earlierOf(root, backend, conversation) {
+  for (const id of (0, import_chunk_J3MJP3SB.listJobs)(root)) {
+    const paths = (0, import_chunk_KBKJIEB6.jobPaths)(root, id);
+    const [spec, state] = [(0, import_chunk_5VEUPLWP.readSpec)(paths), (0, import_chunk_5VEUPLWP.readState)(paths)];
+    if (spec.kind !== "ok" || state.kind !== "ok" || spec.value.staff?.backend !== backend) continue;
+    if (state.value.conversation?.id !== conversation) continue;
+    const { usage_total = null, error } = state.value;
+    const before = spec.value.staff.earlier ?? null;
+    return { usage_total: usage_total ?? before?.usage_total ?? null, error: error?.message ?? before?.error ?? null };
   }
+  return null;
+}
+function lineageOf(parent, relation) {
+  return { relation, parent: parent.id, root: parent.lineage?.root ?? parent.id };
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  conversationOf,
+  earlierOf,
+  lineageOf,
+  requireFolder,
+  requireGenuine,
+  requireSpec
+});
+
+},
+"./chunk-HUWRGRLU.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  captureWorkspace: () => captureWorkspace,
+  makeLooker: () => makeLooker,
+  measureRaw: () => measureRaw,
+  nameOf: () => nameOf,
+  nothing: () => nothing
+});
+module.exports = stdin_exports;
+var import_chunk_B3AKM26U = load("./chunk-B3AKM26U.js");
+var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
+var import_chunk_BDX2QLN6 = load("./chunk-BDX2QLN6.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_node_path = builtin("node:path");
+var import_node_crypto = require("node:crypto");
+var import_node_fs = require("node:fs");
+var import_node_path2 = builtin("node:path");
+var import_node_crypto2 = require("node:crypto");
+var import_node_path3 = builtin("node:path");
+function makeLooker(root) {
+  const real = new Map();
+  const isRealFolder = (folder) => {
+    if (folder === "." || folder === "") return true;
+    const known = real.get(folder);
+    if (known !== void 0) return known;
+    const found = isRealFolder(import_node_path2.default.posix.dirname(folder)) && statOf(place(root, folder))?.isDirectory() === true;
+    real.set(folder, found);
+    return found;
+  };
+  return {
+    look(name) {
+      if (!isRealFolder(import_node_path2.default.posix.dirname(name))) return null;
+      const stat = statOf(place(root, name));
+      return stat ? factsFrom(stat) : null;
+    },
+    hash: (name, facts, algorithm) => hashBlob(place(root, name), facts, algorithm)
+  };
+}
+function place(root, name) {
+  return Buffer.concat([Buffer.from(root), Buffer.from("/"), (0, import_chunk_B3AKM26U.encodeName)(name)]);
+}
+function statOf(target) {
+  try {
+    return (0, import_node_fs.lstatSync)(target, { bigint: true, throwIfNoEntry: false });
+  } catch {
+    return void 0;
+  }
+}
+function factsFrom(stat) {
+  const kind = stat.isFile() ? "file" : stat.isSymbolicLink() ? "link" : stat.isDirectory() ? "folder" : "other";
+  const isProgram = (stat.mode & 0o100n) !== 0n;
+  const modes = { file: isProgram ? "100755" : "100644", link: "120000", folder: "040000", other: "000000" };
+  return {
+    kind,
+    mode: modes[kind],
+    size: Number(stat.size),
+    stat: `${stat.size}:${stat.mtimeNs}:${stat.ino}`,
+    changedMs: Number(stat.ctimeMs)
+  };
+}
+var chunkBytes = 1024 * 1024;
+function hashBlob(target, facts, algorithm) {
+  try {
+    if (facts.kind === "link") {
+      const bytes = (0, import_node_fs.readlinkSync)(target, { encoding: "buffer" });
+      return (0, import_node_crypto.createHash)(algorithm).update(`blob ${bytes.length}\0`).update(bytes).digest("hex");
+    }
+    return facts.kind === "file" ? hashFile(target, facts.size, algorithm) : null;
+  } catch {
+    return null;
+  }
+}
+function hashFile(target, size, algorithm) {
+  const hash = (0, import_node_crypto.createHash)(algorithm).update(`blob ${size}\0`);
+  const fd = (0, import_node_fs.openSync)(target, import_node_fs.constants.O_RDONLY | import_node_fs.constants.O_NOFOLLOW | import_node_fs.constants.O_NONBLOCK);
+  try {
+    const chunk = Buffer.alloc(Math.min(chunkBytes, size));
+    for (let left = size; left > 0; ) {
+      const got = (0, import_node_fs.readSync)(fd, chunk, 0, Math.min(chunk.length, left), null);
+      if (got === 0) break;
+      hash.update(chunk.subarray(0, got));
+      left -= got;
+    }
+  } finally {
+    (0, import_node_fs.closeSync)(fd);
+  }
+  return hash.digest("hex");
+}
+function walkFolder(root, limits2) {
+  const found = new Map();
+  const until = (0, import_chunk_BDX2QLN6.monotonicMs)() + limits2.ms;
+  const device = statOf(Buffer.from(root))?.dev;
+  const left = new Set(limits2.exclude.map((folder) => import_node_path2.default.relative(root, folder)));
+  const folders = [""];
+  let isWhole = true;
+  let seen = 0;
+  for (const folder of folders) {
+    for (const name of namesIn(place(root, folder || "."))) {
+      seen += 1;
+      if (seen > limits2.entries || (0, import_chunk_BDX2QLN6.monotonicMs)() > until) return { found, isWhole: false };
+      const full = folder === "" ? name : `${folder}/${name}`;
+      const stat = statOf(place(root, full));
+      if (!stat || left.has(full)) continue;
+      if (!stat.isDirectory()) found.set(full, factsFrom(stat));
+      else if (stat.dev !== device) isWhole = false;
+      else if (!limits2.skip.includes(name)) folders.push(full);
+    }
+  }
+  return { found, isWhole };
+}
+function namesIn(folder) {
+  try {
+    return (0, import_node_fs.readdirSync)(folder, { encoding: "buffer" }).map(import_chunk_B3AKM26U.decodeName).sort();
+  } catch {
+    return [];
+  }
+}
+function parseStatus(bytes) {
+  const items = bytes.toString("latin1").split("\0");
+  const found = new Map();
+  const status = { head: null, branch: null, lines: [] };
+  for (let at = 0; at < items.length; at += 1) {
+    const item = items[at] ?? "";
+    if (item.startsWith("# ")) readHeader(item, status);
+    else if (item.startsWith("1 ")) add(found, ordinary(item));
+    else if (item.startsWith("2 ")) {
+      at += 1;
+      for (const line of renamed(item, items[at] ?? "")) add(found, line);
+    } else if (item.startsWith("u ")) add(found, unmerged(item));
+    else if (item.startsWith("? ")) add(found, untracked(item));
+  }
+  status.lines = [...found.values()];
+  return status;
+}
+function nameOf(latin1) {
+  return /^[\x20-\x7e]*$/.test(latin1) ? latin1 : (0, import_chunk_B3AKM26U.decodeName)(Buffer.from(latin1, "latin1"));
+}
+function readHeader(item, status) {
+  const [, key, ...rest] = item.split(" ");
+  const value = rest.join(" ");
+  if (key === "branch.oid") status.head = /^[0-9a-f]+$/.test(value) ? value : null;
+  if (key === "branch.head") status.branch = value === "(detached)" ? null : nameOf(value);
+}
+function ordinary(item) {
+  const [[, xy = "", sub = "", mH = "", mI = "", mW = "", hH = "", hI = ""], name] = split(item, 8);
+  return {
+    path: nameOf(name),
+    xy,
+    head: entry(mH, hH),
+    // `git add -N`: the name is in the index, nothing else of it.
+    index: xy === ".A" ? "expected" : entry(mI, hI),
+    tree_mode: present(mW),
+    isNested: sub.startsWith("S")
+  };
+}
+function renamed(item, origin) {
+  const [[, xy = "", sub = "", mH = "", mI = "", mW = "", hH = "", hI = ""], name] = split(item, 9);
+  const from = nameOf(origin);
+  const isStaged = xy[0] === "R" || xy[0] === "C";
+  const isCopy = xy.includes("C");
+  const there = {
+    path: nameOf(name),
+    xy,
+    head: null,
+    index: isStaged ? entry(mI, hI) : "expected",
+    tree_mode: present(mW),
+    isNested: sub.startsWith("S"),
+    ...isCopy ? {} : { from }
+  };
+  if (isCopy) return [there];
+  const gone = {
+    path: from,
+    xy: isStaged ? "D." : ".D",
+    head: entry(mH, hH),
+    index: isStaged ? null : entry(mI, hI),
+    tree_mode: null,
+    isNested: false
+  };
+  return [there, gone];
+}
+function unmerged(item) {
+  const [[, xy = "", sub = "", m1, m2 = "", m3, mW = "", h1, h2 = "", h3], name] = split(item, 10);
+  return {
+    path: nameOf(name),
+    xy,
+    head: entry(m2, h2),
+    index: `u ${m1} ${h1} ${m2} ${h2} ${m3} ${h3}`,
+    tree_mode: present(mW),
+    isNested: sub.startsWith("S")
+  };
+}
+function untracked(item) {
+  const name = item.slice(2);
+  const isNested = name.endsWith("/");
+  return {
+    path: nameOf(isNested ? name.slice(0, -1) : name),
+    xy: "??",
+    head: null,
+    index: null,
+    tree_mode: null,
+    isNested
+  };
+}
+function add(found, line) {
+  const known = found.get(line.path);
+  if (!known) found.set(line.path, line);
+  else if (line.xy === "??") Object.assign(known, { xy: `${known.xy[0]}?`, isNested: line.isNested });
+  else Object.assign(known, line, { xy: known.xy === "??" ? `${line.xy[0]}?` : line.xy });
+}
+function split(item, fields) {
+  const parts = item.split(" ");
+  return [parts.slice(0, fields), parts.slice(fields).join(" ")];
+}
+function entry(mode, name) {
+  return present(mode) === null ? null : `${mode} ${name}`;
+}
+function present(mode) {
+  return /^0*$/.test(mode) ? null : mode;
+}
+var refLimit = 500;
+function openRepository(root) {
+  const opened = (0, import_chunk_B3AKM26U.openGit)(root);
+  if ("reason" in opened) return opened;
+  const { git } = opened;
+  const place2 = placeOf(git);
+  if (place2 !== void 0) return { reason: place2 };
+  const status = readStatus(git, "--find-renames") ?? readStatus(git, "--no-renames");
+  if (status === void 0 || "reason" in status) return status ?? { reason: "git status failed" };
+  const hash = git.setting("extensions.objectformat")?.toLowerCase() === "sha256" ? "sha256" : "sha1";
+  return { git, hash, status, overlooked: readOverlooked(git) };
+}
+function describeRepository({ git, hash, status }) {
+  const { head, branch } = status;
+  const read = readRefs(git);
+  const subject = head === null ? null : read.subject ?? readSubject(git);
+  return { root: git.folder, hash, head, branch, subject, refs: read.refs };
+}
+function placeOf(git) {
+  if (git.setting("core.worktree") === void 0) return void 0;
+  const answer = git.run(["rev-parse", "--show-toplevel"]);
+  if (!answer.ok) return answer.reason;
+  const top = answer.bytes.toString("utf8").replace(/\n$/, "");
+  return top === git.folder ? void 0 : `its work tree is elsewhere (core.worktree is ${top})`;
+}
+function readStatus(git, renames) {
+  const answer = git.run([
+    ...["status", "--porcelain=v2", "-z", "--branch", "--no-ahead-behind", "--untracked-files=all", renames],
+    // Never let it look into a submodule: it would start a git there, with the filters of that repository.
+    "--ignore-submodules=dirty"
+  ]);
+  if (answer.ok) return parseStatus(answer.bytes);
+  return renames === "--no-renames" || answer.code === null ? { reason: answer.reason } : void 0;
+}
+function readOverlooked(git) {
+  const answer = git.run(["ls-files", "-v", "-z"]);
+  if (!answer.ok) return void 0;
+  const names = [];
+  const { bytes } = answer;
+  for (let at = 0; at < bytes.length; ) {
+    const end = bytes.indexOf(0, at);
+    if (end < 0) break;
+    const tag = bytes[at] ?? 0;
+    if (tag === 83 || tag >= 97) names.push(nameOf(bytes.toString("latin1", at + 2, end)));
+    at = end + 1;
+  }
+  return names;
+}
+function readRefs(git) {
+  const ask = (subject2) => git.run([
+    ...["for-each-ref", `--count=${refLimit}`, `--format=%(objectname)%00%(refname)%00%(HEAD)%00${subject2}`],
+    ...["refs/heads", "refs/stash"]
+  ]);
+  const full = ask("%(contents:subject)");
+  const answer = full.ok ? full : ask("");
+  const refs = {};
+  let subject = null;
+  for (const line of answer.ok ? answer.bytes.toString("latin1").split("\n") : []) {
+    const [name, ref, mark, text = ""] = line.split("\0");
+    if (!name || !ref) continue;
+    refs[nameOf(ref)] = name;
+    if (mark === "*" && full.ok) subject = nameOf(text);
+  }
+  return { refs, subject };
+}
+function readSubject(git) {
+  const answer = git.run(["rev-list", "--max-count=1", "--encoding=UTF-8", "--format=%s", "HEAD", "--"]);
+  return answer.ok ? nameOf(answer.bytes.toString("latin1").split("\n")[1] ?? "") : null;
+}
+var limits = {
+  entries: 5e3,
+  /** Characters of all names together: the record must stay readable (16 MiB). *<>/
+  nameText: 2 * 1024 * 1024,
+  hashedBytes: 512 * 1024 * 1024,
+  hashMs: 8e3,
+  nested: 20,
+  /** Paths that git was told to overlook and that were looked for. *<>/
+  overlooked: 2e4
 };
-function limitOf(input) {
-  if (input.has("timeout") && input.has("deadline"))
-    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");
-  return input.has("deadline") ? input.durationOrDefault("deadline") : input.durationOrDefault("timeout");
+function collectEntries(outer, isExcluded) {
+  const { folder: root } = outer.git;
+  const looker = makeLooker(root);
+  const found = new Map();
+  const wholeness = { exact: true, nested: 0 };
+  addRepository(outer, "", { root, looker, found, wholeness });
+  const sorted = [...found].filter(([name]) => !isExcluded(name)).sort(([a], [b]) => a < b ? -1 : 1);
+  const room = roomFor(sorted.map(([name]) => name));
+  const measure = makeMeasure(looker, wholeness);
+  const entries = sorted.slice(0, room).map(([name, one]) => entryOf(name, one, measure(name, one)));
+  const beyond = sorted.slice(room).map(([name]) => [name, looker.look(name)?.stat ?? null]);
+  const rest = beyond.length === 0 ? null : { count: beyond.length, digest: digestOf(beyond) };
+  return { entries, rest, exact: wholeness.exact && rest === null };
 }
-function folderOf(context, input) {
-  const folder = import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
-  if (!(0, import_chunk_DLEZNRER.isFolder)(folder))
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot run in ${folder}: there is no such folder`,
-      "name an existing one with --cwd DIR"
-    );
-  return (0, import_chunk_DLEZNRER.realPath)(folder);
+function roomFor(names) {
+  let text = 0;
+  const end = names.findIndex((name) => {
+    text += name.length;
+    return text > limits.nameText;
+  });
+  return Math.min(limits.entries, end < 0 ? names.length : end);
 }
-function commandOf(input, cwd) {
-  const words = input.rest ?? [];
-  const parts = { success_exit: input.count("success-exit") ?? 0, keep_children: input.has("keep-children") };
-  if (input.has("shell")) {
-    if (words.length !== 1)
-      throw (0, import_chunk_NVPF5LEY.usageError)(
-        `cannot take ${words.length} words with --shell: it needs the whole command line as one word after --`
-      );
-    return { argv: ["/bin/sh", "-c", words[0]], program: "/bin/sh", ...parts };
+function digestOf(value) {
+  return (0, import_node_crypto2.createHash)("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 32);
+}
+function addRepository(repository, prefix, place2) {
+  const { hash, status, overlooked } = repository;
+  const inner = new Set(submodulesOf(repository));
+  for (const line of status.lines) {
+    place2.found.set(prefix + line.path, { line, hash, nestedHead: null });
+    if (line.isNested) inner.add(line.path);
   }
-  const name = words[0];
-  const program = (0, import_chunk_LZFWGYGT.findProgram)(name, cwd);
-  if (program === void 0) throw missingProgram(name, cwd);
-  return { argv: words, program, ...parts };
+  for (const name of presentOnes(overlooked, prefix, place2)) {
+    const line = { path: name, xy: "..", head: null, index: null, tree_mode: null, isNested: false };
+    if (!place2.found.has(prefix + name)) place2.found.set(prefix + name, { line, hash, nestedHead: null });
+  }
+  for (const name of inner) addNested(prefix + name, place2);
 }
-function missingProgram(name, cwd) {
-  const where = name.includes("/") ? `no executable file of that name (looked from ${cwd})` : `it is not on PATH (${import_chunk_LZFWGYGT.variables.searchPath() || "empty"})`;
-  return new import_chunk_NVPF5LEY.FaultError("preflight", `cannot run ${JSON.stringify(name)}: ${where}`, "give the path of the program");
+function addNested(name, place2) {
+  const folder = import_node_path3.default.join(place2.root, name);
+  if (place2.looker.look(name)?.kind !== "folder" || (0, import_chunk_QPOYQF3N.findWorktree)(folder) !== folder) return;
+  place2.wholeness.nested += 1;
+  const repository = place2.wholeness.nested > limits.nested ? void 0 : openRepository(folder);
+  if (!repository || "reason" in repository) {
+    place2.wholeness.exact = false;
+    return;
+  }
+  const known = place2.found.get(name);
+  if (known) known.nestedHead = repository.status.head ?? "unborn";
+  addRepository(repository, `${name}/`, place2);
+}
+function submodulesOf({ git }) {
+  if ((0, import_chunk_DLEZNRER.factsOf)(import_node_path3.default.join(git.folder, ".gitmodules"))?.kind !== "file") return [];
+  const answer = git.run(["config", "-z", "-f", ".gitmodules", "--get-regexp", "^submodule\\..*\\.path$"]);
+  const items = answer.ok ? answer.bytes.toString("latin1").split("\0") : [];
+  return items.map((item) => nameOf(item.slice(item.indexOf("\n") + 1))).filter((name) => name !== "" && import_node_path3.default.posix.normalize(name) === name && !/^\.\.?(?:\/|$)|^\//.test(name));
+}
+function presentOnes(names, prefix, { looker, wholeness }) {
+  if (!names || names.length > limits.overlooked) wholeness.exact = false;
+  return (names ?? []).slice(0, limits.overlooked).filter((name) => looker.look(prefix + name) !== null);
+}
+function makeMeasure(looker, wholeness) {
+  const until = (0, import_chunk_BDX2QLN6.monotonicMs)() + limits.hashMs;
+  let bytes = 0;
+  return (name, { line, hash, nestedHead }) => {
+    const facts = looker.look(name);
+    if (!facts) return nothing;
+    if (facts.kind === "folder") {
+      return line.isNested ? { mode: "160000", content: nestedHead, stat: null } : nothing;
+    }
+    if (bytes + facts.size > limits.hashedBytes || (0, import_chunk_BDX2QLN6.monotonicMs)() > until) {
+      wholeness.exact = false;
+      return { mode: facts.mode, content: null, stat: facts.stat };
+    }
+    bytes += facts.size;
+    return measureRaw(looker, name, facts, hash);
+  };
+}
+var nothing = { mode: null, content: null, stat: null };
+function measureRaw(looker, name, facts, hash) {
+  return { mode: facts.mode, content: looker.hash(name, facts, hash), stat: facts.stat };
+}
+function entryOf(name, { line }, raw) {
+  const { xy, head, index, tree_mode, from } = line;
+  const prefix = name.slice(0, name.length - line.path.length);
+  return { path: name, xy, head, index, tree_mode, ...raw, ...from === void 0 ? {} : { from: prefix + from } };
+}
+function excluder(root, folders) {
+  const inside = folders.map((folder) => import_node_path3.default.relative(root, resolved(folder))).filter((name) => name !== "" && name !== ".." && !name.startsWith("../"));
+  return (name) => inside.some((folder) => name === folder || name.startsWith(`${folder}/`));
+}
+function resolved(folder) {
+  try {
+    return (0, import_chunk_DLEZNRER.realPath)(folder);
+  } catch {
+    return folder;
+  }
+}
+var walkLimits = { entries: 2e4, ms: 3e3 };
+function captureWorkspace(cwd, options) {
+  const at = (0, import_chunk_BDX2QLN6.isoNow)();
+  const folder = whole(cwd);
+  const base = { schema: 1, cwd, at, exclude: options.exclude };
+  const root = folder === void 0 ? void 0 : (0, import_chunk_QPOYQF3N.findWorktree)(folder);
+  if (folder === void 0 || root === void 0 || options.plain) {
+    return { ...base, ...walk(folder ?? cwd, options.exclude), reason: "not in a git work tree" };
+  }
+  const repository = openRepository(root);
+  if ("reason" in repository) return { ...base, ...walk(folder, options.exclude), reason: repository.reason };
+  const collected = collectEntries(repository, excluder(root, options.exclude));
+  return { ...base, git: describeRepository(repository), reason: null, ...collected, files: null };
+}
+function walk(folder, exclude) {
+  const resolved2 = exclude.map((one) => whole(one) ?? import_node_path.default.resolve(one));
+  const { found, isWhole } = walkFolder(folder, { exclude: resolved2, skip: ["node_modules", ".git"], ...walkLimits });
+  const files = [...found].map(([name, { mode, stat }]) => [name, mode, stat]);
+  return { git: null, entries: [], rest: null, files: files.sort(([a], [b]) => a < b ? -1 : 1), exact: isWhole };
+}
+function whole(folder) {
+  try {
+    return (0, import_chunk_DLEZNRER.realPath)(folder);
+  } catch {
+    return void 0;
+  }
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  checkLaunchOptions,
-  folderOf,
-  launch,
-  launchAndTell,
-  launchWords,
-  missingProgram,
-  run,
-  tellLaunched
+  captureWorkspace,
+  makeLooker,
+  measureRaw,
+  nameOf,
+  nothing
 });
 
 },
-"./chunk-AE65TZGL.js": function (module, exports) {
+"./chunk-HWV6S254.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  openJournal: () => openJournal,
-  readEvents: () => readEvents
+  makeStaffVerb: () => makeStaffVerb
 });
 module.exports = stdin_exports;
-var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-function openJournal(paths, job) {
-  const last = (0, import_chunk_6OPTGHIR.readRange)(paths.events, -1, 1);
-  if (last && last.size > 0 && last.bytes[0] !== 10) (0, import_chunk_6OPTGHIR.appendText)(paths.events, "\n");
-  let isTorn = false;
-  const owner = job.owner === null ? null : (0, import_chunk_LZGYMFSK.excerpt)(job.owner, 200);
-  const journal = {
-    seq: newestSeq(paths),
-    append(type, fields = {}) {
-      const event = { seq: journal.seq + 1, at: (0, import_chunk_LZFWGYGT.isoNow)(), job: job.id, owner, type, ...fields };
-      let line = JSON.stringify(event);
-      if (Buffer.byteLength(line) > import_chunk_CRABIWOM.eventLineBytes) {
-        line = JSON.stringify({ seq: event.seq, at: event.at, job: job.id, owner, type, truncated: true });
-      }
-      const text = `${isTorn ? "\n" : ""}${line}
-`;
-      isTorn = true;
-      (0, import_chunk_6OPTGHIR.appendText)(paths.events, text);
-      isTorn = false;
-      journal.seq = event.seq;
-      return event;
+var import_chunk_H54IZFJT = load("./chunk-H54IZFJT.js");
+var import_chunk_YSOINAYI = load("./chunk-YSOINAYI.js");
+var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
+var import_chunk_FXJI2NG5 = load("./chunk-FXJI2NG5.js");
+function makeStaffVerb({ mode: id, options = {}, notes, examples, isSynchronous = false }) {
+  const mode = import_chunk_FXJI2NG5.modes[id];
+  return {
+    name: id,
+    summary: mode.summary,
+    form: "(--prompt TEXT | --prompt-file PATH | --stdin) [options]",
+    words: { min: 0, max: 0 },
+    options: {
+      ...import_chunk_L3K2NDJR.staffOptions,
+      ...options,
+      cwd: { kind: "text", value: "DIR", help: "folder to work in (default: here)" },
+      ...import_chunk_L3K2NDJR.writerOptions,
+      ...import_chunk_L3K2NDJR.launchOptions
+    },
+    notes: [
+      `Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,
+      notes
+    ].filter((line) => line !== void 0).join("\n"),
+    examples,
+    async run(context, input) {
+      const cwd = (0, import_chunk_YSOINAYI.folderOf)(context, input);
+      const prompt = await (0, import_chunk_H54IZFJT.taskOf)(context, input);
+      const staff = (0, import_chunk_H54IZFJT.freshStaff)(context, input, { mode: id, prompt, cwd });
+      return (0, import_chunk_H54IZFJT.launchStaff)(context, input, {
+        verb: id,
+        staff,
+        cwd,
+        lineage: null,
+        isSynchronous: isSynchronous && !input.has("id-only")
+      });
     }
   };
-  return journal;
-}
-var chunk = 256 * 1024;
-function readEvents(paths, after, limit) {
-  let size = chunk;
-  for (; ; ) {
-    const part = (0, import_chunk_6OPTGHIR.readRange)(paths.events, -size, size);
-    if (!part) return { events: [], more: false, missed: false };
-    const isWhole = part.bytes.length >= part.size;
-    const events = parseEvents(part.bytes.toString("utf8"), isWhole);
-    const first = events[0]?.seq ?? 0;
-    if (!isWhole && (events.length === 0 || first > after + 1) && size < 64 * chunk) {
-      size *= 4;
-      continue;
-    }
-    const wanted = events.filter((event) => event.seq > after);
-    return { events: wanted.slice(0, limit), more: wanted.length > limit, missed: !isWhole && first > after + 1 };
-  }
-}
-function newestSeq(paths) {
-  for (let size = 2 * import_chunk_CRABIWOM.eventLineBytes; ; size *= 4) {
-    const part = (0, import_chunk_6OPTGHIR.readRange)(paths.events, -size, size);
-    if (!part) return 0;
-    const isWhole = part.bytes.length >= part.size;
-    const newest = parseEvents(part.bytes.toString("utf8"), isWhole).at(-1);
-    if (newest || isWhole || size > 64 * chunk) return newest?.seq ?? 0;
-  }
-}
-function parseEvents(text, isWhole) {
-  const lines = text.split("\n");
-  if (!isWhole) lines.shift();
-  const events = [];
-  for (const line of lines) {
-    if (line === "") continue;
-    try {
-      const value = JSON.parse(line);
-      if (typeof value === "object" && value !== null && typeof value.seq === "number") events.push(value);
-    } catch {
-    }
-  }
-  return events;
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  openJournal,
-  readEvents
+  makeStaffVerb
 });
 
 },
-"./chunk-BCCIMAAG.js": function (module, exports) {
+"./chunk-IKFDDKHJ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  freshStaff: () => freshStaff,
-  launchStaff: () => launchStaff,
+  defaultBackend: () => defaultBackend,
+  knownBackends: () => knownBackends,
   makeStaffPart: () => makeStaffPart,
-  profileOf: () => profileOf,
-  taskOf: () => taskOf
+  narrowProfile: () => narrowProfile,
+  narrowingText: () => narrowingText,
+  policyFault: () => policyFault,
+  readNarrowing: () => readNarrowing,
+  readSettings: () => readSettings,
+  readUserConfig: () => readUserConfig,
+  requireFreeConversation: () => requireFreeConversation,
+  sandboxWarnings: () => sandboxWarnings,
+  tellVersion: () => tellVersion,
+  userConfig: () => userConfig,
+  userConfigFile: () => userConfigFile
 });
 module.exports = stdin_exports;
-var import_chunk_DJ3RIZN5 = load("./chunk-DJ3RIZN5.js");
-var import_chunk_LUAHUUMZ = load("./chunk-LUAHUUMZ.js");
-var import_chunk_2P3CVON6 = load("./chunk-2P3CVON6.js");
-var import_chunk_2LM3C75F = load("./chunk-2LM3C75F.js");
-var import_chunk_7HGFJPY7 = load("./chunk-7HGFJPY7.js");
-var import_chunk_ZVWKUAZQ = load("./chunk-ZVWKUAZQ.js");
-var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
+var import_chunk_OPF3ILFH = load("./chunk-OPF3ILFH.js");
+var import_chunk_J3MJP3SB = load("./chunk-J3MJP3SB.js");
+var import_chunk_FXJI2NG5 = load("./chunk-FXJI2NG5.js");
+var import_chunk_UB6F7I4J = load("./chunk-UB6F7I4J.js");
+var import_chunk_5VEUPLWP = load("./chunk-5VEUPLWP.js");
+var import_chunk_KBKJIEB6 = load("./chunk-KBKJIEB6.js");
+var import_chunk_BDX2QLN6 = load("./chunk-BDX2QLN6.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
@@ -2910,6 +4442,7 @@ var _safeParseAsync = (_Err) => async (schema, value, _ctx) => {
 var safeParseAsync = _safeParseAsync($ZodRealError);
 var anyString = /^[\s\S]{0,}$/;
 var number = /^-?\d+(?:\.\d+)?$/;
+var boolean = /^(?:true|false)$/i;
 var $ZodCheck = $constructor("$ZodCheck", (inst, def) => {
   var _a2;
   inst._zod ?? (inst._zod = {});
@@ -3136,12 +4669,33 @@ var $ZodString = $constructor("$ZodString", (inst, def) => {
     return payload;
   };
 });
+var $ZodBoolean = $constructor("$ZodBoolean", (inst, def) => {
+  $ZodType.init(inst, def);
+  inst._zod.pattern = boolean;
+  inst._zod.parse = (payload, _ctx) => {
+    if (def.coerce)
+      try {
+        payload.value = Boolean(payload.value);
+      } catch (_) {
+      }
+    const input = payload.value;
+    if (typeof input === "boolean")
+      return payload;
+    payload.issues.push({
+      expected: "boolean",
+      code: "invalid_type",
+      input,
+      inst
+    });
+    return payload;
+  };
+});
 function capSize(inst, size) {
   const caps = sizeCaps(inst._zod.def.checks);
   if (!caps.length)
     return;
   const cap = Math.min(...caps.map((c) => c[0]));
-  const parse2 = inst._zod.parse;
+  const parse3 = inst._zod.parse;
   inst._zod.parse = (payload, ctx) => {
     const n = size(payload.value);
     if (n > cap && !ctx?.skipChecks && ctx?.direction !== "backward") {
@@ -3155,7 +4709,7 @@ function capSize(inst, size) {
         }
       }
     }
-    return parse2(payload, ctx);
+    return parse3(payload, ctx);
   };
 }
 var arraySize = (input) => Array.isArray(input) ? input.length : -1;
@@ -3624,6 +5178,13 @@ function _string(Class, params) {
   return new Class(snapshotChecks({ type: "string", ...normalizeParams(params) }));
 }
 // @__NO_SIDE_EFFECTS__
+function _boolean(Class, params) {
+  return new Class({
+    type: "boolean",
+    ...normalizeParams(params)
+  });
+}
+// @__NO_SIDE_EFFECTS__
 function _minLength(minimum, params) {
   return new $ZodCheckMinLength({
     check: "min_length",
@@ -3698,6 +5259,14 @@ var ZodMiniString = $constructor("ZodMiniString", (inst, def) => {
 function string2(params) {
   return _string(ZodMiniString, params);
 }
+var ZodMiniBoolean = $constructor("ZodMiniBoolean", (inst, def) => {
+  $ZodBoolean.init(inst, def);
+  ZodMiniType.init(inst, def);
+});
+// @__NO_SIDE_EFFECTS__
+function boolean2(params) {
+  return _boolean(ZodMiniBoolean, params);
+}
 var ZodMiniArray = $constructor("ZodMiniArray", (inst, def) => {
   $ZodArray.init(inst, def);
   ZodMiniType.init(inst, def);
@@ -3745,6 +5314,16 @@ function record(keyType, valueType, params) {
     ...normalizeParams(params)
   });
 }
+// @__NO_SIDE_EFFECTS__
+function partialRecord(keyType, valueType, params) {
+  return new ZodMiniRecord({
+    type: "record",
+    keyType,
+    valueType,
+    ...normalizeParams(params),
+    partial: true
+  });
+}
 var ZodMiniEnum = $constructor("ZodMiniEnum", (inst, def) => {
   $ZodEnum.init(inst, def);
   ZodMiniType.init(inst, def);
@@ -3784,16 +5363,24 @@ function _default(innerType, defaultValue) {
     }
   });
 }
+var backendName = (string2()).check(_regex(/^[a-z][a-z0-9-]{0,30}$/));
+var mode = _enum(import_chunk_FXJI2NG5.modeIds);
 var customBackend = object({
   argv: (array(string2())).check(_minLength(1)),
-  prompt: _default(_enum(["stdin", "file", "argument"]), "stdin")
+  prompt: _default(_enum(["stdin", "file", "argument"]), "stdin"),
+  /** Put the words of the mode around the task. *<>/
+  brief: _default(boolean2(), false)
 });
 var userConfig = object({
-  backends: _default(record((string2()).check(_regex(/^[a-z][a-z0-9-]{0,30}$/)), customBackend), {}),
-  default_backend: optional(string2())
+  backends: _default(record(backendName, customBackend), {}),
+  default_backend: optional(string2()),
+  /** Per mode; counts before `default_backend`. *<>/
+  default_backends: optional(partialRecord(mode, string2())),
+  /** Modes that always run restricted. *<>/
+  restrict: optional(array(mode))
 });
 function userConfigFile() {
-  const folder = (0, import_chunk_LZFWGYGT.configFolder)();
+  const folder = (0, import_chunk_BDX2QLN6.configFolder)();
   return folder === void 0 ? void 0 : import_node_path.default.join(folder, "config.json");
 }
 function readUserConfig() {
@@ -3821,33 +5408,176 @@ function refused(file, reason) {
     'the form is {"backends": {"NAME": {"argv": ["PROGRAM", "ARG"], "prompt": "stdin"}}}'
   );
 }
+var noNarrowing = { restrict: [], default_backend: {} };
+function readNarrowing(root, known2) {
+  const file = (0, import_chunk_KBKJIEB6.rootPaths)(root).config;
+  const facts = (0, import_chunk_DLEZNRER.factsOf)(file);
+  if (!facts) return noNarrowing;
+  if (facts.kind !== "file") throw refused2(file, "it is no regular file");
+  if (facts.uid !== process.getuid?.() || (facts.mode & 18) !== 0)
+    throw refused2(file, "others own it or may write it");
+  const read = (0, import_chunk_6OPTGHIR.readJson)(file);
+  if (read.kind !== "ok") throw refused2(file, read.kind === "missing" ? "it is gone" : read.reason);
+  return parse2(read.value, known2, file);
+}
+function narrowingText({ restrict, default_backend }) {
+  const isEmpty = restrict.length === 0 && Object.keys(default_backend).length === 0;
+  return isEmpty ? null : `${JSON.stringify({ restrict, default_backend }, null, 2)}
+`;
+}
+function narrowProfile(mode2, profile, restrictions) {
+  const found = restrictions.find(({ restrict }) => restrict.includes(mode2));
+  if (!found) return profile.asked ?? profile.fallback;
+  if (profile.asked === void 0 || profile.asked === "restricted") return "restricted";
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot use --profile ${profile.asked} for ${mode2}: ${found.file} restricts this mode`,
+    `leave --profile away, or change "restrict" there (setup --restrict)`
+  );
+}
+function defaultBackend(mode2, user, narrowing) {
+  const id = (0, import_chunk_FXJI2NG5.findMode)(mode2)?.id;
+  const own2 = (id && user.default_backends?.[id]) ?? user.default_backend;
+  if (own2 !== void 0) return { name: own2, from: "user" };
+  const name = id && narrowing.default_backend[id];
+  return name === void 0 ? void 0 : { name, from: "state" };
+}
+function parse2(value, known2, file) {
+  const { restrict = [], default_backend = {}, ...rest } = value;
+  const [extra] = Object.keys(rest);
+  if (extra !== void 0) throw refused2(file, `${JSON.stringify(extra)} is not known here`);
+  if (!Array.isArray(restrict)) throw refused2(file, '"restrict" is no list of modes');
+  if (typeof default_backend !== "object" || default_backend === null || Array.isArray(default_backend))
+    throw refused2(file, '"default_backend" is no object');
+  const backends2 = {};
+  for (const [mode2, name] of Object.entries(default_backend)) {
+    if (typeof name !== "string" || !known2.includes(name))
+      throw refused2(file, `backend ${JSON.stringify(name)} is not known; there are ${known2.join(", ")}`);
+    backends2[modeOf(mode2, file)] = name;
+  }
+  return { restrict: [...new Set(restrict.map((mode2) => modeOf(mode2, file)))], default_backend: backends2 };
+}
+function modeOf(value, file) {
+  const mode2 = typeof value === "string" ? (0, import_chunk_FXJI2NG5.findMode)(value) : void 0;
+  if (mode2) return mode2.id;
+  throw refused2(file, `mode ${JSON.stringify(value)} is not known; there are ${import_chunk_FXJI2NG5.modeIds.join(", ")}`);
+}
+function refused2(file, reason) {
+  return new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot use the config of the state folder ${file}: ${reason}`,
+    'mend or remove it; its form is {"restrict": ["review"], "default_backend": {"review": "codex"}}'
+  );
+}
+var policyBytes = 1024 * 1024;
+function checkProgram(backend, program) {
+  const version2 = tellVersion(backend, program);
+  if (version2 === null || backend.oldest === null || !(0, import_chunk_OPF3ILFH.isOlder)(version2, backend.oldest)) return { version: version2 };
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot use ${backend.title} ${version2} (${program}): it is too old; needed: ${backend.oldest} or newer`,
+    `update it: ${backend.install}`
+  );
+}
+function tellVersion(backend, program) {
+  if (backend.oldest === null && backend.packages.length === 0) return null;
+  const version2 = (0, import_chunk_OPF3ILFH.versionOf)(program, backend.packages);
+  if (version2 === null || backend.oldest === null || !(0, import_chunk_OPF3ILFH.isOlder)(version2, backend.oldest)) return version2;
+  return (0, import_chunk_OPF3ILFH.versionOf)(program, backend.packages, { isFresh: true });
+}
+function requirePolicy(backend, profile) {
+  const fault = policyFault(backend, profile);
+  if (fault === null) return;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot use profile ${profile} with ${backend.title}: ${fault}`,
+    "change its settings, or name another backend or profile with --backend or --profile"
+  );
+}
+function policyFault(backend, profile) {
+  const { policy } = backend;
+  if (!policy) return null;
+  const home = import_chunk_BDX2QLN6.variables.home();
+  if (home === void 0) return `its settings ~/${policy.file} cannot be found: HOME is not set`;
+  const file = import_node_path2.default.join(home, policy.file);
+  const read = readSettings(file);
+  if ("fault" in read) return `its settings ${file} ${read.fault}`;
+  if (read.text === null) return null;
+  try {
+    const fault = policy.findFault(read.text, profile);
+    return fault === null ? null : `${fault} (${file})`;
+  } catch {
+    return `its settings ${file} are not understood`;
+  }
+}
+function readSettings(file) {
+  try {
+    if (!(0, import_chunk_DLEZNRER.factsOf)(file)) return { text: null };
+    const read = (0, import_chunk_6OPTGHIR.readRange)((0, import_chunk_DLEZNRER.realPath)(file), 0, policyBytes);
+    if (!read) return { fault: "are no regular file" };
+    if (read.size > policyBytes) return { fault: `are too large (${read.size} bytes) to be checked` };
+    return { text: read.bytes.toString("utf8") };
+  } catch (error) {
+    return { fault: `cannot be read (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})` };
+  }
+}
 function makeStaffPart(words) {
   const config2 = readUserConfig();
-  const { backend, custom } = chooseBackend(words.backend ?? config2.default_backend, config2, words.cwd);
-  if (backend.profiles[words.profile] === null) {
-    const can = Object.entries(backend.profiles).filter(([, adds]) => adds !== null).map(([name]) => name);
+  const narrowing = readNarrowing(words.stateRoot, knownBackends(config2));
+  const name = words.backend ?? defaultBackend(words.mode, config2, narrowing)?.name;
+  const { backend, custom } = chooseBackend(name, config2, words.cwd);
+  const profile = narrowProfile(words.mode, { asked: words.profile, fallback: fallbackOf(words) }, [
+    { restrict: config2.restrict ?? [], file: userConfigFile() ?? "your config" },
+    { restrict: narrowing.restrict, file: (0, import_chunk_KBKJIEB6.rootPaths)(words.stateRoot).config }
+  ]);
+  const terms = backend.profiles[profile];
+  if (terms === null) {
+    const can = Object.entries(backend.profiles).filter(([, one]) => one !== null).map(([one]) => one);
     throw new import_chunk_NVPF5LEY.FaultError(
       "preflight",
-      `cannot use profile ${words.profile} with backend ${custom?.name ?? backend.id}: it cannot be kept there; possible: ${can.join(", ")}`
+      `cannot use profile ${profile} with backend ${custom?.name ?? backend.id}: it cannot be kept there; possible: ${can.join(", ")}`
     );
   }
+  requirePolicy(backend, profile);
   const program = programOf(backend, custom, words.cwd);
-  const fault = custom?.prompt === "argument" ? (0, import_chunk_LUAHUUMZ.findArgumentFault)([words.prompt]) : null;
+  const fault = custom?.prompt === "argument" ? (0, import_chunk_OPF3ILFH.findArgumentFault)([words.prompt]) : null;
   if (fault !== null)
     throw new import_chunk_NVPF5LEY.FaultError(
       "preflight",
       `cannot give the task to backend ${custom?.name} as an argument: ${fault}`,
       'set "prompt": "stdin" for it in your config'
     );
-  const { mode, model, profile, prompt, resume } = words;
-  return { mode, backend: backend.id, program, model, profile, prompt, resume, custom };
+  const { version: version2 } = checkProgram(backend, program);
+  const { mode: mode2, model, prompt, resume } = words;
+  return {
+    mode: mode2,
+    backend: backend.id,
+    program,
+    version: version2,
+    model,
+    profile,
+    adds: terms.adds,
+    brief: custom ? custom.brief ?? false : true,
+    prompt,
+    resume,
+    custom
+  };
+}
+function fallbackOf(words) {
+  return words.earlierProfile ?? (0, import_chunk_FXJI2NG5.findMode)(words.mode)?.profile ?? "restricted";
+}
+function sandboxWarnings(staff) {
+  const terms = (0, import_chunk_OPF3ILFH.findBackend)(staff.backend)?.profiles[staff.profile];
+  if (staff.profile !== "standard" || terms?.sandbox !== false) return [];
+  const message = `${staff.backend} has no sandbox here: nothing but its own obedience keeps its writes inside the workspace`;
+  return [{ code: "no_sandbox", message }];
 }
 function chooseBackend(name, config2, cwd) {
   if (name === void 0) return { backend: onlyInstalled(config2, cwd), custom: null };
   const own2 = Object.hasOwn(config2.backends, name) ? config2.backends[name] : void 0;
-  const custom = (0, import_chunk_LUAHUUMZ.findBackend)("custom");
-  if (own2 && custom) return { backend: custom, custom: { name, argv: own2.argv, prompt: own2.prompt } };
-  const backend = (0, import_chunk_LUAHUUMZ.findBackend)(name);
+  const custom = (0, import_chunk_OPF3ILFH.findBackend)("custom");
+  if (own2 && custom) return { backend: custom, custom: { name, ...own2 } };
+  const backend = (0, import_chunk_OPF3ILFH.findBackend)(name);
   if (backend && backend.id !== "custom") return { backend, custom: null };
   throw (0, import_chunk_NVPF5LEY.usageError)(
     `cannot use backend ${JSON.stringify(name)}: there are ${known(config2)}`,
@@ -3855,400 +5585,461 @@ function chooseBackend(name, config2, cwd) {
   );
 }
 function onlyInstalled(config2, cwd) {
-  const found = import_chunk_LUAHUUMZ.backends.filter(
-    (backend) => backend.programs.some((program) => (0, import_chunk_LZFWGYGT.findProgram)(program, cwd) !== void 0)
+  const found = import_chunk_OPF3ILFH.backends.filter(
+    (backend) => backend.programs.some((program) => (0, import_chunk_KBKJIEB6.findProgram)(program, cwd) !== void 0)
   );
   if (found.length === 1 && found[0]) return found[0];
   const state = found.length === 0 ? "no agent CLI is on PATH" : `several are installed (${found.map((one) => one.id).join(", ")})`;
   throw (0, import_chunk_NVPF5LEY.usageError)(`cannot choose a backend: ${state}; there are ${known(config2)}`, "name one with --backend NAME");
 }
+function knownBackends(config2) {
+  return [...import_chunk_OPF3ILFH.backends.map((backend) => backend.id).filter((id) => id !== "custom"), ...Object.keys(config2.backends)];
+}
 function known(config2) {
-  return [...import_chunk_LUAHUUMZ.backends.map((backend) => backend.id).filter((id) => id !== "custom"), ...Object.keys(config2.backends)].join(
-    ", "
-  ) || "none";
+  return knownBackends(config2).join(", ") || "none";
 }
 function programOf(backend, custom, cwd) {
   const names = custom ? [custom.argv[0]] : backend.programs;
   for (const name of names) {
-    const program = (0, import_chunk_LZFWGYGT.findProgram)(name, cwd);
+    const program = (0, import_chunk_KBKJIEB6.findProgram)(name, cwd);
     if (program !== void 0) return program;
   }
   throw new import_chunk_NVPF5LEY.FaultError(
     "preflight",
-    `cannot find ${names.join(" or ")} for backend ${custom?.name ?? backend.id}: not on PATH (${import_chunk_LZFWGYGT.variables.searchPath() || "empty"})`,
+    `cannot find ${names.join(" or ")} for backend ${custom?.name ?? backend.id}: not on PATH (${import_chunk_BDX2QLN6.variables.searchPath() || "empty"})`,
     "install it, or choose another with --backend"
   );
 }
 function requireFreeConversation(root, backend, conversation) {
   const { folder, option } = root;
-  for (const id of (0, import_chunk_DJ3RIZN5.listActive)(folder)) {
-    const paths = (0, import_chunk_LZFWGYGT.jobPaths)(folder, id);
-    const spec = (0, import_chunk_2LM3C75F.readSpec)(paths);
+  for (const id of (0, import_chunk_J3MJP3SB.listActive)(folder)) {
+    const paths = (0, import_chunk_KBKJIEB6.jobPaths)(folder, id);
+    const spec = (0, import_chunk_5VEUPLWP.readSpec)(paths);
     if (spec.kind !== "ok" || spec.value.staff?.backend !== backend) continue;
-    const state = (0, import_chunk_2LM3C75F.readState)(paths);
+    const state = (0, import_chunk_5VEUPLWP.readState)(paths);
     const uses = spec.value.staff.resume ?? (state.kind === "ok" ? state.value.conversation?.id : void 0);
-    if (uses !== conversation || (0, import_chunk_2LM3C75F.isEnded)((0, import_chunk_2LM3C75F.inspect)(folder, id).state)) continue;
+    if (uses !== conversation || (0, import_chunk_5VEUPLWP.isEnded)((0, import_chunk_5VEUPLWP.inspect)(folder, id).state)) continue;
     throw new import_chunk_NVPF5LEY.FaultError(
       "busy",
       `cannot continue conversation ${conversation}: job ${id} is using it`,
-      import_chunk_V47IQ3FT.nextCommands.wait(id, option)
+      import_chunk_UB6F7I4J.nextCommands.wait(id, option)
     );
   }
 }
-var sources = ["prompt", "prompt-file", "stdin"];
-async function taskOf(context, input) {
-  const given = sources.filter((name) => input.has(name));
-  if (given.length !== 1) {
-    const came = given.length === 0 ? "none was given" : `these came together: ${given.map((name) => `--${name}`).join(", ")}`;
-    throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot tell the task: exactly one of --prompt TEXT, --prompt-file PATH and --stdin is needed; ${came}`
-    );
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  defaultBackend,
+  knownBackends,
+  makeStaffPart,
+  narrowProfile,
+  narrowingText,
+  policyFault,
+  readNarrowing,
+  readSettings,
+  readUserConfig,
+  requireFreeConversation,
+  sandboxWarnings,
+  tellVersion,
+  userConfig,
+  userConfigFile
+});
+
+},
+"./chunk-ILRTLP2P.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  addWorktree: () => addWorktree,
+  planWorktree: () => planWorktree,
+  removeWorktree: () => removeWorktree,
+  takeOverCommands: () => takeOverCommands,
+  undoWorktree: () => undoWorktree,
+  worktreeWork: () => worktreeWork
+});
+module.exports = stdin_exports;
+var import_chunk_HUWRGRLU = load("./chunk-HUWRGRLU.js");
+var import_chunk_B3AKM26U = load("./chunk-B3AKM26U.js");
+var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
+var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
+var import_chunk_BDX2QLN6 = load("./chunk-BDX2QLN6.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var checkoutMs = 10 * 6e4;
+function planWorktree(repoCwd, id) {
+  const at = (0, import_chunk_DLEZNRER.realPath)(repoCwd);
+  const root = (0, import_chunk_QPOYQF3N.findWorktree)(at);
+  if (root === void 0) throw impossible(`${repoCwd} is not in a git work tree`);
+  const git = requireGit(root);
+  const top = ask(git, ["rev-parse", "--show-toplevel"]);
+  if (top !== root) throw impossible(`the work tree of ${root} is ${top}`);
+  const base = ask(git, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], "there is no commit yet");
+  const folder = import_node_path.default.resolve(root, ask(git, ["rev-parse", "--git-common-dir"]));
+  const below = import_node_path.default.relative(root, at);
+  const isThere = below === "" || git.run(["rev-parse", "--verify", "--quiet", `${base}:${below}/`]).ok;
+  const place = import_node_path.default.join(placeFor(root, (0, import_chunk_DLEZNRER.realPath)(folder)), id);
+  return {
+    path: place,
+    branch: `job-companion/${id}`,
+    base,
+    from: root,
+    git_folder: (0, import_chunk_DLEZNRER.realPath)(folder),
+    cwd: isThere ? import_node_path.default.join(place, below) : place
+  };
+}
+function addWorktree(note) {
+  makeFolders(import_node_path.default.dirname(note.path));
+  if ((0, import_chunk_DLEZNRER.exists)(note.path)) throw impossible(`${note.path} exists already`);
+  const git = requireGit(note.from);
+  const branch = ["worktree", "add", "--quiet", "--no-track", "-b", note.branch, note.path, note.base];
+  const answer = git.run(branch, { timeoutMs: checkoutMs });
+  if (answer.ok) return;
+  undoWorktree(note);
+  throw impossible(answer.reason);
+}
+function undoWorktree(note) {
+  removeWorktree(note);
+}
+function worktreeWork(note) {
+  const isGone = !(0, import_chunk_DLEZNRER.isFolder)(note.path);
+  const tips = [isGone ? void 0 : headOf(note.path), branchTip(note)].filter((tip) => tip !== void 0);
+  const uncommitted = isGone ? 0 : countUncommitted(note.path);
+  const git = tips.length === 0 ? void 0 : gitOf(note);
+  if (!git) return { uncommitted, commits: 0, isMerged: tips.length === 0, isGone };
+  const elsewhere = [`--exclude=${note.branch}`, "--branches", "--remotes", "--tags", "HEAD"];
+  const commits = count(git, [...tips, "--not", note.base]);
+  const lonely = count(git, [...tips, "--not", ...elsewhere]);
+  return { uncommitted, commits: commits ?? 1, isMerged: lonely === 0, isGone };
+}
+function removeWorktree(note) {
+  const work = worktreeWork(note);
+  if (work.uncommitted > 0 || !work.isMerged) return false;
+  const git = gitOf(note);
+  if (!git) return work.isGone;
+  const tip = branchTip(note);
+  git.run(["worktree", "remove", note.path]);
+  if ((0, import_chunk_DLEZNRER.exists)(note.path)) return false;
+  return tip === void 0 || git.run(["update-ref", "-d", `refs/heads/${note.branch}`, tip]).ok;
+}
+function takeOverCommands(note, changes) {
+  const { branch, head, commit_count, dirty_after } = changes;
+  const inTree = (...words) => (0, import_chunk_QPOYQF3N.quoteWords)(["git", "-C", note.path, ...words]);
+  const merge = (what) => (0, import_chunk_QPOYQF3N.quoteWords)(["git", "-C", note.from, "merge", what]);
+  if (dirty_after === 0) return commit_count === 0 ? [] : [merge(branch.after ?? head.after ?? note.branch)];
+  const own = branch.after ?? `${note.branch}-work`;
+  return [
+    ...branch.after === null ? [inTree("switch", "-c", own)] : [],
+    inTree("add", "--all"),
+    inTree("commit", "-m", `Work of ${import_node_path.default.basename(note.path)}`),
+    merge(own)
+  ];
+}
+function impossible(reason) {
+  return new import_chunk_NVPF5LEY.FaultError("preflight", `cannot make a worktree for the job; ${reason}`, "go on without --worktree");
+}
+function requireGit(root) {
+  const opened = (0, import_chunk_B3AKM26U.openGit)(root);
+  if ("reason" in opened) throw impossible(opened.reason);
+  return opened.git;
+}
+function ask(git, args, otherwise) {
+  const answer = git.run(args);
+  if (!answer.ok) throw impossible(otherwise ?? answer.reason);
+  return answer.bytes.toString("utf8").replace(/\n$/, "");
+}
+function placeFor(root, gitFolder) {
+  const own = (0, import_chunk_BDX2QLN6.dataFolder)();
+  if (own === void 0) throw impossible("there is no place for it: HOME and XDG_STATE_HOME are not set");
+  const hash = Buffer.from((0, import_chunk_CTSRVJRC.sha256)(Buffer.from(gitFolder))).toString("hex");
+  const name = import_node_path.default.basename(root).replace(/[^A-Za-z0-9._-]+/g, "-").slice(0, 40);
+  const place = realPlace(import_node_path.default.join(own, "worktrees", `${name}-${hash.slice(0, 8)}`));
+  const around = (0, import_chunk_QPOYQF3N.findWorktree)(place) ?? (`${place}/`.startsWith(`${gitFolder}/`) ? gitFolder : void 0);
+  if (around !== void 0)
+    throw impossible(`its place ${place} lies inside the repository ${around}; set XDG_STATE_HOME to a folder outside`);
+  return place;
+}
+function realPlace(folder) {
+  for (let at = folder; ; at = import_node_path.default.dirname(at)) {
+    if ((0, import_chunk_DLEZNRER.isFolder)(at) || at === import_node_path.default.dirname(at)) return import_node_path.default.join((0, import_chunk_DLEZNRER.realPath)(at), import_node_path.default.relative(at, folder));
   }
-  const text = input.text("prompt") ?? decode2(given[0] === "stdin" ? await context.readStdin() : readTask(context, input.text("prompt-file")));
-  const size = Buffer.byteLength(text);
-  if (text.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take an empty task from --${given[0]}`);
-  if (size > import_chunk_CRABIWOM.promptBytes) throw tooLong(size);
-  return text;
 }
-function tooLong(size) {
-  return (0, import_chunk_NVPF5LEY.usageError)(
-    `cannot take a task of ${size} bytes: at most ${import_chunk_CRABIWOM.promptBytes} (1 MiB) are allowed`,
-    "put the material into a file and name it in the task"
-  );
-}
-function readTask(context, name) {
-  const file = import_node_path2.default.resolve(context.cwd, name);
+function makeFolders(folder) {
+  if ((0, import_chunk_DLEZNRER.isFolder)(folder)) return;
   try {
-    const real = (0, import_chunk_DLEZNRER.realPath)(file);
-    const size = (0, import_chunk_DLEZNRER.factsOf)(real)?.size ?? 0;
-    if (size > import_chunk_CRABIWOM.promptBytes) throw tooLong(size);
-    const read = (0, import_chunk_6OPTGHIR.readRange)(real, 0, size);
-    if (read) return read.bytes;
+    makeFolders(import_node_path.default.dirname(folder));
+    (0, import_chunk_6OPTGHIR.createFolder)(folder);
   } catch (error) {
     if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
-    throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot read the task from ${file} (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
-  }
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot read the task from ${file}: it is no regular file`,
-    "give the task with --stdin"
-  );
-}
-function decode2(bytes) {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UTF-8 text");
+    throw impossible(`the folder ${folder} cannot be made (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
   }
 }
-async function launchStaff(context, input, job) {
-  (0, import_chunk_7HGFJPY7.checkLaunchOptions)(input);
-  const request = {
-    kind: "staff",
-    verb: job.verb,
-    ...(0, import_chunk_7HGFJPY7.launchWords)(input),
-    cwd: job.cwd,
-    deadlineMs: job.deadlineMs ?? input.durationOrDefault("timeout"),
-    killGraceMs: import_chunk_CRABIWOM.limits.staffKillGrace.default,
-    maxOutputBytes: import_chunk_CRABIWOM.limits.maxOutput.default,
-    firstOutputMs: job.firstOutputMs ?? input.duration("first-output") ?? null,
-    stallMs: job.stallMs ?? input.duration("stall-after") ?? null,
-    lineage: job.lineage,
-    run: null,
-    staff: job.staff
-  };
-  const { resume, backend } = job.staff;
-  if (resume === null) return (0, import_chunk_7HGFJPY7.launchAndTell)(context, input, request, job.isSynchronous);
-  const root = context.root(input);
-  (0, import_chunk_ZVWKUAZQ.ensureRoot)(root.folder);
-  const launched = await (0, import_chunk_2P3CVON6.withLock)((0, import_chunk_LZFWGYGT.rootPaths)(root.folder).lock, async () => {
-    requireFreeConversation(root, backend, resume);
-    return (0, import_chunk_7HGFJPY7.launch)(root, request);
-  });
-  return (0, import_chunk_7HGFJPY7.tellLaunched)(context, input, root, launched, job.isSynchronous);
+function gitOf(note) {
+  const opened = (0, import_chunk_B3AKM26U.openGit)((0, import_chunk_DLEZNRER.isFolder)(note.from) ? note.from : note.git_folder);
+  return "git" in opened ? opened.git : void 0;
 }
-function profileOf(input, fallback) {
-  return input.text("profile") ?? fallback;
+function headOf(folder) {
+  const opened = (0, import_chunk_B3AKM26U.openGit)(folder);
+  return "git" in opened ? resolve(opened.git, "HEAD") : void 0;
 }
-function freshStaff(input, words) {
-  return makeStaffPart({ ...words, backend: input.text("backend"), model: input.text("model") ?? null, resume: null });
+function branchTip(note) {
+  const git = gitOf(note);
+  return git && resolve(git, `refs/heads/${note.branch}`);
+}
+function resolve(git, name) {
+  const answer = git.run(["rev-parse", "--verify", "--quiet", `${name}^{commit}`]);
+  return answer.ok ? answer.bytes.toString("latin1").trim() : void 0;
+}
+function countUncommitted(folder) {
+  const { git, entries, rest } = (0, import_chunk_HUWRGRLU.captureWorkspace)(folder, { exclude: [] });
+  return git?.root === folder ? entries.length + (rest?.count ?? 0) : 1;
+}
+function count(git, revisions) {
+  const answer = git.run(["rev-list", "--count", ...revisions, "--"]);
+  return answer.ok ? Number(answer.bytes.toString("latin1")) : void 0;
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  freshStaff,
-  launchStaff,
-  makeStaffPart,
-  profileOf,
-  taskOf
+  addWorktree,
+  planWorktree,
+  removeWorktree,
+  takeOverCommands,
+  undoWorktree,
+  worktreeWork
 });
 
 },
-"./chunk-CRABIWOM.js": function (module, exports) {
+"./chunk-IW34XCBL.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  drainMs: () => drainMs,
-  eventLineBytes: () => eventLineBytes,
-  excerptBytes: () => excerptBytes,
-  killSettleMs: () => killSettleMs,
-  leaseMs: () => leaseMs,
-  leaseStaleMs: () => leaseStaleMs,
-  limits: () => limits,
-  lingerMs: () => lingerMs,
-  lockWaitMs: () => lockWaitMs,
-  observeBytes: () => observeBytes,
-  orphanGraceMs: () => orphanGraceMs,
-  promptBytes: () => promptBytes,
-  promptReplacements: () => promptReplacements,
-  startLimitMs: () => startLimitMs,
-  streamLineBytes: () => streamLineBytes,
-  tailBytes: () => tailBytes,
-  tailLines: () => tailLines,
-  textTailBytes: () => textTailBytes,
-  toolCallBytes: () => toolCallBytes,
-  toolCalls: () => toolCalls,
-  unseenGraceMs: () => unseenGraceMs,
-  workerFailures: () => workerFailures
+  prepareReview: () => prepareReview,
+  requireBase: () => requireBase
 });
 module.exports = stdin_exports;
-var second = 1e3;
-var minute = 60 * second;
-var hour = 60 * minute;
-var day = 24 * hour;
-var kib = 1024;
-var mib = 1024 * kib;
-var limits = {
-  staffTimeout: { default: hour, min: second, max: 2 * hour },
-  runTimeout: { default: day, min: 50, max: 30 * day },
-  waitTimeout: { default: 100 * second, min: 0, max: Number.MAX_SAFE_INTEGER },
-  heartbeat: { default: minute, min: second, max: day },
-  staffKillGrace: { default: 10 * second, min: 0, max: 5 * minute },
-  runKillGrace: { default: 30 * second, min: 0, max: 5 * minute },
-  optInLimit: { default: 5 * minute, min: second, max: 30 * day },
-  maxOutput: { default: 64 * mib, min: mib, max: 64 * 1024 * mib },
-  cleanAge: { default: 14 * day, min: 0, max: 3650 * day }
-};
-var promptBytes = mib;
-var observeBytes = 8 * kib;
-var toolCalls = 5;
-var toolCallBytes = kib;
-var excerptBytes = 240;
-var textTailBytes = 1700;
-var tailLines = 50;
-var tailBytes = 8 * kib;
-var eventLineBytes = 64 * kib;
-var streamLineBytes = 32 * mib;
-var drainMs = 2 * second;
-var lingerMs = 10 * second;
-var killSettleMs = 10 * second;
-var orphanGraceMs = second;
-var leaseMs = 5 * second;
-var leaseStaleMs = 20 * second;
-var startLimitMs = 10 * second;
-var unseenGraceMs = minute;
-var lockWaitMs = 5 * second;
-var promptReplacements = 5;
-var workerFailures = 3;
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  drainMs,
-  eventLineBytes,
-  excerptBytes,
-  killSettleMs,
-  leaseMs,
-  leaseStaleMs,
-  limits,
-  lingerMs,
-  lockWaitMs,
-  observeBytes,
-  orphanGraceMs,
-  promptBytes,
-  promptReplacements,
-  startLimitMs,
-  streamLineBytes,
-  tailBytes,
-  tailLines,
-  textTailBytes,
-  toolCallBytes,
-  toolCalls,
-  unseenGraceMs,
-  workerFailures
-});
-
-},
-"./chunk-CSL6DFX2.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  startWorker: () => startWorker
-});
-module.exports = stdin_exports;
-var import_chunk_4SGZHFVR = load("./chunk-4SGZHFVR.js");
+var import_chunk_JXICXKRL = load("./chunk-JXICXKRL.js");
+var import_chunk_B3AKM26U = load("./chunk-B3AKM26U.js");
+var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-async function startWorker(root, spec, job, generation) {
-  const engine = (0, import_chunk_4SGZHFVR.findEngine)(spec.engine) ?? import_chunk_4SGZHFVR.defaultEngine;
-  const worker = await engine.start({ stateRoot: root, id: spec.id, mark: spec.mark, logFile: job.paths.workerLog });
-  (0, import_chunk_6OPTGHIR.writeJson)(job.paths.launch, { worker, generation }, { sync: false });
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  startWorker
-});
-
-},
-"./chunk-DB3NJKAX.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  findLatest: () => findLatest,
-  requireLatest: () => requireLatest
-});
-module.exports = stdin_exports;
-var import_chunk_DJ3RIZN5 = load("./chunk-DJ3RIZN5.js");
-var import_chunk_2LM3C75F = load("./chunk-2LM3C75F.js");
-var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-function findLatest(root, owner, accept = () => true) {
-  for (const id of (0, import_chunk_DJ3RIZN5.listJobs)(root)) {
-    const spec = (0, import_chunk_2LM3C75F.readSpec)((0, import_chunk_LZFWGYGT.jobPaths)(root, id));
-    if (spec.kind !== "ok") continue;
-    if (owner !== null && spec.value.owner !== owner) continue;
-    if (accept(id, spec.value)) return id;
+var patchBytes = 2 * 1024 * 1024;
+function prepareReview(staff, paths, before) {
+  const { git } = before;
+  const dirty = before.entries.filter(import_chunk_JXICXKRL.isDirty);
+  if (!git) return ["There is no git repository here: look at the files that the task names."];
+  const range = rangeOf(staff, git.head, dirty.length > 0);
+  if (range === null) return ["There is no commit yet: everything here is new."];
+  const lines = [`${range.title}: ${(0, import_chunk_QPOYQF3N.quoteWords)(["git", ...range.command])}`];
+  const untracked = dirty.filter((entry) => entry.xy === "??").length;
+  if (range.isDirty && untracked > 0)
+    lines.push(`${untracked} new file(s) that git does not know yet are in no diff (marked ?? above): read them.`);
+  const patch = readPatch(git.root, range.command);
+  if (patch.kind === "text" && patch.bytes.length > 0) {
+    (0, import_chunk_6OPTGHIR.writeFile)(paths.reviewDiff, patch.bytes);
+    lines.push(`The same as a patch, for when you cannot run git: ${paths.reviewDiff}`);
   }
-  return void 0;
+  if (patch.kind === "none") lines.push(`There is no patch file: ${patch.reason}.`);
+  return lines;
 }
-function requireLatest(root, owner, what, accept) {
-  const id = findLatest(root.folder, owner, accept);
-  if (id !== void 0) return id;
-  const whose = owner === null ? "" : ` of owner ${owner}`;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "unknown_job",
-    `cannot find ${what}${whose} in the state folder ${root.folder}`,
-    (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_LZFWGYGT.selfWords)(), "status", ...root.option])
+function rangeOf(staff, head, isDirtyTree) {
+  if (staff.base)
+    return {
+      title: `Everything since ${staff.base.rev}, committed or not`,
+      command: ["diff", staff.base.commit],
+      isDirty: isDirtyTree
+    };
+  if (head === null) return null;
+  if (isDirtyTree) return { title: "The uncommitted changes", command: ["diff", "HEAD"], isDirty: true };
+  return { title: "The newest commit (nothing is uncommitted)", command: ["show", "HEAD"], isDirty: false };
+}
+function readPatch(root, command) {
+  const opened = (0, import_chunk_B3AKM26U.openGit)(root);
+  if ("reason" in opened) return { kind: "none", reason: opened.reason };
+  const plain = ["--no-ext-diff", "--no-textconv", "--no-color"];
+  const answer = opened.git.run([command[0], ...plain, ...command.slice(1)], { limit: patchBytes });
+  return answer.ok ? { kind: "text", bytes: answer.bytes } : { kind: "none", reason: answer.reason };
+}
+function requireBase(cwd, rev) {
+  const root = (0, import_chunk_QPOYQF3N.findWorktree)(cwd);
+  const opened = root === void 0 ? { reason: "there is no git repository here" } : (0, import_chunk_B3AKM26U.openGit)(root);
+  if ("reason" in opened) throw noBase(rev, opened.reason);
+  const { git } = opened;
+  const found = git.run(["rev-parse", "--verify", "--quiet", "--end-of-options", `${rev}^{commit}`]);
+  if (rev === "" || !found.ok) throw noBase(rev, "there is no such commit");
+  const commit = found.bytes.toString("latin1").trim();
+  const fork = git.run(["merge-base", commit, "HEAD"]);
+  if (!fork.ok) throw noBase(rev, "it has no history in common with HEAD");
+  return { rev, commit: fork.bytes.toString("latin1").trim() };
+}
+function noBase(rev, reason) {
+  return new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot review since ${JSON.stringify(rev)}: ${reason}`,
+    "name a commit or branch of this repository with --base"
   );
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  findLatest,
-  requireLatest
+  prepareReview,
+  requireBase
 });
 
 },
-"./chunk-DDN5EPEX.js": function (module, exports) {
+"./chunk-IX2DKTRS.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  waitForJobs: () => waitForJobs
+  healthOf: () => healthOf,
+  observation: () => observation
 });
 module.exports = stdin_exports;
-var import_chunk_P55WE2JI = load("./chunk-P55WE2JI.js");
-var import_chunk_ZCJJ4XBA = load("./chunk-ZCJJ4XBA.js");
-var import_chunk_2LM3C75F = load("./chunk-2LM3C75F.js");
-var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
-var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
+var import_chunk_Q64U52D2 = load("./chunk-Q64U52D2.js");
+var import_chunk_UB6F7I4J = load("./chunk-UB6F7I4J.js");
+var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
+var import_chunk_5VEUPLWP = load("./chunk-5VEUPLWP.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_BDX2QLN6 = load("./chunk-BDX2QLN6.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-async function waitForJobs(root, ids, options) {
-  const until = (0, import_chunk_LZFWGYGT.monotonicMs)() + options.timeoutMs;
-  const views = new Map();
-  const stop = new AbortController();
-  const beat = options.heartbeatMs === null ? void 0 : setInterval(() => options.onHeartbeat?.([...views.values()]), options.heartbeatMs);
-  let failure;
-  let ended = 0;
-  await Promise.all(
-    ids.map(async (id) => {
-      try {
-        await waitForOne(root, id, until, stop.signal, (view2) => views.set(id, view2));
-      } catch (error) {
-        failure ??= error;
-        stop.abort();
-        return;
-      }
-      const view = views.get(id);
-      if (view && (0, import_chunk_2LM3C75F.isEnded)(view.state)) ended += 1;
-      if (options.mode === "any" && ended > 0) stop.abort();
-    })
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var recentEvents = 5;
+var eventsAtMost = 50;
+function observation(view, options) {
+  const { state, spec, paths } = view;
+  const condition = (0, import_chunk_5VEUPLWP.conditionOf)(view);
+  const after = options.afterSeq ?? Math.max(0, state.seq - recentEvents);
+  const journal = (0, import_chunk_Q64U52D2.readEvents)(paths, after, eventsAtMost);
+  const document = {
+    id: view.id,
+    kind: spec?.kind ?? null,
+    verb: spec?.verb ?? null,
+    owner: spec?.owner ?? null,
+    label: spec?.label === null || spec?.label === void 0 ? null : (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)(spec.label), 120),
+    state: state.state,
+    ...healthOf(view, condition),
+    supervision: condition,
+    rev: state.rev,
+    created_at: state.created_at,
+    started_at: state.started_at,
+    ended_at: state.ended_at,
+    duration_ms: state.duration_ms,
+    age_ms: Math.max(0, (0, import_chunk_BDX2QLN6.nowMs)() - Date.parse(state.created_at)),
+    deadline_ms: spec?.deadline_ms ?? null,
+    exit_code: state.exit_code,
+    signal: state.signal,
+    error: state.error === null ? null : { ...state.error, message: (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)(state.error.message), 400) },
+    warnings: state.warnings.slice(0, 5).map((one) => ({ code: one.code, message: (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)(one.message), 200) })),
+    conversation: state.conversation,
+    files: {
+      result: paths.result,
+      output: paths.output,
+      error: paths.error,
+      events: paths.events,
+      worker_log: paths.workerLog
+    },
+    next: nextFor(view, condition, options.root)
+  };
+  if (!(0, import_chunk_5VEUPLWP.isEnded)(state)) document.progress = progressOf(view);
+  const { files, next, progress, ...facts } = document;
+  const plain = (0, import_chunk_LZGYMFSK.plainValue)(facts, 400);
+  const events = journal.events.map((event) => (0, import_chunk_LZGYMFSK.plainValue)(event, 400));
+  return bound(
+    { ...plain, files, next, ...progress === void 0 ? {} : { progress: (0, import_chunk_LZGYMFSK.plainValue)(progress, import_chunk_CRABIWOM.textTailBytes + 3) } },
+    events,
+    journal.more,
+    after
   );
-  clearInterval(beat);
-  if (failure !== void 0) throw failure;
-  return ids.flatMap((id) => views.get(id) ?? []);
 }
-async function waitForOne(root, id, until, signal, tell) {
-  let woken = quickRounds;
-  for (let round = 0; ; round += 1, woken += 1) {
-    let view = await look(root, id);
-    if (view.damage !== null) await (0, import_chunk_LZFWGYGT.sleep)(100);
-    if (!(0, import_chunk_DLEZNRER.exists)(view.paths.folder)) throw vanishedError(view.paths.folder, id);
-    tell(view);
-    if ((0, import_chunk_2LM3C75F.isEnded)(view.state) || signal.aborted) return;
-    const rest = until - (0, import_chunk_LZFWGYGT.monotonicMs)();
-    if (rest <= 0) return;
-    const nap = makeNap(signal);
-    const close = await (0, import_chunk_ZCJJ4XBA.watchFifo)(view.paths.leaseFifo, nap.wake);
-    try {
-      view = await look(root, id);
-      tell(view);
-      if (!(0, import_chunk_2LM3C75F.isEnded)(view.state) && !signal.aborted) {
-        const pause = woken < quickRounds ? 20 : pauseFor(view, close !== void 0, round);
-        if (await nap.sleep(Math.min(rest, pause))) woken = 0;
-      }
-    } finally {
-      close?.();
-    }
+function healthOf(view, condition) {
+  const attention = (reason) => ({
+    health: "attention",
+    attention_kind: "monitor_attention",
+    reason
+  });
+  switch (condition) {
+    case "unclaimed":
+      return attention(
+        `the worker died before it started the command (${view.launch?.generation ?? 1} tried); the next wait starts a new one; see ${view.paths.workerLog}`
+      );
+    case "orphaned":
+      return attention(
+        "the worker is gone; the command runs on under its shim, and the next wait attaches a new worker"
+      );
+    case "over":
+    case "lost":
+    case "host_restarted":
+    case "never_started":
+      return attention("it is over, and its end could not be stored from here");
+    case "supervised":
+    case "unseen":
+      if (view.leaseAgeMs !== null && view.leaseAgeMs > import_chunk_CRABIWOM.leaseStaleMs)
+        return attention(`no sign of life of the worker for ${Math.round(view.leaseAgeMs / 1e3)} s`);
+      break;
+    default:
   }
+  return { health: view.state.health, attention_kind: view.state.attention_kind };
 }
-function pauseFor(view, hasFifo, round) {
-  const condition = (0, import_chunk_2LM3C75F.conditionOf)(view);
-  const soon = Math.min(20 * 1.25 ** round, 1e3);
-  if (condition === "supervised") {
-    const isHeld = view.worker !== null && view.launch !== null && (0, import_chunk_MGN56EW3.sameIdentity)(view.worker.worker, view.launch.worker);
-    if (isHeld && hasFifo && view.worker?.fifo) return 15e3;
-    return isHeld ? 1e3 : soon;
-  }
-  if (condition === "unseen") return 1e3;
-  return soon;
+function nextFor(view, condition, root) {
+  if (condition === "damaged") return { doctor: import_chunk_UB6F7I4J.nextCommands.doctor(view.id, root.option) };
+  if (!(0, import_chunk_5VEUPLWP.isEnded)(view.state))
+    return { wait: import_chunk_UB6F7I4J.nextCommands.wait(view.id, root.option), cancel: import_chunk_UB6F7I4J.nextCommands.cancel(view.id, root.option) };
+  const next = { result: import_chunk_UB6F7I4J.nextCommands.result(view.id, root.option) };
+  if (view.state.state === "done") return next;
+  if (view.state.conversation) next.continue = import_chunk_UB6F7I4J.nextCommands.continue(view.id, root.option);
+  next.restart = import_chunk_UB6F7I4J.nextCommands.restart(view.id, root.option);
+  return next;
 }
-var quickRounds = 50;
-function makeNap(signal) {
-  let isAwake = false;
-  let wake = () => {
-    isAwake = true;
+function progressOf(view) {
+  const { paths, spec } = view;
+  const [output, error] = [(0, import_chunk_DLEZNRER.factsOf)(paths.output), (0, import_chunk_DLEZNRER.factsOf)(paths.error)];
+  const newest = Math.max(
+    output && output.size > 0 ? output.modifiedMs : 0,
+    error && error.size > 0 ? error.modifiedMs : 0
+  );
+  const facts = {
+    stdout_bytes: output?.size ?? 0,
+    stderr_bytes: error?.size ?? 0,
+    last_output_at: newest > 0 ? (0, import_chunk_BDX2QLN6.isoOf)(newest) : null,
+    last_output_age_ms: newest > 0 ? Math.max(0, Math.round((0, import_chunk_BDX2QLN6.nowMs)() - newest)) : null
   };
-  return {
-    wake: () => wake(),
-    sleep: (ms) => new Promise((resolve) => {
-      if (isAwake || signal.aborted) return resolve(isAwake);
-      const end = (isWoken) => {
-        clearTimeout(timer);
-        signal.removeEventListener("abort", stop);
-        resolve(isWoken);
-      };
-      const stop = () => end(false);
-      const timer = setTimeout(stop, Math.min(ms, 2 ** 31 - 1));
-      signal.addEventListener("abort", stop);
-      wake = () => end(true);
-    })
-  };
-}
-async function look(root, id) {
-  try {
-    return await (0, import_chunk_P55WE2JI.refreshAttached)(root, id);
-  } catch (error) {
-    if (error instanceof import_chunk_NVPF5LEY.FaultError && error.code === "unknown_job") throw vanishedError((0, import_chunk_LZFWGYGT.jobPaths)(root, id).folder, id);
-    throw error;
+  if (spec?.staff) {
+    const snapshot = (0, import_chunk_6OPTGHIR.readJson)(paths.snapshot);
+    return snapshot.kind === "ok" ? { ...facts, ...snapshot.value } : { ...facts, tools: [], text: "", text_truncated: false };
   }
+  const bytes = (0, import_chunk_6OPTGHIR.readRange)(paths.output, -import_chunk_CRABIWOM.tailBytes, import_chunk_CRABIWOM.tailBytes)?.bytes ?? Buffer.alloc(0);
+  const latest = (0, import_chunk_LZGYMFSK.tail)((0, import_chunk_LZGYMFSK.plainText)(bytes.toString("utf8")), import_chunk_CRABIWOM.textTailBytes);
+  return { ...facts, text: latest.text, text_truncated: latest.truncated || (output?.size ?? 0) > import_chunk_CRABIWOM.tailBytes };
 }
-function vanishedError(folder, id) {
-  return new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot go on waiting for job ${id}: its folder ${folder} is gone`, null);
+function bound(document, events, isMore, after) {
+  let kept = events;
+  const make = () => ({
+    ...document,
+    events: kept,
+    next_seq: kept.at(-1)?.seq ?? after,
+    more: isMore || kept.length < events.length
+  });
+  const size = () => Buffer.byteLength(JSON.stringify(make())) + 1;
+  while (size() > import_chunk_CRABIWOM.observeBytes && kept.length > 1) kept = kept.slice(0, -1);
+  if (size() > import_chunk_CRABIWOM.observeBytes && kept[0]) {
+    const { seq, at, job, owner, type } = kept[0];
+    kept = [{ seq, at, job, owner, type, truncated: true }];
+  }
+  const progress = document.progress;
+  for (let limit = import_chunk_CRABIWOM.textTailBytes; progress && size() > import_chunk_CRABIWOM.observeBytes && limit > 64; limit = Math.floor(limit / 2)) {
+    document.progress = { ...progress, text: (0, import_chunk_LZGYMFSK.tail)(progress.text ?? "", limit).text, text_truncated: true };
+  }
+  if (progress && size() > import_chunk_CRABIWOM.observeBytes) document.progress = { tools_truncated: true, text_truncated: true };
+  for (const name of ["files", "warnings", "label", "next", "error", "owner"])
+    if (size() > import_chunk_CRABIWOM.observeBytes) delete document[name];
+  return make();
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  waitForJobs
+  healthOf,
+  observation
 });
 
 },
-"./chunk-DJ3RIZN5.js": function (module, exports) {
+"./chunk-J3MJP3SB.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -4259,33 +6050,33 @@ __export(stdin_exports, {
   requireWholeId: () => requireWholeId
 });
 module.exports = stdin_exports;
-var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_4SGZHFVR = load("./chunk-4SGZHFVR.js");
-var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
+var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
+var import_chunk_7QUYJE6C = load("./chunk-7QUYJE6C.js");
+var import_chunk_KBKJIEB6 = load("./chunk-KBKJIEB6.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_node_path = builtin("node:path");
 function listJobs(root) {
-  return (0, import_chunk_DLEZNRER.listNames)((0, import_chunk_LZFWGYGT.rootPaths)(root).jobs).filter(import_chunk_4SGZHFVR.isId).sort(import_chunk_4SGZHFVR.compareIds).reverse();
+  return (0, import_chunk_DLEZNRER.listNames)((0, import_chunk_KBKJIEB6.rootPaths)(root).jobs).filter(import_chunk_7QUYJE6C.isId).sort(import_chunk_7QUYJE6C.compareIds).reverse();
 }
 function listActive(root) {
-  return (0, import_chunk_DLEZNRER.listNames)((0, import_chunk_LZFWGYGT.rootPaths)(root).active).filter(import_chunk_4SGZHFVR.isId).sort(import_chunk_4SGZHFVR.compareIds);
+  return (0, import_chunk_DLEZNRER.listNames)((0, import_chunk_KBKJIEB6.rootPaths)(root).active).filter(import_chunk_7QUYJE6C.isId).sort(import_chunk_7QUYJE6C.compareIds);
 }
 function findJob(root, text) {
   const list = listCommand(root);
-  if (!(0, import_chunk_4SGZHFVR.isIdPrefix)(text)) {
+  if (!(0, import_chunk_7QUYJE6C.isIdPrefix)(text)) {
     throw new import_chunk_NVPF5LEY.FaultError(
       "unknown_job",
       `cannot take ${JSON.stringify(text)} as a job id: ids look like run-mik3x9ab-4f7q2z`,
       list
     );
   }
-  const all = (0, import_chunk_DLEZNRER.listNames)((0, import_chunk_LZFWGYGT.rootPaths)(root.folder).jobs).filter(import_chunk_4SGZHFVR.isId);
+  const all = (0, import_chunk_DLEZNRER.listNames)((0, import_chunk_KBKJIEB6.rootPaths)(root.folder).jobs).filter(import_chunk_7QUYJE6C.isId);
   if (all.includes(text)) return requireFolder(root, text);
   const matches = all.filter((id) => id.startsWith(text));
   if (matches.length === 1) return requireFolder(root, matches[0]);
   if (matches.length === 0) throw unknownJob(root, text);
-  const shown = matches.sort(import_chunk_4SGZHFVR.compareIds).slice(-5).join(", ");
+  const shown = matches.sort(import_chunk_7QUYJE6C.compareIds).slice(-5).join(", ");
   throw new import_chunk_NVPF5LEY.FaultError(
     "ambiguous_id",
     `cannot tell which job ${text} is: ${matches.length} jobs begin so, the newest are ${shown}`,
@@ -4305,7 +6096,7 @@ function jobsFolder(root) {
   return import_node_path.default.join(root, "jobs");
 }
 function requireFolder(root, id) {
-  const folder = import_node_path.default.join((0, import_chunk_LZFWGYGT.rootPaths)(root.folder).jobs, id);
+  const folder = import_node_path.default.join((0, import_chunk_KBKJIEB6.rootPaths)(root.folder).jobs, id);
   const facts = (0, import_chunk_DLEZNRER.factsOf)(folder);
   if (facts?.kind === "folder") return id;
   if (!facts) throw unknownJob(root, id);
@@ -4319,7 +6110,7 @@ function unknownJob(root, text) {
   );
 }
 function listCommand(root) {
-  return `list them with: ${(0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_LZFWGYGT.selfWords)(), "status", ...root.option])}`;
+  return `list them with: ${(0, import_chunk_QPOYQF3N.quoteWords)([...(0, import_chunk_KBKJIEB6.selfWords)(), "status", ...root.option])}`;
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -4331,363 +6122,283 @@ function listCommand(root) {
 });
 
 },
-"./chunk-DLEZNRER.js": function (module, exports) {
+"./chunk-JLWZEWQK.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  cutFile: () => cutFile,
-  exists: () => exists,
-  factsOf: () => factsOf,
-  isExecutable: () => isExecutable,
-  isFolder: () => isFolder,
-  isWritable: () => isWritable,
-  listNames: () => listNames,
-  moveFolder: () => moveFolder,
-  realPath: () => realPath,
-  removeTree: () => removeTree,
-  touch: () => touch,
-  writeFault: () => writeFault
+  commandNames: () => commandNames,
+  loadCommand: () => loadCommand
 });
 module.exports = stdin_exports;
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_fs = require("node:fs");
-function factsOf(target) {
-  const stat = lookAt(target);
-  if (!stat) return void 0;
-  const kind = stat.isSymbolicLink() ? "link" : stat.isDirectory() ? "folder" : stat.isFile() ? "file" : "other";
+var loaders = {
+  run: async () => (await Promise.resolve().then(() => load("./run-CH6NETYL.js"))).run,
+  staffer: async () => (await Promise.resolve().then(() => load("./staffer-222TQQ4N.js"))).staffer,
+  research: async () => (await Promise.resolve().then(() => load("./research-V4U4JV6X.js"))).research,
+  review: async () => (await Promise.resolve().then(() => load("./review-ICYLOKCU.js"))).review,
+  implement: async () => (await Promise.resolve().then(() => load("./implement-I4EUSOLE.js"))).implement,
+  ask: async () => (await Promise.resolve().then(() => load("./ask-IQX3T5XC.js"))).ask,
+  wait: async () => (await Promise.resolve().then(() => load("./wait-ZDH3SNWT.js"))).wait,
+  observe: async () => (await Promise.resolve().then(() => load("./observe-TPE5ZPUB.js"))).observe,
+  status: async () => (await Promise.resolve().then(() => load("./status-N5S7SNJH.js"))).status,
+  result: async () => (await Promise.resolve().then(() => load("./result-BHS4QPC4.js"))).result,
+  cancel: async () => (await Promise.resolve().then(() => load("./cancel-LW4FXNMV.js"))).cancel,
+  continue: async () => (await Promise.resolve().then(() => load("./continue-YAFBGCIU.js"))).continueCommand,
+  restart: async () => (await Promise.resolve().then(() => load("./restart-DITT5XJ5.js"))).restart,
+  clean: async () => (await Promise.resolve().then(() => load("./clean-6VLUQSJX.js"))).clean,
+  setup: async () => (await Promise.resolve().then(() => load("./setup-EW4YQ77X.js"))).setup,
+  doctor: async () => (await Promise.resolve().then(() => load("./doctor-YS624XZO.js"))).doctor,
+  help: async () => (await Promise.resolve().then(() => load("./help-KPROYP3M.js"))).help
+};
+var commandNames = Object.keys(loaders);
+async function loadCommand(name) {
+  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  commandNames,
+  loadCommand
+});
+
+},
+"./chunk-JSBRDJBE.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  __commonJS: () => __commonJS,
+  __toESM: () => __toESM
+});
+module.exports = stdin_exports;
+var __create = Object.create;
+var __defProp2 = Object.defineProperty;
+var __getOwnPropDesc2 = Object.getOwnPropertyDescriptor;
+var __getOwnPropNames2 = Object.getOwnPropertyNames;
+var __getProtoOf = Object.getPrototypeOf;
+var __hasOwnProp2 = Object.prototype.hasOwnProperty;
+var __commonJS = (cb, mod) => function __require() {
+  return mod || (0, cb[__getOwnPropNames2(cb)[0]])((mod = { exports: {} }).exports, mod), mod.exports;
+};
+var __copyProps2 = (to, from, except, desc) => {
+  if (from && typeof from === "object" || typeof from === "function") {
+    for (let key of __getOwnPropNames2(from))
+      if (!__hasOwnProp2.call(to, key) && key !== except)
+        __defProp2(to, key, { get: () => from[key], enumerable: !(desc = __getOwnPropDesc2(from, key)) || desc.enumerable });
+  }
+  return to;
+};
+var __toESM = (mod, isNodeMode, target) => (target = mod != null ? __create(__getProtoOf(mod)) : {}, __copyProps2(
+  // If the importer is in node compatibility mode or this is not an ESM
+  // file that has been converted to a CommonJS file using a Babel-
+  // compatible transform (i.e. "__esModule" has not been set), then set
+  // "default" to the CommonJS "module.exports" for node compatibility.
+  isNodeMode || !mod || !mod.__esModule ? __defProp2(target, "default", { value: mod, enumerable: true }) : target,
+  mod
+));
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  __commonJS,
+  __toESM
+});
+
+},
+"./chunk-JXICXKRL.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  contextOf: () => contextOf,
+  isDirty: () => isDirty
+});
+module.exports = stdin_exports;
+var import_chunk_B3AKM26U = load("./chunk-B3AKM26U.js");
+var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
+var lines = 50;
+var lineBytes = 200;
+function contextOf({ cwd, at, git, entries, rest }) {
+  if (!git) return { cwd, at, git: null };
+  const dirty = entries.filter(isDirty);
   return {
-    kind,
-    uid: stat.uid,
-    mode: stat.mode & 4095,
-    size: stat.size,
-    allocated: stat.blocks * 512,
-    modifiedMs: stat.mtimeMs
+    cwd,
+    at,
+    git: {
+      root: git.root,
+      branch: git.branch === null ? null : (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_B3AKM26U.showName)(git.branch), lineBytes),
+      head: git.head,
+      subject: git.subject === null ? null : (0, import_chunk_LZGYMFSK.excerpt)(plainLine(git.subject), lineBytes),
+      dirty: dirty.slice(0, lines).map((entry) => (0, import_chunk_LZGYMFSK.excerpt)(dirtyLine(entry), lineBytes)),
+      dirty_count: dirty.length + (rest?.count ?? 0)
+    }
   };
 }
-function lookAt(target) {
+function isDirty(entry) {
+  return entry.xy !== "..";
+}
+function dirtyLine({ xy, path, from }) {
+  const origin = from === void 0 ? "" : `${(0, import_chunk_B3AKM26U.showName)(from)} -> `;
+  const letters = xy === "??" ? xy : xy.replace("?", ".").replaceAll(".", " ");
+  return `${letters} ${origin}${(0, import_chunk_B3AKM26U.showName)(path)}`;
+}
+function plainLine(text) {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, " ").trim();
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  contextOf,
+  isDirty
+});
+
+},
+"./chunk-KBFOU7FT.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  mayAct: () => mayAct
+});
+module.exports = stdin_exports;
+var import_chunk_6C47EBRA = load("./chunk-6C47EBRA.js");
+var import_chunk_5VEUPLWP = load("./chunk-5VEUPLWP.js");
+var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+async function mayAct(view) {
+  if (!view.spec || !(0, import_chunk_DLEZNRER.isWritable)(view.paths.folder)) return false;
+  const namespace = view.worker?.worker.pid_ns ?? view.launch?.worker.pid_ns ?? view.spec.launcher.pid_ns;
+  const isHere = namespace === (0, import_chunk_MGN56EW3.pidNamespace)() || view.isOtherBoot;
+  if (!isHere && (0, import_chunk_5VEUPLWP.conditionOf)(view) !== "lost") return false;
+  return (0, import_chunk_6C47EBRA.isGenuine)(view.spec, knownKey());
+}
+function knownKey() {
   try {
-    return (0, import_node_fs.lstatSync)(target, { throwIfNoEntry: false });
-  } catch (error) {
-    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "ENOTDIR") return void 0;
-    throw error;
-  }
-}
-function exists(target) {
-  return (0, import_node_fs.existsSync)(target);
-}
-function listNames(folder) {
-  try {
-    return (0, import_node_fs.readdirSync)(folder);
-  } catch (error) {
-    if (["ENOENT", "ENOTDIR"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return [];
-    throw error;
-  }
-}
-function isFolder(target) {
-  return lookThrough(target)?.isDirectory() ?? false;
-}
-function isExecutable(target) {
-  if (!lookThrough(target)?.isFile()) return false;
-  return isAllowed(target, import_node_fs.constants.X_OK);
-}
-function lookThrough(target) {
-  try {
-    return (0, import_node_fs.statSync)(target, { throwIfNoEntry: false });
+    return (0, import_chunk_6C47EBRA.readKey)();
   } catch {
     return void 0;
   }
 }
-function isWritable(target) {
-  return writeFault(target) === void 0;
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  mayAct
+});
+
+},
+"./chunk-KBKJIEB6.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  companionFile: () => companionFile,
+  findProgram: () => findProgram,
+  jobPaths: () => jobPaths,
+  rootPaths: () => rootPaths,
+  selfWords: () => selfWords,
+  stagePath: () => stagePath
+});
+module.exports = stdin_exports;
+var import_chunk_BDX2QLN6 = load("./chunk-BDX2QLN6.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_node_path = builtin("node:path");
+var import_node_path2 = builtin("node:path");
+var import_node_path3 = builtin("node:path");
+function findProgram(name, cwd) {
+  if (name.includes("/")) {
+    const file = import_node_path.default.resolve(cwd, name);
+    return (0, import_chunk_DLEZNRER.isExecutable)(file) ? file : void 0;
+  }
+  for (const folder of import_chunk_BDX2QLN6.variables.searchPath().split(":")) {
+    const file = import_node_path.default.resolve(cwd, folder || ".", name);
+    if ((0, import_chunk_DLEZNRER.isExecutable)(file)) return file;
+  }
+  return void 0;
 }
-function writeFault(target) {
+function companionFile() {
+  const file = import_node_path2.default.resolve("/", process.argv[1] ?? "");
   try {
-    (0, import_node_fs.accessSync)(target, import_node_fs.constants.W_OK);
-    return void 0;
-  } catch (error) {
-    return (0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error";
+    return (0, import_chunk_DLEZNRER.realPath)(file);
+  } catch {
+    return file;
   }
 }
-function realPath(target) {
-  return (0, import_node_fs.realpathSync)(target);
+function selfWords() {
+  const onPath = findProgram("node", "/");
+  return [onPath !== void 0 && isSameFile(onPath, process.execPath) ? "node" : process.execPath, companionFile()];
 }
-function moveFolder(from, to) {
+function isSameFile(a, b) {
   try {
-    (0, import_node_fs.renameSync)(from, to);
-    return true;
-  } catch (error) {
-    if (["ENOTEMPTY", "EEXIST", "ENOENT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return false;
-    throw error;
-  }
-}
-function removeTree(target) {
-  (0, import_node_fs.rmSync)(target, { recursive: true, force: true });
-}
-function touch(file, atMs) {
-  try {
-    (0, import_node_fs.utimesSync)(file, atMs / 1e3, atMs / 1e3);
-    return true;
-  } catch (error) {
-    if (["ENOENT", "ENOTDIR"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return false;
-    throw error;
-  }
-}
-function cutFile(file, length) {
-  (0, import_node_fs.truncateSync)(file, length);
-}
-function isAllowed(target, mode) {
-  try {
-    (0, import_node_fs.accessSync)(target, mode);
-    return true;
+    return (0, import_chunk_DLEZNRER.realPath)(a) === (0, import_chunk_DLEZNRER.realPath)(b);
   } catch {
     return false;
   }
 }
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  cutFile,
-  exists,
-  factsOf,
-  isExecutable,
-  isFolder,
-  isWritable,
-  listNames,
-  moveFolder,
-  realPath,
-  removeTree,
-  touch,
-  writeFault
-});
-
-},
-"./chunk-F5PAWPL3.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  endedDocument: () => endedDocument,
-  tellEnded: () => tellEnded,
-  waitAndTell: () => waitAndTell
-});
-module.exports = stdin_exports;
-var import_chunk_UCO7BU66 = load("./chunk-UCO7BU66.js");
-var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_DDN5EPEX = load("./chunk-DDN5EPEX.js");
-var import_chunk_UBV7TEB5 = load("./chunk-UBV7TEB5.js");
-var import_chunk_YGU4QMVH = load("./chunk-YGU4QMVH.js");
-var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
-var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var import_chunk_2LM3C75F = load("./chunk-2LM3C75F.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
-var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-async function waitAndTell(context, root, ids, options) {
-  const views = await (0, import_chunk_UCO7BU66.withRegistration)(
-    root.folder,
-    ids,
-    options.timeoutMs,
-    () => (0, import_chunk_DDN5EPEX.waitForJobs)(root.folder, ids, {
-      ...options,
-      // A person who looks at the terminal gets one line that is renewed; everybody else silence, or the lines asked for.
-      heartbeatMs: options.heartbeatMs ?? (context.live ? 1e3 : null),
-      onHeartbeat: (seen) => {
-        if (options.heartbeatMs === null) context.live?.(liveLine(seen).slice(0, Math.max(20, context.width - 1)));
-        else for (const view of seen) context.tell(heartbeat(view));
-      }
-    })
-  );
-  if (options.heartbeatMs === null) context.live?.("");
-  return tellWaited(context, root, views, options);
-}
-function tellWaited(context, root, views, options) {
-  const ended = views.filter((view) => (0, import_chunk_2LM3C75F.isEnded)(view.state));
-  const isOver = options.mode === "any" ? ended.length > 0 : ended.length === views.length;
-  const shown = !isOver ? views : options.mode === "any" ? firstOf(ended) : views;
-  const code = isOver ? (0, import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map((view) => view.state.state)) : import_chunk_6PFAPK5K.exitCodes.pending;
-  const afterPrint = () => {
-    for (const view of shown) if ((0, import_chunk_2LM3C75F.isEnded)(view.state)) (0, import_chunk_UCO7BU66.noteCollected)(view, "wait");
-  };
-  if (options.isJson) {
-    const documents = shown.map(
-      (view) => (0, import_chunk_2LM3C75F.isEnded)(view.state) ? endedDocument(view) : (0, import_chunk_UBV7TEB5.observation)(view, { afterSeq: null, root })
-    );
-    return {
-      code,
-      afterPrint,
-      json: views.length === 1 ? documents[0] : { jobs: documents, pending: pendingOf(views) }
-    };
-  }
-  const replies = shown.map((view) => (0, import_chunk_2LM3C75F.isEnded)(view.state) ? tellEnded(context, view) : tellPending(root, view));
+function rootPaths(folder) {
   return {
-    code,
-    afterPrint,
-    out: Buffer.concat(replies.map((reply) => Buffer.from(reply.out ?? ""))),
-    notes: replies.flatMap((reply) => reply.notes ?? [])
+    meta: import_node_path3.default.join(folder, "meta.json"),
+    ignore: import_node_path3.default.join(folder, ".gitignore"),
+    config: import_node_path3.default.join(folder, "config.json"),
+    active: import_node_path3.default.join(folder, "active"),
+    once: import_node_path3.default.join(folder, "once"),
+    slots: import_node_path3.default.join(folder, "slots"),
+    jobs: import_node_path3.default.join(folder, "jobs"),
+    lock: import_node_path3.default.join(folder, "lock")
   };
 }
-function firstOf(views) {
-  return [...views].sort((a, b) => Date.parse(a.state.ended_at ?? "") - Date.parse(b.state.ended_at ?? "")).slice(0, 1);
-}
-function pendingOf(views) {
-  return views.filter((view) => !(0, import_chunk_2LM3C75F.isEnded)(view.state)).map((view) => view.id);
-}
-function tellEnded(context, view) {
-  const deliverable = (0, import_chunk_6OPTGHIR.readRange)(view.paths.result, 0, 64 * 1024 * 1024)?.bytes;
-  if (view.damage !== null) return tellDamaged(view);
-  const notes = [header(view), ...omittedNotes(view.state)];
-  for (const warning of view.state.warnings) notes.push(`warning: ${(0, import_chunk_LZGYMFSK.plainText)(warning.message)}`);
-  if (!deliverable) notes.push(`warning: no result is stored; see ${view.paths.folder}`);
-  const bytes = deliverable ?? Buffer.alloc(0);
+function jobPaths(root, id) {
+  const folder = `${root}/jobs/${id}`;
+  const at = (name) => `${folder}/${name}`;
   return {
-    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-    out: context.isTerminal ? (0, import_chunk_LZGYMFSK.plainText)(bytes.toString("utf8")) : bytes,
-    notes
+    root,
+    folder,
+    spec: at("spec.json"),
+    launch: at("launch.json"),
+    worker: at("worker.json"),
+    lease: at("lease.json"),
+    leaseFifo: at("lease.fifo"),
+    state: at("state.json"),
+    events: at("events.ndjson"),
+    snapshot: at("snapshot.json"),
+    output: at("output.log"),
+    error: at("error.log"),
+    workerLog: at("worker.log"),
+    prompt: at("prompt.txt"),
+    workspace: at("workspace.json"),
+    neighbours: at("neighbours"),
+    reviewDiff: at("review.diff"),
+    started: at("started"),
+    shimMark: at("started/shim"),
+    childMark: at("started/child"),
+    guardMark: at("started/guard"),
+    spawnFailed: at("started/spawn_failed"),
+    reason: at("started/reason"),
+    aliveFifo: at("started/alive.fifo"),
+    limitFifo: at("started/limit.fifo"),
+    exit: at("exit.json"),
+    result: at("result.md"),
+    resultRecord: at("result.json"),
+    cancel: at("cancel.json"),
+    waiters: at("waiters"),
+    collected: at("collected.json"),
+    lock: at("lock"),
+    reserve: at("reserve"),
+    marker: `${root}/active/${id}`
   };
 }
-function tellDamaged(view) {
-  const text = `# ${view.id}: state_damaged
-
-${view.state.error?.message}
-
-Nothing was deleted. What is there: ${view.paths.folder}
-`;
-  return {
-    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-    out: text,
-    notes: [`see: ${import_chunk_V47IQ3FT.nextCommands.doctor(view.id, view.spec?.state_option ?? [])}`]
-  };
-}
-function header(view) {
-  const { state, paths, spec } = view;
-  const parts = [`${view.id}: ${state.state}`];
-  if (state.error) parts.push(`${state.error.code}: ${(0, import_chunk_LZGYMFSK.plainText)(state.error.message)}`);
-  if (state.exit_code !== null) parts.push(`exit code ${state.exit_code}`);
-  if (state.duration_ms !== null) parts.push((0, import_chunk_NDXTXZGK.formatDuration)(state.duration_ms));
-  const where = [`result: ${paths.result}`];
-  if (spec?.kind === "run") where.push(`whole output: ${paths.output}`);
-  return `${parts.join(", ")}
-${where.join("\n")}`;
-}
-function omittedNotes(state) {
-  return Object.entries(state.output ?? {}).filter(([, note]) => note.omitted > 0).map(
-    ([name, note]) => `${name}: ${note.exact ? "" : "about "}${note.omitted} of ${note.bytes} bytes (${(0, import_chunk_TFEMYLSK.formatSize)(note.omitted)}) are left out in the middle`
-  );
-}
-function tellPending(root, view) {
-  const picture = JSON.stringify((0, import_chunk_UBV7TEB5.observation)(view, { afterSeq: null, root }), null, 1);
-  const next = import_chunk_V47IQ3FT.nextCommands.wait(view.id, root.option);
-  return {
-    code: import_chunk_6PFAPK5K.exitCodes.pending,
-    out: `${picture}
-${next}
-`,
-    notes: [`${view.id}: ${view.state.state}, not ended yet; wait again with the last line`]
-  };
-}
-function endedDocument(view) {
-  if (view.damage !== null) return view.state;
-  const stored = (0, import_chunk_6OPTGHIR.readText)(view.paths.resultRecord);
-  try {
-    if (stored !== void 0) return { ...JSON.parse(stored), state: view.state.state };
-  } catch {
-  }
-  return view.spec ? (0, import_chunk_YGU4QMVH.terminalRecord)(view.spec, view.paths, view.state) : view.state;
-}
-function liveLine(views) {
-  return views.map(heartbeat).join(" | ");
-}
-function heartbeat(view) {
-  const age = view.state.started_at ? (0, import_chunk_NDXTXZGK.formatDuration)(Math.max(0, (0, import_chunk_LZFWGYGT.nowMs)() - Date.parse(view.state.started_at))) : "not started";
-  return `${view.id}: ${view.state.state}, ${age}`;
+function stagePath(root, id) {
+  return import_node_path3.default.join(root, "jobs", `.new-${id}`);
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  endedDocument,
-  tellEnded,
-  waitAndTell
+  companionFile,
+  findProgram,
+  jobPaths,
+  rootPaths,
+  selfWords,
+  stagePath
 });
 
 },
-"./chunk-FHNVDGJI.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  spawnDetached: () => spawnDetached,
-  spawnShim: () => spawnShim
-});
-module.exports = stdin_exports;
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_node_child_process = require("node:child_process");
-var import_node_fs = require("node:fs");
-function spawnDetached(start) {
-  const log = (0, import_chunk_6OPTGHIR.openAppend)(start.logFile);
-  try {
-    const child = (0, import_node_child_process.spawn)(start.program, start.args, {
-      cwd: start.cwd,
-      env: start.environment,
-      detached: true,
-      stdio: ["ignore", log, log]
-    });
-    child.on("error", () => void 0);
-    child.unref();
-    if (child.pid === void 0) throw new Error(`cannot start ${start.program}`);
-    return child.pid;
-  } finally {
-    (0, import_node_fs.closeSync)(log);
-  }
-}
-function spawnShim(start, onEnd) {
-  return new Promise((resolve, reject) => {
-    const child = (0, import_node_child_process.spawn)("/bin/sh", ["-c", start.script, "job-companion-shim", ...start.args], {
-      cwd: start.cwd,
-      env: start.environment,
-      detached: true,
-      stdio: "ignore"
-    });
-    child.once("error", reject);
-    child.once("spawn", () => resolve(child.pid ?? 0));
-    child.once("exit", onEnd);
-  });
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  spawnDetached,
-  spawnShim
-});
-
-},
-"./chunk-GEPPUING.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  quoteWords: () => quoteWords
-});
-module.exports = stdin_exports;
-var plain = /^[A-Za-z0-9_@%+:,./=-]+$/;
-function quoteWord(word) {
-  if (plain.test(word)) return word;
-  return inQuotes(word);
-}
-function inQuotes(word) {
-  return `'${word.replaceAll("'", `'\\''`)}'`;
-}
-function quoteWords(words) {
-  return words.map((word, index) => index === 0 && word.includes("=") ? inQuotes(word) : quoteWord(word)).join(" ");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  quoteWords
-});
-
-},
-"./chunk-JJRSGJW4.js": function (module, exports) {
+"./chunk-L3K2NDJR.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   common: () => common,
   launchOptions: () => launchOptions,
   ownerOption: () => ownerOption,
-  staffOptions: () => staffOptions
+  staffOptions: () => staffOptions,
+  writerOptions: () => writerOptions
 });
 module.exports = stdin_exports;
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
@@ -4756,627 +6467,17 @@ var staffOptions = {
     help: "end it when nothing was printed for that long"
   }
 };
+var writerOptions = {
+  worktree: { kind: "flag", help: "work in a git worktree of its own, outside this one" },
+  share: { kind: "flag", help: "accept another implement job in the same worktree" }
+};
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
   common,
   launchOptions,
   ownerOption,
-  staffOptions
-});
-
-},
-"./chunk-JSBRDJBE.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  __commonJS: () => __commonJS,
-  __toESM: () => __toESM
-});
-module.exports = stdin_exports;
-var __create = Object.create;
-var __defProp2 = Object.defineProperty;
-var __getOwnPropDesc2 = Object.getOwnPropertyDescriptor;
-var __getOwnPropNames2 = Object.getOwnPropertyNames;
-var __getProtoOf = Object.getPrototypeOf;
-var __hasOwnProp2 = Object.prototype.hasOwnProperty;
-var __commonJS = (cb, mod) => function __require() {
-  return mod || (0, cb[__getOwnPropNames2(cb)[0]])((mod = { exports: {} }).exports, mod), mod.exports;
-};
-var __copyProps2 = (to, from, except, desc) => {
-  if (from && typeof from === "object" || typeof from === "function") {
-    for (let key of __getOwnPropNames2(from))
-      if (!__hasOwnProp2.call(to, key) && key !== except)
-        __defProp2(to, key, { get: () => from[key], enumerable: !(desc = __getOwnPropDesc2(from, key)) || desc.enumerable });
-  }
-  return to;
-};
-var __toESM = (mod, isNodeMode, target) => (target = mod != null ? __create(__getProtoOf(mod)) : {}, __copyProps2(
-  // If the importer is in node compatibility mode or this is not an ESM
-  // file that has been converted to a CommonJS file using a Babel-
-  // compatible transform (i.e. "__esModule" has not been set), then set
-  // "default" to the CommonJS "module.exports" for node compatibility.
-  isNodeMode || !mod || !mod.__esModule ? __defProp2(target, "default", { value: mod, enumerable: true }) : target,
-  mod
-));
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  __commonJS,
-  __toESM
-});
-
-},
-"./chunk-LUAHUUMZ.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  backends: () => backends,
-  findArgumentFault: () => findArgumentFault,
-  findBackend: () => findBackend,
-  hostMarkers: () => hostMarkers,
-  makeReading: () => makeReading
-});
-module.exports = stdin_exports;
-var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-function makeReading() {
-  return {
-    conversationId: null,
-    text: "",
-    answer: null,
-    final: null,
-    failure: null,
-    tools: [],
-    toolCount: 0,
-    denials: [],
-    warnings: [],
-    usage: null,
-    model: null,
-    unparsedLines: 0,
-    waitsForSignIn: false
-  };
-}
-var wordsBytes = 2048;
-var keptNotes = 20;
-function noteFailure(reading, code, message, resets) {
-  reading.failure ??= { code, message: (0, import_chunk_LZGYMFSK.excerpt)(message, wordsBytes), ...resets === void 0 ? {} : { resets } };
-}
-function noteWarning(reading, code, message) {
-  const words = (0, import_chunk_LZGYMFSK.excerpt)(message, wordsBytes);
-  if (words === "" || reading.warnings.length >= keptNotes) return;
-  if (!reading.warnings.some((known) => known.message === words)) reading.warnings.push({ code, message: words });
-}
-var keptTools = 20;
-function noteTool(reading, call, at) {
-  const known = reading.tools.find((tool) => tool.key === call.key && tool.ended_at === null);
-  const ended = call.status === "running" ? null : at;
-  const input = (0, import_chunk_LZGYMFSK.excerpt)(call.input ?? "", import_chunk_CRABIWOM.toolCallBytes);
-  const output = call.output == null ? null : (0, import_chunk_LZGYMFSK.excerpt)(call.output, import_chunk_CRABIWOM.toolCallBytes);
-  if (known) {
-    known.status = call.status;
-    known.output = output ?? known.output;
-    known.ended_at = ended;
-    if (input) known.input = input;
-  } else {
-    reading.toolCount += 1;
-    reading.tools.push({
-      n: reading.toolCount,
-      key: call.key,
-      name: call.name,
-      input,
-      output,
-      status: call.status,
-      started_at: at,
-      ended_at: ended
-    });
-    if (reading.tools.length > keptTools) {
-      const drop = reading.tools.findIndex((tool) => tool.ended_at !== null);
-      reading.tools.splice(Math.max(0, drop), 1);
-    }
-  }
-  if (call.status === "denied") {
-    const what = known?.input || input;
-    noteDenial(reading, what ? `${call.name}: ${(0, import_chunk_LZGYMFSK.excerpt)(what, import_chunk_CRABIWOM.excerptBytes)}` : call.name);
-  }
-}
-function noteDenial(reading, what) {
-  if (!reading.denials.includes(what) && reading.denials.length < keptNotes) reading.denials.push(what);
-}
-function parseLine(line, reading) {
-  if (line.trim() === "") return void 0;
-  try {
-    const value = JSON.parse(line);
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
-  } catch {
-  }
-  reading.unparsedLines += 1;
-  return void 0;
-}
-function findArgumentFault(args) {
-  if (args.some((arg) => arg.includes("\0"))) return "an argument holds a NUL character";
-  const longest = Math.max(0, ...args.map(import_chunk_LZGYMFSK.byteLength));
-  return longest < 131072 ? null : `an argument of ${longest} bytes is too long; allowed: 131071 bytes`;
-}
-var kinds = [
-  [
-    "quota",
-    /usage limit|quota exceeded|exceeded your (?:current )?quota|quota (?:is )?(?:exhausted|reached)|insufficient_quota|out of credits|credit balance is too low|spend cap|rate limit (?:reached|exceeded)|rate_limit_e|resource_exhausted|\b429 too many requests|(?:status|code|error):? 429\b/i
-  ],
-  [
-    "auth",
-    /\b401 unauthorized|(?:status|code|error):? 401\b|unauthenticated|(?:invalid|incorrect) (?:api|x-api).?key|invalid bearer token|not logged in|sign in again|login is required|missing environment variable|\bno api key\b/i
-  ]
-];
-function kindOfWords(message, own2 = []) {
-  return [...own2, ...kinds].find(([, pattern]) => pattern.test(message))?.[0] ?? "agent_error";
-}
-function resetOf(message) {
-  const text = message.trim();
-  const found = /try again (at (.+?)|in \d.*?)\.?$/i.exec(text) ?? /\bresets? (in \d[\dhms. ]*[hms])/i.exec(text) ?? /\bresets? (at (.+?))(?:[.,;)]|$)/i.exec(text);
-  return found ? found[2] ?? found[1] : void 0;
-}
-function fieldsOf(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
-}
-function textOf(value) {
-  return typeof value === "string" ? value : "";
-}
-function numberOf(value) {
-  return typeof value === "number" && Number.isFinite(value) ? value : 0;
-}
-var sandboxes = {
-  restricted: "read-only",
-  standard: "workspace-write",
-  unrestricted: "danger-full-access"
-};
-var codex = {
-  id: "codex",
-  title: "Codex",
-  programs: ["codex"],
-  answerFrom: "stream",
-  keepsConversation: true,
-  profiles: {
-    restricted: { adds: "-s read-only", sandbox: true },
-    standard: { adds: "sandbox_mode workspace-write (no network), the state folder read-only", sandbox: true },
-    unrestricted: { adds: "-s danger-full-access", sandbox: false }
-  },
-  oldest: "0.171.0",
-  packages: ["@openai/codex"],
-  install: "npm install -g @openai/codex",
-  signIn: { files: [".codex/auth.json"], variables: ["CODEX_API_KEY", "OPENAI_API_KEY"] },
-  hostMarkers: [
-    "CODEX_CI",
-    "CODEX_INTERNAL_ORIGINATOR_OVERRIDE",
-    "CODEX_SANDBOX",
-    "CODEX_SANDBOX_NETWORK_DISABLED",
-    "CODEX_SESSION_ID",
-    "CODEX_THREAD_ID",
-    "CODEX_TOOL_CALL_ID"
-  ],
-  runsOn: { tokens: true, cost: false },
-  plan(request) {
-    const args = ["exec", "--json", "--skip-git-repo-check", ...planSandbox(request)];
-    if (request.model !== null) args.push(`--model=${request.model}`);
-    if (request.resume !== null) args.push("resume", request.resume);
-    args.push("-");
-    return {
-      args,
-      promptBy: "stdin",
-      stdin: request.prompt,
-      environment: {},
-      conversationId: null,
-      remove: []
-    };
-  },
-  read(line, reading, at) {
-    const event = parseLine(line, reading);
-    if (!event) return;
-    switch (event.type) {
-      case "thread.started":
-        if (/^\w[\w.:-]{0,199}$/.test(textOf(event.thread_id))) reading.conversationId ??= textOf(event.thread_id);
-        break;
-      case "turn.started":
-        if (reading.final === "success") reading.final = null;
-        break;
-      case "item.started":
-      case "item.updated":
-      case "item.completed":
-        readItem(fieldsOf(event.item), event.type === "item.completed", reading, at);
-        break;
-      case "error":
-        readComplaint(textOf(event.message), reading);
-        break;
-      case "turn.completed":
-        readUsage(fieldsOf(event.usage), reading);
-        reading.final ??= "success";
-        reading.warnings = reading.warnings.filter((warning) => warning.code !== retryCode);
-        break;
-      case "turn.failed":
-        readFailure(textOf(fieldsOf(event.error).message), reading);
-        break;
-    }
-  },
-  close(reading, ending) {
-    if (reading.final !== null || !ending.byItself || ending.signal !== null || !ending.exitCode) return;
-    const words = errorWords(ending);
-    noteFailure(
-      reading,
-      kindOfWords(words, own),
-      words || `codex exited with code ${ending.exitCode} and said nothing`
-    );
-  }
-};
-function planSandbox({ profile, stateRoot }) {
-  if (profile !== "standard" || /[*?[\]{}]/.test(stateRoot)) return ["-s", sandboxes[profile]];
-  const settings = [
-    `sandbox_mode="${sandboxes[profile]}"`,
-    'default_permissions="job-companion"',
-    'permissions.job-companion.extends=":workspace"',
-    // A JSON string is a TOML string.
-    `permissions.job-companion.filesystem={${JSON.stringify(stateRoot)}="read"}`
-  ];
-  return settings.flatMap((setting) => ["-c", setting]);
-}
-function readItem(item, completed, reading, at) {
-  const type = textOf(item.type);
-  if (type === "agent_message") {
-    reading.text = textOf(item.text) || reading.text;
-    if (completed) reading.answer = textOf(item.text);
-  } else if (type === "error") {
-    readComplaint(textOf(item.message), reading);
-  } else if (Object.hasOwn(calls, type)) {
-    const status = statusOf(item.status, completed);
-    noteTool(reading, { key: textOf(item.id), name: type, ...calls[type]?.(item), status }, at);
-  }
-}
-var calls = {
-  command_execution: (item) => ({ input: textOf(item.command), output: textOf(item.aggregated_output) || null }),
-  file_change: (item) => ({ input: listOf(item.changes).map(changeText).join(", ") }),
-  mcp_tool_call: (item) => ({
-    input: `${textOf(item.server)}.${textOf(item.tool)} ${JSON.stringify(item.arguments ?? {})}`,
-    output: resultOf(item) || null
-  }),
-  web_search: (item) => ({ input: textOf(item.query) }),
-  collab_tool_call: (item) => ({ input: `${textOf(item.tool)} ${textOf(item.prompt)}`.trim() })
-};
-function statusOf(status, completed) {
-  if (status === "declined") return "denied";
-  if (status === "failed") return "failed";
-  return completed ? "completed" : "running";
-}
-function changeText(change) {
-  return `${textOf(change.kind)} ${textOf(change.path)}`;
-}
-function resultOf(item) {
-  const texts = listOf(fieldsOf(item.result).content).map((part) => textOf(part.text));
-  return textOf(fieldsOf(item.error).message) || texts.join("\n");
-}
-function listOf(value) {
-  return Array.isArray(value) ? value.map(fieldsOf) : [];
-}
-var retryCode = "agent_retried";
-function readComplaint(message, reading) {
-  const isRetry = /^reconnecting\b/i.test(message);
-  if (isRetry) reading.warnings = reading.warnings.filter((warning) => warning.code !== retryCode);
-  noteWarning(reading, isRetry ? retryCode : "agent_warning", message);
-}
-function readFailure(message, reading) {
-  reading.final = "failure";
-  reading.warnings = reading.warnings.filter((warning) => warning.message !== message);
-  noteFailure(reading, kindOfWords(message, own), message || "the turn failed without a reason", resetOf(message));
-}
-function readUsage(usage, reading) {
-  const input = numberOf(usage.input_tokens);
-  const output = numberOf(usage.output_tokens);
-  reading.usage = { input_tokens: input, output_tokens: output, total_tokens: input + output };
-}
-var own = [["session_lost", /no rollout found/i]];
-function errorWords(ending) {
-  const lines = (0, import_chunk_LZGYMFSK.plainText)(ending.stderrTail).split("\n").map((line) => line.trim());
-  const told = lines.filter((line) => line !== "" && !/^(?:warning:|reading additional input)/i.test(line));
-  return (told.findLast((line) => /^error\b/i.test(line)) ?? told.at(-1) ?? "").replace(/^error:\s*<>/i, "");
-}
-var placeholders = { argument: "{prompt}", file: "{prompt_file}" };
-var custom = {
-  id: "custom",
-  title: "a program of your config",
-  programs: [],
-  answerFrom: "stdout",
-  keepsConversation: false,
-  profiles: {
-    restricted: null,
-    standard: { adds: "", sandbox: false },
-    unrestricted: { adds: "", sandbox: false }
-  },
-  oldest: null,
-  packages: [],
-  install: 'name it in "backends" of your config',
-  signIn: { files: [], variables: [] },
-  hostMarkers: [],
-  runsOn: { tokens: false, cost: false },
-  plan(request) {
-    if (!request.custom) throw new Error("a custom backend needs its definition");
-    const { argv, prompt: promptBy } = request.custom;
-    const args = promptBy === "stdin" ? argv.slice(1) : fill(argv.slice(1), promptBy, request);
-    return {
-      args,
-      promptBy,
-      stdin: promptBy === "stdin" ? request.prompt : "",
-      environment: {},
-      conversationId: null,
-      remove: []
-    };
-  },
-  // The answer is stdout as it is; there are no events.
-  read() {
-  },
-  close(reading, ending) {
-    if (ending.byItself && ending.exitCode === 0) reading.final = "success";
-  }
-};
-function fill(words, by, request) {
-  const placeholder = placeholders[by];
-  const value = by === "file" ? request.promptFile : request.prompt;
-  if (!words.some((word) => word.includes(placeholder))) return [...words, value];
-  return words.map((word) => word.replaceAll(placeholder, () => value));
-}
-var backends = [codex, custom];
-var backendIds = backends.map((backend) => backend.id);
-function findBackend(id) {
-  return backends.find((backend) => backend.id === id);
-}
-function hostMarkers() {
-  return backends.flatMap((backend) => [...backend.hostMarkers]);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  backends,
-  findArgumentFault,
-  findBackend,
-  hostMarkers,
-  makeReading
-});
-
-},
-"./chunk-LZFWGYGT.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  atMonotonic: () => atMonotonic,
-  childEnvironment: () => childEnvironment,
-  companionFile: () => companionFile,
-  comparableEnvironment: () => comparableEnvironment,
-  configFolder: () => configFolder,
-  credentialNames: () => credentialNames,
-  findProgram: () => findProgram,
-  isoNow: () => isoNow,
-  isoOf: () => isoOf,
-  jobPaths: () => jobPaths,
-  markVariable: () => markVariable,
-  monotonicMs: () => monotonicMs,
-  nowMs: () => nowMs,
-  rootPaths: () => rootPaths,
-  selfWords: () => selfWords,
-  sleep: () => sleep,
-  stagePath: () => stagePath,
-  toolEnvironment: () => toolEnvironment,
-  uncarriableNames: () => uncarriableNames,
-  variables: () => variables,
-  workerEnvironment: () => workerEnvironment
-});
-module.exports = stdin_exports;
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_node_path = builtin("node:path");
-var import_node_path2 = builtin("node:path");
-var import_node_path3 = builtin("node:path");
-var import_node_path4 = builtin("node:path");
-function nowMs() {
-  return Date.now();
-}
-function isoNow() {
-  return (new Date()).toISOString();
-}
-function isoOf(ms) {
-  return new Date(ms).toISOString();
-}
-function monotonicMs() {
-  return Number(process.hrtime.bigint() / 1000000n);
-}
-function sleep(ms) {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}
-var longest = 2 ** 31 - 1;
-function atMonotonic(atMs, fn) {
-  let timer;
-  const arm = () => {
-    const rest = atMs - monotonicMs();
-    if (rest <= 0) timer = setTimeout(fn, 0);
-    else timer = setTimeout(rest > longest ? arm : check, Math.min(rest, longest));
-  };
-  const check = () => monotonicMs() >= atMs ? fn() : arm();
-  arm();
-  return () => clearTimeout(timer);
-}
-var env = process.env;
-var carried = {
-  NODE_OPTIONS: "JOB_COMPANION_NODE_OPTIONS",
-  NODE_EXTRA_CA_CERTS: "JOB_COMPANION_EXTRA_CA_CERTS"
-};
-var markVariable = "JOB_COMPANION_MARK";
-var roleVariable = "JOB_COMPANION_ROLE";
-var variables = {
-  stateDir: () => env.JOB_STATE_DIR || void 0,
-  owner: () => env.JOB_OWNER || void 0,
-  searchPath: () => env.PATH ?? "",
-  home: () => env.HOME || void 0,
-  noColor: () => Boolean(env.NO_COLOR) || env.TERM === "dumb"
-};
-function configFolder() {
-  if (env.XDG_CONFIG_HOME && import_node_path.default.isAbsolute(env.XDG_CONFIG_HOME))
-    return import_node_path.default.join(env.XDG_CONFIG_HOME, "job-companion");
-  return env.HOME ? import_node_path.default.join(env.HOME, ".config", "job-companion") : void 0;
-}
-function toolEnvironment() {
-  return { PATH: env.PATH ?? "/usr/bin:/bin", LC_ALL: "C" };
-}
-function workerEnvironment(mark) {
-  const result = definedOnly(env);
-  for (const [name, alias] of Object.entries(carried)) {
-    delete result[alias];
-    const value = result[name];
-    delete result[name];
-    if (value !== void 0) result[alias] = value;
-  }
-  return { ...result, [markVariable]: mark, [roleVariable]: "worker" };
-}
-function childEnvironment(own) {
-  const result = definedOnly(env);
-  for (const [name, alias] of Object.entries(carried)) {
-    const value = result[alias];
-    delete result[alias];
-    if (value !== void 0) result[name] = value;
-  }
-  for (const name of [...own.remove, "JOB_STATE_DIR", "OLDPWD", roleVariable]) delete result[name];
-  return { ...result, ...own.add, PWD: own.cwd, JOB_ID: own.id, JOB_OWNER: own.id, [markVariable]: own.mark };
-}
-function comparableEnvironment() {
-  const passing = new Set([
-    "_",
-    "PWD",
-    "OLDPWD",
-    "SHLVL",
-    "JOB_ID",
-    "JOB_OWNER",
-    "JOB_STATE_DIR",
-    markVariable,
-    roleVariable,
-    "COLUMNS",
-    "LINES"
-  ]);
-  const given = definedOnly(env);
-  for (const [name, alias] of Object.entries(carried)) {
-    const value = given[alias];
-    delete given[alias];
-    if (value !== void 0) given[name] = value;
-  }
-  const names = Object.keys(given).filter((name) => !passing.has(name));
-  return names.sort().map((name) => `${name}=${given[name]}`).join("\0");
-}
-var credentialName = /(?:^|_)(?:API_?KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|ACCESS_KEY(?:_ID)?)$/i;
-function credentialNames() {
-  return Object.keys(env).filter((name) => credentialName.test(name)).sort();
-}
-function uncarriableNames() {
-  return Object.keys(env).filter((name) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)).sort();
-}
-function definedOnly(source) {
-  const result = {};
-  for (const [name, value] of Object.entries(source)) if (value !== void 0) result[name] = value;
-  return result;
-}
-function findProgram(name, cwd) {
-  if (name.includes("/")) {
-    const file = import_node_path2.default.resolve(cwd, name);
-    return (0, import_chunk_DLEZNRER.isExecutable)(file) ? file : void 0;
-  }
-  for (const folder of variables.searchPath().split(":")) {
-    const file = import_node_path2.default.resolve(cwd, folder || ".", name);
-    if ((0, import_chunk_DLEZNRER.isExecutable)(file)) return file;
-  }
-  return void 0;
-}
-function companionFile() {
-  const file = import_node_path3.default.resolve("/", process.argv[1] ?? "");
-  try {
-    return (0, import_chunk_DLEZNRER.realPath)(file);
-  } catch {
-    return file;
-  }
-}
-function selfWords() {
-  const onPath = findProgram("node", "/");
-  return [onPath !== void 0 && isSameFile(onPath, process.execPath) ? "node" : process.execPath, companionFile()];
-}
-function isSameFile(a, b) {
-  try {
-    return (0, import_chunk_DLEZNRER.realPath)(a) === (0, import_chunk_DLEZNRER.realPath)(b);
-  } catch {
-    return false;
-  }
-}
-function rootPaths(folder) {
-  return {
-    meta: import_node_path4.default.join(folder, "meta.json"),
-    ignore: import_node_path4.default.join(folder, ".gitignore"),
-    config: import_node_path4.default.join(folder, "config.json"),
-    active: import_node_path4.default.join(folder, "active"),
-    once: import_node_path4.default.join(folder, "once"),
-    slots: import_node_path4.default.join(folder, "slots"),
-    jobs: import_node_path4.default.join(folder, "jobs"),
-    lock: import_node_path4.default.join(folder, "lock")
-  };
-}
-function jobPaths(root, id) {
-  const folder = `${root}/jobs/${id}`;
-  const at = (name) => `${folder}/${name}`;
-  return {
-    folder,
-    spec: at("spec.json"),
-    launch: at("launch.json"),
-    worker: at("worker.json"),
-    lease: at("lease.json"),
-    leaseFifo: at("lease.fifo"),
-    state: at("state.json"),
-    events: at("events.ndjson"),
-    snapshot: at("snapshot.json"),
-    output: at("output.log"),
-    error: at("error.log"),
-    workerLog: at("worker.log"),
-    prompt: at("prompt.txt"),
-    started: at("started"),
-    shimMark: at("started/shim"),
-    childMark: at("started/child"),
-    guardMark: at("started/guard"),
-    spawnFailed: at("started/spawn_failed"),
-    reason: at("started/reason"),
-    aliveFifo: at("started/alive.fifo"),
-    limitFifo: at("started/limit.fifo"),
-    exit: at("exit.json"),
-    result: at("result.md"),
-    resultRecord: at("result.json"),
-    cancel: at("cancel.json"),
-    waiters: at("waiters"),
-    collected: at("collected.json"),
-    lock: at("lock"),
-    reserve: at("reserve"),
-    marker: `${root}/active/${id}`
-  };
-}
-function stagePath(root, id) {
-  return import_node_path4.default.join(root, "jobs", `.new-${id}`);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  atMonotonic,
-  childEnvironment,
-  companionFile,
-  comparableEnvironment,
-  configFolder,
-  credentialNames,
-  findProgram,
-  isoNow,
-  isoOf,
-  jobPaths,
-  markVariable,
-  monotonicMs,
-  nowMs,
-  rootPaths,
-  selfWords,
-  sleep,
-  stagePath,
-  toolEnvironment,
-  uncarriableNames,
-  variables,
-  workerEnvironment
+  staffOptions,
+  writerOptions
 });
 
 },
@@ -5647,6 +6748,44 @@ function link(target) {
 });
 
 },
+"./chunk-MXVCRDVT.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  changesSince: () => changesSince,
+  historicalOf: () => historicalOf,
+  recordBefore: () => recordBefore
+});
+module.exports = stdin_exports;
+var import_chunk_CRARIZKT = load("./chunk-CRARIZKT.js");
+var import_chunk_JXICXKRL = load("./chunk-JXICXKRL.js");
+var import_chunk_HUWRGRLU = load("./chunk-HUWRGRLU.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+function recordBefore(spec, paths) {
+  const snapshot = (0, import_chunk_HUWRGRLU.captureWorkspace)(spec.cwd, { exclude: [paths.root] });
+  (0, import_chunk_6OPTGHIR.writeJson)(paths.workspace, snapshot, { sync: false });
+  return snapshot;
+}
+function readBefore(paths) {
+  const read = (0, import_chunk_6OPTGHIR.readJson)(paths.workspace);
+  return read.kind === "ok" ? read.value : void 0;
+}
+function changesSince(spec, paths) {
+  const before = readBefore(paths);
+  return before && (0, import_chunk_CRARIZKT.compareWorkspace)(before, (0, import_chunk_HUWRGRLU.captureWorkspace)(spec.cwd, { exclude: [paths.root] }));
+}
+function historicalOf(paths) {
+  const before = readBefore(paths);
+  return before ? (0, import_chunk_JXICXKRL.contextOf)(before) : null;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  changesSince,
+  historicalOf,
+  recordBefore
+});
+
+},
 "./chunk-NDXTXZGK.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -5854,7 +6993,2830 @@ function messageOf(error) {
 });
 
 },
-"./chunk-P55WE2JI.js": function (module, exports) {
+"./chunk-OBS6SXLB.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  cancelJob: () => cancelJob
+});
+module.exports = stdin_exports;
+var import_chunk_5AYKQEXH = load("./chunk-5AYKQEXH.js");
+var import_chunk_SXF5AOER = load("./chunk-SXF5AOER.js");
+var import_chunk_5VEUPLWP = load("./chunk-5VEUPLWP.js");
+var import_chunk_7QUYJE6C = load("./chunk-7QUYJE6C.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
+var import_chunk_BDX2QLN6 = load("./chunk-BDX2QLN6.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+async function cancelJob(root, id, request) {
+  const before = await (0, import_chunk_SXF5AOER.refresh)(root, id);
+  if ((0, import_chunk_5VEUPLWP.isEnded)(before.state))
+    return { view: before, result: before.state.state === "canceled" ? "canceled" : "ended_before" };
+  (0, import_chunk_6OPTGHIR.createFile)(
+    before.paths.cancel,
+    `${JSON.stringify({ by: (0, import_chunk_MGN56EW3.ownIdentity)(), owner: request.owner, at: (0, import_chunk_BDX2QLN6.isoNow)(), why: request.why })}
+`
+  );
+  nudge(before);
+  const patience = (before.spec?.kill_grace_ms ?? 0) + import_chunk_CRABIWOM.killSettleMs + 5e3;
+  const [view = before] = await (0, import_chunk_5AYKQEXH.waitForJobs)(root, [id], { mode: "all", timeoutMs: patience, heartbeatMs: null });
+  if (view.state.state === "canceled") return { view, result: "canceled" };
+  return { view, result: (0, import_chunk_5VEUPLWP.isEnded)(view.state) ? "ended_before" : "requested" };
+}
+function nudge(view) {
+  const engine = (0, import_chunk_7QUYJE6C.findEngine)(view.spec?.engine ?? "") ?? import_chunk_7QUYJE6C.defaultEngine;
+  for (const identity of [view.launch?.worker, view.worker?.worker]) if (identity) engine.signal(identity, "SIGURG");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  cancelJob
+});
+
+},
+"./chunk-OPF3ILFH.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  applyEdit: () => applyEdit,
+  backends: () => backends,
+  findArgumentFault: () => findArgumentFault,
+  findBackend: () => findBackend,
+  hostMarkers: () => hostMarkers,
+  isOlder: () => isOlder,
+  makeReading: () => makeReading,
+  parseSettings: () => parseSettings,
+  versionOf: () => versionOf
+});
+module.exports = stdin_exports;
+var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_BDX2QLN6 = load("./chunk-BDX2QLN6.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_child_process = require("node:child_process");
+var import_node_path = builtin("node:path");
+var import_node_fs = require("node:fs");
+var import_node_path2 = builtin("node:path");
+var import_node_fs2 = require("node:fs");
+var import_node_path3 = builtin("node:path");
+function makeReading() {
+  return {
+    conversationId: null,
+    text: "",
+    answer: null,
+    final: null,
+    failure: null,
+    tools: [],
+    toolCount: 0,
+    denials: [],
+    warnings: [],
+    usage: null,
+    model: null,
+    unparsedLines: 0,
+    waitsForSignIn: false
+  };
+}
+var wordsBytes = 2048;
+var keptNotes = 20;
+function noteFailure(reading, code, message, resets) {
+  reading.failure ??= { code, message: (0, import_chunk_LZGYMFSK.excerpt)(message, wordsBytes), ...resets === void 0 ? {} : { resets } };
+}
+function noteWarning(reading, code, message) {
+  const words = (0, import_chunk_LZGYMFSK.excerpt)(message, wordsBytes);
+  if (words === "" || reading.warnings.length >= keptNotes) return;
+  if (!reading.warnings.some((known) => known.message === words)) reading.warnings.push({ code, message: words });
+}
+var keptTools = 20;
+function noteTool(reading, call, at) {
+  const known = reading.tools.find((tool) => tool.key === call.key && tool.ended_at === null);
+  const ended = call.status === "running" ? null : at;
+  const input = (0, import_chunk_LZGYMFSK.excerpt)(call.input ?? "", import_chunk_CRABIWOM.toolCallBytes);
+  const output = call.output == null ? null : (0, import_chunk_LZGYMFSK.excerpt)(call.output, import_chunk_CRABIWOM.toolCallBytes);
+  if (known) {
+    known.status = call.status;
+    known.output = output ?? known.output;
+    known.ended_at = ended;
+    if (input) known.input = input;
+  } else {
+    reading.toolCount += 1;
+    reading.tools.push({
+      n: reading.toolCount,
+      key: call.key,
+      name: call.name,
+      input,
+      output,
+      status: call.status,
+      started_at: at,
+      ended_at: ended
+    });
+    if (reading.tools.length > keptTools) {
+      const drop = reading.tools.findIndex((tool) => tool.ended_at !== null);
+      reading.tools.splice(Math.max(0, drop), 1);
+    }
+  }
+  if (call.status === "denied") {
+    const what = known?.input || input;
+    noteDenial(reading, what ? `${call.name}: ${(0, import_chunk_LZGYMFSK.excerpt)(what, import_chunk_CRABIWOM.excerptBytes)}` : call.name);
+  }
+}
+function noteDenial(reading, what) {
+  if (!reading.denials.includes(what) && reading.denials.length < keptNotes) reading.denials.push(what);
+}
+function parseLine(line, reading) {
+  if (line.trim() === "") return void 0;
+  try {
+    const value = JSON.parse(line);
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
+  } catch {
+  }
+  reading.unparsedLines += 1;
+  return void 0;
+}
+function findArgumentFault(args) {
+  if (args.some((arg) => arg.includes("\0"))) return "an argument holds a NUL character";
+  const longest = Math.max(0, ...args.map(import_chunk_LZGYMFSK.byteLength));
+  return longest < 131072 ? null : `an argument of ${longest} bytes is too long; allowed: 131071 bytes`;
+}
+var kinds = [
+  [
+    "quota",
+    /usage limit|quota exceeded|exceeded your (?:current )?quota|quota (?:is )?(?:exhausted|reached)|insufficient_quota|out of credits|credit balance is too low|spend cap|rate limit (?:reached|exceeded)|rate_limit_e|resource_exhausted|\b429 too many requests|(?:status|code|error):? 429\b/i
+  ],
+  [
+    "auth",
+    /\b401 unauthorized|(?:status|code|error):? 401\b|unauthenticated|(?:invalid|incorrect) (?:api|x-api).?key|invalid bearer token|not logged in|sign in again|login is required|missing environment variable|\bno api key\b/i
+  ]
+];
+function kindOfWords(message, own10 = []) {
+  return [...own10, ...kinds].find(([, pattern]) => pattern.test(message))?.[0] ?? "agent_error";
+}
+function kindOfStatus(status) {
+  if (status === 401) return "auth";
+  return status === 429 ? "quota" : null;
+}
+function resetOf(message) {
+  const seconds = /"resets_at":\s*(\d{10})\b/.exec(message)?.[1];
+  if (seconds !== void 0) return (0, import_chunk_BDX2QLN6.isoOf)(Number(seconds) * 1e3);
+  const text = message.trim().replace(/\b(resets?|retry) after (?=\d)/i, "$1 in ");
+  const found = /try again (at (.+?)|in ~?\d.*?)\.?$/i.exec(text) ?? /\b(?:resets?|retry) (in \d[\dhms. ]*[hms])/i.exec(text) ?? /\bresets? (at (.+?))(?:[.,;)]|$)/i.exec(text);
+  return found ? found[2] ?? found[1] : void 0;
+}
+function fieldsOf(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
+}
+function textOf(value) {
+  return typeof value === "string" ? value : "";
+}
+function numberOf(value) {
+  return typeof value === "number" && Number.isFinite(value) ? value : 0;
+}
+function judgeAgyEnd(reading, ending, asked) {
+  forgiveRepeatedError(reading, ending, asked);
+  const lines = (0, import_chunk_LZGYMFSK.plainText)(ending.stderrTail).split("\n").map((line) => line.trim());
+  noteUnaskedTool(reading, lines);
+  noteCut(reading, lines);
+  noteLostConversation(reading, asked);
+  if (ending.byItself) noteExit(reading, ending, lines);
+  if (reading.final === "failure" && reading.denials.length > 0) {
+    noteFailure(reading, "permission_denied", `agy stopped at a tool that was refused: ${reading.denials.join(", ")}`);
+  }
+}
+var own = [
+  ["auth", /authentication (?:required|timed out|failed)|not signed in|api key not valid/i],
+  ["session_lost", /\bconversation .*not found/i],
+  ["response_timeout", /timeout waiting for response|print timeout after/i]
+];
+function noteAgyFailure(reading, words) {
+  noteFailure(reading, kindOfWords(words, own), words, resetOf(words));
+}
+function noteRefusal(reading, names) {
+  const plain = (name) => name.toLowerCase().replace(/[^a-z]/g, "");
+  const call = reading.tools.findLast(
+    (tool) => hasFailed(tool) && names.some((name) => name !== "" && plain(tool.name).includes(plain(name)))
+  );
+  if (call) call.status = "denied";
+  const what = call ? `${call.name}: ${call.input}` : names.find((name) => name !== "");
+  noteDenial(reading, what ?? "a tool that has no name");
+}
+function hasFailed({ status, output }) {
+  return status !== "completed" || output === null;
+}
+var lostConversation = "conversation_not_found";
+function isLostConversation(line) {
+  return /^warning: conversation\b.*\bnot found/i.test(line);
+}
+var repeatedError = "earlier_error_repeated";
+function forgiveRepeatedError(reading, ending, asked) {
+  const { failure, answer } = reading;
+  if (asked.resume === null || asked.earlierError === null || failure?.message !== asked.earlierError) return;
+  if (answer === null || answer.trim() === "" || ending.byItself && ending.exitCode !== 0) return;
+  reading.failure = null;
+  reading.final = "success";
+  noteWarning(reading, repeatedError, failure.message);
+}
+function noteUnaskedTool(reading, lines) {
+  const line = lines.findLast((text) => /^jetski:.*\bauto-denied\b/.test(text));
+  if (line === void 0 || reading.denials.length > 0) return;
+  noteRefusal(reading, [/"([\w ]+)" permission/.exec(line)?.[1] ?? ""]);
+}
+function noteCut(reading, lines) {
+  const timeout = lines.find((line) => /\bprint timeout after\b.*\breturning partial output\b/.test(line));
+  if (timeout !== void 0) noteFailure(reading, "response_timeout", timeout);
+  const waited = lines.find((line) => /\broot agent idle; waiting up to\b.*\bbackground task/.test(line));
+  const killed = lines.find((line) => /\bterminating \d+ background task\(s\) on exit\b/.test(line));
+  if (waited === void 0 || killed === void 0) return;
+  noteFailure(reading, "agent_error", `agy ended commands that it had left running: ${waited}; ${killed}`);
+}
+function noteLostConversation(reading, asked) {
+  const warning = reading.warnings.find((one) => one.code === lostConversation);
+  if (!warning || asked.resume === null || reading.conversationId === asked.resume) return;
+  reading.warnings = reading.warnings.filter((one) => one !== warning);
+  noteFailure(reading, "session_lost", warning.message);
+}
+function noteExit(reading, ending, lines) {
+  const isClean = ending.exitCode === 0 && ending.signal === null;
+  if (isClean && reading.final === "success") return;
+  const told = lines.findLast((line) => line.startsWith("AGY_ERROR:"));
+  if (told !== void 0) noteStructuredError(reading, told.slice("AGY_ERROR:".length).trim());
+  if (reading.final !== null || ending.signal !== null || isClean) return;
+  noteAgyFailure(reading, errorWords(lines) || `agy exited with code ${ending.exitCode} and said nothing`);
+}
+function noteStructuredError(reading, text) {
+  const words = wordsOf(text);
+  const known = reading.failure;
+  if (known?.code === "agent_error") {
+    const resets = resetOf(words);
+    reading.failure = { ...known, code: kindOfWords(words, own), ...resets === void 0 ? {} : { resets } };
+  } else {
+    noteAgyFailure(reading, words);
+  }
+}
+function wordsOf(text) {
+  try {
+    const { short_error, status, error_code } = fieldsOf(JSON.parse(text));
+    const words = [short_error, status, error_code].map(
+      (part) => typeof part === "number" ? `code ${part}` : textOf(part)
+    );
+    return words.filter((part) => part !== "").join(" ") || text;
+  } catch {
+    return text;
+  }
+}
+function errorWords(lines) {
+  const told = lines.filter((line) => line !== "");
+  return (told.findLast((line) => /^error\b/i.test(line)) ?? told[0] ?? "").replace(/^error:\s*<>/i, "");
+}
+function findRuleFault(rules, kinds4, where) {
+  if (rules === void 0 || rules === null) return null;
+  if (!Array.isArray(rules)) return `${where} is no list`;
+  const fault = rules.find((rule) => !isHarmless(rule, kinds4));
+  return fault === void 0 ? null : `${where} has the rule ${JSON.stringify(fault)}, which lets it change things`;
+}
+function parseSettings(text) {
+  const value = JSON.parse(text);
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw new Error("settings are no JSON object");
+  return fieldsOf(value);
+}
+function isHarmless(rule, kinds4) {
+  const parts = typeof rule === "string" ? /^(\w+)\((.*)\)$/s.exec(rule) : null;
+  const kind = parts && Object.hasOwn(kinds4, parts[1] ?? "") ? kinds4[parts[1] ?? ""] : void 0;
+  if (kind === "command") return readOnly.test(parts?.[2] ?? "");
+  return kind === "reads";
+}
+var readOnly = /^(?:basename|cat|cmp|cut|df|diff|dirname|du|e?grep|fgrep|head|id|ls|nl|pwd|readlink|realpath|stat|tail|tr|wc|whoami|which|git (?:ls-files|ls-tree|rev-parse|status))(?: [\w./:=@~+,-]+)*$/;
+var agySettings = { file: ".gemini/antigravity-cli/settings.json", findFault };
+var kinds2 = { command: "command", read_file: "reads", read_url: "reads" };
+function findFault(text, profile) {
+  if (profile !== "restricted") return null;
+  let settings;
+  try {
+    settings = parseSettings(text);
+  } catch {
+    return "the settings are no JSON object";
+  }
+  const shared = fieldsOf(settings.userSettings);
+  const project = fieldsOf(fieldsOf(settings.permissionGrants).permissionGrants);
+  return findModeFault(settings, shared) ?? findRuleFault(fieldsOf(settings.permissions).allow, kinds2, "permissions.allow") ?? findRuleFault(fieldsOf(shared.globalPermissionGrants).allow, kinds2, "globalPermissionGrants.allow") ?? findRuleFault(project.allow, kinds2, "permissionGrants.allow");
+}
+function findModeFault(settings, shared) {
+  const { toolPermission = "request-review" } = settings;
+  if (toolPermission !== "request-review" && toolPermission !== "strict") {
+    return `toolPermission is ${JSON.stringify(toolPermission)}; allowed: "request-review", "strict"`;
+  }
+  if (/_EAGER$/.test(String(shared.autoExecutionPolicy))) return "autoExecutionPolicy lets every command run unasked";
+  const files = ["policyPaths", "adminPolicyPaths"].find((name) => !isEmpty(settings[name]));
+  return files === void 0 ? null : `${files} names more rules, which are not read here`;
+}
+function isEmpty(value) {
+  return value === void 0 || value === null || Array.isArray(value) && value.length === 0;
+}
+var grants = {
+  restricted: ["--mode", "plan"],
+  standard: ["--dangerously-skip-permissions"],
+  unrestricted: ["--dangerously-skip-permissions"]
+};
+var agy = {
+  id: "agy",
+  title: "Antigravity CLI",
+  programs: ["agy"],
+  answerFrom: "stream",
+  keepsConversation: true,
+  profiles: {
+    restricted: { adds: "--mode plan; what would have to ask is refused", sandbox: false },
+    standard: { adds: "--dangerously-skip-permissions", sandbox: false },
+    unrestricted: { adds: "--dangerously-skip-permissions", sandbox: false }
+  },
+  // Since then it takes the prompt on stdin and keeps UTF-8 whole.
+  oldest: "1.1.15",
+  packages: [],
+  install: "curl -fsSL https://antigravity.google/cli/install.sh | bash",
+  signIn: { files: [".gemini/antigravity-cli/antigravity-oauth-token"], variables: ["GEMINI_API_KEY"] },
+  policy: agySettings,
+  hostMarkers: [
+    "ANTIGRAVITY_AGENT",
+    "ANTIGRAVITY_CLI_ALIAS",
+    "ANTIGRAVITY_CONVERSATION_ID",
+    "ANTIGRAVITY_SOURCE_METADATA",
+    "ANTIGRAVITY_TRAJECTORY_ID"
+  ],
+  runsOn: { tokens: true, cost: false },
+  plan(request) {
+    return {
+      args: planArgs(request),
+      promptBy: "stdin",
+      // One line is one turn; at the end of stdin agy ends with the turn.
+      stdin: `${JSON.stringify({ event: "user", message: { content: request.prompt } })}
+`,
+      environment: { AGY_CLI_DISABLE_AUTO_UPDATE: "1" },
+      conversationId: null,
+      remove: []
+    };
+  },
+  read(line, reading, at) {
+    const event = parseLine(line, reading);
+    if (!event) return;
+    switch (event.event) {
+      case "init":
+        noteConversation(event.conversation_id, reading);
+        reading.model = textOf(fieldsOf(event.init).model) || reading.model;
+        break;
+      case "step_update":
+        readStep(fieldsOf(event.step_update), reading, at);
+        break;
+      case "result":
+        readResult(fieldsOf(event.result), reading);
+        break;
+    }
+  },
+  readError(line, reading) {
+    const text = (0, import_chunk_LZGYMFSK.plainText)(line).trimEnd();
+    if (/^authentication required\b/i.test(text)) reading.waitsForSignIn = true;
+    if (isLostConversation(text)) noteWarning(reading, lostConversation, text);
+  },
+  close: judgeAgyEnd
+};
+function planArgs({ profile, cwd, writable, deadlineMs, model, resume }) {
+  const args = ["--output-format", "stream-json", "--input-format", "stream-json", "--disable-slash-commands"];
+  args.push("--print-timeout", `${Math.ceil(deadlineMs / 1e3)}s`);
+  for (const folder of [cwd, ...profile === "restricted" ? [] : writable]) args.push("--add-dir", folder);
+  args.push(...grants[profile]);
+  if (model !== null) args.push(`--model=${model}`);
+  if (resume !== null) args.push("--conversation", resume);
+  return args;
+}
+function readStep(step, reading, at) {
+  const conversation = textOf(step.conversation_id);
+  if (reading.conversationId === null) noteConversation(conversation, reading);
+  const type = textOf(step.step_type);
+  const name = textOf(step.tool_name) || textOf(fieldsOf(step.tool_info).name);
+  if (type === "tool" || name !== "") {
+    const key = `${conversation}/${String(step.step_index)}`;
+    noteTool(reading, { key, name: name || type, ...readCall(fieldsOf(step.tool_info)), status: statusOf(step) }, at);
+    return;
+  }
+  if (conversation !== "" && conversation !== reading.conversationId) return;
+  if (type !== "agent_response" && type !== "user_input") return;
+  if (reading.final === "success") reading.final = null;
+  if (type === "agent_response") readText2(step, reading);
+}
+function readText2(step, reading) {
+  reading.text += textOf(step.text_delta);
+  if (step.state === "DONE" && reading.text !== "" && !reading.text.endsWith("\n")) reading.text += "\n";
+}
+function readCall(info) {
+  const parameters = fieldsOf(info.parameters);
+  const names = ["CommandLine", "TargetFile", "AbsolutePath", "SearchDirectory"];
+  const input = names.map((name) => textOf(parameters[name])).find((text) => text !== "");
+  const output = textOf(info.output) || textOf(fieldsOf(info.error).message);
+  return { input: input ?? (info.parameters === void 0 ? "" : JSON.stringify(parameters)), output: output || null };
+}
+function statusOf(step) {
+  if (step.state === "DONE") return "completed";
+  return step.state === "ERROR" || step.state === "CANCELED" ? "failed" : "running";
+}
+function readResult(result, reading) {
+  const error = textOf(result.error);
+  if (reading.final === "success" && /^interrupted\b/i.test(error)) return;
+  if (isId(result.conversation_id)) reading.conversationId = result.conversation_id;
+  readUsage(fieldsOf(result.usage), reading);
+  reading.answer = textOf(result.response);
+  for (const action of Array.isArray(result.denied_actions) ? result.denied_actions.map(fieldsOf) : []) {
+    noteRefusal(reading, [textOf(action.display_name), textOf(action.action)]);
+  }
+  if (result.status === "SUCCESS") {
+    reading.final ??= "success";
+    return;
+  }
+  reading.final = "failure";
+  if (error === "") noteWarning(reading, "agent_status", `agy ended the turn with status ${String(result.status)}`);
+  else noteAgyFailure(reading, result.status === "ERROR" ? error : `${String(result.status)}: ${error}`);
+}
+function readUsage(usage, reading) {
+  const input = numberOf(usage.input_tokens);
+  const output = numberOf(usage.output_tokens);
+  const total2 = numberOf(usage.total_tokens) || input + output;
+  if (total2 > 0) reading.usage = { input_tokens: input, output_tokens: output, total_tokens: total2 };
+}
+function noteConversation(id, reading) {
+  if (isId(id)) reading.conversationId ??= id;
+}
+function isId(id) {
+  return typeof id === "string" && /^\w[\w.:-]{0,199}$/.test(id);
+}
+function planClaudeProfile(request) {
+  switch (request.profile) {
+    case "restricted":
+      return { args: planRestricted(request), environment: { GIT_OPTIONAL_LOCKS: "0" } };
+    case "standard":
+      return { args: planStandard(request), environment: {} };
+    case "unrestricted":
+      return { args: ["--permission-mode=bypassPermissions"], environment: { IS_SANDBOX: "1" } };
+  }
+}
+function planRestricted({ mode }) {
+  const web = mode === "research" ? ["WebFetch", "WebSearch"] : [];
+  const hook = { matcher: "Bash", hooks: [{ type: "command", command: guard }] };
+  return [
+    "--permission-mode=dontAsk",
+    `--tools=${["Read", "Grep", "Glob", "Bash", ...web].join(",")}`,
+    ...web.length > 0 ? [`--allowedTools=${web.join(",")}`] : [],
+    "--strict-mcp-config",
+    "--setting-sources=user",
+    `--settings=${JSON.stringify({ disableAllHooks: false, hooks: { PreToolUse: [hook] } })}`
+  ];
+}
+var guard = [
+  `IFS= read -r call; command=\${call#*'"command":"'}; [ "$command" != "$call" ] || command=`,
+  `command=\${command%%'"'*}`,
+  'case "$command " in',
+  '*[!A-Za-z0-9\\ ./_=:^~@,+%-]*|*" --o"[!n]*|*" -O"*|*" --ext"*) ;;',
+  '"git diff "*|"git log "*|"git show "*|"git status "*|"git blame "*|"git ls-files "*) exit 0 ;;',
+  "esac",
+  'echo "Only plain git diff, log, show, status, blame and ls-files can be run here." >&2',
+  "exit 2"
+].join("\n");
+function planStandard({ stateRoot, writable }) {
+  const isPattern = /[*?[\]{}()!\\]/.test(stateRoot);
+  return [
+    "--permission-mode=acceptEdits",
+    "--allowedTools=Bash,WebFetch,WebSearch",
+    ...isPattern ? [] : [`--settings=${JSON.stringify({ permissions: { deny: [`Edit(/${stateRoot}/**)`] } })}`],
+    ...writable.map((folder) => `--add-dir=${folder}`)
+  ];
+}
+function readMessage(event, reading, at) {
+  const isOwn = typeof event.parent_tool_use_id !== "string";
+  switch (event.type) {
+    case "system":
+      if (event.subtype === "init") readInit(event, reading);
+      break;
+    case "assistant":
+      if (isOwn) reopen(reading);
+      readAssistant(fieldsOf(event.message), isOwn, reading, at);
+      break;
+    case "user":
+      for (const block of blocksOf(event)) if (block.type === "tool_result") readToolResult(block, reading, at);
+      break;
+    case "stream_event":
+      if (isOwn) readDelta(fieldsOf(event.event), reading);
+      break;
+  }
+}
+function readDenials(denials, reading) {
+  for (const denial of Array.isArray(denials) ? denials.map(fieldsOf) : []) {
+    const call = reading.tools.find((tool) => tool.key === textOf(denial.tool_use_id));
+    if (call) call.status = "denied";
+    const what = (0, import_chunk_LZGYMFSK.excerpt)(inputText(denial.tool_input), import_chunk_CRABIWOM.excerptBytes);
+    noteDenial(reading, what ? `${textOf(denial.tool_name)}: ${what}` : textOf(denial.tool_name));
+  }
+}
+function readDenial(event, reading, at) {
+  const key = textOf(event.tool_use_id);
+  const call = reading.tools.find((tool) => tool.key === key && tool.ended_at === null);
+  noteTool(reading, { key, name: call?.name ?? textOf(event.tool_name), status: "denied" }, at);
+}
+function errorWords2(ending, notice2) {
+  const lines = (0, import_chunk_LZGYMFSK.plainText)(ending.stderrTail).split("\n").map((line) => line.trim());
+  return (lines.findLast((line) => line !== "" && !notice2.test(line)) ?? "").replace(/^error:\s*<>/i, "");
+}
+function readInit(event, reading) {
+  reopen(reading);
+  if (/^\w[\w-]{0,99}$/.test(textOf(event.session_id))) reading.conversationId ??= textOf(event.session_id);
+  reading.model = textOf(event.model) || reading.model;
+}
+function reopen(reading) {
+  if (reading.final === "success") reading.final = null;
+}
+var isSynthetic = (message) => message.model === "<synthetic>";
+function readAssistant(message, isOwn, reading, at) {
+  if (isSynthetic(message)) return;
+  if (isOwn) reading.model = textOf(message.model) || reading.model;
+  for (const block of blocksOf({ message })) {
+    if (block.type === "text" && isOwn) reading.text = textOf(block.text) || reading.text;
+    if (block.type === "tool_use") {
+      const call = { key: textOf(block.id), name: textOf(block.name), input: inputText(block.input) };
+      noteTool(reading, { ...call, status: "running" }, at);
+    }
+  }
+}
+function readToolResult(block, reading, at) {
+  const key = textOf(block.tool_use_id);
+  const call = reading.tools.find((tool) => tool.key === key && tool.ended_at === null);
+  if (!call) return;
+  const output = contentText(block.content);
+  noteTool(reading, { key, name: call.name, output, status: block.is_error === true ? "failed" : "completed" }, at);
+}
+function readDelta(event, reading) {
+  if (event.type === "message_start") reopen(reading);
+  if (event.type === "content_block_start" && fieldsOf(event.content_block).type === "text") reading.text = "";
+  const delta = fieldsOf(event.delta);
+  if (event.type === "content_block_delta" && delta.type === "text_delta") reading.text += textOf(delta.text);
+}
+function blocksOf(event) {
+  const { content } = fieldsOf(event.message);
+  return Array.isArray(content) ? content.map(fieldsOf) : [];
+}
+function inputText(input) {
+  return textOf(fieldsOf(input).command) || JSON.stringify(input ?? {});
+}
+function contentText(content) {
+  if (!Array.isArray(content)) return textOf(content);
+  return content.map((part) => textOf(fieldsOf(part).text)).join("\n");
+}
+var claude = {
+  id: "claude",
+  title: "Claude Code",
+  programs: ["claude"],
+  answerFrom: "stream",
+  keepsConversation: true,
+  profiles: {
+    restricted: {
+      adds: "--permission-mode dontAsk --tools Read,Grep,Glob,Bash (research: WebFetch, WebSearch too), Bash only for plain git diff, log, show, status, blame, ls-files; no MCP servers, no settings of the project",
+      sandbox: false
+    },
+    standard: {
+      adds: "--permission-mode acceptEdits, Bash and the web allowed, file tools kept out of the state folder",
+      sandbox: false
+    },
+    unrestricted: { adds: "--permission-mode bypassPermissions, IS_SANDBOX=1 (else refused to root)", sandbox: false }
+  },
+  oldest: "2.1.197",
+  packages: ["@anthropic-ai/claude-code"],
+  install: "npm install -g @anthropic-ai/claude-code",
+  signIn: {
+    files: [".claude/.credentials.json"],
+    variables: ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"]
+  },
+  hostMarkers: [
+    "AI_AGENT",
+    "CLAUDECODE",
+    "CLAUDE_CODE_CHILD_NOTES_DIR",
+    "CLAUDE_CODE_CHILD_SESSION",
+    "CLAUDE_CODE_ENTRYPOINT",
+    "CLAUDE_CODE_EXECPATH",
+    "CLAUDE_CODE_MESSAGING_SOCKET",
+    "CLAUDE_CODE_MESSAGING_TOKEN",
+    "CLAUDE_CODE_SESSION_ATTENDED",
+    "CLAUDE_CODE_SESSION_ID",
+    "CLAUDE_CODE_SSE_PORT",
+    "CLAUDE_EFFORT",
+    "CLAUDE_ENV_FILE",
+    "CLAUDE_PID",
+    "CLAUDE_PROJECT_DIR"
+  ],
+  runsOn: { tokens: false, cost: true },
+  plan(request) {
+    const { args, environment } = planClaudeProfile(request);
+    return {
+      args: [
+        "-p",
+        "--output-format=stream-json",
+        "--verbose",
+        "--include-partial-messages",
+        ...args,
+        ...planTarget(request)
+      ],
+      promptBy: "stdin",
+      stdin: planPrompt(request.prompt),
+      environment: { ...quiet, ...environment },
+      conversationId: request.resume === null ? request.freshId : null,
+      remove: []
+    };
+  },
+  read(line, reading, at) {
+    const event = parseLine(line, reading);
+    if (!event) return;
+    readMessage(event, reading, at);
+    if (event.type === "system" && event.subtype === "permission_denied") readDenial(event, reading, at);
+    if (event.type === "system" && event.subtype === "informational") readComplaint(event, reading);
+    if (event.type === "rate_limit_event") readRateLimit(fieldsOf(event.rate_limit_info), reading);
+    if (event.type === "result") readResult2(event, reading);
+  },
+  close(reading, ending) {
+    if (reading.final !== null || !ending.byItself || ending.signal !== null || !ending.exitCode) return;
+    const words = errorWords2(ending, /^warning:/i);
+    if (words) noteFailure(reading, kindOfWords(words, own2), words);
+  }
+};
+var quiet = {
+  DISABLE_AUTOUPDATER: "1",
+  DISABLE_ERROR_REPORTING: "1",
+  DISABLE_TELEMETRY: "1",
+  CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1"
+};
+function planTarget({ model, resume, freshId }) {
+  const target = resume === null ? `--session-id=${freshId}` : `--resume=${resume}`;
+  return model === null ? [target] : [`--model=${model}`, target];
+}
+function planPrompt(prompt) {
+  return prompt.startsWith("/") ? `
+${prompt}` : prompt;
+}
+var limitCode = "rate_limit";
+function readRateLimit(info, reading) {
+  const seconds = numberOf(info.resetsAt);
+  if (info.status !== "rejected" || seconds <= 0 || seconds > 1e11) return;
+  reading.warnings = reading.warnings.filter((warning) => warning.code !== limitCode);
+  noteWarning(reading, limitCode, `resets at ${(0, import_chunk_BDX2QLN6.isoOf)(seconds * 1e3)}`);
+}
+function readComplaint(event, reading) {
+  if (event.level === "warning") noteWarning(reading, "agent_warning", textOf(event.content));
+}
+function readResult2(event, reading) {
+  readUsage2(event, reading);
+  readDenials(event.permission_denials, reading);
+  const limit = reading.warnings.find((warning) => warning.code === limitCode);
+  reading.warnings = reading.warnings.filter((warning) => warning !== limit);
+  if (event.subtype === "success" && event.is_error === false) {
+    reading.answer = textOf(event.result);
+    reading.final = "success";
+    return;
+  }
+  reading.final = "failure";
+  const errors = Array.isArray(event.errors) ? event.errors.map(textOf).filter((text) => text !== "") : [];
+  const words = textOf(event.result) || errors.join("\n") || `claude ended with ${textOf(event.subtype) || "an error"}`;
+  const code = kindOfStatus(numberOf(event.api_error_status)) ?? kindOfWords(words, own2);
+  const resets = code === "quota" ? ownReset(words) ?? limit?.message.replace("resets at ", "") : void 0;
+  noteFailure(reading, code, words, resets);
+}
+function ownReset(words) {
+  const seconds = /\|(\d{9,11})$/.exec(words)?.[1];
+  if (seconds) return (0, import_chunk_BDX2QLN6.isoOf)(Number(seconds) * 1e3);
+  return resetOf(words) ?? /\bresets? (?!at\b|in\b)([^\u00b7\n]*[^\u00b7\n ])/i.exec(words)?.[1];
+}
+function readUsage2(event, reading) {
+  const usage = fieldsOf(event.usage);
+  const cached = numberOf(usage.cache_read_input_tokens) + numberOf(usage.cache_creation_input_tokens);
+  const input = numberOf(usage.input_tokens) + cached;
+  const output = numberOf(usage.output_tokens);
+  const cost = numberOf(event.total_cost_usd);
+  reading.usage = { input_tokens: input, output_tokens: output, total_tokens: input + output, cost_usd: cost };
+}
+var own2 = [
+  ["session_lost", /no conversation found/i],
+  ["quota", /hit your [\w' -]*limit|limit reached|out of (?:extra usage|usage credits)|request rejected \(429\)/i],
+  ["auth", /please run \/login|failed to authenticate|oauth token (?:has )?(?:been )?(?:expired|revoked)/i]
+];
+var sandboxes = {
+  restricted: "read-only",
+  standard: "workspace-write",
+  unrestricted: "danger-full-access"
+};
+var codex = {
+  id: "codex",
+  title: "Codex",
+  programs: ["codex"],
+  answerFrom: "stream",
+  keepsConversation: true,
+  profiles: {
+    restricted: { adds: "-s read-only", sandbox: true },
+    standard: { adds: "sandbox_mode workspace-write (no network), the state folder read-only", sandbox: true },
+    unrestricted: { adds: "-s danger-full-access", sandbox: false }
+  },
+  oldest: "0.171.0",
+  packages: ["@openai/codex"],
+  install: "npm install -g @openai/codex",
+  signIn: { files: [".codex/auth.json"], variables: ["CODEX_API_KEY", "OPENAI_API_KEY"] },
+  hostMarkers: [
+    "CODEX_CI",
+    "CODEX_INTERNAL_ORIGINATOR_OVERRIDE",
+    "CODEX_SANDBOX",
+    "CODEX_SANDBOX_NETWORK_DISABLED",
+    "CODEX_SESSION_ID",
+    "CODEX_THREAD_ID",
+    "CODEX_TOOL_CALL_ID"
+  ],
+  runsOn: { tokens: true, cost: false },
+  plan(request) {
+    const args = ["exec", "--json", "--skip-git-repo-check", ...planSandbox(request)];
+    if (request.model !== null) args.push(`--model=${request.model}`);
+    if (request.resume !== null) args.push("resume", request.resume);
+    args.push("-");
+    return {
+      args,
+      promptBy: "stdin",
+      stdin: request.prompt,
+      environment: {},
+      conversationId: null,
+      remove: []
+    };
+  },
+  read(line, reading, at) {
+    const event = parseLine(line, reading);
+    if (!event) return;
+    switch (event.type) {
+      case "thread.started":
+        if (/^\w[\w.:-]{0,199}$/.test(textOf(event.thread_id))) reading.conversationId ??= textOf(event.thread_id);
+        break;
+      case "turn.started":
+        if (reading.final === "success") reading.final = null;
+        break;
+      case "item.started":
+      case "item.updated":
+      case "item.completed":
+        readItem(fieldsOf(event.item), event.type === "item.completed", reading, at);
+        break;
+      case "error":
+        readComplaint2(textOf(event.message), reading);
+        break;
+      case "turn.completed":
+        readUsage3(fieldsOf(event.usage), reading);
+        reading.final ??= "success";
+        reading.warnings = reading.warnings.filter((warning) => warning.code !== retryCode);
+        break;
+      case "turn.failed":
+        readFailure(textOf(fieldsOf(event.error).message), reading);
+        break;
+    }
+  },
+  close(reading, ending) {
+    if (reading.final !== null || !ending.byItself || ending.signal !== null || !ending.exitCode) return;
+    const words = errorWords3(ending);
+    noteFailure(
+      reading,
+      kindOfWords(words, own3),
+      words || `codex exited with code ${ending.exitCode} and said nothing`
+    );
+  }
+};
+function planSandbox({ profile, stateRoot }) {
+  if (profile !== "standard" || /[*?[\]{}]/.test(stateRoot)) return ["-s", sandboxes[profile]];
+  const settings = [
+    `sandbox_mode="${sandboxes[profile]}"`,
+    'default_permissions="job-companion"',
+    'permissions.job-companion.extends=":workspace"',
+    // A JSON string is a TOML string.
+    `permissions.job-companion.filesystem={${JSON.stringify(stateRoot)}="read"}`
+  ];
+  return settings.flatMap((setting) => ["-c", setting]);
+}
+function readItem(item, completed, reading, at) {
+  const type = textOf(item.type);
+  if (type === "agent_message") {
+    reading.text = textOf(item.text) || reading.text;
+    if (completed) reading.answer = textOf(item.text);
+  } else if (type === "error") {
+    readComplaint2(textOf(item.message), reading);
+  } else if (Object.hasOwn(calls, type)) {
+    const status = statusOf2(item.status, completed);
+    noteTool(reading, { key: textOf(item.id), name: type, ...calls[type]?.(item), status }, at);
+  }
+}
+var calls = {
+  command_execution: (item) => ({ input: textOf(item.command), output: textOf(item.aggregated_output) || null }),
+  file_change: (item) => ({ input: listOf(item.changes).map(changeText).join(", ") }),
+  mcp_tool_call: (item) => ({
+    input: `${textOf(item.server)}.${textOf(item.tool)} ${JSON.stringify(item.arguments ?? {})}`,
+    output: resultOf(item) || null
+  }),
+  web_search: (item) => ({ input: textOf(item.query) }),
+  collab_tool_call: (item) => ({ input: `${textOf(item.tool)} ${textOf(item.prompt)}`.trim() })
+};
+function statusOf2(status, completed) {
+  if (status === "declined") return "denied";
+  if (status === "failed") return "failed";
+  return completed ? "completed" : "running";
+}
+function changeText(change) {
+  return `${textOf(change.kind)} ${textOf(change.path)}`;
+}
+function resultOf(item) {
+  const texts = listOf(fieldsOf(item.result).content).map((part) => textOf(part.text));
+  return textOf(fieldsOf(item.error).message) || texts.join("\n");
+}
+function listOf(value) {
+  return Array.isArray(value) ? value.map(fieldsOf) : [];
+}
+var retryCode = "agent_retried";
+function readComplaint2(message, reading) {
+  const isRetry = /^reconnecting\b/i.test(message);
+  if (isRetry) reading.warnings = reading.warnings.filter((warning) => warning.code !== retryCode);
+  noteWarning(reading, isRetry ? retryCode : "agent_warning", message);
+}
+function readFailure(message, reading) {
+  reading.final = "failure";
+  reading.warnings = reading.warnings.filter((warning) => warning.message !== message);
+  noteFailure(reading, kindOfWords(message, own3), message || "the turn failed without a reason", resetOf(message));
+}
+function readUsage3(usage, reading) {
+  const input = numberOf(usage.input_tokens);
+  const output = numberOf(usage.output_tokens);
+  reading.usage = { input_tokens: input, output_tokens: output, total_tokens: input + output };
+}
+var own3 = [["session_lost", /no rollout found/i]];
+function errorWords3(ending) {
+  const lines = (0, import_chunk_LZGYMFSK.plainText)(ending.stderrTail).split("\n").map((line) => line.trim());
+  const told = lines.filter((line) => line !== "" && !/^(?:warning:|reading additional input)/i.test(line));
+  return (told.findLast((line) => /^error\b/i.test(line)) ?? told.at(-1) ?? "").replace(/^error:\s*<>/i, "");
+}
+var grants2 = {
+  restricted: ["--available-tools=view,grep,glob", "--disable-builtin-mcps"],
+  standard: ["--allow-all-tools", "--disable-builtin-mcps"],
+  unrestricted: ["--allow-all"]
+};
+var copilot = {
+  id: "copilot",
+  title: "GitHub Copilot CLI",
+  programs: ["copilot"],
+  answerFrom: "stream",
+  keepsConversation: true,
+  profiles: {
+    restricted: { adds: "--available-tools=view,grep,glob (no shell, no MCP tools)", sandbox: true },
+    standard: { adds: "--allow-all-tools, file tools inside the workspace and the temp folder", sandbox: false },
+    unrestricted: { adds: "--allow-all", sandbox: false }
+  },
+  oldest: "1.0.102",
+  packages: ["@github/copilot"],
+  install: "npm install -g @github/copilot",
+  signIn: {
+    // Its own sign-in is in the system's keyring; the GitHub CLI's is used too.
+    files: [".config/gh/hosts.yml"],
+    variables: ["COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN", "COPILOT_PROVIDER_API_KEY"]
+  },
+  hostMarkers: [
+    "COPILOT_AGENT_SESSION_ID",
+    "COPILOT_CLI",
+    "COPILOT_CLI_BINARY_VERSION",
+    "COPILOT_CLI_RESOLVED_DIST_DIR",
+    "COPILOT_LOADER_PID"
+  ],
+  runsOn: { tokens: false, cost: false },
+  plan(request) {
+    return {
+      args: planArgs2(request),
+      promptBy: "stdin",
+      stdin: request.prompt,
+      // A resumed conversation would otherwise move to the folder in which it began.
+      environment: { COPILOT_AUTO_UPDATE: "false", COPILOT_DISABLE_RESUME_AUTO_CD: "1" },
+      conversationId: request.resume === null ? request.freshId : null,
+      remove: request.profile === "unrestricted" ? [] : wideners
+    };
+  },
+  read(line, reading, at) {
+    const event = parseLine(line, reading);
+    if (!event) return;
+    const data = fieldsOf(event.data);
+    switch (event.type) {
+      case "tool.execution_start":
+      case "tool.execution_complete":
+        readTool(event.type === "tool.execution_complete", data, reading, at);
+        break;
+      case "session.warning":
+        noteWarning(reading, "agent_warning", textOf(data.message));
+        break;
+      case "result":
+        if (isId2(event.sessionId)) reading.conversationId = event.sessionId;
+        reading.final = event.exitCode === 0 ? "success" : "failure";
+        break;
+      default:
+        if (textOf(event.agentId) === "" && textOf(data.parentToolCallId) === "") readWords(event.type, data, reading);
+    }
+  },
+  close(reading, ending) {
+    if (reading.failure?.code === "no_final_answer" && reading.denials.length > 0) {
+      const message2 = `there is no final answer and these were refused: ${reading.denials.join(", ")}`;
+      reading.failure = { code: "permission_denied", message: message2 };
+    }
+    if (reading.final !== null || !ending.byItself || ending.signal !== null || !ending.exitCode) return;
+    const words = errorWords4(ending.stderrTail);
+    const message = words || `copilot exited with code ${ending.exitCode} and said nothing`;
+    noteFailure(reading, kindOfWords(words, own4), message);
+  }
+};
+var wideners = [
+  "COPILOT_ALLOW_ALL",
+  "GITHUB_COPILOT_PROMPT_MODE_EXTENSIONS",
+  "GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS",
+  "GITHUB_COPILOT_PROMPT_MODE_WORKSPACE_MCP"
+];
+function planArgs2({ profile, writable, model, resume, freshId }) {
+  const args = ["--output-format", "json", "--no-auto-update", "--no-ask-user", ...grants2[profile]];
+  for (const folder of profile === "standard" ? writable : []) args.push("--add-dir", folder);
+  if (model !== null) args.push(`--model=${model}`);
+  args.push(resume === null ? `--session-id=${freshId}` : `--resume=${resume}`);
+  return args;
+}
+function readWords(type, data, reading) {
+  switch (type) {
+    case "assistant.turn_start":
+      if (reading.final === "success") reading.final = null;
+      break;
+    case "assistant.message_start":
+      if (reading.text !== "") reading.text += "\n";
+      break;
+    case "assistant.message_delta":
+      reading.text += textOf(data.deltaContent);
+      break;
+    case "assistant.message":
+      readMessage2(data, reading);
+      break;
+    case "session.error":
+      readFailure2(data, reading);
+      break;
+    case "abort":
+      if (reading.final !== "success") reading.answer = null;
+      break;
+  }
+}
+function readMessage2(data, reading) {
+  const content = textOf(data.content);
+  reading.model = textOf(data.model) || reading.model;
+  if (content !== "" && !reading.text.endsWith(content)) reading.text += content;
+  const isLast = !Array.isArray(data.toolRequests) || data.toolRequests.length === 0;
+  reading.answer = isLast ? content : null;
+}
+function readTool(isEnd, data, reading, at) {
+  const key = textOf(data.toolCallId);
+  if (!isEnd) {
+    noteTool(reading, { key, name: textOf(data.toolName), input: inputOf(data.arguments), status: "running" }, at);
+    return;
+  }
+  const error = fieldsOf(data.error);
+  const output = textOf(fieldsOf(data.result).content) || textOf(error.message) || null;
+  const name = reading.tools.findLast((tool) => tool.key === key)?.name ?? "tool";
+  noteTool(reading, { key, name, output, status: statusOf3(data, error) }, at);
+}
+function statusOf3(data, error) {
+  if (data.success !== true) return error.code === "denied" ? "denied" : "failed";
+  const { exitCode } = fieldsOf(data.shellExecution);
+  return typeof exitCode === "number" && exitCode !== 0 ? "failed" : "completed";
+}
+function inputOf(value) {
+  const fields = fieldsOf(value);
+  return textOf(fields.command) || textOf(fields.path) || JSON.stringify(value ?? {});
+}
+function readFailure2(data, reading) {
+  const message = textOf(data.message) || "the session failed without a reason";
+  const status = typeof data.statusCode === "number" ? kindOfStatus(data.statusCode) : null;
+  const code = types[textOf(data.errorType)] ?? status ?? kindOfWords(message, own4);
+  noteFailure(reading, code, message, resetOf(message));
+}
+var types = {
+  authentication: "auth",
+  authorization: "auth",
+  quota: "quota",
+  rate_limit: "quota"
+};
+var own4 = [
+  ["session_lost", /no session, task, or name matched/i],
+  ["no_final_answer", /no response was returned/i],
+  ["auth", /no authentication information found|copilot login|authentication failed/i]
+];
+function isId2(id) {
+  return typeof id === "string" && /^\w[\w.:-]{0,199}$/.test(id);
+}
+function errorWords4(stderrTail) {
+  const lines = (0, import_chunk_LZGYMFSK.plainText)(stderrTail).split("\n").map((line) => line.trim());
+  const told = lines.filter((line) => line !== "");
+  return (told.findLast((line) => /^error\b/i.test(line)) ?? told[0] ?? "").replace(/^error:\s*<>/i, "");
+}
+var cursorSettings = { file: ".cursor/cli-config.json", findFault: findFault2 };
+var kinds3 = { Read: "reads", Shell: "command", WebFetch: "reads" };
+function findFault2(text, profile) {
+  if (profile !== "restricted") return null;
+  let settings;
+  try {
+    settings = parseSettings(text);
+  } catch {
+    return "the settings are no JSON object";
+  }
+  const { approvalMode = "allowlist" } = settings;
+  if (approvalMode !== "allowlist") return `approvalMode is ${JSON.stringify(approvalMode)}; allowed: "allowlist"`;
+  return findRuleFault(fieldsOf(settings.permissions).allow, kinds3, "permissions.allow");
+}
+var grants3 = {
+  restricted: ["--mode", "ask"],
+  standard: ["--force"],
+  unrestricted: ["--force", "--approve-mcps", "--sandbox", "disabled"]
+};
+var cursor = {
+  id: "cursor",
+  title: "Cursor CLI",
+  programs: ["cursor-agent"],
+  answerFrom: "stream",
+  keepsConversation: true,
+  profiles: {
+    restricted: { adds: "--mode ask", sandbox: false },
+    standard: { adds: "--force", sandbox: false },
+    unrestricted: { adds: "--force --approve-mcps --sandbox disabled", sandbox: false }
+  },
+  oldest: null,
+  packages: [],
+  install: "curl https://cursor.com/install -fsS | bash",
+  signIn: { files: [".config/cursor/auth.json"], variables: ["CURSOR_API_KEY"] },
+  policy: cursorSettings,
+  hostMarkers: ["CURSOR_AGENT", "CURSOR_TRACE_ID"],
+  runsOn: { tokens: false, cost: false },
+  plan(request) {
+    return {
+      args: planArgs3(request),
+      promptBy: "stdin",
+      stdin: request.prompt,
+      environment: {},
+      conversationId: null,
+      remove: []
+    };
+  },
+  read(line, reading, at) {
+    const event = parseLine(line, reading);
+    if (!event) return;
+    if (/^\w[\w.:-]{0,199}$/.test(textOf(event.session_id))) reading.conversationId ??= textOf(event.session_id);
+    switch (event.type) {
+      case "system":
+        if (event.subtype === "init") reading.model = textOf(event.model) || reading.model;
+        break;
+      case "assistant":
+        if (reading.final === "success") reading.final = null;
+        reading.answer = null;
+        reading.text = wordsOf2(fieldsOf(event.message).content) || reading.text;
+        break;
+      case "tool_call":
+        readTool2(event, reading, at);
+        break;
+      case "result":
+        readResult3(event, reading);
+        break;
+    }
+  },
+  close(reading, ending) {
+    if (reading.final !== null || !ending.byItself || ending.signal !== null || !ending.exitCode) return;
+    const words = errorWords5(ending.stderrTail);
+    noteCursorFailure(reading, words || `cursor-agent exited with code ${ending.exitCode} and said nothing`);
+  }
+};
+function planArgs3({ profile, model, resume }) {
+  const args = ["-p", "--output-format", "stream-json", "--trust", ...grants3[profile]];
+  if (model !== null) args.push(`--model=${model}`);
+  if (resume !== null) args.push(`--resume=${resume}`);
+  return args;
+}
+function wordsOf2(content) {
+  if (!Array.isArray(content)) return textOf(content);
+  return content.map((part) => textOf(fieldsOf(part).text)).join("");
+}
+function readTool2(event, reading, at) {
+  const [name = "tool", value] = Object.entries(fieldsOf(event.tool_call))[0] ?? [];
+  const call = fieldsOf(value);
+  const [outcome = "", told] = Object.entries(fieldsOf(call.result))[0] ?? [];
+  const details = fieldsOf(told);
+  const status = event.subtype === "completed" ? statusOf4(outcome, details) : "running";
+  const output = ["stdout", "content", "stderr", "reason", "errorMessage", "error", "message"].map((field) => textOf(details[field])).find((text) => text !== "");
+  noteTool(
+    reading,
+    {
+      key: textOf(event.call_id),
+      name: name.replace(/ToolCall$/, ""),
+      input: inputOf2(call.args),
+      output: output ?? null,
+      status
+    },
+    at
+  );
+  if (status === "denied") reading.answer = "";
+}
+function statusOf4(outcome, details) {
+  if (/reject|denied/i.test(outcome)) return "denied";
+  return outcome === "success" && numberOf(details.exitCode) === 0 ? "completed" : "failed";
+}
+function inputOf2(args) {
+  const fields = fieldsOf(args);
+  return textOf(fields.command) || textOf(fields.path) || (args === void 0 ? "" : JSON.stringify(args));
+}
+function readResult3(event, reading) {
+  const words = textOf(event.result);
+  readUsage4(fieldsOf(event.usage), reading);
+  if (event.is_error === false && event.subtype === "success") {
+    reading.answer ??= words;
+    reading.final ??= "success";
+    return;
+  }
+  reading.final = "failure";
+  noteCursorFailure(reading, textOf(event.error) || words || `the run ended as ${String(event.subtype)}`);
+}
+function readUsage4(usage, reading) {
+  const cached = numberOf(usage.cacheReadTokens) + numberOf(usage.cacheWriteTokens);
+  const input = numberOf(usage.inputTokens) + cached;
+  const output = numberOf(usage.outputTokens);
+  if (input + output > 0) reading.usage = { input_tokens: input, output_tokens: output, total_tokens: input + output };
+}
+var own5 = [
+  ["session_lost", /\b(?:chat|session|conversation)\b.*\b(?:not found|does not exist|no such)/i],
+  ["auth", /authentication (?:required|failed)|CURSOR_API_KEY|agent login/i],
+  ["quota", /usage limit|hit your .*limit|out of (?:requests|usage)/i]
+];
+function noteCursorFailure(reading, words) {
+  noteFailure(reading, kindOfWords(words, own5), words, resetOf(words));
+}
+function errorWords5(stderrTail) {
+  const lines = (0, import_chunk_LZGYMFSK.plainText)(stderrTail).split("\n").map((line) => line.trim());
+  const told = lines.filter((line) => line !== "");
+  return (told.findLast((line) => /^error\b/i.test(line)) ?? told.at(-1) ?? "").replace(/^error:\s*<>/i, "");
+}
+var placeholders = { argument: "{prompt}", file: "{prompt_file}" };
+var custom = {
+  id: "custom",
+  title: "a program of your config",
+  programs: [],
+  answerFrom: "stdout",
+  keepsConversation: false,
+  profiles: {
+    restricted: null,
+    standard: { adds: "", sandbox: null },
+    unrestricted: { adds: "", sandbox: null }
+  },
+  oldest: null,
+  packages: [],
+  install: 'name it in "backends" of your config',
+  signIn: { files: [], variables: [] },
+  hostMarkers: [],
+  runsOn: { tokens: false, cost: false },
+  plan(request) {
+    if (!request.custom) throw new Error("a custom backend needs its definition");
+    const { argv, prompt: promptBy } = request.custom;
+    const args = promptBy === "stdin" ? argv.slice(1) : fill(argv.slice(1), promptBy, request);
+    return {
+      args,
+      promptBy,
+      stdin: promptBy === "stdin" ? request.prompt : "",
+      environment: {},
+      conversationId: null,
+      remove: []
+    };
+  },
+  // The answer is stdout as it is; there are no events.
+  read() {
+  },
+  close(reading, ending) {
+    if (ending.byItself && ending.exitCode === 0) reading.final = "success";
+  }
+};
+function fill(words, by, request) {
+  const placeholder = placeholders[by];
+  const value = by === "file" ? request.promptFile : request.prompt;
+  if (!words.some((word) => word.includes(placeholder))) return [...words, value];
+  return words.map((word) => word.replaceAll(placeholder, () => value));
+}
+var modes = { restricted: "default", standard: "yolo", unrestricted: "yolo" };
+var gemini = {
+  id: "gemini",
+  title: "Gemini CLI",
+  programs: ["gemini"],
+  answerFrom: "stream",
+  keepsConversation: true,
+  profiles: {
+    restricted: null,
+    standard: { adds: "--approval-mode yolo", sandbox: false },
+    unrestricted: { adds: "--approval-mode yolo", sandbox: false }
+  },
+  oldest: "0.61.0",
+  packages: ["@google/gemini-cli"],
+  install: "npm install -g @google/gemini-cli",
+  signIn: {
+    files: [".gemini/oauth_creds.json"],
+    variables: ["GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_APPLICATION_CREDENTIALS"]
+  },
+  hostMarkers: ["GEMINI_CLI", "GEMINI_CLI_NO_RELAUNCH", "GEMINI_CLI_WORKTREE_HANDLED", "GEMINI_PTY_INFO"],
+  runsOn: { tokens: false, cost: false },
+  plan(request) {
+    const args = ["-o", "stream-json", "--skip-trust", "--approval-mode", modes[request.profile]];
+    if (request.model !== null) args.push(`--model=${request.model}`);
+    args.push(request.resume === null ? `--session-id=${request.freshId}` : `--resume=${request.resume}`);
+    return {
+      args,
+      promptBy: "stdin",
+      stdin: request.prompt,
+      environment: { GEMINI_TELEMETRY_ENABLED: "false", NO_BROWSER: "true" },
+      conversationId: request.resume === null ? request.freshId : null,
+      remove: []
+    };
+  },
+  read(line, reading, at) {
+    const event = parseLine(line, reading);
+    if (!event) return;
+    switch (event.type) {
+      case "init":
+        if (/^\w[\w-]{0,99}$/.test(textOf(event.session_id))) reading.conversationId ??= textOf(event.session_id);
+        reading.model = textOf(event.model) || reading.model;
+        break;
+      case "message":
+        if (event.role === "assistant") readText3(textOf(event.content), reading);
+        break;
+      case "tool_use":
+        breakText(reading);
+        noteTool(reading, { ...nameOf(event), input: inputOf3(fieldsOf(event.parameters)), status: "running" }, at);
+        break;
+      case "tool_result":
+        readResultOfTool(event, reading, at);
+        break;
+      case "error":
+        readComplaint3(event.severity === "warning", textOf(event.message), reading);
+        break;
+      case "result":
+        readEnd(event, reading);
+        break;
+    }
+  },
+  close(reading, ending) {
+    if (reading.final !== null || !ending.byItself || !ending.exitCode) return;
+    const known = exits[ending.exitCode];
+    if (ending.signal !== null && known === void 0) return;
+    const words = errorWords6(ending);
+    const code = known ?? kindOfWords(words, own6);
+    noteFailure(reading, code, words || `gemini exited with code ${ending.exitCode} and said nothing`, resetOf(words));
+  }
+};
+var own6 = [
+  ["quota", /exhausted your (?:daily quota|capacity)|model_capacity_exhausted/i],
+  ["auth", /ineligibletiererror|api key not valid|api_key_invalid|please set an auth method/i],
+  ["session_lost", /error resuming session|invalid session identifier|no previous sessions found/i],
+  ["no_final_answer", /empty response/i]
+];
+var exits = { 41: "auth", 145: "auth", 173: "quota" };
+function goOn(reading) {
+  if (reading.final === "success") reading.final = null;
+}
+function readText3(text, reading) {
+  goOn(reading);
+  reading.text += text;
+}
+function breakText(reading) {
+  goOn(reading);
+  if (reading.text !== "") reading.text = `${reading.text.replace(/\n+$/, "")}
+
+`;
+}
+function nameOf(event) {
+  return { key: textOf(event.tool_id), name: textOf(event.tool_name) };
+}
+function inputOf3(parameters) {
+  const { command } = parameters;
+  return typeof command === "string" ? command : JSON.stringify(parameters);
+}
+function readResultOfTool(event, reading, at) {
+  const key = textOf(event.tool_id);
+  const error = fieldsOf(event.error);
+  const status = event.status === "success" ? "completed" : isDenied(error) ? "denied" : "failed";
+  const output = textOf(event.output) || textOf(error.message) || null;
+  const name = reading.tools.find((tool) => tool.key === key)?.name ?? "tool";
+  noteTool(reading, { key, name, output, status }, at);
+}
+function isDenied(error) {
+  return /^(?:policy_violation|tool_not_registered)$/.test(textOf(error.type)) || /denied by policy|requires user confirmation/i.test(textOf(error.message));
+}
+function readComplaint3(isWarning, message, reading) {
+  const isCutOff = /^(?:loop detected|agent execution blocked)/i.test(message);
+  if (isWarning && !isCutOff) noteWarning(reading, "agent_warning", message);
+  else noteFailure(reading, kindOfWords(message, own6), message, resetOf(message));
+}
+function readEnd(event, reading) {
+  readUsage5(fieldsOf(event.stats), reading);
+  if (event.status === "success") {
+    reading.final = "success";
+    reading.answer = reading.text.replace(/\n\n$/, "");
+    return;
+  }
+  reading.final = "failure";
+  const message = textOf(fieldsOf(event.error).message);
+  const status = Number(/"code":\s*(\d{3})\b/.exec(message)?.[1]);
+  const code = kindOfStatus(status) ?? kindOfWords(message, own6);
+  noteFailure(reading, code, message || "the run failed without a reason", resetOf(message));
+}
+function readUsage5(stats, reading) {
+  const [input, output] = [numberOf(stats.input_tokens), numberOf(stats.output_tokens)];
+  if (input + output > 0) reading.usage = { input_tokens: input, output_tokens: output, total_tokens: total(stats) };
+}
+function total(stats) {
+  return Math.max(numberOf(stats.total_tokens), numberOf(stats.input_tokens) + numberOf(stats.output_tokens));
+}
+function errorWords6(ending) {
+  const notice2 = /^(?:warning:|yolo mode|ripgrep is not|loaded cached|approval mode overridden|attempt \d+ failed|at |[{}]$|status: \d)/i;
+  const lines = (0, import_chunk_LZGYMFSK.plainText)(ending.stderrTail).split("\n").map((line) => line.trim());
+  return lines.find((line) => line !== "" && !notice2.test(line)) ?? "";
+}
+var reader = "job-companion-restricted";
+var reads = ["read", "grep", "glob", "list", "lsp", "skill", "todowrite", "external_directory"];
+var permission = { "*": "deny", ...Object.fromEntries(reads.map((tool) => [tool, "allow"])) };
+var readerConfig = { agent: { [reader]: { mode: "primary", permission } } };
+var quiet2 = { OPENCODE_DISABLE_AUTOUPDATE: "1", OPENCODE_DISABLE_LSP_DOWNLOAD: "1", OPENCODE_DISABLE_SHARE: "1" };
+var opencode = {
+  id: "opencode",
+  title: "opencode",
+  programs: ["opencode"],
+  answerFrom: "stream",
+  keepsConversation: true,
+  profiles: {
+    restricted: { adds: "an agent with reading tools only, no plugins, no settings of the project", sandbox: false },
+    standard: { adds: "--auto", sandbox: false },
+    unrestricted: { adds: "--auto", sandbox: false }
+  },
+  oldest: "1.18.0",
+  packages: ["opencode-ai"],
+  install: "npm install -g opencode-ai",
+  signIn: { files: [".local/share/opencode/auth.json"], variables: ["OPENCODE_API_KEY", "OPENCODE_AUTH_CONTENT"] },
+  hostMarkers: ["OPENCODE", "OPENCODE_PID", "OPENCODE_RUN_ID", "OPENCODE_PROCESS_ROLE", "OPENCODE_WORKSPACE_ID"],
+  runsOn: { tokens: false, cost: false },
+  plan(request) {
+    const isReader = request.profile === "restricted";
+    const args = ["run", "--format", "json", ...isReader ? ["--pure", "--agent", reader] : ["--auto"]];
+    if (request.model !== null) args.push(`--model=${request.model}`);
+    if (request.resume !== null) args.push(`--session=${request.resume}`);
+    return {
+      args,
+      promptBy: "stdin",
+      stdin: request.prompt,
+      environment: {
+        ...quiet2,
+        ...isReader && {
+          OPENCODE_CONFIG_CONTENT: JSON.stringify(readerConfig),
+          OPENCODE_DISABLE_PROJECT_CONFIG: "1"
+        }
+      },
+      conversationId: null,
+      remove: ["OPENCODE_AUTO_SHARE", ...isReader ? ["OPENCODE_PERMISSION", "OPENCODE_CONFIG_DIR"] : []]
+    };
+  },
+  read(line, reading, at) {
+    const event = parseLine(line, reading);
+    if (!event) return;
+    const part = fieldsOf(event.part);
+    if (/^\w[\w-]{0,99}$/.test(textOf(event.sessionID))) reading.conversationId ??= textOf(event.sessionID);
+    switch (event.type) {
+      case "step_start":
+        if (reading.final === "success") reading.final = null;
+        break;
+      case "text":
+        readText4(textOf(part.text), reading);
+        break;
+      case "tool_use":
+        readTool3(part, reading, at);
+        break;
+      case "step_finish":
+        readStep2(part, reading);
+        break;
+      case "error":
+        readFailure3(fieldsOf(event.error), reading);
+        break;
+    }
+  },
+  close(reading, ending) {
+    if (reading.final !== null || !ending.byItself || ending.signal !== null || !ending.exitCode) return;
+    const { error, first } = errorWords7(ending.stderrTail);
+    const message = error ?? `opencode exited with code ${ending.exitCode}${first === void 0 ? "" : `: ${first}`}`;
+    noteFailure(reading, kindOfWords(message, own7), message);
+  }
+};
+var own7 = [
+  ["session_lost", /\bsession not found\b/i],
+  ["auth", /\bproviderautherror\b/i]
+];
+function readText4(text, reading) {
+  reading.text = reading.text === "" ? text : `${reading.text.replace(/\n+$/, "")}
+
+${text}`;
+}
+function readTool3(part, reading, at) {
+  const state = fieldsOf(part.state);
+  const input = fieldsOf(state.input);
+  const error = textOf(state.error);
+  const isDenied2 = /\brejected permission\b|\brule which prevents you\b|\bunavailable tool\b/i.test(error);
+  const isFine = state.status === "completed" && numberOf(fieldsOf(state.metadata).exit) === 0;
+  const status = isFine ? "completed" : isDenied2 ? "denied" : "failed";
+  const call = {
+    key: textOf(part.callID),
+    name: textOf(part.tool),
+    input: textOf(input.command) || JSON.stringify(input),
+    output: textOf(state.output) || error || null
+  };
+  noteTool(reading, { ...call, status }, at);
+}
+function readStep2(part, reading) {
+  addUsage(part, reading);
+  const reason = textOf(part.reason);
+  if (reason === "stop") {
+    reading.final ??= "success";
+    reading.answer = reading.text;
+  } else if (/^(?:length|content-filter|error)$/.test(reason)) {
+    noteWarning(reading, "agent_warning", `a step of the agent ended early: ${reason}`);
+  }
+}
+function addUsage(part, reading) {
+  const tokens = fieldsOf(part.tokens);
+  const cache = fieldsOf(tokens.cache);
+  const input = numberOf(tokens.input) + numberOf(cache.read) + numberOf(cache.write);
+  const output = numberOf(tokens.output) + numberOf(tokens.reasoning);
+  const before = reading.usage ?? { input_tokens: 0, output_tokens: 0, total_tokens: 0, cost_usd: 0 };
+  reading.usage = {
+    input_tokens: before.input_tokens + input,
+    output_tokens: before.output_tokens + output,
+    total_tokens: before.total_tokens + input + output,
+    cost_usd: (before.cost_usd ?? 0) + numberOf(part.cost)
+  };
+}
+function readFailure3(error, reading) {
+  reading.final = "failure";
+  const data = fieldsOf(error.data);
+  const name = textOf(error.name);
+  const message = textOf(data.message) || name || "the run failed without a reason";
+  const code = kindOfStatus(numberOf(data.statusCode)) ?? kindOfWords(`${name}: ${message}`, own7);
+  noteFailure(reading, code, message, resetOf(message) ?? retryAfter(fieldsOf(data.responseHeaders)));
+}
+function retryAfter(headers) {
+  const seconds = textOf(headers["retry-after"]);
+  return /^\d+$/.test(seconds) ? `in ${seconds}s` : void 0;
+}
+function errorWords7(stderr) {
+  const lines = (0, import_chunk_LZGYMFSK.plainText)(stderr).split("\n").map((line) => line.trim());
+  const error = lines.findLast((line) => /^error:/i.test(line))?.replace(/^error:\s*<>/i, "");
+  return { error, first: lines.find((line) => line !== "") };
+}
+var pi = {
+  id: "pi",
+  title: "pi",
+  programs: ["pi"],
+  answerFrom: "stream",
+  keepsConversation: true,
+  profiles: {
+    restricted: { adds: "--tools read,grep,find,ls, no extensions, no MCP, no project settings", sandbox: false },
+    standard: { adds: "", sandbox: false },
+    unrestricted: { adds: "", sandbox: false }
+  },
+  oldest: "0.73.0",
+  packages: ["@earendil-works/pi-coding-agent", "@mariozechner/pi-coding-agent"],
+  install: "npm install -g @earendil-works/pi-coding-agent (Node 22.19 or later)",
+  signIn: {
+    files: [".pi/agent/auth.json", ".pi/agent/models.json"],
+    variables: ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"]
+  },
+  hostMarkers: ["PI_CODING_AGENT"],
+  runsOn: { tokens: false, cost: false },
+  plan(request) {
+    const args = ["--mode", "json", "-p", ...planTools(request)];
+    if (request.model !== null) args.push("--model", request.model);
+    const takesId = !isOld(request);
+    if (request.resume !== null) args.push("--session", request.resume);
+    else if (takesId) args.push("--session-id", request.freshId);
+    return {
+      args,
+      promptBy: "stdin",
+      stdin: request.prompt,
+      environment: { PI_OFFLINE: "1", PI_SKIP_VERSION_CHECK: "1", PI_TELEMETRY: "0" },
+      conversationId: request.resume === null && takesId ? request.freshId : null,
+      remove: []
+    };
+  },
+  read(line, reading, at) {
+    const event = parseLine(line, reading);
+    if (!event) return;
+    switch (event.type) {
+      case "session":
+        if (/^\w[\w-]{0,99}$/.test(textOf(event.id))) reading.conversationId ??= textOf(event.id);
+        break;
+      case "agent_start":
+      case "auto_retry_start":
+        takeBack(reading);
+        break;
+      case "message_update":
+        readDelta2(fieldsOf(event.assistantMessageEvent), reading);
+        break;
+      case "message_end":
+        readMessage3(fieldsOf(event.message), reading);
+        break;
+      case "tool_execution_start":
+      case "tool_execution_end":
+        readTool4(event, event.type === "tool_execution_end", reading, at);
+        break;
+      case "agent_end":
+        if (event.willRetry !== true) readEnd2(event.messages, reading);
+        break;
+      case "agent_settled":
+        if (event.aborted === true) fail("the run was aborted", reading);
+        break;
+    }
+  },
+  readError(line, reading) {
+    if (/^warning: model\b/i.test((0, import_chunk_LZGYMFSK.plainText)(line))) noteWarning(reading, "agent_warning", (0, import_chunk_LZGYMFSK.plainText)(line).trim());
+  },
+  close(reading, ending) {
+    if (reading.final !== null || !ending.byItself || ending.signal !== null) return;
+    const words = errorWords8(ending);
+    const code = kindOfWords(words, own8);
+    if (!ending.exitCode ? code !== "session_lost" : words === "") return;
+    noteFailure(reading, code, words);
+  }
+};
+var own8 = [
+  ["session_lost", /no session found|session found in different project/i],
+  ["auth", /no (?:api key|models? available|credentials)|use \/login/i]
+];
+function planTools(request) {
+  if (request.profile !== "restricted") return [];
+  const args = ["--tools", "read,grep,find,ls", "--no-extensions"];
+  return isOld(request) ? args : [...args, "--no-mcp", "--no-approve"];
+}
+function isOld({ version }) {
+  return version?.startsWith("0.") ?? false;
+}
+function takeBack(reading) {
+  reading.final = null;
+  reading.failure = null;
+}
+function readDelta2(event, reading) {
+  if (event.type === "text_start") reading.text = "";
+  if (event.type === "text_delta") reading.text += textOf(event.delta);
+}
+function readMessage3(message, reading) {
+  if (message.role !== "assistant") return;
+  reading.model = textOf(message.model) || reading.model;
+  addUsage2(fieldsOf(message.usage), reading);
+  reading.text = wordsOf3(message) || reading.text;
+}
+function wordsOf3(message) {
+  const parts = Array.isArray(message.content) ? message.content.map(fieldsOf) : [];
+  return parts.filter((part) => part.type === "text").map((part) => textOf(part.text)).join("");
+}
+function addUsage2(usage, reading) {
+  const input = numberOf(usage.input) + numberOf(usage.cacheRead) + numberOf(usage.cacheWrite);
+  const output = numberOf(usage.output);
+  const cost = numberOf(fieldsOf(usage.cost).total);
+  if (input + output === 0) return;
+  const before = reading.usage ?? { input_tokens: 0, output_tokens: 0, total_tokens: 0, cost_usd: 0 };
+  reading.usage = {
+    input_tokens: before.input_tokens + input,
+    output_tokens: before.output_tokens + output,
+    total_tokens: before.total_tokens + input + output,
+    cost_usd: (before.cost_usd ?? 0) + cost
+  };
+}
+function readTool4(event, ended, reading, at) {
+  const args = fieldsOf(event.args);
+  const output = wordsOf3(fieldsOf(event.result));
+  const isMissing = /^Tool \S+ not found$/.test(output);
+  const status = event.isError !== true ? "completed" : isMissing ? "denied" : "failed";
+  noteTool(
+    reading,
+    {
+      key: textOf(event.toolCallId),
+      name: textOf(event.toolName),
+      // The end tells no arguments.
+      input: Object.keys(args).length === 0 ? "" : textOf(args.command) || JSON.stringify(args),
+      output: output || null,
+      status: ended ? status : "running"
+    },
+    at
+  );
+}
+function readEnd2(messages, reading) {
+  const list = Array.isArray(messages) ? messages.map(fieldsOf) : [];
+  const last = list.findLast((message) => message.role === "assistant");
+  const reason = textOf(last?.stopReason);
+  if (!last || reason === "error" || reason === "aborted") {
+    fail(textOf(last?.errorMessage), reading);
+  } else if (reason === "length") {
+    fail("the answer was cut off at the length limit of the model", reading);
+  } else {
+    reading.answer = wordsOf3(last);
+    reading.final = "success";
+  }
+}
+function fail(message, reading) {
+  reading.final = "failure";
+  const status = Number(/^(\d{3})\b/.exec(message)?.[1]);
+  const words = message || "the run failed without a reason";
+  noteFailure(reading, kindOfStatus(status) ?? kindOfWords(words, own8), words, resetOf(words));
+}
+function errorWords8(ending) {
+  const lines = (0, import_chunk_LZGYMFSK.plainText)(ending.stderrTail).split("\n").map((line) => line.trim()).filter((line) => line !== "" && !/^(?:warning:|\/)/i.test(line));
+  return (lines.find((line) => /^\w*error:/i.test(line)) ?? lines[0] ?? "").replace(/^error:\s*<>/i, "");
+}
+function applyEdit(edit, stamp) {
+  const { file, before, after } = edit;
+  if (before === null) {
+    if ((0, import_chunk_DLEZNRER.factsOf)(file)) throw changed(file);
+    createFolders(import_node_path3.default.dirname(file));
+    if (after !== null && !(0, import_chunk_6OPTGHIR.createFile)(file, after)) throw changed(file);
+    return null;
+  }
+  const target = edit.followsLink ? (0, import_chunk_DLEZNRER.realPath)(file) : file;
+  const facts = (0, import_chunk_DLEZNRER.factsOf)(target);
+  if (facts?.kind !== "file" || facts.uid !== process.getuid?.())
+    throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot change ${file}: it is no regular file of yours`);
+  if ((0, import_chunk_6OPTGHIR.readRange)(target, 0, facts.size + 1)?.bytes.toString("utf8") !== before) throw changed(file);
+  const copy = keepCopy(file, before, stamp, facts.mode);
+  if (after === null) {
+    (0, import_chunk_6OPTGHIR.removeFile)(target);
+    return copy;
+  }
+  (0, import_chunk_6OPTGHIR.writeFile)(target, after);
+  (0, import_node_fs2.chmodSync)(target, facts.mode);
+  return copy;
+}
+function createFolders(folder) {
+  if ((0, import_chunk_DLEZNRER.exists)(folder)) return;
+  createFolders(import_node_path3.default.dirname(folder));
+  (0, import_chunk_6OPTGHIR.createFolder)(folder);
+}
+function keepCopy(file, text, stamp, mode) {
+  for (let number = 1; ; number += 1) {
+    const copy = `${file}.job-companion-${stamp}${number === 1 ? "" : `-${number}`}.bak`;
+    if (!(0, import_chunk_6OPTGHIR.createFile)(copy, text)) continue;
+    (0, import_node_fs2.chmodSync)(copy, mode);
+    return copy;
+  }
+}
+function changed(file) {
+  return new import_chunk_NVPF5LEY.FaultError("busy", `cannot change ${file}: somebody else has just changed it`, "try it again");
+}
+var keptMs = 24 * 60 * 60 * 1e3;
+var keptEntries = 64;
+function recallVersion(program) {
+  const print = printOf(program);
+  const age = (entry) => (0, import_chunk_BDX2QLN6.nowMs)() - entry.at;
+  return readEntries().find(
+    (entry) => entry.program === program && entry.print === print && age(entry) >= 0 && age(entry) < keptMs
+  )?.version;
+}
+function keepVersion(program, version) {
+  const [file, print] = [cacheFile(), printOf(program)];
+  if (file === void 0 || print === void 0) return;
+  const others = readEntries().filter((entry) => entry.program !== program);
+  const versions = [...others, { program, print, version, at: (0, import_chunk_BDX2QLN6.nowMs)() }].slice(-keptEntries);
+  try {
+    createFolders(import_node_path2.default.dirname(file));
+    (0, import_chunk_6OPTGHIR.writeJson)(file, { schema: 1, versions }, { sync: false });
+  } catch {
+  }
+}
+function readEntries() {
+  const file = cacheFile();
+  if (file === void 0) return [];
+  try {
+    const facts = (0, import_chunk_DLEZNRER.factsOf)(file);
+    if (facts?.kind !== "file" || facts.uid !== process.getuid?.() || (facts.mode & 18) !== 0) return [];
+    const read = (0, import_chunk_6OPTGHIR.readJson)(file);
+    if (read.kind !== "ok" || read.value.schema !== 1 || !Array.isArray(read.value.versions)) return [];
+    return read.value.versions.filter(isEntry);
+  } catch {
+    return [];
+  }
+}
+function isEntry(value) {
+  const entry = value ?? {};
+  const isVersion = entry.version === null || typeof entry.version === "string" && /^\d+\.\d/.test(entry.version);
+  return typeof entry.program === "string" && typeof entry.print === "string" && typeof entry.at === "number" && isVersion;
+}
+function printOf(program) {
+  try {
+    const { size, mtimeMs, ino } = (0, import_node_fs.statSync)(program);
+    return `${(0, import_chunk_DLEZNRER.realPath)(program)} ${size} ${mtimeMs} ${ino}`;
+  } catch {
+    return void 0;
+  }
+}
+function cacheFile() {
+  const folder = (0, import_chunk_BDX2QLN6.cacheFolder)();
+  return folder === void 0 ? void 0 : import_node_path2.default.join(folder, "versions.json");
+}
+var askLimitMs = 1e4;
+var askBytes = 64 * 1024;
+var packageBytes = 1024 * 1024;
+var versionForm = /\d{1,9}\.\d{1,9}(?:\.\d{1,9}){0,3}(?:-[0-9A-Za-z]+(?:[.-][0-9A-Za-z]+){0,9})?/;
+function versionOf(program, packages, question = {}) {
+  let real;
+  try {
+    real = (0, import_chunk_DLEZNRER.realPath)(program);
+  } catch {
+    return null;
+  }
+  const told = packageVersion(real, packages) ?? (question.isFresh ? void 0 : recallVersion(program));
+  if (told !== void 0) return told;
+  const answer = askProgram(program, question.limitMs ?? askLimitMs);
+  if (answer !== void 0) keepVersion(program, answer);
+  return answer ?? null;
+}
+function isOlder(version, oldest) {
+  const [a, b] = [numbersOf(version), numbersOf(oldest)];
+  for (let at = 0; at < Math.max(a.length, b.length); at += 1) {
+    const difference = (a[at] ?? 0) - (b[at] ?? 0);
+    if (difference !== 0) return difference < 0;
+  }
+  return false;
+}
+function numbersOf(version) {
+  return (/\d+(?:\.\d+)*<>/.exec(version)?.[0] ?? "").split(".").map(Number);
+}
+function packageVersion(real, packages) {
+  if (packages.length === 0) return void 0;
+  for (let folder = import_node_path.default.dirname(real); ; folder = import_node_path.default.dirname(folder)) {
+    const own10 = readPackage(folder);
+    if (own10 && packages.includes(own10.name)) return own10.version;
+    if (import_node_path.default.basename(folder) === ".bin" && import_node_path.default.basename(import_node_path.default.dirname(folder)) === "node_modules") {
+      return packages.map((name) => readPackage(import_node_path.default.join(import_node_path.default.dirname(folder), name))).find((one) => one)?.version;
+    }
+    if (folder === import_node_path.default.dirname(folder)) return void 0;
+  }
+}
+function readPackage(folder) {
+  try {
+    const text = (0, import_chunk_6OPTGHIR.readText)((0, import_chunk_DLEZNRER.realPath)(import_node_path.default.join(folder, "package.json")), packageBytes);
+    const value = JSON.parse(text ?? "null");
+    if (typeof value?.name !== "string" || typeof value.version !== "string") return void 0;
+    const version = /^\d+\.\d/.test(value.version) ? versionForm.exec(value.version)?.[0] : void 0;
+    return version === void 0 ? void 0 : { name: value.name, version };
+  } catch {
+    return void 0;
+  }
+}
+function askProgram(program, limitMs) {
+  const options = {
+    cwd: "/",
+    env: (0, import_chunk_BDX2QLN6.callerEnvironment)(),
+    detached: true,
+    stdio: ["ignore", "pipe", "pipe"],
+    timeout: limitMs,
+    killSignal: "SIGKILL",
+    maxBuffer: askBytes
+  };
+  const { pid, status, stdout, stderr, error } = (0, import_node_child_process.spawnSync)(program, ["--version"], options);
+  if (error) {
+    endGroup(pid);
+    return void 0;
+  }
+  if (status !== 0) return null;
+  const texts = [stdout, stderr].map((bytes) => (0, import_chunk_LZGYMFSK.plainText)(bytes.toString("utf8")));
+  return texts.map((text) => versionForm.exec(text)?.[0]).find((found) => found !== void 0) ?? null;
+}
+function endGroup(pid) {
+  if (!(pid > 1)) return;
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch {
+  }
+}
+var qwen = {
+  id: "qwen",
+  title: "Qwen Code",
+  programs: ["qwen"],
+  answerFrom: "stream",
+  keepsConversation: true,
+  profiles: {
+    restricted: {
+      adds: "--approval-mode default --safe-mode without the tools that change things, commands only where qwen finds them read-only (before 0.24: --bare, file reading only)",
+      sandbox: false
+    },
+    standard: { adds: "--approval-mode auto-edit, commands and web_fetch allowed", sandbox: false },
+    unrestricted: { adds: "--approval-mode yolo", sandbox: false }
+  },
+  oldest: "0.15.0",
+  packages: ["@qwen-code/qwen-code"],
+  install: "npm install -g @qwen-code/qwen-code",
+  signIn: {
+    files: [".qwen/oauth_creds.json"],
+    variables: ["OPENAI_API_KEY", "DASHSCOPE_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"]
+  },
+  hostMarkers: [
+    "QWEN_CODE",
+    "QWEN_CODE_AGENT_ID",
+    "QWEN_CODE_CLI",
+    "QWEN_CODE_LAUNCHER_PID",
+    "QWEN_CODE_MANAGED_NPM_PIN",
+    "QWEN_CODE_MANAGED_NPM_ROOT",
+    "QWEN_CODE_MODEL",
+    "QWEN_CODE_MODEL_IDENTITY",
+    "QWEN_CODE_NO_RELAUNCH",
+    "QWEN_CODE_PRIVATE_RELAUNCH_ENV_PROVENANCE",
+    "QWEN_CODE_PROJECT_DIR",
+    "QWEN_CODE_PROMPT_ID",
+    "QWEN_CODE_SESSION_ID",
+    "QWEN_CODE_STARTUP_VERSION"
+  ],
+  runsOn: { tokens: true, cost: false },
+  plan(request) {
+    const { model, resume, freshId } = request;
+    const args = [
+      "--output-format=stream-json",
+      "--include-partial-messages",
+      ...planProfile(request),
+      ...planLimit(request)
+    ];
+    if (model !== null) args.push(`--model=${model}`);
+    args.push(resume === null ? `--session-id=${freshId}` : `--resume=${resume}`);
+    return {
+      args,
+      promptBy: "stdin",
+      stdin: planPrompt2(request.prompt),
+      environment: request.profile === "restricted" ? { ...quiet3, GIT_OPTIONAL_LOCKS: "0" } : quiet3,
+      conversationId: resume === null ? freshId : null,
+      remove: []
+    };
+  },
+  read(line, reading, at) {
+    const event = parseLine(line, reading);
+    if (!event) return;
+    if (!(event.type === "assistant" && findApiError(wordsOf4(event)))) readMessage(event, reading, at);
+    if (event.type === "result") readResult4(event, reading);
+  },
+  // A wrong option is named first, and then pushed out of the tail by the whole help text.
+  readError(line, reading) {
+    if (/^Unknown arguments?: /.test(line)) noteWarning(reading, usageCode, line);
+  },
+  close(reading, ending) {
+    const usage = reading.warnings.find((warning) => warning.code === usageCode);
+    reading.warnings = reading.warnings.filter((warning) => warning !== usage);
+    if (reading.final !== null || !ending.byItself || ending.signal !== null || !ending.exitCode) return;
+    const words = usage?.message ?? errorWords2(ending, notice);
+    const code = ending.exitCode === budgetExit ? "response_timeout" : kindOfWords(words, own9);
+    if (words) noteFailure(reading, code, words);
+  }
+};
+var quiet3 = { QWEN_CODE_SUPPRESS_YOLO_WARNING: "1", QWEN_TELEMETRY_ENABLED: "false" };
+var usageCode = "agent_usage";
+var budgetExit = 55;
+var notice = /^(?:warning:|ripgrep not available|operation cancel|\u26a0)/i;
+var current = "0.24";
+var isCurrent = ({ version }) => version !== null && !isOlder(version, current);
+function planProfile(request) {
+  if (request.profile === "unrestricted") return ["--approval-mode=yolo"];
+  if (request.profile === "standard")
+    return ["--approval-mode=auto-edit", "--allowed-tools=run_shell_command", "--allowed-tools=web_fetch"];
+  if (isCurrent(request))
+    return [
+      "--safe-mode",
+      "--approval-mode=default",
+      ...changing.map((tool) => `--exclude-tools=${tool}`),
+      "--allowed-tools=run_shell_command(git rev-parse HEAD)"
+    ];
+  return [
+    "--bare",
+    "--approval-mode=default",
+    ...[...changing, "run_shell_command"].map((tool) => `--exclude-tools=${tool}`)
+  ];
+}
+var changing = [
+  "agent",
+  "cron_create",
+  "cron_delete",
+  "edit",
+  "enter_worktree",
+  "exit_worktree",
+  "loop_wakeup",
+  "monitor",
+  "notebook_edit",
+  "record_artifact",
+  "send_message",
+  "skill",
+  "task_stop",
+  "write_file"
+];
+function planLimit(request) {
+  return isCurrent(request) ? [`--max-wall-time=${Math.ceil(request.deadlineMs / 1e3)}s`] : [];
+}
+function planPrompt2(prompt) {
+  return prompt.startsWith("/") ? `
+${prompt}` : prompt;
+}
+function findApiError(words) {
+  return /(?:^\s*\[API Error\b.*|\[API Error: [^\n]*\]\s*$)/s.exec(words)?.[0].trim();
+}
+function wordsOf4(event) {
+  const { content } = fieldsOf(event.message);
+  return Array.isArray(content) ? content.map((block) => textOf(fieldsOf(block).text)).join("") : "";
+}
+function readResult4(event, reading) {
+  readUsage6(fieldsOf(event.usage), reading);
+  readDenials(event.permission_denials, reading);
+  const answer = textOf(event.result);
+  const apiError = findApiError(answer);
+  if (event.is_error === false && event.subtype === "success" && !apiError) {
+    reading.answer = answer;
+    reading.final = "success";
+    return;
+  }
+  reading.final = "failure";
+  const told = textOf(fieldsOf(event.error).message) || apiError || answer;
+  const words = told || `qwen ended with ${textOf(event.subtype) || "an error"}`;
+  const code = kindOfWords(words, own9);
+  noteFailure(reading, code, words, code === "quota" ? resetOf(words) : void 0);
+}
+function readUsage6(usage, reading) {
+  const input = numberOf(usage.input_tokens);
+  const output = numberOf(usage.output_tokens);
+  reading.usage = {
+    input_tokens: input,
+    output_tokens: output,
+    total_tokens: numberOf(usage.total_tokens) || input + output
+  };
+}
+var own9 = [
+  ["session_lost", /no saved session found/i],
+  ["auth", /\[API Error: 401\b|no auth type is selected|no saved credentials|authentication (?:failed|required)/i],
+  ["quota", /\[API Error: 429\b|quota (?:has been )?exceeded/i]
+];
+var backends = [
+  agy,
+  claude,
+  codex,
+  gemini,
+  opencode,
+  pi,
+  qwen,
+  copilot,
+  cursor,
+  custom
+];
+var backendIds = backends.map((backend) => backend.id);
+function findBackend(id) {
+  return backends.find((backend) => backend.id === id);
+}
+function hostMarkers() {
+  return backends.flatMap((backend) => [...backend.hostMarkers]);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  applyEdit,
+  backends,
+  findArgumentFault,
+  findBackend,
+  hostMarkers,
+  isOlder,
+  makeReading,
+  parseSettings,
+  versionOf
+});
+
+},
+"./chunk-Q64U52D2.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  openJournal: () => openJournal,
+  readEvents: () => readEvents
+});
+module.exports = stdin_exports;
+var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_BDX2QLN6 = load("./chunk-BDX2QLN6.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+function openJournal(paths, job) {
+  const last = (0, import_chunk_6OPTGHIR.readRange)(paths.events, -1, 1);
+  if (last && last.size > 0 && last.bytes[0] !== 10) (0, import_chunk_6OPTGHIR.appendText)(paths.events, "\n");
+  let isTorn = false;
+  const owner = job.owner === null ? null : (0, import_chunk_LZGYMFSK.excerpt)(job.owner, 200);
+  const journal = {
+    seq: newestSeq(paths),
+    append(type, fields = {}) {
+      const event = { seq: journal.seq + 1, at: (0, import_chunk_BDX2QLN6.isoNow)(), job: job.id, owner, type, ...fields };
+      let line = JSON.stringify(event);
+      if (Buffer.byteLength(line) > import_chunk_CRABIWOM.eventLineBytes) {
+        line = JSON.stringify({ seq: event.seq, at: event.at, job: job.id, owner, type, truncated: true });
+      }
+      const text = `${isTorn ? "\n" : ""}${line}
+`;
+      isTorn = true;
+      (0, import_chunk_6OPTGHIR.appendText)(paths.events, text);
+      isTorn = false;
+      journal.seq = event.seq;
+      return event;
+    }
+  };
+  return journal;
+}
+var chunk = 256 * 1024;
+function readEvents(paths, after, limit) {
+  let size = chunk;
+  for (; ; ) {
+    const part = (0, import_chunk_6OPTGHIR.readRange)(paths.events, -size, size);
+    if (!part) return { events: [], more: false, missed: false };
+    const isWhole = part.bytes.length >= part.size;
+    const events = parseEvents(part.bytes.toString("utf8"), isWhole);
+    const first = events[0]?.seq ?? 0;
+    if (!isWhole && (events.length === 0 || first > after + 1) && size < 64 * chunk) {
+      size *= 4;
+      continue;
+    }
+    const wanted = events.filter((event) => event.seq > after);
+    return { events: wanted.slice(0, limit), more: wanted.length > limit, missed: !isWhole && first > after + 1 };
+  }
+}
+function newestSeq(paths) {
+  for (let size = 2 * import_chunk_CRABIWOM.eventLineBytes; ; size *= 4) {
+    const part = (0, import_chunk_6OPTGHIR.readRange)(paths.events, -size, size);
+    if (!part) return 0;
+    const isWhole = part.bytes.length >= part.size;
+    const newest = parseEvents(part.bytes.toString("utf8"), isWhole).at(-1);
+    if (newest || isWhole || size > 64 * chunk) return newest?.seq ?? 0;
+  }
+}
+function parseEvents(text, isWhole) {
+  const lines = text.split("\n");
+  if (!isWhole) lines.shift();
+  const events = [];
+  for (const line of lines) {
+    if (line === "") continue;
+    try {
+      const value = JSON.parse(line);
+      if (typeof value === "object" && value !== null && typeof value.seq === "number") events.push(value);
+    } catch {
+    }
+  }
+  return events;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  openJournal,
+  readEvents
+});
+
+},
+"./chunk-QPOYQF3N.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  findWorktree: () => findWorktree,
+  quoteWords: () => quoteWords,
+  tracksAnything: () => tracksAnything
+});
+module.exports = stdin_exports;
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_node_fs = require("node:fs");
+var import_node_path = builtin("node:path");
+var plain = /^[A-Za-z0-9_@%+:,./=-]+$/;
+function quoteWord(word) {
+  if (plain.test(word)) return word;
+  return inQuotes(word);
+}
+function inQuotes(word) {
+  return `'${word.replaceAll("'", `'\\''`)}'`;
+}
+function quoteWords(words) {
+  return words.map((word, index) => index === 0 && word.includes("=") ? inQuotes(word) : quoteWord(word)).join(" ");
+}
+function findWorktree(folder) {
+  for (let at = import_node_path.default.resolve(folder); ; at = import_node_path.default.dirname(at)) {
+    const facts = (0, import_chunk_DLEZNRER.factsOf)(import_node_path.default.join(at, ".git"));
+    if (facts?.kind === "folder" || facts?.kind === "file") return at;
+    if (at === import_node_path.default.dirname(at)) return void 0;
+  }
+}
+function tracksAnything(folder) {
+  const real = import_node_path.default.join((0, import_chunk_DLEZNRER.realPath)(import_node_path.default.dirname(folder)), import_node_path.default.basename(folder));
+  const root = findWorktree(import_node_path.default.dirname(real));
+  if (root === void 0) return false;
+  const index = readIndex(root);
+  if (!index) return false;
+  const wanted = Buffer.from(`${import_node_path.default.relative(root, real)}/`).toString("latin1");
+  for (const name of indexNames(index.bytes, index.hashBytes)) {
+    if (name.startsWith(wanted) || `${name}/` === wanted) return true;
+    if (name > wanted && name.slice(0, wanted.length) > wanted) return false;
+  }
+  return false;
+}
+function readIndex(root) {
+  try {
+    const dotGit = import_node_path.default.join(root, ".git");
+    const folder = (0, import_chunk_DLEZNRER.isFolder)(dotGit) ? dotGit : linkedFolder(root, (0, import_node_fs.readFileSync)(dotGit, "utf8"));
+    const bytes = (0, import_node_fs.readFileSync)(import_node_path.default.join(folder, "index"));
+    if (bytes.length < 12 || bytes.toString("latin1", 0, 4) !== "DIRC") return void 0;
+    return { bytes, hashBytes: usesSha256(folder) ? 32 : 20 };
+  } catch {
+    return void 0;
+  }
+}
+function usesSha256(folder) {
+  const places = [folder, import_node_path.default.join(folder, "../..")];
+  return places.some((place) => {
+    try {
+      return /^\s*objectformat\s*=\s*sha256/im.test((0, import_node_fs.readFileSync)(import_node_path.default.join(place, "config"), "utf8"));
+    } catch {
+      return false;
+    }
+  });
+}
+function linkedFolder(root, text) {
+  return import_node_path.default.resolve(root, text.replace(/^gitdir:\s*<>/, "").trim());
+}
+function* indexNames(bytes, hashBytes) {
+  const head = 42 + hashBytes;
+  const version = bytes.readUInt32BE(4);
+  if (version < 2 || version > 4) return;
+  let at = 12;
+  let name = "";
+  for (let left = bytes.readUInt32BE(8); left > 0 && at + head < bytes.length; left -= 1) {
+    const start = at;
+    const isExtended = version >= 3 && (bytes.readUInt16BE(at + head - 2) & 16384) !== 0;
+    at += isExtended ? head + 2 : head;
+    let kept = 0;
+    if (version === 4) {
+      let byte = bytes[at++] ?? 0;
+      let strip = byte & 127;
+      while (byte & 128) {
+        byte = bytes[at++] ?? 0;
+        strip = strip + 1 << 7 | byte & 127;
+      }
+      kept = Math.max(0, name.length - strip);
+    }
+    const end = bytes.indexOf(0, at);
+    if (end < 0) return;
+    name = name.slice(0, kept) + bytes.toString("latin1", at, end);
+    at = version === 4 ? end + 1 : start + (end - start + 8 & ~7);
+    yield name;
+  }
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  findWorktree,
+  quoteWords,
+  tracksAnything
+});
+
+},
+"./chunk-SSK5O5XN.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  LineSplitter: () => LineSplitter,
+  backendOf: () => backendOf,
+  conclude: () => conclude,
+  findingsForm: () => findingsForm,
+  finishStored: () => finishStored,
+  parseReason: () => parseReason,
+  startedAt: () => startedAt
+});
+module.exports = stdin_exports;
+var import_chunk_4XQCRNZ4 = load("./chunk-4XQCRNZ4.js");
+var import_chunk_MXVCRDVT = load("./chunk-MXVCRDVT.js");
+var import_chunk_CRLOQSIG = load("./chunk-CRLOQSIG.js");
+var import_chunk_OPF3ILFH = load("./chunk-OPF3ILFH.js");
+var import_chunk_EBDV7V6Q = load("./chunk-EBDV7V6Q.js");
+var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
+var import_chunk_FXJI2NG5 = load("./chunk-FXJI2NG5.js");
+var import_chunk_Q64U52D2 = load("./chunk-Q64U52D2.js");
+var import_chunk_UB6F7I4J = load("./chunk-UB6F7I4J.js");
+var import_chunk_ILRTLP2P = load("./chunk-ILRTLP2P.js");
+var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
+var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
+var import_chunk_5VEUPLWP = load("./chunk-5VEUPLWP.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_BDX2QLN6 = load("./chunk-BDX2QLN6.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_os = require("node:os");
+var reasons = [
+  "exited",
+  "lingered",
+  "canceled",
+  "hard_timeout",
+  "first_output_timeout",
+  "stalled",
+  "sign_in",
+  "state_vanished",
+  "spawn_failed",
+  "never_started",
+  "worker_lost",
+  "host_restarted"
+];
+function parseReason(text) {
+  return reasons.find((reason) => reason === text);
+}
+function judgeEnd(facts2) {
+  if (facts2.survivors.length > 0) {
+    return failed("failed", "survivors", `these processes outlived SIGKILL: ${facts2.survivors.join(", ")}`);
+  }
+  switch (facts2.reason) {
+    case "canceled":
+      return { outcome: "canceled", error: null };
+    case "exited":
+    case "lingered":
+      return judgeExit(facts2);
+    case "hard_timeout":
+      if (facts2.isStaff && facts2.staffError === null) return { outcome: "done", error: null };
+      return failed("timed_out", "hard_timeout", `the hard limit of ${facts2.deadlineText} was reached${told(facts2)}`);
+    case "first_output_timeout":
+      return failed("failed", "first_output_timeout", "nothing was printed within --first-output");
+    case "stalled":
+      return failed("failed", "stalled", "nothing happened for the time given by --stall-after");
+    case "sign_in":
+      return failed(
+        "failed",
+        "auth",
+        facts2.staffError?.message ?? "the agent waits for a sign-in that nobody can give"
+      );
+    case "state_vanished":
+      return failed("crashed", "worker_lost", "the state folder vanished");
+    case "spawn_failed":
+      return failed("failed", "spawn_failed", `the program could not be started: ${facts2.detail ?? "not known why"}`);
+    case "never_started":
+      return failed("failed", "never_started", "the launcher died before a worker existed");
+    case "worker_lost":
+      return failed(
+        "crashed",
+        "worker_lost",
+        "the processes that supervise the command were killed; how it ended is not known"
+      );
+    case "host_restarted":
+      return failed("crashed", "host_restarted", "the machine was restarted while the job ran");
+  }
+}
+function judgeExit(facts2) {
+  const { exit } = facts2;
+  if (exit?.spawn_failed)
+    return failed("failed", "spawn_failed", `the program could not be executed (exit code ${exit.exit_code})`);
+  if (facts2.isStaff) {
+    return facts2.staffError ? { outcome: "failed", error: facts2.staffError } : { outcome: "done", error: null };
+  }
+  if (!exit) return failed("crashed", "worker_lost", "how the command ended is not known");
+  if (exit.exit_code === facts2.successExit) return { outcome: "done", error: null };
+  if (facts2.signal !== null && exit.signaled) return failed("failed", "signal", signalMessage(facts2.signal));
+  return failed("failed", "exit_nonzero", `the command exited with code ${exit.exit_code}`);
+}
+function told({ staffError }) {
+  const isWord = staffError && ["auth", "quota", "agent_error", "response_timeout"].includes(staffError.code);
+  return isWord ? `; the agent had told: ${staffError.message}` : "";
+}
+function signalMessage(signal) {
+  const hint = signal === "SIGKILL" ? " (not by us: often the kernel, when memory runs out)" : "";
+  return `the command was ended by ${signal}${hint}`;
+}
+function failed(outcome, code, message) {
+  return { outcome, error: { code, message } };
+}
+function signalOfExit(exitCode, table) {
+  if (exitCode <= 128 || exitCode > 192) return void 0;
+  const number = exitCode - 128;
+  const known = Object.entries(table).find(([, value]) => value === number);
+  return known ? known[0] : `SIG${number}`;
+}
+var signalNumbers = import_node_os.constants.signals;
+var LineSplitter = class {
+  parts = [];
+  size = 0;
+  /** Lines that were longer than the bound. *<>/
+  dropped = 0;
+  decoder = new TextDecoder();
+  limit;
+  constructor(limit = import_chunk_CRABIWOM.streamLineBytes) {
+    this.limit = limit;
+  }
+  /** The lines that these bytes complete, without their newlines. *<>/
+  push(bytes) {
+    const lines = [];
+    let from = 0;
+    for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, from)) {
+      this.keep(bytes.subarray(from, at));
+      this.take(lines);
+      from = at + 1;
+    }
+    if (from < bytes.length) this.keep(new Uint8Array(bytes.subarray(from)));
+    return lines;
+  }
+  /** What stands after the last newline, once the stream has ended. *<>/
+  end() {
+    const lines = [];
+    if (this.size > 0) this.take(lines);
+    return lines;
+  }
+  keep(piece) {
+    this.size += piece.length;
+    if (this.size > this.limit) this.parts = [];
+    else if (piece.length > 0) this.parts.push(piece);
+  }
+  take(lines) {
+    if (this.size > this.limit) this.dropped += 1;
+    else lines.push(this.decoder.decode(this.parts.length === 1 ? this.parts[0] : join(this.parts, this.size)));
+    this.parts = [];
+    this.size = 0;
+  }
+};
+function join(parts, size) {
+  const whole = new Uint8Array(size);
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+var chunk = 1024 * 1024;
+function backendOf(spec) {
+  return spec.staff ? (0, import_chunk_OPF3ILFH.findBackend)(spec.staff.backend) : void 0;
+}
+function replay(spec, paths) {
+  const reading = (0, import_chunk_OPF3ILFH.makeReading)();
+  const backend = backendOf(spec);
+  if (!backend) return reading;
+  const at = (0, import_chunk_BDX2QLN6.isoOf)((0, import_chunk_DLEZNRER.factsOf)(paths.output)?.modifiedMs ?? 0);
+  eachLine(paths.output, (line) => backend.read(line, reading, at));
+  if (backend.readError) eachLine(paths.error, (line) => backend.readError?.(line, reading, at));
+  return reading;
+}
+function closeReading(spec, paths, reading, exit) {
+  const backend = backendOf(spec);
+  const stderrTail = (0, import_chunk_6OPTGHIR.readRange)(paths.error, -import_chunk_CRABIWOM.tailBytes, import_chunk_CRABIWOM.tailBytes)?.bytes.toString("utf8") ?? "";
+  const ending = { exitCode: exit.code, signal: exit.signal, stderrTail, byItself: exit.byItself };
+  if (backend?.answerFrom === "stdout") reading.answer = (0, import_chunk_6OPTGHIR.readText)(paths.output, chunk) ?? "";
+  backend?.close?.(reading, ending, {
+    resume: spec.staff?.resume ?? null,
+    earlierError: spec.staff?.earlier?.error ?? null
+  });
+  return ending;
+}
+function eachLine(file, fn) {
+  const lines = new LineSplitter();
+  for (let offset = 0; ; ) {
+    const part = (0, import_chunk_6OPTGHIR.readRange)(file, offset, chunk);
+    if (!part || part.bytes.length === 0) break;
+    for (const line of lines.push(part.bytes)) fn(line);
+    offset += part.bytes.length;
+  }
+  for (const line of lines.end()) fn(line);
+}
+function makeDeliverable(parts) {
+  const { state, staff, paths, isPlain } = parts;
+  if (state.state !== "done") return makeReport(parts);
+  if (isPlain) return (0, import_chunk_6OPTGHIR.readRange)(paths.output, 0, Number.MAX_SAFE_INTEGER)?.bytes ?? "";
+  if (staff && staff.answer !== null) return staff.answer;
+  const output = (0, import_chunk_4XQCRNZ4.readLogTail)(paths.output);
+  return output.length > 0 ? output : (0, import_chunk_4XQCRNZ4.readLogTail)(paths.error);
+}
+function makeReport(parts) {
+  const { spec, state, paths } = parts;
+  const sections = [
+    `# ${spec.id}: ${state.state}${state.error ? ` (${state.error.code})` : ""}`,
+    reasonText(parts),
+    facts(parts).join("\n"),
+    progress(parts),
+    workspace(parts),
+    logSection("Last output", paths.output, spec.staff !== null),
+    logSection("Last error output", paths.error, false),
+    recovery(parts)
+  ];
+  return `${sections.filter((section) => section !== "").join("\n\n")}
+`;
+}
+function reasonText({ state, cancel, tree }) {
+  if (state.state === "canceled") {
+    const why = cancel?.why ? `: ${(0, import_chunk_LZGYMFSK.plainText)(cancel.why)}` : "";
+    const who = cancel ? ` by ${(0, import_chunk_LZGYMFSK.plainText)(cancel.owner ?? `process ${cancel.by?.pid ?? "unknown"}`)} at ${(0, import_chunk_LZGYMFSK.plainText)(cancel.at)}` : "";
+    const step = {
+      none: "nothing was running any more",
+      term: "the tree ended on SIGTERM",
+      kill: "SIGKILL was needed"
+    }[tree.step];
+    return `Canceled${who}${why}. ${tree.ended.length} process(es) ended; ${step}.`;
+  }
+  const resets = state.error?.resets ? ` (resets: ${state.error.resets})` : "";
+  return `Reason: ${(0, import_chunk_LZGYMFSK.plainText)(state.error?.message ?? "not known")}${resets}`;
+}
+function facts({ spec, state, paths, tree }) {
+  const rows = [
+    ["Command", spec.run ? (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_QPOYQF3N.quoteWords)(spec.run.argv), 1e3) : null],
+    ["Backend", spec.staff ? `${spec.staff.backend}, mode ${spec.staff.mode}, profile ${spec.staff.profile}` : null],
+    ["Task", spec.staff ? (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)(spec.staff.prompt).replace(/\s+/g, " "), import_chunk_CRABIWOM.excerptBytes) : null],
+    ["Folder", spec.cwd],
+    ["Exit code", state.exit_code === null ? null : String(state.exit_code)],
+    [
+      "Signal",
+      state.signal === null ? null : `${state.signal}${state.signal_certain ? "" : " (by the exit code; not certain)"}`
+    ],
+    ["Duration", state.duration_ms === null ? null : (0, import_chunk_NDXTXZGK.formatDuration)(state.duration_ms)],
+    ["Hard limit", (0, import_chunk_NDXTXZGK.formatDuration)(spec.deadline_ms)],
+    ["Conversation", state.conversation?.id ?? null],
+    [
+      "Survivors",
+      tree.survivors.length > 0 ? tree.survivors.map((one) => `${one.pid} (${one.name})`).join(", ") : null
+    ],
+    ["Warnings", state.warnings.length > 0 ? state.warnings.map((one) => (0, import_chunk_LZGYMFSK.plainText)(one.message)).join("; ") : null],
+    ["Whole output", `${paths.output} and ${paths.error}`]
+  ];
+  return rows.filter(([, value]) => value !== null).map(([name, value]) => `${name}: ${value}`);
+}
+function progress({ staff }) {
+  if (!staff) return "";
+  const { reading } = staff;
+  const lines = [];
+  for (const call of reading.tools.slice(-5)) {
+    lines.push(`- ${call.name} ${(0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)(call.input).replace(/\s+/g, " "), import_chunk_CRABIWOM.excerptBytes)} [${call.status}]`);
+  }
+  const text = (0, import_chunk_LZGYMFSK.plainText)(reading.answer ?? reading.text).trim();
+  if (text !== "") lines.push("", ...(0, import_chunk_LZGYMFSK.tail)(text, import_chunk_CRABIWOM.textTailBytes).text.split("\n"));
+  return lines.length > 0 ? ["## Seen last (not a finished answer)", "", ...lines].join("\n") : "";
+}
+function workspace({ spec, staff }) {
+  if (!staff?.changes) return "";
+  const lines = ["## Workspace", "", (0, import_chunk_EBDV7V6Q.describeChanges)(staff.changes)];
+  if (spec.worktree) {
+    lines.push("", `It worked in a worktree of its own, ${spec.worktree.path} (branch ${spec.worktree.branch}).`);
+    for (const command of (0, import_chunk_ILRTLP2P.takeOverCommands)(spec.worktree, staff.changes)) lines.push(`    ${command}`);
+  }
+  return lines.join("\n");
+}
+function logSection(title, file, isStream) {
+  if (isStream) return "";
+  const text = (0, import_chunk_LZGYMFSK.plainText)((0, import_chunk_4XQCRNZ4.readLogTail)(file).toString("utf8")).trimEnd();
+  return text === "" ? "" : `## ${title}
+
+${text}`;
+}
+function recovery({ spec, state, staff }) {
+  const lines = [
+    "## Going on",
+    "",
+    "Nothing is started again by itself. Look at what was changed first: git status, git diff."
+  ];
+  const refused = staff?.reading.denials ?? [];
+  if (refused.length > 0 && spec.staff)
+    lines.push(
+      `Refused to the agent (profile ${spec.staff.profile}): ${refused.map(import_chunk_LZGYMFSK.plainText).join("; ")}. If it should be allowed: --profile ${spec.staff.profile === "restricted" ? "standard" : "unrestricted"} with one of the commands below.`
+    );
+  if (state.conversation)
+    lines.push(`Go on in the same conversation: ${import_chunk_UB6F7I4J.nextCommands.continue(spec.id, spec.state_option)}`);
+  lines.push(`Start the same once more: ${import_chunk_UB6F7I4J.nextCommands.restart(spec.id, spec.state_option)}`);
+  return lines.join("\n");
+}
+function judgeStaff(reading, ending, request) {
+  const answer = reading.answer !== null && reading.answer.trim() !== "" ? reading.answer : null;
+  const warnings = [...reading.warnings, ...denialWarnings(reading)];
+  const error = findError(reading, ending, request, answer);
+  if (error === null && request.reason === "lingered") {
+    warnings.push({
+      code: "ended_after_answer",
+      message: "the agent stayed alive after its final event and was ended"
+    });
+  }
+  if (error === null && request.reason === "hard_timeout") {
+    warnings.push({
+      code: "limit_after_answer",
+      message: "the hard limit struck after the complete answer had arrived"
+    });
+  }
+  return { answer, error, warnings };
+}
+function findError(reading, ending, request, answer) {
+  if (reading.failure) return reading.failure;
+  if (reading.final === "failure")
+    return { code: "agent_error", message: lastWords(ending) ?? "the agent reported a failure" };
+  if (request.reason === "exited" && ending.exitCode !== 0) return exitError(ending);
+  if (reading.final === null && (answer !== null || reading.denials.length === 0)) {
+    return { code: "no_final_answer", message: `the agent ended without a final event${quoted(lastWords(ending))}` };
+  }
+  if (request.resume !== null && request.keepsConversation && reading.conversationId !== request.resume) {
+    const got = reading.conversationId ?? "none";
+    return {
+      code: "conversation_mismatch",
+      message: `conversation ${request.resume} was asked for, the agent used ${got}`
+    };
+  }
+  if (answer !== null) return null;
+  if (reading.denials.length > 0) {
+    return {
+      code: "permission_denied",
+      message: `there is no final answer and these were refused: ${reading.denials.join(", ")}`
+    };
+  }
+  return { code: "no_final_answer", message: "the final answer is empty" };
+}
+function exitError(ending) {
+  const words = quoted(lastWords(ending));
+  if (ending.signal) return { code: "signal", message: `the agent was ended by ${ending.signal}${words}` };
+  return { code: "exit_nonzero", message: `the agent exited with code ${ending.exitCode}${words}` };
+}
+function denialWarnings(reading) {
+  return reading.denials.map((what) => ({ code: "permission_denied", message: `refused to the agent: ${what}` }));
+}
+function lastWords(ending) {
+  const lines = ending.stderrTail.split("\n").map((line) => line.trim());
+  return lines.filter((line) => line !== "").at(-1);
+}
+function quoted(words) {
+  return words === void 0 ? "" : `: ${words}`;
+}
+var severities = ["critical", "high", "medium", "low", "info"];
+var verdicts = ["approve", "changes_requested", "inconclusive"];
+var mostFindings = 500;
+var findingsForm = `Your final message must end with one JSON object in a \`\`\`json block, and nothing after it:
+{"verdict": "approve" | "changes_requested" | "inconclusive", "summary": "one paragraph", "findings": [{"severity": "critical" | "high" | "medium" | "low" | "info", "title": "one line", "detail": "what happens and when", "file": "path below the workspace, or null", "line": 12 or null, "suggestion": "how to mend it, or null"}]}
+No findings: an empty list.`;
+function parseFindings(answer) {
+  const text = jsonTextOf(answer);
+  if (text === void 0) return fault("the answer holds no JSON object");
+  let value;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return fault(`its JSON does not parse: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  return readFindings(value);
+}
+function jsonTextOf(answer) {
+  const blocks = [...answer.matchAll(/^[ \t]*(`{3,}|~{3,})[ \t]*(?:json\w*)?[ \t]*\r?\n([\s\S]*?)^[ \t]*\1[ \t]*$/gim)];
+  const block = blocks.map((found) => (found[2] ?? "").trim()).findLast((text) => text.startsWith("{"));
+  if (block !== void 0) return block;
+  const whole = answer.trim();
+  if (whole.startsWith("{")) return whole;
+  const begin = whole.lastIndexOf("\n{");
+  return begin >= 0 && whole.endsWith("}") ? whole.slice(begin + 1) : void 0;
+}
+function readFindings(value) {
+  if (!isObject(value)) return fault("the JSON is no object");
+  const { verdict, summary, findings } = value;
+  if (!isOneOf(verdict, verdicts)) return fault(`verdict is ${show(verdict)}; allowed: ${verdicts.join(", ")}`);
+  if (typeof summary !== "string") return fault("summary is no text");
+  if (!Array.isArray(findings)) return fault("findings is no list");
+  if (findings.length > mostFindings) return fault(`${findings.length} findings; at most ${mostFindings}`);
+  const read = [];
+  for (const [n, one] of findings.entries()) {
+    const reason = findingFault(one);
+    if (reason !== void 0) return fault(`findings[${n}]: ${reason}`);
+    const { severity, title, detail, file, line, suggestion } = one;
+    read.push({ severity, title, detail, file: file ?? null, line: line ?? null, suggestion: suggestion ?? null });
+  }
+  return { kind: "ok", value: { verdict, summary, findings: read } };
+}
+function findingFault(one) {
+  if (!isObject(one)) return "no object";
+  if (!isOneOf(one.severity, severities)) return `severity is ${show(one.severity)}; allowed: ${severities.join(", ")}`;
+  for (const name of ["title", "detail"]) if (typeof one[name] !== "string") return `${name} is no text`;
+  for (const name of ["file", "suggestion"])
+    if (one[name] !== null && one[name] !== void 0 && typeof one[name] !== "string")
+      return `${name} is neither text nor null`;
+  const { line } = one;
+  if (line !== null && line !== void 0 && !(Number.isInteger(line) && Number(line) > 0))
+    return `line is ${show(line)}; allowed: a number from 1 on, or null`;
+  return void 0;
+}
+function fault(reason) {
+  return { kind: "fault", reason };
+}
+function show(value) {
+  return (JSON.stringify(value) ?? "missing").slice(0, 60);
+}
+function isObject(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+function isOneOf(value, allowed) {
+  return allowed.some((one) => one === value);
+}
+function usageOf(told2, runsOn, resumed) {
+  if (told2 === null || !runsOn.tokens && !runsOn.cost) return { usage: told2, usage_total: null };
+  if (resumed === null) return { usage: told2, usage_total: told2 };
+  const { earlier } = resumed;
+  if (earlier === null) return { usage: runsOn.tokens ? null : withoutCost(told2), usage_total: told2 };
+  const less = (now, before) => now >= before ? now - before : now;
+  const usage = { ...told2 };
+  if (runsOn.tokens) {
+    usage.input_tokens = less(told2.input_tokens, earlier.input_tokens);
+    usage.output_tokens = less(told2.output_tokens, earlier.output_tokens);
+    usage.total_tokens = less(told2.total_tokens, earlier.total_tokens);
+  }
+  if (runsOn.cost && told2.cost_usd !== void 0) usage.cost_usd = rounded(less(told2.cost_usd, earlier.cost_usd ?? 0));
+  return { usage, usage_total: told2 };
+}
+function withoutCost({ cost_usd: _cost, ...tokens }) {
+  return tokens;
+}
+function rounded(dollars) {
+  return Math.round(dollars * 1e6) / 1e6;
+}
+function endStaff(job, seen, exit, stdout) {
+  const { paths, spec, staff } = job;
+  const backend = backendOf(spec);
+  const reading = seen ?? replay(spec, paths);
+  const byItself = exit.reason === "exited";
+  const ending = closeReading(spec, paths, reading, { code: exit.code, signal: exit.signal, byItself });
+  const verdict = judgeStaff(reading, ending, {
+    resume: staff.resume,
+    reason: staffReason(exit.reason),
+    keepsConversation: backend?.keepsConversation ?? false
+  });
+  const { answer } = verdict;
+  const changes = (0, import_chunk_MXVCRDVT.changesSince)(spec, paths) ?? null;
+  const warnings = [...verdict.warnings, ...(0, import_chunk_CRLOQSIG.neighbourWarnings)(paths.root, paths), ...changeWarnings(staff, changes)];
+  const resumed = staff.resume === null ? null : { earlier: staff.earlier?.usage_total ?? null };
+  const usage = usageOf(reading.usage, backend?.runsOn ?? { tokens: false, cost: false }, resumed);
+  const error = verdict.error ?? cutAnswer(spec, stdout);
+  const end = { reading, answer, error, warnings, changes, ...usage };
+  return staff.schema ? { ...end, ...findingsOf(answer, warnings) } : end;
+}
+function staffReason(reason) {
+  return reason === "exited" || reason === "lingered" || reason === "hard_timeout" ? reason : "other";
+}
+function cutAnswer(spec, stdout) {
+  if (backendOf(spec)?.answerFrom !== "stdout" || !stdout || stdout.omitted === 0) return null;
+  const message = `the answer has ${stdout.bytes} bytes, of which ${stdout.omitted} in the middle could not be kept`;
+  return { code: "output_unstorable", message };
+}
+function changeWarnings(staff, changes) {
+  if ((0, import_chunk_FXJI2NG5.isWriter)(staff.profile) || !changes || changes.unchanged) return [];
+  const what = [
+    ...changes.files.slice(0, 5).map((file) => file.path),
+    ...changes.file_count > 5 ? [`and ${changes.file_count - 5} more`] : [],
+    ...changes.commit_count > 0 ? [`${changes.commit_count} commit(s)`] : [],
+    ...changes.refs_changed.slice(0, 3)
+  ];
+  const message = `a ${staff.mode} job with profile restricted was to change nothing, but the worktree changed while it ran: ${what.join(", ") || "the index"}`;
+  return [{ code: "changed_while_restricted", message }];
+}
+function findingsOf(answer, warnings) {
+  if (answer === null) return { findings: null, findings_error: "there is no final answer" };
+  const parsed = parseFindings(answer);
+  if (parsed.kind === "ok") return { findings: parsed.value, findings_error: null };
+  warnings.push({ code: "findings_unreadable", message: `the structured findings cannot be read: ${parsed.reason}` });
+  return { findings: null, findings_error: parsed.reason };
+}
+function conclude(job, ending) {
+  const { paths, spec } = job;
+  const read = (0, import_chunk_5VEUPLWP.readState)(paths);
+  const before = read.kind === "ok" ? read.value : (0, import_chunk_5VEUPLWP.earlyState)(spec.id, spec);
+  const journal = (0, import_chunk_Q64U52D2.openJournal)(paths, spec);
+  if ((0, import_chunk_5VEUPLWP.isEnded)(before)) {
+    journal.append("late_evidence", { reason: ending.reason, exit_code: ending.exit?.exit_code ?? null });
+    return before;
+  }
+  const { state, staff } = makeState(job, before, ending);
+  try {
+    withReserve(paths, () => publish(job, state, staff, ending, journal));
+  } catch (error) {
+    if (!isFull(error)) throw error;
+    state.state = "failed";
+    state.error = {
+      code: "output_unstorable",
+      message: `the result cannot be stored: no space left in ${paths.folder}`
+    };
+    withReserve(paths, () => finish(paths, state));
+  }
+  return state;
+}
+function publish(job, state, staff, ending, journal) {
+  const { paths, spec } = job;
+  const cancel = (0, import_chunk_5VEUPLWP.readCancel)(paths);
+  (0, import_chunk_6OPTGHIR.writeFile)(
+    paths.result,
+    makeDeliverable({
+      spec,
+      paths,
+      state,
+      staff,
+      tree: ending.tree,
+      cancel,
+      isPlain: backendOf(spec)?.answerFrom === "stdout"
+    })
+  );
+  (0, import_chunk_6OPTGHIR.writeJson)(paths.resultRecord, (0, import_chunk_EBDV7V6Q.terminalRecord)(spec, paths, state, ending.tree, staff), { sync: false });
+  if ((0, import_chunk_Q64U52D2.readEvents)(paths, journal.seq - 1, 1).events[0]?.type !== "ended") {
+    const { exit_code, error, reconciled } = state;
+    journal.append("ended", { state: state.state, exit_code, error, reconciled });
+  }
+  state.seq = journal.seq;
+  finish(paths, state);
+  if (spec.kind === "staff" && state.state === "done" && state.warnings.length === 0) {
+    for (const file of [paths.output, paths.snapshot, paths.prompt, paths.reviewDiff]) (0, import_chunk_6OPTGHIR.removeFile)(file);
+  }
+}
+function finish(paths, state) {
+  (0, import_chunk_5VEUPLWP.writeState)(paths, state);
+  (0, import_chunk_6OPTGHIR.removeFile)(paths.marker);
+  const passing = [paths.reserve, paths.leaseFifo, paths.aliveFifo, paths.limitFifo];
+  const torn = (0, import_chunk_DLEZNRER.listNames)(paths.folder).filter((name) => /^\..*\.tmp$/.test(name));
+  for (const file of [...passing, ...torn.map((name) => `${paths.folder}/${name}`)]) (0, import_chunk_6OPTGHIR.removeFile)(file);
+}
+function makeState(job, before, ending) {
+  const { paths, spec } = job;
+  const { exit } = ending;
+  const signal = exit ? signalOfExit(exit.exit_code, signalNumbers) ?? null : null;
+  const warnings = [...ending.warnings ?? before.warnings];
+  const staff = spec.staff ? endStaff(
+    { paths, spec, staff: spec.staff },
+    ending.reading,
+    { reason: ending.reason, code: exit?.exit_code ?? null, signal },
+    ending.omitted?.stdout ?? before.output?.stdout
+  ) : void 0;
+  for (const warning of staff?.warnings ?? [])
+    if (!warnings.some((known) => known.message === warning.message)) warnings.push(warning);
+  const verdict = judgeEnd({
+    reason: ending.reason,
+    exit,
+    signal,
+    successExit: spec.run?.success_exit ?? 0,
+    staffError: staff?.error ?? null,
+    isStaff: spec.staff !== null,
+    survivors: ending.tree.survivors.map((one) => one.pid),
+    deadlineText: (0, import_chunk_NDXTXZGK.formatDuration)(spec.deadline_ms),
+    detail: ending.detail
+  });
+  const started = before.started_at ?? startedAt(paths);
+  const ended = timeOf(paths.exit) ?? (0, import_chunk_BDX2QLN6.isoNow)();
+  const conversationId = staff?.reading.conversationId ?? null;
+  const state = {
+    ...before,
+    rev: before.rev + 1,
+    state: verdict.outcome,
+    health: before.health === "attention" ? "unknown" : before.health,
+    attention_kind: null,
+    started_at: started,
+    ended_at: ended,
+    duration_ms: Math.max(0, Date.parse(ended) - Date.parse(started ?? before.created_at)),
+    exit_code: exit?.exit_code ?? null,
+    signal,
+    signal_certain: signal === null ? null : Boolean(exit?.signaled) || ending.reason !== "exited" && ending.tree.step !== "none",
+    error: verdict.error,
+    warnings: [...warnings, ...leftoverWarnings(ending)],
+    conversation: conversationId && spec.staff ? { backend: spec.staff.backend, id: conversationId } : before.conversation,
+    reconciled: ending.reconciled,
+    output: ending.omitted ?? before.output ?? plainNotes(paths),
+    usage: staff ? staff.usage : before.usage,
+    ...staff?.usage_total ? { usage_total: staff.usage_total } : {}
+  };
+  return { state, staff };
+}
+function finishStored(job) {
+  const stored = (0, import_chunk_5VEUPLWP.readStoredState)(job.paths, job.spec.id);
+  if (!stored) return false;
+  withReserve(job.paths, () => finish(job.paths, stored));
+  return true;
+}
+function leftoverWarnings(ending) {
+  if (ending.reason !== "exited" || ending.tree.ended.length === 0) return [];
+  const named = ending.tree.ended.slice(0, 5).map((one) => `${one.pid} (${one.name})`).join(", ");
+  const message = `${ending.tree.ended.length} left-over process(es) were ended after the command: ${named}`;
+  return [{ code: "leftovers_ended", message }];
+}
+function plainNotes(paths) {
+  const note = (file) => ({ bytes: (0, import_chunk_4XQCRNZ4.logSize)(file), omitted: 0, exact: true });
+  return { stdout: note(paths.output), stderr: note(paths.error) };
+}
+function startedAt(paths) {
+  return timeOf(paths.childMark);
+}
+function timeOf(file) {
+  const facts2 = (0, import_chunk_DLEZNRER.factsOf)(file);
+  return facts2 ? (0, import_chunk_BDX2QLN6.isoOf)(facts2.modifiedMs) : null;
+}
+function withReserve(paths, write) {
+  try {
+    write();
+  } catch (error) {
+    if (!isFull(error) || !(0, import_chunk_6OPTGHIR.removeFile)(paths.reserve)) throw error;
+    write();
+  }
+}
+function isFull(error) {
+  return ["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  LineSplitter,
+  backendOf,
+  conclude,
+  findingsForm,
+  finishStored,
+  parseReason,
+  startedAt
+});
+
+},
+"./chunk-SXF5AOER.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -5862,28 +9824,28 @@ __export(stdin_exports, {
   refreshAttached: () => refreshAttached
 });
 module.exports = stdin_exports;
-var import_chunk_2LM3C75F = load("./chunk-2LM3C75F.js");
+var import_chunk_5VEUPLWP = load("./chunk-5VEUPLWP.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var settled = ["over", "lost", "host_restarted", "never_started"];
 var attachable = ["orphaned", "unclaimed"];
 async function refresh(root, id, isStrict = false) {
-  const view = (0, import_chunk_2LM3C75F.inspect)(root, id);
-  const condition = (0, import_chunk_2LM3C75F.conditionOf)(view);
+  const view = (0, import_chunk_5VEUPLWP.inspect)(root, id);
+  const condition = (0, import_chunk_5VEUPLWP.conditionOf)(view);
   if (condition === "ended") dropMarker(view);
   if (!settled.includes(condition)) return view;
-  const { settleJob } = await Promise.resolve().then(() => load("./settle-OF5TGHMJ.js"));
-  await settleJob(view, (now) => settled.includes((0, import_chunk_2LM3C75F.conditionOf)(now)), isStrict);
-  return (0, import_chunk_2LM3C75F.inspect)(root, id);
+  const { settleJob } = await Promise.resolve().then(() => load("./settle-LNJPDS54.js"));
+  await settleJob(view, (now) => settled.includes((0, import_chunk_5VEUPLWP.conditionOf)(now)), isStrict);
+  return (0, import_chunk_5VEUPLWP.inspect)(root, id);
 }
 async function refreshAttached(root, id) {
   const view = await refresh(root, id, true);
-  const isDue = (now) => attachable.includes((0, import_chunk_2LM3C75F.conditionOf)(now)) || isHung(now);
+  const isDue = (now) => attachable.includes((0, import_chunk_5VEUPLWP.conditionOf)(now)) || isHung(now);
   if (!isDue(view)) return view;
-  const { attachWorker } = await Promise.resolve().then(() => load("./attach-P3SVZA4H.js"));
+  const { attachWorker } = await Promise.resolve().then(() => load("./attach-2XJCLEMK.js"));
   await attachWorker(view, isDue);
-  return (0, import_chunk_2LM3C75F.inspect)(root, id);
+  return (0, import_chunk_5VEUPLWP.inspect)(root, id);
 }
 function dropMarker(view) {
   if (!(0, import_chunk_DLEZNRER.exists)(view.paths.marker)) return;
@@ -5894,346 +9856,13 @@ function dropMarker(view) {
   }
 }
 function isHung(view) {
-  if ((0, import_chunk_2LM3C75F.conditionOf)(view) !== "supervised" || view.isClaimed || view.worker !== null) return false;
+  if ((0, import_chunk_5VEUPLWP.conditionOf)(view) !== "supervised" || view.isClaimed || view.worker !== null) return false;
   return view.leaseAgeMs !== null && view.leaseAgeMs > 2 * import_chunk_CRABIWOM.leaseStaleMs;
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
   refresh,
   refreshAttached
-});
-
-},
-"./chunk-PBSRMPXW.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  canonical: () => canonical,
-  ensureKey: () => ensureKey,
-  environmentDigest: () => environmentDigest,
-  hashOf: () => hashOf,
-  isGenuine: () => isGenuine,
-  macOf: () => macOf,
-  randomBytes: () => randomBytes,
-  readKey: () => readKey,
-  toHex: () => toHex
-});
-module.exports = stdin_exports;
-var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-var import_node_fs = require("node:fs");
-var constants = new Uint32Array([
-  1116352408,
-  1899447441,
-  3049323471,
-  3921009573,
-  961987163,
-  1508970993,
-  2453635748,
-  2870763221,
-  3624381080,
-  310598401,
-  607225278,
-  1426881987,
-  1925078388,
-  2162078206,
-  2614888103,
-  3248222580,
-  3835390401,
-  4022224774,
-  264347078,
-  604807628,
-  770255983,
-  1249150122,
-  1555081692,
-  1996064986,
-  2554220882,
-  2821834349,
-  2952996808,
-  3210313671,
-  3336571891,
-  3584528711,
-  113926993,
-  338241895,
-  666307205,
-  773529912,
-  1294757372,
-  1396182291,
-  1695183700,
-  1986661051,
-  2177026350,
-  2456956037,
-  2730485921,
-  2820302411,
-  3259730800,
-  3345764771,
-  3516065817,
-  3600352804,
-  4094571909,
-  275423344,
-  430227734,
-  506948616,
-  659060556,
-  883997877,
-  958139571,
-  1322822218,
-  1537002063,
-  1747873779,
-  1955562222,
-  2024104815,
-  2227730452,
-  2361852424,
-  2428436474,
-  2756734187,
-  3204031479,
-  3329325298
-]);
-var blockBytes = 64;
-function sha256(data) {
-  const hash = new Uint32Array([
-    1779033703,
-    3144134277,
-    1013904242,
-    2773480762,
-    1359893119,
-    2600822924,
-    528734635,
-    1541459225
-  ]);
-  const padded = new Uint8Array(Math.ceil((data.length + 9) / blockBytes) * blockBytes);
-  padded.set(data);
-  padded[data.length] = 128;
-  const view = new DataView(padded.buffer);
-  view.setUint32(padded.length - 8, Math.floor(data.length / 2 ** 29));
-  view.setUint32(padded.length - 4, data.length << 3);
-  const words = new Uint32Array(64);
-  for (let at = 0; at < padded.length; at += blockBytes) mixBlock(hash, view, at, words);
-  const digest = new Uint8Array(32);
-  const out = new DataView(digest.buffer);
-  hash.forEach((word, index) => {
-    out.setUint32(index * 4, word);
-  });
-  return digest;
-}
-function hmacSha256(key, data) {
-  const block = new Uint8Array(blockBytes);
-  block.set(key.length > blockBytes ? sha256(key) : key);
-  const inner = sha256(
-    joined(
-      block.map((byte) => byte ^ 54),
-      data
-    )
-  );
-  return sha256(
-    joined(
-      block.map((byte) => byte ^ 92),
-      inner
-    )
-  );
-}
-function toHex(bytes) {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-function joined(a, b) {
-  const whole = new Uint8Array(a.length + b.length);
-  whole.set(a);
-  whole.set(b, a.length);
-  return whole;
-}
-function mixBlock(hash, view, at, w) {
-  for (let i = 0; i < 16; i += 1) w[i] = view.getUint32(at + i * 4);
-  for (let i = 16; i < 64; i += 1) {
-    const x = w[i - 15];
-    const y = w[i - 2];
-    const s0 = rotate(x, 7) ^ rotate(x, 18) ^ x >>> 3;
-    const s1 = rotate(y, 17) ^ rotate(y, 19) ^ y >>> 10;
-    w[i] = w[i - 16] + s0 + w[i - 7] + s1;
-  }
-  let a = hash[0];
-  let b = hash[1];
-  let c = hash[2];
-  let d = hash[3];
-  let e = hash[4];
-  let f = hash[5];
-  let g = hash[6];
-  let h = hash[7];
-  for (let i = 0; i < 64; i += 1) {
-    const s1 = (e >>> 6 | e << 26) ^ (e >>> 11 | e << 21) ^ (e >>> 25 | e << 7);
-    const t1 = h + s1 + (e & f ^ ~e & g) + constants[i] + w[i] | 0;
-    const s0 = (a >>> 2 | a << 30) ^ (a >>> 13 | a << 19) ^ (a >>> 22 | a << 10);
-    const t2 = s0 + (a & b ^ a & c ^ b & c) | 0;
-    h = g;
-    g = f;
-    f = e;
-    e = d + t1 | 0;
-    d = c;
-    c = b;
-    b = a;
-    a = t1 + t2 | 0;
-  }
-  hash[0] = hash[0] + a;
-  hash[1] = hash[1] + b;
-  hash[2] = hash[2] + c;
-  hash[3] = hash[3] + d;
-  hash[4] = hash[4] + e;
-  hash[5] = hash[5] + f;
-  hash[6] = hash[6] + g;
-  hash[7] = hash[7] + h;
-}
-function rotate(word, bits) {
-  return word >>> bits | word << 32 - bits;
-}
-function randomBytes(count) {
-  const bytes = new Uint8Array(count);
-  const fd = (0, import_node_fs.openSync)("/dev/urandom", "r");
-  try {
-    for (let done = 0; done < count; ) done += (0, import_node_fs.readSync)(fd, bytes, done, count - done, null);
-  } finally {
-    (0, import_node_fs.closeSync)(fd);
-  }
-  return bytes;
-}
-var longBytes = 64 * 1024;
-function readKey() {
-  const folder = (0, import_chunk_LZFWGYGT.configFolder)();
-  if (folder === void 0) return void 0;
-  const file = import_node_path.default.join(folder, "key");
-  const facts = lookAt(file);
-  if (!facts) return void 0;
-  const isPrivate = facts.kind === "file" && facts.uid === process.getuid?.() && (facts.mode & 63) === 0;
-  const key = isPrivate ? (0, import_chunk_6OPTGHIR.readText)(file, 1024)?.trim() : void 0;
-  if (key && /^[0-9a-f]{64}$/.test(key)) return key;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot use the key ${file}: it must be a file of yours with mode 600 and 64 hex digits`
-  );
-}
-function lookAt(file) {
-  try {
-    return (0, import_chunk_DLEZNRER.factsOf)(file);
-  } catch (error) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot read the key ${file} (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`,
-      "set XDG_CONFIG_HOME to a folder that you may use"
-    );
-  }
-}
-function ensureKey() {
-  const known = readKey();
-  if (known) return known;
-  const folder = (0, import_chunk_LZFWGYGT.configFolder)();
-  if (folder === void 0) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      "cannot find your config folder: neither HOME nor XDG_CONFIG_HOME is set",
-      "set HOME"
-    );
-  }
-  try {
-    makeFolders(folder);
-    (0, import_chunk_6OPTGHIR.createFile)(import_node_path.default.join(folder, "key"), `${toHex(randomBytes(32))}
-`);
-  } catch (error) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot make the key in ${folder} (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`,
-      "set XDG_CONFIG_HOME to a folder that you may write"
-    );
-  }
-  return ensureKey();
-}
-function macOf(spec, key) {
-  return keyedDigest(key, canonical(spec));
-}
-async function isGenuine(spec, key) {
-  if (key === void 0) return false;
-  const { mac, ...rest } = spec;
-  const expected = await macOf(rest, key);
-  let difference = expected.length ^ mac.length;
-  for (let at = 0; at < expected.length; at += 1) difference |= expected.charCodeAt(at) ^ mac.charCodeAt(at);
-  return difference === 0;
-}
-function environmentDigest(key) {
-  const text = key + (0, import_chunk_LZFWGYGT.comparableEnvironment)();
-  let high = 3735928559;
-  let low = 1103547991;
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    high = Math.imul(high ^ code, 2654435761);
-    low = Math.imul(low ^ code, 1597334677);
-  }
-  high = Math.imul(high ^ high >>> 16, 2246822507) ^ Math.imul(low ^ low >>> 13, 3266489909);
-  low = Math.imul(low ^ low >>> 16, 2246822507) ^ Math.imul(high ^ high >>> 13, 3266489909);
-  return (4294967296 * (2097151 & low) + (high >>> 0)).toString(16);
-}
-function hashOf(text) {
-  return toHex(sha256(Buffer.from(text)));
-}
-function canonical(value) {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
-  if (typeof value === "object" && value !== null) {
-    const entries = Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1);
-    return `{${entries.map(([name, inner]) => `${JSON.stringify(name)}:${canonical(inner)}`).join(",")}}`;
-  }
-  return JSON.stringify(value) ?? "null";
-}
-async function keyedDigest(key, text) {
-  const bytes = Buffer.from(text);
-  if (bytes.length <= longBytes) return toHex(hmacSha256(Buffer.from(key), bytes));
-  const { createHmac } = await Promise.resolve().then(() => builtin("node:crypto"));
-  return createHmac("sha256", key).update(bytes).digest("hex");
-}
-function makeFolders(folder) {
-  if ((0, import_chunk_DLEZNRER.factsOf)(folder)?.kind === "folder") return;
-  makeFolders(import_node_path.default.dirname(folder));
-  (0, import_chunk_6OPTGHIR.createFolder)(folder);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  canonical,
-  ensureKey,
-  environmentDigest,
-  hashOf,
-  isGenuine,
-  macOf,
-  randomBytes,
-  readKey,
-  toHex
-});
-
-},
-"./chunk-QMODGNW4.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  mayAct: () => mayAct
-});
-module.exports = stdin_exports;
-var import_chunk_2LM3C75F = load("./chunk-2LM3C75F.js");
-var import_chunk_PBSRMPXW = load("./chunk-PBSRMPXW.js");
-var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-async function mayAct(view) {
-  if (!view.spec || !(0, import_chunk_DLEZNRER.isWritable)(view.paths.folder)) return false;
-  const namespace = view.worker?.worker.pid_ns ?? view.launch?.worker.pid_ns ?? view.spec.launcher.pid_ns;
-  const isHere = namespace === (0, import_chunk_MGN56EW3.pidNamespace)() || view.isOtherBoot;
-  if (!isHere && (0, import_chunk_2LM3C75F.conditionOf)(view) !== "lost") return false;
-  return (0, import_chunk_PBSRMPXW.isGenuine)(view.spec, knownKey());
-}
-function knownKey() {
-  try {
-    return (0, import_chunk_PBSRMPXW.readKey)();
-  } catch {
-    return void 0;
-  }
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  mayAct
 });
 
 },
@@ -6270,230 +9899,46 @@ function formatSize(bytes) {
 });
 
 },
-"./chunk-UBV7TEB5.js": function (module, exports) {
+"./chunk-TTDLCMHH.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  healthOf: () => healthOf,
-  observation: () => observation
+  findLatest: () => findLatest,
+  requireLatest: () => requireLatest
 });
 module.exports = stdin_exports;
-var import_chunk_AE65TZGL = load("./chunk-AE65TZGL.js");
-var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var import_chunk_2LM3C75F = load("./chunk-2LM3C75F.js");
-var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var recentEvents = 5;
-var eventsAtMost = 50;
-function observation(view, options) {
-  const { state, spec, paths } = view;
-  const condition = (0, import_chunk_2LM3C75F.conditionOf)(view);
-  const after = options.afterSeq ?? Math.max(0, state.seq - recentEvents);
-  const journal = (0, import_chunk_AE65TZGL.readEvents)(paths, after, eventsAtMost);
-  const document = {
-    id: view.id,
-    kind: spec?.kind ?? null,
-    verb: spec?.verb ?? null,
-    owner: spec?.owner ?? null,
-    label: spec?.label === null || spec?.label === void 0 ? null : (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)(spec.label), 120),
-    state: state.state,
-    ...healthOf(view, condition),
-    supervision: condition,
-    rev: state.rev,
-    created_at: state.created_at,
-    started_at: state.started_at,
-    ended_at: state.ended_at,
-    duration_ms: state.duration_ms,
-    age_ms: Math.max(0, (0, import_chunk_LZFWGYGT.nowMs)() - Date.parse(state.created_at)),
-    deadline_ms: spec?.deadline_ms ?? null,
-    exit_code: state.exit_code,
-    signal: state.signal,
-    error: state.error === null ? null : { ...state.error, message: (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)(state.error.message), 400) },
-    warnings: state.warnings.slice(0, 5).map((one) => ({ code: one.code, message: (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)(one.message), 200) })),
-    conversation: state.conversation,
-    files: {
-      result: paths.result,
-      output: paths.output,
-      error: paths.error,
-      events: paths.events,
-      worker_log: paths.workerLog
-    },
-    next: nextFor(view, condition, options.root)
-  };
-  if (!(0, import_chunk_2LM3C75F.isEnded)(state)) document.progress = progressOf(view);
-  const { files, next, progress, ...facts } = document;
-  const plain = (0, import_chunk_LZGYMFSK.plainValue)(facts, 400);
-  const events = journal.events.map((event) => (0, import_chunk_LZGYMFSK.plainValue)(event, 400));
-  return bound(
-    { ...plain, files, next, ...progress === void 0 ? {} : { progress: (0, import_chunk_LZGYMFSK.plainValue)(progress, import_chunk_CRABIWOM.textTailBytes + 3) } },
-    events,
-    journal.more,
-    after
+var import_chunk_J3MJP3SB = load("./chunk-J3MJP3SB.js");
+var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
+var import_chunk_5VEUPLWP = load("./chunk-5VEUPLWP.js");
+var import_chunk_KBKJIEB6 = load("./chunk-KBKJIEB6.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+function findLatest(root, owner, accept = () => true) {
+  for (const id of (0, import_chunk_J3MJP3SB.listJobs)(root)) {
+    const spec = (0, import_chunk_5VEUPLWP.readSpec)((0, import_chunk_KBKJIEB6.jobPaths)(root, id));
+    if (spec.kind !== "ok") continue;
+    if (owner !== null && spec.value.owner !== owner) continue;
+    if (accept(id, spec.value)) return id;
+  }
+  return void 0;
+}
+function requireLatest(root, owner, what, accept) {
+  const id = findLatest(root.folder, owner, accept);
+  if (id !== void 0) return id;
+  const whose = owner === null ? "" : ` of owner ${owner}`;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "unknown_job",
+    `cannot find ${what}${whose} in the state folder ${root.folder}`,
+    (0, import_chunk_QPOYQF3N.quoteWords)([...(0, import_chunk_KBKJIEB6.selfWords)(), "status", ...root.option])
   );
-}
-function healthOf(view, condition) {
-  const attention = (reason) => ({
-    health: "attention",
-    attention_kind: "monitor_attention",
-    reason
-  });
-  switch (condition) {
-    case "unclaimed":
-      return attention(
-        `the worker died before it started the command (${view.launch?.generation ?? 1} tried); the next wait starts a new one; see ${view.paths.workerLog}`
-      );
-    case "orphaned":
-      return attention(
-        "the worker is gone; the command runs on under its shim, and the next wait attaches a new worker"
-      );
-    case "over":
-    case "lost":
-    case "host_restarted":
-    case "never_started":
-      return attention("it is over, and its end could not be stored from here");
-    case "supervised":
-    case "unseen":
-      if (view.leaseAgeMs !== null && view.leaseAgeMs > import_chunk_CRABIWOM.leaseStaleMs)
-        return attention(`no sign of life of the worker for ${Math.round(view.leaseAgeMs / 1e3)} s`);
-      break;
-    default:
-  }
-  return { health: view.state.health, attention_kind: view.state.attention_kind };
-}
-function nextFor(view, condition, root) {
-  if (condition === "damaged") return { doctor: import_chunk_V47IQ3FT.nextCommands.doctor(view.id, root.option) };
-  if (!(0, import_chunk_2LM3C75F.isEnded)(view.state))
-    return { wait: import_chunk_V47IQ3FT.nextCommands.wait(view.id, root.option), cancel: import_chunk_V47IQ3FT.nextCommands.cancel(view.id, root.option) };
-  const next = { result: import_chunk_V47IQ3FT.nextCommands.result(view.id, root.option) };
-  if (view.state.state === "done") return next;
-  if (view.state.conversation) next.continue = import_chunk_V47IQ3FT.nextCommands.continue(view.id, root.option);
-  next.restart = import_chunk_V47IQ3FT.nextCommands.restart(view.id, root.option);
-  return next;
-}
-function progressOf(view) {
-  const { paths, spec } = view;
-  const [output, error] = [(0, import_chunk_DLEZNRER.factsOf)(paths.output), (0, import_chunk_DLEZNRER.factsOf)(paths.error)];
-  const newest = Math.max(
-    output && output.size > 0 ? output.modifiedMs : 0,
-    error && error.size > 0 ? error.modifiedMs : 0
-  );
-  const facts = {
-    stdout_bytes: output?.size ?? 0,
-    stderr_bytes: error?.size ?? 0,
-    last_output_at: newest > 0 ? (0, import_chunk_LZFWGYGT.isoOf)(newest) : null,
-    last_output_age_ms: newest > 0 ? Math.max(0, Math.round((0, import_chunk_LZFWGYGT.nowMs)() - newest)) : null
-  };
-  if (spec?.staff) {
-    const snapshot = (0, import_chunk_6OPTGHIR.readJson)(paths.snapshot);
-    return snapshot.kind === "ok" ? { ...facts, ...snapshot.value } : { ...facts, tools: [], text: "", text_truncated: false };
-  }
-  const bytes = (0, import_chunk_6OPTGHIR.readRange)(paths.output, -import_chunk_CRABIWOM.tailBytes, import_chunk_CRABIWOM.tailBytes)?.bytes ?? Buffer.alloc(0);
-  const latest = (0, import_chunk_LZGYMFSK.tail)((0, import_chunk_LZGYMFSK.plainText)(bytes.toString("utf8")), import_chunk_CRABIWOM.textTailBytes);
-  return { ...facts, text: latest.text, text_truncated: latest.truncated || (output?.size ?? 0) > import_chunk_CRABIWOM.tailBytes };
-}
-function bound(document, events, isMore, after) {
-  let kept = events;
-  const make = () => ({
-    ...document,
-    events: kept,
-    next_seq: kept.at(-1)?.seq ?? after,
-    more: isMore || kept.length < events.length
-  });
-  const size = () => Buffer.byteLength(JSON.stringify(make())) + 1;
-  while (size() > import_chunk_CRABIWOM.observeBytes && kept.length > 1) kept = kept.slice(0, -1);
-  if (size() > import_chunk_CRABIWOM.observeBytes && kept[0]) {
-    const { seq, at, job, owner, type } = kept[0];
-    kept = [{ seq, at, job, owner, type, truncated: true }];
-  }
-  const progress = document.progress;
-  for (let limit = import_chunk_CRABIWOM.textTailBytes; progress && size() > import_chunk_CRABIWOM.observeBytes && limit > 64; limit = Math.floor(limit / 2)) {
-    document.progress = { ...progress, text: (0, import_chunk_LZGYMFSK.tail)(progress.text ?? "", limit).text, text_truncated: true };
-  }
-  if (progress && size() > import_chunk_CRABIWOM.observeBytes) document.progress = { tools_truncated: true, text_truncated: true };
-  for (const name of ["files", "warnings", "label", "next", "error", "owner"])
-    if (size() > import_chunk_CRABIWOM.observeBytes) delete document[name];
-  return make();
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  healthOf,
-  observation
+  findLatest,
+  requireLatest
 });
 
 },
-"./chunk-UCO7BU66.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  isAwaited: () => isAwaited,
-  isCollected: () => isCollected,
-  noteCollected: () => noteCollected,
-  withRegistration: () => withRegistration
-});
-module.exports = stdin_exports;
-var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
-var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_node_path = builtin("node:path");
-function noteCollected(view, by) {
-  if (view.damage !== null || isCollected(view)) return;
-  try {
-    (0, import_chunk_6OPTGHIR.createFile)(
-      view.paths.collected,
-      `${JSON.stringify({ by, pid: process.pid, owner: import_chunk_LZFWGYGT.variables.owner() ?? null, at: (0, import_chunk_LZFWGYGT.isoNow)() })}
-`,
-      { sync: false }
-    );
-  } catch {
-  }
-}
-function isCollected(view) {
-  return (0, import_chunk_DLEZNRER.exists)(view.paths.collected);
-}
-async function withRegistration(root, ids, timeoutMs, fn) {
-  const files = [];
-  const waiter = (0, import_chunk_MGN56EW3.ownIdentity)();
-  for (const id of ids) {
-    const file = import_node_path.default.join((0, import_chunk_LZFWGYGT.jobPaths)(root, id).waiters, `${waiter.pid}-${waiter.start_token.replace(/\W/g, "")}.json`);
-    try {
-      if ((0, import_chunk_DLEZNRER.factsOf)((0, import_chunk_LZFWGYGT.jobPaths)(root, id).waiters)?.kind !== "folder") continue;
-      (0, import_chunk_6OPTGHIR.writeJson)(file, { waiter, ids, since: (0, import_chunk_LZFWGYGT.isoNow)(), timeout_ms: timeoutMs }, { sync: false });
-      files.push(file);
-    } catch {
-    }
-  }
-  try {
-    return await fn();
-  } finally {
-    for (const file of files) {
-      try {
-        (0, import_chunk_6OPTGHIR.removeFile)(file);
-      } catch {
-      }
-    }
-  }
-}
-function isAwaited(root, id) {
-  const folder = (0, import_chunk_LZFWGYGT.jobPaths)(root, id).waiters;
-  return (0, import_chunk_DLEZNRER.listNames)(folder).some((name) => {
-    const read = (0, import_chunk_6OPTGHIR.readJson)(import_node_path.default.join(folder, name));
-    return read.kind === "ok" && (0, import_chunk_MGN56EW3.isIdentity)(read.value.waiter) && (0, import_chunk_MGN56EW3.livenessOf)(read.value.waiter) !== "dead";
-  });
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  isAwaited,
-  isCollected,
-  noteCollected,
-  withRegistration
-});
-
-},
-"./chunk-V47IQ3FT.js": function (module, exports) {
+"./chunk-UB6F7I4J.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -6501,10 +9946,10 @@ __export(stdin_exports, {
   nextCommands: () => nextCommands
 });
 module.exports = stdin_exports;
-var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
+var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
+var import_chunk_KBKJIEB6 = load("./chunk-KBKJIEB6.js");
 function nextCommand(option, ...words) {
-  return (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_LZFWGYGT.selfWords)(), ...words, ...option]);
+  return (0, import_chunk_QPOYQF3N.quoteWords)([...(0, import_chunk_KBKJIEB6.selfWords)(), ...words, ...option]);
 }
 var nextCommands = {
   wait: (id, option) => nextCommand(option, "wait", id, "--timeout", "10m"),
@@ -6523,71 +9968,110 @@ var nextCommands = {
 });
 
 },
-"./chunk-V7GA3ZSC.js": function (module, exports) {
+"./chunk-UGK2MRH5.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  commandNames: () => commandNames,
-  loadCommand: () => loadCommand
+  withLock: () => withLock
 });
 module.exports = stdin_exports;
-var loaders = {
-  run: async () => (await Promise.resolve().then(() => load("./run-UQS4MSM7.js"))).run,
-  staffer: async () => (await Promise.resolve().then(() => load("./staffer-3OP3GKZM.js"))).staffer,
-  ask: async () => (await Promise.resolve().then(() => load("./ask-VP7BWD2Z.js"))).ask,
-  wait: async () => (await Promise.resolve().then(() => load("./wait-3U3UV22G.js"))).wait,
-  observe: async () => (await Promise.resolve().then(() => load("./observe-XSKW6BTY.js"))).observe,
-  status: async () => (await Promise.resolve().then(() => load("./status-FPRAXWTD.js"))).status,
-  result: async () => (await Promise.resolve().then(() => load("./result-ELRSQNDX.js"))).result,
-  cancel: async () => (await Promise.resolve().then(() => load("./cancel-VIUM6426.js"))).cancel,
-  continue: async () => (await Promise.resolve().then(() => load("./continue-55ONEGD5.js"))).continueCommand,
-  restart: async () => (await Promise.resolve().then(() => load("./restart-S2FH4WQ2.js"))).restart,
-  clean: async () => (await Promise.resolve().then(() => load("./clean-XWBRMAF7.js"))).clean,
-  doctor: async () => (await Promise.resolve().then(() => load("./doctor-GAVO2F3K.js"))).doctor,
-  help: async () => (await Promise.resolve().then(() => load("./help-KL5YVUC7.js"))).help
-};
-var commandNames = Object.keys(loaders);
-async function loadCommand(name) {
-  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
+var import_chunk_BDX2QLN6 = load("./chunk-BDX2QLN6.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_fs = require("node:fs");
+var import_node_path = builtin("node:path");
+async function withLock(folder, fn, waitMs = import_chunk_CRABIWOM.lockWaitMs) {
+  const release2 = await take(folder, waitMs);
+  try {
+    return await fn();
+  } finally {
+    release2();
+  }
+}
+async function take(folder, waitMs) {
+  (0, import_chunk_6OPTGHIR.createFolder)(folder);
+  if ((0, import_chunk_DLEZNRER.factsOf)(folder)?.kind !== "folder")
+    throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use the lock ${folder}: it is no folder`);
+  const own = (0, import_chunk_MGN56EW3.ownIdentity)();
+  const ticket = import_node_path.default.join(
+    folder,
+    `.${own.pid}-${own.start_token.replace(/\W/g, "")}-${Math.random().toString(36).slice(2)}`
+  );
+  (0, import_chunk_6OPTGHIR.writeFile)(ticket, JSON.stringify(own), { sync: false });
+  const until = (0, import_chunk_BDX2QLN6.monotonicMs)() + waitMs;
+  try {
+    for (let pause = 2; ; pause = Math.min(pause * 2, 50)) {
+      const number = tryTake(folder, ticket);
+      if (number !== void 0) {
+        const held = import_node_path.default.join(folder, String(number));
+        return () => release(held);
+      }
+      if ((0, import_chunk_BDX2QLN6.monotonicMs)() >= until)
+        throw new import_chunk_NVPF5LEY.FaultError("busy", `cannot take the lock ${folder}: it is held by ${holderText(folder)}`);
+      await (0, import_chunk_BDX2QLN6.sleep)(pause);
+    }
+  } finally {
+    (0, import_chunk_6OPTGHIR.removeFile)(ticket);
+  }
+}
+function release(held) {
+  try {
+    (0, import_node_fs.renameSync)(held, `${held}.free`);
+  } catch (error) {
+    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) !== "ENOENT") throw error;
+  }
+}
+function tryTake(folder, ticket) {
+  const top = highest(folder);
+  if (top.number > 0 && !top.free && !isAbandoned(import_node_path.default.join(folder, String(top.number)))) return void 0;
+  const number = top.number + 1;
+  const file = import_node_path.default.join(folder, String(number));
+  try {
+    (0, import_node_fs.linkSync)(ticket, file);
+  } catch (error) {
+    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST") return void 0;
+    throw error;
+  }
+  const now = highest(folder);
+  if (now.number !== number || now.free) {
+    (0, import_chunk_6OPTGHIR.removeFile)(file);
+    return void 0;
+  }
+  for (const name of (0, import_chunk_DLEZNRER.listNames)(folder))
+    if (numberOf(name) > 0 && numberOf(name) < number) (0, import_chunk_6OPTGHIR.removeFile)(import_node_path.default.join(folder, name));
+  return number;
+}
+function highest(folder) {
+  const names = (0, import_chunk_DLEZNRER.listNames)(folder);
+  const number = Math.max(0, ...names.map(numberOf));
+  return { number, free: number > 0 && names.includes(`${number}.free`) };
+}
+function numberOf(name) {
+  const match = /^(\d+)(?:\.free)?$/.exec(name);
+  return match ? Number(match[1]) : 0;
+}
+function isAbandoned(file) {
+  const read = (0, import_chunk_6OPTGHIR.readJson)(file);
+  if (read.kind === "missing") return false;
+  const liveness = read.kind === "ok" && (0, import_chunk_MGN56EW3.isIdentity)(read.value) ? (0, import_chunk_MGN56EW3.livenessOf)(read.value) : "unknown";
+  if (liveness !== "unknown") return liveness === "dead";
+  const facts = (0, import_chunk_DLEZNRER.factsOf)(file);
+  return facts !== void 0 && (0, import_chunk_BDX2QLN6.nowMs)() - facts.modifiedMs > 3 * import_chunk_CRABIWOM.leaseStaleMs;
+}
+function holderText(folder) {
+  const read = (0, import_chunk_6OPTGHIR.readJson)(import_node_path.default.join(folder, String(highest(folder).number)));
+  return read.kind === "ok" ? `process ${String(read.value.pid)}` : "another process";
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  commandNames,
-  loadCommand
+  withLock
 });
 
 },
-"./chunk-YGU4QMVH.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  terminalRecord: () => terminalRecord
-});
-module.exports = stdin_exports;
-function terminalRecord(spec, paths, state, tree) {
-  return {
-    ...state,
-    kind: spec.kind,
-    verb: spec.verb,
-    owner: spec.owner,
-    label: spec.label,
-    cwd: spec.cwd,
-    lineage: spec.lineage,
-    ended_by: tree?.step ?? "none",
-    ended_processes: tree?.ended.slice(0, 50) ?? [],
-    survivors: tree?.survivors ?? [],
-    result_path: paths.result,
-    output_path: paths.output,
-    error_path: paths.error
-  };
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  terminalRecord
-});
-
-},
-"./chunk-ZCJJ4XBA.js": function (module, exports) {
+"./chunk-WTLUE3V7.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -6596,14 +10080,14 @@ __export(stdin_exports, {
   watchFifo: () => watchFifo
 });
 module.exports = stdin_exports;
-var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
+var import_chunk_BDX2QLN6 = load("./chunk-BDX2QLN6.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_node_fs = require("node:fs");
 var flags = import_node_fs.constants.O_NONBLOCK | import_node_fs.constants.O_NOFOLLOW;
 async function makeFifo(file) {
   const { spawn } = await Promise.resolve().then(() => builtin("node:child_process"));
   return new Promise((resolve) => {
-    const maker = spawn("mkfifo", ["-m", "600", file], { env: (0, import_chunk_LZFWGYGT.toolEnvironment)(), stdio: "ignore" });
+    const maker = spawn("mkfifo", ["-m", "600", file], { env: (0, import_chunk_BDX2QLN6.toolEnvironment)(), stdio: "ignore" });
     maker.once("error", () => resolve(isFifo(file)));
     maker.once("exit", () => resolve(isFifo(file)));
   });
@@ -6658,222 +10142,755 @@ function isFifo(file) {
 });
 
 },
-"./chunk-ZVWKUAZQ.js": function (module, exports) {
+"./chunk-XLWJWJYG.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  checkRoot: () => checkRoot,
-  ensureRoot: () => ensureRoot,
-  locateRoot: () => locateRoot,
-  requirePlace: () => requirePlace
+  signInOf: () => signInOf,
+  surveyBackends: () => surveyBackends
 });
 module.exports = stdin_exports;
-var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
+var import_chunk_IKFDDKHJ = load("./chunk-IKFDDKHJ.js");
+var import_chunk_OPF3ILFH = load("./chunk-OPF3ILFH.js");
+var import_chunk_KBKJIEB6 = load("./chunk-KBKJIEB6.js");
+var import_chunk_BDX2QLN6 = load("./chunk-BDX2QLN6.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_node_path = builtin("node:path");
-var import_node_fs = require("node:fs");
-var import_node_path2 = builtin("node:path");
-function findWorktree(folder) {
-  for (let at = import_node_path2.default.resolve(folder); ; at = import_node_path2.default.dirname(at)) {
-    const facts = (0, import_chunk_DLEZNRER.factsOf)(import_node_path2.default.join(at, ".git"));
-    if (facts?.kind === "folder" || facts?.kind === "file") return at;
-    if (at === import_node_path2.default.dirname(at)) return void 0;
+var profileNames = ["restricted", "standard", "unrestricted"];
+function surveyBackends(config, cwd, only) {
+  const own = Object.entries(config.backends);
+  const found = import_chunk_OPF3ILFH.backends.filter(({ id }) => id !== "custom" && (only === void 0 || id === only) && !Object.hasOwn(config.backends, id)).map((backend) => survey(backend, backend.id, backend.programs, cwd));
+  const custom = (0, import_chunk_OPF3ILFH.findBackend)("custom");
+  const mine = own.filter(([name]) => only === void 0 || name === only).map(([name, { argv }]) => survey(custom, name, argv.slice(0, 1), cwd));
+  return [...found, ...mine];
+}
+function survey(backend, name, searched, cwd) {
+  const program = searched.map((one) => (0, import_chunk_KBKJIEB6.findProgram)(one, cwd)).find((one) => one !== void 0) ?? null;
+  const version = program === null ? null : (0, import_chunk_IKFDDKHJ.tellVersion)(backend, program);
+  const isTooOld = version !== null && backend.oldest !== null && (0, import_chunk_OPF3ILFH.isOlder)(version, backend.oldest);
+  const faults = {};
+  for (const profile of profileNames) {
+    const fault = backend.profiles[profile] === null ? null : (0, import_chunk_IKFDDKHJ.policyFault)(backend, profile);
+    if (fault !== null) faults[profile] = fault;
   }
+  const canKeep = profileNames.some((one) => backend.profiles[one] !== null && faults[one] === void 0);
+  return {
+    backend: name,
+    title: backend.title,
+    custom: backend.id === "custom",
+    searched,
+    program,
+    not_executable: program === null ? findBlocked(searched) : null,
+    version,
+    oldest: backend.oldest,
+    too_old: isTooOld,
+    sign_in: signInOf(backend),
+    profiles: backend.profiles,
+    faults,
+    install: backend.install,
+    usable: program !== null && !isTooOld && canKeep
+  };
 }
-function tracksAnything(folder) {
-  const real = import_node_path2.default.join((0, import_chunk_DLEZNRER.realPath)(import_node_path2.default.dirname(folder)), import_node_path2.default.basename(folder));
-  const root = findWorktree(import_node_path2.default.dirname(real));
-  if (root === void 0) return false;
-  const index = readIndex(root);
-  if (!index) return false;
-  const wanted = Buffer.from(`${import_node_path2.default.relative(root, real)}/`).toString("latin1");
-  for (const name of indexNames(index.bytes, index.hashBytes)) {
-    if (name.startsWith(wanted) || `${name}/` === wanted) return true;
-    if (name > wanted && name.slice(0, wanted.length) > wanted) return false;
-  }
-  return false;
+function signInOf({ signIn }) {
+  const home = import_chunk_BDX2QLN6.variables.home();
+  const files = signIn.files.filter((file) => home !== void 0 && (0, import_chunk_DLEZNRER.exists)(import_node_path.default.join(home, file)));
+  const found = { files, variables: signIn.variables.filter((name) => import_chunk_BDX2QLN6.variables.isSet(name)) };
+  if (signIn.files.length + signIn.variables.length === 0) return { state: "unknown", ...found };
+  return { state: found.files.length + found.variables.length > 0 ? "signs" : "no_signs", ...found };
 }
-function readIndex(root) {
-  try {
-    const dotGit = import_node_path2.default.join(root, ".git");
-    const folder = (0, import_chunk_DLEZNRER.isFolder)(dotGit) ? dotGit : linkedFolder(root, (0, import_node_fs.readFileSync)(dotGit, "utf8"));
-    const bytes = (0, import_node_fs.readFileSync)(import_node_path2.default.join(folder, "index"));
-    if (bytes.length < 12 || bytes.toString("latin1", 0, 4) !== "DIRC") return void 0;
-    return { bytes, hashBytes: usesSha256(folder) ? 32 : 20 };
-  } catch {
-    return void 0;
-  }
-}
-function usesSha256(folder) {
-  const places = [folder, import_node_path2.default.join(folder, "../..")];
-  return places.some((place) => {
-    try {
-      return /^\s*objectformat\s*=\s*sha256/im.test((0, import_node_fs.readFileSync)(import_node_path2.default.join(place, "config"), "utf8"));
-    } catch {
-      return false;
-    }
-  });
-}
-function linkedFolder(root, text) {
-  return import_node_path2.default.resolve(root, text.replace(/^gitdir:\s*<>/, "").trim());
-}
-function* indexNames(bytes, hashBytes) {
-  const head = 42 + hashBytes;
-  const version = bytes.readUInt32BE(4);
-  if (version < 2 || version > 4) return;
-  let at = 12;
-  let name = "";
-  for (let left = bytes.readUInt32BE(8); left > 0 && at + head < bytes.length; left -= 1) {
-    const start = at;
-    const isExtended = version >= 3 && (bytes.readUInt16BE(at + head - 2) & 16384) !== 0;
-    at += isExtended ? head + 2 : head;
-    let kept = 0;
-    if (version === 4) {
-      let byte = bytes[at++] ?? 0;
-      let strip = byte & 127;
-      while (byte & 128) {
-        byte = bytes[at++] ?? 0;
-        strip = strip + 1 << 7 | byte & 127;
-      }
-      kept = Math.max(0, name.length - strip);
-    }
-    const end = bytes.indexOf(0, at);
-    if (end < 0) return;
-    name = name.slice(0, kept) + bytes.toString("latin1", at, end);
-    at = version === 4 ? end + 1 : start + (end - start + 8 & ~7);
-    yield name;
-  }
-}
-var folderName = ".job-state";
-var elsewhere = "use another place with --state-dir DIR or JOB_STATE_DIR";
-function locateRoot(given) {
-  const named = given.option ?? given.variable;
-  if (named !== void 0) {
-    if (named === "") throw new import_chunk_NVPF5LEY.FaultError("usage", 'cannot use --state-dir "": it needs the path of a folder');
-    const folder = import_node_path.default.resolve(given.cwd, named);
-    return { folder, option: ["--state-dir", folder] };
-  }
-  const worktree = findWorktree(given.cwd);
-  if (worktree !== void 0) return { folder: import_node_path.default.join(worktree, folderName), option: [] };
-  for (let at = given.cwd; ; at = import_node_path.default.dirname(at)) {
-    const folder = import_node_path.default.join(at, folderName);
-    if ((0, import_chunk_DLEZNRER.factsOf)(folder)?.uid === userId() && (0, import_chunk_DLEZNRER.exists)((0, import_chunk_LZFWGYGT.rootPaths)(folder).meta)) return { folder, option: [] };
-    if (at === import_node_path.default.dirname(at)) return { folder: import_node_path.default.join(given.cwd, folderName), option: [] };
-  }
-}
-function checkRoot(folder) {
-  const facts = lookAt(folder);
-  if (!facts) return false;
-  if (facts.kind === "link") throw unusable(folder, "it is a symbolic link");
-  if (facts.kind !== "folder") throw unusable(folder, "it is no folder");
-  if (facts.uid !== userId()) throw unusable(folder, `it belongs to user ${facts.uid}, not to us (${userId()})`);
-  if ((facts.mode & 18) !== 0)
-    throw unusable(folder, `others may write into it (mode ${(facts.mode & 511).toString(8)})`);
-  let names;
-  try {
-    names = (0, import_chunk_DLEZNRER.listNames)(folder);
-  } catch (error) {
-    throw unusable(folder, `it cannot be read (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`);
-  }
-  if (names.every((name) => /^\.meta\.json\.\d+\.\d+\.tmp$/.test(name))) return false;
-  const meta = (0, import_chunk_6OPTGHIR.readJson)((0, import_chunk_LZFWGYGT.rootPaths)(folder).meta);
-  if (meta.kind !== "ok" || meta.value.tool !== "job-companion")
-    throw unusable(folder, "it holds files but no meta.json of ours");
-  if (typeof meta.value.schema !== "number" || meta.value.schema > 1) {
-    throw unusable(folder, `a newer release wrote it (schema ${String(meta.value.schema)}, known: 1)`);
-  }
-  if (tracksAnything(folder))
-    throw unusable(folder, "git tracks files in it, so a repository may have brought it along");
-  for (const name of ["active", "jobs", "once", "slots", "lock"]) {
-    const inner = (0, import_chunk_DLEZNRER.factsOf)(import_node_path.default.join(folder, name));
-    if (inner && (inner.kind !== "folder" || inner.uid !== userId()))
-      throw unusable(folder, `its ${name} is no folder of ours`);
-  }
-  return true;
-}
-function requirePlace(folder) {
-  const parent = import_node_path.default.dirname(folder);
-  if ((0, import_chunk_DLEZNRER.exists)(folder)) return;
-  if (!(0, import_chunk_DLEZNRER.isFolder)(parent)) throw unusable(folder, `there is no folder ${parent}`);
-  const fault = (0, import_chunk_DLEZNRER.writeFault)(parent);
-  if (fault !== void 0) throw unusable(folder, `${parent} is not writable (${fault})`);
-}
-function ensureRoot(folder) {
-  const fresh = `${folder}.new-${process.pid}`;
-  try {
-    if (checkRoot(folder) || (0, import_chunk_DLEZNRER.exists)(folder)) {
-      const fault = (0, import_chunk_DLEZNRER.writeFault)(folder);
-      if (fault !== void 0) throw unusable(folder, `it is not writable (${fault})`);
-      fill(folder);
-      return;
-    }
-    (0, import_chunk_6OPTGHIR.createFolder)(fresh);
-    fill(fresh);
-    if (!(0, import_chunk_DLEZNRER.moveFolder)(fresh, folder)) (0, import_chunk_DLEZNRER.removeTree)(fresh);
-    checkRoot(folder);
-  } catch (error) {
-    tryRemove(fresh);
-    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
-    throw unusable(folder, `it cannot be made or written (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? String(error)})`);
-  }
-}
-function fill(folder) {
-  const paths = (0, import_chunk_LZFWGYGT.rootPaths)(folder);
-  if (!(0, import_chunk_DLEZNRER.exists)(paths.meta)) (0, import_chunk_6OPTGHIR.writeJson)(paths.meta, { schema: 1, tool: "job-companion", created_at: (0, import_chunk_LZFWGYGT.isoNow)() });
-  if (!(0, import_chunk_DLEZNRER.exists)(paths.ignore)) (0, import_chunk_6OPTGHIR.writeFile)(paths.ignore, "*\n", { sync: false });
-  for (const inner of [paths.active, paths.once, paths.slots, paths.jobs]) (0, import_chunk_6OPTGHIR.createFolder)(inner);
-}
-function tryRemove(folder) {
-  try {
-    (0, import_chunk_DLEZNRER.removeTree)(folder);
-  } catch {
-  }
-}
-function lookAt(folder) {
-  try {
-    return (0, import_chunk_DLEZNRER.factsOf)(folder);
-  } catch (error) {
-    throw unusable(folder, `it cannot be looked at (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`);
-  }
-}
-function unusable(folder, reason) {
-  return new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use the state folder ${folder}: ${reason}`, elsewhere);
-}
-function userId() {
-  return process.getuid?.() ?? 0;
+function findBlocked(names) {
+  const folders = import_chunk_BDX2QLN6.variables.searchPath().split(":").filter(Boolean);
+  const files = names.filter((name) => !name.includes("/")).flatMap((name) => folders.map((folder) => import_node_path.default.join(folder, name)));
+  return files.find(import_chunk_DLEZNRER.exists) ?? null;
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  checkRoot,
-  ensureRoot,
-  locateRoot,
-  requirePlace
+  signInOf,
+  surveyBackends
 });
 
 },
-"./clean-XWBRMAF7.js": function (module, exports) {
+"./chunk-XOJANFB7.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  findCgroup: () => findCgroup,
+  makeCgroup: () => makeCgroup,
+  removeCgroup: () => removeCgroup,
+  terminate: () => terminate,
+  treeOf: () => treeOf
+});
+module.exports = stdin_exports;
+var import_chunk_5VEUPLWP = load("./chunk-5VEUPLWP.js");
+var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
+var import_chunk_BDX2QLN6 = load("./chunk-BDX2QLN6.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_fs = require("node:fs");
+var import_node_path = builtin("node:path");
+var prefix = "job-companion-";
+function makeCgroup(id) {
+  const own = ownCgroup();
+  if (own === void 0) return null;
+  const folder = import_node_path.default.join(own, `${prefix}${id}`);
+  try {
+    (0, import_node_fs.mkdirSync)(folder);
+    return folder;
+  } catch (error) {
+    return (0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST" ? folder : null;
+  }
+}
+function findCgroup(id) {
+  const own = ownCgroup();
+  const folder = own === void 0 ? null : import_node_path.default.join(own, `${prefix}${id}`);
+  return folder !== null && (0, import_chunk_DLEZNRER.exists)(folder) ? folder : null;
+}
+function listCgroup(folder, id) {
+  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return [];
+  return pidsIn(folder);
+}
+function removeCgroup(folder, id) {
+  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return;
+  try {
+    removeEmpty(folder);
+    if (import_node_path.default.basename(import_node_path.default.dirname(folder)).startsWith(prefix)) (0, import_node_fs.rmdirSync)(import_node_path.default.dirname(folder));
+  } catch {
+  }
+}
+function removeEmpty(folder) {
+  for (const name of (0, import_chunk_DLEZNRER.listNames)(folder)) if (!name.includes(".")) removeEmpty(import_node_path.default.join(folder, name));
+  (0, import_node_fs.rmdirSync)(folder);
+}
+function pidsIn(folder) {
+  const text = readOrEmpty(import_node_path.default.join(folder, "cgroup.procs"));
+  const own = text.split("\n").map(Number).filter((pid) => pid > 1);
+  const inner = (0, import_chunk_DLEZNRER.listNames)(folder).filter(
+    (name) => !name.startsWith(prefix) && !/^(?:cgroup|cpu|memory|io|pids|cpuset|hugetlb|rdma|misc)\./.test(name)
+  );
+  return [...own, ...inner.flatMap((name) => pidsIn(import_node_path.default.join(folder, name)))];
+}
+function ownCgroup() {
+  const mount = mountPoint();
+  const line = readOrEmpty("/proc/self/cgroup").split("\n").find((one) => one.startsWith("0::"));
+  return mount === void 0 || line === void 0 ? void 0 : import_node_path.default.join(mount, line.slice(3));
+}
+function mountPoint() {
+  const line = readOrEmpty("/proc/self/mounts").split("\n").find((one) => one.split(" ")[2] === "cgroup2");
+  return line?.split(" ")[1];
+}
+function isBelowMount(folder) {
+  const mount = mountPoint();
+  return mount !== void 0 && import_node_path.default.resolve(folder) === folder && folder.startsWith(`${mount}/`);
+}
+function readOrEmpty(file) {
+  try {
+    return (0, import_node_fs.readFileSync)(file, "utf8");
+  } catch {
+    return "";
+  }
+}
+function treeOf(spec, paths, who) {
+  const living = (identity) => identity && (0, import_chunk_MGN56EW3.livenessOf)(identity) === "alive" ? [identity.pid] : [];
+  const cgroup = (0, import_chunk_5VEUPLWP.readWorker)(paths);
+  const folder = cgroup.kind === "ok" ? cgroup.value.cgroup ?? null : null;
+  const shim = who.shim && isHere(who.shim) ? who.shim : null;
+  const atShimPid = shim ? (0, import_chunk_MGN56EW3.readProcess)(shim.pid) : void 0;
+  const isStranger = atShimPid !== void 0 && atShimPid.start !== shim?.start_token;
+  return {
+    mark: spec.mark,
+    session: shim && !isStranger ? shim.pid : null,
+    since: isHere(spec.launcher) ? Number(spec.launcher.start_token) || 0 : 0,
+    spared: [...living(who.worker), ...living(shim)],
+    baseline: who.baseline ?? null,
+    counted: () => listCgroup(folder, spec.id),
+    child: who.child?.pid ?? null,
+    known: new Map()
+  };
+}
+function isHere(identity) {
+  return identity.boot_id === (0, import_chunk_MGN56EW3.bootId)() && identity.pid_ns === (0, import_chunk_MGN56EW3.pidNamespace)();
+}
+var hasMarks = process.platform === "linux";
+function findMembers(tree) {
+  const rows = (0, import_chunk_MGN56EW3.readProcesses)(tree.baseline).filter(
+    (row) => !(0, import_chunk_MGN56EW3.isDeadState)(row.state) && !(Number(row.start) < tree.since)
+  );
+  const marks = new Map();
+  const markOf = (pid) => {
+    if (!marks.has(pid)) marks.set(pid, (0, import_chunk_MGN56EW3.readProcessVariable)(pid, import_chunk_BDX2QLN6.markVariable));
+    return marks.get(pid);
+  };
+  const counted = new Set(tree.counted());
+  const foreign = findForeign(rows, markOf, tree.mark);
+  const isForeign = (pid) => foreign.has(pid);
+  const inSession = (row) => row.session === tree.session || row.group === tree.session;
+  const isOurSession = tree.session !== null && rows.some((row) => inSession(row) && (!hasMarks || markOf(row.pid) === tree.mark));
+  const members = new Map();
+  for (const row of rows) {
+    const isKnown = tree.known.get(row.pid) === row.start || counted.has(row.pid);
+    if (markOf(row.pid) === tree.mark || (isOurSession && inSession(row) || isKnown) && !isForeign(row.pid))
+      members.set(row.pid, row);
+  }
+  for (let grew = true; grew; ) {
+    grew = false;
+    for (const row of rows) {
+      if (members.has(row.pid) || !members.has(row.parent) || isForeign(row.pid)) continue;
+      members.set(row.pid, row);
+      grew = true;
+    }
+  }
+  const found = [];
+  for (const row of members.values()) {
+    if (isSpared(row, tree)) continue;
+    tree.known.set(row.pid, row.start);
+    found.push({ pid: row.pid, start: row.start, name: row.name, parent: row.parent });
+  }
+  return found;
+}
+function findForeign(rows, markOf, mark) {
+  const foreign = new Set(rows.filter((row) => (markOf(row.pid) ?? mark) !== mark).map((row) => row.pid));
+  for (let size = -1; size !== foreign.size; ) {
+    size = foreign.size;
+    for (const row of rows) if (foreign.has(row.parent) && markOf(row.pid) !== mark) foreign.add(row.pid);
+  }
+  return foreign;
+}
+function isSpared(row, tree) {
+  return row.pid === process.pid || tree.spared.includes(row.pid);
+}
+async function terminate(tree, options) {
+  const report = { step: "none", ended: [], survivors: [] };
+  const seen = new Map();
+  const told = new Set();
+  const note = (members) => {
+    for (const member of members) seen.set(member.pid, member);
+    return members;
+  };
+  let left = note(findMembers(tree));
+  if (left.length === 0) return report;
+  report.step = "term";
+  const termUntil = (0, import_chunk_BDX2QLN6.monotonicMs)() + options.graceMs;
+  for (let pause = 5; left.length > 0 && (0, import_chunk_BDX2QLN6.monotonicMs)() < termUntil; pause = Math.min(pause * 2, 100)) {
+    for (const member of left) if (!told.has(member.pid) && signal(member, "SIGTERM")) told.add(member.pid);
+    await (0, import_chunk_BDX2QLN6.sleep)(Math.min(pause, Math.max(1, termUntil - (0, import_chunk_BDX2QLN6.monotonicMs)())));
+    left = note(stillThere(left, tree));
+  }
+  if (left.length > 0) {
+    report.step = "kill";
+    const killUntil = (0, import_chunk_BDX2QLN6.monotonicMs)() + options.settleMs;
+    for (let pause = 5; left.length > 0 && (0, import_chunk_BDX2QLN6.monotonicMs)() < killUntil; pause = Math.min(pause * 2, 200)) {
+      for (const member of left) signal(member, "SIGKILL");
+      await (0, import_chunk_BDX2QLN6.sleep)(pause);
+      left = note(findMembers(tree));
+    }
+  }
+  report.survivors = left;
+  report.ended = [...seen.values()].filter(
+    (member) => !left.some((one) => one.pid === member.pid) && !isShimsOwn(member, tree)
+  );
+  return report;
+}
+function isShimsOwn(member, tree) {
+  return tree.child !== null && tree.session !== null && member.parent === tree.session && member.pid !== tree.child;
+}
+function stillThere(members, tree) {
+  const living = members.filter(isAlive);
+  return living.length > 0 ? living : findMembers(tree);
+}
+function isAlive(member) {
+  const row = (0, import_chunk_MGN56EW3.readProcess)(member.pid);
+  return row !== void 0 && row.start === member.start && !(0, import_chunk_MGN56EW3.isDeadState)(row.state);
+}
+function signal(member, name) {
+  if (!isAlive(member)) return false;
+  try {
+    process.kill(member.pid, name);
+    return true;
+  } catch {
+    return false;
+  }
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  findCgroup,
+  makeCgroup,
+  removeCgroup,
+  terminate,
+  treeOf
+});
+
+},
+"./chunk-YOUX5EFT.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  isAwaited: () => isAwaited,
+  isCollected: () => isCollected,
+  noteCollected: () => noteCollected,
+  withRegistration: () => withRegistration
+});
+module.exports = stdin_exports;
+var import_chunk_KBKJIEB6 = load("./chunk-KBKJIEB6.js");
+var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
+var import_chunk_BDX2QLN6 = load("./chunk-BDX2QLN6.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_node_path = builtin("node:path");
+function noteCollected(view, by) {
+  if (view.damage !== null || isCollected(view)) return;
+  try {
+    (0, import_chunk_6OPTGHIR.createFile)(
+      view.paths.collected,
+      `${JSON.stringify({ by, pid: process.pid, owner: import_chunk_BDX2QLN6.variables.owner() ?? null, at: (0, import_chunk_BDX2QLN6.isoNow)() })}
+`,
+      { sync: false }
+    );
+  } catch {
+  }
+}
+function isCollected(view) {
+  return (0, import_chunk_DLEZNRER.exists)(view.paths.collected);
+}
+async function withRegistration(root, ids, timeoutMs, fn) {
+  const files = [];
+  const waiter = (0, import_chunk_MGN56EW3.ownIdentity)();
+  for (const id of ids) {
+    const file = import_node_path.default.join((0, import_chunk_KBKJIEB6.jobPaths)(root, id).waiters, `${waiter.pid}-${waiter.start_token.replace(/\W/g, "")}.json`);
+    try {
+      if ((0, import_chunk_DLEZNRER.factsOf)((0, import_chunk_KBKJIEB6.jobPaths)(root, id).waiters)?.kind !== "folder") continue;
+      (0, import_chunk_6OPTGHIR.writeJson)(file, { waiter, ids, since: (0, import_chunk_BDX2QLN6.isoNow)(), timeout_ms: timeoutMs }, { sync: false });
+      files.push(file);
+    } catch {
+    }
+  }
+  try {
+    return await fn();
+  } finally {
+    for (const file of files) {
+      try {
+        (0, import_chunk_6OPTGHIR.removeFile)(file);
+      } catch {
+      }
+    }
+  }
+}
+function isAwaited(root, id) {
+  const folder = (0, import_chunk_KBKJIEB6.jobPaths)(root, id).waiters;
+  return (0, import_chunk_DLEZNRER.listNames)(folder).some((name) => {
+    const read = (0, import_chunk_6OPTGHIR.readJson)(import_node_path.default.join(folder, name));
+    return read.kind === "ok" && (0, import_chunk_MGN56EW3.isIdentity)(read.value.waiter) && (0, import_chunk_MGN56EW3.livenessOf)(read.value.waiter) !== "dead";
+  });
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  isAwaited,
+  isCollected,
+  noteCollected,
+  withRegistration
+});
+
+},
+"./chunk-YSOINAYI.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  checkLaunchOptions: () => checkLaunchOptions,
+  folderOf: () => folderOf,
+  launchAndTell: () => launchAndTell,
+  launchWords: () => launchWords,
+  missingProgram: () => missingProgram,
+  run: () => run,
+  tellLaunched: () => tellLaunched
+});
+module.exports = stdin_exports;
+var import_chunk_2WMPOQNS = load("./chunk-2WMPOQNS.js");
+var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_UB6F7I4J = load("./chunk-UB6F7I4J.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_KBKJIEB6 = load("./chunk-KBKJIEB6.js");
+var import_chunk_BDX2QLN6 = load("./chunk-BDX2QLN6.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+function launchWords(input) {
+  const onceKey = input.text("once-key") ?? null;
+  if (onceKey === "") throw (0, import_chunk_NVPF5LEY.usageError)('cannot take --once-key "": a key needs at least one character');
+  return { owner: input.text("owner") ?? import_chunk_BDX2QLN6.variables.owner() ?? null, label: input.text("label") ?? null, onceKey };
+}
+function checkLaunchOptions(input) {
+  if (input.has("wait-timeout") && !input.has("wait")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");
+  input.duration("wait-timeout");
+  for (const other of ["json", "wait"]) {
+    if (input.has("id-only") && input.has(other)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`);
+  }
+}
+async function launchAndTell(context, input, request, isSynchronous = false) {
+  checkLaunchOptions(input);
+  const root = context.root(input);
+  return tellLaunched(context, input, root, await (0, import_chunk_2WMPOQNS.launch)(root, request), isSynchronous);
+}
+async function tellLaunched(context, input, root, launched, isSynchronous) {
+  if (input.has("wait") || isSynchronous) {
+    const { waitAndTell } = await Promise.resolve().then(() => load("./collecting-HYCUUKMY.js"));
+    context.tell(`job ${launched.id}`);
+    const timeoutMs = input.duration("wait-timeout") ?? Number.MAX_SAFE_INTEGER;
+    return waitAndTell(context, root, [launched.id], {
+      mode: "all",
+      timeoutMs,
+      heartbeatMs: null,
+      isJson: input.has("json")
+    });
+  }
+  return tellLaunch(root, launched, input);
+}
+function tellLaunch(root, launched, input) {
+  const { id, isNew } = launched;
+  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
+` };
+  const paths = (0, import_chunk_KBKJIEB6.jobPaths)(root.folder, id);
+  const commands = {
+    wait: import_chunk_UB6F7I4J.nextCommands.wait(id, root.option),
+    observe: import_chunk_UB6F7I4J.nextCommands.observe(id, root.option),
+    cancel: import_chunk_UB6F7I4J.nextCommands.cancel(id, root.option)
+  };
+  if (input.has("json")) {
+    return {
+      code: import_chunk_6PFAPK5K.exitCodes.done,
+      json: {
+        id,
+        new: isNew,
+        folder: paths.folder,
+        result_path: paths.result,
+        output_path: paths.output,
+        next: commands
+      }
+    };
+  }
+  const lines = [
+    `job ${id}${isNew ? "" : " (this once-key had it already; nothing was started)"}`,
+    `collect: ${commands.wait}`,
+    `observe: ${commands.observe}`,
+    `result:  ${paths.result}`
+  ];
+  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${lines.join("\n")}
+` };
+}
+var run = {
+  name: "run",
+  summary: "run a long command as a job",
+  form: "[options] -- COMMAND ARG...",
+  words: { min: 0, max: 0, rest: true },
+  options: {
+    timeout: {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_CRABIWOM.limits.runTimeout,
+      help: "hard limit, counted from launch (default 24h, at most 30d)"
+    },
+    deadline: { kind: "duration", value: "D", range: import_chunk_CRABIWOM.limits.runTimeout, help: "the same as --timeout" },
+    "kill-after": {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_CRABIWOM.limits.runKillGrace,
+      help: "time between TERM and KILL (default 30s)"
+    },
+    cwd: { kind: "text", value: "DIR", help: "folder to run in (default: here)" },
+    shell: { kind: "flag", help: "give the one word after -- to /bin/sh -c" },
+    "success-exit": {
+      kind: "count",
+      value: "N",
+      range: { default: 0, min: 0, max: 255 },
+      help: "the exit code that means success (default 0)"
+    },
+    "max-output": {
+      kind: "size",
+      value: "SIZE",
+      range: import_chunk_CRABIWOM.limits.maxOutput,
+      help: "cap of each output file on disk (default 64M)"
+    },
+    "first-output": {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_CRABIWOM.limits.optInLimit,
+      help: "end it when nothing was printed by then"
+    },
+    "stall-after": {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_CRABIWOM.limits.optInLimit,
+      help: "end it when nothing was printed for that long"
+    },
+    "keep-children": { kind: "flag", help: "leave processes alone that the command left behind" },
+    ...import_chunk_L3K2NDJR.launchOptions
+  },
+  notes: "The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",
+  examples: [
+    "run -- make test",
+    "run --timeout 2h --once-key nightly -- python3 train.py --epochs 10",
+    "run --shell -- 'make && make install'"
+  ],
+  async run(context, input) {
+    const cwd = folderOf(context, input);
+    const timeout = limitOf(input);
+    return launchAndTell(context, input, {
+      kind: "run",
+      verb: "run",
+      ...launchWords(input),
+      cwd,
+      deadlineMs: timeout,
+      killGraceMs: input.durationOrDefault("kill-after"),
+      maxOutputBytes: input.size("max-output") ?? import_chunk_CRABIWOM.limits.maxOutput.default,
+      firstOutputMs: input.duration("first-output") ?? null,
+      stallMs: input.duration("stall-after") ?? null,
+      lineage: null,
+      run: commandOf(input, cwd),
+      staff: null
+    });
+  }
+};
+function limitOf(input) {
+  if (input.has("timeout") && input.has("deadline"))
+    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");
+  return input.has("deadline") ? input.durationOrDefault("deadline") : input.durationOrDefault("timeout");
+}
+function folderOf(context, input) {
+  const folder = import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
+  if (!(0, import_chunk_DLEZNRER.isFolder)(folder))
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot run in ${folder}: there is no such folder`,
+      "name an existing one with --cwd DIR"
+    );
+  return (0, import_chunk_DLEZNRER.realPath)(folder);
+}
+function commandOf(input, cwd) {
+  const words = input.rest ?? [];
+  const parts = { success_exit: input.count("success-exit") ?? 0, keep_children: input.has("keep-children") };
+  if (input.has("shell")) {
+    if (words.length !== 1)
+      throw (0, import_chunk_NVPF5LEY.usageError)(
+        `cannot take ${words.length} words with --shell: it needs the whole command line as one word after --`
+      );
+    return { argv: ["/bin/sh", "-c", words[0]], program: "/bin/sh", ...parts };
+  }
+  const name = words[0];
+  const program = (0, import_chunk_KBKJIEB6.findProgram)(name, cwd);
+  if (program === void 0) throw missingProgram(name, cwd);
+  return { argv: words, program, ...parts };
+}
+function missingProgram(name, cwd) {
+  const where = name.includes("/") ? `no executable file of that name (looked from ${cwd})` : `it is not on PATH (${import_chunk_BDX2QLN6.variables.searchPath() || "empty"})`;
+  return new import_chunk_NVPF5LEY.FaultError("preflight", `cannot run ${JSON.stringify(name)}: ${where}`, "give the path of the program");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  checkLaunchOptions,
+  folderOf,
+  launchAndTell,
+  launchWords,
+  missingProgram,
+  run,
+  tellLaunched
+});
+
+},
+"./chunk-Z2O3JFZF.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  endedDocument: () => endedDocument,
+  tellEnded: () => tellEnded,
+  waitAndTell: () => waitAndTell
+});
+module.exports = stdin_exports;
+var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
+var import_chunk_5AYKQEXH = load("./chunk-5AYKQEXH.js");
+var import_chunk_YOUX5EFT = load("./chunk-YOUX5EFT.js");
+var import_chunk_IX2DKTRS = load("./chunk-IX2DKTRS.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_EBDV7V6Q = load("./chunk-EBDV7V6Q.js");
+var import_chunk_CRARIZKT = load("./chunk-CRARIZKT.js");
+var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
+var import_chunk_FXJI2NG5 = load("./chunk-FXJI2NG5.js");
+var import_chunk_UB6F7I4J = load("./chunk-UB6F7I4J.js");
+var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
+var import_chunk_5VEUPLWP = load("./chunk-5VEUPLWP.js");
+var import_chunk_BDX2QLN6 = load("./chunk-BDX2QLN6.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+function workspaceNotes(view) {
+  const { spec, state, paths } = view;
+  if (!spec?.staff || !(0, import_chunk_5VEUPLWP.isEnded)(state)) return [];
+  const read = (0, import_chunk_6OPTGHIR.readJson)(paths.resultRecord);
+  const changes = read.kind === "ok" ? read.value.changes : void 0;
+  if (!(0, import_chunk_CRARIZKT.isChanges)(changes)) return [];
+  if (!(0, import_chunk_FXJI2NG5.isWriter)(spec.staff.profile) && changes.unchanged) return [];
+  const notes = [`workspace: ${(0, import_chunk_LZGYMFSK.plainText)((0, import_chunk_EBDV7V6Q.summarizeChanges)(changes))}`];
+  if (!spec.worktree || read.kind !== "ok") return notes;
+  const { take_over: commands } = read.value.worktree ?? {};
+  notes.push(`its own worktree: ${spec.worktree.path} (branch ${spec.worktree.branch})`);
+  if (Array.isArray(commands)) {
+    for (const command of commands.slice(0, 10))
+      if (typeof command === "string") notes.push(`take over: ${(0, import_chunk_LZGYMFSK.plainText)(command)}`);
+  }
+  return notes;
+}
+async function waitAndTell(context, root, ids, options) {
+  const views = await (0, import_chunk_YOUX5EFT.withRegistration)(
+    root.folder,
+    ids,
+    options.timeoutMs,
+    () => (0, import_chunk_5AYKQEXH.waitForJobs)(root.folder, ids, {
+      ...options,
+      // A person who looks at the terminal gets one line that is renewed; everybody else silence, or the lines asked for.
+      heartbeatMs: options.heartbeatMs ?? (context.live ? 1e3 : null),
+      onHeartbeat: (seen) => {
+        if (options.heartbeatMs === null) context.live?.(liveLine(seen).slice(0, Math.max(20, context.width - 1)));
+        else for (const view of seen) context.tell(heartbeat(view));
+      }
+    })
+  );
+  if (options.heartbeatMs === null) context.live?.("");
+  return tellWaited(context, root, views, options);
+}
+function tellWaited(context, root, views, options) {
+  const ended = views.filter((view) => (0, import_chunk_5VEUPLWP.isEnded)(view.state));
+  const isOver = options.mode === "any" ? ended.length > 0 : ended.length === views.length;
+  const shown = !isOver ? views : options.mode === "any" ? firstOf(ended) : views;
+  const code = isOver ? (0, import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map((view) => view.state.state)) : import_chunk_6PFAPK5K.exitCodes.pending;
+  const afterPrint = () => {
+    for (const view of shown) if ((0, import_chunk_5VEUPLWP.isEnded)(view.state)) (0, import_chunk_YOUX5EFT.noteCollected)(view, "wait");
+  };
+  if (options.isJson) {
+    const documents = shown.map(
+      (view) => (0, import_chunk_5VEUPLWP.isEnded)(view.state) ? endedDocument(view) : (0, import_chunk_IX2DKTRS.observation)(view, { afterSeq: null, root })
+    );
+    return {
+      code,
+      afterPrint,
+      json: views.length === 1 ? documents[0] : { jobs: documents, pending: pendingOf(views) }
+    };
+  }
+  const replies = shown.map((view) => (0, import_chunk_5VEUPLWP.isEnded)(view.state) ? tellEnded(context, view) : tellPending(root, view));
+  return {
+    code,
+    afterPrint,
+    out: Buffer.concat(replies.map((reply) => Buffer.from(reply.out ?? ""))),
+    notes: replies.flatMap((reply) => reply.notes ?? [])
+  };
+}
+function firstOf(views) {
+  return [...views].sort((a, b) => Date.parse(a.state.ended_at ?? "") - Date.parse(b.state.ended_at ?? "")).slice(0, 1);
+}
+function pendingOf(views) {
+  return views.filter((view) => !(0, import_chunk_5VEUPLWP.isEnded)(view.state)).map((view) => view.id);
+}
+function tellEnded(context, view) {
+  const deliverable = (0, import_chunk_6OPTGHIR.readRange)(view.paths.result, 0, 64 * 1024 * 1024)?.bytes;
+  if (view.damage !== null) return tellDamaged(view);
+  const notes = [header(view), ...omittedNotes(view.state)];
+  notes.push(...workspaceNotes(view));
+  for (const warning of view.state.warnings) notes.push(`warning: ${(0, import_chunk_LZGYMFSK.plainText)(warning.message)}`);
+  if (!deliverable) notes.push(`warning: no result is stored; see ${view.paths.folder}`);
+  const bytes = deliverable ?? Buffer.alloc(0);
+  return {
+    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
+    out: context.isTerminal ? (0, import_chunk_LZGYMFSK.plainText)(bytes.toString("utf8")) : bytes,
+    notes
+  };
+}
+function tellDamaged(view) {
+  const text = `# ${view.id}: state_damaged
+
+${view.state.error?.message}
+
+Nothing was deleted. What is there: ${view.paths.folder}
+`;
+  return {
+    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
+    out: text,
+    notes: [`see: ${import_chunk_UB6F7I4J.nextCommands.doctor(view.id, view.spec?.state_option ?? [])}`]
+  };
+}
+function header(view) {
+  const { state, paths, spec } = view;
+  const parts = [`${view.id}: ${state.state}`];
+  if (state.error) parts.push(`${state.error.code}: ${(0, import_chunk_LZGYMFSK.plainText)(state.error.message)}`);
+  if (state.exit_code !== null) parts.push(`exit code ${state.exit_code}`);
+  if (state.duration_ms !== null) parts.push((0, import_chunk_NDXTXZGK.formatDuration)(state.duration_ms));
+  const where = [`result: ${paths.result}`];
+  if (spec?.kind === "run") where.push(`whole output: ${paths.output}`);
+  return `${parts.join(", ")}
+${where.join("\n")}`;
+}
+function omittedNotes(state) {
+  return Object.entries(state.output ?? {}).filter(([, note]) => note.omitted > 0).map(
+    ([name, note]) => `${name}: ${note.exact ? "" : "about "}${note.omitted} of ${note.bytes} bytes (${(0, import_chunk_TFEMYLSK.formatSize)(note.omitted)}) are left out in the middle`
+  );
+}
+function tellPending(root, view) {
+  const picture = JSON.stringify((0, import_chunk_IX2DKTRS.observation)(view, { afterSeq: null, root }), null, 1);
+  const next = import_chunk_UB6F7I4J.nextCommands.wait(view.id, root.option);
+  return {
+    code: import_chunk_6PFAPK5K.exitCodes.pending,
+    out: `${picture}
+${next}
+`,
+    notes: [`${view.id}: ${view.state.state}, not ended yet; wait again with the last line`]
+  };
+}
+function endedDocument(view) {
+  if (view.damage !== null) return view.state;
+  const stored = (0, import_chunk_6OPTGHIR.readText)(view.paths.resultRecord);
+  try {
+    if (stored !== void 0) return { ...JSON.parse(stored), state: view.state.state };
+  } catch {
+  }
+  return view.spec ? (0, import_chunk_EBDV7V6Q.terminalRecord)(view.spec, view.paths, view.state) : view.state;
+}
+function liveLine(views) {
+  return views.map(heartbeat).join(" | ");
+}
+function heartbeat(view) {
+  const age = view.state.started_at ? (0, import_chunk_NDXTXZGK.formatDuration)(Math.max(0, (0, import_chunk_BDX2QLN6.nowMs)() - Date.parse(view.state.started_at))) : "not started";
+  return `${view.id}: ${view.state.state}, ${age}`;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  endedDocument,
+  tellEnded,
+  waitAndTell
+});
+
+},
+"./clean-6VLUQSJX.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   clean: () => clean
 });
 module.exports = stdin_exports;
-var import_chunk_DJ3RIZN5 = load("./chunk-DJ3RIZN5.js");
-var import_chunk_2P3CVON6 = load("./chunk-2P3CVON6.js");
-var import_chunk_UCO7BU66 = load("./chunk-UCO7BU66.js");
-var import_chunk_P55WE2JI = load("./chunk-P55WE2JI.js");
-var import_chunk_2LM3C75F = load("./chunk-2LM3C75F.js");
-var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_ZVWKUAZQ = load("./chunk-ZVWKUAZQ.js");
+var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
+var import_chunk_6J6AXDZA = load("./chunk-6J6AXDZA.js");
+var import_chunk_J3MJP3SB = load("./chunk-J3MJP3SB.js");
+var import_chunk_6C47EBRA = load("./chunk-6C47EBRA.js");
+var import_chunk_UGK2MRH5 = load("./chunk-UGK2MRH5.js");
+var import_chunk_YOUX5EFT = load("./chunk-YOUX5EFT.js");
+var import_chunk_SXF5AOER = load("./chunk-SXF5AOER.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
-var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_4SGZHFVR = load("./chunk-4SGZHFVR.js");
+var import_chunk_UB6F7I4J = load("./chunk-UB6F7I4J.js");
+var import_chunk_ILRTLP2P = load("./chunk-ILRTLP2P.js");
+var import_chunk_HUWRGRLU = load("./chunk-HUWRGRLU.js");
+var import_chunk_B3AKM26U = load("./chunk-B3AKM26U.js");
+var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
+var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
+var import_chunk_5VEUPLWP = load("./chunk-5VEUPLWP.js");
+var import_chunk_7QUYJE6C = load("./chunk-7QUYJE6C.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
+var import_chunk_KBKJIEB6 = load("./chunk-KBKJIEB6.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
+var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
+var import_chunk_BDX2QLN6 = load("./chunk-BDX2QLN6.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
@@ -6883,24 +10900,27 @@ async function planClean(root, options) {
   const plan = { remove: [], keep: [], debris: findDebris(root) };
   const ancestors = ancestorsOfLive(root);
   let finished = 0;
-  for (const id of (0, import_chunk_DJ3RIZN5.listJobs)(root)) {
-    const view = await (0, import_chunk_P55WE2JI.refresh)(root, id);
-    const why = !(0, import_chunk_2LM3C75F.isEnded)(view.state) ? "it is live" : view.damage !== null ? `its record is damaged (${view.damage})` : (0, import_chunk_UCO7BU66.isAwaited)(root, id) ? "somebody waits for it" : ancestors.has(id) ? "a live job descends from it" : !(0, import_chunk_UCO7BU66.isCollected)(view) && !options.includeUncollected ? "nobody has collected its result" : void 0;
-    if ((0, import_chunk_2LM3C75F.isEnded)(view.state)) finished += 1;
-    const ageMs = (0, import_chunk_LZFWGYGT.nowMs)() - Date.parse(view.state.ended_at ?? view.state.created_at);
+  for (const id of (0, import_chunk_J3MJP3SB.listJobs)(root)) {
+    const view = await (0, import_chunk_SXF5AOER.refresh)(root, id);
+    const why = !(0, import_chunk_5VEUPLWP.isEnded)(view.state) ? "it is live" : view.damage !== null ? `its record is damaged (${view.damage})` : (0, import_chunk_YOUX5EFT.isAwaited)(root, id) ? "somebody waits for it" : ancestors.has(id) ? "a live job descends from it" : !(0, import_chunk_YOUX5EFT.isCollected)(view) && !options.includeUncollected ? "nobody has collected its result" : void 0;
+    if ((0, import_chunk_5VEUPLWP.isEnded)(view.state)) finished += 1;
+    const ageMs = (0, import_chunk_BDX2QLN6.nowMs)() - Date.parse(view.state.ended_at ?? view.state.created_at);
     const isDue = ageMs >= options.olderThanMs && finished > options.keep;
-    if (why !== void 0) plan.keep.push({ id, why });
+    const work = why === void 0 && isDue ? await workIn(view.spec) : void 0;
+    if (why !== void 0 || work !== void 0) plan.keep.push({ id, why: why ?? work });
     else if (isDue) plan.remove.push(id);
   }
   return plan;
 }
-function removeJobs(root, ids) {
+async function removeJobs(root, ids) {
   const removed = [];
   for (const id of ids) {
-    const gone = import_node_path.default.join((0, import_chunk_DJ3RIZN5.jobsFolder)(root), `.gone-${id}`);
-    if (!(0, import_chunk_DLEZNRER.moveFolder)((0, import_chunk_LZFWGYGT.jobPaths)(root, id).folder, gone)) continue;
+    const spec = (0, import_chunk_5VEUPLWP.readSpec)((0, import_chunk_KBKJIEB6.jobPaths)(root, id));
+    if (spec.kind === "ok" && !await freeWorktree(root, spec.value)) continue;
+    const gone = import_node_path.default.join((0, import_chunk_J3MJP3SB.jobsFolder)(root), `.gone-${id}`);
+    if (!(0, import_chunk_DLEZNRER.moveFolder)((0, import_chunk_KBKJIEB6.jobPaths)(root, id).folder, gone)) continue;
     (0, import_chunk_DLEZNRER.removeTree)(gone);
-    (0, import_chunk_DLEZNRER.removeTree)((0, import_chunk_LZFWGYGT.jobPaths)(root, id).marker);
+    (0, import_chunk_DLEZNRER.removeTree)((0, import_chunk_KBKJIEB6.jobPaths)(root, id).marker);
     removed.push(id);
   }
   return removed;
@@ -6909,28 +10929,50 @@ function removeDebris(paths) {
   for (const target of paths) (0, import_chunk_DLEZNRER.removeTree)(target);
 }
 function findDebris(root) {
-  const folder = (0, import_chunk_DJ3RIZN5.jobsFolder)(root);
+  const folder = (0, import_chunk_J3MJP3SB.jobsFolder)(root);
   const half = (0, import_chunk_DLEZNRER.listNames)(folder).filter((name) => /^\.(?:new|gone)-/.test(name) && isOld(import_node_path.default.join(folder, name)));
-  const markers = (0, import_chunk_DJ3RIZN5.listActive)(root).filter(
-    (id) => !(0, import_chunk_DLEZNRER.factsOf)((0, import_chunk_LZFWGYGT.jobPaths)(root, id).folder) && isOld((0, import_chunk_LZFWGYGT.jobPaths)(root, id).marker)
+  const markers = (0, import_chunk_J3MJP3SB.listActive)(root).filter(
+    (id) => !(0, import_chunk_DLEZNRER.factsOf)((0, import_chunk_KBKJIEB6.jobPaths)(root, id).folder) && isOld((0, import_chunk_KBKJIEB6.jobPaths)(root, id).marker)
   );
-  return [...half.map((name) => import_node_path.default.join(folder, name)), ...markers.map((id) => (0, import_chunk_LZFWGYGT.jobPaths)(root, id).marker)];
+  return [...half.map((name) => import_node_path.default.join(folder, name)), ...markers.map((id) => (0, import_chunk_KBKJIEB6.jobPaths)(root, id).marker)];
 }
 function isOld(target) {
   const facts = (0, import_chunk_DLEZNRER.factsOf)(target);
-  return facts !== void 0 && (0, import_chunk_LZFWGYGT.nowMs)() - facts.modifiedMs > 6 * import_chunk_CRABIWOM.startLimitMs;
+  return facts !== void 0 && (0, import_chunk_BDX2QLN6.nowMs)() - facts.modifiedMs > 6 * import_chunk_CRABIWOM.startLimitMs;
 }
 function ancestorsOfLive(root) {
   const result = new Set();
-  for (const id of (0, import_chunk_DJ3RIZN5.listActive)(root)) {
-    for (let at = id; at !== void 0 && (0, import_chunk_4SGZHFVR.isId)(at); ) {
-      const spec = (0, import_chunk_2LM3C75F.readSpec)((0, import_chunk_LZFWGYGT.jobPaths)(root, at));
+  for (const id of (0, import_chunk_J3MJP3SB.listActive)(root)) {
+    for (let at = id; at !== void 0 && (0, import_chunk_7QUYJE6C.isId)(at); ) {
+      const spec = (0, import_chunk_5VEUPLWP.readSpec)((0, import_chunk_KBKJIEB6.jobPaths)(root, at));
       at = spec.kind === "ok" ? spec.value.lineage?.parent : void 0;
       if (at === void 0 || result.has(at)) break;
       result.add(at);
     }
   }
   return result;
+}
+async function workIn(spec) {
+  if (!spec?.worktree || !await (0, import_chunk_6C47EBRA.isGenuine)(spec, (0, import_chunk_6C47EBRA.readKey)())) return void 0;
+  const { path: folder } = spec.worktree;
+  const work = (0, import_chunk_ILRTLP2P.worktreeWork)(spec.worktree);
+  if (work.isGone) return void 0;
+  if (work.uncommitted > 0) return `its worktree ${folder} holds ${work.uncommitted} uncommitted change(s)`;
+  if (work.commits > 0 && !work.isMerged) return `its worktree ${folder} holds ${work.commits} unmerged commit(s)`;
+  return void 0;
+}
+async function freeWorktree(root, spec) {
+  const { worktree } = spec;
+  if (!worktree || !await (0, import_chunk_6C47EBRA.isGenuine)(spec, (0, import_chunk_6C47EBRA.readKey)()) || isNamedByAnother(root, spec.id, worktree.path)) return true;
+  if (await workIn(spec) !== void 0) return false;
+  (0, import_chunk_ILRTLP2P.removeWorktree)(worktree);
+  return true;
+}
+function isNamedByAnother(root, own, folder) {
+  return (0, import_chunk_J3MJP3SB.listJobs)(root).some((id) => {
+    const spec = id === own ? void 0 : (0, import_chunk_5VEUPLWP.readSpec)((0, import_chunk_KBKJIEB6.jobPaths)(root, id));
+    return spec?.kind === "ok" && spec.value.worktree?.path === folder;
+  });
 }
 var clean = {
   name: "clean",
@@ -6951,14 +10993,14 @@ var clean = {
       help: "keep the newest N finished jobs in any case"
     },
     yes: { kind: "flag", help: "really remove" },
-    ...import_chunk_JJRSGJW4.common
+    ...import_chunk_L3K2NDJR.common
   },
   notes: "Never removes a live, awaited or uncollected job, nor one that a live job descends from. Once-keys stay.",
   examples: ["clean", "clean --older-than 3d --keep 20 --yes"],
   async run(context, input) {
     const root = context.root(input);
     const none = { state_folder: root.folder, removed: [], would_remove: [], kept: [] };
-    if (!(0, import_chunk_ZVWKUAZQ.checkRoot)(root.folder))
+    if (!(0, import_chunk_6J6AXDZA.checkRoot)(root.folder))
       return input.has("json") ? { code: import_chunk_6PFAPK5K.exitCodes.done, json: none } : { code: import_chunk_6PFAPK5K.exitCodes.done, out: `no jobs in ${root.folder}
 ` };
     const options = {
@@ -6974,20 +11016,24 @@ var clean = {
         ...plan.remove.map((id) => `would remove ${id}`),
         ...plan.keep.map((one) => `keeps ${one.id}: ${one.why}`),
         `${plan.remove.length} of these jobs would be removed; do it with:`,
-        `${(0, import_chunk_V47IQ3FT.nextCommand)(root.option, "clean", ...given(input), "--yes")}`
+        `${(0, import_chunk_UB6F7I4J.nextCommand)(root.option, "clean", ...given(input), "--yes")}`
       ];
       return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${lines.join("\n")}
 ` };
     }
-    const done = await (0, import_chunk_2P3CVON6.withLock)((0, import_chunk_LZFWGYGT.rootPaths)(root.folder).lock, async () => {
+    const done = await (0, import_chunk_UGK2MRH5.withLock)((0, import_chunk_KBKJIEB6.rootPaths)(root.folder).lock, async () => {
       const plan = await planClean(root.folder, options);
       removeDebris(plan.debris);
-      return { removed: removeJobs(root.folder, plan.remove), kept: plan.keep };
+      return { removed: await removeJobs(root.folder, plan.remove), kept: plan.keep };
     });
     if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.done, json: { ...none, ...done } };
     return {
       code: import_chunk_6PFAPK5K.exitCodes.done,
-      out: `${[...done.removed.map((id) => `removed ${id}`), `${done.removed.length} removed`].join("\n")}
+      out: `${[
+        ...done.removed.map((id) => `removed ${id}`),
+        ...done.kept.filter((one) => one.why.includes("worktree")).map((one) => `keeps ${one.id}: ${one.why}`),
+        `${done.removed.length} removed`
+      ].join("\n")}
 `
     };
   }
@@ -7004,34 +11050,42 @@ function given(input) {
 });
 
 },
-"./collecting-7CWLLNKK.js": function (module, exports) {
+"./collecting-HYCUUKMY.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  endedDocument: () => import_chunk_F5PAWPL3.endedDocument,
-  tellEnded: () => import_chunk_F5PAWPL3.tellEnded,
-  waitAndTell: () => import_chunk_F5PAWPL3.waitAndTell
+  endedDocument: () => import_chunk_Z2O3JFZF.endedDocument,
+  tellEnded: () => import_chunk_Z2O3JFZF.tellEnded,
+  waitAndTell: () => import_chunk_Z2O3JFZF.waitAndTell
 });
 module.exports = stdin_exports;
-var import_chunk_F5PAWPL3 = load("./chunk-F5PAWPL3.js");
-var import_chunk_UCO7BU66 = load("./chunk-UCO7BU66.js");
+var import_chunk_Z2O3JFZF = load("./chunk-Z2O3JFZF.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_DDN5EPEX = load("./chunk-DDN5EPEX.js");
-var import_chunk_P55WE2JI = load("./chunk-P55WE2JI.js");
-var import_chunk_UBV7TEB5 = load("./chunk-UBV7TEB5.js");
-var import_chunk_ZCJJ4XBA = load("./chunk-ZCJJ4XBA.js");
-var import_chunk_YGU4QMVH = load("./chunk-YGU4QMVH.js");
-var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
-var import_chunk_AE65TZGL = load("./chunk-AE65TZGL.js");
-var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var import_chunk_2LM3C75F = load("./chunk-2LM3C75F.js");
+var import_chunk_5AYKQEXH = load("./chunk-5AYKQEXH.js");
+var import_chunk_YOUX5EFT = load("./chunk-YOUX5EFT.js");
+var import_chunk_IX2DKTRS = load("./chunk-IX2DKTRS.js");
+var import_chunk_SXF5AOER = load("./chunk-SXF5AOER.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
-var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_4SGZHFVR = load("./chunk-4SGZHFVR.js");
+var import_chunk_WTLUE3V7 = load("./chunk-WTLUE3V7.js");
+var import_chunk_EBDV7V6Q = load("./chunk-EBDV7V6Q.js");
+var import_chunk_CRARIZKT = load("./chunk-CRARIZKT.js");
+var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
+var import_chunk_JXICXKRL = load("./chunk-JXICXKRL.js");
+var import_chunk_FXJI2NG5 = load("./chunk-FXJI2NG5.js");
+var import_chunk_Q64U52D2 = load("./chunk-Q64U52D2.js");
+var import_chunk_UB6F7I4J = load("./chunk-UB6F7I4J.js");
+var import_chunk_ILRTLP2P = load("./chunk-ILRTLP2P.js");
+var import_chunk_HUWRGRLU = load("./chunk-HUWRGRLU.js");
+var import_chunk_B3AKM26U = load("./chunk-B3AKM26U.js");
+var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
+var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
+var import_chunk_5VEUPLWP = load("./chunk-5VEUPLWP.js");
+var import_chunk_7QUYJE6C = load("./chunk-7QUYJE6C.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
+var import_chunk_KBKJIEB6 = load("./chunk-KBKJIEB6.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
+var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
+var import_chunk_BDX2QLN6 = load("./chunk-BDX2QLN6.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
@@ -7044,33 +11098,42 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./continue-55ONEGD5.js": function (module, exports) {
+"./continue-YAFBGCIU.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   continueCommand: () => continueCommand
 });
 module.exports = stdin_exports;
-var import_chunk_2WX7TLYH = load("./chunk-2WX7TLYH.js");
-var import_chunk_BCCIMAAG = load("./chunk-BCCIMAAG.js");
-var import_chunk_DB3NJKAX = load("./chunk-DB3NJKAX.js");
-var import_chunk_DJ3RIZN5 = load("./chunk-DJ3RIZN5.js");
-var import_chunk_LUAHUUMZ = load("./chunk-LUAHUUMZ.js");
-var import_chunk_2P3CVON6 = load("./chunk-2P3CVON6.js");
-var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var import_chunk_2LM3C75F = load("./chunk-2LM3C75F.js");
-var import_chunk_7HGFJPY7 = load("./chunk-7HGFJPY7.js");
-var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_ZVWKUAZQ = load("./chunk-ZVWKUAZQ.js");
-var import_chunk_CSL6DFX2 = load("./chunk-CSL6DFX2.js");
-var import_chunk_PBSRMPXW = load("./chunk-PBSRMPXW.js");
+var import_chunk_HRDJLW2U = load("./chunk-HRDJLW2U.js");
+var import_chunk_H54IZFJT = load("./chunk-H54IZFJT.js");
+var import_chunk_IKFDDKHJ = load("./chunk-IKFDDKHJ.js");
+var import_chunk_YSOINAYI = load("./chunk-YSOINAYI.js");
+var import_chunk_2WMPOQNS = load("./chunk-2WMPOQNS.js");
+var import_chunk_TTDLCMHH = load("./chunk-TTDLCMHH.js");
+var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
+var import_chunk_6J6AXDZA = load("./chunk-6J6AXDZA.js");
+var import_chunk_IW34XCBL = load("./chunk-IW34XCBL.js");
+var import_chunk_CRLOQSIG = load("./chunk-CRLOQSIG.js");
+var import_chunk_OPF3ILFH = load("./chunk-OPF3ILFH.js");
+var import_chunk_J3MJP3SB = load("./chunk-J3MJP3SB.js");
+var import_chunk_4QLG2R4M = load("./chunk-4QLG2R4M.js");
+var import_chunk_6C47EBRA = load("./chunk-6C47EBRA.js");
+var import_chunk_UGK2MRH5 = load("./chunk-UGK2MRH5.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
-var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_4SGZHFVR = load("./chunk-4SGZHFVR.js");
+var import_chunk_JXICXKRL = load("./chunk-JXICXKRL.js");
+var import_chunk_FXJI2NG5 = load("./chunk-FXJI2NG5.js");
+var import_chunk_UB6F7I4J = load("./chunk-UB6F7I4J.js");
+var import_chunk_B3AKM26U = load("./chunk-B3AKM26U.js");
+var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
+var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
+var import_chunk_5VEUPLWP = load("./chunk-5VEUPLWP.js");
+var import_chunk_7QUYJE6C = load("./chunk-7QUYJE6C.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
+var import_chunk_KBKJIEB6 = load("./chunk-KBKJIEB6.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
+var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
+var import_chunk_BDX2QLN6 = load("./chunk-BDX2QLN6.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
@@ -7083,34 +11146,37 @@ var continueCommand = {
   options: {
     job: { kind: "text", value: "ID", help: "the job whose conversation goes on (whole id)" },
     conversation: { kind: "text", value: "CID", help: "a conversation that a job of this worktree recorded" },
-    ...import_chunk_JJRSGJW4.staffOptions,
+    ...import_chunk_L3K2NDJR.staffOptions,
     cwd: { kind: "text", value: "DIR", help: "folder to work in (default: that of the earlier job)" },
-    ...import_chunk_JJRSGJW4.launchOptions
+    share: import_chunk_L3K2NDJR.writerOptions.share,
+    ...import_chunk_L3K2NDJR.launchOptions
   },
   notes: "Backend, mode, model, profile and folder are those of the earlier job unless given. The limit is a fresh one.",
   examples: ['continue --job staffer-mik3xa01-9c2k4d --prompt "Now add a test for it"', 'continue --prompt "Go on"'],
   async run(context, input) {
     const root = context.root(input);
-    (0, import_chunk_ZVWKUAZQ.checkRoot)(root.folder);
-    const prompt = await (0, import_chunk_BCCIMAAG.taskOf)(context, input);
+    (0, import_chunk_6J6AXDZA.checkRoot)(root.folder);
+    const prompt = await (0, import_chunk_H54IZFJT.taskOf)(context, input);
     const parent = parentOf(root, input);
-    await (0, import_chunk_2WX7TLYH.requireGenuine)(parent);
+    await (0, import_chunk_HRDJLW2U.requireGenuine)(parent);
     const staff = parent.staff;
-    const resume = (0, import_chunk_2WX7TLYH.conversationOf)(root.folder, parent);
+    const resume = (0, import_chunk_HRDJLW2U.conversationOf)(root.folder, parent);
     if (!staff || resume === null) {
       const why = staff ? "no conversation id was seen" : `a ${parent.kind} job keeps no conversation`;
       throw new import_chunk_NVPF5LEY.FaultError(
         "preflight",
         `cannot continue job ${parent.id}: ${why}`,
-        import_chunk_V47IQ3FT.nextCommands.restart(parent.id, root.option)
+        import_chunk_UB6F7I4J.nextCommands.restart(parent.id, root.option)
       );
     }
-    const cwd = input.has("cwd") ? (0, import_chunk_7HGFJPY7.folderOf)(context, input) : parent.cwd;
-    const part = (0, import_chunk_BCCIMAAG.makeStaffPart)({
+    const cwd = input.has("cwd") ? (0, import_chunk_YSOINAYI.folderOf)(context, input) : (0, import_chunk_HRDJLW2U.requireFolder)(parent, "continue", root.option);
+    const part = (0, import_chunk_IKFDDKHJ.makeStaffPart)({
       mode: staff.mode,
+      stateRoot: root.folder,
       backend: input.text("backend") ?? staff.custom?.name ?? staff.backend,
       model: input.text("model") ?? staff.model,
-      profile: (0, import_chunk_BCCIMAAG.profileOf)(input, staff.profile),
+      profile: (0, import_chunk_H54IZFJT.askedProfile)(input),
+      earlierProfile: staff.profile,
       prompt,
       resume,
       cwd
@@ -7119,14 +11185,18 @@ var continueCommand = {
       throw new import_chunk_NVPF5LEY.FaultError(
         "preflight",
         `cannot continue a conversation of ${staff.backend} with ${part.backend}`,
-        import_chunk_V47IQ3FT.nextCommands.restart(parent.id, root.option)
+        import_chunk_UB6F7I4J.nextCommands.restart(parent.id, root.option)
       );
-    return (0, import_chunk_BCCIMAAG.launchStaff)(context, input, {
+    part.earlier = (0, import_chunk_HRDJLW2U.earlierOf)(root.folder, part.backend, resume);
+    if (staff.schema) part.schema = true;
+    if (staff.base) part.base = staff.base;
+    return (0, import_chunk_H54IZFJT.launchStaff)(context, input, {
       verb: parent.verb,
       staff: part,
       cwd,
-      lineage: (0, import_chunk_2WX7TLYH.lineageOf)(parent, "continue"),
-      isSynchronous: parent.verb === "ask" && !input.has("id-only")
+      lineage: (0, import_chunk_HRDJLW2U.lineageOf)(parent, "continue"),
+      isSynchronous: parent.verb === "ask" && !input.has("id-only"),
+      worktree: input.has("cwd") ? null : parent.worktree ?? null
     });
   }
 };
@@ -7134,18 +11204,18 @@ function parentOf(root, input) {
   const [job, conversation] = [input.text("job"), input.text("conversation")];
   if (job !== void 0 && conversation !== void 0)
     throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --job and --conversation together");
-  if (job !== void 0) return (0, import_chunk_2WX7TLYH.requireSpec)(root, (0, import_chunk_DJ3RIZN5.requireWholeId)(root, job));
-  const owner = conversation === void 0 ? input.text("owner") ?? import_chunk_LZFWGYGT.variables.owner() ?? null : null;
-  const id = (0, import_chunk_DB3NJKAX.findLatest)(root.folder, owner, (_, spec) => {
-    const known = spec.staff ? (0, import_chunk_2WX7TLYH.conversationOf)(root.folder, spec) : null;
+  if (job !== void 0) return (0, import_chunk_HRDJLW2U.requireSpec)(root, (0, import_chunk_J3MJP3SB.requireWholeId)(root, job));
+  const owner = conversation === void 0 ? input.text("owner") ?? import_chunk_BDX2QLN6.variables.owner() ?? null : null;
+  const id = (0, import_chunk_TTDLCMHH.findLatest)(root.folder, owner, (_, spec) => {
+    const known = spec.staff ? (0, import_chunk_HRDJLW2U.conversationOf)(root.folder, spec) : null;
     return conversation === void 0 ? known !== null : known === conversation;
   });
-  if (id !== void 0) return (0, import_chunk_2WX7TLYH.requireSpec)(root, id);
+  if (id !== void 0) return (0, import_chunk_HRDJLW2U.requireSpec)(root, id);
   const what = conversation === void 0 ? "a conversation" : `conversation ${JSON.stringify(conversation)}`;
   throw new import_chunk_NVPF5LEY.FaultError(
     "unknown_job",
     `cannot find ${what}: no job in ${root.folder} recorded one`,
-    import_chunk_V47IQ3FT.nextCommands.status(root.option)
+    import_chunk_UB6F7I4J.nextCommands.status(root.option)
   );
 }
 // Annotate the CommonJS export names for ESM import in node:
@@ -7154,20 +11224,21 @@ function parentOf(root, input) {
 });
 
 },
-"./dispatch-PJQZT4HX.js": function (module, exports) {
+"./dispatch-FWBHOMS4.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   dispatch: () => dispatch
 });
 module.exports = stdin_exports;
-var import_chunk_V7GA3ZSC = load("./chunk-V7GA3ZSC.js");
+var import_chunk_JLWZEWQK = load("./chunk-JLWZEWQK.js");
+var import_chunk_6J6AXDZA = load("./chunk-6J6AXDZA.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
-var import_chunk_ZVWKUAZQ = load("./chunk-ZVWKUAZQ.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
+var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
+var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
+var import_chunk_KBKJIEB6 = load("./chunk-KBKJIEB6.js");
+var import_chunk_BDX2QLN6 = load("./chunk-BDX2QLN6.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
@@ -7302,7 +11373,7 @@ function optionNames(command) {
   return Object.keys(command.options).map((name) => `--${name}`).join(" ");
 }
 function helpOf(command) {
-  return (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_LZFWGYGT.selfWords)(), command.name, "--help"]);
+  return (0, import_chunk_QPOYQF3N.quoteWords)([...(0, import_chunk_KBKJIEB6.selfWords)(), command.name, "--help"]);
 }
 function rangeOf(row, name) {
   if (!row?.range) throw new Error(`option ${name} has no range`);
@@ -7313,11 +11384,11 @@ async function dispatch(args, base, version) {
   if (word === "--version" || word === "version") return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${version}
 ` };
   const name = word === "--help" || word === "-h" ? "help" : word;
-  const command = await (0, import_chunk_V7GA3ZSC.loadCommand)(name);
+  const command = await (0, import_chunk_JLWZEWQK.loadCommand)(name);
   if (!command)
     throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_V7GA3ZSC.commandNames.join(", ")}`,
-      (0, import_chunk_GEPPUING.quoteWords)([...(0, import_chunk_LZFWGYGT.selfWords)(), "help"])
+      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_JLWZEWQK.commandNames.join(", ")}`,
+      (0, import_chunk_QPOYQF3N.quoteWords)([...(0, import_chunk_KBKJIEB6.selfWords)(), "help"])
     );
   if (hasChangedWords(args)) {
     throw (0, import_chunk_NVPF5LEY.usageError)(
@@ -7329,12 +11400,12 @@ async function dispatch(args, base, version) {
   if (input.has("help")) return help(command);
   const context = {
     ...base,
-    root: (parsed) => (0, import_chunk_ZVWKUAZQ.locateRoot)({ option: parsed.text("state-dir"), variable: import_chunk_LZFWGYGT.variables.stateDir(), cwd: base.cwd })
+    root: (parsed) => (0, import_chunk_6J6AXDZA.locateRoot)({ option: parsed.text("state-dir"), variable: import_chunk_BDX2QLN6.variables.stateDir(), cwd: base.cwd })
   };
   return command.run(context, input);
 }
 async function help(command) {
-  const { renderHelp } = await Promise.resolve().then(() => load("./usage-2G4WLKLK.js"));
+  const { renderHelp } = await Promise.resolve().then(() => load("./usage-4H4YIAGV.js"));
   return { code: import_chunk_6PFAPK5K.exitCodes.done, out: renderHelp(command) };
 }
 // Annotate the CommonJS export names for ESM import in node:
@@ -7343,64 +11414,66 @@ async function help(command) {
 });
 
 },
-"./doctor-GAVO2F3K.js": function (module, exports) {
+"./doctor-YS624XZO.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   doctor: () => doctor
 });
 module.exports = stdin_exports;
-var import_chunk_DJ3RIZN5 = load("./chunk-DJ3RIZN5.js");
-var import_chunk_UBV7TEB5 = load("./chunk-UBV7TEB5.js");
-var import_chunk_AE65TZGL = load("./chunk-AE65TZGL.js");
-var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var import_chunk_2LM3C75F = load("./chunk-2LM3C75F.js");
-var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_ZVWKUAZQ = load("./chunk-ZVWKUAZQ.js");
-var import_chunk_PBSRMPXW = load("./chunk-PBSRMPXW.js");
+var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
+var import_chunk_6J6AXDZA = load("./chunk-6J6AXDZA.js");
+var import_chunk_J3MJP3SB = load("./chunk-J3MJP3SB.js");
+var import_chunk_6C47EBRA = load("./chunk-6C47EBRA.js");
+var import_chunk_IX2DKTRS = load("./chunk-IX2DKTRS.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
-var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_4SGZHFVR = load("./chunk-4SGZHFVR.js");
+var import_chunk_Q64U52D2 = load("./chunk-Q64U52D2.js");
+var import_chunk_UB6F7I4J = load("./chunk-UB6F7I4J.js");
+var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
+var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
+var import_chunk_5VEUPLWP = load("./chunk-5VEUPLWP.js");
+var import_chunk_7QUYJE6C = load("./chunk-7QUYJE6C.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
+var import_chunk_KBKJIEB6 = load("./chunk-KBKJIEB6.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
+var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
+var import_chunk_BDX2QLN6 = load("./chunk-BDX2QLN6.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function diagnose(root, id) {
-  if (!(0, import_chunk_DLEZNRER.exists)((0, import_chunk_LZFWGYGT.jobPaths)(root.folder, id).folder)) {
-    const next = (0, import_chunk_V47IQ3FT.nextCommand)(root.option, "clean", "--yes");
+  if (!(0, import_chunk_DLEZNRER.exists)((0, import_chunk_KBKJIEB6.jobPaths)(root.folder, id).folder)) {
+    const next = (0, import_chunk_UB6F7I4J.nextCommand)(root.option, "clean", "--yes");
     return { id, condition: "damaged", problem: "a marker of a live job without a job folder", next, facts: [] };
   }
-  const view = (0, import_chunk_2LM3C75F.inspect)(root.folder, id);
-  const condition = (0, import_chunk_2LM3C75F.conditionOf)(view);
+  const view = (0, import_chunk_5VEUPLWP.inspect)(root.folder, id);
+  const condition = (0, import_chunk_5VEUPLWP.conditionOf)(view);
   return { id, condition, ...await problemOf(root, view, condition), facts: factsOfJob(view) };
 }
 async function diagnoseAll(root) {
-  const ids = [...new Set([...(0, import_chunk_DJ3RIZN5.listActive)(root.folder), ...(0, import_chunk_DJ3RIZN5.listJobs)(root.folder)])];
+  const ids = [...new Set([...(0, import_chunk_J3MJP3SB.listActive)(root.folder), ...(0, import_chunk_J3MJP3SB.listJobs)(root.folder)])];
   const findings = [];
   for (const id of ids) findings.push(await diagnose(root, id));
   return findings.filter((finding) => finding.problem !== null);
 }
 async function problemOf(root, view, condition) {
   const { id, spec, damage } = view;
-  const wait = import_chunk_V47IQ3FT.nextCommands.wait(id, root.option);
+  const wait = import_chunk_UB6F7I4J.nextCommands.wait(id, root.option);
   if (condition === "damaged")
     return {
       problem: `the record is damaged: ${damage}; nothing was deleted, output and result files are as they were`,
-      next: import_chunk_V47IQ3FT.nextCommands.status(root.option)
+      next: import_chunk_UB6F7I4J.nextCommands.status(root.option)
     };
-  if (spec && !(0, import_chunk_2LM3C75F.isEnded)(view.state) && !await (0, import_chunk_PBSRMPXW.isGenuine)(spec, (0, import_chunk_PBSRMPXW.readKey)())) {
+  if (spec && !(0, import_chunk_5VEUPLWP.isEnded)(view.state) && !await (0, import_chunk_6C47EBRA.isGenuine)(spec, (0, import_chunk_6C47EBRA.readKey)())) {
     return {
       problem: "spec.json was changed or written by another user: nothing is started or signaled for this job",
-      next: import_chunk_V47IQ3FT.nextCommands.observe(id, root.option)
+      next: import_chunk_UB6F7I4J.nextCommands.observe(id, root.option)
     };
   }
-  if (spec && !(0, import_chunk_4SGZHFVR.findEngine)(spec.engine))
+  if (spec && !(0, import_chunk_7QUYJE6C.findEngine)(spec.engine))
     return { problem: `it runs on the engine ${spec.engine}, which this release does not know`, next: null };
-  const health = (0, import_chunk_UBV7TEB5.healthOf)(view, condition);
+  const health = (0, import_chunk_IX2DKTRS.healthOf)(view, condition);
   switch (condition) {
     case "orphaned":
     case "unclaimed":
@@ -7417,7 +11490,7 @@ async function problemOf(root, view, condition) {
     case "unseen":
       return {
         problem: health.health === "attention" ? health.reason ?? null : null,
-        next: health.health === "attention" ? import_chunk_V47IQ3FT.nextCommands.observe(id, root.option) : null
+        next: health.health === "attention" ? import_chunk_UB6F7I4J.nextCommands.observe(id, root.option) : null
       };
     default:
       return { problem: null, next: null };
@@ -7433,17 +11506,30 @@ function factsOfJob(view) {
 }
 var doctor = {
   name: "doctor",
-  summary: "explain a damaged, stuck or orphaned job and name the mending command",
-  form: "[ID]",
+  summary: "explain a damaged, stuck or orphaned job; try out one agent CLI",
+  form: "[ID | --backend NAME]",
   words: { min: 0, max: 1 },
-  options: import_chunk_JJRSGJW4.common,
-  notes: "Exit codes: 0 nothing is wrong, 3 something is. Changes nothing.",
-  examples: ["doctor", "doctor run-mik3x9ab-4f7q2z"],
+  options: {
+    backend: {
+      kind: "text",
+      value: "NAME",
+      help: "one real round trip with this agent CLI, restricted, in an empty folder (calls its model once)"
+    },
+    ...import_chunk_L3K2NDJR.common
+  },
+  notes: "Exit codes: 0 nothing is wrong, 3 something is. Changes nothing. With --backend: 0 when a complete answer came within 2 minutes, 3 when not, with the reason in the words of the CLI; the CLI may keep that conversation in its own history.",
+  examples: ["doctor", "doctor run-mik3x9ab-4f7q2z", "doctor --backend codex"],
   async run(context, input) {
+    const backend = input.text("backend");
+    if (backend !== void 0) {
+      if (input.words.length > 0) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take a job ID and --backend together");
+      const { doctorBackend } = await Promise.resolve().then(() => load("./doctor-backend-RAKELJG3.js"));
+      return doctorBackend(context, backend, input.has("json"));
+    }
     const root = context.root(input);
-    const isThere = (0, import_chunk_ZVWKUAZQ.checkRoot)(root.folder);
+    const isThere = (0, import_chunk_6J6AXDZA.checkRoot)(root.folder);
     const word = input.words[0];
-    const findings = !isThere && word === void 0 ? [] : word === void 0 ? await diagnoseAll(root) : [await diagnose(root, (0, import_chunk_DJ3RIZN5.findJob)(root, word))];
+    const findings = !isThere && word === void 0 ? [] : word === void 0 ? await diagnoseAll(root) : [await diagnose(root, (0, import_chunk_J3MJP3SB.findJob)(root, word))];
     const isWrong = findings.some((finding) => finding.problem !== null);
     const code = isWrong ? import_chunk_6PFAPK5K.exitCodes.unsuccessful : import_chunk_6PFAPK5K.exitCodes.done;
     if (input.has("json")) {
@@ -7465,14 +11551,232 @@ function tell(finding) {
 });
 
 },
-"./help-KL5YVUC7.js": function (module, exports) {
+"./doctor-backend-RAKELJG3.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  doctorBackend: () => doctorBackend
+});
+module.exports = stdin_exports;
+var import_chunk_OBS6SXLB = load("./chunk-OBS6SXLB.js");
+var import_chunk_XLWJWJYG = load("./chunk-XLWJWJYG.js");
+var import_chunk_5DW2IIWD = load("./chunk-5DW2IIWD.js");
+var import_chunk_IKFDDKHJ = load("./chunk-IKFDDKHJ.js");
+var import_chunk_2WMPOQNS = load("./chunk-2WMPOQNS.js");
+var import_chunk_6J6AXDZA = load("./chunk-6J6AXDZA.js");
+var import_chunk_SSK5O5XN = load("./chunk-SSK5O5XN.js");
+var import_chunk_4XQCRNZ4 = load("./chunk-4XQCRNZ4.js");
+var import_chunk_MXVCRDVT = load("./chunk-MXVCRDVT.js");
+var import_chunk_CRLOQSIG = load("./chunk-CRLOQSIG.js");
+var import_chunk_OPF3ILFH = load("./chunk-OPF3ILFH.js");
+var import_chunk_J3MJP3SB = load("./chunk-J3MJP3SB.js");
+var import_chunk_4QLG2R4M = load("./chunk-4QLG2R4M.js");
+var import_chunk_6C47EBRA = load("./chunk-6C47EBRA.js");
+var import_chunk_UGK2MRH5 = load("./chunk-UGK2MRH5.js");
+var import_chunk_5AYKQEXH = load("./chunk-5AYKQEXH.js");
+var import_chunk_SXF5AOER = load("./chunk-SXF5AOER.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_WTLUE3V7 = load("./chunk-WTLUE3V7.js");
+var import_chunk_EBDV7V6Q = load("./chunk-EBDV7V6Q.js");
+var import_chunk_CRARIZKT = load("./chunk-CRARIZKT.js");
+var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
+var import_chunk_JXICXKRL = load("./chunk-JXICXKRL.js");
+var import_chunk_FXJI2NG5 = load("./chunk-FXJI2NG5.js");
+var import_chunk_Q64U52D2 = load("./chunk-Q64U52D2.js");
+var import_chunk_UB6F7I4J = load("./chunk-UB6F7I4J.js");
+var import_chunk_ILRTLP2P = load("./chunk-ILRTLP2P.js");
+var import_chunk_HUWRGRLU = load("./chunk-HUWRGRLU.js");
+var import_chunk_B3AKM26U = load("./chunk-B3AKM26U.js");
+var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
+var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
+var import_chunk_5VEUPLWP = load("./chunk-5VEUPLWP.js");
+var import_chunk_7QUYJE6C = load("./chunk-7QUYJE6C.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_KBKJIEB6 = load("./chunk-KBKJIEB6.js");
+var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
+var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
+var import_chunk_BDX2QLN6 = load("./chunk-BDX2QLN6.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
+var import_node_path = builtin("node:path");
+var import_node_fs = require("node:fs");
+var import_node_os = require("node:os");
+var import_node_path2 = builtin("node:path");
+function onInterrupt(fn) {
+  const names = ["SIGINT", "SIGTERM", "SIGHUP"];
+  const release = () => {
+    for (const name of names) process.off(name, act);
+  };
+  const act = () => {
+    release();
+    fn();
+  };
+  for (const name of names) process.on(name, act);
+  return release;
+}
+function makeTempFolder(prefix) {
+  const places = [(0, import_node_os.tmpdir)(), "/tmp", "/var/tmp"].filter(import_chunk_DLEZNRER.isFolder).map(import_chunk_DLEZNRER.realPath);
+  const place = places.find((folder) => (0, import_chunk_QPOYQF3N.findWorktree)(folder) === void 0);
+  if (place !== void 0) return (0, import_node_fs.mkdtempSync)(import_node_path2.default.join(place, prefix));
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot find a folder outside git for a trial: ${places.join(", ")}`,
+    "set TMPDIR to one"
+  );
+}
+var trialMs = 12e4;
+var task = "Reply with the single word: ready";
+var answerBytes = 1024;
+async function roundTrip(name, onStart) {
+  const isOwn = Object.hasOwn((0, import_chunk_IKFDDKHJ.readUserConfig)().backends, name);
+  const canRestrict = !isOwn && (0, import_chunk_OPF3ILFH.findBackend)(name)?.profiles.restricted !== null;
+  const folder = makeTempFolder("job-companion-trial-");
+  let left = null;
+  try {
+    const [state, cwd] = [import_node_path.default.join(folder, "state"), import_node_path.default.join(folder, "empty")];
+    (0, import_chunk_6OPTGHIR.createFolder)(cwd);
+    const root = { folder: state, option: ["--state-dir", state] };
+    const part = makePart(root, cwd, name, canRestrict ? "restricted" : "standard");
+    onStart();
+    const trial = await tryIn(root, cwd, part);
+    left = await removeOrName(folder);
+    return { ...trial, left };
+  } finally {
+    if (left === null) await removeOrName(folder);
+  }
+}
+function makePart(root, cwd, backend, profile) {
+  const words = { mode: "ask", stateRoot: root.folder, model: null, prompt: task, resume: null };
+  return { ...(0, import_chunk_IKFDDKHJ.makeStaffPart)({ ...words, backend, profile, cwd }), brief: false };
+}
+async function tryIn(root, cwd, part) {
+  const { id } = await (0, import_chunk_2WMPOQNS.launch)(root, {
+    kind: "staff",
+    verb: "ask",
+    owner: null,
+    label: "doctor",
+    onceKey: null,
+    cwd,
+    deadlineMs: trialMs,
+    killGraceMs: import_chunk_CRABIWOM.limits.staffKillGrace.default,
+    maxOutputBytes: import_chunk_CRABIWOM.limits.maxOutput.min,
+    firstOutputMs: null,
+    stallMs: null,
+    lineage: null,
+    run: null,
+    staff: part
+  });
+  const stop = onInterrupt(() => void (0, import_chunk_OBS6SXLB.cancelJob)(root.folder, id, { owner: null, why: "doctor was interrupted" }));
+  const { view, firstOutputMs } = await follow(root, id).finally(stop);
+  const { state } = view;
+  return {
+    program: part.program,
+    version: part.version ?? null,
+    profile: part.profile,
+    adds: part.adds,
+    state: state.state,
+    error: state.error,
+    warnings: state.warnings,
+    first_output_ms: firstOutputMs,
+    duration_ms: state.duration_ms,
+    conversation_id: state.conversation?.id ?? null,
+    answer: state.state === "done" ? (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)((0, import_chunk_6OPTGHIR.readText)(view.paths.result) ?? ""), answerBytes) : null
+  };
+}
+async function follow(root, id) {
+  const paths = (0, import_chunk_KBKJIEB6.jobPaths)(root.folder, id);
+  let firstOutputMs = null;
+  const look = () => {
+    const started = (0, import_chunk_SSK5O5XN.startedAt)(paths);
+    if (firstOutputMs !== null || started === null || !(0, import_chunk_DLEZNRER.factsOf)(paths.output)?.size) return;
+    firstOutputMs = Math.max(0, (0, import_chunk_BDX2QLN6.nowMs)() - Date.parse(started));
+  };
+  const patience = trialMs + 3 * import_chunk_CRABIWOM.limits.staffKillGrace.default;
+  const [view] = await (0, import_chunk_5AYKQEXH.waitForJobs)(root.folder, [id], {
+    mode: "all",
+    timeoutMs: patience,
+    heartbeatMs: 50,
+    onHeartbeat: look
+  });
+  look();
+  if (!view) throw new import_chunk_NVPF5LEY.FaultError("internal", `cannot find job ${id} any more`);
+  return { view, firstOutputMs };
+}
+async function removeOrName(folder) {
+  const until = (0, import_chunk_BDX2QLN6.monotonicMs)() + 2e3;
+  for (; ; ) {
+    try {
+      (0, import_chunk_DLEZNRER.removeTree)(folder);
+      return null;
+    } catch {
+      if ((0, import_chunk_BDX2QLN6.monotonicMs)() > until) return folder;
+      await (0, import_chunk_BDX2QLN6.sleep)(20);
+    }
+  }
+}
+async function doctorBackend(context, name, isJson) {
+  const backend = (0, import_chunk_OPF3ILFH.findBackend)(name);
+  const signIn = backend ? (0, import_chunk_XLWJWJYG.signInOf)(backend) : null;
+  try {
+    const trip = await roundTrip(
+      name,
+      () => context.tell(`asking ${name} for one word: one small model call, at most 2 minutes`)
+    );
+    const isReady = trip.state === "done";
+    const code = isReady ? import_chunk_6PFAPK5K.exitCodes.done : import_chunk_6PFAPK5K.exitCodes.unsuccessful;
+    if (isJson) return { code, json: { backend: name, ready: isReady, sign_in: signIn, ...trip } };
+    return { code, out: page(name, isReady, [...rowsOf(trip, signIn), ...verdictOf(trip)]) };
+  } catch (error) {
+    if (!(error instanceof import_chunk_NVPF5LEY.FaultError) || error.code !== "preflight") throw error;
+    const code = import_chunk_6PFAPK5K.exitCodes.unsuccessful;
+    const refusal = { code: error.code, message: error.message };
+    if (isJson)
+      return { code, json: { backend: name, ready: false, sign_in: signIn, error: refusal, next: error.next } };
+    const next = error.next === null ? [] : [["next", error.next]];
+    return { code, out: page(name, false, [["refused", error.message], ...next]) };
+  }
+}
+function rowsOf(trip, signIn) {
+  const signs = [...(signIn?.files ?? []).map((file) => `~/${file}`), ...signIn?.variables ?? []];
+  const first = trip.first_output_ms;
+  return [
+    ["program", trip.program],
+    ["version", trip.version ?? "unknown"],
+    ["sign-in", signs.join(", ") || "no sign of one"],
+    ["profile", trip.adds ? `${trip.profile} (${trip.adds})` : trip.profile],
+    ["first output", first === null ? "none seen" : `after ${(0, import_chunk_NDXTXZGK.formatDuration)(first)}`],
+    ["whole run", trip.duration_ms === null ? "not over" : (0, import_chunk_NDXTXZGK.formatDuration)(trip.duration_ms)],
+    ["conversation", trip.conversation_id ?? "none"],
+    ["answer", trip.answer ?? "none"]
+  ];
+}
+function verdictOf(trip) {
+  const verdict = trip.error ? `${trip.state}, ${trip.error.code}: ${trip.error.message}` : trip.state;
+  const warnings = trip.warnings.map((warning) => ["warning", warning.message]);
+  const left = trip.left === null ? [] : [["left", `${trip.left} could not be removed`]];
+  return [["verdict", verdict], ...warnings, ...left];
+}
+function page(name, isReady, rows) {
+  const lines = rows.flatMap(([label, text]) => (0, import_chunk_5DW2IIWD.labelled)(label, (0, import_chunk_LZGYMFSK.plainText)(text)));
+  return `${[`${name}: ${isReady ? "ready" : "not ready"}`, ...lines].join("\n")}
+`;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  doctorBackend
+});
+
+},
+"./help-KPROYP3M.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   help: () => help
 });
 module.exports = stdin_exports;
-var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
+var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
@@ -7482,11 +11786,11 @@ var help = {
   summary: "this page, or the page of one command",
   form: "[COMMAND]",
   words: { min: 0, max: 1 },
-  options: import_chunk_JJRSGJW4.common,
+  options: import_chunk_L3K2NDJR.common,
   examples: ["help", "help run"],
   async run(_context, input) {
-    const { commandNames, loadCommand } = await Promise.resolve().then(() => load("./registry-3LL34ZX6.js"));
-    const { renderHelp } = await Promise.resolve().then(() => load("./usage-2G4WLKLK.js"));
+    const { commandNames, loadCommand } = await Promise.resolve().then(() => load("./registry-QDJQDH5G.js"));
+    const { renderHelp } = await Promise.resolve().then(() => load("./usage-4H4YIAGV.js"));
     const word = input.words[0];
     if (word !== void 0) {
       const command = await loadCommand(word);
@@ -7511,6 +11815,59 @@ var foot = `Exit codes: 0 done, 2 not finished, 3 failed or timed out or crashed
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
   help
+});
+
+},
+"./implement-I4EUSOLE.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  implement: () => implement
+});
+module.exports = stdin_exports;
+var import_chunk_HWV6S254 = load("./chunk-HWV6S254.js");
+var import_chunk_H54IZFJT = load("./chunk-H54IZFJT.js");
+var import_chunk_IKFDDKHJ = load("./chunk-IKFDDKHJ.js");
+var import_chunk_YSOINAYI = load("./chunk-YSOINAYI.js");
+var import_chunk_2WMPOQNS = load("./chunk-2WMPOQNS.js");
+var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
+var import_chunk_6J6AXDZA = load("./chunk-6J6AXDZA.js");
+var import_chunk_IW34XCBL = load("./chunk-IW34XCBL.js");
+var import_chunk_CRLOQSIG = load("./chunk-CRLOQSIG.js");
+var import_chunk_OPF3ILFH = load("./chunk-OPF3ILFH.js");
+var import_chunk_J3MJP3SB = load("./chunk-J3MJP3SB.js");
+var import_chunk_4QLG2R4M = load("./chunk-4QLG2R4M.js");
+var import_chunk_6C47EBRA = load("./chunk-6C47EBRA.js");
+var import_chunk_UGK2MRH5 = load("./chunk-UGK2MRH5.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_JXICXKRL = load("./chunk-JXICXKRL.js");
+var import_chunk_FXJI2NG5 = load("./chunk-FXJI2NG5.js");
+var import_chunk_UB6F7I4J = load("./chunk-UB6F7I4J.js");
+var import_chunk_B3AKM26U = load("./chunk-B3AKM26U.js");
+var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
+var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
+var import_chunk_5VEUPLWP = load("./chunk-5VEUPLWP.js");
+var import_chunk_7QUYJE6C = load("./chunk-7QUYJE6C.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_KBKJIEB6 = load("./chunk-KBKJIEB6.js");
+var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
+var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
+var import_chunk_BDX2QLN6 = load("./chunk-BDX2QLN6.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
+var implement = (0, import_chunk_HWV6S254.makeStaffVerb)({
+  mode: "implement",
+  notes: "A second implement job in the same worktree is refused unless it has --worktree or --share. The result says what was changed: files, commits, or that nothing was.",
+  examples: [
+    "implement --backend claude --prompt-file change.md --timeout 90m",
+    'implement --worktree --prompt "Port src/io.ts to streams and commit it"'
+  ]
+});
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  implement
 });
 
 },
@@ -7679,31 +12036,44 @@ function init(open, close) {
 var kleur_default = $;
 
 },
-"./main-YDCJJAQN.js": function (module, exports) {
+"./main-E6CSYJL4.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   runWorker: () => runWorker
 });
 module.exports = stdin_exports;
+var import_chunk_IW34XCBL = load("./chunk-IW34XCBL.js");
 var import_chunk_FHNVDGJI = load("./chunk-FHNVDGJI.js");
-var import_chunk_6EMU5XAL = load("./chunk-6EMU5XAL.js");
-var import_chunk_LUAHUUMZ = load("./chunk-LUAHUUMZ.js");
+var import_chunk_XOJANFB7 = load("./chunk-XOJANFB7.js");
+var import_chunk_SSK5O5XN = load("./chunk-SSK5O5XN.js");
 var import_chunk_4XQCRNZ4 = load("./chunk-4XQCRNZ4.js");
-var import_chunk_2P3CVON6 = load("./chunk-2P3CVON6.js");
-var import_chunk_ZCJJ4XBA = load("./chunk-ZCJJ4XBA.js");
-var import_chunk_YGU4QMVH = load("./chunk-YGU4QMVH.js");
+var import_chunk_MXVCRDVT = load("./chunk-MXVCRDVT.js");
+var import_chunk_CRLOQSIG = load("./chunk-CRLOQSIG.js");
+var import_chunk_OPF3ILFH = load("./chunk-OPF3ILFH.js");
+var import_chunk_J3MJP3SB = load("./chunk-J3MJP3SB.js");
+var import_chunk_6C47EBRA = load("./chunk-6C47EBRA.js");
+var import_chunk_UGK2MRH5 = load("./chunk-UGK2MRH5.js");
+var import_chunk_WTLUE3V7 = load("./chunk-WTLUE3V7.js");
+var import_chunk_EBDV7V6Q = load("./chunk-EBDV7V6Q.js");
+var import_chunk_CRARIZKT = load("./chunk-CRARIZKT.js");
 var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
-var import_chunk_AE65TZGL = load("./chunk-AE65TZGL.js");
+var import_chunk_JXICXKRL = load("./chunk-JXICXKRL.js");
+var import_chunk_FXJI2NG5 = load("./chunk-FXJI2NG5.js");
+var import_chunk_Q64U52D2 = load("./chunk-Q64U52D2.js");
+var import_chunk_UB6F7I4J = load("./chunk-UB6F7I4J.js");
+var import_chunk_ILRTLP2P = load("./chunk-ILRTLP2P.js");
+var import_chunk_HUWRGRLU = load("./chunk-HUWRGRLU.js");
+var import_chunk_B3AKM26U = load("./chunk-B3AKM26U.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var import_chunk_2LM3C75F = load("./chunk-2LM3C75F.js");
-var import_chunk_PBSRMPXW = load("./chunk-PBSRMPXW.js");
-var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
-var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_4SGZHFVR = load("./chunk-4SGZHFVR.js");
+var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
+var import_chunk_5VEUPLWP = load("./chunk-5VEUPLWP.js");
+var import_chunk_7QUYJE6C = load("./chunk-7QUYJE6C.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
+var import_chunk_KBKJIEB6 = load("./chunk-KBKJIEB6.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
+var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
+var import_chunk_BDX2QLN6 = load("./chunk-BDX2QLN6.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
@@ -7712,23 +12082,23 @@ var import_node_fs = require("node:fs");
 var import_node_child_process = require("node:child_process");
 var reserveBytes = 32 * 1024;
 async function claimJob(root, id) {
-  const paths = (0, import_chunk_LZFWGYGT.jobPaths)(root, id);
-  const read = (0, import_chunk_2LM3C75F.readSpec)(paths);
+  const paths = (0, import_chunk_KBKJIEB6.jobPaths)(root, id);
+  const read = (0, import_chunk_5VEUPLWP.readSpec)(paths);
   if (read.kind !== "ok")
     throw new Error(`cannot read the spec of job ${id}: ${read.kind === "damaged" ? read.reason : "it is missing"}`);
   const spec = read.value;
-  if (!await (0, import_chunk_PBSRMPXW.isGenuine)(spec, (0, import_chunk_PBSRMPXW.readKey)()))
+  if (!await (0, import_chunk_6C47EBRA.isGenuine)(spec, (0, import_chunk_6C47EBRA.readKey)()))
     throw new Error(`refused: spec.json of job ${id} was not written by this user's launcher`);
-  const hasFifo = await (0, import_chunk_ZCJJ4XBA.makeFifo)(paths.leaseFifo);
-  return (0, import_chunk_2P3CVON6.withLock)(paths.lock, () => {
-    if ((0, import_chunk_2LM3C75F.isEnded)((0, import_chunk_2LM3C75F.inspect)(root, id).state)) return void 0;
+  const hasFifo = await (0, import_chunk_WTLUE3V7.makeFifo)(paths.leaseFifo);
+  return (0, import_chunk_UGK2MRH5.withLock)(paths.lock, () => {
+    if ((0, import_chunk_5VEUPLWP.isEnded)((0, import_chunk_5VEUPLWP.inspect)(root, id).state)) return void 0;
     const self = (0, import_chunk_MGN56EW3.ownIdentity)();
-    const other = (0, import_chunk_2LM3C75F.readWorker)(paths);
+    const other = (0, import_chunk_5VEUPLWP.readWorker)(paths);
     if (other.kind === "ok" && !(0, import_chunk_MGN56EW3.sameIdentity)(other.value.worker, self) && (0, import_chunk_MGN56EW3.livenessOf)(other.value.worker) === "alive")
       return void 0;
-    const release = hasFifo && (0, import_chunk_ZCJJ4XBA.holdFifo)(paths.leaseFifo) || (() => void 0);
+    const release = hasFifo && (0, import_chunk_WTLUE3V7.holdFifo)(paths.leaseFifo) || (() => void 0);
     const known = other.kind === "ok" ? other.value : { shim: null, child: null, cgroup: null };
-    const cgroup = known.cgroup ?? ((0, import_chunk_DLEZNRER.exists)(paths.started) ? null : (0, import_chunk_6EMU5XAL.makeCgroup)(id));
+    const cgroup = known.cgroup ?? ((0, import_chunk_DLEZNRER.exists)(paths.started) ? null : (0, import_chunk_XOJANFB7.makeCgroup)(id));
     (0, import_chunk_6OPTGHIR.writeJson)(paths.lease, { worker: self }, { sync: false });
     (0, import_chunk_6OPTGHIR.writeJson)(
       paths.worker,
@@ -7736,7 +12106,7 @@ async function claimJob(root, id) {
       { sync: false }
     );
     setAside(paths);
-    const launch = (0, import_chunk_2LM3C75F.readLaunch)(paths);
+    const launch = (0, import_chunk_5VEUPLWP.readLaunch)(paths);
     return {
       root,
       paths,
@@ -7750,7 +12120,7 @@ async function claimJob(root, id) {
   });
 }
 function renewLease(paths) {
-  return (0, import_chunk_DLEZNRER.touch)(paths.lease, (0, import_chunk_LZFWGYGT.nowMs)());
+  return (0, import_chunk_DLEZNRER.touch)(paths.lease, (0, import_chunk_BDX2QLN6.nowMs)());
 }
 function setAside(paths) {
   try {
@@ -7780,9 +12150,9 @@ var Progress = class {
   makeSnapshot;
   constructor(claim) {
     this.claim = claim;
-    this.journal = (0, import_chunk_AE65TZGL.openJournal)(claim.paths, claim.spec);
-    const read = (0, import_chunk_2LM3C75F.readState)(claim.paths);
-    this.state = read.kind === "ok" ? read.value : (0, import_chunk_2LM3C75F.earlyState)(claim.spec.id, claim.spec);
+    this.journal = (0, import_chunk_Q64U52D2.openJournal)(claim.paths, claim.spec);
+    const read = (0, import_chunk_5VEUPLWP.readState)(claim.paths);
+    this.state = read.kind === "ok" ? read.value : (0, import_chunk_5VEUPLWP.earlyState)(claim.spec.id, claim.spec);
     this.lifecycle = ["queued", "starting", "running", "stopping"].includes(this.state.state) ? this.state.state : "starting";
   }
   /** A step of the lifecycle, with its event. *<>/
@@ -7795,7 +12165,7 @@ var Progress = class {
     this.append(type, fields);
     this.state = { ...this.state, ...change, rev: this.state.rev + 1, seq: this.journal.seq };
     const sync = change.conversation !== void 0 || type === "stopping";
-    this.unlessFull(() => (0, import_chunk_2LM3C75F.writeState)(this.claim.paths, this.state, { sync }));
+    this.unlessFull(() => (0, import_chunk_5VEUPLWP.writeState)(this.claim.paths, this.state, { sync }));
   }
   /** Write the snapshot soon; many calls become one write. *<>/
   snapshot(make) {
@@ -7807,7 +12177,7 @@ var Progress = class {
     this.snapshotTimer = void 0;
     const make = this.makeSnapshot;
     this.makeSnapshot = void 0;
-    if (make) this.unlessFull(() => (0, import_chunk_6OPTGHIR.writeJson)(this.claim.paths.snapshot, { at: (0, import_chunk_LZFWGYGT.isoNow)(), ...make() }, { sync: false }));
+    if (make) this.unlessFull(() => (0, import_chunk_6OPTGHIR.writeJson)(this.claim.paths.snapshot, { at: (0, import_chunk_BDX2QLN6.isoNow)(), ...make() }, { sync: false }));
   }
   /** An event of less weight: no state is written for it. *<>/
   append(type, fields) {
@@ -7849,10 +12219,10 @@ function toolSnapshot(call) {
 }
 function followAgent(claim, progress) {
   const { spec, paths } = claim;
-  const backend = (0, import_chunk_6EMU5XAL.backendOf)(spec);
+  const backend = (0, import_chunk_SSK5O5XN.backendOf)(spec);
   if (!spec.staff || !backend) return void 0;
   const { staff } = spec;
-  const reading = (0, import_chunk_LUAHUUMZ.makeReading)();
+  const reading = (0, import_chunk_OPF3ILFH.makeReading)();
   let isFinalTold = false;
   const told = lastToolTold(claim);
   const ended = new Set();
@@ -7876,14 +12246,14 @@ function followAgent(claim, progress) {
   return {
     reading,
     sink: {
-      stdout: (line) => backend.read(line, reading, (0, import_chunk_LZFWGYGT.isoNow)()),
-      stderr: (line) => backend.readError?.(line, reading, (0, import_chunk_LZFWGYGT.isoNow)())
+      stdout: (line) => backend.read(line, reading, (0, import_chunk_BDX2QLN6.isoNow)()),
+      stderr: (line) => backend.readError?.(line, reading, (0, import_chunk_BDX2QLN6.isoNow)())
     },
     update
   };
   function lastToolTold({ generation }) {
     if (generation === 1) return 0;
-    const numbers = (0, import_chunk_AE65TZGL.readEvents)(paths, 0, 1e5).events.flatMap((event) => {
+    const numbers = (0, import_chunk_Q64U52D2.readEvents)(paths, 0, 1e5).events.flatMap((event) => {
       const tool = event.type === "tool" ? event.tool : void 0;
       return typeof tool?.n === "number" ? [tool.n] : [];
     });
@@ -8054,7 +12424,7 @@ async function startChild(claim, plan) {
   const ended = new Promise((resolve) => {
     end = resolve;
   });
-  const rest = Math.max(0, spec.deadline_mono_ms - (0, import_chunk_LZFWGYGT.monotonicMs)());
+  const rest = Math.max(0, spec.deadline_mono_ms - (0, import_chunk_BDX2QLN6.monotonicMs)());
   const baseline = (0, import_chunk_MGN56EW3.takeBaseline)();
   const pid = await (0, import_chunk_FHNVDGJI.spawnShim)(
     {
@@ -8077,14 +12447,14 @@ async function startChild(claim, plan) {
     end
   );
   await untilMarked(claim, ended);
-  const shim = (0, import_chunk_2LM3C75F.readMark)(paths.shimMark, claim.self);
+  const shim = (0, import_chunk_5VEUPLWP.readMark)(paths.shimMark, claim.self);
   if (shim?.pid !== pid) return attachChild(claim);
-  return { shim, child: (0, import_chunk_2LM3C75F.readMark)(paths.childMark, claim.self) ?? null, ended, baseline };
+  return { shim, child: (0, import_chunk_5VEUPLWP.readMark)(paths.childMark, claim.self) ?? null, ended, baseline };
 }
 async function attachChild(claim) {
   const { paths } = claim;
   await untilMarked(claim, new Promise(() => void 0));
-  const shim = (0, import_chunk_2LM3C75F.readMark)(paths.shimMark, claim.self) ?? null;
+  const shim = (0, import_chunk_5VEUPLWP.readMark)(paths.shimMark, claim.self) ?? null;
   const ended = new Promise((resolve) => {
     let close;
     const done = () => {
@@ -8096,12 +12466,12 @@ async function attachChild(claim) {
       if (!shim || (0, import_chunk_MGN56EW3.livenessOf)(shim) === "dead") done();
     };
     const timer = setInterval(look, 1e3);
-    void (0, import_chunk_ZCJJ4XBA.watchFifo)(paths.aliveFifo, () => setTimeout(done, 0)).then((stop) => {
+    void (0, import_chunk_WTLUE3V7.watchFifo)(paths.aliveFifo, () => setTimeout(done, 0)).then((stop) => {
       close = stop;
       look();
     });
   });
-  return { shim, child: (0, import_chunk_2LM3C75F.readMark)(paths.childMark, claim.self) ?? null, ended, baseline: null };
+  return { shim, child: (0, import_chunk_5VEUPLWP.readMark)(paths.childMark, claim.self) ?? null, ended, baseline: null };
 }
 async function untilMarked(claim, ended) {
   const { paths } = claim;
@@ -8109,22 +12479,22 @@ async function untilMarked(claim, ended) {
   void ended.then(() => {
     isOver = true;
   });
-  const until = (0, import_chunk_LZFWGYGT.monotonicMs)() + import_chunk_CRABIWOM.startLimitMs;
-  for (let pause = 4; !isOver && (0, import_chunk_LZFWGYGT.monotonicMs)() < until && !(0, import_chunk_DLEZNRER.exists)(paths.exit); pause = Math.min(pause * 2, 64)) {
-    const shim = (0, import_chunk_2LM3C75F.readMark)(paths.shimMark, claim.self);
-    if (shim && (0, import_chunk_2LM3C75F.readMark)(paths.childMark, claim.self)) return;
+  const until = (0, import_chunk_BDX2QLN6.monotonicMs)() + import_chunk_CRABIWOM.startLimitMs;
+  for (let pause = 4; !isOver && (0, import_chunk_BDX2QLN6.monotonicMs)() < until && !(0, import_chunk_DLEZNRER.exists)(paths.exit); pause = Math.min(pause * 2, 64)) {
+    const shim = (0, import_chunk_5VEUPLWP.readMark)(paths.shimMark, claim.self);
+    if (shim && (0, import_chunk_5VEUPLWP.readMark)(paths.childMark, claim.self)) return;
     if (shim && (0, import_chunk_MGN56EW3.livenessOf)(shim) === "dead") return;
-    await (0, import_chunk_LZFWGYGT.sleep)(pause);
+    await (0, import_chunk_BDX2QLN6.sleep)(pause);
   }
 }
 function makeDueLook(claim, follower, agent) {
   const { paths, spec } = claim;
-  const begun = (0, import_chunk_LZFWGYGT.monotonicMs)();
+  const begun = (0, import_chunk_BDX2QLN6.monotonicMs)();
   let completeSince;
   return () => {
     if (!(0, import_chunk_DLEZNRER.exists)(paths.folder)) return "state_vanished";
-    if ((0, import_chunk_2LM3C75F.readCancel)(paths)) return "canceled";
-    const now = (0, import_chunk_LZFWGYGT.monotonicMs)();
+    if ((0, import_chunk_5VEUPLWP.readCancel)(paths)) return "canceled";
+    const now = (0, import_chunk_BDX2QLN6.monotonicMs)();
     const lastOutput = follower.lastOutputMono;
     if (spec.first_output_ms !== null && lastOutput === null && now - begun > spec.first_output_ms)
       return "first_output_timeout";
@@ -8168,7 +12538,7 @@ function punch(file, offset, length) {
     (0, import_node_child_process.execFile)(
       "fallocate",
       ["-p", "-o", String(offset), "-l", String(length), file],
-      { timeout: 3e4, env: (0, import_chunk_LZFWGYGT.toolEnvironment)() },
+      { timeout: 3e4, env: (0, import_chunk_BDX2QLN6.toolEnvironment)() },
       (error) => resolve(error === null)
     );
   });
@@ -8257,7 +12627,7 @@ var Stream = class {
   cap;
   size = 0;
   offset = 0;
-  lines = new import_chunk_6EMU5XAL.LineSplitter();
+  lines = new import_chunk_SSK5O5XN.LineSplitter();
   sink;
   constructor(file, capBytes, sink) {
     this.file = file;
@@ -8342,33 +12712,37 @@ var Follower = class {
     for (const stream of this.streams) hasGrown = stream.look() || hasGrown;
     if (!hasGrown) return false;
     this.pause = fastest;
-    this.lastOutputMono = (0, import_chunk_LZFWGYGT.monotonicMs)();
-    this.lastOutputAt = (0, import_chunk_LZFWGYGT.isoNow)();
+    this.lastOutputMono = (0, import_chunk_BDX2QLN6.monotonicMs)();
+    this.lastOutputAt = (0, import_chunk_BDX2QLN6.isoNow)();
     this.onOutput();
     return true;
   }
 };
-function planChild(root, spec, paths) {
+function planChild(root, spec, paths, brief) {
   const own = { id: spec.id, cwd: spec.cwd, mark: spec.mark };
   if (spec.run) {
-    const environment = (0, import_chunk_LZFWGYGT.childEnvironment)({ ...own, add: {}, remove: [] });
+    const environment2 = (0, import_chunk_BDX2QLN6.childEnvironment)({ ...own, add: {}, remove: [] });
     return {
       program: spec.run.program,
       args: spec.run.argv.slice(1),
-      environment,
+      environment: environment2,
       input: "/dev/null",
       conversationId: null
     };
   }
-  const backend = (0, import_chunk_6EMU5XAL.backendOf)(spec);
+  const backend = (0, import_chunk_SSK5O5XN.backendOf)(spec);
   if (!spec.staff || !backend) throw new Error(`cannot start job ${spec.id}: unknown backend ${spec.staff?.backend}`);
-  const plan = backend.plan(staffRequest(root, spec, paths));
+  const plan = backend.plan({ ...staffRequest(root, spec, paths), prompt: brief });
   if (plan.promptBy === "stdin") (0, import_chunk_6OPTGHIR.writeFile)(paths.prompt, plan.stdin);
-  if (plan.promptBy === "file") (0, import_chunk_6OPTGHIR.writeFile)(paths.prompt, spec.staff.prompt);
+  if (plan.promptBy === "file") (0, import_chunk_6OPTGHIR.writeFile)(paths.prompt, brief);
   return {
     program: spec.staff.program,
     args: plan.args,
-    environment: (0, import_chunk_LZFWGYGT.childEnvironment)({ ...own, add: plan.environment, remove: [...(0, import_chunk_LUAHUUMZ.hostMarkers)(), ...plan.remove] }),
+    environment: (0, import_chunk_BDX2QLN6.childEnvironment)({
+      ...own,
+      add: plan.environment,
+      remove: [...(0, import_chunk_OPF3ILFH.hostMarkers)(), ...import_chunk_B3AKM26U.repositoryVariables, ...plan.remove]
+    }),
     input: plan.promptBy === "stdin" ? paths.prompt : "/dev/null",
     conversationId: plan.conversationId
   };
@@ -8396,9 +12770,88 @@ function uuidOf(mark) {
   const hex = mark.slice(0, 32).padEnd(32, "0");
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
+function makeBrief(spec, facts) {
+  const { staff } = spec;
+  if (!staff) return "";
+  const mode = (0, import_chunk_FXJI2NG5.findMode)(staff.mode);
+  if (!staff.brief || !mode) return staff.prompt;
+  const isFollowUp = staff.resume !== null;
+  const parts = isFollowUp ? [task(staff), environment(spec, facts), unattended(staff)] : [
+    mode.role,
+    task(staff),
+    environment(spec, facts),
+    staff.historical ? historical(staff.historical) : "",
+    list("Rules", [...mode.rules, ...commonRules(spec, facts)]),
+    list("Your final message", [...mode.form, ...answerRules])
+  ];
+  if (staff.schema) parts.push(import_chunk_SSK5O5XN.findingsForm);
+  return `${parts.filter((part) => part !== "").join("\n\n")}
+`;
+}
+function task(staff) {
+  return `<task>
+${staff.prompt}
+</task>`;
+}
+function commonRules(spec, facts) {
+  const rules = [
+    "Nobody can answer questions or grant permissions while you work. Decide, and say in the end what you assumed. If something that you need is refused, do what is possible without it and name it.",
+    `Leave the folder ${facts.stateRoot} alone: it holds the records of this job.`,
+    "When your turn ends, every process that you started is ended too. Leave nothing running that the task needs."
+  ];
+  if (spec.staff && (0, import_chunk_FXJI2NG5.isWriter)(spec.staff.profile)) rules.unshift(`Write only below ${spec.cwd}.`);
+  return rules;
+}
+var answerRules = [
+  "It is the only thing that is handed on: it must be complete and understandable without the rest of the conversation.",
+  'If the task is not finished, let it begin with "NOT FINISHED:" and say what is missing and why.'
+];
+function unattended(staff) {
+  const scope = (0, import_chunk_FXJI2NG5.isWriter)(staff.profile) ? "" : " Change nothing.";
+  return `The earlier rules hold: nobody can answer questions while you work, and your final message is all that is handed on.${scope}`;
+}
+function environment(spec, facts) {
+  const { context } = facts;
+  const lines = [`Folder: ${spec.cwd}`];
+  if (context) lines.push(`Date: ${context.at}`, ...gitLines(context));
+  if (spec.worktree)
+    lines.push(
+      `This is a git worktree of its own (branch ${spec.worktree.branch}) of ${spec.worktree.from}: uncommitted changes of that tree are not here.`
+    );
+  const limit = Math.round(spec.deadline_ms / 6e4);
+  lines.push(`Time limit: ${limit >= 1 ? `${limit} min` : `${Math.round(spec.deadline_ms / 1e3)} s`} in all`);
+  const about = spec.staff?.mode === "review" ? facts.review : [];
+  return [list("Where you are", lines), about.length > 0 ? list("What to review", about) : ""].filter((part) => part !== "").join("\n\n");
+}
+function gitLines({ git }) {
+  if (!git) return ["Git: no repository"];
+  const head = git.head === null ? "no commit yet" : `${git.head.slice(0, 12)} ${(0, import_chunk_LZGYMFSK.plainText)(git.subject ?? "")}`.trim();
+  const lines = [`Git: ${git.root}, ${git.branch === null ? "detached HEAD" : `branch ${git.branch}`}, at ${head}`];
+  if (git.dirty_count === 0) return [...lines, "Uncommitted changes: none"];
+  const more = git.dirty_count > git.dirty.length ? [`and ${git.dirty_count - git.dirty.length} more`] : [];
+  const shown = [...git.dirty, ...more].map((line) => `  ${line}`).join("\n");
+  return [...lines, `Uncommitted changes before you came (${git.dirty_count}):
+${shown}`];
+}
+function historical(context) {
+  return list("An earlier attempt started from here (historical: it no longer holds)", [
+    `Folder: ${context.cwd}`,
+    `Date: ${context.at}`,
+    ...gitLines(context)
+  ]);
+}
+function list(title, lines) {
+  return [`${title}:`, ...lines.map((line) => `- ${line}`)].join("\n");
+}
+function prepareBrief(root, spec, paths) {
+  if (!spec.staff) return "";
+  const before = (0, import_chunk_MXVCRDVT.recordBefore)(spec, paths);
+  const review = spec.staff.mode === "review" ? (0, import_chunk_IW34XCBL.prepareReview)(spec.staff, paths, before) : [];
+  return makeBrief(spec, { context: (0, import_chunk_JXICXKRL.contextOf)(before), review, stateRoot: root });
+}
 function claimReason(claim, reason) {
   const { paths } = claim;
-  if ((0, import_chunk_2LM3C75F.readExit)(paths)) return (0, import_chunk_6EMU5XAL.parseReason)((0, import_chunk_2LM3C75F.readReason)(paths));
+  if ((0, import_chunk_5VEUPLWP.readExit)(paths)) return (0, import_chunk_SSK5O5XN.parseReason)((0, import_chunk_5VEUPLWP.readReason)(paths));
   let isOurs = false;
   try {
     isOurs = (0, import_chunk_6OPTGHIR.createFile)(paths.reason, `${reason}
@@ -8406,8 +12859,8 @@ function claimReason(claim, reason) {
   } catch {
     return reason;
   }
-  if (!isOurs) return (0, import_chunk_6EMU5XAL.parseReason)((0, import_chunk_2LM3C75F.readReason)(paths)) ?? reason;
-  if (!(0, import_chunk_2LM3C75F.readExit)(paths)) return reason;
+  if (!isOurs) return (0, import_chunk_SSK5O5XN.parseReason)((0, import_chunk_5VEUPLWP.readReason)(paths)) ?? reason;
+  if (!(0, import_chunk_5VEUPLWP.readExit)(paths)) return reason;
   (0, import_chunk_6OPTGHIR.removeFile)(paths.reason);
   return void 0;
 }
@@ -8429,10 +12882,10 @@ async function supervise(claim) {
   const progress = new Progress(claim);
   const isClaimed = (0, import_chunk_DLEZNRER.exists)(paths.started);
   await tellClaim(claim, progress, isClaimed);
-  if (!isClaimed && (0, import_chunk_2LM3C75F.readCancel)(paths))
-    return void (0, import_chunk_6EMU5XAL.conclude)(claim, { reason: "canceled", exit: void 0, tree: nothing, reconciled: false });
-  if (!isClaimed && (0, import_chunk_LZFWGYGT.monotonicMs)() >= spec.deadline_mono_ms)
-    return void (0, import_chunk_6EMU5XAL.conclude)(claim, { reason: "hard_timeout", exit: void 0, tree: nothing, reconciled: false });
+  if (!isClaimed && (0, import_chunk_5VEUPLWP.readCancel)(paths))
+    return void (0, import_chunk_SSK5O5XN.conclude)(claim, { reason: "canceled", exit: void 0, tree: nothing, reconciled: false });
+  if (!isClaimed && (0, import_chunk_BDX2QLN6.monotonicMs)() >= spec.deadline_mono_ms)
+    return void (0, import_chunk_SSK5O5XN.conclude)(claim, { reason: "hard_timeout", exit: void 0, tree: nothing, reconciled: false });
   const child = isClaimed ? await attachChild(claim) : await tryStart(claim, progress);
   if (!child) return;
   (0, import_chunk_6OPTGHIR.writeJson)(
@@ -8449,10 +12902,10 @@ async function supervise(claim) {
   tellStart(claim, progress, child);
   const agent = followAgent(claim, progress);
   const follower = new Follower(paths, spec.max_output_bytes, agent?.sink, () => agent?.update());
-  const reason = await untilEnd(claim, child, follower, agent);
+  const reason = await untilEnd(claim, progress, child, follower, agent);
   if (reason === "state_vanished") {
-    await (0, import_chunk_6EMU5XAL.terminate)((0, import_chunk_6EMU5XAL.treeOf)(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
-    (0, import_chunk_6EMU5XAL.removeCgroup)(claim.cgroup, spec.id);
+    await (0, import_chunk_XOJANFB7.terminate)((0, import_chunk_XOJANFB7.treeOf)(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
+    (0, import_chunk_XOJANFB7.removeCgroup)(claim.cgroup, spec.id);
     return;
   }
   const ended = reason === "exited" ? nothing : await stopTree(claim, child, progress, reason);
@@ -8460,9 +12913,9 @@ async function supervise(claim) {
   const omitted = await follower.end();
   agent?.update();
   progress.flush();
-  (0, import_chunk_6EMU5XAL.removeCgroup)(claim.cgroup, spec.id);
-  const exit = (0, import_chunk_2LM3C75F.readExit)(paths);
-  (0, import_chunk_6EMU5XAL.conclude)(claim, {
+  (0, import_chunk_XOJANFB7.removeCgroup)(claim.cgroup, spec.id);
+  const exit = (0, import_chunk_5VEUPLWP.readExit)(paths);
+  (0, import_chunk_SSK5O5XN.conclude)(claim, {
     ...lostReason(claim, child, reason, exit !== void 0),
     exit,
     tree: reason === "exited" ? leftovers : { ...ended, survivors: leftovers.survivors },
@@ -8474,7 +12927,8 @@ async function supervise(claim) {
 }
 async function tryStart(claim, progress) {
   try {
-    const plan = planChild(claim.root, claim.spec, claim.paths);
+    const brief = prepareBrief(claim.root, claim.spec, claim.paths);
+    const plan = planChild(claim.root, claim.spec, claim.paths, brief);
     if (plan.conversationId !== null && claim.spec.staff) {
       progress.state.conversation = { backend: claim.spec.staff.backend, id: plan.conversationId };
     }
@@ -8483,17 +12937,17 @@ async function tryStart(claim, progress) {
     const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
     if (code === void 0) throw error;
     const detail = code === "ENOENT" ? `${(0, import_chunk_NVPF5LEY.messageOf)(error)} (does the folder ${claim.spec.cwd} still exist?)` : (0, import_chunk_NVPF5LEY.messageOf)(error);
-    (0, import_chunk_6EMU5XAL.conclude)(claim, { reason: "spawn_failed", exit: void 0, tree: nothing, reconciled: false, detail });
+    (0, import_chunk_SSK5O5XN.conclude)(claim, { reason: "spawn_failed", exit: void 0, tree: nothing, reconciled: false, detail });
     return void 0;
   }
 }
-async function untilEnd(claim, child, follower, agent) {
+async function untilEnd(claim, progress, child, follower, agent) {
   const { paths, spec } = claim;
   const releases = [];
   try {
     return await new Promise((resolve) => {
-      void child.ended.then(() => resolve((0, import_chunk_6EMU5XAL.parseReason)((0, import_chunk_2LM3C75F.readReason)(paths)) ?? "exited"));
-      const told = (0, import_chunk_2LM3C75F.readExit)(paths) ? void 0 : (0, import_chunk_6EMU5XAL.parseReason)((0, import_chunk_2LM3C75F.readReason)(paths));
+      void child.ended.then(() => resolve((0, import_chunk_SSK5O5XN.parseReason)((0, import_chunk_5VEUPLWP.readReason)(paths)) ?? "exited"));
+      const told = (0, import_chunk_5VEUPLWP.readExit)(paths) ? void 0 : (0, import_chunk_SSK5O5XN.parseReason)((0, import_chunk_5VEUPLWP.readReason)(paths));
       if (told !== void 0) resolve(told);
       let hasStopped = false;
       const stop = (wanted) => {
@@ -8502,10 +12956,11 @@ async function untilEnd(claim, child, follower, agent) {
         const reason = wanted === "state_vanished" ? wanted : claimReason(claim, wanted);
         if (reason !== void 0) resolve(reason);
       };
-      releases.push((0, import_chunk_LZFWGYGT.atMonotonic)(spec.deadline_mono_ms, () => stop("hard_timeout")));
+      releases.push((0, import_chunk_BDX2QLN6.atMonotonic)(spec.deadline_mono_ms, () => stop("hard_timeout")));
       const isDue = makeDueLook(claim, follower, agent);
       const tick = () => {
         follower.tick();
+        tellNewNeighbours(claim, progress);
         const reason = isDue();
         if (reason !== void 0) stop(reason);
       };
@@ -8517,35 +12972,43 @@ async function untilEnd(claim, child, follower, agent) {
 }
 function lostReason(claim, child, reason, isTold) {
   if (reason !== "exited" || isTold) return { reason };
-  if (child.child !== null || (0, import_chunk_2LM3C75F.readMark)(claim.paths.childMark, claim.self)) return { reason: "worker_lost" };
+  if (child.child !== null || (0, import_chunk_5VEUPLWP.readMark)(claim.paths.childMark, claim.self)) return { reason: "worker_lost" };
   return { reason: "spawn_failed", detail: `the job folder ${claim.paths.folder} could not be written` };
 }
 async function stopTree(claim, child, progress, reason) {
   const { paths, spec } = claim;
-  if (reason === "canceled") progress.note("cancel_requested", { request: (0, import_chunk_2LM3C75F.readCancel)(paths) ?? null });
+  if (reason === "canceled") progress.note("cancel_requested", { request: (0, import_chunk_5VEUPLWP.readCancel)(paths) ?? null });
   progress.step("stop_asked", "stopping", { reason });
-  const report = await (0, import_chunk_6EMU5XAL.terminate)((0, import_chunk_6EMU5XAL.treeOf)(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
-  const until = (0, import_chunk_LZFWGYGT.monotonicMs)() + import_chunk_CRABIWOM.killSettleMs;
+  const report = await (0, import_chunk_XOJANFB7.terminate)((0, import_chunk_XOJANFB7.treeOf)(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
+  const until = (0, import_chunk_BDX2QLN6.monotonicMs)() + import_chunk_CRABIWOM.killSettleMs;
   let isGone = false;
   void child.ended.then(() => {
     isGone = true;
   });
-  while (!isGone && report.survivors.length === 0 && (0, import_chunk_LZFWGYGT.monotonicMs)() < until) await (0, import_chunk_LZFWGYGT.sleep)(5);
+  while (!isGone && report.survivors.length === 0 && (0, import_chunk_BDX2QLN6.monotonicMs)() < until) await (0, import_chunk_BDX2QLN6.sleep)(5);
   return report;
 }
 async function sweep(claim, child) {
   const { paths, spec } = claim;
-  if (spec.run?.keep_children && (0, import_chunk_2LM3C75F.readExit)(paths)) return nothing;
-  return (0, import_chunk_6EMU5XAL.terminate)((0, import_chunk_6EMU5XAL.treeOf)(spec, paths, { worker: claim.self, ...child }), { graceMs: import_chunk_CRABIWOM.drainMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
+  if (spec.run?.keep_children && (0, import_chunk_5VEUPLWP.readExit)(paths)) return nothing;
+  return (0, import_chunk_XOJANFB7.terminate)((0, import_chunk_XOJANFB7.treeOf)(spec, paths, { worker: claim.self, ...child }), { graceMs: import_chunk_CRABIWOM.drainMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
 }
 function stopTimes(claim) {
   return { graceMs: claim.spec.kill_grace_ms, settleMs: import_chunk_CRABIWOM.killSettleMs };
 }
+function tellNewNeighbours({ root, paths, spec }, progress) {
+  if (!spec.staff) return;
+  const { warnings } = progress.state;
+  const fresh = (0, import_chunk_CRLOQSIG.neighbourWarnings)(root, paths).filter(
+    (one) => !warnings.some((known) => known.message === one.message)
+  );
+  if (fresh.length > 0) progress.note("two_writers", { warnings: fresh }, { warnings: [...warnings, ...fresh] });
+}
 function tellStart(claim, progress, child) {
   if (progress.state.started_at !== null) return;
-  const lost = (0, import_chunk_LZFWGYGT.uncarriableNames)();
+  const lost = (0, import_chunk_BDX2QLN6.uncarriableNames)();
   const fields = { child: child.child?.pid ?? null, ...lost.length > 0 ? { environment_names_lost: lost } : {} };
-  progress.step("started", "started", fields, { started_at: (0, import_chunk_6EMU5XAL.startedAt)(claim.paths) ?? (0, import_chunk_LZFWGYGT.isoNow)() });
+  progress.step("started", "started", fields, { started_at: (0, import_chunk_SSK5O5XN.startedAt)(claim.paths) ?? (0, import_chunk_BDX2QLN6.isoNow)() });
 }
 async function tellClaim(claim, progress, isClaimed) {
   const { generation, self, spec } = claim;
@@ -8553,14 +13016,14 @@ async function tellClaim(claim, progress, isClaimed) {
     progress.step("claimed", "claimed", { worker: self.pid });
     return;
   }
-  const key = (0, import_chunk_PBSRMPXW.readKey)();
-  const isChanged = !isClaimed && key !== void 0 && (0, import_chunk_PBSRMPXW.environmentDigest)(key) !== spec.environment.digest;
+  const key = (0, import_chunk_6C47EBRA.readKey)();
+  const isChanged = !isClaimed && key !== void 0 && (0, import_chunk_6C47EBRA.environmentDigest)(key) !== spec.environment.digest;
   const message = "the worker was lost before the start, and its replacement has another environment than the launcher had";
   const warnings = isChanged ? [...progress.state.warnings, { code: "environment_changed", message }] : progress.state.warnings;
   progress.step("claimed", "worker_replaced", { worker: self.pid, generation, baseline_reset: true }, { warnings });
 }
 async function runWorker(root, id, log) {
-  if (!root.startsWith("/") || !(0, import_chunk_4SGZHFVR.isId)(id)) throw new Error("usage: _worker ROOT ID");
+  if (!root.startsWith("/") || !(0, import_chunk_7QUYJE6C.isId)(id)) throw new Error("usage: _worker ROOT ID");
   let claim;
   try {
     claim = await claimJob(root, id);
@@ -8572,7 +13035,7 @@ async function runWorker(root, id, log) {
     if (claim) await giveUp(claim, (0, import_chunk_NVPF5LEY.messageOf)(error));
     return false;
   } finally {
-    if (claim) (0, import_chunk_6EMU5XAL.removeCgroup)(claim.cgroup, id);
+    if (claim) (0, import_chunk_XOJANFB7.removeCgroup)(claim.cgroup, id);
     claim?.release();
   }
 }
@@ -8584,14 +13047,14 @@ function unexpected() {
 }
 async function giveUp(claim, message) {
   const { paths, spec, root } = claim;
-  (0, import_chunk_AE65TZGL.openJournal)(paths, spec).append("worker_failed", { message });
-  const failures = (0, import_chunk_AE65TZGL.readEvents)(paths, 0, 1e5).events.filter((event) => event.type === "worker_failed").length;
+  (0, import_chunk_Q64U52D2.openJournal)(paths, spec).append("worker_failed", { message });
+  const failures = (0, import_chunk_Q64U52D2.readEvents)(paths, 0, 1e5).events.filter((event) => event.type === "worker_failed").length;
   if (failures < import_chunk_CRABIWOM.workerFailures) return;
-  const view = (0, import_chunk_2LM3C75F.inspect)(root, spec.id);
-  const tree = (0, import_chunk_6EMU5XAL.treeOf)(spec, paths, { worker: claim.self, shim: view.shim, child: view.child });
-  const ended = await (0, import_chunk_6EMU5XAL.terminate)(tree, { graceMs: import_chunk_CRABIWOM.orphanGraceMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
+  const view = (0, import_chunk_5VEUPLWP.inspect)(root, spec.id);
+  const tree = (0, import_chunk_XOJANFB7.treeOf)(spec, paths, { worker: claim.self, shim: view.shim, child: view.child });
+  const ended = await (0, import_chunk_XOJANFB7.terminate)(tree, { graceMs: import_chunk_CRABIWOM.orphanGraceMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
   const warnings = [{ code: "worker_failed", message: `the worker failed ${failures} times: ${message}` }];
-  (0, import_chunk_6EMU5XAL.conclude)(claim, { reason: "worker_lost", exit: view.exit, tree: ended, reconciled: false, warnings });
+  (0, import_chunk_SSK5O5XN.conclude)(claim, { reason: "worker_lost", exit: view.exit, tree: ended, reconciled: false, warnings });
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -8599,29 +13062,30 @@ async function giveUp(claim, message) {
 });
 
 },
-"./observe-XSKW6BTY.js": function (module, exports) {
+"./observe-TPE5ZPUB.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   observe: () => observe
 });
 module.exports = stdin_exports;
-var import_chunk_DB3NJKAX = load("./chunk-DB3NJKAX.js");
-var import_chunk_DJ3RIZN5 = load("./chunk-DJ3RIZN5.js");
-var import_chunk_P55WE2JI = load("./chunk-P55WE2JI.js");
-var import_chunk_UBV7TEB5 = load("./chunk-UBV7TEB5.js");
-var import_chunk_AE65TZGL = load("./chunk-AE65TZGL.js");
-var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var import_chunk_2LM3C75F = load("./chunk-2LM3C75F.js");
-var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_ZVWKUAZQ = load("./chunk-ZVWKUAZQ.js");
+var import_chunk_TTDLCMHH = load("./chunk-TTDLCMHH.js");
+var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
+var import_chunk_6J6AXDZA = load("./chunk-6J6AXDZA.js");
+var import_chunk_J3MJP3SB = load("./chunk-J3MJP3SB.js");
+var import_chunk_IX2DKTRS = load("./chunk-IX2DKTRS.js");
+var import_chunk_SXF5AOER = load("./chunk-SXF5AOER.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
-var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_4SGZHFVR = load("./chunk-4SGZHFVR.js");
+var import_chunk_Q64U52D2 = load("./chunk-Q64U52D2.js");
+var import_chunk_UB6F7I4J = load("./chunk-UB6F7I4J.js");
+var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
+var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
+var import_chunk_5VEUPLWP = load("./chunk-5VEUPLWP.js");
+var import_chunk_7QUYJE6C = load("./chunk-7QUYJE6C.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
+var import_chunk_KBKJIEB6 = load("./chunk-KBKJIEB6.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
+var import_chunk_BDX2QLN6 = load("./chunk-BDX2QLN6.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
@@ -8638,20 +13102,20 @@ var observe = {
       range: { default: 0, min: 0, max: 2 ** 40 },
       help: "only events after number N (next_seq of an earlier look)"
     },
-    ...import_chunk_JJRSGJW4.ownerOption,
-    ...import_chunk_JJRSGJW4.common
+    ...import_chunk_L3K2NDJR.ownerOption,
+    ...import_chunk_L3K2NDJR.common
   },
   notes: "Exit codes as of wait: 0 says that the job is done, not that anybody has read its result.",
   examples: ["observe", "observe run-mik3x9ab-4f7q2z --after-seq 4"],
   async run(context, input) {
     const root = context.root(input);
-    (0, import_chunk_ZVWKUAZQ.checkRoot)(root.folder);
-    const owner = input.text("owner") ?? import_chunk_LZFWGYGT.variables.owner() ?? null;
-    const id = input.words[0] === void 0 ? (0, import_chunk_DB3NJKAX.requireLatest)(root, owner, "a job to observe") : (0, import_chunk_DJ3RIZN5.findJob)(root, input.words[0]);
-    const view = await (0, import_chunk_P55WE2JI.refresh)(root.folder, id);
+    (0, import_chunk_6J6AXDZA.checkRoot)(root.folder);
+    const owner = input.text("owner") ?? import_chunk_BDX2QLN6.variables.owner() ?? null;
+    const id = input.words[0] === void 0 ? (0, import_chunk_TTDLCMHH.requireLatest)(root, owner, "a job to observe") : (0, import_chunk_J3MJP3SB.findJob)(root, input.words[0]);
+    const view = await (0, import_chunk_SXF5AOER.refresh)(root.folder, id);
     return {
       code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-      json: (0, import_chunk_UBV7TEB5.observation)(view, { afterSeq: input.count("after-seq") ?? null, root })
+      json: (0, import_chunk_IX2DKTRS.observation)(view, { afterSeq: input.count("after-seq") ?? null, root })
     };
   }
 };
@@ -8661,15 +13125,15 @@ var observe = {
 });
 
 },
-"./registry-3LL34ZX6.js": function (module, exports) {
+"./registry-QDJQDH5G.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  commandNames: () => import_chunk_V7GA3ZSC.commandNames,
-  loadCommand: () => import_chunk_V7GA3ZSC.loadCommand
+  commandNames: () => import_chunk_JLWZEWQK.commandNames,
+  loadCommand: () => import_chunk_JLWZEWQK.loadCommand
 });
 module.exports = stdin_exports;
-var import_chunk_V7GA3ZSC = load("./chunk-V7GA3ZSC.js");
+var import_chunk_JLWZEWQK = load("./chunk-JLWZEWQK.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -8678,38 +13142,100 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./restart-S2FH4WQ2.js": function (module, exports) {
+"./research-V4U4JV6X.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  research: () => research
+});
+module.exports = stdin_exports;
+var import_chunk_HWV6S254 = load("./chunk-HWV6S254.js");
+var import_chunk_H54IZFJT = load("./chunk-H54IZFJT.js");
+var import_chunk_IKFDDKHJ = load("./chunk-IKFDDKHJ.js");
+var import_chunk_YSOINAYI = load("./chunk-YSOINAYI.js");
+var import_chunk_2WMPOQNS = load("./chunk-2WMPOQNS.js");
+var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
+var import_chunk_6J6AXDZA = load("./chunk-6J6AXDZA.js");
+var import_chunk_IW34XCBL = load("./chunk-IW34XCBL.js");
+var import_chunk_CRLOQSIG = load("./chunk-CRLOQSIG.js");
+var import_chunk_OPF3ILFH = load("./chunk-OPF3ILFH.js");
+var import_chunk_J3MJP3SB = load("./chunk-J3MJP3SB.js");
+var import_chunk_4QLG2R4M = load("./chunk-4QLG2R4M.js");
+var import_chunk_6C47EBRA = load("./chunk-6C47EBRA.js");
+var import_chunk_UGK2MRH5 = load("./chunk-UGK2MRH5.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_JXICXKRL = load("./chunk-JXICXKRL.js");
+var import_chunk_FXJI2NG5 = load("./chunk-FXJI2NG5.js");
+var import_chunk_UB6F7I4J = load("./chunk-UB6F7I4J.js");
+var import_chunk_B3AKM26U = load("./chunk-B3AKM26U.js");
+var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
+var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
+var import_chunk_5VEUPLWP = load("./chunk-5VEUPLWP.js");
+var import_chunk_7QUYJE6C = load("./chunk-7QUYJE6C.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_KBKJIEB6 = load("./chunk-KBKJIEB6.js");
+var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
+var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
+var import_chunk_BDX2QLN6 = load("./chunk-BDX2QLN6.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
+var research = (0, import_chunk_HWV6S254.makeStaffVerb)({
+  mode: "research",
+  examples: ['research --backend gemini --prompt "Which call sites still use the old parser?"']
+});
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  research
+});
+
+},
+"./restart-DITT5XJ5.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   restart: () => restart
 });
 module.exports = stdin_exports;
-var import_chunk_2WX7TLYH = load("./chunk-2WX7TLYH.js");
-var import_chunk_BCCIMAAG = load("./chunk-BCCIMAAG.js");
-var import_chunk_DJ3RIZN5 = load("./chunk-DJ3RIZN5.js");
-var import_chunk_LUAHUUMZ = load("./chunk-LUAHUUMZ.js");
-var import_chunk_2P3CVON6 = load("./chunk-2P3CVON6.js");
-var import_chunk_P55WE2JI = load("./chunk-P55WE2JI.js");
-var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
-var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var import_chunk_2LM3C75F = load("./chunk-2LM3C75F.js");
-var import_chunk_7HGFJPY7 = load("./chunk-7HGFJPY7.js");
-var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_ZVWKUAZQ = load("./chunk-ZVWKUAZQ.js");
-var import_chunk_CSL6DFX2 = load("./chunk-CSL6DFX2.js");
-var import_chunk_PBSRMPXW = load("./chunk-PBSRMPXW.js");
+var import_chunk_HRDJLW2U = load("./chunk-HRDJLW2U.js");
+var import_chunk_H54IZFJT = load("./chunk-H54IZFJT.js");
+var import_chunk_IKFDDKHJ = load("./chunk-IKFDDKHJ.js");
+var import_chunk_YSOINAYI = load("./chunk-YSOINAYI.js");
+var import_chunk_2WMPOQNS = load("./chunk-2WMPOQNS.js");
+var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
+var import_chunk_6J6AXDZA = load("./chunk-6J6AXDZA.js");
+var import_chunk_IW34XCBL = load("./chunk-IW34XCBL.js");
+var import_chunk_MXVCRDVT = load("./chunk-MXVCRDVT.js");
+var import_chunk_CRLOQSIG = load("./chunk-CRLOQSIG.js");
+var import_chunk_OPF3ILFH = load("./chunk-OPF3ILFH.js");
+var import_chunk_J3MJP3SB = load("./chunk-J3MJP3SB.js");
+var import_chunk_4QLG2R4M = load("./chunk-4QLG2R4M.js");
+var import_chunk_6C47EBRA = load("./chunk-6C47EBRA.js");
+var import_chunk_UGK2MRH5 = load("./chunk-UGK2MRH5.js");
+var import_chunk_SXF5AOER = load("./chunk-SXF5AOER.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
-var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_4SGZHFVR = load("./chunk-4SGZHFVR.js");
+var import_chunk_CRARIZKT = load("./chunk-CRARIZKT.js");
+var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
+var import_chunk_JXICXKRL = load("./chunk-JXICXKRL.js");
+var import_chunk_FXJI2NG5 = load("./chunk-FXJI2NG5.js");
+var import_chunk_UB6F7I4J = load("./chunk-UB6F7I4J.js");
+var import_chunk_HUWRGRLU = load("./chunk-HUWRGRLU.js");
+var import_chunk_B3AKM26U = load("./chunk-B3AKM26U.js");
+var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
+var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
+var import_chunk_5VEUPLWP = load("./chunk-5VEUPLWP.js");
+var import_chunk_7QUYJE6C = load("./chunk-7QUYJE6C.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
+var import_chunk_KBKJIEB6 = load("./chunk-KBKJIEB6.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
+var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
+var import_chunk_BDX2QLN6 = load("./chunk-BDX2QLN6.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
+var import_node_path = builtin("node:path");
 var restart = {
   name: "restart",
   summary: "start the same task or command once more, as a new job",
@@ -8722,71 +13248,84 @@ var restart = {
       range: import_chunk_CRABIWOM.limits.runTimeout,
       help: "hard limit (default: a fresh one, 60m for staff and 24h for run; staff at most 120m)"
     },
-    ...import_chunk_JJRSGJW4.launchOptions
+    model: import_chunk_L3K2NDJR.staffOptions.model,
+    profile: import_chunk_L3K2NDJR.staffOptions.profile,
+    share: import_chunk_L3K2NDJR.writerOptions.share,
+    ...import_chunk_L3K2NDJR.launchOptions
   },
   notes: "Refused while the earlier job still runs. The environment is that of this call.",
   examples: ["restart run-mik3x9ab-4f7q2z", "restart staffer-mik3xa01-9c2k4d --timeout 90m"],
   async run(context, input) {
     const root = context.root(input);
-    (0, import_chunk_ZVWKUAZQ.checkRoot)(root.folder);
-    const id = (0, import_chunk_DJ3RIZN5.requireWholeId)(root, input.words[0]);
-    const view = await (0, import_chunk_P55WE2JI.refresh)(root.folder, id);
-    const spec = (0, import_chunk_2WX7TLYH.requireSpec)(root, id);
-    await (0, import_chunk_2WX7TLYH.requireGenuine)(spec);
-    if (!(0, import_chunk_2LM3C75F.isEnded)(view.state))
+    (0, import_chunk_6J6AXDZA.checkRoot)(root.folder);
+    const id = (0, import_chunk_J3MJP3SB.requireWholeId)(root, input.words[0]);
+    const view = await (0, import_chunk_SXF5AOER.refresh)(root.folder, id);
+    const spec = (0, import_chunk_HRDJLW2U.requireSpec)(root, id);
+    await (0, import_chunk_HRDJLW2U.requireGenuine)(spec);
+    if (!(0, import_chunk_5VEUPLWP.isEnded)(view.state))
       throw new import_chunk_NVPF5LEY.FaultError(
         "busy",
         `cannot restart job ${id}: it is ${view.state.state}`,
-        import_chunk_V47IQ3FT.nextCommands.cancel(id, root.option)
+        import_chunk_UB6F7I4J.nextCommands.cancel(id, root.option)
       );
-    if (!(0, import_chunk_DLEZNRER.isFolder)(spec.cwd))
-      throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot restart job ${id}: its folder ${spec.cwd} is gone`);
-    return spec.staff ? again(context, input, spec) : againRun(context, input, spec);
+    return spec.staff ? again(context, input, spec, root) : againRun(context, input, spec, root);
   }
 };
-function againRun(context, input, spec) {
+function againRun(context, input, spec, root) {
+  (0, import_chunk_HRDJLW2U.requireFolder)(spec, "restart", root.option);
   const run = spec.run;
   if (!run) throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot restart job ${spec.id}: a ${spec.kind} job has no command`);
-  const program = (0, import_chunk_LZFWGYGT.findProgram)(run.argv[0], spec.cwd);
-  if (program === void 0) throw (0, import_chunk_7HGFJPY7.missingProgram)(run.argv[0], spec.cwd);
-  return (0, import_chunk_7HGFJPY7.launchAndTell)(context, input, {
+  const program = (0, import_chunk_KBKJIEB6.findProgram)(run.argv[0], spec.cwd);
+  if (program === void 0) throw (0, import_chunk_YSOINAYI.missingProgram)(run.argv[0], spec.cwd);
+  return (0, import_chunk_YSOINAYI.launchAndTell)(context, input, {
     kind: "run",
     verb: "run",
-    ...(0, import_chunk_7HGFJPY7.launchWords)(input),
+    ...(0, import_chunk_YSOINAYI.launchWords)(input),
     cwd: spec.cwd,
     deadlineMs: input.durationOrDefault("timeout"),
     killGraceMs: spec.kill_grace_ms,
     maxOutputBytes: spec.max_output_bytes,
     firstOutputMs: spec.first_output_ms,
     stallMs: spec.stall_ms,
-    lineage: (0, import_chunk_2WX7TLYH.lineageOf)(spec, "restart"),
+    lineage: (0, import_chunk_HRDJLW2U.lineageOf)(spec, "restart"),
     run: { ...run, program },
     staff: null
   });
 }
-function again(context, input, spec) {
+function again(context, input, spec, root) {
   const staff = spec.staff;
   if (!staff) throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot restart job ${spec.id}: it has no task`);
-  const { mode, model, profile, prompt } = staff;
-  const part = (0, import_chunk_BCCIMAAG.makeStaffPart)({
-    mode,
+  const cwd = spec.worktree ? originOf(spec, spec.worktree) : (0, import_chunk_HRDJLW2U.requireFolder)(spec, "restart", root.option);
+  const part = (0, import_chunk_IKFDDKHJ.makeStaffPart)({
+    mode: staff.mode,
+    stateRoot: root.folder,
     backend: staff.custom?.name ?? staff.backend,
-    model,
-    profile,
-    prompt,
+    model: input.text("model") ?? staff.model,
+    profile: (0, import_chunk_H54IZFJT.askedProfile)(input),
+    earlierProfile: staff.profile,
+    prompt: staff.prompt,
     resume: null,
-    cwd: spec.cwd
+    cwd
   });
-  return (0, import_chunk_BCCIMAAG.launchStaff)(context, input, {
+  if (part.brief) part.historical = (0, import_chunk_MXVCRDVT.historicalOf)((0, import_chunk_KBKJIEB6.jobPaths)(root.folder, spec.id)) ?? staff.historical ?? null;
+  if (staff.schema) part.schema = true;
+  if (staff.base) part.base = staff.base;
+  return (0, import_chunk_H54IZFJT.launchStaff)(context, input, {
     verb: spec.verb,
     staff: part,
-    cwd: spec.cwd,
-    lineage: (0, import_chunk_2WX7TLYH.lineageOf)(spec, "restart"),
+    cwd,
+    lineage: (0, import_chunk_HRDJLW2U.lineageOf)(spec, "restart"),
     isSynchronous: spec.verb === "ask" && !input.has("id-only"),
+    worktree: spec.worktree ? "new" : null,
     deadlineMs: staffLimit(input),
     firstOutputMs: spec.first_output_ms,
     stallMs: spec.stall_ms
   });
+}
+function originOf(spec, worktree) {
+  const folder = import_node_path.default.join(worktree.from, import_node_path.default.relative(worktree.path, spec.cwd));
+  if ((0, import_chunk_DLEZNRER.isFolder)(folder)) return folder;
+  throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot restart job ${spec.id}: the folder ${folder} is gone`);
 }
 function staffLimit(input) {
   const text = input.text("timeout");
@@ -8798,36 +13337,44 @@ function staffLimit(input) {
 });
 
 },
-"./result-ELRSQNDX.js": function (module, exports) {
+"./result-BHS4QPC4.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   result: () => result
 });
 module.exports = stdin_exports;
-var import_chunk_DB3NJKAX = load("./chunk-DB3NJKAX.js");
-var import_chunk_DJ3RIZN5 = load("./chunk-DJ3RIZN5.js");
-var import_chunk_F5PAWPL3 = load("./chunk-F5PAWPL3.js");
-var import_chunk_UCO7BU66 = load("./chunk-UCO7BU66.js");
+var import_chunk_TTDLCMHH = load("./chunk-TTDLCMHH.js");
+var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
+var import_chunk_6J6AXDZA = load("./chunk-6J6AXDZA.js");
+var import_chunk_J3MJP3SB = load("./chunk-J3MJP3SB.js");
+var import_chunk_Z2O3JFZF = load("./chunk-Z2O3JFZF.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_DDN5EPEX = load("./chunk-DDN5EPEX.js");
-var import_chunk_P55WE2JI = load("./chunk-P55WE2JI.js");
-var import_chunk_UBV7TEB5 = load("./chunk-UBV7TEB5.js");
-var import_chunk_ZCJJ4XBA = load("./chunk-ZCJJ4XBA.js");
-var import_chunk_YGU4QMVH = load("./chunk-YGU4QMVH.js");
-var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
-var import_chunk_AE65TZGL = load("./chunk-AE65TZGL.js");
-var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var import_chunk_2LM3C75F = load("./chunk-2LM3C75F.js");
-var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_ZVWKUAZQ = load("./chunk-ZVWKUAZQ.js");
+var import_chunk_5AYKQEXH = load("./chunk-5AYKQEXH.js");
+var import_chunk_YOUX5EFT = load("./chunk-YOUX5EFT.js");
+var import_chunk_IX2DKTRS = load("./chunk-IX2DKTRS.js");
+var import_chunk_SXF5AOER = load("./chunk-SXF5AOER.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
-var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_4SGZHFVR = load("./chunk-4SGZHFVR.js");
+var import_chunk_WTLUE3V7 = load("./chunk-WTLUE3V7.js");
+var import_chunk_EBDV7V6Q = load("./chunk-EBDV7V6Q.js");
+var import_chunk_CRARIZKT = load("./chunk-CRARIZKT.js");
+var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
+var import_chunk_JXICXKRL = load("./chunk-JXICXKRL.js");
+var import_chunk_FXJI2NG5 = load("./chunk-FXJI2NG5.js");
+var import_chunk_Q64U52D2 = load("./chunk-Q64U52D2.js");
+var import_chunk_UB6F7I4J = load("./chunk-UB6F7I4J.js");
+var import_chunk_ILRTLP2P = load("./chunk-ILRTLP2P.js");
+var import_chunk_HUWRGRLU = load("./chunk-HUWRGRLU.js");
+var import_chunk_B3AKM26U = load("./chunk-B3AKM26U.js");
+var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
+var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
+var import_chunk_5VEUPLWP = load("./chunk-5VEUPLWP.js");
+var import_chunk_7QUYJE6C = load("./chunk-7QUYJE6C.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
+var import_chunk_KBKJIEB6 = load("./chunk-KBKJIEB6.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
+var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
+var import_chunk_BDX2QLN6 = load("./chunk-BDX2QLN6.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
@@ -8837,27 +13384,27 @@ var result = {
   summary: "print the stored result of a finished job again",
   form: "[ID]",
   words: { min: 0, max: 1 },
-  options: { ...import_chunk_JJRSGJW4.ownerOption, ...import_chunk_JJRSGJW4.common },
+  options: { ...import_chunk_L3K2NDJR.ownerOption, ...import_chunk_L3K2NDJR.common },
   notes: "Default: the latest finished job. Exit codes as of wait.",
   examples: ["result", "result run-mik3x9ab-4f7q2z --json"],
   async run(context, input) {
     const root = context.root(input);
-    (0, import_chunk_ZVWKUAZQ.checkRoot)(root.folder);
-    const owner = input.text("owner") ?? import_chunk_LZFWGYGT.variables.owner() ?? null;
-    const isFinished = (id2) => (0, import_chunk_2LM3C75F.isEnded)((0, import_chunk_2LM3C75F.inspect)(root.folder, id2).state);
-    const id = input.words[0] === void 0 ? (0, import_chunk_DB3NJKAX.requireLatest)(root, owner, "a finished job", isFinished) : (0, import_chunk_DJ3RIZN5.findJob)(root, input.words[0]);
-    const view = await (0, import_chunk_P55WE2JI.refresh)(root.folder, id, true);
-    if (!(0, import_chunk_2LM3C75F.isEnded)(view.state)) {
-      const wait = import_chunk_V47IQ3FT.nextCommands.wait(id, root.option);
-      if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.pending, json: (0, import_chunk_UBV7TEB5.observation)(view, { afterSeq: null, root }) };
+    (0, import_chunk_6J6AXDZA.checkRoot)(root.folder);
+    const owner = input.text("owner") ?? import_chunk_BDX2QLN6.variables.owner() ?? null;
+    const isFinished = (id2) => (0, import_chunk_5VEUPLWP.isEnded)((0, import_chunk_5VEUPLWP.inspect)(root.folder, id2).state);
+    const id = input.words[0] === void 0 ? (0, import_chunk_TTDLCMHH.requireLatest)(root, owner, "a finished job", isFinished) : (0, import_chunk_J3MJP3SB.findJob)(root, input.words[0]);
+    const view = await (0, import_chunk_SXF5AOER.refresh)(root.folder, id, true);
+    if (!(0, import_chunk_5VEUPLWP.isEnded)(view.state)) {
+      const wait = import_chunk_UB6F7I4J.nextCommands.wait(id, root.option);
+      if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.pending, json: (0, import_chunk_IX2DKTRS.observation)(view, { afterSeq: null, root }) };
       return {
         code: import_chunk_6PFAPK5K.exitCodes.pending,
         notes: [`${id}: ${view.state.state}, there is no result yet; wait for it with:`, wait]
       };
     }
-    const afterPrint = () => (0, import_chunk_UCO7BU66.noteCollected)(view, "result");
-    const reply = (0, import_chunk_F5PAWPL3.tellEnded)(context, view);
-    return input.has("json") ? { code: reply.code, json: (0, import_chunk_F5PAWPL3.endedDocument)(view), afterPrint } : { ...reply, afterPrint };
+    const afterPrint = () => (0, import_chunk_YOUX5EFT.noteCollected)(view, "result");
+    const reply = (0, import_chunk_Z2O3JFZF.tellEnded)(context, view);
+    return input.has("json") ? { code: reply.code, json: (0, import_chunk_Z2O3JFZF.endedDocument)(view), afterPrint } : { ...reply, afterPrint };
   }
 };
 // Annotate the CommonJS export names for ESM import in node:
@@ -8866,27 +13413,91 @@ var result = {
 });
 
 },
-"./run-UQS4MSM7.js": function (module, exports) {
+"./review-ICYLOKCU.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  folderOf: () => import_chunk_7HGFJPY7.folderOf,
-  missingProgram: () => import_chunk_7HGFJPY7.missingProgram,
-  run: () => import_chunk_7HGFJPY7.run
+  review: () => review
 });
 module.exports = stdin_exports;
-var import_chunk_7HGFJPY7 = load("./chunk-7HGFJPY7.js");
-var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_ZVWKUAZQ = load("./chunk-ZVWKUAZQ.js");
-var import_chunk_CSL6DFX2 = load("./chunk-CSL6DFX2.js");
-var import_chunk_PBSRMPXW = load("./chunk-PBSRMPXW.js");
+var import_chunk_HWV6S254 = load("./chunk-HWV6S254.js");
+var import_chunk_H54IZFJT = load("./chunk-H54IZFJT.js");
+var import_chunk_IKFDDKHJ = load("./chunk-IKFDDKHJ.js");
+var import_chunk_YSOINAYI = load("./chunk-YSOINAYI.js");
+var import_chunk_2WMPOQNS = load("./chunk-2WMPOQNS.js");
+var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
+var import_chunk_6J6AXDZA = load("./chunk-6J6AXDZA.js");
+var import_chunk_IW34XCBL = load("./chunk-IW34XCBL.js");
+var import_chunk_CRLOQSIG = load("./chunk-CRLOQSIG.js");
+var import_chunk_OPF3ILFH = load("./chunk-OPF3ILFH.js");
+var import_chunk_J3MJP3SB = load("./chunk-J3MJP3SB.js");
+var import_chunk_4QLG2R4M = load("./chunk-4QLG2R4M.js");
+var import_chunk_6C47EBRA = load("./chunk-6C47EBRA.js");
+var import_chunk_UGK2MRH5 = load("./chunk-UGK2MRH5.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
-var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_4SGZHFVR = load("./chunk-4SGZHFVR.js");
+var import_chunk_JXICXKRL = load("./chunk-JXICXKRL.js");
+var import_chunk_FXJI2NG5 = load("./chunk-FXJI2NG5.js");
+var import_chunk_UB6F7I4J = load("./chunk-UB6F7I4J.js");
+var import_chunk_B3AKM26U = load("./chunk-B3AKM26U.js");
+var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
+var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
+var import_chunk_5VEUPLWP = load("./chunk-5VEUPLWP.js");
+var import_chunk_7QUYJE6C = load("./chunk-7QUYJE6C.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
+var import_chunk_KBKJIEB6 = load("./chunk-KBKJIEB6.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
+var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
+var import_chunk_BDX2QLN6 = load("./chunk-BDX2QLN6.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
+var review = (0, import_chunk_HWV6S254.makeStaffVerb)({
+  mode: "review",
+  options: {
+    base: {
+      kind: "text",
+      value: "REV",
+      help: "review what changed since this commit (default: what is uncommitted, else the newest commit)"
+    },
+    schema: { kind: "flag", help: "ask for structured findings; `result --json` has them as `findings`" }
+  },
+  examples: [
+    'review --backend claude --prompt "Review the uncommitted changes"',
+    'review --base main --schema --prompt "Look for lost updates"'
+  ]
+});
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  review
+});
+
+},
+"./run-CH6NETYL.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  folderOf: () => import_chunk_YSOINAYI.folderOf,
+  missingProgram: () => import_chunk_YSOINAYI.missingProgram,
+  run: () => import_chunk_YSOINAYI.run
+});
+module.exports = stdin_exports;
+var import_chunk_YSOINAYI = load("./chunk-YSOINAYI.js");
+var import_chunk_2WMPOQNS = load("./chunk-2WMPOQNS.js");
+var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
+var import_chunk_6J6AXDZA = load("./chunk-6J6AXDZA.js");
+var import_chunk_4QLG2R4M = load("./chunk-4QLG2R4M.js");
+var import_chunk_6C47EBRA = load("./chunk-6C47EBRA.js");
+var import_chunk_UGK2MRH5 = load("./chunk-UGK2MRH5.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_UB6F7I4J = load("./chunk-UB6F7I4J.js");
+var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
+var import_chunk_7QUYJE6C = load("./chunk-7QUYJE6C.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_KBKJIEB6 = load("./chunk-KBKJIEB6.js");
+var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
+var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
+var import_chunk_BDX2QLN6 = load("./chunk-BDX2QLN6.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
@@ -8899,38 +13510,50 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./settle-OF5TGHMJ.js": function (module, exports) {
+"./settle-LNJPDS54.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   settleJob: () => settleJob
 });
 module.exports = stdin_exports;
-var import_chunk_6EMU5XAL = load("./chunk-6EMU5XAL.js");
-var import_chunk_LUAHUUMZ = load("./chunk-LUAHUUMZ.js");
+var import_chunk_XOJANFB7 = load("./chunk-XOJANFB7.js");
+var import_chunk_SSK5O5XN = load("./chunk-SSK5O5XN.js");
 var import_chunk_4XQCRNZ4 = load("./chunk-4XQCRNZ4.js");
-var import_chunk_QMODGNW4 = load("./chunk-QMODGNW4.js");
-var import_chunk_2P3CVON6 = load("./chunk-2P3CVON6.js");
-var import_chunk_YGU4QMVH = load("./chunk-YGU4QMVH.js");
+var import_chunk_MXVCRDVT = load("./chunk-MXVCRDVT.js");
+var import_chunk_CRLOQSIG = load("./chunk-CRLOQSIG.js");
+var import_chunk_OPF3ILFH = load("./chunk-OPF3ILFH.js");
+var import_chunk_J3MJP3SB = load("./chunk-J3MJP3SB.js");
+var import_chunk_KBFOU7FT = load("./chunk-KBFOU7FT.js");
+var import_chunk_6C47EBRA = load("./chunk-6C47EBRA.js");
+var import_chunk_UGK2MRH5 = load("./chunk-UGK2MRH5.js");
+var import_chunk_EBDV7V6Q = load("./chunk-EBDV7V6Q.js");
+var import_chunk_CRARIZKT = load("./chunk-CRARIZKT.js");
 var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
-var import_chunk_AE65TZGL = load("./chunk-AE65TZGL.js");
+var import_chunk_JXICXKRL = load("./chunk-JXICXKRL.js");
+var import_chunk_FXJI2NG5 = load("./chunk-FXJI2NG5.js");
+var import_chunk_Q64U52D2 = load("./chunk-Q64U52D2.js");
+var import_chunk_UB6F7I4J = load("./chunk-UB6F7I4J.js");
+var import_chunk_ILRTLP2P = load("./chunk-ILRTLP2P.js");
+var import_chunk_HUWRGRLU = load("./chunk-HUWRGRLU.js");
+var import_chunk_B3AKM26U = load("./chunk-B3AKM26U.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var import_chunk_2LM3C75F = load("./chunk-2LM3C75F.js");
-var import_chunk_PBSRMPXW = load("./chunk-PBSRMPXW.js");
-var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
-var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_4SGZHFVR = load("./chunk-4SGZHFVR.js");
+var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
+var import_chunk_5VEUPLWP = load("./chunk-5VEUPLWP.js");
+var import_chunk_7QUYJE6C = load("./chunk-7QUYJE6C.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
+var import_chunk_KBKJIEB6 = load("./chunk-KBKJIEB6.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
+var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
+var import_chunk_BDX2QLN6 = load("./chunk-BDX2QLN6.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function settleJob(view, isDue, isStrict) {
-  if (!await (0, import_chunk_QMODGNW4.mayAct)(view)) return;
-  const act = () => (0, import_chunk_2P3CVON6.withLock)(view.paths.lock, async () => {
-    const now = (0, import_chunk_2LM3C75F.inspect)(view.root, view.id);
+  if (!await (0, import_chunk_KBFOU7FT.mayAct)(view)) return;
+  const act = () => (0, import_chunk_UGK2MRH5.withLock)(view.paths.lock, async () => {
+    const now = (0, import_chunk_5VEUPLWP.inspect)(view.root, view.id);
     if (isDue(now)) await settle(now);
   });
   try {
@@ -8951,23 +13574,23 @@ async function settleFull(view, act, isStrict) {
 }
 var noStart = "the shell that was to start it ended before";
 async function settle(view) {
-  const condition = (0, import_chunk_2LM3C75F.conditionOf)(view);
+  const condition = (0, import_chunk_5VEUPLWP.conditionOf)(view);
   if (!view.spec) return;
-  if ((0, import_chunk_6EMU5XAL.finishStored)({ paths: view.paths, spec: view.spec })) {
-    (0, import_chunk_6EMU5XAL.removeCgroup)(view.worker?.cgroup ?? (0, import_chunk_6EMU5XAL.findCgroup)(view.id), view.id);
+  if ((0, import_chunk_SSK5O5XN.finishStored)({ paths: view.paths, spec: view.spec })) {
+    (0, import_chunk_XOJANFB7.removeCgroup)(view.worker?.cgroup ?? (0, import_chunk_XOJANFB7.findCgroup)(view.id), view.id);
     return;
   }
-  const tree = (0, import_chunk_6EMU5XAL.treeOf)(view.spec, view.paths, { worker: null, shim: view.shim, child: view.child });
+  const tree = (0, import_chunk_XOJANFB7.treeOf)(view.spec, view.paths, { worker: null, shim: view.shim, child: view.child });
   const isOver = condition === "over" && view.reason === void 0 && view.spec.run?.keep_children;
-  const ended = isOver ? { step: "none", ended: [], survivors: [] } : await (0, import_chunk_6EMU5XAL.terminate)(tree, { graceMs: condition === "over" ? import_chunk_CRABIWOM.drainMs : import_chunk_CRABIWOM.orphanGraceMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
-  (0, import_chunk_6EMU5XAL.removeCgroup)(view.worker?.cgroup ?? (0, import_chunk_6EMU5XAL.findCgroup)(view.id), view.id);
-  (0, import_chunk_6EMU5XAL.conclude)(
+  const ended = isOver ? { step: "none", ended: [], survivors: [] } : await (0, import_chunk_XOJANFB7.terminate)(tree, { graceMs: condition === "over" ? import_chunk_CRABIWOM.drainMs : import_chunk_CRABIWOM.orphanGraceMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
+  (0, import_chunk_XOJANFB7.removeCgroup)(view.worker?.cgroup ?? (0, import_chunk_XOJANFB7.findCgroup)(view.id), view.id);
+  (0, import_chunk_SSK5O5XN.conclude)(
     { paths: view.paths, spec: view.spec },
     { reason: settledReason(view, condition), exit: view.exit, tree: ended, reconciled: true, detail: noStart }
   );
 }
 function settledReason(view, condition) {
-  const told = (0, import_chunk_6EMU5XAL.parseReason)(view.reason);
+  const told = (0, import_chunk_SSK5O5XN.parseReason)(view.reason);
   if (told) return told;
   if (condition === "over") return "exited";
   if (view.cancel) return "canceled";
@@ -8995,6 +13618,344 @@ function isOutOfReach(error) {
 });
 
 },
+"./setup-EW4YQ77X.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  setup: () => setup
+});
+module.exports = stdin_exports;
+var import_chunk_XLWJWJYG = load("./chunk-XLWJWJYG.js");
+var import_chunk_5DW2IIWD = load("./chunk-5DW2IIWD.js");
+var import_chunk_IKFDDKHJ = load("./chunk-IKFDDKHJ.js");
+var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
+var import_chunk_6J6AXDZA = load("./chunk-6J6AXDZA.js");
+var import_chunk_OPF3ILFH = load("./chunk-OPF3ILFH.js");
+var import_chunk_J3MJP3SB = load("./chunk-J3MJP3SB.js");
+var import_chunk_UGK2MRH5 = load("./chunk-UGK2MRH5.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_FXJI2NG5 = load("./chunk-FXJI2NG5.js");
+var import_chunk_UB6F7I4J = load("./chunk-UB6F7I4J.js");
+var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
+var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
+var import_chunk_5VEUPLWP = load("./chunk-5VEUPLWP.js");
+var import_chunk_7QUYJE6C = load("./chunk-7QUYJE6C.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_KBKJIEB6 = load("./chunk-KBKJIEB6.js");
+var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
+var import_chunk_BDX2QLN6 = load("./chunk-BDX2QLN6.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
+var import_node_path = builtin("node:path");
+var commands = ["ls", "cat", "grep", "git status", "git ls-files"];
+function addReadRules(text, folder) {
+  if (/[()*?[\]{}\n]/.test(folder)) throw new Error(`the folder ${JSON.stringify(folder)} cannot stand in a rule`);
+  const settings = text === null ? {} : parse(text);
+  const permissions = settings.permissions ?? {};
+  if (typeof permissions !== "object" || Array.isArray(permissions)) throw new Error('its "permissions" is no object');
+  const { allow = [] } = permissions;
+  if (!Array.isArray(allow)) throw new Error('its "permissions.allow" is no list');
+  const wanted = [`read_file(${folder})`, ...commands.map((command) => `command(${command})`)];
+  const added = wanted.filter((rule) => !allow.includes(rule));
+  const changed = { ...settings, permissions: { ...permissions, allow: [...allow, ...added] } };
+  const indent = /^\s*\{\r?\n([ \t]+)"/.exec(text ?? "")?.[1] ?? 2;
+  return { text: `${JSON.stringify(changed, null, indent)}
+`, added };
+}
+function parse(text) {
+  try {
+    return (0, import_chunk_OPF3ILFH.parseSettings)(text);
+  } catch {
+    throw new Error("it is no JSON object");
+  }
+}
+function planStateEdit(root, now, choices) {
+  const { restrict = now.restrict, defaults } = choices;
+  const general = defaults?.all === void 0 ? {} : Object.fromEntries(import_chunk_FXJI2NG5.modeIds.map((mode) => [mode, defaults.all]));
+  const default_backend = withModes({ ...defaults?.clear ? {} : now.default_backend, ...general }, defaults?.modes);
+  const file = (0, import_chunk_KBKJIEB6.rootPaths)(root.folder).config;
+  const edit = {
+    file,
+    before: (0, import_chunk_6OPTGHIR.readText)(file) ?? null,
+    after: (0, import_chunk_IKFDDKHJ.narrowingText)({ restrict, default_backend }),
+    followsLink: false,
+    isState: true
+  };
+  return asEdit(edit, [
+    ["restrict", now.restrict, restrict],
+    ["default_backend", now.default_backend, default_backend]
+  ]);
+}
+function planUserEdit(now, choices) {
+  const file = (0, import_chunk_IKFDDKHJ.userConfigFile)();
+  if (file === void 0)
+    throw new import_chunk_NVPF5LEY.FaultError("preflight", "cannot find your config folder: neither HOME nor XDG_CONFIG_HOME is set");
+  const before = (0, import_chunk_6OPTGHIR.readText)(file) ?? null;
+  const all = before === null ? {} : JSON.parse(before);
+  const { restrict = now.restrict ?? [], defaults } = choices;
+  const wanted = {
+    default_backend: defaults?.all ?? (defaults?.clear ? void 0 : now.default_backend),
+    default_backends: withModes(defaults?.clear ? {} : now.default_backends ?? {}, defaults?.modes),
+    restrict
+  };
+  for (const [key, value] of Object.entries(wanted)) {
+    if (value === void 0 || Object.keys(value).length === 0) delete all[key];
+    else all[key] = value;
+  }
+  import_chunk_IKFDDKHJ.userConfig.parse(all);
+  const after = `${JSON.stringify(all, null, 2)}
+`;
+  return asEdit({ file, before, after, followsLink: false, isState: false }, [
+    ["default_backend", now.default_backend ?? null, wanted.default_backend ?? null],
+    ["default_backends", now.default_backends ?? {}, wanted.default_backends],
+    ["restrict", now.restrict ?? [], restrict]
+  ]);
+}
+function planReadRules(folder) {
+  const policy = (0, import_chunk_OPF3ILFH.findBackend)("agy")?.policy;
+  const home = import_chunk_BDX2QLN6.variables.home();
+  if (!policy) throw new Error("there is no backend agy with settings");
+  if (home === void 0) throw new import_chunk_NVPF5LEY.FaultError("preflight", "cannot find the settings of agy: HOME is not set");
+  const file = import_node_path.default.join(home, policy.file);
+  const refused = (why) => new import_chunk_NVPF5LEY.FaultError("preflight", `cannot change the settings ${file}: ${why}`);
+  if (!(0, import_chunk_DLEZNRER.isFolder)(import_node_path.default.dirname(file))) throw refused("agy was never started here; start it once and sign in");
+  const read = (0, import_chunk_IKFDDKHJ.readSettings)(file);
+  if ("fault" in read) throw refused(`they ${read.fault}`);
+  let made;
+  try {
+    made = addReadRules(read.text, folder);
+  } catch (error) {
+    throw refused((0, import_chunk_NVPF5LEY.messageOf)(error));
+  }
+  if (made.added.length === 0) return [];
+  const changes = made.added.map((rule) => `permissions.allow: adds ${JSON.stringify(rule)}`);
+  return [{ file, before: read.text, after: made.text, followsLink: true, isState: false, changes }];
+}
+async function applyEdits(root, edits) {
+  const stamp = (0, import_chunk_BDX2QLN6.isoNow)().replace(/[-:]|\.\d+/g, "");
+  const write = () => edits.map((edit) => (0, import_chunk_OPF3ILFH.applyEdit)(edit, stamp));
+  if (!edits.some((edit) => edit.isState)) return write();
+  (0, import_chunk_6J6AXDZA.ensureRoot)(root.folder);
+  return (0, import_chunk_UGK2MRH5.withLock)((0, import_chunk_KBKJIEB6.rootPaths)(root.folder).lock, write);
+}
+function withModes(backends, modes2 = {}) {
+  const all = Object.entries({ ...backends, ...modes2 }).filter(([, name]) => name !== null);
+  return Object.fromEntries(all);
+}
+function asEdit(edit, keys) {
+  const changes = keys.flatMap(([key, before, after]) => tellChange(key, before, after));
+  return changes.length === 0 ? [] : [{ ...edit, changes }];
+}
+function tellChange(key, before, after) {
+  if (isObject(before) && isObject(after)) {
+    const modes2 = import_chunk_FXJI2NG5.modeIds.filter((mode) => Object.hasOwn(before, mode) || Object.hasOwn(after, mode));
+    return modes2.flatMap((mode) => tellChange(`${key}.${mode}`, before[mode] ?? null, after[mode] ?? null));
+  }
+  const [old, fresh] = [before, after].map((value) => JSON.stringify(value));
+  return old === fresh ? [] : [`${key}: ${old} -> ${fresh}`];
+}
+function isObject(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+function modeRows(surveys, config, narrowing) {
+  const installed = surveys.filter((one) => !one.custom && one.program !== null);
+  const single = installed.length === 1 ? installed[0]?.backend : void 0;
+  return Object.values(import_chunk_FXJI2NG5.modes).map(({ id, profile }) => {
+    const chosen = (0, import_chunk_IKFDDKHJ.defaultBackend)(id, config, narrowing);
+    const lists = { user: config.restrict ?? [], state: narrowing.restrict };
+    const by = ["user", "state"].find((one) => lists[one].includes(id)) ?? null;
+    const restrictions = Object.values(lists).map((restrict) => ({ restrict, file: "" }));
+    const backend = chosen?.name ?? single ?? null;
+    return {
+      mode: id,
+      backend,
+      backend_from: chosen?.from ?? (single === void 0 ? null : "only_installed"),
+      usable: backend === null ? null : surveys.find((one) => one.backend === backend)?.usable ?? false,
+      profile: (0, import_chunk_IKFDDKHJ.narrowProfile)(id, { asked: void 0, fallback: profile }, restrictions),
+      restricted_by: by
+    };
+  });
+}
+function setupDocument({ surveys, modes: modes2, edits, isApplied }) {
+  const changes = edits.map(({ file, changes: changes2, copy }) => ({ file, changes: changes2, copy }));
+  return { applied: isApplied, backends: surveys, modes: modes2, changes };
+}
+function setupPage({ surveys, modes: modes2, edits, isApplied, isAsked }) {
+  const parts = [...surveys.map(backendText), modesText(modes2)];
+  if (isAsked) parts.push(editsText(edits, isApplied));
+  return `${parts.join("\n\n")}
+`;
+}
+function backendText(survey) {
+  const { backend, version, program, not_executable, install, sign_in, faults } = survey;
+  const head = `${backend}${version === null ? "" : `  ${version}`}  ${stateOf(survey)}`;
+  if (program === null)
+    return [head, ...(0, import_chunk_5DW2IIWD.labelled)(not_executable ? "blocked" : "install", blockedText(not_executable) ?? install)].join(
+      "\n"
+    );
+  const lines = [head, ...(0, import_chunk_5DW2IIWD.labelled)("program", program)];
+  if (survey.too_old) lines.push(...(0, import_chunk_5DW2IIWD.labelled)("update", install));
+  const signs = [...sign_in.files.map((file) => `~/${file}`), ...sign_in.variables];
+  if (sign_in.state !== "unknown")
+    lines.push(...(0, import_chunk_5DW2IIWD.labelled)("sign-in", signs.join(", ") || "no sign of one (it may be in a keyring)"));
+  for (const [profile, terms] of Object.entries(survey.profiles)) {
+    const fault = faults[profile];
+    const sandbox = terms?.sandbox === false && profile === "standard" ? "; no sandbox of its own" : "";
+    lines.push(
+      ...(0, import_chunk_5DW2IIWD.labelled)(profile, terms ? `${terms.adds || "as the program is"}${sandbox}` : "cannot be kept, is refused")
+    );
+    if (fault !== void 0) lines.push(...(0, import_chunk_5DW2IIWD.labelled)("", `refused: ${fault}`));
+  }
+  return lines.join("\n");
+}
+function blockedText(file) {
+  return file === null ? null : `${file} is there and may not be executed; chmod +x it`;
+}
+function stateOf({ program, too_old, oldest, version, usable, custom }) {
+  if (program === null) return "not found on PATH";
+  if (too_old) return `too old: ${oldest} or newer is needed`;
+  if (!usable) return "refused: its settings leave no profile";
+  if (custom) return "found (your config)";
+  return version === null ? "found, version unknown" : "found";
+}
+var who = { user: "your config", state: "this worktree", only_installed: "the only one installed" };
+function modesText(rows) {
+  const cells = rows.map((one) => [
+    one.mode,
+    one.backend_from === null ? "to be named: --backend" : `${one.backend} (${who[one.backend_from]}${one.usable ? "" : "; not usable"})`,
+    one.restricted_by === null ? one.profile : `restricted (${who[one.restricted_by]})`
+  ]);
+  const widths = [0, 1].map((at) => Math.max(...cells.map((row) => (row[at] ?? "").length)) + 2);
+  const lines = cells.map(
+    ([mode, backend, profile]) => `  ${mode?.padEnd(widths[0] ?? 0)}${backend?.padEnd(widths[1] ?? 0)}${profile}`
+  );
+  return ["Without --backend and --profile:", ...lines].join("\n");
+}
+function editsText(edits, isApplied) {
+  if (edits.length === 0) return "Nothing to write: all of it is so already.";
+  const lines = edits.flatMap(({ file, before, after, changes, copy }) => {
+    const verb = after === null ? "remove" : before === null ? "make" : "change";
+    const done = { remove: "removed", make: "made", change: "changed" }[verb];
+    const kept = before === null ? [] : (0, import_chunk_5DW2IIWD.labelled)("copy", isApplied ? `${copy}` : `${file}.job-companion-TIME.bak`);
+    return [
+      `${isApplied ? done : `would ${verb}`} ${file}`,
+      ...changes.flatMap((change) => (0, import_chunk_5DW2IIWD.labelled)("", change)),
+      ...kept
+    ];
+  });
+  return [...lines, ...isApplied ? [] : ["A dry run: nothing was written. Write it with --apply."]].join("\n");
+}
+var setup = {
+  name: "setup",
+  summary: "show what is installed and permitted; keep choices with --apply",
+  form: "[--backend NAME] [--restrict MODES] [--default-backend WORDS] [--apply]",
+  words: { min: 0, max: 0 },
+  options: {
+    backend: { kind: "text", value: "NAME", help: "show this backend only" },
+    restrict: {
+      kind: "text",
+      value: "MODES",
+      help: `modes that always run restricted, with commas (${import_chunk_FXJI2NG5.modeIds.join(", ")}), or none`
+    },
+    "default-backend": {
+      kind: "text",
+      value: "WORDS",
+      help: "NAME for all modes, or MODE=NAME,...; none takes all away, MODE=none one"
+    },
+    user: { kind: "flag", help: "keep these choices in your own config, for every worktree, not in the state folder" },
+    "allow-reads": {
+      kind: "flag",
+      help: "with --backend agy: add rules to its settings that let a restricted run look around in this worktree"
+    },
+    apply: { kind: "flag", help: "really write; a copy of every changed file stays beside it" },
+    ...import_chunk_L3K2NDJR.common
+  },
+  notes: 'The state folder can only narrow: its default counts where your own config leaves the choice open. No model is called: whether a sign-in is valid shows "doctor --backend NAME".\nExit codes: 0 shown or written, 1 refused.',
+  examples: [
+    "setup",
+    "setup --restrict review,ask --apply",
+    "setup --default-backend codex,review=claude --user --apply",
+    "setup --backend agy --allow-reads"
+  ],
+  async run(context, input) {
+    const root = context.root(input);
+    const config = (0, import_chunk_IKFDDKHJ.readUserConfig)();
+    const known = (0, import_chunk_IKFDDKHJ.knownBackends)(config);
+    const only = input.text("backend");
+    if (only !== void 0 && !known.includes(only)) throw unknownBackend("--backend", only, known);
+    const choices = { restrict: restrictOf(input), defaults: defaultsOf(input, known) };
+    checkTogether(input, choices);
+    (0, import_chunk_6J6AXDZA.checkRoot)(root.folder);
+    const narrowing = (0, import_chunk_IKFDDKHJ.readNarrowing)(root.folder, known);
+    const edits = [
+      ...input.has("user") ? planUserEdit(config, choices) : planStateEdit(root, narrowing, choices),
+      ...input.has("allow-reads") ? planReadRules((0, import_chunk_QPOYQF3N.findWorktree)(context.cwd) ?? context.cwd) : []
+    ];
+    const isApplied = input.has("apply");
+    const copies = isApplied ? await applyEdits(root, edits) : [];
+    const isChanged = isApplied && edits.length > 0;
+    const now = isChanged ? { config: (0, import_chunk_IKFDDKHJ.readUserConfig)(), narrowing: (0, import_chunk_IKFDDKHJ.readNarrowing)(root.folder, known) } : { config, narrowing };
+    const surveys = (0, import_chunk_XLWJWJYG.surveyBackends)(now.config, context.cwd);
+    const page = {
+      surveys: surveys.filter(({ backend }) => only === void 0 || backend === only),
+      modes: modeRows(surveys, now.config, now.narrowing),
+      edits: edits.map((edit, at) => ({ ...edit, copy: copies[at] ?? null })),
+      isApplied,
+      isAsked: wantsChange(input)
+    };
+    if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.done, json: setupDocument(page) };
+    return { code: import_chunk_6PFAPK5K.exitCodes.done, out: setupPage(page) };
+  }
+};
+function wantsChange(input) {
+  return ["restrict", "default-backend", "allow-reads"].some((name) => input.has(name));
+}
+function checkTogether(input, { restrict, defaults }) {
+  if (input.has("allow-reads") && input.text("backend") !== "agy")
+    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --allow-reads without --backend agy: only agy needs such rules");
+  if (input.has("user") && restrict === void 0 && defaults === void 0)
+    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --user without --restrict or --default-backend: it says where these are kept");
+}
+function restrictOf(input) {
+  const text = input.text("restrict");
+  if (text === void 0) return void 0;
+  if (text === "none") return [];
+  return [...new Set(text.split(",").map((word) => modeOf("--restrict", word)))];
+}
+function defaultsOf(input, known) {
+  const option = "--default-backend";
+  const text = input.text("default-backend");
+  if (text === void 0) return void 0;
+  const result = { clear: false, all: void 0, modes: {} };
+  for (const word of text.split(",")) {
+    const [first = "", name, ...more] = word.split("=");
+    const backend = name ?? first;
+    if (more.length > 0 || backend !== "none" && !known.includes(backend)) throw unknownBackend(option, word, known);
+    if (name !== void 0) result.modes[modeOf(option, first)] = backend === "none" ? null : backend;
+    else if (backend === "none") result.clear = true;
+    else result.all = backend;
+  }
+  return result;
+}
+function modeOf(option, word) {
+  const mode = (0, import_chunk_FXJI2NG5.findMode)(word);
+  if (mode) return mode.id;
+  throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take ${option} ${JSON.stringify(word)}: the modes are ${import_chunk_FXJI2NG5.modeIds.join(", ")}`);
+}
+function unknownBackend(option, word, known) {
+  return (0, import_chunk_NVPF5LEY.usageError)(
+    `cannot take ${option} ${JSON.stringify(word)}: the backends are ${known.join(", ")}`,
+    'your own programs go into "backends" of ~/.config/job-companion/config.json'
+  );
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  setup
+});
+
+},
 "./spawn-NV2R7KVL.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -9014,97 +13975,93 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./staffer-3OP3GKZM.js": function (module, exports) {
+"./staffer-222TQQ4N.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   staffer: () => staffer
 });
 module.exports = stdin_exports;
-var import_chunk_BCCIMAAG = load("./chunk-BCCIMAAG.js");
-var import_chunk_DJ3RIZN5 = load("./chunk-DJ3RIZN5.js");
-var import_chunk_LUAHUUMZ = load("./chunk-LUAHUUMZ.js");
-var import_chunk_2P3CVON6 = load("./chunk-2P3CVON6.js");
-var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var import_chunk_2LM3C75F = load("./chunk-2LM3C75F.js");
-var import_chunk_7HGFJPY7 = load("./chunk-7HGFJPY7.js");
-var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_ZVWKUAZQ = load("./chunk-ZVWKUAZQ.js");
-var import_chunk_CSL6DFX2 = load("./chunk-CSL6DFX2.js");
-var import_chunk_PBSRMPXW = load("./chunk-PBSRMPXW.js");
+var import_chunk_HWV6S254 = load("./chunk-HWV6S254.js");
+var import_chunk_H54IZFJT = load("./chunk-H54IZFJT.js");
+var import_chunk_IKFDDKHJ = load("./chunk-IKFDDKHJ.js");
+var import_chunk_YSOINAYI = load("./chunk-YSOINAYI.js");
+var import_chunk_2WMPOQNS = load("./chunk-2WMPOQNS.js");
+var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
+var import_chunk_6J6AXDZA = load("./chunk-6J6AXDZA.js");
+var import_chunk_IW34XCBL = load("./chunk-IW34XCBL.js");
+var import_chunk_CRLOQSIG = load("./chunk-CRLOQSIG.js");
+var import_chunk_OPF3ILFH = load("./chunk-OPF3ILFH.js");
+var import_chunk_J3MJP3SB = load("./chunk-J3MJP3SB.js");
+var import_chunk_4QLG2R4M = load("./chunk-4QLG2R4M.js");
+var import_chunk_6C47EBRA = load("./chunk-6C47EBRA.js");
+var import_chunk_UGK2MRH5 = load("./chunk-UGK2MRH5.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
-var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_4SGZHFVR = load("./chunk-4SGZHFVR.js");
+var import_chunk_JXICXKRL = load("./chunk-JXICXKRL.js");
+var import_chunk_FXJI2NG5 = load("./chunk-FXJI2NG5.js");
+var import_chunk_UB6F7I4J = load("./chunk-UB6F7I4J.js");
+var import_chunk_B3AKM26U = load("./chunk-B3AKM26U.js");
+var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
+var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
+var import_chunk_5VEUPLWP = load("./chunk-5VEUPLWP.js");
+var import_chunk_7QUYJE6C = load("./chunk-7QUYJE6C.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
+var import_chunk_KBKJIEB6 = load("./chunk-KBKJIEB6.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
+var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
+var import_chunk_BDX2QLN6 = load("./chunk-BDX2QLN6.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var staffer = {
-  name: "staffer",
-  summary: "hand a task to an agent CLI as a job",
-  form: "(--prompt TEXT | --prompt-file PATH | --stdin) [options]",
-  words: { min: 0, max: 0 },
-  options: {
-    ...import_chunk_JJRSGJW4.staffOptions,
-    cwd: { kind: "text", value: "DIR", help: "folder to work in (default: here)" },
-    ...import_chunk_JJRSGJW4.launchOptions
-  },
-  notes: "Default profile: standard. The task reaches the agent byte for byte.",
+var staffer = (0, import_chunk_HWV6S254.makeStaffVerb)({
+  mode: "staffer",
   examples: [
     'staffer --backend codex --prompt "Fix the failing test in src/parse.ts"',
     "staffer --prompt-file task.md --timeout 90m --once-key task-17"
-  ],
-  async run(context, input) {
-    const cwd = (0, import_chunk_7HGFJPY7.folderOf)(context, input);
-    const prompt = await (0, import_chunk_BCCIMAAG.taskOf)(context, input);
-    const staff = (0, import_chunk_BCCIMAAG.freshStaff)(input, { mode: "staffer", prompt, profile: (0, import_chunk_BCCIMAAG.profileOf)(input, "standard"), cwd });
-    return (0, import_chunk_BCCIMAAG.launchStaff)(context, input, { verb: "staffer", staff, cwd, lineage: null, isSynchronous: false });
-  }
-};
+  ]
+});
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
   staffer
 });
 
 },
-"./status-FPRAXWTD.js": function (module, exports) {
+"./status-N5S7SNJH.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   status: () => status
 });
 module.exports = stdin_exports;
-var import_chunk_DJ3RIZN5 = load("./chunk-DJ3RIZN5.js");
+var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
+var import_chunk_6J6AXDZA = load("./chunk-6J6AXDZA.js");
 var import_chunk_4XQCRNZ4 = load("./chunk-4XQCRNZ4.js");
-var import_chunk_P55WE2JI = load("./chunk-P55WE2JI.js");
-var import_chunk_UBV7TEB5 = load("./chunk-UBV7TEB5.js");
-var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
-var import_chunk_AE65TZGL = load("./chunk-AE65TZGL.js");
-var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var import_chunk_2LM3C75F = load("./chunk-2LM3C75F.js");
-var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_ZVWKUAZQ = load("./chunk-ZVWKUAZQ.js");
+var import_chunk_J3MJP3SB = load("./chunk-J3MJP3SB.js");
+var import_chunk_IX2DKTRS = load("./chunk-IX2DKTRS.js");
+var import_chunk_SXF5AOER = load("./chunk-SXF5AOER.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
-var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_4SGZHFVR = load("./chunk-4SGZHFVR.js");
+var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
+var import_chunk_Q64U52D2 = load("./chunk-Q64U52D2.js");
+var import_chunk_UB6F7I4J = load("./chunk-UB6F7I4J.js");
+var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
+var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
+var import_chunk_5VEUPLWP = load("./chunk-5VEUPLWP.js");
+var import_chunk_7QUYJE6C = load("./chunk-7QUYJE6C.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
+var import_chunk_KBKJIEB6 = load("./chunk-KBKJIEB6.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
+var import_chunk_BDX2QLN6 = load("./chunk-BDX2QLN6.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function listViews(root, options) {
-  const live = (0, import_chunk_DJ3RIZN5.listActive)(root).filter((id) => (0, import_chunk_DLEZNRER.exists)((0, import_chunk_LZFWGYGT.jobPaths)(root, id).folder));
+  const live = (0, import_chunk_J3MJP3SB.listActive)(root).filter((id) => (0, import_chunk_DLEZNRER.exists)((0, import_chunk_KBKJIEB6.jobPaths)(root, id).folder));
   const views = [];
   for (const id of live) views.push(...await look(root, id));
   let left = options.recent;
-  for (const id of (0, import_chunk_DJ3RIZN5.listJobs)(root)) {
+  for (const id of (0, import_chunk_J3MJP3SB.listJobs)(root)) {
     if (left === 0) break;
     if (live.includes(id)) continue;
     const [view] = await look(root, id);
@@ -9113,10 +14070,10 @@ async function listViews(root, options) {
     views.push(view);
     left -= 1;
   }
-  return views.filter((view) => isWanted(view.spec, options.owner)).sort((a, b) => Number((0, import_chunk_2LM3C75F.isEnded)(a.state)) - Number((0, import_chunk_2LM3C75F.isEnded)(b.state)) || (0, import_chunk_4SGZHFVR.compareIds)(b.id, a.id));
+  return views.filter((view) => isWanted(view.spec, options.owner)).sort((a, b) => Number((0, import_chunk_5VEUPLWP.isEnded)(a.state)) - Number((0, import_chunk_5VEUPLWP.isEnded)(b.state)) || (0, import_chunk_7QUYJE6C.compareIds)(b.id, a.id));
 }
 async function look(root, id) {
-  for (const how of [import_chunk_P55WE2JI.refresh, import_chunk_2LM3C75F.inspect]) {
+  for (const how of [import_chunk_SXF5AOER.refresh, import_chunk_5VEUPLWP.inspect]) {
     try {
       return [await how(root, id)];
     } catch {
@@ -9158,15 +14115,15 @@ var status = {
       range: { default: 10, min: 0, max: 1e4 },
       help: "how many finished jobs to show (default 10)"
     },
-    ...import_chunk_JJRSGJW4.common
+    ...import_chunk_L3K2NDJR.common
   },
   examples: ["status", "status run-mik3x9ab-4f7q2z", "status --owner builder --json"],
   async run(context, input) {
     const root = context.root(input);
-    const isThere = (0, import_chunk_ZVWKUAZQ.checkRoot)(root.folder);
+    const isThere = (0, import_chunk_6J6AXDZA.checkRoot)(root.folder);
     if (input.words[0] !== void 0) {
-      const view = await (0, import_chunk_P55WE2JI.refresh)(root.folder, (0, import_chunk_DJ3RIZN5.findJob)(root, input.words[0]));
-      return input.has("json") ? { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state), json: (0, import_chunk_UBV7TEB5.observation)(view, { afterSeq: null, root }) } : tellOne(view, root);
+      const view = await (0, import_chunk_SXF5AOER.refresh)(root.folder, (0, import_chunk_J3MJP3SB.findJob)(root, input.words[0]));
+      return input.has("json") ? { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state), json: (0, import_chunk_IX2DKTRS.observation)(view, { afterSeq: null, root }) } : tellOne(view, root);
     }
     const views = isThere ? await listViews(root.folder, { recent: input.count("recent") ?? 10, owner: input.text("owner") ?? null }) : [];
     if (input.has("json"))
@@ -9186,7 +14143,7 @@ function rowDocument(view) {
     owner: spec?.owner ? (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)(spec.owner), 200) : null,
     label: spec?.label ? (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)(spec.label), 200) : null,
     state: state.state,
-    ...(0, import_chunk_UBV7TEB5.healthOf)(view, (0, import_chunk_2LM3C75F.conditionOf)(view)),
+    ...(0, import_chunk_IX2DKTRS.healthOf)(view, (0, import_chunk_5VEUPLWP.conditionOf)(view)),
     created_at: state.created_at,
     ended_at: state.ended_at,
     duration_ms: state.duration_ms,
@@ -9196,10 +14153,10 @@ function rowDocument(view) {
   };
 }
 async function table(context, views) {
-  const color = await makePaint(context.isTerminal && !import_chunk_LZFWGYGT.variables.noColor());
+  const color = await makePaint(context.isTerminal && !import_chunk_BDX2QLN6.variables.noColor());
   const rows = views.map((view) => {
-    const health = (0, import_chunk_UBV7TEB5.healthOf)(view, (0, import_chunk_2LM3C75F.conditionOf)(view));
-    const word = health.health === "attention" && !(0, import_chunk_2LM3C75F.isEnded)(view.state) ? `${view.state.state}!` : view.state.state;
+    const health = (0, import_chunk_IX2DKTRS.healthOf)(view, (0, import_chunk_5VEUPLWP.conditionOf)(view));
+    const word = health.health === "attention" && !(0, import_chunk_5VEUPLWP.isEnded)(view.state) ? `${view.state.state}!` : view.state.state;
     return [view.id, word, ageOf(view), ownerOf(view), whatOf(view)];
   });
   const lines = renderTable(["ID", "STATE", "AGE", "OWNER", "WHAT"], rows, context.width).split("\n");
@@ -9209,24 +14166,24 @@ function paint(line, view, color) {
   return view ? line.replace(` ${view.state.state}`, (word) => color(view.state.state, word)) : line;
 }
 function ageOf(view) {
-  return (0, import_chunk_NDXTXZGK.formatDuration)(view.state.duration_ms ?? Math.max(0, (0, import_chunk_LZFWGYGT.nowMs)() - Date.parse(view.state.created_at)));
+  return (0, import_chunk_NDXTXZGK.formatDuration)(view.state.duration_ms ?? Math.max(0, (0, import_chunk_BDX2QLN6.nowMs)() - Date.parse(view.state.created_at)));
 }
 function ownerOf(view) {
   return (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)(view.spec?.owner ?? "-"), 16);
 }
 function whatOf(view) {
   const { spec, state } = view;
-  const text = spec?.label ?? (spec?.run ? (0, import_chunk_GEPPUING.quoteWords)(spec.run.argv) : spec?.staff?.prompt ?? state.error?.message ?? "");
+  const text = spec?.label ?? (spec?.run ? (0, import_chunk_QPOYQF3N.quoteWords)(spec.run.argv) : spec?.staff?.prompt ?? state.error?.message ?? "");
   const cause = state.error ? `[${state.error.code}] ` : "";
   return (0, import_chunk_LZGYMFSK.excerpt)(`${cause}${(0, import_chunk_LZGYMFSK.plainText)(text).replace(/\s+/g, " ")}`, 200);
 }
 function tellOne(view, root) {
   const { state, spec } = view;
-  const seen = (0, import_chunk_UBV7TEB5.observation)(view, { afterSeq: null, root });
+  const seen = (0, import_chunk_IX2DKTRS.observation)(view, { afterSeq: null, root });
   const lines = [
     ["id", view.id],
     ["state", state.state],
-    ["health", (0, import_chunk_2LM3C75F.isEnded)(state) ? null : `${seen.health}${seen.reason ? ` (${seen.reason})` : ""}`],
+    ["health", (0, import_chunk_5VEUPLWP.isEnded)(state) ? null : `${seen.health}${seen.reason ? ` (${seen.reason})` : ""}`],
     ["error", state.error ? `${state.error.code}: ${(0, import_chunk_LZGYMFSK.plainText)(state.error.message)}` : null],
     ["exit code", state.exit_code === null ? null : String(state.exit_code)],
     ["age", ageOf(view)],
@@ -9248,13 +14205,14 @@ function tellOne(view, root) {
 });
 
 },
-"./usage-2G4WLKLK.js": function (module, exports) {
+"./usage-4H4YIAGV.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   renderHelp: () => renderHelp
 });
 module.exports = stdin_exports;
+var import_chunk_5DW2IIWD = load("./chunk-5DW2IIWD.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 function renderHelp(command) {
   const rows = Object.entries(command.options).map(([name, row]) => [
@@ -9263,26 +14221,17 @@ function renderHelp(command) {
   ]);
   const width = Math.max(...rows.map(([left]) => left.length)) + 2;
   const options = rows.map(
-    ([left, right]) => `  ${left.padEnd(width)}${wrap(right, 78 - width - 2).join(`
+    ([left, right]) => `  ${left.padEnd(width)}${(0, import_chunk_5DW2IIWD.wrap)(right, 78 - width - 2).join(`
   ${" ".repeat(width)}`)}`
   );
   const parts = [`${command.name} ${command.form}`, `${command.summary}`, ["Options:", ...options].join("\n")];
   if (command.notes)
     parts.push(
-      command.notes.split("\n").flatMap((line) => wrap(line, 80)).join("\n")
+      command.notes.split("\n").flatMap((line) => (0, import_chunk_5DW2IIWD.wrap)(line, 80)).join("\n")
     );
   parts.push(["Examples:", ...command.examples.map((example) => `  job-companion ${example}`)].join("\n"));
   return `${parts.join("\n\n")}
 `;
-}
-function wrap(text, width) {
-  const lines = [""];
-  for (const word of text.split(" ")) {
-    const last = lines.at(-1);
-    if (last !== "" && last.length + 1 + word.length > width) lines.push(word);
-    else lines[lines.length - 1] = last === "" ? word : `${last} ${word}`;
-  }
-  return lines;
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -9290,36 +14239,44 @@ function wrap(text, width) {
 });
 
 },
-"./wait-3U3UV22G.js": function (module, exports) {
+"./wait-ZDH3SNWT.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   wait: () => wait
 });
 module.exports = stdin_exports;
-var import_chunk_DB3NJKAX = load("./chunk-DB3NJKAX.js");
-var import_chunk_DJ3RIZN5 = load("./chunk-DJ3RIZN5.js");
-var import_chunk_F5PAWPL3 = load("./chunk-F5PAWPL3.js");
-var import_chunk_UCO7BU66 = load("./chunk-UCO7BU66.js");
+var import_chunk_TTDLCMHH = load("./chunk-TTDLCMHH.js");
+var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
+var import_chunk_6J6AXDZA = load("./chunk-6J6AXDZA.js");
+var import_chunk_J3MJP3SB = load("./chunk-J3MJP3SB.js");
+var import_chunk_Z2O3JFZF = load("./chunk-Z2O3JFZF.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_DDN5EPEX = load("./chunk-DDN5EPEX.js");
-var import_chunk_P55WE2JI = load("./chunk-P55WE2JI.js");
-var import_chunk_UBV7TEB5 = load("./chunk-UBV7TEB5.js");
-var import_chunk_ZCJJ4XBA = load("./chunk-ZCJJ4XBA.js");
-var import_chunk_YGU4QMVH = load("./chunk-YGU4QMVH.js");
-var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
-var import_chunk_AE65TZGL = load("./chunk-AE65TZGL.js");
-var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var import_chunk_2LM3C75F = load("./chunk-2LM3C75F.js");
-var import_chunk_JJRSGJW4 = load("./chunk-JJRSGJW4.js");
-var import_chunk_ZVWKUAZQ = load("./chunk-ZVWKUAZQ.js");
+var import_chunk_5AYKQEXH = load("./chunk-5AYKQEXH.js");
+var import_chunk_YOUX5EFT = load("./chunk-YOUX5EFT.js");
+var import_chunk_IX2DKTRS = load("./chunk-IX2DKTRS.js");
+var import_chunk_SXF5AOER = load("./chunk-SXF5AOER.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_V47IQ3FT = load("./chunk-V47IQ3FT.js");
-var import_chunk_GEPPUING = load("./chunk-GEPPUING.js");
-var import_chunk_4SGZHFVR = load("./chunk-4SGZHFVR.js");
+var import_chunk_WTLUE3V7 = load("./chunk-WTLUE3V7.js");
+var import_chunk_EBDV7V6Q = load("./chunk-EBDV7V6Q.js");
+var import_chunk_CRARIZKT = load("./chunk-CRARIZKT.js");
+var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
+var import_chunk_JXICXKRL = load("./chunk-JXICXKRL.js");
+var import_chunk_FXJI2NG5 = load("./chunk-FXJI2NG5.js");
+var import_chunk_Q64U52D2 = load("./chunk-Q64U52D2.js");
+var import_chunk_UB6F7I4J = load("./chunk-UB6F7I4J.js");
+var import_chunk_ILRTLP2P = load("./chunk-ILRTLP2P.js");
+var import_chunk_HUWRGRLU = load("./chunk-HUWRGRLU.js");
+var import_chunk_B3AKM26U = load("./chunk-B3AKM26U.js");
+var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
+var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
+var import_chunk_5VEUPLWP = load("./chunk-5VEUPLWP.js");
+var import_chunk_7QUYJE6C = load("./chunk-7QUYJE6C.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_LZFWGYGT = load("./chunk-LZFWGYGT.js");
+var import_chunk_KBKJIEB6 = load("./chunk-KBKJIEB6.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
+var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
+var import_chunk_BDX2QLN6 = load("./chunk-BDX2QLN6.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
@@ -9344,8 +14301,8 @@ var wait = {
       range: import_chunk_CRABIWOM.limits.heartbeat,
       help: "a line on stderr this often (default: silence)"
     },
-    ...import_chunk_JJRSGJW4.ownerOption,
-    ...import_chunk_JJRSGJW4.common
+    ...import_chunk_L3K2NDJR.ownerOption,
+    ...import_chunk_L3K2NDJR.common
   },
   notes: "Exit codes: 0 done, 2 not finished (patience is over), 3 failed, timed out or crashed, 4 canceled, 1 this command is at fault.\nKilling a wait never touches the job.",
   examples: [
@@ -9355,14 +14312,14 @@ var wait = {
   ],
   async run(context, input) {
     const root = context.root(input);
-    (0, import_chunk_ZVWKUAZQ.checkRoot)(root.folder);
+    (0, import_chunk_6J6AXDZA.checkRoot)(root.folder);
     if (input.has("any") && input.has("all")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --any and --all together");
-    const owner = input.text("owner") ?? import_chunk_LZFWGYGT.variables.owner() ?? null;
-    const ids = input.words.length > 0 ? [...new Set(input.words.map((word) => (0, import_chunk_DJ3RIZN5.findJob)(root, word)))] : liveOrLatest(root, owner, input.has("any") || input.has("all"));
+    const owner = input.text("owner") ?? import_chunk_BDX2QLN6.variables.owner() ?? null;
+    const ids = input.words.length > 0 ? [...new Set(input.words.map((word) => (0, import_chunk_J3MJP3SB.findJob)(root, word)))] : liveOrLatest(root, owner, input.has("any") || input.has("all"));
     if (ids.length > 1 && !input.has("any") && !input.has("all")) {
       throw (0, import_chunk_NVPF5LEY.usageError)(`cannot wait for ${ids.length} jobs without saying how: add --any (the first) or --all`);
     }
-    return (0, import_chunk_F5PAWPL3.waitAndTell)(context, root, ids, {
+    return (0, import_chunk_Z2O3JFZF.waitAndTell)(context, root, ids, {
       mode: input.has("any") ? "any" : "all",
       timeoutMs: input.durationOrDefault("timeout"),
       heartbeatMs: input.duration("heartbeat") ?? null,
@@ -9372,15 +14329,49 @@ var wait = {
 };
 function liveOrLatest(root, owner, isMany) {
   const isOurs = (id) => {
-    const spec = (0, import_chunk_2LM3C75F.readSpec)((0, import_chunk_LZFWGYGT.jobPaths)(root.folder, id));
+    const spec = (0, import_chunk_5VEUPLWP.readSpec)((0, import_chunk_KBKJIEB6.jobPaths)(root.folder, id));
     return owner === null || spec.kind === "ok" && spec.value.owner === owner;
   };
-  const live = isMany ? (0, import_chunk_DJ3RIZN5.listActive)(root.folder).filter((id) => (0, import_chunk_DLEZNRER.exists)((0, import_chunk_LZFWGYGT.jobPaths)(root.folder, id).folder) && isOurs(id)) : [];
-  return live.length > 0 ? live : [(0, import_chunk_DB3NJKAX.requireLatest)(root, owner, "a job to wait for")];
+  const live = isMany ? (0, import_chunk_J3MJP3SB.listActive)(root.folder).filter((id) => (0, import_chunk_DLEZNRER.exists)((0, import_chunk_KBKJIEB6.jobPaths)(root.folder, id).folder) && isOurs(id)) : [];
+  return live.length > 0 ? live : [(0, import_chunk_TTDLCMHH.requireLatest)(root, owner, "a job to wait for")];
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
   wait
+});
+
+},
+"./worktree-JLW73JZC.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  addWorktree: () => import_chunk_ILRTLP2P.addWorktree,
+  planWorktree: () => import_chunk_ILRTLP2P.planWorktree,
+  removeWorktree: () => import_chunk_ILRTLP2P.removeWorktree,
+  takeOverCommands: () => import_chunk_ILRTLP2P.takeOverCommands,
+  undoWorktree: () => import_chunk_ILRTLP2P.undoWorktree,
+  worktreeWork: () => import_chunk_ILRTLP2P.worktreeWork
+});
+module.exports = stdin_exports;
+var import_chunk_ILRTLP2P = load("./chunk-ILRTLP2P.js");
+var import_chunk_HUWRGRLU = load("./chunk-HUWRGRLU.js");
+var import_chunk_B3AKM26U = load("./chunk-B3AKM26U.js");
+var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
+var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
+var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
+var import_chunk_BDX2QLN6 = load("./chunk-BDX2QLN6.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  addWorktree,
+  planWorktree,
+  removeWorktree,
+  takeOverCommands,
+  undoWorktree,
+  worktreeWork
 });
 
 },

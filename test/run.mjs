@@ -1,7 +1,8 @@
 /**
- * `npm test`: lint, types, unit, structure, identity, acceptance, in this order; the last line is `N passed, N failed`.
+ * `npm test`: lint, types, unit, structure, identity, acceptance, agents, in this order; the last line is `N passed, N failed`.
  * Owns nothing but the start: it makes TypeScript loadable and hands over to helpers/runner/main.ts.
- * Usage: node test/run.mjs [--only STEP[,STEP]] [--nodes 22,26] [FILE-FILTER...]
+ * Usage: node test/run.mjs [--only STEP[,STEP]] [--nodes 22,26] [--full] [FILE-FILTER...]
+ * `npm run agents -- claude [--full]` runs the tests of one agent CLI.
  */
 import { existsSync } from 'node:fs';
 

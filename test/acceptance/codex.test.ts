@@ -1,18 +1,21 @@
 /**
  * Staff jobs with the real codex (test/lab/codex-lab.ts) behind the built file: what a caller of `staffer`, `ask`, `wait`,
- * `observe` and `continue` gets when the agent succeeds, fails, hangs or loses its worker.
+ * `observe` and `continue` gets when the agent succeeds, hangs or loses its worker. What every agent CLI must stand is in
+ * test/agents.
  */
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import type { JobState } from '../../companion/src/core/job.ts';
+import { hazards } from '../agents/prompts.ts';
 import { parseReply, type RunOptions, type RunResult, run, start } from '../helpers/companion.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { killByIdentity, readIdentity } from '../helpers/process.ts';
 import { makeWorkspace, type Workspace } from '../helpers/workspace.ts';
 import { type CodexLab, makeCodexLab } from '../lab/codex-lab.ts';
-import { digest, plainText, toolText } from '../lab/model-server/scenarios.mjs';
+import { lastUserText } from '../lab/model.ts';
+import { plainText, toolText } from '../lab/model-server/scenarios.mjs';
 
 test("codex: wait gives 0 and the model's text, and nothing else on stdout", async (t) => {
   const lab = await makeLab(t, 'text');
@@ -46,29 +49,6 @@ test('codex: a running tool call is seen by observe', async (t) => {
   const { code, stdout } = await call(lab, ['wait', id]);
   assert.deepEqual([code, stdout], [0, toolText]);
 });
-
-const failures: [scenario: string, code: string, words: RegExp][] = [
-  ['e401', 'auth', /401 Unauthorized: Incorrect API key/],
-  ['e429', 'quota', /429 Too Many Requests/],
-  ['e500', 'agent_error', /high demand/],
-  ['cut', 'agent_error', /stream disconnected/],
-  ['empty', 'no_final_answer', /empty/],
-];
-
-for (const [scenario, error, words] of failures) {
-  test(`codex: ${scenario} is failed with ${error} and a report in the words of codex`, async (t) => {
-    const lab = await makeLab(t, scenario);
-    const id = await launch(lab, ['staffer', '--backend', 'codex', '--prompt', 'Say hello.']);
-    const { code, stdout } = await call(lab, ['wait', id]);
-    assert.equal(code, 3);
-    const state = readState(lab, id);
-    assert.deepEqual([state.state, state.error?.code], ['failed', error]);
-    assert.match(state.error?.message ?? '', words);
-    assert.match(stdout, words);
-    assert.match(stdout, new RegExp(`restart ${id}`));
-    assert.match(stdout, new RegExp(`continue --job ${id}`));
-  });
-}
 
 for (const isPending of [true, false]) {
   const when = isPending ? 'with a wait pending' : 'with nobody waiting';
@@ -104,7 +84,7 @@ test('codex: continue sends the follow-up into the same conversation', async (t)
   assert.deepEqual([code, stdout], [0, 'user turns: 2']);
   assert.ok(readState(lab, first).conversation?.id);
   assert.deepEqual(readState(lab, second).conversation, readState(lab, first).conversation);
-  assert.deepEqual(lab.codex.model.requests().at(-1)?.last_user, digest('Two.'));
+  assertSent(lab, 'Two.');
 });
 
 test('codex: a second writer on a live conversation is refused', async (t) => {
@@ -124,28 +104,8 @@ test('codex: a second writer on a live conversation is refused', async (t) => {
   assert.equal(lab.codex.model.requests().length, 3);
 });
 
-test('codex: a conversation that its home has lost is session_lost', async (t) => {
-  const lab = await makeLab(t, 'text');
-  const first = await launch(lab, ['staffer', '--backend', 'codex', '--prompt', 'One.']);
-  assert.equal((await call(lab, ['wait', first])).code, 0);
-  rmSync(lab.codex.codexHome, { recursive: true });
-  lab.codex.use('text');
-  const second = await launch(lab, ['continue', '--job', first, '--prompt', 'Two.']);
-  const { code, stdout } = await call(lab, ['wait', second]);
-  assert.equal(code, 3);
-  assert.equal(readState(lab, second).error?.code, 'session_lost');
-  assert.match(stdout, /no rollout found/);
-});
-
-const hazards = [
-  '--wait --timeout 1s $(touch pwned) `touch pwned` "double" \'single\' \\ \\n %s %% ! ~ * ? [a] {b,c} ; & | < > # @file',
-  '\ttab, "\u{1f600} \u00e9\u0301 \u4f60\u597d \u202eright-to-left\u202c',
-  'carriage\r\nreturn, ${HOME} $HOME $$ \u0001\u001b[31m EOF',
-  '  two trailing spaces  ',
-].join('\n');
-
 test('codex: prompts arrive byte for byte, whatever they hold and however they are given', async (t) => {
-  const lab = await makeLab(t, 'echo');
+  const lab = await makeLab(t, 'text');
   const big = `${'The quick brown f\u00f6x. '.repeat(15_000)}end`;
   assert.ok(Buffer.byteLength(big) > 300_000);
   const file = join(lab.workspace.base, 'prompt.txt');
@@ -159,9 +119,8 @@ test('codex: prompts arrive byte for byte, whatever they hold and however they a
   for (const [what, prompt, args, input] of cases) {
     writeFileSync(file, prompt);
     const id = await launch(lab, ['staffer', '--backend', 'codex', ...args(prompt)], { input });
-    const { code, stdout } = await call(lab, ['wait', id]);
-    assert.equal(code, 0, what);
-    assert.deepEqual(JSON.parse(stdout), digest(prompt), what);
+    assert.equal((await call(lab, ['wait', id])).code, 0, what);
+    assertSent(lab, prompt);
   }
   assert.equal(existsSync(lab.workspace.path('pwned')), false);
 });
@@ -235,6 +194,14 @@ async function launchSlow(lab: Lab, release: string): Promise<string> {
   const id = await launch(lab, ['staffer', '--backend', 'codex', '--prompt', `Be slow.\nuntil: ${release}`]);
   await eventually('the tool call', async () => toolsOf(await call(lab, ['observe', id]))[0]?.status === 'running');
   return id;
+}
+
+/** The newest request to the model holds this prompt, whatever the companion and codex put around it. */
+function assertSent({ codex }: Lab, prompt: string): void {
+  const request = codex.model.requests().at(-1);
+  assert.ok(request, 'the model was asked');
+  const text = lastUserText(request);
+  if (!text.includes(prompt)) assert.equal(text, prompt);
 }
 
 interface SeenTool {

@@ -17,7 +17,7 @@ test('an unknown command, option or word is refused with what there is', async (
   const workspace = makeWorkspace(t);
   const task = ['--prompt', 'x'];
   await refuseAll(workspace, [
-    [['frobnicate'], /no such command; there are run, staffer, ask, wait,/],
+    [['frobnicate'], /no such command; there are run, staffer, research, review,/],
     [[''], /no such command/],
     [['constructor'], /no such command/],
     [['../run'], /no such command/],
@@ -37,7 +37,7 @@ test('an unknown command, option or word is refused with what there is', async (
     [['run', '--once-key', '', '--', 'true'], /--once-key "": a key needs at least one character/],
     [['run', '--state-dir', '', '--', 'true'], /--state-dir "": it needs the path of a folder/],
     [['staffer', 'do it'], /"do it": the form is staffer/],
-    [['staffer', '--backend', 'nobody', ...task], /backend "nobody": there are codex/],
+    [['staffer', '--backend', 'nobody', ...task], /backend "nobody": there are agy, claude, codex,/],
     [['staffer', '--backend', 'custom', ...task], /backend "custom"/],
     [['staffer', '--backend', '../codex', ...task], /backend "..\/codex"/],
     [['staffer', '--backend', 'constructor', ...task], /backend "constructor"/],

@@ -61,7 +61,7 @@ function judge(exitCode: number | null, signal: string | null, answer: string, r
 
 test('no profile can be forced on a program of the config, so restricted is refused', () => {
   assert.equal(custom.profiles.restricted, null);
-  assert.deepEqual(custom.profiles.standard, { adds: '', sandbox: false });
+  assert.deepEqual(custom.profiles.standard, { adds: '', sandbox: null });
 });
 
 test('an argument that no program can take is told', () => {
@@ -72,7 +72,18 @@ test('an argument that no program can take is told', () => {
 });
 
 test('the registry knows its backends by id, and nothing else', () => {
-  assert.deepEqual(backendIds, ['codex', 'custom']);
+  assert.deepEqual(backendIds, [
+    'agy',
+    'claude',
+    'codex',
+    'gemini',
+    'opencode',
+    'pi',
+    'qwen',
+    'copilot',
+    'cursor',
+    'custom',
+  ]);
   assert.equal(findBackend('codex'), codex);
   assert.equal(findBackend('custom'), custom);
   assert.equal(findBackend('toString'), undefined);

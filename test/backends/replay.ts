@@ -9,6 +9,8 @@ export interface ReplayOptions {
   resume?: string | null | undefined;
   reason?: StaffReason;
   earlierError?: string | null;
+  /** Another folder of recorded runs than the backend's own (an older release). */
+  folder?: string;
 }
 
 const fixtures = join(import.meta.dirname, '../fixtures/agents');
@@ -21,9 +23,9 @@ export function listCases(id: string): string[] {
 export function replay(
   backend: Backend,
   name: string,
-  { resume = null, reason = 'exited', earlierError = null }: ReplayOptions = {},
+  { resume = null, reason = 'exited', earlierError = null, folder = backend.id }: ReplayOptions = {},
 ): { reading: Reading; verdict: StaffVerdict } {
-  const path = (kind: string) => join(fixtures, backend.id, `${name}.${kind}`);
+  const path = (kind: string) => join(fixtures, folder, `${name}.${kind}`);
   const meta: { exit_code: number | null; exit_signal: string | null } = JSON.parse(
     readFileSync(path('meta.json'), 'utf8'),
   );

@@ -18,17 +18,22 @@ test('a backend has a command line, and its prompt goes to stdin unless it says 
   });
   assert.deepEqual(config, {
     backends: {
-      mine: { argv: ['prog', '-q'], prompt: 'stdin' },
-      'other-2': { argv: ['x'], prompt: 'file' },
-      third: { argv: ['y'], prompt: 'argument' },
+      mine: { argv: ['prog', '-q'], prompt: 'stdin', brief: false },
+      'other-2': { argv: ['x'], prompt: 'file', brief: false },
+      third: { argv: ['y'], prompt: 'argument', brief: false },
     },
     default_backend: 'mine',
   });
 });
 
+test('a user may restrict modes and name a backend per mode', () => {
+  const words = { restrict: ['review', 'ask'], default_backends: { review: 'claude' } };
+  assert.deepEqual(userConfig.parse(words), { backends: {}, ...words });
+});
+
 test('fields that this release does not know are no reason to refuse a config', () => {
   const config = userConfig.parse({ later: 1, backends: { mine: { argv: ['x'], later: true } } });
-  assert.deepEqual(config, { backends: { mine: { argv: ['x'], prompt: 'stdin' } } });
+  assert.deepEqual(config, { backends: { mine: { argv: ['x'], prompt: 'stdin', brief: false } } });
 });
 
 const refused: [what: string, value: unknown][] = [
@@ -42,6 +47,10 @@ const refused: [what: string, value: unknown][] = [
   ['a command line with a number', { backends: { mine: { argv: ['prog', 1] } } }],
   ['an unknown way for the prompt', { backends: { mine: { argv: ['x'], prompt: 'env' } } }],
   ['a default that is no text', { default_backend: 1 }],
+  ['a default of a mode that is no text', { default_backends: { review: 1 } }],
+  ['a default of an unknown mode', { default_backends: { deploy: 'codex' } }],
+  ['an unknown restricted mode', { restrict: ['deploy'] }],
+  ['a restriction that is one text', { restrict: 'review' }],
   ...['', 'Mine', '1st', '-x', '../x', 'a/b', 'a b', 'a\n', 'x'.repeat(32)].map((name): [string, unknown] => [
     `a backend named ${JSON.stringify(name)}`,
     JSON.parse(`{"backends":{${JSON.stringify(name)}:{"argv":["x"]}}}`),

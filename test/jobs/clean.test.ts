@@ -183,22 +183,22 @@ test('planning changes nothing', async (t) => {
   assert.deepEqual(readdirSync(root, { recursive: true, encoding: 'utf8' }).sort(), before);
 });
 
-test('removing takes folder and marker, leaves once-keys and other jobs, and tells what is gone', (t) => {
+test('removing takes folder and marker, leaves once-keys and other jobs, and tells what is gone', async (t) => {
   const { root } = makePlace(t);
   makeDone(root, 1, { isActive: true });
   makeDone(root, 2);
   writeFileSync(join(root, 'once', 'key'), '{}');
-  assert.deepEqual(removeJobs(root, [idOf(1), idOf(3)]), [idOf(1)]);
+  assert.deepEqual(await removeJobs(root, [idOf(1), idOf(3)]), [idOf(1)]);
   assert.deepEqual(readdirSync(join(root, 'jobs')), [idOf(2)]);
   assert.deepEqual(readdirSync(join(root, 'active')), []);
   assert.deepEqual(readdirSync(join(root, 'once')), ['key']);
 });
 
-test('a link in the place of a job is removed, and not what it points to', (t) => {
+test('a link in the place of a job is removed, and not what it points to', async (t) => {
   const { root, workspace } = makePlace(t);
   workspace.write('precious/file', 'x');
   symlinkSync(workspace.path('precious'), join(root, 'jobs', idOf(1)));
-  assert.deepEqual(removeJobs(root, [idOf(1)]), [idOf(1)]);
+  assert.deepEqual(await removeJobs(root, [idOf(1)]), [idOf(1)]);
   assert.ok(existsSync(workspace.path('precious', 'file')));
   assert.deepEqual(readdirSync(join(root, 'jobs')), []);
 });

@@ -8,14 +8,29 @@ import type { Workspace } from '../helpers/workspace.ts';
 
 export interface ModelRequest {
   n: number;
+  url: string;
   scenario: string;
+  wire: 'responses' | 'chat' | 'messages' | 'gemini' | null;
+  /** One that a CLI makes for itself (title, quota, tokens), or a path that is no model's. */
+  side: boolean;
+  /** Names of the tools that the client declared. */
+  tools: string[];
   user_turns: number | null;
   last_user: { bytes: number; sha256: string } | null;
+  /** Holds the newest user text. */
+  last_user_file: string | null;
 }
 
 export interface LabModel {
   readonly url: string;
+  /** Without side requests. */
   requests(): ModelRequest[];
+  allRequests(): ModelRequest[];
+}
+
+/** What the user said last, with everything that the CLI put around it. */
+export function lastUserText({ last_user_file }: ModelRequest): string {
+  return last_user_file === null ? '' : readFileSync(last_user_file, 'utf8');
 }
 
 export async function startModel(workspace: Workspace): Promise<LabModel> {
@@ -33,7 +48,8 @@ export async function startModel(workspace: Workspace): Promise<LabModel> {
   const lines = createInterface({ input: child.stdout });
   for await (const line of lines) {
     const url: string = JSON.parse(line).listening;
-    return { url, requests: () => readLines(log).map((text): ModelRequest => JSON.parse(text)) };
+    const allRequests = () => readLines(log).map((text): ModelRequest => JSON.parse(text));
+    return { url, allRequests, requests: () => allRequests().filter(({ side }) => !side) };
   }
   throw new Error('the lab model ended before it listened');
 }

@@ -43,7 +43,7 @@ test('a sound config is read, also when others may read it', (t) => {
     put('{"backends":{"mine":{"argv":["prog"]}},"default_backend":"mine"}', 0o600);
     put('{"backends":{"mine":{"argv":["prog"]}},"default_backend":"mine"}', mode);
     assert.deepEqual(readUserConfig(), {
-      backends: { mine: { argv: ['prog'], prompt: 'stdin' } },
+      backends: { mine: { argv: ['prog'], prompt: 'stdin', brief: false } },
       default_backend: 'mine',
     });
   }

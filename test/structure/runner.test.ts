@@ -9,6 +9,8 @@ import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { readIdentity } from '../helpers/process.ts';
+import { listTestFiles } from '../helpers/runner/files.ts';
+import { parsePlan } from '../helpers/runner/options.ts';
 import { addTallies, judgeRun, makeTally } from '../helpers/runner/tally.ts';
 import { runTestFile } from '../helpers/runner/test-file.ts';
 import { makeWorkspace } from '../helpers/workspace.ts';
@@ -114,6 +116,19 @@ test('the runner refuses an unknown step, a Node that is not installed, and a fi
     assert.match(stdout, /\n0 passed, 1 failed\n$/);
     assert.equal(status, 1);
   }
+});
+
+test('a run holds every step, the real agent CLIs last; the name of a CLI means that one alone', () => {
+  const everything = ['lint', 'types', 'unit', 'structure', 'identity', 'acceptance', 'agents'];
+  assert.deepEqual(parsePlan([]).steps, everything);
+  assert.deepEqual(parsePlan(['codex']).steps, ['unit', 'structure', 'acceptance']);
+  assert.deepEqual(parsePlan(['test/agents/codex.test.ts']).steps, ['agents']);
+  const one = parsePlan(['--only', 'agents', '--full', 'codex']);
+  assert.deepEqual([one.steps, one.full, one.filters], [['agents'], true, ['codex']]);
+  assert.equal(parsePlan([]).full, false);
+  assert.deepEqual(listTestFiles('agents', ['codex']), ['test/agents/codex.test.ts']);
+  assert.deepEqual(listTestFiles('agents', ['code']), []);
+  assert.ok(listTestFiles('acceptance', ['code']).length > 1);
 });
 
 async function runPlanted(t: TestContext, text: string) {

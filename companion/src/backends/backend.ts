@@ -52,8 +52,11 @@ export interface StaffPlan {
 export interface ProfileTerms {
   /** What it adds to the command line or the environment, for people. */
   adds: string;
-  /** Does the CLI itself keep writes inside the workspace? Without it a `standard` job has the warning `no_sandbox`. */
-  sandbox: boolean;
+  /**
+   * Does the CLI itself keep writes inside the workspace? Without it a `standard` job has the warning `no_sandbox`; null where
+   * nobody can know (a program of the user's own).
+   */
+  sandbox: boolean | null;
 }
 
 /** How one can tell without a model call that somebody is signed in: any of these that exists. */

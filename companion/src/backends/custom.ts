@@ -13,8 +13,8 @@ export const custom = {
   keepsConversation: false,
   profiles: {
     restricted: null,
-    standard: { adds: '', sandbox: false },
-    unrestricted: { adds: '', sandbox: false },
+    standard: { adds: '', sandbox: null },
+    unrestricted: { adds: '', sandbox: null },
   },
   oldest: null,
   packages: [],

@@ -1,6 +1,7 @@
 // What the failures of all CLIs have in common: HTTP statuses, the words of the large providers for a used-up quota or a refused
 // key, and the instant at which a quota comes back. Sorts into kinds only; the words themselves are told unchanged.
 import type { JobErrorCode } from '../core/job.ts';
+import { isoOf } from '../platform/clock.ts';
 
 const kinds: [JobErrorCode, RegExp][] = [
   [
@@ -24,12 +25,14 @@ export function kindOfStatus(status: number): JobErrorCode | null {
   return status === 429 ? 'quota' : null;
 }
 
-/** When a quota comes back, in the provider's own words: an instant or "in 3h5m". */
+/** When a quota comes back, in the provider's own words: an instant or "in 3h5m". An error told as JSON may hold epoch seconds. */
 export function resetOf(message: string): string | undefined {
-  const text = message.trim();
+  const seconds = /"resets_at":\s*(\d{10})\b/.exec(message)?.[1];
+  if (seconds !== undefined) return isoOf(Number(seconds) * 1000);
+  const text = message.trim().replace(/\b(resets?|retry) after (?=\d)/i, '$1 in ');
   const found =
-    /try again (at (.+?)|in \d.*?)\.?$/i.exec(text) ??
-    /\bresets? (in \d[\dhms. ]*[hms])/i.exec(text) ??
+    /try again (at (.+?)|in ~?\d.*?)\.?$/i.exec(text) ??
+    /\b(?:resets?|retry) (in \d[\dhms. ]*[hms])/i.exec(text) ??
     /\bresets? (at (.+?))(?:[.,;)]|$)/i.exec(text);
   return found ? (found[2] ?? found[1]) : undefined;
 }

@@ -1,9 +1,28 @@
 // The backends, in the order in which people are shown them. A new one is a file beside this and a line here.
+import { agy } from './agy.ts';
 import type { Backend } from './backend.ts';
+import { claude } from './claude.ts';
 import { codex } from './codex.ts';
+import { copilot } from './copilot.ts';
+import { cursor } from './cursor.ts';
 import { custom } from './custom.ts';
+import { gemini } from './gemini.ts';
+import { opencode } from './opencode.ts';
+import { pi } from './pi.ts';
+import { qwen } from './qwen.ts';
 
-export const backends = [codex, custom] as const satisfies readonly Backend[];
+export const backends = [
+  agy,
+  claude,
+  codex,
+  gemini,
+  opencode,
+  pi,
+  qwen,
+  copilot,
+  cursor,
+  custom,
+] as const satisfies readonly Backend[];
 
 export type BackendId = (typeof backends)[number]['id'];
 

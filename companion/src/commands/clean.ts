@@ -60,12 +60,16 @@ export const clean: Command = {
     const done = await withLock(rootPaths(root.folder).lock, async () => {
       const plan = await planClean(root.folder, options);
       removeDebris(plan.debris);
-      return { removed: removeJobs(root.folder, plan.remove), kept: plan.keep };
+      return { removed: await removeJobs(root.folder, plan.remove), kept: plan.keep };
     });
     if (input.has('json')) return { code: exitCodes.done, json: { ...none, ...done } };
     return {
       code: exitCodes.done,
-      out: `${[...done.removed.map((id) => `removed ${id}`), `${done.removed.length} removed`].join('\n')}\n`,
+      out: `${[
+        ...done.removed.map((id) => `removed ${id}`),
+        ...done.kept.filter((one) => one.why.includes('worktree')).map((one) => `keeps ${one.id}: ${one.why}`),
+        `${done.removed.length} removed`,
+      ].join('\n')}\n`,
     };
   },
 };

@@ -16,6 +16,7 @@ import { nowMs } from '../platform/clock.ts';
 import { readRange, readText } from '../platform/files.ts';
 import type { StateRoot } from '../store/layout.ts';
 import type { Context, Reply } from './command.ts';
+import { workspaceNotes } from './workspace-notes.ts';
 
 export interface Collecting {
   mode: 'any' | 'all';
@@ -86,6 +87,7 @@ export function tellEnded(context: Pick<Context, 'isTerminal'>, view: View): Rep
   const deliverable = readRange(view.paths.result, 0, 64 * 1024 * 1024)?.bytes;
   if (view.damage !== null) return tellDamaged(view);
   const notes = [header(view), ...omittedNotes(view.state)];
+  notes.push(...workspaceNotes(view));
   for (const warning of view.state.warnings) notes.push(`warning: ${plainText(warning.message)}`);
   if (!deliverable) notes.push(`warning: no result is stored; see ${view.paths.folder}`);
   const bytes = deliverable ?? Buffer.alloc(0);

@@ -2,7 +2,7 @@
 import { FaultError, usageError } from '../core/errors.ts';
 import type { Spec } from '../core/job.ts';
 import { findLatest } from '../jobs/latest.ts';
-import { conversationOf, lineageOf, requireGenuine, requireSpec } from '../jobs/lineage.ts';
+import { conversationOf, earlierOf, lineageOf, requireFolder, requireGenuine, requireSpec } from '../jobs/lineage.ts';
 import { nextCommands } from '../jobs/next-commands.ts';
 import { makeStaffPart } from '../jobs/staff-request.ts';
 import { variables } from '../platform/env.ts';
@@ -10,10 +10,11 @@ import { requireWholeId } from '../store/catalog.ts';
 import type { StateRoot } from '../store/layout.ts';
 import { checkRoot } from '../store/root.ts';
 import type { Command } from './command.ts';
-import { launchOptions, staffOptions } from './options.ts';
+import { launchOptions, staffOptions, writerOptions } from './options.ts';
 import type { Parsed } from './parse.ts';
 import { folderOf } from './run.ts';
-import { launchStaff, profileOf, taskOf } from './staffing.ts';
+import { askedProfile, launchStaff } from './staffing.ts';
+import { taskOf } from './task.ts';
 
 export const continueCommand: Command = {
   name: 'continue',
@@ -25,6 +26,7 @@ export const continueCommand: Command = {
     conversation: { kind: 'text', value: 'CID', help: 'a conversation that a job of this worktree recorded' },
     ...staffOptions,
     cwd: { kind: 'text', value: 'DIR', help: 'folder to work in (default: that of the earlier job)' },
+    share: writerOptions.share,
     ...launchOptions,
   },
   notes:
@@ -47,12 +49,14 @@ export const continueCommand: Command = {
         nextCommands.restart(parent.id, root.option),
       );
     }
-    const cwd = input.has('cwd') ? folderOf(context, input) : parent.cwd;
+    const cwd = input.has('cwd') ? folderOf(context, input) : requireFolder(parent, 'continue', root.option);
     const part = makeStaffPart({
       mode: staff.mode,
+      stateRoot: root.folder,
       backend: input.text('backend') ?? staff.custom?.name ?? staff.backend,
       model: input.text('model') ?? staff.model,
-      profile: profileOf(input, staff.profile),
+      profile: askedProfile(input),
+      earlierProfile: staff.profile,
       prompt,
       resume,
       cwd,
@@ -63,12 +67,16 @@ export const continueCommand: Command = {
         `cannot continue a conversation of ${staff.backend} with ${part.backend}`,
         nextCommands.restart(parent.id, root.option),
       );
+    part.earlier = earlierOf(root.folder, part.backend, resume);
+    if (staff.schema) part.schema = true;
+    if (staff.base) part.base = staff.base;
     return launchStaff(context, input, {
       verb: parent.verb,
       staff: part,
       cwd,
       lineage: lineageOf(parent, 'continue'),
       isSynchronous: parent.verb === 'ask' && !input.has('id-only'),
+      worktree: input.has('cwd') ? null : (parent.worktree ?? null),
     });
   },
 };

@@ -1,4 +1,6 @@
 // `doctor [ID]`: explain a damaged, stuck or orphaned record and name the command that mends it. Changes nothing.
+// `doctor --backend NAME` (doctor-backend.ts) is another question: does this agent CLI really answer?
+import { usageError } from '../core/errors.ts';
 import { exitCodes } from '../core/exit-codes.ts';
 import { diagnose, diagnoseAll, type Finding } from '../jobs/diagnosis.ts';
 import { bootId, pidNamespace } from '../platform/identity.ts';
@@ -9,14 +11,29 @@ import { common } from './options.ts';
 
 export const doctor: Command = {
   name: 'doctor',
-  summary: 'explain a damaged, stuck or orphaned job and name the mending command',
-  form: '[ID]',
+  summary: 'explain a damaged, stuck or orphaned job; try out one agent CLI',
+  form: '[ID | --backend NAME]',
   words: { min: 0, max: 1 },
-  options: common,
-  notes: 'Exit codes: 0 nothing is wrong, 3 something is. Changes nothing.',
-  examples: ['doctor', 'doctor run-mik3x9ab-4f7q2z'],
+  options: {
+    backend: {
+      kind: 'text',
+      value: 'NAME',
+      help: 'one real round trip with this agent CLI, restricted, in an empty folder (calls its model once)',
+    },
+    ...common,
+  },
+  notes:
+    'Exit codes: 0 nothing is wrong, 3 something is. Changes nothing. With --backend: 0 when a complete answer came within ' +
+    '2 minutes, 3 when not, with the reason in the words of the CLI; the CLI may keep that conversation in its own history.',
+  examples: ['doctor', 'doctor run-mik3x9ab-4f7q2z', 'doctor --backend codex'],
 
   async run(context, input) {
+    const backend = input.text('backend');
+    if (backend !== undefined) {
+      if (input.words.length > 0) throw usageError('cannot take a job ID and --backend together');
+      const { doctorBackend } = await import('./doctor-backend.ts');
+      return doctorBackend(context, backend, input.has('json'));
+    }
     const root = context.root(input);
     const isThere = checkRoot(root.folder);
     const word = input.words[0];

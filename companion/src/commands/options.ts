@@ -70,3 +70,9 @@ export const staffOptions = {
     help: 'end it when nothing was printed for that long',
   },
 } as const satisfies OptionTable;
+
+/** Two writers in one worktree (contract 4). */
+export const writerOptions = {
+  worktree: { kind: 'flag', help: 'work in a git worktree of its own, outside this one' },
+  share: { kind: 'flag', help: 'accept another implement job in the same worktree' },
+} as const satisfies OptionTable;

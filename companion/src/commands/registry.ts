@@ -4,6 +4,9 @@ import type { Command } from './command.ts';
 const loaders = {
   run: async () => (await import('./run.ts')).run,
   staffer: async () => (await import('./staffer.ts')).staffer,
+  research: async () => (await import('./research.ts')).research,
+  review: async () => (await import('./review.ts')).review,
+  implement: async () => (await import('./implement.ts')).implement,
   ask: async () => (await import('./ask.ts')).ask,
   wait: async () => (await import('./wait.ts')).wait,
   observe: async () => (await import('./observe.ts')).observe,
@@ -13,6 +16,7 @@ const loaders = {
   continue: async () => (await import('./continue.ts')).continueCommand,
   restart: async () => (await import('./restart.ts')).restart,
   clean: async () => (await import('./clean.ts')).clean,
+  setup: async () => (await import('./setup.ts')).setup,
   doctor: async () => (await import('./doctor.ts')).doctor,
   help: async () => (await import('./help.ts')).help,
 } satisfies Record<string, () => Promise<Command>>;

@@ -1,24 +1,27 @@
 // `restart ID`: a new, linked job from the same task and configuration, with a fresh limit and without the conversation. The only way
 // anything is ever executed twice.
+import path from 'node:path';
 import { parseDuration } from '../core/duration.ts';
 import { FaultError } from '../core/errors.ts';
-import type { Spec } from '../core/job.ts';
+import type { Spec, WorktreeNote } from '../core/job.ts';
 import { limits } from '../core/limits.ts';
-import { lineageOf, requireGenuine, requireSpec } from '../jobs/lineage.ts';
+import { lineageOf, requireFolder, requireGenuine, requireSpec } from '../jobs/lineage.ts';
 import { nextCommands } from '../jobs/next-commands.ts';
 import { refresh } from '../jobs/reconcile.ts';
 import { makeStaffPart } from '../jobs/staff-request.ts';
 import { isEnded } from '../jobs/view.ts';
+import { historicalOf } from '../jobs/workspace-record.ts';
 import { isFolder } from '../platform/folders.ts';
 import { findProgram } from '../platform/which.ts';
 import { requireWholeId } from '../store/catalog.ts';
+import { jobPaths, type StateRoot } from '../store/layout.ts';
 import { checkRoot } from '../store/root.ts';
 import type { Command, Context, Reply } from './command.ts';
 import { launchAndTell, launchWords } from './launching.ts';
-import { launchOptions } from './options.ts';
+import { launchOptions, staffOptions, writerOptions } from './options.ts';
 import type { Parsed } from './parse.ts';
 import { missingProgram } from './run.ts';
-import { launchStaff } from './staffing.ts';
+import { askedProfile, launchStaff } from './staffing.ts';
 
 export const restart: Command = {
   name: 'restart',
@@ -32,6 +35,9 @@ export const restart: Command = {
       range: limits.runTimeout,
       help: 'hard limit (default: a fresh one, 60m for staff and 24h for run; staff at most 120m)',
     },
+    model: staffOptions.model,
+    profile: staffOptions.profile,
+    share: writerOptions.share,
     ...launchOptions,
   },
   notes: 'Refused while the earlier job still runs. The environment is that of this call.',
@@ -50,13 +56,12 @@ export const restart: Command = {
         `cannot restart job ${id}: it is ${view.state.state}`,
         nextCommands.cancel(id, root.option),
       );
-    if (!isFolder(spec.cwd))
-      throw new FaultError('preflight', `cannot restart job ${id}: its folder ${spec.cwd} is gone`);
-    return spec.staff ? again(context, input, spec) : againRun(context, input, spec);
+    return spec.staff ? again(context, input, spec, root) : againRun(context, input, spec, root);
   },
 };
 
-function againRun(context: Context, input: Parsed, spec: Spec): Promise<Reply> {
+function againRun(context: Context, input: Parsed, spec: Spec, root: StateRoot): Promise<Reply> {
+  requireFolder(spec, 'restart', root.option);
   const run = spec.run;
   if (!run) throw new FaultError('preflight', `cannot restart job ${spec.id}: a ${spec.kind} job has no command`);
   const program = findProgram(run.argv[0] as string, spec.cwd);
@@ -77,29 +82,43 @@ function againRun(context: Context, input: Parsed, spec: Spec): Promise<Reply> {
   });
 }
 
-function again(context: Context, input: Parsed, spec: Spec): Promise<Reply> {
+/** The same task and configuration in a fresh conversation, with what the earlier one started from told as history. */
+function again(context: Context, input: Parsed, spec: Spec, root: StateRoot): Promise<Reply> {
   const staff = spec.staff;
   if (!staff) throw new FaultError('preflight', `cannot restart job ${spec.id}: it has no task`);
-  const { mode, model, profile, prompt } = staff;
+  // A job that had a worktree of its own gets a new one, made where the first was made from.
+  const cwd = spec.worktree ? originOf(spec, spec.worktree) : requireFolder(spec, 'restart', root.option);
   const part = makeStaffPart({
-    mode,
+    mode: staff.mode,
+    stateRoot: root.folder,
     backend: staff.custom?.name ?? staff.backend,
-    model,
-    profile,
-    prompt,
+    model: input.text('model') ?? staff.model,
+    profile: askedProfile(input),
+    earlierProfile: staff.profile,
+    prompt: staff.prompt,
     resume: null,
-    cwd: spec.cwd,
+    cwd,
   });
+  if (part.brief) part.historical = historicalOf(jobPaths(root.folder, spec.id)) ?? staff.historical ?? null;
+  if (staff.schema) part.schema = true;
+  if (staff.base) part.base = staff.base;
   return launchStaff(context, input, {
     verb: spec.verb,
     staff: part,
-    cwd: spec.cwd,
+    cwd,
     lineage: lineageOf(spec, 'restart'),
     isSynchronous: spec.verb === 'ask' && !input.has('id-only'),
+    worktree: spec.worktree ? 'new' : null,
     deadlineMs: staffLimit(input),
     firstOutputMs: spec.first_output_ms,
     stallMs: spec.stall_ms,
   });
+}
+
+function originOf(spec: Spec, worktree: WorktreeNote): string {
+  const folder = path.join(worktree.from, path.relative(worktree.path, spec.cwd));
+  if (isFolder(folder)) return folder;
+  throw new FaultError('preflight', `cannot restart job ${spec.id}: the folder ${folder} is gone`);
 }
 
 /** The option's own range is that of `run`. */

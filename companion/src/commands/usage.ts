@@ -1,4 +1,5 @@
 // Help pages from the table of options.
+import { wrap } from '../output/wrap.ts';
 import type { Command } from './command.ts';
 
 export function renderHelp(command: Command): string {
@@ -20,14 +21,4 @@ export function renderHelp(command: Command): string {
     );
   parts.push(['Examples:', ...command.examples.map((example) => `  job-companion ${example}`)].join('\n'));
   return `${parts.join('\n\n')}\n`;
-}
-
-function wrap(text: string, width: number): string[] {
-  const lines: string[] = [''];
-  for (const word of text.split(' ')) {
-    const last = lines.at(-1) as string;
-    if (last !== '' && last.length + 1 + word.length > width) lines.push(word);
-    else lines[lines.length - 1] = last === '' ? word : `${last} ${word}`;
-  }
-  return lines;
 }

@@ -1,14 +1,24 @@
 // The form of the user's own config file.
 import * as z from 'zod/mini';
+import { modeIds } from './modes.ts';
+
+const backendName = z.string().check(z.regex(/^[a-z][a-z0-9-]{0,30}$/));
+const mode = z.enum(modeIds);
 
 const customBackend = z.object({
   argv: z.array(z.string()).check(z.minLength(1)),
   prompt: z._default(z.enum(['stdin', 'file', 'argument']), 'stdin'),
+  /** Put the words of the mode around the task. */
+  brief: z._default(z.boolean(), false),
 });
 
 export const userConfig = z.object({
-  backends: z._default(z.record(z.string().check(z.regex(/^[a-z][a-z0-9-]{0,30}$/)), customBackend), {}),
+  backends: z._default(z.record(backendName, customBackend), {}),
   default_backend: z.optional(z.string()),
+  /** Per mode; counts before `default_backend`. */
+  default_backends: z.optional(z.partialRecord(mode, z.string())),
+  /** Modes that always run restricted. */
+  restrict: z.optional(z.array(mode)),
 });
 
 export type UserConfig = z.infer<typeof userConfig>;

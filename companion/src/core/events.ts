@@ -9,6 +9,7 @@ export type EventType =
   | 'conversation'
   | 'tool'
   | 'final_answer'
+  | 'two_writers'
   | 'cancel_requested'
   | 'stopping'
   | 'output_trimmed'

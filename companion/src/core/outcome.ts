@@ -70,7 +70,7 @@ export function judgeEnd(facts: EndFacts): Verdict {
       return judgeExit(facts);
     case 'hard_timeout':
       if (facts.isStaff && facts.staffError === null) return { outcome: 'done', error: null };
-      return failed('timed_out', 'hard_timeout', `the hard limit of ${facts.deadlineText} was reached`);
+      return failed('timed_out', 'hard_timeout', `the hard limit of ${facts.deadlineText} was reached${told(facts)}`);
     case 'first_output_timeout':
       return failed('failed', 'first_output_timeout', 'nothing was printed within --first-output');
     case 'stalled':
@@ -109,6 +109,12 @@ function judgeExit(facts: EndFacts): Verdict {
   if (exit.exit_code === facts.successExit) return { outcome: 'done', error: null };
   if (facts.signal !== null && exit.signaled) return failed('failed', 'signal', signalMessage(facts.signal));
   return failed('failed', 'exit_nonzero', `the command exited with code ${exit.exit_code}`);
+}
+
+/** What the agent had told by then: a limit that strikes while it waits out a quota should say so. */
+function told({ staffError }: EndFacts): string {
+  const isWord = staffError && ['auth', 'quota', 'agent_error', 'response_timeout'].includes(staffError.code);
+  return isWord ? `; the agent had told: ${staffError.message}` : '';
 }
 
 function signalMessage(signal: string): string {

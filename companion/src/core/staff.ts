@@ -19,6 +19,8 @@ export interface StaffPart {
   brief?: boolean;
   /** Structured findings are asked for. */
   schema?: boolean;
+  /** `review --base`: the commit since which changes are looked at, as it was given and as it was found. */
+  base?: { rev: string; commit: string } | null;
   /** The last job of the resumed conversation: numbers that run on, and the failure it ended with. */
   earlier?: { usage_total: TokenUsage | null; error: string | null } | null;
   /** The context in which an earlier job with the same task was started (restart). */

@@ -2,16 +2,19 @@
 // jobs. A folder is renamed away before it is deleted, so no reader meets half of one.
 import path from 'node:path';
 import { isId } from '../core/ids.ts';
+import type { Spec } from '../core/job.ts';
 import { startLimitMs } from '../core/limits.ts';
 import { nowMs } from '../platform/clock.ts';
 import { factsOf, listNames, moveFolder, removeTree } from '../platform/folders.ts';
 import { jobsFolder, listActive, listJobs } from '../store/catalog.ts';
 import { jobPaths } from '../store/layout.ts';
+import { isGenuine, readKey } from '../store/mac.ts';
 import { readSpec } from '../store/records.ts';
 import { isCollected } from './collected.ts';
 import { refresh } from './reconcile.ts';
 import { isEnded } from './view.ts';
 import { isAwaited } from './waiters.ts';
+import { removeWorktree, worktreeWork } from './worktree.ts';
 
 export interface CleanPlan {
   remove: string[];
@@ -43,15 +46,19 @@ export async function planClean(
     if (isEnded(view.state)) finished += 1;
     const ageMs = nowMs() - Date.parse(view.state.ended_at ?? view.state.created_at);
     const isDue = ageMs >= options.olderThanMs && finished > options.keep;
-    if (why !== undefined) plan.keep.push({ id, why });
+    const work = why === undefined && isDue ? await workIn(view.spec) : undefined;
+    if (why !== undefined || work !== undefined) plan.keep.push({ id, why: why ?? (work as string) });
     else if (isDue) plan.remove.push(id);
   }
   return plan;
 }
 
-export function removeJobs(root: string, ids: readonly string[]): string[] {
+/** Records, and with the last record that names it a linked worktree that holds no work. */
+export async function removeJobs(root: string, ids: readonly string[]): Promise<string[]> {
   const removed: string[] = [];
   for (const id of ids) {
+    const spec = readSpec(jobPaths(root, id));
+    if (spec.kind === 'ok' && !(await freeWorktree(root, spec.value))) continue;
     const gone = path.join(jobsFolder(root), `.gone-${id}`);
     if (!moveFolder(jobPaths(root, id).folder, gone)) continue;
     removeTree(gone);
@@ -90,4 +97,31 @@ function ancestorsOfLive(root: string): Set<string> {
     }
   }
   return result;
+}
+
+/** Why the worktree of a job must stay; undefined when it may go or is none. */
+async function workIn(spec: Spec | null): Promise<string | undefined> {
+  if (!spec?.worktree || !(await isGenuine(spec, readKey()))) return undefined;
+  const { path: folder } = spec.worktree;
+  const work = worktreeWork(spec.worktree);
+  if (work.isGone) return undefined;
+  if (work.uncommitted > 0) return `its worktree ${folder} holds ${work.uncommitted} uncommitted change(s)`;
+  if (work.commits > 0 && !work.isMerged) return `its worktree ${folder} holds ${work.commits} unmerged commit(s)`;
+  return undefined;
+}
+
+/** False when it must stay after all. A record that somebody else wrote removes no worktree. */
+async function freeWorktree(root: string, spec: Spec): Promise<boolean> {
+  const { worktree } = spec;
+  if (!worktree || !(await isGenuine(spec, readKey())) || isNamedByAnother(root, spec.id, worktree.path)) return true;
+  if ((await workIn(spec)) !== undefined) return false;
+  removeWorktree(worktree);
+  return true;
+}
+
+function isNamedByAnother(root: string, own: string, folder: string): boolean {
+  return listJobs(root).some((id) => {
+    const spec = id === own ? undefined : readSpec(jobPaths(root, id));
+    return spec?.kind === 'ok' && spec.value.worktree?.path === folder;
+  });
 }

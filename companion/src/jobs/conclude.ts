@@ -3,7 +3,6 @@
 // later leaves a `late_evidence` event.
 
 import type { Reading } from '../backends/backend.ts';
-import { judgeStaff, type StaffReason } from '../backends/verdict.ts';
 import { formatDuration } from '../core/duration.ts';
 import { errnoOf } from '../core/errors.ts';
 import type { ExitRecord, JobState, OutputNote, Spec, Warning } from '../core/job.ts';
@@ -18,8 +17,9 @@ import { openJournal, readEvents } from '../store/journal.ts';
 import type { JobPaths } from '../store/layout.ts';
 import { logSize } from '../store/output-log.ts';
 import { readCancel, readState, readStoredState, writeState } from '../store/records.ts';
-import { backendOf, closeReading, replay } from './replay.ts';
+import { backendOf } from './replay.ts';
 import { makeDeliverable } from './report.ts';
+import { endStaff, type StaffEnd } from './staff-end.ts';
 import { terminalRecord } from './terminal-record.ts';
 import { earlyState, isEnded } from './view.ts';
 
@@ -45,9 +45,9 @@ export function conclude(job: { paths: JobPaths; spec: Spec }, ending: JobEnding
     journal.append('late_evidence', { reason: ending.reason, exit_code: ending.exit?.exit_code ?? null });
     return before;
   }
-  const { state, answer } = makeState(job, before, ending);
+  const { state, staff } = makeState(job, before, ending);
   try {
-    withReserve(paths, () => publish(job, state, answer, ending, journal));
+    withReserve(paths, () => publish(job, state, staff, ending, journal));
   } catch (error) {
     if (!isFull(error)) throw error;
     // The payload does not fit: the outcome and the exit code still have to be told.
@@ -64,7 +64,7 @@ export function conclude(job: { paths: JobPaths; spec: Spec }, ending: JobEnding
 function publish(
   job: { paths: JobPaths; spec: Spec },
   state: JobState,
-  answer: string | null,
+  staff: StaffEnd | undefined,
   ending: JobEnding,
   journal: ReturnType<typeof openJournal>,
 ): void {
@@ -76,15 +76,14 @@ function publish(
       spec,
       paths,
       state,
-      answer,
+      staff,
       tree: ending.tree,
       cancel,
-      reading: ending.reading,
       isPlain: backendOf(spec)?.answerFrom === 'stdout',
     }),
   );
   // Not forced to the disk: everything in it stands in the state too, and a waiter waits for this.
-  writeJson(paths.resultRecord, terminalRecord(spec, paths, state, ending.tree), { sync: false });
+  writeJson(paths.resultRecord, terminalRecord(spec, paths, state, ending.tree, staff), { sync: false });
   // A worker that died between this event and the state has told the end already.
   if (readEvents(paths, journal.seq - 1, 1).events[0]?.type !== 'ended') {
     const { exit_code, error, reconciled } = state;
@@ -93,7 +92,7 @@ function publish(
   state.seq = journal.seq;
   finish(paths, state);
   if (spec.kind === 'staff' && state.state === 'done' && state.warnings.length === 0) {
-    for (const file of [paths.output, paths.snapshot, paths.prompt]) removeFile(file);
+    for (const file of [paths.output, paths.snapshot, paths.prompt, paths.reviewDiff]) removeFile(file);
   }
 }
 
@@ -110,37 +109,27 @@ function makeState(
   job: { paths: JobPaths; spec: Spec },
   before: JobState,
   ending: JobEnding,
-): { state: JobState; answer: string | null } {
+): { state: JobState; staff: StaffEnd | undefined } {
   const { paths, spec } = job;
   const { exit } = ending;
   const signal = exit ? (signalOfExit(exit.exit_code, signalNumbers) ?? null) : null;
   const warnings = [...(ending.warnings ?? before.warnings)];
-  let answer: string | null = null;
-  let staffError: JobState['error'] = null;
-  let reading = ending.reading;
-  if (spec.staff) {
-    reading ??= replay(spec, paths);
-    ending.reading = reading;
-    const end = closeReading(spec, paths, reading, {
-      code: exit?.exit_code ?? null,
-      signal,
-      byItself: ending.reason === 'exited',
-    });
-    const verdict = judgeStaff(reading, end, {
-      resume: spec.staff.resume,
-      reason: staffReason(ending.reason),
-      keepsConversation: backendOf(spec)?.keepsConversation ?? false,
-    });
-    answer = verdict.answer;
-    staffError = verdict.error ?? cutAnswer(spec, ending.omitted?.stdout ?? before.output?.stdout);
-    warnings.push(...verdict.warnings);
-  }
+  const staff = spec.staff
+    ? endStaff(
+        { paths, spec, staff: spec.staff },
+        ending.reading,
+        { reason: ending.reason, code: exit?.exit_code ?? null, signal },
+        ending.omitted?.stdout ?? before.output?.stdout,
+      )
+    : undefined;
+  for (const warning of staff?.warnings ?? [])
+    if (!warnings.some((known) => known.message === warning.message)) warnings.push(warning);
   const verdict = judgeEnd({
     reason: ending.reason,
     exit,
     signal,
     successExit: spec.run?.success_exit ?? 0,
-    staffError,
+    staffError: staff?.error ?? null,
     isStaff: spec.staff !== null,
     survivors: ending.tree.survivors.map((one) => one.pid),
     deadlineText: formatDuration(spec.deadline_ms),
@@ -148,7 +137,7 @@ function makeState(
   });
   const started = before.started_at ?? startedAt(paths);
   const ended = timeOf(paths.exit) ?? isoNow();
-  const conversationId = reading?.conversationId ?? null;
+  const conversationId = staff?.reading.conversationId ?? null;
   const state: JobState = {
     ...before,
     rev: before.rev + 1,
@@ -168,9 +157,10 @@ function makeState(
       conversationId && spec.staff ? { backend: spec.staff.backend, id: conversationId } : before.conversation,
     reconciled: ending.reconciled,
     output: ending.omitted ?? before.output ?? plainNotes(paths),
-    usage: reading?.usage ?? before.usage,
+    usage: staff ? staff.usage : before.usage,
+    ...(staff?.usage_total ? { usage_total: staff.usage_total } : {}),
   };
-  return { state, answer };
+  return { state, staff };
 }
 
 /** The end that a worker had stored before it could publish it: the payload is whole, only the state is missing. */
@@ -181,13 +171,6 @@ export function finishStored(job: { paths: JobPaths; spec: Spec }): boolean {
   return true;
 }
 
-/** An answer that is stdout as it is must be there as a whole. */
-function cutAnswer(spec: Spec, stdout: OutputNote | undefined): JobState['error'] {
-  if (backendOf(spec)?.answerFrom !== 'stdout' || !stdout || stdout.omitted === 0) return null;
-  const message = `the answer has ${stdout.bytes} bytes, of which ${stdout.omitted} in the middle could not be kept`;
-  return { code: 'output_unstorable', message };
-}
-
 function leftoverWarnings(ending: JobEnding): Warning[] {
   if (ending.reason !== 'exited' || ending.tree.ended.length === 0) return [];
   const named = ending.tree.ended
@@ -196,10 +179,6 @@ function leftoverWarnings(ending: JobEnding): Warning[] {
     .join(', ');
   const message = `${ending.tree.ended.length} left-over process(es) were ended after the command: ${named}`;
   return [{ code: 'leftovers_ended', message }];
-}
-
-function staffReason(reason: EndReason): StaffReason {
-  return reason === 'exited' || reason === 'lingered' || reason === 'hard_timeout' ? reason : 'other';
 }
 
 function plainNotes(paths: JobPaths): { stdout: OutputNote; stderr: OutputNote } {

@@ -4,7 +4,7 @@
 
 import { errnoOf, FaultError } from '../core/errors.ts';
 import { makeId } from '../core/ids.ts';
-import type { Identity, Lineage, RunPart, Spec, StaffPart } from '../core/job.ts';
+import type { Identity, Lineage, RunPart, Spec, StaffPart, Warning, WorktreeNote } from '../core/job.ts';
 import { toHex } from '../core/sha256.ts';
 import { defaultEngine } from '../engines/registry.ts';
 import { isoOf, monotonicMs, nowMs } from '../platform/clock.ts';
@@ -12,10 +12,11 @@ import { credentialNames } from '../platform/env.ts';
 import { createFolder, writeFile, writeFileMeanwhile } from '../platform/files.ts';
 import { moveFolder, removeTree } from '../platform/folders.ts';
 import { ownIdentity } from '../platform/identity.ts';
+import { withLock } from '../platform/lock.ts';
 import { randomBytes } from '../platform/random.ts';
-import { type JobPaths, jobPaths, type StateRoot, stagePath } from '../store/layout.ts';
+import { type JobPaths, jobPaths, rootPaths, type StateRoot, stagePath } from '../store/layout.ts';
 import { canonical, ensureKey, environmentDigest, hashOf, macOf } from '../store/mac.ts';
-import { claimOnce, type OnceClaim } from '../store/once.ts';
+import { claimOnce, isClaimed, type OnceClaim } from '../store/once.ts';
 import { checkRoot, ensureRoot, requirePlace } from '../store/root.ts';
 import { nextCommands } from './next-commands.ts';
 import { finishClaim } from './once.ts';
@@ -36,6 +37,14 @@ export interface JobRequest {
   lineage: Lineage | null;
   run: RunPart | null;
   staff: StaffPart | null;
+  /** A linked worktree of its own: made for this job (`new`), or that of the job it goes on with. */
+  worktree?: 'new' | WorktreeNote | null;
+  warnings?: Warning[];
+  /**
+   * May the job be there beside those that are? Asked while nobody else launches with a question of its own; throws when not. What it
+   * finds goes into the record, and `told` is called when the record is in place.
+   */
+  admit?: () => { warnings: Warning[]; told?: (id: string) => void };
 }
 
 export interface Launched {
@@ -48,7 +57,33 @@ export async function launch(root: StateRoot, request: JobRequest): Promise<Laun
   if (!checkRoot(root.folder)) requirePlace(root.folder);
   const key = ensureKey();
   ensureRoot(root.folder);
-  const spec = await makeSpec(root, request, ownIdentity(), key);
+  const publish = () => publishJob(root, request, key);
+  const job = request.admit ? await withLock(rootPaths(root.folder).lock, publish) : await publish();
+  if ('holder' in job) return takeOver(root, job.holder, request);
+  const { spec, paths } = job;
+  const worktree = request.worktree === 'new' ? (spec.worktree ?? null) : null;
+  try {
+    if (worktree) (await import('./worktree.ts')).addWorktree(worktree);
+    await startWorker(root.folder, spec, { paths }, 1);
+  } catch (error) {
+    // A key that names this job was given out for ever: its record must be there, and says `never_started`.
+    if (spec.once_key === null) undo(paths, stagePath(root.folder, spec.id));
+    if (worktree) (await import('./worktree.ts')).undoWorktree(worktree);
+    throw launchError(root, error);
+  }
+  return { id: spec.id, isNew: true };
+}
+
+/** The record in its place, whole and durable; or whose the once-key is. */
+async function publishJob(
+  root: StateRoot,
+  request: JobRequest,
+  key: string,
+): Promise<{ spec: Spec; paths: JobPaths } | { holder: OnceClaim }> {
+  const isTaken = request.onceKey !== null && isClaimed(root.folder, request.onceKey);
+  const admitted = isTaken ? undefined : request.admit?.();
+  const warnings = [...(request.warnings ?? []), ...(admitted?.warnings ?? [])];
+  const spec = await makeSpec(root, { ...request, warnings }, ownIdentity(), key);
   const paths = jobPaths(root.folder, spec.id);
   const stage = stagePath(root.folder, spec.id);
   let isPromised = false;
@@ -57,28 +92,42 @@ export async function launch(root: StateRoot, request: JobRequest): Promise<Laun
     const claim = request.onceKey === null ? null : claimOnce(root.folder, request.onceKey, claimOf(spec, request));
     if (claim && !claim.isOurs) {
       undo(paths, stage);
-      return await takeOver(root, claim.holder, request);
+      return { holder: claim.holder };
     }
     isPromised = claim !== null;
     if (!moveFolder(stage, paths.folder)) throw new FaultError('state_unusable', `cannot move ${stage} into place`);
-    await startWorker(root.folder, spec, { paths }, 1);
+    admitted?.told?.(spec.id);
+    return { spec, paths };
   } catch (error) {
-    // A key that names this job was given out for ever: its record must be there, and says `never_started`.
     if (isPromised) moveFolder(stage, paths.folder);
     else undo(paths, stage);
     throw launchError(root, error);
   }
-  return { id: spec.id, isNew: true };
 }
 
 async function makeSpec(root: StateRoot, request: JobRequest, launcher: Identity, key: string): Promise<Spec> {
   const createdMs = nowMs();
   const random = randomBytes(22);
-  const { deadlineMs, killGraceMs, maxOutputBytes, firstOutputMs, stallMs, onceKey, ...rest } = request;
+  const {
+    deadlineMs,
+    killGraceMs,
+    maxOutputBytes,
+    firstOutputMs,
+    stallMs,
+    onceKey,
+    admit: _,
+    worktree,
+    ...rest
+  } = request;
+  const id = makeId(request.verb, createdMs, random);
+  const planned = worktree === 'new' ? (await import('./worktree.ts')).planWorktree(request.cwd, id) : null;
+  const { cwd = request.cwd, ...note } = planned ?? {};
   const unsigned = {
     schema: 1 as const,
-    id: makeId(request.verb, createdMs, random),
+    id,
     ...rest,
+    cwd,
+    worktree: planned ? (note as WorktreeNote) : worktree === 'new' ? null : (worktree ?? null),
     created_at: isoOf(createdMs),
     once_key: onceKey,
     engine: defaultEngine.id,
@@ -124,8 +173,11 @@ async function takeOver(root: StateRoot, holder: OnceClaim, request: JobRequest)
 
 /** A digest, so that a key file holds no prompt. */
 function askedOf(request: JobRequest): string {
-  const { owner: _owner, label: _label, onceKey: _key, ...asked } = request;
-  return hashOf(canonical(asked));
+  const { owner: _owner, label: _label, onceKey: _key, warnings: _warnings, admit: _admit, ...asked } = request;
+  // What is found out at launch may differ from one call to the next.
+  const found = ['version', 'earlier', 'historical', 'adds', 'brief'];
+  const staff = Object.fromEntries(Object.entries(asked.staff ?? {}).filter(([name]) => !found.includes(name)));
+  return hashOf(canonical({ ...asked, staff: asked.staff ? staff : null }));
 }
 
 function undo(paths: JobPaths, stage: string): void {

@@ -1,10 +1,13 @@
 // What a job hands on to one that continues or restarts it. The old record never changes; its spec is used only when it is the one
 // that this user's launcher wrote.
 import { FaultError } from '../core/errors.ts';
-import type { Lineage, Spec } from '../core/job.ts';
+import type { Lineage, Spec, StaffPart } from '../core/job.ts';
+import { isFolder } from '../platform/folders.ts';
+import { listJobs } from '../store/catalog.ts';
 import { jobPaths, type StateRoot } from '../store/layout.ts';
 import { isGenuine, readKey } from '../store/mac.ts';
 import { readSpec, readState } from '../store/records.ts';
+import { nextCommands } from './next-commands.ts';
 
 export function requireSpec(root: StateRoot, id: string): Spec {
   const read = readSpec(jobPaths(root.folder, id));
@@ -27,6 +30,34 @@ export async function requireGenuine(spec: Spec): Promise<void> {
 export function conversationOf(root: string, spec: Spec): string | null {
   const state = readState(jobPaths(root, spec.id));
   return (state.kind === 'ok' ? state.value.conversation?.id : undefined) ?? null;
+}
+
+/** The folder in which the earlier job worked. Throws 'preflight' when it is gone. */
+export function requireFolder(parent: Spec, verb: 'continue' | 'restart', option: readonly string[]): string {
+  if (isFolder(parent.cwd)) return parent.cwd;
+  const gone = parent.worktree ? `its worktree ${parent.worktree.path}` : `its folder ${parent.cwd}`;
+  throw new FaultError(
+    'preflight',
+    `cannot ${verb} job ${parent.id}: ${gone} is gone`,
+    verb === 'continue'
+      ? `name another folder with --cwd DIR, or start the task afresh: ${nextCommands.restart(parent.id, option)}`
+      : 'launch the task again where it belongs now',
+  );
+}
+
+/** How the newest job of a conversation left it: the totals that a CLI counts on from, and the failure that it may repeat. */
+export function earlierOf(root: string, backend: string, conversation: string): StaffPart['earlier'] {
+  for (const id of listJobs(root)) {
+    const paths = jobPaths(root, id);
+    const [spec, state] = [readSpec(paths), readState(paths)];
+    if (spec.kind !== 'ok' || state.kind !== 'ok' || spec.value.staff?.backend !== backend) continue;
+    if (state.value.conversation?.id !== conversation) continue;
+    const { usage_total = null, error } = state.value;
+    // A job that was refused before its turn (busy, killed) tells no total: the one before it holds.
+    const before = spec.value.staff.earlier ?? null;
+    return { usage_total: usage_total ?? before?.usage_total ?? null, error: error?.message ?? before?.error ?? null };
+  }
+  return null;
 }
 
 export function lineageOf(parent: Spec, relation: Lineage['relation']): Lineage {

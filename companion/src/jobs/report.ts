@@ -1,6 +1,5 @@
 // The deliverable of an ended job, result.md: a staff answer verbatim, the last lines of a command's output, and for everything that
 // did not succeed a report - the reason in the backend's own words, the tails, what was seen last, and how to go on.
-import type { Reading } from '../backends/backend.ts';
 import { formatDuration } from '../core/duration.ts';
 import { excerpt, plainText, tail } from '../core/excerpt.ts';
 import type { JobState, Spec } from '../core/job.ts';
@@ -12,24 +11,26 @@ import type { JobPaths } from '../store/layout.ts';
 import { readLogTail } from '../store/output-log.ts';
 import type { CancelRequest } from '../store/records.ts';
 import { nextCommands } from './next-commands.ts';
+import type { StaffEnd } from './staff-end.ts';
+import { describeChanges } from './workspace/describe.ts';
+import { takeOverCommands } from './worktree.ts';
 
 export interface Deliverable {
   spec: Spec;
   paths: JobPaths;
   state: JobState;
-  answer: string | null;
+  staff: StaffEnd | undefined;
   tree: TerminateReport;
   cancel: CancelRequest | undefined;
-  reading: Reading | undefined;
   /** The answer is stdout, byte for byte. */
   isPlain: boolean;
 }
 
 export function makeDeliverable(parts: Deliverable): string | Uint8Array {
-  const { state, answer, paths, isPlain } = parts;
+  const { state, staff, paths, isPlain } = parts;
   if (state.state !== 'done') return makeReport(parts);
   if (isPlain) return readRange(paths.output, 0, Number.MAX_SAFE_INTEGER)?.bytes ?? '';
-  if (answer !== null) return answer;
+  if (staff && staff.answer !== null) return staff.answer;
   const output = readLogTail(paths.output);
   return output.length > 0 ? output : readLogTail(paths.error);
 }
@@ -41,6 +42,7 @@ function makeReport(parts: Deliverable): string {
     reasonText(parts),
     facts(parts).join('\n'),
     progress(parts),
+    workspace(parts),
     logSection('Last output', paths.output, spec.staff !== null),
     logSection('Last error output', paths.error, false),
     recovery(parts),
@@ -90,8 +92,9 @@ function facts({ spec, state, paths, tree }: Deliverable): string[] {
 }
 
 /** What an agent did last: its latest text and calls. */
-function progress({ reading }: Deliverable): string {
-  if (!reading) return '';
+function progress({ staff }: Deliverable): string {
+  if (!staff) return '';
+  const { reading } = staff;
   const lines: string[] = [];
   for (const call of reading.tools.slice(-5)) {
     lines.push(`- ${call.name} ${excerpt(plainText(call.input).replace(/\s+/g, ' '), excerptBytes)} [${call.status}]`);
@@ -101,6 +104,17 @@ function progress({ reading }: Deliverable): string {
   return lines.length > 0 ? ['## Seen last (not a finished answer)', '', ...lines].join('\n') : '';
 }
 
+/** What is there now, whatever the agent would have said of it. */
+function workspace({ spec, staff }: Deliverable): string {
+  if (!staff?.changes) return '';
+  const lines = ['## Workspace', '', describeChanges(staff.changes)];
+  if (spec.worktree) {
+    lines.push('', `It worked in a worktree of its own, ${spec.worktree.path} (branch ${spec.worktree.branch}).`);
+    for (const command of takeOverCommands(spec.worktree, staff.changes)) lines.push(`    ${command}`);
+  }
+  return lines.join('\n');
+}
+
 function logSection(title: string, file: string, isStream: boolean): string {
   // An agent's stdout is its event stream: told above in readable form, not again as JSON.
   if (isStream) return '';
@@ -108,12 +122,17 @@ function logSection(title: string, file: string, isStream: boolean): string {
   return text === '' ? '' : `## ${title}\n\n${text}`;
 }
 
-function recovery({ spec, state }: Deliverable): string {
+function recovery({ spec, state, staff }: Deliverable): string {
   const lines = [
     '## Going on',
     '',
     'Nothing is started again by itself. Look at what was changed first: git status, git diff.',
   ];
+  const refused = staff?.reading.denials ?? [];
+  if (refused.length > 0 && spec.staff)
+    lines.push(
+      `Refused to the agent (profile ${spec.staff.profile}): ${refused.map(plainText).join('; ')}. If it should be allowed: --profile ${spec.staff.profile === 'restricted' ? 'standard' : 'unrestricted'} with one of the commands below.`,
+    );
   if (state.conversation)
     lines.push(`Go on in the same conversation: ${nextCommands.continue(spec.id, spec.state_option)}`);
   lines.push(`Start the same once more: ${nextCommands.restart(spec.id, spec.state_option)}`);

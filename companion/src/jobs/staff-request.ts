@@ -4,39 +4,55 @@ import { type Backend, findArgumentFault } from '../backends/backend.ts';
 import { backends, findBackend } from '../backends/registry.ts';
 import type { UserConfig } from '../core/config.ts';
 import { FaultError, usageError } from '../core/errors.ts';
-import type { CustomBackend, Profile, StaffPart } from '../core/job.ts';
+import type { CustomBackend, Profile, StaffPart, Warning } from '../core/job.ts';
+import { findMode } from '../core/modes.ts';
 import { variables } from '../platform/env.ts';
 import { findProgram } from '../platform/which.ts';
 import { listActive } from '../store/catalog.ts';
-import { readUserConfig } from '../store/config.ts';
-import { jobPaths, type StateRoot } from '../store/layout.ts';
+import { readUserConfig, userConfigFile } from '../store/config.ts';
+import { jobPaths, rootPaths, type StateRoot } from '../store/layout.ts';
+import { defaultBackend, narrowProfile, readNarrowing } from '../store/narrow.ts';
 import { readSpec, readState } from '../store/records.ts';
 import { nextCommands } from './next-commands.ts';
+import { checkProgram, requirePolicy } from './staff-program.ts';
 import { inspect, isEnded } from './view.ts';
 
 export interface StaffWords {
   mode: string;
+  /** The state folder, whose config may narrow. */
+  stateRoot: string;
   /** As the user named it; undefined takes the default. */
   backend: string | undefined;
   model: string | null;
-  profile: Profile;
+  /** As the user named it; undefined takes that of the earlier job, else the default of the mode. */
+  profile: Profile | undefined;
+  earlierProfile?: Profile;
   prompt: string;
   resume: string | null;
   cwd: string;
 }
 
+/** Throws `usage` or `preflight` for what this backend, program, profile or task cannot be. */
 export function makeStaffPart(words: StaffWords): StaffPart {
   const config = readUserConfig();
-  const { backend, custom } = chooseBackend(words.backend ?? config.default_backend, config, words.cwd);
-  if (backend.profiles[words.profile] === null) {
+  const narrowing = readNarrowing(words.stateRoot, knownBackends(config));
+  const name = words.backend ?? defaultBackend(words.mode, config, narrowing)?.name;
+  const { backend, custom } = chooseBackend(name, config, words.cwd);
+  const profile = narrowProfile(words.mode, { asked: words.profile, fallback: fallbackOf(words) }, [
+    { restrict: config.restrict ?? [], file: userConfigFile() ?? 'your config' },
+    { restrict: narrowing.restrict, file: rootPaths(words.stateRoot).config },
+  ]);
+  const terms = backend.profiles[profile];
+  if (terms === null) {
     const can = Object.entries(backend.profiles)
-      .filter(([, adds]) => adds !== null)
-      .map(([name]) => name);
+      .filter(([, one]) => one !== null)
+      .map(([one]) => one);
     throw new FaultError(
       'preflight',
-      `cannot use profile ${words.profile} with backend ${custom?.name ?? backend.id}: it cannot be kept there; possible: ${can.join(', ')}`,
+      `cannot use profile ${profile} with backend ${custom?.name ?? backend.id}: it cannot be kept there; possible: ${can.join(', ')}`,
     );
   }
+  requirePolicy(backend, profile);
   const program = programOf(backend, custom, words.cwd);
   const fault = custom?.prompt === 'argument' ? findArgumentFault([words.prompt]) : null;
   if (fault !== null)
@@ -45,8 +61,33 @@ export function makeStaffPart(words: StaffWords): StaffPart {
       `cannot give the task to backend ${custom?.name} as an argument: ${fault}`,
       'set "prompt": "stdin" for it in your config',
     );
-  const { mode, model, profile, prompt, resume } = words;
-  return { mode, backend: backend.id, program, model, profile, prompt, resume, custom };
+  const { version } = checkProgram(backend, program);
+  const { mode, model, prompt, resume } = words;
+  return {
+    mode,
+    backend: backend.id,
+    program,
+    version,
+    model,
+    profile,
+    adds: terms.adds,
+    brief: custom ? (custom.brief ?? false) : true,
+    prompt,
+    resume,
+    custom,
+  };
+}
+
+function fallbackOf(words: StaffWords): Profile {
+  return words.earlierProfile ?? findMode(words.mode)?.profile ?? 'restricted';
+}
+
+/** Said once, at launch: nothing but the agent itself keeps its writes inside the workspace. */
+export function sandboxWarnings(staff: StaffPart): Warning[] {
+  const terms = findBackend(staff.backend)?.profiles[staff.profile];
+  if (staff.profile !== 'standard' || terms?.sandbox !== false) return [];
+  const message = `${staff.backend} has no sandbox here: nothing but its own obedience keeps its writes inside the workspace`;
+  return [{ code: 'no_sandbox', message }];
 }
 
 function chooseBackend(
@@ -57,7 +98,7 @@ function chooseBackend(
   if (name === undefined) return { backend: onlyInstalled(config, cwd), custom: null };
   const own = Object.hasOwn(config.backends, name) ? config.backends[name] : undefined;
   const custom = findBackend('custom');
-  if (own && custom) return { backend: custom, custom: { name, argv: own.argv, prompt: own.prompt } };
+  if (own && custom) return { backend: custom, custom: { name, ...own } };
   const backend = findBackend(name);
   if (backend && backend.id !== 'custom') return { backend, custom: null };
   throw usageError(
@@ -76,12 +117,13 @@ function onlyInstalled(config: UserConfig, cwd: string): Backend {
   throw usageError(`cannot choose a backend: ${state}; there are ${known(config)}`, 'name one with --backend NAME');
 }
 
+/** Every name that `--backend` takes. */
+export function knownBackends(config: UserConfig): string[] {
+  return [...backends.map((backend) => backend.id).filter((id) => id !== 'custom'), ...Object.keys(config.backends)];
+}
+
 function known(config: UserConfig): string {
-  return (
-    [...backends.map((backend) => backend.id).filter((id) => id !== 'custom'), ...Object.keys(config.backends)].join(
-      ', ',
-    ) || 'none'
-  );
+  return knownBackends(config).join(', ') || 'none';
 }
 
 function programOf(backend: Backend, custom: CustomBackend | null, cwd: string): string {

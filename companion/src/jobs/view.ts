@@ -195,7 +195,7 @@ export function earlyState(id: string, spec: Spec | null): JobState {
     signal: null,
     signal_certain: null,
     error: null,
-    warnings: [],
+    warnings: spec?.warnings ?? [],
     conversation: null,
     reconciled: false,
     output: null,

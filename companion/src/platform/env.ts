@@ -21,6 +21,8 @@ export const variables = {
   searchPath: (): string => env.PATH ?? '',
   home: (): string | undefined => env.HOME || undefined,
   noColor: (): boolean => Boolean(env.NO_COLOR) || env.TERM === 'dumb',
+  /** Is it there and not empty? Says nothing of its value. */
+  isSet: (name: string): boolean => Boolean(env[name]),
 };
 
 /** The user's own folder for this program: `$XDG_CONFIG_HOME/job-companion`, else `~/.config/job-companion`. */
@@ -28,6 +30,23 @@ export function configFolder(): string | undefined {
   if (env.XDG_CONFIG_HOME && path.isAbsolute(env.XDG_CONFIG_HOME))
     return path.join(env.XDG_CONFIG_HOME, 'job-companion');
   return env.HOME ? path.join(env.HOME, '.config', 'job-companion') : undefined;
+}
+
+/** The user's own place for what may be lost: `$XDG_CACHE_HOME/job-companion`, else `~/.cache/job-companion`. */
+export function cacheFolder(): string | undefined {
+  if (env.XDG_CACHE_HOME && path.isAbsolute(env.XDG_CACHE_HOME)) return path.join(env.XDG_CACHE_HOME, 'job-companion');
+  return env.HOME && path.isAbsolute(env.HOME) ? path.join(env.HOME, '.cache', 'job-companion') : undefined;
+}
+
+/** The user's own place for what must stay: `$XDG_STATE_HOME/job-companion`, else `~/.local/state/job-companion`. */
+export function dataFolder(): string | undefined {
+  if (env.XDG_STATE_HOME && path.isAbsolute(env.XDG_STATE_HOME)) return path.join(env.XDG_STATE_HOME, 'job-companion');
+  return env.HOME && path.isAbsolute(env.HOME) ? path.join(env.HOME, '.local', 'state', 'job-companion') : undefined;
+}
+
+/** The environment as it came, for a question to one of the caller's own programs. */
+export function callerEnvironment(): Environment {
+  return definedOnly(env);
 }
 
 /** What small helper programs of ours get: no mark, because they are no part of the job. */

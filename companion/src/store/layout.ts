@@ -22,6 +22,8 @@ export function rootPaths(folder: string) {
 }
 
 export interface JobPaths {
+  /** The state folder. */
+  root: string;
   folder: string;
   spec: string;
   launch: string;
@@ -35,6 +37,11 @@ export interface JobPaths {
   error: string;
   workerLog: string;
   prompt: string;
+  /** What the worktree looked like before the start. */
+  workspace: string;
+  /** One empty file per job that began to write in the same worktree meanwhile. */
+  neighbours: string;
+  reviewDiff: string;
   started: string;
   shimMark: string;
   childMark: string;
@@ -60,6 +67,7 @@ export function jobPaths(root: string, id: string): JobPaths {
   const folder = `${root}/jobs/${id}`;
   const at = (name: string): string => `${folder}/${name}`;
   return {
+    root,
     folder,
     spec: at('spec.json'),
     launch: at('launch.json'),
@@ -73,6 +81,9 @@ export function jobPaths(root: string, id: string): JobPaths {
     error: at('error.log'),
     workerLog: at('worker.log'),
     prompt: at('prompt.txt'),
+    workspace: at('workspace.json'),
+    neighbours: at('neighbours'),
+    reviewDiff: at('review.diff'),
     started: at('started'),
     shimMark: at('started/shim'),
     childMark: at('started/child'),

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { FaultError } from '../core/errors.ts';
 import type { Identity } from '../core/job.ts';
 import { createFile, readJson } from '../platform/files.ts';
+import { exists } from '../platform/folders.ts';
 import { rootPaths } from './layout.ts';
 import { hashOf } from './mac.ts';
 
@@ -14,9 +15,18 @@ export interface OnceClaim {
   launcher: Identity;
 }
 
+/** Has a job this key already? */
+export function isClaimed(root: string, key: string): boolean {
+  return exists(fileOf(root, key));
+}
+
+function fileOf(root: string, key: string): string {
+  return path.join(rootPaths(root).once, hashOf(key).slice(0, 40));
+}
+
 /** Claim a key for a job, or learn whose it is. Twenty claimers at once: one is told that it is theirs. */
 export function claimOnce(root: string, key: string, claim: OnceClaim): { isOurs: boolean; holder: OnceClaim } {
-  const file = path.join(rootPaths(root).once, hashOf(key).slice(0, 40));
+  const file = fileOf(root, key);
   if (createFile(file, `${JSON.stringify(claim)}\n`)) return { isOurs: true, holder: claim };
   const read = readJson(file);
   const holder = read.kind === 'ok' ? (read.value as unknown as OnceClaim) : undefined;

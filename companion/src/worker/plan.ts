@@ -5,6 +5,7 @@ import type { Spec } from '../core/job.ts';
 import { backendOf } from '../jobs/replay.ts';
 import { childEnvironment, type Environment } from '../platform/env.ts';
 import { writeFile } from '../platform/files.ts';
+import { repositoryVariables } from '../platform/git-tool.ts';
 import type { JobPaths } from '../store/layout.ts';
 
 export interface ChildPlan {
@@ -17,7 +18,8 @@ export interface ChildPlan {
   conversationId: string | null;
 }
 
-export function planChild(root: string, spec: Spec, paths: JobPaths): ChildPlan {
+/** `brief` is the whole text for an agent. */
+export function planChild(root: string, spec: Spec, paths: JobPaths, brief: string): ChildPlan {
   const own = { id: spec.id, cwd: spec.cwd, mark: spec.mark };
   if (spec.run) {
     const environment = childEnvironment({ ...own, add: {}, remove: [] });
@@ -31,13 +33,17 @@ export function planChild(root: string, spec: Spec, paths: JobPaths): ChildPlan 
   }
   const backend = backendOf(spec);
   if (!spec.staff || !backend) throw new Error(`cannot start job ${spec.id}: unknown backend ${spec.staff?.backend}`);
-  const plan = backend.plan(staffRequest(root, spec, paths));
+  const plan = backend.plan({ ...staffRequest(root, spec, paths), prompt: brief });
   if (plan.promptBy === 'stdin') writeFile(paths.prompt, plan.stdin);
-  if (plan.promptBy === 'file') writeFile(paths.prompt, spec.staff.prompt);
+  if (plan.promptBy === 'file') writeFile(paths.prompt, brief);
   return {
     program: spec.staff.program,
     args: plan.args,
-    environment: childEnvironment({ ...own, add: plan.environment, remove: [...hostMarkers(), ...plan.remove] }),
+    environment: childEnvironment({
+      ...own,
+      add: plan.environment,
+      remove: [...hostMarkers(), ...repositoryVariables, ...plan.remove],
+    }),
     input: plan.promptBy === 'stdin' ? paths.prompt : '/dev/null',
     conversationId: plan.conversationId,
   };

@@ -6,6 +6,7 @@ import { drainMs, killSettleMs } from '../core/limits.ts';
 import { type EndReason, parseReason } from '../core/outcome.ts';
 import { conclude, startedAt } from '../jobs/conclude.ts';
 import { treeOf } from '../jobs/tree.ts';
+import { neighbourWarnings } from '../jobs/writers.ts';
 import { removeCgroup } from '../platform/cgroup.ts';
 import { atMonotonic, isoNow, monotonicMs, sleep } from '../platform/clock.ts';
 import { uncarriableNames } from '../platform/env.ts';
@@ -20,6 +21,7 @@ import type { Claim } from './claim.ts';
 import { makeDueLook } from './due.ts';
 import { Follower } from './follow.ts';
 import { planChild } from './plan.ts';
+import { prepareBrief } from './prepare.ts';
 import { Progress } from './progress.ts';
 import { claimReason } from './stop.ts';
 import { makeTicker } from './ticker.ts';
@@ -53,7 +55,7 @@ export async function supervise(claim: Claim): Promise<void> {
   tellStart(claim, progress, child);
   const agent = followAgent(claim, progress);
   const follower = new Follower(paths, spec.max_output_bytes, agent?.sink, () => agent?.update());
-  const reason = await untilEnd(claim, child, follower, agent);
+  const reason = await untilEnd(claim, progress, child, follower, agent);
 
   if (reason === 'state_vanished') {
     await terminate(treeOf(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
@@ -81,7 +83,8 @@ export async function supervise(claim: Claim): Promise<void> {
 /** A start that the system refuses (folder gone, command line too long) is the end of the job, with the system's words. */
 async function tryStart(claim: Claim, progress: Progress): Promise<Child | undefined> {
   try {
-    const plan = planChild(claim.root, claim.spec, claim.paths);
+    const brief = prepareBrief(claim.root, claim.spec, claim.paths);
+    const plan = planChild(claim.root, claim.spec, claim.paths, brief);
     if (plan.conversationId !== null && claim.spec.staff) {
       progress.state.conversation = { backend: claim.spec.staff.backend, id: plan.conversationId };
     }
@@ -97,7 +100,13 @@ async function tryStart(claim: Claim, progress: Progress): Promise<Child | undef
 }
 
 /** Until the shim is gone or somebody has a reason to stop it. */
-async function untilEnd(claim: Claim, child: Child, follower: Follower, agent: Agent | undefined): Promise<EndReason> {
+async function untilEnd(
+  claim: Claim,
+  progress: Progress,
+  child: Child,
+  follower: Follower,
+  agent: Agent | undefined,
+): Promise<EndReason> {
   const { paths, spec } = claim;
   const releases: (() => void)[] = [];
   try {
@@ -117,6 +126,7 @@ async function untilEnd(claim: Claim, child: Child, follower: Follower, agent: A
       const isDue = makeDueLook(claim, follower, agent);
       const tick = (): void => {
         follower.tick();
+        tellNewNeighbours(claim, progress);
         const reason = isDue();
         if (reason !== undefined) stop(reason);
       };
@@ -164,6 +174,16 @@ async function sweep(claim: Claim, child: Child): Promise<TerminateReport> {
 
 function stopTimes(claim: Claim): { graceMs: number; settleMs: number } {
   return { graceMs: claim.spec.kill_grace_ms, settleMs: killSettleMs };
+}
+
+/** Who began to write beside us since the last look. */
+function tellNewNeighbours({ root, paths, spec }: Claim, progress: Progress): void {
+  if (!spec.staff) return;
+  const { warnings } = progress.state;
+  const fresh = neighbourWarnings(root, paths).filter(
+    (one) => !warnings.some((known) => known.message === one.message),
+  );
+  if (fresh.length > 0) progress.note('two_writers', { warnings: fresh }, { warnings: [...warnings, ...fresh] });
 }
 
 function tellStart(claim: Claim, progress: Progress, child: Child): void {

@@ -4,7 +4,7 @@
  */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { OtherNode } from './options.ts';
+import { FULL, type OtherNode } from './options.ts';
 import { makeTally, renderCounts, type Tally } from './tally.ts';
 import { runTestFile } from './test-file.ts';
 
@@ -30,6 +30,7 @@ export const fileSteps = {
   },
   structure: { folders: ['structure'], limitMs: 2 * MINUTE },
   acceptance: { folders: ['acceptance'], limitMs: 10 * MINUTE },
+  agents: { folders: ['agents'], limitMs: 30 * MINUTE },
 };
 export type FileStep = keyof typeof fileSteps;
 
@@ -43,14 +44,24 @@ export function listTestFiles(step: FileStep, filters: string[]): string[] {
       readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
     )
     .filter((file) => file.endsWith('.test.ts'))
-    .filter((file) => filters.length === 0 || filters.some((part) => file.includes(part)))
+    .filter((file) => filters.length === 0 || filters.some((part) => isMeant(file, part, step)))
     .sort();
 }
 
+/** The name of a CLI means that one alone: `pi` is not copilot. */
+function isMeant(file: string, part: string, step: FileStep): boolean {
+  return step === 'agents' && !/[./]/.test(part) ? file.endsWith(`/${part}.test.ts`) : file.includes(part);
+}
+
 /** `node`: another Node for the built file; its name stands behind each file's. */
-export async function runFiles(files: string[], step: FileStep, node?: OtherNode): Promise<Tally[]> {
-  const { limitMs } = fileSteps[step];
-  const env: Record<string, string> = node ? { JOB_TEST_NODE: node.program } : {};
+export async function runFiles(
+  files: string[],
+  step: FileStep,
+  { node, full }: { node?: OtherNode; full: boolean },
+): Promise<Tally[]> {
+  // Whole retries of a real CLI take many minutes.
+  const limitMs = fileSteps[step].limitMs * (full ? 4 : 1);
+  const env: Record<string, string> = { ...(node && { JOB_TEST_NODE: node.program }), ...(full && { [FULL]: '1' }) };
   const queue = [...files];
   const tallies: Tally[] = [];
   const runQueue = async () => {

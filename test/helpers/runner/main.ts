@@ -36,9 +36,10 @@ async function runStep(step: StepName, plan: Plan): Promise<Tally[]> {
   const files = listTestFiles(step, plan.filters);
   if (files.length === 0) return plan.filters.length > 0 ? [] : [lostStep(step)];
   console.log(`${step}:`);
-  const tallies = await runFiles(files, step);
+  const { full } = plan;
+  const tallies = await runFiles(files, step, { full });
   if (step !== 'acceptance') return tallies;
-  for (const node of plan.nodes) tallies.push(...(await runFiles(files, step, node)));
+  for (const node of plan.nodes) tallies.push(...(await runFiles(files, step, { node, full })));
   return tallies;
 }
 

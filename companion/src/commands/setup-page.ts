@@ -1,0 +1,131 @@
+// What `setup` prints: one page for a terminal of 80 columns, or one document.
+import type { UserConfig } from '../core/config.ts';
+import type { Profile } from '../core/job.ts';
+import { type ModeId, modes } from '../core/modes.ts';
+import type { SetupEdit } from '../jobs/setup.ts';
+import type { BackendSurvey } from '../jobs/survey.ts';
+import { labelled } from '../output/wrap.ts';
+import { defaultBackend, type Narrowing, narrowProfile } from '../store/narrow.ts';
+
+/** What a job of this mode gets without --backend and --profile. */
+export interface ModeRow {
+  mode: ModeId;
+  /** Null: it must be named. */
+  backend: string | null;
+  /** Who says so. */
+  backend_from: 'user' | 'state' | 'only_installed' | null;
+  /** Can that backend be used as it is? Null without one. */
+  usable: boolean | null;
+  profile: Profile;
+  restricted_by: 'user' | 'state' | null;
+}
+
+/** `copy`: of the old file, when it was written and there was one. */
+export type TakenEdit = SetupEdit & { copy: string | null };
+
+export interface SetupResult {
+  surveys: BackendSurvey[];
+  modes: ModeRow[];
+  edits: TakenEdit[];
+  isApplied: boolean;
+  /** Was any change asked for? */
+  isAsked: boolean;
+}
+
+export function modeRows(surveys: readonly BackendSurvey[], config: UserConfig, narrowing: Narrowing): ModeRow[] {
+  const installed = surveys.filter((one) => !one.custom && one.program !== null);
+  const single = installed.length === 1 ? installed[0]?.backend : undefined;
+  return Object.values(modes).map(({ id, profile }) => {
+    const chosen = defaultBackend(id, config, narrowing);
+    const lists = { user: config.restrict ?? [], state: narrowing.restrict };
+    const by = (['user', 'state'] as const).find((one) => lists[one].includes(id)) ?? null;
+    const restrictions = Object.values(lists).map((restrict) => ({ restrict, file: '' }));
+    const backend = chosen?.name ?? single ?? null;
+    return {
+      mode: id,
+      backend,
+      backend_from: chosen?.from ?? (single === undefined ? null : 'only_installed'),
+      usable: backend === null ? null : (surveys.find((one) => one.backend === backend)?.usable ?? false),
+      profile: narrowProfile(id, { asked: undefined, fallback: profile }, restrictions),
+      restricted_by: by,
+    };
+  });
+}
+
+export function setupDocument({ surveys, modes, edits, isApplied }: SetupResult): unknown {
+  const changes = edits.map(({ file, changes, copy }) => ({ file, changes, copy }));
+  return { applied: isApplied, backends: surveys, modes, changes };
+}
+
+export function setupPage({ surveys, modes, edits, isApplied, isAsked }: SetupResult): string {
+  const parts = [...surveys.map(backendText), modesText(modes)];
+  if (isAsked) parts.push(editsText(edits, isApplied));
+  return `${parts.join('\n\n')}\n`;
+}
+
+function backendText(survey: BackendSurvey): string {
+  const { backend, version, program, not_executable, install, sign_in, faults } = survey;
+  const head = `${backend}${version === null ? '' : `  ${version}`}  ${stateOf(survey)}`;
+  if (program === null)
+    return [head, ...labelled(not_executable ? 'blocked' : 'install', blockedText(not_executable) ?? install)].join(
+      '\n',
+    );
+  const lines = [head, ...labelled('program', program)];
+  if (survey.too_old) lines.push(...labelled('update', install));
+  const signs = [...sign_in.files.map((file) => `~/${file}`), ...sign_in.variables];
+  if (sign_in.state !== 'unknown')
+    lines.push(...labelled('sign-in', signs.join(', ') || 'no sign of one (it may be in a keyring)'));
+  for (const [profile, terms] of Object.entries(survey.profiles)) {
+    const fault = faults[profile as Profile];
+    const sandbox = terms?.sandbox === false && profile === 'standard' ? '; no sandbox of its own' : '';
+    lines.push(
+      ...labelled(profile, terms ? `${terms.adds || 'as the program is'}${sandbox}` : 'cannot be kept, is refused'),
+    );
+    if (fault !== undefined) lines.push(...labelled('', `refused: ${fault}`));
+  }
+  return lines.join('\n');
+}
+
+function blockedText(file: string | null): string | null {
+  return file === null ? null : `${file} is there and may not be executed; chmod +x it`;
+}
+
+function stateOf({ program, too_old, oldest, version, usable, custom }: BackendSurvey): string {
+  if (program === null) return 'not found on PATH';
+  if (too_old) return `too old: ${oldest} or newer is needed`;
+  if (!usable) return 'refused: its settings leave no profile';
+  if (custom) return 'found (your config)';
+  return version === null ? 'found, version unknown' : 'found';
+}
+
+const who = { user: 'your config', state: 'this worktree', only_installed: 'the only one installed' };
+
+function modesText(rows: readonly ModeRow[]): string {
+  const cells = rows.map((one) => [
+    one.mode,
+    one.backend_from === null
+      ? 'to be named: --backend'
+      : `${one.backend} (${who[one.backend_from]}${one.usable ? '' : '; not usable'})`,
+    one.restricted_by === null ? one.profile : `restricted (${who[one.restricted_by]})`,
+  ]);
+  const widths = [0, 1].map((at) => Math.max(...cells.map((row) => (row[at] ?? '').length)) + 2);
+  const lines = cells.map(
+    ([mode, backend, profile]) => `  ${mode?.padEnd(widths[0] ?? 0)}${backend?.padEnd(widths[1] ?? 0)}${profile}`,
+  );
+  return ['Without --backend and --profile:', ...lines].join('\n');
+}
+
+function editsText(edits: readonly TakenEdit[], isApplied: boolean): string {
+  if (edits.length === 0) return 'Nothing to write: all of it is so already.';
+  const lines = edits.flatMap(({ file, before, after, changes, copy }) => {
+    const verb = after === null ? 'remove' : before === null ? 'make' : 'change';
+    const done = { remove: 'removed', make: 'made', change: 'changed' }[verb];
+    const kept = before === null ? [] : labelled('copy', isApplied ? `${copy}` : `${file}.job-companion-TIME.bak`);
+    return [
+      `${isApplied ? done : `would ${verb}`} ${file}`,
+      ...changes.flatMap((change) => labelled('', change)),
+      ...kept,
+    ];
+  });
+  return [...lines, ...(isApplied ? [] : ['A dry run: nothing was written. Write it with --apply.'])].join('\n');
+}

@@ -1,0 +1,34 @@
+// The worktree before and after a staff job: captured by the worker before the start (workspace.json), compared by whoever
+// publishes the end. What an agent says it changed is its word; this is what is there.
+import type { Spec, WorkspaceContext } from '../core/job.ts';
+import { readJson, writeJson } from '../platform/files.ts';
+import type { JobPaths } from '../store/layout.ts';
+import { compareWorkspace } from './workspace/compare.ts';
+import { contextOf } from './workspace/context.ts';
+import { captureWorkspace } from './workspace/snapshot.ts';
+import type { WorkspaceChanges, WorkspaceSnapshot } from './workspace/types.ts';
+
+/** Look at the worktree and keep what was seen. The caller has made sure that nothing was started yet. */
+export function recordBefore(spec: Spec, paths: JobPaths): WorkspaceSnapshot {
+  const snapshot = captureWorkspace(spec.cwd, { exclude: [paths.root] });
+  writeJson(paths.workspace, snapshot, { sync: false });
+  return snapshot;
+}
+
+/** Undefined when there is none, or its file lost its form. */
+export function readBefore(paths: JobPaths): WorkspaceSnapshot | undefined {
+  const read = readJson(paths.workspace);
+  return read.kind === 'ok' ? (read.value as unknown as WorkspaceSnapshot) : undefined;
+}
+
+/** What changed since the start; undefined when the start was not seen. */
+export function changesSince(spec: Spec, paths: JobPaths): WorkspaceChanges | undefined {
+  const before = readBefore(paths);
+  return before && compareWorkspace(before, captureWorkspace(spec.cwd, { exclude: [paths.root] }));
+}
+
+/** Where an earlier job started from, for the brief of the one that does it again. */
+export function historicalOf(paths: JobPaths): WorkspaceContext | null {
+  const before = readBefore(paths);
+  return before ? contextOf(before) : null;
+}

@@ -1,0 +1,98 @@
+// Changes of a workspace in words: one line for a terminal, a short list in Markdown for a report. What a repository or an agent
+// named stands in code spans, without control characters.
+import { showName } from '../../core/byte-names.ts';
+import { excerpt } from '../../core/excerpt.ts';
+import type { FileChange, WorkspaceChanges } from './types.ts';
+
+const shown = { files: 30, commits: 10, dirty: 10, refs: 10, bytes: 200 };
+
+/** One line: `2 files changed (a.ts, b.ts), 1 commit`, or `no files changed`. */
+export function summarizeChanges(changes: WorkspaceChanges): string {
+  const named = changes.files.slice(0, 3).map(({ path }) => excerpt(showName(path), shown.bytes));
+  const more = changes.file_count > named.length ? ', ...' : '';
+  const files = changes.file_count === 0 ? noFiles(changes) : `${fileCount(changes)} (${named.join(', ')}${more})`;
+  return [files, ...otherChanges(changes)].join(', ');
+}
+
+/** A few lines of Markdown without a heading. */
+export function describeChanges(changes: WorkspaceChanges): string {
+  const { files, file_count, commits, commit_count, dirty_before, dirty_before_count, refs_changed } = changes;
+  const refs = refs_changed.slice(0, shown.refs).map(code);
+  return [
+    `${sentence([file_count === 0 ? noFiles(changes) : fileCount(changes), ...otherChanges(changes)].join(', '))}.`,
+    ...section('', files.slice(0, shown.files).map(fileLine), file_count),
+    ...section('New commits:', commits.slice(0, shown.commits).map(commitLine), commit_count),
+    ...(refs.length > 0
+      ? ['', `Branches and stash that moved: ${refs.join(', ')}${refs_changed.length > refs.length ? ', ...' : ''}`]
+      : []),
+    ...section(
+      'Dirty before, and left as it was:',
+      dirty_before.slice(0, shown.dirty).map((path) => `- ${code(path)}`),
+      dirty_before_count,
+    ),
+    ...(changes.reason === null ? [] : ['', `Git could not be asked: ${plain(changes.reason)}.`]),
+    ...(changes.exact || changes.reason?.includes('damaged')
+      ? []
+      : ['', 'A limit was reached: there may be more changes than these.']),
+  ].join('\n');
+}
+
+function noFiles({ exact, unchanged, reason }: WorkspaceChanges): string {
+  if (exact) return 'no files changed';
+  return unchanged || reason === null ? 'no changed files were seen' : 'it is unknown whether files changed';
+}
+
+function fileCount({ file_count }: WorkspaceChanges): string {
+  return `${file_count} file${file_count === 1 ? '' : 's'} changed`;
+}
+
+function otherChanges({
+  commit_count,
+  head,
+  branch,
+  index_changed,
+  file_count,
+  refs_changed,
+}: WorkspaceChanges): string[] {
+  const branchMoved = branch.before !== branch.after;
+  return [
+    ...(commit_count > 0 ? [`${commit_count} new commit${commit_count === 1 ? '' : 's'}`] : []),
+    ...(branchMoved ? [`now on ${branch.after === null ? 'no branch' : `branch ${code(branch.after)}`}`] : []),
+    ...(head.moved === 'elsewhere' ? ['HEAD was moved to another line of history'] : []),
+    ...(head.moved === 'forward' && commit_count === 0 ? ['HEAD was moved forward'] : []),
+    ...(index_changed && file_count === 0 && commit_count === 0 ? ['what is staged changed'] : []),
+    ...(refs_changed.length > 0 && head.moved === null && commit_count === 0 ? ['branches or the stash changed'] : []),
+  ];
+}
+
+function section(title: string, lines: string[], total: number): string[] {
+  if (lines.length === 0) return [];
+  const rest = total - lines.length;
+  return ['', ...(title === '' ? [] : [title, '']), ...lines, ...(rest > 0 ? [`- and ${rest} more`] : [])];
+}
+
+function fileLine({ path, change, from, was_dirty, committed }: FileChange): string {
+  const notes = [...(was_dirty ? ['was dirty before'] : []), ...(committed ? ['committed'] : [])];
+  const origin = from === undefined ? '' : `${code(from)} -> `;
+  return `- ${change}: ${origin}${code(path)}${notes.length === 0 ? '' : ` (${notes.join(', ')})`}`;
+}
+
+function commitLine({ sha, subject }: { sha: string; subject: string }): string {
+  return `- ${sha.slice(0, 12)} ${code(plain(subject))}`;
+}
+
+/** A code span that its text cannot end. */
+function code(text: string): string {
+  const inner = excerpt(showName(text), shown.bytes);
+  const longest = Math.max(0, ...(inner.match(/`+/g) ?? []).map((run) => run.length));
+  const fence = '`'.repeat(longest + 1);
+  return longest === 0 ? `\`${inner}\`` : `${fence} ${inner} ${fence}`;
+}
+
+function plain(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, ' ').trim();
+}
+
+function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,21 @@
+/** The real gemini in the cases of every agent CLI (matrix.ts). */
+import { profile } from '../lab/agents/gemini/profile.ts';
+import { defineMatrix } from './matrix.ts';
+
+defineMatrix(profile, {
+  shellTool: /^run_shell_command$/,
+  tellsToolStart: true,
+  failures: {
+    e401: { outcome: 'failed', code: 'auth', words: /Incorrect API key/ },
+    e429: { outcome: 'failed', code: 'quota', words: /Rate limit/ },
+    e500: { outcome: 'failed', code: 'agent_error', words: /The lab server had an error/ },
+    cut: { outcome: 'failed', code: 'agent_error' },
+    empty: { outcome: 'failed', code: 'no_final_answer', words: /empty/ },
+  },
+  store: ['.gemini/tmp'],
+  lost: { outcome: 'failed', code: 'session_lost', words: /./ },
+  elsewhere: { outcome: 'failed', code: 'session_lost', words: /./ },
+  denied: null,
+  keepsCutTurn: true,
+  cleanWarnings: { standard: ['no_sandbox'] },
+});

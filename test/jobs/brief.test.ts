@@ -1,0 +1,79 @@
+// The text around a task: the task is in it byte for byte, the rest says where the agent stands and what holds.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import type { Spec, StaffPart, WorkspaceContext } from '../../companion/src/core/job.ts';
+import { modeIds } from '../../companion/src/core/modes.ts';
+import { makeBrief } from '../../companion/src/jobs/brief.ts';
+
+const context: WorkspaceContext = {
+  cwd: '/w',
+  at: '2026-11-30T12:00:00.000Z',
+  git: { root: '/w', branch: 'main', head: 'a'.repeat(40), subject: 'Add it', dirty: ['M a.txt'], dirty_count: 3 },
+};
+const facts = { context, review: [], stateRoot: '/w/.job-state' };
+
+function spec(staff: Partial<StaffPart>, more: Partial<Spec> = {}): Spec {
+  const part = { mode: 'staffer', profile: 'standard', prompt: 'Do it.', resume: null, brief: true, ...staff };
+  return { cwd: '/w', deadline_ms: 3_600_000, staff: part, ...more } as unknown as Spec;
+}
+
+const hazards = ['--model x', '/help', '</task>', 'a\r\nb', ' two  ', '"\'\\$(x)`y`', '\u{1f600}\u202e'];
+for (const prompt of hazards) {
+  test(`the task stands byte for byte on lines of its own: ${JSON.stringify(prompt)}`, () => {
+    for (const mode of modeIds) {
+      const brief = makeBrief(spec({ mode, prompt }), facts);
+      assert.ok(brief.includes(`<task>\n${prompt}\n</task>`), mode);
+      assert.ok(!brief.startsWith('/') && !brief.startsWith('-'));
+    }
+    assert.ok(makeBrief(spec({ prompt, resume: 'C' }), facts).includes(`<task>\n${prompt}\n</task>`));
+  });
+}
+
+test('without a brief (a program of the user, an older record) the task goes as it is', () => {
+  assert.equal(makeBrief(spec({ brief: false, prompt: '/x' }), facts), '/x');
+  assert.equal(makeBrief(spec({ mode: 'of-a-later-release', prompt: '/x' }), facts), '/x');
+});
+
+test('it says folder, branch, commit, date, what was dirty, and how much is left out', () => {
+  const brief = makeBrief(spec({}), facts);
+  for (const part of [
+    '/w',
+    'branch main',
+    'aaaaaaaaaaaa Add it',
+    '2026-11-30',
+    'M a.txt',
+    'and 2 more',
+    '60 min',
+    '/w/.job-state',
+  ])
+    assert.ok(brief.includes(part), part);
+});
+
+test('only a mode that may write is told where, and a reader is told to change nothing', () => {
+  assert.match(makeBrief(spec({ mode: 'implement' }), facts), /Write only below \/w/);
+  const review = makeBrief(spec({ mode: 'review', profile: 'restricted' }), { ...facts, review: ['git diff HEAD'] });
+  assert.doesNotMatch(review, /Write only below/);
+  assert.match(review, /Change nothing/);
+  assert.match(review, /What to review:\n- git diff HEAD/);
+});
+
+test('a restart tells the old context as history; a follow-up repeats no role', () => {
+  const old = { ...context, at: '2026-11-01T00:00:00.000Z' };
+  assert.match(
+    makeBrief(spec({ historical: old }), facts),
+    /historical: it no longer holds\):\n- Folder: \/w\n- Date: 2026-11-01/,
+  );
+  const next = makeBrief(spec({ resume: 'C' }), facts);
+  assert.doesNotMatch(next, /You carry out/);
+  assert.match(next, /branch main/);
+});
+
+test('names of branches and files cannot bring control sequences in', () => {
+  const git = { ...context.git!, subject: 'x\u001b[31my' };
+  assert.ok(!makeBrief(spec({}), { ...facts, context: { ...context, git } }).includes('\u001b'));
+});
+
+test('structured findings are asked for only with --schema', () => {
+  assert.match(makeBrief(spec({ mode: 'review', schema: true }), facts), /one JSON object/);
+  assert.doesNotMatch(makeBrief(spec({ mode: 'review' }), facts), /one JSON object/);
+});

@@ -1,0 +1,105 @@
+// Files of other people and programs: changed whole or not at all, with a copy beside them, and never over somebody else's change.
+import assert from 'node:assert/strict';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
+import test from 'node:test';
+import { FaultError } from '../../companion/src/core/errors.ts';
+import { applyEdit } from '../../companion/src/platform/edit-file.ts';
+import { makeWorkspace } from '../helpers/workspace.ts';
+
+const stamp = '20260102T030405Z';
+
+function refusal(call: () => unknown): FaultError {
+  try {
+    call();
+  } catch (error) {
+    assert.ok(error instanceof FaultError, String(error));
+    return error;
+  }
+  return assert.fail('nothing was refused');
+}
+
+test('a new file is made with its folders, all of them private, and has no copy', (t) => {
+  const { path } = makeWorkspace(t, { git: false });
+  const file = path('a/b/file');
+  assert.equal(applyEdit({ file, before: null, after: 'x', followsLink: true }, stamp), null);
+  assert.equal(readFileSync(file, 'utf8'), 'x');
+  assert.deepEqual([statSync(file).mode & 0o777, statSync(path('a')).mode & 0o777], [0o600, 0o700]);
+});
+
+test('a changed file keeps its mode, and the copy has the old text and the same mode', (t) => {
+  const { path, write } = makeWorkspace(t, { git: false });
+  const file = write('file', 'old');
+  linkSync(file, path('other'));
+  chmodSync(file, 0o640);
+  const copy = applyEdit({ file, before: 'old', after: 'new', followsLink: false }, stamp);
+  assert.equal(copy, `${file}.job-companion-${stamp}.bak`);
+  assert.deepEqual([readFileSync(file, 'utf8'), readFileSync(copy ?? '', 'utf8')], ['new', 'old']);
+  assert.deepEqual([statSync(file).mode & 0o777, statSync(copy ?? '').mode & 0o777], [0o640, 0o640]);
+  // Put in place as a new file: whoever reads the old one sees it whole.
+  assert.equal(readFileSync(path('other'), 'utf8'), 'old');
+});
+
+test('a second copy in the same second does not replace the first', (t) => {
+  const { write } = makeWorkspace(t, { git: false });
+  const file = write('file', '1');
+  const copies = [
+    applyEdit({ file, before: '1', after: '2', followsLink: false }, stamp),
+    applyEdit({ file, before: '2', after: null, followsLink: false }, stamp),
+  ];
+  assert.deepEqual(copies, [`${file}.job-companion-${stamp}.bak`, `${file}.job-companion-${stamp}-2.bak`]);
+  assert.deepEqual(
+    copies.map((copy) => readFileSync(copy ?? '', 'utf8')),
+    ['1', '2'],
+  );
+  assert.equal(existsSync(file), false);
+});
+
+test('what somebody else changed in the meantime is refused and stays', (t) => {
+  const { dir, write } = makeWorkspace(t, { git: false });
+  const file = write('file', 'theirs');
+  for (const before of ['ours', 'their', 'theirs!', null]) {
+    assert.equal(refusal(() => applyEdit({ file, before, after: 'new', followsLink: false }, stamp)).code, 'busy');
+  }
+  assert.equal(readFileSync(file, 'utf8'), 'theirs');
+  assert.deepEqual(readdirSync(dir), ['file']);
+});
+
+test('a link is followed only where that was asked for, and stays a link', (t) => {
+  const { path, write } = makeWorkspace(t, { git: false });
+  const real = write('real/file', 'old');
+  symlinkSync(real, path('link'));
+  const edit = { file: path('link'), before: 'old', after: 'new' };
+  assert.equal(refusal(() => applyEdit({ ...edit, followsLink: false }, stamp)).code, 'preflight');
+  assert.equal(readFileSync(real, 'utf8'), 'old');
+  assert.equal(applyEdit({ ...edit, followsLink: true }, stamp), `${path('link')}.job-companion-${stamp}.bak`);
+  assert.equal(readFileSync(real, 'utf8'), 'new');
+  assert.deepEqual(readdirSync(path('real')), ['file']);
+});
+
+test('a folder is refused', (t) => {
+  const { path } = makeWorkspace(t, { git: false });
+  mkdirSync(path('folder'));
+  const edit = { file: path('folder'), before: '', after: 'x', followsLink: false };
+  assert.equal(refusal(() => applyEdit(edit, stamp)).code, 'preflight');
+});
+
+test('a file of another user is refused', { skip: process.getuid?.() !== 0 && 'only root can make one' }, (t) => {
+  const { write } = makeWorkspace(t, { git: false });
+  const file = write('file', 'old');
+  chownSync(file, 12345, 12345);
+  assert.equal(
+    refusal(() => applyEdit({ file, before: 'old', after: 'x', followsLink: false }, stamp)).code,
+    'preflight',
+  );
+  assert.equal(readFileSync(file, 'utf8'), 'old');
+});
