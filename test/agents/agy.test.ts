@@ -10,8 +10,8 @@ import { defineStandIn, lastCall } from './stand-ins.ts';
 
 defineStandIn(profile, {
   failures: {
-    auth: ['auth', /sign/i],
-    'auth-timeout': ['auth', /./],
+    auth: ['auth', /Authentication required/],
+    'auth-timeout': ['auth', /timed out/],
     e401: ['auth', /API key not valid/],
     quota: ['quota', /Resets in 76h3m46s/],
     error: ['agent_error', /INTERNAL/],
@@ -53,7 +53,8 @@ test('agy (stand-in): settings that allow every command make restricted impossib
 test('agy (stand-in): an old error told again beside a good answer is done with a warning, for every later turn', async (t) => {
   const desk = await makeDesk(t, profile, 'resumed-error');
   const first = await desk.start(['--prompt', 'One.']);
-  compare((await desk.end(first)).state, (await desk.end(first)).answer, { outcome: 'failed', code: 'agent_error' });
+  const one = await desk.end(first);
+  compare(one.state, one.answer, { outcome: 'failed', code: 'agent_error' });
   let job = first;
   for (const prompt of ['Two.', 'Three.']) {
     job = await desk.goOn(job, ['--prompt', prompt]);

@@ -90,7 +90,7 @@ export function defineMatrix(profile: LabProfile, expectations: Expectations): v
   for (const name of failureCases) {
     const isSlow = profile.slowCases.includes(name) && !isFull;
     define(`${name}${isSlow ? ' (only its limit: --full runs it whole)' : ''}`, name, async (desk) => {
-      const job = await desk.start([...(isSlow ? ['--timeout', '20s'] : []), '--prompt', 'Say hello.']);
+      const job = await desk.start([...(isSlow ? ['--timeout', '45s'] : []), '--prompt', 'Say hello.']);
       const { state, answer, code } = await desk.end(job);
       const expected: Expected = isSlow ? { outcome: 'timed_out', code: 'hard_timeout' } : expectations.failures[name];
       compare(state, answer, expected);
@@ -151,9 +151,13 @@ export function defineMatrix(profile: LabProfile, expectations: Expectations): v
     assert.equal(one.state.state, 'done', JSON.stringify(one.state.error));
     const other = join(desk.workspace.base, 'other');
     mkdirSync(other);
-    const { state, answer } = await desk.end(
-      await desk.goOn(first, ['--cwd', other, '--timeout', '30s', '--prompt', 'Two.']),
-    );
+    const args = ['--cwd', other, '--timeout', '30s', '--prompt', 'Two.'];
+    if (expectations.elsewhere === 'refused') {
+      const { code, stdout, stderr } = await desk.call(['continue', '--job', first.id, ...args]);
+      assert.deepEqual([code, stdout], [1, ''], stderr);
+      return;
+    }
+    const { state, answer } = await desk.end(await desk.goOn(first, args));
     if (state.state === 'done') {
       assert.equal(answer, 'user turns: 2', 'never done in another conversation');
       assert.deepEqual(state.conversation, one.state.conversation);
@@ -168,6 +172,7 @@ export function defineMatrix(profile: LabProfile, expectations: Expectations): v
   async function startSlow(desk: Desk, release: string): Promise<Job> {
     const job = await desk.start(['--prompt', `Be slow.\nuntil: ${release}`]);
     await untilAsked(desk);
+    await eventually('the conversation', () => job.state().conversation?.id, slowLimit);
     if (!expectations.tellsToolStart) return job;
     const [tool] = await eventually(
       'the tool call',
@@ -179,7 +184,6 @@ export function defineMatrix(profile: LabProfile, expectations: Expectations): v
     );
     assert.match(tool?.name ?? '', expectations.shellTool);
     assert.ok(tool?.input.includes(release), tool?.input);
-    assert.ok(job.state().conversation?.id, 'the conversation is known while the tool runs');
     return job;
   }
 }

@@ -209,6 +209,11 @@ test('a wait for sign-in is seen at once, at the beginning of a line only', () =
   assert.equal(waits('Authentication required. Open this URL\n'), true);
   assert.equal(waits('\u001b[33mauthentication required\u001b[0m\n'), true);
   assert.equal(waits('note: authentication required by the server\n'), false);
+  const stderrTail = 'Authentication required. Open this URL\n';
+  const ended = replayLines(agy, [], { exitCode: null, signal: 'SIGTERM', stderrTail }, { reason: 'other' });
+  assert.deepEqual(ended.verdict.error, { code: 'auth', message: 'Authentication required. Open this URL' });
+  // Somebody did sign in.
+  assert.equal(judge([init, fine], { stderrTail }).error, null);
 });
 
 const refusals: [stderr: string, exitCode: number, error: string][] = [
@@ -238,6 +243,10 @@ test('"interrupted" after the answer is the echo of our signal; before it, it is
   const late = judge([init, fine, interrupted], { exitCode: 1 }, { reason: 'lingered' });
   assert.deepEqual([late.error, late.answer], [null, 'Fine.\n']);
   assert.equal(judge([init, interrupted], { exitCode: 1 }).error, 'agent_error: interrupted');
+  // Ended by us in the middle: no word of agy on what went wrong, and the text so far stays.
+  const text = step({ step_type: 'agent_response', state: 'ACTIVE', text_delta: 'Half' });
+  const { reading } = judge([init, text, interrupted], { exitCode: 1 }, { reason: 'hard_timeout' });
+  assert.deepEqual([reading.failure, reading.final, reading.answer, reading.text], [null, null, null, 'Half']);
 });
 
 test('a later turn takes the success of the one before back', () => {

@@ -73,6 +73,17 @@ test('a tool that is refused or not offered is denied: a warning beside an answe
   }
 });
 
+test('a command that the shell tool blocks is denied, though its status is success', () => {
+  const output = 'Blocked: command substitution detected in shell command.';
+  const lines = [
+    use('t1', 'run_shell_command', { command: 'echo $(x)' }),
+    event('tool_result', { tool_id: 't1', status: 'success', output }),
+  ];
+  const { reading } = replayLines(gemini, lines, clean);
+  assert.equal(reading.tools[0]?.status, 'denied');
+  assert.deepEqual(reading.denials, ['run_shell_command: echo $(x)']);
+});
+
 test('a tool that failed is no denial', () => {
   const failed = event('tool_result', { tool_id: 't1', status: 'error', error: { type: 'x', message: 'no file' } });
   const { reading } = replayLines(gemini, [use('t1', 'read_file', {}), failed], clean);

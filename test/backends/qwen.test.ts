@@ -34,6 +34,11 @@ test('plan: restricted has safe mode and no tool that changes something; an olde
   ]);
   for (const tool of ['edit', 'write_file', 'notebook_edit', 'agent', 'enter_worktree'])
     assert.ok(args.includes(`--exclude-tools=${tool}`), tool);
+  const research = qwen.plan(makeRequest({ profile: 'restricted', version: '0.24.4', mode: 'research' })).args;
+  assert.deepEqual(
+    research.filter((arg) => !args.includes(arg)),
+    ['--allowed-tools=web_fetch'],
+  );
   for (const version of ['0.15.10', '0.23.9', null]) {
     const old = qwen.plan(makeRequest({ profile: 'restricted', version })).args;
     assert.deepEqual(old.slice(2, 4), ['--bare', '--approval-mode=default'], `${version}`);

@@ -20,7 +20,7 @@ for (const [name, hex] of bytes) {
     const given = Buffer.from(hex.replaceAll(' ', ''), 'hex');
     const text = decodeName(given);
     assert.deepEqual(Buffer.from(encodeName(JSON.parse(JSON.stringify(text)))), given);
-    assert.ok(readableName(text).isWellFormed?.() ?? !/\p{Cs}/u.test(readableName(text)));
+    assert.doesNotMatch(readableName(text), /\p{Cs}/u);
   });
 }
 

@@ -56,7 +56,7 @@ test('a context is bounded and holds no control characters', (t) => {
   assert.deepEqual([git?.dirty.length, git?.dirty_count, git?.branch], [50, 60, '"b\\u{202e}ranch"']);
   assert.ok(git?.dirty.every((line) => Buffer.byteLength(line) <= 200 && line.endsWith('\u2026')));
   assert.ok(Buffer.byteLength(git?.subject ?? '') <= 200);
-  assert.match(git?.subject ?? '', /^Evil \[31m xxx/);
+  assert.match(git?.subject ?? '', /^Evil {2}\[31m {2}xxx/);
   assert.doesNotMatch(JSON.stringify(context), /\\u00|\u202e/);
 });
 
@@ -111,13 +111,24 @@ test('a report names files, commits and what was dirty before', (t) => {
       '',
       `- ${sha} \`\` "Move \`a\` <b>" \`\``,
       '',
-      'Branches and stash that moved: `refs/heads/main`',
-      '',
       'Dirty before, and left as it was:',
       '',
       '- `README.md`',
     ].join('\n'),
   );
+});
+
+test('a report names the branches that moved but the own one', () => {
+  const refs_changed = ['refs/heads/main', 'refs/heads/other', 'refs/stash'];
+  const head = { before: 'a', after: 'b', moved: 'forward' } as const;
+  const text = describeChanges({
+    ...still,
+    refs_changed,
+    head,
+    commit_count: 1,
+    commits: [{ sha: 'b', subject: 's' }],
+  });
+  assert.match(text, /^Branches and stash that moved: `refs\/heads\/other`, `refs\/stash`$/m);
 });
 
 test('a report says that nothing changed, and what it cannot say', () => {

@@ -16,6 +16,7 @@ import { kindOfWords, resetOf } from './failures.ts';
 import { fieldsOf, textOf } from './fields.ts';
 
 export function judgeAgyEnd(reading: Reading, ending: Ending, asked: Asked): void {
+  if (!ending.byItself) forgetOurSignal(reading);
   forgiveRepeatedError(reading, ending, asked);
   const lines = plainText(ending.stderrTail)
     .split('\n')
@@ -24,9 +25,21 @@ export function judgeAgyEnd(reading: Reading, ending: Ending, asked: Asked): voi
   noteCut(reading, lines);
   noteLostConversation(reading, asked);
   if (ending.byItself) noteExit(reading, ending, lines);
+  noteSignIn(reading, lines);
   if (reading.final === 'failure' && reading.denials.length > 0) {
     noteFailure(reading, 'permission_denied', `agy stopped at a tool that was refused: ${reading.denials.join(', ')}`);
   }
+}
+
+/** Ended by us, agy tells "interrupted" as the error of the turn: that is no word on what went wrong. */
+function forgetOurSignal(reading: Reading): void {
+  if (!isInterruption(reading.failure?.message ?? '')) return;
+  reading.failure = null;
+  reading.final = null;
+}
+
+export function isInterruption(error: string): boolean {
+  return /^interrupted\b/i.test(error);
 }
 
 const own: [JobErrorCode, RegExp][] = [
@@ -71,7 +84,7 @@ export const repeatedError = 'earlier_error_repeated';
 function forgiveRepeatedError(reading: Reading, ending: Ending, asked: Asked): void {
   const { failure, answer } = reading;
   if (asked.resume === null || asked.earlierError === null || failure?.message !== asked.earlierError) return;
-  if (answer === null || answer.trim() === '' || (ending.byItself && ending.exitCode !== 0)) return;
+  if (answer === null || (ending.byItself && ending.exitCode !== 0)) return;
   reading.failure = null;
   reading.final = 'success';
   noteWarning(reading, repeatedError, failure.message);
@@ -93,6 +106,17 @@ function noteCut(reading: Reading, lines: readonly string[]): void {
   const killed = lines.find((line) => /\bterminating \d+ background task\(s\) on exit\b/.test(line));
   if (waited === undefined || killed === undefined) return;
   noteFailure(reading, 'agent_error', `agy ended commands that it had left running: ${waited}; ${killed}`);
+}
+
+/** It asked for a sign-in and came no further. */
+function noteSignIn(reading: Reading, lines: readonly string[]): void {
+  if (!reading.waitsForSignIn || reading.final === 'success') return;
+  noteFailure(reading, 'auth', lines.find(asksForSignIn) ?? 'agy waits for a sign-in');
+}
+
+/** Only at the beginning of a line: a message may quote the words. */
+export function asksForSignIn(line: string): boolean {
+  return /^authentication required\b/i.test(line);
 }
 
 /** Asked for an unknown conversation, agy warns and begins a new one. */

@@ -4,7 +4,14 @@
 // stream by an empty response. Usage runs on over the conversation; there is no cost.
 import { plainText } from '../core/excerpt.ts';
 import type { Profile } from '../core/job.ts';
-import { isLostConversation, judgeAgyEnd, lostConversation, noteAgyFailure, noteRefusal } from './agy-end.ts';
+import {
+  isInterruption,
+  isLostConversation,
+  judgeAgyEnd,
+  lostConversation,
+  noteAgyFailure,
+  noteRefusal,
+} from './agy-end.ts';
 import { agySettings } from './agy-policy.ts';
 import { type Backend, noteTool, noteWarning, parseLine, type Reading, type StaffRequest } from './backend.ts';
 import { type Fields, fieldsOf, numberOf, textOf } from './fields.ts';
@@ -77,8 +84,8 @@ export const agy = {
 
   readError(line, reading) {
     const text = plainText(line).trimEnd();
-    // With no time limit of its own agy waits for ever. Only at the beginning of a line: a message may quote the words.
-    if (/^authentication required\b/i.test(text)) reading.waitsForSignIn = true;
+    // With no time limit of its own agy waits for ever.
+    if (asksForSignIn(text)) reading.waitsForSignIn = true;
     // Told once, at the beginning: the end of stderr may no longer hold it.
     if (isLostConversation(text)) noteWarning(reading, lostConversation, text);
   },
@@ -138,11 +145,12 @@ function statusOf(step: Fields): 'running' | 'completed' | 'failed' {
 function readResult(result: Fields, reading: Reading): void {
   const error = textOf(result.error);
   // The answer was there, and then our signal ended the process.
-  if (reading.final === 'success' && /^interrupted\b/i.test(error)) return;
+  if (reading.final === 'success' && isInterruption(error)) return;
   // The last word on where it worked; an empty one comes with an error before the turn.
   if (isId(result.conversation_id)) reading.conversationId = result.conversation_id;
   readUsage(fieldsOf(result.usage), reading);
-  reading.answer = textOf(result.response);
+  const response = textOf(result.response);
+  reading.answer = response.trim() === '' ? null : response;
   for (const action of Array.isArray(result.denied_actions) ? result.denied_actions.map(fieldsOf) : []) {
     noteRefusal(reading, [textOf(action.display_name), textOf(action.action)]);
   }

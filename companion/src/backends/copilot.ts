@@ -147,7 +147,7 @@ function readMessage(data: Fields, reading: Reading): void {
   reading.model = textOf(data.model) || reading.model;
   if (content !== '' && !reading.text.endsWith(content)) reading.text += content;
   const isLast = !Array.isArray(data.toolRequests) || data.toolRequests.length === 0;
-  reading.answer = isLast ? content : null;
+  reading.answer = isLast && content !== '' ? content : null;
 }
 
 function readTool(isEnd: boolean, data: Fields, reading: Reading, at: string): void {

@@ -136,7 +136,7 @@ function readResult(event: Fields, reading: Reading): void {
   const words = textOf(event.result);
   readUsage(fieldsOf(event.usage), reading);
   if (event.is_error === false && event.subtype === 'success') {
-    reading.answer ??= words;
+    reading.answer = reading.answer === '' || words.trim() === '' ? null : words;
     reading.final ??= 'success';
     return;
   }

@@ -123,8 +123,11 @@ function inputOf(parameters: Fields): string {
 function readResultOfTool(event: Fields, reading: Reading, at: string): void {
   const key = textOf(event.tool_id);
   const error = fieldsOf(event.error);
-  const status = event.status === 'success' ? 'completed' : isDenied(error) ? 'denied' : 'failed';
   const output = textOf(event.output) || textOf(error.message) || null;
+  // The shell tool calls its own refusal a success, in every approval mode.
+  const isBlocked = /^Blocked: command substitution detected/.test(output ?? '');
+  const isFine = event.status === 'success' && !isBlocked;
+  const status = isFine ? 'completed' : isBlocked || isDenied(error) ? 'denied' : 'failed';
   const name = reading.tools.find((tool) => tool.key === key)?.name ?? 'tool';
   noteTool(reading, { key, name, output, status }, at);
 }

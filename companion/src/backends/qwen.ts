@@ -116,6 +116,7 @@ function planProfile(request: StaffRequest): string[] {
       '--approval-mode=default',
       ...changing.map((tool) => `--exclude-tools=${tool}`),
       '--allowed-tools=run_shell_command(git rev-parse HEAD)',
+      ...(request.mode === 'research' ? ['--allowed-tools=web_fetch'] : []),
     ];
   return [
     '--bare',

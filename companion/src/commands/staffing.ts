@@ -1,4 +1,5 @@
 // What the staff verbs share: the request, who else is at work there, the launch.
+import { findBackend } from '../backends/registry.ts';
 import { usageError } from '../core/errors.ts';
 import type { Lineage, Profile, StaffPart, Warning, WorktreeNote } from '../core/job.ts';
 import { limits } from '../core/limits.ts';
@@ -44,6 +45,7 @@ export async function launchStaff(context: Context, input: Parsed, job: StaffLau
     staff: job.staff,
     worktree: job.worktree === undefined ? worktreeOf(input) : job.worktree,
     warnings: sandboxWarnings(job.staff),
+    credentials: findBackend(job.staff.backend)?.signIn.variables ?? [],
   };
   const admit = () => admitBeside(root, request, job.staff, input.has('share'));
   return tellLaunched(context, input, root, await launch(root, { ...request, admit }), job.isSynchronous);

@@ -40,6 +40,8 @@ export interface JobRequest {
   /** A linked worktree of its own: made for this job (`new`), or that of the job it goes on with. */
   worktree?: 'new' | WorktreeNote | null;
   warnings?: Warning[];
+  /** Names of variables that carry a credential of the backend, beside those that look like one. */
+  credentials?: readonly string[];
   /**
    * May the job be there beside those that are? Asked while nobody else launches with a question of its own; throws when not. What it
    * finds goes into the record, and `told` is called when the record is in place.
@@ -140,7 +142,7 @@ async function makeSpec(root: StateRoot, request: JobRequest, launcher: Identity
     stall_ms: stallMs,
     mark: toHex(random.subarray(6)),
     launcher,
-    environment: { digest: environmentDigest(key), credentials: credentialNames() },
+    environment: { digest: environmentDigest(key), credentials: credentialNames(request.credentials) },
   };
   return { ...unsigned, mac: await macOf(unsigned, key) };
 }
@@ -173,7 +175,15 @@ async function takeOver(root: StateRoot, holder: OnceClaim, request: JobRequest)
 
 /** A digest, so that a key file holds no prompt. */
 function askedOf(request: JobRequest): string {
-  const { owner: _owner, label: _label, onceKey: _key, warnings: _warnings, admit: _admit, ...asked } = request;
+  const {
+    owner: _owner,
+    label: _label,
+    onceKey: _key,
+    warnings: _warnings,
+    credentials: _c,
+    admit: _admit,
+    ...asked
+  } = request;
   // What is found out at launch may differ from one call to the next.
   const found = ['version', 'earlier', 'historical', 'adds', 'brief'];
   const staff = Object.fromEntries(Object.entries(asked.staff ?? {}).filter(([name]) => !found.includes(name)));

@@ -82,7 +82,7 @@ function changeWarnings(staff: StaffPart, changes: WorkspaceChanges | null): War
     ...(changes.commit_count > 0 ? [`${changes.commit_count} commit(s)`] : []),
     ...changes.refs_changed.slice(0, 3),
   ];
-  const message = `a ${staff.mode} job with profile restricted was to change nothing, but the worktree changed while it ran: ${what.join(', ') || 'the index'}`;
+  const message = `the ${staff.mode} job was to change nothing (profile restricted), but the worktree changed while it ran: ${what.join(', ') || 'the index'}`;
   return [{ code: 'changed_while_restricted', message }];
 }
 

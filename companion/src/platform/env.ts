@@ -114,10 +114,10 @@ export function comparableEnvironment(): string {
 
 const credentialName = /(?:^|_)(?:API_?KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|ACCESS_KEY(?:_ID)?)$/i;
 
-/** Names of the variables that look like credentials and reach the child. Values are never recorded. */
-export function credentialNames(): string[] {
+/** Names of the variables that look like credentials (or are `known` as such) and reach the child. Values are never recorded. */
+export function credentialNames(known: readonly string[] = []): string[] {
   return Object.keys(env)
-    .filter((name) => credentialName.test(name))
+    .filter((name) => credentialName.test(name) || known.includes(name))
     .sort();
 }
 

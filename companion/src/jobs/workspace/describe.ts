@@ -16,14 +16,15 @@ export function summarizeChanges(changes: WorkspaceChanges): string {
 
 /** A few lines of Markdown without a heading. */
 export function describeChanges(changes: WorkspaceChanges): string {
-  const { files, file_count, commits, commit_count, dirty_before, dirty_before_count, refs_changed } = changes;
-  const refs = refs_changed.slice(0, shown.refs).map(code);
+  const { files, file_count, commits, commit_count, dirty_before, dirty_before_count } = changes;
+  const moved = changes.refs_changed.filter((ref) => ref !== `refs/heads/${changes.branch.after}`);
+  const refs = moved.slice(0, shown.refs).map(code);
   return [
     `${sentence([file_count === 0 ? noFiles(changes) : fileCount(changes), ...otherChanges(changes)].join(', '))}.`,
     ...section('', files.slice(0, shown.files).map(fileLine), file_count),
     ...section('New commits:', commits.slice(0, shown.commits).map(commitLine), commit_count),
     ...(refs.length > 0
-      ? ['', `Branches and stash that moved: ${refs.join(', ')}${refs_changed.length > refs.length ? ', ...' : ''}`]
+      ? ['', `Branches and stash that moved: ${refs.join(', ')}${moved.length > refs.length ? ', ...' : ''}`]
       : []),
     ...section(
       'Dirty before, and left as it was:',

@@ -47,9 +47,10 @@ const conversation_id = asked === undefined || lost ? randomUUID() : asked;
 const memory = recall('agy', conversation_id) ?? { turns: 0, input: 0, output: 0, error: null };
 let step_index = memory.turns * 10;
 let answer = '';
+let hasBegun = false;
 
 process.on('SIGTERM', () => {
-  finish('ERROR', { error: 'interrupted' });
+  if (hasBegun) finish('ERROR', { error: 'interrupted' });
   process.exit(1);
 });
 
@@ -66,6 +67,7 @@ say({
     permission_mode: mayRun ? 'always-proceed' : 'request-review',
   },
 });
+hasBegun = true;
 step({ state: 'DONE', step_type: 'user_input' });
 memory.turns += 1;
 remember('agy', conversation_id, memory);
