@@ -163,6 +163,11 @@ test('deltas are progress at once, and a killed run keeps them as a partial text
   assert.equal(verdict.error?.code, 'signal');
 });
 
+test('what claude says in the model\u2019s place is no text of the agent', () => {
+  const { reading } = replay(claude, 'e401');
+  assert.deepEqual([reading.text, reading.model], ['', 'claude-opus-5-5']);
+});
+
 test('only `success` without an error is a success', () => {
   for (const result of [
     { subtype: 'error_max_turns', is_error: false, result: 'partial' },

@@ -110,6 +110,12 @@ const failures: [error: Record<string, unknown>, code: string, message: string, 
     'in 3600s',
   ],
   [
+    { name: 'APIError', data: { message: 'No more', statusCode: 429, responseBody: '{"resets_at":1900000000}' } },
+    'quota',
+    'No more',
+    '2030-03-17T17:46:40.000Z',
+  ],
+  [
     { name: 'UnknownError', data: { message: 'Usage limit reached, try again in 5 hours.' } },
     'quota',
     'Usage limit reached, try again in 5 hours.',

@@ -5,6 +5,7 @@
 import { plainText } from '../core/excerpt.ts';
 import type { Profile } from '../core/job.ts';
 import {
+  asksForSignIn,
   isInterruption,
   isLostConversation,
   judgeAgyEnd,

@@ -151,7 +151,9 @@ function readFailure(error: Fields, reading: Reading): void {
   const name = textOf(error.name);
   const message = textOf(data.message) || name || 'the run failed without a reason';
   const code = kindOfStatus(numberOf(data.statusCode)) ?? kindOfWords(`${name}: ${message}`, own);
-  noteFailure(reading, code, message, resetOf(message) ?? retryAfter(fieldsOf(data.responseHeaders)));
+  // The provider's own answer may tell more than its message.
+  const resets = resetOf(message) ?? resetOf(textOf(data.responseBody)) ?? retryAfter(fieldsOf(data.responseHeaders));
+  noteFailure(reading, code, message, resets);
 }
 
 function retryAfter(headers: Fields): string | undefined {

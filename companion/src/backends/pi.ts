@@ -4,6 +4,7 @@
 // is the list of its tools.
 import { plainText } from '../core/excerpt.ts';
 import type { JobErrorCode } from '../core/job.ts';
+import { isOlder } from '../platform/program-version.ts';
 import {
   type Backend,
   type Ending,
@@ -113,7 +114,7 @@ function planTools(request: StaffRequest): string[] {
 }
 
 function isOld({ version }: StaffRequest): boolean {
-  return version?.startsWith('0.') ?? false;
+  return version !== null && isOlder(version, '1.0.0');
 }
 
 /** A retry or one more turn in the same process: what was the end is none. */

@@ -102,7 +102,7 @@ const isCurrent = ({ version }: StaffRequest): boolean => version !== null && !i
 /**
  * `restricted`: --safe-mode reads the user's sign-in but no permission rule, hook, MCP server or extension, of the user or of the
  * project. A shell that nobody allowed is not there at all; allowing one harmless command brings it back, and each
- * command is then judged by what it does (48 ways to write a file or start something through git, find, sed, awk and others were
+ * command is then judged by what it does (43 ways to write a file or start something through git, find, sed, awk and others were
  * refused). Older ones have no safe mode, and find `git diff --output=f` harmless: there --bare leaves reading of files.
  * `standard`: nothing may be left to ask for, so commands and web_fetch are allowed by name.
  */

@@ -1,6 +1,6 @@
 // What the caller hears on stderr of the worktree after a staff job that could write, or that was not to and did.
 import { plainText } from '../core/excerpt.ts';
-import { isWriter } from '../core/modes.ts';
+import { isReader } from '../core/modes.ts';
 import { isEnded, type View } from '../jobs/view.ts';
 import { isChanges } from '../jobs/workspace/compare.ts';
 import { summarizeChanges } from '../jobs/workspace/describe.ts';
@@ -13,7 +13,7 @@ export function workspaceNotes(view: View): string[] {
   const read = readJson(paths.resultRecord);
   const changes = read.kind === 'ok' ? read.value.changes : undefined;
   if (!isChanges(changes)) return [];
-  if (!isWriter(spec.staff.profile) && changes.unchanged) return [];
+  if (isReader(spec.staff.mode, spec.staff.profile) && changes.unchanged) return [];
   const notes = [`workspace: ${plainText(summarizeChanges(changes))}`];
   if (!spec.worktree || read.kind !== 'ok') return notes;
   const { take_over: commands } = (read.value.worktree ?? {}) as { take_over?: unknown };

@@ -90,3 +90,8 @@ export function findMode(id: string): Mode | undefined {
 export function isWriter(profile: Profile): boolean {
   return profile !== 'restricted';
 }
+
+/** Is the job there to read only: by its profile, or by its role whatever the profile lets it do? */
+export function isReader(mode: string, profile: Profile): boolean {
+  return !isWriter(profile) || findMode(mode)?.profile === 'restricted';
+}

@@ -3,7 +3,7 @@
 import { plainText } from '../core/excerpt.ts';
 import { findingsForm } from '../core/findings.ts';
 import type { Spec, StaffPart, WorkspaceContext } from '../core/job.ts';
-import { findMode, isWriter } from '../core/modes.ts';
+import { findMode, isReader } from '../core/modes.ts';
 
 export interface BriefFacts {
   context: WorkspaceContext | null;
@@ -42,10 +42,10 @@ function task(staff: StaffPart): string {
 function commonRules(spec: Spec, facts: BriefFacts): string[] {
   const rules = [
     'Nobody can answer questions or grant permissions while you work. Decide, and say in the end what you assumed. If something that you need is refused, do what is possible without it and name it.',
-    `Leave the folder ${facts.stateRoot} alone: it holds the records of this job.`,
+    `Write nothing into the folder ${facts.stateRoot}: it holds the records of this job.`,
     'When your turn ends, every process that you started is ended too. Leave nothing running that the task needs.',
   ];
-  if (spec.staff && isWriter(spec.staff.profile)) rules.unshift(`Write only below ${spec.cwd}.`);
+  if (spec.staff && !isReader(spec.staff.mode, spec.staff.profile)) rules.unshift(`Write only below ${spec.cwd}.`);
   return rules;
 }
 
@@ -55,7 +55,7 @@ const answerRules = [
 ];
 
 function unattended(staff: StaffPart): string {
-  const scope = isWriter(staff.profile) ? '' : ' Change nothing.';
+  const scope = !isReader(staff.mode, staff.profile) ? '' : ' Change nothing.';
   return `The earlier rules hold: nobody can answer questions while you work, and your final message is all that is handed on.${scope}`;
 }
 

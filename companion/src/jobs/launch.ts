@@ -117,7 +117,8 @@ async function makeSpec(root: StateRoot, request: JobRequest, launcher: Identity
     firstOutputMs,
     stallMs,
     onceKey,
-    admit: _,
+    admit: _admit,
+    credentials: _credentials,
     worktree,
     ...rest
   } = request;

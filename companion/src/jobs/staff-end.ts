@@ -4,7 +4,7 @@ import type { Reading } from '../backends/backend.ts';
 import { judgeStaff, type StaffReason } from '../backends/verdict.ts';
 import { type Findings, parseFindings } from '../core/findings.ts';
 import type { JobError, OutputNote, Spec, StaffPart, TokenUsage, Warning } from '../core/job.ts';
-import { isWriter } from '../core/modes.ts';
+import { isReader } from '../core/modes.ts';
 import type { EndReason } from '../core/outcome.ts';
 import type { JobPaths } from '../store/layout.ts';
 import { backendOf, closeReading, replay } from './replay.ts';
@@ -75,15 +75,15 @@ function cutAnswer(spec: Spec, stdout: OutputNote | undefined): JobError | null 
 
 /** Who was only to read has changed something, or somebody else did meanwhile: either way the caller must hear of it. */
 function changeWarnings(staff: StaffPart, changes: WorkspaceChanges | null): Warning[] {
-  if (isWriter(staff.profile) || !changes || changes.unchanged) return [];
+  if (!isReader(staff.mode, staff.profile) || !changes || changes.unchanged) return [];
   const what = [
     ...changes.files.slice(0, 5).map((file) => file.path),
     ...(changes.file_count > 5 ? [`and ${changes.file_count - 5} more`] : []),
     ...(changes.commit_count > 0 ? [`${changes.commit_count} commit(s)`] : []),
     ...changes.refs_changed.slice(0, 3),
   ];
-  const message = `the ${staff.mode} job was to change nothing (profile restricted), but the worktree changed while it ran: ${what.join(', ') || 'the index'}`;
-  return [{ code: 'changed_while_restricted', message }];
+  const message = `the ${staff.mode} job was to change nothing (profile ${staff.profile}), but the worktree changed while it ran: ${what.join(', ') || 'the index'}`;
+  return [{ code: 'reader_changed', message }];
 }
 
 function findingsOf(
