@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "e83d0cf03c8bb256";
+const buildId = "22e933237d1ec831";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, one file for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -158,11 +158,11 @@ process.exitCode = import_chunk_6PFAPK5K.exitCodes.fault;
 async function main(args) {
   if (process.platform !== "linux") (await Promise.resolve().then(() => load("./install-ps-K3KWR2CG.js"))).installForMac();
   if (args[0] === "_worker") {
-    const { runWorker } = await Promise.resolve().then(() => load("./main-SCAEWXBA.js"));
+    const { runWorker } = await Promise.resolve().then(() => load("./main-H3S4EVWW.js"));
     const isDone = await runWorker(args[1] ?? "", args[2] ?? "", (text) => writeOut(2, text));
     process.exit(isDone ? 0 : 70);
   }
-  const { dispatch } = await Promise.resolve().then(() => load("./dispatch-VEDBNXRW.js"));
+  const { dispatch } = await Promise.resolve().then(() => load("./dispatch-VVO52QEC.js"));
   const reply = await dispatch(args, makeContext(), "0.1.0");
   const isTold = print(reply);
   process.exit(isTold ? reply.code : import_chunk_6PFAPK5K.exitCodes.fault);
@@ -249,38 +249,38 @@ function asFault(error) {
 
 function partsText() {/*
 (function (load, builtin, require, __create, __defProp, __getOwnPropDesc, __getOwnPropNames, __getProtoOf, __hasOwnProp, __copyProps, __toESM, __export, __toCommonJS) { return {
-"./ask-JW55KCIK.js": function (module, exports) {
+"./ask-HCXYYJVP.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   ask: () => ask
 });
 module.exports = stdin_exports;
-var import_chunk_I43HG7U6 = load("./chunk-I43HG7U6.js");
-var import_chunk_ATH32LO7 = load("./chunk-ATH32LO7.js");
-var import_chunk_O6GLU4YU = load("./chunk-O6GLU4YU.js");
-var import_chunk_IIDAJKPQ = load("./chunk-IIDAJKPQ.js");
-var import_chunk_TOMDVJS2 = load("./chunk-TOMDVJS2.js");
+var import_chunk_XRF3OUIC = load("./chunk-XRF3OUIC.js");
+var import_chunk_YG267NF2 = load("./chunk-YG267NF2.js");
+var import_chunk_P5NTCJMM = load("./chunk-P5NTCJMM.js");
+var import_chunk_6VEYLQAM = load("./chunk-6VEYLQAM.js");
+var import_chunk_A2UK6BHM = load("./chunk-A2UK6BHM.js");
 var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
-var import_chunk_GW5PR37U = load("./chunk-GW5PR37U.js");
+var import_chunk_6PAAVROU = load("./chunk-6PAAVROU.js");
 var import_chunk_B6G6EWUC = load("./chunk-B6G6EWUC.js");
-var import_chunk_WXN222PW = load("./chunk-WXN222PW.js");
-var import_chunk_YICA2YDP = load("./chunk-YICA2YDP.js");
-var import_chunk_RC3KLQ5P = load("./chunk-RC3KLQ5P.js");
-var import_chunk_5JVQ352W = load("./chunk-5JVQ352W.js");
+var import_chunk_7F7YULP5 = load("./chunk-7F7YULP5.js");
+var import_chunk_WEDLWKCJ = load("./chunk-WEDLWKCJ.js");
+var import_chunk_IFVIOH5X = load("./chunk-IFVIOH5X.js");
+var import_chunk_HKMJYKZE = load("./chunk-HKMJYKZE.js");
 var import_chunk_FRBDBO25 = load("./chunk-FRBDBO25.js");
 var import_chunk_GIHSDJPG = load("./chunk-GIHSDJPG.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_LO5JKJQV = load("./chunk-LO5JKJQV.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_WCJPDVU3 = load("./chunk-WCJPDVU3.js");
+var import_chunk_S2YMQL4C = load("./chunk-S2YMQL4C.js");
 var import_chunk_GHF6APA7 = load("./chunk-GHF6APA7.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
 var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
-var import_chunk_5EEEQTAN = load("./chunk-5EEEQTAN.js");
-var import_chunk_5PUGWE43 = load("./chunk-5PUGWE43.js");
+var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
+var import_chunk_WC34HXH2 = load("./chunk-WC34HXH2.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_5PMT74BV = load("./chunk-5PMT74BV.js");
+var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
@@ -288,7 +288,7 @@ var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var ask = (0, import_chunk_I43HG7U6.makeStaffVerb)({
+var ask = (0, import_chunk_XRF3OUIC.makeStaffVerb)({
   mode: "ask",
   isSynchronous: true,
   notes: "Exit codes as of wait. With --id-only it returns at once, as staffer does.",
@@ -300,21 +300,21 @@ var ask = (0, import_chunk_I43HG7U6.makeStaffVerb)({
 });
 
 },
-"./attach-UOEJQZD7.js": function (module, exports) {
+"./attach-XNVQEPAU.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   attachWorker: () => attachWorker
 });
 module.exports = stdin_exports;
-var import_chunk_5JVQ352W = load("./chunk-5JVQ352W.js");
-var import_chunk_X4F3WAVH = load("./chunk-X4F3WAVH.js");
+var import_chunk_HKMJYKZE = load("./chunk-HKMJYKZE.js");
+var import_chunk_SRQ3TTC4 = load("./chunk-SRQ3TTC4.js");
 var import_chunk_FRBDBO25 = load("./chunk-FRBDBO25.js");
 var import_chunk_GIHSDJPG = load("./chunk-GIHSDJPG.js");
-var import_chunk_5EEEQTAN = load("./chunk-5EEEQTAN.js");
-var import_chunk_5PUGWE43 = load("./chunk-5PUGWE43.js");
+var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
+var import_chunk_WC34HXH2 = load("./chunk-WC34HXH2.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_5PMT74BV = load("./chunk-5PMT74BV.js");
+var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
@@ -323,10 +323,10 @@ var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function attachWorker(view, isDue) {
-  if (!await (0, import_chunk_X4F3WAVH.mayAct)(view)) return;
+  if (!await (0, import_chunk_SRQ3TTC4.mayAct)(view)) return;
   try {
     await (0, import_chunk_GIHSDJPG.withLock)(view.paths.lock, async () => {
-      const now = (0, import_chunk_5EEEQTAN.inspect)(view.root, view.id);
+      const now = (0, import_chunk_NUDVVVQS.inspect)(view.root, view.id);
       if (isDue(now)) await attach(now);
     });
   } catch (error) {
@@ -339,8 +339,8 @@ async function attach(view) {
   const pause = generation <= import_chunk_CRABIWOM.promptReplacements ? 0 : Math.min(6e4, 1e3 * 2 ** (generation - import_chunk_CRABIWOM.promptReplacements - 1));
   const facts = (0, import_chunk_DLEZNRER.factsOf)(view.paths.launch);
   if (facts && (0, import_chunk_NLNY4YEW.nowMs)() - facts.modifiedMs < pause) return;
-  if (view.launch) ((0, import_chunk_5PUGWE43.findEngine)(view.spec.engine) ?? import_chunk_5PUGWE43.defaultEngine).signal(view.launch.worker, "SIGKILL");
-  await (0, import_chunk_5JVQ352W.startWorker)(view.root, view.spec, view, generation);
+  if (view.launch) ((0, import_chunk_WC34HXH2.findEngine)(view.spec.engine) ?? import_chunk_WC34HXH2.defaultEngine).signal(view.launch.worker, "SIGKILL");
+  await (0, import_chunk_HKMJYKZE.startWorker)(view.root, view.spec, view, generation);
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -348,30 +348,30 @@ async function attach(view) {
 });
 
 },
-"./cancel-GQ6OQ2JM.js": function (module, exports) {
+"./cancel-MHZLYJIO.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   cancel: () => cancel
 });
 module.exports = stdin_exports;
-var import_chunk_KJNEXTYL = load("./chunk-KJNEXTYL.js");
+var import_chunk_G6ZP5GO4 = load("./chunk-G6ZP5GO4.js");
 var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
-var import_chunk_GW5PR37U = load("./chunk-GW5PR37U.js");
-var import_chunk_RC3KLQ5P = load("./chunk-RC3KLQ5P.js");
-var import_chunk_SDA6FAJ7 = load("./chunk-SDA6FAJ7.js");
-var import_chunk_YDNXD4SL = load("./chunk-YDNXD4SL.js");
-var import_chunk_PDYPDIE4 = load("./chunk-PDYPDIE4.js");
+var import_chunk_6PAAVROU = load("./chunk-6PAAVROU.js");
+var import_chunk_IFVIOH5X = load("./chunk-IFVIOH5X.js");
+var import_chunk_JTXE6Y2D = load("./chunk-JTXE6Y2D.js");
+var import_chunk_2GF2CPEM = load("./chunk-2GF2CPEM.js");
+var import_chunk_P564Q6Q3 = load("./chunk-P564Q6Q3.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_YC5VTLGP = load("./chunk-YC5VTLGP.js");
 var import_chunk_QWAIFJXL = load("./chunk-QWAIFJXL.js");
-var import_chunk_WCJPDVU3 = load("./chunk-WCJPDVU3.js");
+var import_chunk_S2YMQL4C = load("./chunk-S2YMQL4C.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
 var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
-var import_chunk_5EEEQTAN = load("./chunk-5EEEQTAN.js");
-var import_chunk_5PUGWE43 = load("./chunk-5PUGWE43.js");
+var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
+var import_chunk_WC34HXH2 = load("./chunk-WC34HXH2.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_5PMT74BV = load("./chunk-5PMT74BV.js");
+var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
 var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
@@ -392,9 +392,9 @@ var cancel = {
   examples: ["cancel run-mik3x9ab-4f7q2z", 'cancel run-mik3x9ab-4f7q2z --why "wrong branch"'],
   async run(context, input) {
     const root = context.root(input);
-    (0, import_chunk_GW5PR37U.checkRoot)(root.folder);
-    const id = (0, import_chunk_RC3KLQ5P.requireWholeId)(root, input.words[0]);
-    const reply = await (0, import_chunk_KJNEXTYL.cancelJob)(root.folder, id, {
+    (0, import_chunk_6PAAVROU.checkRoot)(root.folder);
+    const id = (0, import_chunk_IFVIOH5X.requireWholeId)(root, input.words[0]);
+    const reply = await (0, import_chunk_G6ZP5GO4.cancelJob)(root.folder, id, {
       owner: input.text("owner") ?? import_chunk_NLNY4YEW.variables.owner() ?? null,
       why: input.text("why") ?? null
     });
@@ -405,19 +405,19 @@ var cancel = {
 report: ${paths.result}
 ` };
     }
-    if (reply.result === "ended_before" || (0, import_chunk_5EEEQTAN.isEnded)(state)) {
+    if (reply.result === "ended_before" || (0, import_chunk_NUDVVVQS.isEnded)(state)) {
       const cause = state.error ? ` (${state.error.code}: ${state.error.message})` : "";
       throw new import_chunk_NVPF5LEY.FaultError(
         "preflight",
         `cannot cancel job ${id}: it ended as ${state.state}${cause}`,
-        import_chunk_WCJPDVU3.nextCommands.result(id, root.option)
+        import_chunk_S2YMQL4C.nextCommands.result(id, root.option)
       );
     }
-    const health = (0, import_chunk_YDNXD4SL.healthOf)(reply.view, (0, import_chunk_5EEEQTAN.conditionOf)(reply.view));
+    const health = (0, import_chunk_2GF2CPEM.healthOf)(reply.view, (0, import_chunk_NUDVVVQS.conditionOf)(reply.view));
     const worker = reply.view.launch ? `; its worker is process ${reply.view.launch.worker.pid}` : "";
     const why = `${health.reason ? `; ${health.reason}` : ""}${worker}`;
     const text = `${id}: the request is stored, the job has not ended yet (${state.state}${why}); look again with:
-${import_chunk_WCJPDVU3.nextCommands.observe(id, root.option)}
+${import_chunk_S2YMQL4C.nextCommands.observe(id, root.option)}
 `;
     return input.has("json") ? { code: import_chunk_6PFAPK5K.exitCodes.pending, json } : { code: import_chunk_6PFAPK5K.exitCodes.pending, out: text };
   }
@@ -425,6 +425,370 @@ ${import_chunk_WCJPDVU3.nextCommands.observe(id, root.option)}
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
   cancel
+});
+
+},
+"./chunk-2GF2CPEM.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  healthOf: () => healthOf,
+  observation: () => observation
+});
+module.exports = stdin_exports;
+var import_chunk_QWAIFJXL = load("./chunk-QWAIFJXL.js");
+var import_chunk_S2YMQL4C = load("./chunk-S2YMQL4C.js");
+var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
+var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var recentEvents = 5;
+var eventsAtMost = 50;
+function observation(view, options) {
+  const { state, spec, paths } = view;
+  const condition = (0, import_chunk_NUDVVVQS.conditionOf)(view);
+  const after = options.afterSeq ?? Math.max(0, state.seq - recentEvents);
+  const journal = (0, import_chunk_QWAIFJXL.readEvents)(paths, after, eventsAtMost);
+  const document = {
+    id: view.id,
+    kind: spec?.kind ?? null,
+    verb: spec?.verb ?? null,
+    owner: spec?.owner ?? null,
+    label: spec?.label === null || spec?.label === void 0 ? null : (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)(spec.label), 120),
+    state: state.state,
+    ...healthOf(view, condition),
+    supervision: condition,
+    rev: state.rev,
+    created_at: state.created_at,
+    started_at: state.started_at,
+    ended_at: state.ended_at,
+    duration_ms: state.duration_ms,
+    age_ms: Math.max(0, (0, import_chunk_NLNY4YEW.nowMs)() - Date.parse(state.created_at)),
+    deadline_ms: spec?.deadline_ms ?? null,
+    exit_code: state.exit_code,
+    signal: state.signal,
+    error: state.error === null ? null : { ...state.error, message: (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)(state.error.message), 400) },
+    warnings: state.warnings.slice(0, 5).map((one) => ({ code: one.code, message: (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)(one.message), 200) })),
+    conversation: state.conversation,
+    files: {
+      result: paths.result,
+      output: paths.output,
+      error: paths.error,
+      events: paths.events,
+      worker_log: paths.workerLog
+    },
+    next: nextFor(view, condition, options.root)
+  };
+  if (!(0, import_chunk_NUDVVVQS.isEnded)(state)) document.progress = progressOf(view);
+  const { files, next, progress, ...facts } = document;
+  const plain = (0, import_chunk_LZGYMFSK.plainValue)(facts, 400);
+  const events = journal.events.map((event) => (0, import_chunk_LZGYMFSK.plainValue)(event, 400));
+  return bound(
+    { ...plain, files, next, ...progress === void 0 ? {} : { progress: (0, import_chunk_LZGYMFSK.plainValue)(progress, import_chunk_CRABIWOM.textTailBytes + 3) } },
+    events,
+    journal.more,
+    after
+  );
+}
+function healthOf(view, condition) {
+  const attention = (reason) => ({
+    health: "attention",
+    attention_kind: "monitor_attention",
+    reason
+  });
+  switch (condition) {
+    case "unclaimed":
+      return attention(
+        `the worker died before it started the command (${view.launch?.generation ?? 1} tried); the next wait starts a new one; see ${view.paths.workerLog}`
+      );
+    case "orphaned":
+      return attention(
+        "the worker is gone; the command runs on under its shim, and the next wait attaches a new worker"
+      );
+    case "over":
+    case "lost":
+    case "host_restarted":
+    case "never_started":
+      return attention("it is over, and its end could not be stored from here");
+    case "supervised":
+    case "unseen":
+      if (view.leaseAgeMs !== null && view.leaseAgeMs > import_chunk_CRABIWOM.leaseStaleMs)
+        return attention(`no sign of life of the worker for ${Math.round(view.leaseAgeMs / 1e3)} s`);
+      break;
+    default:
+  }
+  return { health: view.state.health, attention_kind: view.state.attention_kind };
+}
+function nextFor(view, condition, root) {
+  if (condition === "damaged") return { doctor: import_chunk_S2YMQL4C.nextCommands.doctor(view.id, root.option) };
+  if (!(0, import_chunk_NUDVVVQS.isEnded)(view.state))
+    return { wait: import_chunk_S2YMQL4C.nextCommands.wait(view.id, root.option), cancel: import_chunk_S2YMQL4C.nextCommands.cancel(view.id, root.option) };
+  const next = { result: import_chunk_S2YMQL4C.nextCommands.result(view.id, root.option) };
+  if (view.state.state === "done") return next;
+  if (view.state.conversation) next.continue = import_chunk_S2YMQL4C.nextCommands.continue(view.id, root.option);
+  next.restart = import_chunk_S2YMQL4C.nextCommands.restart(view.id, root.option);
+  return next;
+}
+function progressOf(view) {
+  const { paths, spec } = view;
+  const [output, error] = [(0, import_chunk_DLEZNRER.factsOf)(paths.output), (0, import_chunk_DLEZNRER.factsOf)(paths.error)];
+  const newest = Math.max(
+    output && output.size > 0 ? output.modifiedMs : 0,
+    error && error.size > 0 ? error.modifiedMs : 0
+  );
+  const facts = {
+    stdout_bytes: output?.size ?? 0,
+    stderr_bytes: error?.size ?? 0,
+    last_output_at: newest > 0 ? (0, import_chunk_NLNY4YEW.isoOf)(newest) : null,
+    last_output_age_ms: newest > 0 ? Math.max(0, Math.round((0, import_chunk_NLNY4YEW.nowMs)() - newest)) : null
+  };
+  if (spec?.staff) {
+    const snapshot = (0, import_chunk_6OPTGHIR.readJson)(paths.snapshot);
+    return snapshot.kind === "ok" ? { ...facts, ...snapshot.value } : { ...facts, tools: [], text: "", text_truncated: false };
+  }
+  const bytes = (0, import_chunk_6OPTGHIR.readRange)(paths.output, -import_chunk_CRABIWOM.tailBytes, import_chunk_CRABIWOM.tailBytes)?.bytes ?? Buffer.alloc(0);
+  const latest = (0, import_chunk_LZGYMFSK.tail)((0, import_chunk_LZGYMFSK.plainText)(bytes.toString("utf8")), import_chunk_CRABIWOM.textTailBytes);
+  return { ...facts, text: latest.text, text_truncated: latest.truncated || (output?.size ?? 0) > import_chunk_CRABIWOM.tailBytes };
+}
+function bound(document, events, isMore, after) {
+  let kept = events;
+  const make = () => ({
+    ...document,
+    events: kept,
+    next_seq: kept.at(-1)?.seq ?? after,
+    more: isMore || kept.length < events.length
+  });
+  const size = () => Buffer.byteLength(JSON.stringify(make())) + 1;
+  while (size() > import_chunk_CRABIWOM.observeBytes && kept.length > 1) kept = kept.slice(0, -1);
+  if (size() > import_chunk_CRABIWOM.observeBytes && kept[0]) {
+    const { seq, at, job, owner, type } = kept[0];
+    kept = [{ seq, at, job, owner, type, truncated: true }];
+  }
+  const progress = document.progress;
+  for (let limit = import_chunk_CRABIWOM.textTailBytes; progress && size() > import_chunk_CRABIWOM.observeBytes && limit > 64; limit = Math.floor(limit / 2)) {
+    document.progress = { ...progress, text: (0, import_chunk_LZGYMFSK.tail)(progress.text ?? "", limit).text, text_truncated: true };
+  }
+  if (progress && size() > import_chunk_CRABIWOM.observeBytes) document.progress = { tools_truncated: true, text_truncated: true };
+  for (const name of ["files", "warnings", "label", "next", "error", "owner"])
+    if (size() > import_chunk_CRABIWOM.observeBytes) delete document[name];
+  return make();
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  healthOf,
+  observation
+});
+
+},
+"./chunk-34LBUPXJ.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  findCgroup: () => findCgroup,
+  makeCgroup: () => makeCgroup,
+  removeCgroup: () => removeCgroup,
+  terminate: () => terminate,
+  treeOf: () => treeOf
+});
+module.exports = stdin_exports;
+var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
+var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_fs = require("node:fs");
+var import_node_path = builtin("node:path");
+var prefix = "job-companion-";
+function makeCgroup(id) {
+  const own = ownCgroup();
+  if (own === void 0) return null;
+  const folder = import_node_path.default.join(own, `${prefix}${id}`);
+  try {
+    (0, import_node_fs.mkdirSync)(folder);
+    return folder;
+  } catch (error) {
+    return (0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST" ? folder : null;
+  }
+}
+function findCgroup(id) {
+  const own = ownCgroup();
+  const folder = own === void 0 ? null : import_node_path.default.join(own, `${prefix}${id}`);
+  return folder !== null && (0, import_chunk_DLEZNRER.exists)(folder) ? folder : null;
+}
+function listCgroup(folder, id) {
+  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return [];
+  return pidsIn(folder);
+}
+function removeCgroup(folder, id) {
+  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return;
+  try {
+    removeEmpty(folder);
+    if (import_node_path.default.basename(import_node_path.default.dirname(folder)).startsWith(prefix)) (0, import_node_fs.rmdirSync)(import_node_path.default.dirname(folder));
+  } catch {
+  }
+}
+function removeEmpty(folder) {
+  for (const name of (0, import_chunk_DLEZNRER.listNames)(folder)) if (!name.includes(".")) removeEmpty(import_node_path.default.join(folder, name));
+  (0, import_node_fs.rmdirSync)(folder);
+}
+function pidsIn(folder) {
+  const text = readOrEmpty(import_node_path.default.join(folder, "cgroup.procs"));
+  const own = text.split("\n").map(Number).filter((pid) => pid > 1);
+  const inner = (0, import_chunk_DLEZNRER.listNames)(folder).filter(
+    (name) => !name.startsWith(prefix) && !/^(?:cgroup|cpu|memory|io|pids|cpuset|hugetlb|rdma|misc)\./.test(name)
+  );
+  return [...own, ...inner.flatMap((name) => pidsIn(import_node_path.default.join(folder, name)))];
+}
+function ownCgroup() {
+  const mount = mountPoint();
+  const line = readOrEmpty("/proc/self/cgroup").split("\n").find((one) => one.startsWith("0::"));
+  return mount === void 0 || line === void 0 ? void 0 : import_node_path.default.join(mount, line.slice(3));
+}
+function mountPoint() {
+  const line = readOrEmpty("/proc/self/mounts").split("\n").find((one) => one.split(" ")[2] === "cgroup2");
+  return line?.split(" ")[1];
+}
+function isBelowMount(folder) {
+  const mount = mountPoint();
+  return mount !== void 0 && import_node_path.default.resolve(folder) === folder && folder.startsWith(`${mount}/`);
+}
+function readOrEmpty(file) {
+  try {
+    return (0, import_node_fs.readFileSync)(file, "utf8");
+  } catch {
+    return "";
+  }
+}
+function treeOf(spec, paths, who) {
+  const living = (identity) => identity && (0, import_chunk_MGN56EW3.livenessOf)(identity) === "alive" ? [identity.pid] : [];
+  const cgroup = (0, import_chunk_NUDVVVQS.readWorker)(paths);
+  const folder = cgroup.kind === "ok" ? cgroup.value.cgroup ?? null : null;
+  const shim = who.shim && isHere(who.shim) ? who.shim : null;
+  const atShimPid = shim ? (0, import_chunk_MGN56EW3.readProcess)(shim.pid) : void 0;
+  const isStranger = atShimPid !== void 0 && atShimPid.start !== shim?.start_token;
+  return {
+    mark: spec.mark,
+    session: shim && !isStranger ? shim.pid : null,
+    since: isHere(spec.launcher) ? Number(spec.launcher.start_token) || 0 : 0,
+    spared: [...living(who.worker), ...living(shim)],
+    baseline: who.baseline ?? null,
+    counted: () => listCgroup(folder, spec.id),
+    child: who.child?.pid ?? null,
+    known: new Map()
+  };
+}
+function isHere(identity) {
+  return identity.boot_id === (0, import_chunk_MGN56EW3.bootId)() && identity.pid_ns === (0, import_chunk_MGN56EW3.pidNamespace)();
+}
+var hasMarks = process.platform === "linux";
+function findMembers(tree) {
+  const rows = (0, import_chunk_MGN56EW3.readProcesses)(tree.baseline).filter(
+    (row) => !(0, import_chunk_MGN56EW3.isDeadState)(row.state) && !(Number(row.start) < tree.since)
+  );
+  const marks = new Map();
+  const markOf = (pid) => {
+    if (!marks.has(pid)) marks.set(pid, (0, import_chunk_MGN56EW3.readProcessVariable)(pid, import_chunk_NLNY4YEW.markVariable));
+    return marks.get(pid);
+  };
+  const counted = new Set(tree.counted());
+  const foreign = findForeign(rows, markOf, tree.mark);
+  const isForeign = (pid) => foreign.has(pid);
+  const inSession = (row) => row.session === tree.session || row.group === tree.session;
+  const isOurSession = tree.session !== null && rows.some((row) => inSession(row) && (!hasMarks || markOf(row.pid) === tree.mark));
+  const members = new Map();
+  for (const row of rows) {
+    const isKnown = tree.known.get(row.pid) === row.start || counted.has(row.pid);
+    if (markOf(row.pid) === tree.mark || (isOurSession && inSession(row) || isKnown) && !isForeign(row.pid))
+      members.set(row.pid, row);
+  }
+  for (let grew = true; grew; ) {
+    grew = false;
+    for (const row of rows) {
+      if (members.has(row.pid) || !members.has(row.parent) || isForeign(row.pid)) continue;
+      members.set(row.pid, row);
+      grew = true;
+    }
+  }
+  const found = [];
+  for (const row of members.values()) {
+    if (isSpared(row, tree)) continue;
+    tree.known.set(row.pid, row.start);
+    found.push({ pid: row.pid, start: row.start, name: row.name, parent: row.parent });
+  }
+  return found;
+}
+function findForeign(rows, markOf, mark) {
+  const foreign = new Set(rows.filter((row) => (markOf(row.pid) ?? mark) !== mark).map((row) => row.pid));
+  for (let size = -1; size !== foreign.size; ) {
+    size = foreign.size;
+    for (const row of rows) if (foreign.has(row.parent) && markOf(row.pid) !== mark) foreign.add(row.pid);
+  }
+  return foreign;
+}
+function isSpared(row, tree) {
+  return row.pid === process.pid || tree.spared.includes(row.pid);
+}
+async function terminate(tree, options) {
+  const report = { step: "none", ended: [], survivors: [] };
+  const seen = new Map();
+  const told = new Set();
+  const note = (members) => {
+    for (const member of members) seen.set(member.pid, member);
+    return members;
+  };
+  let left = note(findMembers(tree));
+  if (left.length === 0) return report;
+  report.step = "term";
+  const termUntil = (0, import_chunk_NLNY4YEW.monotonicMs)() + options.graceMs;
+  for (let pause = 5; left.length > 0 && (0, import_chunk_NLNY4YEW.monotonicMs)() < termUntil; pause = Math.min(pause * 2, 100)) {
+    for (const member of left) if (!told.has(member.pid) && signal(member, "SIGTERM")) told.add(member.pid);
+    await (0, import_chunk_NLNY4YEW.sleep)(Math.min(pause, Math.max(1, termUntil - (0, import_chunk_NLNY4YEW.monotonicMs)())));
+    left = note(stillThere(left, tree));
+  }
+  if (left.length > 0) {
+    report.step = "kill";
+    const killUntil = (0, import_chunk_NLNY4YEW.monotonicMs)() + options.settleMs;
+    for (let pause = 5; left.length > 0 && (0, import_chunk_NLNY4YEW.monotonicMs)() < killUntil; pause = Math.min(pause * 2, 200)) {
+      for (const member of left) signal(member, "SIGKILL");
+      await (0, import_chunk_NLNY4YEW.sleep)(pause);
+      left = note(findMembers(tree));
+    }
+  }
+  report.survivors = left;
+  report.ended = [...seen.values()].filter(
+    (member) => !left.some((one) => one.pid === member.pid) && !isShimsOwn(member, tree)
+  );
+  return report;
+}
+function isShimsOwn(member, tree) {
+  return tree.child !== null && tree.session !== null && member.parent === tree.session && member.pid !== tree.child;
+}
+function stillThere(members, tree) {
+  const living = members.filter(isAlive);
+  return living.length > 0 ? living : findMembers(tree);
+}
+function isAlive(member) {
+  const row = (0, import_chunk_MGN56EW3.readProcess)(member.pid);
+  return row !== void 0 && row.start === member.start && !(0, import_chunk_MGN56EW3.isDeadState)(row.state);
+}
+function signal(member, name) {
+  if (!isAlive(member)) return false;
+  try {
+    process.kill(member.pid, name);
+    return true;
+  } catch {
+    return false;
+  }
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  findCgroup,
+  makeCgroup,
+  removeCgroup,
+  terminate,
+  treeOf
 });
 
 },
@@ -886,312 +1250,6 @@ function labelled(label, text) {
 });
 
 },
-"./chunk-5EEEQTAN.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  conditionOf: () => conditionOf,
-  earlyState: () => earlyState,
-  inspect: () => inspect,
-  isEnded: () => isEnded,
-  readCancel: () => readCancel,
-  readExit: () => readExit,
-  readLaunch: () => readLaunch,
-  readMark: () => readMark,
-  readReason: () => readReason,
-  readSpec: () => readSpec,
-  readState: () => readState,
-  readStoredState: () => readStoredState,
-  readWorker: () => readWorker,
-  writeState: () => writeState
-});
-module.exports = stdin_exports;
-var import_chunk_5PUGWE43 = load("./chunk-5PUGWE43.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_5PMT74BV = load("./chunk-5PMT74BV.js");
-var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var outcomes = ["done", "failed", "timed_out", "crashed", "canceled"];
-var states = ["queued", "starting", "running", "stopping", "done", "failed", "timed_out", "crashed", "canceled"];
-var kinds = ["staff", "run", "watch", "timer", "gate", "loop"];
-function readSpec(paths) {
-  return typed(paths.spec, (value) => {
-    if (typeof value.id !== "string" || paths.folder.split("/").at(-1) !== value.id)
-      return "its id is not that of its folder";
-    if (typeof value.kind !== "string" || !kinds.includes(value.kind)) return `unknown kind ${String(value.kind)}`;
-    if (typeof value.mark !== "string" || value.mark.length < 16) return "no mark";
-    for (const name of ["verb", "created_at", "engine", "cwd", "mac"])
-      if (typeof value[name] !== "string") return `no ${name}`;
-    for (const name of ["deadline_ms", "deadline_mono_ms", "kill_grace_ms", "max_output_bytes"]) {
-      if (typeof value[name] !== "number") return `no ${name}`;
-    }
-    for (const name of ["owner", "label"])
-      if (value[name] !== null && typeof value[name] !== "string") return `${name} is no text`;
-    if (!(0, import_chunk_MGN56EW3.isIdentity)(value.launcher)) return "no launcher identity";
-    if (value.kind === "run" && (!isObject(value.run) || !isWords(value.run.argv))) return "no command";
-    if (value.kind === "staff" && (!isObject(value.staff) || typeof value.staff.prompt !== "string")) return "no task";
-    return void 0;
-  });
-}
-function readState(paths) {
-  const read = typed(paths.state, (value) => {
-    if (typeof value.state !== "string" || !states.includes(value.state)) return `unknown state ${String(value.state)}`;
-    if (typeof value.rev !== "number" || typeof value.seq !== "number") return "no rev or seq";
-    if (typeof value.created_at !== "string") return "no created_at";
-    if (value.warnings !== void 0 && !(Array.isArray(value.warnings) && value.warnings.every(isNotice)))
-      return "warnings of another form";
-    if (value.error !== void 0 && value.error !== null && !isNotice(value.error)) return "an error of another form";
-    for (const name of ["started_at", "ended_at", "signal"])
-      if (!isAbsent(value[name]) && typeof value[name] !== "string") return `${name} is no text`;
-    for (const name of ["duration_ms", "exit_code"])
-      if (!isAbsent(value[name]) && typeof value[name] !== "number") return `${name} is no number`;
-    const { conversation, output } = value;
-    if (conversation && (!isObject(conversation) || typeof conversation.id !== "string"))
-      return "a conversation of another form";
-    if (output && !isObject(output)) return "an output of another form";
-    return void 0;
-  });
-  if (read.kind !== "ok") return read;
-  const missing = { warnings: [], error: null, conversation: null, output: null, usage: null, reconciled: false };
-  return { kind: "ok", value: { ...missing, ...read.value } };
-}
-function readLaunch(paths) {
-  return typed(paths.launch, (value) => (0, import_chunk_MGN56EW3.isIdentity)(value.worker) ? void 0 : "no identity of a worker");
-}
-function readWorker(paths) {
-  return typed(paths.worker, (value) => {
-    if (!(0, import_chunk_MGN56EW3.isIdentity)(value.worker)) return "no identity of a worker";
-    const others = [value.shim, value.child].filter((one) => one !== null && one !== void 0);
-    return others.every(import_chunk_MGN56EW3.isIdentity) ? void 0 : "a damaged identity";
-  });
-}
-function readExit(paths) {
-  const read = (0, import_chunk_6OPTGHIR.readJson)(paths.exit);
-  if (read.kind !== "ok" || !Number.isInteger(read.value.exit_code)) return void 0;
-  return {
-    exit_code: Number(read.value.exit_code),
-    signaled: read.value.signaled === true,
-    spawn_failed: read.value.spawn_failed === true
-  };
-}
-function readCancel(paths) {
-  const read = (0, import_chunk_6OPTGHIR.readJson)(paths.cancel);
-  if (read.kind !== "ok") return void 0;
-  const { by, owner, at, why } = read.value;
-  const text = (value) => typeof value === "string" ? value : null;
-  return { by: (0, import_chunk_MGN56EW3.isIdentity)(by) ? by : null, owner: text(owner), at: text(at) ?? "unknown", why: text(why) };
-}
-function readReason(paths) {
-  return (0, import_chunk_6OPTGHIR.readText)(paths.reason, 64)?.trim() || void 0;
-}
-function readMark(file, boot) {
-  const text = (0, import_chunk_6OPTGHIR.readText)(file, 4096);
-  if (!text?.endsWith("\n")) return void 0;
-  const row = (0, import_chunk_MGN56EW3.parseStat)(text);
-  const [pid, ...start] = row ? [String(row.pid), row.start] : text.trim().split(" ");
-  const identity = { pid: Number(pid), start_token: start.join(" "), boot_id: boot.boot_id, pid_ns: boot.pid_ns };
-  return (0, import_chunk_MGN56EW3.isIdentity)(identity) ? identity : void 0;
-}
-function readStoredState(paths, id) {
-  const read = (0, import_chunk_6OPTGHIR.readJson)(paths.resultRecord);
-  if (read.kind !== "ok" || read.value.id !== id || typeof read.value.rev !== "number" || typeof read.value.seq !== "number")
-    return void 0;
-  return outcomes.includes(read.value.state) ? pickState(read.value) : void 0;
-}
-function pickState(record) {
-  const more = [
-    "kind",
-    "verb",
-    "owner",
-    "label",
-    "cwd",
-    "lineage",
-    "ended_by",
-    "ended_processes",
-    "survivors",
-    "changes",
-    "worktree",
-    "findings",
-    "findings_error",
-    "result_path",
-    "output_path",
-    "error_path"
-  ];
-  return Object.fromEntries(Object.entries(record).filter(([name]) => !more.includes(name)));
-}
-function writeState(paths, state, options = {}) {
-  (0, import_chunk_6OPTGHIR.writeJson)(paths.state, state, options);
-}
-function typed(file, fault) {
-  const read = (0, import_chunk_6OPTGHIR.readJson)(file);
-  if (read.kind !== "ok") return read;
-  const name = file.split("/").at(-1);
-  const reason = fault(read.value);
-  return reason === void 0 ? { kind: "ok", value: read.value } : { kind: "damaged", reason: `${name}: ${reason}` };
-}
-function isObject(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-function isAbsent(value) {
-  return value === void 0 || value === null;
-}
-function isNotice(value) {
-  return isObject(value) && typeof value.code === "string" && typeof value.message === "string";
-}
-function isWords(value) {
-  return Array.isArray(value) && value.length > 0 && value.every((word) => typeof word === "string");
-}
-function isEnded(state) {
-  return outcomes.includes(state.state);
-}
-function inspect(root, id) {
-  const paths = (0, import_chunk_5PMT74BV.jobPaths)(root, id);
-  const [state, spec] = [readState(paths), readSpec(paths)];
-  if (spec.kind === "missing" && !(0, import_chunk_DLEZNRER.exists)(paths.folder)) throw goneError(id, paths);
-  const isOver = state.kind === "ok" && isEnded(state.value);
-  const who = isOver ? nobody : whoIsThere(paths, spec);
-  const damage = damageOf(spec, state, who.seen.worker);
-  return {
-    id,
-    root,
-    paths,
-    spec: presentIn(spec),
-    damage,
-    state: damage === null ? presentIn(state) ?? earlyState(id, presentIn(spec)) : damagedState(id, damage),
-    ...who
-  };
-}
-function goneError(id, paths) {
-  return new import_chunk_NVPF5LEY.FaultError("unknown_job", `cannot find job ${id} any more: its folder ${paths.folder} is gone`);
-}
-var nobody = {
-  launch: null,
-  worker: null,
-  shim: null,
-  child: null,
-  seen: { worker: "none", shim: "none" },
-  isOtherBoot: false,
-  isClaimed: false,
-  exit: void 0,
-  reason: void 0,
-  cancel: void 0,
-  leaseAgeMs: null
-};
-function whoIsThere(paths, spec) {
-  const launch = presentIn(readLaunch(paths));
-  const worker = presentIn(readWorker(paths));
-  const boot = worker?.worker ?? launch?.worker ?? null;
-  const shim = worker?.shim ?? (boot ? readMark(paths.shimMark, boot) : void 0) ?? null;
-  const child = worker?.child ?? (boot ? readMark(paths.childMark, boot) : void 0) ?? null;
-  const engine = (0, import_chunk_5PUGWE43.findEngine)(spec.kind === "ok" ? spec.value.engine : "local") ?? import_chunk_5PUGWE43.defaultEngine;
-  const lease = (0, import_chunk_DLEZNRER.factsOf)(paths.lease) ?? (0, import_chunk_DLEZNRER.factsOf)(paths.launch);
-  return {
-    launch,
-    worker,
-    shim,
-    child,
-    seen: { worker: bestOf([launch?.worker, worker?.worker], engine.alive), shim: bestOf([shim], engine.alive) },
-    // Without a word of any worker the launcher's boot counts: whatever it started ended with that boot.
-    isOtherBoot: (boot ?? (spec.kind === "ok" ? spec.value.launcher : null))?.boot_id !== (0, import_chunk_MGN56EW3.bootId)() && (boot !== null || spec.kind === "ok"),
-    isClaimed: (0, import_chunk_DLEZNRER.exists)(paths.started),
-    exit: readExit(paths),
-    reason: readReason(paths),
-    cancel: readCancel(paths),
-    leaseAgeMs: lease ? Math.max(0, (0, import_chunk_NLNY4YEW.nowMs)() - lease.modifiedMs) : null
-  };
-}
-function conditionOf(view) {
-  if (view.damage !== null) return "damaged";
-  if (isEnded(view.state)) return "ended";
-  const { worker, shim } = view.seen;
-  if (worker === "alive") return "supervised";
-  if (!view.spec) return "damaged";
-  if (worker === "unknown") return isLongOver(view) ? "lost" : "unseen";
-  if (view.isOtherBoot) return view.exit ? "over" : "host_restarted";
-  if (view.isClaimed) {
-    if (view.exit) return "over";
-    if (shim === "alive") return "orphaned";
-    if (shim === "unknown") return "unseen";
-    return shim === "none" && ageOf(view.paths.started) < 1e3 ? "orphaned" : "lost";
-  }
-  if (view.launch || view.worker) return "unclaimed";
-  const isLauncherAlive = ((0, import_chunk_5PUGWE43.findEngine)(view.spec.engine) ?? import_chunk_5PUGWE43.defaultEngine).alive(view.spec.launcher) === "alive";
-  return isLauncherAlive || ageOf(view.paths.spec) < import_chunk_CRABIWOM.startLimitMs ? "starting" : "never_started";
-}
-function isLongOver(view) {
-  if (!view.spec || view.leaseAgeMs === null || view.leaseAgeMs < import_chunk_CRABIWOM.leaseStaleMs) return false;
-  const latest = Date.parse(view.spec.created_at) + view.spec.deadline_ms + view.spec.kill_grace_ms + import_chunk_CRABIWOM.unseenGraceMs;
-  return (0, import_chunk_NLNY4YEW.nowMs)() > latest;
-}
-function ageOf(target) {
-  const facts = (0, import_chunk_DLEZNRER.factsOf)(target);
-  return facts ? (0, import_chunk_NLNY4YEW.nowMs)() - facts.modifiedMs : Number.POSITIVE_INFINITY;
-}
-function bestOf(identities, alive) {
-  const seen = identities.filter((one) => one !== null && one !== void 0).map(alive);
-  for (const answer of ["alive", "unknown", "dead"]) if (seen.includes(answer)) return answer;
-  return "none";
-}
-function earlyState(id, spec) {
-  return {
-    schema: 1,
-    id,
-    rev: 0,
-    state: "starting",
-    health: "unknown",
-    attention_kind: null,
-    seq: 0,
-    created_at: spec?.created_at ?? (0, import_chunk_NLNY4YEW.isoOf)((0, import_chunk_5PUGWE43.idTimeMs)(id)),
-    started_at: null,
-    ended_at: null,
-    duration_ms: null,
-    exit_code: null,
-    signal: null,
-    signal_certain: null,
-    error: null,
-    warnings: spec?.warnings ?? [],
-    conversation: null,
-    reconciled: false,
-    output: null,
-    usage: null
-  };
-}
-function damagedState(id, damage) {
-  const error = { code: "state_damaged", message: `the record of this job cannot be used: ${damage}` };
-  return { ...earlyState(id, null), state: "failed", error };
-}
-function damageOf(spec, state, worker) {
-  if (worker === "alive") return null;
-  if (state.kind === "damaged") return state.reason;
-  if (state.kind === "ok" && isEnded(state.value)) return null;
-  if (spec.kind === "ok") return null;
-  return spec.kind === "damaged" ? spec.reason : "spec.json is missing";
-}
-function presentIn(read) {
-  return read.kind === "ok" ? read.value : null;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  conditionOf,
-  earlyState,
-  inspect,
-  isEnded,
-  readCancel,
-  readExit,
-  readLaunch,
-  readMark,
-  readReason,
-  readSpec,
-  readState,
-  readStoredState,
-  readWorker,
-  writeState
-});
-
-},
 "./chunk-5HBYLHM7.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -1313,277 +1371,113 @@ function sentence(text) {
 });
 
 },
-"./chunk-5JVQ352W.js": function (module, exports) {
+"./chunk-5ZN7BD4J.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  startWorker: () => startWorker
+  conversationOf: () => conversationOf,
+  earlierOf: () => earlierOf,
+  lineageOf: () => lineageOf,
+  requireFolder: () => requireFolder,
+  requireGenuine: () => requireGenuine,
+  requireSpec: () => requireSpec
 });
 module.exports = stdin_exports;
-var import_chunk_5PUGWE43 = load("./chunk-5PUGWE43.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-async function startWorker(root, spec, job, generation) {
-  const engine = (0, import_chunk_5PUGWE43.findEngine)(spec.engine) ?? import_chunk_5PUGWE43.defaultEngine;
-  const worker = await engine.start({ stateRoot: root, id: spec.id, mark: spec.mark, logFile: job.paths.workerLog });
-  (0, import_chunk_6OPTGHIR.writeJson)(job.paths.launch, { worker, generation }, { sync: false });
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  startWorker
-});
-
-},
-"./chunk-5PMT74BV.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  companionFile: () => companionFile,
-  findProgram: () => findProgram,
-  jobPaths: () => jobPaths,
-  rootPaths: () => rootPaths,
-  selfWords: () => selfWords,
-  stagePath: () => stagePath
-});
-module.exports = stdin_exports;
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_IFVIOH5X = load("./chunk-IFVIOH5X.js");
+var import_chunk_FRBDBO25 = load("./chunk-FRBDBO25.js");
+var import_chunk_S2YMQL4C = load("./chunk-S2YMQL4C.js");
+var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
+var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_node_path = builtin("node:path");
-var import_node_path2 = builtin("node:path");
-var import_node_path3 = builtin("node:path");
-function findProgram(name, cwd) {
-  if (name.includes("/")) {
-    const file = import_node_path.default.resolve(cwd, name);
-    return (0, import_chunk_DLEZNRER.isExecutable)(file) ? file : void 0;
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+function requireSpec(root, id) {
+  const read = (0, import_chunk_NUDVVVQS.readSpec)((0, import_chunk_HYSLT7YX.jobPaths)(root.folder, id));
+  if (read.kind === "ok") return read.value;
+  const reason = read.kind === "damaged" ? read.reason : "its spec.json is missing";
+  throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot use job ${id}: ${reason}`);
+}
+async function requireGenuine(spec) {
+  if (await (0, import_chunk_FRBDBO25.isGenuine)(spec, (0, import_chunk_FRBDBO25.readKey)())) return;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot start anything from job ${spec.id}: its spec.json was changed or comes from another user or machine`,
+    "launch it again in your own words"
+  );
+}
+function conversationOf(root, spec) {
+  const state = (0, import_chunk_NUDVVVQS.readState)((0, import_chunk_HYSLT7YX.jobPaths)(root, spec.id));
+  return (state.kind === "ok" ? state.value.conversation?.id : void 0) ?? null;
+}
+function requireFolder(parent, verb, option) {
+  if ((0, import_chunk_DLEZNRER.isFolder)(parent.cwd)) return parent.cwd;
+  const gone = parent.worktree ? `its worktree ${parent.worktree.path}` : `its folder ${parent.cwd}`;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot ${verb} job ${parent.id}: ${gone} is gone`,
+    verb === "continue" ? `name another folder with --cwd DIR, or start the task afresh: ${import_chunk_S2YMQL4C.nextCommands.restart(parent.id, option)}` : "launch the task again where it belongs now"
+  );
+}
+function earlierOf(root, backend, conversation) {
+  for (const id of (0, import_chunk_IFVIOH5X.listJobs)(root)) {
+    const paths = (0, import_chunk_HYSLT7YX.jobPaths)(root, id);
+    const [spec, state] = [(0, import_chunk_NUDVVVQS.readSpec)(paths), (0, import_chunk_NUDVVVQS.readState)(paths)];
+    if (spec.kind !== "ok" || state.kind !== "ok" || spec.value.staff?.backend !== backend) continue;
+    if (state.value.conversation?.id !== conversation) continue;
+    const { usage_total = null, error } = state.value;
+    const before = spec.value.staff.earlier ?? null;
+    return { usage_total: usage_total ?? before?.usage_total ?? null, error: error?.message ?? before?.error ?? null };
   }
-  for (const folder of import_chunk_NLNY4YEW.variables.searchPath().split(":")) {
-    const file = import_node_path.default.resolve(cwd, folder || ".", name);
-    if ((0, import_chunk_DLEZNRER.isExecutable)(file)) return file;
-  }
-  return void 0;
+  return null;
 }
-function companionFile() {
-  const file = import_node_path2.default.resolve("/", process.argv[1] ?? "");
-  try {
-    return (0, import_chunk_DLEZNRER.realPath)(file);
-  } catch {
-    return file;
-  }
-}
-function selfWords() {
-  const onPath = findProgram("node", "/");
-  return [onPath !== void 0 && isSameFile(onPath, process.execPath) ? "node" : process.execPath, companionFile()];
-}
-function isSameFile(a, b) {
-  try {
-    return (0, import_chunk_DLEZNRER.realPath)(a) === (0, import_chunk_DLEZNRER.realPath)(b);
-  } catch {
-    return false;
-  }
-}
-function rootPaths(folder) {
-  return {
-    meta: import_node_path3.default.join(folder, "meta.json"),
-    ignore: import_node_path3.default.join(folder, ".gitignore"),
-    config: import_node_path3.default.join(folder, "config.json"),
-    active: import_node_path3.default.join(folder, "active"),
-    once: import_node_path3.default.join(folder, "once"),
-    slots: import_node_path3.default.join(folder, "slots"),
-    jobs: import_node_path3.default.join(folder, "jobs"),
-    lock: import_node_path3.default.join(folder, "lock")
-  };
-}
-function jobPaths(root, id) {
-  const folder = `${root}/jobs/${id}`;
-  const at = (name) => `${folder}/${name}`;
-  return {
-    root,
-    folder,
-    spec: at("spec.json"),
-    launch: at("launch.json"),
-    worker: at("worker.json"),
-    lease: at("lease.json"),
-    leaseFifo: at("lease.fifo"),
-    state: at("state.json"),
-    events: at("events.ndjson"),
-    snapshot: at("snapshot.json"),
-    output: at("output.log"),
-    error: at("error.log"),
-    workerLog: at("worker.log"),
-    prompt: at("prompt.txt"),
-    workspace: at("workspace.json"),
-    neighbours: at("neighbours"),
-    reviewDiff: at("review.diff"),
-    started: at("started"),
-    shimMark: at("started/shim"),
-    childMark: at("started/child"),
-    guardMark: at("started/guard"),
-    spawnFailed: at("started/spawn_failed"),
-    reason: at("started/reason"),
-    aliveFifo: at("started/alive.fifo"),
-    limitFifo: at("started/limit.fifo"),
-    exit: at("exit.json"),
-    result: at("result.md"),
-    resultRecord: at("result.json"),
-    cancel: at("cancel.json"),
-    waiters: at("waiters"),
-    collected: at("collected.json"),
-    lock: at("lock"),
-    reserve: at("reserve"),
-    marker: `${root}/active/${id}`
-  };
-}
-function stagePath(root, id) {
-  return import_node_path3.default.join(root, "jobs", `.new-${id}`);
+function lineageOf(parent, relation) {
+  return { relation, parent: parent.id, root: parent.lineage?.root ?? parent.id };
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  companionFile,
-  findProgram,
-  jobPaths,
-  rootPaths,
-  selfWords,
-  stagePath
+  conversationOf,
+  earlierOf,
+  lineageOf,
+  requireFolder,
+  requireGenuine,
+  requireSpec
 });
 
 },
-"./chunk-5PUGWE43.js": function (module, exports) {
+"./chunk-6G2TYO4H.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  compareIds: () => compareIds,
-  defaultEngine: () => defaultEngine,
-  findEngine: () => findEngine,
-  idTimeMs: () => idTimeMs,
-  isId: () => isId,
-  isIdPrefix: () => isIdPrefix,
-  makeId: () => makeId
+  commandNames: () => commandNames,
+  loadCommand: () => loadCommand
 });
 module.exports = stdin_exports;
-var import_chunk_5PMT74BV = load("./chunk-5PMT74BV.js");
-var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var idPattern = /^[a-z]{2,12}-[0-9a-z]{8,9}-[0-9a-z]{6}$/;
-var prefixPattern = /^[a-z]{2,12}(?:-[0-9a-z]{0,9}(?:-[0-9a-z]{0,6})?)?$/;
-function makeId(verb, nowMs, random) {
-  const digits = Array.from(random.subarray(0, 6), (byte) => (byte % 36).toString(36)).join("");
-  return `${verb}-${nowMs.toString(36)}-${digits}`;
-}
-function isId(text) {
-  return idPattern.test(text);
-}
-function isIdPrefix(text) {
-  return prefixPattern.test(text);
-}
-function idTimeMs(id) {
-  return Number.parseInt(id.split("-")[1] ?? "", 36);
-}
-function compareIds(a, b) {
-  return idTimeMs(a) - idTimeMs(b) || (a < b ? -1 : a > b ? 1 : 0);
-}
-var nodeOptions = ["--no-warnings"];
-var local = {
-  id: "local",
-  async prepare() {
-    await Promise.resolve().then(() => load("./spawn-NV2R7KVL.js"));
-  },
-  async start(worker) {
-    const { spawnDetached } = await Promise.resolve().then(() => load("./spawn-NV2R7KVL.js"));
-    const pid = spawnDetached({
-      program: process.execPath,
-      args: [...nodeOptions, (0, import_chunk_5PMT74BV.companionFile)(), "_worker", worker.stateRoot, worker.id],
-      cwd: "/",
-      environment: (0, import_chunk_NLNY4YEW.workerEnvironment)(worker.mark),
-      logFile: worker.logFile
-    });
-    const identity = (0, import_chunk_MGN56EW3.identityOf)(pid);
-    if (!identity) throw new Error(`cannot see the worker that was just started (pid ${pid})`);
-    return identity;
-  },
-  alive: import_chunk_MGN56EW3.livenessOf,
-  signal: import_chunk_MGN56EW3.signalIdentity
+var loaders = {
+  run: async () => (await Promise.resolve().then(() => load("./run-H3UO7KW7.js"))).run,
+  staffer: async () => (await Promise.resolve().then(() => load("./staffer-44ISMLVK.js"))).staffer,
+  research: async () => (await Promise.resolve().then(() => load("./research-5I6LLF43.js"))).research,
+  review: async () => (await Promise.resolve().then(() => load("./review-QHTIKPOJ.js"))).review,
+  implement: async () => (await Promise.resolve().then(() => load("./implement-SN2NFPCN.js"))).implement,
+  ask: async () => (await Promise.resolve().then(() => load("./ask-HCXYYJVP.js"))).ask,
+  wait: async () => (await Promise.resolve().then(() => load("./wait-235ATHWQ.js"))).wait,
+  observe: async () => (await Promise.resolve().then(() => load("./observe-6RG5UNMX.js"))).observe,
+  status: async () => (await Promise.resolve().then(() => load("./status-ICCLX6DA.js"))).status,
+  result: async () => (await Promise.resolve().then(() => load("./result-7XSAONOG.js"))).result,
+  cancel: async () => (await Promise.resolve().then(() => load("./cancel-MHZLYJIO.js"))).cancel,
+  continue: async () => (await Promise.resolve().then(() => load("./continue-VRXVYGCI.js"))).continueCommand,
+  restart: async () => (await Promise.resolve().then(() => load("./restart-3FI62HR6.js"))).restart,
+  clean: async () => (await Promise.resolve().then(() => load("./clean-HX66XRCK.js"))).clean,
+  setup: async () => (await Promise.resolve().then(() => load("./setup-DRI2U6OR.js"))).setup,
+  doctor: async () => (await Promise.resolve().then(() => load("./doctor-IQZDPAYY.js"))).doctor,
+  help: async () => (await Promise.resolve().then(() => load("./help-GK62OWIS.js"))).help
 };
-var engines = [local];
-function findEngine(id) {
-  return engines.find((engine) => engine.id === id);
-}
-var defaultEngine = local;
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  compareIds,
-  defaultEngine,
-  findEngine,
-  idTimeMs,
-  isId,
-  isIdPrefix,
-  makeId
-});
-
-},
-"./chunk-6NUDBNFT.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  signInOf: () => signInOf,
-  surveyBackends: () => surveyBackends
-});
-module.exports = stdin_exports;
-var import_chunk_O6GLU4YU = load("./chunk-O6GLU4YU.js");
-var import_chunk_YICA2YDP = load("./chunk-YICA2YDP.js");
-var import_chunk_5PMT74BV = load("./chunk-5PMT74BV.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_node_path = builtin("node:path");
-var profileNames = ["restricted", "standard", "unrestricted"];
-function surveyBackends(config, cwd, only) {
-  const own = Object.entries(config.backends);
-  const found = import_chunk_YICA2YDP.backends.filter(({ id }) => id !== "custom" && (only === void 0 || id === only) && !Object.hasOwn(config.backends, id)).map((backend) => survey(backend, backend.id, backend.programs, cwd));
-  const custom = (0, import_chunk_YICA2YDP.findBackend)("custom");
-  const mine = own.filter(([name]) => only === void 0 || name === only).map(([name, { argv }]) => survey(custom, name, argv.slice(0, 1), cwd));
-  return [...found, ...mine];
-}
-function survey(backend, name, searched, cwd) {
-  const program = searched.map((one) => (0, import_chunk_5PMT74BV.findProgram)(one, cwd)).find((one) => one !== void 0) ?? null;
-  const version = program === null ? null : (0, import_chunk_O6GLU4YU.tellVersion)(backend, program);
-  const isTooOld = version !== null && backend.oldest !== null && (0, import_chunk_YICA2YDP.isOlder)(version, backend.oldest);
-  const faults = {};
-  for (const profile of profileNames) {
-    const fault = backend.profiles[profile] === null ? null : (0, import_chunk_O6GLU4YU.policyFault)(backend, profile);
-    if (fault !== null) faults[profile] = fault;
-  }
-  const canKeep = profileNames.some((one) => backend.profiles[one] !== null && faults[one] === void 0);
-  return {
-    backend: name,
-    title: backend.title,
-    custom: backend.id === "custom",
-    searched,
-    program,
-    not_executable: program === null ? findBlocked(searched) : null,
-    version,
-    oldest: backend.oldest,
-    too_old: isTooOld,
-    sign_in: signInOf(backend),
-    profiles: backend.profiles,
-    faults,
-    install: backend.install,
-    usable: program !== null && !isTooOld && canKeep
-  };
-}
-function signInOf({ signIn }) {
-  const home = import_chunk_NLNY4YEW.variables.home();
-  const files = signIn.files.filter((file) => home !== void 0 && (0, import_chunk_DLEZNRER.exists)(import_node_path.default.join(home, file)));
-  const found = { files, variables: signIn.variables.filter((name) => import_chunk_NLNY4YEW.variables.isSet(name)) };
-  if (signIn.files.length + signIn.variables.length === 0) return { state: "unknown", ...found };
-  return { state: found.files.length + found.variables.length > 0 ? "signs" : "no_signs", ...found };
-}
-function findBlocked(names) {
-  const folders = import_chunk_NLNY4YEW.variables.searchPath().split(":").filter(Boolean);
-  const files = names.filter((name) => !name.includes("/")).flatMap((name) => folders.map((folder) => import_node_path.default.join(folder, name)));
-  return files.find(import_chunk_DLEZNRER.exists) ?? null;
+var commandNames = Object.keys(loaders);
+async function loadCommand(name) {
+  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  signInOf,
-  surveyBackends
+  commandNames,
+  loadCommand
 });
 
 },
@@ -1794,6 +1688,130 @@ function closeFile(fd) {
 });
 
 },
+"./chunk-6PAAVROU.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  checkRoot: () => checkRoot,
+  ensureRoot: () => ensureRoot,
+  locateRoot: () => locateRoot,
+  requirePlace: () => requirePlace
+});
+module.exports = stdin_exports;
+var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
+var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var folderName = ".job-state";
+var elsewhere = "use another place with --state-dir DIR or JOB_STATE_DIR";
+function locateRoot(given) {
+  const named = given.option ?? given.variable;
+  if (named !== void 0) {
+    if (named === "") throw new import_chunk_NVPF5LEY.FaultError("usage", 'cannot use --state-dir "": it needs the path of a folder');
+    const folder = import_node_path.default.resolve(given.cwd, named);
+    return { folder, option: ["--state-dir", folder] };
+  }
+  const worktree = (0, import_chunk_QPOYQF3N.findWorktree)(given.cwd);
+  if (worktree !== void 0) return { folder: import_node_path.default.join(worktree, folderName), option: [] };
+  for (let at = given.cwd; ; at = import_node_path.default.dirname(at)) {
+    const folder = import_node_path.default.join(at, folderName);
+    if ((0, import_chunk_DLEZNRER.factsOf)(folder)?.uid === userId() && (0, import_chunk_DLEZNRER.exists)((0, import_chunk_HYSLT7YX.rootPaths)(folder).meta)) return { folder, option: [] };
+    if (at === import_node_path.default.dirname(at)) return { folder: import_node_path.default.join(given.cwd, folderName), option: [] };
+  }
+}
+function checkRoot(folder) {
+  const facts = lookAt(folder);
+  if (!facts) return false;
+  if (facts.kind === "link") throw unusable(folder, "it is a symbolic link");
+  if (facts.kind !== "folder") throw unusable(folder, "it is no folder");
+  if (facts.uid !== userId()) throw unusable(folder, `it belongs to user ${facts.uid}, not to us (${userId()})`);
+  if ((facts.mode & 18) !== 0)
+    throw unusable(folder, `others may write into it (mode ${(facts.mode & 511).toString(8)})`);
+  let names;
+  try {
+    names = (0, import_chunk_DLEZNRER.listNames)(folder);
+  } catch (error) {
+    throw unusable(folder, `it cannot be read (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`);
+  }
+  if (names.every((name) => /^\.meta\.json\.\d+\.\d+\.tmp$/.test(name))) return false;
+  const meta = (0, import_chunk_6OPTGHIR.readJson)((0, import_chunk_HYSLT7YX.rootPaths)(folder).meta);
+  if (meta.kind !== "ok" || meta.value.tool !== "job-companion")
+    throw unusable(folder, "it holds files but no meta.json of ours");
+  if (typeof meta.value.schema !== "number" || meta.value.schema > 1) {
+    throw unusable(folder, `a newer release wrote it (schema ${String(meta.value.schema)}, known: 1)`);
+  }
+  if ((0, import_chunk_QPOYQF3N.tracksAnything)(folder))
+    throw unusable(folder, "git tracks files in it, so a repository may have brought it along");
+  for (const name of ["active", "jobs", "once", "slots", "lock"]) {
+    const inner = (0, import_chunk_DLEZNRER.factsOf)(import_node_path.default.join(folder, name));
+    if (inner && (inner.kind !== "folder" || inner.uid !== userId()))
+      throw unusable(folder, `its ${name} is no folder of ours`);
+  }
+  return true;
+}
+function requirePlace(folder) {
+  const parent = import_node_path.default.dirname(folder);
+  if ((0, import_chunk_DLEZNRER.exists)(folder)) return;
+  if (!(0, import_chunk_DLEZNRER.isFolder)(parent)) throw unusable(folder, `there is no folder ${parent}`);
+  const fault = (0, import_chunk_DLEZNRER.writeFault)(parent);
+  if (fault !== void 0) throw unusable(folder, `${parent} is not writable (${fault})`);
+}
+function ensureRoot(folder) {
+  const fresh = `${folder}.new-${process.pid}`;
+  try {
+    if (checkRoot(folder) || (0, import_chunk_DLEZNRER.exists)(folder)) {
+      const fault = (0, import_chunk_DLEZNRER.writeFault)(folder);
+      if (fault !== void 0) throw unusable(folder, `it is not writable (${fault})`);
+      fill(folder);
+      return;
+    }
+    (0, import_chunk_6OPTGHIR.createFolder)(fresh);
+    fill(fresh);
+    if (!(0, import_chunk_DLEZNRER.moveFolder)(fresh, folder)) (0, import_chunk_DLEZNRER.removeTree)(fresh);
+    checkRoot(folder);
+  } catch (error) {
+    tryRemove(fresh);
+    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
+    throw unusable(folder, `it cannot be made or written (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? String(error)})`);
+  }
+}
+function fill(folder) {
+  const paths = (0, import_chunk_HYSLT7YX.rootPaths)(folder);
+  if (!(0, import_chunk_DLEZNRER.exists)(paths.meta)) (0, import_chunk_6OPTGHIR.writeJson)(paths.meta, { schema: 1, tool: "job-companion", created_at: (0, import_chunk_NLNY4YEW.isoNow)() });
+  if (!(0, import_chunk_DLEZNRER.exists)(paths.ignore)) (0, import_chunk_6OPTGHIR.writeFile)(paths.ignore, "*\n", { sync: false });
+  for (const inner of [paths.active, paths.once, paths.slots, paths.jobs]) (0, import_chunk_6OPTGHIR.createFolder)(inner);
+}
+function tryRemove(folder) {
+  try {
+    (0, import_chunk_DLEZNRER.removeTree)(folder);
+  } catch {
+  }
+}
+function lookAt(folder) {
+  try {
+    return (0, import_chunk_DLEZNRER.factsOf)(folder);
+  } catch (error) {
+    throw unusable(folder, `it cannot be looked at (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`);
+  }
+}
+function unusable(folder, reason) {
+  return new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use the state folder ${folder}: ${reason}`, elsewhere);
+}
+function userId() {
+  return process.getuid?.() ?? 0;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  checkRoot,
+  ensureRoot,
+  locateRoot,
+  requirePlace
+});
+
+},
 "./chunk-6PFAPK5K.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -1836,6 +1854,211 @@ function exitCodeOfAll(states) {
   exitCodeOf,
   exitCodeOfAll,
   exitCodes
+});
+
+},
+"./chunk-6VEYLQAM.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  checkLaunchOptions: () => checkLaunchOptions,
+  folderOf: () => folderOf,
+  launchAndTell: () => launchAndTell,
+  launchWords: () => launchWords,
+  missingProgram: () => missingProgram,
+  run: () => run,
+  tellLaunched: () => tellLaunched
+});
+module.exports = stdin_exports;
+var import_chunk_A2UK6BHM = load("./chunk-A2UK6BHM.js");
+var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_S2YMQL4C = load("./chunk-S2YMQL4C.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+function launchWords(input) {
+  const onceKey = input.text("once-key") ?? null;
+  if (onceKey === "") throw (0, import_chunk_NVPF5LEY.usageError)('cannot take --once-key "": a key needs at least one character');
+  return { owner: input.text("owner") ?? import_chunk_NLNY4YEW.variables.owner() ?? null, label: input.text("label") ?? null, onceKey };
+}
+function checkLaunchOptions(input) {
+  if (input.has("wait-timeout") && !input.has("wait")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");
+  input.duration("wait-timeout");
+  for (const other of ["json", "wait"]) {
+    if (input.has("id-only") && input.has(other)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`);
+  }
+}
+async function launchAndTell(context, input, request, isSynchronous = false) {
+  checkLaunchOptions(input);
+  const root = context.root(input);
+  return tellLaunched(context, input, root, await (0, import_chunk_A2UK6BHM.launch)(root, request), isSynchronous);
+}
+async function tellLaunched(context, input, root, launched, isSynchronous) {
+  if (input.has("wait") || isSynchronous) {
+    const { waitAndTell } = await Promise.resolve().then(() => load("./collecting-P7EFJWKG.js"));
+    context.tell(`job ${launched.id}`);
+    const timeoutMs = input.duration("wait-timeout") ?? Number.MAX_SAFE_INTEGER;
+    return waitAndTell(context, root, [launched.id], {
+      mode: "all",
+      timeoutMs,
+      heartbeatMs: null,
+      isJson: input.has("json")
+    });
+  }
+  return tellLaunch(root, launched, input);
+}
+function tellLaunch(root, launched, input) {
+  const { id, isNew } = launched;
+  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
+` };
+  const paths = (0, import_chunk_HYSLT7YX.jobPaths)(root.folder, id);
+  const commands = {
+    wait: import_chunk_S2YMQL4C.nextCommands.wait(id, root.option),
+    observe: import_chunk_S2YMQL4C.nextCommands.observe(id, root.option),
+    cancel: import_chunk_S2YMQL4C.nextCommands.cancel(id, root.option)
+  };
+  if (input.has("json")) {
+    return {
+      code: import_chunk_6PFAPK5K.exitCodes.done,
+      json: {
+        id,
+        new: isNew,
+        folder: paths.folder,
+        result_path: paths.result,
+        output_path: paths.output,
+        next: commands
+      }
+    };
+  }
+  const lines = [
+    `job ${id}${isNew ? "" : " (this once-key had it already; nothing was started)"}`,
+    `collect: ${commands.wait}`,
+    `observe: ${commands.observe}`,
+    `result:  ${paths.result}`
+  ];
+  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${lines.join("\n")}
+` };
+}
+var run = {
+  name: "run",
+  summary: "run a long command as a job",
+  form: "[options] -- COMMAND ARG...",
+  words: { min: 0, max: 0, rest: true },
+  options: {
+    timeout: {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_CRABIWOM.limits.runTimeout,
+      help: "hard limit, counted from launch (default 24h, at most 30d)"
+    },
+    deadline: { kind: "duration", value: "D", range: import_chunk_CRABIWOM.limits.runTimeout, help: "the same as --timeout" },
+    "kill-after": {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_CRABIWOM.limits.runKillGrace,
+      help: "time between TERM and KILL (default 30s)"
+    },
+    cwd: { kind: "text", value: "DIR", help: "folder to run in (default: here)" },
+    shell: { kind: "flag", help: "give the one word after -- to /bin/sh -c" },
+    "success-exit": {
+      kind: "count",
+      value: "N",
+      range: { default: 0, min: 0, max: 255 },
+      help: "the exit code that means success (default 0)"
+    },
+    "max-output": {
+      kind: "size",
+      value: "SIZE",
+      range: import_chunk_CRABIWOM.limits.maxOutput,
+      help: "cap of each output file on disk (default 64M)"
+    },
+    "first-output": {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_CRABIWOM.limits.optInLimit,
+      help: "end it when nothing was printed by then"
+    },
+    "stall-after": {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_CRABIWOM.limits.optInLimit,
+      help: "end it when nothing was printed for that long"
+    },
+    "keep-children": { kind: "flag", help: "leave processes alone that the command left behind" },
+    ...import_chunk_L3K2NDJR.launchOptions
+  },
+  notes: "The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",
+  examples: [
+    "run -- make test",
+    "run --timeout 2h --once-key nightly -- python3 train.py --epochs 10",
+    "run --shell -- 'make && make install'"
+  ],
+  async run(context, input) {
+    const cwd = folderOf(context, input);
+    const timeout = limitOf(input);
+    return launchAndTell(context, input, {
+      kind: "run",
+      verb: "run",
+      ...launchWords(input),
+      cwd,
+      deadlineMs: timeout,
+      killGraceMs: input.durationOrDefault("kill-after"),
+      maxOutputBytes: input.size("max-output") ?? import_chunk_CRABIWOM.limits.maxOutput.default,
+      firstOutputMs: input.duration("first-output") ?? null,
+      stallMs: input.duration("stall-after") ?? null,
+      lineage: null,
+      run: commandOf(input, cwd),
+      staff: null
+    });
+  }
+};
+function limitOf(input) {
+  if (input.has("timeout") && input.has("deadline"))
+    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");
+  return input.has("deadline") ? input.durationOrDefault("deadline") : input.durationOrDefault("timeout");
+}
+function folderOf(context, input) {
+  const folder = import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
+  if (!(0, import_chunk_DLEZNRER.isFolder)(folder))
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot run in ${folder}: there is no such folder`,
+      "name an existing one with --cwd DIR"
+    );
+  return (0, import_chunk_DLEZNRER.realPath)(folder);
+}
+function commandOf(input, cwd) {
+  const words = input.rest ?? [];
+  const parts = { success_exit: input.count("success-exit") ?? 0, keep_children: input.has("keep-children") };
+  if (input.has("shell")) {
+    if (words.length !== 1)
+      throw (0, import_chunk_NVPF5LEY.usageError)(
+        `cannot take ${words.length} words with --shell: it needs the whole command line as one word after --`
+      );
+    return { argv: ["/bin/sh", "-c", words[0]], program: "/bin/sh", ...parts };
+  }
+  const name = words[0];
+  const program = (0, import_chunk_HYSLT7YX.findProgram)(name, cwd);
+  if (program === void 0) throw missingProgram(name, cwd);
+  return { argv: words, program, ...parts };
+}
+function missingProgram(name, cwd) {
+  const where = name.includes("/") ? `no executable file of that name (looked from ${cwd})` : `it is not on PATH (${import_chunk_NLNY4YEW.variables.searchPath() || "empty"})`;
+  return new import_chunk_NVPF5LEY.FaultError("preflight", `cannot run ${JSON.stringify(name)}: ${where}`, "give the path of the program");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  checkLaunchOptions,
+  folderOf,
+  launchAndTell,
+  launchWords,
+  missingProgram,
+  run,
+  tellLaunched
 });
 
 },
@@ -2274,6 +2497,84 @@ function whole(folder) {
 });
 
 },
+"./chunk-7F7YULP5.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  findNeighbours: () => findNeighbours,
+  modeOf: () => modeOf,
+  neighbourWarning: () => neighbourWarning,
+  neighbourWarnings: () => neighbourWarnings,
+  tellNeighbours: () => tellNeighbours
+});
+module.exports = stdin_exports;
+var import_chunk_IFVIOH5X = load("./chunk-IFVIOH5X.js");
+var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
+var import_chunk_S2YMQL4C = load("./chunk-S2YMQL4C.js");
+var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
+var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
+var import_chunk_WC34HXH2 = load("./chunk-WC34HXH2.js");
+var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+function findNeighbours(root, staff, cwd, isShared) {
+  if (!(0, import_chunk_W7HED5VZ.isWriter)(staff.profile)) return [];
+  const place = placeOf(cwd);
+  const others = liveStaff(root.folder).filter((spec) => (0, import_chunk_W7HED5VZ.isWriter)(spec.staff.profile) && placeOf(spec.cwd) === place);
+  const rival = others.find((spec) => spec.staff.mode === "implement");
+  if (rival && staff.mode === "implement" && !isShared) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "busy",
+      `cannot start a second implement job in ${place}: job ${rival.id} is writing there`,
+      `wait for it (${import_chunk_S2YMQL4C.nextCommands.wait(rival.id, root.option)}), or give this one its own tree with --worktree, or accept both with --share`
+    );
+  }
+  return others.map((spec) => spec.id);
+}
+function tellNeighbours(root, ids, own) {
+  for (const id of ids) {
+    try {
+      const folder = (0, import_chunk_HYSLT7YX.jobPaths)(root, id).neighbours;
+      (0, import_chunk_6OPTGHIR.createFolder)(folder);
+      (0, import_chunk_6OPTGHIR.createFile)(`${folder}/${own}`, "", { sync: false });
+    } catch {
+    }
+  }
+}
+function neighbourWarnings(root, paths) {
+  const ids = (0, import_chunk_DLEZNRER.listNames)(paths.neighbours).filter(import_chunk_WC34HXH2.isId).slice(0, 20);
+  return ids.map((id) => neighbourWarning(id, modeOf(root, id)));
+}
+function neighbourWarning(id, mode) {
+  const what = mode === void 0 ? "a job" : `a ${mode} job`;
+  return { code: "two_writers", message: `${what}, ${id}, may write in the same worktree at the same time` };
+}
+function modeOf(root, id) {
+  const spec = (0, import_chunk_NUDVVVQS.readSpec)((0, import_chunk_HYSLT7YX.jobPaths)(root, id));
+  return spec.kind === "ok" ? spec.value.staff?.mode : void 0;
+}
+function liveStaff(root) {
+  return (0, import_chunk_IFVIOH5X.listActive)(root).flatMap((id) => {
+    const spec = (0, import_chunk_NUDVVVQS.readSpec)((0, import_chunk_HYSLT7YX.jobPaths)(root, id));
+    if (spec.kind !== "ok" || !spec.value.staff || (0, import_chunk_NUDVVVQS.isEnded)((0, import_chunk_NUDVVVQS.inspect)(root, id).state)) return [];
+    return [{ ...spec.value, staff: spec.value.staff }];
+  });
+}
+function placeOf(cwd) {
+  const real = (0, import_chunk_DLEZNRER.isFolder)(cwd) ? (0, import_chunk_DLEZNRER.realPath)(cwd) : cwd;
+  return (0, import_chunk_QPOYQF3N.findWorktree)(real) ?? real;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  findNeighbours,
+  modeOf,
+  neighbourWarning,
+  neighbourWarnings,
+  tellNeighbours
+});
+
+},
 "./chunk-7WOUU27R.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -2312,778 +2613,206 @@ function historicalOf(paths) {
 });
 
 },
-"./chunk-7Y3R5Z7F.js": function (module, exports) {
+"./chunk-A2UK6BHM.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  LineSplitter: () => LineSplitter,
-  backendOf: () => backendOf,
-  conclude: () => conclude,
-  findingsForm: () => findingsForm,
-  finishStored: () => finishStored,
-  parseReason: () => parseReason,
-  startedAt: () => startedAt
+  launch: () => launch
 });
 module.exports = stdin_exports;
-var import_chunk_4XQCRNZ4 = load("./chunk-4XQCRNZ4.js");
-var import_chunk_7WOUU27R = load("./chunk-7WOUU27R.js");
-var import_chunk_WXN222PW = load("./chunk-WXN222PW.js");
-var import_chunk_YICA2YDP = load("./chunk-YICA2YDP.js");
-var import_chunk_5HBYLHM7 = load("./chunk-5HBYLHM7.js");
-var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
-var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_QWAIFJXL = load("./chunk-QWAIFJXL.js");
-var import_chunk_WCJPDVU3 = load("./chunk-WCJPDVU3.js");
-var import_chunk_HG2KJTCX = load("./chunk-HG2KJTCX.js");
-var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
-var import_chunk_5EEEQTAN = load("./chunk-5EEEQTAN.js");
+var import_chunk_6PAAVROU = load("./chunk-6PAAVROU.js");
+var import_chunk_HKMJYKZE = load("./chunk-HKMJYKZE.js");
+var import_chunk_FRBDBO25 = load("./chunk-FRBDBO25.js");
+var import_chunk_GIHSDJPG = load("./chunk-GIHSDJPG.js");
+var import_chunk_S2YMQL4C = load("./chunk-S2YMQL4C.js");
+var import_chunk_WC34HXH2 = load("./chunk-WC34HXH2.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
+var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
+var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_os = require("node:os");
-var reasons = [
-  "exited",
-  "lingered",
-  "canceled",
-  "hard_timeout",
-  "first_output_timeout",
-  "stalled",
-  "sign_in",
-  "state_vanished",
-  "spawn_failed",
-  "never_started",
-  "worker_lost",
-  "host_restarted"
-];
-function parseReason(text) {
-  return reasons.find((reason) => reason === text);
-}
-function judgeEnd(facts2) {
-  if (facts2.survivors.length > 0) {
-    return failed("failed", "survivors", `these processes outlived SIGKILL: ${facts2.survivors.join(", ")}`);
-  }
-  switch (facts2.reason) {
-    case "canceled":
-      return { outcome: "canceled", error: null };
-    case "exited":
-    case "lingered":
-      return judgeExit(facts2);
-    case "hard_timeout":
-      if (facts2.isStaff && facts2.staffError === null) return { outcome: "done", error: null };
-      return failed("timed_out", "hard_timeout", `the hard limit of ${facts2.deadlineText} was reached${told(facts2)}`);
-    case "first_output_timeout":
-      return failed("failed", "first_output_timeout", "nothing was printed within --first-output");
-    case "stalled":
-      return failed("failed", "stalled", "nothing happened for the time given by --stall-after");
-    case "sign_in":
-      return failed(
-        "failed",
-        "auth",
-        facts2.staffError?.message ?? "the agent waits for a sign-in that nobody can give"
-      );
-    case "state_vanished":
-      return failed("crashed", "worker_lost", "the state folder vanished");
-    case "spawn_failed":
-      return failed("failed", "spawn_failed", `the program could not be started: ${facts2.detail ?? "not known why"}`);
-    case "never_started":
-      return failed("failed", "never_started", "the launcher died before a worker existed");
-    case "worker_lost":
-      return failed(
-        "crashed",
-        "worker_lost",
-        "the processes that supervise the command were killed; how it ended is not known"
-      );
-    case "host_restarted":
-      return failed("crashed", "host_restarted", "the machine was restarted while the job ran");
-  }
-}
-function judgeExit(facts2) {
-  const { exit } = facts2;
-  if (exit?.spawn_failed)
-    return failed("failed", "spawn_failed", `the program could not be executed (exit code ${exit.exit_code})`);
-  if (facts2.isStaff) {
-    return facts2.staffError ? { outcome: "failed", error: facts2.staffError } : { outcome: "done", error: null };
-  }
-  if (!exit) return failed("crashed", "worker_lost", "how the command ended is not known");
-  if (exit.exit_code === facts2.successExit) return { outcome: "done", error: null };
-  if (facts2.signal !== null && exit.signaled) return failed("failed", "signal", signalMessage(facts2.signal));
-  return failed("failed", "exit_nonzero", `the command exited with code ${exit.exit_code}`);
-}
-function told({ staffError }) {
-  const isWord = staffError && ["auth", "quota", "agent_error", "response_timeout"].includes(staffError.code);
-  return isWord ? `; the agent had told: ${staffError.message}` : "";
-}
-function signalMessage(signal) {
-  const hint = signal === "SIGKILL" ? " (not by us: often the kernel, when memory runs out)" : "";
-  return `the command was ended by ${signal}${hint}`;
-}
-function failed(outcome, code, message) {
-  return { outcome, error: { code, message } };
-}
-function signalOfExit(exitCode, table) {
-  if (exitCode <= 128 || exitCode > 192) return void 0;
-  const number = exitCode - 128;
-  const known = Object.entries(table).find(([, value]) => value === number);
-  return known ? known[0] : `SIG${number}`;
-}
-var signalNumbers = import_node_os.constants.signals;
-var LineSplitter = class {
-  parts = [];
-  size = 0;
-  /** Lines that were longer than the bound. *<>/
-  dropped = 0;
-  decoder = new TextDecoder();
-  limit;
-  constructor(limit = import_chunk_CRABIWOM.streamLineBytes) {
-    this.limit = limit;
-  }
-  /** The lines that these bytes complete, without their newlines. *<>/
-  push(bytes) {
-    const lines = [];
-    let from = 0;
-    for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, from)) {
-      this.keep(bytes.subarray(from, at));
-      this.take(lines);
-      from = at + 1;
-    }
-    if (from < bytes.length) this.keep(new Uint8Array(bytes.subarray(from)));
-    return lines;
-  }
-  /** What stands after the last newline, once the stream has ended. *<>/
-  end() {
-    const lines = [];
-    if (this.size > 0) this.take(lines);
-    return lines;
-  }
-  keep(piece) {
-    this.size += piece.length;
-    if (this.size > this.limit) this.parts = [];
-    else if (piece.length > 0) this.parts.push(piece);
-  }
-  take(lines) {
-    if (this.size > this.limit) this.dropped += 1;
-    else lines.push(this.decoder.decode(this.parts.length === 1 ? this.parts[0] : join(this.parts, this.size)));
-    this.parts = [];
-    this.size = 0;
-  }
-};
-function join(parts, size) {
-  const whole = new Uint8Array(size);
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
-}
-var chunk = 1024 * 1024;
-function backendOf(spec) {
-  return spec.staff ? (0, import_chunk_YICA2YDP.findBackend)(spec.staff.backend) : void 0;
-}
-function replay(spec, paths) {
-  const reading = (0, import_chunk_YICA2YDP.makeReading)();
-  const backend = backendOf(spec);
-  if (!backend) return reading;
-  const at = (0, import_chunk_NLNY4YEW.isoOf)((0, import_chunk_DLEZNRER.factsOf)(paths.output)?.modifiedMs ?? 0);
-  eachLine(paths.output, (line) => backend.read(line, reading, at));
-  if (backend.readError) eachLine(paths.error, (line) => backend.readError?.(line, reading, at));
-  return reading;
-}
-function closeReading(spec, paths, reading, exit) {
-  const backend = backendOf(spec);
-  const stderrTail = (0, import_chunk_6OPTGHIR.readRange)(paths.error, -import_chunk_CRABIWOM.tailBytes, import_chunk_CRABIWOM.tailBytes)?.bytes.toString("utf8") ?? "";
-  const ending = { exitCode: exit.code, signal: exit.signal, stderrTail, byItself: exit.byItself };
-  if (backend?.answerFrom === "stdout") reading.answer = (0, import_chunk_6OPTGHIR.readText)(paths.output, chunk) ?? "";
-  backend?.close?.(reading, ending, {
-    resume: spec.staff?.resume ?? null,
-    earlierError: spec.staff?.earlier?.error ?? null
-  });
-  return ending;
-}
-function eachLine(file, fn) {
-  const lines = new LineSplitter();
-  for (let offset = 0; ; ) {
-    const part = (0, import_chunk_6OPTGHIR.readRange)(file, offset, chunk);
-    if (!part || part.bytes.length === 0) break;
-    for (const line of lines.push(part.bytes)) fn(line);
-    offset += part.bytes.length;
-  }
-  for (const line of lines.end()) fn(line);
-}
-function makeDeliverable(parts) {
-  const { state, staff, paths, isPlain } = parts;
-  if (state.state !== "done") return makeReport(parts);
-  if (isPlain) return (0, import_chunk_6OPTGHIR.readRange)(paths.output, 0, Number.MAX_SAFE_INTEGER)?.bytes ?? "";
-  if (staff && staff.answer !== null) return staff.answer;
-  const output = (0, import_chunk_4XQCRNZ4.readLogTail)(paths.output);
-  return output.length > 0 ? output : (0, import_chunk_4XQCRNZ4.readLogTail)(paths.error);
-}
-function makeReport(parts) {
-  const { spec, state, paths } = parts;
-  const sections = [
-    `# ${spec.id}: ${state.state}${state.error ? ` (${state.error.code})` : ""}`,
-    reasonText(parts),
-    facts(parts).join("\n"),
-    progress(parts),
-    workspace(parts),
-    logSection("Last output", paths.output, spec.staff !== null),
-    logSection("Last error output", paths.error, false),
-    recovery(parts)
-  ];
-  return `${sections.filter((section) => section !== "").join("\n\n")}
-`;
-}
-function reasonText({ state, cancel, tree }) {
-  if (state.state === "canceled") {
-    const why = cancel?.why ? `: ${(0, import_chunk_LZGYMFSK.plainText)(cancel.why)}` : "";
-    const who = cancel ? ` by ${(0, import_chunk_LZGYMFSK.plainText)(cancel.owner ?? `process ${cancel.by?.pid ?? "unknown"}`)} at ${(0, import_chunk_LZGYMFSK.plainText)(cancel.at)}` : "";
-    const step = {
-      none: "nothing was running any more",
-      term: "the tree ended on SIGTERM",
-      kill: "SIGKILL was needed"
-    }[tree.step];
-    return `Canceled${who}${why}. ${tree.ended.length} process(es) ended; ${step}.`;
-  }
-  const resets = state.error?.resets ? ` (resets: ${state.error.resets})` : "";
-  return `Reason: ${(0, import_chunk_LZGYMFSK.plainText)(state.error?.message ?? "not known")}${resets}`;
-}
-function facts({ spec, state, paths, tree }) {
-  const rows = [
-    ["Command", spec.run ? (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_QPOYQF3N.quoteWords)(spec.run.argv), 1e3) : null],
-    ["Backend", spec.staff ? `${spec.staff.backend}, mode ${spec.staff.mode}, profile ${spec.staff.profile}` : null],
-    ["Task", spec.staff ? (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)(spec.staff.prompt).replace(/\s+/g, " "), import_chunk_CRABIWOM.excerptBytes) : null],
-    ["Folder", spec.cwd],
-    ["Exit code", state.exit_code === null ? null : String(state.exit_code)],
-    [
-      "Signal",
-      state.signal === null ? null : `${state.signal}${state.signal_certain ? "" : " (by the exit code; not certain)"}`
-    ],
-    ["Duration", state.duration_ms === null ? null : (0, import_chunk_NDXTXZGK.formatDuration)(state.duration_ms)],
-    ["Hard limit", (0, import_chunk_NDXTXZGK.formatDuration)(spec.deadline_ms)],
-    ["Conversation", state.conversation?.id ?? null],
-    [
-      "Survivors",
-      tree.survivors.length > 0 ? tree.survivors.map((one) => `${one.pid} (${one.name})`).join(", ") : null
-    ],
-    ["Warnings", state.warnings.length > 0 ? state.warnings.map((one) => (0, import_chunk_LZGYMFSK.plainText)(one.message)).join("; ") : null],
-    ["Whole output", `${paths.output} and ${paths.error}`]
-  ];
-  return rows.filter(([, value]) => value !== null).map(([name, value]) => `${name}: ${value}`);
-}
-function progress({ staff }) {
-  if (!staff) return "";
-  const { reading } = staff;
-  const lines = [];
-  for (const call of reading.tools.slice(-5)) {
-    lines.push(`- ${call.name} ${(0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)(call.input).replace(/\s+/g, " "), import_chunk_CRABIWOM.excerptBytes)} [${call.status}]`);
-  }
-  const text = (0, import_chunk_LZGYMFSK.plainText)(reading.answer ?? reading.text).trim();
-  if (text !== "") lines.push("", ...(0, import_chunk_LZGYMFSK.tail)(text, import_chunk_CRABIWOM.textTailBytes).text.split("\n"));
-  return lines.length > 0 ? ["## Seen last (not a finished answer)", "", ...lines].join("\n") : "";
-}
-function workspace({ spec, staff }) {
-  if (!staff?.changes) return "";
-  const lines = ["## Workspace", "", (0, import_chunk_5HBYLHM7.describeChanges)(staff.changes)];
-  if (spec.worktree) {
-    lines.push("", `It worked in a worktree of its own, ${spec.worktree.path} (branch ${spec.worktree.branch}).`);
-    for (const command of (0, import_chunk_HG2KJTCX.takeOverCommands)(spec.worktree, staff.changes)) lines.push(`    ${command}`);
-  }
-  return lines.join("\n");
-}
-function logSection(title, file, isStream) {
-  if (isStream) return "";
-  const text = (0, import_chunk_LZGYMFSK.plainText)((0, import_chunk_4XQCRNZ4.readLogTail)(file).toString("utf8")).trimEnd();
-  return text === "" ? "" : `## ${title}
-
-${text}`;
-}
-function recovery({ spec, state, staff }) {
-  const lines = [
-    "## Going on",
-    "",
-    "Nothing is started again by itself. Look at what was changed first: git status, git diff."
-  ];
-  const refused = staff?.reading.denials ?? [];
-  if (refused.length > 0 && spec.staff)
-    lines.push(
-      `Refused to the agent (profile ${spec.staff.profile}): ${refused.map(import_chunk_LZGYMFSK.plainText).join("; ")}. If it should be allowed: --profile ${spec.staff.profile === "restricted" ? "standard" : "unrestricted"} with one of the commands below.`
-    );
-  if (state.conversation)
-    lines.push(`Go on in the same conversation: ${import_chunk_WCJPDVU3.nextCommands.continue(spec.id, spec.state_option)}`);
-  lines.push(`Start the same once more: ${import_chunk_WCJPDVU3.nextCommands.restart(spec.id, spec.state_option)}`);
-  return lines.join("\n");
-}
-function judgeStaff(reading, ending, request) {
-  const answer = reading.answer !== null && reading.answer.trim() !== "" ? reading.answer : null;
-  const warnings = [...reading.warnings, ...denialWarnings(reading)];
-  const error = findError(reading, ending, request, answer);
-  if (error === null && request.reason === "lingered") {
-    warnings.push({
-      code: "ended_after_answer",
-      message: "the agent stayed alive after its final event and was ended"
-    });
-  }
-  if (error === null && request.reason === "hard_timeout") {
-    warnings.push({
-      code: "limit_after_answer",
-      message: "the hard limit struck after the complete answer had arrived"
-    });
-  }
-  return { answer, error, warnings };
-}
-function findError(reading, ending, request, answer) {
-  if (reading.failure) return reading.failure;
-  if (reading.final === "failure")
-    return { code: "agent_error", message: lastWords(ending) ?? "the agent reported a failure" };
-  if (request.reason === "exited" && ending.exitCode !== 0) return exitError(ending);
-  if (reading.final === null && (answer !== null || reading.denials.length === 0)) {
-    return { code: "no_final_answer", message: `the agent ended without a final event${quoted(lastWords(ending))}` };
-  }
-  if (request.resume !== null && request.keepsConversation && reading.conversationId !== request.resume) {
-    const got = reading.conversationId ?? "none";
-    return {
-      code: "conversation_mismatch",
-      message: `conversation ${request.resume} was asked for, the agent used ${got}`
-    };
-  }
-  if (answer !== null) return null;
-  if (reading.denials.length > 0) {
-    return {
-      code: "permission_denied",
-      message: `there is no final answer and these were refused: ${reading.denials.join(", ")}`
-    };
-  }
-  return { code: "no_final_answer", message: "the final answer is empty" };
-}
-function exitError(ending) {
-  const words = quoted(lastWords(ending));
-  if (ending.signal) return { code: "signal", message: `the agent was ended by ${ending.signal}${words}` };
-  return { code: "exit_nonzero", message: `the agent exited with code ${ending.exitCode}${words}` };
-}
-function denialWarnings(reading) {
-  return reading.denials.map((what) => ({ code: "permission_denied", message: `refused to the agent: ${what}` }));
-}
-function lastWords(ending) {
-  const lines = ending.stderrTail.split("\n").map((line) => line.trim());
-  return lines.filter((line) => line !== "").at(-1);
-}
-function quoted(words) {
-  return words === void 0 ? "" : `: ${words}`;
-}
-var severities = ["critical", "high", "medium", "low", "info"];
-var verdicts = ["approve", "changes_requested", "inconclusive"];
-var mostFindings = 500;
-var findingsForm = `Your final message must end with one JSON object in a \`\`\`json block, and nothing after it:
-{"verdict": "approve" | "changes_requested" | "inconclusive", "summary": "one paragraph", "findings": [{"severity": "critical" | "high" | "medium" | "low" | "info", "title": "one line", "detail": "what happens and when", "file": "path below the workspace, or null", "line": 12 or null, "suggestion": "how to mend it, or null"}]}
-No findings: an empty list.`;
-function parseFindings(answer) {
-  const text = jsonTextOf(answer);
-  if (text === void 0) return fault("the answer holds no JSON object");
-  let value;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    return fault(`its JSON does not parse: ${error instanceof Error ? error.message : String(error)}`);
-  }
-  return readFindings(value);
-}
-function jsonTextOf(answer) {
-  const blocks = [...answer.matchAll(/^[ \t]*(`{3,}|~{3,})[ \t]*(?:json\w*)?[ \t]*\r?\n([\s\S]*?)^[ \t]*\1[ \t]*$/gim)];
-  const block = blocks.map((found) => (found[2] ?? "").trim()).findLast((text) => text.startsWith("{"));
-  if (block !== void 0) return block;
-  const whole = answer.trim();
-  if (whole.startsWith("{")) return whole;
-  const begin = whole.lastIndexOf("\n{");
-  return begin >= 0 && whole.endsWith("}") ? whole.slice(begin + 1) : void 0;
-}
-function readFindings(value) {
-  if (!isObject(value)) return fault("the JSON is no object");
-  const { verdict, summary, findings } = value;
-  if (!isOneOf(verdict, verdicts)) return fault(`verdict is ${show(verdict)}; allowed: ${verdicts.join(", ")}`);
-  if (typeof summary !== "string") return fault("summary is no text");
-  if (!Array.isArray(findings)) return fault("findings is no list");
-  if (findings.length > mostFindings) return fault(`${findings.length} findings; at most ${mostFindings}`);
-  const read = [];
-  for (const [n, one] of findings.entries()) {
-    const reason = findingFault(one);
-    if (reason !== void 0) return fault(`findings[${n}]: ${reason}`);
-    const { severity, title, detail, file, line, suggestion } = one;
-    read.push({ severity, title, detail, file: file ?? null, line: line ?? null, suggestion: suggestion ?? null });
-  }
-  return { kind: "ok", value: { verdict, summary, findings: read } };
-}
-function findingFault(one) {
-  if (!isObject(one)) return "no object";
-  if (!isOneOf(one.severity, severities)) return `severity is ${show(one.severity)}; allowed: ${severities.join(", ")}`;
-  for (const name of ["title", "detail"]) if (typeof one[name] !== "string") return `${name} is no text`;
-  for (const name of ["file", "suggestion"])
-    if (one[name] !== null && one[name] !== void 0 && typeof one[name] !== "string")
-      return `${name} is neither text nor null`;
-  const { line } = one;
-  if (line !== null && line !== void 0 && !(Number.isInteger(line) && Number(line) > 0))
-    return `line is ${show(line)}; allowed: a number from 1 on, or null`;
-  return void 0;
-}
-function fault(reason) {
-  return { kind: "fault", reason };
-}
-function show(value) {
-  return (JSON.stringify(value) ?? "missing").slice(0, 60);
-}
-function isObject(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-function isOneOf(value, allowed) {
-  return allowed.some((one) => one === value);
-}
-function usageOf(told2, runsOn, resumed) {
-  if (told2 === null || !runsOn.tokens && !runsOn.cost) return { usage: told2, usage_total: null };
-  if (resumed === null) return { usage: told2, usage_total: told2 };
-  const { earlier } = resumed;
-  if (earlier === null) return { usage: runsOn.tokens ? null : withoutCost(told2), usage_total: told2 };
-  const less = (now, before) => now >= before ? now - before : now;
-  const usage = { ...told2 };
-  if (runsOn.tokens) {
-    usage.input_tokens = less(told2.input_tokens, earlier.input_tokens);
-    usage.output_tokens = less(told2.output_tokens, earlier.output_tokens);
-    usage.total_tokens = less(told2.total_tokens, earlier.total_tokens);
-  }
-  if (runsOn.cost && told2.cost_usd !== void 0) usage.cost_usd = rounded(less(told2.cost_usd, earlier.cost_usd ?? 0));
-  return { usage, usage_total: told2 };
-}
-function withoutCost({ cost_usd: _cost, ...tokens }) {
-  return tokens;
-}
-function rounded(dollars) {
-  return Math.round(dollars * 1e6) / 1e6;
-}
-function endStaff(job, seen, exit, stdout) {
-  const { paths, spec, staff } = job;
-  const backend = backendOf(spec);
-  const reading = seen ?? replay(spec, paths);
-  const byItself = exit.reason === "exited";
-  const ending = closeReading(spec, paths, reading, { code: exit.code, signal: exit.signal, byItself });
-  const verdict = judgeStaff(reading, ending, {
-    resume: staff.resume,
-    reason: staffReason(exit.reason),
-    keepsConversation: backend?.keepsConversation ?? false
-  });
-  const { answer } = verdict;
-  const changes = (0, import_chunk_7WOUU27R.changesSince)(spec, paths) ?? null;
-  const warnings = [...verdict.warnings, ...(0, import_chunk_WXN222PW.neighbourWarnings)(paths.root, paths), ...changeWarnings(staff, changes)];
-  const resumed = staff.resume === null ? null : { earlier: staff.earlier?.usage_total ?? null };
-  const usage = usageOf(reading.usage, backend?.runsOn ?? { tokens: false, cost: false }, resumed);
-  const error = verdict.error ?? cutAnswer(spec, stdout);
-  const end = { reading, answer, error, warnings, changes, ...usage };
-  return staff.schema ? { ...end, ...findingsOf(answer, warnings) } : end;
-}
-function staffReason(reason) {
-  return reason === "exited" || reason === "lingered" || reason === "hard_timeout" ? reason : "other";
-}
-function cutAnswer(spec, stdout) {
-  if (backendOf(spec)?.answerFrom !== "stdout" || !stdout || stdout.omitted === 0) return null;
-  const message = `the answer has ${stdout.bytes} bytes, of which ${stdout.omitted} in the middle could not be kept`;
-  return { code: "output_unstorable", message };
-}
-function changeWarnings(staff, changes) {
-  if (!(0, import_chunk_W7HED5VZ.isReader)(staff.mode, staff.profile) || !changes || changes.unchanged) return [];
-  const what = [
-    ...changes.files.slice(0, 5).map((file) => file.path),
-    ...changes.file_count > 5 ? [`and ${changes.file_count - 5} more`] : [],
-    ...changes.commit_count > 0 ? [`${changes.commit_count} commit(s)`] : [],
-    ...changes.refs_changed.slice(0, 3)
-  ];
-  const message = `the ${staff.mode} job was to change nothing (profile ${staff.profile}), but the worktree changed while it ran: ${what.join(", ") || "the index"}`;
-  return [{ code: "reader_changed", message }];
-}
-function findingsOf(answer, warnings) {
-  if (answer === null) return { findings: null, findings_error: "there is no final answer" };
-  const parsed = parseFindings(answer);
-  if (parsed.kind === "ok") return { findings: parsed.value, findings_error: null };
-  warnings.push({ code: "findings_unreadable", message: `the structured findings cannot be read: ${parsed.reason}` });
-  return { findings: null, findings_error: parsed.reason };
-}
-function conclude(job, ending) {
-  const { paths, spec } = job;
-  const read = (0, import_chunk_5EEEQTAN.readState)(paths);
-  const before = read.kind === "ok" ? read.value : (0, import_chunk_5EEEQTAN.earlyState)(spec.id, spec);
-  const journal = (0, import_chunk_QWAIFJXL.openJournal)(paths, spec);
-  if ((0, import_chunk_5EEEQTAN.isEnded)(before)) {
-    journal.append("late_evidence", { reason: ending.reason, exit_code: ending.exit?.exit_code ?? null });
-    return before;
-  }
-  const { state, staff } = makeState(job, before, ending);
-  try {
-    withReserve(paths, () => publish(job, state, staff, ending, journal));
-  } catch (error) {
-    if (!isFull(error)) throw error;
-    state.state = "failed";
-    state.error = {
-      code: "output_unstorable",
-      message: `the result cannot be stored: no space left in ${paths.folder}`
-    };
-    withReserve(paths, () => finish(paths, state));
-  }
-  return state;
-}
-function publish(job, state, staff, ending, journal) {
-  const { paths, spec } = job;
-  const cancel = (0, import_chunk_5EEEQTAN.readCancel)(paths);
-  (0, import_chunk_6OPTGHIR.writeFile)(
-    paths.result,
-    makeDeliverable({
-      spec,
-      paths,
-      state,
-      staff,
-      tree: ending.tree,
-      cancel,
-      isPlain: backendOf(spec)?.answerFrom === "stdout"
-    })
-  );
-  (0, import_chunk_6OPTGHIR.writeJson)(paths.resultRecord, (0, import_chunk_5HBYLHM7.terminalRecord)(spec, paths, state, ending.tree, staff), { sync: false });
-  if ((0, import_chunk_QWAIFJXL.readEvents)(paths, journal.seq - 1, 1).events[0]?.type !== "ended") {
-    const { exit_code, error, reconciled } = state;
-    journal.append("ended", { state: state.state, exit_code, error, reconciled });
-  }
-  state.seq = journal.seq;
-  finish(paths, state);
-  if (spec.kind === "staff" && state.state === "done" && state.warnings.length === 0) {
-    for (const file of [paths.output, paths.snapshot, paths.prompt, paths.reviewDiff]) (0, import_chunk_6OPTGHIR.removeFile)(file);
-  }
-}
-function finish(paths, state) {
-  (0, import_chunk_5EEEQTAN.writeState)(paths, state);
-  (0, import_chunk_6OPTGHIR.removeFile)(paths.marker);
-  const passing = [paths.reserve, paths.leaseFifo, paths.aliveFifo, paths.limitFifo];
-  const torn = (0, import_chunk_DLEZNRER.listNames)(paths.folder).filter((name) => /^\..*\.tmp$/.test(name));
-  for (const file of [...passing, ...torn.map((name) => `${paths.folder}/${name}`)]) (0, import_chunk_6OPTGHIR.removeFile)(file);
-}
-function makeState(job, before, ending) {
-  const { paths, spec } = job;
-  const { exit } = ending;
-  const signal = exit ? signalOfExit(exit.exit_code, signalNumbers) ?? null : null;
-  const warnings = [...ending.warnings ?? before.warnings];
-  const staff = spec.staff ? endStaff(
-    { paths, spec, staff: spec.staff },
-    ending.reading,
-    { reason: ending.reason, code: exit?.exit_code ?? null, signal },
-    ending.omitted?.stdout ?? before.output?.stdout
-  ) : void 0;
-  for (const warning of staff?.warnings ?? [])
-    if (!warnings.some((known) => known.message === warning.message)) warnings.push(warning);
-  const verdict = judgeEnd({
-    reason: ending.reason,
-    exit,
-    signal,
-    successExit: spec.run?.success_exit ?? 0,
-    staffError: staff?.error ?? null,
-    isStaff: spec.staff !== null,
-    survivors: ending.tree.survivors.map((one) => one.pid),
-    deadlineText: (0, import_chunk_NDXTXZGK.formatDuration)(spec.deadline_ms),
-    detail: ending.detail
-  });
-  const started = before.started_at ?? startedAt(paths);
-  const ended = timeOf(paths.exit) ?? (0, import_chunk_NLNY4YEW.isoNow)();
-  const conversationId = staff?.reading.conversationId ?? null;
-  const state = {
-    ...before,
-    rev: before.rev + 1,
-    state: verdict.outcome,
-    health: before.health === "attention" ? "unknown" : before.health,
-    attention_kind: null,
-    started_at: started,
-    ended_at: ended,
-    duration_ms: Math.max(0, Date.parse(ended) - Date.parse(started ?? before.created_at)),
-    exit_code: exit?.exit_code ?? null,
-    signal,
-    signal_certain: signal === null ? null : Boolean(exit?.signaled) || ending.reason !== "exited" && ending.tree.step !== "none",
-    error: verdict.error,
-    warnings: [...warnings, ...leftoverWarnings(ending)],
-    conversation: conversationId && spec.staff ? { backend: spec.staff.backend, id: conversationId } : before.conversation,
-    reconciled: ending.reconciled,
-    output: ending.omitted ?? before.output ?? plainNotes(paths),
-    usage: staff ? staff.usage : before.usage,
-    ...staff?.usage_total ? { usage_total: staff.usage_total } : {}
-  };
-  return { state, staff };
-}
-function finishStored(job) {
-  const stored = (0, import_chunk_5EEEQTAN.readStoredState)(job.paths, job.spec.id);
-  if (!stored) return false;
-  withReserve(job.paths, () => finish(job.paths, stored));
-  return true;
-}
-function leftoverWarnings(ending) {
-  if (ending.reason !== "exited" || ending.tree.ended.length === 0) return [];
-  const named = ending.tree.ended.slice(0, 5).map((one) => `${one.pid} (${one.name})`).join(", ");
-  const message = `${ending.tree.ended.length} left-over process(es) were ended after the command: ${named}`;
-  return [{ code: "leftovers_ended", message }];
-}
-function plainNotes(paths) {
-  const note = (file) => ({ bytes: (0, import_chunk_4XQCRNZ4.logSize)(file), omitted: 0, exact: true });
-  return { stdout: note(paths.output), stderr: note(paths.error) };
-}
-function startedAt(paths) {
-  return timeOf(paths.childMark);
-}
-function timeOf(file) {
-  const facts2 = (0, import_chunk_DLEZNRER.factsOf)(file);
-  return facts2 ? (0, import_chunk_NLNY4YEW.isoOf)(facts2.modifiedMs) : null;
-}
-function withReserve(paths, write) {
-  try {
-    write();
-  } catch (error) {
-    if (!isFull(error) || !(0, import_chunk_6OPTGHIR.removeFile)(paths.reserve)) throw error;
-    write();
-  }
-}
-function isFull(error) {
-  return ["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  LineSplitter,
-  backendOf,
-  conclude,
-  findingsForm,
-  finishStored,
-  parseReason,
-  startedAt
-});
-
-},
-"./chunk-ATH32LO7.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  askedProfile: () => askedProfile,
-  freshStaff: () => freshStaff,
-  launchStaff: () => launchStaff,
-  taskOf: () => taskOf
-});
-module.exports = stdin_exports;
-var import_chunk_O6GLU4YU = load("./chunk-O6GLU4YU.js");
-var import_chunk_IIDAJKPQ = load("./chunk-IIDAJKPQ.js");
-var import_chunk_TOMDVJS2 = load("./chunk-TOMDVJS2.js");
-var import_chunk_B6G6EWUC = load("./chunk-B6G6EWUC.js");
-var import_chunk_WXN222PW = load("./chunk-WXN222PW.js");
-var import_chunk_YICA2YDP = load("./chunk-YICA2YDP.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_node_path = builtin("node:path");
-var sources = ["prompt", "prompt-file", "stdin"];
-async function taskOf(context, input) {
-  const given = sources.filter((name) => input.has(name));
-  if (given.length !== 1) {
-    const came = given.length === 0 ? "none was given" : `these came together: ${given.map((name) => `--${name}`).join(", ")}`;
-    throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot tell the task: exactly one of --prompt TEXT, --prompt-file PATH and --stdin is needed; ${came}`
+function isClaimed(root, key) {
+  return (0, import_chunk_DLEZNRER.exists)(fileOf(root, key));
+}
+function fileOf(root, key) {
+  return import_node_path.default.join((0, import_chunk_HYSLT7YX.rootPaths)(root).once, (0, import_chunk_FRBDBO25.hashOf)(key).slice(0, 40));
+}
+function claimOnce(root, key, claim) {
+  const file = fileOf(root, key);
+  if ((0, import_chunk_6OPTGHIR.createFile)(file, `${JSON.stringify(claim)}
+`)) return { isOurs: true, holder: claim };
+  const read = (0, import_chunk_6OPTGHIR.readJson)(file);
+  const holder = read.kind === "ok" ? read.value : void 0;
+  if (typeof holder?.id !== "string" || typeof holder.asked !== "string") {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "state_unusable",
+      `cannot read the once-key file ${file}: it is damaged`,
+      "remove that file if you are sure that the job never ran"
     );
   }
-  const text = input.text("prompt") ?? decode(given[0] === "stdin" ? await context.readStdin() : readTask(context, input.text("prompt-file")));
-  const size = Buffer.byteLength(text);
-  if (text.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take an empty task from --${given[0]}`);
-  if (size > import_chunk_CRABIWOM.promptBytes) throw tooLong(size);
-  return text;
+  return { isOurs: false, holder };
 }
-function tooLong(size) {
-  return (0, import_chunk_NVPF5LEY.usageError)(
-    `cannot take a task of ${size} bytes: at most ${import_chunk_CRABIWOM.promptBytes} (1 MiB) are allowed`,
-    "put the material into a file and name it in the task"
-  );
+async function finishClaim(root, claim) {
+  if (!(0, import_chunk_WC34HXH2.isId)(claim.id))
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "state_unusable",
+      `cannot use a once-key that names ${JSON.stringify(claim.id)}: that is no job id`
+    );
+  const paths = (0, import_chunk_HYSLT7YX.jobPaths)(root, claim.id);
+  const stage = (0, import_chunk_HYSLT7YX.stagePath)(root, claim.id);
+  const until = (0, import_chunk_NLNY4YEW.monotonicMs)() + import_chunk_CRABIWOM.startLimitMs;
+  while (!(0, import_chunk_DLEZNRER.exists)(paths.launch) && (0, import_chunk_NLNY4YEW.monotonicMs)() < until) {
+    const isStaged = (0, import_chunk_DLEZNRER.exists)(stage);
+    if (!(0, import_chunk_DLEZNRER.exists)(paths.folder) && !isStaged) return;
+    if ((0, import_chunk_MGN56EW3.livenessOf)(claim.launcher) === "dead") {
+      if (isStaged) (0, import_chunk_DLEZNRER.moveFolder)(stage, paths.folder);
+      return;
+    }
+    await (0, import_chunk_NLNY4YEW.sleep)(5);
+  }
 }
-function readTask(context, name) {
-  const file = import_node_path.default.resolve(context.cwd, name);
+async function launch(root, request) {
+  if (!(0, import_chunk_6PAAVROU.checkRoot)(root.folder)) (0, import_chunk_6PAAVROU.requirePlace)(root.folder);
+  const key = (0, import_chunk_FRBDBO25.ensureKey)();
+  (0, import_chunk_6PAAVROU.ensureRoot)(root.folder);
+  const publish = () => publishJob(root, request, key);
+  const job = request.admit ? await (0, import_chunk_GIHSDJPG.withLock)((0, import_chunk_HYSLT7YX.rootPaths)(root.folder).lock, publish) : await publish();
+  if ("holder" in job) return takeOver(root, job.holder, request);
+  const { spec, paths } = job;
+  const worktree = request.worktree === "new" ? spec.worktree ?? null : null;
   try {
-    const real = (0, import_chunk_DLEZNRER.realPath)(file);
-    const size = (0, import_chunk_DLEZNRER.factsOf)(real)?.size ?? 0;
-    if (size > import_chunk_CRABIWOM.promptBytes) throw tooLong(size);
-    const read = (0, import_chunk_6OPTGHIR.readRange)(real, 0, size);
-    if (read) return read.bytes;
+    if (worktree) (await Promise.resolve().then(() => load("./worktree-STZPCF7Q.js"))).addWorktree(worktree);
+    await (0, import_chunk_HKMJYKZE.startWorker)(root.folder, spec, { paths }, 1);
   } catch (error) {
-    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
-    throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot read the task from ${file} (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
+    if (spec.once_key === null) undo(paths, (0, import_chunk_HYSLT7YX.stagePath)(root.folder, spec.id));
+    if (worktree) (await Promise.resolve().then(() => load("./worktree-STZPCF7Q.js"))).undoWorktree(worktree);
+    throw launchError(root, error);
   }
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot read the task from ${file}: it is no regular file`,
-    "give the task with --stdin"
-  );
+  return { id: spec.id, isNew: true };
 }
-function decode(bytes) {
+async function publishJob(root, request, key) {
+  const isTaken = request.onceKey !== null && isClaimed(root.folder, request.onceKey);
+  const admitted = isTaken ? void 0 : request.admit?.();
+  const warnings = [...request.warnings ?? [], ...admitted?.warnings ?? []];
+  const spec = await makeSpec(root, { ...request, warnings }, (0, import_chunk_MGN56EW3.ownIdentity)(), key);
+  const paths = (0, import_chunk_HYSLT7YX.jobPaths)(root.folder, spec.id);
+  const stage = (0, import_chunk_HYSLT7YX.stagePath)(root.folder, spec.id);
+  let isPromised = false;
   try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UTF-8 text");
+    await Promise.all([stageJob(root, spec, stage), import_chunk_WC34HXH2.defaultEngine.prepare()]);
+    const claim = request.onceKey === null ? null : claimOnce(root.folder, request.onceKey, claimOf(spec, request));
+    if (claim && !claim.isOurs) {
+      undo(paths, stage);
+      return { holder: claim.holder };
+    }
+    isPromised = claim !== null;
+    if (!(0, import_chunk_DLEZNRER.moveFolder)(stage, paths.folder)) throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot move ${stage} into place`);
+    admitted?.told?.(spec.id);
+    return { spec, paths };
+  } catch (error) {
+    if (isPromised) (0, import_chunk_DLEZNRER.moveFolder)(stage, paths.folder);
+    else undo(paths, stage);
+    throw launchError(root, error);
   }
 }
-async function launchStaff(context, input, job) {
-  (0, import_chunk_IIDAJKPQ.checkLaunchOptions)(input);
-  const root = context.root(input);
-  const request = {
-    kind: "staff",
-    verb: job.verb,
-    ...(0, import_chunk_IIDAJKPQ.launchWords)(input),
-    cwd: job.cwd,
-    deadlineMs: job.deadlineMs ?? input.durationOrDefault("timeout"),
-    killGraceMs: import_chunk_CRABIWOM.limits.staffKillGrace.default,
-    maxOutputBytes: import_chunk_CRABIWOM.limits.maxOutput.default,
-    firstOutputMs: job.firstOutputMs ?? input.duration("first-output") ?? null,
-    stallMs: job.stallMs ?? input.duration("stall-after") ?? null,
-    lineage: job.lineage,
-    run: null,
-    staff: job.staff,
-    worktree: job.worktree === void 0 ? worktreeOf(input) : job.worktree,
-    warnings: (0, import_chunk_O6GLU4YU.sandboxWarnings)(job.staff),
-    credentials: (0, import_chunk_YICA2YDP.findBackend)(job.staff.backend)?.signIn.variables ?? []
+async function makeSpec(root, request, launcher, key) {
+  const createdMs = (0, import_chunk_NLNY4YEW.nowMs)();
+  const random = (0, import_chunk_FRBDBO25.randomBytes)(22);
+  const {
+    deadlineMs,
+    killGraceMs,
+    maxOutputBytes,
+    firstOutputMs,
+    stallMs,
+    onceKey,
+    admit: _admit,
+    credentials: _credentials,
+    worktree,
+    ...rest
+  } = request;
+  const id = (0, import_chunk_WC34HXH2.makeId)(request.verb, createdMs, random);
+  const planned = worktree === "new" ? (await Promise.resolve().then(() => load("./worktree-STZPCF7Q.js"))).planWorktree(request.cwd, id) : null;
+  const { cwd = request.cwd, ...note } = planned ?? {};
+  const unsigned = {
+    schema: 1,
+    id,
+    ...rest,
+    cwd,
+    worktree: planned ? note : worktree === "new" ? null : worktree ?? null,
+    created_at: (0, import_chunk_NLNY4YEW.isoOf)(createdMs),
+    once_key: onceKey,
+    engine: import_chunk_WC34HXH2.defaultEngine.id,
+    state_option: root.option,
+    deadline_ms: deadlineMs,
+    deadline_mono_ms: (0, import_chunk_NLNY4YEW.monotonicMs)() + deadlineMs,
+    kill_grace_ms: killGraceMs,
+    max_output_bytes: maxOutputBytes,
+    first_output_ms: firstOutputMs,
+    stall_ms: stallMs,
+    mark: (0, import_chunk_CTSRVJRC.toHex)(random.subarray(6)),
+    launcher,
+    environment: { digest: (0, import_chunk_FRBDBO25.environmentDigest)(key), credentials: (0, import_chunk_NLNY4YEW.credentialNames)(request.credentials) }
   };
-  const admit = () => admitBeside(root, request, job.staff, input.has("share"));
-  return (0, import_chunk_IIDAJKPQ.tellLaunched)(context, input, root, await (0, import_chunk_TOMDVJS2.launch)(root, { ...request, admit }), job.isSynchronous);
+  return { ...unsigned, mac: await (0, import_chunk_FRBDBO25.macOf)(unsigned, key) };
 }
-function worktreeOf(input) {
-  if (input.has("worktree") && input.has("share"))
-    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --worktree and --share together: a tree of its own is shared with nobody");
-  return input.has("worktree") ? "new" : null;
+async function stageJob(root, spec, stage) {
+  (0, import_chunk_6OPTGHIR.createFolder)(stage);
+  const isDurable = (0, import_chunk_6OPTGHIR.writeFileMeanwhile)(`${stage}/spec.json`, `${JSON.stringify(spec)}
+`);
+  (0, import_chunk_6OPTGHIR.createFolder)(`${stage}/waiters`);
+  (0, import_chunk_6OPTGHIR.writeFile)((0, import_chunk_HYSLT7YX.jobPaths)(root.folder, spec.id).marker, "", { sync: false });
+  await isDurable;
 }
-function admitBeside(root, request, staff, isShared) {
-  if (staff.resume !== null) (0, import_chunk_O6GLU4YU.requireFreeConversation)(root, staff.backend, staff.resume);
-  if (request.worktree === "new") return { warnings: [] };
-  const neighbours = (0, import_chunk_WXN222PW.findNeighbours)(root, staff, request.cwd, isShared);
-  return {
-    warnings: neighbours.map((id) => (0, import_chunk_WXN222PW.neighbourWarning)(id, (0, import_chunk_WXN222PW.modeOf)(root.folder, id))),
-    told: (id) => (0, import_chunk_WXN222PW.tellNeighbours)(root.folder, neighbours, id)
-  };
+function claimOf(spec, request) {
+  return { id: spec.id, asked: askedOf(request), launcher: spec.launcher };
 }
-function freshStaff(context, input, words) {
-  const part = (0, import_chunk_O6GLU4YU.makeStaffPart)({
-    ...words,
-    stateRoot: context.root(input).folder,
-    backend: input.text("backend"),
-    model: input.text("model") ?? null,
-    profile: askedProfile(input),
-    resume: null
-  });
-  if (input.has("schema")) part.schema = true;
-  const base = input.text("base");
-  if (base !== void 0) part.base = (0, import_chunk_B6G6EWUC.requireBase)(words.cwd, base);
-  return part;
+async function takeOver(root, holder, request) {
+  await finishClaim(root.folder, holder);
+  if (holder.asked !== askedOf(request)) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot use --once-key ${JSON.stringify(request.onceKey)}: job ${holder.id} has this key and another request`,
+      `look at it with: ${import_chunk_S2YMQL4C.nextCommands.observe(holder.id, root.option)}`
+    );
+  }
+  return { id: holder.id, isNew: false };
 }
-function askedProfile(input) {
-  return input.text("profile");
+function askedOf(request) {
+  const {
+    owner: _owner,
+    label: _label,
+    onceKey: _key,
+    warnings: _warnings,
+    credentials: _c,
+    admit: _admit,
+    ...asked
+  } = request;
+  const found = ["version", "earlier", "historical", "adds", "brief"];
+  const staff = Object.fromEntries(Object.entries(asked.staff ?? {}).filter(([name]) => !found.includes(name)));
+  return (0, import_chunk_FRBDBO25.hashOf)((0, import_chunk_FRBDBO25.canonical)({ ...asked, staff: asked.staff ? staff : null }));
+}
+function undo(paths, stage) {
+  try {
+    for (const target of [stage, paths.folder, paths.marker]) (0, import_chunk_DLEZNRER.removeTree)(target);
+  } catch {
+  }
+}
+function launchError(root, error) {
+  const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
+  if (error instanceof import_chunk_NVPF5LEY.FaultError || code === void 0) return error;
+  return new import_chunk_NVPF5LEY.FaultError(
+    "state_unusable",
+    `cannot write into the state folder ${root.folder} (${code})`,
+    "use another place with --state-dir DIR or JOB_STATE_DIR"
+  );
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  askedProfile,
-  freshStaff,
-  launchStaff,
-  taskOf
+  launch
 });
 
 },
@@ -3160,6 +2889,45 @@ function noBase(rev, reason) {
 0 && (module.exports = {
   prepareReview,
   requireBase
+});
+
+},
+"./chunk-CCFJVRA2.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  findLatest: () => findLatest,
+  requireLatest: () => requireLatest
+});
+module.exports = stdin_exports;
+var import_chunk_IFVIOH5X = load("./chunk-IFVIOH5X.js");
+var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
+var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
+var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+function findLatest(root, owner, accept = () => true) {
+  for (const id of (0, import_chunk_IFVIOH5X.listJobs)(root)) {
+    const spec = (0, import_chunk_NUDVVVQS.readSpec)((0, import_chunk_HYSLT7YX.jobPaths)(root, id));
+    if (spec.kind !== "ok") continue;
+    if (owner !== null && spec.value.owner !== owner) continue;
+    if (accept(id, spec.value)) return id;
+  }
+  return void 0;
+}
+function requireLatest(root, owner, what, accept) {
+  const id = findLatest(root.folder, owner, accept);
+  if (id !== void 0) return id;
+  const whose = owner === null ? "" : ` of owner ${owner}`;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "unknown_job",
+    `cannot find ${what}${whose} in the state folder ${root.folder}`,
+    (0, import_chunk_QPOYQF3N.quoteWords)([...(0, import_chunk_HYSLT7YX.selfWords)(), "status", ...root.option])
+  );
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  findLatest,
+  requireLatest
 });
 
 },
@@ -3751,6 +3519,116 @@ function makeFolders(folder) {
 });
 
 },
+"./chunk-G6ZP5GO4.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  cancelJob: () => cancelJob
+});
+module.exports = stdin_exports;
+var import_chunk_JTXE6Y2D = load("./chunk-JTXE6Y2D.js");
+var import_chunk_P564Q6Q3 = load("./chunk-P564Q6Q3.js");
+var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
+var import_chunk_WC34HXH2 = load("./chunk-WC34HXH2.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+async function cancelJob(root, id, request) {
+  const before = await (0, import_chunk_P564Q6Q3.refresh)(root, id);
+  if ((0, import_chunk_NUDVVVQS.isEnded)(before.state))
+    return { view: before, result: before.state.state === "canceled" ? "canceled" : "ended_before" };
+  (0, import_chunk_6OPTGHIR.createFile)(
+    before.paths.cancel,
+    `${JSON.stringify({ by: (0, import_chunk_MGN56EW3.ownIdentity)(), owner: request.owner, at: (0, import_chunk_NLNY4YEW.isoNow)(), why: request.why })}
+`
+  );
+  nudge(before);
+  const patience = (before.spec?.kill_grace_ms ?? 0) + import_chunk_CRABIWOM.killSettleMs + 5e3;
+  const [view = before] = await (0, import_chunk_JTXE6Y2D.waitForJobs)(root, [id], { mode: "all", timeoutMs: patience, heartbeatMs: null });
+  if (view.state.state === "canceled") return { view, result: "canceled" };
+  return { view, result: (0, import_chunk_NUDVVVQS.isEnded)(view.state) ? "ended_before" : "requested" };
+}
+function nudge(view) {
+  const engine = (0, import_chunk_WC34HXH2.findEngine)(view.spec?.engine ?? "") ?? import_chunk_WC34HXH2.defaultEngine;
+  for (const identity of [view.launch?.worker, view.worker?.worker]) if (identity) engine.signal(identity, "SIGURG");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  cancelJob
+});
+
+},
+"./chunk-G7TF4DKP.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  isAwaited: () => isAwaited,
+  isCollected: () => isCollected,
+  noteCollected: () => noteCollected,
+  withRegistration: () => withRegistration
+});
+module.exports = stdin_exports;
+var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
+var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_node_path = builtin("node:path");
+function noteCollected(view, by) {
+  if (view.damage !== null || isCollected(view)) return;
+  try {
+    (0, import_chunk_6OPTGHIR.createFile)(
+      view.paths.collected,
+      `${JSON.stringify({ by, pid: process.pid, owner: import_chunk_NLNY4YEW.variables.owner() ?? null, at: (0, import_chunk_NLNY4YEW.isoNow)() })}
+`,
+      { sync: false }
+    );
+  } catch {
+  }
+}
+function isCollected(view) {
+  return (0, import_chunk_DLEZNRER.exists)(view.paths.collected);
+}
+async function withRegistration(root, ids, timeoutMs, fn) {
+  const files = [];
+  const waiter = (0, import_chunk_MGN56EW3.ownIdentity)();
+  for (const id of ids) {
+    const file = import_node_path.default.join((0, import_chunk_HYSLT7YX.jobPaths)(root, id).waiters, `${waiter.pid}-${waiter.start_token.replace(/\W/g, "")}.json`);
+    try {
+      if ((0, import_chunk_DLEZNRER.factsOf)((0, import_chunk_HYSLT7YX.jobPaths)(root, id).waiters)?.kind !== "folder") continue;
+      (0, import_chunk_6OPTGHIR.writeJson)(file, { waiter, ids, since: (0, import_chunk_NLNY4YEW.isoNow)(), timeout_ms: timeoutMs }, { sync: false });
+      files.push(file);
+    } catch {
+    }
+  }
+  try {
+    return await fn();
+  } finally {
+    for (const file of files) {
+      try {
+        (0, import_chunk_6OPTGHIR.removeFile)(file);
+      } catch {
+      }
+    }
+  }
+}
+function isAwaited(root, id) {
+  const folder = (0, import_chunk_HYSLT7YX.jobPaths)(root, id).waiters;
+  return (0, import_chunk_DLEZNRER.listNames)(folder).some((name) => {
+    const read = (0, import_chunk_6OPTGHIR.readJson)(import_node_path.default.join(folder, name));
+    return read.kind === "ok" && (0, import_chunk_MGN56EW3.isIdentity)(read.value.waiter) && (0, import_chunk_MGN56EW3.livenessOf)(read.value.waiter) !== "dead";
+  });
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  isAwaited,
+  isCollected,
+  noteCollected,
+  withRegistration
+});
+
+},
 "./chunk-GHF6APA7.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -4060,130 +3938,6 @@ function holderText(folder) {
 });
 
 },
-"./chunk-GW5PR37U.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  checkRoot: () => checkRoot,
-  ensureRoot: () => ensureRoot,
-  locateRoot: () => locateRoot,
-  requirePlace: () => requirePlace
-});
-module.exports = stdin_exports;
-var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
-var import_chunk_5PMT74BV = load("./chunk-5PMT74BV.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-var folderName = ".job-state";
-var elsewhere = "use another place with --state-dir DIR or JOB_STATE_DIR";
-function locateRoot(given) {
-  const named = given.option ?? given.variable;
-  if (named !== void 0) {
-    if (named === "") throw new import_chunk_NVPF5LEY.FaultError("usage", 'cannot use --state-dir "": it needs the path of a folder');
-    const folder = import_node_path.default.resolve(given.cwd, named);
-    return { folder, option: ["--state-dir", folder] };
-  }
-  const worktree = (0, import_chunk_QPOYQF3N.findWorktree)(given.cwd);
-  if (worktree !== void 0) return { folder: import_node_path.default.join(worktree, folderName), option: [] };
-  for (let at = given.cwd; ; at = import_node_path.default.dirname(at)) {
-    const folder = import_node_path.default.join(at, folderName);
-    if ((0, import_chunk_DLEZNRER.factsOf)(folder)?.uid === userId() && (0, import_chunk_DLEZNRER.exists)((0, import_chunk_5PMT74BV.rootPaths)(folder).meta)) return { folder, option: [] };
-    if (at === import_node_path.default.dirname(at)) return { folder: import_node_path.default.join(given.cwd, folderName), option: [] };
-  }
-}
-function checkRoot(folder) {
-  const facts = lookAt(folder);
-  if (!facts) return false;
-  if (facts.kind === "link") throw unusable(folder, "it is a symbolic link");
-  if (facts.kind !== "folder") throw unusable(folder, "it is no folder");
-  if (facts.uid !== userId()) throw unusable(folder, `it belongs to user ${facts.uid}, not to us (${userId()})`);
-  if ((facts.mode & 18) !== 0)
-    throw unusable(folder, `others may write into it (mode ${(facts.mode & 511).toString(8)})`);
-  let names;
-  try {
-    names = (0, import_chunk_DLEZNRER.listNames)(folder);
-  } catch (error) {
-    throw unusable(folder, `it cannot be read (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`);
-  }
-  if (names.every((name) => /^\.meta\.json\.\d+\.\d+\.tmp$/.test(name))) return false;
-  const meta = (0, import_chunk_6OPTGHIR.readJson)((0, import_chunk_5PMT74BV.rootPaths)(folder).meta);
-  if (meta.kind !== "ok" || meta.value.tool !== "job-companion")
-    throw unusable(folder, "it holds files but no meta.json of ours");
-  if (typeof meta.value.schema !== "number" || meta.value.schema > 1) {
-    throw unusable(folder, `a newer release wrote it (schema ${String(meta.value.schema)}, known: 1)`);
-  }
-  if ((0, import_chunk_QPOYQF3N.tracksAnything)(folder))
-    throw unusable(folder, "git tracks files in it, so a repository may have brought it along");
-  for (const name of ["active", "jobs", "once", "slots", "lock"]) {
-    const inner = (0, import_chunk_DLEZNRER.factsOf)(import_node_path.default.join(folder, name));
-    if (inner && (inner.kind !== "folder" || inner.uid !== userId()))
-      throw unusable(folder, `its ${name} is no folder of ours`);
-  }
-  return true;
-}
-function requirePlace(folder) {
-  const parent = import_node_path.default.dirname(folder);
-  if ((0, import_chunk_DLEZNRER.exists)(folder)) return;
-  if (!(0, import_chunk_DLEZNRER.isFolder)(parent)) throw unusable(folder, `there is no folder ${parent}`);
-  const fault = (0, import_chunk_DLEZNRER.writeFault)(parent);
-  if (fault !== void 0) throw unusable(folder, `${parent} is not writable (${fault})`);
-}
-function ensureRoot(folder) {
-  const fresh = `${folder}.new-${process.pid}`;
-  try {
-    if (checkRoot(folder) || (0, import_chunk_DLEZNRER.exists)(folder)) {
-      const fault = (0, import_chunk_DLEZNRER.writeFault)(folder);
-      if (fault !== void 0) throw unusable(folder, `it is not writable (${fault})`);
-      fill(folder);
-      return;
-    }
-    (0, import_chunk_6OPTGHIR.createFolder)(fresh);
-    fill(fresh);
-    if (!(0, import_chunk_DLEZNRER.moveFolder)(fresh, folder)) (0, import_chunk_DLEZNRER.removeTree)(fresh);
-    checkRoot(folder);
-  } catch (error) {
-    tryRemove(fresh);
-    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
-    throw unusable(folder, `it cannot be made or written (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? String(error)})`);
-  }
-}
-function fill(folder) {
-  const paths = (0, import_chunk_5PMT74BV.rootPaths)(folder);
-  if (!(0, import_chunk_DLEZNRER.exists)(paths.meta)) (0, import_chunk_6OPTGHIR.writeJson)(paths.meta, { schema: 1, tool: "job-companion", created_at: (0, import_chunk_NLNY4YEW.isoNow)() });
-  if (!(0, import_chunk_DLEZNRER.exists)(paths.ignore)) (0, import_chunk_6OPTGHIR.writeFile)(paths.ignore, "*\n", { sync: false });
-  for (const inner of [paths.active, paths.once, paths.slots, paths.jobs]) (0, import_chunk_6OPTGHIR.createFolder)(inner);
-}
-function tryRemove(folder) {
-  try {
-    (0, import_chunk_DLEZNRER.removeTree)(folder);
-  } catch {
-  }
-}
-function lookAt(folder) {
-  try {
-    return (0, import_chunk_DLEZNRER.factsOf)(folder);
-  } catch (error) {
-    throw unusable(folder, `it cannot be looked at (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`);
-  }
-}
-function unusable(folder, reason) {
-  return new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use the state folder ${folder}: ${reason}`, elsewhere);
-}
-function userId() {
-  return process.getuid?.() ?? 0;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  checkRoot,
-  ensureRoot,
-  locateRoot,
-  requirePlace
-});
-
-},
 "./chunk-HG2KJTCX.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -4348,747 +4102,220 @@ function count(git, revisions) {
 });
 
 },
-"./chunk-HXEBIRP5.js": function (module, exports) {
+"./chunk-HKMJYKZE.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  findCgroup: () => findCgroup,
-  makeCgroup: () => makeCgroup,
-  removeCgroup: () => removeCgroup,
-  terminate: () => terminate,
-  treeOf: () => treeOf
+  startWorker: () => startWorker
 });
 module.exports = stdin_exports;
-var import_chunk_5EEEQTAN = load("./chunk-5EEEQTAN.js");
-var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
+var import_chunk_WC34HXH2 = load("./chunk-WC34HXH2.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+async function startWorker(root, spec, job, generation) {
+  const engine = (0, import_chunk_WC34HXH2.findEngine)(spec.engine) ?? import_chunk_WC34HXH2.defaultEngine;
+  const worker = await engine.start({ stateRoot: root, id: spec.id, mark: spec.mark, logFile: job.paths.workerLog });
+  (0, import_chunk_6OPTGHIR.writeJson)(job.paths.launch, { worker, generation }, { sync: false });
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  startWorker
+});
+
+},
+"./chunk-HYSLT7YX.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  companionFile: () => companionFile,
+  findProgram: () => findProgram,
+  jobPaths: () => jobPaths,
+  rootPaths: () => rootPaths,
+  selfWords: () => selfWords,
+  stagePath: () => stagePath
+});
+module.exports = stdin_exports;
 var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_fs = require("node:fs");
 var import_node_path = builtin("node:path");
-var prefix = "job-companion-";
-function makeCgroup(id) {
-  const own = ownCgroup();
-  if (own === void 0) return null;
-  const folder = import_node_path.default.join(own, `${prefix}${id}`);
-  try {
-    (0, import_node_fs.mkdirSync)(folder);
-    return folder;
-  } catch (error) {
-    return (0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST" ? folder : null;
+var import_node_path2 = builtin("node:path");
+var import_node_path3 = builtin("node:path");
+function findProgram(name, cwd) {
+  if (name.includes("/")) {
+    const file = import_node_path.default.resolve(cwd, name);
+    return (0, import_chunk_DLEZNRER.isExecutable)(file) ? file : void 0;
   }
+  for (const folder of import_chunk_NLNY4YEW.variables.searchPath().split(":")) {
+    const file = import_node_path.default.resolve(cwd, folder || ".", name);
+    if ((0, import_chunk_DLEZNRER.isExecutable)(file)) return file;
+  }
+  return void 0;
 }
-function findCgroup(id) {
-  const own = ownCgroup();
-  const folder = own === void 0 ? null : import_node_path.default.join(own, `${prefix}${id}`);
-  return folder !== null && (0, import_chunk_DLEZNRER.exists)(folder) ? folder : null;
-}
-function listCgroup(folder, id) {
-  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return [];
-  return pidsIn(folder);
-}
-function removeCgroup(folder, id) {
-  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return;
+function companionFile() {
+  const file = import_node_path2.default.resolve("/", process.argv[1] ?? "");
   try {
-    removeEmpty(folder);
-    if (import_node_path.default.basename(import_node_path.default.dirname(folder)).startsWith(prefix)) (0, import_node_fs.rmdirSync)(import_node_path.default.dirname(folder));
+    return (0, import_chunk_DLEZNRER.realPath)(file);
   } catch {
+    return file;
   }
 }
-function removeEmpty(folder) {
-  for (const name of (0, import_chunk_DLEZNRER.listNames)(folder)) if (!name.includes(".")) removeEmpty(import_node_path.default.join(folder, name));
-  (0, import_node_fs.rmdirSync)(folder);
+function selfWords() {
+  const onPath = findProgram("node", "/");
+  return [onPath !== void 0 && isSameFile(onPath, process.execPath) ? "node" : process.execPath, companionFile()];
 }
-function pidsIn(folder) {
-  const text = readOrEmpty(import_node_path.default.join(folder, "cgroup.procs"));
-  const own = text.split("\n").map(Number).filter((pid) => pid > 1);
-  const inner = (0, import_chunk_DLEZNRER.listNames)(folder).filter(
-    (name) => !name.startsWith(prefix) && !/^(?:cgroup|cpu|memory|io|pids|cpuset|hugetlb|rdma|misc)\./.test(name)
-  );
-  return [...own, ...inner.flatMap((name) => pidsIn(import_node_path.default.join(folder, name)))];
-}
-function ownCgroup() {
-  const mount = mountPoint();
-  const line = readOrEmpty("/proc/self/cgroup").split("\n").find((one) => one.startsWith("0::"));
-  return mount === void 0 || line === void 0 ? void 0 : import_node_path.default.join(mount, line.slice(3));
-}
-function mountPoint() {
-  const line = readOrEmpty("/proc/self/mounts").split("\n").find((one) => one.split(" ")[2] === "cgroup2");
-  return line?.split(" ")[1];
-}
-function isBelowMount(folder) {
-  const mount = mountPoint();
-  return mount !== void 0 && import_node_path.default.resolve(folder) === folder && folder.startsWith(`${mount}/`);
-}
-function readOrEmpty(file) {
+function isSameFile(a, b) {
   try {
-    return (0, import_node_fs.readFileSync)(file, "utf8");
-  } catch {
-    return "";
-  }
-}
-function treeOf(spec, paths, who) {
-  const living = (identity) => identity && (0, import_chunk_MGN56EW3.livenessOf)(identity) === "alive" ? [identity.pid] : [];
-  const cgroup = (0, import_chunk_5EEEQTAN.readWorker)(paths);
-  const folder = cgroup.kind === "ok" ? cgroup.value.cgroup ?? null : null;
-  const shim = who.shim && isHere(who.shim) ? who.shim : null;
-  const atShimPid = shim ? (0, import_chunk_MGN56EW3.readProcess)(shim.pid) : void 0;
-  const isStranger = atShimPid !== void 0 && atShimPid.start !== shim?.start_token;
-  return {
-    mark: spec.mark,
-    session: shim && !isStranger ? shim.pid : null,
-    since: isHere(spec.launcher) ? Number(spec.launcher.start_token) || 0 : 0,
-    spared: [...living(who.worker), ...living(shim)],
-    baseline: who.baseline ?? null,
-    counted: () => listCgroup(folder, spec.id),
-    child: who.child?.pid ?? null,
-    known: new Map()
-  };
-}
-function isHere(identity) {
-  return identity.boot_id === (0, import_chunk_MGN56EW3.bootId)() && identity.pid_ns === (0, import_chunk_MGN56EW3.pidNamespace)();
-}
-var hasMarks = process.platform === "linux";
-function findMembers(tree) {
-  const rows = (0, import_chunk_MGN56EW3.readProcesses)(tree.baseline).filter(
-    (row) => !(0, import_chunk_MGN56EW3.isDeadState)(row.state) && !(Number(row.start) < tree.since)
-  );
-  const marks = new Map();
-  const markOf = (pid) => {
-    if (!marks.has(pid)) marks.set(pid, (0, import_chunk_MGN56EW3.readProcessVariable)(pid, import_chunk_NLNY4YEW.markVariable));
-    return marks.get(pid);
-  };
-  const counted = new Set(tree.counted());
-  const foreign = findForeign(rows, markOf, tree.mark);
-  const isForeign = (pid) => foreign.has(pid);
-  const inSession = (row) => row.session === tree.session || row.group === tree.session;
-  const isOurSession = tree.session !== null && rows.some((row) => inSession(row) && (!hasMarks || markOf(row.pid) === tree.mark));
-  const members = new Map();
-  for (const row of rows) {
-    const isKnown = tree.known.get(row.pid) === row.start || counted.has(row.pid);
-    if (markOf(row.pid) === tree.mark || (isOurSession && inSession(row) || isKnown) && !isForeign(row.pid))
-      members.set(row.pid, row);
-  }
-  for (let grew = true; grew; ) {
-    grew = false;
-    for (const row of rows) {
-      if (members.has(row.pid) || !members.has(row.parent) || isForeign(row.pid)) continue;
-      members.set(row.pid, row);
-      grew = true;
-    }
-  }
-  const found = [];
-  for (const row of members.values()) {
-    if (isSpared(row, tree)) continue;
-    tree.known.set(row.pid, row.start);
-    found.push({ pid: row.pid, start: row.start, name: row.name, parent: row.parent });
-  }
-  return found;
-}
-function findForeign(rows, markOf, mark) {
-  const foreign = new Set(rows.filter((row) => (markOf(row.pid) ?? mark) !== mark).map((row) => row.pid));
-  for (let size = -1; size !== foreign.size; ) {
-    size = foreign.size;
-    for (const row of rows) if (foreign.has(row.parent) && markOf(row.pid) !== mark) foreign.add(row.pid);
-  }
-  return foreign;
-}
-function isSpared(row, tree) {
-  return row.pid === process.pid || tree.spared.includes(row.pid);
-}
-async function terminate(tree, options) {
-  const report = { step: "none", ended: [], survivors: [] };
-  const seen = new Map();
-  const told = new Set();
-  const note = (members) => {
-    for (const member of members) seen.set(member.pid, member);
-    return members;
-  };
-  let left = note(findMembers(tree));
-  if (left.length === 0) return report;
-  report.step = "term";
-  const termUntil = (0, import_chunk_NLNY4YEW.monotonicMs)() + options.graceMs;
-  for (let pause = 5; left.length > 0 && (0, import_chunk_NLNY4YEW.monotonicMs)() < termUntil; pause = Math.min(pause * 2, 100)) {
-    for (const member of left) if (!told.has(member.pid) && signal(member, "SIGTERM")) told.add(member.pid);
-    await (0, import_chunk_NLNY4YEW.sleep)(Math.min(pause, Math.max(1, termUntil - (0, import_chunk_NLNY4YEW.monotonicMs)())));
-    left = note(stillThere(left, tree));
-  }
-  if (left.length > 0) {
-    report.step = "kill";
-    const killUntil = (0, import_chunk_NLNY4YEW.monotonicMs)() + options.settleMs;
-    for (let pause = 5; left.length > 0 && (0, import_chunk_NLNY4YEW.monotonicMs)() < killUntil; pause = Math.min(pause * 2, 200)) {
-      for (const member of left) signal(member, "SIGKILL");
-      await (0, import_chunk_NLNY4YEW.sleep)(pause);
-      left = note(findMembers(tree));
-    }
-  }
-  report.survivors = left;
-  report.ended = [...seen.values()].filter(
-    (member) => !left.some((one) => one.pid === member.pid) && !isShimsOwn(member, tree)
-  );
-  return report;
-}
-function isShimsOwn(member, tree) {
-  return tree.child !== null && tree.session !== null && member.parent === tree.session && member.pid !== tree.child;
-}
-function stillThere(members, tree) {
-  const living = members.filter(isAlive);
-  return living.length > 0 ? living : findMembers(tree);
-}
-function isAlive(member) {
-  const row = (0, import_chunk_MGN56EW3.readProcess)(member.pid);
-  return row !== void 0 && row.start === member.start && !(0, import_chunk_MGN56EW3.isDeadState)(row.state);
-}
-function signal(member, name) {
-  if (!isAlive(member)) return false;
-  try {
-    process.kill(member.pid, name);
-    return true;
+    return (0, import_chunk_DLEZNRER.realPath)(a) === (0, import_chunk_DLEZNRER.realPath)(b);
   } catch {
     return false;
   }
 }
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  findCgroup,
-  makeCgroup,
-  removeCgroup,
-  terminate,
-  treeOf
-});
-
-},
-"./chunk-I43HG7U6.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  makeStaffVerb: () => makeStaffVerb
-});
-module.exports = stdin_exports;
-var import_chunk_ATH32LO7 = load("./chunk-ATH32LO7.js");
-var import_chunk_IIDAJKPQ = load("./chunk-IIDAJKPQ.js");
-var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
-var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-function makeStaffVerb({ mode: id, options = {}, notes, examples, isSynchronous = false }) {
-  const mode = import_chunk_W7HED5VZ.modes[id];
+function rootPaths(folder) {
   return {
-    name: id,
-    summary: mode.summary,
-    form: "(--prompt TEXT | --prompt-file PATH | --stdin) [options]",
-    words: { min: 0, max: 0 },
-    options: {
-      ...import_chunk_L3K2NDJR.staffOptions,
-      ...options,
-      cwd: { kind: "text", value: "DIR", help: "folder to work in (default: here)" },
-      ...import_chunk_L3K2NDJR.writerOptions,
-      ...import_chunk_L3K2NDJR.launchOptions
-    },
-    notes: [
-      `Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,
-      notes
-    ].filter((line) => line !== void 0).join("\n"),
-    examples,
-    async run(context, input) {
-      const cwd = (0, import_chunk_IIDAJKPQ.folderOf)(context, input);
-      const prompt = await (0, import_chunk_ATH32LO7.taskOf)(context, input);
-      const staff = (0, import_chunk_ATH32LO7.freshStaff)(context, input, { mode: id, prompt, cwd });
-      return (0, import_chunk_ATH32LO7.launchStaff)(context, input, {
-        verb: id,
-        staff,
-        cwd,
-        lineage: null,
-        isSynchronous: isSynchronous && !input.has("id-only")
-      });
-    }
+    meta: import_node_path3.default.join(folder, "meta.json"),
+    ignore: import_node_path3.default.join(folder, ".gitignore"),
+    config: import_node_path3.default.join(folder, "config.json"),
+    active: import_node_path3.default.join(folder, "active"),
+    once: import_node_path3.default.join(folder, "once"),
+    slots: import_node_path3.default.join(folder, "slots"),
+    jobs: import_node_path3.default.join(folder, "jobs"),
+    lock: import_node_path3.default.join(folder, "lock")
   };
+}
+function jobPaths(root, id) {
+  const folder = `${root}/jobs/${id}`;
+  const at = (name) => `${folder}/${name}`;
+  return {
+    root,
+    folder,
+    spec: at("spec.json"),
+    launch: at("launch.json"),
+    worker: at("worker.json"),
+    lease: at("lease.json"),
+    leaseFifo: at("lease.fifo"),
+    state: at("state.json"),
+    events: at("events.ndjson"),
+    snapshot: at("snapshot.json"),
+    output: at("output.log"),
+    error: at("error.log"),
+    workerLog: at("worker.log"),
+    prompt: at("prompt.txt"),
+    settings: at("agent-settings.toml"),
+    workspace: at("workspace.json"),
+    neighbours: at("neighbours"),
+    reviewDiff: at("review.diff"),
+    started: at("started"),
+    shimMark: at("started/shim"),
+    childMark: at("started/child"),
+    guardMark: at("started/guard"),
+    spawnFailed: at("started/spawn_failed"),
+    reason: at("started/reason"),
+    aliveFifo: at("started/alive.fifo"),
+    limitFifo: at("started/limit.fifo"),
+    exit: at("exit.json"),
+    result: at("result.md"),
+    resultRecord: at("result.json"),
+    cancel: at("cancel.json"),
+    waiters: at("waiters"),
+    collected: at("collected.json"),
+    lock: at("lock"),
+    reserve: at("reserve"),
+    marker: `${root}/active/${id}`
+  };
+}
+function stagePath(root, id) {
+  return import_node_path3.default.join(root, "jobs", `.new-${id}`);
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  makeStaffVerb
+  companionFile,
+  findProgram,
+  jobPaths,
+  rootPaths,
+  selfWords,
+  stagePath
 });
 
 },
-"./chunk-IIDAJKPQ.js": function (module, exports) {
+"./chunk-IFVIOH5X.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  checkLaunchOptions: () => checkLaunchOptions,
-  folderOf: () => folderOf,
-  launchAndTell: () => launchAndTell,
-  launchWords: () => launchWords,
-  missingProgram: () => missingProgram,
-  run: () => run,
-  tellLaunched: () => tellLaunched
+  findJob: () => findJob,
+  jobsFolder: () => jobsFolder,
+  listActive: () => listActive,
+  listJobs: () => listJobs,
+  requireWholeId: () => requireWholeId
 });
 module.exports = stdin_exports;
-var import_chunk_TOMDVJS2 = load("./chunk-TOMDVJS2.js");
-var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_WCJPDVU3 = load("./chunk-WCJPDVU3.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_5PMT74BV = load("./chunk-5PMT74BV.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
+var import_chunk_WC34HXH2 = load("./chunk-WC34HXH2.js");
+var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_node_path = builtin("node:path");
-function launchWords(input) {
-  const onceKey = input.text("once-key") ?? null;
-  if (onceKey === "") throw (0, import_chunk_NVPF5LEY.usageError)('cannot take --once-key "": a key needs at least one character');
-  return { owner: input.text("owner") ?? import_chunk_NLNY4YEW.variables.owner() ?? null, label: input.text("label") ?? null, onceKey };
+function listJobs(root) {
+  return (0, import_chunk_DLEZNRER.listNames)((0, import_chunk_HYSLT7YX.rootPaths)(root).jobs).filter(import_chunk_WC34HXH2.isId).sort(import_chunk_WC34HXH2.compareIds).reverse();
 }
-function checkLaunchOptions(input) {
-  if (input.has("wait-timeout") && !input.has("wait")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");
-  input.duration("wait-timeout");
-  for (const other of ["json", "wait"]) {
-    if (input.has("id-only") && input.has(other)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`);
-  }
+function listActive(root) {
+  return (0, import_chunk_DLEZNRER.listNames)((0, import_chunk_HYSLT7YX.rootPaths)(root).active).filter(import_chunk_WC34HXH2.isId).sort(import_chunk_WC34HXH2.compareIds);
 }
-async function launchAndTell(context, input, request, isSynchronous = false) {
-  checkLaunchOptions(input);
-  const root = context.root(input);
-  return tellLaunched(context, input, root, await (0, import_chunk_TOMDVJS2.launch)(root, request), isSynchronous);
-}
-async function tellLaunched(context, input, root, launched, isSynchronous) {
-  if (input.has("wait") || isSynchronous) {
-    const { waitAndTell } = await Promise.resolve().then(() => load("./collecting-2UN2Y6MK.js"));
-    context.tell(`job ${launched.id}`);
-    const timeoutMs = input.duration("wait-timeout") ?? Number.MAX_SAFE_INTEGER;
-    return waitAndTell(context, root, [launched.id], {
-      mode: "all",
-      timeoutMs,
-      heartbeatMs: null,
-      isJson: input.has("json")
-    });
-  }
-  return tellLaunch(root, launched, input);
-}
-function tellLaunch(root, launched, input) {
-  const { id, isNew } = launched;
-  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
-` };
-  const paths = (0, import_chunk_5PMT74BV.jobPaths)(root.folder, id);
-  const commands = {
-    wait: import_chunk_WCJPDVU3.nextCommands.wait(id, root.option),
-    observe: import_chunk_WCJPDVU3.nextCommands.observe(id, root.option),
-    cancel: import_chunk_WCJPDVU3.nextCommands.cancel(id, root.option)
-  };
-  if (input.has("json")) {
-    return {
-      code: import_chunk_6PFAPK5K.exitCodes.done,
-      json: {
-        id,
-        new: isNew,
-        folder: paths.folder,
-        result_path: paths.result,
-        output_path: paths.output,
-        next: commands
-      }
-    };
-  }
-  const lines = [
-    `job ${id}${isNew ? "" : " (this once-key had it already; nothing was started)"}`,
-    `collect: ${commands.wait}`,
-    `observe: ${commands.observe}`,
-    `result:  ${paths.result}`
-  ];
-  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${lines.join("\n")}
-` };
-}
-var run = {
-  name: "run",
-  summary: "run a long command as a job",
-  form: "[options] -- COMMAND ARG...",
-  words: { min: 0, max: 0, rest: true },
-  options: {
-    timeout: {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_CRABIWOM.limits.runTimeout,
-      help: "hard limit, counted from launch (default 24h, at most 30d)"
-    },
-    deadline: { kind: "duration", value: "D", range: import_chunk_CRABIWOM.limits.runTimeout, help: "the same as --timeout" },
-    "kill-after": {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_CRABIWOM.limits.runKillGrace,
-      help: "time between TERM and KILL (default 30s)"
-    },
-    cwd: { kind: "text", value: "DIR", help: "folder to run in (default: here)" },
-    shell: { kind: "flag", help: "give the one word after -- to /bin/sh -c" },
-    "success-exit": {
-      kind: "count",
-      value: "N",
-      range: { default: 0, min: 0, max: 255 },
-      help: "the exit code that means success (default 0)"
-    },
-    "max-output": {
-      kind: "size",
-      value: "SIZE",
-      range: import_chunk_CRABIWOM.limits.maxOutput,
-      help: "cap of each output file on disk (default 64M)"
-    },
-    "first-output": {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_CRABIWOM.limits.optInLimit,
-      help: "end it when nothing was printed by then"
-    },
-    "stall-after": {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_CRABIWOM.limits.optInLimit,
-      help: "end it when nothing was printed for that long"
-    },
-    "keep-children": { kind: "flag", help: "leave processes alone that the command left behind" },
-    ...import_chunk_L3K2NDJR.launchOptions
-  },
-  notes: "The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",
-  examples: [
-    "run -- make test",
-    "run --timeout 2h --once-key nightly -- python3 train.py --epochs 10",
-    "run --shell -- 'make && make install'"
-  ],
-  async run(context, input) {
-    const cwd = folderOf(context, input);
-    const timeout = limitOf(input);
-    return launchAndTell(context, input, {
-      kind: "run",
-      verb: "run",
-      ...launchWords(input),
-      cwd,
-      deadlineMs: timeout,
-      killGraceMs: input.durationOrDefault("kill-after"),
-      maxOutputBytes: input.size("max-output") ?? import_chunk_CRABIWOM.limits.maxOutput.default,
-      firstOutputMs: input.duration("first-output") ?? null,
-      stallMs: input.duration("stall-after") ?? null,
-      lineage: null,
-      run: commandOf(input, cwd),
-      staff: null
-    });
-  }
-};
-function limitOf(input) {
-  if (input.has("timeout") && input.has("deadline"))
-    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");
-  return input.has("deadline") ? input.durationOrDefault("deadline") : input.durationOrDefault("timeout");
-}
-function folderOf(context, input) {
-  const folder = import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
-  if (!(0, import_chunk_DLEZNRER.isFolder)(folder))
+function findJob(root, text) {
+  const list = listCommand(root);
+  if (!(0, import_chunk_WC34HXH2.isIdPrefix)(text)) {
     throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot run in ${folder}: there is no such folder`,
-      "name an existing one with --cwd DIR"
+      "unknown_job",
+      `cannot take ${JSON.stringify(text)} as a job id: ids look like run-mik3x9ab-4f7q2z`,
+      list
     );
-  return (0, import_chunk_DLEZNRER.realPath)(folder);
-}
-function commandOf(input, cwd) {
-  const words = input.rest ?? [];
-  const parts = { success_exit: input.count("success-exit") ?? 0, keep_children: input.has("keep-children") };
-  if (input.has("shell")) {
-    if (words.length !== 1)
-      throw (0, import_chunk_NVPF5LEY.usageError)(
-        `cannot take ${words.length} words with --shell: it needs the whole command line as one word after --`
-      );
-    return { argv: ["/bin/sh", "-c", words[0]], program: "/bin/sh", ...parts };
   }
-  const name = words[0];
-  const program = (0, import_chunk_5PMT74BV.findProgram)(name, cwd);
-  if (program === void 0) throw missingProgram(name, cwd);
-  return { argv: words, program, ...parts };
-}
-function missingProgram(name, cwd) {
-  const where = name.includes("/") ? `no executable file of that name (looked from ${cwd})` : `it is not on PATH (${import_chunk_NLNY4YEW.variables.searchPath() || "empty"})`;
-  return new import_chunk_NVPF5LEY.FaultError("preflight", `cannot run ${JSON.stringify(name)}: ${where}`, "give the path of the program");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  checkLaunchOptions,
-  folderOf,
-  launchAndTell,
-  launchWords,
-  missingProgram,
-  run,
-  tellLaunched
-});
-
-},
-"./chunk-IUVRTQY6.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  endedDocument: () => endedDocument,
-  tellEnded: () => tellEnded,
-  waitAndTell: () => waitAndTell
-});
-module.exports = stdin_exports;
-var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_SDA6FAJ7 = load("./chunk-SDA6FAJ7.js");
-var import_chunk_RYWJ6JCQ = load("./chunk-RYWJ6JCQ.js");
-var import_chunk_YDNXD4SL = load("./chunk-YDNXD4SL.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_5HBYLHM7 = load("./chunk-5HBYLHM7.js");
-var import_chunk_3WGE4CN4 = load("./chunk-3WGE4CN4.js");
-var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
-var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_WCJPDVU3 = load("./chunk-WCJPDVU3.js");
-var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var import_chunk_5EEEQTAN = load("./chunk-5EEEQTAN.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-function workspaceNotes(view) {
-  const { spec, state, paths } = view;
-  if (!spec?.staff || !(0, import_chunk_5EEEQTAN.isEnded)(state)) return [];
-  const read = (0, import_chunk_6OPTGHIR.readJson)(paths.resultRecord);
-  const changes = read.kind === "ok" ? read.value.changes : void 0;
-  if (!(0, import_chunk_3WGE4CN4.isChanges)(changes)) return [];
-  if ((0, import_chunk_W7HED5VZ.isReader)(spec.staff.mode, spec.staff.profile) && changes.unchanged) return [];
-  const notes = [`workspace: ${(0, import_chunk_LZGYMFSK.plainText)((0, import_chunk_5HBYLHM7.summarizeChanges)(changes))}`];
-  if (!spec.worktree || read.kind !== "ok") return notes;
-  const { take_over: commands } = read.value.worktree ?? {};
-  notes.push(`its own worktree: ${spec.worktree.path} (branch ${spec.worktree.branch})`);
-  if (Array.isArray(commands)) {
-    for (const command of commands.slice(0, 10))
-      if (typeof command === "string") notes.push(`take over: ${(0, import_chunk_LZGYMFSK.plainText)(command)}`);
-  }
-  return notes;
-}
-async function waitAndTell(context, root, ids, options) {
-  const views = await (0, import_chunk_RYWJ6JCQ.withRegistration)(
-    root.folder,
-    ids,
-    options.timeoutMs,
-    () => (0, import_chunk_SDA6FAJ7.waitForJobs)(root.folder, ids, {
-      ...options,
-      // A person who looks at the terminal gets one line that is renewed; everybody else silence, or the lines asked for.
-      heartbeatMs: options.heartbeatMs ?? (context.live ? 1e3 : null),
-      onHeartbeat: (seen) => {
-        if (options.heartbeatMs === null) context.live?.(liveLine(seen).slice(0, Math.max(20, context.width - 1)));
-        else for (const view of seen) context.tell(heartbeat(view));
-      }
-    })
-  );
-  if (options.heartbeatMs === null) context.live?.("");
-  return tellWaited(context, root, views, options);
-}
-function tellWaited(context, root, views, options) {
-  const ended = views.filter((view) => (0, import_chunk_5EEEQTAN.isEnded)(view.state));
-  const isOver = options.mode === "any" ? ended.length > 0 : ended.length === views.length;
-  const shown = !isOver ? views : options.mode === "any" ? firstOf(ended) : views;
-  const code = isOver ? (0, import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map((view) => view.state.state)) : import_chunk_6PFAPK5K.exitCodes.pending;
-  const afterPrint = () => {
-    for (const view of shown) if ((0, import_chunk_5EEEQTAN.isEnded)(view.state)) (0, import_chunk_RYWJ6JCQ.noteCollected)(view, "wait");
-  };
-  if (options.isJson) {
-    const documents = shown.map(
-      (view) => (0, import_chunk_5EEEQTAN.isEnded)(view.state) ? endedDocument(view) : (0, import_chunk_YDNXD4SL.observation)(view, { afterSeq: null, root })
-    );
-    return {
-      code,
-      afterPrint,
-      json: views.length === 1 ? documents[0] : { jobs: documents, pending: pendingOf(views) }
-    };
-  }
-  const replies = shown.map((view) => (0, import_chunk_5EEEQTAN.isEnded)(view.state) ? tellEnded(context, view) : tellPending(root, view));
-  return {
-    code,
-    afterPrint,
-    out: Buffer.concat(replies.map((reply) => Buffer.from(reply.out ?? ""))),
-    notes: replies.flatMap((reply) => reply.notes ?? [])
-  };
-}
-function firstOf(views) {
-  return [...views].sort((a, b) => Date.parse(a.state.ended_at ?? "") - Date.parse(b.state.ended_at ?? "")).slice(0, 1);
-}
-function pendingOf(views) {
-  return views.filter((view) => !(0, import_chunk_5EEEQTAN.isEnded)(view.state)).map((view) => view.id);
-}
-function tellEnded(context, view) {
-  const deliverable = (0, import_chunk_6OPTGHIR.readRange)(view.paths.result, 0, 64 * 1024 * 1024)?.bytes;
-  if (view.damage !== null) return tellDamaged(view);
-  const notes = [header(view), ...omittedNotes(view.state)];
-  notes.push(...workspaceNotes(view));
-  for (const warning of view.state.warnings) notes.push(`warning: ${(0, import_chunk_LZGYMFSK.plainText)(warning.message)}`);
-  if (!deliverable) notes.push(`warning: no result is stored; see ${view.paths.folder}`);
-  const bytes = deliverable ?? Buffer.alloc(0);
-  return {
-    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-    out: context.isTerminal ? (0, import_chunk_LZGYMFSK.plainText)(bytes.toString("utf8")) : bytes,
-    notes
-  };
-}
-function tellDamaged(view) {
-  const text = `# ${view.id}: state_damaged
-
-${view.state.error?.message}
-
-Nothing was deleted. What is there: ${view.paths.folder}
-`;
-  return {
-    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-    out: text,
-    notes: [`see: ${import_chunk_WCJPDVU3.nextCommands.doctor(view.id, view.spec?.state_option ?? [])}`]
-  };
-}
-function header(view) {
-  const { state, paths, spec } = view;
-  const parts = [`${view.id}: ${state.state}`];
-  if (state.error) parts.push(`${state.error.code}: ${(0, import_chunk_LZGYMFSK.plainText)(state.error.message)}`);
-  if (state.exit_code !== null) parts.push(`exit code ${state.exit_code}`);
-  if (state.duration_ms !== null) parts.push((0, import_chunk_NDXTXZGK.formatDuration)(state.duration_ms));
-  const where = [`result: ${paths.result}`];
-  if (spec?.kind === "run") where.push(`whole output: ${paths.output}`);
-  return `${parts.join(", ")}
-${where.join("\n")}`;
-}
-function omittedNotes(state) {
-  return Object.entries(state.output ?? {}).filter(([, note]) => note.omitted > 0).map(
-    ([name, note]) => `${name}: ${note.exact ? "" : "about "}${note.omitted} of ${note.bytes} bytes (${(0, import_chunk_TFEMYLSK.formatSize)(note.omitted)}) are left out in the middle`
-  );
-}
-function tellPending(root, view) {
-  const picture = JSON.stringify((0, import_chunk_YDNXD4SL.observation)(view, { afterSeq: null, root }), null, 1);
-  const next = import_chunk_WCJPDVU3.nextCommands.wait(view.id, root.option);
-  return {
-    code: import_chunk_6PFAPK5K.exitCodes.pending,
-    out: `${picture}
-${next}
-`,
-    notes: [`${view.id}: ${view.state.state}, not ended yet; wait again with the last line`]
-  };
-}
-function endedDocument(view) {
-  if (view.damage !== null) return view.state;
-  const stored = (0, import_chunk_6OPTGHIR.readText)(view.paths.resultRecord);
-  try {
-    if (stored !== void 0) return { ...JSON.parse(stored), state: view.state.state };
-  } catch {
-  }
-  return view.spec ? (0, import_chunk_5HBYLHM7.terminalRecord)(view.spec, view.paths, view.state) : view.state;
-}
-function liveLine(views) {
-  return views.map(heartbeat).join(" | ");
-}
-function heartbeat(view) {
-  const age = view.state.started_at ? (0, import_chunk_NDXTXZGK.formatDuration)(Math.max(0, (0, import_chunk_NLNY4YEW.nowMs)() - Date.parse(view.state.started_at))) : "not started";
-  return `${view.id}: ${view.state.state}, ${age}`;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  endedDocument,
-  tellEnded,
-  waitAndTell
-});
-
-},
-"./chunk-IXF4VLIU.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  findLatest: () => findLatest,
-  requireLatest: () => requireLatest
-});
-module.exports = stdin_exports;
-var import_chunk_RC3KLQ5P = load("./chunk-RC3KLQ5P.js");
-var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
-var import_chunk_5EEEQTAN = load("./chunk-5EEEQTAN.js");
-var import_chunk_5PMT74BV = load("./chunk-5PMT74BV.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-function findLatest(root, owner, accept = () => true) {
-  for (const id of (0, import_chunk_RC3KLQ5P.listJobs)(root)) {
-    const spec = (0, import_chunk_5EEEQTAN.readSpec)((0, import_chunk_5PMT74BV.jobPaths)(root, id));
-    if (spec.kind !== "ok") continue;
-    if (owner !== null && spec.value.owner !== owner) continue;
-    if (accept(id, spec.value)) return id;
-  }
-  return void 0;
-}
-function requireLatest(root, owner, what, accept) {
-  const id = findLatest(root.folder, owner, accept);
-  if (id !== void 0) return id;
-  const whose = owner === null ? "" : ` of owner ${owner}`;
+  const all = (0, import_chunk_DLEZNRER.listNames)((0, import_chunk_HYSLT7YX.rootPaths)(root.folder).jobs).filter(import_chunk_WC34HXH2.isId);
+  if (all.includes(text)) return requireFolder(root, text);
+  const matches = all.filter((id) => id.startsWith(text));
+  if (matches.length === 1) return requireFolder(root, matches[0]);
+  if (matches.length === 0) throw unknownJob(root, text);
+  const shown = matches.sort(import_chunk_WC34HXH2.compareIds).slice(-5).join(", ");
   throw new import_chunk_NVPF5LEY.FaultError(
+    "ambiguous_id",
+    `cannot tell which job ${text} is: ${matches.length} jobs begin so, the newest are ${shown}`,
+    "give more of the id"
+  );
+}
+function requireWholeId(root, text) {
+  const id = findJob(root, text);
+  if (id === text) return id;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "ambiguous_id",
+    `cannot take the short id ${text}: this command needs the whole id`,
+    `the one job that begins so is ${id}`
+  );
+}
+function jobsFolder(root) {
+  return import_node_path.default.join(root, "jobs");
+}
+function requireFolder(root, id) {
+  const folder = import_node_path.default.join((0, import_chunk_HYSLT7YX.rootPaths)(root.folder).jobs, id);
+  const facts = (0, import_chunk_DLEZNRER.factsOf)(folder);
+  if (facts?.kind === "folder") return id;
+  if (!facts) throw unknownJob(root, id);
+  throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use job ${id}: ${folder} is no folder of its own`);
+}
+function unknownJob(root, text) {
+  return new import_chunk_NVPF5LEY.FaultError(
     "unknown_job",
-    `cannot find ${what}${whose} in the state folder ${root.folder}`,
-    (0, import_chunk_QPOYQF3N.quoteWords)([...(0, import_chunk_5PMT74BV.selfWords)(), "status", ...root.option])
+    `cannot find job ${text}: there is no such job in the state folder ${root.folder}`,
+    `${listCommand(root)}, or name another folder with --state-dir DIR`
   );
+}
+function listCommand(root) {
+  return `list them with: ${(0, import_chunk_QPOYQF3N.quoteWords)([...(0, import_chunk_HYSLT7YX.selfWords)(), "status", ...root.option])}`;
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  findLatest,
-  requireLatest
-});
-
-},
-"./chunk-JLAVVON5.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  conversationOf: () => conversationOf,
-  earlierOf: () => earlierOf,
-  lineageOf: () => lineageOf,
-  requireFolder: () => requireFolder,
-  requireGenuine: () => requireGenuine,
-  requireSpec: () => requireSpec
-});
-module.exports = stdin_exports;
-var import_chunk_RC3KLQ5P = load("./chunk-RC3KLQ5P.js");
-var import_chunk_FRBDBO25 = load("./chunk-FRBDBO25.js");
-var import_chunk_WCJPDVU3 = load("./chunk-WCJPDVU3.js");
-var import_chunk_5EEEQTAN = load("./chunk-5EEEQTAN.js");
-var import_chunk_5PMT74BV = load("./chunk-5PMT74BV.js");
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-function requireSpec(root, id) {
-  const read = (0, import_chunk_5EEEQTAN.readSpec)((0, import_chunk_5PMT74BV.jobPaths)(root.folder, id));
-  if (read.kind === "ok") return read.value;
-  const reason = read.kind === "damaged" ? read.reason : "its spec.json is missing";
-  throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot use job ${id}: ${reason}`);
-}
-async function requireGenuine(spec) {
-  if (await (0, import_chunk_FRBDBO25.isGenuine)(spec, (0, import_chunk_FRBDBO25.readKey)())) return;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot start anything from job ${spec.id}: its spec.json was changed or comes from another user or machine`,
-    "launch it again in your own words"
-  );
-}
-function conversationOf(root, spec) {
-  const state = (0, import_chunk_5EEEQTAN.readState)((0, import_chunk_5PMT74BV.jobPaths)(root, spec.id));
-  return (state.kind === "ok" ? state.value.conversation?.id : void 0) ?? null;
-}
-function requireFolder(parent, verb, option) {
-  if ((0, import_chunk_DLEZNRER.isFolder)(parent.cwd)) return parent.cwd;
-  const gone = parent.worktree ? `its worktree ${parent.worktree.path}` : `its folder ${parent.cwd}`;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot ${verb} job ${parent.id}: ${gone} is gone`,
-    verb === "continue" ? `name another folder with --cwd DIR, or start the task afresh: ${import_chunk_WCJPDVU3.nextCommands.restart(parent.id, option)}` : "launch the task again where it belongs now"
-  );
-}
-function earlierOf(root, backend, conversation) {
-  for (const id of (0, import_chunk_RC3KLQ5P.listJobs)(root)) {
-    const paths = (0, import_chunk_5PMT74BV.jobPaths)(root, id);
-    const [spec, state] = [(0, import_chunk_5EEEQTAN.readSpec)(paths), (0, import_chunk_5EEEQTAN.readState)(paths)];
-    if (spec.kind !== "ok" || state.kind !== "ok" || spec.value.staff?.backend !== backend) continue;
-    if (state.value.conversation?.id !== conversation) continue;
-    const { usage_total = null, error } = state.value;
-    const before = spec.value.staff.earlier ?? null;
-    return { usage_total: usage_total ?? before?.usage_total ?? null, error: error?.message ?? before?.error ?? null };
-  }
-  return null;
-}
-function lineageOf(parent, relation) {
-  return { relation, parent: parent.id, root: parent.lineage?.root ?? parent.id };
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  conversationOf,
-  earlierOf,
-  lineageOf,
-  requireFolder,
-  requireGenuine,
-  requireSpec
+  findJob,
+  jobsFolder,
+  listActive,
+  listJobs,
+  requireWholeId
 });
 
 },
@@ -5132,43 +4359,285 @@ var __toESM = (mod, isNodeMode, target) => (target = mod != null ? __create(__ge
 });
 
 },
-"./chunk-KJNEXTYL.js": function (module, exports) {
+"./chunk-JTXE6Y2D.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  cancelJob: () => cancelJob
+  waitForJobs: () => waitForJobs
 });
 module.exports = stdin_exports;
-var import_chunk_SDA6FAJ7 = load("./chunk-SDA6FAJ7.js");
-var import_chunk_PDYPDIE4 = load("./chunk-PDYPDIE4.js");
-var import_chunk_5EEEQTAN = load("./chunk-5EEEQTAN.js");
-var import_chunk_5PUGWE43 = load("./chunk-5PUGWE43.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_P564Q6Q3 = load("./chunk-P564Q6Q3.js");
+var import_chunk_YC5VTLGP = load("./chunk-YC5VTLGP.js");
+var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
+var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
 var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-async function cancelJob(root, id, request) {
-  const before = await (0, import_chunk_PDYPDIE4.refresh)(root, id);
-  if ((0, import_chunk_5EEEQTAN.isEnded)(before.state))
-    return { view: before, result: before.state.state === "canceled" ? "canceled" : "ended_before" };
-  (0, import_chunk_6OPTGHIR.createFile)(
-    before.paths.cancel,
-    `${JSON.stringify({ by: (0, import_chunk_MGN56EW3.ownIdentity)(), owner: request.owner, at: (0, import_chunk_NLNY4YEW.isoNow)(), why: request.why })}
-`
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+async function waitForJobs(root, ids, options) {
+  const until = (0, import_chunk_NLNY4YEW.monotonicMs)() + options.timeoutMs;
+  const views = new Map();
+  const stop = new AbortController();
+  const beat = options.heartbeatMs === null ? void 0 : setInterval(() => options.onHeartbeat?.([...views.values()]), options.heartbeatMs);
+  let failure;
+  let ended = 0;
+  await Promise.all(
+    ids.map(async (id) => {
+      try {
+        await waitForOne(root, id, until, stop.signal, (view2) => views.set(id, view2));
+      } catch (error) {
+        failure ??= error;
+        stop.abort();
+        return;
+      }
+      const view = views.get(id);
+      if (view && (0, import_chunk_NUDVVVQS.isEnded)(view.state)) ended += 1;
+      if (options.mode === "any" && ended > 0) stop.abort();
+    })
   );
-  nudge(before);
-  const patience = (before.spec?.kill_grace_ms ?? 0) + import_chunk_CRABIWOM.killSettleMs + 5e3;
-  const [view = before] = await (0, import_chunk_SDA6FAJ7.waitForJobs)(root, [id], { mode: "all", timeoutMs: patience, heartbeatMs: null });
-  if (view.state.state === "canceled") return { view, result: "canceled" };
-  return { view, result: (0, import_chunk_5EEEQTAN.isEnded)(view.state) ? "ended_before" : "requested" };
+  clearInterval(beat);
+  if (failure !== void 0) throw failure;
+  return ids.flatMap((id) => views.get(id) ?? []);
 }
-function nudge(view) {
-  const engine = (0, import_chunk_5PUGWE43.findEngine)(view.spec?.engine ?? "") ?? import_chunk_5PUGWE43.defaultEngine;
-  for (const identity of [view.launch?.worker, view.worker?.worker]) if (identity) engine.signal(identity, "SIGURG");
+async function waitForOne(root, id, until, signal, tell) {
+  let woken = quickRounds;
+  for (let round = 0; ; round += 1, woken += 1) {
+    let view = await look(root, id);
+    if (view.damage !== null) await (0, import_chunk_NLNY4YEW.sleep)(100);
+    if (!(0, import_chunk_DLEZNRER.exists)(view.paths.folder)) throw vanishedError(view.paths.folder, id);
+    tell(view);
+    if ((0, import_chunk_NUDVVVQS.isEnded)(view.state) || signal.aborted) return;
+    const rest = until - (0, import_chunk_NLNY4YEW.monotonicMs)();
+    if (rest <= 0) return;
+    const nap = makeNap(signal);
+    const close = await (0, import_chunk_YC5VTLGP.watchFifo)(view.paths.leaseFifo, nap.wake);
+    try {
+      view = await look(root, id);
+      tell(view);
+      if (!(0, import_chunk_NUDVVVQS.isEnded)(view.state) && !signal.aborted) {
+        const pause = woken < quickRounds ? 20 : pauseFor(view, close !== void 0, round);
+        if (await nap.sleep(Math.min(rest, pause))) woken = 0;
+      }
+    } finally {
+      close?.();
+    }
+  }
+}
+function pauseFor(view, hasFifo, round) {
+  const condition = (0, import_chunk_NUDVVVQS.conditionOf)(view);
+  const soon = Math.min(20 * 1.25 ** round, 1e3);
+  if (condition === "supervised") {
+    const isHeld = view.worker !== null && view.launch !== null && (0, import_chunk_MGN56EW3.sameIdentity)(view.worker.worker, view.launch.worker);
+    if (isHeld && hasFifo && view.worker?.fifo) return 15e3;
+    return isHeld ? 1e3 : soon;
+  }
+  if (condition === "unseen") return 1e3;
+  return soon;
+}
+var quickRounds = 50;
+function makeNap(signal) {
+  let isAwake = false;
+  let wake = () => {
+    isAwake = true;
+  };
+  return {
+    wake: () => wake(),
+    sleep: (ms) => new Promise((resolve) => {
+      if (isAwake || signal.aborted) return resolve(isAwake);
+      const end = (isWoken) => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", stop);
+        resolve(isWoken);
+      };
+      const stop = () => end(false);
+      const timer = setTimeout(stop, Math.min(ms, 2 ** 31 - 1));
+      signal.addEventListener("abort", stop);
+      wake = () => end(true);
+    })
+  };
+}
+async function look(root, id) {
+  try {
+    return await (0, import_chunk_P564Q6Q3.refreshAttached)(root, id);
+  } catch (error) {
+    if (error instanceof import_chunk_NVPF5LEY.FaultError && error.code === "unknown_job") throw vanishedError((0, import_chunk_HYSLT7YX.jobPaths)(root, id).folder, id);
+    throw error;
+  }
+}
+function vanishedError(folder, id) {
+  return new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot go on waiting for job ${id}: its folder ${folder} is gone`, null);
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  cancelJob
+  waitForJobs
+});
+
+},
+"./chunk-JWX75FAH.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  endedDocument: () => endedDocument,
+  tellEnded: () => tellEnded,
+  waitAndTell: () => waitAndTell
+});
+module.exports = stdin_exports;
+var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
+var import_chunk_JTXE6Y2D = load("./chunk-JTXE6Y2D.js");
+var import_chunk_G7TF4DKP = load("./chunk-G7TF4DKP.js");
+var import_chunk_2GF2CPEM = load("./chunk-2GF2CPEM.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_5HBYLHM7 = load("./chunk-5HBYLHM7.js");
+var import_chunk_3WGE4CN4 = load("./chunk-3WGE4CN4.js");
+var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
+var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
+var import_chunk_S2YMQL4C = load("./chunk-S2YMQL4C.js");
+var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
+var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+function workspaceNotes(view) {
+  const { spec, state, paths } = view;
+  if (!spec?.staff || !(0, import_chunk_NUDVVVQS.isEnded)(state)) return [];
+  const read = (0, import_chunk_6OPTGHIR.readJson)(paths.resultRecord);
+  const changes = read.kind === "ok" ? read.value.changes : void 0;
+  if (!(0, import_chunk_3WGE4CN4.isChanges)(changes)) return [];
+  if ((0, import_chunk_W7HED5VZ.isReader)(spec.staff.mode, spec.staff.profile) && changes.unchanged) return [];
+  const notes = [`workspace: ${(0, import_chunk_LZGYMFSK.plainText)((0, import_chunk_5HBYLHM7.summarizeChanges)(changes))}`];
+  if (!spec.worktree || read.kind !== "ok") return notes;
+  const { take_over: commands } = read.value.worktree ?? {};
+  notes.push(`its own worktree: ${spec.worktree.path} (branch ${spec.worktree.branch})`);
+  if (Array.isArray(commands)) {
+    for (const command of commands.slice(0, 10))
+      if (typeof command === "string") notes.push(`take over: ${(0, import_chunk_LZGYMFSK.plainText)(command)}`);
+  }
+  return notes;
+}
+async function waitAndTell(context, root, ids, options) {
+  const views = await (0, import_chunk_G7TF4DKP.withRegistration)(
+    root.folder,
+    ids,
+    options.timeoutMs,
+    () => (0, import_chunk_JTXE6Y2D.waitForJobs)(root.folder, ids, {
+      ...options,
+      // A person who looks at the terminal gets one line that is renewed; everybody else silence, or the lines asked for.
+      heartbeatMs: options.heartbeatMs ?? (context.live ? 1e3 : null),
+      onHeartbeat: (seen) => {
+        if (options.heartbeatMs === null) context.live?.(liveLine(seen).slice(0, Math.max(20, context.width - 1)));
+        else for (const view of seen) context.tell(heartbeat(view));
+      }
+    })
+  );
+  if (options.heartbeatMs === null) context.live?.("");
+  return tellWaited(context, root, views, options);
+}
+function tellWaited(context, root, views, options) {
+  const ended = views.filter((view) => (0, import_chunk_NUDVVVQS.isEnded)(view.state));
+  const isOver = options.mode === "any" ? ended.length > 0 : ended.length === views.length;
+  const shown = !isOver ? views : options.mode === "any" ? firstOf(ended) : views;
+  const code = isOver ? (0, import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map((view) => view.state.state)) : import_chunk_6PFAPK5K.exitCodes.pending;
+  const afterPrint = () => {
+    for (const view of shown) if ((0, import_chunk_NUDVVVQS.isEnded)(view.state)) (0, import_chunk_G7TF4DKP.noteCollected)(view, "wait");
+  };
+  if (options.isJson) {
+    const documents = shown.map(
+      (view) => (0, import_chunk_NUDVVVQS.isEnded)(view.state) ? endedDocument(view) : (0, import_chunk_2GF2CPEM.observation)(view, { afterSeq: null, root })
+    );
+    return {
+      code,
+      afterPrint,
+      json: views.length === 1 ? documents[0] : { jobs: documents, pending: pendingOf(views) }
+    };
+  }
+  const replies = shown.map((view) => (0, import_chunk_NUDVVVQS.isEnded)(view.state) ? tellEnded(context, view) : tellPending(root, view));
+  return {
+    code,
+    afterPrint,
+    out: Buffer.concat(replies.map((reply) => Buffer.from(reply.out ?? ""))),
+    notes: replies.flatMap((reply) => reply.notes ?? [])
+  };
+}
+function firstOf(views) {
+  return [...views].sort((a, b) => Date.parse(a.state.ended_at ?? "") - Date.parse(b.state.ended_at ?? "")).slice(0, 1);
+}
+function pendingOf(views) {
+  return views.filter((view) => !(0, import_chunk_NUDVVVQS.isEnded)(view.state)).map((view) => view.id);
+}
+function tellEnded(context, view) {
+  const deliverable = (0, import_chunk_6OPTGHIR.readRange)(view.paths.result, 0, 64 * 1024 * 1024)?.bytes;
+  if (view.damage !== null) return tellDamaged(view);
+  const notes = [header(view), ...omittedNotes(view.state)];
+  notes.push(...workspaceNotes(view));
+  for (const warning of view.state.warnings) notes.push(`warning: ${(0, import_chunk_LZGYMFSK.plainText)(warning.message)}`);
+  if (!deliverable) notes.push(`warning: no result is stored; see ${view.paths.folder}`);
+  const bytes = deliverable ?? Buffer.alloc(0);
+  return {
+    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
+    out: context.isTerminal ? (0, import_chunk_LZGYMFSK.plainText)(bytes.toString("utf8")) : bytes,
+    notes
+  };
+}
+function tellDamaged(view) {
+  const text = `# ${view.id}: state_damaged
+
+${view.state.error?.message}
+
+Nothing was deleted. What is there: ${view.paths.folder}
+`;
+  return {
+    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
+    out: text,
+    notes: [`see: ${import_chunk_S2YMQL4C.nextCommands.doctor(view.id, view.spec?.state_option ?? [])}`]
+  };
+}
+function header(view) {
+  const { state, paths, spec } = view;
+  const parts = [`${view.id}: ${state.state}`];
+  if (state.error) parts.push(`${state.error.code}: ${(0, import_chunk_LZGYMFSK.plainText)(state.error.message)}`);
+  if (state.exit_code !== null) parts.push(`exit code ${state.exit_code}`);
+  if (state.duration_ms !== null) parts.push((0, import_chunk_NDXTXZGK.formatDuration)(state.duration_ms));
+  const where = [`result: ${paths.result}`];
+  if (spec?.kind === "run") where.push(`whole output: ${paths.output}`);
+  return `${parts.join(", ")}
+${where.join("\n")}`;
+}
+function omittedNotes(state) {
+  return Object.entries(state.output ?? {}).filter(([, note]) => note.omitted > 0).map(
+    ([name, note]) => `${name}: ${note.exact ? "" : "about "}${note.omitted} of ${note.bytes} bytes (${(0, import_chunk_TFEMYLSK.formatSize)(note.omitted)}) are left out in the middle`
+  );
+}
+function tellPending(root, view) {
+  const picture = JSON.stringify((0, import_chunk_2GF2CPEM.observation)(view, { afterSeq: null, root }), null, 1);
+  const next = import_chunk_S2YMQL4C.nextCommands.wait(view.id, root.option);
+  return {
+    code: import_chunk_6PFAPK5K.exitCodes.pending,
+    out: `${picture}
+${next}
+`,
+    notes: [`${view.id}: ${view.state.state}, not ended yet; wait again with the last line`]
+  };
+}
+function endedDocument(view) {
+  if (view.damage !== null) return view.state;
+  const stored = (0, import_chunk_6OPTGHIR.readText)(view.paths.resultRecord);
+  try {
+    if (stored !== void 0) return { ...JSON.parse(stored), state: view.state.state };
+  } catch {
+  }
+  return view.spec ? (0, import_chunk_5HBYLHM7.terminalRecord)(view.spec, view.paths, view.state) : view.state;
+}
+function liveLine(views) {
+  return views.map(heartbeat).join(" | ");
+}
+function heartbeat(view) {
+  const age = view.state.started_at ? (0, import_chunk_NDXTXZGK.formatDuration)(Math.max(0, (0, import_chunk_NLNY4YEW.nowMs)() - Date.parse(view.state.started_at))) : "not started";
+  return `${view.id}: ${view.state.state}, ${age}`;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  endedDocument,
+  tellEnded,
+  waitAndTell
 });
 
 },
@@ -5576,6 +5045,651 @@ function link(target) {
 });
 
 },
+"./chunk-N25K2OAD.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  LineSplitter: () => LineSplitter,
+  backendOf: () => backendOf,
+  conclude: () => conclude,
+  findingsForm: () => findingsForm,
+  finishStored: () => finishStored,
+  parseReason: () => parseReason,
+  startedAt: () => startedAt
+});
+module.exports = stdin_exports;
+var import_chunk_4XQCRNZ4 = load("./chunk-4XQCRNZ4.js");
+var import_chunk_7WOUU27R = load("./chunk-7WOUU27R.js");
+var import_chunk_7F7YULP5 = load("./chunk-7F7YULP5.js");
+var import_chunk_WEDLWKCJ = load("./chunk-WEDLWKCJ.js");
+var import_chunk_5HBYLHM7 = load("./chunk-5HBYLHM7.js");
+var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
+var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
+var import_chunk_QWAIFJXL = load("./chunk-QWAIFJXL.js");
+var import_chunk_S2YMQL4C = load("./chunk-S2YMQL4C.js");
+var import_chunk_HG2KJTCX = load("./chunk-HG2KJTCX.js");
+var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
+var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
+var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_os = require("node:os");
+var reasons = [
+  "exited",
+  "lingered",
+  "canceled",
+  "hard_timeout",
+  "first_output_timeout",
+  "stalled",
+  "sign_in",
+  "state_vanished",
+  "spawn_failed",
+  "never_started",
+  "worker_lost",
+  "host_restarted"
+];
+function parseReason(text) {
+  return reasons.find((reason) => reason === text);
+}
+function judgeEnd(facts2) {
+  if (facts2.survivors.length > 0) {
+    return failed("failed", "survivors", `these processes outlived SIGKILL: ${facts2.survivors.join(", ")}`);
+  }
+  switch (facts2.reason) {
+    case "canceled":
+      return { outcome: "canceled", error: null };
+    case "exited":
+    case "lingered":
+      return judgeExit(facts2);
+    case "hard_timeout":
+      if (facts2.isStaff && facts2.staffError === null) return { outcome: "done", error: null };
+      return failed("timed_out", "hard_timeout", `the hard limit of ${facts2.deadlineText} was reached${told(facts2)}`);
+    case "first_output_timeout":
+      return failed("failed", "first_output_timeout", "nothing was printed within --first-output");
+    case "stalled":
+      return failed("failed", "stalled", "nothing happened for the time given by --stall-after");
+    case "sign_in":
+      return failed(
+        "failed",
+        "auth",
+        facts2.staffError?.message ?? "the agent waits for a sign-in that nobody can give"
+      );
+    case "state_vanished":
+      return failed("crashed", "worker_lost", "the state folder vanished");
+    case "spawn_failed":
+      return failed("failed", "spawn_failed", `the program could not be started: ${facts2.detail ?? "not known why"}`);
+    case "never_started":
+      return failed("failed", "never_started", "the launcher died before a worker existed");
+    case "worker_lost":
+      return failed(
+        "crashed",
+        "worker_lost",
+        "the processes that supervise the command were killed; how it ended is not known"
+      );
+    case "host_restarted":
+      return failed("crashed", "host_restarted", "the machine was restarted while the job ran");
+  }
+}
+function judgeExit(facts2) {
+  const { exit } = facts2;
+  if (exit?.spawn_failed)
+    return failed("failed", "spawn_failed", `the program could not be executed (exit code ${exit.exit_code})`);
+  if (facts2.isStaff) {
+    return facts2.staffError ? { outcome: "failed", error: facts2.staffError } : { outcome: "done", error: null };
+  }
+  if (!exit) return failed("crashed", "worker_lost", "how the command ended is not known");
+  if (exit.exit_code === facts2.successExit) return { outcome: "done", error: null };
+  if (facts2.signal !== null && exit.signaled) return failed("failed", "signal", signalMessage(facts2.signal));
+  return failed("failed", "exit_nonzero", `the command exited with code ${exit.exit_code}`);
+}
+function told({ staffError }) {
+  const isWord = staffError && ["auth", "quota", "agent_error", "response_timeout"].includes(staffError.code);
+  return isWord ? `; the agent had told: ${staffError.message}` : "";
+}
+function signalMessage(signal) {
+  const hint = signal === "SIGKILL" ? " (not by us: often the kernel, when memory runs out)" : "";
+  return `the command was ended by ${signal}${hint}`;
+}
+function failed(outcome, code, message) {
+  return { outcome, error: { code, message } };
+}
+function signalOfExit(exitCode, table) {
+  if (exitCode <= 128 || exitCode > 192) return void 0;
+  const number = exitCode - 128;
+  const known = Object.entries(table).find(([, value]) => value === number);
+  return known ? known[0] : `SIG${number}`;
+}
+var signalNumbers = import_node_os.constants.signals;
+var LineSplitter = class {
+  parts = [];
+  size = 0;
+  /** Lines that were longer than the bound. *<>/
+  dropped = 0;
+  decoder = new TextDecoder();
+  limit;
+  constructor(limit = import_chunk_CRABIWOM.streamLineBytes) {
+    this.limit = limit;
+  }
+  /** The lines that these bytes complete, without their newlines. *<>/
+  push(bytes) {
+    const lines = [];
+    let from = 0;
+    for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, from)) {
+      this.keep(bytes.subarray(from, at));
+      this.take(lines);
+      from = at + 1;
+    }
+    if (from < bytes.length) this.keep(new Uint8Array(bytes.subarray(from)));
+    return lines;
+  }
+  /** What stands after the last newline, once the stream has ended. *<>/
+  end() {
+    const lines = [];
+    if (this.size > 0) this.take(lines);
+    return lines;
+  }
+  keep(piece) {
+    this.size += piece.length;
+    if (this.size > this.limit) this.parts = [];
+    else if (piece.length > 0) this.parts.push(piece);
+  }
+  take(lines) {
+    if (this.size > this.limit) this.dropped += 1;
+    else lines.push(this.decoder.decode(this.parts.length === 1 ? this.parts[0] : join(this.parts, this.size)));
+    this.parts = [];
+    this.size = 0;
+  }
+};
+function join(parts, size) {
+  const whole = new Uint8Array(size);
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+var chunk = 1024 * 1024;
+function backendOf(spec) {
+  return spec.staff ? (0, import_chunk_WEDLWKCJ.findBackend)(spec.staff.backend) : void 0;
+}
+function replay(spec, paths) {
+  const reading = (0, import_chunk_WEDLWKCJ.makeReading)();
+  const backend = backendOf(spec);
+  if (!backend) return reading;
+  const at = (0, import_chunk_NLNY4YEW.isoOf)((0, import_chunk_DLEZNRER.factsOf)(paths.output)?.modifiedMs ?? 0);
+  eachLine(paths.output, (line) => backend.read(line, reading, at));
+  if (backend.readError) eachLine(paths.error, (line) => backend.readError?.(line, reading, at));
+  return reading;
+}
+function closeReading(spec, paths, reading, exit) {
+  const backend = backendOf(spec);
+  const stderrTail = (0, import_chunk_6OPTGHIR.readRange)(paths.error, -import_chunk_CRABIWOM.tailBytes, import_chunk_CRABIWOM.tailBytes)?.bytes.toString("utf8") ?? "";
+  const ending = { exitCode: exit.code, signal: exit.signal, stderrTail, byItself: exit.byItself };
+  if (backend?.answerFrom === "stdout") reading.answer = (0, import_chunk_6OPTGHIR.readText)(paths.output, chunk) ?? "";
+  backend?.close?.(reading, ending, {
+    resume: spec.staff?.resume ?? null,
+    earlierError: spec.staff?.earlier?.error ?? null
+  });
+  return ending;
+}
+function eachLine(file, fn) {
+  const lines = new LineSplitter();
+  for (let offset = 0; ; ) {
+    const part = (0, import_chunk_6OPTGHIR.readRange)(file, offset, chunk);
+    if (!part || part.bytes.length === 0) break;
+    for (const line of lines.push(part.bytes)) fn(line);
+    offset += part.bytes.length;
+  }
+  for (const line of lines.end()) fn(line);
+}
+function makeDeliverable(parts) {
+  const { state, staff, paths, isPlain } = parts;
+  if (state.state !== "done") return makeReport(parts);
+  if (isPlain) return (0, import_chunk_6OPTGHIR.readRange)(paths.output, 0, Number.MAX_SAFE_INTEGER)?.bytes ?? "";
+  if (staff && staff.answer !== null) return staff.answer;
+  const output = (0, import_chunk_4XQCRNZ4.readLogTail)(paths.output);
+  return output.length > 0 ? output : (0, import_chunk_4XQCRNZ4.readLogTail)(paths.error);
+}
+function makeReport(parts) {
+  const { spec, state, paths } = parts;
+  const sections = [
+    `# ${spec.id}: ${state.state}${state.error ? ` (${state.error.code})` : ""}`,
+    reasonText(parts),
+    facts(parts).join("\n"),
+    progress(parts),
+    workspace(parts),
+    logSection("Last output", paths.output, spec.staff !== null),
+    logSection("Last error output", paths.error, false),
+    recovery(parts)
+  ];
+  return `${sections.filter((section) => section !== "").join("\n\n")}
+`;
+}
+function reasonText({ state, cancel, tree }) {
+  if (state.state === "canceled") {
+    const why = cancel?.why ? `: ${(0, import_chunk_LZGYMFSK.plainText)(cancel.why)}` : "";
+    const who = cancel ? ` by ${(0, import_chunk_LZGYMFSK.plainText)(cancel.owner ?? `process ${cancel.by?.pid ?? "unknown"}`)} at ${(0, import_chunk_LZGYMFSK.plainText)(cancel.at)}` : "";
+    const step = {
+      none: "nothing was running any more",
+      term: "the tree ended on SIGTERM",
+      kill: "SIGKILL was needed"
+    }[tree.step];
+    return `Canceled${who}${why}. ${tree.ended.length} process(es) ended; ${step}.`;
+  }
+  const resets = state.error?.resets ? ` (resets: ${state.error.resets})` : "";
+  return `Reason: ${(0, import_chunk_LZGYMFSK.plainText)(state.error?.message ?? "not known")}${resets}`;
+}
+function facts({ spec, state, paths, tree }) {
+  const rows = [
+    ["Command", spec.run ? (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_QPOYQF3N.quoteWords)(spec.run.argv), 1e3) : null],
+    ["Backend", spec.staff ? `${spec.staff.backend}, mode ${spec.staff.mode}, profile ${spec.staff.profile}` : null],
+    ["Task", spec.staff ? (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)(spec.staff.prompt).replace(/\s+/g, " "), import_chunk_CRABIWOM.excerptBytes) : null],
+    ["Folder", spec.cwd],
+    ["Exit code", state.exit_code === null ? null : String(state.exit_code)],
+    [
+      "Signal",
+      state.signal === null ? null : `${state.signal}${state.signal_certain ? "" : " (by the exit code; not certain)"}`
+    ],
+    ["Duration", state.duration_ms === null ? null : (0, import_chunk_NDXTXZGK.formatDuration)(state.duration_ms)],
+    ["Hard limit", (0, import_chunk_NDXTXZGK.formatDuration)(spec.deadline_ms)],
+    ["Conversation", state.conversation?.id ?? null],
+    [
+      "Survivors",
+      tree.survivors.length > 0 ? tree.survivors.map((one) => `${one.pid} (${one.name})`).join(", ") : null
+    ],
+    ["Warnings", state.warnings.length > 0 ? state.warnings.map((one) => (0, import_chunk_LZGYMFSK.plainText)(one.message)).join("; ") : null],
+    ["Whole output", `${paths.output} and ${paths.error}`]
+  ];
+  return rows.filter(([, value]) => value !== null).map(([name, value]) => `${name}: ${value}`);
+}
+function progress({ staff }) {
+  if (!staff) return "";
+  const { reading } = staff;
+  const lines = [];
+  for (const call of reading.tools.slice(-5)) {
+    lines.push(`- ${call.name} ${(0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)(call.input).replace(/\s+/g, " "), import_chunk_CRABIWOM.excerptBytes)} [${call.status}]`);
+  }
+  const text = (0, import_chunk_LZGYMFSK.plainText)(reading.answer ?? reading.text).trim();
+  if (text !== "") lines.push("", ...(0, import_chunk_LZGYMFSK.tail)(text, import_chunk_CRABIWOM.textTailBytes).text.split("\n"));
+  return lines.length > 0 ? ["## Seen last (not a finished answer)", "", ...lines].join("\n") : "";
+}
+function workspace({ spec, staff }) {
+  if (!staff?.changes) return "";
+  const lines = ["## Workspace", "", (0, import_chunk_5HBYLHM7.describeChanges)(staff.changes)];
+  if (spec.worktree) {
+    lines.push("", `It worked in a worktree of its own, ${spec.worktree.path} (branch ${spec.worktree.branch}).`);
+    for (const command of (0, import_chunk_HG2KJTCX.takeOverCommands)(spec.worktree, staff.changes)) lines.push(`    ${command}`);
+  }
+  return lines.join("\n");
+}
+function logSection(title, file, isStream) {
+  if (isStream) return "";
+  const text = (0, import_chunk_LZGYMFSK.plainText)((0, import_chunk_4XQCRNZ4.readLogTail)(file).toString("utf8")).trimEnd();
+  return text === "" ? "" : `## ${title}
+
+${text}`;
+}
+function recovery({ spec, state, staff }) {
+  const lines = [
+    "## Going on",
+    "",
+    "Nothing is started again by itself. Look at what was changed first: git status, git diff."
+  ];
+  const refused = staff?.reading.denials ?? [];
+  if (refused.length > 0 && spec.staff)
+    lines.push(
+      `Refused to the agent (profile ${spec.staff.profile}): ${refused.map(import_chunk_LZGYMFSK.plainText).join("; ")}. If it should be allowed: --profile ${spec.staff.profile === "restricted" ? "standard" : "unrestricted"} with one of the commands below.`
+    );
+  if (state.conversation)
+    lines.push(`Go on in the same conversation: ${import_chunk_S2YMQL4C.nextCommands.continue(spec.id, spec.state_option)}`);
+  lines.push(`Start the same once more: ${import_chunk_S2YMQL4C.nextCommands.restart(spec.id, spec.state_option)}`);
+  return lines.join("\n");
+}
+function judgeStaff(reading, ending, request) {
+  const answer = reading.answer !== null && reading.answer.trim() !== "" ? reading.answer : null;
+  const warnings = [...reading.warnings, ...denialWarnings(reading)];
+  const error = findError(reading, ending, request, answer);
+  if (error === null && request.reason === "lingered") {
+    warnings.push({
+      code: "ended_after_answer",
+      message: "the agent stayed alive after its final event and was ended"
+    });
+  }
+  if (error === null && request.reason === "hard_timeout") {
+    warnings.push({
+      code: "limit_after_answer",
+      message: "the hard limit struck after the complete answer had arrived"
+    });
+  }
+  return { answer, error, warnings };
+}
+function findError(reading, ending, request, answer) {
+  if (reading.failure) return reading.failure;
+  if (reading.final === "failure")
+    return { code: "agent_error", message: lastWords(ending) ?? "the agent reported a failure" };
+  if (request.reason === "exited" && ending.exitCode !== 0) return exitError(ending);
+  if (reading.final === null && (answer !== null || reading.denials.length === 0)) {
+    return { code: "no_final_answer", message: `the agent ended without a final event${quoted(lastWords(ending))}` };
+  }
+  if (request.resume !== null && request.keepsConversation && reading.conversationId !== request.resume) {
+    const got = reading.conversationId ?? "none";
+    return {
+      code: "conversation_mismatch",
+      message: `conversation ${request.resume} was asked for, the agent used ${got}`
+    };
+  }
+  if (answer !== null) return null;
+  if (reading.denials.length > 0) {
+    return {
+      code: "permission_denied",
+      message: `there is no final answer and these were refused: ${reading.denials.join(", ")}`
+    };
+  }
+  return { code: "no_final_answer", message: "the final answer is empty" };
+}
+function exitError(ending) {
+  const words = quoted(lastWords(ending));
+  if (ending.signal) return { code: "signal", message: `the agent was ended by ${ending.signal}${words}` };
+  return { code: "exit_nonzero", message: `the agent exited with code ${ending.exitCode}${words}` };
+}
+function denialWarnings(reading) {
+  return reading.denials.map((what) => ({ code: "permission_denied", message: `refused to the agent: ${what}` }));
+}
+function lastWords(ending) {
+  const lines = ending.stderrTail.split("\n").map((line) => line.trim());
+  return lines.filter((line) => line !== "").at(-1);
+}
+function quoted(words) {
+  return words === void 0 ? "" : `: ${words}`;
+}
+var severities = ["critical", "high", "medium", "low", "info"];
+var verdicts = ["approve", "changes_requested", "inconclusive"];
+var mostFindings = 500;
+var findingsForm = `Your final message must end with one JSON object in a \`\`\`json block, and nothing after it:
+{"verdict": "approve" | "changes_requested" | "inconclusive", "summary": "one paragraph", "findings": [{"severity": "critical" | "high" | "medium" | "low" | "info", "title": "one line", "detail": "what happens and when", "file": "path below the workspace, or null", "line": 12 or null, "suggestion": "how to mend it, or null"}]}
+No findings: an empty list.`;
+function parseFindings(answer) {
+  const text = jsonTextOf(answer);
+  if (text === void 0) return fault("the answer holds no JSON object");
+  let value;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return fault(`its JSON does not parse: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  return readFindings(value);
+}
+function jsonTextOf(answer) {
+  const blocks = [...answer.matchAll(/^[ \t]*(`{3,}|~{3,})[ \t]*(?:json\w*)?[ \t]*\r?\n([\s\S]*?)^[ \t]*\1[ \t]*$/gim)];
+  const block = blocks.map((found) => (found[2] ?? "").trim()).findLast((text) => text.startsWith("{"));
+  if (block !== void 0) return block;
+  const whole = answer.trim();
+  if (whole.startsWith("{")) return whole;
+  const begin = whole.lastIndexOf("\n{");
+  return begin >= 0 && whole.endsWith("}") ? whole.slice(begin + 1) : void 0;
+}
+function readFindings(value) {
+  if (!isObject(value)) return fault("the JSON is no object");
+  const { verdict, summary, findings } = value;
+  if (!isOneOf(verdict, verdicts)) return fault(`verdict is ${show(verdict)}; allowed: ${verdicts.join(", ")}`);
+  if (typeof summary !== "string") return fault("summary is no text");
+  if (!Array.isArray(findings)) return fault("findings is no list");
+  if (findings.length > mostFindings) return fault(`${findings.length} findings; at most ${mostFindings}`);
+  const read = [];
+  for (const [n, one] of findings.entries()) {
+    const reason = findingFault(one);
+    if (reason !== void 0) return fault(`findings[${n}]: ${reason}`);
+    const { severity, title, detail, file, line, suggestion } = one;
+    read.push({ severity, title, detail, file: file ?? null, line: line ?? null, suggestion: suggestion ?? null });
+  }
+  return { kind: "ok", value: { verdict, summary, findings: read } };
+}
+function findingFault(one) {
+  if (!isObject(one)) return "no object";
+  if (!isOneOf(one.severity, severities)) return `severity is ${show(one.severity)}; allowed: ${severities.join(", ")}`;
+  for (const name of ["title", "detail"]) if (typeof one[name] !== "string") return `${name} is no text`;
+  for (const name of ["file", "suggestion"])
+    if (one[name] !== null && one[name] !== void 0 && typeof one[name] !== "string")
+      return `${name} is neither text nor null`;
+  const { line } = one;
+  if (line !== null && line !== void 0 && !(Number.isInteger(line) && Number(line) > 0))
+    return `line is ${show(line)}; allowed: a number from 1 on, or null`;
+  return void 0;
+}
+function fault(reason) {
+  return { kind: "fault", reason };
+}
+function show(value) {
+  return (JSON.stringify(value) ?? "missing").slice(0, 60);
+}
+function isObject(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+function isOneOf(value, allowed) {
+  return allowed.some((one) => one === value);
+}
+function usageOf(told2, runsOn, resumed) {
+  if (told2 === null || !runsOn.tokens && !runsOn.cost) return { usage: told2, usage_total: null };
+  if (resumed === null) return { usage: told2, usage_total: told2 };
+  const { earlier } = resumed;
+  if (earlier === null) return { usage: runsOn.tokens ? null : withoutCost(told2), usage_total: told2 };
+  const less = (now, before) => now >= before ? now - before : now;
+  const usage = { ...told2 };
+  if (runsOn.tokens) {
+    usage.input_tokens = less(told2.input_tokens, earlier.input_tokens);
+    usage.output_tokens = less(told2.output_tokens, earlier.output_tokens);
+    usage.total_tokens = less(told2.total_tokens, earlier.total_tokens);
+  }
+  if (runsOn.cost && told2.cost_usd !== void 0) usage.cost_usd = rounded(less(told2.cost_usd, earlier.cost_usd ?? 0));
+  return { usage, usage_total: told2 };
+}
+function withoutCost({ cost_usd: _cost, ...tokens }) {
+  return tokens;
+}
+function rounded(dollars) {
+  return Math.round(dollars * 1e6) / 1e6;
+}
+function endStaff(job, seen, exit, stdout) {
+  const { paths, spec, staff } = job;
+  const backend = backendOf(spec);
+  const reading = seen ?? replay(spec, paths);
+  const byItself = exit.reason === "exited";
+  const ending = closeReading(spec, paths, reading, { code: exit.code, signal: exit.signal, byItself });
+  const verdict = judgeStaff(reading, ending, {
+    resume: staff.resume,
+    reason: staffReason(exit.reason),
+    keepsConversation: backend?.keepsConversation ?? false
+  });
+  const { answer } = verdict;
+  const changes = (0, import_chunk_7WOUU27R.changesSince)(spec, paths) ?? null;
+  const warnings = [...verdict.warnings, ...(0, import_chunk_7F7YULP5.neighbourWarnings)(paths.root, paths), ...changeWarnings(staff, changes)];
+  const resumed = staff.resume === null ? null : { earlier: staff.earlier?.usage_total ?? null };
+  const usage = usageOf(reading.usage, backend?.runsOn ?? { tokens: false, cost: false }, resumed);
+  const error = verdict.error ?? cutAnswer(spec, stdout);
+  const end = { reading, answer, error, warnings, changes, ...usage };
+  return staff.schema ? { ...end, ...findingsOf(answer, warnings) } : end;
+}
+function staffReason(reason) {
+  return reason === "exited" || reason === "lingered" || reason === "hard_timeout" ? reason : "other";
+}
+function cutAnswer(spec, stdout) {
+  if (backendOf(spec)?.answerFrom !== "stdout" || !stdout || stdout.omitted === 0) return null;
+  const message = `the answer has ${stdout.bytes} bytes, of which ${stdout.omitted} in the middle could not be kept`;
+  return { code: "output_unstorable", message };
+}
+function changeWarnings(staff, changes) {
+  if (!(0, import_chunk_W7HED5VZ.isReader)(staff.mode, staff.profile) || !changes || changes.unchanged) return [];
+  const what = [
+    ...changes.files.slice(0, 5).map((file) => file.path),
+    ...changes.file_count > 5 ? [`and ${changes.file_count - 5} more`] : [],
+    ...changes.commit_count > 0 ? [`${changes.commit_count} commit(s)`] : [],
+    ...changes.refs_changed.slice(0, 3)
+  ];
+  const message = `the ${staff.mode} job was to change nothing (profile ${staff.profile}), but the worktree changed while it ran: ${what.join(", ") || "the index"}`;
+  return [{ code: "reader_changed", message }];
+}
+function findingsOf(answer, warnings) {
+  if (answer === null) return { findings: null, findings_error: "there is no final answer" };
+  const parsed = parseFindings(answer);
+  if (parsed.kind === "ok") return { findings: parsed.value, findings_error: null };
+  warnings.push({ code: "findings_unreadable", message: `the structured findings cannot be read: ${parsed.reason}` });
+  return { findings: null, findings_error: parsed.reason };
+}
+function conclude(job, ending) {
+  const { paths, spec } = job;
+  const read = (0, import_chunk_NUDVVVQS.readState)(paths);
+  const before = read.kind === "ok" ? read.value : (0, import_chunk_NUDVVVQS.earlyState)(spec.id, spec);
+  const journal = (0, import_chunk_QWAIFJXL.openJournal)(paths, spec);
+  if ((0, import_chunk_NUDVVVQS.isEnded)(before)) {
+    journal.append("late_evidence", { reason: ending.reason, exit_code: ending.exit?.exit_code ?? null });
+    return before;
+  }
+  const { state, staff } = makeState(job, before, ending);
+  try {
+    withReserve(paths, () => publish(job, state, staff, ending, journal));
+  } catch (error) {
+    if (!isFull(error)) throw error;
+    state.state = "failed";
+    state.error = {
+      code: "output_unstorable",
+      message: `the result cannot be stored: no space left in ${paths.folder}`
+    };
+    withReserve(paths, () => finish(paths, state));
+  }
+  return state;
+}
+function publish(job, state, staff, ending, journal) {
+  const { paths, spec } = job;
+  const cancel = (0, import_chunk_NUDVVVQS.readCancel)(paths);
+  (0, import_chunk_6OPTGHIR.writeFile)(
+    paths.result,
+    makeDeliverable({
+      spec,
+      paths,
+      state,
+      staff,
+      tree: ending.tree,
+      cancel,
+      isPlain: backendOf(spec)?.answerFrom === "stdout"
+    })
+  );
+  (0, import_chunk_6OPTGHIR.writeJson)(paths.resultRecord, (0, import_chunk_5HBYLHM7.terminalRecord)(spec, paths, state, ending.tree, staff), { sync: false });
+  if ((0, import_chunk_QWAIFJXL.readEvents)(paths, journal.seq - 1, 1).events[0]?.type !== "ended") {
+    const { exit_code, error, reconciled } = state;
+    journal.append("ended", { state: state.state, exit_code, error, reconciled });
+  }
+  state.seq = journal.seq;
+  finish(paths, state);
+  if (spec.kind === "staff" && state.state === "done" && state.warnings.length === 0) {
+    for (const file of [paths.output, paths.snapshot, paths.prompt, paths.settings, paths.reviewDiff]) (0, import_chunk_6OPTGHIR.removeFile)(file);
+  }
+}
+function finish(paths, state) {
+  (0, import_chunk_NUDVVVQS.writeState)(paths, state);
+  (0, import_chunk_6OPTGHIR.removeFile)(paths.marker);
+  const passing = [paths.reserve, paths.leaseFifo, paths.aliveFifo, paths.limitFifo];
+  const torn = (0, import_chunk_DLEZNRER.listNames)(paths.folder).filter((name) => /^\..*\.tmp$/.test(name));
+  for (const file of [...passing, ...torn.map((name) => `${paths.folder}/${name}`)]) (0, import_chunk_6OPTGHIR.removeFile)(file);
+}
+function makeState(job, before, ending) {
+  const { paths, spec } = job;
+  const { exit } = ending;
+  const signal = exit ? signalOfExit(exit.exit_code, signalNumbers) ?? null : null;
+  const warnings = [...ending.warnings ?? before.warnings];
+  const staff = spec.staff ? endStaff(
+    { paths, spec, staff: spec.staff },
+    ending.reading,
+    { reason: ending.reason, code: exit?.exit_code ?? null, signal },
+    ending.omitted?.stdout ?? before.output?.stdout
+  ) : void 0;
+  for (const warning of staff?.warnings ?? [])
+    if (!warnings.some((known) => known.message === warning.message)) warnings.push(warning);
+  const verdict = judgeEnd({
+    reason: ending.reason,
+    exit,
+    signal,
+    successExit: spec.run?.success_exit ?? 0,
+    staffError: staff?.error ?? null,
+    isStaff: spec.staff !== null,
+    survivors: ending.tree.survivors.map((one) => one.pid),
+    deadlineText: (0, import_chunk_NDXTXZGK.formatDuration)(spec.deadline_ms),
+    detail: ending.detail
+  });
+  const started = before.started_at ?? startedAt(paths);
+  const ended = timeOf(paths.exit) ?? (0, import_chunk_NLNY4YEW.isoNow)();
+  const conversationId = staff?.reading.conversationId ?? null;
+  const state = {
+    ...before,
+    rev: before.rev + 1,
+    state: verdict.outcome,
+    health: before.health === "attention" ? "unknown" : before.health,
+    attention_kind: null,
+    started_at: started,
+    ended_at: ended,
+    duration_ms: Math.max(0, Date.parse(ended) - Date.parse(started ?? before.created_at)),
+    exit_code: exit?.exit_code ?? null,
+    signal,
+    signal_certain: signal === null ? null : Boolean(exit?.signaled) || ending.reason !== "exited" && ending.tree.step !== "none",
+    error: verdict.error,
+    warnings: [...warnings, ...leftoverWarnings(ending)],
+    conversation: conversationId && spec.staff ? { backend: spec.staff.backend, id: conversationId } : before.conversation,
+    reconciled: ending.reconciled,
+    output: ending.omitted ?? before.output ?? plainNotes(paths),
+    usage: staff ? staff.usage : before.usage,
+    ...staff?.usage_total ? { usage_total: staff.usage_total } : {}
+  };
+  return { state, staff };
+}
+function finishStored(job) {
+  const stored = (0, import_chunk_NUDVVVQS.readStoredState)(job.paths, job.spec.id);
+  if (!stored) return false;
+  withReserve(job.paths, () => finish(job.paths, stored));
+  return true;
+}
+function leftoverWarnings(ending) {
+  if (ending.reason !== "exited" || ending.tree.ended.length === 0) return [];
+  const named = ending.tree.ended.slice(0, 5).map((one) => `${one.pid} (${one.name})`).join(", ");
+  const message = `${ending.tree.ended.length} left-over process(es) were ended after the command: ${named}`;
+  return [{ code: "leftovers_ended", message }];
+}
+function plainNotes(paths) {
+  const note = (file) => ({ bytes: (0, import_chunk_4XQCRNZ4.logSize)(file), omitted: 0, exact: true });
+  return { stdout: note(paths.output), stderr: note(paths.error) };
+}
+function startedAt(paths) {
+  return timeOf(paths.childMark);
+}
+function timeOf(file) {
+  const facts2 = (0, import_chunk_DLEZNRER.factsOf)(file);
+  return facts2 ? (0, import_chunk_NLNY4YEW.isoOf)(facts2.modifiedMs) : null;
+}
+function withReserve(paths, write) {
+  try {
+    write();
+  } catch (error) {
+    if (!isFull(error) || !(0, import_chunk_6OPTGHIR.removeFile)(paths.reserve)) throw error;
+    write();
+  }
+}
+function isFull(error) {
+  return ["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  LineSplitter,
+  backendOf,
+  conclude,
+  findingsForm,
+  finishStored,
+  parseReason,
+  startedAt
+});
+
+},
 "./chunk-NDXTXZGK.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -5909,6 +6023,312 @@ function definedOnly(source) {
 });
 
 },
+"./chunk-NUDVVVQS.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  conditionOf: () => conditionOf,
+  earlyState: () => earlyState,
+  inspect: () => inspect,
+  isEnded: () => isEnded,
+  readCancel: () => readCancel,
+  readExit: () => readExit,
+  readLaunch: () => readLaunch,
+  readMark: () => readMark,
+  readReason: () => readReason,
+  readSpec: () => readSpec,
+  readState: () => readState,
+  readStoredState: () => readStoredState,
+  readWorker: () => readWorker,
+  writeState: () => writeState
+});
+module.exports = stdin_exports;
+var import_chunk_WC34HXH2 = load("./chunk-WC34HXH2.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
+var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var outcomes = ["done", "failed", "timed_out", "crashed", "canceled"];
+var states = ["queued", "starting", "running", "stopping", "done", "failed", "timed_out", "crashed", "canceled"];
+var kinds = ["staff", "run", "watch", "timer", "gate", "loop"];
+function readSpec(paths) {
+  return typed(paths.spec, (value) => {
+    if (typeof value.id !== "string" || paths.folder.split("/").at(-1) !== value.id)
+      return "its id is not that of its folder";
+    if (typeof value.kind !== "string" || !kinds.includes(value.kind)) return `unknown kind ${String(value.kind)}`;
+    if (typeof value.mark !== "string" || value.mark.length < 16) return "no mark";
+    for (const name of ["verb", "created_at", "engine", "cwd", "mac"])
+      if (typeof value[name] !== "string") return `no ${name}`;
+    for (const name of ["deadline_ms", "deadline_mono_ms", "kill_grace_ms", "max_output_bytes"]) {
+      if (typeof value[name] !== "number") return `no ${name}`;
+    }
+    for (const name of ["owner", "label"])
+      if (value[name] !== null && typeof value[name] !== "string") return `${name} is no text`;
+    if (!(0, import_chunk_MGN56EW3.isIdentity)(value.launcher)) return "no launcher identity";
+    if (value.kind === "run" && (!isObject(value.run) || !isWords(value.run.argv))) return "no command";
+    if (value.kind === "staff" && (!isObject(value.staff) || typeof value.staff.prompt !== "string")) return "no task";
+    return void 0;
+  });
+}
+function readState(paths) {
+  const read = typed(paths.state, (value) => {
+    if (typeof value.state !== "string" || !states.includes(value.state)) return `unknown state ${String(value.state)}`;
+    if (typeof value.rev !== "number" || typeof value.seq !== "number") return "no rev or seq";
+    if (typeof value.created_at !== "string") return "no created_at";
+    if (value.warnings !== void 0 && !(Array.isArray(value.warnings) && value.warnings.every(isNotice)))
+      return "warnings of another form";
+    if (value.error !== void 0 && value.error !== null && !isNotice(value.error)) return "an error of another form";
+    for (const name of ["started_at", "ended_at", "signal"])
+      if (!isAbsent(value[name]) && typeof value[name] !== "string") return `${name} is no text`;
+    for (const name of ["duration_ms", "exit_code"])
+      if (!isAbsent(value[name]) && typeof value[name] !== "number") return `${name} is no number`;
+    const { conversation, output } = value;
+    if (conversation && (!isObject(conversation) || typeof conversation.id !== "string"))
+      return "a conversation of another form";
+    if (output && !isObject(output)) return "an output of another form";
+    return void 0;
+  });
+  if (read.kind !== "ok") return read;
+  const missing = { warnings: [], error: null, conversation: null, output: null, usage: null, reconciled: false };
+  return { kind: "ok", value: { ...missing, ...read.value } };
+}
+function readLaunch(paths) {
+  return typed(paths.launch, (value) => (0, import_chunk_MGN56EW3.isIdentity)(value.worker) ? void 0 : "no identity of a worker");
+}
+function readWorker(paths) {
+  return typed(paths.worker, (value) => {
+    if (!(0, import_chunk_MGN56EW3.isIdentity)(value.worker)) return "no identity of a worker";
+    const others = [value.shim, value.child].filter((one) => one !== null && one !== void 0);
+    return others.every(import_chunk_MGN56EW3.isIdentity) ? void 0 : "a damaged identity";
+  });
+}
+function readExit(paths) {
+  const read = (0, import_chunk_6OPTGHIR.readJson)(paths.exit);
+  if (read.kind !== "ok" || !Number.isInteger(read.value.exit_code)) return void 0;
+  return {
+    exit_code: Number(read.value.exit_code),
+    signaled: read.value.signaled === true,
+    spawn_failed: read.value.spawn_failed === true
+  };
+}
+function readCancel(paths) {
+  const read = (0, import_chunk_6OPTGHIR.readJson)(paths.cancel);
+  if (read.kind !== "ok") return void 0;
+  const { by, owner, at, why } = read.value;
+  const text = (value) => typeof value === "string" ? value : null;
+  return { by: (0, import_chunk_MGN56EW3.isIdentity)(by) ? by : null, owner: text(owner), at: text(at) ?? "unknown", why: text(why) };
+}
+function readReason(paths) {
+  return (0, import_chunk_6OPTGHIR.readText)(paths.reason, 64)?.trim() || void 0;
+}
+function readMark(file, boot) {
+  const text = (0, import_chunk_6OPTGHIR.readText)(file, 4096);
+  if (!text?.endsWith("\n")) return void 0;
+  const row = (0, import_chunk_MGN56EW3.parseStat)(text);
+  const [pid, ...start] = row ? [String(row.pid), row.start] : text.trim().split(" ");
+  const identity = { pid: Number(pid), start_token: start.join(" "), boot_id: boot.boot_id, pid_ns: boot.pid_ns };
+  return (0, import_chunk_MGN56EW3.isIdentity)(identity) ? identity : void 0;
+}
+function readStoredState(paths, id) {
+  const read = (0, import_chunk_6OPTGHIR.readJson)(paths.resultRecord);
+  if (read.kind !== "ok" || read.value.id !== id || typeof read.value.rev !== "number" || typeof read.value.seq !== "number")
+    return void 0;
+  return outcomes.includes(read.value.state) ? pickState(read.value) : void 0;
+}
+function pickState(record) {
+  const more = [
+    "kind",
+    "verb",
+    "owner",
+    "label",
+    "cwd",
+    "lineage",
+    "ended_by",
+    "ended_processes",
+    "survivors",
+    "changes",
+    "worktree",
+    "findings",
+    "findings_error",
+    "result_path",
+    "output_path",
+    "error_path"
+  ];
+  return Object.fromEntries(Object.entries(record).filter(([name]) => !more.includes(name)));
+}
+function writeState(paths, state, options = {}) {
+  (0, import_chunk_6OPTGHIR.writeJson)(paths.state, state, options);
+}
+function typed(file, fault) {
+  const read = (0, import_chunk_6OPTGHIR.readJson)(file);
+  if (read.kind !== "ok") return read;
+  const name = file.split("/").at(-1);
+  const reason = fault(read.value);
+  return reason === void 0 ? { kind: "ok", value: read.value } : { kind: "damaged", reason: `${name}: ${reason}` };
+}
+function isObject(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+function isAbsent(value) {
+  return value === void 0 || value === null;
+}
+function isNotice(value) {
+  return isObject(value) && typeof value.code === "string" && typeof value.message === "string";
+}
+function isWords(value) {
+  return Array.isArray(value) && value.length > 0 && value.every((word) => typeof word === "string");
+}
+function isEnded(state) {
+  return outcomes.includes(state.state);
+}
+function inspect(root, id) {
+  const paths = (0, import_chunk_HYSLT7YX.jobPaths)(root, id);
+  const [state, spec] = [readState(paths), readSpec(paths)];
+  if (spec.kind === "missing" && !(0, import_chunk_DLEZNRER.exists)(paths.folder)) throw goneError(id, paths);
+  const isOver = state.kind === "ok" && isEnded(state.value);
+  const who = isOver ? nobody : whoIsThere(paths, spec);
+  const damage = damageOf(spec, state, who.seen.worker);
+  return {
+    id,
+    root,
+    paths,
+    spec: presentIn(spec),
+    damage,
+    state: damage === null ? presentIn(state) ?? earlyState(id, presentIn(spec)) : damagedState(id, damage),
+    ...who
+  };
+}
+function goneError(id, paths) {
+  return new import_chunk_NVPF5LEY.FaultError("unknown_job", `cannot find job ${id} any more: its folder ${paths.folder} is gone`);
+}
+var nobody = {
+  launch: null,
+  worker: null,
+  shim: null,
+  child: null,
+  seen: { worker: "none", shim: "none" },
+  isOtherBoot: false,
+  isClaimed: false,
+  exit: void 0,
+  reason: void 0,
+  cancel: void 0,
+  leaseAgeMs: null
+};
+function whoIsThere(paths, spec) {
+  const launch = presentIn(readLaunch(paths));
+  const worker = presentIn(readWorker(paths));
+  const boot = worker?.worker ?? launch?.worker ?? null;
+  const shim = worker?.shim ?? (boot ? readMark(paths.shimMark, boot) : void 0) ?? null;
+  const child = worker?.child ?? (boot ? readMark(paths.childMark, boot) : void 0) ?? null;
+  const engine = (0, import_chunk_WC34HXH2.findEngine)(spec.kind === "ok" ? spec.value.engine : "local") ?? import_chunk_WC34HXH2.defaultEngine;
+  const lease = (0, import_chunk_DLEZNRER.factsOf)(paths.lease) ?? (0, import_chunk_DLEZNRER.factsOf)(paths.launch);
+  return {
+    launch,
+    worker,
+    shim,
+    child,
+    seen: { worker: bestOf([launch?.worker, worker?.worker], engine.alive), shim: bestOf([shim], engine.alive) },
+    // Without a word of any worker the launcher's boot counts: whatever it started ended with that boot.
+    isOtherBoot: (boot ?? (spec.kind === "ok" ? spec.value.launcher : null))?.boot_id !== (0, import_chunk_MGN56EW3.bootId)() && (boot !== null || spec.kind === "ok"),
+    isClaimed: (0, import_chunk_DLEZNRER.exists)(paths.started),
+    exit: readExit(paths),
+    reason: readReason(paths),
+    cancel: readCancel(paths),
+    leaseAgeMs: lease ? Math.max(0, (0, import_chunk_NLNY4YEW.nowMs)() - lease.modifiedMs) : null
+  };
+}
+function conditionOf(view) {
+  if (view.damage !== null) return "damaged";
+  if (isEnded(view.state)) return "ended";
+  const { worker, shim } = view.seen;
+  if (worker === "alive") return "supervised";
+  if (!view.spec) return "damaged";
+  if (worker === "unknown") return isLongOver(view) ? "lost" : "unseen";
+  if (view.isOtherBoot) return view.exit ? "over" : "host_restarted";
+  if (view.isClaimed) {
+    if (view.exit) return "over";
+    if (shim === "alive") return "orphaned";
+    if (shim === "unknown") return "unseen";
+    return shim === "none" && ageOf(view.paths.started) < 1e3 ? "orphaned" : "lost";
+  }
+  if (view.launch || view.worker) return "unclaimed";
+  const isLauncherAlive = ((0, import_chunk_WC34HXH2.findEngine)(view.spec.engine) ?? import_chunk_WC34HXH2.defaultEngine).alive(view.spec.launcher) === "alive";
+  return isLauncherAlive || ageOf(view.paths.spec) < import_chunk_CRABIWOM.startLimitMs ? "starting" : "never_started";
+}
+function isLongOver(view) {
+  if (!view.spec || view.leaseAgeMs === null || view.leaseAgeMs < import_chunk_CRABIWOM.leaseStaleMs) return false;
+  const latest = Date.parse(view.spec.created_at) + view.spec.deadline_ms + view.spec.kill_grace_ms + import_chunk_CRABIWOM.unseenGraceMs;
+  return (0, import_chunk_NLNY4YEW.nowMs)() > latest;
+}
+function ageOf(target) {
+  const facts = (0, import_chunk_DLEZNRER.factsOf)(target);
+  return facts ? (0, import_chunk_NLNY4YEW.nowMs)() - facts.modifiedMs : Number.POSITIVE_INFINITY;
+}
+function bestOf(identities, alive) {
+  const seen = identities.filter((one) => one !== null && one !== void 0).map(alive);
+  for (const answer of ["alive", "unknown", "dead"]) if (seen.includes(answer)) return answer;
+  return "none";
+}
+function earlyState(id, spec) {
+  return {
+    schema: 1,
+    id,
+    rev: 0,
+    state: "starting",
+    health: "unknown",
+    attention_kind: null,
+    seq: 0,
+    created_at: spec?.created_at ?? (0, import_chunk_NLNY4YEW.isoOf)((0, import_chunk_WC34HXH2.idTimeMs)(id)),
+    started_at: null,
+    ended_at: null,
+    duration_ms: null,
+    exit_code: null,
+    signal: null,
+    signal_certain: null,
+    error: null,
+    warnings: spec?.warnings ?? [],
+    conversation: null,
+    reconciled: false,
+    output: null,
+    usage: null
+  };
+}
+function damagedState(id, damage) {
+  const error = { code: "state_damaged", message: `the record of this job cannot be used: ${damage}` };
+  return { ...earlyState(id, null), state: "failed", error };
+}
+function damageOf(spec, state, worker) {
+  if (worker === "alive") return null;
+  if (state.kind === "damaged") return state.reason;
+  if (state.kind === "ok" && isEnded(state.value)) return null;
+  if (spec.kind === "ok") return null;
+  return spec.kind === "damaged" ? spec.reason : "spec.json is missing";
+}
+function presentIn(read) {
+  return read.kind === "ok" ? read.value : null;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  conditionOf,
+  earlyState,
+  inspect,
+  isEnded,
+  readCancel,
+  readExit,
+  readLaunch,
+  readMark,
+  readReason,
+  readSpec,
+  readState,
+  readStoredState,
+  readWorker,
+  writeState
+});
+
+},
 "./chunk-NVPF5LEY.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -5948,7 +6368,57 @@ function messageOf(error) {
 });
 
 },
-"./chunk-O6GLU4YU.js": function (module, exports) {
+"./chunk-P564Q6Q3.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  refresh: () => refresh,
+  refreshAttached: () => refreshAttached
+});
+module.exports = stdin_exports;
+var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var settled = ["over", "lost", "host_restarted", "never_started"];
+var attachable = ["orphaned", "unclaimed"];
+async function refresh(root, id, isStrict = false) {
+  const view = (0, import_chunk_NUDVVVQS.inspect)(root, id);
+  const condition = (0, import_chunk_NUDVVVQS.conditionOf)(view);
+  if (condition === "ended") dropMarker(view);
+  if (!settled.includes(condition)) return view;
+  const { settleJob } = await Promise.resolve().then(() => load("./settle-OOOONK4V.js"));
+  await settleJob(view, (now) => settled.includes((0, import_chunk_NUDVVVQS.conditionOf)(now)), isStrict);
+  return (0, import_chunk_NUDVVVQS.inspect)(root, id);
+}
+async function refreshAttached(root, id) {
+  const view = await refresh(root, id, true);
+  const isDue = (now) => attachable.includes((0, import_chunk_NUDVVVQS.conditionOf)(now)) || isHung(now);
+  if (!isDue(view)) return view;
+  const { attachWorker } = await Promise.resolve().then(() => load("./attach-XNVQEPAU.js"));
+  await attachWorker(view, isDue);
+  return (0, import_chunk_NUDVVVQS.inspect)(root, id);
+}
+function dropMarker(view) {
+  if (!(0, import_chunk_DLEZNRER.exists)(view.paths.marker)) return;
+  try {
+    (0, import_chunk_6OPTGHIR.removeFile)(view.paths.reserve);
+    (0, import_chunk_6OPTGHIR.removeFile)(view.paths.marker);
+  } catch {
+  }
+}
+function isHung(view) {
+  if ((0, import_chunk_NUDVVVQS.conditionOf)(view) !== "supervised" || view.isClaimed || view.worker !== null) return false;
+  return view.leaseAgeMs !== null && view.leaseAgeMs > 2 * import_chunk_CRABIWOM.leaseStaleMs;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  refresh,
+  refreshAttached
+});
+
+},
+"./chunk-P5NTCJMM.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -5968,12 +6438,12 @@ __export(stdin_exports, {
   userConfigFile: () => userConfigFile
 });
 module.exports = stdin_exports;
-var import_chunk_YICA2YDP = load("./chunk-YICA2YDP.js");
-var import_chunk_RC3KLQ5P = load("./chunk-RC3KLQ5P.js");
+var import_chunk_WEDLWKCJ = load("./chunk-WEDLWKCJ.js");
+var import_chunk_IFVIOH5X = load("./chunk-IFVIOH5X.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_WCJPDVU3 = load("./chunk-WCJPDVU3.js");
-var import_chunk_5EEEQTAN = load("./chunk-5EEEQTAN.js");
-var import_chunk_5PMT74BV = load("./chunk-5PMT74BV.js");
+var import_chunk_S2YMQL4C = load("./chunk-S2YMQL4C.js");
+var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
+var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
 var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
@@ -7462,7 +7932,7 @@ function refused(file, reason) {
 }
 var noNarrowing = { restrict: [], default_backend: {} };
 function readNarrowing(root, known2) {
-  const file = (0, import_chunk_5PMT74BV.rootPaths)(root).config;
+  const file = (0, import_chunk_HYSLT7YX.rootPaths)(root).config;
   const facts = (0, import_chunk_DLEZNRER.factsOf)(file);
   if (!facts) return noNarrowing;
   if (facts.kind !== "file") throw refused2(file, "it is no regular file");
@@ -7524,7 +7994,7 @@ function refused2(file, reason) {
 var policyBytes = 1024 * 1024;
 function checkProgram(backend, program) {
   const version2 = tellVersion(backend, program);
-  if (version2 === null || backend.oldest === null || !(0, import_chunk_YICA2YDP.isOlder)(version2, backend.oldest)) return { version: version2 };
+  if (version2 === null || backend.oldest === null || !(0, import_chunk_WEDLWKCJ.isOlder)(version2, backend.oldest)) return { version: version2 };
   throw new import_chunk_NVPF5LEY.FaultError(
     "preflight",
     `cannot use ${backend.title} ${version2} (${program}): it is too old; needed: ${backend.oldest} or newer`,
@@ -7533,9 +8003,9 @@ function checkProgram(backend, program) {
 }
 function tellVersion(backend, program) {
   if (backend.oldest === null && backend.packages.length === 0) return null;
-  const version2 = (0, import_chunk_YICA2YDP.versionOf)(program, backend.packages);
-  if (version2 === null || backend.oldest === null || !(0, import_chunk_YICA2YDP.isOlder)(version2, backend.oldest)) return version2;
-  return (0, import_chunk_YICA2YDP.versionOf)(program, backend.packages, { isFresh: true });
+  const version2 = (0, import_chunk_WEDLWKCJ.versionOf)(program, backend.packages);
+  if (version2 === null || backend.oldest === null || !(0, import_chunk_WEDLWKCJ.isOlder)(version2, backend.oldest)) return version2;
+  return (0, import_chunk_WEDLWKCJ.versionOf)(program, backend.packages, { isFresh: true });
 }
 function requirePolicy(backend, profile) {
   const fault = policyFault(backend, profile);
@@ -7580,7 +8050,7 @@ function makeStaffPart(words) {
   const { backend, custom } = chooseBackend(name, config2, words.cwd);
   const profile = narrowProfile(words.mode, { asked: words.profile, fallback: fallbackOf(words) }, [
     { restrict: config2.restrict ?? [], file: userConfigFile() ?? "your config" },
-    { restrict: narrowing.restrict, file: (0, import_chunk_5PMT74BV.rootPaths)(words.stateRoot).config }
+    { restrict: narrowing.restrict, file: (0, import_chunk_HYSLT7YX.rootPaths)(words.stateRoot).config }
   ]);
   const terms = backend.profiles[profile];
   if (terms === null) {
@@ -7592,7 +8062,7 @@ function makeStaffPart(words) {
   }
   requirePolicy(backend, profile);
   const program = programOf(backend, custom, words.cwd);
-  const fault = custom?.prompt === "argument" ? (0, import_chunk_YICA2YDP.findArgumentFault)([words.prompt]) : null;
+  const fault = custom?.prompt === "argument" ? (0, import_chunk_WEDLWKCJ.findArgumentFault)([words.prompt]) : null;
   if (fault !== null)
     throw new import_chunk_NVPF5LEY.FaultError(
       "preflight",
@@ -7619,7 +8089,7 @@ function fallbackOf(words) {
   return words.earlierProfile ?? (0, import_chunk_W7HED5VZ.findMode)(words.mode)?.profile ?? "restricted";
 }
 function sandboxWarnings(staff) {
-  const terms = (0, import_chunk_YICA2YDP.findBackend)(staff.backend)?.profiles[staff.profile];
+  const terms = (0, import_chunk_WEDLWKCJ.findBackend)(staff.backend)?.profiles[staff.profile];
   if (staff.profile !== "standard" || terms?.sandbox !== false) return [];
   const message = `${staff.backend} has no sandbox here: nothing but its own obedience keeps its writes inside the workspace`;
   return [{ code: "no_sandbox", message }];
@@ -7627,9 +8097,9 @@ function sandboxWarnings(staff) {
 function chooseBackend(name, config2, cwd) {
   if (name === void 0) return { backend: onlyInstalled(config2, cwd), custom: null };
   const own2 = Object.hasOwn(config2.backends, name) ? config2.backends[name] : void 0;
-  const custom = (0, import_chunk_YICA2YDP.findBackend)("custom");
+  const custom = (0, import_chunk_WEDLWKCJ.findBackend)("custom");
   if (own2 && custom) return { backend: custom, custom: { name, ...own2 } };
-  const backend = (0, import_chunk_YICA2YDP.findBackend)(name);
+  const backend = (0, import_chunk_WEDLWKCJ.findBackend)(name);
   if (backend && backend.id !== "custom") return { backend, custom: null };
   throw (0, import_chunk_NVPF5LEY.usageError)(
     `cannot use backend ${JSON.stringify(name)}: there are ${known(config2)}`,
@@ -7637,15 +8107,15 @@ function chooseBackend(name, config2, cwd) {
   );
 }
 function onlyInstalled(config2, cwd) {
-  const found = import_chunk_YICA2YDP.backends.filter(
-    (backend) => backend.programs.some((program) => (0, import_chunk_5PMT74BV.findProgram)(program, cwd) !== void 0)
+  const found = import_chunk_WEDLWKCJ.backends.filter(
+    (backend) => backend.programs.some((program) => (0, import_chunk_HYSLT7YX.findProgram)(program, cwd) !== void 0)
   );
   if (found.length === 1 && found[0]) return found[0];
   const state = found.length === 0 ? "no agent CLI is on PATH" : `several are installed (${found.map((one) => one.id).join(", ")})`;
   throw (0, import_chunk_NVPF5LEY.usageError)(`cannot choose a backend: ${state}; there are ${known(config2)}`, "name one with --backend NAME");
 }
 function knownBackends(config2) {
-  return [...import_chunk_YICA2YDP.backends.map((backend) => backend.id).filter((id) => id !== "custom"), ...Object.keys(config2.backends)];
+  return [...import_chunk_WEDLWKCJ.backends.map((backend) => backend.id).filter((id) => id !== "custom"), ...Object.keys(config2.backends)];
 }
 function known(config2) {
   return knownBackends(config2).join(", ") || "none";
@@ -7653,7 +8123,7 @@ function known(config2) {
 function programOf(backend, custom, cwd) {
   const names = custom ? [custom.argv[0]] : backend.programs;
   for (const name of names) {
-    const program = (0, import_chunk_5PMT74BV.findProgram)(name, cwd);
+    const program = (0, import_chunk_HYSLT7YX.findProgram)(name, cwd);
     if (program !== void 0) return program;
   }
   throw new import_chunk_NVPF5LEY.FaultError(
@@ -7664,17 +8134,17 @@ function programOf(backend, custom, cwd) {
 }
 function requireFreeConversation(root, backend, conversation) {
   const { folder, option } = root;
-  for (const id of (0, import_chunk_RC3KLQ5P.listActive)(folder)) {
-    const paths = (0, import_chunk_5PMT74BV.jobPaths)(folder, id);
-    const spec = (0, import_chunk_5EEEQTAN.readSpec)(paths);
+  for (const id of (0, import_chunk_IFVIOH5X.listActive)(folder)) {
+    const paths = (0, import_chunk_HYSLT7YX.jobPaths)(folder, id);
+    const spec = (0, import_chunk_NUDVVVQS.readSpec)(paths);
     if (spec.kind !== "ok" || spec.value.staff?.backend !== backend) continue;
-    const state = (0, import_chunk_5EEEQTAN.readState)(paths);
+    const state = (0, import_chunk_NUDVVVQS.readState)(paths);
     const uses = spec.value.staff.resume ?? (state.kind === "ok" ? state.value.conversation?.id : void 0);
-    if (uses !== conversation || (0, import_chunk_5EEEQTAN.isEnded)((0, import_chunk_5EEEQTAN.inspect)(folder, id).state)) continue;
+    if (uses !== conversation || (0, import_chunk_NUDVVVQS.isEnded)((0, import_chunk_NUDVVVQS.inspect)(folder, id).state)) continue;
     throw new import_chunk_NVPF5LEY.FaultError(
       "busy",
       `cannot continue conversation ${conversation}: job ${id} is using it`,
-      import_chunk_WCJPDVU3.nextCommands.wait(id, option)
+      import_chunk_S2YMQL4C.nextCommands.wait(id, option)
     );
   }
 }
@@ -7694,94 +8164,6 @@ function requireFreeConversation(root, backend, conversation) {
   tellVersion,
   userConfig,
   userConfigFile
-});
-
-},
-"./chunk-OIPZN7VK.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  commandNames: () => commandNames,
-  loadCommand: () => loadCommand
-});
-module.exports = stdin_exports;
-var loaders = {
-  run: async () => (await Promise.resolve().then(() => load("./run-WUD2OMEW.js"))).run,
-  staffer: async () => (await Promise.resolve().then(() => load("./staffer-PNERFDLA.js"))).staffer,
-  research: async () => (await Promise.resolve().then(() => load("./research-MT2STHU2.js"))).research,
-  review: async () => (await Promise.resolve().then(() => load("./review-6BK4UMPF.js"))).review,
-  implement: async () => (await Promise.resolve().then(() => load("./implement-G5DJ5BQ6.js"))).implement,
-  ask: async () => (await Promise.resolve().then(() => load("./ask-JW55KCIK.js"))).ask,
-  wait: async () => (await Promise.resolve().then(() => load("./wait-AYFFYA6X.js"))).wait,
-  observe: async () => (await Promise.resolve().then(() => load("./observe-5WWNI4KP.js"))).observe,
-  status: async () => (await Promise.resolve().then(() => load("./status-JJLHQ5J2.js"))).status,
-  result: async () => (await Promise.resolve().then(() => load("./result-3GMVCF6D.js"))).result,
-  cancel: async () => (await Promise.resolve().then(() => load("./cancel-GQ6OQ2JM.js"))).cancel,
-  continue: async () => (await Promise.resolve().then(() => load("./continue-EAMQNSXX.js"))).continueCommand,
-  restart: async () => (await Promise.resolve().then(() => load("./restart-JT6OWNAU.js"))).restart,
-  clean: async () => (await Promise.resolve().then(() => load("./clean-ALTEZQDD.js"))).clean,
-  setup: async () => (await Promise.resolve().then(() => load("./setup-VJ3KKLPO.js"))).setup,
-  doctor: async () => (await Promise.resolve().then(() => load("./doctor-UQ5EGSTO.js"))).doctor,
-  help: async () => (await Promise.resolve().then(() => load("./help-ZM6GV2MT.js"))).help
-};
-var commandNames = Object.keys(loaders);
-async function loadCommand(name) {
-  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  commandNames,
-  loadCommand
-});
-
-},
-"./chunk-PDYPDIE4.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  refresh: () => refresh,
-  refreshAttached: () => refreshAttached
-});
-module.exports = stdin_exports;
-var import_chunk_5EEEQTAN = load("./chunk-5EEEQTAN.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var settled = ["over", "lost", "host_restarted", "never_started"];
-var attachable = ["orphaned", "unclaimed"];
-async function refresh(root, id, isStrict = false) {
-  const view = (0, import_chunk_5EEEQTAN.inspect)(root, id);
-  const condition = (0, import_chunk_5EEEQTAN.conditionOf)(view);
-  if (condition === "ended") dropMarker(view);
-  if (!settled.includes(condition)) return view;
-  const { settleJob } = await Promise.resolve().then(() => load("./settle-E6ABIHLX.js"));
-  await settleJob(view, (now) => settled.includes((0, import_chunk_5EEEQTAN.conditionOf)(now)), isStrict);
-  return (0, import_chunk_5EEEQTAN.inspect)(root, id);
-}
-async function refreshAttached(root, id) {
-  const view = await refresh(root, id, true);
-  const isDue = (now) => attachable.includes((0, import_chunk_5EEEQTAN.conditionOf)(now)) || isHung(now);
-  if (!isDue(view)) return view;
-  const { attachWorker } = await Promise.resolve().then(() => load("./attach-UOEJQZD7.js"));
-  await attachWorker(view, isDue);
-  return (0, import_chunk_5EEEQTAN.inspect)(root, id);
-}
-function dropMarker(view) {
-  if (!(0, import_chunk_DLEZNRER.exists)(view.paths.marker)) return;
-  try {
-    (0, import_chunk_6OPTGHIR.removeFile)(view.paths.reserve);
-    (0, import_chunk_6OPTGHIR.removeFile)(view.paths.marker);
-  } catch {
-  }
-}
-function isHung(view) {
-  if ((0, import_chunk_5EEEQTAN.conditionOf)(view) !== "supervised" || view.isClaimed || view.worker !== null) return false;
-  return view.leaseAgeMs !== null && view.leaseAgeMs > 2 * import_chunk_CRABIWOM.leaseStaleMs;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  refresh,
-  refreshAttached
 });
 
 },
@@ -7970,270 +8352,64 @@ function parseEvents(text, isWhole) {
 });
 
 },
-"./chunk-RC3KLQ5P.js": function (module, exports) {
+"./chunk-S2YMQL4C.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  findJob: () => findJob,
-  jobsFolder: () => jobsFolder,
-  listActive: () => listActive,
-  listJobs: () => listJobs,
-  requireWholeId: () => requireWholeId
+  nextCommand: () => nextCommand,
+  nextCommands: () => nextCommands
 });
 module.exports = stdin_exports;
 var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
-var import_chunk_5PUGWE43 = load("./chunk-5PUGWE43.js");
-var import_chunk_5PMT74BV = load("./chunk-5PMT74BV.js");
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-function listJobs(root) {
-  return (0, import_chunk_DLEZNRER.listNames)((0, import_chunk_5PMT74BV.rootPaths)(root).jobs).filter(import_chunk_5PUGWE43.isId).sort(import_chunk_5PUGWE43.compareIds).reverse();
+var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
+function nextCommand(option, ...words) {
+  return (0, import_chunk_QPOYQF3N.quoteWords)([...(0, import_chunk_HYSLT7YX.selfWords)(), ...words, ...option]);
 }
-function listActive(root) {
-  return (0, import_chunk_DLEZNRER.listNames)((0, import_chunk_5PMT74BV.rootPaths)(root).active).filter(import_chunk_5PUGWE43.isId).sort(import_chunk_5PUGWE43.compareIds);
-}
-function findJob(root, text) {
-  const list = listCommand(root);
-  if (!(0, import_chunk_5PUGWE43.isIdPrefix)(text)) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "unknown_job",
-      `cannot take ${JSON.stringify(text)} as a job id: ids look like run-mik3x9ab-4f7q2z`,
-      list
-    );
-  }
-  const all = (0, import_chunk_DLEZNRER.listNames)((0, import_chunk_5PMT74BV.rootPaths)(root.folder).jobs).filter(import_chunk_5PUGWE43.isId);
-  if (all.includes(text)) return requireFolder(root, text);
-  const matches = all.filter((id) => id.startsWith(text));
-  if (matches.length === 1) return requireFolder(root, matches[0]);
-  if (matches.length === 0) throw unknownJob(root, text);
-  const shown = matches.sort(import_chunk_5PUGWE43.compareIds).slice(-5).join(", ");
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "ambiguous_id",
-    `cannot tell which job ${text} is: ${matches.length} jobs begin so, the newest are ${shown}`,
-    "give more of the id"
-  );
-}
-function requireWholeId(root, text) {
-  const id = findJob(root, text);
-  if (id === text) return id;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "ambiguous_id",
-    `cannot take the short id ${text}: this command needs the whole id`,
-    `the one job that begins so is ${id}`
-  );
-}
-function jobsFolder(root) {
-  return import_node_path.default.join(root, "jobs");
-}
-function requireFolder(root, id) {
-  const folder = import_node_path.default.join((0, import_chunk_5PMT74BV.rootPaths)(root.folder).jobs, id);
-  const facts = (0, import_chunk_DLEZNRER.factsOf)(folder);
-  if (facts?.kind === "folder") return id;
-  if (!facts) throw unknownJob(root, id);
-  throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use job ${id}: ${folder} is no folder of its own`);
-}
-function unknownJob(root, text) {
-  return new import_chunk_NVPF5LEY.FaultError(
-    "unknown_job",
-    `cannot find job ${text}: there is no such job in the state folder ${root.folder}`,
-    `${listCommand(root)}, or name another folder with --state-dir DIR`
-  );
-}
-function listCommand(root) {
-  return `list them with: ${(0, import_chunk_QPOYQF3N.quoteWords)([...(0, import_chunk_5PMT74BV.selfWords)(), "status", ...root.option])}`;
-}
+var nextCommands = {
+  wait: (id, option) => nextCommand(option, "wait", id, "--timeout", "10m"),
+  observe: (id, option) => nextCommand(option, "observe", id),
+  result: (id, option) => nextCommand(option, "result", id),
+  status: (option) => nextCommand(option, "status"),
+  cancel: (id, option) => nextCommand(option, "cancel", id),
+  restart: (id, option) => nextCommand(option, "restart", id),
+  doctor: (id, option) => nextCommand(option, "doctor", id),
+  continue: (id, option) => nextCommand(option, "continue", "--job", id, "--prompt", "TEXT")
+};
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  findJob,
-  jobsFolder,
-  listActive,
-  listJobs,
-  requireWholeId
+  nextCommand,
+  nextCommands
 });
 
 },
-"./chunk-RYWJ6JCQ.js": function (module, exports) {
+"./chunk-SRQ3TTC4.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  isAwaited: () => isAwaited,
-  isCollected: () => isCollected,
-  noteCollected: () => noteCollected,
-  withRegistration: () => withRegistration
+  mayAct: () => mayAct
 });
 module.exports = stdin_exports;
-var import_chunk_5PMT74BV = load("./chunk-5PMT74BV.js");
+var import_chunk_FRBDBO25 = load("./chunk-FRBDBO25.js");
+var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_node_path = builtin("node:path");
-function noteCollected(view, by) {
-  if (view.damage !== null || isCollected(view)) return;
+async function mayAct(view) {
+  if (!view.spec || !(0, import_chunk_DLEZNRER.isWritable)(view.paths.folder)) return false;
+  const namespace = view.worker?.worker.pid_ns ?? view.launch?.worker.pid_ns ?? view.spec.launcher.pid_ns;
+  const isHere = namespace === (0, import_chunk_MGN56EW3.pidNamespace)() || view.isOtherBoot;
+  if (!isHere && (0, import_chunk_NUDVVVQS.conditionOf)(view) !== "lost") return false;
+  return (0, import_chunk_FRBDBO25.isGenuine)(view.spec, knownKey());
+}
+function knownKey() {
   try {
-    (0, import_chunk_6OPTGHIR.createFile)(
-      view.paths.collected,
-      `${JSON.stringify({ by, pid: process.pid, owner: import_chunk_NLNY4YEW.variables.owner() ?? null, at: (0, import_chunk_NLNY4YEW.isoNow)() })}
-`,
-      { sync: false }
-    );
+    return (0, import_chunk_FRBDBO25.readKey)();
   } catch {
+    return void 0;
   }
-}
-function isCollected(view) {
-  return (0, import_chunk_DLEZNRER.exists)(view.paths.collected);
-}
-async function withRegistration(root, ids, timeoutMs, fn) {
-  const files = [];
-  const waiter = (0, import_chunk_MGN56EW3.ownIdentity)();
-  for (const id of ids) {
-    const file = import_node_path.default.join((0, import_chunk_5PMT74BV.jobPaths)(root, id).waiters, `${waiter.pid}-${waiter.start_token.replace(/\W/g, "")}.json`);
-    try {
-      if ((0, import_chunk_DLEZNRER.factsOf)((0, import_chunk_5PMT74BV.jobPaths)(root, id).waiters)?.kind !== "folder") continue;
-      (0, import_chunk_6OPTGHIR.writeJson)(file, { waiter, ids, since: (0, import_chunk_NLNY4YEW.isoNow)(), timeout_ms: timeoutMs }, { sync: false });
-      files.push(file);
-    } catch {
-    }
-  }
-  try {
-    return await fn();
-  } finally {
-    for (const file of files) {
-      try {
-        (0, import_chunk_6OPTGHIR.removeFile)(file);
-      } catch {
-      }
-    }
-  }
-}
-function isAwaited(root, id) {
-  const folder = (0, import_chunk_5PMT74BV.jobPaths)(root, id).waiters;
-  return (0, import_chunk_DLEZNRER.listNames)(folder).some((name) => {
-    const read = (0, import_chunk_6OPTGHIR.readJson)(import_node_path.default.join(folder, name));
-    return read.kind === "ok" && (0, import_chunk_MGN56EW3.isIdentity)(read.value.waiter) && (0, import_chunk_MGN56EW3.livenessOf)(read.value.waiter) !== "dead";
-  });
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  isAwaited,
-  isCollected,
-  noteCollected,
-  withRegistration
-});
-
-},
-"./chunk-SDA6FAJ7.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  waitForJobs: () => waitForJobs
-});
-module.exports = stdin_exports;
-var import_chunk_PDYPDIE4 = load("./chunk-PDYPDIE4.js");
-var import_chunk_YC5VTLGP = load("./chunk-YC5VTLGP.js");
-var import_chunk_5EEEQTAN = load("./chunk-5EEEQTAN.js");
-var import_chunk_5PMT74BV = load("./chunk-5PMT74BV.js");
-var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-async function waitForJobs(root, ids, options) {
-  const until = (0, import_chunk_NLNY4YEW.monotonicMs)() + options.timeoutMs;
-  const views = new Map();
-  const stop = new AbortController();
-  const beat = options.heartbeatMs === null ? void 0 : setInterval(() => options.onHeartbeat?.([...views.values()]), options.heartbeatMs);
-  let failure;
-  let ended = 0;
-  await Promise.all(
-    ids.map(async (id) => {
-      try {
-        await waitForOne(root, id, until, stop.signal, (view2) => views.set(id, view2));
-      } catch (error) {
-        failure ??= error;
-        stop.abort();
-        return;
-      }
-      const view = views.get(id);
-      if (view && (0, import_chunk_5EEEQTAN.isEnded)(view.state)) ended += 1;
-      if (options.mode === "any" && ended > 0) stop.abort();
-    })
-  );
-  clearInterval(beat);
-  if (failure !== void 0) throw failure;
-  return ids.flatMap((id) => views.get(id) ?? []);
-}
-async function waitForOne(root, id, until, signal, tell) {
-  let woken = quickRounds;
-  for (let round = 0; ; round += 1, woken += 1) {
-    let view = await look(root, id);
-    if (view.damage !== null) await (0, import_chunk_NLNY4YEW.sleep)(100);
-    if (!(0, import_chunk_DLEZNRER.exists)(view.paths.folder)) throw vanishedError(view.paths.folder, id);
-    tell(view);
-    if ((0, import_chunk_5EEEQTAN.isEnded)(view.state) || signal.aborted) return;
-    const rest = until - (0, import_chunk_NLNY4YEW.monotonicMs)();
-    if (rest <= 0) return;
-    const nap = makeNap(signal);
-    const close = await (0, import_chunk_YC5VTLGP.watchFifo)(view.paths.leaseFifo, nap.wake);
-    try {
-      view = await look(root, id);
-      tell(view);
-      if (!(0, import_chunk_5EEEQTAN.isEnded)(view.state) && !signal.aborted) {
-        const pause = woken < quickRounds ? 20 : pauseFor(view, close !== void 0, round);
-        if (await nap.sleep(Math.min(rest, pause))) woken = 0;
-      }
-    } finally {
-      close?.();
-    }
-  }
-}
-function pauseFor(view, hasFifo, round) {
-  const condition = (0, import_chunk_5EEEQTAN.conditionOf)(view);
-  const soon = Math.min(20 * 1.25 ** round, 1e3);
-  if (condition === "supervised") {
-    const isHeld = view.worker !== null && view.launch !== null && (0, import_chunk_MGN56EW3.sameIdentity)(view.worker.worker, view.launch.worker);
-    if (isHeld && hasFifo && view.worker?.fifo) return 15e3;
-    return isHeld ? 1e3 : soon;
-  }
-  if (condition === "unseen") return 1e3;
-  return soon;
-}
-var quickRounds = 50;
-function makeNap(signal) {
-  let isAwake = false;
-  let wake = () => {
-    isAwake = true;
-  };
-  return {
-    wake: () => wake(),
-    sleep: (ms) => new Promise((resolve) => {
-      if (isAwake || signal.aborted) return resolve(isAwake);
-      const end = (isWoken) => {
-        clearTimeout(timer);
-        signal.removeEventListener("abort", stop);
-        resolve(isWoken);
-      };
-      const stop = () => end(false);
-      const timer = setTimeout(stop, Math.min(ms, 2 ** 31 - 1));
-      signal.addEventListener("abort", stop);
-      wake = () => end(true);
-    })
-  };
-}
-async function look(root, id) {
-  try {
-    return await (0, import_chunk_PDYPDIE4.refreshAttached)(root, id);
-  } catch (error) {
-    if (error instanceof import_chunk_NVPF5LEY.FaultError && error.code === "unknown_job") throw vanishedError((0, import_chunk_5PMT74BV.jobPaths)(root, id).folder, id);
-    throw error;
-  }
-}
-function vanishedError(folder, id) {
-  return new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot go on waiting for job ${id}: its folder ${folder} is gone`, null);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  waitForJobs
+  mayAct
 });
 
 },
@@ -8267,209 +8443,6 @@ function formatSize(bytes) {
 0 && (module.exports = {
   formatSize,
   parseSize
-});
-
-},
-"./chunk-TOMDVJS2.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  launch: () => launch
-});
-module.exports = stdin_exports;
-var import_chunk_GW5PR37U = load("./chunk-GW5PR37U.js");
-var import_chunk_5JVQ352W = load("./chunk-5JVQ352W.js");
-var import_chunk_FRBDBO25 = load("./chunk-FRBDBO25.js");
-var import_chunk_GIHSDJPG = load("./chunk-GIHSDJPG.js");
-var import_chunk_WCJPDVU3 = load("./chunk-WCJPDVU3.js");
-var import_chunk_5PUGWE43 = load("./chunk-5PUGWE43.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_5PMT74BV = load("./chunk-5PMT74BV.js");
-var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
-var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-function isClaimed(root, key) {
-  return (0, import_chunk_DLEZNRER.exists)(fileOf(root, key));
-}
-function fileOf(root, key) {
-  return import_node_path.default.join((0, import_chunk_5PMT74BV.rootPaths)(root).once, (0, import_chunk_FRBDBO25.hashOf)(key).slice(0, 40));
-}
-function claimOnce(root, key, claim) {
-  const file = fileOf(root, key);
-  if ((0, import_chunk_6OPTGHIR.createFile)(file, `${JSON.stringify(claim)}
-`)) return { isOurs: true, holder: claim };
-  const read = (0, import_chunk_6OPTGHIR.readJson)(file);
-  const holder = read.kind === "ok" ? read.value : void 0;
-  if (typeof holder?.id !== "string" || typeof holder.asked !== "string") {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "state_unusable",
-      `cannot read the once-key file ${file}: it is damaged`,
-      "remove that file if you are sure that the job never ran"
-    );
-  }
-  return { isOurs: false, holder };
-}
-async function finishClaim(root, claim) {
-  if (!(0, import_chunk_5PUGWE43.isId)(claim.id))
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "state_unusable",
-      `cannot use a once-key that names ${JSON.stringify(claim.id)}: that is no job id`
-    );
-  const paths = (0, import_chunk_5PMT74BV.jobPaths)(root, claim.id);
-  const stage = (0, import_chunk_5PMT74BV.stagePath)(root, claim.id);
-  const until = (0, import_chunk_NLNY4YEW.monotonicMs)() + import_chunk_CRABIWOM.startLimitMs;
-  while (!(0, import_chunk_DLEZNRER.exists)(paths.launch) && (0, import_chunk_NLNY4YEW.monotonicMs)() < until) {
-    const isStaged = (0, import_chunk_DLEZNRER.exists)(stage);
-    if (!(0, import_chunk_DLEZNRER.exists)(paths.folder) && !isStaged) return;
-    if ((0, import_chunk_MGN56EW3.livenessOf)(claim.launcher) === "dead") {
-      if (isStaged) (0, import_chunk_DLEZNRER.moveFolder)(stage, paths.folder);
-      return;
-    }
-    await (0, import_chunk_NLNY4YEW.sleep)(5);
-  }
-}
-async function launch(root, request) {
-  if (!(0, import_chunk_GW5PR37U.checkRoot)(root.folder)) (0, import_chunk_GW5PR37U.requirePlace)(root.folder);
-  const key = (0, import_chunk_FRBDBO25.ensureKey)();
-  (0, import_chunk_GW5PR37U.ensureRoot)(root.folder);
-  const publish = () => publishJob(root, request, key);
-  const job = request.admit ? await (0, import_chunk_GIHSDJPG.withLock)((0, import_chunk_5PMT74BV.rootPaths)(root.folder).lock, publish) : await publish();
-  if ("holder" in job) return takeOver(root, job.holder, request);
-  const { spec, paths } = job;
-  const worktree = request.worktree === "new" ? spec.worktree ?? null : null;
-  try {
-    if (worktree) (await Promise.resolve().then(() => load("./worktree-STZPCF7Q.js"))).addWorktree(worktree);
-    await (0, import_chunk_5JVQ352W.startWorker)(root.folder, spec, { paths }, 1);
-  } catch (error) {
-    if (spec.once_key === null) undo(paths, (0, import_chunk_5PMT74BV.stagePath)(root.folder, spec.id));
-    if (worktree) (await Promise.resolve().then(() => load("./worktree-STZPCF7Q.js"))).undoWorktree(worktree);
-    throw launchError(root, error);
-  }
-  return { id: spec.id, isNew: true };
-}
-async function publishJob(root, request, key) {
-  const isTaken = request.onceKey !== null && isClaimed(root.folder, request.onceKey);
-  const admitted = isTaken ? void 0 : request.admit?.();
-  const warnings = [...request.warnings ?? [], ...admitted?.warnings ?? []];
-  const spec = await makeSpec(root, { ...request, warnings }, (0, import_chunk_MGN56EW3.ownIdentity)(), key);
-  const paths = (0, import_chunk_5PMT74BV.jobPaths)(root.folder, spec.id);
-  const stage = (0, import_chunk_5PMT74BV.stagePath)(root.folder, spec.id);
-  let isPromised = false;
-  try {
-    await Promise.all([stageJob(root, spec, stage), import_chunk_5PUGWE43.defaultEngine.prepare()]);
-    const claim = request.onceKey === null ? null : claimOnce(root.folder, request.onceKey, claimOf(spec, request));
-    if (claim && !claim.isOurs) {
-      undo(paths, stage);
-      return { holder: claim.holder };
-    }
-    isPromised = claim !== null;
-    if (!(0, import_chunk_DLEZNRER.moveFolder)(stage, paths.folder)) throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot move ${stage} into place`);
-    admitted?.told?.(spec.id);
-    return { spec, paths };
-  } catch (error) {
-    if (isPromised) (0, import_chunk_DLEZNRER.moveFolder)(stage, paths.folder);
-    else undo(paths, stage);
-    throw launchError(root, error);
-  }
-}
-async function makeSpec(root, request, launcher, key) {
-  const createdMs = (0, import_chunk_NLNY4YEW.nowMs)();
-  const random = (0, import_chunk_FRBDBO25.randomBytes)(22);
-  const {
-    deadlineMs,
-    killGraceMs,
-    maxOutputBytes,
-    firstOutputMs,
-    stallMs,
-    onceKey,
-    admit: _admit,
-    credentials: _credentials,
-    worktree,
-    ...rest
-  } = request;
-  const id = (0, import_chunk_5PUGWE43.makeId)(request.verb, createdMs, random);
-  const planned = worktree === "new" ? (await Promise.resolve().then(() => load("./worktree-STZPCF7Q.js"))).planWorktree(request.cwd, id) : null;
-  const { cwd = request.cwd, ...note } = planned ?? {};
-  const unsigned = {
-    schema: 1,
-    id,
-    ...rest,
-    cwd,
-    worktree: planned ? note : worktree === "new" ? null : worktree ?? null,
-    created_at: (0, import_chunk_NLNY4YEW.isoOf)(createdMs),
-    once_key: onceKey,
-    engine: import_chunk_5PUGWE43.defaultEngine.id,
-    state_option: root.option,
-    deadline_ms: deadlineMs,
-    deadline_mono_ms: (0, import_chunk_NLNY4YEW.monotonicMs)() + deadlineMs,
-    kill_grace_ms: killGraceMs,
-    max_output_bytes: maxOutputBytes,
-    first_output_ms: firstOutputMs,
-    stall_ms: stallMs,
-    mark: (0, import_chunk_CTSRVJRC.toHex)(random.subarray(6)),
-    launcher,
-    environment: { digest: (0, import_chunk_FRBDBO25.environmentDigest)(key), credentials: (0, import_chunk_NLNY4YEW.credentialNames)(request.credentials) }
-  };
-  return { ...unsigned, mac: await (0, import_chunk_FRBDBO25.macOf)(unsigned, key) };
-}
-async function stageJob(root, spec, stage) {
-  (0, import_chunk_6OPTGHIR.createFolder)(stage);
-  const isDurable = (0, import_chunk_6OPTGHIR.writeFileMeanwhile)(`${stage}/spec.json`, `${JSON.stringify(spec)}
-`);
-  (0, import_chunk_6OPTGHIR.createFolder)(`${stage}/waiters`);
-  (0, import_chunk_6OPTGHIR.writeFile)((0, import_chunk_5PMT74BV.jobPaths)(root.folder, spec.id).marker, "", { sync: false });
-  await isDurable;
-}
-function claimOf(spec, request) {
-  return { id: spec.id, asked: askedOf(request), launcher: spec.launcher };
-}
-async function takeOver(root, holder, request) {
-  await finishClaim(root.folder, holder);
-  if (holder.asked !== askedOf(request)) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot use --once-key ${JSON.stringify(request.onceKey)}: job ${holder.id} has this key and another request`,
-      `look at it with: ${import_chunk_WCJPDVU3.nextCommands.observe(holder.id, root.option)}`
-    );
-  }
-  return { id: holder.id, isNew: false };
-}
-function askedOf(request) {
-  const {
-    owner: _owner,
-    label: _label,
-    onceKey: _key,
-    warnings: _warnings,
-    credentials: _c,
-    admit: _admit,
-    ...asked
-  } = request;
-  const found = ["version", "earlier", "historical", "adds", "brief"];
-  const staff = Object.fromEntries(Object.entries(asked.staff ?? {}).filter(([name]) => !found.includes(name)));
-  return (0, import_chunk_FRBDBO25.hashOf)((0, import_chunk_FRBDBO25.canonical)({ ...asked, staff: asked.staff ? staff : null }));
-}
-function undo(paths, stage) {
-  try {
-    for (const target of [stage, paths.folder, paths.marker]) (0, import_chunk_DLEZNRER.removeTree)(target);
-  } catch {
-  }
-}
-function launchError(root, error) {
-  const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
-  if (error instanceof import_chunk_NVPF5LEY.FaultError || code === void 0) return error;
-  return new import_chunk_NVPF5LEY.FaultError(
-    "state_unusable",
-    `cannot write into the state folder ${root.folder} (${code})`,
-    "use another place with --state-dir DIR or JOB_STATE_DIR"
-  );
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  launch
 });
 
 },
@@ -8563,371 +8536,148 @@ function isReader(mode, profile) {
 });
 
 },
-"./chunk-WCJPDVU3.js": function (module, exports) {
+"./chunk-WBR4QAVT.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  nextCommand: () => nextCommand,
-  nextCommands: () => nextCommands
+  signInOf: () => signInOf,
+  surveyBackends: () => surveyBackends
 });
 module.exports = stdin_exports;
-var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
-var import_chunk_5PMT74BV = load("./chunk-5PMT74BV.js");
-function nextCommand(option, ...words) {
-  return (0, import_chunk_QPOYQF3N.quoteWords)([...(0, import_chunk_5PMT74BV.selfWords)(), ...words, ...option]);
-}
-var nextCommands = {
-  wait: (id, option) => nextCommand(option, "wait", id, "--timeout", "10m"),
-  observe: (id, option) => nextCommand(option, "observe", id),
-  result: (id, option) => nextCommand(option, "result", id),
-  status: (option) => nextCommand(option, "status"),
-  cancel: (id, option) => nextCommand(option, "cancel", id),
-  restart: (id, option) => nextCommand(option, "restart", id),
-  doctor: (id, option) => nextCommand(option, "doctor", id),
-  continue: (id, option) => nextCommand(option, "continue", "--job", id, "--prompt", "TEXT")
-};
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  nextCommand,
-  nextCommands
-});
-
-},
-"./chunk-WXN222PW.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  findNeighbours: () => findNeighbours,
-  modeOf: () => modeOf,
-  neighbourWarning: () => neighbourWarning,
-  neighbourWarnings: () => neighbourWarnings,
-  tellNeighbours: () => tellNeighbours
-});
-module.exports = stdin_exports;
-var import_chunk_RC3KLQ5P = load("./chunk-RC3KLQ5P.js");
-var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_WCJPDVU3 = load("./chunk-WCJPDVU3.js");
-var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
-var import_chunk_5EEEQTAN = load("./chunk-5EEEQTAN.js");
-var import_chunk_5PUGWE43 = load("./chunk-5PUGWE43.js");
-var import_chunk_5PMT74BV = load("./chunk-5PMT74BV.js");
+var import_chunk_P5NTCJMM = load("./chunk-P5NTCJMM.js");
+var import_chunk_WEDLWKCJ = load("./chunk-WEDLWKCJ.js");
+var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-function findNeighbours(root, staff, cwd, isShared) {
-  if (!(0, import_chunk_W7HED5VZ.isWriter)(staff.profile)) return [];
-  const place = placeOf(cwd);
-  const others = liveStaff(root.folder).filter((spec) => (0, import_chunk_W7HED5VZ.isWriter)(spec.staff.profile) && placeOf(spec.cwd) === place);
-  const rival = others.find((spec) => spec.staff.mode === "implement");
-  if (rival && staff.mode === "implement" && !isShared) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "busy",
-      `cannot start a second implement job in ${place}: job ${rival.id} is writing there`,
-      `wait for it (${import_chunk_WCJPDVU3.nextCommands.wait(rival.id, root.option)}), or give this one its own tree with --worktree, or accept both with --share`
-    );
+var import_node_path = builtin("node:path");
+var profileNames = ["restricted", "standard", "unrestricted"];
+function surveyBackends(config, cwd, only) {
+  const own = Object.entries(config.backends);
+  const found = import_chunk_WEDLWKCJ.backends.filter(({ id }) => id !== "custom" && (only === void 0 || id === only) && !Object.hasOwn(config.backends, id)).map((backend) => survey(backend, backend.id, backend.programs, cwd));
+  const custom = (0, import_chunk_WEDLWKCJ.findBackend)("custom");
+  const mine = own.filter(([name]) => only === void 0 || name === only).map(([name, { argv }]) => survey(custom, name, argv.slice(0, 1), cwd));
+  return [...found, ...mine];
+}
+function survey(backend, name, searched, cwd) {
+  const program = searched.map((one) => (0, import_chunk_HYSLT7YX.findProgram)(one, cwd)).find((one) => one !== void 0) ?? null;
+  const version = program === null ? null : (0, import_chunk_P5NTCJMM.tellVersion)(backend, program);
+  const isTooOld = version !== null && backend.oldest !== null && (0, import_chunk_WEDLWKCJ.isOlder)(version, backend.oldest);
+  const faults = {};
+  for (const profile of profileNames) {
+    const fault = backend.profiles[profile] === null ? null : (0, import_chunk_P5NTCJMM.policyFault)(backend, profile);
+    if (fault !== null) faults[profile] = fault;
   }
-  return others.map((spec) => spec.id);
+  const canKeep = profileNames.some((one) => backend.profiles[one] !== null && faults[one] === void 0);
+  return {
+    backend: name,
+    title: backend.title,
+    custom: backend.id === "custom",
+    searched,
+    program,
+    not_executable: program === null ? findBlocked(searched) : null,
+    version,
+    oldest: backend.oldest,
+    too_old: isTooOld,
+    sign_in: signInOf(backend),
+    profiles: backend.profiles,
+    faults,
+    install: backend.install,
+    usable: program !== null && !isTooOld && canKeep
+  };
 }
-function tellNeighbours(root, ids, own) {
-  for (const id of ids) {
-    try {
-      const folder = (0, import_chunk_5PMT74BV.jobPaths)(root, id).neighbours;
-      (0, import_chunk_6OPTGHIR.createFolder)(folder);
-      (0, import_chunk_6OPTGHIR.createFile)(`${folder}/${own}`, "", { sync: false });
-    } catch {
-    }
-  }
+function signInOf({ signIn }) {
+  const home = import_chunk_NLNY4YEW.variables.home();
+  const files = signIn.files.filter((file) => home !== void 0 && (0, import_chunk_DLEZNRER.exists)(import_node_path.default.join(home, file)));
+  const found = { files, variables: signIn.variables.filter((name) => import_chunk_NLNY4YEW.variables.isSet(name)) };
+  if (signIn.files.length + signIn.variables.length === 0) return { state: "unknown", ...found };
+  return { state: found.files.length + found.variables.length > 0 ? "signs" : "no_signs", ...found };
 }
-function neighbourWarnings(root, paths) {
-  const ids = (0, import_chunk_DLEZNRER.listNames)(paths.neighbours).filter(import_chunk_5PUGWE43.isId).slice(0, 20);
-  return ids.map((id) => neighbourWarning(id, modeOf(root, id)));
-}
-function neighbourWarning(id, mode) {
-  const what = mode === void 0 ? "a job" : `a ${mode} job`;
-  return { code: "two_writers", message: `${what}, ${id}, may write in the same worktree at the same time` };
-}
-function modeOf(root, id) {
-  const spec = (0, import_chunk_5EEEQTAN.readSpec)((0, import_chunk_5PMT74BV.jobPaths)(root, id));
-  return spec.kind === "ok" ? spec.value.staff?.mode : void 0;
-}
-function liveStaff(root) {
-  return (0, import_chunk_RC3KLQ5P.listActive)(root).flatMap((id) => {
-    const spec = (0, import_chunk_5EEEQTAN.readSpec)((0, import_chunk_5PMT74BV.jobPaths)(root, id));
-    if (spec.kind !== "ok" || !spec.value.staff || (0, import_chunk_5EEEQTAN.isEnded)((0, import_chunk_5EEEQTAN.inspect)(root, id).state)) return [];
-    return [{ ...spec.value, staff: spec.value.staff }];
-  });
-}
-function placeOf(cwd) {
-  const real = (0, import_chunk_DLEZNRER.isFolder)(cwd) ? (0, import_chunk_DLEZNRER.realPath)(cwd) : cwd;
-  return (0, import_chunk_QPOYQF3N.findWorktree)(real) ?? real;
+function findBlocked(names) {
+  const folders = import_chunk_NLNY4YEW.variables.searchPath().split(":").filter(Boolean);
+  const files = names.filter((name) => !name.includes("/")).flatMap((name) => folders.map((folder) => import_node_path.default.join(folder, name)));
+  return files.find(import_chunk_DLEZNRER.exists) ?? null;
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  findNeighbours,
-  modeOf,
-  neighbourWarning,
-  neighbourWarnings,
-  tellNeighbours
+  signInOf,
+  surveyBackends
 });
 
 },
-"./chunk-X4F3WAVH.js": function (module, exports) {
+"./chunk-WC34HXH2.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  mayAct: () => mayAct
+  compareIds: () => compareIds,
+  defaultEngine: () => defaultEngine,
+  findEngine: () => findEngine,
+  idTimeMs: () => idTimeMs,
+  isId: () => isId,
+  isIdPrefix: () => isIdPrefix,
+  makeId: () => makeId
 });
 module.exports = stdin_exports;
-var import_chunk_FRBDBO25 = load("./chunk-FRBDBO25.js");
-var import_chunk_5EEEQTAN = load("./chunk-5EEEQTAN.js");
+var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-async function mayAct(view) {
-  if (!view.spec || !(0, import_chunk_DLEZNRER.isWritable)(view.paths.folder)) return false;
-  const namespace = view.worker?.worker.pid_ns ?? view.launch?.worker.pid_ns ?? view.spec.launcher.pid_ns;
-  const isHere = namespace === (0, import_chunk_MGN56EW3.pidNamespace)() || view.isOtherBoot;
-  if (!isHere && (0, import_chunk_5EEEQTAN.conditionOf)(view) !== "lost") return false;
-  return (0, import_chunk_FRBDBO25.isGenuine)(view.spec, knownKey());
-}
-function knownKey() {
-  try {
-    return (0, import_chunk_FRBDBO25.readKey)();
-  } catch {
-    return void 0;
-  }
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  mayAct
-});
-
-},
-"./chunk-YC5VTLGP.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  holdFifo: () => holdFifo,
-  makeFifo: () => makeFifo,
-  watchFifo: () => watchFifo
-});
-module.exports = stdin_exports;
 var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_fs = require("node:fs");
-var flags = import_node_fs.constants.O_NONBLOCK | import_node_fs.constants.O_NOFOLLOW;
-async function makeFifo(file) {
-  const { spawn } = await Promise.resolve().then(() => builtin("node:child_process"));
-  return new Promise((resolve) => {
-    const maker = spawn("mkfifo", ["-m", "600", file], { env: (0, import_chunk_NLNY4YEW.toolEnvironment)(), stdio: "ignore" });
-    maker.once("error", () => resolve(isFifo(file)));
-    maker.once("exit", () => resolve(isFifo(file)));
-  });
+var idPattern = /^[a-z]{2,12}-[0-9a-z]{8,9}-[0-9a-z]{6}$/;
+var prefixPattern = /^[a-z]{2,12}(?:-[0-9a-z]{0,9}(?:-[0-9a-z]{0,6})?)?$/;
+function makeId(verb, nowMs, random) {
+  const digits = Array.from(random.subarray(0, 6), (byte) => (byte % 36).toString(36)).join("");
+  return `${verb}-${nowMs.toString(36)}-${digits}`;
 }
-function holdFifo(file) {
-  const fd = openFifo(file, import_node_fs.constants.O_RDWR);
-  if (fd === void 0) return void 0;
-  (0, import_node_fs.chmodSync)(file, 384);
-  return () => (0, import_node_fs.closeSync)(fd);
+function isId(text) {
+  return idPattern.test(text);
 }
-async function watchFifo(file, onEnd) {
-  const fd = openFifo(file, import_node_fs.constants.O_RDONLY);
-  if (fd === void 0) return void 0;
-  const { Socket } = await Promise.resolve().then(() => builtin("node:net"));
-  const socket = new Socket({ fd, readable: true, writable: false });
-  let done = false;
-  const end = () => {
-    if (!done) onEnd();
-    done = true;
-  };
-  socket.on("error", end).on("end", end).on("close", end);
-  socket.resume();
-  return () => {
-    done = true;
-    socket.destroy();
-  };
+function isIdPrefix(text) {
+  return prefixPattern.test(text);
 }
-function openFifo(file, mode) {
-  let fd;
-  try {
-    fd = (0, import_node_fs.openSync)(file, mode | flags);
-  } catch (error) {
-    if (["ENOENT", "ENOTDIR", "ELOOP", "ENXIO", "EACCES", "EROFS", "EPERM"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? ""))
-      return void 0;
-    throw error;
-  }
-  if ((0, import_node_fs.fstatSync)(fd).isFIFO()) return fd;
-  (0, import_node_fs.closeSync)(fd);
-  return void 0;
+function idTimeMs(id) {
+  return Number.parseInt(id.split("-")[1] ?? "", 36);
 }
-function isFifo(file) {
-  const fd = openFifo(file, import_node_fs.constants.O_RDONLY);
-  if (fd === void 0) return false;
-  (0, import_node_fs.closeSync)(fd);
-  return true;
+function compareIds(a, b) {
+  return idTimeMs(a) - idTimeMs(b) || (a < b ? -1 : a > b ? 1 : 0);
 }
+var nodeOptions = ["--no-warnings"];
+var local = {
+  id: "local",
+  async prepare() {
+    await Promise.resolve().then(() => load("./spawn-NV2R7KVL.js"));
+  },
+  async start(worker) {
+    const { spawnDetached } = await Promise.resolve().then(() => load("./spawn-NV2R7KVL.js"));
+    const pid = spawnDetached({
+      program: process.execPath,
+      args: [...nodeOptions, (0, import_chunk_HYSLT7YX.companionFile)(), "_worker", worker.stateRoot, worker.id],
+      cwd: "/",
+      environment: (0, import_chunk_NLNY4YEW.workerEnvironment)(worker.mark),
+      logFile: worker.logFile
+    });
+    const identity = (0, import_chunk_MGN56EW3.identityOf)(pid);
+    if (!identity) throw new Error(`cannot see the worker that was just started (pid ${pid})`);
+    return identity;
+  },
+  alive: import_chunk_MGN56EW3.livenessOf,
+  signal: import_chunk_MGN56EW3.signalIdentity
+};
+var engines = [local];
+function findEngine(id) {
+  return engines.find((engine) => engine.id === id);
+}
+var defaultEngine = local;
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  holdFifo,
-  makeFifo,
-  watchFifo
+  compareIds,
+  defaultEngine,
+  findEngine,
+  idTimeMs,
+  isId,
+  isIdPrefix,
+  makeId
 });
 
 },
-"./chunk-YDNXD4SL.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  healthOf: () => healthOf,
-  observation: () => observation
-});
-module.exports = stdin_exports;
-var import_chunk_QWAIFJXL = load("./chunk-QWAIFJXL.js");
-var import_chunk_WCJPDVU3 = load("./chunk-WCJPDVU3.js");
-var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var import_chunk_5EEEQTAN = load("./chunk-5EEEQTAN.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var recentEvents = 5;
-var eventsAtMost = 50;
-function observation(view, options) {
-  const { state, spec, paths } = view;
-  const condition = (0, import_chunk_5EEEQTAN.conditionOf)(view);
-  const after = options.afterSeq ?? Math.max(0, state.seq - recentEvents);
-  const journal = (0, import_chunk_QWAIFJXL.readEvents)(paths, after, eventsAtMost);
-  const document = {
-    id: view.id,
-    kind: spec?.kind ?? null,
-    verb: spec?.verb ?? null,
-    owner: spec?.owner ?? null,
-    label: spec?.label === null || spec?.label === void 0 ? null : (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)(spec.label), 120),
-    state: state.state,
-    ...healthOf(view, condition),
-    supervision: condition,
-    rev: state.rev,
-    created_at: state.created_at,
-    started_at: state.started_at,
-    ended_at: state.ended_at,
-    duration_ms: state.duration_ms,
-    age_ms: Math.max(0, (0, import_chunk_NLNY4YEW.nowMs)() - Date.parse(state.created_at)),
-    deadline_ms: spec?.deadline_ms ?? null,
-    exit_code: state.exit_code,
-    signal: state.signal,
-    error: state.error === null ? null : { ...state.error, message: (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)(state.error.message), 400) },
-    warnings: state.warnings.slice(0, 5).map((one) => ({ code: one.code, message: (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)(one.message), 200) })),
-    conversation: state.conversation,
-    files: {
-      result: paths.result,
-      output: paths.output,
-      error: paths.error,
-      events: paths.events,
-      worker_log: paths.workerLog
-    },
-    next: nextFor(view, condition, options.root)
-  };
-  if (!(0, import_chunk_5EEEQTAN.isEnded)(state)) document.progress = progressOf(view);
-  const { files, next, progress, ...facts } = document;
-  const plain = (0, import_chunk_LZGYMFSK.plainValue)(facts, 400);
-  const events = journal.events.map((event) => (0, import_chunk_LZGYMFSK.plainValue)(event, 400));
-  return bound(
-    { ...plain, files, next, ...progress === void 0 ? {} : { progress: (0, import_chunk_LZGYMFSK.plainValue)(progress, import_chunk_CRABIWOM.textTailBytes + 3) } },
-    events,
-    journal.more,
-    after
-  );
-}
-function healthOf(view, condition) {
-  const attention = (reason) => ({
-    health: "attention",
-    attention_kind: "monitor_attention",
-    reason
-  });
-  switch (condition) {
-    case "unclaimed":
-      return attention(
-        `the worker died before it started the command (${view.launch?.generation ?? 1} tried); the next wait starts a new one; see ${view.paths.workerLog}`
-      );
-    case "orphaned":
-      return attention(
-        "the worker is gone; the command runs on under its shim, and the next wait attaches a new worker"
-      );
-    case "over":
-    case "lost":
-    case "host_restarted":
-    case "never_started":
-      return attention("it is over, and its end could not be stored from here");
-    case "supervised":
-    case "unseen":
-      if (view.leaseAgeMs !== null && view.leaseAgeMs > import_chunk_CRABIWOM.leaseStaleMs)
-        return attention(`no sign of life of the worker for ${Math.round(view.leaseAgeMs / 1e3)} s`);
-      break;
-    default:
-  }
-  return { health: view.state.health, attention_kind: view.state.attention_kind };
-}
-function nextFor(view, condition, root) {
-  if (condition === "damaged") return { doctor: import_chunk_WCJPDVU3.nextCommands.doctor(view.id, root.option) };
-  if (!(0, import_chunk_5EEEQTAN.isEnded)(view.state))
-    return { wait: import_chunk_WCJPDVU3.nextCommands.wait(view.id, root.option), cancel: import_chunk_WCJPDVU3.nextCommands.cancel(view.id, root.option) };
-  const next = { result: import_chunk_WCJPDVU3.nextCommands.result(view.id, root.option) };
-  if (view.state.state === "done") return next;
-  if (view.state.conversation) next.continue = import_chunk_WCJPDVU3.nextCommands.continue(view.id, root.option);
-  next.restart = import_chunk_WCJPDVU3.nextCommands.restart(view.id, root.option);
-  return next;
-}
-function progressOf(view) {
-  const { paths, spec } = view;
-  const [output, error] = [(0, import_chunk_DLEZNRER.factsOf)(paths.output), (0, import_chunk_DLEZNRER.factsOf)(paths.error)];
-  const newest = Math.max(
-    output && output.size > 0 ? output.modifiedMs : 0,
-    error && error.size > 0 ? error.modifiedMs : 0
-  );
-  const facts = {
-    stdout_bytes: output?.size ?? 0,
-    stderr_bytes: error?.size ?? 0,
-    last_output_at: newest > 0 ? (0, import_chunk_NLNY4YEW.isoOf)(newest) : null,
-    last_output_age_ms: newest > 0 ? Math.max(0, Math.round((0, import_chunk_NLNY4YEW.nowMs)() - newest)) : null
-  };
-  if (spec?.staff) {
-    const snapshot = (0, import_chunk_6OPTGHIR.readJson)(paths.snapshot);
-    return snapshot.kind === "ok" ? { ...facts, ...snapshot.value } : { ...facts, tools: [], text: "", text_truncated: false };
-  }
-  const bytes = (0, import_chunk_6OPTGHIR.readRange)(paths.output, -import_chunk_CRABIWOM.tailBytes, import_chunk_CRABIWOM.tailBytes)?.bytes ?? Buffer.alloc(0);
-  const latest = (0, import_chunk_LZGYMFSK.tail)((0, import_chunk_LZGYMFSK.plainText)(bytes.toString("utf8")), import_chunk_CRABIWOM.textTailBytes);
-  return { ...facts, text: latest.text, text_truncated: latest.truncated || (output?.size ?? 0) > import_chunk_CRABIWOM.tailBytes };
-}
-function bound(document, events, isMore, after) {
-  let kept = events;
-  const make = () => ({
-    ...document,
-    events: kept,
-    next_seq: kept.at(-1)?.seq ?? after,
-    more: isMore || kept.length < events.length
-  });
-  const size = () => Buffer.byteLength(JSON.stringify(make())) + 1;
-  while (size() > import_chunk_CRABIWOM.observeBytes && kept.length > 1) kept = kept.slice(0, -1);
-  if (size() > import_chunk_CRABIWOM.observeBytes && kept[0]) {
-    const { seq, at, job, owner, type } = kept[0];
-    kept = [{ seq, at, job, owner, type, truncated: true }];
-  }
-  const progress = document.progress;
-  for (let limit = import_chunk_CRABIWOM.textTailBytes; progress && size() > import_chunk_CRABIWOM.observeBytes && limit > 64; limit = Math.floor(limit / 2)) {
-    document.progress = { ...progress, text: (0, import_chunk_LZGYMFSK.tail)(progress.text ?? "", limit).text, text_truncated: true };
-  }
-  if (progress && size() > import_chunk_CRABIWOM.observeBytes) document.progress = { tools_truncated: true, text_truncated: true };
-  for (const name of ["files", "warnings", "label", "next", "error", "owner"])
-    if (size() > import_chunk_CRABIWOM.observeBytes) delete document[name];
-  return make();
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  healthOf,
-  observation
-});
-
-},
-"./chunk-YICA2YDP.js": function (module, exports) {
+"./chunk-WEDLWKCJ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -9070,6 +8820,7 @@ function judgeAgyEnd(reading, ending, asked) {
   forgiveRepeatedError(reading, ending, asked);
   const lines = (0, import_chunk_LZGYMFSK.plainText)(ending.stderrTail).split("\n").map((line) => line.trim());
   noteUnaskedTool(reading, lines);
+  if (reading.denials.length > 0 && endedInCall.has(reading)) reading.answer = null;
   noteCut(reading, lines);
   noteLostConversation(reading, asked);
   if (ending.byItself) noteExit(reading, ending, lines);
@@ -9078,6 +8829,7 @@ function judgeAgyEnd(reading, ending, asked) {
     noteFailure(reading, "permission_denied", `agy stopped at a tool that was refused: ${reading.denials.join(", ")}`);
   }
 }
+var endedInCall = new WeakSet();
 function forgetOurSignal(reading) {
   if (!isInterruption(reading.failure?.message ?? "")) return;
   reading.failure = null;
@@ -9304,6 +9056,7 @@ function readStep(step, reading, at) {
   const name = textOf(step.tool_name) || textOf(fieldsOf(step.tool_info).name);
   if (type === "tool" || name !== "") {
     const key = `${conversation}/${String(step.step_index)}`;
+    if (!reading.tools.some((tool) => tool.key === key)) endedInCall.add(reading);
     noteTool(reading, { key, name: name || type, ...readCall(fieldsOf(step.tool_info)), status: statusOf(step) }, at);
     return;
   }
@@ -9313,7 +9066,9 @@ function readStep(step, reading, at) {
   if (type === "agent_response") readText2(step, reading);
 }
 function readText2(step, reading) {
-  reading.text += textOf(step.text_delta);
+  const words = textOf(step.text_delta);
+  reading.text += words;
+  if (words.trim() !== "") endedInCall.delete(reading);
   if (step.state === "DONE" && reading.text !== "" && !reading.text.endsWith("\n")) reading.text += "\n";
 }
 function readCall(info) {
@@ -9981,7 +9736,7 @@ var cursor = {
         break;
       case "assistant":
         if (reading.final === "success") reading.final = null;
-        reading.answer = null;
+        endedRefused.delete(reading);
         reading.text = wordsOf2(fieldsOf(event.message).content) || reading.text;
         break;
       case "tool_call":
@@ -10026,8 +9781,9 @@ function readTool2(event, reading, at) {
     },
     at
   );
-  if (status === "denied") reading.answer = "";
+  if (status === "denied") endedRefused.add(reading);
 }
+var endedRefused = new WeakSet();
 function statusOf4(outcome, details) {
   if (/reject|denied/i.test(outcome)) return "denied";
   return outcome === "success" && numberOf(details.exitCode) === 0 ? "completed" : "failed";
@@ -10040,7 +9796,7 @@ function readResult3(event, reading) {
   const words = textOf(event.result);
   readUsage4(fieldsOf(event.usage), reading);
   if (event.is_error === false && event.subtype === "success") {
-    reading.answer = reading.answer === "" || words.trim() === "" ? null : words;
+    reading.answer = endedRefused.has(reading) || words.trim() === "" ? null : words;
     reading.final ??= "success";
     return;
   }
@@ -10111,6 +9867,17 @@ function fill(words, by, request) {
   return words.map((word) => word.replaceAll(placeholder, () => value));
 }
 var modes = { restricted: "default", standard: "yolo", unrestricted: "yolo" };
+var readingRules = `[[rule]]
+toolName = ["list_directory", "read_file", "read_many_files", "grep_search", "glob", "google_web_search", "write_todos", "update_topic"]
+decision = "allow"
+priority = 999
+
+[[rule]]
+toolName = "*"
+decision = "deny"
+priority = 998
+`;
+var untrusted = { GEMINI_CLI_TRUSTED_FOLDERS_PATH: "/dev/null/none" };
 var gemini = {
   id: "gemini",
   title: "Gemini CLI",
@@ -10118,7 +9885,10 @@ var gemini = {
   answerFrom: "stream",
   keepsConversation: true,
   profiles: {
-    restricted: null,
+    restricted: {
+      adds: "--approval-mode default, a --policy that allows reading tools only, no settings of the project",
+      sandbox: false
+    },
     standard: { adds: "--approval-mode yolo", sandbox: false },
     unrestricted: { adds: "--approval-mode yolo", sandbox: false }
   },
@@ -10130,18 +9900,22 @@ var gemini = {
     variables: ["GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_APPLICATION_CREDENTIALS"]
   },
   hostMarkers: ["GEMINI_CLI", "GEMINI_CLI_NO_RELAUNCH", "GEMINI_CLI_WORKTREE_HANDLED", "GEMINI_PTY_INFO"],
+  policy: { file: ".gemini/settings.json", findFault: findFault3 },
   runsOn: { tokens: false, cost: false },
   plan(request) {
     const args = ["-o", "stream-json", "--skip-trust", "--approval-mode", modes[request.profile]];
+    const isReader = request.profile === "restricted";
+    if (isReader) args.push(`--policy=${request.settingsFile}`);
     if (request.model !== null) args.push(`--model=${request.model}`);
     args.push(request.resume === null ? `--session-id=${request.freshId}` : `--resume=${request.resume}`);
     return {
       args,
       promptBy: "stdin",
       stdin: request.prompt,
-      environment: { GEMINI_TELEMETRY_ENABLED: "false", NO_BROWSER: "true" },
+      environment: { GEMINI_TELEMETRY_ENABLED: "false", NO_BROWSER: "true", ...isReader && untrusted },
       conversationId: request.resume === null ? request.freshId : null,
-      remove: []
+      ...isReader && { settings: readingRules },
+      remove: isReader ? ["GEMINI_CLI_TRUST_WORKSPACE"] : []
     };
   },
   read(line, reading, at) {
@@ -10186,6 +9960,20 @@ var own6 = [
   ["no_final_answer", /empty response/i]
 ];
 var exits = { 41: "auth", 145: "auth", 173: "quota" };
+function findFault3(text, profile) {
+  if (profile !== "restricted") return null;
+  let settings;
+  try {
+    settings = parseSettings(text.replace(/("(?:\\.|[^"\\])*")|\/\/[^\n]*|\/\*[\s\S]*?\*\//g, "$1"));
+  } catch {
+    return "the settings are no JSON object";
+  }
+  const { enabled } = fieldsOf(fieldsOf(settings.security).folderTrust);
+  if (enabled !== void 0 && enabled !== true)
+    return "security.folderTrust.enabled is off: the project's hooks would run";
+  const { adminPolicyPaths: paths } = settings;
+  return paths == null || Array.isArray(paths) && paths.length === 0 ? null : "adminPolicyPaths names rules that would win";
+}
 function goOn(reading) {
   if (reading.final === "success") reading.final = null;
 }
@@ -10902,7 +10690,258 @@ function hostMarkers() {
 });
 
 },
-"./clean-ALTEZQDD.js": function (module, exports) {
+"./chunk-XRF3OUIC.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  makeStaffVerb: () => makeStaffVerb
+});
+module.exports = stdin_exports;
+var import_chunk_YG267NF2 = load("./chunk-YG267NF2.js");
+var import_chunk_6VEYLQAM = load("./chunk-6VEYLQAM.js");
+var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
+var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
+function makeStaffVerb({ mode: id, options = {}, notes, examples, isSynchronous = false }) {
+  const mode = import_chunk_W7HED5VZ.modes[id];
+  return {
+    name: id,
+    summary: mode.summary,
+    form: "(--prompt TEXT | --prompt-file PATH | --stdin) [options]",
+    words: { min: 0, max: 0 },
+    options: {
+      ...import_chunk_L3K2NDJR.staffOptions,
+      ...options,
+      cwd: { kind: "text", value: "DIR", help: "folder to work in (default: here)" },
+      ...import_chunk_L3K2NDJR.writerOptions,
+      ...import_chunk_L3K2NDJR.launchOptions
+    },
+    notes: [
+      `Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,
+      notes
+    ].filter((line) => line !== void 0).join("\n"),
+    examples,
+    async run(context, input) {
+      const cwd = (0, import_chunk_6VEYLQAM.folderOf)(context, input);
+      const prompt = await (0, import_chunk_YG267NF2.taskOf)(context, input);
+      const staff = (0, import_chunk_YG267NF2.freshStaff)(context, input, { mode: id, prompt, cwd });
+      return (0, import_chunk_YG267NF2.launchStaff)(context, input, {
+        verb: id,
+        staff,
+        cwd,
+        lineage: null,
+        isSynchronous: isSynchronous && !input.has("id-only")
+      });
+    }
+  };
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  makeStaffVerb
+});
+
+},
+"./chunk-YC5VTLGP.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  holdFifo: () => holdFifo,
+  makeFifo: () => makeFifo,
+  watchFifo: () => watchFifo
+});
+module.exports = stdin_exports;
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_fs = require("node:fs");
+var flags = import_node_fs.constants.O_NONBLOCK | import_node_fs.constants.O_NOFOLLOW;
+async function makeFifo(file) {
+  const { spawn } = await Promise.resolve().then(() => builtin("node:child_process"));
+  return new Promise((resolve) => {
+    const maker = spawn("mkfifo", ["-m", "600", file], { env: (0, import_chunk_NLNY4YEW.toolEnvironment)(), stdio: "ignore" });
+    maker.once("error", () => resolve(isFifo(file)));
+    maker.once("exit", () => resolve(isFifo(file)));
+  });
+}
+function holdFifo(file) {
+  const fd = openFifo(file, import_node_fs.constants.O_RDWR);
+  if (fd === void 0) return void 0;
+  (0, import_node_fs.chmodSync)(file, 384);
+  return () => (0, import_node_fs.closeSync)(fd);
+}
+async function watchFifo(file, onEnd) {
+  const fd = openFifo(file, import_node_fs.constants.O_RDONLY);
+  if (fd === void 0) return void 0;
+  const { Socket } = await Promise.resolve().then(() => builtin("node:net"));
+  const socket = new Socket({ fd, readable: true, writable: false });
+  let done = false;
+  const end = () => {
+    if (!done) onEnd();
+    done = true;
+  };
+  socket.on("error", end).on("end", end).on("close", end);
+  socket.resume();
+  return () => {
+    done = true;
+    socket.destroy();
+  };
+}
+function openFifo(file, mode) {
+  let fd;
+  try {
+    fd = (0, import_node_fs.openSync)(file, mode | flags);
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR", "ELOOP", "ENXIO", "EACCES", "EROFS", "EPERM"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? ""))
+      return void 0;
+    throw error;
+  }
+  if ((0, import_node_fs.fstatSync)(fd).isFIFO()) return fd;
+  (0, import_node_fs.closeSync)(fd);
+  return void 0;
+}
+function isFifo(file) {
+  const fd = openFifo(file, import_node_fs.constants.O_RDONLY);
+  if (fd === void 0) return false;
+  (0, import_node_fs.closeSync)(fd);
+  return true;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  holdFifo,
+  makeFifo,
+  watchFifo
+});
+
+},
+"./chunk-YG267NF2.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  askedProfile: () => askedProfile,
+  freshStaff: () => freshStaff,
+  launchStaff: () => launchStaff,
+  taskOf: () => taskOf
+});
+module.exports = stdin_exports;
+var import_chunk_P5NTCJMM = load("./chunk-P5NTCJMM.js");
+var import_chunk_6VEYLQAM = load("./chunk-6VEYLQAM.js");
+var import_chunk_A2UK6BHM = load("./chunk-A2UK6BHM.js");
+var import_chunk_B6G6EWUC = load("./chunk-B6G6EWUC.js");
+var import_chunk_7F7YULP5 = load("./chunk-7F7YULP5.js");
+var import_chunk_WEDLWKCJ = load("./chunk-WEDLWKCJ.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var sources = ["prompt", "prompt-file", "stdin"];
+async function taskOf(context, input) {
+  const given = sources.filter((name) => input.has(name));
+  if (given.length !== 1) {
+    const came = given.length === 0 ? "none was given" : `these came together: ${given.map((name) => `--${name}`).join(", ")}`;
+    throw (0, import_chunk_NVPF5LEY.usageError)(
+      `cannot tell the task: exactly one of --prompt TEXT, --prompt-file PATH and --stdin is needed; ${came}`
+    );
+  }
+  const text = input.text("prompt") ?? decode(given[0] === "stdin" ? await context.readStdin() : readTask(context, input.text("prompt-file")));
+  const size = Buffer.byteLength(text);
+  if (text.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take an empty task from --${given[0]}`);
+  if (size > import_chunk_CRABIWOM.promptBytes) throw tooLong(size);
+  return text;
+}
+function tooLong(size) {
+  return (0, import_chunk_NVPF5LEY.usageError)(
+    `cannot take a task of ${size} bytes: at most ${import_chunk_CRABIWOM.promptBytes} (1 MiB) are allowed`,
+    "put the material into a file and name it in the task"
+  );
+}
+function readTask(context, name) {
+  const file = import_node_path.default.resolve(context.cwd, name);
+  try {
+    const real = (0, import_chunk_DLEZNRER.realPath)(file);
+    const size = (0, import_chunk_DLEZNRER.factsOf)(real)?.size ?? 0;
+    if (size > import_chunk_CRABIWOM.promptBytes) throw tooLong(size);
+    const read = (0, import_chunk_6OPTGHIR.readRange)(real, 0, size);
+    if (read) return read.bytes;
+  } catch (error) {
+    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
+    throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot read the task from ${file} (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
+  }
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot read the task from ${file}: it is no regular file`,
+    "give the task with --stdin"
+  );
+}
+function decode(bytes) {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UTF-8 text");
+  }
+}
+async function launchStaff(context, input, job) {
+  (0, import_chunk_6VEYLQAM.checkLaunchOptions)(input);
+  const root = context.root(input);
+  const request = {
+    kind: "staff",
+    verb: job.verb,
+    ...(0, import_chunk_6VEYLQAM.launchWords)(input),
+    cwd: job.cwd,
+    deadlineMs: job.deadlineMs ?? input.durationOrDefault("timeout"),
+    killGraceMs: import_chunk_CRABIWOM.limits.staffKillGrace.default,
+    maxOutputBytes: import_chunk_CRABIWOM.limits.maxOutput.default,
+    firstOutputMs: job.firstOutputMs ?? input.duration("first-output") ?? null,
+    stallMs: job.stallMs ?? input.duration("stall-after") ?? null,
+    lineage: job.lineage,
+    run: null,
+    staff: job.staff,
+    worktree: job.worktree === void 0 ? worktreeOf(input) : job.worktree,
+    warnings: (0, import_chunk_P5NTCJMM.sandboxWarnings)(job.staff),
+    credentials: (0, import_chunk_WEDLWKCJ.findBackend)(job.staff.backend)?.signIn.variables ?? []
+  };
+  const admit = () => admitBeside(root, request, job.staff, input.has("share"));
+  return (0, import_chunk_6VEYLQAM.tellLaunched)(context, input, root, await (0, import_chunk_A2UK6BHM.launch)(root, { ...request, admit }), job.isSynchronous);
+}
+function worktreeOf(input) {
+  if (input.has("worktree") && input.has("share"))
+    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --worktree and --share together: a tree of its own is shared with nobody");
+  return input.has("worktree") ? "new" : null;
+}
+function admitBeside(root, request, staff, isShared) {
+  if (staff.resume !== null) (0, import_chunk_P5NTCJMM.requireFreeConversation)(root, staff.backend, staff.resume);
+  if (request.worktree === "new") return { warnings: [] };
+  const neighbours = (0, import_chunk_7F7YULP5.findNeighbours)(root, staff, request.cwd, isShared);
+  return {
+    warnings: neighbours.map((id) => (0, import_chunk_7F7YULP5.neighbourWarning)(id, (0, import_chunk_7F7YULP5.modeOf)(root.folder, id))),
+    told: (id) => (0, import_chunk_7F7YULP5.tellNeighbours)(root.folder, neighbours, id)
+  };
+}
+function freshStaff(context, input, words) {
+  const part = (0, import_chunk_P5NTCJMM.makeStaffPart)({
+    ...words,
+    stateRoot: context.root(input).folder,
+    backend: input.text("backend"),
+    model: input.text("model") ?? null,
+    profile: askedProfile(input),
+    resume: null
+  });
+  if (input.has("schema")) part.schema = true;
+  const base = input.text("base");
+  if (base !== void 0) part.base = (0, import_chunk_B6G6EWUC.requireBase)(words.cwd, base);
+  return part;
+}
+function askedProfile(input) {
+  return input.text("profile");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  askedProfile,
+  freshStaff,
+  launchStaff,
+  taskOf
+});
+
+},
+"./clean-HX66XRCK.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -10910,23 +10949,23 @@ __export(stdin_exports, {
 });
 module.exports = stdin_exports;
 var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
-var import_chunk_GW5PR37U = load("./chunk-GW5PR37U.js");
-var import_chunk_RC3KLQ5P = load("./chunk-RC3KLQ5P.js");
+var import_chunk_6PAAVROU = load("./chunk-6PAAVROU.js");
+var import_chunk_IFVIOH5X = load("./chunk-IFVIOH5X.js");
 var import_chunk_FRBDBO25 = load("./chunk-FRBDBO25.js");
 var import_chunk_GIHSDJPG = load("./chunk-GIHSDJPG.js");
-var import_chunk_RYWJ6JCQ = load("./chunk-RYWJ6JCQ.js");
-var import_chunk_PDYPDIE4 = load("./chunk-PDYPDIE4.js");
+var import_chunk_G7TF4DKP = load("./chunk-G7TF4DKP.js");
+var import_chunk_P564Q6Q3 = load("./chunk-P564Q6Q3.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_WCJPDVU3 = load("./chunk-WCJPDVU3.js");
+var import_chunk_S2YMQL4C = load("./chunk-S2YMQL4C.js");
 var import_chunk_HG2KJTCX = load("./chunk-HG2KJTCX.js");
 var import_chunk_73VXE2SD = load("./chunk-73VXE2SD.js");
 var import_chunk_GHF6APA7 = load("./chunk-GHF6APA7.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
 var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
-var import_chunk_5EEEQTAN = load("./chunk-5EEEQTAN.js");
-var import_chunk_5PUGWE43 = load("./chunk-5PUGWE43.js");
+var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
+var import_chunk_WC34HXH2 = load("./chunk-WC34HXH2.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_5PMT74BV = load("./chunk-5PMT74BV.js");
+var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
@@ -10939,10 +10978,10 @@ async function planClean(root, options) {
   const plan = { remove: [], keep: [], debris: findDebris(root) };
   const ancestors = ancestorsOfLive(root);
   let finished = 0;
-  for (const id of (0, import_chunk_RC3KLQ5P.listJobs)(root)) {
-    const view = await (0, import_chunk_PDYPDIE4.refresh)(root, id);
-    const why = !(0, import_chunk_5EEEQTAN.isEnded)(view.state) ? "it is live" : view.damage !== null ? `its record is damaged (${view.damage})` : (0, import_chunk_RYWJ6JCQ.isAwaited)(root, id) ? "somebody waits for it" : ancestors.has(id) ? "a live job descends from it" : !(0, import_chunk_RYWJ6JCQ.isCollected)(view) && !options.includeUncollected ? "nobody has collected its result" : void 0;
-    if ((0, import_chunk_5EEEQTAN.isEnded)(view.state)) finished += 1;
+  for (const id of (0, import_chunk_IFVIOH5X.listJobs)(root)) {
+    const view = await (0, import_chunk_P564Q6Q3.refresh)(root, id);
+    const why = !(0, import_chunk_NUDVVVQS.isEnded)(view.state) ? "it is live" : view.damage !== null ? `its record is damaged (${view.damage})` : (0, import_chunk_G7TF4DKP.isAwaited)(root, id) ? "somebody waits for it" : ancestors.has(id) ? "a live job descends from it" : !(0, import_chunk_G7TF4DKP.isCollected)(view) && !options.includeUncollected ? "nobody has collected its result" : void 0;
+    if ((0, import_chunk_NUDVVVQS.isEnded)(view.state)) finished += 1;
     const ageMs = (0, import_chunk_NLNY4YEW.nowMs)() - Date.parse(view.state.ended_at ?? view.state.created_at);
     const isDue = ageMs >= options.olderThanMs && finished > options.keep;
     const work = why === void 0 && isDue ? await workIn(view.spec) : void 0;
@@ -10954,12 +10993,12 @@ async function planClean(root, options) {
 async function removeJobs(root, ids) {
   const removed = [];
   for (const id of ids) {
-    const spec = (0, import_chunk_5EEEQTAN.readSpec)((0, import_chunk_5PMT74BV.jobPaths)(root, id));
+    const spec = (0, import_chunk_NUDVVVQS.readSpec)((0, import_chunk_HYSLT7YX.jobPaths)(root, id));
     if (spec.kind === "ok" && !await freeWorktree(root, spec.value)) continue;
-    const gone = import_node_path.default.join((0, import_chunk_RC3KLQ5P.jobsFolder)(root), `.gone-${id}`);
-    if (!(0, import_chunk_DLEZNRER.moveFolder)((0, import_chunk_5PMT74BV.jobPaths)(root, id).folder, gone)) continue;
+    const gone = import_node_path.default.join((0, import_chunk_IFVIOH5X.jobsFolder)(root), `.gone-${id}`);
+    if (!(0, import_chunk_DLEZNRER.moveFolder)((0, import_chunk_HYSLT7YX.jobPaths)(root, id).folder, gone)) continue;
     (0, import_chunk_DLEZNRER.removeTree)(gone);
-    (0, import_chunk_DLEZNRER.removeTree)((0, import_chunk_5PMT74BV.jobPaths)(root, id).marker);
+    (0, import_chunk_DLEZNRER.removeTree)((0, import_chunk_HYSLT7YX.jobPaths)(root, id).marker);
     removed.push(id);
   }
   return removed;
@@ -10968,12 +11007,12 @@ function removeDebris(paths) {
   for (const target of paths) (0, import_chunk_DLEZNRER.removeTree)(target);
 }
 function findDebris(root) {
-  const folder = (0, import_chunk_RC3KLQ5P.jobsFolder)(root);
+  const folder = (0, import_chunk_IFVIOH5X.jobsFolder)(root);
   const half = (0, import_chunk_DLEZNRER.listNames)(folder).filter((name) => /^\.(?:new|gone)-/.test(name) && isOld(import_node_path.default.join(folder, name)));
-  const markers = (0, import_chunk_RC3KLQ5P.listActive)(root).filter(
-    (id) => !(0, import_chunk_DLEZNRER.factsOf)((0, import_chunk_5PMT74BV.jobPaths)(root, id).folder) && isOld((0, import_chunk_5PMT74BV.jobPaths)(root, id).marker)
+  const markers = (0, import_chunk_IFVIOH5X.listActive)(root).filter(
+    (id) => !(0, import_chunk_DLEZNRER.factsOf)((0, import_chunk_HYSLT7YX.jobPaths)(root, id).folder) && isOld((0, import_chunk_HYSLT7YX.jobPaths)(root, id).marker)
   );
-  return [...half.map((name) => import_node_path.default.join(folder, name)), ...markers.map((id) => (0, import_chunk_5PMT74BV.jobPaths)(root, id).marker)];
+  return [...half.map((name) => import_node_path.default.join(folder, name)), ...markers.map((id) => (0, import_chunk_HYSLT7YX.jobPaths)(root, id).marker)];
 }
 function isOld(target) {
   const facts = (0, import_chunk_DLEZNRER.factsOf)(target);
@@ -10981,9 +11020,9 @@ function isOld(target) {
 }
 function ancestorsOfLive(root) {
   const result = new Set();
-  for (const id of (0, import_chunk_RC3KLQ5P.listActive)(root)) {
-    for (let at = id; at !== void 0 && (0, import_chunk_5PUGWE43.isId)(at); ) {
-      const spec = (0, import_chunk_5EEEQTAN.readSpec)((0, import_chunk_5PMT74BV.jobPaths)(root, at));
+  for (const id of (0, import_chunk_IFVIOH5X.listActive)(root)) {
+    for (let at = id; at !== void 0 && (0, import_chunk_WC34HXH2.isId)(at); ) {
+      const spec = (0, import_chunk_NUDVVVQS.readSpec)((0, import_chunk_HYSLT7YX.jobPaths)(root, at));
       at = spec.kind === "ok" ? spec.value.lineage?.parent : void 0;
       if (at === void 0 || result.has(at)) break;
       result.add(at);
@@ -11008,8 +11047,8 @@ async function freeWorktree(root, spec) {
   return true;
 }
 function isNamedByAnother(root, own, folder) {
-  return (0, import_chunk_RC3KLQ5P.listJobs)(root).some((id) => {
-    const spec = id === own ? void 0 : (0, import_chunk_5EEEQTAN.readSpec)((0, import_chunk_5PMT74BV.jobPaths)(root, id));
+  return (0, import_chunk_IFVIOH5X.listJobs)(root).some((id) => {
+    const spec = id === own ? void 0 : (0, import_chunk_NUDVVVQS.readSpec)((0, import_chunk_HYSLT7YX.jobPaths)(root, id));
     return spec?.kind === "ok" && spec.value.worktree?.path === folder;
   });
 }
@@ -11039,7 +11078,7 @@ var clean = {
   async run(context, input) {
     const root = context.root(input);
     const none = { state_folder: root.folder, removed: [], would_remove: [], kept: [] };
-    if (!(0, import_chunk_GW5PR37U.checkRoot)(root.folder))
+    if (!(0, import_chunk_6PAAVROU.checkRoot)(root.folder))
       return input.has("json") ? { code: import_chunk_6PFAPK5K.exitCodes.done, json: none } : { code: import_chunk_6PFAPK5K.exitCodes.done, out: `no jobs in ${root.folder}
 ` };
     const options = {
@@ -11055,12 +11094,12 @@ var clean = {
         ...plan.remove.map((id) => `would remove ${id}`),
         ...plan.keep.map((one) => `keeps ${one.id}: ${one.why}`),
         `${plan.remove.length} of these jobs would be removed; do it with:`,
-        `${(0, import_chunk_WCJPDVU3.nextCommand)(root.option, "clean", ...given(input), "--yes")}`
+        `${(0, import_chunk_S2YMQL4C.nextCommand)(root.option, "clean", ...given(input), "--yes")}`
       ];
       return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${lines.join("\n")}
 ` };
     }
-    const done = await (0, import_chunk_GIHSDJPG.withLock)((0, import_chunk_5PMT74BV.rootPaths)(root.folder).lock, async () => {
+    const done = await (0, import_chunk_GIHSDJPG.withLock)((0, import_chunk_HYSLT7YX.rootPaths)(root.folder).lock, async () => {
       const plan = await planClean(root.folder, options);
       removeDebris(plan.debris);
       return { removed: await removeJobs(root.folder, plan.remove), kept: plan.keep };
@@ -11089,21 +11128,21 @@ function given(input) {
 });
 
 },
-"./collecting-2UN2Y6MK.js": function (module, exports) {
+"./collecting-P7EFJWKG.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  endedDocument: () => import_chunk_IUVRTQY6.endedDocument,
-  tellEnded: () => import_chunk_IUVRTQY6.tellEnded,
-  waitAndTell: () => import_chunk_IUVRTQY6.waitAndTell
+  endedDocument: () => import_chunk_JWX75FAH.endedDocument,
+  tellEnded: () => import_chunk_JWX75FAH.tellEnded,
+  waitAndTell: () => import_chunk_JWX75FAH.waitAndTell
 });
 module.exports = stdin_exports;
-var import_chunk_IUVRTQY6 = load("./chunk-IUVRTQY6.js");
+var import_chunk_JWX75FAH = load("./chunk-JWX75FAH.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_SDA6FAJ7 = load("./chunk-SDA6FAJ7.js");
-var import_chunk_RYWJ6JCQ = load("./chunk-RYWJ6JCQ.js");
-var import_chunk_YDNXD4SL = load("./chunk-YDNXD4SL.js");
-var import_chunk_PDYPDIE4 = load("./chunk-PDYPDIE4.js");
+var import_chunk_JTXE6Y2D = load("./chunk-JTXE6Y2D.js");
+var import_chunk_G7TF4DKP = load("./chunk-G7TF4DKP.js");
+var import_chunk_2GF2CPEM = load("./chunk-2GF2CPEM.js");
+var import_chunk_P564Q6Q3 = load("./chunk-P564Q6Q3.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_YC5VTLGP = load("./chunk-YC5VTLGP.js");
 var import_chunk_5HBYLHM7 = load("./chunk-5HBYLHM7.js");
@@ -11112,16 +11151,16 @@ var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
 var import_chunk_LO5JKJQV = load("./chunk-LO5JKJQV.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_QWAIFJXL = load("./chunk-QWAIFJXL.js");
-var import_chunk_WCJPDVU3 = load("./chunk-WCJPDVU3.js");
+var import_chunk_S2YMQL4C = load("./chunk-S2YMQL4C.js");
 var import_chunk_HG2KJTCX = load("./chunk-HG2KJTCX.js");
 var import_chunk_73VXE2SD = load("./chunk-73VXE2SD.js");
 var import_chunk_GHF6APA7 = load("./chunk-GHF6APA7.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
 var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
-var import_chunk_5EEEQTAN = load("./chunk-5EEEQTAN.js");
-var import_chunk_5PUGWE43 = load("./chunk-5PUGWE43.js");
+var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
+var import_chunk_WC34HXH2 = load("./chunk-WC34HXH2.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_5PMT74BV = load("./chunk-5PMT74BV.js");
+var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
@@ -11137,39 +11176,39 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./continue-EAMQNSXX.js": function (module, exports) {
+"./continue-VRXVYGCI.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   continueCommand: () => continueCommand
 });
 module.exports = stdin_exports;
-var import_chunk_JLAVVON5 = load("./chunk-JLAVVON5.js");
-var import_chunk_ATH32LO7 = load("./chunk-ATH32LO7.js");
-var import_chunk_O6GLU4YU = load("./chunk-O6GLU4YU.js");
-var import_chunk_IIDAJKPQ = load("./chunk-IIDAJKPQ.js");
-var import_chunk_TOMDVJS2 = load("./chunk-TOMDVJS2.js");
-var import_chunk_IXF4VLIU = load("./chunk-IXF4VLIU.js");
+var import_chunk_5ZN7BD4J = load("./chunk-5ZN7BD4J.js");
+var import_chunk_YG267NF2 = load("./chunk-YG267NF2.js");
+var import_chunk_P5NTCJMM = load("./chunk-P5NTCJMM.js");
+var import_chunk_6VEYLQAM = load("./chunk-6VEYLQAM.js");
+var import_chunk_A2UK6BHM = load("./chunk-A2UK6BHM.js");
+var import_chunk_CCFJVRA2 = load("./chunk-CCFJVRA2.js");
 var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
-var import_chunk_GW5PR37U = load("./chunk-GW5PR37U.js");
+var import_chunk_6PAAVROU = load("./chunk-6PAAVROU.js");
 var import_chunk_B6G6EWUC = load("./chunk-B6G6EWUC.js");
-var import_chunk_WXN222PW = load("./chunk-WXN222PW.js");
-var import_chunk_YICA2YDP = load("./chunk-YICA2YDP.js");
-var import_chunk_RC3KLQ5P = load("./chunk-RC3KLQ5P.js");
-var import_chunk_5JVQ352W = load("./chunk-5JVQ352W.js");
+var import_chunk_7F7YULP5 = load("./chunk-7F7YULP5.js");
+var import_chunk_WEDLWKCJ = load("./chunk-WEDLWKCJ.js");
+var import_chunk_IFVIOH5X = load("./chunk-IFVIOH5X.js");
+var import_chunk_HKMJYKZE = load("./chunk-HKMJYKZE.js");
 var import_chunk_FRBDBO25 = load("./chunk-FRBDBO25.js");
 var import_chunk_GIHSDJPG = load("./chunk-GIHSDJPG.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_LO5JKJQV = load("./chunk-LO5JKJQV.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_WCJPDVU3 = load("./chunk-WCJPDVU3.js");
+var import_chunk_S2YMQL4C = load("./chunk-S2YMQL4C.js");
 var import_chunk_GHF6APA7 = load("./chunk-GHF6APA7.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
 var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
-var import_chunk_5EEEQTAN = load("./chunk-5EEEQTAN.js");
-var import_chunk_5PUGWE43 = load("./chunk-5PUGWE43.js");
+var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
+var import_chunk_WC34HXH2 = load("./chunk-WC34HXH2.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_5PMT74BV = load("./chunk-5PMT74BV.js");
+var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
@@ -11194,27 +11233,27 @@ var continueCommand = {
   examples: ['continue --job staffer-mik3xa01-9c2k4d --prompt "Now add a test for it"', 'continue --prompt "Go on"'],
   async run(context, input) {
     const root = context.root(input);
-    (0, import_chunk_GW5PR37U.checkRoot)(root.folder);
-    const prompt = await (0, import_chunk_ATH32LO7.taskOf)(context, input);
+    (0, import_chunk_6PAAVROU.checkRoot)(root.folder);
+    const prompt = await (0, import_chunk_YG267NF2.taskOf)(context, input);
     const parent = parentOf(root, input);
-    await (0, import_chunk_JLAVVON5.requireGenuine)(parent);
+    await (0, import_chunk_5ZN7BD4J.requireGenuine)(parent);
     const staff = parent.staff;
-    const resume = (0, import_chunk_JLAVVON5.conversationOf)(root.folder, parent);
+    const resume = (0, import_chunk_5ZN7BD4J.conversationOf)(root.folder, parent);
     if (!staff || resume === null) {
       const why = staff ? "no conversation id was seen" : `a ${parent.kind} job keeps no conversation`;
       throw new import_chunk_NVPF5LEY.FaultError(
         "preflight",
         `cannot continue job ${parent.id}: ${why}`,
-        import_chunk_WCJPDVU3.nextCommands.restart(parent.id, root.option)
+        import_chunk_S2YMQL4C.nextCommands.restart(parent.id, root.option)
       );
     }
-    const cwd = input.has("cwd") ? (0, import_chunk_IIDAJKPQ.folderOf)(context, input) : (0, import_chunk_JLAVVON5.requireFolder)(parent, "continue", root.option);
-    const part = (0, import_chunk_O6GLU4YU.makeStaffPart)({
+    const cwd = input.has("cwd") ? (0, import_chunk_6VEYLQAM.folderOf)(context, input) : (0, import_chunk_5ZN7BD4J.requireFolder)(parent, "continue", root.option);
+    const part = (0, import_chunk_P5NTCJMM.makeStaffPart)({
       mode: staff.mode,
       stateRoot: root.folder,
       backend: input.text("backend") ?? staff.custom?.name ?? staff.backend,
       model: input.text("model") ?? staff.model,
-      profile: (0, import_chunk_ATH32LO7.askedProfile)(input),
+      profile: (0, import_chunk_YG267NF2.askedProfile)(input),
       earlierProfile: staff.profile,
       prompt,
       resume,
@@ -11224,16 +11263,16 @@ var continueCommand = {
       throw new import_chunk_NVPF5LEY.FaultError(
         "preflight",
         `cannot continue a conversation of ${staff.backend} with ${part.backend}`,
-        import_chunk_WCJPDVU3.nextCommands.restart(parent.id, root.option)
+        import_chunk_S2YMQL4C.nextCommands.restart(parent.id, root.option)
       );
-    part.earlier = (0, import_chunk_JLAVVON5.earlierOf)(root.folder, part.backend, resume);
+    part.earlier = (0, import_chunk_5ZN7BD4J.earlierOf)(root.folder, part.backend, resume);
     if (staff.schema) part.schema = true;
     if (staff.base) part.base = staff.base;
-    return (0, import_chunk_ATH32LO7.launchStaff)(context, input, {
+    return (0, import_chunk_YG267NF2.launchStaff)(context, input, {
       verb: parent.verb,
       staff: part,
       cwd,
-      lineage: (0, import_chunk_JLAVVON5.lineageOf)(parent, "continue"),
+      lineage: (0, import_chunk_5ZN7BD4J.lineageOf)(parent, "continue"),
       isSynchronous: parent.verb === "ask" && !input.has("id-only"),
       worktree: input.has("cwd") ? null : parent.worktree ?? null
     });
@@ -11243,18 +11282,18 @@ function parentOf(root, input) {
   const [job, conversation] = [input.text("job"), input.text("conversation")];
   if (job !== void 0 && conversation !== void 0)
     throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --job and --conversation together");
-  if (job !== void 0) return (0, import_chunk_JLAVVON5.requireSpec)(root, (0, import_chunk_RC3KLQ5P.requireWholeId)(root, job));
+  if (job !== void 0) return (0, import_chunk_5ZN7BD4J.requireSpec)(root, (0, import_chunk_IFVIOH5X.requireWholeId)(root, job));
   const owner = conversation === void 0 ? input.text("owner") ?? import_chunk_NLNY4YEW.variables.owner() ?? null : null;
-  const id = (0, import_chunk_IXF4VLIU.findLatest)(root.folder, owner, (_, spec) => {
-    const known = spec.staff ? (0, import_chunk_JLAVVON5.conversationOf)(root.folder, spec) : null;
+  const id = (0, import_chunk_CCFJVRA2.findLatest)(root.folder, owner, (_, spec) => {
+    const known = spec.staff ? (0, import_chunk_5ZN7BD4J.conversationOf)(root.folder, spec) : null;
     return conversation === void 0 ? known !== null : known === conversation;
   });
-  if (id !== void 0) return (0, import_chunk_JLAVVON5.requireSpec)(root, id);
+  if (id !== void 0) return (0, import_chunk_5ZN7BD4J.requireSpec)(root, id);
   const what = conversation === void 0 ? "a conversation" : `conversation ${JSON.stringify(conversation)}`;
   throw new import_chunk_NVPF5LEY.FaultError(
     "unknown_job",
     `cannot find ${what}: no job in ${root.folder} recorded one`,
-    import_chunk_WCJPDVU3.nextCommands.status(root.option)
+    import_chunk_S2YMQL4C.nextCommands.status(root.option)
   );
 }
 // Annotate the CommonJS export names for ESM import in node:
@@ -11263,20 +11302,20 @@ function parentOf(root, input) {
 });
 
 },
-"./dispatch-VEDBNXRW.js": function (module, exports) {
+"./dispatch-VVO52QEC.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   dispatch: () => dispatch
 });
 module.exports = stdin_exports;
-var import_chunk_OIPZN7VK = load("./chunk-OIPZN7VK.js");
-var import_chunk_GW5PR37U = load("./chunk-GW5PR37U.js");
+var import_chunk_6G2TYO4H = load("./chunk-6G2TYO4H.js");
+var import_chunk_6PAAVROU = load("./chunk-6PAAVROU.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
 var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
-var import_chunk_5PMT74BV = load("./chunk-5PMT74BV.js");
+var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
 var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
@@ -11412,7 +11451,7 @@ function optionNames(command) {
   return Object.keys(command.options).map((name) => `--${name}`).join(" ");
 }
 function helpOf(command) {
-  return (0, import_chunk_QPOYQF3N.quoteWords)([...(0, import_chunk_5PMT74BV.selfWords)(), command.name, "--help"]);
+  return (0, import_chunk_QPOYQF3N.quoteWords)([...(0, import_chunk_HYSLT7YX.selfWords)(), command.name, "--help"]);
 }
 function rangeOf(row, name) {
   if (!row?.range) throw new Error(`option ${name} has no range`);
@@ -11423,11 +11462,11 @@ async function dispatch(args, base, version) {
   if (word === "--version" || word === "version") return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${version}
 ` };
   const name = word === "--help" || word === "-h" ? "help" : word;
-  const command = await (0, import_chunk_OIPZN7VK.loadCommand)(name);
+  const command = await (0, import_chunk_6G2TYO4H.loadCommand)(name);
   if (!command)
     throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_OIPZN7VK.commandNames.join(", ")}`,
-      (0, import_chunk_QPOYQF3N.quoteWords)([...(0, import_chunk_5PMT74BV.selfWords)(), "help"])
+      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_6G2TYO4H.commandNames.join(", ")}`,
+      (0, import_chunk_QPOYQF3N.quoteWords)([...(0, import_chunk_HYSLT7YX.selfWords)(), "help"])
     );
   if (hasChangedWords(args)) {
     throw (0, import_chunk_NVPF5LEY.usageError)(
@@ -11439,7 +11478,7 @@ async function dispatch(args, base, version) {
   if (input.has("help")) return help(command);
   const context = {
     ...base,
-    root: (parsed) => (0, import_chunk_GW5PR37U.locateRoot)({ option: parsed.text("state-dir"), variable: import_chunk_NLNY4YEW.variables.stateDir(), cwd: base.cwd })
+    root: (parsed) => (0, import_chunk_6PAAVROU.locateRoot)({ option: parsed.text("state-dir"), variable: import_chunk_NLNY4YEW.variables.stateDir(), cwd: base.cwd })
   };
   return command.run(context, input);
 }
@@ -11453,7 +11492,7 @@ async function help(command) {
 });
 
 },
-"./doctor-UQ5EGSTO.js": function (module, exports) {
+"./doctor-IQZDPAYY.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -11461,19 +11500,19 @@ __export(stdin_exports, {
 });
 module.exports = stdin_exports;
 var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
-var import_chunk_GW5PR37U = load("./chunk-GW5PR37U.js");
-var import_chunk_RC3KLQ5P = load("./chunk-RC3KLQ5P.js");
+var import_chunk_6PAAVROU = load("./chunk-6PAAVROU.js");
+var import_chunk_IFVIOH5X = load("./chunk-IFVIOH5X.js");
 var import_chunk_FRBDBO25 = load("./chunk-FRBDBO25.js");
-var import_chunk_YDNXD4SL = load("./chunk-YDNXD4SL.js");
+var import_chunk_2GF2CPEM = load("./chunk-2GF2CPEM.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_QWAIFJXL = load("./chunk-QWAIFJXL.js");
-var import_chunk_WCJPDVU3 = load("./chunk-WCJPDVU3.js");
+var import_chunk_S2YMQL4C = load("./chunk-S2YMQL4C.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
 var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
-var import_chunk_5EEEQTAN = load("./chunk-5EEEQTAN.js");
-var import_chunk_5PUGWE43 = load("./chunk-5PUGWE43.js");
+var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
+var import_chunk_WC34HXH2 = load("./chunk-WC34HXH2.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_5PMT74BV = load("./chunk-5PMT74BV.js");
+var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
@@ -11482,37 +11521,37 @@ var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function diagnose(root, id) {
-  if (!(0, import_chunk_DLEZNRER.exists)((0, import_chunk_5PMT74BV.jobPaths)(root.folder, id).folder)) {
-    const next = (0, import_chunk_WCJPDVU3.nextCommand)(root.option, "clean", "--yes");
+  if (!(0, import_chunk_DLEZNRER.exists)((0, import_chunk_HYSLT7YX.jobPaths)(root.folder, id).folder)) {
+    const next = (0, import_chunk_S2YMQL4C.nextCommand)(root.option, "clean", "--yes");
     return { id, condition: "damaged", problem: "a marker of a live job without a job folder", next, facts: [] };
   }
-  const view = (0, import_chunk_5EEEQTAN.inspect)(root.folder, id);
-  const condition = (0, import_chunk_5EEEQTAN.conditionOf)(view);
+  const view = (0, import_chunk_NUDVVVQS.inspect)(root.folder, id);
+  const condition = (0, import_chunk_NUDVVVQS.conditionOf)(view);
   return { id, condition, ...await problemOf(root, view, condition), facts: factsOfJob(view) };
 }
 async function diagnoseAll(root) {
-  const ids = [...new Set([...(0, import_chunk_RC3KLQ5P.listActive)(root.folder), ...(0, import_chunk_RC3KLQ5P.listJobs)(root.folder)])];
+  const ids = [...new Set([...(0, import_chunk_IFVIOH5X.listActive)(root.folder), ...(0, import_chunk_IFVIOH5X.listJobs)(root.folder)])];
   const findings = [];
   for (const id of ids) findings.push(await diagnose(root, id));
   return findings.filter((finding) => finding.problem !== null);
 }
 async function problemOf(root, view, condition) {
   const { id, spec, damage } = view;
-  const wait = import_chunk_WCJPDVU3.nextCommands.wait(id, root.option);
+  const wait = import_chunk_S2YMQL4C.nextCommands.wait(id, root.option);
   if (condition === "damaged")
     return {
       problem: `the record is damaged: ${damage}; nothing was deleted, output and result files are as they were`,
-      next: import_chunk_WCJPDVU3.nextCommands.status(root.option)
+      next: import_chunk_S2YMQL4C.nextCommands.status(root.option)
     };
-  if (spec && !(0, import_chunk_5EEEQTAN.isEnded)(view.state) && !await (0, import_chunk_FRBDBO25.isGenuine)(spec, (0, import_chunk_FRBDBO25.readKey)())) {
+  if (spec && !(0, import_chunk_NUDVVVQS.isEnded)(view.state) && !await (0, import_chunk_FRBDBO25.isGenuine)(spec, (0, import_chunk_FRBDBO25.readKey)())) {
     return {
       problem: "spec.json was changed or written by another user: nothing is started or signaled for this job",
-      next: import_chunk_WCJPDVU3.nextCommands.observe(id, root.option)
+      next: import_chunk_S2YMQL4C.nextCommands.observe(id, root.option)
     };
   }
-  if (spec && !(0, import_chunk_5PUGWE43.findEngine)(spec.engine))
+  if (spec && !(0, import_chunk_WC34HXH2.findEngine)(spec.engine))
     return { problem: `it runs on the engine ${spec.engine}, which this release does not know`, next: null };
-  const health = (0, import_chunk_YDNXD4SL.healthOf)(view, condition);
+  const health = (0, import_chunk_2GF2CPEM.healthOf)(view, condition);
   switch (condition) {
     case "orphaned":
     case "unclaimed":
@@ -11529,7 +11568,7 @@ async function problemOf(root, view, condition) {
     case "unseen":
       return {
         problem: health.health === "attention" ? health.reason ?? null : null,
-        next: health.health === "attention" ? import_chunk_WCJPDVU3.nextCommands.observe(id, root.option) : null
+        next: health.health === "attention" ? import_chunk_S2YMQL4C.nextCommands.observe(id, root.option) : null
       };
     default:
       return { problem: null, next: null };
@@ -11562,13 +11601,13 @@ var doctor = {
     const backend = input.text("backend");
     if (backend !== void 0) {
       if (input.words.length > 0) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take a job ID and --backend together");
-      const { doctorBackend } = await Promise.resolve().then(() => load("./doctor-backend-M6WA2BGN.js"));
+      const { doctorBackend } = await Promise.resolve().then(() => load("./doctor-backend-RRUJJUC7.js"));
       return doctorBackend(context, backend, input.has("json"));
     }
     const root = context.root(input);
-    const isThere = (0, import_chunk_GW5PR37U.checkRoot)(root.folder);
+    const isThere = (0, import_chunk_6PAAVROU.checkRoot)(root.folder);
     const word = input.words[0];
-    const findings = !isThere && word === void 0 ? [] : word === void 0 ? await diagnoseAll(root) : [await diagnose(root, (0, import_chunk_RC3KLQ5P.findJob)(root, word))];
+    const findings = !isThere && word === void 0 ? [] : word === void 0 ? await diagnoseAll(root) : [await diagnose(root, (0, import_chunk_IFVIOH5X.findJob)(root, word))];
     const isWrong = findings.some((finding) => finding.problem !== null);
     const code = isWrong ? import_chunk_6PFAPK5K.exitCodes.unsuccessful : import_chunk_6PFAPK5K.exitCodes.done;
     if (input.has("json")) {
@@ -11590,30 +11629,30 @@ function tell(finding) {
 });
 
 },
-"./doctor-backend-M6WA2BGN.js": function (module, exports) {
+"./doctor-backend-RRUJJUC7.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   doctorBackend: () => doctorBackend
 });
 module.exports = stdin_exports;
-var import_chunk_KJNEXTYL = load("./chunk-KJNEXTYL.js");
-var import_chunk_6NUDBNFT = load("./chunk-6NUDBNFT.js");
+var import_chunk_G6ZP5GO4 = load("./chunk-G6ZP5GO4.js");
+var import_chunk_WBR4QAVT = load("./chunk-WBR4QAVT.js");
 var import_chunk_5DW2IIWD = load("./chunk-5DW2IIWD.js");
-var import_chunk_O6GLU4YU = load("./chunk-O6GLU4YU.js");
-var import_chunk_TOMDVJS2 = load("./chunk-TOMDVJS2.js");
-var import_chunk_GW5PR37U = load("./chunk-GW5PR37U.js");
-var import_chunk_7Y3R5Z7F = load("./chunk-7Y3R5Z7F.js");
+var import_chunk_P5NTCJMM = load("./chunk-P5NTCJMM.js");
+var import_chunk_A2UK6BHM = load("./chunk-A2UK6BHM.js");
+var import_chunk_6PAAVROU = load("./chunk-6PAAVROU.js");
+var import_chunk_N25K2OAD = load("./chunk-N25K2OAD.js");
 var import_chunk_4XQCRNZ4 = load("./chunk-4XQCRNZ4.js");
 var import_chunk_7WOUU27R = load("./chunk-7WOUU27R.js");
-var import_chunk_WXN222PW = load("./chunk-WXN222PW.js");
-var import_chunk_YICA2YDP = load("./chunk-YICA2YDP.js");
-var import_chunk_RC3KLQ5P = load("./chunk-RC3KLQ5P.js");
-var import_chunk_5JVQ352W = load("./chunk-5JVQ352W.js");
+var import_chunk_7F7YULP5 = load("./chunk-7F7YULP5.js");
+var import_chunk_WEDLWKCJ = load("./chunk-WEDLWKCJ.js");
+var import_chunk_IFVIOH5X = load("./chunk-IFVIOH5X.js");
+var import_chunk_HKMJYKZE = load("./chunk-HKMJYKZE.js");
 var import_chunk_FRBDBO25 = load("./chunk-FRBDBO25.js");
 var import_chunk_GIHSDJPG = load("./chunk-GIHSDJPG.js");
-var import_chunk_SDA6FAJ7 = load("./chunk-SDA6FAJ7.js");
-var import_chunk_PDYPDIE4 = load("./chunk-PDYPDIE4.js");
+var import_chunk_JTXE6Y2D = load("./chunk-JTXE6Y2D.js");
+var import_chunk_P564Q6Q3 = load("./chunk-P564Q6Q3.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_YC5VTLGP = load("./chunk-YC5VTLGP.js");
 var import_chunk_5HBYLHM7 = load("./chunk-5HBYLHM7.js");
@@ -11622,16 +11661,16 @@ var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
 var import_chunk_LO5JKJQV = load("./chunk-LO5JKJQV.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_QWAIFJXL = load("./chunk-QWAIFJXL.js");
-var import_chunk_WCJPDVU3 = load("./chunk-WCJPDVU3.js");
+var import_chunk_S2YMQL4C = load("./chunk-S2YMQL4C.js");
 var import_chunk_HG2KJTCX = load("./chunk-HG2KJTCX.js");
 var import_chunk_73VXE2SD = load("./chunk-73VXE2SD.js");
 var import_chunk_GHF6APA7 = load("./chunk-GHF6APA7.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
 var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
-var import_chunk_5EEEQTAN = load("./chunk-5EEEQTAN.js");
-var import_chunk_5PUGWE43 = load("./chunk-5PUGWE43.js");
+var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
+var import_chunk_WC34HXH2 = load("./chunk-WC34HXH2.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_5PMT74BV = load("./chunk-5PMT74BV.js");
+var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
@@ -11669,8 +11708,8 @@ var trialMs = 12e4;
 var task = "Reply with the single word: ready";
 var answerBytes = 1024;
 async function roundTrip(name, onStart) {
-  const isOwn = Object.hasOwn((0, import_chunk_O6GLU4YU.readUserConfig)().backends, name);
-  const canRestrict = !isOwn && (0, import_chunk_YICA2YDP.findBackend)(name)?.profiles.restricted !== null;
+  const isOwn = Object.hasOwn((0, import_chunk_P5NTCJMM.readUserConfig)().backends, name);
+  const canRestrict = !isOwn && (0, import_chunk_WEDLWKCJ.findBackend)(name)?.profiles.restricted !== null;
   const folder = makeTempFolder("job-companion-trial-");
   let left = null;
   try {
@@ -11688,10 +11727,10 @@ async function roundTrip(name, onStart) {
 }
 function makePart(root, cwd, backend, profile) {
   const words = { mode: "ask", stateRoot: root.folder, model: null, prompt: task, resume: null };
-  return { ...(0, import_chunk_O6GLU4YU.makeStaffPart)({ ...words, backend, profile, cwd }), brief: false };
+  return { ...(0, import_chunk_P5NTCJMM.makeStaffPart)({ ...words, backend, profile, cwd }), brief: false };
 }
 async function tryIn(root, cwd, part) {
-  const { id } = await (0, import_chunk_TOMDVJS2.launch)(root, {
+  const { id } = await (0, import_chunk_A2UK6BHM.launch)(root, {
     kind: "staff",
     verb: "ask",
     owner: null,
@@ -11707,7 +11746,7 @@ async function tryIn(root, cwd, part) {
     run: null,
     staff: part
   });
-  const stop = onInterrupt(() => void (0, import_chunk_KJNEXTYL.cancelJob)(root.folder, id, { owner: null, why: "doctor was interrupted" }));
+  const stop = onInterrupt(() => void (0, import_chunk_G6ZP5GO4.cancelJob)(root.folder, id, { owner: null, why: "doctor was interrupted" }));
   const { view, firstOutputMs } = await follow(root, id).finally(stop);
   const { state } = view;
   return {
@@ -11725,15 +11764,15 @@ async function tryIn(root, cwd, part) {
   };
 }
 async function follow(root, id) {
-  const paths = (0, import_chunk_5PMT74BV.jobPaths)(root.folder, id);
+  const paths = (0, import_chunk_HYSLT7YX.jobPaths)(root.folder, id);
   let firstOutputMs = null;
   const look = () => {
-    const started = (0, import_chunk_7Y3R5Z7F.startedAt)(paths);
+    const started = (0, import_chunk_N25K2OAD.startedAt)(paths);
     if (firstOutputMs !== null || started === null || !(0, import_chunk_DLEZNRER.factsOf)(paths.output)?.size) return;
     firstOutputMs = Math.max(0, (0, import_chunk_NLNY4YEW.nowMs)() - Date.parse(started));
   };
   const patience = trialMs + 3 * import_chunk_CRABIWOM.limits.staffKillGrace.default;
-  const [view] = await (0, import_chunk_SDA6FAJ7.waitForJobs)(root.folder, [id], {
+  const [view] = await (0, import_chunk_JTXE6Y2D.waitForJobs)(root.folder, [id], {
     mode: "all",
     timeoutMs: patience,
     heartbeatMs: 50,
@@ -11756,8 +11795,8 @@ async function removeOrName(folder) {
   }
 }
 async function doctorBackend(context, name, isJson) {
-  const backend = (0, import_chunk_YICA2YDP.findBackend)(name);
-  const signIn = backend ? (0, import_chunk_6NUDBNFT.signInOf)(backend) : null;
+  const backend = (0, import_chunk_WEDLWKCJ.findBackend)(name);
+  const signIn = backend ? (0, import_chunk_WBR4QAVT.signInOf)(backend) : null;
   try {
     const trip = await roundTrip(
       name,
@@ -11808,7 +11847,7 @@ function page(name, isReady, rows) {
 });
 
 },
-"./help-ZM6GV2MT.js": function (module, exports) {
+"./help-GK62OWIS.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -11828,7 +11867,7 @@ var help = {
   options: import_chunk_L3K2NDJR.common,
   examples: ["help", "help run"],
   async run(_context, input) {
-    const { commandNames, loadCommand } = await Promise.resolve().then(() => load("./registry-V3WOUB5X.js"));
+    const { commandNames, loadCommand } = await Promise.resolve().then(() => load("./registry-PXQAKUJW.js"));
     const { renderHelp } = await Promise.resolve().then(() => load("./usage-4H4YIAGV.js"));
     const word = input.words[0];
     if (word !== void 0) {
@@ -11857,38 +11896,38 @@ var foot = `Exit codes: 0 done, 2 not finished, 3 failed or timed out or crashed
 });
 
 },
-"./implement-G5DJ5BQ6.js": function (module, exports) {
+"./implement-SN2NFPCN.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   implement: () => implement
 });
 module.exports = stdin_exports;
-var import_chunk_I43HG7U6 = load("./chunk-I43HG7U6.js");
-var import_chunk_ATH32LO7 = load("./chunk-ATH32LO7.js");
-var import_chunk_O6GLU4YU = load("./chunk-O6GLU4YU.js");
-var import_chunk_IIDAJKPQ = load("./chunk-IIDAJKPQ.js");
-var import_chunk_TOMDVJS2 = load("./chunk-TOMDVJS2.js");
+var import_chunk_XRF3OUIC = load("./chunk-XRF3OUIC.js");
+var import_chunk_YG267NF2 = load("./chunk-YG267NF2.js");
+var import_chunk_P5NTCJMM = load("./chunk-P5NTCJMM.js");
+var import_chunk_6VEYLQAM = load("./chunk-6VEYLQAM.js");
+var import_chunk_A2UK6BHM = load("./chunk-A2UK6BHM.js");
 var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
-var import_chunk_GW5PR37U = load("./chunk-GW5PR37U.js");
+var import_chunk_6PAAVROU = load("./chunk-6PAAVROU.js");
 var import_chunk_B6G6EWUC = load("./chunk-B6G6EWUC.js");
-var import_chunk_WXN222PW = load("./chunk-WXN222PW.js");
-var import_chunk_YICA2YDP = load("./chunk-YICA2YDP.js");
-var import_chunk_RC3KLQ5P = load("./chunk-RC3KLQ5P.js");
-var import_chunk_5JVQ352W = load("./chunk-5JVQ352W.js");
+var import_chunk_7F7YULP5 = load("./chunk-7F7YULP5.js");
+var import_chunk_WEDLWKCJ = load("./chunk-WEDLWKCJ.js");
+var import_chunk_IFVIOH5X = load("./chunk-IFVIOH5X.js");
+var import_chunk_HKMJYKZE = load("./chunk-HKMJYKZE.js");
 var import_chunk_FRBDBO25 = load("./chunk-FRBDBO25.js");
 var import_chunk_GIHSDJPG = load("./chunk-GIHSDJPG.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_LO5JKJQV = load("./chunk-LO5JKJQV.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_WCJPDVU3 = load("./chunk-WCJPDVU3.js");
+var import_chunk_S2YMQL4C = load("./chunk-S2YMQL4C.js");
 var import_chunk_GHF6APA7 = load("./chunk-GHF6APA7.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
 var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
-var import_chunk_5EEEQTAN = load("./chunk-5EEEQTAN.js");
-var import_chunk_5PUGWE43 = load("./chunk-5PUGWE43.js");
+var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
+var import_chunk_WC34HXH2 = load("./chunk-WC34HXH2.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_5PMT74BV = load("./chunk-5PMT74BV.js");
+var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
@@ -11896,7 +11935,7 @@ var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var implement = (0, import_chunk_I43HG7U6.makeStaffVerb)({
+var implement = (0, import_chunk_XRF3OUIC.makeStaffVerb)({
   mode: "implement",
   notes: "A second implement job in the same worktree is refused unless it has --worktree or --share. The result says what was changed: files, commits, or that nothing was.",
   examples: [
@@ -12075,7 +12114,7 @@ function init(open, close) {
 var kleur_default = $;
 
 },
-"./main-SCAEWXBA.js": function (module, exports) {
+"./main-H3S4EVWW.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -12084,13 +12123,13 @@ __export(stdin_exports, {
 module.exports = stdin_exports;
 var import_chunk_B6G6EWUC = load("./chunk-B6G6EWUC.js");
 var import_chunk_FHNVDGJI = load("./chunk-FHNVDGJI.js");
-var import_chunk_HXEBIRP5 = load("./chunk-HXEBIRP5.js");
-var import_chunk_7Y3R5Z7F = load("./chunk-7Y3R5Z7F.js");
+var import_chunk_34LBUPXJ = load("./chunk-34LBUPXJ.js");
+var import_chunk_N25K2OAD = load("./chunk-N25K2OAD.js");
 var import_chunk_4XQCRNZ4 = load("./chunk-4XQCRNZ4.js");
 var import_chunk_7WOUU27R = load("./chunk-7WOUU27R.js");
-var import_chunk_WXN222PW = load("./chunk-WXN222PW.js");
-var import_chunk_YICA2YDP = load("./chunk-YICA2YDP.js");
-var import_chunk_RC3KLQ5P = load("./chunk-RC3KLQ5P.js");
+var import_chunk_7F7YULP5 = load("./chunk-7F7YULP5.js");
+var import_chunk_WEDLWKCJ = load("./chunk-WEDLWKCJ.js");
+var import_chunk_IFVIOH5X = load("./chunk-IFVIOH5X.js");
 var import_chunk_FRBDBO25 = load("./chunk-FRBDBO25.js");
 var import_chunk_GIHSDJPG = load("./chunk-GIHSDJPG.js");
 var import_chunk_YC5VTLGP = load("./chunk-YC5VTLGP.js");
@@ -12100,16 +12139,16 @@ var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
 var import_chunk_LO5JKJQV = load("./chunk-LO5JKJQV.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_QWAIFJXL = load("./chunk-QWAIFJXL.js");
-var import_chunk_WCJPDVU3 = load("./chunk-WCJPDVU3.js");
+var import_chunk_S2YMQL4C = load("./chunk-S2YMQL4C.js");
 var import_chunk_HG2KJTCX = load("./chunk-HG2KJTCX.js");
 var import_chunk_73VXE2SD = load("./chunk-73VXE2SD.js");
 var import_chunk_GHF6APA7 = load("./chunk-GHF6APA7.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
 var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
-var import_chunk_5EEEQTAN = load("./chunk-5EEEQTAN.js");
-var import_chunk_5PUGWE43 = load("./chunk-5PUGWE43.js");
+var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
+var import_chunk_WC34HXH2 = load("./chunk-WC34HXH2.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_5PMT74BV = load("./chunk-5PMT74BV.js");
+var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
@@ -12121,8 +12160,8 @@ var import_node_fs = require("node:fs");
 var import_node_child_process = require("node:child_process");
 var reserveBytes = 32 * 1024;
 async function claimJob(root, id) {
-  const paths = (0, import_chunk_5PMT74BV.jobPaths)(root, id);
-  const read = (0, import_chunk_5EEEQTAN.readSpec)(paths);
+  const paths = (0, import_chunk_HYSLT7YX.jobPaths)(root, id);
+  const read = (0, import_chunk_NUDVVVQS.readSpec)(paths);
   if (read.kind !== "ok")
     throw new Error(`cannot read the spec of job ${id}: ${read.kind === "damaged" ? read.reason : "it is missing"}`);
   const spec = read.value;
@@ -12130,14 +12169,14 @@ async function claimJob(root, id) {
     throw new Error(`refused: spec.json of job ${id} was not written by this user's launcher`);
   const hasFifo = await (0, import_chunk_YC5VTLGP.makeFifo)(paths.leaseFifo);
   return (0, import_chunk_GIHSDJPG.withLock)(paths.lock, () => {
-    if ((0, import_chunk_5EEEQTAN.isEnded)((0, import_chunk_5EEEQTAN.inspect)(root, id).state)) return void 0;
+    if ((0, import_chunk_NUDVVVQS.isEnded)((0, import_chunk_NUDVVVQS.inspect)(root, id).state)) return void 0;
     const self = (0, import_chunk_MGN56EW3.ownIdentity)();
-    const other = (0, import_chunk_5EEEQTAN.readWorker)(paths);
+    const other = (0, import_chunk_NUDVVVQS.readWorker)(paths);
     if (other.kind === "ok" && !(0, import_chunk_MGN56EW3.sameIdentity)(other.value.worker, self) && (0, import_chunk_MGN56EW3.livenessOf)(other.value.worker) === "alive")
       return void 0;
     const release = hasFifo && (0, import_chunk_YC5VTLGP.holdFifo)(paths.leaseFifo) || (() => void 0);
     const known = other.kind === "ok" ? other.value : { shim: null, child: null, cgroup: null };
-    const cgroup = known.cgroup ?? ((0, import_chunk_DLEZNRER.exists)(paths.started) ? null : (0, import_chunk_HXEBIRP5.makeCgroup)(id));
+    const cgroup = known.cgroup ?? ((0, import_chunk_DLEZNRER.exists)(paths.started) ? null : (0, import_chunk_34LBUPXJ.makeCgroup)(id));
     (0, import_chunk_6OPTGHIR.writeJson)(paths.lease, { worker: self }, { sync: false });
     (0, import_chunk_6OPTGHIR.writeJson)(
       paths.worker,
@@ -12145,7 +12184,7 @@ async function claimJob(root, id) {
       { sync: false }
     );
     setAside(paths);
-    const launch = (0, import_chunk_5EEEQTAN.readLaunch)(paths);
+    const launch = (0, import_chunk_NUDVVVQS.readLaunch)(paths);
     return {
       root,
       paths,
@@ -12190,8 +12229,8 @@ var Progress = class {
   constructor(claim) {
     this.claim = claim;
     this.journal = (0, import_chunk_QWAIFJXL.openJournal)(claim.paths, claim.spec);
-    const read = (0, import_chunk_5EEEQTAN.readState)(claim.paths);
-    this.state = read.kind === "ok" ? read.value : (0, import_chunk_5EEEQTAN.earlyState)(claim.spec.id, claim.spec);
+    const read = (0, import_chunk_NUDVVVQS.readState)(claim.paths);
+    this.state = read.kind === "ok" ? read.value : (0, import_chunk_NUDVVVQS.earlyState)(claim.spec.id, claim.spec);
     this.lifecycle = ["queued", "starting", "running", "stopping"].includes(this.state.state) ? this.state.state : "starting";
   }
   /** A step of the lifecycle, with its event. *<>/
@@ -12204,7 +12243,7 @@ var Progress = class {
     this.append(type, fields);
     this.state = { ...this.state, ...change, rev: this.state.rev + 1, seq: this.journal.seq };
     const sync = change.conversation !== void 0 || type === "stopping";
-    this.unlessFull(() => (0, import_chunk_5EEEQTAN.writeState)(this.claim.paths, this.state, { sync }));
+    this.unlessFull(() => (0, import_chunk_NUDVVVQS.writeState)(this.claim.paths, this.state, { sync }));
   }
   /** Write the snapshot soon; many calls become one write. *<>/
   snapshot(make) {
@@ -12258,10 +12297,10 @@ function toolSnapshot(call) {
 }
 function followAgent(claim, progress) {
   const { spec, paths } = claim;
-  const backend = (0, import_chunk_7Y3R5Z7F.backendOf)(spec);
+  const backend = (0, import_chunk_N25K2OAD.backendOf)(spec);
   if (!spec.staff || !backend) return void 0;
   const { staff } = spec;
-  const reading = (0, import_chunk_YICA2YDP.makeReading)();
+  const reading = (0, import_chunk_WEDLWKCJ.makeReading)();
   let isFinalTold = false;
   const told = lastToolTold(claim);
   const ended = new Set();
@@ -12486,14 +12525,14 @@ async function startChild(claim, plan) {
     end
   );
   await untilMarked(claim, ended);
-  const shim = (0, import_chunk_5EEEQTAN.readMark)(paths.shimMark, claim.self);
+  const shim = (0, import_chunk_NUDVVVQS.readMark)(paths.shimMark, claim.self);
   if (shim?.pid !== pid) return attachChild(claim);
-  return { shim, child: (0, import_chunk_5EEEQTAN.readMark)(paths.childMark, claim.self) ?? null, ended, baseline };
+  return { shim, child: (0, import_chunk_NUDVVVQS.readMark)(paths.childMark, claim.self) ?? null, ended, baseline };
 }
 async function attachChild(claim) {
   const { paths } = claim;
   await untilMarked(claim, new Promise(() => void 0));
-  const shim = (0, import_chunk_5EEEQTAN.readMark)(paths.shimMark, claim.self) ?? null;
+  const shim = (0, import_chunk_NUDVVVQS.readMark)(paths.shimMark, claim.self) ?? null;
   const ended = new Promise((resolve) => {
     let close;
     const done = () => {
@@ -12510,7 +12549,7 @@ async function attachChild(claim) {
       look();
     });
   });
-  return { shim, child: (0, import_chunk_5EEEQTAN.readMark)(paths.childMark, claim.self) ?? null, ended, baseline: null };
+  return { shim, child: (0, import_chunk_NUDVVVQS.readMark)(paths.childMark, claim.self) ?? null, ended, baseline: null };
 }
 async function untilMarked(claim, ended) {
   const { paths } = claim;
@@ -12520,8 +12559,8 @@ async function untilMarked(claim, ended) {
   });
   const until = (0, import_chunk_NLNY4YEW.monotonicMs)() + import_chunk_CRABIWOM.startLimitMs;
   for (let pause = 4; !isOver && (0, import_chunk_NLNY4YEW.monotonicMs)() < until && !(0, import_chunk_DLEZNRER.exists)(paths.exit); pause = Math.min(pause * 2, 64)) {
-    const shim = (0, import_chunk_5EEEQTAN.readMark)(paths.shimMark, claim.self);
-    if (shim && (0, import_chunk_5EEEQTAN.readMark)(paths.childMark, claim.self)) return;
+    const shim = (0, import_chunk_NUDVVVQS.readMark)(paths.shimMark, claim.self);
+    if (shim && (0, import_chunk_NUDVVVQS.readMark)(paths.childMark, claim.self)) return;
     if (shim && (0, import_chunk_MGN56EW3.livenessOf)(shim) === "dead") return;
     await (0, import_chunk_NLNY4YEW.sleep)(pause);
   }
@@ -12532,7 +12571,7 @@ function makeDueLook(claim, follower, agent) {
   let completeSince;
   return () => {
     if (!(0, import_chunk_DLEZNRER.exists)(paths.folder)) return "state_vanished";
-    if ((0, import_chunk_5EEEQTAN.readCancel)(paths)) return "canceled";
+    if ((0, import_chunk_NUDVVVQS.readCancel)(paths)) return "canceled";
     const now = (0, import_chunk_NLNY4YEW.monotonicMs)();
     const lastOutput = follower.lastOutputMono;
     if (spec.first_output_ms !== null && lastOutput === null && now - begun > spec.first_output_ms)
@@ -12666,7 +12705,7 @@ var Stream = class {
   cap;
   size = 0;
   offset = 0;
-  lines = new import_chunk_7Y3R5Z7F.LineSplitter();
+  lines = new import_chunk_N25K2OAD.LineSplitter();
   sink;
   constructor(file, capBytes, sink) {
     this.file = file;
@@ -12769,18 +12808,19 @@ function planChild(root, spec, paths, brief) {
       conversationId: null
     };
   }
-  const backend = (0, import_chunk_7Y3R5Z7F.backendOf)(spec);
+  const backend = (0, import_chunk_N25K2OAD.backendOf)(spec);
   if (!spec.staff || !backend) throw new Error(`cannot start job ${spec.id}: unknown backend ${spec.staff?.backend}`);
   const plan = backend.plan({ ...staffRequest(root, spec, paths), prompt: brief });
   if (plan.promptBy === "stdin") (0, import_chunk_6OPTGHIR.writeFile)(paths.prompt, plan.stdin);
   if (plan.promptBy === "file") (0, import_chunk_6OPTGHIR.writeFile)(paths.prompt, brief);
+  if (plan.settings !== void 0) (0, import_chunk_6OPTGHIR.writeFile)(paths.settings, plan.settings);
   return {
     program: spec.staff.program,
     args: plan.args,
     environment: (0, import_chunk_NLNY4YEW.childEnvironment)({
       ...own,
       add: plan.environment,
-      remove: [...(0, import_chunk_YICA2YDP.hostMarkers)(), ...import_chunk_GHF6APA7.repositoryVariables, ...plan.remove]
+      remove: [...(0, import_chunk_WEDLWKCJ.hostMarkers)(), ...import_chunk_GHF6APA7.repositoryVariables, ...plan.remove]
     }),
     input: plan.promptBy === "stdin" ? paths.prompt : "/dev/null",
     conversationId: plan.conversationId
@@ -12802,6 +12842,7 @@ function staffRequest(root, spec, paths) {
     stateRoot: root,
     writable: spec.worktree ? [spec.worktree.git_folder] : [],
     promptFile: paths.prompt,
+    settingsFile: paths.settings,
     custom: staff.custom
   };
 }
@@ -12823,7 +12864,7 @@ function makeBrief(spec, facts) {
     list("Rules", [...mode.rules, ...commonRules(spec, facts)]),
     list("Your final message", [...mode.form, ...answerRules])
   ];
-  if (staff.schema) parts.push(import_chunk_7Y3R5Z7F.findingsForm);
+  if (staff.schema) parts.push(import_chunk_N25K2OAD.findingsForm);
   return `${parts.filter((part) => part !== "").join("\n\n")}
 `;
 }
@@ -12890,7 +12931,7 @@ function prepareBrief(root, spec, paths) {
 }
 function claimReason(claim, reason) {
   const { paths } = claim;
-  if ((0, import_chunk_5EEEQTAN.readExit)(paths)) return (0, import_chunk_7Y3R5Z7F.parseReason)((0, import_chunk_5EEEQTAN.readReason)(paths));
+  if ((0, import_chunk_NUDVVVQS.readExit)(paths)) return (0, import_chunk_N25K2OAD.parseReason)((0, import_chunk_NUDVVVQS.readReason)(paths));
   let isOurs = false;
   try {
     isOurs = (0, import_chunk_6OPTGHIR.createFile)(paths.reason, `${reason}
@@ -12898,8 +12939,8 @@ function claimReason(claim, reason) {
   } catch {
     return reason;
   }
-  if (!isOurs) return (0, import_chunk_7Y3R5Z7F.parseReason)((0, import_chunk_5EEEQTAN.readReason)(paths)) ?? reason;
-  if (!(0, import_chunk_5EEEQTAN.readExit)(paths)) return reason;
+  if (!isOurs) return (0, import_chunk_N25K2OAD.parseReason)((0, import_chunk_NUDVVVQS.readReason)(paths)) ?? reason;
+  if (!(0, import_chunk_NUDVVVQS.readExit)(paths)) return reason;
   (0, import_chunk_6OPTGHIR.removeFile)(paths.reason);
   return void 0;
 }
@@ -12921,10 +12962,10 @@ async function supervise(claim) {
   const progress = new Progress(claim);
   const isClaimed = (0, import_chunk_DLEZNRER.exists)(paths.started);
   await tellClaim(claim, progress, isClaimed);
-  if (!isClaimed && (0, import_chunk_5EEEQTAN.readCancel)(paths))
-    return void (0, import_chunk_7Y3R5Z7F.conclude)(claim, { reason: "canceled", exit: void 0, tree: nothing, reconciled: false });
+  if (!isClaimed && (0, import_chunk_NUDVVVQS.readCancel)(paths))
+    return void (0, import_chunk_N25K2OAD.conclude)(claim, { reason: "canceled", exit: void 0, tree: nothing, reconciled: false });
   if (!isClaimed && (0, import_chunk_NLNY4YEW.monotonicMs)() >= spec.deadline_mono_ms)
-    return void (0, import_chunk_7Y3R5Z7F.conclude)(claim, { reason: "hard_timeout", exit: void 0, tree: nothing, reconciled: false });
+    return void (0, import_chunk_N25K2OAD.conclude)(claim, { reason: "hard_timeout", exit: void 0, tree: nothing, reconciled: false });
   const child = isClaimed ? await attachChild(claim) : await tryStart(claim, progress);
   if (!child) return;
   (0, import_chunk_6OPTGHIR.writeJson)(
@@ -12943,8 +12984,8 @@ async function supervise(claim) {
   const follower = new Follower(paths, spec.max_output_bytes, agent?.sink, () => agent?.update());
   const reason = await untilEnd(claim, progress, child, follower, agent);
   if (reason === "state_vanished") {
-    await (0, import_chunk_HXEBIRP5.terminate)((0, import_chunk_HXEBIRP5.treeOf)(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
-    (0, import_chunk_HXEBIRP5.removeCgroup)(claim.cgroup, spec.id);
+    await (0, import_chunk_34LBUPXJ.terminate)((0, import_chunk_34LBUPXJ.treeOf)(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
+    (0, import_chunk_34LBUPXJ.removeCgroup)(claim.cgroup, spec.id);
     return;
   }
   const ended = reason === "exited" ? nothing : await stopTree(claim, child, progress, reason);
@@ -12952,9 +12993,9 @@ async function supervise(claim) {
   const omitted = await follower.end();
   agent?.update();
   progress.flush();
-  (0, import_chunk_HXEBIRP5.removeCgroup)(claim.cgroup, spec.id);
-  const exit = (0, import_chunk_5EEEQTAN.readExit)(paths);
-  (0, import_chunk_7Y3R5Z7F.conclude)(claim, {
+  (0, import_chunk_34LBUPXJ.removeCgroup)(claim.cgroup, spec.id);
+  const exit = (0, import_chunk_NUDVVVQS.readExit)(paths);
+  (0, import_chunk_N25K2OAD.conclude)(claim, {
     ...lostReason(claim, child, reason, exit !== void 0),
     exit,
     tree: reason === "exited" ? leftovers : { ...ended, survivors: leftovers.survivors },
@@ -12976,7 +13017,7 @@ async function tryStart(claim, progress) {
     const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
     if (code === void 0) throw error;
     const detail = code === "ENOENT" ? `${(0, import_chunk_NVPF5LEY.messageOf)(error)} (does the folder ${claim.spec.cwd} still exist?)` : (0, import_chunk_NVPF5LEY.messageOf)(error);
-    (0, import_chunk_7Y3R5Z7F.conclude)(claim, { reason: "spawn_failed", exit: void 0, tree: nothing, reconciled: false, detail });
+    (0, import_chunk_N25K2OAD.conclude)(claim, { reason: "spawn_failed", exit: void 0, tree: nothing, reconciled: false, detail });
     return void 0;
   }
 }
@@ -12985,8 +13026,8 @@ async function untilEnd(claim, progress, child, follower, agent) {
   const releases = [];
   try {
     return await new Promise((resolve) => {
-      void child.ended.then(() => resolve((0, import_chunk_7Y3R5Z7F.parseReason)((0, import_chunk_5EEEQTAN.readReason)(paths)) ?? "exited"));
-      const told = (0, import_chunk_5EEEQTAN.readExit)(paths) ? void 0 : (0, import_chunk_7Y3R5Z7F.parseReason)((0, import_chunk_5EEEQTAN.readReason)(paths));
+      void child.ended.then(() => resolve((0, import_chunk_N25K2OAD.parseReason)((0, import_chunk_NUDVVVQS.readReason)(paths)) ?? "exited"));
+      const told = (0, import_chunk_NUDVVVQS.readExit)(paths) ? void 0 : (0, import_chunk_N25K2OAD.parseReason)((0, import_chunk_NUDVVVQS.readReason)(paths));
       if (told !== void 0) resolve(told);
       let hasStopped = false;
       const stop = (wanted) => {
@@ -13011,14 +13052,14 @@ async function untilEnd(claim, progress, child, follower, agent) {
 }
 function lostReason(claim, child, reason, isTold) {
   if (reason !== "exited" || isTold) return { reason };
-  if (child.child !== null || (0, import_chunk_5EEEQTAN.readMark)(claim.paths.childMark, claim.self)) return { reason: "worker_lost" };
+  if (child.child !== null || (0, import_chunk_NUDVVVQS.readMark)(claim.paths.childMark, claim.self)) return { reason: "worker_lost" };
   return { reason: "spawn_failed", detail: `the job folder ${claim.paths.folder} could not be written` };
 }
 async function stopTree(claim, child, progress, reason) {
   const { paths, spec } = claim;
-  if (reason === "canceled") progress.note("cancel_requested", { request: (0, import_chunk_5EEEQTAN.readCancel)(paths) ?? null });
+  if (reason === "canceled") progress.note("cancel_requested", { request: (0, import_chunk_NUDVVVQS.readCancel)(paths) ?? null });
   progress.step("stop_asked", "stopping", { reason });
-  const report = await (0, import_chunk_HXEBIRP5.terminate)((0, import_chunk_HXEBIRP5.treeOf)(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
+  const report = await (0, import_chunk_34LBUPXJ.terminate)((0, import_chunk_34LBUPXJ.treeOf)(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
   const until = (0, import_chunk_NLNY4YEW.monotonicMs)() + import_chunk_CRABIWOM.killSettleMs;
   let isGone = false;
   void child.ended.then(() => {
@@ -13029,8 +13070,8 @@ async function stopTree(claim, child, progress, reason) {
 }
 async function sweep(claim, child) {
   const { paths, spec } = claim;
-  if (spec.run?.keep_children && (0, import_chunk_5EEEQTAN.readExit)(paths)) return nothing;
-  return (0, import_chunk_HXEBIRP5.terminate)((0, import_chunk_HXEBIRP5.treeOf)(spec, paths, { worker: claim.self, ...child }), { graceMs: import_chunk_CRABIWOM.drainMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
+  if (spec.run?.keep_children && (0, import_chunk_NUDVVVQS.readExit)(paths)) return nothing;
+  return (0, import_chunk_34LBUPXJ.terminate)((0, import_chunk_34LBUPXJ.treeOf)(spec, paths, { worker: claim.self, ...child }), { graceMs: import_chunk_CRABIWOM.drainMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
 }
 function stopTimes(claim) {
   return { graceMs: claim.spec.kill_grace_ms, settleMs: import_chunk_CRABIWOM.killSettleMs };
@@ -13038,7 +13079,7 @@ function stopTimes(claim) {
 function tellNewNeighbours({ root, paths, spec }, progress) {
   if (!spec.staff) return;
   const { warnings } = progress.state;
-  const fresh = (0, import_chunk_WXN222PW.neighbourWarnings)(root, paths).filter(
+  const fresh = (0, import_chunk_7F7YULP5.neighbourWarnings)(root, paths).filter(
     (one) => !warnings.some((known) => known.message === one.message)
   );
   if (fresh.length > 0) progress.note("two_writers", { warnings: fresh }, { warnings: [...warnings, ...fresh] });
@@ -13047,7 +13088,7 @@ function tellStart(claim, progress, child) {
   if (progress.state.started_at !== null) return;
   const lost = (0, import_chunk_NLNY4YEW.uncarriableNames)();
   const fields = { child: child.child?.pid ?? null, ...lost.length > 0 ? { environment_names_lost: lost } : {} };
-  progress.step("started", "started", fields, { started_at: (0, import_chunk_7Y3R5Z7F.startedAt)(claim.paths) ?? (0, import_chunk_NLNY4YEW.isoNow)() });
+  progress.step("started", "started", fields, { started_at: (0, import_chunk_N25K2OAD.startedAt)(claim.paths) ?? (0, import_chunk_NLNY4YEW.isoNow)() });
 }
 async function tellClaim(claim, progress, isClaimed) {
   const { generation, self, spec } = claim;
@@ -13062,7 +13103,7 @@ async function tellClaim(claim, progress, isClaimed) {
   progress.step("claimed", "worker_replaced", { worker: self.pid, generation, baseline_reset: true }, { warnings });
 }
 async function runWorker(root, id, log) {
-  if (!root.startsWith("/") || !(0, import_chunk_5PUGWE43.isId)(id)) throw new Error("usage: _worker ROOT ID");
+  if (!root.startsWith("/") || !(0, import_chunk_WC34HXH2.isId)(id)) throw new Error("usage: _worker ROOT ID");
   let claim;
   try {
     claim = await claimJob(root, id);
@@ -13074,7 +13115,7 @@ async function runWorker(root, id, log) {
     if (claim) await giveUp(claim, (0, import_chunk_NVPF5LEY.messageOf)(error));
     return false;
   } finally {
-    if (claim) (0, import_chunk_HXEBIRP5.removeCgroup)(claim.cgroup, id);
+    if (claim) (0, import_chunk_34LBUPXJ.removeCgroup)(claim.cgroup, id);
     claim?.release();
   }
 }
@@ -13089,11 +13130,11 @@ async function giveUp(claim, message) {
   (0, import_chunk_QWAIFJXL.openJournal)(paths, spec).append("worker_failed", { message });
   const failures = (0, import_chunk_QWAIFJXL.readEvents)(paths, 0, 1e5).events.filter((event) => event.type === "worker_failed").length;
   if (failures < import_chunk_CRABIWOM.workerFailures) return;
-  const view = (0, import_chunk_5EEEQTAN.inspect)(root, spec.id);
-  const tree = (0, import_chunk_HXEBIRP5.treeOf)(spec, paths, { worker: claim.self, shim: view.shim, child: view.child });
-  const ended = await (0, import_chunk_HXEBIRP5.terminate)(tree, { graceMs: import_chunk_CRABIWOM.orphanGraceMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
+  const view = (0, import_chunk_NUDVVVQS.inspect)(root, spec.id);
+  const tree = (0, import_chunk_34LBUPXJ.treeOf)(spec, paths, { worker: claim.self, shim: view.shim, child: view.child });
+  const ended = await (0, import_chunk_34LBUPXJ.terminate)(tree, { graceMs: import_chunk_CRABIWOM.orphanGraceMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
   const warnings = [{ code: "worker_failed", message: `the worker failed ${failures} times: ${message}` }];
-  (0, import_chunk_7Y3R5Z7F.conclude)(claim, { reason: "worker_lost", exit: view.exit, tree: ended, reconciled: false, warnings });
+  (0, import_chunk_N25K2OAD.conclude)(claim, { reason: "worker_lost", exit: view.exit, tree: ended, reconciled: false, warnings });
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -13101,28 +13142,28 @@ async function giveUp(claim, message) {
 });
 
 },
-"./observe-5WWNI4KP.js": function (module, exports) {
+"./observe-6RG5UNMX.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   observe: () => observe
 });
 module.exports = stdin_exports;
-var import_chunk_IXF4VLIU = load("./chunk-IXF4VLIU.js");
+var import_chunk_CCFJVRA2 = load("./chunk-CCFJVRA2.js");
 var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
-var import_chunk_GW5PR37U = load("./chunk-GW5PR37U.js");
-var import_chunk_RC3KLQ5P = load("./chunk-RC3KLQ5P.js");
-var import_chunk_YDNXD4SL = load("./chunk-YDNXD4SL.js");
-var import_chunk_PDYPDIE4 = load("./chunk-PDYPDIE4.js");
+var import_chunk_6PAAVROU = load("./chunk-6PAAVROU.js");
+var import_chunk_IFVIOH5X = load("./chunk-IFVIOH5X.js");
+var import_chunk_2GF2CPEM = load("./chunk-2GF2CPEM.js");
+var import_chunk_P564Q6Q3 = load("./chunk-P564Q6Q3.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_QWAIFJXL = load("./chunk-QWAIFJXL.js");
-var import_chunk_WCJPDVU3 = load("./chunk-WCJPDVU3.js");
+var import_chunk_S2YMQL4C = load("./chunk-S2YMQL4C.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
 var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
-var import_chunk_5EEEQTAN = load("./chunk-5EEEQTAN.js");
-var import_chunk_5PUGWE43 = load("./chunk-5PUGWE43.js");
+var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
+var import_chunk_WC34HXH2 = load("./chunk-WC34HXH2.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_5PMT74BV = load("./chunk-5PMT74BV.js");
+var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
 var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
@@ -13148,13 +13189,13 @@ var observe = {
   examples: ["observe", "observe run-mik3x9ab-4f7q2z --after-seq 4"],
   async run(context, input) {
     const root = context.root(input);
-    (0, import_chunk_GW5PR37U.checkRoot)(root.folder);
+    (0, import_chunk_6PAAVROU.checkRoot)(root.folder);
     const owner = input.text("owner") ?? import_chunk_NLNY4YEW.variables.owner() ?? null;
-    const id = input.words[0] === void 0 ? (0, import_chunk_IXF4VLIU.requireLatest)(root, owner, "a job to observe") : (0, import_chunk_RC3KLQ5P.findJob)(root, input.words[0]);
-    const view = await (0, import_chunk_PDYPDIE4.refresh)(root.folder, id);
+    const id = input.words[0] === void 0 ? (0, import_chunk_CCFJVRA2.requireLatest)(root, owner, "a job to observe") : (0, import_chunk_IFVIOH5X.findJob)(root, input.words[0]);
+    const view = await (0, import_chunk_P564Q6Q3.refresh)(root.folder, id);
     return {
       code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-      json: (0, import_chunk_YDNXD4SL.observation)(view, { afterSeq: input.count("after-seq") ?? null, root })
+      json: (0, import_chunk_2GF2CPEM.observation)(view, { afterSeq: input.count("after-seq") ?? null, root })
     };
   }
 };
@@ -13164,15 +13205,15 @@ var observe = {
 });
 
 },
-"./registry-V3WOUB5X.js": function (module, exports) {
+"./registry-PXQAKUJW.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  commandNames: () => import_chunk_OIPZN7VK.commandNames,
-  loadCommand: () => import_chunk_OIPZN7VK.loadCommand
+  commandNames: () => import_chunk_6G2TYO4H.commandNames,
+  loadCommand: () => import_chunk_6G2TYO4H.loadCommand
 });
 module.exports = stdin_exports;
-var import_chunk_OIPZN7VK = load("./chunk-OIPZN7VK.js");
+var import_chunk_6G2TYO4H = load("./chunk-6G2TYO4H.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -13181,38 +13222,38 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./research-MT2STHU2.js": function (module, exports) {
+"./research-5I6LLF43.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   research: () => research
 });
 module.exports = stdin_exports;
-var import_chunk_I43HG7U6 = load("./chunk-I43HG7U6.js");
-var import_chunk_ATH32LO7 = load("./chunk-ATH32LO7.js");
-var import_chunk_O6GLU4YU = load("./chunk-O6GLU4YU.js");
-var import_chunk_IIDAJKPQ = load("./chunk-IIDAJKPQ.js");
-var import_chunk_TOMDVJS2 = load("./chunk-TOMDVJS2.js");
+var import_chunk_XRF3OUIC = load("./chunk-XRF3OUIC.js");
+var import_chunk_YG267NF2 = load("./chunk-YG267NF2.js");
+var import_chunk_P5NTCJMM = load("./chunk-P5NTCJMM.js");
+var import_chunk_6VEYLQAM = load("./chunk-6VEYLQAM.js");
+var import_chunk_A2UK6BHM = load("./chunk-A2UK6BHM.js");
 var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
-var import_chunk_GW5PR37U = load("./chunk-GW5PR37U.js");
+var import_chunk_6PAAVROU = load("./chunk-6PAAVROU.js");
 var import_chunk_B6G6EWUC = load("./chunk-B6G6EWUC.js");
-var import_chunk_WXN222PW = load("./chunk-WXN222PW.js");
-var import_chunk_YICA2YDP = load("./chunk-YICA2YDP.js");
-var import_chunk_RC3KLQ5P = load("./chunk-RC3KLQ5P.js");
-var import_chunk_5JVQ352W = load("./chunk-5JVQ352W.js");
+var import_chunk_7F7YULP5 = load("./chunk-7F7YULP5.js");
+var import_chunk_WEDLWKCJ = load("./chunk-WEDLWKCJ.js");
+var import_chunk_IFVIOH5X = load("./chunk-IFVIOH5X.js");
+var import_chunk_HKMJYKZE = load("./chunk-HKMJYKZE.js");
 var import_chunk_FRBDBO25 = load("./chunk-FRBDBO25.js");
 var import_chunk_GIHSDJPG = load("./chunk-GIHSDJPG.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_LO5JKJQV = load("./chunk-LO5JKJQV.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_WCJPDVU3 = load("./chunk-WCJPDVU3.js");
+var import_chunk_S2YMQL4C = load("./chunk-S2YMQL4C.js");
 var import_chunk_GHF6APA7 = load("./chunk-GHF6APA7.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
 var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
-var import_chunk_5EEEQTAN = load("./chunk-5EEEQTAN.js");
-var import_chunk_5PUGWE43 = load("./chunk-5PUGWE43.js");
+var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
+var import_chunk_WC34HXH2 = load("./chunk-WC34HXH2.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_5PMT74BV = load("./chunk-5PMT74BV.js");
+var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
@@ -13220,7 +13261,7 @@ var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var research = (0, import_chunk_I43HG7U6.makeStaffVerb)({
+var research = (0, import_chunk_XRF3OUIC.makeStaffVerb)({
   mode: "research",
   examples: ['research --backend gemini --prompt "Which call sites still use the old parser?"']
 });
@@ -13230,43 +13271,43 @@ var research = (0, import_chunk_I43HG7U6.makeStaffVerb)({
 });
 
 },
-"./restart-JT6OWNAU.js": function (module, exports) {
+"./restart-3FI62HR6.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   restart: () => restart
 });
 module.exports = stdin_exports;
-var import_chunk_JLAVVON5 = load("./chunk-JLAVVON5.js");
-var import_chunk_ATH32LO7 = load("./chunk-ATH32LO7.js");
-var import_chunk_O6GLU4YU = load("./chunk-O6GLU4YU.js");
-var import_chunk_IIDAJKPQ = load("./chunk-IIDAJKPQ.js");
-var import_chunk_TOMDVJS2 = load("./chunk-TOMDVJS2.js");
+var import_chunk_5ZN7BD4J = load("./chunk-5ZN7BD4J.js");
+var import_chunk_YG267NF2 = load("./chunk-YG267NF2.js");
+var import_chunk_P5NTCJMM = load("./chunk-P5NTCJMM.js");
+var import_chunk_6VEYLQAM = load("./chunk-6VEYLQAM.js");
+var import_chunk_A2UK6BHM = load("./chunk-A2UK6BHM.js");
 var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
-var import_chunk_GW5PR37U = load("./chunk-GW5PR37U.js");
+var import_chunk_6PAAVROU = load("./chunk-6PAAVROU.js");
 var import_chunk_B6G6EWUC = load("./chunk-B6G6EWUC.js");
 var import_chunk_7WOUU27R = load("./chunk-7WOUU27R.js");
-var import_chunk_WXN222PW = load("./chunk-WXN222PW.js");
-var import_chunk_YICA2YDP = load("./chunk-YICA2YDP.js");
-var import_chunk_RC3KLQ5P = load("./chunk-RC3KLQ5P.js");
-var import_chunk_5JVQ352W = load("./chunk-5JVQ352W.js");
+var import_chunk_7F7YULP5 = load("./chunk-7F7YULP5.js");
+var import_chunk_WEDLWKCJ = load("./chunk-WEDLWKCJ.js");
+var import_chunk_IFVIOH5X = load("./chunk-IFVIOH5X.js");
+var import_chunk_HKMJYKZE = load("./chunk-HKMJYKZE.js");
 var import_chunk_FRBDBO25 = load("./chunk-FRBDBO25.js");
 var import_chunk_GIHSDJPG = load("./chunk-GIHSDJPG.js");
-var import_chunk_PDYPDIE4 = load("./chunk-PDYPDIE4.js");
+var import_chunk_P564Q6Q3 = load("./chunk-P564Q6Q3.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_3WGE4CN4 = load("./chunk-3WGE4CN4.js");
 var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
 var import_chunk_LO5JKJQV = load("./chunk-LO5JKJQV.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_WCJPDVU3 = load("./chunk-WCJPDVU3.js");
+var import_chunk_S2YMQL4C = load("./chunk-S2YMQL4C.js");
 var import_chunk_73VXE2SD = load("./chunk-73VXE2SD.js");
 var import_chunk_GHF6APA7 = load("./chunk-GHF6APA7.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
 var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
-var import_chunk_5EEEQTAN = load("./chunk-5EEEQTAN.js");
-var import_chunk_5PUGWE43 = load("./chunk-5PUGWE43.js");
+var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
+var import_chunk_WC34HXH2 = load("./chunk-WC34HXH2.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_5PMT74BV = load("./chunk-5PMT74BV.js");
+var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
@@ -13296,37 +13337,37 @@ var restart = {
   examples: ["restart run-mik3x9ab-4f7q2z", "restart staffer-mik3xa01-9c2k4d --timeout 90m"],
   async run(context, input) {
     const root = context.root(input);
-    (0, import_chunk_GW5PR37U.checkRoot)(root.folder);
-    const id = (0, import_chunk_RC3KLQ5P.requireWholeId)(root, input.words[0]);
-    const view = await (0, import_chunk_PDYPDIE4.refresh)(root.folder, id);
-    const spec = (0, import_chunk_JLAVVON5.requireSpec)(root, id);
-    await (0, import_chunk_JLAVVON5.requireGenuine)(spec);
-    if (!(0, import_chunk_5EEEQTAN.isEnded)(view.state))
+    (0, import_chunk_6PAAVROU.checkRoot)(root.folder);
+    const id = (0, import_chunk_IFVIOH5X.requireWholeId)(root, input.words[0]);
+    const view = await (0, import_chunk_P564Q6Q3.refresh)(root.folder, id);
+    const spec = (0, import_chunk_5ZN7BD4J.requireSpec)(root, id);
+    await (0, import_chunk_5ZN7BD4J.requireGenuine)(spec);
+    if (!(0, import_chunk_NUDVVVQS.isEnded)(view.state))
       throw new import_chunk_NVPF5LEY.FaultError(
         "busy",
         `cannot restart job ${id}: it is ${view.state.state}`,
-        import_chunk_WCJPDVU3.nextCommands.cancel(id, root.option)
+        import_chunk_S2YMQL4C.nextCommands.cancel(id, root.option)
       );
     return spec.staff ? again(context, input, spec, root) : againRun(context, input, spec, root);
   }
 };
 function againRun(context, input, spec, root) {
-  (0, import_chunk_JLAVVON5.requireFolder)(spec, "restart", root.option);
+  (0, import_chunk_5ZN7BD4J.requireFolder)(spec, "restart", root.option);
   const run = spec.run;
   if (!run) throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot restart job ${spec.id}: a ${spec.kind} job has no command`);
-  const program = (0, import_chunk_5PMT74BV.findProgram)(run.argv[0], spec.cwd);
-  if (program === void 0) throw (0, import_chunk_IIDAJKPQ.missingProgram)(run.argv[0], spec.cwd);
-  return (0, import_chunk_IIDAJKPQ.launchAndTell)(context, input, {
+  const program = (0, import_chunk_HYSLT7YX.findProgram)(run.argv[0], spec.cwd);
+  if (program === void 0) throw (0, import_chunk_6VEYLQAM.missingProgram)(run.argv[0], spec.cwd);
+  return (0, import_chunk_6VEYLQAM.launchAndTell)(context, input, {
     kind: "run",
     verb: "run",
-    ...(0, import_chunk_IIDAJKPQ.launchWords)(input),
+    ...(0, import_chunk_6VEYLQAM.launchWords)(input),
     cwd: spec.cwd,
     deadlineMs: input.durationOrDefault("timeout"),
     killGraceMs: spec.kill_grace_ms,
     maxOutputBytes: spec.max_output_bytes,
     firstOutputMs: spec.first_output_ms,
     stallMs: spec.stall_ms,
-    lineage: (0, import_chunk_JLAVVON5.lineageOf)(spec, "restart"),
+    lineage: (0, import_chunk_5ZN7BD4J.lineageOf)(spec, "restart"),
     run: { ...run, program },
     staff: null
   });
@@ -13334,26 +13375,26 @@ function againRun(context, input, spec, root) {
 function again(context, input, spec, root) {
   const staff = spec.staff;
   if (!staff) throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot restart job ${spec.id}: it has no task`);
-  const cwd = spec.worktree ? originOf(spec, spec.worktree) : (0, import_chunk_JLAVVON5.requireFolder)(spec, "restart", root.option);
-  const part = (0, import_chunk_O6GLU4YU.makeStaffPart)({
+  const cwd = spec.worktree ? originOf(spec, spec.worktree) : (0, import_chunk_5ZN7BD4J.requireFolder)(spec, "restart", root.option);
+  const part = (0, import_chunk_P5NTCJMM.makeStaffPart)({
     mode: staff.mode,
     stateRoot: root.folder,
     backend: staff.custom?.name ?? staff.backend,
     model: input.text("model") ?? staff.model,
-    profile: (0, import_chunk_ATH32LO7.askedProfile)(input),
+    profile: (0, import_chunk_YG267NF2.askedProfile)(input),
     earlierProfile: staff.profile,
     prompt: staff.prompt,
     resume: null,
     cwd
   });
-  if (part.brief) part.historical = (0, import_chunk_7WOUU27R.historicalOf)((0, import_chunk_5PMT74BV.jobPaths)(root.folder, spec.id)) ?? staff.historical ?? null;
+  if (part.brief) part.historical = (0, import_chunk_7WOUU27R.historicalOf)((0, import_chunk_HYSLT7YX.jobPaths)(root.folder, spec.id)) ?? staff.historical ?? null;
   if (staff.schema) part.schema = true;
   if (staff.base) part.base = staff.base;
-  return (0, import_chunk_ATH32LO7.launchStaff)(context, input, {
+  return (0, import_chunk_YG267NF2.launchStaff)(context, input, {
     verb: spec.verb,
     staff: part,
     cwd,
-    lineage: (0, import_chunk_JLAVVON5.lineageOf)(spec, "restart"),
+    lineage: (0, import_chunk_5ZN7BD4J.lineageOf)(spec, "restart"),
     isSynchronous: spec.verb === "ask" && !input.has("id-only"),
     worktree: spec.worktree ? "new" : null,
     deadlineMs: staffLimit(input),
@@ -13376,23 +13417,23 @@ function staffLimit(input) {
 });
 
 },
-"./result-3GMVCF6D.js": function (module, exports) {
+"./result-7XSAONOG.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   result: () => result
 });
 module.exports = stdin_exports;
-var import_chunk_IXF4VLIU = load("./chunk-IXF4VLIU.js");
+var import_chunk_CCFJVRA2 = load("./chunk-CCFJVRA2.js");
 var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
-var import_chunk_GW5PR37U = load("./chunk-GW5PR37U.js");
-var import_chunk_RC3KLQ5P = load("./chunk-RC3KLQ5P.js");
-var import_chunk_IUVRTQY6 = load("./chunk-IUVRTQY6.js");
+var import_chunk_6PAAVROU = load("./chunk-6PAAVROU.js");
+var import_chunk_IFVIOH5X = load("./chunk-IFVIOH5X.js");
+var import_chunk_JWX75FAH = load("./chunk-JWX75FAH.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_SDA6FAJ7 = load("./chunk-SDA6FAJ7.js");
-var import_chunk_RYWJ6JCQ = load("./chunk-RYWJ6JCQ.js");
-var import_chunk_YDNXD4SL = load("./chunk-YDNXD4SL.js");
-var import_chunk_PDYPDIE4 = load("./chunk-PDYPDIE4.js");
+var import_chunk_JTXE6Y2D = load("./chunk-JTXE6Y2D.js");
+var import_chunk_G7TF4DKP = load("./chunk-G7TF4DKP.js");
+var import_chunk_2GF2CPEM = load("./chunk-2GF2CPEM.js");
+var import_chunk_P564Q6Q3 = load("./chunk-P564Q6Q3.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_YC5VTLGP = load("./chunk-YC5VTLGP.js");
 var import_chunk_5HBYLHM7 = load("./chunk-5HBYLHM7.js");
@@ -13401,16 +13442,16 @@ var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
 var import_chunk_LO5JKJQV = load("./chunk-LO5JKJQV.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_QWAIFJXL = load("./chunk-QWAIFJXL.js");
-var import_chunk_WCJPDVU3 = load("./chunk-WCJPDVU3.js");
+var import_chunk_S2YMQL4C = load("./chunk-S2YMQL4C.js");
 var import_chunk_HG2KJTCX = load("./chunk-HG2KJTCX.js");
 var import_chunk_73VXE2SD = load("./chunk-73VXE2SD.js");
 var import_chunk_GHF6APA7 = load("./chunk-GHF6APA7.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
 var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
-var import_chunk_5EEEQTAN = load("./chunk-5EEEQTAN.js");
-var import_chunk_5PUGWE43 = load("./chunk-5PUGWE43.js");
+var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
+var import_chunk_WC34HXH2 = load("./chunk-WC34HXH2.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_5PMT74BV = load("./chunk-5PMT74BV.js");
+var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
@@ -13428,22 +13469,22 @@ var result = {
   examples: ["result", "result run-mik3x9ab-4f7q2z --json"],
   async run(context, input) {
     const root = context.root(input);
-    (0, import_chunk_GW5PR37U.checkRoot)(root.folder);
+    (0, import_chunk_6PAAVROU.checkRoot)(root.folder);
     const owner = input.text("owner") ?? import_chunk_NLNY4YEW.variables.owner() ?? null;
-    const isFinished = (id2) => (0, import_chunk_5EEEQTAN.isEnded)((0, import_chunk_5EEEQTAN.inspect)(root.folder, id2).state);
-    const id = input.words[0] === void 0 ? (0, import_chunk_IXF4VLIU.requireLatest)(root, owner, "a finished job", isFinished) : (0, import_chunk_RC3KLQ5P.findJob)(root, input.words[0]);
-    const view = await (0, import_chunk_PDYPDIE4.refresh)(root.folder, id, true);
-    if (!(0, import_chunk_5EEEQTAN.isEnded)(view.state)) {
-      const wait = import_chunk_WCJPDVU3.nextCommands.wait(id, root.option);
-      if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.pending, json: (0, import_chunk_YDNXD4SL.observation)(view, { afterSeq: null, root }) };
+    const isFinished = (id2) => (0, import_chunk_NUDVVVQS.isEnded)((0, import_chunk_NUDVVVQS.inspect)(root.folder, id2).state);
+    const id = input.words[0] === void 0 ? (0, import_chunk_CCFJVRA2.requireLatest)(root, owner, "a finished job", isFinished) : (0, import_chunk_IFVIOH5X.findJob)(root, input.words[0]);
+    const view = await (0, import_chunk_P564Q6Q3.refresh)(root.folder, id, true);
+    if (!(0, import_chunk_NUDVVVQS.isEnded)(view.state)) {
+      const wait = import_chunk_S2YMQL4C.nextCommands.wait(id, root.option);
+      if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.pending, json: (0, import_chunk_2GF2CPEM.observation)(view, { afterSeq: null, root }) };
       return {
         code: import_chunk_6PFAPK5K.exitCodes.pending,
         notes: [`${id}: ${view.state.state}, there is no result yet; wait for it with:`, wait]
       };
     }
-    const afterPrint = () => (0, import_chunk_RYWJ6JCQ.noteCollected)(view, "result");
-    const reply = (0, import_chunk_IUVRTQY6.tellEnded)(context, view);
-    return input.has("json") ? { code: reply.code, json: (0, import_chunk_IUVRTQY6.endedDocument)(view), afterPrint } : { ...reply, afterPrint };
+    const afterPrint = () => (0, import_chunk_G7TF4DKP.noteCollected)(view, "result");
+    const reply = (0, import_chunk_JWX75FAH.tellEnded)(context, view);
+    return input.has("json") ? { code: reply.code, json: (0, import_chunk_JWX75FAH.endedDocument)(view), afterPrint } : { ...reply, afterPrint };
   }
 };
 // Annotate the CommonJS export names for ESM import in node:
@@ -13452,38 +13493,38 @@ var result = {
 });
 
 },
-"./review-6BK4UMPF.js": function (module, exports) {
+"./review-QHTIKPOJ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   review: () => review
 });
 module.exports = stdin_exports;
-var import_chunk_I43HG7U6 = load("./chunk-I43HG7U6.js");
-var import_chunk_ATH32LO7 = load("./chunk-ATH32LO7.js");
-var import_chunk_O6GLU4YU = load("./chunk-O6GLU4YU.js");
-var import_chunk_IIDAJKPQ = load("./chunk-IIDAJKPQ.js");
-var import_chunk_TOMDVJS2 = load("./chunk-TOMDVJS2.js");
+var import_chunk_XRF3OUIC = load("./chunk-XRF3OUIC.js");
+var import_chunk_YG267NF2 = load("./chunk-YG267NF2.js");
+var import_chunk_P5NTCJMM = load("./chunk-P5NTCJMM.js");
+var import_chunk_6VEYLQAM = load("./chunk-6VEYLQAM.js");
+var import_chunk_A2UK6BHM = load("./chunk-A2UK6BHM.js");
 var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
-var import_chunk_GW5PR37U = load("./chunk-GW5PR37U.js");
+var import_chunk_6PAAVROU = load("./chunk-6PAAVROU.js");
 var import_chunk_B6G6EWUC = load("./chunk-B6G6EWUC.js");
-var import_chunk_WXN222PW = load("./chunk-WXN222PW.js");
-var import_chunk_YICA2YDP = load("./chunk-YICA2YDP.js");
-var import_chunk_RC3KLQ5P = load("./chunk-RC3KLQ5P.js");
-var import_chunk_5JVQ352W = load("./chunk-5JVQ352W.js");
+var import_chunk_7F7YULP5 = load("./chunk-7F7YULP5.js");
+var import_chunk_WEDLWKCJ = load("./chunk-WEDLWKCJ.js");
+var import_chunk_IFVIOH5X = load("./chunk-IFVIOH5X.js");
+var import_chunk_HKMJYKZE = load("./chunk-HKMJYKZE.js");
 var import_chunk_FRBDBO25 = load("./chunk-FRBDBO25.js");
 var import_chunk_GIHSDJPG = load("./chunk-GIHSDJPG.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_LO5JKJQV = load("./chunk-LO5JKJQV.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_WCJPDVU3 = load("./chunk-WCJPDVU3.js");
+var import_chunk_S2YMQL4C = load("./chunk-S2YMQL4C.js");
 var import_chunk_GHF6APA7 = load("./chunk-GHF6APA7.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
 var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
-var import_chunk_5EEEQTAN = load("./chunk-5EEEQTAN.js");
-var import_chunk_5PUGWE43 = load("./chunk-5PUGWE43.js");
+var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
+var import_chunk_WC34HXH2 = load("./chunk-WC34HXH2.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_5PMT74BV = load("./chunk-5PMT74BV.js");
+var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
@@ -13491,7 +13532,7 @@ var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var review = (0, import_chunk_I43HG7U6.makeStaffVerb)({
+var review = (0, import_chunk_XRF3OUIC.makeStaffVerb)({
   mode: "review",
   options: {
     base: {
@@ -13512,28 +13553,28 @@ var review = (0, import_chunk_I43HG7U6.makeStaffVerb)({
 });
 
 },
-"./run-WUD2OMEW.js": function (module, exports) {
+"./run-H3UO7KW7.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  folderOf: () => import_chunk_IIDAJKPQ.folderOf,
-  missingProgram: () => import_chunk_IIDAJKPQ.missingProgram,
-  run: () => import_chunk_IIDAJKPQ.run
+  folderOf: () => import_chunk_6VEYLQAM.folderOf,
+  missingProgram: () => import_chunk_6VEYLQAM.missingProgram,
+  run: () => import_chunk_6VEYLQAM.run
 });
 module.exports = stdin_exports;
-var import_chunk_IIDAJKPQ = load("./chunk-IIDAJKPQ.js");
-var import_chunk_TOMDVJS2 = load("./chunk-TOMDVJS2.js");
+var import_chunk_6VEYLQAM = load("./chunk-6VEYLQAM.js");
+var import_chunk_A2UK6BHM = load("./chunk-A2UK6BHM.js");
 var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
-var import_chunk_GW5PR37U = load("./chunk-GW5PR37U.js");
-var import_chunk_5JVQ352W = load("./chunk-5JVQ352W.js");
+var import_chunk_6PAAVROU = load("./chunk-6PAAVROU.js");
+var import_chunk_HKMJYKZE = load("./chunk-HKMJYKZE.js");
 var import_chunk_FRBDBO25 = load("./chunk-FRBDBO25.js");
 var import_chunk_GIHSDJPG = load("./chunk-GIHSDJPG.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_WCJPDVU3 = load("./chunk-WCJPDVU3.js");
+var import_chunk_S2YMQL4C = load("./chunk-S2YMQL4C.js");
 var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
-var import_chunk_5PUGWE43 = load("./chunk-5PUGWE43.js");
+var import_chunk_WC34HXH2 = load("./chunk-WC34HXH2.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_5PMT74BV = load("./chunk-5PMT74BV.js");
+var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
@@ -13549,21 +13590,21 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./settle-E6ABIHLX.js": function (module, exports) {
+"./settle-OOOONK4V.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   settleJob: () => settleJob
 });
 module.exports = stdin_exports;
-var import_chunk_HXEBIRP5 = load("./chunk-HXEBIRP5.js");
-var import_chunk_7Y3R5Z7F = load("./chunk-7Y3R5Z7F.js");
+var import_chunk_34LBUPXJ = load("./chunk-34LBUPXJ.js");
+var import_chunk_N25K2OAD = load("./chunk-N25K2OAD.js");
 var import_chunk_4XQCRNZ4 = load("./chunk-4XQCRNZ4.js");
 var import_chunk_7WOUU27R = load("./chunk-7WOUU27R.js");
-var import_chunk_WXN222PW = load("./chunk-WXN222PW.js");
-var import_chunk_YICA2YDP = load("./chunk-YICA2YDP.js");
-var import_chunk_RC3KLQ5P = load("./chunk-RC3KLQ5P.js");
-var import_chunk_X4F3WAVH = load("./chunk-X4F3WAVH.js");
+var import_chunk_7F7YULP5 = load("./chunk-7F7YULP5.js");
+var import_chunk_WEDLWKCJ = load("./chunk-WEDLWKCJ.js");
+var import_chunk_IFVIOH5X = load("./chunk-IFVIOH5X.js");
+var import_chunk_SRQ3TTC4 = load("./chunk-SRQ3TTC4.js");
 var import_chunk_FRBDBO25 = load("./chunk-FRBDBO25.js");
 var import_chunk_GIHSDJPG = load("./chunk-GIHSDJPG.js");
 var import_chunk_5HBYLHM7 = load("./chunk-5HBYLHM7.js");
@@ -13572,16 +13613,16 @@ var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
 var import_chunk_LO5JKJQV = load("./chunk-LO5JKJQV.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_QWAIFJXL = load("./chunk-QWAIFJXL.js");
-var import_chunk_WCJPDVU3 = load("./chunk-WCJPDVU3.js");
+var import_chunk_S2YMQL4C = load("./chunk-S2YMQL4C.js");
 var import_chunk_HG2KJTCX = load("./chunk-HG2KJTCX.js");
 var import_chunk_73VXE2SD = load("./chunk-73VXE2SD.js");
 var import_chunk_GHF6APA7 = load("./chunk-GHF6APA7.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
 var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
-var import_chunk_5EEEQTAN = load("./chunk-5EEEQTAN.js");
-var import_chunk_5PUGWE43 = load("./chunk-5PUGWE43.js");
+var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
+var import_chunk_WC34HXH2 = load("./chunk-WC34HXH2.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_5PMT74BV = load("./chunk-5PMT74BV.js");
+var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
@@ -13590,9 +13631,9 @@ var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function settleJob(view, isDue, isStrict) {
-  if (!await (0, import_chunk_X4F3WAVH.mayAct)(view)) return;
+  if (!await (0, import_chunk_SRQ3TTC4.mayAct)(view)) return;
   const act = () => (0, import_chunk_GIHSDJPG.withLock)(view.paths.lock, async () => {
-    const now = (0, import_chunk_5EEEQTAN.inspect)(view.root, view.id);
+    const now = (0, import_chunk_NUDVVVQS.inspect)(view.root, view.id);
     if (isDue(now)) await settle(now);
   });
   try {
@@ -13613,23 +13654,23 @@ async function settleFull(view, act, isStrict) {
 }
 var noStart = "the shell that was to start it ended before";
 async function settle(view) {
-  const condition = (0, import_chunk_5EEEQTAN.conditionOf)(view);
+  const condition = (0, import_chunk_NUDVVVQS.conditionOf)(view);
   if (!view.spec) return;
-  if ((0, import_chunk_7Y3R5Z7F.finishStored)({ paths: view.paths, spec: view.spec })) {
-    (0, import_chunk_HXEBIRP5.removeCgroup)(view.worker?.cgroup ?? (0, import_chunk_HXEBIRP5.findCgroup)(view.id), view.id);
+  if ((0, import_chunk_N25K2OAD.finishStored)({ paths: view.paths, spec: view.spec })) {
+    (0, import_chunk_34LBUPXJ.removeCgroup)(view.worker?.cgroup ?? (0, import_chunk_34LBUPXJ.findCgroup)(view.id), view.id);
     return;
   }
-  const tree = (0, import_chunk_HXEBIRP5.treeOf)(view.spec, view.paths, { worker: null, shim: view.shim, child: view.child });
+  const tree = (0, import_chunk_34LBUPXJ.treeOf)(view.spec, view.paths, { worker: null, shim: view.shim, child: view.child });
   const isOver = condition === "over" && view.reason === void 0 && view.spec.run?.keep_children;
-  const ended = isOver ? { step: "none", ended: [], survivors: [] } : await (0, import_chunk_HXEBIRP5.terminate)(tree, { graceMs: condition === "over" ? import_chunk_CRABIWOM.drainMs : import_chunk_CRABIWOM.orphanGraceMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
-  (0, import_chunk_HXEBIRP5.removeCgroup)(view.worker?.cgroup ?? (0, import_chunk_HXEBIRP5.findCgroup)(view.id), view.id);
-  (0, import_chunk_7Y3R5Z7F.conclude)(
+  const ended = isOver ? { step: "none", ended: [], survivors: [] } : await (0, import_chunk_34LBUPXJ.terminate)(tree, { graceMs: condition === "over" ? import_chunk_CRABIWOM.drainMs : import_chunk_CRABIWOM.orphanGraceMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
+  (0, import_chunk_34LBUPXJ.removeCgroup)(view.worker?.cgroup ?? (0, import_chunk_34LBUPXJ.findCgroup)(view.id), view.id);
+  (0, import_chunk_N25K2OAD.conclude)(
     { paths: view.paths, spec: view.spec },
     { reason: settledReason(view, condition), exit: view.exit, tree: ended, reconciled: true, detail: noStart }
   );
 }
 function settledReason(view, condition) {
-  const told = (0, import_chunk_7Y3R5Z7F.parseReason)(view.reason);
+  const told = (0, import_chunk_N25K2OAD.parseReason)(view.reason);
   if (told) return told;
   if (condition === "over") return "exited";
   if (view.cancel) return "canceled";
@@ -13657,30 +13698,30 @@ function isOutOfReach(error) {
 });
 
 },
-"./setup-VJ3KKLPO.js": function (module, exports) {
+"./setup-DRI2U6OR.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   setup: () => setup
 });
 module.exports = stdin_exports;
-var import_chunk_6NUDBNFT = load("./chunk-6NUDBNFT.js");
+var import_chunk_WBR4QAVT = load("./chunk-WBR4QAVT.js");
 var import_chunk_5DW2IIWD = load("./chunk-5DW2IIWD.js");
-var import_chunk_O6GLU4YU = load("./chunk-O6GLU4YU.js");
+var import_chunk_P5NTCJMM = load("./chunk-P5NTCJMM.js");
 var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
-var import_chunk_GW5PR37U = load("./chunk-GW5PR37U.js");
-var import_chunk_YICA2YDP = load("./chunk-YICA2YDP.js");
-var import_chunk_RC3KLQ5P = load("./chunk-RC3KLQ5P.js");
+var import_chunk_6PAAVROU = load("./chunk-6PAAVROU.js");
+var import_chunk_WEDLWKCJ = load("./chunk-WEDLWKCJ.js");
+var import_chunk_IFVIOH5X = load("./chunk-IFVIOH5X.js");
 var import_chunk_GIHSDJPG = load("./chunk-GIHSDJPG.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_WCJPDVU3 = load("./chunk-WCJPDVU3.js");
+var import_chunk_S2YMQL4C = load("./chunk-S2YMQL4C.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
 var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
-var import_chunk_5EEEQTAN = load("./chunk-5EEEQTAN.js");
-var import_chunk_5PUGWE43 = load("./chunk-5PUGWE43.js");
+var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
+var import_chunk_WC34HXH2 = load("./chunk-WC34HXH2.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_5PMT74BV = load("./chunk-5PMT74BV.js");
+var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
 var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
@@ -13705,7 +13746,7 @@ function addReadRules(text, folder) {
 }
 function parse(text) {
   try {
-    return (0, import_chunk_YICA2YDP.parseSettings)(text);
+    return (0, import_chunk_WEDLWKCJ.parseSettings)(text);
   } catch {
     throw new Error("it is no JSON object");
   }
@@ -13714,11 +13755,11 @@ function planStateEdit(root, now, choices) {
   const { restrict = now.restrict, defaults } = choices;
   const general = defaults?.all === void 0 ? {} : Object.fromEntries(import_chunk_W7HED5VZ.modeIds.map((mode) => [mode, defaults.all]));
   const default_backend = withModes({ ...defaults?.clear ? {} : now.default_backend, ...general }, defaults?.modes);
-  const file = (0, import_chunk_5PMT74BV.rootPaths)(root.folder).config;
+  const file = (0, import_chunk_HYSLT7YX.rootPaths)(root.folder).config;
   const edit = {
     file,
     before: (0, import_chunk_6OPTGHIR.readText)(file) ?? null,
-    after: (0, import_chunk_O6GLU4YU.narrowingText)({ restrict, default_backend }),
+    after: (0, import_chunk_P5NTCJMM.narrowingText)({ restrict, default_backend }),
     followsLink: false,
     isState: true
   };
@@ -13728,7 +13769,7 @@ function planStateEdit(root, now, choices) {
   ]);
 }
 function planUserEdit(now, choices) {
-  const file = (0, import_chunk_O6GLU4YU.userConfigFile)();
+  const file = (0, import_chunk_P5NTCJMM.userConfigFile)();
   if (file === void 0)
     throw new import_chunk_NVPF5LEY.FaultError("preflight", "cannot find your config folder: neither HOME nor XDG_CONFIG_HOME is set");
   const before = (0, import_chunk_6OPTGHIR.readText)(file) ?? null;
@@ -13743,7 +13784,7 @@ function planUserEdit(now, choices) {
     if (value === void 0 || Object.keys(value).length === 0) delete all[key];
     else all[key] = value;
   }
-  import_chunk_O6GLU4YU.userConfig.parse(all);
+  import_chunk_P5NTCJMM.userConfig.parse(all);
   const after = `${JSON.stringify(all, null, 2)}
 `;
   return asEdit({ file, before, after, followsLink: false, isState: false }, [
@@ -13753,14 +13794,14 @@ function planUserEdit(now, choices) {
   ]);
 }
 function planReadRules(folder) {
-  const policy = (0, import_chunk_YICA2YDP.findBackend)("agy")?.policy;
+  const policy = (0, import_chunk_WEDLWKCJ.findBackend)("agy")?.policy;
   const home = import_chunk_NLNY4YEW.variables.home();
   if (!policy) throw new Error("there is no backend agy with settings");
   if (home === void 0) throw new import_chunk_NVPF5LEY.FaultError("preflight", "cannot find the settings of agy: HOME is not set");
   const file = import_node_path.default.join(home, policy.file);
   const refused = (why) => new import_chunk_NVPF5LEY.FaultError("preflight", `cannot change the settings ${file}: ${why}`);
   if (!(0, import_chunk_DLEZNRER.isFolder)(import_node_path.default.dirname(file))) throw refused("agy was never started here; start it once and sign in");
-  const read = (0, import_chunk_O6GLU4YU.readSettings)(file);
+  const read = (0, import_chunk_P5NTCJMM.readSettings)(file);
   if ("fault" in read) throw refused(`they ${read.fault}`);
   let made;
   try {
@@ -13774,10 +13815,10 @@ function planReadRules(folder) {
 }
 async function applyEdits(root, edits) {
   const stamp = (0, import_chunk_NLNY4YEW.isoNow)().replace(/[-:]|\.\d+/g, "");
-  const write = () => edits.map((edit) => (0, import_chunk_YICA2YDP.applyEdit)(edit, stamp));
+  const write = () => edits.map((edit) => (0, import_chunk_WEDLWKCJ.applyEdit)(edit, stamp));
   if (!edits.some((edit) => edit.isState)) return write();
-  (0, import_chunk_GW5PR37U.ensureRoot)(root.folder);
-  return (0, import_chunk_GIHSDJPG.withLock)((0, import_chunk_5PMT74BV.rootPaths)(root.folder).lock, write);
+  (0, import_chunk_6PAAVROU.ensureRoot)(root.folder);
+  return (0, import_chunk_GIHSDJPG.withLock)((0, import_chunk_HYSLT7YX.rootPaths)(root.folder).lock, write);
 }
 function withModes(backends, modes2 = {}) {
   const all = Object.entries({ ...backends, ...modes2 }).filter(([, name]) => name !== null);
@@ -13802,7 +13843,7 @@ function modeRows(surveys, config, narrowing) {
   const installed = surveys.filter((one) => !one.custom && one.program !== null);
   const single = installed.length === 1 ? installed[0]?.backend : void 0;
   return Object.values(import_chunk_W7HED5VZ.modes).map(({ id, profile }) => {
-    const chosen = (0, import_chunk_O6GLU4YU.defaultBackend)(id, config, narrowing);
+    const chosen = (0, import_chunk_P5NTCJMM.defaultBackend)(id, config, narrowing);
     const lists = { user: config.restrict ?? [], state: narrowing.restrict };
     const by = ["user", "state"].find((one) => lists[one].includes(id)) ?? null;
     const restrictions = Object.values(lists).map((restrict) => ({ restrict, file: "" }));
@@ -13812,7 +13853,7 @@ function modeRows(surveys, config, narrowing) {
       backend,
       backend_from: chosen?.from ?? (single === void 0 ? null : "only_installed"),
       usable: backend === null ? null : surveys.find((one) => one.backend === backend)?.usable ?? false,
-      profile: (0, import_chunk_O6GLU4YU.narrowProfile)(id, { asked: void 0, fallback: profile }, restrictions),
+      profile: (0, import_chunk_P5NTCJMM.narrowProfile)(id, { asked: void 0, fallback: profile }, restrictions),
       restricted_by: by
     };
   });
@@ -13920,14 +13961,14 @@ var setup = {
   ],
   async run(context, input) {
     const root = context.root(input);
-    const config = (0, import_chunk_O6GLU4YU.readUserConfig)();
-    const known = (0, import_chunk_O6GLU4YU.knownBackends)(config);
+    const config = (0, import_chunk_P5NTCJMM.readUserConfig)();
+    const known = (0, import_chunk_P5NTCJMM.knownBackends)(config);
     const only = input.text("backend");
     if (only !== void 0 && !known.includes(only)) throw unknownBackend("--backend", only, known);
     const choices = { restrict: restrictOf(input), defaults: defaultsOf(input, known) };
     checkTogether(input, choices);
-    (0, import_chunk_GW5PR37U.checkRoot)(root.folder);
-    const narrowing = (0, import_chunk_O6GLU4YU.readNarrowing)(root.folder, known);
+    (0, import_chunk_6PAAVROU.checkRoot)(root.folder);
+    const narrowing = (0, import_chunk_P5NTCJMM.readNarrowing)(root.folder, known);
     const edits = [
       ...input.has("user") ? planUserEdit(config, choices) : planStateEdit(root, narrowing, choices),
       ...input.has("allow-reads") ? planReadRules((0, import_chunk_QPOYQF3N.findWorktree)(context.cwd) ?? context.cwd) : []
@@ -13935,8 +13976,8 @@ var setup = {
     const isApplied = input.has("apply");
     const copies = isApplied ? await applyEdits(root, edits) : [];
     const isChanged = isApplied && edits.length > 0;
-    const now = isChanged ? { config: (0, import_chunk_O6GLU4YU.readUserConfig)(), narrowing: (0, import_chunk_O6GLU4YU.readNarrowing)(root.folder, known) } : { config, narrowing };
-    const surveys = (0, import_chunk_6NUDBNFT.surveyBackends)(now.config, context.cwd);
+    const now = isChanged ? { config: (0, import_chunk_P5NTCJMM.readUserConfig)(), narrowing: (0, import_chunk_P5NTCJMM.readNarrowing)(root.folder, known) } : { config, narrowing };
+    const surveys = (0, import_chunk_WBR4QAVT.surveyBackends)(now.config, context.cwd);
     const page = {
       surveys: surveys.filter(({ backend }) => only === void 0 || backend === only),
       modes: modeRows(surveys, now.config, now.narrowing),
@@ -14014,38 +14055,38 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./staffer-PNERFDLA.js": function (module, exports) {
+"./staffer-44ISMLVK.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   staffer: () => staffer
 });
 module.exports = stdin_exports;
-var import_chunk_I43HG7U6 = load("./chunk-I43HG7U6.js");
-var import_chunk_ATH32LO7 = load("./chunk-ATH32LO7.js");
-var import_chunk_O6GLU4YU = load("./chunk-O6GLU4YU.js");
-var import_chunk_IIDAJKPQ = load("./chunk-IIDAJKPQ.js");
-var import_chunk_TOMDVJS2 = load("./chunk-TOMDVJS2.js");
+var import_chunk_XRF3OUIC = load("./chunk-XRF3OUIC.js");
+var import_chunk_YG267NF2 = load("./chunk-YG267NF2.js");
+var import_chunk_P5NTCJMM = load("./chunk-P5NTCJMM.js");
+var import_chunk_6VEYLQAM = load("./chunk-6VEYLQAM.js");
+var import_chunk_A2UK6BHM = load("./chunk-A2UK6BHM.js");
 var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
-var import_chunk_GW5PR37U = load("./chunk-GW5PR37U.js");
+var import_chunk_6PAAVROU = load("./chunk-6PAAVROU.js");
 var import_chunk_B6G6EWUC = load("./chunk-B6G6EWUC.js");
-var import_chunk_WXN222PW = load("./chunk-WXN222PW.js");
-var import_chunk_YICA2YDP = load("./chunk-YICA2YDP.js");
-var import_chunk_RC3KLQ5P = load("./chunk-RC3KLQ5P.js");
-var import_chunk_5JVQ352W = load("./chunk-5JVQ352W.js");
+var import_chunk_7F7YULP5 = load("./chunk-7F7YULP5.js");
+var import_chunk_WEDLWKCJ = load("./chunk-WEDLWKCJ.js");
+var import_chunk_IFVIOH5X = load("./chunk-IFVIOH5X.js");
+var import_chunk_HKMJYKZE = load("./chunk-HKMJYKZE.js");
 var import_chunk_FRBDBO25 = load("./chunk-FRBDBO25.js");
 var import_chunk_GIHSDJPG = load("./chunk-GIHSDJPG.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_LO5JKJQV = load("./chunk-LO5JKJQV.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_WCJPDVU3 = load("./chunk-WCJPDVU3.js");
+var import_chunk_S2YMQL4C = load("./chunk-S2YMQL4C.js");
 var import_chunk_GHF6APA7 = load("./chunk-GHF6APA7.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
 var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
-var import_chunk_5EEEQTAN = load("./chunk-5EEEQTAN.js");
-var import_chunk_5PUGWE43 = load("./chunk-5PUGWE43.js");
+var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
+var import_chunk_WC34HXH2 = load("./chunk-WC34HXH2.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_5PMT74BV = load("./chunk-5PMT74BV.js");
+var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
@@ -14053,7 +14094,7 @@ var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var staffer = (0, import_chunk_I43HG7U6.makeStaffVerb)({
+var staffer = (0, import_chunk_XRF3OUIC.makeStaffVerb)({
   mode: "staffer",
   examples: [
     'staffer --backend codex --prompt "Fix the failing test in src/parse.ts"',
@@ -14066,7 +14107,7 @@ var staffer = (0, import_chunk_I43HG7U6.makeStaffVerb)({
 });
 
 },
-"./status-JJLHQ5J2.js": function (module, exports) {
+"./status-ICCLX6DA.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -14074,21 +14115,21 @@ __export(stdin_exports, {
 });
 module.exports = stdin_exports;
 var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
-var import_chunk_GW5PR37U = load("./chunk-GW5PR37U.js");
+var import_chunk_6PAAVROU = load("./chunk-6PAAVROU.js");
 var import_chunk_4XQCRNZ4 = load("./chunk-4XQCRNZ4.js");
-var import_chunk_RC3KLQ5P = load("./chunk-RC3KLQ5P.js");
-var import_chunk_YDNXD4SL = load("./chunk-YDNXD4SL.js");
-var import_chunk_PDYPDIE4 = load("./chunk-PDYPDIE4.js");
+var import_chunk_IFVIOH5X = load("./chunk-IFVIOH5X.js");
+var import_chunk_2GF2CPEM = load("./chunk-2GF2CPEM.js");
+var import_chunk_P564Q6Q3 = load("./chunk-P564Q6Q3.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
 var import_chunk_QWAIFJXL = load("./chunk-QWAIFJXL.js");
-var import_chunk_WCJPDVU3 = load("./chunk-WCJPDVU3.js");
+var import_chunk_S2YMQL4C = load("./chunk-S2YMQL4C.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
 var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
-var import_chunk_5EEEQTAN = load("./chunk-5EEEQTAN.js");
-var import_chunk_5PUGWE43 = load("./chunk-5PUGWE43.js");
+var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
+var import_chunk_WC34HXH2 = load("./chunk-WC34HXH2.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_5PMT74BV = load("./chunk-5PMT74BV.js");
+var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
 var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
@@ -14096,11 +14137,11 @@ var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function listViews(root, options) {
-  const live = (0, import_chunk_RC3KLQ5P.listActive)(root).filter((id) => (0, import_chunk_DLEZNRER.exists)((0, import_chunk_5PMT74BV.jobPaths)(root, id).folder));
+  const live = (0, import_chunk_IFVIOH5X.listActive)(root).filter((id) => (0, import_chunk_DLEZNRER.exists)((0, import_chunk_HYSLT7YX.jobPaths)(root, id).folder));
   const views = [];
   for (const id of live) views.push(...await look(root, id));
   let left = options.recent;
-  for (const id of (0, import_chunk_RC3KLQ5P.listJobs)(root)) {
+  for (const id of (0, import_chunk_IFVIOH5X.listJobs)(root)) {
     if (left === 0) break;
     if (live.includes(id)) continue;
     const [view] = await look(root, id);
@@ -14109,10 +14150,10 @@ async function listViews(root, options) {
     views.push(view);
     left -= 1;
   }
-  return views.filter((view) => isWanted(view.spec, options.owner)).sort((a, b) => Number((0, import_chunk_5EEEQTAN.isEnded)(a.state)) - Number((0, import_chunk_5EEEQTAN.isEnded)(b.state)) || (0, import_chunk_5PUGWE43.compareIds)(b.id, a.id));
+  return views.filter((view) => isWanted(view.spec, options.owner)).sort((a, b) => Number((0, import_chunk_NUDVVVQS.isEnded)(a.state)) - Number((0, import_chunk_NUDVVVQS.isEnded)(b.state)) || (0, import_chunk_WC34HXH2.compareIds)(b.id, a.id));
 }
 async function look(root, id) {
-  for (const how of [import_chunk_PDYPDIE4.refresh, import_chunk_5EEEQTAN.inspect]) {
+  for (const how of [import_chunk_P564Q6Q3.refresh, import_chunk_NUDVVVQS.inspect]) {
     try {
       return [await how(root, id)];
     } catch {
@@ -14159,10 +14200,10 @@ var status = {
   examples: ["status", "status run-mik3x9ab-4f7q2z", "status --owner builder --json"],
   async run(context, input) {
     const root = context.root(input);
-    const isThere = (0, import_chunk_GW5PR37U.checkRoot)(root.folder);
+    const isThere = (0, import_chunk_6PAAVROU.checkRoot)(root.folder);
     if (input.words[0] !== void 0) {
-      const view = await (0, import_chunk_PDYPDIE4.refresh)(root.folder, (0, import_chunk_RC3KLQ5P.findJob)(root, input.words[0]));
-      return input.has("json") ? { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state), json: (0, import_chunk_YDNXD4SL.observation)(view, { afterSeq: null, root }) } : tellOne(view, root);
+      const view = await (0, import_chunk_P564Q6Q3.refresh)(root.folder, (0, import_chunk_IFVIOH5X.findJob)(root, input.words[0]));
+      return input.has("json") ? { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state), json: (0, import_chunk_2GF2CPEM.observation)(view, { afterSeq: null, root }) } : tellOne(view, root);
     }
     const views = isThere ? await listViews(root.folder, { recent: input.count("recent") ?? 10, owner: input.text("owner") ?? null }) : [];
     if (input.has("json"))
@@ -14182,7 +14223,7 @@ function rowDocument(view) {
     owner: spec?.owner ? (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)(spec.owner), 200) : null,
     label: spec?.label ? (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)(spec.label), 200) : null,
     state: state.state,
-    ...(0, import_chunk_YDNXD4SL.healthOf)(view, (0, import_chunk_5EEEQTAN.conditionOf)(view)),
+    ...(0, import_chunk_2GF2CPEM.healthOf)(view, (0, import_chunk_NUDVVVQS.conditionOf)(view)),
     created_at: state.created_at,
     ended_at: state.ended_at,
     duration_ms: state.duration_ms,
@@ -14194,8 +14235,8 @@ function rowDocument(view) {
 async function table(context, views) {
   const color = await makePaint(context.isTerminal && !import_chunk_NLNY4YEW.variables.noColor());
   const rows = views.map((view) => {
-    const health = (0, import_chunk_YDNXD4SL.healthOf)(view, (0, import_chunk_5EEEQTAN.conditionOf)(view));
-    const word = health.health === "attention" && !(0, import_chunk_5EEEQTAN.isEnded)(view.state) ? `${view.state.state}!` : view.state.state;
+    const health = (0, import_chunk_2GF2CPEM.healthOf)(view, (0, import_chunk_NUDVVVQS.conditionOf)(view));
+    const word = health.health === "attention" && !(0, import_chunk_NUDVVVQS.isEnded)(view.state) ? `${view.state.state}!` : view.state.state;
     return [view.id, word, ageOf(view), ownerOf(view), whatOf(view)];
   });
   const lines = renderTable(["ID", "STATE", "AGE", "OWNER", "WHAT"], rows, context.width).split("\n");
@@ -14218,11 +14259,11 @@ function whatOf(view) {
 }
 function tellOne(view, root) {
   const { state, spec } = view;
-  const seen = (0, import_chunk_YDNXD4SL.observation)(view, { afterSeq: null, root });
+  const seen = (0, import_chunk_2GF2CPEM.observation)(view, { afterSeq: null, root });
   const lines = [
     ["id", view.id],
     ["state", state.state],
-    ["health", (0, import_chunk_5EEEQTAN.isEnded)(state) ? null : `${seen.health}${seen.reason ? ` (${seen.reason})` : ""}`],
+    ["health", (0, import_chunk_NUDVVVQS.isEnded)(state) ? null : `${seen.health}${seen.reason ? ` (${seen.reason})` : ""}`],
     ["error", state.error ? `${state.error.code}: ${(0, import_chunk_LZGYMFSK.plainText)(state.error.message)}` : null],
     ["exit code", state.exit_code === null ? null : String(state.exit_code)],
     ["age", ageOf(view)],
@@ -14278,23 +14319,23 @@ function renderHelp(command) {
 });
 
 },
-"./wait-AYFFYA6X.js": function (module, exports) {
+"./wait-235ATHWQ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   wait: () => wait
 });
 module.exports = stdin_exports;
-var import_chunk_IXF4VLIU = load("./chunk-IXF4VLIU.js");
+var import_chunk_CCFJVRA2 = load("./chunk-CCFJVRA2.js");
 var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
-var import_chunk_GW5PR37U = load("./chunk-GW5PR37U.js");
-var import_chunk_RC3KLQ5P = load("./chunk-RC3KLQ5P.js");
-var import_chunk_IUVRTQY6 = load("./chunk-IUVRTQY6.js");
+var import_chunk_6PAAVROU = load("./chunk-6PAAVROU.js");
+var import_chunk_IFVIOH5X = load("./chunk-IFVIOH5X.js");
+var import_chunk_JWX75FAH = load("./chunk-JWX75FAH.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_SDA6FAJ7 = load("./chunk-SDA6FAJ7.js");
-var import_chunk_RYWJ6JCQ = load("./chunk-RYWJ6JCQ.js");
-var import_chunk_YDNXD4SL = load("./chunk-YDNXD4SL.js");
-var import_chunk_PDYPDIE4 = load("./chunk-PDYPDIE4.js");
+var import_chunk_JTXE6Y2D = load("./chunk-JTXE6Y2D.js");
+var import_chunk_G7TF4DKP = load("./chunk-G7TF4DKP.js");
+var import_chunk_2GF2CPEM = load("./chunk-2GF2CPEM.js");
+var import_chunk_P564Q6Q3 = load("./chunk-P564Q6Q3.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_YC5VTLGP = load("./chunk-YC5VTLGP.js");
 var import_chunk_5HBYLHM7 = load("./chunk-5HBYLHM7.js");
@@ -14303,16 +14344,16 @@ var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
 var import_chunk_LO5JKJQV = load("./chunk-LO5JKJQV.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_QWAIFJXL = load("./chunk-QWAIFJXL.js");
-var import_chunk_WCJPDVU3 = load("./chunk-WCJPDVU3.js");
+var import_chunk_S2YMQL4C = load("./chunk-S2YMQL4C.js");
 var import_chunk_HG2KJTCX = load("./chunk-HG2KJTCX.js");
 var import_chunk_73VXE2SD = load("./chunk-73VXE2SD.js");
 var import_chunk_GHF6APA7 = load("./chunk-GHF6APA7.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
 var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
-var import_chunk_5EEEQTAN = load("./chunk-5EEEQTAN.js");
-var import_chunk_5PUGWE43 = load("./chunk-5PUGWE43.js");
+var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
+var import_chunk_WC34HXH2 = load("./chunk-WC34HXH2.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_5PMT74BV = load("./chunk-5PMT74BV.js");
+var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
@@ -14351,14 +14392,14 @@ var wait = {
   ],
   async run(context, input) {
     const root = context.root(input);
-    (0, import_chunk_GW5PR37U.checkRoot)(root.folder);
+    (0, import_chunk_6PAAVROU.checkRoot)(root.folder);
     if (input.has("any") && input.has("all")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --any and --all together");
     const owner = input.text("owner") ?? import_chunk_NLNY4YEW.variables.owner() ?? null;
-    const ids = input.words.length > 0 ? [...new Set(input.words.map((word) => (0, import_chunk_RC3KLQ5P.findJob)(root, word)))] : liveOrLatest(root, owner, input.has("any") || input.has("all"));
+    const ids = input.words.length > 0 ? [...new Set(input.words.map((word) => (0, import_chunk_IFVIOH5X.findJob)(root, word)))] : liveOrLatest(root, owner, input.has("any") || input.has("all"));
     if (ids.length > 1 && !input.has("any") && !input.has("all")) {
       throw (0, import_chunk_NVPF5LEY.usageError)(`cannot wait for ${ids.length} jobs without saying how: add --any (the first) or --all`);
     }
-    return (0, import_chunk_IUVRTQY6.waitAndTell)(context, root, ids, {
+    return (0, import_chunk_JWX75FAH.waitAndTell)(context, root, ids, {
       mode: input.has("any") ? "any" : "all",
       timeoutMs: input.durationOrDefault("timeout"),
       heartbeatMs: input.duration("heartbeat") ?? null,
@@ -14368,11 +14409,11 @@ var wait = {
 };
 function liveOrLatest(root, owner, isMany) {
   const isOurs = (id) => {
-    const spec = (0, import_chunk_5EEEQTAN.readSpec)((0, import_chunk_5PMT74BV.jobPaths)(root.folder, id));
+    const spec = (0, import_chunk_NUDVVVQS.readSpec)((0, import_chunk_HYSLT7YX.jobPaths)(root.folder, id));
     return owner === null || spec.kind === "ok" && spec.value.owner === owner;
   };
-  const live = isMany ? (0, import_chunk_RC3KLQ5P.listActive)(root.folder).filter((id) => (0, import_chunk_DLEZNRER.exists)((0, import_chunk_5PMT74BV.jobPaths)(root.folder, id).folder) && isOurs(id)) : [];
-  return live.length > 0 ? live : [(0, import_chunk_IXF4VLIU.requireLatest)(root, owner, "a job to wait for")];
+  const live = isMany ? (0, import_chunk_IFVIOH5X.listActive)(root.folder).filter((id) => (0, import_chunk_DLEZNRER.exists)((0, import_chunk_HYSLT7YX.jobPaths)(root.folder, id).folder) && isOurs(id)) : [];
+  return live.length > 0 ? live : [(0, import_chunk_CCFJVRA2.requireLatest)(root, owner, "a job to wait for")];
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {

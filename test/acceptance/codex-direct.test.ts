@@ -135,6 +135,7 @@ async function call(
     deadlineMs: 60_000,
     stateRoot: workspace.path('.job-state'),
     promptFile: join(workspace.base, 'unused'),
+    settingsFile: join(workspace.base, 'unused'),
     ...request,
   });
   const plan = codex.plan(whole);

@@ -27,5 +27,6 @@ defineMatrix(profile, {
     writeFileSync(join(dir, '.github/hooks/all.json'), JSON.stringify({ version: 1, hooks }));
   },
   keepsCutTurn: true,
+  tellsUsage: false,
   cleanWarnings: { standard: ['no_sandbox'] },
 });

@@ -38,6 +38,8 @@ export interface Expectations {
   widen?(place: LabPlace): void;
   /** After a SIGKILL in the middle of a tool: does the conversation hold the turn that was cut off? */
   keepsCutTurn: boolean;
+  /** False: it tells no numbers. */
+  tellsUsage?: false;
   /** Warnings that a clean success has, by profile. */
   cleanWarnings?: Partial<Record<Profile, readonly string[]>>;
 }

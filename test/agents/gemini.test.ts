@@ -9,13 +9,14 @@ defineMatrix(profile, {
     e401: { outcome: 'failed', code: 'auth', words: /Incorrect API key/ },
     e429: { outcome: 'failed', code: 'quota', words: /Rate limit/ },
     e500: { outcome: 'failed', code: 'agent_error', words: /The lab server had an error/ },
-    cut: { outcome: 'failed', code: 'agent_error' },
+    cut: { outcome: 'failed', code: 'agent_error', words: /terminated/ },
     empty: { outcome: 'failed', code: 'no_final_answer', words: /empty/ },
   },
   store: ['.gemini/tmp'],
-  lost: { outcome: 'failed', code: 'session_lost', words: /./ },
-  elsewhere: { outcome: 'failed', code: 'session_lost', words: /./ },
+  lost: { outcome: 'failed', code: 'session_lost', words: /No previous sessions found/ },
+  elsewhere: { outcome: 'failed', code: 'session_lost', words: /No previous sessions found/ },
   denied: null,
-  keepsCutTurn: true,
+  // The id is known and goes on, but nothing of a turn is stored before it has ended.
+  keepsCutTurn: false,
   cleanWarnings: { standard: ['no_sandbox'] },
 });

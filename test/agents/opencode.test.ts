@@ -16,8 +16,9 @@ defineMatrix(profile, {
     empty: { outcome: 'failed', code: 'no_final_answer', words: /empty/ },
   },
   store: ['.local/share/opencode'],
-  lost: { outcome: 'failed', code: 'session_lost', words: /./ },
-  elsewhere: { outcome: 'failed', code: 'session_lost', words: /./ },
+  lost: { outcome: 'failed', code: 'session_lost', words: /Session not found/ },
+  // It says nothing and does nothing there.
+  elsewhere: { outcome: 'timed_out', code: 'hard_timeout' },
   denied: { shell: notOffered, file: notOffered },
   keepsCutTurn: true,
   cleanWarnings: { standard: ['no_sandbox'] },

@@ -88,23 +88,44 @@ test('a refused tool beside an answer is a warning that names it, with the call 
     tool_info: { name: 'run_command', parameters: { CommandLine: 'rm x' } },
   });
   const denied_actions = [{ action: 'command', display_name: 'RunCommand' }, { action: 'mcp' }, {}];
-  const { error, reading, warnings } = judge([
-    init,
-    call,
-    result({ status: 'SUCCESS', response: 'No.', denied_actions }),
-  ]);
+  const words = step({ step_index: 2, step_type: 'agent_response', state: 'DONE', text_delta: 'No.' });
+  const end = result({ status: 'SUCCESS', response: 'No.', denied_actions });
+  const { error, reading, warnings } = judge([init, call, words, end]);
   assert.equal(error, null);
   assert.deepEqual(reading.denials, ['run_command: rm x', 'mcp', 'a tool that has no name']);
   assert.deepEqual(warnings, ['permission_denied', 'permission_denied', 'permission_denied']);
 });
 
+test('words before a refusal are no answer, words after it are', () => {
+  const say = (text_delta: string) => step({ step_index: 1, step_type: 'agent_response', state: 'DONE', text_delta });
+  const call = (state: string, step_index = 2) =>
+    step({ step_index, step_type: 'tool', state, tool_name: 'run_command' });
+  const denied_actions = [{ action: 'command', display_name: 'RunCommand' }];
+  const stopped = result({ status: 'SUCCESS', response: 'I will run it.', denied_actions });
+  const before = judge([init, say('I will run it.'), call('ACTIVE'), call('DONE'), say('\n'), stopped]);
+  assert.match(before.error ?? '', /^permission_denied: there is no final answer/);
+  assert.equal(before.answer, null);
+  const untold = result({ status: 'SUCCESS', response: 'I will run it.' });
+  const stderrTail = 'jetski: a tool required the "command" permission, so it was auto-denied.\n';
+  assert.match(judge([init, say('I will.'), call('DONE'), untold], { stderrTail }).error ?? '', /^permission_denied/);
+  const after = judge([init, call('ACTIVE'), call('DONE'), say('I may not.'), stopped]);
+  assert.deepEqual([after.error, after.answer], [null, 'I will run it.']);
+  // The late end of a call that was begun before the words takes nothing back.
+  const late = judge([init, call('ACTIVE', 3), call('DONE'), say('I may not.'), call('DONE', 3), stopped]);
+  assert.equal(late.error, null);
+  // Without a refusal the response is the answer, wherever it stood.
+  assert.equal(judge([init, say('Done.'), call('DONE'), fine]).error, null);
+});
+
 test('a refused tool that only stderr tells of', () => {
-  const stderrTail =
-    'jetski: no output produced - a tool required the "write_file" permission, so it was auto-denied.\n';
+  const stderrTail = 'jetski: no output produced - a tool required the "command" permission, so it was auto-denied.\n';
   const empty = judge([init, result({ status: 'SUCCESS', response: '' })], { stderrTail });
-  assert.equal(empty.error, 'permission_denied: there is no final answer and these were refused: write_file');
+  assert.equal(empty.error, 'permission_denied: there is no final answer and these were refused: command');
   const answered = judge([init, fine], { stderrTail });
   assert.deepEqual([answered.error, answered.warnings], [null, ['permission_denied']]);
+  const denied_actions = [{ action: 'write_file' }];
+  const both = judge([init, result({ status: 'SUCCESS', response: '', denied_actions })], { stderrTail });
+  assert.deepEqual(both.reading.denials, ['write_file'], 'told twice, counted once');
   const quoted = judge([init, fine], { stderrTail: 'note: jetski: something was auto-denied\n' });
   assert.deepEqual([quoted.error, quoted.warnings], [null, []]);
 });

@@ -86,6 +86,11 @@ test('a session error is a failure, also beside an answer and exit code 0', () =
   assert.equal(judge(lines).error, 'agent_error: broken');
 });
 
+test('a result that tells another exit code than 0 is a failure, whatever the process ends with', () => {
+  const failed = JSON.stringify({ type: 'result', sessionId: id, exitCode: 1 });
+  assert.equal(judge([say('Done.'), failed]).error, 'agent_error: the agent reported a failure');
+});
+
 test('an aborted run has no answer, though its result may say 0', () => {
   const abort = event('abort', { reason: 'user_abort' });
   assert.equal(judge([say('Half.'), abort, end]).error, 'no_final_answer: the final answer is empty');

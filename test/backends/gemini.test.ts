@@ -15,6 +15,31 @@ test('plan: the exact arguments of each profile; a new conversation gets its id 
   assert.deepEqual(gemini.plan(makeRequest({ profile: 'unrestricted' })).args, standard.args);
 });
 
+test('plan: restricted has rules in a file, and folders that nobody trusts', () => {
+  const plan = gemini.plan(makeRequest({ profile: 'restricted' }));
+  const policy = '--policy=/w/.job-state/jobs/x/agent-settings.toml';
+  assert.deepEqual(plan.args, [...head, 'default', policy, `--session-id=${freshId}`]);
+  assert.match(plan.settings ?? '', /toolName = "\*"\ndecision = "deny"\npriority = 998\n/);
+  assert.doesNotMatch(plan.settings ?? '', /shell|write_file|replace|plan_mode|invoke_agent/);
+  assert.equal(plan.environment.GEMINI_CLI_TRUSTED_FOLDERS_PATH, '/dev/null/none');
+  assert.deepEqual(plan.remove, ['GEMINI_CLI_TRUST_WORKSPACE']);
+  const standard = gemini.plan(makeRequest());
+  assert.equal(standard.settings, undefined);
+  assert.equal(standard.environment.GEMINI_CLI_TRUSTED_FOLDERS_PATH, undefined);
+});
+
+test('settings of the user that would let the project in, or win, rule restricted out', () => {
+  const faultIn = (settings: unknown) => gemini.policy.findFault(JSON.stringify(settings), 'restricted');
+  assert.equal(faultIn({}), null);
+  assert.equal(faultIn({ security: { folderTrust: { enabled: true } }, tools: { allowed: ['write_file'] } }), null);
+  assert.match(faultIn({ security: { folderTrust: { enabled: false } } }) ?? '', /folderTrust/);
+  assert.match(faultIn({ adminPolicyPaths: ['/x.toml'] }) ?? '', /adminPolicyPaths/);
+  const commented = '{ // "x" \n "ui": {"theme": "a//b"}, /* x */ "security": {"folderTrust": {"enabled": false}} }';
+  assert.match(gemini.policy.findFault(commented, 'restricted') ?? '', /folderTrust/);
+  assert.match(gemini.policy.findFault('{', 'restricted') ?? '', /no JSON object/);
+  assert.equal(gemini.policy.findFault('{', 'standard'), null);
+});
+
 test('plan: model and conversation; a resumed one gets no id', () => {
   const plan = gemini.plan(makeRequest({ model: '-odd', resume: session }));
   assert.deepEqual(plan.args, [...head, 'yolo', '--model=-odd', `--resume=${session}`]);

@@ -64,6 +64,8 @@ test('the texts of all steps are the answer, and only a step that ended with "st
 test('a step after the end takes the success back', () => {
   const lines = [start, say('a'), finish('stop'), start];
   assert.equal(replayLines(opencode, lines, clean).reading.final, null);
+  const { verdict } = replayLines(opencode, [...lines, say('b'), finish('stop')], clean);
+  assert.equal(verdict.answer, 'a\n\nb');
 });
 
 test('a refused tool is denied: a warning beside an answer, permission_denied without one, also after some words', () => {
@@ -129,7 +131,8 @@ const failures: [error: Record<string, unknown>, code: string, message: string, 
 for (const [error, code, message, resets] of failures) {
   test(`opencode failing with ${JSON.stringify(error).slice(0, 80)} is ${code}`, () => {
     const lines = [start, say('x'), finish('stop'), event('error', { error })];
-    const verdict = replayLines(opencode, lines, { ...clean, exitCode: 1 }).verdict;
+    const { reading, verdict } = replayLines(opencode, lines, { ...clean, exitCode: 1 });
+    assert.equal(reading.final, 'failure');
     assert.deepEqual(verdict.error, resets === undefined ? { code, message } : { code, message, resets });
   });
 }

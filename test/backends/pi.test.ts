@@ -47,6 +47,14 @@ test('the text grows with its deltas and begins anew with each message', () => {
   assert.equal(replayLines(pi, next, clean).reading.text, 'Three');
 });
 
+test('messages of other roles are neither text nor usage', () => {
+  for (const role of ['system', 'user', 'toolResult']) {
+    const message = { role, model: 'other', ...words('Not mine.'), usage: { input: 7, output: 7 } };
+    const read = replayLines(pi, [opened, event('message_end', { message })], clean).reading;
+    assert.deepEqual([read.text, read.usage, read.model], ['', null, null], role);
+  }
+});
+
 test('the answer is the last message only; usage and cost are summed over all of them', () => {
   const first = assistant('toolUse', 'I look first.', { cost: { total: 0.25 }, input: 10, output: 2, cacheRead: 5 });
   const last = assistant('stop', 'It says one.', { cost: { total: 0.5 }, input: 20, output: 4, cacheWrite: 1 });
@@ -64,6 +72,7 @@ test('an end that a retry follows is none, told (1.x) or not (0.73)', () => {
   const retry = event('auto_retry_start', { attempt: 1, errorMessage: '500: overloaded' });
   for (const willRetry of [{ willRetry: true }, {}]) {
     const lines = [opened, ended([failed], willRetry), retry];
+    if ('willRetry' in willRetry) assert.equal(replayLines(pi, lines.slice(0, 2), clean).reading.final, null);
     const during = replayLines(pi, lines, clean).reading;
     assert.equal(during.final, null);
     assert.equal(during.failure, null);

@@ -17,6 +17,7 @@ export function makeRequest(changes: Partial<StaffRequest> = {}): StaffRequest {
     stateRoot: '/w/.job-state',
     writable: [],
     promptFile: '/w/.job-state/jobs/x/prompt.txt',
+    settingsFile: '/w/.job-state/jobs/x/agent-settings.toml',
     custom: null,
     ...changes,
   };

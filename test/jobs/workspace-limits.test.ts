@@ -49,6 +49,23 @@ test('a path that comes into view because another one went is not called new', (
   });
 });
 
+test('a tracked path that comes into view is neither called changed nor newly staged', (t) => {
+  const repository = makeRepository(t);
+  writeMany(repository, 'many', 12);
+  repository.commit('Many');
+  for (let n = 1; n < 12; n += 1) repository.write(`many/${String(n).padStart(5, '0')}`, 'staged');
+  repository.git('add', '-A');
+  repository.write('many/00000', 'dirty');
+  withLimit('entries', 10, () => {
+    const before = repository.capture();
+    before.at = new Date(Date.now() + 60_000).toISOString();
+    repository.git('checkout', '-q', '--', 'many/00000');
+    const changes = compareWorkspace(before, repository.capture());
+    assert.deepEqual(told(changes), ['modified many/00000, dirty']);
+    assert.deepEqual([changes.exact, changes.index_changed], [false, false]);
+  });
+});
+
 test('what is too much to be hashed is compared by size, time and inode', (t) => {
   const repository = makeRepository(t);
   repository.write('big', '');

@@ -155,6 +155,7 @@ test('line ends that git converts are no change', (t) => {
   });
   assert.deepEqual(told(changes), []);
   assert.deepEqual(changes.dirty_before, ['y.crlf']);
+  assert.deepEqual(told(changesOf(repository, (r) => r.git('reset', '-q', '--soft', 'HEAD~1'))), []);
   assert.deepEqual(told(changesOf(repository, (r) => r.write('x.crlf', 'one\r\n'))), ['modified x.crlf']);
 });
 

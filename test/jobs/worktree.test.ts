@@ -210,6 +210,14 @@ for (const [name, act, work] of kept) {
   });
 }
 
+test('a worktree that git refuses to remove keeps its branch', (t) => {
+  const { repository, note } = begin(t);
+  repository.git('worktree', 'lock', note.path);
+  assert.equal(removeWorktree(note), false);
+  assert.ok(existsSync(note.path));
+  assert.ok(branches(repository).includes(note.branch));
+});
+
 test('merged work does not keep it, work on a branch whose folder is gone keeps the branch', (t) => {
   const { repository, note, git } = begin(t);
   git('commit', '-qm', 'Empty', '--allow-empty');

@@ -45,9 +45,12 @@ function run(folder: string, ...args: string[]): GitAnswer {
   return opened.git.run(args);
 }
 
-/** The same bytes with another time, so that git has to look at them again. */
+let time = 1_000;
+
+/** The same bytes with yet another time, so that git has to look at them again. */
 function touch(repository: Repository, ...names: string[]): void {
-  for (const name of names) utimesSync(repository.path(name), 1_000, 1_000);
+  time += 1;
+  for (const name of names) utimesSync(repository.path(name), time, time);
 }
 
 test('no filter of the repository runs, neither one that was there nor a process one', (t) => {
@@ -192,10 +195,12 @@ test('nothing is fetched and no credential is asked for: a missing object is a m
 test('a git that lies in the repository is not the one that is run', (t) => {
   const { repository, trap, ran } = plant(t);
   execFileSync('cp', [trap('git'), repository.path('git')]);
-  const kept = process.env.PATH;
+  const [kept, cwd] = [process.env.PATH, process.cwd()];
   t.after(() => {
     process.env.PATH = kept;
+    process.chdir(cwd);
   });
+  process.chdir(repository.dir);
   for (const place of ['.', '', 'sub/..']) {
     process.env.PATH = `${place}:${kept}`;
     assert.ok(run(repository.dir, 'status').ok);

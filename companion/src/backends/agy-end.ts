@@ -22,6 +22,8 @@ export function judgeAgyEnd(reading: Reading, ending: Ending, asked: Asked): voi
     .split('\n')
     .map((line) => line.trim());
   noteUnaskedTool(reading, lines);
+  // Newer versions stop at the first refusal: the response is then what was said before it.
+  if (reading.denials.length > 0 && endedInCall.has(reading)) reading.answer = null;
   noteCut(reading, lines);
   noteLostConversation(reading, asked);
   if (ending.byItself) noteExit(reading, ending, lines);
@@ -30,6 +32,9 @@ export function judgeAgyEnd(reading: Reading, ending: Ending, asked: Asked): voi
     noteFailure(reading, 'permission_denied', `agy stopped at a tool that was refused: ${reading.denials.join(', ')}`);
   }
 }
+
+/** The readings in which no words of the agent followed the newest tool call. */
+export const endedInCall = new WeakSet<Reading>();
 
 /** Ended by us, agy tells "interrupted" as the error of the turn: that is no word on what went wrong. */
 function forgetOurSignal(reading: Reading): void {

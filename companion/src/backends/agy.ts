@@ -6,6 +6,7 @@ import { plainText } from '../core/excerpt.ts';
 import type { Profile } from '../core/job.ts';
 import {
   asksForSignIn,
+  endedInCall,
   isInterruption,
   isLostConversation,
   judgeAgyEnd,
@@ -113,6 +114,7 @@ function readStep(step: Fields, reading: Reading, at: string): void {
   const name = textOf(step.tool_name) || textOf(fieldsOf(step.tool_info).name);
   if (type === 'tool' || name !== '') {
     const key = `${conversation}/${String(step.step_index)}`;
+    if (!reading.tools.some((tool) => tool.key === key)) endedInCall.add(reading);
     noteTool(reading, { key, name: name || type, ...readCall(fieldsOf(step.tool_info)), status: statusOf(step) }, at);
     return;
   }
@@ -126,7 +128,9 @@ function readStep(step: Fields, reading: Reading, at: string): void {
 
 /** Deltas are true deltas; the last line of a step holds its last piece. */
 function readText(step: Fields, reading: Reading): void {
-  reading.text += textOf(step.text_delta);
+  const words = textOf(step.text_delta);
+  reading.text += words;
+  if (words.trim() !== '') endedInCall.delete(reading);
   if (step.state === 'DONE' && reading.text !== '' && !reading.text.endsWith('\n')) reading.text += '\n';
 }
 

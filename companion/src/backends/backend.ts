@@ -31,6 +31,8 @@ export interface StaffRequest {
   writable: readonly string[];
   /** A private file that holds the prompt (only when `promptBy` is `file`). */
   promptFile: string;
+  /** A private file that holds `StaffPlan.settings` when the CLI starts. Its name ends with `.toml`. */
+  settingsFile: string;
   custom: CustomBackend | null;
 }
 
@@ -44,6 +46,8 @@ export interface StaffPlan {
   environment: Record<string, string>;
   /** The id that this call gives to a new conversation (`freshId`, for CLIs that take it): known before they tell it. */
   conversationId: string | null;
+  /** Text of `request.settingsFile`, for CLIs that take rules from a file only. */
+  settings?: string;
   /** Variables that this call must not inherit, beside the host markers of every backend. */
   remove: readonly string[];
 }

@@ -65,7 +65,7 @@ export const cursor = {
       case 'assistant':
         // The agent goes on after its result: that was not the end.
         if (reading.final === 'success') reading.final = null;
-        reading.answer = null;
+        endedRefused.delete(reading);
         reading.text = wordsOf(fieldsOf(event.message).content) || reading.text;
         break;
       case 'tool_call':
@@ -118,9 +118,11 @@ function readTool(event: Fields, reading: Reading, at: string): void {
     },
     at,
   );
-  // The result repeats every word of the run: what was said before a refusal is no final answer.
-  if (status === 'denied') reading.answer = '';
+  if (status === 'denied') endedRefused.add(reading);
 }
+
+/** The readings in which no words followed a refusal. The result repeats every word of the run: those before it are no answer. */
+const endedRefused = new WeakSet<Reading>();
 
 function statusOf(outcome: string, details: Fields): ToolCall['status'] {
   if (/reject|denied/i.test(outcome)) return 'denied';
@@ -136,7 +138,7 @@ function readResult(event: Fields, reading: Reading): void {
   const words = textOf(event.result);
   readUsage(fieldsOf(event.usage), reading);
   if (event.is_error === false && event.subtype === 'success') {
-    reading.answer = reading.answer === '' || words.trim() === '' ? null : words;
+    reading.answer = endedRefused.has(reading) || words.trim() === '' ? null : words;
     reading.final ??= 'success';
     return;
   }

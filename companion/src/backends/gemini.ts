@@ -7,8 +7,31 @@ import type { JobErrorCode, Profile } from '../core/job.ts';
 import { type Backend, type Ending, noteFailure, noteTool, noteWarning, parseLine, type Reading } from './backend.ts';
 import { kindOfStatus, kindOfWords, resetOf } from './failures.ts';
 import { type Fields, fieldsOf, numberOf, textOf } from './fields.ts';
+import { parseSettings } from './rules.ts';
 
 const modes: Record<Profile, string> = { restricted: 'default', standard: 'yolo', unrestricted: 'yolo' };
+
+/**
+ * Without a terminal neither approval mode keeps `restricted` by itself: in `default` the model may enter plan mode, and to leave plan
+ * mode means yolo. These rules beat those of the user's settings, MCP servers and extensions included, and take the place of
+ * `~/.gemini/policies`; 999 is the highest priority that gemini takes.
+ */
+const readingRules = `[[rule]]
+toolName = ["list_directory", "read_file", "read_many_files", "grep_search", "glob", "google_web_search", "write_todos", "update_topic"]
+decision = "allow"
+priority = 999
+
+[[rule]]
+toolName = "*"
+decision = "deny"
+priority = 998
+`;
+
+/**
+ * The project's own settings (hooks, MCP servers, a tool discovery command) count in a trusted folder only, and `--skip-trust` trusts it
+ * after they were read. A list of trusted folders that cannot exist makes every folder an untrusted one until then.
+ */
+const untrusted = { GEMINI_CLI_TRUSTED_FOLDERS_PATH: '/dev/null/none' };
 
 export const gemini = {
   id: 'gemini',
@@ -17,7 +40,10 @@ export const gemini = {
   answerFrom: 'stream',
   keepsConversation: true,
   profiles: {
-    restricted: null,
+    restricted: {
+      adds: '--approval-mode default, a --policy that allows reading tools only, no settings of the project',
+      sandbox: false,
+    },
     standard: { adds: '--approval-mode yolo', sandbox: false },
     unrestricted: { adds: '--approval-mode yolo', sandbox: false },
   },
@@ -29,20 +55,24 @@ export const gemini = {
     variables: ['GEMINI_API_KEY', 'GOOGLE_API_KEY', 'GOOGLE_APPLICATION_CREDENTIALS'],
   },
   hostMarkers: ['GEMINI_CLI', 'GEMINI_CLI_NO_RELAUNCH', 'GEMINI_CLI_WORKTREE_HANDLED', 'GEMINI_PTY_INFO'],
+  policy: { file: '.gemini/settings.json', findFault },
   runsOn: { tokens: false, cost: false },
 
   plan(request) {
     // An untrusted folder is refused without a terminal (exit 55).
     const args = ['-o', 'stream-json', '--skip-trust', '--approval-mode', modes[request.profile]];
+    const isReader = request.profile === 'restricted';
+    if (isReader) args.push(`--policy=${request.settingsFile}`);
     if (request.model !== null) args.push(`--model=${request.model}`);
     args.push(request.resume === null ? `--session-id=${request.freshId}` : `--resume=${request.resume}`);
     return {
       args,
       promptBy: 'stdin',
       stdin: request.prompt,
-      environment: { GEMINI_TELEMETRY_ENABLED: 'false', NO_BROWSER: 'true' },
+      environment: { GEMINI_TELEMETRY_ENABLED: 'false', NO_BROWSER: 'true', ...(isReader && untrusted) },
       conversationId: request.resume === null ? request.freshId : null,
-      remove: [],
+      ...(isReader && { settings: readingRules }),
+      remove: isReader ? ['GEMINI_CLI_TRUST_WORKSPACE'] : [],
     };
   },
 
@@ -94,6 +124,25 @@ const own: [JobErrorCode, RegExp][] = [
 
 /** Exit codes with one meaning, for ends that the stream does not tell: 401 and 429 modulo 256 are 145 and 173. */
 const exits: Record<number, JobErrorCode> = { 41: 'auth', 145: 'auth', 173: 'quota' };
+
+/** What lets the project's own settings in, or rules that beat ours. */
+function findFault(text: string, profile: Profile): string | null {
+  if (profile !== 'restricted') return null;
+  let settings: Fields;
+  try {
+    // gemini allows comments in it.
+    settings = parseSettings(text.replace(/("(?:\\.|[^"\\])*")|\/\/[^\n]*|\/\*[\s\S]*?\*\//g, '$1'));
+  } catch {
+    return 'the settings are no JSON object';
+  }
+  const { enabled } = fieldsOf(fieldsOf(settings.security).folderTrust);
+  if (enabled !== undefined && enabled !== true)
+    return "security.folderTrust.enabled is off: the project's hooks would run";
+  const { adminPolicyPaths: paths } = settings;
+  return paths == null || (Array.isArray(paths) && paths.length === 0)
+    ? null
+    : 'adminPolicyPaths names rules that would win';
+}
 
 /** A turn after a `result` takes its success back. */
 function goOn(reading: Reading): void {

@@ -92,7 +92,7 @@ function publish(
   state.seq = journal.seq;
   finish(paths, state);
   if (spec.kind === 'staff' && state.state === 'done' && state.warnings.length === 0) {
-    for (const file of [paths.output, paths.snapshot, paths.prompt, paths.reviewDiff]) removeFile(file);
+    for (const file of [paths.output, paths.snapshot, paths.prompt, paths.settings, paths.reviewDiff]) removeFile(file);
   }
 }
 

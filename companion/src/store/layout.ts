@@ -37,6 +37,8 @@ export interface JobPaths {
   error: string;
   workerLog: string;
   prompt: string;
+  /** Rules for the agent CLI, where it takes them from a file only. */
+  settings: string;
   /** What the worktree looked like before the start. */
   workspace: string;
   /** One empty file per job that began to write in the same worktree meanwhile. */
@@ -81,6 +83,7 @@ export function jobPaths(root: string, id: string): JobPaths {
     error: at('error.log'),
     workerLog: at('worker.log'),
     prompt: at('prompt.txt'),
+    settings: at('agent-settings.toml'),
     workspace: at('workspace.json'),
     neighbours: at('neighbours'),
     reviewDiff: at('review.diff'),

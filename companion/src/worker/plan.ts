@@ -1,4 +1,4 @@
-// What is started for a job: the command line, the environment, and what stdin is. Pure but for the prompt file.
+// What is started for a job: the command line, the environment, and what stdin is. Pure but for the files of prompt and settings.
 import type { StaffRequest } from '../backends/backend.ts';
 import { hostMarkers } from '../backends/registry.ts';
 import type { Spec } from '../core/job.ts';
@@ -36,6 +36,7 @@ export function planChild(root: string, spec: Spec, paths: JobPaths, brief: stri
   const plan = backend.plan({ ...staffRequest(root, spec, paths), prompt: brief });
   if (plan.promptBy === 'stdin') writeFile(paths.prompt, plan.stdin);
   if (plan.promptBy === 'file') writeFile(paths.prompt, brief);
+  if (plan.settings !== undefined) writeFile(paths.settings, plan.settings);
   return {
     program: spec.staff.program,
     args: plan.args,
@@ -65,6 +66,7 @@ export function staffRequest(root: string, spec: Spec, paths: JobPaths): StaffRe
     stateRoot: root,
     writable: spec.worktree ? [spec.worktree.git_folder] : [],
     promptFile: paths.prompt,
+    settingsFile: paths.settings,
     custom: staff.custom,
   };
 }
