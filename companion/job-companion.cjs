@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "22e933237d1ec831";
+const buildId = "c3cbcb5dbcd4aeb8";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, one file for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -158,11 +158,11 @@ process.exitCode = import_chunk_6PFAPK5K.exitCodes.fault;
 async function main(args) {
   if (process.platform !== "linux") (await Promise.resolve().then(() => load("./install-ps-K3KWR2CG.js"))).installForMac();
   if (args[0] === "_worker") {
-    const { runWorker } = await Promise.resolve().then(() => load("./main-H3S4EVWW.js"));
+    const { runWorker } = await Promise.resolve().then(() => load("./main-H3DCF6SO.js"));
     const isDone = await runWorker(args[1] ?? "", args[2] ?? "", (text) => writeOut(2, text));
     process.exit(isDone ? 0 : 70);
   }
-  const { dispatch } = await Promise.resolve().then(() => load("./dispatch-VVO52QEC.js"));
+  const { dispatch } = await Promise.resolve().then(() => load("./dispatch-SEWS6LAG.js"));
   const reply = await dispatch(args, makeContext(), "0.1.0");
   const isTold = print(reply);
   process.exit(isTold ? reply.code : import_chunk_6PFAPK5K.exitCodes.fault);
@@ -249,32 +249,32 @@ function asFault(error) {
 
 function partsText() {/*
 (function (load, builtin, require, __create, __defProp, __getOwnPropDesc, __getOwnPropNames, __getProtoOf, __hasOwnProp, __copyProps, __toESM, __export, __toCommonJS) { return {
-"./ask-HCXYYJVP.js": function (module, exports) {
+"./ask-6VXIAGAU.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   ask: () => ask
 });
 module.exports = stdin_exports;
-var import_chunk_XRF3OUIC = load("./chunk-XRF3OUIC.js");
-var import_chunk_YG267NF2 = load("./chunk-YG267NF2.js");
-var import_chunk_P5NTCJMM = load("./chunk-P5NTCJMM.js");
-var import_chunk_6VEYLQAM = load("./chunk-6VEYLQAM.js");
-var import_chunk_A2UK6BHM = load("./chunk-A2UK6BHM.js");
+var import_chunk_WFPG5FKY = load("./chunk-WFPG5FKY.js");
+var import_chunk_RRRWMO3F = load("./chunk-RRRWMO3F.js");
+var import_chunk_CCX24O2G = load("./chunk-CCX24O2G.js");
+var import_chunk_JQ26DAQM = load("./chunk-JQ26DAQM.js");
+var import_chunk_3NPZOWJ6 = load("./chunk-3NPZOWJ6.js");
 var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
 var import_chunk_6PAAVROU = load("./chunk-6PAAVROU.js");
-var import_chunk_B6G6EWUC = load("./chunk-B6G6EWUC.js");
+var import_chunk_IFDZYHXO = load("./chunk-IFDZYHXO.js");
 var import_chunk_7F7YULP5 = load("./chunk-7F7YULP5.js");
-var import_chunk_WEDLWKCJ = load("./chunk-WEDLWKCJ.js");
+var import_chunk_KUW3UYA5 = load("./chunk-KUW3UYA5.js");
 var import_chunk_IFVIOH5X = load("./chunk-IFVIOH5X.js");
 var import_chunk_HKMJYKZE = load("./chunk-HKMJYKZE.js");
 var import_chunk_FRBDBO25 = load("./chunk-FRBDBO25.js");
 var import_chunk_GIHSDJPG = load("./chunk-GIHSDJPG.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_LO5JKJQV = load("./chunk-LO5JKJQV.js");
+var import_chunk_KV4YALRD = load("./chunk-KV4YALRD.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_S2YMQL4C = load("./chunk-S2YMQL4C.js");
-var import_chunk_GHF6APA7 = load("./chunk-GHF6APA7.js");
+var import_chunk_SNEL4M5J = load("./chunk-SNEL4M5J.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
 var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
 var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
@@ -288,7 +288,7 @@ var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var ask = (0, import_chunk_XRF3OUIC.makeStaffVerb)({
+var ask = (0, import_chunk_WFPG5FKY.makeStaffVerb)({
   mode: "ask",
   isSynchronous: true,
   notes: "Exit codes as of wait. With --id-only it returns at once, as staffer does.",
@@ -348,20 +348,20 @@ async function attach(view) {
 });
 
 },
-"./cancel-MHZLYJIO.js": function (module, exports) {
+"./cancel-H5MFTXTL.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   cancel: () => cancel
 });
 module.exports = stdin_exports;
-var import_chunk_G6ZP5GO4 = load("./chunk-G6ZP5GO4.js");
+var import_chunk_OFZFR4ON = load("./chunk-OFZFR4ON.js");
 var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
 var import_chunk_6PAAVROU = load("./chunk-6PAAVROU.js");
 var import_chunk_IFVIOH5X = load("./chunk-IFVIOH5X.js");
-var import_chunk_JTXE6Y2D = load("./chunk-JTXE6Y2D.js");
+var import_chunk_4RCH34YN = load("./chunk-4RCH34YN.js");
 var import_chunk_2GF2CPEM = load("./chunk-2GF2CPEM.js");
-var import_chunk_P564Q6Q3 = load("./chunk-P564Q6Q3.js");
+var import_chunk_IT7S6SYY = load("./chunk-IT7S6SYY.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_YC5VTLGP = load("./chunk-YC5VTLGP.js");
 var import_chunk_QWAIFJXL = load("./chunk-QWAIFJXL.js");
@@ -394,7 +394,7 @@ var cancel = {
     const root = context.root(input);
     (0, import_chunk_6PAAVROU.checkRoot)(root.folder);
     const id = (0, import_chunk_IFVIOH5X.requireWholeId)(root, input.words[0]);
-    const reply = await (0, import_chunk_G6ZP5GO4.cancelJob)(root.folder, id, {
+    const reply = await (0, import_chunk_OFZFR4ON.cancelJob)(root.folder, id, {
       owner: input.text("owner") ?? import_chunk_NLNY4YEW.variables.owner() ?? null,
       why: input.text("why") ?? null
     });
@@ -792,406 +792,358 @@ function signal(member, name) {
 });
 
 },
-"./chunk-3WGE4CN4.js": function (module, exports) {
+"./chunk-3NPZOWJ6.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  compareWorkspace: () => compareWorkspace,
-  isChanges: () => isChanges
+  launch: () => launch
 });
 module.exports = stdin_exports;
-var import_chunk_LO5JKJQV = load("./chunk-LO5JKJQV.js");
-var import_chunk_73VXE2SD = load("./chunk-73VXE2SD.js");
-var import_chunk_GHF6APA7 = load("./chunk-GHF6APA7.js");
-var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var text = (value) => typeof value === "string";
-var flag = (value) => typeof value === "boolean";
-var count = (value) => Number.isSafeInteger(value) && value >= 0;
-var textOrNull = (value) => value === null || text(value);
-var commit = (value) => value === null || text(value) && /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(value);
-var optional = (shape) => (value) => value === void 0 || shape(value);
-var nullOr = (shape) => (value) => value === null || shape(value);
-var oneOf = (...words) => (value) => words.includes(value);
-var list = (shape) => (value) => Array.isArray(value) && value.every(shape);
-var record = (shapes) => (value) => isRecord(value) && Object.entries(shapes).every(([name, shape]) => shape(value[name]));
-var allOf = (shape) => (value) => isRecord(value) && Object.values(value).every(shape);
-function isRecord(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+var import_chunk_6PAAVROU = load("./chunk-6PAAVROU.js");
+var import_chunk_HKMJYKZE = load("./chunk-HKMJYKZE.js");
+var import_chunk_FRBDBO25 = load("./chunk-FRBDBO25.js");
+var import_chunk_GIHSDJPG = load("./chunk-GIHSDJPG.js");
+var import_chunk_S2YMQL4C = load("./chunk-S2YMQL4C.js");
+var import_chunk_WC34HXH2 = load("./chunk-WC34HXH2.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
+var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
+var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+function isClaimed(root, key) {
+  return (0, import_chunk_DLEZNRER.exists)(fileOf(root, key));
 }
-var nameInside = (value) => text(value) && !`/${value}/`.includes("/../") && !value.startsWith("/");
-var entry = record({
-  path: nameInside,
-  xy: text,
-  head: textOrNull,
-  index: textOrNull,
-  tree_mode: textOrNull,
-  from: optional(nameInside),
-  mode: textOrNull,
-  content: textOrNull,
-  stat: textOrNull
-});
-var snapshot = record({
-  schema: oneOf(1),
-  cwd: text,
-  at: (value) => text(value) && Number.isFinite(Date.parse(value)),
-  git: nullOr(
-    record({
-      root: text,
-      hash: oneOf("sha1", "sha256"),
-      head: commit,
-      branch: textOrNull,
-      subject: textOrNull,
-      refs: allOf((value) => value !== null && commit(value))
-    })
-  ),
-  reason: textOrNull,
-  exclude: list(text),
-  entries: list(entry),
-  rest: nullOr(record({ count, digest: text })),
-  files: nullOr(list((file) => Array.isArray(file) && file.length === 3 && nameInside(file[0]) && file.every(text))),
-  exact: flag
-});
-var changes = record({
-  files: list(
-    record({
-      path: text,
-      change: oneOf("added", "modified", "deleted", "renamed"),
-      from: optional(text),
-      was_dirty: flag,
-      committed: flag
-    })
-  ),
-  file_count: count,
-  dirty_before: list(text),
-  dirty_before_count: count,
-  dirty_after: count,
-  commits: list(record({ sha: text, subject: text })),
-  commit_count: count,
-  head: record({ before: textOrNull, after: textOrNull, moved: oneOf("forward", "elsewhere", null) }),
-  branch: record({ before: textOrNull, after: textOrNull }),
-  refs_changed: list(text),
-  index_changed: flag,
-  exact: flag,
-  unchanged: flag,
-  reason: textOrNull
-});
-function isSnapshot(value) {
-  return snapshot(value);
+function fileOf(root, key) {
+  return import_node_path.default.join((0, import_chunk_HYSLT7YX.rootPaths)(root).once, (0, import_chunk_FRBDBO25.hashOf)(key).slice(0, 40));
 }
-function isChanges(value) {
-  return changes(value);
+function claimOnce(root, key, claim) {
+  const file = fileOf(root, key);
+  if ((0, import_chunk_6OPTGHIR.createFile)(file, `${JSON.stringify(claim)}
+`)) return { isOurs: true, holder: claim };
+  const read = (0, import_chunk_6OPTGHIR.readJson)(file);
+  const holder = read.kind === "ok" ? read.value : void 0;
+  if (typeof holder?.id !== "string" || typeof holder.asked !== "string") {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "state_unusable",
+      `cannot read the once-key file ${file}: it is damaged`,
+      "remove that file if you are sure that the job never ran"
+    );
+  }
+  return { isOurs: false, holder };
 }
-var emptyTree = {
-  sha1: "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
-  sha256: "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"
-};
-function readTreeChanges(git, hash, heads) {
-  const ask = (...renames) => git.run([
-    ...["diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-ext-diff", "--no-textconv", ...renames],
-    ...[heads.before ?? emptyTree[hash], heads.after ?? emptyTree[hash], "--"]
-  ]);
-  const found = ask("-M", "-l1000");
-  const answer = found.ok ? found : ask("--no-renames");
-  return answer.ok ? parseRaw(answer.bytes) : void 0;
-}
-function parseRaw(bytes) {
-  const changes2 = new Map();
-  const items = bytes.toString("latin1").split("\0");
-  for (let at = 0; at < items.length; at += 1) {
-    const [, modes] = /^:(.*)$/.exec(items[at] ?? "") ?? [];
-    if (modes === void 0) continue;
-    const [oldMode = "", newMode = "", oldName = "", newName = "", letter = ""] = modes.split(" ");
-    const before = /^0*$/.test(oldMode) ? null : `${oldMode} ${oldName}`;
-    const after = /^0*$/.test(newMode) ? null : `${newMode} ${newName}`;
-    at += 1;
-    const name = (0, import_chunk_73VXE2SD.nameOf)(items[at] ?? "");
-    if (!/^[RC]/.test(letter)) {
-      changes2.set(name, { before, after });
-      continue;
+async function finishClaim(root, claim) {
+  if (!(0, import_chunk_WC34HXH2.isId)(claim.id))
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "state_unusable",
+      `cannot use a once-key that names ${JSON.stringify(claim.id)}: that is no job id`
+    );
+  const paths = (0, import_chunk_HYSLT7YX.jobPaths)(root, claim.id);
+  const stage = (0, import_chunk_HYSLT7YX.stagePath)(root, claim.id);
+  const until = (0, import_chunk_NLNY4YEW.monotonicMs)() + import_chunk_CRABIWOM.startLimitMs;
+  while (!(0, import_chunk_DLEZNRER.exists)(paths.launch) && (0, import_chunk_NLNY4YEW.monotonicMs)() < until) {
+    const isStaged = (0, import_chunk_DLEZNRER.exists)(stage);
+    if (!(0, import_chunk_DLEZNRER.exists)(paths.folder) && !isStaged) return;
+    if ((0, import_chunk_MGN56EW3.livenessOf)(claim.launcher) === "dead") {
+      if (isStaged) (0, import_chunk_DLEZNRER.moveFolder)(stage, paths.folder);
+      return;
     }
-    at += 1;
-    const target = (0, import_chunk_73VXE2SD.nameOf)(items[at] ?? "");
-    if (letter.startsWith("R")) changes2.set(name, { before, after: null });
-    changes2.set(target, { before: null, after, ...letter.startsWith("R") ? { from: name } : {} });
-  }
-  return changes2;
-}
-function readMove(git, before, after) {
-  if (before === after) return null;
-  if (before === null) return "forward";
-  if (after === null) return "elsewhere";
-  return git.run(["merge-base", "--is-ancestor", before, after]).ok ? "forward" : "elsewhere";
-}
-var commitLimit = 20;
-function readNewCommits(git, before, after) {
-  const known = new Set([before.head, ...Object.values(before.refs)].filter((name) => name !== null));
-  const branches = Object.entries(after.refs).filter(([ref]) => ref !== "refs/stash");
-  const fresh = [after.head, ...branches.map(([, name]) => name)].filter((name) => name !== null && !known.has(name));
-  if (fresh.length === 0) return { commits: [], commit_count: 0 };
-  const input = `${[...new Set(fresh), ...[...known].map((name) => `^${name}`)].join("\n")}
-`;
-  const count2 = git.run(["rev-list", "--count", "--ignore-missing", "--stdin"], { input });
-  const listed2 = git.run(
-    [
-      ...["rev-list", `--max-count=${commitLimit}`, "--topo-order", "--ignore-missing"],
-      ...["--encoding=UTF-8", "--format=%s", "--stdin"]
-    ],
-    { input }
-  );
-  if (!count2.ok || !listed2.ok) return void 0;
-  const lines = listed2.bytes.toString("latin1").split("\n");
-  const commits = lines.flatMap(
-    (line, at) => at % 2 === 0 && line.startsWith("commit ") ? [{ sha: line.slice(7), subject: (0, import_chunk_73VXE2SD.nameOf)(lines[at + 1] ?? "") }] : []
-  );
-  return { commits, commit_count: Number(count2.bytes.toString("latin1")) };
-}
-function comparePlain(before, after) {
-  const [known, now] = [filesOf(before), filesOf(after)];
-  const looker = (0, import_chunk_73VXE2SD.makeLooker)(after.cwd);
-  const changes2 = [];
-  for (const path of [...new Set([...known.keys(), ...now.keys()])].sort()) {
-    const was = known.get(path) ?? null;
-    const is = now.get(path) ?? (after.exact ? null : lookNow(path));
-    if (was?.mode === is?.mode && was?.content === is?.content) continue;
-    const isOld = !was && !before.exact && (looker.look(path)?.changedMs ?? 0) < Date.parse(before.at) - 2e3;
-    if (!isOld) changes2.push({ path, was, is, was_dirty: false, committed: false });
-  }
-  return changes2;
-  function lookNow(path) {
-    const facts = looker.look(path);
-    return facts && facts.kind !== "folder" ? { mode: facts.mode, content: facts.stat } : null;
+    await (0, import_chunk_NLNY4YEW.sleep)(5);
   }
 }
-function filesOf({ files }) {
-  return new Map((files ?? []).map(([path, mode, stat]) => [path, { mode, content: stat }]));
-}
-var emptyBlobs = new Set([
-  "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391",
-  "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813"
-]);
-function pairRenames(changes2) {
-  const gone = new Map(changes2.filter(({ was, is }) => was && !is).map((change) => [change.path, change]));
-  const byContent = new Map();
-  for (const change of gone.values()) {
-    const key = change.was && contentKey(change.was);
-    if (key) byContent.set(key, [...byContent.get(key) ?? [], change]);
+async function launch(root, request) {
+  if (!(0, import_chunk_6PAAVROU.checkRoot)(root.folder)) (0, import_chunk_6PAAVROU.requirePlace)(root.folder);
+  const key = (0, import_chunk_FRBDBO25.ensureKey)();
+  (0, import_chunk_6PAAVROU.ensureRoot)(root.folder);
+  const publish = () => publishJob(root, request, key);
+  const job = request.admit ? await (0, import_chunk_GIHSDJPG.withLock)((0, import_chunk_HYSLT7YX.rootPaths)(root.folder).lock, publish) : await publish();
+  if ("holder" in job) return takeOver(root, job.holder, request);
+  const { spec, paths } = job;
+  const worktree = request.worktree === "new" ? spec.worktree ?? null : null;
+  try {
+    if (worktree) (await Promise.resolve().then(() => load("./worktree-T7XOZAHQ.js"))).addWorktree(worktree);
+    await (0, import_chunk_HKMJYKZE.startWorker)(root.folder, spec, { paths }, 1);
+  } catch (error) {
+    if (spec.once_key === null) undo(paths, (0, import_chunk_HYSLT7YX.stagePath)(root.folder, spec.id));
+    if (worktree) (await Promise.resolve().then(() => load("./worktree-T7XOZAHQ.js"))).undoWorktree(worktree);
+    throw launchError(root, error);
   }
-  const taken = new Set();
-  const originOf = new Map();
-  const take = (change, origin) => {
-    if (!origin || taken.has(origin.path)) return;
-    taken.add(origin.path);
-    originOf.set(change.path, origin);
-  };
-  const fresh = changes2.filter(({ was, is }) => !was && is);
-  for (const change of fresh) if (change.from !== void 0) take(change, gone.get(change.from));
-  for (const change of fresh) {
-    const key = change.is && contentKey(change.is);
-    if (!key || originOf.has(change.path)) continue;
-    const free = (byContent.get(key) ?? []).filter(({ path }) => !taken.has(path));
-    const namesake = free.find(({ path }) => lastPart(path) === lastPart(change.path));
-    take(change, namesake ?? (emptyBlobs.has(change.is?.content ?? "") ? void 0 : free[0]));
+  return { id: spec.id, isNew: true };
+}
+async function publishJob(root, request, key) {
+  const isTaken = request.onceKey !== null && isClaimed(root.folder, request.onceKey);
+  const admitted = isTaken ? void 0 : request.admit?.();
+  const warnings = [...request.warnings ?? [], ...admitted?.warnings ?? []];
+  const spec = await makeSpec(root, { ...request, warnings }, (0, import_chunk_MGN56EW3.ownIdentity)(), key);
+  const paths = (0, import_chunk_HYSLT7YX.jobPaths)(root.folder, spec.id);
+  const stage = (0, import_chunk_HYSLT7YX.stagePath)(root.folder, spec.id);
+  let isPromised = false;
+  try {
+    await Promise.all([stageJob(root, spec, stage), import_chunk_WC34HXH2.defaultEngine.prepare()]);
+    const claim = request.onceKey === null ? null : claimOnce(root.folder, request.onceKey, claimOf(spec, request));
+    if (claim && !claim.isOurs) {
+      undo(paths, stage);
+      return { holder: claim.holder };
+    }
+    isPromised = claim !== null;
+    if (!(0, import_chunk_DLEZNRER.moveFolder)(stage, paths.folder)) throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot move ${stage} into place`);
+    admitted?.told?.(spec.id);
+    return { spec, paths };
+  } catch (error) {
+    if (isPromised) (0, import_chunk_DLEZNRER.moveFolder)(stage, paths.folder);
+    else undo(paths, stage);
+    throw launchError(root, error);
   }
-  return changes2.filter(({ path }) => !taken.has(path)).map(({ from: _, ...change }) => {
-    const origin = originOf.get(change.path);
-    if (!origin) return change;
-    return { ...change, from: origin.path, was_dirty: change.was_dirty || origin.was_dirty };
-  });
 }
-function contentKey({ mode, content }) {
-  return content === null ? null : `${mode.slice(0, 3)} ${content}`;
-}
-function lastPart(path) {
-  return path.slice(path.lastIndexOf("/") + 1);
-}
-function comparePaths(moments) {
-  const known = entriesOf(moments.before);
-  const now = entriesOf(moments.after);
-  const names = new Set([...known.keys(), ...now.keys(), ...moments.tree.keys()]);
-  const isHidden = makeHidden(moments, names);
-  const changes2 = [];
-  const untouched = [];
-  for (const name of [...names].sort()) {
-    const [b, a, t] = [known.get(name), now.get(name), moments.tree.get(name)];
-    const sides = b ? sinceDirty(name, b, a, moments) : a ? sinceClean(name, a, moments, isHidden) : inTree(t);
-    const was_dirty = b !== void 0 && b.xy !== "..";
-    if (sides && (sides.was || sides.is)) {
-      const from = a?.from ?? t?.from;
-      changes2.push({ path: name, ...sides, was_dirty, committed: t !== void 0, ...from ? { from } : {} });
-    } else if (was_dirty) untouched.push(name);
-  }
-  return { changes: changes2, untouched };
-}
-function entriesOf({ entries }) {
-  return new Map(entries.map((entry2) => [entry2.path, entry2]));
-}
-function sinceDirty(name, b, a, moments) {
-  const now = a ?? measureNow(name, b, moments);
-  return isSame(b, now) ? void 0 : { was: sideOf(b), is: sideOf(now) };
-}
-function measureNow(name, b, { looker, tree }) {
-  const facts = looker.look(name);
-  if (!facts) return import_chunk_73VXE2SD.nothing;
-  if (facts.kind !== "folder") {
-    const algorithm = b.content?.length === 64 ? "sha256" : "sha1";
-    if (b.content === null && b.mode !== null) return { mode: facts.mode, content: null, stat: facts.stat };
-    return (0, import_chunk_73VXE2SD.measureRaw)(looker, name, facts, algorithm);
-  }
-  const commit2 = (tree.get(name)?.after ?? b.head)?.split(" ")[1];
-  return b.mode === "160000" && commit2 !== void 0 ? { mode: "160000", content: commit2, stat: null } : import_chunk_73VXE2SD.nothing;
-}
-function isSame(b, now) {
-  if (b.mode !== now.mode) return false;
-  if (b.mode === null) return true;
-  return b.content !== null && now.content !== null ? b.content === now.content : b.stat === now.stat;
-}
-function sinceClean(name, a, { tree, overlooked, before }, isHidden) {
-  const t = tree.get(name);
-  const base = a.xy === ".." ? overlooked.get(name) ?? null : t ? t.before : a.head;
-  const was = sideOfTree(base);
-  if (base === null) return a.mode === null || isHidden(a) ? void 0 : { was, is: sideOf(a) };
-  if (before.rest !== null && isHidden(a)) return void 0;
-  const isStaged = a.xy[1] === "." && a.xy !== ".." && a.index !== null && !a.index.startsWith("u");
-  const is = isStaged ? sideOfTree(a.index) : sideOf({ ...a, mode: (a.mode && a.tree_mode) ?? a.mode });
-  if (was && is && was.mode === is.mode && was.content === is.content) return void 0;
-  return { was, is };
-}
-function inTree(t) {
-  return t && { was: sideOfTree(t.before), is: sideOfTree(t.after) };
-}
-function makeHidden({ before, looker }, names) {
-  const mayHide = before.rest !== null || [...names].some((name) => /(?:^|\/)\.gitignore$/.test(name));
-  const margin = 2e3;
-  return (a) => mayHide && (looker.look(a.path)?.changedMs ?? Number.POSITIVE_INFINITY) < Date.parse(before.at) - margin;
-}
-function sideOf({ mode, content, stat }) {
-  return mode === null ? null : { mode, content: content ?? stat };
-}
-function sideOfTree(base) {
-  const [mode, content = null] = base?.split(" ") ?? [];
-  return mode === void 0 ? null : { mode, content };
-}
-var listed = { files: 200, dirty: 50, refs: 50, nameBytes: 1e3 };
-function compareWorkspace(before, after) {
-  if (!isSnapshot(before)) return untold("the record of the workspace at the start is damaged", null, null);
-  const { git, cwd, exclude } = before;
-  if (git === null) {
-    const now2 = after.git === null && after.cwd === cwd ? after : (0, import_chunk_73VXE2SD.captureWorkspace)(cwd, { exclude, plain: true });
-    const changes2 = comparePlain(before, now2);
-    const exact = before.exact && now2.exact;
-    return finish({ ...nothingMoved(null, null), changes: changes2, untouched: [], exact, reason: before.reason });
-  }
-  const now = after.git?.root === git.root ? after : (0, import_chunk_73VXE2SD.captureWorkspace)(git.root, { exclude });
-  if (now.git?.root !== git.root) return untold(now.reason ?? "the repository is gone", git, null);
-  return compareGit({ ...before, git }, { ...now, git: now.git });
-}
-function compareGit(before, after) {
-  const [was, is] = [before.git, after.git];
-  const opened = (0, import_chunk_GHF6APA7.openGit)(is.root);
-  if ("reason" in opened) return untold(opened.reason, was, is);
-  const { git } = opened;
-  const moved = readMove(git, was.head, is.head);
-  const tree = moved === null ? new Map() : readTreeChanges(git, is.hash, head(was, is));
-  const commits = readNewCommits(git, was, is);
-  const looker = (0, import_chunk_73VXE2SD.makeLooker)(is.root);
-  const overlooked = newlyOverlooked(git, before, after);
-  const moments = { before, after, tree: tree ?? new Map(), looker, overlooked };
-  const { changes: changes2, untouched } = comparePaths(moments);
-  return finish({
-    ...nothingMoved(was, is),
-    changes: changes2,
-    untouched,
-    dirty_after: after.entries.filter(import_chunk_LO5JKJQV.isDirty).length + (after.rest?.count ?? 0),
-    commits: commits?.commits ?? [],
-    commit_count: commits?.commit_count ?? 0,
-    head: { ...head(was, is), moved },
-    refs_changed: changedRefs(was.refs, is.refs),
-    index_changed: isIndexChanged(before, after, moments.tree),
-    exact: before.exact && after.exact && tree !== void 0 && commits !== void 0,
-    isMore: before.rest?.digest !== after.rest?.digest,
-    reason: null
-  });
-}
-function head(was, is) {
-  return { before: was.head, after: is.head };
-}
-function newlyOverlooked(git, was, is) {
-  const known = entriesOf(was);
-  const names = is.entries.filter(({ path, xy }) => xy === ".." && !known.has(path)).map(({ path }) => path);
-  if (names.length === 0 || was.git.head === null) return new Map();
-  const answer = git.run(["ls-tree", "-r", "-z", "--full-tree", was.git.head]);
-  const wanted = new Set(names);
-  const lines = answer.ok ? answer.bytes.toString("latin1").split("\0") : [];
-  return new Map(
-    lines.flatMap((line) => {
-      const [, mode, name, path = ""] = /^(\d+) \w+ ([0-9a-f]+)\t(.*)$/s.exec(line) ?? [];
-      return mode !== void 0 && wanted.has((0, import_chunk_73VXE2SD.nameOf)(path)) ? [[(0, import_chunk_73VXE2SD.nameOf)(path), `${mode} ${name}`]] : [];
-    })
-  );
-}
-function isIndexChanged(was, is, tree) {
-  const [known, now] = [entriesOf(was), entriesOf(is)];
-  const isCut = was.rest !== null || is.rest !== null;
-  return [...new Set([...known.keys(), ...now.keys(), ...tree.keys()])].some((name) => {
-    const [b, a, t] = [known.get(name), now.get(name), tree.get(name)];
-    if (b?.xy === ".." || a?.xy === ".." || isCut && !(a && b)) return false;
-    const before = b ? b.index : t ? t.before : a?.head ?? null;
-    const after = a ? a.index : t ? t.after : b?.head ?? null;
-    return before !== after;
-  });
-}
-function changedRefs(was, is) {
-  const isCut = [was, is].some((refs) => Object.keys(refs).length >= 500);
-  const names = [...new Set([...Object.keys(was), ...Object.keys(is)])].sort();
-  return names.filter((name) => was[name] !== is[name] && (!isCut || name in was && name in is));
-}
-function nothingMoved(was, is) {
-  return {
-    commits: [],
-    commit_count: 0,
-    dirty_after: 0,
-    head: { before: was?.head ?? null, after: is?.head ?? null, moved: null },
-    branch: { before: was?.branch ?? null, after: is?.branch ?? null },
-    refs_changed: [],
-    index_changed: false,
-    isMore: false
-  };
-}
-function untold(reason, was, is) {
-  const changes2 = finish({ ...nothingMoved(was, is), changes: [], untouched: [], exact: false, reason });
-  return { ...changes2, unchanged: false };
-}
-function finish({ changes: changes2, untouched, isMore, ...rest }) {
-  const files = pairRenames(changes2);
-  const { head: head2, branch, commit_count, refs_changed, index_changed } = rest;
-  const isStill = head2.before === head2.after && branch.before === branch.after && !index_changed && !isMore;
-  return {
-    files: files.slice(0, listed.files).map(fileChange),
-    file_count: files.length,
-    dirty_before: untouched.slice(0, listed.dirty).map(shortName),
-    dirty_before_count: untouched.length,
+async function makeSpec(root, request, launcher, key) {
+  const createdMs = (0, import_chunk_NLNY4YEW.nowMs)();
+  const random = (0, import_chunk_FRBDBO25.randomBytes)(22);
+  const {
+    deadlineMs,
+    killGraceMs,
+    maxOutputBytes,
+    firstOutputMs,
+    stallMs,
+    onceKey,
+    admit: _admit,
+    credentials: _credentials,
+    worktree,
+    ...rest
+  } = request;
+  const id = (0, import_chunk_WC34HXH2.makeId)(request.verb, createdMs, random);
+  const planned = worktree === "new" ? (await Promise.resolve().then(() => load("./worktree-T7XOZAHQ.js"))).planWorktree(request.cwd, id) : null;
+  const { cwd = request.cwd, ...note } = planned ?? {};
+  const unsigned = {
+    schema: 1,
+    id,
     ...rest,
-    refs_changed: refs_changed.slice(0, listed.refs).map(shortName),
-    unchanged: isStill && files.length === 0 && commit_count === 0 && refs_changed.length === 0
+    cwd,
+    worktree: planned ? note : worktree === "new" ? null : worktree ?? null,
+    created_at: (0, import_chunk_NLNY4YEW.isoOf)(createdMs),
+    once_key: onceKey,
+    engine: import_chunk_WC34HXH2.defaultEngine.id,
+    state_option: root.option,
+    deadline_ms: deadlineMs,
+    deadline_mono_ms: (0, import_chunk_NLNY4YEW.monotonicMs)() + deadlineMs,
+    kill_grace_ms: killGraceMs,
+    max_output_bytes: maxOutputBytes,
+    first_output_ms: firstOutputMs,
+    stall_ms: stallMs,
+    mark: (0, import_chunk_CTSRVJRC.toHex)(random.subarray(6)),
+    launcher,
+    environment: { digest: (0, import_chunk_FRBDBO25.environmentDigest)(key), credentials: (0, import_chunk_NLNY4YEW.credentialNames)(request.credentials) }
   };
+  return { ...unsigned, mac: await (0, import_chunk_FRBDBO25.macOf)(unsigned, key) };
 }
-function fileChange({ path, was, is, from, was_dirty, committed }) {
-  const change = from !== void 0 ? "renamed" : !was ? "added" : !is ? "deleted" : "modified";
-  return {
-    path: shortName(path),
-    change,
-    ...from === void 0 ? {} : { from: shortName(from) },
-    was_dirty,
-    committed
-  };
+async function stageJob(root, spec, stage) {
+  (0, import_chunk_6OPTGHIR.createFolder)(stage);
+  const isDurable = (0, import_chunk_6OPTGHIR.writeFileMeanwhile)(`${stage}/spec.json`, `${JSON.stringify(spec)}
+`);
+  (0, import_chunk_6OPTGHIR.createFolder)(`${stage}/waiters`);
+  (0, import_chunk_6OPTGHIR.writeFile)((0, import_chunk_HYSLT7YX.jobPaths)(root.folder, spec.id).marker, "", { sync: false });
+  await isDurable;
 }
-function shortName(name) {
-  return (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_GHF6APA7.readableName)(name), listed.nameBytes);
+function claimOf(spec, request) {
+  return { id: spec.id, asked: askedOf(request), launcher: spec.launcher };
+}
+async function takeOver(root, holder, request) {
+  await finishClaim(root.folder, holder);
+  if (holder.asked !== askedOf(request)) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot use --once-key ${JSON.stringify(request.onceKey)}: job ${holder.id} has this key and another request`,
+      `look at it with: ${import_chunk_S2YMQL4C.nextCommands.observe(holder.id, root.option)}`
+    );
+  }
+  return { id: holder.id, isNew: false };
+}
+function askedOf(request) {
+  const {
+    owner: _owner,
+    label: _label,
+    onceKey: _key,
+    warnings: _warnings,
+    credentials: _c,
+    admit: _admit,
+    ...asked
+  } = request;
+  const found = ["version", "earlier", "historical", "adds", "brief"];
+  const staff = Object.fromEntries(Object.entries(asked.staff ?? {}).filter(([name]) => !found.includes(name)));
+  return (0, import_chunk_FRBDBO25.hashOf)((0, import_chunk_FRBDBO25.canonical)({ ...asked, staff: asked.staff ? staff : null }));
+}
+function undo(paths, stage) {
+  try {
+    for (const target of [stage, paths.folder, paths.marker]) (0, import_chunk_DLEZNRER.removeTree)(target);
+  } catch {
+  }
+}
+function launchError(root, error) {
+  const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
+  if (error instanceof import_chunk_NVPF5LEY.FaultError || code === void 0) return error;
+  return new import_chunk_NVPF5LEY.FaultError(
+    "state_unusable",
+    `cannot write into the state folder ${root.folder} (${code})`,
+    "use another place with --state-dir DIR or JOB_STATE_DIR"
+  );
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  compareWorkspace,
-  isChanges
+  launch
+});
+
+},
+"./chunk-3Z7R7ZKD.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  commandNames: () => commandNames,
+  loadCommand: () => loadCommand
+});
+module.exports = stdin_exports;
+var loaders = {
+  run: async () => (await Promise.resolve().then(() => load("./run-HHHUBTTL.js"))).run,
+  staffer: async () => (await Promise.resolve().then(() => load("./staffer-ECH7JIRX.js"))).staffer,
+  research: async () => (await Promise.resolve().then(() => load("./research-ZQHTVSUS.js"))).research,
+  review: async () => (await Promise.resolve().then(() => load("./review-KTT64L5B.js"))).review,
+  implement: async () => (await Promise.resolve().then(() => load("./implement-WLG2QUE6.js"))).implement,
+  ask: async () => (await Promise.resolve().then(() => load("./ask-6VXIAGAU.js"))).ask,
+  wait: async () => (await Promise.resolve().then(() => load("./wait-3O6X3JGU.js"))).wait,
+  observe: async () => (await Promise.resolve().then(() => load("./observe-7JALZOBW.js"))).observe,
+  status: async () => (await Promise.resolve().then(() => load("./status-HGB2HFHV.js"))).status,
+  result: async () => (await Promise.resolve().then(() => load("./result-MCYLUAWN.js"))).result,
+  cancel: async () => (await Promise.resolve().then(() => load("./cancel-H5MFTXTL.js"))).cancel,
+  continue: async () => (await Promise.resolve().then(() => load("./continue-WLSGW6F4.js"))).continueCommand,
+  restart: async () => (await Promise.resolve().then(() => load("./restart-UEX5MHHJ.js"))).restart,
+  clean: async () => (await Promise.resolve().then(() => load("./clean-X5XWVLHQ.js"))).clean,
+  setup: async () => (await Promise.resolve().then(() => load("./setup-327TYRLB.js"))).setup,
+  doctor: async () => (await Promise.resolve().then(() => load("./doctor-X6RX3RZ4.js"))).doctor,
+  help: async () => (await Promise.resolve().then(() => load("./help-CLRKFO4J.js"))).help
+};
+var commandNames = Object.keys(loaders);
+async function loadCommand(name) {
+  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  commandNames,
+  loadCommand
+});
+
+},
+"./chunk-4RCH34YN.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  waitForJobs: () => waitForJobs
+});
+module.exports = stdin_exports;
+var import_chunk_IT7S6SYY = load("./chunk-IT7S6SYY.js");
+var import_chunk_YC5VTLGP = load("./chunk-YC5VTLGP.js");
+var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
+var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
+var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+async function waitForJobs(root, ids, options) {
+  const until = (0, import_chunk_NLNY4YEW.monotonicMs)() + options.timeoutMs;
+  const views = new Map();
+  const stop = new AbortController();
+  const beat = options.heartbeatMs === null ? void 0 : setInterval(() => options.onHeartbeat?.([...views.values()]), options.heartbeatMs);
+  let failure;
+  let ended = 0;
+  await Promise.all(
+    ids.map(async (id) => {
+      try {
+        await waitForOne(root, id, until, stop.signal, (view2) => views.set(id, view2));
+      } catch (error) {
+        failure ??= error;
+        stop.abort();
+        return;
+      }
+      const view = views.get(id);
+      if (view && (0, import_chunk_NUDVVVQS.isEnded)(view.state)) ended += 1;
+      if (options.mode === "any" && ended > 0) stop.abort();
+    })
+  );
+  clearInterval(beat);
+  if (failure !== void 0) throw failure;
+  return ids.flatMap((id) => views.get(id) ?? []);
+}
+async function waitForOne(root, id, until, signal, tell) {
+  let woken = quickRounds;
+  for (let round = 0; ; round += 1, woken += 1) {
+    let view = await look(root, id);
+    if (view.damage !== null) await (0, import_chunk_NLNY4YEW.sleep)(100);
+    if (!(0, import_chunk_DLEZNRER.exists)(view.paths.folder)) throw vanishedError(view.paths.folder, id);
+    tell(view);
+    if ((0, import_chunk_NUDVVVQS.isEnded)(view.state) || signal.aborted) return;
+    const rest = until - (0, import_chunk_NLNY4YEW.monotonicMs)();
+    if (rest <= 0) return;
+    const nap = makeNap(signal);
+    const close = await (0, import_chunk_YC5VTLGP.watchFifo)(view.paths.leaseFifo, nap.wake);
+    try {
+      view = await look(root, id);
+      tell(view);
+      if (!(0, import_chunk_NUDVVVQS.isEnded)(view.state) && !signal.aborted) {
+        const pause = woken < quickRounds ? 20 : pauseFor(view, close !== void 0, round);
+        if (await nap.sleep(Math.min(rest, pause))) woken = 0;
+      }
+    } finally {
+      close?.();
+    }
+  }
+}
+function pauseFor(view, hasFifo, round) {
+  const condition = (0, import_chunk_NUDVVVQS.conditionOf)(view);
+  const soon = Math.min(20 * 1.25 ** round, 1e3);
+  if (condition === "supervised") {
+    const isHeld = view.worker !== null && view.launch !== null && (0, import_chunk_MGN56EW3.sameIdentity)(view.worker.worker, view.launch.worker);
+    if (isHeld && hasFifo && view.worker?.fifo) return 15e3;
+    return isHeld ? 1e3 : soon;
+  }
+  if (condition === "unseen") return 1e3;
+  return soon;
+}
+var quickRounds = 50;
+function makeNap(signal) {
+  let isAwake = false;
+  let wake = () => {
+    isAwake = true;
+  };
+  return {
+    wake: () => wake(),
+    sleep: (ms) => new Promise((resolve) => {
+      if (isAwake || signal.aborted) return resolve(isAwake);
+      const end = (isWoken) => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", stop);
+        resolve(isWoken);
+      };
+      const stop = () => end(false);
+      const timer = setTimeout(stop, Math.min(ms, 2 ** 31 - 1));
+      signal.addEventListener("abort", stop);
+      wake = () => end(true);
+    })
+  };
+}
+async function look(root, id) {
+  try {
+    return await (0, import_chunk_IT7S6SYY.refreshAttached)(root, id);
+  } catch (error) {
+    if (error instanceof import_chunk_NVPF5LEY.FaultError && error.code === "unknown_job") throw vanishedError((0, import_chunk_HYSLT7YX.jobPaths)(root, id).folder, id);
+    throw error;
+  }
+}
+function vanishedError(folder, id) {
+  return new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot go on waiting for job ${id}: its folder ${folder} is gone`, null);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  waitForJobs
 });
 
 },
@@ -1250,234 +1202,438 @@ function labelled(label, text) {
 });
 
 },
-"./chunk-5HBYLHM7.js": function (module, exports) {
+"./chunk-656CJ3EA.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  describeChanges: () => describeChanges,
-  summarizeChanges: () => summarizeChanges,
-  terminalRecord: () => terminalRecord
+  captureWorkspace: () => captureWorkspace,
+  makeLooker: () => makeLooker,
+  measureRaw: () => measureRaw,
+  nameOf: () => nameOf,
+  nothing: () => nothing
 });
 module.exports = stdin_exports;
-var import_chunk_HG2KJTCX = load("./chunk-HG2KJTCX.js");
-var import_chunk_GHF6APA7 = load("./chunk-GHF6APA7.js");
-var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-function terminalRecord(spec, paths, state, tree, staff) {
-  return {
-    ...state,
-    kind: spec.kind,
-    verb: spec.verb,
-    owner: spec.owner,
-    label: spec.label,
-    cwd: spec.cwd,
-    lineage: spec.lineage,
-    ended_by: tree?.step ?? "none",
-    ended_processes: tree?.ended.slice(0, 50) ?? [],
-    survivors: tree?.survivors ?? [],
-    ...staff ? staffRecord(spec, staff) : {},
-    result_path: paths.result,
-    output_path: paths.output,
-    error_path: paths.error
-  };
-}
-function staffRecord(spec, staff) {
-  const { changes } = staff;
-  return {
-    changes,
-    ...spec.worktree ? { worktree: { ...spec.worktree, take_over: changes ? (0, import_chunk_HG2KJTCX.takeOverCommands)(spec.worktree, changes) : [] } } : {},
-    ..."findings" in staff ? { findings: staff.findings, findings_error: staff.findings_error } : {}
-  };
-}
-var shown = { files: 30, commits: 10, dirty: 10, refs: 10, bytes: 200 };
-function summarizeChanges(changes) {
-  const named = changes.files.slice(0, 3).map(({ path }) => (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_GHF6APA7.showName)(path), shown.bytes));
-  const more = changes.file_count > named.length ? ", ..." : "";
-  const files = changes.file_count === 0 ? noFiles(changes) : `${fileCount(changes)} (${named.join(", ")}${more})`;
-  return [files, ...otherChanges(changes)].join(", ");
-}
-function describeChanges(changes) {
-  const { files, file_count, commits, commit_count, dirty_before, dirty_before_count } = changes;
-  const moved = changes.refs_changed.filter((ref) => ref !== `refs/heads/${changes.branch.after}`);
-  const refs = moved.slice(0, shown.refs).map(code);
-  return [
-    `${sentence([file_count === 0 ? noFiles(changes) : fileCount(changes), ...otherChanges(changes)].join(", "))}.`,
-    ...section("", files.slice(0, shown.files).map(fileLine), file_count),
-    ...section("New commits:", commits.slice(0, shown.commits).map(commitLine), commit_count),
-    ...refs.length > 0 ? ["", `Branches and stash that moved: ${refs.join(", ")}${moved.length > refs.length ? ", ..." : ""}`] : [],
-    ...section(
-      "Dirty before, and left as it was:",
-      dirty_before.slice(0, shown.dirty).map((path) => `- ${code(path)}`),
-      dirty_before_count
-    ),
-    ...changes.reason === null ? [] : ["", `Git could not be asked: ${plain(changes.reason)}.`],
-    ...changes.exact || changes.reason?.includes("damaged") ? [] : ["", "A limit was reached: there may be more changes than these."]
-  ].join("\n");
-}
-function noFiles({ exact, unchanged, reason }) {
-  if (exact) return "no files changed";
-  return unchanged || reason === null ? "no changed files were seen" : "it is unknown whether files changed";
-}
-function fileCount({ file_count }) {
-  return `${file_count} file${file_count === 1 ? "" : "s"} changed`;
-}
-function otherChanges({
-  commit_count,
-  head,
-  branch,
-  index_changed,
-  file_count,
-  refs_changed
-}) {
-  const branchMoved = branch.before !== branch.after;
-  return [
-    ...commit_count > 0 ? [`${commit_count} new commit${commit_count === 1 ? "" : "s"}`] : [],
-    ...branchMoved ? [`now on ${branch.after === null ? "no branch" : `branch ${code(branch.after)}`}`] : [],
-    ...head.moved === "elsewhere" ? ["HEAD was moved to another line of history"] : [],
-    ...head.moved === "forward" && commit_count === 0 ? ["HEAD was moved forward"] : [],
-    ...index_changed && file_count === 0 && commit_count === 0 ? ["what is staged changed"] : [],
-    ...refs_changed.length > 0 && head.moved === null && commit_count === 0 ? ["branches or the stash changed"] : []
-  ];
-}
-function section(title, lines, total) {
-  if (lines.length === 0) return [];
-  const rest = total - lines.length;
-  return ["", ...title === "" ? [] : [title, ""], ...lines, ...rest > 0 ? [`- and ${rest} more`] : []];
-}
-function fileLine({ path, change, from, was_dirty, committed }) {
-  const notes = [...was_dirty ? ["was dirty before"] : [], ...committed ? ["committed"] : []];
-  const origin = from === void 0 ? "" : `${code(from)} -> `;
-  return `- ${change}: ${origin}${code(path)}${notes.length === 0 ? "" : ` (${notes.join(", ")})`}`;
-}
-function commitLine({ sha, subject }) {
-  return `- ${sha.slice(0, 12)} ${code(plain(subject))}`;
-}
-function code(text) {
-  const inner = (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_GHF6APA7.showName)(text), shown.bytes);
-  const longest = Math.max(0, ...(inner.match(/`+/g) ?? []).map((run) => run.length));
-  const fence = "`".repeat(longest + 1);
-  return longest === 0 ? `\`${inner}\`` : `${fence} ${inner} ${fence}`;
-}
-function plain(text) {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, " ").trim();
-}
-function sentence(text) {
-  return text.charAt(0).toUpperCase() + text.slice(1);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  describeChanges,
-  summarizeChanges,
-  terminalRecord
-});
-
-},
-"./chunk-5ZN7BD4J.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  conversationOf: () => conversationOf,
-  earlierOf: () => earlierOf,
-  lineageOf: () => lineageOf,
-  requireFolder: () => requireFolder,
-  requireGenuine: () => requireGenuine,
-  requireSpec: () => requireSpec
-});
-module.exports = stdin_exports;
-var import_chunk_IFVIOH5X = load("./chunk-IFVIOH5X.js");
-var import_chunk_FRBDBO25 = load("./chunk-FRBDBO25.js");
-var import_chunk_S2YMQL4C = load("./chunk-S2YMQL4C.js");
-var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
-var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
+var import_chunk_SNEL4M5J = load("./chunk-SNEL4M5J.js");
+var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-function requireSpec(root, id) {
-  const read = (0, import_chunk_NUDVVVQS.readSpec)((0, import_chunk_HYSLT7YX.jobPaths)(root.folder, id));
-  if (read.kind === "ok") return read.value;
-  const reason = read.kind === "damaged" ? read.reason : "its spec.json is missing";
-  throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot use job ${id}: ${reason}`);
+var import_node_path = builtin("node:path");
+var import_node_crypto = require("node:crypto");
+var import_node_fs = require("node:fs");
+var import_node_path2 = builtin("node:path");
+var import_node_crypto2 = require("node:crypto");
+var import_node_path3 = builtin("node:path");
+function makeLooker(root) {
+  const real = new Map();
+  const isRealFolder = (folder) => {
+    if (folder === "." || folder === "") return true;
+    const known = real.get(folder);
+    if (known !== void 0) return known;
+    const found = isRealFolder(import_node_path2.default.posix.dirname(folder)) && statOf(place(root, folder))?.isDirectory() === true;
+    real.set(folder, found);
+    return found;
+  };
+  return {
+    look(name) {
+      if (!isRealFolder(import_node_path2.default.posix.dirname(name))) return null;
+      const stat = statOf(place(root, name));
+      return stat ? factsFrom(stat) : null;
+    },
+    hash: (name, facts, algorithm) => hashBlob(place(root, name), facts, algorithm)
+  };
 }
-async function requireGenuine(spec) {
-  if (await (0, import_chunk_FRBDBO25.isGenuine)(spec, (0, import_chunk_FRBDBO25.readKey)())) return;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot start anything from job ${spec.id}: its spec.json was changed or comes from another user or machine`,
-    "launch it again in your own words"
-  );
+function place(root, name) {
+  return Buffer.concat([Buffer.from(root), Buffer.from("/"), (0, import_chunk_SNEL4M5J.encodeName)(name)]);
 }
-function conversationOf(root, spec) {
-  const state = (0, import_chunk_NUDVVVQS.readState)((0, import_chunk_HYSLT7YX.jobPaths)(root, spec.id));
-  return (state.kind === "ok" ? state.value.conversation?.id : void 0) ?? null;
-}
-function requireFolder(parent, verb, option) {
-  if ((0, import_chunk_DLEZNRER.isFolder)(parent.cwd)) return parent.cwd;
-  const gone = parent.worktree ? `its worktree ${parent.worktree.path}` : `its folder ${parent.cwd}`;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot ${verb} job ${parent.id}: ${gone} is gone`,
-    verb === "continue" ? `name another folder with --cwd DIR, or start the task afresh: ${import_chunk_S2YMQL4C.nextCommands.restart(parent.id, option)}` : "launch the task again where it belongs now"
-  );
-}
-function earlierOf(root, backend, conversation) {
-  for (const id of (0, import_chunk_IFVIOH5X.listJobs)(root)) {
-    const paths = (0, import_chunk_HYSLT7YX.jobPaths)(root, id);
-    const [spec, state] = [(0, import_chunk_NUDVVVQS.readSpec)(paths), (0, import_chunk_NUDVVVQS.readState)(paths)];
-    if (spec.kind !== "ok" || state.kind !== "ok" || spec.value.staff?.backend !== backend) continue;
-    if (state.value.conversation?.id !== conversation) continue;
-    const { usage_total = null, error } = state.value;
-    const before = spec.value.staff.earlier ?? null;
-    return { usage_total: usage_total ?? before?.usage_total ?? null, error: error?.message ?? before?.error ?? null };
+function statOf(target) {
+  try {
+    return (0, import_node_fs.lstatSync)(target, { bigint: true, throwIfNoEntry: false });
+  } catch {
+    return void 0;
   }
-  return null;
 }
-function lineageOf(parent, relation) {
-  return { relation, parent: parent.id, root: parent.lineage?.root ?? parent.id };
+function factsFrom(stat) {
+  const kind = stat.isFile() ? "file" : stat.isSymbolicLink() ? "link" : stat.isDirectory() ? "folder" : "other";
+  const isProgram = (stat.mode & 0o100n) !== 0n;
+  const modes = { file: isProgram ? "100755" : "100644", link: "120000", folder: "040000", other: "000000" };
+  return {
+    kind,
+    mode: modes[kind],
+    size: Number(stat.size),
+    stat: `${stat.size}:${stat.mtimeNs}:${stat.ino}`,
+    changedMs: Number(stat.ctimeMs)
+  };
 }
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  conversationOf,
-  earlierOf,
-  lineageOf,
-  requireFolder,
-  requireGenuine,
-  requireSpec
-});
-
-},
-"./chunk-6G2TYO4H.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  commandNames: () => commandNames,
-  loadCommand: () => loadCommand
-});
-module.exports = stdin_exports;
-var loaders = {
-  run: async () => (await Promise.resolve().then(() => load("./run-H3UO7KW7.js"))).run,
-  staffer: async () => (await Promise.resolve().then(() => load("./staffer-44ISMLVK.js"))).staffer,
-  research: async () => (await Promise.resolve().then(() => load("./research-5I6LLF43.js"))).research,
-  review: async () => (await Promise.resolve().then(() => load("./review-QHTIKPOJ.js"))).review,
-  implement: async () => (await Promise.resolve().then(() => load("./implement-SN2NFPCN.js"))).implement,
-  ask: async () => (await Promise.resolve().then(() => load("./ask-HCXYYJVP.js"))).ask,
-  wait: async () => (await Promise.resolve().then(() => load("./wait-235ATHWQ.js"))).wait,
-  observe: async () => (await Promise.resolve().then(() => load("./observe-6RG5UNMX.js"))).observe,
-  status: async () => (await Promise.resolve().then(() => load("./status-ICCLX6DA.js"))).status,
-  result: async () => (await Promise.resolve().then(() => load("./result-7XSAONOG.js"))).result,
-  cancel: async () => (await Promise.resolve().then(() => load("./cancel-MHZLYJIO.js"))).cancel,
-  continue: async () => (await Promise.resolve().then(() => load("./continue-VRXVYGCI.js"))).continueCommand,
-  restart: async () => (await Promise.resolve().then(() => load("./restart-3FI62HR6.js"))).restart,
-  clean: async () => (await Promise.resolve().then(() => load("./clean-HX66XRCK.js"))).clean,
-  setup: async () => (await Promise.resolve().then(() => load("./setup-DRI2U6OR.js"))).setup,
-  doctor: async () => (await Promise.resolve().then(() => load("./doctor-IQZDPAYY.js"))).doctor,
-  help: async () => (await Promise.resolve().then(() => load("./help-GK62OWIS.js"))).help
+var chunkBytes = 1024 * 1024;
+function hashBlob(target, facts, algorithm) {
+  try {
+    if (facts.kind === "link") {
+      const bytes = (0, import_node_fs.readlinkSync)(target, { encoding: "buffer" });
+      return (0, import_node_crypto.createHash)(algorithm).update(`blob ${bytes.length}\0`).update(bytes).digest("hex");
+    }
+    return facts.kind === "file" ? hashFile(target, facts.size, algorithm) : null;
+  } catch {
+    return null;
+  }
+}
+function hashFile(target, size, algorithm) {
+  const hash = (0, import_node_crypto.createHash)(algorithm).update(`blob ${size}\0`);
+  const fd = (0, import_node_fs.openSync)(target, import_node_fs.constants.O_RDONLY | import_node_fs.constants.O_NOFOLLOW | import_node_fs.constants.O_NONBLOCK);
+  try {
+    const chunk = Buffer.alloc(Math.min(chunkBytes, size));
+    for (let left = size; left > 0; ) {
+      const got = (0, import_node_fs.readSync)(fd, chunk, 0, Math.min(chunk.length, left), null);
+      if (got === 0) break;
+      hash.update(chunk.subarray(0, got));
+      left -= got;
+    }
+  } finally {
+    (0, import_node_fs.closeSync)(fd);
+  }
+  return hash.digest("hex");
+}
+function walkFolder(root, limits2) {
+  const found = new Map();
+  const until = (0, import_chunk_NLNY4YEW.monotonicMs)() + limits2.ms;
+  const device = statOf(Buffer.from(root))?.dev;
+  const left = new Set(limits2.exclude.map((folder) => import_node_path2.default.relative(root, folder)));
+  const folders = [""];
+  let isWhole = true;
+  let seen = 0;
+  for (const folder of folders) {
+    for (const name of namesIn(place(root, folder || "."))) {
+      seen += 1;
+      if (seen > limits2.entries || (0, import_chunk_NLNY4YEW.monotonicMs)() > until) return { found, isWhole: false };
+      const full = folder === "" ? name : `${folder}/${name}`;
+      const stat = statOf(place(root, full));
+      if (!stat || left.has(full)) continue;
+      if (!stat.isDirectory()) found.set(full, factsFrom(stat));
+      else if (stat.dev !== device) isWhole = false;
+      else if (!limits2.skip.includes(name)) folders.push(full);
+    }
+  }
+  return { found, isWhole };
+}
+function namesIn(folder) {
+  try {
+    return (0, import_node_fs.readdirSync)(folder, { encoding: "buffer" }).map(import_chunk_SNEL4M5J.decodeName).sort();
+  } catch {
+    return [];
+  }
+}
+function parseStatus(bytes) {
+  const items = bytes.toString("latin1").split("\0");
+  const found = new Map();
+  const status = { head: null, branch: null, lines: [] };
+  for (let at = 0; at < items.length; at += 1) {
+    const item = items[at] ?? "";
+    if (item.startsWith("# ")) readHeader(item, status);
+    else if (item.startsWith("1 ")) add(found, ordinary(item));
+    else if (item.startsWith("2 ")) {
+      at += 1;
+      for (const line of renamed(item, items[at] ?? "")) add(found, line);
+    } else if (item.startsWith("u ")) add(found, unmerged(item));
+    else if (item.startsWith("? ")) add(found, untracked(item));
+  }
+  status.lines = [...found.values()];
+  return status;
+}
+function nameOf(latin1) {
+  return /^[\x20-\x7e]*$/.test(latin1) ? latin1 : (0, import_chunk_SNEL4M5J.decodeName)(Buffer.from(latin1, "latin1"));
+}
+function readHeader(item, status) {
+  const [, key, ...rest] = item.split(" ");
+  const value = rest.join(" ");
+  if (key === "branch.oid") status.head = /^[0-9a-f]+$/.test(value) ? value : null;
+  if (key === "branch.head") status.branch = value === "(detached)" ? null : nameOf(value);
+}
+function ordinary(item) {
+  const [[, xy = "", sub = "", mH = "", mI = "", mW = "", hH = "", hI = ""], name] = split(item, 8);
+  return {
+    path: nameOf(name),
+    xy,
+    head: entry(mH, hH),
+    // `git add -N`: the name is in the index, nothing else of it.
+    index: xy === ".A" ? "expected" : entry(mI, hI),
+    tree_mode: present(mW),
+    isNested: sub.startsWith("S")
+  };
+}
+function renamed(item, origin) {
+  const [[, xy = "", sub = "", mH = "", mI = "", mW = "", hH = "", hI = ""], name] = split(item, 9);
+  const from = nameOf(origin);
+  const isStaged = xy[0] === "R" || xy[0] === "C";
+  const isCopy = xy.includes("C");
+  const there = {
+    path: nameOf(name),
+    xy,
+    head: null,
+    index: isStaged ? entry(mI, hI) : "expected",
+    tree_mode: present(mW),
+    isNested: sub.startsWith("S"),
+    ...isCopy ? {} : { from }
+  };
+  if (isCopy) return [there];
+  const gone = {
+    path: from,
+    xy: isStaged ? "D." : ".D",
+    head: entry(mH, hH),
+    index: isStaged ? null : entry(mI, hI),
+    tree_mode: null,
+    isNested: false
+  };
+  return [there, gone];
+}
+function unmerged(item) {
+  const [[, xy = "", sub = "", m1, m2 = "", m3, mW = "", h1, h2 = "", h3], name] = split(item, 10);
+  return {
+    path: nameOf(name),
+    xy,
+    head: entry(m2, h2),
+    index: `u ${m1} ${h1} ${m2} ${h2} ${m3} ${h3}`,
+    tree_mode: present(mW),
+    isNested: sub.startsWith("S")
+  };
+}
+function untracked(item) {
+  const name = item.slice(2);
+  const isNested = name.endsWith("/");
+  return {
+    path: nameOf(isNested ? name.slice(0, -1) : name),
+    xy: "??",
+    head: null,
+    index: null,
+    tree_mode: null,
+    isNested
+  };
+}
+function add(found, line) {
+  const known = found.get(line.path);
+  if (!known) found.set(line.path, line);
+  else if (line.xy === "??") Object.assign(known, { xy: `${known.xy[0]}?`, isNested: line.isNested });
+  else Object.assign(known, line, { xy: known.xy === "??" ? `${line.xy[0]}?` : line.xy });
+}
+function split(item, fields) {
+  const parts = item.split(" ");
+  return [parts.slice(0, fields), parts.slice(fields).join(" ")];
+}
+function entry(mode, name) {
+  return present(mode) === null ? null : `${mode} ${name}`;
+}
+function present(mode) {
+  return /^0*$/.test(mode) ? null : mode;
+}
+var refLimit = 500;
+function openRepository(root) {
+  const opened = (0, import_chunk_SNEL4M5J.openGit)(root);
+  if ("reason" in opened) return opened;
+  const { git } = opened;
+  const place2 = placeOf(git);
+  if (place2 !== void 0) return { reason: place2 };
+  const status = readStatus(git, "--find-renames") ?? readStatus(git, "--no-renames");
+  if (status === void 0 || "reason" in status) return status ?? { reason: "git status failed" };
+  const hash = git.setting("extensions.objectformat")?.toLowerCase() === "sha256" ? "sha256" : "sha1";
+  return { git, hash, status, overlooked: readOverlooked(git) };
+}
+function describeRepository({ git, hash, status }) {
+  const { head, branch } = status;
+  const read = readRefs(git);
+  const subject = head === null ? null : read.subject ?? readSubject(git);
+  return { root: git.folder, hash, head, branch, subject, refs: read.refs };
+}
+function placeOf(git) {
+  if (git.setting("core.worktree") === void 0) return void 0;
+  const answer = git.run(["rev-parse", "--show-toplevel"]);
+  if (!answer.ok) return answer.reason;
+  const top = answer.bytes.toString("utf8").replace(/\n$/, "");
+  return top === git.folder ? void 0 : `its work tree is elsewhere (core.worktree is ${top})`;
+}
+function readStatus(git, renames) {
+  const answer = git.run([
+    ...["status", "--porcelain=v2", "-z", "--branch", "--no-ahead-behind", "--untracked-files=all", renames],
+    // Never let it look into a submodule: it would start a git there, with the filters of that repository.
+    "--ignore-submodules=dirty"
+  ]);
+  if (answer.ok) return parseStatus(answer.bytes);
+  return renames === "--no-renames" || answer.code === null ? { reason: answer.reason } : void 0;
+}
+function readOverlooked(git) {
+  const answer = git.run(["ls-files", "-v", "-z"]);
+  if (!answer.ok) return void 0;
+  const names = [];
+  const { bytes } = answer;
+  for (let at = 0; at < bytes.length; ) {
+    const end = bytes.indexOf(0, at);
+    if (end < 0) break;
+    const tag = bytes[at] ?? 0;
+    if (tag === 83 || tag >= 97) names.push(nameOf(bytes.toString("latin1", at + 2, end)));
+    at = end + 1;
+  }
+  return names;
+}
+function readRefs(git) {
+  const ask = (subject2) => git.run([
+    ...["for-each-ref", `--count=${refLimit}`, `--format=%(objectname)%00%(refname)%00%(HEAD)%00${subject2}`],
+    ...["refs/heads", "refs/stash"]
+  ]);
+  const full = ask("%(contents:subject)");
+  const answer = full.ok ? full : ask("");
+  const refs = {};
+  let subject = null;
+  for (const line of answer.ok ? answer.bytes.toString("latin1").split("\n") : []) {
+    const [name, ref, mark, text = ""] = line.split("\0");
+    if (!name || !ref) continue;
+    refs[nameOf(ref)] = name;
+    if (mark === "*" && full.ok) subject = nameOf(text);
+  }
+  return { refs, subject };
+}
+function readSubject(git) {
+  const answer = git.run(["rev-list", "--max-count=1", "--encoding=UTF-8", "--format=%s", "HEAD", "--"]);
+  return answer.ok ? nameOf(answer.bytes.toString("latin1").split("\n")[1] ?? "") : null;
+}
+var limits = {
+  entries: 5e3,
+  /** Characters of all names together: the record must stay readable (16 MiB). *<>/
+  nameText: 2 * 1024 * 1024,
+  hashedBytes: 512 * 1024 * 1024,
+  hashMs: 8e3,
+  nested: 20,
+  /** Paths that git was told to overlook and that were looked for. *<>/
+  overlooked: 2e4
 };
-var commandNames = Object.keys(loaders);
-async function loadCommand(name) {
-  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
+function collectEntries(outer, isExcluded) {
+  const { folder: root } = outer.git;
+  const looker = makeLooker(root);
+  const found = new Map();
+  const wholeness = { exact: true, nested: 0 };
+  addRepository(outer, "", { root, looker, found, wholeness });
+  const sorted = [...found].filter(([name]) => !isExcluded(name)).sort(([a], [b]) => a < b ? -1 : 1);
+  const room = roomFor(sorted.map(([name]) => name));
+  const measure = makeMeasure(looker, wholeness);
+  const entries = sorted.slice(0, room).map(([name, one]) => entryOf(name, one, measure(name, one)));
+  const beyond = sorted.slice(room).map(([name]) => [name, looker.look(name)?.stat ?? null]);
+  const rest = beyond.length === 0 ? null : { count: beyond.length, digest: digestOf(beyond) };
+  return { entries, rest, exact: wholeness.exact && rest === null };
+}
+function roomFor(names) {
+  let text = 0;
+  const end = names.findIndex((name) => {
+    text += name.length;
+    return text > limits.nameText;
+  });
+  return Math.min(limits.entries, end < 0 ? names.length : end);
+}
+function digestOf(value) {
+  return (0, import_node_crypto2.createHash)("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 32);
+}
+function addRepository(repository, prefix, place2) {
+  const { hash, status, overlooked } = repository;
+  const inner = new Set(submodulesOf(repository));
+  for (const line of status.lines) {
+    place2.found.set(prefix + line.path, { line, hash, nestedHead: null });
+    if (line.isNested) inner.add(line.path);
+  }
+  for (const name of presentOnes(overlooked, prefix, place2)) {
+    const line = { path: name, xy: "..", head: null, index: null, tree_mode: null, isNested: false };
+    if (!place2.found.has(prefix + name)) place2.found.set(prefix + name, { line, hash, nestedHead: null });
+  }
+  for (const name of inner) addNested(prefix + name, place2);
+}
+function addNested(name, place2) {
+  const folder = import_node_path3.default.join(place2.root, name);
+  if (place2.looker.look(name)?.kind !== "folder" || (0, import_chunk_QPOYQF3N.findWorktree)(folder) !== folder) return;
+  place2.wholeness.nested += 1;
+  const repository = place2.wholeness.nested > limits.nested ? void 0 : openRepository(folder);
+  if (!repository || "reason" in repository) {
+    place2.wholeness.exact = false;
+    return;
+  }
+  const known = place2.found.get(name);
+  if (known) known.nestedHead = repository.status.head ?? "unborn";
+  addRepository(repository, `${name}/`, place2);
+}
+function submodulesOf({ git }) {
+  if ((0, import_chunk_DLEZNRER.factsOf)(import_node_path3.default.join(git.folder, ".gitmodules"))?.kind !== "file") return [];
+  const answer = git.run(["config", "-z", "-f", ".gitmodules", "--get-regexp", "^submodule\\..*\\.path$"]);
+  const items = answer.ok ? answer.bytes.toString("latin1").split("\0") : [];
+  return items.map((item) => nameOf(item.slice(item.indexOf("\n") + 1))).filter((name) => name !== "" && import_node_path3.default.posix.normalize(name) === name && !/^\.\.?(?:\/|$)|^\//.test(name));
+}
+function presentOnes(names, prefix, { looker, wholeness }) {
+  if (!names || names.length > limits.overlooked) wholeness.exact = false;
+  return (names ?? []).slice(0, limits.overlooked).filter((name) => looker.look(prefix + name) !== null);
+}
+function makeMeasure(looker, wholeness) {
+  const until = (0, import_chunk_NLNY4YEW.monotonicMs)() + limits.hashMs;
+  let bytes = 0;
+  return (name, { line, hash, nestedHead }) => {
+    const facts = looker.look(name);
+    if (!facts) return nothing;
+    if (facts.kind === "folder") {
+      return line.isNested ? { mode: "160000", content: nestedHead, stat: null } : nothing;
+    }
+    if (bytes + facts.size > limits.hashedBytes || (0, import_chunk_NLNY4YEW.monotonicMs)() > until) {
+      wholeness.exact = false;
+      return { mode: facts.mode, content: null, stat: facts.stat };
+    }
+    bytes += facts.size;
+    return measureRaw(looker, name, facts, hash);
+  };
+}
+var nothing = { mode: null, content: null, stat: null };
+function measureRaw(looker, name, facts, hash) {
+  return { mode: facts.mode, content: looker.hash(name, facts, hash), stat: facts.stat };
+}
+function entryOf(name, { line }, raw) {
+  const { xy, head, index, tree_mode, from } = line;
+  const prefix = name.slice(0, name.length - line.path.length);
+  return { path: name, xy, head, index, tree_mode, ...raw, ...from === void 0 ? {} : { from: prefix + from } };
+}
+function excluder(root, folders) {
+  const inside = folders.map((folder) => import_node_path3.default.relative(root, resolved(folder))).filter((name) => name !== "" && name !== ".." && !name.startsWith("../"));
+  return (name) => inside.some((folder) => name === folder || name.startsWith(`${folder}/`));
+}
+function resolved(folder) {
+  try {
+    return (0, import_chunk_DLEZNRER.realPath)(folder);
+  } catch {
+    return folder;
+  }
+}
+var walkLimits = { entries: 2e4, ms: 3e3 };
+function captureWorkspace(cwd, options) {
+  const at = (0, import_chunk_NLNY4YEW.isoNow)();
+  const folder = whole(cwd);
+  const base = { schema: 1, cwd, at, exclude: options.exclude };
+  const root = folder === void 0 ? void 0 : (0, import_chunk_QPOYQF3N.findWorktree)(folder);
+  if (folder === void 0 || root === void 0 || options.plain) {
+    return { ...base, ...walk(folder ?? cwd, options.exclude), reason: "not in a git work tree" };
+  }
+  const repository = openRepository(root);
+  if ("reason" in repository) return { ...base, ...walk(folder, options.exclude), reason: repository.reason };
+  const collected = collectEntries(repository, excluder(root, options.exclude));
+  return { ...base, git: describeRepository(repository), reason: null, ...collected, files: null };
+}
+function walk(folder, exclude) {
+  const resolved2 = exclude.map((one) => whole(one) ?? import_node_path.default.resolve(one));
+  const { found, isWhole } = walkFolder(folder, { exclude: resolved2, skip: ["node_modules", ".git"], ...walkLimits });
+  const files = [...found].map(([name, { mode, stat }]) => [name, mode, stat]);
+  return { git: null, entries: [], rest: null, files: files.sort(([a], [b]) => a < b ? -1 : 1), exact: isWhole };
+}
+function whole(folder) {
+  try {
+    return (0, import_chunk_DLEZNRER.realPath)(folder);
+  } catch {
+    return void 0;
+  }
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  commandNames,
-  loadCommand
+  captureWorkspace,
+  makeLooker,
+  measureRaw,
+  nameOf,
+  nothing
 });
 
 },
@@ -1857,646 +2013,6 @@ function exitCodeOfAll(states) {
 });
 
 },
-"./chunk-6VEYLQAM.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  checkLaunchOptions: () => checkLaunchOptions,
-  folderOf: () => folderOf,
-  launchAndTell: () => launchAndTell,
-  launchWords: () => launchWords,
-  missingProgram: () => missingProgram,
-  run: () => run,
-  tellLaunched: () => tellLaunched
-});
-module.exports = stdin_exports;
-var import_chunk_A2UK6BHM = load("./chunk-A2UK6BHM.js");
-var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_S2YMQL4C = load("./chunk-S2YMQL4C.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-function launchWords(input) {
-  const onceKey = input.text("once-key") ?? null;
-  if (onceKey === "") throw (0, import_chunk_NVPF5LEY.usageError)('cannot take --once-key "": a key needs at least one character');
-  return { owner: input.text("owner") ?? import_chunk_NLNY4YEW.variables.owner() ?? null, label: input.text("label") ?? null, onceKey };
-}
-function checkLaunchOptions(input) {
-  if (input.has("wait-timeout") && !input.has("wait")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");
-  input.duration("wait-timeout");
-  for (const other of ["json", "wait"]) {
-    if (input.has("id-only") && input.has(other)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`);
-  }
-}
-async function launchAndTell(context, input, request, isSynchronous = false) {
-  checkLaunchOptions(input);
-  const root = context.root(input);
-  return tellLaunched(context, input, root, await (0, import_chunk_A2UK6BHM.launch)(root, request), isSynchronous);
-}
-async function tellLaunched(context, input, root, launched, isSynchronous) {
-  if (input.has("wait") || isSynchronous) {
-    const { waitAndTell } = await Promise.resolve().then(() => load("./collecting-P7EFJWKG.js"));
-    context.tell(`job ${launched.id}`);
-    const timeoutMs = input.duration("wait-timeout") ?? Number.MAX_SAFE_INTEGER;
-    return waitAndTell(context, root, [launched.id], {
-      mode: "all",
-      timeoutMs,
-      heartbeatMs: null,
-      isJson: input.has("json")
-    });
-  }
-  return tellLaunch(root, launched, input);
-}
-function tellLaunch(root, launched, input) {
-  const { id, isNew } = launched;
-  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
-` };
-  const paths = (0, import_chunk_HYSLT7YX.jobPaths)(root.folder, id);
-  const commands = {
-    wait: import_chunk_S2YMQL4C.nextCommands.wait(id, root.option),
-    observe: import_chunk_S2YMQL4C.nextCommands.observe(id, root.option),
-    cancel: import_chunk_S2YMQL4C.nextCommands.cancel(id, root.option)
-  };
-  if (input.has("json")) {
-    return {
-      code: import_chunk_6PFAPK5K.exitCodes.done,
-      json: {
-        id,
-        new: isNew,
-        folder: paths.folder,
-        result_path: paths.result,
-        output_path: paths.output,
-        next: commands
-      }
-    };
-  }
-  const lines = [
-    `job ${id}${isNew ? "" : " (this once-key had it already; nothing was started)"}`,
-    `collect: ${commands.wait}`,
-    `observe: ${commands.observe}`,
-    `result:  ${paths.result}`
-  ];
-  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${lines.join("\n")}
-` };
-}
-var run = {
-  name: "run",
-  summary: "run a long command as a job",
-  form: "[options] -- COMMAND ARG...",
-  words: { min: 0, max: 0, rest: true },
-  options: {
-    timeout: {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_CRABIWOM.limits.runTimeout,
-      help: "hard limit, counted from launch (default 24h, at most 30d)"
-    },
-    deadline: { kind: "duration", value: "D", range: import_chunk_CRABIWOM.limits.runTimeout, help: "the same as --timeout" },
-    "kill-after": {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_CRABIWOM.limits.runKillGrace,
-      help: "time between TERM and KILL (default 30s)"
-    },
-    cwd: { kind: "text", value: "DIR", help: "folder to run in (default: here)" },
-    shell: { kind: "flag", help: "give the one word after -- to /bin/sh -c" },
-    "success-exit": {
-      kind: "count",
-      value: "N",
-      range: { default: 0, min: 0, max: 255 },
-      help: "the exit code that means success (default 0)"
-    },
-    "max-output": {
-      kind: "size",
-      value: "SIZE",
-      range: import_chunk_CRABIWOM.limits.maxOutput,
-      help: "cap of each output file on disk (default 64M)"
-    },
-    "first-output": {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_CRABIWOM.limits.optInLimit,
-      help: "end it when nothing was printed by then"
-    },
-    "stall-after": {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_CRABIWOM.limits.optInLimit,
-      help: "end it when nothing was printed for that long"
-    },
-    "keep-children": { kind: "flag", help: "leave processes alone that the command left behind" },
-    ...import_chunk_L3K2NDJR.launchOptions
-  },
-  notes: "The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",
-  examples: [
-    "run -- make test",
-    "run --timeout 2h --once-key nightly -- python3 train.py --epochs 10",
-    "run --shell -- 'make && make install'"
-  ],
-  async run(context, input) {
-    const cwd = folderOf(context, input);
-    const timeout = limitOf(input);
-    return launchAndTell(context, input, {
-      kind: "run",
-      verb: "run",
-      ...launchWords(input),
-      cwd,
-      deadlineMs: timeout,
-      killGraceMs: input.durationOrDefault("kill-after"),
-      maxOutputBytes: input.size("max-output") ?? import_chunk_CRABIWOM.limits.maxOutput.default,
-      firstOutputMs: input.duration("first-output") ?? null,
-      stallMs: input.duration("stall-after") ?? null,
-      lineage: null,
-      run: commandOf(input, cwd),
-      staff: null
-    });
-  }
-};
-function limitOf(input) {
-  if (input.has("timeout") && input.has("deadline"))
-    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");
-  return input.has("deadline") ? input.durationOrDefault("deadline") : input.durationOrDefault("timeout");
-}
-function folderOf(context, input) {
-  const folder = import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
-  if (!(0, import_chunk_DLEZNRER.isFolder)(folder))
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot run in ${folder}: there is no such folder`,
-      "name an existing one with --cwd DIR"
-    );
-  return (0, import_chunk_DLEZNRER.realPath)(folder);
-}
-function commandOf(input, cwd) {
-  const words = input.rest ?? [];
-  const parts = { success_exit: input.count("success-exit") ?? 0, keep_children: input.has("keep-children") };
-  if (input.has("shell")) {
-    if (words.length !== 1)
-      throw (0, import_chunk_NVPF5LEY.usageError)(
-        `cannot take ${words.length} words with --shell: it needs the whole command line as one word after --`
-      );
-    return { argv: ["/bin/sh", "-c", words[0]], program: "/bin/sh", ...parts };
-  }
-  const name = words[0];
-  const program = (0, import_chunk_HYSLT7YX.findProgram)(name, cwd);
-  if (program === void 0) throw missingProgram(name, cwd);
-  return { argv: words, program, ...parts };
-}
-function missingProgram(name, cwd) {
-  const where = name.includes("/") ? `no executable file of that name (looked from ${cwd})` : `it is not on PATH (${import_chunk_NLNY4YEW.variables.searchPath() || "empty"})`;
-  return new import_chunk_NVPF5LEY.FaultError("preflight", `cannot run ${JSON.stringify(name)}: ${where}`, "give the path of the program");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  checkLaunchOptions,
-  folderOf,
-  launchAndTell,
-  launchWords,
-  missingProgram,
-  run,
-  tellLaunched
-});
-
-},
-"./chunk-73VXE2SD.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  captureWorkspace: () => captureWorkspace,
-  makeLooker: () => makeLooker,
-  measureRaw: () => measureRaw,
-  nameOf: () => nameOf,
-  nothing: () => nothing
-});
-module.exports = stdin_exports;
-var import_chunk_GHF6APA7 = load("./chunk-GHF6APA7.js");
-var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_node_path = builtin("node:path");
-var import_node_crypto = require("node:crypto");
-var import_node_fs = require("node:fs");
-var import_node_path2 = builtin("node:path");
-var import_node_crypto2 = require("node:crypto");
-var import_node_path3 = builtin("node:path");
-function makeLooker(root) {
-  const real = new Map();
-  const isRealFolder = (folder) => {
-    if (folder === "." || folder === "") return true;
-    const known = real.get(folder);
-    if (known !== void 0) return known;
-    const found = isRealFolder(import_node_path2.default.posix.dirname(folder)) && statOf(place(root, folder))?.isDirectory() === true;
-    real.set(folder, found);
-    return found;
-  };
-  return {
-    look(name) {
-      if (!isRealFolder(import_node_path2.default.posix.dirname(name))) return null;
-      const stat = statOf(place(root, name));
-      return stat ? factsFrom(stat) : null;
-    },
-    hash: (name, facts, algorithm) => hashBlob(place(root, name), facts, algorithm)
-  };
-}
-function place(root, name) {
-  return Buffer.concat([Buffer.from(root), Buffer.from("/"), (0, import_chunk_GHF6APA7.encodeName)(name)]);
-}
-function statOf(target) {
-  try {
-    return (0, import_node_fs.lstatSync)(target, { bigint: true, throwIfNoEntry: false });
-  } catch {
-    return void 0;
-  }
-}
-function factsFrom(stat) {
-  const kind = stat.isFile() ? "file" : stat.isSymbolicLink() ? "link" : stat.isDirectory() ? "folder" : "other";
-  const isProgram = (stat.mode & 0o100n) !== 0n;
-  const modes = { file: isProgram ? "100755" : "100644", link: "120000", folder: "040000", other: "000000" };
-  return {
-    kind,
-    mode: modes[kind],
-    size: Number(stat.size),
-    stat: `${stat.size}:${stat.mtimeNs}:${stat.ino}`,
-    changedMs: Number(stat.ctimeMs)
-  };
-}
-var chunkBytes = 1024 * 1024;
-function hashBlob(target, facts, algorithm) {
-  try {
-    if (facts.kind === "link") {
-      const bytes = (0, import_node_fs.readlinkSync)(target, { encoding: "buffer" });
-      return (0, import_node_crypto.createHash)(algorithm).update(`blob ${bytes.length}\0`).update(bytes).digest("hex");
-    }
-    return facts.kind === "file" ? hashFile(target, facts.size, algorithm) : null;
-  } catch {
-    return null;
-  }
-}
-function hashFile(target, size, algorithm) {
-  const hash = (0, import_node_crypto.createHash)(algorithm).update(`blob ${size}\0`);
-  const fd = (0, import_node_fs.openSync)(target, import_node_fs.constants.O_RDONLY | import_node_fs.constants.O_NOFOLLOW | import_node_fs.constants.O_NONBLOCK);
-  try {
-    const chunk = Buffer.alloc(Math.min(chunkBytes, size));
-    for (let left = size; left > 0; ) {
-      const got = (0, import_node_fs.readSync)(fd, chunk, 0, Math.min(chunk.length, left), null);
-      if (got === 0) break;
-      hash.update(chunk.subarray(0, got));
-      left -= got;
-    }
-  } finally {
-    (0, import_node_fs.closeSync)(fd);
-  }
-  return hash.digest("hex");
-}
-function walkFolder(root, limits2) {
-  const found = new Map();
-  const until = (0, import_chunk_NLNY4YEW.monotonicMs)() + limits2.ms;
-  const device = statOf(Buffer.from(root))?.dev;
-  const left = new Set(limits2.exclude.map((folder) => import_node_path2.default.relative(root, folder)));
-  const folders = [""];
-  let isWhole = true;
-  let seen = 0;
-  for (const folder of folders) {
-    for (const name of namesIn(place(root, folder || "."))) {
-      seen += 1;
-      if (seen > limits2.entries || (0, import_chunk_NLNY4YEW.monotonicMs)() > until) return { found, isWhole: false };
-      const full = folder === "" ? name : `${folder}/${name}`;
-      const stat = statOf(place(root, full));
-      if (!stat || left.has(full)) continue;
-      if (!stat.isDirectory()) found.set(full, factsFrom(stat));
-      else if (stat.dev !== device) isWhole = false;
-      else if (!limits2.skip.includes(name)) folders.push(full);
-    }
-  }
-  return { found, isWhole };
-}
-function namesIn(folder) {
-  try {
-    return (0, import_node_fs.readdirSync)(folder, { encoding: "buffer" }).map(import_chunk_GHF6APA7.decodeName).sort();
-  } catch {
-    return [];
-  }
-}
-function parseStatus(bytes) {
-  const items = bytes.toString("latin1").split("\0");
-  const found = new Map();
-  const status = { head: null, branch: null, lines: [] };
-  for (let at = 0; at < items.length; at += 1) {
-    const item = items[at] ?? "";
-    if (item.startsWith("# ")) readHeader(item, status);
-    else if (item.startsWith("1 ")) add(found, ordinary(item));
-    else if (item.startsWith("2 ")) {
-      at += 1;
-      for (const line of renamed(item, items[at] ?? "")) add(found, line);
-    } else if (item.startsWith("u ")) add(found, unmerged(item));
-    else if (item.startsWith("? ")) add(found, untracked(item));
-  }
-  status.lines = [...found.values()];
-  return status;
-}
-function nameOf(latin1) {
-  return /^[\x20-\x7e]*$/.test(latin1) ? latin1 : (0, import_chunk_GHF6APA7.decodeName)(Buffer.from(latin1, "latin1"));
-}
-function readHeader(item, status) {
-  const [, key, ...rest] = item.split(" ");
-  const value = rest.join(" ");
-  if (key === "branch.oid") status.head = /^[0-9a-f]+$/.test(value) ? value : null;
-  if (key === "branch.head") status.branch = value === "(detached)" ? null : nameOf(value);
-}
-function ordinary(item) {
-  const [[, xy = "", sub = "", mH = "", mI = "", mW = "", hH = "", hI = ""], name] = split(item, 8);
-  return {
-    path: nameOf(name),
-    xy,
-    head: entry(mH, hH),
-    // `git add -N`: the name is in the index, nothing else of it.
-    index: xy === ".A" ? "expected" : entry(mI, hI),
-    tree_mode: present(mW),
-    isNested: sub.startsWith("S")
-  };
-}
-function renamed(item, origin) {
-  const [[, xy = "", sub = "", mH = "", mI = "", mW = "", hH = "", hI = ""], name] = split(item, 9);
-  const from = nameOf(origin);
-  const isStaged = xy[0] === "R" || xy[0] === "C";
-  const isCopy = xy.includes("C");
-  const there = {
-    path: nameOf(name),
-    xy,
-    head: null,
-    index: isStaged ? entry(mI, hI) : "expected",
-    tree_mode: present(mW),
-    isNested: sub.startsWith("S"),
-    ...isCopy ? {} : { from }
-  };
-  if (isCopy) return [there];
-  const gone = {
-    path: from,
-    xy: isStaged ? "D." : ".D",
-    head: entry(mH, hH),
-    index: isStaged ? null : entry(mI, hI),
-    tree_mode: null,
-    isNested: false
-  };
-  return [there, gone];
-}
-function unmerged(item) {
-  const [[, xy = "", sub = "", m1, m2 = "", m3, mW = "", h1, h2 = "", h3], name] = split(item, 10);
-  return {
-    path: nameOf(name),
-    xy,
-    head: entry(m2, h2),
-    index: `u ${m1} ${h1} ${m2} ${h2} ${m3} ${h3}`,
-    tree_mode: present(mW),
-    isNested: sub.startsWith("S")
-  };
-}
-function untracked(item) {
-  const name = item.slice(2);
-  const isNested = name.endsWith("/");
-  return {
-    path: nameOf(isNested ? name.slice(0, -1) : name),
-    xy: "??",
-    head: null,
-    index: null,
-    tree_mode: null,
-    isNested
-  };
-}
-function add(found, line) {
-  const known = found.get(line.path);
-  if (!known) found.set(line.path, line);
-  else if (line.xy === "??") Object.assign(known, { xy: `${known.xy[0]}?`, isNested: line.isNested });
-  else Object.assign(known, line, { xy: known.xy === "??" ? `${line.xy[0]}?` : line.xy });
-}
-function split(item, fields) {
-  const parts = item.split(" ");
-  return [parts.slice(0, fields), parts.slice(fields).join(" ")];
-}
-function entry(mode, name) {
-  return present(mode) === null ? null : `${mode} ${name}`;
-}
-function present(mode) {
-  return /^0*$/.test(mode) ? null : mode;
-}
-var refLimit = 500;
-function openRepository(root) {
-  const opened = (0, import_chunk_GHF6APA7.openGit)(root);
-  if ("reason" in opened) return opened;
-  const { git } = opened;
-  const place2 = placeOf(git);
-  if (place2 !== void 0) return { reason: place2 };
-  const status = readStatus(git, "--find-renames") ?? readStatus(git, "--no-renames");
-  if (status === void 0 || "reason" in status) return status ?? { reason: "git status failed" };
-  const hash = git.setting("extensions.objectformat")?.toLowerCase() === "sha256" ? "sha256" : "sha1";
-  return { git, hash, status, overlooked: readOverlooked(git) };
-}
-function describeRepository({ git, hash, status }) {
-  const { head, branch } = status;
-  const read = readRefs(git);
-  const subject = head === null ? null : read.subject ?? readSubject(git);
-  return { root: git.folder, hash, head, branch, subject, refs: read.refs };
-}
-function placeOf(git) {
-  if (git.setting("core.worktree") === void 0) return void 0;
-  const answer = git.run(["rev-parse", "--show-toplevel"]);
-  if (!answer.ok) return answer.reason;
-  const top = answer.bytes.toString("utf8").replace(/\n$/, "");
-  return top === git.folder ? void 0 : `its work tree is elsewhere (core.worktree is ${top})`;
-}
-function readStatus(git, renames) {
-  const answer = git.run([
-    ...["status", "--porcelain=v2", "-z", "--branch", "--no-ahead-behind", "--untracked-files=all", renames],
-    // Never let it look into a submodule: it would start a git there, with the filters of that repository.
-    "--ignore-submodules=dirty"
-  ]);
-  if (answer.ok) return parseStatus(answer.bytes);
-  return renames === "--no-renames" || answer.code === null ? { reason: answer.reason } : void 0;
-}
-function readOverlooked(git) {
-  const answer = git.run(["ls-files", "-v", "-z"]);
-  if (!answer.ok) return void 0;
-  const names = [];
-  const { bytes } = answer;
-  for (let at = 0; at < bytes.length; ) {
-    const end = bytes.indexOf(0, at);
-    if (end < 0) break;
-    const tag = bytes[at] ?? 0;
-    if (tag === 83 || tag >= 97) names.push(nameOf(bytes.toString("latin1", at + 2, end)));
-    at = end + 1;
-  }
-  return names;
-}
-function readRefs(git) {
-  const ask = (subject2) => git.run([
-    ...["for-each-ref", `--count=${refLimit}`, `--format=%(objectname)%00%(refname)%00%(HEAD)%00${subject2}`],
-    ...["refs/heads", "refs/stash"]
-  ]);
-  const full = ask("%(contents:subject)");
-  const answer = full.ok ? full : ask("");
-  const refs = {};
-  let subject = null;
-  for (const line of answer.ok ? answer.bytes.toString("latin1").split("\n") : []) {
-    const [name, ref, mark, text = ""] = line.split("\0");
-    if (!name || !ref) continue;
-    refs[nameOf(ref)] = name;
-    if (mark === "*" && full.ok) subject = nameOf(text);
-  }
-  return { refs, subject };
-}
-function readSubject(git) {
-  const answer = git.run(["rev-list", "--max-count=1", "--encoding=UTF-8", "--format=%s", "HEAD", "--"]);
-  return answer.ok ? nameOf(answer.bytes.toString("latin1").split("\n")[1] ?? "") : null;
-}
-var limits = {
-  entries: 5e3,
-  /** Characters of all names together: the record must stay readable (16 MiB). *<>/
-  nameText: 2 * 1024 * 1024,
-  hashedBytes: 512 * 1024 * 1024,
-  hashMs: 8e3,
-  nested: 20,
-  /** Paths that git was told to overlook and that were looked for. *<>/
-  overlooked: 2e4
-};
-function collectEntries(outer, isExcluded) {
-  const { folder: root } = outer.git;
-  const looker = makeLooker(root);
-  const found = new Map();
-  const wholeness = { exact: true, nested: 0 };
-  addRepository(outer, "", { root, looker, found, wholeness });
-  const sorted = [...found].filter(([name]) => !isExcluded(name)).sort(([a], [b]) => a < b ? -1 : 1);
-  const room = roomFor(sorted.map(([name]) => name));
-  const measure = makeMeasure(looker, wholeness);
-  const entries = sorted.slice(0, room).map(([name, one]) => entryOf(name, one, measure(name, one)));
-  const beyond = sorted.slice(room).map(([name]) => [name, looker.look(name)?.stat ?? null]);
-  const rest = beyond.length === 0 ? null : { count: beyond.length, digest: digestOf(beyond) };
-  return { entries, rest, exact: wholeness.exact && rest === null };
-}
-function roomFor(names) {
-  let text = 0;
-  const end = names.findIndex((name) => {
-    text += name.length;
-    return text > limits.nameText;
-  });
-  return Math.min(limits.entries, end < 0 ? names.length : end);
-}
-function digestOf(value) {
-  return (0, import_node_crypto2.createHash)("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 32);
-}
-function addRepository(repository, prefix, place2) {
-  const { hash, status, overlooked } = repository;
-  const inner = new Set(submodulesOf(repository));
-  for (const line of status.lines) {
-    place2.found.set(prefix + line.path, { line, hash, nestedHead: null });
-    if (line.isNested) inner.add(line.path);
-  }
-  for (const name of presentOnes(overlooked, prefix, place2)) {
-    const line = { path: name, xy: "..", head: null, index: null, tree_mode: null, isNested: false };
-    if (!place2.found.has(prefix + name)) place2.found.set(prefix + name, { line, hash, nestedHead: null });
-  }
-  for (const name of inner) addNested(prefix + name, place2);
-}
-function addNested(name, place2) {
-  const folder = import_node_path3.default.join(place2.root, name);
-  if (place2.looker.look(name)?.kind !== "folder" || (0, import_chunk_QPOYQF3N.findWorktree)(folder) !== folder) return;
-  place2.wholeness.nested += 1;
-  const repository = place2.wholeness.nested > limits.nested ? void 0 : openRepository(folder);
-  if (!repository || "reason" in repository) {
-    place2.wholeness.exact = false;
-    return;
-  }
-  const known = place2.found.get(name);
-  if (known) known.nestedHead = repository.status.head ?? "unborn";
-  addRepository(repository, `${name}/`, place2);
-}
-function submodulesOf({ git }) {
-  if ((0, import_chunk_DLEZNRER.factsOf)(import_node_path3.default.join(git.folder, ".gitmodules"))?.kind !== "file") return [];
-  const answer = git.run(["config", "-z", "-f", ".gitmodules", "--get-regexp", "^submodule\\..*\\.path$"]);
-  const items = answer.ok ? answer.bytes.toString("latin1").split("\0") : [];
-  return items.map((item) => nameOf(item.slice(item.indexOf("\n") + 1))).filter((name) => name !== "" && import_node_path3.default.posix.normalize(name) === name && !/^\.\.?(?:\/|$)|^\//.test(name));
-}
-function presentOnes(names, prefix, { looker, wholeness }) {
-  if (!names || names.length > limits.overlooked) wholeness.exact = false;
-  return (names ?? []).slice(0, limits.overlooked).filter((name) => looker.look(prefix + name) !== null);
-}
-function makeMeasure(looker, wholeness) {
-  const until = (0, import_chunk_NLNY4YEW.monotonicMs)() + limits.hashMs;
-  let bytes = 0;
-  return (name, { line, hash, nestedHead }) => {
-    const facts = looker.look(name);
-    if (!facts) return nothing;
-    if (facts.kind === "folder") {
-      return line.isNested ? { mode: "160000", content: nestedHead, stat: null } : nothing;
-    }
-    if (bytes + facts.size > limits.hashedBytes || (0, import_chunk_NLNY4YEW.monotonicMs)() > until) {
-      wholeness.exact = false;
-      return { mode: facts.mode, content: null, stat: facts.stat };
-    }
-    bytes += facts.size;
-    return measureRaw(looker, name, facts, hash);
-  };
-}
-var nothing = { mode: null, content: null, stat: null };
-function measureRaw(looker, name, facts, hash) {
-  return { mode: facts.mode, content: looker.hash(name, facts, hash), stat: facts.stat };
-}
-function entryOf(name, { line }, raw) {
-  const { xy, head, index, tree_mode, from } = line;
-  const prefix = name.slice(0, name.length - line.path.length);
-  return { path: name, xy, head, index, tree_mode, ...raw, ...from === void 0 ? {} : { from: prefix + from } };
-}
-function excluder(root, folders) {
-  const inside = folders.map((folder) => import_node_path3.default.relative(root, resolved(folder))).filter((name) => name !== "" && name !== ".." && !name.startsWith("../"));
-  return (name) => inside.some((folder) => name === folder || name.startsWith(`${folder}/`));
-}
-function resolved(folder) {
-  try {
-    return (0, import_chunk_DLEZNRER.realPath)(folder);
-  } catch {
-    return folder;
-  }
-}
-var walkLimits = { entries: 2e4, ms: 3e3 };
-function captureWorkspace(cwd, options) {
-  const at = (0, import_chunk_NLNY4YEW.isoNow)();
-  const folder = whole(cwd);
-  const base = { schema: 1, cwd, at, exclude: options.exclude };
-  const root = folder === void 0 ? void 0 : (0, import_chunk_QPOYQF3N.findWorktree)(folder);
-  if (folder === void 0 || root === void 0 || options.plain) {
-    return { ...base, ...walk(folder ?? cwd, options.exclude), reason: "not in a git work tree" };
-  }
-  const repository = openRepository(root);
-  if ("reason" in repository) return { ...base, ...walk(folder, options.exclude), reason: repository.reason };
-  const collected = collectEntries(repository, excluder(root, options.exclude));
-  return { ...base, git: describeRepository(repository), reason: null, ...collected, files: null };
-}
-function walk(folder, exclude) {
-  const resolved2 = exclude.map((one) => whole(one) ?? import_node_path.default.resolve(one));
-  const { found, isWhole } = walkFolder(folder, { exclude: resolved2, skip: ["node_modules", ".git"], ...walkLimits });
-  const files = [...found].map(([name, { mode, stat }]) => [name, mode, stat]);
-  return { git: null, entries: [], rest: null, files: files.sort(([a], [b]) => a < b ? -1 : 1), exact: isWhole };
-}
-function whole(folder) {
-  try {
-    return (0, import_chunk_DLEZNRER.realPath)(folder);
-  } catch {
-    return void 0;
-  }
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  captureWorkspace,
-  makeLooker,
-  measureRaw,
-  nameOf,
-  nothing
-});
-
-},
 "./chunk-7F7YULP5.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -2575,7 +2091,7 @@ function placeOf(cwd) {
 });
 
 },
-"./chunk-7WOUU27R.js": function (module, exports) {
+"./chunk-BO6AKDEZ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -2584,12 +2100,12 @@ __export(stdin_exports, {
   recordBefore: () => recordBefore
 });
 module.exports = stdin_exports;
-var import_chunk_3WGE4CN4 = load("./chunk-3WGE4CN4.js");
-var import_chunk_LO5JKJQV = load("./chunk-LO5JKJQV.js");
-var import_chunk_73VXE2SD = load("./chunk-73VXE2SD.js");
+var import_chunk_Z24H5S6A = load("./chunk-Z24H5S6A.js");
+var import_chunk_KV4YALRD = load("./chunk-KV4YALRD.js");
+var import_chunk_656CJ3EA = load("./chunk-656CJ3EA.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 function recordBefore(spec, paths) {
-  const snapshot = (0, import_chunk_73VXE2SD.captureWorkspace)(spec.cwd, { exclude: [paths.root] });
+  const snapshot = (0, import_chunk_656CJ3EA.captureWorkspace)(spec.cwd, { exclude: [paths.root] });
   (0, import_chunk_6OPTGHIR.writeJson)(paths.workspace, snapshot, { sync: false });
   return snapshot;
 }
@@ -2599,296 +2115,17 @@ function readBefore(paths) {
 }
 function changesSince(spec, paths) {
   const before = readBefore(paths);
-  return before && (0, import_chunk_3WGE4CN4.compareWorkspace)(before, (0, import_chunk_73VXE2SD.captureWorkspace)(spec.cwd, { exclude: [paths.root] }));
+  return before && (0, import_chunk_Z24H5S6A.compareWorkspace)(before, (0, import_chunk_656CJ3EA.captureWorkspace)(spec.cwd, { exclude: [paths.root] }));
 }
 function historicalOf(paths) {
   const before = readBefore(paths);
-  return before ? (0, import_chunk_LO5JKJQV.contextOf)(before) : null;
+  return before ? (0, import_chunk_KV4YALRD.contextOf)(before) : null;
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
   changesSince,
   historicalOf,
   recordBefore
-});
-
-},
-"./chunk-A2UK6BHM.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  launch: () => launch
-});
-module.exports = stdin_exports;
-var import_chunk_6PAAVROU = load("./chunk-6PAAVROU.js");
-var import_chunk_HKMJYKZE = load("./chunk-HKMJYKZE.js");
-var import_chunk_FRBDBO25 = load("./chunk-FRBDBO25.js");
-var import_chunk_GIHSDJPG = load("./chunk-GIHSDJPG.js");
-var import_chunk_S2YMQL4C = load("./chunk-S2YMQL4C.js");
-var import_chunk_WC34HXH2 = load("./chunk-WC34HXH2.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
-var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
-var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-function isClaimed(root, key) {
-  return (0, import_chunk_DLEZNRER.exists)(fileOf(root, key));
-}
-function fileOf(root, key) {
-  return import_node_path.default.join((0, import_chunk_HYSLT7YX.rootPaths)(root).once, (0, import_chunk_FRBDBO25.hashOf)(key).slice(0, 40));
-}
-function claimOnce(root, key, claim) {
-  const file = fileOf(root, key);
-  if ((0, import_chunk_6OPTGHIR.createFile)(file, `${JSON.stringify(claim)}
-`)) return { isOurs: true, holder: claim };
-  const read = (0, import_chunk_6OPTGHIR.readJson)(file);
-  const holder = read.kind === "ok" ? read.value : void 0;
-  if (typeof holder?.id !== "string" || typeof holder.asked !== "string") {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "state_unusable",
-      `cannot read the once-key file ${file}: it is damaged`,
-      "remove that file if you are sure that the job never ran"
-    );
-  }
-  return { isOurs: false, holder };
-}
-async function finishClaim(root, claim) {
-  if (!(0, import_chunk_WC34HXH2.isId)(claim.id))
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "state_unusable",
-      `cannot use a once-key that names ${JSON.stringify(claim.id)}: that is no job id`
-    );
-  const paths = (0, import_chunk_HYSLT7YX.jobPaths)(root, claim.id);
-  const stage = (0, import_chunk_HYSLT7YX.stagePath)(root, claim.id);
-  const until = (0, import_chunk_NLNY4YEW.monotonicMs)() + import_chunk_CRABIWOM.startLimitMs;
-  while (!(0, import_chunk_DLEZNRER.exists)(paths.launch) && (0, import_chunk_NLNY4YEW.monotonicMs)() < until) {
-    const isStaged = (0, import_chunk_DLEZNRER.exists)(stage);
-    if (!(0, import_chunk_DLEZNRER.exists)(paths.folder) && !isStaged) return;
-    if ((0, import_chunk_MGN56EW3.livenessOf)(claim.launcher) === "dead") {
-      if (isStaged) (0, import_chunk_DLEZNRER.moveFolder)(stage, paths.folder);
-      return;
-    }
-    await (0, import_chunk_NLNY4YEW.sleep)(5);
-  }
-}
-async function launch(root, request) {
-  if (!(0, import_chunk_6PAAVROU.checkRoot)(root.folder)) (0, import_chunk_6PAAVROU.requirePlace)(root.folder);
-  const key = (0, import_chunk_FRBDBO25.ensureKey)();
-  (0, import_chunk_6PAAVROU.ensureRoot)(root.folder);
-  const publish = () => publishJob(root, request, key);
-  const job = request.admit ? await (0, import_chunk_GIHSDJPG.withLock)((0, import_chunk_HYSLT7YX.rootPaths)(root.folder).lock, publish) : await publish();
-  if ("holder" in job) return takeOver(root, job.holder, request);
-  const { spec, paths } = job;
-  const worktree = request.worktree === "new" ? spec.worktree ?? null : null;
-  try {
-    if (worktree) (await Promise.resolve().then(() => load("./worktree-STZPCF7Q.js"))).addWorktree(worktree);
-    await (0, import_chunk_HKMJYKZE.startWorker)(root.folder, spec, { paths }, 1);
-  } catch (error) {
-    if (spec.once_key === null) undo(paths, (0, import_chunk_HYSLT7YX.stagePath)(root.folder, spec.id));
-    if (worktree) (await Promise.resolve().then(() => load("./worktree-STZPCF7Q.js"))).undoWorktree(worktree);
-    throw launchError(root, error);
-  }
-  return { id: spec.id, isNew: true };
-}
-async function publishJob(root, request, key) {
-  const isTaken = request.onceKey !== null && isClaimed(root.folder, request.onceKey);
-  const admitted = isTaken ? void 0 : request.admit?.();
-  const warnings = [...request.warnings ?? [], ...admitted?.warnings ?? []];
-  const spec = await makeSpec(root, { ...request, warnings }, (0, import_chunk_MGN56EW3.ownIdentity)(), key);
-  const paths = (0, import_chunk_HYSLT7YX.jobPaths)(root.folder, spec.id);
-  const stage = (0, import_chunk_HYSLT7YX.stagePath)(root.folder, spec.id);
-  let isPromised = false;
-  try {
-    await Promise.all([stageJob(root, spec, stage), import_chunk_WC34HXH2.defaultEngine.prepare()]);
-    const claim = request.onceKey === null ? null : claimOnce(root.folder, request.onceKey, claimOf(spec, request));
-    if (claim && !claim.isOurs) {
-      undo(paths, stage);
-      return { holder: claim.holder };
-    }
-    isPromised = claim !== null;
-    if (!(0, import_chunk_DLEZNRER.moveFolder)(stage, paths.folder)) throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot move ${stage} into place`);
-    admitted?.told?.(spec.id);
-    return { spec, paths };
-  } catch (error) {
-    if (isPromised) (0, import_chunk_DLEZNRER.moveFolder)(stage, paths.folder);
-    else undo(paths, stage);
-    throw launchError(root, error);
-  }
-}
-async function makeSpec(root, request, launcher, key) {
-  const createdMs = (0, import_chunk_NLNY4YEW.nowMs)();
-  const random = (0, import_chunk_FRBDBO25.randomBytes)(22);
-  const {
-    deadlineMs,
-    killGraceMs,
-    maxOutputBytes,
-    firstOutputMs,
-    stallMs,
-    onceKey,
-    admit: _admit,
-    credentials: _credentials,
-    worktree,
-    ...rest
-  } = request;
-  const id = (0, import_chunk_WC34HXH2.makeId)(request.verb, createdMs, random);
-  const planned = worktree === "new" ? (await Promise.resolve().then(() => load("./worktree-STZPCF7Q.js"))).planWorktree(request.cwd, id) : null;
-  const { cwd = request.cwd, ...note } = planned ?? {};
-  const unsigned = {
-    schema: 1,
-    id,
-    ...rest,
-    cwd,
-    worktree: planned ? note : worktree === "new" ? null : worktree ?? null,
-    created_at: (0, import_chunk_NLNY4YEW.isoOf)(createdMs),
-    once_key: onceKey,
-    engine: import_chunk_WC34HXH2.defaultEngine.id,
-    state_option: root.option,
-    deadline_ms: deadlineMs,
-    deadline_mono_ms: (0, import_chunk_NLNY4YEW.monotonicMs)() + deadlineMs,
-    kill_grace_ms: killGraceMs,
-    max_output_bytes: maxOutputBytes,
-    first_output_ms: firstOutputMs,
-    stall_ms: stallMs,
-    mark: (0, import_chunk_CTSRVJRC.toHex)(random.subarray(6)),
-    launcher,
-    environment: { digest: (0, import_chunk_FRBDBO25.environmentDigest)(key), credentials: (0, import_chunk_NLNY4YEW.credentialNames)(request.credentials) }
-  };
-  return { ...unsigned, mac: await (0, import_chunk_FRBDBO25.macOf)(unsigned, key) };
-}
-async function stageJob(root, spec, stage) {
-  (0, import_chunk_6OPTGHIR.createFolder)(stage);
-  const isDurable = (0, import_chunk_6OPTGHIR.writeFileMeanwhile)(`${stage}/spec.json`, `${JSON.stringify(spec)}
-`);
-  (0, import_chunk_6OPTGHIR.createFolder)(`${stage}/waiters`);
-  (0, import_chunk_6OPTGHIR.writeFile)((0, import_chunk_HYSLT7YX.jobPaths)(root.folder, spec.id).marker, "", { sync: false });
-  await isDurable;
-}
-function claimOf(spec, request) {
-  return { id: spec.id, asked: askedOf(request), launcher: spec.launcher };
-}
-async function takeOver(root, holder, request) {
-  await finishClaim(root.folder, holder);
-  if (holder.asked !== askedOf(request)) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot use --once-key ${JSON.stringify(request.onceKey)}: job ${holder.id} has this key and another request`,
-      `look at it with: ${import_chunk_S2YMQL4C.nextCommands.observe(holder.id, root.option)}`
-    );
-  }
-  return { id: holder.id, isNew: false };
-}
-function askedOf(request) {
-  const {
-    owner: _owner,
-    label: _label,
-    onceKey: _key,
-    warnings: _warnings,
-    credentials: _c,
-    admit: _admit,
-    ...asked
-  } = request;
-  const found = ["version", "earlier", "historical", "adds", "brief"];
-  const staff = Object.fromEntries(Object.entries(asked.staff ?? {}).filter(([name]) => !found.includes(name)));
-  return (0, import_chunk_FRBDBO25.hashOf)((0, import_chunk_FRBDBO25.canonical)({ ...asked, staff: asked.staff ? staff : null }));
-}
-function undo(paths, stage) {
-  try {
-    for (const target of [stage, paths.folder, paths.marker]) (0, import_chunk_DLEZNRER.removeTree)(target);
-  } catch {
-  }
-}
-function launchError(root, error) {
-  const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
-  if (error instanceof import_chunk_NVPF5LEY.FaultError || code === void 0) return error;
-  return new import_chunk_NVPF5LEY.FaultError(
-    "state_unusable",
-    `cannot write into the state folder ${root.folder} (${code})`,
-    "use another place with --state-dir DIR or JOB_STATE_DIR"
-  );
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  launch
-});
-
-},
-"./chunk-B6G6EWUC.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  prepareReview: () => prepareReview,
-  requireBase: () => requireBase
-});
-module.exports = stdin_exports;
-var import_chunk_LO5JKJQV = load("./chunk-LO5JKJQV.js");
-var import_chunk_GHF6APA7 = load("./chunk-GHF6APA7.js");
-var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var patchBytes = 2 * 1024 * 1024;
-function prepareReview(staff, paths, before) {
-  const { git } = before;
-  const dirty = before.entries.filter(import_chunk_LO5JKJQV.isDirty);
-  if (!git) return ["There is no git repository here: look at the files that the task names."];
-  const range = rangeOf(staff, git.head, dirty.length > 0);
-  if (range === null) return ["There is no commit yet: everything here is new."];
-  const lines = [`${range.title}: ${(0, import_chunk_QPOYQF3N.quoteWords)(["git", ...range.command])}`];
-  const untracked = dirty.filter((entry) => entry.xy === "??").length;
-  if (range.isDirty && untracked > 0)
-    lines.push(`${untracked} new file(s) that git does not know yet are in no diff (marked ?? above): read them.`);
-  const patch = readPatch(git.root, range.command);
-  if (patch.kind === "text" && patch.bytes.length > 0) {
-    (0, import_chunk_6OPTGHIR.writeFile)(paths.reviewDiff, patch.bytes);
-    lines.push(`The same as a patch, for when you cannot run git: ${paths.reviewDiff}`);
-  }
-  if (patch.kind === "none") lines.push(`There is no patch file: ${patch.reason}.`);
-  return lines;
-}
-function rangeOf(staff, head, isDirtyTree) {
-  if (staff.base)
-    return {
-      title: `Everything since ${staff.base.rev}, committed or not`,
-      command: ["diff", staff.base.commit],
-      isDirty: isDirtyTree
-    };
-  if (head === null) return null;
-  if (isDirtyTree) return { title: "The uncommitted changes", command: ["diff", "HEAD"], isDirty: true };
-  return { title: "The newest commit (nothing is uncommitted)", command: ["show", "HEAD"], isDirty: false };
-}
-function readPatch(root, command) {
-  const opened = (0, import_chunk_GHF6APA7.openGit)(root);
-  if ("reason" in opened) return { kind: "none", reason: opened.reason };
-  const plain = ["--no-ext-diff", "--no-textconv", "--no-color"];
-  const answer = opened.git.run([command[0], ...plain, ...command.slice(1)], { limit: patchBytes });
-  return answer.ok ? { kind: "text", bytes: answer.bytes } : { kind: "none", reason: answer.reason };
-}
-function requireBase(cwd, rev) {
-  const root = (0, import_chunk_QPOYQF3N.findWorktree)(cwd);
-  const opened = root === void 0 ? { reason: "there is no git repository here" } : (0, import_chunk_GHF6APA7.openGit)(root);
-  if ("reason" in opened) throw noBase(rev, opened.reason);
-  const { git } = opened;
-  const found = git.run(["rev-parse", "--verify", "--quiet", "--end-of-options", `${rev}^{commit}`]);
-  if (rev === "" || !found.ok) throw noBase(rev, "there is no such commit");
-  const commit = found.bytes.toString("latin1").trim();
-  const fork = git.run(["merge-base", commit, "HEAD"]);
-  if (!fork.ok) throw noBase(rev, "it has no history in common with HEAD");
-  return { rev, commit: fork.bytes.toString("latin1").trim() };
-}
-function noBase(rev, reason) {
-  return new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot review since ${JSON.stringify(rev)}: ${reason}`,
-    "name a commit or branch of this repository with --base"
-  );
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  prepareReview,
-  requireBase
 });
 
 },
@@ -2931,3494 +2168,7 @@ function requireLatest(root, owner, what, accept) {
 });
 
 },
-"./chunk-CRABIWOM.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  drainMs: () => drainMs,
-  eventLineBytes: () => eventLineBytes,
-  excerptBytes: () => excerptBytes,
-  killSettleMs: () => killSettleMs,
-  leaseMs: () => leaseMs,
-  leaseStaleMs: () => leaseStaleMs,
-  limits: () => limits,
-  lingerMs: () => lingerMs,
-  lockWaitMs: () => lockWaitMs,
-  observeBytes: () => observeBytes,
-  orphanGraceMs: () => orphanGraceMs,
-  promptBytes: () => promptBytes,
-  promptReplacements: () => promptReplacements,
-  startLimitMs: () => startLimitMs,
-  streamLineBytes: () => streamLineBytes,
-  tailBytes: () => tailBytes,
-  tailLines: () => tailLines,
-  textTailBytes: () => textTailBytes,
-  toolCallBytes: () => toolCallBytes,
-  toolCalls: () => toolCalls,
-  unseenGraceMs: () => unseenGraceMs,
-  workerFailures: () => workerFailures
-});
-module.exports = stdin_exports;
-var second = 1e3;
-var minute = 60 * second;
-var hour = 60 * minute;
-var day = 24 * hour;
-var kib = 1024;
-var mib = 1024 * kib;
-var limits = {
-  staffTimeout: { default: hour, min: second, max: 2 * hour },
-  runTimeout: { default: day, min: 50, max: 30 * day },
-  waitTimeout: { default: 100 * second, min: 0, max: Number.MAX_SAFE_INTEGER },
-  heartbeat: { default: minute, min: second, max: day },
-  staffKillGrace: { default: 10 * second, min: 0, max: 5 * minute },
-  runKillGrace: { default: 30 * second, min: 0, max: 5 * minute },
-  optInLimit: { default: 5 * minute, min: second, max: 30 * day },
-  maxOutput: { default: 64 * mib, min: mib, max: 64 * 1024 * mib },
-  cleanAge: { default: 14 * day, min: 0, max: 3650 * day }
-};
-var promptBytes = mib;
-var observeBytes = 8 * kib;
-var toolCalls = 5;
-var toolCallBytes = kib;
-var excerptBytes = 240;
-var textTailBytes = 1700;
-var tailLines = 50;
-var tailBytes = 8 * kib;
-var eventLineBytes = 64 * kib;
-var streamLineBytes = 32 * mib;
-var drainMs = 2 * second;
-var lingerMs = 10 * second;
-var killSettleMs = 10 * second;
-var orphanGraceMs = second;
-var leaseMs = 5 * second;
-var leaseStaleMs = 20 * second;
-var startLimitMs = 10 * second;
-var unseenGraceMs = minute;
-var lockWaitMs = 5 * second;
-var promptReplacements = 5;
-var workerFailures = 3;
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  drainMs,
-  eventLineBytes,
-  excerptBytes,
-  killSettleMs,
-  leaseMs,
-  leaseStaleMs,
-  limits,
-  lingerMs,
-  lockWaitMs,
-  observeBytes,
-  orphanGraceMs,
-  promptBytes,
-  promptReplacements,
-  startLimitMs,
-  streamLineBytes,
-  tailBytes,
-  tailLines,
-  textTailBytes,
-  toolCallBytes,
-  toolCalls,
-  unseenGraceMs,
-  workerFailures
-});
-
-},
-"./chunk-CTSRVJRC.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  hmacSha256: () => hmacSha256,
-  sha256: () => sha256,
-  toHex: () => toHex
-});
-module.exports = stdin_exports;
-var constants = new Uint32Array([
-  1116352408,
-  1899447441,
-  3049323471,
-  3921009573,
-  961987163,
-  1508970993,
-  2453635748,
-  2870763221,
-  3624381080,
-  310598401,
-  607225278,
-  1426881987,
-  1925078388,
-  2162078206,
-  2614888103,
-  3248222580,
-  3835390401,
-  4022224774,
-  264347078,
-  604807628,
-  770255983,
-  1249150122,
-  1555081692,
-  1996064986,
-  2554220882,
-  2821834349,
-  2952996808,
-  3210313671,
-  3336571891,
-  3584528711,
-  113926993,
-  338241895,
-  666307205,
-  773529912,
-  1294757372,
-  1396182291,
-  1695183700,
-  1986661051,
-  2177026350,
-  2456956037,
-  2730485921,
-  2820302411,
-  3259730800,
-  3345764771,
-  3516065817,
-  3600352804,
-  4094571909,
-  275423344,
-  430227734,
-  506948616,
-  659060556,
-  883997877,
-  958139571,
-  1322822218,
-  1537002063,
-  1747873779,
-  1955562222,
-  2024104815,
-  2227730452,
-  2361852424,
-  2428436474,
-  2756734187,
-  3204031479,
-  3329325298
-]);
-var blockBytes = 64;
-function sha256(data) {
-  const hash = new Uint32Array([
-    1779033703,
-    3144134277,
-    1013904242,
-    2773480762,
-    1359893119,
-    2600822924,
-    528734635,
-    1541459225
-  ]);
-  const padded = new Uint8Array(Math.ceil((data.length + 9) / blockBytes) * blockBytes);
-  padded.set(data);
-  padded[data.length] = 128;
-  const view = new DataView(padded.buffer);
-  view.setUint32(padded.length - 8, Math.floor(data.length / 2 ** 29));
-  view.setUint32(padded.length - 4, data.length << 3);
-  const words = new Uint32Array(64);
-  for (let at = 0; at < padded.length; at += blockBytes) mixBlock(hash, view, at, words);
-  const digest = new Uint8Array(32);
-  const out = new DataView(digest.buffer);
-  hash.forEach((word, index) => {
-    out.setUint32(index * 4, word);
-  });
-  return digest;
-}
-function hmacSha256(key, data) {
-  const block = new Uint8Array(blockBytes);
-  block.set(key.length > blockBytes ? sha256(key) : key);
-  const inner = sha256(
-    joined(
-      block.map((byte) => byte ^ 54),
-      data
-    )
-  );
-  return sha256(
-    joined(
-      block.map((byte) => byte ^ 92),
-      inner
-    )
-  );
-}
-function toHex(bytes) {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-function joined(a, b) {
-  const whole = new Uint8Array(a.length + b.length);
-  whole.set(a);
-  whole.set(b, a.length);
-  return whole;
-}
-function mixBlock(hash, view, at, w) {
-  for (let i = 0; i < 16; i += 1) w[i] = view.getUint32(at + i * 4);
-  for (let i = 16; i < 64; i += 1) {
-    const x = w[i - 15];
-    const y = w[i - 2];
-    const s0 = rotate(x, 7) ^ rotate(x, 18) ^ x >>> 3;
-    const s1 = rotate(y, 17) ^ rotate(y, 19) ^ y >>> 10;
-    w[i] = w[i - 16] + s0 + w[i - 7] + s1;
-  }
-  let a = hash[0];
-  let b = hash[1];
-  let c = hash[2];
-  let d = hash[3];
-  let e = hash[4];
-  let f = hash[5];
-  let g = hash[6];
-  let h = hash[7];
-  for (let i = 0; i < 64; i += 1) {
-    const s1 = (e >>> 6 | e << 26) ^ (e >>> 11 | e << 21) ^ (e >>> 25 | e << 7);
-    const t1 = h + s1 + (e & f ^ ~e & g) + constants[i] + w[i] | 0;
-    const s0 = (a >>> 2 | a << 30) ^ (a >>> 13 | a << 19) ^ (a >>> 22 | a << 10);
-    const t2 = s0 + (a & b ^ a & c ^ b & c) | 0;
-    h = g;
-    g = f;
-    f = e;
-    e = d + t1 | 0;
-    d = c;
-    c = b;
-    b = a;
-    a = t1 + t2 | 0;
-  }
-  hash[0] = hash[0] + a;
-  hash[1] = hash[1] + b;
-  hash[2] = hash[2] + c;
-  hash[3] = hash[3] + d;
-  hash[4] = hash[4] + e;
-  hash[5] = hash[5] + f;
-  hash[6] = hash[6] + g;
-  hash[7] = hash[7] + h;
-}
-function rotate(word, bits) {
-  return word >>> bits | word << 32 - bits;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  hmacSha256,
-  sha256,
-  toHex
-});
-
-},
-"./chunk-DLEZNRER.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  cutFile: () => cutFile,
-  exists: () => exists,
-  factsOf: () => factsOf,
-  isExecutable: () => isExecutable,
-  isFolder: () => isFolder,
-  isWritable: () => isWritable,
-  listNames: () => listNames,
-  moveFolder: () => moveFolder,
-  realPath: () => realPath,
-  removeTree: () => removeTree,
-  touch: () => touch,
-  writeFault: () => writeFault
-});
-module.exports = stdin_exports;
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_fs = require("node:fs");
-function factsOf(target) {
-  const stat = lookAt(target);
-  if (!stat) return void 0;
-  const kind = stat.isSymbolicLink() ? "link" : stat.isDirectory() ? "folder" : stat.isFile() ? "file" : "other";
-  return {
-    kind,
-    uid: stat.uid,
-    mode: stat.mode & 4095,
-    size: stat.size,
-    allocated: stat.blocks * 512,
-    modifiedMs: stat.mtimeMs
-  };
-}
-function lookAt(target) {
-  try {
-    return (0, import_node_fs.lstatSync)(target, { throwIfNoEntry: false });
-  } catch (error) {
-    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "ENOTDIR") return void 0;
-    throw error;
-  }
-}
-function exists(target) {
-  return (0, import_node_fs.existsSync)(target);
-}
-function listNames(folder) {
-  try {
-    return (0, import_node_fs.readdirSync)(folder);
-  } catch (error) {
-    if (["ENOENT", "ENOTDIR"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return [];
-    throw error;
-  }
-}
-function isFolder(target) {
-  return lookThrough(target)?.isDirectory() ?? false;
-}
-function isExecutable(target) {
-  if (!lookThrough(target)?.isFile()) return false;
-  return isAllowed(target, import_node_fs.constants.X_OK);
-}
-function lookThrough(target) {
-  try {
-    return (0, import_node_fs.statSync)(target, { throwIfNoEntry: false });
-  } catch {
-    return void 0;
-  }
-}
-function isWritable(target) {
-  return writeFault(target) === void 0;
-}
-function writeFault(target) {
-  try {
-    (0, import_node_fs.accessSync)(target, import_node_fs.constants.W_OK);
-    return void 0;
-  } catch (error) {
-    return (0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error";
-  }
-}
-function realPath(target) {
-  return (0, import_node_fs.realpathSync)(target);
-}
-function moveFolder(from, to) {
-  try {
-    (0, import_node_fs.renameSync)(from, to);
-    return true;
-  } catch (error) {
-    if (["ENOTEMPTY", "EEXIST", "ENOENT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return false;
-    throw error;
-  }
-}
-function removeTree(target) {
-  (0, import_node_fs.rmSync)(target, { recursive: true, force: true });
-}
-function touch(file, atMs) {
-  try {
-    (0, import_node_fs.utimesSync)(file, atMs / 1e3, atMs / 1e3);
-    return true;
-  } catch (error) {
-    if (["ENOENT", "ENOTDIR"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return false;
-    throw error;
-  }
-}
-function cutFile(file, length) {
-  (0, import_node_fs.truncateSync)(file, length);
-}
-function isAllowed(target, mode) {
-  try {
-    (0, import_node_fs.accessSync)(target, mode);
-    return true;
-  } catch {
-    return false;
-  }
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  cutFile,
-  exists,
-  factsOf,
-  isExecutable,
-  isFolder,
-  isWritable,
-  listNames,
-  moveFolder,
-  realPath,
-  removeTree,
-  touch,
-  writeFault
-});
-
-},
-"./chunk-FHNVDGJI.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  spawnDetached: () => spawnDetached,
-  spawnShim: () => spawnShim
-});
-module.exports = stdin_exports;
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_node_child_process = require("node:child_process");
-var import_node_fs = require("node:fs");
-function spawnDetached(start) {
-  const log = (0, import_chunk_6OPTGHIR.openAppend)(start.logFile);
-  try {
-    const child = (0, import_node_child_process.spawn)(start.program, start.args, {
-      cwd: start.cwd,
-      env: start.environment,
-      detached: true,
-      stdio: ["ignore", log, log]
-    });
-    child.on("error", () => void 0);
-    child.unref();
-    if (child.pid === void 0) throw new Error(`cannot start ${start.program}`);
-    return child.pid;
-  } finally {
-    (0, import_node_fs.closeSync)(log);
-  }
-}
-function spawnShim(start, onEnd) {
-  return new Promise((resolve, reject) => {
-    const child = (0, import_node_child_process.spawn)("/bin/sh", ["-c", start.script, "job-companion-shim", ...start.args], {
-      cwd: start.cwd,
-      env: start.environment,
-      detached: true,
-      stdio: "ignore"
-    });
-    child.once("error", reject);
-    child.once("spawn", () => resolve(child.pid ?? 0));
-    child.once("exit", onEnd);
-  });
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  spawnDetached,
-  spawnShim
-});
-
-},
-"./chunk-FRBDBO25.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  canonical: () => canonical,
-  ensureKey: () => ensureKey,
-  environmentDigest: () => environmentDigest,
-  hashOf: () => hashOf,
-  isGenuine: () => isGenuine,
-  macOf: () => macOf,
-  randomBytes: () => randomBytes,
-  readKey: () => readKey
-});
-module.exports = stdin_exports;
-var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-var import_node_fs = require("node:fs");
-function randomBytes(count) {
-  const bytes = new Uint8Array(count);
-  const fd = (0, import_node_fs.openSync)("/dev/urandom", "r");
-  try {
-    for (let done = 0; done < count; ) done += (0, import_node_fs.readSync)(fd, bytes, done, count - done, null);
-  } finally {
-    (0, import_node_fs.closeSync)(fd);
-  }
-  return bytes;
-}
-var longBytes = 64 * 1024;
-function readKey() {
-  const folder = (0, import_chunk_NLNY4YEW.configFolder)();
-  if (folder === void 0) return void 0;
-  const file = import_node_path.default.join(folder, "key");
-  const facts = lookAt(file);
-  if (!facts) return void 0;
-  const isPrivate = facts.kind === "file" && facts.uid === process.getuid?.() && (facts.mode & 63) === 0;
-  const key = isPrivate ? (0, import_chunk_6OPTGHIR.readText)(file, 1024)?.trim() : void 0;
-  if (key && /^[0-9a-f]{64}$/.test(key)) return key;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot use the key ${file}: it must be a file of yours with mode 600 and 64 hex digits`
-  );
-}
-function lookAt(file) {
-  try {
-    return (0, import_chunk_DLEZNRER.factsOf)(file);
-  } catch (error) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot read the key ${file} (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`,
-      "set XDG_CONFIG_HOME to a folder that you may use"
-    );
-  }
-}
-function ensureKey() {
-  const known = readKey();
-  if (known) return known;
-  const folder = (0, import_chunk_NLNY4YEW.configFolder)();
-  if (folder === void 0) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      "cannot find your config folder: neither HOME nor XDG_CONFIG_HOME is set",
-      "set HOME"
-    );
-  }
-  try {
-    makeFolders(folder);
-    (0, import_chunk_6OPTGHIR.createFile)(import_node_path.default.join(folder, "key"), `${(0, import_chunk_CTSRVJRC.toHex)(randomBytes(32))}
-`);
-  } catch (error) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot make the key in ${folder} (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`,
-      "set XDG_CONFIG_HOME to a folder that you may write"
-    );
-  }
-  return ensureKey();
-}
-function macOf(spec, key) {
-  return keyedDigest(key, canonical(spec));
-}
-async function isGenuine(spec, key) {
-  if (key === void 0) return false;
-  const { mac, ...rest } = spec;
-  const expected = await macOf(rest, key);
-  let difference = expected.length ^ mac.length;
-  for (let at = 0; at < expected.length; at += 1) difference |= expected.charCodeAt(at) ^ mac.charCodeAt(at);
-  return difference === 0;
-}
-function environmentDigest(key) {
-  const text = key + (0, import_chunk_NLNY4YEW.comparableEnvironment)();
-  let high = 3735928559;
-  let low = 1103547991;
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    high = Math.imul(high ^ code, 2654435761);
-    low = Math.imul(low ^ code, 1597334677);
-  }
-  high = Math.imul(high ^ high >>> 16, 2246822507) ^ Math.imul(low ^ low >>> 13, 3266489909);
-  low = Math.imul(low ^ low >>> 16, 2246822507) ^ Math.imul(high ^ high >>> 13, 3266489909);
-  return (4294967296 * (2097151 & low) + (high >>> 0)).toString(16);
-}
-function hashOf(text) {
-  return (0, import_chunk_CTSRVJRC.toHex)((0, import_chunk_CTSRVJRC.sha256)(Buffer.from(text)));
-}
-function canonical(value) {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
-  if (typeof value === "object" && value !== null) {
-    const entries = Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1);
-    return `{${entries.map(([name, inner]) => `${JSON.stringify(name)}:${canonical(inner)}`).join(",")}}`;
-  }
-  return JSON.stringify(value) ?? "null";
-}
-async function keyedDigest(key, text) {
-  const bytes = Buffer.from(text);
-  if (bytes.length <= longBytes) return (0, import_chunk_CTSRVJRC.toHex)((0, import_chunk_CTSRVJRC.hmacSha256)(Buffer.from(key), bytes));
-  const { createHmac } = await Promise.resolve().then(() => builtin("node:crypto"));
-  return createHmac("sha256", key).update(bytes).digest("hex");
-}
-function makeFolders(folder) {
-  if ((0, import_chunk_DLEZNRER.factsOf)(folder)?.kind === "folder") return;
-  makeFolders(import_node_path.default.dirname(folder));
-  (0, import_chunk_6OPTGHIR.createFolder)(folder);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  canonical,
-  ensureKey,
-  environmentDigest,
-  hashOf,
-  isGenuine,
-  macOf,
-  randomBytes,
-  readKey
-});
-
-},
-"./chunk-G6ZP5GO4.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  cancelJob: () => cancelJob
-});
-module.exports = stdin_exports;
-var import_chunk_JTXE6Y2D = load("./chunk-JTXE6Y2D.js");
-var import_chunk_P564Q6Q3 = load("./chunk-P564Q6Q3.js");
-var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
-var import_chunk_WC34HXH2 = load("./chunk-WC34HXH2.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-async function cancelJob(root, id, request) {
-  const before = await (0, import_chunk_P564Q6Q3.refresh)(root, id);
-  if ((0, import_chunk_NUDVVVQS.isEnded)(before.state))
-    return { view: before, result: before.state.state === "canceled" ? "canceled" : "ended_before" };
-  (0, import_chunk_6OPTGHIR.createFile)(
-    before.paths.cancel,
-    `${JSON.stringify({ by: (0, import_chunk_MGN56EW3.ownIdentity)(), owner: request.owner, at: (0, import_chunk_NLNY4YEW.isoNow)(), why: request.why })}
-`
-  );
-  nudge(before);
-  const patience = (before.spec?.kill_grace_ms ?? 0) + import_chunk_CRABIWOM.killSettleMs + 5e3;
-  const [view = before] = await (0, import_chunk_JTXE6Y2D.waitForJobs)(root, [id], { mode: "all", timeoutMs: patience, heartbeatMs: null });
-  if (view.state.state === "canceled") return { view, result: "canceled" };
-  return { view, result: (0, import_chunk_NUDVVVQS.isEnded)(view.state) ? "ended_before" : "requested" };
-}
-function nudge(view) {
-  const engine = (0, import_chunk_WC34HXH2.findEngine)(view.spec?.engine ?? "") ?? import_chunk_WC34HXH2.defaultEngine;
-  for (const identity of [view.launch?.worker, view.worker?.worker]) if (identity) engine.signal(identity, "SIGURG");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  cancelJob
-});
-
-},
-"./chunk-G7TF4DKP.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  isAwaited: () => isAwaited,
-  isCollected: () => isCollected,
-  noteCollected: () => noteCollected,
-  withRegistration: () => withRegistration
-});
-module.exports = stdin_exports;
-var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
-var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_node_path = builtin("node:path");
-function noteCollected(view, by) {
-  if (view.damage !== null || isCollected(view)) return;
-  try {
-    (0, import_chunk_6OPTGHIR.createFile)(
-      view.paths.collected,
-      `${JSON.stringify({ by, pid: process.pid, owner: import_chunk_NLNY4YEW.variables.owner() ?? null, at: (0, import_chunk_NLNY4YEW.isoNow)() })}
-`,
-      { sync: false }
-    );
-  } catch {
-  }
-}
-function isCollected(view) {
-  return (0, import_chunk_DLEZNRER.exists)(view.paths.collected);
-}
-async function withRegistration(root, ids, timeoutMs, fn) {
-  const files = [];
-  const waiter = (0, import_chunk_MGN56EW3.ownIdentity)();
-  for (const id of ids) {
-    const file = import_node_path.default.join((0, import_chunk_HYSLT7YX.jobPaths)(root, id).waiters, `${waiter.pid}-${waiter.start_token.replace(/\W/g, "")}.json`);
-    try {
-      if ((0, import_chunk_DLEZNRER.factsOf)((0, import_chunk_HYSLT7YX.jobPaths)(root, id).waiters)?.kind !== "folder") continue;
-      (0, import_chunk_6OPTGHIR.writeJson)(file, { waiter, ids, since: (0, import_chunk_NLNY4YEW.isoNow)(), timeout_ms: timeoutMs }, { sync: false });
-      files.push(file);
-    } catch {
-    }
-  }
-  try {
-    return await fn();
-  } finally {
-    for (const file of files) {
-      try {
-        (0, import_chunk_6OPTGHIR.removeFile)(file);
-      } catch {
-      }
-    }
-  }
-}
-function isAwaited(root, id) {
-  const folder = (0, import_chunk_HYSLT7YX.jobPaths)(root, id).waiters;
-  return (0, import_chunk_DLEZNRER.listNames)(folder).some((name) => {
-    const read = (0, import_chunk_6OPTGHIR.readJson)(import_node_path.default.join(folder, name));
-    return read.kind === "ok" && (0, import_chunk_MGN56EW3.isIdentity)(read.value.waiter) && (0, import_chunk_MGN56EW3.livenessOf)(read.value.waiter) !== "dead";
-  });
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  isAwaited,
-  isCollected,
-  noteCollected,
-  withRegistration
-});
-
-},
-"./chunk-GHF6APA7.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  decodeName: () => decodeName,
-  encodeName: () => encodeName,
-  openGit: () => openGit,
-  readableName: () => readableName,
-  repositoryVariables: () => repositoryVariables,
-  showName: () => showName
-});
-module.exports = stdin_exports;
-var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_child_process = require("node:child_process");
-var import_node_path = builtin("node:path");
-var repositoryVariables = [
-  "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-  "GIT_CONFIG",
-  "GIT_CONFIG_PARAMETERS",
-  "GIT_CONFIG_COUNT",
-  "GIT_OBJECT_DIRECTORY",
-  "GIT_DIR",
-  "GIT_WORK_TREE",
-  "GIT_IMPLICIT_WORK_TREE",
-  "GIT_GRAFT_FILE",
-  "GIT_INDEX_FILE",
-  "GIT_NO_REPLACE_OBJECTS",
-  "GIT_REPLACE_REF_BASE",
-  "GIT_PREFIX",
-  "GIT_INTERNAL_SUPER_PREFIX",
-  "GIT_SHALLOW_FILE",
-  "GIT_COMMON_DIR",
-  "GIT_NAMESPACE",
-  "GIT_REF_STORAGE_FORMAT",
-  "GIT_REFERENCE_BACKEND"
-];
-var wanted = "^(filter\\..*|hook\\..*|core\\.worktree|core\\.bare|extensions\\.objectformat)$";
-var tooMany = 200;
-var always = [
-  "core.fsmonitor=false",
-  "core.hooksPath=/dev/null",
-  "core.quotepath=off",
-  "diff.orderFile=/dev/null",
-  "submodule.recurse=false",
-  "gc.auto=0",
-  "maintenance.auto=false"
-];
-function openGit(folder) {
-  const program = findGit();
-  if (program === void 0) return { reason: "git is not installed (no git on PATH)" };
-  if (!(0, import_chunk_DLEZNRER.isFolder)(folder)) return { reason: `the folder ${folder} is gone` };
-  const read = runGit(program, folder, always, ["config", "-z", "--get-regexp", wanted], {});
-  if (!read.ok && read.code !== 1) return { reason: read.reason };
-  const settings = parseSettings(read.ok ? read.bytes : Buffer.alloc(0));
-  const off = switchedOff(settings.map(([name]) => name));
-  if (off === void 0) return { reason: "its configuration names filters or hooks that cannot be switched off" };
-  const config = [...always, ...off];
-  return {
-    git: {
-      folder,
-      run: (args, call = {}) => runGit(program, folder, config, args, call),
-      setting: (name) => settings.findLast(([found]) => found === name)?.[1]
-    }
-  };
-}
-function findGit() {
-  return absoluteSearchPath().map((folder) => import_node_path.default.join(folder, "git")).find(import_chunk_DLEZNRER.isExecutable);
-}
-function absoluteSearchPath() {
-  return import_chunk_NLNY4YEW.variables.searchPath().split(":").filter((folder) => import_node_path.default.isAbsolute(folder));
-}
-function parseSettings(bytes) {
-  return bytes.toString("utf8").split("\0").filter((item) => item !== "").map((item) => {
-    const end = item.indexOf("\n");
-    return end < 0 ? [item, ""] : [item.slice(0, end), item.slice(end + 1)];
-  });
-}
-function switchedOff(names) {
-  const drivers = new Set(names.filter((name) => /^(?:filter|hook)\./.test(name)).map(withoutVariable));
-  if (drivers.size > tooMany || [...drivers].some((name) => /[=\n\ufffd]/.test(name))) return void 0;
-  return [...drivers].flatMap(
-    (name) => name.startsWith("hook.") ? [`${name}.enabled=false`] : [`${name}.clean=`, `${name}.smudge=`, `${name}.process=`, `${name}.required=false`]
-  );
-}
-function withoutVariable(name) {
-  return name.slice(0, name.lastIndexOf("."));
-}
-function runGit(program, folder, config, args, call) {
-  const limit = call.limit ?? 32 * 1024 * 1024;
-  const timeout = call.timeoutMs ?? 1e4;
-  const settings = config.flatMap((setting) => ["-c", setting]);
-  const done = (0, import_node_child_process.spawnSync)(program, ["--no-pager", "--literal-pathspecs", ...settings, ...args], {
-    cwd: folder,
-    env: gitEnvironment(folder),
-    input: call.input ?? "",
-    timeout,
-    killSignal: "SIGKILL",
-    maxBuffer: limit
-  });
-  const name = `git ${args[0]}`;
-  const fault = (0, import_chunk_NVPF5LEY.errnoOf)(done.error);
-  if (fault === "ETIMEDOUT") return { ok: false, code: null, reason: `${name} took longer than ${timeout / 1e3} s` };
-  if (fault === "ENOBUFS") return { ok: false, code: null, reason: `${name} wrote more than ${limit} bytes` };
-  if (done.error) return { ok: false, code: null, reason: `${name} cannot be started (${fault ?? "error"})` };
-  if (done.status === 0) return { ok: true, bytes: done.stdout };
-  const [first = ""] = (0, import_chunk_LZGYMFSK.plainText)(done.stderr.toString("utf8")).trim().split("\n");
-  const ending = done.status === null ? `was ended by ${done.signal}` : `ended with ${done.status}`;
-  return { ok: false, code: done.status, reason: `${name} ${ending}${first === "" ? "" : `: ${first.slice(0, 200)}`}` };
-}
-function gitEnvironment(folder) {
-  const home = import_chunk_NLNY4YEW.variables.home();
-  const ours = (0, import_chunk_NLNY4YEW.configFolder)();
-  return {
-    ...(0, import_chunk_NLNY4YEW.toolEnvironment)(),
-    PATH: absoluteSearchPath().join(":"),
-    ...home === void 0 ? {} : { HOME: home },
-    ...ours === void 0 ? {} : { XDG_CONFIG_HOME: import_node_path.default.dirname(ours) },
-    GIT_OPTIONAL_LOCKS: "0",
-    GIT_TERMINAL_PROMPT: "0",
-    GIT_ASKPASS: "",
-    GIT_NO_LAZY_FETCH: "1",
-    // Unlike `protocol.allow` it cannot be widened by the repository.
-    GIT_ALLOW_PROTOCOL: "none",
-    GIT_CEILING_DIRECTORIES: import_node_path.default.dirname(folder)
-  };
-}
-var decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-var encoder = new TextEncoder();
-function decodeName(bytes) {
-  try {
-    return decoder.decode(bytes);
-  } catch {
-    return decodeBroken(bytes);
-  }
-}
-function encodeName(name) {
-  if (!/[\udc80-\udcff]/.test(name)) return encoder.encode(name);
-  const parts = name.match(loneOrText) ?? [];
-  const pieces = parts.map((part) => {
-    const code = part.charCodeAt(0);
-    return part.length === 1 && code >= 56448 && code <= 56575 ? Uint8Array.of(code - 56320) : encoder.encode(part);
-  });
-  const result = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
-  let at = 0;
-  for (const piece of pieces) {
-    result.set(piece, at);
-    at += piece.length;
-  }
-  return result;
-}
-var loneOrText = /(?<![\ud800-\udbff])[\udc80-\udcff]|(?:[\ud800-\udbff][\udc00-\udfff]|[^\udc80-\udcff])+/g;
-function readableName(name) {
-  return name.replace(loneOrText, (part) => {
-    const code = part.charCodeAt(0);
-    return part.length === 1 && code >= 56448 && code <= 56575 ? `\\x${(code - 56320).toString(16)}` : part;
-  });
-}
-var odd = /["`\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]|^\s|\s$|^$/u;
-var unprintable = /["\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
-function showName(name) {
-  if (!odd.test(name)) return name;
-  const inner = name.replaceAll("\\", "\\\\").replace(unprintable, (found) => {
-    const code = found.codePointAt(0) ?? 0;
-    if (found === '"') return '\\"';
-    if (found === "\n") return "\\n";
-    if (found === "	") return "\\t";
-    if (code >= 56448 && code <= 56575) return `\\x${(code - 56320).toString(16)}`;
-    return `\\u{${code.toString(16)}}`;
-  });
-  return `"${inner}"`;
-}
-function decodeBroken(bytes) {
-  let text = "";
-  for (let at = 0; at < bytes.length; ) {
-    const length = characterAt(bytes, at);
-    if (length === 0) text += String.fromCharCode(56320 + (bytes[at] ?? 0));
-    else text += decoder.decode(bytes.subarray(at, at + length));
-    at += length || 1;
-  }
-  return text;
-}
-function characterAt(bytes, at) {
-  const first = bytes[at] ?? 0;
-  const length = first < 128 ? 1 : first < 194 ? 0 : first < 224 ? 2 : first < 240 ? 3 : first < 245 ? 4 : 0;
-  if (length === 0 || at + length > bytes.length) return 0;
-  try {
-    decoder.decode(bytes.subarray(at, at + length));
-    return length;
-  } catch {
-    return 0;
-  }
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  decodeName,
-  encodeName,
-  openGit,
-  readableName,
-  repositoryVariables,
-  showName
-});
-
-},
-"./chunk-GIHSDJPG.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  withLock: () => withLock
-});
-module.exports = stdin_exports;
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_fs = require("node:fs");
-var import_node_path = builtin("node:path");
-async function withLock(folder, fn, waitMs = import_chunk_CRABIWOM.lockWaitMs) {
-  const release2 = await take(folder, waitMs);
-  try {
-    return await fn();
-  } finally {
-    release2();
-  }
-}
-async function take(folder, waitMs) {
-  (0, import_chunk_6OPTGHIR.createFolder)(folder);
-  if ((0, import_chunk_DLEZNRER.factsOf)(folder)?.kind !== "folder")
-    throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use the lock ${folder}: it is no folder`);
-  const own = (0, import_chunk_MGN56EW3.ownIdentity)();
-  const ticket = import_node_path.default.join(
-    folder,
-    `.${own.pid}-${own.start_token.replace(/\W/g, "")}-${Math.random().toString(36).slice(2)}`
-  );
-  (0, import_chunk_6OPTGHIR.writeFile)(ticket, JSON.stringify(own), { sync: false });
-  const until = (0, import_chunk_NLNY4YEW.monotonicMs)() + waitMs;
-  try {
-    for (let pause = 2; ; pause = Math.min(pause * 2, 50)) {
-      const number = tryTake(folder, ticket);
-      if (number !== void 0) {
-        const held = import_node_path.default.join(folder, String(number));
-        return () => release(held);
-      }
-      if ((0, import_chunk_NLNY4YEW.monotonicMs)() >= until)
-        throw new import_chunk_NVPF5LEY.FaultError("busy", `cannot take the lock ${folder}: it is held by ${holderText(folder)}`);
-      await (0, import_chunk_NLNY4YEW.sleep)(pause);
-    }
-  } finally {
-    (0, import_chunk_6OPTGHIR.removeFile)(ticket);
-  }
-}
-function release(held) {
-  try {
-    (0, import_node_fs.renameSync)(held, `${held}.free`);
-  } catch (error) {
-    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) !== "ENOENT") throw error;
-  }
-}
-function tryTake(folder, ticket) {
-  const top = highest(folder);
-  if (top.number > 0 && !top.free && !isAbandoned(import_node_path.default.join(folder, String(top.number)))) return void 0;
-  const number = top.number + 1;
-  const file = import_node_path.default.join(folder, String(number));
-  try {
-    (0, import_node_fs.linkSync)(ticket, file);
-  } catch (error) {
-    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST") return void 0;
-    throw error;
-  }
-  const now = highest(folder);
-  if (now.number !== number || now.free) {
-    (0, import_chunk_6OPTGHIR.removeFile)(file);
-    return void 0;
-  }
-  for (const name of (0, import_chunk_DLEZNRER.listNames)(folder))
-    if (numberOf(name) > 0 && numberOf(name) < number) (0, import_chunk_6OPTGHIR.removeFile)(import_node_path.default.join(folder, name));
-  return number;
-}
-function highest(folder) {
-  const names = (0, import_chunk_DLEZNRER.listNames)(folder);
-  const number = Math.max(0, ...names.map(numberOf));
-  return { number, free: number > 0 && names.includes(`${number}.free`) };
-}
-function numberOf(name) {
-  const match = /^(\d+)(?:\.free)?$/.exec(name);
-  return match ? Number(match[1]) : 0;
-}
-function isAbandoned(file) {
-  const read = (0, import_chunk_6OPTGHIR.readJson)(file);
-  if (read.kind === "missing") return false;
-  const liveness = read.kind === "ok" && (0, import_chunk_MGN56EW3.isIdentity)(read.value) ? (0, import_chunk_MGN56EW3.livenessOf)(read.value) : "unknown";
-  if (liveness !== "unknown") return liveness === "dead";
-  const facts = (0, import_chunk_DLEZNRER.factsOf)(file);
-  return facts !== void 0 && (0, import_chunk_NLNY4YEW.nowMs)() - facts.modifiedMs > 3 * import_chunk_CRABIWOM.leaseStaleMs;
-}
-function holderText(folder) {
-  const read = (0, import_chunk_6OPTGHIR.readJson)(import_node_path.default.join(folder, String(highest(folder).number)));
-  return read.kind === "ok" ? `process ${String(read.value.pid)}` : "another process";
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  withLock
-});
-
-},
-"./chunk-HG2KJTCX.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  addWorktree: () => addWorktree,
-  planWorktree: () => planWorktree,
-  removeWorktree: () => removeWorktree,
-  takeOverCommands: () => takeOverCommands,
-  undoWorktree: () => undoWorktree,
-  worktreeWork: () => worktreeWork
-});
-module.exports = stdin_exports;
-var import_chunk_73VXE2SD = load("./chunk-73VXE2SD.js");
-var import_chunk_GHF6APA7 = load("./chunk-GHF6APA7.js");
-var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
-var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-var checkoutMs = 10 * 6e4;
-function planWorktree(repoCwd, id) {
-  const at = (0, import_chunk_DLEZNRER.realPath)(repoCwd);
-  const root = (0, import_chunk_QPOYQF3N.findWorktree)(at);
-  if (root === void 0) throw impossible(`${repoCwd} is not in a git work tree`);
-  const git = requireGit(root);
-  const top = ask(git, ["rev-parse", "--show-toplevel"]);
-  if (top !== root) throw impossible(`the work tree of ${root} is ${top}`);
-  const base = ask(git, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], "there is no commit yet");
-  const folder = import_node_path.default.resolve(root, ask(git, ["rev-parse", "--git-common-dir"]));
-  const below = import_node_path.default.relative(root, at);
-  const isThere = below === "" || git.run(["rev-parse", "--verify", "--quiet", `${base}:${below}/`]).ok;
-  const place = import_node_path.default.join(placeFor(root, (0, import_chunk_DLEZNRER.realPath)(folder)), id);
-  return {
-    path: place,
-    branch: `job-companion/${id}`,
-    base,
-    from: root,
-    git_folder: (0, import_chunk_DLEZNRER.realPath)(folder),
-    cwd: isThere ? import_node_path.default.join(place, below) : place
-  };
-}
-function addWorktree(note) {
-  makeFolders(import_node_path.default.dirname(note.path));
-  if ((0, import_chunk_DLEZNRER.exists)(note.path)) throw impossible(`${note.path} exists already`);
-  const git = requireGit(note.from);
-  const branch = ["worktree", "add", "--quiet", "--no-track", "-b", note.branch, note.path, note.base];
-  const answer = git.run(branch, { timeoutMs: checkoutMs });
-  if (answer.ok) return;
-  undoWorktree(note);
-  throw impossible(answer.reason);
-}
-function undoWorktree(note) {
-  removeWorktree(note);
-}
-function worktreeWork(note) {
-  const isGone = !(0, import_chunk_DLEZNRER.isFolder)(note.path);
-  const tips = [isGone ? void 0 : headOf(note.path), branchTip(note)].filter((tip) => tip !== void 0);
-  const uncommitted = isGone ? 0 : countUncommitted(note.path);
-  const git = tips.length === 0 ? void 0 : gitOf(note);
-  if (!git) return { uncommitted, commits: 0, isMerged: tips.length === 0, isGone };
-  const elsewhere = [`--exclude=${note.branch}`, "--branches", "--remotes", "--tags", "HEAD"];
-  const commits = count(git, [...tips, "--not", note.base]);
-  const lonely = count(git, [...tips, "--not", ...elsewhere]);
-  return { uncommitted, commits: commits ?? 1, isMerged: lonely === 0, isGone };
-}
-function removeWorktree(note) {
-  const work = worktreeWork(note);
-  if (work.uncommitted > 0 || !work.isMerged) return false;
-  const git = gitOf(note);
-  if (!git) return work.isGone;
-  const tip = branchTip(note);
-  git.run(["worktree", "remove", note.path]);
-  if ((0, import_chunk_DLEZNRER.exists)(note.path)) return false;
-  return tip === void 0 || git.run(["update-ref", "-d", `refs/heads/${note.branch}`, tip]).ok;
-}
-function takeOverCommands(note, changes) {
-  const { branch, head, commit_count, dirty_after } = changes;
-  const inTree = (...words) => (0, import_chunk_QPOYQF3N.quoteWords)(["git", "-C", note.path, ...words]);
-  const merge = (what) => (0, import_chunk_QPOYQF3N.quoteWords)(["git", "-C", note.from, "merge", what]);
-  if (dirty_after === 0) return commit_count === 0 ? [] : [merge(branch.after ?? head.after ?? note.branch)];
-  const own = branch.after ?? `${note.branch}-work`;
-  return [
-    ...branch.after === null ? [inTree("switch", "-c", own)] : [],
-    inTree("add", "--all"),
-    inTree("commit", "-m", `Work of ${import_node_path.default.basename(note.path)}`),
-    merge(own)
-  ];
-}
-function impossible(reason) {
-  return new import_chunk_NVPF5LEY.FaultError("preflight", `cannot make a worktree for the job; ${reason}`, "go on without --worktree");
-}
-function requireGit(root) {
-  const opened = (0, import_chunk_GHF6APA7.openGit)(root);
-  if ("reason" in opened) throw impossible(opened.reason);
-  return opened.git;
-}
-function ask(git, args, otherwise) {
-  const answer = git.run(args);
-  if (!answer.ok) throw impossible(otherwise ?? answer.reason);
-  return answer.bytes.toString("utf8").replace(/\n$/, "");
-}
-function placeFor(root, gitFolder) {
-  const own = (0, import_chunk_NLNY4YEW.dataFolder)();
-  if (own === void 0) throw impossible("there is no place for it: HOME and XDG_STATE_HOME are not set");
-  const hash = Buffer.from((0, import_chunk_CTSRVJRC.sha256)(Buffer.from(gitFolder))).toString("hex");
-  const name = import_node_path.default.basename(root).replace(/[^A-Za-z0-9._-]+/g, "-").slice(0, 40);
-  const place = realPlace(import_node_path.default.join(own, "worktrees", `${name}-${hash.slice(0, 8)}`));
-  const around = (0, import_chunk_QPOYQF3N.findWorktree)(place) ?? (`${place}/`.startsWith(`${gitFolder}/`) ? gitFolder : void 0);
-  if (around !== void 0)
-    throw impossible(`its place ${place} lies inside the repository ${around}; set XDG_STATE_HOME to a folder outside`);
-  return place;
-}
-function realPlace(folder) {
-  for (let at = folder; ; at = import_node_path.default.dirname(at)) {
-    if ((0, import_chunk_DLEZNRER.isFolder)(at) || at === import_node_path.default.dirname(at)) return import_node_path.default.join((0, import_chunk_DLEZNRER.realPath)(at), import_node_path.default.relative(at, folder));
-  }
-}
-function makeFolders(folder) {
-  if ((0, import_chunk_DLEZNRER.isFolder)(folder)) return;
-  try {
-    makeFolders(import_node_path.default.dirname(folder));
-    (0, import_chunk_6OPTGHIR.createFolder)(folder);
-  } catch (error) {
-    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
-    throw impossible(`the folder ${folder} cannot be made (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
-  }
-}
-function gitOf(note) {
-  const opened = (0, import_chunk_GHF6APA7.openGit)((0, import_chunk_DLEZNRER.isFolder)(note.from) ? note.from : note.git_folder);
-  return "git" in opened ? opened.git : void 0;
-}
-function headOf(folder) {
-  const opened = (0, import_chunk_GHF6APA7.openGit)(folder);
-  return "git" in opened ? resolve(opened.git, "HEAD") : void 0;
-}
-function branchTip(note) {
-  const git = gitOf(note);
-  return git && resolve(git, `refs/heads/${note.branch}`);
-}
-function resolve(git, name) {
-  const answer = git.run(["rev-parse", "--verify", "--quiet", `${name}^{commit}`]);
-  return answer.ok ? answer.bytes.toString("latin1").trim() : void 0;
-}
-function countUncommitted(folder) {
-  const { git, entries, rest } = (0, import_chunk_73VXE2SD.captureWorkspace)(folder, { exclude: [] });
-  return git?.root === folder ? entries.length + (rest?.count ?? 0) : 1;
-}
-function count(git, revisions) {
-  const answer = git.run(["rev-list", "--count", ...revisions, "--"]);
-  return answer.ok ? Number(answer.bytes.toString("latin1")) : void 0;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  addWorktree,
-  planWorktree,
-  removeWorktree,
-  takeOverCommands,
-  undoWorktree,
-  worktreeWork
-});
-
-},
-"./chunk-HKMJYKZE.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  startWorker: () => startWorker
-});
-module.exports = stdin_exports;
-var import_chunk_WC34HXH2 = load("./chunk-WC34HXH2.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-async function startWorker(root, spec, job, generation) {
-  const engine = (0, import_chunk_WC34HXH2.findEngine)(spec.engine) ?? import_chunk_WC34HXH2.defaultEngine;
-  const worker = await engine.start({ stateRoot: root, id: spec.id, mark: spec.mark, logFile: job.paths.workerLog });
-  (0, import_chunk_6OPTGHIR.writeJson)(job.paths.launch, { worker, generation }, { sync: false });
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  startWorker
-});
-
-},
-"./chunk-HYSLT7YX.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  companionFile: () => companionFile,
-  findProgram: () => findProgram,
-  jobPaths: () => jobPaths,
-  rootPaths: () => rootPaths,
-  selfWords: () => selfWords,
-  stagePath: () => stagePath
-});
-module.exports = stdin_exports;
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_node_path = builtin("node:path");
-var import_node_path2 = builtin("node:path");
-var import_node_path3 = builtin("node:path");
-function findProgram(name, cwd) {
-  if (name.includes("/")) {
-    const file = import_node_path.default.resolve(cwd, name);
-    return (0, import_chunk_DLEZNRER.isExecutable)(file) ? file : void 0;
-  }
-  for (const folder of import_chunk_NLNY4YEW.variables.searchPath().split(":")) {
-    const file = import_node_path.default.resolve(cwd, folder || ".", name);
-    if ((0, import_chunk_DLEZNRER.isExecutable)(file)) return file;
-  }
-  return void 0;
-}
-function companionFile() {
-  const file = import_node_path2.default.resolve("/", process.argv[1] ?? "");
-  try {
-    return (0, import_chunk_DLEZNRER.realPath)(file);
-  } catch {
-    return file;
-  }
-}
-function selfWords() {
-  const onPath = findProgram("node", "/");
-  return [onPath !== void 0 && isSameFile(onPath, process.execPath) ? "node" : process.execPath, companionFile()];
-}
-function isSameFile(a, b) {
-  try {
-    return (0, import_chunk_DLEZNRER.realPath)(a) === (0, import_chunk_DLEZNRER.realPath)(b);
-  } catch {
-    return false;
-  }
-}
-function rootPaths(folder) {
-  return {
-    meta: import_node_path3.default.join(folder, "meta.json"),
-    ignore: import_node_path3.default.join(folder, ".gitignore"),
-    config: import_node_path3.default.join(folder, "config.json"),
-    active: import_node_path3.default.join(folder, "active"),
-    once: import_node_path3.default.join(folder, "once"),
-    slots: import_node_path3.default.join(folder, "slots"),
-    jobs: import_node_path3.default.join(folder, "jobs"),
-    lock: import_node_path3.default.join(folder, "lock")
-  };
-}
-function jobPaths(root, id) {
-  const folder = `${root}/jobs/${id}`;
-  const at = (name) => `${folder}/${name}`;
-  return {
-    root,
-    folder,
-    spec: at("spec.json"),
-    launch: at("launch.json"),
-    worker: at("worker.json"),
-    lease: at("lease.json"),
-    leaseFifo: at("lease.fifo"),
-    state: at("state.json"),
-    events: at("events.ndjson"),
-    snapshot: at("snapshot.json"),
-    output: at("output.log"),
-    error: at("error.log"),
-    workerLog: at("worker.log"),
-    prompt: at("prompt.txt"),
-    settings: at("agent-settings.toml"),
-    workspace: at("workspace.json"),
-    neighbours: at("neighbours"),
-    reviewDiff: at("review.diff"),
-    started: at("started"),
-    shimMark: at("started/shim"),
-    childMark: at("started/child"),
-    guardMark: at("started/guard"),
-    spawnFailed: at("started/spawn_failed"),
-    reason: at("started/reason"),
-    aliveFifo: at("started/alive.fifo"),
-    limitFifo: at("started/limit.fifo"),
-    exit: at("exit.json"),
-    result: at("result.md"),
-    resultRecord: at("result.json"),
-    cancel: at("cancel.json"),
-    waiters: at("waiters"),
-    collected: at("collected.json"),
-    lock: at("lock"),
-    reserve: at("reserve"),
-    marker: `${root}/active/${id}`
-  };
-}
-function stagePath(root, id) {
-  return import_node_path3.default.join(root, "jobs", `.new-${id}`);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  companionFile,
-  findProgram,
-  jobPaths,
-  rootPaths,
-  selfWords,
-  stagePath
-});
-
-},
-"./chunk-IFVIOH5X.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  findJob: () => findJob,
-  jobsFolder: () => jobsFolder,
-  listActive: () => listActive,
-  listJobs: () => listJobs,
-  requireWholeId: () => requireWholeId
-});
-module.exports = stdin_exports;
-var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
-var import_chunk_WC34HXH2 = load("./chunk-WC34HXH2.js");
-var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-function listJobs(root) {
-  return (0, import_chunk_DLEZNRER.listNames)((0, import_chunk_HYSLT7YX.rootPaths)(root).jobs).filter(import_chunk_WC34HXH2.isId).sort(import_chunk_WC34HXH2.compareIds).reverse();
-}
-function listActive(root) {
-  return (0, import_chunk_DLEZNRER.listNames)((0, import_chunk_HYSLT7YX.rootPaths)(root).active).filter(import_chunk_WC34HXH2.isId).sort(import_chunk_WC34HXH2.compareIds);
-}
-function findJob(root, text) {
-  const list = listCommand(root);
-  if (!(0, import_chunk_WC34HXH2.isIdPrefix)(text)) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "unknown_job",
-      `cannot take ${JSON.stringify(text)} as a job id: ids look like run-mik3x9ab-4f7q2z`,
-      list
-    );
-  }
-  const all = (0, import_chunk_DLEZNRER.listNames)((0, import_chunk_HYSLT7YX.rootPaths)(root.folder).jobs).filter(import_chunk_WC34HXH2.isId);
-  if (all.includes(text)) return requireFolder(root, text);
-  const matches = all.filter((id) => id.startsWith(text));
-  if (matches.length === 1) return requireFolder(root, matches[0]);
-  if (matches.length === 0) throw unknownJob(root, text);
-  const shown = matches.sort(import_chunk_WC34HXH2.compareIds).slice(-5).join(", ");
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "ambiguous_id",
-    `cannot tell which job ${text} is: ${matches.length} jobs begin so, the newest are ${shown}`,
-    "give more of the id"
-  );
-}
-function requireWholeId(root, text) {
-  const id = findJob(root, text);
-  if (id === text) return id;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "ambiguous_id",
-    `cannot take the short id ${text}: this command needs the whole id`,
-    `the one job that begins so is ${id}`
-  );
-}
-function jobsFolder(root) {
-  return import_node_path.default.join(root, "jobs");
-}
-function requireFolder(root, id) {
-  const folder = import_node_path.default.join((0, import_chunk_HYSLT7YX.rootPaths)(root.folder).jobs, id);
-  const facts = (0, import_chunk_DLEZNRER.factsOf)(folder);
-  if (facts?.kind === "folder") return id;
-  if (!facts) throw unknownJob(root, id);
-  throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use job ${id}: ${folder} is no folder of its own`);
-}
-function unknownJob(root, text) {
-  return new import_chunk_NVPF5LEY.FaultError(
-    "unknown_job",
-    `cannot find job ${text}: there is no such job in the state folder ${root.folder}`,
-    `${listCommand(root)}, or name another folder with --state-dir DIR`
-  );
-}
-function listCommand(root) {
-  return `list them with: ${(0, import_chunk_QPOYQF3N.quoteWords)([...(0, import_chunk_HYSLT7YX.selfWords)(), "status", ...root.option])}`;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  findJob,
-  jobsFolder,
-  listActive,
-  listJobs,
-  requireWholeId
-});
-
-},
-"./chunk-JSBRDJBE.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  __commonJS: () => __commonJS,
-  __toESM: () => __toESM
-});
-module.exports = stdin_exports;
-var __create = Object.create;
-var __defProp2 = Object.defineProperty;
-var __getOwnPropDesc2 = Object.getOwnPropertyDescriptor;
-var __getOwnPropNames2 = Object.getOwnPropertyNames;
-var __getProtoOf = Object.getPrototypeOf;
-var __hasOwnProp2 = Object.prototype.hasOwnProperty;
-var __commonJS = (cb, mod) => function __require() {
-  return mod || (0, cb[__getOwnPropNames2(cb)[0]])((mod = { exports: {} }).exports, mod), mod.exports;
-};
-var __copyProps2 = (to, from, except, desc) => {
-  if (from && typeof from === "object" || typeof from === "function") {
-    for (let key of __getOwnPropNames2(from))
-      if (!__hasOwnProp2.call(to, key) && key !== except)
-        __defProp2(to, key, { get: () => from[key], enumerable: !(desc = __getOwnPropDesc2(from, key)) || desc.enumerable });
-  }
-  return to;
-};
-var __toESM = (mod, isNodeMode, target) => (target = mod != null ? __create(__getProtoOf(mod)) : {}, __copyProps2(
-  // If the importer is in node compatibility mode or this is not an ESM
-  // file that has been converted to a CommonJS file using a Babel-
-  // compatible transform (i.e. "__esModule" has not been set), then set
-  // "default" to the CommonJS "module.exports" for node compatibility.
-  isNodeMode || !mod || !mod.__esModule ? __defProp2(target, "default", { value: mod, enumerable: true }) : target,
-  mod
-));
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  __commonJS,
-  __toESM
-});
-
-},
-"./chunk-JTXE6Y2D.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  waitForJobs: () => waitForJobs
-});
-module.exports = stdin_exports;
-var import_chunk_P564Q6Q3 = load("./chunk-P564Q6Q3.js");
-var import_chunk_YC5VTLGP = load("./chunk-YC5VTLGP.js");
-var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
-var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
-var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-async function waitForJobs(root, ids, options) {
-  const until = (0, import_chunk_NLNY4YEW.monotonicMs)() + options.timeoutMs;
-  const views = new Map();
-  const stop = new AbortController();
-  const beat = options.heartbeatMs === null ? void 0 : setInterval(() => options.onHeartbeat?.([...views.values()]), options.heartbeatMs);
-  let failure;
-  let ended = 0;
-  await Promise.all(
-    ids.map(async (id) => {
-      try {
-        await waitForOne(root, id, until, stop.signal, (view2) => views.set(id, view2));
-      } catch (error) {
-        failure ??= error;
-        stop.abort();
-        return;
-      }
-      const view = views.get(id);
-      if (view && (0, import_chunk_NUDVVVQS.isEnded)(view.state)) ended += 1;
-      if (options.mode === "any" && ended > 0) stop.abort();
-    })
-  );
-  clearInterval(beat);
-  if (failure !== void 0) throw failure;
-  return ids.flatMap((id) => views.get(id) ?? []);
-}
-async function waitForOne(root, id, until, signal, tell) {
-  let woken = quickRounds;
-  for (let round = 0; ; round += 1, woken += 1) {
-    let view = await look(root, id);
-    if (view.damage !== null) await (0, import_chunk_NLNY4YEW.sleep)(100);
-    if (!(0, import_chunk_DLEZNRER.exists)(view.paths.folder)) throw vanishedError(view.paths.folder, id);
-    tell(view);
-    if ((0, import_chunk_NUDVVVQS.isEnded)(view.state) || signal.aborted) return;
-    const rest = until - (0, import_chunk_NLNY4YEW.monotonicMs)();
-    if (rest <= 0) return;
-    const nap = makeNap(signal);
-    const close = await (0, import_chunk_YC5VTLGP.watchFifo)(view.paths.leaseFifo, nap.wake);
-    try {
-      view = await look(root, id);
-      tell(view);
-      if (!(0, import_chunk_NUDVVVQS.isEnded)(view.state) && !signal.aborted) {
-        const pause = woken < quickRounds ? 20 : pauseFor(view, close !== void 0, round);
-        if (await nap.sleep(Math.min(rest, pause))) woken = 0;
-      }
-    } finally {
-      close?.();
-    }
-  }
-}
-function pauseFor(view, hasFifo, round) {
-  const condition = (0, import_chunk_NUDVVVQS.conditionOf)(view);
-  const soon = Math.min(20 * 1.25 ** round, 1e3);
-  if (condition === "supervised") {
-    const isHeld = view.worker !== null && view.launch !== null && (0, import_chunk_MGN56EW3.sameIdentity)(view.worker.worker, view.launch.worker);
-    if (isHeld && hasFifo && view.worker?.fifo) return 15e3;
-    return isHeld ? 1e3 : soon;
-  }
-  if (condition === "unseen") return 1e3;
-  return soon;
-}
-var quickRounds = 50;
-function makeNap(signal) {
-  let isAwake = false;
-  let wake = () => {
-    isAwake = true;
-  };
-  return {
-    wake: () => wake(),
-    sleep: (ms) => new Promise((resolve) => {
-      if (isAwake || signal.aborted) return resolve(isAwake);
-      const end = (isWoken) => {
-        clearTimeout(timer);
-        signal.removeEventListener("abort", stop);
-        resolve(isWoken);
-      };
-      const stop = () => end(false);
-      const timer = setTimeout(stop, Math.min(ms, 2 ** 31 - 1));
-      signal.addEventListener("abort", stop);
-      wake = () => end(true);
-    })
-  };
-}
-async function look(root, id) {
-  try {
-    return await (0, import_chunk_P564Q6Q3.refreshAttached)(root, id);
-  } catch (error) {
-    if (error instanceof import_chunk_NVPF5LEY.FaultError && error.code === "unknown_job") throw vanishedError((0, import_chunk_HYSLT7YX.jobPaths)(root, id).folder, id);
-    throw error;
-  }
-}
-function vanishedError(folder, id) {
-  return new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot go on waiting for job ${id}: its folder ${folder} is gone`, null);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  waitForJobs
-});
-
-},
-"./chunk-JWX75FAH.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  endedDocument: () => endedDocument,
-  tellEnded: () => tellEnded,
-  waitAndTell: () => waitAndTell
-});
-module.exports = stdin_exports;
-var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_JTXE6Y2D = load("./chunk-JTXE6Y2D.js");
-var import_chunk_G7TF4DKP = load("./chunk-G7TF4DKP.js");
-var import_chunk_2GF2CPEM = load("./chunk-2GF2CPEM.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_5HBYLHM7 = load("./chunk-5HBYLHM7.js");
-var import_chunk_3WGE4CN4 = load("./chunk-3WGE4CN4.js");
-var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
-var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_S2YMQL4C = load("./chunk-S2YMQL4C.js");
-var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-function workspaceNotes(view) {
-  const { spec, state, paths } = view;
-  if (!spec?.staff || !(0, import_chunk_NUDVVVQS.isEnded)(state)) return [];
-  const read = (0, import_chunk_6OPTGHIR.readJson)(paths.resultRecord);
-  const changes = read.kind === "ok" ? read.value.changes : void 0;
-  if (!(0, import_chunk_3WGE4CN4.isChanges)(changes)) return [];
-  if ((0, import_chunk_W7HED5VZ.isReader)(spec.staff.mode, spec.staff.profile) && changes.unchanged) return [];
-  const notes = [`workspace: ${(0, import_chunk_LZGYMFSK.plainText)((0, import_chunk_5HBYLHM7.summarizeChanges)(changes))}`];
-  if (!spec.worktree || read.kind !== "ok") return notes;
-  const { take_over: commands } = read.value.worktree ?? {};
-  notes.push(`its own worktree: ${spec.worktree.path} (branch ${spec.worktree.branch})`);
-  if (Array.isArray(commands)) {
-    for (const command of commands.slice(0, 10))
-      if (typeof command === "string") notes.push(`take over: ${(0, import_chunk_LZGYMFSK.plainText)(command)}`);
-  }
-  return notes;
-}
-async function waitAndTell(context, root, ids, options) {
-  const views = await (0, import_chunk_G7TF4DKP.withRegistration)(
-    root.folder,
-    ids,
-    options.timeoutMs,
-    () => (0, import_chunk_JTXE6Y2D.waitForJobs)(root.folder, ids, {
-      ...options,
-      // A person who looks at the terminal gets one line that is renewed; everybody else silence, or the lines asked for.
-      heartbeatMs: options.heartbeatMs ?? (context.live ? 1e3 : null),
-      onHeartbeat: (seen) => {
-        if (options.heartbeatMs === null) context.live?.(liveLine(seen).slice(0, Math.max(20, context.width - 1)));
-        else for (const view of seen) context.tell(heartbeat(view));
-      }
-    })
-  );
-  if (options.heartbeatMs === null) context.live?.("");
-  return tellWaited(context, root, views, options);
-}
-function tellWaited(context, root, views, options) {
-  const ended = views.filter((view) => (0, import_chunk_NUDVVVQS.isEnded)(view.state));
-  const isOver = options.mode === "any" ? ended.length > 0 : ended.length === views.length;
-  const shown = !isOver ? views : options.mode === "any" ? firstOf(ended) : views;
-  const code = isOver ? (0, import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map((view) => view.state.state)) : import_chunk_6PFAPK5K.exitCodes.pending;
-  const afterPrint = () => {
-    for (const view of shown) if ((0, import_chunk_NUDVVVQS.isEnded)(view.state)) (0, import_chunk_G7TF4DKP.noteCollected)(view, "wait");
-  };
-  if (options.isJson) {
-    const documents = shown.map(
-      (view) => (0, import_chunk_NUDVVVQS.isEnded)(view.state) ? endedDocument(view) : (0, import_chunk_2GF2CPEM.observation)(view, { afterSeq: null, root })
-    );
-    return {
-      code,
-      afterPrint,
-      json: views.length === 1 ? documents[0] : { jobs: documents, pending: pendingOf(views) }
-    };
-  }
-  const replies = shown.map((view) => (0, import_chunk_NUDVVVQS.isEnded)(view.state) ? tellEnded(context, view) : tellPending(root, view));
-  return {
-    code,
-    afterPrint,
-    out: Buffer.concat(replies.map((reply) => Buffer.from(reply.out ?? ""))),
-    notes: replies.flatMap((reply) => reply.notes ?? [])
-  };
-}
-function firstOf(views) {
-  return [...views].sort((a, b) => Date.parse(a.state.ended_at ?? "") - Date.parse(b.state.ended_at ?? "")).slice(0, 1);
-}
-function pendingOf(views) {
-  return views.filter((view) => !(0, import_chunk_NUDVVVQS.isEnded)(view.state)).map((view) => view.id);
-}
-function tellEnded(context, view) {
-  const deliverable = (0, import_chunk_6OPTGHIR.readRange)(view.paths.result, 0, 64 * 1024 * 1024)?.bytes;
-  if (view.damage !== null) return tellDamaged(view);
-  const notes = [header(view), ...omittedNotes(view.state)];
-  notes.push(...workspaceNotes(view));
-  for (const warning of view.state.warnings) notes.push(`warning: ${(0, import_chunk_LZGYMFSK.plainText)(warning.message)}`);
-  if (!deliverable) notes.push(`warning: no result is stored; see ${view.paths.folder}`);
-  const bytes = deliverable ?? Buffer.alloc(0);
-  return {
-    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-    out: context.isTerminal ? (0, import_chunk_LZGYMFSK.plainText)(bytes.toString("utf8")) : bytes,
-    notes
-  };
-}
-function tellDamaged(view) {
-  const text = `# ${view.id}: state_damaged
-
-${view.state.error?.message}
-
-Nothing was deleted. What is there: ${view.paths.folder}
-`;
-  return {
-    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-    out: text,
-    notes: [`see: ${import_chunk_S2YMQL4C.nextCommands.doctor(view.id, view.spec?.state_option ?? [])}`]
-  };
-}
-function header(view) {
-  const { state, paths, spec } = view;
-  const parts = [`${view.id}: ${state.state}`];
-  if (state.error) parts.push(`${state.error.code}: ${(0, import_chunk_LZGYMFSK.plainText)(state.error.message)}`);
-  if (state.exit_code !== null) parts.push(`exit code ${state.exit_code}`);
-  if (state.duration_ms !== null) parts.push((0, import_chunk_NDXTXZGK.formatDuration)(state.duration_ms));
-  const where = [`result: ${paths.result}`];
-  if (spec?.kind === "run") where.push(`whole output: ${paths.output}`);
-  return `${parts.join(", ")}
-${where.join("\n")}`;
-}
-function omittedNotes(state) {
-  return Object.entries(state.output ?? {}).filter(([, note]) => note.omitted > 0).map(
-    ([name, note]) => `${name}: ${note.exact ? "" : "about "}${note.omitted} of ${note.bytes} bytes (${(0, import_chunk_TFEMYLSK.formatSize)(note.omitted)}) are left out in the middle`
-  );
-}
-function tellPending(root, view) {
-  const picture = JSON.stringify((0, import_chunk_2GF2CPEM.observation)(view, { afterSeq: null, root }), null, 1);
-  const next = import_chunk_S2YMQL4C.nextCommands.wait(view.id, root.option);
-  return {
-    code: import_chunk_6PFAPK5K.exitCodes.pending,
-    out: `${picture}
-${next}
-`,
-    notes: [`${view.id}: ${view.state.state}, not ended yet; wait again with the last line`]
-  };
-}
-function endedDocument(view) {
-  if (view.damage !== null) return view.state;
-  const stored = (0, import_chunk_6OPTGHIR.readText)(view.paths.resultRecord);
-  try {
-    if (stored !== void 0) return { ...JSON.parse(stored), state: view.state.state };
-  } catch {
-  }
-  return view.spec ? (0, import_chunk_5HBYLHM7.terminalRecord)(view.spec, view.paths, view.state) : view.state;
-}
-function liveLine(views) {
-  return views.map(heartbeat).join(" | ");
-}
-function heartbeat(view) {
-  const age = view.state.started_at ? (0, import_chunk_NDXTXZGK.formatDuration)(Math.max(0, (0, import_chunk_NLNY4YEW.nowMs)() - Date.parse(view.state.started_at))) : "not started";
-  return `${view.id}: ${view.state.state}, ${age}`;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  endedDocument,
-  tellEnded,
-  waitAndTell
-});
-
-},
-"./chunk-L3K2NDJR.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  common: () => common,
-  launchOptions: () => launchOptions,
-  ownerOption: () => ownerOption,
-  staffOptions: () => staffOptions,
-  writerOptions: () => writerOptions
-});
-module.exports = stdin_exports;
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var common = {
-  "state-dir": {
-    kind: "text",
-    value: "DIR",
-    help: "state folder (default: .job-state of the worktree, or JOB_STATE_DIR)"
-  },
-  json: { kind: "flag", help: "print one JSON document" },
-  help: { kind: "flag", help: "show this help" }
-};
-var ownerOption = {
-  owner: {
-    kind: "text",
-    value: "NAME",
-    help: 'whose jobs; "latest" means the latest of this owner (default: JOB_OWNER)'
-  }
-};
-var launchOptions = {
-  owner: { kind: "text", value: "NAME", help: "who this job belongs to (default: JOB_OWNER)" },
-  label: { kind: "text", value: "TEXT", help: "a few words for people" },
-  "once-key": { kind: "text", value: "KEY", help: "the same key gives the same job, never a second execution" },
-  wait: { kind: "flag", help: "wait for the end and print the result, as `wait` does" },
-  "wait-timeout": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_CRABIWOM.limits.waitTimeout,
-    help: "patience of --wait (default: until the end)"
-  },
-  "id-only": { kind: "flag", help: "print the id and a newline, nothing else" },
-  ...common
-};
-var staffOptions = {
-  prompt: { kind: "text", value: "TEXT", help: "the task; taken as it is, also when it begins with --" },
-  "prompt-file": { kind: "text", value: "PATH", help: "read the task from a file" },
-  stdin: { kind: "flag", help: "read the task from standard input" },
-  backend: {
-    kind: "text",
-    value: "NAME",
-    help: "which agent CLI (default: the one in your config, else the only one installed)"
-  },
-  model: { kind: "text", value: "NAME", help: "model, in the words of the agent CLI" },
-  profile: {
-    kind: "choice",
-    value: "P",
-    choices: ["restricted", "standard", "unrestricted"],
-    help: "what the agent may do: restricted, standard or unrestricted"
-  },
-  timeout: {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_CRABIWOM.limits.staffTimeout,
-    help: "hard limit, counted from launch (default 60m, at most 120m)"
-  },
-  "first-output": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_CRABIWOM.limits.optInLimit,
-    help: "end it when nothing was printed by then"
-  },
-  "stall-after": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_CRABIWOM.limits.optInLimit,
-    help: "end it when nothing was printed for that long"
-  }
-};
-var writerOptions = {
-  worktree: { kind: "flag", help: "work in a git worktree of its own, outside this one" },
-  share: { kind: "flag", help: "accept another implement job in the same worktree" }
-};
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  common,
-  launchOptions,
-  ownerOption,
-  staffOptions,
-  writerOptions
-});
-
-},
-"./chunk-LO5JKJQV.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  contextOf: () => contextOf,
-  isDirty: () => isDirty
-});
-module.exports = stdin_exports;
-var import_chunk_GHF6APA7 = load("./chunk-GHF6APA7.js");
-var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var lines = 50;
-var lineBytes = 200;
-function contextOf({ cwd, at, git, entries, rest }) {
-  if (!git) return { cwd, at, git: null };
-  const dirty = entries.filter(isDirty);
-  return {
-    cwd,
-    at,
-    git: {
-      root: git.root,
-      branch: git.branch === null ? null : (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_GHF6APA7.showName)(git.branch), lineBytes),
-      head: git.head,
-      subject: git.subject === null ? null : (0, import_chunk_LZGYMFSK.excerpt)(plainLine(git.subject), lineBytes),
-      dirty: dirty.slice(0, lines).map((entry) => (0, import_chunk_LZGYMFSK.excerpt)(dirtyLine(entry), lineBytes)),
-      dirty_count: dirty.length + (rest?.count ?? 0)
-    }
-  };
-}
-function isDirty(entry) {
-  return entry.xy !== "..";
-}
-function dirtyLine({ xy, path, from }) {
-  const origin = from === void 0 ? "" : `${(0, import_chunk_GHF6APA7.showName)(from)} -> `;
-  const letters = xy === "??" ? xy : xy.replace("?", ".").replaceAll(".", " ");
-  return `${letters} ${origin}${(0, import_chunk_GHF6APA7.showName)(path)}`;
-}
-function plainLine(text) {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, " ").trim();
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  contextOf,
-  isDirty
-});
-
-},
-"./chunk-LZGYMFSK.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  byteLength: () => byteLength,
-  excerpt: () => excerpt,
-  lastLines: () => lastLines,
-  plainText: () => plainText,
-  plainValue: () => plainValue,
-  tail: () => tail,
-  tailOfBytes: () => tailOfBytes
-});
-module.exports = stdin_exports;
-var encoder = new TextEncoder();
-var decoder = new TextDecoder();
-var escapeSequence = /\x1b(?:[\]PX^_][^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?|\[[0-?]*[ -/]*[@-~]?|[ -/]*[0-~]?)|[\x90\x98\x9d-\x9f][^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)|\x9b[0-?]*[ -/]*[@-~]?/g;
-function byteLength(text) {
-  return encoder.encode(text).length;
-}
-function plainText(text) {
-  return text.replaceAll("\r\n", "\n").replace(escapeSequence, "").replaceAll("\r", "\n").replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g, "");
-}
-function excerpt(text, limit) {
-  const bytes = encoder.encode(text);
-  if (bytes.length <= limit) return text;
-  if (limit < 3) return "";
-  let end = limit - 3;
-  while (end > 0 && isContinuation(bytes[end])) end -= 1;
-  return `${decoder.decode(bytes.subarray(0, end))}\u2026`;
-}
-function tail(text, limit) {
-  const bytes = encoder.encode(text);
-  if (bytes.length <= limit) return { text, truncated: false };
-  return { text: decoder.decode(tailOfBytes(bytes, limit)), truncated: true };
-}
-function tailOfBytes(bytes, limit) {
-  const start = Math.max(0, bytes.length - limit);
-  let skip = 0;
-  while (start > 0 && skip < 4 && isContinuation(bytes[start + skip])) skip += 1;
-  return bytes.subarray(start + (skip < 4 ? skip : 0));
-}
-function lastLines(bytes, count) {
-  let seen = 0;
-  for (let at = bytes.length - 2; at >= 0; at -= 1) {
-    if (bytes[at] !== 10) continue;
-    seen += 1;
-    if (seen === count) return bytes.subarray(at + 1);
-  }
-  return bytes;
-}
-function isContinuation(byte) {
-  return byte !== void 0 && (byte & 192) === 128;
-}
-function plainValue(value, limit) {
-  if (typeof value === "string") return excerpt(plainText(value), limit);
-  if (Array.isArray(value)) return value.map((inner) => plainValue(inner, limit));
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => [plainValue(name, 80), plainValue(inner, limit)])
-  );
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  byteLength,
-  excerpt,
-  lastLines,
-  plainText,
-  plainValue,
-  tail,
-  tailOfBytes
-});
-
-},
-"./chunk-MGN56EW3.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  bootId: () => bootId,
-  identityOf: () => identityOf,
-  installBootId: () => installBootId,
-  installPs: () => installPs,
-  isDeadState: () => isDeadState,
-  isIdentity: () => isIdentity,
-  livenessOf: () => livenessOf,
-  ownIdentity: () => ownIdentity,
-  parseStat: () => parseStat,
-  pidNamespace: () => pidNamespace,
-  readProcess: () => readProcess,
-  readProcessVariable: () => readProcessVariable,
-  readProcesses: () => readProcesses,
-  sameIdentity: () => sameIdentity,
-  signalIdentity: () => signalIdentity,
-  takeBaseline: () => takeBaseline
-});
-module.exports = stdin_exports;
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_fs = require("node:fs");
-var import_node_fs2 = require("node:fs");
-var import_node_fs3 = require("node:fs");
-function takeBaseline() {
-  const counters = readCounters();
-  return counters && { ...counters, pids: new Set(listPids()) };
-}
-function pidsSince(baseline) {
-  const all = listPids();
-  return baseline && !hasWrapped(baseline) ? all.filter((pid) => !baseline.pids.has(pid)) : all;
-}
-function listPids() {
-  return (0, import_chunk_DLEZNRER.listNames)("/proc").map(Number).filter((pid) => Number.isSafeInteger(pid));
-}
-function hasWrapped(baseline) {
-  const now = readCounters();
-  if (!now) return true;
-  const highest = Number(readOrEmpty("/proc/sys/kernel/pid_max"));
-  return now.lastPid < baseline.lastPid || !(now.forks - baseline.forks < highest / 2);
-}
-function readCounters() {
-  const lastPid = Number(readOrEmpty("/proc/loadavg").trim().split(" ")[4]);
-  const forks = Number(/^processes (\d+)$/m.exec(readOrEmpty("/proc/stat"))?.[1]);
-  return Number.isSafeInteger(lastPid) && Number.isSafeInteger(forks) ? { lastPid, forks } : null;
-}
-function readOrEmpty(file) {
-  try {
-    return (0, import_node_fs2.readFileSync)(file, "latin1");
-  } catch {
-    return "";
-  }
-}
-var isLinux = process.platform === "linux";
-var readPs = () => [];
-function installPs(read) {
-  readPs = read;
-}
-function readProcess(pid) {
-  if (!Number.isSafeInteger(pid) || pid <= 1) return void 0;
-  return isLinux ? readProc(pid) : readPs(["-p", String(pid)])[0];
-}
-function readProcesses(baseline = null) {
-  if (!isLinux) return readPs(["-ax"]);
-  return pidsSince(baseline).flatMap((pid) => readProc(pid) ?? []);
-}
-function readProcessVariable(pid, name) {
-  const text = isLinux ? readWhole(`/proc/${pid}/environ`) : void 0;
-  if (text === void 0) return void 0;
-  const at = text.startsWith(`${name}=`) ? 0 : text.indexOf(`\0${name}=`) + 1;
-  if (at === 0 && !text.startsWith(`${name}=`)) return void 0;
-  const from = at + name.length + 1;
-  const end = text.indexOf("\0", from);
-  return text.slice(from, end < 0 ? void 0 : end);
-}
-function parseStat(text) {
-  const open = text.indexOf("(");
-  const close = text.lastIndexOf(")");
-  const rest = text.slice(close + 2).split(" ");
-  const pid = Number.parseInt(text.slice(0, open), 10);
-  if (open < 0 || close < open || rest.length < 20 || !Number.isSafeInteger(pid)) return void 0;
-  return {
-    pid,
-    state: rest[0] ?? "",
-    parent: Number(rest[1]),
-    group: Number(rest[2]),
-    session: Number(rest[3]),
-    cpu: Number(rest[11]) + Number(rest[12]),
-    start: rest[19] ?? "",
-    name: text.slice(open + 1, close)
-  };
-}
-function readProc(pid) {
-  const text = readWhole(`/proc/${pid}/stat`);
-  return text === void 0 ? void 0 : parseStat(text);
-}
-function readWhole(file) {
-  try {
-    return (0, import_node_fs.readFileSync)(file, "latin1");
-  } catch {
-    return void 0;
-  }
-}
-var boot;
-var namespace;
-function installBootId(id) {
-  boot = id;
-}
-function bootId() {
-  boot ??= readBootId();
-  return boot;
-}
-function pidNamespace() {
-  namespace ??= process.platform === "linux" ? link("/proc/self/ns/pid") : process.platform;
-  return namespace;
-}
-function identityOf(pid) {
-  const row = readProcess(pid);
-  if (!row) return void 0;
-  return { pid, start_token: row.start, boot_id: bootId(), pid_ns: pidNamespace() };
-}
-function ownIdentity() {
-  return identityOf(process.pid) ?? { pid: process.pid, start_token: "", boot_id: bootId(), pid_ns: pidNamespace() };
-}
-function livenessOf(identity) {
-  if (!isIdentity(identity)) return "dead";
-  if (identity.boot_id !== bootId()) return "dead";
-  if (identity.pid_ns !== pidNamespace()) return "unknown";
-  const row = readProcess(identity.pid);
-  if (row) return row.start === identity.start_token && !isDeadState(row.state) ? "alive" : "dead";
-  return isHidden(identity.pid) ? "alive" : "dead";
-}
-function isDeadState(state) {
-  return state.startsWith("Z") || state.startsWith("X");
-}
-function sameIdentity(a, b) {
-  return a.pid === b.pid && a.start_token === b.start_token && a.boot_id === b.boot_id && a.pid_ns === b.pid_ns;
-}
-function isIdentity(value) {
-  if (typeof value !== "object" || value === null) return false;
-  const { pid, start_token, boot_id, pid_ns } = value;
-  return Number.isSafeInteger(pid) && pid > 1 && typeof start_token === "string" && start_token !== "" && typeof boot_id === "string" && typeof pid_ns === "string";
-}
-function signalIdentity(identity, signal) {
-  if (livenessOf(identity) !== "alive") return false;
-  try {
-    process.kill(identity.pid, signal);
-    return true;
-  } catch {
-    return false;
-  }
-}
-function isHidden(pid) {
-  try {
-    process.kill(pid, 0);
-    return false;
-  } catch (error) {
-    return (0, import_chunk_NVPF5LEY.errnoOf)(error) === "EPERM";
-  }
-}
-function readBootId() {
-  return (0, import_node_fs3.readFileSync)("/proc/sys/kernel/random/boot_id", "latin1").trim();
-}
-function link(target) {
-  try {
-    return (0, import_node_fs3.readlinkSync)(target);
-  } catch {
-    return "none";
-  }
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  bootId,
-  identityOf,
-  installBootId,
-  installPs,
-  isDeadState,
-  isIdentity,
-  livenessOf,
-  ownIdentity,
-  parseStat,
-  pidNamespace,
-  readProcess,
-  readProcessVariable,
-  readProcesses,
-  sameIdentity,
-  signalIdentity,
-  takeBaseline
-});
-
-},
-"./chunk-N25K2OAD.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  LineSplitter: () => LineSplitter,
-  backendOf: () => backendOf,
-  conclude: () => conclude,
-  findingsForm: () => findingsForm,
-  finishStored: () => finishStored,
-  parseReason: () => parseReason,
-  startedAt: () => startedAt
-});
-module.exports = stdin_exports;
-var import_chunk_4XQCRNZ4 = load("./chunk-4XQCRNZ4.js");
-var import_chunk_7WOUU27R = load("./chunk-7WOUU27R.js");
-var import_chunk_7F7YULP5 = load("./chunk-7F7YULP5.js");
-var import_chunk_WEDLWKCJ = load("./chunk-WEDLWKCJ.js");
-var import_chunk_5HBYLHM7 = load("./chunk-5HBYLHM7.js");
-var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
-var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_QWAIFJXL = load("./chunk-QWAIFJXL.js");
-var import_chunk_S2YMQL4C = load("./chunk-S2YMQL4C.js");
-var import_chunk_HG2KJTCX = load("./chunk-HG2KJTCX.js");
-var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
-var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_os = require("node:os");
-var reasons = [
-  "exited",
-  "lingered",
-  "canceled",
-  "hard_timeout",
-  "first_output_timeout",
-  "stalled",
-  "sign_in",
-  "state_vanished",
-  "spawn_failed",
-  "never_started",
-  "worker_lost",
-  "host_restarted"
-];
-function parseReason(text) {
-  return reasons.find((reason) => reason === text);
-}
-function judgeEnd(facts2) {
-  if (facts2.survivors.length > 0) {
-    return failed("failed", "survivors", `these processes outlived SIGKILL: ${facts2.survivors.join(", ")}`);
-  }
-  switch (facts2.reason) {
-    case "canceled":
-      return { outcome: "canceled", error: null };
-    case "exited":
-    case "lingered":
-      return judgeExit(facts2);
-    case "hard_timeout":
-      if (facts2.isStaff && facts2.staffError === null) return { outcome: "done", error: null };
-      return failed("timed_out", "hard_timeout", `the hard limit of ${facts2.deadlineText} was reached${told(facts2)}`);
-    case "first_output_timeout":
-      return failed("failed", "first_output_timeout", "nothing was printed within --first-output");
-    case "stalled":
-      return failed("failed", "stalled", "nothing happened for the time given by --stall-after");
-    case "sign_in":
-      return failed(
-        "failed",
-        "auth",
-        facts2.staffError?.message ?? "the agent waits for a sign-in that nobody can give"
-      );
-    case "state_vanished":
-      return failed("crashed", "worker_lost", "the state folder vanished");
-    case "spawn_failed":
-      return failed("failed", "spawn_failed", `the program could not be started: ${facts2.detail ?? "not known why"}`);
-    case "never_started":
-      return failed("failed", "never_started", "the launcher died before a worker existed");
-    case "worker_lost":
-      return failed(
-        "crashed",
-        "worker_lost",
-        "the processes that supervise the command were killed; how it ended is not known"
-      );
-    case "host_restarted":
-      return failed("crashed", "host_restarted", "the machine was restarted while the job ran");
-  }
-}
-function judgeExit(facts2) {
-  const { exit } = facts2;
-  if (exit?.spawn_failed)
-    return failed("failed", "spawn_failed", `the program could not be executed (exit code ${exit.exit_code})`);
-  if (facts2.isStaff) {
-    return facts2.staffError ? { outcome: "failed", error: facts2.staffError } : { outcome: "done", error: null };
-  }
-  if (!exit) return failed("crashed", "worker_lost", "how the command ended is not known");
-  if (exit.exit_code === facts2.successExit) return { outcome: "done", error: null };
-  if (facts2.signal !== null && exit.signaled) return failed("failed", "signal", signalMessage(facts2.signal));
-  return failed("failed", "exit_nonzero", `the command exited with code ${exit.exit_code}`);
-}
-function told({ staffError }) {
-  const isWord = staffError && ["auth", "quota", "agent_error", "response_timeout"].includes(staffError.code);
-  return isWord ? `; the agent had told: ${staffError.message}` : "";
-}
-function signalMessage(signal) {
-  const hint = signal === "SIGKILL" ? " (not by us: often the kernel, when memory runs out)" : "";
-  return `the command was ended by ${signal}${hint}`;
-}
-function failed(outcome, code, message) {
-  return { outcome, error: { code, message } };
-}
-function signalOfExit(exitCode, table) {
-  if (exitCode <= 128 || exitCode > 192) return void 0;
-  const number = exitCode - 128;
-  const known = Object.entries(table).find(([, value]) => value === number);
-  return known ? known[0] : `SIG${number}`;
-}
-var signalNumbers = import_node_os.constants.signals;
-var LineSplitter = class {
-  parts = [];
-  size = 0;
-  /** Lines that were longer than the bound. *<>/
-  dropped = 0;
-  decoder = new TextDecoder();
-  limit;
-  constructor(limit = import_chunk_CRABIWOM.streamLineBytes) {
-    this.limit = limit;
-  }
-  /** The lines that these bytes complete, without their newlines. *<>/
-  push(bytes) {
-    const lines = [];
-    let from = 0;
-    for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, from)) {
-      this.keep(bytes.subarray(from, at));
-      this.take(lines);
-      from = at + 1;
-    }
-    if (from < bytes.length) this.keep(new Uint8Array(bytes.subarray(from)));
-    return lines;
-  }
-  /** What stands after the last newline, once the stream has ended. *<>/
-  end() {
-    const lines = [];
-    if (this.size > 0) this.take(lines);
-    return lines;
-  }
-  keep(piece) {
-    this.size += piece.length;
-    if (this.size > this.limit) this.parts = [];
-    else if (piece.length > 0) this.parts.push(piece);
-  }
-  take(lines) {
-    if (this.size > this.limit) this.dropped += 1;
-    else lines.push(this.decoder.decode(this.parts.length === 1 ? this.parts[0] : join(this.parts, this.size)));
-    this.parts = [];
-    this.size = 0;
-  }
-};
-function join(parts, size) {
-  const whole = new Uint8Array(size);
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
-}
-var chunk = 1024 * 1024;
-function backendOf(spec) {
-  return spec.staff ? (0, import_chunk_WEDLWKCJ.findBackend)(spec.staff.backend) : void 0;
-}
-function replay(spec, paths) {
-  const reading = (0, import_chunk_WEDLWKCJ.makeReading)();
-  const backend = backendOf(spec);
-  if (!backend) return reading;
-  const at = (0, import_chunk_NLNY4YEW.isoOf)((0, import_chunk_DLEZNRER.factsOf)(paths.output)?.modifiedMs ?? 0);
-  eachLine(paths.output, (line) => backend.read(line, reading, at));
-  if (backend.readError) eachLine(paths.error, (line) => backend.readError?.(line, reading, at));
-  return reading;
-}
-function closeReading(spec, paths, reading, exit) {
-  const backend = backendOf(spec);
-  const stderrTail = (0, import_chunk_6OPTGHIR.readRange)(paths.error, -import_chunk_CRABIWOM.tailBytes, import_chunk_CRABIWOM.tailBytes)?.bytes.toString("utf8") ?? "";
-  const ending = { exitCode: exit.code, signal: exit.signal, stderrTail, byItself: exit.byItself };
-  if (backend?.answerFrom === "stdout") reading.answer = (0, import_chunk_6OPTGHIR.readText)(paths.output, chunk) ?? "";
-  backend?.close?.(reading, ending, {
-    resume: spec.staff?.resume ?? null,
-    earlierError: spec.staff?.earlier?.error ?? null
-  });
-  return ending;
-}
-function eachLine(file, fn) {
-  const lines = new LineSplitter();
-  for (let offset = 0; ; ) {
-    const part = (0, import_chunk_6OPTGHIR.readRange)(file, offset, chunk);
-    if (!part || part.bytes.length === 0) break;
-    for (const line of lines.push(part.bytes)) fn(line);
-    offset += part.bytes.length;
-  }
-  for (const line of lines.end()) fn(line);
-}
-function makeDeliverable(parts) {
-  const { state, staff, paths, isPlain } = parts;
-  if (state.state !== "done") return makeReport(parts);
-  if (isPlain) return (0, import_chunk_6OPTGHIR.readRange)(paths.output, 0, Number.MAX_SAFE_INTEGER)?.bytes ?? "";
-  if (staff && staff.answer !== null) return staff.answer;
-  const output = (0, import_chunk_4XQCRNZ4.readLogTail)(paths.output);
-  return output.length > 0 ? output : (0, import_chunk_4XQCRNZ4.readLogTail)(paths.error);
-}
-function makeReport(parts) {
-  const { spec, state, paths } = parts;
-  const sections = [
-    `# ${spec.id}: ${state.state}${state.error ? ` (${state.error.code})` : ""}`,
-    reasonText(parts),
-    facts(parts).join("\n"),
-    progress(parts),
-    workspace(parts),
-    logSection("Last output", paths.output, spec.staff !== null),
-    logSection("Last error output", paths.error, false),
-    recovery(parts)
-  ];
-  return `${sections.filter((section) => section !== "").join("\n\n")}
-`;
-}
-function reasonText({ state, cancel, tree }) {
-  if (state.state === "canceled") {
-    const why = cancel?.why ? `: ${(0, import_chunk_LZGYMFSK.plainText)(cancel.why)}` : "";
-    const who = cancel ? ` by ${(0, import_chunk_LZGYMFSK.plainText)(cancel.owner ?? `process ${cancel.by?.pid ?? "unknown"}`)} at ${(0, import_chunk_LZGYMFSK.plainText)(cancel.at)}` : "";
-    const step = {
-      none: "nothing was running any more",
-      term: "the tree ended on SIGTERM",
-      kill: "SIGKILL was needed"
-    }[tree.step];
-    return `Canceled${who}${why}. ${tree.ended.length} process(es) ended; ${step}.`;
-  }
-  const resets = state.error?.resets ? ` (resets: ${state.error.resets})` : "";
-  return `Reason: ${(0, import_chunk_LZGYMFSK.plainText)(state.error?.message ?? "not known")}${resets}`;
-}
-function facts({ spec, state, paths, tree }) {
-  const rows = [
-    ["Command", spec.run ? (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_QPOYQF3N.quoteWords)(spec.run.argv), 1e3) : null],
-    ["Backend", spec.staff ? `${spec.staff.backend}, mode ${spec.staff.mode}, profile ${spec.staff.profile}` : null],
-    ["Task", spec.staff ? (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)(spec.staff.prompt).replace(/\s+/g, " "), import_chunk_CRABIWOM.excerptBytes) : null],
-    ["Folder", spec.cwd],
-    ["Exit code", state.exit_code === null ? null : String(state.exit_code)],
-    [
-      "Signal",
-      state.signal === null ? null : `${state.signal}${state.signal_certain ? "" : " (by the exit code; not certain)"}`
-    ],
-    ["Duration", state.duration_ms === null ? null : (0, import_chunk_NDXTXZGK.formatDuration)(state.duration_ms)],
-    ["Hard limit", (0, import_chunk_NDXTXZGK.formatDuration)(spec.deadline_ms)],
-    ["Conversation", state.conversation?.id ?? null],
-    [
-      "Survivors",
-      tree.survivors.length > 0 ? tree.survivors.map((one) => `${one.pid} (${one.name})`).join(", ") : null
-    ],
-    ["Warnings", state.warnings.length > 0 ? state.warnings.map((one) => (0, import_chunk_LZGYMFSK.plainText)(one.message)).join("; ") : null],
-    ["Whole output", `${paths.output} and ${paths.error}`]
-  ];
-  return rows.filter(([, value]) => value !== null).map(([name, value]) => `${name}: ${value}`);
-}
-function progress({ staff }) {
-  if (!staff) return "";
-  const { reading } = staff;
-  const lines = [];
-  for (const call of reading.tools.slice(-5)) {
-    lines.push(`- ${call.name} ${(0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)(call.input).replace(/\s+/g, " "), import_chunk_CRABIWOM.excerptBytes)} [${call.status}]`);
-  }
-  const text = (0, import_chunk_LZGYMFSK.plainText)(reading.answer ?? reading.text).trim();
-  if (text !== "") lines.push("", ...(0, import_chunk_LZGYMFSK.tail)(text, import_chunk_CRABIWOM.textTailBytes).text.split("\n"));
-  return lines.length > 0 ? ["## Seen last (not a finished answer)", "", ...lines].join("\n") : "";
-}
-function workspace({ spec, staff }) {
-  if (!staff?.changes) return "";
-  const lines = ["## Workspace", "", (0, import_chunk_5HBYLHM7.describeChanges)(staff.changes)];
-  if (spec.worktree) {
-    lines.push("", `It worked in a worktree of its own, ${spec.worktree.path} (branch ${spec.worktree.branch}).`);
-    for (const command of (0, import_chunk_HG2KJTCX.takeOverCommands)(spec.worktree, staff.changes)) lines.push(`    ${command}`);
-  }
-  return lines.join("\n");
-}
-function logSection(title, file, isStream) {
-  if (isStream) return "";
-  const text = (0, import_chunk_LZGYMFSK.plainText)((0, import_chunk_4XQCRNZ4.readLogTail)(file).toString("utf8")).trimEnd();
-  return text === "" ? "" : `## ${title}
-
-${text}`;
-}
-function recovery({ spec, state, staff }) {
-  const lines = [
-    "## Going on",
-    "",
-    "Nothing is started again by itself. Look at what was changed first: git status, git diff."
-  ];
-  const refused = staff?.reading.denials ?? [];
-  if (refused.length > 0 && spec.staff)
-    lines.push(
-      `Refused to the agent (profile ${spec.staff.profile}): ${refused.map(import_chunk_LZGYMFSK.plainText).join("; ")}. If it should be allowed: --profile ${spec.staff.profile === "restricted" ? "standard" : "unrestricted"} with one of the commands below.`
-    );
-  if (state.conversation)
-    lines.push(`Go on in the same conversation: ${import_chunk_S2YMQL4C.nextCommands.continue(spec.id, spec.state_option)}`);
-  lines.push(`Start the same once more: ${import_chunk_S2YMQL4C.nextCommands.restart(spec.id, spec.state_option)}`);
-  return lines.join("\n");
-}
-function judgeStaff(reading, ending, request) {
-  const answer = reading.answer !== null && reading.answer.trim() !== "" ? reading.answer : null;
-  const warnings = [...reading.warnings, ...denialWarnings(reading)];
-  const error = findError(reading, ending, request, answer);
-  if (error === null && request.reason === "lingered") {
-    warnings.push({
-      code: "ended_after_answer",
-      message: "the agent stayed alive after its final event and was ended"
-    });
-  }
-  if (error === null && request.reason === "hard_timeout") {
-    warnings.push({
-      code: "limit_after_answer",
-      message: "the hard limit struck after the complete answer had arrived"
-    });
-  }
-  return { answer, error, warnings };
-}
-function findError(reading, ending, request, answer) {
-  if (reading.failure) return reading.failure;
-  if (reading.final === "failure")
-    return { code: "agent_error", message: lastWords(ending) ?? "the agent reported a failure" };
-  if (request.reason === "exited" && ending.exitCode !== 0) return exitError(ending);
-  if (reading.final === null && (answer !== null || reading.denials.length === 0)) {
-    return { code: "no_final_answer", message: `the agent ended without a final event${quoted(lastWords(ending))}` };
-  }
-  if (request.resume !== null && request.keepsConversation && reading.conversationId !== request.resume) {
-    const got = reading.conversationId ?? "none";
-    return {
-      code: "conversation_mismatch",
-      message: `conversation ${request.resume} was asked for, the agent used ${got}`
-    };
-  }
-  if (answer !== null) return null;
-  if (reading.denials.length > 0) {
-    return {
-      code: "permission_denied",
-      message: `there is no final answer and these were refused: ${reading.denials.join(", ")}`
-    };
-  }
-  return { code: "no_final_answer", message: "the final answer is empty" };
-}
-function exitError(ending) {
-  const words = quoted(lastWords(ending));
-  if (ending.signal) return { code: "signal", message: `the agent was ended by ${ending.signal}${words}` };
-  return { code: "exit_nonzero", message: `the agent exited with code ${ending.exitCode}${words}` };
-}
-function denialWarnings(reading) {
-  return reading.denials.map((what) => ({ code: "permission_denied", message: `refused to the agent: ${what}` }));
-}
-function lastWords(ending) {
-  const lines = ending.stderrTail.split("\n").map((line) => line.trim());
-  return lines.filter((line) => line !== "").at(-1);
-}
-function quoted(words) {
-  return words === void 0 ? "" : `: ${words}`;
-}
-var severities = ["critical", "high", "medium", "low", "info"];
-var verdicts = ["approve", "changes_requested", "inconclusive"];
-var mostFindings = 500;
-var findingsForm = `Your final message must end with one JSON object in a \`\`\`json block, and nothing after it:
-{"verdict": "approve" | "changes_requested" | "inconclusive", "summary": "one paragraph", "findings": [{"severity": "critical" | "high" | "medium" | "low" | "info", "title": "one line", "detail": "what happens and when", "file": "path below the workspace, or null", "line": 12 or null, "suggestion": "how to mend it, or null"}]}
-No findings: an empty list.`;
-function parseFindings(answer) {
-  const text = jsonTextOf(answer);
-  if (text === void 0) return fault("the answer holds no JSON object");
-  let value;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    return fault(`its JSON does not parse: ${error instanceof Error ? error.message : String(error)}`);
-  }
-  return readFindings(value);
-}
-function jsonTextOf(answer) {
-  const blocks = [...answer.matchAll(/^[ \t]*(`{3,}|~{3,})[ \t]*(?:json\w*)?[ \t]*\r?\n([\s\S]*?)^[ \t]*\1[ \t]*$/gim)];
-  const block = blocks.map((found) => (found[2] ?? "").trim()).findLast((text) => text.startsWith("{"));
-  if (block !== void 0) return block;
-  const whole = answer.trim();
-  if (whole.startsWith("{")) return whole;
-  const begin = whole.lastIndexOf("\n{");
-  return begin >= 0 && whole.endsWith("}") ? whole.slice(begin + 1) : void 0;
-}
-function readFindings(value) {
-  if (!isObject(value)) return fault("the JSON is no object");
-  const { verdict, summary, findings } = value;
-  if (!isOneOf(verdict, verdicts)) return fault(`verdict is ${show(verdict)}; allowed: ${verdicts.join(", ")}`);
-  if (typeof summary !== "string") return fault("summary is no text");
-  if (!Array.isArray(findings)) return fault("findings is no list");
-  if (findings.length > mostFindings) return fault(`${findings.length} findings; at most ${mostFindings}`);
-  const read = [];
-  for (const [n, one] of findings.entries()) {
-    const reason = findingFault(one);
-    if (reason !== void 0) return fault(`findings[${n}]: ${reason}`);
-    const { severity, title, detail, file, line, suggestion } = one;
-    read.push({ severity, title, detail, file: file ?? null, line: line ?? null, suggestion: suggestion ?? null });
-  }
-  return { kind: "ok", value: { verdict, summary, findings: read } };
-}
-function findingFault(one) {
-  if (!isObject(one)) return "no object";
-  if (!isOneOf(one.severity, severities)) return `severity is ${show(one.severity)}; allowed: ${severities.join(", ")}`;
-  for (const name of ["title", "detail"]) if (typeof one[name] !== "string") return `${name} is no text`;
-  for (const name of ["file", "suggestion"])
-    if (one[name] !== null && one[name] !== void 0 && typeof one[name] !== "string")
-      return `${name} is neither text nor null`;
-  const { line } = one;
-  if (line !== null && line !== void 0 && !(Number.isInteger(line) && Number(line) > 0))
-    return `line is ${show(line)}; allowed: a number from 1 on, or null`;
-  return void 0;
-}
-function fault(reason) {
-  return { kind: "fault", reason };
-}
-function show(value) {
-  return (JSON.stringify(value) ?? "missing").slice(0, 60);
-}
-function isObject(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-function isOneOf(value, allowed) {
-  return allowed.some((one) => one === value);
-}
-function usageOf(told2, runsOn, resumed) {
-  if (told2 === null || !runsOn.tokens && !runsOn.cost) return { usage: told2, usage_total: null };
-  if (resumed === null) return { usage: told2, usage_total: told2 };
-  const { earlier } = resumed;
-  if (earlier === null) return { usage: runsOn.tokens ? null : withoutCost(told2), usage_total: told2 };
-  const less = (now, before) => now >= before ? now - before : now;
-  const usage = { ...told2 };
-  if (runsOn.tokens) {
-    usage.input_tokens = less(told2.input_tokens, earlier.input_tokens);
-    usage.output_tokens = less(told2.output_tokens, earlier.output_tokens);
-    usage.total_tokens = less(told2.total_tokens, earlier.total_tokens);
-  }
-  if (runsOn.cost && told2.cost_usd !== void 0) usage.cost_usd = rounded(less(told2.cost_usd, earlier.cost_usd ?? 0));
-  return { usage, usage_total: told2 };
-}
-function withoutCost({ cost_usd: _cost, ...tokens }) {
-  return tokens;
-}
-function rounded(dollars) {
-  return Math.round(dollars * 1e6) / 1e6;
-}
-function endStaff(job, seen, exit, stdout) {
-  const { paths, spec, staff } = job;
-  const backend = backendOf(spec);
-  const reading = seen ?? replay(spec, paths);
-  const byItself = exit.reason === "exited";
-  const ending = closeReading(spec, paths, reading, { code: exit.code, signal: exit.signal, byItself });
-  const verdict = judgeStaff(reading, ending, {
-    resume: staff.resume,
-    reason: staffReason(exit.reason),
-    keepsConversation: backend?.keepsConversation ?? false
-  });
-  const { answer } = verdict;
-  const changes = (0, import_chunk_7WOUU27R.changesSince)(spec, paths) ?? null;
-  const warnings = [...verdict.warnings, ...(0, import_chunk_7F7YULP5.neighbourWarnings)(paths.root, paths), ...changeWarnings(staff, changes)];
-  const resumed = staff.resume === null ? null : { earlier: staff.earlier?.usage_total ?? null };
-  const usage = usageOf(reading.usage, backend?.runsOn ?? { tokens: false, cost: false }, resumed);
-  const error = verdict.error ?? cutAnswer(spec, stdout);
-  const end = { reading, answer, error, warnings, changes, ...usage };
-  return staff.schema ? { ...end, ...findingsOf(answer, warnings) } : end;
-}
-function staffReason(reason) {
-  return reason === "exited" || reason === "lingered" || reason === "hard_timeout" ? reason : "other";
-}
-function cutAnswer(spec, stdout) {
-  if (backendOf(spec)?.answerFrom !== "stdout" || !stdout || stdout.omitted === 0) return null;
-  const message = `the answer has ${stdout.bytes} bytes, of which ${stdout.omitted} in the middle could not be kept`;
-  return { code: "output_unstorable", message };
-}
-function changeWarnings(staff, changes) {
-  if (!(0, import_chunk_W7HED5VZ.isReader)(staff.mode, staff.profile) || !changes || changes.unchanged) return [];
-  const what = [
-    ...changes.files.slice(0, 5).map((file) => file.path),
-    ...changes.file_count > 5 ? [`and ${changes.file_count - 5} more`] : [],
-    ...changes.commit_count > 0 ? [`${changes.commit_count} commit(s)`] : [],
-    ...changes.refs_changed.slice(0, 3)
-  ];
-  const message = `the ${staff.mode} job was to change nothing (profile ${staff.profile}), but the worktree changed while it ran: ${what.join(", ") || "the index"}`;
-  return [{ code: "reader_changed", message }];
-}
-function findingsOf(answer, warnings) {
-  if (answer === null) return { findings: null, findings_error: "there is no final answer" };
-  const parsed = parseFindings(answer);
-  if (parsed.kind === "ok") return { findings: parsed.value, findings_error: null };
-  warnings.push({ code: "findings_unreadable", message: `the structured findings cannot be read: ${parsed.reason}` });
-  return { findings: null, findings_error: parsed.reason };
-}
-function conclude(job, ending) {
-  const { paths, spec } = job;
-  const read = (0, import_chunk_NUDVVVQS.readState)(paths);
-  const before = read.kind === "ok" ? read.value : (0, import_chunk_NUDVVVQS.earlyState)(spec.id, spec);
-  const journal = (0, import_chunk_QWAIFJXL.openJournal)(paths, spec);
-  if ((0, import_chunk_NUDVVVQS.isEnded)(before)) {
-    journal.append("late_evidence", { reason: ending.reason, exit_code: ending.exit?.exit_code ?? null });
-    return before;
-  }
-  const { state, staff } = makeState(job, before, ending);
-  try {
-    withReserve(paths, () => publish(job, state, staff, ending, journal));
-  } catch (error) {
-    if (!isFull(error)) throw error;
-    state.state = "failed";
-    state.error = {
-      code: "output_unstorable",
-      message: `the result cannot be stored: no space left in ${paths.folder}`
-    };
-    withReserve(paths, () => finish(paths, state));
-  }
-  return state;
-}
-function publish(job, state, staff, ending, journal) {
-  const { paths, spec } = job;
-  const cancel = (0, import_chunk_NUDVVVQS.readCancel)(paths);
-  (0, import_chunk_6OPTGHIR.writeFile)(
-    paths.result,
-    makeDeliverable({
-      spec,
-      paths,
-      state,
-      staff,
-      tree: ending.tree,
-      cancel,
-      isPlain: backendOf(spec)?.answerFrom === "stdout"
-    })
-  );
-  (0, import_chunk_6OPTGHIR.writeJson)(paths.resultRecord, (0, import_chunk_5HBYLHM7.terminalRecord)(spec, paths, state, ending.tree, staff), { sync: false });
-  if ((0, import_chunk_QWAIFJXL.readEvents)(paths, journal.seq - 1, 1).events[0]?.type !== "ended") {
-    const { exit_code, error, reconciled } = state;
-    journal.append("ended", { state: state.state, exit_code, error, reconciled });
-  }
-  state.seq = journal.seq;
-  finish(paths, state);
-  if (spec.kind === "staff" && state.state === "done" && state.warnings.length === 0) {
-    for (const file of [paths.output, paths.snapshot, paths.prompt, paths.settings, paths.reviewDiff]) (0, import_chunk_6OPTGHIR.removeFile)(file);
-  }
-}
-function finish(paths, state) {
-  (0, import_chunk_NUDVVVQS.writeState)(paths, state);
-  (0, import_chunk_6OPTGHIR.removeFile)(paths.marker);
-  const passing = [paths.reserve, paths.leaseFifo, paths.aliveFifo, paths.limitFifo];
-  const torn = (0, import_chunk_DLEZNRER.listNames)(paths.folder).filter((name) => /^\..*\.tmp$/.test(name));
-  for (const file of [...passing, ...torn.map((name) => `${paths.folder}/${name}`)]) (0, import_chunk_6OPTGHIR.removeFile)(file);
-}
-function makeState(job, before, ending) {
-  const { paths, spec } = job;
-  const { exit } = ending;
-  const signal = exit ? signalOfExit(exit.exit_code, signalNumbers) ?? null : null;
-  const warnings = [...ending.warnings ?? before.warnings];
-  const staff = spec.staff ? endStaff(
-    { paths, spec, staff: spec.staff },
-    ending.reading,
-    { reason: ending.reason, code: exit?.exit_code ?? null, signal },
-    ending.omitted?.stdout ?? before.output?.stdout
-  ) : void 0;
-  for (const warning of staff?.warnings ?? [])
-    if (!warnings.some((known) => known.message === warning.message)) warnings.push(warning);
-  const verdict = judgeEnd({
-    reason: ending.reason,
-    exit,
-    signal,
-    successExit: spec.run?.success_exit ?? 0,
-    staffError: staff?.error ?? null,
-    isStaff: spec.staff !== null,
-    survivors: ending.tree.survivors.map((one) => one.pid),
-    deadlineText: (0, import_chunk_NDXTXZGK.formatDuration)(spec.deadline_ms),
-    detail: ending.detail
-  });
-  const started = before.started_at ?? startedAt(paths);
-  const ended = timeOf(paths.exit) ?? (0, import_chunk_NLNY4YEW.isoNow)();
-  const conversationId = staff?.reading.conversationId ?? null;
-  const state = {
-    ...before,
-    rev: before.rev + 1,
-    state: verdict.outcome,
-    health: before.health === "attention" ? "unknown" : before.health,
-    attention_kind: null,
-    started_at: started,
-    ended_at: ended,
-    duration_ms: Math.max(0, Date.parse(ended) - Date.parse(started ?? before.created_at)),
-    exit_code: exit?.exit_code ?? null,
-    signal,
-    signal_certain: signal === null ? null : Boolean(exit?.signaled) || ending.reason !== "exited" && ending.tree.step !== "none",
-    error: verdict.error,
-    warnings: [...warnings, ...leftoverWarnings(ending)],
-    conversation: conversationId && spec.staff ? { backend: spec.staff.backend, id: conversationId } : before.conversation,
-    reconciled: ending.reconciled,
-    output: ending.omitted ?? before.output ?? plainNotes(paths),
-    usage: staff ? staff.usage : before.usage,
-    ...staff?.usage_total ? { usage_total: staff.usage_total } : {}
-  };
-  return { state, staff };
-}
-function finishStored(job) {
-  const stored = (0, import_chunk_NUDVVVQS.readStoredState)(job.paths, job.spec.id);
-  if (!stored) return false;
-  withReserve(job.paths, () => finish(job.paths, stored));
-  return true;
-}
-function leftoverWarnings(ending) {
-  if (ending.reason !== "exited" || ending.tree.ended.length === 0) return [];
-  const named = ending.tree.ended.slice(0, 5).map((one) => `${one.pid} (${one.name})`).join(", ");
-  const message = `${ending.tree.ended.length} left-over process(es) were ended after the command: ${named}`;
-  return [{ code: "leftovers_ended", message }];
-}
-function plainNotes(paths) {
-  const note = (file) => ({ bytes: (0, import_chunk_4XQCRNZ4.logSize)(file), omitted: 0, exact: true });
-  return { stdout: note(paths.output), stderr: note(paths.error) };
-}
-function startedAt(paths) {
-  return timeOf(paths.childMark);
-}
-function timeOf(file) {
-  const facts2 = (0, import_chunk_DLEZNRER.factsOf)(file);
-  return facts2 ? (0, import_chunk_NLNY4YEW.isoOf)(facts2.modifiedMs) : null;
-}
-function withReserve(paths, write) {
-  try {
-    write();
-  } catch (error) {
-    if (!isFull(error) || !(0, import_chunk_6OPTGHIR.removeFile)(paths.reserve)) throw error;
-    write();
-  }
-}
-function isFull(error) {
-  return ["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  LineSplitter,
-  backendOf,
-  conclude,
-  findingsForm,
-  finishStored,
-  parseReason,
-  startedAt
-});
-
-},
-"./chunk-NDXTXZGK.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  formatDuration: () => formatDuration,
-  parseDuration: () => parseDuration
-});
-module.exports = stdin_exports;
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var require_ms = (0, import_chunk_JSBRDJBE.__commonJS)({
-  "node_modules/ms/index.js"(exports2, module2) {
-    var s = 1e3;
-    var m = s * 60;
-    var h = m * 60;
-    var d = h * 24;
-    var w = d * 7;
-    var y = d * 365.25;
-    module2.exports = function(val, options) {
-      options = options || {};
-      var type = typeof val;
-      if (type === "string" && val.length > 0) {
-        return parse(val);
-      } else if (type === "number" && isFinite(val)) {
-        return options.long ? fmtLong(val) : fmtShort(val);
-      }
-      throw new Error(
-        "val is not a non-empty string or a valid number. val=" + JSON.stringify(val)
-      );
-    };
-    function parse(str) {
-      str = String(str);
-      if (str.length > 100) {
-        return;
-      }
-      var match = /^(-?(?:\d+)?\.?\d+) *(milliseconds?|msecs?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d|weeks?|w|years?|yrs?|y)?$/i.exec(
-        str
-      );
-      if (!match) {
-        return;
-      }
-      var n = parseFloat(match[1]);
-      var type = (match[2] || "ms").toLowerCase();
-      switch (type) {
-        case "years":
-        case "year":
-        case "yrs":
-        case "yr":
-        case "y":
-          return n * y;
-        case "weeks":
-        case "week":
-        case "w":
-          return n * w;
-        case "days":
-        case "day":
-        case "d":
-          return n * d;
-        case "hours":
-        case "hour":
-        case "hrs":
-        case "hr":
-        case "h":
-          return n * h;
-        case "minutes":
-        case "minute":
-        case "mins":
-        case "min":
-        case "m":
-          return n * m;
-        case "seconds":
-        case "second":
-        case "secs":
-        case "sec":
-        case "s":
-          return n * s;
-        case "milliseconds":
-        case "millisecond":
-        case "msecs":
-        case "msec":
-        case "ms":
-          return n;
-        default:
-          return void 0;
-      }
-    }
-    function fmtShort(ms2) {
-      var msAbs = Math.abs(ms2);
-      if (msAbs >= d) {
-        return Math.round(ms2 / d) + "d";
-      }
-      if (msAbs >= h) {
-        return Math.round(ms2 / h) + "h";
-      }
-      if (msAbs >= m) {
-        return Math.round(ms2 / m) + "m";
-      }
-      if (msAbs >= s) {
-        return Math.round(ms2 / s) + "s";
-      }
-      return ms2 + "ms";
-    }
-    function fmtLong(ms2) {
-      var msAbs = Math.abs(ms2);
-      if (msAbs >= d) {
-        return plural(ms2, msAbs, d, "day");
-      }
-      if (msAbs >= h) {
-        return plural(ms2, msAbs, h, "hour");
-      }
-      if (msAbs >= m) {
-        return plural(ms2, msAbs, m, "minute");
-      }
-      if (msAbs >= s) {
-        return plural(ms2, msAbs, s, "second");
-      }
-      return ms2 + " ms";
-    }
-    function plural(ms2, msAbs, n, name) {
-      var isPlural = msAbs >= n * 1.5;
-      return Math.round(ms2 / n) + " " + name + (isPlural ? "s" : "");
-    }
-  }
-});
-var import_ms = (0, import_chunk_JSBRDJBE.__toESM)(require_ms(), 1);
-var whole = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/;
-var part = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;
-function parseDuration(text, option, range) {
-  const upTo = range.max >= Number.MAX_SAFE_INTEGER ? "on" : `to ${formatDuration(range.max)}`;
-  const allowed = `allowed: ${formatDuration(range.min)} ${upTo}, written like 90s, 10m, 1h30m or 250ms`;
-  if (!whole.test(text)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot read ${option}: ${JSON.stringify(text)} is no duration; ${allowed}`);
-  let total = 0;
-  for (const [piece] of text.matchAll(part)) total += (0, import_ms.default)(piece);
-  total = Math.round(total);
-  if (!(total >= range.min && total <= range.max)) {
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take ${option} ${text}: it is out of range; ${allowed}`);
-  }
-  return total;
-}
-function formatDuration(value) {
-  if (value < 1e3) return `${Math.round(value)}ms`;
-  if (value < 6e4) return `${trim(value / 1e3)}s`;
-  const units = [
-    ["d", 864e5],
-    ["h", 36e5],
-    ["m", 6e4],
-    ["s", 1e3]
-  ];
-  let rest = Math.round(value / 1e3) * 1e3;
-  let text = "";
-  for (const [unit, size] of units) {
-    if (unit === "d" && rest < 2 * size) continue;
-    const count = Math.floor(rest / size);
-    rest -= count * size;
-    if (count > 0) text += `${count}${unit}`;
-  }
-  return text;
-}
-function trim(value) {
-  return String(Math.floor(value * 10) / 10);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  formatDuration,
-  parseDuration
-});
-
-},
-"./chunk-NLNY4YEW.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  atMonotonic: () => atMonotonic,
-  cacheFolder: () => cacheFolder,
-  callerEnvironment: () => callerEnvironment,
-  childEnvironment: () => childEnvironment,
-  comparableEnvironment: () => comparableEnvironment,
-  configFolder: () => configFolder,
-  credentialNames: () => credentialNames,
-  dataFolder: () => dataFolder,
-  isoNow: () => isoNow,
-  isoOf: () => isoOf,
-  markVariable: () => markVariable,
-  monotonicMs: () => monotonicMs,
-  nowMs: () => nowMs,
-  sleep: () => sleep,
-  toolEnvironment: () => toolEnvironment,
-  uncarriableNames: () => uncarriableNames,
-  variables: () => variables,
-  workerEnvironment: () => workerEnvironment
-});
-module.exports = stdin_exports;
-var import_node_path = builtin("node:path");
-function nowMs() {
-  return Date.now();
-}
-function isoNow() {
-  return (new Date()).toISOString();
-}
-function isoOf(ms) {
-  return new Date(ms).toISOString();
-}
-function monotonicMs() {
-  return Number(process.hrtime.bigint() / 1000000n);
-}
-function sleep(ms) {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}
-var longest = 2 ** 31 - 1;
-function atMonotonic(atMs, fn) {
-  let timer;
-  const arm = () => {
-    const rest = atMs - monotonicMs();
-    if (rest <= 0) timer = setTimeout(fn, 0);
-    else timer = setTimeout(rest > longest ? arm : check, Math.min(rest, longest));
-  };
-  const check = () => monotonicMs() >= atMs ? fn() : arm();
-  arm();
-  return () => clearTimeout(timer);
-}
-var env = process.env;
-var carried = {
-  NODE_OPTIONS: "JOB_COMPANION_NODE_OPTIONS",
-  NODE_EXTRA_CA_CERTS: "JOB_COMPANION_EXTRA_CA_CERTS"
-};
-var markVariable = "JOB_COMPANION_MARK";
-var roleVariable = "JOB_COMPANION_ROLE";
-var variables = {
-  stateDir: () => env.JOB_STATE_DIR || void 0,
-  owner: () => env.JOB_OWNER || void 0,
-  searchPath: () => env.PATH ?? "",
-  home: () => env.HOME || void 0,
-  noColor: () => Boolean(env.NO_COLOR) || env.TERM === "dumb",
-  /** Is it there and not empty? Says nothing of its value. *<>/
-  isSet: (name) => Boolean(env[name])
-};
-function configFolder() {
-  if (env.XDG_CONFIG_HOME && import_node_path.default.isAbsolute(env.XDG_CONFIG_HOME))
-    return import_node_path.default.join(env.XDG_CONFIG_HOME, "job-companion");
-  return env.HOME ? import_node_path.default.join(env.HOME, ".config", "job-companion") : void 0;
-}
-function cacheFolder() {
-  if (env.XDG_CACHE_HOME && import_node_path.default.isAbsolute(env.XDG_CACHE_HOME)) return import_node_path.default.join(env.XDG_CACHE_HOME, "job-companion");
-  return env.HOME && import_node_path.default.isAbsolute(env.HOME) ? import_node_path.default.join(env.HOME, ".cache", "job-companion") : void 0;
-}
-function dataFolder() {
-  if (env.XDG_STATE_HOME && import_node_path.default.isAbsolute(env.XDG_STATE_HOME)) return import_node_path.default.join(env.XDG_STATE_HOME, "job-companion");
-  return env.HOME && import_node_path.default.isAbsolute(env.HOME) ? import_node_path.default.join(env.HOME, ".local", "state", "job-companion") : void 0;
-}
-function callerEnvironment() {
-  return definedOnly(env);
-}
-function toolEnvironment() {
-  return { PATH: env.PATH ?? "/usr/bin:/bin", LC_ALL: "C" };
-}
-function workerEnvironment(mark) {
-  const result = definedOnly(env);
-  for (const [name, alias] of Object.entries(carried)) {
-    delete result[alias];
-    const value = result[name];
-    delete result[name];
-    if (value !== void 0) result[alias] = value;
-  }
-  return { ...result, [markVariable]: mark, [roleVariable]: "worker" };
-}
-function childEnvironment(own) {
-  const result = definedOnly(env);
-  for (const [name, alias] of Object.entries(carried)) {
-    const value = result[alias];
-    delete result[alias];
-    if (value !== void 0) result[name] = value;
-  }
-  for (const name of [...own.remove, "JOB_STATE_DIR", "OLDPWD", roleVariable]) delete result[name];
-  return { ...result, ...own.add, PWD: own.cwd, JOB_ID: own.id, JOB_OWNER: own.id, [markVariable]: own.mark };
-}
-function comparableEnvironment() {
-  const passing = new Set([
-    "_",
-    "PWD",
-    "OLDPWD",
-    "SHLVL",
-    "JOB_ID",
-    "JOB_OWNER",
-    "JOB_STATE_DIR",
-    markVariable,
-    roleVariable,
-    "COLUMNS",
-    "LINES"
-  ]);
-  const given = definedOnly(env);
-  for (const [name, alias] of Object.entries(carried)) {
-    const value = given[alias];
-    delete given[alias];
-    if (value !== void 0) given[name] = value;
-  }
-  const names = Object.keys(given).filter((name) => !passing.has(name));
-  return names.sort().map((name) => `${name}=${given[name]}`).join("\0");
-}
-var credentialName = /(?:^|_)(?:API_?KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|ACCESS_KEY(?:_ID)?)$/i;
-function credentialNames(known = []) {
-  return Object.keys(env).filter((name) => credentialName.test(name) || known.includes(name)).sort();
-}
-function uncarriableNames() {
-  return Object.keys(env).filter((name) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)).sort();
-}
-function definedOnly(source) {
-  const result = {};
-  for (const [name, value] of Object.entries(source)) if (value !== void 0) result[name] = value;
-  return result;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  atMonotonic,
-  cacheFolder,
-  callerEnvironment,
-  childEnvironment,
-  comparableEnvironment,
-  configFolder,
-  credentialNames,
-  dataFolder,
-  isoNow,
-  isoOf,
-  markVariable,
-  monotonicMs,
-  nowMs,
-  sleep,
-  toolEnvironment,
-  uncarriableNames,
-  variables,
-  workerEnvironment
-});
-
-},
-"./chunk-NUDVVVQS.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  conditionOf: () => conditionOf,
-  earlyState: () => earlyState,
-  inspect: () => inspect,
-  isEnded: () => isEnded,
-  readCancel: () => readCancel,
-  readExit: () => readExit,
-  readLaunch: () => readLaunch,
-  readMark: () => readMark,
-  readReason: () => readReason,
-  readSpec: () => readSpec,
-  readState: () => readState,
-  readStoredState: () => readStoredState,
-  readWorker: () => readWorker,
-  writeState: () => writeState
-});
-module.exports = stdin_exports;
-var import_chunk_WC34HXH2 = load("./chunk-WC34HXH2.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
-var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var outcomes = ["done", "failed", "timed_out", "crashed", "canceled"];
-var states = ["queued", "starting", "running", "stopping", "done", "failed", "timed_out", "crashed", "canceled"];
-var kinds = ["staff", "run", "watch", "timer", "gate", "loop"];
-function readSpec(paths) {
-  return typed(paths.spec, (value) => {
-    if (typeof value.id !== "string" || paths.folder.split("/").at(-1) !== value.id)
-      return "its id is not that of its folder";
-    if (typeof value.kind !== "string" || !kinds.includes(value.kind)) return `unknown kind ${String(value.kind)}`;
-    if (typeof value.mark !== "string" || value.mark.length < 16) return "no mark";
-    for (const name of ["verb", "created_at", "engine", "cwd", "mac"])
-      if (typeof value[name] !== "string") return `no ${name}`;
-    for (const name of ["deadline_ms", "deadline_mono_ms", "kill_grace_ms", "max_output_bytes"]) {
-      if (typeof value[name] !== "number") return `no ${name}`;
-    }
-    for (const name of ["owner", "label"])
-      if (value[name] !== null && typeof value[name] !== "string") return `${name} is no text`;
-    if (!(0, import_chunk_MGN56EW3.isIdentity)(value.launcher)) return "no launcher identity";
-    if (value.kind === "run" && (!isObject(value.run) || !isWords(value.run.argv))) return "no command";
-    if (value.kind === "staff" && (!isObject(value.staff) || typeof value.staff.prompt !== "string")) return "no task";
-    return void 0;
-  });
-}
-function readState(paths) {
-  const read = typed(paths.state, (value) => {
-    if (typeof value.state !== "string" || !states.includes(value.state)) return `unknown state ${String(value.state)}`;
-    if (typeof value.rev !== "number" || typeof value.seq !== "number") return "no rev or seq";
-    if (typeof value.created_at !== "string") return "no created_at";
-    if (value.warnings !== void 0 && !(Array.isArray(value.warnings) && value.warnings.every(isNotice)))
-      return "warnings of another form";
-    if (value.error !== void 0 && value.error !== null && !isNotice(value.error)) return "an error of another form";
-    for (const name of ["started_at", "ended_at", "signal"])
-      if (!isAbsent(value[name]) && typeof value[name] !== "string") return `${name} is no text`;
-    for (const name of ["duration_ms", "exit_code"])
-      if (!isAbsent(value[name]) && typeof value[name] !== "number") return `${name} is no number`;
-    const { conversation, output } = value;
-    if (conversation && (!isObject(conversation) || typeof conversation.id !== "string"))
-      return "a conversation of another form";
-    if (output && !isObject(output)) return "an output of another form";
-    return void 0;
-  });
-  if (read.kind !== "ok") return read;
-  const missing = { warnings: [], error: null, conversation: null, output: null, usage: null, reconciled: false };
-  return { kind: "ok", value: { ...missing, ...read.value } };
-}
-function readLaunch(paths) {
-  return typed(paths.launch, (value) => (0, import_chunk_MGN56EW3.isIdentity)(value.worker) ? void 0 : "no identity of a worker");
-}
-function readWorker(paths) {
-  return typed(paths.worker, (value) => {
-    if (!(0, import_chunk_MGN56EW3.isIdentity)(value.worker)) return "no identity of a worker";
-    const others = [value.shim, value.child].filter((one) => one !== null && one !== void 0);
-    return others.every(import_chunk_MGN56EW3.isIdentity) ? void 0 : "a damaged identity";
-  });
-}
-function readExit(paths) {
-  const read = (0, import_chunk_6OPTGHIR.readJson)(paths.exit);
-  if (read.kind !== "ok" || !Number.isInteger(read.value.exit_code)) return void 0;
-  return {
-    exit_code: Number(read.value.exit_code),
-    signaled: read.value.signaled === true,
-    spawn_failed: read.value.spawn_failed === true
-  };
-}
-function readCancel(paths) {
-  const read = (0, import_chunk_6OPTGHIR.readJson)(paths.cancel);
-  if (read.kind !== "ok") return void 0;
-  const { by, owner, at, why } = read.value;
-  const text = (value) => typeof value === "string" ? value : null;
-  return { by: (0, import_chunk_MGN56EW3.isIdentity)(by) ? by : null, owner: text(owner), at: text(at) ?? "unknown", why: text(why) };
-}
-function readReason(paths) {
-  return (0, import_chunk_6OPTGHIR.readText)(paths.reason, 64)?.trim() || void 0;
-}
-function readMark(file, boot) {
-  const text = (0, import_chunk_6OPTGHIR.readText)(file, 4096);
-  if (!text?.endsWith("\n")) return void 0;
-  const row = (0, import_chunk_MGN56EW3.parseStat)(text);
-  const [pid, ...start] = row ? [String(row.pid), row.start] : text.trim().split(" ");
-  const identity = { pid: Number(pid), start_token: start.join(" "), boot_id: boot.boot_id, pid_ns: boot.pid_ns };
-  return (0, import_chunk_MGN56EW3.isIdentity)(identity) ? identity : void 0;
-}
-function readStoredState(paths, id) {
-  const read = (0, import_chunk_6OPTGHIR.readJson)(paths.resultRecord);
-  if (read.kind !== "ok" || read.value.id !== id || typeof read.value.rev !== "number" || typeof read.value.seq !== "number")
-    return void 0;
-  return outcomes.includes(read.value.state) ? pickState(read.value) : void 0;
-}
-function pickState(record) {
-  const more = [
-    "kind",
-    "verb",
-    "owner",
-    "label",
-    "cwd",
-    "lineage",
-    "ended_by",
-    "ended_processes",
-    "survivors",
-    "changes",
-    "worktree",
-    "findings",
-    "findings_error",
-    "result_path",
-    "output_path",
-    "error_path"
-  ];
-  return Object.fromEntries(Object.entries(record).filter(([name]) => !more.includes(name)));
-}
-function writeState(paths, state, options = {}) {
-  (0, import_chunk_6OPTGHIR.writeJson)(paths.state, state, options);
-}
-function typed(file, fault) {
-  const read = (0, import_chunk_6OPTGHIR.readJson)(file);
-  if (read.kind !== "ok") return read;
-  const name = file.split("/").at(-1);
-  const reason = fault(read.value);
-  return reason === void 0 ? { kind: "ok", value: read.value } : { kind: "damaged", reason: `${name}: ${reason}` };
-}
-function isObject(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-function isAbsent(value) {
-  return value === void 0 || value === null;
-}
-function isNotice(value) {
-  return isObject(value) && typeof value.code === "string" && typeof value.message === "string";
-}
-function isWords(value) {
-  return Array.isArray(value) && value.length > 0 && value.every((word) => typeof word === "string");
-}
-function isEnded(state) {
-  return outcomes.includes(state.state);
-}
-function inspect(root, id) {
-  const paths = (0, import_chunk_HYSLT7YX.jobPaths)(root, id);
-  const [state, spec] = [readState(paths), readSpec(paths)];
-  if (spec.kind === "missing" && !(0, import_chunk_DLEZNRER.exists)(paths.folder)) throw goneError(id, paths);
-  const isOver = state.kind === "ok" && isEnded(state.value);
-  const who = isOver ? nobody : whoIsThere(paths, spec);
-  const damage = damageOf(spec, state, who.seen.worker);
-  return {
-    id,
-    root,
-    paths,
-    spec: presentIn(spec),
-    damage,
-    state: damage === null ? presentIn(state) ?? earlyState(id, presentIn(spec)) : damagedState(id, damage),
-    ...who
-  };
-}
-function goneError(id, paths) {
-  return new import_chunk_NVPF5LEY.FaultError("unknown_job", `cannot find job ${id} any more: its folder ${paths.folder} is gone`);
-}
-var nobody = {
-  launch: null,
-  worker: null,
-  shim: null,
-  child: null,
-  seen: { worker: "none", shim: "none" },
-  isOtherBoot: false,
-  isClaimed: false,
-  exit: void 0,
-  reason: void 0,
-  cancel: void 0,
-  leaseAgeMs: null
-};
-function whoIsThere(paths, spec) {
-  const launch = presentIn(readLaunch(paths));
-  const worker = presentIn(readWorker(paths));
-  const boot = worker?.worker ?? launch?.worker ?? null;
-  const shim = worker?.shim ?? (boot ? readMark(paths.shimMark, boot) : void 0) ?? null;
-  const child = worker?.child ?? (boot ? readMark(paths.childMark, boot) : void 0) ?? null;
-  const engine = (0, import_chunk_WC34HXH2.findEngine)(spec.kind === "ok" ? spec.value.engine : "local") ?? import_chunk_WC34HXH2.defaultEngine;
-  const lease = (0, import_chunk_DLEZNRER.factsOf)(paths.lease) ?? (0, import_chunk_DLEZNRER.factsOf)(paths.launch);
-  return {
-    launch,
-    worker,
-    shim,
-    child,
-    seen: { worker: bestOf([launch?.worker, worker?.worker], engine.alive), shim: bestOf([shim], engine.alive) },
-    // Without a word of any worker the launcher's boot counts: whatever it started ended with that boot.
-    isOtherBoot: (boot ?? (spec.kind === "ok" ? spec.value.launcher : null))?.boot_id !== (0, import_chunk_MGN56EW3.bootId)() && (boot !== null || spec.kind === "ok"),
-    isClaimed: (0, import_chunk_DLEZNRER.exists)(paths.started),
-    exit: readExit(paths),
-    reason: readReason(paths),
-    cancel: readCancel(paths),
-    leaseAgeMs: lease ? Math.max(0, (0, import_chunk_NLNY4YEW.nowMs)() - lease.modifiedMs) : null
-  };
-}
-function conditionOf(view) {
-  if (view.damage !== null) return "damaged";
-  if (isEnded(view.state)) return "ended";
-  const { worker, shim } = view.seen;
-  if (worker === "alive") return "supervised";
-  if (!view.spec) return "damaged";
-  if (worker === "unknown") return isLongOver(view) ? "lost" : "unseen";
-  if (view.isOtherBoot) return view.exit ? "over" : "host_restarted";
-  if (view.isClaimed) {
-    if (view.exit) return "over";
-    if (shim === "alive") return "orphaned";
-    if (shim === "unknown") return "unseen";
-    return shim === "none" && ageOf(view.paths.started) < 1e3 ? "orphaned" : "lost";
-  }
-  if (view.launch || view.worker) return "unclaimed";
-  const isLauncherAlive = ((0, import_chunk_WC34HXH2.findEngine)(view.spec.engine) ?? import_chunk_WC34HXH2.defaultEngine).alive(view.spec.launcher) === "alive";
-  return isLauncherAlive || ageOf(view.paths.spec) < import_chunk_CRABIWOM.startLimitMs ? "starting" : "never_started";
-}
-function isLongOver(view) {
-  if (!view.spec || view.leaseAgeMs === null || view.leaseAgeMs < import_chunk_CRABIWOM.leaseStaleMs) return false;
-  const latest = Date.parse(view.spec.created_at) + view.spec.deadline_ms + view.spec.kill_grace_ms + import_chunk_CRABIWOM.unseenGraceMs;
-  return (0, import_chunk_NLNY4YEW.nowMs)() > latest;
-}
-function ageOf(target) {
-  const facts = (0, import_chunk_DLEZNRER.factsOf)(target);
-  return facts ? (0, import_chunk_NLNY4YEW.nowMs)() - facts.modifiedMs : Number.POSITIVE_INFINITY;
-}
-function bestOf(identities, alive) {
-  const seen = identities.filter((one) => one !== null && one !== void 0).map(alive);
-  for (const answer of ["alive", "unknown", "dead"]) if (seen.includes(answer)) return answer;
-  return "none";
-}
-function earlyState(id, spec) {
-  return {
-    schema: 1,
-    id,
-    rev: 0,
-    state: "starting",
-    health: "unknown",
-    attention_kind: null,
-    seq: 0,
-    created_at: spec?.created_at ?? (0, import_chunk_NLNY4YEW.isoOf)((0, import_chunk_WC34HXH2.idTimeMs)(id)),
-    started_at: null,
-    ended_at: null,
-    duration_ms: null,
-    exit_code: null,
-    signal: null,
-    signal_certain: null,
-    error: null,
-    warnings: spec?.warnings ?? [],
-    conversation: null,
-    reconciled: false,
-    output: null,
-    usage: null
-  };
-}
-function damagedState(id, damage) {
-  const error = { code: "state_damaged", message: `the record of this job cannot be used: ${damage}` };
-  return { ...earlyState(id, null), state: "failed", error };
-}
-function damageOf(spec, state, worker) {
-  if (worker === "alive") return null;
-  if (state.kind === "damaged") return state.reason;
-  if (state.kind === "ok" && isEnded(state.value)) return null;
-  if (spec.kind === "ok") return null;
-  return spec.kind === "damaged" ? spec.reason : "spec.json is missing";
-}
-function presentIn(read) {
-  return read.kind === "ok" ? read.value : null;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  conditionOf,
-  earlyState,
-  inspect,
-  isEnded,
-  readCancel,
-  readExit,
-  readLaunch,
-  readMark,
-  readReason,
-  readSpec,
-  readState,
-  readStoredState,
-  readWorker,
-  writeState
-});
-
-},
-"./chunk-NVPF5LEY.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  FaultError: () => FaultError,
-  errnoOf: () => errnoOf,
-  messageOf: () => messageOf,
-  usageError: () => usageError
-});
-module.exports = stdin_exports;
-var FaultError = class extends Error {
-  code;
-  next;
-  constructor(code, message, next = null) {
-    super(message);
-    this.name = "FaultError";
-    this.code = code;
-    this.next = next;
-  }
-};
-function usageError(message, next = null) {
-  return new FaultError("usage", message, next);
-}
-function errnoOf(error) {
-  if (typeof error !== "object" || error === null || !("code" in error)) return void 0;
-  return typeof error.code === "string" ? error.code : void 0;
-}
-function messageOf(error) {
-  return error instanceof Error ? error.message : String(error);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  FaultError,
-  errnoOf,
-  messageOf,
-  usageError
-});
-
-},
-"./chunk-P564Q6Q3.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  refresh: () => refresh,
-  refreshAttached: () => refreshAttached
-});
-module.exports = stdin_exports;
-var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var settled = ["over", "lost", "host_restarted", "never_started"];
-var attachable = ["orphaned", "unclaimed"];
-async function refresh(root, id, isStrict = false) {
-  const view = (0, import_chunk_NUDVVVQS.inspect)(root, id);
-  const condition = (0, import_chunk_NUDVVVQS.conditionOf)(view);
-  if (condition === "ended") dropMarker(view);
-  if (!settled.includes(condition)) return view;
-  const { settleJob } = await Promise.resolve().then(() => load("./settle-OOOONK4V.js"));
-  await settleJob(view, (now) => settled.includes((0, import_chunk_NUDVVVQS.conditionOf)(now)), isStrict);
-  return (0, import_chunk_NUDVVVQS.inspect)(root, id);
-}
-async function refreshAttached(root, id) {
-  const view = await refresh(root, id, true);
-  const isDue = (now) => attachable.includes((0, import_chunk_NUDVVVQS.conditionOf)(now)) || isHung(now);
-  if (!isDue(view)) return view;
-  const { attachWorker } = await Promise.resolve().then(() => load("./attach-XNVQEPAU.js"));
-  await attachWorker(view, isDue);
-  return (0, import_chunk_NUDVVVQS.inspect)(root, id);
-}
-function dropMarker(view) {
-  if (!(0, import_chunk_DLEZNRER.exists)(view.paths.marker)) return;
-  try {
-    (0, import_chunk_6OPTGHIR.removeFile)(view.paths.reserve);
-    (0, import_chunk_6OPTGHIR.removeFile)(view.paths.marker);
-  } catch {
-  }
-}
-function isHung(view) {
-  if ((0, import_chunk_NUDVVVQS.conditionOf)(view) !== "supervised" || view.isClaimed || view.worker !== null) return false;
-  return view.leaseAgeMs !== null && view.leaseAgeMs > 2 * import_chunk_CRABIWOM.leaseStaleMs;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  refresh,
-  refreshAttached
-});
-
-},
-"./chunk-P5NTCJMM.js": function (module, exports) {
+"./chunk-CCX24O2G.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -6438,7 +2188,7 @@ __export(stdin_exports, {
   userConfigFile: () => userConfigFile
 });
 module.exports = stdin_exports;
-var import_chunk_WEDLWKCJ = load("./chunk-WEDLWKCJ.js");
+var import_chunk_KUW3UYA5 = load("./chunk-KUW3UYA5.js");
 var import_chunk_IFVIOH5X = load("./chunk-IFVIOH5X.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_S2YMQL4C = load("./chunk-S2YMQL4C.js");
@@ -7994,7 +3744,7 @@ function refused2(file, reason) {
 var policyBytes = 1024 * 1024;
 function checkProgram(backend, program) {
   const version2 = tellVersion(backend, program);
-  if (version2 === null || backend.oldest === null || !(0, import_chunk_WEDLWKCJ.isOlder)(version2, backend.oldest)) return { version: version2 };
+  if (version2 === null || backend.oldest === null || !(0, import_chunk_KUW3UYA5.isOlder)(version2, backend.oldest)) return { version: version2 };
   throw new import_chunk_NVPF5LEY.FaultError(
     "preflight",
     `cannot use ${backend.title} ${version2} (${program}): it is too old; needed: ${backend.oldest} or newer`,
@@ -8003,9 +3753,9 @@ function checkProgram(backend, program) {
 }
 function tellVersion(backend, program) {
   if (backend.oldest === null && backend.packages.length === 0) return null;
-  const version2 = (0, import_chunk_WEDLWKCJ.versionOf)(program, backend.packages);
-  if (version2 === null || backend.oldest === null || !(0, import_chunk_WEDLWKCJ.isOlder)(version2, backend.oldest)) return version2;
-  return (0, import_chunk_WEDLWKCJ.versionOf)(program, backend.packages, { isFresh: true });
+  const version2 = (0, import_chunk_KUW3UYA5.versionOf)(program, backend.packages);
+  if (version2 === null || backend.oldest === null || !(0, import_chunk_KUW3UYA5.isOlder)(version2, backend.oldest)) return version2;
+  return (0, import_chunk_KUW3UYA5.versionOf)(program, backend.packages, { isFresh: true });
 }
 function requirePolicy(backend, profile) {
   const fault = policyFault(backend, profile);
@@ -8062,7 +3812,7 @@ function makeStaffPart(words) {
   }
   requirePolicy(backend, profile);
   const program = programOf(backend, custom, words.cwd);
-  const fault = custom?.prompt === "argument" ? (0, import_chunk_WEDLWKCJ.findArgumentFault)([words.prompt]) : null;
+  const fault = custom?.prompt === "argument" ? (0, import_chunk_KUW3UYA5.findArgumentFault)([words.prompt]) : null;
   if (fault !== null)
     throw new import_chunk_NVPF5LEY.FaultError(
       "preflight",
@@ -8089,7 +3839,7 @@ function fallbackOf(words) {
   return words.earlierProfile ?? (0, import_chunk_W7HED5VZ.findMode)(words.mode)?.profile ?? "restricted";
 }
 function sandboxWarnings(staff) {
-  const terms = (0, import_chunk_WEDLWKCJ.findBackend)(staff.backend)?.profiles[staff.profile];
+  const terms = (0, import_chunk_KUW3UYA5.findBackend)(staff.backend)?.profiles[staff.profile];
   if (staff.profile !== "standard" || terms?.sandbox !== false) return [];
   const message = `${staff.backend} has no sandbox here: nothing but its own obedience keeps its writes inside the workspace`;
   return [{ code: "no_sandbox", message }];
@@ -8097,9 +3847,9 @@ function sandboxWarnings(staff) {
 function chooseBackend(name, config2, cwd) {
   if (name === void 0) return { backend: onlyInstalled(config2, cwd), custom: null };
   const own2 = Object.hasOwn(config2.backends, name) ? config2.backends[name] : void 0;
-  const custom = (0, import_chunk_WEDLWKCJ.findBackend)("custom");
+  const custom = (0, import_chunk_KUW3UYA5.findBackend)("custom");
   if (own2 && custom) return { backend: custom, custom: { name, ...own2 } };
-  const backend = (0, import_chunk_WEDLWKCJ.findBackend)(name);
+  const backend = (0, import_chunk_KUW3UYA5.findBackend)(name);
   if (backend && backend.id !== "custom") return { backend, custom: null };
   throw (0, import_chunk_NVPF5LEY.usageError)(
     `cannot use backend ${JSON.stringify(name)}: there are ${known(config2)}`,
@@ -8107,7 +3857,7 @@ function chooseBackend(name, config2, cwd) {
   );
 }
 function onlyInstalled(config2, cwd) {
-  const found = import_chunk_WEDLWKCJ.backends.filter(
+  const found = import_chunk_KUW3UYA5.backends.filter(
     (backend) => backend.programs.some((program) => (0, import_chunk_HYSLT7YX.findProgram)(program, cwd) !== void 0)
   );
   if (found.length === 1 && found[0]) return found[0];
@@ -8115,7 +3865,7 @@ function onlyInstalled(config2, cwd) {
   throw (0, import_chunk_NVPF5LEY.usageError)(`cannot choose a backend: ${state}; there are ${known(config2)}`, "name one with --backend NAME");
 }
 function knownBackends(config2) {
-  return [...import_chunk_WEDLWKCJ.backends.map((backend) => backend.id).filter((id) => id !== "custom"), ...Object.keys(config2.backends)];
+  return [...import_chunk_KUW3UYA5.backends.map((backend) => backend.id).filter((id) => id !== "custom"), ...Object.keys(config2.backends)];
 }
 function known(config2) {
   return knownBackends(config2).join(", ") || "none";
@@ -8167,517 +3917,1729 @@ function requireFreeConversation(root, backend, conversation) {
 });
 
 },
-"./chunk-QPOYQF3N.js": function (module, exports) {
+"./chunk-CRABIWOM.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  findWorktree: () => findWorktree,
-  quoteWords: () => quoteWords,
-  tracksAnything: () => tracksAnything
+  drainMs: () => drainMs,
+  eventLineBytes: () => eventLineBytes,
+  excerptBytes: () => excerptBytes,
+  killSettleMs: () => killSettleMs,
+  leaseMs: () => leaseMs,
+  leaseStaleMs: () => leaseStaleMs,
+  limits: () => limits,
+  lingerMs: () => lingerMs,
+  lockWaitMs: () => lockWaitMs,
+  observeBytes: () => observeBytes,
+  orphanGraceMs: () => orphanGraceMs,
+  promptBytes: () => promptBytes,
+  promptReplacements: () => promptReplacements,
+  startLimitMs: () => startLimitMs,
+  streamLineBytes: () => streamLineBytes,
+  tailBytes: () => tailBytes,
+  tailLines: () => tailLines,
+  textTailBytes: () => textTailBytes,
+  toolCallBytes: () => toolCallBytes,
+  toolCalls: () => toolCalls,
+  unseenGraceMs: () => unseenGraceMs,
+  workerFailures: () => workerFailures
 });
 module.exports = stdin_exports;
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_node_fs = require("node:fs");
-var import_node_path = builtin("node:path");
-var plain = /^[A-Za-z0-9_@%+:,./=-]+$/;
-function quoteWord(word) {
-  if (plain.test(word)) return word;
-  return inQuotes(word);
-}
-function inQuotes(word) {
-  return `'${word.replaceAll("'", `'\\''`)}'`;
-}
-function quoteWords(words) {
-  return words.map((word, index) => index === 0 && word.includes("=") ? inQuotes(word) : quoteWord(word)).join(" ");
-}
-function findWorktree(folder) {
-  for (let at = import_node_path.default.resolve(folder); ; at = import_node_path.default.dirname(at)) {
-    const facts = (0, import_chunk_DLEZNRER.factsOf)(import_node_path.default.join(at, ".git"));
-    if (facts?.kind === "folder" || facts?.kind === "file") return at;
-    if (at === import_node_path.default.dirname(at)) return void 0;
-  }
-}
-function tracksAnything(folder) {
-  const real = import_node_path.default.join((0, import_chunk_DLEZNRER.realPath)(import_node_path.default.dirname(folder)), import_node_path.default.basename(folder));
-  const root = findWorktree(import_node_path.default.dirname(real));
-  if (root === void 0) return false;
-  const index = readIndex(root);
-  if (!index) return false;
-  const wanted = Buffer.from(`${import_node_path.default.relative(root, real)}/`).toString("latin1");
-  for (const name of indexNames(index.bytes, index.hashBytes)) {
-    if (name.startsWith(wanted) || `${name}/` === wanted) return true;
-    if (name > wanted && name.slice(0, wanted.length) > wanted) return false;
-  }
-  return false;
-}
-function readIndex(root) {
-  try {
-    const dotGit = import_node_path.default.join(root, ".git");
-    const folder = (0, import_chunk_DLEZNRER.isFolder)(dotGit) ? dotGit : linkedFolder(root, (0, import_node_fs.readFileSync)(dotGit, "utf8"));
-    const bytes = (0, import_node_fs.readFileSync)(import_node_path.default.join(folder, "index"));
-    if (bytes.length < 12 || bytes.toString("latin1", 0, 4) !== "DIRC") return void 0;
-    return { bytes, hashBytes: usesSha256(folder) ? 32 : 20 };
-  } catch {
-    return void 0;
-  }
-}
-function usesSha256(folder) {
-  const places = [folder, import_node_path.default.join(folder, "../..")];
-  return places.some((place) => {
-    try {
-      return /^\s*objectformat\s*=\s*sha256/im.test((0, import_node_fs.readFileSync)(import_node_path.default.join(place, "config"), "utf8"));
-    } catch {
-      return false;
-    }
-  });
-}
-function linkedFolder(root, text) {
-  return import_node_path.default.resolve(root, text.replace(/^gitdir:\s*<>/, "").trim());
-}
-function* indexNames(bytes, hashBytes) {
-  const head = 42 + hashBytes;
-  const version = bytes.readUInt32BE(4);
-  if (version < 2 || version > 4) return;
-  let at = 12;
-  let name = "";
-  for (let left = bytes.readUInt32BE(8); left > 0 && at + head < bytes.length; left -= 1) {
-    const start = at;
-    const isExtended = version >= 3 && (bytes.readUInt16BE(at + head - 2) & 16384) !== 0;
-    at += isExtended ? head + 2 : head;
-    let kept = 0;
-    if (version === 4) {
-      let byte = bytes[at++] ?? 0;
-      let strip = byte & 127;
-      while (byte & 128) {
-        byte = bytes[at++] ?? 0;
-        strip = strip + 1 << 7 | byte & 127;
-      }
-      kept = Math.max(0, name.length - strip);
-    }
-    const end = bytes.indexOf(0, at);
-    if (end < 0) return;
-    name = name.slice(0, kept) + bytes.toString("latin1", at, end);
-    at = version === 4 ? end + 1 : start + (end - start + 8 & ~7);
-    yield name;
-  }
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  findWorktree,
-  quoteWords,
-  tracksAnything
-});
-
-},
-"./chunk-QWAIFJXL.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  openJournal: () => openJournal,
-  readEvents: () => readEvents
-});
-module.exports = stdin_exports;
-var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-function openJournal(paths, job) {
-  const last = (0, import_chunk_6OPTGHIR.readRange)(paths.events, -1, 1);
-  if (last && last.size > 0 && last.bytes[0] !== 10) (0, import_chunk_6OPTGHIR.appendText)(paths.events, "\n");
-  let isTorn = false;
-  const owner = job.owner === null ? null : (0, import_chunk_LZGYMFSK.excerpt)(job.owner, 200);
-  const journal = {
-    seq: newestSeq(paths),
-    append(type, fields = {}) {
-      const event = { seq: journal.seq + 1, at: (0, import_chunk_NLNY4YEW.isoNow)(), job: job.id, owner, type, ...fields };
-      let line = JSON.stringify(event);
-      if (Buffer.byteLength(line) > import_chunk_CRABIWOM.eventLineBytes) {
-        line = JSON.stringify({ seq: event.seq, at: event.at, job: job.id, owner, type, truncated: true });
-      }
-      const text = `${isTorn ? "\n" : ""}${line}
-`;
-      isTorn = true;
-      (0, import_chunk_6OPTGHIR.appendText)(paths.events, text);
-      isTorn = false;
-      journal.seq = event.seq;
-      return event;
-    }
-  };
-  return journal;
-}
-var chunk = 256 * 1024;
-function readEvents(paths, after, limit) {
-  let size = chunk;
-  for (; ; ) {
-    const part = (0, import_chunk_6OPTGHIR.readRange)(paths.events, -size, size);
-    if (!part) return { events: [], more: false, missed: false };
-    const isWhole = part.bytes.length >= part.size;
-    const events = parseEvents(part.bytes.toString("utf8"), isWhole);
-    const first = events[0]?.seq ?? 0;
-    if (!isWhole && (events.length === 0 || first > after + 1) && size < 64 * chunk) {
-      size *= 4;
-      continue;
-    }
-    const wanted = events.filter((event) => event.seq > after);
-    return { events: wanted.slice(0, limit), more: wanted.length > limit, missed: !isWhole && first > after + 1 };
-  }
-}
-function newestSeq(paths) {
-  for (let size = 2 * import_chunk_CRABIWOM.eventLineBytes; ; size *= 4) {
-    const part = (0, import_chunk_6OPTGHIR.readRange)(paths.events, -size, size);
-    if (!part) return 0;
-    const isWhole = part.bytes.length >= part.size;
-    const newest = parseEvents(part.bytes.toString("utf8"), isWhole).at(-1);
-    if (newest || isWhole || size > 64 * chunk) return newest?.seq ?? 0;
-  }
-}
-function parseEvents(text, isWhole) {
-  const lines = text.split("\n");
-  if (!isWhole) lines.shift();
-  const events = [];
-  for (const line of lines) {
-    if (line === "") continue;
-    try {
-      const value = JSON.parse(line);
-      if (typeof value === "object" && value !== null && typeof value.seq === "number") events.push(value);
-    } catch {
-    }
-  }
-  return events;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  openJournal,
-  readEvents
-});
-
-},
-"./chunk-S2YMQL4C.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  nextCommand: () => nextCommand,
-  nextCommands: () => nextCommands
-});
-module.exports = stdin_exports;
-var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
-var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
-function nextCommand(option, ...words) {
-  return (0, import_chunk_QPOYQF3N.quoteWords)([...(0, import_chunk_HYSLT7YX.selfWords)(), ...words, ...option]);
-}
-var nextCommands = {
-  wait: (id, option) => nextCommand(option, "wait", id, "--timeout", "10m"),
-  observe: (id, option) => nextCommand(option, "observe", id),
-  result: (id, option) => nextCommand(option, "result", id),
-  status: (option) => nextCommand(option, "status"),
-  cancel: (id, option) => nextCommand(option, "cancel", id),
-  restart: (id, option) => nextCommand(option, "restart", id),
-  doctor: (id, option) => nextCommand(option, "doctor", id),
-  continue: (id, option) => nextCommand(option, "continue", "--job", id, "--prompt", "TEXT")
+var second = 1e3;
+var minute = 60 * second;
+var hour = 60 * minute;
+var day = 24 * hour;
+var kib = 1024;
+var mib = 1024 * kib;
+var limits = {
+  staffTimeout: { default: hour, min: second, max: 2 * hour },
+  runTimeout: { default: day, min: 50, max: 30 * day },
+  waitTimeout: { default: 100 * second, min: 0, max: Number.MAX_SAFE_INTEGER },
+  heartbeat: { default: minute, min: second, max: day },
+  staffKillGrace: { default: 10 * second, min: 0, max: 5 * minute },
+  runKillGrace: { default: 30 * second, min: 0, max: 5 * minute },
+  optInLimit: { default: 5 * minute, min: second, max: 30 * day },
+  maxOutput: { default: 64 * mib, min: mib, max: 64 * 1024 * mib },
+  cleanAge: { default: 14 * day, min: 0, max: 3650 * day }
 };
+var promptBytes = mib;
+var observeBytes = 8 * kib;
+var toolCalls = 5;
+var toolCallBytes = kib;
+var excerptBytes = 240;
+var textTailBytes = 1700;
+var tailLines = 50;
+var tailBytes = 8 * kib;
+var eventLineBytes = 64 * kib;
+var streamLineBytes = 32 * mib;
+var drainMs = 2 * second;
+var lingerMs = 10 * second;
+var killSettleMs = 10 * second;
+var orphanGraceMs = second;
+var leaseMs = 5 * second;
+var leaseStaleMs = 20 * second;
+var startLimitMs = 10 * second;
+var unseenGraceMs = minute;
+var lockWaitMs = 5 * second;
+var promptReplacements = 5;
+var workerFailures = 3;
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  nextCommand,
-  nextCommands
+  drainMs,
+  eventLineBytes,
+  excerptBytes,
+  killSettleMs,
+  leaseMs,
+  leaseStaleMs,
+  limits,
+  lingerMs,
+  lockWaitMs,
+  observeBytes,
+  orphanGraceMs,
+  promptBytes,
+  promptReplacements,
+  startLimitMs,
+  streamLineBytes,
+  tailBytes,
+  tailLines,
+  textTailBytes,
+  toolCallBytes,
+  toolCalls,
+  unseenGraceMs,
+  workerFailures
 });
 
 },
-"./chunk-SRQ3TTC4.js": function (module, exports) {
+"./chunk-CTSRVJRC.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  mayAct: () => mayAct
+  hmacSha256: () => hmacSha256,
+  sha256: () => sha256,
+  toHex: () => toHex
 });
 module.exports = stdin_exports;
-var import_chunk_FRBDBO25 = load("./chunk-FRBDBO25.js");
-var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
-var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-async function mayAct(view) {
-  if (!view.spec || !(0, import_chunk_DLEZNRER.isWritable)(view.paths.folder)) return false;
-  const namespace = view.worker?.worker.pid_ns ?? view.launch?.worker.pid_ns ?? view.spec.launcher.pid_ns;
-  const isHere = namespace === (0, import_chunk_MGN56EW3.pidNamespace)() || view.isOtherBoot;
-  if (!isHere && (0, import_chunk_NUDVVVQS.conditionOf)(view) !== "lost") return false;
-  return (0, import_chunk_FRBDBO25.isGenuine)(view.spec, knownKey());
+var constants = new Uint32Array([
+  1116352408,
+  1899447441,
+  3049323471,
+  3921009573,
+  961987163,
+  1508970993,
+  2453635748,
+  2870763221,
+  3624381080,
+  310598401,
+  607225278,
+  1426881987,
+  1925078388,
+  2162078206,
+  2614888103,
+  3248222580,
+  3835390401,
+  4022224774,
+  264347078,
+  604807628,
+  770255983,
+  1249150122,
+  1555081692,
+  1996064986,
+  2554220882,
+  2821834349,
+  2952996808,
+  3210313671,
+  3336571891,
+  3584528711,
+  113926993,
+  338241895,
+  666307205,
+  773529912,
+  1294757372,
+  1396182291,
+  1695183700,
+  1986661051,
+  2177026350,
+  2456956037,
+  2730485921,
+  2820302411,
+  3259730800,
+  3345764771,
+  3516065817,
+  3600352804,
+  4094571909,
+  275423344,
+  430227734,
+  506948616,
+  659060556,
+  883997877,
+  958139571,
+  1322822218,
+  1537002063,
+  1747873779,
+  1955562222,
+  2024104815,
+  2227730452,
+  2361852424,
+  2428436474,
+  2756734187,
+  3204031479,
+  3329325298
+]);
+var blockBytes = 64;
+function sha256(data) {
+  const hash = new Uint32Array([
+    1779033703,
+    3144134277,
+    1013904242,
+    2773480762,
+    1359893119,
+    2600822924,
+    528734635,
+    1541459225
+  ]);
+  const padded = new Uint8Array(Math.ceil((data.length + 9) / blockBytes) * blockBytes);
+  padded.set(data);
+  padded[data.length] = 128;
+  const view = new DataView(padded.buffer);
+  view.setUint32(padded.length - 8, Math.floor(data.length / 2 ** 29));
+  view.setUint32(padded.length - 4, data.length << 3);
+  const words = new Uint32Array(64);
+  for (let at = 0; at < padded.length; at += blockBytes) mixBlock(hash, view, at, words);
+  const digest = new Uint8Array(32);
+  const out = new DataView(digest.buffer);
+  hash.forEach((word, index) => {
+    out.setUint32(index * 4, word);
+  });
+  return digest;
 }
-function knownKey() {
-  try {
-    return (0, import_chunk_FRBDBO25.readKey)();
-  } catch {
-    return void 0;
+function hmacSha256(key, data) {
+  const block = new Uint8Array(blockBytes);
+  block.set(key.length > blockBytes ? sha256(key) : key);
+  const inner = sha256(
+    joined(
+      block.map((byte) => byte ^ 54),
+      data
+    )
+  );
+  return sha256(
+    joined(
+      block.map((byte) => byte ^ 92),
+      inner
+    )
+  );
+}
+function toHex(bytes) {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+function joined(a, b) {
+  const whole = new Uint8Array(a.length + b.length);
+  whole.set(a);
+  whole.set(b, a.length);
+  return whole;
+}
+function mixBlock(hash, view, at, w) {
+  for (let i = 0; i < 16; i += 1) w[i] = view.getUint32(at + i * 4);
+  for (let i = 16; i < 64; i += 1) {
+    const x = w[i - 15];
+    const y = w[i - 2];
+    const s0 = rotate(x, 7) ^ rotate(x, 18) ^ x >>> 3;
+    const s1 = rotate(y, 17) ^ rotate(y, 19) ^ y >>> 10;
+    w[i] = w[i - 16] + s0 + w[i - 7] + s1;
   }
+  let a = hash[0];
+  let b = hash[1];
+  let c = hash[2];
+  let d = hash[3];
+  let e = hash[4];
+  let f = hash[5];
+  let g = hash[6];
+  let h = hash[7];
+  for (let i = 0; i < 64; i += 1) {
+    const s1 = (e >>> 6 | e << 26) ^ (e >>> 11 | e << 21) ^ (e >>> 25 | e << 7);
+    const t1 = h + s1 + (e & f ^ ~e & g) + constants[i] + w[i] | 0;
+    const s0 = (a >>> 2 | a << 30) ^ (a >>> 13 | a << 19) ^ (a >>> 22 | a << 10);
+    const t2 = s0 + (a & b ^ a & c ^ b & c) | 0;
+    h = g;
+    g = f;
+    f = e;
+    e = d + t1 | 0;
+    d = c;
+    c = b;
+    b = a;
+    a = t1 + t2 | 0;
+  }
+  hash[0] = hash[0] + a;
+  hash[1] = hash[1] + b;
+  hash[2] = hash[2] + c;
+  hash[3] = hash[3] + d;
+  hash[4] = hash[4] + e;
+  hash[5] = hash[5] + f;
+  hash[6] = hash[6] + g;
+  hash[7] = hash[7] + h;
+}
+function rotate(word, bits) {
+  return word >>> bits | word << 32 - bits;
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  mayAct
+  hmacSha256,
+  sha256,
+  toHex
 });
 
 },
-"./chunk-TFEMYLSK.js": function (module, exports) {
+"./chunk-DLEZNRER.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  formatSize: () => formatSize,
-  parseSize: () => parseSize
+  cutFile: () => cutFile,
+  exists: () => exists,
+  factsOf: () => factsOf,
+  isExecutable: () => isExecutable,
+  isFolder: () => isFolder,
+  isWritable: () => isWritable,
+  listNames: () => listNames,
+  moveFolder: () => moveFolder,
+  realPath: () => realPath,
+  removeTree: () => removeTree,
+  touch: () => touch,
+  writeFault: () => writeFault
 });
 module.exports = stdin_exports;
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var units = { "": 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3 };
-function parseSize(text, option, range) {
-  const match = /^(\d+)([KMG]?)(?:i?B)?$/.exec(text);
-  const value = match ? Number(match[1]) * (units[match[2] ?? ""] ?? 1) : Number.NaN;
-  if (!Number.isSafeInteger(value) || value < range.min || value > range.max) {
-    throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot take ${option} ${JSON.stringify(text)}: allowed are ${formatSize(range.min)} to ${formatSize(range.max)}, written like 64M`
-    );
-  }
-  return value;
-}
-function formatSize(bytes) {
-  if (bytes < 1024) return `${bytes} B`;
-  if (bytes < 1024 ** 2) return `${(bytes / 1024).toFixed(1)} KiB`;
-  if (bytes < 1024 ** 3) return `${(bytes / 1024 ** 2).toFixed(1)} MiB`;
-  return `${(bytes / 1024 ** 3).toFixed(1)} GiB`;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  formatSize,
-  parseSize
-});
-
-},
-"./chunk-W7HED5VZ.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  findMode: () => findMode,
-  isReader: () => isReader,
-  isWriter: () => isWriter,
-  modeIds: () => modeIds,
-  modes: () => modes
-});
-module.exports = stdin_exports;
-var readOnly = "Change nothing: no file, no commit, no setting, nothing on other machines. Reading and searching are what you are here for.";
-var evidence = "Give the place of every claim: path and line, command and its output, or address.";
-var modes = {
-  staffer: {
-    id: "staffer",
-    summary: "hand a task to an agent CLI as a job",
-    role: "You carry out a task for the caller on your own.",
-    rules: [
-      "Do what the task asks, no more. Leave what was changed before you came as it is.",
-      "Commit or push only if the task asks for it."
-    ],
-    form: ["What you did and found, what you changed (paths), how you checked it, and what is left open."],
-    profile: "standard"
-  },
-  research: {
-    id: "research",
-    summary: "have a question looked into and answered with evidence, as a job",
-    role: "You look into a question and answer it with evidence.",
-    rules: [readOnly, evidence, "Keep what you saw apart from what you conclude, and say how sure you are."],
-    form: ["The answer first, in a few sentences; then the evidence for it; then what you could not find out."],
-    profile: "restricted"
-  },
-  review: {
-    id: "review",
-    summary: "have changes reviewed by an agent CLI, as a job",
-    role: "You review changes that somebody else made.",
-    rules: [
-      readOnly,
-      evidence,
-      "Look for what breaks: wrong results, lost data, security holes, races, missing cases, tests that cannot fail. Matters of taste come last or not at all.",
-      "Report only what you have checked in the code. Say when you looked at something and found nothing."
-    ],
-    form: [
-      "The verdict first, in one sentence; then the findings, the worst first, each with severity, path and line, what happens, and how to mend it; then what you did not look at."
-    ],
-    profile: "restricted"
-  },
-  implement: {
-    id: "implement",
-    summary: "have a change made in this worktree by an agent CLI, as a job",
-    role: "You make a change in a code base on your own.",
-    rules: [
-      "Keep to the habits of the code base, and to the task: no side trips.",
-      "Leave what was changed before you came as it is, unless the task is about it.",
-      "Prove the change: run the tests or checks that belong to it, and say which you ran and how they ended. Never weaken a test to make it pass.",
-      "Commit only if the task asks for it; never push."
-    ],
-    form: ["What you changed and why (paths), which checks you ran with their results, and what is left open."],
-    profile: "standard"
-  },
-  ask: {
-    id: "ask",
-    summary: "ask an agent CLI and print its answer (a recorded job)",
-    role: "You answer a question.",
-    rules: [readOnly],
-    form: ["The answer itself, as short as the question allows."],
-    profile: "restricted"
-  }
-};
-var modeIds = Object.keys(modes);
-function findMode(id) {
-  return Object.hasOwn(modes, id) ? modes[id] : void 0;
-}
-function isWriter(profile) {
-  return profile !== "restricted";
-}
-function isReader(mode, profile) {
-  return !isWriter(profile) || findMode(mode)?.profile === "restricted";
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  findMode,
-  isReader,
-  isWriter,
-  modeIds,
-  modes
-});
-
-},
-"./chunk-WBR4QAVT.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  signInOf: () => signInOf,
-  surveyBackends: () => surveyBackends
-});
-module.exports = stdin_exports;
-var import_chunk_P5NTCJMM = load("./chunk-P5NTCJMM.js");
-var import_chunk_WEDLWKCJ = load("./chunk-WEDLWKCJ.js");
-var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_node_path = builtin("node:path");
-var profileNames = ["restricted", "standard", "unrestricted"];
-function surveyBackends(config, cwd, only) {
-  const own = Object.entries(config.backends);
-  const found = import_chunk_WEDLWKCJ.backends.filter(({ id }) => id !== "custom" && (only === void 0 || id === only) && !Object.hasOwn(config.backends, id)).map((backend) => survey(backend, backend.id, backend.programs, cwd));
-  const custom = (0, import_chunk_WEDLWKCJ.findBackend)("custom");
-  const mine = own.filter(([name]) => only === void 0 || name === only).map(([name, { argv }]) => survey(custom, name, argv.slice(0, 1), cwd));
-  return [...found, ...mine];
-}
-function survey(backend, name, searched, cwd) {
-  const program = searched.map((one) => (0, import_chunk_HYSLT7YX.findProgram)(one, cwd)).find((one) => one !== void 0) ?? null;
-  const version = program === null ? null : (0, import_chunk_P5NTCJMM.tellVersion)(backend, program);
-  const isTooOld = version !== null && backend.oldest !== null && (0, import_chunk_WEDLWKCJ.isOlder)(version, backend.oldest);
-  const faults = {};
-  for (const profile of profileNames) {
-    const fault = backend.profiles[profile] === null ? null : (0, import_chunk_P5NTCJMM.policyFault)(backend, profile);
-    if (fault !== null) faults[profile] = fault;
-  }
-  const canKeep = profileNames.some((one) => backend.profiles[one] !== null && faults[one] === void 0);
+var import_node_fs = require("node:fs");
+function factsOf(target) {
+  const stat = lookAt(target);
+  if (!stat) return void 0;
+  const kind = stat.isSymbolicLink() ? "link" : stat.isDirectory() ? "folder" : stat.isFile() ? "file" : "other";
   return {
-    backend: name,
-    title: backend.title,
-    custom: backend.id === "custom",
-    searched,
-    program,
-    not_executable: program === null ? findBlocked(searched) : null,
-    version,
-    oldest: backend.oldest,
-    too_old: isTooOld,
-    sign_in: signInOf(backend),
-    profiles: backend.profiles,
-    faults,
-    install: backend.install,
-    usable: program !== null && !isTooOld && canKeep
+    kind,
+    uid: stat.uid,
+    mode: stat.mode & 4095,
+    size: stat.size,
+    allocated: stat.blocks * 512,
+    modifiedMs: stat.mtimeMs
   };
 }
-function signInOf({ signIn }) {
-  const home = import_chunk_NLNY4YEW.variables.home();
-  const files = signIn.files.filter((file) => home !== void 0 && (0, import_chunk_DLEZNRER.exists)(import_node_path.default.join(home, file)));
-  const found = { files, variables: signIn.variables.filter((name) => import_chunk_NLNY4YEW.variables.isSet(name)) };
-  if (signIn.files.length + signIn.variables.length === 0) return { state: "unknown", ...found };
-  return { state: found.files.length + found.variables.length > 0 ? "signs" : "no_signs", ...found };
+function lookAt(target) {
+  try {
+    return (0, import_node_fs.lstatSync)(target, { throwIfNoEntry: false });
+  } catch (error) {
+    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "ENOTDIR") return void 0;
+    throw error;
+  }
 }
-function findBlocked(names) {
-  const folders = import_chunk_NLNY4YEW.variables.searchPath().split(":").filter(Boolean);
-  const files = names.filter((name) => !name.includes("/")).flatMap((name) => folders.map((folder) => import_node_path.default.join(folder, name)));
-  return files.find(import_chunk_DLEZNRER.exists) ?? null;
+function exists(target) {
+  return (0, import_node_fs.existsSync)(target);
+}
+function listNames(folder) {
+  try {
+    return (0, import_node_fs.readdirSync)(folder);
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return [];
+    throw error;
+  }
+}
+function isFolder(target) {
+  return lookThrough(target)?.isDirectory() ?? false;
+}
+function isExecutable(target) {
+  if (!lookThrough(target)?.isFile()) return false;
+  return isAllowed(target, import_node_fs.constants.X_OK);
+}
+function lookThrough(target) {
+  try {
+    return (0, import_node_fs.statSync)(target, { throwIfNoEntry: false });
+  } catch {
+    return void 0;
+  }
+}
+function isWritable(target) {
+  return writeFault(target) === void 0;
+}
+function writeFault(target) {
+  try {
+    (0, import_node_fs.accessSync)(target, import_node_fs.constants.W_OK);
+    return void 0;
+  } catch (error) {
+    return (0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error";
+  }
+}
+function realPath(target) {
+  return (0, import_node_fs.realpathSync)(target);
+}
+function moveFolder(from, to) {
+  try {
+    (0, import_node_fs.renameSync)(from, to);
+    return true;
+  } catch (error) {
+    if (["ENOTEMPTY", "EEXIST", "ENOENT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return false;
+    throw error;
+  }
+}
+function removeTree(target) {
+  (0, import_node_fs.rmSync)(target, { recursive: true, force: true });
+}
+function touch(file, atMs) {
+  try {
+    (0, import_node_fs.utimesSync)(file, atMs / 1e3, atMs / 1e3);
+    return true;
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return false;
+    throw error;
+  }
+}
+function cutFile(file, length) {
+  (0, import_node_fs.truncateSync)(file, length);
+}
+function isAllowed(target, mode) {
+  try {
+    (0, import_node_fs.accessSync)(target, mode);
+    return true;
+  } catch {
+    return false;
+  }
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  signInOf,
-  surveyBackends
+  cutFile,
+  exists,
+  factsOf,
+  isExecutable,
+  isFolder,
+  isWritable,
+  listNames,
+  moveFolder,
+  realPath,
+  removeTree,
+  touch,
+  writeFault
 });
 
 },
-"./chunk-WC34HXH2.js": function (module, exports) {
+"./chunk-ELFF27XK.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  compareIds: () => compareIds,
-  defaultEngine: () => defaultEngine,
-  findEngine: () => findEngine,
-  idTimeMs: () => idTimeMs,
-  isId: () => isId,
-  isIdPrefix: () => isIdPrefix,
-  makeId: () => makeId
+  conversationOf: () => conversationOf,
+  earlierOf: () => earlierOf,
+  lineageOf: () => lineageOf,
+  requireFolder: () => requireFolder,
+  requireGenuine: () => requireGenuine,
+  requireSameFolder: () => requireSameFolder,
+  requireSpec: () => requireSpec
+});
+module.exports = stdin_exports;
+var import_chunk_KUW3UYA5 = load("./chunk-KUW3UYA5.js");
+var import_chunk_IFVIOH5X = load("./chunk-IFVIOH5X.js");
+var import_chunk_FRBDBO25 = load("./chunk-FRBDBO25.js");
+var import_chunk_S2YMQL4C = load("./chunk-S2YMQL4C.js");
+var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
+var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+function requireSpec(root, id) {
+  const read = (0, import_chunk_NUDVVVQS.readSpec)((0, import_chunk_HYSLT7YX.jobPaths)(root.folder, id));
+  if (read.kind === "ok") return read.value;
+  const reason = read.kind === "damaged" ? read.reason : "its spec.json is missing";
+  throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot use job ${id}: ${reason}`);
+}
+async function requireGenuine(spec) {
+  if (await (0, import_chunk_FRBDBO25.isGenuine)(spec, (0, import_chunk_FRBDBO25.readKey)())) return;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot start anything from job ${spec.id}: its spec.json was changed or comes from another user or machine`,
+    "launch it again in your own words"
+  );
+}
+function conversationOf(root, spec) {
+  const state = (0, import_chunk_NUDVVVQS.readState)((0, import_chunk_HYSLT7YX.jobPaths)(root, spec.id));
+  return (state.kind === "ok" ? state.value.conversation?.id : void 0) ?? null;
+}
+function requireFolder(parent, verb, option) {
+  if ((0, import_chunk_DLEZNRER.isFolder)(parent.cwd)) return parent.cwd;
+  const gone = parent.worktree ? `its worktree ${parent.worktree.path}` : `its folder ${parent.cwd}`;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot ${verb} job ${parent.id}: ${gone} is gone`,
+    verb === "continue" ? `name another folder with --cwd DIR, or start the task afresh: ${import_chunk_S2YMQL4C.nextCommands.restart(parent.id, option)}` : "launch the task again where it belongs now"
+  );
+}
+function requireSameFolder(parent, cwd, option) {
+  const backend = (0, import_chunk_KUW3UYA5.findBackend)(parent.staff?.backend ?? "");
+  if (!backend || backend.resumesElsewhere || !backend.keepsConversation || cwd === parent.cwd) return;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot continue job ${parent.id} in ${cwd}: ${backend.title} keeps its conversation for ${parent.cwd}`,
+    `leave --cwd away, or start the task afresh: ${import_chunk_S2YMQL4C.nextCommands.restart(parent.id, option)}`
+  );
+}
+function earlierOf(root, backend, conversation) {
+  for (const id of (0, import_chunk_IFVIOH5X.listJobs)(root)) {
+    const paths = (0, import_chunk_HYSLT7YX.jobPaths)(root, id);
+    const [spec, state] = [(0, import_chunk_NUDVVVQS.readSpec)(paths), (0, import_chunk_NUDVVVQS.readState)(paths)];
+    if (spec.kind !== "ok" || state.kind !== "ok" || spec.value.staff?.backend !== backend) continue;
+    if (state.value.conversation?.id !== conversation) continue;
+    const { usage_total = null, error } = state.value;
+    const before = spec.value.staff.earlier ?? null;
+    return { usage_total: usage_total ?? before?.usage_total ?? null, error: error?.message ?? before?.error ?? null };
+  }
+  return null;
+}
+function lineageOf(parent, relation) {
+  return { relation, parent: parent.id, root: parent.lineage?.root ?? parent.id };
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  conversationOf,
+  earlierOf,
+  lineageOf,
+  requireFolder,
+  requireGenuine,
+  requireSameFolder,
+  requireSpec
+});
+
+},
+"./chunk-FHNVDGJI.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  spawnDetached: () => spawnDetached,
+  spawnShim: () => spawnShim
+});
+module.exports = stdin_exports;
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_node_child_process = require("node:child_process");
+var import_node_fs = require("node:fs");
+function spawnDetached(start) {
+  const log = (0, import_chunk_6OPTGHIR.openAppend)(start.logFile);
+  try {
+    const child = (0, import_node_child_process.spawn)(start.program, start.args, {
+      cwd: start.cwd,
+      env: start.environment,
+      detached: true,
+      stdio: ["ignore", log, log]
+    });
+    child.on("error", () => void 0);
+    child.unref();
+    if (child.pid === void 0) throw new Error(`cannot start ${start.program}`);
+    return child.pid;
+  } finally {
+    (0, import_node_fs.closeSync)(log);
+  }
+}
+function spawnShim(start, onEnd) {
+  return new Promise((resolve, reject) => {
+    const child = (0, import_node_child_process.spawn)("/bin/sh", ["-c", start.script, "job-companion-shim", ...start.args], {
+      cwd: start.cwd,
+      env: start.environment,
+      detached: true,
+      stdio: "ignore"
+    });
+    child.once("error", reject);
+    child.once("spawn", () => resolve(child.pid ?? 0));
+    child.once("exit", onEnd);
+  });
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  spawnDetached,
+  spawnShim
+});
+
+},
+"./chunk-FJ4JPPLK.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  endedDocument: () => endedDocument,
+  tellEnded: () => tellEnded,
+  waitAndTell: () => waitAndTell
+});
+module.exports = stdin_exports;
+var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
+var import_chunk_4RCH34YN = load("./chunk-4RCH34YN.js");
+var import_chunk_G7TF4DKP = load("./chunk-G7TF4DKP.js");
+var import_chunk_2GF2CPEM = load("./chunk-2GF2CPEM.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_H54WYAK4 = load("./chunk-H54WYAK4.js");
+var import_chunk_Z24H5S6A = load("./chunk-Z24H5S6A.js");
+var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
+var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
+var import_chunk_S2YMQL4C = load("./chunk-S2YMQL4C.js");
+var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
+var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+function workspaceNotes(view) {
+  const { spec, state, paths } = view;
+  if (!spec?.staff || !(0, import_chunk_NUDVVVQS.isEnded)(state)) return [];
+  const read = (0, import_chunk_6OPTGHIR.readJson)(paths.resultRecord);
+  const changes = read.kind === "ok" ? read.value.changes : void 0;
+  if (!(0, import_chunk_Z24H5S6A.isChanges)(changes)) return [];
+  if ((0, import_chunk_W7HED5VZ.isReader)(spec.staff.mode, spec.staff.profile) && changes.unchanged) return [];
+  const notes = [`workspace: ${(0, import_chunk_LZGYMFSK.plainText)((0, import_chunk_H54WYAK4.summarizeChanges)(changes))}`];
+  if (!spec.worktree || read.kind !== "ok") return notes;
+  const { take_over: commands } = read.value.worktree ?? {};
+  notes.push(`its own worktree: ${spec.worktree.path} (branch ${spec.worktree.branch})`);
+  if (Array.isArray(commands)) {
+    for (const command of commands.slice(0, 10))
+      if (typeof command === "string") notes.push(`take over: ${(0, import_chunk_LZGYMFSK.plainText)(command)}`);
+  }
+  return notes;
+}
+async function waitAndTell(context, root, ids, options) {
+  const views = await (0, import_chunk_G7TF4DKP.withRegistration)(
+    root.folder,
+    ids,
+    options.timeoutMs,
+    () => (0, import_chunk_4RCH34YN.waitForJobs)(root.folder, ids, {
+      ...options,
+      // A person who looks at the terminal gets one line that is renewed; everybody else silence, or the lines asked for.
+      heartbeatMs: options.heartbeatMs ?? (context.live ? 1e3 : null),
+      onHeartbeat: (seen) => {
+        if (options.heartbeatMs === null) context.live?.(liveLine(seen).slice(0, Math.max(20, context.width - 1)));
+        else for (const view of seen) context.tell(heartbeat(view));
+      }
+    })
+  );
+  if (options.heartbeatMs === null) context.live?.("");
+  return tellWaited(context, root, views, options);
+}
+function tellWaited(context, root, views, options) {
+  const ended = views.filter((view) => (0, import_chunk_NUDVVVQS.isEnded)(view.state));
+  const isOver = options.mode === "any" ? ended.length > 0 : ended.length === views.length;
+  const shown = !isOver ? views : options.mode === "any" ? firstOf(ended) : views;
+  const code = isOver ? (0, import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map((view) => view.state.state)) : import_chunk_6PFAPK5K.exitCodes.pending;
+  const afterPrint = () => {
+    for (const view of shown) if ((0, import_chunk_NUDVVVQS.isEnded)(view.state)) (0, import_chunk_G7TF4DKP.noteCollected)(view, "wait");
+  };
+  if (options.isJson) {
+    const documents = shown.map(
+      (view) => (0, import_chunk_NUDVVVQS.isEnded)(view.state) ? endedDocument(view) : (0, import_chunk_2GF2CPEM.observation)(view, { afterSeq: null, root })
+    );
+    return {
+      code,
+      afterPrint,
+      json: views.length === 1 ? documents[0] : { jobs: documents, pending: pendingOf(views) }
+    };
+  }
+  const replies = shown.map((view) => (0, import_chunk_NUDVVVQS.isEnded)(view.state) ? tellEnded(context, view) : tellPending(root, view));
+  return {
+    code,
+    afterPrint,
+    out: Buffer.concat(replies.map((reply) => Buffer.from(reply.out ?? ""))),
+    notes: replies.flatMap((reply) => reply.notes ?? [])
+  };
+}
+function firstOf(views) {
+  return [...views].sort((a, b) => Date.parse(a.state.ended_at ?? "") - Date.parse(b.state.ended_at ?? "")).slice(0, 1);
+}
+function pendingOf(views) {
+  return views.filter((view) => !(0, import_chunk_NUDVVVQS.isEnded)(view.state)).map((view) => view.id);
+}
+function tellEnded(context, view) {
+  const deliverable = (0, import_chunk_6OPTGHIR.readRange)(view.paths.result, 0, 64 * 1024 * 1024)?.bytes;
+  if (view.damage !== null) return tellDamaged(view);
+  const notes = [header(view), ...omittedNotes(view.state)];
+  notes.push(...workspaceNotes(view));
+  for (const warning of view.state.warnings) notes.push(`warning: ${(0, import_chunk_LZGYMFSK.plainText)(warning.message)}`);
+  if (!deliverable) notes.push(`warning: no result is stored; see ${view.paths.folder}`);
+  const bytes = deliverable ?? Buffer.alloc(0);
+  return {
+    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
+    out: context.isTerminal ? (0, import_chunk_LZGYMFSK.plainText)(bytes.toString("utf8")) : bytes,
+    notes
+  };
+}
+function tellDamaged(view) {
+  const text = `# ${view.id}: state_damaged
+
+${view.state.error?.message}
+
+Nothing was deleted. What is there: ${view.paths.folder}
+`;
+  return {
+    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
+    out: text,
+    notes: [`see: ${import_chunk_S2YMQL4C.nextCommands.doctor(view.id, view.spec?.state_option ?? [])}`]
+  };
+}
+function header(view) {
+  const { state, paths, spec } = view;
+  const parts = [`${view.id}: ${state.state}`];
+  if (state.error) parts.push(`${state.error.code}: ${(0, import_chunk_LZGYMFSK.plainText)(state.error.message)}`);
+  if (state.exit_code !== null) parts.push(`exit code ${state.exit_code}`);
+  if (state.duration_ms !== null) parts.push((0, import_chunk_NDXTXZGK.formatDuration)(state.duration_ms));
+  const where = [`result: ${paths.result}`];
+  if (spec?.kind === "run") where.push(`whole output: ${paths.output}`);
+  return `${parts.join(", ")}
+${where.join("\n")}`;
+}
+function omittedNotes(state) {
+  return Object.entries(state.output ?? {}).filter(([, note]) => note.omitted > 0).map(
+    ([name, note]) => `${name}: ${note.exact ? "" : "about "}${note.omitted} of ${note.bytes} bytes (${(0, import_chunk_TFEMYLSK.formatSize)(note.omitted)}) are left out in the middle`
+  );
+}
+function tellPending(root, view) {
+  const picture = JSON.stringify((0, import_chunk_2GF2CPEM.observation)(view, { afterSeq: null, root }), null, 1);
+  const next = import_chunk_S2YMQL4C.nextCommands.wait(view.id, root.option);
+  return {
+    code: import_chunk_6PFAPK5K.exitCodes.pending,
+    out: `${picture}
+${next}
+`,
+    notes: [`${view.id}: ${view.state.state}, not ended yet; wait again with the last line`]
+  };
+}
+function endedDocument(view) {
+  if (view.damage !== null) return view.state;
+  const stored = (0, import_chunk_6OPTGHIR.readText)(view.paths.resultRecord);
+  try {
+    if (stored !== void 0) return { ...JSON.parse(stored), state: view.state.state };
+  } catch {
+  }
+  return view.spec ? (0, import_chunk_H54WYAK4.terminalRecord)(view.spec, view.paths, view.state) : view.state;
+}
+function liveLine(views) {
+  return views.map(heartbeat).join(" | ");
+}
+function heartbeat(view) {
+  const age = view.state.started_at ? (0, import_chunk_NDXTXZGK.formatDuration)(Math.max(0, (0, import_chunk_NLNY4YEW.nowMs)() - Date.parse(view.state.started_at))) : "not started";
+  return `${view.id}: ${view.state.state}, ${age}`;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  endedDocument,
+  tellEnded,
+  waitAndTell
+});
+
+},
+"./chunk-FRBDBO25.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  canonical: () => canonical,
+  ensureKey: () => ensureKey,
+  environmentDigest: () => environmentDigest,
+  hashOf: () => hashOf,
+  isGenuine: () => isGenuine,
+  macOf: () => macOf,
+  randomBytes: () => randomBytes,
+  readKey: () => readKey
+});
+module.exports = stdin_exports;
+var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var import_node_fs = require("node:fs");
+function randomBytes(count) {
+  const bytes = new Uint8Array(count);
+  const fd = (0, import_node_fs.openSync)("/dev/urandom", "r");
+  try {
+    for (let done = 0; done < count; ) done += (0, import_node_fs.readSync)(fd, bytes, done, count - done, null);
+  } finally {
+    (0, import_node_fs.closeSync)(fd);
+  }
+  return bytes;
+}
+var longBytes = 64 * 1024;
+function readKey() {
+  const folder = (0, import_chunk_NLNY4YEW.configFolder)();
+  if (folder === void 0) return void 0;
+  const file = import_node_path.default.join(folder, "key");
+  const facts = lookAt(file);
+  if (!facts) return void 0;
+  const isPrivate = facts.kind === "file" && facts.uid === process.getuid?.() && (facts.mode & 63) === 0;
+  const key = isPrivate ? (0, import_chunk_6OPTGHIR.readText)(file, 1024)?.trim() : void 0;
+  if (key && /^[0-9a-f]{64}$/.test(key)) return key;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot use the key ${file}: it must be a file of yours with mode 600 and 64 hex digits`
+  );
+}
+function lookAt(file) {
+  try {
+    return (0, import_chunk_DLEZNRER.factsOf)(file);
+  } catch (error) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot read the key ${file} (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`,
+      "set XDG_CONFIG_HOME to a folder that you may use"
+    );
+  }
+}
+function ensureKey() {
+  const known = readKey();
+  if (known) return known;
+  const folder = (0, import_chunk_NLNY4YEW.configFolder)();
+  if (folder === void 0) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      "cannot find your config folder: neither HOME nor XDG_CONFIG_HOME is set",
+      "set HOME"
+    );
+  }
+  try {
+    makeFolders(folder);
+    (0, import_chunk_6OPTGHIR.createFile)(import_node_path.default.join(folder, "key"), `${(0, import_chunk_CTSRVJRC.toHex)(randomBytes(32))}
+`);
+  } catch (error) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot make the key in ${folder} (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`,
+      "set XDG_CONFIG_HOME to a folder that you may write"
+    );
+  }
+  return ensureKey();
+}
+function macOf(spec, key) {
+  return keyedDigest(key, canonical(spec));
+}
+async function isGenuine(spec, key) {
+  if (key === void 0) return false;
+  const { mac, ...rest } = spec;
+  const expected = await macOf(rest, key);
+  let difference = expected.length ^ mac.length;
+  for (let at = 0; at < expected.length; at += 1) difference |= expected.charCodeAt(at) ^ mac.charCodeAt(at);
+  return difference === 0;
+}
+function environmentDigest(key) {
+  const text = key + (0, import_chunk_NLNY4YEW.comparableEnvironment)();
+  let high = 3735928559;
+  let low = 1103547991;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    high = Math.imul(high ^ code, 2654435761);
+    low = Math.imul(low ^ code, 1597334677);
+  }
+  high = Math.imul(high ^ high >>> 16, 2246822507) ^ Math.imul(low ^ low >>> 13, 3266489909);
+  low = Math.imul(low ^ low >>> 16, 2246822507) ^ Math.imul(high ^ high >>> 13, 3266489909);
+  return (4294967296 * (2097151 & low) + (high >>> 0)).toString(16);
+}
+function hashOf(text) {
+  return (0, import_chunk_CTSRVJRC.toHex)((0, import_chunk_CTSRVJRC.sha256)(Buffer.from(text)));
+}
+function canonical(value) {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+  if (typeof value === "object" && value !== null) {
+    const entries = Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1);
+    return `{${entries.map(([name, inner]) => `${JSON.stringify(name)}:${canonical(inner)}`).join(",")}}`;
+  }
+  return JSON.stringify(value) ?? "null";
+}
+async function keyedDigest(key, text) {
+  const bytes = Buffer.from(text);
+  if (bytes.length <= longBytes) return (0, import_chunk_CTSRVJRC.toHex)((0, import_chunk_CTSRVJRC.hmacSha256)(Buffer.from(key), bytes));
+  const { createHmac } = await Promise.resolve().then(() => builtin("node:crypto"));
+  return createHmac("sha256", key).update(bytes).digest("hex");
+}
+function makeFolders(folder) {
+  if ((0, import_chunk_DLEZNRER.factsOf)(folder)?.kind === "folder") return;
+  makeFolders(import_node_path.default.dirname(folder));
+  (0, import_chunk_6OPTGHIR.createFolder)(folder);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  canonical,
+  ensureKey,
+  environmentDigest,
+  hashOf,
+  isGenuine,
+  macOf,
+  randomBytes,
+  readKey
+});
+
+},
+"./chunk-G7TF4DKP.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  isAwaited: () => isAwaited,
+  isCollected: () => isCollected,
+  noteCollected: () => noteCollected,
+  withRegistration: () => withRegistration
 });
 module.exports = stdin_exports;
 var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
 var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
 var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var idPattern = /^[a-z]{2,12}-[0-9a-z]{8,9}-[0-9a-z]{6}$/;
-var prefixPattern = /^[a-z]{2,12}(?:-[0-9a-z]{0,9}(?:-[0-9a-z]{0,6})?)?$/;
-function makeId(verb, nowMs, random) {
-  const digits = Array.from(random.subarray(0, 6), (byte) => (byte % 36).toString(36)).join("");
-  return `${verb}-${nowMs.toString(36)}-${digits}`;
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_node_path = builtin("node:path");
+function noteCollected(view, by) {
+  if (view.damage !== null || isCollected(view)) return;
+  try {
+    (0, import_chunk_6OPTGHIR.createFile)(
+      view.paths.collected,
+      `${JSON.stringify({ by, pid: process.pid, owner: import_chunk_NLNY4YEW.variables.owner() ?? null, at: (0, import_chunk_NLNY4YEW.isoNow)() })}
+`,
+      { sync: false }
+    );
+  } catch {
+  }
 }
-function isId(text) {
-  return idPattern.test(text);
+function isCollected(view) {
+  return (0, import_chunk_DLEZNRER.exists)(view.paths.collected);
 }
-function isIdPrefix(text) {
-  return prefixPattern.test(text);
+async function withRegistration(root, ids, timeoutMs, fn) {
+  const files = [];
+  const waiter = (0, import_chunk_MGN56EW3.ownIdentity)();
+  for (const id of ids) {
+    const file = import_node_path.default.join((0, import_chunk_HYSLT7YX.jobPaths)(root, id).waiters, `${waiter.pid}-${waiter.start_token.replace(/\W/g, "")}.json`);
+    try {
+      if ((0, import_chunk_DLEZNRER.factsOf)((0, import_chunk_HYSLT7YX.jobPaths)(root, id).waiters)?.kind !== "folder") continue;
+      (0, import_chunk_6OPTGHIR.writeJson)(file, { waiter, ids, since: (0, import_chunk_NLNY4YEW.isoNow)(), timeout_ms: timeoutMs }, { sync: false });
+      files.push(file);
+    } catch {
+    }
+  }
+  try {
+    return await fn();
+  } finally {
+    for (const file of files) {
+      try {
+        (0, import_chunk_6OPTGHIR.removeFile)(file);
+      } catch {
+      }
+    }
+  }
 }
-function idTimeMs(id) {
-  return Number.parseInt(id.split("-")[1] ?? "", 36);
+function isAwaited(root, id) {
+  const folder = (0, import_chunk_HYSLT7YX.jobPaths)(root, id).waiters;
+  return (0, import_chunk_DLEZNRER.listNames)(folder).some((name) => {
+    const read = (0, import_chunk_6OPTGHIR.readJson)(import_node_path.default.join(folder, name));
+    return read.kind === "ok" && (0, import_chunk_MGN56EW3.isIdentity)(read.value.waiter) && (0, import_chunk_MGN56EW3.livenessOf)(read.value.waiter) !== "dead";
+  });
 }
-function compareIds(a, b) {
-  return idTimeMs(a) - idTimeMs(b) || (a < b ? -1 : a > b ? 1 : 0);
-}
-var nodeOptions = ["--no-warnings"];
-var local = {
-  id: "local",
-  async prepare() {
-    await Promise.resolve().then(() => load("./spawn-NV2R7KVL.js"));
-  },
-  async start(worker) {
-    const { spawnDetached } = await Promise.resolve().then(() => load("./spawn-NV2R7KVL.js"));
-    const pid = spawnDetached({
-      program: process.execPath,
-      args: [...nodeOptions, (0, import_chunk_HYSLT7YX.companionFile)(), "_worker", worker.stateRoot, worker.id],
-      cwd: "/",
-      environment: (0, import_chunk_NLNY4YEW.workerEnvironment)(worker.mark),
-      logFile: worker.logFile
-    });
-    const identity = (0, import_chunk_MGN56EW3.identityOf)(pid);
-    if (!identity) throw new Error(`cannot see the worker that was just started (pid ${pid})`);
-    return identity;
-  },
-  alive: import_chunk_MGN56EW3.livenessOf,
-  signal: import_chunk_MGN56EW3.signalIdentity
-};
-var engines = [local];
-function findEngine(id) {
-  return engines.find((engine) => engine.id === id);
-}
-var defaultEngine = local;
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  compareIds,
-  defaultEngine,
-  findEngine,
-  idTimeMs,
-  isId,
-  isIdPrefix,
-  makeId
+  isAwaited,
+  isCollected,
+  noteCollected,
+  withRegistration
 });
 
 },
-"./chunk-WEDLWKCJ.js": function (module, exports) {
+"./chunk-GIHSDJPG.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  withLock: () => withLock
+});
+module.exports = stdin_exports;
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_fs = require("node:fs");
+var import_node_path = builtin("node:path");
+async function withLock(folder, fn, waitMs = import_chunk_CRABIWOM.lockWaitMs) {
+  const release2 = await take(folder, waitMs);
+  try {
+    return await fn();
+  } finally {
+    release2();
+  }
+}
+async function take(folder, waitMs) {
+  (0, import_chunk_6OPTGHIR.createFolder)(folder);
+  if ((0, import_chunk_DLEZNRER.factsOf)(folder)?.kind !== "folder")
+    throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use the lock ${folder}: it is no folder`);
+  const own = (0, import_chunk_MGN56EW3.ownIdentity)();
+  const ticket = import_node_path.default.join(
+    folder,
+    `.${own.pid}-${own.start_token.replace(/\W/g, "")}-${Math.random().toString(36).slice(2)}`
+  );
+  (0, import_chunk_6OPTGHIR.writeFile)(ticket, JSON.stringify(own), { sync: false });
+  const until = (0, import_chunk_NLNY4YEW.monotonicMs)() + waitMs;
+  try {
+    for (let pause = 2; ; pause = Math.min(pause * 2, 50)) {
+      const number = tryTake(folder, ticket);
+      if (number !== void 0) {
+        const held = import_node_path.default.join(folder, String(number));
+        return () => release(held);
+      }
+      if ((0, import_chunk_NLNY4YEW.monotonicMs)() >= until)
+        throw new import_chunk_NVPF5LEY.FaultError("busy", `cannot take the lock ${folder}: it is held by ${holderText(folder)}`);
+      await (0, import_chunk_NLNY4YEW.sleep)(pause);
+    }
+  } finally {
+    (0, import_chunk_6OPTGHIR.removeFile)(ticket);
+  }
+}
+function release(held) {
+  try {
+    (0, import_node_fs.renameSync)(held, `${held}.free`);
+  } catch (error) {
+    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) !== "ENOENT") throw error;
+  }
+}
+function tryTake(folder, ticket) {
+  const top = highest(folder);
+  if (top.number > 0 && !top.free && !isAbandoned(import_node_path.default.join(folder, String(top.number)))) return void 0;
+  const number = top.number + 1;
+  const file = import_node_path.default.join(folder, String(number));
+  try {
+    (0, import_node_fs.linkSync)(ticket, file);
+  } catch (error) {
+    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST") return void 0;
+    throw error;
+  }
+  const now = highest(folder);
+  if (now.number !== number || now.free) {
+    (0, import_chunk_6OPTGHIR.removeFile)(file);
+    return void 0;
+  }
+  for (const name of (0, import_chunk_DLEZNRER.listNames)(folder))
+    if (numberOf(name) > 0 && numberOf(name) < number) (0, import_chunk_6OPTGHIR.removeFile)(import_node_path.default.join(folder, name));
+  return number;
+}
+function highest(folder) {
+  const names = (0, import_chunk_DLEZNRER.listNames)(folder);
+  const number = Math.max(0, ...names.map(numberOf));
+  return { number, free: number > 0 && names.includes(`${number}.free`) };
+}
+function numberOf(name) {
+  const match = /^(\d+)(?:\.free)?$/.exec(name);
+  return match ? Number(match[1]) : 0;
+}
+function isAbandoned(file) {
+  const read = (0, import_chunk_6OPTGHIR.readJson)(file);
+  if (read.kind === "missing") return false;
+  const liveness = read.kind === "ok" && (0, import_chunk_MGN56EW3.isIdentity)(read.value) ? (0, import_chunk_MGN56EW3.livenessOf)(read.value) : "unknown";
+  if (liveness !== "unknown") return liveness === "dead";
+  const facts = (0, import_chunk_DLEZNRER.factsOf)(file);
+  return facts !== void 0 && (0, import_chunk_NLNY4YEW.nowMs)() - facts.modifiedMs > 3 * import_chunk_CRABIWOM.leaseStaleMs;
+}
+function holderText(folder) {
+  const read = (0, import_chunk_6OPTGHIR.readJson)(import_node_path.default.join(folder, String(highest(folder).number)));
+  return read.kind === "ok" ? `process ${String(read.value.pid)}` : "another process";
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  withLock
+});
+
+},
+"./chunk-H54WYAK4.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  describeChanges: () => describeChanges,
+  summarizeChanges: () => summarizeChanges,
+  terminalRecord: () => terminalRecord
+});
+module.exports = stdin_exports;
+var import_chunk_VR7V4UEB = load("./chunk-VR7V4UEB.js");
+var import_chunk_SNEL4M5J = load("./chunk-SNEL4M5J.js");
+var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
+function terminalRecord(spec, paths, state, tree, staff) {
+  return {
+    ...state,
+    kind: spec.kind,
+    verb: spec.verb,
+    owner: spec.owner,
+    label: spec.label,
+    cwd: spec.cwd,
+    lineage: spec.lineage,
+    ended_by: tree?.step ?? "none",
+    ended_processes: tree?.ended.slice(0, 50) ?? [],
+    survivors: tree?.survivors ?? [],
+    ...staff ? staffRecord(spec, staff) : {},
+    result_path: paths.result,
+    output_path: paths.output,
+    error_path: paths.error
+  };
+}
+function staffRecord(spec, staff) {
+  const { changes } = staff;
+  return {
+    changes,
+    ...spec.worktree ? { worktree: { ...spec.worktree, take_over: changes ? (0, import_chunk_VR7V4UEB.takeOverCommands)(spec.worktree, changes) : [] } } : {},
+    ..."findings" in staff ? { findings: staff.findings, findings_error: staff.findings_error } : {}
+  };
+}
+var shown = { files: 30, commits: 10, dirty: 10, refs: 10, bytes: 200 };
+function summarizeChanges(changes) {
+  const named = changes.files.slice(0, 3).map(({ path }) => (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_SNEL4M5J.showName)(path), shown.bytes));
+  const more = changes.file_count > named.length ? ", ..." : "";
+  const files = changes.file_count === 0 ? noFiles(changes) : `${fileCount(changes)} (${named.join(", ")}${more})`;
+  return [files, ...otherChanges(changes)].join(", ");
+}
+function describeChanges(changes) {
+  const { files, file_count, commits, commit_count, dirty_before, dirty_before_count } = changes;
+  const moved = changes.refs_changed.filter((ref) => ref !== `refs/heads/${changes.branch.after}`);
+  const refs = moved.slice(0, shown.refs).map(code);
+  return [
+    `${sentence([file_count === 0 ? noFiles(changes) : fileCount(changes), ...otherChanges(changes)].join(", "))}.`,
+    ...section("", files.slice(0, shown.files).map(fileLine), file_count),
+    ...section("New commits:", commits.slice(0, shown.commits).map(commitLine), commit_count),
+    ...refs.length > 0 ? ["", `Branches and stash that moved: ${refs.join(", ")}${moved.length > refs.length ? ", ..." : ""}`] : [],
+    ...section(
+      "Dirty before, and left as it was:",
+      dirty_before.slice(0, shown.dirty).map((path) => `- ${code(path)}`),
+      dirty_before_count
+    ),
+    ...changes.reason === null ? [] : ["", `Git could not be asked: ${plain(changes.reason)}.`],
+    ...changes.exact || changes.reason?.includes("damaged") ? [] : ["", "A limit was reached: there may be more changes than these."]
+  ].join("\n");
+}
+function noFiles({ exact, unchanged, reason }) {
+  if (exact) return "no files changed";
+  return unchanged || reason === null ? "no changed files were seen" : "it is unknown whether files changed";
+}
+function fileCount({ file_count }) {
+  return `${file_count} file${file_count === 1 ? "" : "s"} changed`;
+}
+function otherChanges({
+  commit_count,
+  head,
+  branch,
+  index_changed,
+  file_count,
+  refs_changed
+}) {
+  const branchMoved = branch.before !== branch.after;
+  return [
+    ...commit_count > 0 ? [`${commit_count} new commit${commit_count === 1 ? "" : "s"}`] : [],
+    ...branchMoved ? [`now on ${branch.after === null ? "no branch" : `branch ${code(branch.after)}`}`] : [],
+    ...head.moved === "elsewhere" ? ["HEAD was moved to another line of history"] : [],
+    ...head.moved === "forward" && commit_count === 0 ? ["HEAD was moved forward"] : [],
+    ...index_changed && file_count === 0 && commit_count === 0 ? ["what is staged changed"] : [],
+    ...refs_changed.length > 0 && head.moved === null && commit_count === 0 ? ["branches or the stash changed"] : []
+  ];
+}
+function section(title, lines, total) {
+  if (lines.length === 0) return [];
+  const rest = total - lines.length;
+  return ["", ...title === "" ? [] : [title, ""], ...lines, ...rest > 0 ? [`- and ${rest} more`] : []];
+}
+function fileLine({ path, change, from, was_dirty, committed }) {
+  const notes = [...was_dirty ? ["was dirty before"] : [], ...committed ? ["committed"] : []];
+  const origin = from === void 0 ? "" : `${code(from)} -> `;
+  return `- ${change}: ${origin}${code(path)}${notes.length === 0 ? "" : ` (${notes.join(", ")})`}`;
+}
+function commitLine({ sha, subject }) {
+  return `- ${sha.slice(0, 12)} ${code(plain(subject))}`;
+}
+function code(text) {
+  const inner = (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_SNEL4M5J.showName)(text), shown.bytes);
+  const longest = Math.max(0, ...(inner.match(/`+/g) ?? []).map((run) => run.length));
+  const fence = "`".repeat(longest + 1);
+  return longest === 0 ? `\`${inner}\`` : `${fence} ${inner} ${fence}`;
+}
+function plain(text) {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, " ").trim();
+}
+function sentence(text) {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  describeChanges,
+  summarizeChanges,
+  terminalRecord
+});
+
+},
+"./chunk-HKMJYKZE.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  startWorker: () => startWorker
+});
+module.exports = stdin_exports;
+var import_chunk_WC34HXH2 = load("./chunk-WC34HXH2.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+async function startWorker(root, spec, job, generation) {
+  const engine = (0, import_chunk_WC34HXH2.findEngine)(spec.engine) ?? import_chunk_WC34HXH2.defaultEngine;
+  const worker = await engine.start({ stateRoot: root, id: spec.id, mark: spec.mark, logFile: job.paths.workerLog });
+  (0, import_chunk_6OPTGHIR.writeJson)(job.paths.launch, { worker, generation }, { sync: false });
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  startWorker
+});
+
+},
+"./chunk-HYSLT7YX.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  companionFile: () => companionFile,
+  findProgram: () => findProgram,
+  jobPaths: () => jobPaths,
+  rootPaths: () => rootPaths,
+  selfWords: () => selfWords,
+  stagePath: () => stagePath
+});
+module.exports = stdin_exports;
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_node_path = builtin("node:path");
+var import_node_path2 = builtin("node:path");
+var import_node_path3 = builtin("node:path");
+function findProgram(name, cwd) {
+  if (name.includes("/")) {
+    const file = import_node_path.default.resolve(cwd, name);
+    return (0, import_chunk_DLEZNRER.isExecutable)(file) ? file : void 0;
+  }
+  for (const folder of import_chunk_NLNY4YEW.variables.searchPath().split(":")) {
+    const file = import_node_path.default.resolve(cwd, folder || ".", name);
+    if ((0, import_chunk_DLEZNRER.isExecutable)(file)) return file;
+  }
+  return void 0;
+}
+function companionFile() {
+  const file = import_node_path2.default.resolve("/", process.argv[1] ?? "");
+  try {
+    return (0, import_chunk_DLEZNRER.realPath)(file);
+  } catch {
+    return file;
+  }
+}
+function selfWords() {
+  const onPath = findProgram("node", "/");
+  return [onPath !== void 0 && isSameFile(onPath, process.execPath) ? "node" : process.execPath, companionFile()];
+}
+function isSameFile(a, b) {
+  try {
+    return (0, import_chunk_DLEZNRER.realPath)(a) === (0, import_chunk_DLEZNRER.realPath)(b);
+  } catch {
+    return false;
+  }
+}
+function rootPaths(folder) {
+  return {
+    meta: import_node_path3.default.join(folder, "meta.json"),
+    ignore: import_node_path3.default.join(folder, ".gitignore"),
+    config: import_node_path3.default.join(folder, "config.json"),
+    active: import_node_path3.default.join(folder, "active"),
+    once: import_node_path3.default.join(folder, "once"),
+    slots: import_node_path3.default.join(folder, "slots"),
+    jobs: import_node_path3.default.join(folder, "jobs"),
+    lock: import_node_path3.default.join(folder, "lock")
+  };
+}
+function jobPaths(root, id) {
+  const folder = `${root}/jobs/${id}`;
+  const at = (name) => `${folder}/${name}`;
+  return {
+    root,
+    folder,
+    spec: at("spec.json"),
+    launch: at("launch.json"),
+    worker: at("worker.json"),
+    lease: at("lease.json"),
+    leaseFifo: at("lease.fifo"),
+    state: at("state.json"),
+    events: at("events.ndjson"),
+    snapshot: at("snapshot.json"),
+    output: at("output.log"),
+    error: at("error.log"),
+    workerLog: at("worker.log"),
+    prompt: at("prompt.txt"),
+    settings: at("agent-settings.toml"),
+    workspace: at("workspace.json"),
+    neighbours: at("neighbours"),
+    reviewDiff: at("review.diff"),
+    started: at("started"),
+    shimMark: at("started/shim"),
+    childMark: at("started/child"),
+    guardMark: at("started/guard"),
+    spawnFailed: at("started/spawn_failed"),
+    reason: at("started/reason"),
+    aliveFifo: at("started/alive.fifo"),
+    limitFifo: at("started/limit.fifo"),
+    exit: at("exit.json"),
+    result: at("result.md"),
+    resultRecord: at("result.json"),
+    cancel: at("cancel.json"),
+    waiters: at("waiters"),
+    collected: at("collected.json"),
+    lock: at("lock"),
+    reserve: at("reserve"),
+    marker: `${root}/active/${id}`
+  };
+}
+function stagePath(root, id) {
+  return import_node_path3.default.join(root, "jobs", `.new-${id}`);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  companionFile,
+  findProgram,
+  jobPaths,
+  rootPaths,
+  selfWords,
+  stagePath
+});
+
+},
+"./chunk-IFDZYHXO.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  prepareReview: () => prepareReview,
+  requireBase: () => requireBase
+});
+module.exports = stdin_exports;
+var import_chunk_KV4YALRD = load("./chunk-KV4YALRD.js");
+var import_chunk_SNEL4M5J = load("./chunk-SNEL4M5J.js");
+var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var patchBytes = 2 * 1024 * 1024;
+function prepareReview(staff, paths, before) {
+  const { git } = before;
+  const dirty = before.entries.filter(import_chunk_KV4YALRD.isDirty);
+  if (!git) return ["There is no git repository here: look at the files that the task names."];
+  const range = rangeOf(staff, git.head, dirty.length > 0);
+  if (range === null) return ["There is no commit yet: everything here is new."];
+  const lines = [`${range.title}: ${(0, import_chunk_QPOYQF3N.quoteWords)(["git", ...range.command])}`];
+  const untracked = dirty.filter((entry) => entry.xy === "??").length;
+  if (range.isDirty && untracked > 0)
+    lines.push(`${untracked} new file(s) that git does not know yet are in no diff (marked ?? above): read them.`);
+  const patch = readPatch(git.root, range.command);
+  if (patch.kind === "text" && patch.bytes.length > 0) {
+    (0, import_chunk_6OPTGHIR.writeFile)(paths.reviewDiff, patch.bytes);
+    lines.push(`The same as a patch, for when you cannot run git: ${paths.reviewDiff}`);
+  }
+  if (patch.kind === "none") lines.push(`There is no patch file: ${patch.reason}.`);
+  return lines;
+}
+function rangeOf(staff, head, isDirtyTree) {
+  if (staff.base)
+    return {
+      title: `Everything since ${staff.base.rev}, committed or not`,
+      command: ["diff", staff.base.commit],
+      isDirty: isDirtyTree
+    };
+  if (head === null) return null;
+  if (isDirtyTree) return { title: "The uncommitted changes", command: ["diff", "HEAD"], isDirty: true };
+  return { title: "The newest commit (nothing is uncommitted)", command: ["show", "HEAD"], isDirty: false };
+}
+function readPatch(root, command) {
+  const opened = (0, import_chunk_SNEL4M5J.openGit)(root);
+  if ("reason" in opened) return { kind: "none", reason: opened.reason };
+  const plain = ["--no-ext-diff", "--no-textconv", "--no-color"];
+  const answer = opened.git.run([command[0], ...plain, ...command.slice(1)], { limit: patchBytes });
+  return answer.ok ? { kind: "text", bytes: answer.bytes } : { kind: "none", reason: answer.reason };
+}
+function requireBase(cwd, rev) {
+  const root = (0, import_chunk_QPOYQF3N.findWorktree)(cwd);
+  const opened = root === void 0 ? { reason: "there is no git repository here" } : (0, import_chunk_SNEL4M5J.openGit)(root);
+  if ("reason" in opened) throw noBase(rev, opened.reason);
+  const { git } = opened;
+  const found = git.run(["rev-parse", "--verify", "--quiet", "--end-of-options", `${rev}^{commit}`]);
+  if (rev === "" || !found.ok) throw noBase(rev, "there is no such commit");
+  const commit = found.bytes.toString("latin1").trim();
+  const fork = git.run(["merge-base", commit, "HEAD"]);
+  if (!fork.ok) throw noBase(rev, "it has no history in common with HEAD");
+  return { rev, commit: fork.bytes.toString("latin1").trim() };
+}
+function noBase(rev, reason) {
+  return new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot review since ${JSON.stringify(rev)}: ${reason}`,
+    "name a commit or branch of this repository with --base"
+  );
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  prepareReview,
+  requireBase
+});
+
+},
+"./chunk-IFVIOH5X.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  findJob: () => findJob,
+  jobsFolder: () => jobsFolder,
+  listActive: () => listActive,
+  listJobs: () => listJobs,
+  requireWholeId: () => requireWholeId
+});
+module.exports = stdin_exports;
+var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
+var import_chunk_WC34HXH2 = load("./chunk-WC34HXH2.js");
+var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+function listJobs(root) {
+  return (0, import_chunk_DLEZNRER.listNames)((0, import_chunk_HYSLT7YX.rootPaths)(root).jobs).filter(import_chunk_WC34HXH2.isId).sort(import_chunk_WC34HXH2.compareIds).reverse();
+}
+function listActive(root) {
+  return (0, import_chunk_DLEZNRER.listNames)((0, import_chunk_HYSLT7YX.rootPaths)(root).active).filter(import_chunk_WC34HXH2.isId).sort(import_chunk_WC34HXH2.compareIds);
+}
+function findJob(root, text) {
+  const list = listCommand(root);
+  if (!(0, import_chunk_WC34HXH2.isIdPrefix)(text)) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "unknown_job",
+      `cannot take ${JSON.stringify(text)} as a job id: ids look like run-mik3x9ab-4f7q2z`,
+      list
+    );
+  }
+  const all = (0, import_chunk_DLEZNRER.listNames)((0, import_chunk_HYSLT7YX.rootPaths)(root.folder).jobs).filter(import_chunk_WC34HXH2.isId);
+  if (all.includes(text)) return requireFolder(root, text);
+  const matches = all.filter((id) => id.startsWith(text));
+  if (matches.length === 1) return requireFolder(root, matches[0]);
+  if (matches.length === 0) throw unknownJob(root, text);
+  const shown = matches.sort(import_chunk_WC34HXH2.compareIds).slice(-5).join(", ");
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "ambiguous_id",
+    `cannot tell which job ${text} is: ${matches.length} jobs begin so, the newest are ${shown}`,
+    "give more of the id"
+  );
+}
+function requireWholeId(root, text) {
+  const id = findJob(root, text);
+  if (id === text) return id;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "ambiguous_id",
+    `cannot take the short id ${text}: this command needs the whole id`,
+    `the one job that begins so is ${id}`
+  );
+}
+function jobsFolder(root) {
+  return import_node_path.default.join(root, "jobs");
+}
+function requireFolder(root, id) {
+  const folder = import_node_path.default.join((0, import_chunk_HYSLT7YX.rootPaths)(root.folder).jobs, id);
+  const facts = (0, import_chunk_DLEZNRER.factsOf)(folder);
+  if (facts?.kind === "folder") return id;
+  if (!facts) throw unknownJob(root, id);
+  throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use job ${id}: ${folder} is no folder of its own`);
+}
+function unknownJob(root, text) {
+  return new import_chunk_NVPF5LEY.FaultError(
+    "unknown_job",
+    `cannot find job ${text}: there is no such job in the state folder ${root.folder}`,
+    `${listCommand(root)}, or name another folder with --state-dir DIR`
+  );
+}
+function listCommand(root) {
+  return `list them with: ${(0, import_chunk_QPOYQF3N.quoteWords)([...(0, import_chunk_HYSLT7YX.selfWords)(), "status", ...root.option])}`;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  findJob,
+  jobsFolder,
+  listActive,
+  listJobs,
+  requireWholeId
+});
+
+},
+"./chunk-IT7S6SYY.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  refresh: () => refresh,
+  refreshAttached: () => refreshAttached
+});
+module.exports = stdin_exports;
+var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var settled = ["over", "lost", "host_restarted", "never_started"];
+var attachable = ["orphaned", "unclaimed"];
+async function refresh(root, id, isStrict = false) {
+  const view = (0, import_chunk_NUDVVVQS.inspect)(root, id);
+  const condition = (0, import_chunk_NUDVVVQS.conditionOf)(view);
+  if (condition === "ended") dropMarker(view);
+  if (!settled.includes(condition)) return view;
+  const { settleJob } = await Promise.resolve().then(() => load("./settle-AFISA6MD.js"));
+  await settleJob(view, (now) => settled.includes((0, import_chunk_NUDVVVQS.conditionOf)(now)), isStrict);
+  return (0, import_chunk_NUDVVVQS.inspect)(root, id);
+}
+async function refreshAttached(root, id) {
+  const view = await refresh(root, id, true);
+  const isDue = (now) => attachable.includes((0, import_chunk_NUDVVVQS.conditionOf)(now)) || isHung(now);
+  if (!isDue(view)) return view;
+  const { attachWorker } = await Promise.resolve().then(() => load("./attach-XNVQEPAU.js"));
+  await attachWorker(view, isDue);
+  return (0, import_chunk_NUDVVVQS.inspect)(root, id);
+}
+function dropMarker(view) {
+  if (!(0, import_chunk_DLEZNRER.exists)(view.paths.marker)) return;
+  try {
+    (0, import_chunk_6OPTGHIR.removeFile)(view.paths.reserve);
+    (0, import_chunk_6OPTGHIR.removeFile)(view.paths.marker);
+  } catch {
+  }
+}
+function isHung(view) {
+  if ((0, import_chunk_NUDVVVQS.conditionOf)(view) !== "supervised" || view.isClaimed || view.worker !== null) return false;
+  return view.leaseAgeMs !== null && view.leaseAgeMs > 2 * import_chunk_CRABIWOM.leaseStaleMs;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  refresh,
+  refreshAttached
+});
+
+},
+"./chunk-JQ26DAQM.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  checkLaunchOptions: () => checkLaunchOptions,
+  folderOf: () => folderOf,
+  launchAndTell: () => launchAndTell,
+  launchWords: () => launchWords,
+  missingProgram: () => missingProgram,
+  run: () => run,
+  tellLaunched: () => tellLaunched
+});
+module.exports = stdin_exports;
+var import_chunk_3NPZOWJ6 = load("./chunk-3NPZOWJ6.js");
+var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_S2YMQL4C = load("./chunk-S2YMQL4C.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+function launchWords(input) {
+  const onceKey = input.text("once-key") ?? null;
+  if (onceKey === "") throw (0, import_chunk_NVPF5LEY.usageError)('cannot take --once-key "": a key needs at least one character');
+  return { owner: input.text("owner") ?? import_chunk_NLNY4YEW.variables.owner() ?? null, label: input.text("label") ?? null, onceKey };
+}
+function checkLaunchOptions(input) {
+  if (input.has("wait-timeout") && !input.has("wait")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");
+  input.duration("wait-timeout");
+  for (const other of ["json", "wait"]) {
+    if (input.has("id-only") && input.has(other)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`);
+  }
+}
+async function launchAndTell(context, input, request, isSynchronous = false) {
+  checkLaunchOptions(input);
+  const root = context.root(input);
+  return tellLaunched(context, input, root, await (0, import_chunk_3NPZOWJ6.launch)(root, request), isSynchronous);
+}
+async function tellLaunched(context, input, root, launched, isSynchronous) {
+  if (input.has("wait") || isSynchronous) {
+    const { waitAndTell } = await Promise.resolve().then(() => load("./collecting-VA5E23FJ.js"));
+    context.tell(`job ${launched.id}`);
+    const timeoutMs = input.duration("wait-timeout") ?? Number.MAX_SAFE_INTEGER;
+    return waitAndTell(context, root, [launched.id], {
+      mode: "all",
+      timeoutMs,
+      heartbeatMs: null,
+      isJson: input.has("json")
+    });
+  }
+  return tellLaunch(root, launched, input);
+}
+function tellLaunch(root, launched, input) {
+  const { id, isNew } = launched;
+  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
+` };
+  const paths = (0, import_chunk_HYSLT7YX.jobPaths)(root.folder, id);
+  const commands = {
+    wait: import_chunk_S2YMQL4C.nextCommands.wait(id, root.option),
+    observe: import_chunk_S2YMQL4C.nextCommands.observe(id, root.option),
+    cancel: import_chunk_S2YMQL4C.nextCommands.cancel(id, root.option)
+  };
+  if (input.has("json")) {
+    return {
+      code: import_chunk_6PFAPK5K.exitCodes.done,
+      json: {
+        id,
+        new: isNew,
+        folder: paths.folder,
+        result_path: paths.result,
+        output_path: paths.output,
+        next: commands
+      }
+    };
+  }
+  const lines = [
+    `job ${id}${isNew ? "" : " (this once-key had it already; nothing was started)"}`,
+    `collect: ${commands.wait}`,
+    `observe: ${commands.observe}`,
+    `result:  ${paths.result}`
+  ];
+  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${lines.join("\n")}
+` };
+}
+var run = {
+  name: "run",
+  summary: "run a long command as a job",
+  form: "[options] -- COMMAND ARG...",
+  words: { min: 0, max: 0, rest: true },
+  options: {
+    timeout: {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_CRABIWOM.limits.runTimeout,
+      help: "hard limit, counted from launch (default 24h, at most 30d)"
+    },
+    deadline: { kind: "duration", value: "D", range: import_chunk_CRABIWOM.limits.runTimeout, help: "the same as --timeout" },
+    "kill-after": {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_CRABIWOM.limits.runKillGrace,
+      help: "time between TERM and KILL (default 30s)"
+    },
+    cwd: { kind: "text", value: "DIR", help: "folder to run in (default: here)" },
+    shell: { kind: "flag", help: "give the one word after -- to /bin/sh -c" },
+    "success-exit": {
+      kind: "count",
+      value: "N",
+      range: { default: 0, min: 0, max: 255 },
+      help: "the exit code that means success (default 0)"
+    },
+    "max-output": {
+      kind: "size",
+      value: "SIZE",
+      range: import_chunk_CRABIWOM.limits.maxOutput,
+      help: "cap of each output file on disk (default 64M)"
+    },
+    "first-output": {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_CRABIWOM.limits.optInLimit,
+      help: "end it when nothing was printed by then"
+    },
+    "stall-after": {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_CRABIWOM.limits.optInLimit,
+      help: "end it when nothing was printed for that long"
+    },
+    "keep-children": { kind: "flag", help: "leave processes alone that the command left behind" },
+    ...import_chunk_L3K2NDJR.launchOptions
+  },
+  notes: "The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",
+  examples: [
+    "run -- make test",
+    "run --timeout 2h --once-key nightly -- python3 train.py --epochs 10",
+    "run --shell -- 'make && make install'"
+  ],
+  async run(context, input) {
+    const cwd = folderOf(context, input);
+    const timeout = limitOf(input);
+    return launchAndTell(context, input, {
+      kind: "run",
+      verb: "run",
+      ...launchWords(input),
+      cwd,
+      deadlineMs: timeout,
+      killGraceMs: input.durationOrDefault("kill-after"),
+      maxOutputBytes: input.size("max-output") ?? import_chunk_CRABIWOM.limits.maxOutput.default,
+      firstOutputMs: input.duration("first-output") ?? null,
+      stallMs: input.duration("stall-after") ?? null,
+      lineage: null,
+      run: commandOf(input, cwd),
+      staff: null
+    });
+  }
+};
+function limitOf(input) {
+  if (input.has("timeout") && input.has("deadline"))
+    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");
+  return input.has("deadline") ? input.durationOrDefault("deadline") : input.durationOrDefault("timeout");
+}
+function folderOf(context, input) {
+  const folder = import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
+  if (!(0, import_chunk_DLEZNRER.isFolder)(folder))
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot run in ${folder}: there is no such folder`,
+      "name an existing one with --cwd DIR"
+    );
+  return (0, import_chunk_DLEZNRER.realPath)(folder);
+}
+function commandOf(input, cwd) {
+  const words = input.rest ?? [];
+  const parts = { success_exit: input.count("success-exit") ?? 0, keep_children: input.has("keep-children") };
+  if (input.has("shell")) {
+    if (words.length !== 1)
+      throw (0, import_chunk_NVPF5LEY.usageError)(
+        `cannot take ${words.length} words with --shell: it needs the whole command line as one word after --`
+      );
+    return { argv: ["/bin/sh", "-c", words[0]], program: "/bin/sh", ...parts };
+  }
+  const name = words[0];
+  const program = (0, import_chunk_HYSLT7YX.findProgram)(name, cwd);
+  if (program === void 0) throw missingProgram(name, cwd);
+  return { argv: words, program, ...parts };
+}
+function missingProgram(name, cwd) {
+  const where = name.includes("/") ? `no executable file of that name (looked from ${cwd})` : `it is not on PATH (${import_chunk_NLNY4YEW.variables.searchPath() || "empty"})`;
+  return new import_chunk_NVPF5LEY.FaultError("preflight", `cannot run ${JSON.stringify(name)}: ${where}`, "give the path of the program");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  checkLaunchOptions,
+  folderOf,
+  launchAndTell,
+  launchWords,
+  missingProgram,
+  run,
+  tellLaunched
+});
+
+},
+"./chunk-JSBRDJBE.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  __commonJS: () => __commonJS,
+  __toESM: () => __toESM
+});
+module.exports = stdin_exports;
+var __create = Object.create;
+var __defProp2 = Object.defineProperty;
+var __getOwnPropDesc2 = Object.getOwnPropertyDescriptor;
+var __getOwnPropNames2 = Object.getOwnPropertyNames;
+var __getProtoOf = Object.getPrototypeOf;
+var __hasOwnProp2 = Object.prototype.hasOwnProperty;
+var __commonJS = (cb, mod) => function __require() {
+  return mod || (0, cb[__getOwnPropNames2(cb)[0]])((mod = { exports: {} }).exports, mod), mod.exports;
+};
+var __copyProps2 = (to, from, except, desc) => {
+  if (from && typeof from === "object" || typeof from === "function") {
+    for (let key of __getOwnPropNames2(from))
+      if (!__hasOwnProp2.call(to, key) && key !== except)
+        __defProp2(to, key, { get: () => from[key], enumerable: !(desc = __getOwnPropDesc2(from, key)) || desc.enumerable });
+  }
+  return to;
+};
+var __toESM = (mod, isNodeMode, target) => (target = mod != null ? __create(__getProtoOf(mod)) : {}, __copyProps2(
+  // If the importer is in node compatibility mode or this is not an ESM
+  // file that has been converted to a CommonJS file using a Babel-
+  // compatible transform (i.e. "__esModule" has not been set), then set
+  // "default" to the CommonJS "module.exports" for node compatibility.
+  isNodeMode || !mod || !mod.__esModule ? __defProp2(target, "default", { value: mod, enumerable: true }) : target,
+  mod
+));
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  __commonJS,
+  __toESM
+});
+
+},
+"./chunk-KUW3UYA5.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -8986,6 +5948,7 @@ var agy = {
   programs: ["agy"],
   answerFrom: "stream",
   keepsConversation: true,
+  resumesElsewhere: true,
   profiles: {
     restricted: { adds: "--mode plan; what would have to ask is refused", sandbox: false },
     standard: { adds: "--dangerously-skip-permissions", sandbox: false },
@@ -9238,6 +6201,7 @@ var claude = {
   programs: ["claude"],
   answerFrom: "stream",
   keepsConversation: true,
+  resumesElsewhere: true,
   profiles: {
     restricted: {
       adds: "--permission-mode dontAsk --tools Read,Grep,Glob,Bash (research: WebFetch, WebSearch too), Bash only for plain git diff, log, show, status, blame, ls-files; no MCP servers, no settings of the project",
@@ -9377,6 +6341,7 @@ var codex = {
   programs: ["codex"],
   answerFrom: "stream",
   keepsConversation: true,
+  resumesElsewhere: true,
   profiles: {
     restricted: { adds: "-s read-only", sandbox: true },
     standard: { adds: "sandbox_mode workspace-write (no network), the state folder read-only", sandbox: true },
@@ -9529,6 +6494,7 @@ var copilot = {
   programs: ["copilot"],
   answerFrom: "stream",
   keepsConversation: true,
+  resumesElsewhere: true,
   profiles: {
     restricted: { adds: "--available-tools=view,grep,glob (no shell, no MCP tools)", sandbox: true },
     standard: { adds: "--allow-all-tools, file tools inside the workspace and the temp folder", sandbox: false },
@@ -9704,6 +6670,7 @@ var cursor = {
   programs: ["cursor-agent"],
   answerFrom: "stream",
   keepsConversation: true,
+  resumesElsewhere: true,
   profiles: {
     restricted: { adds: "--mode ask", sandbox: false },
     standard: { adds: "--force", sandbox: false },
@@ -9829,6 +6796,7 @@ var custom = {
   programs: [],
   answerFrom: "stdout",
   keepsConversation: false,
+  resumesElsewhere: false,
   profiles: {
     restricted: null,
     standard: { adds: "", sandbox: null },
@@ -9884,6 +6852,7 @@ var gemini = {
   programs: ["gemini"],
   answerFrom: "stream",
   keepsConversation: true,
+  resumesElsewhere: false,
   profiles: {
     restricted: {
       adds: "--approval-mode default, a --policy that allows reading tools only, no settings of the project",
@@ -10048,6 +7017,7 @@ var opencode = {
   programs: ["opencode"],
   answerFrom: "stream",
   keepsConversation: true,
+  resumesElsewhere: false,
   profiles: {
     restricted: { adds: "an agent with reading tools only, no plugins, no settings of the project", sandbox: false },
     standard: { adds: "--auto", sandbox: false },
@@ -10344,6 +7314,7 @@ var pi = {
   programs: ["pi"],
   answerFrom: "stream",
   keepsConversation: true,
+  resumesElsewhere: false,
   profiles: {
     restricted: { adds: "--tools read,grep,find,ls, no extensions, no MCP, no project settings", sandbox: false },
     standard: { adds: "", sandbox: false },
@@ -10503,6 +7474,7 @@ var qwen = {
   programs: ["qwen"],
   answerFrom: "stream",
   keepsConversation: true,
+  resumesElsewhere: false,
   profiles: {
     restricted: {
       adds: "--approval-mode default --safe-mode without the tools that change things, commands only where qwen finds them read-only (before 0.24: --bare, file reading only)",
@@ -10690,15 +7662,2798 @@ function hostMarkers() {
 });
 
 },
-"./chunk-XRF3OUIC.js": function (module, exports) {
+"./chunk-KV4YALRD.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  contextOf: () => contextOf,
+  isDirty: () => isDirty
+});
+module.exports = stdin_exports;
+var import_chunk_SNEL4M5J = load("./chunk-SNEL4M5J.js");
+var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
+var lines = 50;
+var lineBytes = 200;
+function contextOf({ cwd, at, git, entries, rest }) {
+  if (!git) return { cwd, at, git: null };
+  const dirty = entries.filter(isDirty);
+  return {
+    cwd,
+    at,
+    git: {
+      root: git.root,
+      branch: git.branch === null ? null : (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_SNEL4M5J.showName)(git.branch), lineBytes),
+      head: git.head,
+      subject: git.subject === null ? null : (0, import_chunk_LZGYMFSK.excerpt)(plainLine(git.subject), lineBytes),
+      dirty: dirty.slice(0, lines).map((entry) => (0, import_chunk_LZGYMFSK.excerpt)(dirtyLine(entry), lineBytes)),
+      dirty_count: dirty.length + (rest?.count ?? 0)
+    }
+  };
+}
+function isDirty(entry) {
+  return entry.xy !== "..";
+}
+function dirtyLine({ xy, path, from }) {
+  const origin = from === void 0 ? "" : `${(0, import_chunk_SNEL4M5J.showName)(from)} -> `;
+  const letters = xy === "??" ? xy : xy.replace("?", ".").replaceAll(".", " ");
+  return `${letters} ${origin}${(0, import_chunk_SNEL4M5J.showName)(path)}`;
+}
+function plainLine(text) {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, " ").trim();
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  contextOf,
+  isDirty
+});
+
+},
+"./chunk-L3K2NDJR.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  common: () => common,
+  launchOptions: () => launchOptions,
+  ownerOption: () => ownerOption,
+  staffOptions: () => staffOptions,
+  writerOptions: () => writerOptions
+});
+module.exports = stdin_exports;
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var common = {
+  "state-dir": {
+    kind: "text",
+    value: "DIR",
+    help: "state folder (default: .job-state of the worktree, or JOB_STATE_DIR)"
+  },
+  json: { kind: "flag", help: "print one JSON document" },
+  help: { kind: "flag", help: "show this help" }
+};
+var ownerOption = {
+  owner: {
+    kind: "text",
+    value: "NAME",
+    help: 'whose jobs; "latest" means the latest of this owner (default: JOB_OWNER)'
+  }
+};
+var launchOptions = {
+  owner: { kind: "text", value: "NAME", help: "who this job belongs to (default: JOB_OWNER)" },
+  label: { kind: "text", value: "TEXT", help: "a few words for people" },
+  "once-key": { kind: "text", value: "KEY", help: "the same key gives the same job, never a second execution" },
+  wait: { kind: "flag", help: "wait for the end and print the result, as `wait` does" },
+  "wait-timeout": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_CRABIWOM.limits.waitTimeout,
+    help: "patience of --wait (default: until the end)"
+  },
+  "id-only": { kind: "flag", help: "print the id and a newline, nothing else" },
+  ...common
+};
+var staffOptions = {
+  prompt: { kind: "text", value: "TEXT", help: "the task; taken as it is, also when it begins with --" },
+  "prompt-file": { kind: "text", value: "PATH", help: "read the task from a file" },
+  stdin: { kind: "flag", help: "read the task from standard input" },
+  backend: {
+    kind: "text",
+    value: "NAME",
+    help: "which agent CLI (default: the one in your config, else the only one installed)"
+  },
+  model: { kind: "text", value: "NAME", help: "model, in the words of the agent CLI" },
+  profile: {
+    kind: "choice",
+    value: "P",
+    choices: ["restricted", "standard", "unrestricted"],
+    help: "what the agent may do: restricted, standard or unrestricted"
+  },
+  timeout: {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_CRABIWOM.limits.staffTimeout,
+    help: "hard limit, counted from launch (default 60m, at most 120m)"
+  },
+  "first-output": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_CRABIWOM.limits.optInLimit,
+    help: "end it when nothing was printed by then"
+  },
+  "stall-after": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_CRABIWOM.limits.optInLimit,
+    help: "end it when nothing was printed for that long"
+  }
+};
+var writerOptions = {
+  worktree: { kind: "flag", help: "work in a git worktree of its own, outside this one" },
+  share: { kind: "flag", help: "accept another implement job in the same worktree" }
+};
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  common,
+  launchOptions,
+  ownerOption,
+  staffOptions,
+  writerOptions
+});
+
+},
+"./chunk-LZGYMFSK.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  byteLength: () => byteLength,
+  excerpt: () => excerpt,
+  lastLines: () => lastLines,
+  plainText: () => plainText,
+  plainValue: () => plainValue,
+  tail: () => tail,
+  tailOfBytes: () => tailOfBytes
+});
+module.exports = stdin_exports;
+var encoder = new TextEncoder();
+var decoder = new TextDecoder();
+var escapeSequence = /\x1b(?:[\]PX^_][^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?|\[[0-?]*[ -/]*[@-~]?|[ -/]*[0-~]?)|[\x90\x98\x9d-\x9f][^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)|\x9b[0-?]*[ -/]*[@-~]?/g;
+function byteLength(text) {
+  return encoder.encode(text).length;
+}
+function plainText(text) {
+  return text.replaceAll("\r\n", "\n").replace(escapeSequence, "").replaceAll("\r", "\n").replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g, "");
+}
+function excerpt(text, limit) {
+  const bytes = encoder.encode(text);
+  if (bytes.length <= limit) return text;
+  if (limit < 3) return "";
+  let end = limit - 3;
+  while (end > 0 && isContinuation(bytes[end])) end -= 1;
+  return `${decoder.decode(bytes.subarray(0, end))}\u2026`;
+}
+function tail(text, limit) {
+  const bytes = encoder.encode(text);
+  if (bytes.length <= limit) return { text, truncated: false };
+  return { text: decoder.decode(tailOfBytes(bytes, limit)), truncated: true };
+}
+function tailOfBytes(bytes, limit) {
+  const start = Math.max(0, bytes.length - limit);
+  let skip = 0;
+  while (start > 0 && skip < 4 && isContinuation(bytes[start + skip])) skip += 1;
+  return bytes.subarray(start + (skip < 4 ? skip : 0));
+}
+function lastLines(bytes, count) {
+  let seen = 0;
+  for (let at = bytes.length - 2; at >= 0; at -= 1) {
+    if (bytes[at] !== 10) continue;
+    seen += 1;
+    if (seen === count) return bytes.subarray(at + 1);
+  }
+  return bytes;
+}
+function isContinuation(byte) {
+  return byte !== void 0 && (byte & 192) === 128;
+}
+function plainValue(value, limit) {
+  if (typeof value === "string") return excerpt(plainText(value), limit);
+  if (Array.isArray(value)) return value.map((inner) => plainValue(inner, limit));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [plainValue(name, 80), plainValue(inner, limit)])
+  );
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  byteLength,
+  excerpt,
+  lastLines,
+  plainText,
+  plainValue,
+  tail,
+  tailOfBytes
+});
+
+},
+"./chunk-MGN56EW3.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  bootId: () => bootId,
+  identityOf: () => identityOf,
+  installBootId: () => installBootId,
+  installPs: () => installPs,
+  isDeadState: () => isDeadState,
+  isIdentity: () => isIdentity,
+  livenessOf: () => livenessOf,
+  ownIdentity: () => ownIdentity,
+  parseStat: () => parseStat,
+  pidNamespace: () => pidNamespace,
+  readProcess: () => readProcess,
+  readProcessVariable: () => readProcessVariable,
+  readProcesses: () => readProcesses,
+  sameIdentity: () => sameIdentity,
+  signalIdentity: () => signalIdentity,
+  takeBaseline: () => takeBaseline
+});
+module.exports = stdin_exports;
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_fs = require("node:fs");
+var import_node_fs2 = require("node:fs");
+var import_node_fs3 = require("node:fs");
+function takeBaseline() {
+  const counters = readCounters();
+  return counters && { ...counters, pids: new Set(listPids()) };
+}
+function pidsSince(baseline) {
+  const all = listPids();
+  return baseline && !hasWrapped(baseline) ? all.filter((pid) => !baseline.pids.has(pid)) : all;
+}
+function listPids() {
+  return (0, import_chunk_DLEZNRER.listNames)("/proc").map(Number).filter((pid) => Number.isSafeInteger(pid));
+}
+function hasWrapped(baseline) {
+  const now = readCounters();
+  if (!now) return true;
+  const highest = Number(readOrEmpty("/proc/sys/kernel/pid_max"));
+  return now.lastPid < baseline.lastPid || !(now.forks - baseline.forks < highest / 2);
+}
+function readCounters() {
+  const lastPid = Number(readOrEmpty("/proc/loadavg").trim().split(" ")[4]);
+  const forks = Number(/^processes (\d+)$/m.exec(readOrEmpty("/proc/stat"))?.[1]);
+  return Number.isSafeInteger(lastPid) && Number.isSafeInteger(forks) ? { lastPid, forks } : null;
+}
+function readOrEmpty(file) {
+  try {
+    return (0, import_node_fs2.readFileSync)(file, "latin1");
+  } catch {
+    return "";
+  }
+}
+var isLinux = process.platform === "linux";
+var readPs = () => [];
+function installPs(read) {
+  readPs = read;
+}
+function readProcess(pid) {
+  if (!Number.isSafeInteger(pid) || pid <= 1) return void 0;
+  return isLinux ? readProc(pid) : readPs(["-p", String(pid)])[0];
+}
+function readProcesses(baseline = null) {
+  if (!isLinux) return readPs(["-ax"]);
+  return pidsSince(baseline).flatMap((pid) => readProc(pid) ?? []);
+}
+function readProcessVariable(pid, name) {
+  const text = isLinux ? readWhole(`/proc/${pid}/environ`) : void 0;
+  if (text === void 0) return void 0;
+  const at = text.startsWith(`${name}=`) ? 0 : text.indexOf(`\0${name}=`) + 1;
+  if (at === 0 && !text.startsWith(`${name}=`)) return void 0;
+  const from = at + name.length + 1;
+  const end = text.indexOf("\0", from);
+  return text.slice(from, end < 0 ? void 0 : end);
+}
+function parseStat(text) {
+  const open = text.indexOf("(");
+  const close = text.lastIndexOf(")");
+  const rest = text.slice(close + 2).split(" ");
+  const pid = Number.parseInt(text.slice(0, open), 10);
+  if (open < 0 || close < open || rest.length < 20 || !Number.isSafeInteger(pid)) return void 0;
+  return {
+    pid,
+    state: rest[0] ?? "",
+    parent: Number(rest[1]),
+    group: Number(rest[2]),
+    session: Number(rest[3]),
+    cpu: Number(rest[11]) + Number(rest[12]),
+    start: rest[19] ?? "",
+    name: text.slice(open + 1, close)
+  };
+}
+function readProc(pid) {
+  const text = readWhole(`/proc/${pid}/stat`);
+  return text === void 0 ? void 0 : parseStat(text);
+}
+function readWhole(file) {
+  try {
+    return (0, import_node_fs.readFileSync)(file, "latin1");
+  } catch {
+    return void 0;
+  }
+}
+var boot;
+var namespace;
+function installBootId(id) {
+  boot = id;
+}
+function bootId() {
+  boot ??= readBootId();
+  return boot;
+}
+function pidNamespace() {
+  namespace ??= process.platform === "linux" ? link("/proc/self/ns/pid") : process.platform;
+  return namespace;
+}
+function identityOf(pid) {
+  const row = readProcess(pid);
+  if (!row) return void 0;
+  return { pid, start_token: row.start, boot_id: bootId(), pid_ns: pidNamespace() };
+}
+function ownIdentity() {
+  return identityOf(process.pid) ?? { pid: process.pid, start_token: "", boot_id: bootId(), pid_ns: pidNamespace() };
+}
+function livenessOf(identity) {
+  if (!isIdentity(identity)) return "dead";
+  if (identity.boot_id !== bootId()) return "dead";
+  if (identity.pid_ns !== pidNamespace()) return "unknown";
+  const row = readProcess(identity.pid);
+  if (row) return row.start === identity.start_token && !isDeadState(row.state) ? "alive" : "dead";
+  return isHidden(identity.pid) ? "alive" : "dead";
+}
+function isDeadState(state) {
+  return state.startsWith("Z") || state.startsWith("X");
+}
+function sameIdentity(a, b) {
+  return a.pid === b.pid && a.start_token === b.start_token && a.boot_id === b.boot_id && a.pid_ns === b.pid_ns;
+}
+function isIdentity(value) {
+  if (typeof value !== "object" || value === null) return false;
+  const { pid, start_token, boot_id, pid_ns } = value;
+  return Number.isSafeInteger(pid) && pid > 1 && typeof start_token === "string" && start_token !== "" && typeof boot_id === "string" && typeof pid_ns === "string";
+}
+function signalIdentity(identity, signal) {
+  if (livenessOf(identity) !== "alive") return false;
+  try {
+    process.kill(identity.pid, signal);
+    return true;
+  } catch {
+    return false;
+  }
+}
+function isHidden(pid) {
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return (0, import_chunk_NVPF5LEY.errnoOf)(error) === "EPERM";
+  }
+}
+function readBootId() {
+  return (0, import_node_fs3.readFileSync)("/proc/sys/kernel/random/boot_id", "latin1").trim();
+}
+function link(target) {
+  try {
+    return (0, import_node_fs3.readlinkSync)(target);
+  } catch {
+    return "none";
+  }
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  bootId,
+  identityOf,
+  installBootId,
+  installPs,
+  isDeadState,
+  isIdentity,
+  livenessOf,
+  ownIdentity,
+  parseStat,
+  pidNamespace,
+  readProcess,
+  readProcessVariable,
+  readProcesses,
+  sameIdentity,
+  signalIdentity,
+  takeBaseline
+});
+
+},
+"./chunk-NDXTXZGK.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  formatDuration: () => formatDuration,
+  parseDuration: () => parseDuration
+});
+module.exports = stdin_exports;
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
+var require_ms = (0, import_chunk_JSBRDJBE.__commonJS)({
+  "node_modules/ms/index.js"(exports2, module2) {
+    var s = 1e3;
+    var m = s * 60;
+    var h = m * 60;
+    var d = h * 24;
+    var w = d * 7;
+    var y = d * 365.25;
+    module2.exports = function(val, options) {
+      options = options || {};
+      var type = typeof val;
+      if (type === "string" && val.length > 0) {
+        return parse(val);
+      } else if (type === "number" && isFinite(val)) {
+        return options.long ? fmtLong(val) : fmtShort(val);
+      }
+      throw new Error(
+        "val is not a non-empty string or a valid number. val=" + JSON.stringify(val)
+      );
+    };
+    function parse(str) {
+      str = String(str);
+      if (str.length > 100) {
+        return;
+      }
+      var match = /^(-?(?:\d+)?\.?\d+) *(milliseconds?|msecs?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d|weeks?|w|years?|yrs?|y)?$/i.exec(
+        str
+      );
+      if (!match) {
+        return;
+      }
+      var n = parseFloat(match[1]);
+      var type = (match[2] || "ms").toLowerCase();
+      switch (type) {
+        case "years":
+        case "year":
+        case "yrs":
+        case "yr":
+        case "y":
+          return n * y;
+        case "weeks":
+        case "week":
+        case "w":
+          return n * w;
+        case "days":
+        case "day":
+        case "d":
+          return n * d;
+        case "hours":
+        case "hour":
+        case "hrs":
+        case "hr":
+        case "h":
+          return n * h;
+        case "minutes":
+        case "minute":
+        case "mins":
+        case "min":
+        case "m":
+          return n * m;
+        case "seconds":
+        case "second":
+        case "secs":
+        case "sec":
+        case "s":
+          return n * s;
+        case "milliseconds":
+        case "millisecond":
+        case "msecs":
+        case "msec":
+        case "ms":
+          return n;
+        default:
+          return void 0;
+      }
+    }
+    function fmtShort(ms2) {
+      var msAbs = Math.abs(ms2);
+      if (msAbs >= d) {
+        return Math.round(ms2 / d) + "d";
+      }
+      if (msAbs >= h) {
+        return Math.round(ms2 / h) + "h";
+      }
+      if (msAbs >= m) {
+        return Math.round(ms2 / m) + "m";
+      }
+      if (msAbs >= s) {
+        return Math.round(ms2 / s) + "s";
+      }
+      return ms2 + "ms";
+    }
+    function fmtLong(ms2) {
+      var msAbs = Math.abs(ms2);
+      if (msAbs >= d) {
+        return plural(ms2, msAbs, d, "day");
+      }
+      if (msAbs >= h) {
+        return plural(ms2, msAbs, h, "hour");
+      }
+      if (msAbs >= m) {
+        return plural(ms2, msAbs, m, "minute");
+      }
+      if (msAbs >= s) {
+        return plural(ms2, msAbs, s, "second");
+      }
+      return ms2 + " ms";
+    }
+    function plural(ms2, msAbs, n, name) {
+      var isPlural = msAbs >= n * 1.5;
+      return Math.round(ms2 / n) + " " + name + (isPlural ? "s" : "");
+    }
+  }
+});
+var import_ms = (0, import_chunk_JSBRDJBE.__toESM)(require_ms(), 1);
+var whole = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/;
+var part = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;
+function parseDuration(text, option, range) {
+  const upTo = range.max >= Number.MAX_SAFE_INTEGER ? "on" : `to ${formatDuration(range.max)}`;
+  const allowed = `allowed: ${formatDuration(range.min)} ${upTo}, written like 90s, 10m, 1h30m or 250ms`;
+  if (!whole.test(text)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot read ${option}: ${JSON.stringify(text)} is no duration; ${allowed}`);
+  let total = 0;
+  for (const [piece] of text.matchAll(part)) total += (0, import_ms.default)(piece);
+  total = Math.round(total);
+  if (!(total >= range.min && total <= range.max)) {
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take ${option} ${text}: it is out of range; ${allowed}`);
+  }
+  return total;
+}
+function formatDuration(value) {
+  if (value < 1e3) return `${Math.round(value)}ms`;
+  if (value < 6e4) return `${trim(value / 1e3)}s`;
+  const units = [
+    ["d", 864e5],
+    ["h", 36e5],
+    ["m", 6e4],
+    ["s", 1e3]
+  ];
+  let rest = Math.round(value / 1e3) * 1e3;
+  let text = "";
+  for (const [unit, size] of units) {
+    if (unit === "d" && rest < 2 * size) continue;
+    const count = Math.floor(rest / size);
+    rest -= count * size;
+    if (count > 0) text += `${count}${unit}`;
+  }
+  return text;
+}
+function trim(value) {
+  return String(Math.floor(value * 10) / 10);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  formatDuration,
+  parseDuration
+});
+
+},
+"./chunk-NLNY4YEW.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  atMonotonic: () => atMonotonic,
+  cacheFolder: () => cacheFolder,
+  callerEnvironment: () => callerEnvironment,
+  childEnvironment: () => childEnvironment,
+  comparableEnvironment: () => comparableEnvironment,
+  configFolder: () => configFolder,
+  credentialNames: () => credentialNames,
+  dataFolder: () => dataFolder,
+  isoNow: () => isoNow,
+  isoOf: () => isoOf,
+  markVariable: () => markVariable,
+  monotonicMs: () => monotonicMs,
+  nowMs: () => nowMs,
+  sleep: () => sleep,
+  toolEnvironment: () => toolEnvironment,
+  uncarriableNames: () => uncarriableNames,
+  variables: () => variables,
+  workerEnvironment: () => workerEnvironment
+});
+module.exports = stdin_exports;
+var import_node_path = builtin("node:path");
+function nowMs() {
+  return Date.now();
+}
+function isoNow() {
+  return (new Date()).toISOString();
+}
+function isoOf(ms) {
+  return new Date(ms).toISOString();
+}
+function monotonicMs() {
+  return Number(process.hrtime.bigint() / 1000000n);
+}
+function sleep(ms) {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+var longest = 2 ** 31 - 1;
+function atMonotonic(atMs, fn) {
+  let timer;
+  const arm = () => {
+    const rest = atMs - monotonicMs();
+    if (rest <= 0) timer = setTimeout(fn, 0);
+    else timer = setTimeout(rest > longest ? arm : check, Math.min(rest, longest));
+  };
+  const check = () => monotonicMs() >= atMs ? fn() : arm();
+  arm();
+  return () => clearTimeout(timer);
+}
+var env = process.env;
+var carried = {
+  NODE_OPTIONS: "JOB_COMPANION_NODE_OPTIONS",
+  NODE_EXTRA_CA_CERTS: "JOB_COMPANION_EXTRA_CA_CERTS"
+};
+var markVariable = "JOB_COMPANION_MARK";
+var roleVariable = "JOB_COMPANION_ROLE";
+var variables = {
+  stateDir: () => env.JOB_STATE_DIR || void 0,
+  owner: () => env.JOB_OWNER || void 0,
+  searchPath: () => env.PATH ?? "",
+  home: () => env.HOME || void 0,
+  noColor: () => Boolean(env.NO_COLOR) || env.TERM === "dumb",
+  /** Is it there and not empty? Says nothing of its value. *<>/
+  isSet: (name) => Boolean(env[name])
+};
+function configFolder() {
+  if (env.XDG_CONFIG_HOME && import_node_path.default.isAbsolute(env.XDG_CONFIG_HOME))
+    return import_node_path.default.join(env.XDG_CONFIG_HOME, "job-companion");
+  return env.HOME ? import_node_path.default.join(env.HOME, ".config", "job-companion") : void 0;
+}
+function cacheFolder() {
+  if (env.XDG_CACHE_HOME && import_node_path.default.isAbsolute(env.XDG_CACHE_HOME)) return import_node_path.default.join(env.XDG_CACHE_HOME, "job-companion");
+  return env.HOME && import_node_path.default.isAbsolute(env.HOME) ? import_node_path.default.join(env.HOME, ".cache", "job-companion") : void 0;
+}
+function dataFolder() {
+  if (env.XDG_STATE_HOME && import_node_path.default.isAbsolute(env.XDG_STATE_HOME)) return import_node_path.default.join(env.XDG_STATE_HOME, "job-companion");
+  return env.HOME && import_node_path.default.isAbsolute(env.HOME) ? import_node_path.default.join(env.HOME, ".local", "state", "job-companion") : void 0;
+}
+function callerEnvironment() {
+  return definedOnly(env);
+}
+function toolEnvironment() {
+  return { PATH: env.PATH ?? "/usr/bin:/bin", LC_ALL: "C" };
+}
+function workerEnvironment(mark) {
+  const result = definedOnly(env);
+  for (const [name, alias] of Object.entries(carried)) {
+    delete result[alias];
+    const value = result[name];
+    delete result[name];
+    if (value !== void 0) result[alias] = value;
+  }
+  return { ...result, [markVariable]: mark, [roleVariable]: "worker" };
+}
+function childEnvironment(own) {
+  const result = definedOnly(env);
+  for (const [name, alias] of Object.entries(carried)) {
+    const value = result[alias];
+    delete result[alias];
+    if (value !== void 0) result[name] = value;
+  }
+  for (const name of [...own.remove, "JOB_STATE_DIR", "OLDPWD", roleVariable]) delete result[name];
+  return { ...result, ...own.add, PWD: own.cwd, JOB_ID: own.id, JOB_OWNER: own.id, [markVariable]: own.mark };
+}
+function comparableEnvironment() {
+  const passing = new Set([
+    "_",
+    "PWD",
+    "OLDPWD",
+    "SHLVL",
+    "JOB_ID",
+    "JOB_OWNER",
+    "JOB_STATE_DIR",
+    markVariable,
+    roleVariable,
+    "COLUMNS",
+    "LINES"
+  ]);
+  const given = definedOnly(env);
+  for (const [name, alias] of Object.entries(carried)) {
+    const value = given[alias];
+    delete given[alias];
+    if (value !== void 0) given[name] = value;
+  }
+  const names = Object.keys(given).filter((name) => !passing.has(name));
+  return names.sort().map((name) => `${name}=${given[name]}`).join("\0");
+}
+var credentialName = /(?:^|_)(?:API_?KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|ACCESS_KEY(?:_ID)?)$/i;
+function credentialNames(known = []) {
+  return Object.keys(env).filter((name) => credentialName.test(name) || known.includes(name)).sort();
+}
+function uncarriableNames() {
+  return Object.keys(env).filter((name) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)).sort();
+}
+function definedOnly(source) {
+  const result = {};
+  for (const [name, value] of Object.entries(source)) if (value !== void 0) result[name] = value;
+  return result;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  atMonotonic,
+  cacheFolder,
+  callerEnvironment,
+  childEnvironment,
+  comparableEnvironment,
+  configFolder,
+  credentialNames,
+  dataFolder,
+  isoNow,
+  isoOf,
+  markVariable,
+  monotonicMs,
+  nowMs,
+  sleep,
+  toolEnvironment,
+  uncarriableNames,
+  variables,
+  workerEnvironment
+});
+
+},
+"./chunk-NUDVVVQS.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  conditionOf: () => conditionOf,
+  earlyState: () => earlyState,
+  inspect: () => inspect,
+  isEnded: () => isEnded,
+  readCancel: () => readCancel,
+  readExit: () => readExit,
+  readLaunch: () => readLaunch,
+  readMark: () => readMark,
+  readReason: () => readReason,
+  readSpec: () => readSpec,
+  readState: () => readState,
+  readStoredState: () => readStoredState,
+  readWorker: () => readWorker,
+  writeState: () => writeState
+});
+module.exports = stdin_exports;
+var import_chunk_WC34HXH2 = load("./chunk-WC34HXH2.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
+var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var outcomes = ["done", "failed", "timed_out", "crashed", "canceled"];
+var states = ["queued", "starting", "running", "stopping", "done", "failed", "timed_out", "crashed", "canceled"];
+var kinds = ["staff", "run", "watch", "timer", "gate", "loop"];
+function readSpec(paths) {
+  return typed(paths.spec, (value) => {
+    if (typeof value.id !== "string" || paths.folder.split("/").at(-1) !== value.id)
+      return "its id is not that of its folder";
+    if (typeof value.kind !== "string" || !kinds.includes(value.kind)) return `unknown kind ${String(value.kind)}`;
+    if (typeof value.mark !== "string" || value.mark.length < 16) return "no mark";
+    for (const name of ["verb", "created_at", "engine", "cwd", "mac"])
+      if (typeof value[name] !== "string") return `no ${name}`;
+    for (const name of ["deadline_ms", "deadline_mono_ms", "kill_grace_ms", "max_output_bytes"]) {
+      if (typeof value[name] !== "number") return `no ${name}`;
+    }
+    for (const name of ["owner", "label"])
+      if (value[name] !== null && typeof value[name] !== "string") return `${name} is no text`;
+    if (!(0, import_chunk_MGN56EW3.isIdentity)(value.launcher)) return "no launcher identity";
+    if (value.kind === "run" && (!isObject(value.run) || !isWords(value.run.argv))) return "no command";
+    if (value.kind === "staff" && (!isObject(value.staff) || typeof value.staff.prompt !== "string")) return "no task";
+    return void 0;
+  });
+}
+function readState(paths) {
+  const read = typed(paths.state, (value) => {
+    if (typeof value.state !== "string" || !states.includes(value.state)) return `unknown state ${String(value.state)}`;
+    if (typeof value.rev !== "number" || typeof value.seq !== "number") return "no rev or seq";
+    if (typeof value.created_at !== "string") return "no created_at";
+    if (value.warnings !== void 0 && !(Array.isArray(value.warnings) && value.warnings.every(isNotice)))
+      return "warnings of another form";
+    if (value.error !== void 0 && value.error !== null && !isNotice(value.error)) return "an error of another form";
+    for (const name of ["started_at", "ended_at", "signal"])
+      if (!isAbsent(value[name]) && typeof value[name] !== "string") return `${name} is no text`;
+    for (const name of ["duration_ms", "exit_code"])
+      if (!isAbsent(value[name]) && typeof value[name] !== "number") return `${name} is no number`;
+    const { conversation, output } = value;
+    if (conversation && (!isObject(conversation) || typeof conversation.id !== "string"))
+      return "a conversation of another form";
+    if (output && !isObject(output)) return "an output of another form";
+    return void 0;
+  });
+  if (read.kind !== "ok") return read;
+  const missing = { warnings: [], error: null, conversation: null, output: null, usage: null, reconciled: false };
+  return { kind: "ok", value: { ...missing, ...read.value } };
+}
+function readLaunch(paths) {
+  return typed(paths.launch, (value) => (0, import_chunk_MGN56EW3.isIdentity)(value.worker) ? void 0 : "no identity of a worker");
+}
+function readWorker(paths) {
+  return typed(paths.worker, (value) => {
+    if (!(0, import_chunk_MGN56EW3.isIdentity)(value.worker)) return "no identity of a worker";
+    const others = [value.shim, value.child].filter((one) => one !== null && one !== void 0);
+    return others.every(import_chunk_MGN56EW3.isIdentity) ? void 0 : "a damaged identity";
+  });
+}
+function readExit(paths) {
+  const read = (0, import_chunk_6OPTGHIR.readJson)(paths.exit);
+  if (read.kind !== "ok" || !Number.isInteger(read.value.exit_code)) return void 0;
+  return {
+    exit_code: Number(read.value.exit_code),
+    signaled: read.value.signaled === true,
+    spawn_failed: read.value.spawn_failed === true
+  };
+}
+function readCancel(paths) {
+  const read = (0, import_chunk_6OPTGHIR.readJson)(paths.cancel);
+  if (read.kind !== "ok") return void 0;
+  const { by, owner, at, why } = read.value;
+  const text = (value) => typeof value === "string" ? value : null;
+  return { by: (0, import_chunk_MGN56EW3.isIdentity)(by) ? by : null, owner: text(owner), at: text(at) ?? "unknown", why: text(why) };
+}
+function readReason(paths) {
+  return (0, import_chunk_6OPTGHIR.readText)(paths.reason, 64)?.trim() || void 0;
+}
+function readMark(file, boot) {
+  const text = (0, import_chunk_6OPTGHIR.readText)(file, 4096);
+  if (!text?.endsWith("\n")) return void 0;
+  const row = (0, import_chunk_MGN56EW3.parseStat)(text);
+  const [pid, ...start] = row ? [String(row.pid), row.start] : text.trim().split(" ");
+  const identity = { pid: Number(pid), start_token: start.join(" "), boot_id: boot.boot_id, pid_ns: boot.pid_ns };
+  return (0, import_chunk_MGN56EW3.isIdentity)(identity) ? identity : void 0;
+}
+function readStoredState(paths, id) {
+  const read = (0, import_chunk_6OPTGHIR.readJson)(paths.resultRecord);
+  if (read.kind !== "ok" || read.value.id !== id || typeof read.value.rev !== "number" || typeof read.value.seq !== "number")
+    return void 0;
+  return outcomes.includes(read.value.state) ? pickState(read.value) : void 0;
+}
+function pickState(record) {
+  const more = [
+    "kind",
+    "verb",
+    "owner",
+    "label",
+    "cwd",
+    "lineage",
+    "ended_by",
+    "ended_processes",
+    "survivors",
+    "changes",
+    "worktree",
+    "findings",
+    "findings_error",
+    "result_path",
+    "output_path",
+    "error_path"
+  ];
+  return Object.fromEntries(Object.entries(record).filter(([name]) => !more.includes(name)));
+}
+function writeState(paths, state, options = {}) {
+  (0, import_chunk_6OPTGHIR.writeJson)(paths.state, state, options);
+}
+function typed(file, fault) {
+  const read = (0, import_chunk_6OPTGHIR.readJson)(file);
+  if (read.kind !== "ok") return read;
+  const name = file.split("/").at(-1);
+  const reason = fault(read.value);
+  return reason === void 0 ? { kind: "ok", value: read.value } : { kind: "damaged", reason: `${name}: ${reason}` };
+}
+function isObject(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+function isAbsent(value) {
+  return value === void 0 || value === null;
+}
+function isNotice(value) {
+  return isObject(value) && typeof value.code === "string" && typeof value.message === "string";
+}
+function isWords(value) {
+  return Array.isArray(value) && value.length > 0 && value.every((word) => typeof word === "string");
+}
+function isEnded(state) {
+  return outcomes.includes(state.state);
+}
+function inspect(root, id) {
+  const paths = (0, import_chunk_HYSLT7YX.jobPaths)(root, id);
+  const [state, spec] = [readState(paths), readSpec(paths)];
+  if (spec.kind === "missing" && !(0, import_chunk_DLEZNRER.exists)(paths.folder)) throw goneError(id, paths);
+  const isOver = state.kind === "ok" && isEnded(state.value);
+  const who = isOver ? nobody : whoIsThere(paths, spec);
+  const damage = damageOf(spec, state, who.seen.worker);
+  return {
+    id,
+    root,
+    paths,
+    spec: presentIn(spec),
+    damage,
+    state: damage === null ? presentIn(state) ?? earlyState(id, presentIn(spec)) : damagedState(id, damage),
+    ...who
+  };
+}
+function goneError(id, paths) {
+  return new import_chunk_NVPF5LEY.FaultError("unknown_job", `cannot find job ${id} any more: its folder ${paths.folder} is gone`);
+}
+var nobody = {
+  launch: null,
+  worker: null,
+  shim: null,
+  child: null,
+  seen: { worker: "none", shim: "none" },
+  isOtherBoot: false,
+  isClaimed: false,
+  exit: void 0,
+  reason: void 0,
+  cancel: void 0,
+  leaseAgeMs: null
+};
+function whoIsThere(paths, spec) {
+  const launch = presentIn(readLaunch(paths));
+  const worker = presentIn(readWorker(paths));
+  const boot = worker?.worker ?? launch?.worker ?? null;
+  const shim = worker?.shim ?? (boot ? readMark(paths.shimMark, boot) : void 0) ?? null;
+  const child = worker?.child ?? (boot ? readMark(paths.childMark, boot) : void 0) ?? null;
+  const engine = (0, import_chunk_WC34HXH2.findEngine)(spec.kind === "ok" ? spec.value.engine : "local") ?? import_chunk_WC34HXH2.defaultEngine;
+  const lease = (0, import_chunk_DLEZNRER.factsOf)(paths.lease) ?? (0, import_chunk_DLEZNRER.factsOf)(paths.launch);
+  return {
+    launch,
+    worker,
+    shim,
+    child,
+    seen: { worker: bestOf([launch?.worker, worker?.worker], engine.alive), shim: bestOf([shim], engine.alive) },
+    // Without a word of any worker the launcher's boot counts: whatever it started ended with that boot.
+    isOtherBoot: (boot ?? (spec.kind === "ok" ? spec.value.launcher : null))?.boot_id !== (0, import_chunk_MGN56EW3.bootId)() && (boot !== null || spec.kind === "ok"),
+    isClaimed: (0, import_chunk_DLEZNRER.exists)(paths.started),
+    exit: readExit(paths),
+    reason: readReason(paths),
+    cancel: readCancel(paths),
+    leaseAgeMs: lease ? Math.max(0, (0, import_chunk_NLNY4YEW.nowMs)() - lease.modifiedMs) : null
+  };
+}
+function conditionOf(view) {
+  if (view.damage !== null) return "damaged";
+  if (isEnded(view.state)) return "ended";
+  const { worker, shim } = view.seen;
+  if (worker === "alive") return "supervised";
+  if (!view.spec) return "damaged";
+  if (worker === "unknown") return isLongOver(view) ? "lost" : "unseen";
+  if (view.isOtherBoot) return view.exit ? "over" : "host_restarted";
+  if (view.isClaimed) {
+    if (view.exit) return "over";
+    if (shim === "alive") return "orphaned";
+    if (shim === "unknown") return "unseen";
+    return shim === "none" && ageOf(view.paths.started) < 1e3 ? "orphaned" : "lost";
+  }
+  if (view.launch || view.worker) return "unclaimed";
+  const isLauncherAlive = ((0, import_chunk_WC34HXH2.findEngine)(view.spec.engine) ?? import_chunk_WC34HXH2.defaultEngine).alive(view.spec.launcher) === "alive";
+  return isLauncherAlive || ageOf(view.paths.spec) < import_chunk_CRABIWOM.startLimitMs ? "starting" : "never_started";
+}
+function isLongOver(view) {
+  if (!view.spec || view.leaseAgeMs === null || view.leaseAgeMs < import_chunk_CRABIWOM.leaseStaleMs) return false;
+  const latest = Date.parse(view.spec.created_at) + view.spec.deadline_ms + view.spec.kill_grace_ms + import_chunk_CRABIWOM.unseenGraceMs;
+  return (0, import_chunk_NLNY4YEW.nowMs)() > latest;
+}
+function ageOf(target) {
+  const facts = (0, import_chunk_DLEZNRER.factsOf)(target);
+  return facts ? (0, import_chunk_NLNY4YEW.nowMs)() - facts.modifiedMs : Number.POSITIVE_INFINITY;
+}
+function bestOf(identities, alive) {
+  const seen = identities.filter((one) => one !== null && one !== void 0).map(alive);
+  for (const answer of ["alive", "unknown", "dead"]) if (seen.includes(answer)) return answer;
+  return "none";
+}
+function earlyState(id, spec) {
+  return {
+    schema: 1,
+    id,
+    rev: 0,
+    state: "starting",
+    health: "unknown",
+    attention_kind: null,
+    seq: 0,
+    created_at: spec?.created_at ?? (0, import_chunk_NLNY4YEW.isoOf)((0, import_chunk_WC34HXH2.idTimeMs)(id)),
+    started_at: null,
+    ended_at: null,
+    duration_ms: null,
+    exit_code: null,
+    signal: null,
+    signal_certain: null,
+    error: null,
+    warnings: spec?.warnings ?? [],
+    conversation: null,
+    reconciled: false,
+    output: null,
+    usage: null
+  };
+}
+function damagedState(id, damage) {
+  const error = { code: "state_damaged", message: `the record of this job cannot be used: ${damage}` };
+  return { ...earlyState(id, null), state: "failed", error };
+}
+function damageOf(spec, state, worker) {
+  if (worker === "alive") return null;
+  if (state.kind === "damaged") return state.reason;
+  if (state.kind === "ok" && isEnded(state.value)) return null;
+  if (spec.kind === "ok") return null;
+  return spec.kind === "damaged" ? spec.reason : "spec.json is missing";
+}
+function presentIn(read) {
+  return read.kind === "ok" ? read.value : null;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  conditionOf,
+  earlyState,
+  inspect,
+  isEnded,
+  readCancel,
+  readExit,
+  readLaunch,
+  readMark,
+  readReason,
+  readSpec,
+  readState,
+  readStoredState,
+  readWorker,
+  writeState
+});
+
+},
+"./chunk-NVPF5LEY.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  FaultError: () => FaultError,
+  errnoOf: () => errnoOf,
+  messageOf: () => messageOf,
+  usageError: () => usageError
+});
+module.exports = stdin_exports;
+var FaultError = class extends Error {
+  code;
+  next;
+  constructor(code, message, next = null) {
+    super(message);
+    this.name = "FaultError";
+    this.code = code;
+    this.next = next;
+  }
+};
+function usageError(message, next = null) {
+  return new FaultError("usage", message, next);
+}
+function errnoOf(error) {
+  if (typeof error !== "object" || error === null || !("code" in error)) return void 0;
+  return typeof error.code === "string" ? error.code : void 0;
+}
+function messageOf(error) {
+  return error instanceof Error ? error.message : String(error);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  FaultError,
+  errnoOf,
+  messageOf,
+  usageError
+});
+
+},
+"./chunk-OFZFR4ON.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  cancelJob: () => cancelJob
+});
+module.exports = stdin_exports;
+var import_chunk_4RCH34YN = load("./chunk-4RCH34YN.js");
+var import_chunk_IT7S6SYY = load("./chunk-IT7S6SYY.js");
+var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
+var import_chunk_WC34HXH2 = load("./chunk-WC34HXH2.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+async function cancelJob(root, id, request) {
+  const before = await (0, import_chunk_IT7S6SYY.refresh)(root, id);
+  if ((0, import_chunk_NUDVVVQS.isEnded)(before.state))
+    return { view: before, result: before.state.state === "canceled" ? "canceled" : "ended_before" };
+  (0, import_chunk_6OPTGHIR.createFile)(
+    before.paths.cancel,
+    `${JSON.stringify({ by: (0, import_chunk_MGN56EW3.ownIdentity)(), owner: request.owner, at: (0, import_chunk_NLNY4YEW.isoNow)(), why: request.why })}
+`
+  );
+  nudge(before);
+  const patience = (before.spec?.kill_grace_ms ?? 0) + import_chunk_CRABIWOM.killSettleMs + 5e3;
+  const [view = before] = await (0, import_chunk_4RCH34YN.waitForJobs)(root, [id], { mode: "all", timeoutMs: patience, heartbeatMs: null });
+  if (view.state.state === "canceled") return { view, result: "canceled" };
+  return { view, result: (0, import_chunk_NUDVVVQS.isEnded)(view.state) ? "ended_before" : "requested" };
+}
+function nudge(view) {
+  const engine = (0, import_chunk_WC34HXH2.findEngine)(view.spec?.engine ?? "") ?? import_chunk_WC34HXH2.defaultEngine;
+  for (const identity of [view.launch?.worker, view.worker?.worker]) if (identity) engine.signal(identity, "SIGURG");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  cancelJob
+});
+
+},
+"./chunk-PV7OAHRM.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  LineSplitter: () => LineSplitter,
+  backendOf: () => backendOf,
+  conclude: () => conclude,
+  findingsForm: () => findingsForm,
+  finishStored: () => finishStored,
+  parseReason: () => parseReason,
+  startedAt: () => startedAt
+});
+module.exports = stdin_exports;
+var import_chunk_4XQCRNZ4 = load("./chunk-4XQCRNZ4.js");
+var import_chunk_BO6AKDEZ = load("./chunk-BO6AKDEZ.js");
+var import_chunk_7F7YULP5 = load("./chunk-7F7YULP5.js");
+var import_chunk_KUW3UYA5 = load("./chunk-KUW3UYA5.js");
+var import_chunk_H54WYAK4 = load("./chunk-H54WYAK4.js");
+var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
+var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
+var import_chunk_QWAIFJXL = load("./chunk-QWAIFJXL.js");
+var import_chunk_S2YMQL4C = load("./chunk-S2YMQL4C.js");
+var import_chunk_VR7V4UEB = load("./chunk-VR7V4UEB.js");
+var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
+var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
+var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_os = require("node:os");
+var reasons = [
+  "exited",
+  "lingered",
+  "canceled",
+  "hard_timeout",
+  "first_output_timeout",
+  "stalled",
+  "sign_in",
+  "state_vanished",
+  "spawn_failed",
+  "never_started",
+  "worker_lost",
+  "host_restarted"
+];
+function parseReason(text) {
+  return reasons.find((reason) => reason === text);
+}
+function judgeEnd(facts2) {
+  if (facts2.survivors.length > 0) {
+    return failed("failed", "survivors", `these processes outlived SIGKILL: ${facts2.survivors.join(", ")}`);
+  }
+  switch (facts2.reason) {
+    case "canceled":
+      return { outcome: "canceled", error: null };
+    case "exited":
+    case "lingered":
+      return judgeExit(facts2);
+    case "hard_timeout":
+      if (facts2.isStaff && facts2.staffError === null) return { outcome: "done", error: null };
+      return failed("timed_out", "hard_timeout", `the hard limit of ${facts2.deadlineText} was reached${told(facts2)}`);
+    case "first_output_timeout":
+      return failed("failed", "first_output_timeout", "nothing was printed within --first-output");
+    case "stalled":
+      return failed("failed", "stalled", "nothing happened for the time given by --stall-after");
+    case "sign_in":
+      return failed(
+        "failed",
+        "auth",
+        facts2.staffError?.message ?? "the agent waits for a sign-in that nobody can give"
+      );
+    case "state_vanished":
+      return failed("crashed", "worker_lost", "the state folder vanished");
+    case "spawn_failed":
+      return failed("failed", "spawn_failed", `the program could not be started: ${facts2.detail ?? "not known why"}`);
+    case "never_started":
+      return failed("failed", "never_started", "the launcher died before a worker existed");
+    case "worker_lost":
+      return failed(
+        "crashed",
+        "worker_lost",
+        "the processes that supervise the command were killed; how it ended is not known"
+      );
+    case "host_restarted":
+      return failed("crashed", "host_restarted", "the machine was restarted while the job ran");
+  }
+}
+function judgeExit(facts2) {
+  const { exit } = facts2;
+  if (exit?.spawn_failed)
+    return failed("failed", "spawn_failed", `the program could not be executed (exit code ${exit.exit_code})`);
+  if (facts2.isStaff) {
+    return facts2.staffError ? { outcome: "failed", error: facts2.staffError } : { outcome: "done", error: null };
+  }
+  if (!exit) return failed("crashed", "worker_lost", "how the command ended is not known");
+  if (exit.exit_code === facts2.successExit) return { outcome: "done", error: null };
+  if (facts2.signal !== null && exit.signaled) return failed("failed", "signal", signalMessage(facts2.signal));
+  return failed("failed", "exit_nonzero", `the command exited with code ${exit.exit_code}`);
+}
+function told({ staffError }) {
+  const isWord = staffError && ["auth", "quota", "agent_error", "response_timeout"].includes(staffError.code);
+  return isWord ? `; the agent had told: ${staffError.message}` : "";
+}
+function signalMessage(signal) {
+  const hint = signal === "SIGKILL" ? " (not by us: often the kernel, when memory runs out)" : "";
+  return `the command was ended by ${signal}${hint}`;
+}
+function failed(outcome, code, message) {
+  return { outcome, error: { code, message } };
+}
+function signalOfExit(exitCode, table) {
+  if (exitCode <= 128 || exitCode > 192) return void 0;
+  const number = exitCode - 128;
+  const known = Object.entries(table).find(([, value]) => value === number);
+  return known ? known[0] : `SIG${number}`;
+}
+var signalNumbers = import_node_os.constants.signals;
+var LineSplitter = class {
+  parts = [];
+  size = 0;
+  /** Lines that were longer than the bound. *<>/
+  dropped = 0;
+  decoder = new TextDecoder();
+  limit;
+  constructor(limit = import_chunk_CRABIWOM.streamLineBytes) {
+    this.limit = limit;
+  }
+  /** The lines that these bytes complete, without their newlines. *<>/
+  push(bytes) {
+    const lines = [];
+    let from = 0;
+    for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, from)) {
+      this.keep(bytes.subarray(from, at));
+      this.take(lines);
+      from = at + 1;
+    }
+    if (from < bytes.length) this.keep(new Uint8Array(bytes.subarray(from)));
+    return lines;
+  }
+  /** What stands after the last newline, once the stream has ended. *<>/
+  end() {
+    const lines = [];
+    if (this.size > 0) this.take(lines);
+    return lines;
+  }
+  keep(piece) {
+    this.size += piece.length;
+    if (this.size > this.limit) this.parts = [];
+    else if (piece.length > 0) this.parts.push(piece);
+  }
+  take(lines) {
+    if (this.size > this.limit) this.dropped += 1;
+    else lines.push(this.decoder.decode(this.parts.length === 1 ? this.parts[0] : join(this.parts, this.size)));
+    this.parts = [];
+    this.size = 0;
+  }
+};
+function join(parts, size) {
+  const whole = new Uint8Array(size);
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+var chunk = 1024 * 1024;
+function backendOf(spec) {
+  return spec.staff ? (0, import_chunk_KUW3UYA5.findBackend)(spec.staff.backend) : void 0;
+}
+function replay(spec, paths) {
+  const reading = (0, import_chunk_KUW3UYA5.makeReading)();
+  const backend = backendOf(spec);
+  if (!backend) return reading;
+  const at = (0, import_chunk_NLNY4YEW.isoOf)((0, import_chunk_DLEZNRER.factsOf)(paths.output)?.modifiedMs ?? 0);
+  eachLine(paths.output, (line) => backend.read(line, reading, at));
+  if (backend.readError) eachLine(paths.error, (line) => backend.readError?.(line, reading, at));
+  return reading;
+}
+function closeReading(spec, paths, reading, exit) {
+  const backend = backendOf(spec);
+  const stderrTail = (0, import_chunk_6OPTGHIR.readRange)(paths.error, -import_chunk_CRABIWOM.tailBytes, import_chunk_CRABIWOM.tailBytes)?.bytes.toString("utf8") ?? "";
+  const ending = { exitCode: exit.code, signal: exit.signal, stderrTail, byItself: exit.byItself };
+  if (backend?.answerFrom === "stdout") reading.answer = (0, import_chunk_6OPTGHIR.readText)(paths.output, chunk) ?? "";
+  backend?.close?.(reading, ending, {
+    resume: spec.staff?.resume ?? null,
+    earlierError: spec.staff?.earlier?.error ?? null
+  });
+  return ending;
+}
+function eachLine(file, fn) {
+  const lines = new LineSplitter();
+  for (let offset = 0; ; ) {
+    const part = (0, import_chunk_6OPTGHIR.readRange)(file, offset, chunk);
+    if (!part || part.bytes.length === 0) break;
+    for (const line of lines.push(part.bytes)) fn(line);
+    offset += part.bytes.length;
+  }
+  for (const line of lines.end()) fn(line);
+}
+function makeDeliverable(parts) {
+  const { state, staff, paths, isPlain } = parts;
+  if (state.state !== "done") return makeReport(parts);
+  if (isPlain) return (0, import_chunk_6OPTGHIR.readRange)(paths.output, 0, Number.MAX_SAFE_INTEGER)?.bytes ?? "";
+  if (staff && staff.answer !== null) return staff.answer;
+  const output = (0, import_chunk_4XQCRNZ4.readLogTail)(paths.output);
+  return output.length > 0 ? output : (0, import_chunk_4XQCRNZ4.readLogTail)(paths.error);
+}
+function makeReport(parts) {
+  const { spec, state, paths } = parts;
+  const sections = [
+    `# ${spec.id}: ${state.state}${state.error ? ` (${state.error.code})` : ""}`,
+    reasonText(parts),
+    facts(parts).join("\n"),
+    progress(parts),
+    workspace(parts),
+    logSection("Last output", paths.output, spec.staff !== null),
+    logSection("Last error output", paths.error, false),
+    recovery(parts)
+  ];
+  return `${sections.filter((section) => section !== "").join("\n\n")}
+`;
+}
+function reasonText({ state, cancel, tree }) {
+  if (state.state === "canceled") {
+    const why = cancel?.why ? `: ${(0, import_chunk_LZGYMFSK.plainText)(cancel.why)}` : "";
+    const who = cancel ? ` by ${(0, import_chunk_LZGYMFSK.plainText)(cancel.owner ?? `process ${cancel.by?.pid ?? "unknown"}`)} at ${(0, import_chunk_LZGYMFSK.plainText)(cancel.at)}` : "";
+    const step = {
+      none: "nothing was running any more",
+      term: "the tree ended on SIGTERM",
+      kill: "SIGKILL was needed"
+    }[tree.step];
+    return `Canceled${who}${why}. ${tree.ended.length} process(es) ended; ${step}.`;
+  }
+  const resets = state.error?.resets ? ` (resets: ${state.error.resets})` : "";
+  return `Reason: ${(0, import_chunk_LZGYMFSK.plainText)(state.error?.message ?? "not known")}${resets}`;
+}
+function facts({ spec, state, paths, tree }) {
+  const rows = [
+    ["Command", spec.run ? (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_QPOYQF3N.quoteWords)(spec.run.argv), 1e3) : null],
+    ["Backend", spec.staff ? `${spec.staff.backend}, mode ${spec.staff.mode}, profile ${spec.staff.profile}` : null],
+    ["Task", spec.staff ? (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)(spec.staff.prompt).replace(/\s+/g, " "), import_chunk_CRABIWOM.excerptBytes) : null],
+    ["Folder", spec.cwd],
+    ["Exit code", state.exit_code === null ? null : String(state.exit_code)],
+    [
+      "Signal",
+      state.signal === null ? null : `${state.signal}${state.signal_certain ? "" : " (by the exit code; not certain)"}`
+    ],
+    ["Duration", state.duration_ms === null ? null : (0, import_chunk_NDXTXZGK.formatDuration)(state.duration_ms)],
+    ["Hard limit", (0, import_chunk_NDXTXZGK.formatDuration)(spec.deadline_ms)],
+    ["Conversation", state.conversation?.id ?? null],
+    [
+      "Survivors",
+      tree.survivors.length > 0 ? tree.survivors.map((one) => `${one.pid} (${one.name})`).join(", ") : null
+    ],
+    ["Warnings", state.warnings.length > 0 ? state.warnings.map((one) => (0, import_chunk_LZGYMFSK.plainText)(one.message)).join("; ") : null],
+    ["Whole output", `${paths.output} and ${paths.error}`]
+  ];
+  return rows.filter(([, value]) => value !== null).map(([name, value]) => `${name}: ${value}`);
+}
+function progress({ staff }) {
+  if (!staff) return "";
+  const { reading } = staff;
+  const lines = [];
+  for (const call of reading.tools.slice(-5)) {
+    lines.push(`- ${call.name} ${(0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)(call.input).replace(/\s+/g, " "), import_chunk_CRABIWOM.excerptBytes)} [${call.status}]`);
+  }
+  const text = (0, import_chunk_LZGYMFSK.plainText)(reading.answer ?? reading.text).trim();
+  if (text !== "") lines.push("", ...(0, import_chunk_LZGYMFSK.tail)(text, import_chunk_CRABIWOM.textTailBytes).text.split("\n"));
+  return lines.length > 0 ? ["## Seen last (not a finished answer)", "", ...lines].join("\n") : "";
+}
+function workspace({ spec, staff }) {
+  if (!staff?.changes) return "";
+  const lines = ["## Workspace", "", (0, import_chunk_H54WYAK4.describeChanges)(staff.changes)];
+  if (spec.worktree) {
+    lines.push("", `It worked in a worktree of its own, ${spec.worktree.path} (branch ${spec.worktree.branch}).`);
+    for (const command of (0, import_chunk_VR7V4UEB.takeOverCommands)(spec.worktree, staff.changes)) lines.push(`    ${command}`);
+  }
+  return lines.join("\n");
+}
+function logSection(title, file, isStream) {
+  if (isStream) return "";
+  const text = (0, import_chunk_LZGYMFSK.plainText)((0, import_chunk_4XQCRNZ4.readLogTail)(file).toString("utf8")).trimEnd();
+  return text === "" ? "" : `## ${title}
+
+${text}`;
+}
+function recovery({ spec, state, staff }) {
+  const lines = [
+    "## Going on",
+    "",
+    "Nothing is started again by itself. Look at what was changed first: git status, git diff."
+  ];
+  const refused = staff?.reading.denials ?? [];
+  if (refused.length > 0 && spec.staff)
+    lines.push(
+      `Refused to the agent (profile ${spec.staff.profile}): ${refused.map(import_chunk_LZGYMFSK.plainText).join("; ")}. If it should be allowed: --profile ${spec.staff.profile === "restricted" ? "standard" : "unrestricted"} with one of the commands below.`
+    );
+  if (state.conversation)
+    lines.push(`Go on in the same conversation: ${import_chunk_S2YMQL4C.nextCommands.continue(spec.id, spec.state_option)}`);
+  lines.push(`Start the same once more: ${import_chunk_S2YMQL4C.nextCommands.restart(spec.id, spec.state_option)}`);
+  return lines.join("\n");
+}
+function judgeStaff(reading, ending, request) {
+  const answer = reading.answer !== null && reading.answer.trim() !== "" ? reading.answer : null;
+  const warnings = [...reading.warnings, ...denialWarnings(reading)];
+  const error = findError(reading, ending, request, answer);
+  if (error === null && request.reason === "lingered") {
+    warnings.push({
+      code: "ended_after_answer",
+      message: "the agent stayed alive after its final event and was ended"
+    });
+  }
+  if (error === null && request.reason === "hard_timeout") {
+    warnings.push({
+      code: "limit_after_answer",
+      message: "the hard limit struck after the complete answer had arrived"
+    });
+  }
+  return { answer, error, warnings };
+}
+function findError(reading, ending, request, answer) {
+  if (reading.failure) return reading.failure;
+  if (reading.final === "failure")
+    return { code: "agent_error", message: lastWords(ending) ?? "the agent reported a failure" };
+  if (request.reason === "exited" && ending.exitCode !== 0) return exitError(ending);
+  if (reading.final === null && (answer !== null || reading.denials.length === 0)) {
+    return { code: "no_final_answer", message: `the agent ended without a final event${quoted(lastWords(ending))}` };
+  }
+  if (request.resume !== null && request.keepsConversation && reading.conversationId !== request.resume) {
+    const got = reading.conversationId ?? "none";
+    return {
+      code: "conversation_mismatch",
+      message: `conversation ${request.resume} was asked for, the agent used ${got}`
+    };
+  }
+  if (answer !== null) return null;
+  if (reading.denials.length > 0) {
+    return {
+      code: "permission_denied",
+      message: `there is no final answer and these were refused: ${reading.denials.join(", ")}`
+    };
+  }
+  return { code: "no_final_answer", message: "the final answer is empty" };
+}
+function exitError(ending) {
+  const words = quoted(lastWords(ending));
+  if (ending.signal) return { code: "signal", message: `the agent was ended by ${ending.signal}${words}` };
+  return { code: "exit_nonzero", message: `the agent exited with code ${ending.exitCode}${words}` };
+}
+function denialWarnings(reading) {
+  return reading.denials.map((what) => ({ code: "permission_denied", message: `refused to the agent: ${what}` }));
+}
+function lastWords(ending) {
+  const lines = ending.stderrTail.split("\n").map((line) => line.trim());
+  return lines.filter((line) => line !== "").at(-1);
+}
+function quoted(words) {
+  return words === void 0 ? "" : `: ${words}`;
+}
+var severities = ["critical", "high", "medium", "low", "info"];
+var verdicts = ["approve", "changes_requested", "inconclusive"];
+var mostFindings = 500;
+var findingsForm = `Your final message must end with one JSON object in a \`\`\`json block, and nothing after it:
+{"verdict": "approve" | "changes_requested" | "inconclusive", "summary": "one paragraph", "findings": [{"severity": "critical" | "high" | "medium" | "low" | "info", "title": "one line", "detail": "what happens and when", "file": "path below the workspace, or null", "line": 12 or null, "suggestion": "how to mend it, or null"}]}
+No findings: an empty list.`;
+function parseFindings(answer) {
+  const text = jsonTextOf(answer);
+  if (text === void 0) return fault("the answer holds no JSON object");
+  let value;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return fault(`its JSON does not parse: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  return readFindings(value);
+}
+function jsonTextOf(answer) {
+  const blocks = [...answer.matchAll(/^[ \t]*(`{3,}|~{3,})[ \t]*(?:json\w*)?[ \t]*\r?\n([\s\S]*?)^[ \t]*\1[ \t]*$/gim)];
+  const block = blocks.map((found) => (found[2] ?? "").trim()).findLast((text) => text.startsWith("{"));
+  if (block !== void 0) return block;
+  const whole = answer.trim();
+  if (whole.startsWith("{")) return whole;
+  const begin = whole.lastIndexOf("\n{");
+  return begin >= 0 && whole.endsWith("}") ? whole.slice(begin + 1) : void 0;
+}
+function readFindings(value) {
+  if (!isObject(value)) return fault("the JSON is no object");
+  const { verdict, summary, findings } = value;
+  if (!isOneOf(verdict, verdicts)) return fault(`verdict is ${show(verdict)}; allowed: ${verdicts.join(", ")}`);
+  if (typeof summary !== "string") return fault("summary is no text");
+  if (!Array.isArray(findings)) return fault("findings is no list");
+  if (findings.length > mostFindings) return fault(`${findings.length} findings; at most ${mostFindings}`);
+  const read = [];
+  for (const [n, one] of findings.entries()) {
+    const reason = findingFault(one);
+    if (reason !== void 0) return fault(`findings[${n}]: ${reason}`);
+    const { severity, title, detail, file, line, suggestion } = one;
+    read.push({ severity, title, detail, file: file ?? null, line: line ?? null, suggestion: suggestion ?? null });
+  }
+  return { kind: "ok", value: { verdict, summary, findings: read } };
+}
+function findingFault(one) {
+  if (!isObject(one)) return "no object";
+  if (!isOneOf(one.severity, severities)) return `severity is ${show(one.severity)}; allowed: ${severities.join(", ")}`;
+  for (const name of ["title", "detail"]) if (typeof one[name] !== "string") return `${name} is no text`;
+  for (const name of ["file", "suggestion"])
+    if (one[name] !== null && one[name] !== void 0 && typeof one[name] !== "string")
+      return `${name} is neither text nor null`;
+  const { line } = one;
+  if (line !== null && line !== void 0 && !(Number.isInteger(line) && Number(line) > 0))
+    return `line is ${show(line)}; allowed: a number from 1 on, or null`;
+  return void 0;
+}
+function fault(reason) {
+  return { kind: "fault", reason };
+}
+function show(value) {
+  return (JSON.stringify(value) ?? "missing").slice(0, 60);
+}
+function isObject(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+function isOneOf(value, allowed) {
+  return allowed.some((one) => one === value);
+}
+function usageOf(told2, runsOn, resumed) {
+  if (told2 === null || !runsOn.tokens && !runsOn.cost) return { usage: told2, usage_total: null };
+  if (resumed === null) return { usage: told2, usage_total: told2 };
+  const { earlier } = resumed;
+  if (earlier === null) return { usage: runsOn.tokens ? null : withoutCost(told2), usage_total: told2 };
+  const less = (now, before) => now >= before ? now - before : now;
+  const usage = { ...told2 };
+  if (runsOn.tokens) {
+    usage.input_tokens = less(told2.input_tokens, earlier.input_tokens);
+    usage.output_tokens = less(told2.output_tokens, earlier.output_tokens);
+    usage.total_tokens = less(told2.total_tokens, earlier.total_tokens);
+  }
+  if (runsOn.cost && told2.cost_usd !== void 0) usage.cost_usd = rounded(less(told2.cost_usd, earlier.cost_usd ?? 0));
+  return { usage, usage_total: told2 };
+}
+function withoutCost({ cost_usd: _cost, ...tokens }) {
+  return tokens;
+}
+function rounded(dollars) {
+  return Math.round(dollars * 1e6) / 1e6;
+}
+function endStaff(job, seen, exit, stdout) {
+  const { paths, spec, staff } = job;
+  const backend = backendOf(spec);
+  const reading = seen ?? replay(spec, paths);
+  const byItself = exit.reason === "exited";
+  const ending = closeReading(spec, paths, reading, { code: exit.code, signal: exit.signal, byItself });
+  const verdict = judgeStaff(reading, ending, {
+    resume: staff.resume,
+    reason: staffReason(exit.reason),
+    keepsConversation: backend?.keepsConversation ?? false
+  });
+  const { answer } = verdict;
+  const changes = (0, import_chunk_BO6AKDEZ.changesSince)(spec, paths) ?? null;
+  const warnings = [...verdict.warnings, ...(0, import_chunk_7F7YULP5.neighbourWarnings)(paths.root, paths), ...changeWarnings(staff, changes)];
+  const resumed = staff.resume === null ? null : { earlier: staff.earlier?.usage_total ?? null };
+  const usage = usageOf(reading.usage, backend?.runsOn ?? { tokens: false, cost: false }, resumed);
+  const error = verdict.error ?? cutAnswer(spec, stdout);
+  const end = { reading, answer, error, warnings, changes, ...usage };
+  return staff.schema ? { ...end, ...findingsOf(answer, warnings) } : end;
+}
+function staffReason(reason) {
+  return reason === "exited" || reason === "lingered" || reason === "hard_timeout" ? reason : "other";
+}
+function cutAnswer(spec, stdout) {
+  if (backendOf(spec)?.answerFrom !== "stdout" || !stdout || stdout.omitted === 0) return null;
+  const message = `the answer has ${stdout.bytes} bytes, of which ${stdout.omitted} in the middle could not be kept`;
+  return { code: "output_unstorable", message };
+}
+function changeWarnings(staff, changes) {
+  if (!(0, import_chunk_W7HED5VZ.isReader)(staff.mode, staff.profile) || !changes || changes.unchanged) return [];
+  const what = [
+    ...changes.files.slice(0, 5).map((file) => file.path),
+    ...changes.file_count > 5 ? [`and ${changes.file_count - 5} more`] : [],
+    ...changes.commit_count > 0 ? [`${changes.commit_count} commit(s)`] : [],
+    ...changes.refs_changed.slice(0, 3)
+  ];
+  const message = `the ${staff.mode} job was to change nothing (profile ${staff.profile}), but the worktree changed while it ran: ${what.join(", ") || "the index"}`;
+  return [{ code: "reader_changed", message }];
+}
+function findingsOf(answer, warnings) {
+  if (answer === null) return { findings: null, findings_error: "there is no final answer" };
+  const parsed = parseFindings(answer);
+  if (parsed.kind === "ok") return { findings: parsed.value, findings_error: null };
+  warnings.push({ code: "findings_unreadable", message: `the structured findings cannot be read: ${parsed.reason}` });
+  return { findings: null, findings_error: parsed.reason };
+}
+function conclude(job, ending) {
+  const { paths, spec } = job;
+  const read = (0, import_chunk_NUDVVVQS.readState)(paths);
+  const before = read.kind === "ok" ? read.value : (0, import_chunk_NUDVVVQS.earlyState)(spec.id, spec);
+  const journal = (0, import_chunk_QWAIFJXL.openJournal)(paths, spec);
+  if ((0, import_chunk_NUDVVVQS.isEnded)(before)) {
+    journal.append("late_evidence", { reason: ending.reason, exit_code: ending.exit?.exit_code ?? null });
+    return before;
+  }
+  const { state, staff } = makeState(job, before, ending);
+  try {
+    withReserve(paths, () => publish(job, state, staff, ending, journal));
+  } catch (error) {
+    if (!isFull(error)) throw error;
+    state.state = "failed";
+    state.error = {
+      code: "output_unstorable",
+      message: `the result cannot be stored: no space left in ${paths.folder}`
+    };
+    withReserve(paths, () => finish(paths, state));
+  }
+  return state;
+}
+function publish(job, state, staff, ending, journal) {
+  const { paths, spec } = job;
+  const cancel = (0, import_chunk_NUDVVVQS.readCancel)(paths);
+  (0, import_chunk_6OPTGHIR.writeFile)(
+    paths.result,
+    makeDeliverable({
+      spec,
+      paths,
+      state,
+      staff,
+      tree: ending.tree,
+      cancel,
+      isPlain: backendOf(spec)?.answerFrom === "stdout"
+    })
+  );
+  (0, import_chunk_6OPTGHIR.writeJson)(paths.resultRecord, (0, import_chunk_H54WYAK4.terminalRecord)(spec, paths, state, ending.tree, staff), { sync: false });
+  if ((0, import_chunk_QWAIFJXL.readEvents)(paths, journal.seq - 1, 1).events[0]?.type !== "ended") {
+    const { exit_code, error, reconciled } = state;
+    journal.append("ended", { state: state.state, exit_code, error, reconciled });
+  }
+  state.seq = journal.seq;
+  finish(paths, state);
+  if (spec.kind === "staff" && state.state === "done" && state.warnings.length === 0) {
+    for (const file of [paths.output, paths.snapshot, paths.prompt, paths.settings, paths.reviewDiff]) (0, import_chunk_6OPTGHIR.removeFile)(file);
+  }
+}
+function finish(paths, state) {
+  (0, import_chunk_NUDVVVQS.writeState)(paths, state);
+  (0, import_chunk_6OPTGHIR.removeFile)(paths.marker);
+  const passing = [paths.reserve, paths.leaseFifo, paths.aliveFifo, paths.limitFifo];
+  const torn = (0, import_chunk_DLEZNRER.listNames)(paths.folder).filter((name) => /^\..*\.tmp$/.test(name));
+  for (const file of [...passing, ...torn.map((name) => `${paths.folder}/${name}`)]) (0, import_chunk_6OPTGHIR.removeFile)(file);
+}
+function makeState(job, before, ending) {
+  const { paths, spec } = job;
+  const { exit } = ending;
+  const signal = exit ? signalOfExit(exit.exit_code, signalNumbers) ?? null : null;
+  const warnings = [...ending.warnings ?? before.warnings];
+  const staff = spec.staff ? endStaff(
+    { paths, spec, staff: spec.staff },
+    ending.reading,
+    { reason: ending.reason, code: exit?.exit_code ?? null, signal },
+    ending.omitted?.stdout ?? before.output?.stdout
+  ) : void 0;
+  for (const warning of staff?.warnings ?? [])
+    if (!warnings.some((known) => known.message === warning.message)) warnings.push(warning);
+  const verdict = judgeEnd({
+    reason: ending.reason,
+    exit,
+    signal,
+    successExit: spec.run?.success_exit ?? 0,
+    staffError: staff?.error ?? null,
+    isStaff: spec.staff !== null,
+    survivors: ending.tree.survivors.map((one) => one.pid),
+    deadlineText: (0, import_chunk_NDXTXZGK.formatDuration)(spec.deadline_ms),
+    detail: ending.detail
+  });
+  const started = before.started_at ?? startedAt(paths);
+  const ended = timeOf(paths.exit) ?? (0, import_chunk_NLNY4YEW.isoNow)();
+  const conversationId = staff?.reading.conversationId ?? null;
+  const state = {
+    ...before,
+    rev: before.rev + 1,
+    state: verdict.outcome,
+    health: before.health === "attention" ? "unknown" : before.health,
+    attention_kind: null,
+    started_at: started,
+    ended_at: ended,
+    duration_ms: Math.max(0, Date.parse(ended) - Date.parse(started ?? before.created_at)),
+    exit_code: exit?.exit_code ?? null,
+    signal,
+    signal_certain: signal === null ? null : Boolean(exit?.signaled) || ending.reason !== "exited" && ending.tree.step !== "none",
+    error: verdict.error,
+    warnings: [...warnings, ...leftoverWarnings(ending)],
+    conversation: conversationId && spec.staff ? { backend: spec.staff.backend, id: conversationId } : before.conversation,
+    reconciled: ending.reconciled,
+    output: ending.omitted ?? before.output ?? plainNotes(paths),
+    usage: staff ? staff.usage : before.usage,
+    ...staff?.usage_total ? { usage_total: staff.usage_total } : {}
+  };
+  return { state, staff };
+}
+function finishStored(job) {
+  const stored = (0, import_chunk_NUDVVVQS.readStoredState)(job.paths, job.spec.id);
+  if (!stored) return false;
+  withReserve(job.paths, () => finish(job.paths, stored));
+  return true;
+}
+function leftoverWarnings(ending) {
+  if (ending.reason !== "exited" || ending.tree.ended.length === 0) return [];
+  const named = ending.tree.ended.slice(0, 5).map((one) => `${one.pid} (${one.name})`).join(", ");
+  const message = `${ending.tree.ended.length} left-over process(es) were ended after the command: ${named}`;
+  return [{ code: "leftovers_ended", message }];
+}
+function plainNotes(paths) {
+  const note = (file) => ({ bytes: (0, import_chunk_4XQCRNZ4.logSize)(file), omitted: 0, exact: true });
+  return { stdout: note(paths.output), stderr: note(paths.error) };
+}
+function startedAt(paths) {
+  return timeOf(paths.childMark);
+}
+function timeOf(file) {
+  const facts2 = (0, import_chunk_DLEZNRER.factsOf)(file);
+  return facts2 ? (0, import_chunk_NLNY4YEW.isoOf)(facts2.modifiedMs) : null;
+}
+function withReserve(paths, write) {
+  try {
+    write();
+  } catch (error) {
+    if (!isFull(error) || !(0, import_chunk_6OPTGHIR.removeFile)(paths.reserve)) throw error;
+    write();
+  }
+}
+function isFull(error) {
+  return ["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  LineSplitter,
+  backendOf,
+  conclude,
+  findingsForm,
+  finishStored,
+  parseReason,
+  startedAt
+});
+
+},
+"./chunk-QPOYQF3N.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  findWorktree: () => findWorktree,
+  quoteWords: () => quoteWords,
+  tracksAnything: () => tracksAnything
+});
+module.exports = stdin_exports;
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_node_fs = require("node:fs");
+var import_node_path = builtin("node:path");
+var plain = /^[A-Za-z0-9_@%+:,./=-]+$/;
+function quoteWord(word) {
+  if (plain.test(word)) return word;
+  return inQuotes(word);
+}
+function inQuotes(word) {
+  return `'${word.replaceAll("'", `'\\''`)}'`;
+}
+function quoteWords(words) {
+  return words.map((word, index) => index === 0 && word.includes("=") ? inQuotes(word) : quoteWord(word)).join(" ");
+}
+function findWorktree(folder) {
+  for (let at = import_node_path.default.resolve(folder); ; at = import_node_path.default.dirname(at)) {
+    const facts = (0, import_chunk_DLEZNRER.factsOf)(import_node_path.default.join(at, ".git"));
+    if (facts?.kind === "folder" || facts?.kind === "file") return at;
+    if (at === import_node_path.default.dirname(at)) return void 0;
+  }
+}
+function tracksAnything(folder) {
+  const real = import_node_path.default.join((0, import_chunk_DLEZNRER.realPath)(import_node_path.default.dirname(folder)), import_node_path.default.basename(folder));
+  const root = findWorktree(import_node_path.default.dirname(real));
+  if (root === void 0) return false;
+  const index = readIndex(root);
+  if (!index) return false;
+  const wanted = Buffer.from(`${import_node_path.default.relative(root, real)}/`).toString("latin1");
+  for (const name of indexNames(index.bytes, index.hashBytes)) {
+    if (name.startsWith(wanted) || `${name}/` === wanted) return true;
+    if (name > wanted && name.slice(0, wanted.length) > wanted) return false;
+  }
+  return false;
+}
+function readIndex(root) {
+  try {
+    const dotGit = import_node_path.default.join(root, ".git");
+    const folder = (0, import_chunk_DLEZNRER.isFolder)(dotGit) ? dotGit : linkedFolder(root, (0, import_node_fs.readFileSync)(dotGit, "utf8"));
+    const bytes = (0, import_node_fs.readFileSync)(import_node_path.default.join(folder, "index"));
+    if (bytes.length < 12 || bytes.toString("latin1", 0, 4) !== "DIRC") return void 0;
+    return { bytes, hashBytes: usesSha256(folder) ? 32 : 20 };
+  } catch {
+    return void 0;
+  }
+}
+function usesSha256(folder) {
+  const places = [folder, import_node_path.default.join(folder, "../..")];
+  return places.some((place) => {
+    try {
+      return /^\s*objectformat\s*=\s*sha256/im.test((0, import_node_fs.readFileSync)(import_node_path.default.join(place, "config"), "utf8"));
+    } catch {
+      return false;
+    }
+  });
+}
+function linkedFolder(root, text) {
+  return import_node_path.default.resolve(root, text.replace(/^gitdir:\s*<>/, "").trim());
+}
+function* indexNames(bytes, hashBytes) {
+  const head = 42 + hashBytes;
+  const version = bytes.readUInt32BE(4);
+  if (version < 2 || version > 4) return;
+  let at = 12;
+  let name = "";
+  for (let left = bytes.readUInt32BE(8); left > 0 && at + head < bytes.length; left -= 1) {
+    const start = at;
+    const isExtended = version >= 3 && (bytes.readUInt16BE(at + head - 2) & 16384) !== 0;
+    at += isExtended ? head + 2 : head;
+    let kept = 0;
+    if (version === 4) {
+      let byte = bytes[at++] ?? 0;
+      let strip = byte & 127;
+      while (byte & 128) {
+        byte = bytes[at++] ?? 0;
+        strip = strip + 1 << 7 | byte & 127;
+      }
+      kept = Math.max(0, name.length - strip);
+    }
+    const end = bytes.indexOf(0, at);
+    if (end < 0) return;
+    name = name.slice(0, kept) + bytes.toString("latin1", at, end);
+    at = version === 4 ? end + 1 : start + (end - start + 8 & ~7);
+    yield name;
+  }
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  findWorktree,
+  quoteWords,
+  tracksAnything
+});
+
+},
+"./chunk-QWAIFJXL.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  openJournal: () => openJournal,
+  readEvents: () => readEvents
+});
+module.exports = stdin_exports;
+var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+function openJournal(paths, job) {
+  const last = (0, import_chunk_6OPTGHIR.readRange)(paths.events, -1, 1);
+  if (last && last.size > 0 && last.bytes[0] !== 10) (0, import_chunk_6OPTGHIR.appendText)(paths.events, "\n");
+  let isTorn = false;
+  const owner = job.owner === null ? null : (0, import_chunk_LZGYMFSK.excerpt)(job.owner, 200);
+  const journal = {
+    seq: newestSeq(paths),
+    append(type, fields = {}) {
+      const event = { seq: journal.seq + 1, at: (0, import_chunk_NLNY4YEW.isoNow)(), job: job.id, owner, type, ...fields };
+      let line = JSON.stringify(event);
+      if (Buffer.byteLength(line) > import_chunk_CRABIWOM.eventLineBytes) {
+        line = JSON.stringify({ seq: event.seq, at: event.at, job: job.id, owner, type, truncated: true });
+      }
+      const text = `${isTorn ? "\n" : ""}${line}
+`;
+      isTorn = true;
+      (0, import_chunk_6OPTGHIR.appendText)(paths.events, text);
+      isTorn = false;
+      journal.seq = event.seq;
+      return event;
+    }
+  };
+  return journal;
+}
+var chunk = 256 * 1024;
+function readEvents(paths, after, limit) {
+  let size = chunk;
+  for (; ; ) {
+    const part = (0, import_chunk_6OPTGHIR.readRange)(paths.events, -size, size);
+    if (!part) return { events: [], more: false, missed: false };
+    const isWhole = part.bytes.length >= part.size;
+    const events = parseEvents(part.bytes.toString("utf8"), isWhole);
+    const first = events[0]?.seq ?? 0;
+    if (!isWhole && (events.length === 0 || first > after + 1) && size < 64 * chunk) {
+      size *= 4;
+      continue;
+    }
+    const wanted = events.filter((event) => event.seq > after);
+    return { events: wanted.slice(0, limit), more: wanted.length > limit, missed: !isWhole && first > after + 1 };
+  }
+}
+function newestSeq(paths) {
+  for (let size = 2 * import_chunk_CRABIWOM.eventLineBytes; ; size *= 4) {
+    const part = (0, import_chunk_6OPTGHIR.readRange)(paths.events, -size, size);
+    if (!part) return 0;
+    const isWhole = part.bytes.length >= part.size;
+    const newest = parseEvents(part.bytes.toString("utf8"), isWhole).at(-1);
+    if (newest || isWhole || size > 64 * chunk) return newest?.seq ?? 0;
+  }
+}
+function parseEvents(text, isWhole) {
+  const lines = text.split("\n");
+  if (!isWhole) lines.shift();
+  const events = [];
+  for (const line of lines) {
+    if (line === "") continue;
+    try {
+      const value = JSON.parse(line);
+      if (typeof value === "object" && value !== null && typeof value.seq === "number") events.push(value);
+    } catch {
+    }
+  }
+  return events;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  openJournal,
+  readEvents
+});
+
+},
+"./chunk-RRRWMO3F.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  askedProfile: () => askedProfile,
+  freshStaff: () => freshStaff,
+  launchStaff: () => launchStaff,
+  taskOf: () => taskOf
+});
+module.exports = stdin_exports;
+var import_chunk_CCX24O2G = load("./chunk-CCX24O2G.js");
+var import_chunk_JQ26DAQM = load("./chunk-JQ26DAQM.js");
+var import_chunk_3NPZOWJ6 = load("./chunk-3NPZOWJ6.js");
+var import_chunk_IFDZYHXO = load("./chunk-IFDZYHXO.js");
+var import_chunk_7F7YULP5 = load("./chunk-7F7YULP5.js");
+var import_chunk_KUW3UYA5 = load("./chunk-KUW3UYA5.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var sources = ["prompt", "prompt-file", "stdin"];
+async function taskOf(context, input) {
+  const given = sources.filter((name) => input.has(name));
+  if (given.length !== 1) {
+    const came = given.length === 0 ? "none was given" : `these came together: ${given.map((name) => `--${name}`).join(", ")}`;
+    throw (0, import_chunk_NVPF5LEY.usageError)(
+      `cannot tell the task: exactly one of --prompt TEXT, --prompt-file PATH and --stdin is needed; ${came}`
+    );
+  }
+  const text = input.text("prompt") ?? decode(given[0] === "stdin" ? await context.readStdin() : readTask(context, input.text("prompt-file")));
+  const size = Buffer.byteLength(text);
+  if (text.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take an empty task from --${given[0]}`);
+  if (size > import_chunk_CRABIWOM.promptBytes) throw tooLong(size);
+  return text;
+}
+function tooLong(size) {
+  return (0, import_chunk_NVPF5LEY.usageError)(
+    `cannot take a task of ${size} bytes: at most ${import_chunk_CRABIWOM.promptBytes} (1 MiB) are allowed`,
+    "put the material into a file and name it in the task"
+  );
+}
+function readTask(context, name) {
+  const file = import_node_path.default.resolve(context.cwd, name);
+  try {
+    const real = (0, import_chunk_DLEZNRER.realPath)(file);
+    const size = (0, import_chunk_DLEZNRER.factsOf)(real)?.size ?? 0;
+    if (size > import_chunk_CRABIWOM.promptBytes) throw tooLong(size);
+    const read = (0, import_chunk_6OPTGHIR.readRange)(real, 0, size);
+    if (read) return read.bytes;
+  } catch (error) {
+    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
+    throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot read the task from ${file} (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
+  }
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot read the task from ${file}: it is no regular file`,
+    "give the task with --stdin"
+  );
+}
+function decode(bytes) {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UTF-8 text");
+  }
+}
+async function launchStaff(context, input, job) {
+  (0, import_chunk_JQ26DAQM.checkLaunchOptions)(input);
+  const root = context.root(input);
+  const request = {
+    kind: "staff",
+    verb: job.verb,
+    ...(0, import_chunk_JQ26DAQM.launchWords)(input),
+    cwd: job.cwd,
+    deadlineMs: job.deadlineMs ?? input.durationOrDefault("timeout"),
+    killGraceMs: import_chunk_CRABIWOM.limits.staffKillGrace.default,
+    maxOutputBytes: import_chunk_CRABIWOM.limits.maxOutput.default,
+    firstOutputMs: job.firstOutputMs ?? input.duration("first-output") ?? null,
+    stallMs: job.stallMs ?? input.duration("stall-after") ?? null,
+    lineage: job.lineage,
+    run: null,
+    staff: job.staff,
+    worktree: job.worktree === void 0 ? worktreeOf(input) : job.worktree,
+    warnings: (0, import_chunk_CCX24O2G.sandboxWarnings)(job.staff),
+    credentials: (0, import_chunk_KUW3UYA5.findBackend)(job.staff.backend)?.signIn.variables ?? []
+  };
+  const admit = () => admitBeside(root, request, job.staff, input.has("share"));
+  return (0, import_chunk_JQ26DAQM.tellLaunched)(context, input, root, await (0, import_chunk_3NPZOWJ6.launch)(root, { ...request, admit }), job.isSynchronous);
+}
+function worktreeOf(input) {
+  if (input.has("worktree") && input.has("share"))
+    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --worktree and --share together: a tree of its own is shared with nobody");
+  return input.has("worktree") ? "new" : null;
+}
+function admitBeside(root, request, staff, isShared) {
+  if (staff.resume !== null) (0, import_chunk_CCX24O2G.requireFreeConversation)(root, staff.backend, staff.resume);
+  if (request.worktree === "new") return { warnings: [] };
+  const neighbours = (0, import_chunk_7F7YULP5.findNeighbours)(root, staff, request.cwd, isShared);
+  return {
+    warnings: neighbours.map((id) => (0, import_chunk_7F7YULP5.neighbourWarning)(id, (0, import_chunk_7F7YULP5.modeOf)(root.folder, id))),
+    told: (id) => (0, import_chunk_7F7YULP5.tellNeighbours)(root.folder, neighbours, id)
+  };
+}
+function freshStaff(context, input, words) {
+  const part = (0, import_chunk_CCX24O2G.makeStaffPart)({
+    ...words,
+    stateRoot: context.root(input).folder,
+    backend: input.text("backend"),
+    model: input.text("model") ?? null,
+    profile: askedProfile(input),
+    resume: null
+  });
+  if (input.has("schema")) part.schema = true;
+  const base = input.text("base");
+  if (base !== void 0) part.base = (0, import_chunk_IFDZYHXO.requireBase)(words.cwd, base);
+  return part;
+}
+function askedProfile(input) {
+  return input.text("profile");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  askedProfile,
+  freshStaff,
+  launchStaff,
+  taskOf
+});
+
+},
+"./chunk-S2YMQL4C.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  nextCommand: () => nextCommand,
+  nextCommands: () => nextCommands
+});
+module.exports = stdin_exports;
+var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
+var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
+function nextCommand(option, ...words) {
+  return (0, import_chunk_QPOYQF3N.quoteWords)([...(0, import_chunk_HYSLT7YX.selfWords)(), ...words, ...option]);
+}
+var nextCommands = {
+  wait: (id, option) => nextCommand(option, "wait", id, "--timeout", "10m"),
+  observe: (id, option) => nextCommand(option, "observe", id),
+  result: (id, option) => nextCommand(option, "result", id),
+  status: (option) => nextCommand(option, "status"),
+  cancel: (id, option) => nextCommand(option, "cancel", id),
+  restart: (id, option) => nextCommand(option, "restart", id),
+  doctor: (id, option) => nextCommand(option, "doctor", id),
+  continue: (id, option) => nextCommand(option, "continue", "--job", id, "--prompt", "TEXT")
+};
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  nextCommand,
+  nextCommands
+});
+
+},
+"./chunk-SNEL4M5J.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  decodeName: () => decodeName,
+  encodeName: () => encodeName,
+  openGit: () => openGit,
+  readableName: () => readableName,
+  repositoryVariables: () => repositoryVariables,
+  showName: () => showName
+});
+module.exports = stdin_exports;
+var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_child_process = require("node:child_process");
+var import_node_path = builtin("node:path");
+var repositoryVariables = [
+  "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+  "GIT_CONFIG",
+  "GIT_CONFIG_PARAMETERS",
+  "GIT_CONFIG_COUNT",
+  "GIT_OBJECT_DIRECTORY",
+  "GIT_DIR",
+  "GIT_WORK_TREE",
+  "GIT_IMPLICIT_WORK_TREE",
+  "GIT_GRAFT_FILE",
+  "GIT_INDEX_FILE",
+  "GIT_NO_REPLACE_OBJECTS",
+  "GIT_REPLACE_REF_BASE",
+  "GIT_PREFIX",
+  "GIT_INTERNAL_SUPER_PREFIX",
+  "GIT_SHALLOW_FILE",
+  "GIT_COMMON_DIR",
+  "GIT_NAMESPACE",
+  "GIT_REF_STORAGE_FORMAT",
+  "GIT_REFERENCE_BACKEND"
+];
+var wanted = "^(filter\\..*|hook\\..*|core\\.worktree|core\\.bare|extensions\\.objectformat)$";
+var tooMany = 200;
+var always = [
+  "core.fsmonitor=false",
+  "core.hooksPath=/dev/null",
+  "core.quotepath=off",
+  "diff.orderFile=/dev/null",
+  "diff.submodule=short",
+  "log.showSignature=false",
+  "submodule.recurse=false",
+  "gc.auto=0",
+  "maintenance.auto=false"
+];
+var quiet = ["--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty"];
+var showing = new Set(["diff", "show", "log", "diff-tree", "diff-index", "diff-files"]);
+function openGit(folder) {
+  const program = findGit();
+  if (program === void 0) return { reason: "git is not installed (no git on PATH)" };
+  if (!(0, import_chunk_DLEZNRER.isFolder)(folder)) return { reason: `the folder ${folder} is gone` };
+  const read = runGit(program, folder, always, ["config", "-z", "--get-regexp", wanted], {});
+  if (!read.ok && read.code !== 1) return { reason: read.reason };
+  const settings = parseSettings(read.ok ? read.bytes : Buffer.alloc(0));
+  const off = switchedOff(settings.map(([name]) => name));
+  if (off === void 0) return { reason: "its configuration names filters or hooks that cannot be switched off" };
+  const config = [...always, ...off];
+  return {
+    git: {
+      folder,
+      run: (args, call = {}) => runGit(program, folder, config, args, call),
+      setting: (name) => settings.findLast(([found]) => found === name)?.[1]
+    }
+  };
+}
+function findGit() {
+  return absoluteSearchPath().map((folder) => import_node_path.default.join(folder, "git")).find(import_chunk_DLEZNRER.isExecutable);
+}
+function absoluteSearchPath() {
+  return import_chunk_NLNY4YEW.variables.searchPath().split(":").filter((folder) => import_node_path.default.isAbsolute(folder));
+}
+function parseSettings(bytes) {
+  return bytes.toString("utf8").split("\0").filter((item) => item !== "").map((item) => {
+    const end = item.indexOf("\n");
+    return end < 0 ? [item, ""] : [item.slice(0, end), item.slice(end + 1)];
+  });
+}
+function switchedOff(names) {
+  const drivers = new Set(names.filter((name) => /^(?:filter|hook)\./.test(name)).map(withoutVariable));
+  if (drivers.size > tooMany || [...drivers].some((name) => /[=\n\ufffd]/.test(name))) return void 0;
+  return [...drivers].flatMap(
+    (name) => name.startsWith("hook.") ? [`${name}.enabled=false`] : [`${name}.clean=`, `${name}.smudge=`, `${name}.process=`, `${name}.required=false`]
+  );
+}
+function withoutVariable(name) {
+  return name.slice(0, name.lastIndexOf("."));
+}
+function runGit(program, folder, config, args, call) {
+  const limit = call.limit ?? 32 * 1024 * 1024;
+  const timeout = call.timeoutMs ?? 1e4;
+  const settings = config.flatMap((setting) => ["-c", setting]);
+  const [verb = "", ...words] = args;
+  const safe = showing.has(verb) ? [verb, ...quiet, ...words] : args;
+  const done = (0, import_node_child_process.spawnSync)(program, ["--no-pager", "--literal-pathspecs", ...settings, ...safe], {
+    cwd: folder,
+    env: gitEnvironment(folder),
+    input: call.input ?? "",
+    timeout,
+    killSignal: "SIGKILL",
+    maxBuffer: limit
+  });
+  const name = `git ${verb}`;
+  const fault = (0, import_chunk_NVPF5LEY.errnoOf)(done.error);
+  if (fault === "ETIMEDOUT") return { ok: false, code: null, reason: `${name} took longer than ${timeout / 1e3} s` };
+  if (fault === "ENOBUFS") return { ok: false, code: null, reason: `${name} wrote more than ${limit} bytes` };
+  if (done.error) return { ok: false, code: null, reason: `${name} cannot be started (${fault ?? "error"})` };
+  if (done.status === 0) return { ok: true, bytes: done.stdout };
+  const [first = ""] = (0, import_chunk_LZGYMFSK.plainText)(done.stderr.toString("utf8")).trim().split("\n");
+  const ending = done.status === null ? `was ended by ${done.signal}` : `ended with ${done.status}`;
+  return { ok: false, code: done.status, reason: `${name} ${ending}${first === "" ? "" : `: ${first.slice(0, 200)}`}` };
+}
+function gitEnvironment(folder) {
+  const home = import_chunk_NLNY4YEW.variables.home();
+  const ours = (0, import_chunk_NLNY4YEW.configFolder)();
+  return {
+    ...(0, import_chunk_NLNY4YEW.toolEnvironment)(),
+    PATH: absoluteSearchPath().join(":"),
+    ...home === void 0 ? {} : { HOME: home },
+    ...ours === void 0 ? {} : { XDG_CONFIG_HOME: import_node_path.default.dirname(ours) },
+    GIT_OPTIONAL_LOCKS: "0",
+    GIT_TERMINAL_PROMPT: "0",
+    GIT_ASKPASS: "",
+    GIT_NO_LAZY_FETCH: "1",
+    // Unlike `protocol.allow` it cannot be widened by the repository.
+    GIT_ALLOW_PROTOCOL: "none",
+    GIT_CEILING_DIRECTORIES: import_node_path.default.dirname(folder)
+  };
+}
+var decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+var encoder = new TextEncoder();
+function decodeName(bytes) {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    return decodeBroken(bytes);
+  }
+}
+function encodeName(name) {
+  if (!/[\udc80-\udcff]/.test(name)) return encoder.encode(name);
+  const parts = name.match(loneOrText) ?? [];
+  const pieces = parts.map((part) => {
+    const code = part.charCodeAt(0);
+    return part.length === 1 && code >= 56448 && code <= 56575 ? Uint8Array.of(code - 56320) : encoder.encode(part);
+  });
+  const result = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    result.set(piece, at);
+    at += piece.length;
+  }
+  return result;
+}
+var loneOrText = /(?<![\ud800-\udbff])[\udc80-\udcff]|(?:[\ud800-\udbff][\udc00-\udfff]|[^\udc80-\udcff])+/g;
+function readableName(name) {
+  return name.replace(loneOrText, (part) => {
+    const code = part.charCodeAt(0);
+    return part.length === 1 && code >= 56448 && code <= 56575 ? `\\x${(code - 56320).toString(16)}` : part;
+  });
+}
+var odd = /["`\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]|^\s|\s$|^$/u;
+var unprintable = /["\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
+function showName(name) {
+  if (!odd.test(name)) return name;
+  const inner = name.replaceAll("\\", "\\\\").replace(unprintable, (found) => {
+    const code = found.codePointAt(0) ?? 0;
+    if (found === '"') return '\\"';
+    if (found === "\n") return "\\n";
+    if (found === "	") return "\\t";
+    if (code >= 56448 && code <= 56575) return `\\x${(code - 56320).toString(16)}`;
+    return `\\u{${code.toString(16)}}`;
+  });
+  return `"${inner}"`;
+}
+function decodeBroken(bytes) {
+  let text = "";
+  for (let at = 0; at < bytes.length; ) {
+    const length = characterAt(bytes, at);
+    if (length === 0) text += String.fromCharCode(56320 + (bytes[at] ?? 0));
+    else text += decoder.decode(bytes.subarray(at, at + length));
+    at += length || 1;
+  }
+  return text;
+}
+function characterAt(bytes, at) {
+  const first = bytes[at] ?? 0;
+  const length = first < 128 ? 1 : first < 194 ? 0 : first < 224 ? 2 : first < 240 ? 3 : first < 245 ? 4 : 0;
+  if (length === 0 || at + length > bytes.length) return 0;
+  try {
+    decoder.decode(bytes.subarray(at, at + length));
+    return length;
+  } catch {
+    return 0;
+  }
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  decodeName,
+  encodeName,
+  openGit,
+  readableName,
+  repositoryVariables,
+  showName
+});
+
+},
+"./chunk-SRQ3TTC4.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  mayAct: () => mayAct
+});
+module.exports = stdin_exports;
+var import_chunk_FRBDBO25 = load("./chunk-FRBDBO25.js");
+var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
+var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+async function mayAct(view) {
+  if (!view.spec || !(0, import_chunk_DLEZNRER.isWritable)(view.paths.folder)) return false;
+  const namespace = view.worker?.worker.pid_ns ?? view.launch?.worker.pid_ns ?? view.spec.launcher.pid_ns;
+  const isHere = namespace === (0, import_chunk_MGN56EW3.pidNamespace)() || view.isOtherBoot;
+  if (!isHere && (0, import_chunk_NUDVVVQS.conditionOf)(view) !== "lost") return false;
+  return (0, import_chunk_FRBDBO25.isGenuine)(view.spec, knownKey());
+}
+function knownKey() {
+  try {
+    return (0, import_chunk_FRBDBO25.readKey)();
+  } catch {
+    return void 0;
+  }
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  mayAct
+});
+
+},
+"./chunk-TFEMYLSK.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  formatSize: () => formatSize,
+  parseSize: () => parseSize
+});
+module.exports = stdin_exports;
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var units = { "": 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3 };
+function parseSize(text, option, range) {
+  const match = /^(\d+)([KMG]?)(?:i?B)?$/.exec(text);
+  const value = match ? Number(match[1]) * (units[match[2] ?? ""] ?? 1) : Number.NaN;
+  if (!Number.isSafeInteger(value) || value < range.min || value > range.max) {
+    throw (0, import_chunk_NVPF5LEY.usageError)(
+      `cannot take ${option} ${JSON.stringify(text)}: allowed are ${formatSize(range.min)} to ${formatSize(range.max)}, written like 64M`
+    );
+  }
+  return value;
+}
+function formatSize(bytes) {
+  if (bytes < 1024) return `${bytes} B`;
+  if (bytes < 1024 ** 2) return `${(bytes / 1024).toFixed(1)} KiB`;
+  if (bytes < 1024 ** 3) return `${(bytes / 1024 ** 2).toFixed(1)} MiB`;
+  return `${(bytes / 1024 ** 3).toFixed(1)} GiB`;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  formatSize,
+  parseSize
+});
+
+},
+"./chunk-TICNVDKB.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  signInOf: () => signInOf,
+  surveyBackends: () => surveyBackends
+});
+module.exports = stdin_exports;
+var import_chunk_CCX24O2G = load("./chunk-CCX24O2G.js");
+var import_chunk_KUW3UYA5 = load("./chunk-KUW3UYA5.js");
+var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_node_path = builtin("node:path");
+var profileNames = ["restricted", "standard", "unrestricted"];
+function surveyBackends(config, cwd, only) {
+  const own = Object.entries(config.backends);
+  const found = import_chunk_KUW3UYA5.backends.filter(({ id }) => id !== "custom" && (only === void 0 || id === only) && !Object.hasOwn(config.backends, id)).map((backend) => survey(backend, backend.id, backend.programs, cwd));
+  const custom = (0, import_chunk_KUW3UYA5.findBackend)("custom");
+  const mine = own.filter(([name]) => only === void 0 || name === only).map(([name, { argv }]) => survey(custom, name, argv.slice(0, 1), cwd));
+  return [...found, ...mine];
+}
+function survey(backend, name, searched, cwd) {
+  const program = searched.map((one) => (0, import_chunk_HYSLT7YX.findProgram)(one, cwd)).find((one) => one !== void 0) ?? null;
+  const version = program === null ? null : (0, import_chunk_CCX24O2G.tellVersion)(backend, program);
+  const isTooOld = version !== null && backend.oldest !== null && (0, import_chunk_KUW3UYA5.isOlder)(version, backend.oldest);
+  const faults = {};
+  for (const profile of profileNames) {
+    const fault = backend.profiles[profile] === null ? null : (0, import_chunk_CCX24O2G.policyFault)(backend, profile);
+    if (fault !== null) faults[profile] = fault;
+  }
+  const canKeep = profileNames.some((one) => backend.profiles[one] !== null && faults[one] === void 0);
+  return {
+    backend: name,
+    title: backend.title,
+    custom: backend.id === "custom",
+    searched,
+    program,
+    not_executable: program === null ? findBlocked(searched) : null,
+    version,
+    oldest: backend.oldest,
+    too_old: isTooOld,
+    sign_in: signInOf(backend),
+    profiles: backend.profiles,
+    faults,
+    install: backend.install,
+    usable: program !== null && !isTooOld && canKeep
+  };
+}
+function signInOf({ signIn }) {
+  const home = import_chunk_NLNY4YEW.variables.home();
+  const files = signIn.files.filter((file) => home !== void 0 && (0, import_chunk_DLEZNRER.exists)(import_node_path.default.join(home, file)));
+  const found = { files, variables: signIn.variables.filter((name) => import_chunk_NLNY4YEW.variables.isSet(name)) };
+  if (signIn.files.length + signIn.variables.length === 0) return { state: "unknown", ...found };
+  return { state: found.files.length + found.variables.length > 0 ? "signs" : "no_signs", ...found };
+}
+function findBlocked(names) {
+  const folders = import_chunk_NLNY4YEW.variables.searchPath().split(":").filter(Boolean);
+  const files = names.filter((name) => !name.includes("/")).flatMap((name) => folders.map((folder) => import_node_path.default.join(folder, name)));
+  return files.find(import_chunk_DLEZNRER.exists) ?? null;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  signInOf,
+  surveyBackends
+});
+
+},
+"./chunk-VR7V4UEB.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  addWorktree: () => addWorktree,
+  planWorktree: () => planWorktree,
+  removeWorktree: () => removeWorktree,
+  takeOverCommands: () => takeOverCommands,
+  undoWorktree: () => undoWorktree,
+  worktreeWork: () => worktreeWork
+});
+module.exports = stdin_exports;
+var import_chunk_656CJ3EA = load("./chunk-656CJ3EA.js");
+var import_chunk_SNEL4M5J = load("./chunk-SNEL4M5J.js");
+var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
+var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var checkoutMs = 10 * 6e4;
+function planWorktree(repoCwd, id) {
+  const at = (0, import_chunk_DLEZNRER.realPath)(repoCwd);
+  const root = (0, import_chunk_QPOYQF3N.findWorktree)(at);
+  if (root === void 0) throw impossible(`${repoCwd} is not in a git work tree`);
+  const git = requireGit(root);
+  const top = ask(git, ["rev-parse", "--show-toplevel"]);
+  if (top !== root) throw impossible(`the work tree of ${root} is ${top}`);
+  const base = ask(git, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], "there is no commit yet");
+  const folder = import_node_path.default.resolve(root, ask(git, ["rev-parse", "--git-common-dir"]));
+  const below = import_node_path.default.relative(root, at);
+  const isThere = below === "" || git.run(["rev-parse", "--verify", "--quiet", `${base}:${below}/`]).ok;
+  const place = import_node_path.default.join(placeFor(root, (0, import_chunk_DLEZNRER.realPath)(folder)), id);
+  return {
+    path: place,
+    branch: `job-companion/${id}`,
+    base,
+    from: root,
+    git_folder: (0, import_chunk_DLEZNRER.realPath)(folder),
+    cwd: isThere ? import_node_path.default.join(place, below) : place
+  };
+}
+function addWorktree(note) {
+  makeFolders(import_node_path.default.dirname(note.path));
+  if ((0, import_chunk_DLEZNRER.exists)(note.path)) throw impossible(`${note.path} exists already`);
+  const git = requireGit(note.from);
+  const branch = ["worktree", "add", "--quiet", "--no-track", "-b", note.branch, note.path, note.base];
+  const answer = git.run(branch, { timeoutMs: checkoutMs });
+  if (answer.ok) return;
+  undoWorktree(note);
+  throw impossible(answer.reason);
+}
+function undoWorktree(note) {
+  removeWorktree(note);
+}
+function worktreeWork(note) {
+  const isGone = !(0, import_chunk_DLEZNRER.isFolder)(note.path);
+  const tips = [isGone ? void 0 : headOf(note.path), branchTip(note)].filter((tip) => tip !== void 0);
+  const uncommitted = isGone ? 0 : countUncommitted(note.path);
+  const git = tips.length === 0 ? void 0 : gitOf(note);
+  if (!git) return { uncommitted, commits: 0, isMerged: tips.length === 0, isGone };
+  const elsewhere = [`--exclude=${note.branch}`, "--branches", "--remotes", "--tags", "HEAD"];
+  const commits = count(git, [...tips, "--not", note.base]);
+  const lonely = count(git, [...tips, "--not", ...elsewhere]);
+  return { uncommitted, commits: commits ?? 1, isMerged: lonely === 0, isGone };
+}
+function removeWorktree(note) {
+  const work = worktreeWork(note);
+  if (work.uncommitted > 0 || !work.isMerged) return false;
+  const git = gitOf(note);
+  if (!git) return work.isGone;
+  const tip = branchTip(note);
+  git.run(["worktree", "remove", note.path]);
+  if ((0, import_chunk_DLEZNRER.exists)(note.path)) return false;
+  return tip === void 0 || git.run(["update-ref", "-d", `refs/heads/${note.branch}`, tip]).ok;
+}
+function takeOverCommands(note, changes) {
+  const { branch, head, commit_count, dirty_after } = changes;
+  const inTree = (...words) => (0, import_chunk_QPOYQF3N.quoteWords)(["git", "-C", note.path, ...words]);
+  const merge = (what) => (0, import_chunk_QPOYQF3N.quoteWords)(["git", "-C", note.from, "merge", what]);
+  if (dirty_after === 0) return commit_count === 0 ? [] : [merge(branch.after ?? head.after ?? note.branch)];
+  const own = branch.after ?? `${note.branch}-work`;
+  return [
+    ...branch.after === null ? [inTree("switch", "-c", own)] : [],
+    inTree("add", "--all"),
+    inTree("commit", "-m", `Work of ${import_node_path.default.basename(note.path)}`),
+    merge(own)
+  ];
+}
+function impossible(reason) {
+  return new import_chunk_NVPF5LEY.FaultError("preflight", `cannot make a worktree for the job; ${reason}`, "go on without --worktree");
+}
+function requireGit(root) {
+  const opened = (0, import_chunk_SNEL4M5J.openGit)(root);
+  if ("reason" in opened) throw impossible(opened.reason);
+  return opened.git;
+}
+function ask(git, args, otherwise) {
+  const answer = git.run(args);
+  if (!answer.ok) throw impossible(otherwise ?? answer.reason);
+  return answer.bytes.toString("utf8").replace(/\n$/, "");
+}
+function placeFor(root, gitFolder) {
+  const own = (0, import_chunk_NLNY4YEW.dataFolder)();
+  if (own === void 0) throw impossible("there is no place for it: HOME and XDG_STATE_HOME are not set");
+  const hash = Buffer.from((0, import_chunk_CTSRVJRC.sha256)(Buffer.from(gitFolder))).toString("hex");
+  const name = import_node_path.default.basename(root).replace(/[^A-Za-z0-9._-]+/g, "-").slice(0, 40);
+  const place = realPlace(import_node_path.default.join(own, "worktrees", `${name}-${hash.slice(0, 8)}`));
+  const around = (0, import_chunk_QPOYQF3N.findWorktree)(place) ?? (`${place}/`.startsWith(`${gitFolder}/`) ? gitFolder : void 0);
+  if (around !== void 0)
+    throw impossible(`its place ${place} lies inside the repository ${around}; set XDG_STATE_HOME to a folder outside`);
+  return place;
+}
+function realPlace(folder) {
+  for (let at = folder; ; at = import_node_path.default.dirname(at)) {
+    if ((0, import_chunk_DLEZNRER.isFolder)(at) || at === import_node_path.default.dirname(at)) return import_node_path.default.join((0, import_chunk_DLEZNRER.realPath)(at), import_node_path.default.relative(at, folder));
+  }
+}
+function makeFolders(folder) {
+  if ((0, import_chunk_DLEZNRER.isFolder)(folder)) return;
+  try {
+    makeFolders(import_node_path.default.dirname(folder));
+    (0, import_chunk_6OPTGHIR.createFolder)(folder);
+  } catch (error) {
+    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
+    throw impossible(`the folder ${folder} cannot be made (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
+  }
+}
+function gitOf(note) {
+  const opened = (0, import_chunk_SNEL4M5J.openGit)((0, import_chunk_DLEZNRER.isFolder)(note.from) ? note.from : note.git_folder);
+  return "git" in opened ? opened.git : void 0;
+}
+function headOf(folder) {
+  const opened = (0, import_chunk_SNEL4M5J.openGit)(folder);
+  return "git" in opened ? resolve(opened.git, "HEAD") : void 0;
+}
+function branchTip(note) {
+  const git = gitOf(note);
+  return git && resolve(git, `refs/heads/${note.branch}`);
+}
+function resolve(git, name) {
+  const answer = git.run(["rev-parse", "--verify", "--quiet", `${name}^{commit}`]);
+  return answer.ok ? answer.bytes.toString("latin1").trim() : void 0;
+}
+function countUncommitted(folder) {
+  const { git, entries, rest } = (0, import_chunk_656CJ3EA.captureWorkspace)(folder, { exclude: [] });
+  return git?.root === folder ? entries.length + (rest?.count ?? 0) : 1;
+}
+function count(git, revisions) {
+  const answer = git.run(["rev-list", "--count", ...revisions, "--"]);
+  return answer.ok ? Number(answer.bytes.toString("latin1")) : void 0;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  addWorktree,
+  planWorktree,
+  removeWorktree,
+  takeOverCommands,
+  undoWorktree,
+  worktreeWork
+});
+
+},
+"./chunk-W7HED5VZ.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  findMode: () => findMode,
+  isReader: () => isReader,
+  isWriter: () => isWriter,
+  modeIds: () => modeIds,
+  modes: () => modes
+});
+module.exports = stdin_exports;
+var readOnly = "Change nothing: no file, no commit, no setting, nothing on other machines. Reading and searching are what you are here for.";
+var evidence = "Give the place of every claim: path and line, command and its output, or address.";
+var modes = {
+  staffer: {
+    id: "staffer",
+    summary: "hand a task to an agent CLI as a job",
+    role: "You carry out a task for the caller on your own.",
+    rules: [
+      "Do what the task asks, no more. Leave what was changed before you came as it is.",
+      "Commit or push only if the task asks for it."
+    ],
+    form: ["What you did and found, what you changed (paths), how you checked it, and what is left open."],
+    profile: "standard"
+  },
+  research: {
+    id: "research",
+    summary: "have a question looked into and answered with evidence, as a job",
+    role: "You look into a question and answer it with evidence.",
+    rules: [readOnly, evidence, "Keep what you saw apart from what you conclude, and say how sure you are."],
+    form: ["The answer first, in a few sentences; then the evidence for it; then what you could not find out."],
+    profile: "restricted"
+  },
+  review: {
+    id: "review",
+    summary: "have changes reviewed by an agent CLI, as a job",
+    role: "You review changes that somebody else made.",
+    rules: [
+      readOnly,
+      evidence,
+      "Look for what breaks: wrong results, lost data, security holes, races, missing cases, tests that cannot fail. Matters of taste come last or not at all.",
+      "Report only what you have checked in the code. Say when you looked at something and found nothing."
+    ],
+    form: [
+      "The verdict first, in one sentence; then the findings, the worst first, each with severity, path and line, what happens, and how to mend it; then what you did not look at."
+    ],
+    profile: "restricted"
+  },
+  implement: {
+    id: "implement",
+    summary: "have a change made in this worktree by an agent CLI, as a job",
+    role: "You make a change in a code base on your own.",
+    rules: [
+      "Keep to the habits of the code base, and to the task: no side trips.",
+      "Leave what was changed before you came as it is, unless the task is about it.",
+      "Prove the change: run the tests or checks that belong to it, and say which you ran and how they ended. Never weaken a test to make it pass.",
+      "Commit only if the task asks for it; never push."
+    ],
+    form: ["What you changed and why (paths), which checks you ran with their results, and what is left open."],
+    profile: "standard"
+  },
+  ask: {
+    id: "ask",
+    summary: "ask an agent CLI and print its answer (a recorded job)",
+    role: "You answer a question.",
+    rules: [readOnly],
+    form: ["The answer itself, as short as the question allows."],
+    profile: "restricted"
+  }
+};
+var modeIds = Object.keys(modes);
+function findMode(id) {
+  return Object.hasOwn(modes, id) ? modes[id] : void 0;
+}
+function isWriter(profile) {
+  return profile !== "restricted";
+}
+function isReader(mode, profile) {
+  return !isWriter(profile) || findMode(mode)?.profile === "restricted";
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  findMode,
+  isReader,
+  isWriter,
+  modeIds,
+  modes
+});
+
+},
+"./chunk-WC34HXH2.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  compareIds: () => compareIds,
+  defaultEngine: () => defaultEngine,
+  findEngine: () => findEngine,
+  idTimeMs: () => idTimeMs,
+  isId: () => isId,
+  isIdPrefix: () => isIdPrefix,
+  makeId: () => makeId
+});
+module.exports = stdin_exports;
+var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
+var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var idPattern = /^[a-z]{2,12}-[0-9a-z]{8,9}-[0-9a-z]{6}$/;
+var prefixPattern = /^[a-z]{2,12}(?:-[0-9a-z]{0,9}(?:-[0-9a-z]{0,6})?)?$/;
+function makeId(verb, nowMs, random) {
+  const digits = Array.from(random.subarray(0, 6), (byte) => (byte % 36).toString(36)).join("");
+  return `${verb}-${nowMs.toString(36)}-${digits}`;
+}
+function isId(text) {
+  return idPattern.test(text);
+}
+function isIdPrefix(text) {
+  return prefixPattern.test(text);
+}
+function idTimeMs(id) {
+  return Number.parseInt(id.split("-")[1] ?? "", 36);
+}
+function compareIds(a, b) {
+  return idTimeMs(a) - idTimeMs(b) || (a < b ? -1 : a > b ? 1 : 0);
+}
+var nodeOptions = ["--no-warnings"];
+var local = {
+  id: "local",
+  async prepare() {
+    await Promise.resolve().then(() => load("./spawn-NV2R7KVL.js"));
+  },
+  async start(worker) {
+    const { spawnDetached } = await Promise.resolve().then(() => load("./spawn-NV2R7KVL.js"));
+    const pid = spawnDetached({
+      program: process.execPath,
+      args: [...nodeOptions, (0, import_chunk_HYSLT7YX.companionFile)(), "_worker", worker.stateRoot, worker.id],
+      cwd: "/",
+      environment: (0, import_chunk_NLNY4YEW.workerEnvironment)(worker.mark),
+      logFile: worker.logFile
+    });
+    const identity = (0, import_chunk_MGN56EW3.identityOf)(pid);
+    if (!identity) throw new Error(`cannot see the worker that was just started (pid ${pid})`);
+    return identity;
+  },
+  alive: import_chunk_MGN56EW3.livenessOf,
+  signal: import_chunk_MGN56EW3.signalIdentity
+};
+var engines = [local];
+function findEngine(id) {
+  return engines.find((engine) => engine.id === id);
+}
+var defaultEngine = local;
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  compareIds,
+  defaultEngine,
+  findEngine,
+  idTimeMs,
+  isId,
+  isIdPrefix,
+  makeId
+});
+
+},
+"./chunk-WFPG5FKY.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   makeStaffVerb: () => makeStaffVerb
 });
 module.exports = stdin_exports;
-var import_chunk_YG267NF2 = load("./chunk-YG267NF2.js");
-var import_chunk_6VEYLQAM = load("./chunk-6VEYLQAM.js");
+var import_chunk_RRRWMO3F = load("./chunk-RRRWMO3F.js");
+var import_chunk_JQ26DAQM = load("./chunk-JQ26DAQM.js");
 var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 function makeStaffVerb({ mode: id, options = {}, notes, examples, isSynchronous = false }) {
@@ -10721,10 +10476,10 @@ function makeStaffVerb({ mode: id, options = {}, notes, examples, isSynchronous 
     ].filter((line) => line !== void 0).join("\n"),
     examples,
     async run(context, input) {
-      const cwd = (0, import_chunk_6VEYLQAM.folderOf)(context, input);
-      const prompt = await (0, import_chunk_YG267NF2.taskOf)(context, input);
-      const staff = (0, import_chunk_YG267NF2.freshStaff)(context, input, { mode: id, prompt, cwd });
-      return (0, import_chunk_YG267NF2.launchStaff)(context, input, {
+      const cwd = (0, import_chunk_JQ26DAQM.folderOf)(context, input);
+      const prompt = await (0, import_chunk_RRRWMO3F.taskOf)(context, input);
+      const staff = (0, import_chunk_RRRWMO3F.freshStaff)(context, input, { mode: id, prompt, cwd });
+      return (0, import_chunk_RRRWMO3F.launchStaff)(context, input, {
         verb: id,
         staff,
         cwd,
@@ -10811,137 +10566,410 @@ function isFifo(file) {
 });
 
 },
-"./chunk-YG267NF2.js": function (module, exports) {
+"./chunk-Z24H5S6A.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  askedProfile: () => askedProfile,
-  freshStaff: () => freshStaff,
-  launchStaff: () => launchStaff,
-  taskOf: () => taskOf
+  compareWorkspace: () => compareWorkspace,
+  isChanges: () => isChanges
 });
 module.exports = stdin_exports;
-var import_chunk_P5NTCJMM = load("./chunk-P5NTCJMM.js");
-var import_chunk_6VEYLQAM = load("./chunk-6VEYLQAM.js");
-var import_chunk_A2UK6BHM = load("./chunk-A2UK6BHM.js");
-var import_chunk_B6G6EWUC = load("./chunk-B6G6EWUC.js");
-var import_chunk_7F7YULP5 = load("./chunk-7F7YULP5.js");
-var import_chunk_WEDLWKCJ = load("./chunk-WEDLWKCJ.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-var sources = ["prompt", "prompt-file", "stdin"];
-async function taskOf(context, input) {
-  const given = sources.filter((name) => input.has(name));
-  if (given.length !== 1) {
-    const came = given.length === 0 ? "none was given" : `these came together: ${given.map((name) => `--${name}`).join(", ")}`;
-    throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot tell the task: exactly one of --prompt TEXT, --prompt-file PATH and --stdin is needed; ${came}`
-    );
-  }
-  const text = input.text("prompt") ?? decode(given[0] === "stdin" ? await context.readStdin() : readTask(context, input.text("prompt-file")));
-  const size = Buffer.byteLength(text);
-  if (text.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take an empty task from --${given[0]}`);
-  if (size > import_chunk_CRABIWOM.promptBytes) throw tooLong(size);
-  return text;
+var import_chunk_KV4YALRD = load("./chunk-KV4YALRD.js");
+var import_chunk_656CJ3EA = load("./chunk-656CJ3EA.js");
+var import_chunk_SNEL4M5J = load("./chunk-SNEL4M5J.js");
+var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
+var text = (value) => typeof value === "string";
+var flag = (value) => typeof value === "boolean";
+var count = (value) => Number.isSafeInteger(value) && value >= 0;
+var textOrNull = (value) => value === null || text(value);
+var commit = (value) => value === null || text(value) && /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(value);
+var optional = (shape) => (value) => value === void 0 || shape(value);
+var nullOr = (shape) => (value) => value === null || shape(value);
+var oneOf = (...words) => (value) => words.includes(value);
+var list = (shape) => (value) => Array.isArray(value) && value.every(shape);
+var record = (shapes) => (value) => isRecord(value) && Object.entries(shapes).every(([name, shape]) => shape(value[name]));
+var allOf = (shape) => (value) => isRecord(value) && Object.values(value).every(shape);
+function isRecord(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
-function tooLong(size) {
-  return (0, import_chunk_NVPF5LEY.usageError)(
-    `cannot take a task of ${size} bytes: at most ${import_chunk_CRABIWOM.promptBytes} (1 MiB) are allowed`,
-    "put the material into a file and name it in the task"
+var nameInside = (value) => text(value) && !`/${value}/`.includes("/../") && !value.startsWith("/");
+var entry = record({
+  path: nameInside,
+  xy: text,
+  head: textOrNull,
+  index: textOrNull,
+  tree_mode: textOrNull,
+  from: optional(nameInside),
+  mode: textOrNull,
+  content: textOrNull,
+  stat: textOrNull
+});
+var snapshot = record({
+  schema: oneOf(1),
+  cwd: text,
+  at: (value) => text(value) && Number.isFinite(Date.parse(value)),
+  git: nullOr(
+    record({
+      root: text,
+      hash: oneOf("sha1", "sha256"),
+      head: commit,
+      branch: textOrNull,
+      subject: textOrNull,
+      refs: allOf((value) => value !== null && commit(value))
+    })
+  ),
+  reason: textOrNull,
+  exclude: list(text),
+  entries: list(entry),
+  rest: nullOr(record({ count, digest: text })),
+  files: nullOr(list((file) => Array.isArray(file) && file.length === 3 && nameInside(file[0]) && file.every(text))),
+  exact: flag
+});
+var changes = record({
+  files: list(
+    record({
+      path: text,
+      change: oneOf("added", "modified", "deleted", "renamed"),
+      from: optional(text),
+      was_dirty: flag,
+      committed: flag
+    })
+  ),
+  file_count: count,
+  dirty_before: list(text),
+  dirty_before_count: count,
+  dirty_after: count,
+  commits: list(record({ sha: text, subject: text })),
+  commit_count: count,
+  head: record({ before: textOrNull, after: textOrNull, moved: oneOf("forward", "elsewhere", null) }),
+  branch: record({ before: textOrNull, after: textOrNull }),
+  refs_changed: list(text),
+  index_changed: flag,
+  exact: flag,
+  unchanged: flag,
+  reason: textOrNull
+});
+function isSnapshot(value) {
+  return snapshot(value);
+}
+function isChanges(value) {
+  return changes(value);
+}
+var emptyTree = {
+  sha1: "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+  sha256: "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"
+};
+function readTreeChanges(git, hash, heads) {
+  const ask = (...renames) => git.run([
+    ...["diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-ext-diff", "--no-textconv", ...renames],
+    ...[heads.before ?? emptyTree[hash], heads.after ?? emptyTree[hash], "--"]
+  ]);
+  const found = ask("-M", "-l1000");
+  const answer = found.ok ? found : ask("--no-renames");
+  return answer.ok ? parseRaw(answer.bytes) : void 0;
+}
+function parseRaw(bytes) {
+  const changes2 = new Map();
+  const items = bytes.toString("latin1").split("\0");
+  for (let at = 0; at < items.length; at += 1) {
+    const [, modes] = /^:(.*)$/.exec(items[at] ?? "") ?? [];
+    if (modes === void 0) continue;
+    const [oldMode = "", newMode = "", oldName = "", newName = "", letter = ""] = modes.split(" ");
+    const before = /^0*$/.test(oldMode) ? null : `${oldMode} ${oldName}`;
+    const after = /^0*$/.test(newMode) ? null : `${newMode} ${newName}`;
+    at += 1;
+    const name = (0, import_chunk_656CJ3EA.nameOf)(items[at] ?? "");
+    if (!/^[RC]/.test(letter)) {
+      changes2.set(name, { before, after });
+      continue;
+    }
+    at += 1;
+    const target = (0, import_chunk_656CJ3EA.nameOf)(items[at] ?? "");
+    if (letter.startsWith("R")) changes2.set(name, { before, after: null });
+    changes2.set(target, { before: null, after, ...letter.startsWith("R") ? { from: name } : {} });
+  }
+  return changes2;
+}
+function readMove(git, before, after) {
+  if (before === after) return null;
+  if (before === null) return "forward";
+  if (after === null) return "elsewhere";
+  return git.run(["merge-base", "--is-ancestor", before, after]).ok ? "forward" : "elsewhere";
+}
+var commitLimit = 20;
+function readNewCommits(git, before, after) {
+  const known = new Set([before.head, ...Object.values(before.refs)].filter((name) => name !== null));
+  const branches = Object.entries(after.refs).filter(([ref]) => ref !== "refs/stash");
+  const fresh = [after.head, ...branches.map(([, name]) => name)].filter((name) => name !== null && !known.has(name));
+  if (fresh.length === 0) return { commits: [], commit_count: 0 };
+  const input = `${[...new Set(fresh), ...[...known].map((name) => `^${name}`)].join("\n")}
+`;
+  const count2 = git.run(["rev-list", "--count", "--ignore-missing", "--stdin"], { input });
+  const listed2 = git.run(
+    [
+      ...["rev-list", `--max-count=${commitLimit}`, "--topo-order", "--ignore-missing"],
+      ...["--encoding=UTF-8", "--format=%s", "--stdin"]
+    ],
+    { input }
   );
-}
-function readTask(context, name) {
-  const file = import_node_path.default.resolve(context.cwd, name);
-  try {
-    const real = (0, import_chunk_DLEZNRER.realPath)(file);
-    const size = (0, import_chunk_DLEZNRER.factsOf)(real)?.size ?? 0;
-    if (size > import_chunk_CRABIWOM.promptBytes) throw tooLong(size);
-    const read = (0, import_chunk_6OPTGHIR.readRange)(real, 0, size);
-    if (read) return read.bytes;
-  } catch (error) {
-    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
-    throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot read the task from ${file} (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
-  }
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot read the task from ${file}: it is no regular file`,
-    "give the task with --stdin"
+  if (!count2.ok || !listed2.ok) return void 0;
+  const lines = listed2.bytes.toString("latin1").split("\n");
+  const commits = lines.flatMap(
+    (line, at) => at % 2 === 0 && line.startsWith("commit ") ? [{ sha: line.slice(7), subject: (0, import_chunk_656CJ3EA.nameOf)(lines[at + 1] ?? "") }] : []
   );
+  return { commits, commit_count: Number(count2.bytes.toString("latin1")) };
 }
-function decode(bytes) {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UTF-8 text");
+function comparePlain(before, after) {
+  const [known, now] = [filesOf(before), filesOf(after)];
+  const looker = (0, import_chunk_656CJ3EA.makeLooker)(after.cwd);
+  const changes2 = [];
+  for (const path of [...new Set([...known.keys(), ...now.keys()])].sort()) {
+    const was = known.get(path) ?? null;
+    const is = now.get(path) ?? (after.exact ? null : lookNow(path));
+    if (was?.mode === is?.mode && was?.content === is?.content) continue;
+    const isOld = !was && !before.exact && (looker.look(path)?.changedMs ?? 0) < Date.parse(before.at) - 2e3;
+    if (!isOld) changes2.push({ path, was, is, was_dirty: false, committed: false });
+  }
+  return changes2;
+  function lookNow(path) {
+    const facts = looker.look(path);
+    return facts && facts.kind !== "folder" ? { mode: facts.mode, content: facts.stat } : null;
   }
 }
-async function launchStaff(context, input, job) {
-  (0, import_chunk_6VEYLQAM.checkLaunchOptions)(input);
-  const root = context.root(input);
-  const request = {
-    kind: "staff",
-    verb: job.verb,
-    ...(0, import_chunk_6VEYLQAM.launchWords)(input),
-    cwd: job.cwd,
-    deadlineMs: job.deadlineMs ?? input.durationOrDefault("timeout"),
-    killGraceMs: import_chunk_CRABIWOM.limits.staffKillGrace.default,
-    maxOutputBytes: import_chunk_CRABIWOM.limits.maxOutput.default,
-    firstOutputMs: job.firstOutputMs ?? input.duration("first-output") ?? null,
-    stallMs: job.stallMs ?? input.duration("stall-after") ?? null,
-    lineage: job.lineage,
-    run: null,
-    staff: job.staff,
-    worktree: job.worktree === void 0 ? worktreeOf(input) : job.worktree,
-    warnings: (0, import_chunk_P5NTCJMM.sandboxWarnings)(job.staff),
-    credentials: (0, import_chunk_WEDLWKCJ.findBackend)(job.staff.backend)?.signIn.variables ?? []
+function filesOf({ files }) {
+  return new Map((files ?? []).map(([path, mode, stat]) => [path, { mode, content: stat }]));
+}
+var emptyBlobs = new Set([
+  "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391",
+  "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813"
+]);
+function pairRenames(changes2) {
+  const gone = new Map(changes2.filter(({ was, is }) => was && !is).map((change) => [change.path, change]));
+  const byContent = new Map();
+  for (const change of gone.values()) {
+    const key = change.was && contentKey(change.was);
+    if (key) byContent.set(key, [...byContent.get(key) ?? [], change]);
+  }
+  const taken = new Set();
+  const originOf = new Map();
+  const take = (change, origin) => {
+    if (!origin || taken.has(origin.path)) return;
+    taken.add(origin.path);
+    originOf.set(change.path, origin);
   };
-  const admit = () => admitBeside(root, request, job.staff, input.has("share"));
-  return (0, import_chunk_6VEYLQAM.tellLaunched)(context, input, root, await (0, import_chunk_A2UK6BHM.launch)(root, { ...request, admit }), job.isSynchronous);
-}
-function worktreeOf(input) {
-  if (input.has("worktree") && input.has("share"))
-    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --worktree and --share together: a tree of its own is shared with nobody");
-  return input.has("worktree") ? "new" : null;
-}
-function admitBeside(root, request, staff, isShared) {
-  if (staff.resume !== null) (0, import_chunk_P5NTCJMM.requireFreeConversation)(root, staff.backend, staff.resume);
-  if (request.worktree === "new") return { warnings: [] };
-  const neighbours = (0, import_chunk_7F7YULP5.findNeighbours)(root, staff, request.cwd, isShared);
-  return {
-    warnings: neighbours.map((id) => (0, import_chunk_7F7YULP5.neighbourWarning)(id, (0, import_chunk_7F7YULP5.modeOf)(root.folder, id))),
-    told: (id) => (0, import_chunk_7F7YULP5.tellNeighbours)(root.folder, neighbours, id)
-  };
-}
-function freshStaff(context, input, words) {
-  const part = (0, import_chunk_P5NTCJMM.makeStaffPart)({
-    ...words,
-    stateRoot: context.root(input).folder,
-    backend: input.text("backend"),
-    model: input.text("model") ?? null,
-    profile: askedProfile(input),
-    resume: null
+  const fresh = changes2.filter(({ was, is }) => !was && is);
+  for (const change of fresh) if (change.from !== void 0) take(change, gone.get(change.from));
+  for (const change of fresh) {
+    const key = change.is && contentKey(change.is);
+    if (!key || originOf.has(change.path)) continue;
+    const free = (byContent.get(key) ?? []).filter(({ path }) => !taken.has(path));
+    const namesake = free.find(({ path }) => lastPart(path) === lastPart(change.path));
+    take(change, namesake ?? (emptyBlobs.has(change.is?.content ?? "") ? void 0 : free[0]));
+  }
+  return changes2.filter(({ path }) => !taken.has(path)).map(({ from: _, ...change }) => {
+    const origin = originOf.get(change.path);
+    if (!origin) return change;
+    return { ...change, from: origin.path, was_dirty: change.was_dirty || origin.was_dirty };
   });
-  if (input.has("schema")) part.schema = true;
-  const base = input.text("base");
-  if (base !== void 0) part.base = (0, import_chunk_B6G6EWUC.requireBase)(words.cwd, base);
-  return part;
 }
-function askedProfile(input) {
-  return input.text("profile");
+function contentKey({ mode, content }) {
+  return content === null ? null : `${mode.slice(0, 3)} ${content}`;
+}
+function lastPart(path) {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
+function comparePaths(moments) {
+  const known = entriesOf(moments.before);
+  const now = entriesOf(moments.after);
+  const names = new Set([...known.keys(), ...now.keys(), ...moments.tree.keys()]);
+  const isHidden = makeHidden(moments, names);
+  const changes2 = [];
+  const untouched = [];
+  for (const name of [...names].sort()) {
+    const [b, a, t] = [known.get(name), now.get(name), moments.tree.get(name)];
+    const sides = b ? sinceDirty(name, b, a, moments) : a ? sinceClean(name, a, moments, isHidden) : inTree(t);
+    const was_dirty = b !== void 0 && b.xy !== "..";
+    if (sides && (sides.was || sides.is)) {
+      const from = a?.from ?? t?.from;
+      changes2.push({ path: name, ...sides, was_dirty, committed: t !== void 0, ...from ? { from } : {} });
+    } else if (was_dirty) untouched.push(name);
+  }
+  return { changes: changes2, untouched };
+}
+function entriesOf({ entries }) {
+  return new Map(entries.map((entry2) => [entry2.path, entry2]));
+}
+function sinceDirty(name, b, a, moments) {
+  const now = a ?? measureNow(name, b, moments);
+  return isSame(b, now) ? void 0 : { was: sideOf(b), is: sideOf(now) };
+}
+function measureNow(name, b, { looker, tree }) {
+  const facts = looker.look(name);
+  if (!facts) return import_chunk_656CJ3EA.nothing;
+  if (facts.kind !== "folder") {
+    const algorithm = b.content?.length === 64 ? "sha256" : "sha1";
+    if (b.content === null && b.mode !== null) return { mode: facts.mode, content: null, stat: facts.stat };
+    return (0, import_chunk_656CJ3EA.measureRaw)(looker, name, facts, algorithm);
+  }
+  const commit2 = (tree.get(name)?.after ?? b.head)?.split(" ")[1];
+  return b.mode === "160000" && commit2 !== void 0 ? { mode: "160000", content: commit2, stat: null } : import_chunk_656CJ3EA.nothing;
+}
+function isSame(b, now) {
+  if (b.mode !== now.mode) return false;
+  if (b.mode === null) return true;
+  return b.content !== null && now.content !== null ? b.content === now.content : b.stat === now.stat;
+}
+function sinceClean(name, a, { tree, overlooked, before }, isHidden) {
+  const t = tree.get(name);
+  const base = a.xy === ".." ? overlooked.get(name) ?? null : t ? t.before : a.head;
+  const was = sideOfTree(base);
+  if (base === null) return a.mode === null || isHidden(a) ? void 0 : { was, is: sideOf(a) };
+  if (before.rest !== null && isHidden(a)) return void 0;
+  const isStaged = a.xy[1] === "." && a.xy !== ".." && a.index !== null && !a.index.startsWith("u");
+  const is = isStaged ? sideOfTree(a.index) : sideOf({ ...a, mode: (a.mode && a.tree_mode) ?? a.mode });
+  if (was && is && was.mode === is.mode && was.content === is.content) return void 0;
+  return { was, is };
+}
+function inTree(t) {
+  return t && { was: sideOfTree(t.before), is: sideOfTree(t.after) };
+}
+function makeHidden({ before, looker }, names) {
+  const mayHide = before.rest !== null || [...names].some((name) => /(?:^|\/)\.gitignore$/.test(name));
+  const margin = 2e3;
+  return (a) => mayHide && (looker.look(a.path)?.changedMs ?? Number.POSITIVE_INFINITY) < Date.parse(before.at) - margin;
+}
+function sideOf({ mode, content, stat }) {
+  return mode === null ? null : { mode, content: content ?? stat };
+}
+function sideOfTree(base) {
+  const [mode, content = null] = base?.split(" ") ?? [];
+  return mode === void 0 ? null : { mode, content };
+}
+var listed = { files: 200, dirty: 50, refs: 50, nameBytes: 1e3 };
+function compareWorkspace(before, after) {
+  if (!isSnapshot(before)) return untold("the record of the workspace at the start is damaged", null, null);
+  const { git, cwd, exclude } = before;
+  if (git === null) {
+    const now2 = after.git === null && after.cwd === cwd ? after : (0, import_chunk_656CJ3EA.captureWorkspace)(cwd, { exclude, plain: true });
+    const changes2 = comparePlain(before, now2);
+    const exact = before.exact && now2.exact;
+    return finish({ ...nothingMoved(null, null), changes: changes2, untouched: [], exact, reason: before.reason });
+  }
+  const now = after.git?.root === git.root ? after : (0, import_chunk_656CJ3EA.captureWorkspace)(git.root, { exclude });
+  if (now.git?.root !== git.root) return untold(now.reason ?? "the repository is gone", git, null);
+  return compareGit({ ...before, git }, { ...now, git: now.git });
+}
+function compareGit(before, after) {
+  const [was, is] = [before.git, after.git];
+  const opened = (0, import_chunk_SNEL4M5J.openGit)(is.root);
+  if ("reason" in opened) return untold(opened.reason, was, is);
+  const { git } = opened;
+  const moved = readMove(git, was.head, is.head);
+  const tree = moved === null ? new Map() : readTreeChanges(git, is.hash, head(was, is));
+  const commits = readNewCommits(git, was, is);
+  const looker = (0, import_chunk_656CJ3EA.makeLooker)(is.root);
+  const overlooked = newlyOverlooked(git, before, after);
+  const moments = { before, after, tree: tree ?? new Map(), looker, overlooked };
+  const { changes: changes2, untouched } = comparePaths(moments);
+  return finish({
+    ...nothingMoved(was, is),
+    changes: changes2,
+    untouched,
+    dirty_after: after.entries.filter(import_chunk_KV4YALRD.isDirty).length + (after.rest?.count ?? 0),
+    commits: commits?.commits ?? [],
+    commit_count: commits?.commit_count ?? 0,
+    head: { ...head(was, is), moved },
+    refs_changed: changedRefs(was.refs, is.refs),
+    index_changed: isIndexChanged(before, after, moments.tree),
+    exact: before.exact && after.exact && tree !== void 0 && commits !== void 0,
+    isMore: before.rest?.digest !== after.rest?.digest,
+    reason: null
+  });
+}
+function head(was, is) {
+  return { before: was.head, after: is.head };
+}
+function newlyOverlooked(git, was, is) {
+  const known = entriesOf(was);
+  const names = is.entries.filter(({ path, xy }) => xy === ".." && !known.has(path)).map(({ path }) => path);
+  if (names.length === 0 || was.git.head === null) return new Map();
+  const answer = git.run(["ls-tree", "-r", "-z", "--full-tree", was.git.head]);
+  const wanted = new Set(names);
+  const lines = answer.ok ? answer.bytes.toString("latin1").split("\0") : [];
+  return new Map(
+    lines.flatMap((line) => {
+      const [, mode, name, path = ""] = /^(\d+) \w+ ([0-9a-f]+)\t(.*)$/s.exec(line) ?? [];
+      return mode !== void 0 && wanted.has((0, import_chunk_656CJ3EA.nameOf)(path)) ? [[(0, import_chunk_656CJ3EA.nameOf)(path), `${mode} ${name}`]] : [];
+    })
+  );
+}
+function isIndexChanged(was, is, tree) {
+  const [known, now] = [entriesOf(was), entriesOf(is)];
+  const isCut = was.rest !== null || is.rest !== null;
+  return [...new Set([...known.keys(), ...now.keys(), ...tree.keys()])].some((name) => {
+    const [b, a, t] = [known.get(name), now.get(name), tree.get(name)];
+    if (b?.xy === ".." || a?.xy === ".." || isCut && !(a && b)) return false;
+    const before = b ? b.index : t ? t.before : a?.head ?? null;
+    const after = a ? a.index : t ? t.after : b?.head ?? null;
+    return before !== after;
+  });
+}
+function changedRefs(was, is) {
+  const isCut = [was, is].some((refs) => Object.keys(refs).length >= 500);
+  const names = [...new Set([...Object.keys(was), ...Object.keys(is)])].sort();
+  return names.filter((name) => was[name] !== is[name] && (!isCut || name in was && name in is));
+}
+function nothingMoved(was, is) {
+  return {
+    commits: [],
+    commit_count: 0,
+    dirty_after: 0,
+    head: { before: was?.head ?? null, after: is?.head ?? null, moved: null },
+    branch: { before: was?.branch ?? null, after: is?.branch ?? null },
+    refs_changed: [],
+    index_changed: false,
+    isMore: false
+  };
+}
+function untold(reason, was, is) {
+  const changes2 = finish({ ...nothingMoved(was, is), changes: [], untouched: [], exact: false, reason });
+  return { ...changes2, unchanged: false };
+}
+function finish({ changes: changes2, untouched, isMore, ...rest }) {
+  const files = pairRenames(changes2);
+  const { head: head2, branch, commit_count, refs_changed, index_changed } = rest;
+  const isStill = head2.before === head2.after && branch.before === branch.after && !index_changed && !isMore;
+  return {
+    files: files.slice(0, listed.files).map(fileChange),
+    file_count: files.length,
+    dirty_before: untouched.slice(0, listed.dirty).map(shortName),
+    dirty_before_count: untouched.length,
+    ...rest,
+    refs_changed: refs_changed.slice(0, listed.refs).map(shortName),
+    unchanged: isStill && files.length === 0 && commit_count === 0 && refs_changed.length === 0
+  };
+}
+function fileChange({ path, was, is, from, was_dirty, committed }) {
+  const change = from !== void 0 ? "renamed" : !was ? "added" : !is ? "deleted" : "modified";
+  return {
+    path: shortName(path),
+    change,
+    ...from === void 0 ? {} : { from: shortName(from) },
+    was_dirty,
+    committed
+  };
+}
+function shortName(name) {
+  return (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_SNEL4M5J.readableName)(name), listed.nameBytes);
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  askedProfile,
-  freshStaff,
-  launchStaff,
-  taskOf
+  compareWorkspace,
+  isChanges
 });
 
 },
-"./clean-HX66XRCK.js": function (module, exports) {
+"./clean-X5XWVLHQ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -10954,12 +10982,12 @@ var import_chunk_IFVIOH5X = load("./chunk-IFVIOH5X.js");
 var import_chunk_FRBDBO25 = load("./chunk-FRBDBO25.js");
 var import_chunk_GIHSDJPG = load("./chunk-GIHSDJPG.js");
 var import_chunk_G7TF4DKP = load("./chunk-G7TF4DKP.js");
-var import_chunk_P564Q6Q3 = load("./chunk-P564Q6Q3.js");
+var import_chunk_IT7S6SYY = load("./chunk-IT7S6SYY.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_S2YMQL4C = load("./chunk-S2YMQL4C.js");
-var import_chunk_HG2KJTCX = load("./chunk-HG2KJTCX.js");
-var import_chunk_73VXE2SD = load("./chunk-73VXE2SD.js");
-var import_chunk_GHF6APA7 = load("./chunk-GHF6APA7.js");
+var import_chunk_VR7V4UEB = load("./chunk-VR7V4UEB.js");
+var import_chunk_656CJ3EA = load("./chunk-656CJ3EA.js");
+var import_chunk_SNEL4M5J = load("./chunk-SNEL4M5J.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
 var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
 var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
@@ -10979,7 +11007,7 @@ async function planClean(root, options) {
   const ancestors = ancestorsOfLive(root);
   let finished = 0;
   for (const id of (0, import_chunk_IFVIOH5X.listJobs)(root)) {
-    const view = await (0, import_chunk_P564Q6Q3.refresh)(root, id);
+    const view = await (0, import_chunk_IT7S6SYY.refresh)(root, id);
     const why = !(0, import_chunk_NUDVVVQS.isEnded)(view.state) ? "it is live" : view.damage !== null ? `its record is damaged (${view.damage})` : (0, import_chunk_G7TF4DKP.isAwaited)(root, id) ? "somebody waits for it" : ancestors.has(id) ? "a live job descends from it" : !(0, import_chunk_G7TF4DKP.isCollected)(view) && !options.includeUncollected ? "nobody has collected its result" : void 0;
     if ((0, import_chunk_NUDVVVQS.isEnded)(view.state)) finished += 1;
     const ageMs = (0, import_chunk_NLNY4YEW.nowMs)() - Date.parse(view.state.ended_at ?? view.state.created_at);
@@ -11033,7 +11061,7 @@ function ancestorsOfLive(root) {
 async function workIn(spec) {
   if (!spec?.worktree || !await (0, import_chunk_FRBDBO25.isGenuine)(spec, (0, import_chunk_FRBDBO25.readKey)())) return void 0;
   const { path: folder } = spec.worktree;
-  const work = (0, import_chunk_HG2KJTCX.worktreeWork)(spec.worktree);
+  const work = (0, import_chunk_VR7V4UEB.worktreeWork)(spec.worktree);
   if (work.isGone) return void 0;
   if (work.uncommitted > 0) return `its worktree ${folder} holds ${work.uncommitted} uncommitted change(s)`;
   if (work.commits > 0 && !work.isMerged) return `its worktree ${folder} holds ${work.commits} unmerged commit(s)`;
@@ -11043,7 +11071,7 @@ async function freeWorktree(root, spec) {
   const { worktree } = spec;
   if (!worktree || !await (0, import_chunk_FRBDBO25.isGenuine)(spec, (0, import_chunk_FRBDBO25.readKey)()) || isNamedByAnother(root, spec.id, worktree.path)) return true;
   if (await workIn(spec) !== void 0) return false;
-  (0, import_chunk_HG2KJTCX.removeWorktree)(worktree);
+  (0, import_chunk_VR7V4UEB.removeWorktree)(worktree);
   return true;
 }
 function isNamedByAnother(root, own, folder) {
@@ -11128,33 +11156,33 @@ function given(input) {
 });
 
 },
-"./collecting-P7EFJWKG.js": function (module, exports) {
+"./collecting-VA5E23FJ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  endedDocument: () => import_chunk_JWX75FAH.endedDocument,
-  tellEnded: () => import_chunk_JWX75FAH.tellEnded,
-  waitAndTell: () => import_chunk_JWX75FAH.waitAndTell
+  endedDocument: () => import_chunk_FJ4JPPLK.endedDocument,
+  tellEnded: () => import_chunk_FJ4JPPLK.tellEnded,
+  waitAndTell: () => import_chunk_FJ4JPPLK.waitAndTell
 });
 module.exports = stdin_exports;
-var import_chunk_JWX75FAH = load("./chunk-JWX75FAH.js");
+var import_chunk_FJ4JPPLK = load("./chunk-FJ4JPPLK.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_JTXE6Y2D = load("./chunk-JTXE6Y2D.js");
+var import_chunk_4RCH34YN = load("./chunk-4RCH34YN.js");
 var import_chunk_G7TF4DKP = load("./chunk-G7TF4DKP.js");
 var import_chunk_2GF2CPEM = load("./chunk-2GF2CPEM.js");
-var import_chunk_P564Q6Q3 = load("./chunk-P564Q6Q3.js");
+var import_chunk_IT7S6SYY = load("./chunk-IT7S6SYY.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_YC5VTLGP = load("./chunk-YC5VTLGP.js");
-var import_chunk_5HBYLHM7 = load("./chunk-5HBYLHM7.js");
-var import_chunk_3WGE4CN4 = load("./chunk-3WGE4CN4.js");
+var import_chunk_H54WYAK4 = load("./chunk-H54WYAK4.js");
+var import_chunk_Z24H5S6A = load("./chunk-Z24H5S6A.js");
 var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
-var import_chunk_LO5JKJQV = load("./chunk-LO5JKJQV.js");
+var import_chunk_KV4YALRD = load("./chunk-KV4YALRD.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_QWAIFJXL = load("./chunk-QWAIFJXL.js");
 var import_chunk_S2YMQL4C = load("./chunk-S2YMQL4C.js");
-var import_chunk_HG2KJTCX = load("./chunk-HG2KJTCX.js");
-var import_chunk_73VXE2SD = load("./chunk-73VXE2SD.js");
-var import_chunk_GHF6APA7 = load("./chunk-GHF6APA7.js");
+var import_chunk_VR7V4UEB = load("./chunk-VR7V4UEB.js");
+var import_chunk_656CJ3EA = load("./chunk-656CJ3EA.js");
+var import_chunk_SNEL4M5J = load("./chunk-SNEL4M5J.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
 var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
 var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
@@ -11176,33 +11204,33 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./continue-VRXVYGCI.js": function (module, exports) {
+"./continue-WLSGW6F4.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   continueCommand: () => continueCommand
 });
 module.exports = stdin_exports;
-var import_chunk_5ZN7BD4J = load("./chunk-5ZN7BD4J.js");
-var import_chunk_YG267NF2 = load("./chunk-YG267NF2.js");
-var import_chunk_P5NTCJMM = load("./chunk-P5NTCJMM.js");
-var import_chunk_6VEYLQAM = load("./chunk-6VEYLQAM.js");
-var import_chunk_A2UK6BHM = load("./chunk-A2UK6BHM.js");
+var import_chunk_ELFF27XK = load("./chunk-ELFF27XK.js");
+var import_chunk_RRRWMO3F = load("./chunk-RRRWMO3F.js");
+var import_chunk_CCX24O2G = load("./chunk-CCX24O2G.js");
+var import_chunk_JQ26DAQM = load("./chunk-JQ26DAQM.js");
+var import_chunk_3NPZOWJ6 = load("./chunk-3NPZOWJ6.js");
 var import_chunk_CCFJVRA2 = load("./chunk-CCFJVRA2.js");
 var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
 var import_chunk_6PAAVROU = load("./chunk-6PAAVROU.js");
-var import_chunk_B6G6EWUC = load("./chunk-B6G6EWUC.js");
+var import_chunk_IFDZYHXO = load("./chunk-IFDZYHXO.js");
 var import_chunk_7F7YULP5 = load("./chunk-7F7YULP5.js");
-var import_chunk_WEDLWKCJ = load("./chunk-WEDLWKCJ.js");
+var import_chunk_KUW3UYA5 = load("./chunk-KUW3UYA5.js");
 var import_chunk_IFVIOH5X = load("./chunk-IFVIOH5X.js");
 var import_chunk_HKMJYKZE = load("./chunk-HKMJYKZE.js");
 var import_chunk_FRBDBO25 = load("./chunk-FRBDBO25.js");
 var import_chunk_GIHSDJPG = load("./chunk-GIHSDJPG.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_LO5JKJQV = load("./chunk-LO5JKJQV.js");
+var import_chunk_KV4YALRD = load("./chunk-KV4YALRD.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_S2YMQL4C = load("./chunk-S2YMQL4C.js");
-var import_chunk_GHF6APA7 = load("./chunk-GHF6APA7.js");
+var import_chunk_SNEL4M5J = load("./chunk-SNEL4M5J.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
 var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
 var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
@@ -11234,11 +11262,11 @@ var continueCommand = {
   async run(context, input) {
     const root = context.root(input);
     (0, import_chunk_6PAAVROU.checkRoot)(root.folder);
-    const prompt = await (0, import_chunk_YG267NF2.taskOf)(context, input);
+    const prompt = await (0, import_chunk_RRRWMO3F.taskOf)(context, input);
     const parent = parentOf(root, input);
-    await (0, import_chunk_5ZN7BD4J.requireGenuine)(parent);
+    await (0, import_chunk_ELFF27XK.requireGenuine)(parent);
     const staff = parent.staff;
-    const resume = (0, import_chunk_5ZN7BD4J.conversationOf)(root.folder, parent);
+    const resume = (0, import_chunk_ELFF27XK.conversationOf)(root.folder, parent);
     if (!staff || resume === null) {
       const why = staff ? "no conversation id was seen" : `a ${parent.kind} job keeps no conversation`;
       throw new import_chunk_NVPF5LEY.FaultError(
@@ -11247,13 +11275,14 @@ var continueCommand = {
         import_chunk_S2YMQL4C.nextCommands.restart(parent.id, root.option)
       );
     }
-    const cwd = input.has("cwd") ? (0, import_chunk_6VEYLQAM.folderOf)(context, input) : (0, import_chunk_5ZN7BD4J.requireFolder)(parent, "continue", root.option);
-    const part = (0, import_chunk_P5NTCJMM.makeStaffPart)({
+    const cwd = input.has("cwd") ? (0, import_chunk_JQ26DAQM.folderOf)(context, input) : (0, import_chunk_ELFF27XK.requireFolder)(parent, "continue", root.option);
+    (0, import_chunk_ELFF27XK.requireSameFolder)(parent, cwd, root.option);
+    const part = (0, import_chunk_CCX24O2G.makeStaffPart)({
       mode: staff.mode,
       stateRoot: root.folder,
       backend: input.text("backend") ?? staff.custom?.name ?? staff.backend,
       model: input.text("model") ?? staff.model,
-      profile: (0, import_chunk_YG267NF2.askedProfile)(input),
+      profile: (0, import_chunk_RRRWMO3F.askedProfile)(input),
       earlierProfile: staff.profile,
       prompt,
       resume,
@@ -11265,14 +11294,14 @@ var continueCommand = {
         `cannot continue a conversation of ${staff.backend} with ${part.backend}`,
         import_chunk_S2YMQL4C.nextCommands.restart(parent.id, root.option)
       );
-    part.earlier = (0, import_chunk_5ZN7BD4J.earlierOf)(root.folder, part.backend, resume);
+    part.earlier = (0, import_chunk_ELFF27XK.earlierOf)(root.folder, part.backend, resume);
     if (staff.schema) part.schema = true;
     if (staff.base) part.base = staff.base;
-    return (0, import_chunk_YG267NF2.launchStaff)(context, input, {
+    return (0, import_chunk_RRRWMO3F.launchStaff)(context, input, {
       verb: parent.verb,
       staff: part,
       cwd,
-      lineage: (0, import_chunk_5ZN7BD4J.lineageOf)(parent, "continue"),
+      lineage: (0, import_chunk_ELFF27XK.lineageOf)(parent, "continue"),
       isSynchronous: parent.verb === "ask" && !input.has("id-only"),
       worktree: input.has("cwd") ? null : parent.worktree ?? null
     });
@@ -11282,13 +11311,13 @@ function parentOf(root, input) {
   const [job, conversation] = [input.text("job"), input.text("conversation")];
   if (job !== void 0 && conversation !== void 0)
     throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --job and --conversation together");
-  if (job !== void 0) return (0, import_chunk_5ZN7BD4J.requireSpec)(root, (0, import_chunk_IFVIOH5X.requireWholeId)(root, job));
+  if (job !== void 0) return (0, import_chunk_ELFF27XK.requireSpec)(root, (0, import_chunk_IFVIOH5X.requireWholeId)(root, job));
   const owner = conversation === void 0 ? input.text("owner") ?? import_chunk_NLNY4YEW.variables.owner() ?? null : null;
   const id = (0, import_chunk_CCFJVRA2.findLatest)(root.folder, owner, (_, spec) => {
-    const known = spec.staff ? (0, import_chunk_5ZN7BD4J.conversationOf)(root.folder, spec) : null;
+    const known = spec.staff ? (0, import_chunk_ELFF27XK.conversationOf)(root.folder, spec) : null;
     return conversation === void 0 ? known !== null : known === conversation;
   });
-  if (id !== void 0) return (0, import_chunk_5ZN7BD4J.requireSpec)(root, id);
+  if (id !== void 0) return (0, import_chunk_ELFF27XK.requireSpec)(root, id);
   const what = conversation === void 0 ? "a conversation" : `conversation ${JSON.stringify(conversation)}`;
   throw new import_chunk_NVPF5LEY.FaultError(
     "unknown_job",
@@ -11302,14 +11331,14 @@ function parentOf(root, input) {
 });
 
 },
-"./dispatch-VVO52QEC.js": function (module, exports) {
+"./dispatch-SEWS6LAG.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   dispatch: () => dispatch
 });
 module.exports = stdin_exports;
-var import_chunk_6G2TYO4H = load("./chunk-6G2TYO4H.js");
+var import_chunk_3Z7R7ZKD = load("./chunk-3Z7R7ZKD.js");
 var import_chunk_6PAAVROU = load("./chunk-6PAAVROU.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
@@ -11462,10 +11491,10 @@ async function dispatch(args, base, version) {
   if (word === "--version" || word === "version") return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${version}
 ` };
   const name = word === "--help" || word === "-h" ? "help" : word;
-  const command = await (0, import_chunk_6G2TYO4H.loadCommand)(name);
+  const command = await (0, import_chunk_3Z7R7ZKD.loadCommand)(name);
   if (!command)
     throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_6G2TYO4H.commandNames.join(", ")}`,
+      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_3Z7R7ZKD.commandNames.join(", ")}`,
       (0, import_chunk_QPOYQF3N.quoteWords)([...(0, import_chunk_HYSLT7YX.selfWords)(), "help"])
     );
   if (hasChangedWords(args)) {
@@ -11492,7 +11521,7 @@ async function help(command) {
 });
 
 },
-"./doctor-IQZDPAYY.js": function (module, exports) {
+"./doctor-X6RX3RZ4.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -11601,7 +11630,7 @@ var doctor = {
     const backend = input.text("backend");
     if (backend !== void 0) {
       if (input.words.length > 0) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take a job ID and --backend together");
-      const { doctorBackend } = await Promise.resolve().then(() => load("./doctor-backend-RRUJJUC7.js"));
+      const { doctorBackend } = await Promise.resolve().then(() => load("./doctor-backend-2NV4WDIU.js"));
       return doctorBackend(context, backend, input.has("json"));
     }
     const root = context.root(input);
@@ -11629,42 +11658,42 @@ function tell(finding) {
 });
 
 },
-"./doctor-backend-RRUJJUC7.js": function (module, exports) {
+"./doctor-backend-2NV4WDIU.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   doctorBackend: () => doctorBackend
 });
 module.exports = stdin_exports;
-var import_chunk_G6ZP5GO4 = load("./chunk-G6ZP5GO4.js");
-var import_chunk_WBR4QAVT = load("./chunk-WBR4QAVT.js");
+var import_chunk_OFZFR4ON = load("./chunk-OFZFR4ON.js");
+var import_chunk_TICNVDKB = load("./chunk-TICNVDKB.js");
 var import_chunk_5DW2IIWD = load("./chunk-5DW2IIWD.js");
-var import_chunk_P5NTCJMM = load("./chunk-P5NTCJMM.js");
-var import_chunk_A2UK6BHM = load("./chunk-A2UK6BHM.js");
+var import_chunk_CCX24O2G = load("./chunk-CCX24O2G.js");
+var import_chunk_3NPZOWJ6 = load("./chunk-3NPZOWJ6.js");
 var import_chunk_6PAAVROU = load("./chunk-6PAAVROU.js");
-var import_chunk_N25K2OAD = load("./chunk-N25K2OAD.js");
+var import_chunk_PV7OAHRM = load("./chunk-PV7OAHRM.js");
 var import_chunk_4XQCRNZ4 = load("./chunk-4XQCRNZ4.js");
-var import_chunk_7WOUU27R = load("./chunk-7WOUU27R.js");
+var import_chunk_BO6AKDEZ = load("./chunk-BO6AKDEZ.js");
 var import_chunk_7F7YULP5 = load("./chunk-7F7YULP5.js");
-var import_chunk_WEDLWKCJ = load("./chunk-WEDLWKCJ.js");
+var import_chunk_KUW3UYA5 = load("./chunk-KUW3UYA5.js");
 var import_chunk_IFVIOH5X = load("./chunk-IFVIOH5X.js");
 var import_chunk_HKMJYKZE = load("./chunk-HKMJYKZE.js");
 var import_chunk_FRBDBO25 = load("./chunk-FRBDBO25.js");
 var import_chunk_GIHSDJPG = load("./chunk-GIHSDJPG.js");
-var import_chunk_JTXE6Y2D = load("./chunk-JTXE6Y2D.js");
-var import_chunk_P564Q6Q3 = load("./chunk-P564Q6Q3.js");
+var import_chunk_4RCH34YN = load("./chunk-4RCH34YN.js");
+var import_chunk_IT7S6SYY = load("./chunk-IT7S6SYY.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_YC5VTLGP = load("./chunk-YC5VTLGP.js");
-var import_chunk_5HBYLHM7 = load("./chunk-5HBYLHM7.js");
-var import_chunk_3WGE4CN4 = load("./chunk-3WGE4CN4.js");
+var import_chunk_H54WYAK4 = load("./chunk-H54WYAK4.js");
+var import_chunk_Z24H5S6A = load("./chunk-Z24H5S6A.js");
 var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
-var import_chunk_LO5JKJQV = load("./chunk-LO5JKJQV.js");
+var import_chunk_KV4YALRD = load("./chunk-KV4YALRD.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_QWAIFJXL = load("./chunk-QWAIFJXL.js");
 var import_chunk_S2YMQL4C = load("./chunk-S2YMQL4C.js");
-var import_chunk_HG2KJTCX = load("./chunk-HG2KJTCX.js");
-var import_chunk_73VXE2SD = load("./chunk-73VXE2SD.js");
-var import_chunk_GHF6APA7 = load("./chunk-GHF6APA7.js");
+var import_chunk_VR7V4UEB = load("./chunk-VR7V4UEB.js");
+var import_chunk_656CJ3EA = load("./chunk-656CJ3EA.js");
+var import_chunk_SNEL4M5J = load("./chunk-SNEL4M5J.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
 var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
 var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
@@ -11708,8 +11737,8 @@ var trialMs = 12e4;
 var task = "Reply with the single word: ready";
 var answerBytes = 1024;
 async function roundTrip(name, onStart) {
-  const isOwn = Object.hasOwn((0, import_chunk_P5NTCJMM.readUserConfig)().backends, name);
-  const canRestrict = !isOwn && (0, import_chunk_WEDLWKCJ.findBackend)(name)?.profiles.restricted !== null;
+  const isOwn = Object.hasOwn((0, import_chunk_CCX24O2G.readUserConfig)().backends, name);
+  const canRestrict = !isOwn && (0, import_chunk_KUW3UYA5.findBackend)(name)?.profiles.restricted !== null;
   const folder = makeTempFolder("job-companion-trial-");
   let left = null;
   try {
@@ -11727,10 +11756,10 @@ async function roundTrip(name, onStart) {
 }
 function makePart(root, cwd, backend, profile) {
   const words = { mode: "ask", stateRoot: root.folder, model: null, prompt: task, resume: null };
-  return { ...(0, import_chunk_P5NTCJMM.makeStaffPart)({ ...words, backend, profile, cwd }), brief: false };
+  return { ...(0, import_chunk_CCX24O2G.makeStaffPart)({ ...words, backend, profile, cwd }), brief: false };
 }
 async function tryIn(root, cwd, part) {
-  const { id } = await (0, import_chunk_A2UK6BHM.launch)(root, {
+  const { id } = await (0, import_chunk_3NPZOWJ6.launch)(root, {
     kind: "staff",
     verb: "ask",
     owner: null,
@@ -11746,7 +11775,7 @@ async function tryIn(root, cwd, part) {
     run: null,
     staff: part
   });
-  const stop = onInterrupt(() => void (0, import_chunk_G6ZP5GO4.cancelJob)(root.folder, id, { owner: null, why: "doctor was interrupted" }));
+  const stop = onInterrupt(() => void (0, import_chunk_OFZFR4ON.cancelJob)(root.folder, id, { owner: null, why: "doctor was interrupted" }));
   const { view, firstOutputMs } = await follow(root, id).finally(stop);
   const { state } = view;
   return {
@@ -11767,12 +11796,12 @@ async function follow(root, id) {
   const paths = (0, import_chunk_HYSLT7YX.jobPaths)(root.folder, id);
   let firstOutputMs = null;
   const look = () => {
-    const started = (0, import_chunk_N25K2OAD.startedAt)(paths);
+    const started = (0, import_chunk_PV7OAHRM.startedAt)(paths);
     if (firstOutputMs !== null || started === null || !(0, import_chunk_DLEZNRER.factsOf)(paths.output)?.size) return;
     firstOutputMs = Math.max(0, (0, import_chunk_NLNY4YEW.nowMs)() - Date.parse(started));
   };
   const patience = trialMs + 3 * import_chunk_CRABIWOM.limits.staffKillGrace.default;
-  const [view] = await (0, import_chunk_JTXE6Y2D.waitForJobs)(root.folder, [id], {
+  const [view] = await (0, import_chunk_4RCH34YN.waitForJobs)(root.folder, [id], {
     mode: "all",
     timeoutMs: patience,
     heartbeatMs: 50,
@@ -11795,8 +11824,8 @@ async function removeOrName(folder) {
   }
 }
 async function doctorBackend(context, name, isJson) {
-  const backend = (0, import_chunk_WEDLWKCJ.findBackend)(name);
-  const signIn = backend ? (0, import_chunk_WBR4QAVT.signInOf)(backend) : null;
+  const backend = (0, import_chunk_KUW3UYA5.findBackend)(name);
+  const signIn = backend ? (0, import_chunk_TICNVDKB.signInOf)(backend) : null;
   try {
     const trip = await roundTrip(
       name,
@@ -11847,7 +11876,7 @@ function page(name, isReady, rows) {
 });
 
 },
-"./help-GK62OWIS.js": function (module, exports) {
+"./help-CLRKFO4J.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -11867,7 +11896,7 @@ var help = {
   options: import_chunk_L3K2NDJR.common,
   examples: ["help", "help run"],
   async run(_context, input) {
-    const { commandNames, loadCommand } = await Promise.resolve().then(() => load("./registry-PXQAKUJW.js"));
+    const { commandNames, loadCommand } = await Promise.resolve().then(() => load("./registry-2BYSIHWG.js"));
     const { renderHelp } = await Promise.resolve().then(() => load("./usage-4H4YIAGV.js"));
     const word = input.words[0];
     if (word !== void 0) {
@@ -11896,32 +11925,32 @@ var foot = `Exit codes: 0 done, 2 not finished, 3 failed or timed out or crashed
 });
 
 },
-"./implement-SN2NFPCN.js": function (module, exports) {
+"./implement-WLG2QUE6.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   implement: () => implement
 });
 module.exports = stdin_exports;
-var import_chunk_XRF3OUIC = load("./chunk-XRF3OUIC.js");
-var import_chunk_YG267NF2 = load("./chunk-YG267NF2.js");
-var import_chunk_P5NTCJMM = load("./chunk-P5NTCJMM.js");
-var import_chunk_6VEYLQAM = load("./chunk-6VEYLQAM.js");
-var import_chunk_A2UK6BHM = load("./chunk-A2UK6BHM.js");
+var import_chunk_WFPG5FKY = load("./chunk-WFPG5FKY.js");
+var import_chunk_RRRWMO3F = load("./chunk-RRRWMO3F.js");
+var import_chunk_CCX24O2G = load("./chunk-CCX24O2G.js");
+var import_chunk_JQ26DAQM = load("./chunk-JQ26DAQM.js");
+var import_chunk_3NPZOWJ6 = load("./chunk-3NPZOWJ6.js");
 var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
 var import_chunk_6PAAVROU = load("./chunk-6PAAVROU.js");
-var import_chunk_B6G6EWUC = load("./chunk-B6G6EWUC.js");
+var import_chunk_IFDZYHXO = load("./chunk-IFDZYHXO.js");
 var import_chunk_7F7YULP5 = load("./chunk-7F7YULP5.js");
-var import_chunk_WEDLWKCJ = load("./chunk-WEDLWKCJ.js");
+var import_chunk_KUW3UYA5 = load("./chunk-KUW3UYA5.js");
 var import_chunk_IFVIOH5X = load("./chunk-IFVIOH5X.js");
 var import_chunk_HKMJYKZE = load("./chunk-HKMJYKZE.js");
 var import_chunk_FRBDBO25 = load("./chunk-FRBDBO25.js");
 var import_chunk_GIHSDJPG = load("./chunk-GIHSDJPG.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_LO5JKJQV = load("./chunk-LO5JKJQV.js");
+var import_chunk_KV4YALRD = load("./chunk-KV4YALRD.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_S2YMQL4C = load("./chunk-S2YMQL4C.js");
-var import_chunk_GHF6APA7 = load("./chunk-GHF6APA7.js");
+var import_chunk_SNEL4M5J = load("./chunk-SNEL4M5J.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
 var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
 var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
@@ -11935,7 +11964,7 @@ var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var implement = (0, import_chunk_XRF3OUIC.makeStaffVerb)({
+var implement = (0, import_chunk_WFPG5FKY.makeStaffVerb)({
   mode: "implement",
   notes: "A second implement job in the same worktree is refused unless it has --worktree or --share. The result says what was changed: files, commits, or that nothing was.",
   examples: [
@@ -12114,35 +12143,35 @@ function init(open, close) {
 var kleur_default = $;
 
 },
-"./main-H3S4EVWW.js": function (module, exports) {
+"./main-H3DCF6SO.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   runWorker: () => runWorker
 });
 module.exports = stdin_exports;
-var import_chunk_B6G6EWUC = load("./chunk-B6G6EWUC.js");
+var import_chunk_IFDZYHXO = load("./chunk-IFDZYHXO.js");
 var import_chunk_FHNVDGJI = load("./chunk-FHNVDGJI.js");
 var import_chunk_34LBUPXJ = load("./chunk-34LBUPXJ.js");
-var import_chunk_N25K2OAD = load("./chunk-N25K2OAD.js");
+var import_chunk_PV7OAHRM = load("./chunk-PV7OAHRM.js");
 var import_chunk_4XQCRNZ4 = load("./chunk-4XQCRNZ4.js");
-var import_chunk_7WOUU27R = load("./chunk-7WOUU27R.js");
+var import_chunk_BO6AKDEZ = load("./chunk-BO6AKDEZ.js");
 var import_chunk_7F7YULP5 = load("./chunk-7F7YULP5.js");
-var import_chunk_WEDLWKCJ = load("./chunk-WEDLWKCJ.js");
+var import_chunk_KUW3UYA5 = load("./chunk-KUW3UYA5.js");
 var import_chunk_IFVIOH5X = load("./chunk-IFVIOH5X.js");
 var import_chunk_FRBDBO25 = load("./chunk-FRBDBO25.js");
 var import_chunk_GIHSDJPG = load("./chunk-GIHSDJPG.js");
 var import_chunk_YC5VTLGP = load("./chunk-YC5VTLGP.js");
-var import_chunk_5HBYLHM7 = load("./chunk-5HBYLHM7.js");
-var import_chunk_3WGE4CN4 = load("./chunk-3WGE4CN4.js");
+var import_chunk_H54WYAK4 = load("./chunk-H54WYAK4.js");
+var import_chunk_Z24H5S6A = load("./chunk-Z24H5S6A.js");
 var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
-var import_chunk_LO5JKJQV = load("./chunk-LO5JKJQV.js");
+var import_chunk_KV4YALRD = load("./chunk-KV4YALRD.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_QWAIFJXL = load("./chunk-QWAIFJXL.js");
 var import_chunk_S2YMQL4C = load("./chunk-S2YMQL4C.js");
-var import_chunk_HG2KJTCX = load("./chunk-HG2KJTCX.js");
-var import_chunk_73VXE2SD = load("./chunk-73VXE2SD.js");
-var import_chunk_GHF6APA7 = load("./chunk-GHF6APA7.js");
+var import_chunk_VR7V4UEB = load("./chunk-VR7V4UEB.js");
+var import_chunk_656CJ3EA = load("./chunk-656CJ3EA.js");
+var import_chunk_SNEL4M5J = load("./chunk-SNEL4M5J.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
 var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
 var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
@@ -12297,10 +12326,10 @@ function toolSnapshot(call) {
 }
 function followAgent(claim, progress) {
   const { spec, paths } = claim;
-  const backend = (0, import_chunk_N25K2OAD.backendOf)(spec);
+  const backend = (0, import_chunk_PV7OAHRM.backendOf)(spec);
   if (!spec.staff || !backend) return void 0;
   const { staff } = spec;
-  const reading = (0, import_chunk_WEDLWKCJ.makeReading)();
+  const reading = (0, import_chunk_KUW3UYA5.makeReading)();
   let isFinalTold = false;
   const told = lastToolTold(claim);
   const ended = new Set();
@@ -12705,7 +12734,7 @@ var Stream = class {
   cap;
   size = 0;
   offset = 0;
-  lines = new import_chunk_N25K2OAD.LineSplitter();
+  lines = new import_chunk_PV7OAHRM.LineSplitter();
   sink;
   constructor(file, capBytes, sink) {
     this.file = file;
@@ -12808,7 +12837,7 @@ function planChild(root, spec, paths, brief) {
       conversationId: null
     };
   }
-  const backend = (0, import_chunk_N25K2OAD.backendOf)(spec);
+  const backend = (0, import_chunk_PV7OAHRM.backendOf)(spec);
   if (!spec.staff || !backend) throw new Error(`cannot start job ${spec.id}: unknown backend ${spec.staff?.backend}`);
   const plan = backend.plan({ ...staffRequest(root, spec, paths), prompt: brief });
   if (plan.promptBy === "stdin") (0, import_chunk_6OPTGHIR.writeFile)(paths.prompt, plan.stdin);
@@ -12820,7 +12849,7 @@ function planChild(root, spec, paths, brief) {
     environment: (0, import_chunk_NLNY4YEW.childEnvironment)({
       ...own,
       add: plan.environment,
-      remove: [...(0, import_chunk_WEDLWKCJ.hostMarkers)(), ...import_chunk_GHF6APA7.repositoryVariables, ...plan.remove]
+      remove: [...(0, import_chunk_KUW3UYA5.hostMarkers)(), ...import_chunk_SNEL4M5J.repositoryVariables, ...plan.remove]
     }),
     input: plan.promptBy === "stdin" ? paths.prompt : "/dev/null",
     conversationId: plan.conversationId
@@ -12864,7 +12893,7 @@ function makeBrief(spec, facts) {
     list("Rules", [...mode.rules, ...commonRules(spec, facts)]),
     list("Your final message", [...mode.form, ...answerRules])
   ];
-  if (staff.schema) parts.push(import_chunk_N25K2OAD.findingsForm);
+  if (staff.schema) parts.push(import_chunk_PV7OAHRM.findingsForm);
   return `${parts.filter((part) => part !== "").join("\n\n")}
 `;
 }
@@ -12925,13 +12954,13 @@ function list(title, lines) {
 }
 function prepareBrief(root, spec, paths) {
   if (!spec.staff) return "";
-  const before = (0, import_chunk_7WOUU27R.recordBefore)(spec, paths);
-  const review = spec.staff.mode === "review" ? (0, import_chunk_B6G6EWUC.prepareReview)(spec.staff, paths, before) : [];
-  return makeBrief(spec, { context: (0, import_chunk_LO5JKJQV.contextOf)(before), review, stateRoot: root });
+  const before = (0, import_chunk_BO6AKDEZ.recordBefore)(spec, paths);
+  const review = spec.staff.mode === "review" ? (0, import_chunk_IFDZYHXO.prepareReview)(spec.staff, paths, before) : [];
+  return makeBrief(spec, { context: (0, import_chunk_KV4YALRD.contextOf)(before), review, stateRoot: root });
 }
 function claimReason(claim, reason) {
   const { paths } = claim;
-  if ((0, import_chunk_NUDVVVQS.readExit)(paths)) return (0, import_chunk_N25K2OAD.parseReason)((0, import_chunk_NUDVVVQS.readReason)(paths));
+  if ((0, import_chunk_NUDVVVQS.readExit)(paths)) return (0, import_chunk_PV7OAHRM.parseReason)((0, import_chunk_NUDVVVQS.readReason)(paths));
   let isOurs = false;
   try {
     isOurs = (0, import_chunk_6OPTGHIR.createFile)(paths.reason, `${reason}
@@ -12939,7 +12968,7 @@ function claimReason(claim, reason) {
   } catch {
     return reason;
   }
-  if (!isOurs) return (0, import_chunk_N25K2OAD.parseReason)((0, import_chunk_NUDVVVQS.readReason)(paths)) ?? reason;
+  if (!isOurs) return (0, import_chunk_PV7OAHRM.parseReason)((0, import_chunk_NUDVVVQS.readReason)(paths)) ?? reason;
   if (!(0, import_chunk_NUDVVVQS.readExit)(paths)) return reason;
   (0, import_chunk_6OPTGHIR.removeFile)(paths.reason);
   return void 0;
@@ -12963,9 +12992,9 @@ async function supervise(claim) {
   const isClaimed = (0, import_chunk_DLEZNRER.exists)(paths.started);
   await tellClaim(claim, progress, isClaimed);
   if (!isClaimed && (0, import_chunk_NUDVVVQS.readCancel)(paths))
-    return void (0, import_chunk_N25K2OAD.conclude)(claim, { reason: "canceled", exit: void 0, tree: nothing, reconciled: false });
+    return void (0, import_chunk_PV7OAHRM.conclude)(claim, { reason: "canceled", exit: void 0, tree: nothing, reconciled: false });
   if (!isClaimed && (0, import_chunk_NLNY4YEW.monotonicMs)() >= spec.deadline_mono_ms)
-    return void (0, import_chunk_N25K2OAD.conclude)(claim, { reason: "hard_timeout", exit: void 0, tree: nothing, reconciled: false });
+    return void (0, import_chunk_PV7OAHRM.conclude)(claim, { reason: "hard_timeout", exit: void 0, tree: nothing, reconciled: false });
   const child = isClaimed ? await attachChild(claim) : await tryStart(claim, progress);
   if (!child) return;
   (0, import_chunk_6OPTGHIR.writeJson)(
@@ -12995,7 +13024,7 @@ async function supervise(claim) {
   progress.flush();
   (0, import_chunk_34LBUPXJ.removeCgroup)(claim.cgroup, spec.id);
   const exit = (0, import_chunk_NUDVVVQS.readExit)(paths);
-  (0, import_chunk_N25K2OAD.conclude)(claim, {
+  (0, import_chunk_PV7OAHRM.conclude)(claim, {
     ...lostReason(claim, child, reason, exit !== void 0),
     exit,
     tree: reason === "exited" ? leftovers : { ...ended, survivors: leftovers.survivors },
@@ -13017,7 +13046,7 @@ async function tryStart(claim, progress) {
     const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
     if (code === void 0) throw error;
     const detail = code === "ENOENT" ? `${(0, import_chunk_NVPF5LEY.messageOf)(error)} (does the folder ${claim.spec.cwd} still exist?)` : (0, import_chunk_NVPF5LEY.messageOf)(error);
-    (0, import_chunk_N25K2OAD.conclude)(claim, { reason: "spawn_failed", exit: void 0, tree: nothing, reconciled: false, detail });
+    (0, import_chunk_PV7OAHRM.conclude)(claim, { reason: "spawn_failed", exit: void 0, tree: nothing, reconciled: false, detail });
     return void 0;
   }
 }
@@ -13026,8 +13055,8 @@ async function untilEnd(claim, progress, child, follower, agent) {
   const releases = [];
   try {
     return await new Promise((resolve) => {
-      void child.ended.then(() => resolve((0, import_chunk_N25K2OAD.parseReason)((0, import_chunk_NUDVVVQS.readReason)(paths)) ?? "exited"));
-      const told = (0, import_chunk_NUDVVVQS.readExit)(paths) ? void 0 : (0, import_chunk_N25K2OAD.parseReason)((0, import_chunk_NUDVVVQS.readReason)(paths));
+      void child.ended.then(() => resolve((0, import_chunk_PV7OAHRM.parseReason)((0, import_chunk_NUDVVVQS.readReason)(paths)) ?? "exited"));
+      const told = (0, import_chunk_NUDVVVQS.readExit)(paths) ? void 0 : (0, import_chunk_PV7OAHRM.parseReason)((0, import_chunk_NUDVVVQS.readReason)(paths));
       if (told !== void 0) resolve(told);
       let hasStopped = false;
       const stop = (wanted) => {
@@ -13088,7 +13117,7 @@ function tellStart(claim, progress, child) {
   if (progress.state.started_at !== null) return;
   const lost = (0, import_chunk_NLNY4YEW.uncarriableNames)();
   const fields = { child: child.child?.pid ?? null, ...lost.length > 0 ? { environment_names_lost: lost } : {} };
-  progress.step("started", "started", fields, { started_at: (0, import_chunk_N25K2OAD.startedAt)(claim.paths) ?? (0, import_chunk_NLNY4YEW.isoNow)() });
+  progress.step("started", "started", fields, { started_at: (0, import_chunk_PV7OAHRM.startedAt)(claim.paths) ?? (0, import_chunk_NLNY4YEW.isoNow)() });
 }
 async function tellClaim(claim, progress, isClaimed) {
   const { generation, self, spec } = claim;
@@ -13134,7 +13163,7 @@ async function giveUp(claim, message) {
   const tree = (0, import_chunk_34LBUPXJ.treeOf)(spec, paths, { worker: claim.self, shim: view.shim, child: view.child });
   const ended = await (0, import_chunk_34LBUPXJ.terminate)(tree, { graceMs: import_chunk_CRABIWOM.orphanGraceMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
   const warnings = [{ code: "worker_failed", message: `the worker failed ${failures} times: ${message}` }];
-  (0, import_chunk_N25K2OAD.conclude)(claim, { reason: "worker_lost", exit: view.exit, tree: ended, reconciled: false, warnings });
+  (0, import_chunk_PV7OAHRM.conclude)(claim, { reason: "worker_lost", exit: view.exit, tree: ended, reconciled: false, warnings });
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -13142,7 +13171,7 @@ async function giveUp(claim, message) {
 });
 
 },
-"./observe-6RG5UNMX.js": function (module, exports) {
+"./observe-7JALZOBW.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -13154,7 +13183,7 @@ var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
 var import_chunk_6PAAVROU = load("./chunk-6PAAVROU.js");
 var import_chunk_IFVIOH5X = load("./chunk-IFVIOH5X.js");
 var import_chunk_2GF2CPEM = load("./chunk-2GF2CPEM.js");
-var import_chunk_P564Q6Q3 = load("./chunk-P564Q6Q3.js");
+var import_chunk_IT7S6SYY = load("./chunk-IT7S6SYY.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_QWAIFJXL = load("./chunk-QWAIFJXL.js");
 var import_chunk_S2YMQL4C = load("./chunk-S2YMQL4C.js");
@@ -13192,7 +13221,7 @@ var observe = {
     (0, import_chunk_6PAAVROU.checkRoot)(root.folder);
     const owner = input.text("owner") ?? import_chunk_NLNY4YEW.variables.owner() ?? null;
     const id = input.words[0] === void 0 ? (0, import_chunk_CCFJVRA2.requireLatest)(root, owner, "a job to observe") : (0, import_chunk_IFVIOH5X.findJob)(root, input.words[0]);
-    const view = await (0, import_chunk_P564Q6Q3.refresh)(root.folder, id);
+    const view = await (0, import_chunk_IT7S6SYY.refresh)(root.folder, id);
     return {
       code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
       json: (0, import_chunk_2GF2CPEM.observation)(view, { afterSeq: input.count("after-seq") ?? null, root })
@@ -13205,15 +13234,15 @@ var observe = {
 });
 
 },
-"./registry-PXQAKUJW.js": function (module, exports) {
+"./registry-2BYSIHWG.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  commandNames: () => import_chunk_6G2TYO4H.commandNames,
-  loadCommand: () => import_chunk_6G2TYO4H.loadCommand
+  commandNames: () => import_chunk_3Z7R7ZKD.commandNames,
+  loadCommand: () => import_chunk_3Z7R7ZKD.loadCommand
 });
 module.exports = stdin_exports;
-var import_chunk_6G2TYO4H = load("./chunk-6G2TYO4H.js");
+var import_chunk_3Z7R7ZKD = load("./chunk-3Z7R7ZKD.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -13222,32 +13251,32 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./research-5I6LLF43.js": function (module, exports) {
+"./research-ZQHTVSUS.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   research: () => research
 });
 module.exports = stdin_exports;
-var import_chunk_XRF3OUIC = load("./chunk-XRF3OUIC.js");
-var import_chunk_YG267NF2 = load("./chunk-YG267NF2.js");
-var import_chunk_P5NTCJMM = load("./chunk-P5NTCJMM.js");
-var import_chunk_6VEYLQAM = load("./chunk-6VEYLQAM.js");
-var import_chunk_A2UK6BHM = load("./chunk-A2UK6BHM.js");
+var import_chunk_WFPG5FKY = load("./chunk-WFPG5FKY.js");
+var import_chunk_RRRWMO3F = load("./chunk-RRRWMO3F.js");
+var import_chunk_CCX24O2G = load("./chunk-CCX24O2G.js");
+var import_chunk_JQ26DAQM = load("./chunk-JQ26DAQM.js");
+var import_chunk_3NPZOWJ6 = load("./chunk-3NPZOWJ6.js");
 var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
 var import_chunk_6PAAVROU = load("./chunk-6PAAVROU.js");
-var import_chunk_B6G6EWUC = load("./chunk-B6G6EWUC.js");
+var import_chunk_IFDZYHXO = load("./chunk-IFDZYHXO.js");
 var import_chunk_7F7YULP5 = load("./chunk-7F7YULP5.js");
-var import_chunk_WEDLWKCJ = load("./chunk-WEDLWKCJ.js");
+var import_chunk_KUW3UYA5 = load("./chunk-KUW3UYA5.js");
 var import_chunk_IFVIOH5X = load("./chunk-IFVIOH5X.js");
 var import_chunk_HKMJYKZE = load("./chunk-HKMJYKZE.js");
 var import_chunk_FRBDBO25 = load("./chunk-FRBDBO25.js");
 var import_chunk_GIHSDJPG = load("./chunk-GIHSDJPG.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_LO5JKJQV = load("./chunk-LO5JKJQV.js");
+var import_chunk_KV4YALRD = load("./chunk-KV4YALRD.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_S2YMQL4C = load("./chunk-S2YMQL4C.js");
-var import_chunk_GHF6APA7 = load("./chunk-GHF6APA7.js");
+var import_chunk_SNEL4M5J = load("./chunk-SNEL4M5J.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
 var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
 var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
@@ -13261,7 +13290,7 @@ var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var research = (0, import_chunk_XRF3OUIC.makeStaffVerb)({
+var research = (0, import_chunk_WFPG5FKY.makeStaffVerb)({
   mode: "research",
   examples: ['research --backend gemini --prompt "Which call sites still use the old parser?"']
 });
@@ -13271,37 +13300,37 @@ var research = (0, import_chunk_XRF3OUIC.makeStaffVerb)({
 });
 
 },
-"./restart-3FI62HR6.js": function (module, exports) {
+"./restart-UEX5MHHJ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   restart: () => restart
 });
 module.exports = stdin_exports;
-var import_chunk_5ZN7BD4J = load("./chunk-5ZN7BD4J.js");
-var import_chunk_YG267NF2 = load("./chunk-YG267NF2.js");
-var import_chunk_P5NTCJMM = load("./chunk-P5NTCJMM.js");
-var import_chunk_6VEYLQAM = load("./chunk-6VEYLQAM.js");
-var import_chunk_A2UK6BHM = load("./chunk-A2UK6BHM.js");
+var import_chunk_ELFF27XK = load("./chunk-ELFF27XK.js");
+var import_chunk_RRRWMO3F = load("./chunk-RRRWMO3F.js");
+var import_chunk_CCX24O2G = load("./chunk-CCX24O2G.js");
+var import_chunk_JQ26DAQM = load("./chunk-JQ26DAQM.js");
+var import_chunk_3NPZOWJ6 = load("./chunk-3NPZOWJ6.js");
 var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
 var import_chunk_6PAAVROU = load("./chunk-6PAAVROU.js");
-var import_chunk_B6G6EWUC = load("./chunk-B6G6EWUC.js");
-var import_chunk_7WOUU27R = load("./chunk-7WOUU27R.js");
+var import_chunk_IFDZYHXO = load("./chunk-IFDZYHXO.js");
+var import_chunk_BO6AKDEZ = load("./chunk-BO6AKDEZ.js");
 var import_chunk_7F7YULP5 = load("./chunk-7F7YULP5.js");
-var import_chunk_WEDLWKCJ = load("./chunk-WEDLWKCJ.js");
+var import_chunk_KUW3UYA5 = load("./chunk-KUW3UYA5.js");
 var import_chunk_IFVIOH5X = load("./chunk-IFVIOH5X.js");
 var import_chunk_HKMJYKZE = load("./chunk-HKMJYKZE.js");
 var import_chunk_FRBDBO25 = load("./chunk-FRBDBO25.js");
 var import_chunk_GIHSDJPG = load("./chunk-GIHSDJPG.js");
-var import_chunk_P564Q6Q3 = load("./chunk-P564Q6Q3.js");
+var import_chunk_IT7S6SYY = load("./chunk-IT7S6SYY.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_3WGE4CN4 = load("./chunk-3WGE4CN4.js");
+var import_chunk_Z24H5S6A = load("./chunk-Z24H5S6A.js");
 var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
-var import_chunk_LO5JKJQV = load("./chunk-LO5JKJQV.js");
+var import_chunk_KV4YALRD = load("./chunk-KV4YALRD.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_S2YMQL4C = load("./chunk-S2YMQL4C.js");
-var import_chunk_73VXE2SD = load("./chunk-73VXE2SD.js");
-var import_chunk_GHF6APA7 = load("./chunk-GHF6APA7.js");
+var import_chunk_656CJ3EA = load("./chunk-656CJ3EA.js");
+var import_chunk_SNEL4M5J = load("./chunk-SNEL4M5J.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
 var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
 var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
@@ -13339,9 +13368,9 @@ var restart = {
     const root = context.root(input);
     (0, import_chunk_6PAAVROU.checkRoot)(root.folder);
     const id = (0, import_chunk_IFVIOH5X.requireWholeId)(root, input.words[0]);
-    const view = await (0, import_chunk_P564Q6Q3.refresh)(root.folder, id);
-    const spec = (0, import_chunk_5ZN7BD4J.requireSpec)(root, id);
-    await (0, import_chunk_5ZN7BD4J.requireGenuine)(spec);
+    const view = await (0, import_chunk_IT7S6SYY.refresh)(root.folder, id);
+    const spec = (0, import_chunk_ELFF27XK.requireSpec)(root, id);
+    await (0, import_chunk_ELFF27XK.requireGenuine)(spec);
     if (!(0, import_chunk_NUDVVVQS.isEnded)(view.state))
       throw new import_chunk_NVPF5LEY.FaultError(
         "busy",
@@ -13352,22 +13381,22 @@ var restart = {
   }
 };
 function againRun(context, input, spec, root) {
-  (0, import_chunk_5ZN7BD4J.requireFolder)(spec, "restart", root.option);
+  (0, import_chunk_ELFF27XK.requireFolder)(spec, "restart", root.option);
   const run = spec.run;
   if (!run) throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot restart job ${spec.id}: a ${spec.kind} job has no command`);
   const program = (0, import_chunk_HYSLT7YX.findProgram)(run.argv[0], spec.cwd);
-  if (program === void 0) throw (0, import_chunk_6VEYLQAM.missingProgram)(run.argv[0], spec.cwd);
-  return (0, import_chunk_6VEYLQAM.launchAndTell)(context, input, {
+  if (program === void 0) throw (0, import_chunk_JQ26DAQM.missingProgram)(run.argv[0], spec.cwd);
+  return (0, import_chunk_JQ26DAQM.launchAndTell)(context, input, {
     kind: "run",
     verb: "run",
-    ...(0, import_chunk_6VEYLQAM.launchWords)(input),
+    ...(0, import_chunk_JQ26DAQM.launchWords)(input),
     cwd: spec.cwd,
     deadlineMs: input.durationOrDefault("timeout"),
     killGraceMs: spec.kill_grace_ms,
     maxOutputBytes: spec.max_output_bytes,
     firstOutputMs: spec.first_output_ms,
     stallMs: spec.stall_ms,
-    lineage: (0, import_chunk_5ZN7BD4J.lineageOf)(spec, "restart"),
+    lineage: (0, import_chunk_ELFF27XK.lineageOf)(spec, "restart"),
     run: { ...run, program },
     staff: null
   });
@@ -13375,26 +13404,26 @@ function againRun(context, input, spec, root) {
 function again(context, input, spec, root) {
   const staff = spec.staff;
   if (!staff) throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot restart job ${spec.id}: it has no task`);
-  const cwd = spec.worktree ? originOf(spec, spec.worktree) : (0, import_chunk_5ZN7BD4J.requireFolder)(spec, "restart", root.option);
-  const part = (0, import_chunk_P5NTCJMM.makeStaffPart)({
+  const cwd = spec.worktree ? originOf(spec, spec.worktree) : (0, import_chunk_ELFF27XK.requireFolder)(spec, "restart", root.option);
+  const part = (0, import_chunk_CCX24O2G.makeStaffPart)({
     mode: staff.mode,
     stateRoot: root.folder,
     backend: staff.custom?.name ?? staff.backend,
     model: input.text("model") ?? staff.model,
-    profile: (0, import_chunk_YG267NF2.askedProfile)(input),
+    profile: (0, import_chunk_RRRWMO3F.askedProfile)(input),
     earlierProfile: staff.profile,
     prompt: staff.prompt,
     resume: null,
     cwd
   });
-  if (part.brief) part.historical = (0, import_chunk_7WOUU27R.historicalOf)((0, import_chunk_HYSLT7YX.jobPaths)(root.folder, spec.id)) ?? staff.historical ?? null;
+  if (part.brief) part.historical = (0, import_chunk_BO6AKDEZ.historicalOf)((0, import_chunk_HYSLT7YX.jobPaths)(root.folder, spec.id)) ?? staff.historical ?? null;
   if (staff.schema) part.schema = true;
   if (staff.base) part.base = staff.base;
-  return (0, import_chunk_YG267NF2.launchStaff)(context, input, {
+  return (0, import_chunk_RRRWMO3F.launchStaff)(context, input, {
     verb: spec.verb,
     staff: part,
     cwd,
-    lineage: (0, import_chunk_5ZN7BD4J.lineageOf)(spec, "restart"),
+    lineage: (0, import_chunk_ELFF27XK.lineageOf)(spec, "restart"),
     isSynchronous: spec.verb === "ask" && !input.has("id-only"),
     worktree: spec.worktree ? "new" : null,
     deadlineMs: staffLimit(input),
@@ -13417,7 +13446,7 @@ function staffLimit(input) {
 });
 
 },
-"./result-7XSAONOG.js": function (module, exports) {
+"./result-MCYLUAWN.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -13428,24 +13457,24 @@ var import_chunk_CCFJVRA2 = load("./chunk-CCFJVRA2.js");
 var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
 var import_chunk_6PAAVROU = load("./chunk-6PAAVROU.js");
 var import_chunk_IFVIOH5X = load("./chunk-IFVIOH5X.js");
-var import_chunk_JWX75FAH = load("./chunk-JWX75FAH.js");
+var import_chunk_FJ4JPPLK = load("./chunk-FJ4JPPLK.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_JTXE6Y2D = load("./chunk-JTXE6Y2D.js");
+var import_chunk_4RCH34YN = load("./chunk-4RCH34YN.js");
 var import_chunk_G7TF4DKP = load("./chunk-G7TF4DKP.js");
 var import_chunk_2GF2CPEM = load("./chunk-2GF2CPEM.js");
-var import_chunk_P564Q6Q3 = load("./chunk-P564Q6Q3.js");
+var import_chunk_IT7S6SYY = load("./chunk-IT7S6SYY.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_YC5VTLGP = load("./chunk-YC5VTLGP.js");
-var import_chunk_5HBYLHM7 = load("./chunk-5HBYLHM7.js");
-var import_chunk_3WGE4CN4 = load("./chunk-3WGE4CN4.js");
+var import_chunk_H54WYAK4 = load("./chunk-H54WYAK4.js");
+var import_chunk_Z24H5S6A = load("./chunk-Z24H5S6A.js");
 var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
-var import_chunk_LO5JKJQV = load("./chunk-LO5JKJQV.js");
+var import_chunk_KV4YALRD = load("./chunk-KV4YALRD.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_QWAIFJXL = load("./chunk-QWAIFJXL.js");
 var import_chunk_S2YMQL4C = load("./chunk-S2YMQL4C.js");
-var import_chunk_HG2KJTCX = load("./chunk-HG2KJTCX.js");
-var import_chunk_73VXE2SD = load("./chunk-73VXE2SD.js");
-var import_chunk_GHF6APA7 = load("./chunk-GHF6APA7.js");
+var import_chunk_VR7V4UEB = load("./chunk-VR7V4UEB.js");
+var import_chunk_656CJ3EA = load("./chunk-656CJ3EA.js");
+var import_chunk_SNEL4M5J = load("./chunk-SNEL4M5J.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
 var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
 var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
@@ -13473,7 +13502,7 @@ var result = {
     const owner = input.text("owner") ?? import_chunk_NLNY4YEW.variables.owner() ?? null;
     const isFinished = (id2) => (0, import_chunk_NUDVVVQS.isEnded)((0, import_chunk_NUDVVVQS.inspect)(root.folder, id2).state);
     const id = input.words[0] === void 0 ? (0, import_chunk_CCFJVRA2.requireLatest)(root, owner, "a finished job", isFinished) : (0, import_chunk_IFVIOH5X.findJob)(root, input.words[0]);
-    const view = await (0, import_chunk_P564Q6Q3.refresh)(root.folder, id, true);
+    const view = await (0, import_chunk_IT7S6SYY.refresh)(root.folder, id, true);
     if (!(0, import_chunk_NUDVVVQS.isEnded)(view.state)) {
       const wait = import_chunk_S2YMQL4C.nextCommands.wait(id, root.option);
       if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.pending, json: (0, import_chunk_2GF2CPEM.observation)(view, { afterSeq: null, root }) };
@@ -13483,8 +13512,8 @@ var result = {
       };
     }
     const afterPrint = () => (0, import_chunk_G7TF4DKP.noteCollected)(view, "result");
-    const reply = (0, import_chunk_JWX75FAH.tellEnded)(context, view);
-    return input.has("json") ? { code: reply.code, json: (0, import_chunk_JWX75FAH.endedDocument)(view), afterPrint } : { ...reply, afterPrint };
+    const reply = (0, import_chunk_FJ4JPPLK.tellEnded)(context, view);
+    return input.has("json") ? { code: reply.code, json: (0, import_chunk_FJ4JPPLK.endedDocument)(view), afterPrint } : { ...reply, afterPrint };
   }
 };
 // Annotate the CommonJS export names for ESM import in node:
@@ -13493,32 +13522,32 @@ var result = {
 });
 
 },
-"./review-QHTIKPOJ.js": function (module, exports) {
+"./review-KTT64L5B.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   review: () => review
 });
 module.exports = stdin_exports;
-var import_chunk_XRF3OUIC = load("./chunk-XRF3OUIC.js");
-var import_chunk_YG267NF2 = load("./chunk-YG267NF2.js");
-var import_chunk_P5NTCJMM = load("./chunk-P5NTCJMM.js");
-var import_chunk_6VEYLQAM = load("./chunk-6VEYLQAM.js");
-var import_chunk_A2UK6BHM = load("./chunk-A2UK6BHM.js");
+var import_chunk_WFPG5FKY = load("./chunk-WFPG5FKY.js");
+var import_chunk_RRRWMO3F = load("./chunk-RRRWMO3F.js");
+var import_chunk_CCX24O2G = load("./chunk-CCX24O2G.js");
+var import_chunk_JQ26DAQM = load("./chunk-JQ26DAQM.js");
+var import_chunk_3NPZOWJ6 = load("./chunk-3NPZOWJ6.js");
 var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
 var import_chunk_6PAAVROU = load("./chunk-6PAAVROU.js");
-var import_chunk_B6G6EWUC = load("./chunk-B6G6EWUC.js");
+var import_chunk_IFDZYHXO = load("./chunk-IFDZYHXO.js");
 var import_chunk_7F7YULP5 = load("./chunk-7F7YULP5.js");
-var import_chunk_WEDLWKCJ = load("./chunk-WEDLWKCJ.js");
+var import_chunk_KUW3UYA5 = load("./chunk-KUW3UYA5.js");
 var import_chunk_IFVIOH5X = load("./chunk-IFVIOH5X.js");
 var import_chunk_HKMJYKZE = load("./chunk-HKMJYKZE.js");
 var import_chunk_FRBDBO25 = load("./chunk-FRBDBO25.js");
 var import_chunk_GIHSDJPG = load("./chunk-GIHSDJPG.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_LO5JKJQV = load("./chunk-LO5JKJQV.js");
+var import_chunk_KV4YALRD = load("./chunk-KV4YALRD.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_S2YMQL4C = load("./chunk-S2YMQL4C.js");
-var import_chunk_GHF6APA7 = load("./chunk-GHF6APA7.js");
+var import_chunk_SNEL4M5J = load("./chunk-SNEL4M5J.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
 var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
 var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
@@ -13532,7 +13561,7 @@ var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var review = (0, import_chunk_XRF3OUIC.makeStaffVerb)({
+var review = (0, import_chunk_WFPG5FKY.makeStaffVerb)({
   mode: "review",
   options: {
     base: {
@@ -13553,17 +13582,17 @@ var review = (0, import_chunk_XRF3OUIC.makeStaffVerb)({
 });
 
 },
-"./run-H3UO7KW7.js": function (module, exports) {
+"./run-HHHUBTTL.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  folderOf: () => import_chunk_6VEYLQAM.folderOf,
-  missingProgram: () => import_chunk_6VEYLQAM.missingProgram,
-  run: () => import_chunk_6VEYLQAM.run
+  folderOf: () => import_chunk_JQ26DAQM.folderOf,
+  missingProgram: () => import_chunk_JQ26DAQM.missingProgram,
+  run: () => import_chunk_JQ26DAQM.run
 });
 module.exports = stdin_exports;
-var import_chunk_6VEYLQAM = load("./chunk-6VEYLQAM.js");
-var import_chunk_A2UK6BHM = load("./chunk-A2UK6BHM.js");
+var import_chunk_JQ26DAQM = load("./chunk-JQ26DAQM.js");
+var import_chunk_3NPZOWJ6 = load("./chunk-3NPZOWJ6.js");
 var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
 var import_chunk_6PAAVROU = load("./chunk-6PAAVROU.js");
 var import_chunk_HKMJYKZE = load("./chunk-HKMJYKZE.js");
@@ -13590,7 +13619,7 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./settle-OOOONK4V.js": function (module, exports) {
+"./settle-AFISA6MD.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -13598,25 +13627,25 @@ __export(stdin_exports, {
 });
 module.exports = stdin_exports;
 var import_chunk_34LBUPXJ = load("./chunk-34LBUPXJ.js");
-var import_chunk_N25K2OAD = load("./chunk-N25K2OAD.js");
+var import_chunk_PV7OAHRM = load("./chunk-PV7OAHRM.js");
 var import_chunk_4XQCRNZ4 = load("./chunk-4XQCRNZ4.js");
-var import_chunk_7WOUU27R = load("./chunk-7WOUU27R.js");
+var import_chunk_BO6AKDEZ = load("./chunk-BO6AKDEZ.js");
 var import_chunk_7F7YULP5 = load("./chunk-7F7YULP5.js");
-var import_chunk_WEDLWKCJ = load("./chunk-WEDLWKCJ.js");
+var import_chunk_KUW3UYA5 = load("./chunk-KUW3UYA5.js");
 var import_chunk_IFVIOH5X = load("./chunk-IFVIOH5X.js");
 var import_chunk_SRQ3TTC4 = load("./chunk-SRQ3TTC4.js");
 var import_chunk_FRBDBO25 = load("./chunk-FRBDBO25.js");
 var import_chunk_GIHSDJPG = load("./chunk-GIHSDJPG.js");
-var import_chunk_5HBYLHM7 = load("./chunk-5HBYLHM7.js");
-var import_chunk_3WGE4CN4 = load("./chunk-3WGE4CN4.js");
+var import_chunk_H54WYAK4 = load("./chunk-H54WYAK4.js");
+var import_chunk_Z24H5S6A = load("./chunk-Z24H5S6A.js");
 var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
-var import_chunk_LO5JKJQV = load("./chunk-LO5JKJQV.js");
+var import_chunk_KV4YALRD = load("./chunk-KV4YALRD.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_QWAIFJXL = load("./chunk-QWAIFJXL.js");
 var import_chunk_S2YMQL4C = load("./chunk-S2YMQL4C.js");
-var import_chunk_HG2KJTCX = load("./chunk-HG2KJTCX.js");
-var import_chunk_73VXE2SD = load("./chunk-73VXE2SD.js");
-var import_chunk_GHF6APA7 = load("./chunk-GHF6APA7.js");
+var import_chunk_VR7V4UEB = load("./chunk-VR7V4UEB.js");
+var import_chunk_656CJ3EA = load("./chunk-656CJ3EA.js");
+var import_chunk_SNEL4M5J = load("./chunk-SNEL4M5J.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
 var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
 var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
@@ -13656,7 +13685,7 @@ var noStart = "the shell that was to start it ended before";
 async function settle(view) {
   const condition = (0, import_chunk_NUDVVVQS.conditionOf)(view);
   if (!view.spec) return;
-  if ((0, import_chunk_N25K2OAD.finishStored)({ paths: view.paths, spec: view.spec })) {
+  if ((0, import_chunk_PV7OAHRM.finishStored)({ paths: view.paths, spec: view.spec })) {
     (0, import_chunk_34LBUPXJ.removeCgroup)(view.worker?.cgroup ?? (0, import_chunk_34LBUPXJ.findCgroup)(view.id), view.id);
     return;
   }
@@ -13664,13 +13693,13 @@ async function settle(view) {
   const isOver = condition === "over" && view.reason === void 0 && view.spec.run?.keep_children;
   const ended = isOver ? { step: "none", ended: [], survivors: [] } : await (0, import_chunk_34LBUPXJ.terminate)(tree, { graceMs: condition === "over" ? import_chunk_CRABIWOM.drainMs : import_chunk_CRABIWOM.orphanGraceMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
   (0, import_chunk_34LBUPXJ.removeCgroup)(view.worker?.cgroup ?? (0, import_chunk_34LBUPXJ.findCgroup)(view.id), view.id);
-  (0, import_chunk_N25K2OAD.conclude)(
+  (0, import_chunk_PV7OAHRM.conclude)(
     { paths: view.paths, spec: view.spec },
     { reason: settledReason(view, condition), exit: view.exit, tree: ended, reconciled: true, detail: noStart }
   );
 }
 function settledReason(view, condition) {
-  const told = (0, import_chunk_N25K2OAD.parseReason)(view.reason);
+  const told = (0, import_chunk_PV7OAHRM.parseReason)(view.reason);
   if (told) return told;
   if (condition === "over") return "exited";
   if (view.cancel) return "canceled";
@@ -13698,19 +13727,19 @@ function isOutOfReach(error) {
 });
 
 },
-"./setup-DRI2U6OR.js": function (module, exports) {
+"./setup-327TYRLB.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   setup: () => setup
 });
 module.exports = stdin_exports;
-var import_chunk_WBR4QAVT = load("./chunk-WBR4QAVT.js");
+var import_chunk_TICNVDKB = load("./chunk-TICNVDKB.js");
 var import_chunk_5DW2IIWD = load("./chunk-5DW2IIWD.js");
-var import_chunk_P5NTCJMM = load("./chunk-P5NTCJMM.js");
+var import_chunk_CCX24O2G = load("./chunk-CCX24O2G.js");
 var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
 var import_chunk_6PAAVROU = load("./chunk-6PAAVROU.js");
-var import_chunk_WEDLWKCJ = load("./chunk-WEDLWKCJ.js");
+var import_chunk_KUW3UYA5 = load("./chunk-KUW3UYA5.js");
 var import_chunk_IFVIOH5X = load("./chunk-IFVIOH5X.js");
 var import_chunk_GIHSDJPG = load("./chunk-GIHSDJPG.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
@@ -13746,7 +13775,7 @@ function addReadRules(text, folder) {
 }
 function parse(text) {
   try {
-    return (0, import_chunk_WEDLWKCJ.parseSettings)(text);
+    return (0, import_chunk_KUW3UYA5.parseSettings)(text);
   } catch {
     throw new Error("it is no JSON object");
   }
@@ -13759,7 +13788,7 @@ function planStateEdit(root, now, choices) {
   const edit = {
     file,
     before: (0, import_chunk_6OPTGHIR.readText)(file) ?? null,
-    after: (0, import_chunk_P5NTCJMM.narrowingText)({ restrict, default_backend }),
+    after: (0, import_chunk_CCX24O2G.narrowingText)({ restrict, default_backend }),
     followsLink: false,
     isState: true
   };
@@ -13769,7 +13798,7 @@ function planStateEdit(root, now, choices) {
   ]);
 }
 function planUserEdit(now, choices) {
-  const file = (0, import_chunk_P5NTCJMM.userConfigFile)();
+  const file = (0, import_chunk_CCX24O2G.userConfigFile)();
   if (file === void 0)
     throw new import_chunk_NVPF5LEY.FaultError("preflight", "cannot find your config folder: neither HOME nor XDG_CONFIG_HOME is set");
   const before = (0, import_chunk_6OPTGHIR.readText)(file) ?? null;
@@ -13784,7 +13813,7 @@ function planUserEdit(now, choices) {
     if (value === void 0 || Object.keys(value).length === 0) delete all[key];
     else all[key] = value;
   }
-  import_chunk_P5NTCJMM.userConfig.parse(all);
+  import_chunk_CCX24O2G.userConfig.parse(all);
   const after = `${JSON.stringify(all, null, 2)}
 `;
   return asEdit({ file, before, after, followsLink: false, isState: false }, [
@@ -13794,14 +13823,14 @@ function planUserEdit(now, choices) {
   ]);
 }
 function planReadRules(folder) {
-  const policy = (0, import_chunk_WEDLWKCJ.findBackend)("agy")?.policy;
+  const policy = (0, import_chunk_KUW3UYA5.findBackend)("agy")?.policy;
   const home = import_chunk_NLNY4YEW.variables.home();
   if (!policy) throw new Error("there is no backend agy with settings");
   if (home === void 0) throw new import_chunk_NVPF5LEY.FaultError("preflight", "cannot find the settings of agy: HOME is not set");
   const file = import_node_path.default.join(home, policy.file);
   const refused = (why) => new import_chunk_NVPF5LEY.FaultError("preflight", `cannot change the settings ${file}: ${why}`);
   if (!(0, import_chunk_DLEZNRER.isFolder)(import_node_path.default.dirname(file))) throw refused("agy was never started here; start it once and sign in");
-  const read = (0, import_chunk_P5NTCJMM.readSettings)(file);
+  const read = (0, import_chunk_CCX24O2G.readSettings)(file);
   if ("fault" in read) throw refused(`they ${read.fault}`);
   let made;
   try {
@@ -13815,7 +13844,7 @@ function planReadRules(folder) {
 }
 async function applyEdits(root, edits) {
   const stamp = (0, import_chunk_NLNY4YEW.isoNow)().replace(/[-:]|\.\d+/g, "");
-  const write = () => edits.map((edit) => (0, import_chunk_WEDLWKCJ.applyEdit)(edit, stamp));
+  const write = () => edits.map((edit) => (0, import_chunk_KUW3UYA5.applyEdit)(edit, stamp));
   if (!edits.some((edit) => edit.isState)) return write();
   (0, import_chunk_6PAAVROU.ensureRoot)(root.folder);
   return (0, import_chunk_GIHSDJPG.withLock)((0, import_chunk_HYSLT7YX.rootPaths)(root.folder).lock, write);
@@ -13843,7 +13872,7 @@ function modeRows(surveys, config, narrowing) {
   const installed = surveys.filter((one) => !one.custom && one.program !== null);
   const single = installed.length === 1 ? installed[0]?.backend : void 0;
   return Object.values(import_chunk_W7HED5VZ.modes).map(({ id, profile }) => {
-    const chosen = (0, import_chunk_P5NTCJMM.defaultBackend)(id, config, narrowing);
+    const chosen = (0, import_chunk_CCX24O2G.defaultBackend)(id, config, narrowing);
     const lists = { user: config.restrict ?? [], state: narrowing.restrict };
     const by = ["user", "state"].find((one) => lists[one].includes(id)) ?? null;
     const restrictions = Object.values(lists).map((restrict) => ({ restrict, file: "" }));
@@ -13853,7 +13882,7 @@ function modeRows(surveys, config, narrowing) {
       backend,
       backend_from: chosen?.from ?? (single === void 0 ? null : "only_installed"),
       usable: backend === null ? null : surveys.find((one) => one.backend === backend)?.usable ?? false,
-      profile: (0, import_chunk_P5NTCJMM.narrowProfile)(id, { asked: void 0, fallback: profile }, restrictions),
+      profile: (0, import_chunk_CCX24O2G.narrowProfile)(id, { asked: void 0, fallback: profile }, restrictions),
       restricted_by: by
     };
   });
@@ -13961,14 +13990,14 @@ var setup = {
   ],
   async run(context, input) {
     const root = context.root(input);
-    const config = (0, import_chunk_P5NTCJMM.readUserConfig)();
-    const known = (0, import_chunk_P5NTCJMM.knownBackends)(config);
+    const config = (0, import_chunk_CCX24O2G.readUserConfig)();
+    const known = (0, import_chunk_CCX24O2G.knownBackends)(config);
     const only = input.text("backend");
     if (only !== void 0 && !known.includes(only)) throw unknownBackend("--backend", only, known);
     const choices = { restrict: restrictOf(input), defaults: defaultsOf(input, known) };
     checkTogether(input, choices);
     (0, import_chunk_6PAAVROU.checkRoot)(root.folder);
-    const narrowing = (0, import_chunk_P5NTCJMM.readNarrowing)(root.folder, known);
+    const narrowing = (0, import_chunk_CCX24O2G.readNarrowing)(root.folder, known);
     const edits = [
       ...input.has("user") ? planUserEdit(config, choices) : planStateEdit(root, narrowing, choices),
       ...input.has("allow-reads") ? planReadRules((0, import_chunk_QPOYQF3N.findWorktree)(context.cwd) ?? context.cwd) : []
@@ -13976,8 +14005,8 @@ var setup = {
     const isApplied = input.has("apply");
     const copies = isApplied ? await applyEdits(root, edits) : [];
     const isChanged = isApplied && edits.length > 0;
-    const now = isChanged ? { config: (0, import_chunk_P5NTCJMM.readUserConfig)(), narrowing: (0, import_chunk_P5NTCJMM.readNarrowing)(root.folder, known) } : { config, narrowing };
-    const surveys = (0, import_chunk_WBR4QAVT.surveyBackends)(now.config, context.cwd);
+    const now = isChanged ? { config: (0, import_chunk_CCX24O2G.readUserConfig)(), narrowing: (0, import_chunk_CCX24O2G.readNarrowing)(root.folder, known) } : { config, narrowing };
+    const surveys = (0, import_chunk_TICNVDKB.surveyBackends)(now.config, context.cwd);
     const page = {
       surveys: surveys.filter(({ backend }) => only === void 0 || backend === only),
       modes: modeRows(surveys, now.config, now.narrowing),
@@ -14055,32 +14084,32 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./staffer-44ISMLVK.js": function (module, exports) {
+"./staffer-ECH7JIRX.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   staffer: () => staffer
 });
 module.exports = stdin_exports;
-var import_chunk_XRF3OUIC = load("./chunk-XRF3OUIC.js");
-var import_chunk_YG267NF2 = load("./chunk-YG267NF2.js");
-var import_chunk_P5NTCJMM = load("./chunk-P5NTCJMM.js");
-var import_chunk_6VEYLQAM = load("./chunk-6VEYLQAM.js");
-var import_chunk_A2UK6BHM = load("./chunk-A2UK6BHM.js");
+var import_chunk_WFPG5FKY = load("./chunk-WFPG5FKY.js");
+var import_chunk_RRRWMO3F = load("./chunk-RRRWMO3F.js");
+var import_chunk_CCX24O2G = load("./chunk-CCX24O2G.js");
+var import_chunk_JQ26DAQM = load("./chunk-JQ26DAQM.js");
+var import_chunk_3NPZOWJ6 = load("./chunk-3NPZOWJ6.js");
 var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
 var import_chunk_6PAAVROU = load("./chunk-6PAAVROU.js");
-var import_chunk_B6G6EWUC = load("./chunk-B6G6EWUC.js");
+var import_chunk_IFDZYHXO = load("./chunk-IFDZYHXO.js");
 var import_chunk_7F7YULP5 = load("./chunk-7F7YULP5.js");
-var import_chunk_WEDLWKCJ = load("./chunk-WEDLWKCJ.js");
+var import_chunk_KUW3UYA5 = load("./chunk-KUW3UYA5.js");
 var import_chunk_IFVIOH5X = load("./chunk-IFVIOH5X.js");
 var import_chunk_HKMJYKZE = load("./chunk-HKMJYKZE.js");
 var import_chunk_FRBDBO25 = load("./chunk-FRBDBO25.js");
 var import_chunk_GIHSDJPG = load("./chunk-GIHSDJPG.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_LO5JKJQV = load("./chunk-LO5JKJQV.js");
+var import_chunk_KV4YALRD = load("./chunk-KV4YALRD.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_S2YMQL4C = load("./chunk-S2YMQL4C.js");
-var import_chunk_GHF6APA7 = load("./chunk-GHF6APA7.js");
+var import_chunk_SNEL4M5J = load("./chunk-SNEL4M5J.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
 var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
 var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
@@ -14094,7 +14123,7 @@ var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var staffer = (0, import_chunk_XRF3OUIC.makeStaffVerb)({
+var staffer = (0, import_chunk_WFPG5FKY.makeStaffVerb)({
   mode: "staffer",
   examples: [
     'staffer --backend codex --prompt "Fix the failing test in src/parse.ts"',
@@ -14107,7 +14136,7 @@ var staffer = (0, import_chunk_XRF3OUIC.makeStaffVerb)({
 });
 
 },
-"./status-ICCLX6DA.js": function (module, exports) {
+"./status-HGB2HFHV.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -14119,7 +14148,7 @@ var import_chunk_6PAAVROU = load("./chunk-6PAAVROU.js");
 var import_chunk_4XQCRNZ4 = load("./chunk-4XQCRNZ4.js");
 var import_chunk_IFVIOH5X = load("./chunk-IFVIOH5X.js");
 var import_chunk_2GF2CPEM = load("./chunk-2GF2CPEM.js");
-var import_chunk_P564Q6Q3 = load("./chunk-P564Q6Q3.js");
+var import_chunk_IT7S6SYY = load("./chunk-IT7S6SYY.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
 var import_chunk_QWAIFJXL = load("./chunk-QWAIFJXL.js");
@@ -14153,7 +14182,7 @@ async function listViews(root, options) {
   return views.filter((view) => isWanted(view.spec, options.owner)).sort((a, b) => Number((0, import_chunk_NUDVVVQS.isEnded)(a.state)) - Number((0, import_chunk_NUDVVVQS.isEnded)(b.state)) || (0, import_chunk_WC34HXH2.compareIds)(b.id, a.id));
 }
 async function look(root, id) {
-  for (const how of [import_chunk_P564Q6Q3.refresh, import_chunk_NUDVVVQS.inspect]) {
+  for (const how of [import_chunk_IT7S6SYY.refresh, import_chunk_NUDVVVQS.inspect]) {
     try {
       return [await how(root, id)];
     } catch {
@@ -14202,7 +14231,7 @@ var status = {
     const root = context.root(input);
     const isThere = (0, import_chunk_6PAAVROU.checkRoot)(root.folder);
     if (input.words[0] !== void 0) {
-      const view = await (0, import_chunk_P564Q6Q3.refresh)(root.folder, (0, import_chunk_IFVIOH5X.findJob)(root, input.words[0]));
+      const view = await (0, import_chunk_IT7S6SYY.refresh)(root.folder, (0, import_chunk_IFVIOH5X.findJob)(root, input.words[0]));
       return input.has("json") ? { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state), json: (0, import_chunk_2GF2CPEM.observation)(view, { afterSeq: null, root }) } : tellOne(view, root);
     }
     const views = isThere ? await listViews(root.folder, { recent: input.count("recent") ?? 10, owner: input.text("owner") ?? null }) : [];
@@ -14319,7 +14348,7 @@ function renderHelp(command) {
 });
 
 },
-"./wait-235ATHWQ.js": function (module, exports) {
+"./wait-3O6X3JGU.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -14330,24 +14359,24 @@ var import_chunk_CCFJVRA2 = load("./chunk-CCFJVRA2.js");
 var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
 var import_chunk_6PAAVROU = load("./chunk-6PAAVROU.js");
 var import_chunk_IFVIOH5X = load("./chunk-IFVIOH5X.js");
-var import_chunk_JWX75FAH = load("./chunk-JWX75FAH.js");
+var import_chunk_FJ4JPPLK = load("./chunk-FJ4JPPLK.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_JTXE6Y2D = load("./chunk-JTXE6Y2D.js");
+var import_chunk_4RCH34YN = load("./chunk-4RCH34YN.js");
 var import_chunk_G7TF4DKP = load("./chunk-G7TF4DKP.js");
 var import_chunk_2GF2CPEM = load("./chunk-2GF2CPEM.js");
-var import_chunk_P564Q6Q3 = load("./chunk-P564Q6Q3.js");
+var import_chunk_IT7S6SYY = load("./chunk-IT7S6SYY.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_YC5VTLGP = load("./chunk-YC5VTLGP.js");
-var import_chunk_5HBYLHM7 = load("./chunk-5HBYLHM7.js");
-var import_chunk_3WGE4CN4 = load("./chunk-3WGE4CN4.js");
+var import_chunk_H54WYAK4 = load("./chunk-H54WYAK4.js");
+var import_chunk_Z24H5S6A = load("./chunk-Z24H5S6A.js");
 var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
-var import_chunk_LO5JKJQV = load("./chunk-LO5JKJQV.js");
+var import_chunk_KV4YALRD = load("./chunk-KV4YALRD.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_QWAIFJXL = load("./chunk-QWAIFJXL.js");
 var import_chunk_S2YMQL4C = load("./chunk-S2YMQL4C.js");
-var import_chunk_HG2KJTCX = load("./chunk-HG2KJTCX.js");
-var import_chunk_73VXE2SD = load("./chunk-73VXE2SD.js");
-var import_chunk_GHF6APA7 = load("./chunk-GHF6APA7.js");
+var import_chunk_VR7V4UEB = load("./chunk-VR7V4UEB.js");
+var import_chunk_656CJ3EA = load("./chunk-656CJ3EA.js");
+var import_chunk_SNEL4M5J = load("./chunk-SNEL4M5J.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
 var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
 var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
@@ -14399,7 +14428,7 @@ var wait = {
     if (ids.length > 1 && !input.has("any") && !input.has("all")) {
       throw (0, import_chunk_NVPF5LEY.usageError)(`cannot wait for ${ids.length} jobs without saying how: add --any (the first) or --all`);
     }
-    return (0, import_chunk_JWX75FAH.waitAndTell)(context, root, ids, {
+    return (0, import_chunk_FJ4JPPLK.waitAndTell)(context, root, ids, {
       mode: input.has("any") ? "any" : "all",
       timeoutMs: input.durationOrDefault("timeout"),
       heartbeatMs: input.duration("heartbeat") ?? null,
@@ -14421,21 +14450,21 @@ function liveOrLatest(root, owner, isMany) {
 });
 
 },
-"./worktree-STZPCF7Q.js": function (module, exports) {
+"./worktree-T7XOZAHQ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  addWorktree: () => import_chunk_HG2KJTCX.addWorktree,
-  planWorktree: () => import_chunk_HG2KJTCX.planWorktree,
-  removeWorktree: () => import_chunk_HG2KJTCX.removeWorktree,
-  takeOverCommands: () => import_chunk_HG2KJTCX.takeOverCommands,
-  undoWorktree: () => import_chunk_HG2KJTCX.undoWorktree,
-  worktreeWork: () => import_chunk_HG2KJTCX.worktreeWork
+  addWorktree: () => import_chunk_VR7V4UEB.addWorktree,
+  planWorktree: () => import_chunk_VR7V4UEB.planWorktree,
+  removeWorktree: () => import_chunk_VR7V4UEB.removeWorktree,
+  takeOverCommands: () => import_chunk_VR7V4UEB.takeOverCommands,
+  undoWorktree: () => import_chunk_VR7V4UEB.undoWorktree,
+  worktreeWork: () => import_chunk_VR7V4UEB.worktreeWork
 });
 module.exports = stdin_exports;
-var import_chunk_HG2KJTCX = load("./chunk-HG2KJTCX.js");
-var import_chunk_73VXE2SD = load("./chunk-73VXE2SD.js");
-var import_chunk_GHF6APA7 = load("./chunk-GHF6APA7.js");
+var import_chunk_VR7V4UEB = load("./chunk-VR7V4UEB.js");
+var import_chunk_656CJ3EA = load("./chunk-656CJ3EA.js");
+var import_chunk_SNEL4M5J = load("./chunk-SNEL4M5J.js");
 var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
 var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");

@@ -1,6 +1,9 @@
 /** The real gemini in the cases of every agent CLI (matrix.ts). */
 import { profile } from '../lab/agents/gemini/profile.ts';
+import { noToolText } from '../lab/model-server/scenarios.mjs';
 import { defineMatrix } from './matrix.ts';
+
+const notOffered = { outcome: 'done', answer: new RegExp(`^${noToolText}$`) } as const;
 
 defineMatrix(profile, {
   shellTool: /^run_shell_command$/,
@@ -14,8 +17,8 @@ defineMatrix(profile, {
   },
   store: ['.gemini/tmp'],
   lost: { outcome: 'failed', code: 'session_lost', words: /No previous sessions found/ },
-  elsewhere: { outcome: 'failed', code: 'session_lost', words: /No previous sessions found/ },
-  denied: null,
+  elsewhere: 'refused',
+  denied: { shell: notOffered, file: notOffered },
   // The id is known and goes on, but nothing of a turn is stored before it has ended.
   keepsCutTurn: false,
   cleanWarnings: { standard: ['no_sandbox'] },

@@ -17,8 +17,7 @@ defineMatrix(profile, {
   },
   store: ['.local/share/opencode'],
   lost: { outcome: 'failed', code: 'session_lost', words: /Session not found/ },
-  // It says nothing and does nothing there.
-  elsewhere: { outcome: 'timed_out', code: 'hard_timeout' },
+  elsewhere: 'refused',
   denied: { shell: notOffered, file: notOffered },
   keepsCutTurn: true,
   cleanWarnings: { standard: ['no_sandbox'] },

@@ -53,6 +53,15 @@ function touch(repository: Repository, ...names: string[]): void {
   for (const name of names) utimesSync(repository.path(name), time, time);
 }
 
+/** HEAD becomes a commit that carries a signature of some kind. */
+function signed(repository: Repository): void {
+  const [head = '', ...body] = repository.git('cat-file', 'commit', 'HEAD').split('\n\n');
+  const key = 'gpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n -----END PGP SIGNATURE-----';
+  const file = repository.write('commit', `${head}\n${key}\n\n${body.join('\n\n')}`);
+  repository.git('update-ref', 'HEAD', repository.git('hash-object', '-t', 'commit', '-w', file).trim());
+  repository.remove('commit');
+}
+
 test('no filter of the repository runs, neither one that was there nor a process one', (t) => {
   const { repository, trap, ran } = plant(t);
   const { git } = repository;
@@ -108,6 +117,14 @@ test('no filter of a submodule runs', (t) => {
   touch(repository, 'mod/f');
   assert.equal(repository.capture().exact, true);
   assert.deepEqual(ran(), []);
+  git('config', 'submodule.mod.ignore', 'none');
+  git('config', 'diff.submodule', 'diff');
+  repository.write('mod/f', 'g');
+  git('diff');
+  assert.deepEqual(ran(), ['clean']);
+  touch(repository, 'mod/f');
+  for (const args of [['diff'], ['diff', 'HEAD']]) assert.ok(run(repository.dir, ...args).ok);
+  assert.deepEqual(ran(), []);
 });
 
 test('no hook runs, whether in the folder of hooks, elsewhere or in the configuration', (t) => {
@@ -158,7 +175,14 @@ test('no fsmonitor, external diff, textconv, pager or alias runs', (t) => {
   git('diff');
   git('status');
   git('-c', 'diff.external=', 'show', '--textconv', 'HEAD~1');
-  assert.deepEqual(ran(), ['external', 'fsmonitor', 'textconv']);
+  signed(repository);
+  git('show');
+  assert.deepEqual(ran(), ['external', 'fsmonitor', 'gpg', 'textconv']);
+  for (const args of [['diff'], ['diff', 'HEAD~1'], ['show', 'HEAD~1'], ['show'], ['log', '-p', '--stat']]) {
+    const answer = run(repository.dir, ...args);
+    assert.ok(answer.ok && answer.bytes.length > 0, args.join(' '));
+  }
+  assert.deepEqual(ran(), []);
   repository.move('a.txt', 'c.txt');
   git('-c', 'core.fsmonitor=false', 'add', '-N', 'c.txt');
   const before = repository.capture();

@@ -35,6 +35,7 @@ export const agy = {
   programs: ['agy'],
   answerFrom: 'stream',
   keepsConversation: true,
+  resumesElsewhere: true,
   profiles: {
     restricted: { adds: '--mode plan; what would have to ask is refused', sandbox: false },
     standard: { adds: '--dangerously-skip-permissions', sandbox: false },

@@ -106,6 +106,8 @@ export interface Backend {
   answerFrom: 'stream' | 'stdout';
   /** Can a conversation be continued? */
   keepsConversation: boolean;
+  /** From another folder than the one where it began too? */
+  resumesElsewhere: boolean;
   /** Null where the CLI cannot keep that profile; only `restricted` may be null. */
   profiles: Readonly<Record<Profile, ProfileTerms | null>>;
   /** The oldest version that is accepted, and the npm packages that carry the CLI (their package.json tells the version). */

@@ -29,6 +29,7 @@ export const codex = {
   programs: ['codex'],
   answerFrom: 'stream',
   keepsConversation: true,
+  resumesElsewhere: true,
   profiles: {
     restricted: { adds: '-s read-only', sandbox: true },
     standard: { adds: 'sandbox_mode workspace-write (no network), the state folder read-only', sandbox: true },

@@ -29,6 +29,7 @@ export const cursor = {
   programs: ['cursor-agent'],
   answerFrom: 'stream',
   keepsConversation: true,
+  resumesElsewhere: true,
   profiles: {
     restricted: { adds: '--mode ask', sandbox: false },
     standard: { adds: '--force', sandbox: false },

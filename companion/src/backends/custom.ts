@@ -11,6 +11,7 @@ export const custom = {
   programs: [],
   answerFrom: 'stdout',
   keepsConversation: false,
+  resumesElsewhere: false,
   profiles: {
     restricted: null,
     standard: { adds: '', sandbox: null },

@@ -39,6 +39,7 @@ export const gemini = {
   programs: ['gemini'],
   answerFrom: 'stream',
   keepsConversation: true,
+  resumesElsewhere: false,
   profiles: {
     restricted: {
       adds: '--approval-mode default, a --policy that allows reading tools only, no settings of the project',

@@ -24,6 +24,7 @@ export const opencode = {
   programs: ['opencode'],
   answerFrom: 'stream',
   keepsConversation: true,
+  resumesElsewhere: false,
   profiles: {
     restricted: { adds: 'an agent with reading tools only, no plugins, no settings of the project', sandbox: false },
     standard: { adds: '--auto', sandbox: false },

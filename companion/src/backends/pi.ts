@@ -24,6 +24,7 @@ export const pi = {
   programs: ['pi'],
   answerFrom: 'stream',
   keepsConversation: true,
+  resumesElsewhere: false,
   profiles: {
     restricted: { adds: '--tools read,grep,find,ls, no extensions, no MCP, no project settings', sandbox: false },
     standard: { adds: '', sandbox: false },

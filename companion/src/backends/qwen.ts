@@ -14,6 +14,7 @@ export const qwen = {
   programs: ['qwen'],
   answerFrom: 'stream',
   keepsConversation: true,
+  resumesElsewhere: false,
   profiles: {
     restricted: {
       adds: '--approval-mode default --safe-mode without the tools that change things, commands only where qwen finds them read-only (before 0.24: --bare, file reading only)',

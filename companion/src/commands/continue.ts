@@ -2,7 +2,15 @@
 import { FaultError, usageError } from '../core/errors.ts';
 import type { Spec } from '../core/job.ts';
 import { findLatest } from '../jobs/latest.ts';
-import { conversationOf, earlierOf, lineageOf, requireFolder, requireGenuine, requireSpec } from '../jobs/lineage.ts';
+import {
+  conversationOf,
+  earlierOf,
+  lineageOf,
+  requireFolder,
+  requireGenuine,
+  requireSameFolder,
+  requireSpec,
+} from '../jobs/lineage.ts';
 import { nextCommands } from '../jobs/next-commands.ts';
 import { makeStaffPart } from '../jobs/staff-request.ts';
 import { variables } from '../platform/env.ts';
@@ -50,6 +58,7 @@ export const continueCommand: Command = {
       );
     }
     const cwd = input.has('cwd') ? folderOf(context, input) : requireFolder(parent, 'continue', root.option);
+    requireSameFolder(parent, cwd, root.option);
     const part = makeStaffPart({
       mode: staff.mode,
       stateRoot: root.folder,

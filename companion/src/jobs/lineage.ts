@@ -1,5 +1,6 @@
 // What a job hands on to one that continues or restarts it. The old record never changes; its spec is used only when it is the one
 // that this user's launcher wrote.
+import { findBackend } from '../backends/registry.ts';
 import { FaultError } from '../core/errors.ts';
 import type { Lineage, Spec, StaffPart } from '../core/job.ts';
 import { isFolder } from '../platform/folders.ts';
@@ -42,6 +43,17 @@ export function requireFolder(parent: Spec, verb: 'continue' | 'restart', option
     verb === 'continue'
       ? `name another folder with --cwd DIR, or start the task afresh: ${nextCommands.restart(parent.id, option)}`
       : 'launch the task again where it belongs now',
+  );
+}
+
+/** Some CLIs keep a conversation for the folder in which it began: elsewhere they fail, or say nothing for ever. */
+export function requireSameFolder(parent: Spec, cwd: string, option: readonly string[]): void {
+  const backend = findBackend(parent.staff?.backend ?? '');
+  if (!backend || backend.resumesElsewhere || !backend.keepsConversation || cwd === parent.cwd) return;
+  throw new FaultError(
+    'preflight',
+    `cannot continue job ${parent.id} in ${cwd}: ${backend.title} keeps its conversation for ${parent.cwd}`,
+    `leave --cwd away, or start the task afresh: ${nextCommands.restart(parent.id, option)}`,
   );
 }
 

@@ -62,10 +62,16 @@ const always = [
   'core.hooksPath=/dev/null',
   'core.quotepath=off',
   'diff.orderFile=/dev/null',
+  'diff.submodule=short',
+  'log.showSignature=false',
   'submodule.recurse=false',
   'gc.auto=0',
   'maintenance.auto=false',
 ];
+
+/** Of the commands that show differences: no program of the configuration, and no git started in a submodule (with its filters). */
+const quiet = ['--no-ext-diff', '--no-textconv', '--ignore-submodules=dirty'];
+const showing = new Set(['diff', 'show', 'log', 'diff-tree', 'diff-index', 'diff-files']);
 
 /** Get git ready for one folder: reads which programs its configuration names, and switches each of them off. */
 export function openGit(folder: string): { git: Git } | { reason: string } {
@@ -133,7 +139,9 @@ function runGit(program: string, folder: string, config: string[], args: readonl
   const limit = call.limit ?? 32 * 1024 * 1024;
   const timeout = call.timeoutMs ?? 10_000;
   const settings = config.flatMap((setting) => ['-c', setting]);
-  const done = spawnSync(program, ['--no-pager', '--literal-pathspecs', ...settings, ...args], {
+  const [verb = '', ...words] = args;
+  const safe = showing.has(verb) ? [verb, ...quiet, ...words] : args;
+  const done = spawnSync(program, ['--no-pager', '--literal-pathspecs', ...settings, ...safe], {
     cwd: folder,
     env: gitEnvironment(folder),
     input: call.input ?? '',
@@ -141,7 +149,7 @@ function runGit(program: string, folder: string, config: string[], args: readonl
     killSignal: 'SIGKILL',
     maxBuffer: limit,
   });
-  const name = `git ${args[0]}`;
+  const name = `git ${verb}`;
   const fault = errnoOf(done.error);
   if (fault === 'ETIMEDOUT') return { ok: false, code: null, reason: `${name} took longer than ${timeout / 1000} s` };
   if (fault === 'ENOBUFS') return { ok: false, code: null, reason: `${name} wrote more than ${limit} bytes` };
