@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "c3cbcb5dbcd4aeb8";
+const buildId = "dd7766edea1d94fa";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, one file for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -158,11 +158,11 @@ process.exitCode = import_chunk_6PFAPK5K.exitCodes.fault;
 async function main(args) {
   if (process.platform !== "linux") (await Promise.resolve().then(() => load("./install-ps-K3KWR2CG.js"))).installForMac();
   if (args[0] === "_worker") {
-    const { runWorker } = await Promise.resolve().then(() => load("./main-H3DCF6SO.js"));
+    const { runWorker } = await Promise.resolve().then(() => load("./main-QHB5WZLZ.js"));
     const isDone = await runWorker(args[1] ?? "", args[2] ?? "", (text) => writeOut(2, text));
     process.exit(isDone ? 0 : 70);
   }
-  const { dispatch } = await Promise.resolve().then(() => load("./dispatch-SEWS6LAG.js"));
+  const { dispatch } = await Promise.resolve().then(() => load("./dispatch-RH6WQFUH.js"));
   const reply = await dispatch(args, makeContext(), "0.1.0");
   const isTold = print(reply);
   process.exit(isTold ? reply.code : import_chunk_6PFAPK5K.exitCodes.fault);
@@ -249,23 +249,23 @@ function asFault(error) {
 
 function partsText() {/*
 (function (load, builtin, require, __create, __defProp, __getOwnPropDesc, __getOwnPropNames, __getProtoOf, __hasOwnProp, __copyProps, __toESM, __export, __toCommonJS) { return {
-"./ask-6VXIAGAU.js": function (module, exports) {
+"./ask-FF7MPSJN.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   ask: () => ask
 });
 module.exports = stdin_exports;
-var import_chunk_WFPG5FKY = load("./chunk-WFPG5FKY.js");
-var import_chunk_RRRWMO3F = load("./chunk-RRRWMO3F.js");
-var import_chunk_CCX24O2G = load("./chunk-CCX24O2G.js");
-var import_chunk_JQ26DAQM = load("./chunk-JQ26DAQM.js");
+var import_chunk_44UIIZYK = load("./chunk-44UIIZYK.js");
+var import_chunk_LMWNBMZV = load("./chunk-LMWNBMZV.js");
+var import_chunk_AFBMX36B = load("./chunk-AFBMX36B.js");
+var import_chunk_NWHKIUFF = load("./chunk-NWHKIUFF.js");
 var import_chunk_3NPZOWJ6 = load("./chunk-3NPZOWJ6.js");
 var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
 var import_chunk_6PAAVROU = load("./chunk-6PAAVROU.js");
 var import_chunk_IFDZYHXO = load("./chunk-IFDZYHXO.js");
 var import_chunk_7F7YULP5 = load("./chunk-7F7YULP5.js");
-var import_chunk_KUW3UYA5 = load("./chunk-KUW3UYA5.js");
+var import_chunk_AWMLPY4Y = load("./chunk-AWMLPY4Y.js");
 var import_chunk_IFVIOH5X = load("./chunk-IFVIOH5X.js");
 var import_chunk_HKMJYKZE = load("./chunk-HKMJYKZE.js");
 var import_chunk_FRBDBO25 = load("./chunk-FRBDBO25.js");
@@ -288,7 +288,7 @@ var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var ask = (0, import_chunk_WFPG5FKY.makeStaffVerb)({
+var ask = (0, import_chunk_44UIIZYK.makeStaffVerb)({
   mode: "ask",
   isSynchronous: true,
   notes: "Exit codes as of wait. With --id-only it returns at once, as staffer does.",
@@ -348,20 +348,20 @@ async function attach(view) {
 });
 
 },
-"./cancel-H5MFTXTL.js": function (module, exports) {
+"./cancel-Q33V4MYE.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   cancel: () => cancel
 });
 module.exports = stdin_exports;
-var import_chunk_OFZFR4ON = load("./chunk-OFZFR4ON.js");
+var import_chunk_Z7S3ROZM = load("./chunk-Z7S3ROZM.js");
 var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
 var import_chunk_6PAAVROU = load("./chunk-6PAAVROU.js");
 var import_chunk_IFVIOH5X = load("./chunk-IFVIOH5X.js");
-var import_chunk_4RCH34YN = load("./chunk-4RCH34YN.js");
+var import_chunk_63MV737V = load("./chunk-63MV737V.js");
 var import_chunk_2GF2CPEM = load("./chunk-2GF2CPEM.js");
-var import_chunk_IT7S6SYY = load("./chunk-IT7S6SYY.js");
+var import_chunk_UUQ2EKB5 = load("./chunk-UUQ2EKB5.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_YC5VTLGP = load("./chunk-YC5VTLGP.js");
 var import_chunk_QWAIFJXL = load("./chunk-QWAIFJXL.js");
@@ -394,7 +394,7 @@ var cancel = {
     const root = context.root(input);
     (0, import_chunk_6PAAVROU.checkRoot)(root.folder);
     const id = (0, import_chunk_IFVIOH5X.requireWholeId)(root, input.words[0]);
-    const reply = await (0, import_chunk_OFZFR4ON.cancelJob)(root.folder, id, {
+    const reply = await (0, import_chunk_Z7S3ROZM.cancelJob)(root.folder, id, {
       owner: input.text("owner") ?? import_chunk_NLNY4YEW.variables.owner() ?? null,
       why: input.text("why") ?? null
     });
@@ -995,7 +995,57 @@ function launchError(root, error) {
 });
 
 },
-"./chunk-3Z7R7ZKD.js": function (module, exports) {
+"./chunk-44UIIZYK.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  makeStaffVerb: () => makeStaffVerb
+});
+module.exports = stdin_exports;
+var import_chunk_LMWNBMZV = load("./chunk-LMWNBMZV.js");
+var import_chunk_NWHKIUFF = load("./chunk-NWHKIUFF.js");
+var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
+var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
+function makeStaffVerb({ mode: id, options = {}, notes, examples, isSynchronous = false }) {
+  const mode = import_chunk_W7HED5VZ.modes[id];
+  return {
+    name: id,
+    summary: mode.summary,
+    form: "(--prompt TEXT | --prompt-file PATH | --stdin) [options]",
+    words: { min: 0, max: 0 },
+    options: {
+      ...import_chunk_L3K2NDJR.staffOptions,
+      ...options,
+      cwd: { kind: "text", value: "DIR", help: "folder to work in (default: here)" },
+      ...import_chunk_L3K2NDJR.writerOptions,
+      ...import_chunk_L3K2NDJR.launchOptions
+    },
+    notes: [
+      `Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,
+      notes
+    ].filter((line) => line !== void 0).join("\n"),
+    examples,
+    async run(context, input) {
+      const cwd = (0, import_chunk_NWHKIUFF.folderOf)(context, input);
+      const prompt = await (0, import_chunk_LMWNBMZV.taskOf)(context, input);
+      const staff = (0, import_chunk_LMWNBMZV.freshStaff)(context, input, { mode: id, prompt, cwd });
+      return (0, import_chunk_LMWNBMZV.launchStaff)(context, input, {
+        verb: id,
+        staff,
+        cwd,
+        lineage: null,
+        isSynchronous: isSynchronous && !input.has("id-only")
+      });
+    }
+  };
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  makeStaffVerb
+});
+
+},
+"./chunk-4AFVY3TR.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -1004,23 +1054,23 @@ __export(stdin_exports, {
 });
 module.exports = stdin_exports;
 var loaders = {
-  run: async () => (await Promise.resolve().then(() => load("./run-HHHUBTTL.js"))).run,
-  staffer: async () => (await Promise.resolve().then(() => load("./staffer-ECH7JIRX.js"))).staffer,
-  research: async () => (await Promise.resolve().then(() => load("./research-ZQHTVSUS.js"))).research,
-  review: async () => (await Promise.resolve().then(() => load("./review-KTT64L5B.js"))).review,
-  implement: async () => (await Promise.resolve().then(() => load("./implement-WLG2QUE6.js"))).implement,
-  ask: async () => (await Promise.resolve().then(() => load("./ask-6VXIAGAU.js"))).ask,
-  wait: async () => (await Promise.resolve().then(() => load("./wait-3O6X3JGU.js"))).wait,
-  observe: async () => (await Promise.resolve().then(() => load("./observe-7JALZOBW.js"))).observe,
-  status: async () => (await Promise.resolve().then(() => load("./status-HGB2HFHV.js"))).status,
-  result: async () => (await Promise.resolve().then(() => load("./result-MCYLUAWN.js"))).result,
-  cancel: async () => (await Promise.resolve().then(() => load("./cancel-H5MFTXTL.js"))).cancel,
-  continue: async () => (await Promise.resolve().then(() => load("./continue-WLSGW6F4.js"))).continueCommand,
-  restart: async () => (await Promise.resolve().then(() => load("./restart-UEX5MHHJ.js"))).restart,
-  clean: async () => (await Promise.resolve().then(() => load("./clean-X5XWVLHQ.js"))).clean,
-  setup: async () => (await Promise.resolve().then(() => load("./setup-327TYRLB.js"))).setup,
-  doctor: async () => (await Promise.resolve().then(() => load("./doctor-X6RX3RZ4.js"))).doctor,
-  help: async () => (await Promise.resolve().then(() => load("./help-CLRKFO4J.js"))).help
+  run: async () => (await Promise.resolve().then(() => load("./run-FS55AEFZ.js"))).run,
+  staffer: async () => (await Promise.resolve().then(() => load("./staffer-MOAVTC2K.js"))).staffer,
+  research: async () => (await Promise.resolve().then(() => load("./research-Q46UJZ5L.js"))).research,
+  review: async () => (await Promise.resolve().then(() => load("./review-HOGU54KJ.js"))).review,
+  implement: async () => (await Promise.resolve().then(() => load("./implement-2NZ3GNUH.js"))).implement,
+  ask: async () => (await Promise.resolve().then(() => load("./ask-FF7MPSJN.js"))).ask,
+  wait: async () => (await Promise.resolve().then(() => load("./wait-T4LLHY5E.js"))).wait,
+  observe: async () => (await Promise.resolve().then(() => load("./observe-4JKRW3IC.js"))).observe,
+  status: async () => (await Promise.resolve().then(() => load("./status-XFSB4IWI.js"))).status,
+  result: async () => (await Promise.resolve().then(() => load("./result-YHML33SR.js"))).result,
+  cancel: async () => (await Promise.resolve().then(() => load("./cancel-Q33V4MYE.js"))).cancel,
+  continue: async () => (await Promise.resolve().then(() => load("./continue-EE3UM6GI.js"))).continueCommand,
+  restart: async () => (await Promise.resolve().then(() => load("./restart-BJYEP3NX.js"))).restart,
+  clean: async () => (await Promise.resolve().then(() => load("./clean-E2HW5XSM.js"))).clean,
+  setup: async () => (await Promise.resolve().then(() => load("./setup-VCRNBPY6.js"))).setup,
+  doctor: async () => (await Promise.resolve().then(() => load("./doctor-QUJQW6OD.js"))).doctor,
+  help: async () => (await Promise.resolve().then(() => load("./help-5QMCC5GB.js"))).help
 };
 var commandNames = Object.keys(loaders);
 async function loadCommand(name) {
@@ -1033,14 +1083,69 @@ async function loadCommand(name) {
 });
 
 },
-"./chunk-4RCH34YN.js": function (module, exports) {
+"./chunk-4XQCRNZ4.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  logSize: () => logSize,
+  readLogTail: () => readLogTail
+});
+module.exports = stdin_exports;
+var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+function readLogTail(file, limits = { lines: import_chunk_CRABIWOM.tailLines, bytes: import_chunk_CRABIWOM.tailBytes }) {
+  const part = (0, import_chunk_6OPTGHIR.readRange)(file, -(limits.bytes + 4), limits.bytes + 4);
+  if (!part) return Buffer.alloc(0);
+  const bounded = (0, import_chunk_LZGYMFSK.tailOfBytes)(part.bytes, limits.bytes);
+  return Buffer.from((0, import_chunk_LZGYMFSK.lastLines)(bounded, limits.lines));
+}
+function logSize(file) {
+  return (0, import_chunk_6OPTGHIR.readRange)(file, 0, 0)?.size ?? 0;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  logSize,
+  readLogTail
+});
+
+},
+"./chunk-5DW2IIWD.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  labelled: () => labelled,
+  wrap: () => wrap
+});
+module.exports = stdin_exports;
+function wrap(text, width) {
+  const lines = [""];
+  for (const word of text.split(" ")) {
+    const last = lines.at(-1);
+    if (last !== "" && last.length + 1 + word.length > width) lines.push(word);
+    else lines[lines.length - 1] = last === "" ? word : `${last} ${word}`;
+  }
+  return lines;
+}
+var labelWidth = 14;
+function labelled(label, text) {
+  return text.split("\n").flatMap((line) => wrap(line, 80 - labelWidth - 2)).map((line, at) => `  ${(at === 0 ? label : "").padEnd(labelWidth)}${line}`.trimEnd());
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  labelled,
+  wrap
+});
+
+},
+"./chunk-63MV737V.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   waitForJobs: () => waitForJobs
 });
 module.exports = stdin_exports;
-var import_chunk_IT7S6SYY = load("./chunk-IT7S6SYY.js");
+var import_chunk_UUQ2EKB5 = load("./chunk-UUQ2EKB5.js");
 var import_chunk_YC5VTLGP = load("./chunk-YC5VTLGP.js");
 var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
 var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
@@ -1132,7 +1237,7 @@ function makeNap(signal) {
 }
 async function look(root, id) {
   try {
-    return await (0, import_chunk_IT7S6SYY.refreshAttached)(root, id);
+    return await (0, import_chunk_UUQ2EKB5.refreshAttached)(root, id);
   } catch (error) {
     if (error instanceof import_chunk_NVPF5LEY.FaultError && error.code === "unknown_job") throw vanishedError((0, import_chunk_HYSLT7YX.jobPaths)(root, id).folder, id);
     throw error;
@@ -1144,61 +1249,6 @@ function vanishedError(folder, id) {
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
   waitForJobs
-});
-
-},
-"./chunk-4XQCRNZ4.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  logSize: () => logSize,
-  readLogTail: () => readLogTail
-});
-module.exports = stdin_exports;
-var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-function readLogTail(file, limits = { lines: import_chunk_CRABIWOM.tailLines, bytes: import_chunk_CRABIWOM.tailBytes }) {
-  const part = (0, import_chunk_6OPTGHIR.readRange)(file, -(limits.bytes + 4), limits.bytes + 4);
-  if (!part) return Buffer.alloc(0);
-  const bounded = (0, import_chunk_LZGYMFSK.tailOfBytes)(part.bytes, limits.bytes);
-  return Buffer.from((0, import_chunk_LZGYMFSK.lastLines)(bounded, limits.lines));
-}
-function logSize(file) {
-  return (0, import_chunk_6OPTGHIR.readRange)(file, 0, 0)?.size ?? 0;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  logSize,
-  readLogTail
-});
-
-},
-"./chunk-5DW2IIWD.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  labelled: () => labelled,
-  wrap: () => wrap
-});
-module.exports = stdin_exports;
-function wrap(text, width) {
-  const lines = [""];
-  for (const word of text.split(" ")) {
-    const last = lines.at(-1);
-    if (last !== "" && last.length + 1 + word.length > width) lines.push(word);
-    else lines[lines.length - 1] = last === "" ? word : `${last} ${word}`;
-  }
-  return lines;
-}
-var labelWidth = 14;
-function labelled(label, text) {
-  return text.split("\n").flatMap((line) => wrap(line, 80 - labelWidth - 2)).map((line, at) => `  ${(at === 0 ? label : "").padEnd(labelWidth)}${line}`.trimEnd());
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  labelled,
-  wrap
 });
 
 },
@@ -1634,6 +1684,174 @@ function whole(folder) {
   measureRaw,
   nameOf,
   nothing
+});
+
+},
+"./chunk-6GT5AGD5.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  endedDocument: () => endedDocument,
+  tellEnded: () => tellEnded,
+  waitAndTell: () => waitAndTell
+});
+module.exports = stdin_exports;
+var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
+var import_chunk_63MV737V = load("./chunk-63MV737V.js");
+var import_chunk_G7TF4DKP = load("./chunk-G7TF4DKP.js");
+var import_chunk_2GF2CPEM = load("./chunk-2GF2CPEM.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_H54WYAK4 = load("./chunk-H54WYAK4.js");
+var import_chunk_Z24H5S6A = load("./chunk-Z24H5S6A.js");
+var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
+var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
+var import_chunk_S2YMQL4C = load("./chunk-S2YMQL4C.js");
+var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
+var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+function workspaceNotes(view) {
+  const { spec, state, paths } = view;
+  if (!spec?.staff || !(0, import_chunk_NUDVVVQS.isEnded)(state)) return [];
+  const read = (0, import_chunk_6OPTGHIR.readJson)(paths.resultRecord);
+  const changes = read.kind === "ok" ? read.value.changes : void 0;
+  if (!(0, import_chunk_Z24H5S6A.isChanges)(changes)) return [];
+  if ((0, import_chunk_W7HED5VZ.isReader)(spec.staff.mode, spec.staff.profile) && changes.unchanged) return [];
+  const notes = [`workspace: ${(0, import_chunk_LZGYMFSK.plainText)((0, import_chunk_H54WYAK4.summarizeChanges)(changes))}`];
+  if (!spec.worktree || read.kind !== "ok") return notes;
+  const { take_over: commands } = read.value.worktree ?? {};
+  notes.push(`its own worktree: ${spec.worktree.path} (branch ${spec.worktree.branch})`);
+  if (Array.isArray(commands)) {
+    for (const command of commands.slice(0, 10))
+      if (typeof command === "string") notes.push(`take over: ${(0, import_chunk_LZGYMFSK.plainText)(command)}`);
+  }
+  return notes;
+}
+async function waitAndTell(context, root, ids, options) {
+  const views = await (0, import_chunk_G7TF4DKP.withRegistration)(
+    root.folder,
+    ids,
+    options.timeoutMs,
+    () => (0, import_chunk_63MV737V.waitForJobs)(root.folder, ids, {
+      ...options,
+      // A person who looks at the terminal gets one line that is renewed; everybody else silence, or the lines asked for.
+      heartbeatMs: options.heartbeatMs ?? (context.live ? 1e3 : null),
+      onHeartbeat: (seen) => {
+        if (options.heartbeatMs === null) context.live?.(liveLine(seen).slice(0, Math.max(20, context.width - 1)));
+        else for (const view of seen) context.tell(heartbeat(view));
+      }
+    })
+  );
+  if (options.heartbeatMs === null) context.live?.("");
+  return tellWaited(context, root, views, options);
+}
+function tellWaited(context, root, views, options) {
+  const ended = views.filter((view) => (0, import_chunk_NUDVVVQS.isEnded)(view.state));
+  const isOver = options.mode === "any" ? ended.length > 0 : ended.length === views.length;
+  const shown = !isOver ? views : options.mode === "any" ? firstOf(ended) : views;
+  const code = isOver ? (0, import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map((view) => view.state.state)) : import_chunk_6PFAPK5K.exitCodes.pending;
+  const afterPrint = () => {
+    for (const view of shown) if ((0, import_chunk_NUDVVVQS.isEnded)(view.state)) (0, import_chunk_G7TF4DKP.noteCollected)(view, "wait");
+  };
+  if (options.isJson) {
+    const documents = shown.map(
+      (view) => (0, import_chunk_NUDVVVQS.isEnded)(view.state) ? endedDocument(view) : (0, import_chunk_2GF2CPEM.observation)(view, { afterSeq: null, root })
+    );
+    return {
+      code,
+      afterPrint,
+      json: views.length === 1 ? documents[0] : { jobs: documents, pending: pendingOf(views) }
+    };
+  }
+  const replies = shown.map((view) => (0, import_chunk_NUDVVVQS.isEnded)(view.state) ? tellEnded(context, view) : tellPending(root, view));
+  return {
+    code,
+    afterPrint,
+    out: Buffer.concat(replies.map((reply) => Buffer.from(reply.out ?? ""))),
+    notes: replies.flatMap((reply) => reply.notes ?? [])
+  };
+}
+function firstOf(views) {
+  return [...views].sort((a, b) => Date.parse(a.state.ended_at ?? "") - Date.parse(b.state.ended_at ?? "")).slice(0, 1);
+}
+function pendingOf(views) {
+  return views.filter((view) => !(0, import_chunk_NUDVVVQS.isEnded)(view.state)).map((view) => view.id);
+}
+function tellEnded(context, view) {
+  const deliverable = (0, import_chunk_6OPTGHIR.readRange)(view.paths.result, 0, 64 * 1024 * 1024)?.bytes;
+  if (view.damage !== null) return tellDamaged(view);
+  const notes = [header(view), ...omittedNotes(view.state)];
+  notes.push(...workspaceNotes(view));
+  for (const warning of view.state.warnings) notes.push(`warning: ${(0, import_chunk_LZGYMFSK.plainText)(warning.message)}`);
+  if (!deliverable) notes.push(`warning: no result is stored; see ${view.paths.folder}`);
+  const bytes = deliverable ?? Buffer.alloc(0);
+  return {
+    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
+    out: context.isTerminal ? (0, import_chunk_LZGYMFSK.plainText)(bytes.toString("utf8")) : bytes,
+    notes
+  };
+}
+function tellDamaged(view) {
+  const text = `# ${view.id}: state_damaged
+
+${view.state.error?.message}
+
+Nothing was deleted. What is there: ${view.paths.folder}
+`;
+  return {
+    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
+    out: text,
+    notes: [`see: ${import_chunk_S2YMQL4C.nextCommands.doctor(view.id, view.spec?.state_option ?? [])}`]
+  };
+}
+function header(view) {
+  const { state, paths, spec } = view;
+  const parts = [`${view.id}: ${state.state}`];
+  if (state.error) parts.push(`${state.error.code}: ${(0, import_chunk_LZGYMFSK.plainText)(state.error.message)}`);
+  if (state.exit_code !== null) parts.push(`exit code ${state.exit_code}`);
+  if (state.duration_ms !== null) parts.push((0, import_chunk_NDXTXZGK.formatDuration)(state.duration_ms));
+  const where = [`result: ${paths.result}`];
+  if (spec?.kind === "run") where.push(`whole output: ${paths.output}`);
+  return `${parts.join(", ")}
+${where.join("\n")}`;
+}
+function omittedNotes(state) {
+  return Object.entries(state.output ?? {}).filter(([, note]) => note.omitted > 0).map(
+    ([name, note]) => `${name}: ${note.exact ? "" : "about "}${note.omitted} of ${note.bytes} bytes (${(0, import_chunk_TFEMYLSK.formatSize)(note.omitted)}) are left out in the middle`
+  );
+}
+function tellPending(root, view) {
+  const picture = JSON.stringify((0, import_chunk_2GF2CPEM.observation)(view, { afterSeq: null, root }), null, 1);
+  const next = import_chunk_S2YMQL4C.nextCommands.wait(view.id, root.option);
+  return {
+    code: import_chunk_6PFAPK5K.exitCodes.pending,
+    out: `${picture}
+${next}
+`,
+    notes: [`${view.id}: ${view.state.state}, not ended yet; wait again with the last line`]
+  };
+}
+function endedDocument(view) {
+  if (view.damage !== null) return view.state;
+  const stored = (0, import_chunk_6OPTGHIR.readText)(view.paths.resultRecord);
+  try {
+    if (stored !== void 0) return { ...JSON.parse(stored), state: view.state.state };
+  } catch {
+  }
+  return view.spec ? (0, import_chunk_H54WYAK4.terminalRecord)(view.spec, view.paths, view.state) : view.state;
+}
+function liveLine(views) {
+  return views.map(heartbeat).join(" | ");
+}
+function heartbeat(view) {
+  const age = view.state.started_at ? (0, import_chunk_NDXTXZGK.formatDuration)(Math.max(0, (0, import_chunk_NLNY4YEW.nowMs)() - Date.parse(view.state.started_at))) : "not started";
+  return `${view.id}: ${view.state.state}, ${age}`;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  endedDocument,
+  tellEnded,
+  waitAndTell
 });
 
 },
@@ -2091,84 +2309,7 @@ function placeOf(cwd) {
 });
 
 },
-"./chunk-BO6AKDEZ.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  changesSince: () => changesSince,
-  historicalOf: () => historicalOf,
-  recordBefore: () => recordBefore
-});
-module.exports = stdin_exports;
-var import_chunk_Z24H5S6A = load("./chunk-Z24H5S6A.js");
-var import_chunk_KV4YALRD = load("./chunk-KV4YALRD.js");
-var import_chunk_656CJ3EA = load("./chunk-656CJ3EA.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-function recordBefore(spec, paths) {
-  const snapshot = (0, import_chunk_656CJ3EA.captureWorkspace)(spec.cwd, { exclude: [paths.root] });
-  (0, import_chunk_6OPTGHIR.writeJson)(paths.workspace, snapshot, { sync: false });
-  return snapshot;
-}
-function readBefore(paths) {
-  const read = (0, import_chunk_6OPTGHIR.readJson)(paths.workspace);
-  return read.kind === "ok" ? read.value : void 0;
-}
-function changesSince(spec, paths) {
-  const before = readBefore(paths);
-  return before && (0, import_chunk_Z24H5S6A.compareWorkspace)(before, (0, import_chunk_656CJ3EA.captureWorkspace)(spec.cwd, { exclude: [paths.root] }));
-}
-function historicalOf(paths) {
-  const before = readBefore(paths);
-  return before ? (0, import_chunk_KV4YALRD.contextOf)(before) : null;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  changesSince,
-  historicalOf,
-  recordBefore
-});
-
-},
-"./chunk-CCFJVRA2.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  findLatest: () => findLatest,
-  requireLatest: () => requireLatest
-});
-module.exports = stdin_exports;
-var import_chunk_IFVIOH5X = load("./chunk-IFVIOH5X.js");
-var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
-var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
-var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-function findLatest(root, owner, accept = () => true) {
-  for (const id of (0, import_chunk_IFVIOH5X.listJobs)(root)) {
-    const spec = (0, import_chunk_NUDVVVQS.readSpec)((0, import_chunk_HYSLT7YX.jobPaths)(root, id));
-    if (spec.kind !== "ok") continue;
-    if (owner !== null && spec.value.owner !== owner) continue;
-    if (accept(id, spec.value)) return id;
-  }
-  return void 0;
-}
-function requireLatest(root, owner, what, accept) {
-  const id = findLatest(root.folder, owner, accept);
-  if (id !== void 0) return id;
-  const whose = owner === null ? "" : ` of owner ${owner}`;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "unknown_job",
-    `cannot find ${what}${whose} in the state folder ${root.folder}`,
-    (0, import_chunk_QPOYQF3N.quoteWords)([...(0, import_chunk_HYSLT7YX.selfWords)(), "status", ...root.option])
-  );
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  findLatest,
-  requireLatest
-});
-
-},
-"./chunk-CCX24O2G.js": function (module, exports) {
+"./chunk-AFBMX36B.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -2188,10 +2329,11 @@ __export(stdin_exports, {
   userConfigFile: () => userConfigFile
 });
 module.exports = stdin_exports;
-var import_chunk_KUW3UYA5 = load("./chunk-KUW3UYA5.js");
+var import_chunk_AWMLPY4Y = load("./chunk-AWMLPY4Y.js");
 var import_chunk_IFVIOH5X = load("./chunk-IFVIOH5X.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_S2YMQL4C = load("./chunk-S2YMQL4C.js");
+var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
 var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
 var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
 var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
@@ -3744,7 +3886,7 @@ function refused2(file, reason) {
 var policyBytes = 1024 * 1024;
 function checkProgram(backend, program) {
   const version2 = tellVersion(backend, program);
-  if (version2 === null || backend.oldest === null || !(0, import_chunk_KUW3UYA5.isOlder)(version2, backend.oldest)) return { version: version2 };
+  if (version2 === null || backend.oldest === null || !(0, import_chunk_AWMLPY4Y.isOlder)(version2, backend.oldest)) return { version: version2 };
   throw new import_chunk_NVPF5LEY.FaultError(
     "preflight",
     `cannot use ${backend.title} ${version2} (${program}): it is too old; needed: ${backend.oldest} or newer`,
@@ -3753,12 +3895,12 @@ function checkProgram(backend, program) {
 }
 function tellVersion(backend, program) {
   if (backend.oldest === null && backend.packages.length === 0) return null;
-  const version2 = (0, import_chunk_KUW3UYA5.versionOf)(program, backend.packages);
-  if (version2 === null || backend.oldest === null || !(0, import_chunk_KUW3UYA5.isOlder)(version2, backend.oldest)) return version2;
-  return (0, import_chunk_KUW3UYA5.versionOf)(program, backend.packages, { isFresh: true });
+  const version2 = (0, import_chunk_AWMLPY4Y.versionOf)(program, backend.packages);
+  if (version2 === null || backend.oldest === null || !(0, import_chunk_AWMLPY4Y.isOlder)(version2, backend.oldest)) return version2;
+  return (0, import_chunk_AWMLPY4Y.versionOf)(program, backend.packages, { isFresh: true });
 }
-function requirePolicy(backend, profile) {
-  const fault = policyFault(backend, profile);
+function requirePolicy(backend, profile, cwd) {
+  const fault = policyFault(backend, profile, cwd);
   if (fault === null) return;
   throw new import_chunk_NVPF5LEY.FaultError(
     "preflight",
@@ -3766,12 +3908,32 @@ function requirePolicy(backend, profile) {
     "change its settings, or name another backend or profile with --backend or --profile"
   );
 }
-function policyFault(backend, profile) {
-  const { policy } = backend;
-  if (!policy) return null;
+function policyFault(backend, profile, cwd) {
+  const policies = [...backend.policy ? [backend.policy] : [], ...backend.morePolicies ?? []];
+  for (const policy of policies) {
+    const fault = faultOf(policy, profile, cwd);
+    if (fault !== null) return fault;
+  }
+  return null;
+}
+function faultOf(policy, profile, cwd) {
   const home = import_chunk_NLNY4YEW.variables.home();
-  if (home === void 0) return `its settings ~/${policy.file} cannot be found: HOME is not set`;
-  const file = import_node_path2.default.join(home, policy.file);
+  if (!policy.inWorkspace && home === void 0)
+    return `its settings ~/${policy.file} cannot be found: HOME is not set`;
+  const file = import_node_path2.default.join(policy.inWorkspace ? placeOf(cwd) : home, policy.file);
+  for (const one of policy.file.endsWith("/") ? filesIn(file) : [file]) {
+    const fault = fileFault(policy, profile, one);
+    if (fault !== null) return fault;
+  }
+  return null;
+}
+function placeOf(cwd) {
+  return (0, import_chunk_QPOYQF3N.findWorktree)(cwd) ?? cwd;
+}
+function filesIn(folder) {
+  return (0, import_chunk_DLEZNRER.listNames)(folder).filter((name) => name.endsWith(".json")).map((name) => import_node_path2.default.join(folder, name));
+}
+function fileFault(policy, profile, file) {
   const read = readSettings(file);
   if ("fault" in read) return `its settings ${file} ${read.fault}`;
   if (read.text === null) return null;
@@ -3810,9 +3972,9 @@ function makeStaffPart(words) {
       `cannot use profile ${profile} with backend ${custom?.name ?? backend.id}: it cannot be kept there; possible: ${can.join(", ")}`
     );
   }
-  requirePolicy(backend, profile);
+  requirePolicy(backend, profile, words.cwd);
   const program = programOf(backend, custom, words.cwd);
-  const fault = custom?.prompt === "argument" ? (0, import_chunk_KUW3UYA5.findArgumentFault)([words.prompt]) : null;
+  const fault = custom?.prompt === "argument" ? (0, import_chunk_AWMLPY4Y.findArgumentFault)([words.prompt]) : null;
   if (fault !== null)
     throw new import_chunk_NVPF5LEY.FaultError(
       "preflight",
@@ -3839,7 +4001,7 @@ function fallbackOf(words) {
   return words.earlierProfile ?? (0, import_chunk_W7HED5VZ.findMode)(words.mode)?.profile ?? "restricted";
 }
 function sandboxWarnings(staff) {
-  const terms = (0, import_chunk_KUW3UYA5.findBackend)(staff.backend)?.profiles[staff.profile];
+  const terms = (0, import_chunk_AWMLPY4Y.findBackend)(staff.backend)?.profiles[staff.profile];
   if (staff.profile !== "standard" || terms?.sandbox !== false) return [];
   const message = `${staff.backend} has no sandbox here: nothing but its own obedience keeps its writes inside the workspace`;
   return [{ code: "no_sandbox", message }];
@@ -3847,9 +4009,9 @@ function sandboxWarnings(staff) {
 function chooseBackend(name, config2, cwd) {
   if (name === void 0) return { backend: onlyInstalled(config2, cwd), custom: null };
   const own2 = Object.hasOwn(config2.backends, name) ? config2.backends[name] : void 0;
-  const custom = (0, import_chunk_KUW3UYA5.findBackend)("custom");
+  const custom = (0, import_chunk_AWMLPY4Y.findBackend)("custom");
   if (own2 && custom) return { backend: custom, custom: { name, ...own2 } };
-  const backend = (0, import_chunk_KUW3UYA5.findBackend)(name);
+  const backend = (0, import_chunk_AWMLPY4Y.findBackend)(name);
   if (backend && backend.id !== "custom") return { backend, custom: null };
   throw (0, import_chunk_NVPF5LEY.usageError)(
     `cannot use backend ${JSON.stringify(name)}: there are ${known(config2)}`,
@@ -3857,7 +4019,7 @@ function chooseBackend(name, config2, cwd) {
   );
 }
 function onlyInstalled(config2, cwd) {
-  const found = import_chunk_KUW3UYA5.backends.filter(
+  const found = import_chunk_AWMLPY4Y.backends.filter(
     (backend) => backend.programs.some((program) => (0, import_chunk_HYSLT7YX.findProgram)(program, cwd) !== void 0)
   );
   if (found.length === 1 && found[0]) return found[0];
@@ -3865,7 +4027,7 @@ function onlyInstalled(config2, cwd) {
   throw (0, import_chunk_NVPF5LEY.usageError)(`cannot choose a backend: ${state}; there are ${known(config2)}`, "name one with --backend NAME");
 }
 function knownBackends(config2) {
-  return [...import_chunk_KUW3UYA5.backends.map((backend) => backend.id).filter((id) => id !== "custom"), ...Object.keys(config2.backends)];
+  return [...import_chunk_AWMLPY4Y.backends.map((backend) => backend.id).filter((id) => id !== "custom"), ...Object.keys(config2.backends)];
 }
 function known(config2) {
   return knownBackends(config2).join(", ") || "none";
@@ -3917,1729 +4079,7 @@ function requireFreeConversation(root, backend, conversation) {
 });
 
 },
-"./chunk-CRABIWOM.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  drainMs: () => drainMs,
-  eventLineBytes: () => eventLineBytes,
-  excerptBytes: () => excerptBytes,
-  killSettleMs: () => killSettleMs,
-  leaseMs: () => leaseMs,
-  leaseStaleMs: () => leaseStaleMs,
-  limits: () => limits,
-  lingerMs: () => lingerMs,
-  lockWaitMs: () => lockWaitMs,
-  observeBytes: () => observeBytes,
-  orphanGraceMs: () => orphanGraceMs,
-  promptBytes: () => promptBytes,
-  promptReplacements: () => promptReplacements,
-  startLimitMs: () => startLimitMs,
-  streamLineBytes: () => streamLineBytes,
-  tailBytes: () => tailBytes,
-  tailLines: () => tailLines,
-  textTailBytes: () => textTailBytes,
-  toolCallBytes: () => toolCallBytes,
-  toolCalls: () => toolCalls,
-  unseenGraceMs: () => unseenGraceMs,
-  workerFailures: () => workerFailures
-});
-module.exports = stdin_exports;
-var second = 1e3;
-var minute = 60 * second;
-var hour = 60 * minute;
-var day = 24 * hour;
-var kib = 1024;
-var mib = 1024 * kib;
-var limits = {
-  staffTimeout: { default: hour, min: second, max: 2 * hour },
-  runTimeout: { default: day, min: 50, max: 30 * day },
-  waitTimeout: { default: 100 * second, min: 0, max: Number.MAX_SAFE_INTEGER },
-  heartbeat: { default: minute, min: second, max: day },
-  staffKillGrace: { default: 10 * second, min: 0, max: 5 * minute },
-  runKillGrace: { default: 30 * second, min: 0, max: 5 * minute },
-  optInLimit: { default: 5 * minute, min: second, max: 30 * day },
-  maxOutput: { default: 64 * mib, min: mib, max: 64 * 1024 * mib },
-  cleanAge: { default: 14 * day, min: 0, max: 3650 * day }
-};
-var promptBytes = mib;
-var observeBytes = 8 * kib;
-var toolCalls = 5;
-var toolCallBytes = kib;
-var excerptBytes = 240;
-var textTailBytes = 1700;
-var tailLines = 50;
-var tailBytes = 8 * kib;
-var eventLineBytes = 64 * kib;
-var streamLineBytes = 32 * mib;
-var drainMs = 2 * second;
-var lingerMs = 10 * second;
-var killSettleMs = 10 * second;
-var orphanGraceMs = second;
-var leaseMs = 5 * second;
-var leaseStaleMs = 20 * second;
-var startLimitMs = 10 * second;
-var unseenGraceMs = minute;
-var lockWaitMs = 5 * second;
-var promptReplacements = 5;
-var workerFailures = 3;
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  drainMs,
-  eventLineBytes,
-  excerptBytes,
-  killSettleMs,
-  leaseMs,
-  leaseStaleMs,
-  limits,
-  lingerMs,
-  lockWaitMs,
-  observeBytes,
-  orphanGraceMs,
-  promptBytes,
-  promptReplacements,
-  startLimitMs,
-  streamLineBytes,
-  tailBytes,
-  tailLines,
-  textTailBytes,
-  toolCallBytes,
-  toolCalls,
-  unseenGraceMs,
-  workerFailures
-});
-
-},
-"./chunk-CTSRVJRC.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  hmacSha256: () => hmacSha256,
-  sha256: () => sha256,
-  toHex: () => toHex
-});
-module.exports = stdin_exports;
-var constants = new Uint32Array([
-  1116352408,
-  1899447441,
-  3049323471,
-  3921009573,
-  961987163,
-  1508970993,
-  2453635748,
-  2870763221,
-  3624381080,
-  310598401,
-  607225278,
-  1426881987,
-  1925078388,
-  2162078206,
-  2614888103,
-  3248222580,
-  3835390401,
-  4022224774,
-  264347078,
-  604807628,
-  770255983,
-  1249150122,
-  1555081692,
-  1996064986,
-  2554220882,
-  2821834349,
-  2952996808,
-  3210313671,
-  3336571891,
-  3584528711,
-  113926993,
-  338241895,
-  666307205,
-  773529912,
-  1294757372,
-  1396182291,
-  1695183700,
-  1986661051,
-  2177026350,
-  2456956037,
-  2730485921,
-  2820302411,
-  3259730800,
-  3345764771,
-  3516065817,
-  3600352804,
-  4094571909,
-  275423344,
-  430227734,
-  506948616,
-  659060556,
-  883997877,
-  958139571,
-  1322822218,
-  1537002063,
-  1747873779,
-  1955562222,
-  2024104815,
-  2227730452,
-  2361852424,
-  2428436474,
-  2756734187,
-  3204031479,
-  3329325298
-]);
-var blockBytes = 64;
-function sha256(data) {
-  const hash = new Uint32Array([
-    1779033703,
-    3144134277,
-    1013904242,
-    2773480762,
-    1359893119,
-    2600822924,
-    528734635,
-    1541459225
-  ]);
-  const padded = new Uint8Array(Math.ceil((data.length + 9) / blockBytes) * blockBytes);
-  padded.set(data);
-  padded[data.length] = 128;
-  const view = new DataView(padded.buffer);
-  view.setUint32(padded.length - 8, Math.floor(data.length / 2 ** 29));
-  view.setUint32(padded.length - 4, data.length << 3);
-  const words = new Uint32Array(64);
-  for (let at = 0; at < padded.length; at += blockBytes) mixBlock(hash, view, at, words);
-  const digest = new Uint8Array(32);
-  const out = new DataView(digest.buffer);
-  hash.forEach((word, index) => {
-    out.setUint32(index * 4, word);
-  });
-  return digest;
-}
-function hmacSha256(key, data) {
-  const block = new Uint8Array(blockBytes);
-  block.set(key.length > blockBytes ? sha256(key) : key);
-  const inner = sha256(
-    joined(
-      block.map((byte) => byte ^ 54),
-      data
-    )
-  );
-  return sha256(
-    joined(
-      block.map((byte) => byte ^ 92),
-      inner
-    )
-  );
-}
-function toHex(bytes) {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-function joined(a, b) {
-  const whole = new Uint8Array(a.length + b.length);
-  whole.set(a);
-  whole.set(b, a.length);
-  return whole;
-}
-function mixBlock(hash, view, at, w) {
-  for (let i = 0; i < 16; i += 1) w[i] = view.getUint32(at + i * 4);
-  for (let i = 16; i < 64; i += 1) {
-    const x = w[i - 15];
-    const y = w[i - 2];
-    const s0 = rotate(x, 7) ^ rotate(x, 18) ^ x >>> 3;
-    const s1 = rotate(y, 17) ^ rotate(y, 19) ^ y >>> 10;
-    w[i] = w[i - 16] + s0 + w[i - 7] + s1;
-  }
-  let a = hash[0];
-  let b = hash[1];
-  let c = hash[2];
-  let d = hash[3];
-  let e = hash[4];
-  let f = hash[5];
-  let g = hash[6];
-  let h = hash[7];
-  for (let i = 0; i < 64; i += 1) {
-    const s1 = (e >>> 6 | e << 26) ^ (e >>> 11 | e << 21) ^ (e >>> 25 | e << 7);
-    const t1 = h + s1 + (e & f ^ ~e & g) + constants[i] + w[i] | 0;
-    const s0 = (a >>> 2 | a << 30) ^ (a >>> 13 | a << 19) ^ (a >>> 22 | a << 10);
-    const t2 = s0 + (a & b ^ a & c ^ b & c) | 0;
-    h = g;
-    g = f;
-    f = e;
-    e = d + t1 | 0;
-    d = c;
-    c = b;
-    b = a;
-    a = t1 + t2 | 0;
-  }
-  hash[0] = hash[0] + a;
-  hash[1] = hash[1] + b;
-  hash[2] = hash[2] + c;
-  hash[3] = hash[3] + d;
-  hash[4] = hash[4] + e;
-  hash[5] = hash[5] + f;
-  hash[6] = hash[6] + g;
-  hash[7] = hash[7] + h;
-}
-function rotate(word, bits) {
-  return word >>> bits | word << 32 - bits;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  hmacSha256,
-  sha256,
-  toHex
-});
-
-},
-"./chunk-DLEZNRER.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  cutFile: () => cutFile,
-  exists: () => exists,
-  factsOf: () => factsOf,
-  isExecutable: () => isExecutable,
-  isFolder: () => isFolder,
-  isWritable: () => isWritable,
-  listNames: () => listNames,
-  moveFolder: () => moveFolder,
-  realPath: () => realPath,
-  removeTree: () => removeTree,
-  touch: () => touch,
-  writeFault: () => writeFault
-});
-module.exports = stdin_exports;
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_fs = require("node:fs");
-function factsOf(target) {
-  const stat = lookAt(target);
-  if (!stat) return void 0;
-  const kind = stat.isSymbolicLink() ? "link" : stat.isDirectory() ? "folder" : stat.isFile() ? "file" : "other";
-  return {
-    kind,
-    uid: stat.uid,
-    mode: stat.mode & 4095,
-    size: stat.size,
-    allocated: stat.blocks * 512,
-    modifiedMs: stat.mtimeMs
-  };
-}
-function lookAt(target) {
-  try {
-    return (0, import_node_fs.lstatSync)(target, { throwIfNoEntry: false });
-  } catch (error) {
-    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "ENOTDIR") return void 0;
-    throw error;
-  }
-}
-function exists(target) {
-  return (0, import_node_fs.existsSync)(target);
-}
-function listNames(folder) {
-  try {
-    return (0, import_node_fs.readdirSync)(folder);
-  } catch (error) {
-    if (["ENOENT", "ENOTDIR"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return [];
-    throw error;
-  }
-}
-function isFolder(target) {
-  return lookThrough(target)?.isDirectory() ?? false;
-}
-function isExecutable(target) {
-  if (!lookThrough(target)?.isFile()) return false;
-  return isAllowed(target, import_node_fs.constants.X_OK);
-}
-function lookThrough(target) {
-  try {
-    return (0, import_node_fs.statSync)(target, { throwIfNoEntry: false });
-  } catch {
-    return void 0;
-  }
-}
-function isWritable(target) {
-  return writeFault(target) === void 0;
-}
-function writeFault(target) {
-  try {
-    (0, import_node_fs.accessSync)(target, import_node_fs.constants.W_OK);
-    return void 0;
-  } catch (error) {
-    return (0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error";
-  }
-}
-function realPath(target) {
-  return (0, import_node_fs.realpathSync)(target);
-}
-function moveFolder(from, to) {
-  try {
-    (0, import_node_fs.renameSync)(from, to);
-    return true;
-  } catch (error) {
-    if (["ENOTEMPTY", "EEXIST", "ENOENT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return false;
-    throw error;
-  }
-}
-function removeTree(target) {
-  (0, import_node_fs.rmSync)(target, { recursive: true, force: true });
-}
-function touch(file, atMs) {
-  try {
-    (0, import_node_fs.utimesSync)(file, atMs / 1e3, atMs / 1e3);
-    return true;
-  } catch (error) {
-    if (["ENOENT", "ENOTDIR"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return false;
-    throw error;
-  }
-}
-function cutFile(file, length) {
-  (0, import_node_fs.truncateSync)(file, length);
-}
-function isAllowed(target, mode) {
-  try {
-    (0, import_node_fs.accessSync)(target, mode);
-    return true;
-  } catch {
-    return false;
-  }
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  cutFile,
-  exists,
-  factsOf,
-  isExecutable,
-  isFolder,
-  isWritable,
-  listNames,
-  moveFolder,
-  realPath,
-  removeTree,
-  touch,
-  writeFault
-});
-
-},
-"./chunk-ELFF27XK.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  conversationOf: () => conversationOf,
-  earlierOf: () => earlierOf,
-  lineageOf: () => lineageOf,
-  requireFolder: () => requireFolder,
-  requireGenuine: () => requireGenuine,
-  requireSameFolder: () => requireSameFolder,
-  requireSpec: () => requireSpec
-});
-module.exports = stdin_exports;
-var import_chunk_KUW3UYA5 = load("./chunk-KUW3UYA5.js");
-var import_chunk_IFVIOH5X = load("./chunk-IFVIOH5X.js");
-var import_chunk_FRBDBO25 = load("./chunk-FRBDBO25.js");
-var import_chunk_S2YMQL4C = load("./chunk-S2YMQL4C.js");
-var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
-var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-function requireSpec(root, id) {
-  const read = (0, import_chunk_NUDVVVQS.readSpec)((0, import_chunk_HYSLT7YX.jobPaths)(root.folder, id));
-  if (read.kind === "ok") return read.value;
-  const reason = read.kind === "damaged" ? read.reason : "its spec.json is missing";
-  throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot use job ${id}: ${reason}`);
-}
-async function requireGenuine(spec) {
-  if (await (0, import_chunk_FRBDBO25.isGenuine)(spec, (0, import_chunk_FRBDBO25.readKey)())) return;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot start anything from job ${spec.id}: its spec.json was changed or comes from another user or machine`,
-    "launch it again in your own words"
-  );
-}
-function conversationOf(root, spec) {
-  const state = (0, import_chunk_NUDVVVQS.readState)((0, import_chunk_HYSLT7YX.jobPaths)(root, spec.id));
-  return (state.kind === "ok" ? state.value.conversation?.id : void 0) ?? null;
-}
-function requireFolder(parent, verb, option) {
-  if ((0, import_chunk_DLEZNRER.isFolder)(parent.cwd)) return parent.cwd;
-  const gone = parent.worktree ? `its worktree ${parent.worktree.path}` : `its folder ${parent.cwd}`;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot ${verb} job ${parent.id}: ${gone} is gone`,
-    verb === "continue" ? `name another folder with --cwd DIR, or start the task afresh: ${import_chunk_S2YMQL4C.nextCommands.restart(parent.id, option)}` : "launch the task again where it belongs now"
-  );
-}
-function requireSameFolder(parent, cwd, option) {
-  const backend = (0, import_chunk_KUW3UYA5.findBackend)(parent.staff?.backend ?? "");
-  if (!backend || backend.resumesElsewhere || !backend.keepsConversation || cwd === parent.cwd) return;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot continue job ${parent.id} in ${cwd}: ${backend.title} keeps its conversation for ${parent.cwd}`,
-    `leave --cwd away, or start the task afresh: ${import_chunk_S2YMQL4C.nextCommands.restart(parent.id, option)}`
-  );
-}
-function earlierOf(root, backend, conversation) {
-  for (const id of (0, import_chunk_IFVIOH5X.listJobs)(root)) {
-    const paths = (0, import_chunk_HYSLT7YX.jobPaths)(root, id);
-    const [spec, state] = [(0, import_chunk_NUDVVVQS.readSpec)(paths), (0, import_chunk_NUDVVVQS.readState)(paths)];
-    if (spec.kind !== "ok" || state.kind !== "ok" || spec.value.staff?.backend !== backend) continue;
-    if (state.value.conversation?.id !== conversation) continue;
-    const { usage_total = null, error } = state.value;
-    const before = spec.value.staff.earlier ?? null;
-    return { usage_total: usage_total ?? before?.usage_total ?? null, error: error?.message ?? before?.error ?? null };
-  }
-  return null;
-}
-function lineageOf(parent, relation) {
-  return { relation, parent: parent.id, root: parent.lineage?.root ?? parent.id };
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  conversationOf,
-  earlierOf,
-  lineageOf,
-  requireFolder,
-  requireGenuine,
-  requireSameFolder,
-  requireSpec
-});
-
-},
-"./chunk-FHNVDGJI.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  spawnDetached: () => spawnDetached,
-  spawnShim: () => spawnShim
-});
-module.exports = stdin_exports;
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_node_child_process = require("node:child_process");
-var import_node_fs = require("node:fs");
-function spawnDetached(start) {
-  const log = (0, import_chunk_6OPTGHIR.openAppend)(start.logFile);
-  try {
-    const child = (0, import_node_child_process.spawn)(start.program, start.args, {
-      cwd: start.cwd,
-      env: start.environment,
-      detached: true,
-      stdio: ["ignore", log, log]
-    });
-    child.on("error", () => void 0);
-    child.unref();
-    if (child.pid === void 0) throw new Error(`cannot start ${start.program}`);
-    return child.pid;
-  } finally {
-    (0, import_node_fs.closeSync)(log);
-  }
-}
-function spawnShim(start, onEnd) {
-  return new Promise((resolve, reject) => {
-    const child = (0, import_node_child_process.spawn)("/bin/sh", ["-c", start.script, "job-companion-shim", ...start.args], {
-      cwd: start.cwd,
-      env: start.environment,
-      detached: true,
-      stdio: "ignore"
-    });
-    child.once("error", reject);
-    child.once("spawn", () => resolve(child.pid ?? 0));
-    child.once("exit", onEnd);
-  });
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  spawnDetached,
-  spawnShim
-});
-
-},
-"./chunk-FJ4JPPLK.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  endedDocument: () => endedDocument,
-  tellEnded: () => tellEnded,
-  waitAndTell: () => waitAndTell
-});
-module.exports = stdin_exports;
-var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_4RCH34YN = load("./chunk-4RCH34YN.js");
-var import_chunk_G7TF4DKP = load("./chunk-G7TF4DKP.js");
-var import_chunk_2GF2CPEM = load("./chunk-2GF2CPEM.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_H54WYAK4 = load("./chunk-H54WYAK4.js");
-var import_chunk_Z24H5S6A = load("./chunk-Z24H5S6A.js");
-var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
-var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_S2YMQL4C = load("./chunk-S2YMQL4C.js");
-var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-function workspaceNotes(view) {
-  const { spec, state, paths } = view;
-  if (!spec?.staff || !(0, import_chunk_NUDVVVQS.isEnded)(state)) return [];
-  const read = (0, import_chunk_6OPTGHIR.readJson)(paths.resultRecord);
-  const changes = read.kind === "ok" ? read.value.changes : void 0;
-  if (!(0, import_chunk_Z24H5S6A.isChanges)(changes)) return [];
-  if ((0, import_chunk_W7HED5VZ.isReader)(spec.staff.mode, spec.staff.profile) && changes.unchanged) return [];
-  const notes = [`workspace: ${(0, import_chunk_LZGYMFSK.plainText)((0, import_chunk_H54WYAK4.summarizeChanges)(changes))}`];
-  if (!spec.worktree || read.kind !== "ok") return notes;
-  const { take_over: commands } = read.value.worktree ?? {};
-  notes.push(`its own worktree: ${spec.worktree.path} (branch ${spec.worktree.branch})`);
-  if (Array.isArray(commands)) {
-    for (const command of commands.slice(0, 10))
-      if (typeof command === "string") notes.push(`take over: ${(0, import_chunk_LZGYMFSK.plainText)(command)}`);
-  }
-  return notes;
-}
-async function waitAndTell(context, root, ids, options) {
-  const views = await (0, import_chunk_G7TF4DKP.withRegistration)(
-    root.folder,
-    ids,
-    options.timeoutMs,
-    () => (0, import_chunk_4RCH34YN.waitForJobs)(root.folder, ids, {
-      ...options,
-      // A person who looks at the terminal gets one line that is renewed; everybody else silence, or the lines asked for.
-      heartbeatMs: options.heartbeatMs ?? (context.live ? 1e3 : null),
-      onHeartbeat: (seen) => {
-        if (options.heartbeatMs === null) context.live?.(liveLine(seen).slice(0, Math.max(20, context.width - 1)));
-        else for (const view of seen) context.tell(heartbeat(view));
-      }
-    })
-  );
-  if (options.heartbeatMs === null) context.live?.("");
-  return tellWaited(context, root, views, options);
-}
-function tellWaited(context, root, views, options) {
-  const ended = views.filter((view) => (0, import_chunk_NUDVVVQS.isEnded)(view.state));
-  const isOver = options.mode === "any" ? ended.length > 0 : ended.length === views.length;
-  const shown = !isOver ? views : options.mode === "any" ? firstOf(ended) : views;
-  const code = isOver ? (0, import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map((view) => view.state.state)) : import_chunk_6PFAPK5K.exitCodes.pending;
-  const afterPrint = () => {
-    for (const view of shown) if ((0, import_chunk_NUDVVVQS.isEnded)(view.state)) (0, import_chunk_G7TF4DKP.noteCollected)(view, "wait");
-  };
-  if (options.isJson) {
-    const documents = shown.map(
-      (view) => (0, import_chunk_NUDVVVQS.isEnded)(view.state) ? endedDocument(view) : (0, import_chunk_2GF2CPEM.observation)(view, { afterSeq: null, root })
-    );
-    return {
-      code,
-      afterPrint,
-      json: views.length === 1 ? documents[0] : { jobs: documents, pending: pendingOf(views) }
-    };
-  }
-  const replies = shown.map((view) => (0, import_chunk_NUDVVVQS.isEnded)(view.state) ? tellEnded(context, view) : tellPending(root, view));
-  return {
-    code,
-    afterPrint,
-    out: Buffer.concat(replies.map((reply) => Buffer.from(reply.out ?? ""))),
-    notes: replies.flatMap((reply) => reply.notes ?? [])
-  };
-}
-function firstOf(views) {
-  return [...views].sort((a, b) => Date.parse(a.state.ended_at ?? "") - Date.parse(b.state.ended_at ?? "")).slice(0, 1);
-}
-function pendingOf(views) {
-  return views.filter((view) => !(0, import_chunk_NUDVVVQS.isEnded)(view.state)).map((view) => view.id);
-}
-function tellEnded(context, view) {
-  const deliverable = (0, import_chunk_6OPTGHIR.readRange)(view.paths.result, 0, 64 * 1024 * 1024)?.bytes;
-  if (view.damage !== null) return tellDamaged(view);
-  const notes = [header(view), ...omittedNotes(view.state)];
-  notes.push(...workspaceNotes(view));
-  for (const warning of view.state.warnings) notes.push(`warning: ${(0, import_chunk_LZGYMFSK.plainText)(warning.message)}`);
-  if (!deliverable) notes.push(`warning: no result is stored; see ${view.paths.folder}`);
-  const bytes = deliverable ?? Buffer.alloc(0);
-  return {
-    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-    out: context.isTerminal ? (0, import_chunk_LZGYMFSK.plainText)(bytes.toString("utf8")) : bytes,
-    notes
-  };
-}
-function tellDamaged(view) {
-  const text = `# ${view.id}: state_damaged
-
-${view.state.error?.message}
-
-Nothing was deleted. What is there: ${view.paths.folder}
-`;
-  return {
-    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-    out: text,
-    notes: [`see: ${import_chunk_S2YMQL4C.nextCommands.doctor(view.id, view.spec?.state_option ?? [])}`]
-  };
-}
-function header(view) {
-  const { state, paths, spec } = view;
-  const parts = [`${view.id}: ${state.state}`];
-  if (state.error) parts.push(`${state.error.code}: ${(0, import_chunk_LZGYMFSK.plainText)(state.error.message)}`);
-  if (state.exit_code !== null) parts.push(`exit code ${state.exit_code}`);
-  if (state.duration_ms !== null) parts.push((0, import_chunk_NDXTXZGK.formatDuration)(state.duration_ms));
-  const where = [`result: ${paths.result}`];
-  if (spec?.kind === "run") where.push(`whole output: ${paths.output}`);
-  return `${parts.join(", ")}
-${where.join("\n")}`;
-}
-function omittedNotes(state) {
-  return Object.entries(state.output ?? {}).filter(([, note]) => note.omitted > 0).map(
-    ([name, note]) => `${name}: ${note.exact ? "" : "about "}${note.omitted} of ${note.bytes} bytes (${(0, import_chunk_TFEMYLSK.formatSize)(note.omitted)}) are left out in the middle`
-  );
-}
-function tellPending(root, view) {
-  const picture = JSON.stringify((0, import_chunk_2GF2CPEM.observation)(view, { afterSeq: null, root }), null, 1);
-  const next = import_chunk_S2YMQL4C.nextCommands.wait(view.id, root.option);
-  return {
-    code: import_chunk_6PFAPK5K.exitCodes.pending,
-    out: `${picture}
-${next}
-`,
-    notes: [`${view.id}: ${view.state.state}, not ended yet; wait again with the last line`]
-  };
-}
-function endedDocument(view) {
-  if (view.damage !== null) return view.state;
-  const stored = (0, import_chunk_6OPTGHIR.readText)(view.paths.resultRecord);
-  try {
-    if (stored !== void 0) return { ...JSON.parse(stored), state: view.state.state };
-  } catch {
-  }
-  return view.spec ? (0, import_chunk_H54WYAK4.terminalRecord)(view.spec, view.paths, view.state) : view.state;
-}
-function liveLine(views) {
-  return views.map(heartbeat).join(" | ");
-}
-function heartbeat(view) {
-  const age = view.state.started_at ? (0, import_chunk_NDXTXZGK.formatDuration)(Math.max(0, (0, import_chunk_NLNY4YEW.nowMs)() - Date.parse(view.state.started_at))) : "not started";
-  return `${view.id}: ${view.state.state}, ${age}`;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  endedDocument,
-  tellEnded,
-  waitAndTell
-});
-
-},
-"./chunk-FRBDBO25.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  canonical: () => canonical,
-  ensureKey: () => ensureKey,
-  environmentDigest: () => environmentDigest,
-  hashOf: () => hashOf,
-  isGenuine: () => isGenuine,
-  macOf: () => macOf,
-  randomBytes: () => randomBytes,
-  readKey: () => readKey
-});
-module.exports = stdin_exports;
-var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-var import_node_fs = require("node:fs");
-function randomBytes(count) {
-  const bytes = new Uint8Array(count);
-  const fd = (0, import_node_fs.openSync)("/dev/urandom", "r");
-  try {
-    for (let done = 0; done < count; ) done += (0, import_node_fs.readSync)(fd, bytes, done, count - done, null);
-  } finally {
-    (0, import_node_fs.closeSync)(fd);
-  }
-  return bytes;
-}
-var longBytes = 64 * 1024;
-function readKey() {
-  const folder = (0, import_chunk_NLNY4YEW.configFolder)();
-  if (folder === void 0) return void 0;
-  const file = import_node_path.default.join(folder, "key");
-  const facts = lookAt(file);
-  if (!facts) return void 0;
-  const isPrivate = facts.kind === "file" && facts.uid === process.getuid?.() && (facts.mode & 63) === 0;
-  const key = isPrivate ? (0, import_chunk_6OPTGHIR.readText)(file, 1024)?.trim() : void 0;
-  if (key && /^[0-9a-f]{64}$/.test(key)) return key;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot use the key ${file}: it must be a file of yours with mode 600 and 64 hex digits`
-  );
-}
-function lookAt(file) {
-  try {
-    return (0, import_chunk_DLEZNRER.factsOf)(file);
-  } catch (error) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot read the key ${file} (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`,
-      "set XDG_CONFIG_HOME to a folder that you may use"
-    );
-  }
-}
-function ensureKey() {
-  const known = readKey();
-  if (known) return known;
-  const folder = (0, import_chunk_NLNY4YEW.configFolder)();
-  if (folder === void 0) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      "cannot find your config folder: neither HOME nor XDG_CONFIG_HOME is set",
-      "set HOME"
-    );
-  }
-  try {
-    makeFolders(folder);
-    (0, import_chunk_6OPTGHIR.createFile)(import_node_path.default.join(folder, "key"), `${(0, import_chunk_CTSRVJRC.toHex)(randomBytes(32))}
-`);
-  } catch (error) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot make the key in ${folder} (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`,
-      "set XDG_CONFIG_HOME to a folder that you may write"
-    );
-  }
-  return ensureKey();
-}
-function macOf(spec, key) {
-  return keyedDigest(key, canonical(spec));
-}
-async function isGenuine(spec, key) {
-  if (key === void 0) return false;
-  const { mac, ...rest } = spec;
-  const expected = await macOf(rest, key);
-  let difference = expected.length ^ mac.length;
-  for (let at = 0; at < expected.length; at += 1) difference |= expected.charCodeAt(at) ^ mac.charCodeAt(at);
-  return difference === 0;
-}
-function environmentDigest(key) {
-  const text = key + (0, import_chunk_NLNY4YEW.comparableEnvironment)();
-  let high = 3735928559;
-  let low = 1103547991;
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    high = Math.imul(high ^ code, 2654435761);
-    low = Math.imul(low ^ code, 1597334677);
-  }
-  high = Math.imul(high ^ high >>> 16, 2246822507) ^ Math.imul(low ^ low >>> 13, 3266489909);
-  low = Math.imul(low ^ low >>> 16, 2246822507) ^ Math.imul(high ^ high >>> 13, 3266489909);
-  return (4294967296 * (2097151 & low) + (high >>> 0)).toString(16);
-}
-function hashOf(text) {
-  return (0, import_chunk_CTSRVJRC.toHex)((0, import_chunk_CTSRVJRC.sha256)(Buffer.from(text)));
-}
-function canonical(value) {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
-  if (typeof value === "object" && value !== null) {
-    const entries = Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1);
-    return `{${entries.map(([name, inner]) => `${JSON.stringify(name)}:${canonical(inner)}`).join(",")}}`;
-  }
-  return JSON.stringify(value) ?? "null";
-}
-async function keyedDigest(key, text) {
-  const bytes = Buffer.from(text);
-  if (bytes.length <= longBytes) return (0, import_chunk_CTSRVJRC.toHex)((0, import_chunk_CTSRVJRC.hmacSha256)(Buffer.from(key), bytes));
-  const { createHmac } = await Promise.resolve().then(() => builtin("node:crypto"));
-  return createHmac("sha256", key).update(bytes).digest("hex");
-}
-function makeFolders(folder) {
-  if ((0, import_chunk_DLEZNRER.factsOf)(folder)?.kind === "folder") return;
-  makeFolders(import_node_path.default.dirname(folder));
-  (0, import_chunk_6OPTGHIR.createFolder)(folder);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  canonical,
-  ensureKey,
-  environmentDigest,
-  hashOf,
-  isGenuine,
-  macOf,
-  randomBytes,
-  readKey
-});
-
-},
-"./chunk-G7TF4DKP.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  isAwaited: () => isAwaited,
-  isCollected: () => isCollected,
-  noteCollected: () => noteCollected,
-  withRegistration: () => withRegistration
-});
-module.exports = stdin_exports;
-var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
-var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_node_path = builtin("node:path");
-function noteCollected(view, by) {
-  if (view.damage !== null || isCollected(view)) return;
-  try {
-    (0, import_chunk_6OPTGHIR.createFile)(
-      view.paths.collected,
-      `${JSON.stringify({ by, pid: process.pid, owner: import_chunk_NLNY4YEW.variables.owner() ?? null, at: (0, import_chunk_NLNY4YEW.isoNow)() })}
-`,
-      { sync: false }
-    );
-  } catch {
-  }
-}
-function isCollected(view) {
-  return (0, import_chunk_DLEZNRER.exists)(view.paths.collected);
-}
-async function withRegistration(root, ids, timeoutMs, fn) {
-  const files = [];
-  const waiter = (0, import_chunk_MGN56EW3.ownIdentity)();
-  for (const id of ids) {
-    const file = import_node_path.default.join((0, import_chunk_HYSLT7YX.jobPaths)(root, id).waiters, `${waiter.pid}-${waiter.start_token.replace(/\W/g, "")}.json`);
-    try {
-      if ((0, import_chunk_DLEZNRER.factsOf)((0, import_chunk_HYSLT7YX.jobPaths)(root, id).waiters)?.kind !== "folder") continue;
-      (0, import_chunk_6OPTGHIR.writeJson)(file, { waiter, ids, since: (0, import_chunk_NLNY4YEW.isoNow)(), timeout_ms: timeoutMs }, { sync: false });
-      files.push(file);
-    } catch {
-    }
-  }
-  try {
-    return await fn();
-  } finally {
-    for (const file of files) {
-      try {
-        (0, import_chunk_6OPTGHIR.removeFile)(file);
-      } catch {
-      }
-    }
-  }
-}
-function isAwaited(root, id) {
-  const folder = (0, import_chunk_HYSLT7YX.jobPaths)(root, id).waiters;
-  return (0, import_chunk_DLEZNRER.listNames)(folder).some((name) => {
-    const read = (0, import_chunk_6OPTGHIR.readJson)(import_node_path.default.join(folder, name));
-    return read.kind === "ok" && (0, import_chunk_MGN56EW3.isIdentity)(read.value.waiter) && (0, import_chunk_MGN56EW3.livenessOf)(read.value.waiter) !== "dead";
-  });
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  isAwaited,
-  isCollected,
-  noteCollected,
-  withRegistration
-});
-
-},
-"./chunk-GIHSDJPG.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  withLock: () => withLock
-});
-module.exports = stdin_exports;
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_fs = require("node:fs");
-var import_node_path = builtin("node:path");
-async function withLock(folder, fn, waitMs = import_chunk_CRABIWOM.lockWaitMs) {
-  const release2 = await take(folder, waitMs);
-  try {
-    return await fn();
-  } finally {
-    release2();
-  }
-}
-async function take(folder, waitMs) {
-  (0, import_chunk_6OPTGHIR.createFolder)(folder);
-  if ((0, import_chunk_DLEZNRER.factsOf)(folder)?.kind !== "folder")
-    throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use the lock ${folder}: it is no folder`);
-  const own = (0, import_chunk_MGN56EW3.ownIdentity)();
-  const ticket = import_node_path.default.join(
-    folder,
-    `.${own.pid}-${own.start_token.replace(/\W/g, "")}-${Math.random().toString(36).slice(2)}`
-  );
-  (0, import_chunk_6OPTGHIR.writeFile)(ticket, JSON.stringify(own), { sync: false });
-  const until = (0, import_chunk_NLNY4YEW.monotonicMs)() + waitMs;
-  try {
-    for (let pause = 2; ; pause = Math.min(pause * 2, 50)) {
-      const number = tryTake(folder, ticket);
-      if (number !== void 0) {
-        const held = import_node_path.default.join(folder, String(number));
-        return () => release(held);
-      }
-      if ((0, import_chunk_NLNY4YEW.monotonicMs)() >= until)
-        throw new import_chunk_NVPF5LEY.FaultError("busy", `cannot take the lock ${folder}: it is held by ${holderText(folder)}`);
-      await (0, import_chunk_NLNY4YEW.sleep)(pause);
-    }
-  } finally {
-    (0, import_chunk_6OPTGHIR.removeFile)(ticket);
-  }
-}
-function release(held) {
-  try {
-    (0, import_node_fs.renameSync)(held, `${held}.free`);
-  } catch (error) {
-    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) !== "ENOENT") throw error;
-  }
-}
-function tryTake(folder, ticket) {
-  const top = highest(folder);
-  if (top.number > 0 && !top.free && !isAbandoned(import_node_path.default.join(folder, String(top.number)))) return void 0;
-  const number = top.number + 1;
-  const file = import_node_path.default.join(folder, String(number));
-  try {
-    (0, import_node_fs.linkSync)(ticket, file);
-  } catch (error) {
-    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST") return void 0;
-    throw error;
-  }
-  const now = highest(folder);
-  if (now.number !== number || now.free) {
-    (0, import_chunk_6OPTGHIR.removeFile)(file);
-    return void 0;
-  }
-  for (const name of (0, import_chunk_DLEZNRER.listNames)(folder))
-    if (numberOf(name) > 0 && numberOf(name) < number) (0, import_chunk_6OPTGHIR.removeFile)(import_node_path.default.join(folder, name));
-  return number;
-}
-function highest(folder) {
-  const names = (0, import_chunk_DLEZNRER.listNames)(folder);
-  const number = Math.max(0, ...names.map(numberOf));
-  return { number, free: number > 0 && names.includes(`${number}.free`) };
-}
-function numberOf(name) {
-  const match = /^(\d+)(?:\.free)?$/.exec(name);
-  return match ? Number(match[1]) : 0;
-}
-function isAbandoned(file) {
-  const read = (0, import_chunk_6OPTGHIR.readJson)(file);
-  if (read.kind === "missing") return false;
-  const liveness = read.kind === "ok" && (0, import_chunk_MGN56EW3.isIdentity)(read.value) ? (0, import_chunk_MGN56EW3.livenessOf)(read.value) : "unknown";
-  if (liveness !== "unknown") return liveness === "dead";
-  const facts = (0, import_chunk_DLEZNRER.factsOf)(file);
-  return facts !== void 0 && (0, import_chunk_NLNY4YEW.nowMs)() - facts.modifiedMs > 3 * import_chunk_CRABIWOM.leaseStaleMs;
-}
-function holderText(folder) {
-  const read = (0, import_chunk_6OPTGHIR.readJson)(import_node_path.default.join(folder, String(highest(folder).number)));
-  return read.kind === "ok" ? `process ${String(read.value.pid)}` : "another process";
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  withLock
-});
-
-},
-"./chunk-H54WYAK4.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  describeChanges: () => describeChanges,
-  summarizeChanges: () => summarizeChanges,
-  terminalRecord: () => terminalRecord
-});
-module.exports = stdin_exports;
-var import_chunk_VR7V4UEB = load("./chunk-VR7V4UEB.js");
-var import_chunk_SNEL4M5J = load("./chunk-SNEL4M5J.js");
-var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-function terminalRecord(spec, paths, state, tree, staff) {
-  return {
-    ...state,
-    kind: spec.kind,
-    verb: spec.verb,
-    owner: spec.owner,
-    label: spec.label,
-    cwd: spec.cwd,
-    lineage: spec.lineage,
-    ended_by: tree?.step ?? "none",
-    ended_processes: tree?.ended.slice(0, 50) ?? [],
-    survivors: tree?.survivors ?? [],
-    ...staff ? staffRecord(spec, staff) : {},
-    result_path: paths.result,
-    output_path: paths.output,
-    error_path: paths.error
-  };
-}
-function staffRecord(spec, staff) {
-  const { changes } = staff;
-  return {
-    changes,
-    ...spec.worktree ? { worktree: { ...spec.worktree, take_over: changes ? (0, import_chunk_VR7V4UEB.takeOverCommands)(spec.worktree, changes) : [] } } : {},
-    ..."findings" in staff ? { findings: staff.findings, findings_error: staff.findings_error } : {}
-  };
-}
-var shown = { files: 30, commits: 10, dirty: 10, refs: 10, bytes: 200 };
-function summarizeChanges(changes) {
-  const named = changes.files.slice(0, 3).map(({ path }) => (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_SNEL4M5J.showName)(path), shown.bytes));
-  const more = changes.file_count > named.length ? ", ..." : "";
-  const files = changes.file_count === 0 ? noFiles(changes) : `${fileCount(changes)} (${named.join(", ")}${more})`;
-  return [files, ...otherChanges(changes)].join(", ");
-}
-function describeChanges(changes) {
-  const { files, file_count, commits, commit_count, dirty_before, dirty_before_count } = changes;
-  const moved = changes.refs_changed.filter((ref) => ref !== `refs/heads/${changes.branch.after}`);
-  const refs = moved.slice(0, shown.refs).map(code);
-  return [
-    `${sentence([file_count === 0 ? noFiles(changes) : fileCount(changes), ...otherChanges(changes)].join(", "))}.`,
-    ...section("", files.slice(0, shown.files).map(fileLine), file_count),
-    ...section("New commits:", commits.slice(0, shown.commits).map(commitLine), commit_count),
-    ...refs.length > 0 ? ["", `Branches and stash that moved: ${refs.join(", ")}${moved.length > refs.length ? ", ..." : ""}`] : [],
-    ...section(
-      "Dirty before, and left as it was:",
-      dirty_before.slice(0, shown.dirty).map((path) => `- ${code(path)}`),
-      dirty_before_count
-    ),
-    ...changes.reason === null ? [] : ["", `Git could not be asked: ${plain(changes.reason)}.`],
-    ...changes.exact || changes.reason?.includes("damaged") ? [] : ["", "A limit was reached: there may be more changes than these."]
-  ].join("\n");
-}
-function noFiles({ exact, unchanged, reason }) {
-  if (exact) return "no files changed";
-  return unchanged || reason === null ? "no changed files were seen" : "it is unknown whether files changed";
-}
-function fileCount({ file_count }) {
-  return `${file_count} file${file_count === 1 ? "" : "s"} changed`;
-}
-function otherChanges({
-  commit_count,
-  head,
-  branch,
-  index_changed,
-  file_count,
-  refs_changed
-}) {
-  const branchMoved = branch.before !== branch.after;
-  return [
-    ...commit_count > 0 ? [`${commit_count} new commit${commit_count === 1 ? "" : "s"}`] : [],
-    ...branchMoved ? [`now on ${branch.after === null ? "no branch" : `branch ${code(branch.after)}`}`] : [],
-    ...head.moved === "elsewhere" ? ["HEAD was moved to another line of history"] : [],
-    ...head.moved === "forward" && commit_count === 0 ? ["HEAD was moved forward"] : [],
-    ...index_changed && file_count === 0 && commit_count === 0 ? ["what is staged changed"] : [],
-    ...refs_changed.length > 0 && head.moved === null && commit_count === 0 ? ["branches or the stash changed"] : []
-  ];
-}
-function section(title, lines, total) {
-  if (lines.length === 0) return [];
-  const rest = total - lines.length;
-  return ["", ...title === "" ? [] : [title, ""], ...lines, ...rest > 0 ? [`- and ${rest} more`] : []];
-}
-function fileLine({ path, change, from, was_dirty, committed }) {
-  const notes = [...was_dirty ? ["was dirty before"] : [], ...committed ? ["committed"] : []];
-  const origin = from === void 0 ? "" : `${code(from)} -> `;
-  return `- ${change}: ${origin}${code(path)}${notes.length === 0 ? "" : ` (${notes.join(", ")})`}`;
-}
-function commitLine({ sha, subject }) {
-  return `- ${sha.slice(0, 12)} ${code(plain(subject))}`;
-}
-function code(text) {
-  const inner = (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_SNEL4M5J.showName)(text), shown.bytes);
-  const longest = Math.max(0, ...(inner.match(/`+/g) ?? []).map((run) => run.length));
-  const fence = "`".repeat(longest + 1);
-  return longest === 0 ? `\`${inner}\`` : `${fence} ${inner} ${fence}`;
-}
-function plain(text) {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, " ").trim();
-}
-function sentence(text) {
-  return text.charAt(0).toUpperCase() + text.slice(1);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  describeChanges,
-  summarizeChanges,
-  terminalRecord
-});
-
-},
-"./chunk-HKMJYKZE.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  startWorker: () => startWorker
-});
-module.exports = stdin_exports;
-var import_chunk_WC34HXH2 = load("./chunk-WC34HXH2.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-async function startWorker(root, spec, job, generation) {
-  const engine = (0, import_chunk_WC34HXH2.findEngine)(spec.engine) ?? import_chunk_WC34HXH2.defaultEngine;
-  const worker = await engine.start({ stateRoot: root, id: spec.id, mark: spec.mark, logFile: job.paths.workerLog });
-  (0, import_chunk_6OPTGHIR.writeJson)(job.paths.launch, { worker, generation }, { sync: false });
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  startWorker
-});
-
-},
-"./chunk-HYSLT7YX.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  companionFile: () => companionFile,
-  findProgram: () => findProgram,
-  jobPaths: () => jobPaths,
-  rootPaths: () => rootPaths,
-  selfWords: () => selfWords,
-  stagePath: () => stagePath
-});
-module.exports = stdin_exports;
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_node_path = builtin("node:path");
-var import_node_path2 = builtin("node:path");
-var import_node_path3 = builtin("node:path");
-function findProgram(name, cwd) {
-  if (name.includes("/")) {
-    const file = import_node_path.default.resolve(cwd, name);
-    return (0, import_chunk_DLEZNRER.isExecutable)(file) ? file : void 0;
-  }
-  for (const folder of import_chunk_NLNY4YEW.variables.searchPath().split(":")) {
-    const file = import_node_path.default.resolve(cwd, folder || ".", name);
-    if ((0, import_chunk_DLEZNRER.isExecutable)(file)) return file;
-  }
-  return void 0;
-}
-function companionFile() {
-  const file = import_node_path2.default.resolve("/", process.argv[1] ?? "");
-  try {
-    return (0, import_chunk_DLEZNRER.realPath)(file);
-  } catch {
-    return file;
-  }
-}
-function selfWords() {
-  const onPath = findProgram("node", "/");
-  return [onPath !== void 0 && isSameFile(onPath, process.execPath) ? "node" : process.execPath, companionFile()];
-}
-function isSameFile(a, b) {
-  try {
-    return (0, import_chunk_DLEZNRER.realPath)(a) === (0, import_chunk_DLEZNRER.realPath)(b);
-  } catch {
-    return false;
-  }
-}
-function rootPaths(folder) {
-  return {
-    meta: import_node_path3.default.join(folder, "meta.json"),
-    ignore: import_node_path3.default.join(folder, ".gitignore"),
-    config: import_node_path3.default.join(folder, "config.json"),
-    active: import_node_path3.default.join(folder, "active"),
-    once: import_node_path3.default.join(folder, "once"),
-    slots: import_node_path3.default.join(folder, "slots"),
-    jobs: import_node_path3.default.join(folder, "jobs"),
-    lock: import_node_path3.default.join(folder, "lock")
-  };
-}
-function jobPaths(root, id) {
-  const folder = `${root}/jobs/${id}`;
-  const at = (name) => `${folder}/${name}`;
-  return {
-    root,
-    folder,
-    spec: at("spec.json"),
-    launch: at("launch.json"),
-    worker: at("worker.json"),
-    lease: at("lease.json"),
-    leaseFifo: at("lease.fifo"),
-    state: at("state.json"),
-    events: at("events.ndjson"),
-    snapshot: at("snapshot.json"),
-    output: at("output.log"),
-    error: at("error.log"),
-    workerLog: at("worker.log"),
-    prompt: at("prompt.txt"),
-    settings: at("agent-settings.toml"),
-    workspace: at("workspace.json"),
-    neighbours: at("neighbours"),
-    reviewDiff: at("review.diff"),
-    started: at("started"),
-    shimMark: at("started/shim"),
-    childMark: at("started/child"),
-    guardMark: at("started/guard"),
-    spawnFailed: at("started/spawn_failed"),
-    reason: at("started/reason"),
-    aliveFifo: at("started/alive.fifo"),
-    limitFifo: at("started/limit.fifo"),
-    exit: at("exit.json"),
-    result: at("result.md"),
-    resultRecord: at("result.json"),
-    cancel: at("cancel.json"),
-    waiters: at("waiters"),
-    collected: at("collected.json"),
-    lock: at("lock"),
-    reserve: at("reserve"),
-    marker: `${root}/active/${id}`
-  };
-}
-function stagePath(root, id) {
-  return import_node_path3.default.join(root, "jobs", `.new-${id}`);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  companionFile,
-  findProgram,
-  jobPaths,
-  rootPaths,
-  selfWords,
-  stagePath
-});
-
-},
-"./chunk-IFDZYHXO.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  prepareReview: () => prepareReview,
-  requireBase: () => requireBase
-});
-module.exports = stdin_exports;
-var import_chunk_KV4YALRD = load("./chunk-KV4YALRD.js");
-var import_chunk_SNEL4M5J = load("./chunk-SNEL4M5J.js");
-var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var patchBytes = 2 * 1024 * 1024;
-function prepareReview(staff, paths, before) {
-  const { git } = before;
-  const dirty = before.entries.filter(import_chunk_KV4YALRD.isDirty);
-  if (!git) return ["There is no git repository here: look at the files that the task names."];
-  const range = rangeOf(staff, git.head, dirty.length > 0);
-  if (range === null) return ["There is no commit yet: everything here is new."];
-  const lines = [`${range.title}: ${(0, import_chunk_QPOYQF3N.quoteWords)(["git", ...range.command])}`];
-  const untracked = dirty.filter((entry) => entry.xy === "??").length;
-  if (range.isDirty && untracked > 0)
-    lines.push(`${untracked} new file(s) that git does not know yet are in no diff (marked ?? above): read them.`);
-  const patch = readPatch(git.root, range.command);
-  if (patch.kind === "text" && patch.bytes.length > 0) {
-    (0, import_chunk_6OPTGHIR.writeFile)(paths.reviewDiff, patch.bytes);
-    lines.push(`The same as a patch, for when you cannot run git: ${paths.reviewDiff}`);
-  }
-  if (patch.kind === "none") lines.push(`There is no patch file: ${patch.reason}.`);
-  return lines;
-}
-function rangeOf(staff, head, isDirtyTree) {
-  if (staff.base)
-    return {
-      title: `Everything since ${staff.base.rev}, committed or not`,
-      command: ["diff", staff.base.commit],
-      isDirty: isDirtyTree
-    };
-  if (head === null) return null;
-  if (isDirtyTree) return { title: "The uncommitted changes", command: ["diff", "HEAD"], isDirty: true };
-  return { title: "The newest commit (nothing is uncommitted)", command: ["show", "HEAD"], isDirty: false };
-}
-function readPatch(root, command) {
-  const opened = (0, import_chunk_SNEL4M5J.openGit)(root);
-  if ("reason" in opened) return { kind: "none", reason: opened.reason };
-  const plain = ["--no-ext-diff", "--no-textconv", "--no-color"];
-  const answer = opened.git.run([command[0], ...plain, ...command.slice(1)], { limit: patchBytes });
-  return answer.ok ? { kind: "text", bytes: answer.bytes } : { kind: "none", reason: answer.reason };
-}
-function requireBase(cwd, rev) {
-  const root = (0, import_chunk_QPOYQF3N.findWorktree)(cwd);
-  const opened = root === void 0 ? { reason: "there is no git repository here" } : (0, import_chunk_SNEL4M5J.openGit)(root);
-  if ("reason" in opened) throw noBase(rev, opened.reason);
-  const { git } = opened;
-  const found = git.run(["rev-parse", "--verify", "--quiet", "--end-of-options", `${rev}^{commit}`]);
-  if (rev === "" || !found.ok) throw noBase(rev, "there is no such commit");
-  const commit = found.bytes.toString("latin1").trim();
-  const fork = git.run(["merge-base", commit, "HEAD"]);
-  if (!fork.ok) throw noBase(rev, "it has no history in common with HEAD");
-  return { rev, commit: fork.bytes.toString("latin1").trim() };
-}
-function noBase(rev, reason) {
-  return new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot review since ${JSON.stringify(rev)}: ${reason}`,
-    "name a commit or branch of this repository with --base"
-  );
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  prepareReview,
-  requireBase
-});
-
-},
-"./chunk-IFVIOH5X.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  findJob: () => findJob,
-  jobsFolder: () => jobsFolder,
-  listActive: () => listActive,
-  listJobs: () => listJobs,
-  requireWholeId: () => requireWholeId
-});
-module.exports = stdin_exports;
-var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
-var import_chunk_WC34HXH2 = load("./chunk-WC34HXH2.js");
-var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-function listJobs(root) {
-  return (0, import_chunk_DLEZNRER.listNames)((0, import_chunk_HYSLT7YX.rootPaths)(root).jobs).filter(import_chunk_WC34HXH2.isId).sort(import_chunk_WC34HXH2.compareIds).reverse();
-}
-function listActive(root) {
-  return (0, import_chunk_DLEZNRER.listNames)((0, import_chunk_HYSLT7YX.rootPaths)(root).active).filter(import_chunk_WC34HXH2.isId).sort(import_chunk_WC34HXH2.compareIds);
-}
-function findJob(root, text) {
-  const list = listCommand(root);
-  if (!(0, import_chunk_WC34HXH2.isIdPrefix)(text)) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "unknown_job",
-      `cannot take ${JSON.stringify(text)} as a job id: ids look like run-mik3x9ab-4f7q2z`,
-      list
-    );
-  }
-  const all = (0, import_chunk_DLEZNRER.listNames)((0, import_chunk_HYSLT7YX.rootPaths)(root.folder).jobs).filter(import_chunk_WC34HXH2.isId);
-  if (all.includes(text)) return requireFolder(root, text);
-  const matches = all.filter((id) => id.startsWith(text));
-  if (matches.length === 1) return requireFolder(root, matches[0]);
-  if (matches.length === 0) throw unknownJob(root, text);
-  const shown = matches.sort(import_chunk_WC34HXH2.compareIds).slice(-5).join(", ");
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "ambiguous_id",
-    `cannot tell which job ${text} is: ${matches.length} jobs begin so, the newest are ${shown}`,
-    "give more of the id"
-  );
-}
-function requireWholeId(root, text) {
-  const id = findJob(root, text);
-  if (id === text) return id;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "ambiguous_id",
-    `cannot take the short id ${text}: this command needs the whole id`,
-    `the one job that begins so is ${id}`
-  );
-}
-function jobsFolder(root) {
-  return import_node_path.default.join(root, "jobs");
-}
-function requireFolder(root, id) {
-  const folder = import_node_path.default.join((0, import_chunk_HYSLT7YX.rootPaths)(root.folder).jobs, id);
-  const facts = (0, import_chunk_DLEZNRER.factsOf)(folder);
-  if (facts?.kind === "folder") return id;
-  if (!facts) throw unknownJob(root, id);
-  throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use job ${id}: ${folder} is no folder of its own`);
-}
-function unknownJob(root, text) {
-  return new import_chunk_NVPF5LEY.FaultError(
-    "unknown_job",
-    `cannot find job ${text}: there is no such job in the state folder ${root.folder}`,
-    `${listCommand(root)}, or name another folder with --state-dir DIR`
-  );
-}
-function listCommand(root) {
-  return `list them with: ${(0, import_chunk_QPOYQF3N.quoteWords)([...(0, import_chunk_HYSLT7YX.selfWords)(), "status", ...root.option])}`;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  findJob,
-  jobsFolder,
-  listActive,
-  listJobs,
-  requireWholeId
-});
-
-},
-"./chunk-IT7S6SYY.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  refresh: () => refresh,
-  refreshAttached: () => refreshAttached
-});
-module.exports = stdin_exports;
-var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var settled = ["over", "lost", "host_restarted", "never_started"];
-var attachable = ["orphaned", "unclaimed"];
-async function refresh(root, id, isStrict = false) {
-  const view = (0, import_chunk_NUDVVVQS.inspect)(root, id);
-  const condition = (0, import_chunk_NUDVVVQS.conditionOf)(view);
-  if (condition === "ended") dropMarker(view);
-  if (!settled.includes(condition)) return view;
-  const { settleJob } = await Promise.resolve().then(() => load("./settle-AFISA6MD.js"));
-  await settleJob(view, (now) => settled.includes((0, import_chunk_NUDVVVQS.conditionOf)(now)), isStrict);
-  return (0, import_chunk_NUDVVVQS.inspect)(root, id);
-}
-async function refreshAttached(root, id) {
-  const view = await refresh(root, id, true);
-  const isDue = (now) => attachable.includes((0, import_chunk_NUDVVVQS.conditionOf)(now)) || isHung(now);
-  if (!isDue(view)) return view;
-  const { attachWorker } = await Promise.resolve().then(() => load("./attach-XNVQEPAU.js"));
-  await attachWorker(view, isDue);
-  return (0, import_chunk_NUDVVVQS.inspect)(root, id);
-}
-function dropMarker(view) {
-  if (!(0, import_chunk_DLEZNRER.exists)(view.paths.marker)) return;
-  try {
-    (0, import_chunk_6OPTGHIR.removeFile)(view.paths.reserve);
-    (0, import_chunk_6OPTGHIR.removeFile)(view.paths.marker);
-  } catch {
-  }
-}
-function isHung(view) {
-  if ((0, import_chunk_NUDVVVQS.conditionOf)(view) !== "supervised" || view.isClaimed || view.worker !== null) return false;
-  return view.leaseAgeMs !== null && view.leaseAgeMs > 2 * import_chunk_CRABIWOM.leaseStaleMs;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  refresh,
-  refreshAttached
-});
-
-},
-"./chunk-JQ26DAQM.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  checkLaunchOptions: () => checkLaunchOptions,
-  folderOf: () => folderOf,
-  launchAndTell: () => launchAndTell,
-  launchWords: () => launchWords,
-  missingProgram: () => missingProgram,
-  run: () => run,
-  tellLaunched: () => tellLaunched
-});
-module.exports = stdin_exports;
-var import_chunk_3NPZOWJ6 = load("./chunk-3NPZOWJ6.js");
-var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_S2YMQL4C = load("./chunk-S2YMQL4C.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-function launchWords(input) {
-  const onceKey = input.text("once-key") ?? null;
-  if (onceKey === "") throw (0, import_chunk_NVPF5LEY.usageError)('cannot take --once-key "": a key needs at least one character');
-  return { owner: input.text("owner") ?? import_chunk_NLNY4YEW.variables.owner() ?? null, label: input.text("label") ?? null, onceKey };
-}
-function checkLaunchOptions(input) {
-  if (input.has("wait-timeout") && !input.has("wait")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");
-  input.duration("wait-timeout");
-  for (const other of ["json", "wait"]) {
-    if (input.has("id-only") && input.has(other)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`);
-  }
-}
-async function launchAndTell(context, input, request, isSynchronous = false) {
-  checkLaunchOptions(input);
-  const root = context.root(input);
-  return tellLaunched(context, input, root, await (0, import_chunk_3NPZOWJ6.launch)(root, request), isSynchronous);
-}
-async function tellLaunched(context, input, root, launched, isSynchronous) {
-  if (input.has("wait") || isSynchronous) {
-    const { waitAndTell } = await Promise.resolve().then(() => load("./collecting-VA5E23FJ.js"));
-    context.tell(`job ${launched.id}`);
-    const timeoutMs = input.duration("wait-timeout") ?? Number.MAX_SAFE_INTEGER;
-    return waitAndTell(context, root, [launched.id], {
-      mode: "all",
-      timeoutMs,
-      heartbeatMs: null,
-      isJson: input.has("json")
-    });
-  }
-  return tellLaunch(root, launched, input);
-}
-function tellLaunch(root, launched, input) {
-  const { id, isNew } = launched;
-  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
-` };
-  const paths = (0, import_chunk_HYSLT7YX.jobPaths)(root.folder, id);
-  const commands = {
-    wait: import_chunk_S2YMQL4C.nextCommands.wait(id, root.option),
-    observe: import_chunk_S2YMQL4C.nextCommands.observe(id, root.option),
-    cancel: import_chunk_S2YMQL4C.nextCommands.cancel(id, root.option)
-  };
-  if (input.has("json")) {
-    return {
-      code: import_chunk_6PFAPK5K.exitCodes.done,
-      json: {
-        id,
-        new: isNew,
-        folder: paths.folder,
-        result_path: paths.result,
-        output_path: paths.output,
-        next: commands
-      }
-    };
-  }
-  const lines = [
-    `job ${id}${isNew ? "" : " (this once-key had it already; nothing was started)"}`,
-    `collect: ${commands.wait}`,
-    `observe: ${commands.observe}`,
-    `result:  ${paths.result}`
-  ];
-  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${lines.join("\n")}
-` };
-}
-var run = {
-  name: "run",
-  summary: "run a long command as a job",
-  form: "[options] -- COMMAND ARG...",
-  words: { min: 0, max: 0, rest: true },
-  options: {
-    timeout: {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_CRABIWOM.limits.runTimeout,
-      help: "hard limit, counted from launch (default 24h, at most 30d)"
-    },
-    deadline: { kind: "duration", value: "D", range: import_chunk_CRABIWOM.limits.runTimeout, help: "the same as --timeout" },
-    "kill-after": {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_CRABIWOM.limits.runKillGrace,
-      help: "time between TERM and KILL (default 30s)"
-    },
-    cwd: { kind: "text", value: "DIR", help: "folder to run in (default: here)" },
-    shell: { kind: "flag", help: "give the one word after -- to /bin/sh -c" },
-    "success-exit": {
-      kind: "count",
-      value: "N",
-      range: { default: 0, min: 0, max: 255 },
-      help: "the exit code that means success (default 0)"
-    },
-    "max-output": {
-      kind: "size",
-      value: "SIZE",
-      range: import_chunk_CRABIWOM.limits.maxOutput,
-      help: "cap of each output file on disk (default 64M)"
-    },
-    "first-output": {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_CRABIWOM.limits.optInLimit,
-      help: "end it when nothing was printed by then"
-    },
-    "stall-after": {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_CRABIWOM.limits.optInLimit,
-      help: "end it when nothing was printed for that long"
-    },
-    "keep-children": { kind: "flag", help: "leave processes alone that the command left behind" },
-    ...import_chunk_L3K2NDJR.launchOptions
-  },
-  notes: "The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",
-  examples: [
-    "run -- make test",
-    "run --timeout 2h --once-key nightly -- python3 train.py --epochs 10",
-    "run --shell -- 'make && make install'"
-  ],
-  async run(context, input) {
-    const cwd = folderOf(context, input);
-    const timeout = limitOf(input);
-    return launchAndTell(context, input, {
-      kind: "run",
-      verb: "run",
-      ...launchWords(input),
-      cwd,
-      deadlineMs: timeout,
-      killGraceMs: input.durationOrDefault("kill-after"),
-      maxOutputBytes: input.size("max-output") ?? import_chunk_CRABIWOM.limits.maxOutput.default,
-      firstOutputMs: input.duration("first-output") ?? null,
-      stallMs: input.duration("stall-after") ?? null,
-      lineage: null,
-      run: commandOf(input, cwd),
-      staff: null
-    });
-  }
-};
-function limitOf(input) {
-  if (input.has("timeout") && input.has("deadline"))
-    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");
-  return input.has("deadline") ? input.durationOrDefault("deadline") : input.durationOrDefault("timeout");
-}
-function folderOf(context, input) {
-  const folder = import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
-  if (!(0, import_chunk_DLEZNRER.isFolder)(folder))
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot run in ${folder}: there is no such folder`,
-      "name an existing one with --cwd DIR"
-    );
-  return (0, import_chunk_DLEZNRER.realPath)(folder);
-}
-function commandOf(input, cwd) {
-  const words = input.rest ?? [];
-  const parts = { success_exit: input.count("success-exit") ?? 0, keep_children: input.has("keep-children") };
-  if (input.has("shell")) {
-    if (words.length !== 1)
-      throw (0, import_chunk_NVPF5LEY.usageError)(
-        `cannot take ${words.length} words with --shell: it needs the whole command line as one word after --`
-      );
-    return { argv: ["/bin/sh", "-c", words[0]], program: "/bin/sh", ...parts };
-  }
-  const name = words[0];
-  const program = (0, import_chunk_HYSLT7YX.findProgram)(name, cwd);
-  if (program === void 0) throw missingProgram(name, cwd);
-  return { argv: words, program, ...parts };
-}
-function missingProgram(name, cwd) {
-  const where = name.includes("/") ? `no executable file of that name (looked from ${cwd})` : `it is not on PATH (${import_chunk_NLNY4YEW.variables.searchPath() || "empty"})`;
-  return new import_chunk_NVPF5LEY.FaultError("preflight", `cannot run ${JSON.stringify(name)}: ${where}`, "give the path of the program");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  checkLaunchOptions,
-  folderOf,
-  launchAndTell,
-  launchWords,
-  missingProgram,
-  run,
-  tellLaunched
-});
-
-},
-"./chunk-JSBRDJBE.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  __commonJS: () => __commonJS,
-  __toESM: () => __toESM
-});
-module.exports = stdin_exports;
-var __create = Object.create;
-var __defProp2 = Object.defineProperty;
-var __getOwnPropDesc2 = Object.getOwnPropertyDescriptor;
-var __getOwnPropNames2 = Object.getOwnPropertyNames;
-var __getProtoOf = Object.getPrototypeOf;
-var __hasOwnProp2 = Object.prototype.hasOwnProperty;
-var __commonJS = (cb, mod) => function __require() {
-  return mod || (0, cb[__getOwnPropNames2(cb)[0]])((mod = { exports: {} }).exports, mod), mod.exports;
-};
-var __copyProps2 = (to, from, except, desc) => {
-  if (from && typeof from === "object" || typeof from === "function") {
-    for (let key of __getOwnPropNames2(from))
-      if (!__hasOwnProp2.call(to, key) && key !== except)
-        __defProp2(to, key, { get: () => from[key], enumerable: !(desc = __getOwnPropDesc2(from, key)) || desc.enumerable });
-  }
-  return to;
-};
-var __toESM = (mod, isNodeMode, target) => (target = mod != null ? __create(__getProtoOf(mod)) : {}, __copyProps2(
-  // If the importer is in node compatibility mode or this is not an ESM
-  // file that has been converted to a CommonJS file using a Babel-
-  // compatible transform (i.e. "__esModule" has not been set), then set
-  // "default" to the CommonJS "module.exports" for node compatibility.
-  isNodeMode || !mod || !mod.__esModule ? __defProp2(target, "default", { value: mod, enumerable: true }) : target,
-  mod
-));
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  __commonJS,
-  __toESM
-});
-
-},
-"./chunk-KUW3UYA5.js": function (module, exports) {
+"./chunk-AWMLPY4Y.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -5650,6 +4090,7 @@ __export(stdin_exports, {
   hostMarkers: () => hostMarkers,
   isOlder: () => isOlder,
   makeReading: () => makeReading,
+  noteWarning: () => noteWarning,
   parseSettings: () => parseSettings,
   versionOf: () => versionOf
 });
@@ -5912,6 +4353,8 @@ function isHarmless(rule, kinds4) {
 }
 var readOnly = /^(?:basename|cat|cmp|cut|df|diff|dirname|du|e?grep|fgrep|head|id|ls|nl|pwd|readlink|realpath|stat|tail|tr|wc|whoami|which|git (?:ls-files|ls-tree|rev-parse|status))(?: [\w./:=@~+,-]+)*$/;
 var agySettings = { file: ".gemini/antigravity-cli/settings.json", findFault };
+var agySharedGrants = { file: ".gemini/config/config.json", findFault };
+var agyProjectGrants = { file: ".gemini/config/projects/", findFault };
 var kinds2 = { command: "command", read_file: "reads", read_url: "reads" };
 function findFault(text, profile) {
   if (profile !== "restricted") return null;
@@ -5960,6 +4403,7 @@ var agy = {
   install: "curl -fsSL https://antigravity.google/cli/install.sh | bash",
   signIn: { files: [".gemini/antigravity-cli/antigravity-oauth-token"], variables: ["GEMINI_API_KEY"] },
   policy: agySettings,
+  morePolicies: [agySharedGrants, agyProjectGrants],
   hostMarkers: [
     "ANTIGRAVITY_AGENT",
     "ANTIGRAVITY_CLI_ALIAS",
@@ -6646,6 +5090,7 @@ function errorWords4(stderrTail) {
   return (told.findLast((line) => /^error\b/i.test(line)) ?? told[0] ?? "").replace(/^error:\s*<>/i, "");
 }
 var cursorSettings = { file: ".cursor/cli-config.json", findFault: findFault2 };
+var cursorProjectSettings = { file: ".cursor/cli.json", inWorkspace: true, findFault: findFault2 };
 var kinds3 = { Read: "reads", Shell: "command", WebFetch: "reads" };
 function findFault2(text, profile) {
   if (profile !== "restricted") return null;
@@ -6681,6 +5126,7 @@ var cursor = {
   install: "curl https://cursor.com/install -fsS | bash",
   signIn: { files: [".config/cursor/auth.json"], variables: ["CURSOR_API_KEY"] },
   policy: cursorSettings,
+  morePolicies: [cursorProjectSettings],
   hostMarkers: ["CURSOR_AGENT", "CURSOR_TRACE_ID"],
   runsOn: { tokens: false, cost: false },
   plan(request) {
@@ -7657,8 +6103,1385 @@ function hostMarkers() {
   hostMarkers,
   isOlder,
   makeReading,
+  noteWarning,
   parseSettings,
   versionOf
+});
+
+},
+"./chunk-BO6AKDEZ.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  changesSince: () => changesSince,
+  historicalOf: () => historicalOf,
+  recordBefore: () => recordBefore
+});
+module.exports = stdin_exports;
+var import_chunk_Z24H5S6A = load("./chunk-Z24H5S6A.js");
+var import_chunk_KV4YALRD = load("./chunk-KV4YALRD.js");
+var import_chunk_656CJ3EA = load("./chunk-656CJ3EA.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+function recordBefore(spec, paths) {
+  const snapshot = (0, import_chunk_656CJ3EA.captureWorkspace)(spec.cwd, { exclude: [paths.root] });
+  (0, import_chunk_6OPTGHIR.writeJson)(paths.workspace, snapshot, { sync: false });
+  return snapshot;
+}
+function readBefore(paths) {
+  const read = (0, import_chunk_6OPTGHIR.readJson)(paths.workspace);
+  return read.kind === "ok" ? read.value : void 0;
+}
+function changesSince(spec, paths) {
+  const before = readBefore(paths);
+  return before && (0, import_chunk_Z24H5S6A.compareWorkspace)(before, (0, import_chunk_656CJ3EA.captureWorkspace)(spec.cwd, { exclude: [paths.root] }));
+}
+function historicalOf(paths) {
+  const before = readBefore(paths);
+  return before ? (0, import_chunk_KV4YALRD.contextOf)(before) : null;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  changesSince,
+  historicalOf,
+  recordBefore
+});
+
+},
+"./chunk-CCFJVRA2.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  findLatest: () => findLatest,
+  requireLatest: () => requireLatest
+});
+module.exports = stdin_exports;
+var import_chunk_IFVIOH5X = load("./chunk-IFVIOH5X.js");
+var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
+var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
+var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+function findLatest(root, owner, accept = () => true) {
+  for (const id of (0, import_chunk_IFVIOH5X.listJobs)(root)) {
+    const spec = (0, import_chunk_NUDVVVQS.readSpec)((0, import_chunk_HYSLT7YX.jobPaths)(root, id));
+    if (spec.kind !== "ok") continue;
+    if (owner !== null && spec.value.owner !== owner) continue;
+    if (accept(id, spec.value)) return id;
+  }
+  return void 0;
+}
+function requireLatest(root, owner, what, accept) {
+  const id = findLatest(root.folder, owner, accept);
+  if (id !== void 0) return id;
+  const whose = owner === null ? "" : ` of owner ${owner}`;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "unknown_job",
+    `cannot find ${what}${whose} in the state folder ${root.folder}`,
+    (0, import_chunk_QPOYQF3N.quoteWords)([...(0, import_chunk_HYSLT7YX.selfWords)(), "status", ...root.option])
+  );
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  findLatest,
+  requireLatest
+});
+
+},
+"./chunk-CRABIWOM.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  drainMs: () => drainMs,
+  eventLineBytes: () => eventLineBytes,
+  excerptBytes: () => excerptBytes,
+  killSettleMs: () => killSettleMs,
+  leaseMs: () => leaseMs,
+  leaseStaleMs: () => leaseStaleMs,
+  limits: () => limits,
+  lingerMs: () => lingerMs,
+  lockWaitMs: () => lockWaitMs,
+  observeBytes: () => observeBytes,
+  orphanGraceMs: () => orphanGraceMs,
+  promptBytes: () => promptBytes,
+  promptReplacements: () => promptReplacements,
+  startLimitMs: () => startLimitMs,
+  streamLineBytes: () => streamLineBytes,
+  tailBytes: () => tailBytes,
+  tailLines: () => tailLines,
+  textTailBytes: () => textTailBytes,
+  toolCallBytes: () => toolCallBytes,
+  toolCalls: () => toolCalls,
+  unseenGraceMs: () => unseenGraceMs,
+  workerFailures: () => workerFailures
+});
+module.exports = stdin_exports;
+var second = 1e3;
+var minute = 60 * second;
+var hour = 60 * minute;
+var day = 24 * hour;
+var kib = 1024;
+var mib = 1024 * kib;
+var limits = {
+  staffTimeout: { default: hour, min: second, max: 2 * hour },
+  runTimeout: { default: day, min: 50, max: 30 * day },
+  waitTimeout: { default: 100 * second, min: 0, max: Number.MAX_SAFE_INTEGER },
+  heartbeat: { default: minute, min: second, max: day },
+  staffKillGrace: { default: 10 * second, min: 0, max: 5 * minute },
+  runKillGrace: { default: 30 * second, min: 0, max: 5 * minute },
+  optInLimit: { default: 5 * minute, min: second, max: 30 * day },
+  maxOutput: { default: 64 * mib, min: mib, max: 64 * 1024 * mib },
+  cleanAge: { default: 14 * day, min: 0, max: 3650 * day }
+};
+var promptBytes = mib;
+var observeBytes = 8 * kib;
+var toolCalls = 5;
+var toolCallBytes = kib;
+var excerptBytes = 240;
+var textTailBytes = 1700;
+var tailLines = 50;
+var tailBytes = 8 * kib;
+var eventLineBytes = 64 * kib;
+var streamLineBytes = 32 * mib;
+var drainMs = 2 * second;
+var lingerMs = 10 * second;
+var killSettleMs = 10 * second;
+var orphanGraceMs = second;
+var leaseMs = 5 * second;
+var leaseStaleMs = 20 * second;
+var startLimitMs = 10 * second;
+var unseenGraceMs = minute;
+var lockWaitMs = 5 * second;
+var promptReplacements = 5;
+var workerFailures = 3;
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  drainMs,
+  eventLineBytes,
+  excerptBytes,
+  killSettleMs,
+  leaseMs,
+  leaseStaleMs,
+  limits,
+  lingerMs,
+  lockWaitMs,
+  observeBytes,
+  orphanGraceMs,
+  promptBytes,
+  promptReplacements,
+  startLimitMs,
+  streamLineBytes,
+  tailBytes,
+  tailLines,
+  textTailBytes,
+  toolCallBytes,
+  toolCalls,
+  unseenGraceMs,
+  workerFailures
+});
+
+},
+"./chunk-CTSRVJRC.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  hmacSha256: () => hmacSha256,
+  sha256: () => sha256,
+  toHex: () => toHex
+});
+module.exports = stdin_exports;
+var constants = new Uint32Array([
+  1116352408,
+  1899447441,
+  3049323471,
+  3921009573,
+  961987163,
+  1508970993,
+  2453635748,
+  2870763221,
+  3624381080,
+  310598401,
+  607225278,
+  1426881987,
+  1925078388,
+  2162078206,
+  2614888103,
+  3248222580,
+  3835390401,
+  4022224774,
+  264347078,
+  604807628,
+  770255983,
+  1249150122,
+  1555081692,
+  1996064986,
+  2554220882,
+  2821834349,
+  2952996808,
+  3210313671,
+  3336571891,
+  3584528711,
+  113926993,
+  338241895,
+  666307205,
+  773529912,
+  1294757372,
+  1396182291,
+  1695183700,
+  1986661051,
+  2177026350,
+  2456956037,
+  2730485921,
+  2820302411,
+  3259730800,
+  3345764771,
+  3516065817,
+  3600352804,
+  4094571909,
+  275423344,
+  430227734,
+  506948616,
+  659060556,
+  883997877,
+  958139571,
+  1322822218,
+  1537002063,
+  1747873779,
+  1955562222,
+  2024104815,
+  2227730452,
+  2361852424,
+  2428436474,
+  2756734187,
+  3204031479,
+  3329325298
+]);
+var blockBytes = 64;
+function sha256(data) {
+  const hash = new Uint32Array([
+    1779033703,
+    3144134277,
+    1013904242,
+    2773480762,
+    1359893119,
+    2600822924,
+    528734635,
+    1541459225
+  ]);
+  const padded = new Uint8Array(Math.ceil((data.length + 9) / blockBytes) * blockBytes);
+  padded.set(data);
+  padded[data.length] = 128;
+  const view = new DataView(padded.buffer);
+  view.setUint32(padded.length - 8, Math.floor(data.length / 2 ** 29));
+  view.setUint32(padded.length - 4, data.length << 3);
+  const words = new Uint32Array(64);
+  for (let at = 0; at < padded.length; at += blockBytes) mixBlock(hash, view, at, words);
+  const digest = new Uint8Array(32);
+  const out = new DataView(digest.buffer);
+  hash.forEach((word, index) => {
+    out.setUint32(index * 4, word);
+  });
+  return digest;
+}
+function hmacSha256(key, data) {
+  const block = new Uint8Array(blockBytes);
+  block.set(key.length > blockBytes ? sha256(key) : key);
+  const inner = sha256(
+    joined(
+      block.map((byte) => byte ^ 54),
+      data
+    )
+  );
+  return sha256(
+    joined(
+      block.map((byte) => byte ^ 92),
+      inner
+    )
+  );
+}
+function toHex(bytes) {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+function joined(a, b) {
+  const whole = new Uint8Array(a.length + b.length);
+  whole.set(a);
+  whole.set(b, a.length);
+  return whole;
+}
+function mixBlock(hash, view, at, w) {
+  for (let i = 0; i < 16; i += 1) w[i] = view.getUint32(at + i * 4);
+  for (let i = 16; i < 64; i += 1) {
+    const x = w[i - 15];
+    const y = w[i - 2];
+    const s0 = rotate(x, 7) ^ rotate(x, 18) ^ x >>> 3;
+    const s1 = rotate(y, 17) ^ rotate(y, 19) ^ y >>> 10;
+    w[i] = w[i - 16] + s0 + w[i - 7] + s1;
+  }
+  let a = hash[0];
+  let b = hash[1];
+  let c = hash[2];
+  let d = hash[3];
+  let e = hash[4];
+  let f = hash[5];
+  let g = hash[6];
+  let h = hash[7];
+  for (let i = 0; i < 64; i += 1) {
+    const s1 = (e >>> 6 | e << 26) ^ (e >>> 11 | e << 21) ^ (e >>> 25 | e << 7);
+    const t1 = h + s1 + (e & f ^ ~e & g) + constants[i] + w[i] | 0;
+    const s0 = (a >>> 2 | a << 30) ^ (a >>> 13 | a << 19) ^ (a >>> 22 | a << 10);
+    const t2 = s0 + (a & b ^ a & c ^ b & c) | 0;
+    h = g;
+    g = f;
+    f = e;
+    e = d + t1 | 0;
+    d = c;
+    c = b;
+    b = a;
+    a = t1 + t2 | 0;
+  }
+  hash[0] = hash[0] + a;
+  hash[1] = hash[1] + b;
+  hash[2] = hash[2] + c;
+  hash[3] = hash[3] + d;
+  hash[4] = hash[4] + e;
+  hash[5] = hash[5] + f;
+  hash[6] = hash[6] + g;
+  hash[7] = hash[7] + h;
+}
+function rotate(word, bits) {
+  return word >>> bits | word << 32 - bits;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  hmacSha256,
+  sha256,
+  toHex
+});
+
+},
+"./chunk-DLEZNRER.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  cutFile: () => cutFile,
+  exists: () => exists,
+  factsOf: () => factsOf,
+  isExecutable: () => isExecutable,
+  isFolder: () => isFolder,
+  isWritable: () => isWritable,
+  listNames: () => listNames,
+  moveFolder: () => moveFolder,
+  realPath: () => realPath,
+  removeTree: () => removeTree,
+  touch: () => touch,
+  writeFault: () => writeFault
+});
+module.exports = stdin_exports;
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_fs = require("node:fs");
+function factsOf(target) {
+  const stat = lookAt(target);
+  if (!stat) return void 0;
+  const kind = stat.isSymbolicLink() ? "link" : stat.isDirectory() ? "folder" : stat.isFile() ? "file" : "other";
+  return {
+    kind,
+    uid: stat.uid,
+    mode: stat.mode & 4095,
+    size: stat.size,
+    allocated: stat.blocks * 512,
+    modifiedMs: stat.mtimeMs
+  };
+}
+function lookAt(target) {
+  try {
+    return (0, import_node_fs.lstatSync)(target, { throwIfNoEntry: false });
+  } catch (error) {
+    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "ENOTDIR") return void 0;
+    throw error;
+  }
+}
+function exists(target) {
+  return (0, import_node_fs.existsSync)(target);
+}
+function listNames(folder) {
+  try {
+    return (0, import_node_fs.readdirSync)(folder);
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return [];
+    throw error;
+  }
+}
+function isFolder(target) {
+  return lookThrough(target)?.isDirectory() ?? false;
+}
+function isExecutable(target) {
+  if (!lookThrough(target)?.isFile()) return false;
+  return isAllowed(target, import_node_fs.constants.X_OK);
+}
+function lookThrough(target) {
+  try {
+    return (0, import_node_fs.statSync)(target, { throwIfNoEntry: false });
+  } catch {
+    return void 0;
+  }
+}
+function isWritable(target) {
+  return writeFault(target) === void 0;
+}
+function writeFault(target) {
+  try {
+    (0, import_node_fs.accessSync)(target, import_node_fs.constants.W_OK);
+    return void 0;
+  } catch (error) {
+    return (0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error";
+  }
+}
+function realPath(target) {
+  return (0, import_node_fs.realpathSync)(target);
+}
+function moveFolder(from, to) {
+  try {
+    (0, import_node_fs.renameSync)(from, to);
+    return true;
+  } catch (error) {
+    if (["ENOTEMPTY", "EEXIST", "ENOENT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return false;
+    throw error;
+  }
+}
+function removeTree(target) {
+  (0, import_node_fs.rmSync)(target, { recursive: true, force: true });
+}
+function touch(file, atMs) {
+  try {
+    (0, import_node_fs.utimesSync)(file, atMs / 1e3, atMs / 1e3);
+    return true;
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return false;
+    throw error;
+  }
+}
+function cutFile(file, length) {
+  (0, import_node_fs.truncateSync)(file, length);
+}
+function isAllowed(target, mode) {
+  try {
+    (0, import_node_fs.accessSync)(target, mode);
+    return true;
+  } catch {
+    return false;
+  }
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  cutFile,
+  exists,
+  factsOf,
+  isExecutable,
+  isFolder,
+  isWritable,
+  listNames,
+  moveFolder,
+  realPath,
+  removeTree,
+  touch,
+  writeFault
+});
+
+},
+"./chunk-FHNVDGJI.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  spawnDetached: () => spawnDetached,
+  spawnShim: () => spawnShim
+});
+module.exports = stdin_exports;
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_node_child_process = require("node:child_process");
+var import_node_fs = require("node:fs");
+function spawnDetached(start) {
+  const log = (0, import_chunk_6OPTGHIR.openAppend)(start.logFile);
+  try {
+    const child = (0, import_node_child_process.spawn)(start.program, start.args, {
+      cwd: start.cwd,
+      env: start.environment,
+      detached: true,
+      stdio: ["ignore", log, log]
+    });
+    child.on("error", () => void 0);
+    child.unref();
+    if (child.pid === void 0) throw new Error(`cannot start ${start.program}`);
+    return child.pid;
+  } finally {
+    (0, import_node_fs.closeSync)(log);
+  }
+}
+function spawnShim(start, onEnd) {
+  return new Promise((resolve, reject) => {
+    const child = (0, import_node_child_process.spawn)("/bin/sh", ["-c", start.script, "job-companion-shim", ...start.args], {
+      cwd: start.cwd,
+      env: start.environment,
+      detached: true,
+      stdio: "ignore"
+    });
+    child.once("error", reject);
+    child.once("spawn", () => resolve(child.pid ?? 0));
+    child.once("exit", onEnd);
+  });
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  spawnDetached,
+  spawnShim
+});
+
+},
+"./chunk-FRBDBO25.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  canonical: () => canonical,
+  ensureKey: () => ensureKey,
+  environmentDigest: () => environmentDigest,
+  hashOf: () => hashOf,
+  isGenuine: () => isGenuine,
+  macOf: () => macOf,
+  randomBytes: () => randomBytes,
+  readKey: () => readKey
+});
+module.exports = stdin_exports;
+var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var import_node_fs = require("node:fs");
+function randomBytes(count) {
+  const bytes = new Uint8Array(count);
+  const fd = (0, import_node_fs.openSync)("/dev/urandom", "r");
+  try {
+    for (let done = 0; done < count; ) done += (0, import_node_fs.readSync)(fd, bytes, done, count - done, null);
+  } finally {
+    (0, import_node_fs.closeSync)(fd);
+  }
+  return bytes;
+}
+var longBytes = 64 * 1024;
+function readKey() {
+  const folder = (0, import_chunk_NLNY4YEW.configFolder)();
+  if (folder === void 0) return void 0;
+  const file = import_node_path.default.join(folder, "key");
+  const facts = lookAt(file);
+  if (!facts) return void 0;
+  const isPrivate = facts.kind === "file" && facts.uid === process.getuid?.() && (facts.mode & 63) === 0;
+  const key = isPrivate ? (0, import_chunk_6OPTGHIR.readText)(file, 1024)?.trim() : void 0;
+  if (key && /^[0-9a-f]{64}$/.test(key)) return key;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot use the key ${file}: it must be a file of yours with mode 600 and 64 hex digits`
+  );
+}
+function lookAt(file) {
+  try {
+    return (0, import_chunk_DLEZNRER.factsOf)(file);
+  } catch (error) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot read the key ${file} (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`,
+      "set XDG_CONFIG_HOME to a folder that you may use"
+    );
+  }
+}
+function ensureKey() {
+  const known = readKey();
+  if (known) return known;
+  const folder = (0, import_chunk_NLNY4YEW.configFolder)();
+  if (folder === void 0) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      "cannot find your config folder: neither HOME nor XDG_CONFIG_HOME is set",
+      "set HOME"
+    );
+  }
+  try {
+    makeFolders(folder);
+    (0, import_chunk_6OPTGHIR.createFile)(import_node_path.default.join(folder, "key"), `${(0, import_chunk_CTSRVJRC.toHex)(randomBytes(32))}
+`);
+  } catch (error) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot make the key in ${folder} (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`,
+      "set XDG_CONFIG_HOME to a folder that you may write"
+    );
+  }
+  return ensureKey();
+}
+function macOf(spec, key) {
+  return keyedDigest(key, canonical(spec));
+}
+async function isGenuine(spec, key) {
+  if (key === void 0) return false;
+  const { mac, ...rest } = spec;
+  const expected = await macOf(rest, key);
+  let difference = expected.length ^ mac.length;
+  for (let at = 0; at < expected.length; at += 1) difference |= expected.charCodeAt(at) ^ mac.charCodeAt(at);
+  return difference === 0;
+}
+function environmentDigest(key) {
+  const text = key + (0, import_chunk_NLNY4YEW.comparableEnvironment)();
+  let high = 3735928559;
+  let low = 1103547991;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    high = Math.imul(high ^ code, 2654435761);
+    low = Math.imul(low ^ code, 1597334677);
+  }
+  high = Math.imul(high ^ high >>> 16, 2246822507) ^ Math.imul(low ^ low >>> 13, 3266489909);
+  low = Math.imul(low ^ low >>> 16, 2246822507) ^ Math.imul(high ^ high >>> 13, 3266489909);
+  return (4294967296 * (2097151 & low) + (high >>> 0)).toString(16);
+}
+function hashOf(text) {
+  return (0, import_chunk_CTSRVJRC.toHex)((0, import_chunk_CTSRVJRC.sha256)(Buffer.from(text)));
+}
+function canonical(value) {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+  if (typeof value === "object" && value !== null) {
+    const entries = Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1);
+    return `{${entries.map(([name, inner]) => `${JSON.stringify(name)}:${canonical(inner)}`).join(",")}}`;
+  }
+  return JSON.stringify(value) ?? "null";
+}
+async function keyedDigest(key, text) {
+  const bytes = Buffer.from(text);
+  if (bytes.length <= longBytes) return (0, import_chunk_CTSRVJRC.toHex)((0, import_chunk_CTSRVJRC.hmacSha256)(Buffer.from(key), bytes));
+  const { createHmac } = await Promise.resolve().then(() => builtin("node:crypto"));
+  return createHmac("sha256", key).update(bytes).digest("hex");
+}
+function makeFolders(folder) {
+  if ((0, import_chunk_DLEZNRER.factsOf)(folder)?.kind === "folder") return;
+  makeFolders(import_node_path.default.dirname(folder));
+  (0, import_chunk_6OPTGHIR.createFolder)(folder);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  canonical,
+  ensureKey,
+  environmentDigest,
+  hashOf,
+  isGenuine,
+  macOf,
+  randomBytes,
+  readKey
+});
+
+},
+"./chunk-FYZJRURQ.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  conversationOf: () => conversationOf,
+  earlierOf: () => earlierOf,
+  lineageOf: () => lineageOf,
+  requireFolder: () => requireFolder,
+  requireGenuine: () => requireGenuine,
+  requireSameFolder: () => requireSameFolder,
+  requireSpec: () => requireSpec
+});
+module.exports = stdin_exports;
+var import_chunk_AWMLPY4Y = load("./chunk-AWMLPY4Y.js");
+var import_chunk_IFVIOH5X = load("./chunk-IFVIOH5X.js");
+var import_chunk_FRBDBO25 = load("./chunk-FRBDBO25.js");
+var import_chunk_S2YMQL4C = load("./chunk-S2YMQL4C.js");
+var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
+var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+function requireSpec(root, id) {
+  const read = (0, import_chunk_NUDVVVQS.readSpec)((0, import_chunk_HYSLT7YX.jobPaths)(root.folder, id));
+  if (read.kind === "ok") return read.value;
+  const reason = read.kind === "damaged" ? read.reason : "its spec.json is missing";
+  throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot use job ${id}: ${reason}`);
+}
+async function requireGenuine(spec) {
+  if (await (0, import_chunk_FRBDBO25.isGenuine)(spec, (0, import_chunk_FRBDBO25.readKey)())) return;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot start anything from job ${spec.id}: its spec.json was changed or comes from another user or machine`,
+    "launch it again in your own words"
+  );
+}
+function conversationOf(root, spec) {
+  const state = (0, import_chunk_NUDVVVQS.readState)((0, import_chunk_HYSLT7YX.jobPaths)(root, spec.id));
+  return (state.kind === "ok" ? state.value.conversation?.id : void 0) ?? null;
+}
+function requireFolder(parent, verb, option) {
+  if ((0, import_chunk_DLEZNRER.isFolder)(parent.cwd)) return parent.cwd;
+  const gone = parent.worktree ? `its worktree ${parent.worktree.path}` : `its folder ${parent.cwd}`;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot ${verb} job ${parent.id}: ${gone} is gone`,
+    verb === "continue" ? `name another folder with --cwd DIR, or start the task afresh: ${import_chunk_S2YMQL4C.nextCommands.restart(parent.id, option)}` : "launch the task again where it belongs now"
+  );
+}
+function requireSameFolder(parent, cwd, option) {
+  const backend = (0, import_chunk_AWMLPY4Y.findBackend)(parent.staff?.backend ?? "");
+  if (!backend || backend.resumesElsewhere || !backend.keepsConversation || cwd === parent.cwd) return;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot continue job ${parent.id} in ${cwd}: ${backend.title} keeps its conversation for ${parent.cwd}`,
+    `leave --cwd away, or start the task afresh: ${import_chunk_S2YMQL4C.nextCommands.restart(parent.id, option)}`
+  );
+}
+function earlierOf(root, backend, conversation) {
+  for (const id of (0, import_chunk_IFVIOH5X.listJobs)(root)) {
+    const paths = (0, import_chunk_HYSLT7YX.jobPaths)(root, id);
+    const [spec, state] = [(0, import_chunk_NUDVVVQS.readSpec)(paths), (0, import_chunk_NUDVVVQS.readState)(paths)];
+    if (spec.kind !== "ok" || state.kind !== "ok" || spec.value.staff?.backend !== backend) continue;
+    if (state.value.conversation?.id !== conversation) continue;
+    const { usage_total = null, error } = state.value;
+    const before = spec.value.staff.earlier ?? null;
+    return { usage_total: usage_total ?? before?.usage_total ?? null, error: error?.message ?? before?.error ?? null };
+  }
+  return null;
+}
+function lineageOf(parent, relation) {
+  return { relation, parent: parent.id, root: parent.lineage?.root ?? parent.id };
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  conversationOf,
+  earlierOf,
+  lineageOf,
+  requireFolder,
+  requireGenuine,
+  requireSameFolder,
+  requireSpec
+});
+
+},
+"./chunk-G7TF4DKP.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  isAwaited: () => isAwaited,
+  isCollected: () => isCollected,
+  noteCollected: () => noteCollected,
+  withRegistration: () => withRegistration
+});
+module.exports = stdin_exports;
+var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
+var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_node_path = builtin("node:path");
+function noteCollected(view, by) {
+  if (view.damage !== null || isCollected(view)) return;
+  try {
+    (0, import_chunk_6OPTGHIR.createFile)(
+      view.paths.collected,
+      `${JSON.stringify({ by, pid: process.pid, owner: import_chunk_NLNY4YEW.variables.owner() ?? null, at: (0, import_chunk_NLNY4YEW.isoNow)() })}
+`,
+      { sync: false }
+    );
+  } catch {
+  }
+}
+function isCollected(view) {
+  return (0, import_chunk_DLEZNRER.exists)(view.paths.collected);
+}
+async function withRegistration(root, ids, timeoutMs, fn) {
+  const files = [];
+  const waiter = (0, import_chunk_MGN56EW3.ownIdentity)();
+  for (const id of ids) {
+    const file = import_node_path.default.join((0, import_chunk_HYSLT7YX.jobPaths)(root, id).waiters, `${waiter.pid}-${waiter.start_token.replace(/\W/g, "")}.json`);
+    try {
+      if ((0, import_chunk_DLEZNRER.factsOf)((0, import_chunk_HYSLT7YX.jobPaths)(root, id).waiters)?.kind !== "folder") continue;
+      (0, import_chunk_6OPTGHIR.writeJson)(file, { waiter, ids, since: (0, import_chunk_NLNY4YEW.isoNow)(), timeout_ms: timeoutMs }, { sync: false });
+      files.push(file);
+    } catch {
+    }
+  }
+  try {
+    return await fn();
+  } finally {
+    for (const file of files) {
+      try {
+        (0, import_chunk_6OPTGHIR.removeFile)(file);
+      } catch {
+      }
+    }
+  }
+}
+function isAwaited(root, id) {
+  const folder = (0, import_chunk_HYSLT7YX.jobPaths)(root, id).waiters;
+  return (0, import_chunk_DLEZNRER.listNames)(folder).some((name) => {
+    const read = (0, import_chunk_6OPTGHIR.readJson)(import_node_path.default.join(folder, name));
+    return read.kind === "ok" && (0, import_chunk_MGN56EW3.isIdentity)(read.value.waiter) && (0, import_chunk_MGN56EW3.livenessOf)(read.value.waiter) !== "dead";
+  });
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  isAwaited,
+  isCollected,
+  noteCollected,
+  withRegistration
+});
+
+},
+"./chunk-GIHSDJPG.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  withLock: () => withLock
+});
+module.exports = stdin_exports;
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_fs = require("node:fs");
+var import_node_path = builtin("node:path");
+async function withLock(folder, fn, waitMs = import_chunk_CRABIWOM.lockWaitMs) {
+  const release2 = await take(folder, waitMs);
+  try {
+    return await fn();
+  } finally {
+    release2();
+  }
+}
+async function take(folder, waitMs) {
+  (0, import_chunk_6OPTGHIR.createFolder)(folder);
+  if ((0, import_chunk_DLEZNRER.factsOf)(folder)?.kind !== "folder")
+    throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use the lock ${folder}: it is no folder`);
+  const own = (0, import_chunk_MGN56EW3.ownIdentity)();
+  const ticket = import_node_path.default.join(
+    folder,
+    `.${own.pid}-${own.start_token.replace(/\W/g, "")}-${Math.random().toString(36).slice(2)}`
+  );
+  (0, import_chunk_6OPTGHIR.writeFile)(ticket, JSON.stringify(own), { sync: false });
+  const until = (0, import_chunk_NLNY4YEW.monotonicMs)() + waitMs;
+  try {
+    for (let pause = 2; ; pause = Math.min(pause * 2, 50)) {
+      const number = tryTake(folder, ticket);
+      if (number !== void 0) {
+        const held = import_node_path.default.join(folder, String(number));
+        return () => release(held);
+      }
+      if ((0, import_chunk_NLNY4YEW.monotonicMs)() >= until)
+        throw new import_chunk_NVPF5LEY.FaultError("busy", `cannot take the lock ${folder}: it is held by ${holderText(folder)}`);
+      await (0, import_chunk_NLNY4YEW.sleep)(pause);
+    }
+  } finally {
+    (0, import_chunk_6OPTGHIR.removeFile)(ticket);
+  }
+}
+function release(held) {
+  try {
+    (0, import_node_fs.renameSync)(held, `${held}.free`);
+  } catch (error) {
+    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) !== "ENOENT") throw error;
+  }
+}
+function tryTake(folder, ticket) {
+  const top = highest(folder);
+  if (top.number > 0 && !top.free && !isAbandoned(import_node_path.default.join(folder, String(top.number)))) return void 0;
+  const number = top.number + 1;
+  const file = import_node_path.default.join(folder, String(number));
+  try {
+    (0, import_node_fs.linkSync)(ticket, file);
+  } catch (error) {
+    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST") return void 0;
+    throw error;
+  }
+  const now = highest(folder);
+  if (now.number !== number || now.free) {
+    (0, import_chunk_6OPTGHIR.removeFile)(file);
+    return void 0;
+  }
+  for (const name of (0, import_chunk_DLEZNRER.listNames)(folder))
+    if (numberOf(name) > 0 && numberOf(name) < number) (0, import_chunk_6OPTGHIR.removeFile)(import_node_path.default.join(folder, name));
+  return number;
+}
+function highest(folder) {
+  const names = (0, import_chunk_DLEZNRER.listNames)(folder);
+  const number = Math.max(0, ...names.map(numberOf));
+  return { number, free: number > 0 && names.includes(`${number}.free`) };
+}
+function numberOf(name) {
+  const match = /^(\d+)(?:\.free)?$/.exec(name);
+  return match ? Number(match[1]) : 0;
+}
+function isAbandoned(file) {
+  const read = (0, import_chunk_6OPTGHIR.readJson)(file);
+  if (read.kind === "missing") return false;
+  const liveness = read.kind === "ok" && (0, import_chunk_MGN56EW3.isIdentity)(read.value) ? (0, import_chunk_MGN56EW3.livenessOf)(read.value) : "unknown";
+  if (liveness !== "unknown") return liveness === "dead";
+  const facts = (0, import_chunk_DLEZNRER.factsOf)(file);
+  return facts !== void 0 && (0, import_chunk_NLNY4YEW.nowMs)() - facts.modifiedMs > 3 * import_chunk_CRABIWOM.leaseStaleMs;
+}
+function holderText(folder) {
+  const read = (0, import_chunk_6OPTGHIR.readJson)(import_node_path.default.join(folder, String(highest(folder).number)));
+  return read.kind === "ok" ? `process ${String(read.value.pid)}` : "another process";
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  withLock
+});
+
+},
+"./chunk-H54WYAK4.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  describeChanges: () => describeChanges,
+  summarizeChanges: () => summarizeChanges,
+  terminalRecord: () => terminalRecord
+});
+module.exports = stdin_exports;
+var import_chunk_VR7V4UEB = load("./chunk-VR7V4UEB.js");
+var import_chunk_SNEL4M5J = load("./chunk-SNEL4M5J.js");
+var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
+function terminalRecord(spec, paths, state, tree, staff) {
+  return {
+    ...state,
+    kind: spec.kind,
+    verb: spec.verb,
+    owner: spec.owner,
+    label: spec.label,
+    cwd: spec.cwd,
+    lineage: spec.lineage,
+    ended_by: tree?.step ?? "none",
+    ended_processes: tree?.ended.slice(0, 50) ?? [],
+    survivors: tree?.survivors ?? [],
+    ...staff ? staffRecord(spec, staff) : {},
+    result_path: paths.result,
+    output_path: paths.output,
+    error_path: paths.error
+  };
+}
+function staffRecord(spec, staff) {
+  const { changes } = staff;
+  return {
+    changes,
+    ...spec.worktree ? { worktree: { ...spec.worktree, take_over: changes ? (0, import_chunk_VR7V4UEB.takeOverCommands)(spec.worktree, changes) : [] } } : {},
+    ..."findings" in staff ? { findings: staff.findings, findings_error: staff.findings_error } : {}
+  };
+}
+var shown = { files: 30, commits: 10, dirty: 10, refs: 10, bytes: 200 };
+function summarizeChanges(changes) {
+  const named = changes.files.slice(0, 3).map(({ path }) => (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_SNEL4M5J.showName)(path), shown.bytes));
+  const more = changes.file_count > named.length ? ", ..." : "";
+  const files = changes.file_count === 0 ? noFiles(changes) : `${fileCount(changes)} (${named.join(", ")}${more})`;
+  return [files, ...otherChanges(changes)].join(", ");
+}
+function describeChanges(changes) {
+  const { files, file_count, commits, commit_count, dirty_before, dirty_before_count } = changes;
+  const moved = changes.refs_changed.filter((ref) => ref !== `refs/heads/${changes.branch.after}`);
+  const refs = moved.slice(0, shown.refs).map(code);
+  return [
+    `${sentence([file_count === 0 ? noFiles(changes) : fileCount(changes), ...otherChanges(changes)].join(", "))}.`,
+    ...section("", files.slice(0, shown.files).map(fileLine), file_count),
+    ...section("New commits:", commits.slice(0, shown.commits).map(commitLine), commit_count),
+    ...refs.length > 0 ? ["", `Branches and stash that moved: ${refs.join(", ")}${moved.length > refs.length ? ", ..." : ""}`] : [],
+    ...section(
+      "Dirty before, and left as it was:",
+      dirty_before.slice(0, shown.dirty).map((path) => `- ${code(path)}`),
+      dirty_before_count
+    ),
+    ...changes.reason === null ? [] : ["", `Git could not be asked: ${plain(changes.reason)}.`],
+    ...changes.exact || changes.reason?.includes("damaged") ? [] : ["", "A limit was reached: there may be more changes than these."]
+  ].join("\n");
+}
+function noFiles({ exact, unchanged, reason }) {
+  if (exact) return "no files changed";
+  return unchanged || reason === null ? "no changed files were seen" : "it is unknown whether files changed";
+}
+function fileCount({ file_count }) {
+  return `${file_count} file${file_count === 1 ? "" : "s"} changed`;
+}
+function otherChanges({
+  commit_count,
+  head,
+  branch,
+  index_changed,
+  file_count,
+  refs_changed
+}) {
+  const branchMoved = branch.before !== branch.after;
+  return [
+    ...commit_count > 0 ? [`${commit_count} new commit${commit_count === 1 ? "" : "s"}`] : [],
+    ...branchMoved ? [`now on ${branch.after === null ? "no branch" : `branch ${code(branch.after)}`}`] : [],
+    ...head.moved === "elsewhere" ? ["HEAD was moved to another line of history"] : [],
+    ...head.moved === "forward" && commit_count === 0 ? ["HEAD was moved forward"] : [],
+    ...index_changed && file_count === 0 && commit_count === 0 ? ["what is staged changed"] : [],
+    ...refs_changed.length > 0 && head.moved === null && commit_count === 0 ? ["branches or the stash changed"] : []
+  ];
+}
+function section(title, lines, total) {
+  if (lines.length === 0) return [];
+  const rest = total - lines.length;
+  return ["", ...title === "" ? [] : [title, ""], ...lines, ...rest > 0 ? [`- and ${rest} more`] : []];
+}
+function fileLine({ path, change, from, was_dirty, committed }) {
+  const notes = [...was_dirty ? ["was dirty before"] : [], ...committed ? ["committed"] : []];
+  const origin = from === void 0 ? "" : `${code(from)} -> `;
+  return `- ${change}: ${origin}${code(path)}${notes.length === 0 ? "" : ` (${notes.join(", ")})`}`;
+}
+function commitLine({ sha, subject }) {
+  return `- ${sha.slice(0, 12)} ${code(plain(subject))}`;
+}
+function code(text) {
+  const inner = (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_SNEL4M5J.showName)(text), shown.bytes);
+  const longest = Math.max(0, ...(inner.match(/`+/g) ?? []).map((run) => run.length));
+  const fence = "`".repeat(longest + 1);
+  return longest === 0 ? `\`${inner}\`` : `${fence} ${inner} ${fence}`;
+}
+function plain(text) {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, " ").trim();
+}
+function sentence(text) {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  describeChanges,
+  summarizeChanges,
+  terminalRecord
+});
+
+},
+"./chunk-HKMJYKZE.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  startWorker: () => startWorker
+});
+module.exports = stdin_exports;
+var import_chunk_WC34HXH2 = load("./chunk-WC34HXH2.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+async function startWorker(root, spec, job, generation) {
+  const engine = (0, import_chunk_WC34HXH2.findEngine)(spec.engine) ?? import_chunk_WC34HXH2.defaultEngine;
+  const worker = await engine.start({ stateRoot: root, id: spec.id, mark: spec.mark, logFile: job.paths.workerLog });
+  (0, import_chunk_6OPTGHIR.writeJson)(job.paths.launch, { worker, generation }, { sync: false });
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  startWorker
+});
+
+},
+"./chunk-HYSLT7YX.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  companionFile: () => companionFile,
+  findProgram: () => findProgram,
+  jobPaths: () => jobPaths,
+  rootPaths: () => rootPaths,
+  selfWords: () => selfWords,
+  stagePath: () => stagePath
+});
+module.exports = stdin_exports;
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_node_path = builtin("node:path");
+var import_node_path2 = builtin("node:path");
+var import_node_path3 = builtin("node:path");
+function findProgram(name, cwd) {
+  if (name.includes("/")) {
+    const file = import_node_path.default.resolve(cwd, name);
+    return (0, import_chunk_DLEZNRER.isExecutable)(file) ? file : void 0;
+  }
+  for (const folder of import_chunk_NLNY4YEW.variables.searchPath().split(":")) {
+    const file = import_node_path.default.resolve(cwd, folder || ".", name);
+    if ((0, import_chunk_DLEZNRER.isExecutable)(file)) return file;
+  }
+  return void 0;
+}
+function companionFile() {
+  const file = import_node_path2.default.resolve("/", process.argv[1] ?? "");
+  try {
+    return (0, import_chunk_DLEZNRER.realPath)(file);
+  } catch {
+    return file;
+  }
+}
+function selfWords() {
+  const onPath = findProgram("node", "/");
+  return [onPath !== void 0 && isSameFile(onPath, process.execPath) ? "node" : process.execPath, companionFile()];
+}
+function isSameFile(a, b) {
+  try {
+    return (0, import_chunk_DLEZNRER.realPath)(a) === (0, import_chunk_DLEZNRER.realPath)(b);
+  } catch {
+    return false;
+  }
+}
+function rootPaths(folder) {
+  return {
+    meta: import_node_path3.default.join(folder, "meta.json"),
+    ignore: import_node_path3.default.join(folder, ".gitignore"),
+    config: import_node_path3.default.join(folder, "config.json"),
+    active: import_node_path3.default.join(folder, "active"),
+    once: import_node_path3.default.join(folder, "once"),
+    slots: import_node_path3.default.join(folder, "slots"),
+    jobs: import_node_path3.default.join(folder, "jobs"),
+    lock: import_node_path3.default.join(folder, "lock")
+  };
+}
+function jobPaths(root, id) {
+  const folder = `${root}/jobs/${id}`;
+  const at = (name) => `${folder}/${name}`;
+  return {
+    root,
+    folder,
+    spec: at("spec.json"),
+    launch: at("launch.json"),
+    worker: at("worker.json"),
+    lease: at("lease.json"),
+    leaseFifo: at("lease.fifo"),
+    state: at("state.json"),
+    events: at("events.ndjson"),
+    snapshot: at("snapshot.json"),
+    output: at("output.log"),
+    error: at("error.log"),
+    workerLog: at("worker.log"),
+    prompt: at("prompt.txt"),
+    settings: at("agent-settings.toml"),
+    workspace: at("workspace.json"),
+    neighbours: at("neighbours"),
+    reviewDiff: at("review.diff"),
+    started: at("started"),
+    shimMark: at("started/shim"),
+    childMark: at("started/child"),
+    guardMark: at("started/guard"),
+    spawnFailed: at("started/spawn_failed"),
+    reason: at("started/reason"),
+    aliveFifo: at("started/alive.fifo"),
+    limitFifo: at("started/limit.fifo"),
+    exit: at("exit.json"),
+    result: at("result.md"),
+    resultRecord: at("result.json"),
+    cancel: at("cancel.json"),
+    waiters: at("waiters"),
+    collected: at("collected.json"),
+    lock: at("lock"),
+    reserve: at("reserve"),
+    marker: `${root}/active/${id}`
+  };
+}
+function stagePath(root, id) {
+  return import_node_path3.default.join(root, "jobs", `.new-${id}`);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  companionFile,
+  findProgram,
+  jobPaths,
+  rootPaths,
+  selfWords,
+  stagePath
+});
+
+},
+"./chunk-IFDZYHXO.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  prepareReview: () => prepareReview,
+  requireBase: () => requireBase
+});
+module.exports = stdin_exports;
+var import_chunk_KV4YALRD = load("./chunk-KV4YALRD.js");
+var import_chunk_SNEL4M5J = load("./chunk-SNEL4M5J.js");
+var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var patchBytes = 2 * 1024 * 1024;
+function prepareReview(staff, paths, before) {
+  const { git } = before;
+  const dirty = before.entries.filter(import_chunk_KV4YALRD.isDirty);
+  if (!git) return ["There is no git repository here: look at the files that the task names."];
+  const range = rangeOf(staff, git.head, dirty.length > 0);
+  if (range === null) return ["There is no commit yet: everything here is new."];
+  const lines = [`${range.title}: ${(0, import_chunk_QPOYQF3N.quoteWords)(["git", ...range.command])}`];
+  const untracked = dirty.filter((entry) => entry.xy === "??").length;
+  if (range.isDirty && untracked > 0)
+    lines.push(`${untracked} new file(s) that git does not know yet are in no diff (marked ?? above): read them.`);
+  const patch = readPatch(git.root, range.command);
+  if (patch.kind === "text" && patch.bytes.length > 0) {
+    (0, import_chunk_6OPTGHIR.writeFile)(paths.reviewDiff, patch.bytes);
+    lines.push(`The same as a patch, for when you cannot run git: ${paths.reviewDiff}`);
+  }
+  if (patch.kind === "none") lines.push(`There is no patch file: ${patch.reason}.`);
+  return lines;
+}
+function rangeOf(staff, head, isDirtyTree) {
+  if (staff.base)
+    return {
+      title: `Everything since ${staff.base.rev}, committed or not`,
+      command: ["diff", staff.base.commit],
+      isDirty: isDirtyTree
+    };
+  if (head === null) return null;
+  if (isDirtyTree) return { title: "The uncommitted changes", command: ["diff", "HEAD"], isDirty: true };
+  return { title: "The newest commit (nothing is uncommitted)", command: ["show", "HEAD"], isDirty: false };
+}
+function readPatch(root, command) {
+  const opened = (0, import_chunk_SNEL4M5J.openGit)(root);
+  if ("reason" in opened) return { kind: "none", reason: opened.reason };
+  const plain = ["--no-ext-diff", "--no-textconv", "--no-color"];
+  const answer = opened.git.run([command[0], ...plain, ...command.slice(1)], { limit: patchBytes });
+  return answer.ok ? { kind: "text", bytes: answer.bytes } : { kind: "none", reason: answer.reason };
+}
+function requireBase(cwd, rev) {
+  const root = (0, import_chunk_QPOYQF3N.findWorktree)(cwd);
+  const opened = root === void 0 ? { reason: "there is no git repository here" } : (0, import_chunk_SNEL4M5J.openGit)(root);
+  if ("reason" in opened) throw noBase(rev, opened.reason);
+  const { git } = opened;
+  const found = git.run(["rev-parse", "--verify", "--quiet", "--end-of-options", `${rev}^{commit}`]);
+  if (rev === "" || !found.ok) throw noBase(rev, "there is no such commit");
+  const commit = found.bytes.toString("latin1").trim();
+  const fork = git.run(["merge-base", commit, "HEAD"]);
+  if (!fork.ok) throw noBase(rev, "it has no history in common with HEAD");
+  return { rev, commit: fork.bytes.toString("latin1").trim() };
+}
+function noBase(rev, reason) {
+  return new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot review since ${JSON.stringify(rev)}: ${reason}`,
+    "name a commit or branch of this repository with --base"
+  );
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  prepareReview,
+  requireBase
+});
+
+},
+"./chunk-IFVIOH5X.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  findJob: () => findJob,
+  jobsFolder: () => jobsFolder,
+  listActive: () => listActive,
+  listJobs: () => listJobs,
+  requireWholeId: () => requireWholeId
+});
+module.exports = stdin_exports;
+var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
+var import_chunk_WC34HXH2 = load("./chunk-WC34HXH2.js");
+var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+function listJobs(root) {
+  return (0, import_chunk_DLEZNRER.listNames)((0, import_chunk_HYSLT7YX.rootPaths)(root).jobs).filter(import_chunk_WC34HXH2.isId).sort(import_chunk_WC34HXH2.compareIds).reverse();
+}
+function listActive(root) {
+  return (0, import_chunk_DLEZNRER.listNames)((0, import_chunk_HYSLT7YX.rootPaths)(root).active).filter(import_chunk_WC34HXH2.isId).sort(import_chunk_WC34HXH2.compareIds);
+}
+function findJob(root, text) {
+  const list = listCommand(root);
+  if (!(0, import_chunk_WC34HXH2.isIdPrefix)(text)) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "unknown_job",
+      `cannot take ${JSON.stringify(text)} as a job id: ids look like run-mik3x9ab-4f7q2z`,
+      list
+    );
+  }
+  const all = (0, import_chunk_DLEZNRER.listNames)((0, import_chunk_HYSLT7YX.rootPaths)(root.folder).jobs).filter(import_chunk_WC34HXH2.isId);
+  if (all.includes(text)) return requireFolder(root, text);
+  const matches = all.filter((id) => id.startsWith(text));
+  if (matches.length === 1) return requireFolder(root, matches[0]);
+  if (matches.length === 0) throw unknownJob(root, text);
+  const shown = matches.sort(import_chunk_WC34HXH2.compareIds).slice(-5).join(", ");
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "ambiguous_id",
+    `cannot tell which job ${text} is: ${matches.length} jobs begin so, the newest are ${shown}`,
+    "give more of the id"
+  );
+}
+function requireWholeId(root, text) {
+  const id = findJob(root, text);
+  if (id === text) return id;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "ambiguous_id",
+    `cannot take the short id ${text}: this command needs the whole id`,
+    `the one job that begins so is ${id}`
+  );
+}
+function jobsFolder(root) {
+  return import_node_path.default.join(root, "jobs");
+}
+function requireFolder(root, id) {
+  const folder = import_node_path.default.join((0, import_chunk_HYSLT7YX.rootPaths)(root.folder).jobs, id);
+  const facts = (0, import_chunk_DLEZNRER.factsOf)(folder);
+  if (facts?.kind === "folder") return id;
+  if (!facts) throw unknownJob(root, id);
+  throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use job ${id}: ${folder} is no folder of its own`);
+}
+function unknownJob(root, text) {
+  return new import_chunk_NVPF5LEY.FaultError(
+    "unknown_job",
+    `cannot find job ${text}: there is no such job in the state folder ${root.folder}`,
+    `${listCommand(root)}, or name another folder with --state-dir DIR`
+  );
+}
+function listCommand(root) {
+  return `list them with: ${(0, import_chunk_QPOYQF3N.quoteWords)([...(0, import_chunk_HYSLT7YX.selfWords)(), "status", ...root.option])}`;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  findJob,
+  jobsFolder,
+  listActive,
+  listJobs,
+  requireWholeId
+});
+
+},
+"./chunk-JSBRDJBE.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  __commonJS: () => __commonJS,
+  __toESM: () => __toESM
+});
+module.exports = stdin_exports;
+var __create = Object.create;
+var __defProp2 = Object.defineProperty;
+var __getOwnPropDesc2 = Object.getOwnPropertyDescriptor;
+var __getOwnPropNames2 = Object.getOwnPropertyNames;
+var __getProtoOf = Object.getPrototypeOf;
+var __hasOwnProp2 = Object.prototype.hasOwnProperty;
+var __commonJS = (cb, mod) => function __require() {
+  return mod || (0, cb[__getOwnPropNames2(cb)[0]])((mod = { exports: {} }).exports, mod), mod.exports;
+};
+var __copyProps2 = (to, from, except, desc) => {
+  if (from && typeof from === "object" || typeof from === "function") {
+    for (let key of __getOwnPropNames2(from))
+      if (!__hasOwnProp2.call(to, key) && key !== except)
+        __defProp2(to, key, { get: () => from[key], enumerable: !(desc = __getOwnPropDesc2(from, key)) || desc.enumerable });
+  }
+  return to;
+};
+var __toESM = (mod, isNodeMode, target) => (target = mod != null ? __create(__getProtoOf(mod)) : {}, __copyProps2(
+  // If the importer is in node compatibility mode or this is not an ESM
+  // file that has been converted to a CommonJS file using a Babel-
+  // compatible transform (i.e. "__esModule" has not been set), then set
+  // "default" to the CommonJS "module.exports" for node compatibility.
+  isNodeMode || !mod || !mod.__esModule ? __defProp2(target, "default", { value: mod, enumerable: true }) : target,
+  mod
+));
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  __commonJS,
+  __toESM
 });
 
 },
@@ -7796,6 +7619,136 @@ var writerOptions = {
   ownerOption,
   staffOptions,
   writerOptions
+});
+
+},
+"./chunk-LMWNBMZV.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  askedProfile: () => askedProfile,
+  freshStaff: () => freshStaff,
+  launchStaff: () => launchStaff,
+  taskOf: () => taskOf
+});
+module.exports = stdin_exports;
+var import_chunk_AFBMX36B = load("./chunk-AFBMX36B.js");
+var import_chunk_NWHKIUFF = load("./chunk-NWHKIUFF.js");
+var import_chunk_3NPZOWJ6 = load("./chunk-3NPZOWJ6.js");
+var import_chunk_IFDZYHXO = load("./chunk-IFDZYHXO.js");
+var import_chunk_7F7YULP5 = load("./chunk-7F7YULP5.js");
+var import_chunk_AWMLPY4Y = load("./chunk-AWMLPY4Y.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var sources = ["prompt", "prompt-file", "stdin"];
+async function taskOf(context, input) {
+  const given = sources.filter((name) => input.has(name));
+  if (given.length !== 1) {
+    const came = given.length === 0 ? "none was given" : `these came together: ${given.map((name) => `--${name}`).join(", ")}`;
+    throw (0, import_chunk_NVPF5LEY.usageError)(
+      `cannot tell the task: exactly one of --prompt TEXT, --prompt-file PATH and --stdin is needed; ${came}`
+    );
+  }
+  const text = input.text("prompt") ?? decode(given[0] === "stdin" ? await context.readStdin() : readTask(context, input.text("prompt-file")));
+  const size = Buffer.byteLength(text);
+  if (text.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take an empty task from --${given[0]}`);
+  if (size > import_chunk_CRABIWOM.promptBytes) throw tooLong(size);
+  return text;
+}
+function tooLong(size) {
+  return (0, import_chunk_NVPF5LEY.usageError)(
+    `cannot take a task of ${size} bytes: at most ${import_chunk_CRABIWOM.promptBytes} (1 MiB) are allowed`,
+    "put the material into a file and name it in the task"
+  );
+}
+function readTask(context, name) {
+  const file = import_node_path.default.resolve(context.cwd, name);
+  try {
+    const real = (0, import_chunk_DLEZNRER.realPath)(file);
+    const size = (0, import_chunk_DLEZNRER.factsOf)(real)?.size ?? 0;
+    if (size > import_chunk_CRABIWOM.promptBytes) throw tooLong(size);
+    const read = (0, import_chunk_6OPTGHIR.readRange)(real, 0, size);
+    if (read) return read.bytes;
+  } catch (error) {
+    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
+    throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot read the task from ${file} (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
+  }
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot read the task from ${file}: it is no regular file`,
+    "give the task with --stdin"
+  );
+}
+function decode(bytes) {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UTF-8 text");
+  }
+}
+async function launchStaff(context, input, job) {
+  (0, import_chunk_NWHKIUFF.checkLaunchOptions)(input);
+  const root = context.root(input);
+  const request = {
+    kind: "staff",
+    verb: job.verb,
+    ...(0, import_chunk_NWHKIUFF.launchWords)(input),
+    cwd: job.cwd,
+    deadlineMs: job.deadlineMs ?? input.durationOrDefault("timeout"),
+    killGraceMs: import_chunk_CRABIWOM.limits.staffKillGrace.default,
+    maxOutputBytes: import_chunk_CRABIWOM.limits.maxOutput.default,
+    firstOutputMs: job.firstOutputMs ?? input.duration("first-output") ?? null,
+    stallMs: job.stallMs ?? input.duration("stall-after") ?? null,
+    lineage: job.lineage,
+    run: null,
+    staff: job.staff,
+    worktree: job.worktree === void 0 ? worktreeOf(input) : job.worktree,
+    warnings: (0, import_chunk_AFBMX36B.sandboxWarnings)(job.staff),
+    credentials: (0, import_chunk_AWMLPY4Y.findBackend)(job.staff.backend)?.signIn.variables ?? []
+  };
+  const admit = () => admitBeside(root, request, job.staff, input.has("share"));
+  return (0, import_chunk_NWHKIUFF.tellLaunched)(context, input, root, await (0, import_chunk_3NPZOWJ6.launch)(root, { ...request, admit }), job.isSynchronous);
+}
+function worktreeOf(input) {
+  if (input.has("worktree") && input.has("share"))
+    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --worktree and --share together: a tree of its own is shared with nobody");
+  return input.has("worktree") ? "new" : null;
+}
+function admitBeside(root, request, staff, isShared) {
+  if (staff.resume !== null) (0, import_chunk_AFBMX36B.requireFreeConversation)(root, staff.backend, staff.resume);
+  if (request.worktree === "new") return { warnings: [] };
+  const neighbours = (0, import_chunk_7F7YULP5.findNeighbours)(root, staff, request.cwd, isShared);
+  return {
+    warnings: neighbours.map((id) => (0, import_chunk_7F7YULP5.neighbourWarning)(id, (0, import_chunk_7F7YULP5.modeOf)(root.folder, id))),
+    told: (id) => (0, import_chunk_7F7YULP5.tellNeighbours)(root.folder, neighbours, id)
+  };
+}
+function freshStaff(context, input, words) {
+  const part = (0, import_chunk_AFBMX36B.makeStaffPart)({
+    ...words,
+    stateRoot: context.root(input).folder,
+    backend: input.text("backend"),
+    model: input.text("model") ?? null,
+    profile: askedProfile(input),
+    resume: null
+  });
+  if (input.has("schema")) part.schema = true;
+  const base = input.text("base");
+  if (base !== void 0) part.base = (0, import_chunk_IFDZYHXO.requireBase)(words.cwd, base);
+  return part;
+}
+function askedProfile(input) {
+  return input.text("profile");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  askedProfile,
+  freshStaff,
+  launchStaff,
+  taskOf
 });
 
 },
@@ -8744,688 +8697,208 @@ function messageOf(error) {
 });
 
 },
-"./chunk-OFZFR4ON.js": function (module, exports) {
+"./chunk-NWHKIUFF.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  cancelJob: () => cancelJob
+  checkLaunchOptions: () => checkLaunchOptions,
+  folderOf: () => folderOf,
+  launchAndTell: () => launchAndTell,
+  launchWords: () => launchWords,
+  missingProgram: () => missingProgram,
+  run: () => run,
+  tellLaunched: () => tellLaunched
 });
 module.exports = stdin_exports;
-var import_chunk_4RCH34YN = load("./chunk-4RCH34YN.js");
-var import_chunk_IT7S6SYY = load("./chunk-IT7S6SYY.js");
-var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
-var import_chunk_WC34HXH2 = load("./chunk-WC34HXH2.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-async function cancelJob(root, id, request) {
-  const before = await (0, import_chunk_IT7S6SYY.refresh)(root, id);
-  if ((0, import_chunk_NUDVVVQS.isEnded)(before.state))
-    return { view: before, result: before.state.state === "canceled" ? "canceled" : "ended_before" };
-  (0, import_chunk_6OPTGHIR.createFile)(
-    before.paths.cancel,
-    `${JSON.stringify({ by: (0, import_chunk_MGN56EW3.ownIdentity)(), owner: request.owner, at: (0, import_chunk_NLNY4YEW.isoNow)(), why: request.why })}
-`
-  );
-  nudge(before);
-  const patience = (before.spec?.kill_grace_ms ?? 0) + import_chunk_CRABIWOM.killSettleMs + 5e3;
-  const [view = before] = await (0, import_chunk_4RCH34YN.waitForJobs)(root, [id], { mode: "all", timeoutMs: patience, heartbeatMs: null });
-  if (view.state.state === "canceled") return { view, result: "canceled" };
-  return { view, result: (0, import_chunk_NUDVVVQS.isEnded)(view.state) ? "ended_before" : "requested" };
-}
-function nudge(view) {
-  const engine = (0, import_chunk_WC34HXH2.findEngine)(view.spec?.engine ?? "") ?? import_chunk_WC34HXH2.defaultEngine;
-  for (const identity of [view.launch?.worker, view.worker?.worker]) if (identity) engine.signal(identity, "SIGURG");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  cancelJob
-});
-
-},
-"./chunk-PV7OAHRM.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  LineSplitter: () => LineSplitter,
-  backendOf: () => backendOf,
-  conclude: () => conclude,
-  findingsForm: () => findingsForm,
-  finishStored: () => finishStored,
-  parseReason: () => parseReason,
-  startedAt: () => startedAt
-});
-module.exports = stdin_exports;
-var import_chunk_4XQCRNZ4 = load("./chunk-4XQCRNZ4.js");
-var import_chunk_BO6AKDEZ = load("./chunk-BO6AKDEZ.js");
-var import_chunk_7F7YULP5 = load("./chunk-7F7YULP5.js");
-var import_chunk_KUW3UYA5 = load("./chunk-KUW3UYA5.js");
-var import_chunk_H54WYAK4 = load("./chunk-H54WYAK4.js");
-var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
-var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_QWAIFJXL = load("./chunk-QWAIFJXL.js");
+var import_chunk_3NPZOWJ6 = load("./chunk-3NPZOWJ6.js");
+var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_S2YMQL4C = load("./chunk-S2YMQL4C.js");
-var import_chunk_VR7V4UEB = load("./chunk-VR7V4UEB.js");
-var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
-var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
-var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
 var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
 var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_os = require("node:os");
-var reasons = [
-  "exited",
-  "lingered",
-  "canceled",
-  "hard_timeout",
-  "first_output_timeout",
-  "stalled",
-  "sign_in",
-  "state_vanished",
-  "spawn_failed",
-  "never_started",
-  "worker_lost",
-  "host_restarted"
-];
-function parseReason(text) {
-  return reasons.find((reason) => reason === text);
+var import_node_path = builtin("node:path");
+function launchWords(input) {
+  const onceKey = input.text("once-key") ?? null;
+  if (onceKey === "") throw (0, import_chunk_NVPF5LEY.usageError)('cannot take --once-key "": a key needs at least one character');
+  return { owner: input.text("owner") ?? import_chunk_NLNY4YEW.variables.owner() ?? null, label: input.text("label") ?? null, onceKey };
 }
-function judgeEnd(facts2) {
-  if (facts2.survivors.length > 0) {
-    return failed("failed", "survivors", `these processes outlived SIGKILL: ${facts2.survivors.join(", ")}`);
-  }
-  switch (facts2.reason) {
-    case "canceled":
-      return { outcome: "canceled", error: null };
-    case "exited":
-    case "lingered":
-      return judgeExit(facts2);
-    case "hard_timeout":
-      if (facts2.isStaff && facts2.staffError === null) return { outcome: "done", error: null };
-      return failed("timed_out", "hard_timeout", `the hard limit of ${facts2.deadlineText} was reached${told(facts2)}`);
-    case "first_output_timeout":
-      return failed("failed", "first_output_timeout", "nothing was printed within --first-output");
-    case "stalled":
-      return failed("failed", "stalled", "nothing happened for the time given by --stall-after");
-    case "sign_in":
-      return failed(
-        "failed",
-        "auth",
-        facts2.staffError?.message ?? "the agent waits for a sign-in that nobody can give"
-      );
-    case "state_vanished":
-      return failed("crashed", "worker_lost", "the state folder vanished");
-    case "spawn_failed":
-      return failed("failed", "spawn_failed", `the program could not be started: ${facts2.detail ?? "not known why"}`);
-    case "never_started":
-      return failed("failed", "never_started", "the launcher died before a worker existed");
-    case "worker_lost":
-      return failed(
-        "crashed",
-        "worker_lost",
-        "the processes that supervise the command were killed; how it ended is not known"
-      );
-    case "host_restarted":
-      return failed("crashed", "host_restarted", "the machine was restarted while the job ran");
+function checkLaunchOptions(input) {
+  if (input.has("wait-timeout") && !input.has("wait")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");
+  input.duration("wait-timeout");
+  for (const other of ["json", "wait"]) {
+    if (input.has("id-only") && input.has(other)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`);
   }
 }
-function judgeExit(facts2) {
-  const { exit } = facts2;
-  if (exit?.spawn_failed)
-    return failed("failed", "spawn_failed", `the program could not be executed (exit code ${exit.exit_code})`);
-  if (facts2.isStaff) {
-    return facts2.staffError ? { outcome: "failed", error: facts2.staffError } : { outcome: "done", error: null };
-  }
-  if (!exit) return failed("crashed", "worker_lost", "how the command ended is not known");
-  if (exit.exit_code === facts2.successExit) return { outcome: "done", error: null };
-  if (facts2.signal !== null && exit.signaled) return failed("failed", "signal", signalMessage(facts2.signal));
-  return failed("failed", "exit_nonzero", `the command exited with code ${exit.exit_code}`);
+async function launchAndTell(context, input, request, isSynchronous = false) {
+  checkLaunchOptions(input);
+  const root = context.root(input);
+  return tellLaunched(context, input, root, await (0, import_chunk_3NPZOWJ6.launch)(root, request), isSynchronous);
 }
-function told({ staffError }) {
-  const isWord = staffError && ["auth", "quota", "agent_error", "response_timeout"].includes(staffError.code);
-  return isWord ? `; the agent had told: ${staffError.message}` : "";
-}
-function signalMessage(signal) {
-  const hint = signal === "SIGKILL" ? " (not by us: often the kernel, when memory runs out)" : "";
-  return `the command was ended by ${signal}${hint}`;
-}
-function failed(outcome, code, message) {
-  return { outcome, error: { code, message } };
-}
-function signalOfExit(exitCode, table) {
-  if (exitCode <= 128 || exitCode > 192) return void 0;
-  const number = exitCode - 128;
-  const known = Object.entries(table).find(([, value]) => value === number);
-  return known ? known[0] : `SIG${number}`;
-}
-var signalNumbers = import_node_os.constants.signals;
-var LineSplitter = class {
-  parts = [];
-  size = 0;
-  /** Lines that were longer than the bound. *<>/
-  dropped = 0;
-  decoder = new TextDecoder();
-  limit;
-  constructor(limit = import_chunk_CRABIWOM.streamLineBytes) {
-    this.limit = limit;
+async function tellLaunched(context, input, root, launched, isSynchronous) {
+  if (input.has("wait") || isSynchronous) {
+    const { waitAndTell } = await Promise.resolve().then(() => load("./collecting-FKFQHGA7.js"));
+    context.tell(`job ${launched.id}`);
+    const timeoutMs = input.duration("wait-timeout") ?? Number.MAX_SAFE_INTEGER;
+    return waitAndTell(context, root, [launched.id], {
+      mode: "all",
+      timeoutMs,
+      heartbeatMs: null,
+      isJson: input.has("json")
+    });
   }
-  /** The lines that these bytes complete, without their newlines. *<>/
-  push(bytes) {
-    const lines = [];
-    let from = 0;
-    for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, from)) {
-      this.keep(bytes.subarray(from, at));
-      this.take(lines);
-      from = at + 1;
-    }
-    if (from < bytes.length) this.keep(new Uint8Array(bytes.subarray(from)));
-    return lines;
+  return tellLaunch(root, launched, input);
+}
+function tellLaunch(root, launched, input) {
+  const { id, isNew } = launched;
+  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
+` };
+  const paths = (0, import_chunk_HYSLT7YX.jobPaths)(root.folder, id);
+  const commands = {
+    wait: import_chunk_S2YMQL4C.nextCommands.wait(id, root.option),
+    observe: import_chunk_S2YMQL4C.nextCommands.observe(id, root.option),
+    cancel: import_chunk_S2YMQL4C.nextCommands.cancel(id, root.option)
+  };
+  if (input.has("json")) {
+    return {
+      code: import_chunk_6PFAPK5K.exitCodes.done,
+      json: {
+        id,
+        new: isNew,
+        folder: paths.folder,
+        result_path: paths.result,
+        output_path: paths.output,
+        next: commands
+      }
+    };
   }
-  /** What stands after the last newline, once the stream has ended. *<>/
-  end() {
-    const lines = [];
-    if (this.size > 0) this.take(lines);
-    return lines;
-  }
-  keep(piece) {
-    this.size += piece.length;
-    if (this.size > this.limit) this.parts = [];
-    else if (piece.length > 0) this.parts.push(piece);
-  }
-  take(lines) {
-    if (this.size > this.limit) this.dropped += 1;
-    else lines.push(this.decoder.decode(this.parts.length === 1 ? this.parts[0] : join(this.parts, this.size)));
-    this.parts = [];
-    this.size = 0;
+  const lines = [
+    `job ${id}${isNew ? "" : " (this once-key had it already; nothing was started)"}`,
+    `collect: ${commands.wait}`,
+    `observe: ${commands.observe}`,
+    `result:  ${paths.result}`
+  ];
+  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${lines.join("\n")}
+` };
+}
+var run = {
+  name: "run",
+  summary: "run a long command as a job",
+  form: "[options] -- COMMAND ARG...",
+  words: { min: 0, max: 0, rest: true },
+  options: {
+    timeout: {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_CRABIWOM.limits.runTimeout,
+      help: "hard limit, counted from launch (default 24h, at most 30d)"
+    },
+    deadline: { kind: "duration", value: "D", range: import_chunk_CRABIWOM.limits.runTimeout, help: "the same as --timeout" },
+    "kill-after": {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_CRABIWOM.limits.runKillGrace,
+      help: "time between TERM and KILL (default 30s)"
+    },
+    cwd: { kind: "text", value: "DIR", help: "folder to run in (default: here)" },
+    shell: { kind: "flag", help: "give the one word after -- to /bin/sh -c" },
+    "success-exit": {
+      kind: "count",
+      value: "N",
+      range: { default: 0, min: 0, max: 255 },
+      help: "the exit code that means success (default 0)"
+    },
+    "max-output": {
+      kind: "size",
+      value: "SIZE",
+      range: import_chunk_CRABIWOM.limits.maxOutput,
+      help: "cap of each output file on disk (default 64M)"
+    },
+    "first-output": {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_CRABIWOM.limits.optInLimit,
+      help: "end it when nothing was printed by then"
+    },
+    "stall-after": {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_CRABIWOM.limits.optInLimit,
+      help: "end it when nothing was printed for that long"
+    },
+    "keep-children": { kind: "flag", help: "leave processes alone that the command left behind" },
+    ...import_chunk_L3K2NDJR.launchOptions
+  },
+  notes: "The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",
+  examples: [
+    "run -- make test",
+    "run --timeout 2h --once-key nightly -- python3 train.py --epochs 10",
+    "run --shell -- 'make && make install'"
+  ],
+  async run(context, input) {
+    const cwd = folderOf(context, input);
+    const timeout = limitOf(input);
+    return launchAndTell(context, input, {
+      kind: "run",
+      verb: "run",
+      ...launchWords(input),
+      cwd,
+      deadlineMs: timeout,
+      killGraceMs: input.durationOrDefault("kill-after"),
+      maxOutputBytes: input.size("max-output") ?? import_chunk_CRABIWOM.limits.maxOutput.default,
+      firstOutputMs: input.duration("first-output") ?? null,
+      stallMs: input.duration("stall-after") ?? null,
+      lineage: null,
+      run: commandOf(input, cwd),
+      staff: null
+    });
   }
 };
-function join(parts, size) {
-  const whole = new Uint8Array(size);
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
+function limitOf(input) {
+  if (input.has("timeout") && input.has("deadline"))
+    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");
+  return input.has("deadline") ? input.durationOrDefault("deadline") : input.durationOrDefault("timeout");
 }
-var chunk = 1024 * 1024;
-function backendOf(spec) {
-  return spec.staff ? (0, import_chunk_KUW3UYA5.findBackend)(spec.staff.backend) : void 0;
-}
-function replay(spec, paths) {
-  const reading = (0, import_chunk_KUW3UYA5.makeReading)();
-  const backend = backendOf(spec);
-  if (!backend) return reading;
-  const at = (0, import_chunk_NLNY4YEW.isoOf)((0, import_chunk_DLEZNRER.factsOf)(paths.output)?.modifiedMs ?? 0);
-  eachLine(paths.output, (line) => backend.read(line, reading, at));
-  if (backend.readError) eachLine(paths.error, (line) => backend.readError?.(line, reading, at));
-  return reading;
-}
-function closeReading(spec, paths, reading, exit) {
-  const backend = backendOf(spec);
-  const stderrTail = (0, import_chunk_6OPTGHIR.readRange)(paths.error, -import_chunk_CRABIWOM.tailBytes, import_chunk_CRABIWOM.tailBytes)?.bytes.toString("utf8") ?? "";
-  const ending = { exitCode: exit.code, signal: exit.signal, stderrTail, byItself: exit.byItself };
-  if (backend?.answerFrom === "stdout") reading.answer = (0, import_chunk_6OPTGHIR.readText)(paths.output, chunk) ?? "";
-  backend?.close?.(reading, ending, {
-    resume: spec.staff?.resume ?? null,
-    earlierError: spec.staff?.earlier?.error ?? null
-  });
-  return ending;
-}
-function eachLine(file, fn) {
-  const lines = new LineSplitter();
-  for (let offset = 0; ; ) {
-    const part = (0, import_chunk_6OPTGHIR.readRange)(file, offset, chunk);
-    if (!part || part.bytes.length === 0) break;
-    for (const line of lines.push(part.bytes)) fn(line);
-    offset += part.bytes.length;
-  }
-  for (const line of lines.end()) fn(line);
-}
-function makeDeliverable(parts) {
-  const { state, staff, paths, isPlain } = parts;
-  if (state.state !== "done") return makeReport(parts);
-  if (isPlain) return (0, import_chunk_6OPTGHIR.readRange)(paths.output, 0, Number.MAX_SAFE_INTEGER)?.bytes ?? "";
-  if (staff && staff.answer !== null) return staff.answer;
-  const output = (0, import_chunk_4XQCRNZ4.readLogTail)(paths.output);
-  return output.length > 0 ? output : (0, import_chunk_4XQCRNZ4.readLogTail)(paths.error);
-}
-function makeReport(parts) {
-  const { spec, state, paths } = parts;
-  const sections = [
-    `# ${spec.id}: ${state.state}${state.error ? ` (${state.error.code})` : ""}`,
-    reasonText(parts),
-    facts(parts).join("\n"),
-    progress(parts),
-    workspace(parts),
-    logSection("Last output", paths.output, spec.staff !== null),
-    logSection("Last error output", paths.error, false),
-    recovery(parts)
-  ];
-  return `${sections.filter((section) => section !== "").join("\n\n")}
-`;
-}
-function reasonText({ state, cancel, tree }) {
-  if (state.state === "canceled") {
-    const why = cancel?.why ? `: ${(0, import_chunk_LZGYMFSK.plainText)(cancel.why)}` : "";
-    const who = cancel ? ` by ${(0, import_chunk_LZGYMFSK.plainText)(cancel.owner ?? `process ${cancel.by?.pid ?? "unknown"}`)} at ${(0, import_chunk_LZGYMFSK.plainText)(cancel.at)}` : "";
-    const step = {
-      none: "nothing was running any more",
-      term: "the tree ended on SIGTERM",
-      kill: "SIGKILL was needed"
-    }[tree.step];
-    return `Canceled${who}${why}. ${tree.ended.length} process(es) ended; ${step}.`;
-  }
-  const resets = state.error?.resets ? ` (resets: ${state.error.resets})` : "";
-  return `Reason: ${(0, import_chunk_LZGYMFSK.plainText)(state.error?.message ?? "not known")}${resets}`;
-}
-function facts({ spec, state, paths, tree }) {
-  const rows = [
-    ["Command", spec.run ? (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_QPOYQF3N.quoteWords)(spec.run.argv), 1e3) : null],
-    ["Backend", spec.staff ? `${spec.staff.backend}, mode ${spec.staff.mode}, profile ${spec.staff.profile}` : null],
-    ["Task", spec.staff ? (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)(spec.staff.prompt).replace(/\s+/g, " "), import_chunk_CRABIWOM.excerptBytes) : null],
-    ["Folder", spec.cwd],
-    ["Exit code", state.exit_code === null ? null : String(state.exit_code)],
-    [
-      "Signal",
-      state.signal === null ? null : `${state.signal}${state.signal_certain ? "" : " (by the exit code; not certain)"}`
-    ],
-    ["Duration", state.duration_ms === null ? null : (0, import_chunk_NDXTXZGK.formatDuration)(state.duration_ms)],
-    ["Hard limit", (0, import_chunk_NDXTXZGK.formatDuration)(spec.deadline_ms)],
-    ["Conversation", state.conversation?.id ?? null],
-    [
-      "Survivors",
-      tree.survivors.length > 0 ? tree.survivors.map((one) => `${one.pid} (${one.name})`).join(", ") : null
-    ],
-    ["Warnings", state.warnings.length > 0 ? state.warnings.map((one) => (0, import_chunk_LZGYMFSK.plainText)(one.message)).join("; ") : null],
-    ["Whole output", `${paths.output} and ${paths.error}`]
-  ];
-  return rows.filter(([, value]) => value !== null).map(([name, value]) => `${name}: ${value}`);
-}
-function progress({ staff }) {
-  if (!staff) return "";
-  const { reading } = staff;
-  const lines = [];
-  for (const call of reading.tools.slice(-5)) {
-    lines.push(`- ${call.name} ${(0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)(call.input).replace(/\s+/g, " "), import_chunk_CRABIWOM.excerptBytes)} [${call.status}]`);
-  }
-  const text = (0, import_chunk_LZGYMFSK.plainText)(reading.answer ?? reading.text).trim();
-  if (text !== "") lines.push("", ...(0, import_chunk_LZGYMFSK.tail)(text, import_chunk_CRABIWOM.textTailBytes).text.split("\n"));
-  return lines.length > 0 ? ["## Seen last (not a finished answer)", "", ...lines].join("\n") : "";
-}
-function workspace({ spec, staff }) {
-  if (!staff?.changes) return "";
-  const lines = ["## Workspace", "", (0, import_chunk_H54WYAK4.describeChanges)(staff.changes)];
-  if (spec.worktree) {
-    lines.push("", `It worked in a worktree of its own, ${spec.worktree.path} (branch ${spec.worktree.branch}).`);
-    for (const command of (0, import_chunk_VR7V4UEB.takeOverCommands)(spec.worktree, staff.changes)) lines.push(`    ${command}`);
-  }
-  return lines.join("\n");
-}
-function logSection(title, file, isStream) {
-  if (isStream) return "";
-  const text = (0, import_chunk_LZGYMFSK.plainText)((0, import_chunk_4XQCRNZ4.readLogTail)(file).toString("utf8")).trimEnd();
-  return text === "" ? "" : `## ${title}
-
-${text}`;
-}
-function recovery({ spec, state, staff }) {
-  const lines = [
-    "## Going on",
-    "",
-    "Nothing is started again by itself. Look at what was changed first: git status, git diff."
-  ];
-  const refused = staff?.reading.denials ?? [];
-  if (refused.length > 0 && spec.staff)
-    lines.push(
-      `Refused to the agent (profile ${spec.staff.profile}): ${refused.map(import_chunk_LZGYMFSK.plainText).join("; ")}. If it should be allowed: --profile ${spec.staff.profile === "restricted" ? "standard" : "unrestricted"} with one of the commands below.`
+function folderOf(context, input) {
+  const folder = import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
+  if (!(0, import_chunk_DLEZNRER.isFolder)(folder))
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot run in ${folder}: there is no such folder`,
+      "name an existing one with --cwd DIR"
     );
-  if (state.conversation)
-    lines.push(`Go on in the same conversation: ${import_chunk_S2YMQL4C.nextCommands.continue(spec.id, spec.state_option)}`);
-  lines.push(`Start the same once more: ${import_chunk_S2YMQL4C.nextCommands.restart(spec.id, spec.state_option)}`);
-  return lines.join("\n");
+  return (0, import_chunk_DLEZNRER.realPath)(folder);
 }
-function judgeStaff(reading, ending, request) {
-  const answer = reading.answer !== null && reading.answer.trim() !== "" ? reading.answer : null;
-  const warnings = [...reading.warnings, ...denialWarnings(reading)];
-  const error = findError(reading, ending, request, answer);
-  if (error === null && request.reason === "lingered") {
-    warnings.push({
-      code: "ended_after_answer",
-      message: "the agent stayed alive after its final event and was ended"
-    });
+function commandOf(input, cwd) {
+  const words = input.rest ?? [];
+  const parts = { success_exit: input.count("success-exit") ?? 0, keep_children: input.has("keep-children") };
+  if (input.has("shell")) {
+    if (words.length !== 1)
+      throw (0, import_chunk_NVPF5LEY.usageError)(
+        `cannot take ${words.length} words with --shell: it needs the whole command line as one word after --`
+      );
+    return { argv: ["/bin/sh", "-c", words[0]], program: "/bin/sh", ...parts };
   }
-  if (error === null && request.reason === "hard_timeout") {
-    warnings.push({
-      code: "limit_after_answer",
-      message: "the hard limit struck after the complete answer had arrived"
-    });
-  }
-  return { answer, error, warnings };
+  const name = words[0];
+  const program = (0, import_chunk_HYSLT7YX.findProgram)(name, cwd);
+  if (program === void 0) throw missingProgram(name, cwd);
+  return { argv: words, program, ...parts };
 }
-function findError(reading, ending, request, answer) {
-  if (reading.failure) return reading.failure;
-  if (reading.final === "failure")
-    return { code: "agent_error", message: lastWords(ending) ?? "the agent reported a failure" };
-  if (request.reason === "exited" && ending.exitCode !== 0) return exitError(ending);
-  if (reading.final === null && (answer !== null || reading.denials.length === 0)) {
-    return { code: "no_final_answer", message: `the agent ended without a final event${quoted(lastWords(ending))}` };
-  }
-  if (request.resume !== null && request.keepsConversation && reading.conversationId !== request.resume) {
-    const got = reading.conversationId ?? "none";
-    return {
-      code: "conversation_mismatch",
-      message: `conversation ${request.resume} was asked for, the agent used ${got}`
-    };
-  }
-  if (answer !== null) return null;
-  if (reading.denials.length > 0) {
-    return {
-      code: "permission_denied",
-      message: `there is no final answer and these were refused: ${reading.denials.join(", ")}`
-    };
-  }
-  return { code: "no_final_answer", message: "the final answer is empty" };
-}
-function exitError(ending) {
-  const words = quoted(lastWords(ending));
-  if (ending.signal) return { code: "signal", message: `the agent was ended by ${ending.signal}${words}` };
-  return { code: "exit_nonzero", message: `the agent exited with code ${ending.exitCode}${words}` };
-}
-function denialWarnings(reading) {
-  return reading.denials.map((what) => ({ code: "permission_denied", message: `refused to the agent: ${what}` }));
-}
-function lastWords(ending) {
-  const lines = ending.stderrTail.split("\n").map((line) => line.trim());
-  return lines.filter((line) => line !== "").at(-1);
-}
-function quoted(words) {
-  return words === void 0 ? "" : `: ${words}`;
-}
-var severities = ["critical", "high", "medium", "low", "info"];
-var verdicts = ["approve", "changes_requested", "inconclusive"];
-var mostFindings = 500;
-var findingsForm = `Your final message must end with one JSON object in a \`\`\`json block, and nothing after it:
-{"verdict": "approve" | "changes_requested" | "inconclusive", "summary": "one paragraph", "findings": [{"severity": "critical" | "high" | "medium" | "low" | "info", "title": "one line", "detail": "what happens and when", "file": "path below the workspace, or null", "line": 12 or null, "suggestion": "how to mend it, or null"}]}
-No findings: an empty list.`;
-function parseFindings(answer) {
-  const text = jsonTextOf(answer);
-  if (text === void 0) return fault("the answer holds no JSON object");
-  let value;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    return fault(`its JSON does not parse: ${error instanceof Error ? error.message : String(error)}`);
-  }
-  return readFindings(value);
-}
-function jsonTextOf(answer) {
-  const blocks = [...answer.matchAll(/^[ \t]*(`{3,}|~{3,})[ \t]*(?:json\w*)?[ \t]*\r?\n([\s\S]*?)^[ \t]*\1[ \t]*$/gim)];
-  const block = blocks.map((found) => (found[2] ?? "").trim()).findLast((text) => text.startsWith("{"));
-  if (block !== void 0) return block;
-  const whole = answer.trim();
-  if (whole.startsWith("{")) return whole;
-  const begin = whole.lastIndexOf("\n{");
-  return begin >= 0 && whole.endsWith("}") ? whole.slice(begin + 1) : void 0;
-}
-function readFindings(value) {
-  if (!isObject(value)) return fault("the JSON is no object");
-  const { verdict, summary, findings } = value;
-  if (!isOneOf(verdict, verdicts)) return fault(`verdict is ${show(verdict)}; allowed: ${verdicts.join(", ")}`);
-  if (typeof summary !== "string") return fault("summary is no text");
-  if (!Array.isArray(findings)) return fault("findings is no list");
-  if (findings.length > mostFindings) return fault(`${findings.length} findings; at most ${mostFindings}`);
-  const read = [];
-  for (const [n, one] of findings.entries()) {
-    const reason = findingFault(one);
-    if (reason !== void 0) return fault(`findings[${n}]: ${reason}`);
-    const { severity, title, detail, file, line, suggestion } = one;
-    read.push({ severity, title, detail, file: file ?? null, line: line ?? null, suggestion: suggestion ?? null });
-  }
-  return { kind: "ok", value: { verdict, summary, findings: read } };
-}
-function findingFault(one) {
-  if (!isObject(one)) return "no object";
-  if (!isOneOf(one.severity, severities)) return `severity is ${show(one.severity)}; allowed: ${severities.join(", ")}`;
-  for (const name of ["title", "detail"]) if (typeof one[name] !== "string") return `${name} is no text`;
-  for (const name of ["file", "suggestion"])
-    if (one[name] !== null && one[name] !== void 0 && typeof one[name] !== "string")
-      return `${name} is neither text nor null`;
-  const { line } = one;
-  if (line !== null && line !== void 0 && !(Number.isInteger(line) && Number(line) > 0))
-    return `line is ${show(line)}; allowed: a number from 1 on, or null`;
-  return void 0;
-}
-function fault(reason) {
-  return { kind: "fault", reason };
-}
-function show(value) {
-  return (JSON.stringify(value) ?? "missing").slice(0, 60);
-}
-function isObject(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-function isOneOf(value, allowed) {
-  return allowed.some((one) => one === value);
-}
-function usageOf(told2, runsOn, resumed) {
-  if (told2 === null || !runsOn.tokens && !runsOn.cost) return { usage: told2, usage_total: null };
-  if (resumed === null) return { usage: told2, usage_total: told2 };
-  const { earlier } = resumed;
-  if (earlier === null) return { usage: runsOn.tokens ? null : withoutCost(told2), usage_total: told2 };
-  const less = (now, before) => now >= before ? now - before : now;
-  const usage = { ...told2 };
-  if (runsOn.tokens) {
-    usage.input_tokens = less(told2.input_tokens, earlier.input_tokens);
-    usage.output_tokens = less(told2.output_tokens, earlier.output_tokens);
-    usage.total_tokens = less(told2.total_tokens, earlier.total_tokens);
-  }
-  if (runsOn.cost && told2.cost_usd !== void 0) usage.cost_usd = rounded(less(told2.cost_usd, earlier.cost_usd ?? 0));
-  return { usage, usage_total: told2 };
-}
-function withoutCost({ cost_usd: _cost, ...tokens }) {
-  return tokens;
-}
-function rounded(dollars) {
-  return Math.round(dollars * 1e6) / 1e6;
-}
-function endStaff(job, seen, exit, stdout) {
-  const { paths, spec, staff } = job;
-  const backend = backendOf(spec);
-  const reading = seen ?? replay(spec, paths);
-  const byItself = exit.reason === "exited";
-  const ending = closeReading(spec, paths, reading, { code: exit.code, signal: exit.signal, byItself });
-  const verdict = judgeStaff(reading, ending, {
-    resume: staff.resume,
-    reason: staffReason(exit.reason),
-    keepsConversation: backend?.keepsConversation ?? false
-  });
-  const { answer } = verdict;
-  const changes = (0, import_chunk_BO6AKDEZ.changesSince)(spec, paths) ?? null;
-  const warnings = [...verdict.warnings, ...(0, import_chunk_7F7YULP5.neighbourWarnings)(paths.root, paths), ...changeWarnings(staff, changes)];
-  const resumed = staff.resume === null ? null : { earlier: staff.earlier?.usage_total ?? null };
-  const usage = usageOf(reading.usage, backend?.runsOn ?? { tokens: false, cost: false }, resumed);
-  const error = verdict.error ?? cutAnswer(spec, stdout);
-  const end = { reading, answer, error, warnings, changes, ...usage };
-  return staff.schema ? { ...end, ...findingsOf(answer, warnings) } : end;
-}
-function staffReason(reason) {
-  return reason === "exited" || reason === "lingered" || reason === "hard_timeout" ? reason : "other";
-}
-function cutAnswer(spec, stdout) {
-  if (backendOf(spec)?.answerFrom !== "stdout" || !stdout || stdout.omitted === 0) return null;
-  const message = `the answer has ${stdout.bytes} bytes, of which ${stdout.omitted} in the middle could not be kept`;
-  return { code: "output_unstorable", message };
-}
-function changeWarnings(staff, changes) {
-  if (!(0, import_chunk_W7HED5VZ.isReader)(staff.mode, staff.profile) || !changes || changes.unchanged) return [];
-  const what = [
-    ...changes.files.slice(0, 5).map((file) => file.path),
-    ...changes.file_count > 5 ? [`and ${changes.file_count - 5} more`] : [],
-    ...changes.commit_count > 0 ? [`${changes.commit_count} commit(s)`] : [],
-    ...changes.refs_changed.slice(0, 3)
-  ];
-  const message = `the ${staff.mode} job was to change nothing (profile ${staff.profile}), but the worktree changed while it ran: ${what.join(", ") || "the index"}`;
-  return [{ code: "reader_changed", message }];
-}
-function findingsOf(answer, warnings) {
-  if (answer === null) return { findings: null, findings_error: "there is no final answer" };
-  const parsed = parseFindings(answer);
-  if (parsed.kind === "ok") return { findings: parsed.value, findings_error: null };
-  warnings.push({ code: "findings_unreadable", message: `the structured findings cannot be read: ${parsed.reason}` });
-  return { findings: null, findings_error: parsed.reason };
-}
-function conclude(job, ending) {
-  const { paths, spec } = job;
-  const read = (0, import_chunk_NUDVVVQS.readState)(paths);
-  const before = read.kind === "ok" ? read.value : (0, import_chunk_NUDVVVQS.earlyState)(spec.id, spec);
-  const journal = (0, import_chunk_QWAIFJXL.openJournal)(paths, spec);
-  if ((0, import_chunk_NUDVVVQS.isEnded)(before)) {
-    journal.append("late_evidence", { reason: ending.reason, exit_code: ending.exit?.exit_code ?? null });
-    return before;
-  }
-  const { state, staff } = makeState(job, before, ending);
-  try {
-    withReserve(paths, () => publish(job, state, staff, ending, journal));
-  } catch (error) {
-    if (!isFull(error)) throw error;
-    state.state = "failed";
-    state.error = {
-      code: "output_unstorable",
-      message: `the result cannot be stored: no space left in ${paths.folder}`
-    };
-    withReserve(paths, () => finish(paths, state));
-  }
-  return state;
-}
-function publish(job, state, staff, ending, journal) {
-  const { paths, spec } = job;
-  const cancel = (0, import_chunk_NUDVVVQS.readCancel)(paths);
-  (0, import_chunk_6OPTGHIR.writeFile)(
-    paths.result,
-    makeDeliverable({
-      spec,
-      paths,
-      state,
-      staff,
-      tree: ending.tree,
-      cancel,
-      isPlain: backendOf(spec)?.answerFrom === "stdout"
-    })
-  );
-  (0, import_chunk_6OPTGHIR.writeJson)(paths.resultRecord, (0, import_chunk_H54WYAK4.terminalRecord)(spec, paths, state, ending.tree, staff), { sync: false });
-  if ((0, import_chunk_QWAIFJXL.readEvents)(paths, journal.seq - 1, 1).events[0]?.type !== "ended") {
-    const { exit_code, error, reconciled } = state;
-    journal.append("ended", { state: state.state, exit_code, error, reconciled });
-  }
-  state.seq = journal.seq;
-  finish(paths, state);
-  if (spec.kind === "staff" && state.state === "done" && state.warnings.length === 0) {
-    for (const file of [paths.output, paths.snapshot, paths.prompt, paths.settings, paths.reviewDiff]) (0, import_chunk_6OPTGHIR.removeFile)(file);
-  }
-}
-function finish(paths, state) {
-  (0, import_chunk_NUDVVVQS.writeState)(paths, state);
-  (0, import_chunk_6OPTGHIR.removeFile)(paths.marker);
-  const passing = [paths.reserve, paths.leaseFifo, paths.aliveFifo, paths.limitFifo];
-  const torn = (0, import_chunk_DLEZNRER.listNames)(paths.folder).filter((name) => /^\..*\.tmp$/.test(name));
-  for (const file of [...passing, ...torn.map((name) => `${paths.folder}/${name}`)]) (0, import_chunk_6OPTGHIR.removeFile)(file);
-}
-function makeState(job, before, ending) {
-  const { paths, spec } = job;
-  const { exit } = ending;
-  const signal = exit ? signalOfExit(exit.exit_code, signalNumbers) ?? null : null;
-  const warnings = [...ending.warnings ?? before.warnings];
-  const staff = spec.staff ? endStaff(
-    { paths, spec, staff: spec.staff },
-    ending.reading,
-    { reason: ending.reason, code: exit?.exit_code ?? null, signal },
-    ending.omitted?.stdout ?? before.output?.stdout
-  ) : void 0;
-  for (const warning of staff?.warnings ?? [])
-    if (!warnings.some((known) => known.message === warning.message)) warnings.push(warning);
-  const verdict = judgeEnd({
-    reason: ending.reason,
-    exit,
-    signal,
-    successExit: spec.run?.success_exit ?? 0,
-    staffError: staff?.error ?? null,
-    isStaff: spec.staff !== null,
-    survivors: ending.tree.survivors.map((one) => one.pid),
-    deadlineText: (0, import_chunk_NDXTXZGK.formatDuration)(spec.deadline_ms),
-    detail: ending.detail
-  });
-  const started = before.started_at ?? startedAt(paths);
-  const ended = timeOf(paths.exit) ?? (0, import_chunk_NLNY4YEW.isoNow)();
-  const conversationId = staff?.reading.conversationId ?? null;
-  const state = {
-    ...before,
-    rev: before.rev + 1,
-    state: verdict.outcome,
-    health: before.health === "attention" ? "unknown" : before.health,
-    attention_kind: null,
-    started_at: started,
-    ended_at: ended,
-    duration_ms: Math.max(0, Date.parse(ended) - Date.parse(started ?? before.created_at)),
-    exit_code: exit?.exit_code ?? null,
-    signal,
-    signal_certain: signal === null ? null : Boolean(exit?.signaled) || ending.reason !== "exited" && ending.tree.step !== "none",
-    error: verdict.error,
-    warnings: [...warnings, ...leftoverWarnings(ending)],
-    conversation: conversationId && spec.staff ? { backend: spec.staff.backend, id: conversationId } : before.conversation,
-    reconciled: ending.reconciled,
-    output: ending.omitted ?? before.output ?? plainNotes(paths),
-    usage: staff ? staff.usage : before.usage,
-    ...staff?.usage_total ? { usage_total: staff.usage_total } : {}
-  };
-  return { state, staff };
-}
-function finishStored(job) {
-  const stored = (0, import_chunk_NUDVVVQS.readStoredState)(job.paths, job.spec.id);
-  if (!stored) return false;
-  withReserve(job.paths, () => finish(job.paths, stored));
-  return true;
-}
-function leftoverWarnings(ending) {
-  if (ending.reason !== "exited" || ending.tree.ended.length === 0) return [];
-  const named = ending.tree.ended.slice(0, 5).map((one) => `${one.pid} (${one.name})`).join(", ");
-  const message = `${ending.tree.ended.length} left-over process(es) were ended after the command: ${named}`;
-  return [{ code: "leftovers_ended", message }];
-}
-function plainNotes(paths) {
-  const note = (file) => ({ bytes: (0, import_chunk_4XQCRNZ4.logSize)(file), omitted: 0, exact: true });
-  return { stdout: note(paths.output), stderr: note(paths.error) };
-}
-function startedAt(paths) {
-  return timeOf(paths.childMark);
-}
-function timeOf(file) {
-  const facts2 = (0, import_chunk_DLEZNRER.factsOf)(file);
-  return facts2 ? (0, import_chunk_NLNY4YEW.isoOf)(facts2.modifiedMs) : null;
-}
-function withReserve(paths, write) {
-  try {
-    write();
-  } catch (error) {
-    if (!isFull(error) || !(0, import_chunk_6OPTGHIR.removeFile)(paths.reserve)) throw error;
-    write();
-  }
-}
-function isFull(error) {
-  return ["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "");
+function missingProgram(name, cwd) {
+  const where = name.includes("/") ? `no executable file of that name (looked from ${cwd})` : `it is not on PATH (${import_chunk_NLNY4YEW.variables.searchPath() || "empty"})`;
+  return new import_chunk_NVPF5LEY.FaultError("preflight", `cannot run ${JSON.stringify(name)}: ${where}`, "give the path of the program");
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  LineSplitter,
-  backendOf,
-  conclude,
-  findingsForm,
-  finishStored,
-  parseReason,
-  startedAt
+  checkLaunchOptions,
+  folderOf,
+  launchAndTell,
+  launchWords,
+  missingProgram,
+  run,
+  tellLaunched
 });
 
 },
@@ -9611,136 +9084,6 @@ function parseEvents(text, isWhole) {
 0 && (module.exports = {
   openJournal,
   readEvents
-});
-
-},
-"./chunk-RRRWMO3F.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  askedProfile: () => askedProfile,
-  freshStaff: () => freshStaff,
-  launchStaff: () => launchStaff,
-  taskOf: () => taskOf
-});
-module.exports = stdin_exports;
-var import_chunk_CCX24O2G = load("./chunk-CCX24O2G.js");
-var import_chunk_JQ26DAQM = load("./chunk-JQ26DAQM.js");
-var import_chunk_3NPZOWJ6 = load("./chunk-3NPZOWJ6.js");
-var import_chunk_IFDZYHXO = load("./chunk-IFDZYHXO.js");
-var import_chunk_7F7YULP5 = load("./chunk-7F7YULP5.js");
-var import_chunk_KUW3UYA5 = load("./chunk-KUW3UYA5.js");
-var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
-var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-var sources = ["prompt", "prompt-file", "stdin"];
-async function taskOf(context, input) {
-  const given = sources.filter((name) => input.has(name));
-  if (given.length !== 1) {
-    const came = given.length === 0 ? "none was given" : `these came together: ${given.map((name) => `--${name}`).join(", ")}`;
-    throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot tell the task: exactly one of --prompt TEXT, --prompt-file PATH and --stdin is needed; ${came}`
-    );
-  }
-  const text = input.text("prompt") ?? decode(given[0] === "stdin" ? await context.readStdin() : readTask(context, input.text("prompt-file")));
-  const size = Buffer.byteLength(text);
-  if (text.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take an empty task from --${given[0]}`);
-  if (size > import_chunk_CRABIWOM.promptBytes) throw tooLong(size);
-  return text;
-}
-function tooLong(size) {
-  return (0, import_chunk_NVPF5LEY.usageError)(
-    `cannot take a task of ${size} bytes: at most ${import_chunk_CRABIWOM.promptBytes} (1 MiB) are allowed`,
-    "put the material into a file and name it in the task"
-  );
-}
-function readTask(context, name) {
-  const file = import_node_path.default.resolve(context.cwd, name);
-  try {
-    const real = (0, import_chunk_DLEZNRER.realPath)(file);
-    const size = (0, import_chunk_DLEZNRER.factsOf)(real)?.size ?? 0;
-    if (size > import_chunk_CRABIWOM.promptBytes) throw tooLong(size);
-    const read = (0, import_chunk_6OPTGHIR.readRange)(real, 0, size);
-    if (read) return read.bytes;
-  } catch (error) {
-    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
-    throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot read the task from ${file} (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
-  }
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot read the task from ${file}: it is no regular file`,
-    "give the task with --stdin"
-  );
-}
-function decode(bytes) {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UTF-8 text");
-  }
-}
-async function launchStaff(context, input, job) {
-  (0, import_chunk_JQ26DAQM.checkLaunchOptions)(input);
-  const root = context.root(input);
-  const request = {
-    kind: "staff",
-    verb: job.verb,
-    ...(0, import_chunk_JQ26DAQM.launchWords)(input),
-    cwd: job.cwd,
-    deadlineMs: job.deadlineMs ?? input.durationOrDefault("timeout"),
-    killGraceMs: import_chunk_CRABIWOM.limits.staffKillGrace.default,
-    maxOutputBytes: import_chunk_CRABIWOM.limits.maxOutput.default,
-    firstOutputMs: job.firstOutputMs ?? input.duration("first-output") ?? null,
-    stallMs: job.stallMs ?? input.duration("stall-after") ?? null,
-    lineage: job.lineage,
-    run: null,
-    staff: job.staff,
-    worktree: job.worktree === void 0 ? worktreeOf(input) : job.worktree,
-    warnings: (0, import_chunk_CCX24O2G.sandboxWarnings)(job.staff),
-    credentials: (0, import_chunk_KUW3UYA5.findBackend)(job.staff.backend)?.signIn.variables ?? []
-  };
-  const admit = () => admitBeside(root, request, job.staff, input.has("share"));
-  return (0, import_chunk_JQ26DAQM.tellLaunched)(context, input, root, await (0, import_chunk_3NPZOWJ6.launch)(root, { ...request, admit }), job.isSynchronous);
-}
-function worktreeOf(input) {
-  if (input.has("worktree") && input.has("share"))
-    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --worktree and --share together: a tree of its own is shared with nobody");
-  return input.has("worktree") ? "new" : null;
-}
-function admitBeside(root, request, staff, isShared) {
-  if (staff.resume !== null) (0, import_chunk_CCX24O2G.requireFreeConversation)(root, staff.backend, staff.resume);
-  if (request.worktree === "new") return { warnings: [] };
-  const neighbours = (0, import_chunk_7F7YULP5.findNeighbours)(root, staff, request.cwd, isShared);
-  return {
-    warnings: neighbours.map((id) => (0, import_chunk_7F7YULP5.neighbourWarning)(id, (0, import_chunk_7F7YULP5.modeOf)(root.folder, id))),
-    told: (id) => (0, import_chunk_7F7YULP5.tellNeighbours)(root.folder, neighbours, id)
-  };
-}
-function freshStaff(context, input, words) {
-  const part = (0, import_chunk_CCX24O2G.makeStaffPart)({
-    ...words,
-    stateRoot: context.root(input).folder,
-    backend: input.text("backend"),
-    model: input.text("model") ?? null,
-    profile: askedProfile(input),
-    resume: null
-  });
-  if (input.has("schema")) part.schema = true;
-  const base = input.text("base");
-  if (base !== void 0) part.base = (0, import_chunk_IFDZYHXO.requireBase)(words.cwd, base);
-  return part;
-}
-function askedProfile(input) {
-  return input.text("profile");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  askedProfile,
-  freshStaff,
-  launchStaff,
-  taskOf
 });
 
 },
@@ -10050,7 +9393,7 @@ function formatSize(bytes) {
 });
 
 },
-"./chunk-TICNVDKB.js": function (module, exports) {
+"./chunk-U3USNVQ6.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -10058,8 +9401,8 @@ __export(stdin_exports, {
   surveyBackends: () => surveyBackends
 });
 module.exports = stdin_exports;
-var import_chunk_CCX24O2G = load("./chunk-CCX24O2G.js");
-var import_chunk_KUW3UYA5 = load("./chunk-KUW3UYA5.js");
+var import_chunk_AFBMX36B = load("./chunk-AFBMX36B.js");
+var import_chunk_AWMLPY4Y = load("./chunk-AWMLPY4Y.js");
 var import_chunk_HYSLT7YX = load("./chunk-HYSLT7YX.js");
 var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
 var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
@@ -10067,18 +9410,18 @@ var import_node_path = builtin("node:path");
 var profileNames = ["restricted", "standard", "unrestricted"];
 function surveyBackends(config, cwd, only) {
   const own = Object.entries(config.backends);
-  const found = import_chunk_KUW3UYA5.backends.filter(({ id }) => id !== "custom" && (only === void 0 || id === only) && !Object.hasOwn(config.backends, id)).map((backend) => survey(backend, backend.id, backend.programs, cwd));
-  const custom = (0, import_chunk_KUW3UYA5.findBackend)("custom");
+  const found = import_chunk_AWMLPY4Y.backends.filter(({ id }) => id !== "custom" && (only === void 0 || id === only) && !Object.hasOwn(config.backends, id)).map((backend) => survey(backend, backend.id, backend.programs, cwd));
+  const custom = (0, import_chunk_AWMLPY4Y.findBackend)("custom");
   const mine = own.filter(([name]) => only === void 0 || name === only).map(([name, { argv }]) => survey(custom, name, argv.slice(0, 1), cwd));
   return [...found, ...mine];
 }
 function survey(backend, name, searched, cwd) {
   const program = searched.map((one) => (0, import_chunk_HYSLT7YX.findProgram)(one, cwd)).find((one) => one !== void 0) ?? null;
-  const version = program === null ? null : (0, import_chunk_CCX24O2G.tellVersion)(backend, program);
-  const isTooOld = version !== null && backend.oldest !== null && (0, import_chunk_KUW3UYA5.isOlder)(version, backend.oldest);
+  const version = program === null ? null : (0, import_chunk_AFBMX36B.tellVersion)(backend, program);
+  const isTooOld = version !== null && backend.oldest !== null && (0, import_chunk_AWMLPY4Y.isOlder)(version, backend.oldest);
   const faults = {};
   for (const profile of profileNames) {
-    const fault = backend.profiles[profile] === null ? null : (0, import_chunk_CCX24O2G.policyFault)(backend, profile);
+    const fault = backend.profiles[profile] === null ? null : (0, import_chunk_AFBMX36B.policyFault)(backend, profile, cwd);
     if (fault !== null) faults[profile] = fault;
   }
   const canKeep = profileNames.some((one) => backend.profiles[one] !== null && faults[one] === void 0);
@@ -10115,6 +9458,710 @@ function findBlocked(names) {
 0 && (module.exports = {
   signInOf,
   surveyBackends
+});
+
+},
+"./chunk-UUQ2EKB5.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  refresh: () => refresh,
+  refreshAttached: () => refreshAttached
+});
+module.exports = stdin_exports;
+var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var settled = ["over", "lost", "host_restarted", "never_started"];
+var attachable = ["orphaned", "unclaimed"];
+async function refresh(root, id, isStrict = false) {
+  const view = (0, import_chunk_NUDVVVQS.inspect)(root, id);
+  const condition = (0, import_chunk_NUDVVVQS.conditionOf)(view);
+  if (condition === "ended") dropMarker(view);
+  if (!settled.includes(condition)) return view;
+  const { settleJob } = await Promise.resolve().then(() => load("./settle-JJMOH5R6.js"));
+  await settleJob(view, (now) => settled.includes((0, import_chunk_NUDVVVQS.conditionOf)(now)), isStrict);
+  return (0, import_chunk_NUDVVVQS.inspect)(root, id);
+}
+async function refreshAttached(root, id) {
+  const view = await refresh(root, id, true);
+  const isDue = (now) => attachable.includes((0, import_chunk_NUDVVVQS.conditionOf)(now)) || isHung(now);
+  if (!isDue(view)) return view;
+  const { attachWorker } = await Promise.resolve().then(() => load("./attach-XNVQEPAU.js"));
+  await attachWorker(view, isDue);
+  return (0, import_chunk_NUDVVVQS.inspect)(root, id);
+}
+function dropMarker(view) {
+  if (!(0, import_chunk_DLEZNRER.exists)(view.paths.marker)) return;
+  try {
+    (0, import_chunk_6OPTGHIR.removeFile)(view.paths.reserve);
+    (0, import_chunk_6OPTGHIR.removeFile)(view.paths.marker);
+  } catch {
+  }
+}
+function isHung(view) {
+  if ((0, import_chunk_NUDVVVQS.conditionOf)(view) !== "supervised" || view.isClaimed || view.worker !== null) return false;
+  return view.leaseAgeMs !== null && view.leaseAgeMs > 2 * import_chunk_CRABIWOM.leaseStaleMs;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  refresh,
+  refreshAttached
+});
+
+},
+"./chunk-VOZTM6QK.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  LineSplitter: () => LineSplitter,
+  backendOf: () => backendOf,
+  conclude: () => conclude,
+  findingsForm: () => findingsForm,
+  finishStored: () => finishStored,
+  parseReason: () => parseReason,
+  readSafely: () => readSafely,
+  startedAt: () => startedAt
+});
+module.exports = stdin_exports;
+var import_chunk_4XQCRNZ4 = load("./chunk-4XQCRNZ4.js");
+var import_chunk_BO6AKDEZ = load("./chunk-BO6AKDEZ.js");
+var import_chunk_7F7YULP5 = load("./chunk-7F7YULP5.js");
+var import_chunk_AWMLPY4Y = load("./chunk-AWMLPY4Y.js");
+var import_chunk_H54WYAK4 = load("./chunk-H54WYAK4.js");
+var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
+var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
+var import_chunk_QWAIFJXL = load("./chunk-QWAIFJXL.js");
+var import_chunk_S2YMQL4C = load("./chunk-S2YMQL4C.js");
+var import_chunk_VR7V4UEB = load("./chunk-VR7V4UEB.js");
+var import_chunk_SNEL4M5J = load("./chunk-SNEL4M5J.js");
+var import_chunk_LZGYMFSK = load("./chunk-LZGYMFSK.js");
+var import_chunk_QPOYQF3N = load("./chunk-QPOYQF3N.js");
+var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_os = require("node:os");
+var reasons = [
+  "exited",
+  "lingered",
+  "canceled",
+  "hard_timeout",
+  "first_output_timeout",
+  "stalled",
+  "sign_in",
+  "state_vanished",
+  "spawn_failed",
+  "never_started",
+  "worker_lost",
+  "host_restarted"
+];
+function parseReason(text) {
+  return reasons.find((reason) => reason === text);
+}
+function judgeEnd(facts2) {
+  if (facts2.survivors.length > 0) {
+    return failed("failed", "survivors", `these processes outlived SIGKILL: ${facts2.survivors.join(", ")}`);
+  }
+  switch (facts2.reason) {
+    case "canceled":
+      return { outcome: "canceled", error: null };
+    case "exited":
+    case "lingered":
+      return judgeExit(facts2);
+    case "hard_timeout":
+      if (facts2.isStaff && facts2.staffError === null) return { outcome: "done", error: null };
+      return failed("timed_out", "hard_timeout", `the hard limit of ${facts2.deadlineText} was reached${told(facts2)}`);
+    case "first_output_timeout":
+      return failed("failed", "first_output_timeout", "nothing was printed within --first-output");
+    case "stalled":
+      return failed("failed", "stalled", "nothing happened for the time given by --stall-after");
+    case "sign_in":
+      return failed(
+        "failed",
+        "auth",
+        facts2.staffError?.message ?? "the agent waits for a sign-in that nobody can give"
+      );
+    case "state_vanished":
+      return failed("crashed", "worker_lost", "the state folder vanished");
+    case "spawn_failed":
+      return failed("failed", "spawn_failed", `the program could not be started: ${facts2.detail ?? "not known why"}`);
+    case "never_started":
+      return failed("failed", "never_started", "the launcher died before a worker existed");
+    case "worker_lost":
+      return failed(
+        "crashed",
+        "worker_lost",
+        "the processes that supervise the command were killed; how it ended is not known"
+      );
+    case "host_restarted":
+      return failed("crashed", "host_restarted", "the machine was restarted while the job ran");
+  }
+}
+function judgeExit(facts2) {
+  const { exit } = facts2;
+  if (exit?.spawn_failed)
+    return failed("failed", "spawn_failed", `the program could not be executed (exit code ${exit.exit_code})`);
+  if (facts2.isStaff) {
+    return facts2.staffError ? { outcome: "failed", error: facts2.staffError } : { outcome: "done", error: null };
+  }
+  if (!exit) return failed("crashed", "worker_lost", "how the command ended is not known");
+  if (exit.exit_code === facts2.successExit) return { outcome: "done", error: null };
+  if (facts2.signal !== null && exit.signaled) return failed("failed", "signal", signalMessage(facts2.signal));
+  return failed("failed", "exit_nonzero", `the command exited with code ${exit.exit_code}`);
+}
+function told({ staffError }) {
+  const isWord = staffError && ["auth", "quota", "agent_error", "response_timeout"].includes(staffError.code);
+  return isWord ? `; the agent had told: ${staffError.message}` : "";
+}
+function signalMessage(signal) {
+  const hint = signal === "SIGKILL" ? " (not by us: often the kernel, when memory runs out)" : "";
+  return `the command was ended by ${signal}${hint}`;
+}
+function failed(outcome, code, message) {
+  return { outcome, error: { code, message } };
+}
+function signalOfExit(exitCode, table) {
+  if (exitCode <= 128 || exitCode > 192) return void 0;
+  const number = exitCode - 128;
+  const known = Object.entries(table).find(([, value]) => value === number);
+  return known ? known[0] : `SIG${number}`;
+}
+var signalNumbers = import_node_os.constants.signals;
+var LineSplitter = class {
+  parts = [];
+  size = 0;
+  /** Lines that were longer than the bound. *<>/
+  dropped = 0;
+  decoder = new TextDecoder();
+  limit;
+  constructor(limit = import_chunk_CRABIWOM.streamLineBytes) {
+    this.limit = limit;
+  }
+  /** The lines that these bytes complete, without their newlines. *<>/
+  push(bytes) {
+    const lines = [];
+    let from = 0;
+    for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, from)) {
+      this.keep(bytes.subarray(from, at));
+      this.take(lines);
+      from = at + 1;
+    }
+    if (from < bytes.length) this.keep(new Uint8Array(bytes.subarray(from)));
+    return lines;
+  }
+  /** What stands after the last newline, once the stream has ended. *<>/
+  end() {
+    const lines = [];
+    if (this.size > 0) this.take(lines);
+    return lines;
+  }
+  keep(piece) {
+    this.size += piece.length;
+    if (this.size > this.limit) this.parts = [];
+    else if (piece.length > 0) this.parts.push(piece);
+  }
+  take(lines) {
+    if (this.size > this.limit) this.dropped += 1;
+    else lines.push(this.decoder.decode(this.parts.length === 1 ? this.parts[0] : join(this.parts, this.size)));
+    this.parts = [];
+    this.size = 0;
+  }
+};
+function join(parts, size) {
+  const whole = new Uint8Array(size);
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+var chunk = 1024 * 1024;
+function backendOf(spec) {
+  return spec.staff ? (0, import_chunk_AWMLPY4Y.findBackend)(spec.staff.backend) : void 0;
+}
+function replay(spec, paths) {
+  const reading = (0, import_chunk_AWMLPY4Y.makeReading)();
+  const backend = backendOf(spec);
+  if (!backend) return reading;
+  const at = (0, import_chunk_NLNY4YEW.isoOf)((0, import_chunk_DLEZNRER.factsOf)(paths.output)?.modifiedMs ?? 0);
+  eachLine(paths.output, (line) => readSafely(reading, () => backend.read(line, reading, at)));
+  if (backend.readError)
+    eachLine(paths.error, (line) => readSafely(reading, () => backend.readError?.(line, reading, at)));
+  return reading;
+}
+function readSafely(reading, read) {
+  try {
+    read();
+  } catch (error) {
+    (0, import_chunk_AWMLPY4Y.noteWarning)(reading, "backend_error", `the stream has something that could not be read: ${(0, import_chunk_NVPF5LEY.messageOf)(error)}`);
+  }
+}
+function closeReading(spec, paths, reading, exit) {
+  const backend = backendOf(spec);
+  const stderrTail = (0, import_chunk_6OPTGHIR.readRange)(paths.error, -import_chunk_CRABIWOM.tailBytes, import_chunk_CRABIWOM.tailBytes)?.bytes.toString("utf8") ?? "";
+  const ending = { exitCode: exit.code, signal: exit.signal, stderrTail, byItself: exit.byItself };
+  if (backend?.answerFrom === "stdout") reading.answer = (0, import_chunk_6OPTGHIR.readText)(paths.output, chunk) ?? "";
+  const asked = { resume: spec.staff?.resume ?? null, earlierError: spec.staff?.earlier?.error ?? null };
+  readSafely(reading, () => backend?.close?.(reading, ending, asked));
+  return ending;
+}
+function eachLine(file, fn) {
+  const lines = new LineSplitter();
+  for (let offset = 0; ; ) {
+    const part = (0, import_chunk_6OPTGHIR.readRange)(file, offset, chunk);
+    if (!part || part.bytes.length === 0) break;
+    for (const line of lines.push(part.bytes)) fn(line);
+    offset += part.bytes.length;
+  }
+  for (const line of lines.end()) fn(line);
+}
+function makeDeliverable(parts) {
+  const { state, staff, paths, isPlain } = parts;
+  if (state.state !== "done") return makeReport(parts);
+  if (isPlain) return (0, import_chunk_6OPTGHIR.readRange)(paths.output, 0, Number.MAX_SAFE_INTEGER)?.bytes ?? "";
+  if (staff && staff.answer !== null) return staff.answer;
+  const output = (0, import_chunk_4XQCRNZ4.readLogTail)(paths.output);
+  return output.length > 0 ? output : (0, import_chunk_4XQCRNZ4.readLogTail)(paths.error);
+}
+function makeReport(parts) {
+  const { spec, state, paths } = parts;
+  const sections = [
+    `# ${spec.id}: ${state.state}${state.error ? ` (${state.error.code})` : ""}`,
+    reasonText(parts),
+    facts(parts).join("\n"),
+    progress(parts),
+    workspace(parts),
+    logSection("Last output", paths.output, spec.staff !== null),
+    logSection("Last error output", paths.error, false),
+    recovery(parts)
+  ];
+  return `${sections.filter((section) => section !== "").join("\n\n")}
+`;
+}
+function reasonText({ state, cancel, tree }) {
+  if (state.state === "canceled") {
+    const why = cancel?.why ? `: ${(0, import_chunk_LZGYMFSK.plainText)(cancel.why)}` : "";
+    const who = cancel ? ` by ${(0, import_chunk_LZGYMFSK.plainText)(cancel.owner ?? `process ${cancel.by?.pid ?? "unknown"}`)} at ${(0, import_chunk_LZGYMFSK.plainText)(cancel.at)}` : "";
+    const step = {
+      none: "nothing was running any more",
+      term: "the tree ended on SIGTERM",
+      kill: "SIGKILL was needed"
+    }[tree.step];
+    return `Canceled${who}${why}. ${tree.ended.length} process(es) ended; ${step}.`;
+  }
+  const resets = state.error?.resets ? ` (resets: ${state.error.resets})` : "";
+  return `Reason: ${(0, import_chunk_LZGYMFSK.plainText)(state.error?.message ?? "not known")}${resets}`;
+}
+function facts({ spec, state, paths, tree }) {
+  const rows = [
+    ["Command", spec.run ? (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_QPOYQF3N.quoteWords)(spec.run.argv), 1e3) : null],
+    ["Backend", spec.staff ? `${spec.staff.backend}, mode ${spec.staff.mode}, profile ${spec.staff.profile}` : null],
+    ["Task", spec.staff ? (0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)(spec.staff.prompt).replace(/\s+/g, " "), import_chunk_CRABIWOM.excerptBytes) : null],
+    ["Folder", spec.cwd],
+    ["Exit code", state.exit_code === null ? null : String(state.exit_code)],
+    [
+      "Signal",
+      state.signal === null ? null : `${state.signal}${state.signal_certain ? "" : " (by the exit code; not certain)"}`
+    ],
+    ["Duration", state.duration_ms === null ? null : (0, import_chunk_NDXTXZGK.formatDuration)(state.duration_ms)],
+    ["Hard limit", (0, import_chunk_NDXTXZGK.formatDuration)(spec.deadline_ms)],
+    ["Conversation", state.conversation?.id ?? null],
+    [
+      "Survivors",
+      tree.survivors.length > 0 ? tree.survivors.map((one) => `${one.pid} (${one.name})`).join(", ") : null
+    ],
+    ["Warnings", state.warnings.length > 0 ? state.warnings.map((one) => (0, import_chunk_LZGYMFSK.plainText)(one.message)).join("; ") : null],
+    ["Whole output", `${paths.output} and ${paths.error}`]
+  ];
+  return rows.filter(([, value]) => value !== null).map(([name, value]) => `${name}: ${value}`);
+}
+function progress({ staff }) {
+  if (!staff) return "";
+  const { reading } = staff;
+  const lines = [];
+  for (const call of reading.tools.slice(-5)) {
+    lines.push(`- ${call.name} ${(0, import_chunk_LZGYMFSK.excerpt)((0, import_chunk_LZGYMFSK.plainText)(call.input).replace(/\s+/g, " "), import_chunk_CRABIWOM.excerptBytes)} [${call.status}]`);
+  }
+  const text = (0, import_chunk_LZGYMFSK.plainText)(reading.answer || reading.text).trim();
+  if (text !== "") lines.push("", ...(0, import_chunk_LZGYMFSK.tail)(text, import_chunk_CRABIWOM.textTailBytes).text.split("\n"));
+  return lines.length > 0 ? ["## Seen last (not a finished answer)", "", ...lines].join("\n") : "";
+}
+function workspace({ spec, staff }) {
+  if (!staff?.changes) return "";
+  const lines = ["## Workspace", "", (0, import_chunk_H54WYAK4.describeChanges)(staff.changes)];
+  if (spec.worktree) {
+    lines.push("", `It worked in a worktree of its own, ${spec.worktree.path} (branch ${spec.worktree.branch}).`);
+    for (const command of (0, import_chunk_VR7V4UEB.takeOverCommands)(spec.worktree, staff.changes)) lines.push(`    ${command}`);
+  }
+  return lines.join("\n");
+}
+function logSection(title, file, isStream) {
+  if (isStream) return "";
+  const text = (0, import_chunk_LZGYMFSK.plainText)((0, import_chunk_4XQCRNZ4.readLogTail)(file).toString("utf8")).trimEnd();
+  return text === "" ? "" : `## ${title}
+
+${text}`;
+}
+function recovery({ spec, state, staff }) {
+  const lines = [
+    "## Going on",
+    "",
+    "Nothing is started again by itself. Look at what was changed first: git status, git diff."
+  ];
+  const refused = staff?.reading.denials ?? [];
+  if (refused.length > 0 && spec.staff)
+    lines.push(
+      `Refused to the agent (profile ${spec.staff.profile}): ${refused.map(import_chunk_LZGYMFSK.plainText).join("; ")}. If it should be allowed: --profile ${spec.staff.profile === "restricted" ? "standard" : "unrestricted"} with one of the commands below.`
+    );
+  if (state.conversation)
+    lines.push(`Go on in the same conversation: ${import_chunk_S2YMQL4C.nextCommands.continue(spec.id, spec.state_option)}`);
+  lines.push(`Start the same once more: ${import_chunk_S2YMQL4C.nextCommands.restart(spec.id, spec.state_option)}`);
+  return lines.join("\n");
+}
+function judgeStaff(reading, ending, request) {
+  const answer = reading.answer !== null && reading.answer.trim() !== "" ? reading.answer : null;
+  const warnings = [...reading.warnings, ...denialWarnings(reading)];
+  const error = findError(reading, ending, request, answer);
+  if (error === null && request.reason === "lingered") {
+    warnings.push({
+      code: "ended_after_answer",
+      message: "the agent stayed alive after its final event and was ended"
+    });
+  }
+  if (error === null && request.reason === "hard_timeout") {
+    warnings.push({
+      code: "limit_after_answer",
+      message: "the hard limit struck after the complete answer had arrived"
+    });
+  }
+  return { answer, error, warnings };
+}
+function findError(reading, ending, request, answer) {
+  if (reading.failure) return reading.failure;
+  if (reading.final === "failure")
+    return { code: "agent_error", message: lastWords(ending) ?? "the agent reported a failure" };
+  if (request.reason === "exited" && ending.exitCode !== 0) return exitError(ending);
+  if (reading.final === null && (answer !== null || reading.denials.length === 0)) {
+    return { code: "no_final_answer", message: `the agent ended without a final event${quoted(lastWords(ending))}` };
+  }
+  if (request.resume !== null && request.keepsConversation && reading.conversationId !== request.resume) {
+    const got = reading.conversationId ?? "none";
+    return {
+      code: "conversation_mismatch",
+      message: `conversation ${request.resume} was asked for, the agent used ${got}`
+    };
+  }
+  if (answer !== null) return null;
+  if (reading.denials.length > 0) {
+    return {
+      code: "permission_denied",
+      message: `there is no final answer and these were refused: ${reading.denials.join(", ")}`
+    };
+  }
+  return { code: "no_final_answer", message: "the final answer is empty" };
+}
+function exitError(ending) {
+  const words = quoted(lastWords(ending));
+  if (ending.signal) return { code: "signal", message: `the agent was ended by ${ending.signal}${words}` };
+  return { code: "exit_nonzero", message: `the agent exited with code ${ending.exitCode}${words}` };
+}
+function denialWarnings(reading) {
+  return reading.denials.map((what) => ({ code: "permission_denied", message: `refused to the agent: ${what}` }));
+}
+function lastWords(ending) {
+  const lines = ending.stderrTail.split("\n").map((line) => line.trim());
+  return lines.filter((line) => line !== "").at(-1);
+}
+function quoted(words) {
+  return words === void 0 ? "" : `: ${words}`;
+}
+var severities = ["critical", "high", "medium", "low", "info"];
+var verdicts = ["approve", "changes_requested", "inconclusive"];
+var mostFindings = 500;
+var findingsForm = `Your final message must end with one JSON object in a \`\`\`json block, and nothing after it:
+{"verdict": "approve" | "changes_requested" | "inconclusive", "summary": "one paragraph", "findings": [{"severity": "critical" | "high" | "medium" | "low" | "info", "title": "one line", "detail": "what happens and when", "file": "path below the workspace, or null", "line": 12 or null, "suggestion": "how to mend it, or null"}]}
+No findings: an empty list.`;
+function parseFindings(answer) {
+  const text = jsonTextOf(answer);
+  if (text === void 0) return fault("the answer holds no JSON object");
+  let value;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return fault(`its JSON does not parse: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  return readFindings(value);
+}
+function jsonTextOf(answer) {
+  const blocks = [...answer.matchAll(/^[ \t]*(`{3,}|~{3,})[ \t]*(?:json\w*)?[ \t]*\r?\n([\s\S]*?)^[ \t]*\1[ \t]*$/gim)];
+  const block = blocks.map((found) => (found[2] ?? "").trim()).findLast((text) => text.startsWith("{"));
+  if (block !== void 0) return block;
+  const whole = answer.trim();
+  if (whole.startsWith("{")) return whole;
+  const begin = whole.lastIndexOf("\n{");
+  return begin >= 0 && whole.endsWith("}") ? whole.slice(begin + 1) : void 0;
+}
+function readFindings(value) {
+  if (!isObject(value)) return fault("the JSON is no object");
+  const { verdict, summary, findings } = value;
+  if (!isOneOf(verdict, verdicts)) return fault(`verdict is ${show(verdict)}; allowed: ${verdicts.join(", ")}`);
+  if (typeof summary !== "string") return fault("summary is no text");
+  if (!Array.isArray(findings)) return fault("findings is no list");
+  if (findings.length > mostFindings) return fault(`${findings.length} findings; at most ${mostFindings}`);
+  const read = [];
+  for (const [n, one] of findings.entries()) {
+    const reason = findingFault(one);
+    if (reason !== void 0) return fault(`findings[${n}]: ${reason}`);
+    const { severity, title, detail, file, line, suggestion } = one;
+    read.push({ severity, title, detail, file: file ?? null, line: line ?? null, suggestion: suggestion ?? null });
+  }
+  return { kind: "ok", value: { verdict, summary, findings: read } };
+}
+function findingFault(one) {
+  if (!isObject(one)) return "no object";
+  if (!isOneOf(one.severity, severities)) return `severity is ${show(one.severity)}; allowed: ${severities.join(", ")}`;
+  for (const name of ["title", "detail"]) if (typeof one[name] !== "string") return `${name} is no text`;
+  for (const name of ["file", "suggestion"])
+    if (one[name] !== null && one[name] !== void 0 && typeof one[name] !== "string")
+      return `${name} is neither text nor null`;
+  const { line } = one;
+  if (line !== null && line !== void 0 && !(Number.isInteger(line) && Number(line) > 0))
+    return `line is ${show(line)}; allowed: a number from 1 on, or null`;
+  return void 0;
+}
+function fault(reason) {
+  return { kind: "fault", reason };
+}
+function show(value) {
+  return (JSON.stringify(value) ?? "missing").slice(0, 60);
+}
+function isObject(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+function isOneOf(value, allowed) {
+  return allowed.some((one) => one === value);
+}
+function usageOf(told2, runsOn, resumed) {
+  if (told2 === null || !runsOn.tokens && !runsOn.cost) return { usage: told2, usage_total: null };
+  if (resumed === null) return { usage: told2, usage_total: told2 };
+  const { earlier } = resumed;
+  if (earlier === null) return { usage: runsOn.tokens ? null : withoutCost(told2), usage_total: told2 };
+  const less = (now, before) => now >= before ? now - before : now;
+  const usage = { ...told2 };
+  if (runsOn.tokens) {
+    usage.input_tokens = less(told2.input_tokens, earlier.input_tokens);
+    usage.output_tokens = less(told2.output_tokens, earlier.output_tokens);
+    usage.total_tokens = less(told2.total_tokens, earlier.total_tokens);
+  }
+  if (runsOn.cost && told2.cost_usd !== void 0) usage.cost_usd = rounded(less(told2.cost_usd, earlier.cost_usd ?? 0));
+  return { usage, usage_total: told2 };
+}
+function withoutCost({ cost_usd: _cost, ...tokens }) {
+  return tokens;
+}
+function rounded(dollars) {
+  return Math.round(dollars * 1e6) / 1e6;
+}
+function endStaff(job, seen, exit, stdout) {
+  const { paths, spec, staff } = job;
+  const backend = backendOf(spec);
+  const reading = seen ?? replay(spec, paths);
+  const byItself = exit.reason === "exited";
+  const ending = closeReading(spec, paths, reading, { code: exit.code, signal: exit.signal, byItself });
+  const verdict = judgeStaff(reading, ending, {
+    resume: staff.resume,
+    reason: staffReason(exit.reason),
+    keepsConversation: backend?.keepsConversation ?? false
+  });
+  const { answer } = verdict;
+  const changes = (0, import_chunk_BO6AKDEZ.changesSince)(spec, paths) ?? null;
+  const warnings = [...verdict.warnings, ...(0, import_chunk_7F7YULP5.neighbourWarnings)(paths.root, paths), ...changeWarnings(staff, changes)];
+  const resumed = staff.resume === null ? null : { earlier: staff.earlier?.usage_total ?? null };
+  const usage = usageOf(reading.usage, backend?.runsOn ?? { tokens: false, cost: false }, resumed);
+  const error = verdict.error ?? cutAnswer(spec, stdout);
+  const end = { reading, answer, error, warnings, changes, ...usage };
+  return staff.schema ? { ...end, ...findingsOf(answer, warnings) } : end;
+}
+function staffReason(reason) {
+  return reason === "exited" || reason === "lingered" || reason === "hard_timeout" ? reason : "other";
+}
+function cutAnswer(spec, stdout) {
+  if (backendOf(spec)?.answerFrom !== "stdout" || !stdout || stdout.omitted === 0) return null;
+  const message = `the answer has ${stdout.bytes} bytes, of which ${stdout.omitted} in the middle could not be kept`;
+  return { code: "output_unstorable", message };
+}
+function changeWarnings(staff, changes) {
+  if (!(0, import_chunk_W7HED5VZ.isReader)(staff.mode, staff.profile) || !changes || changes.unchanged) return [];
+  const what = [
+    ...changes.files.slice(0, 5).map((file) => (0, import_chunk_SNEL4M5J.showName)(file.path)),
+    ...changes.file_count > 5 ? [`and ${changes.file_count - 5} more`] : [],
+    ...changes.commit_count > 0 ? [`${changes.commit_count} commit(s)`] : [],
+    ...changes.refs_changed.slice(0, 3).map(import_chunk_SNEL4M5J.showName)
+  ];
+  const message = `the ${staff.mode} job was to change nothing (profile ${staff.profile}), but the worktree changed while it ran: ${what.join(", ") || "the index"}`;
+  return [{ code: "reader_changed", message }];
+}
+function findingsOf(answer, warnings) {
+  if (answer === null) return { findings: null, findings_error: "there is no final answer" };
+  const parsed = parseFindings(answer);
+  if (parsed.kind === "ok") return { findings: parsed.value, findings_error: null };
+  warnings.push({ code: "findings_unreadable", message: `the structured findings cannot be read: ${parsed.reason}` });
+  return { findings: null, findings_error: parsed.reason };
+}
+function conclude(job, ending) {
+  const { paths, spec } = job;
+  const read = (0, import_chunk_NUDVVVQS.readState)(paths);
+  const before = read.kind === "ok" ? read.value : (0, import_chunk_NUDVVVQS.earlyState)(spec.id, spec);
+  const journal = (0, import_chunk_QWAIFJXL.openJournal)(paths, spec);
+  if ((0, import_chunk_NUDVVVQS.isEnded)(before)) {
+    journal.append("late_evidence", { reason: ending.reason, exit_code: ending.exit?.exit_code ?? null });
+    return before;
+  }
+  const { state, staff } = makeState(job, before, ending);
+  try {
+    withReserve(paths, () => publish(job, state, staff, ending, journal));
+  } catch (error) {
+    if (!isFull(error)) throw error;
+    state.state = "failed";
+    state.error = {
+      code: "output_unstorable",
+      message: `the result cannot be stored: no space left in ${paths.folder}`
+    };
+    withReserve(paths, () => finish(paths, state));
+  }
+  return state;
+}
+function publish(job, state, staff, ending, journal) {
+  const { paths, spec } = job;
+  const cancel = (0, import_chunk_NUDVVVQS.readCancel)(paths);
+  (0, import_chunk_6OPTGHIR.writeFile)(
+    paths.result,
+    makeDeliverable({
+      spec,
+      paths,
+      state,
+      staff,
+      tree: ending.tree,
+      cancel,
+      isPlain: backendOf(spec)?.answerFrom === "stdout"
+    })
+  );
+  (0, import_chunk_6OPTGHIR.writeJson)(paths.resultRecord, (0, import_chunk_H54WYAK4.terminalRecord)(spec, paths, state, ending.tree, staff), { sync: false });
+  if ((0, import_chunk_QWAIFJXL.readEvents)(paths, journal.seq - 1, 1).events[0]?.type !== "ended") {
+    const { exit_code, error, reconciled } = state;
+    journal.append("ended", { state: state.state, exit_code, error, reconciled });
+  }
+  state.seq = journal.seq;
+  finish(paths, state);
+  if (spec.kind === "staff" && state.state === "done" && state.warnings.length === 0) {
+    for (const file of [paths.output, paths.snapshot, paths.prompt, paths.settings, paths.reviewDiff]) (0, import_chunk_6OPTGHIR.removeFile)(file);
+  }
+}
+function finish(paths, state) {
+  (0, import_chunk_NUDVVVQS.writeState)(paths, state);
+  (0, import_chunk_6OPTGHIR.removeFile)(paths.marker);
+  const passing = [paths.reserve, paths.leaseFifo, paths.aliveFifo, paths.limitFifo];
+  const torn = (0, import_chunk_DLEZNRER.listNames)(paths.folder).filter((name) => /^\..*\.tmp$/.test(name));
+  for (const file of [...passing, ...torn.map((name) => `${paths.folder}/${name}`)]) (0, import_chunk_6OPTGHIR.removeFile)(file);
+}
+function makeState(job, before, ending) {
+  const { paths, spec } = job;
+  const { exit } = ending;
+  const signal = exit ? signalOfExit(exit.exit_code, signalNumbers) ?? null : null;
+  const warnings = [...ending.warnings ?? before.warnings];
+  const staff = spec.staff ? endStaff(
+    { paths, spec, staff: spec.staff },
+    ending.reading,
+    { reason: ending.reason, code: exit?.exit_code ?? null, signal },
+    ending.omitted?.stdout ?? before.output?.stdout
+  ) : void 0;
+  for (const warning of staff?.warnings ?? [])
+    if (!warnings.some((known) => known.message === warning.message)) warnings.push(warning);
+  const verdict = judgeEnd({
+    reason: ending.reason,
+    exit,
+    signal,
+    successExit: spec.run?.success_exit ?? 0,
+    staffError: staff?.error ?? null,
+    isStaff: spec.staff !== null,
+    survivors: ending.tree.survivors.map((one) => one.pid),
+    deadlineText: (0, import_chunk_NDXTXZGK.formatDuration)(spec.deadline_ms),
+    detail: ending.detail
+  });
+  const started = before.started_at ?? startedAt(paths);
+  const ended = timeOf(paths.exit) ?? (0, import_chunk_NLNY4YEW.isoNow)();
+  const conversationId = staff?.reading.conversationId ?? null;
+  const state = {
+    ...before,
+    rev: before.rev + 1,
+    state: verdict.outcome,
+    health: before.health === "attention" ? "unknown" : before.health,
+    attention_kind: null,
+    started_at: started,
+    ended_at: ended,
+    duration_ms: Math.max(0, Date.parse(ended) - Date.parse(started ?? before.created_at)),
+    exit_code: exit?.exit_code ?? null,
+    signal,
+    signal_certain: signal === null ? null : Boolean(exit?.signaled) || ending.reason !== "exited" && ending.tree.step !== "none",
+    error: verdict.error,
+    warnings: [...warnings, ...leftoverWarnings(ending)],
+    conversation: conversationId && spec.staff ? { backend: spec.staff.backend, id: conversationId } : before.conversation,
+    reconciled: ending.reconciled,
+    output: ending.omitted ?? before.output ?? plainNotes(paths),
+    usage: staff ? staff.usage : before.usage,
+    ...staff?.usage_total ? { usage_total: staff.usage_total } : {}
+  };
+  return { state, staff };
+}
+function finishStored(job) {
+  const stored = (0, import_chunk_NUDVVVQS.readStoredState)(job.paths, job.spec.id);
+  if (!stored) return false;
+  withReserve(job.paths, () => finish(job.paths, stored));
+  return true;
+}
+function leftoverWarnings(ending) {
+  if (ending.reason !== "exited" || ending.tree.ended.length === 0) return [];
+  const named = ending.tree.ended.slice(0, 5).map((one) => `${one.pid} (${one.name})`).join(", ");
+  const message = `${ending.tree.ended.length} left-over process(es) were ended after the command: ${named}`;
+  return [{ code: "leftovers_ended", message }];
+}
+function plainNotes(paths) {
+  const note = (file) => ({ bytes: (0, import_chunk_4XQCRNZ4.logSize)(file), omitted: 0, exact: true });
+  return { stdout: note(paths.output), stderr: note(paths.error) };
+}
+function startedAt(paths) {
+  return timeOf(paths.childMark);
+}
+function timeOf(file) {
+  const facts2 = (0, import_chunk_DLEZNRER.factsOf)(file);
+  return facts2 ? (0, import_chunk_NLNY4YEW.isoOf)(facts2.modifiedMs) : null;
+}
+function withReserve(paths, write) {
+  try {
+    write();
+  } catch (error) {
+    if (!isFull(error) || !(0, import_chunk_6OPTGHIR.removeFile)(paths.reserve)) throw error;
+    write();
+  }
+}
+function isFull(error) {
+  return ["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  LineSplitter,
+  backendOf,
+  conclude,
+  findingsForm,
+  finishStored,
+  parseReason,
+  readSafely,
+  startedAt
 });
 
 },
@@ -10442,56 +10489,6 @@ var defaultEngine = local;
   isId,
   isIdPrefix,
   makeId
-});
-
-},
-"./chunk-WFPG5FKY.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  makeStaffVerb: () => makeStaffVerb
-});
-module.exports = stdin_exports;
-var import_chunk_RRRWMO3F = load("./chunk-RRRWMO3F.js");
-var import_chunk_JQ26DAQM = load("./chunk-JQ26DAQM.js");
-var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
-var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-function makeStaffVerb({ mode: id, options = {}, notes, examples, isSynchronous = false }) {
-  const mode = import_chunk_W7HED5VZ.modes[id];
-  return {
-    name: id,
-    summary: mode.summary,
-    form: "(--prompt TEXT | --prompt-file PATH | --stdin) [options]",
-    words: { min: 0, max: 0 },
-    options: {
-      ...import_chunk_L3K2NDJR.staffOptions,
-      ...options,
-      cwd: { kind: "text", value: "DIR", help: "folder to work in (default: here)" },
-      ...import_chunk_L3K2NDJR.writerOptions,
-      ...import_chunk_L3K2NDJR.launchOptions
-    },
-    notes: [
-      `Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,
-      notes
-    ].filter((line) => line !== void 0).join("\n"),
-    examples,
-    async run(context, input) {
-      const cwd = (0, import_chunk_JQ26DAQM.folderOf)(context, input);
-      const prompt = await (0, import_chunk_RRRWMO3F.taskOf)(context, input);
-      const staff = (0, import_chunk_RRRWMO3F.freshStaff)(context, input, { mode: id, prompt, cwd });
-      return (0, import_chunk_RRRWMO3F.launchStaff)(context, input, {
-        verb: id,
-        staff,
-        cwd,
-        lineage: null,
-        isSynchronous: isSynchronous && !input.has("id-only")
-      });
-    }
-  };
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  makeStaffVerb
 });
 
 },
@@ -10969,7 +10966,47 @@ function shortName(name) {
 });
 
 },
-"./clean-X5XWVLHQ.js": function (module, exports) {
+"./chunk-Z7S3ROZM.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  cancelJob: () => cancelJob
+});
+module.exports = stdin_exports;
+var import_chunk_63MV737V = load("./chunk-63MV737V.js");
+var import_chunk_UUQ2EKB5 = load("./chunk-UUQ2EKB5.js");
+var import_chunk_NUDVVVQS = load("./chunk-NUDVVVQS.js");
+var import_chunk_WC34HXH2 = load("./chunk-WC34HXH2.js");
+var import_chunk_CRABIWOM = load("./chunk-CRABIWOM.js");
+var import_chunk_MGN56EW3 = load("./chunk-MGN56EW3.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+async function cancelJob(root, id, request) {
+  const before = await (0, import_chunk_UUQ2EKB5.refresh)(root, id);
+  if ((0, import_chunk_NUDVVVQS.isEnded)(before.state))
+    return { view: before, result: before.state.state === "canceled" ? "canceled" : "ended_before" };
+  (0, import_chunk_6OPTGHIR.createFile)(
+    before.paths.cancel,
+    `${JSON.stringify({ by: (0, import_chunk_MGN56EW3.ownIdentity)(), owner: request.owner, at: (0, import_chunk_NLNY4YEW.isoNow)(), why: request.why })}
+`
+  );
+  nudge(before);
+  const patience = (before.spec?.kill_grace_ms ?? 0) + import_chunk_CRABIWOM.killSettleMs + 5e3;
+  const [view = before] = await (0, import_chunk_63MV737V.waitForJobs)(root, [id], { mode: "all", timeoutMs: patience, heartbeatMs: null });
+  if (view.state.state === "canceled") return { view, result: "canceled" };
+  return { view, result: (0, import_chunk_NUDVVVQS.isEnded)(view.state) ? "ended_before" : "requested" };
+}
+function nudge(view) {
+  const engine = (0, import_chunk_WC34HXH2.findEngine)(view.spec?.engine ?? "") ?? import_chunk_WC34HXH2.defaultEngine;
+  for (const identity of [view.launch?.worker, view.worker?.worker]) if (identity) engine.signal(identity, "SIGURG");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  cancelJob
+});
+
+},
+"./clean-E2HW5XSM.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -10982,7 +11019,7 @@ var import_chunk_IFVIOH5X = load("./chunk-IFVIOH5X.js");
 var import_chunk_FRBDBO25 = load("./chunk-FRBDBO25.js");
 var import_chunk_GIHSDJPG = load("./chunk-GIHSDJPG.js");
 var import_chunk_G7TF4DKP = load("./chunk-G7TF4DKP.js");
-var import_chunk_IT7S6SYY = load("./chunk-IT7S6SYY.js");
+var import_chunk_UUQ2EKB5 = load("./chunk-UUQ2EKB5.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_S2YMQL4C = load("./chunk-S2YMQL4C.js");
 var import_chunk_VR7V4UEB = load("./chunk-VR7V4UEB.js");
@@ -11007,7 +11044,7 @@ async function planClean(root, options) {
   const ancestors = ancestorsOfLive(root);
   let finished = 0;
   for (const id of (0, import_chunk_IFVIOH5X.listJobs)(root)) {
-    const view = await (0, import_chunk_IT7S6SYY.refresh)(root, id);
+    const view = await (0, import_chunk_UUQ2EKB5.refresh)(root, id);
     const why = !(0, import_chunk_NUDVVVQS.isEnded)(view.state) ? "it is live" : view.damage !== null ? `its record is damaged (${view.damage})` : (0, import_chunk_G7TF4DKP.isAwaited)(root, id) ? "somebody waits for it" : ancestors.has(id) ? "a live job descends from it" : !(0, import_chunk_G7TF4DKP.isCollected)(view) && !options.includeUncollected ? "nobody has collected its result" : void 0;
     if ((0, import_chunk_NUDVVVQS.isEnded)(view.state)) finished += 1;
     const ageMs = (0, import_chunk_NLNY4YEW.nowMs)() - Date.parse(view.state.ended_at ?? view.state.created_at);
@@ -11071,8 +11108,7 @@ async function freeWorktree(root, spec) {
   const { worktree } = spec;
   if (!worktree || !await (0, import_chunk_FRBDBO25.isGenuine)(spec, (0, import_chunk_FRBDBO25.readKey)()) || isNamedByAnother(root, spec.id, worktree.path)) return true;
   if (await workIn(spec) !== void 0) return false;
-  (0, import_chunk_VR7V4UEB.removeWorktree)(worktree);
-  return true;
+  return (0, import_chunk_VR7V4UEB.removeWorktree)(worktree);
 }
 function isNamedByAnother(root, own, folder) {
   return (0, import_chunk_IFVIOH5X.listJobs)(root).some((id) => {
@@ -11156,21 +11192,21 @@ function given(input) {
 });
 
 },
-"./collecting-VA5E23FJ.js": function (module, exports) {
+"./collecting-FKFQHGA7.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  endedDocument: () => import_chunk_FJ4JPPLK.endedDocument,
-  tellEnded: () => import_chunk_FJ4JPPLK.tellEnded,
-  waitAndTell: () => import_chunk_FJ4JPPLK.waitAndTell
+  endedDocument: () => import_chunk_6GT5AGD5.endedDocument,
+  tellEnded: () => import_chunk_6GT5AGD5.tellEnded,
+  waitAndTell: () => import_chunk_6GT5AGD5.waitAndTell
 });
 module.exports = stdin_exports;
-var import_chunk_FJ4JPPLK = load("./chunk-FJ4JPPLK.js");
+var import_chunk_6GT5AGD5 = load("./chunk-6GT5AGD5.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_4RCH34YN = load("./chunk-4RCH34YN.js");
+var import_chunk_63MV737V = load("./chunk-63MV737V.js");
 var import_chunk_G7TF4DKP = load("./chunk-G7TF4DKP.js");
 var import_chunk_2GF2CPEM = load("./chunk-2GF2CPEM.js");
-var import_chunk_IT7S6SYY = load("./chunk-IT7S6SYY.js");
+var import_chunk_UUQ2EKB5 = load("./chunk-UUQ2EKB5.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_YC5VTLGP = load("./chunk-YC5VTLGP.js");
 var import_chunk_H54WYAK4 = load("./chunk-H54WYAK4.js");
@@ -11204,24 +11240,24 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./continue-WLSGW6F4.js": function (module, exports) {
+"./continue-EE3UM6GI.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   continueCommand: () => continueCommand
 });
 module.exports = stdin_exports;
-var import_chunk_ELFF27XK = load("./chunk-ELFF27XK.js");
-var import_chunk_RRRWMO3F = load("./chunk-RRRWMO3F.js");
-var import_chunk_CCX24O2G = load("./chunk-CCX24O2G.js");
-var import_chunk_JQ26DAQM = load("./chunk-JQ26DAQM.js");
+var import_chunk_FYZJRURQ = load("./chunk-FYZJRURQ.js");
+var import_chunk_LMWNBMZV = load("./chunk-LMWNBMZV.js");
+var import_chunk_AFBMX36B = load("./chunk-AFBMX36B.js");
+var import_chunk_NWHKIUFF = load("./chunk-NWHKIUFF.js");
 var import_chunk_3NPZOWJ6 = load("./chunk-3NPZOWJ6.js");
 var import_chunk_CCFJVRA2 = load("./chunk-CCFJVRA2.js");
 var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
 var import_chunk_6PAAVROU = load("./chunk-6PAAVROU.js");
 var import_chunk_IFDZYHXO = load("./chunk-IFDZYHXO.js");
 var import_chunk_7F7YULP5 = load("./chunk-7F7YULP5.js");
-var import_chunk_KUW3UYA5 = load("./chunk-KUW3UYA5.js");
+var import_chunk_AWMLPY4Y = load("./chunk-AWMLPY4Y.js");
 var import_chunk_IFVIOH5X = load("./chunk-IFVIOH5X.js");
 var import_chunk_HKMJYKZE = load("./chunk-HKMJYKZE.js");
 var import_chunk_FRBDBO25 = load("./chunk-FRBDBO25.js");
@@ -11262,11 +11298,11 @@ var continueCommand = {
   async run(context, input) {
     const root = context.root(input);
     (0, import_chunk_6PAAVROU.checkRoot)(root.folder);
-    const prompt = await (0, import_chunk_RRRWMO3F.taskOf)(context, input);
+    const prompt = await (0, import_chunk_LMWNBMZV.taskOf)(context, input);
     const parent = parentOf(root, input);
-    await (0, import_chunk_ELFF27XK.requireGenuine)(parent);
+    await (0, import_chunk_FYZJRURQ.requireGenuine)(parent);
     const staff = parent.staff;
-    const resume = (0, import_chunk_ELFF27XK.conversationOf)(root.folder, parent);
+    const resume = (0, import_chunk_FYZJRURQ.conversationOf)(root.folder, parent);
     if (!staff || resume === null) {
       const why = staff ? "no conversation id was seen" : `a ${parent.kind} job keeps no conversation`;
       throw new import_chunk_NVPF5LEY.FaultError(
@@ -11275,14 +11311,14 @@ var continueCommand = {
         import_chunk_S2YMQL4C.nextCommands.restart(parent.id, root.option)
       );
     }
-    const cwd = input.has("cwd") ? (0, import_chunk_JQ26DAQM.folderOf)(context, input) : (0, import_chunk_ELFF27XK.requireFolder)(parent, "continue", root.option);
-    (0, import_chunk_ELFF27XK.requireSameFolder)(parent, cwd, root.option);
-    const part = (0, import_chunk_CCX24O2G.makeStaffPart)({
+    const cwd = input.has("cwd") ? (0, import_chunk_NWHKIUFF.folderOf)(context, input) : (0, import_chunk_FYZJRURQ.requireFolder)(parent, "continue", root.option);
+    (0, import_chunk_FYZJRURQ.requireSameFolder)(parent, cwd, root.option);
+    const part = (0, import_chunk_AFBMX36B.makeStaffPart)({
       mode: staff.mode,
       stateRoot: root.folder,
       backend: input.text("backend") ?? staff.custom?.name ?? staff.backend,
       model: input.text("model") ?? staff.model,
-      profile: (0, import_chunk_RRRWMO3F.askedProfile)(input),
+      profile: (0, import_chunk_LMWNBMZV.askedProfile)(input),
       earlierProfile: staff.profile,
       prompt,
       resume,
@@ -11294,14 +11330,14 @@ var continueCommand = {
         `cannot continue a conversation of ${staff.backend} with ${part.backend}`,
         import_chunk_S2YMQL4C.nextCommands.restart(parent.id, root.option)
       );
-    part.earlier = (0, import_chunk_ELFF27XK.earlierOf)(root.folder, part.backend, resume);
+    part.earlier = (0, import_chunk_FYZJRURQ.earlierOf)(root.folder, part.backend, resume);
     if (staff.schema) part.schema = true;
     if (staff.base) part.base = staff.base;
-    return (0, import_chunk_RRRWMO3F.launchStaff)(context, input, {
+    return (0, import_chunk_LMWNBMZV.launchStaff)(context, input, {
       verb: parent.verb,
       staff: part,
       cwd,
-      lineage: (0, import_chunk_ELFF27XK.lineageOf)(parent, "continue"),
+      lineage: (0, import_chunk_FYZJRURQ.lineageOf)(parent, "continue"),
       isSynchronous: parent.verb === "ask" && !input.has("id-only"),
       worktree: input.has("cwd") ? null : parent.worktree ?? null
     });
@@ -11311,13 +11347,13 @@ function parentOf(root, input) {
   const [job, conversation] = [input.text("job"), input.text("conversation")];
   if (job !== void 0 && conversation !== void 0)
     throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --job and --conversation together");
-  if (job !== void 0) return (0, import_chunk_ELFF27XK.requireSpec)(root, (0, import_chunk_IFVIOH5X.requireWholeId)(root, job));
+  if (job !== void 0) return (0, import_chunk_FYZJRURQ.requireSpec)(root, (0, import_chunk_IFVIOH5X.requireWholeId)(root, job));
   const owner = conversation === void 0 ? input.text("owner") ?? import_chunk_NLNY4YEW.variables.owner() ?? null : null;
   const id = (0, import_chunk_CCFJVRA2.findLatest)(root.folder, owner, (_, spec) => {
-    const known = spec.staff ? (0, import_chunk_ELFF27XK.conversationOf)(root.folder, spec) : null;
+    const known = spec.staff ? (0, import_chunk_FYZJRURQ.conversationOf)(root.folder, spec) : null;
     return conversation === void 0 ? known !== null : known === conversation;
   });
-  if (id !== void 0) return (0, import_chunk_ELFF27XK.requireSpec)(root, id);
+  if (id !== void 0) return (0, import_chunk_FYZJRURQ.requireSpec)(root, id);
   const what = conversation === void 0 ? "a conversation" : `conversation ${JSON.stringify(conversation)}`;
   throw new import_chunk_NVPF5LEY.FaultError(
     "unknown_job",
@@ -11331,14 +11367,14 @@ function parentOf(root, input) {
 });
 
 },
-"./dispatch-SEWS6LAG.js": function (module, exports) {
+"./dispatch-RH6WQFUH.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   dispatch: () => dispatch
 });
 module.exports = stdin_exports;
-var import_chunk_3Z7R7ZKD = load("./chunk-3Z7R7ZKD.js");
+var import_chunk_4AFVY3TR = load("./chunk-4AFVY3TR.js");
 var import_chunk_6PAAVROU = load("./chunk-6PAAVROU.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
@@ -11491,10 +11527,10 @@ async function dispatch(args, base, version) {
   if (word === "--version" || word === "version") return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${version}
 ` };
   const name = word === "--help" || word === "-h" ? "help" : word;
-  const command = await (0, import_chunk_3Z7R7ZKD.loadCommand)(name);
+  const command = await (0, import_chunk_4AFVY3TR.loadCommand)(name);
   if (!command)
     throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_3Z7R7ZKD.commandNames.join(", ")}`,
+      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_4AFVY3TR.commandNames.join(", ")}`,
       (0, import_chunk_QPOYQF3N.quoteWords)([...(0, import_chunk_HYSLT7YX.selfWords)(), "help"])
     );
   if (hasChangedWords(args)) {
@@ -11521,7 +11557,7 @@ async function help(command) {
 });
 
 },
-"./doctor-X6RX3RZ4.js": function (module, exports) {
+"./doctor-QUJQW6OD.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -11630,7 +11666,7 @@ var doctor = {
     const backend = input.text("backend");
     if (backend !== void 0) {
       if (input.words.length > 0) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take a job ID and --backend together");
-      const { doctorBackend } = await Promise.resolve().then(() => load("./doctor-backend-2NV4WDIU.js"));
+      const { doctorBackend } = await Promise.resolve().then(() => load("./doctor-backend-UBW2UZ4R.js"));
       return doctorBackend(context, backend, input.has("json"));
     }
     const root = context.root(input);
@@ -11658,30 +11694,30 @@ function tell(finding) {
 });
 
 },
-"./doctor-backend-2NV4WDIU.js": function (module, exports) {
+"./doctor-backend-UBW2UZ4R.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   doctorBackend: () => doctorBackend
 });
 module.exports = stdin_exports;
-var import_chunk_OFZFR4ON = load("./chunk-OFZFR4ON.js");
-var import_chunk_TICNVDKB = load("./chunk-TICNVDKB.js");
+var import_chunk_Z7S3ROZM = load("./chunk-Z7S3ROZM.js");
+var import_chunk_U3USNVQ6 = load("./chunk-U3USNVQ6.js");
 var import_chunk_5DW2IIWD = load("./chunk-5DW2IIWD.js");
-var import_chunk_CCX24O2G = load("./chunk-CCX24O2G.js");
+var import_chunk_AFBMX36B = load("./chunk-AFBMX36B.js");
 var import_chunk_3NPZOWJ6 = load("./chunk-3NPZOWJ6.js");
 var import_chunk_6PAAVROU = load("./chunk-6PAAVROU.js");
-var import_chunk_PV7OAHRM = load("./chunk-PV7OAHRM.js");
+var import_chunk_VOZTM6QK = load("./chunk-VOZTM6QK.js");
 var import_chunk_4XQCRNZ4 = load("./chunk-4XQCRNZ4.js");
 var import_chunk_BO6AKDEZ = load("./chunk-BO6AKDEZ.js");
 var import_chunk_7F7YULP5 = load("./chunk-7F7YULP5.js");
-var import_chunk_KUW3UYA5 = load("./chunk-KUW3UYA5.js");
+var import_chunk_AWMLPY4Y = load("./chunk-AWMLPY4Y.js");
 var import_chunk_IFVIOH5X = load("./chunk-IFVIOH5X.js");
 var import_chunk_HKMJYKZE = load("./chunk-HKMJYKZE.js");
 var import_chunk_FRBDBO25 = load("./chunk-FRBDBO25.js");
 var import_chunk_GIHSDJPG = load("./chunk-GIHSDJPG.js");
-var import_chunk_4RCH34YN = load("./chunk-4RCH34YN.js");
-var import_chunk_IT7S6SYY = load("./chunk-IT7S6SYY.js");
+var import_chunk_63MV737V = load("./chunk-63MV737V.js");
+var import_chunk_UUQ2EKB5 = load("./chunk-UUQ2EKB5.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_YC5VTLGP = load("./chunk-YC5VTLGP.js");
 var import_chunk_H54WYAK4 = load("./chunk-H54WYAK4.js");
@@ -11737,8 +11773,8 @@ var trialMs = 12e4;
 var task = "Reply with the single word: ready";
 var answerBytes = 1024;
 async function roundTrip(name, onStart) {
-  const isOwn = Object.hasOwn((0, import_chunk_CCX24O2G.readUserConfig)().backends, name);
-  const canRestrict = !isOwn && (0, import_chunk_KUW3UYA5.findBackend)(name)?.profiles.restricted !== null;
+  const isOwn = Object.hasOwn((0, import_chunk_AFBMX36B.readUserConfig)().backends, name);
+  const canRestrict = !isOwn && (0, import_chunk_AWMLPY4Y.findBackend)(name)?.profiles.restricted !== null;
   const folder = makeTempFolder("job-companion-trial-");
   let left = null;
   try {
@@ -11756,7 +11792,7 @@ async function roundTrip(name, onStart) {
 }
 function makePart(root, cwd, backend, profile) {
   const words = { mode: "ask", stateRoot: root.folder, model: null, prompt: task, resume: null };
-  return { ...(0, import_chunk_CCX24O2G.makeStaffPart)({ ...words, backend, profile, cwd }), brief: false };
+  return { ...(0, import_chunk_AFBMX36B.makeStaffPart)({ ...words, backend, profile, cwd }), brief: false };
 }
 async function tryIn(root, cwd, part) {
   const { id } = await (0, import_chunk_3NPZOWJ6.launch)(root, {
@@ -11775,7 +11811,7 @@ async function tryIn(root, cwd, part) {
     run: null,
     staff: part
   });
-  const stop = onInterrupt(() => void (0, import_chunk_OFZFR4ON.cancelJob)(root.folder, id, { owner: null, why: "doctor was interrupted" }));
+  const stop = onInterrupt(() => void (0, import_chunk_Z7S3ROZM.cancelJob)(root.folder, id, { owner: null, why: "doctor was interrupted" }));
   const { view, firstOutputMs } = await follow(root, id).finally(stop);
   const { state } = view;
   return {
@@ -11796,12 +11832,12 @@ async function follow(root, id) {
   const paths = (0, import_chunk_HYSLT7YX.jobPaths)(root.folder, id);
   let firstOutputMs = null;
   const look = () => {
-    const started = (0, import_chunk_PV7OAHRM.startedAt)(paths);
+    const started = (0, import_chunk_VOZTM6QK.startedAt)(paths);
     if (firstOutputMs !== null || started === null || !(0, import_chunk_DLEZNRER.factsOf)(paths.output)?.size) return;
     firstOutputMs = Math.max(0, (0, import_chunk_NLNY4YEW.nowMs)() - Date.parse(started));
   };
   const patience = trialMs + 3 * import_chunk_CRABIWOM.limits.staffKillGrace.default;
-  const [view] = await (0, import_chunk_4RCH34YN.waitForJobs)(root.folder, [id], {
+  const [view] = await (0, import_chunk_63MV737V.waitForJobs)(root.folder, [id], {
     mode: "all",
     timeoutMs: patience,
     heartbeatMs: 50,
@@ -11824,8 +11860,8 @@ async function removeOrName(folder) {
   }
 }
 async function doctorBackend(context, name, isJson) {
-  const backend = (0, import_chunk_KUW3UYA5.findBackend)(name);
-  const signIn = backend ? (0, import_chunk_TICNVDKB.signInOf)(backend) : null;
+  const backend = (0, import_chunk_AWMLPY4Y.findBackend)(name);
+  const signIn = backend ? (0, import_chunk_U3USNVQ6.signInOf)(backend) : null;
   try {
     const trip = await roundTrip(
       name,
@@ -11876,7 +11912,7 @@ function page(name, isReady, rows) {
 });
 
 },
-"./help-CLRKFO4J.js": function (module, exports) {
+"./help-5QMCC5GB.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -11896,7 +11932,7 @@ var help = {
   options: import_chunk_L3K2NDJR.common,
   examples: ["help", "help run"],
   async run(_context, input) {
-    const { commandNames, loadCommand } = await Promise.resolve().then(() => load("./registry-2BYSIHWG.js"));
+    const { commandNames, loadCommand } = await Promise.resolve().then(() => load("./registry-VD7332PK.js"));
     const { renderHelp } = await Promise.resolve().then(() => load("./usage-4H4YIAGV.js"));
     const word = input.words[0];
     if (word !== void 0) {
@@ -11925,23 +11961,23 @@ var foot = `Exit codes: 0 done, 2 not finished, 3 failed or timed out or crashed
 });
 
 },
-"./implement-WLG2QUE6.js": function (module, exports) {
+"./implement-2NZ3GNUH.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   implement: () => implement
 });
 module.exports = stdin_exports;
-var import_chunk_WFPG5FKY = load("./chunk-WFPG5FKY.js");
-var import_chunk_RRRWMO3F = load("./chunk-RRRWMO3F.js");
-var import_chunk_CCX24O2G = load("./chunk-CCX24O2G.js");
-var import_chunk_JQ26DAQM = load("./chunk-JQ26DAQM.js");
+var import_chunk_44UIIZYK = load("./chunk-44UIIZYK.js");
+var import_chunk_LMWNBMZV = load("./chunk-LMWNBMZV.js");
+var import_chunk_AFBMX36B = load("./chunk-AFBMX36B.js");
+var import_chunk_NWHKIUFF = load("./chunk-NWHKIUFF.js");
 var import_chunk_3NPZOWJ6 = load("./chunk-3NPZOWJ6.js");
 var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
 var import_chunk_6PAAVROU = load("./chunk-6PAAVROU.js");
 var import_chunk_IFDZYHXO = load("./chunk-IFDZYHXO.js");
 var import_chunk_7F7YULP5 = load("./chunk-7F7YULP5.js");
-var import_chunk_KUW3UYA5 = load("./chunk-KUW3UYA5.js");
+var import_chunk_AWMLPY4Y = load("./chunk-AWMLPY4Y.js");
 var import_chunk_IFVIOH5X = load("./chunk-IFVIOH5X.js");
 var import_chunk_HKMJYKZE = load("./chunk-HKMJYKZE.js");
 var import_chunk_FRBDBO25 = load("./chunk-FRBDBO25.js");
@@ -11964,7 +12000,7 @@ var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var implement = (0, import_chunk_WFPG5FKY.makeStaffVerb)({
+var implement = (0, import_chunk_44UIIZYK.makeStaffVerb)({
   mode: "implement",
   notes: "A second implement job in the same worktree is refused unless it has --worktree or --share. The result says what was changed: files, commits, or that nothing was.",
   examples: [
@@ -12143,7 +12179,7 @@ function init(open, close) {
 var kleur_default = $;
 
 },
-"./main-H3DCF6SO.js": function (module, exports) {
+"./main-QHB5WZLZ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -12153,11 +12189,11 @@ module.exports = stdin_exports;
 var import_chunk_IFDZYHXO = load("./chunk-IFDZYHXO.js");
 var import_chunk_FHNVDGJI = load("./chunk-FHNVDGJI.js");
 var import_chunk_34LBUPXJ = load("./chunk-34LBUPXJ.js");
-var import_chunk_PV7OAHRM = load("./chunk-PV7OAHRM.js");
+var import_chunk_VOZTM6QK = load("./chunk-VOZTM6QK.js");
 var import_chunk_4XQCRNZ4 = load("./chunk-4XQCRNZ4.js");
 var import_chunk_BO6AKDEZ = load("./chunk-BO6AKDEZ.js");
 var import_chunk_7F7YULP5 = load("./chunk-7F7YULP5.js");
-var import_chunk_KUW3UYA5 = load("./chunk-KUW3UYA5.js");
+var import_chunk_AWMLPY4Y = load("./chunk-AWMLPY4Y.js");
 var import_chunk_IFVIOH5X = load("./chunk-IFVIOH5X.js");
 var import_chunk_FRBDBO25 = load("./chunk-FRBDBO25.js");
 var import_chunk_GIHSDJPG = load("./chunk-GIHSDJPG.js");
@@ -12301,7 +12337,7 @@ var Progress = class {
   }
 };
 function agentSnapshot(reading) {
-  const latest = (0, import_chunk_LZGYMFSK.tail)((0, import_chunk_LZGYMFSK.plainText)(reading.answer ?? reading.text), import_chunk_CRABIWOM.textTailBytes);
+  const latest = (0, import_chunk_LZGYMFSK.tail)((0, import_chunk_LZGYMFSK.plainText)(reading.answer || reading.text), import_chunk_CRABIWOM.textTailBytes);
   return {
     tools: reading.tools.slice(-import_chunk_CRABIWOM.toolCalls).map(toolSnapshot),
     tool_count: reading.toolCount,
@@ -12326,10 +12362,10 @@ function toolSnapshot(call) {
 }
 function followAgent(claim, progress) {
   const { spec, paths } = claim;
-  const backend = (0, import_chunk_PV7OAHRM.backendOf)(spec);
+  const backend = (0, import_chunk_VOZTM6QK.backendOf)(spec);
   if (!spec.staff || !backend) return void 0;
   const { staff } = spec;
-  const reading = (0, import_chunk_KUW3UYA5.makeReading)();
+  const reading = (0, import_chunk_AWMLPY4Y.makeReading)();
   let isFinalTold = false;
   const told = lastToolTold(claim);
   const ended = new Set();
@@ -12353,8 +12389,8 @@ function followAgent(claim, progress) {
   return {
     reading,
     sink: {
-      stdout: (line) => backend.read(line, reading, (0, import_chunk_NLNY4YEW.isoNow)()),
-      stderr: (line) => backend.readError?.(line, reading, (0, import_chunk_NLNY4YEW.isoNow)())
+      stdout: (line) => (0, import_chunk_VOZTM6QK.readSafely)(reading, () => backend.read(line, reading, (0, import_chunk_NLNY4YEW.isoNow)())),
+      stderr: (line) => (0, import_chunk_VOZTM6QK.readSafely)(reading, () => backend.readError?.(line, reading, (0, import_chunk_NLNY4YEW.isoNow)()))
     },
     update
   };
@@ -12734,7 +12770,7 @@ var Stream = class {
   cap;
   size = 0;
   offset = 0;
-  lines = new import_chunk_PV7OAHRM.LineSplitter();
+  lines = new import_chunk_VOZTM6QK.LineSplitter();
   sink;
   constructor(file, capBytes, sink) {
     this.file = file;
@@ -12837,7 +12873,7 @@ function planChild(root, spec, paths, brief) {
       conversationId: null
     };
   }
-  const backend = (0, import_chunk_PV7OAHRM.backendOf)(spec);
+  const backend = (0, import_chunk_VOZTM6QK.backendOf)(spec);
   if (!spec.staff || !backend) throw new Error(`cannot start job ${spec.id}: unknown backend ${spec.staff?.backend}`);
   const plan = backend.plan({ ...staffRequest(root, spec, paths), prompt: brief });
   if (plan.promptBy === "stdin") (0, import_chunk_6OPTGHIR.writeFile)(paths.prompt, plan.stdin);
@@ -12849,7 +12885,7 @@ function planChild(root, spec, paths, brief) {
     environment: (0, import_chunk_NLNY4YEW.childEnvironment)({
       ...own,
       add: plan.environment,
-      remove: [...(0, import_chunk_KUW3UYA5.hostMarkers)(), ...import_chunk_SNEL4M5J.repositoryVariables, ...plan.remove]
+      remove: [...(0, import_chunk_AWMLPY4Y.hostMarkers)(), ...import_chunk_SNEL4M5J.repositoryVariables, ...plan.remove]
     }),
     input: plan.promptBy === "stdin" ? paths.prompt : "/dev/null",
     conversationId: plan.conversationId
@@ -12893,7 +12929,7 @@ function makeBrief(spec, facts) {
     list("Rules", [...mode.rules, ...commonRules(spec, facts)]),
     list("Your final message", [...mode.form, ...answerRules])
   ];
-  if (staff.schema) parts.push(import_chunk_PV7OAHRM.findingsForm);
+  if (staff.schema) parts.push(import_chunk_VOZTM6QK.findingsForm);
   return `${parts.filter((part) => part !== "").join("\n\n")}
 `;
 }
@@ -12960,7 +12996,7 @@ function prepareBrief(root, spec, paths) {
 }
 function claimReason(claim, reason) {
   const { paths } = claim;
-  if ((0, import_chunk_NUDVVVQS.readExit)(paths)) return (0, import_chunk_PV7OAHRM.parseReason)((0, import_chunk_NUDVVVQS.readReason)(paths));
+  if ((0, import_chunk_NUDVVVQS.readExit)(paths)) return (0, import_chunk_VOZTM6QK.parseReason)((0, import_chunk_NUDVVVQS.readReason)(paths));
   let isOurs = false;
   try {
     isOurs = (0, import_chunk_6OPTGHIR.createFile)(paths.reason, `${reason}
@@ -12968,7 +13004,7 @@ function claimReason(claim, reason) {
   } catch {
     return reason;
   }
-  if (!isOurs) return (0, import_chunk_PV7OAHRM.parseReason)((0, import_chunk_NUDVVVQS.readReason)(paths)) ?? reason;
+  if (!isOurs) return (0, import_chunk_VOZTM6QK.parseReason)((0, import_chunk_NUDVVVQS.readReason)(paths)) ?? reason;
   if (!(0, import_chunk_NUDVVVQS.readExit)(paths)) return reason;
   (0, import_chunk_6OPTGHIR.removeFile)(paths.reason);
   return void 0;
@@ -12992,9 +13028,9 @@ async function supervise(claim) {
   const isClaimed = (0, import_chunk_DLEZNRER.exists)(paths.started);
   await tellClaim(claim, progress, isClaimed);
   if (!isClaimed && (0, import_chunk_NUDVVVQS.readCancel)(paths))
-    return void (0, import_chunk_PV7OAHRM.conclude)(claim, { reason: "canceled", exit: void 0, tree: nothing, reconciled: false });
+    return void (0, import_chunk_VOZTM6QK.conclude)(claim, { reason: "canceled", exit: void 0, tree: nothing, reconciled: false });
   if (!isClaimed && (0, import_chunk_NLNY4YEW.monotonicMs)() >= spec.deadline_mono_ms)
-    return void (0, import_chunk_PV7OAHRM.conclude)(claim, { reason: "hard_timeout", exit: void 0, tree: nothing, reconciled: false });
+    return void (0, import_chunk_VOZTM6QK.conclude)(claim, { reason: "hard_timeout", exit: void 0, tree: nothing, reconciled: false });
   const child = isClaimed ? await attachChild(claim) : await tryStart(claim, progress);
   if (!child) return;
   (0, import_chunk_6OPTGHIR.writeJson)(
@@ -13024,7 +13060,7 @@ async function supervise(claim) {
   progress.flush();
   (0, import_chunk_34LBUPXJ.removeCgroup)(claim.cgroup, spec.id);
   const exit = (0, import_chunk_NUDVVVQS.readExit)(paths);
-  (0, import_chunk_PV7OAHRM.conclude)(claim, {
+  (0, import_chunk_VOZTM6QK.conclude)(claim, {
     ...lostReason(claim, child, reason, exit !== void 0),
     exit,
     tree: reason === "exited" ? leftovers : { ...ended, survivors: leftovers.survivors },
@@ -13046,7 +13082,7 @@ async function tryStart(claim, progress) {
     const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
     if (code === void 0) throw error;
     const detail = code === "ENOENT" ? `${(0, import_chunk_NVPF5LEY.messageOf)(error)} (does the folder ${claim.spec.cwd} still exist?)` : (0, import_chunk_NVPF5LEY.messageOf)(error);
-    (0, import_chunk_PV7OAHRM.conclude)(claim, { reason: "spawn_failed", exit: void 0, tree: nothing, reconciled: false, detail });
+    (0, import_chunk_VOZTM6QK.conclude)(claim, { reason: "spawn_failed", exit: void 0, tree: nothing, reconciled: false, detail });
     return void 0;
   }
 }
@@ -13055,8 +13091,8 @@ async function untilEnd(claim, progress, child, follower, agent) {
   const releases = [];
   try {
     return await new Promise((resolve) => {
-      void child.ended.then(() => resolve((0, import_chunk_PV7OAHRM.parseReason)((0, import_chunk_NUDVVVQS.readReason)(paths)) ?? "exited"));
-      const told = (0, import_chunk_NUDVVVQS.readExit)(paths) ? void 0 : (0, import_chunk_PV7OAHRM.parseReason)((0, import_chunk_NUDVVVQS.readReason)(paths));
+      void child.ended.then(() => resolve((0, import_chunk_VOZTM6QK.parseReason)((0, import_chunk_NUDVVVQS.readReason)(paths)) ?? "exited"));
+      const told = (0, import_chunk_NUDVVVQS.readExit)(paths) ? void 0 : (0, import_chunk_VOZTM6QK.parseReason)((0, import_chunk_NUDVVVQS.readReason)(paths));
       if (told !== void 0) resolve(told);
       let hasStopped = false;
       const stop = (wanted) => {
@@ -13117,7 +13153,7 @@ function tellStart(claim, progress, child) {
   if (progress.state.started_at !== null) return;
   const lost = (0, import_chunk_NLNY4YEW.uncarriableNames)();
   const fields = { child: child.child?.pid ?? null, ...lost.length > 0 ? { environment_names_lost: lost } : {} };
-  progress.step("started", "started", fields, { started_at: (0, import_chunk_PV7OAHRM.startedAt)(claim.paths) ?? (0, import_chunk_NLNY4YEW.isoNow)() });
+  progress.step("started", "started", fields, { started_at: (0, import_chunk_VOZTM6QK.startedAt)(claim.paths) ?? (0, import_chunk_NLNY4YEW.isoNow)() });
 }
 async function tellClaim(claim, progress, isClaimed) {
   const { generation, self, spec } = claim;
@@ -13163,7 +13199,7 @@ async function giveUp(claim, message) {
   const tree = (0, import_chunk_34LBUPXJ.treeOf)(spec, paths, { worker: claim.self, shim: view.shim, child: view.child });
   const ended = await (0, import_chunk_34LBUPXJ.terminate)(tree, { graceMs: import_chunk_CRABIWOM.orphanGraceMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
   const warnings = [{ code: "worker_failed", message: `the worker failed ${failures} times: ${message}` }];
-  (0, import_chunk_PV7OAHRM.conclude)(claim, { reason: "worker_lost", exit: view.exit, tree: ended, reconciled: false, warnings });
+  (0, import_chunk_VOZTM6QK.conclude)(claim, { reason: "worker_lost", exit: view.exit, tree: ended, reconciled: false, warnings });
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -13171,7 +13207,7 @@ async function giveUp(claim, message) {
 });
 
 },
-"./observe-7JALZOBW.js": function (module, exports) {
+"./observe-4JKRW3IC.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -13183,7 +13219,7 @@ var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
 var import_chunk_6PAAVROU = load("./chunk-6PAAVROU.js");
 var import_chunk_IFVIOH5X = load("./chunk-IFVIOH5X.js");
 var import_chunk_2GF2CPEM = load("./chunk-2GF2CPEM.js");
-var import_chunk_IT7S6SYY = load("./chunk-IT7S6SYY.js");
+var import_chunk_UUQ2EKB5 = load("./chunk-UUQ2EKB5.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_QWAIFJXL = load("./chunk-QWAIFJXL.js");
 var import_chunk_S2YMQL4C = load("./chunk-S2YMQL4C.js");
@@ -13221,7 +13257,7 @@ var observe = {
     (0, import_chunk_6PAAVROU.checkRoot)(root.folder);
     const owner = input.text("owner") ?? import_chunk_NLNY4YEW.variables.owner() ?? null;
     const id = input.words[0] === void 0 ? (0, import_chunk_CCFJVRA2.requireLatest)(root, owner, "a job to observe") : (0, import_chunk_IFVIOH5X.findJob)(root, input.words[0]);
-    const view = await (0, import_chunk_IT7S6SYY.refresh)(root.folder, id);
+    const view = await (0, import_chunk_UUQ2EKB5.refresh)(root.folder, id);
     return {
       code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
       json: (0, import_chunk_2GF2CPEM.observation)(view, { afterSeq: input.count("after-seq") ?? null, root })
@@ -13234,15 +13270,15 @@ var observe = {
 });
 
 },
-"./registry-2BYSIHWG.js": function (module, exports) {
+"./registry-VD7332PK.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  commandNames: () => import_chunk_3Z7R7ZKD.commandNames,
-  loadCommand: () => import_chunk_3Z7R7ZKD.loadCommand
+  commandNames: () => import_chunk_4AFVY3TR.commandNames,
+  loadCommand: () => import_chunk_4AFVY3TR.loadCommand
 });
 module.exports = stdin_exports;
-var import_chunk_3Z7R7ZKD = load("./chunk-3Z7R7ZKD.js");
+var import_chunk_4AFVY3TR = load("./chunk-4AFVY3TR.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -13251,23 +13287,23 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./research-ZQHTVSUS.js": function (module, exports) {
+"./research-Q46UJZ5L.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   research: () => research
 });
 module.exports = stdin_exports;
-var import_chunk_WFPG5FKY = load("./chunk-WFPG5FKY.js");
-var import_chunk_RRRWMO3F = load("./chunk-RRRWMO3F.js");
-var import_chunk_CCX24O2G = load("./chunk-CCX24O2G.js");
-var import_chunk_JQ26DAQM = load("./chunk-JQ26DAQM.js");
+var import_chunk_44UIIZYK = load("./chunk-44UIIZYK.js");
+var import_chunk_LMWNBMZV = load("./chunk-LMWNBMZV.js");
+var import_chunk_AFBMX36B = load("./chunk-AFBMX36B.js");
+var import_chunk_NWHKIUFF = load("./chunk-NWHKIUFF.js");
 var import_chunk_3NPZOWJ6 = load("./chunk-3NPZOWJ6.js");
 var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
 var import_chunk_6PAAVROU = load("./chunk-6PAAVROU.js");
 var import_chunk_IFDZYHXO = load("./chunk-IFDZYHXO.js");
 var import_chunk_7F7YULP5 = load("./chunk-7F7YULP5.js");
-var import_chunk_KUW3UYA5 = load("./chunk-KUW3UYA5.js");
+var import_chunk_AWMLPY4Y = load("./chunk-AWMLPY4Y.js");
 var import_chunk_IFVIOH5X = load("./chunk-IFVIOH5X.js");
 var import_chunk_HKMJYKZE = load("./chunk-HKMJYKZE.js");
 var import_chunk_FRBDBO25 = load("./chunk-FRBDBO25.js");
@@ -13290,7 +13326,7 @@ var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var research = (0, import_chunk_WFPG5FKY.makeStaffVerb)({
+var research = (0, import_chunk_44UIIZYK.makeStaffVerb)({
   mode: "research",
   examples: ['research --backend gemini --prompt "Which call sites still use the old parser?"']
 });
@@ -13300,29 +13336,29 @@ var research = (0, import_chunk_WFPG5FKY.makeStaffVerb)({
 });
 
 },
-"./restart-UEX5MHHJ.js": function (module, exports) {
+"./restart-BJYEP3NX.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   restart: () => restart
 });
 module.exports = stdin_exports;
-var import_chunk_ELFF27XK = load("./chunk-ELFF27XK.js");
-var import_chunk_RRRWMO3F = load("./chunk-RRRWMO3F.js");
-var import_chunk_CCX24O2G = load("./chunk-CCX24O2G.js");
-var import_chunk_JQ26DAQM = load("./chunk-JQ26DAQM.js");
+var import_chunk_FYZJRURQ = load("./chunk-FYZJRURQ.js");
+var import_chunk_LMWNBMZV = load("./chunk-LMWNBMZV.js");
+var import_chunk_AFBMX36B = load("./chunk-AFBMX36B.js");
+var import_chunk_NWHKIUFF = load("./chunk-NWHKIUFF.js");
 var import_chunk_3NPZOWJ6 = load("./chunk-3NPZOWJ6.js");
 var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
 var import_chunk_6PAAVROU = load("./chunk-6PAAVROU.js");
 var import_chunk_IFDZYHXO = load("./chunk-IFDZYHXO.js");
 var import_chunk_BO6AKDEZ = load("./chunk-BO6AKDEZ.js");
 var import_chunk_7F7YULP5 = load("./chunk-7F7YULP5.js");
-var import_chunk_KUW3UYA5 = load("./chunk-KUW3UYA5.js");
+var import_chunk_AWMLPY4Y = load("./chunk-AWMLPY4Y.js");
 var import_chunk_IFVIOH5X = load("./chunk-IFVIOH5X.js");
 var import_chunk_HKMJYKZE = load("./chunk-HKMJYKZE.js");
 var import_chunk_FRBDBO25 = load("./chunk-FRBDBO25.js");
 var import_chunk_GIHSDJPG = load("./chunk-GIHSDJPG.js");
-var import_chunk_IT7S6SYY = load("./chunk-IT7S6SYY.js");
+var import_chunk_UUQ2EKB5 = load("./chunk-UUQ2EKB5.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_Z24H5S6A = load("./chunk-Z24H5S6A.js");
 var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
@@ -13368,9 +13404,9 @@ var restart = {
     const root = context.root(input);
     (0, import_chunk_6PAAVROU.checkRoot)(root.folder);
     const id = (0, import_chunk_IFVIOH5X.requireWholeId)(root, input.words[0]);
-    const view = await (0, import_chunk_IT7S6SYY.refresh)(root.folder, id);
-    const spec = (0, import_chunk_ELFF27XK.requireSpec)(root, id);
-    await (0, import_chunk_ELFF27XK.requireGenuine)(spec);
+    const view = await (0, import_chunk_UUQ2EKB5.refresh)(root.folder, id);
+    const spec = (0, import_chunk_FYZJRURQ.requireSpec)(root, id);
+    await (0, import_chunk_FYZJRURQ.requireGenuine)(spec);
     if (!(0, import_chunk_NUDVVVQS.isEnded)(view.state))
       throw new import_chunk_NVPF5LEY.FaultError(
         "busy",
@@ -13381,22 +13417,22 @@ var restart = {
   }
 };
 function againRun(context, input, spec, root) {
-  (0, import_chunk_ELFF27XK.requireFolder)(spec, "restart", root.option);
+  (0, import_chunk_FYZJRURQ.requireFolder)(spec, "restart", root.option);
   const run = spec.run;
   if (!run) throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot restart job ${spec.id}: a ${spec.kind} job has no command`);
   const program = (0, import_chunk_HYSLT7YX.findProgram)(run.argv[0], spec.cwd);
-  if (program === void 0) throw (0, import_chunk_JQ26DAQM.missingProgram)(run.argv[0], spec.cwd);
-  return (0, import_chunk_JQ26DAQM.launchAndTell)(context, input, {
+  if (program === void 0) throw (0, import_chunk_NWHKIUFF.missingProgram)(run.argv[0], spec.cwd);
+  return (0, import_chunk_NWHKIUFF.launchAndTell)(context, input, {
     kind: "run",
     verb: "run",
-    ...(0, import_chunk_JQ26DAQM.launchWords)(input),
+    ...(0, import_chunk_NWHKIUFF.launchWords)(input),
     cwd: spec.cwd,
     deadlineMs: input.durationOrDefault("timeout"),
     killGraceMs: spec.kill_grace_ms,
     maxOutputBytes: spec.max_output_bytes,
     firstOutputMs: spec.first_output_ms,
     stallMs: spec.stall_ms,
-    lineage: (0, import_chunk_ELFF27XK.lineageOf)(spec, "restart"),
+    lineage: (0, import_chunk_FYZJRURQ.lineageOf)(spec, "restart"),
     run: { ...run, program },
     staff: null
   });
@@ -13404,13 +13440,13 @@ function againRun(context, input, spec, root) {
 function again(context, input, spec, root) {
   const staff = spec.staff;
   if (!staff) throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot restart job ${spec.id}: it has no task`);
-  const cwd = spec.worktree ? originOf(spec, spec.worktree) : (0, import_chunk_ELFF27XK.requireFolder)(spec, "restart", root.option);
-  const part = (0, import_chunk_CCX24O2G.makeStaffPart)({
+  const cwd = spec.worktree ? originOf(spec, spec.worktree) : (0, import_chunk_FYZJRURQ.requireFolder)(spec, "restart", root.option);
+  const part = (0, import_chunk_AFBMX36B.makeStaffPart)({
     mode: staff.mode,
     stateRoot: root.folder,
     backend: staff.custom?.name ?? staff.backend,
     model: input.text("model") ?? staff.model,
-    profile: (0, import_chunk_RRRWMO3F.askedProfile)(input),
+    profile: (0, import_chunk_LMWNBMZV.askedProfile)(input),
     earlierProfile: staff.profile,
     prompt: staff.prompt,
     resume: null,
@@ -13419,11 +13455,11 @@ function again(context, input, spec, root) {
   if (part.brief) part.historical = (0, import_chunk_BO6AKDEZ.historicalOf)((0, import_chunk_HYSLT7YX.jobPaths)(root.folder, spec.id)) ?? staff.historical ?? null;
   if (staff.schema) part.schema = true;
   if (staff.base) part.base = staff.base;
-  return (0, import_chunk_RRRWMO3F.launchStaff)(context, input, {
+  return (0, import_chunk_LMWNBMZV.launchStaff)(context, input, {
     verb: spec.verb,
     staff: part,
     cwd,
-    lineage: (0, import_chunk_ELFF27XK.lineageOf)(spec, "restart"),
+    lineage: (0, import_chunk_FYZJRURQ.lineageOf)(spec, "restart"),
     isSynchronous: spec.verb === "ask" && !input.has("id-only"),
     worktree: spec.worktree ? "new" : null,
     deadlineMs: staffLimit(input),
@@ -13446,7 +13482,7 @@ function staffLimit(input) {
 });
 
 },
-"./result-MCYLUAWN.js": function (module, exports) {
+"./result-YHML33SR.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -13457,12 +13493,12 @@ var import_chunk_CCFJVRA2 = load("./chunk-CCFJVRA2.js");
 var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
 var import_chunk_6PAAVROU = load("./chunk-6PAAVROU.js");
 var import_chunk_IFVIOH5X = load("./chunk-IFVIOH5X.js");
-var import_chunk_FJ4JPPLK = load("./chunk-FJ4JPPLK.js");
+var import_chunk_6GT5AGD5 = load("./chunk-6GT5AGD5.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_4RCH34YN = load("./chunk-4RCH34YN.js");
+var import_chunk_63MV737V = load("./chunk-63MV737V.js");
 var import_chunk_G7TF4DKP = load("./chunk-G7TF4DKP.js");
 var import_chunk_2GF2CPEM = load("./chunk-2GF2CPEM.js");
-var import_chunk_IT7S6SYY = load("./chunk-IT7S6SYY.js");
+var import_chunk_UUQ2EKB5 = load("./chunk-UUQ2EKB5.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_YC5VTLGP = load("./chunk-YC5VTLGP.js");
 var import_chunk_H54WYAK4 = load("./chunk-H54WYAK4.js");
@@ -13502,7 +13538,7 @@ var result = {
     const owner = input.text("owner") ?? import_chunk_NLNY4YEW.variables.owner() ?? null;
     const isFinished = (id2) => (0, import_chunk_NUDVVVQS.isEnded)((0, import_chunk_NUDVVVQS.inspect)(root.folder, id2).state);
     const id = input.words[0] === void 0 ? (0, import_chunk_CCFJVRA2.requireLatest)(root, owner, "a finished job", isFinished) : (0, import_chunk_IFVIOH5X.findJob)(root, input.words[0]);
-    const view = await (0, import_chunk_IT7S6SYY.refresh)(root.folder, id, true);
+    const view = await (0, import_chunk_UUQ2EKB5.refresh)(root.folder, id, true);
     if (!(0, import_chunk_NUDVVVQS.isEnded)(view.state)) {
       const wait = import_chunk_S2YMQL4C.nextCommands.wait(id, root.option);
       if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.pending, json: (0, import_chunk_2GF2CPEM.observation)(view, { afterSeq: null, root }) };
@@ -13512,8 +13548,8 @@ var result = {
       };
     }
     const afterPrint = () => (0, import_chunk_G7TF4DKP.noteCollected)(view, "result");
-    const reply = (0, import_chunk_FJ4JPPLK.tellEnded)(context, view);
-    return input.has("json") ? { code: reply.code, json: (0, import_chunk_FJ4JPPLK.endedDocument)(view), afterPrint } : { ...reply, afterPrint };
+    const reply = (0, import_chunk_6GT5AGD5.tellEnded)(context, view);
+    return input.has("json") ? { code: reply.code, json: (0, import_chunk_6GT5AGD5.endedDocument)(view), afterPrint } : { ...reply, afterPrint };
   }
 };
 // Annotate the CommonJS export names for ESM import in node:
@@ -13522,23 +13558,23 @@ var result = {
 });
 
 },
-"./review-KTT64L5B.js": function (module, exports) {
+"./review-HOGU54KJ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   review: () => review
 });
 module.exports = stdin_exports;
-var import_chunk_WFPG5FKY = load("./chunk-WFPG5FKY.js");
-var import_chunk_RRRWMO3F = load("./chunk-RRRWMO3F.js");
-var import_chunk_CCX24O2G = load("./chunk-CCX24O2G.js");
-var import_chunk_JQ26DAQM = load("./chunk-JQ26DAQM.js");
+var import_chunk_44UIIZYK = load("./chunk-44UIIZYK.js");
+var import_chunk_LMWNBMZV = load("./chunk-LMWNBMZV.js");
+var import_chunk_AFBMX36B = load("./chunk-AFBMX36B.js");
+var import_chunk_NWHKIUFF = load("./chunk-NWHKIUFF.js");
 var import_chunk_3NPZOWJ6 = load("./chunk-3NPZOWJ6.js");
 var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
 var import_chunk_6PAAVROU = load("./chunk-6PAAVROU.js");
 var import_chunk_IFDZYHXO = load("./chunk-IFDZYHXO.js");
 var import_chunk_7F7YULP5 = load("./chunk-7F7YULP5.js");
-var import_chunk_KUW3UYA5 = load("./chunk-KUW3UYA5.js");
+var import_chunk_AWMLPY4Y = load("./chunk-AWMLPY4Y.js");
 var import_chunk_IFVIOH5X = load("./chunk-IFVIOH5X.js");
 var import_chunk_HKMJYKZE = load("./chunk-HKMJYKZE.js");
 var import_chunk_FRBDBO25 = load("./chunk-FRBDBO25.js");
@@ -13561,7 +13597,7 @@ var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var review = (0, import_chunk_WFPG5FKY.makeStaffVerb)({
+var review = (0, import_chunk_44UIIZYK.makeStaffVerb)({
   mode: "review",
   options: {
     base: {
@@ -13582,16 +13618,16 @@ var review = (0, import_chunk_WFPG5FKY.makeStaffVerb)({
 });
 
 },
-"./run-HHHUBTTL.js": function (module, exports) {
+"./run-FS55AEFZ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  folderOf: () => import_chunk_JQ26DAQM.folderOf,
-  missingProgram: () => import_chunk_JQ26DAQM.missingProgram,
-  run: () => import_chunk_JQ26DAQM.run
+  folderOf: () => import_chunk_NWHKIUFF.folderOf,
+  missingProgram: () => import_chunk_NWHKIUFF.missingProgram,
+  run: () => import_chunk_NWHKIUFF.run
 });
 module.exports = stdin_exports;
-var import_chunk_JQ26DAQM = load("./chunk-JQ26DAQM.js");
+var import_chunk_NWHKIUFF = load("./chunk-NWHKIUFF.js");
 var import_chunk_3NPZOWJ6 = load("./chunk-3NPZOWJ6.js");
 var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
 var import_chunk_6PAAVROU = load("./chunk-6PAAVROU.js");
@@ -13619,7 +13655,7 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./settle-AFISA6MD.js": function (module, exports) {
+"./settle-JJMOH5R6.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -13627,11 +13663,11 @@ __export(stdin_exports, {
 });
 module.exports = stdin_exports;
 var import_chunk_34LBUPXJ = load("./chunk-34LBUPXJ.js");
-var import_chunk_PV7OAHRM = load("./chunk-PV7OAHRM.js");
+var import_chunk_VOZTM6QK = load("./chunk-VOZTM6QK.js");
 var import_chunk_4XQCRNZ4 = load("./chunk-4XQCRNZ4.js");
 var import_chunk_BO6AKDEZ = load("./chunk-BO6AKDEZ.js");
 var import_chunk_7F7YULP5 = load("./chunk-7F7YULP5.js");
-var import_chunk_KUW3UYA5 = load("./chunk-KUW3UYA5.js");
+var import_chunk_AWMLPY4Y = load("./chunk-AWMLPY4Y.js");
 var import_chunk_IFVIOH5X = load("./chunk-IFVIOH5X.js");
 var import_chunk_SRQ3TTC4 = load("./chunk-SRQ3TTC4.js");
 var import_chunk_FRBDBO25 = load("./chunk-FRBDBO25.js");
@@ -13685,7 +13721,7 @@ var noStart = "the shell that was to start it ended before";
 async function settle(view) {
   const condition = (0, import_chunk_NUDVVVQS.conditionOf)(view);
   if (!view.spec) return;
-  if ((0, import_chunk_PV7OAHRM.finishStored)({ paths: view.paths, spec: view.spec })) {
+  if ((0, import_chunk_VOZTM6QK.finishStored)({ paths: view.paths, spec: view.spec })) {
     (0, import_chunk_34LBUPXJ.removeCgroup)(view.worker?.cgroup ?? (0, import_chunk_34LBUPXJ.findCgroup)(view.id), view.id);
     return;
   }
@@ -13693,13 +13729,13 @@ async function settle(view) {
   const isOver = condition === "over" && view.reason === void 0 && view.spec.run?.keep_children;
   const ended = isOver ? { step: "none", ended: [], survivors: [] } : await (0, import_chunk_34LBUPXJ.terminate)(tree, { graceMs: condition === "over" ? import_chunk_CRABIWOM.drainMs : import_chunk_CRABIWOM.orphanGraceMs, settleMs: import_chunk_CRABIWOM.killSettleMs });
   (0, import_chunk_34LBUPXJ.removeCgroup)(view.worker?.cgroup ?? (0, import_chunk_34LBUPXJ.findCgroup)(view.id), view.id);
-  (0, import_chunk_PV7OAHRM.conclude)(
+  (0, import_chunk_VOZTM6QK.conclude)(
     { paths: view.paths, spec: view.spec },
     { reason: settledReason(view, condition), exit: view.exit, tree: ended, reconciled: true, detail: noStart }
   );
 }
 function settledReason(view, condition) {
-  const told = (0, import_chunk_PV7OAHRM.parseReason)(view.reason);
+  const told = (0, import_chunk_VOZTM6QK.parseReason)(view.reason);
   if (told) return told;
   if (condition === "over") return "exited";
   if (view.cancel) return "canceled";
@@ -13727,19 +13763,19 @@ function isOutOfReach(error) {
 });
 
 },
-"./setup-327TYRLB.js": function (module, exports) {
+"./setup-VCRNBPY6.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   setup: () => setup
 });
 module.exports = stdin_exports;
-var import_chunk_TICNVDKB = load("./chunk-TICNVDKB.js");
+var import_chunk_U3USNVQ6 = load("./chunk-U3USNVQ6.js");
 var import_chunk_5DW2IIWD = load("./chunk-5DW2IIWD.js");
-var import_chunk_CCX24O2G = load("./chunk-CCX24O2G.js");
+var import_chunk_AFBMX36B = load("./chunk-AFBMX36B.js");
 var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
 var import_chunk_6PAAVROU = load("./chunk-6PAAVROU.js");
-var import_chunk_KUW3UYA5 = load("./chunk-KUW3UYA5.js");
+var import_chunk_AWMLPY4Y = load("./chunk-AWMLPY4Y.js");
 var import_chunk_IFVIOH5X = load("./chunk-IFVIOH5X.js");
 var import_chunk_GIHSDJPG = load("./chunk-GIHSDJPG.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
@@ -13775,7 +13811,7 @@ function addReadRules(text, folder) {
 }
 function parse(text) {
   try {
-    return (0, import_chunk_KUW3UYA5.parseSettings)(text);
+    return (0, import_chunk_AWMLPY4Y.parseSettings)(text);
   } catch {
     throw new Error("it is no JSON object");
   }
@@ -13788,7 +13824,7 @@ function planStateEdit(root, now, choices) {
   const edit = {
     file,
     before: (0, import_chunk_6OPTGHIR.readText)(file) ?? null,
-    after: (0, import_chunk_CCX24O2G.narrowingText)({ restrict, default_backend }),
+    after: (0, import_chunk_AFBMX36B.narrowingText)({ restrict, default_backend }),
     followsLink: false,
     isState: true
   };
@@ -13798,7 +13834,7 @@ function planStateEdit(root, now, choices) {
   ]);
 }
 function planUserEdit(now, choices) {
-  const file = (0, import_chunk_CCX24O2G.userConfigFile)();
+  const file = (0, import_chunk_AFBMX36B.userConfigFile)();
   if (file === void 0)
     throw new import_chunk_NVPF5LEY.FaultError("preflight", "cannot find your config folder: neither HOME nor XDG_CONFIG_HOME is set");
   const before = (0, import_chunk_6OPTGHIR.readText)(file) ?? null;
@@ -13813,7 +13849,7 @@ function planUserEdit(now, choices) {
     if (value === void 0 || Object.keys(value).length === 0) delete all[key];
     else all[key] = value;
   }
-  import_chunk_CCX24O2G.userConfig.parse(all);
+  import_chunk_AFBMX36B.userConfig.parse(all);
   const after = `${JSON.stringify(all, null, 2)}
 `;
   return asEdit({ file, before, after, followsLink: false, isState: false }, [
@@ -13823,14 +13859,14 @@ function planUserEdit(now, choices) {
   ]);
 }
 function planReadRules(folder) {
-  const policy = (0, import_chunk_KUW3UYA5.findBackend)("agy")?.policy;
+  const policy = (0, import_chunk_AWMLPY4Y.findBackend)("agy")?.policy;
   const home = import_chunk_NLNY4YEW.variables.home();
   if (!policy) throw new Error("there is no backend agy with settings");
   if (home === void 0) throw new import_chunk_NVPF5LEY.FaultError("preflight", "cannot find the settings of agy: HOME is not set");
   const file = import_node_path.default.join(home, policy.file);
   const refused = (why) => new import_chunk_NVPF5LEY.FaultError("preflight", `cannot change the settings ${file}: ${why}`);
   if (!(0, import_chunk_DLEZNRER.isFolder)(import_node_path.default.dirname(file))) throw refused("agy was never started here; start it once and sign in");
-  const read = (0, import_chunk_CCX24O2G.readSettings)(file);
+  const read = (0, import_chunk_AFBMX36B.readSettings)(file);
   if ("fault" in read) throw refused(`they ${read.fault}`);
   let made;
   try {
@@ -13844,7 +13880,7 @@ function planReadRules(folder) {
 }
 async function applyEdits(root, edits) {
   const stamp = (0, import_chunk_NLNY4YEW.isoNow)().replace(/[-:]|\.\d+/g, "");
-  const write = () => edits.map((edit) => (0, import_chunk_KUW3UYA5.applyEdit)(edit, stamp));
+  const write = () => edits.map((edit) => (0, import_chunk_AWMLPY4Y.applyEdit)(edit, stamp));
   if (!edits.some((edit) => edit.isState)) return write();
   (0, import_chunk_6PAAVROU.ensureRoot)(root.folder);
   return (0, import_chunk_GIHSDJPG.withLock)((0, import_chunk_HYSLT7YX.rootPaths)(root.folder).lock, write);
@@ -13872,7 +13908,7 @@ function modeRows(surveys, config, narrowing) {
   const installed = surveys.filter((one) => !one.custom && one.program !== null);
   const single = installed.length === 1 ? installed[0]?.backend : void 0;
   return Object.values(import_chunk_W7HED5VZ.modes).map(({ id, profile }) => {
-    const chosen = (0, import_chunk_CCX24O2G.defaultBackend)(id, config, narrowing);
+    const chosen = (0, import_chunk_AFBMX36B.defaultBackend)(id, config, narrowing);
     const lists = { user: config.restrict ?? [], state: narrowing.restrict };
     const by = ["user", "state"].find((one) => lists[one].includes(id)) ?? null;
     const restrictions = Object.values(lists).map((restrict) => ({ restrict, file: "" }));
@@ -13882,7 +13918,7 @@ function modeRows(surveys, config, narrowing) {
       backend,
       backend_from: chosen?.from ?? (single === void 0 ? null : "only_installed"),
       usable: backend === null ? null : surveys.find((one) => one.backend === backend)?.usable ?? false,
-      profile: (0, import_chunk_CCX24O2G.narrowProfile)(id, { asked: void 0, fallback: profile }, restrictions),
+      profile: (0, import_chunk_AFBMX36B.narrowProfile)(id, { asked: void 0, fallback: profile }, restrictions),
       restricted_by: by
     };
   });
@@ -13990,14 +14026,14 @@ var setup = {
   ],
   async run(context, input) {
     const root = context.root(input);
-    const config = (0, import_chunk_CCX24O2G.readUserConfig)();
-    const known = (0, import_chunk_CCX24O2G.knownBackends)(config);
+    const config = (0, import_chunk_AFBMX36B.readUserConfig)();
+    const known = (0, import_chunk_AFBMX36B.knownBackends)(config);
     const only = input.text("backend");
     if (only !== void 0 && !known.includes(only)) throw unknownBackend("--backend", only, known);
     const choices = { restrict: restrictOf(input), defaults: defaultsOf(input, known) };
     checkTogether(input, choices);
     (0, import_chunk_6PAAVROU.checkRoot)(root.folder);
-    const narrowing = (0, import_chunk_CCX24O2G.readNarrowing)(root.folder, known);
+    const narrowing = (0, import_chunk_AFBMX36B.readNarrowing)(root.folder, known);
     const edits = [
       ...input.has("user") ? planUserEdit(config, choices) : planStateEdit(root, narrowing, choices),
       ...input.has("allow-reads") ? planReadRules((0, import_chunk_QPOYQF3N.findWorktree)(context.cwd) ?? context.cwd) : []
@@ -14005,8 +14041,8 @@ var setup = {
     const isApplied = input.has("apply");
     const copies = isApplied ? await applyEdits(root, edits) : [];
     const isChanged = isApplied && edits.length > 0;
-    const now = isChanged ? { config: (0, import_chunk_CCX24O2G.readUserConfig)(), narrowing: (0, import_chunk_CCX24O2G.readNarrowing)(root.folder, known) } : { config, narrowing };
-    const surveys = (0, import_chunk_TICNVDKB.surveyBackends)(now.config, context.cwd);
+    const now = isChanged ? { config: (0, import_chunk_AFBMX36B.readUserConfig)(), narrowing: (0, import_chunk_AFBMX36B.readNarrowing)(root.folder, known) } : { config, narrowing };
+    const surveys = (0, import_chunk_U3USNVQ6.surveyBackends)(now.config, context.cwd);
     const page = {
       surveys: surveys.filter(({ backend }) => only === void 0 || backend === only),
       modes: modeRows(surveys, now.config, now.narrowing),
@@ -14084,23 +14120,23 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./staffer-ECH7JIRX.js": function (module, exports) {
+"./staffer-MOAVTC2K.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   staffer: () => staffer
 });
 module.exports = stdin_exports;
-var import_chunk_WFPG5FKY = load("./chunk-WFPG5FKY.js");
-var import_chunk_RRRWMO3F = load("./chunk-RRRWMO3F.js");
-var import_chunk_CCX24O2G = load("./chunk-CCX24O2G.js");
-var import_chunk_JQ26DAQM = load("./chunk-JQ26DAQM.js");
+var import_chunk_44UIIZYK = load("./chunk-44UIIZYK.js");
+var import_chunk_LMWNBMZV = load("./chunk-LMWNBMZV.js");
+var import_chunk_AFBMX36B = load("./chunk-AFBMX36B.js");
+var import_chunk_NWHKIUFF = load("./chunk-NWHKIUFF.js");
 var import_chunk_3NPZOWJ6 = load("./chunk-3NPZOWJ6.js");
 var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
 var import_chunk_6PAAVROU = load("./chunk-6PAAVROU.js");
 var import_chunk_IFDZYHXO = load("./chunk-IFDZYHXO.js");
 var import_chunk_7F7YULP5 = load("./chunk-7F7YULP5.js");
-var import_chunk_KUW3UYA5 = load("./chunk-KUW3UYA5.js");
+var import_chunk_AWMLPY4Y = load("./chunk-AWMLPY4Y.js");
 var import_chunk_IFVIOH5X = load("./chunk-IFVIOH5X.js");
 var import_chunk_HKMJYKZE = load("./chunk-HKMJYKZE.js");
 var import_chunk_FRBDBO25 = load("./chunk-FRBDBO25.js");
@@ -14123,7 +14159,7 @@ var import_chunk_DLEZNRER = load("./chunk-DLEZNRER.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var staffer = (0, import_chunk_WFPG5FKY.makeStaffVerb)({
+var staffer = (0, import_chunk_44UIIZYK.makeStaffVerb)({
   mode: "staffer",
   examples: [
     'staffer --backend codex --prompt "Fix the failing test in src/parse.ts"',
@@ -14136,7 +14172,7 @@ var staffer = (0, import_chunk_WFPG5FKY.makeStaffVerb)({
 });
 
 },
-"./status-HGB2HFHV.js": function (module, exports) {
+"./status-XFSB4IWI.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -14148,7 +14184,7 @@ var import_chunk_6PAAVROU = load("./chunk-6PAAVROU.js");
 var import_chunk_4XQCRNZ4 = load("./chunk-4XQCRNZ4.js");
 var import_chunk_IFVIOH5X = load("./chunk-IFVIOH5X.js");
 var import_chunk_2GF2CPEM = load("./chunk-2GF2CPEM.js");
-var import_chunk_IT7S6SYY = load("./chunk-IT7S6SYY.js");
+var import_chunk_UUQ2EKB5 = load("./chunk-UUQ2EKB5.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_NDXTXZGK = load("./chunk-NDXTXZGK.js");
 var import_chunk_QWAIFJXL = load("./chunk-QWAIFJXL.js");
@@ -14182,7 +14218,7 @@ async function listViews(root, options) {
   return views.filter((view) => isWanted(view.spec, options.owner)).sort((a, b) => Number((0, import_chunk_NUDVVVQS.isEnded)(a.state)) - Number((0, import_chunk_NUDVVVQS.isEnded)(b.state)) || (0, import_chunk_WC34HXH2.compareIds)(b.id, a.id));
 }
 async function look(root, id) {
-  for (const how of [import_chunk_IT7S6SYY.refresh, import_chunk_NUDVVVQS.inspect]) {
+  for (const how of [import_chunk_UUQ2EKB5.refresh, import_chunk_NUDVVVQS.inspect]) {
     try {
       return [await how(root, id)];
     } catch {
@@ -14231,7 +14267,7 @@ var status = {
     const root = context.root(input);
     const isThere = (0, import_chunk_6PAAVROU.checkRoot)(root.folder);
     if (input.words[0] !== void 0) {
-      const view = await (0, import_chunk_IT7S6SYY.refresh)(root.folder, (0, import_chunk_IFVIOH5X.findJob)(root, input.words[0]));
+      const view = await (0, import_chunk_UUQ2EKB5.refresh)(root.folder, (0, import_chunk_IFVIOH5X.findJob)(root, input.words[0]));
       return input.has("json") ? { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state), json: (0, import_chunk_2GF2CPEM.observation)(view, { afterSeq: null, root }) } : tellOne(view, root);
     }
     const views = isThere ? await listViews(root.folder, { recent: input.count("recent") ?? 10, owner: input.text("owner") ?? null }) : [];
@@ -14348,7 +14384,7 @@ function renderHelp(command) {
 });
 
 },
-"./wait-3O6X3JGU.js": function (module, exports) {
+"./wait-T4LLHY5E.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -14359,12 +14395,12 @@ var import_chunk_CCFJVRA2 = load("./chunk-CCFJVRA2.js");
 var import_chunk_L3K2NDJR = load("./chunk-L3K2NDJR.js");
 var import_chunk_6PAAVROU = load("./chunk-6PAAVROU.js");
 var import_chunk_IFVIOH5X = load("./chunk-IFVIOH5X.js");
-var import_chunk_FJ4JPPLK = load("./chunk-FJ4JPPLK.js");
+var import_chunk_6GT5AGD5 = load("./chunk-6GT5AGD5.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_4RCH34YN = load("./chunk-4RCH34YN.js");
+var import_chunk_63MV737V = load("./chunk-63MV737V.js");
 var import_chunk_G7TF4DKP = load("./chunk-G7TF4DKP.js");
 var import_chunk_2GF2CPEM = load("./chunk-2GF2CPEM.js");
-var import_chunk_IT7S6SYY = load("./chunk-IT7S6SYY.js");
+var import_chunk_UUQ2EKB5 = load("./chunk-UUQ2EKB5.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_YC5VTLGP = load("./chunk-YC5VTLGP.js");
 var import_chunk_H54WYAK4 = load("./chunk-H54WYAK4.js");
@@ -14428,7 +14464,7 @@ var wait = {
     if (ids.length > 1 && !input.has("any") && !input.has("all")) {
       throw (0, import_chunk_NVPF5LEY.usageError)(`cannot wait for ${ids.length} jobs without saying how: add --any (the first) or --all`);
     }
-    return (0, import_chunk_FJ4JPPLK.waitAndTell)(context, root, ids, {
+    return (0, import_chunk_6GT5AGD5.waitAndTell)(context, root, ids, {
       mode: input.has("any") ? "any" : "all",
       timeoutMs: input.durationOrDefault("timeout"),
       heartbeatMs: input.duration("heartbeat") ?? null,

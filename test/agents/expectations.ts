@@ -30,8 +30,6 @@ export interface Expectations {
   store: readonly string[];
   /** A conversation that its store has lost. */
   lost: Expected;
-  /** From another folder, where `resumesElsewhere` of the profile is false; `refused`: no job is made of it. */
-  elsewhere?: Expected | 'refused';
   /** A write under `restricted`, by the shell and by its own tool; null where it cannot have that profile. */
   denied: { shell: Expected; file: Expected } | null;
   /** Settings of the user and of the project that allow everything, to see that they do not widen `restricted`. */

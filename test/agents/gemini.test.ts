@@ -17,7 +17,6 @@ defineMatrix(profile, {
   },
   store: ['.gemini/tmp'],
   lost: { outcome: 'failed', code: 'session_lost', words: /No previous sessions found/ },
-  elsewhere: 'refused',
   denied: { shell: notOffered, file: notOffered },
   // The id is known and goes on, but nothing of a turn is stored before it has ended.
   keepsCutTurn: false,

@@ -17,7 +17,6 @@ defineMatrix(profile, {
   },
   store: ['.local/share/opencode'],
   lost: { outcome: 'failed', code: 'session_lost', words: /Session not found/ },
-  elsewhere: 'refused',
   denied: { shell: notOffered, file: notOffered },
   keepsCutTurn: true,
   cleanWarnings: { standard: ['no_sandbox'] },

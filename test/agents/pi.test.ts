@@ -17,7 +17,6 @@ defineMatrix(profile, {
   },
   store: ['.pi/agent/sessions'],
   lost: { outcome: 'failed', code: 'session_lost', words: /./ },
-  elsewhere: 'refused',
   denied: { shell: notOffered, file: notOffered },
   keepsCutTurn: true,
   cleanWarnings: { standard: ['no_sandbox'] },

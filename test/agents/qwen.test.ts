@@ -21,7 +21,6 @@ defineMatrix(profile, {
   },
   store: ['.qwen/projects'],
   lost: { outcome: 'failed', code: 'session_lost', words: /No saved session found/ },
-  elsewhere: 'refused',
   denied: {
     shell: { outcome: 'done', warning: ['permission_denied', /run_shell_command/] },
     file: { outcome: 'done', warning: ['permission_denied', /run_shell_command/] },

@@ -1,7 +1,7 @@
 // What is checked of an agent CLI before anything is started: its age and its own settings. Both refuse with what was found and where.
 import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import type { Backend } from '../../companion/src/backends/backend.ts';
 import { codex } from '../../companion/src/backends/codex.ts';
@@ -93,12 +93,37 @@ const strict: Backend = {
 
 test('settings that are missing or harmless are fine, and so is a backend without any', (t) => {
   const { home } = makePlace(t);
-  requirePolicy(strict, 'restricted');
-  requirePolicy(cli, 'restricted');
+  requirePolicy(strict, 'restricted', '/nowhere');
+  requirePolicy(cli, 'restricted', '/nowhere');
   mkdirSync(join(home, '.cli'));
-  requirePolicy(strict, 'restricted');
+  requirePolicy(strict, 'restricted', '/nowhere');
   writeFileSync(join(home, '.cli/settings.json'), '{}');
-  requirePolicy(strict, 'restricted');
+  requirePolicy(strict, 'restricted', '/nowhere');
+});
+
+test('every file of settings counts: more of the user, each in a folder, and those of the project', (t) => {
+  const workspace = makePlace(t);
+  const { home } = workspace;
+  const [policy] = [strict.policy];
+  assert.ok(policy);
+  const wide: Backend = {
+    ...strict,
+    morePolicies: [
+      { ...policy, file: '.cli/projects/' },
+      { ...policy, file: '.cli/project.json', inWorkspace: true },
+    ],
+  };
+  const below = workspace.path('below');
+  workspace.write('below/x', '');
+  requirePolicy(wide, 'restricted', below);
+  for (const file of [workspace.path('.cli/project.json'), join(home, '.cli/projects/two.json')]) {
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, '{"wide":true}');
+    assert.match(refusalOf(() => requirePolicy(wide, 'restricted', below)).message, new RegExp(`\\(${file}\\)$`));
+    requirePolicy(wide, 'standard', below);
+    writeFileSync(file, '{}');
+    requirePolicy(wide, 'restricted', below);
+  }
 });
 
 test('settings that widen the profile are refused for that profile only, also behind a link', (t) => {
@@ -106,10 +131,10 @@ test('settings that widen the profile are refused for that profile only, also be
   mkdirSync(join(home, '.cli'));
   const file = join(home, '.cli/settings.json');
   symlinkSync(write('dotfiles.json', '{"wide":true}'), file);
-  const { message, next } = refusalOf(() => requirePolicy(strict, 'restricted'));
+  const { message, next } = refusalOf(() => requirePolicy(strict, 'restricted', '/nowhere'));
   assert.equal(message, `cannot use profile restricted with The CLI: its settings allow writes (${file})`);
   assert.match(next ?? '', /change its settings/);
-  requirePolicy(strict, 'standard');
+  requirePolicy(strict, 'standard', '/nowhere');
 });
 
 const unreadable: [what: string, make: (file: string) => void, reason: RegExp][] = [
@@ -126,7 +151,7 @@ for (const [what, make, reason] of unreadable) {
     mkdirSync(join(home, '.cli'));
     make(join(home, '.cli/settings.json'));
     for (const profile of ['restricted', 'standard'] as const) {
-      assert.match(refusalOf(() => requirePolicy(strict, profile)).message, reason);
+      assert.match(refusalOf(() => requirePolicy(strict, profile, '/nowhere')).message, reason);
     }
   });
 }
@@ -135,14 +160,14 @@ test('settings that we may not read are refused', { skip: process.getuid?.() ===
   const { home } = makePlace(t);
   mkdirSync(join(home, '.cli'));
   writeFileSync(join(home, '.cli/settings.json'), '{}', { mode: 0 });
-  assert.match(refusalOf(() => requirePolicy(strict, 'standard')).message, /cannot be read \(EACCES\)/);
+  assert.match(refusalOf(() => requirePolicy(strict, 'standard', '/nowhere')).message, /cannot be read \(EACCES\)/);
   chmodSync(join(home, '.cli'), 0);
   t.after(() => chmodSync(join(home, '.cli'), 0o700));
-  assert.match(refusalOf(() => requirePolicy(strict, 'standard')).message, /cannot be read \(EACCES\)/);
+  assert.match(refusalOf(() => requirePolicy(strict, 'standard', '/nowhere')).message, /cannot be read \(EACCES\)/);
 });
 
 test('without HOME the settings cannot be looked at, so nothing is promised', (t) => {
   makePlace(t);
   delete process.env.HOME;
-  assert.match(policyFault(strict, 'restricted') ?? '', /HOME is not set/);
+  assert.match(policyFault(strict, 'restricted', '/nowhere') ?? '', /HOME is not set/);
 });

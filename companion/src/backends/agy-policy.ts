@@ -8,8 +8,11 @@ import { findRuleFault, type Kinds, parseSettings } from './rules.ts';
 
 export const agySettings: PolicyFile = { file: '.gemini/antigravity-cli/settings.json', findFault };
 
-/** Grants shared with the Antigravity app. Each project has a file of its own in the folder `projects` beside it. */
+/** Grants shared with the Antigravity app. */
 export const agySharedGrants: PolicyFile = { file: '.gemini/config/config.json', findFault };
+
+/** Each project has a file of its own; which one is that of this folder is not documented. */
+export const agyProjectGrants: PolicyFile = { file: '.gemini/config/projects/', findFault };
 
 /** `execute_url`, `mcp`, `unsandboxed` and `write_file` can change something, as can what a later version adds. */
 const kinds: Kinds = { command: 'command', read_file: 'reads', read_url: 'reads' };

@@ -14,7 +14,7 @@ import {
   noteAgyFailure,
   noteRefusal,
 } from './agy-end.ts';
-import { agySettings } from './agy-policy.ts';
+import { agyProjectGrants, agySettings, agySharedGrants } from './agy-policy.ts';
 import { type Backend, noteTool, noteWarning, parseLine, type Reading, type StaffRequest } from './backend.ts';
 import { type Fields, fieldsOf, numberOf, textOf } from './fields.ts';
 
@@ -47,6 +47,7 @@ export const agy = {
   install: 'curl -fsSL https://antigravity.google/cli/install.sh | bash',
   signIn: { files: ['.gemini/antigravity-cli/antigravity-oauth-token'], variables: ['GEMINI_API_KEY'] },
   policy: agySettings,
+  morePolicies: [agySharedGrants, agyProjectGrants],
   hostMarkers: [
     'ANTIGRAVITY_AGENT',
     'ANTIGRAVITY_CLI_ALIAS',

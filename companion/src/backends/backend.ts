@@ -73,8 +73,9 @@ export interface SignInSigns {
 
 /** Settings of the CLI that can widen a profile. An unreadable file is refused by the caller: it fails closed. */
 export interface PolicyFile {
-  /** Below the home folder. */
+  /** Below the home folder, or with `inWorkspace` below the folder where the job runs. With `/` at its end: each .json file there. */
   file: string;
+  inWorkspace?: boolean;
   /** Why this profile cannot be kept with these settings; null when it can. */
   findFault(text: string, profile: Profile): string | null;
 }
@@ -117,6 +118,7 @@ export interface Backend {
   install: string;
   signIn: SignInSigns;
   policy?: PolicyFile;
+  morePolicies?: readonly PolicyFile[];
   /** Variables by which this CLI marks what it runs itself: no child of ours, of whatever backend, inherits them. */
   hostMarkers: readonly string[];
   /** Which numbers of `usage` run on over a resumed conversation; the part of this job is told by subtraction. */

@@ -7,6 +7,9 @@ import { findRuleFault, type Kinds, parseSettings } from './rules.ts';
 
 export const cursorSettings: PolicyFile = { file: '.cursor/cli-config.json', findFault };
 
+/** A repository's own rules. */
+export const cursorProjectSettings: PolicyFile = { file: '.cursor/cli.json', inWorkspace: true, findFault };
+
 /** `Mcp` and `Write` can change something. `Shell(ls)` names the program, whatever its arguments are. */
 const kinds: Kinds = { Read: 'reads', Shell: 'command', WebFetch: 'reads' };
 

@@ -12,7 +12,7 @@ import {
   type StaffRequest,
   type ToolCall,
 } from './backend.ts';
-import { cursorSettings } from './cursor-policy.ts';
+import { cursorProjectSettings, cursorSettings } from './cursor-policy.ts';
 import { kindOfWords, resetOf } from './failures.ts';
 import { type Fields, fieldsOf, numberOf, textOf } from './fields.ts';
 
@@ -40,6 +40,7 @@ export const cursor = {
   install: 'curl https://cursor.com/install -fsS | bash',
   signIn: { files: ['.config/cursor/auth.json'], variables: ['CURSOR_API_KEY'] },
   policy: cursorSettings,
+  morePolicies: [cursorProjectSettings],
   hostMarkers: ['CURSOR_AGENT', 'CURSOR_TRACE_ID'],
   runsOn: { tokens: false, cost: false },
 

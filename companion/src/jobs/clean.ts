@@ -115,8 +115,8 @@ async function freeWorktree(root: string, spec: Spec): Promise<boolean> {
   const { worktree } = spec;
   if (!worktree || !(await isGenuine(spec, readKey())) || isNamedByAnother(root, spec.id, worktree.path)) return true;
   if ((await workIn(spec)) !== undefined) return false;
-  removeWorktree(worktree);
-  return true;
+  // Git may have a reason of its own to refuse (locked, in use): then the record stays too.
+  return removeWorktree(worktree);
 }
 
 function isNamedByAnother(root: string, own: string, folder: string): boolean {

@@ -99,7 +99,7 @@ function progress({ staff }: Deliverable): string {
   for (const call of reading.tools.slice(-5)) {
     lines.push(`- ${call.name} ${excerpt(plainText(call.input).replace(/\s+/g, ' '), excerptBytes)} [${call.status}]`);
   }
-  const text = plainText(reading.answer ?? reading.text).trim();
+  const text = plainText(reading.answer || reading.text).trim();
   if (text !== '') lines.push('', ...tail(text, textTailBytes).text.split('\n'));
   return lines.length > 0 ? ['## Seen last (not a finished answer)', '', ...lines].join('\n') : '';
 }

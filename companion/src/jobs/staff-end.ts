@@ -2,6 +2,7 @@
 // structured findings. For whoever publishes the end.
 import type { Reading } from '../backends/backend.ts';
 import { judgeStaff, type StaffReason } from '../backends/verdict.ts';
+import { showName } from '../core/byte-names.ts';
 import { type Findings, parseFindings } from '../core/findings.ts';
 import type { JobError, OutputNote, Spec, StaffPart, TokenUsage, Warning } from '../core/job.ts';
 import { isReader } from '../core/modes.ts';
@@ -77,10 +78,10 @@ function cutAnswer(spec: Spec, stdout: OutputNote | undefined): JobError | null 
 function changeWarnings(staff: StaffPart, changes: WorkspaceChanges | null): Warning[] {
   if (!isReader(staff.mode, staff.profile) || !changes || changes.unchanged) return [];
   const what = [
-    ...changes.files.slice(0, 5).map((file) => file.path),
+    ...changes.files.slice(0, 5).map((file) => showName(file.path)),
     ...(changes.file_count > 5 ? [`and ${changes.file_count - 5} more`] : []),
     ...(changes.commit_count > 0 ? [`${changes.commit_count} commit(s)`] : []),
-    ...changes.refs_changed.slice(0, 3),
+    ...changes.refs_changed.slice(0, 3).map(showName),
   ];
   const message = `the ${staff.mode} job was to change nothing (profile ${staff.profile}), but the worktree changed while it ran: ${what.join(', ') || 'the index'}`;
   return [{ code: 'reader_changed', message }];

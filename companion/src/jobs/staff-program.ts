@@ -1,12 +1,13 @@
 // What is checked of an agent CLI before anything is started: is it new enough, and do its own settings leave the profile as it is meant.
 // Both fail closed: what cannot be read is refused, and so is what is known to be too old. A version that cannot be told is no refusal.
 import path from 'node:path';
-import type { Backend } from '../backends/backend.ts';
+import type { Backend, PolicyFile } from '../backends/backend.ts';
 import { errnoOf, FaultError } from '../core/errors.ts';
 import type { Profile } from '../core/job.ts';
 import { variables } from '../platform/env.ts';
 import { readRange } from '../platform/files.ts';
-import { factsOf, realPath } from '../platform/folders.ts';
+import { factsOf, listNames, realPath } from '../platform/folders.ts';
+import { findWorktree } from '../platform/git-folder.ts';
 import { isOlder, versionOf } from '../platform/program-version.ts';
 
 /** Settings above this are no settings. */
@@ -32,9 +33,9 @@ export function tellVersion(backend: Backend, program: string): string | null {
   return versionOf(program, backend.packages, { isFresh: true });
 }
 
-/** Throws `preflight` when the CLI's own settings widen this profile, or cannot be read. None are fine. */
-export function requirePolicy(backend: Backend, profile: Profile): void {
-  const fault = policyFault(backend, profile);
+/** Throws `preflight` when the CLI's own settings, or those of the folder `cwd`, widen this profile, or cannot be read. None are fine. */
+export function requirePolicy(backend: Backend, profile: Profile, cwd: string): void {
+  const fault = policyFault(backend, profile, cwd);
   if (fault === null) return;
   throw new FaultError(
     'preflight',
@@ -44,12 +45,39 @@ export function requirePolicy(backend: Backend, profile: Profile): void {
 }
 
 /** Why this profile cannot be kept with the settings that are there; null when it can. */
-export function policyFault(backend: Backend, profile: Profile): string | null {
-  const { policy } = backend;
-  if (!policy) return null;
+export function policyFault(backend: Backend, profile: Profile, cwd: string): string | null {
+  const policies = [...(backend.policy ? [backend.policy] : []), ...(backend.morePolicies ?? [])];
+  for (const policy of policies) {
+    const fault = faultOf(policy, profile, cwd);
+    if (fault !== null) return fault;
+  }
+  return null;
+}
+
+function faultOf(policy: PolicyFile, profile: Profile, cwd: string): string | null {
   const home = variables.home();
-  if (home === undefined) return `its settings ~/${policy.file} cannot be found: HOME is not set`;
-  const file = path.join(home, policy.file);
+  if (!policy.inWorkspace && home === undefined)
+    return `its settings ~/${policy.file} cannot be found: HOME is not set`;
+  const file = path.join(policy.inWorkspace ? placeOf(cwd) : (home as string), policy.file);
+  for (const one of policy.file.endsWith('/') ? filesIn(file) : [file]) {
+    const fault = fileFault(policy, profile, one);
+    if (fault !== null) return fault;
+  }
+  return null;
+}
+
+/** A CLI looks for the settings of a project at its root. */
+function placeOf(cwd: string): string {
+  return findWorktree(cwd) ?? cwd;
+}
+
+function filesIn(folder: string): string[] {
+  return listNames(folder)
+    .filter((name) => name.endsWith('.json'))
+    .map((name) => path.join(folder, name));
+}
+
+function fileFault(policy: PolicyFile, profile: Profile, file: string): string | null {
   const read = readSettings(file);
   if ('fault' in read) return `its settings ${file} ${read.fault}`;
   if (read.text === null) return null;

@@ -52,7 +52,7 @@ export function makeStaffPart(words: StaffWords): StaffPart {
       `cannot use profile ${profile} with backend ${custom?.name ?? backend.id}: it cannot be kept there; possible: ${can.join(', ')}`,
     );
   }
-  requirePolicy(backend, profile);
+  requirePolicy(backend, profile, words.cwd);
   const program = programOf(backend, custom, words.cwd);
   const fault = custom?.prompt === 'argument' ? findArgumentFault([words.prompt]) : null;
   if (fault !== null)

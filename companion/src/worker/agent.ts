@@ -1,7 +1,7 @@
 // An agent's stream while it runs: every line is folded into the reading, and what matters at once is told at once - the
 // conversation id at first sight (a killed run can then be continued), tool calls, the final event, a wait for a sign-in.
 import { makeReading, type Reading } from '../backends/backend.ts';
-import { backendOf } from '../jobs/replay.ts';
+import { backendOf, readSafely } from '../jobs/replay.ts';
 import { isoNow } from '../platform/clock.ts';
 import { readEvents } from '../store/journal.ts';
 import type { Claim } from './claim.ts';
@@ -47,8 +47,8 @@ export function followAgent(claim: Claim, progress: Progress): Agent | undefined
   return {
     reading,
     sink: {
-      stdout: (line) => backend.read(line, reading, isoNow()),
-      stderr: (line) => backend.readError?.(line, reading, isoNow()),
+      stdout: (line) => readSafely(reading, () => backend.read(line, reading, isoNow())),
+      stderr: (line) => readSafely(reading, () => backend.readError?.(line, reading, isoNow())),
     },
     update,
   };

@@ -81,7 +81,7 @@ export class Progress {
 
 /** The bounded picture of an agent's stream. Control sequences are removed; what was cut is said. */
 export function agentSnapshot(reading: Reading): Record<string, unknown> {
-  const latest = tail(plainText(reading.answer ?? reading.text), textTailBytes);
+  const latest = tail(plainText(reading.answer || reading.text), textTailBytes);
   return {
     tools: reading.tools.slice(-toolCalls).map(toolSnapshot),
     tool_count: reading.toolCount,

@@ -15,7 +15,7 @@ export const profile: LabProfile = {
     writeFileSync(join(home, '.config/opencode/opencode.json'), JSON.stringify(makeConfig(`${baseUrl}/v1`)));
   },
   // Retried in silence, for 79 s and longer.
-  slowCases: ['e500', 'e429', 'cut'],
+  slowCases: ['e500', 'cut'],
   resumesElsewhere: false,
   model: null,
 };
