@@ -115,6 +115,8 @@ test('every file of settings counts: more of the user, each in a folder, and tho
   };
   const below = workspace.path('below');
   workspace.write('below/x', '');
+  // As in a git worktree: its root is where a CLI looks.
+  mkdirSync(workspace.path('.git'));
   requirePolicy(wide, 'restricted', below);
   for (const file of [workspace.path('.cli/project.json'), join(home, '.cli/projects/two.json')]) {
     mkdirSync(dirname(file), { recursive: true });
