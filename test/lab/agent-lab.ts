@@ -23,6 +23,9 @@ export async function makeAgentLab(workspace: Workspace, profile: LabProfile, sc
   if (profile.node !== null) folders.unshift(requireNode(profile));
   const model = await startModel(workspace);
   const { home, dir } = workspace;
+  // Some unpack libraries there and leave them.
+  const temp = join(workspace.base, 'tmp');
+  mkdirSync(temp, { recursive: true });
   let place: LabPlace = { home, dir, baseUrl: model.url };
   const use = (name: string) => {
     place = { home, dir, baseUrl: `${model.url}/${name}` };
@@ -34,7 +37,8 @@ export async function makeAgentLab(workspace: Workspace, profile: LabProfile, sc
     model,
     program: join(folders.at(-1) ?? '', profile.program),
     get env() {
-      return { ...workspace.env, PATH: [...folders, workspace.env.PATH].join(':'), ...profile.environment(place) };
+      const path = [...folders, workspace.env.PATH].join(':');
+      return { ...workspace.env, PATH: path, TMPDIR: temp, ...profile.environment(place) };
     },
     use,
   };
