@@ -19,11 +19,13 @@ import { join } from 'node:path';
 import test from 'node:test';
 import { parseReply, run, start } from '../helpers/companion.ts';
 import { eventually } from '../helpers/eventually.ts';
+import { makeStaff } from '../helpers/staff.ts';
 import { makeWorkspace, type Workspace } from '../helpers/workspace.ts';
 
 interface Cleaned {
   removed: string[];
   would_remove: string[];
+  worktrees: { id: string; path: string; branch: string }[];
   kept: { id: string; why: string }[];
 }
 
@@ -150,6 +152,70 @@ test('clean where there is nothing makes nothing', async (t) => {
   const { code, stdout } = await run(workspace, ['clean', '--yes']);
   assert.deepEqual([code, stdout], [0, `no jobs in ${workspace.path('.job-state')}\n`]);
   assert.equal(existsSync(workspace.path('.job-state')), false);
+});
+
+/** A job with a worktree of its own whose result was read. */
+async function withTree(workspace: Workspace, text: string): Promise<{ id: string; path: string; branch: string }> {
+  const staff = makeStaff(workspace);
+  staff.act(text);
+  const { id, json } = await staff.launch('implement', ['--worktree', '--prompt', 'x']);
+  assert.equal((await run(workspace, ['wait', id])).code, 0);
+  return { id, ...json<{ worktree: { path: string; branch: string } }>('spec.json').worktree };
+}
+
+test('a worktree that goes with its job is named, with its branch, before and after', async (t) => {
+  const workspace = makeWorkspace(t);
+  const { id, path, branch } = await withTree(workspace, 'echo nothing');
+  const words = `${id} and its worktree ${path} with its branch ${branch}\n`;
+  assert.ok((await run(workspace, ['clean', ...all])).stdout.startsWith(`would remove ${words}`));
+  assert.deepEqual((await clean(workspace, ...all)).worktrees, [{ id, path, branch }]);
+  assert.equal((await run(workspace, ['clean', ...all, '--yes'])).stdout, `removed ${words}1 removed\n`);
+  assert.deepEqual([existsSync(path), workspace.git('branch', '--list', branch)], [false, '']);
+});
+
+test('a worktree in which a job of its own runs, or waits to be collected, is kept with its record', async (t) => {
+  const workspace = makeWorkspace(t);
+  const { id, path } = await withTree(workspace, 'echo nothing');
+  const inner = await run(workspace, ['run', '--id-only', '--', 'sleep', '600'], { cwd: path });
+  assert.equal(inner.code, 0, inner.stderr);
+  const innerId = inner.stdout.trim();
+  const kept = (why: string) => [{ id, why: `its worktree ${path} has a job of its own, ${innerId}: ${why}` }];
+  for (const words of [all, [...all, '--yes']]) {
+    const done = await clean(workspace, ...words);
+    assert.deepEqual([done.removed, done.would_remove, done.kept], [[], [], kept('it is live')]);
+  }
+  const state = ['--state-dir', join(path, '.job-state')];
+  assert.equal((await run(workspace, ['cancel', innerId, ...state])).code, 0);
+  const done = await clean(workspace, ...all, '--yes');
+  assert.deepEqual([done.removed, done.kept], [[], kept('nobody has collected its result')]);
+  await run(workspace, ['result', innerId, ...state]);
+  assert.deepEqual((await clean(workspace, ...all, '--yes')).removed, [id]);
+  assert.equal(existsSync(path), false);
+});
+
+test('a job whose worktree is gone and whose branch holds unmerged work is kept, and both runs say why', async (t) => {
+  const workspace = makeWorkspace(t);
+  const { id, path, branch } = await withTree(workspace, 'echo x >x; git add x; git commit -qm X; echo done');
+  rmSync(path, { recursive: true });
+  for (const words of [all, [...all, '--yes']]) {
+    const { stdout } = await run(workspace, ['clean', ...words]);
+    assert.ok(
+      stdout.includes(`keeps ${id}: its worktree is gone, and its branch ${branch} holds 1 unmerged commit(s)`),
+      stdout,
+    );
+    assert.doesNotMatch(stdout, /would remove/);
+  }
+  workspace.git('merge', '-q', branch);
+  assert.deepEqual((await clean(workspace, ...all, '--yes')).removed, [id]);
+  assert.equal(workspace.git('branch', '--list', branch), '');
+});
+
+test('a worktree that git refuses to remove keeps its record, and it is said', async (t) => {
+  const workspace = makeWorkspace(t);
+  const { id, path } = await withTree(workspace, 'echo nothing');
+  workspace.git('worktree', 'lock', path);
+  const { stdout } = await run(workspace, ['clean', ...all, '--yes']);
+  assert.equal(stdout, `keeps ${id}: git refuses to remove its worktree ${path}\n0 removed\n`);
 });
 
 test('readers beside clean see a whole job or none', async (t) => {

@@ -50,6 +50,16 @@ test('an unknown command, option or word is refused with what there is', async (
   ]);
 });
 
+test('the placeholder of a printed command is no task', async (t) => {
+  const workspace = makeWorkspace(t);
+  const words = (verb: string, ...more: string[]) => [verb, ...more, '--prompt', '<what to do next>'];
+  const refusal = /cannot take "<what to do next>" as the task.*\ntry: put what the agent is to do in its place/;
+  await refuseAll(workspace, [
+    [words('continue', '--job', 'staffer-mik3xa01-9c2k4d'), refusal],
+    [words('staffer'), refusal],
+  ]);
+});
+
 test('an option with the name of something that every object has is refused like any other', async (t) => {
   const workspace = makeWorkspace(t);
   const names = ['constructor', 'toString', 'hasOwnProperty', '__proto__'];
@@ -261,10 +271,10 @@ test('a missing folder and a missing program are told apart, and the searched PA
     [['staffer', '--prompt', 'x', '--cwd', 'nowhere'], /cannot run in \S*\/nowhere: there is no such folder/],
     [
       ['staffer', '--prompt', 'x', '--backend', 'codex'],
-      /find codex for backend codex: not on PATH \(\/nowhere\)/,
+      /find codex for backend codex: not on PATH \(\/nowhere\)\ntry: install it \(npm install -g @openai\/codex\), or /,
       at('/nowhere'),
     ],
-    [['staffer', '--prompt', 'x'], /choose a backend: no agent CLI is on PATH/, at('/nowhere')],
+    [['staffer', '--prompt', 'x'], /choose a backend: no agent CLI is on PATH.*\ntry: .* setup$/m, at('/nowhere')],
     [['run', '--', 'true'], /not on PATH \(empty\)/, at('')],
   ]);
 });

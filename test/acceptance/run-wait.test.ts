@@ -8,7 +8,7 @@ import { readdirSync } from 'node:fs';
 import test from 'node:test';
 import { parseReply, run, start } from '../helpers/companion.ts';
 import { eventually } from '../helpers/eventually.ts';
-import { type Job, launch, launchHeld, makeHold, program, untilHeld } from '../helpers/jobs.ts';
+import { findJob, type Job, launch, launchHeld, makeHold, program, untilHeld } from '../helpers/jobs.ts';
 import { makeWorkspace } from '../helpers/workspace.ts';
 
 interface Document {
@@ -35,9 +35,67 @@ test('wait --all gives 0 when all are done, 4 when one was canceled, 3 when one 
 
   const all = (...jobs: Job[]) => run(workspace, ['wait', '--all', ...jobs.map(({ id }) => id)]);
   const good = await all(done, other);
-  assert.deepEqual([good.code, good.stdout], [0, 'first\nsecond\n']);
+  const sections = `== ${done.id}: done ==\nfirst\n\n== ${other.id}: done ==\nsecond\n`;
+  assert.deepEqual([good.code, good.stdout], [0, sections]);
   assert.equal((await all(done, canceled)).code, 4);
   assert.equal((await all(done, canceled, failed)).code, 3);
+});
+
+test('of several jobs each result stands below a line that names it, of one it is verbatim', async (t) => {
+  const workspace = makeWorkspace(t);
+  const bare = await launch(workspace, ['--', 'printf', 'no newline']);
+  const silent = await launch(workspace, ['--', 'true']);
+  const failed = await launch(workspace, ['--', 'false']);
+  const all = await run(workspace, ['wait', '--all', bare.id, silent.id, failed.id]);
+  assert.equal(
+    all.stdout,
+    `== ${bare.id}: done ==\nno newline\n\n== ${silent.id}: done ==\n\n== ${failed.id}: failed ==\n${failed.text('result.md')}`,
+  );
+  const any = await run(workspace, ['wait', '--any', bare.id, silent.id]);
+  assert.equal(any.stdout, `== ${bare.id}: done ==\nno newline\n`);
+  for (const words of [[bare.id], ['--all', bare.id], ['--any', bare.id, bare.id]])
+    assert.equal((await run(workspace, ['wait', ...words])).stdout, 'no newline');
+});
+
+test('Ctrl-C during a wait says that the job runs on and how to collect it, and ends by the signal', async (t) => {
+  const workspace = makeWorkspace(t);
+  const held = await launchHeld(workspace);
+  const second = await launchHeld(workspace);
+  const interrupt = async (words: string[], awaited: Job) => {
+    const waiting = start(workspace, words);
+    await untilAwaited(awaited);
+    waiting.kill('SIGINT');
+    const { code, signal, stdout, stderr } = await waiting.promise;
+    assert.deepEqual([code, signal, stdout], [null, 'SIGINT', '']);
+    return stderr.trimEnd().split('\n');
+  };
+  const [said, collect] = await interrupt(['wait', held.id], held);
+  assert.equal(said, `job ${held.id} runs on; collect it with:`);
+  const [, both] = await interrupt(['wait', '--any', held.id, second.id], second);
+  assert.deepEqual([held.state().state, second.state().state], ['running', 'running']);
+  held.release();
+  second.release();
+  const paste = (command = '') => execFileSync('sh', ['-c', command], { cwd: workspace.dir, env: workspace.env });
+  assert.equal(paste(collect).toString(), '');
+  assert.match(paste(both).toString(), new RegExp(`^== ${held.id}: done ==\n\n== ${second.id}: done ==\n$`));
+});
+
+test('--wait says at once how to collect, and Ctrl-C says it again', async (t) => {
+  const workspace = makeWorkspace(t);
+  const hold = makeHold(workspace);
+  const waiting = start(workspace, ['run', '--wait', '--', ...hold.command]);
+  await untilHeld(hold);
+  await eventually('the collect line', () => waiting.stderr().split('\n').length >= 3);
+  const [job = '', collect = ''] = waiting.stderr().split('\n');
+  assert.match(job, /^job run-\S+$/);
+  assert.match(collect, /^collect: .* wait run-\S+ --timeout 10m$/);
+  await untilAwaited(findJob(workspace, job.slice('job '.length)));
+  waiting.kill('SIGINT');
+  const { signal, stderr } = await waiting.promise;
+  assert.equal(signal, 'SIGINT');
+  assert.match(stderr, /\njob run-\S+ runs on; collect it with:\n.* wait run-/);
+  hold.release();
+  execFileSync('sh', ['-c', collect.slice('collect: '.length)], { cwd: workspace.dir, env: workspace.env });
 });
 
 test('wait --any gives the code of the first that ended and leaves the others running', async (t) => {

@@ -41,6 +41,21 @@ test('a second implement job is refused and the first one named; --share lets bo
   }
 });
 
+test('outside git a folder holds all that is below it', async (t) => {
+  const workspace = makeWorkspace(t, { git: false });
+  workspace.write('sub/x', '');
+  const staff = makeStaff(workspace);
+  const go = join(workspace.base, 'go');
+  workspace.defer(() => writeFileSync(go, ''));
+  staff.act(`${until(go)}; echo done`);
+  const first = await staff.launch('implement', ['--cwd', workspace.path('sub'), '--prompt', 'x']);
+  const refused = await run(workspace, ['implement', '--profile', 'standard', '--prompt', 'x']);
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, new RegExp(first.id));
+  writeFileSync(go, '');
+  await run(workspace, ['wait', first.id]);
+});
+
 test('other pairs of writers start with a warning in both records; readers have none', async (t) => {
   const workspace = makeWorkspace(t);
   const staff = makeStaff(workspace);
@@ -160,5 +175,31 @@ test('--worktree is refused where there is no repository or no commit, and nothi
     assert.match(refused.stderr, /cannot /);
     const jobs = workspace.path('.job-state/jobs');
     assert.deepEqual(existsSync(jobs) ? readdirSync(jobs) : [], []);
+  }
+});
+
+test('jobs beside each other: none is told, or told to take over, what another one committed', async (t) => {
+  const workspace = makeWorkspace(t);
+  const staff = makeStaff(workspace);
+  const go = join(workspace.base, 'go');
+  workspace.defer(() => writeFileSync(go, ''));
+  const commit = 'echo new >made.txt; git add made.txt; git commit -q -m Made; echo made';
+  staff.act(`if grep -q COMMIT "$HOME/brief-$JOB_ID"; then ${commit}; else ${until(go)}; echo nothing; fi`);
+  const idle = await staff.launch('implement', ['--worktree', '--prompt', 'x']);
+  const reader = await staff.launch('review', ['--prompt', 'x']);
+  for (const job of [idle, reader]) await untilStarted(job);
+  const busy = await staff.launch('implement', ['--worktree', '--prompt', 'COMMIT']);
+  const made = await run(workspace, ['wait', busy.id]);
+  assert.match(made.stderr, /1 new commit/);
+  assert.match(made.stderr, new RegExp(`take over: git .* merge job-companion/${busy.id}`));
+  writeFileSync(go, '');
+  for (const job of [idle, reader]) {
+    const reply = await run(workspace, ['wait', job.id]);
+    assert.equal(reply.code, 0, reply.stderr);
+    assert.doesNotMatch(reply.stderr, /new commit|take over|changed while|branches/);
+    assert.deepEqual(
+      job.state().warnings.filter((one) => one.code === 'reader_changed'),
+      [],
+    );
   }
 });

@@ -258,6 +258,8 @@ test('a cache of compiled code that was damaged on disk costs nothing but time',
     ['status', id],
     ['result', id],
   ];
+  // How long ago it ended is another text with every second.
+  const said = (stdout: string | undefined) => stdout?.replace(/ended \d+s ago/, 'ended');
   const good = [];
   for (const args of readers) good.push(await run(workspace, args));
   const folder = join(workspace.home, '.cache/job-companion');
@@ -282,7 +284,7 @@ test('a cache of compiled code that was damaged on disk costs nothing but time',
     for (const [name, bytes] of whole) writeFileSync(join(folder, name), damage(bytes));
     for (const [at, args] of readers.entries()) {
       const { code, signal, stdout, stderr } = await run(workspace, args);
-      const isSame = code === 0 && stdout === good[at]?.stdout;
+      const isSame = code === 0 && said(stdout) === said(good[at]?.stdout);
       if (!isSame) faults.push(`${args[0]}, ${what}: ${code} ${signal} ${stderr.slice(0, 100)}`);
     }
   }

@@ -13,7 +13,7 @@ defineMatrix(profile, {
     e401: { outcome: 'failed', code: 'auth', words: /Incorrect API key/ },
     e429: { outcome: 'failed', code: 'quota', words: /Rate limit/ },
     e500: { outcome: 'failed', code: 'agent_error', words: /The lab server had an error/ },
-    cut: { outcome: 'failed', code: 'agent_error' },
+    cut: { outcome: 'failed', code: 'agent_error', words: /Connection to the API was lost/ },
     empty: { outcome: 'failed', code: 'no_final_answer', words: /empty/ },
   },
   store: ['.claude/projects'],
@@ -29,6 +29,7 @@ defineMatrix(profile, {
       writeFileSync(join(folder, '.claude/settings.json'), JSON.stringify(wide));
     }
   },
+  unoffered: { tool: 'Write', expected: { outcome: 'done', warning: ['permission_denied', /Write/] } },
   keepsCutTurn: true,
   cleanWarnings: { standard: ['no_sandbox'] },
 });

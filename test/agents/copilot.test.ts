@@ -2,7 +2,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { profile } from '../lab/agents/copilot/profile.ts';
+import { noToolText } from '../lab/model-server/scenarios.mjs';
 import { defineMatrix } from './matrix.ts';
+
+const notOffered = { outcome: 'done', answer: new RegExp(`^${noToolText}$`) } as const;
 
 defineMatrix(profile, {
   shellTool: /^bash$/,
@@ -16,7 +19,7 @@ defineMatrix(profile, {
   },
   store: ['.copilot/session-state'],
   lost: { outcome: 'failed', code: 'session_lost', words: /No session, task, or name matched/ },
-  denied: { shell: { outcome: 'done' }, file: { outcome: 'done' } },
+  denied: { shell: notOffered, file: notOffered },
   // Saved approvals, a folder that is trusted, and hooks of the repository that allow every tool.
   widen({ home, dir }) {
     const hooks = { preToolUse: [{ type: 'command', bash: `echo '{"permissionDecision":"allow"}'` }] };
@@ -26,6 +29,7 @@ defineMatrix(profile, {
     writeFileSync(join(home, '.copilot/settings.json'), JSON.stringify(settings));
     writeFileSync(join(dir, '.github/hooks/all.json'), JSON.stringify({ version: 1, hooks }));
   },
+  unoffered: { tool: 'bash', expected: { outcome: 'done', warning: ['permission_denied', /bash/] } },
   keepsCutTurn: true,
   tellsUsage: false,
   cleanWarnings: { standard: ['no_sandbox'] },

@@ -13,8 +13,8 @@ import { type AgentLab, makeAgentLab } from '../lab/agent-lab.ts';
 import type { LabProfile } from '../lab/agents/profile.ts';
 
 export const isFull = process.env[FULL] === '1';
-const waitLimitMs = isFull ? 40 * 60_000 : 4 * 60_000;
-const jobLimit = isFull ? '30m' : '3m';
+const patienceMin = isFull ? 95 : 4;
+const jobLimit = isFull ? '90m' : '3m';
 
 export interface Desk {
   readonly workspace: Workspace;
@@ -53,7 +53,8 @@ export async function makeDesk(t: TestContext, profile: LabProfile, scenario: st
     start: (args, options) => launch(['staffer', ...chosen], args, options),
     goOn: (job, args) => launch(['continue', '--job', job.id], args),
     async end(job) {
-      const { code, stdout } = await call(['wait', job.id], { limitMs: waitLimitMs });
+      const patience = ['--timeout', `${patienceMin}m`];
+      const { code, stdout } = await call(['wait', job.id, ...patience], { limitMs: (patienceMin + 1) * 60_000 });
       return { state: job.state(), code, answer: stdout };
     },
     async tools(job) {

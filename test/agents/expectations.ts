@@ -32,6 +32,8 @@ export interface Expectations {
   lost: Expected;
   /** A write under `restricted`, by the shell and by its own tool; null where it cannot have that profile. */
   denied: { shell: Expected; file: Expected } | null;
+  /** A tool that `restricted` does not offer, and what comes of a model that calls it all the same. */
+  unoffered?: { tool: string; expected: Expected };
   /** Settings of the user and of the project that allow everything, to see that they do not widen `restricted`. */
   widen?(place: LabPlace): void;
   /** After a SIGKILL in the middle of a tool: does the conversation hold the turn that was cut off? */

@@ -74,18 +74,25 @@ export function defineMatrix(profile: LabProfile, expectations: Expectations): v
     });
   }
 
-  if (expectations.denied) {
-    for (const [by, expected] of Object.entries(expectations.denied)) {
-      define(`restricted writes nothing (by ${by}, its settings allow everything)`, 'denied', async (desk) => {
-        const { home, dir } = desk.workspace;
-        expectations.widen?.({ home, dir, baseUrl: `${desk.lab.model.url}/denied` });
-        const file = desk.workspace.path('made.txt');
-        const job = await desk.start(['--profile', 'restricted', '--prompt', `Write.\nfile: ${file}\nby: ${by}`]);
-        const { state, answer } = await desk.end(job);
-        assert.equal(existsSync(file), false, `it wrote: ${answer}`);
-        compare(state, answer, expected);
-      });
-    }
+  const { denied, unoffered } = expectations;
+  const attempts: [how: string, Expected | undefined][] = [
+    ['by: shell', denied?.shell],
+    ['by: file', denied?.file],
+    [`call: ${unoffered?.tool}`, unoffered?.expected],
+  ];
+  for (const [how, expected] of attempts) {
+    if (!expected) continue;
+    define(`restricted writes nothing, whatever the settings allow (${how})`, 'denied', async (desk) => {
+      const { home, dir } = desk.workspace;
+      expectations.widen?.({ home, dir, baseUrl: `${desk.lab.model.url}/denied` });
+      const file = desk.workspace.path('made.txt');
+      const job = await desk.start(['--profile', 'restricted', '--prompt', `Write.\nfile: ${file}\n${how}`]);
+      const { state, answer } = await desk.end(job);
+      assert.equal(existsSync(file), false, `it wrote: ${answer}`);
+      compare(state, answer, expected);
+      const [request] = desk.lab.model.requests();
+      if (how.startsWith('call')) assert.ok(!request?.tools.includes(unoffered?.tool ?? ''), 'it is offered');
+    });
   }
 
   for (const name of failureCases) {

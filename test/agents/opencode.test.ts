@@ -1,4 +1,6 @@
 /** The real opencode in the cases of every agent CLI (matrix.ts). */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { profile } from '../lab/agents/opencode/profile.ts';
 import { noToolText } from '../lab/model-server/scenarios.mjs';
 import { defineMatrix } from './matrix.ts';
@@ -18,6 +20,15 @@ defineMatrix(profile, {
   store: ['.local/share/opencode'],
   lost: { outcome: 'failed', code: 'session_lost', words: /Session not found/ },
   denied: { shell: notOffered, file: notOffered },
+  unoffered: { tool: 'bash', expected: { outcome: 'done', warning: ['permission_denied', /bash/] } },
+  widen({ dir }) {
+    const permission = { '*': 'allow', bash: 'allow', edit: 'allow' };
+    const agent = { build: { permission }, 'job-companion-restricted': { permission, tools: { bash: true } } };
+    writeFileSync(
+      join(dir, 'opencode.json'),
+      JSON.stringify({ permission, agent, tools: { bash: true, write: true } }),
+    );
+  },
   keepsCutTurn: true,
   cleanWarnings: { standard: ['no_sandbox'] },
 });

@@ -16,8 +16,8 @@ defineMatrix(profile, {
     e401: { outcome: 'failed', code: 'auth', words: /Incorrect API key/ },
     e429: { outcome: 'failed', code: 'quota', words: /Rate limit/ },
     e500: { outcome: 'failed', code: 'agent_error', words: /The lab server had an error/ },
-    cut: { outcome: 'failed', code: 'agent_error' },
-    empty: { outcome: 'failed', code: 'agent_error', words: /./ },
+    cut: { outcome: 'failed', code: 'agent_error', words: /other side closed/ },
+    empty: { outcome: 'failed', code: 'agent_error', words: /empty response/ },
   },
   store: ['.qwen/projects'],
   lost: { outcome: 'failed', code: 'session_lost', words: /No saved session found/ },
@@ -29,6 +29,7 @@ defineMatrix(profile, {
     mkdirSync(join(dir, '.qwen'), { recursive: true });
     writeFileSync(join(dir, '.qwen/settings.json'), JSON.stringify(wide));
   },
+  unoffered: { tool: 'write_file', expected: { outcome: 'done', warning: ['permission_denied', /write_file/] } },
   keepsCutTurn: true,
   cleanWarnings: { standard: ['no_sandbox'] },
 });

@@ -240,6 +240,23 @@ test('a refused tool without an answer is permission_denied', () => {
   assert.match(verdict.error?.message ?? '', /Write: \{"file_path":"x"\}/);
 });
 
+test('a tool that the profile takes away and the model calls all the same is denied, an unknown one has failed', () => {
+  const call = (name: string) => ({ type: 'tool_use', id: name, name, input: {} });
+  const reply = (name: string, words: string) => ({
+    type: 'tool_result',
+    tool_use_id: name,
+    is_error: true,
+    content: words,
+  });
+  const away =
+    'Error: No such tool available: Write. Write is disabled for this session, in subagents as well as here.';
+  const content = [reply('Write', away), reply('Wrte', 'Error: No such tool available: Wrte')];
+  const lines = [init, event('assistant', { message: { content: [call('Write'), call('Wrte')] } })];
+  const { reading } = replayLines(claude, [...lines, event('user', { message: { content } }), success('Done.')], clean);
+  assert.deepEqual(reading.denials, ['Write: {}']);
+  assert.equal(reading.tools[1]?.status, 'failed');
+});
+
 test('an id that could be read as an option is not taken, another one than asked for is a mismatch', () => {
   for (const id of ['--continue', '-r', '', 'a b', 'x'.repeat(300), 'a\n']) {
     const line = JSON.stringify({ type: 'system', subtype: 'init', session_id: id });

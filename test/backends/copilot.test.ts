@@ -81,6 +81,20 @@ test('a refused tool and then no words is permission_denied, though copilot call
   assert.equal(reading.tools[0]?.status, 'denied');
 });
 
+test('a tool that the profile takes away and the model calls all the same is a refusal', () => {
+  const error = {
+    code: 'failure',
+    message: "Tool 'bash' does not exist. Available tools that can be called are view, grep.",
+  };
+  const lines = [
+    event('tool.execution_start', { toolCallId: 'a', toolName: 'bash', arguments: { command: 'rm x' } }),
+    event('tool.execution_complete', { toolCallId: 'a', success: false, error }),
+    say('I cannot.'),
+    end,
+  ];
+  assert.deepEqual(judge(lines).warnings, ['refused to the agent: bash: rm x']);
+});
+
 test('a session error is a failure, also beside an answer and exit code 0', () => {
   const lines = [say('Done.'), event('session.error', { errorType: 'query', message: 'broken' }), end];
   assert.equal(judge(lines).error, 'agent_error: broken');

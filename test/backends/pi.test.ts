@@ -1,6 +1,7 @@
 // pi.ts: the command line of each profile and version, and what events and endings mean that no recording holds.
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import type { Backend } from '../../companion/src/backends/backend.ts';
 import { pi } from '../../companion/src/backends/pi.ts';
 import { replay, replayLines } from './replay.ts';
 import { freshId, makeRequest } from './request.ts';
@@ -22,6 +23,19 @@ test('plan: 0.x takes no id, and refuses the options that came with 1.x', () => 
   const plan = pi.plan(makeRequest({ profile: 'restricted', version: '0.73.1' }));
   assert.deepEqual(plan.args, [...head, ...reading]);
   assert.equal(plan.conversationId, null);
+});
+
+test('before 1.0 the settings of a project cannot be left aside: restricted is refused where there are some', () => {
+  const policy = (pi as Backend).morePolicies?.find((one) => one.inWorkspace && one.file === '.pi/settings.json');
+  const faultOf = (text: string, version: string | null) => policy?.findFault(text, 'restricted', version);
+  const places = '{"sessionDir":"/somewhere","defaultModel":"m"}';
+  assert.match(faultOf(places, '0.73.1') ?? '', /^pi 0\.73\.1 takes the project's own settings .*; 1\.0 or newer/);
+  assert.match(faultOf(places, null) ?? '', /^pi of an unknown version takes/);
+  for (const version of ['1.0.0', '1.6.0']) assert.equal(faultOf(places, version), null);
+  assert.equal(faultOf('{}', '0.73.1'), null);
+  for (const text of ['', '{', '[]', '// {}']) assert.throws(() => faultOf(text, '0.73.1'));
+  for (const profile of ['standard', 'unrestricted'] as const)
+    assert.equal(policy?.findFault(places, profile, '0.73.1'), null);
 });
 
 test('plan: model and conversation; the prompt is stdin as it is and never an argument', () => {

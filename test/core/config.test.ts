@@ -46,6 +46,7 @@ const refused: [what: string, value: unknown][] = [
   ['a command line that is one text', { backends: { mine: { argv: 'prog -q' } } }],
   ['a command line with a number', { backends: { mine: { argv: ['prog', 1] } } }],
   ['an unknown way for the prompt', { backends: { mine: { argv: ['x'], prompt: 'env' } } }],
+  ['words of the mode in an argument', { backends: { mine: { argv: ['x'], prompt: 'argument', brief: true } } }],
   ['a default that is no text', { default_backend: 1 }],
   ['a default of a mode that is no text', { default_backends: { review: 1 } }],
   ['a default of an unknown mode', { default_backends: { deploy: 'codex' } }],

@@ -188,7 +188,7 @@ test('removing takes folder and marker, leaves once-keys and other jobs, and tel
   makeDone(root, 1, { isActive: true });
   makeDone(root, 2);
   writeFileSync(join(root, 'once', 'key'), '{}');
-  assert.deepEqual(await removeJobs(root, [idOf(1), idOf(3)]), [idOf(1)]);
+  assert.deepEqual((await removeJobs(root, [idOf(1), idOf(3)])).removed, [idOf(1)]);
   assert.deepEqual(readdirSync(join(root, 'jobs')), [idOf(2)]);
   assert.deepEqual(readdirSync(join(root, 'active')), []);
   assert.deepEqual(readdirSync(join(root, 'once')), ['key']);
@@ -198,7 +198,7 @@ test('a link in the place of a job is removed, and not what it points to', async
   const { root, workspace } = makePlace(t);
   workspace.write('precious/file', 'x');
   symlinkSync(workspace.path('precious'), join(root, 'jobs', idOf(1)));
-  assert.deepEqual(await removeJobs(root, [idOf(1)]), [idOf(1)]);
+  assert.deepEqual((await removeJobs(root, [idOf(1)])).removed, [idOf(1)]);
   assert.ok(existsSync(workspace.path('precious', 'file')));
   assert.deepEqual(readdirSync(join(root, 'jobs')), []);
 });

@@ -251,7 +251,7 @@ for (const cancel of [
   });
 }
 
-test('a warning-free answer removes its stream, its snapshot and its prompt, and keeps the conversation', (t) => {
+test('a warning-free answer removes its stream and its snapshot, and keeps prompt and conversation', (t) => {
   const { job, paths } = makeRunning(t, staffChange, { snapshot: {}, prompt: 'the task' });
   const state = conclude(job, { ...normal, reading: finalReading('the answer\n') });
   assert.equal(state.state, 'done');
@@ -260,9 +260,11 @@ test('a warning-free answer removes its stream, its snapshot and its prompt, and
   assert.deepEqual([paths.output, paths.snapshot, paths.prompt, paths.error].map(existsSync), [
     false,
     false,
-    false,
+    true,
     true,
   ]);
+  const { output_path, backend } = JSON.parse(text(paths.resultRecord));
+  assert.deepEqual([output_path, backend], [null, 'codex']);
 });
 
 test('an answer with a warning, and every other end of staff, keeps all', (t) => {

@@ -25,7 +25,7 @@ const verbs: [name: keyof typeof nextCommands, words: string[]][] = [
   ['cancel', ['cancel', jobId]],
   ['restart', ['restart', jobId]],
   ['doctor', ['doctor', jobId]],
-  ['continue', ['continue', '--job', jobId, '--prompt', 'TEXT']],
+  ['continue', ['continue', '--job', jobId, '--prompt', '<what to do next>']],
 ];
 for (const [name, words] of verbs) {
   test(`the command that goes on with ${name} has these words and the state folder`, () => {

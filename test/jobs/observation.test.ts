@@ -1,7 +1,7 @@
 // What observe tells: bounded in every state, without control sequences, without report text, and with a cursor that loses nothing.
 import assert from 'node:assert/strict';
 import { randomBytes, randomInt } from 'node:crypto';
-import { appendFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, utimesSync, writeFileSync } from 'node:fs';
 import test, { type TestContext } from 'node:test';
 import { observation } from '../../companion/src/jobs/observation.ts';
 import { inspect } from '../../companion/src/jobs/view.ts';
@@ -98,6 +98,44 @@ test('an ended job shows its record and where things are, and no text of it', (t
   assert.deepEqual(Object.keys(document.next as object), ['result', 'restart']);
 });
 
+test('of an ended job only files that are there are named, of a live one where they will be', (t) => {
+  const filesOf = (files: Files) =>
+    Object.entries(observeJob(t, files).files as Record<string, string | null>)
+      .filter(([, file]) => file !== null)
+      .map(([name]) => name);
+  const state = makeState({ state: 'done' });
+  const spec = makeSpec(staffChange);
+  assert.deepEqual(filesOf({ spec, state, result: 'x', error: '', events: '' }), ['result', 'error', 'events']);
+  const all = ['result', 'output', 'error', 'events', 'worker_log'];
+  assert.deepEqual(filesOf({ spec, state: makeState(), launch }), all);
+});
+
+test('an agent whose stream moved within the last minute is progressing; a command and a silent agent are not', (t) => {
+  const { root } = makePlace(t);
+  const healthOf = (files: Files, ageMs = 0) => {
+    const paths = makeJob(root, { spec: makeSpec(staffChange), state: makeState(), launch, ...files });
+    const at = (Date.now() - ageMs) / 1000;
+    utimesSync(paths.output, at, at);
+    const { health, attention_kind } = observe(root);
+    assert.equal(attention_kind, null);
+    return health;
+  };
+  assert.equal(healthOf({ output: '{}' }), 'progressing');
+  assert.equal(healthOf({ output: '{}' }, 61_000), 'unknown');
+  assert.equal(healthOf({ output: '' }), 'unknown');
+  assert.equal(healthOf({ output: '{}', spec: makeSpec() }), 'unknown');
+  assert.equal(healthOf({ output: '{}', state: makeState({ state: 'starting' }) }), 'unknown');
+  assert.equal(healthOf({ output: '{}', state: makeState({ state: 'done' }) }), 'unknown');
+});
+
+test('a program of your own shows the end of its output', (t) => {
+  const custom = { name: 'mine', argv: ['x'], prompt: 'stdin' as const };
+  const spec = makeSpec({ ...staffChange, staff: { ...staffChange.staff!, backend: 'custom', custom } });
+  const snapshot = { tools: [], text: '', text_truncated: false };
+  const document = observeJob(t, { spec, state: makeState(), launch, output: 'so far', snapshot });
+  assert.deepEqual([document.backend, document.profile, progressOf(document).text], ['mine', 'standard', 'so far']);
+});
+
 test('the next command fits the end: result for done, continue where there is a conversation, doctor for damage', (t) => {
   const nextOf = (files: Files) => Object.keys(observeJob(t, files).next as object);
   const conversation = { backend: 'codex', id: 'c-1' };
@@ -108,6 +146,10 @@ test('the next command fits the end: result for done, continue where there is a 
     'continue',
     'restart',
   ]);
+  // An id of ours that the agent never took up.
+  const note = { bytes: 0, omitted: 0, exact: true };
+  const silent = makeState({ state: 'failed', conversation, output: { stdout: note, stderr: note } });
+  assert.deepEqual(nextOf({ spec, state: silent }), ['result', 'restart']);
   assert.deepEqual(nextOf({ spec: '{', state: makeState() }), ['doctor']);
   assert.deepEqual(nextOf({ spec, state: makeState(), launch }), ['wait', 'cancel']);
 });

@@ -1,13 +1,15 @@
 // What is checked of an agent CLI before anything is started: its age and its own settings. Both refuse with what was found and where.
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import type { Backend } from '../../companion/src/backends/backend.ts';
 import { codex } from '../../companion/src/backends/codex.ts';
 import { custom } from '../../companion/src/backends/custom.ts';
+import { pi } from '../../companion/src/backends/pi.ts';
 import { FaultError } from '../../companion/src/core/errors.ts';
-import { checkProgram, policyFault, requirePolicy } from '../../companion/src/jobs/staff-program.ts';
+import type { StaffPart } from '../../companion/src/core/job.ts';
+import { checkProgram, policyFault, requirePolicy, versionWarnings } from '../../companion/src/jobs/staff-program.ts';
 import { makeWorkspace } from '../helpers/workspace.ts';
 
 const cli: Backend = { ...codex, id: 'cli', title: 'The CLI', oldest: '1.2.0', packages: ['cli'], install: 'get cli' };
@@ -67,9 +69,15 @@ test('a wrapper around an updated CLI is asked again before it is called too old
   assert.deepEqual(checkProgram(cli, file), { version: '1.3.0' });
 });
 
-test('a CLI whose version cannot be told is not refused', (t) => {
+test('a CLI whose version cannot be told is not refused, and it is said; not where every version will do', (t) => {
   const { program } = makePlace(t);
-  assert.deepEqual(checkProgram(cli, program('exit 1')), { version: null });
+  const file = program('exit 1');
+  assert.deepEqual(checkProgram(cli, file), { version: null });
+  const part = (backend: string, version: string | null) => ({ backend, version, program: file }) as StaffPart;
+  const message = `cannot tell the version of Codex (${file}); needed: ${codex.oldest} or newer`;
+  assert.deepEqual(versionWarnings(part('codex', null)), [{ code: 'version_unknown', message }]);
+  assert.deepEqual(versionWarnings(part('codex', '0.171.0')), []);
+  for (const any of ['cursor', 'custom', 'gone']) assert.deepEqual(versionWarnings(part(any, null)), []);
 });
 
 test("a user's own program is never started to be asked", (t) => {
@@ -172,4 +180,20 @@ test('without HOME the settings cannot be looked at, so nothing is promised', (t
   makePlace(t);
   delete process.env.HOME;
   assert.match(policyFault(strict, 'restricted', '/nowhere') ?? '', /HOME is not set/);
+});
+
+test('settings are judged with the version of the CLI, at the root of the project and where the job runs', (t) => {
+  const workspace = makeWorkspace(t);
+  const below = workspace.path('a/b');
+  mkdirSync(below, { recursive: true });
+  requirePolicy(pi, 'restricted', below, '0.73.1');
+  for (const folder of ['.', 'a/b']) {
+    const file = workspace.write(join(folder, '.pi/settings.json'), '{"sessionDir":"/tmp/x"}');
+    const { message } = refusalOf(() => requirePolicy(pi, 'restricted', below, '0.73.1'));
+    assert.ok(message.includes('pi 0.73.1 ') && message.endsWith(`(${file})`), message);
+    assert.match(refusalOf(() => requirePolicy(pi, 'restricted', below, null)).message, /unknown version/);
+    requirePolicy(pi, 'restricted', below, '1.6.0');
+    requirePolicy(pi, 'standard', below, '0.73.1');
+    rmSync(file);
+  }
 });

@@ -11,6 +11,8 @@ interface Case {
   act: (r: Repository) => void;
   files: string[];
   untouched?: string[];
+  /** Was dirty, and is committed as it was. */
+  kept?: string[];
   commits?: number;
   moved?: 'forward' | 'elsewhere' | null;
   index?: boolean;
@@ -227,7 +229,38 @@ const cases: Case[] = [
     },
     act: (r) => r.git('commit', '-q', '-m', 'Old'),
     files: [],
-    untouched: ['a.txt', 'new'],
+    kept: ['a.txt', 'new'],
+    commits: 1,
+    moved: 'forward',
+  },
+  {
+    name: 'a commit that swallows a dirty file beside an edit, and a deletion',
+    before: (r) => {
+      r.write('README.md', 'mine');
+      r.remove('sub/b.txt');
+      r.write('new', 'stays');
+    },
+    act: (r) => {
+      r.write('a.txt', 'x');
+      r.git('commit', '-qam', 'swallow');
+    },
+    files: ['modified a.txt, committed'],
+    untouched: ['new'],
+    kept: ['README.md', 'sub/b.txt'],
+    commits: 1,
+    moved: 'forward',
+    index: true,
+  },
+  {
+    name: 'a commit of an earlier stage of a dirty file',
+    before: (r) => {
+      r.write('a.txt', 'staged');
+      r.git('add', 'a.txt');
+      r.write('a.txt', 'dirty');
+    },
+    act: (r) => r.git('commit', '-qm', 'Stage'),
+    files: [],
+    untouched: ['a.txt'],
     commits: 1,
     moved: 'forward',
   },
@@ -375,13 +408,14 @@ const cases: Case[] = [
   },
 ];
 
-for (const { name, before, act, files, untouched = [], ...rest } of cases) {
+for (const { name, before, act, files, untouched = [], kept = [], ...rest } of cases) {
   test(`changes tell ${name}`, (t) => {
     const repository = makeRepository(t);
     before?.(repository);
     const changes = changesOf(repository, act);
     assert.deepEqual(told(changes), files);
-    assert.deepEqual(changes.dirty_before, untouched);
+    assert.deepEqual([changes.dirty_before, changes.dirty_committed], [untouched, kept]);
+    assert.equal(changes.dirty_committed_count, kept.length);
     const { commit_count, head, index_changed, unchanged } = changes;
     assert.deepEqual(
       { commits: commit_count, moved: head.moved, index: index_changed, unchanged },

@@ -24,7 +24,7 @@ test('a repository without a commit has no HEAD, and its first commit is a move 
     r.commit('First');
   });
   assert.deepEqual(told(changes), ['added new, committed']);
-  assert.deepEqual(changes.dirty_before, ['README.md', 'a.txt', 'sub/b.txt']);
+  assert.deepEqual(changes.dirty_committed, ['README.md', 'a.txt', 'sub/b.txt']);
   assert.deepEqual([changes.head.moved, changes.commit_count, changes.head.before], ['forward', 1, null]);
   assert.deepEqual(
     changes.commits.map(({ subject }) => subject),
@@ -138,7 +138,7 @@ test('a sha256 repository is compared by its own names', (t) => {
     r.git('commit', '-q', '-m', 'Staged');
   });
   assert.deepEqual(told(changes), []);
-  assert.deepEqual(changes.dirty_before, ['a.txt']);
+  assert.deepEqual([changes.dirty_before, changes.dirty_committed], [[], ['a.txt']]);
   assert.deepEqual([changes.commit_count, changes.exact, changes.index_changed], [1, true, true]);
 });
 
@@ -154,7 +154,7 @@ test('line ends that git converts are no change', (t) => {
     r.git('commit', '-qam', 'Three');
   });
   assert.deepEqual(told(changes), []);
-  assert.deepEqual(changes.dirty_before, ['y.crlf']);
+  assert.deepEqual(changes.dirty_committed, ['y.crlf']);
   assert.deepEqual(told(changesOf(repository, (r) => r.git('reset', '-q', '--soft', 'HEAD~1'))), []);
   assert.deepEqual(told(changesOf(repository, (r) => r.write('x.crlf', 'one\r\n'))), ['modified x.crlf']);
 });
@@ -181,7 +181,8 @@ test('repositories inside are asked by themselves: edits, commits, new ones', (t
     }
   });
   assert.deepEqual(told(commits), ['modified mod', 'modified vendor/lib, dirty']);
-  assert.deepEqual(commits.dirty_before, ['mod/README.md', 'mod/new', 'vendor/lib/f']);
+  assert.deepEqual(commits.dirty_committed, ['mod/README.md', 'mod/new', 'vendor/lib/f']);
+  assert.deepEqual(commits.dirty_before, []);
   const fresh = changesOf(repository, (r) => {
     r.git('init', '-q', 'new');
     r.write('new/f', '1');

@@ -13,6 +13,8 @@ const still: WorkspaceChanges = {
   file_count: 0,
   dirty_before: [],
   dirty_before_count: 0,
+  dirty_committed: [],
+  dirty_committed_count: 0,
   dirty_after: 0,
   commits: [],
   commit_count: 0,
@@ -20,6 +22,7 @@ const still: WorkspaceChanges = {
   branch: { before: 'main', after: 'main' },
   refs_changed: [],
   index_changed: false,
+  beyond: [],
   exact: true,
   unchanged: true,
   reason: null,
@@ -80,8 +83,28 @@ const lines: [change: Partial<WorkspaceChanges>, line: string][] = [
   ],
   [{ index_changed: true, unchanged: false }, 'no files changed, what is staged changed'],
   [{ refs_changed: ['refs/stash'] }, 'no files changed, branches or the stash changed'],
+  [
+    { commit_count: 1, dirty_committed: ['README.md'], dirty_committed_count: 1 },
+    'no files changed, 1 new commit, 1 file that was uncommitted before is now committed (README.md)',
+  ],
+  [
+    { commit_count: 1, dirty_committed: ['a', 'b', 'c', 'd'], dirty_committed_count: 4 },
+    'no files changed, 1 new commit, 4 files that were uncommitted before are now committed (a, b, c, ...)',
+  ],
+  [
+    { exact: false, unchanged: false, beyond: ['branches beyond the first 500'] },
+    'no changed files were seen, something changed among branches beyond the first 500',
+  ],
   [{ exact: false }, 'no changed files were seen'],
-  [{ exact: false, unchanged: false, reason: 'x' }, 'it is unknown whether files changed'],
+  [
+    { exact: false, unchanged: false, reason: 'x' },
+    'it is unknown whether files changed, not everything could be looked at (x)',
+  ],
+  [
+    { reason: 'git status took longer than 3.5 s' },
+    'no files changed, not everything could be looked at (git status took longer than 3.5 s)',
+  ],
+  [{ reason: 'not in a git work tree' }, 'no files changed'],
 ];
 for (const [change, line] of lines) {
   test(`in one line: ${line}`, () => assert.equal(summarizeChanges({ ...still, ...change }), line));
@@ -118,6 +141,14 @@ test('a report names files, commits and what was dirty before', (t) => {
   );
 });
 
+test('a report tells what was dirty before and is committed', (t) => {
+  const repository = makeRepository(t);
+  repository.write('README.md', 'dirty');
+  const text = describeChanges(changesOf(repository, (r) => r.git('commit', '-qam', 'swallow')));
+  assert.match(text, /^No files changed, 1 new commit, 1 file that was uncommitted before is now committed\.$/m);
+  assert.match(text, /^Uncommitted before, now committed as it was:\n\n- `README\.md`$/m);
+});
+
 test('a report names the branches that moved but the own one', () => {
   const refs_changed = ['refs/heads/main', 'refs/heads/other', 'refs/stash'];
   const head = { before: 'a', after: 'b', moved: 'forward' } as const;
@@ -139,7 +170,7 @@ test('a report says that nothing changed, and what it cannot say', () => {
   );
   assert.match(
     describeChanges({ ...still, reason: 'git is not installed' }),
-    /^No files changed\.\n\nGit could not be asked: git is not installed\.$/,
+    /^No files changed\.\n\nNot everything could be looked at: git is not installed\.$/,
   );
 });
 

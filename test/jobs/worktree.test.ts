@@ -1,7 +1,16 @@
 // A linked worktree for one job: planned without a trace, made outside, kept while it holds work, taken over by the commands told.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import type { WorktreeNote } from '../../companion/src/core/staff.ts';
@@ -9,6 +18,7 @@ import { compareWorkspace } from '../../companion/src/jobs/workspace/compare.ts'
 import { captureWorkspace } from '../../companion/src/jobs/workspace/snapshot.ts';
 import {
   addWorktree,
+  isDirtyTree,
   planWorktree,
   removeWorktree,
   takeOverCommands,
@@ -327,4 +337,94 @@ test('there is nothing to take over where nothing was done', (t) => {
   const { note } = begin(t);
   const look = () => captureWorkspace(note.path, { exclude: [] });
   assert.deepEqual(takeOverCommands(note, compareWorkspace(look(), look())), []);
+});
+
+/** A program that leaves a mark and passes its input on. */
+function makeTrap(repository: Repository): { file: string; ran: () => boolean } {
+  const [file, mark] = [join(repository.base, 'trap'), join(repository.base, 'trapped')];
+  writeFileSync(file, `#!/bin/sh\n: >'${mark}'\nexec cat\n`, { mode: 0o755 });
+  return { file, ran: () => existsSync(mark) };
+}
+
+const conditions: [name: string, condition: string][] = [
+  ['in the folder of a worktree', 'gitdir:**/worktrees/**'],
+  ['on the branch of a job', 'onbranch:job-companion/**'],
+];
+for (const [name, condition] of conditions) {
+  test(`no filter that the configuration names only ${name} runs, when it is made nor when it is removed`, (t) => {
+    const repository = makeRepository(t);
+    const { file, ran } = makeTrap(repository);
+    repository.write('.gitattributes', '*.txt filter=evil\n');
+    repository.commit('Attributes');
+    const evil = join(repository.base, 'evil');
+    writeFileSync(evil, `[filter "evil"]\n\tsmudge = ${file}\n\tclean = ${file}\n\trequired = true\n`);
+    repository.git('config', `includeIf.${condition}.path`, evil);
+    const { cwd: _, ...note } = planWorktree(repository.dir, id);
+    addWorktree(note);
+    assert.equal(readFileSync(join(note.path, 'a.txt'), 'utf8'), 'one\n');
+    assert.deepEqual(worktreeWork(note), { uncommitted: 0, commits: 0, isMerged: true, isGone: false });
+    // The same bytes with another time: git has to look at them again.
+    utimesSync(join(note.path, 'a.txt'), 1_000, 1_000);
+    assert.equal(removeWorktree(note), true);
+    assert.equal(ran(), false);
+    repository.git('worktree', 'add', '-q', '-b', 'job-companion/x', join(repository.base, 'plain'));
+    assert.equal(ran(), true);
+  });
+}
+
+test('a worktree whose files cannot be checked out leaves nothing', (t) => {
+  const repository = makeRepository(t);
+  const evil = join(repository.base, 'evil');
+  writeFileSync(evil, '[filter "x=y"]\n\tsmudge = cat\n');
+  repository.git('config', 'includeIf.gitdir:**/worktrees/**.path', evil);
+  const { cwd: _, ...note } = planWorktree(repository.dir, id);
+  assert.throws(() => addWorktree(note), { code: 'preflight', message: /cannot be switched off/ });
+  assert.deepEqual([existsSync(note.path), branches(repository)], [false, ['main']]);
+  assert.equal(repository.git('worktree', 'list', '--porcelain').match(/^worktree /gm)?.length, 1);
+});
+
+/** A git that fails so often at making a worktree, as it does beside another one that is just being made. */
+function failingGit(t: TestContext, repository: Repository, times: number): void {
+  const real = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim();
+  const folder = join(repository.base, 'failing');
+  mkdirSync(folder);
+  const text = `#!/bin/sh
+case "$*" in *'worktree add'*) for n in $(seq ${times}); do
+  mkdir '${folder}/'$n 2>/dev/null && { echo 'fatal: failed to read .git/worktrees/x/commondir: Success' >&2; exit 128; }
+done ;; esac
+exec ${real} "$@"
+`;
+  writeFileSync(join(folder, 'git'), text, { mode: 0o755 });
+  const kept = process.env.PATH;
+  process.env.PATH = `${folder}:${kept}`;
+  t.after(() => {
+    process.env.PATH = kept;
+  });
+}
+
+test('git that stumbles over another worktree that is just being made is asked again, and not for ever', (t) => {
+  const repository = makeRepository(t);
+  const { cwd: _, ...note } = planWorktree(repository.dir, id);
+  failingGit(t, repository, 2);
+  addWorktree(note);
+  assert.ok(existsSync(join(note.path, 'a.txt')));
+  const other = makeRepository(t);
+  const { cwd: __, ...second } = planWorktree(other.dir, id);
+  failingGit(t, other, 9);
+  assert.throws(() => addWorktree(second), { code: 'preflight', message: /commondir/ });
+  assert.deepEqual([existsSync(second.path), branches(other)], [false, ['main']]);
+});
+
+test('whether a tree has uncommitted work is told cheaply', (t) => {
+  const repository = makeRepository(t);
+  assert.equal(isDirtyTree(repository.dir), false);
+  repository.write('new', 'x');
+  assert.equal(isDirtyTree(repository.dir), true);
+  repository.commit('New');
+  repository.write('a.txt', 'x');
+  assert.equal(isDirtyTree(repository.dir), true);
+  repository.git('checkout', '-q', 'a.txt');
+  for (let n = 0; n < 600; n += 1) repository.write(`${'long'.repeat(40)}${n}`, '');
+  assert.equal(isDirtyTree(repository.dir), true);
+  assert.equal(isDirtyTree(repository.base), false);
 });

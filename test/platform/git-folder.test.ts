@@ -1,6 +1,6 @@
 // Whether git tracks anything below a folder, asked of indexes that a real git wrote.
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { findWorktree, tracksAnything } from '../../companion/src/platform/git-folder.ts';
@@ -142,11 +142,29 @@ test('the worktree is found from any folder in it, also from one that does not e
   assert.equal(findWorktree('/'), undefined);
 });
 
-test('the inner one of two nested worktrees counts, a link of that name does not', (t) => {
+test('the inner one of two nested worktrees counts, also when its .git is a link', (t) => {
   const workspace = makeWorkspace(t);
   mkdirSync(workspace.path('inner', '.git'), { recursive: true });
   assert.equal(findWorktree(workspace.path('inner', 'x')), workspace.path('inner'));
   mkdirSync(workspace.path('linked'));
   symlinkSync(workspace.path('.git'), workspace.path('linked', '.git'));
-  assert.equal(findWorktree(workspace.path('linked')), workspace.dir);
+  const top = workspace.git('-C', workspace.path('linked'), 'rev-parse', '--show-toplevel').trim();
+  assert.deepEqual([findWorktree(workspace.path('linked')), top], [workspace.path('linked'), workspace.path('linked')]);
+});
+
+test('a .git that is a link to a git folder or to a file that names one makes a worktree, as for git', (t) => {
+  const workspace = makeRepository(t, ['a', '.job-state/meta.json'], 2);
+  renameSync(workspace.path('.git'), join(workspace.base, 'elsewhere'));
+  symlinkSync('../elsewhere', workspace.path('.git'));
+  assert.equal(workspace.git('rev-parse', '--show-toplevel').trim(), workspace.dir);
+  assert.equal(findWorktree(workspace.path('sub')), workspace.dir);
+  assert.equal(tracksAnything(workspace.path('.job-state')), true);
+  writeFileSync(join(workspace.base, 'file'), `gitdir: ${join(workspace.base, 'elsewhere')}\n`);
+  unlinkSync(workspace.path('.git'));
+  symlinkSync('../file', workspace.path('.git'));
+  assert.equal(workspace.git('rev-parse', '--show-toplevel').trim(), workspace.dir);
+  assert.equal(findWorktree(workspace.dir), workspace.dir);
+  unlinkSync(workspace.path('.git'));
+  symlinkSync('../nowhere', workspace.path('.git'));
+  assert.equal(findWorktree(workspace.dir), undefined);
 });

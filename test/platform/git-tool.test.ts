@@ -6,7 +6,8 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
-import { type GitAnswer, openGit, repositoryVariables } from '../../companion/src/platform/git-tool.ts';
+import { monotonicMs } from '../../companion/src/platform/clock.ts';
+import { type GitAnswer, type GitTerms, openGit, repositoryVariables } from '../../companion/src/platform/git-tool.ts';
 import { makeRepository, type Repository } from '../jobs/repository.ts';
 
 interface Planted {
@@ -282,10 +283,10 @@ test('a call has a time limit and a bounded output, and says which was reached',
   assert.ok('git' in opened);
   execFileSync('mkfifo', [repository.path('pipe')]);
   const hanging = opened.git.run(['hash-object', '--no-filters', 'pipe'], { timeoutMs: 100 });
-  assert.deepEqual(hanging, { ok: false, code: null, reason: 'git hash-object took longer than 0.1 s' });
+  assert.deepEqual(hanging, { ok: false, code: null, reason: 'git hash-object took longer than 0.1 s', cut: 'time' });
   repository.write('long', 'x'.repeat(10_000));
   const long = opened.git.run(['hash-object', '-t', 'blob', '--stdin-paths'], { input: 'long\n', limit: 10 });
-  assert.deepEqual(long, { ok: false, code: null, reason: 'git hash-object wrote more than 10 bytes' });
+  assert.deepEqual(long, { ok: false, code: null, reason: 'git hash-object wrote more than 10 bytes', cut: 'output' });
   const failed = opened.git.run(['cat-file', 'blob', 'none']);
   assert.deepEqual(failed, {
     ok: false,
@@ -301,4 +302,38 @@ test('a work tree that the configuration moves elsewhere is not taken for this o
   repository.git('config', 'core.worktree', other.dir);
   const { git, reason } = repository.capture();
   assert.deepEqual([git, reason], [null, `its work tree is elsewhere (core.worktree is ${other.dir})`]);
+});
+
+test('all calls together can have an end, and beyond it none is made', (t) => {
+  const { repository } = plant(t);
+  const opened = openGit(repository.dir, { until: monotonicMs() + 60_000 });
+  assert.ok('git' in opened && opened.git.run(['status']).ok);
+  const late = openGit(repository.dir, { until: monotonicMs() - 1 });
+  assert.deepEqual(late, { reason: 'there was no time left for git config' });
+  execFileSync('mkfifo', [repository.path('pipe')]);
+  const began = monotonicMs();
+  const short = openGit(repository.dir, { until: began + 300 });
+  assert.ok('git' in short);
+  const hanging = short.git.run(['hash-object', '--no-filters', 'pipe'], { timeoutMs: 60_000 });
+  assert.deepEqual([hanging.ok, !hanging.ok && hanging.cut], [false, 'time']);
+  assert.equal(short.git.run(['status']).ok, false);
+  assert.ok(monotonicMs() - began < 5_000);
+});
+
+test('what the configuration names in another folder is switched off too', (t) => {
+  const { repository, trap, ran } = plant(t);
+  const other = join(repository.base, 'other');
+  repository.git('worktree', 'add', '-q', '--detach', other);
+  repository.write('.git/evil', `[filter "evil"]\n\tclean = ${trap('clean')}\n`);
+  repository.git('config', 'includeIf.gitdir:**/worktrees/**.path', 'evil');
+  writeFileSync(join(other, '.gitattributes'), '*.txt filter=evil\n');
+  const look = (terms?: GitTerms) => {
+    time += 1;
+    utimesSync(join(other, 'a.txt'), time, time);
+    const opened = openGit(repository.dir, terms);
+    assert.ok('git' in opened && opened.git.run(['-C', other, 'status']).ok);
+    return ran();
+  };
+  assert.deepEqual([look(), look({ also: [other] })], [['clean'], []]);
+  assert.deepEqual(openGit(repository.dir, { also: ['/nowhere'] }), { reason: 'the folder /nowhere is gone' });
 });

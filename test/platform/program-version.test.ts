@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { isOlder, versionOf } from '../../companion/src/platform/program-version.ts';
 import { eventually } from '../helpers/eventually.ts';
-import { isAlive, readIdentity } from '../helpers/process.ts';
+import { isAlive, killByIdentity, readIdentity } from '../helpers/process.ts';
 import { makeWorkspace, type Workspace } from '../helpers/workspace.ts';
 
 interface Place extends Workspace {
@@ -140,9 +140,32 @@ test('a program that hangs is ended at the limit with what it started, and asked
   assert.equal(place.starts(), 2);
 });
 
-test('a program that leaves its output open does not hold us for longer than the limit', (t) => {
+test('a program that leaves something on its output has told its version all the same, and what it left is ended', async (t) => {
   const place = makePlace(t);
-  assert.equal(versionOf(place.program('cli', 'sleep 300 &', 'echo 1.0.0'), [], { limitMs: 500 }), null);
+  const pid = place.path('pid');
+  const cli = place.program('cli', `sleep 300 & echo $! > '${pid}'`, 'echo 1.0.0');
+  const started = performance.now();
+  assert.equal(versionOf(cli, [], { limitMs: 60_000 }), '1.0.0');
+  assert.ok(performance.now() - started < 30_000, 'it was waited for');
+  const inner = Number(readFileSync(pid, 'utf8'));
+  await eventually('what it started to be gone', () => {
+    const identity = readIdentity(inner);
+    return !identity || !isAlive(identity);
+  });
+  assert.equal(versionOf(cli, []), '1.0.0');
+  assert.equal(place.starts(), 1);
+});
+
+test('what left its group and holds the output costs the limit, not the version', (t) => {
+  const place = makePlace(t);
+  const pid = place.path('pid');
+  const leave = `setsid sh -c 'echo $$ > "${pid}"; exec sleep 300' &`;
+  const cli = place.program('cli', leave, `until [ -s '${pid}' ]; do sleep 0.05; done`, 'echo 1.0.0');
+  place.defer(() => {
+    const identity = readIdentity(Number(readFileSync(pid, 'utf8')));
+    if (identity) killByIdentity(identity);
+  });
+  assert.equal(versionOf(cli, [], { limitMs: 2_000 }), '1.0.0');
 });
 
 test('a program that prints without end is stopped', (t) => {

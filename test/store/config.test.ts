@@ -62,23 +62,32 @@ test('a config that others may write is refused', (t) => {
 
 test('a config that is no JSON, no regular file or a link is refused', (t) => {
   const { put, file, path, write } = useConfig(t);
-  for (const content of ['', '{', 'backends: {}', '{"backends":{},}']) {
+  for (const [content, place] of [
+    ['', 'line 1, column 1'],
+    ['{', 'line 1, column 2'],
+    ['backends: {}', 'line 1, column 1'],
+    ['{\n  "backends": {},\n}', 'line 3, column 1'],
+  ] as const) {
     put(content);
-    assert.equal(refusal().message, `cannot use the config ${file}: it is no regular file with JSON in it`);
+    const { message } = refusal();
+    assert.ok(message.startsWith(`cannot use the config ${file}: it is no JSON: `), message);
+    assert.ok(message.endsWith(` (${place})`), message);
   }
   process.env.XDG_CONFIG_HOME = path('other');
   mkdirSync(path('other', 'job-companion', 'config.json'), { recursive: true });
-  assert.match(refusal().message, /: it is no regular file with JSON in it$/);
+  assert.match(refusal().message, /: it is no regular file$/);
   process.env.XDG_CONFIG_HOME = path('third');
   mkdirSync(path('third', 'job-companion'), { recursive: true });
   symlinkSync(write('target', '{}'), join(path('third', 'job-companion'), 'config.json'));
-  assert.match(refusal().message, /: it is no regular file with JSON in it$/);
+  assert.match(refusal().message, /: it is no regular file$/);
 });
 
 test('a config of the wrong form is refused with the place of the fault', (t) => {
   const { put, file } = useConfig(t);
   put('{"backends":{"mine":{"argv":["x"],"prompt":"env"}}}');
   assert.ok(refusal().message.startsWith(`cannot use the config ${file}: backends.mine.prompt: `));
+  put('{"backends":{"mine":{"argv":["x"],"prompt":"argument","brief":true}}}');
+  assert.match(refusal().message, /: backends\.mine\.brief: cannot go with "prompt": "argument"/);
   put('[]');
   assert.ok(refusal().message.startsWith(`cannot use the config ${file}: it: `));
 });

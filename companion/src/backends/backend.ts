@@ -73,11 +73,11 @@ export interface SignInSigns {
 
 /** Settings of the CLI that can widen a profile. An unreadable file is refused by the caller: it fails closed. */
 export interface PolicyFile {
-  /** Below the home folder, or with `inWorkspace` below the folder where the job runs. With `/` at its end: each .json file there. */
+  /** Below the home folder, or with `inWorkspace` below the folder where the job runs and the root of its worktree. With `/` at its end: each .json file there. */
   file: string;
   inWorkspace?: boolean;
-  /** Why this profile cannot be kept with these settings; null when it can. */
-  findFault(text: string, profile: Profile): string | null;
+  /** Why this profile cannot be kept with these settings; null when it can. `version` is the CLI's, where it is known. */
+  findFault(text: string, profile: Profile, version?: string | null): string | null;
 }
 
 export interface Ending {

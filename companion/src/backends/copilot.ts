@@ -165,7 +165,9 @@ function readTool(isEnd: boolean, data: Fields, reading: Reading, at: string): v
 }
 
 function statusOf(data: Fields, error: Fields): 'completed' | 'failed' | 'denied' {
-  if (data.success !== true) return error.code === 'denied' ? 'denied' : 'failed';
+  // A tool that the profile takes away and the model calls all the same has no code of its own.
+  const isDenied = error.code === 'denied' || /^Tool '.*' does not exist\b/.test(textOf(error.message));
+  if (data.success !== true) return isDenied ? 'denied' : 'failed';
   const { exitCode } = fieldsOf(data.shellExecution);
   return typeof exitCode === 'number' && exitCode !== 0 ? 'failed' : 'completed';
 }

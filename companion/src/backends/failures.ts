@@ -1,7 +1,11 @@
 // What the failures of all CLIs have in common: HTTP statuses, the words of the large providers for a used-up quota or a refused
 // key, and the instant at which a quota comes back. Sorts into kinds only; the words themselves are told unchanged.
+import { excerpt } from '../core/excerpt.ts';
 import type { JobErrorCode } from '../core/job.ts';
 import { isoOf } from '../platform/clock.ts';
+
+/** What is looked at of a message: what an agent tells may be of any length, and patterns run over it. */
+const wordsBytes = 2048;
 
 const kinds: [JobErrorCode, RegExp][] = [
   [
@@ -16,7 +20,8 @@ const kinds: [JobErrorCode, RegExp][] = [
 
 /** The kind of a failure told in words; `own` patterns of a backend come first. */
 export function kindOfWords(message: string, own: readonly [JobErrorCode, RegExp][] = []): JobErrorCode {
-  return [...own, ...kinds].find(([, pattern]) => pattern.test(message))?.[0] ?? 'agent_error';
+  const words = excerpt(message, wordsBytes);
+  return [...own, ...kinds].find(([, pattern]) => pattern.test(words))?.[0] ?? 'agent_error';
 }
 
 /** The kind of an HTTP status of a model's server; null when it says nothing special. */
@@ -27,9 +32,10 @@ export function kindOfStatus(status: number): JobErrorCode | null {
 
 /** When a quota comes back, in the provider's own words: an instant or "in 3h5m". An error told as JSON may hold epoch seconds. */
 export function resetOf(message: string): string | undefined {
-  const seconds = /"resets_at":\s*(\d{10})\b/.exec(message)?.[1];
+  const words = excerpt(message, wordsBytes);
+  const seconds = /"resets_at":\s*(\d{10})\b/.exec(words)?.[1];
   if (seconds !== undefined) return isoOf(Number(seconds) * 1000);
-  const text = message.trim().replace(/\b(resets?|retry) after (?=\d)/i, '$1 in ');
+  const text = words.trim().replace(/\b(resets?|retry) after (?=\d)/i, '$1 in ');
   const found =
     /try again (at (.+?)|in ~?\d.*?)\.?$/i.exec(text) ??
     /\b(?:resets?|retry) (in \d[\dhms. ]*[hms])/i.exec(text) ??

@@ -13,3 +13,10 @@ export function textOf(value: unknown): string {
 export function numberOf(value: unknown): number {
   return typeof value === 'number' && Number.isFinite(value) ? value : 0;
 }
+
+/** Without its empty lines at the end. Not by a pattern: those try at every newline of a text. */
+export function withoutEnd(text: string): string {
+  let end = text.length;
+  while (text[end - 1] === '\n') end -= 1;
+  return text.slice(0, end);
+}

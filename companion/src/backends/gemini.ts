@@ -6,7 +6,7 @@ import { plainText } from '../core/excerpt.ts';
 import type { JobErrorCode, Profile } from '../core/job.ts';
 import { type Backend, type Ending, noteFailure, noteTool, noteWarning, parseLine, type Reading } from './backend.ts';
 import { kindOfStatus, kindOfWords, resetOf } from './failures.ts';
-import { type Fields, fieldsOf, numberOf, textOf } from './fields.ts';
+import { type Fields, fieldsOf, numberOf, textOf, withoutEnd } from './fields.ts';
 import { parseSettings } from './rules.ts';
 
 const modes: Record<Profile, string> = { restricted: 'default', standard: 'yolo', unrestricted: 'yolo' };
@@ -132,7 +132,7 @@ function findFault(text: string, profile: Profile): string | null {
   let settings: Fields;
   try {
     // gemini allows comments in it.
-    settings = parseSettings(text.replace(/("(?:\\.|[^"\\])*")|\/\/[^\n]*|\/\*[\s\S]*?\*\//g, '$1'));
+    settings = parseSettings(text.replace(/("(?:\\.|[^"\\])*"?)|\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g, '$1'));
   } catch {
     return 'the settings are no JSON object';
   }
@@ -158,7 +158,7 @@ function readText(text: string, reading: Reading): void {
 /** The turns of the model follow each other without a break; a tool call between them makes one. */
 function breakText(reading: Reading): void {
   goOn(reading);
-  if (reading.text !== '') reading.text = `${reading.text.replace(/\n+$/, '')}\n\n`;
+  if (reading.text !== '') reading.text = `${withoutEnd(reading.text)}\n\n`;
 }
 
 function nameOf(event: Fields): { key: string; name: string } {

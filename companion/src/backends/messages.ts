@@ -85,7 +85,10 @@ function readToolResult(block: Fields, reading: Reading, at: string): void {
   // A refused call has ended before its result comes.
   if (!call) return;
   const output = contentText(block.content);
-  noteTool(reading, { key, name: call.name, output, status: block.is_error === true ? 'failed' : 'completed' }, at);
+  // The only sign of a tool that the profile takes away and the model calls all the same.
+  const isTakenAway = /\bNo such tool available\b.*\bis disabled for this session\b/s.test(output.slice(0, 1000));
+  const status = block.is_error !== true ? 'completed' : isTakenAway ? 'denied' : 'failed';
+  noteTool(reading, { key, name: call.name, output, status }, at);
 }
 
 function readDelta(event: Fields, reading: Reading): void {

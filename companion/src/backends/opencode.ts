@@ -5,7 +5,7 @@ import { plainText } from '../core/excerpt.ts';
 import type { JobErrorCode } from '../core/job.ts';
 import { type Backend, noteFailure, noteTool, noteWarning, parseLine, type Reading } from './backend.ts';
 import { kindOfStatus, kindOfWords, resetOf } from './failures.ts';
-import { type Fields, fieldsOf, numberOf, textOf } from './fields.ts';
+import { type Fields, fieldsOf, numberOf, textOf, withoutEnd } from './fields.ts';
 
 /**
  * The agent of the profile `restricted`. It is one of our own: rules that the user's config gives to the agent `build` would beat
@@ -100,7 +100,7 @@ const own: [JobErrorCode, RegExp][] = [
 
 /** Texts are whole: each one is a paragraph of its own. */
 function readText(text: string, reading: Reading): void {
-  reading.text = reading.text === '' ? text : `${reading.text.replace(/\n+$/, '')}\n\n${text}`;
+  reading.text = reading.text === '' ? text : `${withoutEnd(reading.text)}\n\n${text}`;
 }
 
 function readTool(part: Fields, reading: Reading, at: string): void {

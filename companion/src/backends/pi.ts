@@ -3,7 +3,7 @@
 // say in it whether a retry follows (`willRetry`), so the start of one takes the end back. pi knows no permissions: what it may do
 // is the list of its tools.
 import { plainText } from '../core/excerpt.ts';
-import type { JobErrorCode } from '../core/job.ts';
+import type { JobErrorCode, Profile } from '../core/job.ts';
 import { isOlder } from '../platform/program-version.ts';
 import {
   type Backend,
@@ -17,6 +17,7 @@ import {
 } from './backend.ts';
 import { kindOfStatus, kindOfWords, resetOf } from './failures.ts';
 import { type Fields, fieldsOf, numberOf, textOf } from './fields.ts';
+import { parseSettings } from './rules.ts';
 
 export const pi = {
   id: 'pi',
@@ -26,7 +27,10 @@ export const pi = {
   keepsConversation: true,
   resumesElsewhere: false,
   profiles: {
-    restricted: { adds: '--tools read,grep,find,ls, no extensions, no MCP, no project settings', sandbox: false },
+    restricted: {
+      adds: '--tools read,grep,find,ls, no extensions, no MCP, no project settings (before 1.0: refused where there are some)',
+      sandbox: false,
+    },
     standard: { adds: '', sandbox: false },
     unrestricted: { adds: '', sandbox: false },
   },
@@ -37,6 +41,7 @@ export const pi = {
     files: ['.pi/agent/auth.json', '.pi/agent/models.json'],
     variables: ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'GEMINI_API_KEY'],
   },
+  morePolicies: [{ file: '.pi/settings.json', inWorkspace: true, findFault: findProjectFault }],
   hostMarkers: ['PI_CODING_AGENT'],
   runsOn: { tokens: false, cost: false },
 
@@ -102,10 +107,20 @@ export const pi = {
   },
 } as const satisfies Backend;
 
+/** Since then it takes ids, and can leave a project's settings aside. */
+const settled = '1.0.0';
+
 const own: [JobErrorCode, RegExp][] = [
   ['session_lost', /no session found|session found in different project/i],
   ['auth', /no (?:api key|models? available|credentials)|use \/login/i],
 ];
+
+/** They choose the model, where a session is written, and what is fetched with which program. */
+function findProjectFault(text: string, profile: Profile, version?: string | null): string | null {
+  if (profile !== 'restricted' || (version && !isOlder(version, settled))) return null;
+  if (Object.keys(parseSettings(text)).length === 0) return null;
+  return `pi ${version ?? 'of an unknown version'} takes the project's own settings whatever it is told; 1.0 or newer does not`;
+}
 
 /** `--no-approve` and `--no-mcp` came with 1.x; before it there was no MCP, and project settings could not be switched off. */
 function planTools(request: StaffRequest): string[] {
@@ -115,7 +130,7 @@ function planTools(request: StaffRequest): string[] {
 }
 
 function isOld({ version }: StaffRequest): boolean {
-  return version !== null && isOlder(version, '1.0.0');
+  return version !== null && isOlder(version, settled);
 }
 
 /** A retry or one more turn in the same process: what was the end is none. */

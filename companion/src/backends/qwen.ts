@@ -156,7 +156,11 @@ function planPrompt(prompt: string): string {
 
 /** The words by which 0.15 tells a failure in the place of the answer, alone or behind what came before it broke off. */
 function findApiError(words: string): string | undefined {
-  return /(?:^\s*\[API Error\b.*|\[API Error: [^\n]*\]\s*$)/s.exec(words)?.[0].trim();
+  const text = words.trim();
+  if (/^\[API Error\b/.test(text)) return text;
+  const line = text.slice(text.lastIndexOf('\n') + 1);
+  const begin = line.indexOf('[API Error: ');
+  return begin >= 0 && line.endsWith(']') ? line.slice(begin) : undefined;
 }
 
 function wordsOf(event: Fields): string {

@@ -30,12 +30,14 @@ export const clean: Command = {
     yes: { kind: 'flag', help: 'really remove' },
     ...common,
   },
-  notes: 'Never removes a live, awaited or uncollected job, nor one that a live job descends from. Once-keys stay.',
+  notes:
+    'Never removes a live, awaited or uncollected job, nor one that a live job descends from. Once-keys stay. The worktree of a job ' +
+    '(--worktree) goes with its record, and both stay while it holds uncommitted or unmerged work, or a job of its own.',
   examples: ['clean', 'clean --older-than 3d --keep 20 --yes'],
 
   async run(context, input) {
     const root = context.root(input);
-    const none = { state_folder: root.folder, removed: [], would_remove: [], kept: [] };
+    const none = { state_folder: root.folder, removed: [], would_remove: [], worktrees: [], kept: [] };
     if (!checkRoot(root.folder))
       return input.has('json')
         ? { code: exitCodes.done, json: none }
@@ -48,9 +50,12 @@ export const clean: Command = {
     if (!input.has('yes')) {
       const plan = await planClean(root.folder, options);
       if (input.has('json'))
-        return { code: exitCodes.done, json: { ...none, would_remove: plan.remove, kept: plan.keep } };
+        return {
+          code: exitCodes.done,
+          json: { ...none, would_remove: plan.remove, worktrees: plan.worktrees, kept: plan.keep },
+        };
       const lines = [
-        ...plan.remove.map((id) => `would remove ${id}`),
+        ...plan.remove.map((id) => `would remove ${id}${withTree(plan.worktrees, id)}`),
         ...plan.keep.map((one) => `keeps ${one.id}: ${one.why}`),
         `${plan.remove.length} of these jobs would be removed; do it with:`,
         `${nextCommand(root.option, 'clean', ...given(input), '--yes')}`,
@@ -60,19 +65,26 @@ export const clean: Command = {
     const done = await withLock(rootPaths(root.folder).lock, async () => {
       const plan = await planClean(root.folder, options);
       removeDebris(plan.debris);
-      return { removed: await removeJobs(root.folder, plan.remove), kept: plan.keep };
+      const { kept, ...gone } = await removeJobs(root.folder, plan.remove);
+      return { ...gone, kept: [...plan.keep, ...kept] };
     });
     if (input.has('json')) return { code: exitCodes.done, json: { ...none, ...done } };
     return {
       code: exitCodes.done,
       out: `${[
-        ...done.removed.map((id) => `removed ${id}`),
+        ...done.removed.map((id) => `removed ${id}${withTree(done.worktrees, id)}`),
         ...done.kept.filter((one) => one.why.includes('worktree')).map((one) => `keeps ${one.id}: ${one.why}`),
         `${done.removed.length} removed`,
       ].join('\n')}\n`,
     };
   },
 };
+
+/** What goes with a record. */
+function withTree(trees: readonly { id: string; path: string; branch: string }[], id: string): string {
+  const tree = trees.find((one) => one.id === id);
+  return tree ? ` and its worktree ${tree.path} with its branch ${tree.branch}` : '';
+}
 
 function given(input: { text(name: string): string | undefined }): string[] {
   return ['older-than', 'keep'].flatMap((name) => {

@@ -1,28 +1,27 @@
-// What collecting commands print of ended and of still running jobs: the deliverable on stdout, everything else on stderr.
+// Waiting for jobs and what is printed then: of one job the deliverable and nothing else on stdout, of several each below a line
+// that names it; everything else on stderr.
 
 import { formatDuration } from '../core/duration.ts';
-import { plainText } from '../core/excerpt.ts';
-import { type ExitCode, exitCodeOf, exitCodeOfAll, exitCodes } from '../core/exit-codes.ts';
-import type { JobState } from '../core/job.ts';
-import { formatSize } from '../core/size.ts';
+import { type ExitCode, exitCodeOfAll, exitCodes } from '../core/exit-codes.ts';
 import { noteCollected } from '../jobs/collected.ts';
 import { nextCommands } from '../jobs/next-commands.ts';
 import { observation } from '../jobs/observation.ts';
-import { terminalRecord } from '../jobs/terminal-record.ts';
-import { isEnded, type View } from '../jobs/view.ts';
+import { inspect, isEnded, type View } from '../jobs/view.ts';
 import { waitForJobs } from '../jobs/wait.ts';
 import { withRegistration } from '../jobs/waiters.ts';
 import { nowMs } from '../platform/clock.ts';
-import { readRange, readText } from '../platform/files.ts';
 import type { StateRoot } from '../store/layout.ts';
 import type { Context, Reply } from './command.ts';
-import { workspaceNotes } from './workspace-notes.ts';
+import { endedDocument, tellEnded } from './ended.ts';
+import { withFarewell } from './farewell.ts';
 
 export interface Collecting {
   mode: 'any' | 'all';
   timeoutMs: number;
   heartbeatMs: number | null;
   isJson: boolean;
+  /** Notes that the caller has heard in this very call: not told again. */
+  told?: readonly string[];
 }
 
 export async function waitAndTell(
@@ -31,16 +30,19 @@ export async function waitAndTell(
   ids: string[],
   options: Collecting,
 ): Promise<Reply> {
-  const views = await withRegistration(root.folder, ids, options.timeoutMs, () =>
+  const wait = () =>
     waitForJobs(root.folder, ids, {
       ...options,
       // A person who looks at the terminal gets one line that is renewed; everybody else silence, or the lines asked for.
       heartbeatMs: options.heartbeatMs ?? (context.live ? 1000 : null),
       onHeartbeat: (seen) => {
-        if (options.heartbeatMs === null) context.live?.(liveLine(seen).slice(0, Math.max(20, context.width - 1)));
-        else for (const view of seen) context.tell(heartbeat(view));
+        const lines = seen.map((view) => heartbeat(asOfNow(view)));
+        if (options.heartbeatMs !== null) for (const line of lines) context.tell(line);
+        else context.live?.(lines.join(' | ').slice(0, Math.max(20, context.width - 1)));
       },
-    }),
+    });
+  const views = await withFarewell(context, root, ids, () =>
+    withRegistration(root.folder, ids, options.timeoutMs, wait),
   );
   if (options.heartbeatMs === null) context.live?.('');
   return tellWaited(context, root, views, options);
@@ -65,12 +67,20 @@ function tellWaited(context: Context, root: StateRoot, views: View[], options: C
     };
   }
   const replies = shown.map((view) => (isEnded(view.state) ? tellEnded(context, view) : tellPending(root, view)));
+  const outs = replies.map((reply) => Buffer.from(reply.out ?? ''));
   return {
     code,
     afterPrint,
-    out: Buffer.concat(replies.map((reply) => Buffer.from(reply.out ?? ''))),
-    notes: replies.flatMap((reply) => reply.notes ?? []),
+    out: views.length === 1 ? outs[0] : Buffer.concat(shown.map((view, at) => section(view, outs[at], at === 0))),
+    notes: replies.flatMap((reply) => reply.notes ?? []).filter((note) => !options.told?.includes(note)),
   };
+}
+
+/** One of several deliverables: below a line that says whose it is, and always with an end of its last line. */
+function section(view: View, out: Buffer | undefined, isFirst: boolean): Buffer {
+  const bytes = out ?? Buffer.alloc(0);
+  const head = Buffer.from(`${isFirst ? '' : '\n'}== ${view.id}: ${view.state.state} ==\n`);
+  return Buffer.concat([head, bytes, Buffer.from(bytes.length === 0 || bytes.at(-1) === 10 ? '' : '\n')]);
 }
 
 /** The one that ended first. */
@@ -80,51 +90,6 @@ function firstOf(views: View[]): View[] {
 
 function pendingOf(views: View[]): string[] {
   return views.filter((view) => !isEnded(view.state)).map((view) => view.id);
-}
-
-/** The deliverable and the header of an ended job. */
-export function tellEnded(context: Pick<Context, 'isTerminal'>, view: View): Reply {
-  const deliverable = readRange(view.paths.result, 0, 64 * 1024 * 1024)?.bytes;
-  if (view.damage !== null) return tellDamaged(view);
-  const notes = [header(view), ...omittedNotes(view.state)];
-  notes.push(...workspaceNotes(view));
-  for (const warning of view.state.warnings) notes.push(`warning: ${plainText(warning.message)}`);
-  if (!deliverable) notes.push(`warning: no result is stored; see ${view.paths.folder}`);
-  const bytes = deliverable ?? Buffer.alloc(0);
-  return {
-    code: exitCodeOf(view.state.state),
-    out: context.isTerminal ? plainText(bytes.toString('utf8')) : bytes,
-    notes,
-  };
-}
-
-function tellDamaged(view: View): Reply {
-  const text = `# ${view.id}: state_damaged\n\n${view.state.error?.message}\n\nNothing was deleted. What is there: ${view.paths.folder}\n`;
-  return {
-    code: exitCodeOf(view.state.state),
-    out: text,
-    notes: [`see: ${nextCommands.doctor(view.id, view.spec?.state_option ?? [])}`],
-  };
-}
-
-function header(view: View): string {
-  const { state, paths, spec } = view;
-  const parts = [`${view.id}: ${state.state}`];
-  if (state.error) parts.push(`${state.error.code}: ${plainText(state.error.message)}`);
-  if (state.exit_code !== null) parts.push(`exit code ${state.exit_code}`);
-  if (state.duration_ms !== null) parts.push(formatDuration(state.duration_ms));
-  const where = [`result: ${paths.result}`];
-  if (spec?.kind === 'run') where.push(`whole output: ${paths.output}`);
-  return `${parts.join(', ')}\n${where.join('\n')}`;
-}
-
-function omittedNotes(state: JobState): string[] {
-  return Object.entries(state.output ?? {})
-    .filter(([, note]) => note.omitted > 0)
-    .map(
-      ([name, note]) =>
-        `${name}: ${note.exact ? '' : 'about '}${note.omitted} of ${note.bytes} bytes (${formatSize(note.omitted)}) are left out in the middle`,
-    );
 }
 
 /** Patience is over: the snapshot and the exact next command are what this call delivers. */
@@ -138,19 +103,14 @@ function tellPending(root: StateRoot, view: View): Reply {
   };
 }
 
-export function endedDocument(view: View): unknown {
-  if (view.damage !== null) return view.state;
-  const stored = readText(view.paths.resultRecord);
+/** A wait that sleeps on the worker's FIFO has last looked when it fell asleep. */
+function asOfNow(view: View): View {
   try {
-    if (stored !== undefined) return { ...(JSON.parse(stored) as object), state: view.state.state };
+    return isEnded(view.state) ? view : inspect(view.root, view.id);
   } catch {
-    // The state alone still says how it ended.
+    // Its folder is being removed: the wait itself will tell.
+    return view;
   }
-  return view.spec ? terminalRecord(view.spec, view.paths, view.state) : view.state;
-}
-
-function liveLine(views: View[]): string {
-  return views.map(heartbeat).join(' | ');
 }
 
 function heartbeat(view: View): string {

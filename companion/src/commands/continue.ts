@@ -18,6 +18,7 @@ import { requireWholeId } from '../store/catalog.ts';
 import type { StateRoot } from '../store/layout.ts';
 import { checkRoot } from '../store/root.ts';
 import type { Command } from './command.ts';
+import { folderSaid, onceWords, repeatedLaunch } from './once-words.ts';
 import { launchOptions, staffOptions, writerOptions } from './options.ts';
 import type { Parsed } from './parse.ts';
 import { folderOf } from './run.ts';
@@ -45,6 +46,9 @@ export const continueCommand: Command = {
     const root = context.root(input);
     checkRoot(root.folder);
     const prompt = await taskOf(context, input);
+    const words = onceWords('continue', input, input.has('cwd') ? folderSaid(context, input) : null, prompt);
+    const repeated = await repeatedLaunch(context, input, words, false);
+    if (repeated) return repeated;
     const parent = parentOf(root, input);
     await requireGenuine(parent);
     const staff = parent.staff;
@@ -76,6 +80,9 @@ export const continueCommand: Command = {
         `cannot continue a conversation of ${staff.backend} with ${part.backend}`,
         nextCommands.restart(parent.id, root.option),
       );
+    context.tell(
+      `continues ${parent.id} (${staff.custom?.name ?? part.backend}, mode ${part.mode}, profile ${part.profile})`,
+    );
     part.earlier = earlierOf(root.folder, part.backend, resume);
     if (staff.schema) part.schema = true;
     if (staff.base) part.base = staff.base;
@@ -85,6 +92,8 @@ export const continueCommand: Command = {
       cwd,
       lineage: lineageOf(parent, 'continue'),
       isSynchronous: parent.verb === 'ask' && !input.has('id-only'),
+      words,
+      asksForLatest: !input.has('job') && !input.has('conversation'),
       worktree: input.has('cwd') ? null : (parent.worktree ?? null),
     });
   },
@@ -102,9 +111,10 @@ function parentOf(root: StateRoot, input: Parsed): Spec {
   });
   if (id !== undefined) return requireSpec(root, id);
   const what = conversation === undefined ? 'a conversation' : `conversation ${JSON.stringify(conversation)}`;
+  const whose = owner === null ? '' : ` of owner ${owner}`;
   throw new FaultError(
     'unknown_job',
-    `cannot find ${what}: no job in ${root.folder} recorded one`,
+    `cannot find ${what}: no job${whose} in ${root.folder} recorded one`,
     nextCommands.status(root.option),
   );
 }

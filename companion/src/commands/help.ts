@@ -16,6 +16,7 @@ export const help: Command = {
   async run(_context, input) {
     const { commandNames, loadCommand } = await import('./registry.ts');
     const { renderHelp } = await import('./usage.ts');
+    const { labelled } = await import('../output/wrap.ts');
     const word = input.words[0];
     if (word !== undefined) {
       const command = await loadCommand(word);
@@ -24,7 +25,7 @@ export const help: Command = {
       return { code: exitCodes.done, out: renderHelp(command) };
     }
     const commands = await Promise.all(commandNames.map(loadCommand));
-    const rows = commands.map((command) => `  ${command?.name.padEnd(10)}${command?.summary}`);
+    const rows = commands.flatMap((command) => labelled(command?.name ?? '', command?.summary ?? '', 10));
     return { code: exitCodes.done, out: `${[head, 'Commands:', ...rows, '', foot].join('\n')}\n` };
   },
 };
@@ -32,9 +33,10 @@ export const help: Command = {
 const head = `job-companion - hand a long command or an agent's task to a supervised job,
 go away, and come back for a result that is really there.
 
-  job-companion run -- COMMAND ARG...       start; prints an id and the next commands
-  job-companion wait ID --timeout 10m       sleeps until the end, prints the result
+  job-companion run -- COMMAND ARG...   start; prints an id, the next commands
+  job-companion wait ID --timeout 10m   sleeps until the end, prints the result
 `;
 
 const foot = `Exit codes: 0 done, 2 not finished, 3 failed or timed out or crashed,
-4 canceled, 1 the command itself is at fault. "COMMAND --help" shows its options.`;
+4 canceled, 1 the command itself is at fault.
+"COMMAND --help" shows its options.`;

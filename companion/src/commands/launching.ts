@@ -1,12 +1,15 @@
 // What every launch verb does around its own request: owner, label, key, then the launch, then what is told - the id, the collect
-// and observe commands, the result path - or, with --wait, the result itself.
+// and observe commands, the result path, what there is to warn of - or, with --wait, the result itself.
 
 import { usageError } from '../core/errors.ts';
+import { plainText } from '../core/excerpt.ts';
 import { exitCodes } from '../core/exit-codes.ts';
+import type { Warning } from '../core/job.ts';
 import { type JobRequest, type Launched, launch } from '../jobs/launch.ts';
 import { nextCommands } from '../jobs/next-commands.ts';
 import { variables } from '../platform/env.ts';
 import { jobPaths, type StateRoot } from '../store/layout.ts';
+import { readSpec } from '../store/records.ts';
 import type { Context, Reply } from './command.ts';
 import type { Parsed } from './parse.ts';
 
@@ -45,21 +48,39 @@ export async function tellLaunched(
 ): Promise<Reply> {
   if (input.has('wait') || isSynchronous) {
     const { waitAndTell } = await import('./collecting.ts');
-    context.tell(`job ${launched.id}`);
+    const told = launched.isNew ? warningNotes(root, launched.id) : [];
+    const collect = `collect: ${nextCommands.wait(launched.id, root.option)}`;
+    for (const line of [jobLine(launched), collect, ...told]) context.tell(line);
     const timeoutMs = input.duration('wait-timeout') ?? Number.MAX_SAFE_INTEGER;
     return waitAndTell(context, root, [launched.id], {
       mode: 'all',
       timeoutMs,
       heartbeatMs: null,
       isJson: input.has('json'),
+      told,
     });
   }
   return tellLaunch(root, launched, input);
 }
 
+function jobLine({ id, isNew }: Launched): string {
+  return `job ${id}${isNew ? '' : ' (this once-key had it already; nothing was started)'}`;
+}
+
+/** What was found out at launch, from the record: it says the same whenever it is read. */
+function warningsOf(root: StateRoot, id: string): Warning[] {
+  const spec = readSpec(jobPaths(root.folder, id));
+  return spec.kind === 'ok' ? (spec.value.warnings ?? []) : [];
+}
+
+function warningNotes(root: StateRoot, id: string): string[] {
+  return warningsOf(root, id).map((one) => `warning: ${plainText(one.message)}`);
+}
+
 function tellLaunch(root: StateRoot, launched: Launched, input: Parsed): Reply {
   const { id, isNew } = launched;
-  if (input.has('id-only')) return { code: exitCodes.done, out: `${id}\n` };
+  const notes = warningNotes(root, id);
+  if (input.has('id-only')) return { code: exitCodes.done, out: `${id}\n`, notes };
   const paths = jobPaths(root.folder, id);
   const commands = {
     wait: nextCommands.wait(id, root.option),
@@ -75,15 +96,16 @@ function tellLaunch(root: StateRoot, launched: Launched, input: Parsed): Reply {
         folder: paths.folder,
         result_path: paths.result,
         output_path: paths.output,
+        warnings: warningsOf(root, id),
         next: commands,
       },
     };
   }
   const lines = [
-    `job ${id}${isNew ? '' : ' (this once-key had it already; nothing was started)'}`,
+    jobLine(launched),
     `collect: ${commands.wait}`,
     `observe: ${commands.observe}`,
     `result:  ${paths.result}`,
   ];
-  return { code: exitCodes.done, out: `${lines.join('\n')}\n` };
+  return { code: exitCodes.done, out: `${lines.join('\n')}\n`, notes };
 }

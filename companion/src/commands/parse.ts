@@ -26,6 +26,11 @@ export class Parsed {
     return this.values.has(name);
   }
 
+  /** Every option that was given, with its text. */
+  given(): [name: string, text: string][] {
+    return [...this.values];
+  }
+
   text(name: string): string | undefined {
     return this.values.get(name);
   }

@@ -2,7 +2,7 @@
 // anything is ever executed twice.
 import path from 'node:path';
 import { parseDuration } from '../core/duration.ts';
-import { FaultError } from '../core/errors.ts';
+import { FaultError, usageError } from '../core/errors.ts';
 import type { Spec, WorktreeNote } from '../core/job.ts';
 import { limits } from '../core/limits.ts';
 import { lineageOf, requireFolder, requireGenuine, requireSpec } from '../jobs/lineage.ts';
@@ -18,6 +18,7 @@ import { jobPaths, type StateRoot } from '../store/layout.ts';
 import { checkRoot } from '../store/root.ts';
 import type { Command, Context, Reply } from './command.ts';
 import { launchAndTell, launchWords } from './launching.ts';
+import { onceWords, repeatedLaunch } from './once-words.ts';
 import { launchOptions, staffOptions, writerOptions } from './options.ts';
 import type { Parsed } from './parse.ts';
 import { missingProgram } from './run.ts';
@@ -35,17 +36,25 @@ export const restart: Command = {
       range: limits.runTimeout,
       help: 'hard limit (default: a fresh one, 60m for staff and 24h for run; staff at most 120m)',
     },
+    backend: { ...staffOptions.backend, help: 'another agent CLI (staff only)' },
     model: staffOptions.model,
     profile: staffOptions.profile,
     share: writerOptions.share,
     ...launchOptions,
   },
   notes: 'Refused while the earlier job still runs. The environment is that of this call.',
-  examples: ['restart run-mik3x9ab-4f7q2z', 'restart staffer-mik3xa01-9c2k4d --timeout 90m'],
+  examples: [
+    'restart run-mik3x9ab-4f7q2z',
+    'restart staffer-mik3xa01-9c2k4d --timeout 90m',
+    'restart staffer-mik3xa01-9c2k4d --backend codex',
+  ],
 
   async run(context, input) {
     const root = context.root(input);
     checkRoot(root.folder);
+    const words = onceWords('restart', input, null, null);
+    const repeated = await repeatedLaunch(context, input, words, false);
+    if (repeated) return repeated;
     const id = requireWholeId(root, input.words[0] as string);
     const view = await refresh(root.folder, id);
     const spec = requireSpec(root, id);
@@ -56,11 +65,13 @@ export const restart: Command = {
         `cannot restart job ${id}: it is ${view.state.state}`,
         nextCommands.cancel(id, root.option),
       );
-    return spec.staff ? again(context, input, spec, root) : againRun(context, input, spec, root);
+    return spec.staff ? again(context, input, spec, root, words) : againRun(context, input, spec, root, words);
   },
 };
 
-function againRun(context: Context, input: Parsed, spec: Spec, root: StateRoot): Promise<Reply> {
+function againRun(context: Context, input: Parsed, spec: Spec, root: StateRoot, words: string): Promise<Reply> {
+  for (const name of ['backend', 'model', 'profile'])
+    if (input.has(name)) throw usageError(`cannot take --${name} for a ${spec.kind} job: it is for staff`);
   requireFolder(spec, 'restart', root.option);
   const run = spec.run;
   if (!run) throw new FaultError('preflight', `cannot restart job ${spec.id}: a ${spec.kind} job has no command`);
@@ -79,20 +90,24 @@ function againRun(context: Context, input: Parsed, spec: Spec, root: StateRoot):
     lineage: lineageOf(spec, 'restart'),
     run: { ...run, program },
     staff: null,
+    words,
   });
 }
 
 /** The same task and configuration in a fresh conversation, with what the earlier one started from told as history. */
-function again(context: Context, input: Parsed, spec: Spec, root: StateRoot): Promise<Reply> {
+function again(context: Context, input: Parsed, spec: Spec, root: StateRoot, words: string): Promise<Reply> {
   const staff = spec.staff;
   if (!staff) throw new FaultError('preflight', `cannot restart job ${spec.id}: it has no task`);
   // A job that had a worktree of its own gets a new one, made where the first was made from.
   const cwd = spec.worktree ? originOf(spec, spec.worktree) : requireFolder(spec, 'restart', root.option);
+  const before = staff.custom?.name ?? staff.backend;
+  const isElsewhere = input.has('backend') && input.text('backend') !== before;
   const part = makeStaffPart({
     mode: staff.mode,
     stateRoot: root.folder,
-    backend: staff.custom?.name ?? staff.backend,
-    model: input.text('model') ?? staff.model,
+    backend: input.text('backend') ?? before,
+    // A model's name belongs to its CLI.
+    model: input.text('model') ?? (isElsewhere ? null : staff.model),
     profile: askedProfile(input),
     earlierProfile: staff.profile,
     prompt: staff.prompt,
@@ -109,6 +124,7 @@ function again(context: Context, input: Parsed, spec: Spec, root: StateRoot): Pr
     lineage: lineageOf(spec, 'restart'),
     isSynchronous: spec.verb === 'ask' && !input.has('id-only'),
     worktree: spec.worktree ? 'new' : null,
+    words,
     deadlineMs: staffLimit(input),
     firstOutputMs: spec.first_output_ms,
     stallMs: spec.stall_ms,

@@ -10,8 +10,8 @@ import { inspect, isEnded } from '../jobs/view.ts';
 import { variables } from '../platform/env.ts';
 import { findJob } from '../store/catalog.ts';
 import { checkRoot } from '../store/root.ts';
-import { endedDocument, tellEnded } from './collecting.ts';
 import type { Command } from './command.ts';
+import { endedDocument, tellEnded } from './ended.ts';
 import { common, ownerOption } from './options.ts';
 
 export const result: Command = {

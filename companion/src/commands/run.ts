@@ -9,6 +9,7 @@ import { isFolder, realPath } from '../platform/folders.ts';
 import { findProgram } from '../platform/which.ts';
 import type { Command, Context } from './command.ts';
 import { launchAndTell, launchWords } from './launching.ts';
+import { folderSaid, onceWords, repeatedLaunch } from './once-words.ts';
 import { launchOptions } from './options.ts';
 import type { Parsed } from './parse.ts';
 
@@ -69,6 +70,9 @@ export const run: Command = {
   ],
 
   async run(context, input) {
+    const words = onceWords('run', input, folderSaid(context, input), null);
+    const repeated = await repeatedLaunch(context, input, words, false);
+    if (repeated) return repeated;
     const cwd = folderOf(context, input);
     const timeout = limitOf(input);
     return launchAndTell(context, input, {
@@ -84,6 +88,7 @@ export const run: Command = {
       lineage: null,
       run: commandOf(input, cwd),
       staff: null,
+      words,
     });
   },
 };

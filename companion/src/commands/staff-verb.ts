@@ -1,6 +1,7 @@
 // The launch verbs of staff: one form, one row of the mode table each.
 import { type ModeId, modes } from '../core/modes.ts';
 import type { Command } from './command.ts';
+import { folderSaid, onceWords, repeatedLaunch } from './once-words.ts';
 import type { OptionTable } from './option-table.ts';
 import { launchOptions, staffOptions, writerOptions } from './options.ts';
 import { folderOf } from './run.ts';
@@ -39,15 +40,20 @@ export function makeStaffVerb({ mode: id, options = {}, notes, examples, isSynch
     examples,
 
     async run(context, input) {
-      const cwd = folderOf(context, input);
       const prompt = await taskOf(context, input);
+      const words = onceWords(id, input, folderSaid(context, input), prompt);
+      const isWaiting = isSynchronous && !input.has('id-only');
+      const repeated = await repeatedLaunch(context, input, words, isWaiting);
+      if (repeated) return repeated;
+      const cwd = folderOf(context, input);
       const staff = freshStaff(context, input, { mode: id, prompt, cwd });
       return launchStaff(context, input, {
         verb: id,
         staff,
         cwd,
         lineage: null,
-        isSynchronous: isSynchronous && !input.has('id-only'),
+        isSynchronous: isWaiting,
+        words,
       });
     },
   };

@@ -7,7 +7,7 @@ import type { ModeId } from '../core/modes.ts';
 import { type JobRequest, launch } from '../jobs/launch.ts';
 import { requireBase } from '../jobs/review.ts';
 import { makeStaffPart, requireFreeConversation, sandboxWarnings } from '../jobs/staff-request.ts';
-import { findNeighbours, modeOf, neighbourWarning, tellNeighbours } from '../jobs/writers.ts';
+import { findNeighbours, modeOf, neighbourWarning, settleLost, tellNeighbours } from '../jobs/writers.ts';
 import type { StateRoot } from '../store/layout.ts';
 import type { Context, Reply } from './command.ts';
 import { checkLaunchOptions, launchWords, tellLaunched } from './launching.ts';
@@ -19,6 +19,9 @@ export interface StaffLaunch {
   cwd: string;
   lineage: Lineage | null;
   isSynchronous: boolean;
+  /** The call as it was said (once-words.ts). */
+  words: string;
+  asksForLatest?: boolean;
   /** Absent: what the options of this call say. */
   worktree?: 'new' | WorktreeNote | null;
   /** Where they are not options of this command. */
@@ -45,9 +48,13 @@ export async function launchStaff(context: Context, input: Parsed, job: StaffLau
     staff: job.staff,
     worktree: job.worktree === undefined ? worktreeOf(input) : job.worktree,
     warnings: sandboxWarnings(job.staff),
+    words: job.words,
+    asksForLatest: job.asksForLatest ?? false,
     credentials: findBackend(job.staff.backend)?.signIn.variables ?? [],
   };
-  const admit = () => admitBeside(root, request, job.staff, input.has('share'));
+  await settleLost(root.folder);
+  const admit = () =>
+    admitBeside(root, request, job.staff, { share: input.has('share'), isolate: job.worktree === undefined });
   return tellLaunched(context, input, root, await launch(root, { ...request, admit }), job.isSynchronous);
 }
 
@@ -58,15 +65,15 @@ function worktreeOf(input: Parsed): 'new' | null {
 }
 
 /** Nobody else may go on in the same conversation, and who writes in the same worktree is told to both. */
-function admitBeside(
+async function admitBeside(
   root: StateRoot,
   request: JobRequest,
   staff: StaffPart,
-  isShared: boolean,
-): { warnings: Warning[]; told?: (id: string) => void } {
+  may: { share: boolean; isolate: boolean },
+): Promise<{ warnings: Warning[]; told?: (id: string) => void }> {
   if (staff.resume !== null) requireFreeConversation(root, staff.backend, staff.resume);
   if (request.worktree === 'new') return { warnings: [] };
-  const neighbours = findNeighbours(root, staff, request.cwd, isShared);
+  const neighbours = await findNeighbours(root, staff, request.cwd, may);
   return {
     warnings: neighbours.map((id) => neighbourWarning(id, modeOf(root.folder, id))),
     told: (id) => tellNeighbours(root.folder, neighbours, id),

@@ -2,6 +2,7 @@
 import path from 'node:path';
 import { errnoOf, FaultError, usageError } from '../core/errors.ts';
 import { promptBytes } from '../core/limits.ts';
+import { taskPlaceholder } from '../jobs/next-commands.ts';
 import { readRange } from '../platform/files.ts';
 import { factsOf, realPath } from '../platform/folders.ts';
 import type { Context } from './command.ts';
@@ -23,6 +24,11 @@ export async function taskOf(context: Context, input: Parsed): Promise<string> {
     input.text('prompt') ??
     decode(given[0] === 'stdin' ? await context.readStdin() : readTask(context, input.text('prompt-file') as string));
   const size = Buffer.byteLength(text);
+  if (text.trim() === taskPlaceholder)
+    throw usageError(
+      `cannot take ${JSON.stringify(taskPlaceholder)} as the task: it only shows where yours belongs`,
+      'put what the agent is to do in its place, or give it with --prompt-file PATH',
+    );
   if (text.trim() === '') throw usageError(`cannot take an empty task from --${given[0]}`);
   if (size > promptBytes) throw tooLong(size);
   return text;

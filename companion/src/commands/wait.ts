@@ -36,7 +36,7 @@ export const wait: Command = {
     ...common,
   },
   notes:
-    'Exit codes: 0 done, 2 not finished (patience is over), 3 failed, timed out or crashed, 4 canceled, 1 this command is at fault.\nKilling a wait never touches the job.',
+    'Without ids: the newest job, also when others are live (--all and --any take all that are live). Of several jobs each result stands below a line "== ID: STATE ==".\nExit codes: 0 done, 2 not finished (patience is over), 3 failed, timed out or crashed, 4 canceled, 1 this command is at fault.\nKilling a wait (Ctrl-C too) never touches the job.',
   examples: [
     'wait',
     'wait run-mik3x9ab-4f7q2z --timeout 10m',

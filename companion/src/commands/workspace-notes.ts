@@ -1,6 +1,7 @@
-// What the caller hears on stderr of the worktree after a staff job that could write, or that was not to and did.
+// What the caller hears on stderr of the worktree after a staff job, and of a writing role that was not let to write.
 import { plainText } from '../core/excerpt.ts';
-import { isReader } from '../core/modes.ts';
+import type { StaffPart } from '../core/job.ts';
+import { findMode, isWriter } from '../core/modes.ts';
 import { isEnded, type View } from '../jobs/view.ts';
 import { isChanges } from '../jobs/workspace/compare.ts';
 import { summarizeChanges } from '../jobs/workspace/describe.ts';
@@ -10,11 +11,11 @@ import { readJson } from '../platform/files.ts';
 export function workspaceNotes(view: View): string[] {
   const { spec, state, paths } = view;
   if (!spec?.staff || !isEnded(state)) return [];
+  const notes = isHeldBack(spec.staff) ? ['profile: restricted (nothing could be changed)'] : [];
   const read = readJson(paths.resultRecord);
   const changes = read.kind === 'ok' ? read.value.changes : undefined;
-  if (!isChanges(changes)) return [];
-  if (isReader(spec.staff.mode, spec.staff.profile) && changes.unchanged) return [];
-  const notes = [`workspace: ${plainText(summarizeChanges(changes))}`];
+  if (!isChanges(changes)) return notes;
+  notes.push(`workspace: ${plainText(summarizeChanges(changes))}`);
   if (!spec.worktree || read.kind !== 'ok') return notes;
   const { take_over: commands } = (read.value.worktree ?? {}) as { take_over?: unknown };
   notes.push(`its own worktree: ${spec.worktree.path} (branch ${spec.worktree.branch})`);
@@ -22,4 +23,9 @@ export function workspaceNotes(view: View): string[] {
     for (const command of commands.slice(0, 10))
       if (typeof command === 'string') notes.push(`take over: ${plainText(command)}`);
   return notes;
+}
+
+/** A mode that is there to write, held to reading: an answer that says "done" did nothing. */
+function isHeldBack({ mode, profile }: StaffPart): boolean {
+  return !isWriter(profile) && isWriter(findMode(mode)?.profile ?? 'restricted');
 }

@@ -43,6 +43,15 @@ export function formatDuration(value: number): string {
   return text;
 }
 
+/** ms in its largest unit only, for "how long ago": `40s`, `12m`, `3h`, `2d`. */
+export function formatAge(value: number): string {
+  const seconds = Math.max(0, Math.floor(value / 1000));
+  if (seconds < 60) return `${seconds}s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)}m`;
+  // As above: days only where hours become unreadable.
+  return seconds < 2 * 86_400 ? `${Math.floor(seconds / 3600)}h` : `${Math.floor(seconds / 86_400)}d`;
+}
+
 function trim(value: number): string {
   return String(Math.floor(value * 10) / 10);
 }

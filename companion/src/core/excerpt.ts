@@ -6,9 +6,10 @@ const decoder = new TextDecoder();
 
 // ECMA-48 in one pass: ESC with OSC, DCS, SOS, PM and APC strings (to their end, at most to the end of the line), with a CSI
 // sequence, or with the short rest; and the one-character forms (strings only when their end is there: U+009D alone is mostly a
-// quote that was encoded twice).
+// quote that was encoded twice; another such beginning inside ends the search, or many of them
+// would each be searched to the end).
 const escapeSequence =
-  /\x1b(?:[\]PX^_][^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?|\[[0-?]*[ -/]*[@-~]?|[ -/]*[0-~]?)|[\x90\x98\x9d-\x9f][^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)|\x9b[0-?]*[ -/]*[@-~]?/g;
+  /\x1b(?:[\]PX^_][^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?|\[[0-?]*[ -/]*[@-~]?|[ -/]*[0-~]?)|[\x90\x98\x9d-\x9f][^\x07\x1b\x90\x98\x9c-\x9f\n]*(?:\x07|\x1b\\|\x9c)|\x9b[0-?]*[ -/]*[@-~]?/g;
 
 export function byteLength(text: string): number {
   return encoder.encode(text).length;

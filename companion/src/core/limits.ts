@@ -13,6 +13,9 @@ export interface Range {
   max: number;
 }
 
+/** An agent that printed something this lately is called `progressing`. */
+export const progressingMs = minute;
+
 export const limits = {
   staffTimeout: { default: hour, min: second, max: 2 * hour },
   runTimeout: { default: day, min: 50, max: 30 * day },
@@ -25,6 +28,8 @@ export const limits = {
   cleanAge: { default: 14 * day, min: 0, max: 3650 * day },
 } satisfies Record<string, Range>;
 
+/** One look at a workspace, git and hashing together; and one comparison of two looks. */
+export const captureBudgetMs = 5 * second;
 /** One prompt, by any source. */
 export const promptBytes = mib;
 /** The whole document that `observe` prints. */

@@ -20,7 +20,8 @@ export async function attachWorker(view: View, isDue: (now: View) => boolean): P
   } catch (error) {
     // No room for a new worker's word, no process to be had, this program's own file gone: the command runs on under its shim, its
     // end will be settled from the files, and the next look tries again.
-    if (error instanceof FaultError) throw error;
+    // So it does when somebody else holds the lock for long.
+    if (error instanceof FaultError && error.code !== 'busy') throw error;
   }
 }
 

@@ -1,6 +1,6 @@
 // The text that an agent gets: its role, the task byte for byte, where it stands, what holds for work without anybody to ask, and
 // the form of its answer. Put together by the worker from the frozen request and the context of this very start; pure.
-import { plainText } from '../core/excerpt.ts';
+import { excerpt, plainText } from '../core/excerpt.ts';
 import { findingsForm } from '../core/findings.ts';
 import type { Spec, StaffPart, WorkspaceContext } from '../core/job.ts';
 import { findMode, isReader } from '../core/modes.ts';
@@ -61,8 +61,8 @@ function unattended(staff: StaffPart): string {
 
 function environment(spec: Spec, facts: BriefFacts): string {
   const { context } = facts;
-  const lines = [`Folder: ${spec.cwd}`];
-  if (context) lines.push(`Date: ${context.at}`, ...gitLines(context));
+  const lines = [`Folder: ${plainLine(spec.cwd)}`];
+  if (context) lines.push(`Date: ${plainLine(context.at)}`, ...gitLines(context));
   if (spec.worktree)
     lines.push(
       `This is a git worktree of its own (branch ${spec.worktree.branch}) of ${spec.worktree.from}: uncommitted changes of that tree are not here.`,
@@ -77,21 +77,28 @@ function environment(spec: Spec, facts: BriefFacts): string {
 
 function gitLines({ git }: WorkspaceContext): string[] {
   if (!git) return ['Git: no repository'];
-  const head = git.head === null ? 'no commit yet' : `${git.head.slice(0, 12)} ${plainText(git.subject ?? '')}`.trim();
-  const lines = [`Git: ${git.root}, ${git.branch === null ? 'detached HEAD' : `branch ${git.branch}`}, at ${head}`];
+  const head = git.head === null ? 'no commit yet' : `${git.head.slice(0, 12)} ${plainLine(git.subject ?? '')}`.trim();
+  const lines = [
+    `Git: ${plainLine(git.root)}, ${git.branch === null ? 'detached HEAD' : `branch ${plainLine(git.branch)}`}, at ${head}`,
+  ];
   if (git.dirty_count === 0) return [...lines, 'Uncommitted changes: none'];
   const more = git.dirty_count > git.dirty.length ? [`and ${git.dirty_count - git.dirty.length} more`] : [];
-  const shown = [...git.dirty, ...more].map((line) => `  ${line}`).join('\n');
+  const shown = [...git.dirty, ...more].map((line) => `  ${plainLine(line)}`).join('\n');
   return [...lines, `Uncommitted changes before you came (${git.dirty_count}):\n${shown}`];
 }
 
 /** A restarted task may speak of a state that is gone. */
 function historical(context: WorkspaceContext): string {
   return list('An earlier attempt started from here (historical: it no longer holds)', [
-    `Folder: ${context.cwd}`,
-    `Date: ${context.at}`,
+    `Folder: ${plainLine(context.cwd)}`,
+    `Date: ${plainLine(context.at)}`,
     ...gitLines(context),
   ]);
+}
+
+/** Names and paths are data of whoever made them: one bounded line each, whatever they hold. */
+function plainLine(text: string): string {
+  return excerpt(plainText(text).replace(/\s+/g, ' '), 1000);
 }
 
 function list(title: string, lines: readonly string[]): string {

@@ -2,23 +2,28 @@
 // jobs. A folder is renamed away before it is deleted, so no reader meets half of one.
 import path from 'node:path';
 import { isId } from '../core/ids.ts';
-import type { Spec } from '../core/job.ts';
 import { startLimitMs } from '../core/limits.ts';
 import { nowMs } from '../platform/clock.ts';
 import { factsOf, listNames, moveFolder, removeTree } from '../platform/folders.ts';
 import { jobsFolder, listActive, listJobs } from '../store/catalog.ts';
 import { jobPaths } from '../store/layout.ts';
-import { isGenuine, readKey } from '../store/mac.ts';
 import { readSpec } from '../store/records.ts';
+import { freeWorktree, type WorktreeToGo, workIn, worktreesOf } from './clean-worktree.ts';
 import { isCollected } from './collected.ts';
 import { refresh } from './reconcile.ts';
 import { isEnded } from './view.ts';
 import { isAwaited } from './waiters.ts';
-import { removeWorktree, worktreeWork } from './worktree.ts';
+
+export interface Kept {
+  id: string;
+  why: string;
+}
 
 export interface CleanPlan {
   remove: string[];
-  keep: { id: string; why: string }[];
+  keep: Kept[];
+  /** What goes with them beside the records. */
+  worktrees: WorktreeToGo[];
   /** Left-overs of launches and cleanings that died half-way. */
   debris: string[];
 }
@@ -27,7 +32,7 @@ export async function planClean(
   root: string,
   options: { olderThanMs: number; keep: number; includeUncollected: boolean },
 ): Promise<CleanPlan> {
-  const plan: CleanPlan = { remove: [], keep: [], debris: findDebris(root) };
+  const plan: CleanPlan = { remove: [], keep: [], worktrees: [], debris: findDebris(root) };
   const ancestors = ancestorsOfLive(root);
   let finished = 0;
   for (const id of listJobs(root)) {
@@ -50,22 +55,29 @@ export async function planClean(
     if (why !== undefined || work !== undefined) plan.keep.push({ id, why: why ?? (work as string) });
     else if (isDue) plan.remove.push(id);
   }
+  plan.worktrees = await worktreesOf(root, plan.remove);
   return plan;
 }
 
-/** Records, and with the last record that names it a linked worktree that holds no work. */
-export async function removeJobs(root: string, ids: readonly string[]): Promise<string[]> {
-  const removed: string[] = [];
+/** Records, and with the last record that names it a linked worktree that holds no work. `kept`: what must stay after all. */
+export async function removeJobs(
+  root: string,
+  ids: readonly string[],
+): Promise<{ removed: string[]; kept: Kept[]; worktrees: WorktreeToGo[] }> {
+  const [removed, kept]: [string[], Kept[]] = [[], []];
+  const planned = await worktreesOf(root, ids);
   for (const id of ids) {
     const spec = readSpec(jobPaths(root, id));
-    if (spec.kind === 'ok' && !(await freeWorktree(root, spec.value))) continue;
+    const why = spec.kind === 'ok' ? await freeWorktree(root, spec.value) : undefined;
+    if (why !== undefined) kept.push({ id, why });
+    if (why !== undefined) continue;
     const gone = path.join(jobsFolder(root), `.gone-${id}`);
     if (!moveFolder(jobPaths(root, id).folder, gone)) continue;
     removeTree(gone);
     removeTree(jobPaths(root, id).marker);
     removed.push(id);
   }
-  return removed;
+  return { removed, kept, worktrees: planned.filter((one) => removed.includes(one.id)) };
 }
 
 export function removeDebris(paths: readonly string[]): void {
@@ -97,31 +109,4 @@ function ancestorsOfLive(root: string): Set<string> {
     }
   }
   return result;
-}
-
-/** Why the worktree of a job must stay; undefined when it may go or is none. */
-async function workIn(spec: Spec | null): Promise<string | undefined> {
-  if (!spec?.worktree || !(await isGenuine(spec, readKey()))) return undefined;
-  const { path: folder } = spec.worktree;
-  const work = worktreeWork(spec.worktree);
-  if (work.isGone) return undefined;
-  if (work.uncommitted > 0) return `its worktree ${folder} holds ${work.uncommitted} uncommitted change(s)`;
-  if (work.commits > 0 && !work.isMerged) return `its worktree ${folder} holds ${work.commits} unmerged commit(s)`;
-  return undefined;
-}
-
-/** False when it must stay after all. A record that somebody else wrote removes no worktree. */
-async function freeWorktree(root: string, spec: Spec): Promise<boolean> {
-  const { worktree } = spec;
-  if (!worktree || !(await isGenuine(spec, readKey())) || isNamedByAnother(root, spec.id, worktree.path)) return true;
-  if ((await workIn(spec)) !== undefined) return false;
-  // Git may have a reason of its own to refuse (locked, in use): then the record stays too.
-  return removeWorktree(worktree);
-}
-
-function isNamedByAnother(root: string, own: string, folder: string): boolean {
-  return listJobs(root).some((id) => {
-    const spec = id === own ? undefined : readSpec(jobPaths(root, id));
-    return spec?.kind === 'ok' && spec.value.worktree?.path === folder;
-  });
 }

@@ -4,7 +4,7 @@
 
 import type { Reading } from '../backends/backend.ts';
 import { formatDuration } from '../core/duration.ts';
-import { errnoOf } from '../core/errors.ts';
+import { errnoOf, messageOf } from '../core/errors.ts';
 import type { ExitRecord, JobState, OutputNote, Spec, Warning } from '../core/job.ts';
 import { type EndReason, judgeEnd } from '../core/outcome.ts';
 import { signalOfExit } from '../core/signals.ts';
@@ -20,8 +20,9 @@ import { readCancel, readState, readStoredState, writeState } from '../store/rec
 import { backendOf } from './replay.ts';
 import { makeDeliverable } from './report.ts';
 import { endStaff, type StaffEnd } from './staff-end.ts';
-import { terminalRecord } from './terminal-record.ts';
+import { isTidy, terminalRecord } from './terminal-record.ts';
 import { earlyState, isEnded } from './view.ts';
+import type { WorkspaceSnapshot } from './workspace/types.ts';
 
 export interface JobEnding {
   reason: EndReason;
@@ -31,6 +32,8 @@ export interface JobEnding {
   /** True when a reader settles it. */
   reconciled: boolean;
   reading?: Reading | undefined;
+  /** The worktree before the start, as the worker remembers it. */
+  before?: WorkspaceSnapshot | undefined;
   omitted?: { stdout: OutputNote; stderr: OutputNote } | undefined;
   warnings?: Warning[];
   detail?: string;
@@ -72,15 +75,17 @@ function publish(
   const cancel = readCancel(paths);
   writeFile(
     paths.result,
-    makeDeliverable({
-      spec,
-      paths,
-      state,
-      staff,
-      tree: ending.tree,
-      cancel,
-      isPlain: backendOf(spec)?.answerFrom === 'stdout',
-    }),
+    madeSafely(state, staff, () =>
+      makeDeliverable({
+        spec,
+        paths,
+        state,
+        staff,
+        tree: ending.tree,
+        cancel,
+        isPlain: backendOf(spec)?.answerFrom === 'stdout',
+      }),
+    ),
   );
   // Not forced to the disk: everything in it stands in the state too, and a waiter waits for this.
   writeJson(paths.resultRecord, terminalRecord(spec, paths, state, ending.tree, staff), { sync: false });
@@ -91,8 +96,21 @@ function publish(
   }
   state.seq = journal.seq;
   finish(paths, state);
-  if (spec.kind === 'staff' && state.state === 'done' && state.warnings.length === 0) {
-    for (const file of [paths.output, paths.snapshot, paths.prompt, paths.settings, paths.reviewDiff]) removeFile(file);
+  if (isTidy(spec, state)) for (const file of [paths.output, paths.snapshot]) removeFile(file);
+}
+
+/** A report that cannot be made must not keep the end from being published. */
+function madeSafely(
+  state: JobState,
+  staff: StaffEnd | undefined,
+  make: () => string | Uint8Array,
+): string | Uint8Array {
+  try {
+    return make();
+  } catch (error) {
+    if (state.state === 'done' && staff && staff.answer !== null) return staff.answer;
+    const reason = state.error ? `${state.error.code}: ${state.error.message}` : state.state;
+    return `# ${state.id}: ${state.state}\n\n${reason}\n\nThe report could not be made: ${messageOf(error)}\n`;
   }
 }
 
@@ -117,7 +135,7 @@ function makeState(
   const staff = spec.staff
     ? endStaff(
         { paths, spec, staff: spec.staff },
-        ending.reading,
+        { reading: ending.reading, before: ending.before },
         { reason: ending.reason, code: exit?.exit_code ?? null, signal },
         ending.omitted?.stdout ?? before.output?.stdout,
       )

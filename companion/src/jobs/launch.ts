@@ -4,7 +4,7 @@
 
 import { errnoOf, FaultError } from '../core/errors.ts';
 import { makeId } from '../core/ids.ts';
-import type { Identity, Lineage, RunPart, Spec, StaffPart, Warning, WorktreeNote } from '../core/job.ts';
+import type { Spec, WorktreeNote } from '../core/job.ts';
 import { toHex } from '../core/sha256.ts';
 import { defaultEngine } from '../engines/registry.ts';
 import { isoOf, monotonicMs, nowMs } from '../platform/clock.ts';
@@ -15,39 +15,18 @@ import { ownIdentity } from '../platform/identity.ts';
 import { withLock } from '../platform/lock.ts';
 import { randomBytes } from '../platform/random.ts';
 import { type JobPaths, jobPaths, rootPaths, type StateRoot, stagePath } from '../store/layout.ts';
-import { canonical, ensureKey, environmentDigest, hashOf, macOf } from '../store/mac.ts';
-import { claimOnce, isClaimed, type OnceClaim } from '../store/once.ts';
+import { ensureKey, environmentDigest, hashOf, macOf } from '../store/mac.ts';
+import { claimOnce, isClaimed, type OnceClaim, readClaim } from '../store/once.ts';
 import { checkRoot, ensureRoot, requirePlace } from '../store/root.ts';
+import { askedOf, type JobRequest } from './launch-request.ts';
 import { nextCommands } from './next-commands.ts';
 import { finishClaim } from './once.ts';
 import { startWorker } from './start-worker.ts';
 
-export interface JobRequest {
-  kind: Spec['kind'];
-  verb: string;
-  owner: string | null;
-  label: string | null;
-  onceKey: string | null;
-  cwd: string;
-  deadlineMs: number;
-  killGraceMs: number;
-  maxOutputBytes: number;
-  firstOutputMs: number | null;
-  stallMs: number | null;
-  lineage: Lineage | null;
-  run: RunPart | null;
-  staff: StaffPart | null;
-  /** A linked worktree of its own: made for this job (`new`), or that of the job it goes on with. */
-  worktree?: 'new' | WorktreeNote | null;
-  warnings?: Warning[];
-  /** Names of variables that carry a credential of the backend, beside those that look like one. */
-  credentials?: readonly string[];
-  /**
-   * May the job be there beside those that are? Asked while nobody else launches with a question of its own; throws when not. What it
-   * finds goes into the record, and `told` is called when the record is in place.
-   */
-  admit?: () => { warnings: Warning[]; told?: (id: string) => void };
-}
+export type { JobRequest } from './launch-request.ts';
+
+/** What readers take (platform/files.ts reads records up to 16 MiB). */
+const specBytes = 15 * 1024 * 1024;
 
 export interface Launched {
   id: string;
@@ -57,9 +36,12 @@ export interface Launched {
 
 export async function launch(root: StateRoot, request: JobRequest): Promise<Launched> {
   if (!checkRoot(root.folder)) requirePlace(root.folder);
+  const stamp = makeStamp(request.verb);
+  // Refused before anything is made, and asked of git before anybody is kept waiting.
+  const planned = isTaken(root, request) ? null : await planTree(request, stamp.id);
   const key = ensureKey();
   ensureRoot(root.folder);
-  const publish = () => publishJob(root, request, key);
+  const publish = () => publishJob(root, request, { ...stamp, planned }, key);
   const job = request.admit ? await withLock(rootPaths(root.folder).lock, publish) : await publish();
   if ('holder' in job) return takeOver(root, job.holder, request);
   const { spec, paths } = job;
@@ -80,12 +62,12 @@ export async function launch(root: StateRoot, request: JobRequest): Promise<Laun
 async function publishJob(
   root: StateRoot,
   request: JobRequest,
+  stamp: Stamp & { planned: Planned | null },
   key: string,
 ): Promise<{ spec: Spec; paths: JobPaths } | { holder: OnceClaim }> {
-  const isTaken = request.onceKey !== null && isClaimed(root.folder, request.onceKey);
-  const admitted = isTaken ? undefined : request.admit?.();
+  const admitted = isTaken(root, request) ? undefined : await request.admit?.();
   const warnings = [...(request.warnings ?? []), ...(admitted?.warnings ?? [])];
-  const spec = await makeSpec(root, { ...request, warnings }, ownIdentity(), key);
+  const spec = await makeSpec(root, { ...request, warnings }, stamp, key);
   const paths = jobPaths(root.folder, spec.id);
   const stage = stagePath(root.folder, spec.id);
   let isPromised = false;
@@ -107,9 +89,34 @@ async function publishJob(
   }
 }
 
-async function makeSpec(root: StateRoot, request: JobRequest, launcher: Identity, key: string): Promise<Spec> {
+interface Stamp {
+  createdMs: number;
+  random: Uint8Array;
+  id: string;
+}
+
+function makeStamp(verb: string): Stamp {
   const createdMs = nowMs();
   const random = randomBytes(22);
+  return { createdMs, random, id: makeId(verb, createdMs, random) };
+}
+
+type Planned = WorktreeNote & { cwd: string };
+
+async function planTree(request: JobRequest, id: string): Promise<Planned | null> {
+  return request.worktree === 'new' ? (await import('./worktree.ts')).planWorktree(request.cwd, id) : null;
+}
+
+function isTaken(root: StateRoot, { onceKey }: JobRequest): boolean {
+  return onceKey !== null && isClaimed(root.folder, onceKey);
+}
+
+async function makeSpec(
+  root: StateRoot,
+  request: JobRequest,
+  { createdMs, random, id, planned }: Stamp & { planned: Planned | null },
+  key: string,
+): Promise<Spec> {
   const {
     deadlineMs,
     killGraceMs,
@@ -119,11 +126,11 @@ async function makeSpec(root: StateRoot, request: JobRequest, launcher: Identity
     onceKey,
     admit: _admit,
     credentials: _credentials,
+    asksForLatest: _latest,
+    words: _words,
     worktree,
     ...rest
   } = request;
-  const id = makeId(request.verb, createdMs, random);
-  const planned = worktree === 'new' ? (await import('./worktree.ts')).planWorktree(request.cwd, id) : null;
   const { cwd = request.cwd, ...note } = planned ?? {};
   const unsigned = {
     schema: 1 as const,
@@ -142,7 +149,7 @@ async function makeSpec(root: StateRoot, request: JobRequest, launcher: Identity
     first_output_ms: firstOutputMs,
     stall_ms: stallMs,
     mark: toHex(random.subarray(6)),
-    launcher,
+    launcher: ownIdentity(),
     environment: { digest: environmentDigest(key), credentials: credentialNames(request.credentials) },
   };
   return { ...unsigned, mac: await macOf(unsigned, key) };
@@ -150,7 +157,13 @@ async function makeSpec(root: StateRoot, request: JobRequest, launcher: Identity
 
 async function stageJob(root: StateRoot, spec: Spec, stage: string): Promise<void> {
   createFolder(stage);
-  const isDurable = writeFileMeanwhile(`${stage}/spec.json`, `${JSON.stringify(spec)}\n`);
+  const text = `${JSON.stringify(spec)}\n`;
+  if (text.length > specBytes)
+    throw new FaultError(
+      'preflight',
+      `cannot store a request of ${text.length} bytes: at most ${specBytes} are allowed`,
+    );
+  const isDurable = writeFileMeanwhile(`${stage}/spec.json`, text);
   createFolder(`${stage}/waiters`);
   writeFile(jobPaths(root.folder, spec.id).marker, '', { sync: false });
   await isDurable;
@@ -158,7 +171,17 @@ async function stageJob(root: StateRoot, spec: Spec, stage: string): Promise<voi
 
 /** What must be the same for a second launch with one key: everything that was asked for. */
 function claimOf(spec: Spec, request: JobRequest): OnceClaim {
-  return { id: spec.id, asked: askedOf(request), launcher: spec.launcher };
+  const words = request.words === undefined ? {} : { words: hashOf(request.words) };
+  return { id: spec.id, asked: askedOf(request), launcher: spec.launcher, ...words };
+}
+
+/** The job of a key whose call was the same, word for word. Checks nothing else and makes nothing. */
+export async function launchedBefore(root: StateRoot, key: string, words: string): Promise<Launched | undefined> {
+  if (!checkRoot(root.folder)) return undefined;
+  const holder = readClaim(root.folder, key);
+  if (holder?.words !== hashOf(words)) return undefined;
+  await finishClaim(root.folder, holder);
+  return { id: holder.id, isNew: false };
 }
 
 /** The key has a job already: finish what a dead launcher left, and give its id. */
@@ -172,23 +195,6 @@ async function takeOver(root: StateRoot, holder: OnceClaim, request: JobRequest)
     );
   }
   return { id: holder.id, isNew: false };
-}
-
-/** A digest, so that a key file holds no prompt. */
-function askedOf(request: JobRequest): string {
-  const {
-    owner: _owner,
-    label: _label,
-    onceKey: _key,
-    warnings: _warnings,
-    credentials: _c,
-    admit: _admit,
-    ...asked
-  } = request;
-  // What is found out at launch may differ from one call to the next.
-  const found = ['version', 'earlier', 'historical', 'adds', 'brief'];
-  const staff = Object.fromEntries(Object.entries(asked.staff ?? {}).filter(([name]) => !found.includes(name)));
-  return hashOf(canonical({ ...asked, staff: asked.staff ? staff : null }));
 }
 
 function undo(paths: JobPaths, stage: string): void {

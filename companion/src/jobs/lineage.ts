@@ -64,10 +64,12 @@ export function earlierOf(root: string, backend: string, conversation: string): 
     const [spec, state] = [readSpec(paths), readState(paths)];
     if (spec.kind !== 'ok' || state.kind !== 'ok' || spec.value.staff?.backend !== backend) continue;
     if (state.value.conversation?.id !== conversation) continue;
-    const { usage_total = null, error } = state.value;
+    const { usage_total = null, usage, error } = state.value;
+    // A release that knew no totals told those of a fresh conversation as its usage.
+    const total = usage_total ?? (spec.value.staff.resume === null ? usage : null);
     // A job that was refused before its turn (busy, killed) tells no total: the one before it holds.
     const before = spec.value.staff.earlier ?? null;
-    return { usage_total: usage_total ?? before?.usage_total ?? null, error: error?.message ?? before?.error ?? null };
+    return { usage_total: total ?? before?.usage_total ?? null, error: error?.message ?? before?.error ?? null };
   }
   return null;
 }

@@ -7,6 +7,9 @@ export function nextCommand(option: readonly string[], ...words: string[]): stri
   return quoteWords([...selfWords(), ...words, ...option]);
 }
 
+/** Stands where the caller's own words belong; as a task it is refused (commands/task.ts). */
+export const taskPlaceholder = '<what to do next>';
+
 export const nextCommands = {
   wait: (id: string, option: readonly string[]): string => nextCommand(option, 'wait', id, '--timeout', '10m'),
   observe: (id: string, option: readonly string[]): string => nextCommand(option, 'observe', id),
@@ -16,5 +19,5 @@ export const nextCommands = {
   restart: (id: string, option: readonly string[]): string => nextCommand(option, 'restart', id),
   doctor: (id: string, option: readonly string[]): string => nextCommand(option, 'doctor', id),
   continue: (id: string, option: readonly string[]): string =>
-    nextCommand(option, 'continue', '--job', id, '--prompt', 'TEXT'),
+    nextCommand(option, 'continue', '--job', id, '--prompt', taskPlaceholder),
 };

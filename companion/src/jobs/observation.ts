@@ -2,13 +2,14 @@
 // finished, never report text. Reading consumes nothing.
 import type { JobEvent } from '../core/events.ts';
 import { excerpt, plainText, plainValue, tail } from '../core/excerpt.ts';
-import type { AttentionKind, Health } from '../core/job.ts';
-import { leaseStaleMs, observeBytes, tailBytes, textTailBytes } from '../core/limits.ts';
+import type { AttentionKind, Health, Spec } from '../core/job.ts';
+import { leaseStaleMs, observeBytes, progressingMs, tailBytes, textTailBytes } from '../core/limits.ts';
 import { isoOf, nowMs } from '../platform/clock.ts';
 import { readJson, readRange } from '../platform/files.ts';
-import { factsOf } from '../platform/folders.ts';
+import { exists, factsOf } from '../platform/folders.ts';
 import { readEvents } from '../store/journal.ts';
 import type { StateRoot } from '../store/layout.ts';
+import { isContinuable } from './continuable.ts';
 import { nextCommands } from './next-commands.ts';
 import { type Condition, conditionOf, isEnded, type View } from './view.ts';
 
@@ -29,6 +30,7 @@ export function observation(
     verb: spec?.verb ?? null,
     owner: spec?.owner ?? null,
     label: spec?.label === null || spec?.label === undefined ? null : excerpt(plainText(spec.label), 120),
+    ...staffFacts(spec),
     state: state.state,
     ...healthOf(view, condition),
     supervision: condition,
@@ -46,13 +48,7 @@ export function observation(
       .slice(0, 5)
       .map((one) => ({ code: one.code, message: excerpt(plainText(one.message), 200) })),
     conversation: state.conversation,
-    files: {
-      result: paths.result,
-      output: paths.output,
-      error: paths.error,
-      events: paths.events,
-      worker_log: paths.workerLog,
-    },
+    files: filesOf(view),
     next: nextFor(view, condition, options.root),
   };
   if (!isEnded(state)) document.progress = progressOf(view);
@@ -66,6 +62,35 @@ export function observation(
     journal.more,
     after,
   );
+}
+
+/** Which agent, with which rights and model. Null for a job without one. */
+export function staffFacts(spec: Spec | null): {
+  backend: string | null;
+  profile: string | null;
+  model: string | null;
+} {
+  const { staff } = spec ?? {};
+  if (!staff) return { backend: null, profile: null, model: null };
+  const short = (text: unknown): string => excerpt(plainText(String(text)), 120);
+  return {
+    backend: short(staff.custom?.name ?? staff.backend),
+    profile: short(staff.profile),
+    model: staff.model ? short(staff.model) : null,
+  };
+}
+
+/** Where things are; null for what an ended job does not keep (a clean success takes its stream away). */
+function filesOf({ paths, state }: View): Record<string, string | null> {
+  const files = {
+    result: paths.result,
+    output: paths.output,
+    error: paths.error,
+    events: paths.events,
+    worker_log: paths.workerLog,
+  };
+  if (!isEnded(state)) return files;
+  return Object.fromEntries(Object.entries(files).map(([name, file]) => [name, exists(file) ? file : null]));
 }
 
 /** The judgement beside the state, as this reader sees it now. */
@@ -96,10 +121,18 @@ export function healthOf(
     case 'unseen':
       if (view.leaseAgeMs !== null && view.leaseAgeMs > leaseStaleMs)
         return attention(`no sign of life of the worker for ${Math.round(view.leaseAgeMs / 1000)} s`);
+      if (isMoving(view)) return { health: 'progressing', attention_kind: null };
       break;
     default:
   }
   return { health: view.state.health, attention_kind: view.state.attention_kind };
+}
+
+/** Of a command's output nothing can be concluded; an agent tells what it does. */
+function isMoving({ spec, state, paths }: View): boolean {
+  if (!spec?.staff || state.state !== 'running') return false;
+  const output = factsOf(paths.output);
+  return output !== undefined && output.size > 0 && nowMs() - output.modifiedMs < progressingMs;
 }
 
 function nextFor(view: View, condition: Condition, root: StateRoot): Record<string, string> {
@@ -108,12 +141,12 @@ function nextFor(view: View, condition: Condition, root: StateRoot): Record<stri
     return { wait: nextCommands.wait(view.id, root.option), cancel: nextCommands.cancel(view.id, root.option) };
   const next: Record<string, string> = { result: nextCommands.result(view.id, root.option) };
   if (view.state.state === 'done') return next;
-  if (view.state.conversation) next.continue = nextCommands.continue(view.id, root.option);
+  if (isContinuable(view.paths, view.state)) next.continue = nextCommands.continue(view.id, root.option);
   next.restart = nextCommands.restart(view.id, root.option);
   return next;
 }
 
-function progressOf(view: View): Record<string, unknown> {
+export function progressOf(view: View): Record<string, unknown> {
   const { paths, spec } = view;
   const [output, error] = [factsOf(paths.output), factsOf(paths.error)];
   const newest = Math.max(
@@ -126,7 +159,8 @@ function progressOf(view: View): Record<string, unknown> {
     last_output_at: newest > 0 ? isoOf(newest) : null,
     last_output_age_ms: newest > 0 ? Math.max(0, Math.round(nowMs() - newest)) : null,
   };
-  if (spec?.staff) {
+  // A program of the user's own writes no stream: its stdout is the answer.
+  if (spec?.staff && !spec.staff.custom) {
     const snapshot = readJson(paths.snapshot);
     return snapshot.kind === 'ok'
       ? { ...facts, ...snapshot.value }
@@ -162,7 +196,7 @@ function bound(
     document.progress = { ...progress, text: tail(progress.text ?? '', limit).text, text_truncated: true };
   }
   if (progress && size() > observeBytes) document.progress = { tools_truncated: true, text_truncated: true };
-  for (const name of ['files', 'warnings', 'label', 'next', 'error', 'owner'])
+  for (const name of ['files', 'warnings', 'label', 'next', 'error', 'owner', 'model'])
     if (size() > observeBytes) delete document[name];
   return make();
 }

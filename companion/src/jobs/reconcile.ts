@@ -7,6 +7,11 @@ import { exists } from '../platform/folders.ts';
 import { type Condition, conditionOf, inspect, type View } from './view.ts';
 
 const settled: readonly Condition[] = ['over', 'lost', 'host_restarted', 'never_started'];
+/** Nothing of the job lives: what is left is to publish its end. */
+export function isSettleable(condition: Condition): boolean {
+  return settled.includes(condition);
+}
+
 const attachable: readonly Condition[] = ['orphaned', 'unclaimed'];
 
 /** Look at a job; publish its end when it is provably over and nobody did. Never starts anything. */
@@ -14,9 +19,9 @@ export async function refresh(root: string, id: string, isStrict = false): Promi
   const view = inspect(root, id);
   const condition = conditionOf(view);
   if (condition === 'ended') dropMarker(view);
-  if (!settled.includes(condition)) return view;
+  if (!isSettleable(condition)) return view;
   const { settleJob } = await import('./settle.ts');
-  await settleJob(view, (now) => settled.includes(conditionOf(now)), isStrict);
+  await settleJob(view, (now) => isSettleable(conditionOf(now)), isStrict);
   return inspect(root, id);
 }
 

@@ -10,7 +10,7 @@ import type { TerminateReport } from '../platform/process-tree.ts';
 import type { JobPaths } from '../store/layout.ts';
 import { readLogTail } from '../store/output-log.ts';
 import type { CancelRequest } from '../store/records.ts';
-import { nextCommands } from './next-commands.ts';
+import { recovery } from './recovery.ts';
 import type { StaffEnd } from './staff-end.ts';
 import { describeChanges } from './workspace/describe.ts';
 import { takeOverCommands } from './worktree.ts';
@@ -36,7 +36,7 @@ export function makeDeliverable(parts: Deliverable): string | Uint8Array {
 }
 
 function makeReport(parts: Deliverable): string {
-  const { spec, state, paths } = parts;
+  const { spec, state, paths, staff } = parts;
   const sections = [
     `# ${spec.id}: ${state.state}${state.error ? ` (${state.error.code})` : ''}`,
     reasonText(parts),
@@ -45,7 +45,7 @@ function makeReport(parts: Deliverable): string {
     workspace(parts),
     logSection('Last output', paths.output, spec.staff !== null),
     logSection('Last error output', paths.error, false),
-    recovery(parts),
+    recovery(parts, staff?.reading.denials),
   ];
   return `${sections.filter((section) => section !== '').join('\n\n')}\n`;
 }
@@ -120,21 +120,4 @@ function logSection(title: string, file: string, isStream: boolean): string {
   if (isStream) return '';
   const text = plainText(readLogTail(file).toString('utf8')).trimEnd();
   return text === '' ? '' : `## ${title}\n\n${text}`;
-}
-
-function recovery({ spec, state, staff }: Deliverable): string {
-  const lines = [
-    '## Going on',
-    '',
-    'Nothing is started again by itself. Look at what was changed first: git status, git diff.',
-  ];
-  const refused = staff?.reading.denials ?? [];
-  if (refused.length > 0 && spec.staff)
-    lines.push(
-      `Refused to the agent (profile ${spec.staff.profile}): ${refused.map(plainText).join('; ')}. If it should be allowed: --profile ${spec.staff.profile === 'restricted' ? 'standard' : 'unrestricted'} with one of the commands below.`,
-    );
-  if (state.conversation)
-    lines.push(`Go on in the same conversation: ${nextCommands.continue(spec.id, spec.state_option)}`);
-  lines.push(`Start the same once more: ${nextCommands.restart(spec.id, spec.state_option)}`);
-  return lines.join('\n');
 }

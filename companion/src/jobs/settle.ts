@@ -23,7 +23,8 @@ export async function settleJob(view: View, isDue: (now: View) => boolean, isStr
     await act();
   } catch (error) {
     if (isFull(error)) return settleFull(view, act, isStrict);
-    if (!isOutOfReach(error)) throw error;
+    // Somebody else is at it; comparing a large worktree takes longer than a lock is waited for. The caller looks again.
+    if (!isOutOfReach(error) && !isBusy(error)) throw error;
   }
 }
 
@@ -79,6 +80,10 @@ function fullError(view: View): FaultError {
     `cannot store the end of job ${view.id}${code}: no space left in ${view.paths.folder}`,
     'make room and ask again',
   );
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof FaultError && error.code === 'busy';
 }
 
 function isFull(error: unknown): boolean {

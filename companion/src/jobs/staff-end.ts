@@ -3,6 +3,8 @@
 import type { Reading } from '../backends/backend.ts';
 import { judgeStaff, type StaffReason } from '../backends/verdict.ts';
 import { showName } from '../core/byte-names.ts';
+import { messageOf } from '../core/errors.ts';
+import { excerpt } from '../core/excerpt.ts';
 import { type Findings, parseFindings } from '../core/findings.ts';
 import type { JobError, OutputNote, Spec, StaffPart, TokenUsage, Warning } from '../core/job.ts';
 import { isReader } from '../core/modes.ts';
@@ -10,7 +12,7 @@ import type { EndReason } from '../core/outcome.ts';
 import type { JobPaths } from '../store/layout.ts';
 import { backendOf, closeReading, replay } from './replay.ts';
 import { usageOf } from './usage.ts';
-import type { WorkspaceChanges } from './workspace/types.ts';
+import type { WorkspaceChanges, WorkspaceSnapshot } from './workspace/types.ts';
 import { changesSince } from './workspace-record.ts';
 import { neighbourWarnings } from './writers.ts';
 
@@ -38,13 +40,13 @@ export interface StaffExit {
 
 export function endStaff(
   job: { paths: JobPaths; spec: Spec; staff: StaffPart },
-  seen: Reading | undefined,
+  seen: { reading?: Reading | undefined; before?: WorkspaceSnapshot | undefined },
   exit: StaffExit,
   stdout: OutputNote | undefined,
 ): StaffEnd {
   const { paths, spec, staff } = job;
   const backend = backendOf(spec);
-  const reading = seen ?? replay(spec, paths);
+  const reading = seen.reading ?? replay(spec, paths);
   const byItself = exit.reason === 'exited';
   const ending = closeReading(spec, paths, reading, { code: exit.code, signal: exit.signal, byItself });
   const verdict = judgeStaff(reading, ending, {
@@ -53,13 +55,17 @@ export function endStaff(
     keepsConversation: backend?.keepsConversation ?? false,
   });
   const { answer } = verdict;
-  const changes = changesSince(spec, paths) ?? null;
-  const warnings = [...verdict.warnings, ...neighbourWarnings(paths.root, paths), ...changeWarnings(staff, changes)];
+  const warnings = [...verdict.warnings];
+  // The end must be published whatever an agent left behind.
+  const changes = safely(warnings, 'what changed', () => changesSince(spec, paths, seen.before)) ?? null;
+  warnings.push(...neighbourWarnings(paths.root, paths), ...changeWarnings(staff, changes), ...finishWarnings(answer));
   const resumed = staff.resume === null ? null : { earlier: staff.earlier?.usage_total ?? null };
   const usage = usageOf(reading.usage, backend?.runsOn ?? { tokens: false, cost: false }, resumed);
   const error = verdict.error ?? cutAnswer(spec, stdout);
   const end = { reading, answer, error, warnings, changes, ...usage };
-  return staff.schema ? { ...end, ...findingsOf(answer, warnings) } : end;
+  if (!staff.schema) return end;
+  const none = { findings: null, findings_error: 'the answer could not be read' };
+  return { ...end, ...(safely(warnings, 'the findings', () => findingsOf(answer, warnings)) ?? none) };
 }
 
 /** The words of judgeStaff for why it ended. */
@@ -74,9 +80,27 @@ function cutAnswer(spec: Spec, stdout: OutputNote | undefined): JobError | null 
   return { code: 'output_unstorable', message };
 }
 
+function safely<T>(warnings: Warning[], what: string, look: () => T): T | undefined {
+  try {
+    return look();
+  } catch (error) {
+    warnings.push({ code: 'not_told', message: `${what} could not be told: ${excerpt(messageOf(error), 400)}` });
+    return undefined;
+  }
+}
+
+/** The brief asks for these words when something is missing (contract 4: the caller must not have to guess). */
+function finishWarnings(answer: string | null): Warning[] {
+  if (answer === null || !/^\W{0,10}NOT FINISHED\b/.test(answer.slice(0, 200).trimStart())) return [];
+  const [first = ''] = answer.trimStart().split('\n', 1);
+  return [{ code: 'not_finished', message: `the agent says that the task is not finished: ${excerpt(first, 300)}` }];
+}
+
 /** Who was only to read has changed something, or somebody else did meanwhile: either way the caller must hear of it. */
 function changeWarnings(staff: StaffPart, changes: WorkspaceChanges | null): Warning[] {
   if (!isReader(staff.mode, staff.profile) || !changes || changes.unchanged) return [];
+  if (changes.reason !== null && changes.file_count === 0)
+    return [{ code: 'not_told', message: `it is not known whether the worktree changed: ${changes.reason}` }];
   const what = [
     ...changes.files.slice(0, 5).map((file) => showName(file.path)),
     ...(changes.file_count > 5 ? [`and ${changes.file_count - 5} more`] : []),

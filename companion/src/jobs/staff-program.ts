@@ -2,8 +2,9 @@
 // Both fail closed: what cannot be read is refused, and so is what is known to be too old. A version that cannot be told is no refusal.
 import path from 'node:path';
 import type { Backend, PolicyFile } from '../backends/backend.ts';
+import { findBackend } from '../backends/registry.ts';
 import { errnoOf, FaultError } from '../core/errors.ts';
-import type { Profile } from '../core/job.ts';
+import type { Profile, StaffPart, Warning } from '../core/job.ts';
 import { variables } from '../platform/env.ts';
 import { readRange } from '../platform/files.ts';
 import { factsOf, listNames, realPath } from '../platform/folders.ts';
@@ -24,6 +25,14 @@ export function checkProgram(backend: Backend, program: string): { version: stri
   );
 }
 
+/** Said once, at launch: whether the CLI is new enough could not be found out. */
+export function versionWarnings({ backend: id, program, version }: StaffPart): Warning[] {
+  const backend = findBackend(id);
+  if (!backend?.oldest || (version ?? null) !== null) return [];
+  const message = `cannot tell the version of ${backend.title} (${program}); needed: ${backend.oldest} or newer`;
+  return [{ code: 'version_unknown', message }];
+}
+
 /** The version of an installed backend, or null; no word of a cache makes it too old. */
 export function tellVersion(backend: Backend, program: string): string | null {
   // Whatever a user's own program does with `--version`: nobody asked for it.
@@ -34,8 +43,8 @@ export function tellVersion(backend: Backend, program: string): string | null {
 }
 
 /** Throws `preflight` when the CLI's own settings, or those of the folder `cwd`, widen this profile, or cannot be read. None are fine. */
-export function requirePolicy(backend: Backend, profile: Profile, cwd: string): void {
-  const fault = policyFault(backend, profile, cwd);
+export function requirePolicy(backend: Backend, profile: Profile, cwd: string, version: string | null = null): void {
+  const fault = policyFault(backend, profile, cwd, version);
   if (fault === null) return;
   throw new FaultError(
     'preflight',
@@ -45,30 +54,42 @@ export function requirePolicy(backend: Backend, profile: Profile, cwd: string): 
 }
 
 /** Why this profile cannot be kept with the settings that are there; null when it can. */
-export function policyFault(backend: Backend, profile: Profile, cwd: string): string | null {
+export function policyFault(
+  backend: Backend,
+  profile: Profile,
+  cwd: string,
+  version: string | null = null,
+): string | null {
   const policies = [...(backend.policy ? [backend.policy] : []), ...(backend.morePolicies ?? [])];
   for (const policy of policies) {
-    const fault = faultOf(policy, profile, cwd);
+    const fault = faultOf(policy, { profile, version }, cwd);
     if (fault !== null) return fault;
   }
   return null;
 }
 
-function faultOf(policy: PolicyFile, profile: Profile, cwd: string): string | null {
+interface Wanted {
+  profile: Profile;
+  version: string | null;
+}
+
+function faultOf(policy: PolicyFile, wanted: Wanted, cwd: string): string | null {
   const home = variables.home();
   if (!policy.inWorkspace && home === undefined)
     return `its settings ~/${policy.file} cannot be found: HOME is not set`;
-  const file = path.join(policy.inWorkspace ? placeOf(cwd) : (home as string), policy.file);
-  for (const one of policy.file.endsWith('/') ? filesIn(file) : [file]) {
-    const fault = fileFault(policy, profile, one);
-    if (fault !== null) return fault;
+  for (const place of policy.inWorkspace ? placesOf(cwd) : [home as string]) {
+    const file = path.join(place, policy.file);
+    for (const one of policy.file.endsWith('/') ? filesIn(file) : [file]) {
+      const fault = fileFault(policy, wanted, one);
+      if (fault !== null) return fault;
+    }
   }
   return null;
 }
 
-/** A CLI looks for the settings of a project at its root. */
-function placeOf(cwd: string): string {
-  return findWorktree(cwd) ?? cwd;
+/** Some CLIs look for the settings of a project at its root, others only where they are started. */
+function placesOf(cwd: string): string[] {
+  return [...new Set([findWorktree(cwd) ?? cwd, cwd])];
 }
 
 function filesIn(folder: string): string[] {
@@ -77,12 +98,12 @@ function filesIn(folder: string): string[] {
     .map((name) => path.join(folder, name));
 }
 
-function fileFault(policy: PolicyFile, profile: Profile, file: string): string | null {
+function fileFault(policy: PolicyFile, { profile, version }: Wanted, file: string): string | null {
   const read = readSettings(file);
   if ('fault' in read) return `its settings ${file} ${read.fault}`;
   if (read.text === null) return null;
   try {
-    const fault = policy.findFault(read.text, profile);
+    const fault = policy.findFault(read.text, profile, version);
     return fault === null ? null : `${fault} (${file})`;
   } catch {
     return `its settings ${file} are not understood`;

@@ -13,9 +13,9 @@ import { readUserConfig, userConfigFile } from '../store/config.ts';
 import { jobPaths, rootPaths, type StateRoot } from '../store/layout.ts';
 import { defaultBackend, narrowProfile, readNarrowing } from '../store/narrow.ts';
 import { readSpec, readState } from '../store/records.ts';
-import { nextCommands } from './next-commands.ts';
+import { nextCommand, nextCommands } from './next-commands.ts';
 import { checkProgram, requirePolicy } from './staff-program.ts';
-import { inspect, isEnded } from './view.ts';
+import { isOver } from './writers.ts';
 
 export interface StaffWords {
   mode: string;
@@ -38,6 +38,8 @@ export function makeStaffPart(words: StaffWords): StaffPart {
   const narrowing = readNarrowing(words.stateRoot, knownBackends(config));
   const name = words.backend ?? defaultBackend(words.mode, config, narrowing)?.name;
   const { backend, custom } = chooseBackend(name, config, words.cwd);
+  const fault = modelFault(words.model, custom);
+  if (fault !== null) throw fault;
   const profile = narrowProfile(words.mode, { asked: words.profile, fallback: fallbackOf(words) }, [
     { restrict: config.restrict ?? [], file: userConfigFile() ?? 'your config' },
     { restrict: narrowing.restrict, file: rootPaths(words.stateRoot).config },
@@ -52,16 +54,16 @@ export function makeStaffPart(words: StaffWords): StaffPart {
       `cannot use profile ${profile} with backend ${custom?.name ?? backend.id}: it cannot be kept there; possible: ${can.join(', ')}`,
     );
   }
-  requirePolicy(backend, profile, words.cwd);
   const program = programOf(backend, custom, words.cwd);
-  const fault = custom?.prompt === 'argument' ? findArgumentFault([words.prompt]) : null;
-  if (fault !== null)
+  const tooLong = custom?.prompt === 'argument' ? findArgumentFault([words.prompt]) : null;
+  if (tooLong !== null)
     throw new FaultError(
       'preflight',
-      `cannot give the task to backend ${custom?.name} as an argument: ${fault}`,
+      `cannot give the task to backend ${custom?.name} as an argument: ${tooLong}`,
       'set "prompt": "stdin" for it in your config',
     );
   const { version } = checkProgram(backend, program);
+  requirePolicy(backend, profile, words.cwd, version);
   const { mode, model, prompt, resume } = words;
   return {
     mode,
@@ -76,6 +78,13 @@ export function makeStaffPart(words: StaffWords): StaffPart {
     resume,
     custom,
   };
+}
+
+/** An unset shell variable is no model, and a program of the user's own is told none. */
+function modelFault(model: string | null, custom: CustomBackend | null): FaultError | null {
+  if (model !== null && model.trim() === '') return usageError('cannot take --model "": it needs the name of a model');
+  if (model === null || !custom) return null;
+  return usageError(`cannot take --model with backend ${custom.name}: put it into its "argv" in your config`);
 }
 
 function fallbackOf(words: StaffWords): Profile {
@@ -114,7 +123,11 @@ function onlyInstalled(config: UserConfig, cwd: string): Backend {
   if (found.length === 1 && found[0]) return found[0];
   const state =
     found.length === 0 ? 'no agent CLI is on PATH' : `several are installed (${found.map((one) => one.id).join(', ')})`;
-  throw usageError(`cannot choose a backend: ${state}; there are ${known(config)}`, 'name one with --backend NAME');
+  const next =
+    found.length === 0
+      ? `install one of them; how, and what is there, shows: ${nextCommand([], 'setup')}`
+      : 'name one with --backend NAME';
+  throw usageError(`cannot choose a backend: ${state}; there are ${known(config)}`, next);
 }
 
 /** Every name that `--backend` takes. */
@@ -135,7 +148,7 @@ function programOf(backend: Backend, custom: CustomBackend | null, cwd: string):
   throw new FaultError(
     'preflight',
     `cannot find ${names.join(' or ')} for backend ${custom?.name ?? backend.id}: not on PATH (${variables.searchPath() || 'empty'})`,
-    'install it, or choose another with --backend',
+    `${custom ? 'mend "backends" of your config' : `install it (${backend.install})`}, or choose another with --backend`,
   );
 }
 
@@ -148,7 +161,7 @@ export function requireFreeConversation(root: StateRoot, backend: string, conver
     if (spec.kind !== 'ok' || spec.value.staff?.backend !== backend) continue;
     const state = readState(paths);
     const uses = spec.value.staff.resume ?? (state.kind === 'ok' ? state.value.conversation?.id : undefined);
-    if (uses !== conversation || isEnded(inspect(folder, id).state)) continue;
+    if (uses !== conversation || isOver(folder, id)) continue;
     throw new FaultError(
       'busy',
       `cannot continue conversation ${conversation}: job ${id} is using it`,

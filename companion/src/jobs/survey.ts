@@ -63,7 +63,7 @@ function survey(backend: Backend, name: string, searched: readonly string[], cwd
   const isTooOld = version !== null && backend.oldest !== null && isOlder(version, backend.oldest);
   const faults: BackendSurvey['faults'] = {};
   for (const profile of profileNames) {
-    const fault = backend.profiles[profile] === null ? null : policyFault(backend, profile, cwd);
+    const fault = backend.profiles[profile] === null ? null : policyFault(backend, profile, cwd, version);
     if (fault !== null) faults[profile] = fault;
   }
   const canKeep = profileNames.some((one) => backend.profiles[one] !== null && faults[one] === undefined);

@@ -1,5 +1,5 @@
 // result.json: everything that the state says of an ended job, and where the rest lies.
-import type { JobState, Spec } from '../core/job.ts';
+import type { JobState, Spec, StaffPart } from '../core/job.ts';
 import type { TerminateReport } from '../platform/process-tree.ts';
 import type { JobPaths } from '../store/layout.ts';
 import type { StaffEnd } from './staff-end.ts';
@@ -24,9 +24,10 @@ export function terminalRecord(
     ended_by: tree?.step ?? 'none',
     ended_processes: tree?.ended.slice(0, 50) ?? [],
     survivors: tree?.survivors ?? [],
+    ...(spec.staff ? wordsOf(spec.staff) : {}),
     ...(staff ? staffRecord(spec, staff) : {}),
     result_path: paths.result,
-    output_path: paths.output,
+    output_path: isTidy(spec, state) ? null : paths.output,
     error_path: paths.error,
   };
 }
@@ -40,4 +41,13 @@ function staffRecord(spec: Spec, staff: StaffEnd): Record<string, unknown> {
       : {}),
     ...('findings' in staff ? { findings: staff.findings, findings_error: staff.findings_error } : {}),
   };
+}
+
+function wordsOf({ mode, backend, custom, model, profile }: StaffPart): Record<string, unknown> {
+  return { mode, backend: custom?.name ?? backend, model, profile };
+}
+
+/** A clean success needs no raw stream any more (contract 6); what the agent was given stays. */
+export function isTidy(spec: Spec, state: JobState): boolean {
+  return spec.kind === 'staff' && state.state === 'done' && state.warnings.length === 0;
 }

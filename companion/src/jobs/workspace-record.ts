@@ -2,9 +2,11 @@
 // publishes the end. What an agent says it changed is its word; this is what is there.
 import type { Spec, WorkspaceContext } from '../core/job.ts';
 import { readJson, writeJson } from '../platform/files.ts';
+import { exists } from '../platform/folders.ts';
 import type { JobPaths } from '../store/layout.ts';
 import { compareWorkspace } from './workspace/compare.ts';
 import { contextOf } from './workspace/context.ts';
+import { isSnapshot } from './workspace/shape.ts';
 import { captureWorkspace } from './workspace/snapshot.ts';
 import type { WorkspaceChanges, WorkspaceSnapshot } from './workspace/types.ts';
 
@@ -15,16 +17,20 @@ export function recordBefore(spec: Spec, paths: JobPaths): WorkspaceSnapshot {
   return snapshot;
 }
 
-/** Undefined when there is none, or its file lost its form. */
+/** Undefined when there is none, or its file lost its form: it lies where an agent may write. */
 export function readBefore(paths: JobPaths): WorkspaceSnapshot | undefined {
   const read = readJson(paths.workspace);
-  return read.kind === 'ok' ? (read.value as unknown as WorkspaceSnapshot) : undefined;
+  return read.kind === 'ok' && isSnapshot(read.value) ? read.value : undefined;
 }
 
-/** What changed since the start; undefined when the start was not seen. */
-export function changesSince(spec: Spec, paths: JobPaths): WorkspaceChanges | undefined {
-  const before = readBefore(paths);
-  return before && compareWorkspace(before, captureWorkspace(spec.cwd, { exclude: [paths.root] }));
+/**
+ * What changed since the start; undefined when nothing was started, or by a release that did not look. `seen`: the first look as the
+ * worker remembers it; without it the file counts, and when that is gone or damaged the changes say so.
+ */
+export function changesSince(spec: Spec, paths: JobPaths, seen?: WorkspaceSnapshot): WorkspaceChanges | undefined {
+  if (spec.staff?.brief === undefined || !exists(paths.started)) return undefined;
+  const before = seen ?? readBefore(paths) ?? ({} as WorkspaceSnapshot);
+  return compareWorkspace(before, captureWorkspace(spec.cwd, { exclude: [paths.root] }));
 }
 
 /** Where an earlier job started from, for the brief of the one that does it again. */

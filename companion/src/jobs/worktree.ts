@@ -4,18 +4,22 @@
 import path from 'node:path';
 import { errnoOf, FaultError } from '../core/errors.ts';
 import { sha256 } from '../core/sha256.ts';
-import { quoteWords } from '../core/shell-words.ts';
 import type { WorktreeNote } from '../core/staff.ts';
+import { monotonicMs } from '../platform/clock.ts';
 import { dataFolder } from '../platform/env.ts';
 import { createFolder } from '../platform/files.ts';
 import { exists, isFolder, realPath } from '../platform/folders.ts';
 import { findWorktree } from '../platform/git-folder.ts';
 import { type Git, openGit } from '../platform/git-tool.ts';
 import { captureWorkspace } from './workspace/snapshot.ts';
-import type { WorkspaceChanges } from './workspace/types.ts';
+import { branchTip, count, gitOf, headOf } from './worktree-git.ts';
 
-/** A checkout of a large repository takes its time. */
+export { takeOverCommands } from './take-over.ts';
+
+/** A checkout of a large repository takes its time, and a look at it too. */
 const checkoutMs = 10 * 60_000;
+const lookMs = 60_000;
+const tries = 3;
 
 /**
  * What would be made for this job; nothing is made. `cwd` is the caller's subfolder in it (its root where the commit has no such
@@ -44,16 +48,50 @@ export function planWorktree(repoCwd: string, id: string): WorktreeNote & { cwd:
   };
 }
 
+/** Is there uncommitted work in the tree, which a worktree made from it will not have? False where that cannot be told soon. */
+export function isDirtyTree(root: string): boolean {
+  const opened = openGit(root, { until: monotonicMs() + 2_000 });
+  if ('reason' in opened) return false;
+  const words = [
+    'status',
+    '--porcelain',
+    '-z',
+    '--untracked-files=normal',
+    '--no-renames',
+    '--ignore-submodules=dirty',
+  ];
+  const answer = opened.git.run(words, { limit: 64 * 1024 });
+  return answer.ok ? answer.bytes.length > 0 : answer.cut === 'output';
+}
+
 /** Make it. Throws 'preflight', and leaves nothing, when git cannot. */
 export function addWorktree(note: WorktreeNote): void {
   makeFolders(path.dirname(note.path));
   if (exists(note.path)) throw impossible(`${note.path} exists already`);
   const git = requireGit(note.from);
-  const branch = ['worktree', 'add', '--quiet', '--no-track', '-b', note.branch, note.path, note.base];
-  const answer = git.run(branch, { timeoutMs: checkoutMs });
-  if (answer.ok) return;
-  undoWorktree(note);
-  throw impossible(answer.reason);
+  // Without files at first: which programs the configuration names can depend on the place, so they are asked for there.
+  const words = ['worktree', 'add', '--quiet', '--no-checkout', '--no-track', '-b', note.branch, note.path, note.base];
+  for (let tried = 1; ; tried += 1) {
+    const answer = git.run(words, { timeoutMs: checkoutMs });
+    if (answer.ok) break;
+    undoWorktree(note);
+    // Git stumbles over the half-written files of another worktree that is just being made.
+    if (tried === tries || !/\bcommondir|worktrees\//.test(answer.reason)) throw impossible(answer.reason);
+  }
+  const reason = checkOut(note);
+  if (reason === undefined) return;
+  // Nobody has worked in it: nothing is lost, and nothing but git's own files is read.
+  git.run(['worktree', 'remove', '--force', note.path]);
+  git.run(['update-ref', '-d', `refs/heads/${note.branch}`, note.base]);
+  throw impossible(reason);
+}
+
+/** Why it cannot be done. */
+function checkOut(note: WorktreeNote): string | undefined {
+  const opened = openGit(note.path);
+  if ('reason' in opened) return opened.reason;
+  const answer = opened.git.run(['reset', '--hard', '--quiet'], { timeoutMs: checkoutMs });
+  return answer.ok ? undefined : answer.reason;
 }
 
 /** After a launch that failed: as `removeWorktree`, because nobody knows how far it got. */
@@ -88,7 +126,7 @@ export function worktreeWork(note: WorktreeNote): WorktreeWork {
 export function removeWorktree(note: WorktreeNote): boolean {
   const work = worktreeWork(note);
   if (work.uncommitted > 0 || !work.isMerged) return false;
-  const git = gitOf(note);
+  const git = gitOf(note, { also: work.isGone ? [] : [note.path] });
   if (!git) return work.isGone;
   const tip = branchTip(note);
   // Also when the folder is gone: git may still know of it. It fails when git does not, and when there is something in it after all.
@@ -96,21 +134,6 @@ export function removeWorktree(note: WorktreeNote): boolean {
   if (exists(note.path)) return false;
   // Only as it was when it was found to be merged.
   return tip === undefined || git.run(['update-ref', '-d', `refs/heads/${note.branch}`, tip]).ok;
-}
-
-/** Command lines for a shell, in order, that bring all of the work into the tree that it was made from. Empty: there is none. */
-export function takeOverCommands(note: WorktreeNote, changes: WorkspaceChanges): string[] {
-  const { branch, head, commit_count, dirty_after } = changes;
-  const inTree = (...words: string[]) => quoteWords(['git', '-C', note.path, ...words]);
-  const merge = (what: string) => quoteWords(['git', '-C', note.from, 'merge', what]);
-  if (dirty_after === 0) return commit_count === 0 ? [] : [merge(branch.after ?? head.after ?? note.branch)];
-  const own = branch.after ?? `${note.branch}-work`;
-  return [
-    ...(branch.after === null ? [inTree('switch', '-c', own)] : []),
-    inTree('add', '--all'),
-    inTree('commit', '-m', `Work of ${path.basename(note.path)}`),
-    merge(own),
-  ];
 }
 
 function impossible(reason: string): FaultError {
@@ -163,35 +186,8 @@ function makeFolders(folder: string): void {
   }
 }
 
-/** Git in the tree that it was made from, or in the git folder when that tree is gone. */
-function gitOf(note: WorktreeNote): Git | undefined {
-  const opened = openGit(isFolder(note.from) ? note.from : note.git_folder);
-  return 'git' in opened ? opened.git : undefined;
-}
-
-function headOf(folder: string): string | undefined {
-  const opened = openGit(folder);
-  return 'git' in opened ? resolve(opened.git, 'HEAD') : undefined;
-}
-
-function branchTip(note: WorktreeNote): string | undefined {
-  const git = gitOf(note);
-  return git && resolve(git, `refs/heads/${note.branch}`);
-}
-
-function resolve(git: Git, name: string): string | undefined {
-  const answer = git.run(['rev-parse', '--verify', '--quiet', `${name}^{commit}`]);
-  return answer.ok ? answer.bytes.toString('latin1').trim() : undefined;
-}
-
 function countUncommitted(folder: string): number {
-  const { git, entries, rest } = captureWorkspace(folder, { exclude: [] });
+  const { git, entries, rest } = captureWorkspace(folder, { exclude: [], budgetMs: lookMs });
   // What git was told to overlook counts: the checkout had none of it.
   return git?.root === folder ? entries.length + (rest?.count ?? 0) : 1;
-}
-
-/** Undefined when git cannot tell. */
-function count(git: Git, revisions: string[]): number | undefined {
-  const answer = git.run(['rev-list', '--count', ...revisions, '--']);
-  return answer.ok ? Number(answer.bytes.toString('latin1')) : undefined;
 }

@@ -6,25 +6,34 @@ import { isId } from '../core/ids.ts';
 import type { Spec, StaffPart, Warning } from '../core/job.ts';
 import { isWriter } from '../core/modes.ts';
 import { createFile, createFolder } from '../platform/files.ts';
-import { isFolder, listNames, realPath } from '../platform/folders.ts';
+import { factsOf, isFolder, listNames, realPath } from '../platform/folders.ts';
 import { findWorktree } from '../platform/git-folder.ts';
 import { listActive } from '../store/catalog.ts';
 import { type JobPaths, jobPaths, type StateRoot } from '../store/layout.ts';
+import { isGenuine, readKey } from '../store/mac.ts';
 import { readSpec } from '../store/records.ts';
 import { nextCommands } from './next-commands.ts';
-import { inspect, isEnded } from './view.ts';
+import { isSettleable, refresh } from './reconcile.ts';
+import { conditionOf, inspect } from './view.ts';
 
 /** Ids of the live jobs that may write where this one will. Throws 'busy' when the two may not be beside each other. */
-export function findNeighbours(root: StateRoot, staff: StaffPart, cwd: string, isShared: boolean): string[] {
+export async function findNeighbours(
+  root: StateRoot,
+  staff: StaffPart,
+  cwd: string,
+  may: { share: boolean; isolate: boolean },
+): Promise<string[]> {
   if (!isWriter(staff.profile)) return [];
   const place = placeOf(cwd);
-  const others = liveStaff(root.folder).filter((spec) => isWriter(spec.staff.profile) && placeOf(spec.cwd) === place);
+  const others = (await liveStaff(root.folder)).filter(
+    (spec) => isWriter(spec.staff.profile) && overlaps(placeOf(spec.cwd), place),
+  );
   const rival = others.find((spec) => spec.staff.mode === 'implement');
-  if (rival && staff.mode === 'implement' && !isShared) {
+  if (rival && staff.mode === 'implement' && !may.share) {
     throw new FaultError(
       'busy',
-      `cannot start a second implement job in ${place}: job ${rival.id} is writing there`,
-      `wait for it (${nextCommands.wait(rival.id, root.option)}), or give this one its own tree with --worktree, or accept both with --share`,
+      `cannot start a second implement job in ${place.folder}: job ${rival.id} is writing there`,
+      `wait for it (${nextCommands.wait(rival.id, root.option)}), ${may.isolate ? 'or give this one its own tree with --worktree, ' : ''}or accept both with --share`,
     );
   }
   return others.map((spec) => spec.id);
@@ -36,6 +45,8 @@ export function tellNeighbours(root: string, ids: readonly string[], own: string
     try {
       const folder = jobPaths(root, id).neighbours;
       createFolder(folder);
+      // It lies where an agent may write: nothing is made through a link.
+      if (factsOf(folder)?.kind !== 'folder') continue;
       createFile(`${folder}/${own}`, '', { sync: false });
     } catch {
       // Its folder is being removed, or is not ours to write.
@@ -45,12 +56,13 @@ export function tellNeighbours(root: string, ids: readonly string[], own: string
 
 /** What a job's record says of those who began to write beside it. */
 export function neighbourWarnings(root: string, paths: JobPaths): Warning[] {
+  if (factsOf(paths.neighbours)?.kind !== 'folder') return [];
   const ids = listNames(paths.neighbours).filter(isId).slice(0, 20);
   return ids.map((id) => neighbourWarning(id, modeOf(root, id)));
 }
 
 export function neighbourWarning(id: string, mode: string | undefined): Warning {
-  const what = mode === undefined ? 'a job' : `a ${mode} job`;
+  const what = mode === undefined ? 'a job' : `${/^[aeiou]/.test(mode) ? 'an' : 'a'} ${mode} job`;
   return { code: 'two_writers', message: `${what}, ${id}, may write in the same worktree at the same time` };
 }
 
@@ -59,16 +71,45 @@ export function modeOf(root: string, id: string): string | undefined {
   return spec.kind === 'ok' ? spec.value.staff?.mode : undefined;
 }
 
-function liveStaff(root: string): (Spec & { staff: StaffPart })[] {
-  return listActive(root).flatMap((id) => {
+/** Publish the ends that are due, before anybody is refused because of a job that is over. Takes no lock of the state folder. */
+export async function settleLost(root: string): Promise<void> {
+  for (const id of listActive(root)) await refresh(root, id);
+}
+
+/** Records that others wrote do not count, nor do jobs of which nothing lives. */
+async function liveStaff(root: string): Promise<(Spec & { staff: StaffPart })[]> {
+  const key = readKey();
+  const found: (Spec & { staff: StaffPart })[] = [];
+  for (const id of listActive(root)) {
     const spec = readSpec(jobPaths(root, id));
-    if (spec.kind !== 'ok' || !spec.value.staff || isEnded(inspect(root, id).state)) return [];
-    return [{ ...spec.value, staff: spec.value.staff }];
-  });
+    if (spec.kind !== 'ok' || !spec.value.staff || !(await isGenuine(spec.value, key)) || isOver(root, id)) continue;
+    found.push({ ...spec.value, staff: spec.value.staff });
+  }
+  return found;
+}
+
+/** Also when its end could not be published from here. */
+export function isOver(root: string, id: string): boolean {
+  const condition = conditionOf(inspect(root, id));
+  return condition === 'ended' || condition === 'damaged' || isSettleable(condition);
+}
+
+interface Place {
+  folder: string;
+  isWorktree: boolean;
 }
 
 /** The worktree that holds a folder, links resolved; outside git the folder itself. */
-function placeOf(cwd: string): string {
+function placeOf(cwd: string): Place {
   const real = isFolder(cwd) ? realPath(cwd) : cwd;
-  return findWorktree(real) ?? real;
+  const worktree = findWorktree(real);
+  return worktree === undefined ? { folder: real, isWorktree: false } : { folder: worktree, isWorktree: true };
+}
+
+/** Worktrees are places of their own, also one inside another; plain folders hold all that is below them. */
+function overlaps(a: Place, b: Place): boolean {
+  if (a.folder === b.folder) return true;
+  const isBelow = (inner: Place, outer: Place): boolean =>
+    inner.folder.startsWith(`${outer.folder.replace(/\/$/, '')}/`);
+  return !a.isWorktree && !b.isWorktree && (isBelow(a, b) || isBelow(b, a));
 }

@@ -1,15 +1,49 @@
 // Columns for a terminal: as wide as needed, at most as wide as the screen; the last column takes the rest.
 
-export function renderTable(head: readonly string[], rows: readonly (readonly string[])[], width: number): string {
+export interface Table {
+  head: readonly string[];
+  rows: readonly (readonly string[])[];
+}
+
+export function renderTable({ head, rows }: Table, width: number): string {
   const all = [head, ...rows];
-  const widths = head.map((_, column) => Math.max(...all.map((row) => (row[column] ?? '').length)));
+  const widths = widthsOf({ head, rows });
   return all
     .map((row) => {
       const line = row
         .map((cell, column) => (column === row.length - 1 ? cell : cell.padEnd(widths[column] ?? 0)))
         .join('  ')
         .trimEnd();
-      return line.length > width ? `${line.slice(0, Math.max(1, width - 1))}…` : line;
+      return line.length > width ? `${line.slice(0, Math.max(1, width - 1))}\u2026` : line;
     })
     .join('\n');
+}
+
+/** Fewest characters that the last column is worth showing with. */
+const room = 16;
+
+/**
+ * Without as many of the `dispensable` columns (by head, the least needed first) as the width asks for. An empty one goes as soon as
+ * anything is cut, any other only when the last column has no room.
+ */
+export function fitTable(table: Table, width: number, dispensable: readonly string[]): Table {
+  const isEmpty = (name: string): boolean => table.rows.every((row) => row[table.head.indexOf(name)] === '-');
+  let fitted = table;
+  for (const name of [...dispensable.filter(isEmpty), ...dispensable.filter((one) => !isEmpty(one))]) {
+    if (neededBy(fitted, isEmpty(name) ? Number.POSITIVE_INFINITY : room) <= width) continue;
+    const at = fitted.head.indexOf(name);
+    const without = (row: readonly string[]): string[] => row.filter((_, column) => column !== at);
+    if (at >= 0) fitted = { head: without(fitted.head), rows: fitted.rows.map(without) };
+  }
+  return fitted;
+}
+
+function neededBy(table: Table, atMostLast: number): number {
+  const widths = widthsOf(table);
+  const last = Math.min(atMostLast, widths.at(-1) ?? 0);
+  return widths.slice(0, -1).reduce((sum, one) => sum + one + 2, last);
+}
+
+function widthsOf({ head, rows }: Table): number[] {
+  return head.map((_, column) => Math.max(...[head, ...rows].map((row) => (row[column] ?? '').length)));
 }

@@ -10,10 +10,10 @@ export function wrap(text: string, width: number): string[] {
   return lines;
 }
 
-const labelWidth = 14;
+const usualWidth = 14;
 
 /** `  LABEL        TEXT`, with every further line below the text. */
-export function labelled(label: string, text: string): string[] {
+export function labelled(label: string, text: string, labelWidth = usualWidth): string[] {
   return text
     .split('\n')
     .flatMap((line) => wrap(line, 80 - labelWidth - 2))

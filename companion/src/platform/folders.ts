@@ -69,6 +69,11 @@ export function isFolder(target: string): boolean {
   return lookThrough(target)?.isDirectory() ?? false;
 }
 
+/** Links are followed, as by `isFolder`. */
+export function isFile(target: string): boolean {
+  return lookThrough(target)?.isFile() ?? false;
+}
+
 /** Is it a regular file that we may execute (links followed)? */
 export function isExecutable(target: string): boolean {
   if (!lookThrough(target)?.isFile()) return false;

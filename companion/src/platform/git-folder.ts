@@ -2,15 +2,21 @@
 // (Starting git costs more than the rest of a launch.)
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { factsOf, isFolder, realPath } from './folders.ts';
+import { factsOf, isFile, isFolder, realPath } from './folders.ts';
 
 /** The root of the worktree that holds this folder, or undefined outside git. */
 export function findWorktree(folder: string): string | undefined {
   for (let at = path.resolve(folder); ; at = path.dirname(at)) {
-    const facts = factsOf(path.join(at, '.git'));
-    if (facts?.kind === 'folder' || facts?.kind === 'file') return at;
+    if (isGitPlace(path.join(at, '.git'))) return at;
     if (at === path.dirname(at)) return undefined;
   }
+}
+
+/** As git takes it: a folder, a file that names one, or a link to either. */
+function isGitPlace(dotGit: string): boolean {
+  const facts = factsOf(dotGit);
+  if (facts?.kind !== 'link') return facts?.kind === 'folder' || facts?.kind === 'file';
+  return isFolder(dotGit) || isFile(dotGit);
 }
 
 /** Does git track anything below `folder`? False outside git and when the index has a form that we do not know. */

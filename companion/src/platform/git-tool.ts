@@ -1,11 +1,12 @@
 // Runs git as a tool of ours, so that nothing a repository can define is ever executed: no hooks, no fsmonitor, no filters, no
 // external diff or textconv, no pager, no network (a partial clone would fetch, and a remote may name a program). Repository-local
-// variables of the caller never reach it. It takes no lock that it can do without. Synchronous: every call has a time limit and
-// a bounded output, and costs about 2 ms.
+// variables of the caller never reach it. It takes no lock that it can do without. Synchronous: every call has a time limit, all
+// calls together can have one, the output is bounded. A call costs about 2 ms.
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { errnoOf } from '../core/errors.ts';
 import { plainText } from '../core/excerpt.ts';
+import { monotonicMs } from './clock.ts';
 import { configFolder, type Environment, toolEnvironment, variables } from './env.ts';
 import { isExecutable, isFolder } from './folders.ts';
 
@@ -36,7 +37,10 @@ export const repositoryVariables = [
 ] as const;
 
 /** `bytes` is stdout. `reason` is one plain sentence without a full stop. */
-export type GitAnswer = { ok: true; bytes: Buffer } | { ok: false; code: number | null; reason: string };
+export type GitAnswer =
+  | { ok: true; bytes: Buffer }
+  /** `cut`: the limit that was reached. */
+  | { ok: false; code: number | null; reason: string; cut?: 'time' | 'output' };
 
 export interface GitCall {
   input?: string;
@@ -44,6 +48,13 @@ export interface GitCall {
   timeoutMs?: number;
   /** Of stdout, bytes (default 32 MiB). */
   limit?: number;
+}
+
+export interface GitTerms {
+  /** No call goes on beyond this time of the monotonic clock. */
+  until?: number;
+  /** Further folders that a call may lead to: what the configuration names there (it can depend on the place) is switched off too. */
+  also?: readonly string[];
 }
 
 export interface Git {
@@ -74,21 +85,25 @@ const quiet = ['--no-ext-diff', '--no-textconv', '--ignore-submodules=dirty'];
 const showing = new Set(['diff', 'show', 'log', 'diff-tree', 'diff-index', 'diff-files']);
 
 /** Get git ready for one folder: reads which programs its configuration names, and switches each of them off. */
-export function openGit(folder: string): { git: Git } | { reason: string } {
+export function openGit(folder: string, { until, also = [] }: GitTerms = {}): { git: Git } | { reason: string } {
   const program = findGit();
   if (program === undefined) return { reason: 'git is not installed (no git on PATH)' };
-  if (!isFolder(folder)) return { reason: `the folder ${folder} is gone` };
-  const read = runGit(program, folder, always, ['config', '-z', '--get-regexp', wanted], {});
-  // 1: none of them is set.
-  if (!read.ok && read.code !== 1) return { reason: read.reason };
-  const settings = parseSettings(read.ok ? read.bytes : Buffer.alloc(0));
-  const off = switchedOff(settings.map(([name]) => name));
+  const found: [string, string][][] = [];
+  for (const place of [folder, ...also]) {
+    if (!isFolder(place)) return { reason: `the folder ${place} is gone` };
+    const read = runGit(program, place, always, ['config', '-z', '--get-regexp', wanted], { until });
+    // 1: none of them is set.
+    if (!read.ok && read.code !== 1) return { reason: read.reason };
+    found.push(parseSettings(read.ok ? read.bytes : Buffer.alloc(0)));
+  }
+  const [settings = []] = found;
+  const off = switchedOff(found.flat().map(([name]) => name));
   if (off === undefined) return { reason: 'its configuration names filters or hooks that cannot be switched off' };
   const config = [...always, ...off];
   return {
     git: {
       folder,
-      run: (args, call = {}) => runGit(program, folder, config, args, call),
+      run: (args, call = {}) => runGit(program, folder, config, args, { ...call, until }),
       setting: (name) => settings.findLast(([found]) => found === name)?.[1],
     },
   };
@@ -135,11 +150,19 @@ function withoutVariable(name: string): string {
   return name.slice(0, name.lastIndexOf('.'));
 }
 
-function runGit(program: string, folder: string, config: string[], args: readonly string[], call: GitCall): GitAnswer {
+function runGit(
+  program: string,
+  folder: string,
+  config: string[],
+  args: readonly string[],
+  call: GitCall & { until: number | undefined },
+): GitAnswer {
   const limit = call.limit ?? 32 * 1024 * 1024;
-  const timeout = call.timeoutMs ?? 10_000;
+  const left = (call.until ?? Number.POSITIVE_INFINITY) - monotonicMs();
+  const timeout = Math.ceil(Math.min(call.timeoutMs ?? 10_000, left));
   const settings = config.flatMap((setting) => ['-c', setting]);
   const [verb = '', ...words] = args;
+  if (timeout <= 0) return { ok: false, code: null, reason: `there was no time left for git ${verb}`, cut: 'time' };
   const safe = showing.has(verb) ? [verb, ...quiet, ...words] : args;
   const done = spawnSync(program, ['--no-pager', '--literal-pathspecs', ...settings, ...safe], {
     cwd: folder,
@@ -151,8 +174,11 @@ function runGit(program: string, folder: string, config: string[], args: readonl
   });
   const name = `git ${verb}`;
   const fault = errnoOf(done.error);
-  if (fault === 'ETIMEDOUT') return { ok: false, code: null, reason: `${name} took longer than ${timeout / 1000} s` };
-  if (fault === 'ENOBUFS') return { ok: false, code: null, reason: `${name} wrote more than ${limit} bytes` };
+  const seconds = Math.ceil(timeout / 100) / 10;
+  if (fault === 'ETIMEDOUT')
+    return { ok: false, code: null, reason: `${name} took longer than ${seconds} s`, cut: 'time' };
+  if (fault === 'ENOBUFS')
+    return { ok: false, code: null, reason: `${name} wrote more than ${limit} bytes`, cut: 'output' };
   if (done.error) return { ok: false, code: null, reason: `${name} cannot be started (${fault ?? 'error'})` };
   if (done.status === 0) return { ok: true, bytes: done.stdout };
   const [first = ''] = plainText(done.stderr.toString('utf8')).trim().split('\n');

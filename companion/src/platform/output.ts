@@ -29,7 +29,8 @@ export function terminalOf(fd: 1 | 2): { isTerminal: boolean; columns: number } 
   }
   // Only now: asking Node's own stream loads it.
   const stream = fd === 1 ? process.stdout : process.stderr;
-  return { isTerminal: stream.isTTY === true, columns: stream.columns ?? 1000 };
+  // A terminal that does not know its width says 0.
+  return stream.isTTY ? { isTerminal: true, columns: stream.columns || 80 } : { isTerminal: false, columns: 1000 };
 }
 
 function isNullDevice(rdev: number): boolean {

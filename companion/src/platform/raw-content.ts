@@ -32,11 +32,12 @@ export type HashName = 'sha1' | 'sha256';
 /** Looks below one folder; remembers which folders on the way are real ones. */
 export interface Looker {
   look(name: string): RawFacts | null;
-  /** The name that git gives to these bytes; null when they cannot be read. */
+  /** The name that git gives to these bytes; null when they cannot be read, or not in time. */
   hash(name: string, facts: RawFacts, algorithm: HashName): string | null;
 }
 
-export function makeLooker(root: string): Looker {
+/** Nothing is read beyond `until` (monotonic clock, ms). */
+export function makeLooker(root: string, until = Number.POSITIVE_INFINITY): Looker {
   const real = new Map<string, boolean>();
   const isRealFolder = (folder: string): boolean => {
     if (folder === '.' || folder === '') return true;
@@ -52,7 +53,7 @@ export function makeLooker(root: string): Looker {
       const stat = statOf(place(root, name));
       return stat ? factsFrom(stat) : null;
     },
-    hash: (name, facts, algorithm) => hashBlob(place(root, name), facts, algorithm),
+    hash: (name, facts, algorithm) => hashBlob(place(root, name), facts, algorithm, until),
   };
 }
 
@@ -84,25 +85,27 @@ function factsFrom(stat: BigIntStats): RawFacts {
 
 const chunkBytes = 1024 * 1024;
 
-function hashBlob(target: Buffer, facts: RawFacts, algorithm: HashName): string | null {
+function hashBlob(target: Buffer, facts: RawFacts, algorithm: HashName, until: number): string | null {
   try {
     if (facts.kind === 'link') {
       const bytes = readlinkSync(target, { encoding: 'buffer' });
       return createHash(algorithm).update(`blob ${bytes.length}\0`).update(bytes).digest('hex');
     }
-    return facts.kind === 'file' ? hashFile(target, facts.size, algorithm) : null;
+    return facts.kind === 'file' ? hashFile(target, facts.size, algorithm, until) : null;
   } catch {
     return null;
   }
 }
 
-function hashFile(target: Buffer, size: number, algorithm: HashName): string {
+function hashFile(target: Buffer, size: number, algorithm: HashName, until: number): string | null {
+  if (monotonicMs() > until) return null;
   const hash = createHash(algorithm).update(`blob ${size}\0`);
   const fd = openSync(target, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     const chunk = Buffer.alloc(Math.min(chunkBytes, size));
     // Not beyond the size that was seen: somebody may be appending faster than we read.
     for (let left = size; left > 0; ) {
+      if (left < size && monotonicMs() > until) return null;
       const got = readSync(fd, chunk, 0, Math.min(chunk.length, left), null);
       if (got === 0) break;
       hash.update(chunk.subarray(0, got));

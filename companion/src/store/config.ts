@@ -2,7 +2,8 @@
 // repository's config.json may only narrow (contract 11).
 import path from 'node:path';
 import { type UserConfig, userConfig } from '../core/config.ts';
-import { FaultError } from '../core/errors.ts';
+import { errnoOf, FaultError } from '../core/errors.ts';
+import { jsonFault } from '../core/json-fault.ts';
 import { configFolder } from '../platform/env.ts';
 import { readText } from '../platform/files.ts';
 import { factsOf } from '../platform/folders.ts';
@@ -20,16 +21,24 @@ export function readUserConfig(): UserConfig {
   if (facts.kind === 'file' && (facts.uid !== process.getuid?.() || (facts.mode & 0o022) !== 0)) {
     throw refused(file, 'others own it or may write it');
   }
-  let value: unknown;
-  try {
-    value = JSON.parse(readText(file) ?? '');
-  } catch {
-    throw refused(file, 'it is no regular file with JSON in it');
-  }
-  const parsed = userConfig.safeParse(value);
+  const text = readWhole(file);
+  const fault = jsonFault(text);
+  if (fault !== null) throw refused(file, `it is no JSON: ${fault}`);
+  const parsed = userConfig.safeParse(JSON.parse(text));
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
   throw refused(file, `${issue?.path.join('.') || 'it'}: ${issue?.message ?? 'wrong form'}`);
+}
+
+function readWhole(file: string): string {
+  let text: string | undefined;
+  try {
+    text = readText(file);
+  } catch (error) {
+    throw refused(file, `it cannot be read (${errnoOf(error) ?? 'error'})`);
+  }
+  if (text === undefined) throw refused(file, 'it is no regular file');
+  return text;
 }
 
 function refused(file: string, reason: string): FaultError {

@@ -12,6 +12,8 @@ export interface OnceClaim {
   id: string;
   /** Digest of what was asked for. */
   asked: string;
+  /** Digest of the very words of the call (absent in older keys). */
+  words?: string;
   launcher: Identity;
 }
 
@@ -28,6 +30,15 @@ function fileOf(root: string, key: string): string {
 export function claimOnce(root: string, key: string, claim: OnceClaim): { isOurs: boolean; holder: OnceClaim } {
   const file = fileOf(root, key);
   if (createFile(file, `${JSON.stringify(claim)}\n`)) return { isOurs: true, holder: claim };
+  return { isOurs: false, holder: requireClaim(file) };
+}
+
+/** Whose the key is; undefined when it is nobody's. */
+export function readClaim(root: string, key: string): OnceClaim | undefined {
+  return isClaimed(root, key) ? requireClaim(fileOf(root, key)) : undefined;
+}
+
+function requireClaim(file: string): OnceClaim {
   const read = readJson(file);
   const holder = read.kind === 'ok' ? (read.value as unknown as OnceClaim) : undefined;
   if (typeof holder?.id !== 'string' || typeof holder.asked !== 'string') {
@@ -37,5 +48,5 @@ export function claimOnce(root: string, key: string, claim: OnceClaim): { isOurs
       'remove that file if you are sure that the job never ran',
     );
   }
-  return { isOurs: false, holder };
+  return holder;
 }

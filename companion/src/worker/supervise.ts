@@ -21,7 +21,7 @@ import type { Claim } from './claim.ts';
 import { makeDueLook } from './due.ts';
 import { Follower } from './follow.ts';
 import { planChild } from './plan.ts';
-import { prepareBrief } from './prepare.ts';
+import { type Prepared, prepareStart } from './prepare.ts';
 import { Progress } from './progress.ts';
 import { claimReason } from './stop.ts';
 import { makeTicker } from './ticker.ts';
@@ -33,14 +33,12 @@ export async function supervise(claim: Claim): Promise<void> {
   const progress = new Progress(claim);
   const isClaimed = exists(paths.started);
   await tellClaim(claim, progress, isClaimed);
-  if (!isClaimed && readCancel(paths))
-    return void conclude(claim, { reason: 'canceled', exit: undefined, tree: nothing, reconciled: false });
+  const early = isClaimed ? undefined : reasonNotToStart(claim);
+  if (early) return endUnstarted(claim, early);
 
-  if (!isClaimed && monotonicMs() >= spec.deadline_mono_ms)
-    return void conclude(claim, { reason: 'hard_timeout', exit: undefined, tree: nothing, reconciled: false });
-
-  const child = isClaimed ? await attachChild(claim) : await tryStart(claim, progress);
-  if (!child) return;
+  const begun = isClaimed ? { child: await attachChild(claim), before: undefined } : await tryStart(claim, progress);
+  if (!begun) return;
+  const { child, before } = begun;
   writeJson(
     paths.worker,
     {
@@ -76,19 +74,38 @@ export async function supervise(claim: Claim): Promise<void> {
     reconciled: false,
     reading: agent?.reading as Reading | undefined,
     omitted,
+    before,
     warnings: progress.state.warnings,
   });
 }
 
+function reasonNotToStart({ paths, spec }: Claim): EndReason | undefined {
+  if (readCancel(paths)) return 'canceled';
+  return monotonicMs() >= spec.deadline_mono_ms ? 'hard_timeout' : undefined;
+}
+
+function endUnstarted(claim: Claim, reason: EndReason): undefined {
+  conclude(claim, { reason, exit: undefined, tree: nothing, reconciled: false });
+}
+
+interface Begun {
+  child: Child;
+  /** The worktree as it was; undefined for a worker that came later. */
+  before: Prepared['before'];
+}
+
 /** A start that the system refuses (folder gone, command line too long) is the end of the job, with the system's words. */
-async function tryStart(claim: Claim, progress: Progress): Promise<Child | undefined> {
+async function tryStart(claim: Claim, progress: Progress): Promise<Begun | undefined> {
   try {
-    const brief = prepareBrief(claim.root, claim.spec, claim.paths);
+    const { brief, before } = prepareStart(claim.root, claim.spec, claim.paths);
+    // Looking at a large worktree takes its time: what came meanwhile counts.
+    const late = reasonNotToStart(claim);
+    if (late) return endUnstarted(claim, late);
     const plan = planChild(claim.root, claim.spec, claim.paths, brief);
     if (plan.conversationId !== null && claim.spec.staff) {
       progress.state.conversation = { backend: claim.spec.staff.backend, id: plan.conversationId };
     }
-    return await startChild(claim, plan);
+    return { child: await startChild(claim, plan), before };
   } catch (error) {
     const code = errnoOf(error);
     if (code === undefined) throw error;

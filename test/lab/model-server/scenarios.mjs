@@ -40,8 +40,14 @@ export const scenarios = {
   /** The same, by the client's own tool for files where it declared one. */
   writefile: (seen) => callThenSay(seen, [writing(seen, 'file')]),
 
-  /** The same as `write` (with the line `by: file` in the task: as `writefile`), then an answer that quotes the refusal. */
-  denied: (seen) => callThenQuote(seen, writing(seen, wordAfter('by', seen.userTexts) === 'file' ? 'file' : 'shell')),
+  /**
+   * The same as `write`, then an answer that quotes the refusal. With the line `by: file` in the task as `writefile`, with
+   * `call: NAME` by that tool, also when the client did not declare it.
+   */
+  denied: (seen) => {
+    const [by, name] = ['by', 'call'].map((word) => wordAfter(word, seen.userTexts));
+    return callThenQuote(seen, { ...writing(seen, by === 'file' ? 'file' : 'shell'), name });
+  },
 
   /** A shell call that runs until the file after `until:` in the task appears, at most 60 s; then a final answer. */
   slowtool: (seen) => callThenSay(seen, [{ command: waitForFile(wordAfter('until', seen.userTexts)) }]),

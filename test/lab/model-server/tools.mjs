@@ -2,6 +2,7 @@
 //   { command }                       a shell command
 //   { file, content, first: 'shell' } a file to write, by the shell or, where none is declared, the client's own tool
 //   { file, content, first: 'file' }  the same the other way round
+//   { file, content, name }           the same by the tool of that name, whether the client declared it or not
 // Names and parameters are those of the agent CLIs in the lab.
 
 const shells = [
@@ -21,12 +22,24 @@ const writers = ['write_file', 'Write', 'write', 'create'];
  * @param declared {{name: string, schema: object | undefined}[]} the client's tools
  * @returns {{name: string, args: object} | null} null: the client declared no tool that can do it
  */
-export function planCall(declared, { command, file, content, first = 'shell' }) {
+export function planCall(declared, { command, file, content, name, first = 'shell' }) {
+  if (name) return fill(declared.find((tool) => tool.name === name) ?? guess(name), argsFor(name, file, content));
   const find = (names) => names.map((name) => declared.find((tool) => tool.name === name)).find(Boolean);
   const shell = find(shells);
   const writer = file === undefined ? undefined : find(writers);
-  if (writer && (first === 'file' || !shell)) return fill(writer, { path: file, content });
-  return shell ? fill(shell, { command: command ?? `printf %s ${quote(content)} > ${quote(file)}` }) : null;
+  if (writer && (first === 'file' || !shell)) return fill(writer, argsFor(writer.name, file, content));
+  return shell ? fill(shell, command === undefined ? argsFor(shell.name, file, content) : { command }) : null;
+}
+
+function argsFor(name, file, content) {
+  if (writers.includes(name)) return { path: file, content };
+  return { command: `printf %s ${quote(content)} > ${quote(file)}` };
+}
+
+/** What the schema of a tool that was not declared would say. */
+function guess(name) {
+  const properties = writers.includes(name) ? { file_path: {}, content: {} } : { command: {}, description: {} };
+  return { name, schema: { properties, required: Object.keys(properties) } };
 }
 
 export function quote(word) {

@@ -2,15 +2,19 @@
 // its content, its mode or its existence is another one than before, whoever committed or staged it meanwhile.
 import { readableName } from '../../core/byte-names.ts';
 import { excerpt } from '../../core/excerpt.ts';
+import { captureBudgetMs } from '../../core/limits.ts';
+import { monotonicMs } from '../../platform/clock.ts';
 import { type Git, openGit } from '../../platform/git-tool.ts';
 import { makeLooker } from '../../platform/raw-content.ts';
-import { isDirty } from './context.ts';
+import { limits } from './entries.ts';
 import { readMove, readNewCommits, readTreeChanges, type TreeChange } from './history.ts';
-import { comparePlain } from './plain.ts';
+import { comparePlain, compareUnasked } from './plain.ts';
+import { compareRefs, refLimits } from './refs.ts';
 import { pairRenames } from './renames.ts';
+import { countDirty, entriesOf, isCutOff } from './rest.ts';
 import { isSnapshot } from './shape.ts';
-import { type Change, comparePaths, entriesOf } from './sides.ts';
-import { captureWorkspace } from './snapshot.ts';
+import { type Change, comparePaths, type PathChanges } from './sides.ts';
+import { captureWorkspace, notInGit } from './snapshot.ts';
 import { nameOf } from './status.ts';
 import type { FileChange, GitPart, GitSnapshot, WorkspaceChanges, WorkspaceSnapshot } from './types.ts';
 
@@ -21,48 +25,61 @@ const listed = { files: 200, dirty: 50, refs: 50, nameBytes: 1_000 };
 
 /**
  * To be called right after the second look: the work tree is looked at once more, where a path was dirty and is no longer told.
- * Starts git only when HEAD or a branch moved. A first look that lost its form (it lies where an agent may write) gives `reason`.
+ * A first look that lost its form (it lies where an agent may write) gives `reason`. Takes `budgetMs` at most, and as much again
+ * when the second look was not at the same work tree.
  */
-export function compareWorkspace(before: WorkspaceSnapshot, after: WorkspaceSnapshot): WorkspaceChanges {
+export function compareWorkspace(
+  before: WorkspaceSnapshot,
+  after: WorkspaceSnapshot,
+  { budgetMs = captureBudgetMs }: { budgetMs?: number } = {},
+): WorkspaceChanges {
   if (!isSnapshot(before)) return untold('the record of the workspace at the start is damaged', null, null);
   const { git, cwd, exclude } = before;
   if (git === null) {
-    const now = after.git === null && after.cwd === cwd ? after : captureWorkspace(cwd, { exclude, plain: true });
+    const now =
+      after.git === null && after.cwd === cwd ? after : captureWorkspace(cwd, { exclude, plain: true, budgetMs });
     const changes = comparePlain(before, now);
     const exact = before.exact && now.exact;
-    return finish({ ...nothingMoved(null, null), changes, untouched: [], exact, reason: before.reason });
+    return finish({ ...nothingMoved(null, null), ...noPaths, changes, exact, reason: before.reason });
   }
-  // The folder may be gone, or hold a repository of its own by now.
-  const now = after.git?.root === git.root ? after : captureWorkspace(git.root, { exclude });
-  if (now.git?.root !== git.root) return untold(now.reason ?? 'the repository is gone', git, null);
-  return compareGit({ ...before, git }, { ...now, git: now.git });
+  // The folder may be gone, or hold a repository of its own by now. A git that was too slow is not asked again.
+  const isElsewhere = after.git ? after.git.root !== git.root : after.reason === notInGit;
+  const now = isElsewhere ? captureWorkspace(git.root, { exclude, budgetMs }) : after;
+  if (now.git?.root === git.root)
+    return compareGit({ ...before, git }, { ...now, git: now.git }, monotonicMs() + budgetMs);
+  const reason = now.reason ?? 'the repository is gone';
+  return untold(reason, git, null, reason === notInGit ? noPaths : compareUnasked({ ...before, git }));
 }
 
-function compareGit(before: GitSnapshot, after: GitSnapshot): WorkspaceChanges {
+function compareGit(before: GitSnapshot, after: GitSnapshot, until: number): WorkspaceChanges {
   const [was, is] = [before.git, after.git];
-  const opened = openGit(is.root);
+  const opened = openGit(is.root, { until });
   if ('reason' in opened) return untold(opened.reason, was, is);
   const { git } = opened;
   const moved = readMove(git, was.head, is.head);
   const tree = moved === null ? new Map<string, TreeChange>() : readTreeChanges(git, is.hash, head(was, is));
-  const commits = readNewCommits(git, was, is);
-  const looker = makeLooker(is.root);
+  const refs = compareRefs(was, is);
+  const commits = readNewCommits(git, was, is, refs.tips);
+  const looker = makeLooker(is.root, until);
   const overlooked = newlyOverlooked(git, before, after);
   const moments = { before, after, tree: tree ?? new Map(), looker, overlooked };
-  const { changes, untouched } = comparePaths(moments);
+  const isMore = before.rest?.digest !== after.rest?.digest && (isCutOff(before) || isCutOff(after));
+  const isKnown = tree !== undefined && commits !== undefined && refs.exact && monotonicMs() < until;
   return finish({
     ...nothingMoved(was, is),
-    changes,
-    untouched,
-    dirty_after: after.entries.filter(isDirty).length + (after.rest?.count ?? 0),
+    ...comparePaths(moments),
+    dirty_after: countDirty(after),
     commits: commits?.commits ?? [],
     commit_count: commits?.commit_count ?? 0,
     head: { ...head(was, is), moved },
-    refs_changed: changedRefs(was.refs, is.refs),
+    refs_changed: refs.changed,
     index_changed: isIndexChanged(before, after, moments.tree),
-    exact: before.exact && after.exact && tree !== undefined && commits !== undefined,
-    isMore: before.rest?.digest !== after.rest?.digest,
-    reason: null,
+    exact: before.exact && after.exact && isKnown,
+    beyond: [
+      ...(isMore ? [`uncommitted files beyond the first ${limits.entries + limits.brief}`] : []),
+      ...(refs.isMore ? [`branches beyond the first ${refLimits.names}`] : []),
+    ],
+    reason: after.reason ?? before.reason,
   });
 }
 
@@ -89,35 +106,34 @@ function newlyOverlooked(git: Git, was: GitSnapshot, is: GitSnapshot): Map<strin
 /** Where a snapshot says nothing of a path, its index has what its HEAD has. */
 function isIndexChanged(was: GitSnapshot, is: GitSnapshot, tree: Map<string, TreeChange>): boolean {
   const [known, now] = [entriesOf(was), entriesOf(is)];
-  const isCut = was.rest !== null || is.rest !== null;
+  const isCut = isCutOff(was) || isCutOff(is);
   return [...new Set([...known.keys(), ...now.keys(), ...tree.keys()])].some((name) => {
     const [b, a, t] = [known.get(name), now.get(name), tree.get(name)];
     if (b?.xy === '..' || a?.xy === '..' || (isCut && !(a && b))) return false;
+    if (b?.isBrief || a?.isBrief) return isStaged(b) !== isStaged(a);
     const before = b ? b.index : t ? t.before : (a?.head ?? null);
     const after = a ? a.index : t ? t.after : (b?.head ?? null);
     return before !== after;
   });
 }
 
-/** A list that may have been cut tells only of the names in both. */
-function changedRefs(was: Record<string, string>, is: Record<string, string>): string[] {
-  const isCut = [was, is].some((refs) => Object.keys(refs).length >= 500);
-  const names = [...new Set([...Object.keys(was), ...Object.keys(is)])].sort();
-  return names.filter((name) => was[name] !== is[name] && (!isCut || (name in was && name in is)));
+/** All that is known of the index of a brief entry. */
+function isStaged(entry: { xy: string } | undefined): boolean {
+  return entry !== undefined && !/^[.?]/.test(entry.xy);
 }
 
-interface Findings
-  extends Omit<WorkspaceChanges, 'files' | 'file_count' | 'dirty_before' | 'dirty_before_count' | 'unchanged'> {
-  changes: Change[];
-  untouched: string[];
-  /** Something changed beyond what a snapshot lists. */
-  isMore: boolean;
-}
+type Listed =
+  | 'files'
+  | 'file_count'
+  | 'dirty_before'
+  | 'dirty_before_count'
+  | 'dirty_committed'
+  | 'dirty_committed_count';
+type Findings = Omit<WorkspaceChanges, Listed | 'unchanged'> & PathChanges;
 
-function nothingMoved(
-  was: GitPart | null,
-  is: GitPart | null,
-): Omit<Findings, 'changes' | 'untouched' | 'exact' | 'reason'> {
+const noPaths: PathChanges = { changes: [], untouched: [], swallowed: [] };
+
+function nothingMoved(was: GitPart | null, is: GitPart | null): Omit<Findings, keyof PathChanges | 'exact' | 'reason'> {
   return {
     commits: [],
     commit_count: 0,
@@ -126,24 +142,26 @@ function nothingMoved(
     branch: { before: was?.branch ?? null, after: is?.branch ?? null },
     refs_changed: [],
     index_changed: false,
-    isMore: false,
+    beyond: [],
   };
 }
 
-function untold(reason: string, was: GitPart | null, is: GitPart | null): WorkspaceChanges {
-  const changes = finish({ ...nothingMoved(was, is), changes: [], untouched: [], exact: false, reason });
+function untold(reason: string, was: GitPart | null, is: GitPart | null, paths = noPaths): WorkspaceChanges {
+  const changes = finish({ ...nothingMoved(was, is), ...paths, exact: false, reason });
   return { ...changes, unchanged: false };
 }
 
-function finish({ changes, untouched, isMore, ...rest }: Findings): WorkspaceChanges {
+function finish({ changes, untouched, swallowed, ...rest }: Findings): WorkspaceChanges {
   const files = pairRenames(changes);
-  const { head, branch, commit_count, refs_changed, index_changed } = rest;
-  const isStill = head.before === head.after && branch.before === branch.after && !index_changed && !isMore;
+  const { head, branch, commit_count, refs_changed, index_changed, beyond } = rest;
+  const isStill = head.before === head.after && branch.before === branch.after && !index_changed && beyond.length === 0;
   return {
     files: files.slice(0, listed.files).map(fileChange),
     file_count: files.length,
     dirty_before: untouched.slice(0, listed.dirty).map(shortName),
     dirty_before_count: untouched.length,
+    dirty_committed: swallowed.slice(0, listed.dirty).map(shortName),
+    dirty_committed_count: swallowed.length,
     ...rest,
     refs_changed: refs_changed.slice(0, listed.refs).map(shortName),
     unchanged: isStill && files.length === 0 && commit_count === 0 && refs_changed.length === 0,

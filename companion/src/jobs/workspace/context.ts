@@ -2,13 +2,17 @@
 import { showName } from '../../core/byte-names.ts';
 import { excerpt } from '../../core/excerpt.ts';
 import type { WorkspaceContext } from '../../core/staff.ts';
+import { countDirty, isDirty } from './rest.ts';
 import type { Entry, WorkspaceSnapshot } from './types.ts';
+
+export { isDirty } from './rest.ts';
 
 const lines = 50;
 const lineBytes = 200;
 
 /** Bounded and free of control characters: names of files, branches and commits are data of whoever made them. */
-export function contextOf({ cwd, at, git, entries, rest }: WorkspaceSnapshot): WorkspaceContext {
+export function contextOf(snapshot: WorkspaceSnapshot): WorkspaceContext {
+  const { cwd, at, git, entries } = snapshot;
   if (!git) return { cwd, at, git: null };
   const dirty = entries.filter(isDirty);
   return {
@@ -20,14 +24,9 @@ export function contextOf({ cwd, at, git, entries, rest }: WorkspaceSnapshot): W
       head: git.head,
       subject: git.subject === null ? null : excerpt(plainLine(git.subject), lineBytes),
       dirty: dirty.slice(0, lines).map((entry) => excerpt(dirtyLine(entry), lineBytes)),
-      dirty_count: dirty.length + (rest?.count ?? 0),
+      dirty_count: countDirty(snapshot),
     },
   };
-}
-
-/** What git was told to overlook is dirty to nobody. */
-export function isDirty(entry: Entry): boolean {
-  return entry.xy !== '..';
 }
 
 /** As `git status --short` writes it. */

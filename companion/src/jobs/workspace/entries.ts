@@ -1,21 +1,23 @@
 // Everything that is not as HEAD has it, with what really lies there: of the repository and of repositories inside it (submodules
 // and others), each asked by itself, because git would run the filters of a submodule. Bounded; what is beyond is said.
-import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { monotonicMs } from '../../platform/clock.ts';
 import { factsOf, realPath } from '../../platform/folders.ts';
 import { findWorktree } from '../../platform/git-folder.ts';
 import { type HashName, type Looker, makeLooker, type RawFacts } from '../../platform/raw-content.ts';
 import { openRepository, type Repository } from './repository.ts';
+import { makeRest } from './rest.ts';
 import { nameOf, type StatusLine } from './status.ts';
-import type { Entry, Raw, WorkspaceSnapshot } from './types.ts';
+import type { BriefEntry, Entry, Raw, WorkspaceSnapshot } from './types.ts';
 
 export const limits = {
   entries: 5_000,
   /** Characters of all names together: the record must stay readable (16 MiB). */
   nameText: 2 * 1024 * 1024,
+  /** Further ones, with as many characters of JSON. */
+  brief: 50_000,
+  briefText: 6 * 1024 * 1024,
   hashedBytes: 512 * 1024 * 1024,
-  hashMs: 8_000,
   nested: 20,
   /** Paths that git was told to overlook and that were looked for. */
   overlooked: 20_000,
@@ -30,33 +32,49 @@ interface Found {
 
 export type Collected = Pick<WorkspaceSnapshot, 'entries' | 'rest' | 'exact'>;
 
-export function collectEntries(outer: Repository, isExcluded: (name: string) => boolean): Collected {
+/** Neither git nor hashing goes on beyond `until` (monotonic clock); `isLate` when it was reached. */
+export function collectEntries(
+  outer: Repository,
+  isExcluded: (name: string) => boolean,
+  until: number,
+): Collected & { isLate: boolean } {
   const { folder: root } = outer.git;
-  const looker = makeLooker(root);
+  const looker = makeLooker(root, until);
   const found = new Map<string, Found>();
   const wholeness = { exact: true, nested: 0 };
-  addRepository(outer, '', { root, looker, found, wholeness });
+  addRepository(outer, '', { root, looker, found, wholeness, until });
   const sorted = [...found].filter(([name]) => !isExcluded(name)).sort(([a], [b]) => (a < b ? -1 : 1));
-  const room = roomFor(sorted.map(([name]) => name));
+  const room = roomFor(
+    sorted.map(([name]) => name.length),
+    { items: limits.entries, text: limits.nameText },
+  );
   const measure = makeMeasure(looker, wholeness);
   const entries = sorted.slice(0, room).map(([name, one]) => entryOf(name, one, measure(name, one)));
-  const beyond = sorted.slice(room).map(([name]) => [name, looker.look(name)?.stat ?? null]);
-  const rest = beyond.length === 0 ? null : { count: beyond.length, digest: digestOf(beyond) };
-  return { entries, rest, exact: wholeness.exact && rest === null };
+  const isLate = monotonicMs() > until;
+  const brief = sorted.slice(room).map(([name, one]) => briefOf(name, one, looker));
+  const briefRoom = roomFor(
+    brief.map((one) => JSON.stringify(one).length + 1),
+    { items: limits.brief, text: limits.briefText },
+  );
+  const beyond = brief.slice(briefRoom).map(([name, , , stat]): [string, string] => [name, stat]);
+  const rest = makeRest(brief.slice(0, briefRoom), beyond);
+  return { entries, rest, exact: wholeness.exact && rest === null && !isLate, isLate };
 }
 
-/** How many of these names a snapshot takes. */
-function roomFor(names: string[]): number {
+/** How many items, of these lengths, fit. */
+function roomFor(lengths: number[], room: { items: number; text: number }): number {
   let text = 0;
-  const end = names.findIndex((name) => {
-    text += name.length;
-    return text > limits.nameText;
+  const end = lengths.findIndex((length) => {
+    text += length;
+    return text > room.text;
   });
-  return Math.min(limits.entries, end < 0 ? names.length : end);
+  return Math.min(room.items, end < 0 ? lengths.length : end);
 }
 
-function digestOf(value: unknown): string {
-  return createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 32);
+function briefOf(name: string, { line }: Found, looker: Looker): BriefEntry {
+  const facts = looker.look(name);
+  if (!facts || (facts.kind === 'folder' && !line.isNested)) return [name, line.xy, '', ''];
+  return facts.kind === 'folder' ? [name, line.xy, '160000', ''] : [name, line.xy, facts.mode, facts.stat];
 }
 
 interface Place {
@@ -64,6 +82,7 @@ interface Place {
   looker: Looker;
   found: Map<string, Found>;
   wholeness: { exact: boolean; nested: number };
+  until: number;
 }
 
 function addRepository(repository: Repository, prefix: string, place: Place): void {
@@ -84,7 +103,7 @@ function addNested(name: string, place: Place): void {
   const folder = path.join(place.root, name);
   if (place.looker.look(name)?.kind !== 'folder' || findWorktree(folder) !== folder) return;
   place.wholeness.nested += 1;
-  const repository = place.wholeness.nested > limits.nested ? undefined : openRepository(folder);
+  const repository = place.wholeness.nested > limits.nested ? undefined : openRepository(folder, place.until);
   if (!repository || 'reason' in repository) {
     place.wholeness.exact = false;
     return;
@@ -110,9 +129,8 @@ function presentOnes(names: string[] | undefined, prefix: string, { looker, whol
   return (names ?? []).slice(0, limits.overlooked).filter((name) => looker.look(prefix + name) !== null);
 }
 
-/** Hashes until the bytes or the time are used up. */
+/** Hashes until the bytes are used up (the looker minds the time). */
 function makeMeasure(looker: Looker, wholeness: { exact: boolean }): (name: string, found: Found) => Raw {
-  const until = monotonicMs() + limits.hashMs;
   let bytes = 0;
   return (name, { line, hash, nestedHead }) => {
     const facts = looker.look(name);
@@ -120,7 +138,7 @@ function makeMeasure(looker: Looker, wholeness: { exact: boolean }): (name: stri
     if (facts.kind === 'folder') {
       return line.isNested ? { mode: '160000', content: nestedHead, stat: null } : nothing;
     }
-    if (bytes + facts.size > limits.hashedBytes || monotonicMs() > until) {
+    if (bytes + facts.size > limits.hashedBytes) {
       wholeness.exact = false;
       return { mode: facts.mode, content: null, stat: facts.stat };
     }

@@ -66,15 +66,16 @@ export function readMove(git: Git, before: string | null, after: string | null):
 
 const commitLimit = 20;
 
-/** Commits that HEAD or a branch leads to now and nothing led to before; undefined when git cannot tell. */
+/** Commits that HEAD or one of these tips leads to now and nothing led to before; undefined when git cannot tell. */
 export function readNewCommits(
   git: Git,
   before: GitPart,
   after: GitPart,
+  tips: string[],
 ): Pick<WorkspaceChanges, 'commits' | 'commit_count'> | undefined {
-  const known = new Set([before.head, ...Object.values(before.refs)].filter((name) => name !== null));
-  const branches = Object.entries(after.refs).filter(([ref]) => ref !== 'refs/stash');
-  const fresh = [after.head, ...branches.map(([, name]) => name)].filter((name) => name !== null && !known.has(name));
+  const refs = [...Object.values(before.refs ?? {}), ...Object.values(before.elsewhere)];
+  const known = new Set([before.head, ...refs].filter((name) => name !== null));
+  const fresh = [after.head, ...tips].filter((name) => name !== null && !known.has(name));
   if (fresh.length === 0) return { commits: [], commit_count: 0 };
   const input = `${[...new Set(fresh), ...[...known].map((name) => `^${name}`)].join('\n')}\n`;
   const count = git.run(['rev-list', '--count', '--ignore-missing', '--stdin'], { input });

@@ -1,7 +1,8 @@
 // What changed outside git: files by size, time of change and inode. A file that was written again with the same bytes counts.
 import { makeLooker } from '../../platform/raw-content.ts';
-import type { Change, Side } from './sides.ts';
-import type { WorkspaceSnapshot } from './types.ts';
+import { entriesOf, isDirty } from './rest.ts';
+import type { Change, PathChanges, Side } from './sides.ts';
+import type { GitSnapshot, WorkspaceSnapshot } from './types.ts';
 
 /** Both looked at the same folder. Where one was cut short, the folder itself is asked for what the other does not list. */
 export function comparePlain(before: WorkspaceSnapshot, after: WorkspaceSnapshot): Change[] {
@@ -21,6 +22,23 @@ export function comparePlain(before: WorkspaceSnapshot, after: WorkspaceSnapshot
     const facts = looker.look(path);
     return facts && facts.kind !== 'folder' ? { mode: facts.mode, content: facts.stat } : null;
   }
+}
+
+/** Where git cannot be asked any more: of what was dirty, by size, time of change and inode; nothing is known of the rest. */
+export function compareUnasked(before: GitSnapshot): PathChanges {
+  const looker = makeLooker(before.git.root);
+  const paths: PathChanges = { changes: [], untouched: [], swallowed: [] };
+  for (const [path, entry] of entriesOf(before)) {
+    const facts = looker.look(path);
+    if (!isDirty(entry) || entry.mode === '160000') continue;
+    const now = facts && facts.kind !== 'folder' ? facts : null;
+    const isSame = now ? now.mode === entry.mode && now.stat === entry.stat : entry.mode === null;
+    const sideOf = (side: { mode: string; stat: string | null }): Side => ({ mode: side.mode, content: side.stat });
+    const was = entry.mode === null ? null : sideOf({ mode: entry.mode, stat: entry.stat });
+    if (isSame) paths.untouched.push(path);
+    else paths.changes.push({ path, was, is: now && sideOf(now), was_dirty: true, committed: false });
+  }
+  return paths;
 }
 
 function filesOf({ files }: WorkspaceSnapshot): Map<string, NonNullable<Side>> {

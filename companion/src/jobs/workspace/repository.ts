@@ -1,7 +1,8 @@
 // Asks git about one work tree: where HEAD is, which branches there are, what is not as HEAD has it, and what git was told to
-// overlook (assume-unchanged, skip-worktree). Four calls, five when HEAD is detached.
+// overlook (assume-unchanged, skip-worktree). Five calls.
 import { type Git, openGit } from '../../platform/git-tool.ts';
 import type { HashName } from '../../platform/raw-content.ts';
+import { readRefs } from './refs.ts';
 import { nameOf, parseStatus, type Status } from './status.ts';
 import type { GitPart } from './types.ts';
 
@@ -13,11 +14,9 @@ export interface Repository {
   overlooked: string[] | undefined;
 }
 
-const refLimit = 500;
-
-/** A work tree by its root. `reason` when there is none, or git cannot tell. */
-export function openRepository(root: string): Repository | { reason: string } {
-  const opened = openGit(root);
+/** A work tree by its root. `reason` when there is none, or git cannot tell (`until`: of the monotonic clock). */
+export function openRepository(root: string, until: number): Repository | { reason: string } {
+  const opened = openGit(root, { until });
   if ('reason' in opened) return opened;
   const { git } = opened;
   const place = placeOf(git);
@@ -31,9 +30,9 @@ export function openRepository(root: string): Repository | { reason: string } {
 /** What only the outermost repository is asked for. */
 export function describeRepository({ git, hash, status }: Repository): GitPart {
   const { head, branch } = status;
-  const read = readRefs(git);
-  const subject = head === null ? null : (read.subject ?? readSubject(git));
-  return { root: git.folder, hash, head, branch, subject, refs: read.refs };
+  const refs = readRefs(git);
+  const subject = head === null ? null : readSubject(git);
+  return { root: git.folder, hash, head, branch, subject, ...refs };
 }
 
 /** `core.worktree` can point anywhere: then this folder is not what git talks about. */
@@ -70,26 +69,6 @@ function readOverlooked(git: Git): string[] | undefined {
     at = end + 1;
   }
   return names;
-}
-
-function readRefs(git: Git): { refs: Record<string, string>; subject: string | null } {
-  const ask = (subject: string) =>
-    git.run([
-      ...['for-each-ref', `--count=${refLimit}`, `--format=%(objectname)%00%(refname)%00%(HEAD)%00${subject}`],
-      ...['refs/heads', 'refs/stash'],
-    ]);
-  const full = ask('%(contents:subject)');
-  // A ref whose commit is missing spoils the subjects, not the names.
-  const answer = full.ok ? full : ask('');
-  const refs: Record<string, string> = {};
-  let subject: string | null = null;
-  for (const line of answer.ok ? answer.bytes.toString('latin1').split('\n') : []) {
-    const [name, ref, mark, text = ''] = line.split('\0');
-    if (!name || !ref) continue;
-    refs[nameOf(ref)] = name;
-    if (mark === '*' && full.ok) subject = nameOf(text);
-  }
-  return { refs, subject };
 }
 
 function readSubject(git: Git): string | null {

@@ -54,6 +54,12 @@ const entry = record({
   stat: textOrNull,
 } satisfies Record<keyof Entry, Shape>);
 
+const names = allOf((value) => value !== null && commit(value));
+const row =
+  (length: number): Shape =>
+  (value) =>
+    Array.isArray(value) && value.length === length && nameInside(value[0]) && value.every(text);
+
 const snapshot = record({
   schema: oneOf(1),
   cwd: text,
@@ -65,14 +71,16 @@ const snapshot = record({
       head: commit,
       branch: textOrNull,
       subject: textOrNull,
-      refs: allOf((value) => value !== null && commit(value)),
+      refs: nullOr(names),
+      refs_rest: nullOr(record({ count, digest: text })),
+      elsewhere: names,
     }),
   ),
   reason: textOrNull,
   exclude: list(text),
   entries: list(entry),
-  rest: nullOr(record({ count, digest: text })),
-  files: nullOr(list((file) => Array.isArray(file) && file.length === 3 && nameInside(file[0]) && file.every(text))),
+  rest: nullOr(record({ count, files: list(row(4)), digest: textOrNull })),
+  files: nullOr(list(row(3))),
   exact: flag,
 } satisfies Record<keyof WorkspaceSnapshot, Shape>);
 
@@ -89,6 +97,8 @@ const changes = record({
   file_count: count,
   dirty_before: list(text),
   dirty_before_count: count,
+  dirty_committed: list(text),
+  dirty_committed_count: count,
   dirty_after: count,
   commits: list(record({ sha: text, subject: text })),
   commit_count: count,
@@ -96,6 +106,7 @@ const changes = record({
   branch: record({ before: textOrNull, after: textOrNull }),
   refs_changed: list(text),
   index_changed: flag,
+  beyond: list(text),
   exact: flag,
   unchanged: flag,
   reason: textOrNull,

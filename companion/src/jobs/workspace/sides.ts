@@ -3,6 +3,7 @@
 import type { HashName, Looker } from '../../platform/raw-content.ts';
 import { measureRaw, nothing } from './entries.ts';
 import type { TreeChange } from './history.ts';
+import { entriesOf, isCutOff } from './rest.ts';
 import type { Entry, GitSnapshot, Raw } from './types.ts';
 
 /** What lies somewhere; null: nothing. `content` is null when it is not known. */
@@ -28,14 +29,23 @@ export interface Moments {
   overlooked: Map<string, string>;
 }
 
+export interface PathChanges {
+  changes: Change[];
+  /** Dirty before, with the same content now: still uncommitted, or committed meanwhile. */
+  untouched: string[];
+  swallowed: string[];
+}
+
 /** Every path of which anything is known, with what changed, and the dirty ones that did not. */
-export function comparePaths(moments: Moments): { changes: Change[]; untouched: string[] } {
+export function comparePaths(moments: Moments): PathChanges {
   const known = entriesOf(moments.before);
   const now = entriesOf(moments.after);
   const names = new Set([...known.keys(), ...now.keys(), ...moments.tree.keys()]);
   const isHidden = makeHidden(moments, names);
   const changes: Change[] = [];
   const untouched: string[] = [];
+  const swallowed: string[] = [];
+  const isInMoved = makeInMoved(known, now);
   for (const name of [...names].sort()) {
     const [b, a, t] = [known.get(name), now.get(name), moments.tree.get(name)];
     const sides = b ? sinceDirty(name, b, a, moments) : a ? sinceClean(name, a, moments, isHidden) : inTree(t);
@@ -43,16 +53,23 @@ export function comparePaths(moments: Moments): { changes: Change[]; untouched: 
     if (sides && (sides.was || sides.is)) {
       const from = a?.from ?? t?.from;
       changes.push({ path: name, ...sides, was_dirty, committed: t !== undefined, ...(from ? { from } : {}) });
-    } else if (was_dirty) untouched.push(name);
+    } else if (was_dirty) (a === undefined && (t || isInMoved(name)) ? swallowed : untouched).push(name);
   }
-  return { changes, untouched };
+  return { changes, untouched, swallowed };
+}
+
+/** Is a path in a repository inside whose HEAD moved? */
+function makeInMoved(known: Map<string, Entry>, now: Map<string, Entry>): (name: string) => boolean {
+  const moved = [...now.values()]
+    .filter(({ path, mode, content, head }) => {
+      const before = known.get(path);
+      return mode === '160000' && content !== (before ? before.content : head?.split(' ')[1]);
+    })
+    .map(({ path }) => `${path}/`);
+  return (name) => moved.some((folder) => name.startsWith(folder));
 }
 
 type Sides = { was: Side; is: Side } | undefined;
-
-export function entriesOf({ entries }: GitSnapshot): Map<string, Entry> {
-  return new Map(entries.map((entry) => [entry.path, entry]));
-}
 
 /** Its raw bytes were looked at before: they are looked at again. */
 function sinceDirty(name: string, b: Entry, a: Entry | undefined, moments: Moments): Sides {
@@ -91,7 +108,7 @@ function sinceClean(
   const base = a.xy === '..' ? (overlooked.get(name) ?? null) : t ? t.before : a.head;
   const was = sideOfTree(base);
   if (base === null) return a.mode === null || isHidden(a) ? undefined : { was, is: sideOf(a) };
-  if (before.rest !== null && isHidden(a)) return undefined;
+  if (isCutOff(before) && isHidden(a)) return undefined;
   // In the work tree it is as in the index, whatever line ends and filters make of its bytes.
   const isStaged = a.xy[1] === '.' && a.xy !== '..' && a.index !== null && !a.index.startsWith('u');
   const is = isStaged ? sideOfTree(a.index) : sideOf({ ...a, mode: (a.mode && a.tree_mode) ?? a.mode });
@@ -108,7 +125,7 @@ function inTree(t: TreeChange | undefined): Sides {
  * snapshot was cut short. Then the time of its last change decides.
  */
 function makeHidden({ before, looker }: Moments, names: Set<string>): (a: Entry) => boolean {
-  const mayHide = before.rest !== null || [...names].some((name) => /(?:^|\/)\.gitignore$/.test(name));
+  const mayHide = isCutOff(before) || [...names].some((name) => /(?:^|\/)\.gitignore$/.test(name));
   const margin = 2_000;
   return (a) =>
     mayHide && (looker.look(a.path)?.changedMs ?? Number.POSITIVE_INFINITY) < Date.parse(before.at) - margin;

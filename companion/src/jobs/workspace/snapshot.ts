@@ -1,7 +1,8 @@
 // A workspace at one moment: where HEAD, branches and the index stand and the content of every path that is not as HEAD has it;
 // outside git the size, time and inode of every file. Looks only, changes nothing, runs nothing of the repository's.
 import path from 'node:path';
-import { isoNow } from '../../platform/clock.ts';
+import { captureBudgetMs } from '../../core/limits.ts';
+import { isoNow, monotonicMs } from '../../platform/clock.ts';
 import { realPath } from '../../platform/folders.ts';
 import { findWorktree } from '../../platform/git-folder.ts';
 import { walkFolder } from '../../platform/raw-content.ts';
@@ -17,7 +18,11 @@ export interface CaptureOptions {
   exclude: string[];
   /** As if it were outside git. */
   plain?: boolean;
+  /** For git and hashing together (default `captureBudgetMs`). When it is used up, `reason` says so and the rest is told. */
+  budgetMs?: number;
 }
+
+export const notInGit = 'not in a git work tree';
 
 /**
  * Look at the workspace of `cwd`: the whole work tree that holds it, or the folder itself outside git (or when git cannot be
@@ -25,24 +30,35 @@ export interface CaptureOptions {
  */
 export function captureWorkspace(cwd: string, options: CaptureOptions): WorkspaceSnapshot {
   const at = isoNow();
+  const { exclude, budgetMs = captureBudgetMs } = options;
+  const began = monotonicMs();
+  const until = began + budgetMs;
   const folder = whole(cwd);
-  const base = { schema: 1, cwd, at, exclude: options.exclude } as const;
+  const base = { schema: 1, cwd, at, exclude } as const;
   const root = folder === undefined ? undefined : findWorktree(folder);
   if (folder === undefined || root === undefined || options.plain) {
-    return { ...base, ...walk(folder ?? cwd, options.exclude), reason: 'not in a git work tree' };
+    return { ...base, ...walk(folder ?? cwd, exclude, budgetMs), reason: notInGit };
   }
-  const repository = openRepository(root);
-  if ('reason' in repository) return { ...base, ...walk(folder, options.exclude), reason: repository.reason };
-  const collected = collectEntries(repository, excluder(root, options.exclude));
-  return { ...base, git: describeRepository(repository), reason: null, ...collected, files: null };
+  // A git that is too slow leaves time to look at the files without it.
+  const repository = openRepository(root, began + budgetMs * 0.7);
+  if ('reason' in repository)
+    return { ...base, ...walk(folder, exclude, until - monotonicMs()), reason: repository.reason };
+  const git = describeRepository(repository);
+  const { isLate, ...collected } = collectEntries(repository, excluder(root, exclude), until);
+  const isUnknown = git.refs === null || repository.overlooked === undefined;
+  const late = `the ${Math.round(budgetMs / 100) / 10} s for looking at it were used up`;
+  const reason = isLate || (isUnknown && monotonicMs() > began + budgetMs * 0.7) ? late : null;
+  return { ...base, git, reason, ...collected, files: null };
 }
 
 function walk(
   folder: string,
   exclude: string[],
+  leftMs: number,
 ): Omit<WorkspaceSnapshot, 'schema' | 'cwd' | 'at' | 'reason' | 'exclude'> {
   const resolved = exclude.map((one) => whole(one) ?? path.resolve(one));
-  const { found, isWhole } = walkFolder(folder, { exclude: resolved, skip: ['node_modules', '.git'], ...walkLimits });
+  const bounds = { entries: walkLimits.entries, ms: Math.min(walkLimits.ms, leftMs) };
+  const { found, isWhole } = walkFolder(folder, { exclude: resolved, skip: ['node_modules', '.git'], ...bounds });
   const files = [...found].map(([name, { mode, stat }]): PlainFile => [name, mode, stat]);
   return { git: null, entries: [], rest: null, files: files.sort(([a], [b]) => (a < b ? -1 : 1)), exact: isWhole };
 }

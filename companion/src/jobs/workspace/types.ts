@@ -33,9 +33,16 @@ export interface GitPart {
   /** Null when HEAD is detached. */
   branch: string | null;
   subject: string | null;
-  /** refs/heads and refs/stash, at most 500. */
-  refs: Record<string, string>;
+  /** refs/heads and refs/stash but for `elsewhere`, at most 500; null when git could not tell. */
+  refs: Record<string, string> | null;
+  /** What did not fit: how many, and a digest of their names and commits. */
+  refs_rest: { count: number; digest: string } | null;
+  /** Branches that another work tree has checked out, at most 500. */
+  elsewhere: Record<string, string>;
 }
+
+/** An uncommitted path without its content; mode and stat are empty where nothing lies there. */
+export type BriefEntry = [path: string, xy: string, mode: string, stat: string];
 
 /** A file outside git: its path, mode and `size:mtime:inode`. */
 export type PlainFile = [path: string, mode: string, stat: string];
@@ -46,14 +53,14 @@ export interface WorkspaceSnapshot {
   /** ISO. */
   at: string;
   git: GitPart | null;
-  /** Why there is no git part, in words for a person. */
+  /** Why there is no git part, or not all of it, in words for a person. */
   reason: string | null;
   /** Absolute folders that were left out. */
   exclude: string[];
   /** Sorted by path, at most 5,000: what is dirty, and what is there although git was told to overlook it. Empty outside git. */
   entries: Entry[];
-  /** What did not fit into `entries`: how many, and a digest of their names and sizes, times and inodes. */
-  rest: { count: number; digest: string } | null;
+  /** What did not fit into `entries`: how many, at most 50,000 of them, and a digest of those that did not fit there either. */
+  rest: { count: number; files: BriefEntry[]; digest: string | null } | null;
   /** Outside git: all files that were looked at, sorted by path. Null in git. */
   files: PlainFile[] | null;
   /** False when a limit was reached: then something may be missed. */
@@ -80,6 +87,9 @@ export interface WorkspaceChanges {
   /** What was dirty before and was left as it was, at most 50; the count is of all. */
   dirty_before: string[];
   dirty_before_count: number;
+  /** What was dirty before and is committed now, with the content that it had; at most 50. */
+  dirty_committed: string[];
+  dirty_committed_count: number;
   /** How many paths are dirty now, by whomever. */
   dirty_after: number;
   /** New ones, the newest first, at most 20; `commit_count` counts all. */
@@ -91,6 +101,8 @@ export interface WorkspaceChanges {
   refs_changed: string[];
   /** What is staged is not what was staged. */
   index_changed: boolean;
+  /** Where something changed of which no name is known (`branches beyond the first 500`). */
+  beyond: string[];
   exact: boolean;
   /** Nothing of all this: no file, commit, ref or staged change. */
   unchanged: boolean;

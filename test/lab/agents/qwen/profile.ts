@@ -18,7 +18,7 @@ export const profile: LabProfile = {
     mkdirSync(join(home, '.qwen'), { recursive: true });
     writeFileSync(join(home, '.qwen/settings.json'), JSON.stringify(settings));
   },
-  // 429: waits of a minute, ten times. 500: 95 s.
+  // 429: ten waits of one minute, later of five. 500: 95 s.
   slowCases: ['e429', 'e500'],
   resumesElsewhere: false,
   model: null,

@@ -1,0 +1,95 @@
+// What is told of one ended job: the deliverable on stdout; header, changes and warnings on stderr; its record with --json.
+
+import { formatDuration } from '../core/duration.ts';
+import { plainText } from '../core/excerpt.ts';
+import { exitCodeOf } from '../core/exit-codes.ts';
+import type { JobState } from '../core/job.ts';
+import { formatSize } from '../core/size.ts';
+import { nextCommands } from '../jobs/next-commands.ts';
+import { terminalRecord } from '../jobs/terminal-record.ts';
+import type { View } from '../jobs/view.ts';
+import { readRange, readText } from '../platform/files.ts';
+import { exists } from '../platform/folders.ts';
+import type { JobPaths } from '../store/layout.ts';
+import type { Context, Reply } from './command.ts';
+import { workspaceNotes } from './workspace-notes.ts';
+
+/** The deliverable and the header of an ended job. */
+export function tellEnded(context: Pick<Context, 'isTerminal'>, view: View): Reply {
+  if (view.damage !== null) return tellDamaged(view);
+  const deliverable = readRange(view.paths.result, 0, 64 * 1024 * 1024)?.bytes;
+  const notes = [header(view), ...omittedNotes(view.state), ...workspaceNotes(view)];
+  for (const warning of view.state.warnings) notes.push(warningNote(warning));
+  if (!deliverable) notes.push(`warning: no result is stored; see ${view.paths.folder}`);
+  const bytes = deliverable ?? Buffer.alloc(0);
+  return {
+    code: exitCodeOf(view.state.state),
+    out: context.isTerminal ? forTerminal(bytes) : bytes,
+    notes,
+  };
+}
+
+export function warningNote(warning: { message: string }): string {
+  return `warning: ${plainText(warning.message)}`;
+}
+
+/** What `wait` and `result` print with --json. */
+export function endedDocument(view: View): unknown {
+  if (view.damage !== null) return view.state;
+  return { ...recordOf(view), ...whatIsThere(view.paths) };
+}
+
+/** The prompt of the shell begins a line of its own. */
+function forTerminal(bytes: Buffer): string {
+  const text = plainText(bytes.toString('utf8'));
+  return text === '' || text.endsWith('\n') ? text : `${text}\n`;
+}
+
+function tellDamaged(view: View): Reply {
+  const text = `# ${view.id}: state_damaged\n\n${view.state.error?.message}\n\nNothing was deleted. What is there: ${view.paths.folder}\n`;
+  return {
+    code: exitCodeOf(view.state.state),
+    out: text,
+    notes: [`see: ${nextCommands.doctor(view.id, view.spec?.state_option ?? [])}`],
+  };
+}
+
+function header(view: View): string {
+  const { state, paths, spec } = view;
+  const facts = [
+    ...(state.exit_code === null ? [] : [`exit code ${state.exit_code}`]),
+    ...(state.duration_ms === null ? [] : [formatDuration(state.duration_ms)]),
+  ];
+  // The words of others may end as a sentence does.
+  const error = state.error && `${state.error.code}: ${plainText(state.error.message).trimEnd().replace(/\.$/, '')}`;
+  const outcome = error ? `${state.state}, ${error}` : state.state;
+  const first = [outcome, facts.join(', ')].filter((part) => part !== '').join(error ? '; ' : ', ');
+  const where = [`result: ${paths.result}`];
+  if (spec?.kind === 'run') where.push(`whole output: ${paths.output}`);
+  return [`${view.id}: ${first}`, ...where].join('\n');
+}
+
+function omittedNotes(state: JobState): string[] {
+  return Object.entries(state.output ?? {})
+    .filter(([, note]) => note.omitted > 0)
+    .map(
+      ([name, note]) =>
+        `${name}: ${note.exact ? '' : 'about '}${note.omitted} of ${note.bytes} bytes (${formatSize(note.omitted)}) are left out in the middle`,
+    );
+}
+
+function recordOf({ paths, spec, state }: View): object {
+  const stored = readText(paths.resultRecord);
+  try {
+    if (stored !== undefined) return { ...(JSON.parse(stored) as object), state: state.state };
+  } catch {
+    // The state alone still says how it ended.
+  }
+  return spec ? terminalRecord(spec, paths, state) : state;
+}
+
+/** A clean success takes an agent's stream away. */
+function whatIsThere(paths: JobPaths): Record<string, string | null> {
+  const there = (file: string): string | null => (exists(file) ? file : null);
+  return { result_path: there(paths.result), output_path: there(paths.output), error_path: there(paths.error) };
+}

@@ -1,0 +1,71 @@
+// The page of `status ID`: the facts, the next commands, and what the job said last. Of an agent that is its calls and its text, never
+// the events of its stream.
+import { excerpt, plainText } from '../core/excerpt.ts';
+import { observation, progressOf, staffFacts } from '../jobs/observation.ts';
+import { isEnded, type View } from '../jobs/view.ts';
+import type { StateRoot } from '../store/layout.ts';
+import { readLogTail } from '../store/output-log.ts';
+import { endedOf, ownerOf, timeOf, whatOf } from './status-table.ts';
+
+export function pageOf(view: View, root: StateRoot): string {
+  return `${[factsOf(view, root), ...saidLast(view)].filter((part) => part !== '').join('\n\n')}\n`;
+}
+
+function factsOf(view: View, root: StateRoot): string {
+  const { state, spec } = view;
+  const seen = observation(view, { afterSeq: null, root }) as {
+    health: string;
+    reason?: string;
+    next: Record<string, string>;
+  };
+  const ended = endedOf(view);
+  const lines: [string, string | null][] = [
+    ['id', view.id],
+    ['state', state.state],
+    ['health', isEnded(state) ? null : `${seen.health}${seen.reason ? ` (${seen.reason})` : ''}`],
+    ['error', state.error ? `${state.error.code}: ${plainText(state.error.message)}` : null],
+    ['exit code', state.exit_code === null ? null : String(state.exit_code)],
+    ['time', `${timeOf(view)}${ended === null ? '' : `, ended ${ended}`}`],
+    ['owner', spec?.owner ? ownerOf(view) : null],
+    ['backend', agentOf(view)],
+    ['what', whatOf(view)],
+    ['folder', spec?.cwd ? plainText(spec.cwd) : null],
+    ['conversation', state.conversation ? excerpt(plainText(state.conversation.id), 200) : null],
+    ...state.warnings.map((one): [string, string] => ['warning', plainText(one.message)]),
+    ...Object.entries(seen.next).map(([name, command]): [string, string] => [name, command]),
+  ];
+  return lines
+    .filter(([, value]) => value !== null)
+    .map(([name, value]) => `${`${name}:`.padEnd(14)}${value}`)
+    .join('\n');
+}
+
+function agentOf({ spec }: View): string | null {
+  const { backend, profile, model } = staffFacts(spec);
+  if (backend === null) return null;
+  return [backend, `profile ${profile}`, ...(model === null ? [] : [`model ${model}`])].join(', ');
+}
+
+function saidLast(view: View): string[] {
+  const { paths, spec, state } = view;
+  const tails = (...files: string[]): string[] =>
+    files.map((file) => plainText(readLogTail(file).toString('utf8')).trimEnd());
+  if (!spec?.staff) return tails(paths.output, paths.error);
+  // Answer or report: the report has the end of stderr in it.
+  if (isEnded(state)) return tails(paths.result);
+  return [...liveLines(view), ...tails(paths.error)];
+}
+
+/** The snapshot lies where an agent may write: what has lost its form is left out. */
+function liveLines(view: View): string[] {
+  const { tools, text } = progressOf(view) as { tools?: unknown; text?: unknown };
+  const calls = Array.isArray(tools) ? tools.map(callLine).filter((line) => line !== null) : [];
+  return [calls.join('\n'), typeof text === 'string' ? plainText(text).trim() : ''];
+}
+
+function callLine(call: { name?: unknown; input?: unknown; status?: unknown } | null): string | null {
+  if (typeof call?.name !== 'string') return null;
+  const input = typeof call.input === 'string' ? ` ${call.input}` : '';
+  const status = typeof call.status === 'string' ? ` [${call.status}]` : '';
+  return plainText(`- ${call.name}${input}${status}`).replace(/\s+/g, ' ');
+}

@@ -1,0 +1,59 @@
+// What a launch verb asks of launch.ts, and how two such requests are told to be the same.
+import type { Lineage, RunPart, Spec, StaffPart, Warning, WorktreeNote } from '../core/job.ts';
+import { canonical, hashOf } from '../store/mac.ts';
+
+export interface JobRequest {
+  kind: Spec['kind'];
+  verb: string;
+  owner: string | null;
+  label: string | null;
+  onceKey: string | null;
+  cwd: string;
+  deadlineMs: number;
+  killGraceMs: number;
+  maxOutputBytes: number;
+  firstOutputMs: number | null;
+  stallMs: number | null;
+  lineage: Lineage | null;
+  /** `continue` without a job: which one it was may differ when the same call comes again. */
+  asksForLatest?: boolean;
+  /** The call as it was said (commands/once-words.ts); with a once-key. */
+  words?: string;
+  run: RunPart | null;
+  staff: StaffPart | null;
+  /** A linked worktree of its own: made for this job (`new`), or that of the job it goes on with. */
+  worktree?: 'new' | WorktreeNote | null;
+  warnings?: Warning[];
+  /** Names of variables that carry a credential of the backend, beside those that look like one. */
+  credentials?: readonly string[];
+  /**
+   * May the job be there beside those that are? Asked while nobody else launches with a question of its own; throws when not. What it
+   * finds goes into the record, and `told` is called when the record is in place.
+   */
+  admit?: () => Promise<{ warnings: Warning[]; told?: (id: string) => void }>;
+}
+
+/**
+ * A digest of what the caller asked for, so that a key file holds no prompt. What was found out at launch (versions, commits, which job
+ * was the latest) may differ from one call to the next, and so may fields that an older release did not know: what is empty is left out.
+ */
+export function askedOf(request: JobRequest): string {
+  const { kind, verb, cwd, deadlineMs, killGraceMs, maxOutputBytes, firstOutputMs, stallMs, run } = request;
+  const base = { kind, verb, cwd, deadlineMs, killGraceMs, maxOutputBytes, firstOutputMs, stallMs, run };
+  const lineage = request.asksForLatest ? { relation: request.lineage?.relation } : request.lineage;
+  const worktree = request.worktree === 'new' ? { worktree: 'new' } : {};
+  const staff = request.staff ? askedStaff(request.staff) : null;
+  if (staff && request.asksForLatest) staff.resume = 'latest';
+  return hashOf(canonical({ ...base, lineage, staff, ...worktree }));
+}
+
+function askedStaff(staff: StaffPart): Record<string, unknown> {
+  const { mode, backend, program, model, profile, prompt, resume, custom, schema, base } = staff;
+  const { brief: _brief, ...definition } = custom ?? {};
+  return {
+    ...{ mode, backend, program, model, profile, prompt, resume },
+    custom: custom ? definition : null,
+    ...(schema ? { schema } : {}),
+    ...(base ? { base: base.rev } : {}),
+  };
+}
