@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { parseReply, type RunResult, run, start } from '../helpers/companion.ts';
 import { eventually } from '../helpers/eventually.ts';
+import { isAlive, readIdentity } from '../helpers/process.ts';
 import { makeWorkspace, type Workspace } from '../helpers/workspace.ts';
 import { makeCodexLab } from '../lab/codex-lab.ts';
 import { digest, plainText } from '../lab/model-server/scenarios.mjs';
@@ -137,6 +138,53 @@ test('an interrupted trial ends what it started and leaves nothing', async (t) =
   const result = await running.promise;
   assert.equal(result.code, 3);
   assert.equal(parseReply<Document>(result).state, 'canceled');
+  assert.deepEqual(readdirSync(place.trials), []);
+});
+
+test('a second signal cuts nothing short: the agent is ended and the folder gone before doctor leaves', async (t) => {
+  const place = makePlace(t);
+  const held = join(place.base, 'held');
+  // It takes its time to obey.
+  useOwn(place, `trap 'sleep 1; exit 0' TERM`, `echo $$ > '${held}'`, 'while :; do sleep 0.1; done');
+  const running = start(place, ['doctor', '--backend', 'mine', '--json'], { env: place.runWith });
+  await eventually('the trial to run', () => existsSync(held) && readFileSync(held, 'utf8'));
+  const agent = readIdentity(Number(readFileSync(held, 'utf8')));
+  assert.ok(agent);
+  running.kill('SIGINT');
+  const files = () => readdirSync(place.trials, { recursive: true }).map(String);
+  await eventually('the request to end it', () => files().some((file) => file.endsWith('/cancel.json')));
+  running.kill('SIGINT');
+  running.kill('SIGTERM');
+  const result = await running.promise;
+  assert.deepEqual([result.code, parseReply<Document>(result).state], [3, 'canceled']);
+  assert.equal(isAlive(agent), false);
+  assert.deepEqual(readdirSync(place.trials), []);
+});
+
+test('a signal before the agent runs ends the trial too: while the program is asked for its version, and before the start', async (t) => {
+  const place = makePlace(t);
+  const [asked, ran] = [join(place.base, 'asked'), join(place.base, 'ran')];
+  const file = join(place.base, 'bin/codex');
+  const hang = `[ "$1" != --version ] || { echo $$ > '${asked}'; sleep 300; }`;
+  writeFileSync(file, `#!/bin/sh\n${hang}\necho x >> '${ran}'\n`);
+  chmodSync(file, 0o755);
+  const running = start(place, ['doctor', '--backend', 'codex', '--json'], { env: place.runWith });
+  await eventually('the program to be asked', () => existsSync(asked));
+  running.kill('SIGINT');
+  running.kill('SIGTERM');
+  const result = await running.promise;
+  assert.equal(result.code, 3, result.stdout + result.stderr);
+  const { ready, error } = parseReply<Document>(result);
+  assert.equal(ready, false);
+  assert.match(error?.message ?? '', /interrupted by SIG(INT|TERM)/);
+  assert.deepEqual(readdirSync(place.trials), []);
+  assert.equal(existsSync(ran), false);
+
+  useOwn(place, 'sleep 300');
+  const early = start(place, ['doctor', '--backend', 'mine', '--json'], { env: place.runWith });
+  await eventually('the folder of the trial', () => readdirSync(place.trials).length > 0, { everyMs: 1 });
+  early.kill('SIGINT');
+  assert.equal((await early.promise).code, 3);
   assert.deepEqual(readdirSync(place.trials), []);
 });
 

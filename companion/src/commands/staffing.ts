@@ -6,8 +6,9 @@ import { limits } from '../core/limits.ts';
 import type { ModeId } from '../core/modes.ts';
 import { type JobRequest, launch } from '../jobs/launch.ts';
 import { requireBase } from '../jobs/review.ts';
-import { makeStaffPart, requireFreeConversation, sandboxWarnings } from '../jobs/staff-request.ts';
+import { launchWarnings, makeStaffPart, requireFreeConversation } from '../jobs/staff-request.ts';
 import { findNeighbours, modeOf, neighbourWarning, settleLost, tellNeighbours } from '../jobs/writers.ts';
+import { findWorktree } from '../platform/git-folder.ts';
 import type { StateRoot } from '../store/layout.ts';
 import type { Context, Reply } from './command.ts';
 import { checkLaunchOptions, launchWords, tellLaunched } from './launching.ts';
@@ -47,7 +48,7 @@ export async function launchStaff(context: Context, input: Parsed, job: StaffLau
     run: null,
     staff: job.staff,
     worktree: job.worktree === undefined ? worktreeOf(input) : job.worktree,
-    warnings: sandboxWarnings(job.staff),
+    warnings: launchWarnings(job.staff),
     words: job.words,
     asksForLatest: job.asksForLatest ?? false,
     credentials: findBackend(job.staff.backend)?.signIn.variables ?? [],
@@ -55,7 +56,16 @@ export async function launchStaff(context: Context, input: Parsed, job: StaffLau
   await settleLost(root.folder);
   const admit = () =>
     admitBeside(root, request, job.staff, { share: input.has('share'), isolate: job.worktree === undefined });
-  return tellLaunched(context, input, root, await launch(root, { ...request, admit }), job.isSynchronous);
+  const launched = await launch(root, { ...request, admit });
+  if (request.worktree === 'new' && launched.isNew) await tellDirty(context, job.cwd);
+  return tellLaunched(context, input, root, launched, job.isSynchronous);
+}
+
+async function tellDirty(context: Context, cwd: string): Promise<void> {
+  const { isDirtyTree } = await import('../jobs/worktree.ts');
+  const root = findWorktree(cwd);
+  if (root !== undefined && isDirtyTree(root))
+    context.tell(`note: what is uncommitted in ${root} is not in the worktree of this job`);
 }
 
 function worktreeOf(input: Parsed): 'new' | null {

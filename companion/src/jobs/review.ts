@@ -3,7 +3,9 @@
 
 import { FaultError } from '../core/errors.ts';
 import type { StaffPart } from '../core/job.ts';
+import { captureBudgetMs } from '../core/limits.ts';
 import { quoteWords } from '../core/shell-words.ts';
+import { monotonicMs } from '../platform/clock.ts';
 import { writeFile } from '../platform/files.ts';
 import { findWorktree } from '../platform/git-folder.ts';
 import { openGit } from '../platform/git-tool.ts';
@@ -55,7 +57,7 @@ function readPatch(
   root: string,
   command: string[],
 ): { kind: 'text'; bytes: Buffer } | { kind: 'none'; reason: string } {
-  const opened = openGit(root);
+  const opened = openGit(root, { until: monotonicMs() + captureBudgetMs });
   if ('reason' in opened) return { kind: 'none', reason: opened.reason };
   const plain = ['--no-ext-diff', '--no-textconv', '--no-color'];
   const answer = opened.git.run([command[0] as string, ...plain, ...command.slice(1)], { limit: patchBytes });

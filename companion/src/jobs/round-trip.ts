@@ -9,7 +9,7 @@ import { limits } from '../core/limits.ts';
 import { monotonicMs, nowMs, sleep } from '../platform/clock.ts';
 import { createFolder, readText } from '../platform/files.ts';
 import { factsOf, removeTree } from '../platform/folders.ts';
-import { onInterrupt } from '../platform/interrupt.ts';
+import { type HeldSignals, holdSignals } from '../platform/interrupt.ts';
 import { makeTempFolder } from '../platform/temp-folder.ts';
 import { readUserConfig } from '../store/config.ts';
 import { jobPaths, type StateRoot } from '../store/layout.ts';
@@ -51,20 +51,34 @@ export interface RoundTrip {
 export async function roundTrip(name: string, onStart: () => void): Promise<RoundTrip> {
   const isOwn = Object.hasOwn(readUserConfig().backends, name);
   const canRestrict = !isOwn && findBackend(name)?.profiles.restricted !== null;
-  const folder = makeTempFolder('job-companion-trial-');
-  let left: string | null = null;
+  // Before there is anything to put in order, until it is.
+  const signals = holdSignals();
   try {
-    const [state, cwd] = [path.join(folder, 'state'), path.join(folder, 'empty')];
-    createFolder(cwd);
-    const root: StateRoot = { folder: state, option: ['--state-dir', state] };
-    const part = makePart(root, cwd, name, canRestrict ? 'restricted' : 'standard');
-    onStart();
-    const trial = await tryIn(root, cwd, part);
-    left = await removeOrName(folder);
-    return { ...trial, left };
+    const folder = makeTempFolder('job-companion-trial-');
+    let left: string | null = null;
+    try {
+      const [state, cwd] = [path.join(folder, 'state'), path.join(folder, 'empty')];
+      createFolder(cwd);
+      const root: StateRoot = { folder: state, option: ['--state-dir', state] };
+      const part = makePart(root, cwd, name, canRestrict ? 'restricted' : 'standard');
+      await requireQuiet(signals);
+      onStart();
+      const trial = await tryIn(root, cwd, part, signals);
+      left = await removeOrName(folder);
+      return { ...trial, left };
+    } finally {
+      if (left === null) await removeOrName(folder);
+    }
   } finally {
-    if (left === null) await removeOrName(folder);
+    signals.release();
   }
+}
+
+/** While a program was asked for its version, nothing could be heard. */
+async function requireQuiet(signals: HeldSignals): Promise<void> {
+  await sleep(0);
+  if (signals.first === null) return;
+  throw new FaultError('preflight', `cannot try it: interrupted by ${signals.first} before the start`);
 }
 
 function makePart(root: StateRoot, cwd: string, backend: string, profile: Profile): StaffPart {
@@ -73,7 +87,12 @@ function makePart(root: StateRoot, cwd: string, backend: string, profile: Profil
   return { ...makeStaffPart({ ...words, backend, profile, cwd }), brief: false };
 }
 
-async function tryIn(root: StateRoot, cwd: string, part: StaffPart): Promise<Omit<RoundTrip, 'left'>> {
+async function tryIn(
+  root: StateRoot,
+  cwd: string,
+  part: StaffPart,
+  signals: HeldSignals,
+): Promise<Omit<RoundTrip, 'left'>> {
   const { id } = await launch(root, {
     kind: 'staff',
     verb: 'ask',
@@ -90,8 +109,10 @@ async function tryIn(root: StateRoot, cwd: string, part: StaffPart): Promise<Omi
     run: null,
     staff: part,
   });
-  const stop = onInterrupt(() => void cancelJob(root.folder, id, { owner: null, why: 'doctor was interrupted' }));
-  const { view, firstOutputMs } = await follow(root, id).finally(stop);
+  const why = 'doctor was interrupted';
+  // What it cannot do is tried at the next signal again; the trial has its limit.
+  signals.onEach(() => void cancelJob(root.folder, id, { owner: null, why }).catch(() => undefined));
+  const { view, firstOutputMs } = await follow(root, id);
   const { state } = view;
   return {
     program: part.program,

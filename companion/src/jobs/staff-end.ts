@@ -99,15 +99,18 @@ function finishWarnings(answer: string | null): Warning[] {
 /** Who was only to read has changed something, or somebody else did meanwhile: either way the caller must hear of it. */
 function changeWarnings(staff: StaffPart, changes: WorkspaceChanges | null): Warning[] {
   if (!isReader(staff.mode, staff.profile) || !changes || changes.unchanged) return [];
-  if (changes.reason !== null && changes.file_count === 0)
+  const isToldNothing = changes.file_count + changes.commit_count + changes.refs_changed.length === 0;
+  if (changes.reason !== null && isToldNothing)
     return [{ code: 'not_told', message: `it is not known whether the worktree changed: ${changes.reason}` }];
   const what = [
     ...changes.files.slice(0, 5).map((file) => showName(file.path)),
     ...(changes.file_count > 5 ? [`and ${changes.file_count - 5} more`] : []),
     ...(changes.commit_count > 0 ? [`${changes.commit_count} commit(s)`] : []),
     ...changes.refs_changed.slice(0, 3).map(showName),
+    ...(changes.index_changed && isToldNothing ? ['what is staged'] : []),
+    ...(isToldNothing ? changes.beyond : []),
   ];
-  const message = `the ${staff.mode} job was to change nothing (profile ${staff.profile}), but the worktree changed while it ran: ${what.join(', ') || 'the index'}`;
+  const message = `the ${staff.mode} job was to change nothing (profile ${staff.profile}), but the worktree changed while it ran: ${what.join(', ') || 'more than could be looked at'}`;
   return [{ code: 'reader_changed', message }];
 }
 

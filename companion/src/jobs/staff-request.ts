@@ -38,8 +38,9 @@ export function makeStaffPart(words: StaffWords): StaffPart {
   const narrowing = readNarrowing(words.stateRoot, knownBackends(config));
   const name = words.backend ?? defaultBackend(words.mode, config, narrowing)?.name;
   const { backend, custom } = chooseBackend(name, config, words.cwd);
-  const fault = modelFault(words.model, custom);
-  if (fault !== null) throw fault;
+  if (words.model !== null && words.model.trim() === '')
+    // An unset shell variable.
+    throw usageError('cannot take --model "": it needs the name of a model');
   const profile = narrowProfile(words.mode, { asked: words.profile, fallback: fallbackOf(words) }, [
     { restrict: config.restrict ?? [], file: userConfigFile() ?? 'your config' },
     { restrict: narrowing.restrict, file: rootPaths(words.stateRoot).config },
@@ -80,19 +81,23 @@ export function makeStaffPart(words: StaffWords): StaffPart {
   };
 }
 
-/** An unset shell variable is no model, and a program of the user's own is told none. */
-function modelFault(model: string | null, custom: CustomBackend | null): FaultError | null {
-  if (model !== null && model.trim() === '') return usageError('cannot take --model "": it needs the name of a model');
-  if (model === null || !custom) return null;
-  return usageError(`cannot take --model with backend ${custom.name}: put it into its "argv" in your config`);
-}
-
 function fallbackOf(words: StaffWords): Profile {
   return words.earlierProfile ?? findMode(words.mode)?.profile ?? 'restricted';
 }
 
 /** Said once, at launch: nothing but the agent itself keeps its writes inside the workspace. */
-export function sandboxWarnings(staff: StaffPart): Warning[] {
+export function launchWarnings(staff: StaffPart): Warning[] {
+  return [...sandboxWarnings(staff), ...modelWarnings(staff)];
+}
+
+function modelWarnings({ model, custom }: StaffPart): Warning[] {
+  if (model === null || !custom) return [];
+  return [
+    { code: 'model_ignored', message: `${custom.name} is told no model: put ${model} into its "argv" in your config` },
+  ];
+}
+
+function sandboxWarnings(staff: StaffPart): Warning[] {
   const terms = findBackend(staff.backend)?.profiles[staff.profile];
   if (staff.profile !== 'standard' || terms?.sandbox !== false) return [];
   const message = `${staff.backend} has no sandbox here: nothing but its own obedience keeps its writes inside the workspace`;

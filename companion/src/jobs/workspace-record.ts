@@ -1,6 +1,8 @@
 // The worktree before and after a staff job: captured by the worker before the start (workspace.json), compared by whoever
 // publishes the end. What an agent says it changed is its word; this is what is there.
 import type { Spec, WorkspaceContext } from '../core/job.ts';
+import { captureBudgetMs } from '../core/limits.ts';
+import { monotonicMs } from '../platform/clock.ts';
 import { readJson, writeJson } from '../platform/files.ts';
 import { exists } from '../platform/folders.ts';
 import type { JobPaths } from '../store/layout.ts';
@@ -12,7 +14,9 @@ import type { WorkspaceChanges, WorkspaceSnapshot } from './workspace/types.ts';
 
 /** Look at the worktree and keep what was seen. The caller has made sure that nothing was started yet. */
 export function recordBefore(spec: Spec, paths: JobPaths): WorkspaceSnapshot {
-  const snapshot = captureWorkspace(spec.cwd, { exclude: [paths.root] });
+  // Near its limit a job must not spend what is left on looking.
+  const budgetMs = Math.max(100, Math.min(captureBudgetMs, (spec.deadline_mono_ms - monotonicMs()) / 2));
+  const snapshot = captureWorkspace(spec.cwd, { exclude: [paths.root], budgetMs });
   writeJson(paths.workspace, snapshot, { sync: false });
   return snapshot;
 }

@@ -14,7 +14,7 @@ import { isGenuine, readKey } from '../store/mac.ts';
 import { readSpec } from '../store/records.ts';
 import { nextCommands } from './next-commands.ts';
 import { isSettleable, refresh } from './reconcile.ts';
-import { conditionOf, inspect } from './view.ts';
+import { type Condition, conditionOf, inspect } from './view.ts';
 
 /** Ids of the live jobs that may write where this one will. Throws 'busy' when the two may not be beside each other. */
 export async function findNeighbours(
@@ -73,7 +73,17 @@ export function modeOf(root: string, id: string): string | undefined {
 
 /** Publish the ends that are due, before anybody is refused because of a job that is over. Takes no lock of the state folder. */
 export async function settleLost(root: string): Promise<void> {
-  for (const id of listActive(root)) await refresh(root, id);
+  for (const id of listActive(root)) await unlessGone(() => refresh(root, id));
+}
+
+/** A launcher that was late takes its own record back at any moment. */
+async function unlessGone<T>(look: () => T | Promise<T>): Promise<T | undefined> {
+  try {
+    return await look();
+  } catch (error) {
+    if (error instanceof FaultError && error.code === 'unknown_job') return undefined;
+    throw error;
+  }
 }
 
 /** Records that others wrote do not count, nor do jobs of which nothing lives. */
@@ -90,7 +100,13 @@ async function liveStaff(root: string): Promise<(Spec & { staff: StaffPart })[]>
 
 /** Also when its end could not be published from here. */
 export function isOver(root: string, id: string): boolean {
-  const condition = conditionOf(inspect(root, id));
+  let condition: Condition;
+  try {
+    condition = conditionOf(inspect(root, id));
+  } catch (error) {
+    if (error instanceof FaultError && error.code === 'unknown_job') return true;
+    throw error;
+  }
   return condition === 'ended' || condition === 'damaged' || isSettleable(condition);
 }
 

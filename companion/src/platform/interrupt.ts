@@ -1,10 +1,10 @@
 // A person's Ctrl-C (or a TERM) while something must still be put in order.
 
-type Interrupt = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
+const names = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+type Interrupt = (typeof names)[number];
 
 /** Call `fn` once instead of dying. A second signal ends us as ever. Returns a function that gives the signals back. */
 export function onInterrupt(fn: (signal: Interrupt) => void): () => void {
-  const names = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   const release = (): void => {
     for (const name of names) process.off(name, act);
   };
@@ -14,6 +14,36 @@ export function onInterrupt(fn: (signal: Interrupt) => void): () => void {
   };
   for (const name of names) process.on(name, act);
   return release;
+}
+
+/** Signals that are kept back until `release`, however many come. */
+export interface HeldSignals {
+  /** The first one that came, or null. */
+  first: Interrupt | null;
+  /** Called at each one, from the next turn of the event loop on; at once when one came before. */
+  onEach(fn: () => void): void;
+  release(): void;
+}
+
+/** For work that must not be cut short: nothing ends us by Ctrl-C until it is released. Its owner has a limit of its own. */
+export function holdSignals(): HeldSignals {
+  let act = (): void => undefined;
+  const note = (signal: Interrupt): void => {
+    held.first ??= signal;
+    act();
+  };
+  const held: HeldSignals = {
+    first: null,
+    onEach(fn) {
+      act = fn;
+      if (held.first !== null) fn();
+    },
+    release() {
+      for (const name of names) process.off(name, note);
+    },
+  };
+  for (const name of names) process.on(name, note);
+  return held;
 }
 
 /** Die of a signal that was caught, so that a shell sees what it sees without us (130 for Ctrl-C). */

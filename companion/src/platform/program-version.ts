@@ -80,26 +80,31 @@ function readPackage(folder: string): { name: string; version: string } | undefi
   }
 }
 
+/**
+ * A shell in a session of its own starts the program, says on descriptor 3 how it ended, and then ends its own group: what the program
+ * left behind would hold the output open, and live on.
+ */
+const askScript = '"$0" --version 3>&-; echo $? >&3; kill -s KILL -- -$$';
+
 /** The program's own word; null when it says none, undefined when it could not be asked or did not answer in time. */
 function askProgram(program: string, limitMs: number): string | null | undefined {
-  // In a session of its own, so that whatever it started can be ended with it.
   const options = {
     cwd: '/',
     env: callerEnvironment(),
     detached: true,
-    stdio: ['ignore', 'pipe', 'pipe'] as ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'] as ('ignore' | 'pipe')[],
     timeout: limitMs,
     killSignal: 'SIGKILL' as const,
     maxBuffer: askBytes,
   };
-  const { pid, status, stdout, stderr, error } = spawnSync(program, ['--version'], options);
-  if (error) {
-    endGroup(pid);
-    return undefined;
-  }
+  const { pid, output, error } = spawnSync('/bin/sh', ['-c', askScript, program], options);
+  if (error) endGroup(pid);
+  const [, stdout = '', stderr = '', status = ''] = (output ?? []).map((bytes) => bytes?.toString() ?? '');
+  // Not ended, not there, or not to be executed.
+  if (!/^\d+\n$/.test(status) || /^12[67]\n$/.test(status)) return undefined;
   // A refusal may hold versions of other things ("needs Node 22.19").
-  if (status !== 0) return null;
-  const texts = [stdout, stderr].map((bytes) => plainText(bytes.toString('utf8')));
+  if (status !== '0\n') return null;
+  const texts = [stdout, stderr].map(plainText);
   return texts.map((text) => versionForm.exec(text)?.[0]).find((found) => found !== undefined) ?? null;
 }
 
