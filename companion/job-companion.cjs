@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "778d5c282c8e3374";
+const buildId = "2559f051930b5738";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, one file for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -158,11 +158,11 @@ process.exitCode = import_chunk_6PFAPK5K.exitCodes.fault;
 async function main(args) {
   if (process.platform !== "linux") (await Promise.resolve().then(() => load("./install-ps-SPSOCU3O.js"))).installForMac();
   if (args[0] === "_worker") {
-    const { runWorker } = await Promise.resolve().then(() => load("./main-XTPXUST5.js"));
+    const { runWorker } = await Promise.resolve().then(() => load("./main-YWBD4OSD.js"));
     const isDone = await runWorker(args[1] ?? "", args[2] ?? "", (text) => writeOut(2, text));
     process.exit(isDone ? 0 : 70);
   }
-  const { dispatch } = await Promise.resolve().then(() => load("./dispatch-GKC6GF7U.js"));
+  const { dispatch } = await Promise.resolve().then(() => load("./dispatch-P4KFXTLE.js"));
   const reply = await dispatch(args, makeContext(), "0.1.0");
   const isTold = print(reply);
   process.exit(isTold ? reply.code : import_chunk_6PFAPK5K.exitCodes.fault);
@@ -249,30 +249,30 @@ function asFault(error) {
 
 function partsText() {/*
 (function (load, builtin, require, __create, __defProp, __getOwnPropDesc, __getOwnPropNames, __getProtoOf, __hasOwnProp, __copyProps, __toESM, __export, __toCommonJS) { return {
-"./ask-B7U6H33C.js": function (module, exports) {
+"./ask-2YUO4VIE.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   ask: () => ask
 });
 module.exports = stdin_exports;
-var import_chunk_NCV3BEBR = load("./chunk-NCV3BEBR.js");
-var import_chunk_A5GXIXLD = load("./chunk-A5GXIXLD.js");
-var import_chunk_OOOSDMLX = load("./chunk-OOOSDMLX.js");
-var import_chunk_BFR7IFO3 = load("./chunk-BFR7IFO3.js");
+var import_chunk_GODNGO52 = load("./chunk-GODNGO52.js");
+var import_chunk_42ZJDYXB = load("./chunk-42ZJDYXB.js");
+var import_chunk_6KRSSHAY = load("./chunk-6KRSSHAY.js");
+var import_chunk_FQ26Q6JZ = load("./chunk-FQ26Q6JZ.js");
 var import_chunk_IGDXCXPW = load("./chunk-IGDXCXPW.js");
 var import_chunk_5KG54KO5 = load("./chunk-5KG54KO5.js");
 var import_chunk_GDAT7PWZ = load("./chunk-GDAT7PWZ.js");
 var import_chunk_C7UJ4JXK = load("./chunk-C7UJ4JXK.js");
 var import_chunk_GQA7X64Q = load("./chunk-GQA7X64Q.js");
 var import_chunk_7X2CHZVN = load("./chunk-7X2CHZVN.js");
-var import_chunk_VKC2UG2Z = load("./chunk-VKC2UG2Z.js");
+var import_chunk_WY6KWLJR = load("./chunk-WY6KWLJR.js");
 var import_chunk_4KUXXOSU = load("./chunk-4KUXXOSU.js");
 var import_chunk_GY4O4DW5 = load("./chunk-GY4O4DW5.js");
 var import_chunk_OBX4NMG7 = load("./chunk-OBX4NMG7.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_QL6MH7NP = load("./chunk-QL6MH7NP.js");
+var import_chunk_A3RNX7T7 = load("./chunk-A3RNX7T7.js");
 var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
 var import_chunk_QZ6AB7TL = load("./chunk-QZ6AB7TL.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
@@ -288,7 +288,7 @@ var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var ask = (0, import_chunk_NCV3BEBR.makeStaffVerb)({
+var ask = (0, import_chunk_GODNGO52.makeStaffVerb)({
   mode: "ask",
   isSynchronous: true,
   notes: "Exit codes as of wait. With --id-only it returns at once, as staffer does.",
@@ -348,23 +348,23 @@ async function attach(view) {
 });
 
 },
-"./cancel-FEFD64O6.js": function (module, exports) {
+"./cancel-MSJLIU5L.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   cancel: () => cancel
 });
 module.exports = stdin_exports;
-var import_chunk_7VQULC25 = load("./chunk-7VQULC25.js");
+var import_chunk_CI6T3IKP = load("./chunk-CI6T3IKP.js");
 var import_chunk_5KG54KO5 = load("./chunk-5KG54KO5.js");
 var import_chunk_GDAT7PWZ = load("./chunk-GDAT7PWZ.js");
 var import_chunk_4KUXXOSU = load("./chunk-4KUXXOSU.js");
-var import_chunk_S7EMRLX4 = load("./chunk-S7EMRLX4.js");
+var import_chunk_UGVYUN74 = load("./chunk-UGVYUN74.js");
 var import_chunk_EZ5LP3AB = load("./chunk-EZ5LP3AB.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_YC5VTLGP = load("./chunk-YC5VTLGP.js");
 var import_chunk_F2QRF22C = load("./chunk-F2QRF22C.js");
-var import_chunk_QL6MH7NP = load("./chunk-QL6MH7NP.js");
+var import_chunk_A3RNX7T7 = load("./chunk-A3RNX7T7.js");
 var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_3MD723AM = load("./chunk-3MD723AM.js");
@@ -394,7 +394,7 @@ var cancel = {
     const root = context.root(input);
     (0, import_chunk_GDAT7PWZ.checkRoot)(root.folder);
     const id = (0, import_chunk_4KUXXOSU.requireWholeId)(root, input.words[0]);
-    const reply = await (0, import_chunk_7VQULC25.cancelJob)(root.folder, id, {
+    const reply = await (0, import_chunk_CI6T3IKP.cancelJob)(root.folder, id, {
       owner: input.text("owner") ?? import_chunk_NLNY4YEW.variables.owner() ?? null,
       why: input.text("why") ?? null
     });
@@ -534,6 +534,154 @@ function* indexNames(bytes, hashBytes) {
 });
 
 },
+"./chunk-42ZJDYXB.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  askedProfile: () => askedProfile,
+  freshStaff: () => freshStaff,
+  launchStaff: () => launchStaff,
+  taskOf: () => taskOf
+});
+module.exports = stdin_exports;
+var import_chunk_6KRSSHAY = load("./chunk-6KRSSHAY.js");
+var import_chunk_FQ26Q6JZ = load("./chunk-FQ26Q6JZ.js");
+var import_chunk_IGDXCXPW = load("./chunk-IGDXCXPW.js");
+var import_chunk_GQA7X64Q = load("./chunk-GQA7X64Q.js");
+var import_chunk_WY6KWLJR = load("./chunk-WY6KWLJR.js");
+var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
+var import_chunk_3MD723AM = load("./chunk-3MD723AM.js");
+var import_chunk_6CVNTUS7 = load("./chunk-6CVNTUS7.js");
+var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var sources = ["prompt", "prompt-file", "stdin"];
+async function taskOf(context, input) {
+  const given = sources.filter((name) => input.has(name));
+  if (given.length !== 1) {
+    const came = given.length === 0 ? "none was given" : `these came together: ${given.map((name) => `--${name}`).join(", ")}`;
+    throw (0, import_chunk_NVPF5LEY.usageError)(
+      `cannot tell the task: exactly one of --prompt TEXT, --prompt-file PATH and --stdin is needed; ${came}`
+    );
+  }
+  const text = input.text("prompt") ?? decode(given[0] === "stdin" ? await context.readStdin() : readTask(context, input.text("prompt-file")));
+  const size = Buffer.byteLength(text);
+  if (text.trim() === import_chunk_MH4JJYVG.taskPlaceholder)
+    throw (0, import_chunk_NVPF5LEY.usageError)(
+      `cannot take ${JSON.stringify(import_chunk_MH4JJYVG.taskPlaceholder)} as the task: it only shows where yours belongs`,
+      "put what the agent is to do in its place, or give it with --prompt-file PATH"
+    );
+  if (text.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take an empty task from --${given[0]}`);
+  if (size > import_chunk_6CVNTUS7.promptBytes) throw tooLong(size);
+  return text;
+}
+function tooLong(size) {
+  return (0, import_chunk_NVPF5LEY.usageError)(
+    `cannot take a task of ${size} bytes: at most ${import_chunk_6CVNTUS7.promptBytes} (1 MiB) are allowed`,
+    "put the material into a file and name it in the task"
+  );
+}
+function readTask(context, name) {
+  const file = import_node_path.default.resolve(context.cwd, name);
+  try {
+    const real = (0, import_chunk_YZXDT2WC.realPath)(file);
+    const size = (0, import_chunk_YZXDT2WC.factsOf)(real)?.size ?? 0;
+    if (size > import_chunk_6CVNTUS7.promptBytes) throw tooLong(size);
+    const read = (0, import_chunk_6OPTGHIR.readRange)(real, 0, size);
+    if (read) return read.bytes;
+  } catch (error) {
+    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
+    throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot read the task from ${file} (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
+  }
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot read the task from ${file}: it is no regular file`,
+    "give the task with --stdin"
+  );
+}
+function decode(bytes) {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UTF-8 text");
+  }
+}
+async function launchStaff(context, input, job) {
+  (0, import_chunk_FQ26Q6JZ.checkLaunchOptions)(input);
+  const root = context.root(input);
+  const request = {
+    kind: "staff",
+    verb: job.verb,
+    ...(0, import_chunk_FQ26Q6JZ.launchWords)(input),
+    cwd: job.cwd,
+    deadlineMs: job.deadlineMs ?? input.durationOrDefault("timeout"),
+    killGraceMs: import_chunk_6CVNTUS7.limits.staffKillGrace.default,
+    maxOutputBytes: import_chunk_6CVNTUS7.limits.maxOutput.default,
+    firstOutputMs: job.firstOutputMs ?? input.duration("first-output") ?? null,
+    stallMs: job.stallMs ?? input.duration("stall-after") ?? null,
+    lineage: job.lineage,
+    run: null,
+    staff: job.staff,
+    worktree: job.worktree === void 0 ? worktreeOf(input) : job.worktree,
+    warnings: (0, import_chunk_6KRSSHAY.launchWarnings)(job.staff),
+    words: job.words,
+    asksForLatest: job.asksForLatest ?? false,
+    credentials: (0, import_chunk_WY6KWLJR.findBackend)(job.staff.backend)?.signIn.variables ?? []
+  };
+  await (0, import_chunk_WY6KWLJR.settleLost)(root.folder);
+  const admit = () => admitBeside(root, request, job.staff, { share: input.has("share"), isolate: job.worktree === void 0 });
+  const launched = await (0, import_chunk_IGDXCXPW.launch)(root, { ...request, admit });
+  if (launched.isNew) for (const warning of (0, import_chunk_6KRSSHAY.versionWarnings)(job.staff)) context.tell(`note: ${warning.message}`);
+  if (request.worktree === "new" && launched.isNew) await tellDirty(context, job.cwd);
+  return (0, import_chunk_FQ26Q6JZ.tellLaunched)(context, input, root, launched, job.isSynchronous);
+}
+async function tellDirty(context, cwd) {
+  const { isDirtyTree } = await Promise.resolve().then(() => load("./worktree-Z42JXUTP.js"));
+  const root = (0, import_chunk_3MD723AM.findWorktree)(cwd);
+  if (root !== void 0 && isDirtyTree(root))
+    context.tell(`note: what is uncommitted in ${root} is not in the worktree of this job`);
+}
+function worktreeOf(input) {
+  if (input.has("worktree") && input.has("share"))
+    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --worktree and --share together: a tree of its own is shared with nobody");
+  return input.has("worktree") ? "new" : null;
+}
+async function admitBeside(root, request, staff, may) {
+  if (staff.resume !== null) (0, import_chunk_6KRSSHAY.requireFreeConversation)(root, staff.backend, staff.resume);
+  if (request.worktree === "new") return { warnings: [] };
+  const neighbours = await (0, import_chunk_WY6KWLJR.findNeighbours)(root, staff, request.cwd, may);
+  return {
+    warnings: neighbours.map((id) => (0, import_chunk_WY6KWLJR.neighbourWarning)(id, (0, import_chunk_WY6KWLJR.modeOf)(root.folder, id))),
+    told: (id) => (0, import_chunk_WY6KWLJR.tellNeighbours)(root.folder, neighbours, id)
+  };
+}
+function freshStaff(context, input, words) {
+  const part = (0, import_chunk_6KRSSHAY.makeStaffPart)({
+    ...words,
+    stateRoot: context.root(input).folder,
+    backend: input.text("backend"),
+    model: input.text("model") ?? null,
+    profile: askedProfile(input),
+    resume: null
+  });
+  if (input.has("schema")) part.schema = true;
+  const base = input.text("base");
+  if (base !== void 0) part.base = (0, import_chunk_GQA7X64Q.requireBase)(words.cwd, base);
+  return part;
+}
+function askedProfile(input) {
+  return input.text("profile");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  askedProfile,
+  freshStaff,
+  launchStaff,
+  taskOf
+});
+
+},
 "./chunk-4KUXXOSU.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -614,6 +762,147 @@ function listCommand(root) {
   listActive,
   listJobs,
   requireWholeId
+});
+
+},
+"./chunk-5AUWXA57.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  endBySignal: () => endBySignal,
+  holdSignals: () => holdSignals,
+  onInterrupt: () => onInterrupt
+});
+module.exports = stdin_exports;
+var names = ["SIGINT", "SIGTERM", "SIGHUP"];
+function onInterrupt(fn) {
+  const release = () => {
+    for (const name of names) process.off(name, act);
+  };
+  const act = (signal) => {
+    release();
+    fn(signal);
+  };
+  for (const name of names) process.on(name, act);
+  return release;
+}
+function holdSignals() {
+  let first = null;
+  let act = () => void 0;
+  const note = (signal) => {
+    first ??= signal;
+    act();
+  };
+  for (const name of names) process.on(name, note);
+  return {
+    // Node looks for signals just before what `setImmediate` has been given.
+    first: () => new Promise((resolve) => setImmediate(() => resolve(first))),
+    onEach(fn) {
+      act = fn;
+      if (first !== null) fn();
+    },
+    release() {
+      for (const name of names) process.off(name, note);
+    }
+  };
+}
+function endBySignal(signal) {
+  process.kill(process.pid, signal);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  endBySignal,
+  holdSignals,
+  onInterrupt
+});
+
+},
+"./chunk-5IFL4TST.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  conversationOf: () => conversationOf,
+  earlierOf: () => earlierOf,
+  lineageOf: () => lineageOf,
+  requireFolder: () => requireFolder,
+  requireGenuine: () => requireGenuine,
+  requireSameFolder: () => requireSameFolder,
+  requireSpec: () => requireSpec
+});
+module.exports = stdin_exports;
+var import_chunk_WY6KWLJR = load("./chunk-WY6KWLJR.js");
+var import_chunk_4KUXXOSU = load("./chunk-4KUXXOSU.js");
+var import_chunk_OBX4NMG7 = load("./chunk-OBX4NMG7.js");
+var import_chunk_F2QRF22C = load("./chunk-F2QRF22C.js");
+var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
+var import_chunk_AMXPSG75 = load("./chunk-AMXPSG75.js");
+var import_chunk_KWYQ44JA = load("./chunk-KWYQ44JA.js");
+var import_chunk_VIKS2MJP = load("./chunk-VIKS2MJP.js");
+var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+function requireSpec(root, id) {
+  const read = (0, import_chunk_KWYQ44JA.readSpec)((0, import_chunk_VIKS2MJP.jobPaths)(root.folder, id));
+  if (read.kind === "ok") return read.value;
+  const reason = read.kind === "damaged" ? read.reason : "its spec.json is missing";
+  throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot use job ${id}: ${reason}`);
+}
+async function requireGenuine(spec) {
+  if (await (0, import_chunk_OBX4NMG7.isGenuine)(spec, (0, import_chunk_OBX4NMG7.readKey)())) return;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot start anything from job ${spec.id}: its spec.json was changed or comes from another user or machine`,
+    "launch it again in your own words"
+  );
+}
+function conversationOf(root, spec) {
+  const paths = (0, import_chunk_VIKS2MJP.jobPaths)(root, spec.id);
+  const state = (0, import_chunk_KWYQ44JA.readState)(paths);
+  if (state.kind !== "ok" || (0, import_chunk_AMXPSG75.isEnded)(state.value) && !(0, import_chunk_F2QRF22C.isContinuable)(paths, state.value)) return null;
+  return state.value.conversation?.id ?? null;
+}
+function requireFolder(parent, verb, option) {
+  if ((0, import_chunk_YZXDT2WC.isFolder)(parent.cwd)) return parent.cwd;
+  const gone = parent.worktree ? `its worktree ${parent.worktree.path}` : `its folder ${parent.cwd}`;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot ${verb} job ${parent.id}: ${gone} is gone`,
+    verb === "continue" ? `name another folder with --cwd DIR, or start the task afresh: ${import_chunk_MH4JJYVG.nextCommands.restart(parent.id, option)}` : "launch the task again where it belongs now"
+  );
+}
+function requireSameFolder(parent, cwd, option) {
+  const backend = (0, import_chunk_WY6KWLJR.findBackend)(parent.staff?.backend ?? "");
+  if (!backend || backend.resumesElsewhere || !backend.keepsConversation || cwd === parent.cwd) return;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot continue job ${parent.id} in ${cwd}: ${backend.title} keeps its conversation for ${parent.cwd}`,
+    `leave --cwd away, or start the task afresh: ${import_chunk_MH4JJYVG.nextCommands.restart(parent.id, option)}`
+  );
+}
+function earlierOf(root, backend, conversation) {
+  for (const id of (0, import_chunk_4KUXXOSU.listJobs)(root)) {
+    const paths = (0, import_chunk_VIKS2MJP.jobPaths)(root, id);
+    const [spec, state] = [(0, import_chunk_KWYQ44JA.readSpec)(paths), (0, import_chunk_KWYQ44JA.readState)(paths)];
+    if (spec.kind !== "ok" || state.kind !== "ok" || spec.value.staff?.backend !== backend) continue;
+    if (state.value.conversation?.id !== conversation) continue;
+    const { usage_total = null, usage, error } = state.value;
+    const total = usage_total ?? (spec.value.staff.resume === null ? usage : null);
+    const before = spec.value.staff.earlier ?? null;
+    return { usage_total: total ?? before?.usage_total ?? null, error: error?.message ?? before?.error ?? null };
+  }
+  return null;
+}
+function lineageOf(parent, relation) {
+  return { relation, parent: parent.id, root: parent.lineage?.root ?? parent.id };
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  conversationOf,
+  earlierOf,
+  lineageOf,
+  requireFolder,
+  requireGenuine,
+  requireSameFolder,
+  requireSpec
 });
 
 },
@@ -807,3996 +1096,7 @@ var workerFailures = 3;
 });
 
 },
-"./chunk-6OPTGHIR.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  appendText: () => appendText,
-  closeFile: () => closeFile,
-  createFile: () => createFile,
-  createFolder: () => createFolder,
-  openAppend: () => openAppend,
-  overwrite: () => overwrite,
-  readJson: () => readJson,
-  readRange: () => readRange,
-  readText: () => readText,
-  removeFile: () => removeFile,
-  writeFile: () => writeFile,
-  writeFileMeanwhile: () => writeFileMeanwhile,
-  writeJson: () => writeJson
-});
-module.exports = stdin_exports;
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_fs = require("node:fs");
-var import_node_path = builtin("node:path");
-var readFlags = import_node_fs.constants.O_RDONLY | import_node_fs.constants.O_NOFOLLOW | import_node_fs.constants.O_NONBLOCK;
-var appendFlags = import_node_fs.constants.O_WRONLY | import_node_fs.constants.O_APPEND | import_node_fs.constants.O_CREAT | import_node_fs.constants.O_NOFOLLOW | import_node_fs.constants.O_NONBLOCK;
-var serial = 0;
-function createFolder(folder) {
-  try {
-    (0, import_node_fs.mkdirSync)(folder, { mode: 448 });
-  } catch (error) {
-    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST") return false;
-    throw error;
-  }
-  (0, import_node_fs.chmodSync)(folder, 448);
-  return true;
-}
-function writeFile(file, data, options = {}) {
-  putInPlace(writeBeside(file, data, options.sync ?? true), file);
-}
-function putInPlace(temporary, file) {
-  try {
-    (0, import_node_fs.renameSync)(temporary, file);
-  } catch (error) {
-    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "EISDIR") {
-      serial += 1;
-      (0, import_node_fs.renameSync)(file, `${file}.odd-${process.pid}-${serial}`);
-      (0, import_node_fs.renameSync)(temporary, file);
-      return;
-    }
-    removeFile(temporary);
-    throw error;
-  }
-}
-function writeJson(file, value, options = {}) {
-  writeFile(file, `${JSON.stringify(value)}
-`, options);
-}
-async function writeFileMeanwhile(file, data) {
-  const temporary = writeBeside(file, data, false);
-  const fd = (0, import_node_fs.openSync)(temporary, import_node_fs.constants.O_RDONLY | import_node_fs.constants.O_NOFOLLOW);
-  try {
-    await new Promise((resolve, reject) => (0, import_node_fs.fsync)(fd, (error) => error ? reject(error) : resolve()));
-  } catch (error) {
-    removeFile(temporary);
-    throw error;
-  } finally {
-    (0, import_node_fs.closeSync)(fd);
-  }
-  putInPlace(temporary, file);
-}
-function createFile(file, data, options = {}) {
-  const temporary = writeBeside(file, data, options.sync ?? true);
-  try {
-    (0, import_node_fs.linkSync)(temporary, file);
-    return true;
-  } catch (error) {
-    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST") return false;
-    throw error;
-  } finally {
-    removeFile(temporary);
-  }
-}
-function appendText(file, text) {
-  const fd = (0, import_node_fs.openSync)(file, appendFlags, 384);
-  try {
-    const stat = (0, import_node_fs.fstatSync)(fd);
-    if (stat.size === 0 && (stat.mode & 511) !== 384) (0, import_node_fs.fchmodSync)(fd, 384);
-    const bytes = Buffer.from(text);
-    for (let done = 0; done < bytes.length; ) done += (0, import_node_fs.writeSync)(fd, bytes, done);
-  } finally {
-    (0, import_node_fs.closeSync)(fd);
-  }
-}
-function openAppend(file) {
-  const fd = (0, import_node_fs.openSync)(file, appendFlags, 384);
-  if ((0, import_node_fs.fstatSync)(fd).size === 0) (0, import_node_fs.fchmodSync)(fd, 384);
-  return fd;
-}
-function readRange(file, offset, length) {
-  let fd;
-  try {
-    fd = (0, import_node_fs.openSync)(file, readFlags);
-  } catch (error) {
-    if (["ENOENT", "ELOOP", "ENOTDIR", "ENXIO"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return void 0;
-    throw error;
-  }
-  try {
-    const stat = (0, import_node_fs.fstatSync)(fd);
-    if (!stat.isFile()) return void 0;
-    const start = offset < 0 ? Math.max(0, stat.size + offset) : offset;
-    const bytes = Buffer.alloc(Math.max(0, Math.min(length, stat.size - start)));
-    let done = 0;
-    while (done < bytes.length) {
-      const got = (0, import_node_fs.readSync)(fd, bytes, done, bytes.length - done, start + done);
-      if (got === 0) break;
-      done += got;
-    }
-    return { bytes: bytes.subarray(0, done), size: stat.size };
-  } finally {
-    (0, import_node_fs.closeSync)(fd);
-  }
-}
-function readText(file, limit = 16 * 1024 * 1024) {
-  return readRange(file, 0, limit)?.bytes.toString("utf8");
-}
-function readJson(file) {
-  let text;
-  try {
-    text = readText(file);
-  } catch (error) {
-    return { kind: "damaged", reason: `${import_node_path.default.basename(file)} cannot be read (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})` };
-  }
-  if (text === void 0) return { kind: "missing" };
-  try {
-    const value = JSON.parse(text);
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) {
-      return { kind: "ok", value };
-    }
-  } catch {
-  }
-  return { kind: "damaged", reason: `${import_node_path.default.basename(file)} is no JSON object` };
-}
-function removeFile(file) {
-  try {
-    (0, import_node_fs.unlinkSync)(file);
-    return true;
-  } catch (error) {
-    if (["ENOENT", "ENOTDIR", "EISDIR"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return false;
-    throw error;
-  }
-}
-function writeBeside(file, data, sync) {
-  const { fd, temporary } = openBeside(file);
-  try {
-    (0, import_node_fs.fchmodSync)(fd, 384);
-    const bytes = typeof data === "string" ? Buffer.from(data) : data;
-    let done = 0;
-    while (done < bytes.length) done += (0, import_node_fs.writeSync)(fd, bytes, done);
-    if (sync) (0, import_node_fs.fsyncSync)(fd);
-  } catch (error) {
-    (0, import_node_fs.closeSync)(fd);
-    removeFile(temporary);
-    throw error;
-  }
-  (0, import_node_fs.closeSync)(fd);
-  return temporary;
-}
-function openBeside(file) {
-  const flags = import_node_fs.constants.O_WRONLY | import_node_fs.constants.O_CREAT | import_node_fs.constants.O_EXCL | import_node_fs.constants.O_NOFOLLOW;
-  for (let tries = 0; ; tries += 1) {
-    serial += 1;
-    const temporary = import_node_path.default.join(import_node_path.default.dirname(file), `.${import_node_path.default.basename(file)}.${process.pid}.${serial}.tmp`);
-    try {
-      return { fd: (0, import_node_fs.openSync)(temporary, flags, 384), temporary };
-    } catch (error) {
-      if ((0, import_chunk_NVPF5LEY.errnoOf)(error) !== "EEXIST" || tries > 1e3) throw error;
-    }
-  }
-}
-function overwrite(file, offset, text) {
-  const fd = (0, import_node_fs.openSync)(file, import_node_fs.constants.O_WRONLY | import_node_fs.constants.O_NOFOLLOW | import_node_fs.constants.O_NONBLOCK);
-  try {
-    (0, import_node_fs.writeSync)(fd, Buffer.from(text), 0, null, offset);
-  } finally {
-    (0, import_node_fs.closeSync)(fd);
-  }
-}
-function closeFile(fd) {
-  (0, import_node_fs.closeSync)(fd);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  appendText,
-  closeFile,
-  createFile,
-  createFolder,
-  openAppend,
-  overwrite,
-  readJson,
-  readRange,
-  readText,
-  removeFile,
-  writeFile,
-  writeFileMeanwhile,
-  writeJson
-});
-
-},
-"./chunk-6PFAPK5K.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  exitCodeOf: () => exitCodeOf,
-  exitCodeOfAll: () => exitCodeOfAll,
-  exitCodes: () => exitCodes
-});
-module.exports = stdin_exports;
-var exitCodes = {
-  done: 0,
-  fault: 1,
-  pending: 2,
-  unsuccessful: 3,
-  canceled: 4
-};
-var codeOfState = {
-  queued: exitCodes.pending,
-  starting: exitCodes.pending,
-  running: exitCodes.pending,
-  stopping: exitCodes.pending,
-  done: exitCodes.done,
-  failed: exitCodes.unsuccessful,
-  timed_out: exitCodes.unsuccessful,
-  crashed: exitCodes.unsuccessful,
-  canceled: exitCodes.canceled
-};
-function exitCodeOf(state) {
-  return codeOfState[state];
-}
-function exitCodeOfAll(states) {
-  const codes = states.map(exitCodeOf);
-  for (const code of [exitCodes.pending, exitCodes.unsuccessful, exitCodes.canceled]) {
-    if (codes.includes(code)) return code;
-  }
-  return exitCodes.done;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  exitCodeOf,
-  exitCodeOfAll,
-  exitCodes
-});
-
-},
-"./chunk-6ZW5UEYF.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  endBySignal: () => endBySignal,
-  holdSignals: () => holdSignals,
-  onInterrupt: () => onInterrupt
-});
-module.exports = stdin_exports;
-var names = ["SIGINT", "SIGTERM", "SIGHUP"];
-function onInterrupt(fn) {
-  const release = () => {
-    for (const name of names) process.off(name, act);
-  };
-  const act = (signal) => {
-    release();
-    fn(signal);
-  };
-  for (const name of names) process.on(name, act);
-  return release;
-}
-function holdSignals() {
-  let act = () => void 0;
-  const note = (signal) => {
-    held.first ??= signal;
-    act();
-  };
-  const held = {
-    first: null,
-    onEach(fn) {
-      act = fn;
-      if (held.first !== null) fn();
-    },
-    release() {
-      for (const name of names) process.off(name, note);
-    }
-  };
-  for (const name of names) process.on(name, note);
-  return held;
-}
-function endBySignal(signal) {
-  process.kill(process.pid, signal);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  endBySignal,
-  holdSignals,
-  onInterrupt
-});
-
-},
-"./chunk-7CDY6LKK.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  findLatest: () => findLatest,
-  requireLatest: () => requireLatest
-});
-module.exports = stdin_exports;
-var import_chunk_4KUXXOSU = load("./chunk-4KUXXOSU.js");
-var import_chunk_3MD723AM = load("./chunk-3MD723AM.js");
-var import_chunk_KWYQ44JA = load("./chunk-KWYQ44JA.js");
-var import_chunk_VIKS2MJP = load("./chunk-VIKS2MJP.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-function findLatest(root, owner, accept = () => true) {
-  for (const id of (0, import_chunk_4KUXXOSU.listJobs)(root)) {
-    const spec = (0, import_chunk_KWYQ44JA.readSpec)((0, import_chunk_VIKS2MJP.jobPaths)(root, id));
-    if (spec.kind !== "ok") continue;
-    if (owner !== null && spec.value.owner !== owner) continue;
-    if (accept(id, spec.value)) return id;
-  }
-  return void 0;
-}
-function requireLatest(root, owner, what, accept) {
-  const id = findLatest(root.folder, owner, accept);
-  if (id !== void 0) return id;
-  const whose = owner === null ? "" : ` of owner ${owner}`;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "unknown_job",
-    `cannot find ${what}${whose} in the state folder ${root.folder}`,
-    (0, import_chunk_3MD723AM.quoteWords)([...(0, import_chunk_VIKS2MJP.selfWords)(), "status", ...root.option])
-  );
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  findLatest,
-  requireLatest
-});
-
-},
-"./chunk-7VQULC25.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  cancelJob: () => cancelJob
-});
-module.exports = stdin_exports;
-var import_chunk_S7EMRLX4 = load("./chunk-S7EMRLX4.js");
-var import_chunk_QL6MH7NP = load("./chunk-QL6MH7NP.js");
-var import_chunk_AMXPSG75 = load("./chunk-AMXPSG75.js");
-var import_chunk_KWYQ44JA = load("./chunk-KWYQ44JA.js");
-var import_chunk_AHUGW6J6 = load("./chunk-AHUGW6J6.js");
-var import_chunk_6CVNTUS7 = load("./chunk-6CVNTUS7.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-async function cancelJob(root, id, request) {
-  const before = await (0, import_chunk_QL6MH7NP.refresh)(root, id);
-  if ((0, import_chunk_AMXPSG75.isEnded)(before.state))
-    return { view: before, result: before.state.state === "canceled" ? "canceled" : "ended_before" };
-  (0, import_chunk_6OPTGHIR.createFile)(
-    before.paths.cancel,
-    `${JSON.stringify({ by: (0, import_chunk_AHUGW6J6.ownIdentity)(), owner: request.owner, at: (0, import_chunk_NLNY4YEW.isoNow)(), why: request.why })}
-`
-  );
-  nudge(before);
-  const patience = (before.spec?.kill_grace_ms ?? 0) + import_chunk_6CVNTUS7.killSettleMs + 5e3;
-  const [view = before] = await (0, import_chunk_S7EMRLX4.waitForJobs)(root, [id], { mode: "all", timeoutMs: patience, heartbeatMs: null });
-  if (view.state.state === "canceled") return { view, result: "canceled" };
-  return { view, result: (0, import_chunk_AMXPSG75.isEnded)(view.state) ? "ended_before" : "requested" };
-}
-function nudge(view) {
-  const engine = (0, import_chunk_KWYQ44JA.findEngine)(view.spec?.engine ?? "") ?? import_chunk_KWYQ44JA.defaultEngine;
-  for (const identity of [view.launch?.worker, view.worker?.worker]) if (identity) engine.signal(identity, "SIGURG");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  cancelJob
-});
-
-},
-"./chunk-7X2CHZVN.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  contextOf: () => contextOf
-});
-module.exports = stdin_exports;
-var import_chunk_QZ6AB7TL = load("./chunk-QZ6AB7TL.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var lines = 50;
-var lineBytes = 200;
-function contextOf(snapshot) {
-  const { cwd, at, git, entries } = snapshot;
-  if (!git) return { cwd, at, git: null };
-  const dirty = entries.filter(import_chunk_QZ6AB7TL.isDirty);
-  return {
-    cwd,
-    at,
-    git: {
-      root: git.root,
-      branch: git.branch === null ? null : (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_QZ6AB7TL.showName)(git.branch), lineBytes),
-      head: git.head,
-      subject: git.subject === null ? null : (0, import_chunk_LXK2ZILE.excerpt)(plainLine(git.subject), lineBytes),
-      dirty: dirty.slice(0, lines).map((entry) => (0, import_chunk_LXK2ZILE.excerpt)(dirtyLine(entry), lineBytes)),
-      dirty_count: (0, import_chunk_QZ6AB7TL.countDirty)(snapshot)
-    }
-  };
-}
-function dirtyLine({ xy, path, from }) {
-  const origin = from === void 0 ? "" : `${(0, import_chunk_QZ6AB7TL.showName)(from)} -> `;
-  const letters = xy === "??" ? xy : xy.replace("?", ".").replaceAll(".", " ");
-  return `${letters} ${origin}${(0, import_chunk_QZ6AB7TL.showName)(path)}`;
-}
-function plainLine(text) {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, " ").trim();
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  contextOf
-});
-
-},
-"./chunk-A5GXIXLD.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  askedProfile: () => askedProfile,
-  freshStaff: () => freshStaff,
-  launchStaff: () => launchStaff,
-  taskOf: () => taskOf
-});
-module.exports = stdin_exports;
-var import_chunk_OOOSDMLX = load("./chunk-OOOSDMLX.js");
-var import_chunk_BFR7IFO3 = load("./chunk-BFR7IFO3.js");
-var import_chunk_IGDXCXPW = load("./chunk-IGDXCXPW.js");
-var import_chunk_GQA7X64Q = load("./chunk-GQA7X64Q.js");
-var import_chunk_VKC2UG2Z = load("./chunk-VKC2UG2Z.js");
-var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
-var import_chunk_3MD723AM = load("./chunk-3MD723AM.js");
-var import_chunk_6CVNTUS7 = load("./chunk-6CVNTUS7.js");
-var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-var sources = ["prompt", "prompt-file", "stdin"];
-async function taskOf(context, input) {
-  const given = sources.filter((name) => input.has(name));
-  if (given.length !== 1) {
-    const came = given.length === 0 ? "none was given" : `these came together: ${given.map((name) => `--${name}`).join(", ")}`;
-    throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot tell the task: exactly one of --prompt TEXT, --prompt-file PATH and --stdin is needed; ${came}`
-    );
-  }
-  const text = input.text("prompt") ?? decode(given[0] === "stdin" ? await context.readStdin() : readTask(context, input.text("prompt-file")));
-  const size = Buffer.byteLength(text);
-  if (text.trim() === import_chunk_MH4JJYVG.taskPlaceholder)
-    throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot take ${JSON.stringify(import_chunk_MH4JJYVG.taskPlaceholder)} as the task: it only shows where yours belongs`,
-      "put what the agent is to do in its place, or give it with --prompt-file PATH"
-    );
-  if (text.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take an empty task from --${given[0]}`);
-  if (size > import_chunk_6CVNTUS7.promptBytes) throw tooLong(size);
-  return text;
-}
-function tooLong(size) {
-  return (0, import_chunk_NVPF5LEY.usageError)(
-    `cannot take a task of ${size} bytes: at most ${import_chunk_6CVNTUS7.promptBytes} (1 MiB) are allowed`,
-    "put the material into a file and name it in the task"
-  );
-}
-function readTask(context, name) {
-  const file = import_node_path.default.resolve(context.cwd, name);
-  try {
-    const real = (0, import_chunk_YZXDT2WC.realPath)(file);
-    const size = (0, import_chunk_YZXDT2WC.factsOf)(real)?.size ?? 0;
-    if (size > import_chunk_6CVNTUS7.promptBytes) throw tooLong(size);
-    const read = (0, import_chunk_6OPTGHIR.readRange)(real, 0, size);
-    if (read) return read.bytes;
-  } catch (error) {
-    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
-    throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot read the task from ${file} (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
-  }
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot read the task from ${file}: it is no regular file`,
-    "give the task with --stdin"
-  );
-}
-function decode(bytes) {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UTF-8 text");
-  }
-}
-async function launchStaff(context, input, job) {
-  (0, import_chunk_BFR7IFO3.checkLaunchOptions)(input);
-  const root = context.root(input);
-  const request = {
-    kind: "staff",
-    verb: job.verb,
-    ...(0, import_chunk_BFR7IFO3.launchWords)(input),
-    cwd: job.cwd,
-    deadlineMs: job.deadlineMs ?? input.durationOrDefault("timeout"),
-    killGraceMs: import_chunk_6CVNTUS7.limits.staffKillGrace.default,
-    maxOutputBytes: import_chunk_6CVNTUS7.limits.maxOutput.default,
-    firstOutputMs: job.firstOutputMs ?? input.duration("first-output") ?? null,
-    stallMs: job.stallMs ?? input.duration("stall-after") ?? null,
-    lineage: job.lineage,
-    run: null,
-    staff: job.staff,
-    worktree: job.worktree === void 0 ? worktreeOf(input) : job.worktree,
-    warnings: (0, import_chunk_OOOSDMLX.launchWarnings)(job.staff),
-    words: job.words,
-    asksForLatest: job.asksForLatest ?? false,
-    credentials: (0, import_chunk_VKC2UG2Z.findBackend)(job.staff.backend)?.signIn.variables ?? []
-  };
-  await (0, import_chunk_VKC2UG2Z.settleLost)(root.folder);
-  const admit = () => admitBeside(root, request, job.staff, { share: input.has("share"), isolate: job.worktree === void 0 });
-  const launched = await (0, import_chunk_IGDXCXPW.launch)(root, { ...request, admit });
-  if (request.worktree === "new" && launched.isNew) await tellDirty(context, job.cwd);
-  return (0, import_chunk_BFR7IFO3.tellLaunched)(context, input, root, launched, job.isSynchronous);
-}
-async function tellDirty(context, cwd) {
-  const { isDirtyTree } = await Promise.resolve().then(() => load("./worktree-Z42JXUTP.js"));
-  const root = (0, import_chunk_3MD723AM.findWorktree)(cwd);
-  if (root !== void 0 && isDirtyTree(root))
-    context.tell(`note: what is uncommitted in ${root} is not in the worktree of this job`);
-}
-function worktreeOf(input) {
-  if (input.has("worktree") && input.has("share"))
-    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --worktree and --share together: a tree of its own is shared with nobody");
-  return input.has("worktree") ? "new" : null;
-}
-async function admitBeside(root, request, staff, may) {
-  if (staff.resume !== null) (0, import_chunk_OOOSDMLX.requireFreeConversation)(root, staff.backend, staff.resume);
-  if (request.worktree === "new") return { warnings: [] };
-  const neighbours = await (0, import_chunk_VKC2UG2Z.findNeighbours)(root, staff, request.cwd, may);
-  return {
-    warnings: neighbours.map((id) => (0, import_chunk_VKC2UG2Z.neighbourWarning)(id, (0, import_chunk_VKC2UG2Z.modeOf)(root.folder, id))),
-    told: (id) => (0, import_chunk_VKC2UG2Z.tellNeighbours)(root.folder, neighbours, id)
-  };
-}
-function freshStaff(context, input, words) {
-  const part = (0, import_chunk_OOOSDMLX.makeStaffPart)({
-    ...words,
-    stateRoot: context.root(input).folder,
-    backend: input.text("backend"),
-    model: input.text("model") ?? null,
-    profile: askedProfile(input),
-    resume: null
-  });
-  if (input.has("schema")) part.schema = true;
-  const base = input.text("base");
-  if (base !== void 0) part.base = (0, import_chunk_GQA7X64Q.requireBase)(words.cwd, base);
-  return part;
-}
-function askedProfile(input) {
-  return input.text("profile");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  askedProfile,
-  freshStaff,
-  launchStaff,
-  taskOf
-});
-
-},
-"./chunk-AHUGW6J6.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  bootId: () => bootId,
-  identityOf: () => identityOf,
-  installBootId: () => installBootId,
-  installPs: () => installPs,
-  isDeadState: () => isDeadState,
-  isIdentity: () => isIdentity,
-  livenessOf: () => livenessOf,
-  ownIdentity: () => ownIdentity,
-  parseStat: () => parseStat,
-  pidNamespace: () => pidNamespace,
-  readProcess: () => readProcess,
-  readProcessVariable: () => readProcessVariable,
-  readProcesses: () => readProcesses,
-  sameIdentity: () => sameIdentity,
-  signalIdentity: () => signalIdentity,
-  takeBaseline: () => takeBaseline
-});
-module.exports = stdin_exports;
-var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_fs = require("node:fs");
-var import_node_fs2 = require("node:fs");
-var import_node_fs3 = require("node:fs");
-function takeBaseline() {
-  const counters = readCounters();
-  return counters && { ...counters, pids: new Set(listPids()) };
-}
-function pidsSince(baseline) {
-  const all = listPids();
-  return baseline && !hasWrapped(baseline) ? all.filter((pid) => !baseline.pids.has(pid)) : all;
-}
-function listPids() {
-  return (0, import_chunk_YZXDT2WC.listNames)("/proc").map(Number).filter((pid) => Number.isSafeInteger(pid));
-}
-function hasWrapped(baseline) {
-  const now = readCounters();
-  if (!now) return true;
-  const highest = Number(readOrEmpty("/proc/sys/kernel/pid_max"));
-  return now.lastPid < baseline.lastPid || !(now.forks - baseline.forks < highest / 2);
-}
-function readCounters() {
-  const lastPid = Number(readOrEmpty("/proc/loadavg").trim().split(" ")[4]);
-  const forks = Number(/^processes (\d+)$/m.exec(readOrEmpty("/proc/stat"))?.[1]);
-  return Number.isSafeInteger(lastPid) && Number.isSafeInteger(forks) ? { lastPid, forks } : null;
-}
-function readOrEmpty(file) {
-  try {
-    return (0, import_node_fs2.readFileSync)(file, "latin1");
-  } catch {
-    return "";
-  }
-}
-var isLinux = process.platform === "linux";
-var readPs = () => [];
-function installPs(read) {
-  readPs = read;
-}
-function readProcess(pid) {
-  if (!Number.isSafeInteger(pid) || pid <= 1) return void 0;
-  return isLinux ? readProc(pid) : readPs(["-p", String(pid)])[0];
-}
-function readProcesses(baseline = null) {
-  if (!isLinux) return readPs(["-ax"]);
-  return pidsSince(baseline).flatMap((pid) => readProc(pid) ?? []);
-}
-function readProcessVariable(pid, name) {
-  const text = isLinux ? readWhole(`/proc/${pid}/environ`) : void 0;
-  if (text === void 0) return void 0;
-  const at = text.startsWith(`${name}=`) ? 0 : text.indexOf(`\0${name}=`) + 1;
-  if (at === 0 && !text.startsWith(`${name}=`)) return void 0;
-  const from = at + name.length + 1;
-  const end = text.indexOf("\0", from);
-  return text.slice(from, end < 0 ? void 0 : end);
-}
-function parseStat(text) {
-  const open = text.indexOf("(");
-  const close = text.lastIndexOf(")");
-  const rest = text.slice(close + 2).split(" ");
-  const pid = Number.parseInt(text.slice(0, open), 10);
-  if (open < 0 || close < open || rest.length < 20 || !Number.isSafeInteger(pid)) return void 0;
-  return {
-    pid,
-    state: rest[0] ?? "",
-    parent: Number(rest[1]),
-    group: Number(rest[2]),
-    session: Number(rest[3]),
-    cpu: Number(rest[11]) + Number(rest[12]),
-    start: rest[19] ?? "",
-    name: text.slice(open + 1, close)
-  };
-}
-function readProc(pid) {
-  const text = readWhole(`/proc/${pid}/stat`);
-  return text === void 0 ? void 0 : parseStat(text);
-}
-function readWhole(file) {
-  try {
-    return (0, import_node_fs.readFileSync)(file, "latin1");
-  } catch {
-    return void 0;
-  }
-}
-var boot;
-var namespace;
-function installBootId(id) {
-  boot = id;
-}
-function bootId() {
-  boot ??= readBootId();
-  return boot;
-}
-function pidNamespace() {
-  namespace ??= process.platform === "linux" ? link("/proc/self/ns/pid") : process.platform;
-  return namespace;
-}
-function identityOf(pid) {
-  const row = readProcess(pid);
-  if (!row) return void 0;
-  return { pid, start_token: row.start, boot_id: bootId(), pid_ns: pidNamespace() };
-}
-function ownIdentity() {
-  return identityOf(process.pid) ?? { pid: process.pid, start_token: "", boot_id: bootId(), pid_ns: pidNamespace() };
-}
-function livenessOf(identity) {
-  if (!isIdentity(identity)) return "dead";
-  if (identity.boot_id !== bootId()) return "dead";
-  if (identity.pid_ns !== pidNamespace()) return "unknown";
-  const row = readProcess(identity.pid);
-  if (row) return row.start === identity.start_token && !isDeadState(row.state) ? "alive" : "dead";
-  return isHidden(identity.pid) ? "alive" : "dead";
-}
-function isDeadState(state) {
-  return state.startsWith("Z") || state.startsWith("X");
-}
-function sameIdentity(a, b) {
-  return a.pid === b.pid && a.start_token === b.start_token && a.boot_id === b.boot_id && a.pid_ns === b.pid_ns;
-}
-function isIdentity(value) {
-  if (typeof value !== "object" || value === null) return false;
-  const { pid, start_token, boot_id, pid_ns } = value;
-  return Number.isSafeInteger(pid) && pid > 1 && typeof start_token === "string" && start_token !== "" && typeof boot_id === "string" && typeof pid_ns === "string";
-}
-function signalIdentity(identity, signal) {
-  if (livenessOf(identity) !== "alive") return false;
-  try {
-    process.kill(identity.pid, signal);
-    return true;
-  } catch {
-    return false;
-  }
-}
-function isHidden(pid) {
-  try {
-    process.kill(pid, 0);
-    return false;
-  } catch (error) {
-    return (0, import_chunk_NVPF5LEY.errnoOf)(error) === "EPERM";
-  }
-}
-function readBootId() {
-  return (0, import_node_fs3.readFileSync)("/proc/sys/kernel/random/boot_id", "latin1").trim();
-}
-function link(target) {
-  try {
-    return (0, import_node_fs3.readlinkSync)(target);
-  } catch {
-    return "none";
-  }
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  bootId,
-  identityOf,
-  installBootId,
-  installPs,
-  isDeadState,
-  isIdentity,
-  livenessOf,
-  ownIdentity,
-  parseStat,
-  pidNamespace,
-  readProcess,
-  readProcessVariable,
-  readProcesses,
-  sameIdentity,
-  signalIdentity,
-  takeBaseline
-});
-
-},
-"./chunk-AMXPSG75.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  conditionOf: () => conditionOf,
-  earlyState: () => earlyState,
-  inspect: () => inspect,
-  isEnded: () => isEnded
-});
-module.exports = stdin_exports;
-var import_chunk_KWYQ44JA = load("./chunk-KWYQ44JA.js");
-var import_chunk_VIKS2MJP = load("./chunk-VIKS2MJP.js");
-var import_chunk_AHUGW6J6 = load("./chunk-AHUGW6J6.js");
-var import_chunk_6CVNTUS7 = load("./chunk-6CVNTUS7.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-function isEnded(state) {
-  return import_chunk_KWYQ44JA.outcomes.includes(state.state);
-}
-function inspect(root, id) {
-  const paths = (0, import_chunk_VIKS2MJP.jobPaths)(root, id);
-  const [state, spec] = [(0, import_chunk_KWYQ44JA.readState)(paths), (0, import_chunk_KWYQ44JA.readSpec)(paths)];
-  if (spec.kind === "missing" && !(0, import_chunk_YZXDT2WC.exists)(paths.folder)) throw goneError(id, paths);
-  const isOver = state.kind === "ok" && isEnded(state.value);
-  const who = isOver ? nobody : whoIsThere(paths, spec);
-  const damage = damageOf(spec, state, who.seen.worker);
-  return {
-    id,
-    root,
-    paths,
-    spec: presentIn(spec),
-    damage,
-    state: damage === null ? presentIn(state) ?? earlyState(id, presentIn(spec)) : damagedState(id, damage),
-    ...who
-  };
-}
-function goneError(id, paths) {
-  return new import_chunk_NVPF5LEY.FaultError("unknown_job", `cannot find job ${id} any more: its folder ${paths.folder} is gone`);
-}
-var nobody = {
-  launch: null,
-  worker: null,
-  shim: null,
-  child: null,
-  seen: { worker: "none", shim: "none" },
-  isOtherBoot: false,
-  isClaimed: false,
-  exit: void 0,
-  reason: void 0,
-  cancel: void 0,
-  leaseAgeMs: null
-};
-function whoIsThere(paths, spec) {
-  const launch = presentIn((0, import_chunk_KWYQ44JA.readLaunch)(paths));
-  const worker = presentIn((0, import_chunk_KWYQ44JA.readWorker)(paths));
-  const boot = worker?.worker ?? launch?.worker ?? null;
-  const shim = worker?.shim ?? (boot ? (0, import_chunk_KWYQ44JA.readMark)(paths.shimMark, boot) : void 0) ?? null;
-  const child = worker?.child ?? (boot ? (0, import_chunk_KWYQ44JA.readMark)(paths.childMark, boot) : void 0) ?? null;
-  const engine = (0, import_chunk_KWYQ44JA.findEngine)(spec.kind === "ok" ? spec.value.engine : "local") ?? import_chunk_KWYQ44JA.defaultEngine;
-  const lease = (0, import_chunk_YZXDT2WC.factsOf)(paths.lease) ?? (0, import_chunk_YZXDT2WC.factsOf)(paths.launch);
-  return {
-    launch,
-    worker,
-    shim,
-    child,
-    seen: { worker: bestOf([launch?.worker, worker?.worker], engine.alive), shim: bestOf([shim], engine.alive) },
-    // Without a word of any worker the launcher's boot counts: whatever it started ended with that boot.
-    isOtherBoot: (boot ?? (spec.kind === "ok" ? spec.value.launcher : null))?.boot_id !== (0, import_chunk_AHUGW6J6.bootId)() && (boot !== null || spec.kind === "ok"),
-    isClaimed: (0, import_chunk_YZXDT2WC.exists)(paths.started),
-    exit: (0, import_chunk_KWYQ44JA.readExit)(paths),
-    reason: (0, import_chunk_KWYQ44JA.readReason)(paths),
-    cancel: (0, import_chunk_KWYQ44JA.readCancel)(paths),
-    leaseAgeMs: lease ? Math.max(0, (0, import_chunk_NLNY4YEW.nowMs)() - lease.modifiedMs) : null
-  };
-}
-function conditionOf(view) {
-  if (view.damage !== null) return "damaged";
-  if (isEnded(view.state)) return "ended";
-  const { worker, shim } = view.seen;
-  if (worker === "alive") return "supervised";
-  if (!view.spec) return "damaged";
-  if (worker === "unknown") return isLongOver(view) ? "lost" : "unseen";
-  if (view.isOtherBoot) return view.exit ? "over" : "host_restarted";
-  if (view.isClaimed) {
-    if (view.exit) return "over";
-    if (shim === "alive") return "orphaned";
-    if (shim === "unknown") return "unseen";
-    return shim === "none" && ageOf(view.paths.started) < 1e3 ? "orphaned" : "lost";
-  }
-  if (view.launch || view.worker) return "unclaimed";
-  const isLauncherAlive = ((0, import_chunk_KWYQ44JA.findEngine)(view.spec.engine) ?? import_chunk_KWYQ44JA.defaultEngine).alive(view.spec.launcher) === "alive";
-  return isLauncherAlive || ageOf(view.paths.spec) < import_chunk_6CVNTUS7.startLimitMs ? "starting" : "never_started";
-}
-function isLongOver(view) {
-  if (!view.spec || view.leaseAgeMs === null || view.leaseAgeMs < import_chunk_6CVNTUS7.leaseStaleMs) return false;
-  const latest = Date.parse(view.spec.created_at) + view.spec.deadline_ms + view.spec.kill_grace_ms + import_chunk_6CVNTUS7.unseenGraceMs;
-  return (0, import_chunk_NLNY4YEW.nowMs)() > latest;
-}
-function ageOf(target) {
-  const facts = (0, import_chunk_YZXDT2WC.factsOf)(target);
-  return facts ? (0, import_chunk_NLNY4YEW.nowMs)() - facts.modifiedMs : Number.POSITIVE_INFINITY;
-}
-function bestOf(identities, alive) {
-  const seen = identities.filter((one) => one !== null && one !== void 0).map(alive);
-  for (const answer of ["alive", "unknown", "dead"]) if (seen.includes(answer)) return answer;
-  return "none";
-}
-function earlyState(id, spec) {
-  return {
-    schema: 1,
-    id,
-    rev: 0,
-    state: "starting",
-    health: "unknown",
-    attention_kind: null,
-    seq: 0,
-    created_at: spec?.created_at ?? (0, import_chunk_NLNY4YEW.isoOf)((0, import_chunk_KWYQ44JA.idTimeMs)(id)),
-    started_at: null,
-    ended_at: null,
-    duration_ms: null,
-    exit_code: null,
-    signal: null,
-    signal_certain: null,
-    error: null,
-    warnings: spec?.warnings ?? [],
-    conversation: null,
-    reconciled: false,
-    output: null,
-    usage: null
-  };
-}
-function damagedState(id, damage) {
-  const error = { code: "state_damaged", message: `the record of this job cannot be used: ${damage}` };
-  return { ...earlyState(id, null), state: "failed", error };
-}
-function damageOf(spec, state, worker) {
-  if (worker === "alive") return null;
-  if (state.kind === "damaged") return state.reason;
-  if (state.kind === "ok" && isEnded(state.value)) return null;
-  if (spec.kind === "ok") return null;
-  return spec.kind === "damaged" ? spec.reason : "spec.json is missing";
-}
-function presentIn(read) {
-  return read.kind === "ok" ? read.value : null;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  conditionOf,
-  earlyState,
-  inspect,
-  isEnded
-});
-
-},
-"./chunk-AYAJZBGH.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  addWorktree: () => addWorktree,
-  isDirtyTree: () => isDirtyTree,
-  planWorktree: () => planWorktree,
-  removeWorktree: () => removeWorktree,
-  takeOverCommands: () => takeOverCommands,
-  undoWorktree: () => undoWorktree,
-  worktreeWork: () => worktreeWork
-});
-module.exports = stdin_exports;
-var import_chunk_OYWQVJF3 = load("./chunk-OYWQVJF3.js");
-var import_chunk_QZ6AB7TL = load("./chunk-QZ6AB7TL.js");
-var import_chunk_3MD723AM = load("./chunk-3MD723AM.js");
-var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_6CVNTUS7 = load("./chunk-6CVNTUS7.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-var import_node_path2 = builtin("node:path");
-function gitOf(note, terms) {
-  const opened = (0, import_chunk_QZ6AB7TL.openGit)((0, import_chunk_YZXDT2WC.isFolder)(note.from) ? note.from : note.git_folder, terms);
-  return "git" in opened ? opened.git : void 0;
-}
-function headOf(folder) {
-  const opened = (0, import_chunk_QZ6AB7TL.openGit)(folder);
-  return "git" in opened ? resolve(opened.git, "HEAD") : void 0;
-}
-function branchTip(note) {
-  const git = gitOf(note);
-  return git && resolve(git, `refs/heads/${note.branch}`);
-}
-function resolve(git, name) {
-  const answer = git.run(["rev-parse", "--verify", "--quiet", `${name}^{commit}`]);
-  return answer.ok ? answer.bytes.toString("latin1").trim() : void 0;
-}
-function count(git, revisions) {
-  const answer = git.run(["rev-list", "--count", ...revisions, "--"]);
-  return answer.ok ? Number(answer.bytes.toString("latin1")) : void 0;
-}
-function takeOverCommands(note, changes) {
-  const until = (0, import_chunk_NLNY4YEW.monotonicMs)() + import_chunk_6CVNTUS7.captureBudgetMs;
-  const opened = (0, import_chunk_QZ6AB7TL.openGit)(note.path, { until });
-  const git = "git" in opened ? opened.git : gitOf(note, { until });
-  const tips = git ? tipsOf(git, note, changes, "git" in opened) : [];
-  const held = git ? unmerged(git, note, tips) : [];
-  const merge = (what) => (0, import_chunk_3MD723AM.quoteWords)(["git", "-C", note.from, "merge", what]);
-  if (changes.dirty_after === 0) return held.map(({ name }) => merge(name));
-  const inTree = (...words) => (0, import_chunk_3MD723AM.quoteWords)(["git", "-C", note.path, ...words]);
-  const own = changes.branch.after ?? `${note.branch}-work`;
-  return [
-    ...changes.branch.after === null ? [inTree("switch", "-c", own)] : [],
-    inTree("add", "--all"),
-    inTree("commit", "-m", `Work of ${import_node_path2.default.basename(note.path)}`),
-    merge(own),
-    ...held.filter(({ isHead }) => !isHead).map(({ name }) => merge(name))
-  ];
-}
-function tipsOf(git, note, changes, isTree) {
-  const branches = listBranches(git);
-  const head = isTree ? resolve(git, "HEAD") : void 0;
-  const current = isTree ? currentBranch(git) : void 0;
-  const made = isTree ? madeHere(git) : [];
-  const isMade = ({ name, commit }) => name === note.branch || (made.length > 0 ? made.includes(commit) : changes.refs_changed.includes(`refs/heads/${name}`));
-  const others = branches.filter((tip) => tip.name !== current && isMade(tip));
-  const own = others.filter(({ name }) => name === note.branch);
-  return [
-    ...head === void 0 ? [] : [{ name: current ?? head, commit: head, isHead: true }],
-    ...own,
-    ...others.filter((tip) => !own.includes(tip))
-  ];
-}
-function listBranches(git) {
-  const answer = git.run(["for-each-ref", "--format=%(objectname) %(refname:lstrip=2)", "refs/heads"]);
-  const lines = answer.ok ? answer.bytes.toString("latin1").split("\n") : [];
-  return lines.flatMap((line) => {
-    const [, commit, name] = /^([0-9a-f]{40,64}) (.+)$/.exec(line) ?? [];
-    if (commit === void 0 || name === void 0) return [];
-    return [{ name: isPlain(name) ? name : commit, commit, isHead: false }];
-  });
-}
-function isPlain(name) {
-  return /^[\x21-\x7e]+$/.test(name);
-}
-function currentBranch(git) {
-  const answer = git.run(["symbolic-ref", "--quiet", "--short", "HEAD"]);
-  const name = answer.ok ? answer.bytes.toString("latin1").trim() : "";
-  return isPlain(name) ? name : void 0;
-}
-function madeHere(git) {
-  const answer = git.run(["log", "--walk-reflogs", "--max-count=10000", "--format=%H %gs", "HEAD", "--"]);
-  const lines = answer.ok ? answer.bytes.toString("latin1").split("\n") : [];
-  return lines.flatMap((line) => {
-    const [, commit, words = ""] = /^([0-9a-f]{40,64}) (.*)$/.exec(line) ?? [];
-    return commit === void 0 || /^(?:checkout|reset|branch):/.test(words) ? [] : [commit];
-  });
-}
-function unmerged(git, note, tips) {
-  const known = [note.base, headOf(note.from)].filter((commit) => commit !== void 0);
-  return tips.filter(({ commit }, at) => {
-    if (tips.findIndex((tip) => tip.commit === commit) < at) return false;
-    const others = tips.map((tip) => tip.commit).filter((other) => other !== commit);
-    return (count(git, [commit, "--not", ...known, ...others]) ?? 1) > 0;
-  });
-}
-var checkoutMs = 10 * 6e4;
-var lookMs = 6e4;
-var tries = 3;
-function planWorktree(repoCwd, id) {
-  const at = (0, import_chunk_YZXDT2WC.realPath)(repoCwd);
-  const root = (0, import_chunk_3MD723AM.findWorktree)(at);
-  if (root === void 0) throw impossible(`${repoCwd} is not in a git work tree`);
-  const git = requireGit(root);
-  const top = ask(git, ["rev-parse", "--show-toplevel"]);
-  if (top !== root) throw impossible(`the work tree of ${root} is ${top}`);
-  const base = ask(git, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], "there is no commit yet");
-  const folder = import_node_path.default.resolve(root, ask(git, ["rev-parse", "--git-common-dir"]));
-  const below = import_node_path.default.relative(root, at);
-  const isThere = below === "" || git.run(["rev-parse", "--verify", "--quiet", `${base}:${below}/`]).ok;
-  const place = import_node_path.default.join(placeFor(root, (0, import_chunk_YZXDT2WC.realPath)(folder)), id);
-  return {
-    path: place,
-    branch: `job-companion/${id}`,
-    base,
-    from: root,
-    git_folder: (0, import_chunk_YZXDT2WC.realPath)(folder),
-    cwd: isThere ? import_node_path.default.join(place, below) : place
-  };
-}
-function isDirtyTree(root) {
-  const opened = (0, import_chunk_QZ6AB7TL.openGit)(root, { until: (0, import_chunk_NLNY4YEW.monotonicMs)() + 2e3 });
-  if ("reason" in opened) return false;
-  const words = [
-    "status",
-    "--porcelain",
-    "-z",
-    "--untracked-files=normal",
-    "--no-renames",
-    "--ignore-submodules=dirty"
-  ];
-  const answer = opened.git.run(words, { limit: 64 * 1024 });
-  return answer.ok ? answer.bytes.length > 0 : answer.cut === "output";
-}
-function addWorktree(note) {
-  makeFolders(import_node_path.default.dirname(note.path));
-  if ((0, import_chunk_YZXDT2WC.exists)(note.path)) throw impossible(`${note.path} exists already`);
-  const git = requireGit(note.from);
-  const words = ["worktree", "add", "--quiet", "--no-checkout", "--no-track", "-b", note.branch, note.path, note.base];
-  for (let tried = 1; ; tried += 1) {
-    const answer = git.run(words, { timeoutMs: checkoutMs });
-    if (answer.ok) break;
-    undoWorktree(note);
-    if (tried === tries || !/\bcommondir|worktrees\//.test(answer.reason)) throw impossible(answer.reason);
-  }
-  const reason = checkOut(note);
-  if (reason === void 0) return;
-  git.run(["worktree", "remove", "--force", note.path]);
-  git.run(["update-ref", "-d", `refs/heads/${note.branch}`, note.base]);
-  throw impossible(reason);
-}
-function checkOut(note) {
-  const opened = (0, import_chunk_QZ6AB7TL.openGit)(note.path);
-  if ("reason" in opened) return opened.reason;
-  const answer = opened.git.run(["reset", "--hard", "--quiet"], { timeoutMs: checkoutMs });
-  return answer.ok ? void 0 : answer.reason;
-}
-function undoWorktree(note) {
-  removeWorktree(note);
-}
-function worktreeWork(note) {
-  const isGone = !(0, import_chunk_YZXDT2WC.isFolder)(note.path);
-  const tips = [isGone ? void 0 : headOf(note.path), branchTip(note)].filter((tip) => tip !== void 0);
-  const uncommitted = isGone ? 0 : countUncommitted(note.path);
-  const git = tips.length === 0 ? void 0 : gitOf(note);
-  if (!git) return { uncommitted, commits: 0, isMerged: tips.length === 0, isGone };
-  const elsewhere = [`--exclude=${note.branch}`, "--branches", "--remotes", "--tags", "HEAD"];
-  const commits = count(git, [...tips, "--not", note.base]);
-  const lonely = count(git, [...tips, "--not", ...elsewhere]);
-  return { uncommitted, commits: commits ?? 1, isMerged: lonely === 0, isGone };
-}
-function removeWorktree(note) {
-  const work = worktreeWork(note);
-  if (work.uncommitted > 0 || !work.isMerged) return false;
-  const git = gitOf(note, { also: work.isGone ? [] : [note.path] });
-  if (!git) return work.isGone;
-  const tip = branchTip(note);
-  git.run(["worktree", "remove", note.path]);
-  if ((0, import_chunk_YZXDT2WC.exists)(note.path)) return false;
-  return tip === void 0 || git.run(["update-ref", "-d", `refs/heads/${note.branch}`, tip]).ok;
-}
-function impossible(reason) {
-  return new import_chunk_NVPF5LEY.FaultError("preflight", `cannot make a worktree for the job; ${reason}`, "go on without --worktree");
-}
-function requireGit(root) {
-  const opened = (0, import_chunk_QZ6AB7TL.openGit)(root);
-  if ("reason" in opened) throw impossible(opened.reason);
-  return opened.git;
-}
-function ask(git, args, otherwise) {
-  const answer = git.run(args);
-  if (!answer.ok) throw impossible(otherwise ?? answer.reason);
-  return answer.bytes.toString("utf8").replace(/\n$/, "");
-}
-function placeFor(root, gitFolder) {
-  const own = (0, import_chunk_NLNY4YEW.dataFolder)();
-  if (own === void 0) throw impossible("there is no place for it: HOME and XDG_STATE_HOME are not set");
-  const hash = Buffer.from((0, import_chunk_CTSRVJRC.sha256)(Buffer.from(gitFolder))).toString("hex");
-  const name = import_node_path.default.basename(root).replace(/[^A-Za-z0-9._-]+/g, "-").slice(0, 40);
-  const place = realPlace(import_node_path.default.join(own, "worktrees", `${name}-${hash.slice(0, 8)}`));
-  const around = (0, import_chunk_3MD723AM.findWorktree)(place) ?? (`${place}/`.startsWith(`${gitFolder}/`) ? gitFolder : void 0);
-  if (around !== void 0)
-    throw impossible(`its place ${place} lies inside the repository ${around}; set XDG_STATE_HOME to a folder outside`);
-  return place;
-}
-function realPlace(folder) {
-  for (let at = folder; ; at = import_node_path.default.dirname(at)) {
-    if ((0, import_chunk_YZXDT2WC.isFolder)(at) || at === import_node_path.default.dirname(at)) return import_node_path.default.join((0, import_chunk_YZXDT2WC.realPath)(at), import_node_path.default.relative(at, folder));
-  }
-}
-function makeFolders(folder) {
-  if ((0, import_chunk_YZXDT2WC.isFolder)(folder)) return;
-  try {
-    makeFolders(import_node_path.default.dirname(folder));
-    (0, import_chunk_6OPTGHIR.createFolder)(folder);
-  } catch (error) {
-    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
-    throw impossible(`the folder ${folder} cannot be made (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
-  }
-}
-function countUncommitted(folder) {
-  const { git, entries, rest } = (0, import_chunk_OYWQVJF3.captureWorkspace)(folder, { exclude: [], budgetMs: lookMs });
-  return git?.root === folder ? entries.length + (rest?.count ?? 0) : 1;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  addWorktree,
-  isDirtyTree,
-  planWorktree,
-  removeWorktree,
-  takeOverCommands,
-  undoWorktree,
-  worktreeWork
-});
-
-},
-"./chunk-BFR7IFO3.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  checkLaunchOptions: () => checkLaunchOptions,
-  folderOf: () => folderOf,
-  folderSaid: () => folderSaid,
-  launchAndTell: () => launchAndTell,
-  launchWords: () => launchWords,
-  missingProgram: () => missingProgram,
-  onceWords: () => onceWords,
-  repeatedLaunch: () => repeatedLaunch,
-  run: () => run,
-  tellLaunched: () => tellLaunched
-});
-module.exports = stdin_exports;
-var import_chunk_IGDXCXPW = load("./chunk-IGDXCXPW.js");
-var import_chunk_5KG54KO5 = load("./chunk-5KG54KO5.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_KWYQ44JA = load("./chunk-KWYQ44JA.js");
-var import_chunk_VIKS2MJP = load("./chunk-VIKS2MJP.js");
-var import_chunk_6CVNTUS7 = load("./chunk-6CVNTUS7.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-var import_node_path2 = builtin("node:path");
-function launchWords(input) {
-  const onceKey = input.text("once-key") ?? null;
-  if (onceKey === "") throw (0, import_chunk_NVPF5LEY.usageError)('cannot take --once-key "": a key needs at least one character');
-  return { owner: input.text("owner") ?? import_chunk_NLNY4YEW.variables.owner() ?? null, label: input.text("label") ?? null, onceKey };
-}
-function checkLaunchOptions(input) {
-  if (input.has("wait-timeout") && !input.has("wait")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");
-  input.duration("wait-timeout");
-  for (const other of ["json", "wait"]) {
-    if (input.has("id-only") && input.has(other)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`);
-  }
-}
-async function launchAndTell(context, input, request, isSynchronous = false) {
-  checkLaunchOptions(input);
-  const root = context.root(input);
-  return tellLaunched(context, input, root, await (0, import_chunk_IGDXCXPW.launch)(root, request), isSynchronous);
-}
-async function tellLaunched(context, input, root, launched, isSynchronous) {
-  if (input.has("wait") || isSynchronous) {
-    const { waitAndTell } = await Promise.resolve().then(() => load("./collecting-EZ63QIUT.js"));
-    const told = launched.isNew ? warningNotes(root, launched.id) : [];
-    const collect = `collect: ${import_chunk_MH4JJYVG.nextCommands.wait(launched.id, root.option)}`;
-    for (const line of [jobLine(launched), collect, ...told]) context.tell(line);
-    const timeoutMs = input.duration("wait-timeout") ?? Number.MAX_SAFE_INTEGER;
-    return waitAndTell(context, root, [launched.id], {
-      mode: "all",
-      timeoutMs,
-      heartbeatMs: null,
-      isJson: input.has("json"),
-      told
-    });
-  }
-  return tellLaunch(root, launched, input);
-}
-function jobLine({ id, isNew }) {
-  return `job ${id}${isNew ? "" : " (this once-key had it already; nothing was started)"}`;
-}
-function warningsOf(root, id) {
-  const spec = (0, import_chunk_KWYQ44JA.readSpec)((0, import_chunk_VIKS2MJP.jobPaths)(root.folder, id));
-  return spec.kind === "ok" ? spec.value.warnings ?? [] : [];
-}
-function warningNotes(root, id) {
-  return warningsOf(root, id).map((one) => `warning: ${(0, import_chunk_LXK2ZILE.plainText)(one.message)}`);
-}
-function tellLaunch(root, launched, input) {
-  const { id, isNew } = launched;
-  const notes = warningNotes(root, id);
-  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
-`, notes };
-  const paths = (0, import_chunk_VIKS2MJP.jobPaths)(root.folder, id);
-  const commands = {
-    wait: import_chunk_MH4JJYVG.nextCommands.wait(id, root.option),
-    observe: import_chunk_MH4JJYVG.nextCommands.observe(id, root.option),
-    cancel: import_chunk_MH4JJYVG.nextCommands.cancel(id, root.option)
-  };
-  if (input.has("json")) {
-    return {
-      code: import_chunk_6PFAPK5K.exitCodes.done,
-      json: {
-        id,
-        new: isNew,
-        folder: paths.folder,
-        result_path: paths.result,
-        output_path: paths.output,
-        warnings: warningsOf(root, id),
-        next: commands
-      }
-    };
-  }
-  const lines = [
-    jobLine(launched),
-    `collect: ${commands.wait}`,
-    `observe: ${commands.observe}`,
-    `result:  ${paths.result}`
-  ];
-  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${lines.join("\n")}
-`, notes };
-}
-var passing = [
-  "owner",
-  "label",
-  "once-key",
-  "json",
-  "id-only",
-  "wait",
-  "wait-timeout",
-  "state-dir",
-  "prompt-file",
-  "stdin"
-];
-function onceWords(verb, input, folder, task) {
-  const options = input.given().filter(([name]) => !passing.includes(name) && !["prompt", "cwd"].includes(name));
-  return JSON.stringify([verb, options.sort(), input.words, input.rest, folder, task]);
-}
-function folderSaid(context, input) {
-  return import_node_path2.default.resolve(context.cwd, input.text("cwd") ?? ".");
-}
-async function repeatedLaunch(context, input, words, isSynchronous) {
-  const { onceKey } = launchWords(input);
-  if (onceKey === null) return void 0;
-  checkLaunchOptions(input);
-  const root = context.root(input);
-  const launched = await (0, import_chunk_IGDXCXPW.launchedBefore)(root, onceKey, words);
-  if (!launched) return void 0;
-  const { folder } = (0, import_chunk_VIKS2MJP.jobPaths)(root.folder, launched.id);
-  return (0, import_chunk_YZXDT2WC.exists)(folder) ? tellLaunched(context, input, root, launched, isSynchronous) : tellCleaned(input, launched.id);
-}
-function tellCleaned(input, id) {
-  const note = `job ${id} had this once-key; its record was removed by clean, and nothing was started`;
-  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
-` };
-  if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.done, json: { id, new: false, cleaned: true, next: {} } };
-  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${note}
-` };
-}
-var run = {
-  name: "run",
-  summary: "run a long command as a job",
-  form: "[options] -- COMMAND ARG...",
-  words: { min: 0, max: 0, rest: true },
-  options: {
-    timeout: {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_6CVNTUS7.limits.runTimeout,
-      help: "hard limit, counted from launch (default 24h, at most 30d)"
-    },
-    deadline: { kind: "duration", value: "D", range: import_chunk_6CVNTUS7.limits.runTimeout, help: "the same as --timeout" },
-    "kill-after": {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_6CVNTUS7.limits.runKillGrace,
-      help: "time between TERM and KILL (default 30s)"
-    },
-    cwd: { kind: "text", value: "DIR", help: "folder to run in (default: here)" },
-    shell: { kind: "flag", help: "give the one word after -- to /bin/sh -c" },
-    "success-exit": {
-      kind: "count",
-      value: "N",
-      range: { default: 0, min: 0, max: 255 },
-      help: "the exit code that means success (default 0)"
-    },
-    "max-output": {
-      kind: "size",
-      value: "SIZE",
-      range: import_chunk_6CVNTUS7.limits.maxOutput,
-      help: "cap of each output file on disk (default 64M)"
-    },
-    "first-output": {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_6CVNTUS7.limits.optInLimit,
-      help: "end it when nothing was printed by then"
-    },
-    "stall-after": {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_6CVNTUS7.limits.optInLimit,
-      help: "end it when nothing was printed for that long"
-    },
-    "keep-children": { kind: "flag", help: "leave processes alone that the command left behind" },
-    ...import_chunk_5KG54KO5.launchOptions
-  },
-  notes: "The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",
-  examples: [
-    "run -- make test",
-    "run --timeout 2h --once-key nightly -- python3 train.py --epochs 10",
-    "run --shell -- 'make && make install'"
-  ],
-  async run(context, input) {
-    const words = onceWords("run", input, folderSaid(context, input), null);
-    const repeated = await repeatedLaunch(context, input, words, false);
-    if (repeated) return repeated;
-    const cwd = folderOf(context, input);
-    const timeout = limitOf(input);
-    return launchAndTell(context, input, {
-      kind: "run",
-      verb: "run",
-      ...launchWords(input),
-      cwd,
-      deadlineMs: timeout,
-      killGraceMs: input.durationOrDefault("kill-after"),
-      maxOutputBytes: input.size("max-output") ?? import_chunk_6CVNTUS7.limits.maxOutput.default,
-      firstOutputMs: input.duration("first-output") ?? null,
-      stallMs: input.duration("stall-after") ?? null,
-      lineage: null,
-      run: commandOf(input, cwd),
-      staff: null,
-      words
-    });
-  }
-};
-function limitOf(input) {
-  if (input.has("timeout") && input.has("deadline"))
-    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");
-  return input.has("deadline") ? input.durationOrDefault("deadline") : input.durationOrDefault("timeout");
-}
-function folderOf(context, input) {
-  const folder = import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
-  if (!(0, import_chunk_YZXDT2WC.isFolder)(folder))
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot run in ${folder}: there is no such folder`,
-      "name an existing one with --cwd DIR"
-    );
-  return (0, import_chunk_YZXDT2WC.realPath)(folder);
-}
-function commandOf(input, cwd) {
-  const words = input.rest ?? [];
-  const parts = { success_exit: input.count("success-exit") ?? 0, keep_children: input.has("keep-children") };
-  if (input.has("shell")) {
-    if (words.length !== 1)
-      throw (0, import_chunk_NVPF5LEY.usageError)(
-        `cannot take ${words.length} words with --shell: it needs the whole command line as one word after --`
-      );
-    return { argv: ["/bin/sh", "-c", words[0]], program: "/bin/sh", ...parts };
-  }
-  const name = words[0];
-  const program = (0, import_chunk_VIKS2MJP.findProgram)(name, cwd);
-  if (program === void 0) throw missingProgram(name, cwd);
-  return { argv: words, program, ...parts };
-}
-function missingProgram(name, cwd) {
-  const where = name.includes("/") ? `no executable file of that name (looked from ${cwd})` : `it is not on PATH (${import_chunk_NLNY4YEW.variables.searchPath() || "empty"})`;
-  return new import_chunk_NVPF5LEY.FaultError("preflight", `cannot run ${JSON.stringify(name)}: ${where}`, "give the path of the program");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  checkLaunchOptions,
-  folderOf,
-  folderSaid,
-  launchAndTell,
-  launchWords,
-  missingProgram,
-  onceWords,
-  repeatedLaunch,
-  run,
-  tellLaunched
-});
-
-},
-"./chunk-C7UJ4JXK.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  startWorker: () => startWorker
-});
-module.exports = stdin_exports;
-var import_chunk_KWYQ44JA = load("./chunk-KWYQ44JA.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-async function startWorker(root, spec, job, generation) {
-  const engine = (0, import_chunk_KWYQ44JA.findEngine)(spec.engine) ?? import_chunk_KWYQ44JA.defaultEngine;
-  const worker = await engine.start({ stateRoot: root, id: spec.id, mark: spec.mark, logFile: job.paths.workerLog });
-  (0, import_chunk_6OPTGHIR.writeJson)(job.paths.launch, { worker, generation }, { sync: false });
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  startWorker
-});
-
-},
-"./chunk-CTSRVJRC.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  hmacSha256: () => hmacSha256,
-  sha256: () => sha256,
-  toHex: () => toHex
-});
-module.exports = stdin_exports;
-var constants = new Uint32Array([
-  1116352408,
-  1899447441,
-  3049323471,
-  3921009573,
-  961987163,
-  1508970993,
-  2453635748,
-  2870763221,
-  3624381080,
-  310598401,
-  607225278,
-  1426881987,
-  1925078388,
-  2162078206,
-  2614888103,
-  3248222580,
-  3835390401,
-  4022224774,
-  264347078,
-  604807628,
-  770255983,
-  1249150122,
-  1555081692,
-  1996064986,
-  2554220882,
-  2821834349,
-  2952996808,
-  3210313671,
-  3336571891,
-  3584528711,
-  113926993,
-  338241895,
-  666307205,
-  773529912,
-  1294757372,
-  1396182291,
-  1695183700,
-  1986661051,
-  2177026350,
-  2456956037,
-  2730485921,
-  2820302411,
-  3259730800,
-  3345764771,
-  3516065817,
-  3600352804,
-  4094571909,
-  275423344,
-  430227734,
-  506948616,
-  659060556,
-  883997877,
-  958139571,
-  1322822218,
-  1537002063,
-  1747873779,
-  1955562222,
-  2024104815,
-  2227730452,
-  2361852424,
-  2428436474,
-  2756734187,
-  3204031479,
-  3329325298
-]);
-var blockBytes = 64;
-function sha256(data) {
-  const hash = new Uint32Array([
-    1779033703,
-    3144134277,
-    1013904242,
-    2773480762,
-    1359893119,
-    2600822924,
-    528734635,
-    1541459225
-  ]);
-  const padded = new Uint8Array(Math.ceil((data.length + 9) / blockBytes) * blockBytes);
-  padded.set(data);
-  padded[data.length] = 128;
-  const view = new DataView(padded.buffer);
-  view.setUint32(padded.length - 8, Math.floor(data.length / 2 ** 29));
-  view.setUint32(padded.length - 4, data.length << 3);
-  const words = new Uint32Array(64);
-  for (let at = 0; at < padded.length; at += blockBytes) mixBlock(hash, view, at, words);
-  const digest = new Uint8Array(32);
-  const out = new DataView(digest.buffer);
-  hash.forEach((word, index) => {
-    out.setUint32(index * 4, word);
-  });
-  return digest;
-}
-function hmacSha256(key, data) {
-  const block = new Uint8Array(blockBytes);
-  block.set(key.length > blockBytes ? sha256(key) : key);
-  const inner = sha256(
-    joined(
-      block.map((byte) => byte ^ 54),
-      data
-    )
-  );
-  return sha256(
-    joined(
-      block.map((byte) => byte ^ 92),
-      inner
-    )
-  );
-}
-function toHex(bytes) {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-function joined(a, b) {
-  const whole = new Uint8Array(a.length + b.length);
-  whole.set(a);
-  whole.set(b, a.length);
-  return whole;
-}
-function mixBlock(hash, view, at, w) {
-  for (let i = 0; i < 16; i += 1) w[i] = view.getUint32(at + i * 4);
-  for (let i = 16; i < 64; i += 1) {
-    const x = w[i - 15];
-    const y = w[i - 2];
-    const s0 = rotate(x, 7) ^ rotate(x, 18) ^ x >>> 3;
-    const s1 = rotate(y, 17) ^ rotate(y, 19) ^ y >>> 10;
-    w[i] = w[i - 16] + s0 + w[i - 7] + s1;
-  }
-  let a = hash[0];
-  let b = hash[1];
-  let c = hash[2];
-  let d = hash[3];
-  let e = hash[4];
-  let f = hash[5];
-  let g = hash[6];
-  let h = hash[7];
-  for (let i = 0; i < 64; i += 1) {
-    const s1 = (e >>> 6 | e << 26) ^ (e >>> 11 | e << 21) ^ (e >>> 25 | e << 7);
-    const t1 = h + s1 + (e & f ^ ~e & g) + constants[i] + w[i] | 0;
-    const s0 = (a >>> 2 | a << 30) ^ (a >>> 13 | a << 19) ^ (a >>> 22 | a << 10);
-    const t2 = s0 + (a & b ^ a & c ^ b & c) | 0;
-    h = g;
-    g = f;
-    f = e;
-    e = d + t1 | 0;
-    d = c;
-    c = b;
-    b = a;
-    a = t1 + t2 | 0;
-  }
-  hash[0] = hash[0] + a;
-  hash[1] = hash[1] + b;
-  hash[2] = hash[2] + c;
-  hash[3] = hash[3] + d;
-  hash[4] = hash[4] + e;
-  hash[5] = hash[5] + f;
-  hash[6] = hash[6] + g;
-  hash[7] = hash[7] + h;
-}
-function rotate(word, bits) {
-  return word >>> bits | word << 32 - bits;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  hmacSha256,
-  sha256,
-  toHex
-});
-
-},
-"./chunk-DZG7HXFZ.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  waitAndTell: () => waitAndTell
-});
-module.exports = stdin_exports;
-var import_chunk_6ZW5UEYF = load("./chunk-6ZW5UEYF.js");
-var import_chunk_XYWE227J = load("./chunk-XYWE227J.js");
-var import_chunk_S7EMRLX4 = load("./chunk-S7EMRLX4.js");
-var import_chunk_PQQG5N64 = load("./chunk-PQQG5N64.js");
-var import_chunk_NAF6F4BZ = load("./chunk-NAF6F4BZ.js");
-var import_chunk_EZ5LP3AB = load("./chunk-EZ5LP3AB.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
-var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
-var import_chunk_AMXPSG75 = load("./chunk-AMXPSG75.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-async function withFarewell(context, root, ids, wait) {
-  const release = (0, import_chunk_6ZW5UEYF.onInterrupt)((signal) => {
-    try {
-      context.live?.("");
-      context.tell(farewell(root, ids));
-    } catch {
-    }
-    (0, import_chunk_6ZW5UEYF.endBySignal)(signal);
-  });
-  try {
-    return await wait();
-  } finally {
-    release();
-  }
-}
-function farewell(root, ids) {
-  const [first = ""] = ids;
-  if (ids.length === 1) return `job ${first} runs on; collect it with:
-${import_chunk_MH4JJYVG.nextCommands.wait(first, root.option)}`;
-  const command = (0, import_chunk_MH4JJYVG.nextCommand)(root.option, "wait", ...ids, "--all", "--timeout", "10m");
-  return `the ${ids.length} jobs run on; collect them with:
-${command}`;
-}
-async function waitAndTell(context, root, ids, options) {
-  const wait = () => (0, import_chunk_S7EMRLX4.waitForJobs)(root.folder, ids, {
-    ...options,
-    // A person who looks at the terminal gets one line that is renewed; everybody else silence, or the lines asked for.
-    heartbeatMs: options.heartbeatMs ?? (context.live ? 1e3 : null),
-    onHeartbeat: (seen) => {
-      const lines = seen.map((view) => heartbeat(asOfNow(view)));
-      if (options.heartbeatMs !== null) for (const line of lines) context.tell(line);
-      else context.live?.(lines.join(" | ").slice(0, Math.max(20, context.width - 1)));
-    }
-  });
-  const views = await withFarewell(
-    context,
-    root,
-    ids,
-    () => (0, import_chunk_PQQG5N64.withRegistration)(root.folder, ids, options.timeoutMs, wait)
-  );
-  if (options.heartbeatMs === null) context.live?.("");
-  return tellWaited(context, root, views, options);
-}
-function tellWaited(context, root, views, options) {
-  const ended = views.filter((view) => (0, import_chunk_AMXPSG75.isEnded)(view.state));
-  const isOver = options.mode === "any" ? ended.length > 0 : ended.length === views.length;
-  const shown = !isOver ? views : options.mode === "any" ? firstOf(ended) : views;
-  const code = isOver ? (0, import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map((view) => view.state.state)) : import_chunk_6PFAPK5K.exitCodes.pending;
-  const afterPrint = () => {
-    for (const view of shown) if ((0, import_chunk_AMXPSG75.isEnded)(view.state)) (0, import_chunk_NAF6F4BZ.noteCollected)(view, "wait");
-  };
-  if (options.isJson) {
-    const documents = shown.map(
-      (view) => (0, import_chunk_AMXPSG75.isEnded)(view.state) ? (0, import_chunk_XYWE227J.endedDocument)(view) : (0, import_chunk_EZ5LP3AB.observation)(view, { afterSeq: null, root })
-    );
-    return {
-      code,
-      afterPrint,
-      json: views.length === 1 ? documents[0] : { jobs: documents, pending: pendingOf(views) }
-    };
-  }
-  const replies = shown.map((view) => (0, import_chunk_AMXPSG75.isEnded)(view.state) ? (0, import_chunk_XYWE227J.tellEnded)(context, view) : tellPending(root, view));
-  const outs = replies.map((reply) => Buffer.from(reply.out ?? ""));
-  return {
-    code,
-    afterPrint,
-    out: views.length === 1 ? outs[0] : Buffer.concat(shown.map((view, at) => section(view, outs[at], at === 0))),
-    notes: replies.flatMap((reply) => reply.notes ?? []).filter((note) => !options.told?.includes(note))
-  };
-}
-function section(view, out, isFirst) {
-  const bytes = out ?? Buffer.alloc(0);
-  const head = Buffer.from(`${isFirst ? "" : "\n"}== ${view.id}: ${view.state.state} ==
-`);
-  return Buffer.concat([head, bytes, Buffer.from(bytes.length === 0 || bytes.at(-1) === 10 ? "" : "\n")]);
-}
-function firstOf(views) {
-  return [...views].sort((a, b) => Date.parse(a.state.ended_at ?? "") - Date.parse(b.state.ended_at ?? "")).slice(0, 1);
-}
-function pendingOf(views) {
-  return views.filter((view) => !(0, import_chunk_AMXPSG75.isEnded)(view.state)).map((view) => view.id);
-}
-function tellPending(root, view) {
-  const picture = JSON.stringify((0, import_chunk_EZ5LP3AB.observation)(view, { afterSeq: null, root }), null, 1);
-  const next = import_chunk_MH4JJYVG.nextCommands.wait(view.id, root.option);
-  return {
-    code: import_chunk_6PFAPK5K.exitCodes.pending,
-    out: `${picture}
-${next}
-`,
-    notes: [`${view.id}: ${view.state.state}, not ended yet; wait again with the last line`]
-  };
-}
-function asOfNow(view) {
-  try {
-    return (0, import_chunk_AMXPSG75.isEnded)(view.state) ? view : (0, import_chunk_AMXPSG75.inspect)(view.root, view.id);
-  } catch {
-    return view;
-  }
-}
-function heartbeat(view) {
-  const age = view.state.started_at ? (0, import_chunk_SBRRC2LY.formatDuration)(Math.max(0, (0, import_chunk_NLNY4YEW.nowMs)() - Date.parse(view.state.started_at))) : "not started";
-  return `${view.id}: ${view.state.state}, ${age}`;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  waitAndTell
-});
-
-},
-"./chunk-E3OOXL5K.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  signInOf: () => signInOf,
-  surveyBackends: () => surveyBackends
-});
-module.exports = stdin_exports;
-var import_chunk_OOOSDMLX = load("./chunk-OOOSDMLX.js");
-var import_chunk_VKC2UG2Z = load("./chunk-VKC2UG2Z.js");
-var import_chunk_VIKS2MJP = load("./chunk-VIKS2MJP.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
-var import_node_path = builtin("node:path");
-var profileNames = ["restricted", "standard", "unrestricted"];
-function surveyBackends(config, cwd, only) {
-  const own = Object.entries(config.backends);
-  const found = import_chunk_VKC2UG2Z.backends.filter(({ id }) => id !== "custom" && (only === void 0 || id === only) && !Object.hasOwn(config.backends, id)).map((backend) => survey(backend, backend.id, backend.programs, cwd));
-  const custom = (0, import_chunk_VKC2UG2Z.findBackend)("custom");
-  const mine = own.filter(([name]) => only === void 0 || name === only).map(([name, { argv }]) => survey(custom, name, argv.slice(0, 1), cwd));
-  return [...found, ...mine];
-}
-function survey(backend, name, searched, cwd) {
-  const program = searched.map((one) => (0, import_chunk_VIKS2MJP.findProgram)(one, cwd)).find((one) => one !== void 0) ?? null;
-  const version = program === null ? null : (0, import_chunk_OOOSDMLX.tellVersion)(backend, program);
-  const isTooOld = version !== null && backend.oldest !== null && (0, import_chunk_VKC2UG2Z.isOlder)(version, backend.oldest);
-  const faults = {};
-  for (const profile of profileNames) {
-    const fault = backend.profiles[profile] === null ? null : (0, import_chunk_OOOSDMLX.policyFault)(backend, profile, cwd, version);
-    if (fault !== null) faults[profile] = fault;
-  }
-  const canKeep = profileNames.some((one) => backend.profiles[one] !== null && faults[one] === void 0);
-  return {
-    backend: name,
-    title: backend.title,
-    custom: backend.id === "custom",
-    searched,
-    program,
-    not_executable: program === null ? findBlocked(searched) : null,
-    version,
-    oldest: backend.oldest,
-    too_old: isTooOld,
-    sign_in: signInOf(backend),
-    profiles: backend.profiles,
-    faults,
-    install: backend.install,
-    usable: program !== null && !isTooOld && canKeep
-  };
-}
-function signInOf({ signIn }) {
-  const home = import_chunk_NLNY4YEW.variables.home();
-  const files = signIn.files.filter((file) => home !== void 0 && (0, import_chunk_YZXDT2WC.exists)(import_node_path.default.join(home, file)));
-  const found = { files, variables: signIn.variables.filter((name) => import_chunk_NLNY4YEW.variables.isSet(name)) };
-  if (signIn.files.length + signIn.variables.length === 0) return { state: "unknown", ...found };
-  return { state: found.files.length + found.variables.length > 0 ? "signs" : "no_signs", ...found };
-}
-function findBlocked(names) {
-  const folders = import_chunk_NLNY4YEW.variables.searchPath().split(":").filter(Boolean);
-  const files = names.filter((name) => !name.includes("/")).flatMap((name) => folders.map((folder) => import_node_path.default.join(folder, name)));
-  return files.find(import_chunk_YZXDT2WC.exists) ?? null;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  signInOf,
-  surveyBackends
-});
-
-},
-"./chunk-EZ5LP3AB.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  healthOf: () => healthOf,
-  observation: () => observation,
-  progressOf: () => progressOf,
-  staffFacts: () => staffFacts
-});
-module.exports = stdin_exports;
-var import_chunk_F2QRF22C = load("./chunk-F2QRF22C.js");
-var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_AMXPSG75 = load("./chunk-AMXPSG75.js");
-var import_chunk_6CVNTUS7 = load("./chunk-6CVNTUS7.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var recentEvents = 5;
-var eventsAtMost = 50;
-function observation(view, options) {
-  const { state, spec, paths } = view;
-  const condition = (0, import_chunk_AMXPSG75.conditionOf)(view);
-  const after = options.afterSeq ?? Math.max(0, state.seq - recentEvents);
-  const journal = (0, import_chunk_F2QRF22C.readEvents)(paths, after, eventsAtMost);
-  const document = {
-    id: view.id,
-    kind: spec?.kind ?? null,
-    verb: spec?.verb ?? null,
-    owner: spec?.owner ?? null,
-    label: spec?.label === null || spec?.label === void 0 ? null : (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(spec.label), 120),
-    ...staffFacts(spec),
-    state: state.state,
-    ...healthOf(view, condition),
-    supervision: condition,
-    rev: state.rev,
-    created_at: state.created_at,
-    started_at: state.started_at,
-    ended_at: state.ended_at,
-    duration_ms: state.duration_ms,
-    age_ms: Math.max(0, (0, import_chunk_NLNY4YEW.nowMs)() - Date.parse(state.created_at)),
-    deadline_ms: spec?.deadline_ms ?? null,
-    exit_code: state.exit_code,
-    signal: state.signal,
-    error: state.error === null ? null : { ...state.error, message: (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(state.error.message), 400) },
-    warnings: state.warnings.slice(0, 5).map((one) => ({ code: one.code, message: (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(one.message), 200) })),
-    conversation: state.conversation,
-    files: filesOf(view),
-    next: nextFor(view, condition, options.root)
-  };
-  if (!(0, import_chunk_AMXPSG75.isEnded)(state)) document.progress = progressOf(view);
-  const { files, next, progress, ...facts } = document;
-  const plain = (0, import_chunk_LXK2ZILE.plainValue)(facts, 400);
-  const events = journal.events.map((event) => (0, import_chunk_LXK2ZILE.plainValue)(event, 400));
-  return bound(
-    { ...plain, files, next, ...progress === void 0 ? {} : { progress: (0, import_chunk_LXK2ZILE.plainValue)(progress, import_chunk_6CVNTUS7.textTailBytes + 3) } },
-    events,
-    journal.more,
-    after
-  );
-}
-function staffFacts(spec) {
-  const { staff } = spec ?? {};
-  if (!staff) return { backend: null, profile: null, model: null };
-  const short = (text) => (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(String(text)), 120);
-  return {
-    backend: short(staff.custom?.name ?? staff.backend),
-    profile: short(staff.profile),
-    model: staff.model ? short(staff.model) : null
-  };
-}
-function filesOf({ paths, state }) {
-  const files = {
-    result: paths.result,
-    output: paths.output,
-    error: paths.error,
-    events: paths.events,
-    worker_log: paths.workerLog
-  };
-  if (!(0, import_chunk_AMXPSG75.isEnded)(state)) return files;
-  return Object.fromEntries(Object.entries(files).map(([name, file]) => [name, (0, import_chunk_YZXDT2WC.exists)(file) ? file : null]));
-}
-function healthOf(view, condition) {
-  const attention = (reason) => ({
-    health: "attention",
-    attention_kind: "monitor_attention",
-    reason
-  });
-  switch (condition) {
-    case "unclaimed":
-      return attention(
-        `the worker died before it started the command (${view.launch?.generation ?? 1} tried); the next wait starts a new one; see ${view.paths.workerLog}`
-      );
-    case "orphaned":
-      return attention(
-        "the worker is gone; the command runs on under its shim, and the next wait attaches a new worker"
-      );
-    case "over":
-    case "lost":
-    case "host_restarted":
-    case "never_started":
-      return attention("it is over, and its end could not be stored from here");
-    case "supervised":
-    case "unseen":
-      if (view.leaseAgeMs !== null && view.leaseAgeMs > import_chunk_6CVNTUS7.leaseStaleMs)
-        return attention(`no sign of life of the worker for ${Math.round(view.leaseAgeMs / 1e3)} s`);
-      if (isMoving(view)) return { health: "progressing", attention_kind: null };
-      break;
-    default:
-  }
-  return { health: view.state.health, attention_kind: view.state.attention_kind };
-}
-function isMoving({ spec, state, paths }) {
-  if (!spec?.staff || state.state !== "running") return false;
-  const output = (0, import_chunk_YZXDT2WC.factsOf)(paths.output);
-  return output !== void 0 && output.size > 0 && (0, import_chunk_NLNY4YEW.nowMs)() - output.modifiedMs < import_chunk_6CVNTUS7.progressingMs;
-}
-function nextFor(view, condition, root) {
-  if (condition === "damaged") return { doctor: import_chunk_MH4JJYVG.nextCommands.doctor(view.id, root.option) };
-  if (!(0, import_chunk_AMXPSG75.isEnded)(view.state))
-    return { wait: import_chunk_MH4JJYVG.nextCommands.wait(view.id, root.option), cancel: import_chunk_MH4JJYVG.nextCommands.cancel(view.id, root.option) };
-  const next = { result: import_chunk_MH4JJYVG.nextCommands.result(view.id, root.option) };
-  if (view.state.state === "done") return next;
-  if ((0, import_chunk_F2QRF22C.isContinuable)(view.paths, view.state)) next.continue = import_chunk_MH4JJYVG.nextCommands.continue(view.id, root.option);
-  next.restart = import_chunk_MH4JJYVG.nextCommands.restart(view.id, root.option);
-  return next;
-}
-function progressOf(view) {
-  const { paths, spec } = view;
-  const [output, error] = [(0, import_chunk_YZXDT2WC.factsOf)(paths.output), (0, import_chunk_YZXDT2WC.factsOf)(paths.error)];
-  const newest = Math.max(
-    output && output.size > 0 ? output.modifiedMs : 0,
-    error && error.size > 0 ? error.modifiedMs : 0
-  );
-  const facts = {
-    stdout_bytes: output?.size ?? 0,
-    stderr_bytes: error?.size ?? 0,
-    last_output_at: newest > 0 ? (0, import_chunk_NLNY4YEW.isoOf)(newest) : null,
-    last_output_age_ms: newest > 0 ? Math.max(0, Math.round((0, import_chunk_NLNY4YEW.nowMs)() - newest)) : null
-  };
-  if (spec?.staff && !spec.staff.custom) {
-    const snapshot = (0, import_chunk_6OPTGHIR.readJson)(paths.snapshot);
-    return snapshot.kind === "ok" ? { ...facts, ...snapshot.value } : { ...facts, tools: [], text: "", text_truncated: false };
-  }
-  const bytes = (0, import_chunk_6OPTGHIR.readRange)(paths.output, -import_chunk_6CVNTUS7.tailBytes, import_chunk_6CVNTUS7.tailBytes)?.bytes ?? Buffer.alloc(0);
-  const latest = (0, import_chunk_LXK2ZILE.tail)((0, import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8")), import_chunk_6CVNTUS7.textTailBytes);
-  return { ...facts, text: latest.text, text_truncated: latest.truncated || (output?.size ?? 0) > import_chunk_6CVNTUS7.tailBytes };
-}
-function bound(document, events, isMore, after) {
-  let kept = events;
-  const make = () => ({
-    ...document,
-    events: kept,
-    next_seq: kept.at(-1)?.seq ?? after,
-    more: isMore || kept.length < events.length
-  });
-  const size = () => Buffer.byteLength(JSON.stringify(make())) + 1;
-  while (size() > import_chunk_6CVNTUS7.observeBytes && kept.length > 1) kept = kept.slice(0, -1);
-  if (size() > import_chunk_6CVNTUS7.observeBytes && kept[0]) {
-    const { seq, at, job, owner, type } = kept[0];
-    kept = [{ seq, at, job, owner, type, truncated: true }];
-  }
-  const progress = document.progress;
-  for (let limit = import_chunk_6CVNTUS7.textTailBytes; progress && size() > import_chunk_6CVNTUS7.observeBytes && limit > 64; limit = Math.floor(limit / 2)) {
-    document.progress = { ...progress, text: (0, import_chunk_LXK2ZILE.tail)(progress.text ?? "", limit).text, text_truncated: true };
-  }
-  if (progress && size() > import_chunk_6CVNTUS7.observeBytes) document.progress = { tools_truncated: true, text_truncated: true };
-  for (const name of ["files", "warnings", "label", "next", "error", "owner", "model"])
-    if (size() > import_chunk_6CVNTUS7.observeBytes) delete document[name];
-  return make();
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  healthOf,
-  observation,
-  progressOf,
-  staffFacts
-});
-
-},
-"./chunk-F2QRF22C.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  isContinuable: () => isContinuable,
-  openJournal: () => openJournal,
-  readEvents: () => readEvents
-});
-module.exports = stdin_exports;
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_6CVNTUS7 = load("./chunk-6CVNTUS7.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-function openJournal(paths, job) {
-  const last = (0, import_chunk_6OPTGHIR.readRange)(paths.events, -1, 1);
-  if (last && last.size > 0 && last.bytes[0] !== 10) (0, import_chunk_6OPTGHIR.appendText)(paths.events, "\n");
-  let isTorn = false;
-  const owner = job.owner === null ? null : (0, import_chunk_LXK2ZILE.excerpt)(job.owner, 200);
-  const journal = {
-    seq: newestSeq(paths),
-    append(type, fields = {}) {
-      const event = { seq: journal.seq + 1, at: (0, import_chunk_NLNY4YEW.isoNow)(), job: job.id, owner, type, ...fields };
-      let line = JSON.stringify(event);
-      if (Buffer.byteLength(line) > import_chunk_6CVNTUS7.eventLineBytes) {
-        line = JSON.stringify({ seq: event.seq, at: event.at, job: job.id, owner, type, truncated: true });
-      }
-      const text = `${isTorn ? "\n" : ""}${line}
-`;
-      isTorn = true;
-      (0, import_chunk_6OPTGHIR.appendText)(paths.events, text);
-      isTorn = false;
-      journal.seq = event.seq;
-      return event;
-    }
-  };
-  return journal;
-}
-var chunk = 256 * 1024;
-function readEvents(paths, after, limit) {
-  let size = chunk;
-  for (; ; ) {
-    const part = (0, import_chunk_6OPTGHIR.readRange)(paths.events, -size, size);
-    if (!part) return { events: [], more: false, missed: false };
-    const isWhole = part.bytes.length >= part.size;
-    const events = parseEvents(part.bytes.toString("utf8"), isWhole);
-    const first = events[0]?.seq ?? 0;
-    if (!isWhole && (events.length === 0 || first > after + 1) && size < 64 * chunk) {
-      size *= 4;
-      continue;
-    }
-    const wanted = events.filter((event) => event.seq > after);
-    return { events: wanted.slice(0, limit), more: wanted.length > limit, missed: !isWhole && first > after + 1 };
-  }
-}
-function newestSeq(paths) {
-  for (let size = 2 * import_chunk_6CVNTUS7.eventLineBytes; ; size *= 4) {
-    const part = (0, import_chunk_6OPTGHIR.readRange)(paths.events, -size, size);
-    if (!part) return 0;
-    const isWhole = part.bytes.length >= part.size;
-    const newest = parseEvents(part.bytes.toString("utf8"), isWhole).at(-1);
-    if (newest || isWhole || size > 64 * chunk) return newest?.seq ?? 0;
-  }
-}
-function parseEvents(text, isWhole) {
-  const lines = text.split("\n");
-  if (!isWhole) lines.shift();
-  const events = [];
-  for (const line of lines) {
-    if (line === "") continue;
-    try {
-      const value = JSON.parse(line);
-      if (typeof value === "object" && value !== null && typeof value.seq === "number") events.push(value);
-    } catch {
-    }
-  }
-  return events;
-}
-function isContinuable(paths, state) {
-  if (!state.conversation || state.error?.code === "spawn_failed") return false;
-  if (state.output === null || state.output.stdout?.bytes > 0) return true;
-  return readEvents(paths, 0, 1e3).events.some((event) => event.type === "conversation");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  isContinuable,
-  openJournal,
-  readEvents
-});
-
-},
-"./chunk-FHNVDGJI.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  spawnDetached: () => spawnDetached,
-  spawnShim: () => spawnShim
-});
-module.exports = stdin_exports;
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_node_child_process = require("node:child_process");
-var import_node_fs = require("node:fs");
-function spawnDetached(start) {
-  const log = (0, import_chunk_6OPTGHIR.openAppend)(start.logFile);
-  try {
-    const child = (0, import_node_child_process.spawn)(start.program, start.args, {
-      cwd: start.cwd,
-      env: start.environment,
-      detached: true,
-      stdio: ["ignore", log, log]
-    });
-    child.on("error", () => void 0);
-    child.unref();
-    if (child.pid === void 0) throw new Error(`cannot start ${start.program}`);
-    return child.pid;
-  } finally {
-    (0, import_node_fs.closeSync)(log);
-  }
-}
-function spawnShim(start, onEnd) {
-  return new Promise((resolve, reject) => {
-    const child = (0, import_node_child_process.spawn)("/bin/sh", ["-c", start.script, "job-companion-shim", ...start.args], {
-      cwd: start.cwd,
-      env: start.environment,
-      detached: true,
-      stdio: "ignore"
-    });
-    child.once("error", reject);
-    child.once("spawn", () => resolve(child.pid ?? 0));
-    child.once("exit", onEnd);
-  });
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  spawnDetached,
-  spawnShim
-});
-
-},
-"./chunk-GDAT7PWZ.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  checkRoot: () => checkRoot,
-  ensureRoot: () => ensureRoot,
-  locateRoot: () => locateRoot,
-  requirePlace: () => requirePlace
-});
-module.exports = stdin_exports;
-var import_chunk_3MD723AM = load("./chunk-3MD723AM.js");
-var import_chunk_VIKS2MJP = load("./chunk-VIKS2MJP.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-var folderName = ".job-state";
-var elsewhere = "use another place with --state-dir DIR or JOB_STATE_DIR";
-function locateRoot(given) {
-  const named = given.option ?? given.variable;
-  if (named !== void 0) {
-    if (named === "") throw new import_chunk_NVPF5LEY.FaultError("usage", 'cannot use --state-dir "": it needs the path of a folder');
-    const folder = import_node_path.default.resolve(given.cwd, named);
-    return { folder, option: ["--state-dir", folder] };
-  }
-  const worktree = (0, import_chunk_3MD723AM.findWorktree)(given.cwd);
-  if (worktree !== void 0) return { folder: import_node_path.default.join(worktree, folderName), option: [] };
-  for (let at = given.cwd; ; at = import_node_path.default.dirname(at)) {
-    const folder = import_node_path.default.join(at, folderName);
-    if ((0, import_chunk_YZXDT2WC.factsOf)(folder)?.uid === userId() && (0, import_chunk_YZXDT2WC.exists)((0, import_chunk_VIKS2MJP.rootPaths)(folder).meta)) return { folder, option: [] };
-    if (at === import_node_path.default.dirname(at)) return { folder: import_node_path.default.join(given.cwd, folderName), option: [] };
-  }
-}
-function checkRoot(folder) {
-  const facts = lookAt(folder);
-  if (!facts) return false;
-  if (facts.kind === "link") throw unusable(folder, "it is a symbolic link");
-  if (facts.kind !== "folder") throw unusable(folder, "it is no folder");
-  if (facts.uid !== userId()) throw unusable(folder, `it belongs to user ${facts.uid}, not to us (${userId()})`);
-  if ((facts.mode & 18) !== 0)
-    throw unusable(folder, `others may write into it (mode ${(facts.mode & 511).toString(8)})`);
-  let names;
-  try {
-    names = (0, import_chunk_YZXDT2WC.listNames)(folder);
-  } catch (error) {
-    throw unusable(folder, `it cannot be read (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`);
-  }
-  if (names.every((name) => /^\.meta\.json\.\d+\.\d+\.tmp$/.test(name))) return false;
-  const meta = (0, import_chunk_6OPTGHIR.readJson)((0, import_chunk_VIKS2MJP.rootPaths)(folder).meta);
-  if (meta.kind !== "ok" || meta.value.tool !== "job-companion")
-    throw unusable(folder, "it holds files but no meta.json of ours");
-  if (typeof meta.value.schema !== "number" || meta.value.schema > 1) {
-    throw unusable(folder, `a newer release wrote it (schema ${String(meta.value.schema)}, known: 1)`);
-  }
-  if ((0, import_chunk_3MD723AM.tracksAnything)(folder))
-    throw unusable(folder, "git tracks files in it, so a repository may have brought it along");
-  for (const name of ["active", "jobs", "once", "slots", "lock"]) {
-    const inner = (0, import_chunk_YZXDT2WC.factsOf)(import_node_path.default.join(folder, name));
-    if (inner && (inner.kind !== "folder" || inner.uid !== userId()))
-      throw unusable(folder, `its ${name} is no folder of ours`);
-  }
-  return true;
-}
-function requirePlace(folder) {
-  const parent = import_node_path.default.dirname(folder);
-  if ((0, import_chunk_YZXDT2WC.exists)(folder)) return;
-  if (!(0, import_chunk_YZXDT2WC.isFolder)(parent)) throw unusable(folder, `there is no folder ${parent}`);
-  const fault = (0, import_chunk_YZXDT2WC.writeFault)(parent);
-  if (fault !== void 0) throw unusable(folder, `${parent} is not writable (${fault})`);
-}
-function ensureRoot(folder) {
-  const fresh = `${folder}.new-${process.pid}`;
-  try {
-    if (checkRoot(folder) || (0, import_chunk_YZXDT2WC.exists)(folder)) {
-      const fault = (0, import_chunk_YZXDT2WC.writeFault)(folder);
-      if (fault !== void 0) throw unusable(folder, `it is not writable (${fault})`);
-      fill(folder);
-      return;
-    }
-    (0, import_chunk_6OPTGHIR.createFolder)(fresh);
-    fill(fresh);
-    if (!(0, import_chunk_YZXDT2WC.moveFolder)(fresh, folder)) (0, import_chunk_YZXDT2WC.removeTree)(fresh);
-    checkRoot(folder);
-  } catch (error) {
-    tryRemove(fresh);
-    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
-    throw unusable(folder, `it cannot be made or written (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? String(error)})`);
-  }
-}
-function fill(folder) {
-  const paths = (0, import_chunk_VIKS2MJP.rootPaths)(folder);
-  if (!(0, import_chunk_YZXDT2WC.exists)(paths.meta)) (0, import_chunk_6OPTGHIR.writeJson)(paths.meta, { schema: 1, tool: "job-companion", created_at: (0, import_chunk_NLNY4YEW.isoNow)() });
-  if (!(0, import_chunk_YZXDT2WC.exists)(paths.ignore)) (0, import_chunk_6OPTGHIR.writeFile)(paths.ignore, "*\n", { sync: false });
-  for (const inner of [paths.active, paths.once, paths.slots, paths.jobs]) (0, import_chunk_6OPTGHIR.createFolder)(inner);
-}
-function tryRemove(folder) {
-  try {
-    (0, import_chunk_YZXDT2WC.removeTree)(folder);
-  } catch {
-  }
-}
-function lookAt(folder) {
-  try {
-    return (0, import_chunk_YZXDT2WC.factsOf)(folder);
-  } catch (error) {
-    throw unusable(folder, `it cannot be looked at (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`);
-  }
-}
-function unusable(folder, reason) {
-  return new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use the state folder ${folder}: ${reason}`, elsewhere);
-}
-function userId() {
-  return process.getuid?.() ?? 0;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  checkRoot,
-  ensureRoot,
-  locateRoot,
-  requirePlace
-});
-
-},
-"./chunk-GQA7X64Q.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  prepareReview: () => prepareReview,
-  requireBase: () => requireBase
-});
-module.exports = stdin_exports;
-var import_chunk_QZ6AB7TL = load("./chunk-QZ6AB7TL.js");
-var import_chunk_3MD723AM = load("./chunk-3MD723AM.js");
-var import_chunk_6CVNTUS7 = load("./chunk-6CVNTUS7.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var patchBytes = 2 * 1024 * 1024;
-function prepareReview(staff, paths, before) {
-  const { git } = before;
-  const dirty = before.entries.filter(import_chunk_QZ6AB7TL.isDirty);
-  if (!git) return ["There is no git repository here: look at the files that the task names."];
-  const range = rangeOf(staff, git.head, dirty.length > 0);
-  if (range === null) return ["There is no commit yet: everything here is new."];
-  const lines = [`${range.title}: ${(0, import_chunk_3MD723AM.quoteWords)(["git", ...range.command])}`];
-  const untracked = dirty.filter((entry) => entry.xy === "??").length;
-  if (range.isDirty && untracked > 0)
-    lines.push(`${untracked} new file(s) that git does not know yet are in no diff (marked ?? above): read them.`);
-  const patch = readPatch(git.root, range.command);
-  if (patch.kind === "text" && patch.bytes.length > 0) {
-    (0, import_chunk_6OPTGHIR.writeFile)(paths.reviewDiff, patch.bytes);
-    lines.push(`The same as a patch, for when you cannot run git: ${paths.reviewDiff}`);
-  }
-  if (patch.kind === "none") lines.push(`There is no patch file: ${patch.reason}.`);
-  return lines;
-}
-function rangeOf(staff, head, isDirtyTree) {
-  if (staff.base)
-    return {
-      title: `Everything since ${staff.base.rev}, committed or not`,
-      command: ["diff", staff.base.commit],
-      isDirty: isDirtyTree
-    };
-  if (head === null) return null;
-  if (isDirtyTree) return { title: "The uncommitted changes", command: ["diff", "HEAD"], isDirty: true };
-  return { title: "The newest commit (nothing is uncommitted)", command: ["show", "HEAD"], isDirty: false };
-}
-function readPatch(root, command) {
-  const opened = (0, import_chunk_QZ6AB7TL.openGit)(root, { until: (0, import_chunk_NLNY4YEW.monotonicMs)() + import_chunk_6CVNTUS7.captureBudgetMs });
-  if ("reason" in opened) return { kind: "none", reason: opened.reason };
-  const plain = ["--no-ext-diff", "--no-textconv", "--no-color"];
-  const answer = opened.git.run([command[0], ...plain, ...command.slice(1)], { limit: patchBytes });
-  return answer.ok ? { kind: "text", bytes: answer.bytes } : { kind: "none", reason: answer.reason };
-}
-function requireBase(cwd, rev) {
-  const root = (0, import_chunk_3MD723AM.findWorktree)(cwd);
-  const opened = root === void 0 ? { reason: "there is no git repository here" } : (0, import_chunk_QZ6AB7TL.openGit)(root);
-  if ("reason" in opened) throw noBase(rev, opened.reason);
-  const { git } = opened;
-  const found = git.run(["rev-parse", "--verify", "--quiet", "--end-of-options", `${rev}^{commit}`]);
-  if (rev === "" || !found.ok) throw noBase(rev, "there is no such commit");
-  const commit = found.bytes.toString("latin1").trim();
-  const fork = git.run(["merge-base", commit, "HEAD"]);
-  if (!fork.ok) throw noBase(rev, "it has no history in common with HEAD");
-  return { rev, commit: fork.bytes.toString("latin1").trim() };
-}
-function noBase(rev, reason) {
-  return new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot review since ${JSON.stringify(rev)}: ${reason}`,
-    "name a commit or branch of this repository with --base"
-  );
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  prepareReview,
-  requireBase
-});
-
-},
-"./chunk-GY4O4DW5.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  withLock: () => withLock
-});
-module.exports = stdin_exports;
-var import_chunk_AHUGW6J6 = load("./chunk-AHUGW6J6.js");
-var import_chunk_6CVNTUS7 = load("./chunk-6CVNTUS7.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_fs = require("node:fs");
-var import_node_path = builtin("node:path");
-async function withLock(folder, fn, waitMs = import_chunk_6CVNTUS7.lockWaitMs) {
-  const release2 = await take(folder, waitMs);
-  try {
-    return await fn();
-  } finally {
-    release2();
-  }
-}
-async function take(folder, waitMs) {
-  (0, import_chunk_6OPTGHIR.createFolder)(folder);
-  if ((0, import_chunk_YZXDT2WC.factsOf)(folder)?.kind !== "folder")
-    throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use the lock ${folder}: it is no folder`);
-  const own = (0, import_chunk_AHUGW6J6.ownIdentity)();
-  const ticket = import_node_path.default.join(
-    folder,
-    `.${own.pid}-${own.start_token.replace(/\W/g, "")}-${Math.random().toString(36).slice(2)}`
-  );
-  (0, import_chunk_6OPTGHIR.writeFile)(ticket, JSON.stringify(own), { sync: false });
-  const until = (0, import_chunk_NLNY4YEW.monotonicMs)() + waitMs;
-  try {
-    for (let pause = 2; ; pause = Math.min(pause * 2, 50)) {
-      const number = tryTake(folder, ticket);
-      if (number !== void 0) {
-        const held = import_node_path.default.join(folder, String(number));
-        return () => release(held);
-      }
-      if ((0, import_chunk_NLNY4YEW.monotonicMs)() >= until)
-        throw new import_chunk_NVPF5LEY.FaultError("busy", `cannot take the lock ${folder}: it is held by ${holderText(folder)}`);
-      await (0, import_chunk_NLNY4YEW.sleep)(pause);
-    }
-  } finally {
-    (0, import_chunk_6OPTGHIR.removeFile)(ticket);
-  }
-}
-function release(held) {
-  try {
-    (0, import_node_fs.renameSync)(held, `${held}.free`);
-  } catch (error) {
-    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) !== "ENOENT") throw error;
-  }
-}
-function tryTake(folder, ticket) {
-  const top = highest(folder);
-  if (top.number > 0 && !top.free && !isAbandoned(import_node_path.default.join(folder, String(top.number)))) return void 0;
-  const number = top.number + 1;
-  const file = import_node_path.default.join(folder, String(number));
-  try {
-    (0, import_node_fs.linkSync)(ticket, file);
-  } catch (error) {
-    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST") return void 0;
-    throw error;
-  }
-  const now = highest(folder);
-  if (now.number !== number || now.free) {
-    (0, import_chunk_6OPTGHIR.removeFile)(file);
-    return void 0;
-  }
-  for (const name of (0, import_chunk_YZXDT2WC.listNames)(folder))
-    if (numberOf(name) > 0 && numberOf(name) < number) (0, import_chunk_6OPTGHIR.removeFile)(import_node_path.default.join(folder, name));
-  return number;
-}
-function highest(folder) {
-  const names = (0, import_chunk_YZXDT2WC.listNames)(folder);
-  const number = Math.max(0, ...names.map(numberOf));
-  return { number, free: number > 0 && names.includes(`${number}.free`) };
-}
-function numberOf(name) {
-  const match = /^(\d+)(?:\.free)?$/.exec(name);
-  return match ? Number(match[1]) : 0;
-}
-function isAbandoned(file) {
-  const read = (0, import_chunk_6OPTGHIR.readJson)(file);
-  if (read.kind === "missing") return false;
-  const liveness = read.kind === "ok" && (0, import_chunk_AHUGW6J6.isIdentity)(read.value) ? (0, import_chunk_AHUGW6J6.livenessOf)(read.value) : "unknown";
-  if (liveness !== "unknown") return liveness === "dead";
-  const facts = (0, import_chunk_YZXDT2WC.factsOf)(file);
-  return facts !== void 0 && (0, import_chunk_NLNY4YEW.nowMs)() - facts.modifiedMs > 3 * import_chunk_6CVNTUS7.leaseStaleMs;
-}
-function holderText(folder) {
-  const read = (0, import_chunk_6OPTGHIR.readJson)(import_node_path.default.join(folder, String(highest(folder).number)));
-  return read.kind === "ok" ? `process ${String(read.value.pid)}` : "another process";
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  withLock
-});
-
-},
-"./chunk-GY5IVT5I.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  findCgroup: () => findCgroup,
-  makeCgroup: () => makeCgroup,
-  removeCgroup: () => removeCgroup,
-  terminate: () => terminate,
-  treeOf: () => treeOf
-});
-module.exports = stdin_exports;
-var import_chunk_KWYQ44JA = load("./chunk-KWYQ44JA.js");
-var import_chunk_AHUGW6J6 = load("./chunk-AHUGW6J6.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_fs = require("node:fs");
-var import_node_path = builtin("node:path");
-var prefix = "job-companion-";
-function makeCgroup(id) {
-  const own = ownCgroup();
-  if (own === void 0) return null;
-  const folder = import_node_path.default.join(own, `${prefix}${id}`);
-  try {
-    (0, import_node_fs.mkdirSync)(folder);
-    return folder;
-  } catch (error) {
-    return (0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST" ? folder : null;
-  }
-}
-function findCgroup(id) {
-  const own = ownCgroup();
-  const folder = own === void 0 ? null : import_node_path.default.join(own, `${prefix}${id}`);
-  return folder !== null && (0, import_chunk_YZXDT2WC.exists)(folder) ? folder : null;
-}
-function listCgroup(folder, id) {
-  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return [];
-  return pidsIn(folder);
-}
-function removeCgroup(folder, id) {
-  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return;
-  try {
-    removeEmpty(folder);
-    if (import_node_path.default.basename(import_node_path.default.dirname(folder)).startsWith(prefix)) (0, import_node_fs.rmdirSync)(import_node_path.default.dirname(folder));
-  } catch {
-  }
-}
-function removeEmpty(folder) {
-  for (const name of (0, import_chunk_YZXDT2WC.listNames)(folder)) if (!name.includes(".")) removeEmpty(import_node_path.default.join(folder, name));
-  (0, import_node_fs.rmdirSync)(folder);
-}
-function pidsIn(folder) {
-  const text = readOrEmpty(import_node_path.default.join(folder, "cgroup.procs"));
-  const own = text.split("\n").map(Number).filter((pid) => pid > 1);
-  const inner = (0, import_chunk_YZXDT2WC.listNames)(folder).filter(
-    (name) => !name.startsWith(prefix) && !/^(?:cgroup|cpu|memory|io|pids|cpuset|hugetlb|rdma|misc)\./.test(name)
-  );
-  return [...own, ...inner.flatMap((name) => pidsIn(import_node_path.default.join(folder, name)))];
-}
-function ownCgroup() {
-  const mount = mountPoint();
-  const line = readOrEmpty("/proc/self/cgroup").split("\n").find((one) => one.startsWith("0::"));
-  return mount === void 0 || line === void 0 ? void 0 : import_node_path.default.join(mount, line.slice(3));
-}
-function mountPoint() {
-  const line = readOrEmpty("/proc/self/mounts").split("\n").find((one) => one.split(" ")[2] === "cgroup2");
-  return line?.split(" ")[1];
-}
-function isBelowMount(folder) {
-  const mount = mountPoint();
-  return mount !== void 0 && import_node_path.default.resolve(folder) === folder && folder.startsWith(`${mount}/`);
-}
-function readOrEmpty(file) {
-  try {
-    return (0, import_node_fs.readFileSync)(file, "utf8");
-  } catch {
-    return "";
-  }
-}
-var hasMarks = process.platform === "linux";
-function findMembers(tree) {
-  const rows = (0, import_chunk_AHUGW6J6.readProcesses)(tree.baseline).filter(
-    (row) => !(0, import_chunk_AHUGW6J6.isDeadState)(row.state) && !(Number(row.start) < tree.since)
-  );
-  const marks = new Map();
-  const markOf = (pid) => {
-    if (!marks.has(pid)) marks.set(pid, (0, import_chunk_AHUGW6J6.readProcessVariable)(pid, import_chunk_NLNY4YEW.markVariable));
-    return marks.get(pid);
-  };
-  const counted = new Set(tree.counted());
-  const foreign = findForeign(rows, markOf, tree.mark);
-  const isForeign = (pid) => foreign.has(pid);
-  const inSession = (row) => row.session === tree.session || row.group === tree.session;
-  const isOurSession = tree.session !== null && rows.some((row) => inSession(row) && (!hasMarks || markOf(row.pid) === tree.mark));
-  const members = new Map();
-  for (const row of rows) {
-    const isKnown = tree.known.get(row.pid) === row.start || counted.has(row.pid);
-    if (markOf(row.pid) === tree.mark || (isOurSession && inSession(row) || isKnown) && !isForeign(row.pid))
-      members.set(row.pid, row);
-  }
-  for (let grew = true; grew; ) {
-    grew = false;
-    for (const row of rows) {
-      if (members.has(row.pid) || !members.has(row.parent) || isForeign(row.pid)) continue;
-      members.set(row.pid, row);
-      grew = true;
-    }
-  }
-  const found = [];
-  for (const row of members.values()) {
-    if (isSpared(row, tree)) continue;
-    tree.known.set(row.pid, row.start);
-    found.push({ pid: row.pid, start: row.start, name: row.name, parent: row.parent });
-  }
-  return found;
-}
-function findForeign(rows, markOf, mark) {
-  const foreign = new Set(rows.filter((row) => (markOf(row.pid) ?? mark) !== mark).map((row) => row.pid));
-  for (let size = -1; size !== foreign.size; ) {
-    size = foreign.size;
-    for (const row of rows) if (foreign.has(row.parent) && markOf(row.pid) !== mark) foreign.add(row.pid);
-  }
-  return foreign;
-}
-function isSpared(row, tree) {
-  return row.pid === process.pid || tree.spared.includes(row.pid);
-}
-async function terminate(tree, options) {
-  const report = { step: "none", ended: [], survivors: [] };
-  const seen = new Map();
-  const told = new Set();
-  const note = (members) => {
-    for (const member of members) seen.set(member.pid, member);
-    return members;
-  };
-  let left = note(findMembers(tree));
-  if (left.length === 0) return report;
-  report.step = "term";
-  const termUntil = (0, import_chunk_NLNY4YEW.monotonicMs)() + options.graceMs;
-  for (let pause = 5; left.length > 0 && (0, import_chunk_NLNY4YEW.monotonicMs)() < termUntil; pause = Math.min(pause * 2, 100)) {
-    for (const member of left) if (!told.has(member.pid) && signal(member, "SIGTERM")) told.add(member.pid);
-    await (0, import_chunk_NLNY4YEW.sleep)(Math.min(pause, Math.max(1, termUntil - (0, import_chunk_NLNY4YEW.monotonicMs)())));
-    left = note(stillThere(left, tree));
-  }
-  if (left.length > 0) {
-    report.step = "kill";
-    const killUntil = (0, import_chunk_NLNY4YEW.monotonicMs)() + options.settleMs;
-    for (let pause = 5; left.length > 0 && (0, import_chunk_NLNY4YEW.monotonicMs)() < killUntil; pause = Math.min(pause * 2, 200)) {
-      for (const member of left) signal(member, "SIGKILL");
-      await (0, import_chunk_NLNY4YEW.sleep)(pause);
-      left = note(findMembers(tree));
-    }
-  }
-  report.survivors = left;
-  report.ended = [...seen.values()].filter(
-    (member) => !left.some((one) => one.pid === member.pid) && !isShimsOwn(member, tree)
-  );
-  return report;
-}
-function isShimsOwn(member, tree) {
-  return tree.child !== null && tree.session !== null && member.parent === tree.session && member.pid !== tree.child;
-}
-function stillThere(members, tree) {
-  const living = members.filter(isAlive);
-  return living.length > 0 ? living : findMembers(tree);
-}
-function isAlive(member) {
-  const row = (0, import_chunk_AHUGW6J6.readProcess)(member.pid);
-  return row !== void 0 && row.start === member.start && !(0, import_chunk_AHUGW6J6.isDeadState)(row.state);
-}
-function signal(member, name) {
-  if (!isAlive(member)) return false;
-  try {
-    process.kill(member.pid, name);
-    return true;
-  } catch {
-    return false;
-  }
-}
-function treeOf(spec, paths, who) {
-  const living = (identity) => identity && (0, import_chunk_AHUGW6J6.livenessOf)(identity) === "alive" ? [identity.pid] : [];
-  const cgroup = (0, import_chunk_KWYQ44JA.readWorker)(paths);
-  const folder = cgroup.kind === "ok" ? cgroup.value.cgroup ?? null : null;
-  const shim = who.shim && isHere(who.shim) ? who.shim : null;
-  const atShimPid = shim ? (0, import_chunk_AHUGW6J6.readProcess)(shim.pid) : void 0;
-  const isStranger = atShimPid !== void 0 && atShimPid.start !== shim?.start_token;
-  return {
-    mark: spec.mark,
-    session: shim && !isStranger ? shim.pid : null,
-    since: isHere(spec.launcher) ? Number(spec.launcher.start_token) || 0 : 0,
-    spared: [...living(who.worker), ...living(shim)],
-    baseline: who.baseline ?? null,
-    counted: () => listCgroup(folder, spec.id),
-    child: who.child?.pid ?? null,
-    known: new Map()
-  };
-}
-function isHere(identity) {
-  return identity.boot_id === (0, import_chunk_AHUGW6J6.bootId)() && identity.pid_ns === (0, import_chunk_AHUGW6J6.pidNamespace)();
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  findCgroup,
-  makeCgroup,
-  removeCgroup,
-  terminate,
-  treeOf
-});
-
-},
-"./chunk-IGDXCXPW.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  launch: () => launch,
-  launchedBefore: () => launchedBefore
-});
-module.exports = stdin_exports;
-var import_chunk_GDAT7PWZ = load("./chunk-GDAT7PWZ.js");
-var import_chunk_C7UJ4JXK = load("./chunk-C7UJ4JXK.js");
-var import_chunk_GY4O4DW5 = load("./chunk-GY4O4DW5.js");
-var import_chunk_OBX4NMG7 = load("./chunk-OBX4NMG7.js");
-var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
-var import_chunk_KWYQ44JA = load("./chunk-KWYQ44JA.js");
-var import_chunk_VIKS2MJP = load("./chunk-VIKS2MJP.js");
-var import_chunk_AHUGW6J6 = load("./chunk-AHUGW6J6.js");
-var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_6CVNTUS7 = load("./chunk-6CVNTUS7.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-function isClaimed(root, key) {
-  return (0, import_chunk_YZXDT2WC.exists)(fileOf(root, key));
-}
-function fileOf(root, key) {
-  return import_node_path.default.join((0, import_chunk_VIKS2MJP.rootPaths)(root).once, (0, import_chunk_OBX4NMG7.hashOf)(key).slice(0, 40));
-}
-function claimOnce(root, key, claim) {
-  const file = fileOf(root, key);
-  if ((0, import_chunk_6OPTGHIR.createFile)(file, `${JSON.stringify(claim)}
-`)) return { isOurs: true, holder: claim };
-  return { isOurs: false, holder: requireClaim(file) };
-}
-function readClaim(root, key) {
-  return isClaimed(root, key) ? requireClaim(fileOf(root, key)) : void 0;
-}
-function requireClaim(file) {
-  const read = (0, import_chunk_6OPTGHIR.readJson)(file);
-  const holder = read.kind === "ok" ? read.value : void 0;
-  if (typeof holder?.id !== "string" || typeof holder.asked !== "string") {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "state_unusable",
-      `cannot read the once-key file ${file}: it is damaged`,
-      "remove that file if you are sure that the job never ran"
-    );
-  }
-  return holder;
-}
-function askedOf(request) {
-  const { kind, verb, cwd, deadlineMs, killGraceMs, maxOutputBytes, firstOutputMs, stallMs, run } = request;
-  const base = { kind, verb, cwd, deadlineMs, killGraceMs, maxOutputBytes, firstOutputMs, stallMs, run };
-  const lineage = request.asksForLatest ? { relation: request.lineage?.relation } : request.lineage;
-  const worktree = request.worktree === "new" ? { worktree: "new" } : {};
-  const staff = request.staff ? askedStaff(request.staff) : null;
-  if (staff && request.asksForLatest) staff.resume = "latest";
-  return (0, import_chunk_OBX4NMG7.hashOf)((0, import_chunk_OBX4NMG7.canonical)({ ...base, lineage, staff, ...worktree }));
-}
-function askedStaff(staff) {
-  const { mode, backend, program, model, profile, prompt, resume, custom, schema, base } = staff;
-  const { brief: _brief, ...definition } = custom ?? {};
-  return {
-    ...{ mode, backend, program, model, profile, prompt, resume },
-    custom: custom ? definition : null,
-    ...schema ? { schema } : {},
-    ...base ? { base: base.rev } : {}
-  };
-}
-async function finishClaim(root, claim) {
-  if (!(0, import_chunk_KWYQ44JA.isId)(claim.id))
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "state_unusable",
-      `cannot use a once-key that names ${JSON.stringify(claim.id)}: that is no job id`
-    );
-  const paths = (0, import_chunk_VIKS2MJP.jobPaths)(root, claim.id);
-  const stage = (0, import_chunk_VIKS2MJP.stagePath)(root, claim.id);
-  const until = (0, import_chunk_NLNY4YEW.monotonicMs)() + import_chunk_6CVNTUS7.startLimitMs;
-  while (!(0, import_chunk_YZXDT2WC.exists)(paths.launch) && (0, import_chunk_NLNY4YEW.monotonicMs)() < until) {
-    const isStaged = (0, import_chunk_YZXDT2WC.exists)(stage);
-    if (!(0, import_chunk_YZXDT2WC.exists)(paths.folder) && !isStaged) return;
-    if ((0, import_chunk_AHUGW6J6.livenessOf)(claim.launcher) === "dead") {
-      if (isStaged) (0, import_chunk_YZXDT2WC.moveFolder)(stage, paths.folder);
-      return;
-    }
-    await (0, import_chunk_NLNY4YEW.sleep)(5);
-  }
-}
-var specBytes = 15 * 1024 * 1024;
-async function launch(root, request) {
-  if (!(0, import_chunk_GDAT7PWZ.checkRoot)(root.folder)) (0, import_chunk_GDAT7PWZ.requirePlace)(root.folder);
-  const stamp = makeStamp(request.verb);
-  const planned = isTaken(root, request) ? null : await planTree(request, stamp.id);
-  const key = (0, import_chunk_OBX4NMG7.ensureKey)();
-  (0, import_chunk_GDAT7PWZ.ensureRoot)(root.folder);
-  const publish = () => publishJob(root, request, { ...stamp, planned }, key);
-  const job = request.admit ? await (0, import_chunk_GY4O4DW5.withLock)((0, import_chunk_VIKS2MJP.rootPaths)(root.folder).lock, publish) : await publish();
-  if ("holder" in job) return takeOver(root, job.holder, request);
-  const { spec, paths } = job;
-  const worktree = request.worktree === "new" ? spec.worktree ?? null : null;
-  try {
-    if (worktree) (await Promise.resolve().then(() => load("./worktree-Z42JXUTP.js"))).addWorktree(worktree);
-    await (0, import_chunk_C7UJ4JXK.startWorker)(root.folder, spec, { paths }, 1);
-  } catch (error) {
-    if (spec.once_key === null) undo(paths, (0, import_chunk_VIKS2MJP.stagePath)(root.folder, spec.id));
-    if (worktree) (await Promise.resolve().then(() => load("./worktree-Z42JXUTP.js"))).undoWorktree(worktree);
-    throw launchError(root, error);
-  }
-  return { id: spec.id, isNew: true };
-}
-async function publishJob(root, request, stamp, key) {
-  const admitted = isTaken(root, request) ? void 0 : await request.admit?.();
-  const warnings = [...request.warnings ?? [], ...admitted?.warnings ?? []];
-  const spec = await makeSpec(root, { ...request, warnings }, stamp, key);
-  const paths = (0, import_chunk_VIKS2MJP.jobPaths)(root.folder, spec.id);
-  const stage = (0, import_chunk_VIKS2MJP.stagePath)(root.folder, spec.id);
-  let isPromised = false;
-  try {
-    await Promise.all([stageJob(root, spec, stage), import_chunk_KWYQ44JA.defaultEngine.prepare()]);
-    const claim = request.onceKey === null ? null : claimOnce(root.folder, request.onceKey, claimOf(spec, request));
-    if (claim && !claim.isOurs) {
-      undo(paths, stage);
-      return { holder: claim.holder };
-    }
-    isPromised = claim !== null;
-    if (!(0, import_chunk_YZXDT2WC.moveFolder)(stage, paths.folder)) throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot move ${stage} into place`);
-    admitted?.told?.(spec.id);
-    return { spec, paths };
-  } catch (error) {
-    if (isPromised) (0, import_chunk_YZXDT2WC.moveFolder)(stage, paths.folder);
-    else undo(paths, stage);
-    throw launchError(root, error);
-  }
-}
-function makeStamp(verb) {
-  const createdMs = (0, import_chunk_NLNY4YEW.nowMs)();
-  const random = (0, import_chunk_OBX4NMG7.randomBytes)(22);
-  return { createdMs, random, id: (0, import_chunk_KWYQ44JA.makeId)(verb, createdMs, random) };
-}
-async function planTree(request, id) {
-  return request.worktree === "new" ? (await Promise.resolve().then(() => load("./worktree-Z42JXUTP.js"))).planWorktree(request.cwd, id) : null;
-}
-function isTaken(root, { onceKey }) {
-  return onceKey !== null && isClaimed(root.folder, onceKey);
-}
-async function makeSpec(root, request, { createdMs, random, id, planned }, key) {
-  const {
-    deadlineMs,
-    killGraceMs,
-    maxOutputBytes,
-    firstOutputMs,
-    stallMs,
-    onceKey,
-    admit: _admit,
-    credentials: _credentials,
-    asksForLatest: _latest,
-    words: _words,
-    worktree,
-    ...rest
-  } = request;
-  const { cwd = request.cwd, ...note } = planned ?? {};
-  const unsigned = {
-    schema: 1,
-    id,
-    ...rest,
-    cwd,
-    worktree: planned ? note : worktree === "new" ? null : worktree ?? null,
-    created_at: (0, import_chunk_NLNY4YEW.isoOf)(createdMs),
-    once_key: onceKey,
-    engine: import_chunk_KWYQ44JA.defaultEngine.id,
-    state_option: root.option,
-    deadline_ms: deadlineMs,
-    deadline_mono_ms: (0, import_chunk_NLNY4YEW.monotonicMs)() + deadlineMs,
-    kill_grace_ms: killGraceMs,
-    max_output_bytes: maxOutputBytes,
-    first_output_ms: firstOutputMs,
-    stall_ms: stallMs,
-    mark: (0, import_chunk_CTSRVJRC.toHex)(random.subarray(6)),
-    launcher: (0, import_chunk_AHUGW6J6.ownIdentity)(),
-    environment: { digest: (0, import_chunk_OBX4NMG7.environmentDigest)(key), credentials: (0, import_chunk_NLNY4YEW.credentialNames)(request.credentials) }
-  };
-  return { ...unsigned, mac: await (0, import_chunk_OBX4NMG7.macOf)(unsigned, key) };
-}
-async function stageJob(root, spec, stage) {
-  (0, import_chunk_6OPTGHIR.createFolder)(stage);
-  const text = `${JSON.stringify(spec)}
-`;
-  if (text.length > specBytes)
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot store a request of ${text.length} bytes: at most ${specBytes} are allowed`
-    );
-  const isDurable = (0, import_chunk_6OPTGHIR.writeFileMeanwhile)(`${stage}/spec.json`, text);
-  (0, import_chunk_6OPTGHIR.createFolder)(`${stage}/waiters`);
-  (0, import_chunk_6OPTGHIR.writeFile)((0, import_chunk_VIKS2MJP.jobPaths)(root.folder, spec.id).marker, "", { sync: false });
-  await isDurable;
-}
-function claimOf(spec, request) {
-  const words = request.words === void 0 ? {} : { words: (0, import_chunk_OBX4NMG7.hashOf)(request.words) };
-  return { id: spec.id, asked: askedOf(request), launcher: spec.launcher, ...words };
-}
-async function launchedBefore(root, key, words) {
-  if (!(0, import_chunk_GDAT7PWZ.checkRoot)(root.folder)) return void 0;
-  const holder = readClaim(root.folder, key);
-  if (holder?.words !== (0, import_chunk_OBX4NMG7.hashOf)(words)) return void 0;
-  await finishClaim(root.folder, holder);
-  return { id: holder.id, isNew: false };
-}
-async function takeOver(root, holder, request) {
-  await finishClaim(root.folder, holder);
-  if (holder.asked !== askedOf(request)) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot use --once-key ${JSON.stringify(request.onceKey)}: job ${holder.id} has this key and another request`,
-      `look at it with: ${import_chunk_MH4JJYVG.nextCommands.observe(holder.id, root.option)}`
-    );
-  }
-  return { id: holder.id, isNew: false };
-}
-function undo(paths, stage) {
-  try {
-    for (const target of [stage, paths.folder, paths.marker]) (0, import_chunk_YZXDT2WC.removeTree)(target);
-  } catch {
-  }
-}
-function launchError(root, error) {
-  const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
-  if (error instanceof import_chunk_NVPF5LEY.FaultError || code === void 0) return error;
-  return new import_chunk_NVPF5LEY.FaultError(
-    "state_unusable",
-    `cannot write into the state folder ${root.folder} (${code})`,
-    "use another place with --state-dir DIR or JOB_STATE_DIR"
-  );
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  launch,
-  launchedBefore
-});
-
-},
-"./chunk-ISVYQW6T.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  changesSince: () => changesSince,
-  historicalOf: () => historicalOf,
-  recordBefore: () => recordBefore
-});
-module.exports = stdin_exports;
-var import_chunk_7X2CHZVN = load("./chunk-7X2CHZVN.js");
-var import_chunk_UD56OBLZ = load("./chunk-UD56OBLZ.js");
-var import_chunk_OYWQVJF3 = load("./chunk-OYWQVJF3.js");
-var import_chunk_6CVNTUS7 = load("./chunk-6CVNTUS7.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-function recordBefore(spec, paths) {
-  const budgetMs = Math.max(100, Math.min(import_chunk_6CVNTUS7.captureBudgetMs, (spec.deadline_mono_ms - (0, import_chunk_NLNY4YEW.monotonicMs)()) / 2));
-  const snapshot = (0, import_chunk_OYWQVJF3.captureWorkspace)(spec.cwd, { exclude: [paths.root], budgetMs });
-  (0, import_chunk_6OPTGHIR.writeJson)(paths.workspace, snapshot, { sync: false });
-  return snapshot;
-}
-function readBefore(paths) {
-  const read = (0, import_chunk_6OPTGHIR.readJson)(paths.workspace);
-  return read.kind === "ok" && (0, import_chunk_UD56OBLZ.isSnapshot)(read.value) ? read.value : void 0;
-}
-function changesSince(spec, paths, seen) {
-  if (spec.staff?.brief === void 0 || !(0, import_chunk_YZXDT2WC.exists)(paths.started)) return void 0;
-  const before = seen ?? readBefore(paths) ?? {};
-  return (0, import_chunk_UD56OBLZ.compareWorkspace)(before, (0, import_chunk_OYWQVJF3.captureWorkspace)(spec.cwd, { exclude: [paths.root] }));
-}
-function historicalOf(paths) {
-  const before = readBefore(paths);
-  return before ? (0, import_chunk_7X2CHZVN.contextOf)(before) : null;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  changesSince,
-  historicalOf,
-  recordBefore
-});
-
-},
-"./chunk-JSBRDJBE.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  __commonJS: () => __commonJS,
-  __toESM: () => __toESM
-});
-module.exports = stdin_exports;
-var __create = Object.create;
-var __defProp2 = Object.defineProperty;
-var __getOwnPropDesc2 = Object.getOwnPropertyDescriptor;
-var __getOwnPropNames2 = Object.getOwnPropertyNames;
-var __getProtoOf = Object.getPrototypeOf;
-var __hasOwnProp2 = Object.prototype.hasOwnProperty;
-var __commonJS = (cb, mod) => function __require() {
-  return mod || (0, cb[__getOwnPropNames2(cb)[0]])((mod = { exports: {} }).exports, mod), mod.exports;
-};
-var __copyProps2 = (to, from, except, desc) => {
-  if (from && typeof from === "object" || typeof from === "function") {
-    for (let key of __getOwnPropNames2(from))
-      if (!__hasOwnProp2.call(to, key) && key !== except)
-        __defProp2(to, key, { get: () => from[key], enumerable: !(desc = __getOwnPropDesc2(from, key)) || desc.enumerable });
-  }
-  return to;
-};
-var __toESM = (mod, isNodeMode, target) => (target = mod != null ? __create(__getProtoOf(mod)) : {}, __copyProps2(
-  // If the importer is in node compatibility mode or this is not an ESM
-  // file that has been converted to a CommonJS file using a Babel-
-  // compatible transform (i.e. "__esModule" has not been set), then set
-  // "default" to the CommonJS "module.exports" for node compatibility.
-  isNodeMode || !mod || !mod.__esModule ? __defProp2(target, "default", { value: mod, enumerable: true }) : target,
-  mod
-));
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  __commonJS,
-  __toESM
-});
-
-},
-"./chunk-KWYQ44JA.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  compareIds: () => compareIds,
-  defaultEngine: () => defaultEngine,
-  findEngine: () => findEngine,
-  idTimeMs: () => idTimeMs,
-  isId: () => isId,
-  isIdPrefix: () => isIdPrefix,
-  makeId: () => makeId,
-  outcomes: () => outcomes,
-  readCancel: () => readCancel,
-  readExit: () => readExit,
-  readLaunch: () => readLaunch,
-  readMark: () => readMark,
-  readReason: () => readReason,
-  readSpec: () => readSpec,
-  readState: () => readState,
-  readStoredState: () => readStoredState,
-  readWorker: () => readWorker,
-  writeState: () => writeState
-});
-module.exports = stdin_exports;
-var import_chunk_VIKS2MJP = load("./chunk-VIKS2MJP.js");
-var import_chunk_AHUGW6J6 = load("./chunk-AHUGW6J6.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var idPattern = /^[a-z]{2,12}-[0-9a-z]{8,9}-[0-9a-z]{6}$/;
-var prefixPattern = /^[a-z]{2,12}(?:-[0-9a-z]{0,9}(?:-[0-9a-z]{0,6})?)?$/;
-function makeId(verb, nowMs, random) {
-  const digits = Array.from(random.subarray(0, 6), (byte) => (byte % 36).toString(36)).join("");
-  return `${verb}-${nowMs.toString(36)}-${digits}`;
-}
-function isId(text) {
-  return idPattern.test(text);
-}
-function isIdPrefix(text) {
-  return prefixPattern.test(text);
-}
-function idTimeMs(id) {
-  return Number.parseInt(id.split("-")[1] ?? "", 36);
-}
-function compareIds(a, b) {
-  return idTimeMs(a) - idTimeMs(b) || (a < b ? -1 : a > b ? 1 : 0);
-}
-var outcomes = ["done", "failed", "timed_out", "crashed", "canceled"];
-var states = ["queued", "starting", "running", "stopping", "done", "failed", "timed_out", "crashed", "canceled"];
-var kinds = ["staff", "run", "watch", "timer", "gate", "loop"];
-function readSpec(paths) {
-  return typed(paths.spec, (value) => {
-    if (typeof value.id !== "string" || paths.folder.split("/").at(-1) !== value.id)
-      return "its id is not that of its folder";
-    if (typeof value.kind !== "string" || !kinds.includes(value.kind)) return `unknown kind ${String(value.kind)}`;
-    if (typeof value.mark !== "string" || value.mark.length < 16) return "no mark";
-    for (const name of ["verb", "created_at", "engine", "cwd", "mac"])
-      if (typeof value[name] !== "string") return `no ${name}`;
-    for (const name of ["deadline_ms", "deadline_mono_ms", "kill_grace_ms", "max_output_bytes"]) {
-      if (typeof value[name] !== "number") return `no ${name}`;
-    }
-    for (const name of ["owner", "label"])
-      if (value[name] !== null && typeof value[name] !== "string") return `${name} is no text`;
-    if (!(0, import_chunk_AHUGW6J6.isIdentity)(value.launcher)) return "no launcher identity";
-    if (value.kind === "run" && (!isObject(value.run) || !isWords(value.run.argv))) return "no command";
-    if (value.kind === "staff" && (!isObject(value.staff) || typeof value.staff.prompt !== "string")) return "no task";
-    return void 0;
-  });
-}
-function readState(paths) {
-  const read = typed(paths.state, (value) => {
-    if (typeof value.state !== "string" || !states.includes(value.state)) return `unknown state ${String(value.state)}`;
-    if (typeof value.rev !== "number" || typeof value.seq !== "number") return "no rev or seq";
-    if (typeof value.created_at !== "string") return "no created_at";
-    if (value.warnings !== void 0 && !(Array.isArray(value.warnings) && value.warnings.every(isNotice)))
-      return "warnings of another form";
-    if (value.error !== void 0 && value.error !== null && !isNotice(value.error)) return "an error of another form";
-    for (const name of ["started_at", "ended_at", "signal"])
-      if (!isAbsent(value[name]) && typeof value[name] !== "string") return `${name} is no text`;
-    for (const name of ["duration_ms", "exit_code"])
-      if (!isAbsent(value[name]) && typeof value[name] !== "number") return `${name} is no number`;
-    const { conversation, output } = value;
-    if (conversation && (!isObject(conversation) || typeof conversation.id !== "string"))
-      return "a conversation of another form";
-    if (output && !isObject(output)) return "an output of another form";
-    return void 0;
-  });
-  if (read.kind !== "ok") return read;
-  const missing = { warnings: [], error: null, conversation: null, output: null, usage: null, reconciled: false };
-  return { kind: "ok", value: { ...missing, ...read.value } };
-}
-function readLaunch(paths) {
-  return typed(paths.launch, (value) => (0, import_chunk_AHUGW6J6.isIdentity)(value.worker) ? void 0 : "no identity of a worker");
-}
-function readWorker(paths) {
-  return typed(paths.worker, (value) => {
-    if (!(0, import_chunk_AHUGW6J6.isIdentity)(value.worker)) return "no identity of a worker";
-    const others = [value.shim, value.child].filter((one) => one !== null && one !== void 0);
-    return others.every(import_chunk_AHUGW6J6.isIdentity) ? void 0 : "a damaged identity";
-  });
-}
-function readExit(paths) {
-  const read = (0, import_chunk_6OPTGHIR.readJson)(paths.exit);
-  if (read.kind !== "ok" || !Number.isInteger(read.value.exit_code)) return void 0;
-  return {
-    exit_code: Number(read.value.exit_code),
-    signaled: read.value.signaled === true,
-    spawn_failed: read.value.spawn_failed === true
-  };
-}
-function readCancel(paths) {
-  const read = (0, import_chunk_6OPTGHIR.readJson)(paths.cancel);
-  if (read.kind !== "ok") return void 0;
-  const { by, owner, at, why } = read.value;
-  const text = (value) => typeof value === "string" ? value : null;
-  return { by: (0, import_chunk_AHUGW6J6.isIdentity)(by) ? by : null, owner: text(owner), at: text(at) ?? "unknown", why: text(why) };
-}
-function readReason(paths) {
-  return (0, import_chunk_6OPTGHIR.readText)(paths.reason, 64)?.trim() || void 0;
-}
-function readMark(file, boot) {
-  const text = (0, import_chunk_6OPTGHIR.readText)(file, 4096);
-  if (!text?.endsWith("\n")) return void 0;
-  const row = (0, import_chunk_AHUGW6J6.parseStat)(text);
-  const [pid, ...start] = row ? [String(row.pid), row.start] : text.trim().split(" ");
-  const identity = { pid: Number(pid), start_token: start.join(" "), boot_id: boot.boot_id, pid_ns: boot.pid_ns };
-  return (0, import_chunk_AHUGW6J6.isIdentity)(identity) ? identity : void 0;
-}
-function readStoredState(paths, id) {
-  const read = (0, import_chunk_6OPTGHIR.readJson)(paths.resultRecord);
-  if (read.kind !== "ok" || read.value.id !== id || typeof read.value.rev !== "number" || typeof read.value.seq !== "number")
-    return void 0;
-  return outcomes.includes(read.value.state) ? pickState(read.value) : void 0;
-}
-function pickState(record) {
-  const more = [
-    "kind",
-    "verb",
-    "owner",
-    "label",
-    "cwd",
-    "lineage",
-    "ended_by",
-    "ended_processes",
-    "survivors",
-    "mode",
-    "backend",
-    "model",
-    "profile",
-    "changes",
-    "worktree",
-    "findings",
-    "findings_error",
-    "result_path",
-    "output_path",
-    "error_path"
-  ];
-  return Object.fromEntries(Object.entries(record).filter(([name]) => !more.includes(name)));
-}
-function writeState(paths, state, options = {}) {
-  (0, import_chunk_6OPTGHIR.writeJson)(paths.state, state, options);
-}
-function typed(file, fault) {
-  const read = (0, import_chunk_6OPTGHIR.readJson)(file);
-  if (read.kind !== "ok") return read;
-  const name = file.split("/").at(-1);
-  const reason = fault(read.value);
-  return reason === void 0 ? { kind: "ok", value: read.value } : { kind: "damaged", reason: `${name}: ${reason}` };
-}
-function isObject(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-function isAbsent(value) {
-  return value === void 0 || value === null;
-}
-function isNotice(value) {
-  return isObject(value) && typeof value.code === "string" && typeof value.message === "string";
-}
-function isWords(value) {
-  return Array.isArray(value) && value.length > 0 && value.every((word) => typeof word === "string");
-}
-var nodeOptions = ["--no-warnings"];
-var local = {
-  id: "local",
-  async prepare() {
-    await Promise.resolve().then(() => load("./spawn-NV2R7KVL.js"));
-  },
-  async start(worker) {
-    const { spawnDetached } = await Promise.resolve().then(() => load("./spawn-NV2R7KVL.js"));
-    const pid = spawnDetached({
-      program: process.execPath,
-      args: [...nodeOptions, (0, import_chunk_VIKS2MJP.companionFile)(), "_worker", worker.stateRoot, worker.id],
-      cwd: "/",
-      environment: (0, import_chunk_NLNY4YEW.workerEnvironment)(worker.mark),
-      logFile: worker.logFile
-    });
-    const identity = (0, import_chunk_AHUGW6J6.identityOf)(pid);
-    if (!identity) throw new Error(`cannot see the worker that was just started (pid ${pid})`);
-    return identity;
-  },
-  alive: import_chunk_AHUGW6J6.livenessOf,
-  signal: import_chunk_AHUGW6J6.signalIdentity
-};
-var engines = [local];
-function findEngine(id) {
-  return engines.find((engine) => engine.id === id);
-}
-var defaultEngine = local;
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  compareIds,
-  defaultEngine,
-  findEngine,
-  idTimeMs,
-  isId,
-  isIdPrefix,
-  makeId,
-  outcomes,
-  readCancel,
-  readExit,
-  readLaunch,
-  readMark,
-  readReason,
-  readSpec,
-  readState,
-  readStoredState,
-  readWorker,
-  writeState
-});
-
-},
-"./chunk-LXK2ZILE.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  byteLength: () => byteLength,
-  excerpt: () => excerpt,
-  lastLines: () => lastLines,
-  plainText: () => plainText,
-  plainValue: () => plainValue,
-  tail: () => tail,
-  tailOfBytes: () => tailOfBytes
-});
-module.exports = stdin_exports;
-var encoder = new TextEncoder();
-var decoder = new TextDecoder();
-var escapeSequence = /\x1b(?:[\]PX^_][^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?|\[[0-?]*[ -/]*[@-~]?|[ -/]*[0-~]?)|[\x90\x98\x9d-\x9f][^\x07\x1b\x90\x98\x9c-\x9f\n]*(?:\x07|\x1b\\|\x9c)|\x9b[0-?]*[ -/]*[@-~]?/g;
-function byteLength(text) {
-  return encoder.encode(text).length;
-}
-function plainText(text) {
-  return text.replaceAll("\r\n", "\n").replace(escapeSequence, "").replaceAll("\r", "\n").replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g, "");
-}
-function excerpt(text, limit) {
-  const bytes = encoder.encode(text);
-  if (bytes.length <= limit) return text;
-  if (limit < 3) return "";
-  let end = limit - 3;
-  while (end > 0 && isContinuation(bytes[end])) end -= 1;
-  return `${decoder.decode(bytes.subarray(0, end))}\u2026`;
-}
-function tail(text, limit) {
-  const bytes = encoder.encode(text);
-  if (bytes.length <= limit) return { text, truncated: false };
-  return { text: decoder.decode(tailOfBytes(bytes, limit)), truncated: true };
-}
-function tailOfBytes(bytes, limit) {
-  const start = Math.max(0, bytes.length - limit);
-  let skip = 0;
-  while (start > 0 && skip < 4 && isContinuation(bytes[start + skip])) skip += 1;
-  return bytes.subarray(start + (skip < 4 ? skip : 0));
-}
-function lastLines(bytes, count) {
-  let seen = 0;
-  for (let at = bytes.length - 2; at >= 0; at -= 1) {
-    if (bytes[at] !== 10) continue;
-    seen += 1;
-    if (seen === count) return bytes.subarray(at + 1);
-  }
-  return bytes;
-}
-function isContinuation(byte) {
-  return byte !== void 0 && (byte & 192) === 128;
-}
-function plainValue(value, limit) {
-  if (typeof value === "string") return excerpt(plainText(value), limit);
-  if (Array.isArray(value)) return value.map((inner) => plainValue(inner, limit));
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => [plainValue(name, 80), plainValue(inner, limit)])
-  );
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  byteLength,
-  excerpt,
-  lastLines,
-  plainText,
-  plainValue,
-  tail,
-  tailOfBytes
-});
-
-},
-"./chunk-MH4JJYVG.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  nextCommand: () => nextCommand,
-  nextCommands: () => nextCommands,
-  taskPlaceholder: () => taskPlaceholder
-});
-module.exports = stdin_exports;
-var import_chunk_3MD723AM = load("./chunk-3MD723AM.js");
-var import_chunk_VIKS2MJP = load("./chunk-VIKS2MJP.js");
-function nextCommand(option, ...words) {
-  return (0, import_chunk_3MD723AM.quoteWords)([...(0, import_chunk_VIKS2MJP.selfWords)(), ...words, ...option]);
-}
-var taskPlaceholder = "<what to do next>";
-var nextCommands = {
-  wait: (id, option) => nextCommand(option, "wait", id, "--timeout", "10m"),
-  observe: (id, option) => nextCommand(option, "observe", id),
-  result: (id, option) => nextCommand(option, "result", id),
-  status: (option) => nextCommand(option, "status"),
-  cancel: (id, option) => nextCommand(option, "cancel", id),
-  restart: (id, option) => nextCommand(option, "restart", id),
-  doctor: (id, option) => nextCommand(option, "doctor", id),
-  continue: (id, option) => nextCommand(option, "continue", "--job", id, "--prompt", taskPlaceholder)
-};
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  nextCommand,
-  nextCommands,
-  taskPlaceholder
-});
-
-},
-"./chunk-NAF6F4BZ.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  isCollected: () => isCollected,
-  noteCollected: () => noteCollected
-});
-module.exports = stdin_exports;
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-function noteCollected(view, by) {
-  if (view.damage !== null || isCollected(view)) return;
-  try {
-    (0, import_chunk_6OPTGHIR.createFile)(
-      view.paths.collected,
-      `${JSON.stringify({ by, pid: process.pid, owner: import_chunk_NLNY4YEW.variables.owner() ?? null, at: (0, import_chunk_NLNY4YEW.isoNow)() })}
-`,
-      { sync: false }
-    );
-  } catch {
-  }
-}
-function isCollected(view) {
-  return (0, import_chunk_YZXDT2WC.exists)(view.paths.collected);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  isCollected,
-  noteCollected
-});
-
-},
-"./chunk-NCV3BEBR.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  makeStaffVerb: () => makeStaffVerb
-});
-module.exports = stdin_exports;
-var import_chunk_A5GXIXLD = load("./chunk-A5GXIXLD.js");
-var import_chunk_BFR7IFO3 = load("./chunk-BFR7IFO3.js");
-var import_chunk_5KG54KO5 = load("./chunk-5KG54KO5.js");
-var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-function makeStaffVerb({ mode: id, options = {}, notes, examples, isSynchronous = false }) {
-  const mode = import_chunk_W7HED5VZ.modes[id];
-  return {
-    name: id,
-    summary: mode.summary,
-    form: "(--prompt TEXT | --prompt-file PATH | --stdin) [options]",
-    words: { min: 0, max: 0 },
-    options: {
-      ...import_chunk_5KG54KO5.staffOptions,
-      ...options,
-      cwd: { kind: "text", value: "DIR", help: "folder to work in (default: here)" },
-      ...import_chunk_5KG54KO5.writerOptions,
-      ...import_chunk_5KG54KO5.launchOptions
-    },
-    notes: [
-      `Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,
-      notes
-    ].filter((line) => line !== void 0).join("\n"),
-    examples,
-    async run(context, input) {
-      const prompt = await (0, import_chunk_A5GXIXLD.taskOf)(context, input);
-      const words = (0, import_chunk_BFR7IFO3.onceWords)(id, input, (0, import_chunk_BFR7IFO3.folderSaid)(context, input), prompt);
-      const isWaiting = isSynchronous && !input.has("id-only");
-      const repeated = await (0, import_chunk_BFR7IFO3.repeatedLaunch)(context, input, words, isWaiting);
-      if (repeated) return repeated;
-      const cwd = (0, import_chunk_BFR7IFO3.folderOf)(context, input);
-      const staff = (0, import_chunk_A5GXIXLD.freshStaff)(context, input, { mode: id, prompt, cwd });
-      return (0, import_chunk_A5GXIXLD.launchStaff)(context, input, {
-        verb: id,
-        staff,
-        cwd,
-        lineage: null,
-        isSynchronous: isWaiting,
-        words
-      });
-    }
-  };
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  makeStaffVerb
-});
-
-},
-"./chunk-NI3FPZSY.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  conversationOf: () => conversationOf,
-  earlierOf: () => earlierOf,
-  lineageOf: () => lineageOf,
-  requireFolder: () => requireFolder,
-  requireGenuine: () => requireGenuine,
-  requireSameFolder: () => requireSameFolder,
-  requireSpec: () => requireSpec
-});
-module.exports = stdin_exports;
-var import_chunk_VKC2UG2Z = load("./chunk-VKC2UG2Z.js");
-var import_chunk_4KUXXOSU = load("./chunk-4KUXXOSU.js");
-var import_chunk_OBX4NMG7 = load("./chunk-OBX4NMG7.js");
-var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
-var import_chunk_KWYQ44JA = load("./chunk-KWYQ44JA.js");
-var import_chunk_VIKS2MJP = load("./chunk-VIKS2MJP.js");
-var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-function requireSpec(root, id) {
-  const read = (0, import_chunk_KWYQ44JA.readSpec)((0, import_chunk_VIKS2MJP.jobPaths)(root.folder, id));
-  if (read.kind === "ok") return read.value;
-  const reason = read.kind === "damaged" ? read.reason : "its spec.json is missing";
-  throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot use job ${id}: ${reason}`);
-}
-async function requireGenuine(spec) {
-  if (await (0, import_chunk_OBX4NMG7.isGenuine)(spec, (0, import_chunk_OBX4NMG7.readKey)())) return;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot start anything from job ${spec.id}: its spec.json was changed or comes from another user or machine`,
-    "launch it again in your own words"
-  );
-}
-function conversationOf(root, spec) {
-  const state = (0, import_chunk_KWYQ44JA.readState)((0, import_chunk_VIKS2MJP.jobPaths)(root, spec.id));
-  return (state.kind === "ok" ? state.value.conversation?.id : void 0) ?? null;
-}
-function requireFolder(parent, verb, option) {
-  if ((0, import_chunk_YZXDT2WC.isFolder)(parent.cwd)) return parent.cwd;
-  const gone = parent.worktree ? `its worktree ${parent.worktree.path}` : `its folder ${parent.cwd}`;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot ${verb} job ${parent.id}: ${gone} is gone`,
-    verb === "continue" ? `name another folder with --cwd DIR, or start the task afresh: ${import_chunk_MH4JJYVG.nextCommands.restart(parent.id, option)}` : "launch the task again where it belongs now"
-  );
-}
-function requireSameFolder(parent, cwd, option) {
-  const backend = (0, import_chunk_VKC2UG2Z.findBackend)(parent.staff?.backend ?? "");
-  if (!backend || backend.resumesElsewhere || !backend.keepsConversation || cwd === parent.cwd) return;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot continue job ${parent.id} in ${cwd}: ${backend.title} keeps its conversation for ${parent.cwd}`,
-    `leave --cwd away, or start the task afresh: ${import_chunk_MH4JJYVG.nextCommands.restart(parent.id, option)}`
-  );
-}
-function earlierOf(root, backend, conversation) {
-  for (const id of (0, import_chunk_4KUXXOSU.listJobs)(root)) {
-    const paths = (0, import_chunk_VIKS2MJP.jobPaths)(root, id);
-    const [spec, state] = [(0, import_chunk_KWYQ44JA.readSpec)(paths), (0, import_chunk_KWYQ44JA.readState)(paths)];
-    if (spec.kind !== "ok" || state.kind !== "ok" || spec.value.staff?.backend !== backend) continue;
-    if (state.value.conversation?.id !== conversation) continue;
-    const { usage_total = null, usage, error } = state.value;
-    const total = usage_total ?? (spec.value.staff.resume === null ? usage : null);
-    const before = spec.value.staff.earlier ?? null;
-    return { usage_total: total ?? before?.usage_total ?? null, error: error?.message ?? before?.error ?? null };
-  }
-  return null;
-}
-function lineageOf(parent, relation) {
-  return { relation, parent: parent.id, root: parent.lineage?.root ?? parent.id };
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  conversationOf,
-  earlierOf,
-  lineageOf,
-  requireFolder,
-  requireGenuine,
-  requireSameFolder,
-  requireSpec
-});
-
-},
-"./chunk-NJOB3DGL.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  describeChanges: () => describeChanges,
-  isTidy: () => isTidy,
-  summarizeChanges: () => summarizeChanges,
-  terminalRecord: () => terminalRecord
-});
-module.exports = stdin_exports;
-var import_chunk_AYAJZBGH = load("./chunk-AYAJZBGH.js");
-var import_chunk_OYWQVJF3 = load("./chunk-OYWQVJF3.js");
-var import_chunk_QZ6AB7TL = load("./chunk-QZ6AB7TL.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-function terminalRecord(spec, paths, state, tree, staff) {
-  return {
-    ...state,
-    kind: spec.kind,
-    verb: spec.verb,
-    owner: spec.owner,
-    label: spec.label,
-    cwd: spec.cwd,
-    lineage: spec.lineage,
-    ended_by: tree?.step ?? "none",
-    ended_processes: tree?.ended.slice(0, 50) ?? [],
-    survivors: tree?.survivors ?? [],
-    ...spec.staff ? wordsOf(spec.staff) : {},
-    ...staff ? staffRecord(spec, staff) : {},
-    result_path: paths.result,
-    output_path: isTidy(spec, state) ? null : paths.output,
-    error_path: paths.error
-  };
-}
-function staffRecord(spec, staff) {
-  const { changes } = staff;
-  return {
-    changes,
-    ...spec.worktree ? { worktree: { ...spec.worktree, take_over: changes ? (0, import_chunk_AYAJZBGH.takeOverCommands)(spec.worktree, changes) : [] } } : {},
-    ..."findings" in staff ? { findings: staff.findings, findings_error: staff.findings_error } : {}
-  };
-}
-function wordsOf({ mode, backend, custom, model, profile }) {
-  return { mode, backend: custom?.name ?? backend, model, profile };
-}
-function isTidy(spec, state) {
-  return spec.kind === "staff" && state.state === "done" && state.warnings.length === 0;
-}
-var shown = { files: 30, commits: 10, dirty: 10, refs: 10, bytes: 200 };
-function summarizeChanges(changes) {
-  const named = namesOf(
-    changes.files.map(({ path }) => path),
-    changes.file_count
-  );
-  const files = changes.file_count === 0 ? noFiles(changes) : `${fileCount(changes)}${named}`;
-  const { reason, dirty_committed, dirty_committed_count } = changes;
-  const isPartial = reason !== null && reason !== import_chunk_OYWQVJF3.notInGit;
-  return [
-    files,
-    ...otherChanges(changes, namesOf(dirty_committed, dirty_committed_count)),
-    ...isPartial ? [`not everything could be looked at (${plain(reason)})`] : []
-  ].join(", ");
-}
-function describeChanges(changes) {
-  const { files, file_count, commits, commit_count, dirty_before, dirty_before_count } = changes;
-  const { dirty_committed, dirty_committed_count } = changes;
-  const moved = changes.refs_changed.filter((ref) => ref !== `refs/heads/${changes.branch.after}`);
-  const refs = moved.slice(0, shown.refs).map(code);
-  return [
-    `${sentence([file_count === 0 ? noFiles(changes) : fileCount(changes), ...otherChanges(changes)].join(", "))}.`,
-    ...section("", files.slice(0, shown.files).map(fileLine), file_count),
-    ...section("New commits:", commits.slice(0, shown.commits).map(commitLine), commit_count),
-    ...refs.length > 0 ? ["", `Branches and stash that moved: ${refs.join(", ")}${moved.length > refs.length ? ", ..." : ""}`] : [],
-    ...section(
-      "Uncommitted before, now committed as it was:",
-      dirty_committed.slice(0, shown.dirty).map((path) => `- ${code(path)}`),
-      dirty_committed_count
-    ),
-    ...section(
-      "Dirty before, and left as it was:",
-      dirty_before.slice(0, shown.dirty).map((path) => `- ${code(path)}`),
-      dirty_before_count
-    ),
-    ...changes.reason === null ? [] : ["", `Not everything could be looked at: ${plain(changes.reason)}.`],
-    ...changes.exact || changes.reason?.includes("damaged") ? [] : ["", "A limit was reached: there may be more changes than these."]
-  ].join("\n");
-}
-function namesOf(paths, total) {
-  const named = paths.slice(0, 3).map((path) => (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_QZ6AB7TL.showName)(path), shown.bytes));
-  return ` (${named.join(", ")}${total > named.length ? ", ..." : ""})`;
-}
-function noFiles({ exact, unchanged, reason }) {
-  if (exact) return "no files changed";
-  return unchanged || reason === null ? "no changed files were seen" : "it is unknown whether files changed";
-}
-function fileCount({ file_count }) {
-  return `${file_count} file${file_count === 1 ? "" : "s"} changed`;
-}
-function otherChanges(changes, swallowed = "") {
-  const { commit_count, head, branch, index_changed, file_count, refs_changed, beyond } = changes;
-  const { dirty_committed_count: kept } = changes;
-  const were = kept === 1 ? "file that was uncommitted before is" : "files that were uncommitted before are";
-  const branchMoved = branch.before !== branch.after;
-  return [
-    ...commit_count > 0 ? [`${commit_count} new commit${commit_count === 1 ? "" : "s"}`] : [],
-    ...branchMoved ? [`now on ${branch.after === null ? "no branch" : `branch ${code(branch.after)}`}`] : [],
-    ...head.moved === "elsewhere" ? ["HEAD was moved to another line of history"] : [],
-    ...head.moved === "forward" && commit_count === 0 ? ["HEAD was moved forward"] : [],
-    ...index_changed && file_count === 0 && commit_count === 0 ? ["what is staged changed"] : [],
-    ...refs_changed.length > 0 && head.moved === null && commit_count === 0 ? ["branches or the stash changed"] : [],
-    ...kept > 0 ? [`${kept} ${were} now committed${swallowed}`] : [],
-    ...beyond.length > 0 ? [`something changed among ${beyond.join(" and ")}`] : []
-  ];
-}
-function section(title, lines, total) {
-  if (lines.length === 0) return [];
-  const rest = total - lines.length;
-  return ["", ...title === "" ? [] : [title, ""], ...lines, ...rest > 0 ? [`- and ${rest} more`] : []];
-}
-function fileLine({ path, change, from, was_dirty, committed }) {
-  const notes = [...was_dirty ? ["was dirty before"] : [], ...committed ? ["committed"] : []];
-  const origin = from === void 0 ? "" : `${code(from)} -> `;
-  return `- ${change}: ${origin}${code(path)}${notes.length === 0 ? "" : ` (${notes.join(", ")})`}`;
-}
-function commitLine({ sha, subject }) {
-  return `- ${sha.slice(0, 12)} ${code(plain(subject))}`;
-}
-function code(text) {
-  const inner = (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_QZ6AB7TL.showName)(text), shown.bytes);
-  const longest = Math.max(0, ...(inner.match(/`+/g) ?? []).map((run) => run.length));
-  const fence = "`".repeat(longest + 1);
-  return longest === 0 ? `\`${inner}\`` : `${fence} ${inner} ${fence}`;
-}
-function plain(text) {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, " ").trim();
-}
-function sentence(text) {
-  return text.charAt(0).toUpperCase() + text.slice(1);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  describeChanges,
-  isTidy,
-  summarizeChanges,
-  terminalRecord
-});
-
-},
-"./chunk-NLNY4YEW.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  atMonotonic: () => atMonotonic,
-  cacheFolder: () => cacheFolder,
-  callerEnvironment: () => callerEnvironment,
-  childEnvironment: () => childEnvironment,
-  comparableEnvironment: () => comparableEnvironment,
-  configFolder: () => configFolder,
-  credentialNames: () => credentialNames,
-  dataFolder: () => dataFolder,
-  isoNow: () => isoNow,
-  isoOf: () => isoOf,
-  markVariable: () => markVariable,
-  monotonicMs: () => monotonicMs,
-  nowMs: () => nowMs,
-  sleep: () => sleep,
-  toolEnvironment: () => toolEnvironment,
-  uncarriableNames: () => uncarriableNames,
-  variables: () => variables,
-  workerEnvironment: () => workerEnvironment
-});
-module.exports = stdin_exports;
-var import_node_path = builtin("node:path");
-function nowMs() {
-  return Date.now();
-}
-function isoNow() {
-  return (new Date()).toISOString();
-}
-function isoOf(ms) {
-  return new Date(ms).toISOString();
-}
-function monotonicMs() {
-  return Number(process.hrtime.bigint() / 1000000n);
-}
-function sleep(ms) {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}
-var longest = 2 ** 31 - 1;
-function atMonotonic(atMs, fn) {
-  let timer;
-  const arm = () => {
-    const rest = atMs - monotonicMs();
-    if (rest <= 0) timer = setTimeout(fn, 0);
-    else timer = setTimeout(rest > longest ? arm : check, Math.min(rest, longest));
-  };
-  const check = () => monotonicMs() >= atMs ? fn() : arm();
-  arm();
-  return () => clearTimeout(timer);
-}
-var env = process.env;
-var carried = {
-  NODE_OPTIONS: "JOB_COMPANION_NODE_OPTIONS",
-  NODE_EXTRA_CA_CERTS: "JOB_COMPANION_EXTRA_CA_CERTS"
-};
-var markVariable = "JOB_COMPANION_MARK";
-var roleVariable = "JOB_COMPANION_ROLE";
-var variables = {
-  stateDir: () => env.JOB_STATE_DIR || void 0,
-  owner: () => env.JOB_OWNER || void 0,
-  searchPath: () => env.PATH ?? "",
-  home: () => env.HOME || void 0,
-  noColor: () => Boolean(env.NO_COLOR) || env.TERM === "dumb",
-  /** Is it there and not empty? Says nothing of its value. *<>/
-  isSet: (name) => Boolean(env[name])
-};
-function configFolder() {
-  if (env.XDG_CONFIG_HOME && import_node_path.default.isAbsolute(env.XDG_CONFIG_HOME))
-    return import_node_path.default.join(env.XDG_CONFIG_HOME, "job-companion");
-  return env.HOME ? import_node_path.default.join(env.HOME, ".config", "job-companion") : void 0;
-}
-function cacheFolder() {
-  if (env.XDG_CACHE_HOME && import_node_path.default.isAbsolute(env.XDG_CACHE_HOME)) return import_node_path.default.join(env.XDG_CACHE_HOME, "job-companion");
-  return env.HOME && import_node_path.default.isAbsolute(env.HOME) ? import_node_path.default.join(env.HOME, ".cache", "job-companion") : void 0;
-}
-function dataFolder() {
-  if (env.XDG_STATE_HOME && import_node_path.default.isAbsolute(env.XDG_STATE_HOME)) return import_node_path.default.join(env.XDG_STATE_HOME, "job-companion");
-  return env.HOME && import_node_path.default.isAbsolute(env.HOME) ? import_node_path.default.join(env.HOME, ".local", "state", "job-companion") : void 0;
-}
-function callerEnvironment() {
-  return definedOnly(env);
-}
-function toolEnvironment() {
-  return { PATH: env.PATH ?? "/usr/bin:/bin", LC_ALL: "C" };
-}
-function workerEnvironment(mark) {
-  const result = definedOnly(env);
-  for (const [name, alias] of Object.entries(carried)) {
-    delete result[alias];
-    const value = result[name];
-    delete result[name];
-    if (value !== void 0) result[alias] = value;
-  }
-  return { ...result, [markVariable]: mark, [roleVariable]: "worker" };
-}
-function childEnvironment(own) {
-  const result = definedOnly(env);
-  for (const [name, alias] of Object.entries(carried)) {
-    const value = result[alias];
-    delete result[alias];
-    if (value !== void 0) result[name] = value;
-  }
-  for (const name of [...own.remove, "JOB_STATE_DIR", "OLDPWD", roleVariable]) delete result[name];
-  return { ...result, ...own.add, PWD: own.cwd, JOB_ID: own.id, JOB_OWNER: own.id, [markVariable]: own.mark };
-}
-function comparableEnvironment() {
-  const passing = new Set([
-    "_",
-    "PWD",
-    "OLDPWD",
-    "SHLVL",
-    "JOB_ID",
-    "JOB_OWNER",
-    "JOB_STATE_DIR",
-    markVariable,
-    roleVariable,
-    "COLUMNS",
-    "LINES"
-  ]);
-  const given = definedOnly(env);
-  for (const [name, alias] of Object.entries(carried)) {
-    const value = given[alias];
-    delete given[alias];
-    if (value !== void 0) given[name] = value;
-  }
-  const names = Object.keys(given).filter((name) => !passing.has(name));
-  return names.sort().map((name) => `${name}=${given[name]}`).join("\0");
-}
-var credentialName = /(?:^|_)(?:API_?KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|ACCESS_KEY(?:_ID)?)$/i;
-function credentialNames(known = []) {
-  return Object.keys(env).filter((name) => credentialName.test(name) || known.includes(name)).sort();
-}
-function uncarriableNames() {
-  return Object.keys(env).filter((name) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)).sort();
-}
-function definedOnly(source) {
-  const result = {};
-  for (const [name, value] of Object.entries(source)) if (value !== void 0) result[name] = value;
-  return result;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  atMonotonic,
-  cacheFolder,
-  callerEnvironment,
-  childEnvironment,
-  comparableEnvironment,
-  configFolder,
-  credentialNames,
-  dataFolder,
-  isoNow,
-  isoOf,
-  markVariable,
-  monotonicMs,
-  nowMs,
-  sleep,
-  toolEnvironment,
-  uncarriableNames,
-  variables,
-  workerEnvironment
-});
-
-},
-"./chunk-NVPF5LEY.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  FaultError: () => FaultError,
-  errnoOf: () => errnoOf,
-  messageOf: () => messageOf,
-  usageError: () => usageError
-});
-module.exports = stdin_exports;
-var FaultError = class extends Error {
-  code;
-  next;
-  constructor(code, message, next = null) {
-    super(message);
-    this.name = "FaultError";
-    this.code = code;
-    this.next = next;
-  }
-};
-function usageError(message, next = null) {
-  return new FaultError("usage", message, next);
-}
-function errnoOf(error) {
-  if (typeof error !== "object" || error === null || !("code" in error)) return void 0;
-  return typeof error.code === "string" ? error.code : void 0;
-}
-function messageOf(error) {
-  return error instanceof Error ? error.message : String(error);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  FaultError,
-  errnoOf,
-  messageOf,
-  usageError
-});
-
-},
-"./chunk-OBX4NMG7.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  canonical: () => canonical,
-  ensureKey: () => ensureKey,
-  environmentDigest: () => environmentDigest,
-  hashOf: () => hashOf,
-  isGenuine: () => isGenuine,
-  macOf: () => macOf,
-  randomBytes: () => randomBytes,
-  readKey: () => readKey
-});
-module.exports = stdin_exports;
-var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-var import_node_fs = require("node:fs");
-function randomBytes(count) {
-  const bytes = new Uint8Array(count);
-  const fd = (0, import_node_fs.openSync)("/dev/urandom", "r");
-  try {
-    for (let done = 0; done < count; ) done += (0, import_node_fs.readSync)(fd, bytes, done, count - done, null);
-  } finally {
-    (0, import_node_fs.closeSync)(fd);
-  }
-  return bytes;
-}
-var longBytes = 64 * 1024;
-function readKey() {
-  const folder = (0, import_chunk_NLNY4YEW.configFolder)();
-  if (folder === void 0) return void 0;
-  const file = import_node_path.default.join(folder, "key");
-  const facts = lookAt(file);
-  if (!facts) return void 0;
-  const isPrivate = facts.kind === "file" && facts.uid === process.getuid?.() && (facts.mode & 63) === 0;
-  const key = isPrivate ? (0, import_chunk_6OPTGHIR.readText)(file, 1024)?.trim() : void 0;
-  if (key && /^[0-9a-f]{64}$/.test(key)) return key;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot use the key ${file}: it must be a file of yours with mode 600 and 64 hex digits`
-  );
-}
-function lookAt(file) {
-  try {
-    return (0, import_chunk_YZXDT2WC.factsOf)(file);
-  } catch (error) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot read the key ${file} (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`,
-      "set XDG_CONFIG_HOME to a folder that you may use"
-    );
-  }
-}
-function ensureKey() {
-  const known = readKey();
-  if (known) return known;
-  const folder = (0, import_chunk_NLNY4YEW.configFolder)();
-  if (folder === void 0) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      "cannot find your config folder: neither HOME nor XDG_CONFIG_HOME is set",
-      "set HOME"
-    );
-  }
-  try {
-    makeFolders(folder);
-    (0, import_chunk_6OPTGHIR.createFile)(import_node_path.default.join(folder, "key"), `${(0, import_chunk_CTSRVJRC.toHex)(randomBytes(32))}
-`);
-  } catch (error) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot make the key in ${folder} (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`,
-      "set XDG_CONFIG_HOME to a folder that you may write"
-    );
-  }
-  return ensureKey();
-}
-function macOf(spec, key) {
-  return keyedDigest(key, canonical(spec));
-}
-async function isGenuine(spec, key) {
-  if (key === void 0) return false;
-  const { mac, ...rest } = spec;
-  const expected = await macOf(rest, key);
-  let difference = expected.length ^ mac.length;
-  for (let at = 0; at < expected.length; at += 1) difference |= expected.charCodeAt(at) ^ mac.charCodeAt(at);
-  return difference === 0;
-}
-function environmentDigest(key) {
-  const text = key + (0, import_chunk_NLNY4YEW.comparableEnvironment)();
-  let high = 3735928559;
-  let low = 1103547991;
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    high = Math.imul(high ^ code, 2654435761);
-    low = Math.imul(low ^ code, 1597334677);
-  }
-  high = Math.imul(high ^ high >>> 16, 2246822507) ^ Math.imul(low ^ low >>> 13, 3266489909);
-  low = Math.imul(low ^ low >>> 16, 2246822507) ^ Math.imul(high ^ high >>> 13, 3266489909);
-  return (4294967296 * (2097151 & low) + (high >>> 0)).toString(16);
-}
-function hashOf(text) {
-  return (0, import_chunk_CTSRVJRC.toHex)((0, import_chunk_CTSRVJRC.sha256)(Buffer.from(text)));
-}
-function canonical(value) {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
-  if (typeof value === "object" && value !== null) {
-    const entries = Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1);
-    return `{${entries.map(([name, inner]) => `${JSON.stringify(name)}:${canonical(inner)}`).join(",")}}`;
-  }
-  return JSON.stringify(value) ?? "null";
-}
-async function keyedDigest(key, text) {
-  const bytes = Buffer.from(text);
-  if (bytes.length <= longBytes) return (0, import_chunk_CTSRVJRC.toHex)((0, import_chunk_CTSRVJRC.hmacSha256)(Buffer.from(key), bytes));
-  const { createHmac } = await Promise.resolve().then(() => builtin("node:crypto"));
-  return createHmac("sha256", key).update(bytes).digest("hex");
-}
-function makeFolders(folder) {
-  if ((0, import_chunk_YZXDT2WC.factsOf)(folder)?.kind === "folder") return;
-  makeFolders(import_node_path.default.dirname(folder));
-  (0, import_chunk_6OPTGHIR.createFolder)(folder);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  canonical,
-  ensureKey,
-  environmentDigest,
-  hashOf,
-  isGenuine,
-  macOf,
-  randomBytes,
-  readKey
-});
-
-},
-"./chunk-OOOSDMLX.js": function (module, exports) {
+"./chunk-6KRSSHAY.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -4806,6 +1106,7 @@ __export(stdin_exports, {
   makeStaffPart: () => makeStaffPart,
   narrowProfile: () => narrowProfile,
   narrowingText: () => narrowingText,
+  noNarrowing: () => noNarrowing,
   policyFault: () => policyFault,
   readNarrowing: () => readNarrowing,
   readSettings: () => readSettings,
@@ -4813,10 +1114,11 @@ __export(stdin_exports, {
   requireFreeConversation: () => requireFreeConversation,
   tellVersion: () => tellVersion,
   userConfig: () => userConfig,
-  userConfigFile: () => userConfigFile
+  userConfigFile: () => userConfigFile,
+  versionWarnings: () => versionWarnings
 });
 module.exports = stdin_exports;
-var import_chunk_VKC2UG2Z = load("./chunk-VKC2UG2Z.js");
+var import_chunk_WY6KWLJR = load("./chunk-WY6KWLJR.js");
 var import_chunk_4KUXXOSU = load("./chunk-4KUXXOSU.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
@@ -6475,18 +2777,24 @@ function refused2(file, reason) {
 var policyBytes = 1024 * 1024;
 function checkProgram(backend, program) {
   const version2 = tellVersion(backend, program);
-  if (version2 === null || backend.oldest === null || !(0, import_chunk_VKC2UG2Z.isOlder)(version2, backend.oldest)) return { version: version2 };
+  if (version2 === null || backend.oldest === null || !(0, import_chunk_WY6KWLJR.isOlder)(version2, backend.oldest)) return { version: version2 };
   throw new import_chunk_NVPF5LEY.FaultError(
     "preflight",
     `cannot use ${backend.title} ${version2} (${program}): it is too old; needed: ${backend.oldest} or newer`,
     `update it: ${backend.install}`
   );
 }
+function versionWarnings({ backend: id, program, version: version2 }) {
+  const backend = (0, import_chunk_WY6KWLJR.findBackend)(id);
+  if (!backend?.oldest || (version2 ?? null) !== null) return [];
+  const message = `cannot tell the version of ${backend.title} (${program}); needed: ${backend.oldest} or newer`;
+  return [{ code: "version_unknown", message }];
+}
 function tellVersion(backend, program) {
   if (backend.oldest === null && backend.packages.length === 0) return null;
-  const version2 = (0, import_chunk_VKC2UG2Z.versionOf)(program, backend.packages);
-  if (version2 === null || backend.oldest === null || !(0, import_chunk_VKC2UG2Z.isOlder)(version2, backend.oldest)) return version2;
-  return (0, import_chunk_VKC2UG2Z.versionOf)(program, backend.packages, { isFresh: true });
+  const version2 = (0, import_chunk_WY6KWLJR.versionOf)(program, backend.packages);
+  if (version2 === null || backend.oldest === null || !(0, import_chunk_WY6KWLJR.isOlder)(version2, backend.oldest)) return version2;
+  return (0, import_chunk_WY6KWLJR.versionOf)(program, backend.packages, { isFresh: true });
 }
 function requirePolicy(backend, profile, cwd, version2 = null) {
   const fault = policyFault(backend, profile, cwd, version2);
@@ -6566,7 +2874,7 @@ function makeStaffPart(words) {
     );
   }
   const program = programOf(backend, custom, words.cwd);
-  const tooLong = custom?.prompt === "argument" ? (0, import_chunk_VKC2UG2Z.findArgumentFault)([words.prompt]) : null;
+  const tooLong = custom?.prompt === "argument" ? (0, import_chunk_WY6KWLJR.findArgumentFault)([words.prompt]) : null;
   if (tooLong !== null)
     throw new import_chunk_NVPF5LEY.FaultError(
       "preflight",
@@ -6603,7 +2911,7 @@ function modelWarnings({ model, custom }) {
   ];
 }
 function sandboxWarnings(staff) {
-  const terms = (0, import_chunk_VKC2UG2Z.findBackend)(staff.backend)?.profiles[staff.profile];
+  const terms = (0, import_chunk_WY6KWLJR.findBackend)(staff.backend)?.profiles[staff.profile];
   if (staff.profile !== "standard" || terms?.sandbox !== false) return [];
   const message = `${staff.backend} has no sandbox here: nothing but its own obedience keeps its writes inside the workspace`;
   return [{ code: "no_sandbox", message }];
@@ -6611,9 +2919,9 @@ function sandboxWarnings(staff) {
 function chooseBackend(name, config2, cwd) {
   if (name === void 0) return { backend: onlyInstalled(config2, cwd), custom: null };
   const own2 = Object.hasOwn(config2.backends, name) ? config2.backends[name] : void 0;
-  const custom = (0, import_chunk_VKC2UG2Z.findBackend)("custom");
+  const custom = (0, import_chunk_WY6KWLJR.findBackend)("custom");
   if (own2 && custom) return { backend: custom, custom: { name, ...own2 } };
-  const backend = (0, import_chunk_VKC2UG2Z.findBackend)(name);
+  const backend = (0, import_chunk_WY6KWLJR.findBackend)(name);
   if (backend && backend.id !== "custom") return { backend, custom: null };
   throw (0, import_chunk_NVPF5LEY.usageError)(
     `cannot use backend ${JSON.stringify(name)}: there are ${known(config2)}`,
@@ -6621,7 +2929,7 @@ function chooseBackend(name, config2, cwd) {
   );
 }
 function onlyInstalled(config2, cwd) {
-  const found = import_chunk_VKC2UG2Z.backends.filter(
+  const found = import_chunk_WY6KWLJR.backends.filter(
     (backend) => backend.programs.some((program) => (0, import_chunk_VIKS2MJP.findProgram)(program, cwd) !== void 0)
   );
   if (found.length === 1 && found[0]) return found[0];
@@ -6630,7 +2938,7 @@ function onlyInstalled(config2, cwd) {
   throw (0, import_chunk_NVPF5LEY.usageError)(`cannot choose a backend: ${state}; there are ${known(config2)}`, next);
 }
 function knownBackends(config2) {
-  return [...import_chunk_VKC2UG2Z.backends.map((backend) => backend.id).filter((id) => id !== "custom"), ...Object.keys(config2.backends)];
+  return [...import_chunk_WY6KWLJR.backends.map((backend) => backend.id).filter((id) => id !== "custom"), ...Object.keys(config2.backends)];
 }
 function known(config2) {
   return knownBackends(config2).join(", ") || "none";
@@ -6655,7 +2963,7 @@ function requireFreeConversation(root, backend, conversation) {
     if (spec.kind !== "ok" || spec.value.staff?.backend !== backend) continue;
     const state = (0, import_chunk_KWYQ44JA.readState)(paths);
     const uses = spec.value.staff.resume ?? (state.kind === "ok" ? state.value.conversation?.id : void 0);
-    if (uses !== conversation || (0, import_chunk_VKC2UG2Z.isOver)(folder, id)) continue;
+    if (uses !== conversation || (0, import_chunk_WY6KWLJR.isOver)(folder, id)) continue;
     throw new import_chunk_NVPF5LEY.FaultError(
       "busy",
       `cannot continue conversation ${conversation}: job ${id} is using it`,
@@ -6671,6 +2979,7 @@ function requireFreeConversation(root, backend, conversation) {
   makeStaffPart,
   narrowProfile,
   narrowingText,
+  noNarrowing,
   policyFault,
   readNarrowing,
   readSettings,
@@ -6678,7 +2987,3819 @@ function requireFreeConversation(root, backend, conversation) {
   requireFreeConversation,
   tellVersion,
   userConfig,
-  userConfigFile
+  userConfigFile,
+  versionWarnings
+});
+
+},
+"./chunk-6OPTGHIR.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  appendText: () => appendText,
+  closeFile: () => closeFile,
+  createFile: () => createFile,
+  createFolder: () => createFolder,
+  openAppend: () => openAppend,
+  overwrite: () => overwrite,
+  readJson: () => readJson,
+  readRange: () => readRange,
+  readText: () => readText,
+  removeFile: () => removeFile,
+  writeFile: () => writeFile,
+  writeFileMeanwhile: () => writeFileMeanwhile,
+  writeJson: () => writeJson
+});
+module.exports = stdin_exports;
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_fs = require("node:fs");
+var import_node_path = builtin("node:path");
+var readFlags = import_node_fs.constants.O_RDONLY | import_node_fs.constants.O_NOFOLLOW | import_node_fs.constants.O_NONBLOCK;
+var appendFlags = import_node_fs.constants.O_WRONLY | import_node_fs.constants.O_APPEND | import_node_fs.constants.O_CREAT | import_node_fs.constants.O_NOFOLLOW | import_node_fs.constants.O_NONBLOCK;
+var serial = 0;
+function createFolder(folder) {
+  try {
+    (0, import_node_fs.mkdirSync)(folder, { mode: 448 });
+  } catch (error) {
+    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST") return false;
+    throw error;
+  }
+  (0, import_node_fs.chmodSync)(folder, 448);
+  return true;
+}
+function writeFile(file, data, options = {}) {
+  putInPlace(writeBeside(file, data, options.sync ?? true), file);
+}
+function putInPlace(temporary, file) {
+  try {
+    (0, import_node_fs.renameSync)(temporary, file);
+  } catch (error) {
+    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "EISDIR") {
+      serial += 1;
+      (0, import_node_fs.renameSync)(file, `${file}.odd-${process.pid}-${serial}`);
+      (0, import_node_fs.renameSync)(temporary, file);
+      return;
+    }
+    removeFile(temporary);
+    throw error;
+  }
+}
+function writeJson(file, value, options = {}) {
+  writeFile(file, `${JSON.stringify(value)}
+`, options);
+}
+async function writeFileMeanwhile(file, data) {
+  const temporary = writeBeside(file, data, false);
+  const fd = (0, import_node_fs.openSync)(temporary, import_node_fs.constants.O_RDONLY | import_node_fs.constants.O_NOFOLLOW);
+  try {
+    await new Promise((resolve, reject) => (0, import_node_fs.fsync)(fd, (error) => error ? reject(error) : resolve()));
+  } catch (error) {
+    removeFile(temporary);
+    throw error;
+  } finally {
+    (0, import_node_fs.closeSync)(fd);
+  }
+  putInPlace(temporary, file);
+}
+function createFile(file, data, options = {}) {
+  const temporary = writeBeside(file, data, options.sync ?? true);
+  try {
+    (0, import_node_fs.linkSync)(temporary, file);
+    return true;
+  } catch (error) {
+    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST") return false;
+    throw error;
+  } finally {
+    removeFile(temporary);
+  }
+}
+function appendText(file, text) {
+  const fd = (0, import_node_fs.openSync)(file, appendFlags, 384);
+  try {
+    const stat = (0, import_node_fs.fstatSync)(fd);
+    if (stat.size === 0 && (stat.mode & 511) !== 384) (0, import_node_fs.fchmodSync)(fd, 384);
+    const bytes = Buffer.from(text);
+    for (let done = 0; done < bytes.length; ) done += (0, import_node_fs.writeSync)(fd, bytes, done);
+  } finally {
+    (0, import_node_fs.closeSync)(fd);
+  }
+}
+function openAppend(file) {
+  const fd = (0, import_node_fs.openSync)(file, appendFlags, 384);
+  if ((0, import_node_fs.fstatSync)(fd).size === 0) (0, import_node_fs.fchmodSync)(fd, 384);
+  return fd;
+}
+function readRange(file, offset, length) {
+  let fd;
+  try {
+    fd = (0, import_node_fs.openSync)(file, readFlags);
+  } catch (error) {
+    if (["ENOENT", "ELOOP", "ENOTDIR", "ENXIO"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return void 0;
+    throw error;
+  }
+  try {
+    const stat = (0, import_node_fs.fstatSync)(fd);
+    if (!stat.isFile()) return void 0;
+    const start = offset < 0 ? Math.max(0, stat.size + offset) : offset;
+    const bytes = Buffer.alloc(Math.max(0, Math.min(length, stat.size - start)));
+    let done = 0;
+    while (done < bytes.length) {
+      const got = (0, import_node_fs.readSync)(fd, bytes, done, bytes.length - done, start + done);
+      if (got === 0) break;
+      done += got;
+    }
+    return { bytes: bytes.subarray(0, done), size: stat.size };
+  } finally {
+    (0, import_node_fs.closeSync)(fd);
+  }
+}
+function readText(file, limit = 16 * 1024 * 1024) {
+  return readRange(file, 0, limit)?.bytes.toString("utf8");
+}
+function readJson(file) {
+  let text;
+  try {
+    text = readText(file);
+  } catch (error) {
+    return { kind: "damaged", reason: `${import_node_path.default.basename(file)} cannot be read (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})` };
+  }
+  if (text === void 0) return { kind: "missing" };
+  try {
+    const value = JSON.parse(text);
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+      return { kind: "ok", value };
+    }
+  } catch {
+  }
+  return { kind: "damaged", reason: `${import_node_path.default.basename(file)} is no JSON object` };
+}
+function removeFile(file) {
+  try {
+    (0, import_node_fs.unlinkSync)(file);
+    return true;
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR", "EISDIR"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return false;
+    throw error;
+  }
+}
+function writeBeside(file, data, sync) {
+  const { fd, temporary } = openBeside(file);
+  try {
+    (0, import_node_fs.fchmodSync)(fd, 384);
+    const bytes = typeof data === "string" ? Buffer.from(data) : data;
+    let done = 0;
+    while (done < bytes.length) done += (0, import_node_fs.writeSync)(fd, bytes, done);
+    if (sync) (0, import_node_fs.fsyncSync)(fd);
+  } catch (error) {
+    (0, import_node_fs.closeSync)(fd);
+    removeFile(temporary);
+    throw error;
+  }
+  (0, import_node_fs.closeSync)(fd);
+  return temporary;
+}
+function openBeside(file) {
+  const flags = import_node_fs.constants.O_WRONLY | import_node_fs.constants.O_CREAT | import_node_fs.constants.O_EXCL | import_node_fs.constants.O_NOFOLLOW;
+  for (let tries = 0; ; tries += 1) {
+    serial += 1;
+    const temporary = import_node_path.default.join(import_node_path.default.dirname(file), `.${import_node_path.default.basename(file)}.${process.pid}.${serial}.tmp`);
+    try {
+      return { fd: (0, import_node_fs.openSync)(temporary, flags, 384), temporary };
+    } catch (error) {
+      if ((0, import_chunk_NVPF5LEY.errnoOf)(error) !== "EEXIST" || tries > 1e3) throw error;
+    }
+  }
+}
+function overwrite(file, offset, text) {
+  const fd = (0, import_node_fs.openSync)(file, import_node_fs.constants.O_WRONLY | import_node_fs.constants.O_NOFOLLOW | import_node_fs.constants.O_NONBLOCK);
+  try {
+    (0, import_node_fs.writeSync)(fd, Buffer.from(text), 0, null, offset);
+  } finally {
+    (0, import_node_fs.closeSync)(fd);
+  }
+}
+function closeFile(fd) {
+  (0, import_node_fs.closeSync)(fd);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  appendText,
+  closeFile,
+  createFile,
+  createFolder,
+  openAppend,
+  overwrite,
+  readJson,
+  readRange,
+  readText,
+  removeFile,
+  writeFile,
+  writeFileMeanwhile,
+  writeJson
+});
+
+},
+"./chunk-6PFAPK5K.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  exitCodeOf: () => exitCodeOf,
+  exitCodeOfAll: () => exitCodeOfAll,
+  exitCodes: () => exitCodes
+});
+module.exports = stdin_exports;
+var exitCodes = {
+  done: 0,
+  fault: 1,
+  pending: 2,
+  unsuccessful: 3,
+  canceled: 4
+};
+var codeOfState = {
+  queued: exitCodes.pending,
+  starting: exitCodes.pending,
+  running: exitCodes.pending,
+  stopping: exitCodes.pending,
+  done: exitCodes.done,
+  failed: exitCodes.unsuccessful,
+  timed_out: exitCodes.unsuccessful,
+  crashed: exitCodes.unsuccessful,
+  canceled: exitCodes.canceled
+};
+function exitCodeOf(state) {
+  return codeOfState[state];
+}
+function exitCodeOfAll(states) {
+  const codes = states.map(exitCodeOf);
+  for (const code of [exitCodes.pending, exitCodes.unsuccessful, exitCodes.canceled]) {
+    if (codes.includes(code)) return code;
+  }
+  return exitCodes.done;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  exitCodeOf,
+  exitCodeOfAll,
+  exitCodes
+});
+
+},
+"./chunk-7CDY6LKK.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  findLatest: () => findLatest,
+  requireLatest: () => requireLatest
+});
+module.exports = stdin_exports;
+var import_chunk_4KUXXOSU = load("./chunk-4KUXXOSU.js");
+var import_chunk_3MD723AM = load("./chunk-3MD723AM.js");
+var import_chunk_KWYQ44JA = load("./chunk-KWYQ44JA.js");
+var import_chunk_VIKS2MJP = load("./chunk-VIKS2MJP.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+function findLatest(root, owner, accept = () => true) {
+  for (const id of (0, import_chunk_4KUXXOSU.listJobs)(root)) {
+    const spec = (0, import_chunk_KWYQ44JA.readSpec)((0, import_chunk_VIKS2MJP.jobPaths)(root, id));
+    if (spec.kind !== "ok") continue;
+    if (owner !== null && spec.value.owner !== owner) continue;
+    if (accept(id, spec.value)) return id;
+  }
+  return void 0;
+}
+function requireLatest(root, owner, what, accept) {
+  const id = findLatest(root.folder, owner, accept);
+  if (id !== void 0) return id;
+  const whose = owner === null ? "" : ` of owner ${owner}`;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "unknown_job",
+    `cannot find ${what}${whose} in the state folder ${root.folder}`,
+    (0, import_chunk_3MD723AM.quoteWords)([...(0, import_chunk_VIKS2MJP.selfWords)(), "status", ...root.option])
+  );
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  findLatest,
+  requireLatest
+});
+
+},
+"./chunk-7X2CHZVN.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  contextOf: () => contextOf
+});
+module.exports = stdin_exports;
+var import_chunk_QZ6AB7TL = load("./chunk-QZ6AB7TL.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var lines = 50;
+var lineBytes = 200;
+function contextOf(snapshot) {
+  const { cwd, at, git, entries } = snapshot;
+  if (!git) return { cwd, at, git: null };
+  const dirty = entries.filter(import_chunk_QZ6AB7TL.isDirty);
+  return {
+    cwd,
+    at,
+    git: {
+      root: git.root,
+      branch: git.branch === null ? null : (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_QZ6AB7TL.showName)(git.branch), lineBytes),
+      head: git.head,
+      subject: git.subject === null ? null : (0, import_chunk_LXK2ZILE.excerpt)(plainLine(git.subject), lineBytes),
+      dirty: dirty.slice(0, lines).map((entry) => (0, import_chunk_LXK2ZILE.excerpt)(dirtyLine(entry), lineBytes)),
+      dirty_count: (0, import_chunk_QZ6AB7TL.countDirty)(snapshot)
+    }
+  };
+}
+function dirtyLine({ xy, path, from }) {
+  const origin = from === void 0 ? "" : `${(0, import_chunk_QZ6AB7TL.showName)(from)} -> `;
+  const letters = xy === "??" ? xy : xy.replace("?", ".").replaceAll(".", " ");
+  return `${letters} ${origin}${(0, import_chunk_QZ6AB7TL.showName)(path)}`;
+}
+function plainLine(text) {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, " ").trim();
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  contextOf
+});
+
+},
+"./chunk-A3RNX7T7.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  isSettleable: () => isSettleable,
+  refresh: () => refresh,
+  refreshAttached: () => refreshAttached
+});
+module.exports = stdin_exports;
+var import_chunk_AMXPSG75 = load("./chunk-AMXPSG75.js");
+var import_chunk_6CVNTUS7 = load("./chunk-6CVNTUS7.js");
+var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var settled = ["over", "lost", "host_restarted", "never_started"];
+function isSettleable(condition) {
+  return settled.includes(condition);
+}
+var attachable = ["orphaned", "unclaimed"];
+async function refresh(root, id, isStrict = false) {
+  const view = (0, import_chunk_AMXPSG75.inspect)(root, id);
+  const condition = (0, import_chunk_AMXPSG75.conditionOf)(view);
+  if (condition === "ended") dropMarker(view);
+  if (!isSettleable(condition)) return view;
+  const { settleJob } = await Promise.resolve().then(() => load("./settle-KO5MS3X3.js"));
+  await settleJob(view, (now) => isSettleable((0, import_chunk_AMXPSG75.conditionOf)(now)), isStrict);
+  return (0, import_chunk_AMXPSG75.inspect)(root, id);
+}
+async function refreshAttached(root, id) {
+  const view = await refresh(root, id, true);
+  const isDue = (now) => attachable.includes((0, import_chunk_AMXPSG75.conditionOf)(now)) || isHung(now);
+  if (!isDue(view)) return view;
+  const { attachWorker } = await Promise.resolve().then(() => load("./attach-RLIT2LTL.js"));
+  await attachWorker(view, isDue);
+  return (0, import_chunk_AMXPSG75.inspect)(root, id);
+}
+function dropMarker(view) {
+  if (!(0, import_chunk_YZXDT2WC.exists)(view.paths.marker)) return;
+  try {
+    (0, import_chunk_6OPTGHIR.removeFile)(view.paths.reserve);
+    (0, import_chunk_6OPTGHIR.removeFile)(view.paths.marker);
+  } catch {
+  }
+}
+function isHung(view) {
+  if ((0, import_chunk_AMXPSG75.conditionOf)(view) !== "supervised" || view.isClaimed || view.worker !== null) return false;
+  return view.leaseAgeMs !== null && view.leaseAgeMs > 2 * import_chunk_6CVNTUS7.leaseStaleMs;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  isSettleable,
+  refresh,
+  refreshAttached
+});
+
+},
+"./chunk-AHUGW6J6.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  bootId: () => bootId,
+  identityOf: () => identityOf,
+  installBootId: () => installBootId,
+  installPs: () => installPs,
+  isDeadState: () => isDeadState,
+  isIdentity: () => isIdentity,
+  livenessOf: () => livenessOf,
+  ownIdentity: () => ownIdentity,
+  parseStat: () => parseStat,
+  pidNamespace: () => pidNamespace,
+  readProcess: () => readProcess,
+  readProcessVariable: () => readProcessVariable,
+  readProcesses: () => readProcesses,
+  sameIdentity: () => sameIdentity,
+  signalIdentity: () => signalIdentity,
+  takeBaseline: () => takeBaseline
+});
+module.exports = stdin_exports;
+var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_fs = require("node:fs");
+var import_node_fs2 = require("node:fs");
+var import_node_fs3 = require("node:fs");
+function takeBaseline() {
+  const counters = readCounters();
+  return counters && { ...counters, pids: new Set(listPids()) };
+}
+function pidsSince(baseline) {
+  const all = listPids();
+  return baseline && !hasWrapped(baseline) ? all.filter((pid) => !baseline.pids.has(pid)) : all;
+}
+function listPids() {
+  return (0, import_chunk_YZXDT2WC.listNames)("/proc").map(Number).filter((pid) => Number.isSafeInteger(pid));
+}
+function hasWrapped(baseline) {
+  const now = readCounters();
+  if (!now) return true;
+  const highest = Number(readOrEmpty("/proc/sys/kernel/pid_max"));
+  return now.lastPid < baseline.lastPid || !(now.forks - baseline.forks < highest / 2);
+}
+function readCounters() {
+  const lastPid = Number(readOrEmpty("/proc/loadavg").trim().split(" ")[4]);
+  const forks = Number(/^processes (\d+)$/m.exec(readOrEmpty("/proc/stat"))?.[1]);
+  return Number.isSafeInteger(lastPid) && Number.isSafeInteger(forks) ? { lastPid, forks } : null;
+}
+function readOrEmpty(file) {
+  try {
+    return (0, import_node_fs2.readFileSync)(file, "latin1");
+  } catch {
+    return "";
+  }
+}
+var isLinux = process.platform === "linux";
+var readPs = () => [];
+function installPs(read) {
+  readPs = read;
+}
+function readProcess(pid) {
+  if (!Number.isSafeInteger(pid) || pid <= 1) return void 0;
+  return isLinux ? readProc(pid) : readPs(["-p", String(pid)])[0];
+}
+function readProcesses(baseline = null) {
+  if (!isLinux) return readPs(["-ax"]);
+  return pidsSince(baseline).flatMap((pid) => readProc(pid) ?? []);
+}
+function readProcessVariable(pid, name) {
+  const text = isLinux ? readWhole(`/proc/${pid}/environ`) : void 0;
+  if (text === void 0) return void 0;
+  const at = text.startsWith(`${name}=`) ? 0 : text.indexOf(`\0${name}=`) + 1;
+  if (at === 0 && !text.startsWith(`${name}=`)) return void 0;
+  const from = at + name.length + 1;
+  const end = text.indexOf("\0", from);
+  return text.slice(from, end < 0 ? void 0 : end);
+}
+function parseStat(text) {
+  const open = text.indexOf("(");
+  const close = text.lastIndexOf(")");
+  const rest = text.slice(close + 2).split(" ");
+  const pid = Number.parseInt(text.slice(0, open), 10);
+  if (open < 0 || close < open || rest.length < 20 || !Number.isSafeInteger(pid)) return void 0;
+  return {
+    pid,
+    state: rest[0] ?? "",
+    parent: Number(rest[1]),
+    group: Number(rest[2]),
+    session: Number(rest[3]),
+    cpu: Number(rest[11]) + Number(rest[12]),
+    start: rest[19] ?? "",
+    name: text.slice(open + 1, close)
+  };
+}
+function readProc(pid) {
+  const text = readWhole(`/proc/${pid}/stat`);
+  return text === void 0 ? void 0 : parseStat(text);
+}
+function readWhole(file) {
+  try {
+    return (0, import_node_fs.readFileSync)(file, "latin1");
+  } catch {
+    return void 0;
+  }
+}
+var boot;
+var namespace;
+function installBootId(id) {
+  boot = id;
+}
+function bootId() {
+  boot ??= readBootId();
+  return boot;
+}
+function pidNamespace() {
+  namespace ??= process.platform === "linux" ? link("/proc/self/ns/pid") : process.platform;
+  return namespace;
+}
+function identityOf(pid) {
+  const row = readProcess(pid);
+  if (!row) return void 0;
+  return { pid, start_token: row.start, boot_id: bootId(), pid_ns: pidNamespace() };
+}
+function ownIdentity() {
+  return identityOf(process.pid) ?? { pid: process.pid, start_token: "", boot_id: bootId(), pid_ns: pidNamespace() };
+}
+function livenessOf(identity) {
+  if (!isIdentity(identity)) return "dead";
+  if (identity.boot_id !== bootId()) return "dead";
+  if (identity.pid_ns !== pidNamespace()) return "unknown";
+  const row = readProcess(identity.pid);
+  if (row) return row.start === identity.start_token && !isDeadState(row.state) ? "alive" : "dead";
+  return isHidden(identity.pid) ? "alive" : "dead";
+}
+function isDeadState(state) {
+  return state.startsWith("Z") || state.startsWith("X");
+}
+function sameIdentity(a, b) {
+  return a.pid === b.pid && a.start_token === b.start_token && a.boot_id === b.boot_id && a.pid_ns === b.pid_ns;
+}
+function isIdentity(value) {
+  if (typeof value !== "object" || value === null) return false;
+  const { pid, start_token, boot_id, pid_ns } = value;
+  return Number.isSafeInteger(pid) && pid > 1 && typeof start_token === "string" && start_token !== "" && typeof boot_id === "string" && typeof pid_ns === "string";
+}
+function signalIdentity(identity, signal) {
+  if (livenessOf(identity) !== "alive") return false;
+  try {
+    process.kill(identity.pid, signal);
+    return true;
+  } catch {
+    return false;
+  }
+}
+function isHidden(pid) {
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return (0, import_chunk_NVPF5LEY.errnoOf)(error) === "EPERM";
+  }
+}
+function readBootId() {
+  return (0, import_node_fs3.readFileSync)("/proc/sys/kernel/random/boot_id", "latin1").trim();
+}
+function link(target) {
+  try {
+    return (0, import_node_fs3.readlinkSync)(target);
+  } catch {
+    return "none";
+  }
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  bootId,
+  identityOf,
+  installBootId,
+  installPs,
+  isDeadState,
+  isIdentity,
+  livenessOf,
+  ownIdentity,
+  parseStat,
+  pidNamespace,
+  readProcess,
+  readProcessVariable,
+  readProcesses,
+  sameIdentity,
+  signalIdentity,
+  takeBaseline
+});
+
+},
+"./chunk-AMXPSG75.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  conditionOf: () => conditionOf,
+  earlyState: () => earlyState,
+  inspect: () => inspect,
+  isEnded: () => isEnded
+});
+module.exports = stdin_exports;
+var import_chunk_KWYQ44JA = load("./chunk-KWYQ44JA.js");
+var import_chunk_VIKS2MJP = load("./chunk-VIKS2MJP.js");
+var import_chunk_AHUGW6J6 = load("./chunk-AHUGW6J6.js");
+var import_chunk_6CVNTUS7 = load("./chunk-6CVNTUS7.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+function isEnded(state) {
+  return import_chunk_KWYQ44JA.outcomes.includes(state.state);
+}
+function inspect(root, id) {
+  const paths = (0, import_chunk_VIKS2MJP.jobPaths)(root, id);
+  const [state, spec] = [(0, import_chunk_KWYQ44JA.readState)(paths), (0, import_chunk_KWYQ44JA.readSpec)(paths)];
+  if (spec.kind === "missing" && !(0, import_chunk_YZXDT2WC.exists)(paths.folder)) throw goneError(id, paths);
+  const isOver = state.kind === "ok" && isEnded(state.value);
+  const who = isOver ? nobody : whoIsThere(paths, spec);
+  const damage = damageOf(spec, state, who.seen.worker);
+  return {
+    id,
+    root,
+    paths,
+    spec: presentIn(spec),
+    damage,
+    state: damage === null ? presentIn(state) ?? earlyState(id, presentIn(spec)) : damagedState(id, damage),
+    ...who
+  };
+}
+function goneError(id, paths) {
+  return new import_chunk_NVPF5LEY.FaultError("unknown_job", `cannot find job ${id} any more: its folder ${paths.folder} is gone`);
+}
+var nobody = {
+  launch: null,
+  worker: null,
+  shim: null,
+  child: null,
+  seen: { worker: "none", shim: "none" },
+  isOtherBoot: false,
+  isClaimed: false,
+  exit: void 0,
+  reason: void 0,
+  cancel: void 0,
+  leaseAgeMs: null
+};
+function whoIsThere(paths, spec) {
+  const launch = presentIn((0, import_chunk_KWYQ44JA.readLaunch)(paths));
+  const worker = presentIn((0, import_chunk_KWYQ44JA.readWorker)(paths));
+  const boot = worker?.worker ?? launch?.worker ?? null;
+  const shim = worker?.shim ?? (boot ? (0, import_chunk_KWYQ44JA.readMark)(paths.shimMark, boot) : void 0) ?? null;
+  const child = worker?.child ?? (boot ? (0, import_chunk_KWYQ44JA.readMark)(paths.childMark, boot) : void 0) ?? null;
+  const engine = (0, import_chunk_KWYQ44JA.findEngine)(spec.kind === "ok" ? spec.value.engine : "local") ?? import_chunk_KWYQ44JA.defaultEngine;
+  const lease = (0, import_chunk_YZXDT2WC.factsOf)(paths.lease) ?? (0, import_chunk_YZXDT2WC.factsOf)(paths.launch);
+  return {
+    launch,
+    worker,
+    shim,
+    child,
+    seen: { worker: bestOf([launch?.worker, worker?.worker], engine.alive), shim: bestOf([shim], engine.alive) },
+    // Without a word of any worker the launcher's boot counts: whatever it started ended with that boot.
+    isOtherBoot: (boot ?? (spec.kind === "ok" ? spec.value.launcher : null))?.boot_id !== (0, import_chunk_AHUGW6J6.bootId)() && (boot !== null || spec.kind === "ok"),
+    isClaimed: (0, import_chunk_YZXDT2WC.exists)(paths.started),
+    exit: (0, import_chunk_KWYQ44JA.readExit)(paths),
+    reason: (0, import_chunk_KWYQ44JA.readReason)(paths),
+    cancel: (0, import_chunk_KWYQ44JA.readCancel)(paths),
+    leaseAgeMs: lease ? Math.max(0, (0, import_chunk_NLNY4YEW.nowMs)() - lease.modifiedMs) : null
+  };
+}
+function conditionOf(view) {
+  if (view.damage !== null) return "damaged";
+  if (isEnded(view.state)) return "ended";
+  const { worker, shim } = view.seen;
+  if (worker === "alive") return "supervised";
+  if (!view.spec) return "damaged";
+  if (worker === "unknown") return isLongOver(view) ? "lost" : "unseen";
+  if (view.isOtherBoot) return view.exit ? "over" : "host_restarted";
+  if (view.isClaimed) {
+    if (view.exit) return "over";
+    if (shim === "alive") return "orphaned";
+    if (shim === "unknown") return "unseen";
+    return shim === "none" && ageOf(view.paths.started) < 1e3 ? "orphaned" : "lost";
+  }
+  if (view.launch || view.worker) return "unclaimed";
+  const isLauncherAlive = ((0, import_chunk_KWYQ44JA.findEngine)(view.spec.engine) ?? import_chunk_KWYQ44JA.defaultEngine).alive(view.spec.launcher) === "alive";
+  return isLauncherAlive || ageOf(view.paths.spec) < import_chunk_6CVNTUS7.startLimitMs ? "starting" : "never_started";
+}
+function isLongOver(view) {
+  if (!view.spec || view.leaseAgeMs === null || view.leaseAgeMs < import_chunk_6CVNTUS7.leaseStaleMs) return false;
+  const latest = Date.parse(view.spec.created_at) + view.spec.deadline_ms + view.spec.kill_grace_ms + import_chunk_6CVNTUS7.unseenGraceMs;
+  return (0, import_chunk_NLNY4YEW.nowMs)() > latest;
+}
+function ageOf(target) {
+  const facts = (0, import_chunk_YZXDT2WC.factsOf)(target);
+  return facts ? (0, import_chunk_NLNY4YEW.nowMs)() - facts.modifiedMs : Number.POSITIVE_INFINITY;
+}
+function bestOf(identities, alive) {
+  const seen = identities.filter((one) => one !== null && one !== void 0).map(alive);
+  for (const answer of ["alive", "unknown", "dead"]) if (seen.includes(answer)) return answer;
+  return "none";
+}
+function earlyState(id, spec) {
+  return {
+    schema: 1,
+    id,
+    rev: 0,
+    state: "starting",
+    health: "unknown",
+    attention_kind: null,
+    seq: 0,
+    created_at: spec?.created_at ?? (0, import_chunk_NLNY4YEW.isoOf)((0, import_chunk_KWYQ44JA.idTimeMs)(id)),
+    started_at: null,
+    ended_at: null,
+    duration_ms: null,
+    exit_code: null,
+    signal: null,
+    signal_certain: null,
+    error: null,
+    warnings: spec?.warnings ?? [],
+    conversation: null,
+    reconciled: false,
+    output: null,
+    usage: null
+  };
+}
+function damagedState(id, damage) {
+  const error = { code: "state_damaged", message: `the record of this job cannot be used: ${damage}` };
+  return { ...earlyState(id, null), state: "failed", error };
+}
+function damageOf(spec, state, worker) {
+  if (worker === "alive") return null;
+  if (state.kind === "damaged") return state.reason;
+  if (state.kind === "ok" && isEnded(state.value)) return null;
+  if (spec.kind === "ok") return null;
+  return spec.kind === "damaged" ? spec.reason : "spec.json is missing";
+}
+function presentIn(read) {
+  return read.kind === "ok" ? read.value : null;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  conditionOf,
+  earlyState,
+  inspect,
+  isEnded
+});
+
+},
+"./chunk-AYAJZBGH.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  addWorktree: () => addWorktree,
+  isDirtyTree: () => isDirtyTree,
+  planWorktree: () => planWorktree,
+  removeWorktree: () => removeWorktree,
+  takeOverCommands: () => takeOverCommands,
+  undoWorktree: () => undoWorktree,
+  worktreeWork: () => worktreeWork
+});
+module.exports = stdin_exports;
+var import_chunk_OYWQVJF3 = load("./chunk-OYWQVJF3.js");
+var import_chunk_QZ6AB7TL = load("./chunk-QZ6AB7TL.js");
+var import_chunk_3MD723AM = load("./chunk-3MD723AM.js");
+var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
+var import_chunk_6CVNTUS7 = load("./chunk-6CVNTUS7.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var import_node_path2 = builtin("node:path");
+function gitOf(note, terms) {
+  const opened = (0, import_chunk_QZ6AB7TL.openGit)((0, import_chunk_YZXDT2WC.isFolder)(note.from) ? note.from : note.git_folder, terms);
+  return "git" in opened ? opened.git : void 0;
+}
+function headOf(folder) {
+  const opened = (0, import_chunk_QZ6AB7TL.openGit)(folder);
+  return "git" in opened ? resolve(opened.git, "HEAD") : void 0;
+}
+function branchTip(note) {
+  const git = gitOf(note);
+  return git && resolve(git, `refs/heads/${note.branch}`);
+}
+function resolve(git, name) {
+  const answer = git.run(["rev-parse", "--verify", "--quiet", `${name}^{commit}`]);
+  return answer.ok ? answer.bytes.toString("latin1").trim() : void 0;
+}
+function count(git, revisions) {
+  const answer = git.run(["rev-list", "--count", ...revisions, "--"]);
+  return answer.ok ? Number(answer.bytes.toString("latin1")) : void 0;
+}
+function takeOverCommands(note, changes) {
+  const until = (0, import_chunk_NLNY4YEW.monotonicMs)() + import_chunk_6CVNTUS7.captureBudgetMs;
+  const opened = (0, import_chunk_QZ6AB7TL.openGit)(note.path, { until });
+  const git = "git" in opened ? opened.git : gitOf(note, { until });
+  const tips = git ? tipsOf(git, note, changes, "git" in opened) : [];
+  const held = git ? unmerged(git, note, tips) : [];
+  const merge = (what) => (0, import_chunk_3MD723AM.quoteWords)(["git", "-C", note.from, "merge", what]);
+  if (changes.dirty_after === 0) return held.map(({ name }) => merge(name));
+  const inTree = (...words) => (0, import_chunk_3MD723AM.quoteWords)(["git", "-C", note.path, ...words]);
+  const own = changes.branch.after ?? `${note.branch}-work`;
+  return [
+    ...changes.branch.after === null ? [inTree("switch", "-c", own)] : [],
+    inTree("add", "--all"),
+    inTree("commit", "-m", `Work of ${import_node_path2.default.basename(note.path)}`),
+    merge(own),
+    ...held.filter(({ isHead }) => !isHead).map(({ name }) => merge(name))
+  ];
+}
+function tipsOf(git, note, changes, isTree) {
+  const branches = listBranches(git);
+  const head = isTree ? resolve(git, "HEAD") : void 0;
+  const current = isTree ? currentBranch(git) : void 0;
+  const made = isTree ? madeHere(git) : [];
+  const isMade = ({ name, commit }) => name === note.branch || (made.length > 0 ? made.includes(commit) : changes.refs_changed.includes(`refs/heads/${name}`));
+  const others = branches.filter((tip) => tip.name !== current && isMade(tip));
+  const own = others.filter(({ name }) => name === note.branch);
+  return [
+    ...head === void 0 ? [] : [{ name: current ?? head, commit: head, isHead: true }],
+    ...own,
+    ...others.filter((tip) => !own.includes(tip))
+  ];
+}
+function listBranches(git) {
+  const answer = git.run(["for-each-ref", "--format=%(objectname) %(refname:lstrip=2)", "refs/heads"]);
+  const lines = answer.ok ? answer.bytes.toString("latin1").split("\n") : [];
+  return lines.flatMap((line) => {
+    const [, commit, name] = /^([0-9a-f]{40,64}) (.+)$/.exec(line) ?? [];
+    if (commit === void 0 || name === void 0) return [];
+    return [{ name: isPlain(name) ? name : commit, commit, isHead: false }];
+  });
+}
+function isPlain(name) {
+  return /^[\x21-\x7e]+$/.test(name);
+}
+function currentBranch(git) {
+  const answer = git.run(["symbolic-ref", "--quiet", "--short", "HEAD"]);
+  const name = answer.ok ? answer.bytes.toString("latin1").trim() : "";
+  return isPlain(name) ? name : void 0;
+}
+function madeHere(git) {
+  const answer = git.run(["log", "--walk-reflogs", "--max-count=10000", "--format=%H %gs", "HEAD", "--"]);
+  const lines = answer.ok ? answer.bytes.toString("latin1").split("\n") : [];
+  return lines.flatMap((line) => {
+    const [, commit, words = ""] = /^([0-9a-f]{40,64}) (.*)$/.exec(line) ?? [];
+    return commit === void 0 || /^(?:checkout|reset|branch):/.test(words) ? [] : [commit];
+  });
+}
+function unmerged(git, note, tips) {
+  const known = [note.base, headOf(note.from)].filter((commit) => commit !== void 0);
+  return tips.filter(({ commit }, at) => {
+    if (tips.findIndex((tip) => tip.commit === commit) < at) return false;
+    const others = tips.map((tip) => tip.commit).filter((other) => other !== commit);
+    return (count(git, [commit, "--not", ...known, ...others]) ?? 1) > 0;
+  });
+}
+var checkoutMs = 10 * 6e4;
+var lookMs = 6e4;
+var tries = 3;
+function planWorktree(repoCwd, id) {
+  const at = (0, import_chunk_YZXDT2WC.realPath)(repoCwd);
+  const root = (0, import_chunk_3MD723AM.findWorktree)(at);
+  if (root === void 0) throw impossible(`${repoCwd} is not in a git work tree`);
+  const git = requireGit(root);
+  const top = ask(git, ["rev-parse", "--show-toplevel"]);
+  if (top !== root) throw impossible(`the work tree of ${root} is ${top}`);
+  const base = ask(git, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], "there is no commit yet");
+  const folder = import_node_path.default.resolve(root, ask(git, ["rev-parse", "--git-common-dir"]));
+  const below = import_node_path.default.relative(root, at);
+  const isThere = below === "" || git.run(["rev-parse", "--verify", "--quiet", `${base}:${below}/`]).ok;
+  const place = import_node_path.default.join(placeFor(root, (0, import_chunk_YZXDT2WC.realPath)(folder)), id);
+  return {
+    path: place,
+    branch: `job-companion/${id}`,
+    base,
+    from: root,
+    git_folder: (0, import_chunk_YZXDT2WC.realPath)(folder),
+    cwd: isThere ? import_node_path.default.join(place, below) : place
+  };
+}
+function isDirtyTree(root) {
+  const opened = (0, import_chunk_QZ6AB7TL.openGit)(root, { until: (0, import_chunk_NLNY4YEW.monotonicMs)() + 2e3 });
+  if ("reason" in opened) return false;
+  const words = [
+    "status",
+    "--porcelain",
+    "-z",
+    "--untracked-files=normal",
+    "--no-renames",
+    "--ignore-submodules=dirty"
+  ];
+  const answer = opened.git.run(words, { limit: 64 * 1024 });
+  return answer.ok ? answer.bytes.length > 0 : answer.cut === "output";
+}
+function addWorktree(note) {
+  makeFolders(import_node_path.default.dirname(note.path));
+  if ((0, import_chunk_YZXDT2WC.exists)(note.path)) throw impossible(`${note.path} exists already`);
+  const git = requireGit(note.from);
+  const words = ["worktree", "add", "--quiet", "--no-checkout", "--no-track", "-b", note.branch, note.path, note.base];
+  for (let tried = 1; ; tried += 1) {
+    const answer = git.run(words, { timeoutMs: checkoutMs });
+    if (answer.ok) break;
+    undoWorktree(note);
+    if (tried === tries || !/\bcommondir|worktrees\//.test(answer.reason)) throw impossible(answer.reason);
+  }
+  const reason = checkOut(note);
+  if (reason === void 0) return;
+  git.run(["worktree", "remove", "--force", note.path]);
+  git.run(["update-ref", "-d", `refs/heads/${note.branch}`, note.base]);
+  throw impossible(reason);
+}
+function checkOut(note) {
+  const opened = (0, import_chunk_QZ6AB7TL.openGit)(note.path);
+  if ("reason" in opened) return opened.reason;
+  const answer = opened.git.run(["reset", "--hard", "--quiet"], { timeoutMs: checkoutMs });
+  return answer.ok ? void 0 : answer.reason;
+}
+function undoWorktree(note) {
+  removeWorktree(note);
+}
+function worktreeWork(note) {
+  const isGone = !(0, import_chunk_YZXDT2WC.isFolder)(note.path);
+  const tips = [isGone ? void 0 : headOf(note.path), branchTip(note)].filter((tip) => tip !== void 0);
+  const uncommitted = isGone ? 0 : countUncommitted(note.path);
+  const git = tips.length === 0 ? void 0 : gitOf(note);
+  if (!git) return { uncommitted, commits: 0, isMerged: tips.length === 0, isGone };
+  const elsewhere = [`--exclude=${note.branch}`, "--branches", "--remotes", "--tags", "HEAD"];
+  const commits = count(git, [...tips, "--not", note.base]);
+  const lonely = count(git, [...tips, "--not", ...elsewhere]);
+  return { uncommitted, commits: commits ?? 1, isMerged: lonely === 0, isGone };
+}
+function removeWorktree(note) {
+  const work = worktreeWork(note);
+  if (work.uncommitted > 0 || !work.isMerged) return false;
+  const git = gitOf(note, { also: work.isGone ? [] : [note.path] });
+  if (!git) return work.isGone;
+  const tip = branchTip(note);
+  git.run(["worktree", "remove", note.path]);
+  if ((0, import_chunk_YZXDT2WC.exists)(note.path)) return false;
+  return tip === void 0 || git.run(["update-ref", "-d", `refs/heads/${note.branch}`, tip]).ok;
+}
+function impossible(reason) {
+  return new import_chunk_NVPF5LEY.FaultError("preflight", `cannot make a worktree for the job; ${reason}`, "go on without --worktree");
+}
+function requireGit(root) {
+  const opened = (0, import_chunk_QZ6AB7TL.openGit)(root);
+  if ("reason" in opened) throw impossible(opened.reason);
+  return opened.git;
+}
+function ask(git, args, otherwise) {
+  const answer = git.run(args);
+  if (!answer.ok) throw impossible(otherwise ?? answer.reason);
+  return answer.bytes.toString("utf8").replace(/\n$/, "");
+}
+function placeFor(root, gitFolder) {
+  const own = (0, import_chunk_NLNY4YEW.dataFolder)();
+  if (own === void 0) throw impossible("there is no place for it: HOME and XDG_STATE_HOME are not set");
+  const hash = Buffer.from((0, import_chunk_CTSRVJRC.sha256)(Buffer.from(gitFolder))).toString("hex");
+  const name = import_node_path.default.basename(root).replace(/[^A-Za-z0-9._-]+/g, "-").slice(0, 40);
+  const place = realPlace(import_node_path.default.join(own, "worktrees", `${name}-${hash.slice(0, 8)}`));
+  const around = (0, import_chunk_3MD723AM.findWorktree)(place) ?? (`${place}/`.startsWith(`${gitFolder}/`) ? gitFolder : void 0);
+  if (around !== void 0)
+    throw impossible(`its place ${place} lies inside the repository ${around}; set XDG_STATE_HOME to a folder outside`);
+  return place;
+}
+function realPlace(folder) {
+  for (let at = folder; ; at = import_node_path.default.dirname(at)) {
+    if ((0, import_chunk_YZXDT2WC.isFolder)(at) || at === import_node_path.default.dirname(at)) return import_node_path.default.join((0, import_chunk_YZXDT2WC.realPath)(at), import_node_path.default.relative(at, folder));
+  }
+}
+function makeFolders(folder) {
+  if ((0, import_chunk_YZXDT2WC.isFolder)(folder)) return;
+  try {
+    makeFolders(import_node_path.default.dirname(folder));
+    (0, import_chunk_6OPTGHIR.createFolder)(folder);
+  } catch (error) {
+    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
+    throw impossible(`the folder ${folder} cannot be made (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
+  }
+}
+function countUncommitted(folder) {
+  const { git, entries, rest } = (0, import_chunk_OYWQVJF3.captureWorkspace)(folder, { exclude: [], budgetMs: lookMs });
+  return git?.root === folder ? entries.length + (rest?.count ?? 0) : 1;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  addWorktree,
+  isDirtyTree,
+  planWorktree,
+  removeWorktree,
+  takeOverCommands,
+  undoWorktree,
+  worktreeWork
+});
+
+},
+"./chunk-BN2VCZBI.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  signInOf: () => signInOf,
+  surveyBackends: () => surveyBackends
+});
+module.exports = stdin_exports;
+var import_chunk_6KRSSHAY = load("./chunk-6KRSSHAY.js");
+var import_chunk_WY6KWLJR = load("./chunk-WY6KWLJR.js");
+var import_chunk_VIKS2MJP = load("./chunk-VIKS2MJP.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_node_path = builtin("node:path");
+var signBytes = 64 * 1024;
+var profileNames = ["restricted", "standard", "unrestricted"];
+function surveyBackends(config, cwd, only) {
+  const own = Object.entries(config.backends);
+  const found = import_chunk_WY6KWLJR.backends.filter(({ id }) => id !== "custom" && (only === void 0 || id === only) && !Object.hasOwn(config.backends, id)).map((backend) => survey(backend, backend.id, backend.programs, cwd));
+  const custom = (0, import_chunk_WY6KWLJR.findBackend)("custom");
+  const mine = own.filter(([name]) => only === void 0 || name === only).map(([name, { argv }]) => survey(custom, name, argv.slice(0, 1), cwd));
+  return [...found, ...mine];
+}
+function survey(backend, name, searched, cwd) {
+  const program = searched.map((one) => (0, import_chunk_VIKS2MJP.findProgram)(one, cwd)).find((one) => one !== void 0) ?? null;
+  const version = program === null ? null : (0, import_chunk_6KRSSHAY.tellVersion)(backend, program);
+  const isTooOld = version !== null && backend.oldest !== null && (0, import_chunk_WY6KWLJR.isOlder)(version, backend.oldest);
+  const faults = {};
+  for (const profile of profileNames) {
+    const fault = backend.profiles[profile] === null ? null : (0, import_chunk_6KRSSHAY.policyFault)(backend, profile, cwd, version);
+    if (fault !== null) faults[profile] = fault;
+  }
+  const canKeep = profileNames.some((one) => backend.profiles[one] !== null && faults[one] === void 0);
+  return {
+    backend: name,
+    title: backend.title,
+    custom: backend.id === "custom",
+    searched,
+    program,
+    not_executable: program === null ? findBlocked(searched) : null,
+    version,
+    oldest: backend.oldest,
+    too_old: isTooOld,
+    sign_in: signInOf(backend),
+    profiles: backend.profiles,
+    faults,
+    install: backend.install,
+    usable: program !== null && !isTooOld && canKeep
+  };
+}
+function signInOf({ signIn }) {
+  const home = import_chunk_NLNY4YEW.variables.home();
+  const files = signIn.files.filter((file) => home !== void 0 && holdsSomething(import_node_path.default.join(home, file)));
+  const found = { files, variables: signIn.variables.filter((name) => import_chunk_NLNY4YEW.variables.isSet(name)) };
+  if (signIn.files.length + signIn.variables.length === 0) return { state: "unknown", ...found };
+  return { state: found.files.length + found.variables.length > 0 ? "signs" : "no_signs", ...found };
+}
+function holdsSomething(file) {
+  if (!(0, import_chunk_YZXDT2WC.exists)(file)) return false;
+  try {
+    const text = (0, import_chunk_6OPTGHIR.readText)((0, import_chunk_YZXDT2WC.realPath)(file), signBytes)?.trim();
+    if (text === void 0) return true;
+    return text !== "" && !/^(?:null|\{\s*\}|\[\s*\])$/.test(text);
+  } catch {
+    return true;
+  }
+}
+function findBlocked(names) {
+  const folders = import_chunk_NLNY4YEW.variables.searchPath().split(":").filter(Boolean);
+  const files = names.filter((name) => !name.includes("/")).flatMap((name) => folders.map((folder) => import_node_path.default.join(folder, name)));
+  return files.find(import_chunk_YZXDT2WC.exists) ?? null;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  signInOf,
+  surveyBackends
+});
+
+},
+"./chunk-C7UJ4JXK.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  startWorker: () => startWorker
+});
+module.exports = stdin_exports;
+var import_chunk_KWYQ44JA = load("./chunk-KWYQ44JA.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+async function startWorker(root, spec, job, generation) {
+  const engine = (0, import_chunk_KWYQ44JA.findEngine)(spec.engine) ?? import_chunk_KWYQ44JA.defaultEngine;
+  const worker = await engine.start({ stateRoot: root, id: spec.id, mark: spec.mark, logFile: job.paths.workerLog });
+  (0, import_chunk_6OPTGHIR.writeJson)(job.paths.launch, { worker, generation }, { sync: false });
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  startWorker
+});
+
+},
+"./chunk-CI6T3IKP.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  cancelJob: () => cancelJob
+});
+module.exports = stdin_exports;
+var import_chunk_UGVYUN74 = load("./chunk-UGVYUN74.js");
+var import_chunk_A3RNX7T7 = load("./chunk-A3RNX7T7.js");
+var import_chunk_AMXPSG75 = load("./chunk-AMXPSG75.js");
+var import_chunk_KWYQ44JA = load("./chunk-KWYQ44JA.js");
+var import_chunk_AHUGW6J6 = load("./chunk-AHUGW6J6.js");
+var import_chunk_6CVNTUS7 = load("./chunk-6CVNTUS7.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+async function cancelJob(root, id, request) {
+  const before = await (0, import_chunk_A3RNX7T7.refresh)(root, id);
+  if ((0, import_chunk_AMXPSG75.isEnded)(before.state))
+    return { view: before, result: before.state.state === "canceled" ? "canceled" : "ended_before" };
+  (0, import_chunk_6OPTGHIR.createFile)(
+    before.paths.cancel,
+    `${JSON.stringify({ by: (0, import_chunk_AHUGW6J6.ownIdentity)(), owner: request.owner, at: (0, import_chunk_NLNY4YEW.isoNow)(), why: request.why })}
+`
+  );
+  nudge(before);
+  const patience = (before.spec?.kill_grace_ms ?? 0) + import_chunk_6CVNTUS7.killSettleMs + 5e3;
+  const [view = before] = await (0, import_chunk_UGVYUN74.waitForJobs)(root, [id], { mode: "all", timeoutMs: patience, heartbeatMs: null });
+  if (view.state.state === "canceled") return { view, result: "canceled" };
+  return { view, result: (0, import_chunk_AMXPSG75.isEnded)(view.state) ? "ended_before" : "requested" };
+}
+function nudge(view) {
+  const engine = (0, import_chunk_KWYQ44JA.findEngine)(view.spec?.engine ?? "") ?? import_chunk_KWYQ44JA.defaultEngine;
+  for (const identity of [view.launch?.worker, view.worker?.worker]) if (identity) engine.signal(identity, "SIGURG");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  cancelJob
+});
+
+},
+"./chunk-CTSRVJRC.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  hmacSha256: () => hmacSha256,
+  sha256: () => sha256,
+  toHex: () => toHex
+});
+module.exports = stdin_exports;
+var constants = new Uint32Array([
+  1116352408,
+  1899447441,
+  3049323471,
+  3921009573,
+  961987163,
+  1508970993,
+  2453635748,
+  2870763221,
+  3624381080,
+  310598401,
+  607225278,
+  1426881987,
+  1925078388,
+  2162078206,
+  2614888103,
+  3248222580,
+  3835390401,
+  4022224774,
+  264347078,
+  604807628,
+  770255983,
+  1249150122,
+  1555081692,
+  1996064986,
+  2554220882,
+  2821834349,
+  2952996808,
+  3210313671,
+  3336571891,
+  3584528711,
+  113926993,
+  338241895,
+  666307205,
+  773529912,
+  1294757372,
+  1396182291,
+  1695183700,
+  1986661051,
+  2177026350,
+  2456956037,
+  2730485921,
+  2820302411,
+  3259730800,
+  3345764771,
+  3516065817,
+  3600352804,
+  4094571909,
+  275423344,
+  430227734,
+  506948616,
+  659060556,
+  883997877,
+  958139571,
+  1322822218,
+  1537002063,
+  1747873779,
+  1955562222,
+  2024104815,
+  2227730452,
+  2361852424,
+  2428436474,
+  2756734187,
+  3204031479,
+  3329325298
+]);
+var blockBytes = 64;
+function sha256(data) {
+  const hash = new Uint32Array([
+    1779033703,
+    3144134277,
+    1013904242,
+    2773480762,
+    1359893119,
+    2600822924,
+    528734635,
+    1541459225
+  ]);
+  const padded = new Uint8Array(Math.ceil((data.length + 9) / blockBytes) * blockBytes);
+  padded.set(data);
+  padded[data.length] = 128;
+  const view = new DataView(padded.buffer);
+  view.setUint32(padded.length - 8, Math.floor(data.length / 2 ** 29));
+  view.setUint32(padded.length - 4, data.length << 3);
+  const words = new Uint32Array(64);
+  for (let at = 0; at < padded.length; at += blockBytes) mixBlock(hash, view, at, words);
+  const digest = new Uint8Array(32);
+  const out = new DataView(digest.buffer);
+  hash.forEach((word, index) => {
+    out.setUint32(index * 4, word);
+  });
+  return digest;
+}
+function hmacSha256(key, data) {
+  const block = new Uint8Array(blockBytes);
+  block.set(key.length > blockBytes ? sha256(key) : key);
+  const inner = sha256(
+    joined(
+      block.map((byte) => byte ^ 54),
+      data
+    )
+  );
+  return sha256(
+    joined(
+      block.map((byte) => byte ^ 92),
+      inner
+    )
+  );
+}
+function toHex(bytes) {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+function joined(a, b) {
+  const whole = new Uint8Array(a.length + b.length);
+  whole.set(a);
+  whole.set(b, a.length);
+  return whole;
+}
+function mixBlock(hash, view, at, w) {
+  for (let i = 0; i < 16; i += 1) w[i] = view.getUint32(at + i * 4);
+  for (let i = 16; i < 64; i += 1) {
+    const x = w[i - 15];
+    const y = w[i - 2];
+    const s0 = rotate(x, 7) ^ rotate(x, 18) ^ x >>> 3;
+    const s1 = rotate(y, 17) ^ rotate(y, 19) ^ y >>> 10;
+    w[i] = w[i - 16] + s0 + w[i - 7] + s1;
+  }
+  let a = hash[0];
+  let b = hash[1];
+  let c = hash[2];
+  let d = hash[3];
+  let e = hash[4];
+  let f = hash[5];
+  let g = hash[6];
+  let h = hash[7];
+  for (let i = 0; i < 64; i += 1) {
+    const s1 = (e >>> 6 | e << 26) ^ (e >>> 11 | e << 21) ^ (e >>> 25 | e << 7);
+    const t1 = h + s1 + (e & f ^ ~e & g) + constants[i] + w[i] | 0;
+    const s0 = (a >>> 2 | a << 30) ^ (a >>> 13 | a << 19) ^ (a >>> 22 | a << 10);
+    const t2 = s0 + (a & b ^ a & c ^ b & c) | 0;
+    h = g;
+    g = f;
+    f = e;
+    e = d + t1 | 0;
+    d = c;
+    c = b;
+    b = a;
+    a = t1 + t2 | 0;
+  }
+  hash[0] = hash[0] + a;
+  hash[1] = hash[1] + b;
+  hash[2] = hash[2] + c;
+  hash[3] = hash[3] + d;
+  hash[4] = hash[4] + e;
+  hash[5] = hash[5] + f;
+  hash[6] = hash[6] + g;
+  hash[7] = hash[7] + h;
+}
+function rotate(word, bits) {
+  return word >>> bits | word << 32 - bits;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  hmacSha256,
+  sha256,
+  toHex
+});
+
+},
+"./chunk-EZ5LP3AB.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  healthOf: () => healthOf,
+  observation: () => observation,
+  progressOf: () => progressOf,
+  staffFacts: () => staffFacts
+});
+module.exports = stdin_exports;
+var import_chunk_F2QRF22C = load("./chunk-F2QRF22C.js");
+var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_AMXPSG75 = load("./chunk-AMXPSG75.js");
+var import_chunk_6CVNTUS7 = load("./chunk-6CVNTUS7.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var recentEvents = 5;
+var eventsAtMost = 50;
+function observation(view, options) {
+  const { state, spec, paths } = view;
+  const condition = (0, import_chunk_AMXPSG75.conditionOf)(view);
+  const after = options.afterSeq ?? Math.max(0, state.seq - recentEvents);
+  const journal = (0, import_chunk_F2QRF22C.readEvents)(paths, after, eventsAtMost);
+  const document = {
+    id: view.id,
+    kind: spec?.kind ?? null,
+    verb: spec?.verb ?? null,
+    owner: spec?.owner ?? null,
+    label: spec?.label === null || spec?.label === void 0 ? null : (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(spec.label), 120),
+    ...staffFacts(spec),
+    state: state.state,
+    ...healthOf(view, condition),
+    supervision: condition,
+    rev: state.rev,
+    created_at: state.created_at,
+    started_at: state.started_at,
+    ended_at: state.ended_at,
+    duration_ms: state.duration_ms,
+    age_ms: Math.max(0, (0, import_chunk_NLNY4YEW.nowMs)() - Date.parse(state.created_at)),
+    deadline_ms: spec?.deadline_ms ?? null,
+    exit_code: state.exit_code,
+    signal: state.signal,
+    error: state.error === null ? null : { ...state.error, message: (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(state.error.message), 400) },
+    warnings: state.warnings.slice(0, 5).map((one) => ({ code: one.code, message: (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(one.message), 200) })),
+    conversation: state.conversation,
+    files: filesOf(view),
+    next: nextFor(view, condition, options.root)
+  };
+  if (!(0, import_chunk_AMXPSG75.isEnded)(state)) document.progress = progressOf(view);
+  const { files, next, progress, ...facts } = document;
+  const plain = (0, import_chunk_LXK2ZILE.plainValue)(facts, 400);
+  const events = journal.events.map((event) => (0, import_chunk_LXK2ZILE.plainValue)(event, 400));
+  return bound(
+    { ...plain, files, next, ...progress === void 0 ? {} : { progress: (0, import_chunk_LXK2ZILE.plainValue)(progress, import_chunk_6CVNTUS7.textTailBytes + 3) } },
+    events,
+    journal.more,
+    after
+  );
+}
+function staffFacts(spec) {
+  const { staff } = spec ?? {};
+  if (!staff) return { backend: null, profile: null, model: null };
+  const short = (text) => (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(String(text)), 120);
+  return {
+    backend: short(staff.custom?.name ?? staff.backend),
+    profile: short(staff.profile),
+    model: staff.model ? short(staff.model) : null
+  };
+}
+function filesOf({ paths, state }) {
+  const files = {
+    result: paths.result,
+    output: paths.output,
+    error: paths.error,
+    events: paths.events,
+    worker_log: paths.workerLog
+  };
+  if (!(0, import_chunk_AMXPSG75.isEnded)(state)) return files;
+  return Object.fromEntries(Object.entries(files).map(([name, file]) => [name, (0, import_chunk_YZXDT2WC.exists)(file) ? file : null]));
+}
+function healthOf(view, condition) {
+  const attention = (reason) => ({
+    health: "attention",
+    attention_kind: "monitor_attention",
+    reason
+  });
+  switch (condition) {
+    case "unclaimed":
+      return attention(
+        `the worker died before it started the command (${view.launch?.generation ?? 1} tried); the next wait starts a new one; see ${view.paths.workerLog}`
+      );
+    case "orphaned":
+      return attention(
+        "the worker is gone; the command runs on under its shim, and the next wait attaches a new worker"
+      );
+    case "over":
+    case "lost":
+    case "host_restarted":
+    case "never_started":
+      return attention("it is over, and its end could not be stored from here");
+    case "supervised":
+    case "unseen":
+      if (view.leaseAgeMs !== null && view.leaseAgeMs > import_chunk_6CVNTUS7.leaseStaleMs)
+        return attention(`no sign of life of the worker for ${Math.round(view.leaseAgeMs / 1e3)} s`);
+      if (isMoving(view)) return { health: "progressing", attention_kind: null };
+      break;
+    default:
+  }
+  return { health: view.state.health, attention_kind: view.state.attention_kind };
+}
+function isMoving({ spec, state, paths }) {
+  if (!spec?.staff || state.state !== "running") return false;
+  const output = (0, import_chunk_YZXDT2WC.factsOf)(paths.output);
+  return output !== void 0 && output.size > 0 && (0, import_chunk_NLNY4YEW.nowMs)() - output.modifiedMs < import_chunk_6CVNTUS7.progressingMs;
+}
+function nextFor(view, condition, root) {
+  if (condition === "damaged") return { doctor: import_chunk_MH4JJYVG.nextCommands.doctor(view.id, root.option) };
+  if (!(0, import_chunk_AMXPSG75.isEnded)(view.state))
+    return { wait: import_chunk_MH4JJYVG.nextCommands.wait(view.id, root.option), cancel: import_chunk_MH4JJYVG.nextCommands.cancel(view.id, root.option) };
+  const next = { result: import_chunk_MH4JJYVG.nextCommands.result(view.id, root.option) };
+  if (view.state.state === "done") return next;
+  if ((0, import_chunk_F2QRF22C.isContinuable)(view.paths, view.state)) next.continue = import_chunk_MH4JJYVG.nextCommands.continue(view.id, root.option);
+  next.restart = import_chunk_MH4JJYVG.nextCommands.restart(view.id, root.option);
+  return next;
+}
+function progressOf(view) {
+  const { paths, spec } = view;
+  const [output, error] = [(0, import_chunk_YZXDT2WC.factsOf)(paths.output), (0, import_chunk_YZXDT2WC.factsOf)(paths.error)];
+  const newest = Math.max(
+    output && output.size > 0 ? output.modifiedMs : 0,
+    error && error.size > 0 ? error.modifiedMs : 0
+  );
+  const facts = {
+    stdout_bytes: output?.size ?? 0,
+    stderr_bytes: error?.size ?? 0,
+    last_output_at: newest > 0 ? (0, import_chunk_NLNY4YEW.isoOf)(newest) : null,
+    last_output_age_ms: newest > 0 ? Math.max(0, Math.round((0, import_chunk_NLNY4YEW.nowMs)() - newest)) : null
+  };
+  if (spec?.staff && !spec.staff.custom) {
+    const snapshot = (0, import_chunk_6OPTGHIR.readJson)(paths.snapshot);
+    return snapshot.kind === "ok" ? { ...facts, ...snapshot.value } : { ...facts, tools: [], text: "", text_truncated: false };
+  }
+  const bytes = (0, import_chunk_6OPTGHIR.readRange)(paths.output, -import_chunk_6CVNTUS7.tailBytes, import_chunk_6CVNTUS7.tailBytes)?.bytes ?? Buffer.alloc(0);
+  const latest = (0, import_chunk_LXK2ZILE.tail)((0, import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8")), import_chunk_6CVNTUS7.textTailBytes);
+  return { ...facts, text: latest.text, text_truncated: latest.truncated || (output?.size ?? 0) > import_chunk_6CVNTUS7.tailBytes };
+}
+function bound(document, events, isMore, after) {
+  let kept = events;
+  const make = () => ({
+    ...document,
+    events: kept,
+    next_seq: kept.at(-1)?.seq ?? after,
+    more: isMore || kept.length < events.length
+  });
+  const size = () => Buffer.byteLength(JSON.stringify(make())) + 1;
+  while (size() > import_chunk_6CVNTUS7.observeBytes && kept.length > 1) kept = kept.slice(0, -1);
+  if (size() > import_chunk_6CVNTUS7.observeBytes && kept[0]) {
+    const { seq, at, job, owner, type } = kept[0];
+    kept = [{ seq, at, job, owner, type, truncated: true }];
+  }
+  const progress = document.progress;
+  for (let limit = import_chunk_6CVNTUS7.textTailBytes; progress && size() > import_chunk_6CVNTUS7.observeBytes && limit > 64; limit = Math.floor(limit / 2)) {
+    document.progress = { ...progress, text: (0, import_chunk_LXK2ZILE.tail)(progress.text ?? "", limit).text, text_truncated: true };
+  }
+  if (progress && size() > import_chunk_6CVNTUS7.observeBytes) document.progress = { tools_truncated: true, text_truncated: true };
+  for (const name of ["files", "warnings", "label", "next", "error", "owner", "model"])
+    if (size() > import_chunk_6CVNTUS7.observeBytes) delete document[name];
+  return make();
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  healthOf,
+  observation,
+  progressOf,
+  staffFacts
+});
+
+},
+"./chunk-F2QRF22C.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  isContinuable: () => isContinuable,
+  openJournal: () => openJournal,
+  readEvents: () => readEvents
+});
+module.exports = stdin_exports;
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_6CVNTUS7 = load("./chunk-6CVNTUS7.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+function openJournal(paths, job) {
+  const last = (0, import_chunk_6OPTGHIR.readRange)(paths.events, -1, 1);
+  if (last && last.size > 0 && last.bytes[0] !== 10) (0, import_chunk_6OPTGHIR.appendText)(paths.events, "\n");
+  let isTorn = false;
+  const owner = job.owner === null ? null : (0, import_chunk_LXK2ZILE.excerpt)(job.owner, 200);
+  const journal = {
+    seq: newestSeq(paths),
+    append(type, fields = {}) {
+      const event = { seq: journal.seq + 1, at: (0, import_chunk_NLNY4YEW.isoNow)(), job: job.id, owner, type, ...fields };
+      let line = JSON.stringify(event);
+      if (Buffer.byteLength(line) > import_chunk_6CVNTUS7.eventLineBytes) {
+        line = JSON.stringify({ seq: event.seq, at: event.at, job: job.id, owner, type, truncated: true });
+      }
+      const text = `${isTorn ? "\n" : ""}${line}
+`;
+      isTorn = true;
+      (0, import_chunk_6OPTGHIR.appendText)(paths.events, text);
+      isTorn = false;
+      journal.seq = event.seq;
+      return event;
+    }
+  };
+  return journal;
+}
+var chunk = 256 * 1024;
+function readEvents(paths, after, limit) {
+  let size = chunk;
+  for (; ; ) {
+    const part = (0, import_chunk_6OPTGHIR.readRange)(paths.events, -size, size);
+    if (!part) return { events: [], more: false, missed: false };
+    const isWhole = part.bytes.length >= part.size;
+    const events = parseEvents(part.bytes.toString("utf8"), isWhole);
+    const first = events[0]?.seq ?? 0;
+    if (!isWhole && (events.length === 0 || first > after + 1) && size < 64 * chunk) {
+      size *= 4;
+      continue;
+    }
+    const wanted = events.filter((event) => event.seq > after);
+    return { events: wanted.slice(0, limit), more: wanted.length > limit, missed: !isWhole && first > after + 1 };
+  }
+}
+function newestSeq(paths) {
+  for (let size = 2 * import_chunk_6CVNTUS7.eventLineBytes; ; size *= 4) {
+    const part = (0, import_chunk_6OPTGHIR.readRange)(paths.events, -size, size);
+    if (!part) return 0;
+    const isWhole = part.bytes.length >= part.size;
+    const newest = parseEvents(part.bytes.toString("utf8"), isWhole).at(-1);
+    if (newest || isWhole || size > 64 * chunk) return newest?.seq ?? 0;
+  }
+}
+function parseEvents(text, isWhole) {
+  const lines = text.split("\n");
+  if (!isWhole) lines.shift();
+  const events = [];
+  for (const line of lines) {
+    if (line === "") continue;
+    try {
+      const value = JSON.parse(line);
+      if (typeof value === "object" && value !== null && typeof value.seq === "number") events.push(value);
+    } catch {
+    }
+  }
+  return events;
+}
+function isContinuable(paths, state) {
+  if (!state.conversation || state.error?.code === "spawn_failed") return false;
+  if (state.output === null || state.output.stdout?.bytes > 0) return true;
+  return readEvents(paths, 0, 1e3).events.some((event) => event.type === "conversation");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  isContinuable,
+  openJournal,
+  readEvents
+});
+
+},
+"./chunk-FHNVDGJI.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  spawnDetached: () => spawnDetached,
+  spawnShim: () => spawnShim
+});
+module.exports = stdin_exports;
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_node_child_process = require("node:child_process");
+var import_node_fs = require("node:fs");
+function spawnDetached(start) {
+  const log = (0, import_chunk_6OPTGHIR.openAppend)(start.logFile);
+  try {
+    const child = (0, import_node_child_process.spawn)(start.program, start.args, {
+      cwd: start.cwd,
+      env: start.environment,
+      detached: true,
+      stdio: ["ignore", log, log]
+    });
+    child.on("error", () => void 0);
+    child.unref();
+    if (child.pid === void 0) throw new Error(`cannot start ${start.program}`);
+    return child.pid;
+  } finally {
+    (0, import_node_fs.closeSync)(log);
+  }
+}
+function spawnShim(start, onEnd) {
+  return new Promise((resolve, reject) => {
+    const child = (0, import_node_child_process.spawn)("/bin/sh", ["-c", start.script, "job-companion-shim", ...start.args], {
+      cwd: start.cwd,
+      env: start.environment,
+      detached: true,
+      stdio: "ignore"
+    });
+    child.once("error", reject);
+    child.once("spawn", () => resolve(child.pid ?? 0));
+    child.once("exit", onEnd);
+  });
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  spawnDetached,
+  spawnShim
+});
+
+},
+"./chunk-FQ26Q6JZ.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  checkLaunchOptions: () => checkLaunchOptions,
+  folderOf: () => folderOf,
+  folderSaid: () => folderSaid,
+  launchAndTell: () => launchAndTell,
+  launchWords: () => launchWords,
+  missingProgram: () => missingProgram,
+  onceWords: () => onceWords,
+  repeatedLaunch: () => repeatedLaunch,
+  run: () => run,
+  tellLaunched: () => tellLaunched
+});
+module.exports = stdin_exports;
+var import_chunk_IGDXCXPW = load("./chunk-IGDXCXPW.js");
+var import_chunk_5KG54KO5 = load("./chunk-5KG54KO5.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_KWYQ44JA = load("./chunk-KWYQ44JA.js");
+var import_chunk_VIKS2MJP = load("./chunk-VIKS2MJP.js");
+var import_chunk_6CVNTUS7 = load("./chunk-6CVNTUS7.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var import_node_path2 = builtin("node:path");
+function launchWords(input) {
+  const onceKey = input.text("once-key") ?? null;
+  if (onceKey === "") throw (0, import_chunk_NVPF5LEY.usageError)('cannot take --once-key "": a key needs at least one character');
+  return { owner: input.text("owner") ?? import_chunk_NLNY4YEW.variables.owner() ?? null, label: input.text("label") ?? null, onceKey };
+}
+function checkLaunchOptions(input) {
+  if (input.has("wait-timeout") && !input.has("wait")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");
+  input.duration("wait-timeout");
+  for (const other of ["json", "wait"]) {
+    if (input.has("id-only") && input.has(other)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`);
+  }
+}
+async function launchAndTell(context, input, request, isSynchronous = false) {
+  checkLaunchOptions(input);
+  const root = context.root(input);
+  return tellLaunched(context, input, root, await (0, import_chunk_IGDXCXPW.launch)(root, request), isSynchronous);
+}
+async function tellLaunched(context, input, root, launched, isSynchronous) {
+  if (input.has("wait") || isSynchronous) {
+    const { waitAndTell } = await Promise.resolve().then(() => load("./collecting-RQ5RF3NL.js"));
+    const told = launched.isNew ? warningNotes(root, launched.id) : [];
+    const collect = `collect: ${import_chunk_MH4JJYVG.nextCommands.wait(launched.id, root.option)}`;
+    for (const line of [jobLine(launched), collect, ...told]) context.tell(line);
+    const timeoutMs = input.duration("wait-timeout") ?? Number.MAX_SAFE_INTEGER;
+    return waitAndTell(context, root, [launched.id], {
+      mode: "all",
+      timeoutMs,
+      heartbeatMs: null,
+      isJson: input.has("json"),
+      told
+    });
+  }
+  return tellLaunch(root, launched, input);
+}
+function jobLine({ id, isNew }) {
+  return `job ${id}${isNew ? "" : " (this once-key had it already; nothing was started)"}`;
+}
+function warningsOf(root, id) {
+  const spec = (0, import_chunk_KWYQ44JA.readSpec)((0, import_chunk_VIKS2MJP.jobPaths)(root.folder, id));
+  return spec.kind === "ok" ? spec.value.warnings ?? [] : [];
+}
+function warningNotes(root, id) {
+  return warningsOf(root, id).map((one) => `warning: ${(0, import_chunk_LXK2ZILE.plainText)(one.message)}`);
+}
+function tellLaunch(root, launched, input) {
+  const { id, isNew } = launched;
+  const notes = warningNotes(root, id);
+  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
+`, notes };
+  const paths = (0, import_chunk_VIKS2MJP.jobPaths)(root.folder, id);
+  const commands = {
+    wait: import_chunk_MH4JJYVG.nextCommands.wait(id, root.option),
+    observe: import_chunk_MH4JJYVG.nextCommands.observe(id, root.option),
+    cancel: import_chunk_MH4JJYVG.nextCommands.cancel(id, root.option)
+  };
+  if (input.has("json")) {
+    return {
+      code: import_chunk_6PFAPK5K.exitCodes.done,
+      json: {
+        id,
+        new: isNew,
+        folder: paths.folder,
+        result_path: paths.result,
+        output_path: paths.output,
+        warnings: warningsOf(root, id),
+        next: commands
+      }
+    };
+  }
+  const lines = [
+    jobLine(launched),
+    `collect: ${commands.wait}`,
+    `observe: ${commands.observe}`,
+    `result:  ${paths.result}`
+  ];
+  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${lines.join("\n")}
+`, notes };
+}
+var passing = [
+  "owner",
+  "label",
+  "once-key",
+  "json",
+  "id-only",
+  "wait",
+  "wait-timeout",
+  "state-dir",
+  "prompt-file",
+  "stdin"
+];
+function onceWords(verb, input, folder, task) {
+  const options = input.given().filter(([name]) => !passing.includes(name) && !["prompt", "cwd"].includes(name));
+  return JSON.stringify([verb, options.sort(), input.words, input.rest, folder, task]);
+}
+function folderSaid(context, input) {
+  return import_node_path2.default.resolve(context.cwd, input.text("cwd") ?? ".");
+}
+async function repeatedLaunch(context, input, words, isSynchronous) {
+  const { onceKey } = launchWords(input);
+  if (onceKey === null) return void 0;
+  checkLaunchOptions(input);
+  const root = context.root(input);
+  const launched = await (0, import_chunk_IGDXCXPW.launchedBefore)(root, onceKey, words);
+  if (!launched) return void 0;
+  const { folder } = (0, import_chunk_VIKS2MJP.jobPaths)(root.folder, launched.id);
+  return (0, import_chunk_YZXDT2WC.exists)(folder) ? tellLaunched(context, input, root, launched, isSynchronous) : tellCleaned(input, launched.id);
+}
+function tellCleaned(input, id) {
+  const note = `job ${id} had this once-key; its record was removed by clean, and nothing was started`;
+  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
+` };
+  if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.done, json: { id, new: false, cleaned: true, next: {} } };
+  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${note}
+` };
+}
+var run = {
+  name: "run",
+  summary: "run a long command as a job",
+  form: "[options] -- COMMAND ARG...",
+  words: { min: 0, max: 0, rest: true },
+  options: {
+    timeout: {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_6CVNTUS7.limits.runTimeout,
+      help: "hard limit, counted from launch (default 24h, at most 30d)"
+    },
+    deadline: { kind: "duration", value: "D", range: import_chunk_6CVNTUS7.limits.runTimeout, help: "the same as --timeout" },
+    "kill-after": {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_6CVNTUS7.limits.runKillGrace,
+      help: "time between TERM and KILL (default 30s)"
+    },
+    cwd: { kind: "text", value: "DIR", help: "folder to run in (default: here)" },
+    shell: { kind: "flag", help: "give the one word after -- to /bin/sh -c" },
+    "success-exit": {
+      kind: "count",
+      value: "N",
+      range: { default: 0, min: 0, max: 255 },
+      help: "the exit code that means success (default 0)"
+    },
+    "max-output": {
+      kind: "size",
+      value: "SIZE",
+      range: import_chunk_6CVNTUS7.limits.maxOutput,
+      help: "cap of each output file on disk (default 64M)"
+    },
+    "first-output": {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_6CVNTUS7.limits.optInLimit,
+      help: "end it when nothing was printed by then"
+    },
+    "stall-after": {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_6CVNTUS7.limits.optInLimit,
+      help: "end it when nothing was printed for that long"
+    },
+    "keep-children": { kind: "flag", help: "leave processes alone that the command left behind" },
+    ...import_chunk_5KG54KO5.launchOptions
+  },
+  notes: "The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",
+  examples: [
+    "run -- make test",
+    "run --timeout 2h --once-key nightly -- python3 train.py --epochs 10",
+    "run --shell -- 'make && make install'"
+  ],
+  async run(context, input) {
+    const words = onceWords("run", input, folderSaid(context, input), null);
+    const repeated = await repeatedLaunch(context, input, words, false);
+    if (repeated) return repeated;
+    const cwd = folderOf(context, input);
+    const timeout = limitOf(input);
+    return launchAndTell(context, input, {
+      kind: "run",
+      verb: "run",
+      ...launchWords(input),
+      cwd,
+      deadlineMs: timeout,
+      killGraceMs: input.durationOrDefault("kill-after"),
+      maxOutputBytes: input.size("max-output") ?? import_chunk_6CVNTUS7.limits.maxOutput.default,
+      firstOutputMs: input.duration("first-output") ?? null,
+      stallMs: input.duration("stall-after") ?? null,
+      lineage: null,
+      run: commandOf(input, cwd),
+      staff: null,
+      words
+    });
+  }
+};
+function limitOf(input) {
+  if (input.has("timeout") && input.has("deadline"))
+    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");
+  return input.has("deadline") ? input.durationOrDefault("deadline") : input.durationOrDefault("timeout");
+}
+function folderOf(context, input) {
+  const folder = import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
+  if (!(0, import_chunk_YZXDT2WC.isFolder)(folder))
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot run in ${folder}: there is no such folder`,
+      "name an existing one with --cwd DIR"
+    );
+  return (0, import_chunk_YZXDT2WC.realPath)(folder);
+}
+function commandOf(input, cwd) {
+  const words = input.rest ?? [];
+  const parts = { success_exit: input.count("success-exit") ?? 0, keep_children: input.has("keep-children") };
+  if (input.has("shell")) {
+    if (words.length !== 1)
+      throw (0, import_chunk_NVPF5LEY.usageError)(
+        `cannot take ${words.length} words with --shell: it needs the whole command line as one word after --`
+      );
+    return { argv: ["/bin/sh", "-c", words[0]], program: "/bin/sh", ...parts };
+  }
+  const name = words[0];
+  const program = (0, import_chunk_VIKS2MJP.findProgram)(name, cwd);
+  if (program === void 0) throw missingProgram(name, cwd);
+  return { argv: words, program, ...parts };
+}
+function missingProgram(name, cwd) {
+  const where = name.includes("/") ? `no executable file of that name (looked from ${cwd})` : `it is not on PATH (${import_chunk_NLNY4YEW.variables.searchPath() || "empty"})`;
+  return new import_chunk_NVPF5LEY.FaultError("preflight", `cannot run ${JSON.stringify(name)}: ${where}`, "give the path of the program");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  checkLaunchOptions,
+  folderOf,
+  folderSaid,
+  launchAndTell,
+  launchWords,
+  missingProgram,
+  onceWords,
+  repeatedLaunch,
+  run,
+  tellLaunched
+});
+
+},
+"./chunk-GDAT7PWZ.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  checkRoot: () => checkRoot,
+  ensureRoot: () => ensureRoot,
+  locateRoot: () => locateRoot,
+  requirePlace: () => requirePlace
+});
+module.exports = stdin_exports;
+var import_chunk_3MD723AM = load("./chunk-3MD723AM.js");
+var import_chunk_VIKS2MJP = load("./chunk-VIKS2MJP.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var folderName = ".job-state";
+var elsewhere = "use another place with --state-dir DIR or JOB_STATE_DIR";
+function locateRoot(given) {
+  const named = given.option ?? given.variable;
+  if (named !== void 0) {
+    if (named === "") throw new import_chunk_NVPF5LEY.FaultError("usage", 'cannot use --state-dir "": it needs the path of a folder');
+    const folder = import_node_path.default.resolve(given.cwd, named);
+    return { folder, option: ["--state-dir", folder] };
+  }
+  const worktree = (0, import_chunk_3MD723AM.findWorktree)(given.cwd);
+  if (worktree !== void 0) return { folder: import_node_path.default.join(worktree, folderName), option: [] };
+  for (let at = given.cwd; ; at = import_node_path.default.dirname(at)) {
+    const folder = import_node_path.default.join(at, folderName);
+    if ((0, import_chunk_YZXDT2WC.factsOf)(folder)?.uid === userId() && (0, import_chunk_YZXDT2WC.exists)((0, import_chunk_VIKS2MJP.rootPaths)(folder).meta)) return { folder, option: [] };
+    if (at === import_node_path.default.dirname(at)) return { folder: import_node_path.default.join(given.cwd, folderName), option: [] };
+  }
+}
+function checkRoot(folder) {
+  const facts = lookAt(folder);
+  if (!facts) return false;
+  if (facts.kind === "link") throw unusable(folder, "it is a symbolic link");
+  if (facts.kind !== "folder") throw unusable(folder, "it is no folder");
+  if (facts.uid !== userId()) throw unusable(folder, `it belongs to user ${facts.uid}, not to us (${userId()})`);
+  if ((facts.mode & 18) !== 0)
+    throw unusable(folder, `others may write into it (mode ${(facts.mode & 511).toString(8)})`);
+  let names;
+  try {
+    names = (0, import_chunk_YZXDT2WC.listNames)(folder);
+  } catch (error) {
+    throw unusable(folder, `it cannot be read (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`);
+  }
+  if (names.every((name) => /^\.meta\.json\.\d+\.\d+\.tmp$/.test(name))) return false;
+  const meta = (0, import_chunk_6OPTGHIR.readJson)((0, import_chunk_VIKS2MJP.rootPaths)(folder).meta);
+  if (meta.kind !== "ok" || meta.value.tool !== "job-companion")
+    throw unusable(folder, "it holds files but no meta.json of ours");
+  if (typeof meta.value.schema !== "number" || meta.value.schema > 1) {
+    throw unusable(folder, `a newer release wrote it (schema ${String(meta.value.schema)}, known: 1)`);
+  }
+  if ((0, import_chunk_3MD723AM.tracksAnything)(folder))
+    throw unusable(folder, "git tracks files in it, so a repository may have brought it along");
+  for (const name of ["active", "jobs", "once", "slots", "lock"]) {
+    const inner = (0, import_chunk_YZXDT2WC.factsOf)(import_node_path.default.join(folder, name));
+    if (inner && (inner.kind !== "folder" || inner.uid !== userId()))
+      throw unusable(folder, `its ${name} is no folder of ours`);
+  }
+  return true;
+}
+function requirePlace(folder) {
+  const parent = import_node_path.default.dirname(folder);
+  if ((0, import_chunk_YZXDT2WC.exists)(folder)) return;
+  if (!(0, import_chunk_YZXDT2WC.isFolder)(parent)) throw unusable(folder, `there is no folder ${parent}`);
+  const fault = (0, import_chunk_YZXDT2WC.writeFault)(parent);
+  if (fault !== void 0) throw unusable(folder, `${parent} is not writable (${fault})`);
+}
+function ensureRoot(folder) {
+  const fresh = `${folder}.new-${process.pid}`;
+  try {
+    if (checkRoot(folder) || (0, import_chunk_YZXDT2WC.exists)(folder)) {
+      const fault = (0, import_chunk_YZXDT2WC.writeFault)(folder);
+      if (fault !== void 0) throw unusable(folder, `it is not writable (${fault})`);
+      fill(folder);
+      return;
+    }
+    (0, import_chunk_6OPTGHIR.createFolder)(fresh);
+    fill(fresh);
+    if (!(0, import_chunk_YZXDT2WC.moveFolder)(fresh, folder)) (0, import_chunk_YZXDT2WC.removeTree)(fresh);
+    checkRoot(folder);
+  } catch (error) {
+    tryRemove(fresh);
+    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
+    throw unusable(folder, `it cannot be made or written (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? String(error)})`);
+  }
+}
+function fill(folder) {
+  const paths = (0, import_chunk_VIKS2MJP.rootPaths)(folder);
+  if (!(0, import_chunk_YZXDT2WC.exists)(paths.meta)) (0, import_chunk_6OPTGHIR.writeJson)(paths.meta, { schema: 1, tool: "job-companion", created_at: (0, import_chunk_NLNY4YEW.isoNow)() });
+  if (!(0, import_chunk_YZXDT2WC.exists)(paths.ignore)) (0, import_chunk_6OPTGHIR.writeFile)(paths.ignore, "*\n", { sync: false });
+  for (const inner of [paths.active, paths.once, paths.slots, paths.jobs]) (0, import_chunk_6OPTGHIR.createFolder)(inner);
+}
+function tryRemove(folder) {
+  try {
+    (0, import_chunk_YZXDT2WC.removeTree)(folder);
+  } catch {
+  }
+}
+function lookAt(folder) {
+  try {
+    return (0, import_chunk_YZXDT2WC.factsOf)(folder);
+  } catch (error) {
+    throw unusable(folder, `it cannot be looked at (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`);
+  }
+}
+function unusable(folder, reason) {
+  return new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use the state folder ${folder}: ${reason}`, elsewhere);
+}
+function userId() {
+  return process.getuid?.() ?? 0;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  checkRoot,
+  ensureRoot,
+  locateRoot,
+  requirePlace
+});
+
+},
+"./chunk-GEA57VJV.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  waitAndTell: () => waitAndTell
+});
+module.exports = stdin_exports;
+var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
+var import_chunk_XYWE227J = load("./chunk-XYWE227J.js");
+var import_chunk_UGVYUN74 = load("./chunk-UGVYUN74.js");
+var import_chunk_PQQG5N64 = load("./chunk-PQQG5N64.js");
+var import_chunk_NAF6F4BZ = load("./chunk-NAF6F4BZ.js");
+var import_chunk_EZ5LP3AB = load("./chunk-EZ5LP3AB.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
+var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
+var import_chunk_AMXPSG75 = load("./chunk-AMXPSG75.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+async function withFarewell(context, root, ids, wait) {
+  const release = (0, import_chunk_5AUWXA57.onInterrupt)((signal) => {
+    try {
+      context.live?.("");
+      context.tell(farewell(root, ids));
+    } catch {
+    }
+    (0, import_chunk_5AUWXA57.endBySignal)(signal);
+  });
+  try {
+    return await wait();
+  } finally {
+    release();
+  }
+}
+function farewell(root, ids) {
+  const [first = ""] = ids;
+  if (ids.length === 1) return `job ${first} runs on; collect it with:
+${import_chunk_MH4JJYVG.nextCommands.wait(first, root.option)}`;
+  const command = (0, import_chunk_MH4JJYVG.nextCommand)(root.option, "wait", ...ids, "--all", "--timeout", "10m");
+  return `the ${ids.length} jobs run on; collect them with:
+${command}`;
+}
+async function waitAndTell(context, root, ids, options) {
+  const wait = () => (0, import_chunk_UGVYUN74.waitForJobs)(root.folder, ids, {
+    ...options,
+    // A person who looks at the terminal gets one line that is renewed; everybody else silence, or the lines asked for.
+    heartbeatMs: options.heartbeatMs ?? (context.live ? 1e3 : null),
+    onHeartbeat: (seen) => {
+      const lines = seen.map((view) => heartbeat(asOfNow(view)));
+      if (options.heartbeatMs !== null) for (const line of lines) context.tell(line);
+      else context.live?.(lines.join(" | ").slice(0, Math.max(20, context.width - 1)));
+    }
+  });
+  const views = await withFarewell(
+    context,
+    root,
+    ids,
+    () => (0, import_chunk_PQQG5N64.withRegistration)(root.folder, ids, options.timeoutMs, wait)
+  );
+  if (options.heartbeatMs === null) context.live?.("");
+  return tellWaited(context, root, views, options);
+}
+function tellWaited(context, root, views, options) {
+  const ended = views.filter((view) => (0, import_chunk_AMXPSG75.isEnded)(view.state));
+  const isOver = options.mode === "any" ? ended.length > 0 : ended.length === views.length;
+  const shown = !isOver ? views : options.mode === "any" ? firstOf(ended) : views;
+  const code = isOver ? (0, import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map((view) => view.state.state)) : import_chunk_6PFAPK5K.exitCodes.pending;
+  const afterPrint = () => {
+    for (const view of shown) if ((0, import_chunk_AMXPSG75.isEnded)(view.state)) (0, import_chunk_NAF6F4BZ.noteCollected)(view, "wait");
+  };
+  if (options.isJson) {
+    const documents = shown.map(
+      (view) => (0, import_chunk_AMXPSG75.isEnded)(view.state) ? (0, import_chunk_XYWE227J.endedDocument)(view) : (0, import_chunk_EZ5LP3AB.observation)(view, { afterSeq: null, root })
+    );
+    return {
+      code,
+      afterPrint,
+      json: views.length === 1 ? documents[0] : { jobs: documents, pending: pendingOf(views) }
+    };
+  }
+  const replies = shown.map((view) => (0, import_chunk_AMXPSG75.isEnded)(view.state) ? (0, import_chunk_XYWE227J.tellEnded)(context, view) : tellPending(root, view));
+  const outs = replies.map((reply) => Buffer.from(reply.out ?? ""));
+  return {
+    code,
+    afterPrint,
+    out: views.length === 1 ? outs[0] : Buffer.concat(shown.map((view, at) => section(view, outs[at], at === 0))),
+    notes: replies.flatMap((reply) => reply.notes ?? []).filter((note) => !options.told?.includes(note))
+  };
+}
+function section(view, out, isFirst) {
+  const bytes = out ?? Buffer.alloc(0);
+  const head = Buffer.from(`${isFirst ? "" : "\n"}== ${view.id}: ${view.state.state} ==
+`);
+  return Buffer.concat([head, bytes, Buffer.from(bytes.length === 0 || bytes.at(-1) === 10 ? "" : "\n")]);
+}
+function firstOf(views) {
+  return [...views].sort((a, b) => Date.parse(a.state.ended_at ?? "") - Date.parse(b.state.ended_at ?? "")).slice(0, 1);
+}
+function pendingOf(views) {
+  return views.filter((view) => !(0, import_chunk_AMXPSG75.isEnded)(view.state)).map((view) => view.id);
+}
+function tellPending(root, view) {
+  const picture = JSON.stringify((0, import_chunk_EZ5LP3AB.observation)(view, { afterSeq: null, root }), null, 1);
+  const next = import_chunk_MH4JJYVG.nextCommands.wait(view.id, root.option);
+  return {
+    code: import_chunk_6PFAPK5K.exitCodes.pending,
+    out: `${picture}
+${next}
+`,
+    notes: [`${view.id}: ${view.state.state}, not ended yet; wait again with the last line`]
+  };
+}
+function asOfNow(view) {
+  try {
+    return (0, import_chunk_AMXPSG75.isEnded)(view.state) ? view : (0, import_chunk_AMXPSG75.inspect)(view.root, view.id);
+  } catch {
+    return view;
+  }
+}
+function heartbeat(view) {
+  const age = view.state.started_at ? (0, import_chunk_SBRRC2LY.formatDuration)(Math.max(0, (0, import_chunk_NLNY4YEW.nowMs)() - Date.parse(view.state.started_at))) : "not started";
+  return `${view.id}: ${view.state.state}, ${age}`;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  waitAndTell
+});
+
+},
+"./chunk-GODNGO52.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  makeStaffVerb: () => makeStaffVerb
+});
+module.exports = stdin_exports;
+var import_chunk_42ZJDYXB = load("./chunk-42ZJDYXB.js");
+var import_chunk_FQ26Q6JZ = load("./chunk-FQ26Q6JZ.js");
+var import_chunk_5KG54KO5 = load("./chunk-5KG54KO5.js");
+var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
+function makeStaffVerb({ mode: id, options = {}, notes, examples, isSynchronous = false }) {
+  const mode = import_chunk_W7HED5VZ.modes[id];
+  return {
+    name: id,
+    summary: mode.summary,
+    form: "(--prompt TEXT | --prompt-file PATH | --stdin) [options]",
+    words: { min: 0, max: 0 },
+    options: {
+      ...import_chunk_5KG54KO5.staffOptions,
+      ...options,
+      cwd: { kind: "text", value: "DIR", help: "folder to work in (default: here)" },
+      ...import_chunk_5KG54KO5.writerOptions,
+      ...import_chunk_5KG54KO5.launchOptions
+    },
+    notes: [
+      `Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,
+      notes
+    ].filter((line) => line !== void 0).join("\n"),
+    examples,
+    async run(context, input) {
+      const prompt = await (0, import_chunk_42ZJDYXB.taskOf)(context, input);
+      const words = (0, import_chunk_FQ26Q6JZ.onceWords)(id, input, (0, import_chunk_FQ26Q6JZ.folderSaid)(context, input), prompt);
+      const isWaiting = isSynchronous && !input.has("id-only");
+      const repeated = await (0, import_chunk_FQ26Q6JZ.repeatedLaunch)(context, input, words, isWaiting);
+      if (repeated) return repeated;
+      const cwd = (0, import_chunk_FQ26Q6JZ.folderOf)(context, input);
+      const staff = (0, import_chunk_42ZJDYXB.freshStaff)(context, input, { mode: id, prompt, cwd });
+      return (0, import_chunk_42ZJDYXB.launchStaff)(context, input, {
+        verb: id,
+        staff,
+        cwd,
+        lineage: null,
+        isSynchronous: isWaiting,
+        words
+      });
+    }
+  };
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  makeStaffVerb
+});
+
+},
+"./chunk-GQA7X64Q.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  prepareReview: () => prepareReview,
+  requireBase: () => requireBase
+});
+module.exports = stdin_exports;
+var import_chunk_QZ6AB7TL = load("./chunk-QZ6AB7TL.js");
+var import_chunk_3MD723AM = load("./chunk-3MD723AM.js");
+var import_chunk_6CVNTUS7 = load("./chunk-6CVNTUS7.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var patchBytes = 2 * 1024 * 1024;
+function prepareReview(staff, paths, before) {
+  const { git } = before;
+  const dirty = before.entries.filter(import_chunk_QZ6AB7TL.isDirty);
+  if (!git) return ["There is no git repository here: look at the files that the task names."];
+  const range = rangeOf(staff, git.head, dirty.length > 0);
+  if (range === null) return ["There is no commit yet: everything here is new."];
+  const lines = [`${range.title}: ${(0, import_chunk_3MD723AM.quoteWords)(["git", ...range.command])}`];
+  const untracked = dirty.filter((entry) => entry.xy === "??").length;
+  if (range.isDirty && untracked > 0)
+    lines.push(`${untracked} new file(s) that git does not know yet are in no diff (marked ?? above): read them.`);
+  const patch = readPatch(git.root, range.command);
+  if (patch.kind === "text" && patch.bytes.length > 0) {
+    (0, import_chunk_6OPTGHIR.writeFile)(paths.reviewDiff, patch.bytes);
+    lines.push(`The same as a patch, for when you cannot run git: ${paths.reviewDiff}`);
+  }
+  if (patch.kind === "none") lines.push(`There is no patch file: ${patch.reason}.`);
+  return lines;
+}
+function rangeOf(staff, head, isDirtyTree) {
+  if (staff.base)
+    return {
+      title: `Everything since ${staff.base.rev}, committed or not`,
+      command: ["diff", staff.base.commit],
+      isDirty: isDirtyTree
+    };
+  if (head === null) return null;
+  if (isDirtyTree) return { title: "The uncommitted changes", command: ["diff", "HEAD"], isDirty: true };
+  return { title: "The newest commit (nothing is uncommitted)", command: ["show", "HEAD"], isDirty: false };
+}
+function readPatch(root, command) {
+  const opened = (0, import_chunk_QZ6AB7TL.openGit)(root, { until: (0, import_chunk_NLNY4YEW.monotonicMs)() + import_chunk_6CVNTUS7.captureBudgetMs });
+  if ("reason" in opened) return { kind: "none", reason: opened.reason };
+  const plain = ["--no-ext-diff", "--no-textconv", "--no-color"];
+  const answer = opened.git.run([command[0], ...plain, ...command.slice(1)], { limit: patchBytes });
+  return answer.ok ? { kind: "text", bytes: answer.bytes } : { kind: "none", reason: answer.reason };
+}
+function requireBase(cwd, rev) {
+  const root = (0, import_chunk_3MD723AM.findWorktree)(cwd);
+  const opened = root === void 0 ? { reason: "there is no git repository here" } : (0, import_chunk_QZ6AB7TL.openGit)(root);
+  if ("reason" in opened) throw noBase(rev, opened.reason);
+  const { git } = opened;
+  const found = git.run(["rev-parse", "--verify", "--quiet", "--end-of-options", `${rev}^{commit}`]);
+  if (rev === "" || !found.ok) throw noBase(rev, "there is no such commit");
+  const commit = found.bytes.toString("latin1").trim();
+  const fork = git.run(["merge-base", commit, "HEAD"]);
+  if (!fork.ok) throw noBase(rev, "it has no history in common with HEAD");
+  return { rev, commit: fork.bytes.toString("latin1").trim() };
+}
+function noBase(rev, reason) {
+  return new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot review since ${JSON.stringify(rev)}: ${reason}`,
+    "name a commit or branch of this repository with --base"
+  );
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  prepareReview,
+  requireBase
+});
+
+},
+"./chunk-GY4O4DW5.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  withLock: () => withLock
+});
+module.exports = stdin_exports;
+var import_chunk_AHUGW6J6 = load("./chunk-AHUGW6J6.js");
+var import_chunk_6CVNTUS7 = load("./chunk-6CVNTUS7.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_fs = require("node:fs");
+var import_node_path = builtin("node:path");
+async function withLock(folder, fn, waitMs = import_chunk_6CVNTUS7.lockWaitMs) {
+  const release2 = await take(folder, waitMs);
+  try {
+    return await fn();
+  } finally {
+    release2();
+  }
+}
+async function take(folder, waitMs) {
+  (0, import_chunk_6OPTGHIR.createFolder)(folder);
+  if ((0, import_chunk_YZXDT2WC.factsOf)(folder)?.kind !== "folder")
+    throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use the lock ${folder}: it is no folder`);
+  const own = (0, import_chunk_AHUGW6J6.ownIdentity)();
+  const ticket = import_node_path.default.join(
+    folder,
+    `.${own.pid}-${own.start_token.replace(/\W/g, "")}-${Math.random().toString(36).slice(2)}`
+  );
+  (0, import_chunk_6OPTGHIR.writeFile)(ticket, JSON.stringify(own), { sync: false });
+  const until = (0, import_chunk_NLNY4YEW.monotonicMs)() + waitMs;
+  try {
+    for (let pause = 2; ; pause = Math.min(pause * 2, 50)) {
+      const number = tryTake(folder, ticket);
+      if (number !== void 0) {
+        const held = import_node_path.default.join(folder, String(number));
+        return () => release(held);
+      }
+      if ((0, import_chunk_NLNY4YEW.monotonicMs)() >= until)
+        throw new import_chunk_NVPF5LEY.FaultError("busy", `cannot take the lock ${folder}: it is held by ${holderText(folder)}`);
+      await (0, import_chunk_NLNY4YEW.sleep)(pause);
+    }
+  } finally {
+    (0, import_chunk_6OPTGHIR.removeFile)(ticket);
+  }
+}
+function release(held) {
+  try {
+    (0, import_node_fs.renameSync)(held, `${held}.free`);
+  } catch (error) {
+    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) !== "ENOENT") throw error;
+  }
+}
+function tryTake(folder, ticket) {
+  const top = highest(folder);
+  if (top.number > 0 && !top.free && !isAbandoned(import_node_path.default.join(folder, String(top.number)))) return void 0;
+  const number = top.number + 1;
+  const file = import_node_path.default.join(folder, String(number));
+  try {
+    (0, import_node_fs.linkSync)(ticket, file);
+  } catch (error) {
+    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST") return void 0;
+    throw error;
+  }
+  const now = highest(folder);
+  if (now.number !== number || now.free) {
+    (0, import_chunk_6OPTGHIR.removeFile)(file);
+    return void 0;
+  }
+  for (const name of (0, import_chunk_YZXDT2WC.listNames)(folder))
+    if (numberOf(name) > 0 && numberOf(name) < number) (0, import_chunk_6OPTGHIR.removeFile)(import_node_path.default.join(folder, name));
+  return number;
+}
+function highest(folder) {
+  const names = (0, import_chunk_YZXDT2WC.listNames)(folder);
+  const number = Math.max(0, ...names.map(numberOf));
+  return { number, free: number > 0 && names.includes(`${number}.free`) };
+}
+function numberOf(name) {
+  const match = /^(\d+)(?:\.free)?$/.exec(name);
+  return match ? Number(match[1]) : 0;
+}
+function isAbandoned(file) {
+  const read = (0, import_chunk_6OPTGHIR.readJson)(file);
+  if (read.kind === "missing") return false;
+  const liveness = read.kind === "ok" && (0, import_chunk_AHUGW6J6.isIdentity)(read.value) ? (0, import_chunk_AHUGW6J6.livenessOf)(read.value) : "unknown";
+  if (liveness !== "unknown") return liveness === "dead";
+  const facts = (0, import_chunk_YZXDT2WC.factsOf)(file);
+  return facts !== void 0 && (0, import_chunk_NLNY4YEW.nowMs)() - facts.modifiedMs > 3 * import_chunk_6CVNTUS7.leaseStaleMs;
+}
+function holderText(folder) {
+  const read = (0, import_chunk_6OPTGHIR.readJson)(import_node_path.default.join(folder, String(highest(folder).number)));
+  return read.kind === "ok" ? `process ${String(read.value.pid)}` : "another process";
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  withLock
+});
+
+},
+"./chunk-GY5IVT5I.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  findCgroup: () => findCgroup,
+  makeCgroup: () => makeCgroup,
+  removeCgroup: () => removeCgroup,
+  terminate: () => terminate,
+  treeOf: () => treeOf
+});
+module.exports = stdin_exports;
+var import_chunk_KWYQ44JA = load("./chunk-KWYQ44JA.js");
+var import_chunk_AHUGW6J6 = load("./chunk-AHUGW6J6.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_fs = require("node:fs");
+var import_node_path = builtin("node:path");
+var prefix = "job-companion-";
+function makeCgroup(id) {
+  const own = ownCgroup();
+  if (own === void 0) return null;
+  const folder = import_node_path.default.join(own, `${prefix}${id}`);
+  try {
+    (0, import_node_fs.mkdirSync)(folder);
+    return folder;
+  } catch (error) {
+    return (0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST" ? folder : null;
+  }
+}
+function findCgroup(id) {
+  const own = ownCgroup();
+  const folder = own === void 0 ? null : import_node_path.default.join(own, `${prefix}${id}`);
+  return folder !== null && (0, import_chunk_YZXDT2WC.exists)(folder) ? folder : null;
+}
+function listCgroup(folder, id) {
+  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return [];
+  return pidsIn(folder);
+}
+function removeCgroup(folder, id) {
+  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return;
+  try {
+    removeEmpty(folder);
+    if (import_node_path.default.basename(import_node_path.default.dirname(folder)).startsWith(prefix)) (0, import_node_fs.rmdirSync)(import_node_path.default.dirname(folder));
+  } catch {
+  }
+}
+function removeEmpty(folder) {
+  for (const name of (0, import_chunk_YZXDT2WC.listNames)(folder)) if (!name.includes(".")) removeEmpty(import_node_path.default.join(folder, name));
+  (0, import_node_fs.rmdirSync)(folder);
+}
+function pidsIn(folder) {
+  const text = readOrEmpty(import_node_path.default.join(folder, "cgroup.procs"));
+  const own = text.split("\n").map(Number).filter((pid) => pid > 1);
+  const inner = (0, import_chunk_YZXDT2WC.listNames)(folder).filter(
+    (name) => !name.startsWith(prefix) && !/^(?:cgroup|cpu|memory|io|pids|cpuset|hugetlb|rdma|misc)\./.test(name)
+  );
+  return [...own, ...inner.flatMap((name) => pidsIn(import_node_path.default.join(folder, name)))];
+}
+function ownCgroup() {
+  const mount = mountPoint();
+  const line = readOrEmpty("/proc/self/cgroup").split("\n").find((one) => one.startsWith("0::"));
+  return mount === void 0 || line === void 0 ? void 0 : import_node_path.default.join(mount, line.slice(3));
+}
+function mountPoint() {
+  const line = readOrEmpty("/proc/self/mounts").split("\n").find((one) => one.split(" ")[2] === "cgroup2");
+  return line?.split(" ")[1];
+}
+function isBelowMount(folder) {
+  const mount = mountPoint();
+  return mount !== void 0 && import_node_path.default.resolve(folder) === folder && folder.startsWith(`${mount}/`);
+}
+function readOrEmpty(file) {
+  try {
+    return (0, import_node_fs.readFileSync)(file, "utf8");
+  } catch {
+    return "";
+  }
+}
+var hasMarks = process.platform === "linux";
+function findMembers(tree) {
+  const rows = (0, import_chunk_AHUGW6J6.readProcesses)(tree.baseline).filter(
+    (row) => !(0, import_chunk_AHUGW6J6.isDeadState)(row.state) && !(Number(row.start) < tree.since)
+  );
+  const marks = new Map();
+  const markOf = (pid) => {
+    if (!marks.has(pid)) marks.set(pid, (0, import_chunk_AHUGW6J6.readProcessVariable)(pid, import_chunk_NLNY4YEW.markVariable));
+    return marks.get(pid);
+  };
+  const counted = new Set(tree.counted());
+  const foreign = findForeign(rows, markOf, tree.mark);
+  const isForeign = (pid) => foreign.has(pid);
+  const inSession = (row) => row.session === tree.session || row.group === tree.session;
+  const isOurSession = tree.session !== null && rows.some((row) => inSession(row) && (!hasMarks || markOf(row.pid) === tree.mark));
+  const members = new Map();
+  for (const row of rows) {
+    const isKnown = tree.known.get(row.pid) === row.start || counted.has(row.pid);
+    if (markOf(row.pid) === tree.mark || (isOurSession && inSession(row) || isKnown) && !isForeign(row.pid))
+      members.set(row.pid, row);
+  }
+  for (let grew = true; grew; ) {
+    grew = false;
+    for (const row of rows) {
+      if (members.has(row.pid) || !members.has(row.parent) || isForeign(row.pid)) continue;
+      members.set(row.pid, row);
+      grew = true;
+    }
+  }
+  const found = [];
+  for (const row of members.values()) {
+    if (isSpared(row, tree)) continue;
+    tree.known.set(row.pid, row.start);
+    found.push({ pid: row.pid, start: row.start, name: row.name, parent: row.parent });
+  }
+  return found;
+}
+function findForeign(rows, markOf, mark) {
+  const foreign = new Set(rows.filter((row) => (markOf(row.pid) ?? mark) !== mark).map((row) => row.pid));
+  for (let size = -1; size !== foreign.size; ) {
+    size = foreign.size;
+    for (const row of rows) if (foreign.has(row.parent) && markOf(row.pid) !== mark) foreign.add(row.pid);
+  }
+  return foreign;
+}
+function isSpared(row, tree) {
+  return row.pid === process.pid || tree.spared.includes(row.pid);
+}
+async function terminate(tree, options) {
+  const report = { step: "none", ended: [], survivors: [] };
+  const seen = new Map();
+  const told = new Set();
+  const note = (members) => {
+    for (const member of members) seen.set(member.pid, member);
+    return members;
+  };
+  let left = note(findMembers(tree));
+  if (left.length === 0) return report;
+  report.step = "term";
+  const termUntil = (0, import_chunk_NLNY4YEW.monotonicMs)() + options.graceMs;
+  for (let pause = 5; left.length > 0 && (0, import_chunk_NLNY4YEW.monotonicMs)() < termUntil; pause = Math.min(pause * 2, 100)) {
+    for (const member of left) if (!told.has(member.pid) && signal(member, "SIGTERM")) told.add(member.pid);
+    await (0, import_chunk_NLNY4YEW.sleep)(Math.min(pause, Math.max(1, termUntil - (0, import_chunk_NLNY4YEW.monotonicMs)())));
+    left = note(stillThere(left, tree));
+  }
+  if (left.length > 0) {
+    report.step = "kill";
+    const killUntil = (0, import_chunk_NLNY4YEW.monotonicMs)() + options.settleMs;
+    for (let pause = 5; left.length > 0 && (0, import_chunk_NLNY4YEW.monotonicMs)() < killUntil; pause = Math.min(pause * 2, 200)) {
+      for (const member of left) signal(member, "SIGKILL");
+      await (0, import_chunk_NLNY4YEW.sleep)(pause);
+      left = note(findMembers(tree));
+    }
+  }
+  report.survivors = left;
+  report.ended = [...seen.values()].filter(
+    (member) => !left.some((one) => one.pid === member.pid) && !isShimsOwn(member, tree)
+  );
+  return report;
+}
+function isShimsOwn(member, tree) {
+  return tree.child !== null && tree.session !== null && member.parent === tree.session && member.pid !== tree.child;
+}
+function stillThere(members, tree) {
+  const living = members.filter(isAlive);
+  return living.length > 0 ? living : findMembers(tree);
+}
+function isAlive(member) {
+  const row = (0, import_chunk_AHUGW6J6.readProcess)(member.pid);
+  return row !== void 0 && row.start === member.start && !(0, import_chunk_AHUGW6J6.isDeadState)(row.state);
+}
+function signal(member, name) {
+  if (!isAlive(member)) return false;
+  try {
+    process.kill(member.pid, name);
+    return true;
+  } catch {
+    return false;
+  }
+}
+function treeOf(spec, paths, who) {
+  const living = (identity) => identity && (0, import_chunk_AHUGW6J6.livenessOf)(identity) === "alive" ? [identity.pid] : [];
+  const cgroup = (0, import_chunk_KWYQ44JA.readWorker)(paths);
+  const folder = cgroup.kind === "ok" ? cgroup.value.cgroup ?? null : null;
+  const shim = who.shim && isHere(who.shim) ? who.shim : null;
+  const atShimPid = shim ? (0, import_chunk_AHUGW6J6.readProcess)(shim.pid) : void 0;
+  const isStranger = atShimPid !== void 0 && atShimPid.start !== shim?.start_token;
+  return {
+    mark: spec.mark,
+    session: shim && !isStranger ? shim.pid : null,
+    since: isHere(spec.launcher) ? Number(spec.launcher.start_token) || 0 : 0,
+    spared: [...living(who.worker), ...living(shim)],
+    baseline: who.baseline ?? null,
+    counted: () => listCgroup(folder, spec.id),
+    child: who.child?.pid ?? null,
+    known: new Map()
+  };
+}
+function isHere(identity) {
+  return identity.boot_id === (0, import_chunk_AHUGW6J6.bootId)() && identity.pid_ns === (0, import_chunk_AHUGW6J6.pidNamespace)();
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  findCgroup,
+  makeCgroup,
+  removeCgroup,
+  terminate,
+  treeOf
+});
+
+},
+"./chunk-IGDXCXPW.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  launch: () => launch,
+  launchedBefore: () => launchedBefore
+});
+module.exports = stdin_exports;
+var import_chunk_GDAT7PWZ = load("./chunk-GDAT7PWZ.js");
+var import_chunk_C7UJ4JXK = load("./chunk-C7UJ4JXK.js");
+var import_chunk_GY4O4DW5 = load("./chunk-GY4O4DW5.js");
+var import_chunk_OBX4NMG7 = load("./chunk-OBX4NMG7.js");
+var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
+var import_chunk_KWYQ44JA = load("./chunk-KWYQ44JA.js");
+var import_chunk_VIKS2MJP = load("./chunk-VIKS2MJP.js");
+var import_chunk_AHUGW6J6 = load("./chunk-AHUGW6J6.js");
+var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
+var import_chunk_6CVNTUS7 = load("./chunk-6CVNTUS7.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+function isClaimed(root, key) {
+  return (0, import_chunk_YZXDT2WC.exists)(fileOf(root, key));
+}
+function fileOf(root, key) {
+  return import_node_path.default.join((0, import_chunk_VIKS2MJP.rootPaths)(root).once, (0, import_chunk_OBX4NMG7.hashOf)(key).slice(0, 40));
+}
+function claimOnce(root, key, claim) {
+  const file = fileOf(root, key);
+  if ((0, import_chunk_6OPTGHIR.createFile)(file, `${JSON.stringify(claim)}
+`)) return { isOurs: true, holder: claim };
+  return { isOurs: false, holder: requireClaim(file) };
+}
+function readClaim(root, key) {
+  return isClaimed(root, key) ? requireClaim(fileOf(root, key)) : void 0;
+}
+function requireClaim(file) {
+  const read = (0, import_chunk_6OPTGHIR.readJson)(file);
+  const holder = read.kind === "ok" ? read.value : void 0;
+  if (typeof holder?.id !== "string" || typeof holder.asked !== "string") {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "state_unusable",
+      `cannot read the once-key file ${file}: it is damaged`,
+      "remove that file if you are sure that the job never ran"
+    );
+  }
+  return holder;
+}
+function askedOf(request) {
+  const { kind, verb, cwd, deadlineMs, killGraceMs, maxOutputBytes, firstOutputMs, stallMs, run } = request;
+  const base = { kind, verb, cwd, deadlineMs, killGraceMs, maxOutputBytes, firstOutputMs, stallMs, run };
+  const lineage = request.asksForLatest ? { relation: request.lineage?.relation } : request.lineage;
+  const worktree = request.worktree === "new" ? { worktree: "new" } : {};
+  const staff = request.staff ? askedStaff(request.staff) : null;
+  if (staff && request.asksForLatest) staff.resume = "latest";
+  return (0, import_chunk_OBX4NMG7.hashOf)((0, import_chunk_OBX4NMG7.canonical)({ ...base, lineage, staff, ...worktree }));
+}
+function askedStaff(staff) {
+  const { mode, backend, program, model, profile, prompt, resume, custom, schema, base } = staff;
+  const { brief: _brief, ...definition } = custom ?? {};
+  return {
+    ...{ mode, backend, program, model, profile, prompt, resume },
+    custom: custom ? definition : null,
+    ...schema ? { schema } : {},
+    ...base ? { base: base.rev } : {}
+  };
+}
+async function finishClaim(root, claim) {
+  if (!(0, import_chunk_KWYQ44JA.isId)(claim.id))
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "state_unusable",
+      `cannot use a once-key that names ${JSON.stringify(claim.id)}: that is no job id`
+    );
+  const paths = (0, import_chunk_VIKS2MJP.jobPaths)(root, claim.id);
+  const stage = (0, import_chunk_VIKS2MJP.stagePath)(root, claim.id);
+  const until = (0, import_chunk_NLNY4YEW.monotonicMs)() + import_chunk_6CVNTUS7.startLimitMs;
+  while (!(0, import_chunk_YZXDT2WC.exists)(paths.launch) && (0, import_chunk_NLNY4YEW.monotonicMs)() < until) {
+    const isStaged = (0, import_chunk_YZXDT2WC.exists)(stage);
+    if (!(0, import_chunk_YZXDT2WC.exists)(paths.folder) && !isStaged) return;
+    if ((0, import_chunk_AHUGW6J6.livenessOf)(claim.launcher) === "dead") {
+      if (isStaged) (0, import_chunk_YZXDT2WC.moveFolder)(stage, paths.folder);
+      return;
+    }
+    await (0, import_chunk_NLNY4YEW.sleep)(5);
+  }
+}
+var specBytes = 15 * 1024 * 1024;
+async function launch(root, request) {
+  if (!(0, import_chunk_GDAT7PWZ.checkRoot)(root.folder)) (0, import_chunk_GDAT7PWZ.requirePlace)(root.folder);
+  const stamp = makeStamp(request.verb);
+  const planned = isTaken(root, request) ? null : await planTree(request, stamp.id);
+  const key = (0, import_chunk_OBX4NMG7.ensureKey)();
+  (0, import_chunk_GDAT7PWZ.ensureRoot)(root.folder);
+  const publish = () => publishJob(root, request, { ...stamp, planned }, key);
+  const job = request.admit ? await (0, import_chunk_GY4O4DW5.withLock)((0, import_chunk_VIKS2MJP.rootPaths)(root.folder).lock, publish) : await publish();
+  if ("holder" in job) return takeOver(root, job.holder, request);
+  const { spec, paths } = job;
+  const worktree = request.worktree === "new" ? spec.worktree ?? null : null;
+  try {
+    if (worktree) (await Promise.resolve().then(() => load("./worktree-Z42JXUTP.js"))).addWorktree(worktree);
+    await (0, import_chunk_C7UJ4JXK.startWorker)(root.folder, spec, { paths }, 1);
+  } catch (error) {
+    if (spec.once_key === null) undo(paths, (0, import_chunk_VIKS2MJP.stagePath)(root.folder, spec.id));
+    if (worktree) (await Promise.resolve().then(() => load("./worktree-Z42JXUTP.js"))).undoWorktree(worktree);
+    throw launchError(root, error);
+  }
+  return { id: spec.id, isNew: true };
+}
+async function publishJob(root, request, stamp, key) {
+  const admitted = isTaken(root, request) ? void 0 : await request.admit?.();
+  const warnings = [...request.warnings ?? [], ...admitted?.warnings ?? []];
+  const spec = await makeSpec(root, { ...request, warnings }, stamp, key);
+  const paths = (0, import_chunk_VIKS2MJP.jobPaths)(root.folder, spec.id);
+  const stage = (0, import_chunk_VIKS2MJP.stagePath)(root.folder, spec.id);
+  let isPromised = false;
+  try {
+    await Promise.all([stageJob(root, spec, stage), import_chunk_KWYQ44JA.defaultEngine.prepare()]);
+    const claim = request.onceKey === null ? null : claimOnce(root.folder, request.onceKey, claimOf(spec, request));
+    if (claim && !claim.isOurs) {
+      undo(paths, stage);
+      return { holder: claim.holder };
+    }
+    isPromised = claim !== null;
+    if (!(0, import_chunk_YZXDT2WC.moveFolder)(stage, paths.folder)) throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot move ${stage} into place`);
+    admitted?.told?.(spec.id);
+    return { spec, paths };
+  } catch (error) {
+    if (isPromised) (0, import_chunk_YZXDT2WC.moveFolder)(stage, paths.folder);
+    else undo(paths, stage);
+    throw launchError(root, error);
+  }
+}
+function makeStamp(verb) {
+  const createdMs = (0, import_chunk_NLNY4YEW.nowMs)();
+  const random = (0, import_chunk_OBX4NMG7.randomBytes)(22);
+  return { createdMs, random, id: (0, import_chunk_KWYQ44JA.makeId)(verb, createdMs, random) };
+}
+async function planTree(request, id) {
+  return request.worktree === "new" ? (await Promise.resolve().then(() => load("./worktree-Z42JXUTP.js"))).planWorktree(request.cwd, id) : null;
+}
+function isTaken(root, { onceKey }) {
+  return onceKey !== null && isClaimed(root.folder, onceKey);
+}
+async function makeSpec(root, request, { createdMs, random, id, planned }, key) {
+  const {
+    deadlineMs,
+    killGraceMs,
+    maxOutputBytes,
+    firstOutputMs,
+    stallMs,
+    onceKey,
+    admit: _admit,
+    credentials: _credentials,
+    asksForLatest: _latest,
+    words: _words,
+    worktree,
+    ...rest
+  } = request;
+  const { cwd = request.cwd, ...note } = planned ?? {};
+  const unsigned = {
+    schema: 1,
+    id,
+    ...rest,
+    cwd,
+    worktree: planned ? note : worktree === "new" ? null : worktree ?? null,
+    created_at: (0, import_chunk_NLNY4YEW.isoOf)(createdMs),
+    once_key: onceKey,
+    engine: import_chunk_KWYQ44JA.defaultEngine.id,
+    state_option: root.option,
+    deadline_ms: deadlineMs,
+    deadline_mono_ms: (0, import_chunk_NLNY4YEW.monotonicMs)() + deadlineMs,
+    kill_grace_ms: killGraceMs,
+    max_output_bytes: maxOutputBytes,
+    first_output_ms: firstOutputMs,
+    stall_ms: stallMs,
+    mark: (0, import_chunk_CTSRVJRC.toHex)(random.subarray(6)),
+    launcher: (0, import_chunk_AHUGW6J6.ownIdentity)(),
+    environment: { digest: (0, import_chunk_OBX4NMG7.environmentDigest)(key), credentials: (0, import_chunk_NLNY4YEW.credentialNames)(request.credentials) }
+  };
+  return { ...unsigned, mac: await (0, import_chunk_OBX4NMG7.macOf)(unsigned, key) };
+}
+async function stageJob(root, spec, stage) {
+  (0, import_chunk_6OPTGHIR.createFolder)(stage);
+  const text = `${JSON.stringify(spec)}
+`;
+  if (text.length > specBytes)
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot store a request of ${text.length} bytes: at most ${specBytes} are allowed`
+    );
+  const isDurable = (0, import_chunk_6OPTGHIR.writeFileMeanwhile)(`${stage}/spec.json`, text);
+  (0, import_chunk_6OPTGHIR.createFolder)(`${stage}/waiters`);
+  (0, import_chunk_6OPTGHIR.writeFile)((0, import_chunk_VIKS2MJP.jobPaths)(root.folder, spec.id).marker, "", { sync: false });
+  await isDurable;
+}
+function claimOf(spec, request) {
+  const words = request.words === void 0 ? {} : { words: (0, import_chunk_OBX4NMG7.hashOf)(request.words) };
+  return { id: spec.id, asked: askedOf(request), launcher: spec.launcher, ...words };
+}
+async function launchedBefore(root, key, words) {
+  if (!(0, import_chunk_GDAT7PWZ.checkRoot)(root.folder)) return void 0;
+  const holder = readClaim(root.folder, key);
+  if (holder?.words !== (0, import_chunk_OBX4NMG7.hashOf)(words)) return void 0;
+  await finishClaim(root.folder, holder);
+  return { id: holder.id, isNew: false };
+}
+async function takeOver(root, holder, request) {
+  await finishClaim(root.folder, holder);
+  if (holder.asked !== askedOf(request)) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot use --once-key ${JSON.stringify(request.onceKey)}: job ${holder.id} has this key and another request`,
+      `look at it with: ${import_chunk_MH4JJYVG.nextCommands.observe(holder.id, root.option)}`
+    );
+  }
+  return { id: holder.id, isNew: false };
+}
+function undo(paths, stage) {
+  try {
+    for (const target of [stage, paths.folder, paths.marker]) (0, import_chunk_YZXDT2WC.removeTree)(target);
+  } catch {
+  }
+}
+function launchError(root, error) {
+  const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
+  if (error instanceof import_chunk_NVPF5LEY.FaultError || code === void 0) return error;
+  return new import_chunk_NVPF5LEY.FaultError(
+    "state_unusable",
+    `cannot write into the state folder ${root.folder} (${code})`,
+    "use another place with --state-dir DIR or JOB_STATE_DIR"
+  );
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  launch,
+  launchedBefore
+});
+
+},
+"./chunk-ISVYQW6T.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  changesSince: () => changesSince,
+  historicalOf: () => historicalOf,
+  recordBefore: () => recordBefore
+});
+module.exports = stdin_exports;
+var import_chunk_7X2CHZVN = load("./chunk-7X2CHZVN.js");
+var import_chunk_UD56OBLZ = load("./chunk-UD56OBLZ.js");
+var import_chunk_OYWQVJF3 = load("./chunk-OYWQVJF3.js");
+var import_chunk_6CVNTUS7 = load("./chunk-6CVNTUS7.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+function recordBefore(spec, paths) {
+  const budgetMs = Math.max(100, Math.min(import_chunk_6CVNTUS7.captureBudgetMs, (spec.deadline_mono_ms - (0, import_chunk_NLNY4YEW.monotonicMs)()) / 2));
+  const snapshot = (0, import_chunk_OYWQVJF3.captureWorkspace)(spec.cwd, { exclude: [paths.root], budgetMs });
+  (0, import_chunk_6OPTGHIR.writeJson)(paths.workspace, snapshot, { sync: false });
+  return snapshot;
+}
+function readBefore(paths) {
+  const read = (0, import_chunk_6OPTGHIR.readJson)(paths.workspace);
+  return read.kind === "ok" && (0, import_chunk_UD56OBLZ.isSnapshot)(read.value) ? read.value : void 0;
+}
+function changesSince(spec, paths, seen) {
+  if (spec.staff?.brief === void 0 || !(0, import_chunk_YZXDT2WC.exists)(paths.started)) return void 0;
+  const before = seen ?? readBefore(paths) ?? {};
+  return (0, import_chunk_UD56OBLZ.compareWorkspace)(before, (0, import_chunk_OYWQVJF3.captureWorkspace)(spec.cwd, { exclude: [paths.root] }));
+}
+function historicalOf(paths) {
+  const before = readBefore(paths);
+  return before ? (0, import_chunk_7X2CHZVN.contextOf)(before) : null;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  changesSince,
+  historicalOf,
+  recordBefore
+});
+
+},
+"./chunk-JSBRDJBE.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  __commonJS: () => __commonJS,
+  __toESM: () => __toESM
+});
+module.exports = stdin_exports;
+var __create = Object.create;
+var __defProp2 = Object.defineProperty;
+var __getOwnPropDesc2 = Object.getOwnPropertyDescriptor;
+var __getOwnPropNames2 = Object.getOwnPropertyNames;
+var __getProtoOf = Object.getPrototypeOf;
+var __hasOwnProp2 = Object.prototype.hasOwnProperty;
+var __commonJS = (cb, mod) => function __require() {
+  return mod || (0, cb[__getOwnPropNames2(cb)[0]])((mod = { exports: {} }).exports, mod), mod.exports;
+};
+var __copyProps2 = (to, from, except, desc) => {
+  if (from && typeof from === "object" || typeof from === "function") {
+    for (let key of __getOwnPropNames2(from))
+      if (!__hasOwnProp2.call(to, key) && key !== except)
+        __defProp2(to, key, { get: () => from[key], enumerable: !(desc = __getOwnPropDesc2(from, key)) || desc.enumerable });
+  }
+  return to;
+};
+var __toESM = (mod, isNodeMode, target) => (target = mod != null ? __create(__getProtoOf(mod)) : {}, __copyProps2(
+  // If the importer is in node compatibility mode or this is not an ESM
+  // file that has been converted to a CommonJS file using a Babel-
+  // compatible transform (i.e. "__esModule" has not been set), then set
+  // "default" to the CommonJS "module.exports" for node compatibility.
+  isNodeMode || !mod || !mod.__esModule ? __defProp2(target, "default", { value: mod, enumerable: true }) : target,
+  mod
+));
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  __commonJS,
+  __toESM
+});
+
+},
+"./chunk-KWYQ44JA.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  compareIds: () => compareIds,
+  defaultEngine: () => defaultEngine,
+  findEngine: () => findEngine,
+  idTimeMs: () => idTimeMs,
+  isId: () => isId,
+  isIdPrefix: () => isIdPrefix,
+  makeId: () => makeId,
+  outcomes: () => outcomes,
+  readCancel: () => readCancel,
+  readExit: () => readExit,
+  readLaunch: () => readLaunch,
+  readMark: () => readMark,
+  readReason: () => readReason,
+  readSpec: () => readSpec,
+  readState: () => readState,
+  readStoredState: () => readStoredState,
+  readWorker: () => readWorker,
+  writeState: () => writeState
+});
+module.exports = stdin_exports;
+var import_chunk_VIKS2MJP = load("./chunk-VIKS2MJP.js");
+var import_chunk_AHUGW6J6 = load("./chunk-AHUGW6J6.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var idPattern = /^[a-z]{2,12}-[0-9a-z]{8,9}-[0-9a-z]{6}$/;
+var prefixPattern = /^[a-z]{2,12}(?:-[0-9a-z]{0,9}(?:-[0-9a-z]{0,6})?)?$/;
+function makeId(verb, nowMs, random) {
+  const digits = Array.from(random.subarray(0, 6), (byte) => (byte % 36).toString(36)).join("");
+  return `${verb}-${nowMs.toString(36)}-${digits}`;
+}
+function isId(text) {
+  return idPattern.test(text);
+}
+function isIdPrefix(text) {
+  return prefixPattern.test(text);
+}
+function idTimeMs(id) {
+  return Number.parseInt(id.split("-")[1] ?? "", 36);
+}
+function compareIds(a, b) {
+  return idTimeMs(a) - idTimeMs(b) || (a < b ? -1 : a > b ? 1 : 0);
+}
+var outcomes = ["done", "failed", "timed_out", "crashed", "canceled"];
+var states = ["queued", "starting", "running", "stopping", "done", "failed", "timed_out", "crashed", "canceled"];
+var kinds = ["staff", "run", "watch", "timer", "gate", "loop"];
+function readSpec(paths) {
+  return typed(paths.spec, (value) => {
+    if (typeof value.id !== "string" || paths.folder.split("/").at(-1) !== value.id)
+      return "its id is not that of its folder";
+    if (typeof value.kind !== "string" || !kinds.includes(value.kind)) return `unknown kind ${String(value.kind)}`;
+    if (typeof value.mark !== "string" || value.mark.length < 16) return "no mark";
+    for (const name of ["verb", "created_at", "engine", "cwd", "mac"])
+      if (typeof value[name] !== "string") return `no ${name}`;
+    for (const name of ["deadline_ms", "deadline_mono_ms", "kill_grace_ms", "max_output_bytes"]) {
+      if (typeof value[name] !== "number") return `no ${name}`;
+    }
+    for (const name of ["owner", "label"])
+      if (value[name] !== null && typeof value[name] !== "string") return `${name} is no text`;
+    if (!(0, import_chunk_AHUGW6J6.isIdentity)(value.launcher)) return "no launcher identity";
+    if (value.kind === "run" && (!isObject(value.run) || !isWords(value.run.argv))) return "no command";
+    if (value.kind === "staff" && (!isObject(value.staff) || typeof value.staff.prompt !== "string")) return "no task";
+    return void 0;
+  });
+}
+function readState(paths) {
+  const read = typed(paths.state, (value) => {
+    if (typeof value.state !== "string" || !states.includes(value.state)) return `unknown state ${String(value.state)}`;
+    if (typeof value.rev !== "number" || typeof value.seq !== "number") return "no rev or seq";
+    if (typeof value.created_at !== "string") return "no created_at";
+    if (value.warnings !== void 0 && !(Array.isArray(value.warnings) && value.warnings.every(isNotice)))
+      return "warnings of another form";
+    if (value.error !== void 0 && value.error !== null && !isNotice(value.error)) return "an error of another form";
+    for (const name of ["started_at", "ended_at", "signal"])
+      if (!isAbsent(value[name]) && typeof value[name] !== "string") return `${name} is no text`;
+    for (const name of ["duration_ms", "exit_code"])
+      if (!isAbsent(value[name]) && typeof value[name] !== "number") return `${name} is no number`;
+    const { conversation, output } = value;
+    if (conversation && (!isObject(conversation) || typeof conversation.id !== "string"))
+      return "a conversation of another form";
+    if (output && !isObject(output)) return "an output of another form";
+    return void 0;
+  });
+  if (read.kind !== "ok") return read;
+  const missing = { warnings: [], error: null, conversation: null, output: null, usage: null, reconciled: false };
+  return { kind: "ok", value: { ...missing, ...read.value } };
+}
+function readLaunch(paths) {
+  return typed(paths.launch, (value) => (0, import_chunk_AHUGW6J6.isIdentity)(value.worker) ? void 0 : "no identity of a worker");
+}
+function readWorker(paths) {
+  return typed(paths.worker, (value) => {
+    if (!(0, import_chunk_AHUGW6J6.isIdentity)(value.worker)) return "no identity of a worker";
+    const others = [value.shim, value.child].filter((one) => one !== null && one !== void 0);
+    return others.every(import_chunk_AHUGW6J6.isIdentity) ? void 0 : "a damaged identity";
+  });
+}
+function readExit(paths) {
+  const read = (0, import_chunk_6OPTGHIR.readJson)(paths.exit);
+  if (read.kind !== "ok" || !Number.isInteger(read.value.exit_code)) return void 0;
+  return {
+    exit_code: Number(read.value.exit_code),
+    signaled: read.value.signaled === true,
+    spawn_failed: read.value.spawn_failed === true
+  };
+}
+function readCancel(paths) {
+  const read = (0, import_chunk_6OPTGHIR.readJson)(paths.cancel);
+  if (read.kind !== "ok") return void 0;
+  const { by, owner, at, why } = read.value;
+  const text = (value) => typeof value === "string" ? value : null;
+  return { by: (0, import_chunk_AHUGW6J6.isIdentity)(by) ? by : null, owner: text(owner), at: text(at) ?? "unknown", why: text(why) };
+}
+function readReason(paths) {
+  return (0, import_chunk_6OPTGHIR.readText)(paths.reason, 64)?.trim() || void 0;
+}
+function readMark(file, boot) {
+  const text = (0, import_chunk_6OPTGHIR.readText)(file, 4096);
+  if (!text?.endsWith("\n")) return void 0;
+  const row = (0, import_chunk_AHUGW6J6.parseStat)(text);
+  const [pid, ...start] = row ? [String(row.pid), row.start] : text.trim().split(" ");
+  const identity = { pid: Number(pid), start_token: start.join(" "), boot_id: boot.boot_id, pid_ns: boot.pid_ns };
+  return (0, import_chunk_AHUGW6J6.isIdentity)(identity) ? identity : void 0;
+}
+function readStoredState(paths, id) {
+  const read = (0, import_chunk_6OPTGHIR.readJson)(paths.resultRecord);
+  if (read.kind !== "ok" || read.value.id !== id || typeof read.value.rev !== "number" || typeof read.value.seq !== "number")
+    return void 0;
+  return outcomes.includes(read.value.state) ? pickState(read.value) : void 0;
+}
+function pickState(record) {
+  const more = [
+    "kind",
+    "verb",
+    "owner",
+    "label",
+    "cwd",
+    "lineage",
+    "ended_by",
+    "ended_processes",
+    "survivors",
+    "mode",
+    "backend",
+    "model",
+    "profile",
+    "changes",
+    "worktree",
+    "findings",
+    "findings_error",
+    "result_path",
+    "output_path",
+    "error_path"
+  ];
+  return Object.fromEntries(Object.entries(record).filter(([name]) => !more.includes(name)));
+}
+function writeState(paths, state, options = {}) {
+  (0, import_chunk_6OPTGHIR.writeJson)(paths.state, state, options);
+}
+function typed(file, fault) {
+  const read = (0, import_chunk_6OPTGHIR.readJson)(file);
+  if (read.kind !== "ok") return read;
+  const name = file.split("/").at(-1);
+  const reason = fault(read.value);
+  return reason === void 0 ? { kind: "ok", value: read.value } : { kind: "damaged", reason: `${name}: ${reason}` };
+}
+function isObject(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+function isAbsent(value) {
+  return value === void 0 || value === null;
+}
+function isNotice(value) {
+  return isObject(value) && typeof value.code === "string" && typeof value.message === "string";
+}
+function isWords(value) {
+  return Array.isArray(value) && value.length > 0 && value.every((word) => typeof word === "string");
+}
+var nodeOptions = ["--no-warnings"];
+var local = {
+  id: "local",
+  async prepare() {
+    await Promise.resolve().then(() => load("./spawn-NV2R7KVL.js"));
+  },
+  async start(worker) {
+    const { spawnDetached } = await Promise.resolve().then(() => load("./spawn-NV2R7KVL.js"));
+    const pid = spawnDetached({
+      program: process.execPath,
+      args: [...nodeOptions, (0, import_chunk_VIKS2MJP.companionFile)(), "_worker", worker.stateRoot, worker.id],
+      cwd: "/",
+      environment: (0, import_chunk_NLNY4YEW.workerEnvironment)(worker.mark),
+      logFile: worker.logFile
+    });
+    const identity = (0, import_chunk_AHUGW6J6.identityOf)(pid);
+    if (!identity) throw new Error(`cannot see the worker that was just started (pid ${pid})`);
+    return identity;
+  },
+  alive: import_chunk_AHUGW6J6.livenessOf,
+  signal: import_chunk_AHUGW6J6.signalIdentity
+};
+var engines = [local];
+function findEngine(id) {
+  return engines.find((engine) => engine.id === id);
+}
+var defaultEngine = local;
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  compareIds,
+  defaultEngine,
+  findEngine,
+  idTimeMs,
+  isId,
+  isIdPrefix,
+  makeId,
+  outcomes,
+  readCancel,
+  readExit,
+  readLaunch,
+  readMark,
+  readReason,
+  readSpec,
+  readState,
+  readStoredState,
+  readWorker,
+  writeState
+});
+
+},
+"./chunk-LXK2ZILE.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  byteLength: () => byteLength,
+  excerpt: () => excerpt,
+  lastLines: () => lastLines,
+  plainText: () => plainText,
+  plainValue: () => plainValue,
+  tail: () => tail,
+  tailOfBytes: () => tailOfBytes
+});
+module.exports = stdin_exports;
+var encoder = new TextEncoder();
+var decoder = new TextDecoder();
+var escapeSequence = /\x1b(?:[\]PX^_][^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?|\[[0-?]*[ -/]*[@-~]?|[ -/]*[0-~]?)|[\x90\x98\x9d-\x9f][^\x07\x1b\x90\x98\x9c-\x9f\n]*(?:\x07|\x1b\\|\x9c)|\x9b[0-?]*[ -/]*[@-~]?/g;
+function byteLength(text) {
+  return encoder.encode(text).length;
+}
+function plainText(text) {
+  return text.replaceAll("\r\n", "\n").replace(escapeSequence, "").replaceAll("\r", "\n").replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g, "");
+}
+function excerpt(text, limit) {
+  const bytes = encoder.encode(text);
+  if (bytes.length <= limit) return text;
+  if (limit < 3) return "";
+  let end = limit - 3;
+  while (end > 0 && isContinuation(bytes[end])) end -= 1;
+  return `${decoder.decode(bytes.subarray(0, end))}\u2026`;
+}
+function tail(text, limit) {
+  const bytes = encoder.encode(text);
+  if (bytes.length <= limit) return { text, truncated: false };
+  return { text: decoder.decode(tailOfBytes(bytes, limit)), truncated: true };
+}
+function tailOfBytes(bytes, limit) {
+  const start = Math.max(0, bytes.length - limit);
+  let skip = 0;
+  while (start > 0 && skip < 4 && isContinuation(bytes[start + skip])) skip += 1;
+  return bytes.subarray(start + (skip < 4 ? skip : 0));
+}
+function lastLines(bytes, count) {
+  let seen = 0;
+  for (let at = bytes.length - 2; at >= 0; at -= 1) {
+    if (bytes[at] !== 10) continue;
+    seen += 1;
+    if (seen === count) return bytes.subarray(at + 1);
+  }
+  return bytes;
+}
+function isContinuation(byte) {
+  return byte !== void 0 && (byte & 192) === 128;
+}
+function plainValue(value, limit) {
+  if (typeof value === "string") return excerpt(plainText(value), limit);
+  if (Array.isArray(value)) return value.map((inner) => plainValue(inner, limit));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [plainValue(name, 80), plainValue(inner, limit)])
+  );
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  byteLength,
+  excerpt,
+  lastLines,
+  plainText,
+  plainValue,
+  tail,
+  tailOfBytes
+});
+
+},
+"./chunk-M2KF62VM.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  commandNames: () => commandNames,
+  loadCommand: () => loadCommand
+});
+module.exports = stdin_exports;
+var loaders = {
+  run: async () => (await Promise.resolve().then(() => load("./run-VNYLMNOZ.js"))).run,
+  staffer: async () => (await Promise.resolve().then(() => load("./staffer-CWYFDFPO.js"))).staffer,
+  research: async () => (await Promise.resolve().then(() => load("./research-QSVXRBEE.js"))).research,
+  review: async () => (await Promise.resolve().then(() => load("./review-6KQVZ54I.js"))).review,
+  implement: async () => (await Promise.resolve().then(() => load("./implement-JI6K57LQ.js"))).implement,
+  ask: async () => (await Promise.resolve().then(() => load("./ask-2YUO4VIE.js"))).ask,
+  wait: async () => (await Promise.resolve().then(() => load("./wait-MBMBBLJA.js"))).wait,
+  observe: async () => (await Promise.resolve().then(() => load("./observe-IW5RPY7N.js"))).observe,
+  status: async () => (await Promise.resolve().then(() => load("./status-3QHGZRLA.js"))).status,
+  result: async () => (await Promise.resolve().then(() => load("./result-HSWOTDCT.js"))).result,
+  cancel: async () => (await Promise.resolve().then(() => load("./cancel-MSJLIU5L.js"))).cancel,
+  continue: async () => (await Promise.resolve().then(() => load("./continue-O3NKYRNW.js"))).continueCommand,
+  restart: async () => (await Promise.resolve().then(() => load("./restart-7VCCVZUD.js"))).restart,
+  clean: async () => (await Promise.resolve().then(() => load("./clean-KABHXBEE.js"))).clean,
+  setup: async () => (await Promise.resolve().then(() => load("./setup-5L4MK5FK.js"))).setup,
+  doctor: async () => (await Promise.resolve().then(() => load("./doctor-QADEW6NR.js"))).doctor,
+  help: async () => (await Promise.resolve().then(() => load("./help-TINB6GGU.js"))).help
+};
+var commandNames = Object.keys(loaders);
+async function loadCommand(name) {
+  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  commandNames,
+  loadCommand
+});
+
+},
+"./chunk-MH4JJYVG.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  nextCommand: () => nextCommand,
+  nextCommands: () => nextCommands,
+  taskPlaceholder: () => taskPlaceholder
+});
+module.exports = stdin_exports;
+var import_chunk_3MD723AM = load("./chunk-3MD723AM.js");
+var import_chunk_VIKS2MJP = load("./chunk-VIKS2MJP.js");
+function nextCommand(option, ...words) {
+  return (0, import_chunk_3MD723AM.quoteWords)([...(0, import_chunk_VIKS2MJP.selfWords)(), ...words, ...option]);
+}
+var taskPlaceholder = "<what to do next>";
+var nextCommands = {
+  wait: (id, option) => nextCommand(option, "wait", id, "--timeout", "10m"),
+  observe: (id, option) => nextCommand(option, "observe", id),
+  result: (id, option) => nextCommand(option, "result", id),
+  status: (option) => nextCommand(option, "status"),
+  cancel: (id, option) => nextCommand(option, "cancel", id),
+  restart: (id, option) => nextCommand(option, "restart", id),
+  doctor: (id, option) => nextCommand(option, "doctor", id),
+  continue: (id, option) => nextCommand(option, "continue", "--job", id, "--prompt", taskPlaceholder)
+};
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  nextCommand,
+  nextCommands,
+  taskPlaceholder
+});
+
+},
+"./chunk-NAF6F4BZ.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  isCollected: () => isCollected,
+  noteCollected: () => noteCollected
+});
+module.exports = stdin_exports;
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+function noteCollected(view, by) {
+  if (view.damage !== null || isCollected(view)) return;
+  try {
+    (0, import_chunk_6OPTGHIR.createFile)(
+      view.paths.collected,
+      `${JSON.stringify({ by, pid: process.pid, owner: import_chunk_NLNY4YEW.variables.owner() ?? null, at: (0, import_chunk_NLNY4YEW.isoNow)() })}
+`,
+      { sync: false }
+    );
+  } catch {
+  }
+}
+function isCollected(view) {
+  return (0, import_chunk_YZXDT2WC.exists)(view.paths.collected);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  isCollected,
+  noteCollected
+});
+
+},
+"./chunk-NJOB3DGL.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  describeChanges: () => describeChanges,
+  isTidy: () => isTidy,
+  summarizeChanges: () => summarizeChanges,
+  terminalRecord: () => terminalRecord
+});
+module.exports = stdin_exports;
+var import_chunk_AYAJZBGH = load("./chunk-AYAJZBGH.js");
+var import_chunk_OYWQVJF3 = load("./chunk-OYWQVJF3.js");
+var import_chunk_QZ6AB7TL = load("./chunk-QZ6AB7TL.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+function terminalRecord(spec, paths, state, tree, staff) {
+  return {
+    ...state,
+    kind: spec.kind,
+    verb: spec.verb,
+    owner: spec.owner,
+    label: spec.label,
+    cwd: spec.cwd,
+    lineage: spec.lineage,
+    ended_by: tree?.step ?? "none",
+    ended_processes: tree?.ended.slice(0, 50) ?? [],
+    survivors: tree?.survivors ?? [],
+    ...spec.staff ? wordsOf(spec.staff) : {},
+    ...staff ? staffRecord(spec, staff) : {},
+    result_path: paths.result,
+    output_path: isTidy(spec, state) ? null : paths.output,
+    error_path: paths.error
+  };
+}
+function staffRecord(spec, staff) {
+  const { changes } = staff;
+  return {
+    changes,
+    ...spec.worktree ? { worktree: { ...spec.worktree, take_over: changes ? (0, import_chunk_AYAJZBGH.takeOverCommands)(spec.worktree, changes) : [] } } : {},
+    ..."findings" in staff ? { findings: staff.findings, findings_error: staff.findings_error } : {}
+  };
+}
+function wordsOf({ mode, backend, custom, model, profile }) {
+  return { mode, backend: custom?.name ?? backend, model, profile };
+}
+function isTidy(spec, state) {
+  return spec.kind === "staff" && state.state === "done" && state.warnings.length === 0;
+}
+var shown = { files: 30, commits: 10, dirty: 10, refs: 10, bytes: 200 };
+function summarizeChanges(changes) {
+  const named = namesOf(
+    changes.files.map(({ path }) => path),
+    changes.file_count
+  );
+  const files = changes.file_count === 0 ? noFiles(changes) : `${fileCount(changes)}${named}`;
+  const { reason, dirty_committed, dirty_committed_count } = changes;
+  const isPartial = reason !== null && reason !== import_chunk_OYWQVJF3.notInGit;
+  return [
+    files,
+    ...otherChanges(changes, namesOf(dirty_committed, dirty_committed_count)),
+    ...isPartial ? [`not everything could be looked at (${plain(reason)})`] : []
+  ].join(", ");
+}
+function describeChanges(changes) {
+  const { files, file_count, commits, commit_count, dirty_before, dirty_before_count } = changes;
+  const { dirty_committed, dirty_committed_count } = changes;
+  const moved = changes.refs_changed.filter((ref) => ref !== `refs/heads/${changes.branch.after}`);
+  const refs = moved.slice(0, shown.refs).map(code);
+  return [
+    `${sentence([file_count === 0 ? noFiles(changes) : fileCount(changes), ...otherChanges(changes)].join(", "))}.`,
+    ...section("", files.slice(0, shown.files).map(fileLine), file_count),
+    ...section("New commits:", commits.slice(0, shown.commits).map(commitLine), commit_count),
+    ...refs.length > 0 ? ["", `Branches and stash that moved: ${refs.join(", ")}${moved.length > refs.length ? ", ..." : ""}`] : [],
+    ...section(
+      "Uncommitted before, now committed as it was:",
+      dirty_committed.slice(0, shown.dirty).map((path) => `- ${code(path)}`),
+      dirty_committed_count
+    ),
+    ...section(
+      "Dirty before, and left as it was:",
+      dirty_before.slice(0, shown.dirty).map((path) => `- ${code(path)}`),
+      dirty_before_count
+    ),
+    ...changes.reason === null ? [] : ["", `Not everything could be looked at: ${plain(changes.reason)}.`],
+    ...changes.exact || changes.reason?.includes("damaged") ? [] : ["", "A limit was reached: there may be more changes than these."]
+  ].join("\n");
+}
+function namesOf(paths, total) {
+  const named = paths.slice(0, 3).map((path) => (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_QZ6AB7TL.showName)(path), shown.bytes));
+  return ` (${named.join(", ")}${total > named.length ? ", ..." : ""})`;
+}
+function noFiles({ exact, unchanged, reason }) {
+  if (exact) return "no files changed";
+  return unchanged || reason === null ? "no changed files were seen" : "it is unknown whether files changed";
+}
+function fileCount({ file_count }) {
+  return `${file_count} file${file_count === 1 ? "" : "s"} changed`;
+}
+function otherChanges(changes, swallowed = "") {
+  const { commit_count, head, branch, index_changed, file_count, refs_changed, beyond } = changes;
+  const { dirty_committed_count: kept } = changes;
+  const were = kept === 1 ? "file that was uncommitted before is" : "files that were uncommitted before are";
+  const branchMoved = branch.before !== branch.after;
+  return [
+    ...commit_count > 0 ? [`${commit_count} new commit${commit_count === 1 ? "" : "s"}`] : [],
+    ...branchMoved ? [`now on ${branch.after === null ? "no branch" : `branch ${code(branch.after)}`}`] : [],
+    ...head.moved === "elsewhere" ? ["HEAD was moved to another line of history"] : [],
+    ...head.moved === "forward" && commit_count === 0 ? ["HEAD was moved forward"] : [],
+    ...index_changed && file_count === 0 && commit_count === 0 ? ["what is staged changed"] : [],
+    ...refs_changed.length > 0 && head.moved === null && commit_count === 0 ? ["branches or the stash changed"] : [],
+    ...kept > 0 ? [`${kept} ${were} now committed${swallowed}`] : [],
+    ...beyond.length > 0 ? [`something changed among ${beyond.join(" and ")}`] : []
+  ];
+}
+function section(title, lines, total) {
+  if (lines.length === 0) return [];
+  const rest = total - lines.length;
+  return ["", ...title === "" ? [] : [title, ""], ...lines, ...rest > 0 ? [`- and ${rest} more`] : []];
+}
+function fileLine({ path, change, from, was_dirty, committed }) {
+  const notes = [...was_dirty ? ["was dirty before"] : [], ...committed ? ["committed"] : []];
+  const origin = from === void 0 ? "" : `${code(from)} -> `;
+  return `- ${change}: ${origin}${code(path)}${notes.length === 0 ? "" : ` (${notes.join(", ")})`}`;
+}
+function commitLine({ sha, subject }) {
+  return `- ${sha.slice(0, 12)} ${code(plain(subject))}`;
+}
+function code(text) {
+  const inner = (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_QZ6AB7TL.showName)(text), shown.bytes);
+  const longest = Math.max(0, ...(inner.match(/`+/g) ?? []).map((run) => run.length));
+  const fence = "`".repeat(longest + 1);
+  return longest === 0 ? `\`${inner}\`` : `${fence} ${inner} ${fence}`;
+}
+function plain(text) {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, " ").trim();
+}
+function sentence(text) {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  describeChanges,
+  isTidy,
+  summarizeChanges,
+  terminalRecord
+});
+
+},
+"./chunk-NLNY4YEW.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  atMonotonic: () => atMonotonic,
+  cacheFolder: () => cacheFolder,
+  callerEnvironment: () => callerEnvironment,
+  childEnvironment: () => childEnvironment,
+  comparableEnvironment: () => comparableEnvironment,
+  configFolder: () => configFolder,
+  credentialNames: () => credentialNames,
+  dataFolder: () => dataFolder,
+  isoNow: () => isoNow,
+  isoOf: () => isoOf,
+  markVariable: () => markVariable,
+  monotonicMs: () => monotonicMs,
+  nowMs: () => nowMs,
+  sleep: () => sleep,
+  toolEnvironment: () => toolEnvironment,
+  uncarriableNames: () => uncarriableNames,
+  variables: () => variables,
+  workerEnvironment: () => workerEnvironment
+});
+module.exports = stdin_exports;
+var import_node_path = builtin("node:path");
+function nowMs() {
+  return Date.now();
+}
+function isoNow() {
+  return (new Date()).toISOString();
+}
+function isoOf(ms) {
+  return new Date(ms).toISOString();
+}
+function monotonicMs() {
+  return Number(process.hrtime.bigint() / 1000000n);
+}
+function sleep(ms) {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+var longest = 2 ** 31 - 1;
+function atMonotonic(atMs, fn) {
+  let timer;
+  const arm = () => {
+    const rest = atMs - monotonicMs();
+    if (rest <= 0) timer = setTimeout(fn, 0);
+    else timer = setTimeout(rest > longest ? arm : check, Math.min(rest, longest));
+  };
+  const check = () => monotonicMs() >= atMs ? fn() : arm();
+  arm();
+  return () => clearTimeout(timer);
+}
+var env = process.env;
+var carried = {
+  NODE_OPTIONS: "JOB_COMPANION_NODE_OPTIONS",
+  NODE_EXTRA_CA_CERTS: "JOB_COMPANION_EXTRA_CA_CERTS"
+};
+var markVariable = "JOB_COMPANION_MARK";
+var roleVariable = "JOB_COMPANION_ROLE";
+var variables = {
+  stateDir: () => env.JOB_STATE_DIR || void 0,
+  owner: () => env.JOB_OWNER || void 0,
+  searchPath: () => env.PATH ?? "",
+  home: () => env.HOME || void 0,
+  noColor: () => Boolean(env.NO_COLOR) || env.TERM === "dumb",
+  /** Is it there and not empty? Says nothing of its value. *<>/
+  isSet: (name) => Boolean(env[name])
+};
+function configFolder() {
+  if (env.XDG_CONFIG_HOME && import_node_path.default.isAbsolute(env.XDG_CONFIG_HOME))
+    return import_node_path.default.join(env.XDG_CONFIG_HOME, "job-companion");
+  return env.HOME ? import_node_path.default.join(env.HOME, ".config", "job-companion") : void 0;
+}
+function cacheFolder() {
+  if (env.XDG_CACHE_HOME && import_node_path.default.isAbsolute(env.XDG_CACHE_HOME)) return import_node_path.default.join(env.XDG_CACHE_HOME, "job-companion");
+  return env.HOME && import_node_path.default.isAbsolute(env.HOME) ? import_node_path.default.join(env.HOME, ".cache", "job-companion") : void 0;
+}
+function dataFolder() {
+  if (env.XDG_STATE_HOME && import_node_path.default.isAbsolute(env.XDG_STATE_HOME)) return import_node_path.default.join(env.XDG_STATE_HOME, "job-companion");
+  return env.HOME && import_node_path.default.isAbsolute(env.HOME) ? import_node_path.default.join(env.HOME, ".local", "state", "job-companion") : void 0;
+}
+function callerEnvironment() {
+  return definedOnly(env);
+}
+function toolEnvironment() {
+  return { PATH: env.PATH ?? "/usr/bin:/bin", LC_ALL: "C" };
+}
+function workerEnvironment(mark) {
+  const result = definedOnly(env);
+  for (const [name, alias] of Object.entries(carried)) {
+    delete result[alias];
+    const value = result[name];
+    delete result[name];
+    if (value !== void 0) result[alias] = value;
+  }
+  return { ...result, [markVariable]: mark, [roleVariable]: "worker" };
+}
+function childEnvironment(own) {
+  const result = definedOnly(env);
+  for (const [name, alias] of Object.entries(carried)) {
+    const value = result[alias];
+    delete result[alias];
+    if (value !== void 0) result[name] = value;
+  }
+  for (const name of [...own.remove, "JOB_STATE_DIR", "OLDPWD", roleVariable]) delete result[name];
+  return { ...result, ...own.add, PWD: own.cwd, JOB_ID: own.id, JOB_OWNER: own.id, [markVariable]: own.mark };
+}
+function comparableEnvironment() {
+  const passing = new Set([
+    "_",
+    "PWD",
+    "OLDPWD",
+    "SHLVL",
+    "JOB_ID",
+    "JOB_OWNER",
+    "JOB_STATE_DIR",
+    markVariable,
+    roleVariable,
+    "COLUMNS",
+    "LINES"
+  ]);
+  const given = definedOnly(env);
+  for (const [name, alias] of Object.entries(carried)) {
+    const value = given[alias];
+    delete given[alias];
+    if (value !== void 0) given[name] = value;
+  }
+  const names = Object.keys(given).filter((name) => !passing.has(name));
+  return names.sort().map((name) => `${name}=${given[name]}`).join("\0");
+}
+var credentialName = /(?:^|_)(?:API_?KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|ACCESS_KEY(?:_ID)?)$/i;
+function credentialNames(known = []) {
+  return Object.keys(env).filter((name) => credentialName.test(name) || known.includes(name)).sort();
+}
+function uncarriableNames() {
+  return Object.keys(env).filter((name) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)).sort();
+}
+function definedOnly(source) {
+  const result = {};
+  for (const [name, value] of Object.entries(source)) if (value !== void 0) result[name] = value;
+  return result;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  atMonotonic,
+  cacheFolder,
+  callerEnvironment,
+  childEnvironment,
+  comparableEnvironment,
+  configFolder,
+  credentialNames,
+  dataFolder,
+  isoNow,
+  isoOf,
+  markVariable,
+  monotonicMs,
+  nowMs,
+  sleep,
+  toolEnvironment,
+  uncarriableNames,
+  variables,
+  workerEnvironment
+});
+
+},
+"./chunk-NVPF5LEY.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  FaultError: () => FaultError,
+  errnoOf: () => errnoOf,
+  messageOf: () => messageOf,
+  usageError: () => usageError
+});
+module.exports = stdin_exports;
+var FaultError = class extends Error {
+  code;
+  next;
+  constructor(code, message, next = null) {
+    super(message);
+    this.name = "FaultError";
+    this.code = code;
+    this.next = next;
+  }
+};
+function usageError(message, next = null) {
+  return new FaultError("usage", message, next);
+}
+function errnoOf(error) {
+  if (typeof error !== "object" || error === null || !("code" in error)) return void 0;
+  return typeof error.code === "string" ? error.code : void 0;
+}
+function messageOf(error) {
+  return error instanceof Error ? error.message : String(error);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  FaultError,
+  errnoOf,
+  messageOf,
+  usageError
+});
+
+},
+"./chunk-OBX4NMG7.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  canonical: () => canonical,
+  ensureKey: () => ensureKey,
+  environmentDigest: () => environmentDigest,
+  hashOf: () => hashOf,
+  isGenuine: () => isGenuine,
+  macOf: () => macOf,
+  randomBytes: () => randomBytes,
+  readKey: () => readKey
+});
+module.exports = stdin_exports;
+var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var import_node_fs = require("node:fs");
+function randomBytes(count) {
+  const bytes = new Uint8Array(count);
+  const fd = (0, import_node_fs.openSync)("/dev/urandom", "r");
+  try {
+    for (let done = 0; done < count; ) done += (0, import_node_fs.readSync)(fd, bytes, done, count - done, null);
+  } finally {
+    (0, import_node_fs.closeSync)(fd);
+  }
+  return bytes;
+}
+var longBytes = 64 * 1024;
+function readKey() {
+  const folder = (0, import_chunk_NLNY4YEW.configFolder)();
+  if (folder === void 0) return void 0;
+  const file = import_node_path.default.join(folder, "key");
+  const facts = lookAt(file);
+  if (!facts) return void 0;
+  const isPrivate = facts.kind === "file" && facts.uid === process.getuid?.() && (facts.mode & 63) === 0;
+  const key = isPrivate ? (0, import_chunk_6OPTGHIR.readText)(file, 1024)?.trim() : void 0;
+  if (key && /^[0-9a-f]{64}$/.test(key)) return key;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot use the key ${file}: it must be a file of yours with mode 600 and 64 hex digits`
+  );
+}
+function lookAt(file) {
+  try {
+    return (0, import_chunk_YZXDT2WC.factsOf)(file);
+  } catch (error) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot read the key ${file} (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`,
+      "set XDG_CONFIG_HOME to a folder that you may use"
+    );
+  }
+}
+function ensureKey() {
+  const known = readKey();
+  if (known) return known;
+  const folder = (0, import_chunk_NLNY4YEW.configFolder)();
+  if (folder === void 0) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      "cannot find your config folder: neither HOME nor XDG_CONFIG_HOME is set",
+      "set HOME"
+    );
+  }
+  try {
+    makeFolders(folder);
+    (0, import_chunk_6OPTGHIR.createFile)(import_node_path.default.join(folder, "key"), `${(0, import_chunk_CTSRVJRC.toHex)(randomBytes(32))}
+`);
+  } catch (error) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot make the key in ${folder} (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`,
+      "set XDG_CONFIG_HOME to a folder that you may write"
+    );
+  }
+  return ensureKey();
+}
+function macOf(spec, key) {
+  return keyedDigest(key, canonical(spec));
+}
+async function isGenuine(spec, key) {
+  if (key === void 0) return false;
+  const { mac, ...rest } = spec;
+  const expected = await macOf(rest, key);
+  let difference = expected.length ^ mac.length;
+  for (let at = 0; at < expected.length; at += 1) difference |= expected.charCodeAt(at) ^ mac.charCodeAt(at);
+  return difference === 0;
+}
+function environmentDigest(key) {
+  const text = key + (0, import_chunk_NLNY4YEW.comparableEnvironment)();
+  let high = 3735928559;
+  let low = 1103547991;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    high = Math.imul(high ^ code, 2654435761);
+    low = Math.imul(low ^ code, 1597334677);
+  }
+  high = Math.imul(high ^ high >>> 16, 2246822507) ^ Math.imul(low ^ low >>> 13, 3266489909);
+  low = Math.imul(low ^ low >>> 16, 2246822507) ^ Math.imul(high ^ high >>> 13, 3266489909);
+  return (4294967296 * (2097151 & low) + (high >>> 0)).toString(16);
+}
+function hashOf(text) {
+  return (0, import_chunk_CTSRVJRC.toHex)((0, import_chunk_CTSRVJRC.sha256)(Buffer.from(text)));
+}
+function canonical(value) {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+  if (typeof value === "object" && value !== null) {
+    const entries = Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1);
+    return `{${entries.map(([name, inner]) => `${JSON.stringify(name)}:${canonical(inner)}`).join(",")}}`;
+  }
+  return JSON.stringify(value) ?? "null";
+}
+async function keyedDigest(key, text) {
+  const bytes = Buffer.from(text);
+  if (bytes.length <= longBytes) return (0, import_chunk_CTSRVJRC.toHex)((0, import_chunk_CTSRVJRC.hmacSha256)(Buffer.from(key), bytes));
+  const { createHmac } = await Promise.resolve().then(() => builtin("node:crypto"));
+  return createHmac("sha256", key).update(bytes).digest("hex");
+}
+function makeFolders(folder) {
+  if ((0, import_chunk_YZXDT2WC.factsOf)(folder)?.kind === "folder") return;
+  makeFolders(import_node_path.default.dirname(folder));
+  (0, import_chunk_6OPTGHIR.createFolder)(folder);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  canonical,
+  ensureKey,
+  environmentDigest,
+  hashOf,
+  isGenuine,
+  macOf,
+  randomBytes,
+  readKey
 });
 
 },
@@ -7250,61 +7371,6 @@ function isAwaited(root, id) {
 });
 
 },
-"./chunk-QL6MH7NP.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  isSettleable: () => isSettleable,
-  refresh: () => refresh,
-  refreshAttached: () => refreshAttached
-});
-module.exports = stdin_exports;
-var import_chunk_AMXPSG75 = load("./chunk-AMXPSG75.js");
-var import_chunk_6CVNTUS7 = load("./chunk-6CVNTUS7.js");
-var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var settled = ["over", "lost", "host_restarted", "never_started"];
-function isSettleable(condition) {
-  return settled.includes(condition);
-}
-var attachable = ["orphaned", "unclaimed"];
-async function refresh(root, id, isStrict = false) {
-  const view = (0, import_chunk_AMXPSG75.inspect)(root, id);
-  const condition = (0, import_chunk_AMXPSG75.conditionOf)(view);
-  if (condition === "ended") dropMarker(view);
-  if (!isSettleable(condition)) return view;
-  const { settleJob } = await Promise.resolve().then(() => load("./settle-AWPPHPAF.js"));
-  await settleJob(view, (now) => isSettleable((0, import_chunk_AMXPSG75.conditionOf)(now)), isStrict);
-  return (0, import_chunk_AMXPSG75.inspect)(root, id);
-}
-async function refreshAttached(root, id) {
-  const view = await refresh(root, id, true);
-  const isDue = (now) => attachable.includes((0, import_chunk_AMXPSG75.conditionOf)(now)) || isHung(now);
-  if (!isDue(view)) return view;
-  const { attachWorker } = await Promise.resolve().then(() => load("./attach-RLIT2LTL.js"));
-  await attachWorker(view, isDue);
-  return (0, import_chunk_AMXPSG75.inspect)(root, id);
-}
-function dropMarker(view) {
-  if (!(0, import_chunk_YZXDT2WC.exists)(view.paths.marker)) return;
-  try {
-    (0, import_chunk_6OPTGHIR.removeFile)(view.paths.reserve);
-    (0, import_chunk_6OPTGHIR.removeFile)(view.paths.marker);
-  } catch {
-  }
-}
-function isHung(view) {
-  if ((0, import_chunk_AMXPSG75.conditionOf)(view) !== "supervised" || view.isClaimed || view.worker !== null) return false;
-  return view.leaseAgeMs !== null && view.leaseAgeMs > 2 * import_chunk_6CVNTUS7.leaseStaleMs;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  isSettleable,
-  refresh,
-  refreshAttached
-});
-
-},
 "./chunk-QZ6AB7TL.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -7575,117 +7641,758 @@ function countDirty({ entries, rest }) {
 });
 
 },
-"./chunk-S7EMRLX4.js": function (module, exports) {
+"./chunk-S236MST2.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  waitForJobs: () => waitForJobs
+  LineSplitter: () => LineSplitter,
+  backendOf: () => backendOf,
+  conclude: () => conclude,
+  findingsForm: () => findingsForm,
+  finishStored: () => finishStored,
+  parseReason: () => parseReason,
+  readSafely: () => readSafely,
+  startedAt: () => startedAt
 });
 module.exports = stdin_exports;
-var import_chunk_YC5VTLGP = load("./chunk-YC5VTLGP.js");
-var import_chunk_QL6MH7NP = load("./chunk-QL6MH7NP.js");
+var import_chunk_ZDHOWCEU = load("./chunk-ZDHOWCEU.js");
+var import_chunk_ISVYQW6T = load("./chunk-ISVYQW6T.js");
+var import_chunk_WY6KWLJR = load("./chunk-WY6KWLJR.js");
+var import_chunk_NJOB3DGL = load("./chunk-NJOB3DGL.js");
+var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
+var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
+var import_chunk_F2QRF22C = load("./chunk-F2QRF22C.js");
+var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
+var import_chunk_AYAJZBGH = load("./chunk-AYAJZBGH.js");
+var import_chunk_QZ6AB7TL = load("./chunk-QZ6AB7TL.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_3MD723AM = load("./chunk-3MD723AM.js");
 var import_chunk_AMXPSG75 = load("./chunk-AMXPSG75.js");
-var import_chunk_VIKS2MJP = load("./chunk-VIKS2MJP.js");
-var import_chunk_AHUGW6J6 = load("./chunk-AHUGW6J6.js");
+var import_chunk_KWYQ44JA = load("./chunk-KWYQ44JA.js");
+var import_chunk_6CVNTUS7 = load("./chunk-6CVNTUS7.js");
 var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
 var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-async function waitForJobs(root, ids, options) {
-  const until = (0, import_chunk_NLNY4YEW.monotonicMs)() + options.timeoutMs;
-  const views = new Map();
-  const stop = new AbortController();
-  const beat = options.heartbeatMs === null ? void 0 : setInterval(() => options.onHeartbeat?.([...views.values()]), options.heartbeatMs);
-  let failure;
-  let ended = 0;
-  await Promise.all(
-    ids.map(async (id) => {
-      try {
-        await waitForOne(root, id, until, stop.signal, (view2) => views.set(id, view2));
-      } catch (error) {
-        failure ??= error;
-        stop.abort();
-        return;
-      }
-      const view = views.get(id);
-      if (view && (0, import_chunk_AMXPSG75.isEnded)(view.state)) ended += 1;
-      if (options.mode === "any" && ended > 0) stop.abort();
-    })
-  );
-  clearInterval(beat);
-  if (failure !== void 0) throw failure;
-  return ids.flatMap((id) => views.get(id) ?? []);
+var import_node_os = require("node:os");
+var reasons = [
+  "exited",
+  "lingered",
+  "canceled",
+  "hard_timeout",
+  "first_output_timeout",
+  "stalled",
+  "sign_in",
+  "state_vanished",
+  "spawn_failed",
+  "never_started",
+  "worker_lost",
+  "host_restarted"
+];
+function parseReason(text) {
+  return reasons.find((reason) => reason === text);
 }
-async function waitForOne(root, id, until, signal, tell) {
-  let woken = quickRounds;
-  for (let round = 0; ; round += 1, woken += 1) {
-    let view = await look(root, id);
-    if (view.damage !== null) await (0, import_chunk_NLNY4YEW.sleep)(100);
-    if (!(0, import_chunk_YZXDT2WC.exists)(view.paths.folder)) throw vanishedError(view.paths.folder, id);
-    tell(view);
-    if ((0, import_chunk_AMXPSG75.isEnded)(view.state) || signal.aborted) return;
-    const rest = until - (0, import_chunk_NLNY4YEW.monotonicMs)();
-    if (rest <= 0) return;
-    const nap = makeNap(signal);
-    const close = await (0, import_chunk_YC5VTLGP.watchFifo)(view.paths.leaseFifo, nap.wake);
-    try {
-      view = await look(root, id);
-      tell(view);
-      if (!(0, import_chunk_AMXPSG75.isEnded)(view.state) && !signal.aborted) {
-        const pause = woken < quickRounds ? 20 : pauseFor(view, close !== void 0, round);
-        if (await nap.sleep(Math.min(rest, pause))) woken = 0;
-      }
-    } finally {
-      close?.();
+function judgeEnd(facts2) {
+  if (facts2.survivors.length > 0) {
+    return failed("failed", "survivors", `these processes outlived SIGKILL: ${facts2.survivors.join(", ")}`);
+  }
+  switch (facts2.reason) {
+    case "canceled":
+      return { outcome: "canceled", error: null };
+    case "exited":
+    case "lingered":
+      return judgeExit(facts2);
+    case "hard_timeout":
+      if (facts2.isStaff && facts2.staffError === null) return { outcome: "done", error: null };
+      return failed("timed_out", "hard_timeout", `the hard limit of ${facts2.deadlineText} was reached${told(facts2)}`);
+    case "first_output_timeout":
+      return failed("failed", "first_output_timeout", "nothing was printed within --first-output");
+    case "stalled":
+      return failed("failed", "stalled", "nothing happened for the time given by --stall-after");
+    case "sign_in":
+      return failed(
+        "failed",
+        "auth",
+        facts2.staffError?.message ?? "the agent waits for a sign-in that nobody can give"
+      );
+    case "state_vanished":
+      return failed("crashed", "worker_lost", "the state folder vanished");
+    case "spawn_failed":
+      return failed("failed", "spawn_failed", `the program could not be started: ${facts2.detail ?? "not known why"}`);
+    case "never_started":
+      return failed("failed", "never_started", "the launcher died before a worker existed");
+    case "worker_lost":
+      return failed(
+        "crashed",
+        "worker_lost",
+        "the processes that supervise the command were killed; how it ended is not known"
+      );
+    case "host_restarted":
+      return failed("crashed", "host_restarted", "the machine was restarted while the job ran");
+  }
+}
+function judgeExit(facts2) {
+  const { exit } = facts2;
+  if (exit?.spawn_failed)
+    return failed("failed", "spawn_failed", `the program could not be executed (exit code ${exit.exit_code})`);
+  if (facts2.isStaff) {
+    return facts2.staffError ? { outcome: "failed", error: facts2.staffError } : { outcome: "done", error: null };
+  }
+  if (!exit) return failed("crashed", "worker_lost", "how the command ended is not known");
+  if (exit.exit_code === facts2.successExit) return { outcome: "done", error: null };
+  if (facts2.signal !== null && exit.signaled) return failed("failed", "signal", signalMessage(facts2.signal));
+  return failed("failed", "exit_nonzero", `the command exited with code ${exit.exit_code}`);
+}
+function told({ staffError }) {
+  const isWord = staffError && ["auth", "quota", "agent_error", "response_timeout"].includes(staffError.code);
+  return isWord ? `; the agent had told: ${staffError.message}` : "";
+}
+function signalMessage(signal) {
+  const hint = signal === "SIGKILL" ? " (not by us: often the kernel, when memory runs out)" : "";
+  return `the command was ended by ${signal}${hint}`;
+}
+function failed(outcome, code, message) {
+  return { outcome, error: { code, message } };
+}
+function signalOfExit(exitCode, table) {
+  if (exitCode <= 128 || exitCode > 192) return void 0;
+  const number = exitCode - 128;
+  const known = Object.entries(table).find(([, value]) => value === number);
+  return known ? known[0] : `SIG${number}`;
+}
+var signalNumbers = import_node_os.constants.signals;
+var LineSplitter = class {
+  parts = [];
+  size = 0;
+  /** Lines that were longer than the bound. *<>/
+  dropped = 0;
+  decoder = new TextDecoder();
+  limit;
+  constructor(limit = import_chunk_6CVNTUS7.streamLineBytes) {
+    this.limit = limit;
+  }
+  /** The lines that these bytes complete, without their newlines. *<>/
+  push(bytes) {
+    const lines = [];
+    let from = 0;
+    for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, from)) {
+      this.keep(bytes.subarray(from, at));
+      this.take(lines);
+      from = at + 1;
     }
+    if (from < bytes.length) this.keep(new Uint8Array(bytes.subarray(from)));
+    return lines;
   }
-}
-function pauseFor(view, hasFifo, round) {
-  const condition = (0, import_chunk_AMXPSG75.conditionOf)(view);
-  const soon = Math.min(20 * 1.25 ** round, 1e3);
-  if (condition === "supervised") {
-    const isHeld = view.worker !== null && view.launch !== null && (0, import_chunk_AHUGW6J6.sameIdentity)(view.worker.worker, view.launch.worker);
-    if (isHeld && hasFifo && view.worker?.fifo) return 15e3;
-    return isHeld ? 1e3 : soon;
+  /** What stands after the last newline, once the stream has ended. *<>/
+  end() {
+    const lines = [];
+    if (this.size > 0) this.take(lines);
+    return lines;
   }
-  if (condition === "unseen") return 1e3;
-  return soon;
+  keep(piece) {
+    this.size += piece.length;
+    if (this.size > this.limit) this.parts = [];
+    else if (piece.length > 0) this.parts.push(piece);
+  }
+  take(lines) {
+    if (this.size > this.limit) this.dropped += 1;
+    else lines.push(this.decoder.decode(this.parts.length === 1 ? this.parts[0] : join(this.parts, this.size)));
+    this.parts = [];
+    this.size = 0;
+  }
+};
+function join(parts, size) {
+  const whole = new Uint8Array(size);
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
 }
-var quickRounds = 50;
-function makeNap(signal) {
-  let isAwake = false;
-  let wake = () => {
-    isAwake = true;
-  };
-  return {
-    wake: () => wake(),
-    sleep: (ms) => new Promise((resolve) => {
-      if (isAwake || signal.aborted) return resolve(isAwake);
-      const end = (isWoken) => {
-        clearTimeout(timer);
-        signal.removeEventListener("abort", stop);
-        resolve(isWoken);
-      };
-      const stop = () => end(false);
-      const timer = setTimeout(stop, Math.min(ms, 2 ** 31 - 1));
-      signal.addEventListener("abort", stop);
-      wake = () => end(true);
-    })
-  };
+var chunk = 1024 * 1024;
+function backendOf(spec) {
+  return spec.staff ? (0, import_chunk_WY6KWLJR.findBackend)(spec.staff.backend) : void 0;
 }
-async function look(root, id) {
+function replay(spec, paths) {
+  const reading = (0, import_chunk_WY6KWLJR.makeReading)();
+  const backend = backendOf(spec);
+  if (!backend) return reading;
+  const at = (0, import_chunk_NLNY4YEW.isoOf)((0, import_chunk_YZXDT2WC.factsOf)(paths.output)?.modifiedMs ?? 0);
+  eachLine(paths.output, (line) => readSafely(reading, () => backend.read(line, reading, at)));
+  if (backend.readError)
+    eachLine(paths.error, (line) => readSafely(reading, () => backend.readError?.(line, reading, at)));
+  return reading;
+}
+function readSafely(reading, read) {
   try {
-    return await (0, import_chunk_QL6MH7NP.refreshAttached)(root, id);
+    read();
   } catch (error) {
-    if (error instanceof import_chunk_NVPF5LEY.FaultError && error.code === "unknown_job") throw vanishedError((0, import_chunk_VIKS2MJP.jobPaths)(root, id).folder, id);
-    throw error;
+    (0, import_chunk_WY6KWLJR.noteWarning)(reading, "backend_error", `the stream has something that could not be read: ${(0, import_chunk_NVPF5LEY.messageOf)(error)}`);
   }
 }
-function vanishedError(folder, id) {
-  return new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot go on waiting for job ${id}: its folder ${folder} is gone`, null);
+function closeReading(spec, paths, reading, exit) {
+  const backend = backendOf(spec);
+  const stderrTail = (0, import_chunk_6OPTGHIR.readRange)(paths.error, -import_chunk_6CVNTUS7.tailBytes, import_chunk_6CVNTUS7.tailBytes)?.bytes.toString("utf8") ?? "";
+  const ending = { exitCode: exit.code, signal: exit.signal, stderrTail, byItself: exit.byItself };
+  if (backend?.answerFrom === "stdout") reading.answer = (0, import_chunk_6OPTGHIR.readText)(paths.output, chunk) ?? "";
+  const asked = { resume: spec.staff?.resume ?? null, earlierError: spec.staff?.earlier?.error ?? null };
+  readSafely(reading, () => backend?.close?.(reading, ending, asked));
+  return ending;
+}
+function eachLine(file, fn) {
+  const lines = new LineSplitter();
+  for (let offset = 0; ; ) {
+    const part = (0, import_chunk_6OPTGHIR.readRange)(file, offset, chunk);
+    if (!part || part.bytes.length === 0) break;
+    for (const line of lines.push(part.bytes)) fn(line);
+    offset += part.bytes.length;
+  }
+  for (const line of lines.end()) fn(line);
+}
+function recovery(job, refused = []) {
+  const { spec, state, paths } = job;
+  const lines = ["## Going on", "", `Nothing is started again by itself.${lookFirst(job)}`];
+  if (spec.staff) lines.push(...remedies(spec, spec.staff, state), ...refusals(spec.staff, refused));
+  if ((0, import_chunk_F2QRF22C.isContinuable)(paths, state))
+    lines.push(`Go on in the same conversation: ${import_chunk_MH4JJYVG.nextCommands.continue(spec.id, spec.state_option)}`);
+  lines.push(`Start the same once more: ${import_chunk_MH4JJYVG.nextCommands.restart(spec.id, spec.state_option)}`);
+  return lines.join("\n");
+}
+function lookFirst({ spec, state }) {
+  if (state.error?.code === "spawn_failed" || state.error?.code === "never_started") return "";
+  const git = spec.worktree ? (0, import_chunk_3MD723AM.quoteWords)(["git", "-C", spec.worktree.path]) : "git";
+  return ` Look at what was changed first: ${git} status, ${git} diff.`;
+}
+function remedies(spec, staff, state) {
+  const name = staff.custom?.name ?? staff.backend;
+  switch (state.error?.code) {
+    case "auth":
+      return [
+        `Sign in first: start ${staff.program} by hand, or set its key. Then try it out: ${(0, import_chunk_MH4JJYVG.nextCommand)(spec.state_option, "doctor", "--backend", name)}`
+      ];
+    case "quota": {
+      const resets = state.error.resets ? ` (resets: ${(0, import_chunk_LXK2ZILE.plainText)(state.error.resets)})` : "";
+      return [
+        `The quota of ${name} is used up${resets}. The same with another CLI: ${(0, import_chunk_MH4JJYVG.nextCommand)(spec.state_option, "restart", spec.id, "--backend", "OTHER")}`
+      ];
+    }
+    default:
+      return [];
+  }
+}
+function refusals(staff, refused) {
+  if (refused.length === 0) return [];
+  const wider = staff.profile === "restricted" ? "standard" : "unrestricted";
+  return [
+    `Refused to the agent (profile ${staff.profile}): ${refused.map(import_chunk_LXK2ZILE.plainText).join("; ")}. If it should be allowed: --profile ${wider} with one of the commands below.`
+  ];
+}
+function makeDeliverable(parts) {
+  const { state, staff, paths, isPlain } = parts;
+  if (state.state !== "done") return makeReport(parts);
+  if (isPlain) return (0, import_chunk_6OPTGHIR.readRange)(paths.output, 0, Number.MAX_SAFE_INTEGER)?.bytes ?? "";
+  if (staff && staff.answer !== null) return staff.answer;
+  const output = (0, import_chunk_ZDHOWCEU.readLogTail)(paths.output);
+  return output.length > 0 ? output : (0, import_chunk_ZDHOWCEU.readLogTail)(paths.error);
+}
+function makeReport(parts) {
+  const { spec, state, paths, staff } = parts;
+  const sections = [
+    `# ${spec.id}: ${state.state}${state.error ? ` (${state.error.code})` : ""}`,
+    reasonText(parts),
+    facts(parts).join("\n"),
+    progress(parts),
+    workspace(parts),
+    logSection("Last output", paths.output, spec.staff !== null),
+    logSection("Last error output", paths.error, false),
+    recovery(parts, staff?.reading.denials)
+  ];
+  return `${sections.filter((section) => section !== "").join("\n\n")}
+`;
+}
+function reasonText({ state, cancel, tree }) {
+  if (state.state === "canceled") {
+    const why = cancel?.why ? `: ${(0, import_chunk_LXK2ZILE.plainText)(cancel.why)}` : "";
+    const who = cancel ? ` by ${(0, import_chunk_LXK2ZILE.plainText)(cancel.owner ?? `process ${cancel.by?.pid ?? "unknown"}`)} at ${(0, import_chunk_LXK2ZILE.plainText)(cancel.at)}` : "";
+    const step = {
+      none: "nothing was running any more",
+      term: "the tree ended on SIGTERM",
+      kill: "SIGKILL was needed"
+    }[tree.step];
+    return `Canceled${who}${why}. ${tree.ended.length} process(es) ended; ${step}.`;
+  }
+  const resets = state.error?.resets ? ` (resets: ${state.error.resets})` : "";
+  return `Reason: ${(0, import_chunk_LXK2ZILE.plainText)(state.error?.message ?? "not known")}${resets}`;
+}
+function facts({ spec, state, paths, tree }) {
+  const rows = [
+    ["Command", spec.run ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_3MD723AM.quoteWords)(spec.run.argv), 1e3) : null],
+    ["Backend", spec.staff ? `${spec.staff.backend}, mode ${spec.staff.mode}, profile ${spec.staff.profile}` : null],
+    ["Task", spec.staff ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(spec.staff.prompt).replace(/\s+/g, " "), import_chunk_6CVNTUS7.excerptBytes) : null],
+    ["Folder", spec.cwd],
+    ["Exit code", state.exit_code === null ? null : String(state.exit_code)],
+    [
+      "Signal",
+      state.signal === null ? null : `${state.signal}${state.signal_certain ? "" : " (by the exit code; not certain)"}`
+    ],
+    ["Duration", state.duration_ms === null ? null : (0, import_chunk_SBRRC2LY.formatDuration)(state.duration_ms)],
+    ["Hard limit", (0, import_chunk_SBRRC2LY.formatDuration)(spec.deadline_ms)],
+    ["Conversation", state.conversation?.id ?? null],
+    [
+      "Survivors",
+      tree.survivors.length > 0 ? tree.survivors.map((one) => `${one.pid} (${one.name})`).join(", ") : null
+    ],
+    ["Warnings", state.warnings.length > 0 ? state.warnings.map((one) => (0, import_chunk_LXK2ZILE.plainText)(one.message)).join("; ") : null],
+    ["Whole output", `${paths.output} and ${paths.error}`]
+  ];
+  return rows.filter(([, value]) => value !== null).map(([name, value]) => `${name}: ${value}`);
+}
+function progress({ staff }) {
+  if (!staff) return "";
+  const { reading } = staff;
+  const lines = [];
+  for (const call of reading.tools.slice(-5)) {
+    lines.push(`- ${call.name} ${(0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(call.input).replace(/\s+/g, " "), import_chunk_6CVNTUS7.excerptBytes)} [${call.status}]`);
+  }
+  const text = (0, import_chunk_LXK2ZILE.plainText)(reading.answer || reading.text).trim();
+  if (text !== "") lines.push("", ...(0, import_chunk_LXK2ZILE.tail)(text, import_chunk_6CVNTUS7.textTailBytes).text.split("\n"));
+  return lines.length > 0 ? ["## Seen last (not a finished answer)", "", ...lines].join("\n") : "";
+}
+function workspace({ spec, staff }) {
+  if (!staff?.changes) return "";
+  const lines = ["## Workspace", "", (0, import_chunk_NJOB3DGL.describeChanges)(staff.changes)];
+  if (spec.worktree) {
+    lines.push("", `It worked in a worktree of its own, ${spec.worktree.path} (branch ${spec.worktree.branch}).`);
+    for (const command of (0, import_chunk_AYAJZBGH.takeOverCommands)(spec.worktree, staff.changes)) lines.push(`    ${command}`);
+  }
+  return lines.join("\n");
+}
+function logSection(title, file, isStream) {
+  if (isStream) return "";
+  const text = (0, import_chunk_LXK2ZILE.plainText)((0, import_chunk_ZDHOWCEU.readLogTail)(file).toString("utf8")).trimEnd();
+  return text === "" ? "" : `## ${title}
+
+${text}`;
+}
+function judgeStaff(reading, ending, request) {
+  const answer = reading.answer !== null && reading.answer.trim() !== "" ? reading.answer : null;
+  const warnings = [...reading.warnings, ...denialWarnings(reading)];
+  const error = findError(reading, ending, request, answer);
+  if (error === null && request.reason === "lingered") {
+    warnings.push({
+      code: "ended_after_answer",
+      message: "the agent stayed alive after its final event and was ended"
+    });
+  }
+  if (error === null && request.reason === "hard_timeout") {
+    warnings.push({
+      code: "limit_after_answer",
+      message: "the hard limit struck after the complete answer had arrived"
+    });
+  }
+  return { answer, error, warnings };
+}
+function findError(reading, ending, request, answer) {
+  if (reading.failure) return reading.failure;
+  if (reading.final === "failure")
+    return { code: "agent_error", message: lastWords(ending) ?? "the agent reported a failure" };
+  if (request.reason === "exited" && ending.exitCode !== 0) return exitError(ending);
+  if (reading.final === null && (answer !== null || reading.denials.length === 0)) {
+    return { code: "no_final_answer", message: `the agent ended without a final event${quoted(lastWords(ending))}` };
+  }
+  if (request.resume !== null && request.keepsConversation && reading.conversationId !== request.resume) {
+    const got = reading.conversationId ?? "none";
+    return {
+      code: "conversation_mismatch",
+      message: `conversation ${request.resume} was asked for, the agent used ${got}`
+    };
+  }
+  if (answer !== null) return null;
+  if (reading.denials.length > 0) {
+    return {
+      code: "permission_denied",
+      message: `there is no final answer and these were refused: ${reading.denials.join(", ")}`
+    };
+  }
+  return { code: "no_final_answer", message: "the final answer is empty" };
+}
+function exitError(ending) {
+  const words = quoted(lastWords(ending));
+  if (ending.signal) return { code: "signal", message: `the agent was ended by ${ending.signal}${words}` };
+  return { code: "exit_nonzero", message: `the agent exited with code ${ending.exitCode}${words}` };
+}
+function denialWarnings(reading) {
+  return reading.denials.map((what) => ({ code: "permission_denied", message: `refused to the agent: ${what}` }));
+}
+function lastWords(ending) {
+  const lines = ending.stderrTail.split("\n").map((line) => line.trim());
+  return lines.filter((line) => line !== "").at(-1);
+}
+function quoted(words) {
+  return words === void 0 ? "" : `: ${words}`;
+}
+var severities = ["critical", "high", "medium", "low", "info"];
+var verdicts = ["approve", "changes_requested", "inconclusive"];
+var mostFindings = 500;
+var mostBytes = 1024 * 1024;
+var most = { summary: 1e4, title: 500, detail: 1e4, file: 4096, suggestion: 1e4 };
+var findingsForm = `Your final message must end with one JSON object in a \`\`\`json block, and nothing after it:
+{"verdict": "approve" | "changes_requested" | "inconclusive", "summary": "one paragraph", "findings": [{"severity": "critical" | "high" | "medium" | "low" | "info", "title": "one line", "detail": "what happens and when", "file": "path below the workspace, or null", "line": 12 or null, "suggestion": "how to mend it, or null"}]}
+No findings: an empty list.`;
+function parseFindings(answer) {
+  const text = jsonTextOf(answer);
+  if (text === void 0) return fault("the answer holds no JSON object");
+  const bytes = (0, import_chunk_LXK2ZILE.byteLength)(text);
+  if (bytes > mostBytes) return fault(`the findings have ${bytes} bytes; at most ${mostBytes}`);
+  let value;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return fault(`its JSON does not parse: ${(0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)((0, import_chunk_NVPF5LEY.messageOf)(error)), 240)}`);
+  }
+  return readFindings(value);
+}
+function jsonTextOf(answer) {
+  const block = lastBlock(answer);
+  if (block !== void 0) return block;
+  const whole = answer.trim();
+  if (whole.startsWith("{")) return whole;
+  const begin = whole.lastIndexOf("\n{");
+  return begin >= 0 && whole.endsWith("}") ? whole.slice(begin + 1) : void 0;
+}
+function lastBlock(answer) {
+  let found;
+  let open;
+  for (let from = 0; from < answer.length; ) {
+    const newline = answer.indexOf("\n", from);
+    const end = newline < 0 ? answer.length : newline;
+    const next = end + 1;
+    const fence = fenceOf(answer.slice(from, end));
+    if (fence && open && fence.info === "" && fence.mark === open.mark && fence.length >= open.length) {
+      const text = isJson(open) || open.info === "" ? answer.slice(open.from, from).trim() : "";
+      if (text.startsWith("{")) found = text;
+      open = void 0;
+    } else if (fence && (!open || isJson(fence))) {
+      open = { ...fence, from: next };
+    }
+    from = next;
+  }
+  return found;
+}
+function fenceOf(line) {
+  const text = line.trim();
+  const [mark = ""] = text;
+  if (mark !== "`" && mark !== "~") return void 0;
+  let length = 0;
+  while (text[length] === mark) length += 1;
+  return length < 3 ? void 0 : { mark, length, info: text.slice(length).trim() };
+}
+function isJson({ info }) {
+  return /^json\w*$/i.test(info);
+}
+function readFindings(value) {
+  if (!isObject(value)) return fault("the JSON is no object");
+  const { verdict, summary, findings } = value;
+  if (!isOneOf(verdict, verdicts)) return fault(`verdict is ${show(verdict)}; allowed: ${verdicts.join(", ")}`);
+  const reason = textFault("summary", summary);
+  if (reason !== void 0 || typeof summary !== "string") return fault(reason ?? "summary is no text");
+  if (!Array.isArray(findings)) return fault("findings is no list");
+  if (findings.length > mostFindings) return fault(`${findings.length} findings; at most ${mostFindings}`);
+  const read = [];
+  for (const [n, one] of findings.entries()) {
+    const reason2 = findingFault(one);
+    if (reason2 !== void 0) return fault(`findings[${n}]: ${reason2}`);
+    const { severity, title, detail, file, line, suggestion } = one;
+    read.push({ severity, title, detail, file: file ?? null, line: line ?? null, suggestion: suggestion ?? null });
+  }
+  return { kind: "ok", value: { verdict, summary, findings: read } };
+}
+function findingFault(one) {
+  if (!isObject(one)) return "no object";
+  if (!isOneOf(one.severity, severities)) return `severity is ${show(one.severity)}; allowed: ${severities.join(", ")}`;
+  for (const name of ["title", "detail", "file", "suggestion"]) {
+    const value = one[name] ?? null;
+    if (value === null && (name === "file" || name === "suggestion")) continue;
+    const reason = textFault(name, value);
+    if (reason !== void 0) return reason;
+  }
+  const { line } = one;
+  if (line !== null && line !== void 0 && !(Number.isSafeInteger(line) && Number(line) > 0))
+    return `line is ${show(line)}; allowed: a number from 1 on, or null`;
+  return void 0;
+}
+function textFault(name, value) {
+  if (typeof value !== "string") return `${name} is no text`;
+  return value.length <= most[name] ? void 0 : `${name} has ${value.length} characters; at most ${most[name]}`;
+}
+function fault(reason) {
+  return { kind: "fault", reason };
+}
+function show(value) {
+  if (typeof value === "string") return `${JSON.stringify(value.slice(0, 60))}${value.length > 60 ? "..." : ""}`;
+  if (typeof value === "object" && value !== null) return Array.isArray(value) ? "a list" : "an object";
+  return value === void 0 ? "missing" : String(value);
+}
+function isObject(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+function isOneOf(value, allowed) {
+  return allowed.some((one) => one === value);
+}
+function usageOf(told2, runsOn, resumed) {
+  if (told2 === null || !runsOn.tokens && !runsOn.cost) return { usage: told2, usage_total: null };
+  if (resumed === null) return { usage: told2, usage_total: told2 };
+  const { earlier } = resumed;
+  if (earlier === null) return { usage: runsOn.tokens ? null : withoutCost(told2), usage_total: told2 };
+  const less = (now, before) => now >= before ? now - before : now;
+  const usage = { ...told2 };
+  if (runsOn.tokens) {
+    usage.input_tokens = less(told2.input_tokens, earlier.input_tokens);
+    usage.output_tokens = less(told2.output_tokens, earlier.output_tokens);
+    usage.total_tokens = less(told2.total_tokens, earlier.total_tokens);
+  }
+  if (runsOn.cost && told2.cost_usd !== void 0) usage.cost_usd = rounded(less(told2.cost_usd, earlier.cost_usd ?? 0));
+  return { usage, usage_total: told2 };
+}
+function withoutCost({ cost_usd: _cost, ...tokens }) {
+  return tokens;
+}
+function rounded(dollars) {
+  return Math.round(dollars * 1e6) / 1e6;
+}
+function endStaff(job, seen, exit, stdout) {
+  const { paths, spec, staff } = job;
+  const backend = backendOf(spec);
+  const reading = seen.reading ?? replay(spec, paths);
+  const byItself = exit.reason === "exited";
+  const ending = closeReading(spec, paths, reading, { code: exit.code, signal: exit.signal, byItself });
+  const verdict = judgeStaff(reading, ending, {
+    resume: staff.resume,
+    reason: staffReason(exit.reason),
+    keepsConversation: backend?.keepsConversation ?? false
+  });
+  const { answer } = verdict;
+  const warnings = [...verdict.warnings];
+  const changes = safely(warnings, "what changed", () => (0, import_chunk_ISVYQW6T.changesSince)(spec, paths, seen.before)) ?? null;
+  warnings.push(...(0, import_chunk_WY6KWLJR.neighbourWarnings)(paths.root, paths), ...changeWarnings(staff, changes), ...finishWarnings(answer));
+  const resumed = staff.resume === null ? null : { earlier: staff.earlier?.usage_total ?? null };
+  const usage = usageOf(reading.usage, backend?.runsOn ?? { tokens: false, cost: false }, resumed);
+  const error = verdict.error ?? cutAnswer(spec, stdout);
+  const end = { reading, answer, error, warnings, changes, ...usage };
+  if (!staff.schema) return end;
+  const none = { findings: null, findings_error: "the answer could not be read" };
+  return { ...end, ...safely(warnings, "the findings", () => findingsOf(answer, warnings)) ?? none };
+}
+function staffReason(reason) {
+  return reason === "exited" || reason === "lingered" || reason === "hard_timeout" ? reason : "other";
+}
+function cutAnswer(spec, stdout) {
+  if (backendOf(spec)?.answerFrom !== "stdout" || !stdout || stdout.omitted === 0) return null;
+  const message = `the answer has ${stdout.bytes} bytes, of which ${stdout.omitted} in the middle could not be kept`;
+  return { code: "output_unstorable", message };
+}
+function safely(warnings, what, look) {
+  try {
+    return look();
+  } catch (error) {
+    warnings.push({ code: "not_told", message: `${what} could not be told: ${(0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_NVPF5LEY.messageOf)(error), 400)}` });
+    return void 0;
+  }
+}
+function finishWarnings(answer) {
+  if (answer === null || !/^\W{0,10}NOT FINISHED\b/.test(answer.slice(0, 200).trimStart())) return [];
+  const [first = ""] = answer.trimStart().split("\n", 1);
+  return [{ code: "not_finished", message: `the agent says that the task is not finished: ${(0, import_chunk_LXK2ZILE.excerpt)(first, 300)}` }];
+}
+function changeWarnings(staff, changes) {
+  if (!(0, import_chunk_W7HED5VZ.isReader)(staff.mode, staff.profile) || !changes || changes.unchanged) return [];
+  const isToldNothing = changes.file_count + changes.commit_count + changes.refs_changed.length === 0;
+  if (changes.reason !== null && isToldNothing)
+    return [{ code: "not_told", message: `it is not known whether the worktree changed: ${changes.reason}` }];
+  const what = [
+    ...changes.files.slice(0, 5).map((file) => (0, import_chunk_QZ6AB7TL.showName)(file.path)),
+    ...changes.file_count > 5 ? [`and ${changes.file_count - 5} more`] : [],
+    ...changes.commit_count > 0 ? [`${changes.commit_count} commit(s)`] : [],
+    ...changes.refs_changed.slice(0, 3).map(import_chunk_QZ6AB7TL.showName),
+    ...changes.index_changed && isToldNothing ? ["what is staged"] : [],
+    ...isToldNothing ? changes.beyond : []
+  ];
+  const message = `the ${staff.mode} job was to change nothing (profile ${staff.profile}), but the worktree changed while it ran: ${what.join(", ") || "more than could be looked at"}`;
+  return [{ code: "reader_changed", message }];
+}
+function findingsOf(answer, warnings) {
+  if (answer === null) return { findings: null, findings_error: "there is no final answer" };
+  const parsed = parseFindings(answer);
+  if (parsed.kind === "ok") return { findings: parsed.value, findings_error: null };
+  warnings.push({ code: "findings_unreadable", message: `the structured findings cannot be read: ${parsed.reason}` });
+  return { findings: null, findings_error: parsed.reason };
+}
+function conclude(job, ending) {
+  const { paths, spec } = job;
+  const read = (0, import_chunk_KWYQ44JA.readState)(paths);
+  const before = read.kind === "ok" ? read.value : (0, import_chunk_AMXPSG75.earlyState)(spec.id, spec);
+  const journal = (0, import_chunk_F2QRF22C.openJournal)(paths, spec);
+  if ((0, import_chunk_AMXPSG75.isEnded)(before)) {
+    journal.append("late_evidence", { reason: ending.reason, exit_code: ending.exit?.exit_code ?? null });
+    return before;
+  }
+  const { state, staff } = makeState(job, before, ending);
+  try {
+    withReserve(paths, () => publish(job, state, staff, ending, journal));
+  } catch (error) {
+    if (!isFull(error)) throw error;
+    state.state = "failed";
+    state.error = {
+      code: "output_unstorable",
+      message: `the result cannot be stored: no space left in ${paths.folder}`
+    };
+    withReserve(paths, () => finish(paths, state));
+  }
+  return state;
+}
+function publish(job, state, staff, ending, journal) {
+  const { paths, spec } = job;
+  const cancel = (0, import_chunk_KWYQ44JA.readCancel)(paths);
+  (0, import_chunk_6OPTGHIR.writeFile)(
+    paths.result,
+    madeSafely(
+      state,
+      staff,
+      () => makeDeliverable({
+        spec,
+        paths,
+        state,
+        staff,
+        tree: ending.tree,
+        cancel,
+        isPlain: backendOf(spec)?.answerFrom === "stdout"
+      })
+    )
+  );
+  (0, import_chunk_6OPTGHIR.writeJson)(paths.resultRecord, (0, import_chunk_NJOB3DGL.terminalRecord)(spec, paths, state, ending.tree, staff), { sync: false });
+  if ((0, import_chunk_F2QRF22C.readEvents)(paths, journal.seq - 1, 1).events[0]?.type !== "ended") {
+    const { exit_code, error, reconciled } = state;
+    journal.append("ended", { state: state.state, exit_code, error, reconciled });
+  }
+  state.seq = journal.seq;
+  finish(paths, state);
+  if ((0, import_chunk_NJOB3DGL.isTidy)(spec, state)) for (const file of [paths.output, paths.snapshot]) (0, import_chunk_6OPTGHIR.removeFile)(file);
+}
+function madeSafely(state, staff, make) {
+  try {
+    return make();
+  } catch (error) {
+    if (state.state === "done" && staff && staff.answer !== null) return staff.answer;
+    const reason = state.error ? `${state.error.code}: ${state.error.message}` : state.state;
+    return `# ${state.id}: ${state.state}
+
+${reason}
+
+The report could not be made: ${(0, import_chunk_NVPF5LEY.messageOf)(error)}
+`;
+  }
+}
+function finish(paths, state) {
+  (0, import_chunk_KWYQ44JA.writeState)(paths, state);
+  (0, import_chunk_6OPTGHIR.removeFile)(paths.marker);
+  const passing = [paths.reserve, paths.leaseFifo, paths.aliveFifo, paths.limitFifo];
+  const torn = (0, import_chunk_YZXDT2WC.listNames)(paths.folder).filter((name) => /^\..*\.tmp$/.test(name));
+  for (const file of [...passing, ...torn.map((name) => `${paths.folder}/${name}`)]) (0, import_chunk_6OPTGHIR.removeFile)(file);
+}
+function makeState(job, before, ending) {
+  const { paths, spec } = job;
+  const { exit } = ending;
+  const signal = exit ? signalOfExit(exit.exit_code, signalNumbers) ?? null : null;
+  const warnings = [...ending.warnings ?? before.warnings];
+  const staff = spec.staff ? endStaff(
+    { paths, spec, staff: spec.staff },
+    { reading: ending.reading, before: ending.before },
+    { reason: ending.reason, code: exit?.exit_code ?? null, signal },
+    ending.omitted?.stdout ?? before.output?.stdout
+  ) : void 0;
+  for (const warning of staff?.warnings ?? [])
+    if (!warnings.some((known) => known.message === warning.message)) warnings.push(warning);
+  const verdict = judgeEnd({
+    reason: ending.reason,
+    exit,
+    signal,
+    successExit: spec.run?.success_exit ?? 0,
+    staffError: staff?.error ?? null,
+    isStaff: spec.staff !== null,
+    survivors: ending.tree.survivors.map((one) => one.pid),
+    deadlineText: (0, import_chunk_SBRRC2LY.formatDuration)(spec.deadline_ms),
+    detail: ending.detail
+  });
+  const started = before.started_at ?? startedAt(paths);
+  const ended = timeOf(paths.exit) ?? (0, import_chunk_NLNY4YEW.isoNow)();
+  const conversationId = staff?.reading.conversationId ?? null;
+  const state = {
+    ...before,
+    rev: before.rev + 1,
+    state: verdict.outcome,
+    health: before.health === "attention" ? "unknown" : before.health,
+    attention_kind: null,
+    started_at: started,
+    ended_at: ended,
+    duration_ms: Math.max(0, Date.parse(ended) - Date.parse(started ?? before.created_at)),
+    exit_code: exit?.exit_code ?? null,
+    signal,
+    signal_certain: signal === null ? null : Boolean(exit?.signaled) || ending.reason !== "exited" && ending.tree.step !== "none",
+    error: verdict.error,
+    warnings: [...warnings, ...leftoverWarnings(ending)],
+    conversation: conversationId && spec.staff ? { backend: spec.staff.backend, id: conversationId } : before.conversation,
+    reconciled: ending.reconciled,
+    output: ending.omitted ?? before.output ?? plainNotes(paths),
+    usage: staff ? staff.usage : before.usage,
+    ...staff?.usage_total ? { usage_total: staff.usage_total } : {}
+  };
+  return { state, staff };
+}
+function finishStored(job) {
+  const stored = (0, import_chunk_KWYQ44JA.readStoredState)(job.paths, job.spec.id);
+  if (!stored) return false;
+  withReserve(job.paths, () => finish(job.paths, stored));
+  return true;
+}
+function leftoverWarnings(ending) {
+  if (ending.reason !== "exited" || ending.tree.ended.length === 0) return [];
+  const named = ending.tree.ended.slice(0, 5).map((one) => `${one.pid} (${one.name})`).join(", ");
+  const message = `${ending.tree.ended.length} left-over process(es) were ended after the command: ${named}`;
+  return [{ code: "leftovers_ended", message }];
+}
+function plainNotes(paths) {
+  const note = (file) => ({ bytes: (0, import_chunk_ZDHOWCEU.logSize)(file), omitted: 0, exact: true });
+  return { stdout: note(paths.output), stderr: note(paths.error) };
+}
+function startedAt(paths) {
+  return timeOf(paths.childMark);
+}
+function timeOf(file) {
+  const facts2 = (0, import_chunk_YZXDT2WC.factsOf)(file);
+  return facts2 ? (0, import_chunk_NLNY4YEW.isoOf)(facts2.modifiedMs) : null;
+}
+function withReserve(paths, write) {
+  try {
+    write();
+  } catch (error) {
+    if (!isFull(error) || !(0, import_chunk_6OPTGHIR.removeFile)(paths.reserve)) throw error;
+    write();
+  }
+}
+function isFull(error) {
+  return ["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "");
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  waitForJobs
+  LineSplitter,
+  backendOf,
+  conclude,
+  findingsForm,
+  finishStored,
+  parseReason,
+  readSafely,
+  startedAt
 });
 
 },
@@ -8341,758 +9048,117 @@ function shortName(name) {
 });
 
 },
-"./chunk-UMDIHWHG.js": function (module, exports) {
+"./chunk-UGVYUN74.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  LineSplitter: () => LineSplitter,
-  backendOf: () => backendOf,
-  conclude: () => conclude,
-  findingsForm: () => findingsForm,
-  finishStored: () => finishStored,
-  parseReason: () => parseReason,
-  readSafely: () => readSafely,
-  startedAt: () => startedAt
+  waitForJobs: () => waitForJobs
 });
 module.exports = stdin_exports;
-var import_chunk_ZDHOWCEU = load("./chunk-ZDHOWCEU.js");
-var import_chunk_ISVYQW6T = load("./chunk-ISVYQW6T.js");
-var import_chunk_VKC2UG2Z = load("./chunk-VKC2UG2Z.js");
-var import_chunk_NJOB3DGL = load("./chunk-NJOB3DGL.js");
-var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
-var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_F2QRF22C = load("./chunk-F2QRF22C.js");
-var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
-var import_chunk_AYAJZBGH = load("./chunk-AYAJZBGH.js");
-var import_chunk_QZ6AB7TL = load("./chunk-QZ6AB7TL.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_3MD723AM = load("./chunk-3MD723AM.js");
+var import_chunk_YC5VTLGP = load("./chunk-YC5VTLGP.js");
+var import_chunk_A3RNX7T7 = load("./chunk-A3RNX7T7.js");
 var import_chunk_AMXPSG75 = load("./chunk-AMXPSG75.js");
-var import_chunk_KWYQ44JA = load("./chunk-KWYQ44JA.js");
-var import_chunk_6CVNTUS7 = load("./chunk-6CVNTUS7.js");
+var import_chunk_VIKS2MJP = load("./chunk-VIKS2MJP.js");
+var import_chunk_AHUGW6J6 = load("./chunk-AHUGW6J6.js");
 var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
 var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_os = require("node:os");
-var reasons = [
-  "exited",
-  "lingered",
-  "canceled",
-  "hard_timeout",
-  "first_output_timeout",
-  "stalled",
-  "sign_in",
-  "state_vanished",
-  "spawn_failed",
-  "never_started",
-  "worker_lost",
-  "host_restarted"
-];
-function parseReason(text) {
-  return reasons.find((reason) => reason === text);
-}
-function judgeEnd(facts2) {
-  if (facts2.survivors.length > 0) {
-    return failed("failed", "survivors", `these processes outlived SIGKILL: ${facts2.survivors.join(", ")}`);
-  }
-  switch (facts2.reason) {
-    case "canceled":
-      return { outcome: "canceled", error: null };
-    case "exited":
-    case "lingered":
-      return judgeExit(facts2);
-    case "hard_timeout":
-      if (facts2.isStaff && facts2.staffError === null) return { outcome: "done", error: null };
-      return failed("timed_out", "hard_timeout", `the hard limit of ${facts2.deadlineText} was reached${told(facts2)}`);
-    case "first_output_timeout":
-      return failed("failed", "first_output_timeout", "nothing was printed within --first-output");
-    case "stalled":
-      return failed("failed", "stalled", "nothing happened for the time given by --stall-after");
-    case "sign_in":
-      return failed(
-        "failed",
-        "auth",
-        facts2.staffError?.message ?? "the agent waits for a sign-in that nobody can give"
-      );
-    case "state_vanished":
-      return failed("crashed", "worker_lost", "the state folder vanished");
-    case "spawn_failed":
-      return failed("failed", "spawn_failed", `the program could not be started: ${facts2.detail ?? "not known why"}`);
-    case "never_started":
-      return failed("failed", "never_started", "the launcher died before a worker existed");
-    case "worker_lost":
-      return failed(
-        "crashed",
-        "worker_lost",
-        "the processes that supervise the command were killed; how it ended is not known"
-      );
-    case "host_restarted":
-      return failed("crashed", "host_restarted", "the machine was restarted while the job ran");
-  }
-}
-function judgeExit(facts2) {
-  const { exit } = facts2;
-  if (exit?.spawn_failed)
-    return failed("failed", "spawn_failed", `the program could not be executed (exit code ${exit.exit_code})`);
-  if (facts2.isStaff) {
-    return facts2.staffError ? { outcome: "failed", error: facts2.staffError } : { outcome: "done", error: null };
-  }
-  if (!exit) return failed("crashed", "worker_lost", "how the command ended is not known");
-  if (exit.exit_code === facts2.successExit) return { outcome: "done", error: null };
-  if (facts2.signal !== null && exit.signaled) return failed("failed", "signal", signalMessage(facts2.signal));
-  return failed("failed", "exit_nonzero", `the command exited with code ${exit.exit_code}`);
-}
-function told({ staffError }) {
-  const isWord = staffError && ["auth", "quota", "agent_error", "response_timeout"].includes(staffError.code);
-  return isWord ? `; the agent had told: ${staffError.message}` : "";
-}
-function signalMessage(signal) {
-  const hint = signal === "SIGKILL" ? " (not by us: often the kernel, when memory runs out)" : "";
-  return `the command was ended by ${signal}${hint}`;
-}
-function failed(outcome, code, message) {
-  return { outcome, error: { code, message } };
-}
-function signalOfExit(exitCode, table) {
-  if (exitCode <= 128 || exitCode > 192) return void 0;
-  const number = exitCode - 128;
-  const known = Object.entries(table).find(([, value]) => value === number);
-  return known ? known[0] : `SIG${number}`;
-}
-var signalNumbers = import_node_os.constants.signals;
-var LineSplitter = class {
-  parts = [];
-  size = 0;
-  /** Lines that were longer than the bound. *<>/
-  dropped = 0;
-  decoder = new TextDecoder();
-  limit;
-  constructor(limit = import_chunk_6CVNTUS7.streamLineBytes) {
-    this.limit = limit;
-  }
-  /** The lines that these bytes complete, without their newlines. *<>/
-  push(bytes) {
-    const lines = [];
-    let from = 0;
-    for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, from)) {
-      this.keep(bytes.subarray(from, at));
-      this.take(lines);
-      from = at + 1;
-    }
-    if (from < bytes.length) this.keep(new Uint8Array(bytes.subarray(from)));
-    return lines;
-  }
-  /** What stands after the last newline, once the stream has ended. *<>/
-  end() {
-    const lines = [];
-    if (this.size > 0) this.take(lines);
-    return lines;
-  }
-  keep(piece) {
-    this.size += piece.length;
-    if (this.size > this.limit) this.parts = [];
-    else if (piece.length > 0) this.parts.push(piece);
-  }
-  take(lines) {
-    if (this.size > this.limit) this.dropped += 1;
-    else lines.push(this.decoder.decode(this.parts.length === 1 ? this.parts[0] : join(this.parts, this.size)));
-    this.parts = [];
-    this.size = 0;
-  }
-};
-function join(parts, size) {
-  const whole = new Uint8Array(size);
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
-}
-var chunk = 1024 * 1024;
-function backendOf(spec) {
-  return spec.staff ? (0, import_chunk_VKC2UG2Z.findBackend)(spec.staff.backend) : void 0;
-}
-function replay(spec, paths) {
-  const reading = (0, import_chunk_VKC2UG2Z.makeReading)();
-  const backend = backendOf(spec);
-  if (!backend) return reading;
-  const at = (0, import_chunk_NLNY4YEW.isoOf)((0, import_chunk_YZXDT2WC.factsOf)(paths.output)?.modifiedMs ?? 0);
-  eachLine(paths.output, (line) => readSafely(reading, () => backend.read(line, reading, at)));
-  if (backend.readError)
-    eachLine(paths.error, (line) => readSafely(reading, () => backend.readError?.(line, reading, at)));
-  return reading;
-}
-function readSafely(reading, read) {
-  try {
-    read();
-  } catch (error) {
-    (0, import_chunk_VKC2UG2Z.noteWarning)(reading, "backend_error", `the stream has something that could not be read: ${(0, import_chunk_NVPF5LEY.messageOf)(error)}`);
-  }
-}
-function closeReading(spec, paths, reading, exit) {
-  const backend = backendOf(spec);
-  const stderrTail = (0, import_chunk_6OPTGHIR.readRange)(paths.error, -import_chunk_6CVNTUS7.tailBytes, import_chunk_6CVNTUS7.tailBytes)?.bytes.toString("utf8") ?? "";
-  const ending = { exitCode: exit.code, signal: exit.signal, stderrTail, byItself: exit.byItself };
-  if (backend?.answerFrom === "stdout") reading.answer = (0, import_chunk_6OPTGHIR.readText)(paths.output, chunk) ?? "";
-  const asked = { resume: spec.staff?.resume ?? null, earlierError: spec.staff?.earlier?.error ?? null };
-  readSafely(reading, () => backend?.close?.(reading, ending, asked));
-  return ending;
-}
-function eachLine(file, fn) {
-  const lines = new LineSplitter();
-  for (let offset = 0; ; ) {
-    const part = (0, import_chunk_6OPTGHIR.readRange)(file, offset, chunk);
-    if (!part || part.bytes.length === 0) break;
-    for (const line of lines.push(part.bytes)) fn(line);
-    offset += part.bytes.length;
-  }
-  for (const line of lines.end()) fn(line);
-}
-function recovery(job, refused = []) {
-  const { spec, state, paths } = job;
-  const lines = ["## Going on", "", `Nothing is started again by itself.${lookFirst(job)}`];
-  if (spec.staff) lines.push(...remedies(spec, spec.staff, state), ...refusals(spec.staff, refused));
-  if ((0, import_chunk_F2QRF22C.isContinuable)(paths, state))
-    lines.push(`Go on in the same conversation: ${import_chunk_MH4JJYVG.nextCommands.continue(spec.id, spec.state_option)}`);
-  lines.push(`Start the same once more: ${import_chunk_MH4JJYVG.nextCommands.restart(spec.id, spec.state_option)}`);
-  return lines.join("\n");
-}
-function lookFirst({ spec, state }) {
-  if (state.error?.code === "spawn_failed" || state.error?.code === "never_started") return "";
-  const git = spec.worktree ? (0, import_chunk_3MD723AM.quoteWords)(["git", "-C", spec.worktree.path]) : "git";
-  return ` Look at what was changed first: ${git} status, ${git} diff.`;
-}
-function remedies(spec, staff, state) {
-  const name = staff.custom?.name ?? staff.backend;
-  switch (state.error?.code) {
-    case "auth":
-      return [
-        `Sign in first: start ${staff.program} by hand, or set its key. Then try it out: ${(0, import_chunk_MH4JJYVG.nextCommand)(spec.state_option, "doctor", "--backend", name)}`
-      ];
-    case "quota": {
-      const resets = state.error.resets ? ` (resets: ${(0, import_chunk_LXK2ZILE.plainText)(state.error.resets)})` : "";
-      return [
-        `The quota of ${name} is used up${resets}. The same with another CLI: ${(0, import_chunk_MH4JJYVG.nextCommand)(spec.state_option, "restart", spec.id, "--backend", "OTHER")}`
-      ];
-    }
-    default:
-      return [];
-  }
-}
-function refusals(staff, refused) {
-  if (refused.length === 0) return [];
-  const wider = staff.profile === "restricted" ? "standard" : "unrestricted";
-  return [
-    `Refused to the agent (profile ${staff.profile}): ${refused.map(import_chunk_LXK2ZILE.plainText).join("; ")}. If it should be allowed: --profile ${wider} with one of the commands below.`
-  ];
-}
-function makeDeliverable(parts) {
-  const { state, staff, paths, isPlain } = parts;
-  if (state.state !== "done") return makeReport(parts);
-  if (isPlain) return (0, import_chunk_6OPTGHIR.readRange)(paths.output, 0, Number.MAX_SAFE_INTEGER)?.bytes ?? "";
-  if (staff && staff.answer !== null) return staff.answer;
-  const output = (0, import_chunk_ZDHOWCEU.readLogTail)(paths.output);
-  return output.length > 0 ? output : (0, import_chunk_ZDHOWCEU.readLogTail)(paths.error);
-}
-function makeReport(parts) {
-  const { spec, state, paths, staff } = parts;
-  const sections = [
-    `# ${spec.id}: ${state.state}${state.error ? ` (${state.error.code})` : ""}`,
-    reasonText(parts),
-    facts(parts).join("\n"),
-    progress(parts),
-    workspace(parts),
-    logSection("Last output", paths.output, spec.staff !== null),
-    logSection("Last error output", paths.error, false),
-    recovery(parts, staff?.reading.denials)
-  ];
-  return `${sections.filter((section) => section !== "").join("\n\n")}
-`;
-}
-function reasonText({ state, cancel, tree }) {
-  if (state.state === "canceled") {
-    const why = cancel?.why ? `: ${(0, import_chunk_LXK2ZILE.plainText)(cancel.why)}` : "";
-    const who = cancel ? ` by ${(0, import_chunk_LXK2ZILE.plainText)(cancel.owner ?? `process ${cancel.by?.pid ?? "unknown"}`)} at ${(0, import_chunk_LXK2ZILE.plainText)(cancel.at)}` : "";
-    const step = {
-      none: "nothing was running any more",
-      term: "the tree ended on SIGTERM",
-      kill: "SIGKILL was needed"
-    }[tree.step];
-    return `Canceled${who}${why}. ${tree.ended.length} process(es) ended; ${step}.`;
-  }
-  const resets = state.error?.resets ? ` (resets: ${state.error.resets})` : "";
-  return `Reason: ${(0, import_chunk_LXK2ZILE.plainText)(state.error?.message ?? "not known")}${resets}`;
-}
-function facts({ spec, state, paths, tree }) {
-  const rows = [
-    ["Command", spec.run ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_3MD723AM.quoteWords)(spec.run.argv), 1e3) : null],
-    ["Backend", spec.staff ? `${spec.staff.backend}, mode ${spec.staff.mode}, profile ${spec.staff.profile}` : null],
-    ["Task", spec.staff ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(spec.staff.prompt).replace(/\s+/g, " "), import_chunk_6CVNTUS7.excerptBytes) : null],
-    ["Folder", spec.cwd],
-    ["Exit code", state.exit_code === null ? null : String(state.exit_code)],
-    [
-      "Signal",
-      state.signal === null ? null : `${state.signal}${state.signal_certain ? "" : " (by the exit code; not certain)"}`
-    ],
-    ["Duration", state.duration_ms === null ? null : (0, import_chunk_SBRRC2LY.formatDuration)(state.duration_ms)],
-    ["Hard limit", (0, import_chunk_SBRRC2LY.formatDuration)(spec.deadline_ms)],
-    ["Conversation", state.conversation?.id ?? null],
-    [
-      "Survivors",
-      tree.survivors.length > 0 ? tree.survivors.map((one) => `${one.pid} (${one.name})`).join(", ") : null
-    ],
-    ["Warnings", state.warnings.length > 0 ? state.warnings.map((one) => (0, import_chunk_LXK2ZILE.plainText)(one.message)).join("; ") : null],
-    ["Whole output", `${paths.output} and ${paths.error}`]
-  ];
-  return rows.filter(([, value]) => value !== null).map(([name, value]) => `${name}: ${value}`);
-}
-function progress({ staff }) {
-  if (!staff) return "";
-  const { reading } = staff;
-  const lines = [];
-  for (const call of reading.tools.slice(-5)) {
-    lines.push(`- ${call.name} ${(0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(call.input).replace(/\s+/g, " "), import_chunk_6CVNTUS7.excerptBytes)} [${call.status}]`);
-  }
-  const text = (0, import_chunk_LXK2ZILE.plainText)(reading.answer || reading.text).trim();
-  if (text !== "") lines.push("", ...(0, import_chunk_LXK2ZILE.tail)(text, import_chunk_6CVNTUS7.textTailBytes).text.split("\n"));
-  return lines.length > 0 ? ["## Seen last (not a finished answer)", "", ...lines].join("\n") : "";
-}
-function workspace({ spec, staff }) {
-  if (!staff?.changes) return "";
-  const lines = ["## Workspace", "", (0, import_chunk_NJOB3DGL.describeChanges)(staff.changes)];
-  if (spec.worktree) {
-    lines.push("", `It worked in a worktree of its own, ${spec.worktree.path} (branch ${spec.worktree.branch}).`);
-    for (const command of (0, import_chunk_AYAJZBGH.takeOverCommands)(spec.worktree, staff.changes)) lines.push(`    ${command}`);
-  }
-  return lines.join("\n");
-}
-function logSection(title, file, isStream) {
-  if (isStream) return "";
-  const text = (0, import_chunk_LXK2ZILE.plainText)((0, import_chunk_ZDHOWCEU.readLogTail)(file).toString("utf8")).trimEnd();
-  return text === "" ? "" : `## ${title}
-
-${text}`;
-}
-function judgeStaff(reading, ending, request) {
-  const answer = reading.answer !== null && reading.answer.trim() !== "" ? reading.answer : null;
-  const warnings = [...reading.warnings, ...denialWarnings(reading)];
-  const error = findError(reading, ending, request, answer);
-  if (error === null && request.reason === "lingered") {
-    warnings.push({
-      code: "ended_after_answer",
-      message: "the agent stayed alive after its final event and was ended"
-    });
-  }
-  if (error === null && request.reason === "hard_timeout") {
-    warnings.push({
-      code: "limit_after_answer",
-      message: "the hard limit struck after the complete answer had arrived"
-    });
-  }
-  return { answer, error, warnings };
-}
-function findError(reading, ending, request, answer) {
-  if (reading.failure) return reading.failure;
-  if (reading.final === "failure")
-    return { code: "agent_error", message: lastWords(ending) ?? "the agent reported a failure" };
-  if (request.reason === "exited" && ending.exitCode !== 0) return exitError(ending);
-  if (reading.final === null && (answer !== null || reading.denials.length === 0)) {
-    return { code: "no_final_answer", message: `the agent ended without a final event${quoted(lastWords(ending))}` };
-  }
-  if (request.resume !== null && request.keepsConversation && reading.conversationId !== request.resume) {
-    const got = reading.conversationId ?? "none";
-    return {
-      code: "conversation_mismatch",
-      message: `conversation ${request.resume} was asked for, the agent used ${got}`
-    };
-  }
-  if (answer !== null) return null;
-  if (reading.denials.length > 0) {
-    return {
-      code: "permission_denied",
-      message: `there is no final answer and these were refused: ${reading.denials.join(", ")}`
-    };
-  }
-  return { code: "no_final_answer", message: "the final answer is empty" };
-}
-function exitError(ending) {
-  const words = quoted(lastWords(ending));
-  if (ending.signal) return { code: "signal", message: `the agent was ended by ${ending.signal}${words}` };
-  return { code: "exit_nonzero", message: `the agent exited with code ${ending.exitCode}${words}` };
-}
-function denialWarnings(reading) {
-  return reading.denials.map((what) => ({ code: "permission_denied", message: `refused to the agent: ${what}` }));
-}
-function lastWords(ending) {
-  const lines = ending.stderrTail.split("\n").map((line) => line.trim());
-  return lines.filter((line) => line !== "").at(-1);
-}
-function quoted(words) {
-  return words === void 0 ? "" : `: ${words}`;
-}
-var severities = ["critical", "high", "medium", "low", "info"];
-var verdicts = ["approve", "changes_requested", "inconclusive"];
-var mostFindings = 500;
-var mostBytes = 1024 * 1024;
-var most = { summary: 1e4, title: 500, detail: 1e4, file: 4096, suggestion: 1e4 };
-var findingsForm = `Your final message must end with one JSON object in a \`\`\`json block, and nothing after it:
-{"verdict": "approve" | "changes_requested" | "inconclusive", "summary": "one paragraph", "findings": [{"severity": "critical" | "high" | "medium" | "low" | "info", "title": "one line", "detail": "what happens and when", "file": "path below the workspace, or null", "line": 12 or null, "suggestion": "how to mend it, or null"}]}
-No findings: an empty list.`;
-function parseFindings(answer) {
-  const text = jsonTextOf(answer);
-  if (text === void 0) return fault("the answer holds no JSON object");
-  const bytes = (0, import_chunk_LXK2ZILE.byteLength)(text);
-  if (bytes > mostBytes) return fault(`the findings have ${bytes} bytes; at most ${mostBytes}`);
-  let value;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    return fault(`its JSON does not parse: ${(0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)((0, import_chunk_NVPF5LEY.messageOf)(error)), 240)}`);
-  }
-  return readFindings(value);
-}
-function jsonTextOf(answer) {
-  const block = lastBlock(answer);
-  if (block !== void 0) return block;
-  const whole = answer.trim();
-  if (whole.startsWith("{")) return whole;
-  const begin = whole.lastIndexOf("\n{");
-  return begin >= 0 && whole.endsWith("}") ? whole.slice(begin + 1) : void 0;
-}
-function lastBlock(answer) {
-  let found;
-  let open;
-  for (let from = 0; from < answer.length; ) {
-    const newline = answer.indexOf("\n", from);
-    const end = newline < 0 ? answer.length : newline;
-    const next = end + 1;
-    const fence = fenceOf(answer.slice(from, end));
-    if (fence && open && fence.info === "" && fence.mark === open.mark && fence.length >= open.length) {
-      const text = isJson(open) || open.info === "" ? answer.slice(open.from, from).trim() : "";
-      if (text.startsWith("{")) found = text;
-      open = void 0;
-    } else if (fence && (!open || isJson(fence))) {
-      open = { ...fence, from: next };
-    }
-    from = next;
-  }
-  return found;
-}
-function fenceOf(line) {
-  const text = line.trim();
-  const [mark = ""] = text;
-  if (mark !== "`" && mark !== "~") return void 0;
-  let length = 0;
-  while (text[length] === mark) length += 1;
-  return length < 3 ? void 0 : { mark, length, info: text.slice(length).trim() };
-}
-function isJson({ info }) {
-  return /^json\w*$/i.test(info);
-}
-function readFindings(value) {
-  if (!isObject(value)) return fault("the JSON is no object");
-  const { verdict, summary, findings } = value;
-  if (!isOneOf(verdict, verdicts)) return fault(`verdict is ${show(verdict)}; allowed: ${verdicts.join(", ")}`);
-  const reason = textFault("summary", summary);
-  if (reason !== void 0 || typeof summary !== "string") return fault(reason ?? "summary is no text");
-  if (!Array.isArray(findings)) return fault("findings is no list");
-  if (findings.length > mostFindings) return fault(`${findings.length} findings; at most ${mostFindings}`);
-  const read = [];
-  for (const [n, one] of findings.entries()) {
-    const reason2 = findingFault(one);
-    if (reason2 !== void 0) return fault(`findings[${n}]: ${reason2}`);
-    const { severity, title, detail, file, line, suggestion } = one;
-    read.push({ severity, title, detail, file: file ?? null, line: line ?? null, suggestion: suggestion ?? null });
-  }
-  return { kind: "ok", value: { verdict, summary, findings: read } };
-}
-function findingFault(one) {
-  if (!isObject(one)) return "no object";
-  if (!isOneOf(one.severity, severities)) return `severity is ${show(one.severity)}; allowed: ${severities.join(", ")}`;
-  for (const name of ["title", "detail", "file", "suggestion"]) {
-    const value = one[name] ?? null;
-    if (value === null && (name === "file" || name === "suggestion")) continue;
-    const reason = textFault(name, value);
-    if (reason !== void 0) return reason;
-  }
-  const { line } = one;
-  if (line !== null && line !== void 0 && !(Number.isSafeInteger(line) && Number(line) > 0))
-    return `line is ${show(line)}; allowed: a number from 1 on, or null`;
-  return void 0;
-}
-function textFault(name, value) {
-  if (typeof value !== "string") return `${name} is no text`;
-  return value.length <= most[name] ? void 0 : `${name} has ${value.length} characters; at most ${most[name]}`;
-}
-function fault(reason) {
-  return { kind: "fault", reason };
-}
-function show(value) {
-  if (typeof value === "string") return `${JSON.stringify(value.slice(0, 60))}${value.length > 60 ? "..." : ""}`;
-  if (typeof value === "object" && value !== null) return Array.isArray(value) ? "a list" : "an object";
-  return value === void 0 ? "missing" : String(value);
-}
-function isObject(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-function isOneOf(value, allowed) {
-  return allowed.some((one) => one === value);
-}
-function usageOf(told2, runsOn, resumed) {
-  if (told2 === null || !runsOn.tokens && !runsOn.cost) return { usage: told2, usage_total: null };
-  if (resumed === null) return { usage: told2, usage_total: told2 };
-  const { earlier } = resumed;
-  if (earlier === null) return { usage: runsOn.tokens ? null : withoutCost(told2), usage_total: told2 };
-  const less = (now, before) => now >= before ? now - before : now;
-  const usage = { ...told2 };
-  if (runsOn.tokens) {
-    usage.input_tokens = less(told2.input_tokens, earlier.input_tokens);
-    usage.output_tokens = less(told2.output_tokens, earlier.output_tokens);
-    usage.total_tokens = less(told2.total_tokens, earlier.total_tokens);
-  }
-  if (runsOn.cost && told2.cost_usd !== void 0) usage.cost_usd = rounded(less(told2.cost_usd, earlier.cost_usd ?? 0));
-  return { usage, usage_total: told2 };
-}
-function withoutCost({ cost_usd: _cost, ...tokens }) {
-  return tokens;
-}
-function rounded(dollars) {
-  return Math.round(dollars * 1e6) / 1e6;
-}
-function endStaff(job, seen, exit, stdout) {
-  const { paths, spec, staff } = job;
-  const backend = backendOf(spec);
-  const reading = seen.reading ?? replay(spec, paths);
-  const byItself = exit.reason === "exited";
-  const ending = closeReading(spec, paths, reading, { code: exit.code, signal: exit.signal, byItself });
-  const verdict = judgeStaff(reading, ending, {
-    resume: staff.resume,
-    reason: staffReason(exit.reason),
-    keepsConversation: backend?.keepsConversation ?? false
-  });
-  const { answer } = verdict;
-  const warnings = [...verdict.warnings];
-  const changes = safely(warnings, "what changed", () => (0, import_chunk_ISVYQW6T.changesSince)(spec, paths, seen.before)) ?? null;
-  warnings.push(...(0, import_chunk_VKC2UG2Z.neighbourWarnings)(paths.root, paths), ...changeWarnings(staff, changes), ...finishWarnings(answer));
-  const resumed = staff.resume === null ? null : { earlier: staff.earlier?.usage_total ?? null };
-  const usage = usageOf(reading.usage, backend?.runsOn ?? { tokens: false, cost: false }, resumed);
-  const error = verdict.error ?? cutAnswer(spec, stdout);
-  const end = { reading, answer, error, warnings, changes, ...usage };
-  if (!staff.schema) return end;
-  const none = { findings: null, findings_error: "the answer could not be read" };
-  return { ...end, ...safely(warnings, "the findings", () => findingsOf(answer, warnings)) ?? none };
-}
-function staffReason(reason) {
-  return reason === "exited" || reason === "lingered" || reason === "hard_timeout" ? reason : "other";
-}
-function cutAnswer(spec, stdout) {
-  if (backendOf(spec)?.answerFrom !== "stdout" || !stdout || stdout.omitted === 0) return null;
-  const message = `the answer has ${stdout.bytes} bytes, of which ${stdout.omitted} in the middle could not be kept`;
-  return { code: "output_unstorable", message };
-}
-function safely(warnings, what, look) {
-  try {
-    return look();
-  } catch (error) {
-    warnings.push({ code: "not_told", message: `${what} could not be told: ${(0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_NVPF5LEY.messageOf)(error), 400)}` });
-    return void 0;
-  }
-}
-function finishWarnings(answer) {
-  if (answer === null || !/^\W{0,10}NOT FINISHED\b/.test(answer.slice(0, 200).trimStart())) return [];
-  const [first = ""] = answer.trimStart().split("\n", 1);
-  return [{ code: "not_finished", message: `the agent says that the task is not finished: ${(0, import_chunk_LXK2ZILE.excerpt)(first, 300)}` }];
-}
-function changeWarnings(staff, changes) {
-  if (!(0, import_chunk_W7HED5VZ.isReader)(staff.mode, staff.profile) || !changes || changes.unchanged) return [];
-  const isToldNothing = changes.file_count + changes.commit_count + changes.refs_changed.length === 0;
-  if (changes.reason !== null && isToldNothing)
-    return [{ code: "not_told", message: `it is not known whether the worktree changed: ${changes.reason}` }];
-  const what = [
-    ...changes.files.slice(0, 5).map((file) => (0, import_chunk_QZ6AB7TL.showName)(file.path)),
-    ...changes.file_count > 5 ? [`and ${changes.file_count - 5} more`] : [],
-    ...changes.commit_count > 0 ? [`${changes.commit_count} commit(s)`] : [],
-    ...changes.refs_changed.slice(0, 3).map(import_chunk_QZ6AB7TL.showName),
-    ...changes.index_changed && isToldNothing ? ["what is staged"] : [],
-    ...isToldNothing ? changes.beyond : []
-  ];
-  const message = `the ${staff.mode} job was to change nothing (profile ${staff.profile}), but the worktree changed while it ran: ${what.join(", ") || "more than could be looked at"}`;
-  return [{ code: "reader_changed", message }];
-}
-function findingsOf(answer, warnings) {
-  if (answer === null) return { findings: null, findings_error: "there is no final answer" };
-  const parsed = parseFindings(answer);
-  if (parsed.kind === "ok") return { findings: parsed.value, findings_error: null };
-  warnings.push({ code: "findings_unreadable", message: `the structured findings cannot be read: ${parsed.reason}` });
-  return { findings: null, findings_error: parsed.reason };
-}
-function conclude(job, ending) {
-  const { paths, spec } = job;
-  const read = (0, import_chunk_KWYQ44JA.readState)(paths);
-  const before = read.kind === "ok" ? read.value : (0, import_chunk_AMXPSG75.earlyState)(spec.id, spec);
-  const journal = (0, import_chunk_F2QRF22C.openJournal)(paths, spec);
-  if ((0, import_chunk_AMXPSG75.isEnded)(before)) {
-    journal.append("late_evidence", { reason: ending.reason, exit_code: ending.exit?.exit_code ?? null });
-    return before;
-  }
-  const { state, staff } = makeState(job, before, ending);
-  try {
-    withReserve(paths, () => publish(job, state, staff, ending, journal));
-  } catch (error) {
-    if (!isFull(error)) throw error;
-    state.state = "failed";
-    state.error = {
-      code: "output_unstorable",
-      message: `the result cannot be stored: no space left in ${paths.folder}`
-    };
-    withReserve(paths, () => finish(paths, state));
-  }
-  return state;
-}
-function publish(job, state, staff, ending, journal) {
-  const { paths, spec } = job;
-  const cancel = (0, import_chunk_KWYQ44JA.readCancel)(paths);
-  (0, import_chunk_6OPTGHIR.writeFile)(
-    paths.result,
-    madeSafely(
-      state,
-      staff,
-      () => makeDeliverable({
-        spec,
-        paths,
-        state,
-        staff,
-        tree: ending.tree,
-        cancel,
-        isPlain: backendOf(spec)?.answerFrom === "stdout"
-      })
-    )
+async function waitForJobs(root, ids, options) {
+  const until = (0, import_chunk_NLNY4YEW.monotonicMs)() + options.timeoutMs;
+  const views = new Map();
+  const stop = new AbortController();
+  const beat = options.heartbeatMs === null ? void 0 : setInterval(() => options.onHeartbeat?.([...views.values()]), options.heartbeatMs);
+  let failure;
+  let ended = 0;
+  await Promise.all(
+    ids.map(async (id) => {
+      try {
+        await waitForOne(root, id, until, stop.signal, (view2) => views.set(id, view2));
+      } catch (error) {
+        failure ??= error;
+        stop.abort();
+        return;
+      }
+      const view = views.get(id);
+      if (view && (0, import_chunk_AMXPSG75.isEnded)(view.state)) ended += 1;
+      if (options.mode === "any" && ended > 0) stop.abort();
+    })
   );
-  (0, import_chunk_6OPTGHIR.writeJson)(paths.resultRecord, (0, import_chunk_NJOB3DGL.terminalRecord)(spec, paths, state, ending.tree, staff), { sync: false });
-  if ((0, import_chunk_F2QRF22C.readEvents)(paths, journal.seq - 1, 1).events[0]?.type !== "ended") {
-    const { exit_code, error, reconciled } = state;
-    journal.append("ended", { state: state.state, exit_code, error, reconciled });
+  clearInterval(beat);
+  if (failure !== void 0) throw failure;
+  return ids.flatMap((id) => views.get(id) ?? []);
+}
+async function waitForOne(root, id, until, signal, tell) {
+  let woken = quickRounds;
+  for (let round = 0; ; round += 1, woken += 1) {
+    let view = await look(root, id);
+    if (view.damage !== null) await (0, import_chunk_NLNY4YEW.sleep)(100);
+    if (!(0, import_chunk_YZXDT2WC.exists)(view.paths.folder)) throw vanishedError(view.paths.folder, id);
+    tell(view);
+    if ((0, import_chunk_AMXPSG75.isEnded)(view.state) || signal.aborted) return;
+    const rest = until - (0, import_chunk_NLNY4YEW.monotonicMs)();
+    if (rest <= 0) return;
+    const nap = makeNap(signal);
+    const close = await (0, import_chunk_YC5VTLGP.watchFifo)(view.paths.leaseFifo, nap.wake);
+    try {
+      view = await look(root, id);
+      tell(view);
+      if (!(0, import_chunk_AMXPSG75.isEnded)(view.state) && !signal.aborted) {
+        const pause = woken < quickRounds ? 20 : pauseFor(view, close !== void 0, round);
+        if (await nap.sleep(Math.min(rest, pause))) woken = 0;
+      }
+    } finally {
+      close?.();
+    }
   }
-  state.seq = journal.seq;
-  finish(paths, state);
-  if ((0, import_chunk_NJOB3DGL.isTidy)(spec, state)) for (const file of [paths.output, paths.snapshot]) (0, import_chunk_6OPTGHIR.removeFile)(file);
 }
-function madeSafely(state, staff, make) {
-  try {
-    return make();
-  } catch (error) {
-    if (state.state === "done" && staff && staff.answer !== null) return staff.answer;
-    const reason = state.error ? `${state.error.code}: ${state.error.message}` : state.state;
-    return `# ${state.id}: ${state.state}
-
-${reason}
-
-The report could not be made: ${(0, import_chunk_NVPF5LEY.messageOf)(error)}
-`;
+function pauseFor(view, hasFifo, round) {
+  const condition = (0, import_chunk_AMXPSG75.conditionOf)(view);
+  const soon = Math.min(20 * 1.25 ** round, 1e3);
+  if (condition === "supervised") {
+    const isHeld = view.worker !== null && view.launch !== null && (0, import_chunk_AHUGW6J6.sameIdentity)(view.worker.worker, view.launch.worker);
+    if (isHeld && hasFifo && view.worker?.fifo) return 15e3;
+    return isHeld ? 1e3 : soon;
   }
+  if (condition === "unseen") return 1e3;
+  return soon;
 }
-function finish(paths, state) {
-  (0, import_chunk_KWYQ44JA.writeState)(paths, state);
-  (0, import_chunk_6OPTGHIR.removeFile)(paths.marker);
-  const passing = [paths.reserve, paths.leaseFifo, paths.aliveFifo, paths.limitFifo];
-  const torn = (0, import_chunk_YZXDT2WC.listNames)(paths.folder).filter((name) => /^\..*\.tmp$/.test(name));
-  for (const file of [...passing, ...torn.map((name) => `${paths.folder}/${name}`)]) (0, import_chunk_6OPTGHIR.removeFile)(file);
-}
-function makeState(job, before, ending) {
-  const { paths, spec } = job;
-  const { exit } = ending;
-  const signal = exit ? signalOfExit(exit.exit_code, signalNumbers) ?? null : null;
-  const warnings = [...ending.warnings ?? before.warnings];
-  const staff = spec.staff ? endStaff(
-    { paths, spec, staff: spec.staff },
-    { reading: ending.reading, before: ending.before },
-    { reason: ending.reason, code: exit?.exit_code ?? null, signal },
-    ending.omitted?.stdout ?? before.output?.stdout
-  ) : void 0;
-  for (const warning of staff?.warnings ?? [])
-    if (!warnings.some((known) => known.message === warning.message)) warnings.push(warning);
-  const verdict = judgeEnd({
-    reason: ending.reason,
-    exit,
-    signal,
-    successExit: spec.run?.success_exit ?? 0,
-    staffError: staff?.error ?? null,
-    isStaff: spec.staff !== null,
-    survivors: ending.tree.survivors.map((one) => one.pid),
-    deadlineText: (0, import_chunk_SBRRC2LY.formatDuration)(spec.deadline_ms),
-    detail: ending.detail
-  });
-  const started = before.started_at ?? startedAt(paths);
-  const ended = timeOf(paths.exit) ?? (0, import_chunk_NLNY4YEW.isoNow)();
-  const conversationId = staff?.reading.conversationId ?? null;
-  const state = {
-    ...before,
-    rev: before.rev + 1,
-    state: verdict.outcome,
-    health: before.health === "attention" ? "unknown" : before.health,
-    attention_kind: null,
-    started_at: started,
-    ended_at: ended,
-    duration_ms: Math.max(0, Date.parse(ended) - Date.parse(started ?? before.created_at)),
-    exit_code: exit?.exit_code ?? null,
-    signal,
-    signal_certain: signal === null ? null : Boolean(exit?.signaled) || ending.reason !== "exited" && ending.tree.step !== "none",
-    error: verdict.error,
-    warnings: [...warnings, ...leftoverWarnings(ending)],
-    conversation: conversationId && spec.staff ? { backend: spec.staff.backend, id: conversationId } : before.conversation,
-    reconciled: ending.reconciled,
-    output: ending.omitted ?? before.output ?? plainNotes(paths),
-    usage: staff ? staff.usage : before.usage,
-    ...staff?.usage_total ? { usage_total: staff.usage_total } : {}
+var quickRounds = 50;
+function makeNap(signal) {
+  let isAwake = false;
+  let wake = () => {
+    isAwake = true;
   };
-  return { state, staff };
+  return {
+    wake: () => wake(),
+    sleep: (ms) => new Promise((resolve) => {
+      if (isAwake || signal.aborted) return resolve(isAwake);
+      const end = (isWoken) => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", stop);
+        resolve(isWoken);
+      };
+      const stop = () => end(false);
+      const timer = setTimeout(stop, Math.min(ms, 2 ** 31 - 1));
+      signal.addEventListener("abort", stop);
+      wake = () => end(true);
+    })
+  };
 }
-function finishStored(job) {
-  const stored = (0, import_chunk_KWYQ44JA.readStoredState)(job.paths, job.spec.id);
-  if (!stored) return false;
-  withReserve(job.paths, () => finish(job.paths, stored));
-  return true;
-}
-function leftoverWarnings(ending) {
-  if (ending.reason !== "exited" || ending.tree.ended.length === 0) return [];
-  const named = ending.tree.ended.slice(0, 5).map((one) => `${one.pid} (${one.name})`).join(", ");
-  const message = `${ending.tree.ended.length} left-over process(es) were ended after the command: ${named}`;
-  return [{ code: "leftovers_ended", message }];
-}
-function plainNotes(paths) {
-  const note = (file) => ({ bytes: (0, import_chunk_ZDHOWCEU.logSize)(file), omitted: 0, exact: true });
-  return { stdout: note(paths.output), stderr: note(paths.error) };
-}
-function startedAt(paths) {
-  return timeOf(paths.childMark);
-}
-function timeOf(file) {
-  const facts2 = (0, import_chunk_YZXDT2WC.factsOf)(file);
-  return facts2 ? (0, import_chunk_NLNY4YEW.isoOf)(facts2.modifiedMs) : null;
-}
-function withReserve(paths, write) {
+async function look(root, id) {
   try {
-    write();
+    return await (0, import_chunk_A3RNX7T7.refreshAttached)(root, id);
   } catch (error) {
-    if (!isFull(error) || !(0, import_chunk_6OPTGHIR.removeFile)(paths.reserve)) throw error;
-    write();
+    if (error instanceof import_chunk_NVPF5LEY.FaultError && error.code === "unknown_job") throw vanishedError((0, import_chunk_VIKS2MJP.jobPaths)(root, id).folder, id);
+    throw error;
   }
 }
-function isFull(error) {
-  return ["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "");
+function vanishedError(folder, id) {
+  return new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot go on waiting for job ${id}: its folder ${folder} is gone`, null);
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  LineSplitter,
-  backendOf,
-  conclude,
-  findingsForm,
-  finishStored,
-  parseReason,
-  readSafely,
-  startedAt
+  waitForJobs
 });
 
 },
@@ -9210,11 +9276,101 @@ function stagePath(root, id) {
 });
 
 },
-"./chunk-VKC2UG2Z.js": function (module, exports) {
+"./chunk-W7HED5VZ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  applyEdit: () => applyEdit,
+  findMode: () => findMode,
+  isReader: () => isReader,
+  isWriter: () => isWriter,
+  modeIds: () => modeIds,
+  modes: () => modes
+});
+module.exports = stdin_exports;
+var readOnly = "Change nothing: no file, no commit, no setting, nothing on other machines. Reading and searching are what you are here for.";
+var evidence = "Give the place of every claim: path and line, command and its output, or address.";
+var modes = {
+  staffer: {
+    id: "staffer",
+    summary: "hand a task to an agent CLI as a job",
+    role: "You carry out a task for the caller on your own.",
+    rules: [
+      "Do what the task asks, no more. Leave what was changed before you came as it is.",
+      "Commit or push only if the task asks for it."
+    ],
+    form: ["What you did and found, what you changed (paths), how you checked it, and what is left open."],
+    profile: "standard"
+  },
+  research: {
+    id: "research",
+    summary: "have a question looked into and answered with evidence, as a job",
+    role: "You look into a question and answer it with evidence.",
+    rules: [readOnly, evidence, "Keep what you saw apart from what you conclude, and say how sure you are."],
+    form: ["The answer first, in a few sentences; then the evidence for it; then what you could not find out."],
+    profile: "restricted"
+  },
+  review: {
+    id: "review",
+    summary: "have changes reviewed by an agent CLI, as a job",
+    role: "You review changes that somebody else made.",
+    rules: [
+      readOnly,
+      evidence,
+      "Look for what breaks: wrong results, lost data, security holes, races, missing cases, tests that cannot fail. Matters of taste come last or not at all.",
+      "Report only what you have checked in the code. Say when you looked at something and found nothing."
+    ],
+    form: [
+      "The verdict first, in one sentence; then the findings, the worst first, each with severity, path and line, what happens, and how to mend it; then what you did not look at."
+    ],
+    profile: "restricted"
+  },
+  implement: {
+    id: "implement",
+    summary: "have a change made in this worktree by an agent CLI, as a job",
+    role: "You make a change in a code base on your own.",
+    rules: [
+      "Keep to the habits of the code base, and to the task: no side trips.",
+      "Leave what was changed before you came as it is, unless the task is about it.",
+      "Prove the change: run the tests or checks that belong to it, and say which you ran and how they ended. Never weaken a test to make it pass.",
+      "Commit only if the task asks for it; never push."
+    ],
+    form: ["What you changed and why (paths), which checks you ran with their results, and what is left open."],
+    profile: "standard"
+  },
+  ask: {
+    id: "ask",
+    summary: "ask an agent CLI and print its answer (a recorded job)",
+    role: "You answer a question.",
+    rules: [readOnly],
+    form: ["The answer itself, as short as the question allows."],
+    profile: "restricted"
+  }
+};
+var modeIds = Object.keys(modes);
+function findMode(id) {
+  return Object.hasOwn(modes, id) ? modes[id] : void 0;
+}
+function isWriter(profile) {
+  return profile !== "restricted";
+}
+function isReader(mode, profile) {
+  return !isWriter(profile) || findMode(mode)?.profile === "restricted";
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  findMode,
+  isReader,
+  isWriter,
+  modeIds,
+  modes
+});
+
+},
+"./chunk-WY6KWLJR.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  applyAll: () => applyAll,
   backends: () => backends,
   findArgumentFault: () => findArgumentFault,
   findBackend: () => findBackend,
@@ -9236,7 +9392,7 @@ module.exports = stdin_exports;
 var import_chunk_4KUXXOSU = load("./chunk-4KUXXOSU.js");
 var import_chunk_OBX4NMG7 = load("./chunk-OBX4NMG7.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_QL6MH7NP = load("./chunk-QL6MH7NP.js");
+var import_chunk_A3RNX7T7 = load("./chunk-A3RNX7T7.js");
 var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_3MD723AM = load("./chunk-3MD723AM.js");
@@ -10748,39 +10904,89 @@ function errorWords7(stderr) {
   const error = lines.findLast((line) => /^error:/i.test(line))?.replace(/^error:\s*<>/i, "");
   return { error, first: lines.find((line) => line !== "") };
 }
-function applyEdit(edit, stamp) {
+function applyAll(edits, stamp) {
+  const staged = [];
+  const done = [];
+  try {
+    for (const edit of edits) naming(edit, () => stage(edit, stamp, staged));
+    for (const one of staged)
+      naming(one.edit, () => {
+        putInPlace(one);
+        done.push(one);
+      });
+    return staged.map(({ copy }) => copy);
+  } catch (error) {
+    const lost = done.reverse().filter((one) => !putBack(one));
+    for (const one of staged) discard(one, lost.includes(one));
+    if (lost.length === 0) throw error;
+    const kept = lost.map(({ edit, copy }) => `${edit.file} (its old text: ${copy ?? "none"})`).join(", ");
+    throw new import_chunk_NVPF5LEY.FaultError("preflight", `${(0, import_chunk_NVPF5LEY.messageOf)(error)}; and these could not be put back: ${kept}`);
+  }
+}
+function stage(edit, stamp, staged) {
   const { file, before, after } = edit;
+  const one = { edit, target: file, mode: 384, fresh: null, copy: null };
   if (before === null) {
     if ((0, import_chunk_YZXDT2WC.factsOf)(file)) throw changed(file);
     createFolders(import_node_path3.default.dirname(file));
-    if (after !== null && !(0, import_chunk_6OPTGHIR.createFile)(file, after)) throw changed(file);
-    return null;
+  } else {
+    if (edit.followsLink) one.target = (0, import_chunk_YZXDT2WC.realPath)(file);
+    const facts = (0, import_chunk_YZXDT2WC.factsOf)(one.target);
+    if (facts?.kind !== "file" || facts.uid !== process.getuid?.())
+      throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot change ${file}: it is no regular file of yours`);
+    one.mode = facts.mode;
+    if ((0, import_chunk_6OPTGHIR.readRange)(one.target, 0, facts.size + 1)?.bytes.toString("utf8") !== before) throw changed(file);
   }
-  const target = edit.followsLink ? (0, import_chunk_YZXDT2WC.realPath)(file) : file;
-  const facts = (0, import_chunk_YZXDT2WC.factsOf)(target);
-  if (facts?.kind !== "file" || facts.uid !== process.getuid?.())
-    throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot change ${file}: it is no regular file of yours`);
-  if ((0, import_chunk_6OPTGHIR.readRange)(target, 0, facts.size + 1)?.bytes.toString("utf8") !== before) throw changed(file);
-  const copy = keepCopy(file, before, stamp, facts.mode);
-  if (after === null) {
-    (0, import_chunk_6OPTGHIR.removeFile)(target);
-    return copy;
+  staged.push(one);
+  if (before !== null) one.copy = createBeside(`${file}.job-companion-${stamp}`, ".bak", before, one.mode);
+  if (after !== null) one.fresh = createBeside(`${one.target}.job-companion-${stamp}`, ".new", after, one.mode);
+}
+function putInPlace({ edit, target, fresh }) {
+  if (fresh === null) (0, import_chunk_6OPTGHIR.removeFile)(target);
+  else if (edit.before !== null) (0, import_node_fs2.renameSync)(fresh, target);
+  else (0, import_node_fs2.linkSync)(fresh, target);
+  if (fresh !== null && edit.before === null) (0, import_chunk_6OPTGHIR.removeFile)(fresh);
+}
+function putBack({ edit, target, mode }) {
+  try {
+    if (edit.before === null) {
+      (0, import_chunk_6OPTGHIR.removeFile)(target);
+      return true;
+    }
+    (0, import_chunk_6OPTGHIR.writeFile)(target, edit.before);
+    (0, import_node_fs2.chmodSync)(target, mode);
+    return true;
+  } catch {
+    return false;
   }
-  (0, import_chunk_6OPTGHIR.writeFile)(target, after);
-  (0, import_node_fs2.chmodSync)(target, facts.mode);
-  return copy;
+}
+function discard({ fresh, copy }, keepsCopy) {
+  for (const file of [fresh, keepsCopy ? null : copy]) {
+    try {
+      if (file !== null) (0, import_chunk_6OPTGHIR.removeFile)(file);
+    } catch {
+    }
+  }
+}
+function naming(edit, fn) {
+  try {
+    fn();
+  } catch (error) {
+    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
+    throw (0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST" ? changed(edit.file) : new import_chunk_NVPF5LEY.FaultError("preflight", `cannot change ${edit.file}: ${(0, import_chunk_NVPF5LEY.messageOf)(error)}; nothing was changed`);
+  }
 }
 function createFolders(folder) {
   if ((0, import_chunk_YZXDT2WC.exists)(folder)) return;
   createFolders(import_node_path3.default.dirname(folder));
   (0, import_chunk_6OPTGHIR.createFolder)(folder);
 }
-function keepCopy(file, text, stamp, mode) {
+function createBeside(name, suffix, text, mode) {
   for (let number = 1; ; number += 1) {
-    const copy = `${file}.job-companion-${stamp}${number === 1 ? "" : `-${number}`}.bak`;
-    if (!(0, import_chunk_6OPTGHIR.createFile)(copy, text)) continue;
-    (0, import_node_fs2.chmodSync)(copy, mode);
-    return copy;
+    const file = `${name}${number === 1 ? "" : `-${number}`}${suffix}`;
+    if (!(0, import_chunk_6OPTGHIR.createFile)(file, text)) continue;
+    (0, import_node_fs2.chmodSync)(file, mode);
+    return file;
   }
 }
 function changed(file) {
@@ -10903,7 +11109,10 @@ function askProgram(program, limitMs) {
   if (!/^\d+\n$/.test(status) || /^12[67]\n$/.test(status)) return void 0;
   if (status !== "0\n") return null;
   const texts = [stdout, stderr].map(import_chunk_LXK2ZILE.plainText);
-  return texts.map((text) => versionForm.exec(text)?.[0]).find((found) => found !== void 0) ?? null;
+  const plain = texts.map(
+    (text) => text.split("\n").filter((line) => !line.trimStart().startsWith("{")).join("\n")
+  );
+  return plain.map((text) => versionForm.exec(text)?.[0]).find((found) => found !== void 0) ?? null;
 }
 function endGroup(pid) {
   if (!(pid > 1)) return;
@@ -11244,6 +11453,7 @@ function readUsage6(usage, reading) {
 }
 var own9 = [
   ["session_lost", /no saved session found/i],
+  ["no_final_answer", /ended with empty response text/i],
   ["auth", /\[API Error: 401\b|no auth type is selected|no saved credentials|authentication (?:failed|required)/i],
   ["quota", /\[API Error: 429\b|quota (?:has been )?exceeded/i]
 ];
@@ -11307,7 +11517,7 @@ function modeOf(root, id) {
   return spec.kind === "ok" ? spec.value.staff?.mode : void 0;
 }
 async function settleLost(root) {
-  for (const id of (0, import_chunk_4KUXXOSU.listActive)(root)) await unlessGone(() => (0, import_chunk_QL6MH7NP.refresh)(root, id));
+  for (const id of (0, import_chunk_4KUXXOSU.listActive)(root)) await unlessGone(() => (0, import_chunk_A3RNX7T7.refresh)(root, id));
 }
 async function unlessGone(look) {
   try {
@@ -11335,7 +11545,7 @@ function isOver(root, id) {
     if (error instanceof import_chunk_NVPF5LEY.FaultError && error.code === "unknown_job") return true;
     throw error;
   }
-  return condition === "ended" || condition === "damaged" || (0, import_chunk_QL6MH7NP.isSettleable)(condition);
+  return condition === "ended" || condition === "damaged" || (0, import_chunk_A3RNX7T7.isSettleable)(condition);
 }
 function placeOf(cwd) {
   const real = (0, import_chunk_YZXDT2WC.isFolder)(cwd) ? (0, import_chunk_YZXDT2WC.realPath)(cwd) : cwd;
@@ -11349,7 +11559,7 @@ function overlaps(a, b) {
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  applyEdit,
+  applyAll,
   backends,
   findArgumentFault,
   findBackend,
@@ -11366,134 +11576,6 @@ function overlaps(a, b) {
   settleLost,
   tellNeighbours,
   versionOf
-});
-
-},
-"./chunk-W7HED5VZ.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  findMode: () => findMode,
-  isReader: () => isReader,
-  isWriter: () => isWriter,
-  modeIds: () => modeIds,
-  modes: () => modes
-});
-module.exports = stdin_exports;
-var readOnly = "Change nothing: no file, no commit, no setting, nothing on other machines. Reading and searching are what you are here for.";
-var evidence = "Give the place of every claim: path and line, command and its output, or address.";
-var modes = {
-  staffer: {
-    id: "staffer",
-    summary: "hand a task to an agent CLI as a job",
-    role: "You carry out a task for the caller on your own.",
-    rules: [
-      "Do what the task asks, no more. Leave what was changed before you came as it is.",
-      "Commit or push only if the task asks for it."
-    ],
-    form: ["What you did and found, what you changed (paths), how you checked it, and what is left open."],
-    profile: "standard"
-  },
-  research: {
-    id: "research",
-    summary: "have a question looked into and answered with evidence, as a job",
-    role: "You look into a question and answer it with evidence.",
-    rules: [readOnly, evidence, "Keep what you saw apart from what you conclude, and say how sure you are."],
-    form: ["The answer first, in a few sentences; then the evidence for it; then what you could not find out."],
-    profile: "restricted"
-  },
-  review: {
-    id: "review",
-    summary: "have changes reviewed by an agent CLI, as a job",
-    role: "You review changes that somebody else made.",
-    rules: [
-      readOnly,
-      evidence,
-      "Look for what breaks: wrong results, lost data, security holes, races, missing cases, tests that cannot fail. Matters of taste come last or not at all.",
-      "Report only what you have checked in the code. Say when you looked at something and found nothing."
-    ],
-    form: [
-      "The verdict first, in one sentence; then the findings, the worst first, each with severity, path and line, what happens, and how to mend it; then what you did not look at."
-    ],
-    profile: "restricted"
-  },
-  implement: {
-    id: "implement",
-    summary: "have a change made in this worktree by an agent CLI, as a job",
-    role: "You make a change in a code base on your own.",
-    rules: [
-      "Keep to the habits of the code base, and to the task: no side trips.",
-      "Leave what was changed before you came as it is, unless the task is about it.",
-      "Prove the change: run the tests or checks that belong to it, and say which you ran and how they ended. Never weaken a test to make it pass.",
-      "Commit only if the task asks for it; never push."
-    ],
-    form: ["What you changed and why (paths), which checks you ran with their results, and what is left open."],
-    profile: "standard"
-  },
-  ask: {
-    id: "ask",
-    summary: "ask an agent CLI and print its answer (a recorded job)",
-    role: "You answer a question.",
-    rules: [readOnly],
-    form: ["The answer itself, as short as the question allows."],
-    profile: "restricted"
-  }
-};
-var modeIds = Object.keys(modes);
-function findMode(id) {
-  return Object.hasOwn(modes, id) ? modes[id] : void 0;
-}
-function isWriter(profile) {
-  return profile !== "restricted";
-}
-function isReader(mode, profile) {
-  return !isWriter(profile) || findMode(mode)?.profile === "restricted";
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  findMode,
-  isReader,
-  isWriter,
-  modeIds,
-  modes
-});
-
-},
-"./chunk-WFGN3O5A.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  commandNames: () => commandNames,
-  loadCommand: () => loadCommand
-});
-module.exports = stdin_exports;
-var loaders = {
-  run: async () => (await Promise.resolve().then(() => load("./run-UDDDGDJ5.js"))).run,
-  staffer: async () => (await Promise.resolve().then(() => load("./staffer-HGO6PDVJ.js"))).staffer,
-  research: async () => (await Promise.resolve().then(() => load("./research-H3PS52XK.js"))).research,
-  review: async () => (await Promise.resolve().then(() => load("./review-OA3U7VEW.js"))).review,
-  implement: async () => (await Promise.resolve().then(() => load("./implement-HRSD6UZR.js"))).implement,
-  ask: async () => (await Promise.resolve().then(() => load("./ask-B7U6H33C.js"))).ask,
-  wait: async () => (await Promise.resolve().then(() => load("./wait-VMPNGIXV.js"))).wait,
-  observe: async () => (await Promise.resolve().then(() => load("./observe-Z5EPAWPI.js"))).observe,
-  status: async () => (await Promise.resolve().then(() => load("./status-OZYG6R3P.js"))).status,
-  result: async () => (await Promise.resolve().then(() => load("./result-OA2WUIA4.js"))).result,
-  cancel: async () => (await Promise.resolve().then(() => load("./cancel-FEFD64O6.js"))).cancel,
-  continue: async () => (await Promise.resolve().then(() => load("./continue-6VCXBYDK.js"))).continueCommand,
-  restart: async () => (await Promise.resolve().then(() => load("./restart-IHIDHHEI.js"))).restart,
-  clean: async () => (await Promise.resolve().then(() => load("./clean-5GD5ELNK.js"))).clean,
-  setup: async () => (await Promise.resolve().then(() => load("./setup-UST2V7W4.js"))).setup,
-  doctor: async () => (await Promise.resolve().then(() => load("./doctor-JYKJOPFL.js"))).doctor,
-  help: async () => (await Promise.resolve().then(() => load("./help-2EI743WS.js"))).help
-};
-var commandNames = Object.keys(loaders);
-async function loadCommand(name) {
-  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  commandNames,
-  loadCommand
 });
 
 },
@@ -11902,7 +11984,7 @@ function logSize(file) {
 });
 
 },
-"./clean-5GD5ELNK.js": function (module, exports) {
+"./clean-KABHXBEE.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -11917,7 +11999,7 @@ var import_chunk_OBX4NMG7 = load("./chunk-OBX4NMG7.js");
 var import_chunk_PQQG5N64 = load("./chunk-PQQG5N64.js");
 var import_chunk_NAF6F4BZ = load("./chunk-NAF6F4BZ.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_QL6MH7NP = load("./chunk-QL6MH7NP.js");
+var import_chunk_A3RNX7T7 = load("./chunk-A3RNX7T7.js");
 var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
 var import_chunk_AYAJZBGH = load("./chunk-AYAJZBGH.js");
 var import_chunk_OYWQVJF3 = load("./chunk-OYWQVJF3.js");
@@ -11953,7 +12035,7 @@ async function jobsIn(folder) {
     if (!(0, import_chunk_GDAT7PWZ.checkRoot)(root)) return void 0;
     for (const id of new Set([...(0, import_chunk_4KUXXOSU.listActive)(root), ...(0, import_chunk_4KUXXOSU.listJobs)(root)])) {
       if (!(0, import_chunk_YZXDT2WC.exists)((0, import_chunk_VIKS2MJP.jobPaths)(root, id).folder)) continue;
-      const why = keeps(await (0, import_chunk_QL6MH7NP.refresh)(root, id));
+      const why = keeps(await (0, import_chunk_A3RNX7T7.refresh)(root, id));
       if (why !== void 0) return `its worktree ${folder} has a job of its own, ${id}: ${why}`;
     }
     return void 0;
@@ -11997,7 +12079,7 @@ async function planClean(root, options) {
   const ancestors = ancestorsOfLive(root);
   let finished = 0;
   for (const id of (0, import_chunk_4KUXXOSU.listJobs)(root)) {
-    const view = await (0, import_chunk_QL6MH7NP.refresh)(root, id);
+    const view = await (0, import_chunk_A3RNX7T7.refresh)(root, id);
     const why = !(0, import_chunk_AMXPSG75.isEnded)(view.state) ? "it is live" : view.damage !== null ? `its record is damaged (${view.damage})` : (0, import_chunk_PQQG5N64.isAwaited)(root, id) ? "somebody waits for it" : ancestors.has(id) ? "a live job descends from it" : !(0, import_chunk_NAF6F4BZ.isCollected)(view) && !options.includeUncollected ? "nobody has collected its result" : void 0;
     if ((0, import_chunk_AMXPSG75.isEnded)(view.state)) finished += 1;
     const ageMs = (0, import_chunk_NLNY4YEW.nowMs)() - Date.parse(view.state.ended_at ?? view.state.created_at);
@@ -12136,18 +12218,18 @@ function given(input) {
 });
 
 },
-"./collecting-EZ63QIUT.js": function (module, exports) {
+"./collecting-RQ5RF3NL.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  waitAndTell: () => import_chunk_DZG7HXFZ.waitAndTell
+  waitAndTell: () => import_chunk_GEA57VJV.waitAndTell
 });
 module.exports = stdin_exports;
-var import_chunk_DZG7HXFZ = load("./chunk-DZG7HXFZ.js");
-var import_chunk_6ZW5UEYF = load("./chunk-6ZW5UEYF.js");
+var import_chunk_GEA57VJV = load("./chunk-GEA57VJV.js");
+var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
 var import_chunk_XYWE227J = load("./chunk-XYWE227J.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_S7EMRLX4 = load("./chunk-S7EMRLX4.js");
+var import_chunk_UGVYUN74 = load("./chunk-UGVYUN74.js");
 var import_chunk_PQQG5N64 = load("./chunk-PQQG5N64.js");
 var import_chunk_NAF6F4BZ = load("./chunk-NAF6F4BZ.js");
 var import_chunk_EZ5LP3AB = load("./chunk-EZ5LP3AB.js");
@@ -12158,7 +12240,7 @@ var import_chunk_UD56OBLZ = load("./chunk-UD56OBLZ.js");
 var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_F2QRF22C = load("./chunk-F2QRF22C.js");
-var import_chunk_QL6MH7NP = load("./chunk-QL6MH7NP.js");
+var import_chunk_A3RNX7T7 = load("./chunk-A3RNX7T7.js");
 var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
 var import_chunk_AYAJZBGH = load("./chunk-AYAJZBGH.js");
 var import_chunk_OYWQVJF3 = load("./chunk-OYWQVJF3.js");
@@ -12182,17 +12264,17 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./continue-6VCXBYDK.js": function (module, exports) {
+"./continue-O3NKYRNW.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   continueCommand: () => continueCommand
 });
 module.exports = stdin_exports;
-var import_chunk_NI3FPZSY = load("./chunk-NI3FPZSY.js");
-var import_chunk_A5GXIXLD = load("./chunk-A5GXIXLD.js");
-var import_chunk_OOOSDMLX = load("./chunk-OOOSDMLX.js");
-var import_chunk_BFR7IFO3 = load("./chunk-BFR7IFO3.js");
+var import_chunk_5IFL4TST = load("./chunk-5IFL4TST.js");
+var import_chunk_42ZJDYXB = load("./chunk-42ZJDYXB.js");
+var import_chunk_6KRSSHAY = load("./chunk-6KRSSHAY.js");
+var import_chunk_FQ26Q6JZ = load("./chunk-FQ26Q6JZ.js");
 var import_chunk_IGDXCXPW = load("./chunk-IGDXCXPW.js");
 var import_chunk_7CDY6LKK = load("./chunk-7CDY6LKK.js");
 var import_chunk_5KG54KO5 = load("./chunk-5KG54KO5.js");
@@ -12200,13 +12282,14 @@ var import_chunk_GDAT7PWZ = load("./chunk-GDAT7PWZ.js");
 var import_chunk_C7UJ4JXK = load("./chunk-C7UJ4JXK.js");
 var import_chunk_GQA7X64Q = load("./chunk-GQA7X64Q.js");
 var import_chunk_7X2CHZVN = load("./chunk-7X2CHZVN.js");
-var import_chunk_VKC2UG2Z = load("./chunk-VKC2UG2Z.js");
+var import_chunk_WY6KWLJR = load("./chunk-WY6KWLJR.js");
 var import_chunk_4KUXXOSU = load("./chunk-4KUXXOSU.js");
 var import_chunk_GY4O4DW5 = load("./chunk-GY4O4DW5.js");
 var import_chunk_OBX4NMG7 = load("./chunk-OBX4NMG7.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_QL6MH7NP = load("./chunk-QL6MH7NP.js");
+var import_chunk_F2QRF22C = load("./chunk-F2QRF22C.js");
+var import_chunk_A3RNX7T7 = load("./chunk-A3RNX7T7.js");
 var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
 var import_chunk_QZ6AB7TL = load("./chunk-QZ6AB7TL.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
@@ -12240,14 +12323,14 @@ var continueCommand = {
   async run(context, input) {
     const root = context.root(input);
     (0, import_chunk_GDAT7PWZ.checkRoot)(root.folder);
-    const prompt = await (0, import_chunk_A5GXIXLD.taskOf)(context, input);
-    const words = (0, import_chunk_BFR7IFO3.onceWords)("continue", input, input.has("cwd") ? (0, import_chunk_BFR7IFO3.folderSaid)(context, input) : null, prompt);
-    const repeated = await (0, import_chunk_BFR7IFO3.repeatedLaunch)(context, input, words, false);
+    const prompt = await (0, import_chunk_42ZJDYXB.taskOf)(context, input);
+    const words = (0, import_chunk_FQ26Q6JZ.onceWords)("continue", input, input.has("cwd") ? (0, import_chunk_FQ26Q6JZ.folderSaid)(context, input) : null, prompt);
+    const repeated = await (0, import_chunk_FQ26Q6JZ.repeatedLaunch)(context, input, words, false);
     if (repeated) return repeated;
     const parent = parentOf(root, input);
-    await (0, import_chunk_NI3FPZSY.requireGenuine)(parent);
+    await (0, import_chunk_5IFL4TST.requireGenuine)(parent);
     const staff = parent.staff;
-    const resume = (0, import_chunk_NI3FPZSY.conversationOf)(root.folder, parent);
+    const resume = (0, import_chunk_5IFL4TST.conversationOf)(root.folder, parent);
     if (!staff || resume === null) {
       const why = staff ? "no conversation id was seen" : `a ${parent.kind} job keeps no conversation`;
       throw new import_chunk_NVPF5LEY.FaultError(
@@ -12256,14 +12339,14 @@ var continueCommand = {
         import_chunk_MH4JJYVG.nextCommands.restart(parent.id, root.option)
       );
     }
-    const cwd = input.has("cwd") ? (0, import_chunk_BFR7IFO3.folderOf)(context, input) : (0, import_chunk_NI3FPZSY.requireFolder)(parent, "continue", root.option);
-    (0, import_chunk_NI3FPZSY.requireSameFolder)(parent, cwd, root.option);
-    const part = (0, import_chunk_OOOSDMLX.makeStaffPart)({
+    const cwd = input.has("cwd") ? (0, import_chunk_FQ26Q6JZ.folderOf)(context, input) : (0, import_chunk_5IFL4TST.requireFolder)(parent, "continue", root.option);
+    (0, import_chunk_5IFL4TST.requireSameFolder)(parent, cwd, root.option);
+    const part = (0, import_chunk_6KRSSHAY.makeStaffPart)({
       mode: staff.mode,
       stateRoot: root.folder,
       backend: input.text("backend") ?? staff.custom?.name ?? staff.backend,
       model: input.text("model") ?? staff.model,
-      profile: (0, import_chunk_A5GXIXLD.askedProfile)(input),
+      profile: (0, import_chunk_42ZJDYXB.askedProfile)(input),
       earlierProfile: staff.profile,
       prompt,
       resume,
@@ -12278,14 +12361,14 @@ var continueCommand = {
     context.tell(
       `continues ${parent.id} (${staff.custom?.name ?? part.backend}, mode ${part.mode}, profile ${part.profile})`
     );
-    part.earlier = (0, import_chunk_NI3FPZSY.earlierOf)(root.folder, part.backend, resume);
+    part.earlier = (0, import_chunk_5IFL4TST.earlierOf)(root.folder, part.backend, resume);
     if (staff.schema) part.schema = true;
     if (staff.base) part.base = staff.base;
-    return (0, import_chunk_A5GXIXLD.launchStaff)(context, input, {
+    return (0, import_chunk_42ZJDYXB.launchStaff)(context, input, {
       verb: parent.verb,
       staff: part,
       cwd,
-      lineage: (0, import_chunk_NI3FPZSY.lineageOf)(parent, "continue"),
+      lineage: (0, import_chunk_5IFL4TST.lineageOf)(parent, "continue"),
       isSynchronous: parent.verb === "ask" && !input.has("id-only"),
       words,
       asksForLatest: !input.has("job") && !input.has("conversation"),
@@ -12297,13 +12380,13 @@ function parentOf(root, input) {
   const [job, conversation] = [input.text("job"), input.text("conversation")];
   if (job !== void 0 && conversation !== void 0)
     throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --job and --conversation together");
-  if (job !== void 0) return (0, import_chunk_NI3FPZSY.requireSpec)(root, (0, import_chunk_4KUXXOSU.requireWholeId)(root, job));
+  if (job !== void 0) return (0, import_chunk_5IFL4TST.requireSpec)(root, (0, import_chunk_4KUXXOSU.requireWholeId)(root, job));
   const owner = conversation === void 0 ? input.text("owner") ?? import_chunk_NLNY4YEW.variables.owner() ?? null : null;
   const id = (0, import_chunk_7CDY6LKK.findLatest)(root.folder, owner, (_, spec) => {
-    const known = spec.staff ? (0, import_chunk_NI3FPZSY.conversationOf)(root.folder, spec) : null;
+    const known = spec.staff ? (0, import_chunk_5IFL4TST.conversationOf)(root.folder, spec) : null;
     return conversation === void 0 ? known !== null : known === conversation;
   });
-  if (id !== void 0) return (0, import_chunk_NI3FPZSY.requireSpec)(root, id);
+  if (id !== void 0) return (0, import_chunk_5IFL4TST.requireSpec)(root, id);
   const what = conversation === void 0 ? "a conversation" : `conversation ${JSON.stringify(conversation)}`;
   const whose = owner === null ? "" : ` of owner ${owner}`;
   throw new import_chunk_NVPF5LEY.FaultError(
@@ -12318,14 +12401,14 @@ function parentOf(root, input) {
 });
 
 },
-"./dispatch-GKC6GF7U.js": function (module, exports) {
+"./dispatch-P4KFXTLE.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   dispatch: () => dispatch
 });
 module.exports = stdin_exports;
-var import_chunk_WFGN3O5A = load("./chunk-WFGN3O5A.js");
+var import_chunk_M2KF62VM = load("./chunk-M2KF62VM.js");
 var import_chunk_GDAT7PWZ = load("./chunk-GDAT7PWZ.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
@@ -12482,10 +12565,10 @@ async function dispatch(args, base, version) {
   if (word === "--version" || word === "version") return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${version}
 ` };
   const name = word === "--help" || word === "-h" ? "help" : word;
-  const command = await (0, import_chunk_WFGN3O5A.loadCommand)(name);
+  const command = await (0, import_chunk_M2KF62VM.loadCommand)(name);
   if (!command)
     throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_WFGN3O5A.commandNames.join(", ")}`,
+      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_M2KF62VM.commandNames.join(", ")}`,
       (0, import_chunk_3MD723AM.quoteWords)([...(0, import_chunk_VIKS2MJP.selfWords)(), "help"])
     );
   if (hasChangedWords(args)) {
@@ -12512,7 +12595,7 @@ async function help(command) {
 });
 
 },
-"./doctor-JYKJOPFL.js": function (module, exports) {
+"./doctor-QADEW6NR.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -12621,7 +12704,7 @@ var doctor = {
     const backend = input.text("backend");
     if (backend !== void 0) {
       if (input.words.length > 0) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take a job ID and --backend together");
-      const { doctorBackend } = await Promise.resolve().then(() => load("./doctor-backend-WIFLG7MG.js"));
+      const { doctorBackend } = await Promise.resolve().then(() => load("./doctor-backend-LREHSIZO.js"));
       return doctorBackend(context, backend, input.has("json"));
     }
     const root = context.root(input);
@@ -12649,30 +12732,30 @@ function tell(finding) {
 });
 
 },
-"./doctor-backend-WIFLG7MG.js": function (module, exports) {
+"./doctor-backend-LREHSIZO.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   doctorBackend: () => doctorBackend
 });
 module.exports = stdin_exports;
-var import_chunk_E3OOXL5K = load("./chunk-E3OOXL5K.js");
-var import_chunk_7VQULC25 = load("./chunk-7VQULC25.js");
+var import_chunk_BN2VCZBI = load("./chunk-BN2VCZBI.js");
+var import_chunk_CI6T3IKP = load("./chunk-CI6T3IKP.js");
 var import_chunk_XFBNWBRB = load("./chunk-XFBNWBRB.js");
-var import_chunk_OOOSDMLX = load("./chunk-OOOSDMLX.js");
+var import_chunk_6KRSSHAY = load("./chunk-6KRSSHAY.js");
 var import_chunk_IGDXCXPW = load("./chunk-IGDXCXPW.js");
 var import_chunk_GDAT7PWZ = load("./chunk-GDAT7PWZ.js");
 var import_chunk_C7UJ4JXK = load("./chunk-C7UJ4JXK.js");
-var import_chunk_UMDIHWHG = load("./chunk-UMDIHWHG.js");
+var import_chunk_S236MST2 = load("./chunk-S236MST2.js");
 var import_chunk_ZDHOWCEU = load("./chunk-ZDHOWCEU.js");
 var import_chunk_ISVYQW6T = load("./chunk-ISVYQW6T.js");
 var import_chunk_7X2CHZVN = load("./chunk-7X2CHZVN.js");
-var import_chunk_VKC2UG2Z = load("./chunk-VKC2UG2Z.js");
+var import_chunk_WY6KWLJR = load("./chunk-WY6KWLJR.js");
 var import_chunk_4KUXXOSU = load("./chunk-4KUXXOSU.js");
 var import_chunk_GY4O4DW5 = load("./chunk-GY4O4DW5.js");
 var import_chunk_OBX4NMG7 = load("./chunk-OBX4NMG7.js");
-var import_chunk_6ZW5UEYF = load("./chunk-6ZW5UEYF.js");
-var import_chunk_S7EMRLX4 = load("./chunk-S7EMRLX4.js");
+var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
+var import_chunk_UGVYUN74 = load("./chunk-UGVYUN74.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_YC5VTLGP = load("./chunk-YC5VTLGP.js");
 var import_chunk_NJOB3DGL = load("./chunk-NJOB3DGL.js");
@@ -12680,7 +12763,7 @@ var import_chunk_UD56OBLZ = load("./chunk-UD56OBLZ.js");
 var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_F2QRF22C = load("./chunk-F2QRF22C.js");
-var import_chunk_QL6MH7NP = load("./chunk-QL6MH7NP.js");
+var import_chunk_A3RNX7T7 = load("./chunk-A3RNX7T7.js");
 var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
 var import_chunk_AYAJZBGH = load("./chunk-AYAJZBGH.js");
 var import_chunk_OYWQVJF3 = load("./chunk-OYWQVJF3.js");
@@ -12716,9 +12799,9 @@ var trialMs = 12e4;
 var task = "Reply with the single word: ready";
 var answerBytes = 1024;
 async function roundTrip(name, onStart) {
-  const isOwn = Object.hasOwn((0, import_chunk_OOOSDMLX.readUserConfig)().backends, name);
-  const canRestrict = !isOwn && (0, import_chunk_VKC2UG2Z.findBackend)(name)?.profiles.restricted !== null;
-  const signals = (0, import_chunk_6ZW5UEYF.holdSignals)();
+  const isOwn = Object.hasOwn((0, import_chunk_6KRSSHAY.readUserConfig)().backends, name);
+  const canRestrict = !isOwn && (0, import_chunk_WY6KWLJR.findBackend)(name)?.profiles.restricted !== null;
+  const signals = (0, import_chunk_5AUWXA57.holdSignals)();
   try {
     const folder = makeTempFolder("job-companion-trial-");
     let left = null;
@@ -12740,13 +12823,12 @@ async function roundTrip(name, onStart) {
   }
 }
 async function requireQuiet(signals) {
-  await (0, import_chunk_NLNY4YEW.sleep)(0);
-  if (signals.first === null) return;
-  throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot try it: interrupted by ${signals.first} before the start`);
+  const signal = await signals.first();
+  if (signal !== null) throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot try it: interrupted by ${signal} before the start`);
 }
 function makePart(root, cwd, backend, profile) {
   const words = { mode: "ask", stateRoot: root.folder, model: null, prompt: task, resume: null };
-  return { ...(0, import_chunk_OOOSDMLX.makeStaffPart)({ ...words, backend, profile, cwd }), brief: false };
+  return { ...(0, import_chunk_6KRSSHAY.makeStaffPart)({ ...words, backend, profile, cwd }), brief: false };
 }
 async function tryIn(root, cwd, part, signals) {
   const { id } = await (0, import_chunk_IGDXCXPW.launch)(root, {
@@ -12766,7 +12848,7 @@ async function tryIn(root, cwd, part, signals) {
     staff: part
   });
   const why = "doctor was interrupted";
-  signals.onEach(() => void (0, import_chunk_7VQULC25.cancelJob)(root.folder, id, { owner: null, why }).catch(() => void 0));
+  signals.onEach(() => void (0, import_chunk_CI6T3IKP.cancelJob)(root.folder, id, { owner: null, why }).catch(() => void 0));
   const { view, firstOutputMs } = await follow(root, id);
   const { state } = view;
   return {
@@ -12787,12 +12869,12 @@ async function follow(root, id) {
   const paths = (0, import_chunk_VIKS2MJP.jobPaths)(root.folder, id);
   let firstOutputMs = null;
   const look = () => {
-    const started = (0, import_chunk_UMDIHWHG.startedAt)(paths);
+    const started = (0, import_chunk_S236MST2.startedAt)(paths);
     if (firstOutputMs !== null || started === null || !(0, import_chunk_YZXDT2WC.factsOf)(paths.output)?.size) return;
     firstOutputMs = Math.max(0, (0, import_chunk_NLNY4YEW.nowMs)() - Date.parse(started));
   };
   const patience = trialMs + 3 * import_chunk_6CVNTUS7.limits.staffKillGrace.default;
-  const [view] = await (0, import_chunk_S7EMRLX4.waitForJobs)(root.folder, [id], {
+  const [view] = await (0, import_chunk_UGVYUN74.waitForJobs)(root.folder, [id], {
     mode: "all",
     timeoutMs: patience,
     heartbeatMs: 50,
@@ -12815,8 +12897,8 @@ async function removeOrName(folder) {
   }
 }
 async function doctorBackend(context, name, isJson) {
-  const backend = (0, import_chunk_VKC2UG2Z.findBackend)(name);
-  const signIn = backend ? (0, import_chunk_E3OOXL5K.signInOf)(backend) : null;
+  const backend = (0, import_chunk_WY6KWLJR.findBackend)(name);
+  const signIn = backend ? (0, import_chunk_BN2VCZBI.signInOf)(backend) : null;
   try {
     const trip = await roundTrip(
       name,
@@ -12847,7 +12929,7 @@ function rowsOf(trip, signIn) {
     ["first output", first === null ? "none seen" : `after ${(0, import_chunk_SBRRC2LY.formatDuration)(first)}`],
     ["whole run", trip.duration_ms === null ? "not over" : (0, import_chunk_SBRRC2LY.formatDuration)(trip.duration_ms)],
     ["conversation", trip.conversation_id ?? "none"],
-    ["answer", trip.answer ?? "none"]
+    ["answer", trip.answer?.trimEnd() ?? "none"]
   ];
 }
 function verdictOf(trip) {
@@ -12867,7 +12949,7 @@ function page(name, isReady, rows) {
 });
 
 },
-"./help-2EI743WS.js": function (module, exports) {
+"./help-TINB6GGU.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -12887,7 +12969,7 @@ var help = {
   options: import_chunk_5KG54KO5.common,
   examples: ["help", "help run"],
   async run(_context, input) {
-    const { commandNames, loadCommand } = await Promise.resolve().then(() => load("./registry-22O3IKZC.js"));
+    const { commandNames, loadCommand } = await Promise.resolve().then(() => load("./registry-76AVM3JG.js"));
     const { renderHelp } = await Promise.resolve().then(() => load("./usage-KTS4T74N.js"));
     const { labelled } = await Promise.resolve().then(() => load("./wrap-LTCIWAWY.js"));
     const word = input.words[0];
@@ -12918,30 +13000,30 @@ var foot = `Exit codes: 0 done, 2 not finished, 3 failed or timed out or crashed
 });
 
 },
-"./implement-HRSD6UZR.js": function (module, exports) {
+"./implement-JI6K57LQ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   implement: () => implement
 });
 module.exports = stdin_exports;
-var import_chunk_NCV3BEBR = load("./chunk-NCV3BEBR.js");
-var import_chunk_A5GXIXLD = load("./chunk-A5GXIXLD.js");
-var import_chunk_OOOSDMLX = load("./chunk-OOOSDMLX.js");
-var import_chunk_BFR7IFO3 = load("./chunk-BFR7IFO3.js");
+var import_chunk_GODNGO52 = load("./chunk-GODNGO52.js");
+var import_chunk_42ZJDYXB = load("./chunk-42ZJDYXB.js");
+var import_chunk_6KRSSHAY = load("./chunk-6KRSSHAY.js");
+var import_chunk_FQ26Q6JZ = load("./chunk-FQ26Q6JZ.js");
 var import_chunk_IGDXCXPW = load("./chunk-IGDXCXPW.js");
 var import_chunk_5KG54KO5 = load("./chunk-5KG54KO5.js");
 var import_chunk_GDAT7PWZ = load("./chunk-GDAT7PWZ.js");
 var import_chunk_C7UJ4JXK = load("./chunk-C7UJ4JXK.js");
 var import_chunk_GQA7X64Q = load("./chunk-GQA7X64Q.js");
 var import_chunk_7X2CHZVN = load("./chunk-7X2CHZVN.js");
-var import_chunk_VKC2UG2Z = load("./chunk-VKC2UG2Z.js");
+var import_chunk_WY6KWLJR = load("./chunk-WY6KWLJR.js");
 var import_chunk_4KUXXOSU = load("./chunk-4KUXXOSU.js");
 var import_chunk_GY4O4DW5 = load("./chunk-GY4O4DW5.js");
 var import_chunk_OBX4NMG7 = load("./chunk-OBX4NMG7.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_QL6MH7NP = load("./chunk-QL6MH7NP.js");
+var import_chunk_A3RNX7T7 = load("./chunk-A3RNX7T7.js");
 var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
 var import_chunk_QZ6AB7TL = load("./chunk-QZ6AB7TL.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
@@ -12957,7 +13039,7 @@ var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var implement = (0, import_chunk_NCV3BEBR.makeStaffVerb)({
+var implement = (0, import_chunk_GODNGO52.makeStaffVerb)({
   mode: "implement",
   notes: "A second implement job in the same worktree is refused unless it has --worktree or --share. The result says what was changed: files, commits, or that nothing was.",
   examples: [
@@ -13136,7 +13218,7 @@ function init(open, close) {
 var kleur_default = $;
 
 },
-"./main-XTPXUST5.js": function (module, exports) {
+"./main-YWBD4OSD.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -13146,11 +13228,11 @@ module.exports = stdin_exports;
 var import_chunk_GQA7X64Q = load("./chunk-GQA7X64Q.js");
 var import_chunk_FHNVDGJI = load("./chunk-FHNVDGJI.js");
 var import_chunk_GY5IVT5I = load("./chunk-GY5IVT5I.js");
-var import_chunk_UMDIHWHG = load("./chunk-UMDIHWHG.js");
+var import_chunk_S236MST2 = load("./chunk-S236MST2.js");
 var import_chunk_ZDHOWCEU = load("./chunk-ZDHOWCEU.js");
 var import_chunk_ISVYQW6T = load("./chunk-ISVYQW6T.js");
 var import_chunk_7X2CHZVN = load("./chunk-7X2CHZVN.js");
-var import_chunk_VKC2UG2Z = load("./chunk-VKC2UG2Z.js");
+var import_chunk_WY6KWLJR = load("./chunk-WY6KWLJR.js");
 var import_chunk_4KUXXOSU = load("./chunk-4KUXXOSU.js");
 var import_chunk_GY4O4DW5 = load("./chunk-GY4O4DW5.js");
 var import_chunk_OBX4NMG7 = load("./chunk-OBX4NMG7.js");
@@ -13160,7 +13242,7 @@ var import_chunk_UD56OBLZ = load("./chunk-UD56OBLZ.js");
 var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_F2QRF22C = load("./chunk-F2QRF22C.js");
-var import_chunk_QL6MH7NP = load("./chunk-QL6MH7NP.js");
+var import_chunk_A3RNX7T7 = load("./chunk-A3RNX7T7.js");
 var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
 var import_chunk_AYAJZBGH = load("./chunk-AYAJZBGH.js");
 var import_chunk_OYWQVJF3 = load("./chunk-OYWQVJF3.js");
@@ -13319,10 +13401,10 @@ function toolSnapshot(call) {
 }
 function followAgent(claim, progress) {
   const { spec, paths } = claim;
-  const backend = (0, import_chunk_UMDIHWHG.backendOf)(spec);
+  const backend = (0, import_chunk_S236MST2.backendOf)(spec);
   if (!spec.staff || !backend) return void 0;
   const { staff } = spec;
-  const reading = (0, import_chunk_VKC2UG2Z.makeReading)();
+  const reading = (0, import_chunk_WY6KWLJR.makeReading)();
   let isFinalTold = false;
   const told = lastToolTold(claim);
   const ended = new Set();
@@ -13346,8 +13428,8 @@ function followAgent(claim, progress) {
   return {
     reading,
     sink: {
-      stdout: (line) => (0, import_chunk_UMDIHWHG.readSafely)(reading, () => backend.read(line, reading, (0, import_chunk_NLNY4YEW.isoNow)())),
-      stderr: (line) => (0, import_chunk_UMDIHWHG.readSafely)(reading, () => backend.readError?.(line, reading, (0, import_chunk_NLNY4YEW.isoNow)()))
+      stdout: (line) => (0, import_chunk_S236MST2.readSafely)(reading, () => backend.read(line, reading, (0, import_chunk_NLNY4YEW.isoNow)())),
+      stderr: (line) => (0, import_chunk_S236MST2.readSafely)(reading, () => backend.readError?.(line, reading, (0, import_chunk_NLNY4YEW.isoNow)()))
     },
     update
   };
@@ -13727,7 +13809,7 @@ var Stream = class {
   cap;
   size = 0;
   offset = 0;
-  lines = new import_chunk_UMDIHWHG.LineSplitter();
+  lines = new import_chunk_S236MST2.LineSplitter();
   sink;
   constructor(file, capBytes, sink) {
     this.file = file;
@@ -13830,7 +13912,7 @@ function planChild(root, spec, paths, brief) {
       conversationId: null
     };
   }
-  const backend = (0, import_chunk_UMDIHWHG.backendOf)(spec);
+  const backend = (0, import_chunk_S236MST2.backendOf)(spec);
   if (!spec.staff || !backend) throw new Error(`cannot start job ${spec.id}: unknown backend ${spec.staff?.backend}`);
   const plan = backend.plan({ ...staffRequest(root, spec, paths), prompt: brief });
   if (plan.promptBy === "stdin") (0, import_chunk_6OPTGHIR.writeFile)(paths.prompt, plan.stdin);
@@ -13842,7 +13924,7 @@ function planChild(root, spec, paths, brief) {
     environment: (0, import_chunk_NLNY4YEW.childEnvironment)({
       ...own,
       add: plan.environment,
-      remove: [...(0, import_chunk_VKC2UG2Z.hostMarkers)(), ...import_chunk_QZ6AB7TL.repositoryVariables, ...plan.remove]
+      remove: [...(0, import_chunk_WY6KWLJR.hostMarkers)(), ...import_chunk_QZ6AB7TL.repositoryVariables, ...plan.remove]
     }),
     input: plan.promptBy === "stdin" ? paths.prompt : "/dev/null",
     conversationId: plan.conversationId
@@ -13886,7 +13968,7 @@ function makeBrief(spec, facts) {
     list("Rules", [...mode.rules, ...commonRules(spec, facts)]),
     list("Your final message", [...mode.form, ...answerRules])
   ];
-  if (staff.schema) parts.push(import_chunk_UMDIHWHG.findingsForm);
+  if (staff.schema) parts.push(import_chunk_S236MST2.findingsForm);
   return `${parts.filter((part) => part !== "").join("\n\n")}
 `;
 }
@@ -13958,7 +14040,7 @@ function prepareStart(root, spec, paths) {
 }
 function claimReason(claim, reason) {
   const { paths } = claim;
-  if ((0, import_chunk_KWYQ44JA.readExit)(paths)) return (0, import_chunk_UMDIHWHG.parseReason)((0, import_chunk_KWYQ44JA.readReason)(paths));
+  if ((0, import_chunk_KWYQ44JA.readExit)(paths)) return (0, import_chunk_S236MST2.parseReason)((0, import_chunk_KWYQ44JA.readReason)(paths));
   let isOurs = false;
   try {
     isOurs = (0, import_chunk_6OPTGHIR.createFile)(paths.reason, `${reason}
@@ -13966,7 +14048,7 @@ function claimReason(claim, reason) {
   } catch {
     return reason;
   }
-  if (!isOurs) return (0, import_chunk_UMDIHWHG.parseReason)((0, import_chunk_KWYQ44JA.readReason)(paths)) ?? reason;
+  if (!isOurs) return (0, import_chunk_S236MST2.parseReason)((0, import_chunk_KWYQ44JA.readReason)(paths)) ?? reason;
   if (!(0, import_chunk_KWYQ44JA.readExit)(paths)) return reason;
   (0, import_chunk_6OPTGHIR.removeFile)(paths.reason);
   return void 0;
@@ -14021,7 +14103,7 @@ async function supervise(claim) {
   progress.flush();
   (0, import_chunk_GY5IVT5I.removeCgroup)(claim.cgroup, spec.id);
   const exit = (0, import_chunk_KWYQ44JA.readExit)(paths);
-  (0, import_chunk_UMDIHWHG.conclude)(claim, {
+  (0, import_chunk_S236MST2.conclude)(claim, {
     ...lostReason(claim, child, reason, exit !== void 0),
     exit,
     tree: reason === "exited" ? leftovers : { ...ended, survivors: leftovers.survivors },
@@ -14037,7 +14119,7 @@ function reasonNotToStart({ paths, spec }) {
   return (0, import_chunk_NLNY4YEW.monotonicMs)() >= spec.deadline_mono_ms ? "hard_timeout" : void 0;
 }
 function endUnstarted(claim, reason) {
-  (0, import_chunk_UMDIHWHG.conclude)(claim, { reason, exit: void 0, tree: nothing, reconciled: false });
+  (0, import_chunk_S236MST2.conclude)(claim, { reason, exit: void 0, tree: nothing, reconciled: false });
 }
 async function tryStart(claim, progress) {
   try {
@@ -14053,7 +14135,7 @@ async function tryStart(claim, progress) {
     const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
     if (code === void 0) throw error;
     const detail = code === "ENOENT" ? `${(0, import_chunk_NVPF5LEY.messageOf)(error)} (does the folder ${claim.spec.cwd} still exist?)` : (0, import_chunk_NVPF5LEY.messageOf)(error);
-    (0, import_chunk_UMDIHWHG.conclude)(claim, { reason: "spawn_failed", exit: void 0, tree: nothing, reconciled: false, detail });
+    (0, import_chunk_S236MST2.conclude)(claim, { reason: "spawn_failed", exit: void 0, tree: nothing, reconciled: false, detail });
     return void 0;
   }
 }
@@ -14062,8 +14144,8 @@ async function untilEnd(claim, progress, child, follower, agent) {
   const releases = [];
   try {
     return await new Promise((resolve) => {
-      void child.ended.then(() => resolve((0, import_chunk_UMDIHWHG.parseReason)((0, import_chunk_KWYQ44JA.readReason)(paths)) ?? "exited"));
-      const told = (0, import_chunk_KWYQ44JA.readExit)(paths) ? void 0 : (0, import_chunk_UMDIHWHG.parseReason)((0, import_chunk_KWYQ44JA.readReason)(paths));
+      void child.ended.then(() => resolve((0, import_chunk_S236MST2.parseReason)((0, import_chunk_KWYQ44JA.readReason)(paths)) ?? "exited"));
+      const told = (0, import_chunk_KWYQ44JA.readExit)(paths) ? void 0 : (0, import_chunk_S236MST2.parseReason)((0, import_chunk_KWYQ44JA.readReason)(paths));
       if (told !== void 0) resolve(told);
       let hasStopped = false;
       const stop = (wanted) => {
@@ -14115,7 +14197,7 @@ function stopTimes(claim) {
 function tellNewNeighbours({ root, paths, spec }, progress) {
   if (!spec.staff) return;
   const { warnings } = progress.state;
-  const fresh = (0, import_chunk_VKC2UG2Z.neighbourWarnings)(root, paths).filter(
+  const fresh = (0, import_chunk_WY6KWLJR.neighbourWarnings)(root, paths).filter(
     (one) => !warnings.some((known) => known.message === one.message)
   );
   if (fresh.length > 0) progress.note("two_writers", { warnings: fresh }, { warnings: [...warnings, ...fresh] });
@@ -14124,7 +14206,7 @@ function tellStart(claim, progress, child) {
   if (progress.state.started_at !== null) return;
   const lost = (0, import_chunk_NLNY4YEW.uncarriableNames)();
   const fields = { child: child.child?.pid ?? null, ...lost.length > 0 ? { environment_names_lost: lost } : {} };
-  progress.step("started", "started", fields, { started_at: (0, import_chunk_UMDIHWHG.startedAt)(claim.paths) ?? (0, import_chunk_NLNY4YEW.isoNow)() });
+  progress.step("started", "started", fields, { started_at: (0, import_chunk_S236MST2.startedAt)(claim.paths) ?? (0, import_chunk_NLNY4YEW.isoNow)() });
 }
 async function tellClaim(claim, progress, isClaimed) {
   const { generation, self, spec } = claim;
@@ -14170,7 +14252,7 @@ async function giveUp(claim, message) {
   const tree = (0, import_chunk_GY5IVT5I.treeOf)(spec, paths, { worker: claim.self, shim: view.shim, child: view.child });
   const ended = await (0, import_chunk_GY5IVT5I.terminate)(tree, { graceMs: import_chunk_6CVNTUS7.orphanGraceMs, settleMs: import_chunk_6CVNTUS7.killSettleMs });
   const warnings = [{ code: "worker_failed", message: `the worker failed ${failures} times: ${message}` }];
-  (0, import_chunk_UMDIHWHG.conclude)(claim, { reason: "worker_lost", exit: view.exit, tree: ended, reconciled: false, warnings });
+  (0, import_chunk_S236MST2.conclude)(claim, { reason: "worker_lost", exit: view.exit, tree: ended, reconciled: false, warnings });
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -14178,7 +14260,7 @@ async function giveUp(claim, message) {
 });
 
 },
-"./observe-Z5EPAWPI.js": function (module, exports) {
+"./observe-IW5RPY7N.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -14192,7 +14274,7 @@ var import_chunk_4KUXXOSU = load("./chunk-4KUXXOSU.js");
 var import_chunk_EZ5LP3AB = load("./chunk-EZ5LP3AB.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_F2QRF22C = load("./chunk-F2QRF22C.js");
-var import_chunk_QL6MH7NP = load("./chunk-QL6MH7NP.js");
+var import_chunk_A3RNX7T7 = load("./chunk-A3RNX7T7.js");
 var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_3MD723AM = load("./chunk-3MD723AM.js");
@@ -14228,7 +14310,7 @@ var observe = {
     (0, import_chunk_GDAT7PWZ.checkRoot)(root.folder);
     const owner = input.text("owner") ?? import_chunk_NLNY4YEW.variables.owner() ?? null;
     const id = input.words[0] === void 0 ? (0, import_chunk_7CDY6LKK.requireLatest)(root, owner, "a job to observe") : (0, import_chunk_4KUXXOSU.findJob)(root, input.words[0]);
-    const view = await (0, import_chunk_QL6MH7NP.refresh)(root.folder, id);
+    const view = await (0, import_chunk_A3RNX7T7.refresh)(root.folder, id);
     return {
       code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
       json: (0, import_chunk_EZ5LP3AB.observation)(view, { afterSeq: input.count("after-seq") ?? null, root })
@@ -14241,15 +14323,15 @@ var observe = {
 });
 
 },
-"./registry-22O3IKZC.js": function (module, exports) {
+"./registry-76AVM3JG.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  commandNames: () => import_chunk_WFGN3O5A.commandNames,
-  loadCommand: () => import_chunk_WFGN3O5A.loadCommand
+  commandNames: () => import_chunk_M2KF62VM.commandNames,
+  loadCommand: () => import_chunk_M2KF62VM.loadCommand
 });
 module.exports = stdin_exports;
-var import_chunk_WFGN3O5A = load("./chunk-WFGN3O5A.js");
+var import_chunk_M2KF62VM = load("./chunk-M2KF62VM.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -14258,30 +14340,30 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./research-H3PS52XK.js": function (module, exports) {
+"./research-QSVXRBEE.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   research: () => research
 });
 module.exports = stdin_exports;
-var import_chunk_NCV3BEBR = load("./chunk-NCV3BEBR.js");
-var import_chunk_A5GXIXLD = load("./chunk-A5GXIXLD.js");
-var import_chunk_OOOSDMLX = load("./chunk-OOOSDMLX.js");
-var import_chunk_BFR7IFO3 = load("./chunk-BFR7IFO3.js");
+var import_chunk_GODNGO52 = load("./chunk-GODNGO52.js");
+var import_chunk_42ZJDYXB = load("./chunk-42ZJDYXB.js");
+var import_chunk_6KRSSHAY = load("./chunk-6KRSSHAY.js");
+var import_chunk_FQ26Q6JZ = load("./chunk-FQ26Q6JZ.js");
 var import_chunk_IGDXCXPW = load("./chunk-IGDXCXPW.js");
 var import_chunk_5KG54KO5 = load("./chunk-5KG54KO5.js");
 var import_chunk_GDAT7PWZ = load("./chunk-GDAT7PWZ.js");
 var import_chunk_C7UJ4JXK = load("./chunk-C7UJ4JXK.js");
 var import_chunk_GQA7X64Q = load("./chunk-GQA7X64Q.js");
 var import_chunk_7X2CHZVN = load("./chunk-7X2CHZVN.js");
-var import_chunk_VKC2UG2Z = load("./chunk-VKC2UG2Z.js");
+var import_chunk_WY6KWLJR = load("./chunk-WY6KWLJR.js");
 var import_chunk_4KUXXOSU = load("./chunk-4KUXXOSU.js");
 var import_chunk_GY4O4DW5 = load("./chunk-GY4O4DW5.js");
 var import_chunk_OBX4NMG7 = load("./chunk-OBX4NMG7.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_QL6MH7NP = load("./chunk-QL6MH7NP.js");
+var import_chunk_A3RNX7T7 = load("./chunk-A3RNX7T7.js");
 var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
 var import_chunk_QZ6AB7TL = load("./chunk-QZ6AB7TL.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
@@ -14297,7 +14379,7 @@ var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var research = (0, import_chunk_NCV3BEBR.makeStaffVerb)({
+var research = (0, import_chunk_GODNGO52.makeStaffVerb)({
   mode: "research",
   examples: ['research --backend gemini --prompt "Which call sites still use the old parser?"']
 });
@@ -14307,17 +14389,17 @@ var research = (0, import_chunk_NCV3BEBR.makeStaffVerb)({
 });
 
 },
-"./restart-IHIDHHEI.js": function (module, exports) {
+"./restart-7VCCVZUD.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   restart: () => restart
 });
 module.exports = stdin_exports;
-var import_chunk_NI3FPZSY = load("./chunk-NI3FPZSY.js");
-var import_chunk_A5GXIXLD = load("./chunk-A5GXIXLD.js");
-var import_chunk_OOOSDMLX = load("./chunk-OOOSDMLX.js");
-var import_chunk_BFR7IFO3 = load("./chunk-BFR7IFO3.js");
+var import_chunk_5IFL4TST = load("./chunk-5IFL4TST.js");
+var import_chunk_42ZJDYXB = load("./chunk-42ZJDYXB.js");
+var import_chunk_6KRSSHAY = load("./chunk-6KRSSHAY.js");
+var import_chunk_FQ26Q6JZ = load("./chunk-FQ26Q6JZ.js");
 var import_chunk_IGDXCXPW = load("./chunk-IGDXCXPW.js");
 var import_chunk_5KG54KO5 = load("./chunk-5KG54KO5.js");
 var import_chunk_GDAT7PWZ = load("./chunk-GDAT7PWZ.js");
@@ -14325,7 +14407,7 @@ var import_chunk_C7UJ4JXK = load("./chunk-C7UJ4JXK.js");
 var import_chunk_GQA7X64Q = load("./chunk-GQA7X64Q.js");
 var import_chunk_ISVYQW6T = load("./chunk-ISVYQW6T.js");
 var import_chunk_7X2CHZVN = load("./chunk-7X2CHZVN.js");
-var import_chunk_VKC2UG2Z = load("./chunk-VKC2UG2Z.js");
+var import_chunk_WY6KWLJR = load("./chunk-WY6KWLJR.js");
 var import_chunk_4KUXXOSU = load("./chunk-4KUXXOSU.js");
 var import_chunk_GY4O4DW5 = load("./chunk-GY4O4DW5.js");
 var import_chunk_OBX4NMG7 = load("./chunk-OBX4NMG7.js");
@@ -14333,7 +14415,8 @@ var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_UD56OBLZ = load("./chunk-UD56OBLZ.js");
 var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_QL6MH7NP = load("./chunk-QL6MH7NP.js");
+var import_chunk_F2QRF22C = load("./chunk-F2QRF22C.js");
+var import_chunk_A3RNX7T7 = load("./chunk-A3RNX7T7.js");
 var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
 var import_chunk_OYWQVJF3 = load("./chunk-OYWQVJF3.js");
 var import_chunk_QZ6AB7TL = load("./chunk-QZ6AB7TL.js");
@@ -14378,13 +14461,13 @@ var restart = {
   async run(context, input) {
     const root = context.root(input);
     (0, import_chunk_GDAT7PWZ.checkRoot)(root.folder);
-    const words = (0, import_chunk_BFR7IFO3.onceWords)("restart", input, null, null);
-    const repeated = await (0, import_chunk_BFR7IFO3.repeatedLaunch)(context, input, words, false);
+    const words = (0, import_chunk_FQ26Q6JZ.onceWords)("restart", input, null, null);
+    const repeated = await (0, import_chunk_FQ26Q6JZ.repeatedLaunch)(context, input, words, false);
     if (repeated) return repeated;
     const id = (0, import_chunk_4KUXXOSU.requireWholeId)(root, input.words[0]);
-    const view = await (0, import_chunk_QL6MH7NP.refresh)(root.folder, id);
-    const spec = (0, import_chunk_NI3FPZSY.requireSpec)(root, id);
-    await (0, import_chunk_NI3FPZSY.requireGenuine)(spec);
+    const view = await (0, import_chunk_A3RNX7T7.refresh)(root.folder, id);
+    const spec = (0, import_chunk_5IFL4TST.requireSpec)(root, id);
+    await (0, import_chunk_5IFL4TST.requireGenuine)(spec);
     if (!(0, import_chunk_AMXPSG75.isEnded)(view.state))
       throw new import_chunk_NVPF5LEY.FaultError(
         "busy",
@@ -14397,22 +14480,22 @@ var restart = {
 function againRun(context, input, spec, root, words) {
   for (const name of ["backend", "model", "profile"])
     if (input.has(name)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${name} for a ${spec.kind} job: it is for staff`);
-  (0, import_chunk_NI3FPZSY.requireFolder)(spec, "restart", root.option);
+  (0, import_chunk_5IFL4TST.requireFolder)(spec, "restart", root.option);
   const run = spec.run;
   if (!run) throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot restart job ${spec.id}: a ${spec.kind} job has no command`);
   const program = (0, import_chunk_VIKS2MJP.findProgram)(run.argv[0], spec.cwd);
-  if (program === void 0) throw (0, import_chunk_BFR7IFO3.missingProgram)(run.argv[0], spec.cwd);
-  return (0, import_chunk_BFR7IFO3.launchAndTell)(context, input, {
+  if (program === void 0) throw (0, import_chunk_FQ26Q6JZ.missingProgram)(run.argv[0], spec.cwd);
+  return (0, import_chunk_FQ26Q6JZ.launchAndTell)(context, input, {
     kind: "run",
     verb: "run",
-    ...(0, import_chunk_BFR7IFO3.launchWords)(input),
+    ...(0, import_chunk_FQ26Q6JZ.launchWords)(input),
     cwd: spec.cwd,
     deadlineMs: input.durationOrDefault("timeout"),
     killGraceMs: spec.kill_grace_ms,
     maxOutputBytes: spec.max_output_bytes,
     firstOutputMs: spec.first_output_ms,
     stallMs: spec.stall_ms,
-    lineage: (0, import_chunk_NI3FPZSY.lineageOf)(spec, "restart"),
+    lineage: (0, import_chunk_5IFL4TST.lineageOf)(spec, "restart"),
     run: { ...run, program },
     staff: null,
     words
@@ -14421,16 +14504,16 @@ function againRun(context, input, spec, root, words) {
 function again(context, input, spec, root, words) {
   const staff = spec.staff;
   if (!staff) throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot restart job ${spec.id}: it has no task`);
-  const cwd = spec.worktree ? originOf(spec, spec.worktree) : (0, import_chunk_NI3FPZSY.requireFolder)(spec, "restart", root.option);
+  const cwd = spec.worktree ? originOf(spec, spec.worktree) : (0, import_chunk_5IFL4TST.requireFolder)(spec, "restart", root.option);
   const before = staff.custom?.name ?? staff.backend;
   const isElsewhere = input.has("backend") && input.text("backend") !== before;
-  const part = (0, import_chunk_OOOSDMLX.makeStaffPart)({
+  const part = (0, import_chunk_6KRSSHAY.makeStaffPart)({
     mode: staff.mode,
     stateRoot: root.folder,
     backend: input.text("backend") ?? before,
     // A model's name belongs to its CLI.
     model: input.text("model") ?? (isElsewhere ? null : staff.model),
-    profile: (0, import_chunk_A5GXIXLD.askedProfile)(input),
+    profile: (0, import_chunk_42ZJDYXB.askedProfile)(input),
     earlierProfile: staff.profile,
     prompt: staff.prompt,
     resume: null,
@@ -14439,11 +14522,11 @@ function again(context, input, spec, root, words) {
   if (part.brief) part.historical = (0, import_chunk_ISVYQW6T.historicalOf)((0, import_chunk_VIKS2MJP.jobPaths)(root.folder, spec.id)) ?? staff.historical ?? null;
   if (staff.schema) part.schema = true;
   if (staff.base) part.base = staff.base;
-  return (0, import_chunk_A5GXIXLD.launchStaff)(context, input, {
+  return (0, import_chunk_42ZJDYXB.launchStaff)(context, input, {
     verb: spec.verb,
     staff: part,
     cwd,
-    lineage: (0, import_chunk_NI3FPZSY.lineageOf)(spec, "restart"),
+    lineage: (0, import_chunk_5IFL4TST.lineageOf)(spec, "restart"),
     isSynchronous: spec.verb === "ask" && !input.has("id-only"),
     worktree: spec.worktree ? "new" : null,
     words,
@@ -14467,7 +14550,7 @@ function staffLimit(input) {
 });
 
 },
-"./result-OA2WUIA4.js": function (module, exports) {
+"./result-HSWOTDCT.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -14488,7 +14571,7 @@ var import_chunk_UD56OBLZ = load("./chunk-UD56OBLZ.js");
 var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_F2QRF22C = load("./chunk-F2QRF22C.js");
-var import_chunk_QL6MH7NP = load("./chunk-QL6MH7NP.js");
+var import_chunk_A3RNX7T7 = load("./chunk-A3RNX7T7.js");
 var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
 var import_chunk_AYAJZBGH = load("./chunk-AYAJZBGH.js");
 var import_chunk_OYWQVJF3 = load("./chunk-OYWQVJF3.js");
@@ -14520,7 +14603,7 @@ var result = {
     const owner = input.text("owner") ?? import_chunk_NLNY4YEW.variables.owner() ?? null;
     const isFinished = (id2) => (0, import_chunk_AMXPSG75.isEnded)((0, import_chunk_AMXPSG75.inspect)(root.folder, id2).state);
     const id = input.words[0] === void 0 ? (0, import_chunk_7CDY6LKK.requireLatest)(root, owner, "a finished job", isFinished) : (0, import_chunk_4KUXXOSU.findJob)(root, input.words[0]);
-    const view = await (0, import_chunk_QL6MH7NP.refresh)(root.folder, id, true);
+    const view = await (0, import_chunk_A3RNX7T7.refresh)(root.folder, id, true);
     if (!(0, import_chunk_AMXPSG75.isEnded)(view.state)) {
       const wait = import_chunk_MH4JJYVG.nextCommands.wait(id, root.option);
       if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.pending, json: (0, import_chunk_EZ5LP3AB.observation)(view, { afterSeq: null, root }) };
@@ -14540,30 +14623,30 @@ var result = {
 });
 
 },
-"./review-OA3U7VEW.js": function (module, exports) {
+"./review-6KQVZ54I.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   review: () => review
 });
 module.exports = stdin_exports;
-var import_chunk_NCV3BEBR = load("./chunk-NCV3BEBR.js");
-var import_chunk_A5GXIXLD = load("./chunk-A5GXIXLD.js");
-var import_chunk_OOOSDMLX = load("./chunk-OOOSDMLX.js");
-var import_chunk_BFR7IFO3 = load("./chunk-BFR7IFO3.js");
+var import_chunk_GODNGO52 = load("./chunk-GODNGO52.js");
+var import_chunk_42ZJDYXB = load("./chunk-42ZJDYXB.js");
+var import_chunk_6KRSSHAY = load("./chunk-6KRSSHAY.js");
+var import_chunk_FQ26Q6JZ = load("./chunk-FQ26Q6JZ.js");
 var import_chunk_IGDXCXPW = load("./chunk-IGDXCXPW.js");
 var import_chunk_5KG54KO5 = load("./chunk-5KG54KO5.js");
 var import_chunk_GDAT7PWZ = load("./chunk-GDAT7PWZ.js");
 var import_chunk_C7UJ4JXK = load("./chunk-C7UJ4JXK.js");
 var import_chunk_GQA7X64Q = load("./chunk-GQA7X64Q.js");
 var import_chunk_7X2CHZVN = load("./chunk-7X2CHZVN.js");
-var import_chunk_VKC2UG2Z = load("./chunk-VKC2UG2Z.js");
+var import_chunk_WY6KWLJR = load("./chunk-WY6KWLJR.js");
 var import_chunk_4KUXXOSU = load("./chunk-4KUXXOSU.js");
 var import_chunk_GY4O4DW5 = load("./chunk-GY4O4DW5.js");
 var import_chunk_OBX4NMG7 = load("./chunk-OBX4NMG7.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_QL6MH7NP = load("./chunk-QL6MH7NP.js");
+var import_chunk_A3RNX7T7 = load("./chunk-A3RNX7T7.js");
 var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
 var import_chunk_QZ6AB7TL = load("./chunk-QZ6AB7TL.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
@@ -14579,7 +14662,7 @@ var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var review = (0, import_chunk_NCV3BEBR.makeStaffVerb)({
+var review = (0, import_chunk_GODNGO52.makeStaffVerb)({
   mode: "review",
   options: {
     base: {
@@ -14600,16 +14683,16 @@ var review = (0, import_chunk_NCV3BEBR.makeStaffVerb)({
 });
 
 },
-"./run-UDDDGDJ5.js": function (module, exports) {
+"./run-VNYLMNOZ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  folderOf: () => import_chunk_BFR7IFO3.folderOf,
-  missingProgram: () => import_chunk_BFR7IFO3.missingProgram,
-  run: () => import_chunk_BFR7IFO3.run
+  folderOf: () => import_chunk_FQ26Q6JZ.folderOf,
+  missingProgram: () => import_chunk_FQ26Q6JZ.missingProgram,
+  run: () => import_chunk_FQ26Q6JZ.run
 });
 module.exports = stdin_exports;
-var import_chunk_BFR7IFO3 = load("./chunk-BFR7IFO3.js");
+var import_chunk_FQ26Q6JZ = load("./chunk-FQ26Q6JZ.js");
 var import_chunk_IGDXCXPW = load("./chunk-IGDXCXPW.js");
 var import_chunk_5KG54KO5 = load("./chunk-5KG54KO5.js");
 var import_chunk_GDAT7PWZ = load("./chunk-GDAT7PWZ.js");
@@ -14638,7 +14721,7 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./settle-AWPPHPAF.js": function (module, exports) {
+"./settle-KO5MS3X3.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -14647,11 +14730,11 @@ __export(stdin_exports, {
 module.exports = stdin_exports;
 var import_chunk_YDKUKPEV = load("./chunk-YDKUKPEV.js");
 var import_chunk_GY5IVT5I = load("./chunk-GY5IVT5I.js");
-var import_chunk_UMDIHWHG = load("./chunk-UMDIHWHG.js");
+var import_chunk_S236MST2 = load("./chunk-S236MST2.js");
 var import_chunk_ZDHOWCEU = load("./chunk-ZDHOWCEU.js");
 var import_chunk_ISVYQW6T = load("./chunk-ISVYQW6T.js");
 var import_chunk_7X2CHZVN = load("./chunk-7X2CHZVN.js");
-var import_chunk_VKC2UG2Z = load("./chunk-VKC2UG2Z.js");
+var import_chunk_WY6KWLJR = load("./chunk-WY6KWLJR.js");
 var import_chunk_4KUXXOSU = load("./chunk-4KUXXOSU.js");
 var import_chunk_GY4O4DW5 = load("./chunk-GY4O4DW5.js");
 var import_chunk_OBX4NMG7 = load("./chunk-OBX4NMG7.js");
@@ -14660,7 +14743,7 @@ var import_chunk_UD56OBLZ = load("./chunk-UD56OBLZ.js");
 var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_F2QRF22C = load("./chunk-F2QRF22C.js");
-var import_chunk_QL6MH7NP = load("./chunk-QL6MH7NP.js");
+var import_chunk_A3RNX7T7 = load("./chunk-A3RNX7T7.js");
 var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
 var import_chunk_AYAJZBGH = load("./chunk-AYAJZBGH.js");
 var import_chunk_OYWQVJF3 = load("./chunk-OYWQVJF3.js");
@@ -14704,7 +14787,7 @@ var noStart = "the shell that was to start it ended before";
 async function settle(view) {
   const condition = (0, import_chunk_AMXPSG75.conditionOf)(view);
   if (!view.spec) return;
-  if ((0, import_chunk_UMDIHWHG.finishStored)({ paths: view.paths, spec: view.spec })) {
+  if ((0, import_chunk_S236MST2.finishStored)({ paths: view.paths, spec: view.spec })) {
     (0, import_chunk_GY5IVT5I.removeCgroup)(view.worker?.cgroup ?? (0, import_chunk_GY5IVT5I.findCgroup)(view.id), view.id);
     return;
   }
@@ -14712,13 +14795,13 @@ async function settle(view) {
   const isOver = condition === "over" && view.reason === void 0 && view.spec.run?.keep_children;
   const ended = isOver ? { step: "none", ended: [], survivors: [] } : await (0, import_chunk_GY5IVT5I.terminate)(tree, { graceMs: condition === "over" ? import_chunk_6CVNTUS7.drainMs : import_chunk_6CVNTUS7.orphanGraceMs, settleMs: import_chunk_6CVNTUS7.killSettleMs });
   (0, import_chunk_GY5IVT5I.removeCgroup)(view.worker?.cgroup ?? (0, import_chunk_GY5IVT5I.findCgroup)(view.id), view.id);
-  (0, import_chunk_UMDIHWHG.conclude)(
+  (0, import_chunk_S236MST2.conclude)(
     { paths: view.paths, spec: view.spec },
     { reason: settledReason(view, condition), exit: view.exit, tree: ended, reconciled: true, detail: noStart }
   );
 }
 function settledReason(view, condition) {
-  const told = (0, import_chunk_UMDIHWHG.parseReason)(view.reason);
+  const told = (0, import_chunk_S236MST2.parseReason)(view.reason);
   if (told) return told;
   if (condition === "over") return "exited";
   if (view.cancel) return "canceled";
@@ -14749,25 +14832,25 @@ function isOutOfReach(error) {
 });
 
 },
-"./setup-UST2V7W4.js": function (module, exports) {
+"./setup-5L4MK5FK.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   setup: () => setup
 });
 module.exports = stdin_exports;
-var import_chunk_E3OOXL5K = load("./chunk-E3OOXL5K.js");
+var import_chunk_BN2VCZBI = load("./chunk-BN2VCZBI.js");
 var import_chunk_XFBNWBRB = load("./chunk-XFBNWBRB.js");
-var import_chunk_OOOSDMLX = load("./chunk-OOOSDMLX.js");
+var import_chunk_6KRSSHAY = load("./chunk-6KRSSHAY.js");
 var import_chunk_5KG54KO5 = load("./chunk-5KG54KO5.js");
 var import_chunk_GDAT7PWZ = load("./chunk-GDAT7PWZ.js");
-var import_chunk_VKC2UG2Z = load("./chunk-VKC2UG2Z.js");
+var import_chunk_WY6KWLJR = load("./chunk-WY6KWLJR.js");
 var import_chunk_4KUXXOSU = load("./chunk-4KUXXOSU.js");
 var import_chunk_GY4O4DW5 = load("./chunk-GY4O4DW5.js");
 var import_chunk_OBX4NMG7 = load("./chunk-OBX4NMG7.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_QL6MH7NP = load("./chunk-QL6MH7NP.js");
+var import_chunk_A3RNX7T7 = load("./chunk-A3RNX7T7.js");
 var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_3MD723AM = load("./chunk-3MD723AM.js");
@@ -14800,12 +14883,12 @@ function addReadRules(text, folder) {
 }
 function parse(text) {
   try {
-    return (0, import_chunk_VKC2UG2Z.parseSettings)(text);
+    return (0, import_chunk_WY6KWLJR.parseSettings)(text);
   } catch {
     throw new Error("it is no JSON object");
   }
 }
-function planStateEdit(root, now, choices) {
+function planStateEdit(root, now, choices, user) {
   const { restrict = now.restrict, defaults } = choices;
   const general = defaults?.all === void 0 ? {} : Object.fromEntries(import_chunk_W7HED5VZ.modeIds.map((mode) => [mode, defaults.all]));
   const default_backend = withModes({ ...defaults?.clear ? {} : now.default_backend, ...general }, defaults?.modes);
@@ -14813,17 +14896,23 @@ function planStateEdit(root, now, choices) {
   const edit = {
     file,
     before: (0, import_chunk_6OPTGHIR.readText)(file) ?? null,
-    after: (0, import_chunk_OOOSDMLX.narrowingText)({ restrict, default_backend }),
+    after: (0, import_chunk_6KRSSHAY.narrowingText)({ restrict, default_backend }),
     followsLink: false,
     isState: true
   };
   return asEdit(edit, [
     ["restrict", now.restrict, restrict],
     ["default_backend", now.default_backend, default_backend]
-  ]);
+  ]).map((one) => ({ ...one, changes: one.changes.map((change) => withEffect(change, default_backend, user)) }));
+}
+function withEffect(change, wanted, user) {
+  const mode = import_chunk_W7HED5VZ.modeIds.find((id) => change.startsWith(`default_backend.${id}: `));
+  const own = mode && (0, import_chunk_6KRSSHAY.defaultBackend)(mode, user, import_chunk_6KRSSHAY.noNarrowing)?.name;
+  if (mode === void 0 || own === void 0 || wanted[mode] === void 0 || wanted[mode] === own) return change;
+  return `${change} (has no effect here: your config says ${own})`;
 }
 function planUserEdit(now, choices) {
-  const file = (0, import_chunk_OOOSDMLX.userConfigFile)();
+  const file = (0, import_chunk_6KRSSHAY.userConfigFile)();
   if (file === void 0)
     throw new import_chunk_NVPF5LEY.FaultError("preflight", "cannot find your config folder: neither HOME nor XDG_CONFIG_HOME is set");
   const before = (0, import_chunk_6OPTGHIR.readText)(file) ?? null;
@@ -14838,7 +14927,7 @@ function planUserEdit(now, choices) {
     if (value === void 0 || Object.keys(value).length === 0) delete all[key];
     else all[key] = value;
   }
-  import_chunk_OOOSDMLX.userConfig.parse(all);
+  import_chunk_6KRSSHAY.userConfig.parse(all);
   const after = `${JSON.stringify(all, null, 2)}
 `;
   return asEdit({ file, before, after, followsLink: false, isState: false }, [
@@ -14848,14 +14937,14 @@ function planUserEdit(now, choices) {
   ]);
 }
 function planReadRules(folder) {
-  const policy = (0, import_chunk_VKC2UG2Z.findBackend)("agy")?.policy;
+  const policy = (0, import_chunk_WY6KWLJR.findBackend)("agy")?.policy;
   const home = import_chunk_NLNY4YEW.variables.home();
   if (!policy) throw new Error("there is no backend agy with settings");
   if (home === void 0) throw new import_chunk_NVPF5LEY.FaultError("preflight", "cannot find the settings of agy: HOME is not set");
   const file = import_node_path.default.join(home, policy.file);
   const refused = (why) => new import_chunk_NVPF5LEY.FaultError("preflight", `cannot change the settings ${file}: ${why}`);
   if (!(0, import_chunk_YZXDT2WC.isFolder)(import_node_path.default.dirname(file))) throw refused("agy was never started here; start it once and sign in");
-  const read = (0, import_chunk_OOOSDMLX.readSettings)(file);
+  const read = (0, import_chunk_6KRSSHAY.readSettings)(file);
   if ("fault" in read) throw refused(`they ${read.fault}`);
   let made;
   try {
@@ -14869,7 +14958,7 @@ function planReadRules(folder) {
 }
 async function applyEdits(root, edits) {
   const stamp = (0, import_chunk_NLNY4YEW.isoNow)().replace(/[-:]|\.\d+/g, "");
-  const write = () => edits.map((edit) => (0, import_chunk_VKC2UG2Z.applyEdit)(edit, stamp));
+  const write = () => (0, import_chunk_WY6KWLJR.applyAll)(edits, stamp);
   if (!edits.some((edit) => edit.isState)) return write();
   (0, import_chunk_GDAT7PWZ.ensureRoot)(root.folder);
   return (0, import_chunk_GY4O4DW5.withLock)((0, import_chunk_VIKS2MJP.rootPaths)(root.folder).lock, write);
@@ -14897,7 +14986,7 @@ function modeRows(surveys, config, narrowing) {
   const installed = surveys.filter((one) => !one.custom && one.program !== null);
   const single = installed.length === 1 ? installed[0]?.backend : void 0;
   return Object.values(import_chunk_W7HED5VZ.modes).map(({ id, profile }) => {
-    const chosen = (0, import_chunk_OOOSDMLX.defaultBackend)(id, config, narrowing);
+    const chosen = (0, import_chunk_6KRSSHAY.defaultBackend)(id, config, narrowing);
     const lists = { user: config.restrict ?? [], state: narrowing.restrict };
     const by = ["user", "state"].find((one) => lists[one].includes(id)) ?? null;
     const restrictions = Object.values(lists).map((restrict) => ({ restrict, file: "" }));
@@ -14907,7 +14996,7 @@ function modeRows(surveys, config, narrowing) {
       backend,
       backend_from: chosen?.from ?? (single === void 0 ? null : "only_installed"),
       usable: backend === null ? null : surveys.find((one) => one.backend === backend)?.usable ?? false,
-      profile: (0, import_chunk_OOOSDMLX.narrowProfile)(id, { asked: void 0, fallback: profile }, restrictions),
+      profile: (0, import_chunk_6KRSSHAY.narrowProfile)(id, { asked: void 0, fallback: profile }, restrictions),
       restricted_by: by
     };
   });
@@ -14917,7 +15006,8 @@ function setupDocument({ surveys, modes: modes2, edits, isApplied }) {
   return { applied: isApplied, backends: surveys, modes: modes2, changes };
 }
 function setupPage({ surveys, modes: modes2, edits, isApplied, isAsked }) {
-  const parts = [...surveys.map(backendText), modesText(modes2)];
+  const isAsOfNow = edits.length > 0 && !isApplied;
+  const parts = [...surveys.map(backendText), modesText(modes2, isAsOfNow)];
   if (isAsked) parts.push(editsText(edits, isApplied));
   return `${parts.join("\n\n")}
 `;
@@ -14936,13 +15026,14 @@ function backendText(survey) {
     lines.push(...(0, import_chunk_XFBNWBRB.labelled)("sign-in", signs.join(", ") || "no sign of one (it may be in a keyring)"));
   for (const [profile, terms] of Object.entries(survey.profiles)) {
     const fault = faults[profile];
-    const sandbox = terms?.sandbox === false && profile === "standard" ? "; no sandbox of its own" : "";
-    lines.push(
-      ...(0, import_chunk_XFBNWBRB.labelled)(profile, terms ? `${terms.adds || "as the program is"}${sandbox}` : "cannot be kept, is refused")
-    );
+    lines.push(...(0, import_chunk_XFBNWBRB.labelled)(profile, terms ? termsText(terms) : "cannot be kept, is refused"));
     if (fault !== void 0) lines.push(...(0, import_chunk_XFBNWBRB.labelled)("", `refused: ${fault}`));
   }
   return lines.join("\n");
+}
+function termsText({ adds, sandbox }) {
+  const known = sandbox === null ? "" : sandbox ? "; its own sandbox" : "; no sandbox of its own";
+  return `${adds || "as the program is"}${known}`;
 }
 function blockedText(file) {
   return file === null ? null : `${file} is there and may not be executed; chmod +x it`;
@@ -14955,7 +15046,7 @@ function stateOf({ program, too_old, oldest, version, usable, custom }) {
   return version === null ? "found, version unknown" : "found";
 }
 var who = { user: "your config", state: "this worktree", only_installed: "the only one installed" };
-function modesText(rows) {
+function modesText(rows, isAsOfNow) {
   const cells = rows.map((one) => [
     one.mode,
     one.backend_from === null ? "to be named: --backend" : `${one.backend} (${who[one.backend_from]}${one.usable ? "" : "; not usable"})`,
@@ -14965,7 +15056,7 @@ function modesText(rows) {
   const lines = cells.map(
     ([mode, backend, profile]) => `  ${mode?.padEnd(widths[0] ?? 0)}${backend?.padEnd(widths[1] ?? 0)}${profile}`
   );
-  return ["Without --backend and --profile:", ...lines].join("\n");
+  return [`Without --backend and --profile${isAsOfNow ? ", as it is now" : ""}:`, ...lines].join("\n");
 }
 function editsText(edits, isApplied) {
   if (edits.length === 0) return "Nothing to write: all of it is so already.";
@@ -15015,23 +15106,23 @@ var setup = {
   ],
   async run(context, input) {
     const root = context.root(input);
-    const config = (0, import_chunk_OOOSDMLX.readUserConfig)();
-    const known = (0, import_chunk_OOOSDMLX.knownBackends)(config);
+    const config = (0, import_chunk_6KRSSHAY.readUserConfig)();
+    const known = (0, import_chunk_6KRSSHAY.knownBackends)(config);
     const only = input.text("backend");
     if (only !== void 0 && !known.includes(only)) throw unknownBackend("--backend", only, known);
     const choices = { restrict: restrictOf(input), defaults: defaultsOf(input, known) };
     checkTogether(input, choices);
     (0, import_chunk_GDAT7PWZ.checkRoot)(root.folder);
-    const narrowing = (0, import_chunk_OOOSDMLX.readNarrowing)(root.folder, known);
+    const narrowing = (0, import_chunk_6KRSSHAY.readNarrowing)(root.folder, known);
     const edits = [
-      ...input.has("user") ? planUserEdit(config, choices) : planStateEdit(root, narrowing, choices),
+      ...input.has("user") ? planUserEdit(config, choices) : planStateEdit(root, narrowing, choices, config),
       ...input.has("allow-reads") ? planReadRules((0, import_chunk_3MD723AM.findWorktree)(context.cwd) ?? context.cwd) : []
     ];
     const isApplied = input.has("apply");
     const copies = isApplied ? await applyEdits(root, edits) : [];
     const isChanged = isApplied && edits.length > 0;
-    const now = isChanged ? { config: (0, import_chunk_OOOSDMLX.readUserConfig)(), narrowing: (0, import_chunk_OOOSDMLX.readNarrowing)(root.folder, known) } : { config, narrowing };
-    const surveys = (0, import_chunk_E3OOXL5K.surveyBackends)(now.config, context.cwd);
+    const now = isChanged ? { config: (0, import_chunk_6KRSSHAY.readUserConfig)(), narrowing: (0, import_chunk_6KRSSHAY.readNarrowing)(root.folder, known) } : { config, narrowing };
+    const surveys = (0, import_chunk_BN2VCZBI.surveyBackends)(now.config, context.cwd);
     const page = {
       surveys: surveys.filter(({ backend }) => only === void 0 || backend === only),
       modes: modeRows(surveys, now.config, now.narrowing),
@@ -15109,30 +15200,30 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./staffer-HGO6PDVJ.js": function (module, exports) {
+"./staffer-CWYFDFPO.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   staffer: () => staffer
 });
 module.exports = stdin_exports;
-var import_chunk_NCV3BEBR = load("./chunk-NCV3BEBR.js");
-var import_chunk_A5GXIXLD = load("./chunk-A5GXIXLD.js");
-var import_chunk_OOOSDMLX = load("./chunk-OOOSDMLX.js");
-var import_chunk_BFR7IFO3 = load("./chunk-BFR7IFO3.js");
+var import_chunk_GODNGO52 = load("./chunk-GODNGO52.js");
+var import_chunk_42ZJDYXB = load("./chunk-42ZJDYXB.js");
+var import_chunk_6KRSSHAY = load("./chunk-6KRSSHAY.js");
+var import_chunk_FQ26Q6JZ = load("./chunk-FQ26Q6JZ.js");
 var import_chunk_IGDXCXPW = load("./chunk-IGDXCXPW.js");
 var import_chunk_5KG54KO5 = load("./chunk-5KG54KO5.js");
 var import_chunk_GDAT7PWZ = load("./chunk-GDAT7PWZ.js");
 var import_chunk_C7UJ4JXK = load("./chunk-C7UJ4JXK.js");
 var import_chunk_GQA7X64Q = load("./chunk-GQA7X64Q.js");
 var import_chunk_7X2CHZVN = load("./chunk-7X2CHZVN.js");
-var import_chunk_VKC2UG2Z = load("./chunk-VKC2UG2Z.js");
+var import_chunk_WY6KWLJR = load("./chunk-WY6KWLJR.js");
 var import_chunk_4KUXXOSU = load("./chunk-4KUXXOSU.js");
 var import_chunk_GY4O4DW5 = load("./chunk-GY4O4DW5.js");
 var import_chunk_OBX4NMG7 = load("./chunk-OBX4NMG7.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_QL6MH7NP = load("./chunk-QL6MH7NP.js");
+var import_chunk_A3RNX7T7 = load("./chunk-A3RNX7T7.js");
 var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
 var import_chunk_QZ6AB7TL = load("./chunk-QZ6AB7TL.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
@@ -15148,7 +15239,7 @@ var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var staffer = (0, import_chunk_NCV3BEBR.makeStaffVerb)({
+var staffer = (0, import_chunk_GODNGO52.makeStaffVerb)({
   mode: "staffer",
   examples: [
     'staffer --backend codex --prompt "Fix the failing test in src/parse.ts"',
@@ -15161,7 +15252,7 @@ var staffer = (0, import_chunk_NCV3BEBR.makeStaffVerb)({
 });
 
 },
-"./status-OZYG6R3P.js": function (module, exports) {
+"./status-3QHGZRLA.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -15176,7 +15267,7 @@ var import_chunk_EZ5LP3AB = load("./chunk-EZ5LP3AB.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
 var import_chunk_F2QRF22C = load("./chunk-F2QRF22C.js");
-var import_chunk_QL6MH7NP = load("./chunk-QL6MH7NP.js");
+var import_chunk_A3RNX7T7 = load("./chunk-A3RNX7T7.js");
 var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_3MD723AM = load("./chunk-3MD723AM.js");
@@ -15207,7 +15298,7 @@ async function listViews(root, options) {
   return views.filter((view) => isWanted(view.spec, options.owner)).sort((a, b) => Number((0, import_chunk_AMXPSG75.isEnded)(a.state)) - Number((0, import_chunk_AMXPSG75.isEnded)(b.state)) || (0, import_chunk_KWYQ44JA.compareIds)(b.id, a.id));
 }
 async function look(root, id) {
-  for (const how of [import_chunk_QL6MH7NP.refresh, import_chunk_AMXPSG75.inspect]) {
+  for (const how of [import_chunk_A3RNX7T7.refresh, import_chunk_AMXPSG75.inspect]) {
     try {
       return [await how(root, id)];
     } catch {
@@ -15356,7 +15447,7 @@ var status = {
     const root = context.root(input);
     const isThere = (0, import_chunk_GDAT7PWZ.checkRoot)(root.folder);
     if (input.words[0] !== void 0) {
-      const view = await (0, import_chunk_QL6MH7NP.refresh)(root.folder, (0, import_chunk_4KUXXOSU.findJob)(root, input.words[0]));
+      const view = await (0, import_chunk_A3RNX7T7.refresh)(root.folder, (0, import_chunk_4KUXXOSU.findJob)(root, input.words[0]));
       return input.has("json") ? { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state), json: (0, import_chunk_EZ5LP3AB.observation)(view, { afterSeq: null, root }) } : { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state), out: pageOf(view, root) };
     }
     const views = isThere ? await listViews(root.folder, { recent: input.count("recent") ?? 10, owner: input.text("owner") ?? null }) : [];
@@ -15428,7 +15519,7 @@ function renderHelp(command) {
 });
 
 },
-"./wait-VMPNGIXV.js": function (module, exports) {
+"./wait-MBMBBLJA.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -15439,11 +15530,11 @@ var import_chunk_7CDY6LKK = load("./chunk-7CDY6LKK.js");
 var import_chunk_5KG54KO5 = load("./chunk-5KG54KO5.js");
 var import_chunk_GDAT7PWZ = load("./chunk-GDAT7PWZ.js");
 var import_chunk_4KUXXOSU = load("./chunk-4KUXXOSU.js");
-var import_chunk_DZG7HXFZ = load("./chunk-DZG7HXFZ.js");
-var import_chunk_6ZW5UEYF = load("./chunk-6ZW5UEYF.js");
+var import_chunk_GEA57VJV = load("./chunk-GEA57VJV.js");
+var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
 var import_chunk_XYWE227J = load("./chunk-XYWE227J.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_S7EMRLX4 = load("./chunk-S7EMRLX4.js");
+var import_chunk_UGVYUN74 = load("./chunk-UGVYUN74.js");
 var import_chunk_PQQG5N64 = load("./chunk-PQQG5N64.js");
 var import_chunk_NAF6F4BZ = load("./chunk-NAF6F4BZ.js");
 var import_chunk_EZ5LP3AB = load("./chunk-EZ5LP3AB.js");
@@ -15454,7 +15545,7 @@ var import_chunk_UD56OBLZ = load("./chunk-UD56OBLZ.js");
 var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_F2QRF22C = load("./chunk-F2QRF22C.js");
-var import_chunk_QL6MH7NP = load("./chunk-QL6MH7NP.js");
+var import_chunk_A3RNX7T7 = load("./chunk-A3RNX7T7.js");
 var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
 var import_chunk_AYAJZBGH = load("./chunk-AYAJZBGH.js");
 var import_chunk_OYWQVJF3 = load("./chunk-OYWQVJF3.js");
@@ -15510,7 +15601,7 @@ var wait = {
     if (ids.length > 1 && !input.has("any") && !input.has("all")) {
       throw (0, import_chunk_NVPF5LEY.usageError)(`cannot wait for ${ids.length} jobs without saying how: add --any (the first) or --all`);
     }
-    return (0, import_chunk_DZG7HXFZ.waitAndTell)(context, root, ids, {
+    return (0, import_chunk_GEA57VJV.waitAndTell)(context, root, ids, {
       mode: input.has("any") ? "any" : "all",
       timeoutMs: input.durationOrDefault("timeout"),
       heartbeatMs: input.duration("heartbeat") ?? null,

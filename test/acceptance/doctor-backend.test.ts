@@ -114,6 +114,8 @@ test('a program of the own config is tried with the narrowest profile that it ca
   const { ready, profile, version, answer, conversation_id } = parseReply<Document>(result);
   assert.deepEqual([result.code, ready, profile, version, conversation_id], [0, true, 'standard', null, null]);
   assert.match(answer ?? '', /job-companion-trial-\w+\/empty: 0 files; Reply with the single word: ready\n$/);
+  const page = await doctor(place, ['mine']);
+  assert.match(page.stdout, /^ {2}answer {8}\S.*\n(?: {16}\S.*\n)* {2}verdict {7}done$/m);
 });
 
 test('an answer that is empty or comes with a failure is not ready, and what was left running is ended', async (t) => {

@@ -3,6 +3,7 @@
  * written only with --apply, exactly as shown, with a copy of what they change; and what the state folder's choices may do.
  */
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
@@ -323,4 +324,81 @@ test('settings of agy that do not parse are refused and stay; without any the ru
   writeFileSync(file, '{}');
   assert.equal((await add()).code, 0);
   assert.deepEqual(JSON.parse(readFileSync(file, 'utf8')), { permissions: { allow: agyRules(place.dir) } });
+});
+
+test('when one file cannot be written nothing is: neither choices nor copies, and the file is named', async (t) => {
+  const place = makePlace(t);
+  const file = join(place.home, '.gemini/antigravity-cli/settings.json');
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, '{}');
+  try {
+    execFileSync('chattr', ['+i', file], { stdio: 'ignore' });
+  } catch {
+    return t.skip('chattr +i does not work here');
+  }
+  try {
+    const words = ['--backend', 'agy', '--allow-reads', '--restrict', 'review', '--apply'];
+    const { code, stdout, stderr } = await place.call('setup', ...words);
+    assert.deepEqual([code, stdout], [1, '']);
+    assert.ok(stderr.includes(`cannot change ${file}: EPERM`), stderr);
+    assert.doesNotMatch(stderr, /--state-dir/);
+    assert.deepEqual(readdirSync(dirname(file)), ['settings.json']);
+    assert.equal(existsSync(place.state), false);
+  } finally {
+    execFileSync('chattr', ['-i', file]);
+  }
+});
+
+test('every profile of an installed CLI says whether it has a sandbox', async (t) => {
+  const place = makePlace(t);
+  place.program('codex', 'echo codex-cli 0.171.0');
+  place.program('pi', 'echo 1.6.0');
+  const codex = (await place.call('setup', '--backend', 'codex')).stdout;
+  assert.match(codex, /^ {2}restricted {4}-s read-only; its own sandbox$/m);
+  assert.match(
+    codex.replaceAll(/\s+/g, ' '),
+    / standard sandbox_mode [^;]*; its own sandbox unrestricted [^;]*; no sandbox of its own /,
+  );
+  const pi = (await place.call('setup', '--backend', 'pi')).stdout.replaceAll(/\s+/g, ' ');
+  assert.equal(pi.match(/; no sandbox of its own/g)?.length, 3, pi);
+});
+
+test('a file that a CLI writes at its first start is no sign of a sign-in while nothing is in it', async (t) => {
+  const place = makePlace(t);
+  place.program('pi', 'echo 1.6.0');
+  const file = join(place.home, '.pi/agent/auth.json');
+  mkdirSync(dirname(file), { recursive: true });
+  for (const [text, files] of [
+    ['', []],
+    ['{}', []],
+    ['{\n}\n', []],
+    ['[]', []],
+    ['null', []],
+    ['{"anthropic":{}}', ['.pi/agent/auth.json']],
+    ['a token that is no JSON', ['.pi/agent/auth.json']],
+  ] as const) {
+    writeFileSync(file, text);
+    const { sign_in } = only(await place.ask('--backend', 'pi'));
+    assert.deepEqual([sign_in.files, sign_in.state], [files, files.length > 0 ? 'signs' : 'no_signs'], text);
+  }
+});
+
+test('a default of the state folder that the own config overrules is said to have no effect', async (t) => {
+  const place = makePlace(t);
+  mkdirSync(dirname(place.config), { recursive: true });
+  writeFileSync(place.config, '{"default_backends":{"implement":"codex"}}');
+  for (const more of [[], ['--apply']]) {
+    const { stdout } = await place.call('setup', '--default-backend', 'implement=pi,ask=pi', ...more);
+    const words = 'default_backend.implement: null -> "pi" (has no effect here: your config says codex)';
+    assert.ok(stdout.replaceAll(/\s+/g, ' ').includes(words), stdout);
+    assert.match(stdout, /^ +default_backend\.ask: null -> "pi"$/m);
+  }
+});
+
+test('a dry run says that the table shows what holds now', async (t) => {
+  const place = makePlace(t);
+  const dry = await place.call('setup', '--restrict', 'review');
+  assert.match(dry.stdout, /^Without --backend and --profile, as it is now:$/m);
+  const done = await place.call('setup', '--restrict', 'review', '--apply');
+  assert.match(done.stdout, /^Without --backend and --profile:$/m);
 });

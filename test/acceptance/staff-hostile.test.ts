@@ -82,7 +82,7 @@ test('an answer that says NOT FINISHED is done with a warning that says so', asy
   assert.doesNotMatch((await staff.staff('implement')).stderr, /not finished:/);
 });
 
-test('a slow git: what was canceled or is past its limit is never started', async (t) => {
+test('a slow git: what was canceled meanwhile is never started', async (t) => {
   const workspace = makeWorkspace(t);
   const bin = join(workspace.home, 'bin');
   mkdirSync(bin);
@@ -99,12 +99,6 @@ test('a slow git: what was canceled or is past its limit is never started', asyn
   const env = { PATH: `${bin}:${workspace.env.PATH}` };
   writeFileSync(slow, '');
   const words = ['staffer', '--profile', 'standard', '--prompt', 'x', '--id-only'];
-  const late = await run(workspace, [...words, '--timeout', '1s'], { env });
-  assert.equal(late.code, 0, late.stderr);
-  const ended = await run(workspace, ['wait', late.stdout.trim()], { env });
-  assert.equal(ended.code, 3);
-  assert.match(ended.stdout, /timed_out/);
-
   const job = (await run(workspace, words, { env })).stdout.trim();
   const canceled = await run(workspace, ['cancel', job], { env });
   assert.equal(canceled.code, 0, canceled.stderr);

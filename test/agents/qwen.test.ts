@@ -17,7 +17,7 @@ defineMatrix(profile, {
     e429: { outcome: 'failed', code: 'quota', words: /Rate limit/ },
     e500: { outcome: 'failed', code: 'agent_error', words: /The lab server had an error/ },
     cut: { outcome: 'failed', code: 'agent_error', words: /other side closed/ },
-    empty: { outcome: 'failed', code: 'agent_error', words: /empty response/ },
+    empty: { outcome: 'failed', code: 'no_final_answer', words: /empty response/ },
   },
   store: ['.qwen/projects'],
   lost: { outcome: 'failed', code: 'session_lost', words: /No saved session found/ },

@@ -12,7 +12,7 @@ const lost = (id: string) =>
   `session_lost: No saved session found with ID ${id}. Run \`qwen --resume\` without an ID to choose from existing sessions.`;
 const given = '11111111-2222-4333-8444-555555555555';
 const refusedKey = 'auth: [API Error: 401 fake invalid key]';
-const noText = 'agent_error: [API Error: Model stream ended with empty response text.]';
+const noText = 'no_final_answer: [API Error: Model stream ended with empty response text.]';
 
 interface Expected {
   /** A signal's message goes on with the last words of stderr. */

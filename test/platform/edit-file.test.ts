@@ -1,5 +1,6 @@
 // Files of other people and programs: changed whole or not at all, with a copy beside them, and never over somebody else's change.
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   chownSync,
@@ -11,12 +12,14 @@ import {
   statSync,
   symlinkSync,
 } from 'node:fs';
-import test from 'node:test';
+import { dirname } from 'node:path';
+import test, { type TestContext } from 'node:test';
 import { FaultError } from '../../companion/src/core/errors.ts';
-import { applyEdit } from '../../companion/src/platform/edit-file.ts';
+import { applyAll, type FileEdit } from '../../companion/src/platform/edit-file.ts';
 import { makeWorkspace } from '../helpers/workspace.ts';
 
 const stamp = '20260102T030405Z';
+const applyEdit = (edit: FileEdit, at: string) => applyAll([edit], at)[0] ?? null;
 
 function refusal(call: () => unknown): FaultError {
   try {
@@ -102,4 +105,69 @@ test('a file of another user is refused', { skip: process.getuid?.() !== 0 && 'o
     'preflight',
   );
   assert.equal(readFileSync(file, 'utf8'), 'old');
+});
+
+/** Three sound edits (made, changed, removed) around one that fails only when it is put in place. */
+function threeAndOne(t: TestContext, bad: (write: (name: string, text: string) => string) => FileEdit) {
+  const { dir, path, write } = makeWorkspace(t, { git: false });
+  const changed = write('changed', 'old');
+  chmodSync(changed, 0o640);
+  const sound: FileEdit[] = [
+    { file: path('made'), before: null, after: 'new', followsLink: false },
+    { file: changed, before: 'old', after: 'new', followsLink: false },
+    { file: write('removed', 'gone'), before: 'gone', after: null, followsLink: false },
+  ];
+  const edits = [...sound, bad(write)];
+  const before = readdirSync(dir, { recursive: true });
+  return { dir, path, edits, before };
+}
+
+function assertUnchanged({ dir, path, before }: ReturnType<typeof threeAndOne>): void {
+  assert.deepEqual(readdirSync(dir, { recursive: true }).sort(), before.sort());
+  assert.deepEqual([readFileSync(path('changed'), 'utf8'), readFileSync(path('removed'), 'utf8')], ['old', 'gone']);
+  assert.equal(statSync(path('changed')).mode & 0o777, 0o640);
+}
+
+test('when one of several cannot be put in place, all stay as they were, and it is named', (t) => {
+  // The second of two edits that make the same file.
+  const place = threeAndOne(t, (write) => {
+    const file = write('there/x', '');
+    return { file: `${dirname(file)}/twice`, before: null, after: '1', followsLink: false };
+  });
+  const twice = place.edits[3] as FileEdit;
+  const { message } = refusal(() => applyAll([...place.edits, { ...twice, after: '2' }], stamp));
+  assert.ok(message.includes(twice.file), message);
+  assertUnchanged(place);
+});
+
+test('a file that its owner has locked against changes leaves the others as they were', (t) => {
+  let lock: string | undefined;
+  const place = threeAndOne(t, (write) => {
+    lock = write('locked', 'old');
+    return { file: lock, before: 'old', after: 'new', followsLink: false };
+  });
+  try {
+    execFileSync('chattr', ['+i', lock ?? ''], { stdio: 'ignore' });
+  } catch {
+    return t.skip('chattr +i does not work here');
+  }
+  try {
+    const { code, message } = refusal(() => applyAll(place.edits, stamp));
+    assert.equal(code, 'preflight');
+    assert.match(message, /^cannot change \S+\/locked: .*EPERM/);
+    assertUnchanged(place);
+  } finally {
+    execFileSync('chattr', ['-i', lock ?? '']);
+  }
+});
+
+test('one that is refused keeps the others from being touched', (t) => {
+  const place = threeAndOne(t, (write) => ({
+    file: write('theirs', 'theirs'),
+    before: 'ours',
+    after: 'x',
+    followsLink: false,
+  }));
+  assert.equal(refusal(() => applyAll(place.edits, stamp)).code, 'busy');
+  assertUnchanged(place);
 });

@@ -63,7 +63,7 @@ export interface ProfileTerms {
   sandbox: boolean | null;
 }
 
-/** How one can tell without a model call that somebody is signed in: any of these that exists. */
+/** How one can tell without a model call that somebody is signed in: any of these that exists (a file with something in it). */
 export interface SignInSigns {
   /** Below the home folder. */
   files: readonly string[];

@@ -197,6 +197,7 @@ function readUsage(usage: Fields, reading: Reading): void {
 
 const own: [JobErrorCode, RegExp][] = [
   ['session_lost', /no saved session found/i],
+  ['no_final_answer', /ended with empty response text/i],
   ['auth', /\[API Error: 401\b|no auth type is selected|no saved credentials|authentication (?:failed|required)/i],
   ['quota', /\[API Error: 429\b|quota (?:has been )?exceeded/i],
 ];

@@ -45,7 +45,7 @@ function rowsOf(trip: RoundTrip, signIn: SignIn | null): Row[] {
     ['first output', first === null ? 'none seen' : `after ${formatDuration(first)}`],
     ['whole run', trip.duration_ms === null ? 'not over' : formatDuration(trip.duration_ms)],
     ['conversation', trip.conversation_id ?? 'none'],
-    ['answer', trip.answer ?? 'none'],
+    ['answer', trip.answer?.trimEnd() ?? 'none'],
   ];
 }
 

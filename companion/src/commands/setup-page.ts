@@ -1,4 +1,5 @@
 // What `setup` prints: one page for a terminal of 80 columns, or one document.
+import type { ProfileTerms } from '../backends/backend.ts';
 import type { UserConfig } from '../core/config.ts';
 import type { Profile } from '../core/job.ts';
 import { type ModeId, modes } from '../core/modes.ts';
@@ -58,7 +59,8 @@ export function setupDocument({ surveys, modes, edits, isApplied }: SetupResult)
 }
 
 export function setupPage({ surveys, modes, edits, isApplied, isAsked }: SetupResult): string {
-  const parts = [...surveys.map(backendText), modesText(modes)];
+  const isAsOfNow = edits.length > 0 && !isApplied;
+  const parts = [...surveys.map(backendText), modesText(modes, isAsOfNow)];
   if (isAsked) parts.push(editsText(edits, isApplied));
   return `${parts.join('\n\n')}\n`;
 }
@@ -77,13 +79,16 @@ function backendText(survey: BackendSurvey): string {
     lines.push(...labelled('sign-in', signs.join(', ') || 'no sign of one (it may be in a keyring)'));
   for (const [profile, terms] of Object.entries(survey.profiles)) {
     const fault = faults[profile as Profile];
-    const sandbox = terms?.sandbox === false && profile === 'standard' ? '; no sandbox of its own' : '';
-    lines.push(
-      ...labelled(profile, terms ? `${terms.adds || 'as the program is'}${sandbox}` : 'cannot be kept, is refused'),
-    );
+    lines.push(...labelled(profile, terms ? termsText(terms) : 'cannot be kept, is refused'));
     if (fault !== undefined) lines.push(...labelled('', `refused: ${fault}`));
   }
   return lines.join('\n');
+}
+
+function termsText({ adds, sandbox }: ProfileTerms): string {
+  // Of a program of the user's own nobody knows.
+  const known = sandbox === null ? '' : sandbox ? '; its own sandbox' : '; no sandbox of its own';
+  return `${adds || 'as the program is'}${known}`;
 }
 
 function blockedText(file: string | null): string | null {
@@ -100,7 +105,7 @@ function stateOf({ program, too_old, oldest, version, usable, custom }: BackendS
 
 const who = { user: 'your config', state: 'this worktree', only_installed: 'the only one installed' };
 
-function modesText(rows: readonly ModeRow[]): string {
+function modesText(rows: readonly ModeRow[], isAsOfNow: boolean): string {
   const cells = rows.map((one) => [
     one.mode,
     one.backend_from === null
@@ -112,7 +117,7 @@ function modesText(rows: readonly ModeRow[]): string {
   const lines = cells.map(
     ([mode, backend, profile]) => `  ${mode?.padEnd(widths[0] ?? 0)}${backend?.padEnd(widths[1] ?? 0)}${profile}`,
   );
-  return ['Without --backend and --profile:', ...lines].join('\n');
+  return [`Without --backend and --profile${isAsOfNow ? ', as it is now' : ''}:`, ...lines].join('\n');
 }
 
 function editsText(edits: readonly TakenEdit[], isApplied: boolean): string {

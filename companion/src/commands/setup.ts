@@ -62,7 +62,7 @@ export const setup: Command = {
     checkRoot(root.folder);
     const narrowing = readNarrowing(root.folder, known);
     const edits = [
-      ...(input.has('user') ? planUserEdit(config, choices) : planStateEdit(root, narrowing, choices)),
+      ...(input.has('user') ? planUserEdit(config, choices) : planStateEdit(root, narrowing, choices, config)),
       ...(input.has('allow-reads') ? planReadRules(findWorktree(context.cwd) ?? context.cwd) : []),
     ];
     const isApplied = input.has('apply');

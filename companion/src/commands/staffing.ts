@@ -6,6 +6,7 @@ import { limits } from '../core/limits.ts';
 import type { ModeId } from '../core/modes.ts';
 import { type JobRequest, launch } from '../jobs/launch.ts';
 import { requireBase } from '../jobs/review.ts';
+import { versionWarnings } from '../jobs/staff-program.ts';
 import { launchWarnings, makeStaffPart, requireFreeConversation } from '../jobs/staff-request.ts';
 import { findNeighbours, modeOf, neighbourWarning, settleLost, tellNeighbours } from '../jobs/writers.ts';
 import { findWorktree } from '../platform/git-folder.ts';
@@ -57,6 +58,8 @@ export async function launchStaff(context: Context, input: Parsed, job: StaffLau
   const admit = () =>
     admitBeside(root, request, job.staff, { share: input.has('share'), isolate: job.worktree === undefined });
   const launched = await launch(root, { ...request, admit });
+  // Told to whoever launches, not kept: that a wrapper does not say its version is no fault of the job.
+  if (launched.isNew) for (const warning of versionWarnings(job.staff)) context.tell(`note: ${warning.message}`);
   if (request.worktree === 'new' && launched.isNew) await tellDirty(context, job.cwd);
   return tellLaunched(context, input, root, launched, job.isSynchronous);
 }

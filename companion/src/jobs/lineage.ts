@@ -8,7 +8,9 @@ import { listJobs } from '../store/catalog.ts';
 import { jobPaths, type StateRoot } from '../store/layout.ts';
 import { isGenuine, readKey } from '../store/mac.ts';
 import { readSpec, readState } from '../store/records.ts';
+import { isContinuable } from './continuable.ts';
 import { nextCommands } from './next-commands.ts';
+import { isEnded } from './view.ts';
 
 export function requireSpec(root: StateRoot, id: string): Spec {
   const read = readSpec(jobPaths(root.folder, id));
@@ -29,8 +31,10 @@ export async function requireGenuine(spec: Spec): Promise<void> {
 
 /** The conversation that a job recorded, or was asked to go on with. */
 export function conversationOf(root: string, spec: Spec): string | null {
-  const state = readState(jobPaths(root, spec.id));
-  return (state.kind === 'ok' ? state.value.conversation?.id : undefined) ?? null;
+  const paths = jobPaths(root, spec.id);
+  const state = readState(paths);
+  if (state.kind !== 'ok' || (isEnded(state.value) && !isContinuable(paths, state.value))) return null;
+  return state.value.conversation?.id ?? null;
 }
 
 /** The folder in which the earlier job worked. Throws 'preflight' when it is gone. */

@@ -76,9 +76,8 @@ export async function roundTrip(name: string, onStart: () => void): Promise<Roun
 
 /** While a program was asked for its version, nothing could be heard. */
 async function requireQuiet(signals: HeldSignals): Promise<void> {
-  await sleep(0);
-  if (signals.first === null) return;
-  throw new FaultError('preflight', `cannot try it: interrupted by ${signals.first} before the start`);
+  const signal = await signals.first();
+  if (signal !== null) throw new FaultError('preflight', `cannot try it: interrupted by ${signal} before the start`);
 }
 
 function makePart(root: StateRoot, cwd: string, backend: string, profile: Profile): StaffPart {

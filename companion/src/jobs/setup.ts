@@ -7,14 +7,14 @@ import { type UserConfig, userConfig } from '../core/config.ts';
 import { FaultError, messageOf } from '../core/errors.ts';
 import { type ModeId, modeIds } from '../core/modes.ts';
 import { isoNow } from '../platform/clock.ts';
-import { applyEdit, type FileEdit } from '../platform/edit-file.ts';
+import { applyAll, type FileEdit } from '../platform/edit-file.ts';
 import { variables } from '../platform/env.ts';
 import { readText } from '../platform/files.ts';
 import { isFolder } from '../platform/folders.ts';
 import { withLock } from '../platform/lock.ts';
 import { userConfigFile } from '../store/config.ts';
 import { rootPaths, type StateRoot } from '../store/layout.ts';
-import { type ModeBackends, type Narrowing, narrowingText } from '../store/narrow.ts';
+import { defaultBackend, type ModeBackends, type Narrowing, narrowingText, noNarrowing } from '../store/narrow.ts';
 import { ensureRoot } from '../store/root.ts';
 import { readSettings } from './staff-program.ts';
 
@@ -32,7 +32,8 @@ export interface Choices {
   defaults: { clear: boolean; all: string | undefined; modes: Partial<Record<ModeId, string | null>> } | undefined;
 }
 
-export function planStateEdit(root: StateRoot, now: Narrowing, choices: Choices): SetupEdit[] {
+/** `user` is only asked what of it has no effect. */
+export function planStateEdit(root: StateRoot, now: Narrowing, choices: Choices, user: UserConfig): SetupEdit[] {
   const { restrict = now.restrict, defaults } = choices;
   const general = defaults?.all === undefined ? {} : Object.fromEntries(modeIds.map((mode) => [mode, defaults.all]));
   const default_backend = withModes({ ...(defaults?.clear ? {} : now.default_backend), ...general }, defaults?.modes);
@@ -47,7 +48,15 @@ export function planStateEdit(root: StateRoot, now: Narrowing, choices: Choices)
   return asEdit(edit, [
     ['restrict', now.restrict, restrict],
     ['default_backend', now.default_backend, default_backend],
-  ]);
+  ]).map((one) => ({ ...one, changes: one.changes.map((change) => withEffect(change, default_backend, user)) }));
+}
+
+/** A default of the state folder counts only where the user's own config leaves the choice open. */
+function withEffect(change: string, wanted: ModeBackends, user: UserConfig): string {
+  const mode = modeIds.find((id) => change.startsWith(`default_backend.${id}: `));
+  const own = mode && defaultBackend(mode, user, noNarrowing)?.name;
+  if (mode === undefined || own === undefined || wanted[mode] === undefined || wanted[mode] === own) return change;
+  return `${change} (has no effect here: your config says ${own})`;
 }
 
 export function planUserEdit(now: UserConfig, choices: Choices): SetupEdit[] {
@@ -102,7 +111,7 @@ export function planReadRules(folder: string): SetupEdit[] {
 /** Write all of it. Returns the copies that were kept, in the same order. */
 export async function applyEdits(root: StateRoot, edits: readonly SetupEdit[]): Promise<(string | null)[]> {
   const stamp = isoNow().replace(/[-:]|\.\d+/g, '');
-  const write = (): (string | null)[] => edits.map((edit) => applyEdit(edit, stamp));
+  const write = (): (string | null)[] => applyAll(edits, stamp);
   if (!edits.some((edit) => edit.isState)) return write();
   ensureRoot(root.folder);
   return withLock(rootPaths(root.folder).lock, write);

@@ -6,7 +6,8 @@ import { backends, findBackend } from '../backends/registry.ts';
 import type { UserConfig } from '../core/config.ts';
 import type { Profile } from '../core/job.ts';
 import { variables } from '../platform/env.ts';
-import { exists } from '../platform/folders.ts';
+import { readText } from '../platform/files.ts';
+import { exists, realPath } from '../platform/folders.ts';
 import { isOlder } from '../platform/program-version.ts';
 import { findProgram } from '../platform/which.ts';
 import { policyFault, tellVersion } from './staff-program.ts';
@@ -40,6 +41,9 @@ export interface BackendSurvey {
   /** Found, new enough, and at least one profile can be kept. */
   usable: boolean;
 }
+
+/** Enough to see whether there is anything in it. */
+const signBytes = 64 * 1024;
 
 const profileNames: readonly Profile[] = ['restricted', 'standard', 'unrestricted'];
 
@@ -87,10 +91,22 @@ function survey(backend: Backend, name: string, searched: readonly string[], cwd
 
 export function signInOf({ signIn }: Backend): SignIn {
   const home = variables.home();
-  const files = signIn.files.filter((file) => home !== undefined && exists(path.join(home, file)));
+  const files = signIn.files.filter((file) => home !== undefined && holdsSomething(path.join(home, file)));
   const found = { files, variables: signIn.variables.filter((name) => variables.isSet(name)) };
   if (signIn.files.length + signIn.variables.length === 0) return { state: 'unknown', ...found };
   return { state: found.files.length + found.variables.length > 0 ? 'signs' : 'no_signs', ...found };
+}
+
+/** Some CLIs write their file at the first start, with nothing in it. What cannot be looked into counts as it stands. */
+function holdsSomething(file: string): boolean {
+  if (!exists(file)) return false;
+  try {
+    const text = readText(realPath(file), signBytes)?.trim();
+    if (text === undefined) return true;
+    return text !== '' && !/^(?:null|\{\s*\}|\[\s*\])$/.test(text);
+  } catch {
+    return true;
+  }
 }
 
 /** The commonest reason why a program "that is there" is not found. */

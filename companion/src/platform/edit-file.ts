@@ -1,8 +1,8 @@
 // Changing a file that a person or another program wrote: a copy of what was there stays beside it, its mode stays as it is, the new
-// text is put in place at once, and nothing is written when somebody else changed it in the meantime.
-import { chmodSync } from 'node:fs';
+// text is put in place at once, and nothing is written when somebody else changed it in the meantime. Several are changed together.
+import { chmodSync, linkSync, renameSync } from 'node:fs';
 import path from 'node:path';
-import { FaultError } from '../core/errors.ts';
+import { errnoOf, FaultError, messageOf } from '../core/errors.ts';
 import { createFile, createFolder, readRange, removeFile, writeFile } from './files.ts';
 import { exists, factsOf, realPath } from './folders.ts';
 
@@ -17,30 +17,102 @@ export interface FileEdit {
 }
 
 /**
- * Write the new text. Returns the path of the copy (`FILE.job-companion-STAMP.bak`), or null when there was no file. Throws
- * `preflight` for a file that is not ours or no regular one, `busy` for one that has changed, and the system's error.
+ * Write the new text of all of them, or of none: everything is written beside first, then put in place, and put back when one of
+ * them cannot be. Returns the paths of the copies (`FILE.job-companion-STAMP.bak`; null where there was no file), in the same order.
+ * Throws `preflight` for a file that is not ours, no regular one or cannot be changed, `busy` for one that has changed.
  */
-export function applyEdit(edit: FileEdit, stamp: string): string | null {
+export function applyAll(edits: readonly FileEdit[], stamp: string): (string | null)[] {
+  const staged: Staged[] = [];
+  const done: Staged[] = [];
+  try {
+    for (const edit of edits) naming(edit, () => stage(edit, stamp, staged));
+    for (const one of staged)
+      naming(one.edit, () => {
+        putInPlace(one);
+        done.push(one);
+      });
+    return staged.map(({ copy }) => copy);
+  } catch (error) {
+    const lost = done.reverse().filter((one) => !putBack(one));
+    for (const one of staged) discard(one, lost.includes(one));
+    if (lost.length === 0) throw error;
+    const kept = lost.map(({ edit, copy }) => `${edit.file} (its old text: ${copy ?? 'none'})`).join(', ');
+    throw new FaultError('preflight', `${messageOf(error)}; and these could not be put back: ${kept}`);
+  }
+}
+
+interface Staged {
+  edit: FileEdit;
+  /** The file itself, behind a link that is followed. */
+  target: string;
+  mode: number;
+  /** The new text, beside it; null for a file that is removed. */
+  fresh: string | null;
+  copy: string | null;
+}
+
+function stage(edit: FileEdit, stamp: string, staged: Staged[]): void {
   const { file, before, after } = edit;
+  const one: Staged = { edit, target: file, mode: 0o600, fresh: null, copy: null };
   if (before === null) {
     if (factsOf(file)) throw changed(file);
     createFolders(path.dirname(file));
-    if (after !== null && !createFile(file, after)) throw changed(file);
-    return null;
+  } else {
+    if (edit.followsLink) one.target = realPath(file);
+    const facts = factsOf(one.target);
+    if (facts?.kind !== 'file' || facts.uid !== process.getuid?.())
+      throw new FaultError('preflight', `cannot change ${file}: it is no regular file of yours`);
+    one.mode = facts.mode;
+    if (readRange(one.target, 0, facts.size + 1)?.bytes.toString('utf8') !== before) throw changed(file);
   }
-  const target = edit.followsLink ? realPath(file) : file;
-  const facts = factsOf(target);
-  if (facts?.kind !== 'file' || facts.uid !== process.getuid?.())
-    throw new FaultError('preflight', `cannot change ${file}: it is no regular file of yours`);
-  if (readRange(target, 0, facts.size + 1)?.bytes.toString('utf8') !== before) throw changed(file);
-  const copy = keepCopy(file, before, stamp, facts.mode);
-  if (after === null) {
-    removeFile(target);
-    return copy;
+  staged.push(one);
+  if (before !== null) one.copy = createBeside(`${file}.job-companion-${stamp}`, '.bak', before, one.mode);
+  if (after !== null) one.fresh = createBeside(`${one.target}.job-companion-${stamp}`, '.new', after, one.mode);
+}
+
+function putInPlace({ edit, target, fresh }: Staged): void {
+  if (fresh === null) removeFile(target);
+  else if (edit.before !== null) renameSync(fresh, target);
+  else linkSync(fresh, target);
+  // The link is the file; its other name is not needed any more.
+  if (fresh !== null && edit.before === null) removeFile(fresh);
+}
+
+/** False when it could not be. */
+function putBack({ edit, target, mode }: Staged): boolean {
+  try {
+    if (edit.before === null) {
+      removeFile(target);
+      return true;
+    }
+    writeFile(target, edit.before);
+    chmodSync(target, mode);
+    return true;
+  } catch {
+    return false;
   }
-  writeFile(target, after);
-  chmodSync(target, facts.mode);
-  return copy;
+}
+
+function discard({ fresh, copy }: Staged, keepsCopy: boolean): void {
+  for (const file of [fresh, keepsCopy ? null : copy]) {
+    try {
+      if (file !== null) removeFile(file);
+    } catch {
+      // It may lie where nothing can be changed any more; what counts is told already.
+    }
+  }
+}
+
+/** An error of the system says which file it was about. */
+function naming(edit: FileEdit, fn: () => void): void {
+  try {
+    fn();
+  } catch (error) {
+    if (error instanceof FaultError) throw error;
+    throw errnoOf(error) === 'EEXIST'
+      ? changed(edit.file)
+      : new FaultError('preflight', `cannot change ${edit.file}: ${messageOf(error)}; nothing was changed`);
+  }
 }
 
 /** Make a folder with all that lead to it, 0700 where they are missing. */
@@ -50,13 +122,13 @@ export function createFolders(folder: string): void {
   createFolder(folder);
 }
 
-/** Never over an earlier copy. */
-function keepCopy(file: string, text: string, stamp: string, mode: number): string {
+/** Never over an earlier file. */
+function createBeside(name: string, suffix: string, text: string, mode: number): string {
   for (let number = 1; ; number += 1) {
-    const copy = `${file}.job-companion-${stamp}${number === 1 ? '' : `-${number}`}.bak`;
-    if (!createFile(copy, text)) continue;
-    chmodSync(copy, mode);
-    return copy;
+    const file = `${name}${number === 1 ? '' : `-${number}`}${suffix}`;
+    if (!createFile(file, text)) continue;
+    chmodSync(file, mode);
+    return file;
   }
 }
 

@@ -18,32 +18,33 @@ export function onInterrupt(fn: (signal: Interrupt) => void): () => void {
 
 /** Signals that are kept back until `release`, however many come. */
 export interface HeldSignals {
-  /** The first one that came, or null. */
-  first: Interrupt | null;
-  /** Called at each one, from the next turn of the event loop on; at once when one came before. */
+  /** The first one that came, or null; also one that came while this program was busy. */
+  first(): Promise<Interrupt | null>;
+  /** Called at each one; at once when one came before. */
   onEach(fn: () => void): void;
   release(): void;
 }
 
 /** For work that must not be cut short: nothing ends us by Ctrl-C until it is released. Its owner has a limit of its own. */
 export function holdSignals(): HeldSignals {
+  let first: Interrupt | null = null;
   let act = (): void => undefined;
   const note = (signal: Interrupt): void => {
-    held.first ??= signal;
+    first ??= signal;
     act();
   };
-  const held: HeldSignals = {
-    first: null,
+  for (const name of names) process.on(name, note);
+  return {
+    // Node looks for signals just before what `setImmediate` has been given.
+    first: () => new Promise((resolve) => setImmediate(() => resolve(first))),
     onEach(fn) {
       act = fn;
-      if (held.first !== null) fn();
+      if (first !== null) fn();
     },
     release() {
       for (const name of names) process.off(name, note);
     },
   };
-  for (const name of names) process.on(name, note);
-  return held;
 }
 
 /** Die of a signal that was caught, so that a shell sees what it sees without us (130 for Ctrl-C). */

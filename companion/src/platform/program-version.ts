@@ -105,7 +105,14 @@ function askProgram(program: string, limitMs: number): string | null | undefined
   // A refusal may hold versions of other things ("needs Node 22.19").
   if (status !== '0\n') return null;
   const texts = [stdout, stderr].map(plainText);
-  return texts.map((text) => versionForm.exec(text)?.[0]).find((found) => found !== undefined) ?? null;
+  // A version is told in a line of its own words; a stream of events, with its instants and numbers, is none.
+  const plain = texts.map((text) =>
+    text
+      .split('\n')
+      .filter((line) => !line.trimStart().startsWith('{'))
+      .join('\n'),
+  );
+  return plain.map((text) => versionForm.exec(text)?.[0]).find((found) => found !== undefined) ?? null;
 }
 
 function endGroup(pid: number): void {
