@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "2559f051930b5738";
+const buildId = "7bb95afd239ca8c6";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, one file for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -162,7 +162,7 @@ async function main(args) {
     const isDone = await runWorker(args[1] ?? "", args[2] ?? "", (text) => writeOut(2, text));
     process.exit(isDone ? 0 : 70);
   }
-  const { dispatch } = await Promise.resolve().then(() => load("./dispatch-P4KFXTLE.js"));
+  const { dispatch } = await Promise.resolve().then(() => load("./dispatch-IV2CVFKE.js"));
   const reply = await dispatch(args, makeContext(), "0.1.0");
   const isTold = print(reply);
   process.exit(isTold ? reply.code : import_chunk_6PFAPK5K.exitCodes.fault);
@@ -249,17 +249,17 @@ function asFault(error) {
 
 function partsText() {/*
 (function (load, builtin, require, __create, __defProp, __getOwnPropDesc, __getOwnPropNames, __getProtoOf, __hasOwnProp, __copyProps, __toESM, __export, __toCommonJS) { return {
-"./ask-2YUO4VIE.js": function (module, exports) {
+"./ask-WPWQY4NY.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   ask: () => ask
 });
 module.exports = stdin_exports;
-var import_chunk_GODNGO52 = load("./chunk-GODNGO52.js");
-var import_chunk_42ZJDYXB = load("./chunk-42ZJDYXB.js");
+var import_chunk_24HRJVXG = load("./chunk-24HRJVXG.js");
+var import_chunk_M75RTKPG = load("./chunk-M75RTKPG.js");
 var import_chunk_6KRSSHAY = load("./chunk-6KRSSHAY.js");
-var import_chunk_FQ26Q6JZ = load("./chunk-FQ26Q6JZ.js");
+var import_chunk_PZ62JU2C = load("./chunk-PZ62JU2C.js");
 var import_chunk_IGDXCXPW = load("./chunk-IGDXCXPW.js");
 var import_chunk_5KG54KO5 = load("./chunk-5KG54KO5.js");
 var import_chunk_GDAT7PWZ = load("./chunk-GDAT7PWZ.js");
@@ -288,7 +288,7 @@ var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var ask = (0, import_chunk_GODNGO52.makeStaffVerb)({
+var ask = (0, import_chunk_24HRJVXG.makeStaffVerb)({
   mode: "ask",
   isSynchronous: true,
   notes: "Exit codes as of wait. With --id-only it returns at once, as staffer does.",
@@ -428,6 +428,61 @@ ${import_chunk_MH4JJYVG.nextCommands.observe(id, root.option)}
 });
 
 },
+"./chunk-24HRJVXG.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  makeStaffVerb: () => makeStaffVerb
+});
+module.exports = stdin_exports;
+var import_chunk_M75RTKPG = load("./chunk-M75RTKPG.js");
+var import_chunk_PZ62JU2C = load("./chunk-PZ62JU2C.js");
+var import_chunk_5KG54KO5 = load("./chunk-5KG54KO5.js");
+var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
+function makeStaffVerb({ mode: id, options = {}, notes, examples, isSynchronous = false }) {
+  const mode = import_chunk_W7HED5VZ.modes[id];
+  return {
+    name: id,
+    summary: mode.summary,
+    form: "(--prompt TEXT | --prompt-file PATH | --stdin) [options]",
+    words: { min: 0, max: 0 },
+    options: {
+      ...import_chunk_5KG54KO5.staffOptions,
+      ...options,
+      cwd: { kind: "text", value: "DIR", help: "folder to work in (default: here)" },
+      ...import_chunk_5KG54KO5.writerOptions,
+      ...import_chunk_5KG54KO5.launchOptions
+    },
+    notes: [
+      `Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,
+      notes
+    ].filter((line) => line !== void 0).join("\n"),
+    examples,
+    async run(context, input) {
+      const prompt = await (0, import_chunk_M75RTKPG.taskOf)(context, input);
+      const words = (0, import_chunk_PZ62JU2C.onceWords)(id, input, (0, import_chunk_PZ62JU2C.folderSaid)(context, input), prompt);
+      const isWaiting = isSynchronous && !input.has("id-only");
+      const repeated = await (0, import_chunk_PZ62JU2C.repeatedLaunch)(context, input, words, isWaiting);
+      if (repeated) return repeated;
+      const cwd = (0, import_chunk_PZ62JU2C.folderOf)(context, input);
+      const staff = (0, import_chunk_M75RTKPG.freshStaff)(context, input, { mode: id, prompt, cwd });
+      return (0, import_chunk_M75RTKPG.launchStaff)(context, input, {
+        verb: id,
+        staff,
+        cwd,
+        lineage: null,
+        isSynchronous: isWaiting,
+        words
+      });
+    }
+  };
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  makeStaffVerb
+});
+
+},
 "./chunk-3MD723AM.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -531,154 +586,6 @@ function* indexNames(bytes, hashBytes) {
   findWorktree,
   quoteWords,
   tracksAnything
-});
-
-},
-"./chunk-42ZJDYXB.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  askedProfile: () => askedProfile,
-  freshStaff: () => freshStaff,
-  launchStaff: () => launchStaff,
-  taskOf: () => taskOf
-});
-module.exports = stdin_exports;
-var import_chunk_6KRSSHAY = load("./chunk-6KRSSHAY.js");
-var import_chunk_FQ26Q6JZ = load("./chunk-FQ26Q6JZ.js");
-var import_chunk_IGDXCXPW = load("./chunk-IGDXCXPW.js");
-var import_chunk_GQA7X64Q = load("./chunk-GQA7X64Q.js");
-var import_chunk_WY6KWLJR = load("./chunk-WY6KWLJR.js");
-var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
-var import_chunk_3MD723AM = load("./chunk-3MD723AM.js");
-var import_chunk_6CVNTUS7 = load("./chunk-6CVNTUS7.js");
-var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-var sources = ["prompt", "prompt-file", "stdin"];
-async function taskOf(context, input) {
-  const given = sources.filter((name) => input.has(name));
-  if (given.length !== 1) {
-    const came = given.length === 0 ? "none was given" : `these came together: ${given.map((name) => `--${name}`).join(", ")}`;
-    throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot tell the task: exactly one of --prompt TEXT, --prompt-file PATH and --stdin is needed; ${came}`
-    );
-  }
-  const text = input.text("prompt") ?? decode(given[0] === "stdin" ? await context.readStdin() : readTask(context, input.text("prompt-file")));
-  const size = Buffer.byteLength(text);
-  if (text.trim() === import_chunk_MH4JJYVG.taskPlaceholder)
-    throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot take ${JSON.stringify(import_chunk_MH4JJYVG.taskPlaceholder)} as the task: it only shows where yours belongs`,
-      "put what the agent is to do in its place, or give it with --prompt-file PATH"
-    );
-  if (text.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take an empty task from --${given[0]}`);
-  if (size > import_chunk_6CVNTUS7.promptBytes) throw tooLong(size);
-  return text;
-}
-function tooLong(size) {
-  return (0, import_chunk_NVPF5LEY.usageError)(
-    `cannot take a task of ${size} bytes: at most ${import_chunk_6CVNTUS7.promptBytes} (1 MiB) are allowed`,
-    "put the material into a file and name it in the task"
-  );
-}
-function readTask(context, name) {
-  const file = import_node_path.default.resolve(context.cwd, name);
-  try {
-    const real = (0, import_chunk_YZXDT2WC.realPath)(file);
-    const size = (0, import_chunk_YZXDT2WC.factsOf)(real)?.size ?? 0;
-    if (size > import_chunk_6CVNTUS7.promptBytes) throw tooLong(size);
-    const read = (0, import_chunk_6OPTGHIR.readRange)(real, 0, size);
-    if (read) return read.bytes;
-  } catch (error) {
-    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
-    throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot read the task from ${file} (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
-  }
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot read the task from ${file}: it is no regular file`,
-    "give the task with --stdin"
-  );
-}
-function decode(bytes) {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UTF-8 text");
-  }
-}
-async function launchStaff(context, input, job) {
-  (0, import_chunk_FQ26Q6JZ.checkLaunchOptions)(input);
-  const root = context.root(input);
-  const request = {
-    kind: "staff",
-    verb: job.verb,
-    ...(0, import_chunk_FQ26Q6JZ.launchWords)(input),
-    cwd: job.cwd,
-    deadlineMs: job.deadlineMs ?? input.durationOrDefault("timeout"),
-    killGraceMs: import_chunk_6CVNTUS7.limits.staffKillGrace.default,
-    maxOutputBytes: import_chunk_6CVNTUS7.limits.maxOutput.default,
-    firstOutputMs: job.firstOutputMs ?? input.duration("first-output") ?? null,
-    stallMs: job.stallMs ?? input.duration("stall-after") ?? null,
-    lineage: job.lineage,
-    run: null,
-    staff: job.staff,
-    worktree: job.worktree === void 0 ? worktreeOf(input) : job.worktree,
-    warnings: (0, import_chunk_6KRSSHAY.launchWarnings)(job.staff),
-    words: job.words,
-    asksForLatest: job.asksForLatest ?? false,
-    credentials: (0, import_chunk_WY6KWLJR.findBackend)(job.staff.backend)?.signIn.variables ?? []
-  };
-  await (0, import_chunk_WY6KWLJR.settleLost)(root.folder);
-  const admit = () => admitBeside(root, request, job.staff, { share: input.has("share"), isolate: job.worktree === void 0 });
-  const launched = await (0, import_chunk_IGDXCXPW.launch)(root, { ...request, admit });
-  if (launched.isNew) for (const warning of (0, import_chunk_6KRSSHAY.versionWarnings)(job.staff)) context.tell(`note: ${warning.message}`);
-  if (request.worktree === "new" && launched.isNew) await tellDirty(context, job.cwd);
-  return (0, import_chunk_FQ26Q6JZ.tellLaunched)(context, input, root, launched, job.isSynchronous);
-}
-async function tellDirty(context, cwd) {
-  const { isDirtyTree } = await Promise.resolve().then(() => load("./worktree-Z42JXUTP.js"));
-  const root = (0, import_chunk_3MD723AM.findWorktree)(cwd);
-  if (root !== void 0 && isDirtyTree(root))
-    context.tell(`note: what is uncommitted in ${root} is not in the worktree of this job`);
-}
-function worktreeOf(input) {
-  if (input.has("worktree") && input.has("share"))
-    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --worktree and --share together: a tree of its own is shared with nobody");
-  return input.has("worktree") ? "new" : null;
-}
-async function admitBeside(root, request, staff, may) {
-  if (staff.resume !== null) (0, import_chunk_6KRSSHAY.requireFreeConversation)(root, staff.backend, staff.resume);
-  if (request.worktree === "new") return { warnings: [] };
-  const neighbours = await (0, import_chunk_WY6KWLJR.findNeighbours)(root, staff, request.cwd, may);
-  return {
-    warnings: neighbours.map((id) => (0, import_chunk_WY6KWLJR.neighbourWarning)(id, (0, import_chunk_WY6KWLJR.modeOf)(root.folder, id))),
-    told: (id) => (0, import_chunk_WY6KWLJR.tellNeighbours)(root.folder, neighbours, id)
-  };
-}
-function freshStaff(context, input, words) {
-  const part = (0, import_chunk_6KRSSHAY.makeStaffPart)({
-    ...words,
-    stateRoot: context.root(input).folder,
-    backend: input.text("backend"),
-    model: input.text("model") ?? null,
-    profile: askedProfile(input),
-    resume: null
-  });
-  if (input.has("schema")) part.schema = true;
-  const base = input.text("base");
-  if (base !== void 0) part.base = (0, import_chunk_GQA7X64Q.requireBase)(words.cwd, base);
-  return part;
-}
-function askedProfile(input) {
-  return input.text("profile");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  askedProfile,
-  freshStaff,
-  launchStaff,
-  taskOf
 });
 
 },
@@ -4614,276 +4521,6 @@ function spawnShim(start, onEnd) {
 });
 
 },
-"./chunk-FQ26Q6JZ.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  checkLaunchOptions: () => checkLaunchOptions,
-  folderOf: () => folderOf,
-  folderSaid: () => folderSaid,
-  launchAndTell: () => launchAndTell,
-  launchWords: () => launchWords,
-  missingProgram: () => missingProgram,
-  onceWords: () => onceWords,
-  repeatedLaunch: () => repeatedLaunch,
-  run: () => run,
-  tellLaunched: () => tellLaunched
-});
-module.exports = stdin_exports;
-var import_chunk_IGDXCXPW = load("./chunk-IGDXCXPW.js");
-var import_chunk_5KG54KO5 = load("./chunk-5KG54KO5.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_KWYQ44JA = load("./chunk-KWYQ44JA.js");
-var import_chunk_VIKS2MJP = load("./chunk-VIKS2MJP.js");
-var import_chunk_6CVNTUS7 = load("./chunk-6CVNTUS7.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-var import_node_path2 = builtin("node:path");
-function launchWords(input) {
-  const onceKey = input.text("once-key") ?? null;
-  if (onceKey === "") throw (0, import_chunk_NVPF5LEY.usageError)('cannot take --once-key "": a key needs at least one character');
-  return { owner: input.text("owner") ?? import_chunk_NLNY4YEW.variables.owner() ?? null, label: input.text("label") ?? null, onceKey };
-}
-function checkLaunchOptions(input) {
-  if (input.has("wait-timeout") && !input.has("wait")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");
-  input.duration("wait-timeout");
-  for (const other of ["json", "wait"]) {
-    if (input.has("id-only") && input.has(other)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`);
-  }
-}
-async function launchAndTell(context, input, request, isSynchronous = false) {
-  checkLaunchOptions(input);
-  const root = context.root(input);
-  return tellLaunched(context, input, root, await (0, import_chunk_IGDXCXPW.launch)(root, request), isSynchronous);
-}
-async function tellLaunched(context, input, root, launched, isSynchronous) {
-  if (input.has("wait") || isSynchronous) {
-    const { waitAndTell } = await Promise.resolve().then(() => load("./collecting-RQ5RF3NL.js"));
-    const told = launched.isNew ? warningNotes(root, launched.id) : [];
-    const collect = `collect: ${import_chunk_MH4JJYVG.nextCommands.wait(launched.id, root.option)}`;
-    for (const line of [jobLine(launched), collect, ...told]) context.tell(line);
-    const timeoutMs = input.duration("wait-timeout") ?? Number.MAX_SAFE_INTEGER;
-    return waitAndTell(context, root, [launched.id], {
-      mode: "all",
-      timeoutMs,
-      heartbeatMs: null,
-      isJson: input.has("json"),
-      told
-    });
-  }
-  return tellLaunch(root, launched, input);
-}
-function jobLine({ id, isNew }) {
-  return `job ${id}${isNew ? "" : " (this once-key had it already; nothing was started)"}`;
-}
-function warningsOf(root, id) {
-  const spec = (0, import_chunk_KWYQ44JA.readSpec)((0, import_chunk_VIKS2MJP.jobPaths)(root.folder, id));
-  return spec.kind === "ok" ? spec.value.warnings ?? [] : [];
-}
-function warningNotes(root, id) {
-  return warningsOf(root, id).map((one) => `warning: ${(0, import_chunk_LXK2ZILE.plainText)(one.message)}`);
-}
-function tellLaunch(root, launched, input) {
-  const { id, isNew } = launched;
-  const notes = warningNotes(root, id);
-  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
-`, notes };
-  const paths = (0, import_chunk_VIKS2MJP.jobPaths)(root.folder, id);
-  const commands = {
-    wait: import_chunk_MH4JJYVG.nextCommands.wait(id, root.option),
-    observe: import_chunk_MH4JJYVG.nextCommands.observe(id, root.option),
-    cancel: import_chunk_MH4JJYVG.nextCommands.cancel(id, root.option)
-  };
-  if (input.has("json")) {
-    return {
-      code: import_chunk_6PFAPK5K.exitCodes.done,
-      json: {
-        id,
-        new: isNew,
-        folder: paths.folder,
-        result_path: paths.result,
-        output_path: paths.output,
-        warnings: warningsOf(root, id),
-        next: commands
-      }
-    };
-  }
-  const lines = [
-    jobLine(launched),
-    `collect: ${commands.wait}`,
-    `observe: ${commands.observe}`,
-    `result:  ${paths.result}`
-  ];
-  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${lines.join("\n")}
-`, notes };
-}
-var passing = [
-  "owner",
-  "label",
-  "once-key",
-  "json",
-  "id-only",
-  "wait",
-  "wait-timeout",
-  "state-dir",
-  "prompt-file",
-  "stdin"
-];
-function onceWords(verb, input, folder, task) {
-  const options = input.given().filter(([name]) => !passing.includes(name) && !["prompt", "cwd"].includes(name));
-  return JSON.stringify([verb, options.sort(), input.words, input.rest, folder, task]);
-}
-function folderSaid(context, input) {
-  return import_node_path2.default.resolve(context.cwd, input.text("cwd") ?? ".");
-}
-async function repeatedLaunch(context, input, words, isSynchronous) {
-  const { onceKey } = launchWords(input);
-  if (onceKey === null) return void 0;
-  checkLaunchOptions(input);
-  const root = context.root(input);
-  const launched = await (0, import_chunk_IGDXCXPW.launchedBefore)(root, onceKey, words);
-  if (!launched) return void 0;
-  const { folder } = (0, import_chunk_VIKS2MJP.jobPaths)(root.folder, launched.id);
-  return (0, import_chunk_YZXDT2WC.exists)(folder) ? tellLaunched(context, input, root, launched, isSynchronous) : tellCleaned(input, launched.id);
-}
-function tellCleaned(input, id) {
-  const note = `job ${id} had this once-key; its record was removed by clean, and nothing was started`;
-  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
-` };
-  if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.done, json: { id, new: false, cleaned: true, next: {} } };
-  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${note}
-` };
-}
-var run = {
-  name: "run",
-  summary: "run a long command as a job",
-  form: "[options] -- COMMAND ARG...",
-  words: { min: 0, max: 0, rest: true },
-  options: {
-    timeout: {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_6CVNTUS7.limits.runTimeout,
-      help: "hard limit, counted from launch (default 24h, at most 30d)"
-    },
-    deadline: { kind: "duration", value: "D", range: import_chunk_6CVNTUS7.limits.runTimeout, help: "the same as --timeout" },
-    "kill-after": {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_6CVNTUS7.limits.runKillGrace,
-      help: "time between TERM and KILL (default 30s)"
-    },
-    cwd: { kind: "text", value: "DIR", help: "folder to run in (default: here)" },
-    shell: { kind: "flag", help: "give the one word after -- to /bin/sh -c" },
-    "success-exit": {
-      kind: "count",
-      value: "N",
-      range: { default: 0, min: 0, max: 255 },
-      help: "the exit code that means success (default 0)"
-    },
-    "max-output": {
-      kind: "size",
-      value: "SIZE",
-      range: import_chunk_6CVNTUS7.limits.maxOutput,
-      help: "cap of each output file on disk (default 64M)"
-    },
-    "first-output": {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_6CVNTUS7.limits.optInLimit,
-      help: "end it when nothing was printed by then"
-    },
-    "stall-after": {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_6CVNTUS7.limits.optInLimit,
-      help: "end it when nothing was printed for that long"
-    },
-    "keep-children": { kind: "flag", help: "leave processes alone that the command left behind" },
-    ...import_chunk_5KG54KO5.launchOptions
-  },
-  notes: "The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",
-  examples: [
-    "run -- make test",
-    "run --timeout 2h --once-key nightly -- python3 train.py --epochs 10",
-    "run --shell -- 'make && make install'"
-  ],
-  async run(context, input) {
-    const words = onceWords("run", input, folderSaid(context, input), null);
-    const repeated = await repeatedLaunch(context, input, words, false);
-    if (repeated) return repeated;
-    const cwd = folderOf(context, input);
-    const timeout = limitOf(input);
-    return launchAndTell(context, input, {
-      kind: "run",
-      verb: "run",
-      ...launchWords(input),
-      cwd,
-      deadlineMs: timeout,
-      killGraceMs: input.durationOrDefault("kill-after"),
-      maxOutputBytes: input.size("max-output") ?? import_chunk_6CVNTUS7.limits.maxOutput.default,
-      firstOutputMs: input.duration("first-output") ?? null,
-      stallMs: input.duration("stall-after") ?? null,
-      lineage: null,
-      run: commandOf(input, cwd),
-      staff: null,
-      words
-    });
-  }
-};
-function limitOf(input) {
-  if (input.has("timeout") && input.has("deadline"))
-    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");
-  return input.has("deadline") ? input.durationOrDefault("deadline") : input.durationOrDefault("timeout");
-}
-function folderOf(context, input) {
-  const folder = import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
-  if (!(0, import_chunk_YZXDT2WC.isFolder)(folder))
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot run in ${folder}: there is no such folder`,
-      "name an existing one with --cwd DIR"
-    );
-  return (0, import_chunk_YZXDT2WC.realPath)(folder);
-}
-function commandOf(input, cwd) {
-  const words = input.rest ?? [];
-  const parts = { success_exit: input.count("success-exit") ?? 0, keep_children: input.has("keep-children") };
-  if (input.has("shell")) {
-    if (words.length !== 1)
-      throw (0, import_chunk_NVPF5LEY.usageError)(
-        `cannot take ${words.length} words with --shell: it needs the whole command line as one word after --`
-      );
-    return { argv: ["/bin/sh", "-c", words[0]], program: "/bin/sh", ...parts };
-  }
-  const name = words[0];
-  const program = (0, import_chunk_VIKS2MJP.findProgram)(name, cwd);
-  if (program === void 0) throw missingProgram(name, cwd);
-  return { argv: words, program, ...parts };
-}
-function missingProgram(name, cwd) {
-  const where = name.includes("/") ? `no executable file of that name (looked from ${cwd})` : `it is not on PATH (${import_chunk_NLNY4YEW.variables.searchPath() || "empty"})`;
-  return new import_chunk_NVPF5LEY.FaultError("preflight", `cannot run ${JSON.stringify(name)}: ${where}`, "give the path of the program");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  checkLaunchOptions,
-  folderOf,
-  folderSaid,
-  launchAndTell,
-  launchWords,
-  missingProgram,
-  onceWords,
-  repeatedLaunch,
-  run,
-  tellLaunched
-});
-
-},
 "./chunk-GDAT7PWZ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -5005,189 +4642,6 @@ function userId() {
   ensureRoot,
   locateRoot,
   requirePlace
-});
-
-},
-"./chunk-GEA57VJV.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  waitAndTell: () => waitAndTell
-});
-module.exports = stdin_exports;
-var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
-var import_chunk_XYWE227J = load("./chunk-XYWE227J.js");
-var import_chunk_UGVYUN74 = load("./chunk-UGVYUN74.js");
-var import_chunk_PQQG5N64 = load("./chunk-PQQG5N64.js");
-var import_chunk_NAF6F4BZ = load("./chunk-NAF6F4BZ.js");
-var import_chunk_EZ5LP3AB = load("./chunk-EZ5LP3AB.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
-var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
-var import_chunk_AMXPSG75 = load("./chunk-AMXPSG75.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-async function withFarewell(context, root, ids, wait) {
-  const release = (0, import_chunk_5AUWXA57.onInterrupt)((signal) => {
-    try {
-      context.live?.("");
-      context.tell(farewell(root, ids));
-    } catch {
-    }
-    (0, import_chunk_5AUWXA57.endBySignal)(signal);
-  });
-  try {
-    return await wait();
-  } finally {
-    release();
-  }
-}
-function farewell(root, ids) {
-  const [first = ""] = ids;
-  if (ids.length === 1) return `job ${first} runs on; collect it with:
-${import_chunk_MH4JJYVG.nextCommands.wait(first, root.option)}`;
-  const command = (0, import_chunk_MH4JJYVG.nextCommand)(root.option, "wait", ...ids, "--all", "--timeout", "10m");
-  return `the ${ids.length} jobs run on; collect them with:
-${command}`;
-}
-async function waitAndTell(context, root, ids, options) {
-  const wait = () => (0, import_chunk_UGVYUN74.waitForJobs)(root.folder, ids, {
-    ...options,
-    // A person who looks at the terminal gets one line that is renewed; everybody else silence, or the lines asked for.
-    heartbeatMs: options.heartbeatMs ?? (context.live ? 1e3 : null),
-    onHeartbeat: (seen) => {
-      const lines = seen.map((view) => heartbeat(asOfNow(view)));
-      if (options.heartbeatMs !== null) for (const line of lines) context.tell(line);
-      else context.live?.(lines.join(" | ").slice(0, Math.max(20, context.width - 1)));
-    }
-  });
-  const views = await withFarewell(
-    context,
-    root,
-    ids,
-    () => (0, import_chunk_PQQG5N64.withRegistration)(root.folder, ids, options.timeoutMs, wait)
-  );
-  if (options.heartbeatMs === null) context.live?.("");
-  return tellWaited(context, root, views, options);
-}
-function tellWaited(context, root, views, options) {
-  const ended = views.filter((view) => (0, import_chunk_AMXPSG75.isEnded)(view.state));
-  const isOver = options.mode === "any" ? ended.length > 0 : ended.length === views.length;
-  const shown = !isOver ? views : options.mode === "any" ? firstOf(ended) : views;
-  const code = isOver ? (0, import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map((view) => view.state.state)) : import_chunk_6PFAPK5K.exitCodes.pending;
-  const afterPrint = () => {
-    for (const view of shown) if ((0, import_chunk_AMXPSG75.isEnded)(view.state)) (0, import_chunk_NAF6F4BZ.noteCollected)(view, "wait");
-  };
-  if (options.isJson) {
-    const documents = shown.map(
-      (view) => (0, import_chunk_AMXPSG75.isEnded)(view.state) ? (0, import_chunk_XYWE227J.endedDocument)(view) : (0, import_chunk_EZ5LP3AB.observation)(view, { afterSeq: null, root })
-    );
-    return {
-      code,
-      afterPrint,
-      json: views.length === 1 ? documents[0] : { jobs: documents, pending: pendingOf(views) }
-    };
-  }
-  const replies = shown.map((view) => (0, import_chunk_AMXPSG75.isEnded)(view.state) ? (0, import_chunk_XYWE227J.tellEnded)(context, view) : tellPending(root, view));
-  const outs = replies.map((reply) => Buffer.from(reply.out ?? ""));
-  return {
-    code,
-    afterPrint,
-    out: views.length === 1 ? outs[0] : Buffer.concat(shown.map((view, at) => section(view, outs[at], at === 0))),
-    notes: replies.flatMap((reply) => reply.notes ?? []).filter((note) => !options.told?.includes(note))
-  };
-}
-function section(view, out, isFirst) {
-  const bytes = out ?? Buffer.alloc(0);
-  const head = Buffer.from(`${isFirst ? "" : "\n"}== ${view.id}: ${view.state.state} ==
-`);
-  return Buffer.concat([head, bytes, Buffer.from(bytes.length === 0 || bytes.at(-1) === 10 ? "" : "\n")]);
-}
-function firstOf(views) {
-  return [...views].sort((a, b) => Date.parse(a.state.ended_at ?? "") - Date.parse(b.state.ended_at ?? "")).slice(0, 1);
-}
-function pendingOf(views) {
-  return views.filter((view) => !(0, import_chunk_AMXPSG75.isEnded)(view.state)).map((view) => view.id);
-}
-function tellPending(root, view) {
-  const picture = JSON.stringify((0, import_chunk_EZ5LP3AB.observation)(view, { afterSeq: null, root }), null, 1);
-  const next = import_chunk_MH4JJYVG.nextCommands.wait(view.id, root.option);
-  return {
-    code: import_chunk_6PFAPK5K.exitCodes.pending,
-    out: `${picture}
-${next}
-`,
-    notes: [`${view.id}: ${view.state.state}, not ended yet; wait again with the last line`]
-  };
-}
-function asOfNow(view) {
-  try {
-    return (0, import_chunk_AMXPSG75.isEnded)(view.state) ? view : (0, import_chunk_AMXPSG75.inspect)(view.root, view.id);
-  } catch {
-    return view;
-  }
-}
-function heartbeat(view) {
-  const age = view.state.started_at ? (0, import_chunk_SBRRC2LY.formatDuration)(Math.max(0, (0, import_chunk_NLNY4YEW.nowMs)() - Date.parse(view.state.started_at))) : "not started";
-  return `${view.id}: ${view.state.state}, ${age}`;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  waitAndTell
-});
-
-},
-"./chunk-GODNGO52.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  makeStaffVerb: () => makeStaffVerb
-});
-module.exports = stdin_exports;
-var import_chunk_42ZJDYXB = load("./chunk-42ZJDYXB.js");
-var import_chunk_FQ26Q6JZ = load("./chunk-FQ26Q6JZ.js");
-var import_chunk_5KG54KO5 = load("./chunk-5KG54KO5.js");
-var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-function makeStaffVerb({ mode: id, options = {}, notes, examples, isSynchronous = false }) {
-  const mode = import_chunk_W7HED5VZ.modes[id];
-  return {
-    name: id,
-    summary: mode.summary,
-    form: "(--prompt TEXT | --prompt-file PATH | --stdin) [options]",
-    words: { min: 0, max: 0 },
-    options: {
-      ...import_chunk_5KG54KO5.staffOptions,
-      ...options,
-      cwd: { kind: "text", value: "DIR", help: "folder to work in (default: here)" },
-      ...import_chunk_5KG54KO5.writerOptions,
-      ...import_chunk_5KG54KO5.launchOptions
-    },
-    notes: [
-      `Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,
-      notes
-    ].filter((line) => line !== void 0).join("\n"),
-    examples,
-    async run(context, input) {
-      const prompt = await (0, import_chunk_42ZJDYXB.taskOf)(context, input);
-      const words = (0, import_chunk_FQ26Q6JZ.onceWords)(id, input, (0, import_chunk_FQ26Q6JZ.folderSaid)(context, input), prompt);
-      const isWaiting = isSynchronous && !input.has("id-only");
-      const repeated = await (0, import_chunk_FQ26Q6JZ.repeatedLaunch)(context, input, words, isWaiting);
-      if (repeated) return repeated;
-      const cwd = (0, import_chunk_FQ26Q6JZ.folderOf)(context, input);
-      const staff = (0, import_chunk_42ZJDYXB.freshStaff)(context, input, { mode: id, prompt, cwd });
-      return (0, import_chunk_42ZJDYXB.launchStaff)(context, input, {
-        verb: id,
-        staff,
-        cwd,
-        lineage: null,
-        isSynchronous: isWaiting,
-        words
-      });
-    }
-  };
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  makeStaffVerb
 });
 
 },
@@ -6208,41 +5662,151 @@ function plainValue(value, limit) {
 });
 
 },
-"./chunk-M2KF62VM.js": function (module, exports) {
+"./chunk-M75RTKPG.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  commandNames: () => commandNames,
-  loadCommand: () => loadCommand
+  askedProfile: () => askedProfile,
+  freshStaff: () => freshStaff,
+  launchStaff: () => launchStaff,
+  taskOf: () => taskOf
 });
 module.exports = stdin_exports;
-var loaders = {
-  run: async () => (await Promise.resolve().then(() => load("./run-VNYLMNOZ.js"))).run,
-  staffer: async () => (await Promise.resolve().then(() => load("./staffer-CWYFDFPO.js"))).staffer,
-  research: async () => (await Promise.resolve().then(() => load("./research-QSVXRBEE.js"))).research,
-  review: async () => (await Promise.resolve().then(() => load("./review-6KQVZ54I.js"))).review,
-  implement: async () => (await Promise.resolve().then(() => load("./implement-JI6K57LQ.js"))).implement,
-  ask: async () => (await Promise.resolve().then(() => load("./ask-2YUO4VIE.js"))).ask,
-  wait: async () => (await Promise.resolve().then(() => load("./wait-MBMBBLJA.js"))).wait,
-  observe: async () => (await Promise.resolve().then(() => load("./observe-IW5RPY7N.js"))).observe,
-  status: async () => (await Promise.resolve().then(() => load("./status-3QHGZRLA.js"))).status,
-  result: async () => (await Promise.resolve().then(() => load("./result-HSWOTDCT.js"))).result,
-  cancel: async () => (await Promise.resolve().then(() => load("./cancel-MSJLIU5L.js"))).cancel,
-  continue: async () => (await Promise.resolve().then(() => load("./continue-O3NKYRNW.js"))).continueCommand,
-  restart: async () => (await Promise.resolve().then(() => load("./restart-7VCCVZUD.js"))).restart,
-  clean: async () => (await Promise.resolve().then(() => load("./clean-KABHXBEE.js"))).clean,
-  setup: async () => (await Promise.resolve().then(() => load("./setup-5L4MK5FK.js"))).setup,
-  doctor: async () => (await Promise.resolve().then(() => load("./doctor-QADEW6NR.js"))).doctor,
-  help: async () => (await Promise.resolve().then(() => load("./help-TINB6GGU.js"))).help
-};
-var commandNames = Object.keys(loaders);
-async function loadCommand(name) {
-  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
+var import_chunk_6KRSSHAY = load("./chunk-6KRSSHAY.js");
+var import_chunk_PZ62JU2C = load("./chunk-PZ62JU2C.js");
+var import_chunk_IGDXCXPW = load("./chunk-IGDXCXPW.js");
+var import_chunk_GQA7X64Q = load("./chunk-GQA7X64Q.js");
+var import_chunk_WY6KWLJR = load("./chunk-WY6KWLJR.js");
+var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
+var import_chunk_3MD723AM = load("./chunk-3MD723AM.js");
+var import_chunk_6CVNTUS7 = load("./chunk-6CVNTUS7.js");
+var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var sources = ["prompt", "prompt-file", "stdin"];
+async function taskOf(context, input) {
+  const given = sources.filter((name) => input.has(name));
+  if (given.length !== 1) {
+    const came = given.length === 0 ? "none was given" : `these came together: ${given.map((name) => `--${name}`).join(", ")}`;
+    throw (0, import_chunk_NVPF5LEY.usageError)(
+      `cannot tell the task: exactly one of --prompt TEXT, --prompt-file PATH and --stdin is needed; ${came}`
+    );
+  }
+  const text = input.text("prompt") ?? decode(given[0] === "stdin" ? await context.readStdin() : readTask(context, input.text("prompt-file")));
+  const size = Buffer.byteLength(text);
+  if (text.trim() === import_chunk_MH4JJYVG.taskPlaceholder)
+    throw (0, import_chunk_NVPF5LEY.usageError)(
+      `cannot take ${JSON.stringify(import_chunk_MH4JJYVG.taskPlaceholder)} as the task: it only shows where yours belongs`,
+      "put what the agent is to do in its place, or give it with --prompt-file PATH"
+    );
+  if (text.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take an empty task from --${given[0]}`);
+  if (size > import_chunk_6CVNTUS7.promptBytes) throw tooLong(size);
+  return text;
+}
+function tooLong(size) {
+  return (0, import_chunk_NVPF5LEY.usageError)(
+    `cannot take a task of ${size} bytes: at most ${import_chunk_6CVNTUS7.promptBytes} (1 MiB) are allowed`,
+    "put the material into a file and name it in the task"
+  );
+}
+function readTask(context, name) {
+  const file = import_node_path.default.resolve(context.cwd, name);
+  try {
+    const real = (0, import_chunk_YZXDT2WC.realPath)(file);
+    const size = (0, import_chunk_YZXDT2WC.factsOf)(real)?.size ?? 0;
+    if (size > import_chunk_6CVNTUS7.promptBytes) throw tooLong(size);
+    const read = (0, import_chunk_6OPTGHIR.readRange)(real, 0, size);
+    if (read) return read.bytes;
+  } catch (error) {
+    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
+    throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot read the task from ${file} (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
+  }
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot read the task from ${file}: it is no regular file`,
+    "give the task with --stdin"
+  );
+}
+function decode(bytes) {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UTF-8 text");
+  }
+}
+async function launchStaff(context, input, job) {
+  (0, import_chunk_PZ62JU2C.checkLaunchOptions)(input);
+  const root = context.root(input);
+  const request = {
+    kind: "staff",
+    verb: job.verb,
+    ...(0, import_chunk_PZ62JU2C.launchWords)(input),
+    cwd: job.cwd,
+    deadlineMs: job.deadlineMs ?? input.durationOrDefault("timeout"),
+    killGraceMs: import_chunk_6CVNTUS7.limits.staffKillGrace.default,
+    maxOutputBytes: import_chunk_6CVNTUS7.limits.maxOutput.default,
+    firstOutputMs: job.firstOutputMs ?? input.duration("first-output") ?? null,
+    stallMs: job.stallMs ?? input.duration("stall-after") ?? null,
+    lineage: job.lineage,
+    run: null,
+    staff: job.staff,
+    worktree: job.worktree === void 0 ? worktreeOf(input) : job.worktree,
+    warnings: (0, import_chunk_6KRSSHAY.launchWarnings)(job.staff),
+    words: job.words,
+    asksForLatest: job.asksForLatest ?? false,
+    credentials: (0, import_chunk_WY6KWLJR.findBackend)(job.staff.backend)?.signIn.variables ?? []
+  };
+  await (0, import_chunk_WY6KWLJR.settleLost)(root.folder);
+  const admit = () => admitBeside(root, request, job.staff, { share: input.has("share"), isolate: job.worktree === void 0 });
+  const launched = await (0, import_chunk_IGDXCXPW.launch)(root, { ...request, admit });
+  if (launched.isNew) for (const warning of (0, import_chunk_6KRSSHAY.versionWarnings)(job.staff)) context.tell(`note: ${warning.message}`);
+  if (request.worktree === "new" && launched.isNew) await tellDirty(context, job.cwd);
+  return (0, import_chunk_PZ62JU2C.tellLaunched)(context, input, root, launched, job.isSynchronous);
+}
+async function tellDirty(context, cwd) {
+  const { isDirtyTree } = await Promise.resolve().then(() => load("./worktree-Z42JXUTP.js"));
+  const root = (0, import_chunk_3MD723AM.findWorktree)(cwd);
+  if (root !== void 0 && isDirtyTree(root))
+    context.tell(`note: what is uncommitted in ${root} is not in the worktree of this job`);
+}
+function worktreeOf(input) {
+  if (input.has("worktree") && input.has("share"))
+    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --worktree and --share together: a tree of its own is shared with nobody");
+  return input.has("worktree") ? "new" : null;
+}
+async function admitBeside(root, request, staff, may) {
+  if (staff.resume !== null) (0, import_chunk_6KRSSHAY.requireFreeConversation)(root, staff.backend, staff.resume);
+  if (request.worktree === "new") return { warnings: [] };
+  const neighbours = await (0, import_chunk_WY6KWLJR.findNeighbours)(root, staff, request.cwd, may);
+  return {
+    warnings: neighbours.map((id) => (0, import_chunk_WY6KWLJR.neighbourWarning)(id, (0, import_chunk_WY6KWLJR.modeOf)(root.folder, id))),
+    told: (id) => (0, import_chunk_WY6KWLJR.tellNeighbours)(root.folder, neighbours, id)
+  };
+}
+function freshStaff(context, input, words) {
+  const part = (0, import_chunk_6KRSSHAY.makeStaffPart)({
+    ...words,
+    stateRoot: context.root(input).folder,
+    backend: input.text("backend"),
+    model: input.text("model") ?? null,
+    profile: askedProfile(input),
+    resume: null
+  });
+  if (input.has("schema")) part.schema = true;
+  const base = input.text("base");
+  if (base !== void 0) part.base = (0, import_chunk_GQA7X64Q.requireBase)(words.cwd, base);
+  return part;
+}
+function askedProfile(input) {
+  return input.text("profile");
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  commandNames,
-  loadCommand
+  askedProfile,
+  freshStaff,
+  launchStaff,
+  taskOf
 });
 
 },
@@ -7368,6 +6932,314 @@ function isAwaited(root, id) {
 0 && (module.exports = {
   isAwaited,
   withRegistration
+});
+
+},
+"./chunk-PR3SOSSG.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  commandNames: () => commandNames,
+  loadCommand: () => loadCommand
+});
+module.exports = stdin_exports;
+var loaders = {
+  run: async () => (await Promise.resolve().then(() => load("./run-BWF656LO.js"))).run,
+  staffer: async () => (await Promise.resolve().then(() => load("./staffer-GMDG2J47.js"))).staffer,
+  research: async () => (await Promise.resolve().then(() => load("./research-VCWSAIEM.js"))).research,
+  review: async () => (await Promise.resolve().then(() => load("./review-XG372VXQ.js"))).review,
+  implement: async () => (await Promise.resolve().then(() => load("./implement-5FOHP3M2.js"))).implement,
+  ask: async () => (await Promise.resolve().then(() => load("./ask-WPWQY4NY.js"))).ask,
+  wait: async () => (await Promise.resolve().then(() => load("./wait-ZFD63RCJ.js"))).wait,
+  observe: async () => (await Promise.resolve().then(() => load("./observe-IW5RPY7N.js"))).observe,
+  status: async () => (await Promise.resolve().then(() => load("./status-3QHGZRLA.js"))).status,
+  result: async () => (await Promise.resolve().then(() => load("./result-HSWOTDCT.js"))).result,
+  cancel: async () => (await Promise.resolve().then(() => load("./cancel-MSJLIU5L.js"))).cancel,
+  continue: async () => (await Promise.resolve().then(() => load("./continue-3OGAK4AC.js"))).continueCommand,
+  restart: async () => (await Promise.resolve().then(() => load("./restart-BUKMRGWR.js"))).restart,
+  clean: async () => (await Promise.resolve().then(() => load("./clean-KABHXBEE.js"))).clean,
+  setup: async () => (await Promise.resolve().then(() => load("./setup-5L4MK5FK.js"))).setup,
+  doctor: async () => (await Promise.resolve().then(() => load("./doctor-QADEW6NR.js"))).doctor,
+  help: async () => (await Promise.resolve().then(() => load("./help-EU2HWCZS.js"))).help
+};
+var commandNames = Object.keys(loaders);
+async function loadCommand(name) {
+  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  commandNames,
+  loadCommand
+});
+
+},
+"./chunk-PZ62JU2C.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  checkLaunchOptions: () => checkLaunchOptions,
+  folderOf: () => folderOf,
+  folderSaid: () => folderSaid,
+  launchAndTell: () => launchAndTell,
+  launchWords: () => launchWords,
+  missingProgram: () => missingProgram,
+  onceWords: () => onceWords,
+  repeatedLaunch: () => repeatedLaunch,
+  run: () => run,
+  tellLaunched: () => tellLaunched
+});
+module.exports = stdin_exports;
+var import_chunk_IGDXCXPW = load("./chunk-IGDXCXPW.js");
+var import_chunk_5KG54KO5 = load("./chunk-5KG54KO5.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_KWYQ44JA = load("./chunk-KWYQ44JA.js");
+var import_chunk_VIKS2MJP = load("./chunk-VIKS2MJP.js");
+var import_chunk_6CVNTUS7 = load("./chunk-6CVNTUS7.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var import_node_path2 = builtin("node:path");
+function launchWords(input) {
+  const onceKey = input.text("once-key") ?? null;
+  if (onceKey === "") throw (0, import_chunk_NVPF5LEY.usageError)('cannot take --once-key "": a key needs at least one character');
+  return { owner: input.text("owner") ?? import_chunk_NLNY4YEW.variables.owner() ?? null, label: input.text("label") ?? null, onceKey };
+}
+function checkLaunchOptions(input) {
+  if (input.has("wait-timeout") && !input.has("wait")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");
+  input.duration("wait-timeout");
+  for (const other of ["json", "wait"]) {
+    if (input.has("id-only") && input.has(other)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`);
+  }
+}
+async function launchAndTell(context, input, request, isSynchronous = false) {
+  checkLaunchOptions(input);
+  const root = context.root(input);
+  return tellLaunched(context, input, root, await (0, import_chunk_IGDXCXPW.launch)(root, request), isSynchronous);
+}
+async function tellLaunched(context, input, root, launched, isSynchronous) {
+  if (input.has("wait") || isSynchronous) {
+    const { waitAndTell } = await Promise.resolve().then(() => load("./collecting-VPUFIR2G.js"));
+    const told = launched.isNew ? warningNotes(root, launched.id) : [];
+    const collect = `collect: ${import_chunk_MH4JJYVG.nextCommands.wait(launched.id, root.option)}`;
+    for (const line of [jobLine(launched), collect, ...told]) context.tell(line);
+    const timeoutMs = input.duration("wait-timeout") ?? Number.MAX_SAFE_INTEGER;
+    return waitAndTell(context, root, [launched.id], {
+      mode: "all",
+      timeoutMs,
+      heartbeatMs: null,
+      isJson: input.has("json"),
+      told
+    });
+  }
+  return tellLaunch(root, launched, input);
+}
+function jobLine({ id, isNew }) {
+  return `job ${id}${isNew ? "" : " (this once-key had it already; nothing was started)"}`;
+}
+function warningsOf(root, id) {
+  const spec = (0, import_chunk_KWYQ44JA.readSpec)((0, import_chunk_VIKS2MJP.jobPaths)(root.folder, id));
+  return spec.kind === "ok" ? spec.value.warnings ?? [] : [];
+}
+function warningNotes(root, id) {
+  return warningsOf(root, id).map((one) => `warning: ${(0, import_chunk_LXK2ZILE.plainText)(one.message)}`);
+}
+function tellLaunch(root, launched, input) {
+  const { id, isNew } = launched;
+  const notes = warningNotes(root, id);
+  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
+`, notes };
+  const paths = (0, import_chunk_VIKS2MJP.jobPaths)(root.folder, id);
+  const commands = {
+    wait: import_chunk_MH4JJYVG.nextCommands.wait(id, root.option),
+    observe: import_chunk_MH4JJYVG.nextCommands.observe(id, root.option),
+    cancel: import_chunk_MH4JJYVG.nextCommands.cancel(id, root.option)
+  };
+  if (input.has("json")) {
+    return {
+      code: import_chunk_6PFAPK5K.exitCodes.done,
+      json: {
+        id,
+        new: isNew,
+        folder: paths.folder,
+        result_path: paths.result,
+        output_path: paths.output,
+        warnings: warningsOf(root, id),
+        next: commands
+      }
+    };
+  }
+  const lines = [
+    jobLine(launched),
+    `collect: ${commands.wait}`,
+    `observe: ${commands.observe}`,
+    `result:  ${paths.result}`
+  ];
+  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${lines.join("\n")}
+`, notes };
+}
+var passing = [
+  "owner",
+  "label",
+  "once-key",
+  "json",
+  "id-only",
+  "wait",
+  "wait-timeout",
+  "state-dir",
+  "prompt-file",
+  "stdin"
+];
+function onceWords(verb, input, folder, task) {
+  const options = input.given().filter(([name]) => !passing.includes(name) && !["prompt", "cwd"].includes(name));
+  return JSON.stringify([verb, options.sort(), input.words, input.rest, folder, task]);
+}
+function folderSaid(context, input) {
+  return import_node_path2.default.resolve(context.cwd, input.text("cwd") ?? ".");
+}
+async function repeatedLaunch(context, input, words, isSynchronous) {
+  const { onceKey } = launchWords(input);
+  if (onceKey === null) return void 0;
+  checkLaunchOptions(input);
+  const root = context.root(input);
+  const launched = await (0, import_chunk_IGDXCXPW.launchedBefore)(root, onceKey, words);
+  if (!launched) return void 0;
+  const { folder } = (0, import_chunk_VIKS2MJP.jobPaths)(root.folder, launched.id);
+  return (0, import_chunk_YZXDT2WC.exists)(folder) ? tellLaunched(context, input, root, launched, isSynchronous) : tellCleaned(input, launched.id);
+}
+function tellCleaned(input, id) {
+  const note = `job ${id} had this once-key; its record was removed by clean, and nothing was started`;
+  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
+` };
+  if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.done, json: { id, new: false, cleaned: true, next: {} } };
+  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${note}
+` };
+}
+var run = {
+  name: "run",
+  summary: "run a long command as a job",
+  form: "[options] -- COMMAND ARG...",
+  words: { min: 0, max: 0, rest: true },
+  options: {
+    timeout: {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_6CVNTUS7.limits.runTimeout,
+      help: "hard limit, counted from launch (default 24h, at most 30d)"
+    },
+    deadline: { kind: "duration", value: "D", range: import_chunk_6CVNTUS7.limits.runTimeout, help: "the same as --timeout" },
+    "kill-after": {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_6CVNTUS7.limits.runKillGrace,
+      help: "time between TERM and KILL (default 30s)"
+    },
+    cwd: { kind: "text", value: "DIR", help: "folder to run in (default: here)" },
+    shell: { kind: "flag", help: "give the one word after -- to /bin/sh -c" },
+    "success-exit": {
+      kind: "count",
+      value: "N",
+      range: { default: 0, min: 0, max: 255 },
+      help: "the exit code that means success (default 0)"
+    },
+    "max-output": {
+      kind: "size",
+      value: "SIZE",
+      range: import_chunk_6CVNTUS7.limits.maxOutput,
+      help: "cap of each output file on disk (default 64M)"
+    },
+    "first-output": {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_6CVNTUS7.limits.optInLimit,
+      help: "end it when nothing was printed by then"
+    },
+    "stall-after": {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_6CVNTUS7.limits.optInLimit,
+      help: "end it when nothing was printed for that long"
+    },
+    "keep-children": { kind: "flag", help: "leave processes alone that the command left behind" },
+    ...import_chunk_5KG54KO5.launchOptions
+  },
+  notes: "The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",
+  examples: [
+    "run -- make test",
+    "run --timeout 2h --once-key nightly -- python3 train.py --epochs 10",
+    "run --shell -- 'make && make install'"
+  ],
+  async run(context, input) {
+    const words = onceWords("run", input, folderSaid(context, input), null);
+    const repeated = await repeatedLaunch(context, input, words, false);
+    if (repeated) return repeated;
+    const cwd = folderOf(context, input);
+    const timeout = limitOf(input);
+    return launchAndTell(context, input, {
+      kind: "run",
+      verb: "run",
+      ...launchWords(input),
+      cwd,
+      deadlineMs: timeout,
+      killGraceMs: input.durationOrDefault("kill-after"),
+      maxOutputBytes: input.size("max-output") ?? import_chunk_6CVNTUS7.limits.maxOutput.default,
+      firstOutputMs: input.duration("first-output") ?? null,
+      stallMs: input.duration("stall-after") ?? null,
+      lineage: null,
+      run: commandOf(input, cwd),
+      staff: null,
+      words
+    });
+  }
+};
+function limitOf(input) {
+  if (input.has("timeout") && input.has("deadline"))
+    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");
+  return input.has("deadline") ? input.durationOrDefault("deadline") : input.durationOrDefault("timeout");
+}
+function folderOf(context, input) {
+  const folder = import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
+  if (!(0, import_chunk_YZXDT2WC.isFolder)(folder))
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot run in ${folder}: there is no such folder`,
+      "name an existing one with --cwd DIR"
+    );
+  return (0, import_chunk_YZXDT2WC.realPath)(folder);
+}
+function commandOf(input, cwd) {
+  const words = input.rest ?? [];
+  const parts = { success_exit: input.count("success-exit") ?? 0, keep_children: input.has("keep-children") };
+  if (input.has("shell")) {
+    if (words.length !== 1)
+      throw (0, import_chunk_NVPF5LEY.usageError)(
+        `cannot take ${words.length} words with --shell: it needs the whole command line as one word after --`
+      );
+    return { argv: ["/bin/sh", "-c", words[0]], program: "/bin/sh", ...parts };
+  }
+  const name = words[0];
+  const program = (0, import_chunk_VIKS2MJP.findProgram)(name, cwd);
+  if (program === void 0) throw missingProgram(name, cwd);
+  return { argv: words, program, ...parts };
+}
+function missingProgram(name, cwd) {
+  const where = name.includes("/") ? `no executable file of that name (looked from ${cwd})` : `it is not on PATH (${import_chunk_NLNY4YEW.variables.searchPath() || "empty"})`;
+  return new import_chunk_NVPF5LEY.FaultError("preflight", `cannot run ${JSON.stringify(name)}: ${where}`, "give the path of the program");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  checkLaunchOptions,
+  folderOf,
+  folderSaid,
+  launchAndTell,
+  launchWords,
+  missingProgram,
+  onceWords,
+  repeatedLaunch,
+  run,
+  tellLaunched
 });
 
 },
@@ -9363,6 +9235,137 @@ function isReader(mode, profile) {
   isWriter,
   modeIds,
   modes
+});
+
+},
+"./chunk-WGGE4MSE.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  waitAndTell: () => waitAndTell
+});
+module.exports = stdin_exports;
+var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
+var import_chunk_XYWE227J = load("./chunk-XYWE227J.js");
+var import_chunk_UGVYUN74 = load("./chunk-UGVYUN74.js");
+var import_chunk_PQQG5N64 = load("./chunk-PQQG5N64.js");
+var import_chunk_NAF6F4BZ = load("./chunk-NAF6F4BZ.js");
+var import_chunk_EZ5LP3AB = load("./chunk-EZ5LP3AB.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
+var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
+var import_chunk_AMXPSG75 = load("./chunk-AMXPSG75.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+async function withFarewell(context, root, ids, wait) {
+  const release = (0, import_chunk_5AUWXA57.onInterrupt)((signal) => {
+    try {
+      context.live?.("");
+      context.tell(farewell(root, ids));
+    } catch {
+    }
+    (0, import_chunk_5AUWXA57.endBySignal)(signal);
+  });
+  try {
+    return await wait();
+  } finally {
+    release();
+  }
+}
+function farewell(root, ids) {
+  const [first = ""] = ids;
+  if (ids.length === 1) return `job ${first} runs on; collect it with:
+${import_chunk_MH4JJYVG.nextCommands.wait(first, root.option)}`;
+  const command = (0, import_chunk_MH4JJYVG.nextCommand)(root.option, "wait", ...ids, "--all", "--timeout", "10m");
+  return `the ${ids.length} jobs run on; collect them with:
+${command}`;
+}
+async function waitAndTell(context, root, ids, options) {
+  const wait = () => (0, import_chunk_UGVYUN74.waitForJobs)(root.folder, ids, {
+    ...options,
+    // A person who looks at the terminal gets one line that is renewed; everybody else silence, or the lines asked for.
+    heartbeatMs: options.heartbeatMs ?? (context.live ? 1e3 : null),
+    onHeartbeat: (seen) => {
+      const lines = seen.map((view) => heartbeat(asOfNow(view)));
+      if (options.heartbeatMs !== null) for (const line of lines) context.tell(line);
+      else context.live?.(lines.join(" | ").slice(0, Math.max(20, context.width - 1)));
+    }
+  });
+  const views = await withFarewell(
+    context,
+    root,
+    ids,
+    () => (0, import_chunk_PQQG5N64.withRegistration)(root.folder, ids, options.timeoutMs, wait)
+  );
+  if (options.heartbeatMs === null) context.live?.("");
+  return tellWaited(context, root, views, options);
+}
+function tellWaited(context, root, views, options) {
+  const ended = views.filter((view) => (0, import_chunk_AMXPSG75.isEnded)(view.state));
+  const isOver = options.mode === "any" ? ended.length > 0 : ended.length === views.length;
+  const shown = !isOver ? views : options.mode === "any" ? firstOf(ended) : views;
+  const code = isOver ? (0, import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map((view) => view.state.state)) : import_chunk_6PFAPK5K.exitCodes.pending;
+  const afterPrint = () => {
+    for (const view of shown) if ((0, import_chunk_AMXPSG75.isEnded)(view.state)) (0, import_chunk_NAF6F4BZ.noteCollected)(view, "wait");
+  };
+  if (options.isJson) {
+    const documents = shown.map(
+      (view) => (0, import_chunk_AMXPSG75.isEnded)(view.state) ? (0, import_chunk_XYWE227J.endedDocument)(view) : (0, import_chunk_EZ5LP3AB.observation)(view, { afterSeq: null, root })
+    );
+    return {
+      code,
+      afterPrint,
+      json: views.length === 1 ? documents[0] : { jobs: documents, pending: pendingOf(views) }
+    };
+  }
+  const replies = shown.map((view) => (0, import_chunk_AMXPSG75.isEnded)(view.state) ? (0, import_chunk_XYWE227J.tellEnded)(context, view) : tellPending(root, view));
+  const outs = replies.map((reply) => Buffer.from(reply.out ?? ""));
+  return {
+    code,
+    afterPrint,
+    out: shown.length === 1 ? outs[0] : joined(context, shown, outs),
+    notes: replies.flatMap((reply) => reply.notes ?? []).filter((note) => !options.told?.includes(note))
+  };
+}
+function joined(context, views, outs) {
+  const parts = views.flatMap((view, at) => {
+    const bytes = outs[at] ?? Buffer.alloc(0);
+    const head = context.isTerminal ? `${at === 0 ? "" : "\n"}== ${view.id}: ${view.state.state} ==
+` : "";
+    return [Buffer.from(head), bytes, Buffer.from(bytes.length === 0 || bytes.at(-1) === 10 ? "" : "\n")];
+  });
+  return Buffer.concat(parts);
+}
+function firstOf(views) {
+  return [...views].sort((a, b) => Date.parse(a.state.ended_at ?? "") - Date.parse(b.state.ended_at ?? "")).slice(0, 1);
+}
+function pendingOf(views) {
+  return views.filter((view) => !(0, import_chunk_AMXPSG75.isEnded)(view.state)).map((view) => view.id);
+}
+function tellPending(root, view) {
+  const picture = JSON.stringify((0, import_chunk_EZ5LP3AB.observation)(view, { afterSeq: null, root }), null, 1);
+  const next = import_chunk_MH4JJYVG.nextCommands.wait(view.id, root.option);
+  return {
+    code: import_chunk_6PFAPK5K.exitCodes.pending,
+    out: `${picture}
+${next}
+`,
+    notes: [`${view.id}: ${view.state.state}, not ended yet; wait again with the last line`]
+  };
+}
+function asOfNow(view) {
+  try {
+    return (0, import_chunk_AMXPSG75.isEnded)(view.state) ? view : (0, import_chunk_AMXPSG75.inspect)(view.root, view.id);
+  } catch {
+    return view;
+  }
+}
+function heartbeat(view) {
+  const age = view.state.started_at ? (0, import_chunk_SBRRC2LY.formatDuration)(Math.max(0, (0, import_chunk_NLNY4YEW.nowMs)() - Date.parse(view.state.started_at))) : "not started";
+  return `${view.id}: ${view.state.state}, ${age}`;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  waitAndTell
 });
 
 },
@@ -12218,14 +12221,14 @@ function given(input) {
 });
 
 },
-"./collecting-RQ5RF3NL.js": function (module, exports) {
+"./collecting-VPUFIR2G.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  waitAndTell: () => import_chunk_GEA57VJV.waitAndTell
+  waitAndTell: () => import_chunk_WGGE4MSE.waitAndTell
 });
 module.exports = stdin_exports;
-var import_chunk_GEA57VJV = load("./chunk-GEA57VJV.js");
+var import_chunk_WGGE4MSE = load("./chunk-WGGE4MSE.js");
 var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
 var import_chunk_XYWE227J = load("./chunk-XYWE227J.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
@@ -12264,7 +12267,7 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./continue-O3NKYRNW.js": function (module, exports) {
+"./continue-3OGAK4AC.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -12272,9 +12275,9 @@ __export(stdin_exports, {
 });
 module.exports = stdin_exports;
 var import_chunk_5IFL4TST = load("./chunk-5IFL4TST.js");
-var import_chunk_42ZJDYXB = load("./chunk-42ZJDYXB.js");
+var import_chunk_M75RTKPG = load("./chunk-M75RTKPG.js");
 var import_chunk_6KRSSHAY = load("./chunk-6KRSSHAY.js");
-var import_chunk_FQ26Q6JZ = load("./chunk-FQ26Q6JZ.js");
+var import_chunk_PZ62JU2C = load("./chunk-PZ62JU2C.js");
 var import_chunk_IGDXCXPW = load("./chunk-IGDXCXPW.js");
 var import_chunk_7CDY6LKK = load("./chunk-7CDY6LKK.js");
 var import_chunk_5KG54KO5 = load("./chunk-5KG54KO5.js");
@@ -12323,9 +12326,9 @@ var continueCommand = {
   async run(context, input) {
     const root = context.root(input);
     (0, import_chunk_GDAT7PWZ.checkRoot)(root.folder);
-    const prompt = await (0, import_chunk_42ZJDYXB.taskOf)(context, input);
-    const words = (0, import_chunk_FQ26Q6JZ.onceWords)("continue", input, input.has("cwd") ? (0, import_chunk_FQ26Q6JZ.folderSaid)(context, input) : null, prompt);
-    const repeated = await (0, import_chunk_FQ26Q6JZ.repeatedLaunch)(context, input, words, false);
+    const prompt = await (0, import_chunk_M75RTKPG.taskOf)(context, input);
+    const words = (0, import_chunk_PZ62JU2C.onceWords)("continue", input, input.has("cwd") ? (0, import_chunk_PZ62JU2C.folderSaid)(context, input) : null, prompt);
+    const repeated = await (0, import_chunk_PZ62JU2C.repeatedLaunch)(context, input, words, false);
     if (repeated) return repeated;
     const parent = parentOf(root, input);
     await (0, import_chunk_5IFL4TST.requireGenuine)(parent);
@@ -12339,14 +12342,14 @@ var continueCommand = {
         import_chunk_MH4JJYVG.nextCommands.restart(parent.id, root.option)
       );
     }
-    const cwd = input.has("cwd") ? (0, import_chunk_FQ26Q6JZ.folderOf)(context, input) : (0, import_chunk_5IFL4TST.requireFolder)(parent, "continue", root.option);
+    const cwd = input.has("cwd") ? (0, import_chunk_PZ62JU2C.folderOf)(context, input) : (0, import_chunk_5IFL4TST.requireFolder)(parent, "continue", root.option);
     (0, import_chunk_5IFL4TST.requireSameFolder)(parent, cwd, root.option);
     const part = (0, import_chunk_6KRSSHAY.makeStaffPart)({
       mode: staff.mode,
       stateRoot: root.folder,
       backend: input.text("backend") ?? staff.custom?.name ?? staff.backend,
       model: input.text("model") ?? staff.model,
-      profile: (0, import_chunk_42ZJDYXB.askedProfile)(input),
+      profile: (0, import_chunk_M75RTKPG.askedProfile)(input),
       earlierProfile: staff.profile,
       prompt,
       resume,
@@ -12364,7 +12367,7 @@ var continueCommand = {
     part.earlier = (0, import_chunk_5IFL4TST.earlierOf)(root.folder, part.backend, resume);
     if (staff.schema) part.schema = true;
     if (staff.base) part.base = staff.base;
-    return (0, import_chunk_42ZJDYXB.launchStaff)(context, input, {
+    return (0, import_chunk_M75RTKPG.launchStaff)(context, input, {
       verb: parent.verb,
       staff: part,
       cwd,
@@ -12401,14 +12404,14 @@ function parentOf(root, input) {
 });
 
 },
-"./dispatch-P4KFXTLE.js": function (module, exports) {
+"./dispatch-IV2CVFKE.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   dispatch: () => dispatch
 });
 module.exports = stdin_exports;
-var import_chunk_M2KF62VM = load("./chunk-M2KF62VM.js");
+var import_chunk_PR3SOSSG = load("./chunk-PR3SOSSG.js");
 var import_chunk_GDAT7PWZ = load("./chunk-GDAT7PWZ.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
@@ -12565,10 +12568,10 @@ async function dispatch(args, base, version) {
   if (word === "--version" || word === "version") return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${version}
 ` };
   const name = word === "--help" || word === "-h" ? "help" : word;
-  const command = await (0, import_chunk_M2KF62VM.loadCommand)(name);
+  const command = await (0, import_chunk_PR3SOSSG.loadCommand)(name);
   if (!command)
     throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_M2KF62VM.commandNames.join(", ")}`,
+      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_PR3SOSSG.commandNames.join(", ")}`,
       (0, import_chunk_3MD723AM.quoteWords)([...(0, import_chunk_VIKS2MJP.selfWords)(), "help"])
     );
   if (hasChangedWords(args)) {
@@ -12949,7 +12952,7 @@ function page(name, isReady, rows) {
 });
 
 },
-"./help-TINB6GGU.js": function (module, exports) {
+"./help-EU2HWCZS.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -12969,7 +12972,7 @@ var help = {
   options: import_chunk_5KG54KO5.common,
   examples: ["help", "help run"],
   async run(_context, input) {
-    const { commandNames, loadCommand } = await Promise.resolve().then(() => load("./registry-76AVM3JG.js"));
+    const { commandNames, loadCommand } = await Promise.resolve().then(() => load("./registry-6LNW43KQ.js"));
     const { renderHelp } = await Promise.resolve().then(() => load("./usage-KTS4T74N.js"));
     const { labelled } = await Promise.resolve().then(() => load("./wrap-LTCIWAWY.js"));
     const word = input.words[0];
@@ -13000,17 +13003,17 @@ var foot = `Exit codes: 0 done, 2 not finished, 3 failed or timed out or crashed
 });
 
 },
-"./implement-JI6K57LQ.js": function (module, exports) {
+"./implement-5FOHP3M2.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   implement: () => implement
 });
 module.exports = stdin_exports;
-var import_chunk_GODNGO52 = load("./chunk-GODNGO52.js");
-var import_chunk_42ZJDYXB = load("./chunk-42ZJDYXB.js");
+var import_chunk_24HRJVXG = load("./chunk-24HRJVXG.js");
+var import_chunk_M75RTKPG = load("./chunk-M75RTKPG.js");
 var import_chunk_6KRSSHAY = load("./chunk-6KRSSHAY.js");
-var import_chunk_FQ26Q6JZ = load("./chunk-FQ26Q6JZ.js");
+var import_chunk_PZ62JU2C = load("./chunk-PZ62JU2C.js");
 var import_chunk_IGDXCXPW = load("./chunk-IGDXCXPW.js");
 var import_chunk_5KG54KO5 = load("./chunk-5KG54KO5.js");
 var import_chunk_GDAT7PWZ = load("./chunk-GDAT7PWZ.js");
@@ -13039,7 +13042,7 @@ var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var implement = (0, import_chunk_GODNGO52.makeStaffVerb)({
+var implement = (0, import_chunk_24HRJVXG.makeStaffVerb)({
   mode: "implement",
   notes: "A second implement job in the same worktree is refused unless it has --worktree or --share. The result says what was changed: files, commits, or that nothing was.",
   examples: [
@@ -14323,15 +14326,15 @@ var observe = {
 });
 
 },
-"./registry-76AVM3JG.js": function (module, exports) {
+"./registry-6LNW43KQ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  commandNames: () => import_chunk_M2KF62VM.commandNames,
-  loadCommand: () => import_chunk_M2KF62VM.loadCommand
+  commandNames: () => import_chunk_PR3SOSSG.commandNames,
+  loadCommand: () => import_chunk_PR3SOSSG.loadCommand
 });
 module.exports = stdin_exports;
-var import_chunk_M2KF62VM = load("./chunk-M2KF62VM.js");
+var import_chunk_PR3SOSSG = load("./chunk-PR3SOSSG.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -14340,17 +14343,17 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./research-QSVXRBEE.js": function (module, exports) {
+"./research-VCWSAIEM.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   research: () => research
 });
 module.exports = stdin_exports;
-var import_chunk_GODNGO52 = load("./chunk-GODNGO52.js");
-var import_chunk_42ZJDYXB = load("./chunk-42ZJDYXB.js");
+var import_chunk_24HRJVXG = load("./chunk-24HRJVXG.js");
+var import_chunk_M75RTKPG = load("./chunk-M75RTKPG.js");
 var import_chunk_6KRSSHAY = load("./chunk-6KRSSHAY.js");
-var import_chunk_FQ26Q6JZ = load("./chunk-FQ26Q6JZ.js");
+var import_chunk_PZ62JU2C = load("./chunk-PZ62JU2C.js");
 var import_chunk_IGDXCXPW = load("./chunk-IGDXCXPW.js");
 var import_chunk_5KG54KO5 = load("./chunk-5KG54KO5.js");
 var import_chunk_GDAT7PWZ = load("./chunk-GDAT7PWZ.js");
@@ -14379,7 +14382,7 @@ var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var research = (0, import_chunk_GODNGO52.makeStaffVerb)({
+var research = (0, import_chunk_24HRJVXG.makeStaffVerb)({
   mode: "research",
   examples: ['research --backend gemini --prompt "Which call sites still use the old parser?"']
 });
@@ -14389,7 +14392,7 @@ var research = (0, import_chunk_GODNGO52.makeStaffVerb)({
 });
 
 },
-"./restart-7VCCVZUD.js": function (module, exports) {
+"./restart-BUKMRGWR.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -14397,9 +14400,9 @@ __export(stdin_exports, {
 });
 module.exports = stdin_exports;
 var import_chunk_5IFL4TST = load("./chunk-5IFL4TST.js");
-var import_chunk_42ZJDYXB = load("./chunk-42ZJDYXB.js");
+var import_chunk_M75RTKPG = load("./chunk-M75RTKPG.js");
 var import_chunk_6KRSSHAY = load("./chunk-6KRSSHAY.js");
-var import_chunk_FQ26Q6JZ = load("./chunk-FQ26Q6JZ.js");
+var import_chunk_PZ62JU2C = load("./chunk-PZ62JU2C.js");
 var import_chunk_IGDXCXPW = load("./chunk-IGDXCXPW.js");
 var import_chunk_5KG54KO5 = load("./chunk-5KG54KO5.js");
 var import_chunk_GDAT7PWZ = load("./chunk-GDAT7PWZ.js");
@@ -14461,8 +14464,8 @@ var restart = {
   async run(context, input) {
     const root = context.root(input);
     (0, import_chunk_GDAT7PWZ.checkRoot)(root.folder);
-    const words = (0, import_chunk_FQ26Q6JZ.onceWords)("restart", input, null, null);
-    const repeated = await (0, import_chunk_FQ26Q6JZ.repeatedLaunch)(context, input, words, false);
+    const words = (0, import_chunk_PZ62JU2C.onceWords)("restart", input, null, null);
+    const repeated = await (0, import_chunk_PZ62JU2C.repeatedLaunch)(context, input, words, false);
     if (repeated) return repeated;
     const id = (0, import_chunk_4KUXXOSU.requireWholeId)(root, input.words[0]);
     const view = await (0, import_chunk_A3RNX7T7.refresh)(root.folder, id);
@@ -14484,11 +14487,11 @@ function againRun(context, input, spec, root, words) {
   const run = spec.run;
   if (!run) throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot restart job ${spec.id}: a ${spec.kind} job has no command`);
   const program = (0, import_chunk_VIKS2MJP.findProgram)(run.argv[0], spec.cwd);
-  if (program === void 0) throw (0, import_chunk_FQ26Q6JZ.missingProgram)(run.argv[0], spec.cwd);
-  return (0, import_chunk_FQ26Q6JZ.launchAndTell)(context, input, {
+  if (program === void 0) throw (0, import_chunk_PZ62JU2C.missingProgram)(run.argv[0], spec.cwd);
+  return (0, import_chunk_PZ62JU2C.launchAndTell)(context, input, {
     kind: "run",
     verb: "run",
-    ...(0, import_chunk_FQ26Q6JZ.launchWords)(input),
+    ...(0, import_chunk_PZ62JU2C.launchWords)(input),
     cwd: spec.cwd,
     deadlineMs: input.durationOrDefault("timeout"),
     killGraceMs: spec.kill_grace_ms,
@@ -14513,7 +14516,7 @@ function again(context, input, spec, root, words) {
     backend: input.text("backend") ?? before,
     // A model's name belongs to its CLI.
     model: input.text("model") ?? (isElsewhere ? null : staff.model),
-    profile: (0, import_chunk_42ZJDYXB.askedProfile)(input),
+    profile: (0, import_chunk_M75RTKPG.askedProfile)(input),
     earlierProfile: staff.profile,
     prompt: staff.prompt,
     resume: null,
@@ -14522,7 +14525,7 @@ function again(context, input, spec, root, words) {
   if (part.brief) part.historical = (0, import_chunk_ISVYQW6T.historicalOf)((0, import_chunk_VIKS2MJP.jobPaths)(root.folder, spec.id)) ?? staff.historical ?? null;
   if (staff.schema) part.schema = true;
   if (staff.base) part.base = staff.base;
-  return (0, import_chunk_42ZJDYXB.launchStaff)(context, input, {
+  return (0, import_chunk_M75RTKPG.launchStaff)(context, input, {
     verb: spec.verb,
     staff: part,
     cwd,
@@ -14623,17 +14626,17 @@ var result = {
 });
 
 },
-"./review-6KQVZ54I.js": function (module, exports) {
+"./review-XG372VXQ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   review: () => review
 });
 module.exports = stdin_exports;
-var import_chunk_GODNGO52 = load("./chunk-GODNGO52.js");
-var import_chunk_42ZJDYXB = load("./chunk-42ZJDYXB.js");
+var import_chunk_24HRJVXG = load("./chunk-24HRJVXG.js");
+var import_chunk_M75RTKPG = load("./chunk-M75RTKPG.js");
 var import_chunk_6KRSSHAY = load("./chunk-6KRSSHAY.js");
-var import_chunk_FQ26Q6JZ = load("./chunk-FQ26Q6JZ.js");
+var import_chunk_PZ62JU2C = load("./chunk-PZ62JU2C.js");
 var import_chunk_IGDXCXPW = load("./chunk-IGDXCXPW.js");
 var import_chunk_5KG54KO5 = load("./chunk-5KG54KO5.js");
 var import_chunk_GDAT7PWZ = load("./chunk-GDAT7PWZ.js");
@@ -14662,7 +14665,7 @@ var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var review = (0, import_chunk_GODNGO52.makeStaffVerb)({
+var review = (0, import_chunk_24HRJVXG.makeStaffVerb)({
   mode: "review",
   options: {
     base: {
@@ -14683,16 +14686,16 @@ var review = (0, import_chunk_GODNGO52.makeStaffVerb)({
 });
 
 },
-"./run-VNYLMNOZ.js": function (module, exports) {
+"./run-BWF656LO.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  folderOf: () => import_chunk_FQ26Q6JZ.folderOf,
-  missingProgram: () => import_chunk_FQ26Q6JZ.missingProgram,
-  run: () => import_chunk_FQ26Q6JZ.run
+  folderOf: () => import_chunk_PZ62JU2C.folderOf,
+  missingProgram: () => import_chunk_PZ62JU2C.missingProgram,
+  run: () => import_chunk_PZ62JU2C.run
 });
 module.exports = stdin_exports;
-var import_chunk_FQ26Q6JZ = load("./chunk-FQ26Q6JZ.js");
+var import_chunk_PZ62JU2C = load("./chunk-PZ62JU2C.js");
 var import_chunk_IGDXCXPW = load("./chunk-IGDXCXPW.js");
 var import_chunk_5KG54KO5 = load("./chunk-5KG54KO5.js");
 var import_chunk_GDAT7PWZ = load("./chunk-GDAT7PWZ.js");
@@ -15200,17 +15203,17 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./staffer-CWYFDFPO.js": function (module, exports) {
+"./staffer-GMDG2J47.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   staffer: () => staffer
 });
 module.exports = stdin_exports;
-var import_chunk_GODNGO52 = load("./chunk-GODNGO52.js");
-var import_chunk_42ZJDYXB = load("./chunk-42ZJDYXB.js");
+var import_chunk_24HRJVXG = load("./chunk-24HRJVXG.js");
+var import_chunk_M75RTKPG = load("./chunk-M75RTKPG.js");
 var import_chunk_6KRSSHAY = load("./chunk-6KRSSHAY.js");
-var import_chunk_FQ26Q6JZ = load("./chunk-FQ26Q6JZ.js");
+var import_chunk_PZ62JU2C = load("./chunk-PZ62JU2C.js");
 var import_chunk_IGDXCXPW = load("./chunk-IGDXCXPW.js");
 var import_chunk_5KG54KO5 = load("./chunk-5KG54KO5.js");
 var import_chunk_GDAT7PWZ = load("./chunk-GDAT7PWZ.js");
@@ -15239,7 +15242,7 @@ var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var staffer = (0, import_chunk_GODNGO52.makeStaffVerb)({
+var staffer = (0, import_chunk_24HRJVXG.makeStaffVerb)({
   mode: "staffer",
   examples: [
     'staffer --backend codex --prompt "Fix the failing test in src/parse.ts"',
@@ -15519,7 +15522,7 @@ function renderHelp(command) {
 });
 
 },
-"./wait-MBMBBLJA.js": function (module, exports) {
+"./wait-ZFD63RCJ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -15530,7 +15533,7 @@ var import_chunk_7CDY6LKK = load("./chunk-7CDY6LKK.js");
 var import_chunk_5KG54KO5 = load("./chunk-5KG54KO5.js");
 var import_chunk_GDAT7PWZ = load("./chunk-GDAT7PWZ.js");
 var import_chunk_4KUXXOSU = load("./chunk-4KUXXOSU.js");
-var import_chunk_GEA57VJV = load("./chunk-GEA57VJV.js");
+var import_chunk_WGGE4MSE = load("./chunk-WGGE4MSE.js");
 var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
 var import_chunk_XYWE227J = load("./chunk-XYWE227J.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
@@ -15601,7 +15604,7 @@ var wait = {
     if (ids.length > 1 && !input.has("any") && !input.has("all")) {
       throw (0, import_chunk_NVPF5LEY.usageError)(`cannot wait for ${ids.length} jobs without saying how: add --any (the first) or --all`);
     }
-    return (0, import_chunk_GEA57VJV.waitAndTell)(context, root, ids, {
+    return (0, import_chunk_WGGE4MSE.waitAndTell)(context, root, ids, {
       mode: input.has("any") ? "any" : "all",
       timeoutMs: input.durationOrDefault("timeout"),
       heartbeatMs: input.duration("heartbeat") ?? null,

@@ -71,16 +71,22 @@ function tellWaited(context: Context, root: StateRoot, views: View[], options: C
   return {
     code,
     afterPrint,
-    out: views.length === 1 ? outs[0] : Buffer.concat(shown.map((view, at) => section(view, outs[at], at === 0))),
+    out: shown.length === 1 ? outs[0] : joined(context, shown, outs),
     notes: replies.flatMap((reply) => reply.notes ?? []).filter((note) => !options.told?.includes(note)),
   };
 }
 
-/** One of several deliverables: below a line that says whose it is, and always with an end of its last line. */
-function section(view: View, out: Buffer | undefined, isFirst: boolean): Buffer {
-  const bytes = out ?? Buffer.alloc(0);
-  const head = Buffer.from(`${isFirst ? '' : '\n'}== ${view.id}: ${view.state.state} ==\n`);
-  return Buffer.concat([head, bytes, Buffer.from(bytes.length === 0 || bytes.at(-1) === 10 ? '' : '\n')]);
+/**
+ * Several deliverables: one after the other, each with an end of its last line. Whose they are stands on stderr, in the same order;
+ * a person at a terminal sees it above each as well. A program that must tell them apart takes --json.
+ */
+function joined(context: Pick<Context, 'isTerminal'>, views: View[], outs: Buffer[]): Buffer {
+  const parts = views.flatMap((view, at) => {
+    const bytes = outs[at] ?? Buffer.alloc(0);
+    const head = context.isTerminal ? `${at === 0 ? '' : '\n'}== ${view.id}: ${view.state.state} ==\n` : '';
+    return [Buffer.from(head), bytes, Buffer.from(bytes.length === 0 || bytes.at(-1) === 10 ? '' : '\n')];
+  });
+  return Buffer.concat(parts);
 }
 
 /** The one that ended first. */
