@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "7bb95afd239ca8c6";
+const buildId = "c89c8cb47e2c4b98";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, one file for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -158,11 +158,11 @@ process.exitCode = import_chunk_6PFAPK5K.exitCodes.fault;
 async function main(args) {
   if (process.platform !== "linux") (await Promise.resolve().then(() => load("./install-ps-SPSOCU3O.js"))).installForMac();
   if (args[0] === "_worker") {
-    const { runWorker } = await Promise.resolve().then(() => load("./main-YWBD4OSD.js"));
+    const { runWorker } = await Promise.resolve().then(() => load("./main-OYI54B33.js"));
     const isDone = await runWorker(args[1] ?? "", args[2] ?? "", (text) => writeOut(2, text));
     process.exit(isDone ? 0 : 70);
   }
-  const { dispatch } = await Promise.resolve().then(() => load("./dispatch-IV2CVFKE.js"));
+  const { dispatch } = await Promise.resolve().then(() => load("./dispatch-4EVYDSNJ.js"));
   const reply = await dispatch(args, makeContext(), "0.1.0");
   const isTold = print(reply);
   process.exit(isTold ? reply.code : import_chunk_6PFAPK5K.exitCodes.fault);
@@ -348,14 +348,14 @@ async function attach(view) {
 });
 
 },
-"./cancel-MSJLIU5L.js": function (module, exports) {
+"./cancel-LDPSUMMV.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   cancel: () => cancel
 });
 module.exports = stdin_exports;
-var import_chunk_CI6T3IKP = load("./chunk-CI6T3IKP.js");
+var import_chunk_P5SWYHNU = load("./chunk-P5SWYHNU.js");
 var import_chunk_5KG54KO5 = load("./chunk-5KG54KO5.js");
 var import_chunk_GDAT7PWZ = load("./chunk-GDAT7PWZ.js");
 var import_chunk_4KUXXOSU = load("./chunk-4KUXXOSU.js");
@@ -394,7 +394,7 @@ var cancel = {
     const root = context.root(input);
     (0, import_chunk_GDAT7PWZ.checkRoot)(root.folder);
     const id = (0, import_chunk_4KUXXOSU.requireWholeId)(root, input.words[0]);
-    const reply = await (0, import_chunk_CI6T3IKP.cancelJob)(root.folder, id, {
+    const reply = await (0, import_chunk_P5SWYHNU.cancelJob)(root.folder, id, {
       owner: input.text("owner") ?? import_chunk_NLNY4YEW.variables.owner() ?? null,
       why: input.text("why") ?? null
     });
@@ -586,6 +586,44 @@ function* indexNames(bytes, hashBytes) {
   findWorktree,
   quoteWords,
   tracksAnything
+});
+
+},
+"./chunk-44D5I7IL.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  commandNames: () => commandNames,
+  loadCommand: () => loadCommand
+});
+module.exports = stdin_exports;
+var loaders = {
+  run: async () => (await Promise.resolve().then(() => load("./run-BWF656LO.js"))).run,
+  staffer: async () => (await Promise.resolve().then(() => load("./staffer-GMDG2J47.js"))).staffer,
+  research: async () => (await Promise.resolve().then(() => load("./research-VCWSAIEM.js"))).research,
+  review: async () => (await Promise.resolve().then(() => load("./review-XG372VXQ.js"))).review,
+  implement: async () => (await Promise.resolve().then(() => load("./implement-5FOHP3M2.js"))).implement,
+  ask: async () => (await Promise.resolve().then(() => load("./ask-WPWQY4NY.js"))).ask,
+  wait: async () => (await Promise.resolve().then(() => load("./wait-ZFD63RCJ.js"))).wait,
+  observe: async () => (await Promise.resolve().then(() => load("./observe-IW5RPY7N.js"))).observe,
+  status: async () => (await Promise.resolve().then(() => load("./status-3QHGZRLA.js"))).status,
+  result: async () => (await Promise.resolve().then(() => load("./result-HSWOTDCT.js"))).result,
+  cancel: async () => (await Promise.resolve().then(() => load("./cancel-LDPSUMMV.js"))).cancel,
+  continue: async () => (await Promise.resolve().then(() => load("./continue-3OGAK4AC.js"))).continueCommand,
+  restart: async () => (await Promise.resolve().then(() => load("./restart-BUKMRGWR.js"))).restart,
+  clean: async () => (await Promise.resolve().then(() => load("./clean-KABHXBEE.js"))).clean,
+  setup: async () => (await Promise.resolve().then(() => load("./setup-5L4MK5FK.js"))).setup,
+  doctor: async () => (await Promise.resolve().then(() => load("./doctor-YTORZBAV.js"))).doctor,
+  help: async () => (await Promise.resolve().then(() => load("./help-VHEMOS6E.js"))).help
+};
+var commandNames = Object.keys(loaders);
+async function loadCommand(name) {
+  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  commandNames,
+  loadCommand
 });
 
 },
@@ -3985,46 +4023,6 @@ async function startWorker(root, spec, job, generation) {
 });
 
 },
-"./chunk-CI6T3IKP.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  cancelJob: () => cancelJob
-});
-module.exports = stdin_exports;
-var import_chunk_UGVYUN74 = load("./chunk-UGVYUN74.js");
-var import_chunk_A3RNX7T7 = load("./chunk-A3RNX7T7.js");
-var import_chunk_AMXPSG75 = load("./chunk-AMXPSG75.js");
-var import_chunk_KWYQ44JA = load("./chunk-KWYQ44JA.js");
-var import_chunk_AHUGW6J6 = load("./chunk-AHUGW6J6.js");
-var import_chunk_6CVNTUS7 = load("./chunk-6CVNTUS7.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-async function cancelJob(root, id, request) {
-  const before = await (0, import_chunk_A3RNX7T7.refresh)(root, id);
-  if ((0, import_chunk_AMXPSG75.isEnded)(before.state))
-    return { view: before, result: before.state.state === "canceled" ? "canceled" : "ended_before" };
-  (0, import_chunk_6OPTGHIR.createFile)(
-    before.paths.cancel,
-    `${JSON.stringify({ by: (0, import_chunk_AHUGW6J6.ownIdentity)(), owner: request.owner, at: (0, import_chunk_NLNY4YEW.isoNow)(), why: request.why })}
-`
-  );
-  nudge(before);
-  const patience = (before.spec?.kill_grace_ms ?? 0) + import_chunk_6CVNTUS7.killSettleMs + 5e3;
-  const [view = before] = await (0, import_chunk_UGVYUN74.waitForJobs)(root, [id], { mode: "all", timeoutMs: patience, heartbeatMs: null });
-  if (view.state.state === "canceled") return { view, result: "canceled" };
-  return { view, result: (0, import_chunk_AMXPSG75.isEnded)(view.state) ? "ended_before" : "requested" };
-}
-function nudge(view) {
-  const engine = (0, import_chunk_KWYQ44JA.findEngine)(view.spec?.engine ?? "") ?? import_chunk_KWYQ44JA.defaultEngine;
-  for (const identity of [view.launch?.worker, view.worker?.worker]) if (identity) engine.signal(identity, "SIGURG");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  cancelJob
-});
-
-},
 "./chunk-CTSRVJRC.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -6884,6 +6882,55 @@ function whole(folder) {
 });
 
 },
+"./chunk-P5SWYHNU.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  cancelJob: () => cancelJob
+});
+module.exports = stdin_exports;
+var import_chunk_UGVYUN74 = load("./chunk-UGVYUN74.js");
+var import_chunk_A3RNX7T7 = load("./chunk-A3RNX7T7.js");
+var import_chunk_AMXPSG75 = load("./chunk-AMXPSG75.js");
+var import_chunk_KWYQ44JA = load("./chunk-KWYQ44JA.js");
+var import_chunk_AHUGW6J6 = load("./chunk-AHUGW6J6.js");
+var import_chunk_6CVNTUS7 = load("./chunk-6CVNTUS7.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+async function cancelJob(root, id, request) {
+  const before = await (0, import_chunk_A3RNX7T7.refresh)(root, id);
+  if ((0, import_chunk_AMXPSG75.isEnded)(before.state))
+    return { view: before, result: before.state.state === "canceled" ? "canceled" : "ended_before" };
+  askFor(before, `${JSON.stringify({ by: (0, import_chunk_AHUGW6J6.ownIdentity)(), owner: request.owner, at: (0, import_chunk_NLNY4YEW.isoNow)(), why: request.why })}
+`);
+  nudge(before);
+  const patience = (before.spec?.kill_grace_ms ?? 0) + import_chunk_6CVNTUS7.killSettleMs + 5e3;
+  const [view = before] = await (0, import_chunk_UGVYUN74.waitForJobs)(root, [id], { mode: "all", timeoutMs: patience, heartbeatMs: null });
+  if (view.state.state === "canceled") return { view, result: "canceled" };
+  return { view, result: (0, import_chunk_AMXPSG75.isEnded)(view.state) ? "ended_before" : "requested" };
+}
+function askFor({ paths }, text) {
+  for (let round = 1; ; round += 1) {
+    try {
+      (0, import_chunk_6OPTGHIR.createFile)(paths.cancel, text);
+      return;
+    } catch (error) {
+      if ((0, import_chunk_NVPF5LEY.errnoOf)(error) !== "ENOENT" || round === 3 || !(0, import_chunk_YZXDT2WC.exists)(paths.folder)) throw error;
+    }
+  }
+}
+function nudge(view) {
+  const engine = (0, import_chunk_KWYQ44JA.findEngine)(view.spec?.engine ?? "") ?? import_chunk_KWYQ44JA.defaultEngine;
+  for (const identity of [view.launch?.worker, view.worker?.worker]) if (identity) engine.signal(identity, "SIGURG");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  cancelJob
+});
+
+},
 "./chunk-PQQG5N64.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -6932,44 +6979,6 @@ function isAwaited(root, id) {
 0 && (module.exports = {
   isAwaited,
   withRegistration
-});
-
-},
-"./chunk-PR3SOSSG.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  commandNames: () => commandNames,
-  loadCommand: () => loadCommand
-});
-module.exports = stdin_exports;
-var loaders = {
-  run: async () => (await Promise.resolve().then(() => load("./run-BWF656LO.js"))).run,
-  staffer: async () => (await Promise.resolve().then(() => load("./staffer-GMDG2J47.js"))).staffer,
-  research: async () => (await Promise.resolve().then(() => load("./research-VCWSAIEM.js"))).research,
-  review: async () => (await Promise.resolve().then(() => load("./review-XG372VXQ.js"))).review,
-  implement: async () => (await Promise.resolve().then(() => load("./implement-5FOHP3M2.js"))).implement,
-  ask: async () => (await Promise.resolve().then(() => load("./ask-WPWQY4NY.js"))).ask,
-  wait: async () => (await Promise.resolve().then(() => load("./wait-ZFD63RCJ.js"))).wait,
-  observe: async () => (await Promise.resolve().then(() => load("./observe-IW5RPY7N.js"))).observe,
-  status: async () => (await Promise.resolve().then(() => load("./status-3QHGZRLA.js"))).status,
-  result: async () => (await Promise.resolve().then(() => load("./result-HSWOTDCT.js"))).result,
-  cancel: async () => (await Promise.resolve().then(() => load("./cancel-MSJLIU5L.js"))).cancel,
-  continue: async () => (await Promise.resolve().then(() => load("./continue-3OGAK4AC.js"))).continueCommand,
-  restart: async () => (await Promise.resolve().then(() => load("./restart-BUKMRGWR.js"))).restart,
-  clean: async () => (await Promise.resolve().then(() => load("./clean-KABHXBEE.js"))).clean,
-  setup: async () => (await Promise.resolve().then(() => load("./setup-5L4MK5FK.js"))).setup,
-  doctor: async () => (await Promise.resolve().then(() => load("./doctor-QADEW6NR.js"))).doctor,
-  help: async () => (await Promise.resolve().then(() => load("./help-EU2HWCZS.js"))).help
-};
-var commandNames = Object.keys(loaders);
-async function loadCommand(name) {
-  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  commandNames,
-  loadCommand
 });
 
 },
@@ -12404,14 +12413,14 @@ function parentOf(root, input) {
 });
 
 },
-"./dispatch-IV2CVFKE.js": function (module, exports) {
+"./dispatch-4EVYDSNJ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   dispatch: () => dispatch
 });
 module.exports = stdin_exports;
-var import_chunk_PR3SOSSG = load("./chunk-PR3SOSSG.js");
+var import_chunk_44D5I7IL = load("./chunk-44D5I7IL.js");
 var import_chunk_GDAT7PWZ = load("./chunk-GDAT7PWZ.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
@@ -12568,10 +12577,10 @@ async function dispatch(args, base, version) {
   if (word === "--version" || word === "version") return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${version}
 ` };
   const name = word === "--help" || word === "-h" ? "help" : word;
-  const command = await (0, import_chunk_PR3SOSSG.loadCommand)(name);
+  const command = await (0, import_chunk_44D5I7IL.loadCommand)(name);
   if (!command)
     throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_PR3SOSSG.commandNames.join(", ")}`,
+      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_44D5I7IL.commandNames.join(", ")}`,
       (0, import_chunk_3MD723AM.quoteWords)([...(0, import_chunk_VIKS2MJP.selfWords)(), "help"])
     );
   if (hasChangedWords(args)) {
@@ -12598,7 +12607,7 @@ async function help(command) {
 });
 
 },
-"./doctor-QADEW6NR.js": function (module, exports) {
+"./doctor-YTORZBAV.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -12707,7 +12716,7 @@ var doctor = {
     const backend = input.text("backend");
     if (backend !== void 0) {
       if (input.words.length > 0) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take a job ID and --backend together");
-      const { doctorBackend } = await Promise.resolve().then(() => load("./doctor-backend-LREHSIZO.js"));
+      const { doctorBackend } = await Promise.resolve().then(() => load("./doctor-backend-X2ZXR4O3.js"));
       return doctorBackend(context, backend, input.has("json"));
     }
     const root = context.root(input);
@@ -12735,7 +12744,7 @@ function tell(finding) {
 });
 
 },
-"./doctor-backend-LREHSIZO.js": function (module, exports) {
+"./doctor-backend-X2ZXR4O3.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -12743,7 +12752,7 @@ __export(stdin_exports, {
 });
 module.exports = stdin_exports;
 var import_chunk_BN2VCZBI = load("./chunk-BN2VCZBI.js");
-var import_chunk_CI6T3IKP = load("./chunk-CI6T3IKP.js");
+var import_chunk_P5SWYHNU = load("./chunk-P5SWYHNU.js");
 var import_chunk_XFBNWBRB = load("./chunk-XFBNWBRB.js");
 var import_chunk_6KRSSHAY = load("./chunk-6KRSSHAY.js");
 var import_chunk_IGDXCXPW = load("./chunk-IGDXCXPW.js");
@@ -12851,7 +12860,7 @@ async function tryIn(root, cwd, part, signals) {
     staff: part
   });
   const why = "doctor was interrupted";
-  signals.onEach(() => void (0, import_chunk_CI6T3IKP.cancelJob)(root.folder, id, { owner: null, why }).catch(() => void 0));
+  signals.onEach(() => void (0, import_chunk_P5SWYHNU.cancelJob)(root.folder, id, { owner: null, why }).catch(() => void 0));
   const { view, firstOutputMs } = await follow(root, id);
   const { state } = view;
   return {
@@ -12952,7 +12961,7 @@ function page(name, isReady, rows) {
 });
 
 },
-"./help-EU2HWCZS.js": function (module, exports) {
+"./help-VHEMOS6E.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -12972,7 +12981,7 @@ var help = {
   options: import_chunk_5KG54KO5.common,
   examples: ["help", "help run"],
   async run(_context, input) {
-    const { commandNames, loadCommand } = await Promise.resolve().then(() => load("./registry-6LNW43KQ.js"));
+    const { commandNames, loadCommand } = await Promise.resolve().then(() => load("./registry-7LTGKBFE.js"));
     const { renderHelp } = await Promise.resolve().then(() => load("./usage-KTS4T74N.js"));
     const { labelled } = await Promise.resolve().then(() => load("./wrap-LTCIWAWY.js"));
     const word = input.words[0];
@@ -13221,7 +13230,7 @@ function init(open, close) {
 var kleur_default = $;
 
 },
-"./main-YWBD4OSD.js": function (module, exports) {
+"./main-OYI54B33.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -13592,7 +13601,12 @@ _jc_signaled=false _jc_failed=false
 [ "$_jc_code" -gt 128 ] && [ -s "$_jc_job/started/notes" ] && _jc_signaled=true
 [ -e "$_jc_job/started/spawn_failed" ] && _jc_failed=true
 printf '{"exit_code":%d,"signaled":%s,"spawn_failed":%s}' "$_jc_code" "$_jc_signaled" "$_jc_failed" 1<>"$_jc_job/started/exit"
-mv -f "$_jc_job/started/exit" "$_jc_job/exit.json"
+# Whoever ends the tree may hit this very mv, which is of our session: then once more.
+_jc_tries=0
+until [ -e "$_jc_job/exit.json" ] || [ "$_jc_tries" -ge 20 ]; do
+  mv -f "$_jc_job/started/exit" "$_jc_job/exit.json"
+  _jc_tries=$((_jc_tries + 1))
+done
 # A guard that has struck goes on until the whole tree is gone. Else it comes first: the end of the sleep is its signal.
 if [ ! -e "$_jc_job/started/struck" ]; then
   kill -9 "$_jc_guard"
@@ -14326,15 +14340,15 @@ var observe = {
 });
 
 },
-"./registry-6LNW43KQ.js": function (module, exports) {
+"./registry-7LTGKBFE.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  commandNames: () => import_chunk_PR3SOSSG.commandNames,
-  loadCommand: () => import_chunk_PR3SOSSG.loadCommand
+  commandNames: () => import_chunk_44D5I7IL.commandNames,
+  loadCommand: () => import_chunk_44D5I7IL.loadCommand
 });
 module.exports = stdin_exports;
-var import_chunk_PR3SOSSG = load("./chunk-PR3SOSSG.js");
+var import_chunk_44D5I7IL = load("./chunk-44D5I7IL.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {

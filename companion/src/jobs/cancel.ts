@@ -1,9 +1,11 @@
 // Asking for the end of a job. The request is a file of its own, created once; the worker answers it (a lost worker is replaced
 // first). Success is told only after `canceled` is published.
+import { errnoOf } from '../core/errors.ts';
 import { killSettleMs } from '../core/limits.ts';
 import { defaultEngine, findEngine } from '../engines/registry.ts';
 import { isoNow } from '../platform/clock.ts';
 import { createFile } from '../platform/files.ts';
+import { exists } from '../platform/folders.ts';
 import { ownIdentity } from '../platform/identity.ts';
 import { refresh } from './reconcile.ts';
 import { isEnded, type View } from './view.ts';
@@ -23,10 +25,7 @@ export async function cancelJob(
   const before = await refresh(root, id);
   if (isEnded(before.state))
     return { view: before, result: before.state.state === 'canceled' ? 'canceled' : 'ended_before' };
-  createFile(
-    before.paths.cancel,
-    `${JSON.stringify({ by: ownIdentity(), owner: request.owner, at: isoNow(), why: request.why })}\n`,
-  );
+  askFor(before, `${JSON.stringify({ by: ownIdentity(), owner: request.owner, at: isoNow(), why: request.why })}\n`);
   nudge(before);
 
   // Grace, then KILL, then 10 s for the processes to vanish, then a moment to store the report.
@@ -34,6 +33,18 @@ export async function cancelJob(
   const [view = before] = await waitForJobs(root, [id], { mode: 'all', timeoutMs: patience, heartbeatMs: null });
   if (view.state.state === 'canceled') return { view, result: 'canceled' };
   return { view, result: isEnded(view.state) ? 'ended_before' : 'requested' };
+}
+
+/** Whoever publishes the end just now clears the folder of temporary files, ours may be among them: then once more. */
+function askFor({ paths }: View, text: string): void {
+  for (let round = 1; ; round += 1) {
+    try {
+      createFile(paths.cancel, text);
+      return;
+    } catch (error) {
+      if (errnoOf(error) !== 'ENOENT' || round === 3 || !exists(paths.folder)) throw error;
+    }
+  }
 }
 
 /** Wake the worker: SIGURG does nothing to a process that does not listen yet, and the worker looks by itself every second. */

@@ -145,7 +145,12 @@ _jc_signaled=false _jc_failed=false
 [ "$_jc_code" -gt 128 ] && [ -s "$_jc_job/started/notes" ] && _jc_signaled=true
 [ -e "$_jc_job/started/spawn_failed" ] && _jc_failed=true
 printf '{"exit_code":%d,"signaled":%s,"spawn_failed":%s}' "$_jc_code" "$_jc_signaled" "$_jc_failed" 1<>"$_jc_job/started/exit"
-mv -f "$_jc_job/started/exit" "$_jc_job/exit.json"
+# Whoever ends the tree may hit this very mv, which is of our session: then once more.
+_jc_tries=0
+until [ -e "$_jc_job/exit.json" ] || [ "$_jc_tries" -ge 20 ]; do
+  mv -f "$_jc_job/started/exit" "$_jc_job/exit.json"
+  _jc_tries=$((_jc_tries + 1))
+done
 # A guard that has struck goes on until the whole tree is gone. Else it comes first: the end of the sleep is its signal.
 if [ ! -e "$_jc_job/started/struck" ]; then
   kill -9 "$_jc_guard"
