@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "c89c8cb47e2c4b98";
+const buildId = "41bc0496eaac7799";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, one file for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -158,11 +158,11 @@ process.exitCode = import_chunk_6PFAPK5K.exitCodes.fault;
 async function main(args) {
   if (process.platform !== "linux") (await Promise.resolve().then(() => load("./install-ps-SPSOCU3O.js"))).installForMac();
   if (args[0] === "_worker") {
-    const { runWorker } = await Promise.resolve().then(() => load("./main-OYI54B33.js"));
+    const { runWorker } = await Promise.resolve().then(() => load("./main-7S4GAOCO.js"));
     const isDone = await runWorker(args[1] ?? "", args[2] ?? "", (text) => writeOut(2, text));
     process.exit(isDone ? 0 : 70);
   }
-  const { dispatch } = await Promise.resolve().then(() => load("./dispatch-4EVYDSNJ.js"));
+  const { dispatch } = await Promise.resolve().then(() => load("./dispatch-NW3QQFCS.js"));
   const reply = await dispatch(args, makeContext(), "0.1.0");
   const isTold = print(reply);
   process.exit(isTold ? reply.code : import_chunk_6PFAPK5K.exitCodes.fault);
@@ -249,32 +249,32 @@ function asFault(error) {
 
 function partsText() {/*
 (function (load, builtin, require, __create, __defProp, __getOwnPropDesc, __getOwnPropNames, __getProtoOf, __hasOwnProp, __copyProps, __toESM, __export, __toCommonJS) { return {
-"./ask-WPWQY4NY.js": function (module, exports) {
+"./ask-XKAFUI57.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   ask: () => ask
 });
 module.exports = stdin_exports;
-var import_chunk_24HRJVXG = load("./chunk-24HRJVXG.js");
-var import_chunk_M75RTKPG = load("./chunk-M75RTKPG.js");
-var import_chunk_6KRSSHAY = load("./chunk-6KRSSHAY.js");
-var import_chunk_PZ62JU2C = load("./chunk-PZ62JU2C.js");
-var import_chunk_IGDXCXPW = load("./chunk-IGDXCXPW.js");
+var import_chunk_GWZGJSHK = load("./chunk-GWZGJSHK.js");
+var import_chunk_EKPWU7F2 = load("./chunk-EKPWU7F2.js");
+var import_chunk_3MUHVUS5 = load("./chunk-3MUHVUS5.js");
+var import_chunk_B5YXK2C6 = load("./chunk-B5YXK2C6.js");
+var import_chunk_O2SQQ44C = load("./chunk-O2SQQ44C.js");
 var import_chunk_5KG54KO5 = load("./chunk-5KG54KO5.js");
 var import_chunk_GDAT7PWZ = load("./chunk-GDAT7PWZ.js");
 var import_chunk_C7UJ4JXK = load("./chunk-C7UJ4JXK.js");
-var import_chunk_GQA7X64Q = load("./chunk-GQA7X64Q.js");
-var import_chunk_7X2CHZVN = load("./chunk-7X2CHZVN.js");
-var import_chunk_WY6KWLJR = load("./chunk-WY6KWLJR.js");
+var import_chunk_MRG4EW5H = load("./chunk-MRG4EW5H.js");
+var import_chunk_32S3VA5A = load("./chunk-32S3VA5A.js");
+var import_chunk_GHOIRHTA = load("./chunk-GHOIRHTA.js");
 var import_chunk_4KUXXOSU = load("./chunk-4KUXXOSU.js");
 var import_chunk_GY4O4DW5 = load("./chunk-GY4O4DW5.js");
 var import_chunk_OBX4NMG7 = load("./chunk-OBX4NMG7.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_A3RNX7T7 = load("./chunk-A3RNX7T7.js");
+var import_chunk_VUXY3ZIS = load("./chunk-VUXY3ZIS.js");
 var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
-var import_chunk_QZ6AB7TL = load("./chunk-QZ6AB7TL.js");
+var import_chunk_LPMPPDCR = load("./chunk-LPMPPDCR.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_3MD723AM = load("./chunk-3MD723AM.js");
 var import_chunk_AMXPSG75 = load("./chunk-AMXPSG75.js");
@@ -288,7 +288,7 @@ var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var ask = (0, import_chunk_24HRJVXG.makeStaffVerb)({
+var ask = (0, import_chunk_GWZGJSHK.makeStaffVerb)({
   mode: "ask",
   isSynchronous: true,
   notes: "Exit codes as of wait. With --id-only it returns at once, as staffer does.",
@@ -348,23 +348,23 @@ async function attach(view) {
 });
 
 },
-"./cancel-LDPSUMMV.js": function (module, exports) {
+"./cancel-2SGK5UQF.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   cancel: () => cancel
 });
 module.exports = stdin_exports;
-var import_chunk_P5SWYHNU = load("./chunk-P5SWYHNU.js");
+var import_chunk_2J2SM3U6 = load("./chunk-2J2SM3U6.js");
 var import_chunk_5KG54KO5 = load("./chunk-5KG54KO5.js");
 var import_chunk_GDAT7PWZ = load("./chunk-GDAT7PWZ.js");
 var import_chunk_4KUXXOSU = load("./chunk-4KUXXOSU.js");
-var import_chunk_UGVYUN74 = load("./chunk-UGVYUN74.js");
+var import_chunk_SH6EIFKC = load("./chunk-SH6EIFKC.js");
 var import_chunk_EZ5LP3AB = load("./chunk-EZ5LP3AB.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_YC5VTLGP = load("./chunk-YC5VTLGP.js");
 var import_chunk_F2QRF22C = load("./chunk-F2QRF22C.js");
-var import_chunk_A3RNX7T7 = load("./chunk-A3RNX7T7.js");
+var import_chunk_VUXY3ZIS = load("./chunk-VUXY3ZIS.js");
 var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_3MD723AM = load("./chunk-3MD723AM.js");
@@ -394,7 +394,7 @@ var cancel = {
     const root = context.root(input);
     (0, import_chunk_GDAT7PWZ.checkRoot)(root.folder);
     const id = (0, import_chunk_4KUXXOSU.requireWholeId)(root, input.words[0]);
-    const reply = await (0, import_chunk_P5SWYHNU.cancelJob)(root.folder, id, {
+    const reply = await (0, import_chunk_2J2SM3U6.cancelJob)(root.folder, id, {
       owner: input.text("owner") ?? import_chunk_NLNY4YEW.variables.owner() ?? null,
       why: input.text("why") ?? null
     });
@@ -428,58 +428,129 @@ ${import_chunk_MH4JJYVG.nextCommands.observe(id, root.option)}
 });
 
 },
-"./chunk-24HRJVXG.js": function (module, exports) {
+"./chunk-2J2SM3U6.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  makeStaffVerb: () => makeStaffVerb
+  cancelJob: () => cancelJob
 });
 module.exports = stdin_exports;
-var import_chunk_M75RTKPG = load("./chunk-M75RTKPG.js");
-var import_chunk_PZ62JU2C = load("./chunk-PZ62JU2C.js");
-var import_chunk_5KG54KO5 = load("./chunk-5KG54KO5.js");
-var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-function makeStaffVerb({ mode: id, options = {}, notes, examples, isSynchronous = false }) {
-  const mode = import_chunk_W7HED5VZ.modes[id];
-  return {
-    name: id,
-    summary: mode.summary,
-    form: "(--prompt TEXT | --prompt-file PATH | --stdin) [options]",
-    words: { min: 0, max: 0 },
-    options: {
-      ...import_chunk_5KG54KO5.staffOptions,
-      ...options,
-      cwd: { kind: "text", value: "DIR", help: "folder to work in (default: here)" },
-      ...import_chunk_5KG54KO5.writerOptions,
-      ...import_chunk_5KG54KO5.launchOptions
-    },
-    notes: [
-      `Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,
-      notes
-    ].filter((line) => line !== void 0).join("\n"),
-    examples,
-    async run(context, input) {
-      const prompt = await (0, import_chunk_M75RTKPG.taskOf)(context, input);
-      const words = (0, import_chunk_PZ62JU2C.onceWords)(id, input, (0, import_chunk_PZ62JU2C.folderSaid)(context, input), prompt);
-      const isWaiting = isSynchronous && !input.has("id-only");
-      const repeated = await (0, import_chunk_PZ62JU2C.repeatedLaunch)(context, input, words, isWaiting);
-      if (repeated) return repeated;
-      const cwd = (0, import_chunk_PZ62JU2C.folderOf)(context, input);
-      const staff = (0, import_chunk_M75RTKPG.freshStaff)(context, input, { mode: id, prompt, cwd });
-      return (0, import_chunk_M75RTKPG.launchStaff)(context, input, {
-        verb: id,
-        staff,
-        cwd,
-        lineage: null,
-        isSynchronous: isWaiting,
-        words
-      });
+var import_chunk_SH6EIFKC = load("./chunk-SH6EIFKC.js");
+var import_chunk_VUXY3ZIS = load("./chunk-VUXY3ZIS.js");
+var import_chunk_AMXPSG75 = load("./chunk-AMXPSG75.js");
+var import_chunk_KWYQ44JA = load("./chunk-KWYQ44JA.js");
+var import_chunk_AHUGW6J6 = load("./chunk-AHUGW6J6.js");
+var import_chunk_6CVNTUS7 = load("./chunk-6CVNTUS7.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+async function cancelJob(root, id, request) {
+  const before = await (0, import_chunk_VUXY3ZIS.refresh)(root, id);
+  if ((0, import_chunk_AMXPSG75.isEnded)(before.state))
+    return { view: before, result: before.state.state === "canceled" ? "canceled" : "ended_before" };
+  askFor(before, `${JSON.stringify({ by: (0, import_chunk_AHUGW6J6.ownIdentity)(), owner: request.owner, at: (0, import_chunk_NLNY4YEW.isoNow)(), why: request.why })}
+`);
+  nudge(before);
+  const patience = (before.spec?.kill_grace_ms ?? 0) + import_chunk_6CVNTUS7.killSettleMs + 5e3;
+  const [view = before] = await (0, import_chunk_SH6EIFKC.waitForJobs)(root, [id], { mode: "all", timeoutMs: patience, heartbeatMs: null });
+  if (view.state.state === "canceled") return { view, result: "canceled" };
+  return { view, result: (0, import_chunk_AMXPSG75.isEnded)(view.state) ? "ended_before" : "requested" };
+}
+function askFor({ paths }, text) {
+  for (let round = 1; ; round += 1) {
+    try {
+      (0, import_chunk_6OPTGHIR.createFile)(paths.cancel, text);
+      return;
+    } catch (error) {
+      if ((0, import_chunk_NVPF5LEY.errnoOf)(error) !== "ENOENT" || round === 3 || !(0, import_chunk_YZXDT2WC.exists)(paths.folder)) throw error;
     }
-  };
+  }
+}
+function nudge(view) {
+  const engine = (0, import_chunk_KWYQ44JA.findEngine)(view.spec?.engine ?? "") ?? import_chunk_KWYQ44JA.defaultEngine;
+  for (const identity of [view.launch?.worker, view.worker?.worker]) if (identity) engine.signal(identity, "SIGURG");
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  makeStaffVerb
+  cancelJob
+});
+
+},
+"./chunk-2NEI3JBE.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  commandNames: () => commandNames,
+  loadCommand: () => loadCommand
+});
+module.exports = stdin_exports;
+var loaders = {
+  run: async () => (await Promise.resolve().then(() => load("./run-XMOFLMWO.js"))).run,
+  staffer: async () => (await Promise.resolve().then(() => load("./staffer-K3OBX32I.js"))).staffer,
+  research: async () => (await Promise.resolve().then(() => load("./research-2UATVYVA.js"))).research,
+  review: async () => (await Promise.resolve().then(() => load("./review-N2EEH2B3.js"))).review,
+  implement: async () => (await Promise.resolve().then(() => load("./implement-BLULXRNX.js"))).implement,
+  ask: async () => (await Promise.resolve().then(() => load("./ask-XKAFUI57.js"))).ask,
+  wait: async () => (await Promise.resolve().then(() => load("./wait-CFZLDKHK.js"))).wait,
+  observe: async () => (await Promise.resolve().then(() => load("./observe-MJKKAN26.js"))).observe,
+  status: async () => (await Promise.resolve().then(() => load("./status-SOYAAQKB.js"))).status,
+  result: async () => (await Promise.resolve().then(() => load("./result-4QPUCHH2.js"))).result,
+  cancel: async () => (await Promise.resolve().then(() => load("./cancel-2SGK5UQF.js"))).cancel,
+  continue: async () => (await Promise.resolve().then(() => load("./continue-OGB73G2Z.js"))).continueCommand,
+  restart: async () => (await Promise.resolve().then(() => load("./restart-CEPXFC7C.js"))).restart,
+  clean: async () => (await Promise.resolve().then(() => load("./clean-E7WWJVIU.js"))).clean,
+  setup: async () => (await Promise.resolve().then(() => load("./setup-KEW3JMVM.js"))).setup,
+  doctor: async () => (await Promise.resolve().then(() => load("./doctor-FHAGMKHV.js"))).doctor,
+  help: async () => (await Promise.resolve().then(() => load("./help-COR6Q2L2.js"))).help
+};
+var commandNames = Object.keys(loaders);
+async function loadCommand(name) {
+  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  commandNames,
+  loadCommand
+});
+
+},
+"./chunk-32S3VA5A.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  contextOf: () => contextOf
+});
+module.exports = stdin_exports;
+var import_chunk_LPMPPDCR = load("./chunk-LPMPPDCR.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var lines = 50;
+var lineBytes = 200;
+function contextOf(snapshot) {
+  const { cwd, at, git, entries } = snapshot;
+  if (!git) return { cwd, at, git: null };
+  const dirty = entries.filter(import_chunk_LPMPPDCR.isDirty);
+  return {
+    cwd,
+    at,
+    git: {
+      root: git.root,
+      branch: git.branch === null ? null : (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LPMPPDCR.showName)(git.branch), lineBytes),
+      head: git.head,
+      subject: git.subject === null ? null : (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LPMPPDCR.oneLine)(git.subject), lineBytes),
+      dirty: dirty.slice(0, lines).map((entry) => (0, import_chunk_LXK2ZILE.excerpt)(dirtyLine(entry), lineBytes)),
+      dirty_count: (0, import_chunk_LPMPPDCR.countDirty)(snapshot)
+    }
+  };
+}
+function dirtyLine({ xy, path, from }) {
+  const origin = from === void 0 ? "" : `${(0, import_chunk_LPMPPDCR.showName)(from)} -> `;
+  const letters = xy === "??" ? xy : xy.replace("?", ".").replaceAll(".", " ");
+  return `${letters} ${origin}${(0, import_chunk_LPMPPDCR.showName)(path)}`;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  contextOf
 });
 
 },
@@ -589,459 +660,7 @@ function* indexNames(bytes, hashBytes) {
 });
 
 },
-"./chunk-44D5I7IL.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  commandNames: () => commandNames,
-  loadCommand: () => loadCommand
-});
-module.exports = stdin_exports;
-var loaders = {
-  run: async () => (await Promise.resolve().then(() => load("./run-BWF656LO.js"))).run,
-  staffer: async () => (await Promise.resolve().then(() => load("./staffer-GMDG2J47.js"))).staffer,
-  research: async () => (await Promise.resolve().then(() => load("./research-VCWSAIEM.js"))).research,
-  review: async () => (await Promise.resolve().then(() => load("./review-XG372VXQ.js"))).review,
-  implement: async () => (await Promise.resolve().then(() => load("./implement-5FOHP3M2.js"))).implement,
-  ask: async () => (await Promise.resolve().then(() => load("./ask-WPWQY4NY.js"))).ask,
-  wait: async () => (await Promise.resolve().then(() => load("./wait-ZFD63RCJ.js"))).wait,
-  observe: async () => (await Promise.resolve().then(() => load("./observe-IW5RPY7N.js"))).observe,
-  status: async () => (await Promise.resolve().then(() => load("./status-3QHGZRLA.js"))).status,
-  result: async () => (await Promise.resolve().then(() => load("./result-HSWOTDCT.js"))).result,
-  cancel: async () => (await Promise.resolve().then(() => load("./cancel-LDPSUMMV.js"))).cancel,
-  continue: async () => (await Promise.resolve().then(() => load("./continue-3OGAK4AC.js"))).continueCommand,
-  restart: async () => (await Promise.resolve().then(() => load("./restart-BUKMRGWR.js"))).restart,
-  clean: async () => (await Promise.resolve().then(() => load("./clean-KABHXBEE.js"))).clean,
-  setup: async () => (await Promise.resolve().then(() => load("./setup-5L4MK5FK.js"))).setup,
-  doctor: async () => (await Promise.resolve().then(() => load("./doctor-YTORZBAV.js"))).doctor,
-  help: async () => (await Promise.resolve().then(() => load("./help-VHEMOS6E.js"))).help
-};
-var commandNames = Object.keys(loaders);
-async function loadCommand(name) {
-  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  commandNames,
-  loadCommand
-});
-
-},
-"./chunk-4KUXXOSU.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  findJob: () => findJob,
-  jobsFolder: () => jobsFolder,
-  listActive: () => listActive,
-  listJobs: () => listJobs,
-  requireWholeId: () => requireWholeId
-});
-module.exports = stdin_exports;
-var import_chunk_3MD723AM = load("./chunk-3MD723AM.js");
-var import_chunk_KWYQ44JA = load("./chunk-KWYQ44JA.js");
-var import_chunk_VIKS2MJP = load("./chunk-VIKS2MJP.js");
-var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-function listJobs(root) {
-  return (0, import_chunk_YZXDT2WC.listNames)((0, import_chunk_VIKS2MJP.rootPaths)(root).jobs).filter(import_chunk_KWYQ44JA.isId).sort(import_chunk_KWYQ44JA.compareIds).reverse();
-}
-function listActive(root) {
-  return (0, import_chunk_YZXDT2WC.listNames)((0, import_chunk_VIKS2MJP.rootPaths)(root).active).filter(import_chunk_KWYQ44JA.isId).sort(import_chunk_KWYQ44JA.compareIds);
-}
-function findJob(root, text) {
-  const list = listCommand(root);
-  if (!(0, import_chunk_KWYQ44JA.isIdPrefix)(text)) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "unknown_job",
-      `cannot take ${JSON.stringify(text)} as a job id: ids look like run-mik3x9ab-4f7q2z`,
-      list
-    );
-  }
-  const all = (0, import_chunk_YZXDT2WC.listNames)((0, import_chunk_VIKS2MJP.rootPaths)(root.folder).jobs).filter(import_chunk_KWYQ44JA.isId);
-  if (all.includes(text)) return requireFolder(root, text);
-  const matches = all.filter((id) => id.startsWith(text));
-  if (matches.length === 1) return requireFolder(root, matches[0]);
-  if (matches.length === 0) throw unknownJob(root, text);
-  const shown = matches.sort(import_chunk_KWYQ44JA.compareIds).slice(-5).join(", ");
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "ambiguous_id",
-    `cannot tell which job ${text} is: ${matches.length} jobs begin so, the newest are ${shown}`,
-    "give more of the id"
-  );
-}
-function requireWholeId(root, text) {
-  const id = findJob(root, text);
-  if (id === text) return id;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "ambiguous_id",
-    `cannot take the short id ${text}: this command needs the whole id`,
-    `the one job that begins so is ${id}`
-  );
-}
-function jobsFolder(root) {
-  return import_node_path.default.join(root, "jobs");
-}
-function requireFolder(root, id) {
-  const folder = import_node_path.default.join((0, import_chunk_VIKS2MJP.rootPaths)(root.folder).jobs, id);
-  const facts = (0, import_chunk_YZXDT2WC.factsOf)(folder);
-  if (facts?.kind === "folder") return id;
-  if (!facts) throw unknownJob(root, id);
-  throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use job ${id}: ${folder} is no folder of its own`);
-}
-function unknownJob(root, text) {
-  return new import_chunk_NVPF5LEY.FaultError(
-    "unknown_job",
-    `cannot find job ${text}: there is no such job in the state folder ${root.folder}`,
-    `${listCommand(root)}, or name another folder with --state-dir DIR`
-  );
-}
-function listCommand(root) {
-  return `list them with: ${(0, import_chunk_3MD723AM.quoteWords)([...(0, import_chunk_VIKS2MJP.selfWords)(), "status", ...root.option])}`;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  findJob,
-  jobsFolder,
-  listActive,
-  listJobs,
-  requireWholeId
-});
-
-},
-"./chunk-5AUWXA57.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  endBySignal: () => endBySignal,
-  holdSignals: () => holdSignals,
-  onInterrupt: () => onInterrupt
-});
-module.exports = stdin_exports;
-var names = ["SIGINT", "SIGTERM", "SIGHUP"];
-function onInterrupt(fn) {
-  const release = () => {
-    for (const name of names) process.off(name, act);
-  };
-  const act = (signal) => {
-    release();
-    fn(signal);
-  };
-  for (const name of names) process.on(name, act);
-  return release;
-}
-function holdSignals() {
-  let first = null;
-  let act = () => void 0;
-  const note = (signal) => {
-    first ??= signal;
-    act();
-  };
-  for (const name of names) process.on(name, note);
-  return {
-    // Node looks for signals just before what `setImmediate` has been given.
-    first: () => new Promise((resolve) => setImmediate(() => resolve(first))),
-    onEach(fn) {
-      act = fn;
-      if (first !== null) fn();
-    },
-    release() {
-      for (const name of names) process.off(name, note);
-    }
-  };
-}
-function endBySignal(signal) {
-  process.kill(process.pid, signal);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  endBySignal,
-  holdSignals,
-  onInterrupt
-});
-
-},
-"./chunk-5IFL4TST.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  conversationOf: () => conversationOf,
-  earlierOf: () => earlierOf,
-  lineageOf: () => lineageOf,
-  requireFolder: () => requireFolder,
-  requireGenuine: () => requireGenuine,
-  requireSameFolder: () => requireSameFolder,
-  requireSpec: () => requireSpec
-});
-module.exports = stdin_exports;
-var import_chunk_WY6KWLJR = load("./chunk-WY6KWLJR.js");
-var import_chunk_4KUXXOSU = load("./chunk-4KUXXOSU.js");
-var import_chunk_OBX4NMG7 = load("./chunk-OBX4NMG7.js");
-var import_chunk_F2QRF22C = load("./chunk-F2QRF22C.js");
-var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
-var import_chunk_AMXPSG75 = load("./chunk-AMXPSG75.js");
-var import_chunk_KWYQ44JA = load("./chunk-KWYQ44JA.js");
-var import_chunk_VIKS2MJP = load("./chunk-VIKS2MJP.js");
-var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-function requireSpec(root, id) {
-  const read = (0, import_chunk_KWYQ44JA.readSpec)((0, import_chunk_VIKS2MJP.jobPaths)(root.folder, id));
-  if (read.kind === "ok") return read.value;
-  const reason = read.kind === "damaged" ? read.reason : "its spec.json is missing";
-  throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot use job ${id}: ${reason}`);
-}
-async function requireGenuine(spec) {
-  if (await (0, import_chunk_OBX4NMG7.isGenuine)(spec, (0, import_chunk_OBX4NMG7.readKey)())) return;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot start anything from job ${spec.id}: its spec.json was changed or comes from another user or machine`,
-    "launch it again in your own words"
-  );
-}
-function conversationOf(root, spec) {
-  const paths = (0, import_chunk_VIKS2MJP.jobPaths)(root, spec.id);
-  const state = (0, import_chunk_KWYQ44JA.readState)(paths);
-  if (state.kind !== "ok" || (0, import_chunk_AMXPSG75.isEnded)(state.value) && !(0, import_chunk_F2QRF22C.isContinuable)(paths, state.value)) return null;
-  return state.value.conversation?.id ?? null;
-}
-function requireFolder(parent, verb, option) {
-  if ((0, import_chunk_YZXDT2WC.isFolder)(parent.cwd)) return parent.cwd;
-  const gone = parent.worktree ? `its worktree ${parent.worktree.path}` : `its folder ${parent.cwd}`;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot ${verb} job ${parent.id}: ${gone} is gone`,
-    verb === "continue" ? `name another folder with --cwd DIR, or start the task afresh: ${import_chunk_MH4JJYVG.nextCommands.restart(parent.id, option)}` : "launch the task again where it belongs now"
-  );
-}
-function requireSameFolder(parent, cwd, option) {
-  const backend = (0, import_chunk_WY6KWLJR.findBackend)(parent.staff?.backend ?? "");
-  if (!backend || backend.resumesElsewhere || !backend.keepsConversation || cwd === parent.cwd) return;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot continue job ${parent.id} in ${cwd}: ${backend.title} keeps its conversation for ${parent.cwd}`,
-    `leave --cwd away, or start the task afresh: ${import_chunk_MH4JJYVG.nextCommands.restart(parent.id, option)}`
-  );
-}
-function earlierOf(root, backend, conversation) {
-  for (const id of (0, import_chunk_4KUXXOSU.listJobs)(root)) {
-    const paths = (0, import_chunk_VIKS2MJP.jobPaths)(root, id);
-    const [spec, state] = [(0, import_chunk_KWYQ44JA.readSpec)(paths), (0, import_chunk_KWYQ44JA.readState)(paths)];
-    if (spec.kind !== "ok" || state.kind !== "ok" || spec.value.staff?.backend !== backend) continue;
-    if (state.value.conversation?.id !== conversation) continue;
-    const { usage_total = null, usage, error } = state.value;
-    const total = usage_total ?? (spec.value.staff.resume === null ? usage : null);
-    const before = spec.value.staff.earlier ?? null;
-    return { usage_total: total ?? before?.usage_total ?? null, error: error?.message ?? before?.error ?? null };
-  }
-  return null;
-}
-function lineageOf(parent, relation) {
-  return { relation, parent: parent.id, root: parent.lineage?.root ?? parent.id };
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  conversationOf,
-  earlierOf,
-  lineageOf,
-  requireFolder,
-  requireGenuine,
-  requireSameFolder,
-  requireSpec
-});
-
-},
-"./chunk-5KG54KO5.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  common: () => common,
-  launchOptions: () => launchOptions,
-  ownerOption: () => ownerOption,
-  staffOptions: () => staffOptions,
-  writerOptions: () => writerOptions
-});
-module.exports = stdin_exports;
-var import_chunk_6CVNTUS7 = load("./chunk-6CVNTUS7.js");
-var common = {
-  "state-dir": {
-    kind: "text",
-    value: "DIR",
-    help: "state folder (default: .job-state of the worktree, or JOB_STATE_DIR)"
-  },
-  json: { kind: "flag", help: "print one JSON document" },
-  help: { kind: "flag", help: "show this help" }
-};
-var ownerOption = {
-  owner: {
-    kind: "text",
-    value: "NAME",
-    help: 'whose jobs; "latest" means the latest of this owner (default: JOB_OWNER)'
-  }
-};
-var launchOptions = {
-  owner: { kind: "text", value: "NAME", help: "who this job belongs to (default: JOB_OWNER)" },
-  label: { kind: "text", value: "TEXT", help: "a few words for people" },
-  "once-key": { kind: "text", value: "KEY", help: "the same key gives the same job, never a second execution" },
-  wait: { kind: "flag", help: "wait for the end and print the result, as `wait` does" },
-  "wait-timeout": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_6CVNTUS7.limits.waitTimeout,
-    help: "patience of --wait (default: until the end)"
-  },
-  "id-only": { kind: "flag", help: "print the id and a newline, nothing else" },
-  ...common
-};
-var staffOptions = {
-  prompt: { kind: "text", value: "TEXT", help: "the task; taken as it is, also when it begins with --" },
-  "prompt-file": { kind: "text", value: "PATH", help: "read the task from a file" },
-  stdin: { kind: "flag", help: "read the task from standard input" },
-  backend: {
-    kind: "text",
-    value: "NAME",
-    help: "which agent CLI (default: the one in your config, else the only one installed)"
-  },
-  model: { kind: "text", value: "NAME", help: "model, in the words of the agent CLI" },
-  profile: {
-    kind: "choice",
-    value: "P",
-    choices: ["restricted", "standard", "unrestricted"],
-    help: "what the agent may do: restricted, standard or unrestricted"
-  },
-  timeout: {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_6CVNTUS7.limits.staffTimeout,
-    help: "hard limit, counted from launch (default 60m, at most 120m)"
-  },
-  "first-output": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_6CVNTUS7.limits.optInLimit,
-    help: "end it when nothing was printed by then"
-  },
-  "stall-after": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_6CVNTUS7.limits.optInLimit,
-    help: "end it when nothing was printed for that long"
-  }
-};
-var writerOptions = {
-  worktree: { kind: "flag", help: "work in a git worktree of its own, outside this one" },
-  share: { kind: "flag", help: "accept another implement job in the same worktree" }
-};
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  common,
-  launchOptions,
-  ownerOption,
-  staffOptions,
-  writerOptions
-});
-
-},
-"./chunk-6CVNTUS7.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  captureBudgetMs: () => captureBudgetMs,
-  drainMs: () => drainMs,
-  eventLineBytes: () => eventLineBytes,
-  excerptBytes: () => excerptBytes,
-  killSettleMs: () => killSettleMs,
-  leaseMs: () => leaseMs,
-  leaseStaleMs: () => leaseStaleMs,
-  limits: () => limits,
-  lingerMs: () => lingerMs,
-  lockWaitMs: () => lockWaitMs,
-  observeBytes: () => observeBytes,
-  orphanGraceMs: () => orphanGraceMs,
-  progressingMs: () => progressingMs,
-  promptBytes: () => promptBytes,
-  promptReplacements: () => promptReplacements,
-  startLimitMs: () => startLimitMs,
-  streamLineBytes: () => streamLineBytes,
-  tailBytes: () => tailBytes,
-  tailLines: () => tailLines,
-  textTailBytes: () => textTailBytes,
-  toolCallBytes: () => toolCallBytes,
-  toolCalls: () => toolCalls,
-  unseenGraceMs: () => unseenGraceMs,
-  workerFailures: () => workerFailures
-});
-module.exports = stdin_exports;
-var second = 1e3;
-var minute = 60 * second;
-var hour = 60 * minute;
-var day = 24 * hour;
-var kib = 1024;
-var mib = 1024 * kib;
-var progressingMs = minute;
-var limits = {
-  staffTimeout: { default: hour, min: second, max: 2 * hour },
-  runTimeout: { default: day, min: 50, max: 30 * day },
-  waitTimeout: { default: 100 * second, min: 0, max: Number.MAX_SAFE_INTEGER },
-  heartbeat: { default: minute, min: second, max: day },
-  staffKillGrace: { default: 10 * second, min: 0, max: 5 * minute },
-  runKillGrace: { default: 30 * second, min: 0, max: 5 * minute },
-  optInLimit: { default: 5 * minute, min: second, max: 30 * day },
-  maxOutput: { default: 64 * mib, min: mib, max: 64 * 1024 * mib },
-  cleanAge: { default: 14 * day, min: 0, max: 3650 * day }
-};
-var captureBudgetMs = 5 * second;
-var promptBytes = mib;
-var observeBytes = 8 * kib;
-var toolCalls = 5;
-var toolCallBytes = kib;
-var excerptBytes = 240;
-var textTailBytes = 1700;
-var tailLines = 50;
-var tailBytes = 8 * kib;
-var eventLineBytes = 64 * kib;
-var streamLineBytes = 32 * mib;
-var drainMs = 2 * second;
-var lingerMs = 10 * second;
-var killSettleMs = 10 * second;
-var orphanGraceMs = second;
-var leaseMs = 5 * second;
-var leaseStaleMs = 20 * second;
-var startLimitMs = 10 * second;
-var unseenGraceMs = minute;
-var lockWaitMs = 5 * second;
-var promptReplacements = 5;
-var workerFailures = 3;
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  captureBudgetMs,
-  drainMs,
-  eventLineBytes,
-  excerptBytes,
-  killSettleMs,
-  leaseMs,
-  leaseStaleMs,
-  limits,
-  lingerMs,
-  lockWaitMs,
-  observeBytes,
-  orphanGraceMs,
-  progressingMs,
-  promptBytes,
-  promptReplacements,
-  startLimitMs,
-  streamLineBytes,
-  tailBytes,
-  tailLines,
-  textTailBytes,
-  toolCallBytes,
-  toolCalls,
-  unseenGraceMs,
-  workerFailures
-});
-
-},
-"./chunk-6KRSSHAY.js": function (module, exports) {
+"./chunk-3MUHVUS5.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -1063,7 +682,7 @@ __export(stdin_exports, {
   versionWarnings: () => versionWarnings
 });
 module.exports = stdin_exports;
-var import_chunk_WY6KWLJR = load("./chunk-WY6KWLJR.js");
+var import_chunk_GHOIRHTA = load("./chunk-GHOIRHTA.js");
 var import_chunk_4KUXXOSU = load("./chunk-4KUXXOSU.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
@@ -2722,7 +2341,7 @@ function refused2(file, reason) {
 var policyBytes = 1024 * 1024;
 function checkProgram(backend, program) {
   const version2 = tellVersion(backend, program);
-  if (version2 === null || backend.oldest === null || !(0, import_chunk_WY6KWLJR.isOlder)(version2, backend.oldest)) return { version: version2 };
+  if (version2 === null || backend.oldest === null || !(0, import_chunk_GHOIRHTA.isOlder)(version2, backend.oldest)) return { version: version2 };
   throw new import_chunk_NVPF5LEY.FaultError(
     "preflight",
     `cannot use ${backend.title} ${version2} (${program}): it is too old; needed: ${backend.oldest} or newer`,
@@ -2730,16 +2349,16 @@ function checkProgram(backend, program) {
   );
 }
 function versionWarnings({ backend: id, program, version: version2 }) {
-  const backend = (0, import_chunk_WY6KWLJR.findBackend)(id);
+  const backend = (0, import_chunk_GHOIRHTA.findBackend)(id);
   if (!backend?.oldest || (version2 ?? null) !== null) return [];
   const message = `cannot tell the version of ${backend.title} (${program}); needed: ${backend.oldest} or newer`;
   return [{ code: "version_unknown", message }];
 }
 function tellVersion(backend, program) {
   if (backend.oldest === null && backend.packages.length === 0) return null;
-  const version2 = (0, import_chunk_WY6KWLJR.versionOf)(program, backend.packages);
-  if (version2 === null || backend.oldest === null || !(0, import_chunk_WY6KWLJR.isOlder)(version2, backend.oldest)) return version2;
-  return (0, import_chunk_WY6KWLJR.versionOf)(program, backend.packages, { isFresh: true });
+  const version2 = (0, import_chunk_GHOIRHTA.versionOf)(program, backend.packages);
+  if (version2 === null || backend.oldest === null || !(0, import_chunk_GHOIRHTA.isOlder)(version2, backend.oldest)) return version2;
+  return (0, import_chunk_GHOIRHTA.versionOf)(program, backend.packages, { isFresh: true });
 }
 function requirePolicy(backend, profile, cwd, version2 = null) {
   const fault = policyFault(backend, profile, cwd, version2);
@@ -2819,7 +2438,7 @@ function makeStaffPart(words) {
     );
   }
   const program = programOf(backend, custom, words.cwd);
-  const tooLong = custom?.prompt === "argument" ? (0, import_chunk_WY6KWLJR.findArgumentFault)([words.prompt]) : null;
+  const tooLong = custom?.prompt === "argument" ? (0, import_chunk_GHOIRHTA.findArgumentFault)([words.prompt]) : null;
   if (tooLong !== null)
     throw new import_chunk_NVPF5LEY.FaultError(
       "preflight",
@@ -2856,7 +2475,7 @@ function modelWarnings({ model, custom }) {
   ];
 }
 function sandboxWarnings(staff) {
-  const terms = (0, import_chunk_WY6KWLJR.findBackend)(staff.backend)?.profiles[staff.profile];
+  const terms = (0, import_chunk_GHOIRHTA.findBackend)(staff.backend)?.profiles[staff.profile];
   if (staff.profile !== "standard" || terms?.sandbox !== false) return [];
   const message = `${staff.backend} has no sandbox here: nothing but its own obedience keeps its writes inside the workspace`;
   return [{ code: "no_sandbox", message }];
@@ -2864,9 +2483,9 @@ function sandboxWarnings(staff) {
 function chooseBackend(name, config2, cwd) {
   if (name === void 0) return { backend: onlyInstalled(config2, cwd), custom: null };
   const own2 = Object.hasOwn(config2.backends, name) ? config2.backends[name] : void 0;
-  const custom = (0, import_chunk_WY6KWLJR.findBackend)("custom");
+  const custom = (0, import_chunk_GHOIRHTA.findBackend)("custom");
   if (own2 && custom) return { backend: custom, custom: { name, ...own2 } };
-  const backend = (0, import_chunk_WY6KWLJR.findBackend)(name);
+  const backend = (0, import_chunk_GHOIRHTA.findBackend)(name);
   if (backend && backend.id !== "custom") return { backend, custom: null };
   throw (0, import_chunk_NVPF5LEY.usageError)(
     `cannot use backend ${JSON.stringify(name)}: there are ${known(config2)}`,
@@ -2874,7 +2493,7 @@ function chooseBackend(name, config2, cwd) {
   );
 }
 function onlyInstalled(config2, cwd) {
-  const found = import_chunk_WY6KWLJR.backends.filter(
+  const found = import_chunk_GHOIRHTA.backends.filter(
     (backend) => backend.programs.some((program) => (0, import_chunk_VIKS2MJP.findProgram)(program, cwd) !== void 0)
   );
   if (found.length === 1 && found[0]) return found[0];
@@ -2883,7 +2502,7 @@ function onlyInstalled(config2, cwd) {
   throw (0, import_chunk_NVPF5LEY.usageError)(`cannot choose a backend: ${state}; there are ${known(config2)}`, next);
 }
 function knownBackends(config2) {
-  return [...import_chunk_WY6KWLJR.backends.map((backend) => backend.id).filter((id) => id !== "custom"), ...Object.keys(config2.backends)];
+  return [...import_chunk_GHOIRHTA.backends.map((backend) => backend.id).filter((id) => id !== "custom"), ...Object.keys(config2.backends)];
 }
 function known(config2) {
   return knownBackends(config2).join(", ") || "none";
@@ -2908,7 +2527,7 @@ function requireFreeConversation(root, backend, conversation) {
     if (spec.kind !== "ok" || spec.value.staff?.backend !== backend) continue;
     const state = (0, import_chunk_KWYQ44JA.readState)(paths);
     const uses = spec.value.staff.resume ?? (state.kind === "ok" ? state.value.conversation?.id : void 0);
-    if (uses !== conversation || (0, import_chunk_WY6KWLJR.isOver)(folder, id)) continue;
+    if (uses !== conversation || (0, import_chunk_GHOIRHTA.isOver)(folder, id)) continue;
     throw new import_chunk_NVPF5LEY.FaultError(
       "busy",
       `cannot continue conversation ${conversation}: job ${id} is using it`,
@@ -2934,6 +2553,937 @@ function requireFreeConversation(root, backend, conversation) {
   userConfig,
   userConfigFile,
   versionWarnings
+});
+
+},
+"./chunk-4KUXXOSU.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  findJob: () => findJob,
+  jobsFolder: () => jobsFolder,
+  listActive: () => listActive,
+  listJobs: () => listJobs,
+  requireWholeId: () => requireWholeId
+});
+module.exports = stdin_exports;
+var import_chunk_3MD723AM = load("./chunk-3MD723AM.js");
+var import_chunk_KWYQ44JA = load("./chunk-KWYQ44JA.js");
+var import_chunk_VIKS2MJP = load("./chunk-VIKS2MJP.js");
+var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+function listJobs(root) {
+  return (0, import_chunk_YZXDT2WC.listNames)((0, import_chunk_VIKS2MJP.rootPaths)(root).jobs).filter(import_chunk_KWYQ44JA.isId).sort(import_chunk_KWYQ44JA.compareIds).reverse();
+}
+function listActive(root) {
+  return (0, import_chunk_YZXDT2WC.listNames)((0, import_chunk_VIKS2MJP.rootPaths)(root).active).filter(import_chunk_KWYQ44JA.isId).sort(import_chunk_KWYQ44JA.compareIds);
+}
+function findJob(root, text) {
+  const list = listCommand(root);
+  if (!(0, import_chunk_KWYQ44JA.isIdPrefix)(text)) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "unknown_job",
+      `cannot take ${JSON.stringify(text)} as a job id: ids look like run-mik3x9ab-4f7q2z`,
+      list
+    );
+  }
+  const all = (0, import_chunk_YZXDT2WC.listNames)((0, import_chunk_VIKS2MJP.rootPaths)(root.folder).jobs).filter(import_chunk_KWYQ44JA.isId);
+  if (all.includes(text)) return requireFolder(root, text);
+  const matches = all.filter((id) => id.startsWith(text));
+  if (matches.length === 1) return requireFolder(root, matches[0]);
+  if (matches.length === 0) throw unknownJob(root, text);
+  const shown = matches.sort(import_chunk_KWYQ44JA.compareIds).slice(-5).join(", ");
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "ambiguous_id",
+    `cannot tell which job ${text} is: ${matches.length} jobs begin so, the newest are ${shown}`,
+    "give more of the id"
+  );
+}
+function requireWholeId(root, text) {
+  const id = findJob(root, text);
+  if (id === text) return id;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "ambiguous_id",
+    `cannot take the short id ${text}: this command needs the whole id`,
+    `the one job that begins so is ${id}`
+  );
+}
+function jobsFolder(root) {
+  return import_node_path.default.join(root, "jobs");
+}
+function requireFolder(root, id) {
+  const folder = import_node_path.default.join((0, import_chunk_VIKS2MJP.rootPaths)(root.folder).jobs, id);
+  const facts = (0, import_chunk_YZXDT2WC.factsOf)(folder);
+  if (facts?.kind === "folder") return id;
+  if (!facts) throw unknownJob(root, id);
+  throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use job ${id}: ${folder} is no folder of its own`);
+}
+function unknownJob(root, text) {
+  return new import_chunk_NVPF5LEY.FaultError(
+    "unknown_job",
+    `cannot find job ${text}: there is no such job in the state folder ${root.folder}`,
+    `${listCommand(root)}, or name another folder with --state-dir DIR`
+  );
+}
+function listCommand(root) {
+  return `list them with: ${(0, import_chunk_3MD723AM.quoteWords)([...(0, import_chunk_VIKS2MJP.selfWords)(), "status", ...root.option])}`;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  findJob,
+  jobsFolder,
+  listActive,
+  listJobs,
+  requireWholeId
+});
+
+},
+"./chunk-4VUSM3NP.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  captureWorkspace: () => captureWorkspace,
+  compareRefs: () => compareRefs,
+  limits: () => limits,
+  makeLooker: () => makeLooker,
+  measureRaw: () => measureRaw,
+  nameOf: () => nameOf,
+  notInGit: () => notInGit,
+  nothing: () => nothing,
+  refLimits: () => refLimits
+});
+module.exports = stdin_exports;
+var import_chunk_LPMPPDCR = load("./chunk-LPMPPDCR.js");
+var import_chunk_3MD723AM = load("./chunk-3MD723AM.js");
+var import_chunk_6CVNTUS7 = load("./chunk-6CVNTUS7.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
+var import_node_path = builtin("node:path");
+var import_node_crypto = require("node:crypto");
+var import_node_fs = require("node:fs");
+var import_node_path2 = builtin("node:path");
+var import_node_path3 = builtin("node:path");
+var import_node_crypto2 = require("node:crypto");
+function makeLooker(root, until = Number.POSITIVE_INFINITY) {
+  const real = new Map();
+  const isRealFolder = (folder) => {
+    if (folder === "." || folder === "") return true;
+    const known = real.get(folder);
+    if (known !== void 0) return known;
+    const found = isRealFolder(import_node_path2.default.posix.dirname(folder)) && statOf(place(root, folder))?.isDirectory() === true;
+    real.set(folder, found);
+    return found;
+  };
+  return {
+    look(name) {
+      if (!isRealFolder(import_node_path2.default.posix.dirname(name))) return null;
+      const stat = statOf(place(root, name));
+      return stat ? factsFrom(stat) : null;
+    },
+    hash: (name, facts, algorithm) => hashBlob(place(root, name), facts, algorithm, until)
+  };
+}
+function place(root, name) {
+  return Buffer.concat([Buffer.from(root), Buffer.from("/"), (0, import_chunk_LPMPPDCR.encodeName)(name)]);
+}
+function statOf(target) {
+  try {
+    return (0, import_node_fs.lstatSync)(target, { bigint: true, throwIfNoEntry: false });
+  } catch {
+    return void 0;
+  }
+}
+function factsFrom(stat) {
+  const kind = stat.isFile() ? "file" : stat.isSymbolicLink() ? "link" : stat.isDirectory() ? "folder" : "other";
+  const isProgram = (stat.mode & 0o100n) !== 0n;
+  const modes = { file: isProgram ? "100755" : "100644", link: "120000", folder: "040000", other: "000000" };
+  return {
+    kind,
+    mode: modes[kind],
+    size: Number(stat.size),
+    stat: `${stat.size}:${stat.mtimeNs}:${stat.ino}`,
+    changedMs: Number(stat.ctimeMs)
+  };
+}
+var chunkBytes = 1024 * 1024;
+function hashBlob(target, facts, algorithm, until) {
+  try {
+    if (facts.kind === "link") {
+      const bytes = (0, import_node_fs.readlinkSync)(target, { encoding: "buffer" });
+      return (0, import_node_crypto.createHash)(algorithm).update(`blob ${bytes.length}\0`).update(bytes).digest("hex");
+    }
+    return facts.kind === "file" ? hashFile(target, facts.size, algorithm, until) : null;
+  } catch {
+    return null;
+  }
+}
+function hashFile(target, size, algorithm, until) {
+  if ((0, import_chunk_NLNY4YEW.monotonicMs)() > until) return null;
+  const hash = (0, import_node_crypto.createHash)(algorithm).update(`blob ${size}\0`);
+  const fd = (0, import_node_fs.openSync)(target, import_node_fs.constants.O_RDONLY | import_node_fs.constants.O_NOFOLLOW | import_node_fs.constants.O_NONBLOCK);
+  try {
+    const chunk = Buffer.alloc(Math.min(chunkBytes, size));
+    for (let left = size; left > 0; ) {
+      if (left < size && (0, import_chunk_NLNY4YEW.monotonicMs)() > until) return null;
+      const got = (0, import_node_fs.readSync)(fd, chunk, 0, Math.min(chunk.length, left), null);
+      if (got === 0) break;
+      hash.update(chunk.subarray(0, got));
+      left -= got;
+    }
+  } finally {
+    (0, import_node_fs.closeSync)(fd);
+  }
+  return hash.digest("hex");
+}
+function walkFolder(root, limits2) {
+  const found = new Map();
+  const until = (0, import_chunk_NLNY4YEW.monotonicMs)() + limits2.ms;
+  const device = statOf(Buffer.from(root))?.dev;
+  const left = new Set(limits2.exclude.map((folder) => import_node_path2.default.relative(root, folder)));
+  const folders = [""];
+  let isWhole = true;
+  let seen = 0;
+  for (const folder of folders) {
+    for (const name of namesIn(place(root, folder || "."))) {
+      seen += 1;
+      if (seen > limits2.entries || (0, import_chunk_NLNY4YEW.monotonicMs)() > until) return { found, isWhole: false };
+      const full = folder === "" ? name : `${folder}/${name}`;
+      const stat = statOf(place(root, full));
+      if (!stat || left.has(full)) continue;
+      if (!stat.isDirectory()) found.set(full, factsFrom(stat));
+      else if (stat.dev !== device) isWhole = false;
+      else if (!limits2.skip.includes(name)) folders.push(full);
+    }
+  }
+  return { found, isWhole };
+}
+function namesIn(folder) {
+  try {
+    return (0, import_node_fs.readdirSync)(folder, { encoding: "buffer" }).map(import_chunk_LPMPPDCR.decodeName).sort();
+  } catch {
+    return [];
+  }
+}
+function parseStatus(bytes) {
+  const items = bytes.toString("latin1").split("\0");
+  const found = new Map();
+  const status = { head: null, branch: null, lines: [] };
+  for (let at = 0; at < items.length; at += 1) {
+    const item = items[at] ?? "";
+    if (item.startsWith("# ")) readHeader(item, status);
+    else if (item.startsWith("1 ")) add(found, ordinary(item));
+    else if (item.startsWith("2 ")) {
+      at += 1;
+      for (const line of renamed(item, items[at] ?? "")) add(found, line);
+    } else if (item.startsWith("u ")) add(found, unmerged(item));
+    else if (item.startsWith("? ")) add(found, untracked(item));
+  }
+  status.lines = [...found.values()];
+  return status;
+}
+function nameOf(latin1) {
+  return /^[\x20-\x7e]*$/.test(latin1) ? latin1 : (0, import_chunk_LPMPPDCR.decodeName)(Buffer.from(latin1, "latin1"));
+}
+function readHeader(item, status) {
+  const [, key, ...rest] = item.split(" ");
+  const value = rest.join(" ");
+  if (key === "branch.oid") status.head = /^[0-9a-f]+$/.test(value) ? value : null;
+  if (key === "branch.head") status.branch = value === "(detached)" ? null : nameOf(value);
+}
+function ordinary(item) {
+  const [[, xy = "", sub = "", mH = "", mI = "", mW = "", hH = "", hI = ""], name] = split(item, 8);
+  return {
+    path: nameOf(name),
+    xy,
+    head: entry(mH, hH),
+    // `git add -N`: the name is in the index, nothing else of it.
+    index: xy === ".A" ? "expected" : entry(mI, hI),
+    tree_mode: present(mW),
+    isNested: sub.startsWith("S")
+  };
+}
+function renamed(item, origin) {
+  const [[, xy = "", sub = "", mH = "", mI = "", mW = "", hH = "", hI = ""], name] = split(item, 9);
+  const from = nameOf(origin);
+  const isStaged = xy[0] === "R" || xy[0] === "C";
+  const isCopy = xy.includes("C");
+  const there = {
+    path: nameOf(name),
+    xy,
+    head: null,
+    index: isStaged ? entry(mI, hI) : "expected",
+    tree_mode: present(mW),
+    isNested: sub.startsWith("S"),
+    ...isCopy ? {} : { from }
+  };
+  if (isCopy) return [there];
+  const gone = {
+    path: from,
+    xy: isStaged ? "D." : ".D",
+    head: entry(mH, hH),
+    index: isStaged ? null : entry(mI, hI),
+    tree_mode: null,
+    isNested: false
+  };
+  return [there, gone];
+}
+function unmerged(item) {
+  const [[, xy = "", sub = "", m1, m2 = "", m3, mW = "", h1, h2 = "", h3], name] = split(item, 10);
+  return {
+    path: nameOf(name),
+    xy,
+    head: entry(m2, h2),
+    index: `u ${m1} ${h1} ${m2} ${h2} ${m3} ${h3}`,
+    tree_mode: present(mW),
+    isNested: sub.startsWith("S")
+  };
+}
+function untracked(item) {
+  const name = item.slice(2);
+  const isNested = name.endsWith("/");
+  return {
+    path: nameOf(isNested ? name.slice(0, -1) : name),
+    xy: "??",
+    head: null,
+    index: null,
+    tree_mode: null,
+    isNested
+  };
+}
+function add(found, line) {
+  const known = found.get(line.path);
+  if (!known) found.set(line.path, line);
+  else if (line.xy === "??") Object.assign(known, { xy: `${known.xy[0]}?`, isNested: line.isNested });
+  else Object.assign(known, line, { xy: known.xy === "??" ? `${line.xy[0]}?` : line.xy });
+}
+function split(item, fields) {
+  const parts = item.split(" ");
+  return [parts.slice(0, fields), parts.slice(fields).join(" ")];
+}
+function entry(mode, name) {
+  return present(mode) === null ? null : `${mode} ${name}`;
+}
+function present(mode) {
+  return /^0*$/.test(mode) ? null : mode;
+}
+var refLimits = { names: 500 };
+function readRefs(git) {
+  const listed = listRefs(git);
+  const all = listed && withStash(git, listed);
+  if (!all) return { refs: null, refs_rest: null, elsewhere: {} };
+  const ours = all.filter((ref) => !ref.isElsewhere).sort((a, b) => rank(a) - rank(b));
+  const rest = ours.slice(refLimits.names);
+  const stable = rest.filter(({ name }) => !isOfJob(name)).map(({ name, tip }) => `${name} ${tip}`);
+  return {
+    refs: recordOf(ours.slice(0, refLimits.names)),
+    refs_rest: rest.length === 0 ? null : { count: rest.length, digest: digestOf(stable.sort().join("\n")) },
+    elsewhere: recordOf(all.filter((ref) => ref.isElsewhere).slice(0, refLimits.names))
+  };
+}
+function rank({ name, isHere }) {
+  if (isHere || name === "refs/stash") return 0;
+  return isOfJob(name) ? 2 : 1;
+}
+function isOfJob(name) {
+  return name.startsWith("refs/heads/job-companion/");
+}
+function listRefs(git) {
+  const ask = (place2) => git.run(["for-each-ref", `--format=%(objectname)%00%(refname)%00%(HEAD)%00${place2}`, "refs/heads", "refs/stash"]);
+  for (const place2 of ["%(worktreepath)", "%(worktreepath)", "%(worktreepath)", ""]) {
+    const answer = ask(place2);
+    if (answer.ok) return answer.bytes.toString("latin1").split("\n").flatMap(parseRef);
+    if (answer.code === null) return void 0;
+  }
+  return void 0;
+}
+function withStash(git, all) {
+  const stash = all.find(({ name: name2 }) => name2 === "refs/stash");
+  if (!stash) return all;
+  const answer = git.run(["rev-list", "--max-count=1", "--format=%s", stash.tip, "--"]);
+  const subject = answer.ok ? answer.bytes.toString("latin1").split("\n")[1] ?? "" : "";
+  const [, branch = ""] = /^(?:WIP on|On) ([^:]+): /.exec(subject) ?? [];
+  const name = `refs/heads/${nameOf(branch)}`;
+  const maker = all.find((ref) => ref.name === name);
+  const isTheirs = maker ? maker.isElsewhere || isOfJob(name) && !maker.isHere : isOfJob(name);
+  return all.map((ref) => ref === stash ? { ...ref, isElsewhere: isTheirs } : ref);
+}
+function parseRef(line) {
+  const [tip = "", ref, mark, place2 = ""] = line.split("\0");
+  if (!/^[0-9a-f]{40,64}$/.test(tip) || !ref) return [];
+  const isHere = mark === "*";
+  return [{ name: nameOf(ref), tip, isHere, isElsewhere: !isHere && place2 !== "" }];
+}
+function recordOf(refs) {
+  return Object.fromEntries(refs.map(({ name, tip }) => [name, tip]));
+}
+function digestOf(text) {
+  return (0, import_node_crypto2.createHash)("sha256").update(text).digest("hex").slice(0, 32);
+}
+function compareRefs(was, is) {
+  if (was.refs === null || is.refs === null) return { changed: [], tips: [], isMore: false, exact: false };
+  const [before, now] = [was.refs, is.refs];
+  const isCut = was.refs_rest !== null || is.refs_rest !== null;
+  const own = [was.branch, is.branch].map((branch) => `refs/heads/${branch}`);
+  const isOurs = (name) => !(name in was.elsewhere || name in is.elsewhere) && (!isOfJob(name) || own.includes(name)) && (!isCut || name in before && name in now);
+  const names = [...new Set([...Object.keys(before), ...Object.keys(now)])].filter(isOurs).sort();
+  return {
+    changed: names.filter((name) => before[name] !== now[name]),
+    tips: names.flatMap((name) => name === "refs/stash" || now[name] === void 0 ? [] : [now[name]]),
+    isMore: was.refs_rest?.digest !== is.refs_rest?.digest,
+    exact: !isCut
+  };
+}
+function openRepository(root, until) {
+  const opened = (0, import_chunk_LPMPPDCR.openGit)(root, { until });
+  if ("reason" in opened) return opened;
+  const { git } = opened;
+  const place2 = placeOf(git);
+  if (place2 !== void 0) return { reason: place2 };
+  const status = readStatus(git, "--find-renames") ?? readStatus(git, "--no-renames");
+  if (status === void 0 || "reason" in status) return status ?? { reason: "git status failed" };
+  const hash = git.setting("extensions.objectformat")?.toLowerCase() === "sha256" ? "sha256" : "sha1";
+  return { git, hash, status, overlooked: readOverlooked(git) };
+}
+function describeRepository({ git, hash, status }) {
+  const { head, branch } = status;
+  const refs = readRefs(git);
+  const subject = head === null ? null : readSubject(git);
+  return { root: git.folder, hash, head, branch, subject, ...refs };
+}
+function placeOf(git) {
+  if (git.setting("core.worktree") === void 0) return void 0;
+  const answer = git.run(["rev-parse", "--show-toplevel"]);
+  if (!answer.ok) return answer.reason;
+  const top = answer.bytes.toString("utf8").replace(/\n$/, "");
+  return top === git.folder ? void 0 : `its work tree is elsewhere (core.worktree is ${top})`;
+}
+function readStatus(git, renames) {
+  const answer = git.run([
+    ...["status", "--porcelain=v2", "-z", "--branch", "--no-ahead-behind", "--untracked-files=all", renames],
+    // Never let it look into a submodule: it would start a git there, with the filters of that repository.
+    "--ignore-submodules=dirty"
+  ]);
+  if (answer.ok) return parseStatus(answer.bytes);
+  return renames === "--no-renames" || answer.code === null ? { reason: answer.reason } : void 0;
+}
+function readOverlooked(git) {
+  const answer = git.run(["ls-files", "-v", "-z"]);
+  if (!answer.ok) return void 0;
+  const names = [];
+  const { bytes } = answer;
+  for (let at = 0; at < bytes.length; ) {
+    const end = bytes.indexOf(0, at);
+    if (end < 0) break;
+    const tag = bytes[at] ?? 0;
+    if (tag === 83 || tag >= 97) names.push(nameOf(bytes.toString("latin1", at + 2, end)));
+    at = end + 1;
+  }
+  return names;
+}
+function readSubject(git) {
+  const answer = git.run(["rev-list", "--max-count=1", "--encoding=UTF-8", "--format=%s", "HEAD", "--"]);
+  return answer.ok ? nameOf(answer.bytes.toString("latin1").split("\n")[1] ?? "") : null;
+}
+var limits = {
+  entries: 5e3,
+  /** Characters of all names together: the record must stay readable (16 MiB). *<>/
+  nameText: 2 * 1024 * 1024,
+  /** Further ones, with as many characters of JSON. *<>/
+  brief: 5e4,
+  briefText: 6 * 1024 * 1024,
+  hashedBytes: 512 * 1024 * 1024,
+  nested: 20,
+  /** Paths that git was told to overlook and that were looked for. *<>/
+  overlooked: 2e4
+};
+function collectEntries(outer, isExcluded, until) {
+  const { folder: root } = outer.git;
+  const looker = makeLooker(root, until);
+  const found = new Map();
+  const wholeness = { exact: true, nested: 0 };
+  addRepository(outer, "", { root, looker, found, wholeness, until });
+  const sorted = [...found].filter(([name]) => !isExcluded(name)).sort(([a], [b]) => a < b ? -1 : 1);
+  const room = roomFor(
+    sorted.map(([name]) => name.length),
+    { items: limits.entries, text: limits.nameText }
+  );
+  const measure = makeMeasure(looker, wholeness);
+  const entries = sorted.slice(0, room).map(([name, one]) => entryOf(name, one, measure(name, one)));
+  const isLate = (0, import_chunk_NLNY4YEW.monotonicMs)() > until;
+  const brief = sorted.slice(room).map(([name, one]) => briefOf(name, one, looker));
+  const briefRoom = roomFor(
+    brief.map((one) => JSON.stringify(one).length + 1),
+    { items: limits.brief, text: limits.briefText }
+  );
+  const beyond = brief.slice(briefRoom).map(([name, , , stat]) => [name, stat]);
+  const rest = (0, import_chunk_LPMPPDCR.makeRest)(brief.slice(0, briefRoom), beyond);
+  return { entries, rest, exact: wholeness.exact && rest === null && !isLate, isLate };
+}
+function roomFor(lengths, room) {
+  let text = 0;
+  const end = lengths.findIndex((length) => {
+    text += length;
+    return text > room.text;
+  });
+  return Math.min(room.items, end < 0 ? lengths.length : end);
+}
+function briefOf(name, { line }, looker) {
+  const facts = looker.look(name);
+  if (!facts || facts.kind === "folder" && !line.isNested) return [name, line.xy, "", ""];
+  return facts.kind === "folder" ? [name, line.xy, "160000", ""] : [name, line.xy, facts.mode, facts.stat];
+}
+function addRepository(repository, prefix, place2) {
+  const { hash, status, overlooked } = repository;
+  const inner = new Set(submodulesOf(repository));
+  for (const line of status.lines) {
+    place2.found.set(prefix + line.path, { line, hash, nestedHead: null });
+    if (line.isNested) inner.add(line.path);
+  }
+  for (const name of presentOnes(overlooked, prefix, place2)) {
+    const line = { path: name, xy: "..", head: null, index: null, tree_mode: null, isNested: false };
+    if (!place2.found.has(prefix + name)) place2.found.set(prefix + name, { line, hash, nestedHead: null });
+  }
+  for (const name of inner) addNested(prefix + name, place2);
+}
+function addNested(name, place2) {
+  const folder = import_node_path3.default.join(place2.root, name);
+  if (place2.looker.look(name)?.kind !== "folder" || (0, import_chunk_3MD723AM.findWorktree)(folder) !== folder) return;
+  place2.wholeness.nested += 1;
+  const repository = place2.wholeness.nested > limits.nested ? void 0 : openRepository(folder, place2.until);
+  if (!repository || "reason" in repository) {
+    place2.wholeness.exact = false;
+    return;
+  }
+  const known = place2.found.get(name);
+  if (known) known.nestedHead = repository.status.head ?? "unborn";
+  addRepository(repository, `${name}/`, place2);
+}
+function submodulesOf({ git }) {
+  if ((0, import_chunk_YZXDT2WC.factsOf)(import_node_path3.default.join(git.folder, ".gitmodules"))?.kind !== "file") return [];
+  const answer = git.run(["config", "-z", "-f", ".gitmodules", "--get-regexp", "^submodule\\..*\\.path$"]);
+  const items = answer.ok ? answer.bytes.toString("latin1").split("\0") : [];
+  return items.map((item) => nameOf(item.slice(item.indexOf("\n") + 1))).filter((name) => name !== "" && import_node_path3.default.posix.normalize(name) === name && !/^\.\.?(?:\/|$)|^\//.test(name));
+}
+function presentOnes(names, prefix, { looker, wholeness }) {
+  if (!names || names.length > limits.overlooked) wholeness.exact = false;
+  return (names ?? []).slice(0, limits.overlooked).filter((name) => looker.look(prefix + name) !== null);
+}
+function makeMeasure(looker, wholeness) {
+  let bytes = 0;
+  return (name, { line, hash, nestedHead }) => {
+    const facts = looker.look(name);
+    if (!facts) return nothing;
+    if (facts.kind === "folder") {
+      return line.isNested ? { mode: "160000", content: nestedHead, stat: null } : nothing;
+    }
+    if (bytes + facts.size > limits.hashedBytes) {
+      wholeness.exact = false;
+      return { mode: facts.mode, content: null, stat: facts.stat };
+    }
+    bytes += facts.size;
+    return measureRaw(looker, name, facts, hash);
+  };
+}
+var nothing = { mode: null, content: null, stat: null };
+function measureRaw(looker, name, facts, hash) {
+  return { mode: facts.mode, content: looker.hash(name, facts, hash), stat: facts.stat };
+}
+function entryOf(name, { line }, raw) {
+  const { xy, head, index, tree_mode, from } = line;
+  const prefix = name.slice(0, name.length - line.path.length);
+  return { path: name, xy, head, index, tree_mode, ...raw, ...from === void 0 ? {} : { from: prefix + from } };
+}
+function excluder(root, folders) {
+  const inside = folders.map((folder) => import_node_path3.default.relative(root, resolved(folder))).filter((name) => name !== "" && name !== ".." && !name.startsWith("../"));
+  return (name) => inside.some((folder) => name === folder || name.startsWith(`${folder}/`));
+}
+function resolved(folder) {
+  try {
+    return (0, import_chunk_YZXDT2WC.realPath)(folder);
+  } catch {
+    return folder;
+  }
+}
+var walkLimits = { entries: 2e4, ms: 3e3 };
+var notInGit = "not in a git work tree";
+function captureWorkspace(cwd, options) {
+  const at = (0, import_chunk_NLNY4YEW.isoNow)();
+  const { exclude, budgetMs = import_chunk_6CVNTUS7.captureBudgetMs } = options;
+  const began = (0, import_chunk_NLNY4YEW.monotonicMs)();
+  const until = began + budgetMs;
+  const folder = whole(cwd);
+  const base = { schema: 1, cwd, at, exclude };
+  const root = folder === void 0 ? void 0 : (0, import_chunk_3MD723AM.findWorktree)(folder);
+  if (folder === void 0 || root === void 0 || options.plain) {
+    return { ...base, ...walk(folder ?? cwd, exclude, budgetMs), reason: notInGit };
+  }
+  const repository = openRepository(root, began + budgetMs * 0.7);
+  if ("reason" in repository)
+    return { ...base, ...walk(folder, exclude, until - (0, import_chunk_NLNY4YEW.monotonicMs)()), reason: repository.reason };
+  const git = describeRepository(repository);
+  const { isLate, ...collected } = collectEntries(repository, excluder(root, exclude), until);
+  const isUnknown = git.refs === null || repository.overlooked === void 0;
+  const late = `the ${Math.round(budgetMs / 100) / 10} s for looking at it were used up`;
+  const reason = isLate || isUnknown && (0, import_chunk_NLNY4YEW.monotonicMs)() > began + budgetMs * 0.7 ? late : null;
+  return { ...base, git, reason, ...collected, files: null };
+}
+function walk(folder, exclude, leftMs) {
+  const resolved2 = exclude.map((one) => whole(one) ?? import_node_path.default.resolve(one));
+  const bounds = { entries: walkLimits.entries, ms: Math.min(walkLimits.ms, leftMs) };
+  const { found, isWhole } = walkFolder(folder, { exclude: resolved2, skip: ["node_modules", ".git"], ...bounds });
+  const files = [...found].map(([name, { mode, stat }]) => [name, mode, stat]);
+  return { git: null, entries: [], rest: null, files: files.sort(([a], [b]) => a < b ? -1 : 1), exact: isWhole };
+}
+function whole(folder) {
+  try {
+    return (0, import_chunk_YZXDT2WC.realPath)(folder);
+  } catch {
+    return void 0;
+  }
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  captureWorkspace,
+  compareRefs,
+  limits,
+  makeLooker,
+  measureRaw,
+  nameOf,
+  notInGit,
+  nothing,
+  refLimits
+});
+
+},
+"./chunk-542UBYNY.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  conversationOf: () => conversationOf,
+  earlierOf: () => earlierOf,
+  lineageOf: () => lineageOf,
+  requireFolder: () => requireFolder,
+  requireGenuine: () => requireGenuine,
+  requireSameFolder: () => requireSameFolder,
+  requireSpec: () => requireSpec
+});
+module.exports = stdin_exports;
+var import_chunk_GHOIRHTA = load("./chunk-GHOIRHTA.js");
+var import_chunk_4KUXXOSU = load("./chunk-4KUXXOSU.js");
+var import_chunk_OBX4NMG7 = load("./chunk-OBX4NMG7.js");
+var import_chunk_F2QRF22C = load("./chunk-F2QRF22C.js");
+var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
+var import_chunk_AMXPSG75 = load("./chunk-AMXPSG75.js");
+var import_chunk_KWYQ44JA = load("./chunk-KWYQ44JA.js");
+var import_chunk_VIKS2MJP = load("./chunk-VIKS2MJP.js");
+var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+function requireSpec(root, id) {
+  const read = (0, import_chunk_KWYQ44JA.readSpec)((0, import_chunk_VIKS2MJP.jobPaths)(root.folder, id));
+  if (read.kind === "ok") return read.value;
+  const reason = read.kind === "damaged" ? read.reason : "its spec.json is missing";
+  throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot use job ${id}: ${reason}`);
+}
+async function requireGenuine(spec) {
+  if (await (0, import_chunk_OBX4NMG7.isGenuine)(spec, (0, import_chunk_OBX4NMG7.readKey)())) return;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot start anything from job ${spec.id}: its spec.json was changed or comes from another user or machine`,
+    "launch it again in your own words"
+  );
+}
+function conversationOf(root, spec) {
+  const paths = (0, import_chunk_VIKS2MJP.jobPaths)(root, spec.id);
+  const state = (0, import_chunk_KWYQ44JA.readState)(paths);
+  if (state.kind !== "ok" || (0, import_chunk_AMXPSG75.isEnded)(state.value) && !(0, import_chunk_F2QRF22C.isContinuable)(paths, state.value)) return null;
+  return state.value.conversation?.id ?? null;
+}
+function requireFolder(parent, verb, option) {
+  if ((0, import_chunk_YZXDT2WC.isFolder)(parent.cwd)) return parent.cwd;
+  const gone = parent.worktree ? `its worktree ${parent.worktree.path}` : `its folder ${parent.cwd}`;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot ${verb} job ${parent.id}: ${gone} is gone`,
+    verb === "continue" ? `name another folder with --cwd DIR, or start the task afresh: ${import_chunk_MH4JJYVG.nextCommands.restart(parent.id, option)}` : "launch the task again where it belongs now"
+  );
+}
+function requireSameFolder(parent, cwd, option) {
+  const backend = (0, import_chunk_GHOIRHTA.findBackend)(parent.staff?.backend ?? "");
+  if (!backend || backend.resumesElsewhere || !backend.keepsConversation || cwd === parent.cwd) return;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot continue job ${parent.id} in ${cwd}: ${backend.title} keeps its conversation for ${parent.cwd}`,
+    `leave --cwd away, or start the task afresh: ${import_chunk_MH4JJYVG.nextCommands.restart(parent.id, option)}`
+  );
+}
+function earlierOf(root, backend, conversation) {
+  for (const id of (0, import_chunk_4KUXXOSU.listJobs)(root)) {
+    const paths = (0, import_chunk_VIKS2MJP.jobPaths)(root, id);
+    const [spec, state] = [(0, import_chunk_KWYQ44JA.readSpec)(paths), (0, import_chunk_KWYQ44JA.readState)(paths)];
+    if (spec.kind !== "ok" || state.kind !== "ok" || spec.value.staff?.backend !== backend) continue;
+    if (state.value.conversation?.id !== conversation) continue;
+    const { usage_total = null, usage, error } = state.value;
+    const total = usage_total ?? (spec.value.staff.resume === null ? usage : null);
+    const before = spec.value.staff.earlier ?? null;
+    return { usage_total: total ?? before?.usage_total ?? null, error: error?.message ?? before?.error ?? null };
+  }
+  return null;
+}
+function lineageOf(parent, relation) {
+  return { relation, parent: parent.id, root: parent.lineage?.root ?? parent.id };
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  conversationOf,
+  earlierOf,
+  lineageOf,
+  requireFolder,
+  requireGenuine,
+  requireSameFolder,
+  requireSpec
+});
+
+},
+"./chunk-5AUWXA57.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  endBySignal: () => endBySignal,
+  holdSignals: () => holdSignals,
+  onInterrupt: () => onInterrupt
+});
+module.exports = stdin_exports;
+var names = ["SIGINT", "SIGTERM", "SIGHUP"];
+function onInterrupt(fn) {
+  const release = () => {
+    for (const name of names) process.off(name, act);
+  };
+  const act = (signal) => {
+    release();
+    fn(signal);
+  };
+  for (const name of names) process.on(name, act);
+  return release;
+}
+function holdSignals() {
+  let first = null;
+  let act = () => void 0;
+  const note = (signal) => {
+    first ??= signal;
+    act();
+  };
+  for (const name of names) process.on(name, note);
+  return {
+    // Node looks for signals just before what `setImmediate` has been given.
+    first: () => new Promise((resolve) => setImmediate(() => resolve(first))),
+    onEach(fn) {
+      act = fn;
+      if (first !== null) fn();
+    },
+    release() {
+      for (const name of names) process.off(name, note);
+    }
+  };
+}
+function endBySignal(signal) {
+  process.kill(process.pid, signal);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  endBySignal,
+  holdSignals,
+  onInterrupt
+});
+
+},
+"./chunk-5KG54KO5.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  common: () => common,
+  launchOptions: () => launchOptions,
+  ownerOption: () => ownerOption,
+  staffOptions: () => staffOptions,
+  writerOptions: () => writerOptions
+});
+module.exports = stdin_exports;
+var import_chunk_6CVNTUS7 = load("./chunk-6CVNTUS7.js");
+var common = {
+  "state-dir": {
+    kind: "text",
+    value: "DIR",
+    help: "state folder (default: .job-state of the worktree, or JOB_STATE_DIR)"
+  },
+  json: { kind: "flag", help: "print one JSON document" },
+  help: { kind: "flag", help: "show this help" }
+};
+var ownerOption = {
+  owner: {
+    kind: "text",
+    value: "NAME",
+    help: 'whose jobs; "latest" means the latest of this owner (default: JOB_OWNER)'
+  }
+};
+var launchOptions = {
+  owner: { kind: "text", value: "NAME", help: "who this job belongs to (default: JOB_OWNER)" },
+  label: { kind: "text", value: "TEXT", help: "a few words for people" },
+  "once-key": { kind: "text", value: "KEY", help: "the same key gives the same job, never a second execution" },
+  wait: { kind: "flag", help: "wait for the end and print the result, as `wait` does" },
+  "wait-timeout": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_6CVNTUS7.limits.waitTimeout,
+    help: "patience of --wait (default: until the end)"
+  },
+  "id-only": { kind: "flag", help: "print the id and a newline, nothing else" },
+  ...common
+};
+var staffOptions = {
+  prompt: { kind: "text", value: "TEXT", help: "the task; taken as it is, also when it begins with --" },
+  "prompt-file": { kind: "text", value: "PATH", help: "read the task from a file" },
+  stdin: { kind: "flag", help: "read the task from standard input" },
+  backend: {
+    kind: "text",
+    value: "NAME",
+    help: "which agent CLI (default: the one in your config, else the only one installed)"
+  },
+  model: { kind: "text", value: "NAME", help: "model, in the words of the agent CLI" },
+  profile: {
+    kind: "choice",
+    value: "P",
+    choices: ["restricted", "standard", "unrestricted"],
+    help: "what the agent may do: restricted, standard or unrestricted"
+  },
+  timeout: {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_6CVNTUS7.limits.staffTimeout,
+    help: "hard limit, counted from launch (default 60m, at most 120m)"
+  },
+  "first-output": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_6CVNTUS7.limits.optInLimit,
+    help: "end it when nothing was printed by then"
+  },
+  "stall-after": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_6CVNTUS7.limits.optInLimit,
+    help: "end it when nothing was printed for that long"
+  }
+};
+var writerOptions = {
+  worktree: { kind: "flag", help: "work in a git worktree of its own, outside this one" },
+  share: { kind: "flag", help: "accept another implement job in the same worktree" }
+};
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  common,
+  launchOptions,
+  ownerOption,
+  staffOptions,
+  writerOptions
+});
+
+},
+"./chunk-6CVNTUS7.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  captureBudgetMs: () => captureBudgetMs,
+  drainMs: () => drainMs,
+  eventLineBytes: () => eventLineBytes,
+  excerptBytes: () => excerptBytes,
+  killSettleMs: () => killSettleMs,
+  leaseMs: () => leaseMs,
+  leaseStaleMs: () => leaseStaleMs,
+  limits: () => limits,
+  lingerMs: () => lingerMs,
+  lockWaitMs: () => lockWaitMs,
+  observeBytes: () => observeBytes,
+  orphanGraceMs: () => orphanGraceMs,
+  progressingMs: () => progressingMs,
+  promptBytes: () => promptBytes,
+  promptReplacements: () => promptReplacements,
+  startLimitMs: () => startLimitMs,
+  streamLineBytes: () => streamLineBytes,
+  tailBytes: () => tailBytes,
+  tailLines: () => tailLines,
+  textTailBytes: () => textTailBytes,
+  toolCallBytes: () => toolCallBytes,
+  toolCalls: () => toolCalls,
+  unseenGraceMs: () => unseenGraceMs,
+  workerFailures: () => workerFailures
+});
+module.exports = stdin_exports;
+var second = 1e3;
+var minute = 60 * second;
+var hour = 60 * minute;
+var day = 24 * hour;
+var kib = 1024;
+var mib = 1024 * kib;
+var progressingMs = minute;
+var limits = {
+  staffTimeout: { default: hour, min: second, max: 2 * hour },
+  runTimeout: { default: day, min: 50, max: 30 * day },
+  waitTimeout: { default: 100 * second, min: 0, max: Number.MAX_SAFE_INTEGER },
+  heartbeat: { default: minute, min: second, max: day },
+  staffKillGrace: { default: 10 * second, min: 0, max: 5 * minute },
+  runKillGrace: { default: 30 * second, min: 0, max: 5 * minute },
+  optInLimit: { default: 5 * minute, min: second, max: 30 * day },
+  maxOutput: { default: 64 * mib, min: mib, max: 64 * 1024 * mib },
+  cleanAge: { default: 14 * day, min: 0, max: 3650 * day }
+};
+var captureBudgetMs = 5 * second;
+var promptBytes = mib;
+var observeBytes = 8 * kib;
+var toolCalls = 5;
+var toolCallBytes = kib;
+var excerptBytes = 240;
+var textTailBytes = 1700;
+var tailLines = 50;
+var tailBytes = 8 * kib;
+var eventLineBytes = 64 * kib;
+var streamLineBytes = 32 * mib;
+var drainMs = 2 * second;
+var lingerMs = 10 * second;
+var killSettleMs = 10 * second;
+var orphanGraceMs = second;
+var leaseMs = 5 * second;
+var leaseStaleMs = 20 * second;
+var startLimitMs = 10 * second;
+var unseenGraceMs = minute;
+var lockWaitMs = 5 * second;
+var promptReplacements = 5;
+var workerFailures = 3;
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  captureBudgetMs,
+  drainMs,
+  eventLineBytes,
+  excerptBytes,
+  killSettleMs,
+  leaseMs,
+  leaseStaleMs,
+  limits,
+  lingerMs,
+  lockWaitMs,
+  observeBytes,
+  orphanGraceMs,
+  progressingMs,
+  promptBytes,
+  promptReplacements,
+  startLimitMs,
+  streamLineBytes,
+  tailBytes,
+  tailLines,
+  textTailBytes,
+  toolCallBytes,
+  toolCalls,
+  unseenGraceMs,
+  workerFailures
 });
 
 },
@@ -3228,100 +3778,197 @@ function requireLatest(root, owner, what, accept) {
 });
 
 },
-"./chunk-7X2CHZVN.js": function (module, exports) {
+"./chunk-7JU44VU3.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  contextOf: () => contextOf
+  endedDocument: () => endedDocument,
+  tellEnded: () => tellEnded
 });
 module.exports = stdin_exports;
-var import_chunk_QZ6AB7TL = load("./chunk-QZ6AB7TL.js");
+var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_HVTV3EJ3 = load("./chunk-HVTV3EJ3.js");
+var import_chunk_NLYZUBNJ = load("./chunk-NLYZUBNJ.js");
+var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
+var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
+var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var lines = 50;
-var lineBytes = 200;
-function contextOf(snapshot) {
-  const { cwd, at, git, entries } = snapshot;
-  if (!git) return { cwd, at, git: null };
-  const dirty = entries.filter(import_chunk_QZ6AB7TL.isDirty);
+var import_chunk_AMXPSG75 = load("./chunk-AMXPSG75.js");
+var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+function workspaceNotes(view) {
+  const { spec, state, paths } = view;
+  if (!spec?.staff || !(0, import_chunk_AMXPSG75.isEnded)(state)) return [];
+  const notes = isHeldBack(spec.staff) ? ["profile: restricted (nothing could be changed)"] : [];
+  const read = (0, import_chunk_6OPTGHIR.readJson)(paths.resultRecord);
+  const changes = read.kind === "ok" ? read.value.changes : void 0;
+  if (!(0, import_chunk_NLYZUBNJ.isChanges)(changes)) return notes;
+  notes.push(`workspace: ${(0, import_chunk_LXK2ZILE.plainText)((0, import_chunk_HVTV3EJ3.summarizeChanges)(changes))}`);
+  if (!spec.worktree || read.kind !== "ok") return notes;
+  const { take_over: commands } = read.value.worktree ?? {};
+  notes.push(`its own worktree: ${spec.worktree.path} (branch ${spec.worktree.branch})`);
+  if (Array.isArray(commands)) {
+    for (const command of commands.slice(0, 10))
+      if (typeof command === "string") notes.push(`take over: ${(0, import_chunk_LXK2ZILE.plainText)(command)}`);
+  }
+  return notes;
+}
+function isHeldBack({ mode, profile }) {
+  return !(0, import_chunk_W7HED5VZ.isWriter)(profile) && (0, import_chunk_W7HED5VZ.isWriter)((0, import_chunk_W7HED5VZ.findMode)(mode)?.profile ?? "restricted");
+}
+function tellEnded(context, view) {
+  if (view.damage !== null) return tellDamaged(view);
+  const deliverable = (0, import_chunk_6OPTGHIR.readRange)(view.paths.result, 0, 64 * 1024 * 1024)?.bytes;
+  const notes = [header(view), ...omittedNotes(view.state), ...workspaceNotes(view)];
+  for (const warning of view.state.warnings) notes.push(warningNote(warning));
+  if (!deliverable) notes.push(`warning: no result is stored; see ${view.paths.folder}`);
+  const bytes = deliverable ?? Buffer.alloc(0);
   return {
-    cwd,
-    at,
-    git: {
-      root: git.root,
-      branch: git.branch === null ? null : (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_QZ6AB7TL.showName)(git.branch), lineBytes),
-      head: git.head,
-      subject: git.subject === null ? null : (0, import_chunk_LXK2ZILE.excerpt)(plainLine(git.subject), lineBytes),
-      dirty: dirty.slice(0, lines).map((entry) => (0, import_chunk_LXK2ZILE.excerpt)(dirtyLine(entry), lineBytes)),
-      dirty_count: (0, import_chunk_QZ6AB7TL.countDirty)(snapshot)
-    }
+    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
+    out: context.isTerminal ? forTerminal(bytes) : bytes,
+    notes
   };
 }
-function dirtyLine({ xy, path, from }) {
-  const origin = from === void 0 ? "" : `${(0, import_chunk_QZ6AB7TL.showName)(from)} -> `;
-  const letters = xy === "??" ? xy : xy.replace("?", ".").replaceAll(".", " ");
-  return `${letters} ${origin}${(0, import_chunk_QZ6AB7TL.showName)(path)}`;
+function warningNote(warning) {
+  return `warning: ${(0, import_chunk_LXK2ZILE.plainText)(warning.message)}`;
 }
-function plainLine(text) {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, " ").trim();
+function endedDocument(view) {
+  if (view.damage !== null) return view.state;
+  return { ...recordOf(view), ...whatIsThere(view.paths) };
+}
+function forTerminal(bytes) {
+  const text = (0, import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8"));
+  return text === "" || text.endsWith("\n") ? text : `${text}
+`;
+}
+function tellDamaged(view) {
+  const text = `# ${view.id}: state_damaged
+
+${view.state.error?.message}
+
+Nothing was deleted. What is there: ${view.paths.folder}
+`;
+  return {
+    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
+    out: text,
+    notes: [`see: ${import_chunk_MH4JJYVG.nextCommands.doctor(view.id, view.spec?.state_option ?? [])}`]
+  };
+}
+function header(view) {
+  const { state, paths, spec } = view;
+  const facts = [
+    ...state.exit_code === null ? [] : [`exit code ${state.exit_code}`],
+    ...state.duration_ms === null ? [] : [(0, import_chunk_SBRRC2LY.formatDuration)(state.duration_ms)]
+  ];
+  const error = state.error && `${state.error.code}: ${(0, import_chunk_LXK2ZILE.plainText)(state.error.message).trimEnd().replace(/\.$/, "")}`;
+  const outcome = error ? `${state.state}, ${error}` : state.state;
+  const first = [outcome, facts.join(", ")].filter((part) => part !== "").join(error ? "; " : ", ");
+  const where = [`result: ${paths.result}`];
+  if (spec?.kind === "run") where.push(`whole output: ${paths.output}`);
+  return [`${view.id}: ${first}`, ...where].join("\n");
+}
+function omittedNotes(state) {
+  return Object.entries(state.output ?? {}).filter(([, note]) => note.omitted > 0).map(
+    ([name, note]) => `${name}: ${note.exact ? "" : "about "}${note.omitted} of ${note.bytes} bytes (${(0, import_chunk_TFEMYLSK.formatSize)(note.omitted)}) are left out in the middle`
+  );
+}
+function recordOf({ paths, spec, state }) {
+  const stored = (0, import_chunk_6OPTGHIR.readText)(paths.resultRecord);
+  try {
+    if (stored !== void 0) return { ...JSON.parse(stored), state: state.state };
+  } catch {
+  }
+  return spec ? (0, import_chunk_HVTV3EJ3.terminalRecord)(spec, paths, state) : state;
+}
+function whatIsThere(paths) {
+  const there = (file) => (0, import_chunk_YZXDT2WC.exists)(file) ? file : null;
+  return { result_path: there(paths.result), output_path: there(paths.output), error_path: there(paths.error) };
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  contextOf
+  endedDocument,
+  tellEnded
 });
 
 },
-"./chunk-A3RNX7T7.js": function (module, exports) {
+"./chunk-A3MUQEMZ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  isSettleable: () => isSettleable,
-  refresh: () => refresh,
-  refreshAttached: () => refreshAttached
+  signInOf: () => signInOf,
+  surveyBackends: () => surveyBackends
 });
 module.exports = stdin_exports;
-var import_chunk_AMXPSG75 = load("./chunk-AMXPSG75.js");
-var import_chunk_6CVNTUS7 = load("./chunk-6CVNTUS7.js");
+var import_chunk_3MUHVUS5 = load("./chunk-3MUHVUS5.js");
+var import_chunk_GHOIRHTA = load("./chunk-GHOIRHTA.js");
+var import_chunk_VIKS2MJP = load("./chunk-VIKS2MJP.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
 var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var settled = ["over", "lost", "host_restarted", "never_started"];
-function isSettleable(condition) {
-  return settled.includes(condition);
+var import_node_path = builtin("node:path");
+var signBytes = 64 * 1024;
+var profileNames = ["restricted", "standard", "unrestricted"];
+function surveyBackends(config, cwd, only) {
+  const own = Object.entries(config.backends);
+  const found = import_chunk_GHOIRHTA.backends.filter(({ id }) => id !== "custom" && (only === void 0 || id === only) && !Object.hasOwn(config.backends, id)).map((backend) => survey(backend, backend.id, backend.programs, cwd));
+  const custom = (0, import_chunk_GHOIRHTA.findBackend)("custom");
+  const mine = own.filter(([name]) => only === void 0 || name === only).map(([name, { argv }]) => survey(custom, name, argv.slice(0, 1), cwd));
+  return [...found, ...mine];
 }
-var attachable = ["orphaned", "unclaimed"];
-async function refresh(root, id, isStrict = false) {
-  const view = (0, import_chunk_AMXPSG75.inspect)(root, id);
-  const condition = (0, import_chunk_AMXPSG75.conditionOf)(view);
-  if (condition === "ended") dropMarker(view);
-  if (!isSettleable(condition)) return view;
-  const { settleJob } = await Promise.resolve().then(() => load("./settle-KO5MS3X3.js"));
-  await settleJob(view, (now) => isSettleable((0, import_chunk_AMXPSG75.conditionOf)(now)), isStrict);
-  return (0, import_chunk_AMXPSG75.inspect)(root, id);
+function survey(backend, name, searched, cwd) {
+  const program = searched.map((one) => (0, import_chunk_VIKS2MJP.findProgram)(one, cwd)).find((one) => one !== void 0) ?? null;
+  const version = program === null ? null : (0, import_chunk_3MUHVUS5.tellVersion)(backend, program);
+  const isTooOld = version !== null && backend.oldest !== null && (0, import_chunk_GHOIRHTA.isOlder)(version, backend.oldest);
+  const faults = {};
+  for (const profile of profileNames) {
+    const fault = backend.profiles[profile] === null ? null : (0, import_chunk_3MUHVUS5.policyFault)(backend, profile, cwd, version);
+    if (fault !== null) faults[profile] = fault;
+  }
+  const canKeep = profileNames.some((one) => backend.profiles[one] !== null && faults[one] === void 0);
+  return {
+    backend: name,
+    title: backend.title,
+    custom: backend.id === "custom",
+    searched,
+    program,
+    not_executable: program === null ? findBlocked(searched) : null,
+    version,
+    oldest: backend.oldest,
+    too_old: isTooOld,
+    sign_in: signInOf(backend),
+    profiles: backend.profiles,
+    faults,
+    install: backend.install,
+    usable: program !== null && !isTooOld && canKeep
+  };
 }
-async function refreshAttached(root, id) {
-  const view = await refresh(root, id, true);
-  const isDue = (now) => attachable.includes((0, import_chunk_AMXPSG75.conditionOf)(now)) || isHung(now);
-  if (!isDue(view)) return view;
-  const { attachWorker } = await Promise.resolve().then(() => load("./attach-RLIT2LTL.js"));
-  await attachWorker(view, isDue);
-  return (0, import_chunk_AMXPSG75.inspect)(root, id);
+function signInOf({ signIn }) {
+  const home = import_chunk_NLNY4YEW.variables.home();
+  const files = signIn.files.filter((file) => home !== void 0 && holdsSomething(import_node_path.default.join(home, file)));
+  const found = { files, variables: signIn.variables.filter((name) => import_chunk_NLNY4YEW.variables.isSet(name)) };
+  if (signIn.files.length + signIn.variables.length === 0) return { state: "unknown", ...found };
+  return { state: found.files.length + found.variables.length > 0 ? "signs" : "no_signs", ...found };
 }
-function dropMarker(view) {
-  if (!(0, import_chunk_YZXDT2WC.exists)(view.paths.marker)) return;
+function holdsSomething(file) {
+  if (!(0, import_chunk_YZXDT2WC.exists)(file)) return false;
   try {
-    (0, import_chunk_6OPTGHIR.removeFile)(view.paths.reserve);
-    (0, import_chunk_6OPTGHIR.removeFile)(view.paths.marker);
+    const text = (0, import_chunk_6OPTGHIR.readText)((0, import_chunk_YZXDT2WC.realPath)(file), signBytes)?.trim();
+    if (text === void 0) return true;
+    return text !== "" && !/^(?:null|\{\s*\}|\[\s*\])$/.test(text);
   } catch {
+    return true;
   }
 }
-function isHung(view) {
-  if ((0, import_chunk_AMXPSG75.conditionOf)(view) !== "supervised" || view.isClaimed || view.worker !== null) return false;
-  return view.leaseAgeMs !== null && view.leaseAgeMs > 2 * import_chunk_6CVNTUS7.leaseStaleMs;
+function findBlocked(names) {
+  const folders = import_chunk_NLNY4YEW.variables.searchPath().split(":").filter(Boolean);
+  const files = names.filter((name) => !name.includes("/")).flatMap((name) => folders.map((folder) => import_node_path.default.join(folder, name)));
+  return files.find(import_chunk_YZXDT2WC.exists) ?? null;
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  isSettleable,
-  refresh,
-  refreshAttached
+  signInOf,
+  surveyBackends
 });
 
 },
@@ -3674,332 +4321,1028 @@ function presentIn(read) {
 });
 
 },
-"./chunk-AYAJZBGH.js": function (module, exports) {
+"./chunk-AODHV5HG.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  addWorktree: () => addWorktree,
-  isDirtyTree: () => isDirtyTree,
-  planWorktree: () => planWorktree,
-  removeWorktree: () => removeWorktree,
-  takeOverCommands: () => takeOverCommands,
-  undoWorktree: () => undoWorktree,
-  worktreeWork: () => worktreeWork
+  LineSplitter: () => LineSplitter,
+  backendOf: () => backendOf,
+  conclude: () => conclude,
+  findingsForm: () => findingsForm,
+  finishStored: () => finishStored,
+  parseReason: () => parseReason,
+  readSafely: () => readSafely,
+  startedAt: () => startedAt
 });
 module.exports = stdin_exports;
-var import_chunk_OYWQVJF3 = load("./chunk-OYWQVJF3.js");
-var import_chunk_QZ6AB7TL = load("./chunk-QZ6AB7TL.js");
+var import_chunk_ZDHOWCEU = load("./chunk-ZDHOWCEU.js");
+var import_chunk_THOZN52O = load("./chunk-THOZN52O.js");
+var import_chunk_GHOIRHTA = load("./chunk-GHOIRHTA.js");
+var import_chunk_HVTV3EJ3 = load("./chunk-HVTV3EJ3.js");
+var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
+var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
+var import_chunk_F2QRF22C = load("./chunk-F2QRF22C.js");
+var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
+var import_chunk_MPE7MUCK = load("./chunk-MPE7MUCK.js");
+var import_chunk_LPMPPDCR = load("./chunk-LPMPPDCR.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_3MD723AM = load("./chunk-3MD723AM.js");
-var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
+var import_chunk_AMXPSG75 = load("./chunk-AMXPSG75.js");
+var import_chunk_KWYQ44JA = load("./chunk-KWYQ44JA.js");
 var import_chunk_6CVNTUS7 = load("./chunk-6CVNTUS7.js");
 var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
 var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-var import_node_path2 = builtin("node:path");
-function gitOf(note, terms) {
-  const opened = (0, import_chunk_QZ6AB7TL.openGit)((0, import_chunk_YZXDT2WC.isFolder)(note.from) ? note.from : note.git_folder, terms);
-  return "git" in opened ? opened.git : void 0;
+var import_node_os = require("node:os");
+var reasons = [
+  "exited",
+  "lingered",
+  "canceled",
+  "hard_timeout",
+  "first_output_timeout",
+  "stalled",
+  "sign_in",
+  "state_vanished",
+  "spawn_failed",
+  "never_started",
+  "worker_lost",
+  "host_restarted"
+];
+function parseReason(text) {
+  return reasons.find((reason) => reason === text);
 }
-function headOf(folder) {
-  const opened = (0, import_chunk_QZ6AB7TL.openGit)(folder);
-  return "git" in opened ? resolve(opened.git, "HEAD") : void 0;
-}
-function branchTip(note) {
-  const git = gitOf(note);
-  return git && resolve(git, `refs/heads/${note.branch}`);
-}
-function resolve(git, name) {
-  const answer = git.run(["rev-parse", "--verify", "--quiet", `${name}^{commit}`]);
-  return answer.ok ? answer.bytes.toString("latin1").trim() : void 0;
-}
-function count(git, revisions) {
-  const answer = git.run(["rev-list", "--count", ...revisions, "--"]);
-  return answer.ok ? Number(answer.bytes.toString("latin1")) : void 0;
-}
-function takeOverCommands(note, changes) {
-  const until = (0, import_chunk_NLNY4YEW.monotonicMs)() + import_chunk_6CVNTUS7.captureBudgetMs;
-  const opened = (0, import_chunk_QZ6AB7TL.openGit)(note.path, { until });
-  const git = "git" in opened ? opened.git : gitOf(note, { until });
-  const tips = git ? tipsOf(git, note, changes, "git" in opened) : [];
-  const held = git ? unmerged(git, note, tips) : [];
-  const merge = (what) => (0, import_chunk_3MD723AM.quoteWords)(["git", "-C", note.from, "merge", what]);
-  if (changes.dirty_after === 0) return held.map(({ name }) => merge(name));
-  const inTree = (...words) => (0, import_chunk_3MD723AM.quoteWords)(["git", "-C", note.path, ...words]);
-  const own = changes.branch.after ?? `${note.branch}-work`;
-  return [
-    ...changes.branch.after === null ? [inTree("switch", "-c", own)] : [],
-    inTree("add", "--all"),
-    inTree("commit", "-m", `Work of ${import_node_path2.default.basename(note.path)}`),
-    merge(own),
-    ...held.filter(({ isHead }) => !isHead).map(({ name }) => merge(name))
-  ];
-}
-function tipsOf(git, note, changes, isTree) {
-  const branches = listBranches(git);
-  const head = isTree ? resolve(git, "HEAD") : void 0;
-  const current = isTree ? currentBranch(git) : void 0;
-  const made = isTree ? madeHere(git) : [];
-  const isMade = ({ name, commit }) => name === note.branch || (made.length > 0 ? made.includes(commit) : changes.refs_changed.includes(`refs/heads/${name}`));
-  const others = branches.filter((tip) => tip.name !== current && isMade(tip));
-  const own = others.filter(({ name }) => name === note.branch);
-  return [
-    ...head === void 0 ? [] : [{ name: current ?? head, commit: head, isHead: true }],
-    ...own,
-    ...others.filter((tip) => !own.includes(tip))
-  ];
-}
-function listBranches(git) {
-  const answer = git.run(["for-each-ref", "--format=%(objectname) %(refname:lstrip=2)", "refs/heads"]);
-  const lines = answer.ok ? answer.bytes.toString("latin1").split("\n") : [];
-  return lines.flatMap((line) => {
-    const [, commit, name] = /^([0-9a-f]{40,64}) (.+)$/.exec(line) ?? [];
-    if (commit === void 0 || name === void 0) return [];
-    return [{ name: isPlain(name) ? name : commit, commit, isHead: false }];
-  });
-}
-function isPlain(name) {
-  return /^[\x21-\x7e]+$/.test(name);
-}
-function currentBranch(git) {
-  const answer = git.run(["symbolic-ref", "--quiet", "--short", "HEAD"]);
-  const name = answer.ok ? answer.bytes.toString("latin1").trim() : "";
-  return isPlain(name) ? name : void 0;
-}
-function madeHere(git) {
-  const answer = git.run(["log", "--walk-reflogs", "--max-count=10000", "--format=%H %gs", "HEAD", "--"]);
-  const lines = answer.ok ? answer.bytes.toString("latin1").split("\n") : [];
-  return lines.flatMap((line) => {
-    const [, commit, words = ""] = /^([0-9a-f]{40,64}) (.*)$/.exec(line) ?? [];
-    return commit === void 0 || /^(?:checkout|reset|branch):/.test(words) ? [] : [commit];
-  });
-}
-function unmerged(git, note, tips) {
-  const known = [note.base, headOf(note.from)].filter((commit) => commit !== void 0);
-  return tips.filter(({ commit }, at) => {
-    if (tips.findIndex((tip) => tip.commit === commit) < at) return false;
-    const others = tips.map((tip) => tip.commit).filter((other) => other !== commit);
-    return (count(git, [commit, "--not", ...known, ...others]) ?? 1) > 0;
-  });
-}
-var checkoutMs = 10 * 6e4;
-var lookMs = 6e4;
-var tries = 3;
-function planWorktree(repoCwd, id) {
-  const at = (0, import_chunk_YZXDT2WC.realPath)(repoCwd);
-  const root = (0, import_chunk_3MD723AM.findWorktree)(at);
-  if (root === void 0) throw impossible(`${repoCwd} is not in a git work tree`);
-  const git = requireGit(root);
-  const top = ask(git, ["rev-parse", "--show-toplevel"]);
-  if (top !== root) throw impossible(`the work tree of ${root} is ${top}`);
-  const base = ask(git, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], "there is no commit yet");
-  const folder = import_node_path.default.resolve(root, ask(git, ["rev-parse", "--git-common-dir"]));
-  const below = import_node_path.default.relative(root, at);
-  const isThere = below === "" || git.run(["rev-parse", "--verify", "--quiet", `${base}:${below}/`]).ok;
-  const place = import_node_path.default.join(placeFor(root, (0, import_chunk_YZXDT2WC.realPath)(folder)), id);
-  return {
-    path: place,
-    branch: `job-companion/${id}`,
-    base,
-    from: root,
-    git_folder: (0, import_chunk_YZXDT2WC.realPath)(folder),
-    cwd: isThere ? import_node_path.default.join(place, below) : place
-  };
-}
-function isDirtyTree(root) {
-  const opened = (0, import_chunk_QZ6AB7TL.openGit)(root, { until: (0, import_chunk_NLNY4YEW.monotonicMs)() + 2e3 });
-  if ("reason" in opened) return false;
-  const words = [
-    "status",
-    "--porcelain",
-    "-z",
-    "--untracked-files=normal",
-    "--no-renames",
-    "--ignore-submodules=dirty"
-  ];
-  const answer = opened.git.run(words, { limit: 64 * 1024 });
-  return answer.ok ? answer.bytes.length > 0 : answer.cut === "output";
-}
-function addWorktree(note) {
-  makeFolders(import_node_path.default.dirname(note.path));
-  if ((0, import_chunk_YZXDT2WC.exists)(note.path)) throw impossible(`${note.path} exists already`);
-  const git = requireGit(note.from);
-  const words = ["worktree", "add", "--quiet", "--no-checkout", "--no-track", "-b", note.branch, note.path, note.base];
-  for (let tried = 1; ; tried += 1) {
-    const answer = git.run(words, { timeoutMs: checkoutMs });
-    if (answer.ok) break;
-    undoWorktree(note);
-    if (tried === tries || !/\bcommondir|worktrees\//.test(answer.reason)) throw impossible(answer.reason);
+function judgeEnd(facts2) {
+  if (facts2.survivors.length > 0) {
+    return failed("failed", "survivors", `these processes outlived SIGKILL: ${facts2.survivors.join(", ")}`);
   }
-  const reason = checkOut(note);
-  if (reason === void 0) return;
-  git.run(["worktree", "remove", "--force", note.path]);
-  git.run(["update-ref", "-d", `refs/heads/${note.branch}`, note.base]);
-  throw impossible(reason);
-}
-function checkOut(note) {
-  const opened = (0, import_chunk_QZ6AB7TL.openGit)(note.path);
-  if ("reason" in opened) return opened.reason;
-  const answer = opened.git.run(["reset", "--hard", "--quiet"], { timeoutMs: checkoutMs });
-  return answer.ok ? void 0 : answer.reason;
-}
-function undoWorktree(note) {
-  removeWorktree(note);
-}
-function worktreeWork(note) {
-  const isGone = !(0, import_chunk_YZXDT2WC.isFolder)(note.path);
-  const tips = [isGone ? void 0 : headOf(note.path), branchTip(note)].filter((tip) => tip !== void 0);
-  const uncommitted = isGone ? 0 : countUncommitted(note.path);
-  const git = tips.length === 0 ? void 0 : gitOf(note);
-  if (!git) return { uncommitted, commits: 0, isMerged: tips.length === 0, isGone };
-  const elsewhere = [`--exclude=${note.branch}`, "--branches", "--remotes", "--tags", "HEAD"];
-  const commits = count(git, [...tips, "--not", note.base]);
-  const lonely = count(git, [...tips, "--not", ...elsewhere]);
-  return { uncommitted, commits: commits ?? 1, isMerged: lonely === 0, isGone };
-}
-function removeWorktree(note) {
-  const work = worktreeWork(note);
-  if (work.uncommitted > 0 || !work.isMerged) return false;
-  const git = gitOf(note, { also: work.isGone ? [] : [note.path] });
-  if (!git) return work.isGone;
-  const tip = branchTip(note);
-  git.run(["worktree", "remove", note.path]);
-  if ((0, import_chunk_YZXDT2WC.exists)(note.path)) return false;
-  return tip === void 0 || git.run(["update-ref", "-d", `refs/heads/${note.branch}`, tip]).ok;
-}
-function impossible(reason) {
-  return new import_chunk_NVPF5LEY.FaultError("preflight", `cannot make a worktree for the job; ${reason}`, "go on without --worktree");
-}
-function requireGit(root) {
-  const opened = (0, import_chunk_QZ6AB7TL.openGit)(root);
-  if ("reason" in opened) throw impossible(opened.reason);
-  return opened.git;
-}
-function ask(git, args, otherwise) {
-  const answer = git.run(args);
-  if (!answer.ok) throw impossible(otherwise ?? answer.reason);
-  return answer.bytes.toString("utf8").replace(/\n$/, "");
-}
-function placeFor(root, gitFolder) {
-  const own = (0, import_chunk_NLNY4YEW.dataFolder)();
-  if (own === void 0) throw impossible("there is no place for it: HOME and XDG_STATE_HOME are not set");
-  const hash = Buffer.from((0, import_chunk_CTSRVJRC.sha256)(Buffer.from(gitFolder))).toString("hex");
-  const name = import_node_path.default.basename(root).replace(/[^A-Za-z0-9._-]+/g, "-").slice(0, 40);
-  const place = realPlace(import_node_path.default.join(own, "worktrees", `${name}-${hash.slice(0, 8)}`));
-  const around = (0, import_chunk_3MD723AM.findWorktree)(place) ?? (`${place}/`.startsWith(`${gitFolder}/`) ? gitFolder : void 0);
-  if (around !== void 0)
-    throw impossible(`its place ${place} lies inside the repository ${around}; set XDG_STATE_HOME to a folder outside`);
-  return place;
-}
-function realPlace(folder) {
-  for (let at = folder; ; at = import_node_path.default.dirname(at)) {
-    if ((0, import_chunk_YZXDT2WC.isFolder)(at) || at === import_node_path.default.dirname(at)) return import_node_path.default.join((0, import_chunk_YZXDT2WC.realPath)(at), import_node_path.default.relative(at, folder));
+  switch (facts2.reason) {
+    case "canceled":
+      return { outcome: "canceled", error: null };
+    case "exited":
+    case "lingered":
+      return judgeExit(facts2);
+    case "hard_timeout":
+      if (facts2.isStaff && facts2.staffError === null) return { outcome: "done", error: null };
+      return failed("timed_out", "hard_timeout", `the hard limit of ${facts2.deadlineText} was reached${told(facts2)}`);
+    case "first_output_timeout":
+      return failed("failed", "first_output_timeout", "nothing was printed within --first-output");
+    case "stalled":
+      return failed("failed", "stalled", "nothing happened for the time given by --stall-after");
+    case "sign_in":
+      return failed(
+        "failed",
+        "auth",
+        facts2.staffError?.message ?? "the agent waits for a sign-in that nobody can give"
+      );
+    case "state_vanished":
+      return failed("crashed", "worker_lost", "the state folder vanished");
+    case "spawn_failed":
+      return failed("failed", "spawn_failed", `the program could not be started: ${facts2.detail ?? "not known why"}`);
+    case "never_started":
+      return failed("failed", "never_started", "the launcher died before a worker existed");
+    case "worker_lost":
+      return failed(
+        "crashed",
+        "worker_lost",
+        "the processes that supervise the command were killed; how it ended is not known"
+      );
+    case "host_restarted":
+      return failed("crashed", "host_restarted", "the machine was restarted while the job ran");
   }
 }
-function makeFolders(folder) {
-  if ((0, import_chunk_YZXDT2WC.isFolder)(folder)) return;
+function judgeExit(facts2) {
+  const { exit } = facts2;
+  if (exit?.spawn_failed)
+    return failed("failed", "spawn_failed", `the program could not be executed (exit code ${exit.exit_code})`);
+  if (facts2.isStaff) {
+    return facts2.staffError ? { outcome: "failed", error: facts2.staffError } : { outcome: "done", error: null };
+  }
+  if (!exit) return failed("crashed", "worker_lost", "how the command ended is not known");
+  if (exit.exit_code === facts2.successExit) return { outcome: "done", error: null };
+  if (facts2.signal !== null && exit.signaled) return failed("failed", "signal", signalMessage(facts2.signal));
+  return failed("failed", "exit_nonzero", `the command exited with code ${exit.exit_code}`);
+}
+function told({ staffError }) {
+  const isWord = staffError && ["auth", "quota", "agent_error", "response_timeout"].includes(staffError.code);
+  return isWord ? `; the agent had told: ${staffError.message}` : "";
+}
+function signalMessage(signal) {
+  const hint = signal === "SIGKILL" ? " (not by us: often the kernel, when memory runs out)" : "";
+  return `the command was ended by ${signal}${hint}`;
+}
+function failed(outcome, code, message) {
+  return { outcome, error: { code, message } };
+}
+function signalOfExit(exitCode, table) {
+  if (exitCode <= 128 || exitCode > 192) return void 0;
+  const number = exitCode - 128;
+  const known = Object.entries(table).find(([, value]) => value === number);
+  return known ? known[0] : `SIG${number}`;
+}
+var signalNumbers = import_node_os.constants.signals;
+var LineSplitter = class {
+  parts = [];
+  size = 0;
+  /** Lines that were longer than the bound. *<>/
+  dropped = 0;
+  decoder = new TextDecoder();
+  limit;
+  constructor(limit = import_chunk_6CVNTUS7.streamLineBytes) {
+    this.limit = limit;
+  }
+  /** The lines that these bytes complete, without their newlines. *<>/
+  push(bytes) {
+    const lines = [];
+    let from = 0;
+    for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, from)) {
+      this.keep(bytes.subarray(from, at));
+      this.take(lines);
+      from = at + 1;
+    }
+    if (from < bytes.length) this.keep(new Uint8Array(bytes.subarray(from)));
+    return lines;
+  }
+  /** What stands after the last newline, once the stream has ended. *<>/
+  end() {
+    const lines = [];
+    if (this.size > 0) this.take(lines);
+    return lines;
+  }
+  keep(piece) {
+    this.size += piece.length;
+    if (this.size > this.limit) this.parts = [];
+    else if (piece.length > 0) this.parts.push(piece);
+  }
+  take(lines) {
+    if (this.size > this.limit) this.dropped += 1;
+    else lines.push(this.decoder.decode(this.parts.length === 1 ? this.parts[0] : join(this.parts, this.size)));
+    this.parts = [];
+    this.size = 0;
+  }
+};
+function join(parts, size) {
+  const whole = new Uint8Array(size);
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+var chunk = 1024 * 1024;
+function backendOf(spec) {
+  return spec.staff ? (0, import_chunk_GHOIRHTA.findBackend)(spec.staff.backend) : void 0;
+}
+function replay(spec, paths) {
+  const reading = (0, import_chunk_GHOIRHTA.makeReading)();
+  const backend = backendOf(spec);
+  if (!backend) return reading;
+  const at = (0, import_chunk_NLNY4YEW.isoOf)((0, import_chunk_YZXDT2WC.factsOf)(paths.output)?.modifiedMs ?? 0);
+  eachLine(paths.output, (line) => readSafely(reading, () => backend.read(line, reading, at)));
+  if (backend.readError)
+    eachLine(paths.error, (line) => readSafely(reading, () => backend.readError?.(line, reading, at)));
+  return reading;
+}
+function readSafely(reading, read) {
   try {
-    makeFolders(import_node_path.default.dirname(folder));
-    (0, import_chunk_6OPTGHIR.createFolder)(folder);
+    read();
   } catch (error) {
-    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
-    throw impossible(`the folder ${folder} cannot be made (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
+    (0, import_chunk_GHOIRHTA.noteWarning)(reading, "backend_error", `the stream has something that could not be read: ${(0, import_chunk_NVPF5LEY.messageOf)(error)}`);
   }
 }
-function countUncommitted(folder) {
-  const { git, entries, rest } = (0, import_chunk_OYWQVJF3.captureWorkspace)(folder, { exclude: [], budgetMs: lookMs });
-  return git?.root === folder ? entries.length + (rest?.count ?? 0) : 1;
+function closeReading(spec, paths, reading, exit) {
+  const backend = backendOf(spec);
+  const stderrTail = (0, import_chunk_6OPTGHIR.readRange)(paths.error, -import_chunk_6CVNTUS7.tailBytes, import_chunk_6CVNTUS7.tailBytes)?.bytes.toString("utf8") ?? "";
+  const ending = { exitCode: exit.code, signal: exit.signal, stderrTail, byItself: exit.byItself };
+  if (backend?.answerFrom === "stdout") reading.answer = (0, import_chunk_6OPTGHIR.readText)(paths.output, chunk) ?? "";
+  const asked = { resume: spec.staff?.resume ?? null, earlierError: spec.staff?.earlier?.error ?? null };
+  readSafely(reading, () => backend?.close?.(reading, ending, asked));
+  return ending;
+}
+function eachLine(file, fn) {
+  const lines = new LineSplitter();
+  for (let offset = 0; ; ) {
+    const part = (0, import_chunk_6OPTGHIR.readRange)(file, offset, chunk);
+    if (!part || part.bytes.length === 0) break;
+    for (const line of lines.push(part.bytes)) fn(line);
+    offset += part.bytes.length;
+  }
+  for (const line of lines.end()) fn(line);
+}
+function recovery(job, refused = []) {
+  const { spec, state, paths } = job;
+  const lines = ["## Going on", "", `Nothing is started again by itself.${lookFirst(job)}`];
+  if (spec.staff) lines.push(...remedies(spec, spec.staff, state), ...refusals(spec.staff, refused));
+  if ((0, import_chunk_F2QRF22C.isContinuable)(paths, state))
+    lines.push(`Go on in the same conversation: ${import_chunk_MH4JJYVG.nextCommands.continue(spec.id, spec.state_option)}`);
+  lines.push(`Start the same once more: ${import_chunk_MH4JJYVG.nextCommands.restart(spec.id, spec.state_option)}`);
+  return lines.join("\n");
+}
+function lookFirst({ spec, state }) {
+  if (state.error?.code === "spawn_failed" || state.error?.code === "never_started") return "";
+  const git = spec.worktree ? (0, import_chunk_3MD723AM.quoteWords)(["git", "-C", spec.worktree.path]) : "git";
+  return ` Look at what was changed first: ${git} status, ${git} diff.`;
+}
+function remedies(spec, staff, state) {
+  const name = staff.custom?.name ?? staff.backend;
+  switch (state.error?.code) {
+    case "auth":
+      return [
+        `Sign in first: start ${staff.program} by hand, or set its key. Then try it out: ${(0, import_chunk_MH4JJYVG.nextCommand)(spec.state_option, "doctor", "--backend", name)}`
+      ];
+    case "quota": {
+      const resets = state.error.resets ? ` (resets: ${(0, import_chunk_LXK2ZILE.plainText)(state.error.resets)})` : "";
+      return [
+        `The quota of ${name} is used up${resets}. The same with another CLI: ${(0, import_chunk_MH4JJYVG.nextCommand)(spec.state_option, "restart", spec.id, "--backend", "OTHER")}`
+      ];
+    }
+    default:
+      return [];
+  }
+}
+function refusals(staff, refused) {
+  if (refused.length === 0) return [];
+  const wider = staff.profile === "restricted" ? "standard" : "unrestricted";
+  return [
+    `Refused to the agent (profile ${staff.profile}): ${refused.map(import_chunk_LXK2ZILE.plainText).join("; ")}. If it should be allowed: --profile ${wider} with one of the commands below.`
+  ];
+}
+function makeDeliverable(parts) {
+  const { state, staff, paths, isPlain } = parts;
+  if (state.state !== "done") return makeReport(parts);
+  if (isPlain) return (0, import_chunk_6OPTGHIR.readRange)(paths.output, 0, Number.MAX_SAFE_INTEGER)?.bytes ?? "";
+  if (staff && staff.answer !== null) return staff.answer;
+  const output = (0, import_chunk_ZDHOWCEU.readLogTail)(paths.output);
+  return output.length > 0 ? output : (0, import_chunk_ZDHOWCEU.readLogTail)(paths.error);
+}
+function makeReport(parts) {
+  const { spec, state, paths, staff } = parts;
+  const sections = [
+    `# ${spec.id}: ${state.state}${state.error ? ` (${state.error.code})` : ""}`,
+    reasonText(parts),
+    facts(parts).join("\n"),
+    progress(parts),
+    workspace(parts),
+    logSection("Last output", paths.output, spec.staff !== null),
+    logSection("Last error output", paths.error, false),
+    recovery(parts, staff?.reading.denials)
+  ];
+  return `${sections.filter((section) => section !== "").join("\n\n")}
+`;
+}
+function reasonText({ state, cancel, tree }) {
+  if (state.state === "canceled") {
+    const why = cancel?.why ? `: ${(0, import_chunk_LXK2ZILE.plainText)(cancel.why)}` : "";
+    const who = cancel ? ` by ${(0, import_chunk_LXK2ZILE.plainText)(cancel.owner ?? `process ${cancel.by?.pid ?? "unknown"}`)} at ${(0, import_chunk_LXK2ZILE.plainText)(cancel.at)}` : "";
+    const step = {
+      none: "nothing was running any more",
+      term: "the tree ended on SIGTERM",
+      kill: "SIGKILL was needed"
+    }[tree.step];
+    return `Canceled${who}${why}. ${tree.ended.length} process(es) ended; ${step}.`;
+  }
+  const resets = state.error?.resets ? ` (resets: ${state.error.resets})` : "";
+  return `Reason: ${(0, import_chunk_LXK2ZILE.plainText)(state.error?.message ?? "not known")}${resets}`;
+}
+function facts({ spec, state, paths, tree }) {
+  const rows = [
+    ["Command", spec.run ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_3MD723AM.quoteWords)(spec.run.argv), 1e3) : null],
+    ["Backend", spec.staff ? `${spec.staff.backend}, mode ${spec.staff.mode}, profile ${spec.staff.profile}` : null],
+    ["Task", spec.staff ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(spec.staff.prompt).replace(/\s+/g, " "), import_chunk_6CVNTUS7.excerptBytes) : null],
+    ["Folder", spec.cwd],
+    ["Exit code", state.exit_code === null ? null : String(state.exit_code)],
+    [
+      "Signal",
+      state.signal === null ? null : `${state.signal}${state.signal_certain ? "" : " (by the exit code; not certain)"}`
+    ],
+    ["Duration", state.duration_ms === null ? null : (0, import_chunk_SBRRC2LY.formatDuration)(state.duration_ms)],
+    ["Hard limit", (0, import_chunk_SBRRC2LY.formatDuration)(spec.deadline_ms)],
+    ["Conversation", state.conversation?.id ?? null],
+    [
+      "Survivors",
+      tree.survivors.length > 0 ? tree.survivors.map((one) => `${one.pid} (${one.name})`).join(", ") : null
+    ],
+    ["Warnings", state.warnings.length > 0 ? state.warnings.map((one) => (0, import_chunk_LXK2ZILE.plainText)(one.message)).join("; ") : null],
+    ["Whole output", `${paths.output} and ${paths.error}`]
+  ];
+  return rows.filter(([, value]) => value !== null).map(([name, value]) => `${name}: ${value}`);
+}
+function progress({ staff }) {
+  if (!staff) return "";
+  const { reading } = staff;
+  const lines = [];
+  for (const call of reading.tools.slice(-5)) {
+    lines.push(`- ${call.name} ${(0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(call.input).replace(/\s+/g, " "), import_chunk_6CVNTUS7.excerptBytes)} [${call.status}]`);
+  }
+  const text = (0, import_chunk_LXK2ZILE.plainText)(reading.answer || reading.text).trim();
+  if (text !== "") lines.push("", ...(0, import_chunk_LXK2ZILE.tail)(text, import_chunk_6CVNTUS7.textTailBytes).text.split("\n"));
+  return lines.length > 0 ? ["## Seen last (not a finished answer)", "", ...lines].join("\n") : "";
+}
+function workspace({ spec, staff }) {
+  if (!staff?.changes) return "";
+  const lines = ["## Workspace", "", (0, import_chunk_HVTV3EJ3.describeChanges)(staff.changes)];
+  if (spec.worktree) {
+    lines.push("", `It worked in a worktree of its own, ${spec.worktree.path} (branch ${spec.worktree.branch}).`);
+    for (const command of (0, import_chunk_MPE7MUCK.takeOverCommands)(spec.worktree, staff.changes)) lines.push(`    ${command}`);
+  }
+  return lines.join("\n");
+}
+function logSection(title, file, isStream) {
+  if (isStream) return "";
+  const text = (0, import_chunk_LXK2ZILE.plainText)((0, import_chunk_ZDHOWCEU.readLogTail)(file).toString("utf8")).trimEnd();
+  return text === "" ? "" : `## ${title}
+
+${text}`;
+}
+function judgeStaff(reading, ending, request) {
+  const answer = reading.answer !== null && reading.answer.trim() !== "" ? reading.answer : null;
+  const warnings = [...reading.warnings, ...denialWarnings(reading)];
+  const error = findError(reading, ending, request, answer);
+  if (error === null && request.reason === "lingered") {
+    warnings.push({
+      code: "ended_after_answer",
+      message: "the agent stayed alive after its final event and was ended"
+    });
+  }
+  if (error === null && request.reason === "hard_timeout") {
+    warnings.push({
+      code: "limit_after_answer",
+      message: "the hard limit struck after the complete answer had arrived"
+    });
+  }
+  return { answer, error, warnings };
+}
+function findError(reading, ending, request, answer) {
+  if (reading.failure) return reading.failure;
+  if (reading.final === "failure")
+    return { code: "agent_error", message: lastWords(ending) ?? "the agent reported a failure" };
+  if (request.reason === "exited" && ending.exitCode !== 0) return exitError(ending);
+  if (reading.final === null && (answer !== null || reading.denials.length === 0)) {
+    return { code: "no_final_answer", message: `the agent ended without a final event${quoted(lastWords(ending))}` };
+  }
+  if (request.resume !== null && request.keepsConversation && reading.conversationId !== request.resume) {
+    const got = reading.conversationId ?? "none";
+    return {
+      code: "conversation_mismatch",
+      message: `conversation ${request.resume} was asked for, the agent used ${got}`
+    };
+  }
+  if (answer !== null) return null;
+  if (reading.denials.length > 0) {
+    return {
+      code: "permission_denied",
+      message: `there is no final answer and these were refused: ${reading.denials.join(", ")}`
+    };
+  }
+  return { code: "no_final_answer", message: "the final answer is empty" };
+}
+function exitError(ending) {
+  const words = quoted(lastWords(ending));
+  if (ending.signal) return { code: "signal", message: `the agent was ended by ${ending.signal}${words}` };
+  return { code: "exit_nonzero", message: `the agent exited with code ${ending.exitCode}${words}` };
+}
+function denialWarnings(reading) {
+  return reading.denials.map((what) => ({ code: "permission_denied", message: `refused to the agent: ${what}` }));
+}
+function lastWords(ending) {
+  const lines = ending.stderrTail.split("\n").map((line) => line.trim());
+  return lines.filter((line) => line !== "").at(-1);
+}
+function quoted(words) {
+  return words === void 0 ? "" : `: ${words}`;
+}
+var severities = ["critical", "high", "medium", "low", "info"];
+var verdicts = ["approve", "changes_requested", "inconclusive"];
+var mostFindings = 500;
+var mostBytes = 1024 * 1024;
+var most = { summary: 1e4, title: 500, detail: 1e4, file: 4096, suggestion: 1e4 };
+var findingsForm = `Your final message must end with one JSON object in a \`\`\`json block, and nothing after it:
+{"verdict": "approve" | "changes_requested" | "inconclusive", "summary": "one paragraph", "findings": [{"severity": "critical" | "high" | "medium" | "low" | "info", "title": "one line", "detail": "what happens and when", "file": "path below the workspace, or null", "line": 12 or null, "suggestion": "how to mend it, or null"}]}
+No findings: an empty list.`;
+function parseFindings(answer) {
+  const text = jsonTextOf(answer);
+  if (text === void 0) return fault("the answer holds no JSON object");
+  const bytes = (0, import_chunk_LXK2ZILE.byteLength)(text);
+  if (bytes > mostBytes) return fault(`the findings have ${bytes} bytes; at most ${mostBytes}`);
+  let value;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return fault(`its JSON does not parse: ${(0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)((0, import_chunk_NVPF5LEY.messageOf)(error)), 240)}`);
+  }
+  return readFindings(value);
+}
+function jsonTextOf(answer) {
+  const block = lastBlock(answer);
+  if (block !== void 0) return block;
+  const whole = answer.trim();
+  if (whole.startsWith("{")) return whole;
+  const begin = whole.lastIndexOf("\n{");
+  return begin >= 0 && whole.endsWith("}") ? whole.slice(begin + 1) : void 0;
+}
+function lastBlock(answer) {
+  let found;
+  let open;
+  for (let from = 0; from < answer.length; ) {
+    const newline = answer.indexOf("\n", from);
+    const end = newline < 0 ? answer.length : newline;
+    const next = end + 1;
+    const fence = fenceOf(answer.slice(from, end));
+    if (fence && open && fence.info === "" && fence.mark === open.mark && fence.length >= open.length) {
+      const text = isJson(open) || open.info === "" ? answer.slice(open.from, from).trim() : "";
+      if (text.startsWith("{")) found = text;
+      open = void 0;
+    } else if (fence && (!open || isJson(fence))) {
+      open = { ...fence, from: next };
+    }
+    from = next;
+  }
+  return found;
+}
+function fenceOf(line) {
+  const text = line.trim();
+  const [mark = ""] = text;
+  if (mark !== "`" && mark !== "~") return void 0;
+  let length = 0;
+  while (text[length] === mark) length += 1;
+  return length < 3 ? void 0 : { mark, length, info: text.slice(length).trim() };
+}
+function isJson({ info }) {
+  return /^json\w*$/i.test(info);
+}
+function readFindings(value) {
+  if (!isObject(value)) return fault("the JSON is no object");
+  const { verdict, summary, findings } = value;
+  if (!isOneOf(verdict, verdicts)) return fault(`verdict is ${show(verdict)}; allowed: ${verdicts.join(", ")}`);
+  const reason = textFault("summary", summary);
+  if (reason !== void 0 || typeof summary !== "string") return fault(reason ?? "summary is no text");
+  if (!Array.isArray(findings)) return fault("findings is no list");
+  if (findings.length > mostFindings) return fault(`${findings.length} findings; at most ${mostFindings}`);
+  const read = [];
+  for (const [n, one] of findings.entries()) {
+    const reason2 = findingFault(one);
+    if (reason2 !== void 0) return fault(`findings[${n}]: ${reason2}`);
+    const { severity, title, detail, file, line, suggestion } = one;
+    read.push({ severity, title, detail, file: file ?? null, line: line ?? null, suggestion: suggestion ?? null });
+  }
+  return { kind: "ok", value: { verdict, summary, findings: read } };
+}
+function findingFault(one) {
+  if (!isObject(one)) return "no object";
+  if (!isOneOf(one.severity, severities)) return `severity is ${show(one.severity)}; allowed: ${severities.join(", ")}`;
+  for (const name of ["title", "detail", "file", "suggestion"]) {
+    const value = one[name] ?? null;
+    if (value === null && (name === "file" || name === "suggestion")) continue;
+    const reason = textFault(name, value);
+    if (reason !== void 0) return reason;
+  }
+  const { line } = one;
+  if (line !== null && line !== void 0 && !(Number.isSafeInteger(line) && Number(line) > 0))
+    return `line is ${show(line)}; allowed: a number from 1 on, or null`;
+  return void 0;
+}
+function textFault(name, value) {
+  if (typeof value !== "string") return `${name} is no text`;
+  return value.length <= most[name] ? void 0 : `${name} has ${value.length} characters; at most ${most[name]}`;
+}
+function fault(reason) {
+  return { kind: "fault", reason };
+}
+function show(value) {
+  if (typeof value === "string") return `${JSON.stringify(value.slice(0, 60))}${value.length > 60 ? "..." : ""}`;
+  if (typeof value === "object" && value !== null) return Array.isArray(value) ? "a list" : "an object";
+  return value === void 0 ? "missing" : String(value);
+}
+function isObject(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+function isOneOf(value, allowed) {
+  return allowed.some((one) => one === value);
+}
+function usageOf(told2, runsOn, resumed) {
+  if (told2 === null || !runsOn.tokens && !runsOn.cost) return { usage: told2, usage_total: null };
+  if (resumed === null) return { usage: told2, usage_total: told2 };
+  const { earlier } = resumed;
+  if (earlier === null) return { usage: runsOn.tokens ? null : withoutCost(told2), usage_total: told2 };
+  const less = (now, before) => now >= before ? now - before : now;
+  const usage = { ...told2 };
+  if (runsOn.tokens) {
+    usage.input_tokens = less(told2.input_tokens, earlier.input_tokens);
+    usage.output_tokens = less(told2.output_tokens, earlier.output_tokens);
+    usage.total_tokens = less(told2.total_tokens, earlier.total_tokens);
+  }
+  if (runsOn.cost && told2.cost_usd !== void 0) usage.cost_usd = rounded(less(told2.cost_usd, earlier.cost_usd ?? 0));
+  return { usage, usage_total: told2 };
+}
+function withoutCost({ cost_usd: _cost, ...tokens }) {
+  return tokens;
+}
+function rounded(dollars) {
+  return Math.round(dollars * 1e6) / 1e6;
+}
+function endStaff(job, seen, exit, stdout) {
+  const { paths, spec, staff } = job;
+  const backend = backendOf(spec);
+  const reading = seen.reading ?? replay(spec, paths);
+  const byItself = exit.reason === "exited";
+  const ending = closeReading(spec, paths, reading, { code: exit.code, signal: exit.signal, byItself });
+  const verdict = judgeStaff(reading, ending, {
+    resume: staff.resume,
+    reason: staffReason(exit.reason),
+    keepsConversation: backend?.keepsConversation ?? false
+  });
+  const { answer } = verdict;
+  const warnings = [...verdict.warnings];
+  const changes = safely(warnings, "what changed", () => (0, import_chunk_THOZN52O.changesSince)(spec, paths, seen.before)) ?? null;
+  warnings.push(...(0, import_chunk_GHOIRHTA.neighbourWarnings)(paths.root, paths), ...changeWarnings(staff, changes), ...finishWarnings(answer));
+  const resumed = staff.resume === null ? null : { earlier: staff.earlier?.usage_total ?? null };
+  const usage = usageOf(reading.usage, backend?.runsOn ?? { tokens: false, cost: false }, resumed);
+  const error = verdict.error ?? cutAnswer(spec, stdout);
+  const end = { reading, answer, error, warnings, changes, ...usage };
+  if (!staff.schema) return end;
+  const none = { findings: null, findings_error: "the answer could not be read" };
+  return { ...end, ...safely(warnings, "the findings", () => findingsOf(answer, warnings)) ?? none };
+}
+function staffReason(reason) {
+  return reason === "exited" || reason === "lingered" || reason === "hard_timeout" ? reason : "other";
+}
+function cutAnswer(spec, stdout) {
+  if (backendOf(spec)?.answerFrom !== "stdout" || !stdout || stdout.omitted === 0) return null;
+  const message = `the answer has ${stdout.bytes} bytes, of which ${stdout.omitted} in the middle could not be kept`;
+  return { code: "output_unstorable", message };
+}
+function safely(warnings, what, look) {
+  try {
+    return look();
+  } catch (error) {
+    warnings.push({ code: "not_told", message: `${what} could not be told: ${(0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_NVPF5LEY.messageOf)(error), 400)}` });
+    return void 0;
+  }
+}
+function finishWarnings(answer) {
+  if (answer === null || !/^\W{0,10}NOT FINISHED\b/.test(answer.slice(0, 200).trimStart())) return [];
+  const [first = ""] = answer.trimStart().split("\n", 1);
+  return [{ code: "not_finished", message: `the agent says that the task is not finished: ${(0, import_chunk_LXK2ZILE.excerpt)(first, 300)}` }];
+}
+function changeWarnings(staff, changes) {
+  if (!(0, import_chunk_W7HED5VZ.isReader)(staff.mode, staff.profile) || !changes || changes.unchanged) return [];
+  const isToldNothing = changes.file_count + changes.commit_count + changes.refs_changed.length === 0;
+  if (changes.reason !== null && isToldNothing)
+    return [{ code: "not_told", message: `it is not known whether the worktree changed: ${changes.reason}` }];
+  const what = [
+    ...changes.files.slice(0, 5).map((file) => (0, import_chunk_LPMPPDCR.showName)(file.path)),
+    ...changes.file_count > 5 ? [`and ${changes.file_count - 5} more`] : [],
+    ...changes.commit_count > 0 ? [`${changes.commit_count} commit(s)`] : [],
+    ...changes.refs_changed.slice(0, 3).map(import_chunk_LPMPPDCR.showName),
+    ...changes.index_changed && isToldNothing ? ["what is staged"] : [],
+    ...isToldNothing ? changes.beyond : []
+  ];
+  const message = `the ${staff.mode} job was to change nothing (profile ${staff.profile}), but the worktree changed while it ran: ${what.join(", ") || "more than could be looked at"}`;
+  return [{ code: "reader_changed", message }];
+}
+function findingsOf(answer, warnings) {
+  if (answer === null) return { findings: null, findings_error: "there is no final answer" };
+  const parsed = parseFindings(answer);
+  if (parsed.kind === "ok") return { findings: parsed.value, findings_error: null };
+  warnings.push({ code: "findings_unreadable", message: `the structured findings cannot be read: ${parsed.reason}` });
+  return { findings: null, findings_error: parsed.reason };
+}
+function conclude(job, ending) {
+  const { paths, spec } = job;
+  const read = (0, import_chunk_KWYQ44JA.readState)(paths);
+  const before = read.kind === "ok" ? read.value : (0, import_chunk_AMXPSG75.earlyState)(spec.id, spec);
+  const journal = (0, import_chunk_F2QRF22C.openJournal)(paths, spec);
+  if ((0, import_chunk_AMXPSG75.isEnded)(before)) {
+    journal.append("late_evidence", { reason: ending.reason, exit_code: ending.exit?.exit_code ?? null });
+    return before;
+  }
+  const { state, staff } = makeState(job, before, ending);
+  try {
+    withReserve(paths, () => publish(job, state, staff, ending, journal));
+  } catch (error) {
+    if (!isFull(error)) throw error;
+    state.state = "failed";
+    state.error = {
+      code: "output_unstorable",
+      message: `the result cannot be stored: no space left in ${paths.folder}`
+    };
+    withReserve(paths, () => finish(paths, state));
+  }
+  return state;
+}
+function publish(job, state, staff, ending, journal) {
+  const { paths, spec } = job;
+  const cancel = (0, import_chunk_KWYQ44JA.readCancel)(paths);
+  (0, import_chunk_6OPTGHIR.writeFile)(
+    paths.result,
+    madeSafely(
+      state,
+      staff,
+      () => makeDeliverable({
+        spec,
+        paths,
+        state,
+        staff,
+        tree: ending.tree,
+        cancel,
+        isPlain: backendOf(spec)?.answerFrom === "stdout"
+      })
+    )
+  );
+  (0, import_chunk_6OPTGHIR.writeJson)(paths.resultRecord, (0, import_chunk_HVTV3EJ3.terminalRecord)(spec, paths, state, ending.tree, staff), { sync: false });
+  if ((0, import_chunk_F2QRF22C.readEvents)(paths, journal.seq - 1, 1).events[0]?.type !== "ended") {
+    const { exit_code, error, reconciled } = state;
+    journal.append("ended", { state: state.state, exit_code, error, reconciled });
+  }
+  state.seq = journal.seq;
+  finish(paths, state);
+  if ((0, import_chunk_HVTV3EJ3.isTidy)(spec, state)) for (const file of [paths.output, paths.snapshot]) (0, import_chunk_6OPTGHIR.removeFile)(file);
+}
+function madeSafely(state, staff, make) {
+  try {
+    return make();
+  } catch (error) {
+    if (state.state === "done" && staff && staff.answer !== null) return staff.answer;
+    const reason = state.error ? `${state.error.code}: ${state.error.message}` : state.state;
+    return `# ${state.id}: ${state.state}
+
+${reason}
+
+The report could not be made: ${(0, import_chunk_NVPF5LEY.messageOf)(error)}
+`;
+  }
+}
+function finish(paths, state) {
+  (0, import_chunk_KWYQ44JA.writeState)(paths, state);
+  (0, import_chunk_6OPTGHIR.removeFile)(paths.marker);
+  const passing = [paths.reserve, paths.leaseFifo, paths.aliveFifo, paths.limitFifo];
+  const torn = (0, import_chunk_YZXDT2WC.listNames)(paths.folder).filter((name) => /^\..*\.tmp$/.test(name));
+  for (const file of [...passing, ...torn.map((name) => `${paths.folder}/${name}`)]) (0, import_chunk_6OPTGHIR.removeFile)(file);
+}
+function makeState(job, before, ending) {
+  const { paths, spec } = job;
+  const { exit } = ending;
+  const signal = exit ? signalOfExit(exit.exit_code, signalNumbers) ?? null : null;
+  const warnings = [...ending.warnings ?? before.warnings];
+  const staff = spec.staff ? endStaff(
+    { paths, spec, staff: spec.staff },
+    { reading: ending.reading, before: ending.before },
+    { reason: ending.reason, code: exit?.exit_code ?? null, signal },
+    ending.omitted?.stdout ?? before.output?.stdout
+  ) : void 0;
+  for (const warning of staff?.warnings ?? [])
+    if (!warnings.some((known) => known.message === warning.message)) warnings.push(warning);
+  const verdict = judgeEnd({
+    reason: ending.reason,
+    exit,
+    signal,
+    successExit: spec.run?.success_exit ?? 0,
+    staffError: staff?.error ?? null,
+    isStaff: spec.staff !== null,
+    survivors: ending.tree.survivors.map((one) => one.pid),
+    deadlineText: (0, import_chunk_SBRRC2LY.formatDuration)(spec.deadline_ms),
+    detail: ending.detail
+  });
+  const started = before.started_at ?? startedAt(paths);
+  const ended = timeOf(paths.exit) ?? (0, import_chunk_NLNY4YEW.isoNow)();
+  const conversationId = staff?.reading.conversationId ?? null;
+  const state = {
+    ...before,
+    rev: before.rev + 1,
+    state: verdict.outcome,
+    health: before.health === "attention" ? "unknown" : before.health,
+    attention_kind: null,
+    started_at: started,
+    ended_at: ended,
+    duration_ms: Math.max(0, Date.parse(ended) - Date.parse(started ?? before.created_at)),
+    exit_code: exit?.exit_code ?? null,
+    signal,
+    signal_certain: signal === null ? null : Boolean(exit?.signaled) || ending.reason !== "exited" && ending.tree.step !== "none",
+    error: verdict.error,
+    warnings: [...warnings, ...leftoverWarnings(ending)],
+    conversation: conversationId && spec.staff ? { backend: spec.staff.backend, id: conversationId } : before.conversation,
+    reconciled: ending.reconciled,
+    output: ending.omitted ?? before.output ?? plainNotes(paths),
+    usage: staff ? staff.usage : before.usage,
+    ...staff?.usage_total ? { usage_total: staff.usage_total } : {}
+  };
+  return { state, staff };
+}
+function finishStored(job) {
+  const stored = (0, import_chunk_KWYQ44JA.readStoredState)(job.paths, job.spec.id);
+  if (!stored) return false;
+  withReserve(job.paths, () => finish(job.paths, stored));
+  return true;
+}
+function leftoverWarnings(ending) {
+  if (ending.reason !== "exited" || ending.tree.ended.length === 0) return [];
+  const named = ending.tree.ended.slice(0, 5).map((one) => `${one.pid} (${one.name})`).join(", ");
+  const message = `${ending.tree.ended.length} left-over process(es) were ended after the command: ${named}`;
+  return [{ code: "leftovers_ended", message }];
+}
+function plainNotes(paths) {
+  const note = (file) => ({ bytes: (0, import_chunk_ZDHOWCEU.logSize)(file), omitted: 0, exact: true });
+  return { stdout: note(paths.output), stderr: note(paths.error) };
+}
+function startedAt(paths) {
+  return timeOf(paths.childMark);
+}
+function timeOf(file) {
+  const facts2 = (0, import_chunk_YZXDT2WC.factsOf)(file);
+  return facts2 ? (0, import_chunk_NLNY4YEW.isoOf)(facts2.modifiedMs) : null;
+}
+function withReserve(paths, write) {
+  try {
+    write();
+  } catch (error) {
+    if (!isFull(error) || !(0, import_chunk_6OPTGHIR.removeFile)(paths.reserve)) throw error;
+    write();
+  }
+}
+function isFull(error) {
+  return ["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "");
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  addWorktree,
-  isDirtyTree,
-  planWorktree,
-  removeWorktree,
-  takeOverCommands,
-  undoWorktree,
-  worktreeWork
+  LineSplitter,
+  backendOf,
+  conclude,
+  findingsForm,
+  finishStored,
+  parseReason,
+  readSafely,
+  startedAt
 });
 
 },
-"./chunk-BN2VCZBI.js": function (module, exports) {
+"./chunk-B5YXK2C6.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  signInOf: () => signInOf,
-  surveyBackends: () => surveyBackends
+  checkLaunchOptions: () => checkLaunchOptions,
+  folderOf: () => folderOf,
+  folderSaid: () => folderSaid,
+  launchAndTell: () => launchAndTell,
+  launchWords: () => launchWords,
+  missingProgram: () => missingProgram,
+  onceWords: () => onceWords,
+  repeatedLaunch: () => repeatedLaunch,
+  run: () => run,
+  tellLaunched: () => tellLaunched
 });
 module.exports = stdin_exports;
-var import_chunk_6KRSSHAY = load("./chunk-6KRSSHAY.js");
-var import_chunk_WY6KWLJR = load("./chunk-WY6KWLJR.js");
+var import_chunk_O2SQQ44C = load("./chunk-O2SQQ44C.js");
+var import_chunk_5KG54KO5 = load("./chunk-5KG54KO5.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_KWYQ44JA = load("./chunk-KWYQ44JA.js");
 var import_chunk_VIKS2MJP = load("./chunk-VIKS2MJP.js");
+var import_chunk_6CVNTUS7 = load("./chunk-6CVNTUS7.js");
 var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
 var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_node_path = builtin("node:path");
-var signBytes = 64 * 1024;
-var profileNames = ["restricted", "standard", "unrestricted"];
-function surveyBackends(config, cwd, only) {
-  const own = Object.entries(config.backends);
-  const found = import_chunk_WY6KWLJR.backends.filter(({ id }) => id !== "custom" && (only === void 0 || id === only) && !Object.hasOwn(config.backends, id)).map((backend) => survey(backend, backend.id, backend.programs, cwd));
-  const custom = (0, import_chunk_WY6KWLJR.findBackend)("custom");
-  const mine = own.filter(([name]) => only === void 0 || name === only).map(([name, { argv }]) => survey(custom, name, argv.slice(0, 1), cwd));
-  return [...found, ...mine];
+var import_node_path2 = builtin("node:path");
+function launchWords(input) {
+  const onceKey = input.text("once-key") ?? null;
+  if (onceKey === "") throw (0, import_chunk_NVPF5LEY.usageError)('cannot take --once-key "": a key needs at least one character');
+  return { owner: input.text("owner") ?? import_chunk_NLNY4YEW.variables.owner() ?? null, label: input.text("label") ?? null, onceKey };
 }
-function survey(backend, name, searched, cwd) {
-  const program = searched.map((one) => (0, import_chunk_VIKS2MJP.findProgram)(one, cwd)).find((one) => one !== void 0) ?? null;
-  const version = program === null ? null : (0, import_chunk_6KRSSHAY.tellVersion)(backend, program);
-  const isTooOld = version !== null && backend.oldest !== null && (0, import_chunk_WY6KWLJR.isOlder)(version, backend.oldest);
-  const faults = {};
-  for (const profile of profileNames) {
-    const fault = backend.profiles[profile] === null ? null : (0, import_chunk_6KRSSHAY.policyFault)(backend, profile, cwd, version);
-    if (fault !== null) faults[profile] = fault;
+function checkLaunchOptions(input) {
+  if (input.has("wait-timeout") && !input.has("wait")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");
+  input.duration("wait-timeout");
+  for (const other of ["json", "wait"]) {
+    if (input.has("id-only") && input.has(other)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`);
   }
-  const canKeep = profileNames.some((one) => backend.profiles[one] !== null && faults[one] === void 0);
-  return {
-    backend: name,
-    title: backend.title,
-    custom: backend.id === "custom",
-    searched,
-    program,
-    not_executable: program === null ? findBlocked(searched) : null,
-    version,
-    oldest: backend.oldest,
-    too_old: isTooOld,
-    sign_in: signInOf(backend),
-    profiles: backend.profiles,
-    faults,
-    install: backend.install,
-    usable: program !== null && !isTooOld && canKeep
+}
+async function launchAndTell(context, input, request, isSynchronous = false) {
+  checkLaunchOptions(input);
+  const root = context.root(input);
+  return tellLaunched(context, input, root, await (0, import_chunk_O2SQQ44C.launch)(root, request), isSynchronous);
+}
+async function tellLaunched(context, input, root, launched, isSynchronous) {
+  if (input.has("wait") || isSynchronous) {
+    const { waitAndTell } = await Promise.resolve().then(() => load("./collecting-YUCRPP66.js"));
+    const told = launched.isNew ? warningNotes(root, launched.id) : [];
+    const collect = `collect: ${import_chunk_MH4JJYVG.nextCommands.wait(launched.id, root.option)}`;
+    for (const line of [jobLine(launched), collect, ...told]) context.tell(line);
+    const timeoutMs = input.duration("wait-timeout") ?? Number.MAX_SAFE_INTEGER;
+    return waitAndTell(context, root, [launched.id], {
+      mode: "all",
+      timeoutMs,
+      heartbeatMs: null,
+      isJson: input.has("json"),
+      told
+    });
+  }
+  return tellLaunch(root, launched, input);
+}
+function jobLine({ id, isNew }) {
+  return `job ${id}${isNew ? "" : " (this once-key had it already; nothing was started)"}`;
+}
+function warningsOf(root, id) {
+  const spec = (0, import_chunk_KWYQ44JA.readSpec)((0, import_chunk_VIKS2MJP.jobPaths)(root.folder, id));
+  return spec.kind === "ok" ? spec.value.warnings ?? [] : [];
+}
+function warningNotes(root, id) {
+  return warningsOf(root, id).map((one) => `warning: ${(0, import_chunk_LXK2ZILE.plainText)(one.message)}`);
+}
+function tellLaunch(root, launched, input) {
+  const { id, isNew } = launched;
+  const notes = warningNotes(root, id);
+  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
+`, notes };
+  const paths = (0, import_chunk_VIKS2MJP.jobPaths)(root.folder, id);
+  const commands = {
+    wait: import_chunk_MH4JJYVG.nextCommands.wait(id, root.option),
+    observe: import_chunk_MH4JJYVG.nextCommands.observe(id, root.option),
+    cancel: import_chunk_MH4JJYVG.nextCommands.cancel(id, root.option)
   };
-}
-function signInOf({ signIn }) {
-  const home = import_chunk_NLNY4YEW.variables.home();
-  const files = signIn.files.filter((file) => home !== void 0 && holdsSomething(import_node_path.default.join(home, file)));
-  const found = { files, variables: signIn.variables.filter((name) => import_chunk_NLNY4YEW.variables.isSet(name)) };
-  if (signIn.files.length + signIn.variables.length === 0) return { state: "unknown", ...found };
-  return { state: found.files.length + found.variables.length > 0 ? "signs" : "no_signs", ...found };
-}
-function holdsSomething(file) {
-  if (!(0, import_chunk_YZXDT2WC.exists)(file)) return false;
-  try {
-    const text = (0, import_chunk_6OPTGHIR.readText)((0, import_chunk_YZXDT2WC.realPath)(file), signBytes)?.trim();
-    if (text === void 0) return true;
-    return text !== "" && !/^(?:null|\{\s*\}|\[\s*\])$/.test(text);
-  } catch {
-    return true;
+  if (input.has("json")) {
+    return {
+      code: import_chunk_6PFAPK5K.exitCodes.done,
+      json: {
+        id,
+        new: isNew,
+        folder: paths.folder,
+        result_path: paths.result,
+        output_path: paths.output,
+        warnings: warningsOf(root, id),
+        next: commands
+      }
+    };
   }
+  const lines = [
+    jobLine(launched),
+    `collect: ${commands.wait}`,
+    `observe: ${commands.observe}`,
+    `result:  ${paths.result}`
+  ];
+  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${lines.join("\n")}
+`, notes };
 }
-function findBlocked(names) {
-  const folders = import_chunk_NLNY4YEW.variables.searchPath().split(":").filter(Boolean);
-  const files = names.filter((name) => !name.includes("/")).flatMap((name) => folders.map((folder) => import_node_path.default.join(folder, name)));
-  return files.find(import_chunk_YZXDT2WC.exists) ?? null;
+var passing = [
+  "owner",
+  "label",
+  "once-key",
+  "json",
+  "id-only",
+  "wait",
+  "wait-timeout",
+  "state-dir",
+  "prompt-file",
+  "stdin"
+];
+function onceWords(verb, input, folder, task) {
+  const options = input.given().filter(([name]) => !passing.includes(name) && !["prompt", "cwd"].includes(name));
+  return JSON.stringify([verb, options.sort(), input.words, input.rest, folder, task]);
+}
+function folderSaid(context, input) {
+  return import_node_path2.default.resolve(context.cwd, input.text("cwd") ?? ".");
+}
+async function repeatedLaunch(context, input, words, isSynchronous) {
+  const { onceKey } = launchWords(input);
+  if (onceKey === null) return void 0;
+  checkLaunchOptions(input);
+  const root = context.root(input);
+  const launched = await (0, import_chunk_O2SQQ44C.launchedBefore)(root, onceKey, words);
+  if (!launched) return void 0;
+  const { folder } = (0, import_chunk_VIKS2MJP.jobPaths)(root.folder, launched.id);
+  return (0, import_chunk_YZXDT2WC.exists)(folder) ? tellLaunched(context, input, root, launched, isSynchronous) : tellCleaned(input, launched.id);
+}
+function tellCleaned(input, id) {
+  const note = `job ${id} had this once-key; its record was removed by clean, and nothing was started`;
+  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
+` };
+  if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.done, json: { id, new: false, cleaned: true, next: {} } };
+  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${note}
+` };
+}
+var run = {
+  name: "run",
+  summary: "run a long command as a job",
+  form: "[options] -- COMMAND ARG...",
+  words: { min: 0, max: 0, rest: true },
+  options: {
+    timeout: {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_6CVNTUS7.limits.runTimeout,
+      help: "hard limit, counted from launch (default 24h, at most 30d)"
+    },
+    deadline: { kind: "duration", value: "D", range: import_chunk_6CVNTUS7.limits.runTimeout, help: "the same as --timeout" },
+    "kill-after": {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_6CVNTUS7.limits.runKillGrace,
+      help: "time between TERM and KILL (default 30s)"
+    },
+    cwd: { kind: "text", value: "DIR", help: "folder to run in (default: here)" },
+    shell: { kind: "flag", help: "give the one word after -- to /bin/sh -c" },
+    "success-exit": {
+      kind: "count",
+      value: "N",
+      range: { default: 0, min: 0, max: 255 },
+      help: "the exit code that means success (default 0)"
+    },
+    "max-output": {
+      kind: "size",
+      value: "SIZE",
+      range: import_chunk_6CVNTUS7.limits.maxOutput,
+      help: "cap of each output file on disk (default 64M)"
+    },
+    "first-output": {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_6CVNTUS7.limits.optInLimit,
+      help: "end it when nothing was printed by then"
+    },
+    "stall-after": {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_6CVNTUS7.limits.optInLimit,
+      help: "end it when nothing was printed for that long"
+    },
+    "keep-children": { kind: "flag", help: "leave processes alone that the command left behind" },
+    ...import_chunk_5KG54KO5.launchOptions
+  },
+  notes: "The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",
+  examples: [
+    "run -- make test",
+    "run --timeout 2h --once-key nightly -- python3 train.py --epochs 10",
+    "run --shell -- 'make && make install'"
+  ],
+  async run(context, input) {
+    const words = onceWords("run", input, folderSaid(context, input), null);
+    const repeated = await repeatedLaunch(context, input, words, false);
+    if (repeated) return repeated;
+    const cwd = folderOf(context, input);
+    const timeout = limitOf(input);
+    return launchAndTell(context, input, {
+      kind: "run",
+      verb: "run",
+      ...launchWords(input),
+      cwd,
+      deadlineMs: timeout,
+      killGraceMs: input.durationOrDefault("kill-after"),
+      maxOutputBytes: input.size("max-output") ?? import_chunk_6CVNTUS7.limits.maxOutput.default,
+      firstOutputMs: input.duration("first-output") ?? null,
+      stallMs: input.duration("stall-after") ?? null,
+      lineage: null,
+      run: commandOf(input, cwd),
+      staff: null,
+      words
+    });
+  }
+};
+function limitOf(input) {
+  if (input.has("timeout") && input.has("deadline"))
+    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");
+  return input.has("deadline") ? input.durationOrDefault("deadline") : input.durationOrDefault("timeout");
+}
+function folderOf(context, input) {
+  const folder = import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
+  if (!(0, import_chunk_YZXDT2WC.isFolder)(folder))
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot run in ${folder}: there is no such folder`,
+      "name an existing one with --cwd DIR"
+    );
+  return (0, import_chunk_YZXDT2WC.realPath)(folder);
+}
+function commandOf(input, cwd) {
+  const words = input.rest ?? [];
+  const parts = { success_exit: input.count("success-exit") ?? 0, keep_children: input.has("keep-children") };
+  if (input.has("shell")) {
+    if (words.length !== 1)
+      throw (0, import_chunk_NVPF5LEY.usageError)(
+        `cannot take ${words.length} words with --shell: it needs the whole command line as one word after --`
+      );
+    return { argv: ["/bin/sh", "-c", words[0]], program: "/bin/sh", ...parts };
+  }
+  const name = words[0];
+  const program = (0, import_chunk_VIKS2MJP.findProgram)(name, cwd);
+  if (program === void 0) throw missingProgram(name, cwd);
+  return { argv: words, program, ...parts };
+}
+function missingProgram(name, cwd) {
+  const where = name.includes("/") ? `no executable file of that name (looked from ${cwd})` : `it is not on PATH (${import_chunk_NLNY4YEW.variables.searchPath() || "empty"})`;
+  return new import_chunk_NVPF5LEY.FaultError("preflight", `cannot run ${JSON.stringify(name)}: ${where}`, "give the path of the program");
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  signInOf,
-  surveyBackends
+  checkLaunchOptions,
+  folderOf,
+  folderSaid,
+  launchAndTell,
+  launchWords,
+  missingProgram,
+  onceWords,
+  repeatedLaunch,
+  run,
+  tellLaunched
 });
 
 },
@@ -4198,6 +5541,154 @@ function rotate(word, bits) {
   hmacSha256,
   sha256,
   toHex
+});
+
+},
+"./chunk-EKPWU7F2.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  askedProfile: () => askedProfile,
+  freshStaff: () => freshStaff,
+  launchStaff: () => launchStaff,
+  taskOf: () => taskOf
+});
+module.exports = stdin_exports;
+var import_chunk_3MUHVUS5 = load("./chunk-3MUHVUS5.js");
+var import_chunk_B5YXK2C6 = load("./chunk-B5YXK2C6.js");
+var import_chunk_O2SQQ44C = load("./chunk-O2SQQ44C.js");
+var import_chunk_MRG4EW5H = load("./chunk-MRG4EW5H.js");
+var import_chunk_GHOIRHTA = load("./chunk-GHOIRHTA.js");
+var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
+var import_chunk_3MD723AM = load("./chunk-3MD723AM.js");
+var import_chunk_6CVNTUS7 = load("./chunk-6CVNTUS7.js");
+var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var sources = ["prompt", "prompt-file", "stdin"];
+async function taskOf(context, input) {
+  const given = sources.filter((name) => input.has(name));
+  if (given.length !== 1) {
+    const came = given.length === 0 ? "none was given" : `these came together: ${given.map((name) => `--${name}`).join(", ")}`;
+    throw (0, import_chunk_NVPF5LEY.usageError)(
+      `cannot tell the task: exactly one of --prompt TEXT, --prompt-file PATH and --stdin is needed; ${came}`
+    );
+  }
+  const text = input.text("prompt") ?? decode(given[0] === "stdin" ? await context.readStdin() : readTask(context, input.text("prompt-file")));
+  const size = Buffer.byteLength(text);
+  if (text.trim() === import_chunk_MH4JJYVG.taskPlaceholder)
+    throw (0, import_chunk_NVPF5LEY.usageError)(
+      `cannot take ${JSON.stringify(import_chunk_MH4JJYVG.taskPlaceholder)} as the task: it only shows where yours belongs`,
+      "put what the agent is to do in its place, or give it with --prompt-file PATH"
+    );
+  if (text.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take an empty task from --${given[0]}`);
+  if (size > import_chunk_6CVNTUS7.promptBytes) throw tooLong(size);
+  return text;
+}
+function tooLong(size) {
+  return (0, import_chunk_NVPF5LEY.usageError)(
+    `cannot take a task of ${size} bytes: at most ${import_chunk_6CVNTUS7.promptBytes} (1 MiB) are allowed`,
+    "put the material into a file and name it in the task"
+  );
+}
+function readTask(context, name) {
+  const file = import_node_path.default.resolve(context.cwd, name);
+  try {
+    const real = (0, import_chunk_YZXDT2WC.realPath)(file);
+    const size = (0, import_chunk_YZXDT2WC.factsOf)(real)?.size ?? 0;
+    if (size > import_chunk_6CVNTUS7.promptBytes) throw tooLong(size);
+    const read = (0, import_chunk_6OPTGHIR.readRange)(real, 0, size);
+    if (read) return read.bytes;
+  } catch (error) {
+    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
+    throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot read the task from ${file} (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
+  }
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot read the task from ${file}: it is no regular file`,
+    "give the task with --stdin"
+  );
+}
+function decode(bytes) {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UTF-8 text");
+  }
+}
+async function launchStaff(context, input, job) {
+  (0, import_chunk_B5YXK2C6.checkLaunchOptions)(input);
+  const root = context.root(input);
+  const request = {
+    kind: "staff",
+    verb: job.verb,
+    ...(0, import_chunk_B5YXK2C6.launchWords)(input),
+    cwd: job.cwd,
+    deadlineMs: job.deadlineMs ?? input.durationOrDefault("timeout"),
+    killGraceMs: import_chunk_6CVNTUS7.limits.staffKillGrace.default,
+    maxOutputBytes: import_chunk_6CVNTUS7.limits.maxOutput.default,
+    firstOutputMs: job.firstOutputMs ?? input.duration("first-output") ?? null,
+    stallMs: job.stallMs ?? input.duration("stall-after") ?? null,
+    lineage: job.lineage,
+    run: null,
+    staff: job.staff,
+    worktree: job.worktree === void 0 ? worktreeOf(input) : job.worktree,
+    warnings: (0, import_chunk_3MUHVUS5.launchWarnings)(job.staff),
+    words: job.words,
+    asksForLatest: job.asksForLatest ?? false,
+    credentials: (0, import_chunk_GHOIRHTA.findBackend)(job.staff.backend)?.signIn.variables ?? []
+  };
+  await (0, import_chunk_GHOIRHTA.settleLost)(root.folder);
+  const admit = () => admitBeside(root, request, job.staff, { share: input.has("share"), isolate: job.worktree === void 0 });
+  const launched = await (0, import_chunk_O2SQQ44C.launch)(root, { ...request, admit });
+  if (launched.isNew) for (const warning of (0, import_chunk_3MUHVUS5.versionWarnings)(job.staff)) context.tell(`note: ${warning.message}`);
+  if (request.worktree === "new" && launched.isNew) await tellDirty(context, job.cwd);
+  return (0, import_chunk_B5YXK2C6.tellLaunched)(context, input, root, launched, job.isSynchronous);
+}
+async function tellDirty(context, cwd) {
+  const { isDirtyTree } = await Promise.resolve().then(() => load("./worktree-QNOTBRGP.js"));
+  const root = (0, import_chunk_3MD723AM.findWorktree)(cwd);
+  if (root !== void 0 && isDirtyTree(root))
+    context.tell(`note: what is uncommitted in ${root} is not in the worktree of this job`);
+}
+function worktreeOf(input) {
+  if (input.has("worktree") && input.has("share"))
+    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --worktree and --share together: a tree of its own is shared with nobody");
+  return input.has("worktree") ? "new" : null;
+}
+async function admitBeside(root, request, staff, may) {
+  if (staff.resume !== null) (0, import_chunk_3MUHVUS5.requireFreeConversation)(root, staff.backend, staff.resume);
+  if (request.worktree === "new") return { warnings: [] };
+  const neighbours = await (0, import_chunk_GHOIRHTA.findNeighbours)(root, staff, request.cwd, may);
+  return {
+    warnings: neighbours.map((id) => (0, import_chunk_GHOIRHTA.neighbourWarning)(id, (0, import_chunk_GHOIRHTA.modeOf)(root.folder, id))),
+    told: (id) => (0, import_chunk_GHOIRHTA.tellNeighbours)(root.folder, neighbours, id)
+  };
+}
+function freshStaff(context, input, words) {
+  const part = (0, import_chunk_3MUHVUS5.makeStaffPart)({
+    ...words,
+    stateRoot: context.root(input).folder,
+    backend: input.text("backend"),
+    model: input.text("model") ?? null,
+    profile: askedProfile(input),
+    resume: null
+  });
+  if (input.has("schema")) part.schema = true;
+  const base = input.text("base");
+  if (base !== void 0) part.base = (0, import_chunk_MRG4EW5H.requireBase)(words.cwd, base);
+  return part;
+}
+function askedProfile(input) {
+  return input.text("profile");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  askedProfile,
+  freshStaff,
+  launchStaff,
+  taskOf
 });
 
 },
@@ -4643,4742 +6134,7 @@ function userId() {
 });
 
 },
-"./chunk-GQA7X64Q.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  prepareReview: () => prepareReview,
-  requireBase: () => requireBase
-});
-module.exports = stdin_exports;
-var import_chunk_QZ6AB7TL = load("./chunk-QZ6AB7TL.js");
-var import_chunk_3MD723AM = load("./chunk-3MD723AM.js");
-var import_chunk_6CVNTUS7 = load("./chunk-6CVNTUS7.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var patchBytes = 2 * 1024 * 1024;
-function prepareReview(staff, paths, before) {
-  const { git } = before;
-  const dirty = before.entries.filter(import_chunk_QZ6AB7TL.isDirty);
-  if (!git) return ["There is no git repository here: look at the files that the task names."];
-  const range = rangeOf(staff, git.head, dirty.length > 0);
-  if (range === null) return ["There is no commit yet: everything here is new."];
-  const lines = [`${range.title}: ${(0, import_chunk_3MD723AM.quoteWords)(["git", ...range.command])}`];
-  const untracked = dirty.filter((entry) => entry.xy === "??").length;
-  if (range.isDirty && untracked > 0)
-    lines.push(`${untracked} new file(s) that git does not know yet are in no diff (marked ?? above): read them.`);
-  const patch = readPatch(git.root, range.command);
-  if (patch.kind === "text" && patch.bytes.length > 0) {
-    (0, import_chunk_6OPTGHIR.writeFile)(paths.reviewDiff, patch.bytes);
-    lines.push(`The same as a patch, for when you cannot run git: ${paths.reviewDiff}`);
-  }
-  if (patch.kind === "none") lines.push(`There is no patch file: ${patch.reason}.`);
-  return lines;
-}
-function rangeOf(staff, head, isDirtyTree) {
-  if (staff.base)
-    return {
-      title: `Everything since ${staff.base.rev}, committed or not`,
-      command: ["diff", staff.base.commit],
-      isDirty: isDirtyTree
-    };
-  if (head === null) return null;
-  if (isDirtyTree) return { title: "The uncommitted changes", command: ["diff", "HEAD"], isDirty: true };
-  return { title: "The newest commit (nothing is uncommitted)", command: ["show", "HEAD"], isDirty: false };
-}
-function readPatch(root, command) {
-  const opened = (0, import_chunk_QZ6AB7TL.openGit)(root, { until: (0, import_chunk_NLNY4YEW.monotonicMs)() + import_chunk_6CVNTUS7.captureBudgetMs });
-  if ("reason" in opened) return { kind: "none", reason: opened.reason };
-  const plain = ["--no-ext-diff", "--no-textconv", "--no-color"];
-  const answer = opened.git.run([command[0], ...plain, ...command.slice(1)], { limit: patchBytes });
-  return answer.ok ? { kind: "text", bytes: answer.bytes } : { kind: "none", reason: answer.reason };
-}
-function requireBase(cwd, rev) {
-  const root = (0, import_chunk_3MD723AM.findWorktree)(cwd);
-  const opened = root === void 0 ? { reason: "there is no git repository here" } : (0, import_chunk_QZ6AB7TL.openGit)(root);
-  if ("reason" in opened) throw noBase(rev, opened.reason);
-  const { git } = opened;
-  const found = git.run(["rev-parse", "--verify", "--quiet", "--end-of-options", `${rev}^{commit}`]);
-  if (rev === "" || !found.ok) throw noBase(rev, "there is no such commit");
-  const commit = found.bytes.toString("latin1").trim();
-  const fork = git.run(["merge-base", commit, "HEAD"]);
-  if (!fork.ok) throw noBase(rev, "it has no history in common with HEAD");
-  return { rev, commit: fork.bytes.toString("latin1").trim() };
-}
-function noBase(rev, reason) {
-  return new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot review since ${JSON.stringify(rev)}: ${reason}`,
-    "name a commit or branch of this repository with --base"
-  );
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  prepareReview,
-  requireBase
-});
-
-},
-"./chunk-GY4O4DW5.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  withLock: () => withLock
-});
-module.exports = stdin_exports;
-var import_chunk_AHUGW6J6 = load("./chunk-AHUGW6J6.js");
-var import_chunk_6CVNTUS7 = load("./chunk-6CVNTUS7.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_fs = require("node:fs");
-var import_node_path = builtin("node:path");
-async function withLock(folder, fn, waitMs = import_chunk_6CVNTUS7.lockWaitMs) {
-  const release2 = await take(folder, waitMs);
-  try {
-    return await fn();
-  } finally {
-    release2();
-  }
-}
-async function take(folder, waitMs) {
-  (0, import_chunk_6OPTGHIR.createFolder)(folder);
-  if ((0, import_chunk_YZXDT2WC.factsOf)(folder)?.kind !== "folder")
-    throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use the lock ${folder}: it is no folder`);
-  const own = (0, import_chunk_AHUGW6J6.ownIdentity)();
-  const ticket = import_node_path.default.join(
-    folder,
-    `.${own.pid}-${own.start_token.replace(/\W/g, "")}-${Math.random().toString(36).slice(2)}`
-  );
-  (0, import_chunk_6OPTGHIR.writeFile)(ticket, JSON.stringify(own), { sync: false });
-  const until = (0, import_chunk_NLNY4YEW.monotonicMs)() + waitMs;
-  try {
-    for (let pause = 2; ; pause = Math.min(pause * 2, 50)) {
-      const number = tryTake(folder, ticket);
-      if (number !== void 0) {
-        const held = import_node_path.default.join(folder, String(number));
-        return () => release(held);
-      }
-      if ((0, import_chunk_NLNY4YEW.monotonicMs)() >= until)
-        throw new import_chunk_NVPF5LEY.FaultError("busy", `cannot take the lock ${folder}: it is held by ${holderText(folder)}`);
-      await (0, import_chunk_NLNY4YEW.sleep)(pause);
-    }
-  } finally {
-    (0, import_chunk_6OPTGHIR.removeFile)(ticket);
-  }
-}
-function release(held) {
-  try {
-    (0, import_node_fs.renameSync)(held, `${held}.free`);
-  } catch (error) {
-    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) !== "ENOENT") throw error;
-  }
-}
-function tryTake(folder, ticket) {
-  const top = highest(folder);
-  if (top.number > 0 && !top.free && !isAbandoned(import_node_path.default.join(folder, String(top.number)))) return void 0;
-  const number = top.number + 1;
-  const file = import_node_path.default.join(folder, String(number));
-  try {
-    (0, import_node_fs.linkSync)(ticket, file);
-  } catch (error) {
-    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST") return void 0;
-    throw error;
-  }
-  const now = highest(folder);
-  if (now.number !== number || now.free) {
-    (0, import_chunk_6OPTGHIR.removeFile)(file);
-    return void 0;
-  }
-  for (const name of (0, import_chunk_YZXDT2WC.listNames)(folder))
-    if (numberOf(name) > 0 && numberOf(name) < number) (0, import_chunk_6OPTGHIR.removeFile)(import_node_path.default.join(folder, name));
-  return number;
-}
-function highest(folder) {
-  const names = (0, import_chunk_YZXDT2WC.listNames)(folder);
-  const number = Math.max(0, ...names.map(numberOf));
-  return { number, free: number > 0 && names.includes(`${number}.free`) };
-}
-function numberOf(name) {
-  const match = /^(\d+)(?:\.free)?$/.exec(name);
-  return match ? Number(match[1]) : 0;
-}
-function isAbandoned(file) {
-  const read = (0, import_chunk_6OPTGHIR.readJson)(file);
-  if (read.kind === "missing") return false;
-  const liveness = read.kind === "ok" && (0, import_chunk_AHUGW6J6.isIdentity)(read.value) ? (0, import_chunk_AHUGW6J6.livenessOf)(read.value) : "unknown";
-  if (liveness !== "unknown") return liveness === "dead";
-  const facts = (0, import_chunk_YZXDT2WC.factsOf)(file);
-  return facts !== void 0 && (0, import_chunk_NLNY4YEW.nowMs)() - facts.modifiedMs > 3 * import_chunk_6CVNTUS7.leaseStaleMs;
-}
-function holderText(folder) {
-  const read = (0, import_chunk_6OPTGHIR.readJson)(import_node_path.default.join(folder, String(highest(folder).number)));
-  return read.kind === "ok" ? `process ${String(read.value.pid)}` : "another process";
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  withLock
-});
-
-},
-"./chunk-GY5IVT5I.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  findCgroup: () => findCgroup,
-  makeCgroup: () => makeCgroup,
-  removeCgroup: () => removeCgroup,
-  terminate: () => terminate,
-  treeOf: () => treeOf
-});
-module.exports = stdin_exports;
-var import_chunk_KWYQ44JA = load("./chunk-KWYQ44JA.js");
-var import_chunk_AHUGW6J6 = load("./chunk-AHUGW6J6.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_fs = require("node:fs");
-var import_node_path = builtin("node:path");
-var prefix = "job-companion-";
-function makeCgroup(id) {
-  const own = ownCgroup();
-  if (own === void 0) return null;
-  const folder = import_node_path.default.join(own, `${prefix}${id}`);
-  try {
-    (0, import_node_fs.mkdirSync)(folder);
-    return folder;
-  } catch (error) {
-    return (0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST" ? folder : null;
-  }
-}
-function findCgroup(id) {
-  const own = ownCgroup();
-  const folder = own === void 0 ? null : import_node_path.default.join(own, `${prefix}${id}`);
-  return folder !== null && (0, import_chunk_YZXDT2WC.exists)(folder) ? folder : null;
-}
-function listCgroup(folder, id) {
-  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return [];
-  return pidsIn(folder);
-}
-function removeCgroup(folder, id) {
-  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return;
-  try {
-    removeEmpty(folder);
-    if (import_node_path.default.basename(import_node_path.default.dirname(folder)).startsWith(prefix)) (0, import_node_fs.rmdirSync)(import_node_path.default.dirname(folder));
-  } catch {
-  }
-}
-function removeEmpty(folder) {
-  for (const name of (0, import_chunk_YZXDT2WC.listNames)(folder)) if (!name.includes(".")) removeEmpty(import_node_path.default.join(folder, name));
-  (0, import_node_fs.rmdirSync)(folder);
-}
-function pidsIn(folder) {
-  const text = readOrEmpty(import_node_path.default.join(folder, "cgroup.procs"));
-  const own = text.split("\n").map(Number).filter((pid) => pid > 1);
-  const inner = (0, import_chunk_YZXDT2WC.listNames)(folder).filter(
-    (name) => !name.startsWith(prefix) && !/^(?:cgroup|cpu|memory|io|pids|cpuset|hugetlb|rdma|misc)\./.test(name)
-  );
-  return [...own, ...inner.flatMap((name) => pidsIn(import_node_path.default.join(folder, name)))];
-}
-function ownCgroup() {
-  const mount = mountPoint();
-  const line = readOrEmpty("/proc/self/cgroup").split("\n").find((one) => one.startsWith("0::"));
-  return mount === void 0 || line === void 0 ? void 0 : import_node_path.default.join(mount, line.slice(3));
-}
-function mountPoint() {
-  const line = readOrEmpty("/proc/self/mounts").split("\n").find((one) => one.split(" ")[2] === "cgroup2");
-  return line?.split(" ")[1];
-}
-function isBelowMount(folder) {
-  const mount = mountPoint();
-  return mount !== void 0 && import_node_path.default.resolve(folder) === folder && folder.startsWith(`${mount}/`);
-}
-function readOrEmpty(file) {
-  try {
-    return (0, import_node_fs.readFileSync)(file, "utf8");
-  } catch {
-    return "";
-  }
-}
-var hasMarks = process.platform === "linux";
-function findMembers(tree) {
-  const rows = (0, import_chunk_AHUGW6J6.readProcesses)(tree.baseline).filter(
-    (row) => !(0, import_chunk_AHUGW6J6.isDeadState)(row.state) && !(Number(row.start) < tree.since)
-  );
-  const marks = new Map();
-  const markOf = (pid) => {
-    if (!marks.has(pid)) marks.set(pid, (0, import_chunk_AHUGW6J6.readProcessVariable)(pid, import_chunk_NLNY4YEW.markVariable));
-    return marks.get(pid);
-  };
-  const counted = new Set(tree.counted());
-  const foreign = findForeign(rows, markOf, tree.mark);
-  const isForeign = (pid) => foreign.has(pid);
-  const inSession = (row) => row.session === tree.session || row.group === tree.session;
-  const isOurSession = tree.session !== null && rows.some((row) => inSession(row) && (!hasMarks || markOf(row.pid) === tree.mark));
-  const members = new Map();
-  for (const row of rows) {
-    const isKnown = tree.known.get(row.pid) === row.start || counted.has(row.pid);
-    if (markOf(row.pid) === tree.mark || (isOurSession && inSession(row) || isKnown) && !isForeign(row.pid))
-      members.set(row.pid, row);
-  }
-  for (let grew = true; grew; ) {
-    grew = false;
-    for (const row of rows) {
-      if (members.has(row.pid) || !members.has(row.parent) || isForeign(row.pid)) continue;
-      members.set(row.pid, row);
-      grew = true;
-    }
-  }
-  const found = [];
-  for (const row of members.values()) {
-    if (isSpared(row, tree)) continue;
-    tree.known.set(row.pid, row.start);
-    found.push({ pid: row.pid, start: row.start, name: row.name, parent: row.parent });
-  }
-  return found;
-}
-function findForeign(rows, markOf, mark) {
-  const foreign = new Set(rows.filter((row) => (markOf(row.pid) ?? mark) !== mark).map((row) => row.pid));
-  for (let size = -1; size !== foreign.size; ) {
-    size = foreign.size;
-    for (const row of rows) if (foreign.has(row.parent) && markOf(row.pid) !== mark) foreign.add(row.pid);
-  }
-  return foreign;
-}
-function isSpared(row, tree) {
-  return row.pid === process.pid || tree.spared.includes(row.pid);
-}
-async function terminate(tree, options) {
-  const report = { step: "none", ended: [], survivors: [] };
-  const seen = new Map();
-  const told = new Set();
-  const note = (members) => {
-    for (const member of members) seen.set(member.pid, member);
-    return members;
-  };
-  let left = note(findMembers(tree));
-  if (left.length === 0) return report;
-  report.step = "term";
-  const termUntil = (0, import_chunk_NLNY4YEW.monotonicMs)() + options.graceMs;
-  for (let pause = 5; left.length > 0 && (0, import_chunk_NLNY4YEW.monotonicMs)() < termUntil; pause = Math.min(pause * 2, 100)) {
-    for (const member of left) if (!told.has(member.pid) && signal(member, "SIGTERM")) told.add(member.pid);
-    await (0, import_chunk_NLNY4YEW.sleep)(Math.min(pause, Math.max(1, termUntil - (0, import_chunk_NLNY4YEW.monotonicMs)())));
-    left = note(stillThere(left, tree));
-  }
-  if (left.length > 0) {
-    report.step = "kill";
-    const killUntil = (0, import_chunk_NLNY4YEW.monotonicMs)() + options.settleMs;
-    for (let pause = 5; left.length > 0 && (0, import_chunk_NLNY4YEW.monotonicMs)() < killUntil; pause = Math.min(pause * 2, 200)) {
-      for (const member of left) signal(member, "SIGKILL");
-      await (0, import_chunk_NLNY4YEW.sleep)(pause);
-      left = note(findMembers(tree));
-    }
-  }
-  report.survivors = left;
-  report.ended = [...seen.values()].filter(
-    (member) => !left.some((one) => one.pid === member.pid) && !isShimsOwn(member, tree)
-  );
-  return report;
-}
-function isShimsOwn(member, tree) {
-  return tree.child !== null && tree.session !== null && member.parent === tree.session && member.pid !== tree.child;
-}
-function stillThere(members, tree) {
-  const living = members.filter(isAlive);
-  return living.length > 0 ? living : findMembers(tree);
-}
-function isAlive(member) {
-  const row = (0, import_chunk_AHUGW6J6.readProcess)(member.pid);
-  return row !== void 0 && row.start === member.start && !(0, import_chunk_AHUGW6J6.isDeadState)(row.state);
-}
-function signal(member, name) {
-  if (!isAlive(member)) return false;
-  try {
-    process.kill(member.pid, name);
-    return true;
-  } catch {
-    return false;
-  }
-}
-function treeOf(spec, paths, who) {
-  const living = (identity) => identity && (0, import_chunk_AHUGW6J6.livenessOf)(identity) === "alive" ? [identity.pid] : [];
-  const cgroup = (0, import_chunk_KWYQ44JA.readWorker)(paths);
-  const folder = cgroup.kind === "ok" ? cgroup.value.cgroup ?? null : null;
-  const shim = who.shim && isHere(who.shim) ? who.shim : null;
-  const atShimPid = shim ? (0, import_chunk_AHUGW6J6.readProcess)(shim.pid) : void 0;
-  const isStranger = atShimPid !== void 0 && atShimPid.start !== shim?.start_token;
-  return {
-    mark: spec.mark,
-    session: shim && !isStranger ? shim.pid : null,
-    since: isHere(spec.launcher) ? Number(spec.launcher.start_token) || 0 : 0,
-    spared: [...living(who.worker), ...living(shim)],
-    baseline: who.baseline ?? null,
-    counted: () => listCgroup(folder, spec.id),
-    child: who.child?.pid ?? null,
-    known: new Map()
-  };
-}
-function isHere(identity) {
-  return identity.boot_id === (0, import_chunk_AHUGW6J6.bootId)() && identity.pid_ns === (0, import_chunk_AHUGW6J6.pidNamespace)();
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  findCgroup,
-  makeCgroup,
-  removeCgroup,
-  terminate,
-  treeOf
-});
-
-},
-"./chunk-IGDXCXPW.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  launch: () => launch,
-  launchedBefore: () => launchedBefore
-});
-module.exports = stdin_exports;
-var import_chunk_GDAT7PWZ = load("./chunk-GDAT7PWZ.js");
-var import_chunk_C7UJ4JXK = load("./chunk-C7UJ4JXK.js");
-var import_chunk_GY4O4DW5 = load("./chunk-GY4O4DW5.js");
-var import_chunk_OBX4NMG7 = load("./chunk-OBX4NMG7.js");
-var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
-var import_chunk_KWYQ44JA = load("./chunk-KWYQ44JA.js");
-var import_chunk_VIKS2MJP = load("./chunk-VIKS2MJP.js");
-var import_chunk_AHUGW6J6 = load("./chunk-AHUGW6J6.js");
-var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_6CVNTUS7 = load("./chunk-6CVNTUS7.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-function isClaimed(root, key) {
-  return (0, import_chunk_YZXDT2WC.exists)(fileOf(root, key));
-}
-function fileOf(root, key) {
-  return import_node_path.default.join((0, import_chunk_VIKS2MJP.rootPaths)(root).once, (0, import_chunk_OBX4NMG7.hashOf)(key).slice(0, 40));
-}
-function claimOnce(root, key, claim) {
-  const file = fileOf(root, key);
-  if ((0, import_chunk_6OPTGHIR.createFile)(file, `${JSON.stringify(claim)}
-`)) return { isOurs: true, holder: claim };
-  return { isOurs: false, holder: requireClaim(file) };
-}
-function readClaim(root, key) {
-  return isClaimed(root, key) ? requireClaim(fileOf(root, key)) : void 0;
-}
-function requireClaim(file) {
-  const read = (0, import_chunk_6OPTGHIR.readJson)(file);
-  const holder = read.kind === "ok" ? read.value : void 0;
-  if (typeof holder?.id !== "string" || typeof holder.asked !== "string") {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "state_unusable",
-      `cannot read the once-key file ${file}: it is damaged`,
-      "remove that file if you are sure that the job never ran"
-    );
-  }
-  return holder;
-}
-function askedOf(request) {
-  const { kind, verb, cwd, deadlineMs, killGraceMs, maxOutputBytes, firstOutputMs, stallMs, run } = request;
-  const base = { kind, verb, cwd, deadlineMs, killGraceMs, maxOutputBytes, firstOutputMs, stallMs, run };
-  const lineage = request.asksForLatest ? { relation: request.lineage?.relation } : request.lineage;
-  const worktree = request.worktree === "new" ? { worktree: "new" } : {};
-  const staff = request.staff ? askedStaff(request.staff) : null;
-  if (staff && request.asksForLatest) staff.resume = "latest";
-  return (0, import_chunk_OBX4NMG7.hashOf)((0, import_chunk_OBX4NMG7.canonical)({ ...base, lineage, staff, ...worktree }));
-}
-function askedStaff(staff) {
-  const { mode, backend, program, model, profile, prompt, resume, custom, schema, base } = staff;
-  const { brief: _brief, ...definition } = custom ?? {};
-  return {
-    ...{ mode, backend, program, model, profile, prompt, resume },
-    custom: custom ? definition : null,
-    ...schema ? { schema } : {},
-    ...base ? { base: base.rev } : {}
-  };
-}
-async function finishClaim(root, claim) {
-  if (!(0, import_chunk_KWYQ44JA.isId)(claim.id))
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "state_unusable",
-      `cannot use a once-key that names ${JSON.stringify(claim.id)}: that is no job id`
-    );
-  const paths = (0, import_chunk_VIKS2MJP.jobPaths)(root, claim.id);
-  const stage = (0, import_chunk_VIKS2MJP.stagePath)(root, claim.id);
-  const until = (0, import_chunk_NLNY4YEW.monotonicMs)() + import_chunk_6CVNTUS7.startLimitMs;
-  while (!(0, import_chunk_YZXDT2WC.exists)(paths.launch) && (0, import_chunk_NLNY4YEW.monotonicMs)() < until) {
-    const isStaged = (0, import_chunk_YZXDT2WC.exists)(stage);
-    if (!(0, import_chunk_YZXDT2WC.exists)(paths.folder) && !isStaged) return;
-    if ((0, import_chunk_AHUGW6J6.livenessOf)(claim.launcher) === "dead") {
-      if (isStaged) (0, import_chunk_YZXDT2WC.moveFolder)(stage, paths.folder);
-      return;
-    }
-    await (0, import_chunk_NLNY4YEW.sleep)(5);
-  }
-}
-var specBytes = 15 * 1024 * 1024;
-async function launch(root, request) {
-  if (!(0, import_chunk_GDAT7PWZ.checkRoot)(root.folder)) (0, import_chunk_GDAT7PWZ.requirePlace)(root.folder);
-  const stamp = makeStamp(request.verb);
-  const planned = isTaken(root, request) ? null : await planTree(request, stamp.id);
-  const key = (0, import_chunk_OBX4NMG7.ensureKey)();
-  (0, import_chunk_GDAT7PWZ.ensureRoot)(root.folder);
-  const publish = () => publishJob(root, request, { ...stamp, planned }, key);
-  const job = request.admit ? await (0, import_chunk_GY4O4DW5.withLock)((0, import_chunk_VIKS2MJP.rootPaths)(root.folder).lock, publish) : await publish();
-  if ("holder" in job) return takeOver(root, job.holder, request);
-  const { spec, paths } = job;
-  const worktree = request.worktree === "new" ? spec.worktree ?? null : null;
-  try {
-    if (worktree) (await Promise.resolve().then(() => load("./worktree-Z42JXUTP.js"))).addWorktree(worktree);
-    await (0, import_chunk_C7UJ4JXK.startWorker)(root.folder, spec, { paths }, 1);
-  } catch (error) {
-    if (spec.once_key === null) undo(paths, (0, import_chunk_VIKS2MJP.stagePath)(root.folder, spec.id));
-    if (worktree) (await Promise.resolve().then(() => load("./worktree-Z42JXUTP.js"))).undoWorktree(worktree);
-    throw launchError(root, error);
-  }
-  return { id: spec.id, isNew: true };
-}
-async function publishJob(root, request, stamp, key) {
-  const admitted = isTaken(root, request) ? void 0 : await request.admit?.();
-  const warnings = [...request.warnings ?? [], ...admitted?.warnings ?? []];
-  const spec = await makeSpec(root, { ...request, warnings }, stamp, key);
-  const paths = (0, import_chunk_VIKS2MJP.jobPaths)(root.folder, spec.id);
-  const stage = (0, import_chunk_VIKS2MJP.stagePath)(root.folder, spec.id);
-  let isPromised = false;
-  try {
-    await Promise.all([stageJob(root, spec, stage), import_chunk_KWYQ44JA.defaultEngine.prepare()]);
-    const claim = request.onceKey === null ? null : claimOnce(root.folder, request.onceKey, claimOf(spec, request));
-    if (claim && !claim.isOurs) {
-      undo(paths, stage);
-      return { holder: claim.holder };
-    }
-    isPromised = claim !== null;
-    if (!(0, import_chunk_YZXDT2WC.moveFolder)(stage, paths.folder)) throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot move ${stage} into place`);
-    admitted?.told?.(spec.id);
-    return { spec, paths };
-  } catch (error) {
-    if (isPromised) (0, import_chunk_YZXDT2WC.moveFolder)(stage, paths.folder);
-    else undo(paths, stage);
-    throw launchError(root, error);
-  }
-}
-function makeStamp(verb) {
-  const createdMs = (0, import_chunk_NLNY4YEW.nowMs)();
-  const random = (0, import_chunk_OBX4NMG7.randomBytes)(22);
-  return { createdMs, random, id: (0, import_chunk_KWYQ44JA.makeId)(verb, createdMs, random) };
-}
-async function planTree(request, id) {
-  return request.worktree === "new" ? (await Promise.resolve().then(() => load("./worktree-Z42JXUTP.js"))).planWorktree(request.cwd, id) : null;
-}
-function isTaken(root, { onceKey }) {
-  return onceKey !== null && isClaimed(root.folder, onceKey);
-}
-async function makeSpec(root, request, { createdMs, random, id, planned }, key) {
-  const {
-    deadlineMs,
-    killGraceMs,
-    maxOutputBytes,
-    firstOutputMs,
-    stallMs,
-    onceKey,
-    admit: _admit,
-    credentials: _credentials,
-    asksForLatest: _latest,
-    words: _words,
-    worktree,
-    ...rest
-  } = request;
-  const { cwd = request.cwd, ...note } = planned ?? {};
-  const unsigned = {
-    schema: 1,
-    id,
-    ...rest,
-    cwd,
-    worktree: planned ? note : worktree === "new" ? null : worktree ?? null,
-    created_at: (0, import_chunk_NLNY4YEW.isoOf)(createdMs),
-    once_key: onceKey,
-    engine: import_chunk_KWYQ44JA.defaultEngine.id,
-    state_option: root.option,
-    deadline_ms: deadlineMs,
-    deadline_mono_ms: (0, import_chunk_NLNY4YEW.monotonicMs)() + deadlineMs,
-    kill_grace_ms: killGraceMs,
-    max_output_bytes: maxOutputBytes,
-    first_output_ms: firstOutputMs,
-    stall_ms: stallMs,
-    mark: (0, import_chunk_CTSRVJRC.toHex)(random.subarray(6)),
-    launcher: (0, import_chunk_AHUGW6J6.ownIdentity)(),
-    environment: { digest: (0, import_chunk_OBX4NMG7.environmentDigest)(key), credentials: (0, import_chunk_NLNY4YEW.credentialNames)(request.credentials) }
-  };
-  return { ...unsigned, mac: await (0, import_chunk_OBX4NMG7.macOf)(unsigned, key) };
-}
-async function stageJob(root, spec, stage) {
-  (0, import_chunk_6OPTGHIR.createFolder)(stage);
-  const text = `${JSON.stringify(spec)}
-`;
-  if (text.length > specBytes)
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot store a request of ${text.length} bytes: at most ${specBytes} are allowed`
-    );
-  const isDurable = (0, import_chunk_6OPTGHIR.writeFileMeanwhile)(`${stage}/spec.json`, text);
-  (0, import_chunk_6OPTGHIR.createFolder)(`${stage}/waiters`);
-  (0, import_chunk_6OPTGHIR.writeFile)((0, import_chunk_VIKS2MJP.jobPaths)(root.folder, spec.id).marker, "", { sync: false });
-  await isDurable;
-}
-function claimOf(spec, request) {
-  const words = request.words === void 0 ? {} : { words: (0, import_chunk_OBX4NMG7.hashOf)(request.words) };
-  return { id: spec.id, asked: askedOf(request), launcher: spec.launcher, ...words };
-}
-async function launchedBefore(root, key, words) {
-  if (!(0, import_chunk_GDAT7PWZ.checkRoot)(root.folder)) return void 0;
-  const holder = readClaim(root.folder, key);
-  if (holder?.words !== (0, import_chunk_OBX4NMG7.hashOf)(words)) return void 0;
-  await finishClaim(root.folder, holder);
-  return { id: holder.id, isNew: false };
-}
-async function takeOver(root, holder, request) {
-  await finishClaim(root.folder, holder);
-  if (holder.asked !== askedOf(request)) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot use --once-key ${JSON.stringify(request.onceKey)}: job ${holder.id} has this key and another request`,
-      `look at it with: ${import_chunk_MH4JJYVG.nextCommands.observe(holder.id, root.option)}`
-    );
-  }
-  return { id: holder.id, isNew: false };
-}
-function undo(paths, stage) {
-  try {
-    for (const target of [stage, paths.folder, paths.marker]) (0, import_chunk_YZXDT2WC.removeTree)(target);
-  } catch {
-  }
-}
-function launchError(root, error) {
-  const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
-  if (error instanceof import_chunk_NVPF5LEY.FaultError || code === void 0) return error;
-  return new import_chunk_NVPF5LEY.FaultError(
-    "state_unusable",
-    `cannot write into the state folder ${root.folder} (${code})`,
-    "use another place with --state-dir DIR or JOB_STATE_DIR"
-  );
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  launch,
-  launchedBefore
-});
-
-},
-"./chunk-ISVYQW6T.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  changesSince: () => changesSince,
-  historicalOf: () => historicalOf,
-  recordBefore: () => recordBefore
-});
-module.exports = stdin_exports;
-var import_chunk_7X2CHZVN = load("./chunk-7X2CHZVN.js");
-var import_chunk_UD56OBLZ = load("./chunk-UD56OBLZ.js");
-var import_chunk_OYWQVJF3 = load("./chunk-OYWQVJF3.js");
-var import_chunk_6CVNTUS7 = load("./chunk-6CVNTUS7.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-function recordBefore(spec, paths) {
-  const budgetMs = Math.max(100, Math.min(import_chunk_6CVNTUS7.captureBudgetMs, (spec.deadline_mono_ms - (0, import_chunk_NLNY4YEW.monotonicMs)()) / 2));
-  const snapshot = (0, import_chunk_OYWQVJF3.captureWorkspace)(spec.cwd, { exclude: [paths.root], budgetMs });
-  (0, import_chunk_6OPTGHIR.writeJson)(paths.workspace, snapshot, { sync: false });
-  return snapshot;
-}
-function readBefore(paths) {
-  const read = (0, import_chunk_6OPTGHIR.readJson)(paths.workspace);
-  return read.kind === "ok" && (0, import_chunk_UD56OBLZ.isSnapshot)(read.value) ? read.value : void 0;
-}
-function changesSince(spec, paths, seen) {
-  if (spec.staff?.brief === void 0 || !(0, import_chunk_YZXDT2WC.exists)(paths.started)) return void 0;
-  const before = seen ?? readBefore(paths) ?? {};
-  return (0, import_chunk_UD56OBLZ.compareWorkspace)(before, (0, import_chunk_OYWQVJF3.captureWorkspace)(spec.cwd, { exclude: [paths.root] }));
-}
-function historicalOf(paths) {
-  const before = readBefore(paths);
-  return before ? (0, import_chunk_7X2CHZVN.contextOf)(before) : null;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  changesSince,
-  historicalOf,
-  recordBefore
-});
-
-},
-"./chunk-JSBRDJBE.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  __commonJS: () => __commonJS,
-  __toESM: () => __toESM
-});
-module.exports = stdin_exports;
-var __create = Object.create;
-var __defProp2 = Object.defineProperty;
-var __getOwnPropDesc2 = Object.getOwnPropertyDescriptor;
-var __getOwnPropNames2 = Object.getOwnPropertyNames;
-var __getProtoOf = Object.getPrototypeOf;
-var __hasOwnProp2 = Object.prototype.hasOwnProperty;
-var __commonJS = (cb, mod) => function __require() {
-  return mod || (0, cb[__getOwnPropNames2(cb)[0]])((mod = { exports: {} }).exports, mod), mod.exports;
-};
-var __copyProps2 = (to, from, except, desc) => {
-  if (from && typeof from === "object" || typeof from === "function") {
-    for (let key of __getOwnPropNames2(from))
-      if (!__hasOwnProp2.call(to, key) && key !== except)
-        __defProp2(to, key, { get: () => from[key], enumerable: !(desc = __getOwnPropDesc2(from, key)) || desc.enumerable });
-  }
-  return to;
-};
-var __toESM = (mod, isNodeMode, target) => (target = mod != null ? __create(__getProtoOf(mod)) : {}, __copyProps2(
-  // If the importer is in node compatibility mode or this is not an ESM
-  // file that has been converted to a CommonJS file using a Babel-
-  // compatible transform (i.e. "__esModule" has not been set), then set
-  // "default" to the CommonJS "module.exports" for node compatibility.
-  isNodeMode || !mod || !mod.__esModule ? __defProp2(target, "default", { value: mod, enumerable: true }) : target,
-  mod
-));
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  __commonJS,
-  __toESM
-});
-
-},
-"./chunk-KWYQ44JA.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  compareIds: () => compareIds,
-  defaultEngine: () => defaultEngine,
-  findEngine: () => findEngine,
-  idTimeMs: () => idTimeMs,
-  isId: () => isId,
-  isIdPrefix: () => isIdPrefix,
-  makeId: () => makeId,
-  outcomes: () => outcomes,
-  readCancel: () => readCancel,
-  readExit: () => readExit,
-  readLaunch: () => readLaunch,
-  readMark: () => readMark,
-  readReason: () => readReason,
-  readSpec: () => readSpec,
-  readState: () => readState,
-  readStoredState: () => readStoredState,
-  readWorker: () => readWorker,
-  writeState: () => writeState
-});
-module.exports = stdin_exports;
-var import_chunk_VIKS2MJP = load("./chunk-VIKS2MJP.js");
-var import_chunk_AHUGW6J6 = load("./chunk-AHUGW6J6.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var idPattern = /^[a-z]{2,12}-[0-9a-z]{8,9}-[0-9a-z]{6}$/;
-var prefixPattern = /^[a-z]{2,12}(?:-[0-9a-z]{0,9}(?:-[0-9a-z]{0,6})?)?$/;
-function makeId(verb, nowMs, random) {
-  const digits = Array.from(random.subarray(0, 6), (byte) => (byte % 36).toString(36)).join("");
-  return `${verb}-${nowMs.toString(36)}-${digits}`;
-}
-function isId(text) {
-  return idPattern.test(text);
-}
-function isIdPrefix(text) {
-  return prefixPattern.test(text);
-}
-function idTimeMs(id) {
-  return Number.parseInt(id.split("-")[1] ?? "", 36);
-}
-function compareIds(a, b) {
-  return idTimeMs(a) - idTimeMs(b) || (a < b ? -1 : a > b ? 1 : 0);
-}
-var outcomes = ["done", "failed", "timed_out", "crashed", "canceled"];
-var states = ["queued", "starting", "running", "stopping", "done", "failed", "timed_out", "crashed", "canceled"];
-var kinds = ["staff", "run", "watch", "timer", "gate", "loop"];
-function readSpec(paths) {
-  return typed(paths.spec, (value) => {
-    if (typeof value.id !== "string" || paths.folder.split("/").at(-1) !== value.id)
-      return "its id is not that of its folder";
-    if (typeof value.kind !== "string" || !kinds.includes(value.kind)) return `unknown kind ${String(value.kind)}`;
-    if (typeof value.mark !== "string" || value.mark.length < 16) return "no mark";
-    for (const name of ["verb", "created_at", "engine", "cwd", "mac"])
-      if (typeof value[name] !== "string") return `no ${name}`;
-    for (const name of ["deadline_ms", "deadline_mono_ms", "kill_grace_ms", "max_output_bytes"]) {
-      if (typeof value[name] !== "number") return `no ${name}`;
-    }
-    for (const name of ["owner", "label"])
-      if (value[name] !== null && typeof value[name] !== "string") return `${name} is no text`;
-    if (!(0, import_chunk_AHUGW6J6.isIdentity)(value.launcher)) return "no launcher identity";
-    if (value.kind === "run" && (!isObject(value.run) || !isWords(value.run.argv))) return "no command";
-    if (value.kind === "staff" && (!isObject(value.staff) || typeof value.staff.prompt !== "string")) return "no task";
-    return void 0;
-  });
-}
-function readState(paths) {
-  const read = typed(paths.state, (value) => {
-    if (typeof value.state !== "string" || !states.includes(value.state)) return `unknown state ${String(value.state)}`;
-    if (typeof value.rev !== "number" || typeof value.seq !== "number") return "no rev or seq";
-    if (typeof value.created_at !== "string") return "no created_at";
-    if (value.warnings !== void 0 && !(Array.isArray(value.warnings) && value.warnings.every(isNotice)))
-      return "warnings of another form";
-    if (value.error !== void 0 && value.error !== null && !isNotice(value.error)) return "an error of another form";
-    for (const name of ["started_at", "ended_at", "signal"])
-      if (!isAbsent(value[name]) && typeof value[name] !== "string") return `${name} is no text`;
-    for (const name of ["duration_ms", "exit_code"])
-      if (!isAbsent(value[name]) && typeof value[name] !== "number") return `${name} is no number`;
-    const { conversation, output } = value;
-    if (conversation && (!isObject(conversation) || typeof conversation.id !== "string"))
-      return "a conversation of another form";
-    if (output && !isObject(output)) return "an output of another form";
-    return void 0;
-  });
-  if (read.kind !== "ok") return read;
-  const missing = { warnings: [], error: null, conversation: null, output: null, usage: null, reconciled: false };
-  return { kind: "ok", value: { ...missing, ...read.value } };
-}
-function readLaunch(paths) {
-  return typed(paths.launch, (value) => (0, import_chunk_AHUGW6J6.isIdentity)(value.worker) ? void 0 : "no identity of a worker");
-}
-function readWorker(paths) {
-  return typed(paths.worker, (value) => {
-    if (!(0, import_chunk_AHUGW6J6.isIdentity)(value.worker)) return "no identity of a worker";
-    const others = [value.shim, value.child].filter((one) => one !== null && one !== void 0);
-    return others.every(import_chunk_AHUGW6J6.isIdentity) ? void 0 : "a damaged identity";
-  });
-}
-function readExit(paths) {
-  const read = (0, import_chunk_6OPTGHIR.readJson)(paths.exit);
-  if (read.kind !== "ok" || !Number.isInteger(read.value.exit_code)) return void 0;
-  return {
-    exit_code: Number(read.value.exit_code),
-    signaled: read.value.signaled === true,
-    spawn_failed: read.value.spawn_failed === true
-  };
-}
-function readCancel(paths) {
-  const read = (0, import_chunk_6OPTGHIR.readJson)(paths.cancel);
-  if (read.kind !== "ok") return void 0;
-  const { by, owner, at, why } = read.value;
-  const text = (value) => typeof value === "string" ? value : null;
-  return { by: (0, import_chunk_AHUGW6J6.isIdentity)(by) ? by : null, owner: text(owner), at: text(at) ?? "unknown", why: text(why) };
-}
-function readReason(paths) {
-  return (0, import_chunk_6OPTGHIR.readText)(paths.reason, 64)?.trim() || void 0;
-}
-function readMark(file, boot) {
-  const text = (0, import_chunk_6OPTGHIR.readText)(file, 4096);
-  if (!text?.endsWith("\n")) return void 0;
-  const row = (0, import_chunk_AHUGW6J6.parseStat)(text);
-  const [pid, ...start] = row ? [String(row.pid), row.start] : text.trim().split(" ");
-  const identity = { pid: Number(pid), start_token: start.join(" "), boot_id: boot.boot_id, pid_ns: boot.pid_ns };
-  return (0, import_chunk_AHUGW6J6.isIdentity)(identity) ? identity : void 0;
-}
-function readStoredState(paths, id) {
-  const read = (0, import_chunk_6OPTGHIR.readJson)(paths.resultRecord);
-  if (read.kind !== "ok" || read.value.id !== id || typeof read.value.rev !== "number" || typeof read.value.seq !== "number")
-    return void 0;
-  return outcomes.includes(read.value.state) ? pickState(read.value) : void 0;
-}
-function pickState(record) {
-  const more = [
-    "kind",
-    "verb",
-    "owner",
-    "label",
-    "cwd",
-    "lineage",
-    "ended_by",
-    "ended_processes",
-    "survivors",
-    "mode",
-    "backend",
-    "model",
-    "profile",
-    "changes",
-    "worktree",
-    "findings",
-    "findings_error",
-    "result_path",
-    "output_path",
-    "error_path"
-  ];
-  return Object.fromEntries(Object.entries(record).filter(([name]) => !more.includes(name)));
-}
-function writeState(paths, state, options = {}) {
-  (0, import_chunk_6OPTGHIR.writeJson)(paths.state, state, options);
-}
-function typed(file, fault) {
-  const read = (0, import_chunk_6OPTGHIR.readJson)(file);
-  if (read.kind !== "ok") return read;
-  const name = file.split("/").at(-1);
-  const reason = fault(read.value);
-  return reason === void 0 ? { kind: "ok", value: read.value } : { kind: "damaged", reason: `${name}: ${reason}` };
-}
-function isObject(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-function isAbsent(value) {
-  return value === void 0 || value === null;
-}
-function isNotice(value) {
-  return isObject(value) && typeof value.code === "string" && typeof value.message === "string";
-}
-function isWords(value) {
-  return Array.isArray(value) && value.length > 0 && value.every((word) => typeof word === "string");
-}
-var nodeOptions = ["--no-warnings"];
-var local = {
-  id: "local",
-  async prepare() {
-    await Promise.resolve().then(() => load("./spawn-NV2R7KVL.js"));
-  },
-  async start(worker) {
-    const { spawnDetached } = await Promise.resolve().then(() => load("./spawn-NV2R7KVL.js"));
-    const pid = spawnDetached({
-      program: process.execPath,
-      args: [...nodeOptions, (0, import_chunk_VIKS2MJP.companionFile)(), "_worker", worker.stateRoot, worker.id],
-      cwd: "/",
-      environment: (0, import_chunk_NLNY4YEW.workerEnvironment)(worker.mark),
-      logFile: worker.logFile
-    });
-    const identity = (0, import_chunk_AHUGW6J6.identityOf)(pid);
-    if (!identity) throw new Error(`cannot see the worker that was just started (pid ${pid})`);
-    return identity;
-  },
-  alive: import_chunk_AHUGW6J6.livenessOf,
-  signal: import_chunk_AHUGW6J6.signalIdentity
-};
-var engines = [local];
-function findEngine(id) {
-  return engines.find((engine) => engine.id === id);
-}
-var defaultEngine = local;
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  compareIds,
-  defaultEngine,
-  findEngine,
-  idTimeMs,
-  isId,
-  isIdPrefix,
-  makeId,
-  outcomes,
-  readCancel,
-  readExit,
-  readLaunch,
-  readMark,
-  readReason,
-  readSpec,
-  readState,
-  readStoredState,
-  readWorker,
-  writeState
-});
-
-},
-"./chunk-LXK2ZILE.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  byteLength: () => byteLength,
-  excerpt: () => excerpt,
-  lastLines: () => lastLines,
-  plainText: () => plainText,
-  plainValue: () => plainValue,
-  tail: () => tail,
-  tailOfBytes: () => tailOfBytes
-});
-module.exports = stdin_exports;
-var encoder = new TextEncoder();
-var decoder = new TextDecoder();
-var escapeSequence = /\x1b(?:[\]PX^_][^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?|\[[0-?]*[ -/]*[@-~]?|[ -/]*[0-~]?)|[\x90\x98\x9d-\x9f][^\x07\x1b\x90\x98\x9c-\x9f\n]*(?:\x07|\x1b\\|\x9c)|\x9b[0-?]*[ -/]*[@-~]?/g;
-function byteLength(text) {
-  return encoder.encode(text).length;
-}
-function plainText(text) {
-  return text.replaceAll("\r\n", "\n").replace(escapeSequence, "").replaceAll("\r", "\n").replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g, "");
-}
-function excerpt(text, limit) {
-  const bytes = encoder.encode(text);
-  if (bytes.length <= limit) return text;
-  if (limit < 3) return "";
-  let end = limit - 3;
-  while (end > 0 && isContinuation(bytes[end])) end -= 1;
-  return `${decoder.decode(bytes.subarray(0, end))}\u2026`;
-}
-function tail(text, limit) {
-  const bytes = encoder.encode(text);
-  if (bytes.length <= limit) return { text, truncated: false };
-  return { text: decoder.decode(tailOfBytes(bytes, limit)), truncated: true };
-}
-function tailOfBytes(bytes, limit) {
-  const start = Math.max(0, bytes.length - limit);
-  let skip = 0;
-  while (start > 0 && skip < 4 && isContinuation(bytes[start + skip])) skip += 1;
-  return bytes.subarray(start + (skip < 4 ? skip : 0));
-}
-function lastLines(bytes, count) {
-  let seen = 0;
-  for (let at = bytes.length - 2; at >= 0; at -= 1) {
-    if (bytes[at] !== 10) continue;
-    seen += 1;
-    if (seen === count) return bytes.subarray(at + 1);
-  }
-  return bytes;
-}
-function isContinuation(byte) {
-  return byte !== void 0 && (byte & 192) === 128;
-}
-function plainValue(value, limit) {
-  if (typeof value === "string") return excerpt(plainText(value), limit);
-  if (Array.isArray(value)) return value.map((inner) => plainValue(inner, limit));
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => [plainValue(name, 80), plainValue(inner, limit)])
-  );
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  byteLength,
-  excerpt,
-  lastLines,
-  plainText,
-  plainValue,
-  tail,
-  tailOfBytes
-});
-
-},
-"./chunk-M75RTKPG.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  askedProfile: () => askedProfile,
-  freshStaff: () => freshStaff,
-  launchStaff: () => launchStaff,
-  taskOf: () => taskOf
-});
-module.exports = stdin_exports;
-var import_chunk_6KRSSHAY = load("./chunk-6KRSSHAY.js");
-var import_chunk_PZ62JU2C = load("./chunk-PZ62JU2C.js");
-var import_chunk_IGDXCXPW = load("./chunk-IGDXCXPW.js");
-var import_chunk_GQA7X64Q = load("./chunk-GQA7X64Q.js");
-var import_chunk_WY6KWLJR = load("./chunk-WY6KWLJR.js");
-var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
-var import_chunk_3MD723AM = load("./chunk-3MD723AM.js");
-var import_chunk_6CVNTUS7 = load("./chunk-6CVNTUS7.js");
-var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-var sources = ["prompt", "prompt-file", "stdin"];
-async function taskOf(context, input) {
-  const given = sources.filter((name) => input.has(name));
-  if (given.length !== 1) {
-    const came = given.length === 0 ? "none was given" : `these came together: ${given.map((name) => `--${name}`).join(", ")}`;
-    throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot tell the task: exactly one of --prompt TEXT, --prompt-file PATH and --stdin is needed; ${came}`
-    );
-  }
-  const text = input.text("prompt") ?? decode(given[0] === "stdin" ? await context.readStdin() : readTask(context, input.text("prompt-file")));
-  const size = Buffer.byteLength(text);
-  if (text.trim() === import_chunk_MH4JJYVG.taskPlaceholder)
-    throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot take ${JSON.stringify(import_chunk_MH4JJYVG.taskPlaceholder)} as the task: it only shows where yours belongs`,
-      "put what the agent is to do in its place, or give it with --prompt-file PATH"
-    );
-  if (text.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take an empty task from --${given[0]}`);
-  if (size > import_chunk_6CVNTUS7.promptBytes) throw tooLong(size);
-  return text;
-}
-function tooLong(size) {
-  return (0, import_chunk_NVPF5LEY.usageError)(
-    `cannot take a task of ${size} bytes: at most ${import_chunk_6CVNTUS7.promptBytes} (1 MiB) are allowed`,
-    "put the material into a file and name it in the task"
-  );
-}
-function readTask(context, name) {
-  const file = import_node_path.default.resolve(context.cwd, name);
-  try {
-    const real = (0, import_chunk_YZXDT2WC.realPath)(file);
-    const size = (0, import_chunk_YZXDT2WC.factsOf)(real)?.size ?? 0;
-    if (size > import_chunk_6CVNTUS7.promptBytes) throw tooLong(size);
-    const read = (0, import_chunk_6OPTGHIR.readRange)(real, 0, size);
-    if (read) return read.bytes;
-  } catch (error) {
-    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
-    throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot read the task from ${file} (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
-  }
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot read the task from ${file}: it is no regular file`,
-    "give the task with --stdin"
-  );
-}
-function decode(bytes) {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UTF-8 text");
-  }
-}
-async function launchStaff(context, input, job) {
-  (0, import_chunk_PZ62JU2C.checkLaunchOptions)(input);
-  const root = context.root(input);
-  const request = {
-    kind: "staff",
-    verb: job.verb,
-    ...(0, import_chunk_PZ62JU2C.launchWords)(input),
-    cwd: job.cwd,
-    deadlineMs: job.deadlineMs ?? input.durationOrDefault("timeout"),
-    killGraceMs: import_chunk_6CVNTUS7.limits.staffKillGrace.default,
-    maxOutputBytes: import_chunk_6CVNTUS7.limits.maxOutput.default,
-    firstOutputMs: job.firstOutputMs ?? input.duration("first-output") ?? null,
-    stallMs: job.stallMs ?? input.duration("stall-after") ?? null,
-    lineage: job.lineage,
-    run: null,
-    staff: job.staff,
-    worktree: job.worktree === void 0 ? worktreeOf(input) : job.worktree,
-    warnings: (0, import_chunk_6KRSSHAY.launchWarnings)(job.staff),
-    words: job.words,
-    asksForLatest: job.asksForLatest ?? false,
-    credentials: (0, import_chunk_WY6KWLJR.findBackend)(job.staff.backend)?.signIn.variables ?? []
-  };
-  await (0, import_chunk_WY6KWLJR.settleLost)(root.folder);
-  const admit = () => admitBeside(root, request, job.staff, { share: input.has("share"), isolate: job.worktree === void 0 });
-  const launched = await (0, import_chunk_IGDXCXPW.launch)(root, { ...request, admit });
-  if (launched.isNew) for (const warning of (0, import_chunk_6KRSSHAY.versionWarnings)(job.staff)) context.tell(`note: ${warning.message}`);
-  if (request.worktree === "new" && launched.isNew) await tellDirty(context, job.cwd);
-  return (0, import_chunk_PZ62JU2C.tellLaunched)(context, input, root, launched, job.isSynchronous);
-}
-async function tellDirty(context, cwd) {
-  const { isDirtyTree } = await Promise.resolve().then(() => load("./worktree-Z42JXUTP.js"));
-  const root = (0, import_chunk_3MD723AM.findWorktree)(cwd);
-  if (root !== void 0 && isDirtyTree(root))
-    context.tell(`note: what is uncommitted in ${root} is not in the worktree of this job`);
-}
-function worktreeOf(input) {
-  if (input.has("worktree") && input.has("share"))
-    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --worktree and --share together: a tree of its own is shared with nobody");
-  return input.has("worktree") ? "new" : null;
-}
-async function admitBeside(root, request, staff, may) {
-  if (staff.resume !== null) (0, import_chunk_6KRSSHAY.requireFreeConversation)(root, staff.backend, staff.resume);
-  if (request.worktree === "new") return { warnings: [] };
-  const neighbours = await (0, import_chunk_WY6KWLJR.findNeighbours)(root, staff, request.cwd, may);
-  return {
-    warnings: neighbours.map((id) => (0, import_chunk_WY6KWLJR.neighbourWarning)(id, (0, import_chunk_WY6KWLJR.modeOf)(root.folder, id))),
-    told: (id) => (0, import_chunk_WY6KWLJR.tellNeighbours)(root.folder, neighbours, id)
-  };
-}
-function freshStaff(context, input, words) {
-  const part = (0, import_chunk_6KRSSHAY.makeStaffPart)({
-    ...words,
-    stateRoot: context.root(input).folder,
-    backend: input.text("backend"),
-    model: input.text("model") ?? null,
-    profile: askedProfile(input),
-    resume: null
-  });
-  if (input.has("schema")) part.schema = true;
-  const base = input.text("base");
-  if (base !== void 0) part.base = (0, import_chunk_GQA7X64Q.requireBase)(words.cwd, base);
-  return part;
-}
-function askedProfile(input) {
-  return input.text("profile");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  askedProfile,
-  freshStaff,
-  launchStaff,
-  taskOf
-});
-
-},
-"./chunk-MH4JJYVG.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  nextCommand: () => nextCommand,
-  nextCommands: () => nextCommands,
-  taskPlaceholder: () => taskPlaceholder
-});
-module.exports = stdin_exports;
-var import_chunk_3MD723AM = load("./chunk-3MD723AM.js");
-var import_chunk_VIKS2MJP = load("./chunk-VIKS2MJP.js");
-function nextCommand(option, ...words) {
-  return (0, import_chunk_3MD723AM.quoteWords)([...(0, import_chunk_VIKS2MJP.selfWords)(), ...words, ...option]);
-}
-var taskPlaceholder = "<what to do next>";
-var nextCommands = {
-  wait: (id, option) => nextCommand(option, "wait", id, "--timeout", "10m"),
-  observe: (id, option) => nextCommand(option, "observe", id),
-  result: (id, option) => nextCommand(option, "result", id),
-  status: (option) => nextCommand(option, "status"),
-  cancel: (id, option) => nextCommand(option, "cancel", id),
-  restart: (id, option) => nextCommand(option, "restart", id),
-  doctor: (id, option) => nextCommand(option, "doctor", id),
-  continue: (id, option) => nextCommand(option, "continue", "--job", id, "--prompt", taskPlaceholder)
-};
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  nextCommand,
-  nextCommands,
-  taskPlaceholder
-});
-
-},
-"./chunk-NAF6F4BZ.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  isCollected: () => isCollected,
-  noteCollected: () => noteCollected
-});
-module.exports = stdin_exports;
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-function noteCollected(view, by) {
-  if (view.damage !== null || isCollected(view)) return;
-  try {
-    (0, import_chunk_6OPTGHIR.createFile)(
-      view.paths.collected,
-      `${JSON.stringify({ by, pid: process.pid, owner: import_chunk_NLNY4YEW.variables.owner() ?? null, at: (0, import_chunk_NLNY4YEW.isoNow)() })}
-`,
-      { sync: false }
-    );
-  } catch {
-  }
-}
-function isCollected(view) {
-  return (0, import_chunk_YZXDT2WC.exists)(view.paths.collected);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  isCollected,
-  noteCollected
-});
-
-},
-"./chunk-NJOB3DGL.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  describeChanges: () => describeChanges,
-  isTidy: () => isTidy,
-  summarizeChanges: () => summarizeChanges,
-  terminalRecord: () => terminalRecord
-});
-module.exports = stdin_exports;
-var import_chunk_AYAJZBGH = load("./chunk-AYAJZBGH.js");
-var import_chunk_OYWQVJF3 = load("./chunk-OYWQVJF3.js");
-var import_chunk_QZ6AB7TL = load("./chunk-QZ6AB7TL.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-function terminalRecord(spec, paths, state, tree, staff) {
-  return {
-    ...state,
-    kind: spec.kind,
-    verb: spec.verb,
-    owner: spec.owner,
-    label: spec.label,
-    cwd: spec.cwd,
-    lineage: spec.lineage,
-    ended_by: tree?.step ?? "none",
-    ended_processes: tree?.ended.slice(0, 50) ?? [],
-    survivors: tree?.survivors ?? [],
-    ...spec.staff ? wordsOf(spec.staff) : {},
-    ...staff ? staffRecord(spec, staff) : {},
-    result_path: paths.result,
-    output_path: isTidy(spec, state) ? null : paths.output,
-    error_path: paths.error
-  };
-}
-function staffRecord(spec, staff) {
-  const { changes } = staff;
-  return {
-    changes,
-    ...spec.worktree ? { worktree: { ...spec.worktree, take_over: changes ? (0, import_chunk_AYAJZBGH.takeOverCommands)(spec.worktree, changes) : [] } } : {},
-    ..."findings" in staff ? { findings: staff.findings, findings_error: staff.findings_error } : {}
-  };
-}
-function wordsOf({ mode, backend, custom, model, profile }) {
-  return { mode, backend: custom?.name ?? backend, model, profile };
-}
-function isTidy(spec, state) {
-  return spec.kind === "staff" && state.state === "done" && state.warnings.length === 0;
-}
-var shown = { files: 30, commits: 10, dirty: 10, refs: 10, bytes: 200 };
-function summarizeChanges(changes) {
-  const named = namesOf(
-    changes.files.map(({ path }) => path),
-    changes.file_count
-  );
-  const files = changes.file_count === 0 ? noFiles(changes) : `${fileCount(changes)}${named}`;
-  const { reason, dirty_committed, dirty_committed_count } = changes;
-  const isPartial = reason !== null && reason !== import_chunk_OYWQVJF3.notInGit;
-  return [
-    files,
-    ...otherChanges(changes, namesOf(dirty_committed, dirty_committed_count)),
-    ...isPartial ? [`not everything could be looked at (${plain(reason)})`] : []
-  ].join(", ");
-}
-function describeChanges(changes) {
-  const { files, file_count, commits, commit_count, dirty_before, dirty_before_count } = changes;
-  const { dirty_committed, dirty_committed_count } = changes;
-  const moved = changes.refs_changed.filter((ref) => ref !== `refs/heads/${changes.branch.after}`);
-  const refs = moved.slice(0, shown.refs).map(code);
-  return [
-    `${sentence([file_count === 0 ? noFiles(changes) : fileCount(changes), ...otherChanges(changes)].join(", "))}.`,
-    ...section("", files.slice(0, shown.files).map(fileLine), file_count),
-    ...section("New commits:", commits.slice(0, shown.commits).map(commitLine), commit_count),
-    ...refs.length > 0 ? ["", `Branches and stash that moved: ${refs.join(", ")}${moved.length > refs.length ? ", ..." : ""}`] : [],
-    ...section(
-      "Uncommitted before, now committed as it was:",
-      dirty_committed.slice(0, shown.dirty).map((path) => `- ${code(path)}`),
-      dirty_committed_count
-    ),
-    ...section(
-      "Dirty before, and left as it was:",
-      dirty_before.slice(0, shown.dirty).map((path) => `- ${code(path)}`),
-      dirty_before_count
-    ),
-    ...changes.reason === null ? [] : ["", `Not everything could be looked at: ${plain(changes.reason)}.`],
-    ...changes.exact || changes.reason?.includes("damaged") ? [] : ["", "A limit was reached: there may be more changes than these."]
-  ].join("\n");
-}
-function namesOf(paths, total) {
-  const named = paths.slice(0, 3).map((path) => (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_QZ6AB7TL.showName)(path), shown.bytes));
-  return ` (${named.join(", ")}${total > named.length ? ", ..." : ""})`;
-}
-function noFiles({ exact, unchanged, reason }) {
-  if (exact) return "no files changed";
-  return unchanged || reason === null ? "no changed files were seen" : "it is unknown whether files changed";
-}
-function fileCount({ file_count }) {
-  return `${file_count} file${file_count === 1 ? "" : "s"} changed`;
-}
-function otherChanges(changes, swallowed = "") {
-  const { commit_count, head, branch, index_changed, file_count, refs_changed, beyond } = changes;
-  const { dirty_committed_count: kept } = changes;
-  const were = kept === 1 ? "file that was uncommitted before is" : "files that were uncommitted before are";
-  const branchMoved = branch.before !== branch.after;
-  return [
-    ...commit_count > 0 ? [`${commit_count} new commit${commit_count === 1 ? "" : "s"}`] : [],
-    ...branchMoved ? [`now on ${branch.after === null ? "no branch" : `branch ${code(branch.after)}`}`] : [],
-    ...head.moved === "elsewhere" ? ["HEAD was moved to another line of history"] : [],
-    ...head.moved === "forward" && commit_count === 0 ? ["HEAD was moved forward"] : [],
-    ...index_changed && file_count === 0 && commit_count === 0 ? ["what is staged changed"] : [],
-    ...refs_changed.length > 0 && head.moved === null && commit_count === 0 ? ["branches or the stash changed"] : [],
-    ...kept > 0 ? [`${kept} ${were} now committed${swallowed}`] : [],
-    ...beyond.length > 0 ? [`something changed among ${beyond.join(" and ")}`] : []
-  ];
-}
-function section(title, lines, total) {
-  if (lines.length === 0) return [];
-  const rest = total - lines.length;
-  return ["", ...title === "" ? [] : [title, ""], ...lines, ...rest > 0 ? [`- and ${rest} more`] : []];
-}
-function fileLine({ path, change, from, was_dirty, committed }) {
-  const notes = [...was_dirty ? ["was dirty before"] : [], ...committed ? ["committed"] : []];
-  const origin = from === void 0 ? "" : `${code(from)} -> `;
-  return `- ${change}: ${origin}${code(path)}${notes.length === 0 ? "" : ` (${notes.join(", ")})`}`;
-}
-function commitLine({ sha, subject }) {
-  return `- ${sha.slice(0, 12)} ${code(plain(subject))}`;
-}
-function code(text) {
-  const inner = (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_QZ6AB7TL.showName)(text), shown.bytes);
-  const longest = Math.max(0, ...(inner.match(/`+/g) ?? []).map((run) => run.length));
-  const fence = "`".repeat(longest + 1);
-  return longest === 0 ? `\`${inner}\`` : `${fence} ${inner} ${fence}`;
-}
-function plain(text) {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, " ").trim();
-}
-function sentence(text) {
-  return text.charAt(0).toUpperCase() + text.slice(1);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  describeChanges,
-  isTidy,
-  summarizeChanges,
-  terminalRecord
-});
-
-},
-"./chunk-NLNY4YEW.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  atMonotonic: () => atMonotonic,
-  cacheFolder: () => cacheFolder,
-  callerEnvironment: () => callerEnvironment,
-  childEnvironment: () => childEnvironment,
-  comparableEnvironment: () => comparableEnvironment,
-  configFolder: () => configFolder,
-  credentialNames: () => credentialNames,
-  dataFolder: () => dataFolder,
-  isoNow: () => isoNow,
-  isoOf: () => isoOf,
-  markVariable: () => markVariable,
-  monotonicMs: () => monotonicMs,
-  nowMs: () => nowMs,
-  sleep: () => sleep,
-  toolEnvironment: () => toolEnvironment,
-  uncarriableNames: () => uncarriableNames,
-  variables: () => variables,
-  workerEnvironment: () => workerEnvironment
-});
-module.exports = stdin_exports;
-var import_node_path = builtin("node:path");
-function nowMs() {
-  return Date.now();
-}
-function isoNow() {
-  return (new Date()).toISOString();
-}
-function isoOf(ms) {
-  return new Date(ms).toISOString();
-}
-function monotonicMs() {
-  return Number(process.hrtime.bigint() / 1000000n);
-}
-function sleep(ms) {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}
-var longest = 2 ** 31 - 1;
-function atMonotonic(atMs, fn) {
-  let timer;
-  const arm = () => {
-    const rest = atMs - monotonicMs();
-    if (rest <= 0) timer = setTimeout(fn, 0);
-    else timer = setTimeout(rest > longest ? arm : check, Math.min(rest, longest));
-  };
-  const check = () => monotonicMs() >= atMs ? fn() : arm();
-  arm();
-  return () => clearTimeout(timer);
-}
-var env = process.env;
-var carried = {
-  NODE_OPTIONS: "JOB_COMPANION_NODE_OPTIONS",
-  NODE_EXTRA_CA_CERTS: "JOB_COMPANION_EXTRA_CA_CERTS"
-};
-var markVariable = "JOB_COMPANION_MARK";
-var roleVariable = "JOB_COMPANION_ROLE";
-var variables = {
-  stateDir: () => env.JOB_STATE_DIR || void 0,
-  owner: () => env.JOB_OWNER || void 0,
-  searchPath: () => env.PATH ?? "",
-  home: () => env.HOME || void 0,
-  noColor: () => Boolean(env.NO_COLOR) || env.TERM === "dumb",
-  /** Is it there and not empty? Says nothing of its value. *<>/
-  isSet: (name) => Boolean(env[name])
-};
-function configFolder() {
-  if (env.XDG_CONFIG_HOME && import_node_path.default.isAbsolute(env.XDG_CONFIG_HOME))
-    return import_node_path.default.join(env.XDG_CONFIG_HOME, "job-companion");
-  return env.HOME ? import_node_path.default.join(env.HOME, ".config", "job-companion") : void 0;
-}
-function cacheFolder() {
-  if (env.XDG_CACHE_HOME && import_node_path.default.isAbsolute(env.XDG_CACHE_HOME)) return import_node_path.default.join(env.XDG_CACHE_HOME, "job-companion");
-  return env.HOME && import_node_path.default.isAbsolute(env.HOME) ? import_node_path.default.join(env.HOME, ".cache", "job-companion") : void 0;
-}
-function dataFolder() {
-  if (env.XDG_STATE_HOME && import_node_path.default.isAbsolute(env.XDG_STATE_HOME)) return import_node_path.default.join(env.XDG_STATE_HOME, "job-companion");
-  return env.HOME && import_node_path.default.isAbsolute(env.HOME) ? import_node_path.default.join(env.HOME, ".local", "state", "job-companion") : void 0;
-}
-function callerEnvironment() {
-  return definedOnly(env);
-}
-function toolEnvironment() {
-  return { PATH: env.PATH ?? "/usr/bin:/bin", LC_ALL: "C" };
-}
-function workerEnvironment(mark) {
-  const result = definedOnly(env);
-  for (const [name, alias] of Object.entries(carried)) {
-    delete result[alias];
-    const value = result[name];
-    delete result[name];
-    if (value !== void 0) result[alias] = value;
-  }
-  return { ...result, [markVariable]: mark, [roleVariable]: "worker" };
-}
-function childEnvironment(own) {
-  const result = definedOnly(env);
-  for (const [name, alias] of Object.entries(carried)) {
-    const value = result[alias];
-    delete result[alias];
-    if (value !== void 0) result[name] = value;
-  }
-  for (const name of [...own.remove, "JOB_STATE_DIR", "OLDPWD", roleVariable]) delete result[name];
-  return { ...result, ...own.add, PWD: own.cwd, JOB_ID: own.id, JOB_OWNER: own.id, [markVariable]: own.mark };
-}
-function comparableEnvironment() {
-  const passing = new Set([
-    "_",
-    "PWD",
-    "OLDPWD",
-    "SHLVL",
-    "JOB_ID",
-    "JOB_OWNER",
-    "JOB_STATE_DIR",
-    markVariable,
-    roleVariable,
-    "COLUMNS",
-    "LINES"
-  ]);
-  const given = definedOnly(env);
-  for (const [name, alias] of Object.entries(carried)) {
-    const value = given[alias];
-    delete given[alias];
-    if (value !== void 0) given[name] = value;
-  }
-  const names = Object.keys(given).filter((name) => !passing.has(name));
-  return names.sort().map((name) => `${name}=${given[name]}`).join("\0");
-}
-var credentialName = /(?:^|_)(?:API_?KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|ACCESS_KEY(?:_ID)?)$/i;
-function credentialNames(known = []) {
-  return Object.keys(env).filter((name) => credentialName.test(name) || known.includes(name)).sort();
-}
-function uncarriableNames() {
-  return Object.keys(env).filter((name) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)).sort();
-}
-function definedOnly(source) {
-  const result = {};
-  for (const [name, value] of Object.entries(source)) if (value !== void 0) result[name] = value;
-  return result;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  atMonotonic,
-  cacheFolder,
-  callerEnvironment,
-  childEnvironment,
-  comparableEnvironment,
-  configFolder,
-  credentialNames,
-  dataFolder,
-  isoNow,
-  isoOf,
-  markVariable,
-  monotonicMs,
-  nowMs,
-  sleep,
-  toolEnvironment,
-  uncarriableNames,
-  variables,
-  workerEnvironment
-});
-
-},
-"./chunk-NVPF5LEY.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  FaultError: () => FaultError,
-  errnoOf: () => errnoOf,
-  messageOf: () => messageOf,
-  usageError: () => usageError
-});
-module.exports = stdin_exports;
-var FaultError = class extends Error {
-  code;
-  next;
-  constructor(code, message, next = null) {
-    super(message);
-    this.name = "FaultError";
-    this.code = code;
-    this.next = next;
-  }
-};
-function usageError(message, next = null) {
-  return new FaultError("usage", message, next);
-}
-function errnoOf(error) {
-  if (typeof error !== "object" || error === null || !("code" in error)) return void 0;
-  return typeof error.code === "string" ? error.code : void 0;
-}
-function messageOf(error) {
-  return error instanceof Error ? error.message : String(error);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  FaultError,
-  errnoOf,
-  messageOf,
-  usageError
-});
-
-},
-"./chunk-OBX4NMG7.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  canonical: () => canonical,
-  ensureKey: () => ensureKey,
-  environmentDigest: () => environmentDigest,
-  hashOf: () => hashOf,
-  isGenuine: () => isGenuine,
-  macOf: () => macOf,
-  randomBytes: () => randomBytes,
-  readKey: () => readKey
-});
-module.exports = stdin_exports;
-var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-var import_node_fs = require("node:fs");
-function randomBytes(count) {
-  const bytes = new Uint8Array(count);
-  const fd = (0, import_node_fs.openSync)("/dev/urandom", "r");
-  try {
-    for (let done = 0; done < count; ) done += (0, import_node_fs.readSync)(fd, bytes, done, count - done, null);
-  } finally {
-    (0, import_node_fs.closeSync)(fd);
-  }
-  return bytes;
-}
-var longBytes = 64 * 1024;
-function readKey() {
-  const folder = (0, import_chunk_NLNY4YEW.configFolder)();
-  if (folder === void 0) return void 0;
-  const file = import_node_path.default.join(folder, "key");
-  const facts = lookAt(file);
-  if (!facts) return void 0;
-  const isPrivate = facts.kind === "file" && facts.uid === process.getuid?.() && (facts.mode & 63) === 0;
-  const key = isPrivate ? (0, import_chunk_6OPTGHIR.readText)(file, 1024)?.trim() : void 0;
-  if (key && /^[0-9a-f]{64}$/.test(key)) return key;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot use the key ${file}: it must be a file of yours with mode 600 and 64 hex digits`
-  );
-}
-function lookAt(file) {
-  try {
-    return (0, import_chunk_YZXDT2WC.factsOf)(file);
-  } catch (error) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot read the key ${file} (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`,
-      "set XDG_CONFIG_HOME to a folder that you may use"
-    );
-  }
-}
-function ensureKey() {
-  const known = readKey();
-  if (known) return known;
-  const folder = (0, import_chunk_NLNY4YEW.configFolder)();
-  if (folder === void 0) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      "cannot find your config folder: neither HOME nor XDG_CONFIG_HOME is set",
-      "set HOME"
-    );
-  }
-  try {
-    makeFolders(folder);
-    (0, import_chunk_6OPTGHIR.createFile)(import_node_path.default.join(folder, "key"), `${(0, import_chunk_CTSRVJRC.toHex)(randomBytes(32))}
-`);
-  } catch (error) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot make the key in ${folder} (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`,
-      "set XDG_CONFIG_HOME to a folder that you may write"
-    );
-  }
-  return ensureKey();
-}
-function macOf(spec, key) {
-  return keyedDigest(key, canonical(spec));
-}
-async function isGenuine(spec, key) {
-  if (key === void 0) return false;
-  const { mac, ...rest } = spec;
-  const expected = await macOf(rest, key);
-  let difference = expected.length ^ mac.length;
-  for (let at = 0; at < expected.length; at += 1) difference |= expected.charCodeAt(at) ^ mac.charCodeAt(at);
-  return difference === 0;
-}
-function environmentDigest(key) {
-  const text = key + (0, import_chunk_NLNY4YEW.comparableEnvironment)();
-  let high = 3735928559;
-  let low = 1103547991;
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    high = Math.imul(high ^ code, 2654435761);
-    low = Math.imul(low ^ code, 1597334677);
-  }
-  high = Math.imul(high ^ high >>> 16, 2246822507) ^ Math.imul(low ^ low >>> 13, 3266489909);
-  low = Math.imul(low ^ low >>> 16, 2246822507) ^ Math.imul(high ^ high >>> 13, 3266489909);
-  return (4294967296 * (2097151 & low) + (high >>> 0)).toString(16);
-}
-function hashOf(text) {
-  return (0, import_chunk_CTSRVJRC.toHex)((0, import_chunk_CTSRVJRC.sha256)(Buffer.from(text)));
-}
-function canonical(value) {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
-  if (typeof value === "object" && value !== null) {
-    const entries = Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1);
-    return `{${entries.map(([name, inner]) => `${JSON.stringify(name)}:${canonical(inner)}`).join(",")}}`;
-  }
-  return JSON.stringify(value) ?? "null";
-}
-async function keyedDigest(key, text) {
-  const bytes = Buffer.from(text);
-  if (bytes.length <= longBytes) return (0, import_chunk_CTSRVJRC.toHex)((0, import_chunk_CTSRVJRC.hmacSha256)(Buffer.from(key), bytes));
-  const { createHmac } = await Promise.resolve().then(() => builtin("node:crypto"));
-  return createHmac("sha256", key).update(bytes).digest("hex");
-}
-function makeFolders(folder) {
-  if ((0, import_chunk_YZXDT2WC.factsOf)(folder)?.kind === "folder") return;
-  makeFolders(import_node_path.default.dirname(folder));
-  (0, import_chunk_6OPTGHIR.createFolder)(folder);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  canonical,
-  ensureKey,
-  environmentDigest,
-  hashOf,
-  isGenuine,
-  macOf,
-  randomBytes,
-  readKey
-});
-
-},
-"./chunk-OYWQVJF3.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  captureWorkspace: () => captureWorkspace,
-  compareRefs: () => compareRefs,
-  limits: () => limits,
-  makeLooker: () => makeLooker,
-  measureRaw: () => measureRaw,
-  nameOf: () => nameOf,
-  notInGit: () => notInGit,
-  nothing: () => nothing,
-  refLimits: () => refLimits
-});
-module.exports = stdin_exports;
-var import_chunk_QZ6AB7TL = load("./chunk-QZ6AB7TL.js");
-var import_chunk_3MD723AM = load("./chunk-3MD723AM.js");
-var import_chunk_6CVNTUS7 = load("./chunk-6CVNTUS7.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
-var import_node_path = builtin("node:path");
-var import_node_crypto = require("node:crypto");
-var import_node_fs = require("node:fs");
-var import_node_path2 = builtin("node:path");
-var import_node_path3 = builtin("node:path");
-var import_node_crypto2 = require("node:crypto");
-function makeLooker(root, until = Number.POSITIVE_INFINITY) {
-  const real = new Map();
-  const isRealFolder = (folder) => {
-    if (folder === "." || folder === "") return true;
-    const known = real.get(folder);
-    if (known !== void 0) return known;
-    const found = isRealFolder(import_node_path2.default.posix.dirname(folder)) && statOf(place(root, folder))?.isDirectory() === true;
-    real.set(folder, found);
-    return found;
-  };
-  return {
-    look(name) {
-      if (!isRealFolder(import_node_path2.default.posix.dirname(name))) return null;
-      const stat = statOf(place(root, name));
-      return stat ? factsFrom(stat) : null;
-    },
-    hash: (name, facts, algorithm) => hashBlob(place(root, name), facts, algorithm, until)
-  };
-}
-function place(root, name) {
-  return Buffer.concat([Buffer.from(root), Buffer.from("/"), (0, import_chunk_QZ6AB7TL.encodeName)(name)]);
-}
-function statOf(target) {
-  try {
-    return (0, import_node_fs.lstatSync)(target, { bigint: true, throwIfNoEntry: false });
-  } catch {
-    return void 0;
-  }
-}
-function factsFrom(stat) {
-  const kind = stat.isFile() ? "file" : stat.isSymbolicLink() ? "link" : stat.isDirectory() ? "folder" : "other";
-  const isProgram = (stat.mode & 0o100n) !== 0n;
-  const modes = { file: isProgram ? "100755" : "100644", link: "120000", folder: "040000", other: "000000" };
-  return {
-    kind,
-    mode: modes[kind],
-    size: Number(stat.size),
-    stat: `${stat.size}:${stat.mtimeNs}:${stat.ino}`,
-    changedMs: Number(stat.ctimeMs)
-  };
-}
-var chunkBytes = 1024 * 1024;
-function hashBlob(target, facts, algorithm, until) {
-  try {
-    if (facts.kind === "link") {
-      const bytes = (0, import_node_fs.readlinkSync)(target, { encoding: "buffer" });
-      return (0, import_node_crypto.createHash)(algorithm).update(`blob ${bytes.length}\0`).update(bytes).digest("hex");
-    }
-    return facts.kind === "file" ? hashFile(target, facts.size, algorithm, until) : null;
-  } catch {
-    return null;
-  }
-}
-function hashFile(target, size, algorithm, until) {
-  if ((0, import_chunk_NLNY4YEW.monotonicMs)() > until) return null;
-  const hash = (0, import_node_crypto.createHash)(algorithm).update(`blob ${size}\0`);
-  const fd = (0, import_node_fs.openSync)(target, import_node_fs.constants.O_RDONLY | import_node_fs.constants.O_NOFOLLOW | import_node_fs.constants.O_NONBLOCK);
-  try {
-    const chunk = Buffer.alloc(Math.min(chunkBytes, size));
-    for (let left = size; left > 0; ) {
-      if (left < size && (0, import_chunk_NLNY4YEW.monotonicMs)() > until) return null;
-      const got = (0, import_node_fs.readSync)(fd, chunk, 0, Math.min(chunk.length, left), null);
-      if (got === 0) break;
-      hash.update(chunk.subarray(0, got));
-      left -= got;
-    }
-  } finally {
-    (0, import_node_fs.closeSync)(fd);
-  }
-  return hash.digest("hex");
-}
-function walkFolder(root, limits2) {
-  const found = new Map();
-  const until = (0, import_chunk_NLNY4YEW.monotonicMs)() + limits2.ms;
-  const device = statOf(Buffer.from(root))?.dev;
-  const left = new Set(limits2.exclude.map((folder) => import_node_path2.default.relative(root, folder)));
-  const folders = [""];
-  let isWhole = true;
-  let seen = 0;
-  for (const folder of folders) {
-    for (const name of namesIn(place(root, folder || "."))) {
-      seen += 1;
-      if (seen > limits2.entries || (0, import_chunk_NLNY4YEW.monotonicMs)() > until) return { found, isWhole: false };
-      const full = folder === "" ? name : `${folder}/${name}`;
-      const stat = statOf(place(root, full));
-      if (!stat || left.has(full)) continue;
-      if (!stat.isDirectory()) found.set(full, factsFrom(stat));
-      else if (stat.dev !== device) isWhole = false;
-      else if (!limits2.skip.includes(name)) folders.push(full);
-    }
-  }
-  return { found, isWhole };
-}
-function namesIn(folder) {
-  try {
-    return (0, import_node_fs.readdirSync)(folder, { encoding: "buffer" }).map(import_chunk_QZ6AB7TL.decodeName).sort();
-  } catch {
-    return [];
-  }
-}
-function parseStatus(bytes) {
-  const items = bytes.toString("latin1").split("\0");
-  const found = new Map();
-  const status = { head: null, branch: null, lines: [] };
-  for (let at = 0; at < items.length; at += 1) {
-    const item = items[at] ?? "";
-    if (item.startsWith("# ")) readHeader(item, status);
-    else if (item.startsWith("1 ")) add(found, ordinary(item));
-    else if (item.startsWith("2 ")) {
-      at += 1;
-      for (const line of renamed(item, items[at] ?? "")) add(found, line);
-    } else if (item.startsWith("u ")) add(found, unmerged(item));
-    else if (item.startsWith("? ")) add(found, untracked(item));
-  }
-  status.lines = [...found.values()];
-  return status;
-}
-function nameOf(latin1) {
-  return /^[\x20-\x7e]*$/.test(latin1) ? latin1 : (0, import_chunk_QZ6AB7TL.decodeName)(Buffer.from(latin1, "latin1"));
-}
-function readHeader(item, status) {
-  const [, key, ...rest] = item.split(" ");
-  const value = rest.join(" ");
-  if (key === "branch.oid") status.head = /^[0-9a-f]+$/.test(value) ? value : null;
-  if (key === "branch.head") status.branch = value === "(detached)" ? null : nameOf(value);
-}
-function ordinary(item) {
-  const [[, xy = "", sub = "", mH = "", mI = "", mW = "", hH = "", hI = ""], name] = split(item, 8);
-  return {
-    path: nameOf(name),
-    xy,
-    head: entry(mH, hH),
-    // `git add -N`: the name is in the index, nothing else of it.
-    index: xy === ".A" ? "expected" : entry(mI, hI),
-    tree_mode: present(mW),
-    isNested: sub.startsWith("S")
-  };
-}
-function renamed(item, origin) {
-  const [[, xy = "", sub = "", mH = "", mI = "", mW = "", hH = "", hI = ""], name] = split(item, 9);
-  const from = nameOf(origin);
-  const isStaged = xy[0] === "R" || xy[0] === "C";
-  const isCopy = xy.includes("C");
-  const there = {
-    path: nameOf(name),
-    xy,
-    head: null,
-    index: isStaged ? entry(mI, hI) : "expected",
-    tree_mode: present(mW),
-    isNested: sub.startsWith("S"),
-    ...isCopy ? {} : { from }
-  };
-  if (isCopy) return [there];
-  const gone = {
-    path: from,
-    xy: isStaged ? "D." : ".D",
-    head: entry(mH, hH),
-    index: isStaged ? null : entry(mI, hI),
-    tree_mode: null,
-    isNested: false
-  };
-  return [there, gone];
-}
-function unmerged(item) {
-  const [[, xy = "", sub = "", m1, m2 = "", m3, mW = "", h1, h2 = "", h3], name] = split(item, 10);
-  return {
-    path: nameOf(name),
-    xy,
-    head: entry(m2, h2),
-    index: `u ${m1} ${h1} ${m2} ${h2} ${m3} ${h3}`,
-    tree_mode: present(mW),
-    isNested: sub.startsWith("S")
-  };
-}
-function untracked(item) {
-  const name = item.slice(2);
-  const isNested = name.endsWith("/");
-  return {
-    path: nameOf(isNested ? name.slice(0, -1) : name),
-    xy: "??",
-    head: null,
-    index: null,
-    tree_mode: null,
-    isNested
-  };
-}
-function add(found, line) {
-  const known = found.get(line.path);
-  if (!known) found.set(line.path, line);
-  else if (line.xy === "??") Object.assign(known, { xy: `${known.xy[0]}?`, isNested: line.isNested });
-  else Object.assign(known, line, { xy: known.xy === "??" ? `${line.xy[0]}?` : line.xy });
-}
-function split(item, fields) {
-  const parts = item.split(" ");
-  return [parts.slice(0, fields), parts.slice(fields).join(" ")];
-}
-function entry(mode, name) {
-  return present(mode) === null ? null : `${mode} ${name}`;
-}
-function present(mode) {
-  return /^0*$/.test(mode) ? null : mode;
-}
-var refLimits = { names: 500 };
-function readRefs(git) {
-  const listed = listRefs(git);
-  const all = listed && withStash(git, listed);
-  if (!all) return { refs: null, refs_rest: null, elsewhere: {} };
-  const ours = all.filter((ref) => !ref.isElsewhere).sort((a, b) => rank(a) - rank(b));
-  const rest = ours.slice(refLimits.names);
-  const stable = rest.filter(({ name }) => !isOfJob(name)).map(({ name, tip }) => `${name} ${tip}`);
-  return {
-    refs: recordOf(ours.slice(0, refLimits.names)),
-    refs_rest: rest.length === 0 ? null : { count: rest.length, digest: digestOf(stable.sort().join("\n")) },
-    elsewhere: recordOf(all.filter((ref) => ref.isElsewhere).slice(0, refLimits.names))
-  };
-}
-function rank({ name, isHere }) {
-  if (isHere || name === "refs/stash") return 0;
-  return isOfJob(name) ? 2 : 1;
-}
-function isOfJob(name) {
-  return name.startsWith("refs/heads/job-companion/");
-}
-function listRefs(git) {
-  const ask = (place2) => git.run(["for-each-ref", `--format=%(objectname)%00%(refname)%00%(HEAD)%00${place2}`, "refs/heads", "refs/stash"]);
-  for (const place2 of ["%(worktreepath)", "%(worktreepath)", "%(worktreepath)", ""]) {
-    const answer = ask(place2);
-    if (answer.ok) return answer.bytes.toString("latin1").split("\n").flatMap(parseRef);
-    if (answer.code === null) return void 0;
-  }
-  return void 0;
-}
-function withStash(git, all) {
-  const stash = all.find(({ name: name2 }) => name2 === "refs/stash");
-  if (!stash) return all;
-  const answer = git.run(["rev-list", "--max-count=1", "--format=%s", stash.tip, "--"]);
-  const subject = answer.ok ? answer.bytes.toString("latin1").split("\n")[1] ?? "" : "";
-  const [, branch = ""] = /^(?:WIP on|On) ([^:]+): /.exec(subject) ?? [];
-  const name = `refs/heads/${nameOf(branch)}`;
-  const maker = all.find((ref) => ref.name === name);
-  const isTheirs = maker ? maker.isElsewhere || isOfJob(name) && !maker.isHere : isOfJob(name);
-  return all.map((ref) => ref === stash ? { ...ref, isElsewhere: isTheirs } : ref);
-}
-function parseRef(line) {
-  const [tip = "", ref, mark, place2 = ""] = line.split("\0");
-  if (!/^[0-9a-f]{40,64}$/.test(tip) || !ref) return [];
-  const isHere = mark === "*";
-  return [{ name: nameOf(ref), tip, isHere, isElsewhere: !isHere && place2 !== "" }];
-}
-function recordOf(refs) {
-  return Object.fromEntries(refs.map(({ name, tip }) => [name, tip]));
-}
-function digestOf(text) {
-  return (0, import_node_crypto2.createHash)("sha256").update(text).digest("hex").slice(0, 32);
-}
-function compareRefs(was, is) {
-  if (was.refs === null || is.refs === null) return { changed: [], tips: [], isMore: false, exact: false };
-  const [before, now] = [was.refs, is.refs];
-  const isCut = was.refs_rest !== null || is.refs_rest !== null;
-  const own = [was.branch, is.branch].map((branch) => `refs/heads/${branch}`);
-  const isOurs = (name) => !(name in was.elsewhere || name in is.elsewhere) && (!isOfJob(name) || own.includes(name)) && (!isCut || name in before && name in now);
-  const names = [...new Set([...Object.keys(before), ...Object.keys(now)])].filter(isOurs).sort();
-  return {
-    changed: names.filter((name) => before[name] !== now[name]),
-    tips: names.flatMap((name) => name === "refs/stash" || now[name] === void 0 ? [] : [now[name]]),
-    isMore: was.refs_rest?.digest !== is.refs_rest?.digest,
-    exact: !isCut
-  };
-}
-function openRepository(root, until) {
-  const opened = (0, import_chunk_QZ6AB7TL.openGit)(root, { until });
-  if ("reason" in opened) return opened;
-  const { git } = opened;
-  const place2 = placeOf(git);
-  if (place2 !== void 0) return { reason: place2 };
-  const status = readStatus(git, "--find-renames") ?? readStatus(git, "--no-renames");
-  if (status === void 0 || "reason" in status) return status ?? { reason: "git status failed" };
-  const hash = git.setting("extensions.objectformat")?.toLowerCase() === "sha256" ? "sha256" : "sha1";
-  return { git, hash, status, overlooked: readOverlooked(git) };
-}
-function describeRepository({ git, hash, status }) {
-  const { head, branch } = status;
-  const refs = readRefs(git);
-  const subject = head === null ? null : readSubject(git);
-  return { root: git.folder, hash, head, branch, subject, ...refs };
-}
-function placeOf(git) {
-  if (git.setting("core.worktree") === void 0) return void 0;
-  const answer = git.run(["rev-parse", "--show-toplevel"]);
-  if (!answer.ok) return answer.reason;
-  const top = answer.bytes.toString("utf8").replace(/\n$/, "");
-  return top === git.folder ? void 0 : `its work tree is elsewhere (core.worktree is ${top})`;
-}
-function readStatus(git, renames) {
-  const answer = git.run([
-    ...["status", "--porcelain=v2", "-z", "--branch", "--no-ahead-behind", "--untracked-files=all", renames],
-    // Never let it look into a submodule: it would start a git there, with the filters of that repository.
-    "--ignore-submodules=dirty"
-  ]);
-  if (answer.ok) return parseStatus(answer.bytes);
-  return renames === "--no-renames" || answer.code === null ? { reason: answer.reason } : void 0;
-}
-function readOverlooked(git) {
-  const answer = git.run(["ls-files", "-v", "-z"]);
-  if (!answer.ok) return void 0;
-  const names = [];
-  const { bytes } = answer;
-  for (let at = 0; at < bytes.length; ) {
-    const end = bytes.indexOf(0, at);
-    if (end < 0) break;
-    const tag = bytes[at] ?? 0;
-    if (tag === 83 || tag >= 97) names.push(nameOf(bytes.toString("latin1", at + 2, end)));
-    at = end + 1;
-  }
-  return names;
-}
-function readSubject(git) {
-  const answer = git.run(["rev-list", "--max-count=1", "--encoding=UTF-8", "--format=%s", "HEAD", "--"]);
-  return answer.ok ? nameOf(answer.bytes.toString("latin1").split("\n")[1] ?? "") : null;
-}
-var limits = {
-  entries: 5e3,
-  /** Characters of all names together: the record must stay readable (16 MiB). *<>/
-  nameText: 2 * 1024 * 1024,
-  /** Further ones, with as many characters of JSON. *<>/
-  brief: 5e4,
-  briefText: 6 * 1024 * 1024,
-  hashedBytes: 512 * 1024 * 1024,
-  nested: 20,
-  /** Paths that git was told to overlook and that were looked for. *<>/
-  overlooked: 2e4
-};
-function collectEntries(outer, isExcluded, until) {
-  const { folder: root } = outer.git;
-  const looker = makeLooker(root, until);
-  const found = new Map();
-  const wholeness = { exact: true, nested: 0 };
-  addRepository(outer, "", { root, looker, found, wholeness, until });
-  const sorted = [...found].filter(([name]) => !isExcluded(name)).sort(([a], [b]) => a < b ? -1 : 1);
-  const room = roomFor(
-    sorted.map(([name]) => name.length),
-    { items: limits.entries, text: limits.nameText }
-  );
-  const measure = makeMeasure(looker, wholeness);
-  const entries = sorted.slice(0, room).map(([name, one]) => entryOf(name, one, measure(name, one)));
-  const isLate = (0, import_chunk_NLNY4YEW.monotonicMs)() > until;
-  const brief = sorted.slice(room).map(([name, one]) => briefOf(name, one, looker));
-  const briefRoom = roomFor(
-    brief.map((one) => JSON.stringify(one).length + 1),
-    { items: limits.brief, text: limits.briefText }
-  );
-  const beyond = brief.slice(briefRoom).map(([name, , , stat]) => [name, stat]);
-  const rest = (0, import_chunk_QZ6AB7TL.makeRest)(brief.slice(0, briefRoom), beyond);
-  return { entries, rest, exact: wholeness.exact && rest === null && !isLate, isLate };
-}
-function roomFor(lengths, room) {
-  let text = 0;
-  const end = lengths.findIndex((length) => {
-    text += length;
-    return text > room.text;
-  });
-  return Math.min(room.items, end < 0 ? lengths.length : end);
-}
-function briefOf(name, { line }, looker) {
-  const facts = looker.look(name);
-  if (!facts || facts.kind === "folder" && !line.isNested) return [name, line.xy, "", ""];
-  return facts.kind === "folder" ? [name, line.xy, "160000", ""] : [name, line.xy, facts.mode, facts.stat];
-}
-function addRepository(repository, prefix, place2) {
-  const { hash, status, overlooked } = repository;
-  const inner = new Set(submodulesOf(repository));
-  for (const line of status.lines) {
-    place2.found.set(prefix + line.path, { line, hash, nestedHead: null });
-    if (line.isNested) inner.add(line.path);
-  }
-  for (const name of presentOnes(overlooked, prefix, place2)) {
-    const line = { path: name, xy: "..", head: null, index: null, tree_mode: null, isNested: false };
-    if (!place2.found.has(prefix + name)) place2.found.set(prefix + name, { line, hash, nestedHead: null });
-  }
-  for (const name of inner) addNested(prefix + name, place2);
-}
-function addNested(name, place2) {
-  const folder = import_node_path3.default.join(place2.root, name);
-  if (place2.looker.look(name)?.kind !== "folder" || (0, import_chunk_3MD723AM.findWorktree)(folder) !== folder) return;
-  place2.wholeness.nested += 1;
-  const repository = place2.wholeness.nested > limits.nested ? void 0 : openRepository(folder, place2.until);
-  if (!repository || "reason" in repository) {
-    place2.wholeness.exact = false;
-    return;
-  }
-  const known = place2.found.get(name);
-  if (known) known.nestedHead = repository.status.head ?? "unborn";
-  addRepository(repository, `${name}/`, place2);
-}
-function submodulesOf({ git }) {
-  if ((0, import_chunk_YZXDT2WC.factsOf)(import_node_path3.default.join(git.folder, ".gitmodules"))?.kind !== "file") return [];
-  const answer = git.run(["config", "-z", "-f", ".gitmodules", "--get-regexp", "^submodule\\..*\\.path$"]);
-  const items = answer.ok ? answer.bytes.toString("latin1").split("\0") : [];
-  return items.map((item) => nameOf(item.slice(item.indexOf("\n") + 1))).filter((name) => name !== "" && import_node_path3.default.posix.normalize(name) === name && !/^\.\.?(?:\/|$)|^\//.test(name));
-}
-function presentOnes(names, prefix, { looker, wholeness }) {
-  if (!names || names.length > limits.overlooked) wholeness.exact = false;
-  return (names ?? []).slice(0, limits.overlooked).filter((name) => looker.look(prefix + name) !== null);
-}
-function makeMeasure(looker, wholeness) {
-  let bytes = 0;
-  return (name, { line, hash, nestedHead }) => {
-    const facts = looker.look(name);
-    if (!facts) return nothing;
-    if (facts.kind === "folder") {
-      return line.isNested ? { mode: "160000", content: nestedHead, stat: null } : nothing;
-    }
-    if (bytes + facts.size > limits.hashedBytes) {
-      wholeness.exact = false;
-      return { mode: facts.mode, content: null, stat: facts.stat };
-    }
-    bytes += facts.size;
-    return measureRaw(looker, name, facts, hash);
-  };
-}
-var nothing = { mode: null, content: null, stat: null };
-function measureRaw(looker, name, facts, hash) {
-  return { mode: facts.mode, content: looker.hash(name, facts, hash), stat: facts.stat };
-}
-function entryOf(name, { line }, raw) {
-  const { xy, head, index, tree_mode, from } = line;
-  const prefix = name.slice(0, name.length - line.path.length);
-  return { path: name, xy, head, index, tree_mode, ...raw, ...from === void 0 ? {} : { from: prefix + from } };
-}
-function excluder(root, folders) {
-  const inside = folders.map((folder) => import_node_path3.default.relative(root, resolved(folder))).filter((name) => name !== "" && name !== ".." && !name.startsWith("../"));
-  return (name) => inside.some((folder) => name === folder || name.startsWith(`${folder}/`));
-}
-function resolved(folder) {
-  try {
-    return (0, import_chunk_YZXDT2WC.realPath)(folder);
-  } catch {
-    return folder;
-  }
-}
-var walkLimits = { entries: 2e4, ms: 3e3 };
-var notInGit = "not in a git work tree";
-function captureWorkspace(cwd, options) {
-  const at = (0, import_chunk_NLNY4YEW.isoNow)();
-  const { exclude, budgetMs = import_chunk_6CVNTUS7.captureBudgetMs } = options;
-  const began = (0, import_chunk_NLNY4YEW.monotonicMs)();
-  const until = began + budgetMs;
-  const folder = whole(cwd);
-  const base = { schema: 1, cwd, at, exclude };
-  const root = folder === void 0 ? void 0 : (0, import_chunk_3MD723AM.findWorktree)(folder);
-  if (folder === void 0 || root === void 0 || options.plain) {
-    return { ...base, ...walk(folder ?? cwd, exclude, budgetMs), reason: notInGit };
-  }
-  const repository = openRepository(root, began + budgetMs * 0.7);
-  if ("reason" in repository)
-    return { ...base, ...walk(folder, exclude, until - (0, import_chunk_NLNY4YEW.monotonicMs)()), reason: repository.reason };
-  const git = describeRepository(repository);
-  const { isLate, ...collected } = collectEntries(repository, excluder(root, exclude), until);
-  const isUnknown = git.refs === null || repository.overlooked === void 0;
-  const late = `the ${Math.round(budgetMs / 100) / 10} s for looking at it were used up`;
-  const reason = isLate || isUnknown && (0, import_chunk_NLNY4YEW.monotonicMs)() > began + budgetMs * 0.7 ? late : null;
-  return { ...base, git, reason, ...collected, files: null };
-}
-function walk(folder, exclude, leftMs) {
-  const resolved2 = exclude.map((one) => whole(one) ?? import_node_path.default.resolve(one));
-  const bounds = { entries: walkLimits.entries, ms: Math.min(walkLimits.ms, leftMs) };
-  const { found, isWhole } = walkFolder(folder, { exclude: resolved2, skip: ["node_modules", ".git"], ...bounds });
-  const files = [...found].map(([name, { mode, stat }]) => [name, mode, stat]);
-  return { git: null, entries: [], rest: null, files: files.sort(([a], [b]) => a < b ? -1 : 1), exact: isWhole };
-}
-function whole(folder) {
-  try {
-    return (0, import_chunk_YZXDT2WC.realPath)(folder);
-  } catch {
-    return void 0;
-  }
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  captureWorkspace,
-  compareRefs,
-  limits,
-  makeLooker,
-  measureRaw,
-  nameOf,
-  notInGit,
-  nothing,
-  refLimits
-});
-
-},
-"./chunk-P5SWYHNU.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  cancelJob: () => cancelJob
-});
-module.exports = stdin_exports;
-var import_chunk_UGVYUN74 = load("./chunk-UGVYUN74.js");
-var import_chunk_A3RNX7T7 = load("./chunk-A3RNX7T7.js");
-var import_chunk_AMXPSG75 = load("./chunk-AMXPSG75.js");
-var import_chunk_KWYQ44JA = load("./chunk-KWYQ44JA.js");
-var import_chunk_AHUGW6J6 = load("./chunk-AHUGW6J6.js");
-var import_chunk_6CVNTUS7 = load("./chunk-6CVNTUS7.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-async function cancelJob(root, id, request) {
-  const before = await (0, import_chunk_A3RNX7T7.refresh)(root, id);
-  if ((0, import_chunk_AMXPSG75.isEnded)(before.state))
-    return { view: before, result: before.state.state === "canceled" ? "canceled" : "ended_before" };
-  askFor(before, `${JSON.stringify({ by: (0, import_chunk_AHUGW6J6.ownIdentity)(), owner: request.owner, at: (0, import_chunk_NLNY4YEW.isoNow)(), why: request.why })}
-`);
-  nudge(before);
-  const patience = (before.spec?.kill_grace_ms ?? 0) + import_chunk_6CVNTUS7.killSettleMs + 5e3;
-  const [view = before] = await (0, import_chunk_UGVYUN74.waitForJobs)(root, [id], { mode: "all", timeoutMs: patience, heartbeatMs: null });
-  if (view.state.state === "canceled") return { view, result: "canceled" };
-  return { view, result: (0, import_chunk_AMXPSG75.isEnded)(view.state) ? "ended_before" : "requested" };
-}
-function askFor({ paths }, text) {
-  for (let round = 1; ; round += 1) {
-    try {
-      (0, import_chunk_6OPTGHIR.createFile)(paths.cancel, text);
-      return;
-    } catch (error) {
-      if ((0, import_chunk_NVPF5LEY.errnoOf)(error) !== "ENOENT" || round === 3 || !(0, import_chunk_YZXDT2WC.exists)(paths.folder)) throw error;
-    }
-  }
-}
-function nudge(view) {
-  const engine = (0, import_chunk_KWYQ44JA.findEngine)(view.spec?.engine ?? "") ?? import_chunk_KWYQ44JA.defaultEngine;
-  for (const identity of [view.launch?.worker, view.worker?.worker]) if (identity) engine.signal(identity, "SIGURG");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  cancelJob
-});
-
-},
-"./chunk-PQQG5N64.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  isAwaited: () => isAwaited,
-  withRegistration: () => withRegistration
-});
-module.exports = stdin_exports;
-var import_chunk_VIKS2MJP = load("./chunk-VIKS2MJP.js");
-var import_chunk_AHUGW6J6 = load("./chunk-AHUGW6J6.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_node_path = builtin("node:path");
-async function withRegistration(root, ids, timeoutMs, fn) {
-  const files = [];
-  const waiter = (0, import_chunk_AHUGW6J6.ownIdentity)();
-  for (const id of ids) {
-    const file = import_node_path.default.join((0, import_chunk_VIKS2MJP.jobPaths)(root, id).waiters, `${waiter.pid}-${waiter.start_token.replace(/\W/g, "")}.json`);
-    try {
-      if ((0, import_chunk_YZXDT2WC.factsOf)((0, import_chunk_VIKS2MJP.jobPaths)(root, id).waiters)?.kind !== "folder") continue;
-      (0, import_chunk_6OPTGHIR.writeJson)(file, { waiter, ids, since: (0, import_chunk_NLNY4YEW.isoNow)(), timeout_ms: timeoutMs }, { sync: false });
-      files.push(file);
-    } catch {
-    }
-  }
-  try {
-    return await fn();
-  } finally {
-    for (const file of files) {
-      try {
-        (0, import_chunk_6OPTGHIR.removeFile)(file);
-      } catch {
-      }
-    }
-  }
-}
-function isAwaited(root, id) {
-  const folder = (0, import_chunk_VIKS2MJP.jobPaths)(root, id).waiters;
-  return (0, import_chunk_YZXDT2WC.listNames)(folder).some((name) => {
-    const read = (0, import_chunk_6OPTGHIR.readJson)(import_node_path.default.join(folder, name));
-    return read.kind === "ok" && (0, import_chunk_AHUGW6J6.isIdentity)(read.value.waiter) && (0, import_chunk_AHUGW6J6.livenessOf)(read.value.waiter) !== "dead";
-  });
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  isAwaited,
-  withRegistration
-});
-
-},
-"./chunk-PZ62JU2C.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  checkLaunchOptions: () => checkLaunchOptions,
-  folderOf: () => folderOf,
-  folderSaid: () => folderSaid,
-  launchAndTell: () => launchAndTell,
-  launchWords: () => launchWords,
-  missingProgram: () => missingProgram,
-  onceWords: () => onceWords,
-  repeatedLaunch: () => repeatedLaunch,
-  run: () => run,
-  tellLaunched: () => tellLaunched
-});
-module.exports = stdin_exports;
-var import_chunk_IGDXCXPW = load("./chunk-IGDXCXPW.js");
-var import_chunk_5KG54KO5 = load("./chunk-5KG54KO5.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_KWYQ44JA = load("./chunk-KWYQ44JA.js");
-var import_chunk_VIKS2MJP = load("./chunk-VIKS2MJP.js");
-var import_chunk_6CVNTUS7 = load("./chunk-6CVNTUS7.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-var import_node_path2 = builtin("node:path");
-function launchWords(input) {
-  const onceKey = input.text("once-key") ?? null;
-  if (onceKey === "") throw (0, import_chunk_NVPF5LEY.usageError)('cannot take --once-key "": a key needs at least one character');
-  return { owner: input.text("owner") ?? import_chunk_NLNY4YEW.variables.owner() ?? null, label: input.text("label") ?? null, onceKey };
-}
-function checkLaunchOptions(input) {
-  if (input.has("wait-timeout") && !input.has("wait")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");
-  input.duration("wait-timeout");
-  for (const other of ["json", "wait"]) {
-    if (input.has("id-only") && input.has(other)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`);
-  }
-}
-async function launchAndTell(context, input, request, isSynchronous = false) {
-  checkLaunchOptions(input);
-  const root = context.root(input);
-  return tellLaunched(context, input, root, await (0, import_chunk_IGDXCXPW.launch)(root, request), isSynchronous);
-}
-async function tellLaunched(context, input, root, launched, isSynchronous) {
-  if (input.has("wait") || isSynchronous) {
-    const { waitAndTell } = await Promise.resolve().then(() => load("./collecting-VPUFIR2G.js"));
-    const told = launched.isNew ? warningNotes(root, launched.id) : [];
-    const collect = `collect: ${import_chunk_MH4JJYVG.nextCommands.wait(launched.id, root.option)}`;
-    for (const line of [jobLine(launched), collect, ...told]) context.tell(line);
-    const timeoutMs = input.duration("wait-timeout") ?? Number.MAX_SAFE_INTEGER;
-    return waitAndTell(context, root, [launched.id], {
-      mode: "all",
-      timeoutMs,
-      heartbeatMs: null,
-      isJson: input.has("json"),
-      told
-    });
-  }
-  return tellLaunch(root, launched, input);
-}
-function jobLine({ id, isNew }) {
-  return `job ${id}${isNew ? "" : " (this once-key had it already; nothing was started)"}`;
-}
-function warningsOf(root, id) {
-  const spec = (0, import_chunk_KWYQ44JA.readSpec)((0, import_chunk_VIKS2MJP.jobPaths)(root.folder, id));
-  return spec.kind === "ok" ? spec.value.warnings ?? [] : [];
-}
-function warningNotes(root, id) {
-  return warningsOf(root, id).map((one) => `warning: ${(0, import_chunk_LXK2ZILE.plainText)(one.message)}`);
-}
-function tellLaunch(root, launched, input) {
-  const { id, isNew } = launched;
-  const notes = warningNotes(root, id);
-  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
-`, notes };
-  const paths = (0, import_chunk_VIKS2MJP.jobPaths)(root.folder, id);
-  const commands = {
-    wait: import_chunk_MH4JJYVG.nextCommands.wait(id, root.option),
-    observe: import_chunk_MH4JJYVG.nextCommands.observe(id, root.option),
-    cancel: import_chunk_MH4JJYVG.nextCommands.cancel(id, root.option)
-  };
-  if (input.has("json")) {
-    return {
-      code: import_chunk_6PFAPK5K.exitCodes.done,
-      json: {
-        id,
-        new: isNew,
-        folder: paths.folder,
-        result_path: paths.result,
-        output_path: paths.output,
-        warnings: warningsOf(root, id),
-        next: commands
-      }
-    };
-  }
-  const lines = [
-    jobLine(launched),
-    `collect: ${commands.wait}`,
-    `observe: ${commands.observe}`,
-    `result:  ${paths.result}`
-  ];
-  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${lines.join("\n")}
-`, notes };
-}
-var passing = [
-  "owner",
-  "label",
-  "once-key",
-  "json",
-  "id-only",
-  "wait",
-  "wait-timeout",
-  "state-dir",
-  "prompt-file",
-  "stdin"
-];
-function onceWords(verb, input, folder, task) {
-  const options = input.given().filter(([name]) => !passing.includes(name) && !["prompt", "cwd"].includes(name));
-  return JSON.stringify([verb, options.sort(), input.words, input.rest, folder, task]);
-}
-function folderSaid(context, input) {
-  return import_node_path2.default.resolve(context.cwd, input.text("cwd") ?? ".");
-}
-async function repeatedLaunch(context, input, words, isSynchronous) {
-  const { onceKey } = launchWords(input);
-  if (onceKey === null) return void 0;
-  checkLaunchOptions(input);
-  const root = context.root(input);
-  const launched = await (0, import_chunk_IGDXCXPW.launchedBefore)(root, onceKey, words);
-  if (!launched) return void 0;
-  const { folder } = (0, import_chunk_VIKS2MJP.jobPaths)(root.folder, launched.id);
-  return (0, import_chunk_YZXDT2WC.exists)(folder) ? tellLaunched(context, input, root, launched, isSynchronous) : tellCleaned(input, launched.id);
-}
-function tellCleaned(input, id) {
-  const note = `job ${id} had this once-key; its record was removed by clean, and nothing was started`;
-  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
-` };
-  if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.done, json: { id, new: false, cleaned: true, next: {} } };
-  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${note}
-` };
-}
-var run = {
-  name: "run",
-  summary: "run a long command as a job",
-  form: "[options] -- COMMAND ARG...",
-  words: { min: 0, max: 0, rest: true },
-  options: {
-    timeout: {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_6CVNTUS7.limits.runTimeout,
-      help: "hard limit, counted from launch (default 24h, at most 30d)"
-    },
-    deadline: { kind: "duration", value: "D", range: import_chunk_6CVNTUS7.limits.runTimeout, help: "the same as --timeout" },
-    "kill-after": {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_6CVNTUS7.limits.runKillGrace,
-      help: "time between TERM and KILL (default 30s)"
-    },
-    cwd: { kind: "text", value: "DIR", help: "folder to run in (default: here)" },
-    shell: { kind: "flag", help: "give the one word after -- to /bin/sh -c" },
-    "success-exit": {
-      kind: "count",
-      value: "N",
-      range: { default: 0, min: 0, max: 255 },
-      help: "the exit code that means success (default 0)"
-    },
-    "max-output": {
-      kind: "size",
-      value: "SIZE",
-      range: import_chunk_6CVNTUS7.limits.maxOutput,
-      help: "cap of each output file on disk (default 64M)"
-    },
-    "first-output": {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_6CVNTUS7.limits.optInLimit,
-      help: "end it when nothing was printed by then"
-    },
-    "stall-after": {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_6CVNTUS7.limits.optInLimit,
-      help: "end it when nothing was printed for that long"
-    },
-    "keep-children": { kind: "flag", help: "leave processes alone that the command left behind" },
-    ...import_chunk_5KG54KO5.launchOptions
-  },
-  notes: "The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",
-  examples: [
-    "run -- make test",
-    "run --timeout 2h --once-key nightly -- python3 train.py --epochs 10",
-    "run --shell -- 'make && make install'"
-  ],
-  async run(context, input) {
-    const words = onceWords("run", input, folderSaid(context, input), null);
-    const repeated = await repeatedLaunch(context, input, words, false);
-    if (repeated) return repeated;
-    const cwd = folderOf(context, input);
-    const timeout = limitOf(input);
-    return launchAndTell(context, input, {
-      kind: "run",
-      verb: "run",
-      ...launchWords(input),
-      cwd,
-      deadlineMs: timeout,
-      killGraceMs: input.durationOrDefault("kill-after"),
-      maxOutputBytes: input.size("max-output") ?? import_chunk_6CVNTUS7.limits.maxOutput.default,
-      firstOutputMs: input.duration("first-output") ?? null,
-      stallMs: input.duration("stall-after") ?? null,
-      lineage: null,
-      run: commandOf(input, cwd),
-      staff: null,
-      words
-    });
-  }
-};
-function limitOf(input) {
-  if (input.has("timeout") && input.has("deadline"))
-    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");
-  return input.has("deadline") ? input.durationOrDefault("deadline") : input.durationOrDefault("timeout");
-}
-function folderOf(context, input) {
-  const folder = import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
-  if (!(0, import_chunk_YZXDT2WC.isFolder)(folder))
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot run in ${folder}: there is no such folder`,
-      "name an existing one with --cwd DIR"
-    );
-  return (0, import_chunk_YZXDT2WC.realPath)(folder);
-}
-function commandOf(input, cwd) {
-  const words = input.rest ?? [];
-  const parts = { success_exit: input.count("success-exit") ?? 0, keep_children: input.has("keep-children") };
-  if (input.has("shell")) {
-    if (words.length !== 1)
-      throw (0, import_chunk_NVPF5LEY.usageError)(
-        `cannot take ${words.length} words with --shell: it needs the whole command line as one word after --`
-      );
-    return { argv: ["/bin/sh", "-c", words[0]], program: "/bin/sh", ...parts };
-  }
-  const name = words[0];
-  const program = (0, import_chunk_VIKS2MJP.findProgram)(name, cwd);
-  if (program === void 0) throw missingProgram(name, cwd);
-  return { argv: words, program, ...parts };
-}
-function missingProgram(name, cwd) {
-  const where = name.includes("/") ? `no executable file of that name (looked from ${cwd})` : `it is not on PATH (${import_chunk_NLNY4YEW.variables.searchPath() || "empty"})`;
-  return new import_chunk_NVPF5LEY.FaultError("preflight", `cannot run ${JSON.stringify(name)}: ${where}`, "give the path of the program");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  checkLaunchOptions,
-  folderOf,
-  folderSaid,
-  launchAndTell,
-  launchWords,
-  missingProgram,
-  onceWords,
-  repeatedLaunch,
-  run,
-  tellLaunched
-});
-
-},
-"./chunk-QZ6AB7TL.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  countDirty: () => countDirty,
-  decodeName: () => decodeName,
-  encodeName: () => encodeName,
-  entriesOf: () => entriesOf,
-  isCutOff: () => isCutOff,
-  isDirty: () => isDirty,
-  makeRest: () => makeRest,
-  openGit: () => openGit,
-  readableName: () => readableName,
-  repositoryVariables: () => repositoryVariables,
-  showName: () => showName
-});
-module.exports = stdin_exports;
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_child_process = require("node:child_process");
-var import_node_path = builtin("node:path");
-var import_node_crypto = require("node:crypto");
-var repositoryVariables = [
-  "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-  "GIT_CONFIG",
-  "GIT_CONFIG_PARAMETERS",
-  "GIT_CONFIG_COUNT",
-  "GIT_OBJECT_DIRECTORY",
-  "GIT_DIR",
-  "GIT_WORK_TREE",
-  "GIT_IMPLICIT_WORK_TREE",
-  "GIT_GRAFT_FILE",
-  "GIT_INDEX_FILE",
-  "GIT_NO_REPLACE_OBJECTS",
-  "GIT_REPLACE_REF_BASE",
-  "GIT_PREFIX",
-  "GIT_INTERNAL_SUPER_PREFIX",
-  "GIT_SHALLOW_FILE",
-  "GIT_COMMON_DIR",
-  "GIT_NAMESPACE",
-  "GIT_REF_STORAGE_FORMAT",
-  "GIT_REFERENCE_BACKEND"
-];
-var wanted = "^(filter\\..*|hook\\..*|core\\.worktree|core\\.bare|extensions\\.objectformat)$";
-var tooMany = 200;
-var always = [
-  "core.fsmonitor=false",
-  "core.hooksPath=/dev/null",
-  "core.quotepath=off",
-  "diff.orderFile=/dev/null",
-  "diff.submodule=short",
-  "log.showSignature=false",
-  "submodule.recurse=false",
-  "gc.auto=0",
-  "maintenance.auto=false"
-];
-var quiet = ["--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty"];
-var showing = new Set(["diff", "show", "log", "diff-tree", "diff-index", "diff-files"]);
-function openGit(folder, { until, also = [] } = {}) {
-  const program = findGit();
-  if (program === void 0) return { reason: "git is not installed (no git on PATH)" };
-  const found = [];
-  for (const place of [folder, ...also]) {
-    if (!(0, import_chunk_YZXDT2WC.isFolder)(place)) return { reason: `the folder ${place} is gone` };
-    const read = runGit(program, place, always, ["config", "-z", "--get-regexp", wanted], { until });
-    if (!read.ok && read.code !== 1) return { reason: read.reason };
-    found.push(parseSettings(read.ok ? read.bytes : Buffer.alloc(0)));
-  }
-  const [settings = []] = found;
-  const off = switchedOff(found.flat().map(([name]) => name));
-  if (off === void 0) return { reason: "its configuration names filters or hooks that cannot be switched off" };
-  const config = [...always, ...off];
-  return {
-    git: {
-      folder,
-      run: (args, call = {}) => runGit(program, folder, config, args, { ...call, until }),
-      setting: (name) => settings.findLast(([found2]) => found2 === name)?.[1]
-    }
-  };
-}
-function findGit() {
-  return absoluteSearchPath().map((folder) => import_node_path.default.join(folder, "git")).find(import_chunk_YZXDT2WC.isExecutable);
-}
-function absoluteSearchPath() {
-  return import_chunk_NLNY4YEW.variables.searchPath().split(":").filter((folder) => import_node_path.default.isAbsolute(folder));
-}
-function parseSettings(bytes) {
-  return bytes.toString("utf8").split("\0").filter((item) => item !== "").map((item) => {
-    const end = item.indexOf("\n");
-    return end < 0 ? [item, ""] : [item.slice(0, end), item.slice(end + 1)];
-  });
-}
-function switchedOff(names) {
-  const drivers = new Set(names.filter((name) => /^(?:filter|hook)\./.test(name)).map(withoutVariable));
-  if (drivers.size > tooMany || [...drivers].some((name) => /[=\n\ufffd]/.test(name))) return void 0;
-  return [...drivers].flatMap(
-    (name) => name.startsWith("hook.") ? [`${name}.enabled=false`] : [`${name}.clean=`, `${name}.smudge=`, `${name}.process=`, `${name}.required=false`]
-  );
-}
-function withoutVariable(name) {
-  return name.slice(0, name.lastIndexOf("."));
-}
-function runGit(program, folder, config, args, call) {
-  const limit = call.limit ?? 32 * 1024 * 1024;
-  const left = (call.until ?? Number.POSITIVE_INFINITY) - (0, import_chunk_NLNY4YEW.monotonicMs)();
-  const timeout = Math.ceil(Math.min(call.timeoutMs ?? 1e4, left));
-  const settings = config.flatMap((setting) => ["-c", setting]);
-  const [verb = "", ...words] = args;
-  if (timeout <= 0) return { ok: false, code: null, reason: `there was no time left for git ${verb}`, cut: "time" };
-  const safe = showing.has(verb) ? [verb, ...quiet, ...words] : args;
-  const done = (0, import_node_child_process.spawnSync)(program, ["--no-pager", "--literal-pathspecs", ...settings, ...safe], {
-    cwd: folder,
-    env: gitEnvironment(folder),
-    input: call.input ?? "",
-    timeout,
-    killSignal: "SIGKILL",
-    maxBuffer: limit
-  });
-  const name = `git ${verb}`;
-  const fault = (0, import_chunk_NVPF5LEY.errnoOf)(done.error);
-  const seconds = Math.ceil(timeout / 100) / 10;
-  if (fault === "ETIMEDOUT")
-    return { ok: false, code: null, reason: `${name} took longer than ${seconds} s`, cut: "time" };
-  if (fault === "ENOBUFS")
-    return { ok: false, code: null, reason: `${name} wrote more than ${limit} bytes`, cut: "output" };
-  if (done.error) return { ok: false, code: null, reason: `${name} cannot be started (${fault ?? "error"})` };
-  if (done.status === 0) return { ok: true, bytes: done.stdout };
-  const [first = ""] = (0, import_chunk_LXK2ZILE.plainText)(done.stderr.toString("utf8")).trim().split("\n");
-  const ending = done.status === null ? `was ended by ${done.signal}` : `ended with ${done.status}`;
-  return { ok: false, code: done.status, reason: `${name} ${ending}${first === "" ? "" : `: ${first.slice(0, 200)}`}` };
-}
-function gitEnvironment(folder) {
-  const home = import_chunk_NLNY4YEW.variables.home();
-  const ours = (0, import_chunk_NLNY4YEW.configFolder)();
-  return {
-    ...(0, import_chunk_NLNY4YEW.toolEnvironment)(),
-    PATH: absoluteSearchPath().join(":"),
-    ...home === void 0 ? {} : { HOME: home },
-    ...ours === void 0 ? {} : { XDG_CONFIG_HOME: import_node_path.default.dirname(ours) },
-    GIT_OPTIONAL_LOCKS: "0",
-    GIT_TERMINAL_PROMPT: "0",
-    GIT_ASKPASS: "",
-    GIT_NO_LAZY_FETCH: "1",
-    // Unlike `protocol.allow` it cannot be widened by the repository.
-    GIT_ALLOW_PROTOCOL: "none",
-    GIT_CEILING_DIRECTORIES: import_node_path.default.dirname(folder)
-  };
-}
-var decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-var encoder = new TextEncoder();
-function decodeName(bytes) {
-  try {
-    return decoder.decode(bytes);
-  } catch {
-    return decodeBroken(bytes);
-  }
-}
-function encodeName(name) {
-  if (!/[\udc80-\udcff]/.test(name)) return encoder.encode(name);
-  const parts = name.match(loneOrText) ?? [];
-  const pieces = parts.map((part) => {
-    const code = part.charCodeAt(0);
-    return part.length === 1 && code >= 56448 && code <= 56575 ? Uint8Array.of(code - 56320) : encoder.encode(part);
-  });
-  const result = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
-  let at = 0;
-  for (const piece of pieces) {
-    result.set(piece, at);
-    at += piece.length;
-  }
-  return result;
-}
-var loneOrText = /(?<![\ud800-\udbff])[\udc80-\udcff]|(?:[\ud800-\udbff][\udc00-\udfff]|[^\udc80-\udcff])+/g;
-function readableName(name) {
-  return name.replace(loneOrText, (part) => {
-    const code = part.charCodeAt(0);
-    return part.length === 1 && code >= 56448 && code <= 56575 ? `\\x${(code - 56320).toString(16)}` : part;
-  });
-}
-var odd = /["`\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]|^\s|\s$|^$/u;
-var unprintable = /["\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
-function showName(name) {
-  if (!odd.test(name)) return name;
-  const inner = name.replaceAll("\\", "\\\\").replace(unprintable, (found) => {
-    const code = found.codePointAt(0) ?? 0;
-    if (found === '"') return '\\"';
-    if (found === "\n") return "\\n";
-    if (found === "	") return "\\t";
-    if (code >= 56448 && code <= 56575) return `\\x${(code - 56320).toString(16)}`;
-    return `\\u{${code.toString(16)}}`;
-  });
-  return `"${inner}"`;
-}
-function decodeBroken(bytes) {
-  let text = "";
-  for (let at = 0; at < bytes.length; ) {
-    const length = characterAt(bytes, at);
-    if (length === 0) text += String.fromCharCode(56320 + (bytes[at] ?? 0));
-    else text += decoder.decode(bytes.subarray(at, at + length));
-    at += length || 1;
-  }
-  return text;
-}
-function characterAt(bytes, at) {
-  const first = bytes[at] ?? 0;
-  const length = first < 128 ? 1 : first < 194 ? 0 : first < 224 ? 2 : first < 240 ? 3 : first < 245 ? 4 : 0;
-  if (length === 0 || at + length > bytes.length) return 0;
-  try {
-    decoder.decode(bytes.subarray(at, at + length));
-    return length;
-  } catch {
-    return 0;
-  }
-}
-function makeRest(files, beyond) {
-  const count = files.length + beyond.length;
-  if (count === 0) return null;
-  return { count, files, digest: beyond.length === 0 ? null : digestOf(beyond) };
-}
-function digestOf(value) {
-  return (0, import_node_crypto.createHash)("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 32);
-}
-function entriesOf({ entries, rest }) {
-  const known = new Map(entries.map((entry) => [entry.path, entry]));
-  for (const brief of rest?.files ?? []) known.set(brief[0], expand(brief));
-  return known;
-}
-function expand([path2, xy, mode, stat]) {
-  const isInHead = !/[?ARC]/.test(xy);
-  return {
-    path: path2,
-    xy,
-    head: isInHead ? `${mode || "100644"} ?` : null,
-    index: null,
-    tree_mode: null,
-    mode: mode || null,
-    content: null,
-    stat: stat || null,
-    isBrief: true
-  };
-}
-function isCutOff({ rest }) {
-  return rest !== null && rest.digest !== null;
-}
-function isDirty(entry) {
-  return entry.xy !== "..";
-}
-function countDirty({ entries, rest }) {
-  const brief = rest?.files ?? [];
-  const unnamed = (rest?.count ?? 0) - brief.length;
-  return entries.filter(isDirty).length + brief.filter(([, xy]) => isDirty({ xy })).length + unnamed;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  countDirty,
-  decodeName,
-  encodeName,
-  entriesOf,
-  isCutOff,
-  isDirty,
-  makeRest,
-  openGit,
-  readableName,
-  repositoryVariables,
-  showName
-});
-
-},
-"./chunk-S236MST2.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  LineSplitter: () => LineSplitter,
-  backendOf: () => backendOf,
-  conclude: () => conclude,
-  findingsForm: () => findingsForm,
-  finishStored: () => finishStored,
-  parseReason: () => parseReason,
-  readSafely: () => readSafely,
-  startedAt: () => startedAt
-});
-module.exports = stdin_exports;
-var import_chunk_ZDHOWCEU = load("./chunk-ZDHOWCEU.js");
-var import_chunk_ISVYQW6T = load("./chunk-ISVYQW6T.js");
-var import_chunk_WY6KWLJR = load("./chunk-WY6KWLJR.js");
-var import_chunk_NJOB3DGL = load("./chunk-NJOB3DGL.js");
-var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
-var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_F2QRF22C = load("./chunk-F2QRF22C.js");
-var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
-var import_chunk_AYAJZBGH = load("./chunk-AYAJZBGH.js");
-var import_chunk_QZ6AB7TL = load("./chunk-QZ6AB7TL.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_3MD723AM = load("./chunk-3MD723AM.js");
-var import_chunk_AMXPSG75 = load("./chunk-AMXPSG75.js");
-var import_chunk_KWYQ44JA = load("./chunk-KWYQ44JA.js");
-var import_chunk_6CVNTUS7 = load("./chunk-6CVNTUS7.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_os = require("node:os");
-var reasons = [
-  "exited",
-  "lingered",
-  "canceled",
-  "hard_timeout",
-  "first_output_timeout",
-  "stalled",
-  "sign_in",
-  "state_vanished",
-  "spawn_failed",
-  "never_started",
-  "worker_lost",
-  "host_restarted"
-];
-function parseReason(text) {
-  return reasons.find((reason) => reason === text);
-}
-function judgeEnd(facts2) {
-  if (facts2.survivors.length > 0) {
-    return failed("failed", "survivors", `these processes outlived SIGKILL: ${facts2.survivors.join(", ")}`);
-  }
-  switch (facts2.reason) {
-    case "canceled":
-      return { outcome: "canceled", error: null };
-    case "exited":
-    case "lingered":
-      return judgeExit(facts2);
-    case "hard_timeout":
-      if (facts2.isStaff && facts2.staffError === null) return { outcome: "done", error: null };
-      return failed("timed_out", "hard_timeout", `the hard limit of ${facts2.deadlineText} was reached${told(facts2)}`);
-    case "first_output_timeout":
-      return failed("failed", "first_output_timeout", "nothing was printed within --first-output");
-    case "stalled":
-      return failed("failed", "stalled", "nothing happened for the time given by --stall-after");
-    case "sign_in":
-      return failed(
-        "failed",
-        "auth",
-        facts2.staffError?.message ?? "the agent waits for a sign-in that nobody can give"
-      );
-    case "state_vanished":
-      return failed("crashed", "worker_lost", "the state folder vanished");
-    case "spawn_failed":
-      return failed("failed", "spawn_failed", `the program could not be started: ${facts2.detail ?? "not known why"}`);
-    case "never_started":
-      return failed("failed", "never_started", "the launcher died before a worker existed");
-    case "worker_lost":
-      return failed(
-        "crashed",
-        "worker_lost",
-        "the processes that supervise the command were killed; how it ended is not known"
-      );
-    case "host_restarted":
-      return failed("crashed", "host_restarted", "the machine was restarted while the job ran");
-  }
-}
-function judgeExit(facts2) {
-  const { exit } = facts2;
-  if (exit?.spawn_failed)
-    return failed("failed", "spawn_failed", `the program could not be executed (exit code ${exit.exit_code})`);
-  if (facts2.isStaff) {
-    return facts2.staffError ? { outcome: "failed", error: facts2.staffError } : { outcome: "done", error: null };
-  }
-  if (!exit) return failed("crashed", "worker_lost", "how the command ended is not known");
-  if (exit.exit_code === facts2.successExit) return { outcome: "done", error: null };
-  if (facts2.signal !== null && exit.signaled) return failed("failed", "signal", signalMessage(facts2.signal));
-  return failed("failed", "exit_nonzero", `the command exited with code ${exit.exit_code}`);
-}
-function told({ staffError }) {
-  const isWord = staffError && ["auth", "quota", "agent_error", "response_timeout"].includes(staffError.code);
-  return isWord ? `; the agent had told: ${staffError.message}` : "";
-}
-function signalMessage(signal) {
-  const hint = signal === "SIGKILL" ? " (not by us: often the kernel, when memory runs out)" : "";
-  return `the command was ended by ${signal}${hint}`;
-}
-function failed(outcome, code, message) {
-  return { outcome, error: { code, message } };
-}
-function signalOfExit(exitCode, table) {
-  if (exitCode <= 128 || exitCode > 192) return void 0;
-  const number = exitCode - 128;
-  const known = Object.entries(table).find(([, value]) => value === number);
-  return known ? known[0] : `SIG${number}`;
-}
-var signalNumbers = import_node_os.constants.signals;
-var LineSplitter = class {
-  parts = [];
-  size = 0;
-  /** Lines that were longer than the bound. *<>/
-  dropped = 0;
-  decoder = new TextDecoder();
-  limit;
-  constructor(limit = import_chunk_6CVNTUS7.streamLineBytes) {
-    this.limit = limit;
-  }
-  /** The lines that these bytes complete, without their newlines. *<>/
-  push(bytes) {
-    const lines = [];
-    let from = 0;
-    for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, from)) {
-      this.keep(bytes.subarray(from, at));
-      this.take(lines);
-      from = at + 1;
-    }
-    if (from < bytes.length) this.keep(new Uint8Array(bytes.subarray(from)));
-    return lines;
-  }
-  /** What stands after the last newline, once the stream has ended. *<>/
-  end() {
-    const lines = [];
-    if (this.size > 0) this.take(lines);
-    return lines;
-  }
-  keep(piece) {
-    this.size += piece.length;
-    if (this.size > this.limit) this.parts = [];
-    else if (piece.length > 0) this.parts.push(piece);
-  }
-  take(lines) {
-    if (this.size > this.limit) this.dropped += 1;
-    else lines.push(this.decoder.decode(this.parts.length === 1 ? this.parts[0] : join(this.parts, this.size)));
-    this.parts = [];
-    this.size = 0;
-  }
-};
-function join(parts, size) {
-  const whole = new Uint8Array(size);
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
-}
-var chunk = 1024 * 1024;
-function backendOf(spec) {
-  return spec.staff ? (0, import_chunk_WY6KWLJR.findBackend)(spec.staff.backend) : void 0;
-}
-function replay(spec, paths) {
-  const reading = (0, import_chunk_WY6KWLJR.makeReading)();
-  const backend = backendOf(spec);
-  if (!backend) return reading;
-  const at = (0, import_chunk_NLNY4YEW.isoOf)((0, import_chunk_YZXDT2WC.factsOf)(paths.output)?.modifiedMs ?? 0);
-  eachLine(paths.output, (line) => readSafely(reading, () => backend.read(line, reading, at)));
-  if (backend.readError)
-    eachLine(paths.error, (line) => readSafely(reading, () => backend.readError?.(line, reading, at)));
-  return reading;
-}
-function readSafely(reading, read) {
-  try {
-    read();
-  } catch (error) {
-    (0, import_chunk_WY6KWLJR.noteWarning)(reading, "backend_error", `the stream has something that could not be read: ${(0, import_chunk_NVPF5LEY.messageOf)(error)}`);
-  }
-}
-function closeReading(spec, paths, reading, exit) {
-  const backend = backendOf(spec);
-  const stderrTail = (0, import_chunk_6OPTGHIR.readRange)(paths.error, -import_chunk_6CVNTUS7.tailBytes, import_chunk_6CVNTUS7.tailBytes)?.bytes.toString("utf8") ?? "";
-  const ending = { exitCode: exit.code, signal: exit.signal, stderrTail, byItself: exit.byItself };
-  if (backend?.answerFrom === "stdout") reading.answer = (0, import_chunk_6OPTGHIR.readText)(paths.output, chunk) ?? "";
-  const asked = { resume: spec.staff?.resume ?? null, earlierError: spec.staff?.earlier?.error ?? null };
-  readSafely(reading, () => backend?.close?.(reading, ending, asked));
-  return ending;
-}
-function eachLine(file, fn) {
-  const lines = new LineSplitter();
-  for (let offset = 0; ; ) {
-    const part = (0, import_chunk_6OPTGHIR.readRange)(file, offset, chunk);
-    if (!part || part.bytes.length === 0) break;
-    for (const line of lines.push(part.bytes)) fn(line);
-    offset += part.bytes.length;
-  }
-  for (const line of lines.end()) fn(line);
-}
-function recovery(job, refused = []) {
-  const { spec, state, paths } = job;
-  const lines = ["## Going on", "", `Nothing is started again by itself.${lookFirst(job)}`];
-  if (spec.staff) lines.push(...remedies(spec, spec.staff, state), ...refusals(spec.staff, refused));
-  if ((0, import_chunk_F2QRF22C.isContinuable)(paths, state))
-    lines.push(`Go on in the same conversation: ${import_chunk_MH4JJYVG.nextCommands.continue(spec.id, spec.state_option)}`);
-  lines.push(`Start the same once more: ${import_chunk_MH4JJYVG.nextCommands.restart(spec.id, spec.state_option)}`);
-  return lines.join("\n");
-}
-function lookFirst({ spec, state }) {
-  if (state.error?.code === "spawn_failed" || state.error?.code === "never_started") return "";
-  const git = spec.worktree ? (0, import_chunk_3MD723AM.quoteWords)(["git", "-C", spec.worktree.path]) : "git";
-  return ` Look at what was changed first: ${git} status, ${git} diff.`;
-}
-function remedies(spec, staff, state) {
-  const name = staff.custom?.name ?? staff.backend;
-  switch (state.error?.code) {
-    case "auth":
-      return [
-        `Sign in first: start ${staff.program} by hand, or set its key. Then try it out: ${(0, import_chunk_MH4JJYVG.nextCommand)(spec.state_option, "doctor", "--backend", name)}`
-      ];
-    case "quota": {
-      const resets = state.error.resets ? ` (resets: ${(0, import_chunk_LXK2ZILE.plainText)(state.error.resets)})` : "";
-      return [
-        `The quota of ${name} is used up${resets}. The same with another CLI: ${(0, import_chunk_MH4JJYVG.nextCommand)(spec.state_option, "restart", spec.id, "--backend", "OTHER")}`
-      ];
-    }
-    default:
-      return [];
-  }
-}
-function refusals(staff, refused) {
-  if (refused.length === 0) return [];
-  const wider = staff.profile === "restricted" ? "standard" : "unrestricted";
-  return [
-    `Refused to the agent (profile ${staff.profile}): ${refused.map(import_chunk_LXK2ZILE.plainText).join("; ")}. If it should be allowed: --profile ${wider} with one of the commands below.`
-  ];
-}
-function makeDeliverable(parts) {
-  const { state, staff, paths, isPlain } = parts;
-  if (state.state !== "done") return makeReport(parts);
-  if (isPlain) return (0, import_chunk_6OPTGHIR.readRange)(paths.output, 0, Number.MAX_SAFE_INTEGER)?.bytes ?? "";
-  if (staff && staff.answer !== null) return staff.answer;
-  const output = (0, import_chunk_ZDHOWCEU.readLogTail)(paths.output);
-  return output.length > 0 ? output : (0, import_chunk_ZDHOWCEU.readLogTail)(paths.error);
-}
-function makeReport(parts) {
-  const { spec, state, paths, staff } = parts;
-  const sections = [
-    `# ${spec.id}: ${state.state}${state.error ? ` (${state.error.code})` : ""}`,
-    reasonText(parts),
-    facts(parts).join("\n"),
-    progress(parts),
-    workspace(parts),
-    logSection("Last output", paths.output, spec.staff !== null),
-    logSection("Last error output", paths.error, false),
-    recovery(parts, staff?.reading.denials)
-  ];
-  return `${sections.filter((section) => section !== "").join("\n\n")}
-`;
-}
-function reasonText({ state, cancel, tree }) {
-  if (state.state === "canceled") {
-    const why = cancel?.why ? `: ${(0, import_chunk_LXK2ZILE.plainText)(cancel.why)}` : "";
-    const who = cancel ? ` by ${(0, import_chunk_LXK2ZILE.plainText)(cancel.owner ?? `process ${cancel.by?.pid ?? "unknown"}`)} at ${(0, import_chunk_LXK2ZILE.plainText)(cancel.at)}` : "";
-    const step = {
-      none: "nothing was running any more",
-      term: "the tree ended on SIGTERM",
-      kill: "SIGKILL was needed"
-    }[tree.step];
-    return `Canceled${who}${why}. ${tree.ended.length} process(es) ended; ${step}.`;
-  }
-  const resets = state.error?.resets ? ` (resets: ${state.error.resets})` : "";
-  return `Reason: ${(0, import_chunk_LXK2ZILE.plainText)(state.error?.message ?? "not known")}${resets}`;
-}
-function facts({ spec, state, paths, tree }) {
-  const rows = [
-    ["Command", spec.run ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_3MD723AM.quoteWords)(spec.run.argv), 1e3) : null],
-    ["Backend", spec.staff ? `${spec.staff.backend}, mode ${spec.staff.mode}, profile ${spec.staff.profile}` : null],
-    ["Task", spec.staff ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(spec.staff.prompt).replace(/\s+/g, " "), import_chunk_6CVNTUS7.excerptBytes) : null],
-    ["Folder", spec.cwd],
-    ["Exit code", state.exit_code === null ? null : String(state.exit_code)],
-    [
-      "Signal",
-      state.signal === null ? null : `${state.signal}${state.signal_certain ? "" : " (by the exit code; not certain)"}`
-    ],
-    ["Duration", state.duration_ms === null ? null : (0, import_chunk_SBRRC2LY.formatDuration)(state.duration_ms)],
-    ["Hard limit", (0, import_chunk_SBRRC2LY.formatDuration)(spec.deadline_ms)],
-    ["Conversation", state.conversation?.id ?? null],
-    [
-      "Survivors",
-      tree.survivors.length > 0 ? tree.survivors.map((one) => `${one.pid} (${one.name})`).join(", ") : null
-    ],
-    ["Warnings", state.warnings.length > 0 ? state.warnings.map((one) => (0, import_chunk_LXK2ZILE.plainText)(one.message)).join("; ") : null],
-    ["Whole output", `${paths.output} and ${paths.error}`]
-  ];
-  return rows.filter(([, value]) => value !== null).map(([name, value]) => `${name}: ${value}`);
-}
-function progress({ staff }) {
-  if (!staff) return "";
-  const { reading } = staff;
-  const lines = [];
-  for (const call of reading.tools.slice(-5)) {
-    lines.push(`- ${call.name} ${(0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(call.input).replace(/\s+/g, " "), import_chunk_6CVNTUS7.excerptBytes)} [${call.status}]`);
-  }
-  const text = (0, import_chunk_LXK2ZILE.plainText)(reading.answer || reading.text).trim();
-  if (text !== "") lines.push("", ...(0, import_chunk_LXK2ZILE.tail)(text, import_chunk_6CVNTUS7.textTailBytes).text.split("\n"));
-  return lines.length > 0 ? ["## Seen last (not a finished answer)", "", ...lines].join("\n") : "";
-}
-function workspace({ spec, staff }) {
-  if (!staff?.changes) return "";
-  const lines = ["## Workspace", "", (0, import_chunk_NJOB3DGL.describeChanges)(staff.changes)];
-  if (spec.worktree) {
-    lines.push("", `It worked in a worktree of its own, ${spec.worktree.path} (branch ${spec.worktree.branch}).`);
-    for (const command of (0, import_chunk_AYAJZBGH.takeOverCommands)(spec.worktree, staff.changes)) lines.push(`    ${command}`);
-  }
-  return lines.join("\n");
-}
-function logSection(title, file, isStream) {
-  if (isStream) return "";
-  const text = (0, import_chunk_LXK2ZILE.plainText)((0, import_chunk_ZDHOWCEU.readLogTail)(file).toString("utf8")).trimEnd();
-  return text === "" ? "" : `## ${title}
-
-${text}`;
-}
-function judgeStaff(reading, ending, request) {
-  const answer = reading.answer !== null && reading.answer.trim() !== "" ? reading.answer : null;
-  const warnings = [...reading.warnings, ...denialWarnings(reading)];
-  const error = findError(reading, ending, request, answer);
-  if (error === null && request.reason === "lingered") {
-    warnings.push({
-      code: "ended_after_answer",
-      message: "the agent stayed alive after its final event and was ended"
-    });
-  }
-  if (error === null && request.reason === "hard_timeout") {
-    warnings.push({
-      code: "limit_after_answer",
-      message: "the hard limit struck after the complete answer had arrived"
-    });
-  }
-  return { answer, error, warnings };
-}
-function findError(reading, ending, request, answer) {
-  if (reading.failure) return reading.failure;
-  if (reading.final === "failure")
-    return { code: "agent_error", message: lastWords(ending) ?? "the agent reported a failure" };
-  if (request.reason === "exited" && ending.exitCode !== 0) return exitError(ending);
-  if (reading.final === null && (answer !== null || reading.denials.length === 0)) {
-    return { code: "no_final_answer", message: `the agent ended without a final event${quoted(lastWords(ending))}` };
-  }
-  if (request.resume !== null && request.keepsConversation && reading.conversationId !== request.resume) {
-    const got = reading.conversationId ?? "none";
-    return {
-      code: "conversation_mismatch",
-      message: `conversation ${request.resume} was asked for, the agent used ${got}`
-    };
-  }
-  if (answer !== null) return null;
-  if (reading.denials.length > 0) {
-    return {
-      code: "permission_denied",
-      message: `there is no final answer and these were refused: ${reading.denials.join(", ")}`
-    };
-  }
-  return { code: "no_final_answer", message: "the final answer is empty" };
-}
-function exitError(ending) {
-  const words = quoted(lastWords(ending));
-  if (ending.signal) return { code: "signal", message: `the agent was ended by ${ending.signal}${words}` };
-  return { code: "exit_nonzero", message: `the agent exited with code ${ending.exitCode}${words}` };
-}
-function denialWarnings(reading) {
-  return reading.denials.map((what) => ({ code: "permission_denied", message: `refused to the agent: ${what}` }));
-}
-function lastWords(ending) {
-  const lines = ending.stderrTail.split("\n").map((line) => line.trim());
-  return lines.filter((line) => line !== "").at(-1);
-}
-function quoted(words) {
-  return words === void 0 ? "" : `: ${words}`;
-}
-var severities = ["critical", "high", "medium", "low", "info"];
-var verdicts = ["approve", "changes_requested", "inconclusive"];
-var mostFindings = 500;
-var mostBytes = 1024 * 1024;
-var most = { summary: 1e4, title: 500, detail: 1e4, file: 4096, suggestion: 1e4 };
-var findingsForm = `Your final message must end with one JSON object in a \`\`\`json block, and nothing after it:
-{"verdict": "approve" | "changes_requested" | "inconclusive", "summary": "one paragraph", "findings": [{"severity": "critical" | "high" | "medium" | "low" | "info", "title": "one line", "detail": "what happens and when", "file": "path below the workspace, or null", "line": 12 or null, "suggestion": "how to mend it, or null"}]}
-No findings: an empty list.`;
-function parseFindings(answer) {
-  const text = jsonTextOf(answer);
-  if (text === void 0) return fault("the answer holds no JSON object");
-  const bytes = (0, import_chunk_LXK2ZILE.byteLength)(text);
-  if (bytes > mostBytes) return fault(`the findings have ${bytes} bytes; at most ${mostBytes}`);
-  let value;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    return fault(`its JSON does not parse: ${(0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)((0, import_chunk_NVPF5LEY.messageOf)(error)), 240)}`);
-  }
-  return readFindings(value);
-}
-function jsonTextOf(answer) {
-  const block = lastBlock(answer);
-  if (block !== void 0) return block;
-  const whole = answer.trim();
-  if (whole.startsWith("{")) return whole;
-  const begin = whole.lastIndexOf("\n{");
-  return begin >= 0 && whole.endsWith("}") ? whole.slice(begin + 1) : void 0;
-}
-function lastBlock(answer) {
-  let found;
-  let open;
-  for (let from = 0; from < answer.length; ) {
-    const newline = answer.indexOf("\n", from);
-    const end = newline < 0 ? answer.length : newline;
-    const next = end + 1;
-    const fence = fenceOf(answer.slice(from, end));
-    if (fence && open && fence.info === "" && fence.mark === open.mark && fence.length >= open.length) {
-      const text = isJson(open) || open.info === "" ? answer.slice(open.from, from).trim() : "";
-      if (text.startsWith("{")) found = text;
-      open = void 0;
-    } else if (fence && (!open || isJson(fence))) {
-      open = { ...fence, from: next };
-    }
-    from = next;
-  }
-  return found;
-}
-function fenceOf(line) {
-  const text = line.trim();
-  const [mark = ""] = text;
-  if (mark !== "`" && mark !== "~") return void 0;
-  let length = 0;
-  while (text[length] === mark) length += 1;
-  return length < 3 ? void 0 : { mark, length, info: text.slice(length).trim() };
-}
-function isJson({ info }) {
-  return /^json\w*$/i.test(info);
-}
-function readFindings(value) {
-  if (!isObject(value)) return fault("the JSON is no object");
-  const { verdict, summary, findings } = value;
-  if (!isOneOf(verdict, verdicts)) return fault(`verdict is ${show(verdict)}; allowed: ${verdicts.join(", ")}`);
-  const reason = textFault("summary", summary);
-  if (reason !== void 0 || typeof summary !== "string") return fault(reason ?? "summary is no text");
-  if (!Array.isArray(findings)) return fault("findings is no list");
-  if (findings.length > mostFindings) return fault(`${findings.length} findings; at most ${mostFindings}`);
-  const read = [];
-  for (const [n, one] of findings.entries()) {
-    const reason2 = findingFault(one);
-    if (reason2 !== void 0) return fault(`findings[${n}]: ${reason2}`);
-    const { severity, title, detail, file, line, suggestion } = one;
-    read.push({ severity, title, detail, file: file ?? null, line: line ?? null, suggestion: suggestion ?? null });
-  }
-  return { kind: "ok", value: { verdict, summary, findings: read } };
-}
-function findingFault(one) {
-  if (!isObject(one)) return "no object";
-  if (!isOneOf(one.severity, severities)) return `severity is ${show(one.severity)}; allowed: ${severities.join(", ")}`;
-  for (const name of ["title", "detail", "file", "suggestion"]) {
-    const value = one[name] ?? null;
-    if (value === null && (name === "file" || name === "suggestion")) continue;
-    const reason = textFault(name, value);
-    if (reason !== void 0) return reason;
-  }
-  const { line } = one;
-  if (line !== null && line !== void 0 && !(Number.isSafeInteger(line) && Number(line) > 0))
-    return `line is ${show(line)}; allowed: a number from 1 on, or null`;
-  return void 0;
-}
-function textFault(name, value) {
-  if (typeof value !== "string") return `${name} is no text`;
-  return value.length <= most[name] ? void 0 : `${name} has ${value.length} characters; at most ${most[name]}`;
-}
-function fault(reason) {
-  return { kind: "fault", reason };
-}
-function show(value) {
-  if (typeof value === "string") return `${JSON.stringify(value.slice(0, 60))}${value.length > 60 ? "..." : ""}`;
-  if (typeof value === "object" && value !== null) return Array.isArray(value) ? "a list" : "an object";
-  return value === void 0 ? "missing" : String(value);
-}
-function isObject(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-function isOneOf(value, allowed) {
-  return allowed.some((one) => one === value);
-}
-function usageOf(told2, runsOn, resumed) {
-  if (told2 === null || !runsOn.tokens && !runsOn.cost) return { usage: told2, usage_total: null };
-  if (resumed === null) return { usage: told2, usage_total: told2 };
-  const { earlier } = resumed;
-  if (earlier === null) return { usage: runsOn.tokens ? null : withoutCost(told2), usage_total: told2 };
-  const less = (now, before) => now >= before ? now - before : now;
-  const usage = { ...told2 };
-  if (runsOn.tokens) {
-    usage.input_tokens = less(told2.input_tokens, earlier.input_tokens);
-    usage.output_tokens = less(told2.output_tokens, earlier.output_tokens);
-    usage.total_tokens = less(told2.total_tokens, earlier.total_tokens);
-  }
-  if (runsOn.cost && told2.cost_usd !== void 0) usage.cost_usd = rounded(less(told2.cost_usd, earlier.cost_usd ?? 0));
-  return { usage, usage_total: told2 };
-}
-function withoutCost({ cost_usd: _cost, ...tokens }) {
-  return tokens;
-}
-function rounded(dollars) {
-  return Math.round(dollars * 1e6) / 1e6;
-}
-function endStaff(job, seen, exit, stdout) {
-  const { paths, spec, staff } = job;
-  const backend = backendOf(spec);
-  const reading = seen.reading ?? replay(spec, paths);
-  const byItself = exit.reason === "exited";
-  const ending = closeReading(spec, paths, reading, { code: exit.code, signal: exit.signal, byItself });
-  const verdict = judgeStaff(reading, ending, {
-    resume: staff.resume,
-    reason: staffReason(exit.reason),
-    keepsConversation: backend?.keepsConversation ?? false
-  });
-  const { answer } = verdict;
-  const warnings = [...verdict.warnings];
-  const changes = safely(warnings, "what changed", () => (0, import_chunk_ISVYQW6T.changesSince)(spec, paths, seen.before)) ?? null;
-  warnings.push(...(0, import_chunk_WY6KWLJR.neighbourWarnings)(paths.root, paths), ...changeWarnings(staff, changes), ...finishWarnings(answer));
-  const resumed = staff.resume === null ? null : { earlier: staff.earlier?.usage_total ?? null };
-  const usage = usageOf(reading.usage, backend?.runsOn ?? { tokens: false, cost: false }, resumed);
-  const error = verdict.error ?? cutAnswer(spec, stdout);
-  const end = { reading, answer, error, warnings, changes, ...usage };
-  if (!staff.schema) return end;
-  const none = { findings: null, findings_error: "the answer could not be read" };
-  return { ...end, ...safely(warnings, "the findings", () => findingsOf(answer, warnings)) ?? none };
-}
-function staffReason(reason) {
-  return reason === "exited" || reason === "lingered" || reason === "hard_timeout" ? reason : "other";
-}
-function cutAnswer(spec, stdout) {
-  if (backendOf(spec)?.answerFrom !== "stdout" || !stdout || stdout.omitted === 0) return null;
-  const message = `the answer has ${stdout.bytes} bytes, of which ${stdout.omitted} in the middle could not be kept`;
-  return { code: "output_unstorable", message };
-}
-function safely(warnings, what, look) {
-  try {
-    return look();
-  } catch (error) {
-    warnings.push({ code: "not_told", message: `${what} could not be told: ${(0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_NVPF5LEY.messageOf)(error), 400)}` });
-    return void 0;
-  }
-}
-function finishWarnings(answer) {
-  if (answer === null || !/^\W{0,10}NOT FINISHED\b/.test(answer.slice(0, 200).trimStart())) return [];
-  const [first = ""] = answer.trimStart().split("\n", 1);
-  return [{ code: "not_finished", message: `the agent says that the task is not finished: ${(0, import_chunk_LXK2ZILE.excerpt)(first, 300)}` }];
-}
-function changeWarnings(staff, changes) {
-  if (!(0, import_chunk_W7HED5VZ.isReader)(staff.mode, staff.profile) || !changes || changes.unchanged) return [];
-  const isToldNothing = changes.file_count + changes.commit_count + changes.refs_changed.length === 0;
-  if (changes.reason !== null && isToldNothing)
-    return [{ code: "not_told", message: `it is not known whether the worktree changed: ${changes.reason}` }];
-  const what = [
-    ...changes.files.slice(0, 5).map((file) => (0, import_chunk_QZ6AB7TL.showName)(file.path)),
-    ...changes.file_count > 5 ? [`and ${changes.file_count - 5} more`] : [],
-    ...changes.commit_count > 0 ? [`${changes.commit_count} commit(s)`] : [],
-    ...changes.refs_changed.slice(0, 3).map(import_chunk_QZ6AB7TL.showName),
-    ...changes.index_changed && isToldNothing ? ["what is staged"] : [],
-    ...isToldNothing ? changes.beyond : []
-  ];
-  const message = `the ${staff.mode} job was to change nothing (profile ${staff.profile}), but the worktree changed while it ran: ${what.join(", ") || "more than could be looked at"}`;
-  return [{ code: "reader_changed", message }];
-}
-function findingsOf(answer, warnings) {
-  if (answer === null) return { findings: null, findings_error: "there is no final answer" };
-  const parsed = parseFindings(answer);
-  if (parsed.kind === "ok") return { findings: parsed.value, findings_error: null };
-  warnings.push({ code: "findings_unreadable", message: `the structured findings cannot be read: ${parsed.reason}` });
-  return { findings: null, findings_error: parsed.reason };
-}
-function conclude(job, ending) {
-  const { paths, spec } = job;
-  const read = (0, import_chunk_KWYQ44JA.readState)(paths);
-  const before = read.kind === "ok" ? read.value : (0, import_chunk_AMXPSG75.earlyState)(spec.id, spec);
-  const journal = (0, import_chunk_F2QRF22C.openJournal)(paths, spec);
-  if ((0, import_chunk_AMXPSG75.isEnded)(before)) {
-    journal.append("late_evidence", { reason: ending.reason, exit_code: ending.exit?.exit_code ?? null });
-    return before;
-  }
-  const { state, staff } = makeState(job, before, ending);
-  try {
-    withReserve(paths, () => publish(job, state, staff, ending, journal));
-  } catch (error) {
-    if (!isFull(error)) throw error;
-    state.state = "failed";
-    state.error = {
-      code: "output_unstorable",
-      message: `the result cannot be stored: no space left in ${paths.folder}`
-    };
-    withReserve(paths, () => finish(paths, state));
-  }
-  return state;
-}
-function publish(job, state, staff, ending, journal) {
-  const { paths, spec } = job;
-  const cancel = (0, import_chunk_KWYQ44JA.readCancel)(paths);
-  (0, import_chunk_6OPTGHIR.writeFile)(
-    paths.result,
-    madeSafely(
-      state,
-      staff,
-      () => makeDeliverable({
-        spec,
-        paths,
-        state,
-        staff,
-        tree: ending.tree,
-        cancel,
-        isPlain: backendOf(spec)?.answerFrom === "stdout"
-      })
-    )
-  );
-  (0, import_chunk_6OPTGHIR.writeJson)(paths.resultRecord, (0, import_chunk_NJOB3DGL.terminalRecord)(spec, paths, state, ending.tree, staff), { sync: false });
-  if ((0, import_chunk_F2QRF22C.readEvents)(paths, journal.seq - 1, 1).events[0]?.type !== "ended") {
-    const { exit_code, error, reconciled } = state;
-    journal.append("ended", { state: state.state, exit_code, error, reconciled });
-  }
-  state.seq = journal.seq;
-  finish(paths, state);
-  if ((0, import_chunk_NJOB3DGL.isTidy)(spec, state)) for (const file of [paths.output, paths.snapshot]) (0, import_chunk_6OPTGHIR.removeFile)(file);
-}
-function madeSafely(state, staff, make) {
-  try {
-    return make();
-  } catch (error) {
-    if (state.state === "done" && staff && staff.answer !== null) return staff.answer;
-    const reason = state.error ? `${state.error.code}: ${state.error.message}` : state.state;
-    return `# ${state.id}: ${state.state}
-
-${reason}
-
-The report could not be made: ${(0, import_chunk_NVPF5LEY.messageOf)(error)}
-`;
-  }
-}
-function finish(paths, state) {
-  (0, import_chunk_KWYQ44JA.writeState)(paths, state);
-  (0, import_chunk_6OPTGHIR.removeFile)(paths.marker);
-  const passing = [paths.reserve, paths.leaseFifo, paths.aliveFifo, paths.limitFifo];
-  const torn = (0, import_chunk_YZXDT2WC.listNames)(paths.folder).filter((name) => /^\..*\.tmp$/.test(name));
-  for (const file of [...passing, ...torn.map((name) => `${paths.folder}/${name}`)]) (0, import_chunk_6OPTGHIR.removeFile)(file);
-}
-function makeState(job, before, ending) {
-  const { paths, spec } = job;
-  const { exit } = ending;
-  const signal = exit ? signalOfExit(exit.exit_code, signalNumbers) ?? null : null;
-  const warnings = [...ending.warnings ?? before.warnings];
-  const staff = spec.staff ? endStaff(
-    { paths, spec, staff: spec.staff },
-    { reading: ending.reading, before: ending.before },
-    { reason: ending.reason, code: exit?.exit_code ?? null, signal },
-    ending.omitted?.stdout ?? before.output?.stdout
-  ) : void 0;
-  for (const warning of staff?.warnings ?? [])
-    if (!warnings.some((known) => known.message === warning.message)) warnings.push(warning);
-  const verdict = judgeEnd({
-    reason: ending.reason,
-    exit,
-    signal,
-    successExit: spec.run?.success_exit ?? 0,
-    staffError: staff?.error ?? null,
-    isStaff: spec.staff !== null,
-    survivors: ending.tree.survivors.map((one) => one.pid),
-    deadlineText: (0, import_chunk_SBRRC2LY.formatDuration)(spec.deadline_ms),
-    detail: ending.detail
-  });
-  const started = before.started_at ?? startedAt(paths);
-  const ended = timeOf(paths.exit) ?? (0, import_chunk_NLNY4YEW.isoNow)();
-  const conversationId = staff?.reading.conversationId ?? null;
-  const state = {
-    ...before,
-    rev: before.rev + 1,
-    state: verdict.outcome,
-    health: before.health === "attention" ? "unknown" : before.health,
-    attention_kind: null,
-    started_at: started,
-    ended_at: ended,
-    duration_ms: Math.max(0, Date.parse(ended) - Date.parse(started ?? before.created_at)),
-    exit_code: exit?.exit_code ?? null,
-    signal,
-    signal_certain: signal === null ? null : Boolean(exit?.signaled) || ending.reason !== "exited" && ending.tree.step !== "none",
-    error: verdict.error,
-    warnings: [...warnings, ...leftoverWarnings(ending)],
-    conversation: conversationId && spec.staff ? { backend: spec.staff.backend, id: conversationId } : before.conversation,
-    reconciled: ending.reconciled,
-    output: ending.omitted ?? before.output ?? plainNotes(paths),
-    usage: staff ? staff.usage : before.usage,
-    ...staff?.usage_total ? { usage_total: staff.usage_total } : {}
-  };
-  return { state, staff };
-}
-function finishStored(job) {
-  const stored = (0, import_chunk_KWYQ44JA.readStoredState)(job.paths, job.spec.id);
-  if (!stored) return false;
-  withReserve(job.paths, () => finish(job.paths, stored));
-  return true;
-}
-function leftoverWarnings(ending) {
-  if (ending.reason !== "exited" || ending.tree.ended.length === 0) return [];
-  const named = ending.tree.ended.slice(0, 5).map((one) => `${one.pid} (${one.name})`).join(", ");
-  const message = `${ending.tree.ended.length} left-over process(es) were ended after the command: ${named}`;
-  return [{ code: "leftovers_ended", message }];
-}
-function plainNotes(paths) {
-  const note = (file) => ({ bytes: (0, import_chunk_ZDHOWCEU.logSize)(file), omitted: 0, exact: true });
-  return { stdout: note(paths.output), stderr: note(paths.error) };
-}
-function startedAt(paths) {
-  return timeOf(paths.childMark);
-}
-function timeOf(file) {
-  const facts2 = (0, import_chunk_YZXDT2WC.factsOf)(file);
-  return facts2 ? (0, import_chunk_NLNY4YEW.isoOf)(facts2.modifiedMs) : null;
-}
-function withReserve(paths, write) {
-  try {
-    write();
-  } catch (error) {
-    if (!isFull(error) || !(0, import_chunk_6OPTGHIR.removeFile)(paths.reserve)) throw error;
-    write();
-  }
-}
-function isFull(error) {
-  return ["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  LineSplitter,
-  backendOf,
-  conclude,
-  findingsForm,
-  finishStored,
-  parseReason,
-  readSafely,
-  startedAt
-});
-
-},
-"./chunk-SBRRC2LY.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  formatAge: () => formatAge,
-  formatDuration: () => formatDuration,
-  parseDuration: () => parseDuration
-});
-module.exports = stdin_exports;
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var require_ms = (0, import_chunk_JSBRDJBE.__commonJS)({
-  "node_modules/ms/index.js"(exports2, module2) {
-    var s = 1e3;
-    var m = s * 60;
-    var h = m * 60;
-    var d = h * 24;
-    var w = d * 7;
-    var y = d * 365.25;
-    module2.exports = function(val, options) {
-      options = options || {};
-      var type = typeof val;
-      if (type === "string" && val.length > 0) {
-        return parse(val);
-      } else if (type === "number" && isFinite(val)) {
-        return options.long ? fmtLong(val) : fmtShort(val);
-      }
-      throw new Error(
-        "val is not a non-empty string or a valid number. val=" + JSON.stringify(val)
-      );
-    };
-    function parse(str) {
-      str = String(str);
-      if (str.length > 100) {
-        return;
-      }
-      var match = /^(-?(?:\d+)?\.?\d+) *(milliseconds?|msecs?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d|weeks?|w|years?|yrs?|y)?$/i.exec(
-        str
-      );
-      if (!match) {
-        return;
-      }
-      var n = parseFloat(match[1]);
-      var type = (match[2] || "ms").toLowerCase();
-      switch (type) {
-        case "years":
-        case "year":
-        case "yrs":
-        case "yr":
-        case "y":
-          return n * y;
-        case "weeks":
-        case "week":
-        case "w":
-          return n * w;
-        case "days":
-        case "day":
-        case "d":
-          return n * d;
-        case "hours":
-        case "hour":
-        case "hrs":
-        case "hr":
-        case "h":
-          return n * h;
-        case "minutes":
-        case "minute":
-        case "mins":
-        case "min":
-        case "m":
-          return n * m;
-        case "seconds":
-        case "second":
-        case "secs":
-        case "sec":
-        case "s":
-          return n * s;
-        case "milliseconds":
-        case "millisecond":
-        case "msecs":
-        case "msec":
-        case "ms":
-          return n;
-        default:
-          return void 0;
-      }
-    }
-    function fmtShort(ms2) {
-      var msAbs = Math.abs(ms2);
-      if (msAbs >= d) {
-        return Math.round(ms2 / d) + "d";
-      }
-      if (msAbs >= h) {
-        return Math.round(ms2 / h) + "h";
-      }
-      if (msAbs >= m) {
-        return Math.round(ms2 / m) + "m";
-      }
-      if (msAbs >= s) {
-        return Math.round(ms2 / s) + "s";
-      }
-      return ms2 + "ms";
-    }
-    function fmtLong(ms2) {
-      var msAbs = Math.abs(ms2);
-      if (msAbs >= d) {
-        return plural(ms2, msAbs, d, "day");
-      }
-      if (msAbs >= h) {
-        return plural(ms2, msAbs, h, "hour");
-      }
-      if (msAbs >= m) {
-        return plural(ms2, msAbs, m, "minute");
-      }
-      if (msAbs >= s) {
-        return plural(ms2, msAbs, s, "second");
-      }
-      return ms2 + " ms";
-    }
-    function plural(ms2, msAbs, n, name) {
-      var isPlural = msAbs >= n * 1.5;
-      return Math.round(ms2 / n) + " " + name + (isPlural ? "s" : "");
-    }
-  }
-});
-var import_ms = (0, import_chunk_JSBRDJBE.__toESM)(require_ms(), 1);
-var whole = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/;
-var part = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;
-function parseDuration(text, option, range) {
-  const upTo = range.max >= Number.MAX_SAFE_INTEGER ? "on" : `to ${formatDuration(range.max)}`;
-  const allowed = `allowed: ${formatDuration(range.min)} ${upTo}, written like 90s, 10m, 1h30m or 250ms`;
-  if (!whole.test(text)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot read ${option}: ${JSON.stringify(text)} is no duration; ${allowed}`);
-  let total = 0;
-  for (const [piece] of text.matchAll(part)) total += (0, import_ms.default)(piece);
-  total = Math.round(total);
-  if (!(total >= range.min && total <= range.max)) {
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take ${option} ${text}: it is out of range; ${allowed}`);
-  }
-  return total;
-}
-function formatDuration(value) {
-  if (value < 1e3) return `${Math.round(value)}ms`;
-  if (value < 6e4) return `${trim(value / 1e3)}s`;
-  const units = [
-    ["d", 864e5],
-    ["h", 36e5],
-    ["m", 6e4],
-    ["s", 1e3]
-  ];
-  let rest = Math.round(value / 1e3) * 1e3;
-  let text = "";
-  for (const [unit, size] of units) {
-    if (unit === "d" && rest < 2 * size) continue;
-    const count = Math.floor(rest / size);
-    rest -= count * size;
-    if (count > 0) text += `${count}${unit}`;
-  }
-  return text;
-}
-function formatAge(value) {
-  const seconds = Math.max(0, Math.floor(value / 1e3));
-  if (seconds < 60) return `${seconds}s`;
-  if (seconds < 3600) return `${Math.floor(seconds / 60)}m`;
-  return seconds < 2 * 86400 ? `${Math.floor(seconds / 3600)}h` : `${Math.floor(seconds / 86400)}d`;
-}
-function trim(value) {
-  return String(Math.floor(value * 10) / 10);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  formatAge,
-  formatDuration,
-  parseDuration
-});
-
-},
-"./chunk-TFEMYLSK.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  formatSize: () => formatSize,
-  parseSize: () => parseSize
-});
-module.exports = stdin_exports;
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var units = { "": 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3 };
-function parseSize(text, option, range) {
-  const match = /^(\d+)([KMG]?)(?:i?B)?$/.exec(text);
-  const value = match ? Number(match[1]) * (units[match[2] ?? ""] ?? 1) : Number.NaN;
-  if (!Number.isSafeInteger(value) || value < range.min || value > range.max) {
-    throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot take ${option} ${JSON.stringify(text)}: allowed are ${formatSize(range.min)} to ${formatSize(range.max)}, written like 64M`
-    );
-  }
-  return value;
-}
-function formatSize(bytes) {
-  if (bytes < 1024) return `${bytes} B`;
-  if (bytes < 1024 ** 2) return `${(bytes / 1024).toFixed(1)} KiB`;
-  if (bytes < 1024 ** 3) return `${(bytes / 1024 ** 2).toFixed(1)} MiB`;
-  return `${(bytes / 1024 ** 3).toFixed(1)} GiB`;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  formatSize,
-  parseSize
-});
-
-},
-"./chunk-UD56OBLZ.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  compareWorkspace: () => compareWorkspace,
-  isChanges: () => isChanges,
-  isSnapshot: () => isSnapshot
-});
-module.exports = stdin_exports;
-var import_chunk_OYWQVJF3 = load("./chunk-OYWQVJF3.js");
-var import_chunk_QZ6AB7TL = load("./chunk-QZ6AB7TL.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_6CVNTUS7 = load("./chunk-6CVNTUS7.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var text = (value) => typeof value === "string";
-var flag = (value) => typeof value === "boolean";
-var count = (value) => Number.isSafeInteger(value) && value >= 0;
-var textOrNull = (value) => value === null || text(value);
-var commit = (value) => value === null || text(value) && /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(value);
-var optional = (shape) => (value) => value === void 0 || shape(value);
-var nullOr = (shape) => (value) => value === null || shape(value);
-var oneOf = (...words) => (value) => words.includes(value);
-var list = (shape) => (value) => Array.isArray(value) && value.every(shape);
-var record = (shapes) => (value) => isRecord(value) && Object.entries(shapes).every(([name, shape]) => shape(value[name]));
-var allOf = (shape) => (value) => isRecord(value) && Object.values(value).every(shape);
-function isRecord(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-var nameInside = (value) => text(value) && !`/${value}/`.includes("/../") && !value.startsWith("/");
-var entry = record({
-  path: nameInside,
-  xy: text,
-  head: textOrNull,
-  index: textOrNull,
-  tree_mode: textOrNull,
-  from: optional(nameInside),
-  mode: textOrNull,
-  content: textOrNull,
-  stat: textOrNull
-});
-var names = allOf((value) => value !== null && commit(value));
-var row = (length) => (value) => Array.isArray(value) && value.length === length && nameInside(value[0]) && value.every(text);
-var snapshot = record({
-  schema: oneOf(1),
-  cwd: text,
-  at: (value) => text(value) && Number.isFinite(Date.parse(value)),
-  git: nullOr(
-    record({
-      root: text,
-      hash: oneOf("sha1", "sha256"),
-      head: commit,
-      branch: textOrNull,
-      subject: textOrNull,
-      refs: nullOr(names),
-      refs_rest: nullOr(record({ count, digest: text })),
-      elsewhere: names
-    })
-  ),
-  reason: textOrNull,
-  exclude: list(text),
-  entries: list(entry),
-  rest: nullOr(record({ count, files: list(row(4)), digest: textOrNull })),
-  files: nullOr(list(row(3))),
-  exact: flag
-});
-var changes = record({
-  files: list(
-    record({
-      path: text,
-      change: oneOf("added", "modified", "deleted", "renamed"),
-      from: optional(text),
-      was_dirty: flag,
-      committed: flag
-    })
-  ),
-  file_count: count,
-  dirty_before: list(text),
-  dirty_before_count: count,
-  dirty_committed: list(text),
-  dirty_committed_count: count,
-  dirty_after: count,
-  commits: list(record({ sha: text, subject: text })),
-  commit_count: count,
-  head: record({ before: textOrNull, after: textOrNull, moved: oneOf("forward", "elsewhere", null) }),
-  branch: record({ before: textOrNull, after: textOrNull }),
-  refs_changed: list(text),
-  index_changed: flag,
-  beyond: list(text),
-  exact: flag,
-  unchanged: flag,
-  reason: textOrNull
-});
-function isSnapshot(value) {
-  return snapshot(value);
-}
-function isChanges(value) {
-  return changes(value);
-}
-var emptyTree = {
-  sha1: "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
-  sha256: "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"
-};
-function readTreeChanges(git, hash, heads) {
-  const ask = (...renames) => git.run([
-    ...["diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-ext-diff", "--no-textconv", ...renames],
-    ...[heads.before ?? emptyTree[hash], heads.after ?? emptyTree[hash], "--"]
-  ]);
-  const found = ask("-M", "-l1000");
-  const answer = found.ok ? found : ask("--no-renames");
-  return answer.ok ? parseRaw(answer.bytes) : void 0;
-}
-function parseRaw(bytes) {
-  const changes2 = new Map();
-  const items = bytes.toString("latin1").split("\0");
-  for (let at = 0; at < items.length; at += 1) {
-    const [, modes] = /^:(.*)$/.exec(items[at] ?? "") ?? [];
-    if (modes === void 0) continue;
-    const [oldMode = "", newMode = "", oldName = "", newName = "", letter = ""] = modes.split(" ");
-    const before = /^0*$/.test(oldMode) ? null : `${oldMode} ${oldName}`;
-    const after = /^0*$/.test(newMode) ? null : `${newMode} ${newName}`;
-    at += 1;
-    const name = (0, import_chunk_OYWQVJF3.nameOf)(items[at] ?? "");
-    if (!/^[RC]/.test(letter)) {
-      changes2.set(name, { before, after });
-      continue;
-    }
-    at += 1;
-    const target = (0, import_chunk_OYWQVJF3.nameOf)(items[at] ?? "");
-    if (letter.startsWith("R")) changes2.set(name, { before, after: null });
-    changes2.set(target, { before: null, after, ...letter.startsWith("R") ? { from: name } : {} });
-  }
-  return changes2;
-}
-function readMove(git, before, after) {
-  if (before === after) return null;
-  if (before === null) return "forward";
-  if (after === null) return "elsewhere";
-  return git.run(["merge-base", "--is-ancestor", before, after]).ok ? "forward" : "elsewhere";
-}
-var commitLimit = 20;
-function readNewCommits(git, before, after, tips) {
-  const refs = [...Object.values(before.refs ?? {}), ...Object.values(before.elsewhere)];
-  const known = new Set([before.head, ...refs].filter((name) => name !== null));
-  const fresh = [after.head, ...tips].filter((name) => name !== null && !known.has(name));
-  if (fresh.length === 0) return { commits: [], commit_count: 0 };
-  const input = `${[...new Set(fresh), ...[...known].map((name) => `^${name}`)].join("\n")}
-`;
-  const count2 = git.run(["rev-list", "--count", "--ignore-missing", "--stdin"], { input });
-  const listed2 = git.run(
-    [
-      ...["rev-list", `--max-count=${commitLimit}`, "--topo-order", "--ignore-missing"],
-      ...["--encoding=UTF-8", "--format=%s", "--stdin"]
-    ],
-    { input }
-  );
-  if (!count2.ok || !listed2.ok) return void 0;
-  const lines = listed2.bytes.toString("latin1").split("\n");
-  const commits = lines.flatMap(
-    (line, at) => at % 2 === 0 && line.startsWith("commit ") ? [{ sha: line.slice(7), subject: (0, import_chunk_OYWQVJF3.nameOf)(lines[at + 1] ?? "") }] : []
-  );
-  return { commits, commit_count: Number(count2.bytes.toString("latin1")) };
-}
-function comparePlain(before, after) {
-  const [known, now] = [filesOf(before), filesOf(after)];
-  const looker = (0, import_chunk_OYWQVJF3.makeLooker)(after.cwd);
-  const changes2 = [];
-  for (const path of [...new Set([...known.keys(), ...now.keys()])].sort()) {
-    const was = known.get(path) ?? null;
-    const is = now.get(path) ?? (after.exact ? null : lookNow(path));
-    if (was?.mode === is?.mode && was?.content === is?.content) continue;
-    const isOld = !was && !before.exact && (looker.look(path)?.changedMs ?? 0) < Date.parse(before.at) - 2e3;
-    if (!isOld) changes2.push({ path, was, is, was_dirty: false, committed: false });
-  }
-  return changes2;
-  function lookNow(path) {
-    const facts = looker.look(path);
-    return facts && facts.kind !== "folder" ? { mode: facts.mode, content: facts.stat } : null;
-  }
-}
-function compareUnasked(before) {
-  const looker = (0, import_chunk_OYWQVJF3.makeLooker)(before.git.root);
-  const paths = { changes: [], untouched: [], swallowed: [] };
-  for (const [path, entry2] of (0, import_chunk_QZ6AB7TL.entriesOf)(before)) {
-    const facts = looker.look(path);
-    if (!(0, import_chunk_QZ6AB7TL.isDirty)(entry2) || entry2.mode === "160000") continue;
-    const now = facts && facts.kind !== "folder" ? facts : null;
-    const isSame2 = now ? now.mode === entry2.mode && now.stat === entry2.stat : entry2.mode === null;
-    const sideOf2 = (side) => ({ mode: side.mode, content: side.stat });
-    const was = entry2.mode === null ? null : sideOf2({ mode: entry2.mode, stat: entry2.stat });
-    if (isSame2) paths.untouched.push(path);
-    else paths.changes.push({ path, was, is: now && sideOf2(now), was_dirty: true, committed: false });
-  }
-  return paths;
-}
-function filesOf({ files }) {
-  return new Map((files ?? []).map(([path, mode, stat]) => [path, { mode, content: stat }]));
-}
-var emptyBlobs = new Set([
-  "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391",
-  "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813"
-]);
-function pairRenames(changes2) {
-  const gone = new Map(changes2.filter(({ was, is }) => was && !is).map((change) => [change.path, change]));
-  const byContent = new Map();
-  for (const change of gone.values()) {
-    const key = change.was && contentKey(change.was);
-    if (key) byContent.set(key, [...byContent.get(key) ?? [], change]);
-  }
-  const taken = new Set();
-  const originOf = new Map();
-  const take = (change, origin) => {
-    if (!origin || taken.has(origin.path)) return;
-    taken.add(origin.path);
-    originOf.set(change.path, origin);
-  };
-  const fresh = changes2.filter(({ was, is }) => !was && is);
-  for (const change of fresh) if (change.from !== void 0) take(change, gone.get(change.from));
-  for (const change of fresh) {
-    const key = change.is && contentKey(change.is);
-    if (!key || originOf.has(change.path)) continue;
-    const free = (byContent.get(key) ?? []).filter(({ path }) => !taken.has(path));
-    const namesake = free.find(({ path }) => lastPart(path) === lastPart(change.path));
-    take(change, namesake ?? (emptyBlobs.has(change.is?.content ?? "") ? void 0 : free[0]));
-  }
-  return changes2.filter(({ path }) => !taken.has(path)).map(({ from: _, ...change }) => {
-    const origin = originOf.get(change.path);
-    if (!origin) return change;
-    return { ...change, from: origin.path, was_dirty: change.was_dirty || origin.was_dirty };
-  });
-}
-function contentKey({ mode, content }) {
-  return content === null ? null : `${mode.slice(0, 3)} ${content}`;
-}
-function lastPart(path) {
-  return path.slice(path.lastIndexOf("/") + 1);
-}
-function comparePaths(moments) {
-  const known = (0, import_chunk_QZ6AB7TL.entriesOf)(moments.before);
-  const now = (0, import_chunk_QZ6AB7TL.entriesOf)(moments.after);
-  const names2 = new Set([...known.keys(), ...now.keys(), ...moments.tree.keys()]);
-  const isHidden = makeHidden(moments, names2);
-  const changes2 = [];
-  const untouched = [];
-  const swallowed = [];
-  const isInMoved = makeInMoved(known, now);
-  for (const name of [...names2].sort()) {
-    const [b, a, t] = [known.get(name), now.get(name), moments.tree.get(name)];
-    const sides = b ? sinceDirty(name, b, a, moments) : a ? sinceClean(name, a, moments, isHidden) : inTree(t);
-    const was_dirty = b !== void 0 && b.xy !== "..";
-    if (sides && (sides.was || sides.is)) {
-      const from = a?.from ?? t?.from;
-      changes2.push({ path: name, ...sides, was_dirty, committed: t !== void 0, ...from ? { from } : {} });
-    } else if (was_dirty) (a === void 0 && (t || isInMoved(name)) ? swallowed : untouched).push(name);
-  }
-  return { changes: changes2, untouched, swallowed };
-}
-function makeInMoved(known, now) {
-  const moved = [...now.values()].filter(({ path, mode, content, head: head2 }) => {
-    const before = known.get(path);
-    return mode === "160000" && content !== (before ? before.content : head2?.split(" ")[1]);
-  }).map(({ path }) => `${path}/`);
-  return (name) => moved.some((folder) => name.startsWith(folder));
-}
-function sinceDirty(name, b, a, moments) {
-  const now = a ?? measureNow(name, b, moments);
-  return isSame(b, now) ? void 0 : { was: sideOf(b), is: sideOf(now) };
-}
-function measureNow(name, b, { looker, tree }) {
-  const facts = looker.look(name);
-  if (!facts) return import_chunk_OYWQVJF3.nothing;
-  if (facts.kind !== "folder") {
-    const algorithm = b.content?.length === 64 ? "sha256" : "sha1";
-    if (b.content === null && b.mode !== null) return { mode: facts.mode, content: null, stat: facts.stat };
-    return (0, import_chunk_OYWQVJF3.measureRaw)(looker, name, facts, algorithm);
-  }
-  const commit2 = (tree.get(name)?.after ?? b.head)?.split(" ")[1];
-  return b.mode === "160000" && commit2 !== void 0 ? { mode: "160000", content: commit2, stat: null } : import_chunk_OYWQVJF3.nothing;
-}
-function isSame(b, now) {
-  if (b.mode !== now.mode) return false;
-  if (b.mode === null) return true;
-  return b.content !== null && now.content !== null ? b.content === now.content : b.stat === now.stat;
-}
-function sinceClean(name, a, { tree, overlooked, before }, isHidden) {
-  const t = tree.get(name);
-  const base = a.xy === ".." ? overlooked.get(name) ?? null : t ? t.before : a.head;
-  const was = sideOfTree(base);
-  if (base === null) return a.mode === null || isHidden(a) ? void 0 : { was, is: sideOf(a) };
-  if ((0, import_chunk_QZ6AB7TL.isCutOff)(before) && isHidden(a)) return void 0;
-  const isStaged2 = a.xy[1] === "." && a.xy !== ".." && a.index !== null && !a.index.startsWith("u");
-  const is = isStaged2 ? sideOfTree(a.index) : sideOf({ ...a, mode: (a.mode && a.tree_mode) ?? a.mode });
-  if (was && is && was.mode === is.mode && was.content === is.content) return void 0;
-  return { was, is };
-}
-function inTree(t) {
-  return t && { was: sideOfTree(t.before), is: sideOfTree(t.after) };
-}
-function makeHidden({ before, looker }, names2) {
-  const mayHide = (0, import_chunk_QZ6AB7TL.isCutOff)(before) || [...names2].some((name) => /(?:^|\/)\.gitignore$/.test(name));
-  const margin = 2e3;
-  return (a) => mayHide && (looker.look(a.path)?.changedMs ?? Number.POSITIVE_INFINITY) < Date.parse(before.at) - margin;
-}
-function sideOf({ mode, content, stat }) {
-  return mode === null ? null : { mode, content: content ?? stat };
-}
-function sideOfTree(base) {
-  const [mode, content = null] = base?.split(" ") ?? [];
-  return mode === void 0 ? null : { mode, content };
-}
-var listed = { files: 200, dirty: 50, refs: 50, nameBytes: 1e3 };
-function compareWorkspace(before, after, { budgetMs = import_chunk_6CVNTUS7.captureBudgetMs } = {}) {
-  if (!isSnapshot(before)) return untold("the record of the workspace at the start is damaged", null, null);
-  const { git, cwd, exclude } = before;
-  if (git === null) {
-    const now2 = after.git === null && after.cwd === cwd ? after : (0, import_chunk_OYWQVJF3.captureWorkspace)(cwd, { exclude, plain: true, budgetMs });
-    const changes2 = comparePlain(before, now2);
-    const exact = before.exact && now2.exact;
-    return finish({ ...nothingMoved(null, null), ...noPaths, changes: changes2, exact, reason: before.reason });
-  }
-  const isElsewhere = after.git ? after.git.root !== git.root : after.reason === import_chunk_OYWQVJF3.notInGit;
-  const now = isElsewhere ? (0, import_chunk_OYWQVJF3.captureWorkspace)(git.root, { exclude, budgetMs }) : after;
-  if (now.git?.root === git.root)
-    return compareGit({ ...before, git }, { ...now, git: now.git }, (0, import_chunk_NLNY4YEW.monotonicMs)() + budgetMs);
-  const reason = now.reason ?? "the repository is gone";
-  return untold(reason, git, null, reason === import_chunk_OYWQVJF3.notInGit ? noPaths : compareUnasked({ ...before, git }));
-}
-function compareGit(before, after, until) {
-  const [was, is] = [before.git, after.git];
-  const opened = (0, import_chunk_QZ6AB7TL.openGit)(is.root, { until });
-  if ("reason" in opened) return untold(opened.reason, was, is);
-  const { git } = opened;
-  const moved = readMove(git, was.head, is.head);
-  const tree = moved === null ? new Map() : readTreeChanges(git, is.hash, head(was, is));
-  const refs = (0, import_chunk_OYWQVJF3.compareRefs)(was, is);
-  const commits = readNewCommits(git, was, is, refs.tips);
-  const looker = (0, import_chunk_OYWQVJF3.makeLooker)(is.root, until);
-  const overlooked = newlyOverlooked(git, before, after);
-  const moments = { before, after, tree: tree ?? new Map(), looker, overlooked };
-  const isMore = before.rest?.digest !== after.rest?.digest && ((0, import_chunk_QZ6AB7TL.isCutOff)(before) || (0, import_chunk_QZ6AB7TL.isCutOff)(after));
-  const isKnown = tree !== void 0 && commits !== void 0 && refs.exact && (0, import_chunk_NLNY4YEW.monotonicMs)() < until;
-  return finish({
-    ...nothingMoved(was, is),
-    ...comparePaths(moments),
-    dirty_after: (0, import_chunk_QZ6AB7TL.countDirty)(after),
-    commits: commits?.commits ?? [],
-    commit_count: commits?.commit_count ?? 0,
-    head: { ...head(was, is), moved },
-    refs_changed: refs.changed,
-    index_changed: isIndexChanged(before, after, moments.tree),
-    exact: before.exact && after.exact && isKnown,
-    beyond: [
-      ...isMore ? [`uncommitted files beyond the first ${import_chunk_OYWQVJF3.limits.entries + import_chunk_OYWQVJF3.limits.brief}`] : [],
-      ...refs.isMore ? [`branches beyond the first ${import_chunk_OYWQVJF3.refLimits.names}`] : []
-    ],
-    reason: after.reason ?? before.reason
-  });
-}
-function head(was, is) {
-  return { before: was.head, after: is.head };
-}
-function newlyOverlooked(git, was, is) {
-  const known = (0, import_chunk_QZ6AB7TL.entriesOf)(was);
-  const names2 = is.entries.filter(({ path, xy }) => xy === ".." && !known.has(path)).map(({ path }) => path);
-  if (names2.length === 0 || was.git.head === null) return new Map();
-  const answer = git.run(["ls-tree", "-r", "-z", "--full-tree", was.git.head]);
-  const wanted = new Set(names2);
-  const lines = answer.ok ? answer.bytes.toString("latin1").split("\0") : [];
-  return new Map(
-    lines.flatMap((line) => {
-      const [, mode, name, path = ""] = /^(\d+) \w+ ([0-9a-f]+)\t(.*)$/s.exec(line) ?? [];
-      return mode !== void 0 && wanted.has((0, import_chunk_OYWQVJF3.nameOf)(path)) ? [[(0, import_chunk_OYWQVJF3.nameOf)(path), `${mode} ${name}`]] : [];
-    })
-  );
-}
-function isIndexChanged(was, is, tree) {
-  const [known, now] = [(0, import_chunk_QZ6AB7TL.entriesOf)(was), (0, import_chunk_QZ6AB7TL.entriesOf)(is)];
-  const isCut = (0, import_chunk_QZ6AB7TL.isCutOff)(was) || (0, import_chunk_QZ6AB7TL.isCutOff)(is);
-  return [...new Set([...known.keys(), ...now.keys(), ...tree.keys()])].some((name) => {
-    const [b, a, t] = [known.get(name), now.get(name), tree.get(name)];
-    if (b?.xy === ".." || a?.xy === ".." || isCut && !(a && b)) return false;
-    if (b?.isBrief || a?.isBrief) return isStaged(b) !== isStaged(a);
-    const before = b ? b.index : t ? t.before : a?.head ?? null;
-    const after = a ? a.index : t ? t.after : b?.head ?? null;
-    return before !== after;
-  });
-}
-function isStaged(entry2) {
-  return entry2 !== void 0 && !/^[.?]/.test(entry2.xy);
-}
-var noPaths = { changes: [], untouched: [], swallowed: [] };
-function nothingMoved(was, is) {
-  return {
-    commits: [],
-    commit_count: 0,
-    dirty_after: 0,
-    head: { before: was?.head ?? null, after: is?.head ?? null, moved: null },
-    branch: { before: was?.branch ?? null, after: is?.branch ?? null },
-    refs_changed: [],
-    index_changed: false,
-    beyond: []
-  };
-}
-function untold(reason, was, is, paths = noPaths) {
-  const changes2 = finish({ ...nothingMoved(was, is), ...paths, exact: false, reason });
-  return { ...changes2, unchanged: false };
-}
-function finish({ changes: changes2, untouched, swallowed, ...rest }) {
-  const files = pairRenames(changes2);
-  const { head: head2, branch, commit_count, refs_changed, index_changed, beyond } = rest;
-  const isStill = head2.before === head2.after && branch.before === branch.after && !index_changed && beyond.length === 0;
-  return {
-    files: files.slice(0, listed.files).map(fileChange),
-    file_count: files.length,
-    dirty_before: untouched.slice(0, listed.dirty).map(shortName),
-    dirty_before_count: untouched.length,
-    dirty_committed: swallowed.slice(0, listed.dirty).map(shortName),
-    dirty_committed_count: swallowed.length,
-    ...rest,
-    refs_changed: refs_changed.slice(0, listed.refs).map(shortName),
-    unchanged: isStill && files.length === 0 && commit_count === 0 && refs_changed.length === 0
-  };
-}
-function fileChange({ path, was, is, from, was_dirty, committed }) {
-  const change = from !== void 0 ? "renamed" : !was ? "added" : !is ? "deleted" : "modified";
-  return {
-    path: shortName(path),
-    change,
-    ...from === void 0 ? {} : { from: shortName(from) },
-    was_dirty,
-    committed
-  };
-}
-function shortName(name) {
-  return (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_QZ6AB7TL.readableName)(name), listed.nameBytes);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  compareWorkspace,
-  isChanges,
-  isSnapshot
-});
-
-},
-"./chunk-UGVYUN74.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  waitForJobs: () => waitForJobs
-});
-module.exports = stdin_exports;
-var import_chunk_YC5VTLGP = load("./chunk-YC5VTLGP.js");
-var import_chunk_A3RNX7T7 = load("./chunk-A3RNX7T7.js");
-var import_chunk_AMXPSG75 = load("./chunk-AMXPSG75.js");
-var import_chunk_VIKS2MJP = load("./chunk-VIKS2MJP.js");
-var import_chunk_AHUGW6J6 = load("./chunk-AHUGW6J6.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-async function waitForJobs(root, ids, options) {
-  const until = (0, import_chunk_NLNY4YEW.monotonicMs)() + options.timeoutMs;
-  const views = new Map();
-  const stop = new AbortController();
-  const beat = options.heartbeatMs === null ? void 0 : setInterval(() => options.onHeartbeat?.([...views.values()]), options.heartbeatMs);
-  let failure;
-  let ended = 0;
-  await Promise.all(
-    ids.map(async (id) => {
-      try {
-        await waitForOne(root, id, until, stop.signal, (view2) => views.set(id, view2));
-      } catch (error) {
-        failure ??= error;
-        stop.abort();
-        return;
-      }
-      const view = views.get(id);
-      if (view && (0, import_chunk_AMXPSG75.isEnded)(view.state)) ended += 1;
-      if (options.mode === "any" && ended > 0) stop.abort();
-    })
-  );
-  clearInterval(beat);
-  if (failure !== void 0) throw failure;
-  return ids.flatMap((id) => views.get(id) ?? []);
-}
-async function waitForOne(root, id, until, signal, tell) {
-  let woken = quickRounds;
-  for (let round = 0; ; round += 1, woken += 1) {
-    let view = await look(root, id);
-    if (view.damage !== null) await (0, import_chunk_NLNY4YEW.sleep)(100);
-    if (!(0, import_chunk_YZXDT2WC.exists)(view.paths.folder)) throw vanishedError(view.paths.folder, id);
-    tell(view);
-    if ((0, import_chunk_AMXPSG75.isEnded)(view.state) || signal.aborted) return;
-    const rest = until - (0, import_chunk_NLNY4YEW.monotonicMs)();
-    if (rest <= 0) return;
-    const nap = makeNap(signal);
-    const close = await (0, import_chunk_YC5VTLGP.watchFifo)(view.paths.leaseFifo, nap.wake);
-    try {
-      view = await look(root, id);
-      tell(view);
-      if (!(0, import_chunk_AMXPSG75.isEnded)(view.state) && !signal.aborted) {
-        const pause = woken < quickRounds ? 20 : pauseFor(view, close !== void 0, round);
-        if (await nap.sleep(Math.min(rest, pause))) woken = 0;
-      }
-    } finally {
-      close?.();
-    }
-  }
-}
-function pauseFor(view, hasFifo, round) {
-  const condition = (0, import_chunk_AMXPSG75.conditionOf)(view);
-  const soon = Math.min(20 * 1.25 ** round, 1e3);
-  if (condition === "supervised") {
-    const isHeld = view.worker !== null && view.launch !== null && (0, import_chunk_AHUGW6J6.sameIdentity)(view.worker.worker, view.launch.worker);
-    if (isHeld && hasFifo && view.worker?.fifo) return 15e3;
-    return isHeld ? 1e3 : soon;
-  }
-  if (condition === "unseen") return 1e3;
-  return soon;
-}
-var quickRounds = 50;
-function makeNap(signal) {
-  let isAwake = false;
-  let wake = () => {
-    isAwake = true;
-  };
-  return {
-    wake: () => wake(),
-    sleep: (ms) => new Promise((resolve) => {
-      if (isAwake || signal.aborted) return resolve(isAwake);
-      const end = (isWoken) => {
-        clearTimeout(timer);
-        signal.removeEventListener("abort", stop);
-        resolve(isWoken);
-      };
-      const stop = () => end(false);
-      const timer = setTimeout(stop, Math.min(ms, 2 ** 31 - 1));
-      signal.addEventListener("abort", stop);
-      wake = () => end(true);
-    })
-  };
-}
-async function look(root, id) {
-  try {
-    return await (0, import_chunk_A3RNX7T7.refreshAttached)(root, id);
-  } catch (error) {
-    if (error instanceof import_chunk_NVPF5LEY.FaultError && error.code === "unknown_job") throw vanishedError((0, import_chunk_VIKS2MJP.jobPaths)(root, id).folder, id);
-    throw error;
-  }
-}
-function vanishedError(folder, id) {
-  return new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot go on waiting for job ${id}: its folder ${folder} is gone`, null);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  waitForJobs
-});
-
-},
-"./chunk-VIKS2MJP.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  companionFile: () => companionFile,
-  findProgram: () => findProgram,
-  jobPaths: () => jobPaths,
-  rootPaths: () => rootPaths,
-  selfWords: () => selfWords,
-  stagePath: () => stagePath
-});
-module.exports = stdin_exports;
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
-var import_node_path = builtin("node:path");
-var import_node_path2 = builtin("node:path");
-var import_node_path3 = builtin("node:path");
-function findProgram(name, cwd) {
-  if (name.includes("/")) {
-    const file = import_node_path.default.resolve(cwd, name);
-    return (0, import_chunk_YZXDT2WC.isExecutable)(file) ? file : void 0;
-  }
-  for (const folder of import_chunk_NLNY4YEW.variables.searchPath().split(":")) {
-    const file = import_node_path.default.resolve(cwd, folder || ".", name);
-    if ((0, import_chunk_YZXDT2WC.isExecutable)(file)) return file;
-  }
-  return void 0;
-}
-function companionFile() {
-  const file = import_node_path2.default.resolve("/", process.argv[1] ?? "");
-  try {
-    return (0, import_chunk_YZXDT2WC.realPath)(file);
-  } catch {
-    return file;
-  }
-}
-function selfWords() {
-  const onPath = findProgram("node", "/");
-  return [onPath !== void 0 && isSameFile(onPath, process.execPath) ? "node" : process.execPath, companionFile()];
-}
-function isSameFile(a, b) {
-  try {
-    return (0, import_chunk_YZXDT2WC.realPath)(a) === (0, import_chunk_YZXDT2WC.realPath)(b);
-  } catch {
-    return false;
-  }
-}
-function rootPaths(folder) {
-  return {
-    meta: import_node_path3.default.join(folder, "meta.json"),
-    ignore: import_node_path3.default.join(folder, ".gitignore"),
-    config: import_node_path3.default.join(folder, "config.json"),
-    active: import_node_path3.default.join(folder, "active"),
-    once: import_node_path3.default.join(folder, "once"),
-    slots: import_node_path3.default.join(folder, "slots"),
-    jobs: import_node_path3.default.join(folder, "jobs"),
-    lock: import_node_path3.default.join(folder, "lock")
-  };
-}
-function jobPaths(root, id) {
-  const folder = `${root}/jobs/${id}`;
-  const at = (name) => `${folder}/${name}`;
-  return {
-    root,
-    folder,
-    spec: at("spec.json"),
-    launch: at("launch.json"),
-    worker: at("worker.json"),
-    lease: at("lease.json"),
-    leaseFifo: at("lease.fifo"),
-    state: at("state.json"),
-    events: at("events.ndjson"),
-    snapshot: at("snapshot.json"),
-    output: at("output.log"),
-    error: at("error.log"),
-    workerLog: at("worker.log"),
-    prompt: at("prompt.txt"),
-    settings: at("agent-settings.toml"),
-    workspace: at("workspace.json"),
-    neighbours: at("neighbours"),
-    reviewDiff: at("review.diff"),
-    started: at("started"),
-    shimMark: at("started/shim"),
-    childMark: at("started/child"),
-    guardMark: at("started/guard"),
-    spawnFailed: at("started/spawn_failed"),
-    reason: at("started/reason"),
-    aliveFifo: at("started/alive.fifo"),
-    limitFifo: at("started/limit.fifo"),
-    exit: at("exit.json"),
-    result: at("result.md"),
-    resultRecord: at("result.json"),
-    cancel: at("cancel.json"),
-    waiters: at("waiters"),
-    collected: at("collected.json"),
-    lock: at("lock"),
-    reserve: at("reserve"),
-    marker: `${root}/active/${id}`
-  };
-}
-function stagePath(root, id) {
-  return import_node_path3.default.join(root, "jobs", `.new-${id}`);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  companionFile,
-  findProgram,
-  jobPaths,
-  rootPaths,
-  selfWords,
-  stagePath
-});
-
-},
-"./chunk-W7HED5VZ.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  findMode: () => findMode,
-  isReader: () => isReader,
-  isWriter: () => isWriter,
-  modeIds: () => modeIds,
-  modes: () => modes
-});
-module.exports = stdin_exports;
-var readOnly = "Change nothing: no file, no commit, no setting, nothing on other machines. Reading and searching are what you are here for.";
-var evidence = "Give the place of every claim: path and line, command and its output, or address.";
-var modes = {
-  staffer: {
-    id: "staffer",
-    summary: "hand a task to an agent CLI as a job",
-    role: "You carry out a task for the caller on your own.",
-    rules: [
-      "Do what the task asks, no more. Leave what was changed before you came as it is.",
-      "Commit or push only if the task asks for it."
-    ],
-    form: ["What you did and found, what you changed (paths), how you checked it, and what is left open."],
-    profile: "standard"
-  },
-  research: {
-    id: "research",
-    summary: "have a question looked into and answered with evidence, as a job",
-    role: "You look into a question and answer it with evidence.",
-    rules: [readOnly, evidence, "Keep what you saw apart from what you conclude, and say how sure you are."],
-    form: ["The answer first, in a few sentences; then the evidence for it; then what you could not find out."],
-    profile: "restricted"
-  },
-  review: {
-    id: "review",
-    summary: "have changes reviewed by an agent CLI, as a job",
-    role: "You review changes that somebody else made.",
-    rules: [
-      readOnly,
-      evidence,
-      "Look for what breaks: wrong results, lost data, security holes, races, missing cases, tests that cannot fail. Matters of taste come last or not at all.",
-      "Report only what you have checked in the code. Say when you looked at something and found nothing."
-    ],
-    form: [
-      "The verdict first, in one sentence; then the findings, the worst first, each with severity, path and line, what happens, and how to mend it; then what you did not look at."
-    ],
-    profile: "restricted"
-  },
-  implement: {
-    id: "implement",
-    summary: "have a change made in this worktree by an agent CLI, as a job",
-    role: "You make a change in a code base on your own.",
-    rules: [
-      "Keep to the habits of the code base, and to the task: no side trips.",
-      "Leave what was changed before you came as it is, unless the task is about it.",
-      "Prove the change: run the tests or checks that belong to it, and say which you ran and how they ended. Never weaken a test to make it pass.",
-      "Commit only if the task asks for it; never push."
-    ],
-    form: ["What you changed and why (paths), which checks you ran with their results, and what is left open."],
-    profile: "standard"
-  },
-  ask: {
-    id: "ask",
-    summary: "ask an agent CLI and print its answer (a recorded job)",
-    role: "You answer a question.",
-    rules: [readOnly],
-    form: ["The answer itself, as short as the question allows."],
-    profile: "restricted"
-  }
-};
-var modeIds = Object.keys(modes);
-function findMode(id) {
-  return Object.hasOwn(modes, id) ? modes[id] : void 0;
-}
-function isWriter(profile) {
-  return profile !== "restricted";
-}
-function isReader(mode, profile) {
-  return !isWriter(profile) || findMode(mode)?.profile === "restricted";
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  findMode,
-  isReader,
-  isWriter,
-  modeIds,
-  modes
-});
-
-},
-"./chunk-WGGE4MSE.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  waitAndTell: () => waitAndTell
-});
-module.exports = stdin_exports;
-var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
-var import_chunk_XYWE227J = load("./chunk-XYWE227J.js");
-var import_chunk_UGVYUN74 = load("./chunk-UGVYUN74.js");
-var import_chunk_PQQG5N64 = load("./chunk-PQQG5N64.js");
-var import_chunk_NAF6F4BZ = load("./chunk-NAF6F4BZ.js");
-var import_chunk_EZ5LP3AB = load("./chunk-EZ5LP3AB.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
-var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
-var import_chunk_AMXPSG75 = load("./chunk-AMXPSG75.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-async function withFarewell(context, root, ids, wait) {
-  const release = (0, import_chunk_5AUWXA57.onInterrupt)((signal) => {
-    try {
-      context.live?.("");
-      context.tell(farewell(root, ids));
-    } catch {
-    }
-    (0, import_chunk_5AUWXA57.endBySignal)(signal);
-  });
-  try {
-    return await wait();
-  } finally {
-    release();
-  }
-}
-function farewell(root, ids) {
-  const [first = ""] = ids;
-  if (ids.length === 1) return `job ${first} runs on; collect it with:
-${import_chunk_MH4JJYVG.nextCommands.wait(first, root.option)}`;
-  const command = (0, import_chunk_MH4JJYVG.nextCommand)(root.option, "wait", ...ids, "--all", "--timeout", "10m");
-  return `the ${ids.length} jobs run on; collect them with:
-${command}`;
-}
-async function waitAndTell(context, root, ids, options) {
-  const wait = () => (0, import_chunk_UGVYUN74.waitForJobs)(root.folder, ids, {
-    ...options,
-    // A person who looks at the terminal gets one line that is renewed; everybody else silence, or the lines asked for.
-    heartbeatMs: options.heartbeatMs ?? (context.live ? 1e3 : null),
-    onHeartbeat: (seen) => {
-      const lines = seen.map((view) => heartbeat(asOfNow(view)));
-      if (options.heartbeatMs !== null) for (const line of lines) context.tell(line);
-      else context.live?.(lines.join(" | ").slice(0, Math.max(20, context.width - 1)));
-    }
-  });
-  const views = await withFarewell(
-    context,
-    root,
-    ids,
-    () => (0, import_chunk_PQQG5N64.withRegistration)(root.folder, ids, options.timeoutMs, wait)
-  );
-  if (options.heartbeatMs === null) context.live?.("");
-  return tellWaited(context, root, views, options);
-}
-function tellWaited(context, root, views, options) {
-  const ended = views.filter((view) => (0, import_chunk_AMXPSG75.isEnded)(view.state));
-  const isOver = options.mode === "any" ? ended.length > 0 : ended.length === views.length;
-  const shown = !isOver ? views : options.mode === "any" ? firstOf(ended) : views;
-  const code = isOver ? (0, import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map((view) => view.state.state)) : import_chunk_6PFAPK5K.exitCodes.pending;
-  const afterPrint = () => {
-    for (const view of shown) if ((0, import_chunk_AMXPSG75.isEnded)(view.state)) (0, import_chunk_NAF6F4BZ.noteCollected)(view, "wait");
-  };
-  if (options.isJson) {
-    const documents = shown.map(
-      (view) => (0, import_chunk_AMXPSG75.isEnded)(view.state) ? (0, import_chunk_XYWE227J.endedDocument)(view) : (0, import_chunk_EZ5LP3AB.observation)(view, { afterSeq: null, root })
-    );
-    return {
-      code,
-      afterPrint,
-      json: views.length === 1 ? documents[0] : { jobs: documents, pending: pendingOf(views) }
-    };
-  }
-  const replies = shown.map((view) => (0, import_chunk_AMXPSG75.isEnded)(view.state) ? (0, import_chunk_XYWE227J.tellEnded)(context, view) : tellPending(root, view));
-  const outs = replies.map((reply) => Buffer.from(reply.out ?? ""));
-  return {
-    code,
-    afterPrint,
-    out: shown.length === 1 ? outs[0] : joined(context, shown, outs),
-    notes: replies.flatMap((reply) => reply.notes ?? []).filter((note) => !options.told?.includes(note))
-  };
-}
-function joined(context, views, outs) {
-  const parts = views.flatMap((view, at) => {
-    const bytes = outs[at] ?? Buffer.alloc(0);
-    const head = context.isTerminal ? `${at === 0 ? "" : "\n"}== ${view.id}: ${view.state.state} ==
-` : "";
-    return [Buffer.from(head), bytes, Buffer.from(bytes.length === 0 || bytes.at(-1) === 10 ? "" : "\n")];
-  });
-  return Buffer.concat(parts);
-}
-function firstOf(views) {
-  return [...views].sort((a, b) => Date.parse(a.state.ended_at ?? "") - Date.parse(b.state.ended_at ?? "")).slice(0, 1);
-}
-function pendingOf(views) {
-  return views.filter((view) => !(0, import_chunk_AMXPSG75.isEnded)(view.state)).map((view) => view.id);
-}
-function tellPending(root, view) {
-  const picture = JSON.stringify((0, import_chunk_EZ5LP3AB.observation)(view, { afterSeq: null, root }), null, 1);
-  const next = import_chunk_MH4JJYVG.nextCommands.wait(view.id, root.option);
-  return {
-    code: import_chunk_6PFAPK5K.exitCodes.pending,
-    out: `${picture}
-${next}
-`,
-    notes: [`${view.id}: ${view.state.state}, not ended yet; wait again with the last line`]
-  };
-}
-function asOfNow(view) {
-  try {
-    return (0, import_chunk_AMXPSG75.isEnded)(view.state) ? view : (0, import_chunk_AMXPSG75.inspect)(view.root, view.id);
-  } catch {
-    return view;
-  }
-}
-function heartbeat(view) {
-  const age = view.state.started_at ? (0, import_chunk_SBRRC2LY.formatDuration)(Math.max(0, (0, import_chunk_NLNY4YEW.nowMs)() - Date.parse(view.state.started_at))) : "not started";
-  return `${view.id}: ${view.state.state}, ${age}`;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  waitAndTell
-});
-
-},
-"./chunk-WY6KWLJR.js": function (module, exports) {
+"./chunk-GHOIRHTA.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -9404,7 +6160,7 @@ module.exports = stdin_exports;
 var import_chunk_4KUXXOSU = load("./chunk-4KUXXOSU.js");
 var import_chunk_OBX4NMG7 = load("./chunk-OBX4NMG7.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_A3RNX7T7 = load("./chunk-A3RNX7T7.js");
+var import_chunk_VUXY3ZIS = load("./chunk-VUXY3ZIS.js");
 var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_3MD723AM = load("./chunk-3MD723AM.js");
@@ -11529,7 +8285,7 @@ function modeOf(root, id) {
   return spec.kind === "ok" ? spec.value.staff?.mode : void 0;
 }
 async function settleLost(root) {
-  for (const id of (0, import_chunk_4KUXXOSU.listActive)(root)) await unlessGone(() => (0, import_chunk_A3RNX7T7.refresh)(root, id));
+  for (const id of (0, import_chunk_4KUXXOSU.listActive)(root)) await unlessGone(() => (0, import_chunk_VUXY3ZIS.refresh)(root, id));
 }
 async function unlessGone(look) {
   try {
@@ -11557,7 +8313,7 @@ function isOver(root, id) {
     if (error instanceof import_chunk_NVPF5LEY.FaultError && error.code === "unknown_job") return true;
     throw error;
   }
-  return condition === "ended" || condition === "damaged" || (0, import_chunk_A3RNX7T7.isSettleable)(condition);
+  return condition === "ended" || condition === "damaged" || (0, import_chunk_VUXY3ZIS.isSettleable)(condition);
 }
 function placeOf(cwd) {
   const real = (0, import_chunk_YZXDT2WC.isFolder)(cwd) ? (0, import_chunk_YZXDT2WC.realPath)(cwd) : cwd;
@@ -11591,6 +8347,3363 @@ function overlaps(a, b) {
 });
 
 },
+"./chunk-GWZGJSHK.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  makeStaffVerb: () => makeStaffVerb
+});
+module.exports = stdin_exports;
+var import_chunk_EKPWU7F2 = load("./chunk-EKPWU7F2.js");
+var import_chunk_B5YXK2C6 = load("./chunk-B5YXK2C6.js");
+var import_chunk_5KG54KO5 = load("./chunk-5KG54KO5.js");
+var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
+function makeStaffVerb({ mode: id, options = {}, notes, examples, isSynchronous = false }) {
+  const mode = import_chunk_W7HED5VZ.modes[id];
+  return {
+    name: id,
+    summary: mode.summary,
+    form: "(--prompt TEXT | --prompt-file PATH | --stdin) [options]",
+    words: { min: 0, max: 0 },
+    options: {
+      ...import_chunk_5KG54KO5.staffOptions,
+      ...options,
+      cwd: { kind: "text", value: "DIR", help: "folder to work in (default: here)" },
+      ...import_chunk_5KG54KO5.writerOptions,
+      ...import_chunk_5KG54KO5.launchOptions
+    },
+    notes: [
+      `Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,
+      notes
+    ].filter((line) => line !== void 0).join("\n"),
+    examples,
+    async run(context, input) {
+      const prompt = await (0, import_chunk_EKPWU7F2.taskOf)(context, input);
+      const words = (0, import_chunk_B5YXK2C6.onceWords)(id, input, (0, import_chunk_B5YXK2C6.folderSaid)(context, input), prompt);
+      const isWaiting = isSynchronous && !input.has("id-only");
+      const repeated = await (0, import_chunk_B5YXK2C6.repeatedLaunch)(context, input, words, isWaiting);
+      if (repeated) return repeated;
+      const cwd = (0, import_chunk_B5YXK2C6.folderOf)(context, input);
+      const staff = (0, import_chunk_EKPWU7F2.freshStaff)(context, input, { mode: id, prompt, cwd });
+      return (0, import_chunk_EKPWU7F2.launchStaff)(context, input, {
+        verb: id,
+        staff,
+        cwd,
+        lineage: null,
+        isSynchronous: isWaiting,
+        words
+      });
+    }
+  };
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  makeStaffVerb
+});
+
+},
+"./chunk-GY4O4DW5.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  withLock: () => withLock
+});
+module.exports = stdin_exports;
+var import_chunk_AHUGW6J6 = load("./chunk-AHUGW6J6.js");
+var import_chunk_6CVNTUS7 = load("./chunk-6CVNTUS7.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_fs = require("node:fs");
+var import_node_path = builtin("node:path");
+async function withLock(folder, fn, waitMs = import_chunk_6CVNTUS7.lockWaitMs) {
+  const release2 = await take(folder, waitMs);
+  try {
+    return await fn();
+  } finally {
+    release2();
+  }
+}
+async function take(folder, waitMs) {
+  (0, import_chunk_6OPTGHIR.createFolder)(folder);
+  if ((0, import_chunk_YZXDT2WC.factsOf)(folder)?.kind !== "folder")
+    throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use the lock ${folder}: it is no folder`);
+  const own = (0, import_chunk_AHUGW6J6.ownIdentity)();
+  const ticket = import_node_path.default.join(
+    folder,
+    `.${own.pid}-${own.start_token.replace(/\W/g, "")}-${Math.random().toString(36).slice(2)}`
+  );
+  (0, import_chunk_6OPTGHIR.writeFile)(ticket, JSON.stringify(own), { sync: false });
+  const until = (0, import_chunk_NLNY4YEW.monotonicMs)() + waitMs;
+  try {
+    for (let pause = 2; ; pause = Math.min(pause * 2, 50)) {
+      const number = tryTake(folder, ticket);
+      if (number !== void 0) {
+        const held = import_node_path.default.join(folder, String(number));
+        return () => release(held);
+      }
+      if ((0, import_chunk_NLNY4YEW.monotonicMs)() >= until)
+        throw new import_chunk_NVPF5LEY.FaultError("busy", `cannot take the lock ${folder}: it is held by ${holderText(folder)}`);
+      await (0, import_chunk_NLNY4YEW.sleep)(pause);
+    }
+  } finally {
+    (0, import_chunk_6OPTGHIR.removeFile)(ticket);
+  }
+}
+function release(held) {
+  try {
+    (0, import_node_fs.renameSync)(held, `${held}.free`);
+  } catch (error) {
+    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) !== "ENOENT") throw error;
+  }
+}
+function tryTake(folder, ticket) {
+  const top = highest(folder);
+  if (top.number > 0 && !top.free && !isAbandoned(import_node_path.default.join(folder, String(top.number)))) return void 0;
+  const number = top.number + 1;
+  const file = import_node_path.default.join(folder, String(number));
+  try {
+    (0, import_node_fs.linkSync)(ticket, file);
+  } catch (error) {
+    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST") return void 0;
+    throw error;
+  }
+  const now = highest(folder);
+  if (now.number !== number || now.free) {
+    (0, import_chunk_6OPTGHIR.removeFile)(file);
+    return void 0;
+  }
+  for (const name of (0, import_chunk_YZXDT2WC.listNames)(folder))
+    if (numberOf(name) > 0 && numberOf(name) < number) (0, import_chunk_6OPTGHIR.removeFile)(import_node_path.default.join(folder, name));
+  return number;
+}
+function highest(folder) {
+  const names = (0, import_chunk_YZXDT2WC.listNames)(folder);
+  const number = Math.max(0, ...names.map(numberOf));
+  return { number, free: number > 0 && names.includes(`${number}.free`) };
+}
+function numberOf(name) {
+  const match = /^(\d+)(?:\.free)?$/.exec(name);
+  return match ? Number(match[1]) : 0;
+}
+function isAbandoned(file) {
+  const read = (0, import_chunk_6OPTGHIR.readJson)(file);
+  if (read.kind === "missing") return false;
+  const liveness = read.kind === "ok" && (0, import_chunk_AHUGW6J6.isIdentity)(read.value) ? (0, import_chunk_AHUGW6J6.livenessOf)(read.value) : "unknown";
+  if (liveness !== "unknown") return liveness === "dead";
+  const facts = (0, import_chunk_YZXDT2WC.factsOf)(file);
+  return facts !== void 0 && (0, import_chunk_NLNY4YEW.nowMs)() - facts.modifiedMs > 3 * import_chunk_6CVNTUS7.leaseStaleMs;
+}
+function holderText(folder) {
+  const read = (0, import_chunk_6OPTGHIR.readJson)(import_node_path.default.join(folder, String(highest(folder).number)));
+  return read.kind === "ok" ? `process ${String(read.value.pid)}` : "another process";
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  withLock
+});
+
+},
+"./chunk-GY5IVT5I.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  findCgroup: () => findCgroup,
+  makeCgroup: () => makeCgroup,
+  removeCgroup: () => removeCgroup,
+  terminate: () => terminate,
+  treeOf: () => treeOf
+});
+module.exports = stdin_exports;
+var import_chunk_KWYQ44JA = load("./chunk-KWYQ44JA.js");
+var import_chunk_AHUGW6J6 = load("./chunk-AHUGW6J6.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_fs = require("node:fs");
+var import_node_path = builtin("node:path");
+var prefix = "job-companion-";
+function makeCgroup(id) {
+  const own = ownCgroup();
+  if (own === void 0) return null;
+  const folder = import_node_path.default.join(own, `${prefix}${id}`);
+  try {
+    (0, import_node_fs.mkdirSync)(folder);
+    return folder;
+  } catch (error) {
+    return (0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST" ? folder : null;
+  }
+}
+function findCgroup(id) {
+  const own = ownCgroup();
+  const folder = own === void 0 ? null : import_node_path.default.join(own, `${prefix}${id}`);
+  return folder !== null && (0, import_chunk_YZXDT2WC.exists)(folder) ? folder : null;
+}
+function listCgroup(folder, id) {
+  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return [];
+  return pidsIn(folder);
+}
+function removeCgroup(folder, id) {
+  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return;
+  try {
+    removeEmpty(folder);
+    if (import_node_path.default.basename(import_node_path.default.dirname(folder)).startsWith(prefix)) (0, import_node_fs.rmdirSync)(import_node_path.default.dirname(folder));
+  } catch {
+  }
+}
+function removeEmpty(folder) {
+  for (const name of (0, import_chunk_YZXDT2WC.listNames)(folder)) if (!name.includes(".")) removeEmpty(import_node_path.default.join(folder, name));
+  (0, import_node_fs.rmdirSync)(folder);
+}
+function pidsIn(folder) {
+  const text = readOrEmpty(import_node_path.default.join(folder, "cgroup.procs"));
+  const own = text.split("\n").map(Number).filter((pid) => pid > 1);
+  const inner = (0, import_chunk_YZXDT2WC.listNames)(folder).filter(
+    (name) => !name.startsWith(prefix) && !/^(?:cgroup|cpu|memory|io|pids|cpuset|hugetlb|rdma|misc)\./.test(name)
+  );
+  return [...own, ...inner.flatMap((name) => pidsIn(import_node_path.default.join(folder, name)))];
+}
+function ownCgroup() {
+  const mount = mountPoint();
+  const line = readOrEmpty("/proc/self/cgroup").split("\n").find((one) => one.startsWith("0::"));
+  return mount === void 0 || line === void 0 ? void 0 : import_node_path.default.join(mount, line.slice(3));
+}
+function mountPoint() {
+  const line = readOrEmpty("/proc/self/mounts").split("\n").find((one) => one.split(" ")[2] === "cgroup2");
+  return line?.split(" ")[1];
+}
+function isBelowMount(folder) {
+  const mount = mountPoint();
+  return mount !== void 0 && import_node_path.default.resolve(folder) === folder && folder.startsWith(`${mount}/`);
+}
+function readOrEmpty(file) {
+  try {
+    return (0, import_node_fs.readFileSync)(file, "utf8");
+  } catch {
+    return "";
+  }
+}
+var hasMarks = process.platform === "linux";
+function findMembers(tree) {
+  const rows = (0, import_chunk_AHUGW6J6.readProcesses)(tree.baseline).filter(
+    (row) => !(0, import_chunk_AHUGW6J6.isDeadState)(row.state) && !(Number(row.start) < tree.since)
+  );
+  const marks = new Map();
+  const markOf = (pid) => {
+    if (!marks.has(pid)) marks.set(pid, (0, import_chunk_AHUGW6J6.readProcessVariable)(pid, import_chunk_NLNY4YEW.markVariable));
+    return marks.get(pid);
+  };
+  const counted = new Set(tree.counted());
+  const foreign = findForeign(rows, markOf, tree.mark);
+  const isForeign = (pid) => foreign.has(pid);
+  const inSession = (row) => row.session === tree.session || row.group === tree.session;
+  const isOurSession = tree.session !== null && rows.some((row) => inSession(row) && (!hasMarks || markOf(row.pid) === tree.mark));
+  const members = new Map();
+  for (const row of rows) {
+    const isKnown = tree.known.get(row.pid) === row.start || counted.has(row.pid);
+    if (markOf(row.pid) === tree.mark || (isOurSession && inSession(row) || isKnown) && !isForeign(row.pid))
+      members.set(row.pid, row);
+  }
+  for (let grew = true; grew; ) {
+    grew = false;
+    for (const row of rows) {
+      if (members.has(row.pid) || !members.has(row.parent) || isForeign(row.pid)) continue;
+      members.set(row.pid, row);
+      grew = true;
+    }
+  }
+  const found = [];
+  for (const row of members.values()) {
+    if (isSpared(row, tree)) continue;
+    tree.known.set(row.pid, row.start);
+    found.push({ pid: row.pid, start: row.start, name: row.name, parent: row.parent });
+  }
+  return found;
+}
+function findForeign(rows, markOf, mark) {
+  const foreign = new Set(rows.filter((row) => (markOf(row.pid) ?? mark) !== mark).map((row) => row.pid));
+  for (let size = -1; size !== foreign.size; ) {
+    size = foreign.size;
+    for (const row of rows) if (foreign.has(row.parent) && markOf(row.pid) !== mark) foreign.add(row.pid);
+  }
+  return foreign;
+}
+function isSpared(row, tree) {
+  return row.pid === process.pid || tree.spared.includes(row.pid);
+}
+async function terminate(tree, options) {
+  const report = { step: "none", ended: [], survivors: [] };
+  const seen = new Map();
+  const told = new Set();
+  const note = (members) => {
+    for (const member of members) seen.set(member.pid, member);
+    return members;
+  };
+  let left = note(findMembers(tree));
+  if (left.length === 0) return report;
+  report.step = "term";
+  const termUntil = (0, import_chunk_NLNY4YEW.monotonicMs)() + options.graceMs;
+  for (let pause = 5; left.length > 0 && (0, import_chunk_NLNY4YEW.monotonicMs)() < termUntil; pause = Math.min(pause * 2, 100)) {
+    for (const member of left) if (!told.has(member.pid) && signal(member, "SIGTERM")) told.add(member.pid);
+    await (0, import_chunk_NLNY4YEW.sleep)(Math.min(pause, Math.max(1, termUntil - (0, import_chunk_NLNY4YEW.monotonicMs)())));
+    left = note(stillThere(left, tree));
+  }
+  if (left.length > 0) {
+    report.step = "kill";
+    const killUntil = (0, import_chunk_NLNY4YEW.monotonicMs)() + options.settleMs;
+    for (let pause = 5; left.length > 0 && (0, import_chunk_NLNY4YEW.monotonicMs)() < killUntil; pause = Math.min(pause * 2, 200)) {
+      for (const member of left) signal(member, "SIGKILL");
+      await (0, import_chunk_NLNY4YEW.sleep)(pause);
+      left = note(findMembers(tree));
+    }
+  }
+  report.survivors = left;
+  report.ended = [...seen.values()].filter(
+    (member) => !left.some((one) => one.pid === member.pid) && !isShimsOwn(member, tree)
+  );
+  return report;
+}
+function isShimsOwn(member, tree) {
+  return tree.child !== null && tree.session !== null && member.parent === tree.session && member.pid !== tree.child;
+}
+function stillThere(members, tree) {
+  const living = members.filter(isAlive);
+  return living.length > 0 ? living : findMembers(tree);
+}
+function isAlive(member) {
+  const row = (0, import_chunk_AHUGW6J6.readProcess)(member.pid);
+  return row !== void 0 && row.start === member.start && !(0, import_chunk_AHUGW6J6.isDeadState)(row.state);
+}
+function signal(member, name) {
+  if (!isAlive(member)) return false;
+  try {
+    process.kill(member.pid, name);
+    return true;
+  } catch {
+    return false;
+  }
+}
+function treeOf(spec, paths, who) {
+  const living = (identity) => identity && (0, import_chunk_AHUGW6J6.livenessOf)(identity) === "alive" ? [identity.pid] : [];
+  const cgroup = (0, import_chunk_KWYQ44JA.readWorker)(paths);
+  const folder = cgroup.kind === "ok" ? cgroup.value.cgroup ?? null : null;
+  const shim = who.shim && isHere(who.shim) ? who.shim : null;
+  const atShimPid = shim ? (0, import_chunk_AHUGW6J6.readProcess)(shim.pid) : void 0;
+  const isStranger = atShimPid !== void 0 && atShimPid.start !== shim?.start_token;
+  return {
+    mark: spec.mark,
+    session: shim && !isStranger ? shim.pid : null,
+    since: isHere(spec.launcher) ? Number(spec.launcher.start_token) || 0 : 0,
+    spared: [...living(who.worker), ...living(shim)],
+    baseline: who.baseline ?? null,
+    counted: () => listCgroup(folder, spec.id),
+    child: who.child?.pid ?? null,
+    known: new Map()
+  };
+}
+function isHere(identity) {
+  return identity.boot_id === (0, import_chunk_AHUGW6J6.bootId)() && identity.pid_ns === (0, import_chunk_AHUGW6J6.pidNamespace)();
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  findCgroup,
+  makeCgroup,
+  removeCgroup,
+  terminate,
+  treeOf
+});
+
+},
+"./chunk-HVTV3EJ3.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  describeChanges: () => describeChanges,
+  isTidy: () => isTidy,
+  summarizeChanges: () => summarizeChanges,
+  terminalRecord: () => terminalRecord
+});
+module.exports = stdin_exports;
+var import_chunk_MPE7MUCK = load("./chunk-MPE7MUCK.js");
+var import_chunk_4VUSM3NP = load("./chunk-4VUSM3NP.js");
+var import_chunk_LPMPPDCR = load("./chunk-LPMPPDCR.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+function terminalRecord(spec, paths, state, tree, staff) {
+  return {
+    ...state,
+    kind: spec.kind,
+    verb: spec.verb,
+    owner: spec.owner,
+    label: spec.label,
+    cwd: spec.cwd,
+    lineage: spec.lineage,
+    ended_by: tree?.step ?? "none",
+    ended_processes: tree?.ended.slice(0, 50) ?? [],
+    survivors: tree?.survivors ?? [],
+    ...spec.staff ? wordsOf(spec.staff) : {},
+    ...staff ? staffRecord(spec, staff) : {},
+    result_path: paths.result,
+    output_path: isTidy(spec, state) ? null : paths.output,
+    error_path: paths.error
+  };
+}
+function staffRecord(spec, staff) {
+  const { changes } = staff;
+  return {
+    changes,
+    ...spec.worktree ? { worktree: { ...spec.worktree, take_over: changes ? (0, import_chunk_MPE7MUCK.takeOverCommands)(spec.worktree, changes) : [] } } : {},
+    ..."findings" in staff ? { findings: staff.findings, findings_error: staff.findings_error } : {}
+  };
+}
+function wordsOf({ mode, backend, custom, model, profile }) {
+  return { mode, backend: custom?.name ?? backend, model, profile };
+}
+function isTidy(spec, state) {
+  return spec.kind === "staff" && state.state === "done" && state.warnings.length === 0;
+}
+var shown = { files: 30, commits: 10, dirty: 10, refs: 10, bytes: 200 };
+function summarizeChanges(changes) {
+  const named = namesOf(
+    changes.files.map(({ path }) => path),
+    changes.file_count
+  );
+  const files = changes.file_count === 0 ? noFiles(changes) : `${fileCount(changes)}${named}`;
+  const { reason, dirty_committed, dirty_committed_count } = changes;
+  const isPartial = reason !== null && reason !== import_chunk_4VUSM3NP.notInGit;
+  return [
+    files,
+    ...otherChanges(changes, namesOf(dirty_committed, dirty_committed_count)),
+    ...isPartial ? [`not everything could be looked at (${(0, import_chunk_LPMPPDCR.oneLine)(reason)})`] : []
+  ].join(", ");
+}
+function describeChanges(changes) {
+  const { files, file_count, commits, commit_count, dirty_before, dirty_before_count } = changes;
+  const { dirty_committed, dirty_committed_count } = changes;
+  const moved = changes.refs_changed.filter((ref) => ref !== `refs/heads/${changes.branch.after}`);
+  const refs = moved.slice(0, shown.refs).map(code);
+  return [
+    `${sentence([file_count === 0 ? noFiles(changes) : fileCount(changes), ...otherChanges(changes)].join(", "))}.`,
+    ...section("", files.slice(0, shown.files).map(fileLine), file_count),
+    ...section("New commits:", commits.slice(0, shown.commits).map(commitLine), commit_count),
+    ...refs.length > 0 ? ["", `Branches and stash that moved: ${refs.join(", ")}${moved.length > refs.length ? ", ..." : ""}`] : [],
+    ...section(
+      "Uncommitted before, now committed as it was:",
+      dirty_committed.slice(0, shown.dirty).map((path) => `- ${code(path)}`),
+      dirty_committed_count
+    ),
+    ...section(
+      "Dirty before, and left as it was:",
+      dirty_before.slice(0, shown.dirty).map((path) => `- ${code(path)}`),
+      dirty_before_count
+    ),
+    ...changes.reason === null ? [] : ["", `Not everything could be looked at: ${(0, import_chunk_LPMPPDCR.oneLine)(changes.reason)}.`],
+    ...changes.exact || changes.reason?.includes("damaged") ? [] : ["", "A limit was reached: there may be more changes than these."]
+  ].join("\n");
+}
+function namesOf(paths, total) {
+  const named = paths.slice(0, 3).map((path) => (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LPMPPDCR.showName)(path), shown.bytes));
+  return ` (${named.join(", ")}${total > named.length ? ", ..." : ""})`;
+}
+function noFiles({ exact, unchanged, reason }) {
+  if (exact) return "no files changed";
+  return unchanged || reason === null ? "no changed files were seen" : "it is unknown whether files changed";
+}
+function fileCount({ file_count }) {
+  return `${file_count} file${file_count === 1 ? "" : "s"} changed`;
+}
+function otherChanges(changes, swallowed = "") {
+  const { commit_count, head, branch, index_changed, file_count, refs_changed, beyond } = changes;
+  const { dirty_committed_count: kept } = changes;
+  const were = kept === 1 ? "file that was uncommitted before is" : "files that were uncommitted before are";
+  const branchMoved = branch.before !== branch.after;
+  return [
+    ...commit_count > 0 ? [`${commit_count} new commit${commit_count === 1 ? "" : "s"}`] : [],
+    ...branchMoved ? [`now on ${branch.after === null ? "no branch" : `branch ${code(branch.after)}`}`] : [],
+    ...head.moved === "elsewhere" ? ["HEAD was moved to another line of history"] : [],
+    ...head.moved === "forward" && commit_count === 0 ? ["HEAD was moved forward"] : [],
+    ...index_changed && file_count === 0 && commit_count === 0 ? ["what is staged changed"] : [],
+    ...refs_changed.length > 0 && head.moved === null && commit_count === 0 ? ["branches or the stash changed"] : [],
+    ...kept > 0 ? [`${kept} ${were} now committed${swallowed}`] : [],
+    ...beyond.length > 0 ? [`something changed among ${beyond.join(" and ")}`] : []
+  ];
+}
+function section(title, lines, total) {
+  if (lines.length === 0) return [];
+  const rest = total - lines.length;
+  return ["", ...title === "" ? [] : [title, ""], ...lines, ...rest > 0 ? [`- and ${rest} more`] : []];
+}
+function fileLine({ path, change, from, was_dirty, committed }) {
+  const notes = [...was_dirty ? ["was dirty before"] : [], ...committed ? ["committed"] : []];
+  const origin = from === void 0 ? "" : `${code(from)} -> `;
+  return `- ${change}: ${origin}${code(path)}${notes.length === 0 ? "" : ` (${notes.join(", ")})`}`;
+}
+function commitLine({ sha, subject }) {
+  return `- ${sha.slice(0, 12)} ${code((0, import_chunk_LPMPPDCR.oneLine)(subject))}`;
+}
+function code(text) {
+  const inner = (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LPMPPDCR.showName)(text), shown.bytes);
+  const longest = Math.max(0, ...(inner.match(/`+/g) ?? []).map((run) => run.length));
+  const fence = "`".repeat(longest + 1);
+  return longest === 0 ? `\`${inner}\`` : `${fence} ${inner} ${fence}`;
+}
+function sentence(text) {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  describeChanges,
+  isTidy,
+  summarizeChanges,
+  terminalRecord
+});
+
+},
+"./chunk-JSBRDJBE.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  __commonJS: () => __commonJS,
+  __toESM: () => __toESM
+});
+module.exports = stdin_exports;
+var __create = Object.create;
+var __defProp2 = Object.defineProperty;
+var __getOwnPropDesc2 = Object.getOwnPropertyDescriptor;
+var __getOwnPropNames2 = Object.getOwnPropertyNames;
+var __getProtoOf = Object.getPrototypeOf;
+var __hasOwnProp2 = Object.prototype.hasOwnProperty;
+var __commonJS = (cb, mod) => function __require() {
+  return mod || (0, cb[__getOwnPropNames2(cb)[0]])((mod = { exports: {} }).exports, mod), mod.exports;
+};
+var __copyProps2 = (to, from, except, desc) => {
+  if (from && typeof from === "object" || typeof from === "function") {
+    for (let key of __getOwnPropNames2(from))
+      if (!__hasOwnProp2.call(to, key) && key !== except)
+        __defProp2(to, key, { get: () => from[key], enumerable: !(desc = __getOwnPropDesc2(from, key)) || desc.enumerable });
+  }
+  return to;
+};
+var __toESM = (mod, isNodeMode, target) => (target = mod != null ? __create(__getProtoOf(mod)) : {}, __copyProps2(
+  // If the importer is in node compatibility mode or this is not an ESM
+  // file that has been converted to a CommonJS file using a Babel-
+  // compatible transform (i.e. "__esModule" has not been set), then set
+  // "default" to the CommonJS "module.exports" for node compatibility.
+  isNodeMode || !mod || !mod.__esModule ? __defProp2(target, "default", { value: mod, enumerable: true }) : target,
+  mod
+));
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  __commonJS,
+  __toESM
+});
+
+},
+"./chunk-KWYQ44JA.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  compareIds: () => compareIds,
+  defaultEngine: () => defaultEngine,
+  findEngine: () => findEngine,
+  idTimeMs: () => idTimeMs,
+  isId: () => isId,
+  isIdPrefix: () => isIdPrefix,
+  makeId: () => makeId,
+  outcomes: () => outcomes,
+  readCancel: () => readCancel,
+  readExit: () => readExit,
+  readLaunch: () => readLaunch,
+  readMark: () => readMark,
+  readReason: () => readReason,
+  readSpec: () => readSpec,
+  readState: () => readState,
+  readStoredState: () => readStoredState,
+  readWorker: () => readWorker,
+  writeState: () => writeState
+});
+module.exports = stdin_exports;
+var import_chunk_VIKS2MJP = load("./chunk-VIKS2MJP.js");
+var import_chunk_AHUGW6J6 = load("./chunk-AHUGW6J6.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var idPattern = /^[a-z]{2,12}-[0-9a-z]{8,9}-[0-9a-z]{6}$/;
+var prefixPattern = /^[a-z]{2,12}(?:-[0-9a-z]{0,9}(?:-[0-9a-z]{0,6})?)?$/;
+function makeId(verb, nowMs, random) {
+  const digits = Array.from(random.subarray(0, 6), (byte) => (byte % 36).toString(36)).join("");
+  return `${verb}-${nowMs.toString(36)}-${digits}`;
+}
+function isId(text) {
+  return idPattern.test(text);
+}
+function isIdPrefix(text) {
+  return prefixPattern.test(text);
+}
+function idTimeMs(id) {
+  return Number.parseInt(id.split("-")[1] ?? "", 36);
+}
+function compareIds(a, b) {
+  return idTimeMs(a) - idTimeMs(b) || (a < b ? -1 : a > b ? 1 : 0);
+}
+var outcomes = ["done", "failed", "timed_out", "crashed", "canceled"];
+var states = ["queued", "starting", "running", "stopping", "done", "failed", "timed_out", "crashed", "canceled"];
+var kinds = ["staff", "run", "watch", "timer", "gate", "loop"];
+function readSpec(paths) {
+  return typed(paths.spec, (value) => {
+    if (typeof value.id !== "string" || paths.folder.split("/").at(-1) !== value.id)
+      return "its id is not that of its folder";
+    if (typeof value.kind !== "string" || !kinds.includes(value.kind)) return `unknown kind ${String(value.kind)}`;
+    if (typeof value.mark !== "string" || value.mark.length < 16) return "no mark";
+    for (const name of ["verb", "created_at", "engine", "cwd", "mac"])
+      if (typeof value[name] !== "string") return `no ${name}`;
+    for (const name of ["deadline_ms", "deadline_mono_ms", "kill_grace_ms", "max_output_bytes"]) {
+      if (typeof value[name] !== "number") return `no ${name}`;
+    }
+    for (const name of ["owner", "label"])
+      if (value[name] !== null && typeof value[name] !== "string") return `${name} is no text`;
+    if (!(0, import_chunk_AHUGW6J6.isIdentity)(value.launcher)) return "no launcher identity";
+    if (value.kind === "run" && (!isObject(value.run) || !isWords(value.run.argv))) return "no command";
+    if (value.kind === "staff" && (!isObject(value.staff) || typeof value.staff.prompt !== "string")) return "no task";
+    return void 0;
+  });
+}
+function readState(paths) {
+  const read = typed(paths.state, (value) => {
+    if (typeof value.state !== "string" || !states.includes(value.state)) return `unknown state ${String(value.state)}`;
+    if (typeof value.rev !== "number" || typeof value.seq !== "number") return "no rev or seq";
+    if (typeof value.created_at !== "string") return "no created_at";
+    if (value.warnings !== void 0 && !(Array.isArray(value.warnings) && value.warnings.every(isNotice)))
+      return "warnings of another form";
+    if (value.error !== void 0 && value.error !== null && !isNotice(value.error)) return "an error of another form";
+    for (const name of ["started_at", "ended_at", "signal"])
+      if (!isAbsent(value[name]) && typeof value[name] !== "string") return `${name} is no text`;
+    for (const name of ["duration_ms", "exit_code"])
+      if (!isAbsent(value[name]) && typeof value[name] !== "number") return `${name} is no number`;
+    const { conversation, output } = value;
+    if (conversation && (!isObject(conversation) || typeof conversation.id !== "string"))
+      return "a conversation of another form";
+    if (output && !isObject(output)) return "an output of another form";
+    return void 0;
+  });
+  if (read.kind !== "ok") return read;
+  const missing = { warnings: [], error: null, conversation: null, output: null, usage: null, reconciled: false };
+  return { kind: "ok", value: { ...missing, ...read.value } };
+}
+function readLaunch(paths) {
+  return typed(paths.launch, (value) => (0, import_chunk_AHUGW6J6.isIdentity)(value.worker) ? void 0 : "no identity of a worker");
+}
+function readWorker(paths) {
+  return typed(paths.worker, (value) => {
+    if (!(0, import_chunk_AHUGW6J6.isIdentity)(value.worker)) return "no identity of a worker";
+    const others = [value.shim, value.child].filter((one) => one !== null && one !== void 0);
+    return others.every(import_chunk_AHUGW6J6.isIdentity) ? void 0 : "a damaged identity";
+  });
+}
+function readExit(paths) {
+  const read = (0, import_chunk_6OPTGHIR.readJson)(paths.exit);
+  if (read.kind !== "ok" || !Number.isInteger(read.value.exit_code)) return void 0;
+  return {
+    exit_code: Number(read.value.exit_code),
+    signaled: read.value.signaled === true,
+    spawn_failed: read.value.spawn_failed === true
+  };
+}
+function readCancel(paths) {
+  const read = (0, import_chunk_6OPTGHIR.readJson)(paths.cancel);
+  if (read.kind !== "ok") return void 0;
+  const { by, owner, at, why } = read.value;
+  const text = (value) => typeof value === "string" ? value : null;
+  return { by: (0, import_chunk_AHUGW6J6.isIdentity)(by) ? by : null, owner: text(owner), at: text(at) ?? "unknown", why: text(why) };
+}
+function readReason(paths) {
+  return (0, import_chunk_6OPTGHIR.readText)(paths.reason, 64)?.trim() || void 0;
+}
+function readMark(file, boot) {
+  const text = (0, import_chunk_6OPTGHIR.readText)(file, 4096);
+  if (!text?.endsWith("\n")) return void 0;
+  const row = (0, import_chunk_AHUGW6J6.parseStat)(text);
+  const [pid, ...start] = row ? [String(row.pid), row.start] : text.trim().split(" ");
+  const identity = { pid: Number(pid), start_token: start.join(" "), boot_id: boot.boot_id, pid_ns: boot.pid_ns };
+  return (0, import_chunk_AHUGW6J6.isIdentity)(identity) ? identity : void 0;
+}
+function readStoredState(paths, id) {
+  const read = (0, import_chunk_6OPTGHIR.readJson)(paths.resultRecord);
+  if (read.kind !== "ok" || read.value.id !== id || typeof read.value.rev !== "number" || typeof read.value.seq !== "number")
+    return void 0;
+  return outcomes.includes(read.value.state) ? pickState(read.value) : void 0;
+}
+function pickState(record) {
+  const more = [
+    "kind",
+    "verb",
+    "owner",
+    "label",
+    "cwd",
+    "lineage",
+    "ended_by",
+    "ended_processes",
+    "survivors",
+    "mode",
+    "backend",
+    "model",
+    "profile",
+    "changes",
+    "worktree",
+    "findings",
+    "findings_error",
+    "result_path",
+    "output_path",
+    "error_path"
+  ];
+  return Object.fromEntries(Object.entries(record).filter(([name]) => !more.includes(name)));
+}
+function writeState(paths, state, options = {}) {
+  (0, import_chunk_6OPTGHIR.writeJson)(paths.state, state, options);
+}
+function typed(file, fault) {
+  const read = (0, import_chunk_6OPTGHIR.readJson)(file);
+  if (read.kind !== "ok") return read;
+  const name = file.split("/").at(-1);
+  const reason = fault(read.value);
+  return reason === void 0 ? { kind: "ok", value: read.value } : { kind: "damaged", reason: `${name}: ${reason}` };
+}
+function isObject(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+function isAbsent(value) {
+  return value === void 0 || value === null;
+}
+function isNotice(value) {
+  return isObject(value) && typeof value.code === "string" && typeof value.message === "string";
+}
+function isWords(value) {
+  return Array.isArray(value) && value.length > 0 && value.every((word) => typeof word === "string");
+}
+var nodeOptions = ["--no-warnings"];
+var local = {
+  id: "local",
+  async prepare() {
+    await Promise.resolve().then(() => load("./spawn-NV2R7KVL.js"));
+  },
+  async start(worker) {
+    const { spawnDetached } = await Promise.resolve().then(() => load("./spawn-NV2R7KVL.js"));
+    const pid = spawnDetached({
+      program: process.execPath,
+      args: [...nodeOptions, (0, import_chunk_VIKS2MJP.companionFile)(), "_worker", worker.stateRoot, worker.id],
+      cwd: "/",
+      environment: (0, import_chunk_NLNY4YEW.workerEnvironment)(worker.mark),
+      logFile: worker.logFile
+    });
+    const identity = (0, import_chunk_AHUGW6J6.identityOf)(pid);
+    if (!identity) throw new Error(`cannot see the worker that was just started (pid ${pid})`);
+    return identity;
+  },
+  alive: import_chunk_AHUGW6J6.livenessOf,
+  signal: import_chunk_AHUGW6J6.signalIdentity
+};
+var engines = [local];
+function findEngine(id) {
+  return engines.find((engine) => engine.id === id);
+}
+var defaultEngine = local;
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  compareIds,
+  defaultEngine,
+  findEngine,
+  idTimeMs,
+  isId,
+  isIdPrefix,
+  makeId,
+  outcomes,
+  readCancel,
+  readExit,
+  readLaunch,
+  readMark,
+  readReason,
+  readSpec,
+  readState,
+  readStoredState,
+  readWorker,
+  writeState
+});
+
+},
+"./chunk-LPMPPDCR.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  countDirty: () => countDirty,
+  decodeName: () => decodeName,
+  encodeName: () => encodeName,
+  entriesOf: () => entriesOf,
+  isCutOff: () => isCutOff,
+  isDirty: () => isDirty,
+  makeRest: () => makeRest,
+  oneLine: () => oneLine,
+  openGit: () => openGit,
+  readableName: () => readableName,
+  repositoryVariables: () => repositoryVariables,
+  showName: () => showName
+});
+module.exports = stdin_exports;
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_child_process = require("node:child_process");
+var import_node_path = builtin("node:path");
+var import_node_crypto = require("node:crypto");
+var repositoryVariables = [
+  "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+  "GIT_CONFIG",
+  "GIT_CONFIG_PARAMETERS",
+  "GIT_CONFIG_COUNT",
+  "GIT_OBJECT_DIRECTORY",
+  "GIT_DIR",
+  "GIT_WORK_TREE",
+  "GIT_IMPLICIT_WORK_TREE",
+  "GIT_GRAFT_FILE",
+  "GIT_INDEX_FILE",
+  "GIT_NO_REPLACE_OBJECTS",
+  "GIT_REPLACE_REF_BASE",
+  "GIT_PREFIX",
+  "GIT_INTERNAL_SUPER_PREFIX",
+  "GIT_SHALLOW_FILE",
+  "GIT_COMMON_DIR",
+  "GIT_NAMESPACE",
+  "GIT_REF_STORAGE_FORMAT",
+  "GIT_REFERENCE_BACKEND"
+];
+var wanted = "^(filter\\..*|hook\\..*|core\\.worktree|core\\.bare|extensions\\.objectformat)$";
+var tooMany = 200;
+var always = [
+  "core.fsmonitor=false",
+  "core.hooksPath=/dev/null",
+  "core.quotepath=off",
+  "diff.orderFile=/dev/null",
+  "diff.submodule=short",
+  "log.showSignature=false",
+  "submodule.recurse=false",
+  "gc.auto=0",
+  "maintenance.auto=false"
+];
+var quiet = ["--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty"];
+var showing = new Set(["diff", "show", "log", "diff-tree", "diff-index", "diff-files"]);
+function openGit(folder, { until, also = [] } = {}) {
+  const program = findGit();
+  if (program === void 0) return { reason: "git is not installed (no git on PATH)" };
+  const found = [];
+  for (const place of [folder, ...also]) {
+    if (!(0, import_chunk_YZXDT2WC.isFolder)(place)) return { reason: `the folder ${place} is gone` };
+    const read = runGit(program, place, always, ["config", "-z", "--get-regexp", wanted], { until });
+    if (!read.ok && read.code !== 1) return { reason: read.reason };
+    found.push(parseSettings(read.ok ? read.bytes : Buffer.alloc(0)));
+  }
+  const [settings = []] = found;
+  const off = switchedOff(found.flat().map(([name]) => name));
+  if (off === void 0) return { reason: "its configuration names filters or hooks that cannot be switched off" };
+  const config = [...always, ...off];
+  return {
+    git: {
+      folder,
+      run: (args, call = {}) => runGit(program, folder, config, args, { ...call, until }),
+      setting: (name) => settings.findLast(([found2]) => found2 === name)?.[1]
+    }
+  };
+}
+function findGit() {
+  return absoluteSearchPath().map((folder) => import_node_path.default.join(folder, "git")).find(import_chunk_YZXDT2WC.isExecutable);
+}
+function absoluteSearchPath() {
+  return import_chunk_NLNY4YEW.variables.searchPath().split(":").filter((folder) => import_node_path.default.isAbsolute(folder));
+}
+function parseSettings(bytes) {
+  return bytes.toString("utf8").split("\0").filter((item) => item !== "").map((item) => {
+    const end = item.indexOf("\n");
+    return end < 0 ? [item, ""] : [item.slice(0, end), item.slice(end + 1)];
+  });
+}
+function switchedOff(names) {
+  const drivers = new Set(names.filter((name) => /^(?:filter|hook)\./.test(name)).map(withoutVariable));
+  if (drivers.size > tooMany || [...drivers].some((name) => /[=\n\ufffd]/.test(name))) return void 0;
+  return [...drivers].flatMap(
+    (name) => name.startsWith("hook.") ? [`${name}.enabled=false`] : [`${name}.clean=`, `${name}.smudge=`, `${name}.process=`, `${name}.required=false`]
+  );
+}
+function withoutVariable(name) {
+  return name.slice(0, name.lastIndexOf("."));
+}
+function runGit(program, folder, config, args, call) {
+  const limit = call.limit ?? 32 * 1024 * 1024;
+  const left = (call.until ?? Number.POSITIVE_INFINITY) - (0, import_chunk_NLNY4YEW.monotonicMs)();
+  const timeout = Math.ceil(Math.min(call.timeoutMs ?? 1e4, left));
+  const settings = config.flatMap((setting) => ["-c", setting]);
+  const [verb = "", ...words] = args;
+  if (timeout <= 0) return { ok: false, code: null, reason: `there was no time left for git ${verb}`, cut: "time" };
+  const safe = showing.has(verb) ? [verb, ...quiet, ...words] : args;
+  const done = (0, import_node_child_process.spawnSync)(program, ["--no-pager", "--literal-pathspecs", ...settings, ...safe], {
+    cwd: folder,
+    env: gitEnvironment(folder),
+    input: call.input ?? "",
+    timeout,
+    killSignal: "SIGKILL",
+    maxBuffer: limit
+  });
+  const name = `git ${verb}`;
+  const fault = (0, import_chunk_NVPF5LEY.errnoOf)(done.error);
+  const seconds = Math.ceil(timeout / 100) / 10;
+  if (fault === "ETIMEDOUT")
+    return { ok: false, code: null, reason: `${name} took longer than ${seconds} s`, cut: "time" };
+  if (fault === "ENOBUFS")
+    return { ok: false, code: null, reason: `${name} wrote more than ${limit} bytes`, cut: "output" };
+  if (done.error) return { ok: false, code: null, reason: `${name} cannot be started (${fault ?? "error"})` };
+  if (done.status === 0) return { ok: true, bytes: done.stdout };
+  const [first = ""] = (0, import_chunk_LXK2ZILE.plainText)(done.stderr.toString("utf8")).trim().split("\n");
+  const ending = done.status === null ? `was ended by ${done.signal}` : `ended with ${done.status}`;
+  return { ok: false, code: done.status, reason: `${name} ${ending}${first === "" ? "" : `: ${first.slice(0, 200)}`}` };
+}
+function gitEnvironment(folder) {
+  const home = import_chunk_NLNY4YEW.variables.home();
+  const ours = (0, import_chunk_NLNY4YEW.configFolder)();
+  return {
+    ...(0, import_chunk_NLNY4YEW.toolEnvironment)(),
+    PATH: absoluteSearchPath().join(":"),
+    ...home === void 0 ? {} : { HOME: home },
+    ...ours === void 0 ? {} : { XDG_CONFIG_HOME: import_node_path.default.dirname(ours) },
+    GIT_OPTIONAL_LOCKS: "0",
+    GIT_TERMINAL_PROMPT: "0",
+    GIT_ASKPASS: "",
+    GIT_NO_LAZY_FETCH: "1",
+    // Unlike `protocol.allow` it cannot be widened by the repository.
+    GIT_ALLOW_PROTOCOL: "none",
+    GIT_CEILING_DIRECTORIES: import_node_path.default.dirname(folder)
+  };
+}
+var decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+var encoder = new TextEncoder();
+function decodeName(bytes) {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    return decodeBroken(bytes);
+  }
+}
+function encodeName(name) {
+  if (!/[\udc80-\udcff]/.test(name)) return encoder.encode(name);
+  const parts = name.match(loneOrText) ?? [];
+  const pieces = parts.map((part) => {
+    const code = part.charCodeAt(0);
+    return part.length === 1 && code >= 56448 && code <= 56575 ? Uint8Array.of(code - 56320) : encoder.encode(part);
+  });
+  const result = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    result.set(piece, at);
+    at += piece.length;
+  }
+  return result;
+}
+var loneOrText = /(?<![\ud800-\udbff])[\udc80-\udcff]|(?:[\ud800-\udbff][\udc00-\udfff]|[^\udc80-\udcff])+/g;
+function readableName(name) {
+  return name.replace(loneOrText, (part) => {
+    const code = part.charCodeAt(0);
+    return part.length === 1 && code >= 56448 && code <= 56575 ? `\\x${(code - 56320).toString(16)}` : part;
+  });
+}
+var odd = /["`\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]|^\s|\s$|^$/u;
+var unprintable = /["\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
+function showName(name) {
+  if (!odd.test(name)) return name;
+  const inner = name.replaceAll("\\", "\\\\").replace(unprintable, (found) => {
+    const code = found.codePointAt(0) ?? 0;
+    if (found === '"') return '\\"';
+    if (found === "\n") return "\\n";
+    if (found === "	") return "\\t";
+    if (code >= 56448 && code <= 56575) return `\\x${(code - 56320).toString(16)}`;
+    return `\\u{${code.toString(16)}}`;
+  });
+  return `"${inner}"`;
+}
+function decodeBroken(bytes) {
+  let text = "";
+  for (let at = 0; at < bytes.length; ) {
+    const length = characterAt(bytes, at);
+    if (length === 0) text += String.fromCharCode(56320 + (bytes[at] ?? 0));
+    else text += decoder.decode(bytes.subarray(at, at + length));
+    at += length || 1;
+  }
+  return text;
+}
+function characterAt(bytes, at) {
+  const first = bytes[at] ?? 0;
+  const length = first < 128 ? 1 : first < 194 ? 0 : first < 224 ? 2 : first < 240 ? 3 : first < 245 ? 4 : 0;
+  if (length === 0 || at + length > bytes.length) return 0;
+  try {
+    decoder.decode(bytes.subarray(at, at + length));
+    return length;
+  } catch {
+    return 0;
+  }
+}
+function oneLine(text) {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, " ").trim();
+}
+function makeRest(files, beyond) {
+  const count = files.length + beyond.length;
+  if (count === 0) return null;
+  return { count, files, digest: beyond.length === 0 ? null : digestOf(beyond) };
+}
+function digestOf(value) {
+  return (0, import_node_crypto.createHash)("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 32);
+}
+function entriesOf({ entries, rest }) {
+  const known = new Map(entries.map((entry) => [entry.path, entry]));
+  for (const brief of rest?.files ?? []) known.set(brief[0], expand(brief));
+  return known;
+}
+function expand([path2, xy, mode, stat]) {
+  const isInHead = !/[?ARC]/.test(xy);
+  return {
+    path: path2,
+    xy,
+    head: isInHead ? `${mode || "100644"} ?` : null,
+    index: null,
+    tree_mode: null,
+    mode: mode || null,
+    content: null,
+    stat: stat || null,
+    isBrief: true
+  };
+}
+function isCutOff({ rest }) {
+  return rest !== null && rest.digest !== null;
+}
+function isDirty(entry) {
+  return entry.xy !== "..";
+}
+function countDirty({ entries, rest }) {
+  const brief = rest?.files ?? [];
+  const unnamed = (rest?.count ?? 0) - brief.length;
+  return entries.filter(isDirty).length + brief.filter(([, xy]) => isDirty({ xy })).length + unnamed;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  countDirty,
+  decodeName,
+  encodeName,
+  entriesOf,
+  isCutOff,
+  isDirty,
+  makeRest,
+  oneLine,
+  openGit,
+  readableName,
+  repositoryVariables,
+  showName
+});
+
+},
+"./chunk-LXK2ZILE.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  byteLength: () => byteLength,
+  excerpt: () => excerpt,
+  lastLines: () => lastLines,
+  plainText: () => plainText,
+  plainValue: () => plainValue,
+  tail: () => tail,
+  tailOfBytes: () => tailOfBytes
+});
+module.exports = stdin_exports;
+var encoder = new TextEncoder();
+var decoder = new TextDecoder();
+var escapeSequence = /\x1b(?:[\]PX^_][^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?|\[[0-?]*[ -/]*[@-~]?|[ -/]*[0-~]?)|[\x90\x98\x9d-\x9f][^\x07\x1b\x90\x98\x9c-\x9f\n]*(?:\x07|\x1b\\|\x9c)|\x9b[0-?]*[ -/]*[@-~]?/g;
+function byteLength(text) {
+  return encoder.encode(text).length;
+}
+function plainText(text) {
+  return text.replaceAll("\r\n", "\n").replace(escapeSequence, "").replaceAll("\r", "\n").replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g, "");
+}
+function excerpt(text, limit) {
+  const bytes = encoder.encode(text);
+  if (bytes.length <= limit) return text;
+  if (limit < 3) return "";
+  let end = limit - 3;
+  while (end > 0 && isContinuation(bytes[end])) end -= 1;
+  return `${decoder.decode(bytes.subarray(0, end))}\u2026`;
+}
+function tail(text, limit) {
+  const bytes = encoder.encode(text);
+  if (bytes.length <= limit) return { text, truncated: false };
+  return { text: decoder.decode(tailOfBytes(bytes, limit)), truncated: true };
+}
+function tailOfBytes(bytes, limit) {
+  const start = Math.max(0, bytes.length - limit);
+  let skip = 0;
+  while (start > 0 && skip < 4 && isContinuation(bytes[start + skip])) skip += 1;
+  return bytes.subarray(start + (skip < 4 ? skip : 0));
+}
+function lastLines(bytes, count) {
+  let seen = 0;
+  for (let at = bytes.length - 2; at >= 0; at -= 1) {
+    if (bytes[at] !== 10) continue;
+    seen += 1;
+    if (seen === count) return bytes.subarray(at + 1);
+  }
+  return bytes;
+}
+function isContinuation(byte) {
+  return byte !== void 0 && (byte & 192) === 128;
+}
+function plainValue(value, limit) {
+  if (typeof value === "string") return excerpt(plainText(value), limit);
+  if (Array.isArray(value)) return value.map((inner) => plainValue(inner, limit));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [plainValue(name, 80), plainValue(inner, limit)])
+  );
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  byteLength,
+  excerpt,
+  lastLines,
+  plainText,
+  plainValue,
+  tail,
+  tailOfBytes
+});
+
+},
+"./chunk-MH4JJYVG.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  nextCommand: () => nextCommand,
+  nextCommands: () => nextCommands,
+  taskPlaceholder: () => taskPlaceholder
+});
+module.exports = stdin_exports;
+var import_chunk_3MD723AM = load("./chunk-3MD723AM.js");
+var import_chunk_VIKS2MJP = load("./chunk-VIKS2MJP.js");
+function nextCommand(option, ...words) {
+  return (0, import_chunk_3MD723AM.quoteWords)([...(0, import_chunk_VIKS2MJP.selfWords)(), ...words, ...option]);
+}
+var taskPlaceholder = "<what to do next>";
+var nextCommands = {
+  wait: (id, option) => nextCommand(option, "wait", id, "--timeout", "10m"),
+  observe: (id, option) => nextCommand(option, "observe", id),
+  result: (id, option) => nextCommand(option, "result", id),
+  status: (option) => nextCommand(option, "status"),
+  cancel: (id, option) => nextCommand(option, "cancel", id),
+  restart: (id, option) => nextCommand(option, "restart", id),
+  doctor: (id, option) => nextCommand(option, "doctor", id),
+  continue: (id, option) => nextCommand(option, "continue", "--job", id, "--prompt", taskPlaceholder)
+};
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  nextCommand,
+  nextCommands,
+  taskPlaceholder
+});
+
+},
+"./chunk-MPE7MUCK.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  addWorktree: () => addWorktree,
+  isDirtyTree: () => isDirtyTree,
+  planWorktree: () => planWorktree,
+  removeWorktree: () => removeWorktree,
+  takeOverCommands: () => takeOverCommands,
+  undoWorktree: () => undoWorktree,
+  worktreeWork: () => worktreeWork
+});
+module.exports = stdin_exports;
+var import_chunk_4VUSM3NP = load("./chunk-4VUSM3NP.js");
+var import_chunk_LPMPPDCR = load("./chunk-LPMPPDCR.js");
+var import_chunk_3MD723AM = load("./chunk-3MD723AM.js");
+var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
+var import_chunk_6CVNTUS7 = load("./chunk-6CVNTUS7.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var import_node_path2 = builtin("node:path");
+function gitOf(note, terms) {
+  const opened = (0, import_chunk_LPMPPDCR.openGit)((0, import_chunk_YZXDT2WC.isFolder)(note.from) ? note.from : note.git_folder, terms);
+  return "git" in opened ? opened.git : void 0;
+}
+function headOf(folder) {
+  const opened = (0, import_chunk_LPMPPDCR.openGit)(folder);
+  return "git" in opened ? resolve(opened.git, "HEAD") : void 0;
+}
+function branchTip(note) {
+  const git = gitOf(note);
+  return git && resolve(git, `refs/heads/${note.branch}`);
+}
+function resolve(git, name) {
+  const answer = git.run(["rev-parse", "--verify", "--quiet", `${name}^{commit}`]);
+  return answer.ok ? answer.bytes.toString("latin1").trim() : void 0;
+}
+function count(git, revisions) {
+  const answer = git.run(["rev-list", "--count", ...revisions, "--"]);
+  return answer.ok ? Number(answer.bytes.toString("latin1")) : void 0;
+}
+function takeOverCommands(note, changes) {
+  const until = (0, import_chunk_NLNY4YEW.monotonicMs)() + import_chunk_6CVNTUS7.captureBudgetMs;
+  const opened = (0, import_chunk_LPMPPDCR.openGit)(note.path, { until });
+  const git = "git" in opened ? opened.git : gitOf(note, { until });
+  const tips = git ? tipsOf(git, note, changes, "git" in opened) : [];
+  const held = git ? unmerged(git, note, tips) : [];
+  const merge = (what) => (0, import_chunk_3MD723AM.quoteWords)(["git", "-C", note.from, "merge", what]);
+  if (changes.dirty_after === 0) return held.map(({ name }) => merge(name));
+  const inTree = (...words) => (0, import_chunk_3MD723AM.quoteWords)(["git", "-C", note.path, ...words]);
+  const own = changes.branch.after ?? `${note.branch}-work`;
+  return [
+    ...changes.branch.after === null ? [inTree("switch", "-c", own)] : [],
+    inTree("add", "--all"),
+    inTree("commit", "-m", `Work of ${import_node_path2.default.basename(note.path)}`),
+    merge(own),
+    ...held.filter(({ isHead }) => !isHead).map(({ name }) => merge(name))
+  ];
+}
+function tipsOf(git, note, changes, isTree) {
+  const branches = listBranches(git);
+  const head = isTree ? resolve(git, "HEAD") : void 0;
+  const current = isTree ? currentBranch(git) : void 0;
+  const made = isTree ? madeHere(git) : [];
+  const isMade = ({ name, commit }) => name === note.branch || (made.length > 0 ? made.includes(commit) : changes.refs_changed.includes(`refs/heads/${name}`));
+  const others = branches.filter((tip) => tip.name !== current && isMade(tip));
+  const own = others.filter(({ name }) => name === note.branch);
+  return [
+    ...head === void 0 ? [] : [{ name: current ?? head, commit: head, isHead: true }],
+    ...own,
+    ...others.filter((tip) => !own.includes(tip))
+  ];
+}
+function listBranches(git) {
+  const answer = git.run(["for-each-ref", "--format=%(objectname) %(refname:lstrip=2)", "refs/heads"]);
+  const lines = answer.ok ? answer.bytes.toString("latin1").split("\n") : [];
+  return lines.flatMap((line) => {
+    const [, commit, name] = /^([0-9a-f]{40,64}) (.+)$/.exec(line) ?? [];
+    if (commit === void 0 || name === void 0) return [];
+    return [{ name: isPlain(name) ? name : commit, commit, isHead: false }];
+  });
+}
+function isPlain(name) {
+  return /^[\x21-\x7e]+$/.test(name);
+}
+function currentBranch(git) {
+  const answer = git.run(["symbolic-ref", "--quiet", "--short", "HEAD"]);
+  const name = answer.ok ? answer.bytes.toString("latin1").trim() : "";
+  return isPlain(name) ? name : void 0;
+}
+function madeHere(git) {
+  const answer = git.run(["log", "--walk-reflogs", "--max-count=10000", "--format=%H %gs", "HEAD", "--"]);
+  const lines = answer.ok ? answer.bytes.toString("latin1").split("\n") : [];
+  return lines.flatMap((line) => {
+    const [, commit, words = ""] = /^([0-9a-f]{40,64}) (.*)$/.exec(line) ?? [];
+    return commit === void 0 || /^(?:checkout|reset|branch):/.test(words) ? [] : [commit];
+  });
+}
+function unmerged(git, note, tips) {
+  const known = [note.base, headOf(note.from)].filter((commit) => commit !== void 0);
+  return tips.filter(({ commit }, at) => {
+    if (tips.findIndex((tip) => tip.commit === commit) < at) return false;
+    const others = tips.map((tip) => tip.commit).filter((other) => other !== commit);
+    return (count(git, [commit, "--not", ...known, ...others]) ?? 1) > 0;
+  });
+}
+var checkoutMs = 10 * 6e4;
+var lookMs = 6e4;
+var tries = 3;
+function planWorktree(repoCwd, id) {
+  const at = (0, import_chunk_YZXDT2WC.realPath)(repoCwd);
+  const root = (0, import_chunk_3MD723AM.findWorktree)(at);
+  if (root === void 0) throw impossible(`${repoCwd} is not in a git work tree`);
+  const git = requireGit(root);
+  const top = ask(git, ["rev-parse", "--show-toplevel"]);
+  if (top !== root) throw impossible(`the work tree of ${root} is ${top}`);
+  const base = ask(git, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], "there is no commit yet");
+  const folder = import_node_path.default.resolve(root, ask(git, ["rev-parse", "--git-common-dir"]));
+  const below = import_node_path.default.relative(root, at);
+  const isThere = below === "" || git.run(["rev-parse", "--verify", "--quiet", `${base}:${below}/`]).ok;
+  const place = import_node_path.default.join(placeFor(root, (0, import_chunk_YZXDT2WC.realPath)(folder)), id);
+  return {
+    path: place,
+    branch: `job-companion/${id}`,
+    base,
+    from: root,
+    git_folder: (0, import_chunk_YZXDT2WC.realPath)(folder),
+    cwd: isThere ? import_node_path.default.join(place, below) : place
+  };
+}
+function isDirtyTree(root) {
+  const opened = (0, import_chunk_LPMPPDCR.openGit)(root, { until: (0, import_chunk_NLNY4YEW.monotonicMs)() + 2e3 });
+  if ("reason" in opened) return false;
+  const words = [
+    "status",
+    "--porcelain",
+    "-z",
+    "--untracked-files=normal",
+    "--no-renames",
+    "--ignore-submodules=dirty"
+  ];
+  const answer = opened.git.run(words, { limit: 64 * 1024 });
+  return answer.ok ? answer.bytes.length > 0 : answer.cut === "output";
+}
+function addWorktree(note) {
+  makeFolders(import_node_path.default.dirname(note.path));
+  if ((0, import_chunk_YZXDT2WC.exists)(note.path)) throw impossible(`${note.path} exists already`);
+  const git = requireGit(note.from);
+  const words = ["worktree", "add", "--quiet", "--no-checkout", "--no-track", "-b", note.branch, note.path, note.base];
+  for (let tried = 1; ; tried += 1) {
+    const answer = git.run(words, { timeoutMs: checkoutMs });
+    if (answer.ok) break;
+    undoWorktree(note);
+    if (tried === tries || !/\bcommondir|worktrees\//.test(answer.reason)) throw impossible(answer.reason);
+  }
+  const reason = checkOut(note);
+  if (reason === void 0) return;
+  git.run(["worktree", "remove", "--force", note.path]);
+  git.run(["update-ref", "-d", `refs/heads/${note.branch}`, note.base]);
+  throw impossible(reason);
+}
+function checkOut(note) {
+  const opened = (0, import_chunk_LPMPPDCR.openGit)(note.path);
+  if ("reason" in opened) return opened.reason;
+  const answer = opened.git.run(["reset", "--hard", "--quiet"], { timeoutMs: checkoutMs });
+  return answer.ok ? void 0 : answer.reason;
+}
+function undoWorktree(note) {
+  removeWorktree(note);
+}
+function worktreeWork(note) {
+  const isGone = !(0, import_chunk_YZXDT2WC.isFolder)(note.path);
+  const tips = [isGone ? void 0 : headOf(note.path), branchTip(note)].filter((tip) => tip !== void 0);
+  const uncommitted = isGone ? 0 : countUncommitted(note.path);
+  const git = tips.length === 0 ? void 0 : gitOf(note);
+  if (!git) return { uncommitted, commits: 0, isMerged: tips.length === 0, isGone };
+  const elsewhere = [`--exclude=${note.branch}`, "--branches", "--remotes", "--tags", "HEAD"];
+  const commits = count(git, [...tips, "--not", note.base]);
+  const lonely = count(git, [...tips, "--not", ...elsewhere]);
+  return { uncommitted, commits: commits ?? 1, isMerged: lonely === 0, isGone };
+}
+function removeWorktree(note) {
+  const work = worktreeWork(note);
+  if (work.uncommitted > 0 || !work.isMerged) return false;
+  const git = gitOf(note, { also: work.isGone ? [] : [note.path] });
+  if (!git) return work.isGone;
+  const tip = branchTip(note);
+  git.run(["worktree", "remove", note.path]);
+  if ((0, import_chunk_YZXDT2WC.exists)(note.path)) return false;
+  return tip === void 0 || git.run(["update-ref", "-d", `refs/heads/${note.branch}`, tip]).ok;
+}
+function impossible(reason) {
+  return new import_chunk_NVPF5LEY.FaultError("preflight", `cannot make a worktree for the job; ${reason}`, "go on without --worktree");
+}
+function requireGit(root) {
+  const opened = (0, import_chunk_LPMPPDCR.openGit)(root);
+  if ("reason" in opened) throw impossible(opened.reason);
+  return opened.git;
+}
+function ask(git, args, otherwise) {
+  const answer = git.run(args);
+  if (!answer.ok) throw impossible(otherwise ?? answer.reason);
+  return answer.bytes.toString("utf8").replace(/\n$/, "");
+}
+function placeFor(root, gitFolder) {
+  const own = (0, import_chunk_NLNY4YEW.dataFolder)();
+  if (own === void 0) throw impossible("there is no place for it: HOME and XDG_STATE_HOME are not set");
+  const hash = Buffer.from((0, import_chunk_CTSRVJRC.sha256)(Buffer.from(gitFolder))).toString("hex");
+  const name = import_node_path.default.basename(root).replace(/[^A-Za-z0-9._-]+/g, "-").slice(0, 40);
+  const place = realPlace(import_node_path.default.join(own, "worktrees", `${name}-${hash.slice(0, 8)}`));
+  const around = (0, import_chunk_3MD723AM.findWorktree)(place) ?? (`${place}/`.startsWith(`${gitFolder}/`) ? gitFolder : void 0);
+  if (around !== void 0)
+    throw impossible(`its place ${place} lies inside the repository ${around}; set XDG_STATE_HOME to a folder outside`);
+  return place;
+}
+function realPlace(folder) {
+  for (let at = folder; ; at = import_node_path.default.dirname(at)) {
+    if ((0, import_chunk_YZXDT2WC.isFolder)(at) || at === import_node_path.default.dirname(at)) return import_node_path.default.join((0, import_chunk_YZXDT2WC.realPath)(at), import_node_path.default.relative(at, folder));
+  }
+}
+function makeFolders(folder) {
+  if ((0, import_chunk_YZXDT2WC.isFolder)(folder)) return;
+  try {
+    makeFolders(import_node_path.default.dirname(folder));
+    (0, import_chunk_6OPTGHIR.createFolder)(folder);
+  } catch (error) {
+    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
+    throw impossible(`the folder ${folder} cannot be made (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
+  }
+}
+function countUncommitted(folder) {
+  const { git, entries, rest } = (0, import_chunk_4VUSM3NP.captureWorkspace)(folder, { exclude: [], budgetMs: lookMs });
+  return git?.root === folder ? entries.length + (rest?.count ?? 0) : 1;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  addWorktree,
+  isDirtyTree,
+  planWorktree,
+  removeWorktree,
+  takeOverCommands,
+  undoWorktree,
+  worktreeWork
+});
+
+},
+"./chunk-MRG4EW5H.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  prepareReview: () => prepareReview,
+  requireBase: () => requireBase
+});
+module.exports = stdin_exports;
+var import_chunk_LPMPPDCR = load("./chunk-LPMPPDCR.js");
+var import_chunk_3MD723AM = load("./chunk-3MD723AM.js");
+var import_chunk_6CVNTUS7 = load("./chunk-6CVNTUS7.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var patchBytes = 2 * 1024 * 1024;
+function prepareReview(staff, paths, before) {
+  const { git } = before;
+  const dirty = before.entries.filter(import_chunk_LPMPPDCR.isDirty);
+  if (!git) return ["There is no git repository here: look at the files that the task names."];
+  const range = rangeOf(staff, git.head, dirty.length > 0);
+  if (range === null) return ["There is no commit yet: everything here is new."];
+  const lines = [`${range.title}: ${(0, import_chunk_3MD723AM.quoteWords)(["git", ...range.command])}`];
+  const untracked = dirty.filter((entry) => entry.xy === "??").length;
+  if (range.isDirty && untracked > 0)
+    lines.push(`${untracked} new file(s) that git does not know yet are in no diff (marked ?? above): read them.`);
+  const patch = readPatch(git.root, range.command);
+  if (patch.kind === "text" && patch.bytes.length > 0) {
+    (0, import_chunk_6OPTGHIR.writeFile)(paths.reviewDiff, patch.bytes);
+    lines.push(`The same as a patch, for when you cannot run git: ${paths.reviewDiff}`);
+  }
+  if (patch.kind === "none") lines.push(`There is no patch file: ${patch.reason}.`);
+  return lines;
+}
+function rangeOf(staff, head, isDirtyTree) {
+  if (staff.base)
+    return {
+      title: `Everything since ${staff.base.rev}, committed or not`,
+      command: ["diff", staff.base.commit],
+      isDirty: isDirtyTree
+    };
+  if (head === null) return null;
+  if (isDirtyTree) return { title: "The uncommitted changes", command: ["diff", "HEAD"], isDirty: true };
+  return { title: "The newest commit (nothing is uncommitted)", command: ["show", "HEAD"], isDirty: false };
+}
+function readPatch(root, command) {
+  const opened = (0, import_chunk_LPMPPDCR.openGit)(root, { until: (0, import_chunk_NLNY4YEW.monotonicMs)() + import_chunk_6CVNTUS7.captureBudgetMs });
+  if ("reason" in opened) return { kind: "none", reason: opened.reason };
+  const plain = ["--no-ext-diff", "--no-textconv", "--no-color"];
+  const answer = opened.git.run([command[0], ...plain, ...command.slice(1)], { limit: patchBytes });
+  return answer.ok ? { kind: "text", bytes: answer.bytes } : { kind: "none", reason: answer.reason };
+}
+function requireBase(cwd, rev) {
+  const root = (0, import_chunk_3MD723AM.findWorktree)(cwd);
+  const opened = root === void 0 ? { reason: "there is no git repository here" } : (0, import_chunk_LPMPPDCR.openGit)(root);
+  if ("reason" in opened) throw noBase(rev, opened.reason);
+  const { git } = opened;
+  const found = git.run(["rev-parse", "--verify", "--quiet", "--end-of-options", `${rev}^{commit}`]);
+  if (rev === "" || !found.ok) throw noBase(rev, "there is no such commit");
+  const commit = found.bytes.toString("latin1").trim();
+  const fork = git.run(["merge-base", commit, "HEAD"]);
+  if (!fork.ok) throw noBase(rev, "it has no history in common with HEAD");
+  return { rev, commit: fork.bytes.toString("latin1").trim() };
+}
+function noBase(rev, reason) {
+  return new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot review since ${JSON.stringify(rev)}: ${reason}`,
+    "name a commit or branch of this repository with --base"
+  );
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  prepareReview,
+  requireBase
+});
+
+},
+"./chunk-NAF6F4BZ.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  isCollected: () => isCollected,
+  noteCollected: () => noteCollected
+});
+module.exports = stdin_exports;
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+function noteCollected(view, by) {
+  if (view.damage !== null || isCollected(view)) return;
+  try {
+    (0, import_chunk_6OPTGHIR.createFile)(
+      view.paths.collected,
+      `${JSON.stringify({ by, pid: process.pid, owner: import_chunk_NLNY4YEW.variables.owner() ?? null, at: (0, import_chunk_NLNY4YEW.isoNow)() })}
+`,
+      { sync: false }
+    );
+  } catch {
+  }
+}
+function isCollected(view) {
+  return (0, import_chunk_YZXDT2WC.exists)(view.paths.collected);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  isCollected,
+  noteCollected
+});
+
+},
+"./chunk-NLNY4YEW.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  atMonotonic: () => atMonotonic,
+  cacheFolder: () => cacheFolder,
+  callerEnvironment: () => callerEnvironment,
+  childEnvironment: () => childEnvironment,
+  comparableEnvironment: () => comparableEnvironment,
+  configFolder: () => configFolder,
+  credentialNames: () => credentialNames,
+  dataFolder: () => dataFolder,
+  isoNow: () => isoNow,
+  isoOf: () => isoOf,
+  markVariable: () => markVariable,
+  monotonicMs: () => monotonicMs,
+  nowMs: () => nowMs,
+  sleep: () => sleep,
+  toolEnvironment: () => toolEnvironment,
+  uncarriableNames: () => uncarriableNames,
+  variables: () => variables,
+  workerEnvironment: () => workerEnvironment
+});
+module.exports = stdin_exports;
+var import_node_path = builtin("node:path");
+function nowMs() {
+  return Date.now();
+}
+function isoNow() {
+  return (new Date()).toISOString();
+}
+function isoOf(ms) {
+  return new Date(ms).toISOString();
+}
+function monotonicMs() {
+  return Number(process.hrtime.bigint() / 1000000n);
+}
+function sleep(ms) {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+var longest = 2 ** 31 - 1;
+function atMonotonic(atMs, fn) {
+  let timer;
+  const arm = () => {
+    const rest = atMs - monotonicMs();
+    if (rest <= 0) timer = setTimeout(fn, 0);
+    else timer = setTimeout(rest > longest ? arm : check, Math.min(rest, longest));
+  };
+  const check = () => monotonicMs() >= atMs ? fn() : arm();
+  arm();
+  return () => clearTimeout(timer);
+}
+var env = process.env;
+var carried = {
+  NODE_OPTIONS: "JOB_COMPANION_NODE_OPTIONS",
+  NODE_EXTRA_CA_CERTS: "JOB_COMPANION_EXTRA_CA_CERTS"
+};
+var markVariable = "JOB_COMPANION_MARK";
+var roleVariable = "JOB_COMPANION_ROLE";
+var variables = {
+  stateDir: () => env.JOB_STATE_DIR || void 0,
+  owner: () => env.JOB_OWNER || void 0,
+  searchPath: () => env.PATH ?? "",
+  home: () => env.HOME || void 0,
+  noColor: () => Boolean(env.NO_COLOR) || env.TERM === "dumb",
+  /** Is it there and not empty? Says nothing of its value. *<>/
+  isSet: (name) => Boolean(env[name])
+};
+function configFolder() {
+  if (env.XDG_CONFIG_HOME && import_node_path.default.isAbsolute(env.XDG_CONFIG_HOME))
+    return import_node_path.default.join(env.XDG_CONFIG_HOME, "job-companion");
+  return env.HOME ? import_node_path.default.join(env.HOME, ".config", "job-companion") : void 0;
+}
+function cacheFolder() {
+  if (env.XDG_CACHE_HOME && import_node_path.default.isAbsolute(env.XDG_CACHE_HOME)) return import_node_path.default.join(env.XDG_CACHE_HOME, "job-companion");
+  return env.HOME && import_node_path.default.isAbsolute(env.HOME) ? import_node_path.default.join(env.HOME, ".cache", "job-companion") : void 0;
+}
+function dataFolder() {
+  if (env.XDG_STATE_HOME && import_node_path.default.isAbsolute(env.XDG_STATE_HOME)) return import_node_path.default.join(env.XDG_STATE_HOME, "job-companion");
+  return env.HOME && import_node_path.default.isAbsolute(env.HOME) ? import_node_path.default.join(env.HOME, ".local", "state", "job-companion") : void 0;
+}
+function callerEnvironment() {
+  return definedOnly(env);
+}
+function toolEnvironment() {
+  return { PATH: env.PATH ?? "/usr/bin:/bin", LC_ALL: "C" };
+}
+function workerEnvironment(mark) {
+  const result = definedOnly(env);
+  for (const [name, alias] of Object.entries(carried)) {
+    delete result[alias];
+    const value = result[name];
+    delete result[name];
+    if (value !== void 0) result[alias] = value;
+  }
+  return { ...result, [markVariable]: mark, [roleVariable]: "worker" };
+}
+function childEnvironment(own) {
+  const result = definedOnly(env);
+  for (const [name, alias] of Object.entries(carried)) {
+    const value = result[alias];
+    delete result[alias];
+    if (value !== void 0) result[name] = value;
+  }
+  for (const name of [...own.remove, "JOB_STATE_DIR", "OLDPWD", roleVariable]) delete result[name];
+  return { ...result, ...own.add, PWD: own.cwd, JOB_ID: own.id, JOB_OWNER: own.id, [markVariable]: own.mark };
+}
+function comparableEnvironment() {
+  const passing = new Set([
+    "_",
+    "PWD",
+    "OLDPWD",
+    "SHLVL",
+    "JOB_ID",
+    "JOB_OWNER",
+    "JOB_STATE_DIR",
+    markVariable,
+    roleVariable,
+    "COLUMNS",
+    "LINES"
+  ]);
+  const given = definedOnly(env);
+  for (const [name, alias] of Object.entries(carried)) {
+    const value = given[alias];
+    delete given[alias];
+    if (value !== void 0) given[name] = value;
+  }
+  const names = Object.keys(given).filter((name) => !passing.has(name));
+  return names.sort().map((name) => `${name}=${given[name]}`).join("\0");
+}
+var credentialName = /(?:^|_)(?:API_?KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|ACCESS_KEY(?:_ID)?)$/i;
+function credentialNames(known = []) {
+  return Object.keys(env).filter((name) => credentialName.test(name) || known.includes(name)).sort();
+}
+function uncarriableNames() {
+  return Object.keys(env).filter((name) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)).sort();
+}
+function definedOnly(source) {
+  const result = {};
+  for (const [name, value] of Object.entries(source)) if (value !== void 0) result[name] = value;
+  return result;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  atMonotonic,
+  cacheFolder,
+  callerEnvironment,
+  childEnvironment,
+  comparableEnvironment,
+  configFolder,
+  credentialNames,
+  dataFolder,
+  isoNow,
+  isoOf,
+  markVariable,
+  monotonicMs,
+  nowMs,
+  sleep,
+  toolEnvironment,
+  uncarriableNames,
+  variables,
+  workerEnvironment
+});
+
+},
+"./chunk-NLYZUBNJ.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  compareWorkspace: () => compareWorkspace,
+  isChanges: () => isChanges,
+  isSnapshot: () => isSnapshot
+});
+module.exports = stdin_exports;
+var import_chunk_4VUSM3NP = load("./chunk-4VUSM3NP.js");
+var import_chunk_LPMPPDCR = load("./chunk-LPMPPDCR.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_6CVNTUS7 = load("./chunk-6CVNTUS7.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var text = (value) => typeof value === "string";
+var flag = (value) => typeof value === "boolean";
+var count = (value) => Number.isSafeInteger(value) && value >= 0;
+var textOrNull = (value) => value === null || text(value);
+var commit = (value) => value === null || text(value) && /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(value);
+var optional = (shape) => (value) => value === void 0 || shape(value);
+var nullOr = (shape) => (value) => value === null || shape(value);
+var oneOf = (...words) => (value) => words.includes(value);
+var list = (shape) => (value) => Array.isArray(value) && value.every(shape);
+var record = (shapes) => (value) => isRecord(value) && Object.entries(shapes).every(([name, shape]) => shape(value[name]));
+var allOf = (shape) => (value) => isRecord(value) && Object.values(value).every(shape);
+function isRecord(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+var nameInside = (value) => text(value) && !`/${value}/`.includes("/../") && !value.startsWith("/");
+var entry = record({
+  path: nameInside,
+  xy: text,
+  head: textOrNull,
+  index: textOrNull,
+  tree_mode: textOrNull,
+  from: optional(nameInside),
+  mode: textOrNull,
+  content: textOrNull,
+  stat: textOrNull
+});
+var names = allOf((value) => value !== null && commit(value));
+var row = (length) => (value) => Array.isArray(value) && value.length === length && nameInside(value[0]) && value.every(text);
+var snapshot = record({
+  schema: oneOf(1),
+  cwd: text,
+  at: (value) => text(value) && Number.isFinite(Date.parse(value)),
+  git: nullOr(
+    record({
+      root: text,
+      hash: oneOf("sha1", "sha256"),
+      head: commit,
+      branch: textOrNull,
+      subject: textOrNull,
+      refs: nullOr(names),
+      refs_rest: nullOr(record({ count, digest: text })),
+      elsewhere: names
+    })
+  ),
+  reason: textOrNull,
+  exclude: list(text),
+  entries: list(entry),
+  rest: nullOr(record({ count, files: list(row(4)), digest: textOrNull })),
+  files: nullOr(list(row(3))),
+  exact: flag
+});
+var changes = record({
+  files: list(
+    record({
+      path: text,
+      change: oneOf("added", "modified", "deleted", "renamed"),
+      from: optional(text),
+      was_dirty: flag,
+      committed: flag
+    })
+  ),
+  file_count: count,
+  dirty_before: list(text),
+  dirty_before_count: count,
+  dirty_committed: list(text),
+  dirty_committed_count: count,
+  dirty_after: count,
+  commits: list(record({ sha: text, subject: text })),
+  commit_count: count,
+  head: record({ before: textOrNull, after: textOrNull, moved: oneOf("forward", "elsewhere", null) }),
+  branch: record({ before: textOrNull, after: textOrNull }),
+  refs_changed: list(text),
+  index_changed: flag,
+  beyond: list(text),
+  exact: flag,
+  unchanged: flag,
+  reason: textOrNull
+});
+function isSnapshot(value) {
+  return snapshot(value);
+}
+function isChanges(value) {
+  return changes(value);
+}
+var emptyTree = {
+  sha1: "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+  sha256: "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"
+};
+function readTreeChanges(git, hash, heads) {
+  const ask = (...renames) => git.run([
+    ...["diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-ext-diff", "--no-textconv", ...renames],
+    ...[heads.before ?? emptyTree[hash], heads.after ?? emptyTree[hash], "--"]
+  ]);
+  const found = ask("-M", "-l1000");
+  const answer = found.ok ? found : ask("--no-renames");
+  return answer.ok ? parseRaw(answer.bytes) : void 0;
+}
+function parseRaw(bytes) {
+  const changes2 = new Map();
+  const items = bytes.toString("latin1").split("\0");
+  for (let at = 0; at < items.length; at += 1) {
+    const [, modes] = /^:(.*)$/.exec(items[at] ?? "") ?? [];
+    if (modes === void 0) continue;
+    const [oldMode = "", newMode = "", oldName = "", newName = "", letter = ""] = modes.split(" ");
+    const before = /^0*$/.test(oldMode) ? null : `${oldMode} ${oldName}`;
+    const after = /^0*$/.test(newMode) ? null : `${newMode} ${newName}`;
+    at += 1;
+    const name = (0, import_chunk_4VUSM3NP.nameOf)(items[at] ?? "");
+    if (!/^[RC]/.test(letter)) {
+      changes2.set(name, { before, after });
+      continue;
+    }
+    at += 1;
+    const target = (0, import_chunk_4VUSM3NP.nameOf)(items[at] ?? "");
+    if (letter.startsWith("R")) changes2.set(name, { before, after: null });
+    changes2.set(target, { before: null, after, ...letter.startsWith("R") ? { from: name } : {} });
+  }
+  return changes2;
+}
+function readMove(git, before, after) {
+  if (before === after) return null;
+  if (before === null) return "forward";
+  if (after === null) return "elsewhere";
+  return git.run(["merge-base", "--is-ancestor", before, after]).ok ? "forward" : "elsewhere";
+}
+var commitLimit = 20;
+function readNewCommits(git, before, after, tips) {
+  const refs = [...Object.values(before.refs ?? {}), ...Object.values(before.elsewhere)];
+  const known = new Set([before.head, ...refs].filter((name) => name !== null));
+  const fresh = [after.head, ...tips].filter((name) => name !== null && !known.has(name));
+  if (fresh.length === 0) return { commits: [], commit_count: 0 };
+  const input = `${[...new Set(fresh), ...[...known].map((name) => `^${name}`)].join("\n")}
+`;
+  const count2 = git.run(["rev-list", "--count", "--ignore-missing", "--stdin"], { input });
+  const listed2 = git.run(
+    [
+      ...["rev-list", `--max-count=${commitLimit}`, "--topo-order", "--ignore-missing"],
+      ...["--encoding=UTF-8", "--format=%s", "--stdin"]
+    ],
+    { input }
+  );
+  if (!count2.ok || !listed2.ok) return void 0;
+  const lines = listed2.bytes.toString("latin1").split("\n");
+  const commits = lines.flatMap(
+    (line, at) => at % 2 === 0 && line.startsWith("commit ") ? [{ sha: line.slice(7), subject: (0, import_chunk_4VUSM3NP.nameOf)(lines[at + 1] ?? "") }] : []
+  );
+  return { commits, commit_count: Number(count2.bytes.toString("latin1")) };
+}
+function comparePlain(before, after) {
+  const [known, now] = [filesOf(before), filesOf(after)];
+  const looker = (0, import_chunk_4VUSM3NP.makeLooker)(after.cwd);
+  const changes2 = [];
+  for (const path of [...new Set([...known.keys(), ...now.keys()])].sort()) {
+    const was = known.get(path) ?? null;
+    const is = now.get(path) ?? (after.exact ? null : lookNow(path));
+    if (was?.mode === is?.mode && was?.content === is?.content) continue;
+    const isOld = !was && !before.exact && (looker.look(path)?.changedMs ?? 0) < Date.parse(before.at) - 2e3;
+    if (!isOld) changes2.push({ path, was, is, was_dirty: false, committed: false });
+  }
+  return changes2;
+  function lookNow(path) {
+    const facts = looker.look(path);
+    return facts && facts.kind !== "folder" ? { mode: facts.mode, content: facts.stat } : null;
+  }
+}
+function compareUnasked(before) {
+  const looker = (0, import_chunk_4VUSM3NP.makeLooker)(before.git.root);
+  const paths = { changes: [], untouched: [], swallowed: [] };
+  for (const [path, entry2] of (0, import_chunk_LPMPPDCR.entriesOf)(before)) {
+    const facts = looker.look(path);
+    if (!(0, import_chunk_LPMPPDCR.isDirty)(entry2) || entry2.mode === "160000") continue;
+    const now = facts && facts.kind !== "folder" ? facts : null;
+    const isSame2 = now ? now.mode === entry2.mode && now.stat === entry2.stat : entry2.mode === null;
+    const sideOf2 = (side) => ({ mode: side.mode, content: side.stat });
+    const was = entry2.mode === null ? null : sideOf2({ mode: entry2.mode, stat: entry2.stat });
+    if (isSame2) paths.untouched.push(path);
+    else paths.changes.push({ path, was, is: now && sideOf2(now), was_dirty: true, committed: false });
+  }
+  return paths;
+}
+function filesOf({ files }) {
+  return new Map((files ?? []).map(([path, mode, stat]) => [path, { mode, content: stat }]));
+}
+var emptyBlobs = new Set([
+  "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391",
+  "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813"
+]);
+function pairRenames(changes2) {
+  const gone = new Map(changes2.filter(({ was, is }) => was && !is).map((change) => [change.path, change]));
+  const byContent = new Map();
+  for (const change of gone.values()) {
+    const key = change.was && contentKey(change.was);
+    if (key) byContent.set(key, [...byContent.get(key) ?? [], change]);
+  }
+  const taken = new Set();
+  const originOf = new Map();
+  const take = (change, origin) => {
+    if (!origin || taken.has(origin.path)) return;
+    taken.add(origin.path);
+    originOf.set(change.path, origin);
+  };
+  const fresh = changes2.filter(({ was, is }) => !was && is);
+  for (const change of fresh) if (change.from !== void 0) take(change, gone.get(change.from));
+  for (const change of fresh) {
+    const key = change.is && contentKey(change.is);
+    if (!key || originOf.has(change.path)) continue;
+    const free = (byContent.get(key) ?? []).filter(({ path }) => !taken.has(path));
+    const namesake = free.find(({ path }) => lastPart(path) === lastPart(change.path));
+    take(change, namesake ?? (emptyBlobs.has(change.is?.content ?? "") ? void 0 : free[0]));
+  }
+  return changes2.filter(({ path }) => !taken.has(path)).map(({ from: _, ...change }) => {
+    const origin = originOf.get(change.path);
+    if (!origin) return change;
+    return { ...change, from: origin.path, was_dirty: change.was_dirty || origin.was_dirty };
+  });
+}
+function contentKey({ mode, content }) {
+  return content === null ? null : `${mode.slice(0, 3)} ${content}`;
+}
+function lastPart(path) {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
+function comparePaths(moments) {
+  const known = (0, import_chunk_LPMPPDCR.entriesOf)(moments.before);
+  const now = (0, import_chunk_LPMPPDCR.entriesOf)(moments.after);
+  const names2 = new Set([...known.keys(), ...now.keys(), ...moments.tree.keys()]);
+  const isHidden = makeHidden(moments, names2);
+  const changes2 = [];
+  const untouched = [];
+  const swallowed = [];
+  const isInMoved = makeInMoved(known, now);
+  for (const name of [...names2].sort()) {
+    const [b, a, t] = [known.get(name), now.get(name), moments.tree.get(name)];
+    const sides = b ? sinceDirty(name, b, a, moments) : a ? sinceClean(name, a, moments, isHidden) : inTree(t);
+    const was_dirty = b !== void 0 && b.xy !== "..";
+    if (sides && (sides.was || sides.is)) {
+      const from = a?.from ?? t?.from;
+      changes2.push({ path: name, ...sides, was_dirty, committed: t !== void 0, ...from ? { from } : {} });
+    } else if (was_dirty) (a === void 0 && (t || isInMoved(name)) ? swallowed : untouched).push(name);
+  }
+  return { changes: changes2, untouched, swallowed };
+}
+function makeInMoved(known, now) {
+  const moved = [...now.values()].filter(({ path, mode, content, head: head2 }) => {
+    const before = known.get(path);
+    return mode === "160000" && content !== (before ? before.content : head2?.split(" ")[1]);
+  }).map(({ path }) => `${path}/`);
+  return (name) => moved.some((folder) => name.startsWith(folder));
+}
+function sinceDirty(name, b, a, moments) {
+  const now = a ?? measureNow(name, b, moments);
+  return isSame(b, now) ? void 0 : { was: sideOf(b), is: sideOf(now) };
+}
+function measureNow(name, b, { looker, tree }) {
+  const facts = looker.look(name);
+  if (!facts) return import_chunk_4VUSM3NP.nothing;
+  if (facts.kind !== "folder") {
+    const algorithm = b.content?.length === 64 ? "sha256" : "sha1";
+    if (b.content === null && b.mode !== null) return { mode: facts.mode, content: null, stat: facts.stat };
+    return (0, import_chunk_4VUSM3NP.measureRaw)(looker, name, facts, algorithm);
+  }
+  const commit2 = (tree.get(name)?.after ?? b.head)?.split(" ")[1];
+  return b.mode === "160000" && commit2 !== void 0 ? { mode: "160000", content: commit2, stat: null } : import_chunk_4VUSM3NP.nothing;
+}
+function isSame(b, now) {
+  if (b.mode !== now.mode) return false;
+  if (b.mode === null) return true;
+  return b.content !== null && now.content !== null ? b.content === now.content : b.stat === now.stat;
+}
+function sinceClean(name, a, { tree, overlooked, before }, isHidden) {
+  const t = tree.get(name);
+  const base = a.xy === ".." ? overlooked.get(name) ?? null : t ? t.before : a.head;
+  const was = sideOfTree(base);
+  if (base === null) return a.mode === null || isHidden(a) ? void 0 : { was, is: sideOf(a) };
+  if ((0, import_chunk_LPMPPDCR.isCutOff)(before) && isHidden(a)) return void 0;
+  const isStaged2 = a.xy[1] === "." && a.xy !== ".." && a.index !== null && !a.index.startsWith("u");
+  const is = isStaged2 ? sideOfTree(a.index) : sideOf({ ...a, mode: (a.mode && a.tree_mode) ?? a.mode });
+  if (was && is && was.mode === is.mode && was.content === is.content) return void 0;
+  return { was, is };
+}
+function inTree(t) {
+  return t && { was: sideOfTree(t.before), is: sideOfTree(t.after) };
+}
+function makeHidden({ before, looker }, names2) {
+  const mayHide = (0, import_chunk_LPMPPDCR.isCutOff)(before) || [...names2].some((name) => /(?:^|\/)\.gitignore$/.test(name));
+  const margin = 2e3;
+  return (a) => mayHide && (looker.look(a.path)?.changedMs ?? Number.POSITIVE_INFINITY) < Date.parse(before.at) - margin;
+}
+function sideOf({ mode, content, stat }) {
+  return mode === null ? null : { mode, content: content ?? stat };
+}
+function sideOfTree(base) {
+  const [mode, content = null] = base?.split(" ") ?? [];
+  return mode === void 0 ? null : { mode, content };
+}
+var listed = { files: 200, dirty: 50, refs: 50, nameBytes: 1e3 };
+function compareWorkspace(before, after, { budgetMs = import_chunk_6CVNTUS7.captureBudgetMs } = {}) {
+  if (!isSnapshot(before)) return untold("the record of the workspace at the start is damaged", null, null);
+  const { git, cwd, exclude } = before;
+  if (git === null) {
+    const now2 = after.git === null && after.cwd === cwd ? after : (0, import_chunk_4VUSM3NP.captureWorkspace)(cwd, { exclude, plain: true, budgetMs });
+    const changes2 = comparePlain(before, now2);
+    const exact = before.exact && now2.exact;
+    return finish({ ...nothingMoved(null, null), ...noPaths, changes: changes2, exact, reason: before.reason });
+  }
+  const isElsewhere = after.git ? after.git.root !== git.root : after.reason === import_chunk_4VUSM3NP.notInGit;
+  const now = isElsewhere ? (0, import_chunk_4VUSM3NP.captureWorkspace)(git.root, { exclude, budgetMs }) : after;
+  if (now.git?.root === git.root)
+    return compareGit({ ...before, git }, { ...now, git: now.git }, (0, import_chunk_NLNY4YEW.monotonicMs)() + budgetMs);
+  const reason = now.reason ?? "the repository is gone";
+  return untold(reason, git, null, reason === import_chunk_4VUSM3NP.notInGit ? noPaths : compareUnasked({ ...before, git }));
+}
+function compareGit(before, after, until) {
+  const [was, is] = [before.git, after.git];
+  const opened = (0, import_chunk_LPMPPDCR.openGit)(is.root, { until });
+  if ("reason" in opened) return untold(opened.reason, was, is);
+  const { git } = opened;
+  const moved = readMove(git, was.head, is.head);
+  const tree = moved === null ? new Map() : readTreeChanges(git, is.hash, head(was, is));
+  const refs = (0, import_chunk_4VUSM3NP.compareRefs)(was, is);
+  const commits = readNewCommits(git, was, is, refs.tips);
+  const looker = (0, import_chunk_4VUSM3NP.makeLooker)(is.root, until);
+  const overlooked = newlyOverlooked(git, before, after);
+  const moments = { before, after, tree: tree ?? new Map(), looker, overlooked };
+  const isMore = before.rest?.digest !== after.rest?.digest && ((0, import_chunk_LPMPPDCR.isCutOff)(before) || (0, import_chunk_LPMPPDCR.isCutOff)(after));
+  const isKnown = tree !== void 0 && commits !== void 0 && refs.exact && (0, import_chunk_NLNY4YEW.monotonicMs)() < until;
+  return finish({
+    ...nothingMoved(was, is),
+    ...comparePaths(moments),
+    dirty_after: (0, import_chunk_LPMPPDCR.countDirty)(after),
+    commits: commits?.commits ?? [],
+    commit_count: commits?.commit_count ?? 0,
+    head: { ...head(was, is), moved },
+    refs_changed: refs.changed,
+    index_changed: isIndexChanged(before, after, moments.tree),
+    exact: before.exact && after.exact && isKnown,
+    beyond: [
+      ...isMore ? [`uncommitted files beyond the first ${import_chunk_4VUSM3NP.limits.entries + import_chunk_4VUSM3NP.limits.brief}`] : [],
+      ...refs.isMore ? [`branches beyond the first ${import_chunk_4VUSM3NP.refLimits.names}`] : []
+    ],
+    reason: after.reason ?? before.reason
+  });
+}
+function head(was, is) {
+  return { before: was.head, after: is.head };
+}
+function newlyOverlooked(git, was, is) {
+  const known = (0, import_chunk_LPMPPDCR.entriesOf)(was);
+  const names2 = is.entries.filter(({ path, xy }) => xy === ".." && !known.has(path)).map(({ path }) => path);
+  if (names2.length === 0 || was.git.head === null) return new Map();
+  const answer = git.run(["ls-tree", "-r", "-z", "--full-tree", was.git.head]);
+  const wanted = new Set(names2);
+  const lines = answer.ok ? answer.bytes.toString("latin1").split("\0") : [];
+  return new Map(
+    lines.flatMap((line) => {
+      const [, mode, name, path = ""] = /^(\d+) \w+ ([0-9a-f]+)\t(.*)$/s.exec(line) ?? [];
+      return mode !== void 0 && wanted.has((0, import_chunk_4VUSM3NP.nameOf)(path)) ? [[(0, import_chunk_4VUSM3NP.nameOf)(path), `${mode} ${name}`]] : [];
+    })
+  );
+}
+function isIndexChanged(was, is, tree) {
+  const [known, now] = [(0, import_chunk_LPMPPDCR.entriesOf)(was), (0, import_chunk_LPMPPDCR.entriesOf)(is)];
+  const isCut = (0, import_chunk_LPMPPDCR.isCutOff)(was) || (0, import_chunk_LPMPPDCR.isCutOff)(is);
+  return [...new Set([...known.keys(), ...now.keys(), ...tree.keys()])].some((name) => {
+    const [b, a, t] = [known.get(name), now.get(name), tree.get(name)];
+    if (b?.xy === ".." || a?.xy === ".." || isCut && !(a && b)) return false;
+    if (b?.isBrief || a?.isBrief) return isStaged(b) !== isStaged(a);
+    const before = b ? b.index : t ? t.before : a?.head ?? null;
+    const after = a ? a.index : t ? t.after : b?.head ?? null;
+    return before !== after;
+  });
+}
+function isStaged(entry2) {
+  return entry2 !== void 0 && !/^[.?]/.test(entry2.xy);
+}
+var noPaths = { changes: [], untouched: [], swallowed: [] };
+function nothingMoved(was, is) {
+  return {
+    commits: [],
+    commit_count: 0,
+    dirty_after: 0,
+    head: { before: was?.head ?? null, after: is?.head ?? null, moved: null },
+    branch: { before: was?.branch ?? null, after: is?.branch ?? null },
+    refs_changed: [],
+    index_changed: false,
+    beyond: []
+  };
+}
+function untold(reason, was, is, paths = noPaths) {
+  const changes2 = finish({ ...nothingMoved(was, is), ...paths, exact: false, reason });
+  return { ...changes2, unchanged: false };
+}
+function finish({ changes: changes2, untouched, swallowed, ...rest }) {
+  const files = pairRenames(changes2);
+  const { head: head2, branch, commit_count, refs_changed, index_changed, beyond } = rest;
+  const isStill = head2.before === head2.after && branch.before === branch.after && !index_changed && beyond.length === 0;
+  return {
+    files: files.slice(0, listed.files).map(fileChange),
+    file_count: files.length,
+    dirty_before: untouched.slice(0, listed.dirty).map(shortName),
+    dirty_before_count: untouched.length,
+    dirty_committed: swallowed.slice(0, listed.dirty).map(shortName),
+    dirty_committed_count: swallowed.length,
+    ...rest,
+    refs_changed: refs_changed.slice(0, listed.refs).map(shortName),
+    unchanged: isStill && files.length === 0 && commit_count === 0 && refs_changed.length === 0
+  };
+}
+function fileChange({ path, was, is, from, was_dirty, committed }) {
+  const change = from !== void 0 ? "renamed" : !was ? "added" : !is ? "deleted" : "modified";
+  return {
+    path: shortName(path),
+    change,
+    ...from === void 0 ? {} : { from: shortName(from) },
+    was_dirty,
+    committed
+  };
+}
+function shortName(name) {
+  return (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LPMPPDCR.readableName)(name), listed.nameBytes);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  compareWorkspace,
+  isChanges,
+  isSnapshot
+});
+
+},
+"./chunk-NVPF5LEY.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  FaultError: () => FaultError,
+  errnoOf: () => errnoOf,
+  messageOf: () => messageOf,
+  usageError: () => usageError
+});
+module.exports = stdin_exports;
+var FaultError = class extends Error {
+  code;
+  next;
+  constructor(code, message, next = null) {
+    super(message);
+    this.name = "FaultError";
+    this.code = code;
+    this.next = next;
+  }
+};
+function usageError(message, next = null) {
+  return new FaultError("usage", message, next);
+}
+function errnoOf(error) {
+  if (typeof error !== "object" || error === null || !("code" in error)) return void 0;
+  return typeof error.code === "string" ? error.code : void 0;
+}
+function messageOf(error) {
+  return error instanceof Error ? error.message : String(error);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  FaultError,
+  errnoOf,
+  messageOf,
+  usageError
+});
+
+},
+"./chunk-O2SQQ44C.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  launch: () => launch,
+  launchedBefore: () => launchedBefore
+});
+module.exports = stdin_exports;
+var import_chunk_GDAT7PWZ = load("./chunk-GDAT7PWZ.js");
+var import_chunk_C7UJ4JXK = load("./chunk-C7UJ4JXK.js");
+var import_chunk_GY4O4DW5 = load("./chunk-GY4O4DW5.js");
+var import_chunk_OBX4NMG7 = load("./chunk-OBX4NMG7.js");
+var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
+var import_chunk_KWYQ44JA = load("./chunk-KWYQ44JA.js");
+var import_chunk_VIKS2MJP = load("./chunk-VIKS2MJP.js");
+var import_chunk_AHUGW6J6 = load("./chunk-AHUGW6J6.js");
+var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
+var import_chunk_6CVNTUS7 = load("./chunk-6CVNTUS7.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+function isClaimed(root, key) {
+  return (0, import_chunk_YZXDT2WC.exists)(fileOf(root, key));
+}
+function fileOf(root, key) {
+  return import_node_path.default.join((0, import_chunk_VIKS2MJP.rootPaths)(root).once, (0, import_chunk_OBX4NMG7.hashOf)(key).slice(0, 40));
+}
+function claimOnce(root, key, claim) {
+  const file = fileOf(root, key);
+  if ((0, import_chunk_6OPTGHIR.createFile)(file, `${JSON.stringify(claim)}
+`)) return { isOurs: true, holder: claim };
+  return { isOurs: false, holder: requireClaim(file) };
+}
+function readClaim(root, key) {
+  return isClaimed(root, key) ? requireClaim(fileOf(root, key)) : void 0;
+}
+function requireClaim(file) {
+  const read = (0, import_chunk_6OPTGHIR.readJson)(file);
+  const holder = read.kind === "ok" ? read.value : void 0;
+  if (typeof holder?.id !== "string" || typeof holder.asked !== "string") {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "state_unusable",
+      `cannot read the once-key file ${file}: it is damaged`,
+      "remove that file if you are sure that the job never ran"
+    );
+  }
+  return holder;
+}
+function askedOf(request) {
+  const { kind, verb, cwd, deadlineMs, killGraceMs, maxOutputBytes, firstOutputMs, stallMs, run } = request;
+  const base = { kind, verb, cwd, deadlineMs, killGraceMs, maxOutputBytes, firstOutputMs, stallMs, run };
+  const lineage = request.asksForLatest ? { relation: request.lineage?.relation } : request.lineage;
+  const worktree = request.worktree === "new" ? { worktree: "new" } : {};
+  const staff = request.staff ? askedStaff(request.staff) : null;
+  if (staff && request.asksForLatest) staff.resume = "latest";
+  return (0, import_chunk_OBX4NMG7.hashOf)((0, import_chunk_OBX4NMG7.canonical)({ ...base, lineage, staff, ...worktree }));
+}
+function askedStaff(staff) {
+  const { mode, backend, program, model, profile, prompt, resume, custom, schema, base } = staff;
+  const { brief: _brief, ...definition } = custom ?? {};
+  return {
+    ...{ mode, backend, program, model, profile, prompt, resume },
+    custom: custom ? definition : null,
+    ...schema ? { schema } : {},
+    ...base ? { base: base.rev } : {}
+  };
+}
+async function finishClaim(root, claim) {
+  if (!(0, import_chunk_KWYQ44JA.isId)(claim.id))
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "state_unusable",
+      `cannot use a once-key that names ${JSON.stringify(claim.id)}: that is no job id`
+    );
+  const paths = (0, import_chunk_VIKS2MJP.jobPaths)(root, claim.id);
+  const stage = (0, import_chunk_VIKS2MJP.stagePath)(root, claim.id);
+  const until = (0, import_chunk_NLNY4YEW.monotonicMs)() + import_chunk_6CVNTUS7.startLimitMs;
+  while (!(0, import_chunk_YZXDT2WC.exists)(paths.launch) && (0, import_chunk_NLNY4YEW.monotonicMs)() < until) {
+    const isStaged = (0, import_chunk_YZXDT2WC.exists)(stage);
+    if (!(0, import_chunk_YZXDT2WC.exists)(paths.folder) && !isStaged) return;
+    if ((0, import_chunk_AHUGW6J6.livenessOf)(claim.launcher) === "dead") {
+      if (isStaged) (0, import_chunk_YZXDT2WC.moveFolder)(stage, paths.folder);
+      return;
+    }
+    await (0, import_chunk_NLNY4YEW.sleep)(5);
+  }
+}
+var specBytes = 15 * 1024 * 1024;
+async function launch(root, request) {
+  if (!(0, import_chunk_GDAT7PWZ.checkRoot)(root.folder)) (0, import_chunk_GDAT7PWZ.requirePlace)(root.folder);
+  const stamp = makeStamp(request.verb);
+  const planned = isTaken(root, request) ? null : await planTree(request, stamp.id);
+  const key = (0, import_chunk_OBX4NMG7.ensureKey)();
+  (0, import_chunk_GDAT7PWZ.ensureRoot)(root.folder);
+  const publish = () => publishJob(root, request, { ...stamp, planned }, key);
+  const job = request.admit ? await (0, import_chunk_GY4O4DW5.withLock)((0, import_chunk_VIKS2MJP.rootPaths)(root.folder).lock, publish) : await publish();
+  if ("holder" in job) return takeOver(root, job.holder, request);
+  const { spec, paths } = job;
+  const worktree = request.worktree === "new" ? spec.worktree ?? null : null;
+  try {
+    if (worktree) (await Promise.resolve().then(() => load("./worktree-QNOTBRGP.js"))).addWorktree(worktree);
+    await (0, import_chunk_C7UJ4JXK.startWorker)(root.folder, spec, { paths }, 1);
+  } catch (error) {
+    if (spec.once_key === null) undo(paths, (0, import_chunk_VIKS2MJP.stagePath)(root.folder, spec.id));
+    if (worktree) (await Promise.resolve().then(() => load("./worktree-QNOTBRGP.js"))).undoWorktree(worktree);
+    throw launchError(root, error);
+  }
+  return { id: spec.id, isNew: true };
+}
+async function publishJob(root, request, stamp, key) {
+  const admitted = isTaken(root, request) ? void 0 : await request.admit?.();
+  const warnings = [...request.warnings ?? [], ...admitted?.warnings ?? []];
+  const spec = await makeSpec(root, { ...request, warnings }, stamp, key);
+  const paths = (0, import_chunk_VIKS2MJP.jobPaths)(root.folder, spec.id);
+  const stage = (0, import_chunk_VIKS2MJP.stagePath)(root.folder, spec.id);
+  let isPromised = false;
+  try {
+    await Promise.all([stageJob(root, spec, stage), import_chunk_KWYQ44JA.defaultEngine.prepare()]);
+    const claim = request.onceKey === null ? null : claimOnce(root.folder, request.onceKey, claimOf(spec, request));
+    if (claim && !claim.isOurs) {
+      undo(paths, stage);
+      return { holder: claim.holder };
+    }
+    isPromised = claim !== null;
+    if (!(0, import_chunk_YZXDT2WC.moveFolder)(stage, paths.folder)) throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot move ${stage} into place`);
+    admitted?.told?.(spec.id);
+    return { spec, paths };
+  } catch (error) {
+    if (isPromised) (0, import_chunk_YZXDT2WC.moveFolder)(stage, paths.folder);
+    else undo(paths, stage);
+    throw launchError(root, error);
+  }
+}
+function makeStamp(verb) {
+  const createdMs = (0, import_chunk_NLNY4YEW.nowMs)();
+  const random = (0, import_chunk_OBX4NMG7.randomBytes)(22);
+  return { createdMs, random, id: (0, import_chunk_KWYQ44JA.makeId)(verb, createdMs, random) };
+}
+async function planTree(request, id) {
+  return request.worktree === "new" ? (await Promise.resolve().then(() => load("./worktree-QNOTBRGP.js"))).planWorktree(request.cwd, id) : null;
+}
+function isTaken(root, { onceKey }) {
+  return onceKey !== null && isClaimed(root.folder, onceKey);
+}
+async function makeSpec(root, request, { createdMs, random, id, planned }, key) {
+  const {
+    deadlineMs,
+    killGraceMs,
+    maxOutputBytes,
+    firstOutputMs,
+    stallMs,
+    onceKey,
+    admit: _admit,
+    credentials: _credentials,
+    asksForLatest: _latest,
+    words: _words,
+    worktree,
+    ...rest
+  } = request;
+  const { cwd = request.cwd, ...note } = planned ?? {};
+  const unsigned = {
+    schema: 1,
+    id,
+    ...rest,
+    cwd,
+    worktree: planned ? note : worktree === "new" ? null : worktree ?? null,
+    created_at: (0, import_chunk_NLNY4YEW.isoOf)(createdMs),
+    once_key: onceKey,
+    engine: import_chunk_KWYQ44JA.defaultEngine.id,
+    state_option: root.option,
+    deadline_ms: deadlineMs,
+    deadline_mono_ms: (0, import_chunk_NLNY4YEW.monotonicMs)() + deadlineMs,
+    kill_grace_ms: killGraceMs,
+    max_output_bytes: maxOutputBytes,
+    first_output_ms: firstOutputMs,
+    stall_ms: stallMs,
+    mark: (0, import_chunk_CTSRVJRC.toHex)(random.subarray(6)),
+    launcher: (0, import_chunk_AHUGW6J6.ownIdentity)(),
+    environment: { digest: (0, import_chunk_OBX4NMG7.environmentDigest)(key), credentials: (0, import_chunk_NLNY4YEW.credentialNames)(request.credentials) }
+  };
+  return { ...unsigned, mac: await (0, import_chunk_OBX4NMG7.macOf)(unsigned, key) };
+}
+async function stageJob(root, spec, stage) {
+  (0, import_chunk_6OPTGHIR.createFolder)(stage);
+  const text = `${JSON.stringify(spec)}
+`;
+  if (text.length > specBytes)
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot store a request of ${text.length} bytes: at most ${specBytes} are allowed`
+    );
+  const isDurable = (0, import_chunk_6OPTGHIR.writeFileMeanwhile)(`${stage}/spec.json`, text);
+  (0, import_chunk_6OPTGHIR.createFolder)(`${stage}/waiters`);
+  (0, import_chunk_6OPTGHIR.writeFile)((0, import_chunk_VIKS2MJP.jobPaths)(root.folder, spec.id).marker, "", { sync: false });
+  await isDurable;
+}
+function claimOf(spec, request) {
+  const words = request.words === void 0 ? {} : { words: (0, import_chunk_OBX4NMG7.hashOf)(request.words) };
+  return { id: spec.id, asked: askedOf(request), launcher: spec.launcher, ...words };
+}
+async function launchedBefore(root, key, words) {
+  if (!(0, import_chunk_GDAT7PWZ.checkRoot)(root.folder)) return void 0;
+  const holder = readClaim(root.folder, key);
+  if (holder?.words !== (0, import_chunk_OBX4NMG7.hashOf)(words)) return void 0;
+  await finishClaim(root.folder, holder);
+  return { id: holder.id, isNew: false };
+}
+async function takeOver(root, holder, request) {
+  await finishClaim(root.folder, holder);
+  if (holder.asked !== askedOf(request)) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot use --once-key ${JSON.stringify(request.onceKey)}: job ${holder.id} has this key and another request`,
+      `look at it with: ${import_chunk_MH4JJYVG.nextCommands.observe(holder.id, root.option)}`
+    );
+  }
+  return { id: holder.id, isNew: false };
+}
+function undo(paths, stage) {
+  try {
+    for (const target of [stage, paths.folder, paths.marker]) (0, import_chunk_YZXDT2WC.removeTree)(target);
+  } catch {
+  }
+}
+function launchError(root, error) {
+  const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
+  if (error instanceof import_chunk_NVPF5LEY.FaultError || code === void 0) return error;
+  return new import_chunk_NVPF5LEY.FaultError(
+    "state_unusable",
+    `cannot write into the state folder ${root.folder} (${code})`,
+    "use another place with --state-dir DIR or JOB_STATE_DIR"
+  );
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  launch,
+  launchedBefore
+});
+
+},
+"./chunk-OBX4NMG7.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  canonical: () => canonical,
+  ensureKey: () => ensureKey,
+  environmentDigest: () => environmentDigest,
+  hashOf: () => hashOf,
+  isGenuine: () => isGenuine,
+  macOf: () => macOf,
+  randomBytes: () => randomBytes,
+  readKey: () => readKey
+});
+module.exports = stdin_exports;
+var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var import_node_fs = require("node:fs");
+function randomBytes(count) {
+  const bytes = new Uint8Array(count);
+  const fd = (0, import_node_fs.openSync)("/dev/urandom", "r");
+  try {
+    for (let done = 0; done < count; ) done += (0, import_node_fs.readSync)(fd, bytes, done, count - done, null);
+  } finally {
+    (0, import_node_fs.closeSync)(fd);
+  }
+  return bytes;
+}
+var longBytes = 64 * 1024;
+function readKey() {
+  const folder = (0, import_chunk_NLNY4YEW.configFolder)();
+  if (folder === void 0) return void 0;
+  const file = import_node_path.default.join(folder, "key");
+  const facts = lookAt(file);
+  if (!facts) return void 0;
+  const isPrivate = facts.kind === "file" && facts.uid === process.getuid?.() && (facts.mode & 63) === 0;
+  const key = isPrivate ? (0, import_chunk_6OPTGHIR.readText)(file, 1024)?.trim() : void 0;
+  if (key && /^[0-9a-f]{64}$/.test(key)) return key;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot use the key ${file}: it must be a file of yours with mode 600 and 64 hex digits`
+  );
+}
+function lookAt(file) {
+  try {
+    return (0, import_chunk_YZXDT2WC.factsOf)(file);
+  } catch (error) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot read the key ${file} (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`,
+      "set XDG_CONFIG_HOME to a folder that you may use"
+    );
+  }
+}
+function ensureKey() {
+  const known = readKey();
+  if (known) return known;
+  const folder = (0, import_chunk_NLNY4YEW.configFolder)();
+  if (folder === void 0) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      "cannot find your config folder: neither HOME nor XDG_CONFIG_HOME is set",
+      "set HOME"
+    );
+  }
+  try {
+    makeFolders(folder);
+    (0, import_chunk_6OPTGHIR.createFile)(import_node_path.default.join(folder, "key"), `${(0, import_chunk_CTSRVJRC.toHex)(randomBytes(32))}
+`);
+  } catch (error) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot make the key in ${folder} (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`,
+      "set XDG_CONFIG_HOME to a folder that you may write"
+    );
+  }
+  return ensureKey();
+}
+function macOf(spec, key) {
+  return keyedDigest(key, canonical(spec));
+}
+async function isGenuine(spec, key) {
+  if (key === void 0) return false;
+  const { mac, ...rest } = spec;
+  const expected = await macOf(rest, key);
+  let difference = expected.length ^ mac.length;
+  for (let at = 0; at < expected.length; at += 1) difference |= expected.charCodeAt(at) ^ mac.charCodeAt(at);
+  return difference === 0;
+}
+function environmentDigest(key) {
+  const text = key + (0, import_chunk_NLNY4YEW.comparableEnvironment)();
+  let high = 3735928559;
+  let low = 1103547991;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    high = Math.imul(high ^ code, 2654435761);
+    low = Math.imul(low ^ code, 1597334677);
+  }
+  high = Math.imul(high ^ high >>> 16, 2246822507) ^ Math.imul(low ^ low >>> 13, 3266489909);
+  low = Math.imul(low ^ low >>> 16, 2246822507) ^ Math.imul(high ^ high >>> 13, 3266489909);
+  return (4294967296 * (2097151 & low) + (high >>> 0)).toString(16);
+}
+function hashOf(text) {
+  return (0, import_chunk_CTSRVJRC.toHex)((0, import_chunk_CTSRVJRC.sha256)(Buffer.from(text)));
+}
+function canonical(value) {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+  if (typeof value === "object" && value !== null) {
+    const entries = Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1);
+    return `{${entries.map(([name, inner]) => `${JSON.stringify(name)}:${canonical(inner)}`).join(",")}}`;
+  }
+  return JSON.stringify(value) ?? "null";
+}
+async function keyedDigest(key, text) {
+  const bytes = Buffer.from(text);
+  if (bytes.length <= longBytes) return (0, import_chunk_CTSRVJRC.toHex)((0, import_chunk_CTSRVJRC.hmacSha256)(Buffer.from(key), bytes));
+  const { createHmac } = await Promise.resolve().then(() => builtin("node:crypto"));
+  return createHmac("sha256", key).update(bytes).digest("hex");
+}
+function makeFolders(folder) {
+  if ((0, import_chunk_YZXDT2WC.factsOf)(folder)?.kind === "folder") return;
+  makeFolders(import_node_path.default.dirname(folder));
+  (0, import_chunk_6OPTGHIR.createFolder)(folder);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  canonical,
+  ensureKey,
+  environmentDigest,
+  hashOf,
+  isGenuine,
+  macOf,
+  randomBytes,
+  readKey
+});
+
+},
+"./chunk-PQQG5N64.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  isAwaited: () => isAwaited,
+  withRegistration: () => withRegistration
+});
+module.exports = stdin_exports;
+var import_chunk_VIKS2MJP = load("./chunk-VIKS2MJP.js");
+var import_chunk_AHUGW6J6 = load("./chunk-AHUGW6J6.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_node_path = builtin("node:path");
+async function withRegistration(root, ids, timeoutMs, fn) {
+  const files = [];
+  const waiter = (0, import_chunk_AHUGW6J6.ownIdentity)();
+  for (const id of ids) {
+    const file = import_node_path.default.join((0, import_chunk_VIKS2MJP.jobPaths)(root, id).waiters, `${waiter.pid}-${waiter.start_token.replace(/\W/g, "")}.json`);
+    try {
+      if ((0, import_chunk_YZXDT2WC.factsOf)((0, import_chunk_VIKS2MJP.jobPaths)(root, id).waiters)?.kind !== "folder") continue;
+      (0, import_chunk_6OPTGHIR.writeJson)(file, { waiter, ids, since: (0, import_chunk_NLNY4YEW.isoNow)(), timeout_ms: timeoutMs }, { sync: false });
+      files.push(file);
+    } catch {
+    }
+  }
+  try {
+    return await fn();
+  } finally {
+    for (const file of files) {
+      try {
+        (0, import_chunk_6OPTGHIR.removeFile)(file);
+      } catch {
+      }
+    }
+  }
+}
+function isAwaited(root, id) {
+  const folder = (0, import_chunk_VIKS2MJP.jobPaths)(root, id).waiters;
+  return (0, import_chunk_YZXDT2WC.listNames)(folder).some((name) => {
+    const read = (0, import_chunk_6OPTGHIR.readJson)(import_node_path.default.join(folder, name));
+    return read.kind === "ok" && (0, import_chunk_AHUGW6J6.isIdentity)(read.value.waiter) && (0, import_chunk_AHUGW6J6.livenessOf)(read.value.waiter) !== "dead";
+  });
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  isAwaited,
+  withRegistration
+});
+
+},
+"./chunk-SBRRC2LY.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  formatAge: () => formatAge,
+  formatDuration: () => formatDuration,
+  parseDuration: () => parseDuration
+});
+module.exports = stdin_exports;
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
+var require_ms = (0, import_chunk_JSBRDJBE.__commonJS)({
+  "node_modules/ms/index.js"(exports2, module2) {
+    var s = 1e3;
+    var m = s * 60;
+    var h = m * 60;
+    var d = h * 24;
+    var w = d * 7;
+    var y = d * 365.25;
+    module2.exports = function(val, options) {
+      options = options || {};
+      var type = typeof val;
+      if (type === "string" && val.length > 0) {
+        return parse(val);
+      } else if (type === "number" && isFinite(val)) {
+        return options.long ? fmtLong(val) : fmtShort(val);
+      }
+      throw new Error(
+        "val is not a non-empty string or a valid number. val=" + JSON.stringify(val)
+      );
+    };
+    function parse(str) {
+      str = String(str);
+      if (str.length > 100) {
+        return;
+      }
+      var match = /^(-?(?:\d+)?\.?\d+) *(milliseconds?|msecs?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d|weeks?|w|years?|yrs?|y)?$/i.exec(
+        str
+      );
+      if (!match) {
+        return;
+      }
+      var n = parseFloat(match[1]);
+      var type = (match[2] || "ms").toLowerCase();
+      switch (type) {
+        case "years":
+        case "year":
+        case "yrs":
+        case "yr":
+        case "y":
+          return n * y;
+        case "weeks":
+        case "week":
+        case "w":
+          return n * w;
+        case "days":
+        case "day":
+        case "d":
+          return n * d;
+        case "hours":
+        case "hour":
+        case "hrs":
+        case "hr":
+        case "h":
+          return n * h;
+        case "minutes":
+        case "minute":
+        case "mins":
+        case "min":
+        case "m":
+          return n * m;
+        case "seconds":
+        case "second":
+        case "secs":
+        case "sec":
+        case "s":
+          return n * s;
+        case "milliseconds":
+        case "millisecond":
+        case "msecs":
+        case "msec":
+        case "ms":
+          return n;
+        default:
+          return void 0;
+      }
+    }
+    function fmtShort(ms2) {
+      var msAbs = Math.abs(ms2);
+      if (msAbs >= d) {
+        return Math.round(ms2 / d) + "d";
+      }
+      if (msAbs >= h) {
+        return Math.round(ms2 / h) + "h";
+      }
+      if (msAbs >= m) {
+        return Math.round(ms2 / m) + "m";
+      }
+      if (msAbs >= s) {
+        return Math.round(ms2 / s) + "s";
+      }
+      return ms2 + "ms";
+    }
+    function fmtLong(ms2) {
+      var msAbs = Math.abs(ms2);
+      if (msAbs >= d) {
+        return plural(ms2, msAbs, d, "day");
+      }
+      if (msAbs >= h) {
+        return plural(ms2, msAbs, h, "hour");
+      }
+      if (msAbs >= m) {
+        return plural(ms2, msAbs, m, "minute");
+      }
+      if (msAbs >= s) {
+        return plural(ms2, msAbs, s, "second");
+      }
+      return ms2 + " ms";
+    }
+    function plural(ms2, msAbs, n, name) {
+      var isPlural = msAbs >= n * 1.5;
+      return Math.round(ms2 / n) + " " + name + (isPlural ? "s" : "");
+    }
+  }
+});
+var import_ms = (0, import_chunk_JSBRDJBE.__toESM)(require_ms(), 1);
+var whole = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/;
+var part = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;
+function parseDuration(text, option, range) {
+  const upTo = range.max >= Number.MAX_SAFE_INTEGER ? "on" : `to ${formatDuration(range.max)}`;
+  const allowed = `allowed: ${formatDuration(range.min)} ${upTo}, written like 90s, 10m, 1h30m or 250ms`;
+  if (!whole.test(text)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot read ${option}: ${JSON.stringify(text)} is no duration; ${allowed}`);
+  let total = 0;
+  for (const [piece] of text.matchAll(part)) total += (0, import_ms.default)(piece);
+  total = Math.round(total);
+  if (!(total >= range.min && total <= range.max)) {
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take ${option} ${text}: it is out of range; ${allowed}`);
+  }
+  return total;
+}
+function formatDuration(value) {
+  if (value < 1e3) return `${Math.round(value)}ms`;
+  if (value < 6e4) return `${trim(value / 1e3)}s`;
+  const units = [
+    ["d", 864e5],
+    ["h", 36e5],
+    ["m", 6e4],
+    ["s", 1e3]
+  ];
+  let rest = Math.round(value / 1e3) * 1e3;
+  let text = "";
+  for (const [unit, size] of units) {
+    if (unit === "d" && rest < 2 * size) continue;
+    const count = Math.floor(rest / size);
+    rest -= count * size;
+    if (count > 0) text += `${count}${unit}`;
+  }
+  return text;
+}
+function formatAge(value) {
+  const seconds = Math.max(0, Math.floor(value / 1e3));
+  if (seconds < 60) return `${seconds}s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)}m`;
+  return seconds < 2 * 86400 ? `${Math.floor(seconds / 3600)}h` : `${Math.floor(seconds / 86400)}d`;
+}
+function trim(value) {
+  return String(Math.floor(value * 10) / 10);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  formatAge,
+  formatDuration,
+  parseDuration
+});
+
+},
+"./chunk-SH6EIFKC.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  waitForJobs: () => waitForJobs
+});
+module.exports = stdin_exports;
+var import_chunk_YC5VTLGP = load("./chunk-YC5VTLGP.js");
+var import_chunk_VUXY3ZIS = load("./chunk-VUXY3ZIS.js");
+var import_chunk_AMXPSG75 = load("./chunk-AMXPSG75.js");
+var import_chunk_VIKS2MJP = load("./chunk-VIKS2MJP.js");
+var import_chunk_AHUGW6J6 = load("./chunk-AHUGW6J6.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+async function waitForJobs(root, ids, options) {
+  const until = (0, import_chunk_NLNY4YEW.monotonicMs)() + options.timeoutMs;
+  const views = new Map();
+  const stop = new AbortController();
+  const beat = options.heartbeatMs === null ? void 0 : setInterval(() => options.onHeartbeat?.([...views.values()]), options.heartbeatMs);
+  let failure;
+  let ended = 0;
+  await Promise.all(
+    ids.map(async (id) => {
+      try {
+        await waitForOne(root, id, until, stop.signal, (view2) => views.set(id, view2));
+      } catch (error) {
+        failure ??= error;
+        stop.abort();
+        return;
+      }
+      const view = views.get(id);
+      if (view && (0, import_chunk_AMXPSG75.isEnded)(view.state)) ended += 1;
+      if (options.mode === "any" && ended > 0) stop.abort();
+    })
+  );
+  clearInterval(beat);
+  if (failure !== void 0) throw failure;
+  return ids.flatMap((id) => views.get(id) ?? []);
+}
+async function waitForOne(root, id, until, signal, tell) {
+  let woken = quickRounds;
+  for (let round = 0; ; round += 1, woken += 1) {
+    let view = await look(root, id);
+    if (view.damage !== null) await (0, import_chunk_NLNY4YEW.sleep)(100);
+    if (!(0, import_chunk_YZXDT2WC.exists)(view.paths.folder)) throw vanishedError(view.paths.folder, id);
+    tell(view);
+    if ((0, import_chunk_AMXPSG75.isEnded)(view.state) || signal.aborted) return;
+    const rest = until - (0, import_chunk_NLNY4YEW.monotonicMs)();
+    if (rest <= 0) return;
+    const nap = makeNap(signal);
+    const close = await (0, import_chunk_YC5VTLGP.watchFifo)(view.paths.leaseFifo, nap.wake);
+    try {
+      view = await look(root, id);
+      tell(view);
+      if (!(0, import_chunk_AMXPSG75.isEnded)(view.state) && !signal.aborted) {
+        const pause = woken < quickRounds ? 20 : pauseFor(view, close !== void 0, round);
+        if (await nap.sleep(Math.min(rest, pause))) woken = 0;
+      }
+    } finally {
+      close?.();
+    }
+  }
+}
+function pauseFor(view, hasFifo, round) {
+  const condition = (0, import_chunk_AMXPSG75.conditionOf)(view);
+  const soon = Math.min(20 * 1.25 ** round, 1e3);
+  if (condition === "supervised") {
+    const isHeld = view.worker !== null && view.launch !== null && (0, import_chunk_AHUGW6J6.sameIdentity)(view.worker.worker, view.launch.worker);
+    if (isHeld && hasFifo && view.worker?.fifo) return 15e3;
+    return isHeld ? 1e3 : soon;
+  }
+  if (condition === "unseen") return 1e3;
+  return soon;
+}
+var quickRounds = 50;
+function makeNap(signal) {
+  let isAwake = false;
+  let wake = () => {
+    isAwake = true;
+  };
+  return {
+    wake: () => wake(),
+    sleep: (ms) => new Promise((resolve) => {
+      if (isAwake || signal.aborted) return resolve(isAwake);
+      const end = (isWoken) => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", stop);
+        resolve(isWoken);
+      };
+      const stop = () => end(false);
+      const timer = setTimeout(stop, Math.min(ms, 2 ** 31 - 1));
+      signal.addEventListener("abort", stop);
+      wake = () => end(true);
+    })
+  };
+}
+async function look(root, id) {
+  try {
+    return await (0, import_chunk_VUXY3ZIS.refreshAttached)(root, id);
+  } catch (error) {
+    if (error instanceof import_chunk_NVPF5LEY.FaultError && error.code === "unknown_job") throw vanishedError((0, import_chunk_VIKS2MJP.jobPaths)(root, id).folder, id);
+    throw error;
+  }
+}
+function vanishedError(folder, id) {
+  return new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot go on waiting for job ${id}: its folder ${folder} is gone`, null);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  waitForJobs
+});
+
+},
+"./chunk-TFEMYLSK.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  formatSize: () => formatSize,
+  parseSize: () => parseSize
+});
+module.exports = stdin_exports;
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var units = { "": 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3 };
+function parseSize(text, option, range) {
+  const match = /^(\d+)([KMG]?)(?:i?B)?$/.exec(text);
+  const value = match ? Number(match[1]) * (units[match[2] ?? ""] ?? 1) : Number.NaN;
+  if (!Number.isSafeInteger(value) || value < range.min || value > range.max) {
+    throw (0, import_chunk_NVPF5LEY.usageError)(
+      `cannot take ${option} ${JSON.stringify(text)}: allowed are ${formatSize(range.min)} to ${formatSize(range.max)}, written like 64M`
+    );
+  }
+  return value;
+}
+function formatSize(bytes) {
+  if (bytes < 1024) return `${bytes} B`;
+  if (bytes < 1024 ** 2) return `${(bytes / 1024).toFixed(1)} KiB`;
+  if (bytes < 1024 ** 3) return `${(bytes / 1024 ** 2).toFixed(1)} MiB`;
+  return `${(bytes / 1024 ** 3).toFixed(1)} GiB`;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  formatSize,
+  parseSize
+});
+
+},
+"./chunk-THOZN52O.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  changesSince: () => changesSince,
+  historicalOf: () => historicalOf,
+  recordBefore: () => recordBefore
+});
+module.exports = stdin_exports;
+var import_chunk_32S3VA5A = load("./chunk-32S3VA5A.js");
+var import_chunk_NLYZUBNJ = load("./chunk-NLYZUBNJ.js");
+var import_chunk_4VUSM3NP = load("./chunk-4VUSM3NP.js");
+var import_chunk_6CVNTUS7 = load("./chunk-6CVNTUS7.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+function recordBefore(spec, paths) {
+  const budgetMs = Math.max(100, Math.min(import_chunk_6CVNTUS7.captureBudgetMs, (spec.deadline_mono_ms - (0, import_chunk_NLNY4YEW.monotonicMs)()) / 2));
+  const snapshot = (0, import_chunk_4VUSM3NP.captureWorkspace)(spec.cwd, { exclude: [paths.root], budgetMs });
+  (0, import_chunk_6OPTGHIR.writeJson)(paths.workspace, snapshot, { sync: false });
+  return snapshot;
+}
+function readBefore(paths) {
+  const read = (0, import_chunk_6OPTGHIR.readJson)(paths.workspace);
+  return read.kind === "ok" && (0, import_chunk_NLYZUBNJ.isSnapshot)(read.value) ? read.value : void 0;
+}
+function changesSince(spec, paths, seen) {
+  if (spec.staff?.brief === void 0 || !(0, import_chunk_YZXDT2WC.exists)(paths.started)) return void 0;
+  const before = seen ?? readBefore(paths) ?? {};
+  return (0, import_chunk_NLYZUBNJ.compareWorkspace)(before, (0, import_chunk_4VUSM3NP.captureWorkspace)(spec.cwd, { exclude: [paths.root] }));
+}
+function historicalOf(paths) {
+  const before = readBefore(paths);
+  return before ? (0, import_chunk_32S3VA5A.contextOf)(before) : null;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  changesSince,
+  historicalOf,
+  recordBefore
+});
+
+},
+"./chunk-VIKS2MJP.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  companionFile: () => companionFile,
+  findProgram: () => findProgram,
+  jobPaths: () => jobPaths,
+  rootPaths: () => rootPaths,
+  selfWords: () => selfWords,
+  stagePath: () => stagePath
+});
+module.exports = stdin_exports;
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
+var import_node_path = builtin("node:path");
+var import_node_path2 = builtin("node:path");
+var import_node_path3 = builtin("node:path");
+function findProgram(name, cwd) {
+  if (name.includes("/")) {
+    const file = import_node_path.default.resolve(cwd, name);
+    return (0, import_chunk_YZXDT2WC.isExecutable)(file) ? file : void 0;
+  }
+  for (const folder of import_chunk_NLNY4YEW.variables.searchPath().split(":")) {
+    const file = import_node_path.default.resolve(cwd, folder || ".", name);
+    if ((0, import_chunk_YZXDT2WC.isExecutable)(file)) return file;
+  }
+  return void 0;
+}
+function companionFile() {
+  const file = import_node_path2.default.resolve("/", process.argv[1] ?? "");
+  try {
+    return (0, import_chunk_YZXDT2WC.realPath)(file);
+  } catch {
+    return file;
+  }
+}
+function selfWords() {
+  const onPath = findProgram("node", "/");
+  return [onPath !== void 0 && isSameFile(onPath, process.execPath) ? "node" : process.execPath, companionFile()];
+}
+function isSameFile(a, b) {
+  try {
+    return (0, import_chunk_YZXDT2WC.realPath)(a) === (0, import_chunk_YZXDT2WC.realPath)(b);
+  } catch {
+    return false;
+  }
+}
+function rootPaths(folder) {
+  return {
+    meta: import_node_path3.default.join(folder, "meta.json"),
+    ignore: import_node_path3.default.join(folder, ".gitignore"),
+    config: import_node_path3.default.join(folder, "config.json"),
+    active: import_node_path3.default.join(folder, "active"),
+    once: import_node_path3.default.join(folder, "once"),
+    slots: import_node_path3.default.join(folder, "slots"),
+    jobs: import_node_path3.default.join(folder, "jobs"),
+    lock: import_node_path3.default.join(folder, "lock")
+  };
+}
+function jobPaths(root, id) {
+  const folder = `${root}/jobs/${id}`;
+  const at = (name) => `${folder}/${name}`;
+  return {
+    root,
+    folder,
+    spec: at("spec.json"),
+    launch: at("launch.json"),
+    worker: at("worker.json"),
+    lease: at("lease.json"),
+    leaseFifo: at("lease.fifo"),
+    state: at("state.json"),
+    events: at("events.ndjson"),
+    snapshot: at("snapshot.json"),
+    output: at("output.log"),
+    error: at("error.log"),
+    workerLog: at("worker.log"),
+    prompt: at("prompt.txt"),
+    settings: at("agent-settings.toml"),
+    workspace: at("workspace.json"),
+    neighbours: at("neighbours"),
+    reviewDiff: at("review.diff"),
+    started: at("started"),
+    shimMark: at("started/shim"),
+    childMark: at("started/child"),
+    guardMark: at("started/guard"),
+    spawnFailed: at("started/spawn_failed"),
+    reason: at("started/reason"),
+    aliveFifo: at("started/alive.fifo"),
+    limitFifo: at("started/limit.fifo"),
+    exit: at("exit.json"),
+    result: at("result.md"),
+    resultRecord: at("result.json"),
+    cancel: at("cancel.json"),
+    waiters: at("waiters"),
+    collected: at("collected.json"),
+    lock: at("lock"),
+    reserve: at("reserve"),
+    marker: `${root}/active/${id}`
+  };
+}
+function stagePath(root, id) {
+  return import_node_path3.default.join(root, "jobs", `.new-${id}`);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  companionFile,
+  findProgram,
+  jobPaths,
+  rootPaths,
+  selfWords,
+  stagePath
+});
+
+},
+"./chunk-VUXY3ZIS.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  isSettleable: () => isSettleable,
+  refresh: () => refresh,
+  refreshAttached: () => refreshAttached
+});
+module.exports = stdin_exports;
+var import_chunk_AMXPSG75 = load("./chunk-AMXPSG75.js");
+var import_chunk_6CVNTUS7 = load("./chunk-6CVNTUS7.js");
+var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var settled = ["over", "lost", "host_restarted", "never_started"];
+function isSettleable(condition) {
+  return settled.includes(condition);
+}
+var attachable = ["orphaned", "unclaimed"];
+async function refresh(root, id, isStrict = false) {
+  const view = (0, import_chunk_AMXPSG75.inspect)(root, id);
+  const condition = (0, import_chunk_AMXPSG75.conditionOf)(view);
+  if (condition === "ended") dropMarker(view);
+  if (!isSettleable(condition)) return view;
+  const { settleJob } = await Promise.resolve().then(() => load("./settle-VVWSK4JY.js"));
+  await settleJob(view, (now) => isSettleable((0, import_chunk_AMXPSG75.conditionOf)(now)), isStrict);
+  return (0, import_chunk_AMXPSG75.inspect)(root, id);
+}
+async function refreshAttached(root, id) {
+  const view = await refresh(root, id, true);
+  const isDue = (now) => attachable.includes((0, import_chunk_AMXPSG75.conditionOf)(now)) || isHung(now);
+  if (!isDue(view)) return view;
+  const { attachWorker } = await Promise.resolve().then(() => load("./attach-RLIT2LTL.js"));
+  await attachWorker(view, isDue);
+  return (0, import_chunk_AMXPSG75.inspect)(root, id);
+}
+function dropMarker(view) {
+  if (!(0, import_chunk_YZXDT2WC.exists)(view.paths.marker)) return;
+  try {
+    (0, import_chunk_6OPTGHIR.removeFile)(view.paths.reserve);
+    (0, import_chunk_6OPTGHIR.removeFile)(view.paths.marker);
+  } catch {
+  }
+}
+function isHung(view) {
+  if ((0, import_chunk_AMXPSG75.conditionOf)(view) !== "supervised" || view.isClaimed || view.worker !== null) return false;
+  return view.leaseAgeMs !== null && view.leaseAgeMs > 2 * import_chunk_6CVNTUS7.leaseStaleMs;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  isSettleable,
+  refresh,
+  refreshAttached
+});
+
+},
+"./chunk-W5TAQION.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  waitAndTell: () => waitAndTell
+});
+module.exports = stdin_exports;
+var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
+var import_chunk_7JU44VU3 = load("./chunk-7JU44VU3.js");
+var import_chunk_SH6EIFKC = load("./chunk-SH6EIFKC.js");
+var import_chunk_PQQG5N64 = load("./chunk-PQQG5N64.js");
+var import_chunk_NAF6F4BZ = load("./chunk-NAF6F4BZ.js");
+var import_chunk_EZ5LP3AB = load("./chunk-EZ5LP3AB.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
+var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
+var import_chunk_AMXPSG75 = load("./chunk-AMXPSG75.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+async function withFarewell(context, root, ids, wait) {
+  const release = (0, import_chunk_5AUWXA57.onInterrupt)((signal) => {
+    try {
+      context.live?.("");
+      context.tell(farewell(root, ids));
+    } catch {
+    }
+    (0, import_chunk_5AUWXA57.endBySignal)(signal);
+  });
+  try {
+    return await wait();
+  } finally {
+    release();
+  }
+}
+function farewell(root, ids) {
+  const [first = ""] = ids;
+  if (ids.length === 1) return `job ${first} runs on; collect it with:
+${import_chunk_MH4JJYVG.nextCommands.wait(first, root.option)}`;
+  const command = (0, import_chunk_MH4JJYVG.nextCommand)(root.option, "wait", ...ids, "--all", "--timeout", "10m");
+  return `the ${ids.length} jobs run on; collect them with:
+${command}`;
+}
+async function waitAndTell(context, root, ids, options) {
+  const wait = () => (0, import_chunk_SH6EIFKC.waitForJobs)(root.folder, ids, {
+    ...options,
+    // A person who looks at the terminal gets one line that is renewed; everybody else silence, or the lines asked for.
+    heartbeatMs: options.heartbeatMs ?? (context.live ? 1e3 : null),
+    onHeartbeat: (seen) => {
+      const lines = seen.map((view) => heartbeat(asOfNow(view)));
+      if (options.heartbeatMs !== null) for (const line of lines) context.tell(line);
+      else context.live?.(lines.join(" | ").slice(0, Math.max(20, context.width - 1)));
+    }
+  });
+  const views = await withFarewell(
+    context,
+    root,
+    ids,
+    () => (0, import_chunk_PQQG5N64.withRegistration)(root.folder, ids, options.timeoutMs, wait)
+  );
+  if (options.heartbeatMs === null) context.live?.("");
+  return tellWaited(context, root, views, options);
+}
+function tellWaited(context, root, views, options) {
+  const ended = views.filter((view) => (0, import_chunk_AMXPSG75.isEnded)(view.state));
+  const isOver = options.mode === "any" ? ended.length > 0 : ended.length === views.length;
+  const shown = !isOver ? views : options.mode === "any" ? firstOf(ended) : views;
+  const code = isOver ? (0, import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map((view) => view.state.state)) : import_chunk_6PFAPK5K.exitCodes.pending;
+  const afterPrint = () => {
+    for (const view of shown) if ((0, import_chunk_AMXPSG75.isEnded)(view.state)) (0, import_chunk_NAF6F4BZ.noteCollected)(view, "wait");
+  };
+  if (options.isJson) {
+    const documents = shown.map(
+      (view) => (0, import_chunk_AMXPSG75.isEnded)(view.state) ? (0, import_chunk_7JU44VU3.endedDocument)(view) : (0, import_chunk_EZ5LP3AB.observation)(view, { afterSeq: null, root })
+    );
+    return {
+      code,
+      afterPrint,
+      json: views.length === 1 ? documents[0] : { jobs: documents, pending: pendingOf(views) }
+    };
+  }
+  const replies = shown.map((view) => (0, import_chunk_AMXPSG75.isEnded)(view.state) ? (0, import_chunk_7JU44VU3.tellEnded)(context, view) : tellPending(root, view));
+  const outs = replies.map((reply) => Buffer.from(reply.out ?? ""));
+  return {
+    code,
+    afterPrint,
+    out: shown.length === 1 ? outs[0] : joined(context, shown, outs),
+    notes: replies.flatMap((reply) => reply.notes ?? []).filter((note) => !options.told?.includes(note))
+  };
+}
+function joined(context, views, outs) {
+  const parts = views.flatMap((view, at) => {
+    const bytes = outs[at] ?? Buffer.alloc(0);
+    const head = context.isTerminal ? `${at === 0 ? "" : "\n"}== ${view.id}: ${view.state.state} ==
+` : "";
+    return [Buffer.from(head), bytes, Buffer.from(bytes.length === 0 || bytes.at(-1) === 10 ? "" : "\n")];
+  });
+  return Buffer.concat(parts);
+}
+function firstOf(views) {
+  return [...views].sort((a, b) => Date.parse(a.state.ended_at ?? "") - Date.parse(b.state.ended_at ?? "")).slice(0, 1);
+}
+function pendingOf(views) {
+  return views.filter((view) => !(0, import_chunk_AMXPSG75.isEnded)(view.state)).map((view) => view.id);
+}
+function tellPending(root, view) {
+  const picture = JSON.stringify((0, import_chunk_EZ5LP3AB.observation)(view, { afterSeq: null, root }), null, 1);
+  const next = import_chunk_MH4JJYVG.nextCommands.wait(view.id, root.option);
+  return {
+    code: import_chunk_6PFAPK5K.exitCodes.pending,
+    out: `${picture}
+${next}
+`,
+    notes: [`${view.id}: ${view.state.state}, not ended yet; wait again with the last line`]
+  };
+}
+function asOfNow(view) {
+  try {
+    return (0, import_chunk_AMXPSG75.isEnded)(view.state) ? view : (0, import_chunk_AMXPSG75.inspect)(view.root, view.id);
+  } catch {
+    return view;
+  }
+}
+function heartbeat(view) {
+  const age = view.state.started_at ? (0, import_chunk_SBRRC2LY.formatDuration)(Math.max(0, (0, import_chunk_NLNY4YEW.nowMs)() - Date.parse(view.state.started_at))) : "not started";
+  return `${view.id}: ${view.state.state}, ${age}`;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  waitAndTell
+});
+
+},
+"./chunk-W7HED5VZ.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  findMode: () => findMode,
+  isReader: () => isReader,
+  isWriter: () => isWriter,
+  modeIds: () => modeIds,
+  modes: () => modes
+});
+module.exports = stdin_exports;
+var readOnly = "Change nothing: no file, no commit, no setting, nothing on other machines. Reading and searching are what you are here for.";
+var evidence = "Give the place of every claim: path and line, command and its output, or address.";
+var modes = {
+  staffer: {
+    id: "staffer",
+    summary: "hand a task to an agent CLI as a job",
+    role: "You carry out a task for the caller on your own.",
+    rules: [
+      "Do what the task asks, no more. Leave what was changed before you came as it is.",
+      "Commit or push only if the task asks for it."
+    ],
+    form: ["What you did and found, what you changed (paths), how you checked it, and what is left open."],
+    profile: "standard"
+  },
+  research: {
+    id: "research",
+    summary: "have a question looked into and answered with evidence, as a job",
+    role: "You look into a question and answer it with evidence.",
+    rules: [readOnly, evidence, "Keep what you saw apart from what you conclude, and say how sure you are."],
+    form: ["The answer first, in a few sentences; then the evidence for it; then what you could not find out."],
+    profile: "restricted"
+  },
+  review: {
+    id: "review",
+    summary: "have changes reviewed by an agent CLI, as a job",
+    role: "You review changes that somebody else made.",
+    rules: [
+      readOnly,
+      evidence,
+      "Look for what breaks: wrong results, lost data, security holes, races, missing cases, tests that cannot fail. Matters of taste come last or not at all.",
+      "Report only what you have checked in the code. Say when you looked at something and found nothing."
+    ],
+    form: [
+      "The verdict first, in one sentence; then the findings, the worst first, each with severity, path and line, what happens, and how to mend it; then what you did not look at."
+    ],
+    profile: "restricted"
+  },
+  implement: {
+    id: "implement",
+    summary: "have a change made in this worktree by an agent CLI, as a job",
+    role: "You make a change in a code base on your own.",
+    rules: [
+      "Keep to the habits of the code base, and to the task: no side trips.",
+      "Leave what was changed before you came as it is, unless the task is about it.",
+      "Prove the change: run the tests or checks that belong to it, and say which you ran and how they ended. Never weaken a test to make it pass.",
+      "Commit only if the task asks for it; never push."
+    ],
+    form: ["What you changed and why (paths), which checks you ran with their results, and what is left open."],
+    profile: "standard"
+  },
+  ask: {
+    id: "ask",
+    summary: "ask an agent CLI and print its answer (a recorded job)",
+    role: "You answer a question.",
+    rules: [readOnly],
+    form: ["The answer itself, as short as the question allows."],
+    profile: "restricted"
+  }
+};
+var modeIds = Object.keys(modes);
+function findMode(id) {
+  return Object.hasOwn(modes, id) ? modes[id] : void 0;
+}
+function isWriter(profile) {
+  return profile !== "restricted";
+}
+function isReader(mode, profile) {
+  return !isWriter(profile) || findMode(mode)?.profile === "restricted";
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  findMode,
+  isReader,
+  isWriter,
+  modeIds,
+  modes
+});
+
+},
 "./chunk-XFBNWBRB.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -11616,120 +11729,6 @@ function labelled(label, text, labelWidth = usualWidth) {
 0 && (module.exports = {
   labelled,
   wrap
-});
-
-},
-"./chunk-XYWE227J.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  endedDocument: () => endedDocument,
-  tellEnded: () => tellEnded
-});
-module.exports = stdin_exports;
-var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_NJOB3DGL = load("./chunk-NJOB3DGL.js");
-var import_chunk_UD56OBLZ = load("./chunk-UD56OBLZ.js");
-var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
-var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_AMXPSG75 = load("./chunk-AMXPSG75.js");
-var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-function workspaceNotes(view) {
-  const { spec, state, paths } = view;
-  if (!spec?.staff || !(0, import_chunk_AMXPSG75.isEnded)(state)) return [];
-  const notes = isHeldBack(spec.staff) ? ["profile: restricted (nothing could be changed)"] : [];
-  const read = (0, import_chunk_6OPTGHIR.readJson)(paths.resultRecord);
-  const changes = read.kind === "ok" ? read.value.changes : void 0;
-  if (!(0, import_chunk_UD56OBLZ.isChanges)(changes)) return notes;
-  notes.push(`workspace: ${(0, import_chunk_LXK2ZILE.plainText)((0, import_chunk_NJOB3DGL.summarizeChanges)(changes))}`);
-  if (!spec.worktree || read.kind !== "ok") return notes;
-  const { take_over: commands } = read.value.worktree ?? {};
-  notes.push(`its own worktree: ${spec.worktree.path} (branch ${spec.worktree.branch})`);
-  if (Array.isArray(commands)) {
-    for (const command of commands.slice(0, 10))
-      if (typeof command === "string") notes.push(`take over: ${(0, import_chunk_LXK2ZILE.plainText)(command)}`);
-  }
-  return notes;
-}
-function isHeldBack({ mode, profile }) {
-  return !(0, import_chunk_W7HED5VZ.isWriter)(profile) && (0, import_chunk_W7HED5VZ.isWriter)((0, import_chunk_W7HED5VZ.findMode)(mode)?.profile ?? "restricted");
-}
-function tellEnded(context, view) {
-  if (view.damage !== null) return tellDamaged(view);
-  const deliverable = (0, import_chunk_6OPTGHIR.readRange)(view.paths.result, 0, 64 * 1024 * 1024)?.bytes;
-  const notes = [header(view), ...omittedNotes(view.state), ...workspaceNotes(view)];
-  for (const warning of view.state.warnings) notes.push(warningNote(warning));
-  if (!deliverable) notes.push(`warning: no result is stored; see ${view.paths.folder}`);
-  const bytes = deliverable ?? Buffer.alloc(0);
-  return {
-    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-    out: context.isTerminal ? forTerminal(bytes) : bytes,
-    notes
-  };
-}
-function warningNote(warning) {
-  return `warning: ${(0, import_chunk_LXK2ZILE.plainText)(warning.message)}`;
-}
-function endedDocument(view) {
-  if (view.damage !== null) return view.state;
-  return { ...recordOf(view), ...whatIsThere(view.paths) };
-}
-function forTerminal(bytes) {
-  const text = (0, import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8"));
-  return text === "" || text.endsWith("\n") ? text : `${text}
-`;
-}
-function tellDamaged(view) {
-  const text = `# ${view.id}: state_damaged
-
-${view.state.error?.message}
-
-Nothing was deleted. What is there: ${view.paths.folder}
-`;
-  return {
-    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-    out: text,
-    notes: [`see: ${import_chunk_MH4JJYVG.nextCommands.doctor(view.id, view.spec?.state_option ?? [])}`]
-  };
-}
-function header(view) {
-  const { state, paths, spec } = view;
-  const facts = [
-    ...state.exit_code === null ? [] : [`exit code ${state.exit_code}`],
-    ...state.duration_ms === null ? [] : [(0, import_chunk_SBRRC2LY.formatDuration)(state.duration_ms)]
-  ];
-  const error = state.error && `${state.error.code}: ${(0, import_chunk_LXK2ZILE.plainText)(state.error.message).trimEnd().replace(/\.$/, "")}`;
-  const outcome = error ? `${state.state}, ${error}` : state.state;
-  const first = [outcome, facts.join(", ")].filter((part) => part !== "").join(error ? "; " : ", ");
-  const where = [`result: ${paths.result}`];
-  if (spec?.kind === "run") where.push(`whole output: ${paths.output}`);
-  return [`${view.id}: ${first}`, ...where].join("\n");
-}
-function omittedNotes(state) {
-  return Object.entries(state.output ?? {}).filter(([, note]) => note.omitted > 0).map(
-    ([name, note]) => `${name}: ${note.exact ? "" : "about "}${note.omitted} of ${note.bytes} bytes (${(0, import_chunk_TFEMYLSK.formatSize)(note.omitted)}) are left out in the middle`
-  );
-}
-function recordOf({ paths, spec, state }) {
-  const stored = (0, import_chunk_6OPTGHIR.readText)(paths.resultRecord);
-  try {
-    if (stored !== void 0) return { ...JSON.parse(stored), state: state.state };
-  } catch {
-  }
-  return spec ? (0, import_chunk_NJOB3DGL.terminalRecord)(spec, paths, state) : state;
-}
-function whatIsThere(paths) {
-  const there = (file) => (0, import_chunk_YZXDT2WC.exists)(file) ? file : null;
-  return { result_path: there(paths.result), output_path: there(paths.output), error_path: there(paths.error) };
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  endedDocument,
-  tellEnded
 });
 
 },
@@ -11996,7 +11995,7 @@ function logSize(file) {
 });
 
 },
-"./clean-KABHXBEE.js": function (module, exports) {
+"./clean-E7WWJVIU.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -12011,11 +12010,11 @@ var import_chunk_OBX4NMG7 = load("./chunk-OBX4NMG7.js");
 var import_chunk_PQQG5N64 = load("./chunk-PQQG5N64.js");
 var import_chunk_NAF6F4BZ = load("./chunk-NAF6F4BZ.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_A3RNX7T7 = load("./chunk-A3RNX7T7.js");
+var import_chunk_VUXY3ZIS = load("./chunk-VUXY3ZIS.js");
 var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
-var import_chunk_AYAJZBGH = load("./chunk-AYAJZBGH.js");
-var import_chunk_OYWQVJF3 = load("./chunk-OYWQVJF3.js");
-var import_chunk_QZ6AB7TL = load("./chunk-QZ6AB7TL.js");
+var import_chunk_MPE7MUCK = load("./chunk-MPE7MUCK.js");
+var import_chunk_4VUSM3NP = load("./chunk-4VUSM3NP.js");
+var import_chunk_LPMPPDCR = load("./chunk-LPMPPDCR.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_3MD723AM = load("./chunk-3MD723AM.js");
 var import_chunk_AMXPSG75 = load("./chunk-AMXPSG75.js");
@@ -12033,7 +12032,7 @@ var import_node_path = builtin("node:path");
 async function workIn(spec) {
   if (!spec?.worktree || !await (0, import_chunk_OBX4NMG7.isGenuine)(spec, (0, import_chunk_OBX4NMG7.readKey)())) return void 0;
   const { path: folder, branch } = spec.worktree;
-  const work = (0, import_chunk_AYAJZBGH.worktreeWork)(spec.worktree);
+  const work = (0, import_chunk_MPE7MUCK.worktreeWork)(spec.worktree);
   if (work.isGone)
     return work.isMerged ? void 0 : `its worktree is gone, and its branch ${branch} holds ${work.commits} unmerged commit(s): merge it, or delete it with git branch -D`;
   if (work.uncommitted > 0) return `its worktree ${folder} holds ${work.uncommitted} uncommitted change(s)`;
@@ -12047,7 +12046,7 @@ async function jobsIn(folder) {
     if (!(0, import_chunk_GDAT7PWZ.checkRoot)(root)) return void 0;
     for (const id of new Set([...(0, import_chunk_4KUXXOSU.listActive)(root), ...(0, import_chunk_4KUXXOSU.listJobs)(root)])) {
       if (!(0, import_chunk_YZXDT2WC.exists)((0, import_chunk_VIKS2MJP.jobPaths)(root, id).folder)) continue;
-      const why = keeps(await (0, import_chunk_A3RNX7T7.refresh)(root, id));
+      const why = keeps(await (0, import_chunk_VUXY3ZIS.refresh)(root, id));
       if (why !== void 0) return `its worktree ${folder} has a job of its own, ${id}: ${why}`;
     }
     return void 0;
@@ -12068,7 +12067,7 @@ async function freeWorktree(root, spec) {
   if (namers(root, worktree.path).some((id) => id !== spec.id)) return void 0;
   const why = await workIn(spec);
   if (why !== void 0) return why;
-  return (0, import_chunk_AYAJZBGH.removeWorktree)(worktree) ? void 0 : `git refuses to remove its worktree ${worktree.path}`;
+  return (0, import_chunk_MPE7MUCK.removeWorktree)(worktree) ? void 0 : `git refuses to remove its worktree ${worktree.path}`;
 }
 async function worktreesOf(root, ids) {
   const found = new Map();
@@ -12091,7 +12090,7 @@ async function planClean(root, options) {
   const ancestors = ancestorsOfLive(root);
   let finished = 0;
   for (const id of (0, import_chunk_4KUXXOSU.listJobs)(root)) {
-    const view = await (0, import_chunk_A3RNX7T7.refresh)(root, id);
+    const view = await (0, import_chunk_VUXY3ZIS.refresh)(root, id);
     const why = !(0, import_chunk_AMXPSG75.isEnded)(view.state) ? "it is live" : view.damage !== null ? `its record is damaged (${view.damage})` : (0, import_chunk_PQQG5N64.isAwaited)(root, id) ? "somebody waits for it" : ancestors.has(id) ? "a live job descends from it" : !(0, import_chunk_NAF6F4BZ.isCollected)(view) && !options.includeUncollected ? "nobody has collected its result" : void 0;
     if ((0, import_chunk_AMXPSG75.isEnded)(view.state)) finished += 1;
     const ageMs = (0, import_chunk_NLNY4YEW.nowMs)() - Date.parse(view.state.ended_at ?? view.state.created_at);
@@ -12230,33 +12229,33 @@ function given(input) {
 });
 
 },
-"./collecting-VPUFIR2G.js": function (module, exports) {
+"./collecting-YUCRPP66.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  waitAndTell: () => import_chunk_WGGE4MSE.waitAndTell
+  waitAndTell: () => import_chunk_W5TAQION.waitAndTell
 });
 module.exports = stdin_exports;
-var import_chunk_WGGE4MSE = load("./chunk-WGGE4MSE.js");
+var import_chunk_W5TAQION = load("./chunk-W5TAQION.js");
 var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
-var import_chunk_XYWE227J = load("./chunk-XYWE227J.js");
+var import_chunk_7JU44VU3 = load("./chunk-7JU44VU3.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_UGVYUN74 = load("./chunk-UGVYUN74.js");
+var import_chunk_SH6EIFKC = load("./chunk-SH6EIFKC.js");
 var import_chunk_PQQG5N64 = load("./chunk-PQQG5N64.js");
 var import_chunk_NAF6F4BZ = load("./chunk-NAF6F4BZ.js");
 var import_chunk_EZ5LP3AB = load("./chunk-EZ5LP3AB.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_YC5VTLGP = load("./chunk-YC5VTLGP.js");
-var import_chunk_NJOB3DGL = load("./chunk-NJOB3DGL.js");
-var import_chunk_UD56OBLZ = load("./chunk-UD56OBLZ.js");
+var import_chunk_HVTV3EJ3 = load("./chunk-HVTV3EJ3.js");
+var import_chunk_NLYZUBNJ = load("./chunk-NLYZUBNJ.js");
 var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_F2QRF22C = load("./chunk-F2QRF22C.js");
-var import_chunk_A3RNX7T7 = load("./chunk-A3RNX7T7.js");
+var import_chunk_VUXY3ZIS = load("./chunk-VUXY3ZIS.js");
 var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
-var import_chunk_AYAJZBGH = load("./chunk-AYAJZBGH.js");
-var import_chunk_OYWQVJF3 = load("./chunk-OYWQVJF3.js");
-var import_chunk_QZ6AB7TL = load("./chunk-QZ6AB7TL.js");
+var import_chunk_MPE7MUCK = load("./chunk-MPE7MUCK.js");
+var import_chunk_4VUSM3NP = load("./chunk-4VUSM3NP.js");
+var import_chunk_LPMPPDCR = load("./chunk-LPMPPDCR.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_3MD723AM = load("./chunk-3MD723AM.js");
 var import_chunk_AMXPSG75 = load("./chunk-AMXPSG75.js");
@@ -12276,34 +12275,34 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./continue-3OGAK4AC.js": function (module, exports) {
+"./continue-OGB73G2Z.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   continueCommand: () => continueCommand
 });
 module.exports = stdin_exports;
-var import_chunk_5IFL4TST = load("./chunk-5IFL4TST.js");
-var import_chunk_M75RTKPG = load("./chunk-M75RTKPG.js");
-var import_chunk_6KRSSHAY = load("./chunk-6KRSSHAY.js");
-var import_chunk_PZ62JU2C = load("./chunk-PZ62JU2C.js");
-var import_chunk_IGDXCXPW = load("./chunk-IGDXCXPW.js");
+var import_chunk_542UBYNY = load("./chunk-542UBYNY.js");
+var import_chunk_EKPWU7F2 = load("./chunk-EKPWU7F2.js");
+var import_chunk_3MUHVUS5 = load("./chunk-3MUHVUS5.js");
+var import_chunk_B5YXK2C6 = load("./chunk-B5YXK2C6.js");
+var import_chunk_O2SQQ44C = load("./chunk-O2SQQ44C.js");
 var import_chunk_7CDY6LKK = load("./chunk-7CDY6LKK.js");
 var import_chunk_5KG54KO5 = load("./chunk-5KG54KO5.js");
 var import_chunk_GDAT7PWZ = load("./chunk-GDAT7PWZ.js");
 var import_chunk_C7UJ4JXK = load("./chunk-C7UJ4JXK.js");
-var import_chunk_GQA7X64Q = load("./chunk-GQA7X64Q.js");
-var import_chunk_7X2CHZVN = load("./chunk-7X2CHZVN.js");
-var import_chunk_WY6KWLJR = load("./chunk-WY6KWLJR.js");
+var import_chunk_MRG4EW5H = load("./chunk-MRG4EW5H.js");
+var import_chunk_32S3VA5A = load("./chunk-32S3VA5A.js");
+var import_chunk_GHOIRHTA = load("./chunk-GHOIRHTA.js");
 var import_chunk_4KUXXOSU = load("./chunk-4KUXXOSU.js");
 var import_chunk_GY4O4DW5 = load("./chunk-GY4O4DW5.js");
 var import_chunk_OBX4NMG7 = load("./chunk-OBX4NMG7.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_F2QRF22C = load("./chunk-F2QRF22C.js");
-var import_chunk_A3RNX7T7 = load("./chunk-A3RNX7T7.js");
+var import_chunk_VUXY3ZIS = load("./chunk-VUXY3ZIS.js");
 var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
-var import_chunk_QZ6AB7TL = load("./chunk-QZ6AB7TL.js");
+var import_chunk_LPMPPDCR = load("./chunk-LPMPPDCR.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_3MD723AM = load("./chunk-3MD723AM.js");
 var import_chunk_AMXPSG75 = load("./chunk-AMXPSG75.js");
@@ -12335,14 +12334,14 @@ var continueCommand = {
   async run(context, input) {
     const root = context.root(input);
     (0, import_chunk_GDAT7PWZ.checkRoot)(root.folder);
-    const prompt = await (0, import_chunk_M75RTKPG.taskOf)(context, input);
-    const words = (0, import_chunk_PZ62JU2C.onceWords)("continue", input, input.has("cwd") ? (0, import_chunk_PZ62JU2C.folderSaid)(context, input) : null, prompt);
-    const repeated = await (0, import_chunk_PZ62JU2C.repeatedLaunch)(context, input, words, false);
+    const prompt = await (0, import_chunk_EKPWU7F2.taskOf)(context, input);
+    const words = (0, import_chunk_B5YXK2C6.onceWords)("continue", input, input.has("cwd") ? (0, import_chunk_B5YXK2C6.folderSaid)(context, input) : null, prompt);
+    const repeated = await (0, import_chunk_B5YXK2C6.repeatedLaunch)(context, input, words, false);
     if (repeated) return repeated;
     const parent = parentOf(root, input);
-    await (0, import_chunk_5IFL4TST.requireGenuine)(parent);
+    await (0, import_chunk_542UBYNY.requireGenuine)(parent);
     const staff = parent.staff;
-    const resume = (0, import_chunk_5IFL4TST.conversationOf)(root.folder, parent);
+    const resume = (0, import_chunk_542UBYNY.conversationOf)(root.folder, parent);
     if (!staff || resume === null) {
       const why = staff ? "no conversation id was seen" : `a ${parent.kind} job keeps no conversation`;
       throw new import_chunk_NVPF5LEY.FaultError(
@@ -12351,14 +12350,14 @@ var continueCommand = {
         import_chunk_MH4JJYVG.nextCommands.restart(parent.id, root.option)
       );
     }
-    const cwd = input.has("cwd") ? (0, import_chunk_PZ62JU2C.folderOf)(context, input) : (0, import_chunk_5IFL4TST.requireFolder)(parent, "continue", root.option);
-    (0, import_chunk_5IFL4TST.requireSameFolder)(parent, cwd, root.option);
-    const part = (0, import_chunk_6KRSSHAY.makeStaffPart)({
+    const cwd = input.has("cwd") ? (0, import_chunk_B5YXK2C6.folderOf)(context, input) : (0, import_chunk_542UBYNY.requireFolder)(parent, "continue", root.option);
+    (0, import_chunk_542UBYNY.requireSameFolder)(parent, cwd, root.option);
+    const part = (0, import_chunk_3MUHVUS5.makeStaffPart)({
       mode: staff.mode,
       stateRoot: root.folder,
       backend: input.text("backend") ?? staff.custom?.name ?? staff.backend,
       model: input.text("model") ?? staff.model,
-      profile: (0, import_chunk_M75RTKPG.askedProfile)(input),
+      profile: (0, import_chunk_EKPWU7F2.askedProfile)(input),
       earlierProfile: staff.profile,
       prompt,
       resume,
@@ -12373,14 +12372,14 @@ var continueCommand = {
     context.tell(
       `continues ${parent.id} (${staff.custom?.name ?? part.backend}, mode ${part.mode}, profile ${part.profile})`
     );
-    part.earlier = (0, import_chunk_5IFL4TST.earlierOf)(root.folder, part.backend, resume);
+    part.earlier = (0, import_chunk_542UBYNY.earlierOf)(root.folder, part.backend, resume);
     if (staff.schema) part.schema = true;
     if (staff.base) part.base = staff.base;
-    return (0, import_chunk_M75RTKPG.launchStaff)(context, input, {
+    return (0, import_chunk_EKPWU7F2.launchStaff)(context, input, {
       verb: parent.verb,
       staff: part,
       cwd,
-      lineage: (0, import_chunk_5IFL4TST.lineageOf)(parent, "continue"),
+      lineage: (0, import_chunk_542UBYNY.lineageOf)(parent, "continue"),
       isSynchronous: parent.verb === "ask" && !input.has("id-only"),
       words,
       asksForLatest: !input.has("job") && !input.has("conversation"),
@@ -12392,13 +12391,13 @@ function parentOf(root, input) {
   const [job, conversation] = [input.text("job"), input.text("conversation")];
   if (job !== void 0 && conversation !== void 0)
     throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --job and --conversation together");
-  if (job !== void 0) return (0, import_chunk_5IFL4TST.requireSpec)(root, (0, import_chunk_4KUXXOSU.requireWholeId)(root, job));
+  if (job !== void 0) return (0, import_chunk_542UBYNY.requireSpec)(root, (0, import_chunk_4KUXXOSU.requireWholeId)(root, job));
   const owner = conversation === void 0 ? input.text("owner") ?? import_chunk_NLNY4YEW.variables.owner() ?? null : null;
   const id = (0, import_chunk_7CDY6LKK.findLatest)(root.folder, owner, (_, spec) => {
-    const known = spec.staff ? (0, import_chunk_5IFL4TST.conversationOf)(root.folder, spec) : null;
+    const known = spec.staff ? (0, import_chunk_542UBYNY.conversationOf)(root.folder, spec) : null;
     return conversation === void 0 ? known !== null : known === conversation;
   });
-  if (id !== void 0) return (0, import_chunk_5IFL4TST.requireSpec)(root, id);
+  if (id !== void 0) return (0, import_chunk_542UBYNY.requireSpec)(root, id);
   const what = conversation === void 0 ? "a conversation" : `conversation ${JSON.stringify(conversation)}`;
   const whose = owner === null ? "" : ` of owner ${owner}`;
   throw new import_chunk_NVPF5LEY.FaultError(
@@ -12413,14 +12412,14 @@ function parentOf(root, input) {
 });
 
 },
-"./dispatch-4EVYDSNJ.js": function (module, exports) {
+"./dispatch-NW3QQFCS.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   dispatch: () => dispatch
 });
 module.exports = stdin_exports;
-var import_chunk_44D5I7IL = load("./chunk-44D5I7IL.js");
+var import_chunk_2NEI3JBE = load("./chunk-2NEI3JBE.js");
 var import_chunk_GDAT7PWZ = load("./chunk-GDAT7PWZ.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
@@ -12577,10 +12576,10 @@ async function dispatch(args, base, version) {
   if (word === "--version" || word === "version") return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${version}
 ` };
   const name = word === "--help" || word === "-h" ? "help" : word;
-  const command = await (0, import_chunk_44D5I7IL.loadCommand)(name);
+  const command = await (0, import_chunk_2NEI3JBE.loadCommand)(name);
   if (!command)
     throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_44D5I7IL.commandNames.join(", ")}`,
+      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_2NEI3JBE.commandNames.join(", ")}`,
       (0, import_chunk_3MD723AM.quoteWords)([...(0, import_chunk_VIKS2MJP.selfWords)(), "help"])
     );
   if (hasChangedWords(args)) {
@@ -12607,7 +12606,7 @@ async function help(command) {
 });
 
 },
-"./doctor-YTORZBAV.js": function (module, exports) {
+"./doctor-FHAGMKHV.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -12716,7 +12715,7 @@ var doctor = {
     const backend = input.text("backend");
     if (backend !== void 0) {
       if (input.words.length > 0) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take a job ID and --backend together");
-      const { doctorBackend } = await Promise.resolve().then(() => load("./doctor-backend-X2ZXR4O3.js"));
+      const { doctorBackend } = await Promise.resolve().then(() => load("./doctor-backend-JJBCCD22.js"));
       return doctorBackend(context, backend, input.has("json"));
     }
     const root = context.root(input);
@@ -12744,42 +12743,42 @@ function tell(finding) {
 });
 
 },
-"./doctor-backend-X2ZXR4O3.js": function (module, exports) {
+"./doctor-backend-JJBCCD22.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   doctorBackend: () => doctorBackend
 });
 module.exports = stdin_exports;
-var import_chunk_BN2VCZBI = load("./chunk-BN2VCZBI.js");
-var import_chunk_P5SWYHNU = load("./chunk-P5SWYHNU.js");
+var import_chunk_A3MUQEMZ = load("./chunk-A3MUQEMZ.js");
+var import_chunk_2J2SM3U6 = load("./chunk-2J2SM3U6.js");
 var import_chunk_XFBNWBRB = load("./chunk-XFBNWBRB.js");
-var import_chunk_6KRSSHAY = load("./chunk-6KRSSHAY.js");
-var import_chunk_IGDXCXPW = load("./chunk-IGDXCXPW.js");
+var import_chunk_3MUHVUS5 = load("./chunk-3MUHVUS5.js");
+var import_chunk_O2SQQ44C = load("./chunk-O2SQQ44C.js");
 var import_chunk_GDAT7PWZ = load("./chunk-GDAT7PWZ.js");
 var import_chunk_C7UJ4JXK = load("./chunk-C7UJ4JXK.js");
-var import_chunk_S236MST2 = load("./chunk-S236MST2.js");
+var import_chunk_AODHV5HG = load("./chunk-AODHV5HG.js");
 var import_chunk_ZDHOWCEU = load("./chunk-ZDHOWCEU.js");
-var import_chunk_ISVYQW6T = load("./chunk-ISVYQW6T.js");
-var import_chunk_7X2CHZVN = load("./chunk-7X2CHZVN.js");
-var import_chunk_WY6KWLJR = load("./chunk-WY6KWLJR.js");
+var import_chunk_THOZN52O = load("./chunk-THOZN52O.js");
+var import_chunk_32S3VA5A = load("./chunk-32S3VA5A.js");
+var import_chunk_GHOIRHTA = load("./chunk-GHOIRHTA.js");
 var import_chunk_4KUXXOSU = load("./chunk-4KUXXOSU.js");
 var import_chunk_GY4O4DW5 = load("./chunk-GY4O4DW5.js");
 var import_chunk_OBX4NMG7 = load("./chunk-OBX4NMG7.js");
 var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
-var import_chunk_UGVYUN74 = load("./chunk-UGVYUN74.js");
+var import_chunk_SH6EIFKC = load("./chunk-SH6EIFKC.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_YC5VTLGP = load("./chunk-YC5VTLGP.js");
-var import_chunk_NJOB3DGL = load("./chunk-NJOB3DGL.js");
-var import_chunk_UD56OBLZ = load("./chunk-UD56OBLZ.js");
+var import_chunk_HVTV3EJ3 = load("./chunk-HVTV3EJ3.js");
+var import_chunk_NLYZUBNJ = load("./chunk-NLYZUBNJ.js");
 var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_F2QRF22C = load("./chunk-F2QRF22C.js");
-var import_chunk_A3RNX7T7 = load("./chunk-A3RNX7T7.js");
+var import_chunk_VUXY3ZIS = load("./chunk-VUXY3ZIS.js");
 var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
-var import_chunk_AYAJZBGH = load("./chunk-AYAJZBGH.js");
-var import_chunk_OYWQVJF3 = load("./chunk-OYWQVJF3.js");
-var import_chunk_QZ6AB7TL = load("./chunk-QZ6AB7TL.js");
+var import_chunk_MPE7MUCK = load("./chunk-MPE7MUCK.js");
+var import_chunk_4VUSM3NP = load("./chunk-4VUSM3NP.js");
+var import_chunk_LPMPPDCR = load("./chunk-LPMPPDCR.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_3MD723AM = load("./chunk-3MD723AM.js");
 var import_chunk_AMXPSG75 = load("./chunk-AMXPSG75.js");
@@ -12811,8 +12810,8 @@ var trialMs = 12e4;
 var task = "Reply with the single word: ready";
 var answerBytes = 1024;
 async function roundTrip(name, onStart) {
-  const isOwn = Object.hasOwn((0, import_chunk_6KRSSHAY.readUserConfig)().backends, name);
-  const canRestrict = !isOwn && (0, import_chunk_WY6KWLJR.findBackend)(name)?.profiles.restricted !== null;
+  const isOwn = Object.hasOwn((0, import_chunk_3MUHVUS5.readUserConfig)().backends, name);
+  const canRestrict = !isOwn && (0, import_chunk_GHOIRHTA.findBackend)(name)?.profiles.restricted !== null;
   const signals = (0, import_chunk_5AUWXA57.holdSignals)();
   try {
     const folder = makeTempFolder("job-companion-trial-");
@@ -12840,10 +12839,10 @@ async function requireQuiet(signals) {
 }
 function makePart(root, cwd, backend, profile) {
   const words = { mode: "ask", stateRoot: root.folder, model: null, prompt: task, resume: null };
-  return { ...(0, import_chunk_6KRSSHAY.makeStaffPart)({ ...words, backend, profile, cwd }), brief: false };
+  return { ...(0, import_chunk_3MUHVUS5.makeStaffPart)({ ...words, backend, profile, cwd }), brief: false };
 }
 async function tryIn(root, cwd, part, signals) {
-  const { id } = await (0, import_chunk_IGDXCXPW.launch)(root, {
+  const { id } = await (0, import_chunk_O2SQQ44C.launch)(root, {
     kind: "staff",
     verb: "ask",
     owner: null,
@@ -12860,7 +12859,7 @@ async function tryIn(root, cwd, part, signals) {
     staff: part
   });
   const why = "doctor was interrupted";
-  signals.onEach(() => void (0, import_chunk_P5SWYHNU.cancelJob)(root.folder, id, { owner: null, why }).catch(() => void 0));
+  signals.onEach(() => void (0, import_chunk_2J2SM3U6.cancelJob)(root.folder, id, { owner: null, why }).catch(() => void 0));
   const { view, firstOutputMs } = await follow(root, id);
   const { state } = view;
   return {
@@ -12881,12 +12880,12 @@ async function follow(root, id) {
   const paths = (0, import_chunk_VIKS2MJP.jobPaths)(root.folder, id);
   let firstOutputMs = null;
   const look = () => {
-    const started = (0, import_chunk_S236MST2.startedAt)(paths);
+    const started = (0, import_chunk_AODHV5HG.startedAt)(paths);
     if (firstOutputMs !== null || started === null || !(0, import_chunk_YZXDT2WC.factsOf)(paths.output)?.size) return;
     firstOutputMs = Math.max(0, (0, import_chunk_NLNY4YEW.nowMs)() - Date.parse(started));
   };
   const patience = trialMs + 3 * import_chunk_6CVNTUS7.limits.staffKillGrace.default;
-  const [view] = await (0, import_chunk_UGVYUN74.waitForJobs)(root.folder, [id], {
+  const [view] = await (0, import_chunk_SH6EIFKC.waitForJobs)(root.folder, [id], {
     mode: "all",
     timeoutMs: patience,
     heartbeatMs: 50,
@@ -12909,8 +12908,8 @@ async function removeOrName(folder) {
   }
 }
 async function doctorBackend(context, name, isJson) {
-  const backend = (0, import_chunk_WY6KWLJR.findBackend)(name);
-  const signIn = backend ? (0, import_chunk_BN2VCZBI.signInOf)(backend) : null;
+  const backend = (0, import_chunk_GHOIRHTA.findBackend)(name);
+  const signIn = backend ? (0, import_chunk_A3MUQEMZ.signInOf)(backend) : null;
   try {
     const trip = await roundTrip(
       name,
@@ -12961,7 +12960,7 @@ function page(name, isReady, rows) {
 });
 
 },
-"./help-VHEMOS6E.js": function (module, exports) {
+"./help-COR6Q2L2.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -12981,7 +12980,7 @@ var help = {
   options: import_chunk_5KG54KO5.common,
   examples: ["help", "help run"],
   async run(_context, input) {
-    const { commandNames, loadCommand } = await Promise.resolve().then(() => load("./registry-7LTGKBFE.js"));
+    const { commandNames, loadCommand } = await Promise.resolve().then(() => load("./registry-AAUQSVMY.js"));
     const { renderHelp } = await Promise.resolve().then(() => load("./usage-KTS4T74N.js"));
     const { labelled } = await Promise.resolve().then(() => load("./wrap-LTCIWAWY.js"));
     const word = input.words[0];
@@ -13012,32 +13011,32 @@ var foot = `Exit codes: 0 done, 2 not finished, 3 failed or timed out or crashed
 });
 
 },
-"./implement-5FOHP3M2.js": function (module, exports) {
+"./implement-BLULXRNX.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   implement: () => implement
 });
 module.exports = stdin_exports;
-var import_chunk_24HRJVXG = load("./chunk-24HRJVXG.js");
-var import_chunk_M75RTKPG = load("./chunk-M75RTKPG.js");
-var import_chunk_6KRSSHAY = load("./chunk-6KRSSHAY.js");
-var import_chunk_PZ62JU2C = load("./chunk-PZ62JU2C.js");
-var import_chunk_IGDXCXPW = load("./chunk-IGDXCXPW.js");
+var import_chunk_GWZGJSHK = load("./chunk-GWZGJSHK.js");
+var import_chunk_EKPWU7F2 = load("./chunk-EKPWU7F2.js");
+var import_chunk_3MUHVUS5 = load("./chunk-3MUHVUS5.js");
+var import_chunk_B5YXK2C6 = load("./chunk-B5YXK2C6.js");
+var import_chunk_O2SQQ44C = load("./chunk-O2SQQ44C.js");
 var import_chunk_5KG54KO5 = load("./chunk-5KG54KO5.js");
 var import_chunk_GDAT7PWZ = load("./chunk-GDAT7PWZ.js");
 var import_chunk_C7UJ4JXK = load("./chunk-C7UJ4JXK.js");
-var import_chunk_GQA7X64Q = load("./chunk-GQA7X64Q.js");
-var import_chunk_7X2CHZVN = load("./chunk-7X2CHZVN.js");
-var import_chunk_WY6KWLJR = load("./chunk-WY6KWLJR.js");
+var import_chunk_MRG4EW5H = load("./chunk-MRG4EW5H.js");
+var import_chunk_32S3VA5A = load("./chunk-32S3VA5A.js");
+var import_chunk_GHOIRHTA = load("./chunk-GHOIRHTA.js");
 var import_chunk_4KUXXOSU = load("./chunk-4KUXXOSU.js");
 var import_chunk_GY4O4DW5 = load("./chunk-GY4O4DW5.js");
 var import_chunk_OBX4NMG7 = load("./chunk-OBX4NMG7.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_A3RNX7T7 = load("./chunk-A3RNX7T7.js");
+var import_chunk_VUXY3ZIS = load("./chunk-VUXY3ZIS.js");
 var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
-var import_chunk_QZ6AB7TL = load("./chunk-QZ6AB7TL.js");
+var import_chunk_LPMPPDCR = load("./chunk-LPMPPDCR.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_3MD723AM = load("./chunk-3MD723AM.js");
 var import_chunk_AMXPSG75 = load("./chunk-AMXPSG75.js");
@@ -13051,7 +13050,7 @@ var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var implement = (0, import_chunk_24HRJVXG.makeStaffVerb)({
+var implement = (0, import_chunk_GWZGJSHK.makeStaffVerb)({
   mode: "implement",
   notes: "A second implement job in the same worktree is refused unless it has --worktree or --share. The result says what was changed: files, commits, or that nothing was.",
   examples: [
@@ -13230,35 +13229,35 @@ function init(open, close) {
 var kleur_default = $;
 
 },
-"./main-OYI54B33.js": function (module, exports) {
+"./main-7S4GAOCO.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   runWorker: () => runWorker
 });
 module.exports = stdin_exports;
-var import_chunk_GQA7X64Q = load("./chunk-GQA7X64Q.js");
+var import_chunk_MRG4EW5H = load("./chunk-MRG4EW5H.js");
 var import_chunk_FHNVDGJI = load("./chunk-FHNVDGJI.js");
 var import_chunk_GY5IVT5I = load("./chunk-GY5IVT5I.js");
-var import_chunk_S236MST2 = load("./chunk-S236MST2.js");
+var import_chunk_AODHV5HG = load("./chunk-AODHV5HG.js");
 var import_chunk_ZDHOWCEU = load("./chunk-ZDHOWCEU.js");
-var import_chunk_ISVYQW6T = load("./chunk-ISVYQW6T.js");
-var import_chunk_7X2CHZVN = load("./chunk-7X2CHZVN.js");
-var import_chunk_WY6KWLJR = load("./chunk-WY6KWLJR.js");
+var import_chunk_THOZN52O = load("./chunk-THOZN52O.js");
+var import_chunk_32S3VA5A = load("./chunk-32S3VA5A.js");
+var import_chunk_GHOIRHTA = load("./chunk-GHOIRHTA.js");
 var import_chunk_4KUXXOSU = load("./chunk-4KUXXOSU.js");
 var import_chunk_GY4O4DW5 = load("./chunk-GY4O4DW5.js");
 var import_chunk_OBX4NMG7 = load("./chunk-OBX4NMG7.js");
 var import_chunk_YC5VTLGP = load("./chunk-YC5VTLGP.js");
-var import_chunk_NJOB3DGL = load("./chunk-NJOB3DGL.js");
-var import_chunk_UD56OBLZ = load("./chunk-UD56OBLZ.js");
+var import_chunk_HVTV3EJ3 = load("./chunk-HVTV3EJ3.js");
+var import_chunk_NLYZUBNJ = load("./chunk-NLYZUBNJ.js");
 var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_F2QRF22C = load("./chunk-F2QRF22C.js");
-var import_chunk_A3RNX7T7 = load("./chunk-A3RNX7T7.js");
+var import_chunk_VUXY3ZIS = load("./chunk-VUXY3ZIS.js");
 var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
-var import_chunk_AYAJZBGH = load("./chunk-AYAJZBGH.js");
-var import_chunk_OYWQVJF3 = load("./chunk-OYWQVJF3.js");
-var import_chunk_QZ6AB7TL = load("./chunk-QZ6AB7TL.js");
+var import_chunk_MPE7MUCK = load("./chunk-MPE7MUCK.js");
+var import_chunk_4VUSM3NP = load("./chunk-4VUSM3NP.js");
+var import_chunk_LPMPPDCR = load("./chunk-LPMPPDCR.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_3MD723AM = load("./chunk-3MD723AM.js");
 var import_chunk_AMXPSG75 = load("./chunk-AMXPSG75.js");
@@ -13413,10 +13412,10 @@ function toolSnapshot(call) {
 }
 function followAgent(claim, progress) {
   const { spec, paths } = claim;
-  const backend = (0, import_chunk_S236MST2.backendOf)(spec);
+  const backend = (0, import_chunk_AODHV5HG.backendOf)(spec);
   if (!spec.staff || !backend) return void 0;
   const { staff } = spec;
-  const reading = (0, import_chunk_WY6KWLJR.makeReading)();
+  const reading = (0, import_chunk_GHOIRHTA.makeReading)();
   let isFinalTold = false;
   const told = lastToolTold(claim);
   const ended = new Set();
@@ -13440,8 +13439,8 @@ function followAgent(claim, progress) {
   return {
     reading,
     sink: {
-      stdout: (line) => (0, import_chunk_S236MST2.readSafely)(reading, () => backend.read(line, reading, (0, import_chunk_NLNY4YEW.isoNow)())),
-      stderr: (line) => (0, import_chunk_S236MST2.readSafely)(reading, () => backend.readError?.(line, reading, (0, import_chunk_NLNY4YEW.isoNow)()))
+      stdout: (line) => (0, import_chunk_AODHV5HG.readSafely)(reading, () => backend.read(line, reading, (0, import_chunk_NLNY4YEW.isoNow)())),
+      stderr: (line) => (0, import_chunk_AODHV5HG.readSafely)(reading, () => backend.readError?.(line, reading, (0, import_chunk_NLNY4YEW.isoNow)()))
     },
     update
   };
@@ -13826,7 +13825,7 @@ var Stream = class {
   cap;
   size = 0;
   offset = 0;
-  lines = new import_chunk_S236MST2.LineSplitter();
+  lines = new import_chunk_AODHV5HG.LineSplitter();
   sink;
   constructor(file, capBytes, sink) {
     this.file = file;
@@ -13929,7 +13928,7 @@ function planChild(root, spec, paths, brief) {
       conversationId: null
     };
   }
-  const backend = (0, import_chunk_S236MST2.backendOf)(spec);
+  const backend = (0, import_chunk_AODHV5HG.backendOf)(spec);
   if (!spec.staff || !backend) throw new Error(`cannot start job ${spec.id}: unknown backend ${spec.staff?.backend}`);
   const plan = backend.plan({ ...staffRequest(root, spec, paths), prompt: brief });
   if (plan.promptBy === "stdin") (0, import_chunk_6OPTGHIR.writeFile)(paths.prompt, plan.stdin);
@@ -13941,7 +13940,7 @@ function planChild(root, spec, paths, brief) {
     environment: (0, import_chunk_NLNY4YEW.childEnvironment)({
       ...own,
       add: plan.environment,
-      remove: [...(0, import_chunk_WY6KWLJR.hostMarkers)(), ...import_chunk_QZ6AB7TL.repositoryVariables, ...plan.remove]
+      remove: [...(0, import_chunk_GHOIRHTA.hostMarkers)(), ...import_chunk_LPMPPDCR.repositoryVariables, ...plan.remove]
     }),
     input: plan.promptBy === "stdin" ? paths.prompt : "/dev/null",
     conversationId: plan.conversationId
@@ -13985,7 +13984,7 @@ function makeBrief(spec, facts) {
     list("Rules", [...mode.rules, ...commonRules(spec, facts)]),
     list("Your final message", [...mode.form, ...answerRules])
   ];
-  if (staff.schema) parts.push(import_chunk_S236MST2.findingsForm);
+  if (staff.schema) parts.push(import_chunk_AODHV5HG.findingsForm);
   return `${parts.filter((part) => part !== "").join("\n\n")}
 `;
 }
@@ -14051,13 +14050,13 @@ function list(title, lines) {
 }
 function prepareStart(root, spec, paths) {
   if (!spec.staff) return { brief: "", before: void 0 };
-  const before = (0, import_chunk_ISVYQW6T.recordBefore)(spec, paths);
-  const review = spec.staff.mode === "review" ? (0, import_chunk_GQA7X64Q.prepareReview)(spec.staff, paths, before) : [];
-  return { brief: makeBrief(spec, { context: (0, import_chunk_7X2CHZVN.contextOf)(before), review, stateRoot: root }), before };
+  const before = (0, import_chunk_THOZN52O.recordBefore)(spec, paths);
+  const review = spec.staff.mode === "review" ? (0, import_chunk_MRG4EW5H.prepareReview)(spec.staff, paths, before) : [];
+  return { brief: makeBrief(spec, { context: (0, import_chunk_32S3VA5A.contextOf)(before), review, stateRoot: root }), before };
 }
 function claimReason(claim, reason) {
   const { paths } = claim;
-  if ((0, import_chunk_KWYQ44JA.readExit)(paths)) return (0, import_chunk_S236MST2.parseReason)((0, import_chunk_KWYQ44JA.readReason)(paths));
+  if ((0, import_chunk_KWYQ44JA.readExit)(paths)) return (0, import_chunk_AODHV5HG.parseReason)((0, import_chunk_KWYQ44JA.readReason)(paths));
   let isOurs = false;
   try {
     isOurs = (0, import_chunk_6OPTGHIR.createFile)(paths.reason, `${reason}
@@ -14065,7 +14064,7 @@ function claimReason(claim, reason) {
   } catch {
     return reason;
   }
-  if (!isOurs) return (0, import_chunk_S236MST2.parseReason)((0, import_chunk_KWYQ44JA.readReason)(paths)) ?? reason;
+  if (!isOurs) return (0, import_chunk_AODHV5HG.parseReason)((0, import_chunk_KWYQ44JA.readReason)(paths)) ?? reason;
   if (!(0, import_chunk_KWYQ44JA.readExit)(paths)) return reason;
   (0, import_chunk_6OPTGHIR.removeFile)(paths.reason);
   return void 0;
@@ -14120,7 +14119,7 @@ async function supervise(claim) {
   progress.flush();
   (0, import_chunk_GY5IVT5I.removeCgroup)(claim.cgroup, spec.id);
   const exit = (0, import_chunk_KWYQ44JA.readExit)(paths);
-  (0, import_chunk_S236MST2.conclude)(claim, {
+  (0, import_chunk_AODHV5HG.conclude)(claim, {
     ...lostReason(claim, child, reason, exit !== void 0),
     exit,
     tree: reason === "exited" ? leftovers : { ...ended, survivors: leftovers.survivors },
@@ -14136,7 +14135,7 @@ function reasonNotToStart({ paths, spec }) {
   return (0, import_chunk_NLNY4YEW.monotonicMs)() >= spec.deadline_mono_ms ? "hard_timeout" : void 0;
 }
 function endUnstarted(claim, reason) {
-  (0, import_chunk_S236MST2.conclude)(claim, { reason, exit: void 0, tree: nothing, reconciled: false });
+  (0, import_chunk_AODHV5HG.conclude)(claim, { reason, exit: void 0, tree: nothing, reconciled: false });
 }
 async function tryStart(claim, progress) {
   try {
@@ -14152,7 +14151,7 @@ async function tryStart(claim, progress) {
     const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
     if (code === void 0) throw error;
     const detail = code === "ENOENT" ? `${(0, import_chunk_NVPF5LEY.messageOf)(error)} (does the folder ${claim.spec.cwd} still exist?)` : (0, import_chunk_NVPF5LEY.messageOf)(error);
-    (0, import_chunk_S236MST2.conclude)(claim, { reason: "spawn_failed", exit: void 0, tree: nothing, reconciled: false, detail });
+    (0, import_chunk_AODHV5HG.conclude)(claim, { reason: "spawn_failed", exit: void 0, tree: nothing, reconciled: false, detail });
     return void 0;
   }
 }
@@ -14161,8 +14160,8 @@ async function untilEnd(claim, progress, child, follower, agent) {
   const releases = [];
   try {
     return await new Promise((resolve) => {
-      void child.ended.then(() => resolve((0, import_chunk_S236MST2.parseReason)((0, import_chunk_KWYQ44JA.readReason)(paths)) ?? "exited"));
-      const told = (0, import_chunk_KWYQ44JA.readExit)(paths) ? void 0 : (0, import_chunk_S236MST2.parseReason)((0, import_chunk_KWYQ44JA.readReason)(paths));
+      void child.ended.then(() => resolve((0, import_chunk_AODHV5HG.parseReason)((0, import_chunk_KWYQ44JA.readReason)(paths)) ?? "exited"));
+      const told = (0, import_chunk_KWYQ44JA.readExit)(paths) ? void 0 : (0, import_chunk_AODHV5HG.parseReason)((0, import_chunk_KWYQ44JA.readReason)(paths));
       if (told !== void 0) resolve(told);
       let hasStopped = false;
       const stop = (wanted) => {
@@ -14214,7 +14213,7 @@ function stopTimes(claim) {
 function tellNewNeighbours({ root, paths, spec }, progress) {
   if (!spec.staff) return;
   const { warnings } = progress.state;
-  const fresh = (0, import_chunk_WY6KWLJR.neighbourWarnings)(root, paths).filter(
+  const fresh = (0, import_chunk_GHOIRHTA.neighbourWarnings)(root, paths).filter(
     (one) => !warnings.some((known) => known.message === one.message)
   );
   if (fresh.length > 0) progress.note("two_writers", { warnings: fresh }, { warnings: [...warnings, ...fresh] });
@@ -14223,7 +14222,7 @@ function tellStart(claim, progress, child) {
   if (progress.state.started_at !== null) return;
   const lost = (0, import_chunk_NLNY4YEW.uncarriableNames)();
   const fields = { child: child.child?.pid ?? null, ...lost.length > 0 ? { environment_names_lost: lost } : {} };
-  progress.step("started", "started", fields, { started_at: (0, import_chunk_S236MST2.startedAt)(claim.paths) ?? (0, import_chunk_NLNY4YEW.isoNow)() });
+  progress.step("started", "started", fields, { started_at: (0, import_chunk_AODHV5HG.startedAt)(claim.paths) ?? (0, import_chunk_NLNY4YEW.isoNow)() });
 }
 async function tellClaim(claim, progress, isClaimed) {
   const { generation, self, spec } = claim;
@@ -14269,7 +14268,7 @@ async function giveUp(claim, message) {
   const tree = (0, import_chunk_GY5IVT5I.treeOf)(spec, paths, { worker: claim.self, shim: view.shim, child: view.child });
   const ended = await (0, import_chunk_GY5IVT5I.terminate)(tree, { graceMs: import_chunk_6CVNTUS7.orphanGraceMs, settleMs: import_chunk_6CVNTUS7.killSettleMs });
   const warnings = [{ code: "worker_failed", message: `the worker failed ${failures} times: ${message}` }];
-  (0, import_chunk_S236MST2.conclude)(claim, { reason: "worker_lost", exit: view.exit, tree: ended, reconciled: false, warnings });
+  (0, import_chunk_AODHV5HG.conclude)(claim, { reason: "worker_lost", exit: view.exit, tree: ended, reconciled: false, warnings });
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -14277,7 +14276,7 @@ async function giveUp(claim, message) {
 });
 
 },
-"./observe-IW5RPY7N.js": function (module, exports) {
+"./observe-MJKKAN26.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -14291,7 +14290,7 @@ var import_chunk_4KUXXOSU = load("./chunk-4KUXXOSU.js");
 var import_chunk_EZ5LP3AB = load("./chunk-EZ5LP3AB.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_F2QRF22C = load("./chunk-F2QRF22C.js");
-var import_chunk_A3RNX7T7 = load("./chunk-A3RNX7T7.js");
+var import_chunk_VUXY3ZIS = load("./chunk-VUXY3ZIS.js");
 var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_3MD723AM = load("./chunk-3MD723AM.js");
@@ -14327,7 +14326,7 @@ var observe = {
     (0, import_chunk_GDAT7PWZ.checkRoot)(root.folder);
     const owner = input.text("owner") ?? import_chunk_NLNY4YEW.variables.owner() ?? null;
     const id = input.words[0] === void 0 ? (0, import_chunk_7CDY6LKK.requireLatest)(root, owner, "a job to observe") : (0, import_chunk_4KUXXOSU.findJob)(root, input.words[0]);
-    const view = await (0, import_chunk_A3RNX7T7.refresh)(root.folder, id);
+    const view = await (0, import_chunk_VUXY3ZIS.refresh)(root.folder, id);
     return {
       code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
       json: (0, import_chunk_EZ5LP3AB.observation)(view, { afterSeq: input.count("after-seq") ?? null, root })
@@ -14340,15 +14339,15 @@ var observe = {
 });
 
 },
-"./registry-7LTGKBFE.js": function (module, exports) {
+"./registry-AAUQSVMY.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  commandNames: () => import_chunk_44D5I7IL.commandNames,
-  loadCommand: () => import_chunk_44D5I7IL.loadCommand
+  commandNames: () => import_chunk_2NEI3JBE.commandNames,
+  loadCommand: () => import_chunk_2NEI3JBE.loadCommand
 });
 module.exports = stdin_exports;
-var import_chunk_44D5I7IL = load("./chunk-44D5I7IL.js");
+var import_chunk_2NEI3JBE = load("./chunk-2NEI3JBE.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -14357,32 +14356,32 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./research-VCWSAIEM.js": function (module, exports) {
+"./research-2UATVYVA.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   research: () => research
 });
 module.exports = stdin_exports;
-var import_chunk_24HRJVXG = load("./chunk-24HRJVXG.js");
-var import_chunk_M75RTKPG = load("./chunk-M75RTKPG.js");
-var import_chunk_6KRSSHAY = load("./chunk-6KRSSHAY.js");
-var import_chunk_PZ62JU2C = load("./chunk-PZ62JU2C.js");
-var import_chunk_IGDXCXPW = load("./chunk-IGDXCXPW.js");
+var import_chunk_GWZGJSHK = load("./chunk-GWZGJSHK.js");
+var import_chunk_EKPWU7F2 = load("./chunk-EKPWU7F2.js");
+var import_chunk_3MUHVUS5 = load("./chunk-3MUHVUS5.js");
+var import_chunk_B5YXK2C6 = load("./chunk-B5YXK2C6.js");
+var import_chunk_O2SQQ44C = load("./chunk-O2SQQ44C.js");
 var import_chunk_5KG54KO5 = load("./chunk-5KG54KO5.js");
 var import_chunk_GDAT7PWZ = load("./chunk-GDAT7PWZ.js");
 var import_chunk_C7UJ4JXK = load("./chunk-C7UJ4JXK.js");
-var import_chunk_GQA7X64Q = load("./chunk-GQA7X64Q.js");
-var import_chunk_7X2CHZVN = load("./chunk-7X2CHZVN.js");
-var import_chunk_WY6KWLJR = load("./chunk-WY6KWLJR.js");
+var import_chunk_MRG4EW5H = load("./chunk-MRG4EW5H.js");
+var import_chunk_32S3VA5A = load("./chunk-32S3VA5A.js");
+var import_chunk_GHOIRHTA = load("./chunk-GHOIRHTA.js");
 var import_chunk_4KUXXOSU = load("./chunk-4KUXXOSU.js");
 var import_chunk_GY4O4DW5 = load("./chunk-GY4O4DW5.js");
 var import_chunk_OBX4NMG7 = load("./chunk-OBX4NMG7.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_A3RNX7T7 = load("./chunk-A3RNX7T7.js");
+var import_chunk_VUXY3ZIS = load("./chunk-VUXY3ZIS.js");
 var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
-var import_chunk_QZ6AB7TL = load("./chunk-QZ6AB7TL.js");
+var import_chunk_LPMPPDCR = load("./chunk-LPMPPDCR.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_3MD723AM = load("./chunk-3MD723AM.js");
 var import_chunk_AMXPSG75 = load("./chunk-AMXPSG75.js");
@@ -14396,7 +14395,7 @@ var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var research = (0, import_chunk_24HRJVXG.makeStaffVerb)({
+var research = (0, import_chunk_GWZGJSHK.makeStaffVerb)({
   mode: "research",
   examples: ['research --backend gemini --prompt "Which call sites still use the old parser?"']
 });
@@ -14406,37 +14405,37 @@ var research = (0, import_chunk_24HRJVXG.makeStaffVerb)({
 });
 
 },
-"./restart-BUKMRGWR.js": function (module, exports) {
+"./restart-CEPXFC7C.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   restart: () => restart
 });
 module.exports = stdin_exports;
-var import_chunk_5IFL4TST = load("./chunk-5IFL4TST.js");
-var import_chunk_M75RTKPG = load("./chunk-M75RTKPG.js");
-var import_chunk_6KRSSHAY = load("./chunk-6KRSSHAY.js");
-var import_chunk_PZ62JU2C = load("./chunk-PZ62JU2C.js");
-var import_chunk_IGDXCXPW = load("./chunk-IGDXCXPW.js");
+var import_chunk_542UBYNY = load("./chunk-542UBYNY.js");
+var import_chunk_EKPWU7F2 = load("./chunk-EKPWU7F2.js");
+var import_chunk_3MUHVUS5 = load("./chunk-3MUHVUS5.js");
+var import_chunk_B5YXK2C6 = load("./chunk-B5YXK2C6.js");
+var import_chunk_O2SQQ44C = load("./chunk-O2SQQ44C.js");
 var import_chunk_5KG54KO5 = load("./chunk-5KG54KO5.js");
 var import_chunk_GDAT7PWZ = load("./chunk-GDAT7PWZ.js");
 var import_chunk_C7UJ4JXK = load("./chunk-C7UJ4JXK.js");
-var import_chunk_GQA7X64Q = load("./chunk-GQA7X64Q.js");
-var import_chunk_ISVYQW6T = load("./chunk-ISVYQW6T.js");
-var import_chunk_7X2CHZVN = load("./chunk-7X2CHZVN.js");
-var import_chunk_WY6KWLJR = load("./chunk-WY6KWLJR.js");
+var import_chunk_MRG4EW5H = load("./chunk-MRG4EW5H.js");
+var import_chunk_THOZN52O = load("./chunk-THOZN52O.js");
+var import_chunk_32S3VA5A = load("./chunk-32S3VA5A.js");
+var import_chunk_GHOIRHTA = load("./chunk-GHOIRHTA.js");
 var import_chunk_4KUXXOSU = load("./chunk-4KUXXOSU.js");
 var import_chunk_GY4O4DW5 = load("./chunk-GY4O4DW5.js");
 var import_chunk_OBX4NMG7 = load("./chunk-OBX4NMG7.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_UD56OBLZ = load("./chunk-UD56OBLZ.js");
+var import_chunk_NLYZUBNJ = load("./chunk-NLYZUBNJ.js");
 var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_F2QRF22C = load("./chunk-F2QRF22C.js");
-var import_chunk_A3RNX7T7 = load("./chunk-A3RNX7T7.js");
+var import_chunk_VUXY3ZIS = load("./chunk-VUXY3ZIS.js");
 var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
-var import_chunk_OYWQVJF3 = load("./chunk-OYWQVJF3.js");
-var import_chunk_QZ6AB7TL = load("./chunk-QZ6AB7TL.js");
+var import_chunk_4VUSM3NP = load("./chunk-4VUSM3NP.js");
+var import_chunk_LPMPPDCR = load("./chunk-LPMPPDCR.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_3MD723AM = load("./chunk-3MD723AM.js");
 var import_chunk_AMXPSG75 = load("./chunk-AMXPSG75.js");
@@ -14478,13 +14477,13 @@ var restart = {
   async run(context, input) {
     const root = context.root(input);
     (0, import_chunk_GDAT7PWZ.checkRoot)(root.folder);
-    const words = (0, import_chunk_PZ62JU2C.onceWords)("restart", input, null, null);
-    const repeated = await (0, import_chunk_PZ62JU2C.repeatedLaunch)(context, input, words, false);
+    const words = (0, import_chunk_B5YXK2C6.onceWords)("restart", input, null, null);
+    const repeated = await (0, import_chunk_B5YXK2C6.repeatedLaunch)(context, input, words, false);
     if (repeated) return repeated;
     const id = (0, import_chunk_4KUXXOSU.requireWholeId)(root, input.words[0]);
-    const view = await (0, import_chunk_A3RNX7T7.refresh)(root.folder, id);
-    const spec = (0, import_chunk_5IFL4TST.requireSpec)(root, id);
-    await (0, import_chunk_5IFL4TST.requireGenuine)(spec);
+    const view = await (0, import_chunk_VUXY3ZIS.refresh)(root.folder, id);
+    const spec = (0, import_chunk_542UBYNY.requireSpec)(root, id);
+    await (0, import_chunk_542UBYNY.requireGenuine)(spec);
     if (!(0, import_chunk_AMXPSG75.isEnded)(view.state))
       throw new import_chunk_NVPF5LEY.FaultError(
         "busy",
@@ -14497,22 +14496,22 @@ var restart = {
 function againRun(context, input, spec, root, words) {
   for (const name of ["backend", "model", "profile"])
     if (input.has(name)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${name} for a ${spec.kind} job: it is for staff`);
-  (0, import_chunk_5IFL4TST.requireFolder)(spec, "restart", root.option);
+  (0, import_chunk_542UBYNY.requireFolder)(spec, "restart", root.option);
   const run = spec.run;
   if (!run) throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot restart job ${spec.id}: a ${spec.kind} job has no command`);
   const program = (0, import_chunk_VIKS2MJP.findProgram)(run.argv[0], spec.cwd);
-  if (program === void 0) throw (0, import_chunk_PZ62JU2C.missingProgram)(run.argv[0], spec.cwd);
-  return (0, import_chunk_PZ62JU2C.launchAndTell)(context, input, {
+  if (program === void 0) throw (0, import_chunk_B5YXK2C6.missingProgram)(run.argv[0], spec.cwd);
+  return (0, import_chunk_B5YXK2C6.launchAndTell)(context, input, {
     kind: "run",
     verb: "run",
-    ...(0, import_chunk_PZ62JU2C.launchWords)(input),
+    ...(0, import_chunk_B5YXK2C6.launchWords)(input),
     cwd: spec.cwd,
     deadlineMs: input.durationOrDefault("timeout"),
     killGraceMs: spec.kill_grace_ms,
     maxOutputBytes: spec.max_output_bytes,
     firstOutputMs: spec.first_output_ms,
     stallMs: spec.stall_ms,
-    lineage: (0, import_chunk_5IFL4TST.lineageOf)(spec, "restart"),
+    lineage: (0, import_chunk_542UBYNY.lineageOf)(spec, "restart"),
     run: { ...run, program },
     staff: null,
     words
@@ -14521,29 +14520,29 @@ function againRun(context, input, spec, root, words) {
 function again(context, input, spec, root, words) {
   const staff = spec.staff;
   if (!staff) throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot restart job ${spec.id}: it has no task`);
-  const cwd = spec.worktree ? originOf(spec, spec.worktree) : (0, import_chunk_5IFL4TST.requireFolder)(spec, "restart", root.option);
+  const cwd = spec.worktree ? originOf(spec, spec.worktree) : (0, import_chunk_542UBYNY.requireFolder)(spec, "restart", root.option);
   const before = staff.custom?.name ?? staff.backend;
   const isElsewhere = input.has("backend") && input.text("backend") !== before;
-  const part = (0, import_chunk_6KRSSHAY.makeStaffPart)({
+  const part = (0, import_chunk_3MUHVUS5.makeStaffPart)({
     mode: staff.mode,
     stateRoot: root.folder,
     backend: input.text("backend") ?? before,
     // A model's name belongs to its CLI.
     model: input.text("model") ?? (isElsewhere ? null : staff.model),
-    profile: (0, import_chunk_M75RTKPG.askedProfile)(input),
+    profile: (0, import_chunk_EKPWU7F2.askedProfile)(input),
     earlierProfile: staff.profile,
     prompt: staff.prompt,
     resume: null,
     cwd
   });
-  if (part.brief) part.historical = (0, import_chunk_ISVYQW6T.historicalOf)((0, import_chunk_VIKS2MJP.jobPaths)(root.folder, spec.id)) ?? staff.historical ?? null;
+  if (part.brief) part.historical = (0, import_chunk_THOZN52O.historicalOf)((0, import_chunk_VIKS2MJP.jobPaths)(root.folder, spec.id)) ?? staff.historical ?? null;
   if (staff.schema) part.schema = true;
   if (staff.base) part.base = staff.base;
-  return (0, import_chunk_M75RTKPG.launchStaff)(context, input, {
+  return (0, import_chunk_EKPWU7F2.launchStaff)(context, input, {
     verb: spec.verb,
     staff: part,
     cwd,
-    lineage: (0, import_chunk_5IFL4TST.lineageOf)(spec, "restart"),
+    lineage: (0, import_chunk_542UBYNY.lineageOf)(spec, "restart"),
     isSynchronous: spec.verb === "ask" && !input.has("id-only"),
     worktree: spec.worktree ? "new" : null,
     words,
@@ -14567,7 +14566,7 @@ function staffLimit(input) {
 });
 
 },
-"./result-HSWOTDCT.js": function (module, exports) {
+"./result-4QPUCHH2.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -14578,21 +14577,21 @@ var import_chunk_7CDY6LKK = load("./chunk-7CDY6LKK.js");
 var import_chunk_5KG54KO5 = load("./chunk-5KG54KO5.js");
 var import_chunk_GDAT7PWZ = load("./chunk-GDAT7PWZ.js");
 var import_chunk_4KUXXOSU = load("./chunk-4KUXXOSU.js");
-var import_chunk_XYWE227J = load("./chunk-XYWE227J.js");
+var import_chunk_7JU44VU3 = load("./chunk-7JU44VU3.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
 var import_chunk_NAF6F4BZ = load("./chunk-NAF6F4BZ.js");
 var import_chunk_EZ5LP3AB = load("./chunk-EZ5LP3AB.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_NJOB3DGL = load("./chunk-NJOB3DGL.js");
-var import_chunk_UD56OBLZ = load("./chunk-UD56OBLZ.js");
+var import_chunk_HVTV3EJ3 = load("./chunk-HVTV3EJ3.js");
+var import_chunk_NLYZUBNJ = load("./chunk-NLYZUBNJ.js");
 var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_F2QRF22C = load("./chunk-F2QRF22C.js");
-var import_chunk_A3RNX7T7 = load("./chunk-A3RNX7T7.js");
+var import_chunk_VUXY3ZIS = load("./chunk-VUXY3ZIS.js");
 var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
-var import_chunk_AYAJZBGH = load("./chunk-AYAJZBGH.js");
-var import_chunk_OYWQVJF3 = load("./chunk-OYWQVJF3.js");
-var import_chunk_QZ6AB7TL = load("./chunk-QZ6AB7TL.js");
+var import_chunk_MPE7MUCK = load("./chunk-MPE7MUCK.js");
+var import_chunk_4VUSM3NP = load("./chunk-4VUSM3NP.js");
+var import_chunk_LPMPPDCR = load("./chunk-LPMPPDCR.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_3MD723AM = load("./chunk-3MD723AM.js");
 var import_chunk_AMXPSG75 = load("./chunk-AMXPSG75.js");
@@ -14620,7 +14619,7 @@ var result = {
     const owner = input.text("owner") ?? import_chunk_NLNY4YEW.variables.owner() ?? null;
     const isFinished = (id2) => (0, import_chunk_AMXPSG75.isEnded)((0, import_chunk_AMXPSG75.inspect)(root.folder, id2).state);
     const id = input.words[0] === void 0 ? (0, import_chunk_7CDY6LKK.requireLatest)(root, owner, "a finished job", isFinished) : (0, import_chunk_4KUXXOSU.findJob)(root, input.words[0]);
-    const view = await (0, import_chunk_A3RNX7T7.refresh)(root.folder, id, true);
+    const view = await (0, import_chunk_VUXY3ZIS.refresh)(root.folder, id, true);
     if (!(0, import_chunk_AMXPSG75.isEnded)(view.state)) {
       const wait = import_chunk_MH4JJYVG.nextCommands.wait(id, root.option);
       if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.pending, json: (0, import_chunk_EZ5LP3AB.observation)(view, { afterSeq: null, root }) };
@@ -14630,8 +14629,8 @@ var result = {
       };
     }
     const afterPrint = () => (0, import_chunk_NAF6F4BZ.noteCollected)(view, "result");
-    const reply = (0, import_chunk_XYWE227J.tellEnded)(context, view);
-    return input.has("json") ? { code: reply.code, json: (0, import_chunk_XYWE227J.endedDocument)(view), afterPrint } : { ...reply, afterPrint };
+    const reply = (0, import_chunk_7JU44VU3.tellEnded)(context, view);
+    return input.has("json") ? { code: reply.code, json: (0, import_chunk_7JU44VU3.endedDocument)(view), afterPrint } : { ...reply, afterPrint };
   }
 };
 // Annotate the CommonJS export names for ESM import in node:
@@ -14640,32 +14639,32 @@ var result = {
 });
 
 },
-"./review-XG372VXQ.js": function (module, exports) {
+"./review-N2EEH2B3.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   review: () => review
 });
 module.exports = stdin_exports;
-var import_chunk_24HRJVXG = load("./chunk-24HRJVXG.js");
-var import_chunk_M75RTKPG = load("./chunk-M75RTKPG.js");
-var import_chunk_6KRSSHAY = load("./chunk-6KRSSHAY.js");
-var import_chunk_PZ62JU2C = load("./chunk-PZ62JU2C.js");
-var import_chunk_IGDXCXPW = load("./chunk-IGDXCXPW.js");
+var import_chunk_GWZGJSHK = load("./chunk-GWZGJSHK.js");
+var import_chunk_EKPWU7F2 = load("./chunk-EKPWU7F2.js");
+var import_chunk_3MUHVUS5 = load("./chunk-3MUHVUS5.js");
+var import_chunk_B5YXK2C6 = load("./chunk-B5YXK2C6.js");
+var import_chunk_O2SQQ44C = load("./chunk-O2SQQ44C.js");
 var import_chunk_5KG54KO5 = load("./chunk-5KG54KO5.js");
 var import_chunk_GDAT7PWZ = load("./chunk-GDAT7PWZ.js");
 var import_chunk_C7UJ4JXK = load("./chunk-C7UJ4JXK.js");
-var import_chunk_GQA7X64Q = load("./chunk-GQA7X64Q.js");
-var import_chunk_7X2CHZVN = load("./chunk-7X2CHZVN.js");
-var import_chunk_WY6KWLJR = load("./chunk-WY6KWLJR.js");
+var import_chunk_MRG4EW5H = load("./chunk-MRG4EW5H.js");
+var import_chunk_32S3VA5A = load("./chunk-32S3VA5A.js");
+var import_chunk_GHOIRHTA = load("./chunk-GHOIRHTA.js");
 var import_chunk_4KUXXOSU = load("./chunk-4KUXXOSU.js");
 var import_chunk_GY4O4DW5 = load("./chunk-GY4O4DW5.js");
 var import_chunk_OBX4NMG7 = load("./chunk-OBX4NMG7.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_A3RNX7T7 = load("./chunk-A3RNX7T7.js");
+var import_chunk_VUXY3ZIS = load("./chunk-VUXY3ZIS.js");
 var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
-var import_chunk_QZ6AB7TL = load("./chunk-QZ6AB7TL.js");
+var import_chunk_LPMPPDCR = load("./chunk-LPMPPDCR.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_3MD723AM = load("./chunk-3MD723AM.js");
 var import_chunk_AMXPSG75 = load("./chunk-AMXPSG75.js");
@@ -14679,7 +14678,7 @@ var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var review = (0, import_chunk_24HRJVXG.makeStaffVerb)({
+var review = (0, import_chunk_GWZGJSHK.makeStaffVerb)({
   mode: "review",
   options: {
     base: {
@@ -14700,17 +14699,17 @@ var review = (0, import_chunk_24HRJVXG.makeStaffVerb)({
 });
 
 },
-"./run-BWF656LO.js": function (module, exports) {
+"./run-XMOFLMWO.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  folderOf: () => import_chunk_PZ62JU2C.folderOf,
-  missingProgram: () => import_chunk_PZ62JU2C.missingProgram,
-  run: () => import_chunk_PZ62JU2C.run
+  folderOf: () => import_chunk_B5YXK2C6.folderOf,
+  missingProgram: () => import_chunk_B5YXK2C6.missingProgram,
+  run: () => import_chunk_B5YXK2C6.run
 });
 module.exports = stdin_exports;
-var import_chunk_PZ62JU2C = load("./chunk-PZ62JU2C.js");
-var import_chunk_IGDXCXPW = load("./chunk-IGDXCXPW.js");
+var import_chunk_B5YXK2C6 = load("./chunk-B5YXK2C6.js");
+var import_chunk_O2SQQ44C = load("./chunk-O2SQQ44C.js");
 var import_chunk_5KG54KO5 = load("./chunk-5KG54KO5.js");
 var import_chunk_GDAT7PWZ = load("./chunk-GDAT7PWZ.js");
 var import_chunk_C7UJ4JXK = load("./chunk-C7UJ4JXK.js");
@@ -14738,7 +14737,7 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./settle-KO5MS3X3.js": function (module, exports) {
+"./settle-VVWSK4JY.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -14747,24 +14746,24 @@ __export(stdin_exports, {
 module.exports = stdin_exports;
 var import_chunk_YDKUKPEV = load("./chunk-YDKUKPEV.js");
 var import_chunk_GY5IVT5I = load("./chunk-GY5IVT5I.js");
-var import_chunk_S236MST2 = load("./chunk-S236MST2.js");
+var import_chunk_AODHV5HG = load("./chunk-AODHV5HG.js");
 var import_chunk_ZDHOWCEU = load("./chunk-ZDHOWCEU.js");
-var import_chunk_ISVYQW6T = load("./chunk-ISVYQW6T.js");
-var import_chunk_7X2CHZVN = load("./chunk-7X2CHZVN.js");
-var import_chunk_WY6KWLJR = load("./chunk-WY6KWLJR.js");
+var import_chunk_THOZN52O = load("./chunk-THOZN52O.js");
+var import_chunk_32S3VA5A = load("./chunk-32S3VA5A.js");
+var import_chunk_GHOIRHTA = load("./chunk-GHOIRHTA.js");
 var import_chunk_4KUXXOSU = load("./chunk-4KUXXOSU.js");
 var import_chunk_GY4O4DW5 = load("./chunk-GY4O4DW5.js");
 var import_chunk_OBX4NMG7 = load("./chunk-OBX4NMG7.js");
-var import_chunk_NJOB3DGL = load("./chunk-NJOB3DGL.js");
-var import_chunk_UD56OBLZ = load("./chunk-UD56OBLZ.js");
+var import_chunk_HVTV3EJ3 = load("./chunk-HVTV3EJ3.js");
+var import_chunk_NLYZUBNJ = load("./chunk-NLYZUBNJ.js");
 var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_F2QRF22C = load("./chunk-F2QRF22C.js");
-var import_chunk_A3RNX7T7 = load("./chunk-A3RNX7T7.js");
+var import_chunk_VUXY3ZIS = load("./chunk-VUXY3ZIS.js");
 var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
-var import_chunk_AYAJZBGH = load("./chunk-AYAJZBGH.js");
-var import_chunk_OYWQVJF3 = load("./chunk-OYWQVJF3.js");
-var import_chunk_QZ6AB7TL = load("./chunk-QZ6AB7TL.js");
+var import_chunk_MPE7MUCK = load("./chunk-MPE7MUCK.js");
+var import_chunk_4VUSM3NP = load("./chunk-4VUSM3NP.js");
+var import_chunk_LPMPPDCR = load("./chunk-LPMPPDCR.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_3MD723AM = load("./chunk-3MD723AM.js");
 var import_chunk_AMXPSG75 = load("./chunk-AMXPSG75.js");
@@ -14804,7 +14803,7 @@ var noStart = "the shell that was to start it ended before";
 async function settle(view) {
   const condition = (0, import_chunk_AMXPSG75.conditionOf)(view);
   if (!view.spec) return;
-  if ((0, import_chunk_S236MST2.finishStored)({ paths: view.paths, spec: view.spec })) {
+  if ((0, import_chunk_AODHV5HG.finishStored)({ paths: view.paths, spec: view.spec })) {
     (0, import_chunk_GY5IVT5I.removeCgroup)(view.worker?.cgroup ?? (0, import_chunk_GY5IVT5I.findCgroup)(view.id), view.id);
     return;
   }
@@ -14812,13 +14811,13 @@ async function settle(view) {
   const isOver = condition === "over" && view.reason === void 0 && view.spec.run?.keep_children;
   const ended = isOver ? { step: "none", ended: [], survivors: [] } : await (0, import_chunk_GY5IVT5I.terminate)(tree, { graceMs: condition === "over" ? import_chunk_6CVNTUS7.drainMs : import_chunk_6CVNTUS7.orphanGraceMs, settleMs: import_chunk_6CVNTUS7.killSettleMs });
   (0, import_chunk_GY5IVT5I.removeCgroup)(view.worker?.cgroup ?? (0, import_chunk_GY5IVT5I.findCgroup)(view.id), view.id);
-  (0, import_chunk_S236MST2.conclude)(
+  (0, import_chunk_AODHV5HG.conclude)(
     { paths: view.paths, spec: view.spec },
     { reason: settledReason(view, condition), exit: view.exit, tree: ended, reconciled: true, detail: noStart }
   );
 }
 function settledReason(view, condition) {
-  const told = (0, import_chunk_S236MST2.parseReason)(view.reason);
+  const told = (0, import_chunk_AODHV5HG.parseReason)(view.reason);
   if (told) return told;
   if (condition === "over") return "exited";
   if (view.cancel) return "canceled";
@@ -14849,25 +14848,25 @@ function isOutOfReach(error) {
 });
 
 },
-"./setup-5L4MK5FK.js": function (module, exports) {
+"./setup-KEW3JMVM.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   setup: () => setup
 });
 module.exports = stdin_exports;
-var import_chunk_BN2VCZBI = load("./chunk-BN2VCZBI.js");
+var import_chunk_A3MUQEMZ = load("./chunk-A3MUQEMZ.js");
 var import_chunk_XFBNWBRB = load("./chunk-XFBNWBRB.js");
-var import_chunk_6KRSSHAY = load("./chunk-6KRSSHAY.js");
+var import_chunk_3MUHVUS5 = load("./chunk-3MUHVUS5.js");
 var import_chunk_5KG54KO5 = load("./chunk-5KG54KO5.js");
 var import_chunk_GDAT7PWZ = load("./chunk-GDAT7PWZ.js");
-var import_chunk_WY6KWLJR = load("./chunk-WY6KWLJR.js");
+var import_chunk_GHOIRHTA = load("./chunk-GHOIRHTA.js");
 var import_chunk_4KUXXOSU = load("./chunk-4KUXXOSU.js");
 var import_chunk_GY4O4DW5 = load("./chunk-GY4O4DW5.js");
 var import_chunk_OBX4NMG7 = load("./chunk-OBX4NMG7.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_A3RNX7T7 = load("./chunk-A3RNX7T7.js");
+var import_chunk_VUXY3ZIS = load("./chunk-VUXY3ZIS.js");
 var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_3MD723AM = load("./chunk-3MD723AM.js");
@@ -14900,7 +14899,7 @@ function addReadRules(text, folder) {
 }
 function parse(text) {
   try {
-    return (0, import_chunk_WY6KWLJR.parseSettings)(text);
+    return (0, import_chunk_GHOIRHTA.parseSettings)(text);
   } catch {
     throw new Error("it is no JSON object");
   }
@@ -14913,7 +14912,7 @@ function planStateEdit(root, now, choices, user) {
   const edit = {
     file,
     before: (0, import_chunk_6OPTGHIR.readText)(file) ?? null,
-    after: (0, import_chunk_6KRSSHAY.narrowingText)({ restrict, default_backend }),
+    after: (0, import_chunk_3MUHVUS5.narrowingText)({ restrict, default_backend }),
     followsLink: false,
     isState: true
   };
@@ -14924,12 +14923,12 @@ function planStateEdit(root, now, choices, user) {
 }
 function withEffect(change, wanted, user) {
   const mode = import_chunk_W7HED5VZ.modeIds.find((id) => change.startsWith(`default_backend.${id}: `));
-  const own = mode && (0, import_chunk_6KRSSHAY.defaultBackend)(mode, user, import_chunk_6KRSSHAY.noNarrowing)?.name;
+  const own = mode && (0, import_chunk_3MUHVUS5.defaultBackend)(mode, user, import_chunk_3MUHVUS5.noNarrowing)?.name;
   if (mode === void 0 || own === void 0 || wanted[mode] === void 0 || wanted[mode] === own) return change;
   return `${change} (has no effect here: your config says ${own})`;
 }
 function planUserEdit(now, choices) {
-  const file = (0, import_chunk_6KRSSHAY.userConfigFile)();
+  const file = (0, import_chunk_3MUHVUS5.userConfigFile)();
   if (file === void 0)
     throw new import_chunk_NVPF5LEY.FaultError("preflight", "cannot find your config folder: neither HOME nor XDG_CONFIG_HOME is set");
   const before = (0, import_chunk_6OPTGHIR.readText)(file) ?? null;
@@ -14944,7 +14943,7 @@ function planUserEdit(now, choices) {
     if (value === void 0 || Object.keys(value).length === 0) delete all[key];
     else all[key] = value;
   }
-  import_chunk_6KRSSHAY.userConfig.parse(all);
+  import_chunk_3MUHVUS5.userConfig.parse(all);
   const after = `${JSON.stringify(all, null, 2)}
 `;
   return asEdit({ file, before, after, followsLink: false, isState: false }, [
@@ -14954,14 +14953,14 @@ function planUserEdit(now, choices) {
   ]);
 }
 function planReadRules(folder) {
-  const policy = (0, import_chunk_WY6KWLJR.findBackend)("agy")?.policy;
+  const policy = (0, import_chunk_GHOIRHTA.findBackend)("agy")?.policy;
   const home = import_chunk_NLNY4YEW.variables.home();
   if (!policy) throw new Error("there is no backend agy with settings");
   if (home === void 0) throw new import_chunk_NVPF5LEY.FaultError("preflight", "cannot find the settings of agy: HOME is not set");
   const file = import_node_path.default.join(home, policy.file);
   const refused = (why) => new import_chunk_NVPF5LEY.FaultError("preflight", `cannot change the settings ${file}: ${why}`);
   if (!(0, import_chunk_YZXDT2WC.isFolder)(import_node_path.default.dirname(file))) throw refused("agy was never started here; start it once and sign in");
-  const read = (0, import_chunk_6KRSSHAY.readSettings)(file);
+  const read = (0, import_chunk_3MUHVUS5.readSettings)(file);
   if ("fault" in read) throw refused(`they ${read.fault}`);
   let made;
   try {
@@ -14975,7 +14974,7 @@ function planReadRules(folder) {
 }
 async function applyEdits(root, edits) {
   const stamp = (0, import_chunk_NLNY4YEW.isoNow)().replace(/[-:]|\.\d+/g, "");
-  const write = () => (0, import_chunk_WY6KWLJR.applyAll)(edits, stamp);
+  const write = () => (0, import_chunk_GHOIRHTA.applyAll)(edits, stamp);
   if (!edits.some((edit) => edit.isState)) return write();
   (0, import_chunk_GDAT7PWZ.ensureRoot)(root.folder);
   return (0, import_chunk_GY4O4DW5.withLock)((0, import_chunk_VIKS2MJP.rootPaths)(root.folder).lock, write);
@@ -15003,7 +15002,7 @@ function modeRows(surveys, config, narrowing) {
   const installed = surveys.filter((one) => !one.custom && one.program !== null);
   const single = installed.length === 1 ? installed[0]?.backend : void 0;
   return Object.values(import_chunk_W7HED5VZ.modes).map(({ id, profile }) => {
-    const chosen = (0, import_chunk_6KRSSHAY.defaultBackend)(id, config, narrowing);
+    const chosen = (0, import_chunk_3MUHVUS5.defaultBackend)(id, config, narrowing);
     const lists = { user: config.restrict ?? [], state: narrowing.restrict };
     const by = ["user", "state"].find((one) => lists[one].includes(id)) ?? null;
     const restrictions = Object.values(lists).map((restrict) => ({ restrict, file: "" }));
@@ -15013,7 +15012,7 @@ function modeRows(surveys, config, narrowing) {
       backend,
       backend_from: chosen?.from ?? (single === void 0 ? null : "only_installed"),
       usable: backend === null ? null : surveys.find((one) => one.backend === backend)?.usable ?? false,
-      profile: (0, import_chunk_6KRSSHAY.narrowProfile)(id, { asked: void 0, fallback: profile }, restrictions),
+      profile: (0, import_chunk_3MUHVUS5.narrowProfile)(id, { asked: void 0, fallback: profile }, restrictions),
       restricted_by: by
     };
   });
@@ -15123,14 +15122,14 @@ var setup = {
   ],
   async run(context, input) {
     const root = context.root(input);
-    const config = (0, import_chunk_6KRSSHAY.readUserConfig)();
-    const known = (0, import_chunk_6KRSSHAY.knownBackends)(config);
+    const config = (0, import_chunk_3MUHVUS5.readUserConfig)();
+    const known = (0, import_chunk_3MUHVUS5.knownBackends)(config);
     const only = input.text("backend");
     if (only !== void 0 && !known.includes(only)) throw unknownBackend("--backend", only, known);
     const choices = { restrict: restrictOf(input), defaults: defaultsOf(input, known) };
     checkTogether(input, choices);
     (0, import_chunk_GDAT7PWZ.checkRoot)(root.folder);
-    const narrowing = (0, import_chunk_6KRSSHAY.readNarrowing)(root.folder, known);
+    const narrowing = (0, import_chunk_3MUHVUS5.readNarrowing)(root.folder, known);
     const edits = [
       ...input.has("user") ? planUserEdit(config, choices) : planStateEdit(root, narrowing, choices, config),
       ...input.has("allow-reads") ? planReadRules((0, import_chunk_3MD723AM.findWorktree)(context.cwd) ?? context.cwd) : []
@@ -15138,8 +15137,8 @@ var setup = {
     const isApplied = input.has("apply");
     const copies = isApplied ? await applyEdits(root, edits) : [];
     const isChanged = isApplied && edits.length > 0;
-    const now = isChanged ? { config: (0, import_chunk_6KRSSHAY.readUserConfig)(), narrowing: (0, import_chunk_6KRSSHAY.readNarrowing)(root.folder, known) } : { config, narrowing };
-    const surveys = (0, import_chunk_BN2VCZBI.surveyBackends)(now.config, context.cwd);
+    const now = isChanged ? { config: (0, import_chunk_3MUHVUS5.readUserConfig)(), narrowing: (0, import_chunk_3MUHVUS5.readNarrowing)(root.folder, known) } : { config, narrowing };
+    const surveys = (0, import_chunk_A3MUQEMZ.surveyBackends)(now.config, context.cwd);
     const page = {
       surveys: surveys.filter(({ backend }) => only === void 0 || backend === only),
       modes: modeRows(surveys, now.config, now.narrowing),
@@ -15217,32 +15216,32 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./staffer-GMDG2J47.js": function (module, exports) {
+"./staffer-K3OBX32I.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   staffer: () => staffer
 });
 module.exports = stdin_exports;
-var import_chunk_24HRJVXG = load("./chunk-24HRJVXG.js");
-var import_chunk_M75RTKPG = load("./chunk-M75RTKPG.js");
-var import_chunk_6KRSSHAY = load("./chunk-6KRSSHAY.js");
-var import_chunk_PZ62JU2C = load("./chunk-PZ62JU2C.js");
-var import_chunk_IGDXCXPW = load("./chunk-IGDXCXPW.js");
+var import_chunk_GWZGJSHK = load("./chunk-GWZGJSHK.js");
+var import_chunk_EKPWU7F2 = load("./chunk-EKPWU7F2.js");
+var import_chunk_3MUHVUS5 = load("./chunk-3MUHVUS5.js");
+var import_chunk_B5YXK2C6 = load("./chunk-B5YXK2C6.js");
+var import_chunk_O2SQQ44C = load("./chunk-O2SQQ44C.js");
 var import_chunk_5KG54KO5 = load("./chunk-5KG54KO5.js");
 var import_chunk_GDAT7PWZ = load("./chunk-GDAT7PWZ.js");
 var import_chunk_C7UJ4JXK = load("./chunk-C7UJ4JXK.js");
-var import_chunk_GQA7X64Q = load("./chunk-GQA7X64Q.js");
-var import_chunk_7X2CHZVN = load("./chunk-7X2CHZVN.js");
-var import_chunk_WY6KWLJR = load("./chunk-WY6KWLJR.js");
+var import_chunk_MRG4EW5H = load("./chunk-MRG4EW5H.js");
+var import_chunk_32S3VA5A = load("./chunk-32S3VA5A.js");
+var import_chunk_GHOIRHTA = load("./chunk-GHOIRHTA.js");
 var import_chunk_4KUXXOSU = load("./chunk-4KUXXOSU.js");
 var import_chunk_GY4O4DW5 = load("./chunk-GY4O4DW5.js");
 var import_chunk_OBX4NMG7 = load("./chunk-OBX4NMG7.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_A3RNX7T7 = load("./chunk-A3RNX7T7.js");
+var import_chunk_VUXY3ZIS = load("./chunk-VUXY3ZIS.js");
 var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
-var import_chunk_QZ6AB7TL = load("./chunk-QZ6AB7TL.js");
+var import_chunk_LPMPPDCR = load("./chunk-LPMPPDCR.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_3MD723AM = load("./chunk-3MD723AM.js");
 var import_chunk_AMXPSG75 = load("./chunk-AMXPSG75.js");
@@ -15256,7 +15255,7 @@ var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var staffer = (0, import_chunk_24HRJVXG.makeStaffVerb)({
+var staffer = (0, import_chunk_GWZGJSHK.makeStaffVerb)({
   mode: "staffer",
   examples: [
     'staffer --backend codex --prompt "Fix the failing test in src/parse.ts"',
@@ -15269,7 +15268,7 @@ var staffer = (0, import_chunk_24HRJVXG.makeStaffVerb)({
 });
 
 },
-"./status-3QHGZRLA.js": function (module, exports) {
+"./status-SOYAAQKB.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -15284,7 +15283,7 @@ var import_chunk_EZ5LP3AB = load("./chunk-EZ5LP3AB.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
 var import_chunk_F2QRF22C = load("./chunk-F2QRF22C.js");
-var import_chunk_A3RNX7T7 = load("./chunk-A3RNX7T7.js");
+var import_chunk_VUXY3ZIS = load("./chunk-VUXY3ZIS.js");
 var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_3MD723AM = load("./chunk-3MD723AM.js");
@@ -15315,7 +15314,7 @@ async function listViews(root, options) {
   return views.filter((view) => isWanted(view.spec, options.owner)).sort((a, b) => Number((0, import_chunk_AMXPSG75.isEnded)(a.state)) - Number((0, import_chunk_AMXPSG75.isEnded)(b.state)) || (0, import_chunk_KWYQ44JA.compareIds)(b.id, a.id));
 }
 async function look(root, id) {
-  for (const how of [import_chunk_A3RNX7T7.refresh, import_chunk_AMXPSG75.inspect]) {
+  for (const how of [import_chunk_VUXY3ZIS.refresh, import_chunk_AMXPSG75.inspect]) {
     try {
       return [await how(root, id)];
     } catch {
@@ -15464,7 +15463,7 @@ var status = {
     const root = context.root(input);
     const isThere = (0, import_chunk_GDAT7PWZ.checkRoot)(root.folder);
     if (input.words[0] !== void 0) {
-      const view = await (0, import_chunk_A3RNX7T7.refresh)(root.folder, (0, import_chunk_4KUXXOSU.findJob)(root, input.words[0]));
+      const view = await (0, import_chunk_VUXY3ZIS.refresh)(root.folder, (0, import_chunk_4KUXXOSU.findJob)(root, input.words[0]));
       return input.has("json") ? { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state), json: (0, import_chunk_EZ5LP3AB.observation)(view, { afterSeq: null, root }) } : { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state), out: pageOf(view, root) };
     }
     const views = isThere ? await listViews(root.folder, { recent: input.count("recent") ?? 10, owner: input.text("owner") ?? null }) : [];
@@ -15536,7 +15535,7 @@ function renderHelp(command) {
 });
 
 },
-"./wait-ZFD63RCJ.js": function (module, exports) {
+"./wait-CFZLDKHK.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -15547,26 +15546,26 @@ var import_chunk_7CDY6LKK = load("./chunk-7CDY6LKK.js");
 var import_chunk_5KG54KO5 = load("./chunk-5KG54KO5.js");
 var import_chunk_GDAT7PWZ = load("./chunk-GDAT7PWZ.js");
 var import_chunk_4KUXXOSU = load("./chunk-4KUXXOSU.js");
-var import_chunk_WGGE4MSE = load("./chunk-WGGE4MSE.js");
+var import_chunk_W5TAQION = load("./chunk-W5TAQION.js");
 var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
-var import_chunk_XYWE227J = load("./chunk-XYWE227J.js");
+var import_chunk_7JU44VU3 = load("./chunk-7JU44VU3.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_UGVYUN74 = load("./chunk-UGVYUN74.js");
+var import_chunk_SH6EIFKC = load("./chunk-SH6EIFKC.js");
 var import_chunk_PQQG5N64 = load("./chunk-PQQG5N64.js");
 var import_chunk_NAF6F4BZ = load("./chunk-NAF6F4BZ.js");
 var import_chunk_EZ5LP3AB = load("./chunk-EZ5LP3AB.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_YC5VTLGP = load("./chunk-YC5VTLGP.js");
-var import_chunk_NJOB3DGL = load("./chunk-NJOB3DGL.js");
-var import_chunk_UD56OBLZ = load("./chunk-UD56OBLZ.js");
+var import_chunk_HVTV3EJ3 = load("./chunk-HVTV3EJ3.js");
+var import_chunk_NLYZUBNJ = load("./chunk-NLYZUBNJ.js");
 var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_F2QRF22C = load("./chunk-F2QRF22C.js");
-var import_chunk_A3RNX7T7 = load("./chunk-A3RNX7T7.js");
+var import_chunk_VUXY3ZIS = load("./chunk-VUXY3ZIS.js");
 var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
-var import_chunk_AYAJZBGH = load("./chunk-AYAJZBGH.js");
-var import_chunk_OYWQVJF3 = load("./chunk-OYWQVJF3.js");
-var import_chunk_QZ6AB7TL = load("./chunk-QZ6AB7TL.js");
+var import_chunk_MPE7MUCK = load("./chunk-MPE7MUCK.js");
+var import_chunk_4VUSM3NP = load("./chunk-4VUSM3NP.js");
+var import_chunk_LPMPPDCR = load("./chunk-LPMPPDCR.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_3MD723AM = load("./chunk-3MD723AM.js");
 var import_chunk_AMXPSG75 = load("./chunk-AMXPSG75.js");
@@ -15618,7 +15617,7 @@ var wait = {
     if (ids.length > 1 && !input.has("any") && !input.has("all")) {
       throw (0, import_chunk_NVPF5LEY.usageError)(`cannot wait for ${ids.length} jobs without saying how: add --any (the first) or --all`);
     }
-    return (0, import_chunk_WGGE4MSE.waitAndTell)(context, root, ids, {
+    return (0, import_chunk_W5TAQION.waitAndTell)(context, root, ids, {
       mode: input.has("any") ? "any" : "all",
       timeoutMs: input.durationOrDefault("timeout"),
       heartbeatMs: input.duration("heartbeat") ?? null,
@@ -15640,22 +15639,22 @@ function liveOrLatest(root, owner, isMany) {
 });
 
 },
-"./worktree-Z42JXUTP.js": function (module, exports) {
+"./worktree-QNOTBRGP.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  addWorktree: () => import_chunk_AYAJZBGH.addWorktree,
-  isDirtyTree: () => import_chunk_AYAJZBGH.isDirtyTree,
-  planWorktree: () => import_chunk_AYAJZBGH.planWorktree,
-  removeWorktree: () => import_chunk_AYAJZBGH.removeWorktree,
-  takeOverCommands: () => import_chunk_AYAJZBGH.takeOverCommands,
-  undoWorktree: () => import_chunk_AYAJZBGH.undoWorktree,
-  worktreeWork: () => import_chunk_AYAJZBGH.worktreeWork
+  addWorktree: () => import_chunk_MPE7MUCK.addWorktree,
+  isDirtyTree: () => import_chunk_MPE7MUCK.isDirtyTree,
+  planWorktree: () => import_chunk_MPE7MUCK.planWorktree,
+  removeWorktree: () => import_chunk_MPE7MUCK.removeWorktree,
+  takeOverCommands: () => import_chunk_MPE7MUCK.takeOverCommands,
+  undoWorktree: () => import_chunk_MPE7MUCK.undoWorktree,
+  worktreeWork: () => import_chunk_MPE7MUCK.worktreeWork
 });
 module.exports = stdin_exports;
-var import_chunk_AYAJZBGH = load("./chunk-AYAJZBGH.js");
-var import_chunk_OYWQVJF3 = load("./chunk-OYWQVJF3.js");
-var import_chunk_QZ6AB7TL = load("./chunk-QZ6AB7TL.js");
+var import_chunk_MPE7MUCK = load("./chunk-MPE7MUCK.js");
+var import_chunk_4VUSM3NP = load("./chunk-4VUSM3NP.js");
+var import_chunk_LPMPPDCR = load("./chunk-LPMPPDCR.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_3MD723AM = load("./chunk-3MD723AM.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");

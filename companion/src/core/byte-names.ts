@@ -81,3 +81,8 @@ function characterAt(bytes: Uint8Array, at: number): number {
     return 0;
   }
 }
+
+/** Words of others (subjects, reasons) on one line, without control, format and separator characters. */
+export function oneLine(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, ' ').trim();
+}

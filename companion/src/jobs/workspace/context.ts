@@ -1,5 +1,5 @@
 // What the words of a mode tell an agent about the place where it starts.
-import { showName } from '../../core/byte-names.ts';
+import { oneLine, showName } from '../../core/byte-names.ts';
 import { excerpt } from '../../core/excerpt.ts';
 import type { WorkspaceContext } from '../../core/staff.ts';
 import { countDirty, isDirty } from './rest.ts';
@@ -22,7 +22,7 @@ export function contextOf(snapshot: WorkspaceSnapshot): WorkspaceContext {
       root: git.root,
       branch: git.branch === null ? null : excerpt(showName(git.branch), lineBytes),
       head: git.head,
-      subject: git.subject === null ? null : excerpt(plainLine(git.subject), lineBytes),
+      subject: git.subject === null ? null : excerpt(oneLine(git.subject), lineBytes),
       dirty: dirty.slice(0, lines).map((entry) => excerpt(dirtyLine(entry), lineBytes)),
       dirty_count: countDirty(snapshot),
     },
@@ -34,8 +34,4 @@ function dirtyLine({ xy, path, from }: Entry): string {
   const origin = from === undefined ? '' : `${showName(from)} -> `;
   const letters = xy === '??' ? xy : xy.replace('?', '.').replaceAll('.', ' ');
   return `${letters} ${origin}${showName(path)}`;
-}
-
-function plainLine(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, ' ').trim();
 }

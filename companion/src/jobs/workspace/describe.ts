@@ -1,6 +1,6 @@
 // Changes of a workspace in words: one line for a terminal, a short list in Markdown for a report. What a repository or an agent
 // named stands in code spans, without control characters.
-import { showName } from '../../core/byte-names.ts';
+import { oneLine, showName } from '../../core/byte-names.ts';
 import { excerpt } from '../../core/excerpt.ts';
 import { notInGit } from './snapshot.ts';
 import type { FileChange, WorkspaceChanges } from './types.ts';
@@ -19,7 +19,7 @@ export function summarizeChanges(changes: WorkspaceChanges): string {
   return [
     files,
     ...otherChanges(changes, namesOf(dirty_committed, dirty_committed_count)),
-    ...(isPartial ? [`not everything could be looked at (${plain(reason)})`] : []),
+    ...(isPartial ? [`not everything could be looked at (${oneLine(reason)})`] : []),
   ].join(', ');
 }
 
@@ -46,7 +46,7 @@ export function describeChanges(changes: WorkspaceChanges): string {
       dirty_before.slice(0, shown.dirty).map((path) => `- ${code(path)}`),
       dirty_before_count,
     ),
-    ...(changes.reason === null ? [] : ['', `Not everything could be looked at: ${plain(changes.reason)}.`]),
+    ...(changes.reason === null ? [] : ['', `Not everything could be looked at: ${oneLine(changes.reason)}.`]),
     ...(changes.exact || changes.reason?.includes('damaged')
       ? []
       : ['', 'A limit was reached: there may be more changes than these.']),
@@ -98,7 +98,7 @@ function fileLine({ path, change, from, was_dirty, committed }: FileChange): str
 }
 
 function commitLine({ sha, subject }: { sha: string; subject: string }): string {
-  return `- ${sha.slice(0, 12)} ${code(plain(subject))}`;
+  return `- ${sha.slice(0, 12)} ${code(oneLine(subject))}`;
 }
 
 /** A code span that its text cannot end. */
@@ -107,10 +107,6 @@ function code(text: string): string {
   const longest = Math.max(0, ...(inner.match(/`+/g) ?? []).map((run) => run.length));
   const fence = '`'.repeat(longest + 1);
   return longest === 0 ? `\`${inner}\`` : `${fence} ${inner} ${fence}`;
-}
-
-function plain(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, ' ').trim();
 }
 
 function sentence(text: string): string {
