@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "41bc0496eaac7799";
+const buildId = "126ed96539fab1c1";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, one file for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -158,11 +158,11 @@ process.exitCode = import_chunk_6PFAPK5K.exitCodes.fault;
 async function main(args) {
   if (process.platform !== "linux") (await Promise.resolve().then(() => load("./install-ps-SPSOCU3O.js"))).installForMac();
   if (args[0] === "_worker") {
-    const { runWorker } = await Promise.resolve().then(() => load("./main-7S4GAOCO.js"));
+    const { runWorker } = await Promise.resolve().then(() => load("./main-WBTQEGK4.js"));
     const isDone = await runWorker(args[1] ?? "", args[2] ?? "", (text) => writeOut(2, text));
     process.exit(isDone ? 0 : 70);
   }
-  const { dispatch } = await Promise.resolve().then(() => load("./dispatch-NW3QQFCS.js"));
+  const { dispatch } = await Promise.resolve().then(() => load("./dispatch-H3PD5LMF.js"));
   const reply = await dispatch(args, makeContext(), "0.1.0");
   const isTold = print(reply);
   process.exit(isTold ? reply.code : import_chunk_6PFAPK5K.exitCodes.fault);
@@ -249,22 +249,22 @@ function asFault(error) {
 
 function partsText() {/*
 (function (load, builtin, require, __create, __defProp, __getOwnPropDesc, __getOwnPropNames, __getProtoOf, __hasOwnProp, __copyProps, __toESM, __export, __toCommonJS) { return {
-"./ask-XKAFUI57.js": function (module, exports) {
+"./ask-5IT3VQTS.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   ask: () => ask
 });
 module.exports = stdin_exports;
-var import_chunk_GWZGJSHK = load("./chunk-GWZGJSHK.js");
-var import_chunk_EKPWU7F2 = load("./chunk-EKPWU7F2.js");
+var import_chunk_YSMPK7GJ = load("./chunk-YSMPK7GJ.js");
+var import_chunk_4FZQNP5O = load("./chunk-4FZQNP5O.js");
 var import_chunk_3MUHVUS5 = load("./chunk-3MUHVUS5.js");
 var import_chunk_B5YXK2C6 = load("./chunk-B5YXK2C6.js");
 var import_chunk_O2SQQ44C = load("./chunk-O2SQQ44C.js");
 var import_chunk_5KG54KO5 = load("./chunk-5KG54KO5.js");
 var import_chunk_GDAT7PWZ = load("./chunk-GDAT7PWZ.js");
 var import_chunk_C7UJ4JXK = load("./chunk-C7UJ4JXK.js");
-var import_chunk_MRG4EW5H = load("./chunk-MRG4EW5H.js");
+var import_chunk_GBM6RQYO = load("./chunk-GBM6RQYO.js");
 var import_chunk_32S3VA5A = load("./chunk-32S3VA5A.js");
 var import_chunk_GHOIRHTA = load("./chunk-GHOIRHTA.js");
 var import_chunk_4KUXXOSU = load("./chunk-4KUXXOSU.js");
@@ -288,7 +288,7 @@ var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var ask = (0, import_chunk_GWZGJSHK.makeStaffVerb)({
+var ask = (0, import_chunk_YSMPK7GJ.makeStaffVerb)({
   mode: "ask",
   isSynchronous: true,
   notes: "Exit codes as of wait. With --id-only it returns at once, as staffer does.",
@@ -474,44 +474,6 @@ function nudge(view) {
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
   cancelJob
-});
-
-},
-"./chunk-2NEI3JBE.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  commandNames: () => commandNames,
-  loadCommand: () => loadCommand
-});
-module.exports = stdin_exports;
-var loaders = {
-  run: async () => (await Promise.resolve().then(() => load("./run-XMOFLMWO.js"))).run,
-  staffer: async () => (await Promise.resolve().then(() => load("./staffer-K3OBX32I.js"))).staffer,
-  research: async () => (await Promise.resolve().then(() => load("./research-2UATVYVA.js"))).research,
-  review: async () => (await Promise.resolve().then(() => load("./review-N2EEH2B3.js"))).review,
-  implement: async () => (await Promise.resolve().then(() => load("./implement-BLULXRNX.js"))).implement,
-  ask: async () => (await Promise.resolve().then(() => load("./ask-XKAFUI57.js"))).ask,
-  wait: async () => (await Promise.resolve().then(() => load("./wait-CFZLDKHK.js"))).wait,
-  observe: async () => (await Promise.resolve().then(() => load("./observe-MJKKAN26.js"))).observe,
-  status: async () => (await Promise.resolve().then(() => load("./status-SOYAAQKB.js"))).status,
-  result: async () => (await Promise.resolve().then(() => load("./result-4QPUCHH2.js"))).result,
-  cancel: async () => (await Promise.resolve().then(() => load("./cancel-2SGK5UQF.js"))).cancel,
-  continue: async () => (await Promise.resolve().then(() => load("./continue-OGB73G2Z.js"))).continueCommand,
-  restart: async () => (await Promise.resolve().then(() => load("./restart-CEPXFC7C.js"))).restart,
-  clean: async () => (await Promise.resolve().then(() => load("./clean-E7WWJVIU.js"))).clean,
-  setup: async () => (await Promise.resolve().then(() => load("./setup-KEW3JMVM.js"))).setup,
-  doctor: async () => (await Promise.resolve().then(() => load("./doctor-FHAGMKHV.js"))).doctor,
-  help: async () => (await Promise.resolve().then(() => load("./help-COR6Q2L2.js"))).help
-};
-var commandNames = Object.keys(loaders);
-async function loadCommand(name) {
-  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  commandNames,
-  loadCommand
 });
 
 },
@@ -2553,6 +2515,154 @@ function requireFreeConversation(root, backend, conversation) {
   userConfig,
   userConfigFile,
   versionWarnings
+});
+
+},
+"./chunk-4FZQNP5O.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  askedProfile: () => askedProfile,
+  freshStaff: () => freshStaff,
+  launchStaff: () => launchStaff,
+  taskOf: () => taskOf
+});
+module.exports = stdin_exports;
+var import_chunk_3MUHVUS5 = load("./chunk-3MUHVUS5.js");
+var import_chunk_B5YXK2C6 = load("./chunk-B5YXK2C6.js");
+var import_chunk_O2SQQ44C = load("./chunk-O2SQQ44C.js");
+var import_chunk_GBM6RQYO = load("./chunk-GBM6RQYO.js");
+var import_chunk_GHOIRHTA = load("./chunk-GHOIRHTA.js");
+var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
+var import_chunk_3MD723AM = load("./chunk-3MD723AM.js");
+var import_chunk_6CVNTUS7 = load("./chunk-6CVNTUS7.js");
+var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var sources = ["prompt", "prompt-file", "stdin"];
+async function taskOf(context, input) {
+  const given = sources.filter((name) => input.has(name));
+  if (given.length !== 1) {
+    const came = given.length === 0 ? "none was given" : `these came together: ${given.map((name) => `--${name}`).join(", ")}`;
+    throw (0, import_chunk_NVPF5LEY.usageError)(
+      `cannot tell the task: exactly one of --prompt TEXT, --prompt-file PATH and --stdin is needed; ${came}`
+    );
+  }
+  const text = input.text("prompt") ?? decode(given[0] === "stdin" ? await context.readStdin() : readTask(context, input.text("prompt-file")));
+  const size = Buffer.byteLength(text);
+  if (text.trim() === import_chunk_MH4JJYVG.taskPlaceholder)
+    throw (0, import_chunk_NVPF5LEY.usageError)(
+      `cannot take ${JSON.stringify(import_chunk_MH4JJYVG.taskPlaceholder)} as the task: it only shows where yours belongs`,
+      "put what the agent is to do in its place, or give it with --prompt-file PATH"
+    );
+  if (text.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take an empty task from --${given[0]}`);
+  if (size > import_chunk_6CVNTUS7.promptBytes) throw tooLong(size);
+  return text;
+}
+function tooLong(size) {
+  return (0, import_chunk_NVPF5LEY.usageError)(
+    `cannot take a task of ${size} bytes: at most ${import_chunk_6CVNTUS7.promptBytes} (1 MiB) are allowed`,
+    "put the material into a file and name it in the task"
+  );
+}
+function readTask(context, name) {
+  const file = import_node_path.default.resolve(context.cwd, name);
+  try {
+    const real = (0, import_chunk_YZXDT2WC.realPath)(file);
+    const size = (0, import_chunk_YZXDT2WC.factsOf)(real)?.size ?? 0;
+    if (size > import_chunk_6CVNTUS7.promptBytes) throw tooLong(size);
+    const read = (0, import_chunk_6OPTGHIR.readRange)(real, 0, size);
+    if (read) return read.bytes;
+  } catch (error) {
+    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
+    throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot read the task from ${file} (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
+  }
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot read the task from ${file}: it is no regular file`,
+    "give the task with --stdin"
+  );
+}
+function decode(bytes) {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UTF-8 text");
+  }
+}
+async function launchStaff(context, input, job) {
+  (0, import_chunk_B5YXK2C6.checkLaunchOptions)(input);
+  const root = context.root(input);
+  const request = {
+    kind: "staff",
+    verb: job.verb,
+    ...(0, import_chunk_B5YXK2C6.launchWords)(input),
+    cwd: job.cwd,
+    deadlineMs: job.deadlineMs ?? input.durationOrDefault("timeout"),
+    killGraceMs: import_chunk_6CVNTUS7.limits.staffKillGrace.default,
+    maxOutputBytes: import_chunk_6CVNTUS7.limits.maxOutput.default,
+    firstOutputMs: job.firstOutputMs ?? input.duration("first-output") ?? null,
+    stallMs: job.stallMs ?? input.duration("stall-after") ?? null,
+    lineage: job.lineage,
+    run: null,
+    staff: job.staff,
+    worktree: job.worktree === void 0 ? worktreeOf(input) : job.worktree,
+    warnings: (0, import_chunk_3MUHVUS5.launchWarnings)(job.staff),
+    words: job.words,
+    asksForLatest: job.asksForLatest ?? false,
+    credentials: (0, import_chunk_GHOIRHTA.findBackend)(job.staff.backend)?.signIn.variables ?? []
+  };
+  await (0, import_chunk_GHOIRHTA.settleLost)(root.folder);
+  const admit = () => admitBeside(root, request, job.staff, { share: input.has("share"), isolate: job.worktree === void 0 });
+  const launched = await (0, import_chunk_O2SQQ44C.launch)(root, { ...request, admit });
+  if (launched.isNew) for (const warning of (0, import_chunk_3MUHVUS5.versionWarnings)(job.staff)) context.tell(`note: ${warning.message}`);
+  if (request.worktree === "new" && launched.isNew) await tellDirty(context, job.cwd);
+  return (0, import_chunk_B5YXK2C6.tellLaunched)(context, input, root, launched, job.isSynchronous);
+}
+async function tellDirty(context, cwd) {
+  const { isDirtyTree } = await Promise.resolve().then(() => load("./worktree-QNOTBRGP.js"));
+  const root = (0, import_chunk_3MD723AM.findWorktree)(cwd);
+  if (root !== void 0 && isDirtyTree(root))
+    context.tell(`note: what is uncommitted in ${root} is not in the worktree of this job`);
+}
+function worktreeOf(input) {
+  if (input.has("worktree") && input.has("share"))
+    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --worktree and --share together: a tree of its own is shared with nobody");
+  return input.has("worktree") ? "new" : null;
+}
+async function admitBeside(root, request, staff, may) {
+  if (staff.resume !== null) (0, import_chunk_3MUHVUS5.requireFreeConversation)(root, staff.backend, staff.resume);
+  if (request.worktree === "new") return { warnings: [] };
+  const neighbours = await (0, import_chunk_GHOIRHTA.findNeighbours)(root, staff, request.cwd, may);
+  return {
+    warnings: neighbours.map((id) => (0, import_chunk_GHOIRHTA.neighbourWarning)(id, (0, import_chunk_GHOIRHTA.modeOf)(root.folder, id))),
+    told: (id) => (0, import_chunk_GHOIRHTA.tellNeighbours)(root.folder, neighbours, id)
+  };
+}
+function freshStaff(context, input, words) {
+  const part = (0, import_chunk_3MUHVUS5.makeStaffPart)({
+    ...words,
+    stateRoot: context.root(input).folder,
+    backend: input.text("backend"),
+    model: input.text("model") ?? null,
+    profile: askedProfile(input),
+    resume: null
+  });
+  if (input.has("schema")) part.schema = true;
+  const base = input.text("base");
+  if (base !== void 0) part.base = (0, import_chunk_GBM6RQYO.requireBase)(words.cwd, base);
+  return part;
+}
+function askedProfile(input) {
+  return input.text("profile");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  askedProfile,
+  freshStaff,
+  launchStaff,
+  taskOf
 });
 
 },
@@ -5544,154 +5654,6 @@ function rotate(word, bits) {
 });
 
 },
-"./chunk-EKPWU7F2.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  askedProfile: () => askedProfile,
-  freshStaff: () => freshStaff,
-  launchStaff: () => launchStaff,
-  taskOf: () => taskOf
-});
-module.exports = stdin_exports;
-var import_chunk_3MUHVUS5 = load("./chunk-3MUHVUS5.js");
-var import_chunk_B5YXK2C6 = load("./chunk-B5YXK2C6.js");
-var import_chunk_O2SQQ44C = load("./chunk-O2SQQ44C.js");
-var import_chunk_MRG4EW5H = load("./chunk-MRG4EW5H.js");
-var import_chunk_GHOIRHTA = load("./chunk-GHOIRHTA.js");
-var import_chunk_MH4JJYVG = load("./chunk-MH4JJYVG.js");
-var import_chunk_3MD723AM = load("./chunk-3MD723AM.js");
-var import_chunk_6CVNTUS7 = load("./chunk-6CVNTUS7.js");
-var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-var sources = ["prompt", "prompt-file", "stdin"];
-async function taskOf(context, input) {
-  const given = sources.filter((name) => input.has(name));
-  if (given.length !== 1) {
-    const came = given.length === 0 ? "none was given" : `these came together: ${given.map((name) => `--${name}`).join(", ")}`;
-    throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot tell the task: exactly one of --prompt TEXT, --prompt-file PATH and --stdin is needed; ${came}`
-    );
-  }
-  const text = input.text("prompt") ?? decode(given[0] === "stdin" ? await context.readStdin() : readTask(context, input.text("prompt-file")));
-  const size = Buffer.byteLength(text);
-  if (text.trim() === import_chunk_MH4JJYVG.taskPlaceholder)
-    throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot take ${JSON.stringify(import_chunk_MH4JJYVG.taskPlaceholder)} as the task: it only shows where yours belongs`,
-      "put what the agent is to do in its place, or give it with --prompt-file PATH"
-    );
-  if (text.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take an empty task from --${given[0]}`);
-  if (size > import_chunk_6CVNTUS7.promptBytes) throw tooLong(size);
-  return text;
-}
-function tooLong(size) {
-  return (0, import_chunk_NVPF5LEY.usageError)(
-    `cannot take a task of ${size} bytes: at most ${import_chunk_6CVNTUS7.promptBytes} (1 MiB) are allowed`,
-    "put the material into a file and name it in the task"
-  );
-}
-function readTask(context, name) {
-  const file = import_node_path.default.resolve(context.cwd, name);
-  try {
-    const real = (0, import_chunk_YZXDT2WC.realPath)(file);
-    const size = (0, import_chunk_YZXDT2WC.factsOf)(real)?.size ?? 0;
-    if (size > import_chunk_6CVNTUS7.promptBytes) throw tooLong(size);
-    const read = (0, import_chunk_6OPTGHIR.readRange)(real, 0, size);
-    if (read) return read.bytes;
-  } catch (error) {
-    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
-    throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot read the task from ${file} (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
-  }
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot read the task from ${file}: it is no regular file`,
-    "give the task with --stdin"
-  );
-}
-function decode(bytes) {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UTF-8 text");
-  }
-}
-async function launchStaff(context, input, job) {
-  (0, import_chunk_B5YXK2C6.checkLaunchOptions)(input);
-  const root = context.root(input);
-  const request = {
-    kind: "staff",
-    verb: job.verb,
-    ...(0, import_chunk_B5YXK2C6.launchWords)(input),
-    cwd: job.cwd,
-    deadlineMs: job.deadlineMs ?? input.durationOrDefault("timeout"),
-    killGraceMs: import_chunk_6CVNTUS7.limits.staffKillGrace.default,
-    maxOutputBytes: import_chunk_6CVNTUS7.limits.maxOutput.default,
-    firstOutputMs: job.firstOutputMs ?? input.duration("first-output") ?? null,
-    stallMs: job.stallMs ?? input.duration("stall-after") ?? null,
-    lineage: job.lineage,
-    run: null,
-    staff: job.staff,
-    worktree: job.worktree === void 0 ? worktreeOf(input) : job.worktree,
-    warnings: (0, import_chunk_3MUHVUS5.launchWarnings)(job.staff),
-    words: job.words,
-    asksForLatest: job.asksForLatest ?? false,
-    credentials: (0, import_chunk_GHOIRHTA.findBackend)(job.staff.backend)?.signIn.variables ?? []
-  };
-  await (0, import_chunk_GHOIRHTA.settleLost)(root.folder);
-  const admit = () => admitBeside(root, request, job.staff, { share: input.has("share"), isolate: job.worktree === void 0 });
-  const launched = await (0, import_chunk_O2SQQ44C.launch)(root, { ...request, admit });
-  if (launched.isNew) for (const warning of (0, import_chunk_3MUHVUS5.versionWarnings)(job.staff)) context.tell(`note: ${warning.message}`);
-  if (request.worktree === "new" && launched.isNew) await tellDirty(context, job.cwd);
-  return (0, import_chunk_B5YXK2C6.tellLaunched)(context, input, root, launched, job.isSynchronous);
-}
-async function tellDirty(context, cwd) {
-  const { isDirtyTree } = await Promise.resolve().then(() => load("./worktree-QNOTBRGP.js"));
-  const root = (0, import_chunk_3MD723AM.findWorktree)(cwd);
-  if (root !== void 0 && isDirtyTree(root))
-    context.tell(`note: what is uncommitted in ${root} is not in the worktree of this job`);
-}
-function worktreeOf(input) {
-  if (input.has("worktree") && input.has("share"))
-    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --worktree and --share together: a tree of its own is shared with nobody");
-  return input.has("worktree") ? "new" : null;
-}
-async function admitBeside(root, request, staff, may) {
-  if (staff.resume !== null) (0, import_chunk_3MUHVUS5.requireFreeConversation)(root, staff.backend, staff.resume);
-  if (request.worktree === "new") return { warnings: [] };
-  const neighbours = await (0, import_chunk_GHOIRHTA.findNeighbours)(root, staff, request.cwd, may);
-  return {
-    warnings: neighbours.map((id) => (0, import_chunk_GHOIRHTA.neighbourWarning)(id, (0, import_chunk_GHOIRHTA.modeOf)(root.folder, id))),
-    told: (id) => (0, import_chunk_GHOIRHTA.tellNeighbours)(root.folder, neighbours, id)
-  };
-}
-function freshStaff(context, input, words) {
-  const part = (0, import_chunk_3MUHVUS5.makeStaffPart)({
-    ...words,
-    stateRoot: context.root(input).folder,
-    backend: input.text("backend"),
-    model: input.text("model") ?? null,
-    profile: askedProfile(input),
-    resume: null
-  });
-  if (input.has("schema")) part.schema = true;
-  const base = input.text("base");
-  if (base !== void 0) part.base = (0, import_chunk_MRG4EW5H.requireBase)(words.cwd, base);
-  return part;
-}
-function askedProfile(input) {
-  return input.text("profile");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  askedProfile,
-  freshStaff,
-  launchStaff,
-  taskOf
-});
-
-},
 "./chunk-EZ5LP3AB.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -6007,6 +5969,95 @@ function spawnShim(start, onEnd) {
 0 && (module.exports = {
   spawnDetached,
   spawnShim
+});
+
+},
+"./chunk-GBM6RQYO.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  prepareReview: () => prepareReview,
+  requireBase: () => requireBase
+});
+module.exports = stdin_exports;
+var import_chunk_LPMPPDCR = load("./chunk-LPMPPDCR.js");
+var import_chunk_3MD723AM = load("./chunk-3MD723AM.js");
+var import_chunk_6CVNTUS7 = load("./chunk-6CVNTUS7.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var patchBytes = 2 * 1024 * 1024;
+function prepareReview(staff, paths, before) {
+  const { git } = before;
+  const dirty = before.entries.filter(import_chunk_LPMPPDCR.isDirty);
+  if (!git) return ["There is no git repository here: look at the files that the task names."];
+  const range = rangeOf(staff, git.head, dirty.length > 0);
+  if (range === null) return ["There is no commit yet: everything here is new."];
+  const lines = [`${range.title}: ${(0, import_chunk_3MD723AM.quoteWords)(["git", ...range.command])}`];
+  const untracked = dirty.filter((entry) => entry.xy === "??").length;
+  if (range.isDirty && untracked > 0)
+    lines.push(`${untracked} new file(s) that git does not know yet are in no diff (marked ?? above): read them.`);
+  const patch = readPatch(git.root, range.command);
+  if (patch.kind === "text" && patch.bytes.length > 0) {
+    const fault = faultOf(() => (0, import_chunk_6OPTGHIR.writeFile)(paths.reviewDiff, patch.bytes));
+    lines.push(
+      fault === void 0 ? `The same as a patch, for when you cannot run git: ${paths.reviewDiff}` : `There is no patch file: it could not be written (${fault}).`
+    );
+  }
+  if (patch.kind === "none") lines.push(`There is no patch file: ${patch.reason}.`);
+  return lines;
+}
+function rangeOf(staff, head, isDirtyTree) {
+  if (staff.base)
+    return {
+      title: `Everything since ${staff.base.rev}, committed or not`,
+      command: ["diff", staff.base.commit],
+      isDirty: isDirtyTree
+    };
+  if (head === null) return null;
+  if (isDirtyTree) return { title: "The uncommitted changes", command: ["diff", "HEAD"], isDirty: true };
+  return { title: "The newest commit (nothing is uncommitted)", command: ["show", "HEAD"], isDirty: false };
+}
+function readPatch(root, command) {
+  const opened = (0, import_chunk_LPMPPDCR.openGit)(root, { until: (0, import_chunk_NLNY4YEW.monotonicMs)() + import_chunk_6CVNTUS7.captureBudgetMs });
+  if ("reason" in opened) return { kind: "none", reason: opened.reason };
+  const plain = ["--no-ext-diff", "--no-textconv", "--no-color"];
+  const answer = opened.git.run([command[0], ...plain, ...command.slice(1)], { limit: patchBytes });
+  return answer.ok ? { kind: "text", bytes: answer.bytes } : { kind: "none", reason: answer.reason };
+}
+function requireBase(cwd, rev) {
+  const root = (0, import_chunk_3MD723AM.findWorktree)(cwd);
+  const opened = root === void 0 ? { reason: "there is no git repository here" } : (0, import_chunk_LPMPPDCR.openGit)(root);
+  if ("reason" in opened) throw noBase(rev, opened.reason);
+  const { git } = opened;
+  const found = git.run(["rev-parse", "--verify", "--quiet", "--end-of-options", `${rev}^{commit}`]);
+  if (rev === "" || !found.ok) throw noBase(rev, "there is no such commit");
+  const commit = found.bytes.toString("latin1").trim();
+  const fork = git.run(["merge-base", commit, "HEAD"]);
+  if (!fork.ok) throw noBase(rev, "it has no history in common with HEAD");
+  return { rev, commit: fork.bytes.toString("latin1").trim() };
+}
+function noBase(rev, reason) {
+  return new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot review since ${JSON.stringify(rev)}: ${reason}`,
+    "name a commit or branch of this repository with --base"
+  );
+}
+function faultOf(write) {
+  try {
+    write();
+    return void 0;
+  } catch (error) {
+    const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
+    if (code === void 0) throw error;
+    return code;
+  }
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  prepareReview,
+  requireBase
 });
 
 },
@@ -8347,61 +8398,6 @@ function overlaps(a, b) {
 });
 
 },
-"./chunk-GWZGJSHK.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  makeStaffVerb: () => makeStaffVerb
-});
-module.exports = stdin_exports;
-var import_chunk_EKPWU7F2 = load("./chunk-EKPWU7F2.js");
-var import_chunk_B5YXK2C6 = load("./chunk-B5YXK2C6.js");
-var import_chunk_5KG54KO5 = load("./chunk-5KG54KO5.js");
-var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-function makeStaffVerb({ mode: id, options = {}, notes, examples, isSynchronous = false }) {
-  const mode = import_chunk_W7HED5VZ.modes[id];
-  return {
-    name: id,
-    summary: mode.summary,
-    form: "(--prompt TEXT | --prompt-file PATH | --stdin) [options]",
-    words: { min: 0, max: 0 },
-    options: {
-      ...import_chunk_5KG54KO5.staffOptions,
-      ...options,
-      cwd: { kind: "text", value: "DIR", help: "folder to work in (default: here)" },
-      ...import_chunk_5KG54KO5.writerOptions,
-      ...import_chunk_5KG54KO5.launchOptions
-    },
-    notes: [
-      `Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,
-      notes
-    ].filter((line) => line !== void 0).join("\n"),
-    examples,
-    async run(context, input) {
-      const prompt = await (0, import_chunk_EKPWU7F2.taskOf)(context, input);
-      const words = (0, import_chunk_B5YXK2C6.onceWords)(id, input, (0, import_chunk_B5YXK2C6.folderSaid)(context, input), prompt);
-      const isWaiting = isSynchronous && !input.has("id-only");
-      const repeated = await (0, import_chunk_B5YXK2C6.repeatedLaunch)(context, input, words, isWaiting);
-      if (repeated) return repeated;
-      const cwd = (0, import_chunk_B5YXK2C6.folderOf)(context, input);
-      const staff = (0, import_chunk_EKPWU7F2.freshStaff)(context, input, { mode: id, prompt, cwd });
-      return (0, import_chunk_EKPWU7F2.launchStaff)(context, input, {
-        verb: id,
-        staff,
-        cwd,
-        lineage: null,
-        isSynchronous: isWaiting,
-        words
-      });
-    }
-  };
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  makeStaffVerb
-});
-
-},
 "./chunk-GY4O4DW5.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -9756,83 +9752,6 @@ function countUncommitted(folder) {
   takeOverCommands,
   undoWorktree,
   worktreeWork
-});
-
-},
-"./chunk-MRG4EW5H.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  prepareReview: () => prepareReview,
-  requireBase: () => requireBase
-});
-module.exports = stdin_exports;
-var import_chunk_LPMPPDCR = load("./chunk-LPMPPDCR.js");
-var import_chunk_3MD723AM = load("./chunk-3MD723AM.js");
-var import_chunk_6CVNTUS7 = load("./chunk-6CVNTUS7.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var patchBytes = 2 * 1024 * 1024;
-function prepareReview(staff, paths, before) {
-  const { git } = before;
-  const dirty = before.entries.filter(import_chunk_LPMPPDCR.isDirty);
-  if (!git) return ["There is no git repository here: look at the files that the task names."];
-  const range = rangeOf(staff, git.head, dirty.length > 0);
-  if (range === null) return ["There is no commit yet: everything here is new."];
-  const lines = [`${range.title}: ${(0, import_chunk_3MD723AM.quoteWords)(["git", ...range.command])}`];
-  const untracked = dirty.filter((entry) => entry.xy === "??").length;
-  if (range.isDirty && untracked > 0)
-    lines.push(`${untracked} new file(s) that git does not know yet are in no diff (marked ?? above): read them.`);
-  const patch = readPatch(git.root, range.command);
-  if (patch.kind === "text" && patch.bytes.length > 0) {
-    (0, import_chunk_6OPTGHIR.writeFile)(paths.reviewDiff, patch.bytes);
-    lines.push(`The same as a patch, for when you cannot run git: ${paths.reviewDiff}`);
-  }
-  if (patch.kind === "none") lines.push(`There is no patch file: ${patch.reason}.`);
-  return lines;
-}
-function rangeOf(staff, head, isDirtyTree) {
-  if (staff.base)
-    return {
-      title: `Everything since ${staff.base.rev}, committed or not`,
-      command: ["diff", staff.base.commit],
-      isDirty: isDirtyTree
-    };
-  if (head === null) return null;
-  if (isDirtyTree) return { title: "The uncommitted changes", command: ["diff", "HEAD"], isDirty: true };
-  return { title: "The newest commit (nothing is uncommitted)", command: ["show", "HEAD"], isDirty: false };
-}
-function readPatch(root, command) {
-  const opened = (0, import_chunk_LPMPPDCR.openGit)(root, { until: (0, import_chunk_NLNY4YEW.monotonicMs)() + import_chunk_6CVNTUS7.captureBudgetMs });
-  if ("reason" in opened) return { kind: "none", reason: opened.reason };
-  const plain = ["--no-ext-diff", "--no-textconv", "--no-color"];
-  const answer = opened.git.run([command[0], ...plain, ...command.slice(1)], { limit: patchBytes });
-  return answer.ok ? { kind: "text", bytes: answer.bytes } : { kind: "none", reason: answer.reason };
-}
-function requireBase(cwd, rev) {
-  const root = (0, import_chunk_3MD723AM.findWorktree)(cwd);
-  const opened = root === void 0 ? { reason: "there is no git repository here" } : (0, import_chunk_LPMPPDCR.openGit)(root);
-  if ("reason" in opened) throw noBase(rev, opened.reason);
-  const { git } = opened;
-  const found = git.run(["rev-parse", "--verify", "--quiet", "--end-of-options", `${rev}^{commit}`]);
-  if (rev === "" || !found.ok) throw noBase(rev, "there is no such commit");
-  const commit = found.bytes.toString("latin1").trim();
-  const fork = git.run(["merge-base", commit, "HEAD"]);
-  if (!fork.ok) throw noBase(rev, "it has no history in common with HEAD");
-  return { rev, commit: fork.bytes.toString("latin1").trim() };
-}
-function noBase(rev, reason) {
-  return new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot review since ${JSON.stringify(rev)}: ${reason}`,
-    "name a commit or branch of this repository with --base"
-  );
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  prepareReview,
-  requireBase
 });
 
 },
@@ -11834,6 +11753,61 @@ function knownKey() {
 });
 
 },
+"./chunk-YSMPK7GJ.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  makeStaffVerb: () => makeStaffVerb
+});
+module.exports = stdin_exports;
+var import_chunk_4FZQNP5O = load("./chunk-4FZQNP5O.js");
+var import_chunk_B5YXK2C6 = load("./chunk-B5YXK2C6.js");
+var import_chunk_5KG54KO5 = load("./chunk-5KG54KO5.js");
+var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
+function makeStaffVerb({ mode: id, options = {}, notes, examples, isSynchronous = false }) {
+  const mode = import_chunk_W7HED5VZ.modes[id];
+  return {
+    name: id,
+    summary: mode.summary,
+    form: "(--prompt TEXT | --prompt-file PATH | --stdin) [options]",
+    words: { min: 0, max: 0 },
+    options: {
+      ...import_chunk_5KG54KO5.staffOptions,
+      ...options,
+      cwd: { kind: "text", value: "DIR", help: "folder to work in (default: here)" },
+      ...import_chunk_5KG54KO5.writerOptions,
+      ...import_chunk_5KG54KO5.launchOptions
+    },
+    notes: [
+      `Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,
+      notes
+    ].filter((line) => line !== void 0).join("\n"),
+    examples,
+    async run(context, input) {
+      const prompt = await (0, import_chunk_4FZQNP5O.taskOf)(context, input);
+      const words = (0, import_chunk_B5YXK2C6.onceWords)(id, input, (0, import_chunk_B5YXK2C6.folderSaid)(context, input), prompt);
+      const isWaiting = isSynchronous && !input.has("id-only");
+      const repeated = await (0, import_chunk_B5YXK2C6.repeatedLaunch)(context, input, words, isWaiting);
+      if (repeated) return repeated;
+      const cwd = (0, import_chunk_B5YXK2C6.folderOf)(context, input);
+      const staff = (0, import_chunk_4FZQNP5O.freshStaff)(context, input, { mode: id, prompt, cwd });
+      return (0, import_chunk_4FZQNP5O.launchStaff)(context, input, {
+        verb: id,
+        staff,
+        cwd,
+        lineage: null,
+        isSynchronous: isWaiting,
+        words
+      });
+    }
+  };
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  makeStaffVerb
+});
+
+},
 "./chunk-YZXDT2WC.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -11992,6 +11966,44 @@ function logSize(file) {
 0 && (module.exports = {
   logSize,
   readLogTail
+});
+
+},
+"./chunk-ZIQAJS5K.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  commandNames: () => commandNames,
+  loadCommand: () => loadCommand
+});
+module.exports = stdin_exports;
+var loaders = {
+  run: async () => (await Promise.resolve().then(() => load("./run-XMOFLMWO.js"))).run,
+  staffer: async () => (await Promise.resolve().then(() => load("./staffer-2YLWXHWT.js"))).staffer,
+  research: async () => (await Promise.resolve().then(() => load("./research-H5ECPZV7.js"))).research,
+  review: async () => (await Promise.resolve().then(() => load("./review-JZIC3NVS.js"))).review,
+  implement: async () => (await Promise.resolve().then(() => load("./implement-L3YTPFV5.js"))).implement,
+  ask: async () => (await Promise.resolve().then(() => load("./ask-5IT3VQTS.js"))).ask,
+  wait: async () => (await Promise.resolve().then(() => load("./wait-CFZLDKHK.js"))).wait,
+  observe: async () => (await Promise.resolve().then(() => load("./observe-MJKKAN26.js"))).observe,
+  status: async () => (await Promise.resolve().then(() => load("./status-SOYAAQKB.js"))).status,
+  result: async () => (await Promise.resolve().then(() => load("./result-4QPUCHH2.js"))).result,
+  cancel: async () => (await Promise.resolve().then(() => load("./cancel-2SGK5UQF.js"))).cancel,
+  continue: async () => (await Promise.resolve().then(() => load("./continue-CO2265PR.js"))).continueCommand,
+  restart: async () => (await Promise.resolve().then(() => load("./restart-75VC7QAL.js"))).restart,
+  clean: async () => (await Promise.resolve().then(() => load("./clean-E7WWJVIU.js"))).clean,
+  setup: async () => (await Promise.resolve().then(() => load("./setup-KEW3JMVM.js"))).setup,
+  doctor: async () => (await Promise.resolve().then(() => load("./doctor-FHAGMKHV.js"))).doctor,
+  help: async () => (await Promise.resolve().then(() => load("./help-C4YT7CSB.js"))).help
+};
+var commandNames = Object.keys(loaders);
+async function loadCommand(name) {
+  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  commandNames,
+  loadCommand
 });
 
 },
@@ -12275,7 +12287,7 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./continue-OGB73G2Z.js": function (module, exports) {
+"./continue-CO2265PR.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -12283,7 +12295,7 @@ __export(stdin_exports, {
 });
 module.exports = stdin_exports;
 var import_chunk_542UBYNY = load("./chunk-542UBYNY.js");
-var import_chunk_EKPWU7F2 = load("./chunk-EKPWU7F2.js");
+var import_chunk_4FZQNP5O = load("./chunk-4FZQNP5O.js");
 var import_chunk_3MUHVUS5 = load("./chunk-3MUHVUS5.js");
 var import_chunk_B5YXK2C6 = load("./chunk-B5YXK2C6.js");
 var import_chunk_O2SQQ44C = load("./chunk-O2SQQ44C.js");
@@ -12291,7 +12303,7 @@ var import_chunk_7CDY6LKK = load("./chunk-7CDY6LKK.js");
 var import_chunk_5KG54KO5 = load("./chunk-5KG54KO5.js");
 var import_chunk_GDAT7PWZ = load("./chunk-GDAT7PWZ.js");
 var import_chunk_C7UJ4JXK = load("./chunk-C7UJ4JXK.js");
-var import_chunk_MRG4EW5H = load("./chunk-MRG4EW5H.js");
+var import_chunk_GBM6RQYO = load("./chunk-GBM6RQYO.js");
 var import_chunk_32S3VA5A = load("./chunk-32S3VA5A.js");
 var import_chunk_GHOIRHTA = load("./chunk-GHOIRHTA.js");
 var import_chunk_4KUXXOSU = load("./chunk-4KUXXOSU.js");
@@ -12334,7 +12346,7 @@ var continueCommand = {
   async run(context, input) {
     const root = context.root(input);
     (0, import_chunk_GDAT7PWZ.checkRoot)(root.folder);
-    const prompt = await (0, import_chunk_EKPWU7F2.taskOf)(context, input);
+    const prompt = await (0, import_chunk_4FZQNP5O.taskOf)(context, input);
     const words = (0, import_chunk_B5YXK2C6.onceWords)("continue", input, input.has("cwd") ? (0, import_chunk_B5YXK2C6.folderSaid)(context, input) : null, prompt);
     const repeated = await (0, import_chunk_B5YXK2C6.repeatedLaunch)(context, input, words, false);
     if (repeated) return repeated;
@@ -12357,7 +12369,7 @@ var continueCommand = {
       stateRoot: root.folder,
       backend: input.text("backend") ?? staff.custom?.name ?? staff.backend,
       model: input.text("model") ?? staff.model,
-      profile: (0, import_chunk_EKPWU7F2.askedProfile)(input),
+      profile: (0, import_chunk_4FZQNP5O.askedProfile)(input),
       earlierProfile: staff.profile,
       prompt,
       resume,
@@ -12375,7 +12387,7 @@ var continueCommand = {
     part.earlier = (0, import_chunk_542UBYNY.earlierOf)(root.folder, part.backend, resume);
     if (staff.schema) part.schema = true;
     if (staff.base) part.base = staff.base;
-    return (0, import_chunk_EKPWU7F2.launchStaff)(context, input, {
+    return (0, import_chunk_4FZQNP5O.launchStaff)(context, input, {
       verb: parent.verb,
       staff: part,
       cwd,
@@ -12412,14 +12424,14 @@ function parentOf(root, input) {
 });
 
 },
-"./dispatch-NW3QQFCS.js": function (module, exports) {
+"./dispatch-H3PD5LMF.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   dispatch: () => dispatch
 });
 module.exports = stdin_exports;
-var import_chunk_2NEI3JBE = load("./chunk-2NEI3JBE.js");
+var import_chunk_ZIQAJS5K = load("./chunk-ZIQAJS5K.js");
 var import_chunk_GDAT7PWZ = load("./chunk-GDAT7PWZ.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
@@ -12576,10 +12588,10 @@ async function dispatch(args, base, version) {
   if (word === "--version" || word === "version") return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${version}
 ` };
   const name = word === "--help" || word === "-h" ? "help" : word;
-  const command = await (0, import_chunk_2NEI3JBE.loadCommand)(name);
+  const command = await (0, import_chunk_ZIQAJS5K.loadCommand)(name);
   if (!command)
     throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_2NEI3JBE.commandNames.join(", ")}`,
+      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_ZIQAJS5K.commandNames.join(", ")}`,
       (0, import_chunk_3MD723AM.quoteWords)([...(0, import_chunk_VIKS2MJP.selfWords)(), "help"])
     );
   if (hasChangedWords(args)) {
@@ -12960,7 +12972,7 @@ function page(name, isReady, rows) {
 });
 
 },
-"./help-COR6Q2L2.js": function (module, exports) {
+"./help-C4YT7CSB.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -12980,7 +12992,7 @@ var help = {
   options: import_chunk_5KG54KO5.common,
   examples: ["help", "help run"],
   async run(_context, input) {
-    const { commandNames, loadCommand } = await Promise.resolve().then(() => load("./registry-AAUQSVMY.js"));
+    const { commandNames, loadCommand } = await Promise.resolve().then(() => load("./registry-NNMMM2TA.js"));
     const { renderHelp } = await Promise.resolve().then(() => load("./usage-KTS4T74N.js"));
     const { labelled } = await Promise.resolve().then(() => load("./wrap-LTCIWAWY.js"));
     const word = input.words[0];
@@ -13011,22 +13023,22 @@ var foot = `Exit codes: 0 done, 2 not finished, 3 failed or timed out or crashed
 });
 
 },
-"./implement-BLULXRNX.js": function (module, exports) {
+"./implement-L3YTPFV5.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   implement: () => implement
 });
 module.exports = stdin_exports;
-var import_chunk_GWZGJSHK = load("./chunk-GWZGJSHK.js");
-var import_chunk_EKPWU7F2 = load("./chunk-EKPWU7F2.js");
+var import_chunk_YSMPK7GJ = load("./chunk-YSMPK7GJ.js");
+var import_chunk_4FZQNP5O = load("./chunk-4FZQNP5O.js");
 var import_chunk_3MUHVUS5 = load("./chunk-3MUHVUS5.js");
 var import_chunk_B5YXK2C6 = load("./chunk-B5YXK2C6.js");
 var import_chunk_O2SQQ44C = load("./chunk-O2SQQ44C.js");
 var import_chunk_5KG54KO5 = load("./chunk-5KG54KO5.js");
 var import_chunk_GDAT7PWZ = load("./chunk-GDAT7PWZ.js");
 var import_chunk_C7UJ4JXK = load("./chunk-C7UJ4JXK.js");
-var import_chunk_MRG4EW5H = load("./chunk-MRG4EW5H.js");
+var import_chunk_GBM6RQYO = load("./chunk-GBM6RQYO.js");
 var import_chunk_32S3VA5A = load("./chunk-32S3VA5A.js");
 var import_chunk_GHOIRHTA = load("./chunk-GHOIRHTA.js");
 var import_chunk_4KUXXOSU = load("./chunk-4KUXXOSU.js");
@@ -13050,7 +13062,7 @@ var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var implement = (0, import_chunk_GWZGJSHK.makeStaffVerb)({
+var implement = (0, import_chunk_YSMPK7GJ.makeStaffVerb)({
   mode: "implement",
   notes: "A second implement job in the same worktree is refused unless it has --worktree or --share. The result says what was changed: files, commits, or that nothing was.",
   examples: [
@@ -13229,14 +13241,14 @@ function init(open, close) {
 var kleur_default = $;
 
 },
-"./main-7S4GAOCO.js": function (module, exports) {
+"./main-WBTQEGK4.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   runWorker: () => runWorker
 });
 module.exports = stdin_exports;
-var import_chunk_MRG4EW5H = load("./chunk-MRG4EW5H.js");
+var import_chunk_GBM6RQYO = load("./chunk-GBM6RQYO.js");
 var import_chunk_FHNVDGJI = load("./chunk-FHNVDGJI.js");
 var import_chunk_GY5IVT5I = load("./chunk-GY5IVT5I.js");
 var import_chunk_AODHV5HG = load("./chunk-AODHV5HG.js");
@@ -14051,7 +14063,7 @@ function list(title, lines) {
 function prepareStart(root, spec, paths) {
   if (!spec.staff) return { brief: "", before: void 0 };
   const before = (0, import_chunk_THOZN52O.recordBefore)(spec, paths);
-  const review = spec.staff.mode === "review" ? (0, import_chunk_MRG4EW5H.prepareReview)(spec.staff, paths, before) : [];
+  const review = spec.staff.mode === "review" ? (0, import_chunk_GBM6RQYO.prepareReview)(spec.staff, paths, before) : [];
   return { brief: makeBrief(spec, { context: (0, import_chunk_32S3VA5A.contextOf)(before), review, stateRoot: root }), before };
 }
 function claimReason(claim, reason) {
@@ -14339,15 +14351,15 @@ var observe = {
 });
 
 },
-"./registry-AAUQSVMY.js": function (module, exports) {
+"./registry-NNMMM2TA.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  commandNames: () => import_chunk_2NEI3JBE.commandNames,
-  loadCommand: () => import_chunk_2NEI3JBE.loadCommand
+  commandNames: () => import_chunk_ZIQAJS5K.commandNames,
+  loadCommand: () => import_chunk_ZIQAJS5K.loadCommand
 });
 module.exports = stdin_exports;
-var import_chunk_2NEI3JBE = load("./chunk-2NEI3JBE.js");
+var import_chunk_ZIQAJS5K = load("./chunk-ZIQAJS5K.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -14356,22 +14368,22 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./research-2UATVYVA.js": function (module, exports) {
+"./research-H5ECPZV7.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   research: () => research
 });
 module.exports = stdin_exports;
-var import_chunk_GWZGJSHK = load("./chunk-GWZGJSHK.js");
-var import_chunk_EKPWU7F2 = load("./chunk-EKPWU7F2.js");
+var import_chunk_YSMPK7GJ = load("./chunk-YSMPK7GJ.js");
+var import_chunk_4FZQNP5O = load("./chunk-4FZQNP5O.js");
 var import_chunk_3MUHVUS5 = load("./chunk-3MUHVUS5.js");
 var import_chunk_B5YXK2C6 = load("./chunk-B5YXK2C6.js");
 var import_chunk_O2SQQ44C = load("./chunk-O2SQQ44C.js");
 var import_chunk_5KG54KO5 = load("./chunk-5KG54KO5.js");
 var import_chunk_GDAT7PWZ = load("./chunk-GDAT7PWZ.js");
 var import_chunk_C7UJ4JXK = load("./chunk-C7UJ4JXK.js");
-var import_chunk_MRG4EW5H = load("./chunk-MRG4EW5H.js");
+var import_chunk_GBM6RQYO = load("./chunk-GBM6RQYO.js");
 var import_chunk_32S3VA5A = load("./chunk-32S3VA5A.js");
 var import_chunk_GHOIRHTA = load("./chunk-GHOIRHTA.js");
 var import_chunk_4KUXXOSU = load("./chunk-4KUXXOSU.js");
@@ -14395,7 +14407,7 @@ var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var research = (0, import_chunk_GWZGJSHK.makeStaffVerb)({
+var research = (0, import_chunk_YSMPK7GJ.makeStaffVerb)({
   mode: "research",
   examples: ['research --backend gemini --prompt "Which call sites still use the old parser?"']
 });
@@ -14405,7 +14417,7 @@ var research = (0, import_chunk_GWZGJSHK.makeStaffVerb)({
 });
 
 },
-"./restart-CEPXFC7C.js": function (module, exports) {
+"./restart-75VC7QAL.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -14413,14 +14425,14 @@ __export(stdin_exports, {
 });
 module.exports = stdin_exports;
 var import_chunk_542UBYNY = load("./chunk-542UBYNY.js");
-var import_chunk_EKPWU7F2 = load("./chunk-EKPWU7F2.js");
+var import_chunk_4FZQNP5O = load("./chunk-4FZQNP5O.js");
 var import_chunk_3MUHVUS5 = load("./chunk-3MUHVUS5.js");
 var import_chunk_B5YXK2C6 = load("./chunk-B5YXK2C6.js");
 var import_chunk_O2SQQ44C = load("./chunk-O2SQQ44C.js");
 var import_chunk_5KG54KO5 = load("./chunk-5KG54KO5.js");
 var import_chunk_GDAT7PWZ = load("./chunk-GDAT7PWZ.js");
 var import_chunk_C7UJ4JXK = load("./chunk-C7UJ4JXK.js");
-var import_chunk_MRG4EW5H = load("./chunk-MRG4EW5H.js");
+var import_chunk_GBM6RQYO = load("./chunk-GBM6RQYO.js");
 var import_chunk_THOZN52O = load("./chunk-THOZN52O.js");
 var import_chunk_32S3VA5A = load("./chunk-32S3VA5A.js");
 var import_chunk_GHOIRHTA = load("./chunk-GHOIRHTA.js");
@@ -14529,7 +14541,7 @@ function again(context, input, spec, root, words) {
     backend: input.text("backend") ?? before,
     // A model's name belongs to its CLI.
     model: input.text("model") ?? (isElsewhere ? null : staff.model),
-    profile: (0, import_chunk_EKPWU7F2.askedProfile)(input),
+    profile: (0, import_chunk_4FZQNP5O.askedProfile)(input),
     earlierProfile: staff.profile,
     prompt: staff.prompt,
     resume: null,
@@ -14538,7 +14550,7 @@ function again(context, input, spec, root, words) {
   if (part.brief) part.historical = (0, import_chunk_THOZN52O.historicalOf)((0, import_chunk_VIKS2MJP.jobPaths)(root.folder, spec.id)) ?? staff.historical ?? null;
   if (staff.schema) part.schema = true;
   if (staff.base) part.base = staff.base;
-  return (0, import_chunk_EKPWU7F2.launchStaff)(context, input, {
+  return (0, import_chunk_4FZQNP5O.launchStaff)(context, input, {
     verb: spec.verb,
     staff: part,
     cwd,
@@ -14639,22 +14651,22 @@ var result = {
 });
 
 },
-"./review-N2EEH2B3.js": function (module, exports) {
+"./review-JZIC3NVS.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   review: () => review
 });
 module.exports = stdin_exports;
-var import_chunk_GWZGJSHK = load("./chunk-GWZGJSHK.js");
-var import_chunk_EKPWU7F2 = load("./chunk-EKPWU7F2.js");
+var import_chunk_YSMPK7GJ = load("./chunk-YSMPK7GJ.js");
+var import_chunk_4FZQNP5O = load("./chunk-4FZQNP5O.js");
 var import_chunk_3MUHVUS5 = load("./chunk-3MUHVUS5.js");
 var import_chunk_B5YXK2C6 = load("./chunk-B5YXK2C6.js");
 var import_chunk_O2SQQ44C = load("./chunk-O2SQQ44C.js");
 var import_chunk_5KG54KO5 = load("./chunk-5KG54KO5.js");
 var import_chunk_GDAT7PWZ = load("./chunk-GDAT7PWZ.js");
 var import_chunk_C7UJ4JXK = load("./chunk-C7UJ4JXK.js");
-var import_chunk_MRG4EW5H = load("./chunk-MRG4EW5H.js");
+var import_chunk_GBM6RQYO = load("./chunk-GBM6RQYO.js");
 var import_chunk_32S3VA5A = load("./chunk-32S3VA5A.js");
 var import_chunk_GHOIRHTA = load("./chunk-GHOIRHTA.js");
 var import_chunk_4KUXXOSU = load("./chunk-4KUXXOSU.js");
@@ -14678,7 +14690,7 @@ var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var review = (0, import_chunk_GWZGJSHK.makeStaffVerb)({
+var review = (0, import_chunk_YSMPK7GJ.makeStaffVerb)({
   mode: "review",
   options: {
     base: {
@@ -15216,22 +15228,22 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./staffer-K3OBX32I.js": function (module, exports) {
+"./staffer-2YLWXHWT.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   staffer: () => staffer
 });
 module.exports = stdin_exports;
-var import_chunk_GWZGJSHK = load("./chunk-GWZGJSHK.js");
-var import_chunk_EKPWU7F2 = load("./chunk-EKPWU7F2.js");
+var import_chunk_YSMPK7GJ = load("./chunk-YSMPK7GJ.js");
+var import_chunk_4FZQNP5O = load("./chunk-4FZQNP5O.js");
 var import_chunk_3MUHVUS5 = load("./chunk-3MUHVUS5.js");
 var import_chunk_B5YXK2C6 = load("./chunk-B5YXK2C6.js");
 var import_chunk_O2SQQ44C = load("./chunk-O2SQQ44C.js");
 var import_chunk_5KG54KO5 = load("./chunk-5KG54KO5.js");
 var import_chunk_GDAT7PWZ = load("./chunk-GDAT7PWZ.js");
 var import_chunk_C7UJ4JXK = load("./chunk-C7UJ4JXK.js");
-var import_chunk_MRG4EW5H = load("./chunk-MRG4EW5H.js");
+var import_chunk_GBM6RQYO = load("./chunk-GBM6RQYO.js");
 var import_chunk_32S3VA5A = load("./chunk-32S3VA5A.js");
 var import_chunk_GHOIRHTA = load("./chunk-GHOIRHTA.js");
 var import_chunk_4KUXXOSU = load("./chunk-4KUXXOSU.js");
@@ -15255,7 +15267,7 @@ var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var staffer = (0, import_chunk_GWZGJSHK.makeStaffVerb)({
+var staffer = (0, import_chunk_YSMPK7GJ.makeStaffVerb)({
   mode: "staffer",
   examples: [
     'staffer --backend codex --prompt "Fix the failing test in src/parse.ts"',

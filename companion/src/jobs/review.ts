@@ -1,7 +1,7 @@
 // What a reviewer is told to look at, and how to get it: commands for who may run them, and the same as a patch file for who
 // may only read. Never the diff itself in the prompt.
 
-import { FaultError } from '../core/errors.ts';
+import { errnoOf, FaultError } from '../core/errors.ts';
 import type { StaffPart } from '../core/job.ts';
 import { captureBudgetMs } from '../core/limits.ts';
 import { quoteWords } from '../core/shell-words.ts';
@@ -28,8 +28,13 @@ export function prepareReview(staff: StaffPart, paths: JobPaths, before: Workspa
     lines.push(`${untracked} new file(s) that git does not know yet are in no diff (marked ?? above): read them.`);
   const patch = readPatch(git.root, range.command);
   if (patch.kind === 'text' && patch.bytes.length > 0) {
-    writeFile(paths.reviewDiff, patch.bytes);
-    lines.push(`The same as a patch, for when you cannot run git: ${paths.reviewDiff}`);
+    // Only a convenience: a disk without room for it must not keep the review from starting.
+    const fault = faultOf(() => writeFile(paths.reviewDiff, patch.bytes));
+    lines.push(
+      fault === undefined
+        ? `The same as a patch, for when you cannot run git: ${paths.reviewDiff}`
+        : `There is no patch file: it could not be written (${fault}).`,
+    );
   }
   if (patch.kind === 'none') lines.push(`There is no patch file: ${patch.reason}.`);
   return lines;
@@ -84,4 +89,15 @@ function noBase(rev: string, reason: string): FaultError {
     `cannot review since ${JSON.stringify(rev)}: ${reason}`,
     'name a commit or branch of this repository with --base',
   );
+}
+
+function faultOf(write: () => void): string | undefined {
+  try {
+    write();
+    return undefined;
+  } catch (error) {
+    const code = errnoOf(error);
+    if (code === undefined) throw error;
+    return code;
+  }
 }
