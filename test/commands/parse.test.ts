@@ -1,9 +1,9 @@
 // The command line: strict about what it does not know, open about what a text may be, and exact in what it says.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { Parsable } from '../../companion/src/commands/option-table.ts';
 import { type Parsed, parseCommand } from '../../companion/src/commands/parse.ts';
 import { FaultError } from '../../companion/src/core/errors.ts';
+import type { Parsable } from '../../companion/src/core/option-table.ts';
 
 const options: Parsable['options'] = {
   label: { kind: 'text', help: '' },

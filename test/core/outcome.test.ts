@@ -10,11 +10,11 @@ const ofRun: Omit<EndFacts, 'reason'> = {
   exit: clean,
   signal: null,
   successExit: 0,
-  isStaff: false,
+  kind: 'run',
   survivors: [],
   deadlineText: '24h',
 };
-const ofStaff: Omit<EndFacts, 'reason'> = { ...ofRun, isStaff: true, staffError: null };
+const ofStaff: Omit<EndFacts, 'reason'> = { ...ofRun, kind: 'staff', staffError: null };
 
 /** `outcome code`, or the outcome alone. */
 function verdict(facts: EndFacts): string {
@@ -35,6 +35,10 @@ const table: Record<EndReason, [run: string, staff: string, failedStaff: string]
   spawn_failed: ['failed spawn_failed', 'failed spawn_failed', 'failed spawn_failed'],
   never_started: ['failed never_started', 'failed never_started', 'failed never_started'],
   worker_lost: ['crashed worker_lost', 'crashed worker_lost', 'crashed worker_lost'],
+  met: ['done', 'done', 'done'],
+  watch_failed: ['failed watch_failed', 'failed watch_failed', 'failed watch_failed'],
+  watch_error: ['failed watch_error', 'failed watch_error', 'failed watch_error'],
+  due: ['done', 'done', 'done'],
   host_restarted: ['crashed host_restarted', 'crashed host_restarted', 'crashed host_restarted'],
 };
 const reasons = Object.keys(table) as EndReason[];

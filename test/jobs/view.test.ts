@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, utimesSync } from 'node:fs';
 import test from 'node:test';
-import { type Condition, conditionOf, earlyState, inspect, isEnded } from '../../companion/src/jobs/view.ts';
+import { earlyState } from '../../companion/src/jobs/early-state.ts';
+import { type Condition, conditionOf, inspect, isEnded } from '../../companion/src/jobs/view.ts';
 import { ownIdentity } from '../../companion/src/platform/identity.ts';
 import type { JobPaths } from '../../companion/src/store/layout.ts';
 import { jobId, makeJob, makePlace, makeSpec, makeState } from '../store/job-record.ts';

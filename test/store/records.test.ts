@@ -19,6 +19,8 @@ import { jobId, makeJob, makePlace, makeSpec, makeState, staffChange } from './j
 
 const own = ownIdentity();
 
+const aTimer = { due_at: '2030-01-01T00:00:00.000Z', message: 'x', slot: null };
+
 test('a job without any file has everything missing', (t) => {
   const paths = jobPaths(makePlace(t).root, jobId);
   for (const read of [readSpec, readState, readLaunch, readWorker]) assert.deepEqual(read(paths), { kind: 'missing' });
@@ -27,7 +29,7 @@ test('a job without any file has everything missing', (t) => {
 
 test('a sound spec is read with every field, also those that this release does not know', (t) => {
   const { root } = makePlace(t);
-  for (const spec of [makeSpec(), makeSpec(staffChange), makeSpec({ kind: 'timer', run: null })]) {
+  for (const spec of [makeSpec(), makeSpec(staffChange), makeSpec({ kind: 'timer', run: null, timer: aTimer })]) {
     const value = { ...spec, later: { deep: [1] } };
     assert.deepEqual(readSpec(makeJob(root, { spec: value })), { kind: 'ok', value });
   }
@@ -56,6 +58,9 @@ const specFaults: [change: Record<string, unknown>, reason: string][] = [
   [{ run: { argv: [] } }, 'no command'],
   [{ run: { argv: ['true', 5] } }, 'no command'],
   [{ run: { argv: 'true' } }, 'no command'],
+  [{ kind: 'watch' }, 'no condition'],
+  [{ kind: 'timer' }, 'no instant'],
+  [{ kind: 'timer', timer: { ...aTimer, due_at: 'soon' } }, 'no instant'],
   [{ kind: 'staff' }, 'no task'],
   [{ kind: 'staff', staff: { prompt: 5 } }, 'no task'],
 ];

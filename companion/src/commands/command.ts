@@ -1,8 +1,8 @@
 // What a command is: one object with its options as data. Parsing, help and checks come from the same table. A command returns a
 // reply; it never prints and never exits.
 import type { ExitCode } from '../core/exit-codes.ts';
+import type { Parsable } from '../core/option-table.ts';
 import type { StateRoot } from '../store/layout.ts';
-import type { Parsable } from './option-table.ts';
 import type { Parsed } from './parse.ts';
 
 export interface Command extends Parsable {
@@ -10,6 +10,8 @@ export interface Command extends Parsable {
   /** More for its help page. */
   notes?: string;
   examples: readonly string[];
+  /** For a verb that is several (`watch KIND`): the one that these words name, and its own words. Throws 'usage' when they name none. */
+  choose?(args: readonly string[]): Promise<{ command: Command; args: readonly string[] }>;
   run(context: Context, input: Parsed): Promise<Reply>;
 }
 

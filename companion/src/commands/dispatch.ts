@@ -14,8 +14,8 @@ export async function dispatch(args: string[], base: Omit<Context, 'root'>, vers
   const [word = 'help', ...rest] = args;
   if (word === '--version' || word === 'version') return { code: exitCodes.done, out: `${version}\n` };
   const name = word === '--help' || word === '-h' ? 'help' : word;
-  const command = await loadCommand(name);
-  if (!command)
+  const loaded = await loadCommand(name);
+  if (!loaded)
     throw usageError(
       `cannot run ${JSON.stringify(word)}: there is no such command; there are ${commandNames.join(', ')}`,
       quoteWords([...selfWords(), 'help']),
@@ -26,7 +26,8 @@ export async function dispatch(args: string[], base: Omit<Context, 'root'>, vers
       'give it in a file or through --shell with printf',
     );
   }
-  const input = parseCommand(command, rest);
+  const { command, args: own } = (await loaded.choose?.(rest)) ?? { command: loaded, args: rest };
+  const input = parseCommand(command, own);
   if (input.has('help')) return help(command);
   const context: Context = {
     ...base,

@@ -1,6 +1,6 @@
 // Options that several commands share, said once.
 import { limits } from '../core/limits.ts';
-import type { OptionTable } from './option-table.ts';
+import type { OptionTable } from '../core/option-table.ts';
 
 export const common = {
   'state-dir': {

@@ -3,19 +3,24 @@
 import { parseArgs } from 'node:util';
 import { parseDuration } from '../core/duration.ts';
 import { usageError } from '../core/errors.ts';
+import type { Given, OptionRow, Parsable } from '../core/option-table.ts';
 import { quoteWords } from '../core/shell-words.ts';
 import { parseSize } from '../core/size.ts';
 import { selfWords } from '../platform/self.ts';
-import type { OptionRow, Parsable } from './option-table.ts';
 
-export class Parsed {
+export class Parsed implements Given {
   readonly words: string[];
   /** What followed `--`. */
   readonly rest: string[] | null;
-  private readonly values: ReadonlyMap<string, string>;
+  private readonly values: ReadonlyMap<string, readonly string[]>;
   private readonly command: Parsable;
 
-  constructor(command: Parsable, values: ReadonlyMap<string, string>, words: string[], rest: string[] | null) {
+  constructor(
+    command: Parsable,
+    values: ReadonlyMap<string, readonly string[]>,
+    words: string[],
+    rest: string[] | null,
+  ) {
     this.command = command;
     this.values = values;
     this.words = words;
@@ -28,16 +33,20 @@ export class Parsed {
 
   /** Every option that was given, with its text. */
   given(): [name: string, text: string][] {
-    return [...this.values];
+    return [...this.values].flatMap(([name, texts]) => texts.map((text): [string, string] => [name, text]));
   }
 
   text(name: string): string | undefined {
-    return this.values.get(name);
+    return this.values.get(name)?.[0];
+  }
+
+  texts(name: string): readonly string[] {
+    return this.values.get(name) ?? [];
   }
 
   /** ms; checked against the option's range. */
   duration(name: string): number | undefined {
-    const text = this.values.get(name);
+    const text = this.text(name);
     return text === undefined ? undefined : parseDuration(text, `--${name}`, rangeOf(this.command.options[name], name));
   }
 
@@ -46,13 +55,13 @@ export class Parsed {
   }
 
   size(name: string): number | undefined {
-    const text = this.values.get(name);
+    const text = this.text(name);
     return text === undefined ? undefined : parseSize(text, `--${name}`, rangeOf(this.command.options[name], name));
   }
 
   /** A whole number from 0 on. */
   count(name: string): number | undefined {
-    const text = this.values.get(name);
+    const text = this.text(name);
     if (text === undefined) return undefined;
     const range = rangeOf(this.command.options[name], name);
     const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
@@ -63,8 +72,8 @@ export class Parsed {
   }
 }
 
-export function parseCommand(command: Parsable, args: string[]): Parsed {
-  const values = new Map<string, string>();
+export function parseCommand(command: Parsable, args: readonly string[]): Parsed {
+  const values = new Map<string, string[]>();
   const words: string[] = [];
   let rest: string[] | null = null;
   const options = Object.fromEntries(
@@ -77,7 +86,7 @@ export function parseCommand(command: Parsable, args: string[]): Parsed {
     ]),
   );
   // Not `strict`: it would refuse a text that begins with a dash. The checks below are ours.
-  const { tokens } = parseArgs({ args, options, strict: false, allowPositionals: true, tokens: true });
+  const { tokens } = parseArgs({ args: [...args], options, strict: false, allowPositionals: true, tokens: true });
   for (const token of tokens) {
     if (token.kind === 'option-terminator') {
       rest = args.slice(token.index + 1);
@@ -98,9 +107,11 @@ export function parseCommand(command: Parsable, args: string[]): Parsed {
       throw usageError(`cannot take a value for --${token.name}: it is a switch`, helpOf(command));
     if (row.kind !== 'flag' && token.value === undefined)
       throw usageError(`cannot take --${token.name} without a value`, helpOf(command));
-    if (values.has(token.name)) throw usageError(`cannot take --${token.name} twice`, helpOf(command));
+    const earlier = values.get(token.name) ?? [];
+    if (earlier.length > 0 && row.kind !== 'list')
+      throw usageError(`cannot take --${token.name} twice`, helpOf(command));
     checkChoice(token.name, row, token.value);
-    values.set(token.name, token.value ?? 'true');
+    values.set(token.name, [...earlier, token.value ?? 'true']);
   }
   const parsed = new Parsed(command, values, words, rest);
   // Every value is checked now, before anything is looked up or made.
@@ -138,7 +149,7 @@ function checkWords(command: Parsable, words: string[], rest: string[] | null): 
       `cannot run ${command.name} without more words: the form is ${command.name} ${command.form}`,
       helpOf(command),
     );
-  if (command.words.rest && (rest === null || rest.length === 0)) {
+  if (command.words.rest === true && (rest === null || rest.length === 0)) {
     throw usageError(
       `cannot run ${command.name} without a command: the form is ${command.name} ${command.form}`,
       helpOf(command),

@@ -1,8 +1,8 @@
 // The launch verbs of staff: one form, one row of the mode table each.
 import { type ModeId, modes } from '../core/modes.ts';
+import type { OptionTable } from '../core/option-table.ts';
 import type { Command } from './command.ts';
 import { folderSaid, onceWords, repeatedLaunch } from './once-words.ts';
-import type { OptionTable } from './option-table.ts';
 import { launchOptions, staffOptions, writerOptions } from './options.ts';
 import { folderOf } from './run.ts';
 import { freshStaff, launchStaff, taskOf } from './staffing.ts';

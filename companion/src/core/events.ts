@@ -15,7 +15,22 @@ export type EventType =
   | 'output_trimmed'
   | 'leftovers_ended'
   | 'late_evidence'
-  | 'ended';
+  | 'ended'
+  /** A run's judgement at an interval. */
+  | 'checkpoint'
+  /** A timer that waits for its instant. */
+  | 'armed'
+  /** A watch saw something that it had not told yet. */
+  | 'news'
+  /** Attempts of a watch began to fail, for another reason than before, or too often. */
+  | 'trouble'
+  /** Trouble that is over. */
+  | 'recovered'
+  | 'notified';
+
+/** What an event can wake a `wait` for that asked for it (`--until`); the end of the job wakes every one. */
+export const wakes = ['terminal', 'checkpoint', 'attention', 'handback', 'news'] as const;
+export type Wake = (typeof wakes)[number];
 
 export interface JobEvent {
   seq: number;
@@ -23,5 +38,7 @@ export interface JobEvent {
   job: string;
   owner: string | null;
   type: EventType;
+  /** Absent: nobody is woken. */
+  wake?: Wake[];
   [field: string]: unknown;
 }

@@ -1,8 +1,14 @@
 // The words of a job: kinds, states, identities and the records that stand on disk (field names as on disk).
 // Types only. Lifecycle ("is it over?") and outcome ("did it work?") are two types; `state` is what is published.
+import type { AttentionKind, Checkpoint, Health } from './health-words.ts';
+import type { RunPart } from './run-part.ts';
 import type { StaffPart, TokenUsage, WorktreeNote } from './staff.ts';
+import type { TimerPart, WatchNote, WatchPart } from './waiting.ts';
 
+export type * from './health-words.ts';
+export type * from './run-part.ts';
 export type * from './staff.ts';
+export type * from './waiting.ts';
 
 export type Kind = 'staff' | 'run' | 'watch' | 'timer' | 'gate' | 'loop';
 
@@ -13,9 +19,6 @@ export type Outcome = (typeof outcomes)[number];
 
 /** The lifecycle word until the end, the outcome after it. */
 export type State = Exclude<Lifecycle, 'ended'> | Outcome;
-
-export type Health = 'progressing' | 'unknown' | 'attention';
-export type AttentionKind = 'task_attention' | 'monitor_attention' | null;
 
 /** What a dead process cannot keep. `start_token` is the kernel's start time of the pid, as text. */
 export interface Identity {
@@ -47,6 +50,9 @@ export type JobErrorCode =
   | 'conversation_mismatch'
   | 'artifact_missing'
   | 'output_unstorable'
+  | 'watch_failed'
+  | 'watch_error'
+  | 'watch_expired'
   | 'state_damaged';
 
 export interface JobError {
@@ -64,14 +70,6 @@ export interface Warning {
 export interface Conversation {
   backend: string;
   id: string;
-}
-
-/** What a `run` job executes. `argv` is what the user gave; `program` is the file that is started for it. */
-export interface RunPart {
-  argv: string[];
-  program: string;
-  success_exit: number;
-  keep_children: boolean;
 }
 
 export interface Lineage {
@@ -110,6 +108,12 @@ export interface Spec {
   lineage: Lineage | null;
   run: RunPart | null;
   staff: StaffPart | null;
+  watch?: WatchPart | null;
+  timer?: TimerPart | null;
+  /** Program and arguments that are told of the end and of each new cause for attention; from the caller or the user's own config. */
+  notify?: string[] | null;
+  /** What the caller decided beforehand to do about a stall; repeated with every attention. */
+  on_stall?: string | null;
   /** Told at launch; every state of the job begins with them. */
   warnings?: Warning[];
   worktree?: WorktreeNote | null;
@@ -156,6 +160,12 @@ export interface JobState {
   usage: TokenUsage | null;
   /** As the agent told it, when its numbers run on over the conversation; else null. */
   usage_total?: TokenUsage | null;
+  /** Of a run: the newest judgement. */
+  checkpoint?: Checkpoint | null;
+  /** Of a run under a launcher that detaches itself: what its own status command said at the end. */
+  task_status?: string;
+  task_exit_code?: number | 'unknown';
+  watch?: WatchNote | null;
 }
 
 /** launch.json: the worker as whoever spawned it saw it; `generation` counts replacements. */

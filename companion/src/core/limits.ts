@@ -25,6 +25,16 @@ export const limits = {
   runKillGrace: { default: 30 * second, min: 0, max: 5 * minute },
   optInLimit: { default: 5 * minute, min: second, max: 30 * day },
   maxOutput: { default: 64 * mib, min: mib, max: 64 * 1024 * mib },
+  checkpoint: { default: hour, min: 100, max: 30 * day },
+  sample: { default: minute, min: 100, max: day },
+  probe: { default: 30 * second, min: 100, max: 5 * minute },
+  expect: { default: hour, min: 1, max: 365 * day },
+  watchFor: { default: hour, min: second, max: 365 * day },
+  watchEvery: { default: minute, min: second, max: day },
+  watchEveryRemote: { default: minute, min: 5 * second, max: day },
+  watchAttempt: { default: 30 * second, min: 100, max: 10 * minute },
+  watchTolerate: { default: 0, min: 0, max: 100_000 },
+  timer: { default: hour, min: second, max: 30 * day },
   cleanAge: { default: 14 * day, min: 0, max: 3650 * day },
 } satisfies Record<string, Range>;
 
@@ -65,3 +75,20 @@ export const lockWaitMs = 5 * second;
 export const promptReplacements = 5;
 /** A job whose workers failed by themselves this often (an error of ours) is called crashed. */
 export const workerFailures = 3;
+
+/** So many intervals in a row without a change are a cause for attention. */
+export const unchangedCheckpoints = 2;
+/** What a probe or a status command may print before it is ended. */
+export const probeBytes = 64 * kib;
+/** Less CPU than this part of the time is sleep. */
+export const idleCpuShare = 0.005;
+export const evidenceChars = 200;
+/** Failed attempts in a row that are a cause for attention. */
+export const watchTroubles = 10;
+export const armedTimers = 64;
+export const timerMessageBytes = 64 * kib;
+/** A notifier, from its start to KILL; and what is kept of its output. */
+export const notifyMs = 30 * second;
+export const notifyBytes = kib;
+/** TERM to KILL for small programs of a job's own (probe, gh, notifier). */
+export const toolGraceMs = second;

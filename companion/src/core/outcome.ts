@@ -1,6 +1,6 @@
 // What an ended job amounts to. The first reason wins: it is written down before the first signal, and what happens later does
 // not change it. Pure.
-import type { ExitRecord, JobError, JobErrorCode, Outcome } from './job.ts';
+import type { ExitRecord, JobError, JobErrorCode, Kind, Outcome } from './job.ts';
 
 /** Why the job ended: by itself, or the first reason of ours. */
 export type EndReason =
@@ -16,7 +16,12 @@ export type EndReason =
   | 'spawn_failed'
   | 'never_started'
   | 'worker_lost'
-  | 'host_restarted';
+  | 'host_restarted'
+  /** A watch came to its verdict; a timer to its instant. */
+  | 'met'
+  | 'watch_failed'
+  | 'watch_error'
+  | 'due';
 
 const reasons: readonly EndReason[] = [
   'exited',
@@ -31,6 +36,10 @@ const reasons: readonly EndReason[] = [
   'never_started',
   'worker_lost',
   'host_restarted',
+  'met',
+  'watch_failed',
+  'watch_error',
+  'due',
 ];
 
 /** The word in `started/reason`, as the shim's guard or a worker wrote it. */
@@ -46,7 +55,9 @@ export interface EndFacts {
   successExit: number;
   /** For staff: what the stream says. Null error is success. */
   staffError?: JobError | null;
-  isStaff: boolean;
+  kind: Kind;
+  /** `--success-file`s that are neither new nor changed. */
+  missingFiles?: readonly string[];
   survivors: number[];
   deadlineText: string;
   /** More about the reason, in the system's words. */
@@ -65,11 +76,20 @@ export function judgeEnd(facts: EndFacts): Verdict {
   switch (facts.reason) {
     case 'canceled':
       return { outcome: 'canceled', error: null };
+    case 'met':
+    case 'due':
+      return { outcome: 'done', error: null };
+    case 'watch_failed':
+      return failed('failed', 'watch_failed', facts.detail ?? 'the condition cannot hold any more');
+    case 'watch_error':
+      return failed('failed', 'watch_error', facts.detail ?? 'the condition cannot be looked at');
     case 'exited':
     case 'lingered':
       return judgeExit(facts);
     case 'hard_timeout':
-      if (facts.isStaff && facts.staffError === null) return { outcome: 'done', error: null };
+      if (isStaff(facts) && facts.staffError === null) return { outcome: 'done', error: null };
+      if (facts.kind === 'watch')
+        return failed('timed_out', 'watch_expired', `the bound of ${facts.deadlineText} was reached${detailOf(facts)}`);
       return failed('timed_out', 'hard_timeout', `the hard limit of ${facts.deadlineText} was reached${told(facts)}`);
     case 'first_output_timeout':
       return failed('failed', 'first_output_timeout', 'nothing was printed within --first-output');
@@ -102,13 +122,29 @@ function judgeExit(facts: EndFacts): Verdict {
   const { exit } = facts;
   if (exit?.spawn_failed)
     return failed('failed', 'spawn_failed', `the program could not be executed (exit code ${exit.exit_code})`);
-  if (facts.isStaff) {
+  if (isStaff(facts)) {
     return facts.staffError ? { outcome: 'failed', error: facts.staffError } : { outcome: 'done', error: null };
   }
   if (!exit) return failed('crashed', 'worker_lost', 'how the command ended is not known');
-  if (exit.exit_code === facts.successExit) return { outcome: 'done', error: null };
+  if (exit.exit_code === facts.successExit) return judgeFiles(facts);
   if (facts.signal !== null && exit.signaled) return failed('failed', 'signal', signalMessage(facts.signal));
   return failed('failed', 'exit_nonzero', `the command exited with code ${exit.exit_code}`);
+}
+
+/** The exit code says success: the files that must be there decide. */
+function judgeFiles({ missingFiles = [] }: EndFacts): Verdict {
+  if (missingFiles.length === 0) return { outcome: 'done', error: null };
+  const named = missingFiles.slice(0, 3).join(', ');
+  const more = missingFiles.length > 3 ? ` and ${missingFiles.length - 3} more` : '';
+  return failed('failed', 'artifact_missing', `not new and not changed at the end: ${named}${more}`);
+}
+
+function isStaff({ kind }: EndFacts): boolean {
+  return kind === 'staff';
+}
+
+function detailOf({ detail }: EndFacts): string {
+  return detail === undefined ? '' : `; ${detail}`;
 }
 
 /** What the agent had told by then: a limit that strikes while it waits out a quota should say so. */

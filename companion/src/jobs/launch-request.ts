@@ -1,5 +1,5 @@
 // What a launch verb asks of launch.ts, and how two such requests are told to be the same.
-import type { Lineage, RunPart, Spec, StaffPart, Warning, WorktreeNote } from '../core/job.ts';
+import type { Lineage, RunPart, Spec, StaffPart, TimerPart, Warning, WatchPart, WorktreeNote } from '../core/job.ts';
 import { canonical, hashOf } from '../store/mac.ts';
 
 export interface JobRequest {
@@ -21,6 +21,10 @@ export interface JobRequest {
   words?: string;
   run: RunPart | null;
   staff: StaffPart | null;
+  watch?: WatchPart | null;
+  timer?: TimerPart | null;
+  notify?: string[] | null;
+  onStall?: string | null;
   /** A linked worktree of its own: made for this job (`new`), or that of the job it goes on with. */
   worktree?: 'new' | WorktreeNote | null;
   warnings?: Warning[];
@@ -38,13 +42,33 @@ export interface JobRequest {
  * was the latest) may differ from one call to the next, and so may fields that an older release did not know: what is empty is left out.
  */
 export function askedOf(request: JobRequest): string {
-  const { kind, verb, cwd, deadlineMs, killGraceMs, maxOutputBytes, firstOutputMs, stallMs, run } = request;
+  const { kind, verb, cwd, deadlineMs, killGraceMs, maxOutputBytes, firstOutputMs, stallMs } = request;
+  const run = request.run ? askedRun(request.run) : null;
   const base = { kind, verb, cwd, deadlineMs, killGraceMs, maxOutputBytes, firstOutputMs, stallMs, run };
   const lineage = request.asksForLatest ? { relation: request.lineage?.relation } : request.lineage;
   const worktree = request.worktree === 'new' ? { worktree: 'new' } : {};
   const staff = request.staff ? askedStaff(request.staff) : null;
   if (staff && request.asksForLatest) staff.resume = 'latest';
-  return hashOf(canonical({ ...base, lineage, staff, ...worktree }));
+  return hashOf(canonical({ ...base, lineage, staff, ...worktree, ...askedWaiting(request) }));
+}
+
+/** What is empty is left out; of a file that must be new it is the name that was asked for. */
+function askedRun({ success_files = [], ...run }: RunPart): Record<string, unknown> {
+  const files = success_files.map((one) => one.path);
+  const given = Object.entries({ ...run, success_files: files }).filter(
+    ([, value]) => value !== null && value !== undefined && !(Array.isArray(value) && value.length === 0),
+  );
+  return Object.fromEntries(given);
+}
+
+/** Of `timer in` the delay counts (deadlineMs), not the instant that it came to. */
+function askedWaiting({ verb, watch, timer, onStall }: JobRequest): Record<string, unknown> {
+  const due = verb === 'timer-at' ? { due: timer?.due_at } : {};
+  return {
+    ...(watch ? { watch } : {}),
+    ...(timer ? { timer: { message: timer.message, slot: timer.slot, ...due } } : {}),
+    ...(onStall ? { on_stall: onStall } : {}),
+  };
 }
 
 function askedStaff(staff: StaffPart): Record<string, unknown> {

@@ -18,6 +18,7 @@ import { type JobPaths, jobPaths, rootPaths, type StateRoot, stagePath } from '.
 import { ensureKey, environmentDigest, hashOf, macOf } from '../store/mac.ts';
 import { claimOnce, isClaimed, type OnceClaim, readClaim } from '../store/once.ts';
 import { checkRoot, ensureRoot, requirePlace } from '../store/root.ts';
+import { needsWorker, writeArmed } from './armed.ts';
 import { askedOf, type JobRequest } from './launch-request.ts';
 import { nextCommands } from './next-commands.ts';
 import { finishClaim } from './once.ts';
@@ -48,7 +49,7 @@ export async function launch(root: StateRoot, request: JobRequest): Promise<Laun
   const worktree = request.worktree === 'new' ? (spec.worktree ?? null) : null;
   try {
     if (worktree) (await import('./worktree.ts')).addWorktree(worktree);
-    await startWorker(root.folder, spec, { paths }, 1);
+    if (needsWorker(spec)) await startWorker(root.folder, spec, { paths }, 1);
   } catch (error) {
     // A key that names this job was given out for ever: its record must be there, and says `never_started`.
     if (spec.once_key === null) undo(paths, stagePath(root.folder, spec.id));
@@ -123,6 +124,7 @@ async function makeSpec(
     maxOutputBytes,
     firstOutputMs,
     stallMs,
+    onStall = null,
     onceKey,
     admit: _admit,
     credentials: _credentials,
@@ -148,6 +150,7 @@ async function makeSpec(
     max_output_bytes: maxOutputBytes,
     first_output_ms: firstOutputMs,
     stall_ms: stallMs,
+    ...(onStall === null ? {} : { on_stall: onStall }),
     mark: toHex(random.subarray(6)),
     launcher: ownIdentity(),
     environment: { digest: environmentDigest(key), credentials: credentialNames(request.credentials) },
@@ -165,6 +168,7 @@ async function stageJob(root: StateRoot, spec: Spec, stage: string): Promise<voi
     );
   const isDurable = writeFileMeanwhile(`${stage}/spec.json`, text);
   createFolder(`${stage}/waiters`);
+  if (spec.kind === 'timer') writeArmed(spec, stage);
   writeFile(jobPaths(root.folder, spec.id).marker, '', { sync: false });
   await isDurable;
 }

@@ -27,8 +27,10 @@ export interface Deliverable {
 }
 
 export function makeDeliverable(parts: Deliverable): string | Uint8Array {
-  const { state, staff, paths, isPlain } = parts;
+  const { spec, state, staff, paths, isPlain } = parts;
   if (state.state !== 'done') return makeReport(parts);
+  if (spec.timer) return spec.timer.message;
+  if (spec.watch) return `${state.watch?.evidence ?? spec.watch.words}\n`;
   if (isPlain) return readRange(paths.output, 0, Number.MAX_SAFE_INTEGER)?.bytes ?? '';
   if (staff && staff.answer !== null) return staff.answer;
   const output = readLogTail(paths.output);

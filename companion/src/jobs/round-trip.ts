@@ -14,7 +14,7 @@ import { makeTempFolder } from '../platform/temp-folder.ts';
 import { readUserConfig } from '../store/config.ts';
 import { jobPaths, type StateRoot } from '../store/layout.ts';
 import { cancelJob } from './cancel.ts';
-import { startedAt } from './conclude.ts';
+import { startedAt } from './end-state.ts';
 import { launch } from './launch.ts';
 import { makeStaffPart } from './staff-request.ts';
 import type { View } from './view.ts';

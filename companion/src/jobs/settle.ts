@@ -1,8 +1,10 @@
 // Publishing the end of a job that nobody supervises any more: what is left of its tree is ended, and the files say how it ended.
 import { errnoOf, FaultError } from '../core/errors.ts';
+import type { TimerPart } from '../core/job.ts';
 import { drainMs, killSettleMs, orphanGraceMs } from '../core/limits.ts';
 import { type EndReason, parseReason } from '../core/outcome.ts';
 import { findCgroup, removeCgroup } from '../platform/cgroup.ts';
+import { nowMs } from '../platform/clock.ts';
 import { removeFile } from '../platform/files.ts';
 import { withLock } from '../platform/lock.ts';
 import { terminate } from '../platform/process-tree.ts';
@@ -45,6 +47,14 @@ const noStart = 'the shell that was to start it ended before';
 async function settle(view: View): Promise<void> {
   const condition = conditionOf(view);
   if (!view.spec) return;
+  if (view.spec.timer && finishStored({ paths: view.paths, spec: view.spec })) return;
+  if (view.spec.timer) {
+    conclude(
+      { paths: view.paths, spec: view.spec },
+      { reason: timerReason(view, view.spec.timer), exit: undefined, tree: nothing, reconciled: true },
+    );
+    return;
+  }
   if (finishStored({ paths: view.paths, spec: view.spec })) {
     removeCgroup(view.worker?.cgroup ?? findCgroup(view.id), view.id);
     return;
@@ -52,13 +62,22 @@ async function settle(view: View): Promise<void> {
   const tree = treeOf(view.spec, view.paths, { worker: null, shim: view.shim, child: view.child });
   const isOver = condition === 'over' && view.reason === undefined && view.spec.run?.keep_children;
   const ended = isOver
-    ? { step: 'none' as const, ended: [], survivors: [] }
+    ? nothing
     : await terminate(tree, { graceMs: condition === 'over' ? drainMs : orphanGraceMs, settleMs: killSettleMs });
   removeCgroup(view.worker?.cgroup ?? findCgroup(view.id), view.id);
   conclude(
     { paths: view.paths, spec: view.spec },
     { reason: settledReason(view, condition), exit: view.exit, tree: ended, reconciled: true, detail: noStart },
   );
+}
+
+const nothing = { step: 'none' as const, ended: [], survivors: [] };
+
+/** Asked to go before its instant, or due. */
+function timerReason({ cancel }: View, timer: TimerPart): EndReason {
+  const due = Date.parse(timer.due_at);
+  if (nowMs() < due) return 'canceled';
+  return cancel && Date.parse(cancel.at) < due ? 'canceled' : 'due';
 }
 
 /** What was written before the first signal comes first; then what is on disk; a request alone counts when nothing else is known. */
@@ -68,6 +87,7 @@ function settledReason(view: View, condition: Condition): EndReason {
   if (condition === 'over') return 'exited';
   if (view.cancel) return 'canceled';
   if (condition === 'never_started' || condition === 'host_restarted') return condition;
+  if (view.spec?.kind === 'watch') return 'hard_timeout';
   // The child writes its mark just before the program begins.
   if (view.child === null) return 'spawn_failed';
   return 'worker_lost';

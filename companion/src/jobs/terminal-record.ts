@@ -26,6 +26,7 @@ export function terminalRecord(
     survivors: tree?.survivors ?? [],
     ...(spec.staff ? wordsOf(spec.staff) : {}),
     ...(staff ? staffRecord(spec, staff) : {}),
+    ...(spec.timer ? { timer: { ...spec.timer, durable: true } } : {}),
     result_path: paths.result,
     output_path: isTidy(spec, state) ? null : paths.output,
     error_path: paths.error,

@@ -2,12 +2,11 @@
 // wait, observe, status, result, cancel, clean and doctor all ask it.
 
 import { FaultError } from '../core/errors.ts';
-import { idTimeMs } from '../core/ids.ts';
-import type { ExitRecord, Identity, JobState, LaunchRecord, Spec, WorkerRecord } from '../core/job.ts';
+import type { ExitRecord, Identity, JobState, LaunchRecord, Spec, TimerPart, WorkerRecord } from '../core/job.ts';
 import { outcomes } from '../core/job.ts';
 import { leaseStaleMs, startLimitMs, unseenGraceMs } from '../core/limits.ts';
 import { defaultEngine, findEngine } from '../engines/registry.ts';
-import { isoOf, nowMs } from '../platform/clock.ts';
+import { nowMs } from '../platform/clock.ts';
 import type { Read } from '../platform/files.ts';
 import { exists, factsOf } from '../platform/folders.ts';
 import { bootId, type Liveness } from '../platform/identity.ts';
@@ -23,6 +22,8 @@ import {
   readState,
   readWorker,
 } from '../store/records.ts';
+import { isPastBound } from './bound.ts';
+import { damagedState, earlyState } from './early-state.ts';
 
 export type Seen = Liveness | 'none';
 
@@ -56,6 +57,8 @@ export type Condition =
   | 'unseen'
   /** A launcher is still at it. */
   | 'starting'
+  /** A timer before its instant: nobody needs to look after it. */
+  | 'armed'
   /** The worker is gone, the shim lives: a replacement can take over. */
   | 'orphaned'
   /** The worker is gone before the child was started: a replacement may start it. */
@@ -142,9 +145,11 @@ export function conditionOf(view: View): Condition {
   if (view.damage !== null) return 'damaged';
   if (isEnded(view.state)) return 'ended';
   const { worker, shim } = view.seen;
+  if (view.spec?.timer) return conditionOfTimer(view, view.spec.timer);
   if (worker === 'alive') return 'supervised';
   if (!view.spec) return 'damaged';
   if (worker === 'unknown') return isLongOver(view) ? 'lost' : 'unseen';
+  if (view.spec.kind === 'watch') return conditionOfWatch(view, view.spec);
   // What the shim wrote before the restart is known; only without it the restart is the end.
   if (view.isOtherBoot) return view.exit ? 'over' : 'host_restarted';
   if (view.isClaimed) {
@@ -155,7 +160,28 @@ export function conditionOf(view: View): Condition {
     return shim === 'none' && ageOf(view.paths.started) < 1000 ? 'orphaned' : 'lost';
   }
   if (view.launch || view.worker) return 'unclaimed';
-  const isLauncherAlive = (findEngine(view.spec.engine) ?? defaultEngine).alive(view.spec.launcher) === 'alive';
+  return startingOf(view, view.spec);
+}
+
+/** An instant that has come counts also while the timer's worker is stopped; a moment is left to a worker that lives. */
+function conditionOfTimer(view: View, timer: TimerPart): Condition {
+  const isAlive = view.seen.worker === 'alive';
+  if (nowMs() >= Date.parse(timer.due_at) + (isAlive ? timerPatienceMs : 0)) return 'over';
+  if (view.cancel && !isAlive) return 'over';
+  return isAlive ? 'supervised' : 'armed';
+}
+
+const timerPatienceMs = 2000;
+
+/** Whatever became of its worker, and of the machine: another one goes on from the cursor, until the bound. */
+function conditionOfWatch(view: View, spec: Spec): Condition {
+  if (isPastBound(spec)) return 'lost';
+  if (view.launch || view.worker) return 'unclaimed';
+  return startingOf(view, spec);
+}
+
+function startingOf(view: View, spec: Spec): Condition {
+  const isLauncherAlive = (findEngine(spec.engine) ?? defaultEngine).alive(spec.launcher) === 'alive';
   return isLauncherAlive || ageOf(view.paths.spec) < startLimitMs ? 'starting' : 'never_started';
 }
 
@@ -175,38 +201,6 @@ function bestOf(identities: (Identity | null | undefined)[], alive: (identity: I
   const seen = identities.filter((one): one is Identity => one !== null && one !== undefined).map(alive);
   for (const answer of ['alive', 'unknown', 'dead'] as const) if (seen.includes(answer)) return answer;
   return 'none';
-}
-
-/** Before the worker's first word: the launcher's spec is all there is. */
-export function earlyState(id: string, spec: Spec | null): JobState {
-  return {
-    schema: 1,
-    id,
-    rev: 0,
-    state: 'starting',
-    health: 'unknown',
-    attention_kind: null,
-    seq: 0,
-    created_at: spec?.created_at ?? isoOf(idTimeMs(id)),
-    started_at: null,
-    ended_at: null,
-    duration_ms: null,
-    exit_code: null,
-    signal: null,
-    signal_certain: null,
-    error: null,
-    warnings: spec?.warnings ?? [],
-    conversation: null,
-    reconciled: false,
-    output: null,
-    usage: null,
-  };
-}
-
-/** What a damaged record is to its caller: over, and not a success. Never written down. */
-function damagedState(id: string, damage: string): JobState {
-  const error = { code: 'state_damaged' as const, message: `the record of this job cannot be used: ${damage}` };
-  return { ...earlyState(id, null), state: 'failed', error };
 }
 
 /** A living worker has the record in its memory and writes it again; an ended job is readable without its spec. */

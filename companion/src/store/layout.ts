@@ -18,6 +18,8 @@ export function rootPaths(folder: string) {
     slots: path.join(folder, 'slots'),
     jobs: path.join(folder, 'jobs'),
     lock: path.join(folder, 'lock'),
+    /** Answers that several watches share. */
+    shared: path.join(folder, 'shared'),
   };
 }
 
@@ -33,6 +35,10 @@ export interface JobPaths {
   state: string;
   events: string;
   snapshot: string;
+  /** Where a watch, or the judgement of a run, has got to. */
+  cursor: string;
+  /** One folder per notice that was begun: the claim of the one start. */
+  notices: string;
   output: string;
   error: string;
   workerLog: string;
@@ -79,6 +85,8 @@ export function jobPaths(root: string, id: string): JobPaths {
     state: at('state.json'),
     events: at('events.ndjson'),
     snapshot: at('snapshot.json'),
+    cursor: at('cursor.json'),
+    notices: at('notices'),
     output: at('output.log'),
     error: at('error.log'),
     workerLog: at('worker.log'),

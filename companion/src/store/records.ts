@@ -34,6 +34,10 @@ export function readSpec(paths: JobPaths): Read<Spec> {
       if (value[name] !== null && typeof value[name] !== 'string') return `${name} is no text`;
     if (!isIdentity(value.launcher)) return 'no launcher identity';
     if (value.kind === 'run' && (!isObject(value.run) || !isWords(value.run.argv))) return 'no command';
+    if (value.kind === 'watch' && (!isObject(value.watch) || typeof value.watch.condition !== 'string'))
+      return 'no condition';
+    if (value.kind === 'timer' && !(isObject(value.timer) && Number.isFinite(Date.parse(String(value.timer.due_at)))))
+      return 'no instant';
     if (value.kind === 'staff' && (!isObject(value.staff) || typeof value.staff.prompt !== 'string')) return 'no task';
     return undefined;
   });
@@ -143,6 +147,8 @@ function pickState(record: Record<string, unknown>): Record<string, unknown> {
     'changes',
     'worktree',
     'findings',
+    'timer',
+    'result_paths',
     'findings_error',
     'result_path',
     'output_path',

@@ -10,7 +10,6 @@ import { removeCgroup } from '../platform/cgroup.ts';
 import { terminate } from '../platform/process-tree.ts';
 import { openJournal, readEvents } from '../store/journal.ts';
 import { type Claim, claimJob } from './claim.ts';
-import { supervise } from './supervise.ts';
 
 export type WorkerLog = (text: string) => void;
 
@@ -20,7 +19,7 @@ export async function runWorker(root: string, id: string, log: WorkerLog): Promi
   let claim: Claim | undefined;
   try {
     claim = await claimJob(root, id);
-    if (claim) await Promise.race([supervise(claim), unexpected()]);
+    if (claim) await Promise.race([look(claim), unexpected()]);
     return true;
   } catch (error) {
     log(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
@@ -29,6 +28,18 @@ export async function runWorker(root: string, id: string, log: WorkerLog): Promi
   } finally {
     if (claim) removeCgroup(claim.cgroup, id);
     claim?.release();
+  }
+}
+
+/** Only what this job needs is loaded. */
+async function look(claim: Claim): Promise<void> {
+  switch (claim.spec.kind) {
+    case 'watch':
+      return (await import('./run-watch.ts')).runWatch(claim);
+    case 'timer':
+      return (await import('./run-timer.ts')).runTimer(claim);
+    default:
+      return (await import('./supervise.ts')).supervise(claim);
   }
 }
 

@@ -7,7 +7,7 @@ import { excerpt, plainText, tail } from '../core/excerpt.ts';
 import type { JobState, Lifecycle } from '../core/job.ts';
 import { type LifecycleEvent, transition } from '../core/lifecycle.ts';
 import { excerptBytes, textTailBytes, toolCalls } from '../core/limits.ts';
-import { earlyState } from '../jobs/view.ts';
+import { earlyState } from '../jobs/early-state.ts';
 import { isoNow } from '../platform/clock.ts';
 import { writeJson } from '../platform/files.ts';
 import { type Journal, openJournal } from '../store/journal.ts';

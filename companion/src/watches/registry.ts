@@ -1,0 +1,12 @@
+// The list of watch kinds, in help order. A new kind is one file and one line here.
+import type { Watch } from './watch.ts';
+
+const loaders = {
+  file: async () => (await import('./file.ts')).file,
+} satisfies Record<string, () => Promise<Watch>>;
+
+export const watchIds = Object.keys(loaders);
+
+export async function loadWatch(id: string): Promise<Watch | undefined> {
+  return Object.hasOwn(loaders, id) ? loaders[id as keyof typeof loaders]() : undefined;
+}

@@ -1,0 +1,96 @@
+// What a watch kind is: how its words are read, and one look at its condition. Everything else - the interval, the bound, tolerance,
+// news, events, the end - belongs to worker/run-watch.ts, which treats all kinds alike. A kind keeps nothing in memory between
+// two looks: what it must remember goes into the cursor, which is on disk.
+import type { Given, OptionTable, Parsable } from '../core/option-table.ts';
+import type { WatchVerdict } from '../core/waiting.ts';
+import type { ToolAnswer, ToolCall } from '../platform/tool.ts';
+
+/** Plain JSON. */
+export type Input = Record<string, unknown>;
+export type Cursor = Record<string, unknown>;
+
+export interface Watch {
+  /** The word after `watch`. */
+  id: string;
+  summary: string;
+  /** What follows the kind in the usage line. */
+  form: string;
+  words: Parsable['words'];
+  options: OptionTable;
+  examples: readonly string[];
+  /** Asked over a network: the interval is at least 5 s instead of 1 s. */
+  isRemote: boolean;
+  /**
+   * The caller's words as what a look needs, frozen into the spec: paths absolute, patterns compiled once, numbers in their units. Throws
+   * 'usage' or 'preflight' for what can never be looked at. `words`: the condition for people, one line.
+   */
+  read(given: Given, place: Place): { input: Input; words: string };
+  /** Never throws for what the world does; what it throws is a fault of ours. `cursor` is what the look before returned. */
+  look(input: Input, tools: Tools, cursor: Cursor | null): Promise<Look | Trouble | Fault>;
+  /**
+   * Something that tells of a change before the interval is over (a file watcher, a FIFO): `wake` makes the next look come now. It may come
+   * for nothing. Returns how to stop.
+   */
+  early?(input: Input, wake: () => void, tools: Tools): () => void;
+}
+
+/** Where the caller stands. */
+export interface Place {
+  cwd: string;
+  /** The state folder. */
+  stateRoot: string;
+  /** Is there a job of this (whole or shortened) id? Throws 'unknown_job' or 'ambiguous_id'. */
+  jobId(text: string): string;
+}
+
+/** The condition could be looked at. */
+export interface Look {
+  kind: 'look';
+  verdict: Exclude<WatchVerdict, 'error'>;
+  /** The kind's own word for it (`exists`, `passed`, `armed`); part of what is published. */
+  word: string;
+  /** One line for people, at most 200 characters. */
+  evidence: string;
+  /** What is news: the same key is never told twice in a row. */
+  key: string;
+  /** For programs; small. */
+  facts: Record<string, unknown>;
+  cursor: Cursor;
+  /** With --repeat: nothing can come after this. */
+  isSettled?: boolean;
+}
+
+/** It could not be looked at this time: the network, a server's 5xx, a rate limit. Tried again, later and later. */
+export interface Trouble {
+  kind: 'trouble';
+  cause: 'timeout' | 'network' | 'rate_limit' | 'server' | 'shape' | 'failed';
+  message: string;
+  /** Not before this long, in ms (Retry-After, a rate limit's reset); null when nobody said. */
+  retryAfterMs: number | null;
+}
+
+/** It can never be looked at: a missing program, a refused login, a repository that is not there. Ends the watch at once. */
+export interface Fault {
+  kind: 'fault';
+  cause: 'tool_missing' | 'auth' | 'not_found' | 'refused';
+  message: string;
+}
+
+export interface Tools {
+  /** One small program within the attempt's bound, in the caller's environment and in the folder of the job. */
+  run(
+    call: Pick<ToolCall, 'program' | 'args'> & Partial<Pick<ToolCall, 'input' | 'limit' | 'cwd'>>,
+  ): Promise<ToolAnswer>;
+  /** The path of a program on PATH, or undefined. */
+  find(name: string): string | undefined;
+  cwd: string;
+  /** What is left of this attempt, in ms. */
+  leftMs(): number;
+  /** Wall clock, ms. */
+  nowMs(): number;
+  signal: AbortSignal;
+  /** How a job of this state folder stands. */
+  job(id: string): { state: string; isEnded: boolean; code: number; seq: number } | undefined;
+  /** Ask once for all watches of this state folder that want the same within `maxAgeMs`; `ask` is called by one of them. */
+  shared<T>(key: string, maxAgeMs: number, ask: () => Promise<T>): Promise<T>;
+}
