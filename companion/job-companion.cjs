@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "fb0c56f596c0c2fd";
+const buildId = "710b2d7d424b8185";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, one file for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -158,11 +158,11 @@ process.exitCode = import_chunk_6PFAPK5K.exitCodes.fault;
 async function main(args) {
   if (process.platform !== "linux") (await Promise.resolve().then(() => load("./install-ps-SPSOCU3O.js"))).installForMac();
   if (args[0] === "_worker") {
-    const { runWorker } = await Promise.resolve().then(() => load("./main-BKJF2ISZ.js"));
+    const { runWorker } = await Promise.resolve().then(() => load("./main-IZXTWTWP.js"));
     const isDone = await runWorker(args[1] ?? "", args[2] ?? "", (text) => writeOut(2, text));
     process.exit(isDone ? 0 : 70);
   }
-  const { dispatch } = await Promise.resolve().then(() => load("./dispatch-Z3VM4BUZ.js"));
+  const { dispatch } = await Promise.resolve().then(() => load("./dispatch-MKHVL3VT.js"));
   const reply = await dispatch(args, makeContext(), "0.1.0");
   const isTold = print(reply);
   process.exit(isTold ? reply.code : import_chunk_6PFAPK5K.exitCodes.fault);
@@ -249,27 +249,27 @@ function asFault(error) {
 
 function partsText() {/*
 (function (load, builtin, require, __create, __defProp, __getOwnPropDesc, __getOwnPropNames, __getProtoOf, __hasOwnProp, __copyProps, __toESM, __export, __toCommonJS) { return {
-"./ask-JB566X4S.js": function (module, exports) {
+"./ask-LAOCD6RT.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   ask: () => ask
 });
 module.exports = stdin_exports;
-var import_chunk_D3RASLVF = load("./chunk-D3RASLVF.js");
-var import_chunk_UOJDUV7R = load("./chunk-UOJDUV7R.js");
-var import_chunk_2UFNIVSC = load("./chunk-2UFNIVSC.js");
+var import_chunk_XN6BCLDY = load("./chunk-XN6BCLDY.js");
+var import_chunk_FH2IMI2T = load("./chunk-FH2IMI2T.js");
+var import_chunk_E7QCE62A = load("./chunk-E7QCE62A.js");
 var import_chunk_NORYY2JQ = load("./chunk-NORYY2JQ.js");
-var import_chunk_KGAR3H6Z = load("./chunk-KGAR3H6Z.js");
+var import_chunk_T2DZN642 = load("./chunk-T2DZN642.js");
 var import_chunk_ZPOJ2KDT = load("./chunk-ZPOJ2KDT.js");
 var import_chunk_PVHIJNDG = load("./chunk-PVHIJNDG.js");
 var import_chunk_AA226UOL = load("./chunk-AA226UOL.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_32S3VA5A = load("./chunk-32S3VA5A.js");
-var import_chunk_Y72GVN6K = load("./chunk-Y72GVN6K.js");
+var import_chunk_ID6MAICD = load("./chunk-ID6MAICD.js");
 var import_chunk_TGTVVQJ2 = load("./chunk-TGTVVQJ2.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_LS27X2A7 = load("./chunk-LS27X2A7.js");
+var import_chunk_GOQKLDBE = load("./chunk-GOQKLDBE.js");
 var import_chunk_EPA27TU7 = load("./chunk-EPA27TU7.js");
 var import_chunk_2T7BI74R = load("./chunk-2T7BI74R.js");
 var import_chunk_VZ2YQQLM = load("./chunk-VZ2YQQLM.js");
@@ -288,7 +288,7 @@ var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var ask = (0, import_chunk_D3RASLVF.makeStaffVerb)({
+var ask = (0, import_chunk_XN6BCLDY.makeStaffVerb)({
   mode: "ask",
   isSynchronous: true,
   notes: "Exit codes as of wait. With --id-only it returns at once, as staffer does.",
@@ -348,15 +348,15 @@ async function attach(view) {
 });
 
 },
-"./cancel-TCDV666M.js": function (module, exports) {
+"./cancel-DSPFEPFB.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   cancel: () => cancel
 });
 module.exports = stdin_exports;
-var import_chunk_ESFL6DLY = load("./chunk-ESFL6DLY.js");
-var import_chunk_A2RFADWI = load("./chunk-A2RFADWI.js");
+var import_chunk_TPDXCM4L = load("./chunk-TPDXCM4L.js");
+var import_chunk_MYMKQDHU = load("./chunk-MYMKQDHU.js");
 var import_chunk_RD6GNMW3 = load("./chunk-RD6GNMW3.js");
 var import_chunk_YC5VTLGP = load("./chunk-YC5VTLGP.js");
 var import_chunk_PVHIJNDG = load("./chunk-PVHIJNDG.js");
@@ -364,7 +364,7 @@ var import_chunk_AA226UOL = load("./chunk-AA226UOL.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_G2ZSHF7J = load("./chunk-G2ZSHF7J.js");
 var import_chunk_TGTVVQJ2 = load("./chunk-TGTVVQJ2.js");
-var import_chunk_LS27X2A7 = load("./chunk-LS27X2A7.js");
+var import_chunk_GOQKLDBE = load("./chunk-GOQKLDBE.js");
 var import_chunk_EPA27TU7 = load("./chunk-EPA27TU7.js");
 var import_chunk_VZ2YQQLM = load("./chunk-VZ2YQQLM.js");
 var import_chunk_KUXEKPYO = load("./chunk-KUXEKPYO.js");
@@ -394,7 +394,7 @@ var cancel = {
     const root = context.root(input);
     (0, import_chunk_PVHIJNDG.checkRoot)(root.folder);
     const id = (0, import_chunk_TGTVVQJ2.requireWholeId)(root, input.words[0]);
-    const reply = await (0, import_chunk_ESFL6DLY.cancelJob)(root.folder, id, {
+    const reply = await (0, import_chunk_TPDXCM4L.cancelJob)(root.folder, id, {
       owner: input.text("owner") ?? import_chunk_NLNY4YEW.variables.owner() ?? null,
       why: input.text("why") ?? null
     });
@@ -593,7 +593,1250 @@ async function startWorker(root, spec, job, generation) {
 });
 
 },
-"./chunk-2UFNIVSC.js": function (module, exports) {
+"./chunk-32S3VA5A.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  contextOf: () => contextOf
+});
+module.exports = stdin_exports;
+var import_chunk_LPMPPDCR = load("./chunk-LPMPPDCR.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var lines = 50;
+var lineBytes = 200;
+function contextOf(snapshot) {
+  const { cwd, at, git, entries } = snapshot;
+  if (!git) return { cwd, at, git: null };
+  const dirty = entries.filter(import_chunk_LPMPPDCR.isDirty);
+  return {
+    cwd,
+    at,
+    git: {
+      root: git.root,
+      branch: git.branch === null ? null : (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LPMPPDCR.showName)(git.branch), lineBytes),
+      head: git.head,
+      subject: git.subject === null ? null : (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LPMPPDCR.oneLine)(git.subject), lineBytes),
+      dirty: dirty.slice(0, lines).map((entry) => (0, import_chunk_LXK2ZILE.excerpt)(dirtyLine(entry), lineBytes)),
+      dirty_count: (0, import_chunk_LPMPPDCR.countDirty)(snapshot)
+    }
+  };
+}
+function dirtyLine({ xy, path, from }) {
+  const origin = from === void 0 ? "" : `${(0, import_chunk_LPMPPDCR.showName)(from)} -> `;
+  const letters = xy === "??" ? xy : xy.replace("?", ".").replaceAll(".", " ");
+  return `${letters} ${origin}${(0, import_chunk_LPMPPDCR.showName)(path)}`;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  contextOf
+});
+
+},
+"./chunk-46DO6K2P.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  captureBudgetMs: () => captureBudgetMs,
+  drainMs: () => drainMs,
+  eventLineBytes: () => eventLineBytes,
+  excerptBytes: () => excerptBytes,
+  killSettleMs: () => killSettleMs,
+  leaseMs: () => leaseMs,
+  leaseStaleMs: () => leaseStaleMs,
+  limits: () => limits,
+  lingerMs: () => lingerMs,
+  lockWaitMs: () => lockWaitMs,
+  observeBytes: () => observeBytes,
+  orphanGraceMs: () => orphanGraceMs,
+  progressingMs: () => progressingMs,
+  promptBytes: () => promptBytes,
+  promptReplacements: () => promptReplacements,
+  startLimitMs: () => startLimitMs,
+  streamLineBytes: () => streamLineBytes,
+  tailBytes: () => tailBytes,
+  tailLines: () => tailLines,
+  textTailBytes: () => textTailBytes,
+  toolCallBytes: () => toolCallBytes,
+  toolCalls: () => toolCalls,
+  unseenGraceMs: () => unseenGraceMs,
+  workerFailures: () => workerFailures
+});
+module.exports = stdin_exports;
+var second = 1e3;
+var minute = 60 * second;
+var hour = 60 * minute;
+var day = 24 * hour;
+var kib = 1024;
+var mib = 1024 * kib;
+var progressingMs = minute;
+var limits = {
+  staffTimeout: { default: hour, min: second, max: 2 * hour },
+  runTimeout: { default: day, min: 50, max: 30 * day },
+  waitTimeout: { default: 100 * second, min: 0, max: Number.MAX_SAFE_INTEGER },
+  heartbeat: { default: minute, min: second, max: day },
+  staffKillGrace: { default: 10 * second, min: 0, max: 5 * minute },
+  runKillGrace: { default: 30 * second, min: 0, max: 5 * minute },
+  optInLimit: { default: 5 * minute, min: second, max: 30 * day },
+  maxOutput: { default: 64 * mib, min: mib, max: 64 * 1024 * mib },
+  checkpoint: { default: hour, min: 100, max: 30 * day },
+  sample: { default: minute, min: 100, max: day },
+  probe: { default: 30 * second, min: 100, max: 5 * minute },
+  expect: { default: hour, min: 1, max: 365 * day },
+  watchFor: { default: hour, min: second, max: 365 * day },
+  watchEvery: { default: minute, min: second, max: day },
+  watchEveryRemote: { default: minute, min: 5 * second, max: day },
+  watchAttempt: { default: 30 * second, min: 100, max: 10 * minute },
+  watchTolerate: { default: 0, min: 0, max: 1e5 },
+  timer: { default: hour, min: second, max: 30 * day },
+  cleanAge: { default: 14 * day, min: 0, max: 3650 * day }
+};
+var captureBudgetMs = 5 * second;
+var promptBytes = mib;
+var observeBytes = 8 * kib;
+var toolCalls = 5;
+var toolCallBytes = kib;
+var excerptBytes = 240;
+var textTailBytes = 1700;
+var tailLines = 50;
+var tailBytes = 8 * kib;
+var eventLineBytes = 64 * kib;
+var streamLineBytes = 32 * mib;
+var drainMs = 2 * second;
+var lingerMs = 10 * second;
+var killSettleMs = 10 * second;
+var orphanGraceMs = second;
+var leaseMs = 5 * second;
+var leaseStaleMs = 20 * second;
+var startLimitMs = 10 * second;
+var unseenGraceMs = minute;
+var lockWaitMs = 5 * second;
+var promptReplacements = 5;
+var workerFailures = 3;
+var probeBytes = 64 * kib;
+var timerMessageBytes = 64 * kib;
+var notifyMs = 30 * second;
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  captureBudgetMs,
+  drainMs,
+  eventLineBytes,
+  excerptBytes,
+  killSettleMs,
+  leaseMs,
+  leaseStaleMs,
+  limits,
+  lingerMs,
+  lockWaitMs,
+  observeBytes,
+  orphanGraceMs,
+  progressingMs,
+  promptBytes,
+  promptReplacements,
+  startLimitMs,
+  streamLineBytes,
+  tailBytes,
+  tailLines,
+  textTailBytes,
+  toolCallBytes,
+  toolCalls,
+  unseenGraceMs,
+  workerFailures
+});
+
+},
+"./chunk-4S2N6HBH.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  claimJob: () => claimJob,
+  renewLease: () => renewLease
+});
+module.exports = stdin_exports;
+var import_chunk_YC5VTLGP = load("./chunk-YC5VTLGP.js");
+var import_chunk_G4JXG6B4 = load("./chunk-G4JXG6B4.js");
+var import_chunk_VZ2YQQLM = load("./chunk-VZ2YQQLM.js");
+var import_chunk_OH5P3ATF = load("./chunk-OH5P3ATF.js");
+var import_chunk_OBX4NMG7 = load("./chunk-OBX4NMG7.js");
+var import_chunk_KUXEKPYO = load("./chunk-KUXEKPYO.js");
+var import_chunk_RUARIC2A = load("./chunk-RUARIC2A.js");
+var import_chunk_AHUGW6J6 = load("./chunk-AHUGW6J6.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var reserveBytes = 32 * 1024;
+async function claimJob(root, id) {
+  const paths = (0, import_chunk_RUARIC2A.jobPaths)(root, id);
+  const read = (0, import_chunk_KUXEKPYO.readSpec)(paths);
+  if (read.kind !== "ok")
+    throw new Error(`cannot read the spec of job ${id}: ${read.kind === "damaged" ? read.reason : "it is missing"}`);
+  const spec = read.value;
+  if (!await (0, import_chunk_OBX4NMG7.isGenuine)(spec, (0, import_chunk_OBX4NMG7.readKey)()))
+    throw new Error(`refused: spec.json of job ${id} was not written by this user's launcher`);
+  const hasFifo = await (0, import_chunk_YC5VTLGP.makeFifo)(paths.leaseFifo);
+  return (0, import_chunk_OH5P3ATF.withLock)(paths.lock, () => {
+    if ((0, import_chunk_VZ2YQQLM.isEnded)((0, import_chunk_VZ2YQQLM.inspect)(root, id).state)) return void 0;
+    const self = (0, import_chunk_AHUGW6J6.ownIdentity)();
+    const other = (0, import_chunk_KUXEKPYO.readWorker)(paths);
+    if (other.kind === "ok" && !(0, import_chunk_AHUGW6J6.sameIdentity)(other.value.worker, self) && (0, import_chunk_AHUGW6J6.livenessOf)(other.value.worker) === "alive")
+      return void 0;
+    const release = hasFifo && (0, import_chunk_YC5VTLGP.holdFifo)(paths.leaseFifo) || (() => void 0);
+    const known = other.kind === "ok" ? other.value : { shim: null, child: null, cgroup: null };
+    const cgroup = known.cgroup ?? ((0, import_chunk_YZXDT2WC.exists)(paths.started) ? null : (0, import_chunk_G4JXG6B4.makeCgroup)(id));
+    (0, import_chunk_6OPTGHIR.writeJson)(paths.lease, { worker: self }, { sync: false });
+    (0, import_chunk_6OPTGHIR.writeJson)(
+      paths.worker,
+      { worker: self, shim: known.shim, child: known.child, fifo: hasFifo, cgroup },
+      { sync: false }
+    );
+    setAside(paths);
+    const launch = (0, import_chunk_KUXEKPYO.readLaunch)(paths);
+    return {
+      root,
+      paths,
+      spec,
+      self,
+      generation: launch.kind === "ok" ? launch.value.generation : 1,
+      hasFifo,
+      cgroup,
+      release
+    };
+  });
+}
+function renewLease(paths) {
+  return (0, import_chunk_YZXDT2WC.touch)(paths.lease, (0, import_chunk_NLNY4YEW.nowMs)());
+}
+function setAside(paths) {
+  try {
+    (0, import_chunk_6OPTGHIR.writeFile)(paths.reserve, new Uint8Array(reserveBytes).fill(32), { sync: false });
+  } catch (error) {
+    if (!["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) throw error;
+  }
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  claimJob,
+  renewLease
+});
+
+},
+"./chunk-5AUWXA57.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  endBySignal: () => endBySignal,
+  holdSignals: () => holdSignals,
+  onInterrupt: () => onInterrupt
+});
+module.exports = stdin_exports;
+var names = ["SIGINT", "SIGTERM", "SIGHUP"];
+function onInterrupt(fn) {
+  const release = () => {
+    for (const name of names) process.off(name, act);
+  };
+  const act = (signal) => {
+    release();
+    fn(signal);
+  };
+  for (const name of names) process.on(name, act);
+  return release;
+}
+function holdSignals() {
+  let first = null;
+  let act = () => void 0;
+  const note = (signal) => {
+    first ??= signal;
+    act();
+  };
+  for (const name of names) process.on(name, note);
+  return {
+    // Node looks for signals just before what `setImmediate` has been given.
+    first: () => new Promise((resolve) => setImmediate(() => resolve(first))),
+    onEach(fn) {
+      act = fn;
+      if (first !== null) fn();
+    },
+    release() {
+      for (const name of names) process.off(name, note);
+    }
+  };
+}
+function endBySignal(signal) {
+  process.kill(process.pid, signal);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  endBySignal,
+  holdSignals,
+  onInterrupt
+});
+
+},
+"./chunk-6OPTGHIR.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  appendText: () => appendText,
+  closeFile: () => closeFile,
+  createFile: () => createFile,
+  createFolder: () => createFolder,
+  openAppend: () => openAppend,
+  overwrite: () => overwrite,
+  readJson: () => readJson,
+  readRange: () => readRange,
+  readText: () => readText,
+  removeFile: () => removeFile,
+  writeFile: () => writeFile,
+  writeFileMeanwhile: () => writeFileMeanwhile,
+  writeJson: () => writeJson
+});
+module.exports = stdin_exports;
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_fs = require("node:fs");
+var import_node_path = builtin("node:path");
+var readFlags = import_node_fs.constants.O_RDONLY | import_node_fs.constants.O_NOFOLLOW | import_node_fs.constants.O_NONBLOCK;
+var appendFlags = import_node_fs.constants.O_WRONLY | import_node_fs.constants.O_APPEND | import_node_fs.constants.O_CREAT | import_node_fs.constants.O_NOFOLLOW | import_node_fs.constants.O_NONBLOCK;
+var serial = 0;
+function createFolder(folder) {
+  try {
+    (0, import_node_fs.mkdirSync)(folder, { mode: 448 });
+  } catch (error) {
+    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST") return false;
+    throw error;
+  }
+  (0, import_node_fs.chmodSync)(folder, 448);
+  return true;
+}
+function writeFile(file, data, options = {}) {
+  putInPlace(writeBeside(file, data, options.sync ?? true), file);
+}
+function putInPlace(temporary, file) {
+  try {
+    (0, import_node_fs.renameSync)(temporary, file);
+  } catch (error) {
+    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "EISDIR") {
+      serial += 1;
+      (0, import_node_fs.renameSync)(file, `${file}.odd-${process.pid}-${serial}`);
+      (0, import_node_fs.renameSync)(temporary, file);
+      return;
+    }
+    removeFile(temporary);
+    throw error;
+  }
+}
+function writeJson(file, value, options = {}) {
+  writeFile(file, `${JSON.stringify(value)}
+`, options);
+}
+async function writeFileMeanwhile(file, data) {
+  const temporary = writeBeside(file, data, false);
+  const fd = (0, import_node_fs.openSync)(temporary, import_node_fs.constants.O_RDONLY | import_node_fs.constants.O_NOFOLLOW);
+  try {
+    await new Promise((resolve, reject) => (0, import_node_fs.fsync)(fd, (error) => error ? reject(error) : resolve()));
+  } catch (error) {
+    removeFile(temporary);
+    throw error;
+  } finally {
+    (0, import_node_fs.closeSync)(fd);
+  }
+  putInPlace(temporary, file);
+}
+function createFile(file, data, options = {}) {
+  const temporary = writeBeside(file, data, options.sync ?? true);
+  try {
+    (0, import_node_fs.linkSync)(temporary, file);
+    return true;
+  } catch (error) {
+    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST") return false;
+    throw error;
+  } finally {
+    removeFile(temporary);
+  }
+}
+function appendText(file, text) {
+  const fd = (0, import_node_fs.openSync)(file, appendFlags, 384);
+  try {
+    const stat = (0, import_node_fs.fstatSync)(fd);
+    if (stat.size === 0 && (stat.mode & 511) !== 384) (0, import_node_fs.fchmodSync)(fd, 384);
+    const bytes = Buffer.from(text);
+    for (let done = 0; done < bytes.length; ) done += (0, import_node_fs.writeSync)(fd, bytes, done);
+  } finally {
+    (0, import_node_fs.closeSync)(fd);
+  }
+}
+function openAppend(file) {
+  const fd = (0, import_node_fs.openSync)(file, appendFlags, 384);
+  if ((0, import_node_fs.fstatSync)(fd).size === 0) (0, import_node_fs.fchmodSync)(fd, 384);
+  return fd;
+}
+function readRange(file, offset, length) {
+  let fd;
+  try {
+    fd = (0, import_node_fs.openSync)(file, readFlags);
+  } catch (error) {
+    if (["ENOENT", "ELOOP", "ENOTDIR", "ENXIO"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return void 0;
+    throw error;
+  }
+  try {
+    const stat = (0, import_node_fs.fstatSync)(fd);
+    if (!stat.isFile()) return void 0;
+    const start = offset < 0 ? Math.max(0, stat.size + offset) : offset;
+    const bytes = Buffer.alloc(Math.max(0, Math.min(length, stat.size - start)));
+    let done = 0;
+    while (done < bytes.length) {
+      const got = (0, import_node_fs.readSync)(fd, bytes, done, bytes.length - done, start + done);
+      if (got === 0) break;
+      done += got;
+    }
+    return { bytes: bytes.subarray(0, done), size: stat.size };
+  } finally {
+    (0, import_node_fs.closeSync)(fd);
+  }
+}
+function readText(file, limit = 16 * 1024 * 1024) {
+  return readRange(file, 0, limit)?.bytes.toString("utf8");
+}
+function readJson(file) {
+  let text;
+  try {
+    text = readText(file);
+  } catch (error) {
+    return { kind: "damaged", reason: `${import_node_path.default.basename(file)} cannot be read (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})` };
+  }
+  if (text === void 0) return { kind: "missing" };
+  try {
+    const value = JSON.parse(text);
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+      return { kind: "ok", value };
+    }
+  } catch {
+  }
+  return { kind: "damaged", reason: `${import_node_path.default.basename(file)} is no JSON object` };
+}
+function removeFile(file) {
+  try {
+    (0, import_node_fs.unlinkSync)(file);
+    return true;
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR", "EISDIR"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return false;
+    throw error;
+  }
+}
+function writeBeside(file, data, sync) {
+  const { fd, temporary } = openBeside(file);
+  try {
+    (0, import_node_fs.fchmodSync)(fd, 384);
+    const bytes = typeof data === "string" ? Buffer.from(data) : data;
+    let done = 0;
+    while (done < bytes.length) done += (0, import_node_fs.writeSync)(fd, bytes, done);
+    if (sync) (0, import_node_fs.fsyncSync)(fd);
+  } catch (error) {
+    (0, import_node_fs.closeSync)(fd);
+    removeFile(temporary);
+    throw error;
+  }
+  (0, import_node_fs.closeSync)(fd);
+  return temporary;
+}
+function openBeside(file) {
+  const flags = import_node_fs.constants.O_WRONLY | import_node_fs.constants.O_CREAT | import_node_fs.constants.O_EXCL | import_node_fs.constants.O_NOFOLLOW;
+  for (let tries = 0; ; tries += 1) {
+    serial += 1;
+    const temporary = import_node_path.default.join(import_node_path.default.dirname(file), `.${import_node_path.default.basename(file)}.${process.pid}.${serial}.tmp`);
+    try {
+      return { fd: (0, import_node_fs.openSync)(temporary, flags, 384), temporary };
+    } catch (error) {
+      if ((0, import_chunk_NVPF5LEY.errnoOf)(error) !== "EEXIST" || tries > 1e3) throw error;
+    }
+  }
+}
+function overwrite(file, offset, text) {
+  const fd = (0, import_node_fs.openSync)(file, import_node_fs.constants.O_WRONLY | import_node_fs.constants.O_NOFOLLOW | import_node_fs.constants.O_NONBLOCK);
+  try {
+    (0, import_node_fs.writeSync)(fd, Buffer.from(text), 0, null, offset);
+  } finally {
+    (0, import_node_fs.closeSync)(fd);
+  }
+}
+function closeFile(fd) {
+  (0, import_node_fs.closeSync)(fd);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  appendText,
+  closeFile,
+  createFile,
+  createFolder,
+  openAppend,
+  overwrite,
+  readJson,
+  readRange,
+  readText,
+  removeFile,
+  writeFile,
+  writeFileMeanwhile,
+  writeJson
+});
+
+},
+"./chunk-6PFAPK5K.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  exitCodeOf: () => exitCodeOf,
+  exitCodeOfAll: () => exitCodeOfAll,
+  exitCodes: () => exitCodes
+});
+module.exports = stdin_exports;
+var exitCodes = {
+  done: 0,
+  fault: 1,
+  pending: 2,
+  unsuccessful: 3,
+  canceled: 4
+};
+var codeOfState = {
+  queued: exitCodes.pending,
+  starting: exitCodes.pending,
+  running: exitCodes.pending,
+  stopping: exitCodes.pending,
+  done: exitCodes.done,
+  failed: exitCodes.unsuccessful,
+  timed_out: exitCodes.unsuccessful,
+  crashed: exitCodes.unsuccessful,
+  canceled: exitCodes.canceled
+};
+function exitCodeOf(state) {
+  return codeOfState[state];
+}
+function exitCodeOfAll(states) {
+  const codes = states.map(exitCodeOf);
+  for (const code of [exitCodes.pending, exitCodes.unsuccessful, exitCodes.canceled]) {
+    if (codes.includes(code)) return code;
+  }
+  return exitCodes.done;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  exitCodeOf,
+  exitCodeOfAll,
+  exitCodes
+});
+
+},
+"./chunk-7RFUZGGW.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  addWorktree: () => addWorktree,
+  isDirtyTree: () => isDirtyTree,
+  planWorktree: () => planWorktree,
+  removeWorktree: () => removeWorktree,
+  takeOverCommands: () => takeOverCommands,
+  undoWorktree: () => undoWorktree,
+  worktreeWork: () => worktreeWork
+});
+module.exports = stdin_exports;
+var import_chunk_YHZ7ICPC = load("./chunk-YHZ7ICPC.js");
+var import_chunk_LPMPPDCR = load("./chunk-LPMPPDCR.js");
+var import_chunk_FSE6WFMD = load("./chunk-FSE6WFMD.js");
+var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_46DO6K2P = load("./chunk-46DO6K2P.js");
+var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var import_node_path2 = builtin("node:path");
+function gitOf(note, terms) {
+  const opened = (0, import_chunk_LPMPPDCR.openGit)((0, import_chunk_YZXDT2WC.isFolder)(note.from) ? note.from : note.git_folder, terms);
+  return "git" in opened ? opened.git : void 0;
+}
+function headOf(folder) {
+  const opened = (0, import_chunk_LPMPPDCR.openGit)(folder);
+  return "git" in opened ? resolve(opened.git, "HEAD") : void 0;
+}
+function branchTip(note) {
+  const git = gitOf(note);
+  return git && resolve(git, `refs/heads/${note.branch}`);
+}
+function resolve(git, name) {
+  const answer = git.run(["rev-parse", "--verify", "--quiet", `${name}^{commit}`]);
+  return answer.ok ? answer.bytes.toString("latin1").trim() : void 0;
+}
+function count(git, revisions) {
+  const answer = git.run(["rev-list", "--count", ...revisions, "--"]);
+  return answer.ok ? Number(answer.bytes.toString("latin1")) : void 0;
+}
+function takeOverCommands(note, changes) {
+  const until = (0, import_chunk_NLNY4YEW.monotonicMs)() + import_chunk_46DO6K2P.captureBudgetMs;
+  const opened = (0, import_chunk_LPMPPDCR.openGit)(note.path, { until });
+  const git = "git" in opened ? opened.git : gitOf(note, { until });
+  const tips = git ? tipsOf(git, note, changes, "git" in opened) : [];
+  const held = git ? unmerged(git, note, tips) : [];
+  const merge = (what) => (0, import_chunk_FSE6WFMD.quoteWords)(["git", "-C", note.from, "merge", what]);
+  if (changes.dirty_after === 0) return held.map(({ name }) => merge(name));
+  const inTree = (...words) => (0, import_chunk_FSE6WFMD.quoteWords)(["git", "-C", note.path, ...words]);
+  const own = changes.branch.after ?? `${note.branch}-work`;
+  return [
+    ...changes.branch.after === null ? [inTree("switch", "-c", own)] : [],
+    inTree("add", "--all"),
+    inTree("commit", "-m", `Work of ${import_node_path2.default.basename(note.path)}`),
+    merge(own),
+    ...held.filter(({ isHead }) => !isHead).map(({ name }) => merge(name))
+  ];
+}
+function tipsOf(git, note, changes, isTree) {
+  const branches = listBranches(git);
+  const head = isTree ? resolve(git, "HEAD") : void 0;
+  const current = isTree ? currentBranch(git) : void 0;
+  const made = isTree ? madeHere(git) : [];
+  const isMade = ({ name, commit }) => name === note.branch || (made.length > 0 ? made.includes(commit) : changes.refs_changed.includes(`refs/heads/${name}`));
+  const others = branches.filter((tip) => tip.name !== current && isMade(tip));
+  const own = others.filter(({ name }) => name === note.branch);
+  return [
+    ...head === void 0 ? [] : [{ name: current ?? head, commit: head, isHead: true }],
+    ...own,
+    ...others.filter((tip) => !own.includes(tip))
+  ];
+}
+function listBranches(git) {
+  const answer = git.run(["for-each-ref", "--format=%(objectname) %(refname:lstrip=2)", "refs/heads"]);
+  const lines = answer.ok ? answer.bytes.toString("latin1").split("\n") : [];
+  return lines.flatMap((line) => {
+    const [, commit, name] = /^([0-9a-f]{40,64}) (.+)$/.exec(line) ?? [];
+    if (commit === void 0 || name === void 0) return [];
+    return [{ name: isPlain(name) ? name : commit, commit, isHead: false }];
+  });
+}
+function isPlain(name) {
+  return /^[\x21-\x7e]+$/.test(name);
+}
+function currentBranch(git) {
+  const answer = git.run(["symbolic-ref", "--quiet", "--short", "HEAD"]);
+  const name = answer.ok ? answer.bytes.toString("latin1").trim() : "";
+  return isPlain(name) ? name : void 0;
+}
+function madeHere(git) {
+  const answer = git.run(["log", "--walk-reflogs", "--max-count=10000", "--format=%H %gs", "HEAD", "--"]);
+  const lines = answer.ok ? answer.bytes.toString("latin1").split("\n") : [];
+  return lines.flatMap((line) => {
+    const [, commit, words = ""] = /^([0-9a-f]{40,64}) (.*)$/.exec(line) ?? [];
+    return commit === void 0 || /^(?:checkout|reset|branch):/.test(words) ? [] : [commit];
+  });
+}
+function unmerged(git, note, tips) {
+  const known = [note.base, headOf(note.from)].filter((commit) => commit !== void 0);
+  return tips.filter(({ commit }, at) => {
+    if (tips.findIndex((tip) => tip.commit === commit) < at) return false;
+    const others = tips.map((tip) => tip.commit).filter((other) => other !== commit);
+    return (count(git, [commit, "--not", ...known, ...others]) ?? 1) > 0;
+  });
+}
+var checkoutMs = 10 * 6e4;
+var lookMs = 6e4;
+var tries = 3;
+function planWorktree(repoCwd, id) {
+  const at = (0, import_chunk_YZXDT2WC.realPath)(repoCwd);
+  const root = (0, import_chunk_FSE6WFMD.findWorktree)(at);
+  if (root === void 0) throw impossible(`${repoCwd} is not in a git work tree`);
+  const git = requireGit(root);
+  const top = ask(git, ["rev-parse", "--show-toplevel"]);
+  if (top !== root) throw impossible(`the work tree of ${root} is ${top}`);
+  const base = ask(git, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], "there is no commit yet");
+  const folder = import_node_path.default.resolve(root, ask(git, ["rev-parse", "--git-common-dir"]));
+  const below = import_node_path.default.relative(root, at);
+  const isThere = below === "" || git.run(["rev-parse", "--verify", "--quiet", `${base}:${below}/`]).ok;
+  const place = import_node_path.default.join(placeFor(root, (0, import_chunk_YZXDT2WC.realPath)(folder)), id);
+  return {
+    path: place,
+    branch: `job-companion/${id}`,
+    base,
+    from: root,
+    git_folder: (0, import_chunk_YZXDT2WC.realPath)(folder),
+    cwd: isThere ? import_node_path.default.join(place, below) : place
+  };
+}
+function isDirtyTree(root) {
+  const opened = (0, import_chunk_LPMPPDCR.openGit)(root, { until: (0, import_chunk_NLNY4YEW.monotonicMs)() + 2e3 });
+  if ("reason" in opened) return false;
+  const words = [
+    "status",
+    "--porcelain",
+    "-z",
+    "--untracked-files=normal",
+    "--no-renames",
+    "--ignore-submodules=dirty"
+  ];
+  const answer = opened.git.run(words, { limit: 64 * 1024 });
+  return answer.ok ? answer.bytes.length > 0 : answer.cut === "output";
+}
+function addWorktree(note) {
+  makeFolders(import_node_path.default.dirname(note.path));
+  if ((0, import_chunk_YZXDT2WC.exists)(note.path)) throw impossible(`${note.path} exists already`);
+  const git = requireGit(note.from);
+  const words = ["worktree", "add", "--quiet", "--no-checkout", "--no-track", "-b", note.branch, note.path, note.base];
+  for (let tried = 1; ; tried += 1) {
+    const answer = git.run(words, { timeoutMs: checkoutMs });
+    if (answer.ok) break;
+    undoWorktree(note);
+    if (tried === tries || !/\bcommondir|worktrees\//.test(answer.reason)) throw impossible(answer.reason);
+  }
+  const reason = checkOut(note);
+  if (reason === void 0) return;
+  git.run(["worktree", "remove", "--force", note.path]);
+  git.run(["update-ref", "-d", `refs/heads/${note.branch}`, note.base]);
+  throw impossible(reason);
+}
+function checkOut(note) {
+  const opened = (0, import_chunk_LPMPPDCR.openGit)(note.path);
+  if ("reason" in opened) return opened.reason;
+  const answer = opened.git.run(["reset", "--hard", "--quiet"], { timeoutMs: checkoutMs });
+  return answer.ok ? void 0 : answer.reason;
+}
+function undoWorktree(note) {
+  removeWorktree(note);
+}
+function worktreeWork(note) {
+  const isGone = !(0, import_chunk_YZXDT2WC.isFolder)(note.path);
+  const tips = [isGone ? void 0 : headOf(note.path), branchTip(note)].filter((tip) => tip !== void 0);
+  const uncommitted = isGone ? 0 : countUncommitted(note.path);
+  const git = tips.length === 0 ? void 0 : gitOf(note);
+  if (!git) return { uncommitted, commits: 0, isMerged: tips.length === 0, isGone };
+  const elsewhere = [`--exclude=${note.branch}`, "--branches", "--remotes", "--tags", "HEAD"];
+  const commits = count(git, [...tips, "--not", note.base]);
+  const lonely = count(git, [...tips, "--not", ...elsewhere]);
+  return { uncommitted, commits: commits ?? 1, isMerged: lonely === 0, isGone };
+}
+function removeWorktree(note) {
+  const work = worktreeWork(note);
+  if (work.uncommitted > 0 || !work.isMerged) return false;
+  const git = gitOf(note, { also: work.isGone ? [] : [note.path] });
+  if (!git) return work.isGone;
+  const tip = branchTip(note);
+  git.run(["worktree", "remove", note.path]);
+  if ((0, import_chunk_YZXDT2WC.exists)(note.path)) return false;
+  return tip === void 0 || git.run(["update-ref", "-d", `refs/heads/${note.branch}`, tip]).ok;
+}
+function impossible(reason) {
+  return new import_chunk_NVPF5LEY.FaultError("preflight", `cannot make a worktree for the job; ${reason}`, "go on without --worktree");
+}
+function requireGit(root) {
+  const opened = (0, import_chunk_LPMPPDCR.openGit)(root);
+  if ("reason" in opened) throw impossible(opened.reason);
+  return opened.git;
+}
+function ask(git, args, otherwise) {
+  const answer = git.run(args);
+  if (!answer.ok) throw impossible(otherwise ?? answer.reason);
+  return answer.bytes.toString("utf8").replace(/\n$/, "");
+}
+function placeFor(root, gitFolder) {
+  const own = (0, import_chunk_NLNY4YEW.dataFolder)();
+  if (own === void 0) throw impossible("there is no place for it: HOME and XDG_STATE_HOME are not set");
+  const hash = Buffer.from((0, import_chunk_CTSRVJRC.sha256)(Buffer.from(gitFolder))).toString("hex");
+  const name = import_node_path.default.basename(root).replace(/[^A-Za-z0-9._-]+/g, "-").slice(0, 40);
+  const place = realPlace(import_node_path.default.join(own, "worktrees", `${name}-${hash.slice(0, 8)}`));
+  const around = (0, import_chunk_FSE6WFMD.findWorktree)(place) ?? (`${place}/`.startsWith(`${gitFolder}/`) ? gitFolder : void 0);
+  if (around !== void 0)
+    throw impossible(`its place ${place} lies inside the repository ${around}; set XDG_STATE_HOME to a folder outside`);
+  return place;
+}
+function realPlace(folder) {
+  for (let at = folder; ; at = import_node_path.default.dirname(at)) {
+    if ((0, import_chunk_YZXDT2WC.isFolder)(at) || at === import_node_path.default.dirname(at)) return import_node_path.default.join((0, import_chunk_YZXDT2WC.realPath)(at), import_node_path.default.relative(at, folder));
+  }
+}
+function makeFolders(folder) {
+  if ((0, import_chunk_YZXDT2WC.isFolder)(folder)) return;
+  try {
+    makeFolders(import_node_path.default.dirname(folder));
+    (0, import_chunk_6OPTGHIR.createFolder)(folder);
+  } catch (error) {
+    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
+    throw impossible(`the folder ${folder} cannot be made (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
+  }
+}
+function countUncommitted(folder) {
+  const { git, entries, rest } = (0, import_chunk_YHZ7ICPC.captureWorkspace)(folder, { exclude: [], budgetMs: lookMs });
+  return git?.root === folder ? entries.length + (rest?.count ?? 0) : 1;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  addWorktree,
+  isDirtyTree,
+  planWorktree,
+  removeWorktree,
+  takeOverCommands,
+  undoWorktree,
+  worktreeWork
+});
+
+},
+"./chunk-AA226UOL.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  common: () => common,
+  launchOptions: () => launchOptions,
+  ownerOption: () => ownerOption,
+  staffOptions: () => staffOptions,
+  writerOptions: () => writerOptions
+});
+module.exports = stdin_exports;
+var import_chunk_46DO6K2P = load("./chunk-46DO6K2P.js");
+var common = {
+  "state-dir": {
+    kind: "text",
+    value: "DIR",
+    help: "state folder (default: .job-state of the worktree, or JOB_STATE_DIR)"
+  },
+  json: { kind: "flag", help: "print one JSON document" },
+  help: { kind: "flag", help: "show this help" }
+};
+var ownerOption = {
+  owner: {
+    kind: "text",
+    value: "NAME",
+    help: 'whose jobs; "latest" means the latest of this owner (default: JOB_OWNER)'
+  }
+};
+var launchOptions = {
+  owner: { kind: "text", value: "NAME", help: "who this job belongs to (default: JOB_OWNER)" },
+  label: { kind: "text", value: "TEXT", help: "a few words for people" },
+  "once-key": { kind: "text", value: "KEY", help: "the same key gives the same job, never a second execution" },
+  wait: { kind: "flag", help: "wait for the end and print the result, as `wait` does" },
+  "wait-timeout": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_46DO6K2P.limits.waitTimeout,
+    help: "patience of --wait (default: until the end)"
+  },
+  "id-only": { kind: "flag", help: "print the id and a newline, nothing else" },
+  ...common
+};
+var staffOptions = {
+  prompt: { kind: "text", value: "TEXT", help: "the task; taken as it is, also when it begins with --" },
+  "prompt-file": { kind: "text", value: "PATH", help: "read the task from a file" },
+  stdin: { kind: "flag", help: "read the task from standard input" },
+  backend: {
+    kind: "text",
+    value: "NAME",
+    help: "which agent CLI (default: the one in your config, else the only one installed)"
+  },
+  model: { kind: "text", value: "NAME", help: "model, in the words of the agent CLI" },
+  profile: {
+    kind: "choice",
+    value: "P",
+    choices: ["restricted", "standard", "unrestricted"],
+    help: "what the agent may do: restricted, standard or unrestricted"
+  },
+  timeout: {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_46DO6K2P.limits.staffTimeout,
+    help: "hard limit, counted from launch (default 60m, at most 120m)"
+  },
+  "first-output": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_46DO6K2P.limits.optInLimit,
+    help: "end it when nothing was printed by then"
+  },
+  "stall-after": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_46DO6K2P.limits.optInLimit,
+    help: "end it when nothing was printed for that long"
+  }
+};
+var writerOptions = {
+  worktree: { kind: "flag", help: "work in a git worktree of its own, outside this one" },
+  share: { kind: "flag", help: "accept another implement job in the same worktree" }
+};
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  common,
+  launchOptions,
+  ownerOption,
+  staffOptions,
+  writerOptions
+});
+
+},
+"./chunk-AHUGW6J6.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  bootId: () => bootId,
+  identityOf: () => identityOf,
+  installBootId: () => installBootId,
+  installPs: () => installPs,
+  isDeadState: () => isDeadState,
+  isIdentity: () => isIdentity,
+  livenessOf: () => livenessOf,
+  ownIdentity: () => ownIdentity,
+  parseStat: () => parseStat,
+  pidNamespace: () => pidNamespace,
+  readProcess: () => readProcess,
+  readProcessVariable: () => readProcessVariable,
+  readProcesses: () => readProcesses,
+  sameIdentity: () => sameIdentity,
+  signalIdentity: () => signalIdentity,
+  takeBaseline: () => takeBaseline
+});
+module.exports = stdin_exports;
+var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_fs = require("node:fs");
+var import_node_fs2 = require("node:fs");
+var import_node_fs3 = require("node:fs");
+function takeBaseline() {
+  const counters = readCounters();
+  return counters && { ...counters, pids: new Set(listPids()) };
+}
+function pidsSince(baseline) {
+  const all = listPids();
+  return baseline && !hasWrapped(baseline) ? all.filter((pid) => !baseline.pids.has(pid)) : all;
+}
+function listPids() {
+  return (0, import_chunk_YZXDT2WC.listNames)("/proc").map(Number).filter((pid) => Number.isSafeInteger(pid));
+}
+function hasWrapped(baseline) {
+  const now = readCounters();
+  if (!now) return true;
+  const highest = Number(readOrEmpty("/proc/sys/kernel/pid_max"));
+  return now.lastPid < baseline.lastPid || !(now.forks - baseline.forks < highest / 2);
+}
+function readCounters() {
+  const lastPid = Number(readOrEmpty("/proc/loadavg").trim().split(" ")[4]);
+  const forks = Number(/^processes (\d+)$/m.exec(readOrEmpty("/proc/stat"))?.[1]);
+  return Number.isSafeInteger(lastPid) && Number.isSafeInteger(forks) ? { lastPid, forks } : null;
+}
+function readOrEmpty(file) {
+  try {
+    return (0, import_node_fs2.readFileSync)(file, "latin1");
+  } catch {
+    return "";
+  }
+}
+var isLinux = process.platform === "linux";
+var readPs = () => [];
+function installPs(read) {
+  readPs = read;
+}
+function readProcess(pid) {
+  if (!Number.isSafeInteger(pid) || pid <= 1) return void 0;
+  return isLinux ? readProc(pid) : readPs(["-p", String(pid)])[0];
+}
+function readProcesses(baseline = null) {
+  if (!isLinux) return readPs(["-ax"]);
+  return pidsSince(baseline).flatMap((pid) => readProc(pid) ?? []);
+}
+function readProcessVariable(pid, name) {
+  const text = isLinux ? readWhole(`/proc/${pid}/environ`) : void 0;
+  if (text === void 0) return void 0;
+  const at = text.startsWith(`${name}=`) ? 0 : text.indexOf(`\0${name}=`) + 1;
+  if (at === 0 && !text.startsWith(`${name}=`)) return void 0;
+  const from = at + name.length + 1;
+  const end = text.indexOf("\0", from);
+  return text.slice(from, end < 0 ? void 0 : end);
+}
+function parseStat(text) {
+  const open = text.indexOf("(");
+  const close = text.lastIndexOf(")");
+  const rest = text.slice(close + 2).split(" ");
+  const pid = Number.parseInt(text.slice(0, open), 10);
+  if (open < 0 || close < open || rest.length < 20 || !Number.isSafeInteger(pid)) return void 0;
+  return {
+    pid,
+    state: rest[0] ?? "",
+    parent: Number(rest[1]),
+    group: Number(rest[2]),
+    session: Number(rest[3]),
+    cpu: Number(rest[11]) + Number(rest[12]),
+    start: rest[19] ?? "",
+    name: text.slice(open + 1, close)
+  };
+}
+function readProc(pid) {
+  const text = readWhole(`/proc/${pid}/stat`);
+  return text === void 0 ? void 0 : parseStat(text);
+}
+function readWhole(file) {
+  try {
+    return (0, import_node_fs.readFileSync)(file, "latin1");
+  } catch {
+    return void 0;
+  }
+}
+var boot;
+var namespace;
+function installBootId(id) {
+  boot = id;
+}
+function bootId() {
+  boot ??= readBootId();
+  return boot;
+}
+function pidNamespace() {
+  namespace ??= process.platform === "linux" ? link("/proc/self/ns/pid") : process.platform;
+  return namespace;
+}
+function identityOf(pid) {
+  const row = readProcess(pid);
+  if (!row) return void 0;
+  return { pid, start_token: row.start, boot_id: bootId(), pid_ns: pidNamespace() };
+}
+function ownIdentity() {
+  return identityOf(process.pid) ?? { pid: process.pid, start_token: "", boot_id: bootId(), pid_ns: pidNamespace() };
+}
+function livenessOf(identity) {
+  if (!isIdentity(identity)) return "dead";
+  if (identity.boot_id !== bootId()) return "dead";
+  if (identity.pid_ns !== pidNamespace()) return "unknown";
+  const row = readProcess(identity.pid);
+  if (row) return row.start === identity.start_token && !isDeadState(row.state) ? "alive" : "dead";
+  return isHidden(identity.pid) ? "alive" : "dead";
+}
+function isDeadState(state) {
+  return state.startsWith("Z") || state.startsWith("X");
+}
+function sameIdentity(a, b) {
+  return a.pid === b.pid && a.start_token === b.start_token && a.boot_id === b.boot_id && a.pid_ns === b.pid_ns;
+}
+function isIdentity(value) {
+  if (typeof value !== "object" || value === null) return false;
+  const { pid, start_token, boot_id, pid_ns } = value;
+  return Number.isSafeInteger(pid) && pid > 1 && typeof start_token === "string" && start_token !== "" && typeof boot_id === "string" && typeof pid_ns === "string";
+}
+function signalIdentity(identity, signal) {
+  if (livenessOf(identity) !== "alive") return false;
+  try {
+    process.kill(identity.pid, signal);
+    return true;
+  } catch {
+    return false;
+  }
+}
+function isHidden(pid) {
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return (0, import_chunk_NVPF5LEY.errnoOf)(error) === "EPERM";
+  }
+}
+function readBootId() {
+  return (0, import_node_fs3.readFileSync)("/proc/sys/kernel/random/boot_id", "latin1").trim();
+}
+function link(target) {
+  try {
+    return (0, import_node_fs3.readlinkSync)(target);
+  } catch {
+    return "none";
+  }
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  bootId,
+  identityOf,
+  installBootId,
+  installPs,
+  isDeadState,
+  isIdentity,
+  livenessOf,
+  ownIdentity,
+  parseStat,
+  pidNamespace,
+  readProcess,
+  readProcessVariable,
+  readProcesses,
+  sameIdentity,
+  signalIdentity,
+  takeBaseline
+});
+
+},
+"./chunk-CTSRVJRC.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  hmacSha256: () => hmacSha256,
+  sha256: () => sha256,
+  toHex: () => toHex
+});
+module.exports = stdin_exports;
+var constants = new Uint32Array([
+  1116352408,
+  1899447441,
+  3049323471,
+  3921009573,
+  961987163,
+  1508970993,
+  2453635748,
+  2870763221,
+  3624381080,
+  310598401,
+  607225278,
+  1426881987,
+  1925078388,
+  2162078206,
+  2614888103,
+  3248222580,
+  3835390401,
+  4022224774,
+  264347078,
+  604807628,
+  770255983,
+  1249150122,
+  1555081692,
+  1996064986,
+  2554220882,
+  2821834349,
+  2952996808,
+  3210313671,
+  3336571891,
+  3584528711,
+  113926993,
+  338241895,
+  666307205,
+  773529912,
+  1294757372,
+  1396182291,
+  1695183700,
+  1986661051,
+  2177026350,
+  2456956037,
+  2730485921,
+  2820302411,
+  3259730800,
+  3345764771,
+  3516065817,
+  3600352804,
+  4094571909,
+  275423344,
+  430227734,
+  506948616,
+  659060556,
+  883997877,
+  958139571,
+  1322822218,
+  1537002063,
+  1747873779,
+  1955562222,
+  2024104815,
+  2227730452,
+  2361852424,
+  2428436474,
+  2756734187,
+  3204031479,
+  3329325298
+]);
+var blockBytes = 64;
+function sha256(data) {
+  const hash = new Uint32Array([
+    1779033703,
+    3144134277,
+    1013904242,
+    2773480762,
+    1359893119,
+    2600822924,
+    528734635,
+    1541459225
+  ]);
+  const padded = new Uint8Array(Math.ceil((data.length + 9) / blockBytes) * blockBytes);
+  padded.set(data);
+  padded[data.length] = 128;
+  const view = new DataView(padded.buffer);
+  view.setUint32(padded.length - 8, Math.floor(data.length / 2 ** 29));
+  view.setUint32(padded.length - 4, data.length << 3);
+  const words = new Uint32Array(64);
+  for (let at = 0; at < padded.length; at += blockBytes) mixBlock(hash, view, at, words);
+  const digest = new Uint8Array(32);
+  const out = new DataView(digest.buffer);
+  hash.forEach((word, index) => {
+    out.setUint32(index * 4, word);
+  });
+  return digest;
+}
+function hmacSha256(key, data) {
+  const block = new Uint8Array(blockBytes);
+  block.set(key.length > blockBytes ? sha256(key) : key);
+  const inner = sha256(
+    joined(
+      block.map((byte) => byte ^ 54),
+      data
+    )
+  );
+  return sha256(
+    joined(
+      block.map((byte) => byte ^ 92),
+      inner
+    )
+  );
+}
+function toHex(bytes) {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+function joined(a, b) {
+  const whole = new Uint8Array(a.length + b.length);
+  whole.set(a);
+  whole.set(b, a.length);
+  return whole;
+}
+function mixBlock(hash, view, at, w) {
+  for (let i = 0; i < 16; i += 1) w[i] = view.getUint32(at + i * 4);
+  for (let i = 16; i < 64; i += 1) {
+    const x = w[i - 15];
+    const y = w[i - 2];
+    const s0 = rotate(x, 7) ^ rotate(x, 18) ^ x >>> 3;
+    const s1 = rotate(y, 17) ^ rotate(y, 19) ^ y >>> 10;
+    w[i] = w[i - 16] + s0 + w[i - 7] + s1;
+  }
+  let a = hash[0];
+  let b = hash[1];
+  let c = hash[2];
+  let d = hash[3];
+  let e = hash[4];
+  let f = hash[5];
+  let g = hash[6];
+  let h = hash[7];
+  for (let i = 0; i < 64; i += 1) {
+    const s1 = (e >>> 6 | e << 26) ^ (e >>> 11 | e << 21) ^ (e >>> 25 | e << 7);
+    const t1 = h + s1 + (e & f ^ ~e & g) + constants[i] + w[i] | 0;
+    const s0 = (a >>> 2 | a << 30) ^ (a >>> 13 | a << 19) ^ (a >>> 22 | a << 10);
+    const t2 = s0 + (a & b ^ a & c ^ b & c) | 0;
+    h = g;
+    g = f;
+    f = e;
+    e = d + t1 | 0;
+    d = c;
+    c = b;
+    b = a;
+    a = t1 + t2 | 0;
+  }
+  hash[0] = hash[0] + a;
+  hash[1] = hash[1] + b;
+  hash[2] = hash[2] + c;
+  hash[3] = hash[3] + d;
+  hash[4] = hash[4] + e;
+  hash[5] = hash[5] + f;
+  hash[6] = hash[6] + g;
+  hash[7] = hash[7] + h;
+}
+function rotate(word, bits) {
+  return word >>> bits | word << 32 - bits;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  hmacSha256,
+  sha256,
+  toHex
+});
+
+},
+"./chunk-E7QCE62A.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -615,7 +1858,7 @@ __export(stdin_exports, {
   versionWarnings: () => versionWarnings
 });
 module.exports = stdin_exports;
-var import_chunk_Y72GVN6K = load("./chunk-Y72GVN6K.js");
+var import_chunk_ID6MAICD = load("./chunk-ID6MAICD.js");
 var import_chunk_TGTVVQJ2 = load("./chunk-TGTVVQJ2.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_EPA27TU7 = load("./chunk-EPA27TU7.js");
@@ -2274,7 +3517,7 @@ function refused2(file, reason) {
 var policyBytes = 1024 * 1024;
 function checkProgram(backend, program) {
   const version2 = tellVersion(backend, program);
-  if (version2 === null || backend.oldest === null || !(0, import_chunk_Y72GVN6K.isOlder)(version2, backend.oldest)) return { version: version2 };
+  if (version2 === null || backend.oldest === null || !(0, import_chunk_ID6MAICD.isOlder)(version2, backend.oldest)) return { version: version2 };
   throw new import_chunk_NVPF5LEY.FaultError(
     "preflight",
     `cannot use ${backend.title} ${version2} (${program}): it is too old; needed: ${backend.oldest} or newer`,
@@ -2282,16 +3525,16 @@ function checkProgram(backend, program) {
   );
 }
 function versionWarnings({ backend: id, program, version: version2 }) {
-  const backend = (0, import_chunk_Y72GVN6K.findBackend)(id);
+  const backend = (0, import_chunk_ID6MAICD.findBackend)(id);
   if (!backend?.oldest || (version2 ?? null) !== null) return [];
   const message = `cannot tell the version of ${backend.title} (${program}); needed: ${backend.oldest} or newer`;
   return [{ code: "version_unknown", message }];
 }
 function tellVersion(backend, program) {
   if (backend.oldest === null && backend.packages.length === 0) return null;
-  const version2 = (0, import_chunk_Y72GVN6K.versionOf)(program, backend.packages);
-  if (version2 === null || backend.oldest === null || !(0, import_chunk_Y72GVN6K.isOlder)(version2, backend.oldest)) return version2;
-  return (0, import_chunk_Y72GVN6K.versionOf)(program, backend.packages, { isFresh: true });
+  const version2 = (0, import_chunk_ID6MAICD.versionOf)(program, backend.packages);
+  if (version2 === null || backend.oldest === null || !(0, import_chunk_ID6MAICD.isOlder)(version2, backend.oldest)) return version2;
+  return (0, import_chunk_ID6MAICD.versionOf)(program, backend.packages, { isFresh: true });
 }
 function requirePolicy(backend, profile, cwd, version2 = null) {
   const fault = policyFault(backend, profile, cwd, version2);
@@ -2371,7 +3614,7 @@ function makeStaffPart(words) {
     );
   }
   const program = programOf(backend, custom, words.cwd);
-  const tooLong = custom?.prompt === "argument" ? (0, import_chunk_Y72GVN6K.findArgumentFault)([words.prompt]) : null;
+  const tooLong = custom?.prompt === "argument" ? (0, import_chunk_ID6MAICD.findArgumentFault)([words.prompt]) : null;
   if (tooLong !== null)
     throw new import_chunk_NVPF5LEY.FaultError(
       "preflight",
@@ -2408,7 +3651,7 @@ function modelWarnings({ model, custom }) {
   ];
 }
 function sandboxWarnings(staff) {
-  const terms = (0, import_chunk_Y72GVN6K.findBackend)(staff.backend)?.profiles[staff.profile];
+  const terms = (0, import_chunk_ID6MAICD.findBackend)(staff.backend)?.profiles[staff.profile];
   if (staff.profile !== "standard" || terms?.sandbox !== false) return [];
   const message = `${staff.backend} has no sandbox here: nothing but its own obedience keeps its writes inside the workspace`;
   return [{ code: "no_sandbox", message }];
@@ -2416,9 +3659,9 @@ function sandboxWarnings(staff) {
 function chooseBackend(name, config2, cwd) {
   if (name === void 0) return { backend: onlyInstalled(config2, cwd), custom: null };
   const own2 = Object.hasOwn(config2.backends, name) ? config2.backends[name] : void 0;
-  const custom = (0, import_chunk_Y72GVN6K.findBackend)("custom");
+  const custom = (0, import_chunk_ID6MAICD.findBackend)("custom");
   if (own2 && custom) return { backend: custom, custom: { name, ...own2 } };
-  const backend = (0, import_chunk_Y72GVN6K.findBackend)(name);
+  const backend = (0, import_chunk_ID6MAICD.findBackend)(name);
   if (backend && backend.id !== "custom") return { backend, custom: null };
   throw (0, import_chunk_NVPF5LEY.usageError)(
     `cannot use backend ${JSON.stringify(name)}: there are ${known(config2)}`,
@@ -2426,7 +3669,7 @@ function chooseBackend(name, config2, cwd) {
   );
 }
 function onlyInstalled(config2, cwd) {
-  const found = import_chunk_Y72GVN6K.backends.filter(
+  const found = import_chunk_ID6MAICD.backends.filter(
     (backend) => backend.programs.some((program) => (0, import_chunk_RUARIC2A.findProgram)(program, cwd) !== void 0)
   );
   if (found.length === 1 && found[0]) return found[0];
@@ -2435,7 +3678,7 @@ function onlyInstalled(config2, cwd) {
   throw (0, import_chunk_NVPF5LEY.usageError)(`cannot choose a backend: ${state}; there are ${known(config2)}`, next);
 }
 function knownBackends(config2) {
-  return [...import_chunk_Y72GVN6K.backends.map((backend) => backend.id).filter((id) => id !== "custom"), ...Object.keys(config2.backends)];
+  return [...import_chunk_ID6MAICD.backends.map((backend) => backend.id).filter((id) => id !== "custom"), ...Object.keys(config2.backends)];
 }
 function known(config2) {
   return knownBackends(config2).join(", ") || "none";
@@ -2460,7 +3703,7 @@ function requireFreeConversation(root, backend, conversation) {
     if (spec.kind !== "ok" || spec.value.staff?.backend !== backend) continue;
     const state = (0, import_chunk_KUXEKPYO.readState)(paths);
     const uses = spec.value.staff.resume ?? (state.kind === "ok" ? state.value.conversation?.id : void 0);
-    if (uses !== conversation || (0, import_chunk_Y72GVN6K.isOver)(folder, id)) continue;
+    if (uses !== conversation || (0, import_chunk_ID6MAICD.isOver)(folder, id)) continue;
     throw new import_chunk_NVPF5LEY.FaultError(
       "busy",
       `cannot continue conversation ${conversation}: job ${id} is using it`,
@@ -2489,46 +3732,432 @@ function requireFreeConversation(root, backend, conversation) {
 });
 
 },
-"./chunk-32S3VA5A.js": function (module, exports) {
+"./chunk-EPA27TU7.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  contextOf: () => contextOf
+  nextCommand: () => nextCommand,
+  nextCommands: () => nextCommands,
+  taskPlaceholder: () => taskPlaceholder
 });
 module.exports = stdin_exports;
-var import_chunk_LPMPPDCR = load("./chunk-LPMPPDCR.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var lines = 50;
-var lineBytes = 200;
-function contextOf(snapshot) {
-  const { cwd, at, git, entries } = snapshot;
-  if (!git) return { cwd, at, git: null };
-  const dirty = entries.filter(import_chunk_LPMPPDCR.isDirty);
-  return {
-    cwd,
-    at,
-    git: {
-      root: git.root,
-      branch: git.branch === null ? null : (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LPMPPDCR.showName)(git.branch), lineBytes),
-      head: git.head,
-      subject: git.subject === null ? null : (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LPMPPDCR.oneLine)(git.subject), lineBytes),
-      dirty: dirty.slice(0, lines).map((entry) => (0, import_chunk_LXK2ZILE.excerpt)(dirtyLine(entry), lineBytes)),
-      dirty_count: (0, import_chunk_LPMPPDCR.countDirty)(snapshot)
-    }
-  };
+var import_chunk_RUARIC2A = load("./chunk-RUARIC2A.js");
+var import_chunk_FSE6WFMD = load("./chunk-FSE6WFMD.js");
+function nextCommand(option, ...words) {
+  return (0, import_chunk_FSE6WFMD.quoteWords)([...(0, import_chunk_RUARIC2A.selfWords)(), ...words, ...option]);
 }
-function dirtyLine({ xy, path, from }) {
-  const origin = from === void 0 ? "" : `${(0, import_chunk_LPMPPDCR.showName)(from)} -> `;
-  const letters = xy === "??" ? xy : xy.replace("?", ".").replaceAll(".", " ");
-  return `${letters} ${origin}${(0, import_chunk_LPMPPDCR.showName)(path)}`;
-}
+var taskPlaceholder = "<what to do next>";
+var nextCommands = {
+  wait: (id, option) => nextCommand(option, "wait", id, "--timeout", "10m"),
+  observe: (id, option) => nextCommand(option, "observe", id),
+  result: (id, option) => nextCommand(option, "result", id),
+  status: (option) => nextCommand(option, "status"),
+  cancel: (id, option) => nextCommand(option, "cancel", id),
+  restart: (id, option) => nextCommand(option, "restart", id),
+  doctor: (id, option) => nextCommand(option, "doctor", id),
+  continue: (id, option) => nextCommand(option, "continue", "--job", id, "--prompt", taskPlaceholder)
+};
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  contextOf
+  nextCommand,
+  nextCommands,
+  taskPlaceholder
 });
 
 },
-"./chunk-3XIWKYCB.js": function (module, exports) {
+"./chunk-FH2IMI2T.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  askedProfile: () => askedProfile,
+  freshStaff: () => freshStaff,
+  launchStaff: () => launchStaff,
+  taskOf: () => taskOf
+});
+module.exports = stdin_exports;
+var import_chunk_E7QCE62A = load("./chunk-E7QCE62A.js");
+var import_chunk_NORYY2JQ = load("./chunk-NORYY2JQ.js");
+var import_chunk_T2DZN642 = load("./chunk-T2DZN642.js");
+var import_chunk_ZPOJ2KDT = load("./chunk-ZPOJ2KDT.js");
+var import_chunk_ID6MAICD = load("./chunk-ID6MAICD.js");
+var import_chunk_EPA27TU7 = load("./chunk-EPA27TU7.js");
+var import_chunk_FSE6WFMD = load("./chunk-FSE6WFMD.js");
+var import_chunk_46DO6K2P = load("./chunk-46DO6K2P.js");
+var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var sources = ["prompt", "prompt-file", "stdin"];
+async function taskOf(context, input) {
+  const given = sources.filter((name) => input.has(name));
+  if (given.length !== 1) {
+    const came = given.length === 0 ? "none was given" : `these came together: ${given.map((name) => `--${name}`).join(", ")}`;
+    throw (0, import_chunk_NVPF5LEY.usageError)(
+      `cannot tell the task: exactly one of --prompt TEXT, --prompt-file PATH and --stdin is needed; ${came}`
+    );
+  }
+  const text = input.text("prompt") ?? decode(given[0] === "stdin" ? await context.readStdin() : readTask(context, input.text("prompt-file")));
+  const size = Buffer.byteLength(text);
+  if (text.trim() === import_chunk_EPA27TU7.taskPlaceholder)
+    throw (0, import_chunk_NVPF5LEY.usageError)(
+      `cannot take ${JSON.stringify(import_chunk_EPA27TU7.taskPlaceholder)} as the task: it only shows where yours belongs`,
+      "put what the agent is to do in its place, or give it with --prompt-file PATH"
+    );
+  if (text.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take an empty task from --${given[0]}`);
+  if (size > import_chunk_46DO6K2P.promptBytes) throw tooLong(size);
+  return text;
+}
+function tooLong(size) {
+  return (0, import_chunk_NVPF5LEY.usageError)(
+    `cannot take a task of ${size} bytes: at most ${import_chunk_46DO6K2P.promptBytes} (1 MiB) are allowed`,
+    "put the material into a file and name it in the task"
+  );
+}
+function readTask(context, name) {
+  const file = import_node_path.default.resolve(context.cwd, name);
+  try {
+    const real = (0, import_chunk_YZXDT2WC.realPath)(file);
+    const size = (0, import_chunk_YZXDT2WC.factsOf)(real)?.size ?? 0;
+    if (size > import_chunk_46DO6K2P.promptBytes) throw tooLong(size);
+    const read = (0, import_chunk_6OPTGHIR.readRange)(real, 0, size);
+    if (read) return read.bytes;
+  } catch (error) {
+    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
+    throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot read the task from ${file} (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
+  }
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot read the task from ${file}: it is no regular file`,
+    "give the task with --stdin"
+  );
+}
+function decode(bytes) {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UTF-8 text");
+  }
+}
+async function launchStaff(context, input, job) {
+  (0, import_chunk_T2DZN642.checkLaunchOptions)(input);
+  const root = context.root(input);
+  const request = {
+    kind: "staff",
+    verb: job.verb,
+    ...(0, import_chunk_T2DZN642.launchWords)(input),
+    cwd: job.cwd,
+    deadlineMs: job.deadlineMs ?? input.durationOrDefault("timeout"),
+    killGraceMs: import_chunk_46DO6K2P.limits.staffKillGrace.default,
+    maxOutputBytes: import_chunk_46DO6K2P.limits.maxOutput.default,
+    firstOutputMs: job.firstOutputMs ?? input.duration("first-output") ?? null,
+    stallMs: job.stallMs ?? input.duration("stall-after") ?? null,
+    lineage: job.lineage,
+    run: null,
+    staff: job.staff,
+    worktree: job.worktree === void 0 ? worktreeOf(input) : job.worktree,
+    warnings: (0, import_chunk_E7QCE62A.launchWarnings)(job.staff),
+    words: job.words,
+    asksForLatest: job.asksForLatest ?? false,
+    credentials: (0, import_chunk_ID6MAICD.findBackend)(job.staff.backend)?.signIn.variables ?? []
+  };
+  await (0, import_chunk_ID6MAICD.settleLost)(root.folder);
+  const admit = () => admitBeside(root, request, job.staff, { share: input.has("share"), isolate: job.worktree === void 0 });
+  const launched = await (0, import_chunk_ZPOJ2KDT.launch)(root, { ...request, admit });
+  if (launched.isNew) for (const warning of (0, import_chunk_E7QCE62A.versionWarnings)(job.staff)) context.tell(`note: ${warning.message}`);
+  if (request.worktree === "new" && launched.isNew) await tellDirty(context, job.cwd);
+  return (0, import_chunk_T2DZN642.tellLaunched)(context, input, root, launched, job.isSynchronous);
+}
+async function tellDirty(context, cwd) {
+  const { isDirtyTree } = await Promise.resolve().then(() => load("./worktree-NBNOSBQ6.js"));
+  const root = (0, import_chunk_FSE6WFMD.findWorktree)(cwd);
+  if (root !== void 0 && isDirtyTree(root))
+    context.tell(`note: what is uncommitted in ${root} is not in the worktree of this job`);
+}
+function worktreeOf(input) {
+  if (input.has("worktree") && input.has("share"))
+    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --worktree and --share together: a tree of its own is shared with nobody");
+  return input.has("worktree") ? "new" : null;
+}
+async function admitBeside(root, request, staff, may) {
+  if (staff.resume !== null) (0, import_chunk_E7QCE62A.requireFreeConversation)(root, staff.backend, staff.resume);
+  if (request.worktree === "new") return { warnings: [] };
+  const neighbours = await (0, import_chunk_ID6MAICD.findNeighbours)(root, staff, request.cwd, may);
+  return {
+    warnings: neighbours.map((id) => (0, import_chunk_ID6MAICD.neighbourWarning)(id, (0, import_chunk_ID6MAICD.modeOf)(root.folder, id))),
+    told: (id) => (0, import_chunk_ID6MAICD.tellNeighbours)(root.folder, neighbours, id)
+  };
+}
+function freshStaff(context, input, words) {
+  const part = (0, import_chunk_E7QCE62A.makeStaffPart)({
+    ...words,
+    stateRoot: context.root(input).folder,
+    backend: input.text("backend"),
+    model: input.text("model") ?? null,
+    profile: askedProfile(input),
+    resume: null
+  });
+  if (input.has("schema")) part.schema = true;
+  const base = input.text("base");
+  if (base !== void 0) part.base = (0, import_chunk_NORYY2JQ.requireBase)(words.cwd, base);
+  return part;
+}
+function askedProfile(input) {
+  return input.text("profile");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  askedProfile,
+  freshStaff,
+  launchStaff,
+  taskOf
+});
+
+},
+"./chunk-FHNVDGJI.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  spawnDetached: () => spawnDetached,
+  spawnShim: () => spawnShim
+});
+module.exports = stdin_exports;
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_node_child_process = require("node:child_process");
+var import_node_fs = require("node:fs");
+function spawnDetached(start) {
+  const log = (0, import_chunk_6OPTGHIR.openAppend)(start.logFile);
+  try {
+    const child = (0, import_node_child_process.spawn)(start.program, start.args, {
+      cwd: start.cwd,
+      env: start.environment,
+      detached: true,
+      stdio: ["ignore", log, log]
+    });
+    child.on("error", () => void 0);
+    child.unref();
+    if (child.pid === void 0) throw new Error(`cannot start ${start.program}`);
+    return child.pid;
+  } finally {
+    (0, import_node_fs.closeSync)(log);
+  }
+}
+function spawnShim(start, onEnd) {
+  return new Promise((resolve, reject) => {
+    const child = (0, import_node_child_process.spawn)("/bin/sh", ["-c", start.script, "job-companion-shim", ...start.args], {
+      cwd: start.cwd,
+      env: start.environment,
+      detached: true,
+      stdio: "ignore"
+    });
+    child.once("error", reject);
+    child.once("spawn", () => resolve(child.pid ?? 0));
+    child.once("exit", onEnd);
+  });
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  spawnDetached,
+  spawnShim
+});
+
+},
+"./chunk-FSE6WFMD.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  findWorktree: () => findWorktree,
+  quoteWords: () => quoteWords,
+  tracksAnything: () => tracksAnything
+});
+module.exports = stdin_exports;
+var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
+var import_node_fs = require("node:fs");
+var import_node_path = builtin("node:path");
+function findWorktree(folder) {
+  for (let at = import_node_path.default.resolve(folder); ; at = import_node_path.default.dirname(at)) {
+    if (isGitPlace(import_node_path.default.join(at, ".git"))) return at;
+    if (at === import_node_path.default.dirname(at)) return void 0;
+  }
+}
+function isGitPlace(dotGit) {
+  const facts = (0, import_chunk_YZXDT2WC.factsOf)(dotGit);
+  if (facts?.kind !== "link") return facts?.kind === "folder" || facts?.kind === "file";
+  return (0, import_chunk_YZXDT2WC.isFolder)(dotGit) || (0, import_chunk_YZXDT2WC.isFile)(dotGit);
+}
+function tracksAnything(folder) {
+  const real = import_node_path.default.join((0, import_chunk_YZXDT2WC.realPath)(import_node_path.default.dirname(folder)), import_node_path.default.basename(folder));
+  const root = findWorktree(import_node_path.default.dirname(real));
+  if (root === void 0) return false;
+  const index = readIndex(root);
+  if (!index) return false;
+  const wanted = Buffer.from(`${import_node_path.default.relative(root, real)}/`).toString("latin1");
+  for (const name of indexNames(index.bytes, index.hashBytes)) {
+    if (name.startsWith(wanted) || `${name}/` === wanted) return true;
+    if (name > wanted && name.slice(0, wanted.length) > wanted) return false;
+  }
+  return false;
+}
+function readIndex(root) {
+  try {
+    const dotGit = import_node_path.default.join(root, ".git");
+    const folder = (0, import_chunk_YZXDT2WC.isFolder)(dotGit) ? dotGit : linkedFolder(root, (0, import_node_fs.readFileSync)(dotGit, "utf8"));
+    const bytes = (0, import_node_fs.readFileSync)(import_node_path.default.join(folder, "index"));
+    if (bytes.length < 12 || bytes.toString("latin1", 0, 4) !== "DIRC") return void 0;
+    return { bytes, hashBytes: usesSha256(folder) ? 32 : 20 };
+  } catch {
+    return void 0;
+  }
+}
+function usesSha256(folder) {
+  const places = [folder, import_node_path.default.join(folder, "../..")];
+  return places.some((place) => {
+    try {
+      return /^\s*objectformat\s*=\s*sha256/im.test((0, import_node_fs.readFileSync)(import_node_path.default.join(place, "config"), "utf8"));
+    } catch {
+      return false;
+    }
+  });
+}
+function linkedFolder(root, text) {
+  return import_node_path.default.resolve(root, text.replace(/^gitdir:\s*<>/, "").trim());
+}
+function* indexNames(bytes, hashBytes) {
+  const head = 42 + hashBytes;
+  const version = bytes.readUInt32BE(4);
+  if (version < 2 || version > 4) return;
+  let at = 12;
+  let name = "";
+  for (let left = bytes.readUInt32BE(8); left > 0 && at + head < bytes.length; left -= 1) {
+    const start = at;
+    const isExtended = version >= 3 && (bytes.readUInt16BE(at + head - 2) & 16384) !== 0;
+    at += isExtended ? head + 2 : head;
+    let kept = 0;
+    if (version === 4) {
+      let byte = bytes[at++] ?? 0;
+      let strip = byte & 127;
+      while (byte & 128) {
+        byte = bytes[at++] ?? 0;
+        strip = strip + 1 << 7 | byte & 127;
+      }
+      kept = Math.max(0, name.length - strip);
+    }
+    const end = bytes.indexOf(0, at);
+    if (end < 0) return;
+    name = name.slice(0, kept) + bytes.toString("latin1", at, end);
+    at = version === 4 ? end + 1 : start + (end - start + 8 & ~7);
+    yield name;
+  }
+}
+var plain = /^[A-Za-z0-9_@%+:,./=-]+$/;
+function quoteWord(word) {
+  if (plain.test(word)) return word;
+  return inQuotes(word);
+}
+function inQuotes(word) {
+  return `'${word.replaceAll("'", `'\\''`)}'`;
+}
+function quoteWords(words) {
+  return words.map((word, index) => index === 0 && word.includes("=") ? inQuotes(word) : quoteWord(word)).join(" ");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  findWorktree,
+  quoteWords,
+  tracksAnything
+});
+
+},
+"./chunk-G2ZSHF7J.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  isContinuable: () => isContinuable,
+  openJournal: () => openJournal,
+  readEvents: () => readEvents
+});
+module.exports = stdin_exports;
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_46DO6K2P = load("./chunk-46DO6K2P.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+function openJournal(paths, job) {
+  const last = (0, import_chunk_6OPTGHIR.readRange)(paths.events, -1, 1);
+  if (last && last.size > 0 && last.bytes[0] !== 10) (0, import_chunk_6OPTGHIR.appendText)(paths.events, "\n");
+  let isTorn = false;
+  const owner = job.owner === null ? null : (0, import_chunk_LXK2ZILE.excerpt)(job.owner, 200);
+  const journal = {
+    seq: newestSeq(paths),
+    append(type, fields = {}) {
+      const event = { seq: journal.seq + 1, at: (0, import_chunk_NLNY4YEW.isoNow)(), job: job.id, owner, type, ...fields };
+      let line = JSON.stringify(event);
+      if (Buffer.byteLength(line) > import_chunk_46DO6K2P.eventLineBytes) {
+        line = JSON.stringify({ seq: event.seq, at: event.at, job: job.id, owner, type, truncated: true });
+      }
+      const text = `${isTorn ? "\n" : ""}${line}
+`;
+      isTorn = true;
+      (0, import_chunk_6OPTGHIR.appendText)(paths.events, text);
+      isTorn = false;
+      journal.seq = event.seq;
+      return event;
+    }
+  };
+  return journal;
+}
+var chunk = 256 * 1024;
+function readEvents(paths, after, limit) {
+  let size = chunk;
+  for (; ; ) {
+    const part = (0, import_chunk_6OPTGHIR.readRange)(paths.events, -size, size);
+    if (!part) return { events: [], more: false, missed: false };
+    const isWhole = part.bytes.length >= part.size;
+    const events = parseEvents(part.bytes.toString("utf8"), isWhole);
+    const first = events[0]?.seq ?? 0;
+    if (!isWhole && (events.length === 0 || first > after + 1) && size < 64 * chunk) {
+      size *= 4;
+      continue;
+    }
+    const wanted = events.filter((event) => event.seq > after);
+    return { events: wanted.slice(0, limit), more: wanted.length > limit, missed: !isWhole && first > after + 1 };
+  }
+}
+function newestSeq(paths) {
+  for (let size = 2 * import_chunk_46DO6K2P.eventLineBytes; ; size *= 4) {
+    const part = (0, import_chunk_6OPTGHIR.readRange)(paths.events, -size, size);
+    if (!part) return 0;
+    const isWhole = part.bytes.length >= part.size;
+    const newest = parseEvents(part.bytes.toString("utf8"), isWhole).at(-1);
+    if (newest || isWhole || size > 64 * chunk) return newest?.seq ?? 0;
+  }
+}
+function parseEvents(text, isWhole) {
+  const lines = text.split("\n");
+  if (!isWhole) lines.shift();
+  const events = [];
+  for (const line of lines) {
+    if (line === "") continue;
+    try {
+      const value = JSON.parse(line);
+      if (typeof value === "object" && value !== null && typeof value.seq === "number") events.push(value);
+    } catch {
+    }
+  }
+  return events;
+}
+function isContinuable(paths, state) {
+  if (!state.conversation || state.error?.code === "spawn_failed") return false;
+  if (state.output === null || state.output.stdout?.bytes > 0) return true;
+  return readEvents(paths, 0, 1e3).events.some((event) => event.type === "conversation");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  isContinuable,
+  openJournal,
+  readEvents
+});
+
+},
+"./chunk-G4JXG6B4.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -2541,10 +4170,10 @@ __export(stdin_exports, {
   treeOf: () => treeOf
 });
 module.exports = stdin_exports;
-var import_chunk_EN4CM5V2 = load("./chunk-EN4CM5V2.js");
+var import_chunk_LXOVHJVX = load("./chunk-LXOVHJVX.js");
 var import_chunk_WJOU72C3 = load("./chunk-WJOU72C3.js");
 var import_chunk_25HLMDPU = load("./chunk-25HLMDPU.js");
-var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_G2ZSHF7J = load("./chunk-G2ZSHF7J.js");
 var import_chunk_EPA27TU7 = load("./chunk-EPA27TU7.js");
 var import_chunk_VZ2YQQLM = load("./chunk-VZ2YQQLM.js");
@@ -2831,8 +4460,8 @@ function facts({ spec, state, paths, tree }) {
       "Signal",
       state.signal === null ? null : `${state.signal}${state.signal_certain ? "" : " (by the exit code; not certain)"}`
     ],
-    ["Duration", state.duration_ms === null ? null : (0, import_chunk_SBRRC2LY.formatDuration)(state.duration_ms)],
-    ["Hard limit", (0, import_chunk_SBRRC2LY.formatDuration)(spec.deadline_ms)],
+    ["Duration", state.duration_ms === null ? null : (0, import_chunk_UNGYPAP3.formatDuration)(state.duration_ms)],
+    ["Hard limit", (0, import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms)],
     ["Conversation", state.conversation?.id ?? null],
     [
       "Survivors",
@@ -2879,7 +4508,7 @@ function conclude(job, ending) {
     journal.append("late_evidence", { reason: ending.reason, exit_code: ending.exit?.exit_code ?? null });
     return before;
   }
-  const { state, staff } = (0, import_chunk_EN4CM5V2.makeEndState)(job, before, ending);
+  const { state, staff } = (0, import_chunk_LXOVHJVX.makeEndState)(job, before, ending);
   try {
     withReserve(paths, () => publish(job, state, staff, ending, journal));
   } catch (error) {
@@ -2908,7 +4537,7 @@ function publish(job, state, staff, ending, journal) {
         staff,
         tree: ending.tree,
         cancel,
-        isPlain: (0, import_chunk_EN4CM5V2.backendOf)(spec)?.answerFrom === "stdout"
+        isPlain: (0, import_chunk_LXOVHJVX.backendOf)(spec)?.answerFrom === "stdout"
       })
     )
   );
@@ -2971,1435 +4600,93 @@ function isFull(error) {
 });
 
 },
-"./chunk-46DO6K2P.js": function (module, exports) {
+"./chunk-G5CID2NA.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  captureBudgetMs: () => captureBudgetMs,
-  drainMs: () => drainMs,
-  eventLineBytes: () => eventLineBytes,
-  excerptBytes: () => excerptBytes,
-  killSettleMs: () => killSettleMs,
-  leaseMs: () => leaseMs,
-  leaseStaleMs: () => leaseStaleMs,
-  limits: () => limits,
-  lingerMs: () => lingerMs,
-  lockWaitMs: () => lockWaitMs,
-  observeBytes: () => observeBytes,
-  orphanGraceMs: () => orphanGraceMs,
-  progressingMs: () => progressingMs,
-  promptBytes: () => promptBytes,
-  promptReplacements: () => promptReplacements,
-  startLimitMs: () => startLimitMs,
-  streamLineBytes: () => streamLineBytes,
-  tailBytes: () => tailBytes,
-  tailLines: () => tailLines,
-  textTailBytes: () => textTailBytes,
-  toolCallBytes: () => toolCallBytes,
-  toolCalls: () => toolCalls,
-  unseenGraceMs: () => unseenGraceMs,
-  workerFailures: () => workerFailures
+  mayAct: () => mayAct
 });
 module.exports = stdin_exports;
-var second = 1e3;
-var minute = 60 * second;
-var hour = 60 * minute;
-var day = 24 * hour;
-var kib = 1024;
-var mib = 1024 * kib;
-var progressingMs = minute;
-var limits = {
-  staffTimeout: { default: hour, min: second, max: 2 * hour },
-  runTimeout: { default: day, min: 50, max: 30 * day },
-  waitTimeout: { default: 100 * second, min: 0, max: Number.MAX_SAFE_INTEGER },
-  heartbeat: { default: minute, min: second, max: day },
-  staffKillGrace: { default: 10 * second, min: 0, max: 5 * minute },
-  runKillGrace: { default: 30 * second, min: 0, max: 5 * minute },
-  optInLimit: { default: 5 * minute, min: second, max: 30 * day },
-  maxOutput: { default: 64 * mib, min: mib, max: 64 * 1024 * mib },
-  checkpoint: { default: hour, min: 100, max: 30 * day },
-  sample: { default: minute, min: 100, max: day },
-  probe: { default: 30 * second, min: 100, max: 5 * minute },
-  expect: { default: hour, min: 1, max: 365 * day },
-  watchFor: { default: hour, min: second, max: 365 * day },
-  watchEvery: { default: minute, min: second, max: day },
-  watchEveryRemote: { default: minute, min: 5 * second, max: day },
-  watchAttempt: { default: 30 * second, min: 100, max: 10 * minute },
-  watchTolerate: { default: 0, min: 0, max: 1e5 },
-  timer: { default: hour, min: second, max: 30 * day },
-  cleanAge: { default: 14 * day, min: 0, max: 3650 * day }
-};
-var captureBudgetMs = 5 * second;
-var promptBytes = mib;
-var observeBytes = 8 * kib;
-var toolCalls = 5;
-var toolCallBytes = kib;
-var excerptBytes = 240;
-var textTailBytes = 1700;
-var tailLines = 50;
-var tailBytes = 8 * kib;
-var eventLineBytes = 64 * kib;
-var streamLineBytes = 32 * mib;
-var drainMs = 2 * second;
-var lingerMs = 10 * second;
-var killSettleMs = 10 * second;
-var orphanGraceMs = second;
-var leaseMs = 5 * second;
-var leaseStaleMs = 20 * second;
-var startLimitMs = 10 * second;
-var unseenGraceMs = minute;
-var lockWaitMs = 5 * second;
-var promptReplacements = 5;
-var workerFailures = 3;
-var probeBytes = 64 * kib;
-var timerMessageBytes = 64 * kib;
-var notifyMs = 30 * second;
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  captureBudgetMs,
-  drainMs,
-  eventLineBytes,
-  excerptBytes,
-  killSettleMs,
-  leaseMs,
-  leaseStaleMs,
-  limits,
-  lingerMs,
-  lockWaitMs,
-  observeBytes,
-  orphanGraceMs,
-  progressingMs,
-  promptBytes,
-  promptReplacements,
-  startLimitMs,
-  streamLineBytes,
-  tailBytes,
-  tailLines,
-  textTailBytes,
-  toolCallBytes,
-  toolCalls,
-  unseenGraceMs,
-  workerFailures
-});
-
-},
-"./chunk-5AUWXA57.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  endBySignal: () => endBySignal,
-  holdSignals: () => holdSignals,
-  onInterrupt: () => onInterrupt
-});
-module.exports = stdin_exports;
-var names = ["SIGINT", "SIGTERM", "SIGHUP"];
-function onInterrupt(fn) {
-  const release = () => {
-    for (const name of names) process.off(name, act);
-  };
-  const act = (signal) => {
-    release();
-    fn(signal);
-  };
-  for (const name of names) process.on(name, act);
-  return release;
-}
-function holdSignals() {
-  let first = null;
-  let act = () => void 0;
-  const note = (signal) => {
-    first ??= signal;
-    act();
-  };
-  for (const name of names) process.on(name, note);
-  return {
-    // Node looks for signals just before what `setImmediate` has been given.
-    first: () => new Promise((resolve) => setImmediate(() => resolve(first))),
-    onEach(fn) {
-      act = fn;
-      if (first !== null) fn();
-    },
-    release() {
-      for (const name of names) process.off(name, note);
-    }
-  };
-}
-function endBySignal(signal) {
-  process.kill(process.pid, signal);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  endBySignal,
-  holdSignals,
-  onInterrupt
-});
-
-},
-"./chunk-6OPTGHIR.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  appendText: () => appendText,
-  closeFile: () => closeFile,
-  createFile: () => createFile,
-  createFolder: () => createFolder,
-  openAppend: () => openAppend,
-  overwrite: () => overwrite,
-  readJson: () => readJson,
-  readRange: () => readRange,
-  readText: () => readText,
-  removeFile: () => removeFile,
-  writeFile: () => writeFile,
-  writeFileMeanwhile: () => writeFileMeanwhile,
-  writeJson: () => writeJson
-});
-module.exports = stdin_exports;
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_fs = require("node:fs");
-var import_node_path = builtin("node:path");
-var readFlags = import_node_fs.constants.O_RDONLY | import_node_fs.constants.O_NOFOLLOW | import_node_fs.constants.O_NONBLOCK;
-var appendFlags = import_node_fs.constants.O_WRONLY | import_node_fs.constants.O_APPEND | import_node_fs.constants.O_CREAT | import_node_fs.constants.O_NOFOLLOW | import_node_fs.constants.O_NONBLOCK;
-var serial = 0;
-function createFolder(folder) {
-  try {
-    (0, import_node_fs.mkdirSync)(folder, { mode: 448 });
-  } catch (error) {
-    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST") return false;
-    throw error;
-  }
-  (0, import_node_fs.chmodSync)(folder, 448);
-  return true;
-}
-function writeFile(file, data, options = {}) {
-  putInPlace(writeBeside(file, data, options.sync ?? true), file);
-}
-function putInPlace(temporary, file) {
-  try {
-    (0, import_node_fs.renameSync)(temporary, file);
-  } catch (error) {
-    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "EISDIR") {
-      serial += 1;
-      (0, import_node_fs.renameSync)(file, `${file}.odd-${process.pid}-${serial}`);
-      (0, import_node_fs.renameSync)(temporary, file);
-      return;
-    }
-    removeFile(temporary);
-    throw error;
-  }
-}
-function writeJson(file, value, options = {}) {
-  writeFile(file, `${JSON.stringify(value)}
-`, options);
-}
-async function writeFileMeanwhile(file, data) {
-  const temporary = writeBeside(file, data, false);
-  const fd = (0, import_node_fs.openSync)(temporary, import_node_fs.constants.O_RDONLY | import_node_fs.constants.O_NOFOLLOW);
-  try {
-    await new Promise((resolve, reject) => (0, import_node_fs.fsync)(fd, (error) => error ? reject(error) : resolve()));
-  } catch (error) {
-    removeFile(temporary);
-    throw error;
-  } finally {
-    (0, import_node_fs.closeSync)(fd);
-  }
-  putInPlace(temporary, file);
-}
-function createFile(file, data, options = {}) {
-  const temporary = writeBeside(file, data, options.sync ?? true);
-  try {
-    (0, import_node_fs.linkSync)(temporary, file);
-    return true;
-  } catch (error) {
-    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST") return false;
-    throw error;
-  } finally {
-    removeFile(temporary);
-  }
-}
-function appendText(file, text) {
-  const fd = (0, import_node_fs.openSync)(file, appendFlags, 384);
-  try {
-    const stat = (0, import_node_fs.fstatSync)(fd);
-    if (stat.size === 0 && (stat.mode & 511) !== 384) (0, import_node_fs.fchmodSync)(fd, 384);
-    const bytes = Buffer.from(text);
-    for (let done = 0; done < bytes.length; ) done += (0, import_node_fs.writeSync)(fd, bytes, done);
-  } finally {
-    (0, import_node_fs.closeSync)(fd);
-  }
-}
-function openAppend(file) {
-  const fd = (0, import_node_fs.openSync)(file, appendFlags, 384);
-  if ((0, import_node_fs.fstatSync)(fd).size === 0) (0, import_node_fs.fchmodSync)(fd, 384);
-  return fd;
-}
-function readRange(file, offset, length) {
-  let fd;
-  try {
-    fd = (0, import_node_fs.openSync)(file, readFlags);
-  } catch (error) {
-    if (["ENOENT", "ELOOP", "ENOTDIR", "ENXIO"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return void 0;
-    throw error;
-  }
-  try {
-    const stat = (0, import_node_fs.fstatSync)(fd);
-    if (!stat.isFile()) return void 0;
-    const start = offset < 0 ? Math.max(0, stat.size + offset) : offset;
-    const bytes = Buffer.alloc(Math.max(0, Math.min(length, stat.size - start)));
-    let done = 0;
-    while (done < bytes.length) {
-      const got = (0, import_node_fs.readSync)(fd, bytes, done, bytes.length - done, start + done);
-      if (got === 0) break;
-      done += got;
-    }
-    return { bytes: bytes.subarray(0, done), size: stat.size };
-  } finally {
-    (0, import_node_fs.closeSync)(fd);
-  }
-}
-function readText(file, limit = 16 * 1024 * 1024) {
-  return readRange(file, 0, limit)?.bytes.toString("utf8");
-}
-function readJson(file) {
-  let text;
-  try {
-    text = readText(file);
-  } catch (error) {
-    return { kind: "damaged", reason: `${import_node_path.default.basename(file)} cannot be read (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})` };
-  }
-  if (text === void 0) return { kind: "missing" };
-  try {
-    const value = JSON.parse(text);
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) {
-      return { kind: "ok", value };
-    }
-  } catch {
-  }
-  return { kind: "damaged", reason: `${import_node_path.default.basename(file)} is no JSON object` };
-}
-function removeFile(file) {
-  try {
-    (0, import_node_fs.unlinkSync)(file);
-    return true;
-  } catch (error) {
-    if (["ENOENT", "ENOTDIR", "EISDIR"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return false;
-    throw error;
-  }
-}
-function writeBeside(file, data, sync) {
-  const { fd, temporary } = openBeside(file);
-  try {
-    (0, import_node_fs.fchmodSync)(fd, 384);
-    const bytes = typeof data === "string" ? Buffer.from(data) : data;
-    let done = 0;
-    while (done < bytes.length) done += (0, import_node_fs.writeSync)(fd, bytes, done);
-    if (sync) (0, import_node_fs.fsyncSync)(fd);
-  } catch (error) {
-    (0, import_node_fs.closeSync)(fd);
-    removeFile(temporary);
-    throw error;
-  }
-  (0, import_node_fs.closeSync)(fd);
-  return temporary;
-}
-function openBeside(file) {
-  const flags = import_node_fs.constants.O_WRONLY | import_node_fs.constants.O_CREAT | import_node_fs.constants.O_EXCL | import_node_fs.constants.O_NOFOLLOW;
-  for (let tries = 0; ; tries += 1) {
-    serial += 1;
-    const temporary = import_node_path.default.join(import_node_path.default.dirname(file), `.${import_node_path.default.basename(file)}.${process.pid}.${serial}.tmp`);
-    try {
-      return { fd: (0, import_node_fs.openSync)(temporary, flags, 384), temporary };
-    } catch (error) {
-      if ((0, import_chunk_NVPF5LEY.errnoOf)(error) !== "EEXIST" || tries > 1e3) throw error;
-    }
-  }
-}
-function overwrite(file, offset, text) {
-  const fd = (0, import_node_fs.openSync)(file, import_node_fs.constants.O_WRONLY | import_node_fs.constants.O_NOFOLLOW | import_node_fs.constants.O_NONBLOCK);
-  try {
-    (0, import_node_fs.writeSync)(fd, Buffer.from(text), 0, null, offset);
-  } finally {
-    (0, import_node_fs.closeSync)(fd);
-  }
-}
-function closeFile(fd) {
-  (0, import_node_fs.closeSync)(fd);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  appendText,
-  closeFile,
-  createFile,
-  createFolder,
-  openAppend,
-  overwrite,
-  readJson,
-  readRange,
-  readText,
-  removeFile,
-  writeFile,
-  writeFileMeanwhile,
-  writeJson
-});
-
-},
-"./chunk-6PFAPK5K.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  exitCodeOf: () => exitCodeOf,
-  exitCodeOfAll: () => exitCodeOfAll,
-  exitCodes: () => exitCodes
-});
-module.exports = stdin_exports;
-var exitCodes = {
-  done: 0,
-  fault: 1,
-  pending: 2,
-  unsuccessful: 3,
-  canceled: 4
-};
-var codeOfState = {
-  queued: exitCodes.pending,
-  starting: exitCodes.pending,
-  running: exitCodes.pending,
-  stopping: exitCodes.pending,
-  done: exitCodes.done,
-  failed: exitCodes.unsuccessful,
-  timed_out: exitCodes.unsuccessful,
-  crashed: exitCodes.unsuccessful,
-  canceled: exitCodes.canceled
-};
-function exitCodeOf(state) {
-  return codeOfState[state];
-}
-function exitCodeOfAll(states) {
-  const codes = states.map(exitCodeOf);
-  for (const code of [exitCodes.pending, exitCodes.unsuccessful, exitCodes.canceled]) {
-    if (codes.includes(code)) return code;
-  }
-  return exitCodes.done;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  exitCodeOf,
-  exitCodeOfAll,
-  exitCodes
-});
-
-},
-"./chunk-6XQHMS5I.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  waitAndTell: () => waitAndTell
-});
-module.exports = stdin_exports;
-var import_chunk_VQ5VXA2K = load("./chunk-VQ5VXA2K.js");
-var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
-var import_chunk_I5GTMCPI = load("./chunk-I5GTMCPI.js");
-var import_chunk_NAF6F4BZ = load("./chunk-NAF6F4BZ.js");
-var import_chunk_A2RFADWI = load("./chunk-A2RFADWI.js");
-var import_chunk_RD6GNMW3 = load("./chunk-RD6GNMW3.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
-var import_chunk_EPA27TU7 = load("./chunk-EPA27TU7.js");
 var import_chunk_VZ2YQQLM = load("./chunk-VZ2YQQLM.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-async function withFarewell(context, root, ids, wait) {
-  const release = (0, import_chunk_5AUWXA57.onInterrupt)((signal) => {
-    try {
-      context.live?.("");
-      context.tell(farewell(root, ids));
-    } catch {
-    }
-    (0, import_chunk_5AUWXA57.endBySignal)(signal);
-  });
-  try {
-    return await wait();
-  } finally {
-    release();
-  }
-}
-function farewell(root, ids) {
-  const [first = ""] = ids;
-  if (ids.length === 1) return `job ${first} runs on; collect it with:
-${import_chunk_EPA27TU7.nextCommands.wait(first, root.option)}`;
-  const command = (0, import_chunk_EPA27TU7.nextCommand)(root.option, "wait", ...ids, "--all", "--timeout", "10m");
-  return `the ${ids.length} jobs run on; collect them with:
-${command}`;
-}
-async function waitAndTell(context, root, ids, options) {
-  const wait = () => (0, import_chunk_A2RFADWI.waitForJobs)(root.folder, ids, {
-    ...options,
-    // A person who looks at the terminal gets one line that is renewed; everybody else silence, or the lines asked for.
-    heartbeatMs: options.heartbeatMs ?? (context.live ? 1e3 : null),
-    onHeartbeat: (seen) => {
-      const lines = seen.map((view) => heartbeat(asOfNow(view)));
-      if (options.heartbeatMs !== null) for (const line of lines) context.tell(line);
-      else context.live?.(lines.join(" | ").slice(0, Math.max(20, context.width - 1)));
-    }
-  });
-  const views = await withFarewell(
-    context,
-    root,
-    ids,
-    () => (0, import_chunk_VQ5VXA2K.withRegistration)(root.folder, ids, options.timeoutMs, wait)
-  );
-  if (options.heartbeatMs === null) context.live?.("");
-  return tellWaited(context, root, views, options);
-}
-function tellWaited(context, root, views, options) {
-  const ended = views.filter((view) => (0, import_chunk_VZ2YQQLM.isEnded)(view.state));
-  const isOver = options.mode === "any" ? ended.length > 0 : ended.length === views.length;
-  const shown = !isOver ? views : options.mode === "any" ? firstOf(ended) : views;
-  const code = isOver ? (0, import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map((view) => view.state.state)) : import_chunk_6PFAPK5K.exitCodes.pending;
-  const afterPrint = () => {
-    for (const view of shown) if ((0, import_chunk_VZ2YQQLM.isEnded)(view.state)) (0, import_chunk_NAF6F4BZ.noteCollected)(view, "wait");
-  };
-  if (options.isJson) {
-    const documents = shown.map(
-      (view) => (0, import_chunk_VZ2YQQLM.isEnded)(view.state) ? (0, import_chunk_I5GTMCPI.endedDocument)(view) : (0, import_chunk_RD6GNMW3.observation)(view, { afterSeq: null, root })
-    );
-    return {
-      code,
-      afterPrint,
-      json: views.length === 1 ? documents[0] : { jobs: documents, pending: pendingOf(views) }
-    };
-  }
-  const replies = shown.map((view) => (0, import_chunk_VZ2YQQLM.isEnded)(view.state) ? (0, import_chunk_I5GTMCPI.tellEnded)(context, view) : tellPending(root, view));
-  const outs = replies.map((reply) => Buffer.from(reply.out ?? ""));
-  return {
-    code,
-    afterPrint,
-    out: shown.length === 1 ? outs[0] : joined(context, shown, outs),
-    notes: replies.flatMap((reply) => reply.notes ?? []).filter((note) => !options.told?.includes(note))
-  };
-}
-function joined(context, views, outs) {
-  const parts = views.flatMap((view, at) => {
-    const bytes = outs[at] ?? Buffer.alloc(0);
-    const head = context.isTerminal ? `${at === 0 ? "" : "\n"}== ${view.id}: ${view.state.state} ==
-` : "";
-    return [Buffer.from(head), bytes, Buffer.from(bytes.length === 0 || bytes.at(-1) === 10 ? "" : "\n")];
-  });
-  return Buffer.concat(parts);
-}
-function firstOf(views) {
-  return [...views].sort((a, b) => Date.parse(a.state.ended_at ?? "") - Date.parse(b.state.ended_at ?? "")).slice(0, 1);
-}
-function pendingOf(views) {
-  return views.filter((view) => !(0, import_chunk_VZ2YQQLM.isEnded)(view.state)).map((view) => view.id);
-}
-function tellPending(root, view) {
-  const picture = JSON.stringify((0, import_chunk_RD6GNMW3.observation)(view, { afterSeq: null, root }), null, 1);
-  const next = import_chunk_EPA27TU7.nextCommands.wait(view.id, root.option);
-  return {
-    code: import_chunk_6PFAPK5K.exitCodes.pending,
-    out: `${picture}
-${next}
-`,
-    notes: [`${view.id}: ${view.state.state}, not ended yet; wait again with the last line`]
-  };
-}
-function asOfNow(view) {
-  try {
-    return (0, import_chunk_VZ2YQQLM.isEnded)(view.state) ? view : (0, import_chunk_VZ2YQQLM.inspect)(view.root, view.id);
-  } catch {
-    return view;
-  }
-}
-function heartbeat(view) {
-  const age = view.state.started_at ? (0, import_chunk_SBRRC2LY.formatDuration)(Math.max(0, (0, import_chunk_NLNY4YEW.nowMs)() - Date.parse(view.state.started_at))) : "not started";
-  return `${view.id}: ${view.state.state}, ${age}`;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  waitAndTell
-});
-
-},
-"./chunk-7RFUZGGW.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  addWorktree: () => addWorktree,
-  isDirtyTree: () => isDirtyTree,
-  planWorktree: () => planWorktree,
-  removeWorktree: () => removeWorktree,
-  takeOverCommands: () => takeOverCommands,
-  undoWorktree: () => undoWorktree,
-  worktreeWork: () => worktreeWork
-});
-module.exports = stdin_exports;
-var import_chunk_YHZ7ICPC = load("./chunk-YHZ7ICPC.js");
-var import_chunk_LPMPPDCR = load("./chunk-LPMPPDCR.js");
-var import_chunk_FSE6WFMD = load("./chunk-FSE6WFMD.js");
-var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_46DO6K2P = load("./chunk-46DO6K2P.js");
-var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-var import_node_path2 = builtin("node:path");
-function gitOf(note, terms) {
-  const opened = (0, import_chunk_LPMPPDCR.openGit)((0, import_chunk_YZXDT2WC.isFolder)(note.from) ? note.from : note.git_folder, terms);
-  return "git" in opened ? opened.git : void 0;
-}
-function headOf(folder) {
-  const opened = (0, import_chunk_LPMPPDCR.openGit)(folder);
-  return "git" in opened ? resolve(opened.git, "HEAD") : void 0;
-}
-function branchTip(note) {
-  const git = gitOf(note);
-  return git && resolve(git, `refs/heads/${note.branch}`);
-}
-function resolve(git, name) {
-  const answer = git.run(["rev-parse", "--verify", "--quiet", `${name}^{commit}`]);
-  return answer.ok ? answer.bytes.toString("latin1").trim() : void 0;
-}
-function count(git, revisions) {
-  const answer = git.run(["rev-list", "--count", ...revisions, "--"]);
-  return answer.ok ? Number(answer.bytes.toString("latin1")) : void 0;
-}
-function takeOverCommands(note, changes) {
-  const until = (0, import_chunk_NLNY4YEW.monotonicMs)() + import_chunk_46DO6K2P.captureBudgetMs;
-  const opened = (0, import_chunk_LPMPPDCR.openGit)(note.path, { until });
-  const git = "git" in opened ? opened.git : gitOf(note, { until });
-  const tips = git ? tipsOf(git, note, changes, "git" in opened) : [];
-  const held = git ? unmerged(git, note, tips) : [];
-  const merge = (what) => (0, import_chunk_FSE6WFMD.quoteWords)(["git", "-C", note.from, "merge", what]);
-  if (changes.dirty_after === 0) return held.map(({ name }) => merge(name));
-  const inTree = (...words) => (0, import_chunk_FSE6WFMD.quoteWords)(["git", "-C", note.path, ...words]);
-  const own = changes.branch.after ?? `${note.branch}-work`;
-  return [
-    ...changes.branch.after === null ? [inTree("switch", "-c", own)] : [],
-    inTree("add", "--all"),
-    inTree("commit", "-m", `Work of ${import_node_path2.default.basename(note.path)}`),
-    merge(own),
-    ...held.filter(({ isHead }) => !isHead).map(({ name }) => merge(name))
-  ];
-}
-function tipsOf(git, note, changes, isTree) {
-  const branches = listBranches(git);
-  const head = isTree ? resolve(git, "HEAD") : void 0;
-  const current = isTree ? currentBranch(git) : void 0;
-  const made = isTree ? madeHere(git) : [];
-  const isMade = ({ name, commit }) => name === note.branch || (made.length > 0 ? made.includes(commit) : changes.refs_changed.includes(`refs/heads/${name}`));
-  const others = branches.filter((tip) => tip.name !== current && isMade(tip));
-  const own = others.filter(({ name }) => name === note.branch);
-  return [
-    ...head === void 0 ? [] : [{ name: current ?? head, commit: head, isHead: true }],
-    ...own,
-    ...others.filter((tip) => !own.includes(tip))
-  ];
-}
-function listBranches(git) {
-  const answer = git.run(["for-each-ref", "--format=%(objectname) %(refname:lstrip=2)", "refs/heads"]);
-  const lines = answer.ok ? answer.bytes.toString("latin1").split("\n") : [];
-  return lines.flatMap((line) => {
-    const [, commit, name] = /^([0-9a-f]{40,64}) (.+)$/.exec(line) ?? [];
-    if (commit === void 0 || name === void 0) return [];
-    return [{ name: isPlain(name) ? name : commit, commit, isHead: false }];
-  });
-}
-function isPlain(name) {
-  return /^[\x21-\x7e]+$/.test(name);
-}
-function currentBranch(git) {
-  const answer = git.run(["symbolic-ref", "--quiet", "--short", "HEAD"]);
-  const name = answer.ok ? answer.bytes.toString("latin1").trim() : "";
-  return isPlain(name) ? name : void 0;
-}
-function madeHere(git) {
-  const answer = git.run(["log", "--walk-reflogs", "--max-count=10000", "--format=%H %gs", "HEAD", "--"]);
-  const lines = answer.ok ? answer.bytes.toString("latin1").split("\n") : [];
-  return lines.flatMap((line) => {
-    const [, commit, words = ""] = /^([0-9a-f]{40,64}) (.*)$/.exec(line) ?? [];
-    return commit === void 0 || /^(?:checkout|reset|branch):/.test(words) ? [] : [commit];
-  });
-}
-function unmerged(git, note, tips) {
-  const known = [note.base, headOf(note.from)].filter((commit) => commit !== void 0);
-  return tips.filter(({ commit }, at) => {
-    if (tips.findIndex((tip) => tip.commit === commit) < at) return false;
-    const others = tips.map((tip) => tip.commit).filter((other) => other !== commit);
-    return (count(git, [commit, "--not", ...known, ...others]) ?? 1) > 0;
-  });
-}
-var checkoutMs = 10 * 6e4;
-var lookMs = 6e4;
-var tries = 3;
-function planWorktree(repoCwd, id) {
-  const at = (0, import_chunk_YZXDT2WC.realPath)(repoCwd);
-  const root = (0, import_chunk_FSE6WFMD.findWorktree)(at);
-  if (root === void 0) throw impossible(`${repoCwd} is not in a git work tree`);
-  const git = requireGit(root);
-  const top = ask(git, ["rev-parse", "--show-toplevel"]);
-  if (top !== root) throw impossible(`the work tree of ${root} is ${top}`);
-  const base = ask(git, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], "there is no commit yet");
-  const folder = import_node_path.default.resolve(root, ask(git, ["rev-parse", "--git-common-dir"]));
-  const below = import_node_path.default.relative(root, at);
-  const isThere = below === "" || git.run(["rev-parse", "--verify", "--quiet", `${base}:${below}/`]).ok;
-  const place = import_node_path.default.join(placeFor(root, (0, import_chunk_YZXDT2WC.realPath)(folder)), id);
-  return {
-    path: place,
-    branch: `job-companion/${id}`,
-    base,
-    from: root,
-    git_folder: (0, import_chunk_YZXDT2WC.realPath)(folder),
-    cwd: isThere ? import_node_path.default.join(place, below) : place
-  };
-}
-function isDirtyTree(root) {
-  const opened = (0, import_chunk_LPMPPDCR.openGit)(root, { until: (0, import_chunk_NLNY4YEW.monotonicMs)() + 2e3 });
-  if ("reason" in opened) return false;
-  const words = [
-    "status",
-    "--porcelain",
-    "-z",
-    "--untracked-files=normal",
-    "--no-renames",
-    "--ignore-submodules=dirty"
-  ];
-  const answer = opened.git.run(words, { limit: 64 * 1024 });
-  return answer.ok ? answer.bytes.length > 0 : answer.cut === "output";
-}
-function addWorktree(note) {
-  makeFolders(import_node_path.default.dirname(note.path));
-  if ((0, import_chunk_YZXDT2WC.exists)(note.path)) throw impossible(`${note.path} exists already`);
-  const git = requireGit(note.from);
-  const words = ["worktree", "add", "--quiet", "--no-checkout", "--no-track", "-b", note.branch, note.path, note.base];
-  for (let tried = 1; ; tried += 1) {
-    const answer = git.run(words, { timeoutMs: checkoutMs });
-    if (answer.ok) break;
-    undoWorktree(note);
-    if (tried === tries || !/\bcommondir|worktrees\//.test(answer.reason)) throw impossible(answer.reason);
-  }
-  const reason = checkOut(note);
-  if (reason === void 0) return;
-  git.run(["worktree", "remove", "--force", note.path]);
-  git.run(["update-ref", "-d", `refs/heads/${note.branch}`, note.base]);
-  throw impossible(reason);
-}
-function checkOut(note) {
-  const opened = (0, import_chunk_LPMPPDCR.openGit)(note.path);
-  if ("reason" in opened) return opened.reason;
-  const answer = opened.git.run(["reset", "--hard", "--quiet"], { timeoutMs: checkoutMs });
-  return answer.ok ? void 0 : answer.reason;
-}
-function undoWorktree(note) {
-  removeWorktree(note);
-}
-function worktreeWork(note) {
-  const isGone = !(0, import_chunk_YZXDT2WC.isFolder)(note.path);
-  const tips = [isGone ? void 0 : headOf(note.path), branchTip(note)].filter((tip) => tip !== void 0);
-  const uncommitted = isGone ? 0 : countUncommitted(note.path);
-  const git = tips.length === 0 ? void 0 : gitOf(note);
-  if (!git) return { uncommitted, commits: 0, isMerged: tips.length === 0, isGone };
-  const elsewhere = [`--exclude=${note.branch}`, "--branches", "--remotes", "--tags", "HEAD"];
-  const commits = count(git, [...tips, "--not", note.base]);
-  const lonely = count(git, [...tips, "--not", ...elsewhere]);
-  return { uncommitted, commits: commits ?? 1, isMerged: lonely === 0, isGone };
-}
-function removeWorktree(note) {
-  const work = worktreeWork(note);
-  if (work.uncommitted > 0 || !work.isMerged) return false;
-  const git = gitOf(note, { also: work.isGone ? [] : [note.path] });
-  if (!git) return work.isGone;
-  const tip = branchTip(note);
-  git.run(["worktree", "remove", note.path]);
-  if ((0, import_chunk_YZXDT2WC.exists)(note.path)) return false;
-  return tip === void 0 || git.run(["update-ref", "-d", `refs/heads/${note.branch}`, tip]).ok;
-}
-function impossible(reason) {
-  return new import_chunk_NVPF5LEY.FaultError("preflight", `cannot make a worktree for the job; ${reason}`, "go on without --worktree");
-}
-function requireGit(root) {
-  const opened = (0, import_chunk_LPMPPDCR.openGit)(root);
-  if ("reason" in opened) throw impossible(opened.reason);
-  return opened.git;
-}
-function ask(git, args, otherwise) {
-  const answer = git.run(args);
-  if (!answer.ok) throw impossible(otherwise ?? answer.reason);
-  return answer.bytes.toString("utf8").replace(/\n$/, "");
-}
-function placeFor(root, gitFolder) {
-  const own = (0, import_chunk_NLNY4YEW.dataFolder)();
-  if (own === void 0) throw impossible("there is no place for it: HOME and XDG_STATE_HOME are not set");
-  const hash = Buffer.from((0, import_chunk_CTSRVJRC.sha256)(Buffer.from(gitFolder))).toString("hex");
-  const name = import_node_path.default.basename(root).replace(/[^A-Za-z0-9._-]+/g, "-").slice(0, 40);
-  const place = realPlace(import_node_path.default.join(own, "worktrees", `${name}-${hash.slice(0, 8)}`));
-  const around = (0, import_chunk_FSE6WFMD.findWorktree)(place) ?? (`${place}/`.startsWith(`${gitFolder}/`) ? gitFolder : void 0);
-  if (around !== void 0)
-    throw impossible(`its place ${place} lies inside the repository ${around}; set XDG_STATE_HOME to a folder outside`);
-  return place;
-}
-function realPlace(folder) {
-  for (let at = folder; ; at = import_node_path.default.dirname(at)) {
-    if ((0, import_chunk_YZXDT2WC.isFolder)(at) || at === import_node_path.default.dirname(at)) return import_node_path.default.join((0, import_chunk_YZXDT2WC.realPath)(at), import_node_path.default.relative(at, folder));
-  }
-}
-function makeFolders(folder) {
-  if ((0, import_chunk_YZXDT2WC.isFolder)(folder)) return;
-  try {
-    makeFolders(import_node_path.default.dirname(folder));
-    (0, import_chunk_6OPTGHIR.createFolder)(folder);
-  } catch (error) {
-    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
-    throw impossible(`the folder ${folder} cannot be made (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
-  }
-}
-function countUncommitted(folder) {
-  const { git, entries, rest } = (0, import_chunk_YHZ7ICPC.captureWorkspace)(folder, { exclude: [], budgetMs: lookMs });
-  return git?.root === folder ? entries.length + (rest?.count ?? 0) : 1;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  addWorktree,
-  isDirtyTree,
-  planWorktree,
-  removeWorktree,
-  takeOverCommands,
-  undoWorktree,
-  worktreeWork
-});
-
-},
-"./chunk-A2RFADWI.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  waitForJobs: () => waitForJobs
-});
-module.exports = stdin_exports;
-var import_chunk_YC5VTLGP = load("./chunk-YC5VTLGP.js");
-var import_chunk_LS27X2A7 = load("./chunk-LS27X2A7.js");
-var import_chunk_VZ2YQQLM = load("./chunk-VZ2YQQLM.js");
-var import_chunk_RUARIC2A = load("./chunk-RUARIC2A.js");
+var import_chunk_OBX4NMG7 = load("./chunk-OBX4NMG7.js");
 var import_chunk_AHUGW6J6 = load("./chunk-AHUGW6J6.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
 var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-async function waitForJobs(root, ids, options) {
-  const until = (0, import_chunk_NLNY4YEW.monotonicMs)() + options.timeoutMs;
-  const views = new Map();
-  const stop = new AbortController();
-  const beat = options.heartbeatMs === null ? void 0 : setInterval(() => options.onHeartbeat?.([...views.values()]), options.heartbeatMs);
-  let failure;
-  let ended = 0;
-  await Promise.all(
-    ids.map(async (id) => {
-      try {
-        await waitForOne(root, id, until, stop.signal, (view2) => views.set(id, view2));
-      } catch (error) {
-        failure ??= error;
-        stop.abort();
-        return;
-      }
-      const view = views.get(id);
-      if (view && (0, import_chunk_VZ2YQQLM.isEnded)(view.state)) ended += 1;
-      if (options.mode === "any" && ended > 0) stop.abort();
-    })
-  );
-  clearInterval(beat);
-  if (failure !== void 0) throw failure;
-  return ids.flatMap((id) => views.get(id) ?? []);
+async function mayAct(view) {
+  if (!view.spec || !(0, import_chunk_YZXDT2WC.isWritable)(view.paths.folder)) return false;
+  const namespace = view.worker?.worker.pid_ns ?? view.launch?.worker.pid_ns ?? view.spec.launcher.pid_ns;
+  const isHere = namespace === (0, import_chunk_AHUGW6J6.pidNamespace)() || view.isOtherBoot;
+  if (!isHere && (0, import_chunk_VZ2YQQLM.conditionOf)(view) !== "lost") return false;
+  return (0, import_chunk_OBX4NMG7.isGenuine)(view.spec, knownKey());
 }
-async function waitForOne(root, id, until, signal, tell) {
-  let woken = quickRounds;
-  for (let round = 0; ; round += 1, woken += 1) {
-    let view = await look(root, id);
-    if (view.damage !== null) await (0, import_chunk_NLNY4YEW.sleep)(100);
-    if (!(0, import_chunk_YZXDT2WC.exists)(view.paths.folder)) throw vanishedError(view.paths.folder, id);
-    tell(view);
-    if ((0, import_chunk_VZ2YQQLM.isEnded)(view.state) || signal.aborted) return;
-    const rest = until - (0, import_chunk_NLNY4YEW.monotonicMs)();
-    if (rest <= 0) return;
-    const nap = makeNap(signal);
-    const close = await (0, import_chunk_YC5VTLGP.watchFifo)(view.paths.leaseFifo, nap.wake);
-    try {
-      view = await look(root, id);
-      tell(view);
-      if (!(0, import_chunk_VZ2YQQLM.isEnded)(view.state) && !signal.aborted) {
-        const pause = woken < quickRounds ? 20 : pauseFor(view, close !== void 0, round);
-        if (await nap.sleep(Math.min(rest, pause))) woken = 0;
-      }
-    } finally {
-      close?.();
-    }
-  }
-}
-function pauseFor(view, hasFifo, round) {
-  const condition = (0, import_chunk_VZ2YQQLM.conditionOf)(view);
-  const soon = Math.min(20 * 1.25 ** round, 1e3);
-  if (condition === "supervised") {
-    const isHeld = view.worker !== null && view.launch !== null && (0, import_chunk_AHUGW6J6.sameIdentity)(view.worker.worker, view.launch.worker);
-    if (isHeld && hasFifo && view.worker?.fifo) return 15e3;
-    return isHeld ? 1e3 : soon;
-  }
-  if (condition === "unseen") return 1e3;
-  return soon;
-}
-var quickRounds = 50;
-function makeNap(signal) {
-  let isAwake = false;
-  let wake = () => {
-    isAwake = true;
-  };
-  return {
-    wake: () => wake(),
-    sleep: (ms) => new Promise((resolve) => {
-      if (isAwake || signal.aborted) return resolve(isAwake);
-      const end = (isWoken) => {
-        clearTimeout(timer);
-        signal.removeEventListener("abort", stop);
-        resolve(isWoken);
-      };
-      const stop = () => end(false);
-      const timer = setTimeout(stop, Math.min(ms, 2 ** 31 - 1));
-      signal.addEventListener("abort", stop);
-      wake = () => end(true);
-    })
-  };
-}
-async function look(root, id) {
+function knownKey() {
   try {
-    return await (0, import_chunk_LS27X2A7.refreshAttached)(root, id);
-  } catch (error) {
-    if (error instanceof import_chunk_NVPF5LEY.FaultError && error.code === "unknown_job") throw vanishedError((0, import_chunk_RUARIC2A.jobPaths)(root, id).folder, id);
-    throw error;
-  }
-}
-function vanishedError(folder, id) {
-  return new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot go on waiting for job ${id}: its folder ${folder} is gone`, null);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  waitForJobs
-});
-
-},
-"./chunk-AA226UOL.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  common: () => common,
-  launchOptions: () => launchOptions,
-  ownerOption: () => ownerOption,
-  staffOptions: () => staffOptions,
-  writerOptions: () => writerOptions
-});
-module.exports = stdin_exports;
-var import_chunk_46DO6K2P = load("./chunk-46DO6K2P.js");
-var common = {
-  "state-dir": {
-    kind: "text",
-    value: "DIR",
-    help: "state folder (default: .job-state of the worktree, or JOB_STATE_DIR)"
-  },
-  json: { kind: "flag", help: "print one JSON document" },
-  help: { kind: "flag", help: "show this help" }
-};
-var ownerOption = {
-  owner: {
-    kind: "text",
-    value: "NAME",
-    help: 'whose jobs; "latest" means the latest of this owner (default: JOB_OWNER)'
-  }
-};
-var launchOptions = {
-  owner: { kind: "text", value: "NAME", help: "who this job belongs to (default: JOB_OWNER)" },
-  label: { kind: "text", value: "TEXT", help: "a few words for people" },
-  "once-key": { kind: "text", value: "KEY", help: "the same key gives the same job, never a second execution" },
-  wait: { kind: "flag", help: "wait for the end and print the result, as `wait` does" },
-  "wait-timeout": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_46DO6K2P.limits.waitTimeout,
-    help: "patience of --wait (default: until the end)"
-  },
-  "id-only": { kind: "flag", help: "print the id and a newline, nothing else" },
-  ...common
-};
-var staffOptions = {
-  prompt: { kind: "text", value: "TEXT", help: "the task; taken as it is, also when it begins with --" },
-  "prompt-file": { kind: "text", value: "PATH", help: "read the task from a file" },
-  stdin: { kind: "flag", help: "read the task from standard input" },
-  backend: {
-    kind: "text",
-    value: "NAME",
-    help: "which agent CLI (default: the one in your config, else the only one installed)"
-  },
-  model: { kind: "text", value: "NAME", help: "model, in the words of the agent CLI" },
-  profile: {
-    kind: "choice",
-    value: "P",
-    choices: ["restricted", "standard", "unrestricted"],
-    help: "what the agent may do: restricted, standard or unrestricted"
-  },
-  timeout: {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_46DO6K2P.limits.staffTimeout,
-    help: "hard limit, counted from launch (default 60m, at most 120m)"
-  },
-  "first-output": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_46DO6K2P.limits.optInLimit,
-    help: "end it when nothing was printed by then"
-  },
-  "stall-after": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_46DO6K2P.limits.optInLimit,
-    help: "end it when nothing was printed for that long"
-  }
-};
-var writerOptions = {
-  worktree: { kind: "flag", help: "work in a git worktree of its own, outside this one" },
-  share: { kind: "flag", help: "accept another implement job in the same worktree" }
-};
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  common,
-  launchOptions,
-  ownerOption,
-  staffOptions,
-  writerOptions
-});
-
-},
-"./chunk-AHUGW6J6.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  bootId: () => bootId,
-  identityOf: () => identityOf,
-  installBootId: () => installBootId,
-  installPs: () => installPs,
-  isDeadState: () => isDeadState,
-  isIdentity: () => isIdentity,
-  livenessOf: () => livenessOf,
-  ownIdentity: () => ownIdentity,
-  parseStat: () => parseStat,
-  pidNamespace: () => pidNamespace,
-  readProcess: () => readProcess,
-  readProcessVariable: () => readProcessVariable,
-  readProcesses: () => readProcesses,
-  sameIdentity: () => sameIdentity,
-  signalIdentity: () => signalIdentity,
-  takeBaseline: () => takeBaseline
-});
-module.exports = stdin_exports;
-var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_fs = require("node:fs");
-var import_node_fs2 = require("node:fs");
-var import_node_fs3 = require("node:fs");
-function takeBaseline() {
-  const counters = readCounters();
-  return counters && { ...counters, pids: new Set(listPids()) };
-}
-function pidsSince(baseline) {
-  const all = listPids();
-  return baseline && !hasWrapped(baseline) ? all.filter((pid) => !baseline.pids.has(pid)) : all;
-}
-function listPids() {
-  return (0, import_chunk_YZXDT2WC.listNames)("/proc").map(Number).filter((pid) => Number.isSafeInteger(pid));
-}
-function hasWrapped(baseline) {
-  const now = readCounters();
-  if (!now) return true;
-  const highest = Number(readOrEmpty("/proc/sys/kernel/pid_max"));
-  return now.lastPid < baseline.lastPid || !(now.forks - baseline.forks < highest / 2);
-}
-function readCounters() {
-  const lastPid = Number(readOrEmpty("/proc/loadavg").trim().split(" ")[4]);
-  const forks = Number(/^processes (\d+)$/m.exec(readOrEmpty("/proc/stat"))?.[1]);
-  return Number.isSafeInteger(lastPid) && Number.isSafeInteger(forks) ? { lastPid, forks } : null;
-}
-function readOrEmpty(file) {
-  try {
-    return (0, import_node_fs2.readFileSync)(file, "latin1");
-  } catch {
-    return "";
-  }
-}
-var isLinux = process.platform === "linux";
-var readPs = () => [];
-function installPs(read) {
-  readPs = read;
-}
-function readProcess(pid) {
-  if (!Number.isSafeInteger(pid) || pid <= 1) return void 0;
-  return isLinux ? readProc(pid) : readPs(["-p", String(pid)])[0];
-}
-function readProcesses(baseline = null) {
-  if (!isLinux) return readPs(["-ax"]);
-  return pidsSince(baseline).flatMap((pid) => readProc(pid) ?? []);
-}
-function readProcessVariable(pid, name) {
-  const text = isLinux ? readWhole(`/proc/${pid}/environ`) : void 0;
-  if (text === void 0) return void 0;
-  const at = text.startsWith(`${name}=`) ? 0 : text.indexOf(`\0${name}=`) + 1;
-  if (at === 0 && !text.startsWith(`${name}=`)) return void 0;
-  const from = at + name.length + 1;
-  const end = text.indexOf("\0", from);
-  return text.slice(from, end < 0 ? void 0 : end);
-}
-function parseStat(text) {
-  const open = text.indexOf("(");
-  const close = text.lastIndexOf(")");
-  const rest = text.slice(close + 2).split(" ");
-  const pid = Number.parseInt(text.slice(0, open), 10);
-  if (open < 0 || close < open || rest.length < 20 || !Number.isSafeInteger(pid)) return void 0;
-  return {
-    pid,
-    state: rest[0] ?? "",
-    parent: Number(rest[1]),
-    group: Number(rest[2]),
-    session: Number(rest[3]),
-    cpu: Number(rest[11]) + Number(rest[12]),
-    start: rest[19] ?? "",
-    name: text.slice(open + 1, close)
-  };
-}
-function readProc(pid) {
-  const text = readWhole(`/proc/${pid}/stat`);
-  return text === void 0 ? void 0 : parseStat(text);
-}
-function readWhole(file) {
-  try {
-    return (0, import_node_fs.readFileSync)(file, "latin1");
+    return (0, import_chunk_OBX4NMG7.readKey)();
   } catch {
     return void 0;
   }
 }
-var boot;
-var namespace;
-function installBootId(id) {
-  boot = id;
-}
-function bootId() {
-  boot ??= readBootId();
-  return boot;
-}
-function pidNamespace() {
-  namespace ??= process.platform === "linux" ? link("/proc/self/ns/pid") : process.platform;
-  return namespace;
-}
-function identityOf(pid) {
-  const row = readProcess(pid);
-  if (!row) return void 0;
-  return { pid, start_token: row.start, boot_id: bootId(), pid_ns: pidNamespace() };
-}
-function ownIdentity() {
-  return identityOf(process.pid) ?? { pid: process.pid, start_token: "", boot_id: bootId(), pid_ns: pidNamespace() };
-}
-function livenessOf(identity) {
-  if (!isIdentity(identity)) return "dead";
-  if (identity.boot_id !== bootId()) return "dead";
-  if (identity.pid_ns !== pidNamespace()) return "unknown";
-  const row = readProcess(identity.pid);
-  if (row) return row.start === identity.start_token && !isDeadState(row.state) ? "alive" : "dead";
-  return isHidden(identity.pid) ? "alive" : "dead";
-}
-function isDeadState(state) {
-  return state.startsWith("Z") || state.startsWith("X");
-}
-function sameIdentity(a, b) {
-  return a.pid === b.pid && a.start_token === b.start_token && a.boot_id === b.boot_id && a.pid_ns === b.pid_ns;
-}
-function isIdentity(value) {
-  if (typeof value !== "object" || value === null) return false;
-  const { pid, start_token, boot_id, pid_ns } = value;
-  return Number.isSafeInteger(pid) && pid > 1 && typeof start_token === "string" && start_token !== "" && typeof boot_id === "string" && typeof pid_ns === "string";
-}
-function signalIdentity(identity, signal) {
-  if (livenessOf(identity) !== "alive") return false;
-  try {
-    process.kill(identity.pid, signal);
-    return true;
-  } catch {
-    return false;
-  }
-}
-function isHidden(pid) {
-  try {
-    process.kill(pid, 0);
-    return false;
-  } catch (error) {
-    return (0, import_chunk_NVPF5LEY.errnoOf)(error) === "EPERM";
-  }
-}
-function readBootId() {
-  return (0, import_node_fs3.readFileSync)("/proc/sys/kernel/random/boot_id", "latin1").trim();
-}
-function link(target) {
-  try {
-    return (0, import_node_fs3.readlinkSync)(target);
-  } catch {
-    return "none";
-  }
-}
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  bootId,
-  identityOf,
-  installBootId,
-  installPs,
-  isDeadState,
-  isIdentity,
-  livenessOf,
-  ownIdentity,
-  parseStat,
-  pidNamespace,
-  readProcess,
-  readProcessVariable,
-  readProcesses,
-  sameIdentity,
-  signalIdentity,
-  takeBaseline
+  mayAct
 });
 
 },
-"./chunk-CTSRVJRC.js": function (module, exports) {
+"./chunk-GOQKLDBE.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  hmacSha256: () => hmacSha256,
-  sha256: () => sha256,
-  toHex: () => toHex
+  isSettleable: () => isSettleable,
+  refresh: () => refresh,
+  refreshAttached: () => refreshAttached
 });
 module.exports = stdin_exports;
-var constants = new Uint32Array([
-  1116352408,
-  1899447441,
-  3049323471,
-  3921009573,
-  961987163,
-  1508970993,
-  2453635748,
-  2870763221,
-  3624381080,
-  310598401,
-  607225278,
-  1426881987,
-  1925078388,
-  2162078206,
-  2614888103,
-  3248222580,
-  3835390401,
-  4022224774,
-  264347078,
-  604807628,
-  770255983,
-  1249150122,
-  1555081692,
-  1996064986,
-  2554220882,
-  2821834349,
-  2952996808,
-  3210313671,
-  3336571891,
-  3584528711,
-  113926993,
-  338241895,
-  666307205,
-  773529912,
-  1294757372,
-  1396182291,
-  1695183700,
-  1986661051,
-  2177026350,
-  2456956037,
-  2730485921,
-  2820302411,
-  3259730800,
-  3345764771,
-  3516065817,
-  3600352804,
-  4094571909,
-  275423344,
-  430227734,
-  506948616,
-  659060556,
-  883997877,
-  958139571,
-  1322822218,
-  1537002063,
-  1747873779,
-  1955562222,
-  2024104815,
-  2227730452,
-  2361852424,
-  2428436474,
-  2756734187,
-  3204031479,
-  3329325298
-]);
-var blockBytes = 64;
-function sha256(data) {
-  const hash = new Uint32Array([
-    1779033703,
-    3144134277,
-    1013904242,
-    2773480762,
-    1359893119,
-    2600822924,
-    528734635,
-    1541459225
-  ]);
-  const padded = new Uint8Array(Math.ceil((data.length + 9) / blockBytes) * blockBytes);
-  padded.set(data);
-  padded[data.length] = 128;
-  const view = new DataView(padded.buffer);
-  view.setUint32(padded.length - 8, Math.floor(data.length / 2 ** 29));
-  view.setUint32(padded.length - 4, data.length << 3);
-  const words = new Uint32Array(64);
-  for (let at = 0; at < padded.length; at += blockBytes) mixBlock(hash, view, at, words);
-  const digest = new Uint8Array(32);
-  const out = new DataView(digest.buffer);
-  hash.forEach((word, index) => {
-    out.setUint32(index * 4, word);
-  });
-  return digest;
+var import_chunk_VZ2YQQLM = load("./chunk-VZ2YQQLM.js");
+var import_chunk_46DO6K2P = load("./chunk-46DO6K2P.js");
+var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var settled = ["over", "lost", "host_restarted", "never_started"];
+function isSettleable(condition) {
+  return settled.includes(condition);
 }
-function hmacSha256(key, data) {
-  const block = new Uint8Array(blockBytes);
-  block.set(key.length > blockBytes ? sha256(key) : key);
-  const inner = sha256(
-    joined(
-      block.map((byte) => byte ^ 54),
-      data
-    )
-  );
-  return sha256(
-    joined(
-      block.map((byte) => byte ^ 92),
-      inner
-    )
-  );
+var attachable = ["orphaned", "unclaimed"];
+async function refresh(root, id, isStrict = false) {
+  const view = (0, import_chunk_VZ2YQQLM.inspect)(root, id);
+  const condition = (0, import_chunk_VZ2YQQLM.conditionOf)(view);
+  if (condition === "ended") dropMarker(view);
+  if (!isSettleable(condition)) return view;
+  const { settleJob } = await Promise.resolve().then(() => load("./settle-F4J2MQOW.js"));
+  await settleJob(view, (now) => isSettleable((0, import_chunk_VZ2YQQLM.conditionOf)(now)), isStrict);
+  return (0, import_chunk_VZ2YQQLM.inspect)(root, id);
 }
-function toHex(bytes) {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+async function refreshAttached(root, id) {
+  const view = await refresh(root, id, true);
+  const isDue = (now) => attachable.includes((0, import_chunk_VZ2YQQLM.conditionOf)(now)) || isHung(now);
+  if (!isDue(view)) return view;
+  const { attachWorker } = await Promise.resolve().then(() => load("./attach-FE5F333E.js"));
+  await attachWorker(view, isDue);
+  return (0, import_chunk_VZ2YQQLM.inspect)(root, id);
 }
-function joined(a, b) {
-  const whole = new Uint8Array(a.length + b.length);
-  whole.set(a);
-  whole.set(b, a.length);
-  return whole;
-}
-function mixBlock(hash, view, at, w) {
-  for (let i = 0; i < 16; i += 1) w[i] = view.getUint32(at + i * 4);
-  for (let i = 16; i < 64; i += 1) {
-    const x = w[i - 15];
-    const y = w[i - 2];
-    const s0 = rotate(x, 7) ^ rotate(x, 18) ^ x >>> 3;
-    const s1 = rotate(y, 17) ^ rotate(y, 19) ^ y >>> 10;
-    w[i] = w[i - 16] + s0 + w[i - 7] + s1;
+function dropMarker(view) {
+  if (!(0, import_chunk_YZXDT2WC.exists)(view.paths.marker)) return;
+  try {
+    (0, import_chunk_6OPTGHIR.removeFile)(view.paths.reserve);
+    (0, import_chunk_6OPTGHIR.removeFile)(view.paths.marker);
+  } catch {
   }
-  let a = hash[0];
-  let b = hash[1];
-  let c = hash[2];
-  let d = hash[3];
-  let e = hash[4];
-  let f = hash[5];
-  let g = hash[6];
-  let h = hash[7];
-  for (let i = 0; i < 64; i += 1) {
-    const s1 = (e >>> 6 | e << 26) ^ (e >>> 11 | e << 21) ^ (e >>> 25 | e << 7);
-    const t1 = h + s1 + (e & f ^ ~e & g) + constants[i] + w[i] | 0;
-    const s0 = (a >>> 2 | a << 30) ^ (a >>> 13 | a << 19) ^ (a >>> 22 | a << 10);
-    const t2 = s0 + (a & b ^ a & c ^ b & c) | 0;
-    h = g;
-    g = f;
-    f = e;
-    e = d + t1 | 0;
-    d = c;
-    c = b;
-    b = a;
-    a = t1 + t2 | 0;
-  }
-  hash[0] = hash[0] + a;
-  hash[1] = hash[1] + b;
-  hash[2] = hash[2] + c;
-  hash[3] = hash[3] + d;
-  hash[4] = hash[4] + e;
-  hash[5] = hash[5] + f;
-  hash[6] = hash[6] + g;
-  hash[7] = hash[7] + h;
 }
-function rotate(word, bits) {
-  return word >>> bits | word << 32 - bits;
+function isHung(view) {
+  if ((0, import_chunk_VZ2YQQLM.conditionOf)(view) !== "supervised" || view.isClaimed || view.worker !== null) return false;
+  return view.leaseAgeMs !== null && view.leaseAgeMs > 2 * import_chunk_46DO6K2P.leaseStaleMs;
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  hmacSha256,
-  sha256,
-  toHex
+  isSettleable,
+  refresh,
+  refreshAttached
 });
 
 },
-"./chunk-D3RASLVF.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  makeStaffVerb: () => makeStaffVerb
-});
-module.exports = stdin_exports;
-var import_chunk_UOJDUV7R = load("./chunk-UOJDUV7R.js");
-var import_chunk_KGAR3H6Z = load("./chunk-KGAR3H6Z.js");
-var import_chunk_AA226UOL = load("./chunk-AA226UOL.js");
-var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-function makeStaffVerb({ mode: id, options = {}, notes, examples, isSynchronous = false }) {
-  const mode = import_chunk_W7HED5VZ.modes[id];
-  return {
-    name: id,
-    summary: mode.summary,
-    form: "(--prompt TEXT | --prompt-file PATH | --stdin) [options]",
-    words: { min: 0, max: 0 },
-    options: {
-      ...import_chunk_AA226UOL.staffOptions,
-      ...options,
-      cwd: { kind: "text", value: "DIR", help: "folder to work in (default: here)" },
-      ...import_chunk_AA226UOL.writerOptions,
-      ...import_chunk_AA226UOL.launchOptions
-    },
-    notes: [
-      `Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,
-      notes
-    ].filter((line) => line !== void 0).join("\n"),
-    examples,
-    async run(context, input) {
-      const prompt = await (0, import_chunk_UOJDUV7R.taskOf)(context, input);
-      const words = (0, import_chunk_KGAR3H6Z.onceWords)(id, input, (0, import_chunk_KGAR3H6Z.folderSaid)(context, input), prompt);
-      const isWaiting = isSynchronous && !input.has("id-only");
-      const repeated = await (0, import_chunk_KGAR3H6Z.repeatedLaunch)(context, input, words, isWaiting);
-      if (repeated) return repeated;
-      const cwd = (0, import_chunk_KGAR3H6Z.folderOf)(context, input);
-      const staff = (0, import_chunk_UOJDUV7R.freshStaff)(context, input, { mode: id, prompt, cwd });
-      return (0, import_chunk_UOJDUV7R.launchStaff)(context, input, {
-        verb: id,
-        staff,
-        cwd,
-        lineage: null,
-        isSynchronous: isWaiting,
-        words
-      });
-    }
-  };
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  makeStaffVerb
-});
-
-},
-"./chunk-E5UFBP32.js": function (module, exports) {
+"./chunk-HOKTJAHD.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -4413,7 +4700,7 @@ __export(stdin_exports, {
 });
 module.exports = stdin_exports;
 var import_chunk_G2ZSHF7J = load("./chunk-G2ZSHF7J.js");
-var import_chunk_Y72GVN6K = load("./chunk-Y72GVN6K.js");
+var import_chunk_ID6MAICD = load("./chunk-ID6MAICD.js");
 var import_chunk_TGTVVQJ2 = load("./chunk-TGTVVQJ2.js");
 var import_chunk_EPA27TU7 = load("./chunk-EPA27TU7.js");
 var import_chunk_VZ2YQQLM = load("./chunk-VZ2YQQLM.js");
@@ -4452,7 +4739,7 @@ function requireFolder(parent, verb, option) {
   );
 }
 function requireSameFolder(parent, cwd, option) {
-  const backend = (0, import_chunk_Y72GVN6K.findBackend)(parent.staff?.backend ?? "");
+  const backend = (0, import_chunk_ID6MAICD.findBackend)(parent.staff?.backend ?? "");
   if (!backend || backend.resumesElsewhere || !backend.keepsConversation || cwd === parent.cwd) return;
   throw new import_chunk_NVPF5LEY.FaultError(
     "preflight",
@@ -4488,4436 +4775,7 @@ function lineageOf(parent, relation) {
 });
 
 },
-"./chunk-EN4CM5V2.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  LineSplitter: () => LineSplitter,
-  backendOf: () => backendOf,
-  findingsForm: () => findingsForm,
-  makeEndState: () => makeEndState,
-  parseReason: () => parseReason,
-  readSafely: () => readSafely,
-  startedAt: () => startedAt
-});
-module.exports = stdin_exports;
-var import_chunk_S4WPXD3C = load("./chunk-S4WPXD3C.js");
-var import_chunk_WJOU72C3 = load("./chunk-WJOU72C3.js");
-var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
-var import_chunk_Y72GVN6K = load("./chunk-Y72GVN6K.js");
-var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_LPMPPDCR = load("./chunk-LPMPPDCR.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_46DO6K2P = load("./chunk-46DO6K2P.js");
-var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_os = require("node:os");
-var reasons = [
-  "exited",
-  "lingered",
-  "canceled",
-  "hard_timeout",
-  "first_output_timeout",
-  "stalled",
-  "sign_in",
-  "state_vanished",
-  "spawn_failed",
-  "never_started",
-  "worker_lost",
-  "host_restarted",
-  "met",
-  "watch_failed",
-  "watch_error",
-  "due"
-];
-function parseReason(text) {
-  return reasons.find((reason) => reason === text);
-}
-function judgeEnd(facts) {
-  if (facts.survivors.length > 0) {
-    return failed("failed", "survivors", `these processes outlived SIGKILL: ${facts.survivors.join(", ")}`);
-  }
-  switch (facts.reason) {
-    case "canceled":
-      return { outcome: "canceled", error: null };
-    case "met":
-    case "due":
-      return { outcome: "done", error: null };
-    case "watch_failed":
-      return failed("failed", "watch_failed", facts.detail ?? "the condition cannot hold any more");
-    case "watch_error":
-      return failed("failed", "watch_error", facts.detail ?? "the condition cannot be looked at");
-    case "exited":
-    case "lingered":
-      return judgeExit(facts);
-    case "hard_timeout":
-      if (isStaff(facts) && facts.staffError === null) return { outcome: "done", error: null };
-      if (facts.kind === "watch")
-        return failed("timed_out", "watch_expired", `the bound of ${facts.deadlineText} was reached${detailOf(facts)}`);
-      return failed("timed_out", "hard_timeout", `the hard limit of ${facts.deadlineText} was reached${told(facts)}`);
-    case "first_output_timeout":
-      return failed("failed", "first_output_timeout", "nothing was printed within --first-output");
-    case "stalled":
-      return failed("failed", "stalled", "nothing happened for the time given by --stall-after");
-    case "sign_in":
-      return failed(
-        "failed",
-        "auth",
-        facts.staffError?.message ?? "the agent waits for a sign-in that nobody can give"
-      );
-    case "state_vanished":
-      return failed("crashed", "worker_lost", "the state folder vanished");
-    case "spawn_failed":
-      return failed("failed", "spawn_failed", `the program could not be started: ${facts.detail ?? "not known why"}`);
-    case "never_started":
-      return failed("failed", "never_started", "the launcher died before a worker existed");
-    case "worker_lost":
-      return failed(
-        "crashed",
-        "worker_lost",
-        "the processes that supervise the command were killed; how it ended is not known"
-      );
-    case "host_restarted":
-      return failed("crashed", "host_restarted", "the machine was restarted while the job ran");
-  }
-}
-function judgeExit(facts) {
-  const { exit } = facts;
-  if (exit?.spawn_failed)
-    return failed("failed", "spawn_failed", `the program could not be executed (exit code ${exit.exit_code})`);
-  if (isStaff(facts)) {
-    return facts.staffError ? { outcome: "failed", error: facts.staffError } : { outcome: "done", error: null };
-  }
-  if (!exit) return failed("crashed", "worker_lost", "how the command ended is not known");
-  if (exit.exit_code === facts.successExit) return judgeFiles(facts);
-  if (facts.signal !== null && exit.signaled) return failed("failed", "signal", signalMessage(facts.signal));
-  return failed("failed", "exit_nonzero", `the command exited with code ${exit.exit_code}`);
-}
-function judgeFiles({ missingFiles = [] }) {
-  if (missingFiles.length === 0) return { outcome: "done", error: null };
-  const named = missingFiles.slice(0, 3).join(", ");
-  const more = missingFiles.length > 3 ? ` and ${missingFiles.length - 3} more` : "";
-  return failed("failed", "artifact_missing", `not new and not changed at the end: ${named}${more}`);
-}
-function isStaff({ kind }) {
-  return kind === "staff";
-}
-function detailOf({ detail }) {
-  return detail === void 0 ? "" : `; ${detail}`;
-}
-function told({ staffError }) {
-  const isWord = staffError && ["auth", "quota", "agent_error", "response_timeout"].includes(staffError.code);
-  return isWord ? `; the agent had told: ${staffError.message}` : "";
-}
-function signalMessage(signal) {
-  const hint = signal === "SIGKILL" ? " (not by us: often the kernel, when memory runs out)" : "";
-  return `the command was ended by ${signal}${hint}`;
-}
-function failed(outcome, code, message) {
-  return { outcome, error: { code, message } };
-}
-function signalOfExit(exitCode, table) {
-  if (exitCode <= 128 || exitCode > 192) return void 0;
-  const number = exitCode - 128;
-  const known = Object.entries(table).find(([, value]) => value === number);
-  return known ? known[0] : `SIG${number}`;
-}
-var signalNumbers = import_node_os.constants.signals;
-function judgeStaff(reading, ending, request) {
-  const answer = reading.answer !== null && reading.answer.trim() !== "" ? reading.answer : null;
-  const warnings = [...reading.warnings, ...denialWarnings(reading)];
-  const error = findError(reading, ending, request, answer);
-  if (error === null && request.reason === "lingered") {
-    warnings.push({
-      code: "ended_after_answer",
-      message: "the agent stayed alive after its final event and was ended"
-    });
-  }
-  if (error === null && request.reason === "hard_timeout") {
-    warnings.push({
-      code: "limit_after_answer",
-      message: "the hard limit struck after the complete answer had arrived"
-    });
-  }
-  return { answer, error, warnings };
-}
-function findError(reading, ending, request, answer) {
-  if (reading.failure) return reading.failure;
-  if (reading.final === "failure")
-    return { code: "agent_error", message: lastWords(ending) ?? "the agent reported a failure" };
-  if (request.reason === "exited" && ending.exitCode !== 0) return exitError(ending);
-  if (reading.final === null && (answer !== null || reading.denials.length === 0)) {
-    return { code: "no_final_answer", message: `the agent ended without a final event${quoted(lastWords(ending))}` };
-  }
-  if (request.resume !== null && request.keepsConversation && reading.conversationId !== request.resume) {
-    const got = reading.conversationId ?? "none";
-    return {
-      code: "conversation_mismatch",
-      message: `conversation ${request.resume} was asked for, the agent used ${got}`
-    };
-  }
-  if (answer !== null) return null;
-  if (reading.denials.length > 0) {
-    return {
-      code: "permission_denied",
-      message: `there is no final answer and these were refused: ${reading.denials.join(", ")}`
-    };
-  }
-  return { code: "no_final_answer", message: "the final answer is empty" };
-}
-function exitError(ending) {
-  const words = quoted(lastWords(ending));
-  if (ending.signal) return { code: "signal", message: `the agent was ended by ${ending.signal}${words}` };
-  return { code: "exit_nonzero", message: `the agent exited with code ${ending.exitCode}${words}` };
-}
-function denialWarnings(reading) {
-  return reading.denials.map((what) => ({ code: "permission_denied", message: `refused to the agent: ${what}` }));
-}
-function lastWords(ending) {
-  const lines = ending.stderrTail.split("\n").map((line) => line.trim());
-  return lines.filter((line) => line !== "").at(-1);
-}
-function quoted(words) {
-  return words === void 0 ? "" : `: ${words}`;
-}
-var severities = ["critical", "high", "medium", "low", "info"];
-var verdicts = ["approve", "changes_requested", "inconclusive"];
-var mostFindings = 500;
-var mostBytes = 1024 * 1024;
-var most = { summary: 1e4, title: 500, detail: 1e4, file: 4096, suggestion: 1e4 };
-var findingsForm = `Your final message must end with one JSON object in a \`\`\`json block, and nothing after it:
-{"verdict": "approve" | "changes_requested" | "inconclusive", "summary": "one paragraph", "findings": [{"severity": "critical" | "high" | "medium" | "low" | "info", "title": "one line", "detail": "what happens and when", "file": "path below the workspace, or null", "line": 12 or null, "suggestion": "how to mend it, or null"}]}
-No findings: an empty list.`;
-function parseFindings(answer) {
-  const text = jsonTextOf(answer);
-  if (text === void 0) return fault("the answer holds no JSON object");
-  const bytes = (0, import_chunk_LXK2ZILE.byteLength)(text);
-  if (bytes > mostBytes) return fault(`the findings have ${bytes} bytes; at most ${mostBytes}`);
-  let value;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    return fault(`its JSON does not parse: ${(0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)((0, import_chunk_NVPF5LEY.messageOf)(error)), 240)}`);
-  }
-  return readFindings(value);
-}
-function jsonTextOf(answer) {
-  const block = lastBlock(answer);
-  if (block !== void 0) return block;
-  const whole = answer.trim();
-  if (whole.startsWith("{")) return whole;
-  const begin = whole.lastIndexOf("\n{");
-  return begin >= 0 && whole.endsWith("}") ? whole.slice(begin + 1) : void 0;
-}
-function lastBlock(answer) {
-  let found;
-  let open;
-  for (let from = 0; from < answer.length; ) {
-    const newline = answer.indexOf("\n", from);
-    const end = newline < 0 ? answer.length : newline;
-    const next = end + 1;
-    const fence = fenceOf(answer.slice(from, end));
-    if (fence && open && fence.info === "" && fence.mark === open.mark && fence.length >= open.length) {
-      const text = isJson(open) || open.info === "" ? answer.slice(open.from, from).trim() : "";
-      if (text.startsWith("{")) found = text;
-      open = void 0;
-    } else if (fence && (!open || isJson(fence))) {
-      open = { ...fence, from: next };
-    }
-    from = next;
-  }
-  return found;
-}
-function fenceOf(line) {
-  const text = line.trim();
-  const [mark = ""] = text;
-  if (mark !== "`" && mark !== "~") return void 0;
-  let length = 0;
-  while (text[length] === mark) length += 1;
-  return length < 3 ? void 0 : { mark, length, info: text.slice(length).trim() };
-}
-function isJson({ info }) {
-  return /^json\w*$/i.test(info);
-}
-function readFindings(value) {
-  if (!isObject(value)) return fault("the JSON is no object");
-  const { verdict, summary, findings } = value;
-  if (!isOneOf(verdict, verdicts)) return fault(`verdict is ${show(verdict)}; allowed: ${verdicts.join(", ")}`);
-  const reason = textFault("summary", summary);
-  if (reason !== void 0 || typeof summary !== "string") return fault(reason ?? "summary is no text");
-  if (!Array.isArray(findings)) return fault("findings is no list");
-  if (findings.length > mostFindings) return fault(`${findings.length} findings; at most ${mostFindings}`);
-  const read = [];
-  for (const [n, one] of findings.entries()) {
-    const reason2 = findingFault(one);
-    if (reason2 !== void 0) return fault(`findings[${n}]: ${reason2}`);
-    const { severity, title, detail, file, line, suggestion } = one;
-    read.push({ severity, title, detail, file: file ?? null, line: line ?? null, suggestion: suggestion ?? null });
-  }
-  return { kind: "ok", value: { verdict, summary, findings: read } };
-}
-function findingFault(one) {
-  if (!isObject(one)) return "no object";
-  if (!isOneOf(one.severity, severities)) return `severity is ${show(one.severity)}; allowed: ${severities.join(", ")}`;
-  for (const name of ["title", "detail", "file", "suggestion"]) {
-    const value = one[name] ?? null;
-    if (value === null && (name === "file" || name === "suggestion")) continue;
-    const reason = textFault(name, value);
-    if (reason !== void 0) return reason;
-  }
-  const { line } = one;
-  if (line !== null && line !== void 0 && !(Number.isSafeInteger(line) && Number(line) > 0))
-    return `line is ${show(line)}; allowed: a number from 1 on, or null`;
-  return void 0;
-}
-function textFault(name, value) {
-  if (typeof value !== "string") return `${name} is no text`;
-  return value.length <= most[name] ? void 0 : `${name} has ${value.length} characters; at most ${most[name]}`;
-}
-function fault(reason) {
-  return { kind: "fault", reason };
-}
-function show(value) {
-  if (typeof value === "string") return `${JSON.stringify(value.slice(0, 60))}${value.length > 60 ? "..." : ""}`;
-  if (typeof value === "object" && value !== null) return Array.isArray(value) ? "a list" : "an object";
-  return value === void 0 ? "missing" : String(value);
-}
-function isObject(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-function isOneOf(value, allowed) {
-  return allowed.some((one) => one === value);
-}
-var LineSplitter = class {
-  parts = [];
-  size = 0;
-  /** Lines that were longer than the bound. *<>/
-  dropped = 0;
-  decoder = new TextDecoder();
-  limit;
-  constructor(limit = import_chunk_46DO6K2P.streamLineBytes) {
-    this.limit = limit;
-  }
-  /** The lines that these bytes complete, without their newlines. *<>/
-  push(bytes) {
-    const lines = [];
-    let from = 0;
-    for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, from)) {
-      this.keep(bytes.subarray(from, at));
-      this.take(lines);
-      from = at + 1;
-    }
-    if (from < bytes.length) this.keep(new Uint8Array(bytes.subarray(from)));
-    return lines;
-  }
-  /** What stands after the last newline, once the stream has ended. *<>/
-  end() {
-    const lines = [];
-    if (this.size > 0) this.take(lines);
-    return lines;
-  }
-  keep(piece) {
-    this.size += piece.length;
-    if (this.size > this.limit) this.parts = [];
-    else if (piece.length > 0) this.parts.push(piece);
-  }
-  take(lines) {
-    if (this.size > this.limit) this.dropped += 1;
-    else lines.push(this.decoder.decode(this.parts.length === 1 ? this.parts[0] : join(this.parts, this.size)));
-    this.parts = [];
-    this.size = 0;
-  }
-};
-function join(parts, size) {
-  const whole = new Uint8Array(size);
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
-}
-var chunk = 1024 * 1024;
-function backendOf(spec) {
-  return spec.staff ? (0, import_chunk_Y72GVN6K.findBackend)(spec.staff.backend) : void 0;
-}
-function replay(spec, paths) {
-  const reading = (0, import_chunk_Y72GVN6K.makeReading)();
-  const backend = backendOf(spec);
-  if (!backend) return reading;
-  const at = (0, import_chunk_NLNY4YEW.isoOf)((0, import_chunk_YZXDT2WC.factsOf)(paths.output)?.modifiedMs ?? 0);
-  eachLine(paths.output, (line) => readSafely(reading, () => backend.read(line, reading, at)));
-  if (backend.readError)
-    eachLine(paths.error, (line) => readSafely(reading, () => backend.readError?.(line, reading, at)));
-  return reading;
-}
-function readSafely(reading, read) {
-  try {
-    read();
-  } catch (error) {
-    (0, import_chunk_Y72GVN6K.noteWarning)(reading, "backend_error", `the stream has something that could not be read: ${(0, import_chunk_NVPF5LEY.messageOf)(error)}`);
-  }
-}
-function closeReading(spec, paths, reading, exit) {
-  const backend = backendOf(spec);
-  const stderrTail = (0, import_chunk_6OPTGHIR.readRange)(paths.error, -import_chunk_46DO6K2P.tailBytes, import_chunk_46DO6K2P.tailBytes)?.bytes.toString("utf8") ?? "";
-  const ending = { exitCode: exit.code, signal: exit.signal, stderrTail, byItself: exit.byItself };
-  if (backend?.answerFrom === "stdout") reading.answer = (0, import_chunk_6OPTGHIR.readText)(paths.output, chunk) ?? "";
-  const asked = { resume: spec.staff?.resume ?? null, earlierError: spec.staff?.earlier?.error ?? null };
-  readSafely(reading, () => backend?.close?.(reading, ending, asked));
-  return ending;
-}
-function eachLine(file, fn) {
-  const lines = new LineSplitter();
-  for (let offset = 0; ; ) {
-    const part = (0, import_chunk_6OPTGHIR.readRange)(file, offset, chunk);
-    if (!part || part.bytes.length === 0) break;
-    for (const line of lines.push(part.bytes)) fn(line);
-    offset += part.bytes.length;
-  }
-  for (const line of lines.end()) fn(line);
-}
-function usageOf(told2, runsOn, resumed) {
-  if (told2 === null || !runsOn.tokens && !runsOn.cost) return { usage: told2, usage_total: null };
-  if (resumed === null) return { usage: told2, usage_total: told2 };
-  const { earlier } = resumed;
-  if (earlier === null) return { usage: runsOn.tokens ? null : withoutCost(told2), usage_total: told2 };
-  const less = (now, before) => now >= before ? now - before : now;
-  const usage = { ...told2 };
-  if (runsOn.tokens) {
-    usage.input_tokens = less(told2.input_tokens, earlier.input_tokens);
-    usage.output_tokens = less(told2.output_tokens, earlier.output_tokens);
-    usage.total_tokens = less(told2.total_tokens, earlier.total_tokens);
-  }
-  if (runsOn.cost && told2.cost_usd !== void 0) usage.cost_usd = rounded(less(told2.cost_usd, earlier.cost_usd ?? 0));
-  return { usage, usage_total: told2 };
-}
-function withoutCost({ cost_usd: _cost, ...tokens }) {
-  return tokens;
-}
-function rounded(dollars) {
-  return Math.round(dollars * 1e6) / 1e6;
-}
-function endStaff(job, seen, exit, stdout) {
-  const { paths, spec, staff } = job;
-  const backend = backendOf(spec);
-  const reading = seen.reading ?? replay(spec, paths);
-  const byItself = exit.reason === "exited";
-  const ending = closeReading(spec, paths, reading, { code: exit.code, signal: exit.signal, byItself });
-  const verdict = judgeStaff(reading, ending, {
-    resume: staff.resume,
-    reason: staffReason(exit.reason),
-    keepsConversation: backend?.keepsConversation ?? false
-  });
-  const { answer } = verdict;
-  const warnings = [...verdict.warnings];
-  const changes = safely(warnings, "what changed", () => (0, import_chunk_S4WPXD3C.changesSince)(spec, paths, seen.before)) ?? null;
-  warnings.push(...(0, import_chunk_Y72GVN6K.neighbourWarnings)(paths.root, paths), ...changeWarnings(staff, changes), ...finishWarnings(answer));
-  const resumed = staff.resume === null ? null : { earlier: staff.earlier?.usage_total ?? null };
-  const usage = usageOf(reading.usage, backend?.runsOn ?? { tokens: false, cost: false }, resumed);
-  const error = verdict.error ?? cutAnswer(spec, stdout);
-  const end = { reading, answer, error, warnings, changes, ...usage };
-  if (!staff.schema) return end;
-  const none = { findings: null, findings_error: "the answer could not be read" };
-  return { ...end, ...safely(warnings, "the findings", () => findingsOf(answer, warnings)) ?? none };
-}
-function staffReason(reason) {
-  return reason === "exited" || reason === "lingered" || reason === "hard_timeout" ? reason : "other";
-}
-function cutAnswer(spec, stdout) {
-  if (backendOf(spec)?.answerFrom !== "stdout" || !stdout || stdout.omitted === 0) return null;
-  const message = `the answer has ${stdout.bytes} bytes, of which ${stdout.omitted} in the middle could not be kept`;
-  return { code: "output_unstorable", message };
-}
-function safely(warnings, what, look) {
-  try {
-    return look();
-  } catch (error) {
-    warnings.push({ code: "not_told", message: `${what} could not be told: ${(0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_NVPF5LEY.messageOf)(error), 400)}` });
-    return void 0;
-  }
-}
-function finishWarnings(answer) {
-  if (answer === null || !/^\W{0,10}NOT FINISHED\b/.test(answer.slice(0, 200).trimStart())) return [];
-  const [first = ""] = answer.trimStart().split("\n", 1);
-  return [{ code: "not_finished", message: `the agent says that the task is not finished: ${(0, import_chunk_LXK2ZILE.excerpt)(first, 300)}` }];
-}
-function changeWarnings(staff, changes) {
-  if (!(0, import_chunk_W7HED5VZ.isReader)(staff.mode, staff.profile) || !changes || changes.unchanged) return [];
-  const isToldNothing = changes.file_count + changes.commit_count + changes.refs_changed.length === 0;
-  if (changes.reason !== null && isToldNothing)
-    return [{ code: "not_told", message: `it is not known whether the worktree changed: ${changes.reason}` }];
-  const what = [
-    ...changes.files.slice(0, 5).map((file) => (0, import_chunk_LPMPPDCR.showName)(file.path)),
-    ...changes.file_count > 5 ? [`and ${changes.file_count - 5} more`] : [],
-    ...changes.commit_count > 0 ? [`${changes.commit_count} commit(s)`] : [],
-    ...changes.refs_changed.slice(0, 3).map(import_chunk_LPMPPDCR.showName),
-    ...changes.index_changed && isToldNothing ? ["what is staged"] : [],
-    ...isToldNothing ? changes.beyond : []
-  ];
-  const message = `the ${staff.mode} job was to change nothing (profile ${staff.profile}), but the worktree changed while it ran: ${what.join(", ") || "more than could be looked at"}`;
-  return [{ code: "reader_changed", message }];
-}
-function findingsOf(answer, warnings) {
-  if (answer === null) return { findings: null, findings_error: "there is no final answer" };
-  const parsed = parseFindings(answer);
-  if (parsed.kind === "ok") return { findings: parsed.value, findings_error: null };
-  warnings.push({ code: "findings_unreadable", message: `the structured findings cannot be read: ${parsed.reason}` });
-  return { findings: null, findings_error: parsed.reason };
-}
-function makeEndState(job, before, ending) {
-  const { paths, spec } = job;
-  const { exit } = ending;
-  const signal = exit ? signalOfExit(exit.exit_code, signalNumbers) ?? null : null;
-  const warnings = [...ending.warnings ?? before.warnings];
-  const staff = spec.staff ? endStaff(
-    { paths, spec, staff: spec.staff },
-    { reading: ending.reading, before: ending.before },
-    { reason: ending.reason, code: exit?.exit_code ?? null, signal },
-    ending.omitted?.stdout ?? before.output?.stdout
-  ) : void 0;
-  for (const warning of staff?.warnings ?? [])
-    if (!warnings.some((known) => known.message === warning.message)) warnings.push(warning);
-  const verdict = judgeEnd({
-    reason: ending.reason,
-    exit,
-    signal,
-    successExit: spec.run?.success_exit ?? 0,
-    staffError: staff?.error ?? null,
-    kind: spec.kind,
-    survivors: ending.tree.survivors.map((one) => one.pid),
-    deadlineText: (0, import_chunk_SBRRC2LY.formatDuration)(spec.deadline_ms),
-    detail: ending.detail
-  });
-  const started = before.started_at ?? startedAt(paths);
-  const ended = timeOf(paths.exit) ?? dueOf(spec, ending) ?? (0, import_chunk_NLNY4YEW.isoNow)();
-  const conversationId = staff?.reading.conversationId ?? null;
-  const state = {
-    ...before,
-    rev: before.rev + 1,
-    state: verdict.outcome,
-    health: before.health === "attention" ? "unknown" : before.health,
-    attention_kind: null,
-    started_at: started,
-    ended_at: ended,
-    duration_ms: Math.max(0, Date.parse(ended) - Date.parse(started ?? before.created_at)),
-    exit_code: exit?.exit_code ?? null,
-    signal,
-    signal_certain: signal === null ? null : Boolean(exit?.signaled) || ending.reason !== "exited" && ending.tree.step !== "none",
-    error: verdict.error,
-    warnings: [...warnings, ...leftoverWarnings(ending)],
-    conversation: conversationId && spec.staff ? { backend: spec.staff.backend, id: conversationId } : before.conversation,
-    reconciled: ending.reconciled,
-    output: ending.omitted ?? before.output ?? (spec.run || spec.staff ? plainNotes(paths) : null),
-    usage: staff ? staff.usage : before.usage,
-    ...staff?.usage_total ? { usage_total: staff.usage_total } : {}
-  };
-  return { state, staff };
-}
-function leftoverWarnings(ending) {
-  if (ending.reason !== "exited" || ending.tree.ended.length === 0) return [];
-  const named = ending.tree.ended.slice(0, 5).map((one) => `${one.pid} (${one.name})`).join(", ");
-  const message = `${ending.tree.ended.length} left-over process(es) were ended after the command: ${named}`;
-  return [{ code: "leftovers_ended", message }];
-}
-function plainNotes(paths) {
-  const note = (file) => ({ bytes: (0, import_chunk_WJOU72C3.logSize)(file), omitted: 0, exact: true });
-  return { stdout: note(paths.output), stderr: note(paths.error) };
-}
-function dueOf({ timer }, { reason }) {
-  return reason === "due" ? timer?.due_at : void 0;
-}
-function startedAt(paths) {
-  return timeOf(paths.childMark);
-}
-function timeOf(file) {
-  const facts = (0, import_chunk_YZXDT2WC.factsOf)(file);
-  return facts ? (0, import_chunk_NLNY4YEW.isoOf)(facts.modifiedMs) : null;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  LineSplitter,
-  backendOf,
-  findingsForm,
-  makeEndState,
-  parseReason,
-  readSafely,
-  startedAt
-});
-
-},
-"./chunk-EPA27TU7.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  nextCommand: () => nextCommand,
-  nextCommands: () => nextCommands,
-  taskPlaceholder: () => taskPlaceholder
-});
-module.exports = stdin_exports;
-var import_chunk_RUARIC2A = load("./chunk-RUARIC2A.js");
-var import_chunk_FSE6WFMD = load("./chunk-FSE6WFMD.js");
-function nextCommand(option, ...words) {
-  return (0, import_chunk_FSE6WFMD.quoteWords)([...(0, import_chunk_RUARIC2A.selfWords)(), ...words, ...option]);
-}
-var taskPlaceholder = "<what to do next>";
-var nextCommands = {
-  wait: (id, option) => nextCommand(option, "wait", id, "--timeout", "10m"),
-  observe: (id, option) => nextCommand(option, "observe", id),
-  result: (id, option) => nextCommand(option, "result", id),
-  status: (option) => nextCommand(option, "status"),
-  cancel: (id, option) => nextCommand(option, "cancel", id),
-  restart: (id, option) => nextCommand(option, "restart", id),
-  doctor: (id, option) => nextCommand(option, "doctor", id),
-  continue: (id, option) => nextCommand(option, "continue", "--job", id, "--prompt", taskPlaceholder)
-};
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  nextCommand,
-  nextCommands,
-  taskPlaceholder
-});
-
-},
-"./chunk-ESFL6DLY.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  cancelJob: () => cancelJob
-});
-module.exports = stdin_exports;
-var import_chunk_A2RFADWI = load("./chunk-A2RFADWI.js");
-var import_chunk_LS27X2A7 = load("./chunk-LS27X2A7.js");
-var import_chunk_VZ2YQQLM = load("./chunk-VZ2YQQLM.js");
-var import_chunk_KUXEKPYO = load("./chunk-KUXEKPYO.js");
-var import_chunk_AHUGW6J6 = load("./chunk-AHUGW6J6.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_46DO6K2P = load("./chunk-46DO6K2P.js");
-var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-async function cancelJob(root, id, request) {
-  const before = await (0, import_chunk_LS27X2A7.refresh)(root, id);
-  if ((0, import_chunk_VZ2YQQLM.isEnded)(before.state))
-    return { view: before, result: before.state.state === "canceled" ? "canceled" : "ended_before" };
-  askFor(before, `${JSON.stringify({ by: (0, import_chunk_AHUGW6J6.ownIdentity)(), owner: request.owner, at: (0, import_chunk_NLNY4YEW.isoNow)(), why: request.why })}
-`);
-  nudge(before);
-  const patience = (before.spec?.kill_grace_ms ?? 0) + import_chunk_46DO6K2P.killSettleMs + 5e3;
-  const [view = before] = await (0, import_chunk_A2RFADWI.waitForJobs)(root, [id], { mode: "all", timeoutMs: patience, heartbeatMs: null });
-  if (view.state.state === "canceled") return { view, result: "canceled" };
-  return { view, result: (0, import_chunk_VZ2YQQLM.isEnded)(view.state) ? "ended_before" : "requested" };
-}
-function askFor({ paths }, text) {
-  for (let round = 1; ; round += 1) {
-    try {
-      (0, import_chunk_6OPTGHIR.createFile)(paths.cancel, text);
-      return;
-    } catch (error) {
-      if ((0, import_chunk_NVPF5LEY.errnoOf)(error) !== "ENOENT" || round === 3 || !(0, import_chunk_YZXDT2WC.exists)(paths.folder)) throw error;
-    }
-  }
-}
-function nudge(view) {
-  const engine = (0, import_chunk_KUXEKPYO.findEngine)(view.spec?.engine ?? "") ?? import_chunk_KUXEKPYO.defaultEngine;
-  for (const identity of [view.launch?.worker, view.worker?.worker]) if (identity) engine.signal(identity, "SIGURG");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  cancelJob
-});
-
-},
-"./chunk-FHNVDGJI.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  spawnDetached: () => spawnDetached,
-  spawnShim: () => spawnShim
-});
-module.exports = stdin_exports;
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_node_child_process = require("node:child_process");
-var import_node_fs = require("node:fs");
-function spawnDetached(start) {
-  const log = (0, import_chunk_6OPTGHIR.openAppend)(start.logFile);
-  try {
-    const child = (0, import_node_child_process.spawn)(start.program, start.args, {
-      cwd: start.cwd,
-      env: start.environment,
-      detached: true,
-      stdio: ["ignore", log, log]
-    });
-    child.on("error", () => void 0);
-    child.unref();
-    if (child.pid === void 0) throw new Error(`cannot start ${start.program}`);
-    return child.pid;
-  } finally {
-    (0, import_node_fs.closeSync)(log);
-  }
-}
-function spawnShim(start, onEnd) {
-  return new Promise((resolve, reject) => {
-    const child = (0, import_node_child_process.spawn)("/bin/sh", ["-c", start.script, "job-companion-shim", ...start.args], {
-      cwd: start.cwd,
-      env: start.environment,
-      detached: true,
-      stdio: "ignore"
-    });
-    child.once("error", reject);
-    child.once("spawn", () => resolve(child.pid ?? 0));
-    child.once("exit", onEnd);
-  });
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  spawnDetached,
-  spawnShim
-});
-
-},
-"./chunk-FSE6WFMD.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  findWorktree: () => findWorktree,
-  quoteWords: () => quoteWords,
-  tracksAnything: () => tracksAnything
-});
-module.exports = stdin_exports;
-var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
-var import_node_fs = require("node:fs");
-var import_node_path = builtin("node:path");
-function findWorktree(folder) {
-  for (let at = import_node_path.default.resolve(folder); ; at = import_node_path.default.dirname(at)) {
-    if (isGitPlace(import_node_path.default.join(at, ".git"))) return at;
-    if (at === import_node_path.default.dirname(at)) return void 0;
-  }
-}
-function isGitPlace(dotGit) {
-  const facts = (0, import_chunk_YZXDT2WC.factsOf)(dotGit);
-  if (facts?.kind !== "link") return facts?.kind === "folder" || facts?.kind === "file";
-  return (0, import_chunk_YZXDT2WC.isFolder)(dotGit) || (0, import_chunk_YZXDT2WC.isFile)(dotGit);
-}
-function tracksAnything(folder) {
-  const real = import_node_path.default.join((0, import_chunk_YZXDT2WC.realPath)(import_node_path.default.dirname(folder)), import_node_path.default.basename(folder));
-  const root = findWorktree(import_node_path.default.dirname(real));
-  if (root === void 0) return false;
-  const index = readIndex(root);
-  if (!index) return false;
-  const wanted = Buffer.from(`${import_node_path.default.relative(root, real)}/`).toString("latin1");
-  for (const name of indexNames(index.bytes, index.hashBytes)) {
-    if (name.startsWith(wanted) || `${name}/` === wanted) return true;
-    if (name > wanted && name.slice(0, wanted.length) > wanted) return false;
-  }
-  return false;
-}
-function readIndex(root) {
-  try {
-    const dotGit = import_node_path.default.join(root, ".git");
-    const folder = (0, import_chunk_YZXDT2WC.isFolder)(dotGit) ? dotGit : linkedFolder(root, (0, import_node_fs.readFileSync)(dotGit, "utf8"));
-    const bytes = (0, import_node_fs.readFileSync)(import_node_path.default.join(folder, "index"));
-    if (bytes.length < 12 || bytes.toString("latin1", 0, 4) !== "DIRC") return void 0;
-    return { bytes, hashBytes: usesSha256(folder) ? 32 : 20 };
-  } catch {
-    return void 0;
-  }
-}
-function usesSha256(folder) {
-  const places = [folder, import_node_path.default.join(folder, "../..")];
-  return places.some((place) => {
-    try {
-      return /^\s*objectformat\s*=\s*sha256/im.test((0, import_node_fs.readFileSync)(import_node_path.default.join(place, "config"), "utf8"));
-    } catch {
-      return false;
-    }
-  });
-}
-function linkedFolder(root, text) {
-  return import_node_path.default.resolve(root, text.replace(/^gitdir:\s*<>/, "").trim());
-}
-function* indexNames(bytes, hashBytes) {
-  const head = 42 + hashBytes;
-  const version = bytes.readUInt32BE(4);
-  if (version < 2 || version > 4) return;
-  let at = 12;
-  let name = "";
-  for (let left = bytes.readUInt32BE(8); left > 0 && at + head < bytes.length; left -= 1) {
-    const start = at;
-    const isExtended = version >= 3 && (bytes.readUInt16BE(at + head - 2) & 16384) !== 0;
-    at += isExtended ? head + 2 : head;
-    let kept = 0;
-    if (version === 4) {
-      let byte = bytes[at++] ?? 0;
-      let strip = byte & 127;
-      while (byte & 128) {
-        byte = bytes[at++] ?? 0;
-        strip = strip + 1 << 7 | byte & 127;
-      }
-      kept = Math.max(0, name.length - strip);
-    }
-    const end = bytes.indexOf(0, at);
-    if (end < 0) return;
-    name = name.slice(0, kept) + bytes.toString("latin1", at, end);
-    at = version === 4 ? end + 1 : start + (end - start + 8 & ~7);
-    yield name;
-  }
-}
-var plain = /^[A-Za-z0-9_@%+:,./=-]+$/;
-function quoteWord(word) {
-  if (plain.test(word)) return word;
-  return inQuotes(word);
-}
-function inQuotes(word) {
-  return `'${word.replaceAll("'", `'\\''`)}'`;
-}
-function quoteWords(words) {
-  return words.map((word, index) => index === 0 && word.includes("=") ? inQuotes(word) : quoteWord(word)).join(" ");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  findWorktree,
-  quoteWords,
-  tracksAnything
-});
-
-},
-"./chunk-G2ZSHF7J.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  isContinuable: () => isContinuable,
-  openJournal: () => openJournal,
-  readEvents: () => readEvents
-});
-module.exports = stdin_exports;
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_46DO6K2P = load("./chunk-46DO6K2P.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-function openJournal(paths, job) {
-  const last = (0, import_chunk_6OPTGHIR.readRange)(paths.events, -1, 1);
-  if (last && last.size > 0 && last.bytes[0] !== 10) (0, import_chunk_6OPTGHIR.appendText)(paths.events, "\n");
-  let isTorn = false;
-  const owner = job.owner === null ? null : (0, import_chunk_LXK2ZILE.excerpt)(job.owner, 200);
-  const journal = {
-    seq: newestSeq(paths),
-    append(type, fields = {}) {
-      const event = { seq: journal.seq + 1, at: (0, import_chunk_NLNY4YEW.isoNow)(), job: job.id, owner, type, ...fields };
-      let line = JSON.stringify(event);
-      if (Buffer.byteLength(line) > import_chunk_46DO6K2P.eventLineBytes) {
-        line = JSON.stringify({ seq: event.seq, at: event.at, job: job.id, owner, type, truncated: true });
-      }
-      const text = `${isTorn ? "\n" : ""}${line}
-`;
-      isTorn = true;
-      (0, import_chunk_6OPTGHIR.appendText)(paths.events, text);
-      isTorn = false;
-      journal.seq = event.seq;
-      return event;
-    }
-  };
-  return journal;
-}
-var chunk = 256 * 1024;
-function readEvents(paths, after, limit) {
-  let size = chunk;
-  for (; ; ) {
-    const part = (0, import_chunk_6OPTGHIR.readRange)(paths.events, -size, size);
-    if (!part) return { events: [], more: false, missed: false };
-    const isWhole = part.bytes.length >= part.size;
-    const events = parseEvents(part.bytes.toString("utf8"), isWhole);
-    const first = events[0]?.seq ?? 0;
-    if (!isWhole && (events.length === 0 || first > after + 1) && size < 64 * chunk) {
-      size *= 4;
-      continue;
-    }
-    const wanted = events.filter((event) => event.seq > after);
-    return { events: wanted.slice(0, limit), more: wanted.length > limit, missed: !isWhole && first > after + 1 };
-  }
-}
-function newestSeq(paths) {
-  for (let size = 2 * import_chunk_46DO6K2P.eventLineBytes; ; size *= 4) {
-    const part = (0, import_chunk_6OPTGHIR.readRange)(paths.events, -size, size);
-    if (!part) return 0;
-    const isWhole = part.bytes.length >= part.size;
-    const newest = parseEvents(part.bytes.toString("utf8"), isWhole).at(-1);
-    if (newest || isWhole || size > 64 * chunk) return newest?.seq ?? 0;
-  }
-}
-function parseEvents(text, isWhole) {
-  const lines = text.split("\n");
-  if (!isWhole) lines.shift();
-  const events = [];
-  for (const line of lines) {
-    if (line === "") continue;
-    try {
-      const value = JSON.parse(line);
-      if (typeof value === "object" && value !== null && typeof value.seq === "number") events.push(value);
-    } catch {
-    }
-  }
-  return events;
-}
-function isContinuable(paths, state) {
-  if (!state.conversation || state.error?.code === "spawn_failed") return false;
-  if (state.output === null || state.output.stdout?.bytes > 0) return true;
-  return readEvents(paths, 0, 1e3).events.some((event) => event.type === "conversation");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  isContinuable,
-  openJournal,
-  readEvents
-});
-
-},
-"./chunk-G5CID2NA.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  mayAct: () => mayAct
-});
-module.exports = stdin_exports;
-var import_chunk_VZ2YQQLM = load("./chunk-VZ2YQQLM.js");
-var import_chunk_OBX4NMG7 = load("./chunk-OBX4NMG7.js");
-var import_chunk_AHUGW6J6 = load("./chunk-AHUGW6J6.js");
-var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
-async function mayAct(view) {
-  if (!view.spec || !(0, import_chunk_YZXDT2WC.isWritable)(view.paths.folder)) return false;
-  const namespace = view.worker?.worker.pid_ns ?? view.launch?.worker.pid_ns ?? view.spec.launcher.pid_ns;
-  const isHere = namespace === (0, import_chunk_AHUGW6J6.pidNamespace)() || view.isOtherBoot;
-  if (!isHere && (0, import_chunk_VZ2YQQLM.conditionOf)(view) !== "lost") return false;
-  return (0, import_chunk_OBX4NMG7.isGenuine)(view.spec, knownKey());
-}
-function knownKey() {
-  try {
-    return (0, import_chunk_OBX4NMG7.readKey)();
-  } catch {
-    return void 0;
-  }
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  mayAct
-});
-
-},
-"./chunk-I5GTMCPI.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  endedDocument: () => endedDocument,
-  tellEnded: () => tellEnded
-});
-module.exports = stdin_exports;
-var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_25HLMDPU = load("./chunk-25HLMDPU.js");
-var import_chunk_MEIPGETB = load("./chunk-MEIPGETB.js");
-var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
-var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_EPA27TU7 = load("./chunk-EPA27TU7.js");
-var import_chunk_VZ2YQQLM = load("./chunk-VZ2YQQLM.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-function workspaceNotes(view) {
-  const { spec, state, paths } = view;
-  if (!spec?.staff || !(0, import_chunk_VZ2YQQLM.isEnded)(state)) return [];
-  const notes = isHeldBack(spec.staff) ? ["profile: restricted (nothing could be changed)"] : [];
-  const read = (0, import_chunk_6OPTGHIR.readJson)(paths.resultRecord);
-  const changes = read.kind === "ok" ? read.value.changes : void 0;
-  if (!(0, import_chunk_MEIPGETB.isChanges)(changes)) return notes;
-  notes.push(`workspace: ${(0, import_chunk_LXK2ZILE.plainText)((0, import_chunk_25HLMDPU.summarizeChanges)(changes))}`);
-  if (!spec.worktree || read.kind !== "ok") return notes;
-  const { take_over: commands } = read.value.worktree ?? {};
-  notes.push(`its own worktree: ${spec.worktree.path} (branch ${spec.worktree.branch})`);
-  if (Array.isArray(commands)) {
-    for (const command of commands.slice(0, 10))
-      if (typeof command === "string") notes.push(`take over: ${(0, import_chunk_LXK2ZILE.plainText)(command)}`);
-  }
-  return notes;
-}
-function isHeldBack({ mode, profile }) {
-  return !(0, import_chunk_W7HED5VZ.isWriter)(profile) && (0, import_chunk_W7HED5VZ.isWriter)((0, import_chunk_W7HED5VZ.findMode)(mode)?.profile ?? "restricted");
-}
-function tellEnded(context, view) {
-  if (view.damage !== null) return tellDamaged(view);
-  const deliverable = (0, import_chunk_6OPTGHIR.readRange)(view.paths.result, 0, 64 * 1024 * 1024)?.bytes;
-  const notes = [header(view), ...omittedNotes(view.state), ...workspaceNotes(view)];
-  for (const warning of view.state.warnings) notes.push(warningNote(warning));
-  if (!deliverable) notes.push(`warning: no result is stored; see ${view.paths.folder}`);
-  const bytes = deliverable ?? Buffer.alloc(0);
-  return {
-    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-    out: context.isTerminal ? forTerminal(bytes) : bytes,
-    notes
-  };
-}
-function warningNote(warning) {
-  return `warning: ${(0, import_chunk_LXK2ZILE.plainText)(warning.message)}`;
-}
-function endedDocument(view) {
-  if (view.damage !== null) return view.state;
-  return { ...recordOf(view), ...whatIsThere(view.paths) };
-}
-function forTerminal(bytes) {
-  const text = (0, import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8"));
-  return text === "" || text.endsWith("\n") ? text : `${text}
-`;
-}
-function tellDamaged(view) {
-  const text = `# ${view.id}: state_damaged
-
-${view.state.error?.message}
-
-Nothing was deleted. What is there: ${view.paths.folder}
-`;
-  return {
-    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-    out: text,
-    notes: [`see: ${import_chunk_EPA27TU7.nextCommands.doctor(view.id, view.spec?.state_option ?? [])}`]
-  };
-}
-function header(view) {
-  const { state, paths, spec } = view;
-  const facts = [
-    ...state.exit_code === null ? [] : [`exit code ${state.exit_code}`],
-    ...state.duration_ms === null ? [] : [(0, import_chunk_SBRRC2LY.formatDuration)(state.duration_ms)]
-  ];
-  const error = state.error && `${state.error.code}: ${(0, import_chunk_LXK2ZILE.plainText)(state.error.message).trimEnd().replace(/\.$/, "")}`;
-  const outcome = error ? `${state.state}, ${error}` : state.state;
-  const first = [outcome, facts.join(", ")].filter((part) => part !== "").join(error ? "; " : ", ");
-  const where = [`result: ${paths.result}`];
-  if (spec?.kind === "run") where.push(`whole output: ${paths.output}`);
-  return [`${view.id}: ${first}`, ...where].join("\n");
-}
-function omittedNotes(state) {
-  return Object.entries(state.output ?? {}).filter(([, note]) => note.omitted > 0).map(
-    ([name, note]) => `${name}: ${note.exact ? "" : "about "}${note.omitted} of ${note.bytes} bytes (${(0, import_chunk_TFEMYLSK.formatSize)(note.omitted)}) are left out in the middle`
-  );
-}
-function recordOf({ paths, spec, state }) {
-  const stored = (0, import_chunk_6OPTGHIR.readText)(paths.resultRecord);
-  try {
-    if (stored !== void 0) return { ...JSON.parse(stored), state: state.state };
-  } catch {
-  }
-  return spec ? (0, import_chunk_25HLMDPU.terminalRecord)(spec, paths, state) : state;
-}
-function whatIsThere(paths) {
-  const there = (file) => (0, import_chunk_YZXDT2WC.exists)(file) ? file : null;
-  return { result_path: there(paths.result), output_path: there(paths.output), error_path: there(paths.error) };
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  endedDocument,
-  tellEnded
-});
-
-},
-"./chunk-JPIEZSDQ.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  signInOf: () => signInOf,
-  surveyBackends: () => surveyBackends
-});
-module.exports = stdin_exports;
-var import_chunk_2UFNIVSC = load("./chunk-2UFNIVSC.js");
-var import_chunk_Y72GVN6K = load("./chunk-Y72GVN6K.js");
-var import_chunk_RUARIC2A = load("./chunk-RUARIC2A.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_node_path = builtin("node:path");
-var signBytes = 64 * 1024;
-var profileNames = ["restricted", "standard", "unrestricted"];
-function surveyBackends(config, cwd, only) {
-  const own = Object.entries(config.backends);
-  const found = import_chunk_Y72GVN6K.backends.filter(({ id }) => id !== "custom" && (only === void 0 || id === only) && !Object.hasOwn(config.backends, id)).map((backend) => survey(backend, backend.id, backend.programs, cwd));
-  const custom = (0, import_chunk_Y72GVN6K.findBackend)("custom");
-  const mine = own.filter(([name]) => only === void 0 || name === only).map(([name, { argv }]) => survey(custom, name, argv.slice(0, 1), cwd));
-  return [...found, ...mine];
-}
-function survey(backend, name, searched, cwd) {
-  const program = searched.map((one) => (0, import_chunk_RUARIC2A.findProgram)(one, cwd)).find((one) => one !== void 0) ?? null;
-  const version = program === null ? null : (0, import_chunk_2UFNIVSC.tellVersion)(backend, program);
-  const isTooOld = version !== null && backend.oldest !== null && (0, import_chunk_Y72GVN6K.isOlder)(version, backend.oldest);
-  const faults = {};
-  for (const profile of profileNames) {
-    const fault = backend.profiles[profile] === null ? null : (0, import_chunk_2UFNIVSC.policyFault)(backend, profile, cwd, version);
-    if (fault !== null) faults[profile] = fault;
-  }
-  const canKeep = profileNames.some((one) => backend.profiles[one] !== null && faults[one] === void 0);
-  return {
-    backend: name,
-    title: backend.title,
-    custom: backend.id === "custom",
-    searched,
-    program,
-    not_executable: program === null ? findBlocked(searched) : null,
-    version,
-    oldest: backend.oldest,
-    too_old: isTooOld,
-    sign_in: signInOf(backend),
-    profiles: backend.profiles,
-    faults,
-    install: backend.install,
-    usable: program !== null && !isTooOld && canKeep
-  };
-}
-function signInOf({ signIn }) {
-  const home = import_chunk_NLNY4YEW.variables.home();
-  const files = signIn.files.filter((file) => home !== void 0 && holdsSomething(import_node_path.default.join(home, file)));
-  const found = { files, variables: signIn.variables.filter((name) => import_chunk_NLNY4YEW.variables.isSet(name)) };
-  if (signIn.files.length + signIn.variables.length === 0) return { state: "unknown", ...found };
-  return { state: found.files.length + found.variables.length > 0 ? "signs" : "no_signs", ...found };
-}
-function holdsSomething(file) {
-  if (!(0, import_chunk_YZXDT2WC.exists)(file)) return false;
-  try {
-    const text = (0, import_chunk_6OPTGHIR.readText)((0, import_chunk_YZXDT2WC.realPath)(file), signBytes)?.trim();
-    if (text === void 0) return true;
-    return text !== "" && !/^(?:null|\{\s*\}|\[\s*\])$/.test(text);
-  } catch {
-    return true;
-  }
-}
-function findBlocked(names) {
-  const folders = import_chunk_NLNY4YEW.variables.searchPath().split(":").filter(Boolean);
-  const files = names.filter((name) => !name.includes("/")).flatMap((name) => folders.map((folder) => import_node_path.default.join(folder, name)));
-  return files.find(import_chunk_YZXDT2WC.exists) ?? null;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  signInOf,
-  surveyBackends
-});
-
-},
-"./chunk-JSBRDJBE.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  __commonJS: () => __commonJS,
-  __toESM: () => __toESM
-});
-module.exports = stdin_exports;
-var __create = Object.create;
-var __defProp2 = Object.defineProperty;
-var __getOwnPropDesc2 = Object.getOwnPropertyDescriptor;
-var __getOwnPropNames2 = Object.getOwnPropertyNames;
-var __getProtoOf = Object.getPrototypeOf;
-var __hasOwnProp2 = Object.prototype.hasOwnProperty;
-var __commonJS = (cb, mod) => function __require() {
-  return mod || (0, cb[__getOwnPropNames2(cb)[0]])((mod = { exports: {} }).exports, mod), mod.exports;
-};
-var __copyProps2 = (to, from, except, desc) => {
-  if (from && typeof from === "object" || typeof from === "function") {
-    for (let key of __getOwnPropNames2(from))
-      if (!__hasOwnProp2.call(to, key) && key !== except)
-        __defProp2(to, key, { get: () => from[key], enumerable: !(desc = __getOwnPropDesc2(from, key)) || desc.enumerable });
-  }
-  return to;
-};
-var __toESM = (mod, isNodeMode, target) => (target = mod != null ? __create(__getProtoOf(mod)) : {}, __copyProps2(
-  // If the importer is in node compatibility mode or this is not an ESM
-  // file that has been converted to a CommonJS file using a Babel-
-  // compatible transform (i.e. "__esModule" has not been set), then set
-  // "default" to the CommonJS "module.exports" for node compatibility.
-  isNodeMode || !mod || !mod.__esModule ? __defProp2(target, "default", { value: mod, enumerable: true }) : target,
-  mod
-));
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  __commonJS,
-  __toESM
-});
-
-},
-"./chunk-KGAR3H6Z.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  checkLaunchOptions: () => checkLaunchOptions,
-  folderOf: () => folderOf,
-  folderSaid: () => folderSaid,
-  launchAndTell: () => launchAndTell,
-  launchWords: () => launchWords,
-  missingProgram: () => missingProgram,
-  onceWords: () => onceWords,
-  repeatedLaunch: () => repeatedLaunch,
-  run: () => run,
-  tellLaunched: () => tellLaunched
-});
-module.exports = stdin_exports;
-var import_chunk_ZPOJ2KDT = load("./chunk-ZPOJ2KDT.js");
-var import_chunk_AA226UOL = load("./chunk-AA226UOL.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_EPA27TU7 = load("./chunk-EPA27TU7.js");
-var import_chunk_KUXEKPYO = load("./chunk-KUXEKPYO.js");
-var import_chunk_RUARIC2A = load("./chunk-RUARIC2A.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_46DO6K2P = load("./chunk-46DO6K2P.js");
-var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-var import_node_path2 = builtin("node:path");
-function launchWords(input) {
-  const onceKey = input.text("once-key") ?? null;
-  if (onceKey === "") throw (0, import_chunk_NVPF5LEY.usageError)('cannot take --once-key "": a key needs at least one character');
-  return { owner: input.text("owner") ?? import_chunk_NLNY4YEW.variables.owner() ?? null, label: input.text("label") ?? null, onceKey };
-}
-function checkLaunchOptions(input) {
-  if (input.has("wait-timeout") && !input.has("wait")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");
-  input.duration("wait-timeout");
-  for (const other of ["json", "wait"]) {
-    if (input.has("id-only") && input.has(other)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`);
-  }
-}
-async function launchAndTell(context, input, request, isSynchronous = false) {
-  checkLaunchOptions(input);
-  const root = context.root(input);
-  return tellLaunched(context, input, root, await (0, import_chunk_ZPOJ2KDT.launch)(root, request), isSynchronous);
-}
-async function tellLaunched(context, input, root, launched, isSynchronous) {
-  if (input.has("wait") || isSynchronous) {
-    const { waitAndTell } = await Promise.resolve().then(() => load("./collecting-TYU5S4EN.js"));
-    const told = launched.isNew ? warningNotes(root, launched.id) : [];
-    const collect = `collect: ${import_chunk_EPA27TU7.nextCommands.wait(launched.id, root.option)}`;
-    for (const line of [jobLine(launched), collect, ...told]) context.tell(line);
-    const timeoutMs = input.duration("wait-timeout") ?? Number.MAX_SAFE_INTEGER;
-    return waitAndTell(context, root, [launched.id], {
-      mode: "all",
-      timeoutMs,
-      heartbeatMs: null,
-      isJson: input.has("json"),
-      told
-    });
-  }
-  return tellLaunch(root, launched, input);
-}
-function jobLine({ id, isNew }) {
-  return `job ${id}${isNew ? "" : " (this once-key had it already; nothing was started)"}`;
-}
-function warningsOf(root, id) {
-  const spec = (0, import_chunk_KUXEKPYO.readSpec)((0, import_chunk_RUARIC2A.jobPaths)(root.folder, id));
-  return spec.kind === "ok" ? spec.value.warnings ?? [] : [];
-}
-function warningNotes(root, id) {
-  return warningsOf(root, id).map((one) => `warning: ${(0, import_chunk_LXK2ZILE.plainText)(one.message)}`);
-}
-function tellLaunch(root, launched, input) {
-  const { id, isNew } = launched;
-  const notes = warningNotes(root, id);
-  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
-`, notes };
-  const paths = (0, import_chunk_RUARIC2A.jobPaths)(root.folder, id);
-  const commands = {
-    wait: import_chunk_EPA27TU7.nextCommands.wait(id, root.option),
-    observe: import_chunk_EPA27TU7.nextCommands.observe(id, root.option),
-    cancel: import_chunk_EPA27TU7.nextCommands.cancel(id, root.option)
-  };
-  if (input.has("json")) {
-    return {
-      code: import_chunk_6PFAPK5K.exitCodes.done,
-      json: {
-        id,
-        new: isNew,
-        folder: paths.folder,
-        result_path: paths.result,
-        output_path: paths.output,
-        warnings: warningsOf(root, id),
-        next: commands
-      }
-    };
-  }
-  const lines = [
-    jobLine(launched),
-    `collect: ${commands.wait}`,
-    `observe: ${commands.observe}`,
-    `result:  ${paths.result}`
-  ];
-  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${lines.join("\n")}
-`, notes };
-}
-var passing = [
-  "owner",
-  "label",
-  "once-key",
-  "json",
-  "id-only",
-  "wait",
-  "wait-timeout",
-  "state-dir",
-  "prompt-file",
-  "stdin"
-];
-function onceWords(verb, input, folder, task) {
-  const options = input.given().filter(([name]) => !passing.includes(name) && !["prompt", "cwd"].includes(name));
-  return JSON.stringify([verb, options.sort(), input.words, input.rest, folder, task]);
-}
-function folderSaid(context, input) {
-  return import_node_path2.default.resolve(context.cwd, input.text("cwd") ?? ".");
-}
-async function repeatedLaunch(context, input, words, isSynchronous) {
-  const { onceKey } = launchWords(input);
-  if (onceKey === null) return void 0;
-  checkLaunchOptions(input);
-  const root = context.root(input);
-  const launched = await (0, import_chunk_ZPOJ2KDT.launchedBefore)(root, onceKey, words);
-  if (!launched) return void 0;
-  const { folder } = (0, import_chunk_RUARIC2A.jobPaths)(root.folder, launched.id);
-  return (0, import_chunk_YZXDT2WC.exists)(folder) ? tellLaunched(context, input, root, launched, isSynchronous) : tellCleaned(input, launched.id);
-}
-function tellCleaned(input, id) {
-  const note = `job ${id} had this once-key; its record was removed by clean, and nothing was started`;
-  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
-` };
-  if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.done, json: { id, new: false, cleaned: true, next: {} } };
-  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${note}
-` };
-}
-var run = {
-  name: "run",
-  summary: "run a long command as a job",
-  form: "[options] -- COMMAND ARG...",
-  words: { min: 0, max: 0, rest: true },
-  options: {
-    timeout: {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_46DO6K2P.limits.runTimeout,
-      help: "hard limit, counted from launch (default 24h, at most 30d)"
-    },
-    deadline: { kind: "duration", value: "D", range: import_chunk_46DO6K2P.limits.runTimeout, help: "the same as --timeout" },
-    "kill-after": {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_46DO6K2P.limits.runKillGrace,
-      help: "time between TERM and KILL (default 30s)"
-    },
-    cwd: { kind: "text", value: "DIR", help: "folder to run in (default: here)" },
-    shell: { kind: "flag", help: "give the one word after -- to /bin/sh -c" },
-    "success-exit": {
-      kind: "count",
-      value: "N",
-      range: { default: 0, min: 0, max: 255 },
-      help: "the exit code that means success (default 0)"
-    },
-    "max-output": {
-      kind: "size",
-      value: "SIZE",
-      range: import_chunk_46DO6K2P.limits.maxOutput,
-      help: "cap of each output file on disk (default 64M)"
-    },
-    "first-output": {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_46DO6K2P.limits.optInLimit,
-      help: "end it when nothing was printed by then"
-    },
-    "stall-after": {
-      kind: "duration",
-      value: "D",
-      range: import_chunk_46DO6K2P.limits.optInLimit,
-      help: "end it when nothing was printed for that long"
-    },
-    "keep-children": { kind: "flag", help: "leave processes alone that the command left behind" },
-    ...import_chunk_AA226UOL.launchOptions
-  },
-  notes: "The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",
-  examples: [
-    "run -- make test",
-    "run --timeout 2h --once-key nightly -- python3 train.py --epochs 10",
-    "run --shell -- 'make && make install'"
-  ],
-  async run(context, input) {
-    const words = onceWords("run", input, folderSaid(context, input), null);
-    const repeated = await repeatedLaunch(context, input, words, false);
-    if (repeated) return repeated;
-    const cwd = folderOf(context, input);
-    const timeout = limitOf(input);
-    return launchAndTell(context, input, {
-      kind: "run",
-      verb: "run",
-      ...launchWords(input),
-      cwd,
-      deadlineMs: timeout,
-      killGraceMs: input.durationOrDefault("kill-after"),
-      maxOutputBytes: input.size("max-output") ?? import_chunk_46DO6K2P.limits.maxOutput.default,
-      firstOutputMs: input.duration("first-output") ?? null,
-      stallMs: input.duration("stall-after") ?? null,
-      lineage: null,
-      run: commandOf(input, cwd),
-      staff: null,
-      words
-    });
-  }
-};
-function limitOf(input) {
-  if (input.has("timeout") && input.has("deadline"))
-    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");
-  return input.has("deadline") ? input.durationOrDefault("deadline") : input.durationOrDefault("timeout");
-}
-function folderOf(context, input) {
-  const folder = import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
-  if (!(0, import_chunk_YZXDT2WC.isFolder)(folder))
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot run in ${folder}: there is no such folder`,
-      "name an existing one with --cwd DIR"
-    );
-  return (0, import_chunk_YZXDT2WC.realPath)(folder);
-}
-function commandOf(input, cwd) {
-  const words = input.rest ?? [];
-  const parts = { success_exit: input.count("success-exit") ?? 0, keep_children: input.has("keep-children") };
-  if (input.has("shell")) {
-    if (words.length !== 1)
-      throw (0, import_chunk_NVPF5LEY.usageError)(
-        `cannot take ${words.length} words with --shell: it needs the whole command line as one word after --`
-      );
-    return { argv: ["/bin/sh", "-c", words[0]], program: "/bin/sh", ...parts };
-  }
-  const name = words[0];
-  const program = (0, import_chunk_RUARIC2A.findProgram)(name, cwd);
-  if (program === void 0) throw missingProgram(name, cwd);
-  return { argv: words, program, ...parts };
-}
-function missingProgram(name, cwd) {
-  const where = name.includes("/") ? `no executable file of that name (looked from ${cwd})` : `it is not on PATH (${import_chunk_NLNY4YEW.variables.searchPath() || "empty"})`;
-  return new import_chunk_NVPF5LEY.FaultError("preflight", `cannot run ${JSON.stringify(name)}: ${where}`, "give the path of the program");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  checkLaunchOptions,
-  folderOf,
-  folderSaid,
-  launchAndTell,
-  launchWords,
-  missingProgram,
-  onceWords,
-  repeatedLaunch,
-  run,
-  tellLaunched
-});
-
-},
-"./chunk-KUXEKPYO.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  compareIds: () => compareIds,
-  damagedState: () => damagedState,
-  defaultEngine: () => defaultEngine,
-  earlyState: () => earlyState,
-  findEngine: () => findEngine,
-  isId: () => isId,
-  isIdPrefix: () => isIdPrefix,
-  makeId: () => makeId,
-  outcomes: () => outcomes,
-  readCancel: () => readCancel,
-  readExit: () => readExit,
-  readLaunch: () => readLaunch,
-  readMark: () => readMark,
-  readReason: () => readReason,
-  readSpec: () => readSpec,
-  readState: () => readState,
-  readStoredState: () => readStoredState,
-  readWorker: () => readWorker,
-  writeState: () => writeState
-});
-module.exports = stdin_exports;
-var import_chunk_RUARIC2A = load("./chunk-RUARIC2A.js");
-var import_chunk_AHUGW6J6 = load("./chunk-AHUGW6J6.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var idPattern = /^[a-z]{2,12}-[0-9a-z]{8,9}-[0-9a-z]{6}$/;
-var prefixPattern = /^[a-z]{2,12}(?:-[0-9a-z]{0,9}(?:-[0-9a-z]{0,6})?)?$/;
-function makeId(verb, nowMs, random) {
-  const digits = Array.from(random.subarray(0, 6), (byte) => (byte % 36).toString(36)).join("");
-  return `${verb}-${nowMs.toString(36)}-${digits}`;
-}
-function isId(text) {
-  return idPattern.test(text);
-}
-function isIdPrefix(text) {
-  return prefixPattern.test(text);
-}
-function idTimeMs(id) {
-  return Number.parseInt(id.split("-")[1] ?? "", 36);
-}
-function compareIds(a, b) {
-  return idTimeMs(a) - idTimeMs(b) || (a < b ? -1 : a > b ? 1 : 0);
-}
-var outcomes = ["done", "failed", "timed_out", "crashed", "canceled"];
-var states = ["queued", "starting", "running", "stopping", "done", "failed", "timed_out", "crashed", "canceled"];
-var kinds = ["staff", "run", "watch", "timer", "gate", "loop"];
-function readSpec(paths) {
-  return typed(paths.spec, (value) => {
-    if (typeof value.id !== "string" || paths.folder.split("/").at(-1) !== value.id)
-      return "its id is not that of its folder";
-    if (typeof value.kind !== "string" || !kinds.includes(value.kind)) return `unknown kind ${String(value.kind)}`;
-    if (typeof value.mark !== "string" || value.mark.length < 16) return "no mark";
-    for (const name of ["verb", "created_at", "engine", "cwd", "mac"])
-      if (typeof value[name] !== "string") return `no ${name}`;
-    for (const name of ["deadline_ms", "deadline_mono_ms", "kill_grace_ms", "max_output_bytes"]) {
-      if (typeof value[name] !== "number") return `no ${name}`;
-    }
-    for (const name of ["owner", "label"])
-      if (value[name] !== null && typeof value[name] !== "string") return `${name} is no text`;
-    if (!(0, import_chunk_AHUGW6J6.isIdentity)(value.launcher)) return "no launcher identity";
-    if (value.kind === "run" && (!isObject(value.run) || !isWords(value.run.argv))) return "no command";
-    if (value.kind === "watch" && (!isObject(value.watch) || typeof value.watch.condition !== "string"))
-      return "no condition";
-    if (value.kind === "timer" && !(isObject(value.timer) && Number.isFinite(Date.parse(String(value.timer.due_at)))))
-      return "no instant";
-    if (value.kind === "staff" && (!isObject(value.staff) || typeof value.staff.prompt !== "string")) return "no task";
-    return void 0;
-  });
-}
-function readState(paths) {
-  const read = typed(paths.state, (value) => {
-    if (typeof value.state !== "string" || !states.includes(value.state)) return `unknown state ${String(value.state)}`;
-    if (typeof value.rev !== "number" || typeof value.seq !== "number") return "no rev or seq";
-    if (typeof value.created_at !== "string") return "no created_at";
-    if (value.warnings !== void 0 && !(Array.isArray(value.warnings) && value.warnings.every(isNotice)))
-      return "warnings of another form";
-    if (value.error !== void 0 && value.error !== null && !isNotice(value.error)) return "an error of another form";
-    for (const name of ["started_at", "ended_at", "signal"])
-      if (!isAbsent(value[name]) && typeof value[name] !== "string") return `${name} is no text`;
-    for (const name of ["duration_ms", "exit_code"])
-      if (!isAbsent(value[name]) && typeof value[name] !== "number") return `${name} is no number`;
-    const { conversation, output } = value;
-    if (conversation && (!isObject(conversation) || typeof conversation.id !== "string"))
-      return "a conversation of another form";
-    if (output && !isObject(output)) return "an output of another form";
-    return void 0;
-  });
-  if (read.kind !== "ok") return read;
-  const missing = { warnings: [], error: null, conversation: null, output: null, usage: null, reconciled: false };
-  return { kind: "ok", value: { ...missing, ...read.value } };
-}
-function readLaunch(paths) {
-  return typed(paths.launch, (value) => (0, import_chunk_AHUGW6J6.isIdentity)(value.worker) ? void 0 : "no identity of a worker");
-}
-function readWorker(paths) {
-  return typed(paths.worker, (value) => {
-    if (!(0, import_chunk_AHUGW6J6.isIdentity)(value.worker)) return "no identity of a worker";
-    const others = [value.shim, value.child].filter((one) => one !== null && one !== void 0);
-    return others.every(import_chunk_AHUGW6J6.isIdentity) ? void 0 : "a damaged identity";
-  });
-}
-function readExit(paths) {
-  const read = (0, import_chunk_6OPTGHIR.readJson)(paths.exit);
-  if (read.kind !== "ok" || !Number.isInteger(read.value.exit_code)) return void 0;
-  return {
-    exit_code: Number(read.value.exit_code),
-    signaled: read.value.signaled === true,
-    spawn_failed: read.value.spawn_failed === true
-  };
-}
-function readCancel(paths) {
-  const read = (0, import_chunk_6OPTGHIR.readJson)(paths.cancel);
-  if (read.kind !== "ok") return void 0;
-  const { by, owner, at, why } = read.value;
-  const text = (value) => typeof value === "string" ? value : null;
-  return { by: (0, import_chunk_AHUGW6J6.isIdentity)(by) ? by : null, owner: text(owner), at: text(at) ?? "unknown", why: text(why) };
-}
-function readReason(paths) {
-  return (0, import_chunk_6OPTGHIR.readText)(paths.reason, 64)?.trim() || void 0;
-}
-function readMark(file, boot) {
-  const text = (0, import_chunk_6OPTGHIR.readText)(file, 4096);
-  if (!text?.endsWith("\n")) return void 0;
-  const row = (0, import_chunk_AHUGW6J6.parseStat)(text);
-  const [pid, ...start] = row ? [String(row.pid), row.start] : text.trim().split(" ");
-  const identity = { pid: Number(pid), start_token: start.join(" "), boot_id: boot.boot_id, pid_ns: boot.pid_ns };
-  return (0, import_chunk_AHUGW6J6.isIdentity)(identity) ? identity : void 0;
-}
-function readStoredState(paths, id) {
-  const read = (0, import_chunk_6OPTGHIR.readJson)(paths.resultRecord);
-  if (read.kind !== "ok" || read.value.id !== id || typeof read.value.rev !== "number" || typeof read.value.seq !== "number")
-    return void 0;
-  return outcomes.includes(read.value.state) ? pickState(read.value) : void 0;
-}
-function pickState(record) {
-  const more = [
-    "kind",
-    "verb",
-    "owner",
-    "label",
-    "cwd",
-    "lineage",
-    "ended_by",
-    "ended_processes",
-    "survivors",
-    "mode",
-    "backend",
-    "model",
-    "profile",
-    "changes",
-    "worktree",
-    "findings",
-    "timer",
-    "result_paths",
-    "findings_error",
-    "result_path",
-    "output_path",
-    "error_path"
-  ];
-  return Object.fromEntries(Object.entries(record).filter(([name]) => !more.includes(name)));
-}
-function writeState(paths, state, options = {}) {
-  (0, import_chunk_6OPTGHIR.writeJson)(paths.state, state, options);
-}
-function typed(file, fault) {
-  const read = (0, import_chunk_6OPTGHIR.readJson)(file);
-  if (read.kind !== "ok") return read;
-  const name = file.split("/").at(-1);
-  const reason = fault(read.value);
-  return reason === void 0 ? { kind: "ok", value: read.value } : { kind: "damaged", reason: `${name}: ${reason}` };
-}
-function isObject(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-function isAbsent(value) {
-  return value === void 0 || value === null;
-}
-function isNotice(value) {
-  return isObject(value) && typeof value.code === "string" && typeof value.message === "string";
-}
-function isWords(value) {
-  return Array.isArray(value) && value.length > 0 && value.every((word) => typeof word === "string");
-}
-var nodeOptions = ["--no-warnings"];
-var local = {
-  id: "local",
-  async prepare() {
-    await Promise.resolve().then(() => load("./spawn-NV2R7KVL.js"));
-  },
-  async start(worker) {
-    const { spawnDetached } = await Promise.resolve().then(() => load("./spawn-NV2R7KVL.js"));
-    const pid = spawnDetached({
-      program: process.execPath,
-      args: [...nodeOptions, (0, import_chunk_RUARIC2A.companionFile)(), "_worker", worker.stateRoot, worker.id],
-      cwd: "/",
-      environment: (0, import_chunk_NLNY4YEW.workerEnvironment)(worker.mark),
-      logFile: worker.logFile
-    });
-    const identity = (0, import_chunk_AHUGW6J6.identityOf)(pid);
-    if (!identity) throw new Error(`cannot see the worker that was just started (pid ${pid})`);
-    return identity;
-  },
-  alive: import_chunk_AHUGW6J6.livenessOf,
-  signal: import_chunk_AHUGW6J6.signalIdentity
-};
-var engines = [local];
-function findEngine(id) {
-  return engines.find((engine) => engine.id === id);
-}
-var defaultEngine = local;
-function earlyState(id, spec) {
-  return {
-    schema: 1,
-    id,
-    rev: 0,
-    state: "starting",
-    health: "unknown",
-    attention_kind: null,
-    seq: 0,
-    created_at: spec?.created_at ?? (0, import_chunk_NLNY4YEW.isoOf)(idTimeMs(id)),
-    started_at: null,
-    ended_at: null,
-    duration_ms: null,
-    exit_code: null,
-    signal: null,
-    signal_certain: null,
-    error: null,
-    warnings: spec?.warnings ?? [],
-    conversation: null,
-    reconciled: false,
-    output: null,
-    usage: null
-  };
-}
-function damagedState(id, damage) {
-  const error = { code: "state_damaged", message: `the record of this job cannot be used: ${damage}` };
-  return { ...earlyState(id, null), state: "failed", error };
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  compareIds,
-  damagedState,
-  defaultEngine,
-  earlyState,
-  findEngine,
-  isId,
-  isIdPrefix,
-  makeId,
-  outcomes,
-  readCancel,
-  readExit,
-  readLaunch,
-  readMark,
-  readReason,
-  readSpec,
-  readState,
-  readStoredState,
-  readWorker,
-  writeState
-});
-
-},
-"./chunk-LPMPPDCR.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  countDirty: () => countDirty,
-  decodeName: () => decodeName,
-  encodeName: () => encodeName,
-  entriesOf: () => entriesOf,
-  isCutOff: () => isCutOff,
-  isDirty: () => isDirty,
-  makeRest: () => makeRest,
-  oneLine: () => oneLine,
-  openGit: () => openGit,
-  readableName: () => readableName,
-  repositoryVariables: () => repositoryVariables,
-  showName: () => showName
-});
-module.exports = stdin_exports;
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_child_process = require("node:child_process");
-var import_node_path = builtin("node:path");
-var import_node_crypto = require("node:crypto");
-var repositoryVariables = [
-  "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-  "GIT_CONFIG",
-  "GIT_CONFIG_PARAMETERS",
-  "GIT_CONFIG_COUNT",
-  "GIT_OBJECT_DIRECTORY",
-  "GIT_DIR",
-  "GIT_WORK_TREE",
-  "GIT_IMPLICIT_WORK_TREE",
-  "GIT_GRAFT_FILE",
-  "GIT_INDEX_FILE",
-  "GIT_NO_REPLACE_OBJECTS",
-  "GIT_REPLACE_REF_BASE",
-  "GIT_PREFIX",
-  "GIT_INTERNAL_SUPER_PREFIX",
-  "GIT_SHALLOW_FILE",
-  "GIT_COMMON_DIR",
-  "GIT_NAMESPACE",
-  "GIT_REF_STORAGE_FORMAT",
-  "GIT_REFERENCE_BACKEND"
-];
-var wanted = "^(filter\\..*|hook\\..*|core\\.worktree|core\\.bare|extensions\\.objectformat)$";
-var tooMany = 200;
-var always = [
-  "core.fsmonitor=false",
-  "core.hooksPath=/dev/null",
-  "core.quotepath=off",
-  "diff.orderFile=/dev/null",
-  "diff.submodule=short",
-  "log.showSignature=false",
-  "submodule.recurse=false",
-  "gc.auto=0",
-  "maintenance.auto=false"
-];
-var quiet = ["--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty"];
-var showing = new Set(["diff", "show", "log", "diff-tree", "diff-index", "diff-files"]);
-function openGit(folder, { until, also = [] } = {}) {
-  const program = findGit();
-  if (program === void 0) return { reason: "git is not installed (no git on PATH)" };
-  const found = [];
-  for (const place of [folder, ...also]) {
-    if (!(0, import_chunk_YZXDT2WC.isFolder)(place)) return { reason: `the folder ${place} is gone` };
-    const read = runGit(program, place, always, ["config", "-z", "--get-regexp", wanted], { until });
-    if (!read.ok && read.code !== 1) return { reason: read.reason };
-    found.push(parseSettings(read.ok ? read.bytes : Buffer.alloc(0)));
-  }
-  const [settings = []] = found;
-  const off = switchedOff(found.flat().map(([name]) => name));
-  if (off === void 0) return { reason: "its configuration names filters or hooks that cannot be switched off" };
-  const config = [...always, ...off];
-  return {
-    git: {
-      folder,
-      run: (args, call = {}) => runGit(program, folder, config, args, { ...call, until }),
-      setting: (name) => settings.findLast(([found2]) => found2 === name)?.[1]
-    }
-  };
-}
-function findGit() {
-  return absoluteSearchPath().map((folder) => import_node_path.default.join(folder, "git")).find(import_chunk_YZXDT2WC.isExecutable);
-}
-function absoluteSearchPath() {
-  return import_chunk_NLNY4YEW.variables.searchPath().split(":").filter((folder) => import_node_path.default.isAbsolute(folder));
-}
-function parseSettings(bytes) {
-  return bytes.toString("utf8").split("\0").filter((item) => item !== "").map((item) => {
-    const end = item.indexOf("\n");
-    return end < 0 ? [item, ""] : [item.slice(0, end), item.slice(end + 1)];
-  });
-}
-function switchedOff(names) {
-  const drivers = new Set(names.filter((name) => /^(?:filter|hook)\./.test(name)).map(withoutVariable));
-  if (drivers.size > tooMany || [...drivers].some((name) => /[=\n\ufffd]/.test(name))) return void 0;
-  return [...drivers].flatMap(
-    (name) => name.startsWith("hook.") ? [`${name}.enabled=false`] : [`${name}.clean=`, `${name}.smudge=`, `${name}.process=`, `${name}.required=false`]
-  );
-}
-function withoutVariable(name) {
-  return name.slice(0, name.lastIndexOf("."));
-}
-function runGit(program, folder, config, args, call) {
-  const limit = call.limit ?? 32 * 1024 * 1024;
-  const left = (call.until ?? Number.POSITIVE_INFINITY) - (0, import_chunk_NLNY4YEW.monotonicMs)();
-  const timeout = Math.ceil(Math.min(call.timeoutMs ?? 1e4, left));
-  const settings = config.flatMap((setting) => ["-c", setting]);
-  const [verb = "", ...words] = args;
-  if (timeout <= 0) return { ok: false, code: null, reason: `there was no time left for git ${verb}`, cut: "time" };
-  const safe = showing.has(verb) ? [verb, ...quiet, ...words] : args;
-  const done = (0, import_node_child_process.spawnSync)(program, ["--no-pager", "--literal-pathspecs", ...settings, ...safe], {
-    cwd: folder,
-    env: gitEnvironment(folder),
-    input: call.input ?? "",
-    timeout,
-    killSignal: "SIGKILL",
-    maxBuffer: limit
-  });
-  const name = `git ${verb}`;
-  const fault = (0, import_chunk_NVPF5LEY.errnoOf)(done.error);
-  const seconds = Math.ceil(timeout / 100) / 10;
-  if (fault === "ETIMEDOUT")
-    return { ok: false, code: null, reason: `${name} took longer than ${seconds} s`, cut: "time" };
-  if (fault === "ENOBUFS")
-    return { ok: false, code: null, reason: `${name} wrote more than ${limit} bytes`, cut: "output" };
-  if (done.error) return { ok: false, code: null, reason: `${name} cannot be started (${fault ?? "error"})` };
-  if (done.status === 0) return { ok: true, bytes: done.stdout };
-  const [first = ""] = (0, import_chunk_LXK2ZILE.plainText)(done.stderr.toString("utf8")).trim().split("\n");
-  const ending = done.status === null ? `was ended by ${done.signal}` : `ended with ${done.status}`;
-  return { ok: false, code: done.status, reason: `${name} ${ending}${first === "" ? "" : `: ${first.slice(0, 200)}`}` };
-}
-function gitEnvironment(folder) {
-  const home = import_chunk_NLNY4YEW.variables.home();
-  const ours = (0, import_chunk_NLNY4YEW.configFolder)();
-  return {
-    ...(0, import_chunk_NLNY4YEW.toolEnvironment)(),
-    PATH: absoluteSearchPath().join(":"),
-    ...home === void 0 ? {} : { HOME: home },
-    ...ours === void 0 ? {} : { XDG_CONFIG_HOME: import_node_path.default.dirname(ours) },
-    GIT_OPTIONAL_LOCKS: "0",
-    GIT_TERMINAL_PROMPT: "0",
-    GIT_ASKPASS: "",
-    GIT_NO_LAZY_FETCH: "1",
-    // Unlike `protocol.allow` it cannot be widened by the repository.
-    GIT_ALLOW_PROTOCOL: "none",
-    GIT_CEILING_DIRECTORIES: import_node_path.default.dirname(folder)
-  };
-}
-var decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-var encoder = new TextEncoder();
-function decodeName(bytes) {
-  try {
-    return decoder.decode(bytes);
-  } catch {
-    return decodeBroken(bytes);
-  }
-}
-function encodeName(name) {
-  if (!/[\udc80-\udcff]/.test(name)) return encoder.encode(name);
-  const parts = name.match(loneOrText) ?? [];
-  const pieces = parts.map((part) => {
-    const code = part.charCodeAt(0);
-    return part.length === 1 && code >= 56448 && code <= 56575 ? Uint8Array.of(code - 56320) : encoder.encode(part);
-  });
-  const result = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
-  let at = 0;
-  for (const piece of pieces) {
-    result.set(piece, at);
-    at += piece.length;
-  }
-  return result;
-}
-var loneOrText = /(?<![\ud800-\udbff])[\udc80-\udcff]|(?:[\ud800-\udbff][\udc00-\udfff]|[^\udc80-\udcff])+/g;
-function readableName(name) {
-  return name.replace(loneOrText, (part) => {
-    const code = part.charCodeAt(0);
-    return part.length === 1 && code >= 56448 && code <= 56575 ? `\\x${(code - 56320).toString(16)}` : part;
-  });
-}
-var odd = /["`\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]|^\s|\s$|^$/u;
-var unprintable = /["\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
-function showName(name) {
-  if (!odd.test(name)) return name;
-  const inner = name.replaceAll("\\", "\\\\").replace(unprintable, (found) => {
-    const code = found.codePointAt(0) ?? 0;
-    if (found === '"') return '\\"';
-    if (found === "\n") return "\\n";
-    if (found === "	") return "\\t";
-    if (code >= 56448 && code <= 56575) return `\\x${(code - 56320).toString(16)}`;
-    return `\\u{${code.toString(16)}}`;
-  });
-  return `"${inner}"`;
-}
-function decodeBroken(bytes) {
-  let text = "";
-  for (let at = 0; at < bytes.length; ) {
-    const length = characterAt(bytes, at);
-    if (length === 0) text += String.fromCharCode(56320 + (bytes[at] ?? 0));
-    else text += decoder.decode(bytes.subarray(at, at + length));
-    at += length || 1;
-  }
-  return text;
-}
-function characterAt(bytes, at) {
-  const first = bytes[at] ?? 0;
-  const length = first < 128 ? 1 : first < 194 ? 0 : first < 224 ? 2 : first < 240 ? 3 : first < 245 ? 4 : 0;
-  if (length === 0 || at + length > bytes.length) return 0;
-  try {
-    decoder.decode(bytes.subarray(at, at + length));
-    return length;
-  } catch {
-    return 0;
-  }
-}
-function oneLine(text) {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, " ").trim();
-}
-function makeRest(files, beyond) {
-  const count = files.length + beyond.length;
-  if (count === 0) return null;
-  return { count, files, digest: beyond.length === 0 ? null : digestOf(beyond) };
-}
-function digestOf(value) {
-  return (0, import_node_crypto.createHash)("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 32);
-}
-function entriesOf({ entries, rest }) {
-  const known = new Map(entries.map((entry) => [entry.path, entry]));
-  for (const brief of rest?.files ?? []) known.set(brief[0], expand(brief));
-  return known;
-}
-function expand([path2, xy, mode, stat]) {
-  const isInHead = !/[?ARC]/.test(xy);
-  return {
-    path: path2,
-    xy,
-    head: isInHead ? `${mode || "100644"} ?` : null,
-    index: null,
-    tree_mode: null,
-    mode: mode || null,
-    content: null,
-    stat: stat || null,
-    isBrief: true
-  };
-}
-function isCutOff({ rest }) {
-  return rest !== null && rest.digest !== null;
-}
-function isDirty(entry) {
-  return entry.xy !== "..";
-}
-function countDirty({ entries, rest }) {
-  const brief = rest?.files ?? [];
-  const unnamed = (rest?.count ?? 0) - brief.length;
-  return entries.filter(isDirty).length + brief.filter(([, xy]) => isDirty({ xy })).length + unnamed;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  countDirty,
-  decodeName,
-  encodeName,
-  entriesOf,
-  isCutOff,
-  isDirty,
-  makeRest,
-  oneLine,
-  openGit,
-  readableName,
-  repositoryVariables,
-  showName
-});
-
-},
-"./chunk-LS27X2A7.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  isSettleable: () => isSettleable,
-  refresh: () => refresh,
-  refreshAttached: () => refreshAttached
-});
-module.exports = stdin_exports;
-var import_chunk_VZ2YQQLM = load("./chunk-VZ2YQQLM.js");
-var import_chunk_46DO6K2P = load("./chunk-46DO6K2P.js");
-var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var settled = ["over", "lost", "host_restarted", "never_started"];
-function isSettleable(condition) {
-  return settled.includes(condition);
-}
-var attachable = ["orphaned", "unclaimed"];
-async function refresh(root, id, isStrict = false) {
-  const view = (0, import_chunk_VZ2YQQLM.inspect)(root, id);
-  const condition = (0, import_chunk_VZ2YQQLM.conditionOf)(view);
-  if (condition === "ended") dropMarker(view);
-  if (!isSettleable(condition)) return view;
-  const { settleJob } = await Promise.resolve().then(() => load("./settle-SDML6AVJ.js"));
-  await settleJob(view, (now) => isSettleable((0, import_chunk_VZ2YQQLM.conditionOf)(now)), isStrict);
-  return (0, import_chunk_VZ2YQQLM.inspect)(root, id);
-}
-async function refreshAttached(root, id) {
-  const view = await refresh(root, id, true);
-  const isDue = (now) => attachable.includes((0, import_chunk_VZ2YQQLM.conditionOf)(now)) || isHung(now);
-  if (!isDue(view)) return view;
-  const { attachWorker } = await Promise.resolve().then(() => load("./attach-FE5F333E.js"));
-  await attachWorker(view, isDue);
-  return (0, import_chunk_VZ2YQQLM.inspect)(root, id);
-}
-function dropMarker(view) {
-  if (!(0, import_chunk_YZXDT2WC.exists)(view.paths.marker)) return;
-  try {
-    (0, import_chunk_6OPTGHIR.removeFile)(view.paths.reserve);
-    (0, import_chunk_6OPTGHIR.removeFile)(view.paths.marker);
-  } catch {
-  }
-}
-function isHung(view) {
-  if ((0, import_chunk_VZ2YQQLM.conditionOf)(view) !== "supervised" || view.isClaimed || view.worker !== null) return false;
-  return view.leaseAgeMs !== null && view.leaseAgeMs > 2 * import_chunk_46DO6K2P.leaseStaleMs;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  isSettleable,
-  refresh,
-  refreshAttached
-});
-
-},
-"./chunk-LXK2ZILE.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  byteLength: () => byteLength,
-  excerpt: () => excerpt,
-  lastLines: () => lastLines,
-  plainText: () => plainText,
-  plainValue: () => plainValue,
-  tail: () => tail,
-  tailOfBytes: () => tailOfBytes
-});
-module.exports = stdin_exports;
-var encoder = new TextEncoder();
-var decoder = new TextDecoder();
-var escapeSequence = /\x1b(?:[\]PX^_][^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?|\[[0-?]*[ -/]*[@-~]?|[ -/]*[0-~]?)|[\x90\x98\x9d-\x9f][^\x07\x1b\x90\x98\x9c-\x9f\n]*(?:\x07|\x1b\\|\x9c)|\x9b[0-?]*[ -/]*[@-~]?/g;
-function byteLength(text) {
-  return encoder.encode(text).length;
-}
-function plainText(text) {
-  return text.replaceAll("\r\n", "\n").replace(escapeSequence, "").replaceAll("\r", "\n").replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g, "");
-}
-function excerpt(text, limit) {
-  const bytes = encoder.encode(text);
-  if (bytes.length <= limit) return text;
-  if (limit < 3) return "";
-  let end = limit - 3;
-  while (end > 0 && isContinuation(bytes[end])) end -= 1;
-  return `${decoder.decode(bytes.subarray(0, end))}\u2026`;
-}
-function tail(text, limit) {
-  const bytes = encoder.encode(text);
-  if (bytes.length <= limit) return { text, truncated: false };
-  return { text: decoder.decode(tailOfBytes(bytes, limit)), truncated: true };
-}
-function tailOfBytes(bytes, limit) {
-  const start = Math.max(0, bytes.length - limit);
-  let skip = 0;
-  while (start > 0 && skip < 4 && isContinuation(bytes[start + skip])) skip += 1;
-  return bytes.subarray(start + (skip < 4 ? skip : 0));
-}
-function lastLines(bytes, count) {
-  let seen = 0;
-  for (let at = bytes.length - 2; at >= 0; at -= 1) {
-    if (bytes[at] !== 10) continue;
-    seen += 1;
-    if (seen === count) return bytes.subarray(at + 1);
-  }
-  return bytes;
-}
-function isContinuation(byte) {
-  return byte !== void 0 && (byte & 192) === 128;
-}
-function plainValue(value, limit) {
-  if (typeof value === "string") return excerpt(plainText(value), limit);
-  if (Array.isArray(value)) return value.map((inner) => plainValue(inner, limit));
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => [plainValue(name, 80), plainValue(inner, limit)])
-  );
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  byteLength,
-  excerpt,
-  lastLines,
-  plainText,
-  plainValue,
-  tail,
-  tailOfBytes
-});
-
-},
-"./chunk-MEIPGETB.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  compareWorkspace: () => compareWorkspace,
-  isChanges: () => isChanges,
-  isSnapshot: () => isSnapshot
-});
-module.exports = stdin_exports;
-var import_chunk_YHZ7ICPC = load("./chunk-YHZ7ICPC.js");
-var import_chunk_LPMPPDCR = load("./chunk-LPMPPDCR.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_46DO6K2P = load("./chunk-46DO6K2P.js");
-var text = (value) => typeof value === "string";
-var flag = (value) => typeof value === "boolean";
-var count = (value) => Number.isSafeInteger(value) && value >= 0;
-var textOrNull = (value) => value === null || text(value);
-var commit = (value) => value === null || text(value) && /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(value);
-var optional = (shape) => (value) => value === void 0 || shape(value);
-var nullOr = (shape) => (value) => value === null || shape(value);
-var oneOf = (...words) => (value) => words.includes(value);
-var list = (shape) => (value) => Array.isArray(value) && value.every(shape);
-var record = (shapes) => (value) => isRecord(value) && Object.entries(shapes).every(([name, shape]) => shape(value[name]));
-var allOf = (shape) => (value) => isRecord(value) && Object.values(value).every(shape);
-function isRecord(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-var nameInside = (value) => text(value) && !`/${value}/`.includes("/../") && !value.startsWith("/");
-var entry = record({
-  path: nameInside,
-  xy: text,
-  head: textOrNull,
-  index: textOrNull,
-  tree_mode: textOrNull,
-  from: optional(nameInside),
-  mode: textOrNull,
-  content: textOrNull,
-  stat: textOrNull
-});
-var names = allOf((value) => value !== null && commit(value));
-var row = (length) => (value) => Array.isArray(value) && value.length === length && nameInside(value[0]) && value.every(text);
-var snapshot = record({
-  schema: oneOf(1),
-  cwd: text,
-  at: (value) => text(value) && Number.isFinite(Date.parse(value)),
-  git: nullOr(
-    record({
-      root: text,
-      hash: oneOf("sha1", "sha256"),
-      head: commit,
-      branch: textOrNull,
-      subject: textOrNull,
-      refs: nullOr(names),
-      refs_rest: nullOr(record({ count, digest: text })),
-      elsewhere: names
-    })
-  ),
-  reason: textOrNull,
-  exclude: list(text),
-  entries: list(entry),
-  rest: nullOr(record({ count, files: list(row(4)), digest: textOrNull })),
-  files: nullOr(list(row(3))),
-  exact: flag
-});
-var changes = record({
-  files: list(
-    record({
-      path: text,
-      change: oneOf("added", "modified", "deleted", "renamed"),
-      from: optional(text),
-      was_dirty: flag,
-      committed: flag
-    })
-  ),
-  file_count: count,
-  dirty_before: list(text),
-  dirty_before_count: count,
-  dirty_committed: list(text),
-  dirty_committed_count: count,
-  dirty_after: count,
-  commits: list(record({ sha: text, subject: text })),
-  commit_count: count,
-  head: record({ before: textOrNull, after: textOrNull, moved: oneOf("forward", "elsewhere", null) }),
-  branch: record({ before: textOrNull, after: textOrNull }),
-  refs_changed: list(text),
-  index_changed: flag,
-  beyond: list(text),
-  exact: flag,
-  unchanged: flag,
-  reason: textOrNull
-});
-function isSnapshot(value) {
-  return snapshot(value);
-}
-function isChanges(value) {
-  return changes(value);
-}
-var emptyTree = {
-  sha1: "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
-  sha256: "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"
-};
-function readTreeChanges(git, hash, heads) {
-  const ask = (...renames) => git.run([
-    ...["diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-ext-diff", "--no-textconv", ...renames],
-    ...[heads.before ?? emptyTree[hash], heads.after ?? emptyTree[hash], "--"]
-  ]);
-  const found = ask("-M", "-l1000");
-  const answer = found.ok ? found : ask("--no-renames");
-  return answer.ok ? parseRaw(answer.bytes) : void 0;
-}
-function parseRaw(bytes) {
-  const changes2 = new Map();
-  const items = bytes.toString("latin1").split("\0");
-  for (let at = 0; at < items.length; at += 1) {
-    const [, modes] = /^:(.*)$/.exec(items[at] ?? "") ?? [];
-    if (modes === void 0) continue;
-    const [oldMode = "", newMode = "", oldName = "", newName = "", letter = ""] = modes.split(" ");
-    const before = /^0*$/.test(oldMode) ? null : `${oldMode} ${oldName}`;
-    const after = /^0*$/.test(newMode) ? null : `${newMode} ${newName}`;
-    at += 1;
-    const name = (0, import_chunk_YHZ7ICPC.nameOf)(items[at] ?? "");
-    if (!/^[RC]/.test(letter)) {
-      changes2.set(name, { before, after });
-      continue;
-    }
-    at += 1;
-    const target = (0, import_chunk_YHZ7ICPC.nameOf)(items[at] ?? "");
-    if (letter.startsWith("R")) changes2.set(name, { before, after: null });
-    changes2.set(target, { before: null, after, ...letter.startsWith("R") ? { from: name } : {} });
-  }
-  return changes2;
-}
-function readMove(git, before, after) {
-  if (before === after) return null;
-  if (before === null) return "forward";
-  if (after === null) return "elsewhere";
-  return git.run(["merge-base", "--is-ancestor", before, after]).ok ? "forward" : "elsewhere";
-}
-var commitLimit = 20;
-function readNewCommits(git, before, after, tips) {
-  const refs = [...Object.values(before.refs ?? {}), ...Object.values(before.elsewhere)];
-  const known = new Set([before.head, ...refs].filter((name) => name !== null));
-  const fresh = [after.head, ...tips].filter((name) => name !== null && !known.has(name));
-  if (fresh.length === 0) return { commits: [], commit_count: 0 };
-  const input = `${[...new Set(fresh), ...[...known].map((name) => `^${name}`)].join("\n")}
-`;
-  const count2 = git.run(["rev-list", "--count", "--ignore-missing", "--stdin"], { input });
-  const listed2 = git.run(
-    [
-      ...["rev-list", `--max-count=${commitLimit}`, "--topo-order", "--ignore-missing"],
-      ...["--encoding=UTF-8", "--format=%s", "--stdin"]
-    ],
-    { input }
-  );
-  if (!count2.ok || !listed2.ok) return void 0;
-  const lines = listed2.bytes.toString("latin1").split("\n");
-  const commits = lines.flatMap(
-    (line, at) => at % 2 === 0 && line.startsWith("commit ") ? [{ sha: line.slice(7), subject: (0, import_chunk_YHZ7ICPC.nameOf)(lines[at + 1] ?? "") }] : []
-  );
-  return { commits, commit_count: Number(count2.bytes.toString("latin1")) };
-}
-function comparePlain(before, after) {
-  const [known, now] = [filesOf(before), filesOf(after)];
-  const looker = (0, import_chunk_YHZ7ICPC.makeLooker)(after.cwd);
-  const changes2 = [];
-  for (const path of [...new Set([...known.keys(), ...now.keys()])].sort()) {
-    const was = known.get(path) ?? null;
-    const is = now.get(path) ?? (after.exact ? null : lookNow(path));
-    if (was?.mode === is?.mode && was?.content === is?.content) continue;
-    const isOld = !was && !before.exact && (looker.look(path)?.changedMs ?? 0) < Date.parse(before.at) - 2e3;
-    if (!isOld) changes2.push({ path, was, is, was_dirty: false, committed: false });
-  }
-  return changes2;
-  function lookNow(path) {
-    const facts = looker.look(path);
-    return facts && facts.kind !== "folder" ? { mode: facts.mode, content: facts.stat } : null;
-  }
-}
-function compareUnasked(before) {
-  const looker = (0, import_chunk_YHZ7ICPC.makeLooker)(before.git.root);
-  const paths = { changes: [], untouched: [], swallowed: [] };
-  for (const [path, entry2] of (0, import_chunk_LPMPPDCR.entriesOf)(before)) {
-    const facts = looker.look(path);
-    if (!(0, import_chunk_LPMPPDCR.isDirty)(entry2) || entry2.mode === "160000") continue;
-    const now = facts && facts.kind !== "folder" ? facts : null;
-    const isSame2 = now ? now.mode === entry2.mode && now.stat === entry2.stat : entry2.mode === null;
-    const sideOf2 = (side) => ({ mode: side.mode, content: side.stat });
-    const was = entry2.mode === null ? null : sideOf2({ mode: entry2.mode, stat: entry2.stat });
-    if (isSame2) paths.untouched.push(path);
-    else paths.changes.push({ path, was, is: now && sideOf2(now), was_dirty: true, committed: false });
-  }
-  return paths;
-}
-function filesOf({ files }) {
-  return new Map((files ?? []).map(([path, mode, stat]) => [path, { mode, content: stat }]));
-}
-var emptyBlobs = new Set([
-  "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391",
-  "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813"
-]);
-function pairRenames(changes2) {
-  const gone = new Map(changes2.filter(({ was, is }) => was && !is).map((change) => [change.path, change]));
-  const byContent = new Map();
-  for (const change of gone.values()) {
-    const key = change.was && contentKey(change.was);
-    if (key) byContent.set(key, [...byContent.get(key) ?? [], change]);
-  }
-  const taken = new Set();
-  const originOf = new Map();
-  const take = (change, origin) => {
-    if (!origin || taken.has(origin.path)) return;
-    taken.add(origin.path);
-    originOf.set(change.path, origin);
-  };
-  const fresh = changes2.filter(({ was, is }) => !was && is);
-  for (const change of fresh) if (change.from !== void 0) take(change, gone.get(change.from));
-  for (const change of fresh) {
-    const key = change.is && contentKey(change.is);
-    if (!key || originOf.has(change.path)) continue;
-    const free = (byContent.get(key) ?? []).filter(({ path }) => !taken.has(path));
-    const namesake = free.find(({ path }) => lastPart(path) === lastPart(change.path));
-    take(change, namesake ?? (emptyBlobs.has(change.is?.content ?? "") ? void 0 : free[0]));
-  }
-  return changes2.filter(({ path }) => !taken.has(path)).map(({ from: _, ...change }) => {
-    const origin = originOf.get(change.path);
-    if (!origin) return change;
-    return { ...change, from: origin.path, was_dirty: change.was_dirty || origin.was_dirty };
-  });
-}
-function contentKey({ mode, content }) {
-  return content === null ? null : `${mode.slice(0, 3)} ${content}`;
-}
-function lastPart(path) {
-  return path.slice(path.lastIndexOf("/") + 1);
-}
-function comparePaths(moments) {
-  const known = (0, import_chunk_LPMPPDCR.entriesOf)(moments.before);
-  const now = (0, import_chunk_LPMPPDCR.entriesOf)(moments.after);
-  const names2 = new Set([...known.keys(), ...now.keys(), ...moments.tree.keys()]);
-  const isHidden = makeHidden(moments, names2);
-  const changes2 = [];
-  const untouched = [];
-  const swallowed = [];
-  const isInMoved = makeInMoved(known, now);
-  for (const name of [...names2].sort()) {
-    const [b, a, t] = [known.get(name), now.get(name), moments.tree.get(name)];
-    const sides = b ? sinceDirty(name, b, a, moments) : a ? sinceClean(name, a, moments, isHidden) : inTree(t);
-    const was_dirty = b !== void 0 && b.xy !== "..";
-    if (sides && (sides.was || sides.is)) {
-      const from = a?.from ?? t?.from;
-      changes2.push({ path: name, ...sides, was_dirty, committed: t !== void 0, ...from ? { from } : {} });
-    } else if (was_dirty) (a === void 0 && (t || isInMoved(name)) ? swallowed : untouched).push(name);
-  }
-  return { changes: changes2, untouched, swallowed };
-}
-function makeInMoved(known, now) {
-  const moved = [...now.values()].filter(({ path, mode, content, head: head2 }) => {
-    const before = known.get(path);
-    return mode === "160000" && content !== (before ? before.content : head2?.split(" ")[1]);
-  }).map(({ path }) => `${path}/`);
-  return (name) => moved.some((folder) => name.startsWith(folder));
-}
-function sinceDirty(name, b, a, moments) {
-  const now = a ?? measureNow(name, b, moments);
-  return isSame(b, now) ? void 0 : { was: sideOf(b), is: sideOf(now) };
-}
-function measureNow(name, b, { looker, tree }) {
-  const facts = looker.look(name);
-  if (!facts) return import_chunk_YHZ7ICPC.nothing;
-  if (facts.kind !== "folder") {
-    const algorithm = b.content?.length === 64 ? "sha256" : "sha1";
-    if (b.content === null && b.mode !== null) return { mode: facts.mode, content: null, stat: facts.stat };
-    return (0, import_chunk_YHZ7ICPC.measureRaw)(looker, name, facts, algorithm);
-  }
-  const commit2 = (tree.get(name)?.after ?? b.head)?.split(" ")[1];
-  return b.mode === "160000" && commit2 !== void 0 ? { mode: "160000", content: commit2, stat: null } : import_chunk_YHZ7ICPC.nothing;
-}
-function isSame(b, now) {
-  if (b.mode !== now.mode) return false;
-  if (b.mode === null) return true;
-  return b.content !== null && now.content !== null ? b.content === now.content : b.stat === now.stat;
-}
-function sinceClean(name, a, { tree, overlooked, before }, isHidden) {
-  const t = tree.get(name);
-  const base = a.xy === ".." ? overlooked.get(name) ?? null : t ? t.before : a.head;
-  const was = sideOfTree(base);
-  if (base === null) return a.mode === null || isHidden(a) ? void 0 : { was, is: sideOf(a) };
-  if ((0, import_chunk_LPMPPDCR.isCutOff)(before) && isHidden(a)) return void 0;
-  const isStaged2 = a.xy[1] === "." && a.xy !== ".." && a.index !== null && !a.index.startsWith("u");
-  const is = isStaged2 ? sideOfTree(a.index) : sideOf({ ...a, mode: (a.mode && a.tree_mode) ?? a.mode });
-  if (was && is && was.mode === is.mode && was.content === is.content) return void 0;
-  return { was, is };
-}
-function inTree(t) {
-  return t && { was: sideOfTree(t.before), is: sideOfTree(t.after) };
-}
-function makeHidden({ before, looker }, names2) {
-  const mayHide = (0, import_chunk_LPMPPDCR.isCutOff)(before) || [...names2].some((name) => /(?:^|\/)\.gitignore$/.test(name));
-  const margin = 2e3;
-  return (a) => mayHide && (looker.look(a.path)?.changedMs ?? Number.POSITIVE_INFINITY) < Date.parse(before.at) - margin;
-}
-function sideOf({ mode, content, stat }) {
-  return mode === null ? null : { mode, content: content ?? stat };
-}
-function sideOfTree(base) {
-  const [mode, content = null] = base?.split(" ") ?? [];
-  return mode === void 0 ? null : { mode, content };
-}
-var listed = { files: 200, dirty: 50, refs: 50, nameBytes: 1e3 };
-function compareWorkspace(before, after, { budgetMs = import_chunk_46DO6K2P.captureBudgetMs } = {}) {
-  if (!isSnapshot(before)) return untold("the record of the workspace at the start is damaged", null, null);
-  const { git, cwd, exclude } = before;
-  if (git === null) {
-    const now2 = after.git === null && after.cwd === cwd ? after : (0, import_chunk_YHZ7ICPC.captureWorkspace)(cwd, { exclude, plain: true, budgetMs });
-    const changes2 = comparePlain(before, now2);
-    const exact = before.exact && now2.exact;
-    return finish({ ...nothingMoved(null, null), ...noPaths, changes: changes2, exact, reason: before.reason });
-  }
-  const isElsewhere = after.git ? after.git.root !== git.root : after.reason === import_chunk_YHZ7ICPC.notInGit;
-  const now = isElsewhere ? (0, import_chunk_YHZ7ICPC.captureWorkspace)(git.root, { exclude, budgetMs }) : after;
-  if (now.git?.root === git.root)
-    return compareGit({ ...before, git }, { ...now, git: now.git }, (0, import_chunk_NLNY4YEW.monotonicMs)() + budgetMs);
-  const reason = now.reason ?? "the repository is gone";
-  return untold(reason, git, null, reason === import_chunk_YHZ7ICPC.notInGit ? noPaths : compareUnasked({ ...before, git }));
-}
-function compareGit(before, after, until) {
-  const [was, is] = [before.git, after.git];
-  const opened = (0, import_chunk_LPMPPDCR.openGit)(is.root, { until });
-  if ("reason" in opened) return untold(opened.reason, was, is);
-  const { git } = opened;
-  const moved = readMove(git, was.head, is.head);
-  const tree = moved === null ? new Map() : readTreeChanges(git, is.hash, head(was, is));
-  const refs = (0, import_chunk_YHZ7ICPC.compareRefs)(was, is);
-  const commits = readNewCommits(git, was, is, refs.tips);
-  const looker = (0, import_chunk_YHZ7ICPC.makeLooker)(is.root, until);
-  const overlooked = newlyOverlooked(git, before, after);
-  const moments = { before, after, tree: tree ?? new Map(), looker, overlooked };
-  const isMore = before.rest?.digest !== after.rest?.digest && ((0, import_chunk_LPMPPDCR.isCutOff)(before) || (0, import_chunk_LPMPPDCR.isCutOff)(after));
-  const isKnown = tree !== void 0 && commits !== void 0 && refs.exact && (0, import_chunk_NLNY4YEW.monotonicMs)() < until;
-  return finish({
-    ...nothingMoved(was, is),
-    ...comparePaths(moments),
-    dirty_after: (0, import_chunk_LPMPPDCR.countDirty)(after),
-    commits: commits?.commits ?? [],
-    commit_count: commits?.commit_count ?? 0,
-    head: { ...head(was, is), moved },
-    refs_changed: refs.changed,
-    index_changed: isIndexChanged(before, after, moments.tree),
-    exact: before.exact && after.exact && isKnown,
-    beyond: [
-      ...isMore ? [`uncommitted files beyond the first ${import_chunk_YHZ7ICPC.limits.entries + import_chunk_YHZ7ICPC.limits.brief}`] : [],
-      ...refs.isMore ? [`branches beyond the first ${import_chunk_YHZ7ICPC.refLimits.names}`] : []
-    ],
-    reason: after.reason ?? before.reason
-  });
-}
-function head(was, is) {
-  return { before: was.head, after: is.head };
-}
-function newlyOverlooked(git, was, is) {
-  const known = (0, import_chunk_LPMPPDCR.entriesOf)(was);
-  const names2 = is.entries.filter(({ path, xy }) => xy === ".." && !known.has(path)).map(({ path }) => path);
-  if (names2.length === 0 || was.git.head === null) return new Map();
-  const answer = git.run(["ls-tree", "-r", "-z", "--full-tree", was.git.head]);
-  const wanted = new Set(names2);
-  const lines = answer.ok ? answer.bytes.toString("latin1").split("\0") : [];
-  return new Map(
-    lines.flatMap((line) => {
-      const [, mode, name, path = ""] = /^(\d+) \w+ ([0-9a-f]+)\t(.*)$/s.exec(line) ?? [];
-      return mode !== void 0 && wanted.has((0, import_chunk_YHZ7ICPC.nameOf)(path)) ? [[(0, import_chunk_YHZ7ICPC.nameOf)(path), `${mode} ${name}`]] : [];
-    })
-  );
-}
-function isIndexChanged(was, is, tree) {
-  const [known, now] = [(0, import_chunk_LPMPPDCR.entriesOf)(was), (0, import_chunk_LPMPPDCR.entriesOf)(is)];
-  const isCut = (0, import_chunk_LPMPPDCR.isCutOff)(was) || (0, import_chunk_LPMPPDCR.isCutOff)(is);
-  return [...new Set([...known.keys(), ...now.keys(), ...tree.keys()])].some((name) => {
-    const [b, a, t] = [known.get(name), now.get(name), tree.get(name)];
-    if (b?.xy === ".." || a?.xy === ".." || isCut && !(a && b)) return false;
-    if (b?.isBrief || a?.isBrief) return isStaged(b) !== isStaged(a);
-    const before = b ? b.index : t ? t.before : a?.head ?? null;
-    const after = a ? a.index : t ? t.after : b?.head ?? null;
-    return before !== after;
-  });
-}
-function isStaged(entry2) {
-  return entry2 !== void 0 && !/^[.?]/.test(entry2.xy);
-}
-var noPaths = { changes: [], untouched: [], swallowed: [] };
-function nothingMoved(was, is) {
-  return {
-    commits: [],
-    commit_count: 0,
-    dirty_after: 0,
-    head: { before: was?.head ?? null, after: is?.head ?? null, moved: null },
-    branch: { before: was?.branch ?? null, after: is?.branch ?? null },
-    refs_changed: [],
-    index_changed: false,
-    beyond: []
-  };
-}
-function untold(reason, was, is, paths = noPaths) {
-  const changes2 = finish({ ...nothingMoved(was, is), ...paths, exact: false, reason });
-  return { ...changes2, unchanged: false };
-}
-function finish({ changes: changes2, untouched, swallowed, ...rest }) {
-  const files = pairRenames(changes2);
-  const { head: head2, branch, commit_count, refs_changed, index_changed, beyond } = rest;
-  const isStill = head2.before === head2.after && branch.before === branch.after && !index_changed && beyond.length === 0;
-  return {
-    files: files.slice(0, listed.files).map(fileChange),
-    file_count: files.length,
-    dirty_before: untouched.slice(0, listed.dirty).map(shortName),
-    dirty_before_count: untouched.length,
-    dirty_committed: swallowed.slice(0, listed.dirty).map(shortName),
-    dirty_committed_count: swallowed.length,
-    ...rest,
-    refs_changed: refs_changed.slice(0, listed.refs).map(shortName),
-    unchanged: isStill && files.length === 0 && commit_count === 0 && refs_changed.length === 0
-  };
-}
-function fileChange({ path, was, is, from, was_dirty, committed }) {
-  const change = from !== void 0 ? "renamed" : !was ? "added" : !is ? "deleted" : "modified";
-  return {
-    path: shortName(path),
-    change,
-    ...from === void 0 ? {} : { from: shortName(from) },
-    was_dirty,
-    committed
-  };
-}
-function shortName(name) {
-  return (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LPMPPDCR.readableName)(name), listed.nameBytes);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  compareWorkspace,
-  isChanges,
-  isSnapshot
-});
-
-},
-"./chunk-NAF6F4BZ.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  isCollected: () => isCollected,
-  noteCollected: () => noteCollected
-});
-module.exports = stdin_exports;
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-function noteCollected(view, by) {
-  if (view.damage !== null || isCollected(view)) return;
-  try {
-    (0, import_chunk_6OPTGHIR.createFile)(
-      view.paths.collected,
-      `${JSON.stringify({ by, pid: process.pid, owner: import_chunk_NLNY4YEW.variables.owner() ?? null, at: (0, import_chunk_NLNY4YEW.isoNow)() })}
-`,
-      { sync: false }
-    );
-  } catch {
-  }
-}
-function isCollected(view) {
-  return (0, import_chunk_YZXDT2WC.exists)(view.paths.collected);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  isCollected,
-  noteCollected
-});
-
-},
-"./chunk-NLNY4YEW.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  atMonotonic: () => atMonotonic,
-  cacheFolder: () => cacheFolder,
-  callerEnvironment: () => callerEnvironment,
-  childEnvironment: () => childEnvironment,
-  comparableEnvironment: () => comparableEnvironment,
-  configFolder: () => configFolder,
-  credentialNames: () => credentialNames,
-  dataFolder: () => dataFolder,
-  isoNow: () => isoNow,
-  isoOf: () => isoOf,
-  markVariable: () => markVariable,
-  monotonicMs: () => monotonicMs,
-  nowMs: () => nowMs,
-  sleep: () => sleep,
-  toolEnvironment: () => toolEnvironment,
-  uncarriableNames: () => uncarriableNames,
-  variables: () => variables,
-  workerEnvironment: () => workerEnvironment
-});
-module.exports = stdin_exports;
-var import_node_path = builtin("node:path");
-function nowMs() {
-  return Date.now();
-}
-function isoNow() {
-  return (new Date()).toISOString();
-}
-function isoOf(ms) {
-  return new Date(ms).toISOString();
-}
-function monotonicMs() {
-  return Number(process.hrtime.bigint() / 1000000n);
-}
-function sleep(ms) {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}
-var longest = 2 ** 31 - 1;
-function atMonotonic(atMs, fn) {
-  let timer;
-  const arm = () => {
-    const rest = atMs - monotonicMs();
-    if (rest <= 0) timer = setTimeout(fn, 0);
-    else timer = setTimeout(rest > longest ? arm : check, Math.min(rest, longest));
-  };
-  const check = () => monotonicMs() >= atMs ? fn() : arm();
-  arm();
-  return () => clearTimeout(timer);
-}
-var env = process.env;
-var carried = {
-  NODE_OPTIONS: "JOB_COMPANION_NODE_OPTIONS",
-  NODE_EXTRA_CA_CERTS: "JOB_COMPANION_EXTRA_CA_CERTS"
-};
-var markVariable = "JOB_COMPANION_MARK";
-var roleVariable = "JOB_COMPANION_ROLE";
-var variables = {
-  stateDir: () => env.JOB_STATE_DIR || void 0,
-  owner: () => env.JOB_OWNER || void 0,
-  searchPath: () => env.PATH ?? "",
-  home: () => env.HOME || void 0,
-  noColor: () => Boolean(env.NO_COLOR) || env.TERM === "dumb",
-  /** Is it there and not empty? Says nothing of its value. *<>/
-  isSet: (name) => Boolean(env[name])
-};
-function configFolder() {
-  if (env.XDG_CONFIG_HOME && import_node_path.default.isAbsolute(env.XDG_CONFIG_HOME))
-    return import_node_path.default.join(env.XDG_CONFIG_HOME, "job-companion");
-  return env.HOME ? import_node_path.default.join(env.HOME, ".config", "job-companion") : void 0;
-}
-function cacheFolder() {
-  if (env.XDG_CACHE_HOME && import_node_path.default.isAbsolute(env.XDG_CACHE_HOME)) return import_node_path.default.join(env.XDG_CACHE_HOME, "job-companion");
-  return env.HOME && import_node_path.default.isAbsolute(env.HOME) ? import_node_path.default.join(env.HOME, ".cache", "job-companion") : void 0;
-}
-function dataFolder() {
-  if (env.XDG_STATE_HOME && import_node_path.default.isAbsolute(env.XDG_STATE_HOME)) return import_node_path.default.join(env.XDG_STATE_HOME, "job-companion");
-  return env.HOME && import_node_path.default.isAbsolute(env.HOME) ? import_node_path.default.join(env.HOME, ".local", "state", "job-companion") : void 0;
-}
-function callerEnvironment() {
-  return definedOnly(env);
-}
-function toolEnvironment() {
-  return { PATH: env.PATH ?? "/usr/bin:/bin", LC_ALL: "C" };
-}
-function workerEnvironment(mark) {
-  const result = definedOnly(env);
-  for (const [name, alias] of Object.entries(carried)) {
-    delete result[alias];
-    const value = result[name];
-    delete result[name];
-    if (value !== void 0) result[alias] = value;
-  }
-  return { ...result, [markVariable]: mark, [roleVariable]: "worker" };
-}
-function childEnvironment(own) {
-  const result = definedOnly(env);
-  for (const [name, alias] of Object.entries(carried)) {
-    const value = result[alias];
-    delete result[alias];
-    if (value !== void 0) result[name] = value;
-  }
-  for (const name of [...own.remove, "JOB_STATE_DIR", "OLDPWD", roleVariable]) delete result[name];
-  return { ...result, ...own.add, PWD: own.cwd, JOB_ID: own.id, JOB_OWNER: own.id, [markVariable]: own.mark };
-}
-function comparableEnvironment() {
-  const passing = new Set([
-    "_",
-    "PWD",
-    "OLDPWD",
-    "SHLVL",
-    "JOB_ID",
-    "JOB_OWNER",
-    "JOB_STATE_DIR",
-    markVariable,
-    roleVariable,
-    "COLUMNS",
-    "LINES"
-  ]);
-  const given = definedOnly(env);
-  for (const [name, alias] of Object.entries(carried)) {
-    const value = given[alias];
-    delete given[alias];
-    if (value !== void 0) given[name] = value;
-  }
-  const names = Object.keys(given).filter((name) => !passing.has(name));
-  return names.sort().map((name) => `${name}=${given[name]}`).join("\0");
-}
-var credentialName = /(?:^|_)(?:API_?KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|ACCESS_KEY(?:_ID)?)$/i;
-function credentialNames(known = []) {
-  return Object.keys(env).filter((name) => credentialName.test(name) || known.includes(name)).sort();
-}
-function uncarriableNames() {
-  return Object.keys(env).filter((name) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)).sort();
-}
-function definedOnly(source) {
-  const result = {};
-  for (const [name, value] of Object.entries(source)) if (value !== void 0) result[name] = value;
-  return result;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  atMonotonic,
-  cacheFolder,
-  callerEnvironment,
-  childEnvironment,
-  comparableEnvironment,
-  configFolder,
-  credentialNames,
-  dataFolder,
-  isoNow,
-  isoOf,
-  markVariable,
-  monotonicMs,
-  nowMs,
-  sleep,
-  toolEnvironment,
-  uncarriableNames,
-  variables,
-  workerEnvironment
-});
-
-},
-"./chunk-NORYY2JQ.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  prepareReview: () => prepareReview,
-  requireBase: () => requireBase
-});
-module.exports = stdin_exports;
-var import_chunk_LPMPPDCR = load("./chunk-LPMPPDCR.js");
-var import_chunk_FSE6WFMD = load("./chunk-FSE6WFMD.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_46DO6K2P = load("./chunk-46DO6K2P.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var patchBytes = 2 * 1024 * 1024;
-function prepareReview(staff, paths, before) {
-  const { git } = before;
-  const dirty = before.entries.filter(import_chunk_LPMPPDCR.isDirty);
-  if (!git) return ["There is no git repository here: look at the files that the task names."];
-  const range = rangeOf(staff, git.head, dirty.length > 0);
-  if (range === null) return ["There is no commit yet: everything here is new."];
-  const lines = [`${range.title}: ${(0, import_chunk_FSE6WFMD.quoteWords)(["git", ...range.command])}`];
-  const untracked = dirty.filter((entry) => entry.xy === "??").length;
-  if (range.isDirty && untracked > 0)
-    lines.push(`${untracked} new file(s) that git does not know yet are in no diff (marked ?? above): read them.`);
-  const patch = readPatch(git.root, range.command);
-  if (patch.kind === "text" && patch.bytes.length > 0) {
-    const fault = faultOf(() => (0, import_chunk_6OPTGHIR.writeFile)(paths.reviewDiff, patch.bytes));
-    lines.push(
-      fault === void 0 ? `The same as a patch, for when you cannot run git: ${paths.reviewDiff}` : `There is no patch file: it could not be written (${fault}).`
-    );
-  }
-  if (patch.kind === "none") lines.push(`There is no patch file: ${patch.reason}.`);
-  return lines;
-}
-function rangeOf(staff, head, isDirtyTree) {
-  if (staff.base)
-    return {
-      title: `Everything since ${staff.base.rev}, committed or not`,
-      command: ["diff", staff.base.commit],
-      isDirty: isDirtyTree
-    };
-  if (head === null) return null;
-  if (isDirtyTree) return { title: "The uncommitted changes", command: ["diff", "HEAD"], isDirty: true };
-  return { title: "The newest commit (nothing is uncommitted)", command: ["show", "HEAD"], isDirty: false };
-}
-function readPatch(root, command) {
-  const opened = (0, import_chunk_LPMPPDCR.openGit)(root, { until: (0, import_chunk_NLNY4YEW.monotonicMs)() + import_chunk_46DO6K2P.captureBudgetMs });
-  if ("reason" in opened) return { kind: "none", reason: opened.reason };
-  const plain = ["--no-ext-diff", "--no-textconv", "--no-color"];
-  const answer = opened.git.run([command[0], ...plain, ...command.slice(1)], { limit: patchBytes });
-  return answer.ok ? { kind: "text", bytes: answer.bytes } : { kind: "none", reason: answer.reason };
-}
-function requireBase(cwd, rev) {
-  const root = (0, import_chunk_FSE6WFMD.findWorktree)(cwd);
-  const opened = root === void 0 ? { reason: "there is no git repository here" } : (0, import_chunk_LPMPPDCR.openGit)(root);
-  if ("reason" in opened) throw noBase(rev, opened.reason);
-  const { git } = opened;
-  const found = git.run(["rev-parse", "--verify", "--quiet", "--end-of-options", `${rev}^{commit}`]);
-  if (rev === "" || !found.ok) throw noBase(rev, "there is no such commit");
-  const commit = found.bytes.toString("latin1").trim();
-  const fork = git.run(["merge-base", commit, "HEAD"]);
-  if (!fork.ok) throw noBase(rev, "it has no history in common with HEAD");
-  return { rev, commit: fork.bytes.toString("latin1").trim() };
-}
-function noBase(rev, reason) {
-  return new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot review since ${JSON.stringify(rev)}: ${reason}`,
-    "name a commit or branch of this repository with --base"
-  );
-}
-function faultOf(write) {
-  try {
-    write();
-    return void 0;
-  } catch (error) {
-    const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
-    if (code === void 0) throw error;
-    return code;
-  }
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  prepareReview,
-  requireBase
-});
-
-},
-"./chunk-NVPF5LEY.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  FaultError: () => FaultError,
-  errnoOf: () => errnoOf,
-  messageOf: () => messageOf,
-  usageError: () => usageError
-});
-module.exports = stdin_exports;
-var FaultError = class extends Error {
-  code;
-  next;
-  constructor(code, message, next = null) {
-    super(message);
-    this.name = "FaultError";
-    this.code = code;
-    this.next = next;
-  }
-};
-function usageError(message, next = null) {
-  return new FaultError("usage", message, next);
-}
-function errnoOf(error) {
-  if (typeof error !== "object" || error === null || !("code" in error)) return void 0;
-  return typeof error.code === "string" ? error.code : void 0;
-}
-function messageOf(error) {
-  return error instanceof Error ? error.message : String(error);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  FaultError,
-  errnoOf,
-  messageOf,
-  usageError
-});
-
-},
-"./chunk-OBX4NMG7.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  canonical: () => canonical,
-  ensureKey: () => ensureKey,
-  environmentDigest: () => environmentDigest,
-  hashOf: () => hashOf,
-  isGenuine: () => isGenuine,
-  macOf: () => macOf,
-  randomBytes: () => randomBytes,
-  readKey: () => readKey
-});
-module.exports = stdin_exports;
-var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-var import_node_fs = require("node:fs");
-function randomBytes(count) {
-  const bytes = new Uint8Array(count);
-  const fd = (0, import_node_fs.openSync)("/dev/urandom", "r");
-  try {
-    for (let done = 0; done < count; ) done += (0, import_node_fs.readSync)(fd, bytes, done, count - done, null);
-  } finally {
-    (0, import_node_fs.closeSync)(fd);
-  }
-  return bytes;
-}
-var longBytes = 64 * 1024;
-function readKey() {
-  const folder = (0, import_chunk_NLNY4YEW.configFolder)();
-  if (folder === void 0) return void 0;
-  const file = import_node_path.default.join(folder, "key");
-  const facts = lookAt(file);
-  if (!facts) return void 0;
-  const isPrivate = facts.kind === "file" && facts.uid === process.getuid?.() && (facts.mode & 63) === 0;
-  const key = isPrivate ? (0, import_chunk_6OPTGHIR.readText)(file, 1024)?.trim() : void 0;
-  if (key && /^[0-9a-f]{64}$/.test(key)) return key;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot use the key ${file}: it must be a file of yours with mode 600 and 64 hex digits`
-  );
-}
-function lookAt(file) {
-  try {
-    return (0, import_chunk_YZXDT2WC.factsOf)(file);
-  } catch (error) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot read the key ${file} (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`,
-      "set XDG_CONFIG_HOME to a folder that you may use"
-    );
-  }
-}
-function ensureKey() {
-  const known = readKey();
-  if (known) return known;
-  const folder = (0, import_chunk_NLNY4YEW.configFolder)();
-  if (folder === void 0) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      "cannot find your config folder: neither HOME nor XDG_CONFIG_HOME is set",
-      "set HOME"
-    );
-  }
-  try {
-    makeFolders(folder);
-    (0, import_chunk_6OPTGHIR.createFile)(import_node_path.default.join(folder, "key"), `${(0, import_chunk_CTSRVJRC.toHex)(randomBytes(32))}
-`);
-  } catch (error) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot make the key in ${folder} (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`,
-      "set XDG_CONFIG_HOME to a folder that you may write"
-    );
-  }
-  return ensureKey();
-}
-function macOf(spec, key) {
-  return keyedDigest(key, canonical(spec));
-}
-async function isGenuine(spec, key) {
-  if (key === void 0) return false;
-  const { mac, ...rest } = spec;
-  const expected = await macOf(rest, key);
-  let difference = expected.length ^ mac.length;
-  for (let at = 0; at < expected.length; at += 1) difference |= expected.charCodeAt(at) ^ mac.charCodeAt(at);
-  return difference === 0;
-}
-function environmentDigest(key) {
-  const text = key + (0, import_chunk_NLNY4YEW.comparableEnvironment)();
-  let high = 3735928559;
-  let low = 1103547991;
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    high = Math.imul(high ^ code, 2654435761);
-    low = Math.imul(low ^ code, 1597334677);
-  }
-  high = Math.imul(high ^ high >>> 16, 2246822507) ^ Math.imul(low ^ low >>> 13, 3266489909);
-  low = Math.imul(low ^ low >>> 16, 2246822507) ^ Math.imul(high ^ high >>> 13, 3266489909);
-  return (4294967296 * (2097151 & low) + (high >>> 0)).toString(16);
-}
-function hashOf(text) {
-  return (0, import_chunk_CTSRVJRC.toHex)((0, import_chunk_CTSRVJRC.sha256)(Buffer.from(text)));
-}
-function canonical(value) {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
-  if (typeof value === "object" && value !== null) {
-    const entries = Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1);
-    return `{${entries.map(([name, inner]) => `${JSON.stringify(name)}:${canonical(inner)}`).join(",")}}`;
-  }
-  return JSON.stringify(value) ?? "null";
-}
-async function keyedDigest(key, text) {
-  const bytes = Buffer.from(text);
-  if (bytes.length <= longBytes) return (0, import_chunk_CTSRVJRC.toHex)((0, import_chunk_CTSRVJRC.hmacSha256)(Buffer.from(key), bytes));
-  const { createHmac } = await Promise.resolve().then(() => builtin("node:crypto"));
-  return createHmac("sha256", key).update(bytes).digest("hex");
-}
-function makeFolders(folder) {
-  if ((0, import_chunk_YZXDT2WC.factsOf)(folder)?.kind === "folder") return;
-  makeFolders(import_node_path.default.dirname(folder));
-  (0, import_chunk_6OPTGHIR.createFolder)(folder);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  canonical,
-  ensureKey,
-  environmentDigest,
-  hashOf,
-  isGenuine,
-  macOf,
-  randomBytes,
-  readKey
-});
-
-},
-"./chunk-OH5P3ATF.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  withLock: () => withLock
-});
-module.exports = stdin_exports;
-var import_chunk_AHUGW6J6 = load("./chunk-AHUGW6J6.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_46DO6K2P = load("./chunk-46DO6K2P.js");
-var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_fs = require("node:fs");
-var import_node_path = builtin("node:path");
-async function withLock(folder, fn, waitMs = import_chunk_46DO6K2P.lockWaitMs) {
-  const release2 = await take(folder, waitMs);
-  try {
-    return await fn();
-  } finally {
-    release2();
-  }
-}
-async function take(folder, waitMs) {
-  (0, import_chunk_6OPTGHIR.createFolder)(folder);
-  if ((0, import_chunk_YZXDT2WC.factsOf)(folder)?.kind !== "folder")
-    throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use the lock ${folder}: it is no folder`);
-  const own = (0, import_chunk_AHUGW6J6.ownIdentity)();
-  const ticket = import_node_path.default.join(
-    folder,
-    `.${own.pid}-${own.start_token.replace(/\W/g, "")}-${Math.random().toString(36).slice(2)}`
-  );
-  (0, import_chunk_6OPTGHIR.writeFile)(ticket, JSON.stringify(own), { sync: false });
-  const until = (0, import_chunk_NLNY4YEW.monotonicMs)() + waitMs;
-  try {
-    for (let pause = 2; ; pause = Math.min(pause * 2, 50)) {
-      const number = tryTake(folder, ticket);
-      if (number !== void 0) {
-        const held = import_node_path.default.join(folder, String(number));
-        return () => release(held);
-      }
-      if ((0, import_chunk_NLNY4YEW.monotonicMs)() >= until)
-        throw new import_chunk_NVPF5LEY.FaultError("busy", `cannot take the lock ${folder}: it is held by ${holderText(folder)}`);
-      await (0, import_chunk_NLNY4YEW.sleep)(pause);
-    }
-  } finally {
-    (0, import_chunk_6OPTGHIR.removeFile)(ticket);
-  }
-}
-function release(held) {
-  try {
-    (0, import_node_fs.renameSync)(held, `${held}.free`);
-  } catch (error) {
-    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) !== "ENOENT") throw error;
-  }
-}
-function tryTake(folder, ticket) {
-  const top = highest(folder);
-  if (top.number > 0 && !top.free && !isAbandoned(import_node_path.default.join(folder, String(top.number)))) return void 0;
-  const number = top.number + 1;
-  const file = import_node_path.default.join(folder, String(number));
-  try {
-    (0, import_node_fs.linkSync)(ticket, file);
-  } catch (error) {
-    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST") return void 0;
-    throw error;
-  }
-  const now = highest(folder);
-  if (now.number !== number || now.free) {
-    (0, import_chunk_6OPTGHIR.removeFile)(file);
-    return void 0;
-  }
-  for (const name of (0, import_chunk_YZXDT2WC.listNames)(folder))
-    if (numberOf(name) > 0 && numberOf(name) < number) (0, import_chunk_6OPTGHIR.removeFile)(import_node_path.default.join(folder, name));
-  return number;
-}
-function highest(folder) {
-  const names = (0, import_chunk_YZXDT2WC.listNames)(folder);
-  const number = Math.max(0, ...names.map(numberOf));
-  return { number, free: number > 0 && names.includes(`${number}.free`) };
-}
-function numberOf(name) {
-  const match = /^(\d+)(?:\.free)?$/.exec(name);
-  return match ? Number(match[1]) : 0;
-}
-function isAbandoned(file) {
-  const read = (0, import_chunk_6OPTGHIR.readJson)(file);
-  if (read.kind === "missing") return false;
-  const liveness = read.kind === "ok" && (0, import_chunk_AHUGW6J6.isIdentity)(read.value) ? (0, import_chunk_AHUGW6J6.livenessOf)(read.value) : "unknown";
-  if (liveness !== "unknown") return liveness === "dead";
-  const facts = (0, import_chunk_YZXDT2WC.factsOf)(file);
-  return facts !== void 0 && (0, import_chunk_NLNY4YEW.nowMs)() - facts.modifiedMs > 3 * import_chunk_46DO6K2P.leaseStaleMs;
-}
-function holderText(folder) {
-  const read = (0, import_chunk_6OPTGHIR.readJson)(import_node_path.default.join(folder, String(highest(folder).number)));
-  return read.kind === "ok" ? `process ${String(read.value.pid)}` : "another process";
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  withLock
-});
-
-},
-"./chunk-P7H7QP6M.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  findLatest: () => findLatest,
-  requireLatest: () => requireLatest
-});
-module.exports = stdin_exports;
-var import_chunk_TGTVVQJ2 = load("./chunk-TGTVVQJ2.js");
-var import_chunk_KUXEKPYO = load("./chunk-KUXEKPYO.js");
-var import_chunk_RUARIC2A = load("./chunk-RUARIC2A.js");
-var import_chunk_FSE6WFMD = load("./chunk-FSE6WFMD.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-function findLatest(root, owner, accept = () => true) {
-  for (const id of (0, import_chunk_TGTVVQJ2.listJobs)(root)) {
-    const spec = (0, import_chunk_KUXEKPYO.readSpec)((0, import_chunk_RUARIC2A.jobPaths)(root, id));
-    if (spec.kind !== "ok") continue;
-    if (owner !== null && spec.value.owner !== owner) continue;
-    if (accept(id, spec.value)) return id;
-  }
-  return void 0;
-}
-function requireLatest(root, owner, what, accept) {
-  const id = findLatest(root.folder, owner, accept);
-  if (id !== void 0) return id;
-  const whose = owner === null ? "" : ` of owner ${owner}`;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "unknown_job",
-    `cannot find ${what}${whose} in the state folder ${root.folder}`,
-    (0, import_chunk_FSE6WFMD.quoteWords)([...(0, import_chunk_RUARIC2A.selfWords)(), "status", ...root.option])
-  );
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  findLatest,
-  requireLatest
-});
-
-},
-"./chunk-PVHIJNDG.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  checkRoot: () => checkRoot,
-  ensureRoot: () => ensureRoot,
-  locateRoot: () => locateRoot,
-  requirePlace: () => requirePlace
-});
-module.exports = stdin_exports;
-var import_chunk_RUARIC2A = load("./chunk-RUARIC2A.js");
-var import_chunk_FSE6WFMD = load("./chunk-FSE6WFMD.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-var folderName = ".job-state";
-var elsewhere = "use another place with --state-dir DIR or JOB_STATE_DIR";
-function locateRoot(given) {
-  const named = given.option ?? given.variable;
-  if (named !== void 0) {
-    if (named === "") throw new import_chunk_NVPF5LEY.FaultError("usage", 'cannot use --state-dir "": it needs the path of a folder');
-    const folder = import_node_path.default.resolve(given.cwd, named);
-    return { folder, option: ["--state-dir", folder] };
-  }
-  const worktree = (0, import_chunk_FSE6WFMD.findWorktree)(given.cwd);
-  if (worktree !== void 0) return { folder: import_node_path.default.join(worktree, folderName), option: [] };
-  for (let at = given.cwd; ; at = import_node_path.default.dirname(at)) {
-    const folder = import_node_path.default.join(at, folderName);
-    if ((0, import_chunk_YZXDT2WC.factsOf)(folder)?.uid === userId() && (0, import_chunk_YZXDT2WC.exists)((0, import_chunk_RUARIC2A.rootPaths)(folder).meta)) return { folder, option: [] };
-    if (at === import_node_path.default.dirname(at)) return { folder: import_node_path.default.join(given.cwd, folderName), option: [] };
-  }
-}
-function checkRoot(folder) {
-  const facts = lookAt(folder);
-  if (!facts) return false;
-  if (facts.kind === "link") throw unusable(folder, "it is a symbolic link");
-  if (facts.kind !== "folder") throw unusable(folder, "it is no folder");
-  if (facts.uid !== userId()) throw unusable(folder, `it belongs to user ${facts.uid}, not to us (${userId()})`);
-  if ((facts.mode & 18) !== 0)
-    throw unusable(folder, `others may write into it (mode ${(facts.mode & 511).toString(8)})`);
-  let names;
-  try {
-    names = (0, import_chunk_YZXDT2WC.listNames)(folder);
-  } catch (error) {
-    throw unusable(folder, `it cannot be read (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`);
-  }
-  if (names.every((name) => /^\.meta\.json\.\d+\.\d+\.tmp$/.test(name))) return false;
-  const meta = (0, import_chunk_6OPTGHIR.readJson)((0, import_chunk_RUARIC2A.rootPaths)(folder).meta);
-  if (meta.kind !== "ok" || meta.value.tool !== "job-companion")
-    throw unusable(folder, "it holds files but no meta.json of ours");
-  if (typeof meta.value.schema !== "number" || meta.value.schema > 1) {
-    throw unusable(folder, `a newer release wrote it (schema ${String(meta.value.schema)}, known: 1)`);
-  }
-  if ((0, import_chunk_FSE6WFMD.tracksAnything)(folder))
-    throw unusable(folder, "git tracks files in it, so a repository may have brought it along");
-  for (const name of ["active", "jobs", "once", "slots", "lock"]) {
-    const inner = (0, import_chunk_YZXDT2WC.factsOf)(import_node_path.default.join(folder, name));
-    if (inner && (inner.kind !== "folder" || inner.uid !== userId()))
-      throw unusable(folder, `its ${name} is no folder of ours`);
-  }
-  return true;
-}
-function requirePlace(folder) {
-  const parent = import_node_path.default.dirname(folder);
-  if ((0, import_chunk_YZXDT2WC.exists)(folder)) return;
-  if (!(0, import_chunk_YZXDT2WC.isFolder)(parent)) throw unusable(folder, `there is no folder ${parent}`);
-  const fault = (0, import_chunk_YZXDT2WC.writeFault)(parent);
-  if (fault !== void 0) throw unusable(folder, `${parent} is not writable (${fault})`);
-}
-function ensureRoot(folder) {
-  const fresh = `${folder}.new-${process.pid}`;
-  try {
-    if (checkRoot(folder) || (0, import_chunk_YZXDT2WC.exists)(folder)) {
-      const fault = (0, import_chunk_YZXDT2WC.writeFault)(folder);
-      if (fault !== void 0) throw unusable(folder, `it is not writable (${fault})`);
-      fill(folder);
-      return;
-    }
-    (0, import_chunk_6OPTGHIR.createFolder)(fresh);
-    fill(fresh);
-    if (!(0, import_chunk_YZXDT2WC.moveFolder)(fresh, folder)) (0, import_chunk_YZXDT2WC.removeTree)(fresh);
-    checkRoot(folder);
-  } catch (error) {
-    tryRemove(fresh);
-    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
-    throw unusable(folder, `it cannot be made or written (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? String(error)})`);
-  }
-}
-function fill(folder) {
-  const paths = (0, import_chunk_RUARIC2A.rootPaths)(folder);
-  if (!(0, import_chunk_YZXDT2WC.exists)(paths.meta)) (0, import_chunk_6OPTGHIR.writeJson)(paths.meta, { schema: 1, tool: "job-companion", created_at: (0, import_chunk_NLNY4YEW.isoNow)() });
-  if (!(0, import_chunk_YZXDT2WC.exists)(paths.ignore)) (0, import_chunk_6OPTGHIR.writeFile)(paths.ignore, "*\n", { sync: false });
-  for (const inner of [paths.active, paths.once, paths.slots, paths.jobs]) (0, import_chunk_6OPTGHIR.createFolder)(inner);
-}
-function tryRemove(folder) {
-  try {
-    (0, import_chunk_YZXDT2WC.removeTree)(folder);
-  } catch {
-  }
-}
-function lookAt(folder) {
-  try {
-    return (0, import_chunk_YZXDT2WC.factsOf)(folder);
-  } catch (error) {
-    throw unusable(folder, `it cannot be looked at (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`);
-  }
-}
-function unusable(folder, reason) {
-  return new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use the state folder ${folder}: ${reason}`, elsewhere);
-}
-function userId() {
-  return process.getuid?.() ?? 0;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  checkRoot,
-  ensureRoot,
-  locateRoot,
-  requirePlace
-});
-
-},
-"./chunk-RD6GNMW3.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  healthOf: () => healthOf,
-  observation: () => observation,
-  progressOf: () => progressOf,
-  staffFacts: () => staffFacts
-});
-module.exports = stdin_exports;
-var import_chunk_G2ZSHF7J = load("./chunk-G2ZSHF7J.js");
-var import_chunk_EPA27TU7 = load("./chunk-EPA27TU7.js");
-var import_chunk_VZ2YQQLM = load("./chunk-VZ2YQQLM.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_46DO6K2P = load("./chunk-46DO6K2P.js");
-var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var recentEvents = 5;
-var eventsAtMost = 50;
-function observation(view, options) {
-  const { state, spec, paths } = view;
-  const condition = (0, import_chunk_VZ2YQQLM.conditionOf)(view);
-  const after = options.afterSeq ?? Math.max(0, state.seq - recentEvents);
-  const journal = (0, import_chunk_G2ZSHF7J.readEvents)(paths, after, eventsAtMost);
-  const document = {
-    id: view.id,
-    kind: spec?.kind ?? null,
-    verb: spec?.verb ?? null,
-    owner: spec?.owner ?? null,
-    label: spec?.label === null || spec?.label === void 0 ? null : (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(spec.label), 120),
-    ...staffFacts(spec),
-    state: state.state,
-    ...healthOf(view, condition),
-    supervision: condition,
-    rev: state.rev,
-    created_at: state.created_at,
-    started_at: state.started_at,
-    ended_at: state.ended_at,
-    duration_ms: state.duration_ms,
-    age_ms: Math.max(0, (0, import_chunk_NLNY4YEW.nowMs)() - Date.parse(state.created_at)),
-    deadline_ms: spec?.deadline_ms ?? null,
-    exit_code: state.exit_code,
-    signal: state.signal,
-    error: state.error === null ? null : { ...state.error, message: (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(state.error.message), 400) },
-    warnings: state.warnings.slice(0, 5).map((one) => ({ code: one.code, message: (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(one.message), 200) })),
-    conversation: state.conversation,
-    files: filesOf(view),
-    next: nextFor(view, condition, options.root)
-  };
-  if (!(0, import_chunk_VZ2YQQLM.isEnded)(state)) document.progress = progressOf(view);
-  const { files, next, progress, ...facts } = document;
-  const plain = (0, import_chunk_LXK2ZILE.plainValue)(facts, 400);
-  const events = journal.events.map((event) => (0, import_chunk_LXK2ZILE.plainValue)(event, 400));
-  return bound(
-    { ...plain, files, next, ...progress === void 0 ? {} : { progress: (0, import_chunk_LXK2ZILE.plainValue)(progress, import_chunk_46DO6K2P.textTailBytes + 3) } },
-    events,
-    journal.more,
-    after
-  );
-}
-function staffFacts(spec) {
-  const { staff } = spec ?? {};
-  if (!staff) return { backend: null, profile: null, model: null };
-  const short = (text) => (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(String(text)), 120);
-  return {
-    backend: short(staff.custom?.name ?? staff.backend),
-    profile: short(staff.profile),
-    model: staff.model ? short(staff.model) : null
-  };
-}
-function filesOf({ paths, state }) {
-  const files = {
-    result: paths.result,
-    output: paths.output,
-    error: paths.error,
-    events: paths.events,
-    worker_log: paths.workerLog
-  };
-  if (!(0, import_chunk_VZ2YQQLM.isEnded)(state)) return files;
-  return Object.fromEntries(Object.entries(files).map(([name, file]) => [name, (0, import_chunk_YZXDT2WC.exists)(file) ? file : null]));
-}
-function healthOf(view, condition) {
-  const attention = (reason) => ({
-    health: "attention",
-    attention_kind: "monitor_attention",
-    reason
-  });
-  switch (condition) {
-    case "unclaimed":
-      return attention(
-        `the worker died before it started the command (${view.launch?.generation ?? 1} tried); the next wait starts a new one; see ${view.paths.workerLog}`
-      );
-    case "orphaned":
-      return attention(
-        "the worker is gone; the command runs on under its shim, and the next wait attaches a new worker"
-      );
-    case "over":
-    case "lost":
-    case "host_restarted":
-    case "never_started":
-      return attention("it is over, and its end could not be stored from here");
-    case "supervised":
-    case "unseen":
-      if (view.leaseAgeMs !== null && view.leaseAgeMs > import_chunk_46DO6K2P.leaseStaleMs)
-        return attention(`no sign of life of the worker for ${Math.round(view.leaseAgeMs / 1e3)} s`);
-      if (isMoving(view)) return { health: "progressing", attention_kind: null };
-      break;
-    default:
-  }
-  return { health: view.state.health, attention_kind: view.state.attention_kind };
-}
-function isMoving({ spec, state, paths }) {
-  if (!spec?.staff || state.state !== "running") return false;
-  const output = (0, import_chunk_YZXDT2WC.factsOf)(paths.output);
-  return output !== void 0 && output.size > 0 && (0, import_chunk_NLNY4YEW.nowMs)() - output.modifiedMs < import_chunk_46DO6K2P.progressingMs;
-}
-function nextFor(view, condition, root) {
-  if (condition === "damaged") return { doctor: import_chunk_EPA27TU7.nextCommands.doctor(view.id, root.option) };
-  if (!(0, import_chunk_VZ2YQQLM.isEnded)(view.state))
-    return { wait: import_chunk_EPA27TU7.nextCommands.wait(view.id, root.option), cancel: import_chunk_EPA27TU7.nextCommands.cancel(view.id, root.option) };
-  const next = { result: import_chunk_EPA27TU7.nextCommands.result(view.id, root.option) };
-  if (view.state.state === "done") return next;
-  if ((0, import_chunk_G2ZSHF7J.isContinuable)(view.paths, view.state)) next.continue = import_chunk_EPA27TU7.nextCommands.continue(view.id, root.option);
-  next.restart = import_chunk_EPA27TU7.nextCommands.restart(view.id, root.option);
-  return next;
-}
-function progressOf(view) {
-  const { paths, spec } = view;
-  const [output, error] = [(0, import_chunk_YZXDT2WC.factsOf)(paths.output), (0, import_chunk_YZXDT2WC.factsOf)(paths.error)];
-  const newest = Math.max(
-    output && output.size > 0 ? output.modifiedMs : 0,
-    error && error.size > 0 ? error.modifiedMs : 0
-  );
-  const facts = {
-    stdout_bytes: output?.size ?? 0,
-    stderr_bytes: error?.size ?? 0,
-    last_output_at: newest > 0 ? (0, import_chunk_NLNY4YEW.isoOf)(newest) : null,
-    last_output_age_ms: newest > 0 ? Math.max(0, Math.round((0, import_chunk_NLNY4YEW.nowMs)() - newest)) : null
-  };
-  if (spec?.staff && !spec.staff.custom) {
-    const snapshot = (0, import_chunk_6OPTGHIR.readJson)(paths.snapshot);
-    return snapshot.kind === "ok" ? { ...facts, ...snapshot.value } : { ...facts, tools: [], text: "", text_truncated: false };
-  }
-  const bytes = (0, import_chunk_6OPTGHIR.readRange)(paths.output, -import_chunk_46DO6K2P.tailBytes, import_chunk_46DO6K2P.tailBytes)?.bytes ?? Buffer.alloc(0);
-  const latest = (0, import_chunk_LXK2ZILE.tail)((0, import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8")), import_chunk_46DO6K2P.textTailBytes);
-  return { ...facts, text: latest.text, text_truncated: latest.truncated || (output?.size ?? 0) > import_chunk_46DO6K2P.tailBytes };
-}
-function bound(document, events, isMore, after) {
-  let kept = events;
-  const make = () => ({
-    ...document,
-    events: kept,
-    next_seq: kept.at(-1)?.seq ?? after,
-    more: isMore || kept.length < events.length
-  });
-  const size = () => Buffer.byteLength(JSON.stringify(make())) + 1;
-  while (size() > import_chunk_46DO6K2P.observeBytes && kept.length > 1) kept = kept.slice(0, -1);
-  if (size() > import_chunk_46DO6K2P.observeBytes && kept[0]) {
-    const { seq, at, job, owner, type } = kept[0];
-    kept = [{ seq, at, job, owner, type, truncated: true }];
-  }
-  const progress = document.progress;
-  for (let limit = import_chunk_46DO6K2P.textTailBytes; progress && size() > import_chunk_46DO6K2P.observeBytes && limit > 64; limit = Math.floor(limit / 2)) {
-    document.progress = { ...progress, text: (0, import_chunk_LXK2ZILE.tail)(progress.text ?? "", limit).text, text_truncated: true };
-  }
-  if (progress && size() > import_chunk_46DO6K2P.observeBytes) document.progress = { tools_truncated: true, text_truncated: true };
-  for (const name of ["files", "warnings", "label", "next", "error", "owner", "model"])
-    if (size() > import_chunk_46DO6K2P.observeBytes) delete document[name];
-  return make();
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  healthOf,
-  observation,
-  progressOf,
-  staffFacts
-});
-
-},
-"./chunk-RUARIC2A.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  companionFile: () => companionFile,
-  findProgram: () => findProgram,
-  jobPaths: () => jobPaths,
-  rootPaths: () => rootPaths,
-  selfWords: () => selfWords,
-  stagePath: () => stagePath
-});
-module.exports = stdin_exports;
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
-var import_node_path = builtin("node:path");
-var import_node_path2 = builtin("node:path");
-var import_node_path3 = builtin("node:path");
-function findProgram(name, cwd) {
-  if (name.includes("/")) {
-    const file = import_node_path.default.resolve(cwd, name);
-    return (0, import_chunk_YZXDT2WC.isExecutable)(file) ? file : void 0;
-  }
-  for (const folder of import_chunk_NLNY4YEW.variables.searchPath().split(":")) {
-    const file = import_node_path.default.resolve(cwd, folder || ".", name);
-    if ((0, import_chunk_YZXDT2WC.isExecutable)(file)) return file;
-  }
-  return void 0;
-}
-function companionFile() {
-  const file = import_node_path2.default.resolve("/", process.argv[1] ?? "");
-  try {
-    return (0, import_chunk_YZXDT2WC.realPath)(file);
-  } catch {
-    return file;
-  }
-}
-function selfWords() {
-  const onPath = findProgram("node", "/");
-  return [onPath !== void 0 && isSameFile(onPath, process.execPath) ? "node" : process.execPath, companionFile()];
-}
-function isSameFile(a, b) {
-  try {
-    return (0, import_chunk_YZXDT2WC.realPath)(a) === (0, import_chunk_YZXDT2WC.realPath)(b);
-  } catch {
-    return false;
-  }
-}
-function rootPaths(folder) {
-  return {
-    meta: import_node_path3.default.join(folder, "meta.json"),
-    ignore: import_node_path3.default.join(folder, ".gitignore"),
-    config: import_node_path3.default.join(folder, "config.json"),
-    active: import_node_path3.default.join(folder, "active"),
-    once: import_node_path3.default.join(folder, "once"),
-    slots: import_node_path3.default.join(folder, "slots"),
-    jobs: import_node_path3.default.join(folder, "jobs"),
-    lock: import_node_path3.default.join(folder, "lock"),
-    /** Answers that several watches share. *<>/
-    shared: import_node_path3.default.join(folder, "shared")
-  };
-}
-function jobPaths(root, id) {
-  const folder = `${root}/jobs/${id}`;
-  const at = (name) => `${folder}/${name}`;
-  return {
-    root,
-    folder,
-    spec: at("spec.json"),
-    launch: at("launch.json"),
-    worker: at("worker.json"),
-    lease: at("lease.json"),
-    leaseFifo: at("lease.fifo"),
-    state: at("state.json"),
-    events: at("events.ndjson"),
-    snapshot: at("snapshot.json"),
-    cursor: at("cursor.json"),
-    notices: at("notices"),
-    output: at("output.log"),
-    error: at("error.log"),
-    workerLog: at("worker.log"),
-    prompt: at("prompt.txt"),
-    settings: at("agent-settings.toml"),
-    workspace: at("workspace.json"),
-    neighbours: at("neighbours"),
-    reviewDiff: at("review.diff"),
-    started: at("started"),
-    shimMark: at("started/shim"),
-    childMark: at("started/child"),
-    guardMark: at("started/guard"),
-    spawnFailed: at("started/spawn_failed"),
-    reason: at("started/reason"),
-    aliveFifo: at("started/alive.fifo"),
-    limitFifo: at("started/limit.fifo"),
-    exit: at("exit.json"),
-    result: at("result.md"),
-    resultRecord: at("result.json"),
-    cancel: at("cancel.json"),
-    waiters: at("waiters"),
-    collected: at("collected.json"),
-    lock: at("lock"),
-    reserve: at("reserve"),
-    marker: `${root}/active/${id}`
-  };
-}
-function stagePath(root, id) {
-  return import_node_path3.default.join(root, "jobs", `.new-${id}`);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  companionFile,
-  findProgram,
-  jobPaths,
-  rootPaths,
-  selfWords,
-  stagePath
-});
-
-},
-"./chunk-S4WPXD3C.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  changesSince: () => changesSince,
-  historicalOf: () => historicalOf,
-  recordBefore: () => recordBefore
-});
-module.exports = stdin_exports;
-var import_chunk_MEIPGETB = load("./chunk-MEIPGETB.js");
-var import_chunk_32S3VA5A = load("./chunk-32S3VA5A.js");
-var import_chunk_YHZ7ICPC = load("./chunk-YHZ7ICPC.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_46DO6K2P = load("./chunk-46DO6K2P.js");
-var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-function recordBefore(spec, paths) {
-  const budgetMs = Math.max(100, Math.min(import_chunk_46DO6K2P.captureBudgetMs, (spec.deadline_mono_ms - (0, import_chunk_NLNY4YEW.monotonicMs)()) / 2));
-  const snapshot = (0, import_chunk_YHZ7ICPC.captureWorkspace)(spec.cwd, { exclude: [paths.root], budgetMs });
-  (0, import_chunk_6OPTGHIR.writeJson)(paths.workspace, snapshot, { sync: false });
-  return snapshot;
-}
-function readBefore(paths) {
-  const read = (0, import_chunk_6OPTGHIR.readJson)(paths.workspace);
-  return read.kind === "ok" && (0, import_chunk_MEIPGETB.isSnapshot)(read.value) ? read.value : void 0;
-}
-function changesSince(spec, paths, seen) {
-  if (spec.staff?.brief === void 0 || !(0, import_chunk_YZXDT2WC.exists)(paths.started)) return void 0;
-  const before = seen ?? readBefore(paths) ?? {};
-  return (0, import_chunk_MEIPGETB.compareWorkspace)(before, (0, import_chunk_YHZ7ICPC.captureWorkspace)(spec.cwd, { exclude: [paths.root] }));
-}
-function historicalOf(paths) {
-  const before = readBefore(paths);
-  return before ? (0, import_chunk_32S3VA5A.contextOf)(before) : null;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  changesSince,
-  historicalOf,
-  recordBefore
-});
-
-},
-"./chunk-SBRRC2LY.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  formatAge: () => formatAge,
-  formatDuration: () => formatDuration,
-  parseDuration: () => parseDuration
-});
-module.exports = stdin_exports;
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var require_ms = (0, import_chunk_JSBRDJBE.__commonJS)({
-  "node_modules/ms/index.js"(exports2, module2) {
-    var s = 1e3;
-    var m = s * 60;
-    var h = m * 60;
-    var d = h * 24;
-    var w = d * 7;
-    var y = d * 365.25;
-    module2.exports = function(val, options) {
-      options = options || {};
-      var type = typeof val;
-      if (type === "string" && val.length > 0) {
-        return parse(val);
-      } else if (type === "number" && isFinite(val)) {
-        return options.long ? fmtLong(val) : fmtShort(val);
-      }
-      throw new Error(
-        "val is not a non-empty string or a valid number. val=" + JSON.stringify(val)
-      );
-    };
-    function parse(str) {
-      str = String(str);
-      if (str.length > 100) {
-        return;
-      }
-      var match = /^(-?(?:\d+)?\.?\d+) *(milliseconds?|msecs?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d|weeks?|w|years?|yrs?|y)?$/i.exec(
-        str
-      );
-      if (!match) {
-        return;
-      }
-      var n = parseFloat(match[1]);
-      var type = (match[2] || "ms").toLowerCase();
-      switch (type) {
-        case "years":
-        case "year":
-        case "yrs":
-        case "yr":
-        case "y":
-          return n * y;
-        case "weeks":
-        case "week":
-        case "w":
-          return n * w;
-        case "days":
-        case "day":
-        case "d":
-          return n * d;
-        case "hours":
-        case "hour":
-        case "hrs":
-        case "hr":
-        case "h":
-          return n * h;
-        case "minutes":
-        case "minute":
-        case "mins":
-        case "min":
-        case "m":
-          return n * m;
-        case "seconds":
-        case "second":
-        case "secs":
-        case "sec":
-        case "s":
-          return n * s;
-        case "milliseconds":
-        case "millisecond":
-        case "msecs":
-        case "msec":
-        case "ms":
-          return n;
-        default:
-          return void 0;
-      }
-    }
-    function fmtShort(ms2) {
-      var msAbs = Math.abs(ms2);
-      if (msAbs >= d) {
-        return Math.round(ms2 / d) + "d";
-      }
-      if (msAbs >= h) {
-        return Math.round(ms2 / h) + "h";
-      }
-      if (msAbs >= m) {
-        return Math.round(ms2 / m) + "m";
-      }
-      if (msAbs >= s) {
-        return Math.round(ms2 / s) + "s";
-      }
-      return ms2 + "ms";
-    }
-    function fmtLong(ms2) {
-      var msAbs = Math.abs(ms2);
-      if (msAbs >= d) {
-        return plural(ms2, msAbs, d, "day");
-      }
-      if (msAbs >= h) {
-        return plural(ms2, msAbs, h, "hour");
-      }
-      if (msAbs >= m) {
-        return plural(ms2, msAbs, m, "minute");
-      }
-      if (msAbs >= s) {
-        return plural(ms2, msAbs, s, "second");
-      }
-      return ms2 + " ms";
-    }
-    function plural(ms2, msAbs, n, name) {
-      var isPlural = msAbs >= n * 1.5;
-      return Math.round(ms2 / n) + " " + name + (isPlural ? "s" : "");
-    }
-  }
-});
-var import_ms = (0, import_chunk_JSBRDJBE.__toESM)(require_ms(), 1);
-var whole = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/;
-var part = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;
-function parseDuration(text, option, range) {
-  const upTo = range.max >= Number.MAX_SAFE_INTEGER ? "on" : `to ${formatDuration(range.max)}`;
-  const allowed = `allowed: ${formatDuration(range.min)} ${upTo}, written like 90s, 10m, 1h30m or 250ms`;
-  if (!whole.test(text)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot read ${option}: ${JSON.stringify(text)} is no duration; ${allowed}`);
-  let total = 0;
-  for (const [piece] of text.matchAll(part)) total += (0, import_ms.default)(piece);
-  total = Math.round(total);
-  if (!(total >= range.min && total <= range.max)) {
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take ${option} ${text}: it is out of range; ${allowed}`);
-  }
-  return total;
-}
-function formatDuration(value) {
-  if (value < 1e3) return `${Math.round(value)}ms`;
-  if (value < 6e4) return `${trim(value / 1e3)}s`;
-  const units = [
-    ["d", 864e5],
-    ["h", 36e5],
-    ["m", 6e4],
-    ["s", 1e3]
-  ];
-  let rest = Math.round(value / 1e3) * 1e3;
-  let text = "";
-  for (const [unit, size] of units) {
-    if (unit === "d" && rest < 2 * size) continue;
-    const count = Math.floor(rest / size);
-    rest -= count * size;
-    if (count > 0) text += `${count}${unit}`;
-  }
-  return text;
-}
-function formatAge(value) {
-  const seconds = Math.max(0, Math.floor(value / 1e3));
-  if (seconds < 60) return `${seconds}s`;
-  if (seconds < 3600) return `${Math.floor(seconds / 60)}m`;
-  return seconds < 2 * 86400 ? `${Math.floor(seconds / 3600)}h` : `${Math.floor(seconds / 86400)}d`;
-}
-function trim(value) {
-  return String(Math.floor(value * 10) / 10);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  formatAge,
-  formatDuration,
-  parseDuration
-});
-
-},
-"./chunk-SS62RCYL.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  commandNames: () => commandNames,
-  loadCommand: () => loadCommand
-});
-module.exports = stdin_exports;
-var loaders = {
-  run: async () => (await Promise.resolve().then(() => load("./run-AMOJ5QIY.js"))).run,
-  staffer: async () => (await Promise.resolve().then(() => load("./staffer-4XROKMTQ.js"))).staffer,
-  research: async () => (await Promise.resolve().then(() => load("./research-CCL2KMEW.js"))).research,
-  review: async () => (await Promise.resolve().then(() => load("./review-GEOTMFSB.js"))).review,
-  implement: async () => (await Promise.resolve().then(() => load("./implement-2JR5TWZJ.js"))).implement,
-  ask: async () => (await Promise.resolve().then(() => load("./ask-JB566X4S.js"))).ask,
-  wait: async () => (await Promise.resolve().then(() => load("./wait-CGRKF5Z2.js"))).wait,
-  observe: async () => (await Promise.resolve().then(() => load("./observe-XNA7HKHF.js"))).observe,
-  status: async () => (await Promise.resolve().then(() => load("./status-4DELOAMI.js"))).status,
-  result: async () => (await Promise.resolve().then(() => load("./result-R7NFHXFC.js"))).result,
-  cancel: async () => (await Promise.resolve().then(() => load("./cancel-TCDV666M.js"))).cancel,
-  continue: async () => (await Promise.resolve().then(() => load("./continue-RN6M44TZ.js"))).continueCommand,
-  restart: async () => (await Promise.resolve().then(() => load("./restart-4PS3YOWV.js"))).restart,
-  clean: async () => (await Promise.resolve().then(() => load("./clean-S2CQYW5P.js"))).clean,
-  setup: async () => (await Promise.resolve().then(() => load("./setup-RMZHESLE.js"))).setup,
-  doctor: async () => (await Promise.resolve().then(() => load("./doctor-JZKOFMDA.js"))).doctor,
-  help: async () => (await Promise.resolve().then(() => load("./help-UFTGMU3G.js"))).help
-};
-var commandNames = Object.keys(loaders);
-async function loadCommand(name) {
-  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  commandNames,
-  loadCommand
-});
-
-},
-"./chunk-TFEMYLSK.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  formatSize: () => formatSize,
-  parseSize: () => parseSize
-});
-module.exports = stdin_exports;
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var units = { "": 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3 };
-function parseSize(text, option, range) {
-  const match = /^(\d+)([KMG]?)(?:i?B)?$/.exec(text);
-  const value = match ? Number(match[1]) * (units[match[2] ?? ""] ?? 1) : Number.NaN;
-  if (!Number.isSafeInteger(value) || value < range.min || value > range.max) {
-    throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot take ${option} ${JSON.stringify(text)}: allowed are ${formatSize(range.min)} to ${formatSize(range.max)}, written like 64M`
-    );
-  }
-  return value;
-}
-function formatSize(bytes) {
-  if (bytes < 1024) return `${bytes} B`;
-  if (bytes < 1024 ** 2) return `${(bytes / 1024).toFixed(1)} KiB`;
-  if (bytes < 1024 ** 3) return `${(bytes / 1024 ** 2).toFixed(1)} MiB`;
-  return `${(bytes / 1024 ** 3).toFixed(1)} GiB`;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  formatSize,
-  parseSize
-});
-
-},
-"./chunk-TGTVVQJ2.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  findJob: () => findJob,
-  jobsFolder: () => jobsFolder,
-  listActive: () => listActive,
-  listJobs: () => listJobs,
-  requireWholeId: () => requireWholeId
-});
-module.exports = stdin_exports;
-var import_chunk_KUXEKPYO = load("./chunk-KUXEKPYO.js");
-var import_chunk_RUARIC2A = load("./chunk-RUARIC2A.js");
-var import_chunk_FSE6WFMD = load("./chunk-FSE6WFMD.js");
-var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-function listJobs(root) {
-  return (0, import_chunk_YZXDT2WC.listNames)((0, import_chunk_RUARIC2A.rootPaths)(root).jobs).filter(import_chunk_KUXEKPYO.isId).sort(import_chunk_KUXEKPYO.compareIds).reverse();
-}
-function listActive(root) {
-  return (0, import_chunk_YZXDT2WC.listNames)((0, import_chunk_RUARIC2A.rootPaths)(root).active).filter(import_chunk_KUXEKPYO.isId).sort(import_chunk_KUXEKPYO.compareIds);
-}
-function findJob(root, text) {
-  const list = listCommand(root);
-  if (!(0, import_chunk_KUXEKPYO.isIdPrefix)(text)) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "unknown_job",
-      `cannot take ${JSON.stringify(text)} as a job id: ids look like run-mik3x9ab-4f7q2z`,
-      list
-    );
-  }
-  const all = (0, import_chunk_YZXDT2WC.listNames)((0, import_chunk_RUARIC2A.rootPaths)(root.folder).jobs).filter(import_chunk_KUXEKPYO.isId);
-  if (all.includes(text)) return requireFolder(root, text);
-  const matches = all.filter((id) => id.startsWith(text));
-  if (matches.length === 1) return requireFolder(root, matches[0]);
-  if (matches.length === 0) throw unknownJob(root, text);
-  const shown = matches.sort(import_chunk_KUXEKPYO.compareIds).slice(-5).join(", ");
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "ambiguous_id",
-    `cannot tell which job ${text} is: ${matches.length} jobs begin so, the newest are ${shown}`,
-    "give more of the id"
-  );
-}
-function requireWholeId(root, text) {
-  const id = findJob(root, text);
-  if (id === text) return id;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "ambiguous_id",
-    `cannot take the short id ${text}: this command needs the whole id`,
-    `the one job that begins so is ${id}`
-  );
-}
-function jobsFolder(root) {
-  return import_node_path.default.join(root, "jobs");
-}
-function requireFolder(root, id) {
-  const folder = import_node_path.default.join((0, import_chunk_RUARIC2A.rootPaths)(root.folder).jobs, id);
-  const facts = (0, import_chunk_YZXDT2WC.factsOf)(folder);
-  if (facts?.kind === "folder") return id;
-  if (!facts) throw unknownJob(root, id);
-  throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use job ${id}: ${folder} is no folder of its own`);
-}
-function unknownJob(root, text) {
-  return new import_chunk_NVPF5LEY.FaultError(
-    "unknown_job",
-    `cannot find job ${text}: there is no such job in the state folder ${root.folder}`,
-    `${listCommand(root)}, or name another folder with --state-dir DIR`
-  );
-}
-function listCommand(root) {
-  return `list them with: ${(0, import_chunk_FSE6WFMD.quoteWords)([...(0, import_chunk_RUARIC2A.selfWords)(), "status", ...root.option])}`;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  findJob,
-  jobsFolder,
-  listActive,
-  listJobs,
-  requireWholeId
-});
-
-},
-"./chunk-UOJDUV7R.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  askedProfile: () => askedProfile,
-  freshStaff: () => freshStaff,
-  launchStaff: () => launchStaff,
-  taskOf: () => taskOf
-});
-module.exports = stdin_exports;
-var import_chunk_2UFNIVSC = load("./chunk-2UFNIVSC.js");
-var import_chunk_NORYY2JQ = load("./chunk-NORYY2JQ.js");
-var import_chunk_KGAR3H6Z = load("./chunk-KGAR3H6Z.js");
-var import_chunk_ZPOJ2KDT = load("./chunk-ZPOJ2KDT.js");
-var import_chunk_Y72GVN6K = load("./chunk-Y72GVN6K.js");
-var import_chunk_EPA27TU7 = load("./chunk-EPA27TU7.js");
-var import_chunk_FSE6WFMD = load("./chunk-FSE6WFMD.js");
-var import_chunk_46DO6K2P = load("./chunk-46DO6K2P.js");
-var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-var sources = ["prompt", "prompt-file", "stdin"];
-async function taskOf(context, input) {
-  const given = sources.filter((name) => input.has(name));
-  if (given.length !== 1) {
-    const came = given.length === 0 ? "none was given" : `these came together: ${given.map((name) => `--${name}`).join(", ")}`;
-    throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot tell the task: exactly one of --prompt TEXT, --prompt-file PATH and --stdin is needed; ${came}`
-    );
-  }
-  const text = input.text("prompt") ?? decode(given[0] === "stdin" ? await context.readStdin() : readTask(context, input.text("prompt-file")));
-  const size = Buffer.byteLength(text);
-  if (text.trim() === import_chunk_EPA27TU7.taskPlaceholder)
-    throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot take ${JSON.stringify(import_chunk_EPA27TU7.taskPlaceholder)} as the task: it only shows where yours belongs`,
-      "put what the agent is to do in its place, or give it with --prompt-file PATH"
-    );
-  if (text.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take an empty task from --${given[0]}`);
-  if (size > import_chunk_46DO6K2P.promptBytes) throw tooLong(size);
-  return text;
-}
-function tooLong(size) {
-  return (0, import_chunk_NVPF5LEY.usageError)(
-    `cannot take a task of ${size} bytes: at most ${import_chunk_46DO6K2P.promptBytes} (1 MiB) are allowed`,
-    "put the material into a file and name it in the task"
-  );
-}
-function readTask(context, name) {
-  const file = import_node_path.default.resolve(context.cwd, name);
-  try {
-    const real = (0, import_chunk_YZXDT2WC.realPath)(file);
-    const size = (0, import_chunk_YZXDT2WC.factsOf)(real)?.size ?? 0;
-    if (size > import_chunk_46DO6K2P.promptBytes) throw tooLong(size);
-    const read = (0, import_chunk_6OPTGHIR.readRange)(real, 0, size);
-    if (read) return read.bytes;
-  } catch (error) {
-    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
-    throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot read the task from ${file} (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
-  }
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot read the task from ${file}: it is no regular file`,
-    "give the task with --stdin"
-  );
-}
-function decode(bytes) {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UTF-8 text");
-  }
-}
-async function launchStaff(context, input, job) {
-  (0, import_chunk_KGAR3H6Z.checkLaunchOptions)(input);
-  const root = context.root(input);
-  const request = {
-    kind: "staff",
-    verb: job.verb,
-    ...(0, import_chunk_KGAR3H6Z.launchWords)(input),
-    cwd: job.cwd,
-    deadlineMs: job.deadlineMs ?? input.durationOrDefault("timeout"),
-    killGraceMs: import_chunk_46DO6K2P.limits.staffKillGrace.default,
-    maxOutputBytes: import_chunk_46DO6K2P.limits.maxOutput.default,
-    firstOutputMs: job.firstOutputMs ?? input.duration("first-output") ?? null,
-    stallMs: job.stallMs ?? input.duration("stall-after") ?? null,
-    lineage: job.lineage,
-    run: null,
-    staff: job.staff,
-    worktree: job.worktree === void 0 ? worktreeOf(input) : job.worktree,
-    warnings: (0, import_chunk_2UFNIVSC.launchWarnings)(job.staff),
-    words: job.words,
-    asksForLatest: job.asksForLatest ?? false,
-    credentials: (0, import_chunk_Y72GVN6K.findBackend)(job.staff.backend)?.signIn.variables ?? []
-  };
-  await (0, import_chunk_Y72GVN6K.settleLost)(root.folder);
-  const admit = () => admitBeside(root, request, job.staff, { share: input.has("share"), isolate: job.worktree === void 0 });
-  const launched = await (0, import_chunk_ZPOJ2KDT.launch)(root, { ...request, admit });
-  if (launched.isNew) for (const warning of (0, import_chunk_2UFNIVSC.versionWarnings)(job.staff)) context.tell(`note: ${warning.message}`);
-  if (request.worktree === "new" && launched.isNew) await tellDirty(context, job.cwd);
-  return (0, import_chunk_KGAR3H6Z.tellLaunched)(context, input, root, launched, job.isSynchronous);
-}
-async function tellDirty(context, cwd) {
-  const { isDirtyTree } = await Promise.resolve().then(() => load("./worktree-NBNOSBQ6.js"));
-  const root = (0, import_chunk_FSE6WFMD.findWorktree)(cwd);
-  if (root !== void 0 && isDirtyTree(root))
-    context.tell(`note: what is uncommitted in ${root} is not in the worktree of this job`);
-}
-function worktreeOf(input) {
-  if (input.has("worktree") && input.has("share"))
-    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --worktree and --share together: a tree of its own is shared with nobody");
-  return input.has("worktree") ? "new" : null;
-}
-async function admitBeside(root, request, staff, may) {
-  if (staff.resume !== null) (0, import_chunk_2UFNIVSC.requireFreeConversation)(root, staff.backend, staff.resume);
-  if (request.worktree === "new") return { warnings: [] };
-  const neighbours = await (0, import_chunk_Y72GVN6K.findNeighbours)(root, staff, request.cwd, may);
-  return {
-    warnings: neighbours.map((id) => (0, import_chunk_Y72GVN6K.neighbourWarning)(id, (0, import_chunk_Y72GVN6K.modeOf)(root.folder, id))),
-    told: (id) => (0, import_chunk_Y72GVN6K.tellNeighbours)(root.folder, neighbours, id)
-  };
-}
-function freshStaff(context, input, words) {
-  const part = (0, import_chunk_2UFNIVSC.makeStaffPart)({
-    ...words,
-    stateRoot: context.root(input).folder,
-    backend: input.text("backend"),
-    model: input.text("model") ?? null,
-    profile: askedProfile(input),
-    resume: null
-  });
-  if (input.has("schema")) part.schema = true;
-  const base = input.text("base");
-  if (base !== void 0) part.base = (0, import_chunk_NORYY2JQ.requireBase)(words.cwd, base);
-  return part;
-}
-function askedProfile(input) {
-  return input.text("profile");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  askedProfile,
-  freshStaff,
-  launchStaff,
-  taskOf
-});
-
-},
-"./chunk-VQ5VXA2K.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  isAwaited: () => isAwaited,
-  withRegistration: () => withRegistration
-});
-module.exports = stdin_exports;
-var import_chunk_RUARIC2A = load("./chunk-RUARIC2A.js");
-var import_chunk_AHUGW6J6 = load("./chunk-AHUGW6J6.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_node_path = builtin("node:path");
-async function withRegistration(root, ids, timeoutMs, fn) {
-  const files = [];
-  const waiter = (0, import_chunk_AHUGW6J6.ownIdentity)();
-  for (const id of ids) {
-    const file = import_node_path.default.join((0, import_chunk_RUARIC2A.jobPaths)(root, id).waiters, `${waiter.pid}-${waiter.start_token.replace(/\W/g, "")}.json`);
-    try {
-      if ((0, import_chunk_YZXDT2WC.factsOf)((0, import_chunk_RUARIC2A.jobPaths)(root, id).waiters)?.kind !== "folder") continue;
-      (0, import_chunk_6OPTGHIR.writeJson)(file, { waiter, ids, since: (0, import_chunk_NLNY4YEW.isoNow)(), timeout_ms: timeoutMs }, { sync: false });
-      files.push(file);
-    } catch {
-    }
-  }
-  try {
-    return await fn();
-  } finally {
-    for (const file of files) {
-      try {
-        (0, import_chunk_6OPTGHIR.removeFile)(file);
-      } catch {
-      }
-    }
-  }
-}
-function isAwaited(root, id) {
-  const folder = (0, import_chunk_RUARIC2A.jobPaths)(root, id).waiters;
-  return (0, import_chunk_YZXDT2WC.listNames)(folder).some((name) => {
-    const read = (0, import_chunk_6OPTGHIR.readJson)(import_node_path.default.join(folder, name));
-    return read.kind === "ok" && (0, import_chunk_AHUGW6J6.isIdentity)(read.value.waiter) && (0, import_chunk_AHUGW6J6.livenessOf)(read.value.waiter) !== "dead";
-  });
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  isAwaited,
-  withRegistration
-});
-
-},
-"./chunk-VZ2YQQLM.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  conditionOf: () => conditionOf,
-  inspect: () => inspect,
-  isEnded: () => isEnded
-});
-module.exports = stdin_exports;
-var import_chunk_KUXEKPYO = load("./chunk-KUXEKPYO.js");
-var import_chunk_RUARIC2A = load("./chunk-RUARIC2A.js");
-var import_chunk_AHUGW6J6 = load("./chunk-AHUGW6J6.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_46DO6K2P = load("./chunk-46DO6K2P.js");
-var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-function boundOf(spec) {
-  if (spec.launcher.boot_id === (0, import_chunk_AHUGW6J6.bootId)()) return spec.deadline_mono_ms;
-  return (0, import_chunk_NLNY4YEW.monotonicMs)() + Date.parse(spec.created_at) + spec.deadline_ms - (0, import_chunk_NLNY4YEW.nowMs)();
-}
-function isPastBound(spec) {
-  return (0, import_chunk_NLNY4YEW.monotonicMs)() >= boundOf(spec);
-}
-function isEnded(state) {
-  return import_chunk_KUXEKPYO.outcomes.includes(state.state);
-}
-function inspect(root, id) {
-  const paths = (0, import_chunk_RUARIC2A.jobPaths)(root, id);
-  const [state, spec] = [(0, import_chunk_KUXEKPYO.readState)(paths), (0, import_chunk_KUXEKPYO.readSpec)(paths)];
-  if (spec.kind === "missing" && !(0, import_chunk_YZXDT2WC.exists)(paths.folder)) throw goneError(id, paths);
-  const isOver = state.kind === "ok" && isEnded(state.value);
-  const who = isOver ? nobody : whoIsThere(paths, spec);
-  const damage = damageOf(spec, state, who.seen.worker);
-  return {
-    id,
-    root,
-    paths,
-    spec: presentIn(spec),
-    damage,
-    state: damage === null ? presentIn(state) ?? (0, import_chunk_KUXEKPYO.earlyState)(id, presentIn(spec)) : (0, import_chunk_KUXEKPYO.damagedState)(id, damage),
-    ...who
-  };
-}
-function goneError(id, paths) {
-  return new import_chunk_NVPF5LEY.FaultError("unknown_job", `cannot find job ${id} any more: its folder ${paths.folder} is gone`);
-}
-var nobody = {
-  launch: null,
-  worker: null,
-  shim: null,
-  child: null,
-  seen: { worker: "none", shim: "none" },
-  isOtherBoot: false,
-  isClaimed: false,
-  exit: void 0,
-  reason: void 0,
-  cancel: void 0,
-  leaseAgeMs: null
-};
-function whoIsThere(paths, spec) {
-  const launch = presentIn((0, import_chunk_KUXEKPYO.readLaunch)(paths));
-  const worker = presentIn((0, import_chunk_KUXEKPYO.readWorker)(paths));
-  const boot = worker?.worker ?? launch?.worker ?? null;
-  const shim = worker?.shim ?? (boot ? (0, import_chunk_KUXEKPYO.readMark)(paths.shimMark, boot) : void 0) ?? null;
-  const child = worker?.child ?? (boot ? (0, import_chunk_KUXEKPYO.readMark)(paths.childMark, boot) : void 0) ?? null;
-  const engine = (0, import_chunk_KUXEKPYO.findEngine)(spec.kind === "ok" ? spec.value.engine : "local") ?? import_chunk_KUXEKPYO.defaultEngine;
-  const lease = (0, import_chunk_YZXDT2WC.factsOf)(paths.lease) ?? (0, import_chunk_YZXDT2WC.factsOf)(paths.launch);
-  return {
-    launch,
-    worker,
-    shim,
-    child,
-    seen: { worker: bestOf([launch?.worker, worker?.worker], engine.alive), shim: bestOf([shim], engine.alive) },
-    // Without a word of any worker the launcher's boot counts: whatever it started ended with that boot.
-    isOtherBoot: (boot ?? (spec.kind === "ok" ? spec.value.launcher : null))?.boot_id !== (0, import_chunk_AHUGW6J6.bootId)() && (boot !== null || spec.kind === "ok"),
-    isClaimed: (0, import_chunk_YZXDT2WC.exists)(paths.started),
-    exit: (0, import_chunk_KUXEKPYO.readExit)(paths),
-    reason: (0, import_chunk_KUXEKPYO.readReason)(paths),
-    cancel: (0, import_chunk_KUXEKPYO.readCancel)(paths),
-    leaseAgeMs: lease ? Math.max(0, (0, import_chunk_NLNY4YEW.nowMs)() - lease.modifiedMs) : null
-  };
-}
-function conditionOf(view) {
-  if (view.damage !== null) return "damaged";
-  if (isEnded(view.state)) return "ended";
-  const { worker, shim } = view.seen;
-  if (view.spec?.timer) return conditionOfTimer(view, view.spec.timer);
-  if (worker === "alive") return "supervised";
-  if (!view.spec) return "damaged";
-  if (worker === "unknown") return isLongOver(view) ? "lost" : "unseen";
-  if (view.spec.kind === "watch") return conditionOfWatch(view, view.spec);
-  if (view.isOtherBoot) return view.exit ? "over" : "host_restarted";
-  if (view.isClaimed) {
-    if (view.exit) return "over";
-    if (shim === "alive") return "orphaned";
-    if (shim === "unknown") return "unseen";
-    return shim === "none" && ageOf(view.paths.started) < 1e3 ? "orphaned" : "lost";
-  }
-  if (view.launch || view.worker) return "unclaimed";
-  return startingOf(view, view.spec);
-}
-function conditionOfTimer(view, timer) {
-  const isAlive = view.seen.worker === "alive";
-  if ((0, import_chunk_NLNY4YEW.nowMs)() >= Date.parse(timer.due_at) + (isAlive ? timerPatienceMs : 0)) return "over";
-  if (view.cancel && !isAlive) return "over";
-  return isAlive ? "supervised" : "armed";
-}
-var timerPatienceMs = 2e3;
-function conditionOfWatch(view, spec) {
-  if (isPastBound(spec)) return "lost";
-  if (view.launch || view.worker) return "unclaimed";
-  return startingOf(view, spec);
-}
-function startingOf(view, spec) {
-  const isLauncherAlive = ((0, import_chunk_KUXEKPYO.findEngine)(spec.engine) ?? import_chunk_KUXEKPYO.defaultEngine).alive(spec.launcher) === "alive";
-  return isLauncherAlive || ageOf(view.paths.spec) < import_chunk_46DO6K2P.startLimitMs ? "starting" : "never_started";
-}
-function isLongOver(view) {
-  if (!view.spec || view.leaseAgeMs === null || view.leaseAgeMs < import_chunk_46DO6K2P.leaseStaleMs) return false;
-  const latest = Date.parse(view.spec.created_at) + view.spec.deadline_ms + view.spec.kill_grace_ms + import_chunk_46DO6K2P.unseenGraceMs;
-  return (0, import_chunk_NLNY4YEW.nowMs)() > latest;
-}
-function ageOf(target) {
-  const facts = (0, import_chunk_YZXDT2WC.factsOf)(target);
-  return facts ? (0, import_chunk_NLNY4YEW.nowMs)() - facts.modifiedMs : Number.POSITIVE_INFINITY;
-}
-function bestOf(identities, alive) {
-  const seen = identities.filter((one) => one !== null && one !== void 0).map(alive);
-  for (const answer of ["alive", "unknown", "dead"]) if (seen.includes(answer)) return answer;
-  return "none";
-}
-function damageOf(spec, state, worker) {
-  if (worker === "alive") return null;
-  if (state.kind === "damaged") return state.reason;
-  if (state.kind === "ok" && isEnded(state.value)) return null;
-  if (spec.kind === "ok") return null;
-  return spec.kind === "damaged" ? spec.reason : "spec.json is missing";
-}
-function presentIn(read) {
-  return read.kind === "ok" ? read.value : null;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  conditionOf,
-  inspect,
-  isEnded
-});
-
-},
-"./chunk-W7HED5VZ.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  findMode: () => findMode,
-  isReader: () => isReader,
-  isWriter: () => isWriter,
-  modeIds: () => modeIds,
-  modes: () => modes
-});
-module.exports = stdin_exports;
-var readOnly = "Change nothing: no file, no commit, no setting, nothing on other machines. Reading and searching are what you are here for.";
-var evidence = "Give the place of every claim: path and line, command and its output, or address.";
-var modes = {
-  staffer: {
-    id: "staffer",
-    summary: "hand a task to an agent CLI as a job",
-    role: "You carry out a task for the caller on your own.",
-    rules: [
-      "Do what the task asks, no more. Leave what was changed before you came as it is.",
-      "Commit or push only if the task asks for it."
-    ],
-    form: ["What you did and found, what you changed (paths), how you checked it, and what is left open."],
-    profile: "standard"
-  },
-  research: {
-    id: "research",
-    summary: "have a question looked into and answered with evidence, as a job",
-    role: "You look into a question and answer it with evidence.",
-    rules: [readOnly, evidence, "Keep what you saw apart from what you conclude, and say how sure you are."],
-    form: ["The answer first, in a few sentences; then the evidence for it; then what you could not find out."],
-    profile: "restricted"
-  },
-  review: {
-    id: "review",
-    summary: "have changes reviewed by an agent CLI, as a job",
-    role: "You review changes that somebody else made.",
-    rules: [
-      readOnly,
-      evidence,
-      "Look for what breaks: wrong results, lost data, security holes, races, missing cases, tests that cannot fail. Matters of taste come last or not at all.",
-      "Report only what you have checked in the code. Say when you looked at something and found nothing."
-    ],
-    form: [
-      "The verdict first, in one sentence; then the findings, the worst first, each with severity, path and line, what happens, and how to mend it; then what you did not look at."
-    ],
-    profile: "restricted"
-  },
-  implement: {
-    id: "implement",
-    summary: "have a change made in this worktree by an agent CLI, as a job",
-    role: "You make a change in a code base on your own.",
-    rules: [
-      "Keep to the habits of the code base, and to the task: no side trips.",
-      "Leave what was changed before you came as it is, unless the task is about it.",
-      "Prove the change: run the tests or checks that belong to it, and say which you ran and how they ended. Never weaken a test to make it pass.",
-      "Commit only if the task asks for it; never push."
-    ],
-    form: ["What you changed and why (paths), which checks you ran with their results, and what is left open."],
-    profile: "standard"
-  },
-  ask: {
-    id: "ask",
-    summary: "ask an agent CLI and print its answer (a recorded job)",
-    role: "You answer a question.",
-    rules: [readOnly],
-    form: ["The answer itself, as short as the question allows."],
-    profile: "restricted"
-  }
-};
-var modeIds = Object.keys(modes);
-function findMode(id) {
-  return Object.hasOwn(modes, id) ? modes[id] : void 0;
-}
-function isWriter(profile) {
-  return profile !== "restricted";
-}
-function isReader(mode, profile) {
-  return !isWriter(profile) || findMode(mode)?.profile === "restricted";
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  findMode,
-  isReader,
-  isWriter,
-  modeIds,
-  modes
-});
-
-},
-"./chunk-WJOU72C3.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  logSize: () => logSize,
-  readLogTail: () => readLogTail
-});
-module.exports = stdin_exports;
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_46DO6K2P = load("./chunk-46DO6K2P.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-function readLogTail(file, limits = { lines: import_chunk_46DO6K2P.tailLines, bytes: import_chunk_46DO6K2P.tailBytes }) {
-  const part = (0, import_chunk_6OPTGHIR.readRange)(file, -(limits.bytes + 4), limits.bytes + 4);
-  if (!part) return Buffer.alloc(0);
-  const bounded = (0, import_chunk_LXK2ZILE.tailOfBytes)(part.bytes, limits.bytes);
-  return Buffer.from((0, import_chunk_LXK2ZILE.lastLines)(bounded, limits.lines));
-}
-function logSize(file) {
-  return (0, import_chunk_6OPTGHIR.readRange)(file, 0, 0)?.size ?? 0;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  logSize,
-  readLogTail
-});
-
-},
-"./chunk-XFBNWBRB.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  labelled: () => labelled,
-  wrap: () => wrap
-});
-module.exports = stdin_exports;
-function wrap(text, width) {
-  const lines = [""];
-  for (const word of text.split(" ")) {
-    const last = lines.at(-1);
-    if (last !== "" && last.length + 1 + word.length > width) lines.push(word);
-    else lines[lines.length - 1] = last === "" ? word : `${last} ${word}`;
-  }
-  return lines;
-}
-var usualWidth = 14;
-function labelled(label, text, labelWidth = usualWidth) {
-  return text.split("\n").flatMap((line) => wrap(line, 80 - labelWidth - 2)).map((line, at) => `  ${(at === 0 ? label : "").padEnd(labelWidth)}${line}`.trimEnd());
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  labelled,
-  wrap
-});
-
-},
-"./chunk-Y72GVN6K.js": function (module, exports) {
+"./chunk-ID6MAICD.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -8942,7 +4800,7 @@ __export(stdin_exports, {
 module.exports = stdin_exports;
 var import_chunk_TGTVVQJ2 = load("./chunk-TGTVVQJ2.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_LS27X2A7 = load("./chunk-LS27X2A7.js");
+var import_chunk_GOQKLDBE = load("./chunk-GOQKLDBE.js");
 var import_chunk_EPA27TU7 = load("./chunk-EPA27TU7.js");
 var import_chunk_VZ2YQQLM = load("./chunk-VZ2YQQLM.js");
 var import_chunk_OBX4NMG7 = load("./chunk-OBX4NMG7.js");
@@ -11068,7 +6926,7 @@ function modeOf(root, id) {
   return spec.kind === "ok" ? spec.value.staff?.mode : void 0;
 }
 async function settleLost(root) {
-  for (const id of (0, import_chunk_TGTVVQJ2.listActive)(root)) await unlessGone(() => (0, import_chunk_LS27X2A7.refresh)(root, id));
+  for (const id of (0, import_chunk_TGTVVQJ2.listActive)(root)) await unlessGone(() => (0, import_chunk_GOQKLDBE.refresh)(root, id));
 }
 async function unlessGone(look) {
   try {
@@ -11096,7 +6954,7 @@ function isOver(root, id) {
     if (error instanceof import_chunk_NVPF5LEY.FaultError && error.code === "unknown_job") return true;
     throw error;
   }
-  return condition === "ended" || condition === "damaged" || (0, import_chunk_LS27X2A7.isSettleable)(condition);
+  return condition === "ended" || condition === "damaged" || (0, import_chunk_GOQKLDBE.isSettleable)(condition);
 }
 function placeOf(cwd) {
   const real = (0, import_chunk_YZXDT2WC.isFolder)(cwd) ? (0, import_chunk_YZXDT2WC.realPath)(cwd) : cwd;
@@ -11127,6 +6985,4116 @@ function overlaps(a, b) {
   settleLost,
   tellNeighbours,
   versionOf
+});
+
+},
+"./chunk-JSBRDJBE.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  __commonJS: () => __commonJS,
+  __toESM: () => __toESM
+});
+module.exports = stdin_exports;
+var __create = Object.create;
+var __defProp2 = Object.defineProperty;
+var __getOwnPropDesc2 = Object.getOwnPropertyDescriptor;
+var __getOwnPropNames2 = Object.getOwnPropertyNames;
+var __getProtoOf = Object.getPrototypeOf;
+var __hasOwnProp2 = Object.prototype.hasOwnProperty;
+var __commonJS = (cb, mod) => function __require() {
+  return mod || (0, cb[__getOwnPropNames2(cb)[0]])((mod = { exports: {} }).exports, mod), mod.exports;
+};
+var __copyProps2 = (to, from, except, desc) => {
+  if (from && typeof from === "object" || typeof from === "function") {
+    for (let key of __getOwnPropNames2(from))
+      if (!__hasOwnProp2.call(to, key) && key !== except)
+        __defProp2(to, key, { get: () => from[key], enumerable: !(desc = __getOwnPropDesc2(from, key)) || desc.enumerable });
+  }
+  return to;
+};
+var __toESM = (mod, isNodeMode, target) => (target = mod != null ? __create(__getProtoOf(mod)) : {}, __copyProps2(
+  // If the importer is in node compatibility mode or this is not an ESM
+  // file that has been converted to a CommonJS file using a Babel-
+  // compatible transform (i.e. "__esModule" has not been set), then set
+  // "default" to the CommonJS "module.exports" for node compatibility.
+  isNodeMode || !mod || !mod.__esModule ? __defProp2(target, "default", { value: mod, enumerable: true }) : target,
+  mod
+));
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  __commonJS,
+  __toESM
+});
+
+},
+"./chunk-KUXEKPYO.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  compareIds: () => compareIds,
+  damagedState: () => damagedState,
+  defaultEngine: () => defaultEngine,
+  earlyState: () => earlyState,
+  findEngine: () => findEngine,
+  isId: () => isId,
+  isIdPrefix: () => isIdPrefix,
+  makeId: () => makeId,
+  outcomes: () => outcomes,
+  readCancel: () => readCancel,
+  readExit: () => readExit,
+  readLaunch: () => readLaunch,
+  readMark: () => readMark,
+  readReason: () => readReason,
+  readSpec: () => readSpec,
+  readState: () => readState,
+  readStoredState: () => readStoredState,
+  readWorker: () => readWorker,
+  writeState: () => writeState
+});
+module.exports = stdin_exports;
+var import_chunk_RUARIC2A = load("./chunk-RUARIC2A.js");
+var import_chunk_AHUGW6J6 = load("./chunk-AHUGW6J6.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var idPattern = /^[a-z]{2,12}-[0-9a-z]{8,9}-[0-9a-z]{6}$/;
+var prefixPattern = /^[a-z]{2,12}(?:-[0-9a-z]{0,9}(?:-[0-9a-z]{0,6})?)?$/;
+function makeId(verb, nowMs, random) {
+  const digits = Array.from(random.subarray(0, 6), (byte) => (byte % 36).toString(36)).join("");
+  return `${verb}-${nowMs.toString(36)}-${digits}`;
+}
+function isId(text) {
+  return idPattern.test(text);
+}
+function isIdPrefix(text) {
+  return prefixPattern.test(text);
+}
+function idTimeMs(id) {
+  return Number.parseInt(id.split("-")[1] ?? "", 36);
+}
+function compareIds(a, b) {
+  return idTimeMs(a) - idTimeMs(b) || (a < b ? -1 : a > b ? 1 : 0);
+}
+var outcomes = ["done", "failed", "timed_out", "crashed", "canceled"];
+var states = ["queued", "starting", "running", "stopping", "done", "failed", "timed_out", "crashed", "canceled"];
+var kinds = ["staff", "run", "watch", "timer", "gate", "loop"];
+function readSpec(paths) {
+  return typed(paths.spec, (value) => {
+    if (typeof value.id !== "string" || paths.folder.split("/").at(-1) !== value.id)
+      return "its id is not that of its folder";
+    if (typeof value.kind !== "string" || !kinds.includes(value.kind)) return `unknown kind ${String(value.kind)}`;
+    if (typeof value.mark !== "string" || value.mark.length < 16) return "no mark";
+    for (const name of ["verb", "created_at", "engine", "cwd", "mac"])
+      if (typeof value[name] !== "string") return `no ${name}`;
+    for (const name of ["deadline_ms", "deadline_mono_ms", "kill_grace_ms", "max_output_bytes"]) {
+      if (typeof value[name] !== "number") return `no ${name}`;
+    }
+    for (const name of ["owner", "label"])
+      if (value[name] !== null && typeof value[name] !== "string") return `${name} is no text`;
+    if (!(0, import_chunk_AHUGW6J6.isIdentity)(value.launcher)) return "no launcher identity";
+    if (value.kind === "run" && (!isObject(value.run) || !isWords(value.run.argv))) return "no command";
+    if (value.kind === "watch" && (!isObject(value.watch) || typeof value.watch.condition !== "string"))
+      return "no condition";
+    if (value.kind === "timer" && !(isObject(value.timer) && Number.isFinite(Date.parse(String(value.timer.due_at)))))
+      return "no instant";
+    if (value.kind === "staff" && (!isObject(value.staff) || typeof value.staff.prompt !== "string")) return "no task";
+    return void 0;
+  });
+}
+function readState(paths) {
+  const read = typed(paths.state, (value) => {
+    if (typeof value.state !== "string" || !states.includes(value.state)) return `unknown state ${String(value.state)}`;
+    if (typeof value.rev !== "number" || typeof value.seq !== "number") return "no rev or seq";
+    if (typeof value.created_at !== "string") return "no created_at";
+    if (value.warnings !== void 0 && !(Array.isArray(value.warnings) && value.warnings.every(isNotice)))
+      return "warnings of another form";
+    if (value.error !== void 0 && value.error !== null && !isNotice(value.error)) return "an error of another form";
+    for (const name of ["started_at", "ended_at", "signal"])
+      if (!isAbsent(value[name]) && typeof value[name] !== "string") return `${name} is no text`;
+    for (const name of ["duration_ms", "exit_code"])
+      if (!isAbsent(value[name]) && typeof value[name] !== "number") return `${name} is no number`;
+    const { conversation, output } = value;
+    if (conversation && (!isObject(conversation) || typeof conversation.id !== "string"))
+      return "a conversation of another form";
+    if (output && !isObject(output)) return "an output of another form";
+    return void 0;
+  });
+  if (read.kind !== "ok") return read;
+  const missing = { warnings: [], error: null, conversation: null, output: null, usage: null, reconciled: false };
+  return { kind: "ok", value: { ...missing, ...read.value } };
+}
+function readLaunch(paths) {
+  return typed(paths.launch, (value) => (0, import_chunk_AHUGW6J6.isIdentity)(value.worker) ? void 0 : "no identity of a worker");
+}
+function readWorker(paths) {
+  return typed(paths.worker, (value) => {
+    if (!(0, import_chunk_AHUGW6J6.isIdentity)(value.worker)) return "no identity of a worker";
+    const others = [value.shim, value.child].filter((one) => one !== null && one !== void 0);
+    return others.every(import_chunk_AHUGW6J6.isIdentity) ? void 0 : "a damaged identity";
+  });
+}
+function readExit(paths) {
+  const read = (0, import_chunk_6OPTGHIR.readJson)(paths.exit);
+  if (read.kind !== "ok" || !Number.isInteger(read.value.exit_code)) return void 0;
+  return {
+    exit_code: Number(read.value.exit_code),
+    signaled: read.value.signaled === true,
+    spawn_failed: read.value.spawn_failed === true
+  };
+}
+function readCancel(paths) {
+  const read = (0, import_chunk_6OPTGHIR.readJson)(paths.cancel);
+  if (read.kind !== "ok") return void 0;
+  const { by, owner, at, why } = read.value;
+  const text = (value) => typeof value === "string" ? value : null;
+  return { by: (0, import_chunk_AHUGW6J6.isIdentity)(by) ? by : null, owner: text(owner), at: text(at) ?? "unknown", why: text(why) };
+}
+function readReason(paths) {
+  return (0, import_chunk_6OPTGHIR.readText)(paths.reason, 64)?.trim() || void 0;
+}
+function readMark(file, boot) {
+  const text = (0, import_chunk_6OPTGHIR.readText)(file, 4096);
+  if (!text?.endsWith("\n")) return void 0;
+  const row = (0, import_chunk_AHUGW6J6.parseStat)(text);
+  const [pid, ...start] = row ? [String(row.pid), row.start] : text.trim().split(" ");
+  const identity = { pid: Number(pid), start_token: start.join(" "), boot_id: boot.boot_id, pid_ns: boot.pid_ns };
+  return (0, import_chunk_AHUGW6J6.isIdentity)(identity) ? identity : void 0;
+}
+function readStoredState(paths, id) {
+  const read = (0, import_chunk_6OPTGHIR.readJson)(paths.resultRecord);
+  if (read.kind !== "ok" || read.value.id !== id || typeof read.value.rev !== "number" || typeof read.value.seq !== "number")
+    return void 0;
+  return outcomes.includes(read.value.state) ? pickState(read.value) : void 0;
+}
+function pickState(record) {
+  const more = [
+    "kind",
+    "verb",
+    "owner",
+    "label",
+    "cwd",
+    "lineage",
+    "ended_by",
+    "ended_processes",
+    "survivors",
+    "mode",
+    "backend",
+    "model",
+    "profile",
+    "changes",
+    "worktree",
+    "findings",
+    "timer",
+    "result_paths",
+    "findings_error",
+    "result_path",
+    "output_path",
+    "error_path"
+  ];
+  return Object.fromEntries(Object.entries(record).filter(([name]) => !more.includes(name)));
+}
+function writeState(paths, state, options = {}) {
+  (0, import_chunk_6OPTGHIR.writeJson)(paths.state, state, options);
+}
+function typed(file, fault) {
+  const read = (0, import_chunk_6OPTGHIR.readJson)(file);
+  if (read.kind !== "ok") return read;
+  const name = file.split("/").at(-1);
+  const reason = fault(read.value);
+  return reason === void 0 ? { kind: "ok", value: read.value } : { kind: "damaged", reason: `${name}: ${reason}` };
+}
+function isObject(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+function isAbsent(value) {
+  return value === void 0 || value === null;
+}
+function isNotice(value) {
+  return isObject(value) && typeof value.code === "string" && typeof value.message === "string";
+}
+function isWords(value) {
+  return Array.isArray(value) && value.length > 0 && value.every((word) => typeof word === "string");
+}
+var nodeOptions = ["--no-warnings"];
+var local = {
+  id: "local",
+  async prepare() {
+    await Promise.resolve().then(() => load("./spawn-NV2R7KVL.js"));
+  },
+  async start(worker) {
+    const { spawnDetached } = await Promise.resolve().then(() => load("./spawn-NV2R7KVL.js"));
+    const pid = spawnDetached({
+      program: process.execPath,
+      args: [...nodeOptions, (0, import_chunk_RUARIC2A.companionFile)(), "_worker", worker.stateRoot, worker.id],
+      cwd: "/",
+      environment: (0, import_chunk_NLNY4YEW.workerEnvironment)(worker.mark),
+      logFile: worker.logFile
+    });
+    const identity = (0, import_chunk_AHUGW6J6.identityOf)(pid);
+    if (!identity) throw new Error(`cannot see the worker that was just started (pid ${pid})`);
+    return identity;
+  },
+  alive: import_chunk_AHUGW6J6.livenessOf,
+  signal: import_chunk_AHUGW6J6.signalIdentity
+};
+var engines = [local];
+function findEngine(id) {
+  return engines.find((engine) => engine.id === id);
+}
+var defaultEngine = local;
+function earlyState(id, spec) {
+  return {
+    schema: 1,
+    id,
+    rev: 0,
+    state: "starting",
+    health: "unknown",
+    attention_kind: null,
+    seq: 0,
+    created_at: spec?.created_at ?? (0, import_chunk_NLNY4YEW.isoOf)(idTimeMs(id)),
+    started_at: null,
+    ended_at: null,
+    duration_ms: null,
+    exit_code: null,
+    signal: null,
+    signal_certain: null,
+    error: null,
+    warnings: spec?.warnings ?? [],
+    conversation: null,
+    reconciled: false,
+    output: null,
+    usage: null
+  };
+}
+function damagedState(id, damage) {
+  const error = { code: "state_damaged", message: `the record of this job cannot be used: ${damage}` };
+  return { ...earlyState(id, null), state: "failed", error };
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  compareIds,
+  damagedState,
+  defaultEngine,
+  earlyState,
+  findEngine,
+  isId,
+  isIdPrefix,
+  makeId,
+  outcomes,
+  readCancel,
+  readExit,
+  readLaunch,
+  readMark,
+  readReason,
+  readSpec,
+  readState,
+  readStoredState,
+  readWorker,
+  writeState
+});
+
+},
+"./chunk-LPMPPDCR.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  countDirty: () => countDirty,
+  decodeName: () => decodeName,
+  encodeName: () => encodeName,
+  entriesOf: () => entriesOf,
+  isCutOff: () => isCutOff,
+  isDirty: () => isDirty,
+  makeRest: () => makeRest,
+  oneLine: () => oneLine,
+  openGit: () => openGit,
+  readableName: () => readableName,
+  repositoryVariables: () => repositoryVariables,
+  showName: () => showName
+});
+module.exports = stdin_exports;
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_child_process = require("node:child_process");
+var import_node_path = builtin("node:path");
+var import_node_crypto = require("node:crypto");
+var repositoryVariables = [
+  "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+  "GIT_CONFIG",
+  "GIT_CONFIG_PARAMETERS",
+  "GIT_CONFIG_COUNT",
+  "GIT_OBJECT_DIRECTORY",
+  "GIT_DIR",
+  "GIT_WORK_TREE",
+  "GIT_IMPLICIT_WORK_TREE",
+  "GIT_GRAFT_FILE",
+  "GIT_INDEX_FILE",
+  "GIT_NO_REPLACE_OBJECTS",
+  "GIT_REPLACE_REF_BASE",
+  "GIT_PREFIX",
+  "GIT_INTERNAL_SUPER_PREFIX",
+  "GIT_SHALLOW_FILE",
+  "GIT_COMMON_DIR",
+  "GIT_NAMESPACE",
+  "GIT_REF_STORAGE_FORMAT",
+  "GIT_REFERENCE_BACKEND"
+];
+var wanted = "^(filter\\..*|hook\\..*|core\\.worktree|core\\.bare|extensions\\.objectformat)$";
+var tooMany = 200;
+var always = [
+  "core.fsmonitor=false",
+  "core.hooksPath=/dev/null",
+  "core.quotepath=off",
+  "diff.orderFile=/dev/null",
+  "diff.submodule=short",
+  "log.showSignature=false",
+  "submodule.recurse=false",
+  "gc.auto=0",
+  "maintenance.auto=false"
+];
+var quiet = ["--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty"];
+var showing = new Set(["diff", "show", "log", "diff-tree", "diff-index", "diff-files"]);
+function openGit(folder, { until, also = [] } = {}) {
+  const program = findGit();
+  if (program === void 0) return { reason: "git is not installed (no git on PATH)" };
+  const found = [];
+  for (const place of [folder, ...also]) {
+    if (!(0, import_chunk_YZXDT2WC.isFolder)(place)) return { reason: `the folder ${place} is gone` };
+    const read = runGit(program, place, always, ["config", "-z", "--get-regexp", wanted], { until });
+    if (!read.ok && read.code !== 1) return { reason: read.reason };
+    found.push(parseSettings(read.ok ? read.bytes : Buffer.alloc(0)));
+  }
+  const [settings = []] = found;
+  const off = switchedOff(found.flat().map(([name]) => name));
+  if (off === void 0) return { reason: "its configuration names filters or hooks that cannot be switched off" };
+  const config = [...always, ...off];
+  return {
+    git: {
+      folder,
+      run: (args, call = {}) => runGit(program, folder, config, args, { ...call, until }),
+      setting: (name) => settings.findLast(([found2]) => found2 === name)?.[1]
+    }
+  };
+}
+function findGit() {
+  return absoluteSearchPath().map((folder) => import_node_path.default.join(folder, "git")).find(import_chunk_YZXDT2WC.isExecutable);
+}
+function absoluteSearchPath() {
+  return import_chunk_NLNY4YEW.variables.searchPath().split(":").filter((folder) => import_node_path.default.isAbsolute(folder));
+}
+function parseSettings(bytes) {
+  return bytes.toString("utf8").split("\0").filter((item) => item !== "").map((item) => {
+    const end = item.indexOf("\n");
+    return end < 0 ? [item, ""] : [item.slice(0, end), item.slice(end + 1)];
+  });
+}
+function switchedOff(names) {
+  const drivers = new Set(names.filter((name) => /^(?:filter|hook)\./.test(name)).map(withoutVariable));
+  if (drivers.size > tooMany || [...drivers].some((name) => /[=\n\ufffd]/.test(name))) return void 0;
+  return [...drivers].flatMap(
+    (name) => name.startsWith("hook.") ? [`${name}.enabled=false`] : [`${name}.clean=`, `${name}.smudge=`, `${name}.process=`, `${name}.required=false`]
+  );
+}
+function withoutVariable(name) {
+  return name.slice(0, name.lastIndexOf("."));
+}
+function runGit(program, folder, config, args, call) {
+  const limit = call.limit ?? 32 * 1024 * 1024;
+  const left = (call.until ?? Number.POSITIVE_INFINITY) - (0, import_chunk_NLNY4YEW.monotonicMs)();
+  const timeout = Math.ceil(Math.min(call.timeoutMs ?? 1e4, left));
+  const settings = config.flatMap((setting) => ["-c", setting]);
+  const [verb = "", ...words] = args;
+  if (timeout <= 0) return { ok: false, code: null, reason: `there was no time left for git ${verb}`, cut: "time" };
+  const safe = showing.has(verb) ? [verb, ...quiet, ...words] : args;
+  const done = (0, import_node_child_process.spawnSync)(program, ["--no-pager", "--literal-pathspecs", ...settings, ...safe], {
+    cwd: folder,
+    env: gitEnvironment(folder),
+    input: call.input ?? "",
+    timeout,
+    killSignal: "SIGKILL",
+    maxBuffer: limit
+  });
+  const name = `git ${verb}`;
+  const fault = (0, import_chunk_NVPF5LEY.errnoOf)(done.error);
+  const seconds = Math.ceil(timeout / 100) / 10;
+  if (fault === "ETIMEDOUT")
+    return { ok: false, code: null, reason: `${name} took longer than ${seconds} s`, cut: "time" };
+  if (fault === "ENOBUFS")
+    return { ok: false, code: null, reason: `${name} wrote more than ${limit} bytes`, cut: "output" };
+  if (done.error) return { ok: false, code: null, reason: `${name} cannot be started (${fault ?? "error"})` };
+  if (done.status === 0) return { ok: true, bytes: done.stdout };
+  const [first = ""] = (0, import_chunk_LXK2ZILE.plainText)(done.stderr.toString("utf8")).trim().split("\n");
+  const ending = done.status === null ? `was ended by ${done.signal}` : `ended with ${done.status}`;
+  return { ok: false, code: done.status, reason: `${name} ${ending}${first === "" ? "" : `: ${first.slice(0, 200)}`}` };
+}
+function gitEnvironment(folder) {
+  const home = import_chunk_NLNY4YEW.variables.home();
+  const ours = (0, import_chunk_NLNY4YEW.configFolder)();
+  return {
+    ...(0, import_chunk_NLNY4YEW.toolEnvironment)(),
+    PATH: absoluteSearchPath().join(":"),
+    ...home === void 0 ? {} : { HOME: home },
+    ...ours === void 0 ? {} : { XDG_CONFIG_HOME: import_node_path.default.dirname(ours) },
+    GIT_OPTIONAL_LOCKS: "0",
+    GIT_TERMINAL_PROMPT: "0",
+    GIT_ASKPASS: "",
+    GIT_NO_LAZY_FETCH: "1",
+    // Unlike `protocol.allow` it cannot be widened by the repository.
+    GIT_ALLOW_PROTOCOL: "none",
+    GIT_CEILING_DIRECTORIES: import_node_path.default.dirname(folder)
+  };
+}
+var decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+var encoder = new TextEncoder();
+function decodeName(bytes) {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    return decodeBroken(bytes);
+  }
+}
+function encodeName(name) {
+  if (!/[\udc80-\udcff]/.test(name)) return encoder.encode(name);
+  const parts = name.match(loneOrText) ?? [];
+  const pieces = parts.map((part) => {
+    const code = part.charCodeAt(0);
+    return part.length === 1 && code >= 56448 && code <= 56575 ? Uint8Array.of(code - 56320) : encoder.encode(part);
+  });
+  const result = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    result.set(piece, at);
+    at += piece.length;
+  }
+  return result;
+}
+var loneOrText = /(?<![\ud800-\udbff])[\udc80-\udcff]|(?:[\ud800-\udbff][\udc00-\udfff]|[^\udc80-\udcff])+/g;
+function readableName(name) {
+  return name.replace(loneOrText, (part) => {
+    const code = part.charCodeAt(0);
+    return part.length === 1 && code >= 56448 && code <= 56575 ? `\\x${(code - 56320).toString(16)}` : part;
+  });
+}
+var odd = /["`\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]|^\s|\s$|^$/u;
+var unprintable = /["\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
+function showName(name) {
+  if (!odd.test(name)) return name;
+  const inner = name.replaceAll("\\", "\\\\").replace(unprintable, (found) => {
+    const code = found.codePointAt(0) ?? 0;
+    if (found === '"') return '\\"';
+    if (found === "\n") return "\\n";
+    if (found === "	") return "\\t";
+    if (code >= 56448 && code <= 56575) return `\\x${(code - 56320).toString(16)}`;
+    return `\\u{${code.toString(16)}}`;
+  });
+  return `"${inner}"`;
+}
+function decodeBroken(bytes) {
+  let text = "";
+  for (let at = 0; at < bytes.length; ) {
+    const length = characterAt(bytes, at);
+    if (length === 0) text += String.fromCharCode(56320 + (bytes[at] ?? 0));
+    else text += decoder.decode(bytes.subarray(at, at + length));
+    at += length || 1;
+  }
+  return text;
+}
+function characterAt(bytes, at) {
+  const first = bytes[at] ?? 0;
+  const length = first < 128 ? 1 : first < 194 ? 0 : first < 224 ? 2 : first < 240 ? 3 : first < 245 ? 4 : 0;
+  if (length === 0 || at + length > bytes.length) return 0;
+  try {
+    decoder.decode(bytes.subarray(at, at + length));
+    return length;
+  } catch {
+    return 0;
+  }
+}
+function oneLine(text) {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, " ").trim();
+}
+function makeRest(files, beyond) {
+  const count = files.length + beyond.length;
+  if (count === 0) return null;
+  return { count, files, digest: beyond.length === 0 ? null : digestOf(beyond) };
+}
+function digestOf(value) {
+  return (0, import_node_crypto.createHash)("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 32);
+}
+function entriesOf({ entries, rest }) {
+  const known = new Map(entries.map((entry) => [entry.path, entry]));
+  for (const brief of rest?.files ?? []) known.set(brief[0], expand(brief));
+  return known;
+}
+function expand([path2, xy, mode, stat]) {
+  const isInHead = !/[?ARC]/.test(xy);
+  return {
+    path: path2,
+    xy,
+    head: isInHead ? `${mode || "100644"} ?` : null,
+    index: null,
+    tree_mode: null,
+    mode: mode || null,
+    content: null,
+    stat: stat || null,
+    isBrief: true
+  };
+}
+function isCutOff({ rest }) {
+  return rest !== null && rest.digest !== null;
+}
+function isDirty(entry) {
+  return entry.xy !== "..";
+}
+function countDirty({ entries, rest }) {
+  const brief = rest?.files ?? [];
+  const unnamed = (rest?.count ?? 0) - brief.length;
+  return entries.filter(isDirty).length + brief.filter(([, xy]) => isDirty({ xy })).length + unnamed;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  countDirty,
+  decodeName,
+  encodeName,
+  entriesOf,
+  isCutOff,
+  isDirty,
+  makeRest,
+  oneLine,
+  openGit,
+  readableName,
+  repositoryVariables,
+  showName
+});
+
+},
+"./chunk-LXK2ZILE.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  byteLength: () => byteLength,
+  excerpt: () => excerpt,
+  lastLines: () => lastLines,
+  plainText: () => plainText,
+  plainValue: () => plainValue,
+  tail: () => tail,
+  tailOfBytes: () => tailOfBytes
+});
+module.exports = stdin_exports;
+var encoder = new TextEncoder();
+var decoder = new TextDecoder();
+var escapeSequence = /\x1b(?:[\]PX^_][^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?|\[[0-?]*[ -/]*[@-~]?|[ -/]*[0-~]?)|[\x90\x98\x9d-\x9f][^\x07\x1b\x90\x98\x9c-\x9f\n]*(?:\x07|\x1b\\|\x9c)|\x9b[0-?]*[ -/]*[@-~]?/g;
+function byteLength(text) {
+  return encoder.encode(text).length;
+}
+function plainText(text) {
+  return text.replaceAll("\r\n", "\n").replace(escapeSequence, "").replaceAll("\r", "\n").replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g, "");
+}
+function excerpt(text, limit) {
+  const bytes = encoder.encode(text);
+  if (bytes.length <= limit) return text;
+  if (limit < 3) return "";
+  let end = limit - 3;
+  while (end > 0 && isContinuation(bytes[end])) end -= 1;
+  return `${decoder.decode(bytes.subarray(0, end))}\u2026`;
+}
+function tail(text, limit) {
+  const bytes = encoder.encode(text);
+  if (bytes.length <= limit) return { text, truncated: false };
+  return { text: decoder.decode(tailOfBytes(bytes, limit)), truncated: true };
+}
+function tailOfBytes(bytes, limit) {
+  const start = Math.max(0, bytes.length - limit);
+  let skip = 0;
+  while (start > 0 && skip < 4 && isContinuation(bytes[start + skip])) skip += 1;
+  return bytes.subarray(start + (skip < 4 ? skip : 0));
+}
+function lastLines(bytes, count) {
+  let seen = 0;
+  for (let at = bytes.length - 2; at >= 0; at -= 1) {
+    if (bytes[at] !== 10) continue;
+    seen += 1;
+    if (seen === count) return bytes.subarray(at + 1);
+  }
+  return bytes;
+}
+function isContinuation(byte) {
+  return byte !== void 0 && (byte & 192) === 128;
+}
+function plainValue(value, limit) {
+  if (typeof value === "string") return excerpt(plainText(value), limit);
+  if (Array.isArray(value)) return value.map((inner) => plainValue(inner, limit));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [plainValue(name, 80), plainValue(inner, limit)])
+  );
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  byteLength,
+  excerpt,
+  lastLines,
+  plainText,
+  plainValue,
+  tail,
+  tailOfBytes
+});
+
+},
+"./chunk-LXOVHJVX.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  LineSplitter: () => LineSplitter,
+  backendOf: () => backendOf,
+  findingsForm: () => findingsForm,
+  makeEndState: () => makeEndState,
+  parseReason: () => parseReason,
+  readSafely: () => readSafely,
+  startedAt: () => startedAt
+});
+module.exports = stdin_exports;
+var import_chunk_S4WPXD3C = load("./chunk-S4WPXD3C.js");
+var import_chunk_WJOU72C3 = load("./chunk-WJOU72C3.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_ID6MAICD = load("./chunk-ID6MAICD.js");
+var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
+var import_chunk_LPMPPDCR = load("./chunk-LPMPPDCR.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_46DO6K2P = load("./chunk-46DO6K2P.js");
+var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_os = require("node:os");
+var reasons = [
+  "exited",
+  "lingered",
+  "canceled",
+  "hard_timeout",
+  "first_output_timeout",
+  "stalled",
+  "sign_in",
+  "state_vanished",
+  "spawn_failed",
+  "never_started",
+  "worker_lost",
+  "host_restarted",
+  "met",
+  "watch_failed",
+  "watch_error",
+  "due"
+];
+function parseReason(text) {
+  return reasons.find((reason) => reason === text);
+}
+function judgeEnd(facts) {
+  if (facts.survivors.length > 0) {
+    return failed("failed", "survivors", `these processes outlived SIGKILL: ${facts.survivors.join(", ")}`);
+  }
+  switch (facts.reason) {
+    case "canceled":
+      return { outcome: "canceled", error: null };
+    case "met":
+    case "due":
+      return { outcome: "done", error: null };
+    case "watch_failed":
+      return failed("failed", "watch_failed", facts.detail ?? "the condition cannot hold any more");
+    case "watch_error":
+      return failed("failed", "watch_error", facts.detail ?? "the condition cannot be looked at");
+    case "exited":
+    case "lingered":
+      return judgeExit(facts);
+    case "hard_timeout":
+      if (isStaff(facts) && facts.staffError === null) return { outcome: "done", error: null };
+      if (facts.kind === "watch")
+        return failed("timed_out", "watch_expired", `the bound of ${facts.deadlineText} was reached${detailOf(facts)}`);
+      return failed("timed_out", "hard_timeout", `the hard limit of ${facts.deadlineText} was reached${told(facts)}`);
+    case "first_output_timeout":
+      return failed("failed", "first_output_timeout", "nothing was printed within --first-output");
+    case "stalled":
+      return failed("failed", "stalled", "nothing happened for the time given by --stall-after");
+    case "sign_in":
+      return failed(
+        "failed",
+        "auth",
+        facts.staffError?.message ?? "the agent waits for a sign-in that nobody can give"
+      );
+    case "state_vanished":
+      return failed("crashed", "worker_lost", "the state folder vanished");
+    case "spawn_failed":
+      return failed("failed", "spawn_failed", `the program could not be started: ${facts.detail ?? "not known why"}`);
+    case "never_started":
+      return failed("failed", "never_started", "the launcher died before a worker existed");
+    case "worker_lost":
+      return failed(
+        "crashed",
+        "worker_lost",
+        "the processes that supervise the command were killed; how it ended is not known"
+      );
+    case "host_restarted":
+      return failed("crashed", "host_restarted", "the machine was restarted while the job ran");
+  }
+}
+function judgeExit(facts) {
+  const { exit } = facts;
+  if (exit?.spawn_failed)
+    return failed("failed", "spawn_failed", `the program could not be executed (exit code ${exit.exit_code})`);
+  if (isStaff(facts)) {
+    return facts.staffError ? { outcome: "failed", error: facts.staffError } : { outcome: "done", error: null };
+  }
+  if (!exit) return failed("crashed", "worker_lost", "how the command ended is not known");
+  if (exit.exit_code === facts.successExit) return judgeFiles(facts);
+  if (facts.signal !== null && exit.signaled) return failed("failed", "signal", signalMessage(facts.signal));
+  return failed("failed", "exit_nonzero", `the command exited with code ${exit.exit_code}`);
+}
+function judgeFiles({ missingFiles = [] }) {
+  if (missingFiles.length === 0) return { outcome: "done", error: null };
+  const named = missingFiles.slice(0, 3).join(", ");
+  const more = missingFiles.length > 3 ? ` and ${missingFiles.length - 3} more` : "";
+  return failed("failed", "artifact_missing", `not new and not changed at the end: ${named}${more}`);
+}
+function isStaff({ kind }) {
+  return kind === "staff";
+}
+function detailOf({ detail }) {
+  return detail === void 0 ? "" : `; ${detail}`;
+}
+function told({ staffError }) {
+  const isWord = staffError && ["auth", "quota", "agent_error", "response_timeout"].includes(staffError.code);
+  return isWord ? `; the agent had told: ${staffError.message}` : "";
+}
+function signalMessage(signal) {
+  const hint = signal === "SIGKILL" ? " (not by us: often the kernel, when memory runs out)" : "";
+  return `the command was ended by ${signal}${hint}`;
+}
+function failed(outcome, code, message) {
+  return { outcome, error: { code, message } };
+}
+function signalOfExit(exitCode, table) {
+  if (exitCode <= 128 || exitCode > 192) return void 0;
+  const number = exitCode - 128;
+  const known = Object.entries(table).find(([, value]) => value === number);
+  return known ? known[0] : `SIG${number}`;
+}
+var signalNumbers = import_node_os.constants.signals;
+function judgeStaff(reading, ending, request) {
+  const answer = reading.answer !== null && reading.answer.trim() !== "" ? reading.answer : null;
+  const warnings = [...reading.warnings, ...denialWarnings(reading)];
+  const error = findError(reading, ending, request, answer);
+  if (error === null && request.reason === "lingered") {
+    warnings.push({
+      code: "ended_after_answer",
+      message: "the agent stayed alive after its final event and was ended"
+    });
+  }
+  if (error === null && request.reason === "hard_timeout") {
+    warnings.push({
+      code: "limit_after_answer",
+      message: "the hard limit struck after the complete answer had arrived"
+    });
+  }
+  return { answer, error, warnings };
+}
+function findError(reading, ending, request, answer) {
+  if (reading.failure) return reading.failure;
+  if (reading.final === "failure")
+    return { code: "agent_error", message: lastWords(ending) ?? "the agent reported a failure" };
+  if (request.reason === "exited" && ending.exitCode !== 0) return exitError(ending);
+  if (reading.final === null && (answer !== null || reading.denials.length === 0)) {
+    return { code: "no_final_answer", message: `the agent ended without a final event${quoted(lastWords(ending))}` };
+  }
+  if (request.resume !== null && request.keepsConversation && reading.conversationId !== request.resume) {
+    const got = reading.conversationId ?? "none";
+    return {
+      code: "conversation_mismatch",
+      message: `conversation ${request.resume} was asked for, the agent used ${got}`
+    };
+  }
+  if (answer !== null) return null;
+  if (reading.denials.length > 0) {
+    return {
+      code: "permission_denied",
+      message: `there is no final answer and these were refused: ${reading.denials.join(", ")}`
+    };
+  }
+  return { code: "no_final_answer", message: "the final answer is empty" };
+}
+function exitError(ending) {
+  const words = quoted(lastWords(ending));
+  if (ending.signal) return { code: "signal", message: `the agent was ended by ${ending.signal}${words}` };
+  return { code: "exit_nonzero", message: `the agent exited with code ${ending.exitCode}${words}` };
+}
+function denialWarnings(reading) {
+  return reading.denials.map((what) => ({ code: "permission_denied", message: `refused to the agent: ${what}` }));
+}
+function lastWords(ending) {
+  const lines = ending.stderrTail.split("\n").map((line) => line.trim());
+  return lines.filter((line) => line !== "").at(-1);
+}
+function quoted(words) {
+  return words === void 0 ? "" : `: ${words}`;
+}
+var severities = ["critical", "high", "medium", "low", "info"];
+var verdicts = ["approve", "changes_requested", "inconclusive"];
+var mostFindings = 500;
+var mostBytes = 1024 * 1024;
+var most = { summary: 1e4, title: 500, detail: 1e4, file: 4096, suggestion: 1e4 };
+var findingsForm = `Your final message must end with one JSON object in a \`\`\`json block, and nothing after it:
+{"verdict": "approve" | "changes_requested" | "inconclusive", "summary": "one paragraph", "findings": [{"severity": "critical" | "high" | "medium" | "low" | "info", "title": "one line", "detail": "what happens and when", "file": "path below the workspace, or null", "line": 12 or null, "suggestion": "how to mend it, or null"}]}
+No findings: an empty list.`;
+function parseFindings(answer) {
+  const text = jsonTextOf(answer);
+  if (text === void 0) return fault("the answer holds no JSON object");
+  const bytes = (0, import_chunk_LXK2ZILE.byteLength)(text);
+  if (bytes > mostBytes) return fault(`the findings have ${bytes} bytes; at most ${mostBytes}`);
+  let value;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return fault(`its JSON does not parse: ${(0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)((0, import_chunk_NVPF5LEY.messageOf)(error)), 240)}`);
+  }
+  return readFindings(value);
+}
+function jsonTextOf(answer) {
+  const block = lastBlock(answer);
+  if (block !== void 0) return block;
+  const whole = answer.trim();
+  if (whole.startsWith("{")) return whole;
+  const begin = whole.lastIndexOf("\n{");
+  return begin >= 0 && whole.endsWith("}") ? whole.slice(begin + 1) : void 0;
+}
+function lastBlock(answer) {
+  let found;
+  let open;
+  for (let from = 0; from < answer.length; ) {
+    const newline = answer.indexOf("\n", from);
+    const end = newline < 0 ? answer.length : newline;
+    const next = end + 1;
+    const fence = fenceOf(answer.slice(from, end));
+    if (fence && open && fence.info === "" && fence.mark === open.mark && fence.length >= open.length) {
+      const text = isJson(open) || open.info === "" ? answer.slice(open.from, from).trim() : "";
+      if (text.startsWith("{")) found = text;
+      open = void 0;
+    } else if (fence && (!open || isJson(fence))) {
+      open = { ...fence, from: next };
+    }
+    from = next;
+  }
+  return found;
+}
+function fenceOf(line) {
+  const text = line.trim();
+  const [mark = ""] = text;
+  if (mark !== "`" && mark !== "~") return void 0;
+  let length = 0;
+  while (text[length] === mark) length += 1;
+  return length < 3 ? void 0 : { mark, length, info: text.slice(length).trim() };
+}
+function isJson({ info }) {
+  return /^json\w*$/i.test(info);
+}
+function readFindings(value) {
+  if (!isObject(value)) return fault("the JSON is no object");
+  const { verdict, summary, findings } = value;
+  if (!isOneOf(verdict, verdicts)) return fault(`verdict is ${show(verdict)}; allowed: ${verdicts.join(", ")}`);
+  const reason = textFault("summary", summary);
+  if (reason !== void 0 || typeof summary !== "string") return fault(reason ?? "summary is no text");
+  if (!Array.isArray(findings)) return fault("findings is no list");
+  if (findings.length > mostFindings) return fault(`${findings.length} findings; at most ${mostFindings}`);
+  const read = [];
+  for (const [n, one] of findings.entries()) {
+    const reason2 = findingFault(one);
+    if (reason2 !== void 0) return fault(`findings[${n}]: ${reason2}`);
+    const { severity, title, detail, file, line, suggestion } = one;
+    read.push({ severity, title, detail, file: file ?? null, line: line ?? null, suggestion: suggestion ?? null });
+  }
+  return { kind: "ok", value: { verdict, summary, findings: read } };
+}
+function findingFault(one) {
+  if (!isObject(one)) return "no object";
+  if (!isOneOf(one.severity, severities)) return `severity is ${show(one.severity)}; allowed: ${severities.join(", ")}`;
+  for (const name of ["title", "detail", "file", "suggestion"]) {
+    const value = one[name] ?? null;
+    if (value === null && (name === "file" || name === "suggestion")) continue;
+    const reason = textFault(name, value);
+    if (reason !== void 0) return reason;
+  }
+  const { line } = one;
+  if (line !== null && line !== void 0 && !(Number.isSafeInteger(line) && Number(line) > 0))
+    return `line is ${show(line)}; allowed: a number from 1 on, or null`;
+  return void 0;
+}
+function textFault(name, value) {
+  if (typeof value !== "string") return `${name} is no text`;
+  return value.length <= most[name] ? void 0 : `${name} has ${value.length} characters; at most ${most[name]}`;
+}
+function fault(reason) {
+  return { kind: "fault", reason };
+}
+function show(value) {
+  if (typeof value === "string") return `${JSON.stringify(value.slice(0, 60))}${value.length > 60 ? "..." : ""}`;
+  if (typeof value === "object" && value !== null) return Array.isArray(value) ? "a list" : "an object";
+  return value === void 0 ? "missing" : String(value);
+}
+function isObject(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+function isOneOf(value, allowed) {
+  return allowed.some((one) => one === value);
+}
+var LineSplitter = class {
+  parts = [];
+  size = 0;
+  /** Lines that were longer than the bound. *<>/
+  dropped = 0;
+  decoder = new TextDecoder();
+  limit;
+  constructor(limit = import_chunk_46DO6K2P.streamLineBytes) {
+    this.limit = limit;
+  }
+  /** The lines that these bytes complete, without their newlines. *<>/
+  push(bytes) {
+    const lines = [];
+    let from = 0;
+    for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, from)) {
+      this.keep(bytes.subarray(from, at));
+      this.take(lines);
+      from = at + 1;
+    }
+    if (from < bytes.length) this.keep(new Uint8Array(bytes.subarray(from)));
+    return lines;
+  }
+  /** What stands after the last newline, once the stream has ended. *<>/
+  end() {
+    const lines = [];
+    if (this.size > 0) this.take(lines);
+    return lines;
+  }
+  keep(piece) {
+    this.size += piece.length;
+    if (this.size > this.limit) this.parts = [];
+    else if (piece.length > 0) this.parts.push(piece);
+  }
+  take(lines) {
+    if (this.size > this.limit) this.dropped += 1;
+    else lines.push(this.decoder.decode(this.parts.length === 1 ? this.parts[0] : join(this.parts, this.size)));
+    this.parts = [];
+    this.size = 0;
+  }
+};
+function join(parts, size) {
+  const whole = new Uint8Array(size);
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+var chunk = 1024 * 1024;
+function backendOf(spec) {
+  return spec.staff ? (0, import_chunk_ID6MAICD.findBackend)(spec.staff.backend) : void 0;
+}
+function replay(spec, paths) {
+  const reading = (0, import_chunk_ID6MAICD.makeReading)();
+  const backend = backendOf(spec);
+  if (!backend) return reading;
+  const at = (0, import_chunk_NLNY4YEW.isoOf)((0, import_chunk_YZXDT2WC.factsOf)(paths.output)?.modifiedMs ?? 0);
+  eachLine(paths.output, (line) => readSafely(reading, () => backend.read(line, reading, at)));
+  if (backend.readError)
+    eachLine(paths.error, (line) => readSafely(reading, () => backend.readError?.(line, reading, at)));
+  return reading;
+}
+function readSafely(reading, read) {
+  try {
+    read();
+  } catch (error) {
+    (0, import_chunk_ID6MAICD.noteWarning)(reading, "backend_error", `the stream has something that could not be read: ${(0, import_chunk_NVPF5LEY.messageOf)(error)}`);
+  }
+}
+function closeReading(spec, paths, reading, exit) {
+  const backend = backendOf(spec);
+  const stderrTail = (0, import_chunk_6OPTGHIR.readRange)(paths.error, -import_chunk_46DO6K2P.tailBytes, import_chunk_46DO6K2P.tailBytes)?.bytes.toString("utf8") ?? "";
+  const ending = { exitCode: exit.code, signal: exit.signal, stderrTail, byItself: exit.byItself };
+  if (backend?.answerFrom === "stdout") reading.answer = (0, import_chunk_6OPTGHIR.readText)(paths.output, chunk) ?? "";
+  const asked = { resume: spec.staff?.resume ?? null, earlierError: spec.staff?.earlier?.error ?? null };
+  readSafely(reading, () => backend?.close?.(reading, ending, asked));
+  return ending;
+}
+function eachLine(file, fn) {
+  const lines = new LineSplitter();
+  for (let offset = 0; ; ) {
+    const part = (0, import_chunk_6OPTGHIR.readRange)(file, offset, chunk);
+    if (!part || part.bytes.length === 0) break;
+    for (const line of lines.push(part.bytes)) fn(line);
+    offset += part.bytes.length;
+  }
+  for (const line of lines.end()) fn(line);
+}
+function usageOf(told2, runsOn, resumed) {
+  if (told2 === null || !runsOn.tokens && !runsOn.cost) return { usage: told2, usage_total: null };
+  if (resumed === null) return { usage: told2, usage_total: told2 };
+  const { earlier } = resumed;
+  if (earlier === null) return { usage: runsOn.tokens ? null : withoutCost(told2), usage_total: told2 };
+  const less = (now, before) => now >= before ? now - before : now;
+  const usage = { ...told2 };
+  if (runsOn.tokens) {
+    usage.input_tokens = less(told2.input_tokens, earlier.input_tokens);
+    usage.output_tokens = less(told2.output_tokens, earlier.output_tokens);
+    usage.total_tokens = less(told2.total_tokens, earlier.total_tokens);
+  }
+  if (runsOn.cost && told2.cost_usd !== void 0) usage.cost_usd = rounded(less(told2.cost_usd, earlier.cost_usd ?? 0));
+  return { usage, usage_total: told2 };
+}
+function withoutCost({ cost_usd: _cost, ...tokens }) {
+  return tokens;
+}
+function rounded(dollars) {
+  return Math.round(dollars * 1e6) / 1e6;
+}
+function endStaff(job, seen, exit, stdout) {
+  const { paths, spec, staff } = job;
+  const backend = backendOf(spec);
+  const reading = seen.reading ?? replay(spec, paths);
+  const byItself = exit.reason === "exited";
+  const ending = closeReading(spec, paths, reading, { code: exit.code, signal: exit.signal, byItself });
+  const verdict = judgeStaff(reading, ending, {
+    resume: staff.resume,
+    reason: staffReason(exit.reason),
+    keepsConversation: backend?.keepsConversation ?? false
+  });
+  const { answer } = verdict;
+  const warnings = [...verdict.warnings];
+  const changes = safely(warnings, "what changed", () => (0, import_chunk_S4WPXD3C.changesSince)(spec, paths, seen.before)) ?? null;
+  warnings.push(...(0, import_chunk_ID6MAICD.neighbourWarnings)(paths.root, paths), ...changeWarnings(staff, changes), ...finishWarnings(answer));
+  const resumed = staff.resume === null ? null : { earlier: staff.earlier?.usage_total ?? null };
+  const usage = usageOf(reading.usage, backend?.runsOn ?? { tokens: false, cost: false }, resumed);
+  const error = verdict.error ?? cutAnswer(spec, stdout);
+  const end = { reading, answer, error, warnings, changes, ...usage };
+  if (!staff.schema) return end;
+  const none = { findings: null, findings_error: "the answer could not be read" };
+  return { ...end, ...safely(warnings, "the findings", () => findingsOf(answer, warnings)) ?? none };
+}
+function staffReason(reason) {
+  return reason === "exited" || reason === "lingered" || reason === "hard_timeout" ? reason : "other";
+}
+function cutAnswer(spec, stdout) {
+  if (backendOf(spec)?.answerFrom !== "stdout" || !stdout || stdout.omitted === 0) return null;
+  const message = `the answer has ${stdout.bytes} bytes, of which ${stdout.omitted} in the middle could not be kept`;
+  return { code: "output_unstorable", message };
+}
+function safely(warnings, what, look) {
+  try {
+    return look();
+  } catch (error) {
+    warnings.push({ code: "not_told", message: `${what} could not be told: ${(0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_NVPF5LEY.messageOf)(error), 400)}` });
+    return void 0;
+  }
+}
+function finishWarnings(answer) {
+  if (answer === null || !/^\W{0,10}NOT FINISHED\b/.test(answer.slice(0, 200).trimStart())) return [];
+  const [first = ""] = answer.trimStart().split("\n", 1);
+  return [{ code: "not_finished", message: `the agent says that the task is not finished: ${(0, import_chunk_LXK2ZILE.excerpt)(first, 300)}` }];
+}
+function changeWarnings(staff, changes) {
+  if (!(0, import_chunk_W7HED5VZ.isReader)(staff.mode, staff.profile) || !changes || changes.unchanged) return [];
+  const isToldNothing = changes.file_count + changes.commit_count + changes.refs_changed.length === 0;
+  if (changes.reason !== null && isToldNothing)
+    return [{ code: "not_told", message: `it is not known whether the worktree changed: ${changes.reason}` }];
+  const what = [
+    ...changes.files.slice(0, 5).map((file) => (0, import_chunk_LPMPPDCR.showName)(file.path)),
+    ...changes.file_count > 5 ? [`and ${changes.file_count - 5} more`] : [],
+    ...changes.commit_count > 0 ? [`${changes.commit_count} commit(s)`] : [],
+    ...changes.refs_changed.slice(0, 3).map(import_chunk_LPMPPDCR.showName),
+    ...changes.index_changed && isToldNothing ? ["what is staged"] : [],
+    ...isToldNothing ? changes.beyond : []
+  ];
+  const message = `the ${staff.mode} job was to change nothing (profile ${staff.profile}), but the worktree changed while it ran: ${what.join(", ") || "more than could be looked at"}`;
+  return [{ code: "reader_changed", message }];
+}
+function findingsOf(answer, warnings) {
+  if (answer === null) return { findings: null, findings_error: "there is no final answer" };
+  const parsed = parseFindings(answer);
+  if (parsed.kind === "ok") return { findings: parsed.value, findings_error: null };
+  warnings.push({ code: "findings_unreadable", message: `the structured findings cannot be read: ${parsed.reason}` });
+  return { findings: null, findings_error: parsed.reason };
+}
+function makeEndState(job, before, ending) {
+  const { paths, spec } = job;
+  const { exit } = ending;
+  const signal = exit ? signalOfExit(exit.exit_code, signalNumbers) ?? null : null;
+  const warnings = [...ending.warnings ?? before.warnings];
+  const staff = spec.staff ? endStaff(
+    { paths, spec, staff: spec.staff },
+    { reading: ending.reading, before: ending.before },
+    { reason: ending.reason, code: exit?.exit_code ?? null, signal },
+    ending.omitted?.stdout ?? before.output?.stdout
+  ) : void 0;
+  for (const warning of staff?.warnings ?? [])
+    if (!warnings.some((known) => known.message === warning.message)) warnings.push(warning);
+  const verdict = judgeEnd({
+    reason: ending.reason,
+    exit,
+    signal,
+    successExit: spec.run?.success_exit ?? 0,
+    staffError: staff?.error ?? null,
+    kind: spec.kind,
+    survivors: ending.tree.survivors.map((one) => one.pid),
+    deadlineText: (0, import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms),
+    detail: ending.detail
+  });
+  const started = before.started_at ?? startedAt(paths);
+  const ended = timeOf(paths.exit) ?? dueOf(spec, ending) ?? (0, import_chunk_NLNY4YEW.isoNow)();
+  const conversationId = staff?.reading.conversationId ?? null;
+  const state = {
+    ...before,
+    rev: before.rev + 1,
+    state: verdict.outcome,
+    health: before.health === "attention" ? "unknown" : before.health,
+    attention_kind: null,
+    started_at: started,
+    ended_at: ended,
+    duration_ms: Math.max(0, Date.parse(ended) - Date.parse(started ?? before.created_at)),
+    exit_code: exit?.exit_code ?? null,
+    signal,
+    signal_certain: signal === null ? null : Boolean(exit?.signaled) || ending.reason !== "exited" && ending.tree.step !== "none",
+    error: verdict.error,
+    warnings: [...warnings, ...leftoverWarnings(ending)],
+    conversation: conversationId && spec.staff ? { backend: spec.staff.backend, id: conversationId } : before.conversation,
+    reconciled: ending.reconciled,
+    output: ending.omitted ?? before.output ?? (spec.run || spec.staff ? plainNotes(paths) : null),
+    usage: staff ? staff.usage : before.usage,
+    ...staff?.usage_total ? { usage_total: staff.usage_total } : {}
+  };
+  return { state, staff };
+}
+function leftoverWarnings(ending) {
+  if (ending.reason !== "exited" || ending.tree.ended.length === 0) return [];
+  const named = ending.tree.ended.slice(0, 5).map((one) => `${one.pid} (${one.name})`).join(", ");
+  const message = `${ending.tree.ended.length} left-over process(es) were ended after the command: ${named}`;
+  return [{ code: "leftovers_ended", message }];
+}
+function plainNotes(paths) {
+  const note = (file) => ({ bytes: (0, import_chunk_WJOU72C3.logSize)(file), omitted: 0, exact: true });
+  return { stdout: note(paths.output), stderr: note(paths.error) };
+}
+function dueOf({ timer }, { reason }) {
+  return reason === "due" ? timer?.due_at : void 0;
+}
+function startedAt(paths) {
+  return timeOf(paths.childMark);
+}
+function timeOf(file) {
+  const facts = (0, import_chunk_YZXDT2WC.factsOf)(file);
+  return facts ? (0, import_chunk_NLNY4YEW.isoOf)(facts.modifiedMs) : null;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  LineSplitter,
+  backendOf,
+  findingsForm,
+  makeEndState,
+  parseReason,
+  readSafely,
+  startedAt
+});
+
+},
+"./chunk-MEIPGETB.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  compareWorkspace: () => compareWorkspace,
+  isChanges: () => isChanges,
+  isSnapshot: () => isSnapshot
+});
+module.exports = stdin_exports;
+var import_chunk_YHZ7ICPC = load("./chunk-YHZ7ICPC.js");
+var import_chunk_LPMPPDCR = load("./chunk-LPMPPDCR.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_46DO6K2P = load("./chunk-46DO6K2P.js");
+var text = (value) => typeof value === "string";
+var flag = (value) => typeof value === "boolean";
+var count = (value) => Number.isSafeInteger(value) && value >= 0;
+var textOrNull = (value) => value === null || text(value);
+var commit = (value) => value === null || text(value) && /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(value);
+var optional = (shape) => (value) => value === void 0 || shape(value);
+var nullOr = (shape) => (value) => value === null || shape(value);
+var oneOf = (...words) => (value) => words.includes(value);
+var list = (shape) => (value) => Array.isArray(value) && value.every(shape);
+var record = (shapes) => (value) => isRecord(value) && Object.entries(shapes).every(([name, shape]) => shape(value[name]));
+var allOf = (shape) => (value) => isRecord(value) && Object.values(value).every(shape);
+function isRecord(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+var nameInside = (value) => text(value) && !`/${value}/`.includes("/../") && !value.startsWith("/");
+var entry = record({
+  path: nameInside,
+  xy: text,
+  head: textOrNull,
+  index: textOrNull,
+  tree_mode: textOrNull,
+  from: optional(nameInside),
+  mode: textOrNull,
+  content: textOrNull,
+  stat: textOrNull
+});
+var names = allOf((value) => value !== null && commit(value));
+var row = (length) => (value) => Array.isArray(value) && value.length === length && nameInside(value[0]) && value.every(text);
+var snapshot = record({
+  schema: oneOf(1),
+  cwd: text,
+  at: (value) => text(value) && Number.isFinite(Date.parse(value)),
+  git: nullOr(
+    record({
+      root: text,
+      hash: oneOf("sha1", "sha256"),
+      head: commit,
+      branch: textOrNull,
+      subject: textOrNull,
+      refs: nullOr(names),
+      refs_rest: nullOr(record({ count, digest: text })),
+      elsewhere: names
+    })
+  ),
+  reason: textOrNull,
+  exclude: list(text),
+  entries: list(entry),
+  rest: nullOr(record({ count, files: list(row(4)), digest: textOrNull })),
+  files: nullOr(list(row(3))),
+  exact: flag
+});
+var changes = record({
+  files: list(
+    record({
+      path: text,
+      change: oneOf("added", "modified", "deleted", "renamed"),
+      from: optional(text),
+      was_dirty: flag,
+      committed: flag
+    })
+  ),
+  file_count: count,
+  dirty_before: list(text),
+  dirty_before_count: count,
+  dirty_committed: list(text),
+  dirty_committed_count: count,
+  dirty_after: count,
+  commits: list(record({ sha: text, subject: text })),
+  commit_count: count,
+  head: record({ before: textOrNull, after: textOrNull, moved: oneOf("forward", "elsewhere", null) }),
+  branch: record({ before: textOrNull, after: textOrNull }),
+  refs_changed: list(text),
+  index_changed: flag,
+  beyond: list(text),
+  exact: flag,
+  unchanged: flag,
+  reason: textOrNull
+});
+function isSnapshot(value) {
+  return snapshot(value);
+}
+function isChanges(value) {
+  return changes(value);
+}
+var emptyTree = {
+  sha1: "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+  sha256: "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"
+};
+function readTreeChanges(git, hash, heads) {
+  const ask = (...renames) => git.run([
+    ...["diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-ext-diff", "--no-textconv", ...renames],
+    ...[heads.before ?? emptyTree[hash], heads.after ?? emptyTree[hash], "--"]
+  ]);
+  const found = ask("-M", "-l1000");
+  const answer = found.ok ? found : ask("--no-renames");
+  return answer.ok ? parseRaw(answer.bytes) : void 0;
+}
+function parseRaw(bytes) {
+  const changes2 = new Map();
+  const items = bytes.toString("latin1").split("\0");
+  for (let at = 0; at < items.length; at += 1) {
+    const [, modes] = /^:(.*)$/.exec(items[at] ?? "") ?? [];
+    if (modes === void 0) continue;
+    const [oldMode = "", newMode = "", oldName = "", newName = "", letter = ""] = modes.split(" ");
+    const before = /^0*$/.test(oldMode) ? null : `${oldMode} ${oldName}`;
+    const after = /^0*$/.test(newMode) ? null : `${newMode} ${newName}`;
+    at += 1;
+    const name = (0, import_chunk_YHZ7ICPC.nameOf)(items[at] ?? "");
+    if (!/^[RC]/.test(letter)) {
+      changes2.set(name, { before, after });
+      continue;
+    }
+    at += 1;
+    const target = (0, import_chunk_YHZ7ICPC.nameOf)(items[at] ?? "");
+    if (letter.startsWith("R")) changes2.set(name, { before, after: null });
+    changes2.set(target, { before: null, after, ...letter.startsWith("R") ? { from: name } : {} });
+  }
+  return changes2;
+}
+function readMove(git, before, after) {
+  if (before === after) return null;
+  if (before === null) return "forward";
+  if (after === null) return "elsewhere";
+  return git.run(["merge-base", "--is-ancestor", before, after]).ok ? "forward" : "elsewhere";
+}
+var commitLimit = 20;
+function readNewCommits(git, before, after, tips) {
+  const refs = [...Object.values(before.refs ?? {}), ...Object.values(before.elsewhere)];
+  const known = new Set([before.head, ...refs].filter((name) => name !== null));
+  const fresh = [after.head, ...tips].filter((name) => name !== null && !known.has(name));
+  if (fresh.length === 0) return { commits: [], commit_count: 0 };
+  const input = `${[...new Set(fresh), ...[...known].map((name) => `^${name}`)].join("\n")}
+`;
+  const count2 = git.run(["rev-list", "--count", "--ignore-missing", "--stdin"], { input });
+  const listed2 = git.run(
+    [
+      ...["rev-list", `--max-count=${commitLimit}`, "--topo-order", "--ignore-missing"],
+      ...["--encoding=UTF-8", "--format=%s", "--stdin"]
+    ],
+    { input }
+  );
+  if (!count2.ok || !listed2.ok) return void 0;
+  const lines = listed2.bytes.toString("latin1").split("\n");
+  const commits = lines.flatMap(
+    (line, at) => at % 2 === 0 && line.startsWith("commit ") ? [{ sha: line.slice(7), subject: (0, import_chunk_YHZ7ICPC.nameOf)(lines[at + 1] ?? "") }] : []
+  );
+  return { commits, commit_count: Number(count2.bytes.toString("latin1")) };
+}
+function comparePlain(before, after) {
+  const [known, now] = [filesOf(before), filesOf(after)];
+  const looker = (0, import_chunk_YHZ7ICPC.makeLooker)(after.cwd);
+  const changes2 = [];
+  for (const path of [...new Set([...known.keys(), ...now.keys()])].sort()) {
+    const was = known.get(path) ?? null;
+    const is = now.get(path) ?? (after.exact ? null : lookNow(path));
+    if (was?.mode === is?.mode && was?.content === is?.content) continue;
+    const isOld = !was && !before.exact && (looker.look(path)?.changedMs ?? 0) < Date.parse(before.at) - 2e3;
+    if (!isOld) changes2.push({ path, was, is, was_dirty: false, committed: false });
+  }
+  return changes2;
+  function lookNow(path) {
+    const facts = looker.look(path);
+    return facts && facts.kind !== "folder" ? { mode: facts.mode, content: facts.stat } : null;
+  }
+}
+function compareUnasked(before) {
+  const looker = (0, import_chunk_YHZ7ICPC.makeLooker)(before.git.root);
+  const paths = { changes: [], untouched: [], swallowed: [] };
+  for (const [path, entry2] of (0, import_chunk_LPMPPDCR.entriesOf)(before)) {
+    const facts = looker.look(path);
+    if (!(0, import_chunk_LPMPPDCR.isDirty)(entry2) || entry2.mode === "160000") continue;
+    const now = facts && facts.kind !== "folder" ? facts : null;
+    const isSame2 = now ? now.mode === entry2.mode && now.stat === entry2.stat : entry2.mode === null;
+    const sideOf2 = (side) => ({ mode: side.mode, content: side.stat });
+    const was = entry2.mode === null ? null : sideOf2({ mode: entry2.mode, stat: entry2.stat });
+    if (isSame2) paths.untouched.push(path);
+    else paths.changes.push({ path, was, is: now && sideOf2(now), was_dirty: true, committed: false });
+  }
+  return paths;
+}
+function filesOf({ files }) {
+  return new Map((files ?? []).map(([path, mode, stat]) => [path, { mode, content: stat }]));
+}
+var emptyBlobs = new Set([
+  "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391",
+  "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813"
+]);
+function pairRenames(changes2) {
+  const gone = new Map(changes2.filter(({ was, is }) => was && !is).map((change) => [change.path, change]));
+  const byContent = new Map();
+  for (const change of gone.values()) {
+    const key = change.was && contentKey(change.was);
+    if (key) byContent.set(key, [...byContent.get(key) ?? [], change]);
+  }
+  const taken = new Set();
+  const originOf = new Map();
+  const take = (change, origin) => {
+    if (!origin || taken.has(origin.path)) return;
+    taken.add(origin.path);
+    originOf.set(change.path, origin);
+  };
+  const fresh = changes2.filter(({ was, is }) => !was && is);
+  for (const change of fresh) if (change.from !== void 0) take(change, gone.get(change.from));
+  for (const change of fresh) {
+    const key = change.is && contentKey(change.is);
+    if (!key || originOf.has(change.path)) continue;
+    const free = (byContent.get(key) ?? []).filter(({ path }) => !taken.has(path));
+    const namesake = free.find(({ path }) => lastPart(path) === lastPart(change.path));
+    take(change, namesake ?? (emptyBlobs.has(change.is?.content ?? "") ? void 0 : free[0]));
+  }
+  return changes2.filter(({ path }) => !taken.has(path)).map(({ from: _, ...change }) => {
+    const origin = originOf.get(change.path);
+    if (!origin) return change;
+    return { ...change, from: origin.path, was_dirty: change.was_dirty || origin.was_dirty };
+  });
+}
+function contentKey({ mode, content }) {
+  return content === null ? null : `${mode.slice(0, 3)} ${content}`;
+}
+function lastPart(path) {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
+function comparePaths(moments) {
+  const known = (0, import_chunk_LPMPPDCR.entriesOf)(moments.before);
+  const now = (0, import_chunk_LPMPPDCR.entriesOf)(moments.after);
+  const names2 = new Set([...known.keys(), ...now.keys(), ...moments.tree.keys()]);
+  const isHidden = makeHidden(moments, names2);
+  const changes2 = [];
+  const untouched = [];
+  const swallowed = [];
+  const isInMoved = makeInMoved(known, now);
+  for (const name of [...names2].sort()) {
+    const [b, a, t] = [known.get(name), now.get(name), moments.tree.get(name)];
+    const sides = b ? sinceDirty(name, b, a, moments) : a ? sinceClean(name, a, moments, isHidden) : inTree(t);
+    const was_dirty = b !== void 0 && b.xy !== "..";
+    if (sides && (sides.was || sides.is)) {
+      const from = a?.from ?? t?.from;
+      changes2.push({ path: name, ...sides, was_dirty, committed: t !== void 0, ...from ? { from } : {} });
+    } else if (was_dirty) (a === void 0 && (t || isInMoved(name)) ? swallowed : untouched).push(name);
+  }
+  return { changes: changes2, untouched, swallowed };
+}
+function makeInMoved(known, now) {
+  const moved = [...now.values()].filter(({ path, mode, content, head: head2 }) => {
+    const before = known.get(path);
+    return mode === "160000" && content !== (before ? before.content : head2?.split(" ")[1]);
+  }).map(({ path }) => `${path}/`);
+  return (name) => moved.some((folder) => name.startsWith(folder));
+}
+function sinceDirty(name, b, a, moments) {
+  const now = a ?? measureNow(name, b, moments);
+  return isSame(b, now) ? void 0 : { was: sideOf(b), is: sideOf(now) };
+}
+function measureNow(name, b, { looker, tree }) {
+  const facts = looker.look(name);
+  if (!facts) return import_chunk_YHZ7ICPC.nothing;
+  if (facts.kind !== "folder") {
+    const algorithm = b.content?.length === 64 ? "sha256" : "sha1";
+    if (b.content === null && b.mode !== null) return { mode: facts.mode, content: null, stat: facts.stat };
+    return (0, import_chunk_YHZ7ICPC.measureRaw)(looker, name, facts, algorithm);
+  }
+  const commit2 = (tree.get(name)?.after ?? b.head)?.split(" ")[1];
+  return b.mode === "160000" && commit2 !== void 0 ? { mode: "160000", content: commit2, stat: null } : import_chunk_YHZ7ICPC.nothing;
+}
+function isSame(b, now) {
+  if (b.mode !== now.mode) return false;
+  if (b.mode === null) return true;
+  return b.content !== null && now.content !== null ? b.content === now.content : b.stat === now.stat;
+}
+function sinceClean(name, a, { tree, overlooked, before }, isHidden) {
+  const t = tree.get(name);
+  const base = a.xy === ".." ? overlooked.get(name) ?? null : t ? t.before : a.head;
+  const was = sideOfTree(base);
+  if (base === null) return a.mode === null || isHidden(a) ? void 0 : { was, is: sideOf(a) };
+  if ((0, import_chunk_LPMPPDCR.isCutOff)(before) && isHidden(a)) return void 0;
+  const isStaged2 = a.xy[1] === "." && a.xy !== ".." && a.index !== null && !a.index.startsWith("u");
+  const is = isStaged2 ? sideOfTree(a.index) : sideOf({ ...a, mode: (a.mode && a.tree_mode) ?? a.mode });
+  if (was && is && was.mode === is.mode && was.content === is.content) return void 0;
+  return { was, is };
+}
+function inTree(t) {
+  return t && { was: sideOfTree(t.before), is: sideOfTree(t.after) };
+}
+function makeHidden({ before, looker }, names2) {
+  const mayHide = (0, import_chunk_LPMPPDCR.isCutOff)(before) || [...names2].some((name) => /(?:^|\/)\.gitignore$/.test(name));
+  const margin = 2e3;
+  return (a) => mayHide && (looker.look(a.path)?.changedMs ?? Number.POSITIVE_INFINITY) < Date.parse(before.at) - margin;
+}
+function sideOf({ mode, content, stat }) {
+  return mode === null ? null : { mode, content: content ?? stat };
+}
+function sideOfTree(base) {
+  const [mode, content = null] = base?.split(" ") ?? [];
+  return mode === void 0 ? null : { mode, content };
+}
+var listed = { files: 200, dirty: 50, refs: 50, nameBytes: 1e3 };
+function compareWorkspace(before, after, { budgetMs = import_chunk_46DO6K2P.captureBudgetMs } = {}) {
+  if (!isSnapshot(before)) return untold("the record of the workspace at the start is damaged", null, null);
+  const { git, cwd, exclude } = before;
+  if (git === null) {
+    const now2 = after.git === null && after.cwd === cwd ? after : (0, import_chunk_YHZ7ICPC.captureWorkspace)(cwd, { exclude, plain: true, budgetMs });
+    const changes2 = comparePlain(before, now2);
+    const exact = before.exact && now2.exact;
+    return finish({ ...nothingMoved(null, null), ...noPaths, changes: changes2, exact, reason: before.reason });
+  }
+  const isElsewhere = after.git ? after.git.root !== git.root : after.reason === import_chunk_YHZ7ICPC.notInGit;
+  const now = isElsewhere ? (0, import_chunk_YHZ7ICPC.captureWorkspace)(git.root, { exclude, budgetMs }) : after;
+  if (now.git?.root === git.root)
+    return compareGit({ ...before, git }, { ...now, git: now.git }, (0, import_chunk_NLNY4YEW.monotonicMs)() + budgetMs);
+  const reason = now.reason ?? "the repository is gone";
+  return untold(reason, git, null, reason === import_chunk_YHZ7ICPC.notInGit ? noPaths : compareUnasked({ ...before, git }));
+}
+function compareGit(before, after, until) {
+  const [was, is] = [before.git, after.git];
+  const opened = (0, import_chunk_LPMPPDCR.openGit)(is.root, { until });
+  if ("reason" in opened) return untold(opened.reason, was, is);
+  const { git } = opened;
+  const moved = readMove(git, was.head, is.head);
+  const tree = moved === null ? new Map() : readTreeChanges(git, is.hash, head(was, is));
+  const refs = (0, import_chunk_YHZ7ICPC.compareRefs)(was, is);
+  const commits = readNewCommits(git, was, is, refs.tips);
+  const looker = (0, import_chunk_YHZ7ICPC.makeLooker)(is.root, until);
+  const overlooked = newlyOverlooked(git, before, after);
+  const moments = { before, after, tree: tree ?? new Map(), looker, overlooked };
+  const isMore = before.rest?.digest !== after.rest?.digest && ((0, import_chunk_LPMPPDCR.isCutOff)(before) || (0, import_chunk_LPMPPDCR.isCutOff)(after));
+  const isKnown = tree !== void 0 && commits !== void 0 && refs.exact && (0, import_chunk_NLNY4YEW.monotonicMs)() < until;
+  return finish({
+    ...nothingMoved(was, is),
+    ...comparePaths(moments),
+    dirty_after: (0, import_chunk_LPMPPDCR.countDirty)(after),
+    commits: commits?.commits ?? [],
+    commit_count: commits?.commit_count ?? 0,
+    head: { ...head(was, is), moved },
+    refs_changed: refs.changed,
+    index_changed: isIndexChanged(before, after, moments.tree),
+    exact: before.exact && after.exact && isKnown,
+    beyond: [
+      ...isMore ? [`uncommitted files beyond the first ${import_chunk_YHZ7ICPC.limits.entries + import_chunk_YHZ7ICPC.limits.brief}`] : [],
+      ...refs.isMore ? [`branches beyond the first ${import_chunk_YHZ7ICPC.refLimits.names}`] : []
+    ],
+    reason: after.reason ?? before.reason
+  });
+}
+function head(was, is) {
+  return { before: was.head, after: is.head };
+}
+function newlyOverlooked(git, was, is) {
+  const known = (0, import_chunk_LPMPPDCR.entriesOf)(was);
+  const names2 = is.entries.filter(({ path, xy }) => xy === ".." && !known.has(path)).map(({ path }) => path);
+  if (names2.length === 0 || was.git.head === null) return new Map();
+  const answer = git.run(["ls-tree", "-r", "-z", "--full-tree", was.git.head]);
+  const wanted = new Set(names2);
+  const lines = answer.ok ? answer.bytes.toString("latin1").split("\0") : [];
+  return new Map(
+    lines.flatMap((line) => {
+      const [, mode, name, path = ""] = /^(\d+) \w+ ([0-9a-f]+)\t(.*)$/s.exec(line) ?? [];
+      return mode !== void 0 && wanted.has((0, import_chunk_YHZ7ICPC.nameOf)(path)) ? [[(0, import_chunk_YHZ7ICPC.nameOf)(path), `${mode} ${name}`]] : [];
+    })
+  );
+}
+function isIndexChanged(was, is, tree) {
+  const [known, now] = [(0, import_chunk_LPMPPDCR.entriesOf)(was), (0, import_chunk_LPMPPDCR.entriesOf)(is)];
+  const isCut = (0, import_chunk_LPMPPDCR.isCutOff)(was) || (0, import_chunk_LPMPPDCR.isCutOff)(is);
+  return [...new Set([...known.keys(), ...now.keys(), ...tree.keys()])].some((name) => {
+    const [b, a, t] = [known.get(name), now.get(name), tree.get(name)];
+    if (b?.xy === ".." || a?.xy === ".." || isCut && !(a && b)) return false;
+    if (b?.isBrief || a?.isBrief) return isStaged(b) !== isStaged(a);
+    const before = b ? b.index : t ? t.before : a?.head ?? null;
+    const after = a ? a.index : t ? t.after : b?.head ?? null;
+    return before !== after;
+  });
+}
+function isStaged(entry2) {
+  return entry2 !== void 0 && !/^[.?]/.test(entry2.xy);
+}
+var noPaths = { changes: [], untouched: [], swallowed: [] };
+function nothingMoved(was, is) {
+  return {
+    commits: [],
+    commit_count: 0,
+    dirty_after: 0,
+    head: { before: was?.head ?? null, after: is?.head ?? null, moved: null },
+    branch: { before: was?.branch ?? null, after: is?.branch ?? null },
+    refs_changed: [],
+    index_changed: false,
+    beyond: []
+  };
+}
+function untold(reason, was, is, paths = noPaths) {
+  const changes2 = finish({ ...nothingMoved(was, is), ...paths, exact: false, reason });
+  return { ...changes2, unchanged: false };
+}
+function finish({ changes: changes2, untouched, swallowed, ...rest }) {
+  const files = pairRenames(changes2);
+  const { head: head2, branch, commit_count, refs_changed, index_changed, beyond } = rest;
+  const isStill = head2.before === head2.after && branch.before === branch.after && !index_changed && beyond.length === 0;
+  return {
+    files: files.slice(0, listed.files).map(fileChange),
+    file_count: files.length,
+    dirty_before: untouched.slice(0, listed.dirty).map(shortName),
+    dirty_before_count: untouched.length,
+    dirty_committed: swallowed.slice(0, listed.dirty).map(shortName),
+    dirty_committed_count: swallowed.length,
+    ...rest,
+    refs_changed: refs_changed.slice(0, listed.refs).map(shortName),
+    unchanged: isStill && files.length === 0 && commit_count === 0 && refs_changed.length === 0
+  };
+}
+function fileChange({ path, was, is, from, was_dirty, committed }) {
+  const change = from !== void 0 ? "renamed" : !was ? "added" : !is ? "deleted" : "modified";
+  return {
+    path: shortName(path),
+    change,
+    ...from === void 0 ? {} : { from: shortName(from) },
+    was_dirty,
+    committed
+  };
+}
+function shortName(name) {
+  return (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LPMPPDCR.readableName)(name), listed.nameBytes);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  compareWorkspace,
+  isChanges,
+  isSnapshot
+});
+
+},
+"./chunk-MLXIJZEI.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  commandNames: () => commandNames,
+  loadCommand: () => loadCommand
+});
+module.exports = stdin_exports;
+var loaders = {
+  run: async () => (await Promise.resolve().then(() => load("./run-PRTR4RXK.js"))).run,
+  staffer: async () => (await Promise.resolve().then(() => load("./staffer-C7B4YSUZ.js"))).staffer,
+  research: async () => (await Promise.resolve().then(() => load("./research-3U75YKN4.js"))).research,
+  review: async () => (await Promise.resolve().then(() => load("./review-4R5F24WV.js"))).review,
+  implement: async () => (await Promise.resolve().then(() => load("./implement-CTJGRLLL.js"))).implement,
+  ask: async () => (await Promise.resolve().then(() => load("./ask-LAOCD6RT.js"))).ask,
+  wait: async () => (await Promise.resolve().then(() => load("./wait-NUFEREJH.js"))).wait,
+  observe: async () => (await Promise.resolve().then(() => load("./observe-2EXFXDJU.js"))).observe,
+  status: async () => (await Promise.resolve().then(() => load("./status-FCJ2LRXI.js"))).status,
+  result: async () => (await Promise.resolve().then(() => load("./result-IQ4OFZG7.js"))).result,
+  cancel: async () => (await Promise.resolve().then(() => load("./cancel-DSPFEPFB.js"))).cancel,
+  continue: async () => (await Promise.resolve().then(() => load("./continue-6MZI4V54.js"))).continueCommand,
+  restart: async () => (await Promise.resolve().then(() => load("./restart-MIQWWMPZ.js"))).restart,
+  clean: async () => (await Promise.resolve().then(() => load("./clean-HUEYREBU.js"))).clean,
+  setup: async () => (await Promise.resolve().then(() => load("./setup-L7TUBGDG.js"))).setup,
+  doctor: async () => (await Promise.resolve().then(() => load("./doctor-UG2G3V2Q.js"))).doctor,
+  help: async () => (await Promise.resolve().then(() => load("./help-DYVSNUFX.js"))).help
+};
+var commandNames = Object.keys(loaders);
+async function loadCommand(name) {
+  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  commandNames,
+  loadCommand
+});
+
+},
+"./chunk-MYMKQDHU.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  waitForJobs: () => waitForJobs
+});
+module.exports = stdin_exports;
+var import_chunk_YC5VTLGP = load("./chunk-YC5VTLGP.js");
+var import_chunk_GOQKLDBE = load("./chunk-GOQKLDBE.js");
+var import_chunk_VZ2YQQLM = load("./chunk-VZ2YQQLM.js");
+var import_chunk_RUARIC2A = load("./chunk-RUARIC2A.js");
+var import_chunk_AHUGW6J6 = load("./chunk-AHUGW6J6.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+async function waitForJobs(root, ids, options) {
+  const until = (0, import_chunk_NLNY4YEW.monotonicMs)() + options.timeoutMs;
+  const views = new Map();
+  const stop = new AbortController();
+  const beat = options.heartbeatMs === null ? void 0 : setInterval(() => options.onHeartbeat?.([...views.values()]), options.heartbeatMs);
+  let failure;
+  let ended = 0;
+  await Promise.all(
+    ids.map(async (id) => {
+      try {
+        await waitForOne(root, id, until, stop.signal, (view2) => views.set(id, view2));
+      } catch (error) {
+        failure ??= error;
+        stop.abort();
+        return;
+      }
+      const view = views.get(id);
+      if (view && (0, import_chunk_VZ2YQQLM.isEnded)(view.state)) ended += 1;
+      if (options.mode === "any" && ended > 0) stop.abort();
+    })
+  );
+  clearInterval(beat);
+  if (failure !== void 0) throw failure;
+  return ids.flatMap((id) => views.get(id) ?? []);
+}
+async function waitForOne(root, id, until, signal, tell) {
+  let woken = quickRounds;
+  for (let round = 0; ; round += 1, woken += 1) {
+    let view = await look(root, id);
+    if (view.damage !== null) await (0, import_chunk_NLNY4YEW.sleep)(100);
+    if (!(0, import_chunk_YZXDT2WC.exists)(view.paths.folder)) throw vanishedError(view.paths.folder, id);
+    tell(view);
+    if ((0, import_chunk_VZ2YQQLM.isEnded)(view.state) || signal.aborted) return;
+    const rest = until - (0, import_chunk_NLNY4YEW.monotonicMs)();
+    if (rest <= 0) return;
+    const nap = makeNap(signal);
+    const close = await (0, import_chunk_YC5VTLGP.watchFifo)(view.paths.leaseFifo, nap.wake);
+    try {
+      view = await look(root, id);
+      tell(view);
+      if (!(0, import_chunk_VZ2YQQLM.isEnded)(view.state) && !signal.aborted) {
+        const pause = woken < quickRounds ? 20 : pauseFor(view, close !== void 0, round);
+        if (await nap.sleep(Math.min(rest, pause))) woken = 0;
+      }
+    } finally {
+      close?.();
+    }
+  }
+}
+function pauseFor(view, hasFifo, round) {
+  const condition = (0, import_chunk_VZ2YQQLM.conditionOf)(view);
+  const soon = Math.min(20 * 1.25 ** round, 1e3);
+  if (condition === "supervised") {
+    const isHeld = view.worker !== null && view.launch !== null && (0, import_chunk_AHUGW6J6.sameIdentity)(view.worker.worker, view.launch.worker);
+    if (isHeld && hasFifo && view.worker?.fifo) return 15e3;
+    return isHeld ? 1e3 : soon;
+  }
+  if (condition === "unseen") return 1e3;
+  return soon;
+}
+var quickRounds = 50;
+function makeNap(signal) {
+  let isAwake = false;
+  let wake = () => {
+    isAwake = true;
+  };
+  return {
+    wake: () => wake(),
+    sleep: (ms) => new Promise((resolve) => {
+      if (isAwake || signal.aborted) return resolve(isAwake);
+      const end = (isWoken) => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", stop);
+        resolve(isWoken);
+      };
+      const stop = () => end(false);
+      const timer = setTimeout(stop, Math.min(ms, 2 ** 31 - 1));
+      signal.addEventListener("abort", stop);
+      wake = () => end(true);
+    })
+  };
+}
+async function look(root, id) {
+  try {
+    return await (0, import_chunk_GOQKLDBE.refreshAttached)(root, id);
+  } catch (error) {
+    if (error instanceof import_chunk_NVPF5LEY.FaultError && error.code === "unknown_job") throw vanishedError((0, import_chunk_RUARIC2A.jobPaths)(root, id).folder, id);
+    throw error;
+  }
+}
+function vanishedError(folder, id) {
+  return new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot go on waiting for job ${id}: its folder ${folder} is gone`, null);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  waitForJobs
+});
+
+},
+"./chunk-NAF6F4BZ.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  isCollected: () => isCollected,
+  noteCollected: () => noteCollected
+});
+module.exports = stdin_exports;
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+function noteCollected(view, by) {
+  if (view.damage !== null || isCollected(view)) return;
+  try {
+    (0, import_chunk_6OPTGHIR.createFile)(
+      view.paths.collected,
+      `${JSON.stringify({ by, pid: process.pid, owner: import_chunk_NLNY4YEW.variables.owner() ?? null, at: (0, import_chunk_NLNY4YEW.isoNow)() })}
+`,
+      { sync: false }
+    );
+  } catch {
+  }
+}
+function isCollected(view) {
+  return (0, import_chunk_YZXDT2WC.exists)(view.paths.collected);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  isCollected,
+  noteCollected
+});
+
+},
+"./chunk-NLNY4YEW.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  atMonotonic: () => atMonotonic,
+  cacheFolder: () => cacheFolder,
+  callerEnvironment: () => callerEnvironment,
+  childEnvironment: () => childEnvironment,
+  comparableEnvironment: () => comparableEnvironment,
+  configFolder: () => configFolder,
+  credentialNames: () => credentialNames,
+  dataFolder: () => dataFolder,
+  isoNow: () => isoNow,
+  isoOf: () => isoOf,
+  markVariable: () => markVariable,
+  monotonicMs: () => monotonicMs,
+  nowMs: () => nowMs,
+  sleep: () => sleep,
+  toolEnvironment: () => toolEnvironment,
+  uncarriableNames: () => uncarriableNames,
+  variables: () => variables,
+  workerEnvironment: () => workerEnvironment
+});
+module.exports = stdin_exports;
+var import_node_path = builtin("node:path");
+function nowMs() {
+  return Date.now();
+}
+function isoNow() {
+  return (new Date()).toISOString();
+}
+function isoOf(ms) {
+  return new Date(ms).toISOString();
+}
+function monotonicMs() {
+  return Number(process.hrtime.bigint() / 1000000n);
+}
+function sleep(ms) {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+var longest = 2 ** 31 - 1;
+function atMonotonic(atMs, fn) {
+  let timer;
+  const arm = () => {
+    const rest = atMs - monotonicMs();
+    if (rest <= 0) timer = setTimeout(fn, 0);
+    else timer = setTimeout(rest > longest ? arm : check, Math.min(rest, longest));
+  };
+  const check = () => monotonicMs() >= atMs ? fn() : arm();
+  arm();
+  return () => clearTimeout(timer);
+}
+var env = process.env;
+var carried = {
+  NODE_OPTIONS: "JOB_COMPANION_NODE_OPTIONS",
+  NODE_EXTRA_CA_CERTS: "JOB_COMPANION_EXTRA_CA_CERTS"
+};
+var markVariable = "JOB_COMPANION_MARK";
+var roleVariable = "JOB_COMPANION_ROLE";
+var variables = {
+  stateDir: () => env.JOB_STATE_DIR || void 0,
+  owner: () => env.JOB_OWNER || void 0,
+  searchPath: () => env.PATH ?? "",
+  home: () => env.HOME || void 0,
+  noColor: () => Boolean(env.NO_COLOR) || env.TERM === "dumb",
+  /** Is it there and not empty? Says nothing of its value. *<>/
+  isSet: (name) => Boolean(env[name])
+};
+function configFolder() {
+  if (env.XDG_CONFIG_HOME && import_node_path.default.isAbsolute(env.XDG_CONFIG_HOME))
+    return import_node_path.default.join(env.XDG_CONFIG_HOME, "job-companion");
+  return env.HOME ? import_node_path.default.join(env.HOME, ".config", "job-companion") : void 0;
+}
+function cacheFolder() {
+  if (env.XDG_CACHE_HOME && import_node_path.default.isAbsolute(env.XDG_CACHE_HOME)) return import_node_path.default.join(env.XDG_CACHE_HOME, "job-companion");
+  return env.HOME && import_node_path.default.isAbsolute(env.HOME) ? import_node_path.default.join(env.HOME, ".cache", "job-companion") : void 0;
+}
+function dataFolder() {
+  if (env.XDG_STATE_HOME && import_node_path.default.isAbsolute(env.XDG_STATE_HOME)) return import_node_path.default.join(env.XDG_STATE_HOME, "job-companion");
+  return env.HOME && import_node_path.default.isAbsolute(env.HOME) ? import_node_path.default.join(env.HOME, ".local", "state", "job-companion") : void 0;
+}
+function callerEnvironment() {
+  return definedOnly(env);
+}
+function toolEnvironment() {
+  return { PATH: env.PATH ?? "/usr/bin:/bin", LC_ALL: "C" };
+}
+function workerEnvironment(mark) {
+  const result = definedOnly(env);
+  for (const [name, alias] of Object.entries(carried)) {
+    delete result[alias];
+    const value = result[name];
+    delete result[name];
+    if (value !== void 0) result[alias] = value;
+  }
+  return { ...result, [markVariable]: mark, [roleVariable]: "worker" };
+}
+function childEnvironment(own) {
+  const result = definedOnly(env);
+  for (const [name, alias] of Object.entries(carried)) {
+    const value = result[alias];
+    delete result[alias];
+    if (value !== void 0) result[name] = value;
+  }
+  for (const name of [...own.remove, "JOB_STATE_DIR", "OLDPWD", roleVariable]) delete result[name];
+  return { ...result, ...own.add, PWD: own.cwd, JOB_ID: own.id, JOB_OWNER: own.id, [markVariable]: own.mark };
+}
+function comparableEnvironment() {
+  const passing = new Set([
+    "_",
+    "PWD",
+    "OLDPWD",
+    "SHLVL",
+    "JOB_ID",
+    "JOB_OWNER",
+    "JOB_STATE_DIR",
+    markVariable,
+    roleVariable,
+    "COLUMNS",
+    "LINES"
+  ]);
+  const given = definedOnly(env);
+  for (const [name, alias] of Object.entries(carried)) {
+    const value = given[alias];
+    delete given[alias];
+    if (value !== void 0) given[name] = value;
+  }
+  const names = Object.keys(given).filter((name) => !passing.has(name));
+  return names.sort().map((name) => `${name}=${given[name]}`).join("\0");
+}
+var credentialName = /(?:^|_)(?:API_?KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|ACCESS_KEY(?:_ID)?)$/i;
+function credentialNames(known = []) {
+  return Object.keys(env).filter((name) => credentialName.test(name) || known.includes(name)).sort();
+}
+function uncarriableNames() {
+  return Object.keys(env).filter((name) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)).sort();
+}
+function definedOnly(source) {
+  const result = {};
+  for (const [name, value] of Object.entries(source)) if (value !== void 0) result[name] = value;
+  return result;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  atMonotonic,
+  cacheFolder,
+  callerEnvironment,
+  childEnvironment,
+  comparableEnvironment,
+  configFolder,
+  credentialNames,
+  dataFolder,
+  isoNow,
+  isoOf,
+  markVariable,
+  monotonicMs,
+  nowMs,
+  sleep,
+  toolEnvironment,
+  uncarriableNames,
+  variables,
+  workerEnvironment
+});
+
+},
+"./chunk-NORYY2JQ.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  prepareReview: () => prepareReview,
+  requireBase: () => requireBase
+});
+module.exports = stdin_exports;
+var import_chunk_LPMPPDCR = load("./chunk-LPMPPDCR.js");
+var import_chunk_FSE6WFMD = load("./chunk-FSE6WFMD.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_46DO6K2P = load("./chunk-46DO6K2P.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var patchBytes = 2 * 1024 * 1024;
+function prepareReview(staff, paths, before) {
+  const { git } = before;
+  const dirty = before.entries.filter(import_chunk_LPMPPDCR.isDirty);
+  if (!git) return ["There is no git repository here: look at the files that the task names."];
+  const range = rangeOf(staff, git.head, dirty.length > 0);
+  if (range === null) return ["There is no commit yet: everything here is new."];
+  const lines = [`${range.title}: ${(0, import_chunk_FSE6WFMD.quoteWords)(["git", ...range.command])}`];
+  const untracked = dirty.filter((entry) => entry.xy === "??").length;
+  if (range.isDirty && untracked > 0)
+    lines.push(`${untracked} new file(s) that git does not know yet are in no diff (marked ?? above): read them.`);
+  const patch = readPatch(git.root, range.command);
+  if (patch.kind === "text" && patch.bytes.length > 0) {
+    const fault = faultOf(() => (0, import_chunk_6OPTGHIR.writeFile)(paths.reviewDiff, patch.bytes));
+    lines.push(
+      fault === void 0 ? `The same as a patch, for when you cannot run git: ${paths.reviewDiff}` : `There is no patch file: it could not be written (${fault}).`
+    );
+  }
+  if (patch.kind === "none") lines.push(`There is no patch file: ${patch.reason}.`);
+  return lines;
+}
+function rangeOf(staff, head, isDirtyTree) {
+  if (staff.base)
+    return {
+      title: `Everything since ${staff.base.rev}, committed or not`,
+      command: ["diff", staff.base.commit],
+      isDirty: isDirtyTree
+    };
+  if (head === null) return null;
+  if (isDirtyTree) return { title: "The uncommitted changes", command: ["diff", "HEAD"], isDirty: true };
+  return { title: "The newest commit (nothing is uncommitted)", command: ["show", "HEAD"], isDirty: false };
+}
+function readPatch(root, command) {
+  const opened = (0, import_chunk_LPMPPDCR.openGit)(root, { until: (0, import_chunk_NLNY4YEW.monotonicMs)() + import_chunk_46DO6K2P.captureBudgetMs });
+  if ("reason" in opened) return { kind: "none", reason: opened.reason };
+  const plain = ["--no-ext-diff", "--no-textconv", "--no-color"];
+  const answer = opened.git.run([command[0], ...plain, ...command.slice(1)], { limit: patchBytes });
+  return answer.ok ? { kind: "text", bytes: answer.bytes } : { kind: "none", reason: answer.reason };
+}
+function requireBase(cwd, rev) {
+  const root = (0, import_chunk_FSE6WFMD.findWorktree)(cwd);
+  const opened = root === void 0 ? { reason: "there is no git repository here" } : (0, import_chunk_LPMPPDCR.openGit)(root);
+  if ("reason" in opened) throw noBase(rev, opened.reason);
+  const { git } = opened;
+  const found = git.run(["rev-parse", "--verify", "--quiet", "--end-of-options", `${rev}^{commit}`]);
+  if (rev === "" || !found.ok) throw noBase(rev, "there is no such commit");
+  const commit = found.bytes.toString("latin1").trim();
+  const fork = git.run(["merge-base", commit, "HEAD"]);
+  if (!fork.ok) throw noBase(rev, "it has no history in common with HEAD");
+  return { rev, commit: fork.bytes.toString("latin1").trim() };
+}
+function noBase(rev, reason) {
+  return new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot review since ${JSON.stringify(rev)}: ${reason}`,
+    "name a commit or branch of this repository with --base"
+  );
+}
+function faultOf(write) {
+  try {
+    write();
+    return void 0;
+  } catch (error) {
+    const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
+    if (code === void 0) throw error;
+    return code;
+  }
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  prepareReview,
+  requireBase
+});
+
+},
+"./chunk-NVPF5LEY.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  FaultError: () => FaultError,
+  errnoOf: () => errnoOf,
+  messageOf: () => messageOf,
+  usageError: () => usageError
+});
+module.exports = stdin_exports;
+var FaultError = class extends Error {
+  code;
+  next;
+  constructor(code, message, next = null) {
+    super(message);
+    this.name = "FaultError";
+    this.code = code;
+    this.next = next;
+  }
+};
+function usageError(message, next = null) {
+  return new FaultError("usage", message, next);
+}
+function errnoOf(error) {
+  if (typeof error !== "object" || error === null || !("code" in error)) return void 0;
+  return typeof error.code === "string" ? error.code : void 0;
+}
+function messageOf(error) {
+  return error instanceof Error ? error.message : String(error);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  FaultError,
+  errnoOf,
+  messageOf,
+  usageError
+});
+
+},
+"./chunk-OBX4NMG7.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  canonical: () => canonical,
+  ensureKey: () => ensureKey,
+  environmentDigest: () => environmentDigest,
+  hashOf: () => hashOf,
+  isGenuine: () => isGenuine,
+  macOf: () => macOf,
+  randomBytes: () => randomBytes,
+  readKey: () => readKey
+});
+module.exports = stdin_exports;
+var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var import_node_fs = require("node:fs");
+function randomBytes(count) {
+  const bytes = new Uint8Array(count);
+  const fd = (0, import_node_fs.openSync)("/dev/urandom", "r");
+  try {
+    for (let done = 0; done < count; ) done += (0, import_node_fs.readSync)(fd, bytes, done, count - done, null);
+  } finally {
+    (0, import_node_fs.closeSync)(fd);
+  }
+  return bytes;
+}
+var longBytes = 64 * 1024;
+function readKey() {
+  const folder = (0, import_chunk_NLNY4YEW.configFolder)();
+  if (folder === void 0) return void 0;
+  const file = import_node_path.default.join(folder, "key");
+  const facts = lookAt(file);
+  if (!facts) return void 0;
+  const isPrivate = facts.kind === "file" && facts.uid === process.getuid?.() && (facts.mode & 63) === 0;
+  const key = isPrivate ? (0, import_chunk_6OPTGHIR.readText)(file, 1024)?.trim() : void 0;
+  if (key && /^[0-9a-f]{64}$/.test(key)) return key;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot use the key ${file}: it must be a file of yours with mode 600 and 64 hex digits`
+  );
+}
+function lookAt(file) {
+  try {
+    return (0, import_chunk_YZXDT2WC.factsOf)(file);
+  } catch (error) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot read the key ${file} (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`,
+      "set XDG_CONFIG_HOME to a folder that you may use"
+    );
+  }
+}
+function ensureKey() {
+  const known = readKey();
+  if (known) return known;
+  const folder = (0, import_chunk_NLNY4YEW.configFolder)();
+  if (folder === void 0) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      "cannot find your config folder: neither HOME nor XDG_CONFIG_HOME is set",
+      "set HOME"
+    );
+  }
+  try {
+    makeFolders(folder);
+    (0, import_chunk_6OPTGHIR.createFile)(import_node_path.default.join(folder, "key"), `${(0, import_chunk_CTSRVJRC.toHex)(randomBytes(32))}
+`);
+  } catch (error) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot make the key in ${folder} (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`,
+      "set XDG_CONFIG_HOME to a folder that you may write"
+    );
+  }
+  return ensureKey();
+}
+function macOf(spec, key) {
+  return keyedDigest(key, canonical(spec));
+}
+async function isGenuine(spec, key) {
+  if (key === void 0) return false;
+  const { mac, ...rest } = spec;
+  const expected = await macOf(rest, key);
+  let difference = expected.length ^ mac.length;
+  for (let at = 0; at < expected.length; at += 1) difference |= expected.charCodeAt(at) ^ mac.charCodeAt(at);
+  return difference === 0;
+}
+function environmentDigest(key) {
+  const text = key + (0, import_chunk_NLNY4YEW.comparableEnvironment)();
+  let high = 3735928559;
+  let low = 1103547991;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    high = Math.imul(high ^ code, 2654435761);
+    low = Math.imul(low ^ code, 1597334677);
+  }
+  high = Math.imul(high ^ high >>> 16, 2246822507) ^ Math.imul(low ^ low >>> 13, 3266489909);
+  low = Math.imul(low ^ low >>> 16, 2246822507) ^ Math.imul(high ^ high >>> 13, 3266489909);
+  return (4294967296 * (2097151 & low) + (high >>> 0)).toString(16);
+}
+function hashOf(text) {
+  return (0, import_chunk_CTSRVJRC.toHex)((0, import_chunk_CTSRVJRC.sha256)(Buffer.from(text)));
+}
+function canonical(value) {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+  if (typeof value === "object" && value !== null) {
+    const entries = Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1);
+    return `{${entries.map(([name, inner]) => `${JSON.stringify(name)}:${canonical(inner)}`).join(",")}}`;
+  }
+  return JSON.stringify(value) ?? "null";
+}
+async function keyedDigest(key, text) {
+  const bytes = Buffer.from(text);
+  if (bytes.length <= longBytes) return (0, import_chunk_CTSRVJRC.toHex)((0, import_chunk_CTSRVJRC.hmacSha256)(Buffer.from(key), bytes));
+  const { createHmac } = await Promise.resolve().then(() => builtin("node:crypto"));
+  return createHmac("sha256", key).update(bytes).digest("hex");
+}
+function makeFolders(folder) {
+  if ((0, import_chunk_YZXDT2WC.factsOf)(folder)?.kind === "folder") return;
+  makeFolders(import_node_path.default.dirname(folder));
+  (0, import_chunk_6OPTGHIR.createFolder)(folder);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  canonical,
+  ensureKey,
+  environmentDigest,
+  hashOf,
+  isGenuine,
+  macOf,
+  randomBytes,
+  readKey
+});
+
+},
+"./chunk-OH5P3ATF.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  withLock: () => withLock
+});
+module.exports = stdin_exports;
+var import_chunk_AHUGW6J6 = load("./chunk-AHUGW6J6.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_46DO6K2P = load("./chunk-46DO6K2P.js");
+var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_fs = require("node:fs");
+var import_node_path = builtin("node:path");
+async function withLock(folder, fn, waitMs = import_chunk_46DO6K2P.lockWaitMs) {
+  const release2 = await take(folder, waitMs);
+  try {
+    return await fn();
+  } finally {
+    release2();
+  }
+}
+async function take(folder, waitMs) {
+  (0, import_chunk_6OPTGHIR.createFolder)(folder);
+  if ((0, import_chunk_YZXDT2WC.factsOf)(folder)?.kind !== "folder")
+    throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use the lock ${folder}: it is no folder`);
+  const own = (0, import_chunk_AHUGW6J6.ownIdentity)();
+  const ticket = import_node_path.default.join(
+    folder,
+    `.${own.pid}-${own.start_token.replace(/\W/g, "")}-${Math.random().toString(36).slice(2)}`
+  );
+  (0, import_chunk_6OPTGHIR.writeFile)(ticket, JSON.stringify(own), { sync: false });
+  const until = (0, import_chunk_NLNY4YEW.monotonicMs)() + waitMs;
+  try {
+    for (let pause = 2; ; pause = Math.min(pause * 2, 50)) {
+      const number = tryTake(folder, ticket);
+      if (number !== void 0) {
+        const held = import_node_path.default.join(folder, String(number));
+        return () => release(held);
+      }
+      if ((0, import_chunk_NLNY4YEW.monotonicMs)() >= until)
+        throw new import_chunk_NVPF5LEY.FaultError("busy", `cannot take the lock ${folder}: it is held by ${holderText(folder)}`);
+      await (0, import_chunk_NLNY4YEW.sleep)(pause);
+    }
+  } finally {
+    (0, import_chunk_6OPTGHIR.removeFile)(ticket);
+  }
+}
+function release(held) {
+  try {
+    (0, import_node_fs.renameSync)(held, `${held}.free`);
+  } catch (error) {
+    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) !== "ENOENT") throw error;
+  }
+}
+function tryTake(folder, ticket) {
+  const top = highest(folder);
+  if (top.number > 0 && !top.free && !isAbandoned(import_node_path.default.join(folder, String(top.number)))) return void 0;
+  const number = top.number + 1;
+  const file = import_node_path.default.join(folder, String(number));
+  try {
+    (0, import_node_fs.linkSync)(ticket, file);
+  } catch (error) {
+    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST") return void 0;
+    throw error;
+  }
+  const now = highest(folder);
+  if (now.number !== number || now.free) {
+    (0, import_chunk_6OPTGHIR.removeFile)(file);
+    return void 0;
+  }
+  for (const name of (0, import_chunk_YZXDT2WC.listNames)(folder))
+    if (numberOf(name) > 0 && numberOf(name) < number) (0, import_chunk_6OPTGHIR.removeFile)(import_node_path.default.join(folder, name));
+  return number;
+}
+function highest(folder) {
+  const names = (0, import_chunk_YZXDT2WC.listNames)(folder);
+  const number = Math.max(0, ...names.map(numberOf));
+  return { number, free: number > 0 && names.includes(`${number}.free`) };
+}
+function numberOf(name) {
+  const match = /^(\d+)(?:\.free)?$/.exec(name);
+  return match ? Number(match[1]) : 0;
+}
+function isAbandoned(file) {
+  const read = (0, import_chunk_6OPTGHIR.readJson)(file);
+  if (read.kind === "missing") return false;
+  const liveness = read.kind === "ok" && (0, import_chunk_AHUGW6J6.isIdentity)(read.value) ? (0, import_chunk_AHUGW6J6.livenessOf)(read.value) : "unknown";
+  if (liveness !== "unknown") return liveness === "dead";
+  const facts = (0, import_chunk_YZXDT2WC.factsOf)(file);
+  return facts !== void 0 && (0, import_chunk_NLNY4YEW.nowMs)() - facts.modifiedMs > 3 * import_chunk_46DO6K2P.leaseStaleMs;
+}
+function holderText(folder) {
+  const read = (0, import_chunk_6OPTGHIR.readJson)(import_node_path.default.join(folder, String(highest(folder).number)));
+  return read.kind === "ok" ? `process ${String(read.value.pid)}` : "another process";
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  withLock
+});
+
+},
+"./chunk-P7H7QP6M.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  findLatest: () => findLatest,
+  requireLatest: () => requireLatest
+});
+module.exports = stdin_exports;
+var import_chunk_TGTVVQJ2 = load("./chunk-TGTVVQJ2.js");
+var import_chunk_KUXEKPYO = load("./chunk-KUXEKPYO.js");
+var import_chunk_RUARIC2A = load("./chunk-RUARIC2A.js");
+var import_chunk_FSE6WFMD = load("./chunk-FSE6WFMD.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+function findLatest(root, owner, accept = () => true) {
+  for (const id of (0, import_chunk_TGTVVQJ2.listJobs)(root)) {
+    const spec = (0, import_chunk_KUXEKPYO.readSpec)((0, import_chunk_RUARIC2A.jobPaths)(root, id));
+    if (spec.kind !== "ok") continue;
+    if (owner !== null && spec.value.owner !== owner) continue;
+    if (accept(id, spec.value)) return id;
+  }
+  return void 0;
+}
+function requireLatest(root, owner, what, accept) {
+  const id = findLatest(root.folder, owner, accept);
+  if (id !== void 0) return id;
+  const whose = owner === null ? "" : ` of owner ${owner}`;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "unknown_job",
+    `cannot find ${what}${whose} in the state folder ${root.folder}`,
+    (0, import_chunk_FSE6WFMD.quoteWords)([...(0, import_chunk_RUARIC2A.selfWords)(), "status", ...root.option])
+  );
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  findLatest,
+  requireLatest
+});
+
+},
+"./chunk-PVHIJNDG.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  checkRoot: () => checkRoot,
+  ensureRoot: () => ensureRoot,
+  locateRoot: () => locateRoot,
+  requirePlace: () => requirePlace
+});
+module.exports = stdin_exports;
+var import_chunk_RUARIC2A = load("./chunk-RUARIC2A.js");
+var import_chunk_FSE6WFMD = load("./chunk-FSE6WFMD.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var folderName = ".job-state";
+var elsewhere = "use another place with --state-dir DIR or JOB_STATE_DIR";
+function locateRoot(given) {
+  const named = given.option ?? given.variable;
+  if (named !== void 0) {
+    if (named === "") throw new import_chunk_NVPF5LEY.FaultError("usage", 'cannot use --state-dir "": it needs the path of a folder');
+    const folder = import_node_path.default.resolve(given.cwd, named);
+    return { folder, option: ["--state-dir", folder] };
+  }
+  const worktree = (0, import_chunk_FSE6WFMD.findWorktree)(given.cwd);
+  if (worktree !== void 0) return { folder: import_node_path.default.join(worktree, folderName), option: [] };
+  for (let at = given.cwd; ; at = import_node_path.default.dirname(at)) {
+    const folder = import_node_path.default.join(at, folderName);
+    if ((0, import_chunk_YZXDT2WC.factsOf)(folder)?.uid === userId() && (0, import_chunk_YZXDT2WC.exists)((0, import_chunk_RUARIC2A.rootPaths)(folder).meta)) return { folder, option: [] };
+    if (at === import_node_path.default.dirname(at)) return { folder: import_node_path.default.join(given.cwd, folderName), option: [] };
+  }
+}
+function checkRoot(folder) {
+  const facts = lookAt(folder);
+  if (!facts) return false;
+  if (facts.kind === "link") throw unusable(folder, "it is a symbolic link");
+  if (facts.kind !== "folder") throw unusable(folder, "it is no folder");
+  if (facts.uid !== userId()) throw unusable(folder, `it belongs to user ${facts.uid}, not to us (${userId()})`);
+  if ((facts.mode & 18) !== 0)
+    throw unusable(folder, `others may write into it (mode ${(facts.mode & 511).toString(8)})`);
+  let names;
+  try {
+    names = (0, import_chunk_YZXDT2WC.listNames)(folder);
+  } catch (error) {
+    throw unusable(folder, `it cannot be read (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`);
+  }
+  if (names.every((name) => /^\.meta\.json\.\d+\.\d+\.tmp$/.test(name))) return false;
+  const meta = (0, import_chunk_6OPTGHIR.readJson)((0, import_chunk_RUARIC2A.rootPaths)(folder).meta);
+  if (meta.kind !== "ok" || meta.value.tool !== "job-companion")
+    throw unusable(folder, "it holds files but no meta.json of ours");
+  if (typeof meta.value.schema !== "number" || meta.value.schema > 1) {
+    throw unusable(folder, `a newer release wrote it (schema ${String(meta.value.schema)}, known: 1)`);
+  }
+  if ((0, import_chunk_FSE6WFMD.tracksAnything)(folder))
+    throw unusable(folder, "git tracks files in it, so a repository may have brought it along");
+  for (const name of ["active", "jobs", "once", "slots", "lock"]) {
+    const inner = (0, import_chunk_YZXDT2WC.factsOf)(import_node_path.default.join(folder, name));
+    if (inner && (inner.kind !== "folder" || inner.uid !== userId()))
+      throw unusable(folder, `its ${name} is no folder of ours`);
+  }
+  return true;
+}
+function requirePlace(folder) {
+  const parent = import_node_path.default.dirname(folder);
+  if ((0, import_chunk_YZXDT2WC.exists)(folder)) return;
+  if (!(0, import_chunk_YZXDT2WC.isFolder)(parent)) throw unusable(folder, `there is no folder ${parent}`);
+  const fault = (0, import_chunk_YZXDT2WC.writeFault)(parent);
+  if (fault !== void 0) throw unusable(folder, `${parent} is not writable (${fault})`);
+}
+function ensureRoot(folder) {
+  const fresh = `${folder}.new-${process.pid}`;
+  try {
+    if (checkRoot(folder) || (0, import_chunk_YZXDT2WC.exists)(folder)) {
+      const fault = (0, import_chunk_YZXDT2WC.writeFault)(folder);
+      if (fault !== void 0) throw unusable(folder, `it is not writable (${fault})`);
+      fill(folder);
+      return;
+    }
+    (0, import_chunk_6OPTGHIR.createFolder)(fresh);
+    fill(fresh);
+    if (!(0, import_chunk_YZXDT2WC.moveFolder)(fresh, folder)) (0, import_chunk_YZXDT2WC.removeTree)(fresh);
+    checkRoot(folder);
+  } catch (error) {
+    tryRemove(fresh);
+    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
+    throw unusable(folder, `it cannot be made or written (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? String(error)})`);
+  }
+}
+function fill(folder) {
+  const paths = (0, import_chunk_RUARIC2A.rootPaths)(folder);
+  if (!(0, import_chunk_YZXDT2WC.exists)(paths.meta)) (0, import_chunk_6OPTGHIR.writeJson)(paths.meta, { schema: 1, tool: "job-companion", created_at: (0, import_chunk_NLNY4YEW.isoNow)() });
+  if (!(0, import_chunk_YZXDT2WC.exists)(paths.ignore)) (0, import_chunk_6OPTGHIR.writeFile)(paths.ignore, "*\n", { sync: false });
+  for (const inner of [paths.active, paths.once, paths.slots, paths.jobs]) (0, import_chunk_6OPTGHIR.createFolder)(inner);
+}
+function tryRemove(folder) {
+  try {
+    (0, import_chunk_YZXDT2WC.removeTree)(folder);
+  } catch {
+  }
+}
+function lookAt(folder) {
+  try {
+    return (0, import_chunk_YZXDT2WC.factsOf)(folder);
+  } catch (error) {
+    throw unusable(folder, `it cannot be looked at (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`);
+  }
+}
+function unusable(folder, reason) {
+  return new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use the state folder ${folder}: ${reason}`, elsewhere);
+}
+function userId() {
+  return process.getuid?.() ?? 0;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  checkRoot,
+  ensureRoot,
+  locateRoot,
+  requirePlace
+});
+
+},
+"./chunk-R6IQD4WG.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  signInOf: () => signInOf,
+  surveyBackends: () => surveyBackends
+});
+module.exports = stdin_exports;
+var import_chunk_E7QCE62A = load("./chunk-E7QCE62A.js");
+var import_chunk_ID6MAICD = load("./chunk-ID6MAICD.js");
+var import_chunk_RUARIC2A = load("./chunk-RUARIC2A.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_node_path = builtin("node:path");
+var signBytes = 64 * 1024;
+var profileNames = ["restricted", "standard", "unrestricted"];
+function surveyBackends(config, cwd, only) {
+  const own = Object.entries(config.backends);
+  const found = import_chunk_ID6MAICD.backends.filter(({ id }) => id !== "custom" && (only === void 0 || id === only) && !Object.hasOwn(config.backends, id)).map((backend) => survey(backend, backend.id, backend.programs, cwd));
+  const custom = (0, import_chunk_ID6MAICD.findBackend)("custom");
+  const mine = own.filter(([name]) => only === void 0 || name === only).map(([name, { argv }]) => survey(custom, name, argv.slice(0, 1), cwd));
+  return [...found, ...mine];
+}
+function survey(backend, name, searched, cwd) {
+  const program = searched.map((one) => (0, import_chunk_RUARIC2A.findProgram)(one, cwd)).find((one) => one !== void 0) ?? null;
+  const version = program === null ? null : (0, import_chunk_E7QCE62A.tellVersion)(backend, program);
+  const isTooOld = version !== null && backend.oldest !== null && (0, import_chunk_ID6MAICD.isOlder)(version, backend.oldest);
+  const faults = {};
+  for (const profile of profileNames) {
+    const fault = backend.profiles[profile] === null ? null : (0, import_chunk_E7QCE62A.policyFault)(backend, profile, cwd, version);
+    if (fault !== null) faults[profile] = fault;
+  }
+  const canKeep = profileNames.some((one) => backend.profiles[one] !== null && faults[one] === void 0);
+  return {
+    backend: name,
+    title: backend.title,
+    custom: backend.id === "custom",
+    searched,
+    program,
+    not_executable: program === null ? findBlocked(searched) : null,
+    version,
+    oldest: backend.oldest,
+    too_old: isTooOld,
+    sign_in: signInOf(backend),
+    profiles: backend.profiles,
+    faults,
+    install: backend.install,
+    usable: program !== null && !isTooOld && canKeep
+  };
+}
+function signInOf({ signIn }) {
+  const home = import_chunk_NLNY4YEW.variables.home();
+  const files = signIn.files.filter((file) => home !== void 0 && holdsSomething(import_node_path.default.join(home, file)));
+  const found = { files, variables: signIn.variables.filter((name) => import_chunk_NLNY4YEW.variables.isSet(name)) };
+  if (signIn.files.length + signIn.variables.length === 0) return { state: "unknown", ...found };
+  return { state: found.files.length + found.variables.length > 0 ? "signs" : "no_signs", ...found };
+}
+function holdsSomething(file) {
+  if (!(0, import_chunk_YZXDT2WC.exists)(file)) return false;
+  try {
+    const text = (0, import_chunk_6OPTGHIR.readText)((0, import_chunk_YZXDT2WC.realPath)(file), signBytes)?.trim();
+    if (text === void 0) return true;
+    return text !== "" && !/^(?:null|\{\s*\}|\[\s*\])$/.test(text);
+  } catch {
+    return true;
+  }
+}
+function findBlocked(names) {
+  const folders = import_chunk_NLNY4YEW.variables.searchPath().split(":").filter(Boolean);
+  const files = names.filter((name) => !name.includes("/")).flatMap((name) => folders.map((folder) => import_node_path.default.join(folder, name)));
+  return files.find(import_chunk_YZXDT2WC.exists) ?? null;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  signInOf,
+  surveyBackends
+});
+
+},
+"./chunk-RD6GNMW3.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  healthOf: () => healthOf,
+  observation: () => observation,
+  progressOf: () => progressOf,
+  staffFacts: () => staffFacts
+});
+module.exports = stdin_exports;
+var import_chunk_G2ZSHF7J = load("./chunk-G2ZSHF7J.js");
+var import_chunk_EPA27TU7 = load("./chunk-EPA27TU7.js");
+var import_chunk_VZ2YQQLM = load("./chunk-VZ2YQQLM.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_46DO6K2P = load("./chunk-46DO6K2P.js");
+var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var recentEvents = 5;
+var eventsAtMost = 50;
+function observation(view, options) {
+  const { state, spec, paths } = view;
+  const condition = (0, import_chunk_VZ2YQQLM.conditionOf)(view);
+  const after = options.afterSeq ?? Math.max(0, state.seq - recentEvents);
+  const journal = (0, import_chunk_G2ZSHF7J.readEvents)(paths, after, eventsAtMost);
+  const document = {
+    id: view.id,
+    kind: spec?.kind ?? null,
+    verb: spec?.verb ?? null,
+    owner: spec?.owner ?? null,
+    label: spec?.label === null || spec?.label === void 0 ? null : (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(spec.label), 120),
+    ...staffFacts(spec),
+    state: state.state,
+    ...healthOf(view, condition),
+    supervision: condition,
+    rev: state.rev,
+    created_at: state.created_at,
+    started_at: state.started_at,
+    ended_at: state.ended_at,
+    duration_ms: state.duration_ms,
+    age_ms: Math.max(0, (0, import_chunk_NLNY4YEW.nowMs)() - Date.parse(state.created_at)),
+    deadline_ms: spec?.deadline_ms ?? null,
+    exit_code: state.exit_code,
+    signal: state.signal,
+    error: state.error === null ? null : { ...state.error, message: (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(state.error.message), 400) },
+    warnings: state.warnings.slice(0, 5).map((one) => ({ code: one.code, message: (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(one.message), 200) })),
+    conversation: state.conversation,
+    files: filesOf(view),
+    next: nextFor(view, condition, options.root)
+  };
+  if (!(0, import_chunk_VZ2YQQLM.isEnded)(state)) document.progress = progressOf(view);
+  const { files, next, progress, ...facts } = document;
+  const plain = (0, import_chunk_LXK2ZILE.plainValue)(facts, 400);
+  const events = journal.events.map((event) => (0, import_chunk_LXK2ZILE.plainValue)(event, 400));
+  return bound(
+    { ...plain, files, next, ...progress === void 0 ? {} : { progress: (0, import_chunk_LXK2ZILE.plainValue)(progress, import_chunk_46DO6K2P.textTailBytes + 3) } },
+    events,
+    journal.more,
+    after
+  );
+}
+function staffFacts(spec) {
+  const { staff } = spec ?? {};
+  if (!staff) return { backend: null, profile: null, model: null };
+  const short = (text) => (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(String(text)), 120);
+  return {
+    backend: short(staff.custom?.name ?? staff.backend),
+    profile: short(staff.profile),
+    model: staff.model ? short(staff.model) : null
+  };
+}
+function filesOf({ paths, state }) {
+  const files = {
+    result: paths.result,
+    output: paths.output,
+    error: paths.error,
+    events: paths.events,
+    worker_log: paths.workerLog
+  };
+  if (!(0, import_chunk_VZ2YQQLM.isEnded)(state)) return files;
+  return Object.fromEntries(Object.entries(files).map(([name, file]) => [name, (0, import_chunk_YZXDT2WC.exists)(file) ? file : null]));
+}
+function healthOf(view, condition) {
+  const attention = (reason) => ({
+    health: "attention",
+    attention_kind: "monitor_attention",
+    reason
+  });
+  switch (condition) {
+    case "unclaimed":
+      return attention(
+        `the worker died before it started the command (${view.launch?.generation ?? 1} tried); the next wait starts a new one; see ${view.paths.workerLog}`
+      );
+    case "orphaned":
+      return attention(
+        "the worker is gone; the command runs on under its shim, and the next wait attaches a new worker"
+      );
+    case "over":
+    case "lost":
+    case "host_restarted":
+    case "never_started":
+      return attention("it is over, and its end could not be stored from here");
+    case "supervised":
+    case "unseen":
+      if (view.leaseAgeMs !== null && view.leaseAgeMs > import_chunk_46DO6K2P.leaseStaleMs)
+        return attention(`no sign of life of the worker for ${Math.round(view.leaseAgeMs / 1e3)} s`);
+      if (isMoving(view)) return { health: "progressing", attention_kind: null };
+      break;
+    default:
+  }
+  return { health: view.state.health, attention_kind: view.state.attention_kind };
+}
+function isMoving({ spec, state, paths }) {
+  if (!spec?.staff || state.state !== "running") return false;
+  const output = (0, import_chunk_YZXDT2WC.factsOf)(paths.output);
+  return output !== void 0 && output.size > 0 && (0, import_chunk_NLNY4YEW.nowMs)() - output.modifiedMs < import_chunk_46DO6K2P.progressingMs;
+}
+function nextFor(view, condition, root) {
+  if (condition === "damaged") return { doctor: import_chunk_EPA27TU7.nextCommands.doctor(view.id, root.option) };
+  if (!(0, import_chunk_VZ2YQQLM.isEnded)(view.state))
+    return { wait: import_chunk_EPA27TU7.nextCommands.wait(view.id, root.option), cancel: import_chunk_EPA27TU7.nextCommands.cancel(view.id, root.option) };
+  const next = { result: import_chunk_EPA27TU7.nextCommands.result(view.id, root.option) };
+  if (view.state.state === "done") return next;
+  if ((0, import_chunk_G2ZSHF7J.isContinuable)(view.paths, view.state)) next.continue = import_chunk_EPA27TU7.nextCommands.continue(view.id, root.option);
+  next.restart = import_chunk_EPA27TU7.nextCommands.restart(view.id, root.option);
+  return next;
+}
+function progressOf(view) {
+  const { paths, spec } = view;
+  const [output, error] = [(0, import_chunk_YZXDT2WC.factsOf)(paths.output), (0, import_chunk_YZXDT2WC.factsOf)(paths.error)];
+  const newest = Math.max(
+    output && output.size > 0 ? output.modifiedMs : 0,
+    error && error.size > 0 ? error.modifiedMs : 0
+  );
+  const facts = {
+    stdout_bytes: output?.size ?? 0,
+    stderr_bytes: error?.size ?? 0,
+    last_output_at: newest > 0 ? (0, import_chunk_NLNY4YEW.isoOf)(newest) : null,
+    last_output_age_ms: newest > 0 ? Math.max(0, Math.round((0, import_chunk_NLNY4YEW.nowMs)() - newest)) : null
+  };
+  if (spec?.staff && !spec.staff.custom) {
+    const snapshot = (0, import_chunk_6OPTGHIR.readJson)(paths.snapshot);
+    return snapshot.kind === "ok" ? { ...facts, ...snapshot.value } : { ...facts, tools: [], text: "", text_truncated: false };
+  }
+  const bytes = (0, import_chunk_6OPTGHIR.readRange)(paths.output, -import_chunk_46DO6K2P.tailBytes, import_chunk_46DO6K2P.tailBytes)?.bytes ?? Buffer.alloc(0);
+  const latest = (0, import_chunk_LXK2ZILE.tail)((0, import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8")), import_chunk_46DO6K2P.textTailBytes);
+  return { ...facts, text: latest.text, text_truncated: latest.truncated || (output?.size ?? 0) > import_chunk_46DO6K2P.tailBytes };
+}
+function bound(document, events, isMore, after) {
+  let kept = events;
+  const make = () => ({
+    ...document,
+    events: kept,
+    next_seq: kept.at(-1)?.seq ?? after,
+    more: isMore || kept.length < events.length
+  });
+  const size = () => Buffer.byteLength(JSON.stringify(make())) + 1;
+  while (size() > import_chunk_46DO6K2P.observeBytes && kept.length > 1) kept = kept.slice(0, -1);
+  if (size() > import_chunk_46DO6K2P.observeBytes && kept[0]) {
+    const { seq, at, job, owner, type } = kept[0];
+    kept = [{ seq, at, job, owner, type, truncated: true }];
+  }
+  const progress = document.progress;
+  for (let limit = import_chunk_46DO6K2P.textTailBytes; progress && size() > import_chunk_46DO6K2P.observeBytes && limit > 64; limit = Math.floor(limit / 2)) {
+    document.progress = { ...progress, text: (0, import_chunk_LXK2ZILE.tail)(progress.text ?? "", limit).text, text_truncated: true };
+  }
+  if (progress && size() > import_chunk_46DO6K2P.observeBytes) document.progress = { tools_truncated: true, text_truncated: true };
+  for (const name of ["files", "warnings", "label", "next", "error", "owner", "model"])
+    if (size() > import_chunk_46DO6K2P.observeBytes) delete document[name];
+  return make();
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  healthOf,
+  observation,
+  progressOf,
+  staffFacts
+});
+
+},
+"./chunk-RUARIC2A.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  companionFile: () => companionFile,
+  findProgram: () => findProgram,
+  jobPaths: () => jobPaths,
+  rootPaths: () => rootPaths,
+  selfWords: () => selfWords,
+  stagePath: () => stagePath
+});
+module.exports = stdin_exports;
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
+var import_node_path = builtin("node:path");
+var import_node_path2 = builtin("node:path");
+var import_node_path3 = builtin("node:path");
+function findProgram(name, cwd) {
+  if (name.includes("/")) {
+    const file = import_node_path.default.resolve(cwd, name);
+    return (0, import_chunk_YZXDT2WC.isExecutable)(file) ? file : void 0;
+  }
+  for (const folder of import_chunk_NLNY4YEW.variables.searchPath().split(":")) {
+    const file = import_node_path.default.resolve(cwd, folder || ".", name);
+    if ((0, import_chunk_YZXDT2WC.isExecutable)(file)) return file;
+  }
+  return void 0;
+}
+function companionFile() {
+  const file = import_node_path2.default.resolve("/", process.argv[1] ?? "");
+  try {
+    return (0, import_chunk_YZXDT2WC.realPath)(file);
+  } catch {
+    return file;
+  }
+}
+function selfWords() {
+  const onPath = findProgram("node", "/");
+  return [onPath !== void 0 && isSameFile(onPath, process.execPath) ? "node" : process.execPath, companionFile()];
+}
+function isSameFile(a, b) {
+  try {
+    return (0, import_chunk_YZXDT2WC.realPath)(a) === (0, import_chunk_YZXDT2WC.realPath)(b);
+  } catch {
+    return false;
+  }
+}
+function rootPaths(folder) {
+  return {
+    meta: import_node_path3.default.join(folder, "meta.json"),
+    ignore: import_node_path3.default.join(folder, ".gitignore"),
+    config: import_node_path3.default.join(folder, "config.json"),
+    active: import_node_path3.default.join(folder, "active"),
+    once: import_node_path3.default.join(folder, "once"),
+    slots: import_node_path3.default.join(folder, "slots"),
+    jobs: import_node_path3.default.join(folder, "jobs"),
+    lock: import_node_path3.default.join(folder, "lock"),
+    /** Answers that several watches share. *<>/
+    shared: import_node_path3.default.join(folder, "shared")
+  };
+}
+function jobPaths(root, id) {
+  const folder = `${root}/jobs/${id}`;
+  const at = (name) => `${folder}/${name}`;
+  return {
+    root,
+    folder,
+    spec: at("spec.json"),
+    launch: at("launch.json"),
+    worker: at("worker.json"),
+    lease: at("lease.json"),
+    leaseFifo: at("lease.fifo"),
+    state: at("state.json"),
+    events: at("events.ndjson"),
+    snapshot: at("snapshot.json"),
+    cursor: at("cursor.json"),
+    notices: at("notices"),
+    output: at("output.log"),
+    error: at("error.log"),
+    workerLog: at("worker.log"),
+    prompt: at("prompt.txt"),
+    settings: at("agent-settings.toml"),
+    workspace: at("workspace.json"),
+    neighbours: at("neighbours"),
+    reviewDiff: at("review.diff"),
+    started: at("started"),
+    shimMark: at("started/shim"),
+    childMark: at("started/child"),
+    guardMark: at("started/guard"),
+    spawnFailed: at("started/spawn_failed"),
+    reason: at("started/reason"),
+    aliveFifo: at("started/alive.fifo"),
+    limitFifo: at("started/limit.fifo"),
+    exit: at("exit.json"),
+    result: at("result.md"),
+    resultRecord: at("result.json"),
+    cancel: at("cancel.json"),
+    waiters: at("waiters"),
+    collected: at("collected.json"),
+    lock: at("lock"),
+    reserve: at("reserve"),
+    marker: `${root}/active/${id}`
+  };
+}
+function stagePath(root, id) {
+  return import_node_path3.default.join(root, "jobs", `.new-${id}`);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  companionFile,
+  findProgram,
+  jobPaths,
+  rootPaths,
+  selfWords,
+  stagePath
+});
+
+},
+"./chunk-S4WPXD3C.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  changesSince: () => changesSince,
+  historicalOf: () => historicalOf,
+  recordBefore: () => recordBefore
+});
+module.exports = stdin_exports;
+var import_chunk_MEIPGETB = load("./chunk-MEIPGETB.js");
+var import_chunk_32S3VA5A = load("./chunk-32S3VA5A.js");
+var import_chunk_YHZ7ICPC = load("./chunk-YHZ7ICPC.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_46DO6K2P = load("./chunk-46DO6K2P.js");
+var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+function recordBefore(spec, paths) {
+  const budgetMs = Math.max(100, Math.min(import_chunk_46DO6K2P.captureBudgetMs, (spec.deadline_mono_ms - (0, import_chunk_NLNY4YEW.monotonicMs)()) / 2));
+  const snapshot = (0, import_chunk_YHZ7ICPC.captureWorkspace)(spec.cwd, { exclude: [paths.root], budgetMs });
+  (0, import_chunk_6OPTGHIR.writeJson)(paths.workspace, snapshot, { sync: false });
+  return snapshot;
+}
+function readBefore(paths) {
+  const read = (0, import_chunk_6OPTGHIR.readJson)(paths.workspace);
+  return read.kind === "ok" && (0, import_chunk_MEIPGETB.isSnapshot)(read.value) ? read.value : void 0;
+}
+function changesSince(spec, paths, seen) {
+  if (spec.staff?.brief === void 0 || !(0, import_chunk_YZXDT2WC.exists)(paths.started)) return void 0;
+  const before = seen ?? readBefore(paths) ?? {};
+  return (0, import_chunk_MEIPGETB.compareWorkspace)(before, (0, import_chunk_YHZ7ICPC.captureWorkspace)(spec.cwd, { exclude: [paths.root] }));
+}
+function historicalOf(paths) {
+  const before = readBefore(paths);
+  return before ? (0, import_chunk_32S3VA5A.contextOf)(before) : null;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  changesSince,
+  historicalOf,
+  recordBefore
+});
+
+},
+"./chunk-T2DZN642.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  checkLaunchOptions: () => checkLaunchOptions,
+  folderOf: () => folderOf,
+  folderSaid: () => folderSaid,
+  launchAndTell: () => launchAndTell,
+  launchWords: () => launchWords,
+  missingProgram: () => missingProgram,
+  onceWords: () => onceWords,
+  repeatedLaunch: () => repeatedLaunch,
+  run: () => run,
+  tellLaunched: () => tellLaunched
+});
+module.exports = stdin_exports;
+var import_chunk_ZPOJ2KDT = load("./chunk-ZPOJ2KDT.js");
+var import_chunk_AA226UOL = load("./chunk-AA226UOL.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_EPA27TU7 = load("./chunk-EPA27TU7.js");
+var import_chunk_KUXEKPYO = load("./chunk-KUXEKPYO.js");
+var import_chunk_RUARIC2A = load("./chunk-RUARIC2A.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_46DO6K2P = load("./chunk-46DO6K2P.js");
+var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var import_node_path2 = builtin("node:path");
+function launchWords(input) {
+  const onceKey = input.text("once-key") ?? null;
+  if (onceKey === "") throw (0, import_chunk_NVPF5LEY.usageError)('cannot take --once-key "": a key needs at least one character');
+  return { owner: input.text("owner") ?? import_chunk_NLNY4YEW.variables.owner() ?? null, label: input.text("label") ?? null, onceKey };
+}
+function checkLaunchOptions(input) {
+  if (input.has("wait-timeout") && !input.has("wait")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");
+  input.duration("wait-timeout");
+  for (const other of ["json", "wait"]) {
+    if (input.has("id-only") && input.has(other)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`);
+  }
+}
+async function launchAndTell(context, input, request, isSynchronous = false) {
+  checkLaunchOptions(input);
+  const root = context.root(input);
+  return tellLaunched(context, input, root, await (0, import_chunk_ZPOJ2KDT.launch)(root, request), isSynchronous);
+}
+async function tellLaunched(context, input, root, launched, isSynchronous) {
+  if (input.has("wait") || isSynchronous) {
+    const { waitAndTell } = await Promise.resolve().then(() => load("./collecting-6HW6ITH3.js"));
+    const told = launched.isNew ? warningNotes(root, launched.id) : [];
+    const collect = `collect: ${import_chunk_EPA27TU7.nextCommands.wait(launched.id, root.option)}`;
+    for (const line of [jobLine(launched), collect, ...told]) context.tell(line);
+    const timeoutMs = input.duration("wait-timeout") ?? Number.MAX_SAFE_INTEGER;
+    return waitAndTell(context, root, [launched.id], {
+      mode: "all",
+      timeoutMs,
+      heartbeatMs: null,
+      isJson: input.has("json"),
+      told
+    });
+  }
+  return tellLaunch(root, launched, input);
+}
+function jobLine({ id, isNew }) {
+  return `job ${id}${isNew ? "" : " (this once-key had it already; nothing was started)"}`;
+}
+function warningsOf(root, id) {
+  const spec = (0, import_chunk_KUXEKPYO.readSpec)((0, import_chunk_RUARIC2A.jobPaths)(root.folder, id));
+  return spec.kind === "ok" ? spec.value.warnings ?? [] : [];
+}
+function warningNotes(root, id) {
+  return warningsOf(root, id).map((one) => `warning: ${(0, import_chunk_LXK2ZILE.plainText)(one.message)}`);
+}
+function tellLaunch(root, launched, input) {
+  const { id, isNew } = launched;
+  const notes = warningNotes(root, id);
+  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
+`, notes };
+  const paths = (0, import_chunk_RUARIC2A.jobPaths)(root.folder, id);
+  const commands = {
+    wait: import_chunk_EPA27TU7.nextCommands.wait(id, root.option),
+    observe: import_chunk_EPA27TU7.nextCommands.observe(id, root.option),
+    cancel: import_chunk_EPA27TU7.nextCommands.cancel(id, root.option)
+  };
+  if (input.has("json")) {
+    return {
+      code: import_chunk_6PFAPK5K.exitCodes.done,
+      json: {
+        id,
+        new: isNew,
+        folder: paths.folder,
+        result_path: paths.result,
+        output_path: paths.output,
+        warnings: warningsOf(root, id),
+        next: commands
+      }
+    };
+  }
+  const lines = [
+    jobLine(launched),
+    `collect: ${commands.wait}`,
+    `observe: ${commands.observe}`,
+    `result:  ${paths.result}`
+  ];
+  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${lines.join("\n")}
+`, notes };
+}
+var passing = [
+  "owner",
+  "label",
+  "once-key",
+  "json",
+  "id-only",
+  "wait",
+  "wait-timeout",
+  "state-dir",
+  "prompt-file",
+  "stdin"
+];
+function onceWords(verb, input, folder, task) {
+  const options = input.given().filter(([name]) => !passing.includes(name) && !["prompt", "cwd"].includes(name));
+  return JSON.stringify([verb, options.sort(), input.words, input.rest, folder, task]);
+}
+function folderSaid(context, input) {
+  return import_node_path2.default.resolve(context.cwd, input.text("cwd") ?? ".");
+}
+async function repeatedLaunch(context, input, words, isSynchronous) {
+  const { onceKey } = launchWords(input);
+  if (onceKey === null) return void 0;
+  checkLaunchOptions(input);
+  const root = context.root(input);
+  const launched = await (0, import_chunk_ZPOJ2KDT.launchedBefore)(root, onceKey, words);
+  if (!launched) return void 0;
+  const { folder } = (0, import_chunk_RUARIC2A.jobPaths)(root.folder, launched.id);
+  return (0, import_chunk_YZXDT2WC.exists)(folder) ? tellLaunched(context, input, root, launched, isSynchronous) : tellCleaned(input, launched.id);
+}
+function tellCleaned(input, id) {
+  const note = `job ${id} had this once-key; its record was removed by clean, and nothing was started`;
+  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
+` };
+  if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.done, json: { id, new: false, cleaned: true, next: {} } };
+  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${note}
+` };
+}
+var run = {
+  name: "run",
+  summary: "run a long command as a job",
+  form: "[options] -- COMMAND ARG...",
+  words: { min: 0, max: 0, rest: true },
+  options: {
+    timeout: {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_46DO6K2P.limits.runTimeout,
+      help: "hard limit, counted from launch (default 24h, at most 30d)"
+    },
+    deadline: { kind: "duration", value: "D", range: import_chunk_46DO6K2P.limits.runTimeout, help: "the same as --timeout" },
+    "kill-after": {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_46DO6K2P.limits.runKillGrace,
+      help: "time between TERM and KILL (default 30s)"
+    },
+    cwd: { kind: "text", value: "DIR", help: "folder to run in (default: here)" },
+    shell: { kind: "flag", help: "give the one word after -- to /bin/sh -c" },
+    "success-exit": {
+      kind: "count",
+      value: "N",
+      range: { default: 0, min: 0, max: 255 },
+      help: "the exit code that means success (default 0)"
+    },
+    "max-output": {
+      kind: "size",
+      value: "SIZE",
+      range: import_chunk_46DO6K2P.limits.maxOutput,
+      help: "cap of each output file on disk (default 64M)"
+    },
+    "first-output": {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_46DO6K2P.limits.optInLimit,
+      help: "end it when nothing was printed by then"
+    },
+    "stall-after": {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_46DO6K2P.limits.optInLimit,
+      help: "end it when nothing was printed for that long"
+    },
+    "checkpoint-every": {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_46DO6K2P.limits.checkpoint,
+      help: "judge its progress at this interval (default 1h)"
+    },
+    "sample-every": {
+      kind: "duration",
+      value: "D",
+      range: import_chunk_46DO6K2P.limits.sample,
+      help: "look at its CPU, output and result paths this often (default 60s)"
+    },
+    probe: { kind: "text", value: "LINE", help: "read-only shell line that prints its progress as one JSON object" },
+    "probe-timeout": { kind: "duration", value: "D", range: import_chunk_46DO6K2P.limits.probe, help: "bound of one probe (default 30s)" },
+    expect: { kind: "duration", value: "D", range: import_chunk_46DO6K2P.limits.expect, help: "expected duration; later asks for attention" },
+    "keep-children": { kind: "flag", help: "leave processes alone that the command left behind" },
+    ...import_chunk_AA226UOL.launchOptions
+  },
+  notes: "The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",
+  examples: [
+    "run -- make test",
+    "run --timeout 2h --once-key nightly -- python3 train.py --epochs 10",
+    "run --shell -- 'make && make install'"
+  ],
+  async run(context, input) {
+    const words = onceWords("run", input, folderSaid(context, input), null);
+    const repeated = await repeatedLaunch(context, input, words, false);
+    if (repeated) return repeated;
+    const cwd = folderOf(context, input);
+    const timeout = limitOf(input);
+    return launchAndTell(context, input, {
+      kind: "run",
+      verb: "run",
+      ...launchWords(input),
+      cwd,
+      deadlineMs: timeout,
+      killGraceMs: input.durationOrDefault("kill-after"),
+      maxOutputBytes: input.size("max-output") ?? import_chunk_46DO6K2P.limits.maxOutput.default,
+      firstOutputMs: input.duration("first-output") ?? null,
+      stallMs: input.duration("stall-after") ?? null,
+      lineage: null,
+      run: commandOf(input, cwd),
+      staff: null,
+      words
+    });
+  }
+};
+function limitOf(input) {
+  if (input.has("timeout") && input.has("deadline"))
+    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");
+  return input.has("deadline") ? input.durationOrDefault("deadline") : input.durationOrDefault("timeout");
+}
+function folderOf(context, input) {
+  const folder = import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
+  if (!(0, import_chunk_YZXDT2WC.isFolder)(folder))
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot run in ${folder}: there is no such folder`,
+      "name an existing one with --cwd DIR"
+    );
+  return (0, import_chunk_YZXDT2WC.realPath)(folder);
+}
+function commandOf(input, cwd) {
+  const words = input.rest ?? [];
+  const parts = {
+    success_exit: input.count("success-exit") ?? 0,
+    keep_children: input.has("keep-children"),
+    checkpoint_ms: input.durationOrDefault("checkpoint-every"),
+    sample_ms: input.durationOrDefault("sample-every"),
+    probe: input.text("probe") ?? null,
+    probe_ms: input.durationOrDefault("probe-timeout"),
+    expect_ms: input.duration("expect") ?? null
+  };
+  if (input.has("shell")) {
+    if (words.length !== 1)
+      throw (0, import_chunk_NVPF5LEY.usageError)(
+        `cannot take ${words.length} words with --shell: it needs the whole command line as one word after --`
+      );
+    return { argv: ["/bin/sh", "-c", words[0]], program: "/bin/sh", ...parts };
+  }
+  const name = words[0];
+  const program = (0, import_chunk_RUARIC2A.findProgram)(name, cwd);
+  if (program === void 0) throw missingProgram(name, cwd);
+  return { argv: words, program, ...parts };
+}
+function missingProgram(name, cwd) {
+  const where = name.includes("/") ? `no executable file of that name (looked from ${cwd})` : `it is not on PATH (${import_chunk_NLNY4YEW.variables.searchPath() || "empty"})`;
+  return new import_chunk_NVPF5LEY.FaultError("preflight", `cannot run ${JSON.stringify(name)}: ${where}`, "give the path of the program");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  checkLaunchOptions,
+  folderOf,
+  folderSaid,
+  launchAndTell,
+  launchWords,
+  missingProgram,
+  onceWords,
+  repeatedLaunch,
+  run,
+  tellLaunched
+});
+
+},
+"./chunk-TFEMYLSK.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  formatSize: () => formatSize,
+  parseSize: () => parseSize
+});
+module.exports = stdin_exports;
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var units = { "": 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3 };
+function parseSize(text, option, range) {
+  const match = /^(\d+)([KMG]?)(?:i?B)?$/.exec(text);
+  const value = match ? Number(match[1]) * (units[match[2] ?? ""] ?? 1) : Number.NaN;
+  if (!Number.isSafeInteger(value) || value < range.min || value > range.max) {
+    throw (0, import_chunk_NVPF5LEY.usageError)(
+      `cannot take ${option} ${JSON.stringify(text)}: allowed are ${formatSize(range.min)} to ${formatSize(range.max)}, written like 64M`
+    );
+  }
+  return value;
+}
+function formatSize(bytes) {
+  if (bytes < 1024) return `${bytes} B`;
+  if (bytes < 1024 ** 2) return `${(bytes / 1024).toFixed(1)} KiB`;
+  if (bytes < 1024 ** 3) return `${(bytes / 1024 ** 2).toFixed(1)} MiB`;
+  return `${(bytes / 1024 ** 3).toFixed(1)} GiB`;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  formatSize,
+  parseSize
+});
+
+},
+"./chunk-TGTVVQJ2.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  findJob: () => findJob,
+  jobsFolder: () => jobsFolder,
+  listActive: () => listActive,
+  listJobs: () => listJobs,
+  requireWholeId: () => requireWholeId
+});
+module.exports = stdin_exports;
+var import_chunk_KUXEKPYO = load("./chunk-KUXEKPYO.js");
+var import_chunk_RUARIC2A = load("./chunk-RUARIC2A.js");
+var import_chunk_FSE6WFMD = load("./chunk-FSE6WFMD.js");
+var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+function listJobs(root) {
+  return (0, import_chunk_YZXDT2WC.listNames)((0, import_chunk_RUARIC2A.rootPaths)(root).jobs).filter(import_chunk_KUXEKPYO.isId).sort(import_chunk_KUXEKPYO.compareIds).reverse();
+}
+function listActive(root) {
+  return (0, import_chunk_YZXDT2WC.listNames)((0, import_chunk_RUARIC2A.rootPaths)(root).active).filter(import_chunk_KUXEKPYO.isId).sort(import_chunk_KUXEKPYO.compareIds);
+}
+function findJob(root, text) {
+  const list = listCommand(root);
+  if (!(0, import_chunk_KUXEKPYO.isIdPrefix)(text)) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "unknown_job",
+      `cannot take ${JSON.stringify(text)} as a job id: ids look like run-mik3x9ab-4f7q2z`,
+      list
+    );
+  }
+  const all = (0, import_chunk_YZXDT2WC.listNames)((0, import_chunk_RUARIC2A.rootPaths)(root.folder).jobs).filter(import_chunk_KUXEKPYO.isId);
+  if (all.includes(text)) return requireFolder(root, text);
+  const matches = all.filter((id) => id.startsWith(text));
+  if (matches.length === 1) return requireFolder(root, matches[0]);
+  if (matches.length === 0) throw unknownJob(root, text);
+  const shown = matches.sort(import_chunk_KUXEKPYO.compareIds).slice(-5).join(", ");
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "ambiguous_id",
+    `cannot tell which job ${text} is: ${matches.length} jobs begin so, the newest are ${shown}`,
+    "give more of the id"
+  );
+}
+function requireWholeId(root, text) {
+  const id = findJob(root, text);
+  if (id === text) return id;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "ambiguous_id",
+    `cannot take the short id ${text}: this command needs the whole id`,
+    `the one job that begins so is ${id}`
+  );
+}
+function jobsFolder(root) {
+  return import_node_path.default.join(root, "jobs");
+}
+function requireFolder(root, id) {
+  const folder = import_node_path.default.join((0, import_chunk_RUARIC2A.rootPaths)(root.folder).jobs, id);
+  const facts = (0, import_chunk_YZXDT2WC.factsOf)(folder);
+  if (facts?.kind === "folder") return id;
+  if (!facts) throw unknownJob(root, id);
+  throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use job ${id}: ${folder} is no folder of its own`);
+}
+function unknownJob(root, text) {
+  return new import_chunk_NVPF5LEY.FaultError(
+    "unknown_job",
+    `cannot find job ${text}: there is no such job in the state folder ${root.folder}`,
+    `${listCommand(root)}, or name another folder with --state-dir DIR`
+  );
+}
+function listCommand(root) {
+  return `list them with: ${(0, import_chunk_FSE6WFMD.quoteWords)([...(0, import_chunk_RUARIC2A.selfWords)(), "status", ...root.option])}`;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  findJob,
+  jobsFolder,
+  listActive,
+  listJobs,
+  requireWholeId
+});
+
+},
+"./chunk-TPDXCM4L.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  cancelJob: () => cancelJob
+});
+module.exports = stdin_exports;
+var import_chunk_MYMKQDHU = load("./chunk-MYMKQDHU.js");
+var import_chunk_GOQKLDBE = load("./chunk-GOQKLDBE.js");
+var import_chunk_VZ2YQQLM = load("./chunk-VZ2YQQLM.js");
+var import_chunk_KUXEKPYO = load("./chunk-KUXEKPYO.js");
+var import_chunk_AHUGW6J6 = load("./chunk-AHUGW6J6.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_46DO6K2P = load("./chunk-46DO6K2P.js");
+var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+async function cancelJob(root, id, request) {
+  const before = await (0, import_chunk_GOQKLDBE.refresh)(root, id);
+  if ((0, import_chunk_VZ2YQQLM.isEnded)(before.state))
+    return { view: before, result: before.state.state === "canceled" ? "canceled" : "ended_before" };
+  askFor(before, `${JSON.stringify({ by: (0, import_chunk_AHUGW6J6.ownIdentity)(), owner: request.owner, at: (0, import_chunk_NLNY4YEW.isoNow)(), why: request.why })}
+`);
+  nudge(before);
+  const patience = (before.spec?.kill_grace_ms ?? 0) + import_chunk_46DO6K2P.killSettleMs + 5e3;
+  const [view = before] = await (0, import_chunk_MYMKQDHU.waitForJobs)(root, [id], { mode: "all", timeoutMs: patience, heartbeatMs: null });
+  if (view.state.state === "canceled") return { view, result: "canceled" };
+  return { view, result: (0, import_chunk_VZ2YQQLM.isEnded)(view.state) ? "ended_before" : "requested" };
+}
+function askFor({ paths }, text) {
+  for (let round = 1; ; round += 1) {
+    try {
+      (0, import_chunk_6OPTGHIR.createFile)(paths.cancel, text);
+      return;
+    } catch (error) {
+      if ((0, import_chunk_NVPF5LEY.errnoOf)(error) !== "ENOENT" || round === 3 || !(0, import_chunk_YZXDT2WC.exists)(paths.folder)) throw error;
+    }
+  }
+}
+function nudge(view) {
+  const engine = (0, import_chunk_KUXEKPYO.findEngine)(view.spec?.engine ?? "") ?? import_chunk_KUXEKPYO.defaultEngine;
+  for (const identity of [view.launch?.worker, view.worker?.worker]) if (identity) engine.signal(identity, "SIGURG");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  cancelJob
+});
+
+},
+"./chunk-UNGYPAP3.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  formatAge: () => formatAge,
+  formatDuration: () => formatDuration,
+  parseDuration: () => parseDuration
+});
+module.exports = stdin_exports;
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
+var require_ms = (0, import_chunk_JSBRDJBE.__commonJS)({
+  "../../main/node_modules/ms/index.js"(exports2, module2) {
+    var s = 1e3;
+    var m = s * 60;
+    var h = m * 60;
+    var d = h * 24;
+    var w = d * 7;
+    var y = d * 365.25;
+    module2.exports = function(val, options) {
+      options = options || {};
+      var type = typeof val;
+      if (type === "string" && val.length > 0) {
+        return parse(val);
+      } else if (type === "number" && isFinite(val)) {
+        return options.long ? fmtLong(val) : fmtShort(val);
+      }
+      throw new Error(
+        "val is not a non-empty string or a valid number. val=" + JSON.stringify(val)
+      );
+    };
+    function parse(str) {
+      str = String(str);
+      if (str.length > 100) {
+        return;
+      }
+      var match = /^(-?(?:\d+)?\.?\d+) *(milliseconds?|msecs?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d|weeks?|w|years?|yrs?|y)?$/i.exec(
+        str
+      );
+      if (!match) {
+        return;
+      }
+      var n = parseFloat(match[1]);
+      var type = (match[2] || "ms").toLowerCase();
+      switch (type) {
+        case "years":
+        case "year":
+        case "yrs":
+        case "yr":
+        case "y":
+          return n * y;
+        case "weeks":
+        case "week":
+        case "w":
+          return n * w;
+        case "days":
+        case "day":
+        case "d":
+          return n * d;
+        case "hours":
+        case "hour":
+        case "hrs":
+        case "hr":
+        case "h":
+          return n * h;
+        case "minutes":
+        case "minute":
+        case "mins":
+        case "min":
+        case "m":
+          return n * m;
+        case "seconds":
+        case "second":
+        case "secs":
+        case "sec":
+        case "s":
+          return n * s;
+        case "milliseconds":
+        case "millisecond":
+        case "msecs":
+        case "msec":
+        case "ms":
+          return n;
+        default:
+          return void 0;
+      }
+    }
+    function fmtShort(ms2) {
+      var msAbs = Math.abs(ms2);
+      if (msAbs >= d) {
+        return Math.round(ms2 / d) + "d";
+      }
+      if (msAbs >= h) {
+        return Math.round(ms2 / h) + "h";
+      }
+      if (msAbs >= m) {
+        return Math.round(ms2 / m) + "m";
+      }
+      if (msAbs >= s) {
+        return Math.round(ms2 / s) + "s";
+      }
+      return ms2 + "ms";
+    }
+    function fmtLong(ms2) {
+      var msAbs = Math.abs(ms2);
+      if (msAbs >= d) {
+        return plural(ms2, msAbs, d, "day");
+      }
+      if (msAbs >= h) {
+        return plural(ms2, msAbs, h, "hour");
+      }
+      if (msAbs >= m) {
+        return plural(ms2, msAbs, m, "minute");
+      }
+      if (msAbs >= s) {
+        return plural(ms2, msAbs, s, "second");
+      }
+      return ms2 + " ms";
+    }
+    function plural(ms2, msAbs, n, name) {
+      var isPlural = msAbs >= n * 1.5;
+      return Math.round(ms2 / n) + " " + name + (isPlural ? "s" : "");
+    }
+  }
+});
+var import_ms = (0, import_chunk_JSBRDJBE.__toESM)(require_ms(), 1);
+var whole = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/;
+var part = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;
+function parseDuration(text, option, range) {
+  const upTo = range.max >= Number.MAX_SAFE_INTEGER ? "on" : `to ${formatDuration(range.max)}`;
+  const allowed = `allowed: ${formatDuration(range.min)} ${upTo}, written like 90s, 10m, 1h30m or 250ms`;
+  if (!whole.test(text)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot read ${option}: ${JSON.stringify(text)} is no duration; ${allowed}`);
+  let total = 0;
+  for (const [piece] of text.matchAll(part)) total += (0, import_ms.default)(piece);
+  total = Math.round(total);
+  if (!(total >= range.min && total <= range.max)) {
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take ${option} ${text}: it is out of range; ${allowed}`);
+  }
+  return total;
+}
+function formatDuration(value) {
+  if (value < 1e3) return `${Math.round(value)}ms`;
+  if (value < 6e4) return `${trim(value / 1e3)}s`;
+  const units = [
+    ["d", 864e5],
+    ["h", 36e5],
+    ["m", 6e4],
+    ["s", 1e3]
+  ];
+  let rest = Math.round(value / 1e3) * 1e3;
+  let text = "";
+  for (const [unit, size] of units) {
+    if (unit === "d" && rest < 2 * size) continue;
+    const count = Math.floor(rest / size);
+    rest -= count * size;
+    if (count > 0) text += `${count}${unit}`;
+  }
+  return text;
+}
+function formatAge(value) {
+  const seconds = Math.max(0, Math.floor(value / 1e3));
+  if (seconds < 60) return `${seconds}s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)}m`;
+  return seconds < 2 * 86400 ? `${Math.floor(seconds / 3600)}h` : `${Math.floor(seconds / 86400)}d`;
+}
+function trim(value) {
+  return String(Math.floor(value * 10) / 10);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  formatAge,
+  formatDuration,
+  parseDuration
+});
+
+},
+"./chunk-VQ5VXA2K.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  isAwaited: () => isAwaited,
+  withRegistration: () => withRegistration
+});
+module.exports = stdin_exports;
+var import_chunk_RUARIC2A = load("./chunk-RUARIC2A.js");
+var import_chunk_AHUGW6J6 = load("./chunk-AHUGW6J6.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_node_path = builtin("node:path");
+async function withRegistration(root, ids, timeoutMs, fn) {
+  const files = [];
+  const waiter = (0, import_chunk_AHUGW6J6.ownIdentity)();
+  for (const id of ids) {
+    const file = import_node_path.default.join((0, import_chunk_RUARIC2A.jobPaths)(root, id).waiters, `${waiter.pid}-${waiter.start_token.replace(/\W/g, "")}.json`);
+    try {
+      if ((0, import_chunk_YZXDT2WC.factsOf)((0, import_chunk_RUARIC2A.jobPaths)(root, id).waiters)?.kind !== "folder") continue;
+      (0, import_chunk_6OPTGHIR.writeJson)(file, { waiter, ids, since: (0, import_chunk_NLNY4YEW.isoNow)(), timeout_ms: timeoutMs }, { sync: false });
+      files.push(file);
+    } catch {
+    }
+  }
+  try {
+    return await fn();
+  } finally {
+    for (const file of files) {
+      try {
+        (0, import_chunk_6OPTGHIR.removeFile)(file);
+      } catch {
+      }
+    }
+  }
+}
+function isAwaited(root, id) {
+  const folder = (0, import_chunk_RUARIC2A.jobPaths)(root, id).waiters;
+  return (0, import_chunk_YZXDT2WC.listNames)(folder).some((name) => {
+    const read = (0, import_chunk_6OPTGHIR.readJson)(import_node_path.default.join(folder, name));
+    return read.kind === "ok" && (0, import_chunk_AHUGW6J6.isIdentity)(read.value.waiter) && (0, import_chunk_AHUGW6J6.livenessOf)(read.value.waiter) !== "dead";
+  });
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  isAwaited,
+  withRegistration
+});
+
+},
+"./chunk-VR56Q4MR.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  endedDocument: () => endedDocument,
+  tellEnded: () => tellEnded
+});
+module.exports = stdin_exports;
+var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_25HLMDPU = load("./chunk-25HLMDPU.js");
+var import_chunk_MEIPGETB = load("./chunk-MEIPGETB.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
+var import_chunk_EPA27TU7 = load("./chunk-EPA27TU7.js");
+var import_chunk_VZ2YQQLM = load("./chunk-VZ2YQQLM.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+function workspaceNotes(view) {
+  const { spec, state, paths } = view;
+  if (!spec?.staff || !(0, import_chunk_VZ2YQQLM.isEnded)(state)) return [];
+  const notes = isHeldBack(spec.staff) ? ["profile: restricted (nothing could be changed)"] : [];
+  const read = (0, import_chunk_6OPTGHIR.readJson)(paths.resultRecord);
+  const changes = read.kind === "ok" ? read.value.changes : void 0;
+  if (!(0, import_chunk_MEIPGETB.isChanges)(changes)) return notes;
+  notes.push(`workspace: ${(0, import_chunk_LXK2ZILE.plainText)((0, import_chunk_25HLMDPU.summarizeChanges)(changes))}`);
+  if (!spec.worktree || read.kind !== "ok") return notes;
+  const { take_over: commands } = read.value.worktree ?? {};
+  notes.push(`its own worktree: ${spec.worktree.path} (branch ${spec.worktree.branch})`);
+  if (Array.isArray(commands)) {
+    for (const command of commands.slice(0, 10))
+      if (typeof command === "string") notes.push(`take over: ${(0, import_chunk_LXK2ZILE.plainText)(command)}`);
+  }
+  return notes;
+}
+function isHeldBack({ mode, profile }) {
+  return !(0, import_chunk_W7HED5VZ.isWriter)(profile) && (0, import_chunk_W7HED5VZ.isWriter)((0, import_chunk_W7HED5VZ.findMode)(mode)?.profile ?? "restricted");
+}
+function tellEnded(context, view) {
+  if (view.damage !== null) return tellDamaged(view);
+  const deliverable = (0, import_chunk_6OPTGHIR.readRange)(view.paths.result, 0, 64 * 1024 * 1024)?.bytes;
+  const notes = [header(view), ...omittedNotes(view.state), ...workspaceNotes(view)];
+  for (const warning of view.state.warnings) notes.push(warningNote(warning));
+  if (!deliverable) notes.push(`warning: no result is stored; see ${view.paths.folder}`);
+  const bytes = deliverable ?? Buffer.alloc(0);
+  return {
+    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
+    out: context.isTerminal ? forTerminal(bytes) : bytes,
+    notes
+  };
+}
+function warningNote(warning) {
+  return `warning: ${(0, import_chunk_LXK2ZILE.plainText)(warning.message)}`;
+}
+function endedDocument(view) {
+  if (view.damage !== null) return view.state;
+  return { ...recordOf(view), ...whatIsThere(view.paths) };
+}
+function forTerminal(bytes) {
+  const text = (0, import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8"));
+  return text === "" || text.endsWith("\n") ? text : `${text}
+`;
+}
+function tellDamaged(view) {
+  const text = `# ${view.id}: state_damaged
+
+${view.state.error?.message}
+
+Nothing was deleted. What is there: ${view.paths.folder}
+`;
+  return {
+    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
+    out: text,
+    notes: [`see: ${import_chunk_EPA27TU7.nextCommands.doctor(view.id, view.spec?.state_option ?? [])}`]
+  };
+}
+function header(view) {
+  const { state, paths, spec } = view;
+  const facts = [
+    ...state.exit_code === null ? [] : [`exit code ${state.exit_code}`],
+    ...state.duration_ms === null ? [] : [(0, import_chunk_UNGYPAP3.formatDuration)(state.duration_ms)]
+  ];
+  const error = state.error && `${state.error.code}: ${(0, import_chunk_LXK2ZILE.plainText)(state.error.message).trimEnd().replace(/\.$/, "")}`;
+  const outcome = error ? `${state.state}, ${error}` : state.state;
+  const first = [outcome, facts.join(", ")].filter((part) => part !== "").join(error ? "; " : ", ");
+  const where = [`result: ${paths.result}`];
+  if (spec?.kind === "run") where.push(`whole output: ${paths.output}`);
+  return [`${view.id}: ${first}`, ...where].join("\n");
+}
+function omittedNotes(state) {
+  return Object.entries(state.output ?? {}).filter(([, note]) => note.omitted > 0).map(
+    ([name, note]) => `${name}: ${note.exact ? "" : "about "}${note.omitted} of ${note.bytes} bytes (${(0, import_chunk_TFEMYLSK.formatSize)(note.omitted)}) are left out in the middle`
+  );
+}
+function recordOf({ paths, spec, state }) {
+  const stored = (0, import_chunk_6OPTGHIR.readText)(paths.resultRecord);
+  try {
+    if (stored !== void 0) return { ...JSON.parse(stored), state: state.state };
+  } catch {
+  }
+  return spec ? (0, import_chunk_25HLMDPU.terminalRecord)(spec, paths, state) : state;
+}
+function whatIsThere(paths) {
+  const there = (file) => (0, import_chunk_YZXDT2WC.exists)(file) ? file : null;
+  return { result_path: there(paths.result), output_path: there(paths.output), error_path: there(paths.error) };
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  endedDocument,
+  tellEnded
+});
+
+},
+"./chunk-VZ2YQQLM.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  conditionOf: () => conditionOf,
+  inspect: () => inspect,
+  isEnded: () => isEnded
+});
+module.exports = stdin_exports;
+var import_chunk_KUXEKPYO = load("./chunk-KUXEKPYO.js");
+var import_chunk_RUARIC2A = load("./chunk-RUARIC2A.js");
+var import_chunk_AHUGW6J6 = load("./chunk-AHUGW6J6.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+var import_chunk_46DO6K2P = load("./chunk-46DO6K2P.js");
+var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+function boundOf(spec) {
+  if (spec.launcher.boot_id === (0, import_chunk_AHUGW6J6.bootId)()) return spec.deadline_mono_ms;
+  return (0, import_chunk_NLNY4YEW.monotonicMs)() + Date.parse(spec.created_at) + spec.deadline_ms - (0, import_chunk_NLNY4YEW.nowMs)();
+}
+function isPastBound(spec) {
+  return (0, import_chunk_NLNY4YEW.monotonicMs)() >= boundOf(spec);
+}
+function isEnded(state) {
+  return import_chunk_KUXEKPYO.outcomes.includes(state.state);
+}
+function inspect(root, id) {
+  const paths = (0, import_chunk_RUARIC2A.jobPaths)(root, id);
+  const [state, spec] = [(0, import_chunk_KUXEKPYO.readState)(paths), (0, import_chunk_KUXEKPYO.readSpec)(paths)];
+  if (spec.kind === "missing" && !(0, import_chunk_YZXDT2WC.exists)(paths.folder)) throw goneError(id, paths);
+  const isOver = state.kind === "ok" && isEnded(state.value);
+  const who = isOver ? nobody : whoIsThere(paths, spec);
+  const damage = damageOf(spec, state, who.seen.worker);
+  return {
+    id,
+    root,
+    paths,
+    spec: presentIn(spec),
+    damage,
+    state: damage === null ? presentIn(state) ?? (0, import_chunk_KUXEKPYO.earlyState)(id, presentIn(spec)) : (0, import_chunk_KUXEKPYO.damagedState)(id, damage),
+    ...who
+  };
+}
+function goneError(id, paths) {
+  return new import_chunk_NVPF5LEY.FaultError("unknown_job", `cannot find job ${id} any more: its folder ${paths.folder} is gone`);
+}
+var nobody = {
+  launch: null,
+  worker: null,
+  shim: null,
+  child: null,
+  seen: { worker: "none", shim: "none" },
+  isOtherBoot: false,
+  isClaimed: false,
+  exit: void 0,
+  reason: void 0,
+  cancel: void 0,
+  leaseAgeMs: null
+};
+function whoIsThere(paths, spec) {
+  const launch = presentIn((0, import_chunk_KUXEKPYO.readLaunch)(paths));
+  const worker = presentIn((0, import_chunk_KUXEKPYO.readWorker)(paths));
+  const boot = worker?.worker ?? launch?.worker ?? null;
+  const shim = worker?.shim ?? (boot ? (0, import_chunk_KUXEKPYO.readMark)(paths.shimMark, boot) : void 0) ?? null;
+  const child = worker?.child ?? (boot ? (0, import_chunk_KUXEKPYO.readMark)(paths.childMark, boot) : void 0) ?? null;
+  const engine = (0, import_chunk_KUXEKPYO.findEngine)(spec.kind === "ok" ? spec.value.engine : "local") ?? import_chunk_KUXEKPYO.defaultEngine;
+  const lease = (0, import_chunk_YZXDT2WC.factsOf)(paths.lease) ?? (0, import_chunk_YZXDT2WC.factsOf)(paths.launch);
+  return {
+    launch,
+    worker,
+    shim,
+    child,
+    seen: { worker: bestOf([launch?.worker, worker?.worker], engine.alive), shim: bestOf([shim], engine.alive) },
+    // Without a word of any worker the launcher's boot counts: whatever it started ended with that boot.
+    isOtherBoot: (boot ?? (spec.kind === "ok" ? spec.value.launcher : null))?.boot_id !== (0, import_chunk_AHUGW6J6.bootId)() && (boot !== null || spec.kind === "ok"),
+    isClaimed: (0, import_chunk_YZXDT2WC.exists)(paths.started),
+    exit: (0, import_chunk_KUXEKPYO.readExit)(paths),
+    reason: (0, import_chunk_KUXEKPYO.readReason)(paths),
+    cancel: (0, import_chunk_KUXEKPYO.readCancel)(paths),
+    leaseAgeMs: lease ? Math.max(0, (0, import_chunk_NLNY4YEW.nowMs)() - lease.modifiedMs) : null
+  };
+}
+function conditionOf(view) {
+  if (view.damage !== null) return "damaged";
+  if (isEnded(view.state)) return "ended";
+  const { worker, shim } = view.seen;
+  if (view.spec?.timer) return conditionOfTimer(view, view.spec.timer);
+  if (worker === "alive") return "supervised";
+  if (!view.spec) return "damaged";
+  if (worker === "unknown") return isLongOver(view) ? "lost" : "unseen";
+  if (view.spec.kind === "watch") return conditionOfWatch(view, view.spec);
+  if (view.isOtherBoot) return view.exit ? "over" : "host_restarted";
+  if (view.isClaimed) {
+    if (view.exit) return "over";
+    if (shim === "alive") return "orphaned";
+    if (shim === "unknown") return "unseen";
+    return shim === "none" && ageOf(view.paths.started) < 1e3 ? "orphaned" : "lost";
+  }
+  if (view.launch || view.worker) return "unclaimed";
+  return startingOf(view, view.spec);
+}
+function conditionOfTimer(view, timer) {
+  const isAlive = view.seen.worker === "alive";
+  if ((0, import_chunk_NLNY4YEW.nowMs)() >= Date.parse(timer.due_at) + (isAlive ? timerPatienceMs : 0)) return "over";
+  if (view.cancel && !isAlive) return "over";
+  return isAlive ? "supervised" : "armed";
+}
+var timerPatienceMs = 2e3;
+function conditionOfWatch(view, spec) {
+  if (isPastBound(spec)) return "lost";
+  if (view.launch || view.worker) return "unclaimed";
+  return startingOf(view, spec);
+}
+function startingOf(view, spec) {
+  const isLauncherAlive = ((0, import_chunk_KUXEKPYO.findEngine)(spec.engine) ?? import_chunk_KUXEKPYO.defaultEngine).alive(spec.launcher) === "alive";
+  return isLauncherAlive || ageOf(view.paths.spec) < import_chunk_46DO6K2P.startLimitMs ? "starting" : "never_started";
+}
+function isLongOver(view) {
+  if (!view.spec || view.leaseAgeMs === null || view.leaseAgeMs < import_chunk_46DO6K2P.leaseStaleMs) return false;
+  const latest = Date.parse(view.spec.created_at) + view.spec.deadline_ms + view.spec.kill_grace_ms + import_chunk_46DO6K2P.unseenGraceMs;
+  return (0, import_chunk_NLNY4YEW.nowMs)() > latest;
+}
+function ageOf(target) {
+  const facts = (0, import_chunk_YZXDT2WC.factsOf)(target);
+  return facts ? (0, import_chunk_NLNY4YEW.nowMs)() - facts.modifiedMs : Number.POSITIVE_INFINITY;
+}
+function bestOf(identities, alive) {
+  const seen = identities.filter((one) => one !== null && one !== void 0).map(alive);
+  for (const answer of ["alive", "unknown", "dead"]) if (seen.includes(answer)) return answer;
+  return "none";
+}
+function damageOf(spec, state, worker) {
+  if (worker === "alive") return null;
+  if (state.kind === "damaged") return state.reason;
+  if (state.kind === "ok" && isEnded(state.value)) return null;
+  if (spec.kind === "ok") return null;
+  return spec.kind === "damaged" ? spec.reason : "spec.json is missing";
+}
+function presentIn(read) {
+  return read.kind === "ok" ? read.value : null;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  conditionOf,
+  inspect,
+  isEnded
+});
+
+},
+"./chunk-W7HED5VZ.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  findMode: () => findMode,
+  isReader: () => isReader,
+  isWriter: () => isWriter,
+  modeIds: () => modeIds,
+  modes: () => modes
+});
+module.exports = stdin_exports;
+var readOnly = "Change nothing: no file, no commit, no setting, nothing on other machines. Reading and searching are what you are here for.";
+var evidence = "Give the place of every claim: path and line, command and its output, or address.";
+var modes = {
+  staffer: {
+    id: "staffer",
+    summary: "hand a task to an agent CLI as a job",
+    role: "You carry out a task for the caller on your own.",
+    rules: [
+      "Do what the task asks, no more. Leave what was changed before you came as it is.",
+      "Commit or push only if the task asks for it."
+    ],
+    form: ["What you did and found, what you changed (paths), how you checked it, and what is left open."],
+    profile: "standard"
+  },
+  research: {
+    id: "research",
+    summary: "have a question looked into and answered with evidence, as a job",
+    role: "You look into a question and answer it with evidence.",
+    rules: [readOnly, evidence, "Keep what you saw apart from what you conclude, and say how sure you are."],
+    form: ["The answer first, in a few sentences; then the evidence for it; then what you could not find out."],
+    profile: "restricted"
+  },
+  review: {
+    id: "review",
+    summary: "have changes reviewed by an agent CLI, as a job",
+    role: "You review changes that somebody else made.",
+    rules: [
+      readOnly,
+      evidence,
+      "Look for what breaks: wrong results, lost data, security holes, races, missing cases, tests that cannot fail. Matters of taste come last or not at all.",
+      "Report only what you have checked in the code. Say when you looked at something and found nothing."
+    ],
+    form: [
+      "The verdict first, in one sentence; then the findings, the worst first, each with severity, path and line, what happens, and how to mend it; then what you did not look at."
+    ],
+    profile: "restricted"
+  },
+  implement: {
+    id: "implement",
+    summary: "have a change made in this worktree by an agent CLI, as a job",
+    role: "You make a change in a code base on your own.",
+    rules: [
+      "Keep to the habits of the code base, and to the task: no side trips.",
+      "Leave what was changed before you came as it is, unless the task is about it.",
+      "Prove the change: run the tests or checks that belong to it, and say which you ran and how they ended. Never weaken a test to make it pass.",
+      "Commit only if the task asks for it; never push."
+    ],
+    form: ["What you changed and why (paths), which checks you ran with their results, and what is left open."],
+    profile: "standard"
+  },
+  ask: {
+    id: "ask",
+    summary: "ask an agent CLI and print its answer (a recorded job)",
+    role: "You answer a question.",
+    rules: [readOnly],
+    form: ["The answer itself, as short as the question allows."],
+    profile: "restricted"
+  }
+};
+var modeIds = Object.keys(modes);
+function findMode(id) {
+  return Object.hasOwn(modes, id) ? modes[id] : void 0;
+}
+function isWriter(profile) {
+  return profile !== "restricted";
+}
+function isReader(mode, profile) {
+  return !isWriter(profile) || findMode(mode)?.profile === "restricted";
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  findMode,
+  isReader,
+  isWriter,
+  modeIds,
+  modes
+});
+
+},
+"./chunk-WJOU72C3.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  logSize: () => logSize,
+  readLogTail: () => readLogTail
+});
+module.exports = stdin_exports;
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_46DO6K2P = load("./chunk-46DO6K2P.js");
+var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+function readLogTail(file, limits = { lines: import_chunk_46DO6K2P.tailLines, bytes: import_chunk_46DO6K2P.tailBytes }) {
+  const part = (0, import_chunk_6OPTGHIR.readRange)(file, -(limits.bytes + 4), limits.bytes + 4);
+  if (!part) return Buffer.alloc(0);
+  const bounded = (0, import_chunk_LXK2ZILE.tailOfBytes)(part.bytes, limits.bytes);
+  return Buffer.from((0, import_chunk_LXK2ZILE.lastLines)(bounded, limits.lines));
+}
+function logSize(file) {
+  return (0, import_chunk_6OPTGHIR.readRange)(file, 0, 0)?.size ?? 0;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  logSize,
+  readLogTail
+});
+
+},
+"./chunk-XFBNWBRB.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  labelled: () => labelled,
+  wrap: () => wrap
+});
+module.exports = stdin_exports;
+function wrap(text, width) {
+  const lines = [""];
+  for (const word of text.split(" ")) {
+    const last = lines.at(-1);
+    if (last !== "" && last.length + 1 + word.length > width) lines.push(word);
+    else lines[lines.length - 1] = last === "" ? word : `${last} ${word}`;
+  }
+  return lines;
+}
+var usualWidth = 14;
+function labelled(label, text, labelWidth = usualWidth) {
+  return text.split("\n").flatMap((line) => wrap(line, 80 - labelWidth - 2)).map((line, at) => `  ${(at === 0 ? label : "").padEnd(labelWidth)}${line}`.trimEnd());
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  labelled,
+  wrap
+});
+
+},
+"./chunk-XN6BCLDY.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  makeStaffVerb: () => makeStaffVerb
+});
+module.exports = stdin_exports;
+var import_chunk_FH2IMI2T = load("./chunk-FH2IMI2T.js");
+var import_chunk_T2DZN642 = load("./chunk-T2DZN642.js");
+var import_chunk_AA226UOL = load("./chunk-AA226UOL.js");
+var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
+function makeStaffVerb({ mode: id, options = {}, notes, examples, isSynchronous = false }) {
+  const mode = import_chunk_W7HED5VZ.modes[id];
+  return {
+    name: id,
+    summary: mode.summary,
+    form: "(--prompt TEXT | --prompt-file PATH | --stdin) [options]",
+    words: { min: 0, max: 0 },
+    options: {
+      ...import_chunk_AA226UOL.staffOptions,
+      ...options,
+      cwd: { kind: "text", value: "DIR", help: "folder to work in (default: here)" },
+      ...import_chunk_AA226UOL.writerOptions,
+      ...import_chunk_AA226UOL.launchOptions
+    },
+    notes: [
+      `Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,
+      notes
+    ].filter((line) => line !== void 0).join("\n"),
+    examples,
+    async run(context, input) {
+      const prompt = await (0, import_chunk_FH2IMI2T.taskOf)(context, input);
+      const words = (0, import_chunk_T2DZN642.onceWords)(id, input, (0, import_chunk_T2DZN642.folderSaid)(context, input), prompt);
+      const isWaiting = isSynchronous && !input.has("id-only");
+      const repeated = await (0, import_chunk_T2DZN642.repeatedLaunch)(context, input, words, isWaiting);
+      if (repeated) return repeated;
+      const cwd = (0, import_chunk_T2DZN642.folderOf)(context, input);
+      const staff = (0, import_chunk_FH2IMI2T.freshStaff)(context, input, { mode: id, prompt, cwd });
+      return (0, import_chunk_FH2IMI2T.launchStaff)(context, input, {
+        verb: id,
+        staff,
+        cwd,
+        lineage: null,
+        isSynchronous: isWaiting,
+        words
+      });
+    }
+  };
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  makeStaffVerb
 });
 
 },
@@ -11198,82 +11166,6 @@ function isFifo(file) {
   holdFifo,
   makeFifo,
   watchFifo
-});
-
-},
-"./chunk-YFOW54N6.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  claimJob: () => claimJob,
-  renewLease: () => renewLease
-});
-module.exports = stdin_exports;
-var import_chunk_YC5VTLGP = load("./chunk-YC5VTLGP.js");
-var import_chunk_3XIWKYCB = load("./chunk-3XIWKYCB.js");
-var import_chunk_VZ2YQQLM = load("./chunk-VZ2YQQLM.js");
-var import_chunk_OH5P3ATF = load("./chunk-OH5P3ATF.js");
-var import_chunk_OBX4NMG7 = load("./chunk-OBX4NMG7.js");
-var import_chunk_KUXEKPYO = load("./chunk-KUXEKPYO.js");
-var import_chunk_RUARIC2A = load("./chunk-RUARIC2A.js");
-var import_chunk_AHUGW6J6 = load("./chunk-AHUGW6J6.js");
-var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
-var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var reserveBytes = 32 * 1024;
-async function claimJob(root, id) {
-  const paths = (0, import_chunk_RUARIC2A.jobPaths)(root, id);
-  const read = (0, import_chunk_KUXEKPYO.readSpec)(paths);
-  if (read.kind !== "ok")
-    throw new Error(`cannot read the spec of job ${id}: ${read.kind === "damaged" ? read.reason : "it is missing"}`);
-  const spec = read.value;
-  if (!await (0, import_chunk_OBX4NMG7.isGenuine)(spec, (0, import_chunk_OBX4NMG7.readKey)()))
-    throw new Error(`refused: spec.json of job ${id} was not written by this user's launcher`);
-  const hasFifo = await (0, import_chunk_YC5VTLGP.makeFifo)(paths.leaseFifo);
-  return (0, import_chunk_OH5P3ATF.withLock)(paths.lock, () => {
-    if ((0, import_chunk_VZ2YQQLM.isEnded)((0, import_chunk_VZ2YQQLM.inspect)(root, id).state)) return void 0;
-    const self = (0, import_chunk_AHUGW6J6.ownIdentity)();
-    const other = (0, import_chunk_KUXEKPYO.readWorker)(paths);
-    if (other.kind === "ok" && !(0, import_chunk_AHUGW6J6.sameIdentity)(other.value.worker, self) && (0, import_chunk_AHUGW6J6.livenessOf)(other.value.worker) === "alive")
-      return void 0;
-    const release = hasFifo && (0, import_chunk_YC5VTLGP.holdFifo)(paths.leaseFifo) || (() => void 0);
-    const known = other.kind === "ok" ? other.value : { shim: null, child: null, cgroup: null };
-    const cgroup = known.cgroup ?? ((0, import_chunk_YZXDT2WC.exists)(paths.started) ? null : (0, import_chunk_3XIWKYCB.makeCgroup)(id));
-    (0, import_chunk_6OPTGHIR.writeJson)(paths.lease, { worker: self }, { sync: false });
-    (0, import_chunk_6OPTGHIR.writeJson)(
-      paths.worker,
-      { worker: self, shim: known.shim, child: known.child, fifo: hasFifo, cgroup },
-      { sync: false }
-    );
-    setAside(paths);
-    const launch = (0, import_chunk_KUXEKPYO.readLaunch)(paths);
-    return {
-      root,
-      paths,
-      spec,
-      self,
-      generation: launch.kind === "ok" ? launch.value.generation : 1,
-      hasFifo,
-      cgroup,
-      release
-    };
-  });
-}
-function renewLease(paths) {
-  return (0, import_chunk_YZXDT2WC.touch)(paths.lease, (0, import_chunk_NLNY4YEW.nowMs)());
-}
-function setAside(paths) {
-  try {
-    (0, import_chunk_6OPTGHIR.writeFile)(paths.reserve, new Uint8Array(reserveBytes).fill(32), { sync: false });
-  } catch (error) {
-    if (!["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) throw error;
-  }
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  claimJob,
-  renewLease
 });
 
 },
@@ -11928,6 +11820,137 @@ function isAllowed(target, mode) {
 });
 
 },
+"./chunk-ZLSX3EEQ.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  waitAndTell: () => waitAndTell
+});
+module.exports = stdin_exports;
+var import_chunk_VQ5VXA2K = load("./chunk-VQ5VXA2K.js");
+var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
+var import_chunk_VR56Q4MR = load("./chunk-VR56Q4MR.js");
+var import_chunk_NAF6F4BZ = load("./chunk-NAF6F4BZ.js");
+var import_chunk_MYMKQDHU = load("./chunk-MYMKQDHU.js");
+var import_chunk_RD6GNMW3 = load("./chunk-RD6GNMW3.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_EPA27TU7 = load("./chunk-EPA27TU7.js");
+var import_chunk_VZ2YQQLM = load("./chunk-VZ2YQQLM.js");
+var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
+async function withFarewell(context, root, ids, wait) {
+  const release = (0, import_chunk_5AUWXA57.onInterrupt)((signal) => {
+    try {
+      context.live?.("");
+      context.tell(farewell(root, ids));
+    } catch {
+    }
+    (0, import_chunk_5AUWXA57.endBySignal)(signal);
+  });
+  try {
+    return await wait();
+  } finally {
+    release();
+  }
+}
+function farewell(root, ids) {
+  const [first = ""] = ids;
+  if (ids.length === 1) return `job ${first} runs on; collect it with:
+${import_chunk_EPA27TU7.nextCommands.wait(first, root.option)}`;
+  const command = (0, import_chunk_EPA27TU7.nextCommand)(root.option, "wait", ...ids, "--all", "--timeout", "10m");
+  return `the ${ids.length} jobs run on; collect them with:
+${command}`;
+}
+async function waitAndTell(context, root, ids, options) {
+  const wait = () => (0, import_chunk_MYMKQDHU.waitForJobs)(root.folder, ids, {
+    ...options,
+    // A person who looks at the terminal gets one line that is renewed; everybody else silence, or the lines asked for.
+    heartbeatMs: options.heartbeatMs ?? (context.live ? 1e3 : null),
+    onHeartbeat: (seen) => {
+      const lines = seen.map((view) => heartbeat(asOfNow(view)));
+      if (options.heartbeatMs !== null) for (const line of lines) context.tell(line);
+      else context.live?.(lines.join(" | ").slice(0, Math.max(20, context.width - 1)));
+    }
+  });
+  const views = await withFarewell(
+    context,
+    root,
+    ids,
+    () => (0, import_chunk_VQ5VXA2K.withRegistration)(root.folder, ids, options.timeoutMs, wait)
+  );
+  if (options.heartbeatMs === null) context.live?.("");
+  return tellWaited(context, root, views, options);
+}
+function tellWaited(context, root, views, options) {
+  const ended = views.filter((view) => (0, import_chunk_VZ2YQQLM.isEnded)(view.state));
+  const isOver = options.mode === "any" ? ended.length > 0 : ended.length === views.length;
+  const shown = !isOver ? views : options.mode === "any" ? firstOf(ended) : views;
+  const code = isOver ? (0, import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map((view) => view.state.state)) : import_chunk_6PFAPK5K.exitCodes.pending;
+  const afterPrint = () => {
+    for (const view of shown) if ((0, import_chunk_VZ2YQQLM.isEnded)(view.state)) (0, import_chunk_NAF6F4BZ.noteCollected)(view, "wait");
+  };
+  if (options.isJson) {
+    const documents = shown.map(
+      (view) => (0, import_chunk_VZ2YQQLM.isEnded)(view.state) ? (0, import_chunk_VR56Q4MR.endedDocument)(view) : (0, import_chunk_RD6GNMW3.observation)(view, { afterSeq: null, root })
+    );
+    return {
+      code,
+      afterPrint,
+      json: views.length === 1 ? documents[0] : { jobs: documents, pending: pendingOf(views) }
+    };
+  }
+  const replies = shown.map((view) => (0, import_chunk_VZ2YQQLM.isEnded)(view.state) ? (0, import_chunk_VR56Q4MR.tellEnded)(context, view) : tellPending(root, view));
+  const outs = replies.map((reply) => Buffer.from(reply.out ?? ""));
+  return {
+    code,
+    afterPrint,
+    out: shown.length === 1 ? outs[0] : joined(context, shown, outs),
+    notes: replies.flatMap((reply) => reply.notes ?? []).filter((note) => !options.told?.includes(note))
+  };
+}
+function joined(context, views, outs) {
+  const parts = views.flatMap((view, at) => {
+    const bytes = outs[at] ?? Buffer.alloc(0);
+    const head = context.isTerminal ? `${at === 0 ? "" : "\n"}== ${view.id}: ${view.state.state} ==
+` : "";
+    return [Buffer.from(head), bytes, Buffer.from(bytes.length === 0 || bytes.at(-1) === 10 ? "" : "\n")];
+  });
+  return Buffer.concat(parts);
+}
+function firstOf(views) {
+  return [...views].sort((a, b) => Date.parse(a.state.ended_at ?? "") - Date.parse(b.state.ended_at ?? "")).slice(0, 1);
+}
+function pendingOf(views) {
+  return views.filter((view) => !(0, import_chunk_VZ2YQQLM.isEnded)(view.state)).map((view) => view.id);
+}
+function tellPending(root, view) {
+  const picture = JSON.stringify((0, import_chunk_RD6GNMW3.observation)(view, { afterSeq: null, root }), null, 1);
+  const next = import_chunk_EPA27TU7.nextCommands.wait(view.id, root.option);
+  return {
+    code: import_chunk_6PFAPK5K.exitCodes.pending,
+    out: `${picture}
+${next}
+`,
+    notes: [`${view.id}: ${view.state.state}, not ended yet; wait again with the last line`]
+  };
+}
+function asOfNow(view) {
+  try {
+    return (0, import_chunk_VZ2YQQLM.isEnded)(view.state) ? view : (0, import_chunk_VZ2YQQLM.inspect)(view.root, view.id);
+  } catch {
+    return view;
+  }
+}
+function heartbeat(view) {
+  const age = view.state.started_at ? (0, import_chunk_UNGYPAP3.formatDuration)(Math.max(0, (0, import_chunk_NLNY4YEW.nowMs)() - Date.parse(view.state.started_at))) : "not started";
+  return `${view.id}: ${view.state.state}, ${age}`;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  waitAndTell
+});
+
+},
 "./chunk-ZPOJ2KDT.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -12199,7 +12222,7 @@ function launchError(root, error) {
 });
 
 },
-"./clean-S2CQYW5P.js": function (module, exports) {
+"./clean-HUEYREBU.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -12212,7 +12235,7 @@ var import_chunk_PVHIJNDG = load("./chunk-PVHIJNDG.js");
 var import_chunk_AA226UOL = load("./chunk-AA226UOL.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_TGTVVQJ2 = load("./chunk-TGTVVQJ2.js");
-var import_chunk_LS27X2A7 = load("./chunk-LS27X2A7.js");
+var import_chunk_GOQKLDBE = load("./chunk-GOQKLDBE.js");
 var import_chunk_EPA27TU7 = load("./chunk-EPA27TU7.js");
 var import_chunk_VZ2YQQLM = load("./chunk-VZ2YQQLM.js");
 var import_chunk_OH5P3ATF = load("./chunk-OH5P3ATF.js");
@@ -12250,7 +12273,7 @@ async function jobsIn(folder) {
     if (!(0, import_chunk_PVHIJNDG.checkRoot)(root)) return void 0;
     for (const id of new Set([...(0, import_chunk_TGTVVQJ2.listActive)(root), ...(0, import_chunk_TGTVVQJ2.listJobs)(root)])) {
       if (!(0, import_chunk_YZXDT2WC.exists)((0, import_chunk_RUARIC2A.jobPaths)(root, id).folder)) continue;
-      const why = keeps(await (0, import_chunk_LS27X2A7.refresh)(root, id));
+      const why = keeps(await (0, import_chunk_GOQKLDBE.refresh)(root, id));
       if (why !== void 0) return `its worktree ${folder} has a job of its own, ${id}: ${why}`;
     }
     return void 0;
@@ -12294,7 +12317,7 @@ async function planClean(root, options) {
   const ancestors = ancestorsOfLive(root);
   let finished = 0;
   for (const id of (0, import_chunk_TGTVVQJ2.listJobs)(root)) {
-    const view = await (0, import_chunk_LS27X2A7.refresh)(root, id);
+    const view = await (0, import_chunk_GOQKLDBE.refresh)(root, id);
     const why = !(0, import_chunk_VZ2YQQLM.isEnded)(view.state) ? "it is live" : view.damage !== null ? `its record is damaged (${view.damage})` : (0, import_chunk_VQ5VXA2K.isAwaited)(root, id) ? "somebody waits for it" : ancestors.has(id) ? "a live job descends from it" : !(0, import_chunk_NAF6F4BZ.isCollected)(view) && !options.includeUncollected ? "nobody has collected its result" : void 0;
     if ((0, import_chunk_VZ2YQQLM.isEnded)(view.state)) finished += 1;
     const ageMs = (0, import_chunk_NLNY4YEW.nowMs)() - Date.parse(view.state.ended_at ?? view.state.created_at);
@@ -12433,29 +12456,29 @@ function given(input) {
 });
 
 },
-"./collecting-TYU5S4EN.js": function (module, exports) {
+"./collecting-6HW6ITH3.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  waitAndTell: () => import_chunk_6XQHMS5I.waitAndTell
+  waitAndTell: () => import_chunk_ZLSX3EEQ.waitAndTell
 });
 module.exports = stdin_exports;
-var import_chunk_6XQHMS5I = load("./chunk-6XQHMS5I.js");
+var import_chunk_ZLSX3EEQ = load("./chunk-ZLSX3EEQ.js");
 var import_chunk_VQ5VXA2K = load("./chunk-VQ5VXA2K.js");
 var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
-var import_chunk_I5GTMCPI = load("./chunk-I5GTMCPI.js");
+var import_chunk_VR56Q4MR = load("./chunk-VR56Q4MR.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
 var import_chunk_NAF6F4BZ = load("./chunk-NAF6F4BZ.js");
-var import_chunk_A2RFADWI = load("./chunk-A2RFADWI.js");
+var import_chunk_MYMKQDHU = load("./chunk-MYMKQDHU.js");
 var import_chunk_RD6GNMW3 = load("./chunk-RD6GNMW3.js");
 var import_chunk_YC5VTLGP = load("./chunk-YC5VTLGP.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_25HLMDPU = load("./chunk-25HLMDPU.js");
 var import_chunk_MEIPGETB = load("./chunk-MEIPGETB.js");
-var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_G2ZSHF7J = load("./chunk-G2ZSHF7J.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_LS27X2A7 = load("./chunk-LS27X2A7.js");
+var import_chunk_GOQKLDBE = load("./chunk-GOQKLDBE.js");
 var import_chunk_EPA27TU7 = load("./chunk-EPA27TU7.js");
 var import_chunk_VZ2YQQLM = load("./chunk-VZ2YQQLM.js");
 var import_chunk_KUXEKPYO = load("./chunk-KUXEKPYO.js");
@@ -12479,29 +12502,29 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./continue-RN6M44TZ.js": function (module, exports) {
+"./continue-6MZI4V54.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   continueCommand: () => continueCommand
 });
 module.exports = stdin_exports;
-var import_chunk_E5UFBP32 = load("./chunk-E5UFBP32.js");
+var import_chunk_HOKTJAHD = load("./chunk-HOKTJAHD.js");
 var import_chunk_P7H7QP6M = load("./chunk-P7H7QP6M.js");
-var import_chunk_UOJDUV7R = load("./chunk-UOJDUV7R.js");
-var import_chunk_2UFNIVSC = load("./chunk-2UFNIVSC.js");
+var import_chunk_FH2IMI2T = load("./chunk-FH2IMI2T.js");
+var import_chunk_E7QCE62A = load("./chunk-E7QCE62A.js");
 var import_chunk_NORYY2JQ = load("./chunk-NORYY2JQ.js");
-var import_chunk_KGAR3H6Z = load("./chunk-KGAR3H6Z.js");
+var import_chunk_T2DZN642 = load("./chunk-T2DZN642.js");
 var import_chunk_ZPOJ2KDT = load("./chunk-ZPOJ2KDT.js");
 var import_chunk_PVHIJNDG = load("./chunk-PVHIJNDG.js");
 var import_chunk_AA226UOL = load("./chunk-AA226UOL.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_G2ZSHF7J = load("./chunk-G2ZSHF7J.js");
 var import_chunk_32S3VA5A = load("./chunk-32S3VA5A.js");
-var import_chunk_Y72GVN6K = load("./chunk-Y72GVN6K.js");
+var import_chunk_ID6MAICD = load("./chunk-ID6MAICD.js");
 var import_chunk_TGTVVQJ2 = load("./chunk-TGTVVQJ2.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_LS27X2A7 = load("./chunk-LS27X2A7.js");
+var import_chunk_GOQKLDBE = load("./chunk-GOQKLDBE.js");
 var import_chunk_EPA27TU7 = load("./chunk-EPA27TU7.js");
 var import_chunk_2T7BI74R = load("./chunk-2T7BI74R.js");
 var import_chunk_VZ2YQQLM = load("./chunk-VZ2YQQLM.js");
@@ -12538,14 +12561,14 @@ var continueCommand = {
   async run(context, input) {
     const root = context.root(input);
     (0, import_chunk_PVHIJNDG.checkRoot)(root.folder);
-    const prompt = await (0, import_chunk_UOJDUV7R.taskOf)(context, input);
-    const words = (0, import_chunk_KGAR3H6Z.onceWords)("continue", input, input.has("cwd") ? (0, import_chunk_KGAR3H6Z.folderSaid)(context, input) : null, prompt);
-    const repeated = await (0, import_chunk_KGAR3H6Z.repeatedLaunch)(context, input, words, false);
+    const prompt = await (0, import_chunk_FH2IMI2T.taskOf)(context, input);
+    const words = (0, import_chunk_T2DZN642.onceWords)("continue", input, input.has("cwd") ? (0, import_chunk_T2DZN642.folderSaid)(context, input) : null, prompt);
+    const repeated = await (0, import_chunk_T2DZN642.repeatedLaunch)(context, input, words, false);
     if (repeated) return repeated;
     const parent = parentOf(root, input);
-    await (0, import_chunk_E5UFBP32.requireGenuine)(parent);
+    await (0, import_chunk_HOKTJAHD.requireGenuine)(parent);
     const staff = parent.staff;
-    const resume = (0, import_chunk_E5UFBP32.conversationOf)(root.folder, parent);
+    const resume = (0, import_chunk_HOKTJAHD.conversationOf)(root.folder, parent);
     if (!staff || resume === null) {
       const why = staff ? "no conversation id was seen" : `a ${parent.kind} job keeps no conversation`;
       throw new import_chunk_NVPF5LEY.FaultError(
@@ -12554,14 +12577,14 @@ var continueCommand = {
         import_chunk_EPA27TU7.nextCommands.restart(parent.id, root.option)
       );
     }
-    const cwd = input.has("cwd") ? (0, import_chunk_KGAR3H6Z.folderOf)(context, input) : (0, import_chunk_E5UFBP32.requireFolder)(parent, "continue", root.option);
-    (0, import_chunk_E5UFBP32.requireSameFolder)(parent, cwd, root.option);
-    const part = (0, import_chunk_2UFNIVSC.makeStaffPart)({
+    const cwd = input.has("cwd") ? (0, import_chunk_T2DZN642.folderOf)(context, input) : (0, import_chunk_HOKTJAHD.requireFolder)(parent, "continue", root.option);
+    (0, import_chunk_HOKTJAHD.requireSameFolder)(parent, cwd, root.option);
+    const part = (0, import_chunk_E7QCE62A.makeStaffPart)({
       mode: staff.mode,
       stateRoot: root.folder,
       backend: input.text("backend") ?? staff.custom?.name ?? staff.backend,
       model: input.text("model") ?? staff.model,
-      profile: (0, import_chunk_UOJDUV7R.askedProfile)(input),
+      profile: (0, import_chunk_FH2IMI2T.askedProfile)(input),
       earlierProfile: staff.profile,
       prompt,
       resume,
@@ -12576,14 +12599,14 @@ var continueCommand = {
     context.tell(
       `continues ${parent.id} (${staff.custom?.name ?? part.backend}, mode ${part.mode}, profile ${part.profile})`
     );
-    part.earlier = (0, import_chunk_E5UFBP32.earlierOf)(root.folder, part.backend, resume);
+    part.earlier = (0, import_chunk_HOKTJAHD.earlierOf)(root.folder, part.backend, resume);
     if (staff.schema) part.schema = true;
     if (staff.base) part.base = staff.base;
-    return (0, import_chunk_UOJDUV7R.launchStaff)(context, input, {
+    return (0, import_chunk_FH2IMI2T.launchStaff)(context, input, {
       verb: parent.verb,
       staff: part,
       cwd,
-      lineage: (0, import_chunk_E5UFBP32.lineageOf)(parent, "continue"),
+      lineage: (0, import_chunk_HOKTJAHD.lineageOf)(parent, "continue"),
       isSynchronous: parent.verb === "ask" && !input.has("id-only"),
       words,
       asksForLatest: !input.has("job") && !input.has("conversation"),
@@ -12595,13 +12618,13 @@ function parentOf(root, input) {
   const [job, conversation] = [input.text("job"), input.text("conversation")];
   if (job !== void 0 && conversation !== void 0)
     throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --job and --conversation together");
-  if (job !== void 0) return (0, import_chunk_E5UFBP32.requireSpec)(root, (0, import_chunk_TGTVVQJ2.requireWholeId)(root, job));
+  if (job !== void 0) return (0, import_chunk_HOKTJAHD.requireSpec)(root, (0, import_chunk_TGTVVQJ2.requireWholeId)(root, job));
   const owner = conversation === void 0 ? input.text("owner") ?? import_chunk_NLNY4YEW.variables.owner() ?? null : null;
   const id = (0, import_chunk_P7H7QP6M.findLatest)(root.folder, owner, (_, spec) => {
-    const known = spec.staff ? (0, import_chunk_E5UFBP32.conversationOf)(root.folder, spec) : null;
+    const known = spec.staff ? (0, import_chunk_HOKTJAHD.conversationOf)(root.folder, spec) : null;
     return conversation === void 0 ? known !== null : known === conversation;
   });
-  if (id !== void 0) return (0, import_chunk_E5UFBP32.requireSpec)(root, id);
+  if (id !== void 0) return (0, import_chunk_HOKTJAHD.requireSpec)(root, id);
   const what = conversation === void 0 ? "a conversation" : `conversation ${JSON.stringify(conversation)}`;
   const whose = owner === null ? "" : ` of owner ${owner}`;
   throw new import_chunk_NVPF5LEY.FaultError(
@@ -12616,18 +12639,18 @@ function parentOf(root, input) {
 });
 
 },
-"./dispatch-Z3VM4BUZ.js": function (module, exports) {
+"./dispatch-MKHVL3VT.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   dispatch: () => dispatch
 });
 module.exports = stdin_exports;
-var import_chunk_SS62RCYL = load("./chunk-SS62RCYL.js");
+var import_chunk_MLXIJZEI = load("./chunk-MLXIJZEI.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
 var import_chunk_PVHIJNDG = load("./chunk-PVHIJNDG.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_RUARIC2A = load("./chunk-RUARIC2A.js");
 var import_chunk_FSE6WFMD = load("./chunk-FSE6WFMD.js");
 var import_chunk_NLNY4YEW = load("./chunk-NLNY4YEW.js");
@@ -12674,7 +12697,7 @@ var Parsed = class {
   /** ms; checked against the option's range. *<>/
   duration(name) {
     const text = this.text(name);
-    return text === void 0 ? void 0 : (0, import_chunk_SBRRC2LY.parseDuration)(text, `--${name}`, rangeOf(this.command.options[name], name));
+    return text === void 0 ? void 0 : (0, import_chunk_UNGYPAP3.parseDuration)(text, `--${name}`, rangeOf(this.command.options[name], name));
   }
   durationOrDefault(name) {
     return this.duration(name) ?? rangeOf(this.command.options[name], name).default;
@@ -12785,10 +12808,10 @@ async function dispatch(args, base, version) {
   if (word === "--version" || word === "version") return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${version}
 ` };
   const name = word === "--help" || word === "-h" ? "help" : word;
-  const loaded = await (0, import_chunk_SS62RCYL.loadCommand)(name);
+  const loaded = await (0, import_chunk_MLXIJZEI.loadCommand)(name);
   if (!loaded)
     throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_SS62RCYL.commandNames.join(", ")}`,
+      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_MLXIJZEI.commandNames.join(", ")}`,
       (0, import_chunk_FSE6WFMD.quoteWords)([...(0, import_chunk_RUARIC2A.selfWords)(), "help"])
     );
   if (hasChangedWords(args)) {
@@ -12816,7 +12839,7 @@ async function help(command) {
 });
 
 },
-"./doctor-JZKOFMDA.js": function (module, exports) {
+"./doctor-UG2G3V2Q.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -12925,7 +12948,7 @@ var doctor = {
     const backend = input.text("backend");
     if (backend !== void 0) {
       if (input.words.length > 0) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take a job ID and --backend together");
-      const { doctorBackend } = await Promise.resolve().then(() => load("./doctor-backend-A5MHRLU3.js"));
+      const { doctorBackend } = await Promise.resolve().then(() => load("./doctor-backend-4WLZNOZY.js"));
       return doctorBackend(context, backend, input.has("json"));
     }
     const root = context.root(input);
@@ -12953,33 +12976,33 @@ function tell(finding) {
 });
 
 },
-"./doctor-backend-A5MHRLU3.js": function (module, exports) {
+"./doctor-backend-4WLZNOZY.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   doctorBackend: () => doctorBackend
 });
 module.exports = stdin_exports;
-var import_chunk_JPIEZSDQ = load("./chunk-JPIEZSDQ.js");
+var import_chunk_R6IQD4WG = load("./chunk-R6IQD4WG.js");
 var import_chunk_XFBNWBRB = load("./chunk-XFBNWBRB.js");
-var import_chunk_ESFL6DLY = load("./chunk-ESFL6DLY.js");
+var import_chunk_TPDXCM4L = load("./chunk-TPDXCM4L.js");
 var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
-var import_chunk_A2RFADWI = load("./chunk-A2RFADWI.js");
+var import_chunk_MYMKQDHU = load("./chunk-MYMKQDHU.js");
 var import_chunk_YC5VTLGP = load("./chunk-YC5VTLGP.js");
-var import_chunk_2UFNIVSC = load("./chunk-2UFNIVSC.js");
+var import_chunk_E7QCE62A = load("./chunk-E7QCE62A.js");
 var import_chunk_ZPOJ2KDT = load("./chunk-ZPOJ2KDT.js");
 var import_chunk_PVHIJNDG = load("./chunk-PVHIJNDG.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_EN4CM5V2 = load("./chunk-EN4CM5V2.js");
+var import_chunk_LXOVHJVX = load("./chunk-LXOVHJVX.js");
 var import_chunk_S4WPXD3C = load("./chunk-S4WPXD3C.js");
 var import_chunk_WJOU72C3 = load("./chunk-WJOU72C3.js");
 var import_chunk_MEIPGETB = load("./chunk-MEIPGETB.js");
-var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_32S3VA5A = load("./chunk-32S3VA5A.js");
-var import_chunk_Y72GVN6K = load("./chunk-Y72GVN6K.js");
+var import_chunk_ID6MAICD = load("./chunk-ID6MAICD.js");
 var import_chunk_TGTVVQJ2 = load("./chunk-TGTVVQJ2.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_LS27X2A7 = load("./chunk-LS27X2A7.js");
+var import_chunk_GOQKLDBE = load("./chunk-GOQKLDBE.js");
 var import_chunk_EPA27TU7 = load("./chunk-EPA27TU7.js");
 var import_chunk_2T7BI74R = load("./chunk-2T7BI74R.js");
 var import_chunk_VZ2YQQLM = load("./chunk-VZ2YQQLM.js");
@@ -13017,8 +13040,8 @@ var trialMs = 12e4;
 var task = "Reply with the single word: ready";
 var answerBytes = 1024;
 async function roundTrip(name, onStart) {
-  const isOwn = Object.hasOwn((0, import_chunk_2UFNIVSC.readUserConfig)().backends, name);
-  const canRestrict = !isOwn && (0, import_chunk_Y72GVN6K.findBackend)(name)?.profiles.restricted !== null;
+  const isOwn = Object.hasOwn((0, import_chunk_E7QCE62A.readUserConfig)().backends, name);
+  const canRestrict = !isOwn && (0, import_chunk_ID6MAICD.findBackend)(name)?.profiles.restricted !== null;
   const signals = (0, import_chunk_5AUWXA57.holdSignals)();
   try {
     const folder = makeTempFolder("job-companion-trial-");
@@ -13046,7 +13069,7 @@ async function requireQuiet(signals) {
 }
 function makePart(root, cwd, backend, profile) {
   const words = { mode: "ask", stateRoot: root.folder, model: null, prompt: task, resume: null };
-  return { ...(0, import_chunk_2UFNIVSC.makeStaffPart)({ ...words, backend, profile, cwd }), brief: false };
+  return { ...(0, import_chunk_E7QCE62A.makeStaffPart)({ ...words, backend, profile, cwd }), brief: false };
 }
 async function tryIn(root, cwd, part, signals) {
   const { id } = await (0, import_chunk_ZPOJ2KDT.launch)(root, {
@@ -13066,7 +13089,7 @@ async function tryIn(root, cwd, part, signals) {
     staff: part
   });
   const why = "doctor was interrupted";
-  signals.onEach(() => void (0, import_chunk_ESFL6DLY.cancelJob)(root.folder, id, { owner: null, why }).catch(() => void 0));
+  signals.onEach(() => void (0, import_chunk_TPDXCM4L.cancelJob)(root.folder, id, { owner: null, why }).catch(() => void 0));
   const { view, firstOutputMs } = await follow(root, id);
   const { state } = view;
   return {
@@ -13087,12 +13110,12 @@ async function follow(root, id) {
   const paths = (0, import_chunk_RUARIC2A.jobPaths)(root.folder, id);
   let firstOutputMs = null;
   const look = () => {
-    const started = (0, import_chunk_EN4CM5V2.startedAt)(paths);
+    const started = (0, import_chunk_LXOVHJVX.startedAt)(paths);
     if (firstOutputMs !== null || started === null || !(0, import_chunk_YZXDT2WC.factsOf)(paths.output)?.size) return;
     firstOutputMs = Math.max(0, (0, import_chunk_NLNY4YEW.nowMs)() - Date.parse(started));
   };
   const patience = trialMs + 3 * import_chunk_46DO6K2P.limits.staffKillGrace.default;
-  const [view] = await (0, import_chunk_A2RFADWI.waitForJobs)(root.folder, [id], {
+  const [view] = await (0, import_chunk_MYMKQDHU.waitForJobs)(root.folder, [id], {
     mode: "all",
     timeoutMs: patience,
     heartbeatMs: 50,
@@ -13115,8 +13138,8 @@ async function removeOrName(folder) {
   }
 }
 async function doctorBackend(context, name, isJson) {
-  const backend = (0, import_chunk_Y72GVN6K.findBackend)(name);
-  const signIn = backend ? (0, import_chunk_JPIEZSDQ.signInOf)(backend) : null;
+  const backend = (0, import_chunk_ID6MAICD.findBackend)(name);
+  const signIn = backend ? (0, import_chunk_R6IQD4WG.signInOf)(backend) : null;
   try {
     const trip = await roundTrip(
       name,
@@ -13144,8 +13167,8 @@ function rowsOf(trip, signIn) {
     ["version", trip.version ?? "unknown"],
     ["sign-in", signs.join(", ") || "no sign of one"],
     ["profile", trip.adds ? `${trip.profile} (${trip.adds})` : trip.profile],
-    ["first output", first === null ? "none seen" : `after ${(0, import_chunk_SBRRC2LY.formatDuration)(first)}`],
-    ["whole run", trip.duration_ms === null ? "not over" : (0, import_chunk_SBRRC2LY.formatDuration)(trip.duration_ms)],
+    ["first output", first === null ? "none seen" : `after ${(0, import_chunk_UNGYPAP3.formatDuration)(first)}`],
+    ["whole run", trip.duration_ms === null ? "not over" : (0, import_chunk_UNGYPAP3.formatDuration)(trip.duration_ms)],
     ["conversation", trip.conversation_id ?? "none"],
     ["answer", trip.answer?.trimEnd() ?? "none"]
   ];
@@ -13167,7 +13190,7 @@ function page(name, isReady, rows) {
 });
 
 },
-"./help-UFTGMU3G.js": function (module, exports) {
+"./help-DYVSNUFX.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -13187,7 +13210,7 @@ var help = {
   options: import_chunk_AA226UOL.common,
   examples: ["help", "help run"],
   async run(_context, input) {
-    const { commandNames, loadCommand } = await Promise.resolve().then(() => load("./registry-IQEZKF6T.js"));
+    const { commandNames, loadCommand } = await Promise.resolve().then(() => load("./registry-LO4B3ACH.js"));
     const { renderHelp } = await Promise.resolve().then(() => load("./usage-KTS4T74N.js"));
     const { labelled } = await Promise.resolve().then(() => load("./wrap-LTCIWAWY.js"));
     const word = input.words[0];
@@ -13218,27 +13241,27 @@ var foot = `Exit codes: 0 done, 2 not finished, 3 failed or timed out or crashed
 });
 
 },
-"./implement-2JR5TWZJ.js": function (module, exports) {
+"./implement-CTJGRLLL.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   implement: () => implement
 });
 module.exports = stdin_exports;
-var import_chunk_D3RASLVF = load("./chunk-D3RASLVF.js");
-var import_chunk_UOJDUV7R = load("./chunk-UOJDUV7R.js");
-var import_chunk_2UFNIVSC = load("./chunk-2UFNIVSC.js");
+var import_chunk_XN6BCLDY = load("./chunk-XN6BCLDY.js");
+var import_chunk_FH2IMI2T = load("./chunk-FH2IMI2T.js");
+var import_chunk_E7QCE62A = load("./chunk-E7QCE62A.js");
 var import_chunk_NORYY2JQ = load("./chunk-NORYY2JQ.js");
-var import_chunk_KGAR3H6Z = load("./chunk-KGAR3H6Z.js");
+var import_chunk_T2DZN642 = load("./chunk-T2DZN642.js");
 var import_chunk_ZPOJ2KDT = load("./chunk-ZPOJ2KDT.js");
 var import_chunk_PVHIJNDG = load("./chunk-PVHIJNDG.js");
 var import_chunk_AA226UOL = load("./chunk-AA226UOL.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_32S3VA5A = load("./chunk-32S3VA5A.js");
-var import_chunk_Y72GVN6K = load("./chunk-Y72GVN6K.js");
+var import_chunk_ID6MAICD = load("./chunk-ID6MAICD.js");
 var import_chunk_TGTVVQJ2 = load("./chunk-TGTVVQJ2.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_LS27X2A7 = load("./chunk-LS27X2A7.js");
+var import_chunk_GOQKLDBE = load("./chunk-GOQKLDBE.js");
 var import_chunk_EPA27TU7 = load("./chunk-EPA27TU7.js");
 var import_chunk_2T7BI74R = load("./chunk-2T7BI74R.js");
 var import_chunk_VZ2YQQLM = load("./chunk-VZ2YQQLM.js");
@@ -13257,7 +13280,7 @@ var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var implement = (0, import_chunk_D3RASLVF.makeStaffVerb)({
+var implement = (0, import_chunk_XN6BCLDY.makeStaffVerb)({
   mode: "implement",
   notes: "A second implement job in the same worktree is refused unless it has --worktree or --share. The result says what was changed: files, commits, or that nothing was.",
   examples: [
@@ -13328,7 +13351,7 @@ function installForMac() {
 });
 
 },
-"./kleur-QGKGKLIK.js": function (module, exports) {
+"./kleur-OMCQTRCY.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -13436,28 +13459,28 @@ function init(open, close) {
 var kleur_default = $;
 
 },
-"./main-BKJF2ISZ.js": function (module, exports) {
+"./main-IZXTWTWP.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   runWorker: () => runWorker
 });
 module.exports = stdin_exports;
-var import_chunk_YFOW54N6 = load("./chunk-YFOW54N6.js");
+var import_chunk_4S2N6HBH = load("./chunk-4S2N6HBH.js");
 var import_chunk_YC5VTLGP = load("./chunk-YC5VTLGP.js");
-var import_chunk_3XIWKYCB = load("./chunk-3XIWKYCB.js");
-var import_chunk_EN4CM5V2 = load("./chunk-EN4CM5V2.js");
+var import_chunk_G4JXG6B4 = load("./chunk-G4JXG6B4.js");
+var import_chunk_LXOVHJVX = load("./chunk-LXOVHJVX.js");
 var import_chunk_S4WPXD3C = load("./chunk-S4WPXD3C.js");
 var import_chunk_WJOU72C3 = load("./chunk-WJOU72C3.js");
 var import_chunk_25HLMDPU = load("./chunk-25HLMDPU.js");
 var import_chunk_MEIPGETB = load("./chunk-MEIPGETB.js");
-var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_G2ZSHF7J = load("./chunk-G2ZSHF7J.js");
 var import_chunk_32S3VA5A = load("./chunk-32S3VA5A.js");
-var import_chunk_Y72GVN6K = load("./chunk-Y72GVN6K.js");
+var import_chunk_ID6MAICD = load("./chunk-ID6MAICD.js");
 var import_chunk_TGTVVQJ2 = load("./chunk-TGTVVQJ2.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_LS27X2A7 = load("./chunk-LS27X2A7.js");
+var import_chunk_GOQKLDBE = load("./chunk-GOQKLDBE.js");
 var import_chunk_EPA27TU7 = load("./chunk-EPA27TU7.js");
 var import_chunk_VZ2YQQLM = load("./chunk-VZ2YQQLM.js");
 var import_chunk_OH5P3ATF = load("./chunk-OH5P3ATF.js");
@@ -13481,7 +13504,7 @@ async function runWorker(root, id, log) {
   if (!root.startsWith("/") || !(0, import_chunk_KUXEKPYO.isId)(id)) throw new Error("usage: _worker ROOT ID");
   let claim;
   try {
-    claim = await (0, import_chunk_YFOW54N6.claimJob)(root, id);
+    claim = await (0, import_chunk_4S2N6HBH.claimJob)(root, id);
     if (claim) await Promise.race([look(claim), unexpected()]);
     return true;
   } catch (error) {
@@ -13490,7 +13513,7 @@ async function runWorker(root, id, log) {
     if (claim) await giveUp(claim, (0, import_chunk_NVPF5LEY.messageOf)(error));
     return false;
   } finally {
-    if (claim) (0, import_chunk_3XIWKYCB.removeCgroup)(claim.cgroup, id);
+    if (claim) (0, import_chunk_G4JXG6B4.removeCgroup)(claim.cgroup, id);
     claim?.release();
   }
 }
@@ -13501,7 +13524,7 @@ async function look(claim) {
     case "timer":
       return (await Promise.resolve().then(() => load("./run-timer-MLTL5Z7G.js"))).runTimer(claim);
     default:
-      return (await Promise.resolve().then(() => load("./supervise-4CLD5IFP.js"))).supervise(claim);
+      return (await Promise.resolve().then(() => load("./supervise-7YI65OPN.js"))).supervise(claim);
   }
 }
 function unexpected() {
@@ -13516,10 +13539,10 @@ async function giveUp(claim, message) {
   const failures = (0, import_chunk_G2ZSHF7J.readEvents)(paths, 0, 1e5).events.filter((event) => event.type === "worker_failed").length;
   if (failures < import_chunk_46DO6K2P.workerFailures) return;
   const view = (0, import_chunk_VZ2YQQLM.inspect)(root, spec.id);
-  const tree = (0, import_chunk_3XIWKYCB.treeOf)(spec, paths, { worker: claim.self, shim: view.shim, child: view.child });
-  const ended = await (0, import_chunk_3XIWKYCB.terminate)(tree, { graceMs: import_chunk_46DO6K2P.orphanGraceMs, settleMs: import_chunk_46DO6K2P.killSettleMs });
+  const tree = (0, import_chunk_G4JXG6B4.treeOf)(spec, paths, { worker: claim.self, shim: view.shim, child: view.child });
+  const ended = await (0, import_chunk_G4JXG6B4.terminate)(tree, { graceMs: import_chunk_46DO6K2P.orphanGraceMs, settleMs: import_chunk_46DO6K2P.killSettleMs });
   const warnings = [{ code: "worker_failed", message: `the worker failed ${failures} times: ${message}` }];
-  (0, import_chunk_3XIWKYCB.conclude)(claim, { reason: "worker_lost", exit: view.exit, tree: ended, reconciled: false, warnings });
+  (0, import_chunk_G4JXG6B4.conclude)(claim, { reason: "worker_lost", exit: view.exit, tree: ended, reconciled: false, warnings });
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -13527,7 +13550,7 @@ async function giveUp(claim, message) {
 });
 
 },
-"./observe-XNA7HKHF.js": function (module, exports) {
+"./observe-2EXFXDJU.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -13541,7 +13564,7 @@ var import_chunk_AA226UOL = load("./chunk-AA226UOL.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_G2ZSHF7J = load("./chunk-G2ZSHF7J.js");
 var import_chunk_TGTVVQJ2 = load("./chunk-TGTVVQJ2.js");
-var import_chunk_LS27X2A7 = load("./chunk-LS27X2A7.js");
+var import_chunk_GOQKLDBE = load("./chunk-GOQKLDBE.js");
 var import_chunk_EPA27TU7 = load("./chunk-EPA27TU7.js");
 var import_chunk_VZ2YQQLM = load("./chunk-VZ2YQQLM.js");
 var import_chunk_KUXEKPYO = load("./chunk-KUXEKPYO.js");
@@ -13577,7 +13600,7 @@ var observe = {
     (0, import_chunk_PVHIJNDG.checkRoot)(root.folder);
     const owner = input.text("owner") ?? import_chunk_NLNY4YEW.variables.owner() ?? null;
     const id = input.words[0] === void 0 ? (0, import_chunk_P7H7QP6M.requireLatest)(root, owner, "a job to observe") : (0, import_chunk_TGTVVQJ2.findJob)(root, input.words[0]);
-    const view = await (0, import_chunk_LS27X2A7.refresh)(root.folder, id);
+    const view = await (0, import_chunk_GOQKLDBE.refresh)(root.folder, id);
     return {
       code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
       json: (0, import_chunk_RD6GNMW3.observation)(view, { afterSeq: input.count("after-seq") ?? null, root })
@@ -13590,15 +13613,15 @@ var observe = {
 });
 
 },
-"./registry-IQEZKF6T.js": function (module, exports) {
+"./registry-LO4B3ACH.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  commandNames: () => import_chunk_SS62RCYL.commandNames,
-  loadCommand: () => import_chunk_SS62RCYL.loadCommand
+  commandNames: () => import_chunk_MLXIJZEI.commandNames,
+  loadCommand: () => import_chunk_MLXIJZEI.loadCommand
 });
 module.exports = stdin_exports;
-var import_chunk_SS62RCYL = load("./chunk-SS62RCYL.js");
+var import_chunk_MLXIJZEI = load("./chunk-MLXIJZEI.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -13607,27 +13630,27 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./research-CCL2KMEW.js": function (module, exports) {
+"./research-3U75YKN4.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   research: () => research
 });
 module.exports = stdin_exports;
-var import_chunk_D3RASLVF = load("./chunk-D3RASLVF.js");
-var import_chunk_UOJDUV7R = load("./chunk-UOJDUV7R.js");
-var import_chunk_2UFNIVSC = load("./chunk-2UFNIVSC.js");
+var import_chunk_XN6BCLDY = load("./chunk-XN6BCLDY.js");
+var import_chunk_FH2IMI2T = load("./chunk-FH2IMI2T.js");
+var import_chunk_E7QCE62A = load("./chunk-E7QCE62A.js");
 var import_chunk_NORYY2JQ = load("./chunk-NORYY2JQ.js");
-var import_chunk_KGAR3H6Z = load("./chunk-KGAR3H6Z.js");
+var import_chunk_T2DZN642 = load("./chunk-T2DZN642.js");
 var import_chunk_ZPOJ2KDT = load("./chunk-ZPOJ2KDT.js");
 var import_chunk_PVHIJNDG = load("./chunk-PVHIJNDG.js");
 var import_chunk_AA226UOL = load("./chunk-AA226UOL.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_32S3VA5A = load("./chunk-32S3VA5A.js");
-var import_chunk_Y72GVN6K = load("./chunk-Y72GVN6K.js");
+var import_chunk_ID6MAICD = load("./chunk-ID6MAICD.js");
 var import_chunk_TGTVVQJ2 = load("./chunk-TGTVVQJ2.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_LS27X2A7 = load("./chunk-LS27X2A7.js");
+var import_chunk_GOQKLDBE = load("./chunk-GOQKLDBE.js");
 var import_chunk_EPA27TU7 = load("./chunk-EPA27TU7.js");
 var import_chunk_2T7BI74R = load("./chunk-2T7BI74R.js");
 var import_chunk_VZ2YQQLM = load("./chunk-VZ2YQQLM.js");
@@ -13646,7 +13669,7 @@ var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var research = (0, import_chunk_D3RASLVF.makeStaffVerb)({
+var research = (0, import_chunk_XN6BCLDY.makeStaffVerb)({
   mode: "research",
   examples: ['research --backend gemini --prompt "Which call sites still use the old parser?"']
 });
@@ -13656,31 +13679,31 @@ var research = (0, import_chunk_D3RASLVF.makeStaffVerb)({
 });
 
 },
-"./restart-4PS3YOWV.js": function (module, exports) {
+"./restart-MIQWWMPZ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   restart: () => restart
 });
 module.exports = stdin_exports;
-var import_chunk_E5UFBP32 = load("./chunk-E5UFBP32.js");
-var import_chunk_UOJDUV7R = load("./chunk-UOJDUV7R.js");
-var import_chunk_2UFNIVSC = load("./chunk-2UFNIVSC.js");
+var import_chunk_HOKTJAHD = load("./chunk-HOKTJAHD.js");
+var import_chunk_FH2IMI2T = load("./chunk-FH2IMI2T.js");
+var import_chunk_E7QCE62A = load("./chunk-E7QCE62A.js");
 var import_chunk_NORYY2JQ = load("./chunk-NORYY2JQ.js");
-var import_chunk_KGAR3H6Z = load("./chunk-KGAR3H6Z.js");
+var import_chunk_T2DZN642 = load("./chunk-T2DZN642.js");
 var import_chunk_ZPOJ2KDT = load("./chunk-ZPOJ2KDT.js");
 var import_chunk_PVHIJNDG = load("./chunk-PVHIJNDG.js");
 var import_chunk_AA226UOL = load("./chunk-AA226UOL.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_S4WPXD3C = load("./chunk-S4WPXD3C.js");
 var import_chunk_MEIPGETB = load("./chunk-MEIPGETB.js");
-var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_G2ZSHF7J = load("./chunk-G2ZSHF7J.js");
 var import_chunk_32S3VA5A = load("./chunk-32S3VA5A.js");
-var import_chunk_Y72GVN6K = load("./chunk-Y72GVN6K.js");
+var import_chunk_ID6MAICD = load("./chunk-ID6MAICD.js");
 var import_chunk_TGTVVQJ2 = load("./chunk-TGTVVQJ2.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_LS27X2A7 = load("./chunk-LS27X2A7.js");
+var import_chunk_GOQKLDBE = load("./chunk-GOQKLDBE.js");
 var import_chunk_EPA27TU7 = load("./chunk-EPA27TU7.js");
 var import_chunk_2T7BI74R = load("./chunk-2T7BI74R.js");
 var import_chunk_VZ2YQQLM = load("./chunk-VZ2YQQLM.js");
@@ -13728,13 +13751,13 @@ var restart = {
   async run(context, input) {
     const root = context.root(input);
     (0, import_chunk_PVHIJNDG.checkRoot)(root.folder);
-    const words = (0, import_chunk_KGAR3H6Z.onceWords)("restart", input, null, null);
-    const repeated = await (0, import_chunk_KGAR3H6Z.repeatedLaunch)(context, input, words, false);
+    const words = (0, import_chunk_T2DZN642.onceWords)("restart", input, null, null);
+    const repeated = await (0, import_chunk_T2DZN642.repeatedLaunch)(context, input, words, false);
     if (repeated) return repeated;
     const id = (0, import_chunk_TGTVVQJ2.requireWholeId)(root, input.words[0]);
-    const view = await (0, import_chunk_LS27X2A7.refresh)(root.folder, id);
-    const spec = (0, import_chunk_E5UFBP32.requireSpec)(root, id);
-    await (0, import_chunk_E5UFBP32.requireGenuine)(spec);
+    const view = await (0, import_chunk_GOQKLDBE.refresh)(root.folder, id);
+    const spec = (0, import_chunk_HOKTJAHD.requireSpec)(root, id);
+    await (0, import_chunk_HOKTJAHD.requireGenuine)(spec);
     if (!(0, import_chunk_VZ2YQQLM.isEnded)(view.state))
       throw new import_chunk_NVPF5LEY.FaultError(
         "busy",
@@ -13747,22 +13770,22 @@ var restart = {
 function againRun(context, input, spec, root, words) {
   for (const name of ["backend", "model", "profile"])
     if (input.has(name)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${name} for a ${spec.kind} job: it is for staff`);
-  (0, import_chunk_E5UFBP32.requireFolder)(spec, "restart", root.option);
+  (0, import_chunk_HOKTJAHD.requireFolder)(spec, "restart", root.option);
   const run = spec.run;
   if (!run) throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot restart job ${spec.id}: a ${spec.kind} job has no command`);
   const program = (0, import_chunk_RUARIC2A.findProgram)(run.argv[0], spec.cwd);
-  if (program === void 0) throw (0, import_chunk_KGAR3H6Z.missingProgram)(run.argv[0], spec.cwd);
-  return (0, import_chunk_KGAR3H6Z.launchAndTell)(context, input, {
+  if (program === void 0) throw (0, import_chunk_T2DZN642.missingProgram)(run.argv[0], spec.cwd);
+  return (0, import_chunk_T2DZN642.launchAndTell)(context, input, {
     kind: "run",
     verb: "run",
-    ...(0, import_chunk_KGAR3H6Z.launchWords)(input),
+    ...(0, import_chunk_T2DZN642.launchWords)(input),
     cwd: spec.cwd,
     deadlineMs: input.durationOrDefault("timeout"),
     killGraceMs: spec.kill_grace_ms,
     maxOutputBytes: spec.max_output_bytes,
     firstOutputMs: spec.first_output_ms,
     stallMs: spec.stall_ms,
-    lineage: (0, import_chunk_E5UFBP32.lineageOf)(spec, "restart"),
+    lineage: (0, import_chunk_HOKTJAHD.lineageOf)(spec, "restart"),
     run: { ...run, program },
     staff: null,
     words
@@ -13771,16 +13794,16 @@ function againRun(context, input, spec, root, words) {
 function again(context, input, spec, root, words) {
   const staff = spec.staff;
   if (!staff) throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot restart job ${spec.id}: it has no task`);
-  const cwd = spec.worktree ? originOf(spec, spec.worktree) : (0, import_chunk_E5UFBP32.requireFolder)(spec, "restart", root.option);
+  const cwd = spec.worktree ? originOf(spec, spec.worktree) : (0, import_chunk_HOKTJAHD.requireFolder)(spec, "restart", root.option);
   const before = staff.custom?.name ?? staff.backend;
   const isElsewhere = input.has("backend") && input.text("backend") !== before;
-  const part = (0, import_chunk_2UFNIVSC.makeStaffPart)({
+  const part = (0, import_chunk_E7QCE62A.makeStaffPart)({
     mode: staff.mode,
     stateRoot: root.folder,
     backend: input.text("backend") ?? before,
     // A model's name belongs to its CLI.
     model: input.text("model") ?? (isElsewhere ? null : staff.model),
-    profile: (0, import_chunk_UOJDUV7R.askedProfile)(input),
+    profile: (0, import_chunk_FH2IMI2T.askedProfile)(input),
     earlierProfile: staff.profile,
     prompt: staff.prompt,
     resume: null,
@@ -13789,11 +13812,11 @@ function again(context, input, spec, root, words) {
   if (part.brief) part.historical = (0, import_chunk_S4WPXD3C.historicalOf)((0, import_chunk_RUARIC2A.jobPaths)(root.folder, spec.id)) ?? staff.historical ?? null;
   if (staff.schema) part.schema = true;
   if (staff.base) part.base = staff.base;
-  return (0, import_chunk_UOJDUV7R.launchStaff)(context, input, {
+  return (0, import_chunk_FH2IMI2T.launchStaff)(context, input, {
     verb: spec.verb,
     staff: part,
     cwd,
-    lineage: (0, import_chunk_E5UFBP32.lineageOf)(spec, "restart"),
+    lineage: (0, import_chunk_HOKTJAHD.lineageOf)(spec, "restart"),
     isSynchronous: spec.verb === "ask" && !input.has("id-only"),
     worktree: spec.worktree ? "new" : null,
     words,
@@ -13809,7 +13832,7 @@ function originOf(spec, worktree) {
 }
 function staffLimit(input) {
   const text = input.text("timeout");
-  return text === void 0 ? import_chunk_46DO6K2P.limits.staffTimeout.default : (0, import_chunk_SBRRC2LY.parseDuration)(text, "--timeout", import_chunk_46DO6K2P.limits.staffTimeout);
+  return text === void 0 ? import_chunk_46DO6K2P.limits.staffTimeout.default : (0, import_chunk_UNGYPAP3.parseDuration)(text, "--timeout", import_chunk_46DO6K2P.limits.staffTimeout);
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -13817,7 +13840,7 @@ function staffLimit(input) {
 });
 
 },
-"./result-R7NFHXFC.js": function (module, exports) {
+"./result-IQ4OFZG7.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -13825,7 +13848,7 @@ __export(stdin_exports, {
 });
 module.exports = stdin_exports;
 var import_chunk_P7H7QP6M = load("./chunk-P7H7QP6M.js");
-var import_chunk_I5GTMCPI = load("./chunk-I5GTMCPI.js");
+var import_chunk_VR56Q4MR = load("./chunk-VR56Q4MR.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
 var import_chunk_NAF6F4BZ = load("./chunk-NAF6F4BZ.js");
 var import_chunk_RD6GNMW3 = load("./chunk-RD6GNMW3.js");
@@ -13834,11 +13857,11 @@ var import_chunk_AA226UOL = load("./chunk-AA226UOL.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_25HLMDPU = load("./chunk-25HLMDPU.js");
 var import_chunk_MEIPGETB = load("./chunk-MEIPGETB.js");
-var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_G2ZSHF7J = load("./chunk-G2ZSHF7J.js");
 var import_chunk_TGTVVQJ2 = load("./chunk-TGTVVQJ2.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_LS27X2A7 = load("./chunk-LS27X2A7.js");
+var import_chunk_GOQKLDBE = load("./chunk-GOQKLDBE.js");
 var import_chunk_EPA27TU7 = load("./chunk-EPA27TU7.js");
 var import_chunk_VZ2YQQLM = load("./chunk-VZ2YQQLM.js");
 var import_chunk_KUXEKPYO = load("./chunk-KUXEKPYO.js");
@@ -13870,7 +13893,7 @@ var result = {
     const owner = input.text("owner") ?? import_chunk_NLNY4YEW.variables.owner() ?? null;
     const isFinished = (id2) => (0, import_chunk_VZ2YQQLM.isEnded)((0, import_chunk_VZ2YQQLM.inspect)(root.folder, id2).state);
     const id = input.words[0] === void 0 ? (0, import_chunk_P7H7QP6M.requireLatest)(root, owner, "a finished job", isFinished) : (0, import_chunk_TGTVVQJ2.findJob)(root, input.words[0]);
-    const view = await (0, import_chunk_LS27X2A7.refresh)(root.folder, id, true);
+    const view = await (0, import_chunk_GOQKLDBE.refresh)(root.folder, id, true);
     if (!(0, import_chunk_VZ2YQQLM.isEnded)(view.state)) {
       const wait = import_chunk_EPA27TU7.nextCommands.wait(id, root.option);
       if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.pending, json: (0, import_chunk_RD6GNMW3.observation)(view, { afterSeq: null, root }) };
@@ -13880,8 +13903,8 @@ var result = {
       };
     }
     const afterPrint = () => (0, import_chunk_NAF6F4BZ.noteCollected)(view, "result");
-    const reply = (0, import_chunk_I5GTMCPI.tellEnded)(context, view);
-    return input.has("json") ? { code: reply.code, json: (0, import_chunk_I5GTMCPI.endedDocument)(view), afterPrint } : { ...reply, afterPrint };
+    const reply = (0, import_chunk_VR56Q4MR.tellEnded)(context, view);
+    return input.has("json") ? { code: reply.code, json: (0, import_chunk_VR56Q4MR.endedDocument)(view), afterPrint } : { ...reply, afterPrint };
   }
 };
 // Annotate the CommonJS export names for ESM import in node:
@@ -13890,27 +13913,27 @@ var result = {
 });
 
 },
-"./review-GEOTMFSB.js": function (module, exports) {
+"./review-4R5F24WV.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   review: () => review
 });
 module.exports = stdin_exports;
-var import_chunk_D3RASLVF = load("./chunk-D3RASLVF.js");
-var import_chunk_UOJDUV7R = load("./chunk-UOJDUV7R.js");
-var import_chunk_2UFNIVSC = load("./chunk-2UFNIVSC.js");
+var import_chunk_XN6BCLDY = load("./chunk-XN6BCLDY.js");
+var import_chunk_FH2IMI2T = load("./chunk-FH2IMI2T.js");
+var import_chunk_E7QCE62A = load("./chunk-E7QCE62A.js");
 var import_chunk_NORYY2JQ = load("./chunk-NORYY2JQ.js");
-var import_chunk_KGAR3H6Z = load("./chunk-KGAR3H6Z.js");
+var import_chunk_T2DZN642 = load("./chunk-T2DZN642.js");
 var import_chunk_ZPOJ2KDT = load("./chunk-ZPOJ2KDT.js");
 var import_chunk_PVHIJNDG = load("./chunk-PVHIJNDG.js");
 var import_chunk_AA226UOL = load("./chunk-AA226UOL.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_32S3VA5A = load("./chunk-32S3VA5A.js");
-var import_chunk_Y72GVN6K = load("./chunk-Y72GVN6K.js");
+var import_chunk_ID6MAICD = load("./chunk-ID6MAICD.js");
 var import_chunk_TGTVVQJ2 = load("./chunk-TGTVVQJ2.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_LS27X2A7 = load("./chunk-LS27X2A7.js");
+var import_chunk_GOQKLDBE = load("./chunk-GOQKLDBE.js");
 var import_chunk_EPA27TU7 = load("./chunk-EPA27TU7.js");
 var import_chunk_2T7BI74R = load("./chunk-2T7BI74R.js");
 var import_chunk_VZ2YQQLM = load("./chunk-VZ2YQQLM.js");
@@ -13929,7 +13952,7 @@ var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var review = (0, import_chunk_D3RASLVF.makeStaffVerb)({
+var review = (0, import_chunk_XN6BCLDY.makeStaffVerb)({
   mode: "review",
   options: {
     base: {
@@ -13950,16 +13973,16 @@ var review = (0, import_chunk_D3RASLVF.makeStaffVerb)({
 });
 
 },
-"./run-AMOJ5QIY.js": function (module, exports) {
+"./run-PRTR4RXK.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  folderOf: () => import_chunk_KGAR3H6Z.folderOf,
-  missingProgram: () => import_chunk_KGAR3H6Z.missingProgram,
-  run: () => import_chunk_KGAR3H6Z.run
+  folderOf: () => import_chunk_T2DZN642.folderOf,
+  missingProgram: () => import_chunk_T2DZN642.missingProgram,
+  run: () => import_chunk_T2DZN642.run
 });
 module.exports = stdin_exports;
-var import_chunk_KGAR3H6Z = load("./chunk-KGAR3H6Z.js");
+var import_chunk_T2DZN642 = load("./chunk-T2DZN642.js");
 var import_chunk_ZPOJ2KDT = load("./chunk-ZPOJ2KDT.js");
 var import_chunk_PVHIJNDG = load("./chunk-PVHIJNDG.js");
 var import_chunk_AA226UOL = load("./chunk-AA226UOL.js");
@@ -14022,26 +14045,26 @@ async function runWatch(claim) {
 });
 
 },
-"./settle-SDML6AVJ.js": function (module, exports) {
+"./settle-F4J2MQOW.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   settleJob: () => settleJob
 });
 module.exports = stdin_exports;
-var import_chunk_3XIWKYCB = load("./chunk-3XIWKYCB.js");
-var import_chunk_EN4CM5V2 = load("./chunk-EN4CM5V2.js");
+var import_chunk_G4JXG6B4 = load("./chunk-G4JXG6B4.js");
+var import_chunk_LXOVHJVX = load("./chunk-LXOVHJVX.js");
 var import_chunk_S4WPXD3C = load("./chunk-S4WPXD3C.js");
 var import_chunk_WJOU72C3 = load("./chunk-WJOU72C3.js");
 var import_chunk_25HLMDPU = load("./chunk-25HLMDPU.js");
 var import_chunk_MEIPGETB = load("./chunk-MEIPGETB.js");
-var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_G2ZSHF7J = load("./chunk-G2ZSHF7J.js");
 var import_chunk_32S3VA5A = load("./chunk-32S3VA5A.js");
-var import_chunk_Y72GVN6K = load("./chunk-Y72GVN6K.js");
+var import_chunk_ID6MAICD = load("./chunk-ID6MAICD.js");
 var import_chunk_TGTVVQJ2 = load("./chunk-TGTVVQJ2.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_LS27X2A7 = load("./chunk-LS27X2A7.js");
+var import_chunk_GOQKLDBE = load("./chunk-GOQKLDBE.js");
 var import_chunk_EPA27TU7 = load("./chunk-EPA27TU7.js");
 var import_chunk_G5CID2NA = load("./chunk-G5CID2NA.js");
 var import_chunk_VZ2YQQLM = load("./chunk-VZ2YQQLM.js");
@@ -14088,23 +14111,23 @@ var noStart = "the shell that was to start it ended before";
 async function settle(view) {
   const condition = (0, import_chunk_VZ2YQQLM.conditionOf)(view);
   if (!view.spec) return;
-  if (view.spec.timer && (0, import_chunk_3XIWKYCB.finishStored)({ paths: view.paths, spec: view.spec })) return;
+  if (view.spec.timer && (0, import_chunk_G4JXG6B4.finishStored)({ paths: view.paths, spec: view.spec })) return;
   if (view.spec.timer) {
-    (0, import_chunk_3XIWKYCB.conclude)(
+    (0, import_chunk_G4JXG6B4.conclude)(
       { paths: view.paths, spec: view.spec },
       { reason: timerReason(view, view.spec.timer), exit: void 0, tree: nothing, reconciled: true }
     );
     return;
   }
-  if ((0, import_chunk_3XIWKYCB.finishStored)({ paths: view.paths, spec: view.spec })) {
-    (0, import_chunk_3XIWKYCB.removeCgroup)(view.worker?.cgroup ?? (0, import_chunk_3XIWKYCB.findCgroup)(view.id), view.id);
+  if ((0, import_chunk_G4JXG6B4.finishStored)({ paths: view.paths, spec: view.spec })) {
+    (0, import_chunk_G4JXG6B4.removeCgroup)(view.worker?.cgroup ?? (0, import_chunk_G4JXG6B4.findCgroup)(view.id), view.id);
     return;
   }
-  const tree = (0, import_chunk_3XIWKYCB.treeOf)(view.spec, view.paths, { worker: null, shim: view.shim, child: view.child });
+  const tree = (0, import_chunk_G4JXG6B4.treeOf)(view.spec, view.paths, { worker: null, shim: view.shim, child: view.child });
   const isOver = condition === "over" && view.reason === void 0 && view.spec.run?.keep_children;
-  const ended = isOver ? nothing : await (0, import_chunk_3XIWKYCB.terminate)(tree, { graceMs: condition === "over" ? import_chunk_46DO6K2P.drainMs : import_chunk_46DO6K2P.orphanGraceMs, settleMs: import_chunk_46DO6K2P.killSettleMs });
-  (0, import_chunk_3XIWKYCB.removeCgroup)(view.worker?.cgroup ?? (0, import_chunk_3XIWKYCB.findCgroup)(view.id), view.id);
-  (0, import_chunk_3XIWKYCB.conclude)(
+  const ended = isOver ? nothing : await (0, import_chunk_G4JXG6B4.terminate)(tree, { graceMs: condition === "over" ? import_chunk_46DO6K2P.drainMs : import_chunk_46DO6K2P.orphanGraceMs, settleMs: import_chunk_46DO6K2P.killSettleMs });
+  (0, import_chunk_G4JXG6B4.removeCgroup)(view.worker?.cgroup ?? (0, import_chunk_G4JXG6B4.findCgroup)(view.id), view.id);
+  (0, import_chunk_G4JXG6B4.conclude)(
     { paths: view.paths, spec: view.spec },
     { reason: settledReason(view, condition), exit: view.exit, tree: ended, reconciled: true, detail: noStart }
   );
@@ -14116,7 +14139,7 @@ function timerReason({ cancel }, timer) {
   return cancel && Date.parse(cancel.at) < due ? "canceled" : "due";
 }
 function settledReason(view, condition) {
-  const told = (0, import_chunk_EN4CM5V2.parseReason)(view.reason);
+  const told = (0, import_chunk_LXOVHJVX.parseReason)(view.reason);
   if (told) return told;
   if (condition === "over") return "exited";
   if (view.cancel) return "canceled";
@@ -14148,23 +14171,23 @@ function isOutOfReach(error) {
 });
 
 },
-"./setup-RMZHESLE.js": function (module, exports) {
+"./setup-L7TUBGDG.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   setup: () => setup
 });
 module.exports = stdin_exports;
-var import_chunk_JPIEZSDQ = load("./chunk-JPIEZSDQ.js");
+var import_chunk_R6IQD4WG = load("./chunk-R6IQD4WG.js");
 var import_chunk_XFBNWBRB = load("./chunk-XFBNWBRB.js");
-var import_chunk_2UFNIVSC = load("./chunk-2UFNIVSC.js");
+var import_chunk_E7QCE62A = load("./chunk-E7QCE62A.js");
 var import_chunk_PVHIJNDG = load("./chunk-PVHIJNDG.js");
 var import_chunk_AA226UOL = load("./chunk-AA226UOL.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_Y72GVN6K = load("./chunk-Y72GVN6K.js");
+var import_chunk_ID6MAICD = load("./chunk-ID6MAICD.js");
 var import_chunk_TGTVVQJ2 = load("./chunk-TGTVVQJ2.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_LS27X2A7 = load("./chunk-LS27X2A7.js");
+var import_chunk_GOQKLDBE = load("./chunk-GOQKLDBE.js");
 var import_chunk_EPA27TU7 = load("./chunk-EPA27TU7.js");
 var import_chunk_VZ2YQQLM = load("./chunk-VZ2YQQLM.js");
 var import_chunk_OH5P3ATF = load("./chunk-OH5P3ATF.js");
@@ -14199,7 +14222,7 @@ function addReadRules(text, folder) {
 }
 function parse(text) {
   try {
-    return (0, import_chunk_Y72GVN6K.parseSettings)(text);
+    return (0, import_chunk_ID6MAICD.parseSettings)(text);
   } catch {
     throw new Error("it is no JSON object");
   }
@@ -14212,7 +14235,7 @@ function planStateEdit(root, now, choices, user) {
   const edit = {
     file,
     before: (0, import_chunk_6OPTGHIR.readText)(file) ?? null,
-    after: (0, import_chunk_2UFNIVSC.narrowingText)({ restrict, default_backend }),
+    after: (0, import_chunk_E7QCE62A.narrowingText)({ restrict, default_backend }),
     followsLink: false,
     isState: true
   };
@@ -14223,12 +14246,12 @@ function planStateEdit(root, now, choices, user) {
 }
 function withEffect(change, wanted, user) {
   const mode = import_chunk_W7HED5VZ.modeIds.find((id) => change.startsWith(`default_backend.${id}: `));
-  const own = mode && (0, import_chunk_2UFNIVSC.defaultBackend)(mode, user, import_chunk_2UFNIVSC.noNarrowing)?.name;
+  const own = mode && (0, import_chunk_E7QCE62A.defaultBackend)(mode, user, import_chunk_E7QCE62A.noNarrowing)?.name;
   if (mode === void 0 || own === void 0 || wanted[mode] === void 0 || wanted[mode] === own) return change;
   return `${change} (has no effect here: your config says ${own})`;
 }
 function planUserEdit(now, choices) {
-  const file = (0, import_chunk_2UFNIVSC.userConfigFile)();
+  const file = (0, import_chunk_E7QCE62A.userConfigFile)();
   if (file === void 0)
     throw new import_chunk_NVPF5LEY.FaultError("preflight", "cannot find your config folder: neither HOME nor XDG_CONFIG_HOME is set");
   const before = (0, import_chunk_6OPTGHIR.readText)(file) ?? null;
@@ -14243,7 +14266,7 @@ function planUserEdit(now, choices) {
     if (value === void 0 || Object.keys(value).length === 0) delete all[key];
     else all[key] = value;
   }
-  import_chunk_2UFNIVSC.userConfig.parse(all);
+  import_chunk_E7QCE62A.userConfig.parse(all);
   const after = `${JSON.stringify(all, null, 2)}
 `;
   return asEdit({ file, before, after, followsLink: false, isState: false }, [
@@ -14253,14 +14276,14 @@ function planUserEdit(now, choices) {
   ]);
 }
 function planReadRules(folder) {
-  const policy = (0, import_chunk_Y72GVN6K.findBackend)("agy")?.policy;
+  const policy = (0, import_chunk_ID6MAICD.findBackend)("agy")?.policy;
   const home = import_chunk_NLNY4YEW.variables.home();
   if (!policy) throw new Error("there is no backend agy with settings");
   if (home === void 0) throw new import_chunk_NVPF5LEY.FaultError("preflight", "cannot find the settings of agy: HOME is not set");
   const file = import_node_path.default.join(home, policy.file);
   const refused = (why) => new import_chunk_NVPF5LEY.FaultError("preflight", `cannot change the settings ${file}: ${why}`);
   if (!(0, import_chunk_YZXDT2WC.isFolder)(import_node_path.default.dirname(file))) throw refused("agy was never started here; start it once and sign in");
-  const read = (0, import_chunk_2UFNIVSC.readSettings)(file);
+  const read = (0, import_chunk_E7QCE62A.readSettings)(file);
   if ("fault" in read) throw refused(`they ${read.fault}`);
   let made;
   try {
@@ -14274,7 +14297,7 @@ function planReadRules(folder) {
 }
 async function applyEdits(root, edits) {
   const stamp = (0, import_chunk_NLNY4YEW.isoNow)().replace(/[-:]|\.\d+/g, "");
-  const write = () => (0, import_chunk_Y72GVN6K.applyAll)(edits, stamp);
+  const write = () => (0, import_chunk_ID6MAICD.applyAll)(edits, stamp);
   if (!edits.some((edit) => edit.isState)) return write();
   (0, import_chunk_PVHIJNDG.ensureRoot)(root.folder);
   return (0, import_chunk_OH5P3ATF.withLock)((0, import_chunk_RUARIC2A.rootPaths)(root.folder).lock, write);
@@ -14302,7 +14325,7 @@ function modeRows(surveys, config, narrowing) {
   const installed = surveys.filter((one) => !one.custom && one.program !== null);
   const single = installed.length === 1 ? installed[0]?.backend : void 0;
   return Object.values(import_chunk_W7HED5VZ.modes).map(({ id, profile }) => {
-    const chosen = (0, import_chunk_2UFNIVSC.defaultBackend)(id, config, narrowing);
+    const chosen = (0, import_chunk_E7QCE62A.defaultBackend)(id, config, narrowing);
     const lists = { user: config.restrict ?? [], state: narrowing.restrict };
     const by = ["user", "state"].find((one) => lists[one].includes(id)) ?? null;
     const restrictions = Object.values(lists).map((restrict) => ({ restrict, file: "" }));
@@ -14312,7 +14335,7 @@ function modeRows(surveys, config, narrowing) {
       backend,
       backend_from: chosen?.from ?? (single === void 0 ? null : "only_installed"),
       usable: backend === null ? null : surveys.find((one) => one.backend === backend)?.usable ?? false,
-      profile: (0, import_chunk_2UFNIVSC.narrowProfile)(id, { asked: void 0, fallback: profile }, restrictions),
+      profile: (0, import_chunk_E7QCE62A.narrowProfile)(id, { asked: void 0, fallback: profile }, restrictions),
       restricted_by: by
     };
   });
@@ -14422,14 +14445,14 @@ var setup = {
   ],
   async run(context, input) {
     const root = context.root(input);
-    const config = (0, import_chunk_2UFNIVSC.readUserConfig)();
-    const known = (0, import_chunk_2UFNIVSC.knownBackends)(config);
+    const config = (0, import_chunk_E7QCE62A.readUserConfig)();
+    const known = (0, import_chunk_E7QCE62A.knownBackends)(config);
     const only = input.text("backend");
     if (only !== void 0 && !known.includes(only)) throw unknownBackend("--backend", only, known);
     const choices = { restrict: restrictOf(input), defaults: defaultsOf(input, known) };
     checkTogether(input, choices);
     (0, import_chunk_PVHIJNDG.checkRoot)(root.folder);
-    const narrowing = (0, import_chunk_2UFNIVSC.readNarrowing)(root.folder, known);
+    const narrowing = (0, import_chunk_E7QCE62A.readNarrowing)(root.folder, known);
     const edits = [
       ...input.has("user") ? planUserEdit(config, choices) : planStateEdit(root, narrowing, choices, config),
       ...input.has("allow-reads") ? planReadRules((0, import_chunk_FSE6WFMD.findWorktree)(context.cwd) ?? context.cwd) : []
@@ -14437,8 +14460,8 @@ var setup = {
     const isApplied = input.has("apply");
     const copies = isApplied ? await applyEdits(root, edits) : [];
     const isChanged = isApplied && edits.length > 0;
-    const now = isChanged ? { config: (0, import_chunk_2UFNIVSC.readUserConfig)(), narrowing: (0, import_chunk_2UFNIVSC.readNarrowing)(root.folder, known) } : { config, narrowing };
-    const surveys = (0, import_chunk_JPIEZSDQ.surveyBackends)(now.config, context.cwd);
+    const now = isChanged ? { config: (0, import_chunk_E7QCE62A.readUserConfig)(), narrowing: (0, import_chunk_E7QCE62A.readNarrowing)(root.folder, known) } : { config, narrowing };
+    const surveys = (0, import_chunk_R6IQD4WG.surveyBackends)(now.config, context.cwd);
     const page = {
       surveys: surveys.filter(({ backend }) => only === void 0 || backend === only),
       modes: modeRows(surveys, now.config, now.narrowing),
@@ -14516,27 +14539,27 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./staffer-4XROKMTQ.js": function (module, exports) {
+"./staffer-C7B4YSUZ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   staffer: () => staffer
 });
 module.exports = stdin_exports;
-var import_chunk_D3RASLVF = load("./chunk-D3RASLVF.js");
-var import_chunk_UOJDUV7R = load("./chunk-UOJDUV7R.js");
-var import_chunk_2UFNIVSC = load("./chunk-2UFNIVSC.js");
+var import_chunk_XN6BCLDY = load("./chunk-XN6BCLDY.js");
+var import_chunk_FH2IMI2T = load("./chunk-FH2IMI2T.js");
+var import_chunk_E7QCE62A = load("./chunk-E7QCE62A.js");
 var import_chunk_NORYY2JQ = load("./chunk-NORYY2JQ.js");
-var import_chunk_KGAR3H6Z = load("./chunk-KGAR3H6Z.js");
+var import_chunk_T2DZN642 = load("./chunk-T2DZN642.js");
 var import_chunk_ZPOJ2KDT = load("./chunk-ZPOJ2KDT.js");
 var import_chunk_PVHIJNDG = load("./chunk-PVHIJNDG.js");
 var import_chunk_AA226UOL = load("./chunk-AA226UOL.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_32S3VA5A = load("./chunk-32S3VA5A.js");
-var import_chunk_Y72GVN6K = load("./chunk-Y72GVN6K.js");
+var import_chunk_ID6MAICD = load("./chunk-ID6MAICD.js");
 var import_chunk_TGTVVQJ2 = load("./chunk-TGTVVQJ2.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_LS27X2A7 = load("./chunk-LS27X2A7.js");
+var import_chunk_GOQKLDBE = load("./chunk-GOQKLDBE.js");
 var import_chunk_EPA27TU7 = load("./chunk-EPA27TU7.js");
 var import_chunk_2T7BI74R = load("./chunk-2T7BI74R.js");
 var import_chunk_VZ2YQQLM = load("./chunk-VZ2YQQLM.js");
@@ -14555,7 +14578,7 @@ var import_chunk_YZXDT2WC = load("./chunk-YZXDT2WC.js");
 var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var staffer = (0, import_chunk_D3RASLVF.makeStaffVerb)({
+var staffer = (0, import_chunk_XN6BCLDY.makeStaffVerb)({
   mode: "staffer",
   examples: [
     'staffer --backend codex --prompt "Fix the failing test in src/parse.ts"',
@@ -14568,7 +14591,7 @@ var staffer = (0, import_chunk_D3RASLVF.makeStaffVerb)({
 });
 
 },
-"./status-4DELOAMI.js": function (module, exports) {
+"./status-FCJ2LRXI.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -14580,10 +14603,10 @@ var import_chunk_PVHIJNDG = load("./chunk-PVHIJNDG.js");
 var import_chunk_AA226UOL = load("./chunk-AA226UOL.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_WJOU72C3 = load("./chunk-WJOU72C3.js");
-var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_G2ZSHF7J = load("./chunk-G2ZSHF7J.js");
 var import_chunk_TGTVVQJ2 = load("./chunk-TGTVVQJ2.js");
-var import_chunk_LS27X2A7 = load("./chunk-LS27X2A7.js");
+var import_chunk_GOQKLDBE = load("./chunk-GOQKLDBE.js");
 var import_chunk_EPA27TU7 = load("./chunk-EPA27TU7.js");
 var import_chunk_VZ2YQQLM = load("./chunk-VZ2YQQLM.js");
 var import_chunk_KUXEKPYO = load("./chunk-KUXEKPYO.js");
@@ -14614,7 +14637,7 @@ async function listViews(root, options) {
   return views.filter((view) => isWanted(view.spec, options.owner)).sort((a, b) => Number((0, import_chunk_VZ2YQQLM.isEnded)(a.state)) - Number((0, import_chunk_VZ2YQQLM.isEnded)(b.state)) || (0, import_chunk_KUXEKPYO.compareIds)(b.id, a.id));
 }
 async function look(root, id) {
-  for (const how of [import_chunk_LS27X2A7.refresh, import_chunk_VZ2YQQLM.inspect]) {
+  for (const how of [import_chunk_GOQKLDBE.refresh, import_chunk_VZ2YQQLM.inspect]) {
     try {
       return [await how(root, id)];
     } catch {
@@ -14627,7 +14650,7 @@ function isWanted(spec, owner) {
 }
 async function makePaint(isOn) {
   if (!isOn) return (_state, text) => text;
-  const { default: kleur } = await Promise.resolve().then(() => load("./kleur-QGKGKLIK.js"));
+  const { default: kleur } = await Promise.resolve().then(() => load("./kleur-OMCQTRCY.js"));
   kleur.enabled = true;
   return (state, text) => {
     if (state === "done") return kleur.green(text);
@@ -14682,10 +14705,10 @@ function paint(line, view, color) {
   return view ? line.replace(` ${view.state.state}`, (word) => color(view.state.state, word)) : line;
 }
 function timeOf({ state }) {
-  return (0, import_chunk_SBRRC2LY.formatDuration)(state.duration_ms ?? Math.max(0, (0, import_chunk_NLNY4YEW.nowMs)() - Date.parse(state.created_at)));
+  return (0, import_chunk_UNGYPAP3.formatDuration)(state.duration_ms ?? Math.max(0, (0, import_chunk_NLNY4YEW.nowMs)() - Date.parse(state.created_at)));
 }
 function endedOf({ state }) {
-  return (0, import_chunk_VZ2YQQLM.isEnded)(state) && state.ended_at !== null ? `${(0, import_chunk_SBRRC2LY.formatAge)((0, import_chunk_NLNY4YEW.nowMs)() - Date.parse(state.ended_at))} ago` : null;
+  return (0, import_chunk_VZ2YQQLM.isEnded)(state) && state.ended_at !== null ? `${(0, import_chunk_UNGYPAP3.formatAge)((0, import_chunk_NLNY4YEW.nowMs)() - Date.parse(state.ended_at))} ago` : null;
 }
 function ownerOf(view) {
   return (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(view.spec?.owner ?? "-"), 16);
@@ -14763,7 +14786,7 @@ var status = {
     const root = context.root(input);
     const isThere = (0, import_chunk_PVHIJNDG.checkRoot)(root.folder);
     if (input.words[0] !== void 0) {
-      const view = await (0, import_chunk_LS27X2A7.refresh)(root.folder, (0, import_chunk_TGTVVQJ2.findJob)(root, input.words[0]));
+      const view = await (0, import_chunk_GOQKLDBE.refresh)(root.folder, (0, import_chunk_TGTVVQJ2.findJob)(root, input.words[0]));
       return input.has("json") ? { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state), json: (0, import_chunk_RD6GNMW3.observation)(view, { afterSeq: null, root }) } : { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state), out: pageOf(view, root) };
     }
     const views = isThere ? await listViews(root.folder, { recent: input.count("recent") ?? 10, owner: input.text("owner") ?? null }) : [];
@@ -14801,30 +14824,30 @@ function rowDocument(view) {
 });
 
 },
-"./supervise-4CLD5IFP.js": function (module, exports) {
+"./supervise-7YI65OPN.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   supervise: () => supervise
 });
 module.exports = stdin_exports;
-var import_chunk_YFOW54N6 = load("./chunk-YFOW54N6.js");
+var import_chunk_4S2N6HBH = load("./chunk-4S2N6HBH.js");
 var import_chunk_YC5VTLGP = load("./chunk-YC5VTLGP.js");
 var import_chunk_NORYY2JQ = load("./chunk-NORYY2JQ.js");
 var import_chunk_FHNVDGJI = load("./chunk-FHNVDGJI.js");
-var import_chunk_3XIWKYCB = load("./chunk-3XIWKYCB.js");
-var import_chunk_EN4CM5V2 = load("./chunk-EN4CM5V2.js");
+var import_chunk_G4JXG6B4 = load("./chunk-G4JXG6B4.js");
+var import_chunk_LXOVHJVX = load("./chunk-LXOVHJVX.js");
 var import_chunk_S4WPXD3C = load("./chunk-S4WPXD3C.js");
 var import_chunk_WJOU72C3 = load("./chunk-WJOU72C3.js");
 var import_chunk_25HLMDPU = load("./chunk-25HLMDPU.js");
 var import_chunk_MEIPGETB = load("./chunk-MEIPGETB.js");
-var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_G2ZSHF7J = load("./chunk-G2ZSHF7J.js");
 var import_chunk_32S3VA5A = load("./chunk-32S3VA5A.js");
-var import_chunk_Y72GVN6K = load("./chunk-Y72GVN6K.js");
+var import_chunk_ID6MAICD = load("./chunk-ID6MAICD.js");
 var import_chunk_TGTVVQJ2 = load("./chunk-TGTVVQJ2.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_LS27X2A7 = load("./chunk-LS27X2A7.js");
+var import_chunk_GOQKLDBE = load("./chunk-GOQKLDBE.js");
 var import_chunk_EPA27TU7 = load("./chunk-EPA27TU7.js");
 var import_chunk_VZ2YQQLM = load("./chunk-VZ2YQQLM.js");
 var import_chunk_OH5P3ATF = load("./chunk-OH5P3ATF.js");
@@ -14936,10 +14959,10 @@ function toolSnapshot(call) {
 }
 function followAgent(claim, progress) {
   const { spec, paths } = claim;
-  const backend = (0, import_chunk_EN4CM5V2.backendOf)(spec);
+  const backend = (0, import_chunk_LXOVHJVX.backendOf)(spec);
   if (!spec.staff || !backend) return void 0;
   const { staff } = spec;
-  const reading = (0, import_chunk_Y72GVN6K.makeReading)();
+  const reading = (0, import_chunk_ID6MAICD.makeReading)();
   let isFinalTold = false;
   const told = lastToolTold(claim);
   const ended = new Set();
@@ -14963,8 +14986,8 @@ function followAgent(claim, progress) {
   return {
     reading,
     sink: {
-      stdout: (line) => (0, import_chunk_EN4CM5V2.readSafely)(reading, () => backend.read(line, reading, (0, import_chunk_NLNY4YEW.isoNow)())),
-      stderr: (line) => (0, import_chunk_EN4CM5V2.readSafely)(reading, () => backend.readError?.(line, reading, (0, import_chunk_NLNY4YEW.isoNow)()))
+      stdout: (line) => (0, import_chunk_LXOVHJVX.readSafely)(reading, () => backend.read(line, reading, (0, import_chunk_NLNY4YEW.isoNow)())),
+      stderr: (line) => (0, import_chunk_LXOVHJVX.readSafely)(reading, () => backend.readError?.(line, reading, (0, import_chunk_NLNY4YEW.isoNow)()))
     },
     update
   };
@@ -15209,23 +15232,6 @@ async function untilMarked(claim, ended) {
     await (0, import_chunk_NLNY4YEW.sleep)(pause);
   }
 }
-function makeDueLook(claim, follower, agent) {
-  const { paths, spec } = claim;
-  const begun = (0, import_chunk_NLNY4YEW.monotonicMs)();
-  let completeSince;
-  return () => {
-    if (!(0, import_chunk_YZXDT2WC.exists)(paths.folder)) return "state_vanished";
-    if ((0, import_chunk_KUXEKPYO.readCancel)(paths)) return "canceled";
-    const now = (0, import_chunk_NLNY4YEW.monotonicMs)();
-    const lastOutput = follower.lastOutputMono;
-    if (spec.first_output_ms !== null && lastOutput === null && now - begun > spec.first_output_ms)
-      return "first_output_timeout";
-    if (spec.stall_ms !== null && now - (lastOutput ?? begun) > spec.stall_ms) return "stalled";
-    if (agent?.reading.waitsForSignIn) return "sign_in";
-    completeSince = agent?.reading.final ? completeSince ?? now : void 0;
-    return completeSince !== void 0 && now - completeSince > import_chunk_46DO6K2P.lingerMs ? "lingered" : void 0;
-  };
-}
 function onNextChange(files, onChange) {
   const watchers = [];
   const stop = () => {
@@ -15349,7 +15355,7 @@ var Stream = class {
   cap;
   size = 0;
   offset = 0;
-  lines = new import_chunk_EN4CM5V2.LineSplitter();
+  lines = new import_chunk_LXOVHJVX.LineSplitter();
   sink;
   constructor(file, capBytes, sink) {
     this.file = file;
@@ -15452,7 +15458,7 @@ function planChild(root, spec, paths, brief) {
       conversationId: null
     };
   }
-  const backend = (0, import_chunk_EN4CM5V2.backendOf)(spec);
+  const backend = (0, import_chunk_LXOVHJVX.backendOf)(spec);
   if (!spec.staff || !backend) throw new Error(`cannot start job ${spec.id}: unknown backend ${spec.staff?.backend}`);
   const plan = backend.plan({ ...staffRequest(root, spec, paths), prompt: brief });
   if (plan.promptBy === "stdin") (0, import_chunk_6OPTGHIR.writeFile)(paths.prompt, plan.stdin);
@@ -15464,7 +15470,7 @@ function planChild(root, spec, paths, brief) {
     environment: (0, import_chunk_NLNY4YEW.childEnvironment)({
       ...own,
       add: plan.environment,
-      remove: [...(0, import_chunk_Y72GVN6K.hostMarkers)(), ...import_chunk_LPMPPDCR.repositoryVariables, ...plan.remove]
+      remove: [...(0, import_chunk_ID6MAICD.hostMarkers)(), ...import_chunk_LPMPPDCR.repositoryVariables, ...plan.remove]
     }),
     input: plan.promptBy === "stdin" ? paths.prompt : "/dev/null",
     conversationId: plan.conversationId
@@ -15508,7 +15514,7 @@ function makeBrief(spec, facts) {
     list("Rules", [...mode.rules, ...commonRules(spec, facts)]),
     list("Your final message", [...mode.form, ...answerRules])
   ];
-  if (staff.schema) parts.push(import_chunk_EN4CM5V2.findingsForm);
+  if (staff.schema) parts.push(import_chunk_LXOVHJVX.findingsForm);
   return `${parts.filter((part) => part !== "").join("\n\n")}
 `;
 }
@@ -15578,9 +15584,26 @@ function prepareStart(root, spec, paths) {
   const review = spec.staff.mode === "review" ? (0, import_chunk_NORYY2JQ.prepareReview)(spec.staff, paths, before) : [];
   return { brief: makeBrief(spec, { context: (0, import_chunk_32S3VA5A.contextOf)(before), review, stateRoot: root }), before };
 }
+function makeDueLook(claim, follower, agent) {
+  const { paths, spec } = claim;
+  const begun = (0, import_chunk_NLNY4YEW.monotonicMs)();
+  let completeSince;
+  return () => {
+    if (!(0, import_chunk_YZXDT2WC.exists)(paths.folder)) return "state_vanished";
+    if ((0, import_chunk_KUXEKPYO.readCancel)(paths)) return "canceled";
+    const now = (0, import_chunk_NLNY4YEW.monotonicMs)();
+    const lastOutput = follower.lastOutputMono;
+    if (spec.first_output_ms !== null && lastOutput === null && now - begun > spec.first_output_ms)
+      return "first_output_timeout";
+    if (spec.stall_ms !== null && now - (lastOutput ?? begun) > spec.stall_ms) return "stalled";
+    if (agent?.reading.waitsForSignIn) return "sign_in";
+    completeSince = agent?.reading.final ? completeSince ?? now : void 0;
+    return completeSince !== void 0 && now - completeSince > import_chunk_46DO6K2P.lingerMs ? "lingered" : void 0;
+  };
+}
 function claimReason(claim, reason) {
   const { paths } = claim;
-  if ((0, import_chunk_KUXEKPYO.readExit)(paths)) return (0, import_chunk_EN4CM5V2.parseReason)((0, import_chunk_KUXEKPYO.readReason)(paths));
+  if ((0, import_chunk_KUXEKPYO.readExit)(paths)) return (0, import_chunk_LXOVHJVX.parseReason)((0, import_chunk_KUXEKPYO.readReason)(paths));
   let isOurs = false;
   try {
     isOurs = (0, import_chunk_6OPTGHIR.createFile)(paths.reason, `${reason}
@@ -15588,14 +15611,14 @@ function claimReason(claim, reason) {
   } catch {
     return reason;
   }
-  if (!isOurs) return (0, import_chunk_EN4CM5V2.parseReason)((0, import_chunk_KUXEKPYO.readReason)(paths)) ?? reason;
+  if (!isOurs) return (0, import_chunk_LXOVHJVX.parseReason)((0, import_chunk_KUXEKPYO.readReason)(paths)) ?? reason;
   if (!(0, import_chunk_KUXEKPYO.readExit)(paths)) return reason;
   (0, import_chunk_6OPTGHIR.removeFile)(paths.reason);
   return void 0;
 }
 function makeTicker(claim, tick) {
   const second = setInterval(tick, 1e3);
-  const lease = setInterval(() => (0, import_chunk_YFOW54N6.renewLease)(claim.paths), import_chunk_46DO6K2P.leaseMs);
+  const lease = setInterval(() => (0, import_chunk_4S2N6HBH.renewLease)(claim.paths), import_chunk_46DO6K2P.leaseMs);
   process.on("SIGURG", tick);
   const first = setTimeout(tick, 0);
   return () => {
@@ -15604,6 +15627,43 @@ function makeTicker(claim, tick) {
     clearTimeout(first);
     process.off("SIGURG", tick);
   };
+}
+async function untilEnd(claim, progress, child, follower, agent) {
+  const { paths, spec } = claim;
+  const releases = [];
+  try {
+    return await new Promise((resolve) => {
+      void child.ended.then(() => resolve((0, import_chunk_LXOVHJVX.parseReason)((0, import_chunk_KUXEKPYO.readReason)(paths)) ?? "exited"));
+      const told = (0, import_chunk_KUXEKPYO.readExit)(paths) ? void 0 : (0, import_chunk_LXOVHJVX.parseReason)((0, import_chunk_KUXEKPYO.readReason)(paths));
+      if (told !== void 0) resolve(told);
+      let hasStopped = false;
+      const stop = (wanted) => {
+        if (hasStopped) return;
+        hasStopped = true;
+        const reason = wanted === "state_vanished" ? wanted : claimReason(claim, wanted);
+        if (reason !== void 0) resolve(reason);
+      };
+      releases.push((0, import_chunk_NLNY4YEW.atMonotonic)(spec.deadline_mono_ms, () => stop("hard_timeout")));
+      const isDue = makeDueLook(claim, follower, agent);
+      const tick = () => {
+        follower.tick();
+        tellNewNeighbours(claim, progress);
+        const reason = isDue();
+        if (reason !== void 0) stop(reason);
+      };
+      releases.push(makeTicker(claim, tick));
+    });
+  } finally {
+    for (const release of releases) release();
+  }
+}
+function tellNewNeighbours({ root, paths, spec }, progress) {
+  if (!spec.staff) return;
+  const { warnings } = progress.state;
+  const fresh = (0, import_chunk_ID6MAICD.neighbourWarnings)(root, paths).filter(
+    (one) => !warnings.some((known) => known.message === one.message)
+  );
+  if (fresh.length > 0) progress.note("two_writers", { warnings: fresh }, { warnings: [...warnings, ...fresh] });
 }
 var nothing = { step: "none", ended: [], survivors: [] };
 async function supervise(claim) {
@@ -15632,8 +15692,8 @@ async function supervise(claim) {
   const follower = new Follower(paths, spec.max_output_bytes, agent?.sink, () => agent?.update());
   const reason = await untilEnd(claim, progress, child, follower, agent);
   if (reason === "state_vanished") {
-    await (0, import_chunk_3XIWKYCB.terminate)((0, import_chunk_3XIWKYCB.treeOf)(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
-    (0, import_chunk_3XIWKYCB.removeCgroup)(claim.cgroup, spec.id);
+    await (0, import_chunk_G4JXG6B4.terminate)((0, import_chunk_G4JXG6B4.treeOf)(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
+    (0, import_chunk_G4JXG6B4.removeCgroup)(claim.cgroup, spec.id);
     return;
   }
   const ended = reason === "exited" ? nothing : await stopTree(claim, child, progress, reason);
@@ -15641,9 +15701,9 @@ async function supervise(claim) {
   const omitted = await follower.end();
   agent?.update();
   progress.flush();
-  (0, import_chunk_3XIWKYCB.removeCgroup)(claim.cgroup, spec.id);
+  (0, import_chunk_G4JXG6B4.removeCgroup)(claim.cgroup, spec.id);
   const exit = (0, import_chunk_KUXEKPYO.readExit)(paths);
-  (0, import_chunk_3XIWKYCB.conclude)(claim, {
+  (0, import_chunk_G4JXG6B4.conclude)(claim, {
     ...lostReason(claim, child, reason, exit !== void 0),
     exit,
     tree: reason === "exited" ? leftovers : { ...ended, survivors: leftovers.survivors },
@@ -15659,7 +15719,7 @@ function reasonNotToStart({ paths, spec }) {
   return (0, import_chunk_NLNY4YEW.monotonicMs)() >= spec.deadline_mono_ms ? "hard_timeout" : void 0;
 }
 function endUnstarted(claim, reason) {
-  (0, import_chunk_3XIWKYCB.conclude)(claim, { reason, exit: void 0, tree: nothing, reconciled: false });
+  (0, import_chunk_G4JXG6B4.conclude)(claim, { reason, exit: void 0, tree: nothing, reconciled: false });
 }
 async function tryStart(claim, progress) {
   try {
@@ -15675,37 +15735,8 @@ async function tryStart(claim, progress) {
     const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
     if (code === void 0) throw error;
     const detail = code === "ENOENT" ? `${(0, import_chunk_NVPF5LEY.messageOf)(error)} (does the folder ${claim.spec.cwd} still exist?)` : (0, import_chunk_NVPF5LEY.messageOf)(error);
-    (0, import_chunk_3XIWKYCB.conclude)(claim, { reason: "spawn_failed", exit: void 0, tree: nothing, reconciled: false, detail });
+    (0, import_chunk_G4JXG6B4.conclude)(claim, { reason: "spawn_failed", exit: void 0, tree: nothing, reconciled: false, detail });
     return void 0;
-  }
-}
-async function untilEnd(claim, progress, child, follower, agent) {
-  const { paths, spec } = claim;
-  const releases = [];
-  try {
-    return await new Promise((resolve) => {
-      void child.ended.then(() => resolve((0, import_chunk_EN4CM5V2.parseReason)((0, import_chunk_KUXEKPYO.readReason)(paths)) ?? "exited"));
-      const told = (0, import_chunk_KUXEKPYO.readExit)(paths) ? void 0 : (0, import_chunk_EN4CM5V2.parseReason)((0, import_chunk_KUXEKPYO.readReason)(paths));
-      if (told !== void 0) resolve(told);
-      let hasStopped = false;
-      const stop = (wanted) => {
-        if (hasStopped) return;
-        hasStopped = true;
-        const reason = wanted === "state_vanished" ? wanted : claimReason(claim, wanted);
-        if (reason !== void 0) resolve(reason);
-      };
-      releases.push((0, import_chunk_NLNY4YEW.atMonotonic)(spec.deadline_mono_ms, () => stop("hard_timeout")));
-      const isDue = makeDueLook(claim, follower, agent);
-      const tick = () => {
-        follower.tick();
-        tellNewNeighbours(claim, progress);
-        const reason = isDue();
-        if (reason !== void 0) stop(reason);
-      };
-      releases.push(makeTicker(claim, tick));
-    });
-  } finally {
-    for (const release of releases) release();
   }
 }
 function lostReason(claim, child, reason, isTold) {
@@ -15717,7 +15748,7 @@ async function stopTree(claim, child, progress, reason) {
   const { paths, spec } = claim;
   if (reason === "canceled") progress.note("cancel_requested", { request: (0, import_chunk_KUXEKPYO.readCancel)(paths) ?? null });
   progress.step("stop_asked", "stopping", { reason });
-  const report = await (0, import_chunk_3XIWKYCB.terminate)((0, import_chunk_3XIWKYCB.treeOf)(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
+  const report = await (0, import_chunk_G4JXG6B4.terminate)((0, import_chunk_G4JXG6B4.treeOf)(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
   const until = (0, import_chunk_NLNY4YEW.monotonicMs)() + import_chunk_46DO6K2P.killSettleMs;
   let isGone = false;
   void child.ended.then(() => {
@@ -15729,24 +15760,16 @@ async function stopTree(claim, child, progress, reason) {
 async function sweep(claim, child) {
   const { paths, spec } = claim;
   if (spec.run?.keep_children && (0, import_chunk_KUXEKPYO.readExit)(paths)) return nothing;
-  return (0, import_chunk_3XIWKYCB.terminate)((0, import_chunk_3XIWKYCB.treeOf)(spec, paths, { worker: claim.self, ...child }), { graceMs: import_chunk_46DO6K2P.drainMs, settleMs: import_chunk_46DO6K2P.killSettleMs });
+  return (0, import_chunk_G4JXG6B4.terminate)((0, import_chunk_G4JXG6B4.treeOf)(spec, paths, { worker: claim.self, ...child }), { graceMs: import_chunk_46DO6K2P.drainMs, settleMs: import_chunk_46DO6K2P.killSettleMs });
 }
 function stopTimes(claim) {
   return { graceMs: claim.spec.kill_grace_ms, settleMs: import_chunk_46DO6K2P.killSettleMs };
-}
-function tellNewNeighbours({ root, paths, spec }, progress) {
-  if (!spec.staff) return;
-  const { warnings } = progress.state;
-  const fresh = (0, import_chunk_Y72GVN6K.neighbourWarnings)(root, paths).filter(
-    (one) => !warnings.some((known) => known.message === one.message)
-  );
-  if (fresh.length > 0) progress.note("two_writers", { warnings: fresh }, { warnings: [...warnings, ...fresh] });
 }
 function tellStart(claim, progress, child) {
   if (progress.state.started_at !== null) return;
   const lost = (0, import_chunk_NLNY4YEW.uncarriableNames)();
   const fields = { child: child.child?.pid ?? null, ...lost.length > 0 ? { environment_names_lost: lost } : {} };
-  progress.step("started", "started", fields, { started_at: (0, import_chunk_EN4CM5V2.startedAt)(claim.paths) ?? (0, import_chunk_NLNY4YEW.isoNow)() });
+  progress.step("started", "started", fields, { started_at: (0, import_chunk_LXOVHJVX.startedAt)(claim.paths) ?? (0, import_chunk_NLNY4YEW.isoNow)() });
 }
 async function tellClaim(claim, progress, isClaimed) {
   const { generation, self, spec } = claim;
@@ -15800,7 +15823,7 @@ function renderHelp(command) {
 });
 
 },
-"./wait-CGRKF5Z2.js": function (module, exports) {
+"./wait-NUFEREJH.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -15808,13 +15831,13 @@ __export(stdin_exports, {
 });
 module.exports = stdin_exports;
 var import_chunk_P7H7QP6M = load("./chunk-P7H7QP6M.js");
-var import_chunk_6XQHMS5I = load("./chunk-6XQHMS5I.js");
+var import_chunk_ZLSX3EEQ = load("./chunk-ZLSX3EEQ.js");
 var import_chunk_VQ5VXA2K = load("./chunk-VQ5VXA2K.js");
 var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
-var import_chunk_I5GTMCPI = load("./chunk-I5GTMCPI.js");
+var import_chunk_VR56Q4MR = load("./chunk-VR56Q4MR.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
 var import_chunk_NAF6F4BZ = load("./chunk-NAF6F4BZ.js");
-var import_chunk_A2RFADWI = load("./chunk-A2RFADWI.js");
+var import_chunk_MYMKQDHU = load("./chunk-MYMKQDHU.js");
 var import_chunk_RD6GNMW3 = load("./chunk-RD6GNMW3.js");
 var import_chunk_YC5VTLGP = load("./chunk-YC5VTLGP.js");
 var import_chunk_PVHIJNDG = load("./chunk-PVHIJNDG.js");
@@ -15822,11 +15845,11 @@ var import_chunk_AA226UOL = load("./chunk-AA226UOL.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_25HLMDPU = load("./chunk-25HLMDPU.js");
 var import_chunk_MEIPGETB = load("./chunk-MEIPGETB.js");
-var import_chunk_SBRRC2LY = load("./chunk-SBRRC2LY.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_G2ZSHF7J = load("./chunk-G2ZSHF7J.js");
 var import_chunk_TGTVVQJ2 = load("./chunk-TGTVVQJ2.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_LS27X2A7 = load("./chunk-LS27X2A7.js");
+var import_chunk_GOQKLDBE = load("./chunk-GOQKLDBE.js");
 var import_chunk_EPA27TU7 = load("./chunk-EPA27TU7.js");
 var import_chunk_VZ2YQQLM = load("./chunk-VZ2YQQLM.js");
 var import_chunk_KUXEKPYO = load("./chunk-KUXEKPYO.js");
@@ -15882,7 +15905,7 @@ var wait = {
     if (ids.length > 1 && !input.has("any") && !input.has("all")) {
       throw (0, import_chunk_NVPF5LEY.usageError)(`cannot wait for ${ids.length} jobs without saying how: add --any (the first) or --all`);
     }
-    return (0, import_chunk_6XQHMS5I.waitAndTell)(context, root, ids, {
+    return (0, import_chunk_ZLSX3EEQ.waitAndTell)(context, root, ids, {
       mode: input.has("any") ? "any" : "all",
       timeoutMs: input.durationOrDefault("timeout"),
       heartbeatMs: input.duration("heartbeat") ?? null,

@@ -58,6 +58,21 @@ export const run: Command = {
       range: limits.optInLimit,
       help: 'end it when nothing was printed for that long',
     },
+    'checkpoint-every': {
+      kind: 'duration',
+      value: 'D',
+      range: limits.checkpoint,
+      help: 'judge its progress at this interval (default 1h)',
+    },
+    'sample-every': {
+      kind: 'duration',
+      value: 'D',
+      range: limits.sample,
+      help: 'look at its CPU, output and result paths this often (default 60s)',
+    },
+    probe: { kind: 'text', value: 'LINE', help: 'read-only shell line that prints its progress as one JSON object' },
+    'probe-timeout': { kind: 'duration', value: 'D', range: limits.probe, help: 'bound of one probe (default 30s)' },
+    expect: { kind: 'duration', value: 'D', range: limits.expect, help: 'expected duration; later asks for attention' },
     'keep-children': { kind: 'flag', help: 'leave processes alone that the command left behind' },
     ...launchOptions,
   },
@@ -113,7 +128,15 @@ export function folderOf(context: Context, input: Parsed): string {
 
 function commandOf(input: Parsed, cwd: string): RunPart {
   const words = input.rest ?? [];
-  const parts = { success_exit: input.count('success-exit') ?? 0, keep_children: input.has('keep-children') };
+  const parts = {
+    success_exit: input.count('success-exit') ?? 0,
+    keep_children: input.has('keep-children'),
+    checkpoint_ms: input.durationOrDefault('checkpoint-every'),
+    sample_ms: input.durationOrDefault('sample-every'),
+    probe: input.text('probe') ?? null,
+    probe_ms: input.durationOrDefault('probe-timeout'),
+    expect_ms: input.duration('expect') ?? null,
+  };
   if (input.has('shell')) {
     if (words.length !== 1)
       throw usageError(

@@ -3,29 +3,26 @@
 import type { Reading } from '../backends/backend.ts';
 import { errnoOf, messageOf } from '../core/errors.ts';
 import { drainMs, killSettleMs } from '../core/limits.ts';
-import { type EndReason, parseReason } from '../core/outcome.ts';
+import type { EndReason } from '../core/outcome.ts';
 import { conclude } from '../jobs/conclude.ts';
 import { startedAt } from '../jobs/end-state.ts';
 import { treeOf } from '../jobs/tree.ts';
-import { neighbourWarnings } from '../jobs/writers.ts';
 import { removeCgroup } from '../platform/cgroup.ts';
-import { atMonotonic, isoNow, monotonicMs, sleep } from '../platform/clock.ts';
+import { isoNow, monotonicMs, sleep } from '../platform/clock.ts';
 import { uncarriableNames } from '../platform/env.ts';
 import { writeJson } from '../platform/files.ts';
 import { exists } from '../platform/folders.ts';
 import { type TerminateReport, terminate } from '../platform/process-tree.ts';
 import { environmentDigest, readKey } from '../store/mac.ts';
-import { readCancel, readExit, readMark, readReason } from '../store/records.ts';
-import { type Agent, followAgent } from './agent.ts';
+import { readCancel, readExit, readMark } from '../store/records.ts';
+import { followAgent } from './agent.ts';
 import { attachChild, type Child, startChild } from './child.ts';
 import type { Claim } from './claim.ts';
-import { makeDueLook } from './due.ts';
 import { Follower } from './follow.ts';
 import { planChild } from './plan.ts';
 import { type Prepared, prepareStart } from './prepare.ts';
 import { Progress } from './progress.ts';
-import { claimReason } from './stop.ts';
-import { makeTicker } from './ticker.ts';
+import { untilEnd } from './until-end.ts';
 
 const nothing: TerminateReport = { step: 'none', ended: [], survivors: [] };
 
@@ -117,44 +114,6 @@ async function tryStart(claim: Claim, progress: Progress): Promise<Begun | undef
   }
 }
 
-/** Until the shim is gone or somebody has a reason to stop it. */
-async function untilEnd(
-  claim: Claim,
-  progress: Progress,
-  child: Child,
-  follower: Follower,
-  agent: Agent | undefined,
-): Promise<EndReason> {
-  const { paths, spec } = claim;
-  const releases: (() => void)[] = [];
-  try {
-    return await new Promise<EndReason>((resolve) => {
-      void child.ended.then(() => resolve(parseReason(readReason(paths)) ?? 'exited'));
-      // An earlier worker has begun to end the tree: go on with that.
-      const told = readExit(paths) ? undefined : parseReason(readReason(paths));
-      if (told !== undefined) resolve(told);
-      let hasStopped = false;
-      const stop = (wanted: EndReason): void => {
-        if (hasStopped) return;
-        hasStopped = true;
-        const reason = wanted === 'state_vanished' ? wanted : claimReason(claim, wanted);
-        if (reason !== undefined) resolve(reason);
-      };
-      releases.push(atMonotonic(spec.deadline_mono_ms, () => stop('hard_timeout')));
-      const isDue = makeDueLook(claim, follower, agent);
-      const tick = (): void => {
-        follower.tick();
-        tellNewNeighbours(claim, progress);
-        const reason = isDue();
-        if (reason !== undefined) stop(reason);
-      };
-      releases.push(makeTicker(claim, tick));
-    });
-  } finally {
-    for (const release of releases) release();
-  }
-}
-
 /** A shim that is gone without a word was killed, or had no room to begin. */
 function lostReason(
   claim: Claim,
@@ -192,16 +151,6 @@ async function sweep(claim: Claim, child: Child): Promise<TerminateReport> {
 
 function stopTimes(claim: Claim): { graceMs: number; settleMs: number } {
   return { graceMs: claim.spec.kill_grace_ms, settleMs: killSettleMs };
-}
-
-/** Who began to write beside us since the last look. */
-function tellNewNeighbours({ root, paths, spec }: Claim, progress: Progress): void {
-  if (!spec.staff) return;
-  const { warnings } = progress.state;
-  const fresh = neighbourWarnings(root, paths).filter(
-    (one) => !warnings.some((known) => known.message === one.message),
-  );
-  if (fresh.length > 0) progress.note('two_writers', { warnings: fresh }, { warnings: [...warnings, ...fresh] });
 }
 
 function tellStart(claim: Claim, progress: Progress, child: Child): void {
