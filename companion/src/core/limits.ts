@@ -85,6 +85,17 @@ export const idleCpuShare = 0.005;
 export const evidenceChars = 200;
 /** Failed attempts in a row that are a cause for attention. */
 export const watchTroubles = 10;
+/** One match of a caller's pattern on one text. */
+export const patternMs = 500;
+/** What a watch reads of an answer when it looks for something in it; and when it only takes its digest. */
+export const httpBodyBytes = mib;
+export const httpDigestBytes = 1024 * mib;
+export const httpHeaderBytes = 32 * kib;
+export const httpRedirects = 5;
+/** However late a server asks to be asked again. */
+export const retryAfterMaxMs = hour;
+/** What `npm view` may print. */
+export const npmBytes = 256 * kib;
 export const armedTimers = 64;
 export const timerMessageBytes = 64 * kib;
 /** A notifier, from its start to KILL; and what is kept of its output. */
