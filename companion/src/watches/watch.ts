@@ -3,6 +3,7 @@
 // two looks: what it must remember goes into the cursor, which is on disk.
 import type { Given, OptionTable, Parsable } from '../core/option-table.ts';
 import type { WatchVerdict } from '../core/waiting.ts';
+import type { Environment } from '../platform/env.ts';
 import type { ToolAnswer, ToolCall } from '../platform/tool.ts';
 
 /** Plain JSON. */
@@ -58,6 +59,8 @@ export interface Look {
   cursor: Cursor;
   /** With --repeat: nothing can come after this. */
   isSettled?: boolean;
+  /** When this is news, somebody should look: it also wakes those who wait for attention. */
+  needsAttention?: boolean;
 }
 
 /** It could not be looked at this time: the network, a server's 5xx, a rate limit. Tried again, later and later. */
@@ -78,19 +81,36 @@ export interface Fault {
 
 export interface Tools {
   /** One small program within the attempt's bound, in the caller's environment and in the folder of the job. */
-  run(
-    call: Pick<ToolCall, 'program' | 'args'> & Partial<Pick<ToolCall, 'input' | 'limit' | 'cwd'>>,
-  ): Promise<ToolAnswer>;
+  run(call: ToolRequest): Promise<ToolAnswer>;
   /** The path of a program on PATH, or undefined. */
   find(name: string): string | undefined;
   cwd: string;
   /** What is left of this attempt, in ms. */
   leftMs(): number;
+  /** The interval of the watch; absent when it looks once. */
+  everyMs?: number;
   /** Wall clock, ms. */
   nowMs(): number;
   signal: AbortSignal;
   /** How a job of this state folder stands. */
   job(id: string): { state: string; isEnded: boolean; code: number; seq: number } | undefined;
-  /** Ask once for all watches of this state folder that want the same within `maxAgeMs`; `ask` is called by one of them. */
-  shared<T>(key: string, maxAgeMs: number, ask: () => Promise<T>): Promise<T>;
+  /**
+   * Ask once for all watches of this state folder that want the same within `maxAgeMs`; `ask` is called by one of them. Plain JSON
+   * (store/shared.ts; who looks once just calls `ask`).
+   */
+  shared<T extends Shareable>(key: string, maxAgeMs: number, ask: () => Promise<T>): Promise<T>;
+}
+
+export interface ToolRequest
+  extends Pick<ToolCall, 'program' | 'args'>,
+    Partial<Pick<ToolCall, 'input' | 'limit' | 'cwd'>> {
+  /** Added to the caller's. */
+  environment?: Environment;
+  /** Less than what is left of the attempt. */
+  timeoutMs?: number;
+}
+
+export interface Shareable {
+  /** How long it may stand for others, instead of their `maxAgeMs`: 0 for what concerns nobody else, until the reset for a rate limit. */
+  holdMs?: number;
 }
