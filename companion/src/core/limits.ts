@@ -103,3 +103,9 @@ export const notifyMs = 30 * second;
 export const notifyBytes = kib;
 /** TERM to KILL for small programs of a job's own (probe, gh, notifier). */
 export const toolGraceMs = second;
+/** An answer that several watches share: its size, how long one may stand at most, and when what is left of it goes. */
+export const sharedBytes = 256 * kib;
+export const sharedHoldMs = hour;
+export const sharedKeepMs = day;
+/** How often a watch that waits for another's answer looks: from, to. */
+export const sharedLookMs = [50, 500] as const;
