@@ -2,9 +2,10 @@
 // and observe commands, the result path, what there is to warn of - or, with --wait, the result itself.
 
 import { usageError } from '../core/errors.ts';
-import { plainText } from '../core/excerpt.ts';
+import { byteLength, plainText } from '../core/excerpt.ts';
 import { exitCodes } from '../core/exit-codes.ts';
 import type { Warning } from '../core/job.ts';
+import { onStallBytes } from '../core/limits.ts';
 import { type JobRequest, type Launched, launch } from '../jobs/launch.ts';
 import { nextCommands } from '../jobs/next-commands.ts';
 import { variables } from '../platform/env.ts';
@@ -17,6 +18,17 @@ export function launchWords(input: Parsed): Pick<JobRequest, 'owner' | 'label' |
   const onceKey = input.text('once-key') ?? null;
   if (onceKey === '') throw usageError('cannot take --once-key "": a key needs at least one character');
   return { owner: input.text('owner') ?? variables.owner() ?? null, label: input.text('label') ?? null, onceKey };
+}
+
+/** `--on-stall`, where a verb has it. */
+export function onStallOf(input: Parsed): string | null {
+  const text = input.text('on-stall');
+  if (text === undefined) return null;
+  if (text.trim() === '') throw usageError('cannot take an empty --on-stall: say what is to be done about a stall');
+  const size = byteLength(text);
+  if (size > onStallBytes)
+    throw usageError(`cannot take --on-stall of ${size} bytes: at most ${onStallBytes} are allowed`);
+  return text;
 }
 
 /** Options that only make sense together or not at all. */

@@ -35,6 +35,14 @@ export const launchOptions = {
   ...common,
 } as const satisfies OptionTable;
 
+export const onStallOption = {
+  'on-stall': {
+    kind: 'text',
+    value: 'TEXT',
+    help: 'what is to be done about a stall; repeated to whoever is told of one',
+  },
+} as const satisfies OptionTable;
+
 export const staffOptions = {
   prompt: { kind: 'text', value: 'TEXT', help: 'the task; taken as it is, also when it begins with --' },
   'prompt-file': { kind: 'text', value: 'PATH', help: 'read the task from a file' },
@@ -69,6 +77,7 @@ export const staffOptions = {
     range: limits.optInLimit,
     help: 'end it when nothing was printed for that long',
   },
+  ...onStallOption,
 } as const satisfies OptionTable;
 
 /** Two writers in one worktree (contract 4). */

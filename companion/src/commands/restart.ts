@@ -5,6 +5,7 @@ import { parseDuration } from '../core/duration.ts';
 import { FaultError, usageError } from '../core/errors.ts';
 import type { Spec, WorktreeNote } from '../core/job.ts';
 import { limits } from '../core/limits.ts';
+import { freshPaths } from '../jobs/artifact-paths.ts';
 import { lineageOf, requireFolder, requireGenuine, requireSpec } from '../jobs/lineage.ts';
 import { nextCommands } from '../jobs/next-commands.ts';
 import { refresh } from '../jobs/reconcile.ts';
@@ -12,7 +13,6 @@ import { makeStaffPart } from '../jobs/staff-request.ts';
 import { isEnded } from '../jobs/view.ts';
 import { historicalOf } from '../jobs/workspace-record.ts';
 import { isFolder } from '../platform/folders.ts';
-import { findProgram } from '../platform/which.ts';
 import { requireWholeId } from '../store/catalog.ts';
 import { jobPaths, type StateRoot } from '../store/layout.ts';
 import { checkRoot } from '../store/root.ts';
@@ -21,7 +21,7 @@ import { launchAndTell, launchWords } from './launching.ts';
 import { onceWords, repeatedLaunch } from './once-words.ts';
 import { launchOptions, staffOptions, writerOptions } from './options.ts';
 import type { Parsed } from './parse.ts';
-import { missingProgram } from './run.ts';
+import { requireProgram } from './run-program.ts';
 import { askedProfile, launchStaff } from './staffing.ts';
 
 export const restart: Command = {
@@ -75,8 +75,7 @@ function againRun(context: Context, input: Parsed, spec: Spec, root: StateRoot, 
   requireFolder(spec, 'restart', root.option);
   const run = spec.run;
   if (!run) throw new FaultError('preflight', `cannot restart job ${spec.id}: a ${spec.kind} job has no command`);
-  const program = findProgram(run.argv[0] as string, spec.cwd);
-  if (program === undefined) throw missingProgram(run.argv[0] as string, spec.cwd);
+  const program = requireProgram(run.argv[0] as string, spec.cwd);
   return launchAndTell(context, input, {
     kind: 'run',
     verb: 'run',
@@ -88,7 +87,9 @@ function againRun(context: Context, input: Parsed, spec: Spec, root: StateRoot, 
     firstOutputMs: spec.first_output_ms,
     stallMs: spec.stall_ms,
     lineage: lineageOf(spec, 'restart'),
-    run: { ...run, program },
+    onStall: spec.on_stall ?? null,
+    // What must be new or changed is so against what is there now.
+    run: { ...run, ...freshPaths(run), program },
     staff: null,
     words,
   });
@@ -128,6 +129,7 @@ function again(context: Context, input: Parsed, spec: Spec, root: StateRoot, wor
     deadlineMs: staffLimit(input),
     firstOutputMs: spec.first_output_ms,
     stallMs: spec.stall_ms,
+    onStall: spec.on_stall ?? null,
   });
 }
 

@@ -12,7 +12,7 @@ import { findNeighbours, modeOf, neighbourWarning, settleLost, tellNeighbours } 
 import { findWorktree } from '../platform/git-folder.ts';
 import type { StateRoot } from '../store/layout.ts';
 import type { Context, Reply } from './command.ts';
-import { checkLaunchOptions, launchWords, tellLaunched } from './launching.ts';
+import { checkLaunchOptions, launchWords, onStallOf, tellLaunched } from './launching.ts';
 import type { Parsed } from './parse.ts';
 
 export interface StaffLaunch {
@@ -30,6 +30,7 @@ export interface StaffLaunch {
   deadlineMs?: number;
   firstOutputMs?: number | null;
   stallMs?: number | null;
+  onStall?: string | null;
 }
 
 export async function launchStaff(context: Context, input: Parsed, job: StaffLaunch): Promise<Reply> {
@@ -45,6 +46,7 @@ export async function launchStaff(context: Context, input: Parsed, job: StaffLau
     maxOutputBytes: limits.maxOutput.default,
     firstOutputMs: job.firstOutputMs ?? input.duration('first-output') ?? null,
     stallMs: job.stallMs ?? input.duration('stall-after') ?? null,
+    onStall: job.onStall ?? onStallOf(input),
     lineage: job.lineage,
     run: null,
     staff: job.staff,

@@ -80,6 +80,16 @@ export const workerFailures = 3;
 export const unchangedCheckpoints = 2;
 /** What a probe or a status command may print before it is ended. */
 export const probeBytes = 64 * kib;
+/** One shell line of the caller (probe, status command). */
+export const shellLineBytes = 32 * kib;
+/** `--success-file`s of a run, and `--result`s. */
+export const resultPaths = 64;
+/** What the caller decided beforehand about a stall. */
+export const onStallBytes = 4 * kib;
+/** A status command at the end of a run. */
+export const taskStatusMs = 30 * second;
+/** The name of a task, as the status command must tell it. */
+export const identityBytes = kib;
 /** Less CPU than this part of the time is sleep. */
 export const idleCpuShare = 0.005;
 export const evidenceChars = 200;

@@ -10,6 +10,8 @@ export interface RunPart {
   success_files?: FileBaseline[];
   /** Told at the end; a change of one is progress. Absolute. */
   result_paths?: string[];
+  /** The same paths as they were at launch. */
+  result_baselines?: FileBaseline[];
   /** The command's own log; its tail is told on failure. Absolute. */
   log?: string | null;
   /** Crossing it is a cause for attention, never for a stop. */

@@ -1,5 +1,6 @@
 // What a launch verb asks of launch.ts, and how two such requests are told to be the same.
 import type { Lineage, RunPart, Spec, StaffPart, TimerPart, Warning, WatchPart, WorktreeNote } from '../core/job.ts';
+import { limits } from '../core/limits.ts';
 import { canonical, hashOf } from '../store/mac.ts';
 
 export interface JobRequest {
@@ -52,14 +53,24 @@ export function askedOf(request: JobRequest): string {
   return hashOf(canonical({ ...base, lineage, staff, ...worktree, ...askedWaiting(request) }));
 }
 
-/** What is empty is left out; of a file that must be new it is the name that was asked for. */
-function askedRun({ success_files = [], ...run }: RunPart): Record<string, unknown> {
+/** What is empty or as it is without a word is left out; of a file that is to be made it is the name that was asked for. */
+function askedRun({ success_files = [], result_baselines: _, ...run }: RunPart): Record<string, unknown> {
   const files = success_files.map((one) => one.path);
   const given = Object.entries({ ...run, success_files: files }).filter(
-    ([, value]) => value !== null && value !== undefined && !(Array.isArray(value) && value.length === 0),
+    ([name, value]) =>
+      value !== null &&
+      value !== undefined &&
+      !(Array.isArray(value) && value.length === 0) &&
+      value !== defaults[name],
   );
   return Object.fromEntries(given);
 }
+
+const defaults: Readonly<Record<string, unknown>> = {
+  checkpoint_ms: limits.checkpoint.default,
+  sample_ms: limits.sample.default,
+  probe_ms: limits.probe.default,
+};
 
 /** Of `timer in` the delay counts (deadlineMs), not the instant that it came to. */
 function askedWaiting({ verb, watch, timer, onStall }: JobRequest): Record<string, unknown> {

@@ -41,6 +41,34 @@ export function factsOf(target: string): PathFacts | undefined {
   };
 }
 
+export interface Behind {
+  kind: 'file' | 'folder' | 'other';
+  size: number;
+  /** With what the file system knows below a millisecond. */
+  modifiedMs: number;
+  inode: number;
+  /** Where the last name of the path is a link: the path that it leads to. */
+  linkTo: string | null;
+}
+
+/** What is at the end of a path, links followed; undefined where there is nothing. Throws where we may not look. */
+export function lookBehind(target: string): Behind | undefined {
+  let stat: Stats | undefined;
+  try {
+    stat = statSync(target, { throwIfNoEntry: false });
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOTDIR') throw error;
+  }
+  if (!stat) return undefined;
+  return {
+    kind: stat.isFile() ? 'file' : stat.isDirectory() ? 'folder' : 'other',
+    size: stat.size,
+    modifiedMs: stat.mtimeMs,
+    inode: stat.ino,
+    linkTo: lookAt(target)?.isSymbolicLink() ? realpathSync(target) : null,
+  };
+}
+
 /** A way that leads through a file leads to nothing. */
 function lookAt(target: string): Stats | undefined {
   try {
