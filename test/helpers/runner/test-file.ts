@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { endLeaks, FOLDER_PREFIX, MARKER } from '../leaks.ts';
+import { ROWS_FOLDER, type RowResult, rowOfTest } from './rows.ts';
 import { makeTally, type Tally } from './tally.ts';
 
 interface Line {
@@ -46,10 +47,12 @@ export async function runTestFile(file: string, label: string, { limitMs, env }:
   const end = await waitForEnd(child, limitMs);
   running.delete(marker);
   const leaks = await endLeaks({ marker }, end.cutOff ? 0 : 1_000);
-  const tally = count(readReport(report), end, label);
+  const lines = readReport(report);
+  const tally = count(lines, end, label);
   if (leaks.length > 0 && !end.cutOff) {
     tally.failures.push({ name: label, detail: `left processes behind, killed now: ${leaks.join('; ')}` });
   }
+  if (file.includes(ROWS_FOLDER)) tally.rows = findRows(lines, tally, label);
   removeFolders(marker);
   return tally;
 }
@@ -107,6 +110,15 @@ function count(lines: Line[], { code, signal, cutOff, output }: End, label: stri
   const fault = cutOff ?? judgeProcess(tally, lines.length - notes.length, code, signal);
   if (fault) tally.failures.push({ name: label, detail: [fault, ...notes, output].join('\n') });
   return tally;
+}
+
+/** A file that is at fault as a whole shows nothing; nor does a test of which a part failed or was skipped. */
+function findRows(lines: Line[], { failures }: Tally, label: string): RowResult[] {
+  const isFileAtFault = failures.some(({ name }) => name === label);
+  return lines.flatMap(({ kind, name }) => {
+    const id = kind === 'note' ? undefined : rowOfTest(name);
+    return id === undefined ? [] : [{ id, passed: kind === 'pass' && !isFileAtFault }];
+  });
 }
 
 /** What is wrong with the process although no test says so. */

@@ -1,0 +1,6 @@
+/** Every section of the feature table that has its rows here. */
+import type { Section } from './row.ts';
+import { s0 } from './s0.ts';
+import { s1 } from './s1.ts';
+
+export const sections: readonly Section[] = [s0, s1];
