@@ -8,7 +8,7 @@ import test from 'node:test';
 import type { Spec } from '../../../companion/src/core/job.ts';
 import { run, start } from '../../helpers/companion.ts';
 import { eventually } from '../../helpers/eventually.ts';
-import { launch, launchHeld } from '../../helpers/jobs.ts';
+import { launch } from '../../helpers/jobs.ts';
 import { listJobs, listLiving, runToEnd } from '../../helpers/rows.ts';
 import { makeWorkspace } from '../../helpers/workspace.ts';
 
@@ -100,16 +100,4 @@ test('S0.29 quotes, dollars, newlines and bytes of every kind reach the command 
   const weird = `it's "q" $HOME \`id\` $(id) \\n\n\ttab *? ~ --timeout 1s; exit 9 & | > < € \u{1f600} `;
   const { wait } = await runToEnd(makeWorkspace(t), ['--', 'printf', '%s|', weird, '', '--', '-x']);
   assert.deepEqual([wait.code, wait.stdout], [0, `${weird}||--|-x|`]);
-});
-
-test('S0.3 the job goes on when whoever started it is gone, and no process beside its own watches it', async (t) => {
-  const workspace = makeWorkspace(t);
-  const job = await launchHeld(workspace);
-  const members = ['worker', 'shim', 'child'] as const;
-  const pids = members.map((member) => job.identity(member).pid);
-  const living = listLiving(workspace).map(({ pid }) => pid);
-  assert.deepEqual(living.sort(), pids.sort());
-  job.release();
-  const waited = await run(workspace, ['wait', job.id]);
-  assert.equal(waited.code, 0);
 });
