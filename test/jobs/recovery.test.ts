@@ -17,7 +17,16 @@ function goingOn(t: TestContext, state: JobState, spec: Partial<Spec> = staffCha
   const { root } = makePlace(t);
   const paths = makeJob(root, { events });
   const tree = { step: 'none' as const, ended: [], survivors: [] };
-  const parts = { spec: makeSpec(spec), paths, state, staff: undefined, tree, cancel: undefined, isPlain: false };
+  const parts = {
+    spec: makeSpec(spec),
+    paths,
+    state,
+    results: [],
+    staff: undefined,
+    tree,
+    cancel: undefined,
+    isPlain: false,
+  };
   return String(makeDeliverable(parts)).split('## Going on\n')[1]!;
 }
 

@@ -42,6 +42,7 @@ async function grow(t: TestContext, names: string[], script: string): Promise<Gr
   }
   const tree: Tree = {
     mark,
+    reach: 'all',
     session: leader.identity.pid,
     since: 0,
     baseline: null,

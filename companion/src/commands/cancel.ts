@@ -5,12 +5,14 @@ import { exitCodes } from '../core/exit-codes.ts';
 import { cancelJob } from '../jobs/cancel.ts';
 import { nextCommands } from '../jobs/next-commands.ts';
 import { healthOf } from '../jobs/observation.ts';
-import { conditionOf, isEnded } from '../jobs/view.ts';
+import { conditionOf, isEnded, type View } from '../jobs/view.ts';
 import { variables } from '../platform/env.ts';
 import { requireWholeId } from '../store/catalog.ts';
 import { checkRoot } from '../store/root.ts';
 import type { Command } from './command.ts';
+import { warningNote } from './ended.ts';
 import { common } from './options.ts';
+import { runNotes } from './run-notes.ts';
 
 export const cancel: Command = {
   name: 'cancel',
@@ -37,9 +39,10 @@ export const cancel: Command = {
     const { state, paths } = reply.view;
     const json = { id, result: reply.result, state: state.state, error: state.error, result_path: paths.result };
     if (reply.result === 'canceled') {
+      const out = `${id}: canceled\nreport: ${paths.result}\n`;
       return input.has('json')
-        ? { code: exitCodes.done, json }
-        : { code: exitCodes.done, out: `${id}: canceled\nreport: ${paths.result}\n` };
+        ? { code: exitCodes.done, json: { ...json, ...taskJson(reply.view) } }
+        : { code: exitCodes.done, out, notes: taskNotes(reply.view) };
     }
     if (reply.result === 'ended_before' || isEnded(state)) {
       const cause = state.error ? ` (${state.error.code}: ${state.error.message})` : '';
@@ -56,3 +59,14 @@ export const cancel: Command = {
     return input.has('json') ? { code: exitCodes.pending, json } : { code: exitCodes.pending, out: text };
   },
 };
+
+/** Of a detached task only the watching over it has ended: whoever canceled must hear that. */
+function taskNotes(view: View): string[] {
+  if (!view.spec?.run?.status_cmd) return [];
+  return [...runNotes(view), ...view.state.warnings.map(warningNote)];
+}
+
+function taskJson({ spec, state }: View): object {
+  const { task_status, task_exit_code, warnings } = state;
+  return spec?.run?.status_cmd ? { task_status, task_exit_code, warnings } : {};
+}

@@ -12,13 +12,14 @@ import { readRange, readText } from '../platform/files.ts';
 import { exists } from '../platform/folders.ts';
 import type { JobPaths } from '../store/layout.ts';
 import type { Context, Reply } from './command.ts';
+import { runNotes } from './run-notes.ts';
 import { workspaceNotes } from './workspace-notes.ts';
 
 /** The deliverable and the header of an ended job. */
 export function tellEnded(context: Pick<Context, 'isTerminal'>, view: View): Reply {
   if (view.damage !== null) return tellDamaged(view);
   const deliverable = readRange(view.paths.result, 0, 64 * 1024 * 1024)?.bytes;
-  const notes = [header(view), ...omittedNotes(view.state), ...workspaceNotes(view)];
+  const notes = [header(view), ...runNotes(view), ...omittedNotes(view.state), ...workspaceNotes(view)];
   for (const warning of view.state.warnings) notes.push(warningNote(warning));
   if (!deliverable) notes.push(`warning: no result is stored; see ${view.paths.folder}`);
   const bytes = deliverable ?? Buffer.alloc(0);

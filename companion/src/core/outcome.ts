@@ -56,7 +56,7 @@ export interface EndFacts {
   /** For staff: what the stream says. Null error is success. */
   staffError?: JobError | null;
   kind: Kind;
-  /** `--success-file`s that are neither new nor changed. */
+  /** `--success-file`s that are neither new nor changed, each with its reason. */
   missingFiles?: readonly string[];
   survivors: number[];
   deadlineText: string;
@@ -136,7 +136,7 @@ function judgeFiles({ missingFiles = [] }: EndFacts): Verdict {
   if (missingFiles.length === 0) return { outcome: 'done', error: null };
   const named = missingFiles.slice(0, 3).join(', ');
   const more = missingFiles.length > 3 ? ` and ${missingFiles.length - 3} more` : '';
-  return failed('failed', 'artifact_missing', `not new and not changed at the end: ${named}${more}`);
+  return failed('failed', 'artifact_missing', `neither new nor changed at the end: ${named}${more}`);
 }
 
 function isStaff({ kind }: EndFacts): boolean {

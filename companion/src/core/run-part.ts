@@ -31,3 +31,23 @@ export interface FileBaseline {
   path: string;
   before: { size: number; modified_ms: number; inode: number } | null;
 }
+
+/** The same path at the end. */
+export interface ResultNote {
+  path: string;
+  /** A success file. */
+  required: boolean;
+  exists: boolean;
+  /** It was there at launch. */
+  existed: boolean;
+  /** It is there, and new or changed since the launch. */
+  changed: boolean;
+  kind: 'file' | 'folder' | 'other' | null;
+  /** Of a file, in bytes. */
+  size: number | null;
+  mtime: string | null;
+  /** Where the last name of the path is a link: what it leads to. */
+  link_to: string | null;
+  /** The system's word when it could not be looked at. */
+  trouble: string | null;
+}

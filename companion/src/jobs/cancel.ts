@@ -1,7 +1,7 @@
 // Asking for the end of a job. The request is a file of its own, created once; the worker answers it (a lost worker is replaced
 // first). Success is told only after `canceled` is published.
 import { errnoOf } from '../core/errors.ts';
-import { killSettleMs } from '../core/limits.ts';
+import { killSettleMs, taskStatusMs, toolGraceMs } from '../core/limits.ts';
 import { defaultEngine, findEngine } from '../engines/registry.ts';
 import { isoNow } from '../platform/clock.ts';
 import { createFile } from '../platform/files.ts';
@@ -29,10 +29,15 @@ export async function cancelJob(
   nudge(before);
 
   // Grace, then KILL, then 10 s for the processes to vanish, then a moment to store the report.
-  const patience = (before.spec?.kill_grace_ms ?? 0) + killSettleMs + 5000;
+  const patience = (before.spec?.kill_grace_ms ?? 0) + killSettleMs + 5000 + askingMs(before);
   const [view = before] = await waitForJobs(root, [id], { mode: 'all', timeoutMs: patience, heartbeatMs: null });
   if (view.state.state === 'canceled') return { view, result: 'canceled' };
   return { view, result: isEnded(view.state) ? 'ended_before' : 'requested' };
+}
+
+/** A status command is asked between the end of the tree and the report. */
+function askingMs({ spec }: View): number {
+  return spec?.run?.status_cmd ? taskStatusMs + toolGraceMs : 0;
 }
 
 /** Whoever publishes the end just now clears the folder of temporary files, ours may be among them: then once more. */

@@ -10,7 +10,7 @@ import { openJournal, readEvents } from '../store/journal.ts';
 import type { JobPaths } from '../store/layout.ts';
 import { readCancel, readState, readStoredState, writeState } from '../store/records.ts';
 import { earlyState } from './early-state.ts';
-import { type JobEnding, makeEndState } from './end-state.ts';
+import { type EndState, type JobEnding, makeEndState } from './end-state.ts';
 import { backendOf } from './replay.ts';
 import { makeDeliverable } from './report.ts';
 import type { StaffEnd } from './staff-end.ts';
@@ -26,9 +26,10 @@ export function conclude(job: { paths: JobPaths; spec: Spec }, ending: JobEnding
     journal.append('late_evidence', { reason: ending.reason, exit_code: ending.exit?.exit_code ?? null });
     return before;
   }
-  const { state, staff } = makeEndState(job, before, ending);
+  const end = makeEndState(job, before, ending);
+  const { state } = end;
   try {
-    withReserve(paths, () => publish(job, state, staff, ending, journal));
+    withReserve(paths, () => publish(job, end, ending, journal));
   } catch (error) {
     if (!isFull(error)) throw error;
     // The payload does not fit: the outcome and the exit code still have to be told.
@@ -44,8 +45,7 @@ export function conclude(job: { paths: JobPaths; spec: Spec }, ending: JobEnding
 
 function publish(
   job: { paths: JobPaths; spec: Spec },
-  state: JobState,
-  staff: StaffEnd | undefined,
+  { state, staff, results }: EndState,
   ending: JobEnding,
   journal: ReturnType<typeof openJournal>,
 ): void {
@@ -59,6 +59,7 @@ function publish(
         paths,
         state,
         staff,
+        results,
         tree: ending.tree,
         cancel,
         isPlain: backendOf(spec)?.answerFrom === 'stdout',
@@ -66,7 +67,9 @@ function publish(
     ),
   );
   // Not forced to the disk: everything in it stands in the state too, and a waiter waits for this.
-  writeJson(paths.resultRecord, terminalRecord(spec, paths, state, ending.tree, staff), { sync: false });
+  writeJson(paths.resultRecord, terminalRecord(spec, paths, state, { tree: ending.tree, staff, results }), {
+    sync: false,
+  });
   // A worker that died between this event and the state has told the end already.
   if (readEvents(paths, journal.seq - 1, 1).events[0]?.type !== 'ended') {
     const { exit_code, error, reconciled } = state;

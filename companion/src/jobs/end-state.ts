@@ -1,7 +1,7 @@
 // How a job ended, put together from its files and from what its worker saw: the last state, not written yet.
 import type { Reading } from '../backends/backend.ts';
 import { formatDuration } from '../core/duration.ts';
-import type { ExitRecord, JobState, OutputNote, Spec, Warning } from '../core/job.ts';
+import type { ExitRecord, JobState, OutputNote, ResultNote, Spec, Warning } from '../core/job.ts';
 import { type EndReason, judgeEnd } from '../core/outcome.ts';
 import { signalOfExit } from '../core/signals.ts';
 import { isoNow, isoOf } from '../platform/clock.ts';
@@ -10,6 +10,7 @@ import type { TerminateReport } from '../platform/process-tree.ts';
 import { signalNumbers } from '../platform/signals.ts';
 import type { JobPaths } from '../store/layout.ts';
 import { logSize } from '../store/output-log.ts';
+import { missingFiles, noteResults } from './artifacts.ts';
 import { endStaff, type StaffEnd } from './staff-end.ts';
 import type { WorkspaceSnapshot } from './workspace/types.ts';
 
@@ -25,15 +26,27 @@ export interface JobEnding {
   before?: WorkspaceSnapshot | undefined;
   omitted?: { stdout: OutputNote; stderr: OutputNote } | undefined;
   warnings?: Warning[];
+  /** Of a run under a launcher that detaches itself (task-status.ts). */
+  task?: TaskAnswer | undefined;
   detail?: string;
 }
 
+/** What the status command of a launcher said. */
+export interface TaskAnswer {
+  task_status: string;
+  task_exit_code: number | 'unknown';
+  warnings: Warning[];
+}
+
+export interface EndState {
+  state: JobState;
+  staff: StaffEnd | undefined;
+  /** Of a run: what it left behind. */
+  results: ResultNote[];
+}
+
 /** What the state says at the end, before it is written anywhere. */
-export function makeEndState(
-  job: { paths: JobPaths; spec: Spec },
-  before: JobState,
-  ending: JobEnding,
-): { state: JobState; staff: StaffEnd | undefined } {
+export function makeEndState(job: { paths: JobPaths; spec: Spec }, before: JobState, ending: JobEnding): EndState {
   const { paths, spec } = job;
   const { exit } = ending;
   const signal = exit ? (signalOfExit(exit.exit_code, signalNumbers) ?? null) : null;
@@ -48,6 +61,7 @@ export function makeEndState(
     : undefined;
   for (const warning of staff?.warnings ?? [])
     if (!warnings.some((known) => known.message === warning.message)) warnings.push(warning);
+  const results = spec.run ? noteResults(spec.run) : [];
   const verdict = judgeEnd({
     reason: ending.reason,
     exit,
@@ -55,6 +69,7 @@ export function makeEndState(
     successExit: spec.run?.success_exit ?? 0,
     staffError: staff?.error ?? null,
     kind: spec.kind,
+    missingFiles: missingFiles(results),
     survivors: ending.tree.survivors.map((one) => one.pid),
     deadlineText: formatDuration(spec.deadline_ms),
     detail: ending.detail,
@@ -76,15 +91,22 @@ export function makeEndState(
     signal_certain:
       signal === null ? null : Boolean(exit?.signaled) || (ending.reason !== 'exited' && ending.tree.step !== 'none'),
     error: verdict.error,
-    warnings: [...warnings, ...leftoverWarnings(ending)],
+    warnings: [...warnings, ...leftoverWarnings(ending), ...(ending.task?.warnings ?? [])],
     conversation:
       conversationId && spec.staff ? { backend: spec.staff.backend, id: conversationId } : before.conversation,
     reconciled: ending.reconciled,
     output: ending.omitted ?? before.output ?? (spec.run || spec.staff ? plainNotes(paths) : null),
     usage: staff ? staff.usage : before.usage,
+    ...taskFields(spec, ending),
     ...(staff?.usage_total ? { usage_total: staff.usage_total } : {}),
   };
-  return { state, staff };
+  return { state, staff, results };
+}
+
+/** The word of the launcher is told beside the end, and never changes it. */
+function taskFields({ run }: Spec, { task }: JobEnding): Partial<JobState> {
+  if (!run?.status_cmd) return {};
+  return { task_status: task?.task_status ?? 'unknown', task_exit_code: task?.task_exit_code ?? 'unknown' };
 }
 
 function leftoverWarnings(ending: JobEnding): Warning[] {

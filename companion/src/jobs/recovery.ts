@@ -22,6 +22,8 @@ export function recovery(
 
 function lookFirst({ spec, state }: { spec: Spec; state: JobState }): string {
   if (state.error?.code === 'spawn_failed' || state.error?.code === 'never_started') return '';
+  if (spec.run?.status_cmd)
+    return ` The task may live on, and a restart would start another: ask for it first: ${quoteWords(['sh', '-c', plainText(spec.run.status_cmd)])}`;
   // A tree of its own is not the one in which the caller stands.
   const git = spec.worktree ? quoteWords(['git', '-C', spec.worktree.path]) : 'git';
   return ` Look at what was changed first: ${git} status, ${git} diff.`;

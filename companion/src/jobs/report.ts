@@ -2,7 +2,7 @@
 // did not succeed a report - the reason in the backend's own words, the tails, what was seen last, and how to go on.
 import { formatDuration } from '../core/duration.ts';
 import { excerpt, plainText, tail } from '../core/excerpt.ts';
-import type { JobState, Spec } from '../core/job.ts';
+import type { JobState, ResultNote, Spec } from '../core/job.ts';
 import { excerptBytes, textTailBytes } from '../core/limits.ts';
 import { quoteWords } from '../core/shell-words.ts';
 import { readRange } from '../platform/files.ts';
@@ -11,6 +11,7 @@ import type { JobPaths } from '../store/layout.ts';
 import { readLogTail } from '../store/output-log.ts';
 import type { CancelRequest } from '../store/records.ts';
 import { recovery } from './recovery.ts';
+import { logSection, ownLogSection, runFacts } from './run-report.ts';
 import type { StaffEnd } from './staff-end.ts';
 import { describeChanges } from './workspace/describe.ts';
 import { takeOverCommands } from './worktree.ts';
@@ -20,6 +21,7 @@ export interface Deliverable {
   paths: JobPaths;
   state: JobState;
   staff: StaffEnd | undefined;
+  results: ResultNote[];
   tree: TerminateReport;
   cancel: CancelRequest | undefined;
   /** The answer is stdout, byte for byte. */
@@ -38,15 +40,15 @@ export function makeDeliverable(parts: Deliverable): string | Uint8Array {
 }
 
 function makeReport(parts: Deliverable): string {
-  const { spec, state, paths, staff } = parts;
+  const { spec, state, staff } = parts;
   const sections = [
     `# ${spec.id}: ${state.state}${state.error ? ` (${state.error.code})` : ''}`,
     reasonText(parts),
     facts(parts).join('\n'),
     progress(parts),
     workspace(parts),
-    logSection('Last output', paths.output, spec.staff !== null),
-    logSection('Last error output', paths.error, false),
+    ...logSections(parts),
+    decided(parts),
     recovery(parts, staff?.reading.denials),
   ];
   return `${sections.filter((section) => section !== '').join('\n\n')}\n`;
@@ -69,7 +71,8 @@ function reasonText({ state, cancel, tree }: Deliverable): string {
   return `Reason: ${plainText(state.error?.message ?? 'not known')}${resets}`;
 }
 
-function facts({ spec, state, paths, tree }: Deliverable): string[] {
+function facts(parts: Deliverable): string[] {
+  const { spec, state, paths, tree } = parts;
   const rows: [string, string | null][] = [
     ['Command', spec.run ? excerpt(quoteWords(spec.run.argv), 1000) : null],
     ['Backend', spec.staff ? `${spec.staff.backend}, mode ${spec.staff.mode}, profile ${spec.staff.profile}` : null],
@@ -82,6 +85,7 @@ function facts({ spec, state, paths, tree }: Deliverable): string[] {
     ],
     ['Duration', state.duration_ms === null ? null : formatDuration(state.duration_ms)],
     ['Hard limit', formatDuration(spec.deadline_ms)],
+    ...runFacts(parts),
     ['Conversation', state.conversation?.id ?? null],
     [
       'Survivors',
@@ -117,9 +121,19 @@ function workspace({ spec, staff }: Deliverable): string {
   return lines.join('\n');
 }
 
-function logSection(title: string, file: string, isStream: boolean): string {
+/** What the caller wanted to be done about a stall, in the caller's own words. */
+function decided({ spec, state }: Deliverable): string {
+  if (state.error?.code !== 'stalled' || !spec.on_stall) return '';
+  return `## Decided at launch for a stall\n\n${plainText(spec.on_stall).trim()}`;
+}
+
+function logSections({ spec, paths }: Deliverable): string[] {
   // An agent's stdout is its event stream: told above in readable form, not again as JSON.
-  if (isStream) return '';
-  const text = plainText(readLogTail(file).toString('utf8')).trimEnd();
-  return text === '' ? '' : `## ${title}\n\n${text}`;
+  if (spec.staff) return [logSection('Last error output', paths.error)];
+  const own = spec.run?.log ? ownLogSection(spec, spec.run.log) : undefined;
+  return [
+    ...(own ? [own.text] : []),
+    ...(own?.isWhole ? [] : [logSection('Last output', paths.output)]),
+    logSection('Last error output', paths.error),
+  ];
 }

@@ -10,6 +10,7 @@ import { withLock } from '../platform/lock.ts';
 import { terminate } from '../platform/process-tree.ts';
 import { conclude, finishStored } from './conclude.ts';
 import { mayAct } from './may-act.ts';
+import { concludeAsked } from './task-status.ts';
 import { treeOf } from './tree.ts';
 import { type Condition, conditionOf, inspect, type View } from './view.ts';
 
@@ -65,9 +66,10 @@ async function settle(view: View): Promise<void> {
     ? nothing
     : await terminate(tree, { graceMs: condition === 'over' ? drainMs : orphanGraceMs, settleMs: killSettleMs });
   removeCgroup(view.worker?.cgroup ?? findCgroup(view.id), view.id);
-  conclude(
+  await concludeAsked(
     { paths: view.paths, spec: view.spec },
     { reason: settledReason(view, condition), exit: view.exit, tree: ended, reconciled: true, detail: noStart },
+    tree,
   );
 }
 

@@ -1,7 +1,8 @@
 // result.json: everything that the state says of an ended job, and where the rest lies.
-import type { JobState, Spec, StaffPart } from '../core/job.ts';
+import type { JobState, ResultNote, Spec, StaffPart } from '../core/job.ts';
 import type { TerminateReport } from '../platform/process-tree.ts';
 import type { JobPaths } from '../store/layout.ts';
+import { noteResults } from './artifacts.ts';
 import type { StaffEnd } from './staff-end.ts';
 import { takeOverCommands } from './worktree.ts';
 
@@ -10,8 +11,7 @@ export function terminalRecord(
   spec: Spec,
   paths: JobPaths,
   state: JobState,
-  tree?: TerminateReport,
-  staff?: StaffEnd,
+  { tree, staff, results }: { tree?: TerminateReport; staff?: StaffEnd | undefined; results?: ResultNote[] } = {},
 ): Record<string, unknown> {
   return {
     ...state,
@@ -26,6 +26,8 @@ export function terminalRecord(
     survivors: tree?.survivors ?? [],
     ...(spec.staff ? wordsOf(spec.staff) : {}),
     ...(staff ? staffRecord(spec, staff) : {}),
+    // Without the record of the end: as it is now.
+    ...(spec.run ? { result_paths: results ?? noteResults(spec.run) } : {}),
     ...(spec.timer ? { timer: { ...spec.timer, durable: true } } : {}),
     result_path: paths.result,
     output_path: isTidy(spec, state) ? null : paths.output,

@@ -24,6 +24,8 @@ export function treeOf(
   const isStranger = atShimPid !== undefined && atShimPid.start !== shim?.start_token;
   return {
     mark: spec.mark,
+    // A launcher that detaches its task: what left the session is the task, and the job only watches over it.
+    reach: spec.run?.status_cmd ? 'session' : 'all',
     session: shim && !isStranger ? shim.pid : null,
     since: isHere(spec.launcher) ? Number(spec.launcher.start_token) || 0 : 0,
     spared: [...living(who.worker), ...living(shim)],

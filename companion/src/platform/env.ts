@@ -84,6 +84,12 @@ export function childEnvironment(own: {
   return { ...result, ...own.add, PWD: own.cwd, JOB_ID: own.id, JOB_OWNER: own.id, [markVariable]: own.mark };
 }
 
+/** For a question to a program of the caller's own (a probe, a status command): as the child's, but it is no part of the job's tree. */
+export function questionEnvironment(own: { id: string; cwd: string }): Environment {
+  const { [markVariable]: _mark, ...result } = childEnvironment({ ...own, mark: '', add: {}, remove: [] });
+  return result;
+}
+
 /** The caller's environment as sorted `NAME=value` lines without what changes from call to call, for a keyed digest. */
 export function comparableEnvironment(): string {
   const passing = new Set([

@@ -10,6 +10,8 @@ import { type ProcessRow, readProcess, readProcesses, readProcessVariable } from
 
 export interface Tree {
   mark: string;
+  /** `session`: only what is still in the session or group of the shim; whatever left it lives on. */
+  reach: 'all' | 'session';
   /** The shim's pid: session and group of the tree; null when there never was one or a stranger has that pid now. */
   session: number | null;
   /** Nothing that started before this (kernel ticks) can belong to the tree. */
@@ -62,6 +64,12 @@ export function findMembers(tree: Tree): Member[] {
     tree.session !== null && rows.some((row) => inSession(row) && (!hasMarks || markOf(row.pid) === tree.mark));
 
   const members = new Map<number, ProcessRow>();
+  const found: Member[] = [];
+  if (tree.reach === 'session') {
+    for (const row of rows)
+      if (isOurSession && inSession(row) && !isForeign(row.pid) && !isSpared(row, tree)) found.push(memberOf(row));
+    return found;
+  }
   for (const row of rows) {
     const isKnown = tree.known.get(row.pid) === row.start || counted.has(row.pid);
     if (markOf(row.pid) === tree.mark || (((isOurSession && inSession(row)) || isKnown) && !isForeign(row.pid)))
@@ -76,13 +84,24 @@ export function findMembers(tree: Tree): Member[] {
       grew = true;
     }
   }
-  const found: Member[] = [];
   for (const row of members.values()) {
     if (isSpared(row, tree)) continue;
     tree.known.set(row.pid, row.start);
-    found.push({ pid: row.pid, start: row.start, name: row.name, parent: row.parent });
+    found.push(memberOf(row));
   }
   return found;
+}
+
+/** Of a tree that reaches only as far as its session: the processes that left it, and carry its word or descend from one that does. */
+export function findEscaped(tree: Tree): Member[] {
+  const within = new Set(findMembers(tree).map(({ pid }) => pid));
+  // What we run ourselves meanwhile is no part of the job.
+  const isOurs = ({ pid, parent }: Member): boolean => within.has(pid) || parent === process.pid;
+  return findMembers({ ...tree, reach: 'all', known: new Map() }).filter((one) => !isOurs(one));
+}
+
+function memberOf({ pid, start, name, parent }: ProcessRow): Member {
+  return { pid, start, name, parent };
 }
 
 /** Processes of other jobs: what carries another word, and what is below it without a word of ours. */

@@ -42,7 +42,8 @@ export async function startChild(claim: Claim, plan: ChildPlan): Promise<Child> 
         String(Math.ceil(spec.kill_grace_ms / 1000) + 1),
         plan.input,
         process.umask().toString(8).padStart(4, '0'),
-        spec.mark,
+        // What a detaching launcher left behind must outlive the limit.
+        spec.run?.status_cmd ? '' : spec.mark,
         claim.cgroup ?? '',
         plan.program,
         ...plan.args,

@@ -48,7 +48,7 @@ export async function claimJob(root: string, id: string): Promise<Claim | undefi
     const release = (hasFifo && holdFifo(paths.leaseFifo)) || (() => undefined);
     const known = other.kind === 'ok' ? other.value : { shim: null, child: null, cgroup: null };
     // Made once, by the first worker; named here before a process can be in it.
-    const cgroup = known.cgroup ?? (exists(paths.started) ? null : makeCgroup(id));
+    const cgroup = known.cgroup ?? (exists(paths.started) || spec.run?.status_cmd ? null : makeCgroup(id));
     writeJson(paths.lease, { worker: self }, { sync: false });
     writeJson(
       paths.worker,

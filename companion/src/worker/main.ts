@@ -3,7 +3,7 @@
 import { messageOf } from '../core/errors.ts';
 import { isId } from '../core/ids.ts';
 import { killSettleMs, orphanGraceMs, workerFailures } from '../core/limits.ts';
-import { conclude } from '../jobs/conclude.ts';
+import { concludeAsked } from '../jobs/task-status.ts';
 import { treeOf } from '../jobs/tree.ts';
 import { inspect } from '../jobs/view.ts';
 import { removeCgroup } from '../platform/cgroup.ts';
@@ -60,5 +60,6 @@ async function giveUp(claim: Claim, message: string): Promise<void> {
   const tree = treeOf(spec, paths, { worker: claim.self, shim: view.shim, child: view.child });
   const ended = await terminate(tree, { graceMs: orphanGraceMs, settleMs: killSettleMs });
   const warnings = [{ code: 'worker_failed', message: `the worker failed ${failures} times: ${message}` }];
-  conclude(claim, { reason: 'worker_lost', exit: view.exit, tree: ended, reconciled: false, warnings });
+  const ending = { reason: 'worker_lost' as const, exit: view.exit, tree: ended, reconciled: false, warnings };
+  await concludeAsked(claim, ending, tree);
 }

@@ -1,7 +1,7 @@
 # The shim: parent of the child, leader of its session, about 1 MiB. It claims the one start, keeps the child's output on files,
 # enforces the hard limit even when no worker lives, and writes exit.json by rename when the child has ended.
 #   $1 job folder  $2 whole seconds to the hard limit  $3 kill grace in whole seconds  $4 stdin of the child
-#   $5 umask of the child  $6 mark of the job in the environment  $7 cgroup of the tree, or nothing
+#   $5 umask of the child  $6 mark of the job in the environment, or nothing: only our session counts  $7 cgroup of the tree, or nothing
 #   $8... the command (absolute path first)
 # Every variable begins with _jc_, because one that the caller exported would reach the child changed.
 _jc_job=$1 _jc_limit=$2 _jc_grace=$3 _jc_input=$4 _jc_mask=$5 _jc_mark=$6 _jc_cgroup=$7
@@ -45,6 +45,8 @@ _jc_members() { # "pid start" of the tree: our session or group, and whoever car
     set -- ${_jc_line##*) }
     [ "$1" != Z ] && echo "$_jc_pid ${20}"
   done <"$_jc_cgroup/cgroup.procs"
+  # An empty mark would be found in the processes of every job.
+  [ -z "$_jc_mark" ] && return
   grep -ls "JOB_COMPANION_MARK=$_jc_mark" /proc/[0-9]*/environ | while IFS=/ read -r _ _ _jc_pid _; do
     grep -qs JOB_COMPANION_ROLE=worker "/proc/$_jc_pid/environ" && continue
     read -r _jc_line <"/proc/$_jc_pid/stat" || continue

@@ -4,8 +4,8 @@ import type { Reading } from '../backends/backend.ts';
 import { errnoOf, messageOf } from '../core/errors.ts';
 import { drainMs, killSettleMs } from '../core/limits.ts';
 import type { EndReason } from '../core/outcome.ts';
-import { conclude } from '../jobs/conclude.ts';
 import { startedAt } from '../jobs/end-state.ts';
+import { concludeAsked } from '../jobs/task-status.ts';
 import { treeOf } from '../jobs/tree.ts';
 import { removeCgroup } from '../platform/cgroup.ts';
 import { isoNow, monotonicMs, sleep } from '../platform/clock.ts';
@@ -22,6 +22,7 @@ import { Follower } from './follow.ts';
 import { planChild } from './plan.ts';
 import { type Prepared, prepareStart } from './prepare.ts';
 import { Progress } from './progress.ts';
+import { keepLease } from './ticker.ts';
 import { untilEnd } from './until-end.ts';
 
 const nothing: TerminateReport = { step: 'none', ended: [], survivors: [] };
@@ -32,7 +33,7 @@ export async function supervise(claim: Claim): Promise<void> {
   const isClaimed = exists(paths.started);
   await tellClaim(claim, progress, isClaimed);
   const early = isClaimed ? undefined : reasonNotToStart(claim);
-  if (early) return endUnstarted(claim, early);
+  if (early) return void (await endUnstarted(claim, early));
 
   const begun = isClaimed ? { child: await attachChild(claim), before: undefined } : await tryStart(claim, progress);
   if (!begun) return;
@@ -52,6 +53,26 @@ export async function supervise(claim: Claim): Promise<void> {
   const agent = followAgent(claim, progress);
   const follower = new Follower(paths, spec.max_output_bytes, agent?.sink, () => agent?.update());
   const reason = await untilEnd(claim, progress, child, follower, agent);
+  // Ending a tree, and a question at the end, may take longer than a sign of life lasts.
+  const release = keepLease(claim);
+  try {
+    await end(claim, progress, { child, before, follower, agent, reason });
+  } finally {
+    release();
+  }
+}
+
+interface Ending {
+  child: Child;
+  before: Prepared['before'];
+  follower: Follower;
+  agent: ReturnType<typeof followAgent>;
+  reason: EndReason;
+}
+
+async function end(claim: Claim, progress: Progress, parts: Ending): Promise<void> {
+  const { paths, spec } = claim;
+  const { child, before, follower, agent, reason } = parts;
 
   if (reason === 'state_vanished') {
     await terminate(treeOf(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
@@ -65,7 +86,7 @@ export async function supervise(claim: Claim): Promise<void> {
   progress.flush();
   removeCgroup(claim.cgroup, spec.id);
   const exit = readExit(paths);
-  conclude(claim, {
+  const ending = {
     ...lostReason(claim, child, reason, exit !== undefined),
     exit,
     tree: reason === 'exited' ? leftovers : { ...ended, survivors: leftovers.survivors },
@@ -74,7 +95,8 @@ export async function supervise(claim: Claim): Promise<void> {
     omitted,
     before,
     warnings: progress.state.warnings,
-  });
+  };
+  await concludeAsked(claim, ending, treeOf(spec, paths, { worker: claim.self, ...child }));
 }
 
 function reasonNotToStart({ paths, spec }: Claim): EndReason | undefined {
@@ -82,8 +104,9 @@ function reasonNotToStart({ paths, spec }: Claim): EndReason | undefined {
   return monotonicMs() >= spec.deadline_mono_ms ? 'hard_timeout' : undefined;
 }
 
-function endUnstarted(claim: Claim, reason: EndReason): undefined {
-  conclude(claim, { reason, exit: undefined, tree: nothing, reconciled: false });
+async function endUnstarted(claim: Claim, reason: EndReason, detail?: string): Promise<undefined> {
+  const ending = { reason, exit: undefined, tree: nothing, reconciled: false };
+  await concludeAsked(claim, detail === undefined ? ending : { ...ending, detail }, null);
 }
 
 interface Begun {
@@ -98,7 +121,7 @@ async function tryStart(claim: Claim, progress: Progress): Promise<Begun | undef
     const { brief, before } = prepareStart(claim.root, claim.spec, claim.paths);
     // Looking at a large worktree takes its time: what came meanwhile counts.
     const late = reasonNotToStart(claim);
-    if (late) return endUnstarted(claim, late);
+    if (late) return await endUnstarted(claim, late);
     const plan = planChild(claim.root, claim.spec, claim.paths, brief);
     if (plan.conversationId !== null && claim.spec.staff) {
       progress.state.conversation = { backend: claim.spec.staff.backend, id: plan.conversationId };
@@ -109,8 +132,7 @@ async function tryStart(claim: Claim, progress: Progress): Promise<Begun | undef
     if (code === undefined) throw error;
     const detail =
       code === 'ENOENT' ? `${messageOf(error)} (does the folder ${claim.spec.cwd} still exist?)` : messageOf(error);
-    conclude(claim, { reason: 'spawn_failed', exit: undefined, tree: nothing, reconciled: false, detail });
-    return undefined;
+    return endUnstarted(claim, 'spawn_failed', detail);
   }
 }
 

@@ -5,14 +5,20 @@ import { type Claim, renewLease } from './claim.ts';
 
 export function makeTicker(claim: Claim, tick: () => void): () => void {
   const second = setInterval(tick, 1000);
-  const lease = setInterval(() => renewLease(claim.paths), leaseMs);
+  const release = keepLease(claim);
   process.on('SIGURG', tick);
   // A request that came before we listened.
   const first = setTimeout(tick, 0);
   return () => {
     clearInterval(second);
-    clearInterval(lease);
+    release();
     clearTimeout(first);
     process.off('SIGURG', tick);
   };
+}
+
+/** Signs of life alone. */
+export function keepLease(claim: Claim): () => void {
+  const lease = setInterval(() => renewLease(claim.paths), leaseMs);
+  return () => clearInterval(lease);
 }
