@@ -27,7 +27,7 @@ var __export = (target, all) => {
     __defProp(target, name, { get: all[name], enumerable: true });
 };
 var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
-const buildId = "20fae7dcfd2f5453";
+const buildId = "5bff5f3433ff6611";
 // The beginning of the built file (companion/pack.mjs puts it there): compiles the parts and hands them out. What V8 made of the parts
 // is kept in the user's cache folder, one file for each command, so that the next start compiles nothing (Node 20: 5 ms of a
 // launch). Any trouble with the cache means a start without it. JOB_COMPANION_NO_CACHE=1 turns it off.
@@ -158,11 +158,11 @@ process.exitCode = import_chunk_6PFAPK5K.exitCodes.fault;
 async function main(args) {
   if (process.platform !== "linux") (await Promise.resolve().then(() => load("./install-ps-VKIUXRIY.js"))).installForMac();
   if (args[0] === "_worker") {
-    const { runWorker } = await Promise.resolve().then(() => load("./main-X5AONUJA.js"));
+    const { runWorker } = await Promise.resolve().then(() => load("./main-NUKSJPFS.js"));
     const isDone = await runWorker(args[1] ?? "", args[2] ?? "", (text) => writeOut(2, text));
     process.exit(isDone ? 0 : 70);
   }
-  const { dispatch } = await Promise.resolve().then(() => load("./dispatch-FFTMPVQ6.js"));
+  const { dispatch } = await Promise.resolve().then(() => load("./dispatch-RZMR6L5B.js"));
   const reply = await dispatch(args, makeContext(), "0.1.0");
   const isTold = print(reply);
   process.exit(isTold ? reply.code : import_chunk_6PFAPK5K.exitCodes.fault);
@@ -249,34 +249,36 @@ function asFault(error) {
 
 function partsText() {/*
 (function (load, builtin, require, __create, __defProp, __getOwnPropDesc, __getOwnPropNames, __getProtoOf, __hasOwnProp, __copyProps, __toESM, __export, __toCommonJS) { return {
-"./ask-DPBCDUBB.js": function (module, exports) {
+"./ask-B2DJZTHF.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   ask: () => ask
 });
 module.exports = stdin_exports;
-var import_chunk_N6FETSUB = load("./chunk-N6FETSUB.js");
-var import_chunk_ZMKEC7OT = load("./chunk-ZMKEC7OT.js");
-var import_chunk_PM3VWGYX = load("./chunk-PM3VWGYX.js");
-var import_chunk_LMJYWSIV = load("./chunk-LMJYWSIV.js");
-var import_chunk_WSTAHIGZ = load("./chunk-WSTAHIGZ.js");
-var import_chunk_MN3R4Y33 = load("./chunk-MN3R4Y33.js");
-var import_chunk_PBKM6DGG = load("./chunk-PBKM6DGG.js");
-var import_chunk_UVE2OYCY = load("./chunk-UVE2OYCY.js");
-var import_chunk_63KQCLAU = load("./chunk-63KQCLAU.js");
+var import_chunk_7HX7TOAO = load("./chunk-7HX7TOAO.js");
+var import_chunk_FW7IO6QU = load("./chunk-FW7IO6QU.js");
+var import_chunk_ZE7XNGLT = load("./chunk-ZE7XNGLT.js");
+var import_chunk_G5E7KDR2 = load("./chunk-G5E7KDR2.js");
+var import_chunk_I2GHFG3V = load("./chunk-I2GHFG3V.js");
+var import_chunk_FI4JYELH = load("./chunk-FI4JYELH.js");
+var import_chunk_JHVGVA2Y = load("./chunk-JHVGVA2Y.js");
+var import_chunk_LU7OM5CL = load("./chunk-LU7OM5CL.js");
+var import_chunk_DIWS52R6 = load("./chunk-DIWS52R6.js");
+var import_chunk_CV5CCXHY = load("./chunk-CV5CCXHY.js");
+var import_chunk_HIHPYN74 = load("./chunk-HIHPYN74.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_5FGQQYTR = load("./chunk-5FGQQYTR.js");
-var import_chunk_AQII5LLU = load("./chunk-AQII5LLU.js");
-var import_chunk_K63IGFC6 = load("./chunk-K63IGFC6.js");
+var import_chunk_EFOKE6DH = load("./chunk-EFOKE6DH.js");
+var import_chunk_P5Z5XPZO = load("./chunk-P5Z5XPZO.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_CAXVKBQJ = load("./chunk-CAXVKBQJ.js");
+var import_chunk_IJ2DWSAG = load("./chunk-IJ2DWSAG.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_M5MS4U53 = load("./chunk-M5MS4U53.js");
-var import_chunk_L6VDU6O6 = load("./chunk-L6VDU6O6.js");
-var import_chunk_UNKQNKJP = load("./chunk-UNKQNKJP.js");
-var import_chunk_6AQ7BGSS = load("./chunk-6AQ7BGSS.js");
-var import_chunk_YBA5BRV5 = load("./chunk-YBA5BRV5.js");
-var import_chunk_ZTOMSNGT = load("./chunk-ZTOMSNGT.js");
+var import_chunk_Y3OG5S7C = load("./chunk-Y3OG5S7C.js");
+var import_chunk_LEHRPSIG = load("./chunk-LEHRPSIG.js");
+var import_chunk_J6GGBA2A = load("./chunk-J6GGBA2A.js");
+var import_chunk_U3WQ7DHF = load("./chunk-U3WQ7DHF.js");
 var import_chunk_35TRCA3T = load("./chunk-35TRCA3T.js");
 var import_chunk_G6JKA6PT = load("./chunk-G6JKA6PT.js");
 var import_chunk_H3O4Q2ZO = load("./chunk-H3O4Q2ZO.js");
@@ -285,11 +287,11 @@ var import_chunk_4OSGLHQW = load("./chunk-4OSGLHQW.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
 var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
-var import_chunk_YWZY5KOJ = load("./chunk-YWZY5KOJ.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_QQDCJR45 = load("./chunk-QQDCJR45.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var ask = (0, import_chunk_N6FETSUB.makeStaffVerb)({
+var ask = (0, import_chunk_7HX7TOAO.makeStaffVerb)({
   mode: "ask",
   isSynchronous: true,
   notes: "Exit codes as of wait. With --id-only it returns at once, as staffer does.",
@@ -301,33 +303,32 @@ var ask = (0, import_chunk_N6FETSUB.makeStaffVerb)({
 });
 
 },
-"./attach-IRKIOMIU.js": function (module, exports) {
+"./attach-WR44GYDG.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   attachWorker: () => attachWorker
 });
 module.exports = stdin_exports;
-var import_chunk_L6VDU6O6 = load("./chunk-L6VDU6O6.js");
-var import_chunk_V22NXDRN = load("./chunk-V22NXDRN.js");
-var import_chunk_UNKQNKJP = load("./chunk-UNKQNKJP.js");
-var import_chunk_6AQ7BGSS = load("./chunk-6AQ7BGSS.js");
-var import_chunk_YBA5BRV5 = load("./chunk-YBA5BRV5.js");
-var import_chunk_ZTOMSNGT = load("./chunk-ZTOMSNGT.js");
+var import_chunk_Y3OG5S7C = load("./chunk-Y3OG5S7C.js");
+var import_chunk_LEHRPSIG = load("./chunk-LEHRPSIG.js");
+var import_chunk_PKHKZKUH = load("./chunk-PKHKZKUH.js");
+var import_chunk_J6GGBA2A = load("./chunk-J6GGBA2A.js");
+var import_chunk_U3WQ7DHF = load("./chunk-U3WQ7DHF.js");
 var import_chunk_35TRCA3T = load("./chunk-35TRCA3T.js");
 var import_chunk_G6JKA6PT = load("./chunk-G6JKA6PT.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
 var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
-var import_chunk_YWZY5KOJ = load("./chunk-YWZY5KOJ.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_QQDCJR45 = load("./chunk-QQDCJR45.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function attachWorker(view, isDue) {
-  if (!await (0, import_chunk_V22NXDRN.mayAct)(view)) return;
+  if (!await (0, import_chunk_PKHKZKUH.mayAct)(view)) return;
   try {
-    await (0, import_chunk_6AQ7BGSS.withLock)(view.paths.lock, async () => {
-      const now = (0, import_chunk_UNKQNKJP.inspect)(view.root, view.id);
+    await (0, import_chunk_LEHRPSIG.withLock)(view.paths.lock, async () => {
+      const now = (0, import_chunk_U3WQ7DHF.inspect)(view.root, view.id);
       if (isDue(now)) await attach(now);
     });
   } catch (error) {
@@ -337,11 +338,11 @@ async function attachWorker(view, isDue) {
 async function attach(view) {
   if (!view.spec) return;
   const generation = (view.launch?.generation ?? 1) + 1;
-  const pause = generation <= import_chunk_YWZY5KOJ.promptReplacements ? 0 : Math.min(6e4, 1e3 * 2 ** (generation - import_chunk_YWZY5KOJ.promptReplacements - 1));
+  const pause = generation <= import_chunk_QQDCJR45.promptReplacements ? 0 : Math.min(6e4, 1e3 * 2 ** (generation - import_chunk_QQDCJR45.promptReplacements - 1));
   const facts = (0, import_chunk_P3XGVNCK.factsOf)(view.paths.launch);
   if (facts && (0, import_chunk_NTPGMPXS.nowMs)() - facts.modifiedMs < pause) return;
-  if (view.launch) ((0, import_chunk_ZTOMSNGT.findEngine)(view.spec.engine) ?? import_chunk_ZTOMSNGT.defaultEngine).signal(view.launch.worker, "SIGKILL");
-  await (0, import_chunk_L6VDU6O6.startWorker)(view.root, view.spec, view, generation);
+  if (view.launch) ((0, import_chunk_U3WQ7DHF.findEngine)(view.spec.engine) ?? import_chunk_U3WQ7DHF.defaultEngine).signal(view.launch.worker, "SIGKILL");
+  await (0, import_chunk_Y3OG5S7C.startWorker)(view.root, view.spec, view, generation);
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -349,46 +350,46 @@ async function attach(view) {
 });
 
 },
-"./cancel-RCSK7PDK.js": function (module, exports) {
+"./cancel-E2XFZX6X.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   cancel: () => cancel
 });
 module.exports = stdin_exports;
-var import_chunk_LYOOSHQV = load("./chunk-LYOOSHQV.js");
-var import_chunk_I22TWYP3 = load("./chunk-I22TWYP3.js");
-var import_chunk_TPGGFVHS = load("./chunk-TPGGFVHS.js");
-var import_chunk_X6AHAYNT = load("./chunk-X6AHAYNT.js");
+var import_chunk_VKXKN2TO = load("./chunk-VKXKN2TO.js");
+var import_chunk_L6VWGL46 = load("./chunk-L6VWGL46.js");
+var import_chunk_G2XWCMU3 = load("./chunk-G2XWCMU3.js");
+var import_chunk_3VDDN6JV = load("./chunk-3VDDN6JV.js");
 var import_chunk_HTFRUHKZ = load("./chunk-HTFRUHKZ.js");
-var import_chunk_UVE2OYCY = load("./chunk-UVE2OYCY.js");
-var import_chunk_63KQCLAU = load("./chunk-63KQCLAU.js");
+var import_chunk_DIWS52R6 = load("./chunk-DIWS52R6.js");
+var import_chunk_CV5CCXHY = load("./chunk-CV5CCXHY.js");
+var import_chunk_HIHPYN74 = load("./chunk-HIHPYN74.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_D66MN62U = load("./chunk-D66MN62U.js");
+var import_chunk_MZIWKLNF = load("./chunk-MZIWKLNF.js");
 var import_chunk_SR7TLAEL = load("./chunk-SR7TLAEL.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_3OMH5ZMQ = load("./chunk-3OMH5ZMQ.js");
-var import_chunk_PRKLFSUE = load("./chunk-PRKLFSUE.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_DNSXSCWB = load("./chunk-DNSXSCWB.js");
-var import_chunk_K63IGFC6 = load("./chunk-K63IGFC6.js");
+var import_chunk_HRWJYRBX = load("./chunk-HRWJYRBX.js");
+var import_chunk_RNMWW35L = load("./chunk-RNMWW35L.js");
+var import_chunk_SNDXL3WS = load("./chunk-SNDXL3WS.js");
+var import_chunk_P5Z5XPZO = load("./chunk-P5Z5XPZO.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_CAXVKBQJ = load("./chunk-CAXVKBQJ.js");
+var import_chunk_IJ2DWSAG = load("./chunk-IJ2DWSAG.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_M5MS4U53 = load("./chunk-M5MS4U53.js");
-var import_chunk_UNKQNKJP = load("./chunk-UNKQNKJP.js");
-var import_chunk_ZTOMSNGT = load("./chunk-ZTOMSNGT.js");
+var import_chunk_U3WQ7DHF = load("./chunk-U3WQ7DHF.js");
 var import_chunk_35TRCA3T = load("./chunk-35TRCA3T.js");
 var import_chunk_G6JKA6PT = load("./chunk-G6JKA6PT.js");
-var import_chunk_3VUKTFYJ = load("./chunk-3VUKTFYJ.js");
-var import_chunk_GV6LSP6E = load("./chunk-GV6LSP6E.js");
+var import_chunk_ECCVI5NM = load("./chunk-ECCVI5NM.js");
+var import_chunk_JOCEVUMT = load("./chunk-JOCEVUMT.js");
 var import_chunk_H3O4Q2ZO = load("./chunk-H3O4Q2ZO.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_4OSGLHQW = load("./chunk-4OSGLHQW.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
 var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
-var import_chunk_YWZY5KOJ = load("./chunk-YWZY5KOJ.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_QQDCJR45 = load("./chunk-QQDCJR45.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 var cancel = {
@@ -399,15 +400,15 @@ var cancel = {
   options: {
     why: { kind: "text", value: "TEXT", help: "kept in the record" },
     owner: { kind: "text", value: "NAME", help: "who asks (default: JOB_OWNER)" },
-    ...import_chunk_UVE2OYCY.common
+    ...import_chunk_DIWS52R6.common
   },
   notes: "Exit codes: 0 canceled (also when it already was), 1 it had ended otherwise, 2 asked for and not settled yet.",
   examples: ["cancel run-mik3x9ab-4f7q2z", 'cancel run-mik3x9ab-4f7q2z --why "wrong branch"'],
   async run(context, input) {
     const root = context.root(input);
-    (0, import_chunk_63KQCLAU.checkRoot)(root.folder);
-    const id = (0, import_chunk_K63IGFC6.requireWholeId)(root, input.words[0]);
-    const reply = await (0, import_chunk_LYOOSHQV.cancelJob)(root.folder, id, {
+    (0, import_chunk_CV5CCXHY.checkRoot)(root.folder);
+    const id = (0, import_chunk_P5Z5XPZO.requireWholeId)(root, input.words[0]);
+    const reply = await (0, import_chunk_VKXKN2TO.cancelJob)(root.folder, id, {
       owner: input.text("owner") ?? import_chunk_NTPGMPXS.variables.owner() ?? null,
       why: input.text("why") ?? null
     });
@@ -419,7 +420,7 @@ report: ${paths.result}
 `;
       return input.has("json") ? { code: import_chunk_6PFAPK5K.exitCodes.done, json: { ...json, ...taskJson(reply.view) } } : { code: import_chunk_6PFAPK5K.exitCodes.done, out, notes: taskNotes(reply.view) };
     }
-    if (reply.result === "ended_before" || (0, import_chunk_UNKQNKJP.isEnded)(state)) {
+    if (reply.result === "ended_before" || (0, import_chunk_U3WQ7DHF.isEnded)(state)) {
       const cause = state.error ? ` (${state.error.code}: ${state.error.message})` : "";
       throw new import_chunk_NVPF5LEY.FaultError(
         "preflight",
@@ -427,7 +428,7 @@ report: ${paths.result}
         import_chunk_M5MS4U53.nextCommands.result(id, root.option)
       );
     }
-    const health = (0, import_chunk_X6AHAYNT.healthOf)(reply.view, (0, import_chunk_UNKQNKJP.conditionOf)(reply.view));
+    const health = (0, import_chunk_3VDDN6JV.healthOf)(reply.view, (0, import_chunk_U3WQ7DHF.conditionOf)(reply.view));
     const worker = reply.view.launch ? `; its worker is process ${reply.view.launch.worker.pid}` : "";
     const why = `${health.reason ? `; ${health.reason}` : ""}${worker}`;
     const text = `${id}: the request is stored, the job has not ended yet (${state.state}${why}); look again with:
@@ -438,7 +439,7 @@ ${import_chunk_M5MS4U53.nextCommands.observe(id, root.option)}
 };
 function taskNotes(view) {
   if (!view.spec?.run?.status_cmd) return [];
-  return [...(0, import_chunk_TPGGFVHS.runNotes)(view), ...view.state.warnings.map(import_chunk_TPGGFVHS.warningNote)];
+  return [...(0, import_chunk_L6VWGL46.runNotes)(view), ...view.state.warnings.map(import_chunk_L6VWGL46.warningNote)];
 }
 function taskJson({ spec, state }) {
   const { task_status, task_exit_code, warnings } = state;
@@ -568,450 +569,1950 @@ function stagePath(root, id) {
 });
 
 },
-"./chunk-3OMH5ZMQ.js": function (module, exports) {
+"./chunk-3CXTRCZD.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  compareWorkspace: () => compareWorkspace,
-  isChanges: () => isChanges,
-  isSnapshot: () => isSnapshot
+  claimJob: () => claimJob,
+  renewLease: () => renewLease
 });
 module.exports = stdin_exports;
-var import_chunk_GV6LSP6E = load("./chunk-GV6LSP6E.js");
-var import_chunk_H3O4Q2ZO = load("./chunk-H3O4Q2ZO.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_HTFRUHKZ = load("./chunk-HTFRUHKZ.js");
+var import_chunk_DCQG2IGW = load("./chunk-DCQG2IGW.js");
+var import_chunk_LEHRPSIG = load("./chunk-LEHRPSIG.js");
+var import_chunk_J6GGBA2A = load("./chunk-J6GGBA2A.js");
+var import_chunk_U3WQ7DHF = load("./chunk-U3WQ7DHF.js");
+var import_chunk_35TRCA3T = load("./chunk-35TRCA3T.js");
+var import_chunk_G6JKA6PT = load("./chunk-G6JKA6PT.js");
 var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
-var import_chunk_YWZY5KOJ = load("./chunk-YWZY5KOJ.js");
-var text = (value) => typeof value === "string";
-var flag = (value) => typeof value === "boolean";
-var count = (value) => Number.isSafeInteger(value) && value >= 0;
-var textOrNull = (value) => value === null || text(value);
-var commit = (value) => value === null || text(value) && /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(value);
-var optional = (shape) => (value) => value === void 0 || shape(value);
-var nullOr = (shape) => (value) => value === null || shape(value);
-var oneOf = (...words) => (value) => words.includes(value);
-var list = (shape) => (value) => Array.isArray(value) && value.every(shape);
-var record = (shapes) => (value) => isRecord(value) && Object.entries(shapes).every(([name, shape]) => shape(value[name]));
-var allOf = (shape) => (value) => isRecord(value) && Object.values(value).every(shape);
-function isRecord(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-var nameInside = (value) => text(value) && !`/${value}/`.includes("/../") && !value.startsWith("/");
-var entry = record({
-  path: nameInside,
-  xy: text,
-  head: textOrNull,
-  index: textOrNull,
-  tree_mode: textOrNull,
-  from: optional(nameInside),
-  mode: textOrNull,
-  content: textOrNull,
-  stat: textOrNull
-});
-var names = allOf((value) => value !== null && commit(value));
-var row = (length) => (value) => Array.isArray(value) && value.length === length && nameInside(value[0]) && value.every(text);
-var snapshot = record({
-  schema: oneOf(1),
-  cwd: text,
-  at: (value) => text(value) && Number.isFinite(Date.parse(value)),
-  git: nullOr(
-    record({
-      root: text,
-      hash: oneOf("sha1", "sha256"),
-      head: commit,
-      branch: textOrNull,
-      subject: textOrNull,
-      refs: nullOr(names),
-      refs_rest: nullOr(record({ count, digest: text })),
-      elsewhere: names
-    })
-  ),
-  reason: textOrNull,
-  exclude: list(text),
-  entries: list(entry),
-  rest: nullOr(record({ count, files: list(row(4)), digest: textOrNull })),
-  files: nullOr(list(row(3))),
-  exact: flag
-});
-var changes = record({
-  files: list(
-    record({
-      path: text,
-      change: oneOf("added", "modified", "deleted", "renamed"),
-      from: optional(text),
-      was_dirty: flag,
-      committed: flag
-    })
-  ),
-  file_count: count,
-  dirty_before: list(text),
-  dirty_before_count: count,
-  dirty_committed: list(text),
-  dirty_committed_count: count,
-  dirty_after: count,
-  commits: list(record({ sha: text, subject: text })),
-  commit_count: count,
-  head: record({ before: textOrNull, after: textOrNull, moved: oneOf("forward", "elsewhere", null) }),
-  branch: record({ before: textOrNull, after: textOrNull }),
-  refs_changed: list(text),
-  index_changed: flag,
-  beyond: list(text),
-  exact: flag,
-  unchanged: flag,
-  reason: textOrNull
-});
-function isSnapshot(value) {
-  return snapshot(value);
-}
-function isChanges(value) {
-  return changes(value);
-}
-var emptyTree = {
-  sha1: "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
-  sha256: "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"
-};
-function readTreeChanges(git, hash, heads) {
-  const ask = (...renames) => git.run([
-    ...["diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-ext-diff", "--no-textconv", ...renames],
-    ...[heads.before ?? emptyTree[hash], heads.after ?? emptyTree[hash], "--"]
-  ]);
-  const found = ask("-M", "-l1000");
-  const answer = found.ok ? found : ask("--no-renames");
-  return answer.ok ? parseRaw(answer.bytes) : void 0;
-}
-function parseRaw(bytes) {
-  const changes2 = new Map();
-  const items = bytes.toString("latin1").split("\0");
-  for (let at = 0; at < items.length; at += 1) {
-    const [, modes] = /^:(.*)$/.exec(items[at] ?? "") ?? [];
-    if (modes === void 0) continue;
-    const [oldMode = "", newMode = "", oldName = "", newName = "", letter = ""] = modes.split(" ");
-    const before = /^0*$/.test(oldMode) ? null : `${oldMode} ${oldName}`;
-    const after = /^0*$/.test(newMode) ? null : `${newMode} ${newName}`;
-    at += 1;
-    const name = (0, import_chunk_GV6LSP6E.nameOf)(items[at] ?? "");
-    if (!/^[RC]/.test(letter)) {
-      changes2.set(name, { before, after });
-      continue;
-    }
-    at += 1;
-    const target = (0, import_chunk_GV6LSP6E.nameOf)(items[at] ?? "");
-    if (letter.startsWith("R")) changes2.set(name, { before, after: null });
-    changes2.set(target, { before: null, after, ...letter.startsWith("R") ? { from: name } : {} });
-  }
-  return changes2;
-}
-function readMove(git, before, after) {
-  if (before === after) return null;
-  if (before === null) return "forward";
-  if (after === null) return "elsewhere";
-  return git.run(["merge-base", "--is-ancestor", before, after]).ok ? "forward" : "elsewhere";
-}
-var commitLimit = 20;
-function readNewCommits(git, before, after, tips) {
-  const refs = [...Object.values(before.refs ?? {}), ...Object.values(before.elsewhere)];
-  const known = new Set([before.head, ...refs].filter((name) => name !== null));
-  const fresh = [after.head, ...tips].filter((name) => name !== null && !known.has(name));
-  if (fresh.length === 0) return { commits: [], commit_count: 0 };
-  const input = `${[...new Set(fresh), ...[...known].map((name) => `^${name}`)].join("\n")}
-`;
-  const count2 = git.run(["rev-list", "--count", "--ignore-missing", "--stdin"], { input });
-  const listed2 = git.run(
-    [
-      ...["rev-list", `--max-count=${commitLimit}`, "--topo-order", "--ignore-missing"],
-      ...["--encoding=UTF-8", "--format=%s", "--stdin"]
-    ],
-    { input }
-  );
-  if (!count2.ok || !listed2.ok) return void 0;
-  const lines = listed2.bytes.toString("latin1").split("\n");
-  const commits = lines.flatMap(
-    (line, at) => at % 2 === 0 && line.startsWith("commit ") ? [{ sha: line.slice(7), subject: (0, import_chunk_GV6LSP6E.nameOf)(lines[at + 1] ?? "") }] : []
-  );
-  return { commits, commit_count: Number(count2.bytes.toString("latin1")) };
-}
-function comparePlain(before, after) {
-  const [known, now] = [filesOf(before), filesOf(after)];
-  const looker = (0, import_chunk_GV6LSP6E.makeLooker)(after.cwd);
-  const changes2 = [];
-  for (const path of [...new Set([...known.keys(), ...now.keys()])].sort()) {
-    const was = known.get(path) ?? null;
-    const is = now.get(path) ?? (after.exact ? null : lookNow(path));
-    if (was?.mode === is?.mode && was?.content === is?.content) continue;
-    const isOld = !was && !before.exact && (looker.look(path)?.changedMs ?? 0) < Date.parse(before.at) - 2e3;
-    if (!isOld) changes2.push({ path, was, is, was_dirty: false, committed: false });
-  }
-  return changes2;
-  function lookNow(path) {
-    const facts = looker.look(path);
-    return facts && facts.kind !== "folder" ? { mode: facts.mode, content: facts.stat } : null;
-  }
-}
-function compareUnasked(before) {
-  const looker = (0, import_chunk_GV6LSP6E.makeLooker)(before.git.root);
-  const paths = { changes: [], untouched: [], swallowed: [] };
-  for (const [path, entry2] of (0, import_chunk_H3O4Q2ZO.entriesOf)(before)) {
-    const facts = looker.look(path);
-    if (!(0, import_chunk_H3O4Q2ZO.isDirty)(entry2) || entry2.mode === "160000") continue;
-    const now = facts && facts.kind !== "folder" ? facts : null;
-    const isSame2 = now ? now.mode === entry2.mode && now.stat === entry2.stat : entry2.mode === null;
-    const sideOf2 = (side) => ({ mode: side.mode, content: side.stat });
-    const was = entry2.mode === null ? null : sideOf2({ mode: entry2.mode, stat: entry2.stat });
-    if (isSame2) paths.untouched.push(path);
-    else paths.changes.push({ path, was, is: now && sideOf2(now), was_dirty: true, committed: false });
-  }
-  return paths;
-}
-function filesOf({ files }) {
-  return new Map((files ?? []).map(([path, mode, stat]) => [path, { mode, content: stat }]));
-}
-var emptyBlobs = new Set([
-  "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391",
-  "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813"
-]);
-function pairRenames(changes2) {
-  const gone = new Map(changes2.filter(({ was, is }) => was && !is).map((change) => [change.path, change]));
-  const byContent = new Map();
-  for (const change of gone.values()) {
-    const key = change.was && contentKey(change.was);
-    if (key) byContent.set(key, [...byContent.get(key) ?? [], change]);
-  }
-  const taken = new Set();
-  const originOf = new Map();
-  const take = (change, origin) => {
-    if (!origin || taken.has(origin.path)) return;
-    taken.add(origin.path);
-    originOf.set(change.path, origin);
-  };
-  const fresh = changes2.filter(({ was, is }) => !was && is);
-  for (const change of fresh) if (change.from !== void 0) take(change, gone.get(change.from));
-  for (const change of fresh) {
-    const key = change.is && contentKey(change.is);
-    if (!key || originOf.has(change.path)) continue;
-    const free = (byContent.get(key) ?? []).filter(({ path }) => !taken.has(path));
-    const namesake = free.find(({ path }) => lastPart(path) === lastPart(change.path));
-    take(change, namesake ?? (emptyBlobs.has(change.is?.content ?? "") ? void 0 : free[0]));
-  }
-  return changes2.filter(({ path }) => !taken.has(path)).map(({ from: _, ...change }) => {
-    const origin = originOf.get(change.path);
-    if (!origin) return change;
-    return { ...change, from: origin.path, was_dirty: change.was_dirty || origin.was_dirty };
+var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var reserveBytes = 32 * 1024;
+async function claimJob(root, id) {
+  const paths = (0, import_chunk_35TRCA3T.jobPaths)(root, id);
+  const read = (0, import_chunk_U3WQ7DHF.readSpec)(paths);
+  if (read.kind !== "ok")
+    throw new Error(`cannot read the spec of job ${id}: ${read.kind === "damaged" ? read.reason : "it is missing"}`);
+  const spec = read.value;
+  if (!await (0, import_chunk_J6GGBA2A.isGenuine)(spec, (0, import_chunk_J6GGBA2A.readKey)()))
+    throw new Error(`refused: spec.json of job ${id} was not written by this user's launcher`);
+  const hasFifo = await (0, import_chunk_HTFRUHKZ.makeFifo)(paths.leaseFifo);
+  return (0, import_chunk_LEHRPSIG.withLock)(paths.lock, () => {
+    if ((0, import_chunk_U3WQ7DHF.isEnded)((0, import_chunk_U3WQ7DHF.inspect)(root, id).state)) return void 0;
+    const self = (0, import_chunk_G6JKA6PT.ownIdentity)();
+    const other = (0, import_chunk_U3WQ7DHF.readWorker)(paths);
+    if (other.kind === "ok" && !(0, import_chunk_G6JKA6PT.sameIdentity)(other.value.worker, self) && (0, import_chunk_G6JKA6PT.livenessOf)(other.value.worker) === "alive")
+      return void 0;
+    const release = hasFifo && (0, import_chunk_HTFRUHKZ.holdFifo)(paths.leaseFifo) || (() => void 0);
+    const known = other.kind === "ok" ? other.value : { shim: null, child: null, cgroup: null };
+    const cgroup = known.cgroup ?? ((0, import_chunk_P3XGVNCK.exists)(paths.started) || spec.run?.status_cmd ? null : (0, import_chunk_DCQG2IGW.makeCgroup)(id));
+    (0, import_chunk_527JQF7V.writeJson)(paths.lease, { worker: self }, { sync: false });
+    (0, import_chunk_527JQF7V.writeJson)(
+      paths.worker,
+      { worker: self, shim: known.shim, child: known.child, fifo: hasFifo, cgroup },
+      { sync: false }
+    );
+    setAside(paths);
+    const launch = (0, import_chunk_U3WQ7DHF.readLaunch)(paths);
+    return {
+      root,
+      paths,
+      spec,
+      self,
+      generation: launch.kind === "ok" ? launch.value.generation : 1,
+      hasFifo,
+      cgroup,
+      release
+    };
   });
 }
-function contentKey({ mode, content }) {
-  return content === null ? null : `${mode.slice(0, 3)} ${content}`;
+function renewLease(paths) {
+  return (0, import_chunk_P3XGVNCK.touch)(paths.lease, (0, import_chunk_NTPGMPXS.nowMs)());
 }
-function lastPart(path) {
-  return path.slice(path.lastIndexOf("/") + 1);
-}
-function comparePaths(moments) {
-  const known = (0, import_chunk_H3O4Q2ZO.entriesOf)(moments.before);
-  const now = (0, import_chunk_H3O4Q2ZO.entriesOf)(moments.after);
-  const names2 = new Set([...known.keys(), ...now.keys(), ...moments.tree.keys()]);
-  const isHidden = makeHidden(moments, names2);
-  const changes2 = [];
-  const untouched = [];
-  const swallowed = [];
-  const isInMoved = makeInMoved(known, now);
-  for (const name of [...names2].sort()) {
-    const [b, a, t] = [known.get(name), now.get(name), moments.tree.get(name)];
-    const sides = b ? sinceDirty(name, b, a, moments) : a ? sinceClean(name, a, moments, isHidden) : inTree(t);
-    const was_dirty = b !== void 0 && b.xy !== "..";
-    if (sides && (sides.was || sides.is)) {
-      const from = a?.from ?? t?.from;
-      changes2.push({ path: name, ...sides, was_dirty, committed: t !== void 0, ...from ? { from } : {} });
-    } else if (was_dirty) (a === void 0 && (t || isInMoved(name)) ? swallowed : untouched).push(name);
+function setAside(paths) {
+  try {
+    (0, import_chunk_527JQF7V.writeFile)(paths.reserve, new Uint8Array(reserveBytes).fill(32), { sync: false });
+  } catch (error) {
+    if (!["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) throw error;
   }
-  return { changes: changes2, untouched, swallowed };
-}
-function makeInMoved(known, now) {
-  const moved = [...now.values()].filter(({ path, mode, content, head: head2 }) => {
-    const before = known.get(path);
-    return mode === "160000" && content !== (before ? before.content : head2?.split(" ")[1]);
-  }).map(({ path }) => `${path}/`);
-  return (name) => moved.some((folder) => name.startsWith(folder));
-}
-function sinceDirty(name, b, a, moments) {
-  const now = a ?? measureNow(name, b, moments);
-  return isSame(b, now) ? void 0 : { was: sideOf(b), is: sideOf(now) };
-}
-function measureNow(name, b, { looker, tree }) {
-  const facts = looker.look(name);
-  if (!facts) return import_chunk_GV6LSP6E.nothing;
-  if (facts.kind !== "folder") {
-    const algorithm = b.content?.length === 64 ? "sha256" : "sha1";
-    if (b.content === null && b.mode !== null) return { mode: facts.mode, content: null, stat: facts.stat };
-    return (0, import_chunk_GV6LSP6E.measureRaw)(looker, name, facts, algorithm);
-  }
-  const commit2 = (tree.get(name)?.after ?? b.head)?.split(" ")[1];
-  return b.mode === "160000" && commit2 !== void 0 ? { mode: "160000", content: commit2, stat: null } : import_chunk_GV6LSP6E.nothing;
-}
-function isSame(b, now) {
-  if (b.mode !== now.mode) return false;
-  if (b.mode === null) return true;
-  return b.content !== null && now.content !== null ? b.content === now.content : b.stat === now.stat;
-}
-function sinceClean(name, a, { tree, overlooked, before }, isHidden) {
-  const t = tree.get(name);
-  const base = a.xy === ".." ? overlooked.get(name) ?? null : t ? t.before : a.head;
-  const was = sideOfTree(base);
-  if (base === null) return a.mode === null || isHidden(a) ? void 0 : { was, is: sideOf(a) };
-  if ((0, import_chunk_H3O4Q2ZO.isCutOff)(before) && isHidden(a)) return void 0;
-  const isStaged2 = a.xy[1] === "." && a.xy !== ".." && a.index !== null && !a.index.startsWith("u");
-  const is = isStaged2 ? sideOfTree(a.index) : sideOf({ ...a, mode: (a.mode && a.tree_mode) ?? a.mode });
-  if (was && is && was.mode === is.mode && was.content === is.content) return void 0;
-  return { was, is };
-}
-function inTree(t) {
-  return t && { was: sideOfTree(t.before), is: sideOfTree(t.after) };
-}
-function makeHidden({ before, looker }, names2) {
-  const mayHide = (0, import_chunk_H3O4Q2ZO.isCutOff)(before) || [...names2].some((name) => /(?:^|\/)\.gitignore$/.test(name));
-  const margin = 2e3;
-  return (a) => mayHide && (looker.look(a.path)?.changedMs ?? Number.POSITIVE_INFINITY) < Date.parse(before.at) - margin;
-}
-function sideOf({ mode, content, stat }) {
-  return mode === null ? null : { mode, content: content ?? stat };
-}
-function sideOfTree(base) {
-  const [mode, content = null] = base?.split(" ") ?? [];
-  return mode === void 0 ? null : { mode, content };
-}
-var listed = { files: 200, dirty: 50, refs: 50, nameBytes: 1e3 };
-function compareWorkspace(before, after, { budgetMs = import_chunk_YWZY5KOJ.captureBudgetMs } = {}) {
-  if (!isSnapshot(before)) return untold("the record of the workspace at the start is damaged", null, null);
-  const { git, cwd, exclude } = before;
-  if (git === null) {
-    const now2 = after.git === null && after.cwd === cwd ? after : (0, import_chunk_GV6LSP6E.captureWorkspace)(cwd, { exclude, plain: true, budgetMs });
-    const changes2 = comparePlain(before, now2);
-    const exact = before.exact && now2.exact;
-    return finish({ ...nothingMoved(null, null), ...noPaths, changes: changes2, exact, reason: before.reason });
-  }
-  const isElsewhere = after.git ? after.git.root !== git.root : after.reason === import_chunk_GV6LSP6E.notInGit;
-  const now = isElsewhere ? (0, import_chunk_GV6LSP6E.captureWorkspace)(git.root, { exclude, budgetMs }) : after;
-  if (now.git?.root === git.root)
-    return compareGit({ ...before, git }, { ...now, git: now.git }, (0, import_chunk_NTPGMPXS.monotonicMs)() + budgetMs);
-  const reason = now.reason ?? "the repository is gone";
-  return untold(reason, git, null, reason === import_chunk_GV6LSP6E.notInGit ? noPaths : compareUnasked({ ...before, git }));
-}
-function compareGit(before, after, until) {
-  const [was, is] = [before.git, after.git];
-  const opened = (0, import_chunk_H3O4Q2ZO.openGit)(is.root, { until });
-  if ("reason" in opened) return untold(opened.reason, was, is);
-  const { git } = opened;
-  const moved = readMove(git, was.head, is.head);
-  const tree = moved === null ? new Map() : readTreeChanges(git, is.hash, head(was, is));
-  const refs = (0, import_chunk_GV6LSP6E.compareRefs)(was, is);
-  const commits = readNewCommits(git, was, is, refs.tips);
-  const looker = (0, import_chunk_GV6LSP6E.makeLooker)(is.root, until);
-  const overlooked = newlyOverlooked(git, before, after);
-  const moments = { before, after, tree: tree ?? new Map(), looker, overlooked };
-  const isMore = before.rest?.digest !== after.rest?.digest && ((0, import_chunk_H3O4Q2ZO.isCutOff)(before) || (0, import_chunk_H3O4Q2ZO.isCutOff)(after));
-  const isKnown = tree !== void 0 && commits !== void 0 && refs.exact && (0, import_chunk_NTPGMPXS.monotonicMs)() < until;
-  return finish({
-    ...nothingMoved(was, is),
-    ...comparePaths(moments),
-    dirty_after: (0, import_chunk_H3O4Q2ZO.countDirty)(after),
-    commits: commits?.commits ?? [],
-    commit_count: commits?.commit_count ?? 0,
-    head: { ...head(was, is), moved },
-    refs_changed: refs.changed,
-    index_changed: isIndexChanged(before, after, moments.tree),
-    exact: before.exact && after.exact && isKnown,
-    beyond: [
-      ...isMore ? [`uncommitted files beyond the first ${import_chunk_GV6LSP6E.limits.entries + import_chunk_GV6LSP6E.limits.brief}`] : [],
-      ...refs.isMore ? [`branches beyond the first ${import_chunk_GV6LSP6E.refLimits.names}`] : []
-    ],
-    reason: after.reason ?? before.reason
-  });
-}
-function head(was, is) {
-  return { before: was.head, after: is.head };
-}
-function newlyOverlooked(git, was, is) {
-  const known = (0, import_chunk_H3O4Q2ZO.entriesOf)(was);
-  const names2 = is.entries.filter(({ path, xy }) => xy === ".." && !known.has(path)).map(({ path }) => path);
-  if (names2.length === 0 || was.git.head === null) return new Map();
-  const answer = git.run(["ls-tree", "-r", "-z", "--full-tree", was.git.head]);
-  const wanted = new Set(names2);
-  const lines = answer.ok ? answer.bytes.toString("latin1").split("\0") : [];
-  return new Map(
-    lines.flatMap((line) => {
-      const [, mode, name, path = ""] = /^(\d+) \w+ ([0-9a-f]+)\t(.*)$/s.exec(line) ?? [];
-      return mode !== void 0 && wanted.has((0, import_chunk_GV6LSP6E.nameOf)(path)) ? [[(0, import_chunk_GV6LSP6E.nameOf)(path), `${mode} ${name}`]] : [];
-    })
-  );
-}
-function isIndexChanged(was, is, tree) {
-  const [known, now] = [(0, import_chunk_H3O4Q2ZO.entriesOf)(was), (0, import_chunk_H3O4Q2ZO.entriesOf)(is)];
-  const isCut = (0, import_chunk_H3O4Q2ZO.isCutOff)(was) || (0, import_chunk_H3O4Q2ZO.isCutOff)(is);
-  return [...new Set([...known.keys(), ...now.keys(), ...tree.keys()])].some((name) => {
-    const [b, a, t] = [known.get(name), now.get(name), tree.get(name)];
-    if (b?.xy === ".." || a?.xy === ".." || isCut && !(a && b)) return false;
-    if (b?.isBrief || a?.isBrief) return isStaged(b) !== isStaged(a);
-    const before = b ? b.index : t ? t.before : a?.head ?? null;
-    const after = a ? a.index : t ? t.after : b?.head ?? null;
-    return before !== after;
-  });
-}
-function isStaged(entry2) {
-  return entry2 !== void 0 && !/^[.?]/.test(entry2.xy);
-}
-var noPaths = { changes: [], untouched: [], swallowed: [] };
-function nothingMoved(was, is) {
-  return {
-    commits: [],
-    commit_count: 0,
-    dirty_after: 0,
-    head: { before: was?.head ?? null, after: is?.head ?? null, moved: null },
-    branch: { before: was?.branch ?? null, after: is?.branch ?? null },
-    refs_changed: [],
-    index_changed: false,
-    beyond: []
-  };
-}
-function untold(reason, was, is, paths = noPaths) {
-  const changes2 = finish({ ...nothingMoved(was, is), ...paths, exact: false, reason });
-  return { ...changes2, unchanged: false };
-}
-function finish({ changes: changes2, untouched, swallowed, ...rest }) {
-  const files = pairRenames(changes2);
-  const { head: head2, branch, commit_count, refs_changed, index_changed, beyond } = rest;
-  const isStill = head2.before === head2.after && branch.before === branch.after && !index_changed && beyond.length === 0;
-  return {
-    files: files.slice(0, listed.files).map(fileChange),
-    file_count: files.length,
-    dirty_before: untouched.slice(0, listed.dirty).map(shortName),
-    dirty_before_count: untouched.length,
-    dirty_committed: swallowed.slice(0, listed.dirty).map(shortName),
-    dirty_committed_count: swallowed.length,
-    ...rest,
-    refs_changed: refs_changed.slice(0, listed.refs).map(shortName),
-    unchanged: isStill && files.length === 0 && commit_count === 0 && refs_changed.length === 0
-  };
-}
-function fileChange({ path, was, is, from, was_dirty, committed }) {
-  const change = from !== void 0 ? "renamed" : !was ? "added" : !is ? "deleted" : "modified";
-  return {
-    path: shortName(path),
-    change,
-    ...from === void 0 ? {} : { from: shortName(from) },
-    was_dirty,
-    committed
-  };
-}
-function shortName(name) {
-  return (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_H3O4Q2ZO.readableName)(name), listed.nameBytes);
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  compareWorkspace,
-  isChanges,
-  isSnapshot
+  claimJob,
+  renewLease
 });
 
 },
-"./chunk-3VUKTFYJ.js": function (module, exports) {
+"./chunk-3VDDN6JV.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  healthOf: () => healthOf,
+  observation: () => observation,
+  progressOf: () => progressOf,
+  staffFacts: () => staffFacts
+});
+module.exports = stdin_exports;
+var import_chunk_HIHPYN74 = load("./chunk-HIHPYN74.js");
+var import_chunk_SNDXL3WS = load("./chunk-SNDXL3WS.js");
+var import_chunk_M5MS4U53 = load("./chunk-M5MS4U53.js");
+var import_chunk_U3WQ7DHF = load("./chunk-U3WQ7DHF.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
+var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
+var import_chunk_QQDCJR45 = load("./chunk-QQDCJR45.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var recentEvents = 5;
+var eventsAtMost = 50;
+function observation(view, options) {
+  const { state, spec, paths } = view;
+  const condition = (0, import_chunk_U3WQ7DHF.conditionOf)(view);
+  const after = options.afterSeq ?? Math.max(0, state.seq - recentEvents);
+  const journal = (0, import_chunk_SNDXL3WS.readEvents)(paths, after, eventsAtMost);
+  const document = {
+    id: view.id,
+    kind: spec?.kind ?? null,
+    verb: spec?.verb ?? null,
+    owner: spec?.owner ?? null,
+    label: spec?.label === null || spec?.label === void 0 ? null : (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(spec.label), 120),
+    ...staffFacts(spec),
+    ...spec?.timer ? { timer: (0, import_chunk_HIHPYN74.timerFacts)(spec.timer) } : {},
+    state: state.state,
+    ...healthOf(view, condition),
+    supervision: condition,
+    rev: state.rev,
+    created_at: state.created_at,
+    started_at: state.started_at,
+    ended_at: state.ended_at,
+    duration_ms: state.duration_ms,
+    age_ms: Math.max(0, (0, import_chunk_NTPGMPXS.nowMs)() - Date.parse(state.created_at)),
+    deadline_ms: spec?.deadline_ms ?? null,
+    exit_code: state.exit_code,
+    signal: state.signal,
+    error: state.error === null ? null : { ...state.error, message: (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(state.error.message), 400) },
+    warnings: state.warnings.slice(0, 5).map((one) => ({ code: one.code, message: (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(one.message), 200) })),
+    conversation: state.conversation,
+    files: filesOf(view),
+    next: nextFor(view, condition, options.root)
+  };
+  if (!(0, import_chunk_U3WQ7DHF.isEnded)(state)) document.progress = progressOf(view);
+  const { files, next, progress, ...facts } = document;
+  const plain = (0, import_chunk_LXK2ZILE.plainValue)(facts, 400);
+  const events = journal.events.map((event) => (0, import_chunk_LXK2ZILE.plainValue)(event, 400));
+  return bound(
+    { ...plain, files, next, ...progress === void 0 ? {} : { progress: (0, import_chunk_LXK2ZILE.plainValue)(progress, import_chunk_QQDCJR45.textTailBytes + 3) } },
+    events,
+    journal.more,
+    after
+  );
+}
+function staffFacts(spec) {
+  const { staff } = spec ?? {};
+  if (!staff) return { backend: null, profile: null, model: null };
+  const short = (text) => (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(String(text)), 120);
+  return {
+    backend: short(staff.custom?.name ?? staff.backend),
+    profile: short(staff.profile),
+    model: staff.model ? short(staff.model) : null
+  };
+}
+function filesOf({ paths, state }) {
+  const files = {
+    result: paths.result,
+    output: paths.output,
+    error: paths.error,
+    events: paths.events,
+    worker_log: paths.workerLog
+  };
+  if (!(0, import_chunk_U3WQ7DHF.isEnded)(state)) return files;
+  return Object.fromEntries(Object.entries(files).map(([name, file]) => [name, (0, import_chunk_P3XGVNCK.exists)(file) ? file : null]));
+}
+function healthOf(view, condition) {
+  const attention = (reason) => ({
+    health: "attention",
+    attention_kind: "monitor_attention",
+    reason
+  });
+  switch (condition) {
+    case "unclaimed":
+      return attention(
+        `the worker died before it started the command (${view.launch?.generation ?? 1} tried); the next wait starts a new one; see ${view.paths.workerLog}`
+      );
+    case "orphaned":
+      return attention(
+        "the worker is gone; the command runs on under its shim, and the next wait attaches a new worker"
+      );
+    case "over":
+    case "lost":
+    case "host_restarted":
+    case "never_started":
+      return attention("it is over, and its end could not be stored from here");
+    case "supervised":
+    case "unseen":
+      if (view.leaseAgeMs !== null && view.leaseAgeMs > import_chunk_QQDCJR45.leaseStaleMs)
+        return attention(`no sign of life of the worker for ${Math.round(view.leaseAgeMs / 1e3)} s`);
+      if (isMoving(view)) return { health: "progressing", attention_kind: null };
+      break;
+    default:
+  }
+  return { health: view.state.health, attention_kind: view.state.attention_kind };
+}
+function isMoving({ spec, state, paths }) {
+  if (!spec?.staff || state.state !== "running") return false;
+  const output = (0, import_chunk_P3XGVNCK.factsOf)(paths.output);
+  return output !== void 0 && output.size > 0 && (0, import_chunk_NTPGMPXS.nowMs)() - output.modifiedMs < import_chunk_QQDCJR45.progressingMs;
+}
+function nextFor(view, condition, root) {
+  if (condition === "damaged") return { doctor: import_chunk_M5MS4U53.nextCommands.doctor(view.id, root.option) };
+  if (!(0, import_chunk_U3WQ7DHF.isEnded)(view.state))
+    return { wait: import_chunk_M5MS4U53.nextCommands.wait(view.id, root.option), cancel: import_chunk_M5MS4U53.nextCommands.cancel(view.id, root.option) };
+  const next = { result: import_chunk_M5MS4U53.nextCommands.result(view.id, root.option) };
+  if (view.state.state === "done") return next;
+  if ((0, import_chunk_SNDXL3WS.isContinuable)(view.paths, view.state)) next.continue = import_chunk_M5MS4U53.nextCommands.continue(view.id, root.option);
+  next.restart = import_chunk_M5MS4U53.nextCommands.restart(view.id, root.option);
+  return next;
+}
+function progressOf(view) {
+  const { paths, spec } = view;
+  const [output, error] = [(0, import_chunk_P3XGVNCK.factsOf)(paths.output), (0, import_chunk_P3XGVNCK.factsOf)(paths.error)];
+  const newest = Math.max(
+    output && output.size > 0 ? output.modifiedMs : 0,
+    error && error.size > 0 ? error.modifiedMs : 0
+  );
+  const facts = {
+    stdout_bytes: output?.size ?? 0,
+    stderr_bytes: error?.size ?? 0,
+    last_output_at: newest > 0 ? (0, import_chunk_NTPGMPXS.isoOf)(newest) : null,
+    last_output_age_ms: newest > 0 ? Math.max(0, Math.round((0, import_chunk_NTPGMPXS.nowMs)() - newest)) : null
+  };
+  if (spec?.staff && !spec.staff.custom) {
+    const snapshot = (0, import_chunk_527JQF7V.readJson)(paths.snapshot);
+    return snapshot.kind === "ok" ? { ...facts, ...snapshot.value } : { ...facts, tools: [], text: "", text_truncated: false };
+  }
+  const bytes = (0, import_chunk_527JQF7V.readRange)(paths.output, -import_chunk_QQDCJR45.tailBytes, import_chunk_QQDCJR45.tailBytes)?.bytes ?? Buffer.alloc(0);
+  const latest = (0, import_chunk_LXK2ZILE.tail)((0, import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8")), import_chunk_QQDCJR45.textTailBytes);
+  return { ...facts, text: latest.text, text_truncated: latest.truncated || (output?.size ?? 0) > import_chunk_QQDCJR45.tailBytes };
+}
+function bound(document, events, isMore, after) {
+  let kept = events;
+  const make = () => ({
+    ...document,
+    events: kept,
+    next_seq: kept.at(-1)?.seq ?? after,
+    more: isMore || kept.length < events.length
+  });
+  const size = () => Buffer.byteLength(JSON.stringify(make())) + 1;
+  while (size() > import_chunk_QQDCJR45.observeBytes && kept.length > 1) kept = kept.slice(0, -1);
+  if (size() > import_chunk_QQDCJR45.observeBytes && kept[0]) {
+    const { seq, at, job, owner, type } = kept[0];
+    kept = [{ seq, at, job, owner, type, truncated: true }];
+  }
+  const progress = document.progress;
+  for (let limit = import_chunk_QQDCJR45.textTailBytes; progress && size() > import_chunk_QQDCJR45.observeBytes && limit > 64; limit = Math.floor(limit / 2)) {
+    document.progress = { ...progress, text: (0, import_chunk_LXK2ZILE.tail)(progress.text ?? "", limit).text, text_truncated: true };
+  }
+  if (progress && size() > import_chunk_QQDCJR45.observeBytes) document.progress = { tools_truncated: true, text_truncated: true };
+  for (const name of ["files", "warnings", "label", "next", "error", "owner", "model"])
+    if (size() > import_chunk_QQDCJR45.observeBytes) delete document[name];
+  return make();
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  healthOf,
+  observation,
+  progressOf,
+  staffFacts
+});
+
+},
+"./chunk-4CQAQHDW.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  runTool: () => runTool
+});
+module.exports = stdin_exports;
+var import_chunk_QQDCJR45 = load("./chunk-QQDCJR45.js");
+var import_node_child_process = require("node:child_process");
+var script = '"$0" "$@" 3>&-; echo $? >&3; kill -s KILL -- -$$';
+function runTool(call) {
+  return new Promise((resolve) => {
+    const kept = {
+      stdout: collector(call.limit, () => end("flooded")),
+      stderr: collector(call.limit, () => end("flooded"))
+    };
+    let how = "exited";
+    let status = "";
+    let hasEnded = false;
+    let killer;
+    const child = (0, import_node_child_process.spawn)("/bin/sh", ["-c", script, call.program, ...call.args], {
+      cwd: call.cwd,
+      env: call.environment,
+      detached: true,
+      stdio: [call.input === void 0 ? "ignore" : "pipe", "pipe", "pipe", "pipe"]
+    });
+    const signalGroup = (name) => {
+      if (hasEnded || child.pid === void 0 || child.exitCode !== null || child.signalCode !== null) return;
+      try {
+        process.kill(-child.pid, name);
+      } catch {
+      }
+    };
+    const end = (reason) => {
+      if (how !== "exited" || hasEnded) return;
+      how = reason;
+      signalGroup("SIGTERM");
+      killer = setTimeout(() => signalGroup("SIGKILL"), import_chunk_QQDCJR45.toolGraceMs);
+    };
+    const onAbort = () => end("aborted");
+    const clock = setTimeout(() => end("timeout"), call.timeoutMs);
+    const finish = (answer) => {
+      if (hasEnded) return;
+      hasEnded = true;
+      clearTimeout(clock);
+      clearTimeout(killer);
+      call.signal?.removeEventListener("abort", onAbort);
+      resolve({ ...answer, stdout: kept.stdout.bytes(), stderr: kept.stderr.bytes() });
+    };
+    call.signal?.addEventListener("abort", onAbort);
+    child.stdin?.on("error", () => void 0).end(call.input);
+    child.stdout?.on("data", kept.stdout.take);
+    child.stderr?.on("data", kept.stderr.take);
+    child.stdio[3]?.on("data", (bytes) => {
+      status += bytes.toString();
+    });
+    child.once("error", (error) => finish({ how: "failed", code: null, reason: error.message }));
+    child.once("close", () => {
+      const code = how === "exited" && /^\d+\n$/.test(status) ? Number(status) : null;
+      finish({ how, code, reason: null });
+    });
+    if (call.signal?.aborted) end("aborted");
+  });
+}
+function collector(limit, flooded) {
+  const chunks = [];
+  let size = 0;
+  return {
+    take(bytes) {
+      const room = limit - size;
+      if (room > 0) chunks.push(bytes.subarray(0, room));
+      size += bytes.length;
+      if (size > limit) flooded();
+    },
+    bytes: () => Buffer.concat(chunks)
+  };
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  runTool
+});
+
+},
+"./chunk-4LVZ2HFO.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  isAwaited: () => isAwaited,
+  withRegistration: () => withRegistration
+});
+module.exports = stdin_exports;
+var import_chunk_35TRCA3T = load("./chunk-35TRCA3T.js");
+var import_chunk_G6JKA6PT = load("./chunk-G6JKA6PT.js");
+var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
+var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_node_path = builtin("node:path");
+async function withRegistration(root, ids, timeoutMs, fn) {
+  const files = [];
+  const waiter = (0, import_chunk_G6JKA6PT.ownIdentity)();
+  for (const id of ids) {
+    const file = import_node_path.default.join((0, import_chunk_35TRCA3T.jobPaths)(root, id).waiters, `${waiter.pid}-${waiter.start_token.replace(/\W/g, "")}.json`);
+    try {
+      if ((0, import_chunk_P3XGVNCK.factsOf)((0, import_chunk_35TRCA3T.jobPaths)(root, id).waiters)?.kind !== "folder") continue;
+      (0, import_chunk_527JQF7V.writeJson)(file, { waiter, ids, since: (0, import_chunk_NTPGMPXS.isoNow)(), timeout_ms: timeoutMs }, { sync: false });
+      files.push(file);
+    } catch {
+    }
+  }
+  try {
+    return await fn();
+  } finally {
+    for (const file of files) {
+      try {
+        (0, import_chunk_527JQF7V.removeFile)(file);
+      } catch {
+      }
+    }
+  }
+}
+function isAwaited(root, id) {
+  const folder = (0, import_chunk_35TRCA3T.jobPaths)(root, id).waiters;
+  return (0, import_chunk_P3XGVNCK.listNames)(folder).some((name) => {
+    const read = (0, import_chunk_527JQF7V.readJson)(import_node_path.default.join(folder, name));
+    return read.kind === "ok" && (0, import_chunk_G6JKA6PT.isIdentity)(read.value.waiter) && (0, import_chunk_G6JKA6PT.livenessOf)(read.value.waiter) !== "dead";
+  });
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  isAwaited,
+  withRegistration
+});
+
+},
+"./chunk-4OSGLHQW.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  findWorktree: () => findWorktree,
+  quoteWords: () => quoteWords,
+  tracksAnything: () => tracksAnything
+});
+module.exports = stdin_exports;
+var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
+var import_node_fs = require("node:fs");
+var import_node_path = builtin("node:path");
+function findWorktree(folder) {
+  for (let at = import_node_path.default.resolve(folder); ; at = import_node_path.default.dirname(at)) {
+    if (isGitPlace(import_node_path.default.join(at, ".git"))) return at;
+    if (at === import_node_path.default.dirname(at)) return void 0;
+  }
+}
+function isGitPlace(dotGit) {
+  const facts = (0, import_chunk_P3XGVNCK.factsOf)(dotGit);
+  if (facts?.kind !== "link") return facts?.kind === "folder" || facts?.kind === "file";
+  return (0, import_chunk_P3XGVNCK.isFolder)(dotGit) || (0, import_chunk_P3XGVNCK.isFile)(dotGit);
+}
+function tracksAnything(folder) {
+  const real = import_node_path.default.join((0, import_chunk_P3XGVNCK.realPath)(import_node_path.default.dirname(folder)), import_node_path.default.basename(folder));
+  const root = findWorktree(import_node_path.default.dirname(real));
+  if (root === void 0) return false;
+  const index = readIndex(root);
+  if (!index) return false;
+  const wanted = Buffer.from(`${import_node_path.default.relative(root, real)}/`).toString("latin1");
+  for (const name of indexNames(index.bytes, index.hashBytes)) {
+    if (name.startsWith(wanted) || `${name}/` === wanted) return true;
+    if (name > wanted && name.slice(0, wanted.length) > wanted) return false;
+  }
+  return false;
+}
+function readIndex(root) {
+  try {
+    const dotGit = import_node_path.default.join(root, ".git");
+    const folder = (0, import_chunk_P3XGVNCK.isFolder)(dotGit) ? dotGit : linkedFolder(root, (0, import_node_fs.readFileSync)(dotGit, "utf8"));
+    const bytes = (0, import_node_fs.readFileSync)(import_node_path.default.join(folder, "index"));
+    if (bytes.length < 12 || bytes.toString("latin1", 0, 4) !== "DIRC") return void 0;
+    return { bytes, hashBytes: usesSha256(folder) ? 32 : 20 };
+  } catch {
+    return void 0;
+  }
+}
+function usesSha256(folder) {
+  const places = [folder, import_node_path.default.join(folder, "../..")];
+  return places.some((place) => {
+    try {
+      return /^\s*objectformat\s*=\s*sha256/im.test((0, import_node_fs.readFileSync)(import_node_path.default.join(place, "config"), "utf8"));
+    } catch {
+      return false;
+    }
+  });
+}
+function linkedFolder(root, text) {
+  return import_node_path.default.resolve(root, text.replace(/^gitdir:\s*<>/, "").trim());
+}
+function* indexNames(bytes, hashBytes) {
+  const head = 42 + hashBytes;
+  const version = bytes.readUInt32BE(4);
+  if (version < 2 || version > 4) return;
+  let at = 12;
+  let name = "";
+  for (let left = bytes.readUInt32BE(8); left > 0 && at + head < bytes.length; left -= 1) {
+    const start = at;
+    const isExtended = version >= 3 && (bytes.readUInt16BE(at + head - 2) & 16384) !== 0;
+    at += isExtended ? head + 2 : head;
+    let kept = 0;
+    if (version === 4) {
+      let byte = bytes[at++] ?? 0;
+      let strip = byte & 127;
+      while (byte & 128) {
+        byte = bytes[at++] ?? 0;
+        strip = strip + 1 << 7 | byte & 127;
+      }
+      kept = Math.max(0, name.length - strip);
+    }
+    const end = bytes.indexOf(0, at);
+    if (end < 0) return;
+    name = name.slice(0, kept) + bytes.toString("latin1", at, end);
+    at = version === 4 ? end + 1 : start + (end - start + 8 & ~7);
+    yield name;
+  }
+}
+var plain = /^[A-Za-z0-9_@%+:,./=-]+$/;
+function quoteWord(word) {
+  if (plain.test(word)) return word;
+  return inQuotes(word);
+}
+function inQuotes(word) {
+  return `'${word.replaceAll("'", `'\\''`)}'`;
+}
+function quoteWords(words) {
+  return words.map((word, index) => index === 0 && word.includes("=") ? inQuotes(word) : quoteWord(word)).join(" ");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  findWorktree,
+  quoteWords,
+  tracksAnything
+});
+
+},
+"./chunk-527JQF7V.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  appendText: () => appendText,
+  closeFile: () => closeFile,
+  createFile: () => createFile,
+  createFolder: () => createFolder,
+  openAppend: () => openAppend,
+  overwrite: () => overwrite,
+  readJson: () => readJson,
+  readRange: () => readRange,
+  readText: () => readText,
+  removeFile: () => removeFile,
+  syncFolder: () => syncFolder,
+  writeFile: () => writeFile,
+  writeFileMeanwhile: () => writeFileMeanwhile,
+  writeJson: () => writeJson
+});
+module.exports = stdin_exports;
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_fs = require("node:fs");
+var import_node_path = builtin("node:path");
+var readFlags = import_node_fs.constants.O_RDONLY | import_node_fs.constants.O_NOFOLLOW | import_node_fs.constants.O_NONBLOCK;
+var appendFlags = import_node_fs.constants.O_WRONLY | import_node_fs.constants.O_APPEND | import_node_fs.constants.O_CREAT | import_node_fs.constants.O_NOFOLLOW | import_node_fs.constants.O_NONBLOCK;
+var serial = 0;
+function createFolder(folder) {
+  try {
+    (0, import_node_fs.mkdirSync)(folder, { mode: 448 });
+  } catch (error) {
+    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST") return false;
+    throw error;
+  }
+  (0, import_node_fs.chmodSync)(folder, 448);
+  return true;
+}
+function writeFile(file, data, options = {}) {
+  putInPlace(writeBeside(file, data, options.sync ?? true), file);
+}
+function putInPlace(temporary, file) {
+  try {
+    (0, import_node_fs.renameSync)(temporary, file);
+  } catch (error) {
+    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "EISDIR") {
+      serial += 1;
+      (0, import_node_fs.renameSync)(file, `${file}.odd-${process.pid}-${serial}`);
+      (0, import_node_fs.renameSync)(temporary, file);
+      return;
+    }
+    removeFile(temporary);
+    throw error;
+  }
+}
+function writeJson(file, value, options = {}) {
+  writeFile(file, `${JSON.stringify(value)}
+`, options);
+}
+async function writeFileMeanwhile(file, data) {
+  const temporary = writeBeside(file, data, false);
+  const fd = (0, import_node_fs.openSync)(temporary, import_node_fs.constants.O_RDONLY | import_node_fs.constants.O_NOFOLLOW);
+  try {
+    await new Promise((resolve, reject) => (0, import_node_fs.fsync)(fd, (error) => error ? reject(error) : resolve()));
+  } catch (error) {
+    removeFile(temporary);
+    throw error;
+  } finally {
+    (0, import_node_fs.closeSync)(fd);
+  }
+  putInPlace(temporary, file);
+}
+function createFile(file, data, options = {}) {
+  const temporary = writeBeside(file, data, options.sync ?? true);
+  try {
+    (0, import_node_fs.linkSync)(temporary, file);
+    return true;
+  } catch (error) {
+    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST") return false;
+    throw error;
+  } finally {
+    removeFile(temporary);
+  }
+}
+function appendText(file, text) {
+  const fd = (0, import_node_fs.openSync)(file, appendFlags, 384);
+  try {
+    const stat = (0, import_node_fs.fstatSync)(fd);
+    if (stat.size === 0 && (stat.mode & 511) !== 384) (0, import_node_fs.fchmodSync)(fd, 384);
+    const bytes = Buffer.from(text);
+    for (let done = 0; done < bytes.length; ) done += (0, import_node_fs.writeSync)(fd, bytes, done);
+  } finally {
+    (0, import_node_fs.closeSync)(fd);
+  }
+}
+function openAppend(file) {
+  const fd = (0, import_node_fs.openSync)(file, appendFlags, 384);
+  if ((0, import_node_fs.fstatSync)(fd).size === 0) (0, import_node_fs.fchmodSync)(fd, 384);
+  return fd;
+}
+function readRange(file, offset, length) {
+  let fd;
+  try {
+    fd = (0, import_node_fs.openSync)(file, readFlags);
+  } catch (error) {
+    if (["ENOENT", "ELOOP", "ENOTDIR", "ENXIO"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return void 0;
+    throw error;
+  }
+  try {
+    const stat = (0, import_node_fs.fstatSync)(fd);
+    if (!stat.isFile()) return void 0;
+    const start = offset < 0 ? Math.max(0, stat.size + offset) : offset;
+    const bytes = Buffer.alloc(Math.max(0, Math.min(length, stat.size - start)));
+    let done = 0;
+    while (done < bytes.length) {
+      const got = (0, import_node_fs.readSync)(fd, bytes, done, bytes.length - done, start + done);
+      if (got === 0) break;
+      done += got;
+    }
+    return { bytes: bytes.subarray(0, done), size: stat.size };
+  } finally {
+    (0, import_node_fs.closeSync)(fd);
+  }
+}
+function readText(file, limit = 16 * 1024 * 1024) {
+  return readRange(file, 0, limit)?.bytes.toString("utf8");
+}
+function readJson(file) {
+  let text;
+  try {
+    text = readText(file);
+  } catch (error) {
+    return { kind: "damaged", reason: `${import_node_path.default.basename(file)} cannot be read (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})` };
+  }
+  if (text === void 0) return { kind: "missing" };
+  try {
+    const value = JSON.parse(text);
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+      return { kind: "ok", value };
+    }
+  } catch {
+  }
+  return { kind: "damaged", reason: `${import_node_path.default.basename(file)} is no JSON object` };
+}
+function syncFolder(folder) {
+  let fd;
+  try {
+    fd = (0, import_node_fs.openSync)(folder, import_node_fs.constants.O_RDONLY | import_node_fs.constants.O_NOFOLLOW);
+    (0, import_node_fs.fsyncSync)(fd);
+  } catch {
+  } finally {
+    if (fd !== void 0) (0, import_node_fs.closeSync)(fd);
+  }
+}
+function removeFile(file) {
+  try {
+    (0, import_node_fs.unlinkSync)(file);
+    return true;
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR", "EISDIR"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return false;
+    throw error;
+  }
+}
+function writeBeside(file, data, sync) {
+  const { fd, temporary } = openBeside(file);
+  try {
+    (0, import_node_fs.fchmodSync)(fd, 384);
+    const bytes = typeof data === "string" ? Buffer.from(data) : data;
+    let done = 0;
+    while (done < bytes.length) done += (0, import_node_fs.writeSync)(fd, bytes, done);
+    if (sync) (0, import_node_fs.fsyncSync)(fd);
+  } catch (error) {
+    (0, import_node_fs.closeSync)(fd);
+    removeFile(temporary);
+    throw error;
+  }
+  (0, import_node_fs.closeSync)(fd);
+  return temporary;
+}
+function openBeside(file) {
+  const flags = import_node_fs.constants.O_WRONLY | import_node_fs.constants.O_CREAT | import_node_fs.constants.O_EXCL | import_node_fs.constants.O_NOFOLLOW;
+  for (let tries = 0; ; tries += 1) {
+    serial += 1;
+    const temporary = import_node_path.default.join(import_node_path.default.dirname(file), `.${import_node_path.default.basename(file)}.${process.pid}.${serial}.tmp`);
+    try {
+      return { fd: (0, import_node_fs.openSync)(temporary, flags, 384), temporary };
+    } catch (error) {
+      if ((0, import_chunk_NVPF5LEY.errnoOf)(error) !== "EEXIST" || tries > 1e3) throw error;
+    }
+  }
+}
+function overwrite(file, offset, text) {
+  const fd = (0, import_node_fs.openSync)(file, import_node_fs.constants.O_WRONLY | import_node_fs.constants.O_NOFOLLOW | import_node_fs.constants.O_NONBLOCK);
+  try {
+    (0, import_node_fs.writeSync)(fd, Buffer.from(text), 0, null, offset);
+  } finally {
+    (0, import_node_fs.closeSync)(fd);
+  }
+}
+function closeFile(fd) {
+  (0, import_node_fs.closeSync)(fd);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  appendText,
+  closeFile,
+  createFile,
+  createFolder,
+  openAppend,
+  overwrite,
+  readJson,
+  readRange,
+  readText,
+  removeFile,
+  syncFolder,
+  writeFile,
+  writeFileMeanwhile,
+  writeJson
+});
+
+},
+"./chunk-5AUWXA57.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  endBySignal: () => endBySignal,
+  holdSignals: () => holdSignals,
+  onInterrupt: () => onInterrupt
+});
+module.exports = stdin_exports;
+var names = ["SIGINT", "SIGTERM", "SIGHUP"];
+function onInterrupt(fn) {
+  const release = () => {
+    for (const name of names) process.off(name, act);
+  };
+  const act = (signal) => {
+    release();
+    fn(signal);
+  };
+  for (const name of names) process.on(name, act);
+  return release;
+}
+function holdSignals() {
+  let first = null;
+  let act = () => void 0;
+  const note = (signal) => {
+    first ??= signal;
+    act();
+  };
+  for (const name of names) process.on(name, note);
+  return {
+    // Node looks for signals just before what `setImmediate` has been given.
+    first: () => new Promise((resolve) => setImmediate(() => resolve(first))),
+    onEach(fn) {
+      act = fn;
+      if (first !== null) fn();
+    },
+    release() {
+      for (const name of names) process.off(name, note);
+    }
+  };
+}
+function endBySignal(signal) {
+  process.kill(process.pid, signal);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  endBySignal,
+  holdSignals,
+  onInterrupt
+});
+
+},
+"./chunk-5FGQQYTR.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  contextOf: () => contextOf
+});
+module.exports = stdin_exports;
+var import_chunk_H3O4Q2ZO = load("./chunk-H3O4Q2ZO.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var lines = 50;
+var lineBytes = 200;
+function contextOf(snapshot) {
+  const { cwd, at, git, entries } = snapshot;
+  if (!git) return { cwd, at, git: null };
+  const dirty = entries.filter(import_chunk_H3O4Q2ZO.isDirty);
+  return {
+    cwd,
+    at,
+    git: {
+      root: git.root,
+      branch: git.branch === null ? null : (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_H3O4Q2ZO.showName)(git.branch), lineBytes),
+      head: git.head,
+      subject: git.subject === null ? null : (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_H3O4Q2ZO.oneLine)(git.subject), lineBytes),
+      dirty: dirty.slice(0, lines).map((entry) => (0, import_chunk_LXK2ZILE.excerpt)(dirtyLine(entry), lineBytes)),
+      dirty_count: (0, import_chunk_H3O4Q2ZO.countDirty)(snapshot)
+    }
+  };
+}
+function dirtyLine({ xy, path, from }) {
+  const origin = from === void 0 ? "" : `${(0, import_chunk_H3O4Q2ZO.showName)(from)} -> `;
+  const letters = xy === "??" ? xy : xy.replace("?", ".").replaceAll(".", " ");
+  return `${letters} ${origin}${(0, import_chunk_H3O4Q2ZO.showName)(path)}`;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  contextOf
+});
+
+},
+"./chunk-6GS2UPIA.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  isCollected: () => isCollected,
+  noteCollected: () => noteCollected
+});
+module.exports = stdin_exports;
+var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
+var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+function noteCollected(view, by) {
+  if (view.damage !== null || isCollected(view)) return;
+  try {
+    (0, import_chunk_527JQF7V.createFile)(
+      view.paths.collected,
+      `${JSON.stringify({ by, pid: process.pid, owner: import_chunk_NTPGMPXS.variables.owner() ?? null, at: (0, import_chunk_NTPGMPXS.isoNow)() })}
+`,
+      { sync: false }
+    );
+  } catch {
+  }
+}
+function isCollected(view) {
+  return (0, import_chunk_P3XGVNCK.exists)(view.paths.collected);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  isCollected,
+  noteCollected
+});
+
+},
+"./chunk-6PFAPK5K.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  exitCodeOf: () => exitCodeOf,
+  exitCodeOfAll: () => exitCodeOfAll,
+  exitCodes: () => exitCodes
+});
+module.exports = stdin_exports;
+var exitCodes = {
+  done: 0,
+  fault: 1,
+  pending: 2,
+  unsuccessful: 3,
+  canceled: 4
+};
+var codeOfState = {
+  queued: exitCodes.pending,
+  starting: exitCodes.pending,
+  running: exitCodes.pending,
+  stopping: exitCodes.pending,
+  done: exitCodes.done,
+  failed: exitCodes.unsuccessful,
+  timed_out: exitCodes.unsuccessful,
+  crashed: exitCodes.unsuccessful,
+  canceled: exitCodes.canceled
+};
+function exitCodeOf(state) {
+  return codeOfState[state];
+}
+function exitCodeOfAll(states) {
+  const codes = states.map(exitCodeOf);
+  for (const code of [exitCodes.pending, exitCodes.unsuccessful, exitCodes.canceled]) {
+    if (codes.includes(code)) return code;
+  }
+  return exitCodes.done;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  exitCodeOf,
+  exitCodeOfAll,
+  exitCodes
+});
+
+},
+"./chunk-7HX7TOAO.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  makeStaffVerb: () => makeStaffVerb
+});
+module.exports = stdin_exports;
+var import_chunk_FW7IO6QU = load("./chunk-FW7IO6QU.js");
+var import_chunk_I2GHFG3V = load("./chunk-I2GHFG3V.js");
+var import_chunk_JHVGVA2Y = load("./chunk-JHVGVA2Y.js");
+var import_chunk_DIWS52R6 = load("./chunk-DIWS52R6.js");
+var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
+function makeStaffVerb({ mode: id, options = {}, notes, examples, isSynchronous = false }) {
+  const mode = import_chunk_W7HED5VZ.modes[id];
+  return {
+    name: id,
+    summary: mode.summary,
+    form: "(--prompt TEXT | --prompt-file PATH | --stdin) [options]",
+    words: { min: 0, max: 0 },
+    options: {
+      ...import_chunk_DIWS52R6.staffOptions,
+      ...options,
+      cwd: { kind: "text", value: "DIR", help: "folder to work in (default: here)" },
+      ...import_chunk_DIWS52R6.writerOptions,
+      ...import_chunk_DIWS52R6.launchOptions
+    },
+    notes: [
+      `Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,
+      notes
+    ].filter((line) => line !== void 0).join("\n"),
+    examples,
+    async run(context, input) {
+      const prompt = await (0, import_chunk_FW7IO6QU.taskOf)(context, input);
+      const words = (0, import_chunk_JHVGVA2Y.onceWords)(id, input, (0, import_chunk_JHVGVA2Y.folderSaid)(context, input), prompt);
+      const isWaiting = isSynchronous && !input.has("id-only");
+      const repeated = await (0, import_chunk_JHVGVA2Y.repeatedLaunch)(context, input, words, isWaiting);
+      if (repeated) return repeated;
+      const cwd = (0, import_chunk_I2GHFG3V.folderOf)(context, input);
+      const staff = (0, import_chunk_FW7IO6QU.freshStaff)(context, input, { mode: id, prompt, cwd });
+      return (0, import_chunk_FW7IO6QU.launchStaff)(context, input, {
+        verb: id,
+        staff,
+        cwd,
+        lineage: null,
+        isSynchronous: isWaiting,
+        words
+      });
+    }
+  };
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  makeStaffVerb
+});
+
+},
+"./chunk-BLE5EZH2.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  commandNames: () => commandNames,
+  loadCommand: () => loadCommand
+});
+module.exports = stdin_exports;
+var loaders = {
+  run: async () => (await Promise.resolve().then(() => load("./run-CNJ6ZTE5.js"))).run,
+  staffer: async () => (await Promise.resolve().then(() => load("./staffer-2BYKRCD6.js"))).staffer,
+  research: async () => (await Promise.resolve().then(() => load("./research-IDINJZAD.js"))).research,
+  review: async () => (await Promise.resolve().then(() => load("./review-RPH3J4LC.js"))).review,
+  implement: async () => (await Promise.resolve().then(() => load("./implement-NAMZLFJ2.js"))).implement,
+  ask: async () => (await Promise.resolve().then(() => load("./ask-B2DJZTHF.js"))).ask,
+  timer: async () => (await Promise.resolve().then(() => load("./timer-E6QB7NBH.js"))).timer,
+  wait: async () => (await Promise.resolve().then(() => load("./wait-5AVUHNTR.js"))).wait,
+  observe: async () => (await Promise.resolve().then(() => load("./observe-KZI4NG7E.js"))).observe,
+  status: async () => (await Promise.resolve().then(() => load("./status-NHXKILKM.js"))).status,
+  result: async () => (await Promise.resolve().then(() => load("./result-UE6R77KF.js"))).result,
+  cancel: async () => (await Promise.resolve().then(() => load("./cancel-E2XFZX6X.js"))).cancel,
+  continue: async () => (await Promise.resolve().then(() => load("./continue-S6GROGJY.js"))).continueCommand,
+  restart: async () => (await Promise.resolve().then(() => load("./restart-IQAI5NGV.js"))).restart,
+  clean: async () => (await Promise.resolve().then(() => load("./clean-AEYRI3CF.js"))).clean,
+  setup: async () => (await Promise.resolve().then(() => load("./setup-CNDQBJ53.js"))).setup,
+  doctor: async () => (await Promise.resolve().then(() => load("./doctor-HSTH4MFT.js"))).doctor,
+  help: async () => (await Promise.resolve().then(() => load("./help-IUT4T6AJ.js"))).help
+};
+var commandNames = Object.keys(loaders);
+async function loadCommand(name) {
+  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  commandNames,
+  loadCommand
+});
+
+},
+"./chunk-CTSRVJRC.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  hmacSha256: () => hmacSha256,
+  sha256: () => sha256,
+  toHex: () => toHex
+});
+module.exports = stdin_exports;
+var constants = new Uint32Array([
+  1116352408,
+  1899447441,
+  3049323471,
+  3921009573,
+  961987163,
+  1508970993,
+  2453635748,
+  2870763221,
+  3624381080,
+  310598401,
+  607225278,
+  1426881987,
+  1925078388,
+  2162078206,
+  2614888103,
+  3248222580,
+  3835390401,
+  4022224774,
+  264347078,
+  604807628,
+  770255983,
+  1249150122,
+  1555081692,
+  1996064986,
+  2554220882,
+  2821834349,
+  2952996808,
+  3210313671,
+  3336571891,
+  3584528711,
+  113926993,
+  338241895,
+  666307205,
+  773529912,
+  1294757372,
+  1396182291,
+  1695183700,
+  1986661051,
+  2177026350,
+  2456956037,
+  2730485921,
+  2820302411,
+  3259730800,
+  3345764771,
+  3516065817,
+  3600352804,
+  4094571909,
+  275423344,
+  430227734,
+  506948616,
+  659060556,
+  883997877,
+  958139571,
+  1322822218,
+  1537002063,
+  1747873779,
+  1955562222,
+  2024104815,
+  2227730452,
+  2361852424,
+  2428436474,
+  2756734187,
+  3204031479,
+  3329325298
+]);
+var blockBytes = 64;
+function sha256(data) {
+  const hash = new Uint32Array([
+    1779033703,
+    3144134277,
+    1013904242,
+    2773480762,
+    1359893119,
+    2600822924,
+    528734635,
+    1541459225
+  ]);
+  const padded = new Uint8Array(Math.ceil((data.length + 9) / blockBytes) * blockBytes);
+  padded.set(data);
+  padded[data.length] = 128;
+  const view = new DataView(padded.buffer);
+  view.setUint32(padded.length - 8, Math.floor(data.length / 2 ** 29));
+  view.setUint32(padded.length - 4, data.length << 3);
+  const words = new Uint32Array(64);
+  for (let at = 0; at < padded.length; at += blockBytes) mixBlock(hash, view, at, words);
+  const digest = new Uint8Array(32);
+  const out = new DataView(digest.buffer);
+  hash.forEach((word, index) => {
+    out.setUint32(index * 4, word);
+  });
+  return digest;
+}
+function hmacSha256(key, data) {
+  const block = new Uint8Array(blockBytes);
+  block.set(key.length > blockBytes ? sha256(key) : key);
+  const inner = sha256(
+    joined(
+      block.map((byte) => byte ^ 54),
+      data
+    )
+  );
+  return sha256(
+    joined(
+      block.map((byte) => byte ^ 92),
+      inner
+    )
+  );
+}
+function toHex(bytes) {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+function joined(a, b) {
+  const whole = new Uint8Array(a.length + b.length);
+  whole.set(a);
+  whole.set(b, a.length);
+  return whole;
+}
+function mixBlock(hash, view, at, w) {
+  for (let i = 0; i < 16; i += 1) w[i] = view.getUint32(at + i * 4);
+  for (let i = 16; i < 64; i += 1) {
+    const x = w[i - 15];
+    const y = w[i - 2];
+    const s0 = rotate(x, 7) ^ rotate(x, 18) ^ x >>> 3;
+    const s1 = rotate(y, 17) ^ rotate(y, 19) ^ y >>> 10;
+    w[i] = w[i - 16] + s0 + w[i - 7] + s1;
+  }
+  let a = hash[0];
+  let b = hash[1];
+  let c = hash[2];
+  let d = hash[3];
+  let e = hash[4];
+  let f = hash[5];
+  let g = hash[6];
+  let h = hash[7];
+  for (let i = 0; i < 64; i += 1) {
+    const s1 = (e >>> 6 | e << 26) ^ (e >>> 11 | e << 21) ^ (e >>> 25 | e << 7);
+    const t1 = h + s1 + (e & f ^ ~e & g) + constants[i] + w[i] | 0;
+    const s0 = (a >>> 2 | a << 30) ^ (a >>> 13 | a << 19) ^ (a >>> 22 | a << 10);
+    const t2 = s0 + (a & b ^ a & c ^ b & c) | 0;
+    h = g;
+    g = f;
+    f = e;
+    e = d + t1 | 0;
+    d = c;
+    c = b;
+    b = a;
+    a = t1 + t2 | 0;
+  }
+  hash[0] = hash[0] + a;
+  hash[1] = hash[1] + b;
+  hash[2] = hash[2] + c;
+  hash[3] = hash[3] + d;
+  hash[4] = hash[4] + e;
+  hash[5] = hash[5] + f;
+  hash[6] = hash[6] + g;
+  hash[7] = hash[7] + h;
+}
+function rotate(word, bits) {
+  return word >>> bits | word << 32 - bits;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  hmacSha256,
+  sha256,
+  toHex
+});
+
+},
+"./chunk-CV5CCXHY.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  checkRoot: () => checkRoot,
+  ensureRoot: () => ensureRoot,
+  locateRoot: () => locateRoot,
+  requirePlace: () => requirePlace
+});
+module.exports = stdin_exports;
+var import_chunk_35TRCA3T = load("./chunk-35TRCA3T.js");
+var import_chunk_4OSGLHQW = load("./chunk-4OSGLHQW.js");
+var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
+var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var folderName = ".job-state";
+var elsewhere = "use another place with --state-dir DIR or JOB_STATE_DIR";
+function locateRoot(given) {
+  const named = given.option ?? given.variable;
+  if (named !== void 0) {
+    if (named === "") throw new import_chunk_NVPF5LEY.FaultError("usage", 'cannot use --state-dir "": it needs the path of a folder');
+    const folder = import_node_path.default.resolve(given.cwd, named);
+    return { folder, option: ["--state-dir", folder] };
+  }
+  const worktree = (0, import_chunk_4OSGLHQW.findWorktree)(given.cwd);
+  if (worktree !== void 0) return { folder: import_node_path.default.join(worktree, folderName), option: [] };
+  for (let at = given.cwd; ; at = import_node_path.default.dirname(at)) {
+    const folder = import_node_path.default.join(at, folderName);
+    if ((0, import_chunk_P3XGVNCK.factsOf)(folder)?.uid === userId() && (0, import_chunk_P3XGVNCK.exists)((0, import_chunk_35TRCA3T.rootPaths)(folder).meta)) return { folder, option: [] };
+    if (at === import_node_path.default.dirname(at)) return { folder: import_node_path.default.join(given.cwd, folderName), option: [] };
+  }
+}
+function checkRoot(folder) {
+  const facts = lookAt(folder);
+  if (!facts) return false;
+  if (facts.kind === "link") throw unusable(folder, "it is a symbolic link");
+  if (facts.kind !== "folder") throw unusable(folder, "it is no folder");
+  if (facts.uid !== userId()) throw unusable(folder, `it belongs to user ${facts.uid}, not to us (${userId()})`);
+  if ((facts.mode & 18) !== 0)
+    throw unusable(folder, `others may write into it (mode ${(facts.mode & 511).toString(8)})`);
+  let names;
+  try {
+    names = (0, import_chunk_P3XGVNCK.listNames)(folder);
+  } catch (error) {
+    throw unusable(folder, `it cannot be read (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`);
+  }
+  if (names.every((name) => /^\.meta\.json\.\d+\.\d+\.tmp$/.test(name))) return false;
+  const meta = (0, import_chunk_527JQF7V.readJson)((0, import_chunk_35TRCA3T.rootPaths)(folder).meta);
+  if (meta.kind !== "ok" || meta.value.tool !== "job-companion")
+    throw unusable(folder, "it holds files but no meta.json of ours");
+  if (typeof meta.value.schema !== "number" || meta.value.schema > 1) {
+    throw unusable(folder, `a newer release wrote it (schema ${String(meta.value.schema)}, known: 1)`);
+  }
+  if ((0, import_chunk_4OSGLHQW.tracksAnything)(folder))
+    throw unusable(folder, "git tracks files in it, so a repository may have brought it along");
+  for (const name of ["active", "jobs", "once", "slots", "lock"]) {
+    const inner = (0, import_chunk_P3XGVNCK.factsOf)(import_node_path.default.join(folder, name));
+    if (inner && (inner.kind !== "folder" || inner.uid !== userId()))
+      throw unusable(folder, `its ${name} is no folder of ours`);
+  }
+  return true;
+}
+function requirePlace(folder) {
+  const parent = import_node_path.default.dirname(folder);
+  if ((0, import_chunk_P3XGVNCK.exists)(folder)) return;
+  if (!(0, import_chunk_P3XGVNCK.isFolder)(parent)) throw unusable(folder, `there is no folder ${parent}`);
+  const fault = (0, import_chunk_P3XGVNCK.writeFault)(parent);
+  if (fault !== void 0) throw unusable(folder, `${parent} is not writable (${fault})`);
+}
+function ensureRoot(folder) {
+  const fresh = `${folder}.new-${process.pid}`;
+  try {
+    if (checkRoot(folder) || (0, import_chunk_P3XGVNCK.exists)(folder)) {
+      const fault = (0, import_chunk_P3XGVNCK.writeFault)(folder);
+      if (fault !== void 0) throw unusable(folder, `it is not writable (${fault})`);
+      fill(folder);
+      return;
+    }
+    (0, import_chunk_527JQF7V.createFolder)(fresh);
+    fill(fresh);
+    if (!(0, import_chunk_P3XGVNCK.moveFolder)(fresh, folder)) (0, import_chunk_P3XGVNCK.removeTree)(fresh);
+    checkRoot(folder);
+  } catch (error) {
+    tryRemove(fresh);
+    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
+    throw unusable(folder, `it cannot be made or written (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? String(error)})`);
+  }
+}
+function fill(folder) {
+  const paths = (0, import_chunk_35TRCA3T.rootPaths)(folder);
+  if (!(0, import_chunk_P3XGVNCK.exists)(paths.meta)) (0, import_chunk_527JQF7V.writeJson)(paths.meta, { schema: 1, tool: "job-companion", created_at: (0, import_chunk_NTPGMPXS.isoNow)() });
+  if (!(0, import_chunk_P3XGVNCK.exists)(paths.ignore)) (0, import_chunk_527JQF7V.writeFile)(paths.ignore, "*\n", { sync: false });
+  for (const inner of [paths.active, paths.once, paths.slots, paths.jobs]) (0, import_chunk_527JQF7V.createFolder)(inner);
+}
+function tryRemove(folder) {
+  try {
+    (0, import_chunk_P3XGVNCK.removeTree)(folder);
+  } catch {
+  }
+}
+function lookAt(folder) {
+  try {
+    return (0, import_chunk_P3XGVNCK.factsOf)(folder);
+  } catch (error) {
+    throw unusable(folder, `it cannot be looked at (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`);
+  }
+}
+function unusable(folder, reason) {
+  return new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use the state folder ${folder}: ${reason}`, elsewhere);
+}
+function userId() {
+  return process.getuid?.() ?? 0;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  checkRoot,
+  ensureRoot,
+  locateRoot,
+  requirePlace
+});
+
+},
+"./chunk-DCQG2IGW.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  conclude: () => conclude,
+  concludeAsked: () => concludeAsked,
+  findCgroup: () => findCgroup,
+  finishStored: () => finishStored,
+  makeCgroup: () => makeCgroup,
+  removeCgroup: () => removeCgroup,
+  terminate: () => terminate,
+  treeOf: () => treeOf
+});
+module.exports = stdin_exports;
+var import_chunk_NKDN7ECA = load("./chunk-NKDN7ECA.js");
+var import_chunk_MZIWKLNF = load("./chunk-MZIWKLNF.js");
+var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
+var import_chunk_RNMWW35L = load("./chunk-RNMWW35L.js");
+var import_chunk_SNDXL3WS = load("./chunk-SNDXL3WS.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_M5MS4U53 = load("./chunk-M5MS4U53.js");
+var import_chunk_4CQAQHDW = load("./chunk-4CQAQHDW.js");
+var import_chunk_U3WQ7DHF = load("./chunk-U3WQ7DHF.js");
+var import_chunk_G6JKA6PT = load("./chunk-G6JKA6PT.js");
+var import_chunk_ECCVI5NM = load("./chunk-ECCVI5NM.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_4OSGLHQW = load("./chunk-4OSGLHQW.js");
+var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
+var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
+var import_chunk_QQDCJR45 = load("./chunk-QQDCJR45.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_fs = require("node:fs");
+var import_node_path = builtin("node:path");
+var hasMarks = process.platform === "linux";
+function findMembers(tree) {
+  const rows = (0, import_chunk_G6JKA6PT.readProcesses)(tree.baseline).filter(
+    (row) => !(0, import_chunk_G6JKA6PT.isDeadState)(row.state) && !(Number(row.start) < tree.since)
+  );
+  const marks = new Map();
+  const markOf = (pid) => {
+    if (!marks.has(pid)) marks.set(pid, (0, import_chunk_G6JKA6PT.readProcessVariable)(pid, import_chunk_NTPGMPXS.markVariable));
+    return marks.get(pid);
+  };
+  const counted = new Set(tree.counted());
+  const foreign = findForeign(rows, markOf, tree.mark);
+  const isForeign = (pid) => foreign.has(pid);
+  const inSession = (row) => row.session === tree.session || row.group === tree.session;
+  const isOurSession = tree.session !== null && rows.some((row) => inSession(row) && (!hasMarks || markOf(row.pid) === tree.mark));
+  const members = new Map();
+  const found = [];
+  if (tree.reach === "session") {
+    for (const row of rows)
+      if (isOurSession && inSession(row) && !isForeign(row.pid) && !isSpared(row, tree)) found.push(memberOf(row));
+    return found;
+  }
+  for (const row of rows) {
+    const isKnown = tree.known.get(row.pid) === row.start || counted.has(row.pid);
+    if (markOf(row.pid) === tree.mark || (isOurSession && inSession(row) || isKnown) && !isForeign(row.pid))
+      members.set(row.pid, row);
+  }
+  for (let grew = true; grew; ) {
+    grew = false;
+    for (const row of rows) {
+      if (members.has(row.pid) || !members.has(row.parent) || isForeign(row.pid)) continue;
+      members.set(row.pid, row);
+      grew = true;
+    }
+  }
+  for (const row of members.values()) {
+    if (isSpared(row, tree)) continue;
+    tree.known.set(row.pid, row.start);
+    found.push(memberOf(row));
+  }
+  return found;
+}
+function findEscaped(tree) {
+  const within = new Set(findMembers(tree).map(({ pid }) => pid));
+  const isOurs = ({ pid, parent }) => within.has(pid) || parent === process.pid;
+  return findMembers({ ...tree, reach: "all", known: new Map() }).filter((one) => !isOurs(one));
+}
+function memberOf({ pid, start, name, parent }) {
+  return { pid, start, name, parent };
+}
+function findForeign(rows, markOf, mark) {
+  const foreign = new Set(rows.filter((row) => (markOf(row.pid) ?? mark) !== mark).map((row) => row.pid));
+  for (let size = -1; size !== foreign.size; ) {
+    size = foreign.size;
+    for (const row of rows) if (foreign.has(row.parent) && markOf(row.pid) !== mark) foreign.add(row.pid);
+  }
+  return foreign;
+}
+function isSpared(row, tree) {
+  return row.pid === process.pid || tree.spared.includes(row.pid);
+}
+async function terminate(tree, options) {
+  const report = { step: "none", ended: [], survivors: [] };
+  const seen = new Map();
+  const told = new Set();
+  const note = (members) => {
+    for (const member of members) seen.set(member.pid, member);
+    return members;
+  };
+  let left = note(findMembers(tree));
+  if (left.length === 0) return report;
+  report.step = "term";
+  const termUntil = (0, import_chunk_NTPGMPXS.monotonicMs)() + options.graceMs;
+  for (let pause = 5; left.length > 0 && (0, import_chunk_NTPGMPXS.monotonicMs)() < termUntil; pause = Math.min(pause * 2, 100)) {
+    for (const member of left) if (!told.has(member.pid) && signal(member, "SIGTERM")) told.add(member.pid);
+    await (0, import_chunk_NTPGMPXS.sleep)(Math.min(pause, Math.max(1, termUntil - (0, import_chunk_NTPGMPXS.monotonicMs)())));
+    left = note(stillThere(left, tree));
+  }
+  if (left.length > 0) {
+    report.step = "kill";
+    const killUntil = (0, import_chunk_NTPGMPXS.monotonicMs)() + options.settleMs;
+    for (let pause = 5; left.length > 0 && (0, import_chunk_NTPGMPXS.monotonicMs)() < killUntil; pause = Math.min(pause * 2, 200)) {
+      for (const member of left) signal(member, "SIGKILL");
+      await (0, import_chunk_NTPGMPXS.sleep)(pause);
+      left = note(findMembers(tree));
+    }
+  }
+  report.survivors = left;
+  report.ended = [...seen.values()].filter(
+    (member) => !left.some((one) => one.pid === member.pid) && !isShimsOwn(member, tree)
+  );
+  return report;
+}
+function isShimsOwn(member, tree) {
+  return tree.child !== null && tree.session !== null && member.parent === tree.session && member.pid !== tree.child;
+}
+function stillThere(members, tree) {
+  const living = members.filter(isAlive);
+  return living.length > 0 ? living : findMembers(tree);
+}
+function isAlive(member) {
+  const row = (0, import_chunk_G6JKA6PT.readProcess)(member.pid);
+  return row !== void 0 && row.start === member.start && !(0, import_chunk_G6JKA6PT.isDeadState)(row.state);
+}
+function signal(member, name) {
+  if (!isAlive(member)) return false;
+  try {
+    process.kill(member.pid, name);
+    return true;
+  } catch {
+    return false;
+  }
+}
+var prefix = "job-companion-";
+function makeCgroup(id) {
+  const own = ownCgroup();
+  if (own === void 0) return null;
+  const folder = import_node_path.default.join(own, `${prefix}${id}`);
+  try {
+    (0, import_node_fs.mkdirSync)(folder);
+    return folder;
+  } catch (error) {
+    return (0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST" ? folder : null;
+  }
+}
+function findCgroup(id) {
+  const own = ownCgroup();
+  const folder = own === void 0 ? null : import_node_path.default.join(own, `${prefix}${id}`);
+  return folder !== null && (0, import_chunk_P3XGVNCK.exists)(folder) ? folder : null;
+}
+function listCgroup(folder, id) {
+  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return [];
+  return pidsIn(folder);
+}
+function removeCgroup(folder, id) {
+  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return;
+  try {
+    removeEmpty(folder);
+    if (import_node_path.default.basename(import_node_path.default.dirname(folder)).startsWith(prefix)) (0, import_node_fs.rmdirSync)(import_node_path.default.dirname(folder));
+  } catch {
+  }
+}
+function removeEmpty(folder) {
+  for (const name of (0, import_chunk_P3XGVNCK.listNames)(folder)) if (!name.includes(".")) removeEmpty(import_node_path.default.join(folder, name));
+  (0, import_node_fs.rmdirSync)(folder);
+}
+function pidsIn(folder) {
+  const text = readOrEmpty(import_node_path.default.join(folder, "cgroup.procs"));
+  const own = text.split("\n").map(Number).filter((pid) => pid > 1);
+  const inner = (0, import_chunk_P3XGVNCK.listNames)(folder).filter(
+    (name) => !name.startsWith(prefix) && !/^(?:cgroup|cpu|memory|io|pids|cpuset|hugetlb|rdma|misc)\./.test(name)
+  );
+  return [...own, ...inner.flatMap((name) => pidsIn(import_node_path.default.join(folder, name)))];
+}
+function ownCgroup() {
+  const mount = mountPoint();
+  const line = readOrEmpty("/proc/self/cgroup").split("\n").find((one) => one.startsWith("0::"));
+  return mount === void 0 || line === void 0 ? void 0 : import_node_path.default.join(mount, line.slice(3));
+}
+function mountPoint() {
+  const line = readOrEmpty("/proc/self/mounts").split("\n").find((one) => one.split(" ")[2] === "cgroup2");
+  return line?.split(" ")[1];
+}
+function isBelowMount(folder) {
+  const mount = mountPoint();
+  return mount !== void 0 && import_node_path.default.resolve(folder) === folder && folder.startsWith(`${mount}/`);
+}
+function readOrEmpty(file) {
+  try {
+    return (0, import_node_fs.readFileSync)(file, "utf8");
+  } catch {
+    return "";
+  }
+}
+function treeOf(spec, paths, who) {
+  const living = (identity) => identity && (0, import_chunk_G6JKA6PT.livenessOf)(identity) === "alive" ? [identity.pid] : [];
+  const cgroup = (0, import_chunk_U3WQ7DHF.readWorker)(paths);
+  const folder = cgroup.kind === "ok" ? cgroup.value.cgroup ?? null : null;
+  const shim = who.shim && isHere(who.shim) ? who.shim : null;
+  const atShimPid = shim ? (0, import_chunk_G6JKA6PT.readProcess)(shim.pid) : void 0;
+  const isStranger = atShimPid !== void 0 && atShimPid.start !== shim?.start_token;
+  return {
+    mark: spec.mark,
+    // A launcher that detaches its task: what left the session is the task, and the job only watches over it.
+    reach: spec.run?.status_cmd ? "session" : "all",
+    session: shim && !isStranger ? shim.pid : null,
+    since: isHere(spec.launcher) ? Number(spec.launcher.start_token) || 0 : 0,
+    spared: [...living(who.worker), ...living(shim)],
+    baseline: who.baseline ?? null,
+    counted: () => listCgroup(folder, spec.id),
+    child: who.child?.pid ?? null,
+    known: new Map()
+  };
+}
+function isHere(identity) {
+  return identity.boot_id === (0, import_chunk_G6JKA6PT.bootId)() && identity.pid_ns === (0, import_chunk_G6JKA6PT.pidNamespace)();
+}
+function recovery(job, refused = []) {
+  const { spec, state, paths } = job;
+  const lines = ["## Going on", "", `Nothing is started again by itself.${lookFirst(job)}`];
+  if (spec.staff) lines.push(...remedies(spec, spec.staff, state), ...refusals(spec.staff, refused));
+  if ((0, import_chunk_SNDXL3WS.isContinuable)(paths, state))
+    lines.push(`Go on in the same conversation: ${import_chunk_M5MS4U53.nextCommands.continue(spec.id, spec.state_option)}`);
+  lines.push(`Start the same once more: ${import_chunk_M5MS4U53.nextCommands.restart(spec.id, spec.state_option)}`);
+  return lines.join("\n");
+}
+function lookFirst({ spec, state }) {
+  if (state.error?.code === "spawn_failed" || state.error?.code === "never_started") return "";
+  if (spec.run?.status_cmd)
+    return ` The task may live on, and a restart would start another: ask for it first: ${(0, import_chunk_4OSGLHQW.quoteWords)(["sh", "-c", (0, import_chunk_LXK2ZILE.plainText)(spec.run.status_cmd)])}`;
+  const git = spec.worktree ? (0, import_chunk_4OSGLHQW.quoteWords)(["git", "-C", spec.worktree.path]) : "git";
+  return ` Look at what was changed first: ${git} status, ${git} diff.`;
+}
+function remedies(spec, staff, state) {
+  const name = staff.custom?.name ?? staff.backend;
+  switch (state.error?.code) {
+    case "auth":
+      return [
+        `Sign in first: start ${staff.program} by hand, or set its key. Then try it out: ${(0, import_chunk_M5MS4U53.nextCommand)(spec.state_option, "doctor", "--backend", name)}`
+      ];
+    case "quota": {
+      const resets = state.error.resets ? ` (resets: ${(0, import_chunk_LXK2ZILE.plainText)(state.error.resets)})` : "";
+      return [
+        `The quota of ${name} is used up${resets}. The same with another CLI: ${(0, import_chunk_M5MS4U53.nextCommand)(spec.state_option, "restart", spec.id, "--backend", "OTHER")}`
+      ];
+    }
+    default:
+      return [];
+  }
+}
+function refusals(staff, refused) {
+  if (refused.length === 0) return [];
+  const wider = staff.profile === "restricted" ? "standard" : "unrestricted";
+  return [
+    `Refused to the agent (profile ${staff.profile}): ${refused.map(import_chunk_LXK2ZILE.plainText).join("; ")}. If it should be allowed: --profile ${wider} with one of the commands below.`
+  ];
+}
+function makeDeliverable(parts) {
+  const { spec, state, staff, paths, isPlain } = parts;
+  if (state.state !== "done") return makeReport(parts);
+  if (spec.timer) return spec.timer.message;
+  if (spec.watch) return `${state.watch?.evidence ?? spec.watch.words}
+`;
+  if (isPlain) return (0, import_chunk_527JQF7V.readRange)(paths.output, 0, Number.MAX_SAFE_INTEGER)?.bytes ?? "";
+  if (staff && staff.answer !== null) return staff.answer;
+  const output = (0, import_chunk_RNMWW35L.readLogTail)(paths.output);
+  return output.length > 0 ? output : (0, import_chunk_RNMWW35L.readLogTail)(paths.error);
+}
+function makeReport(parts) {
+  const { spec, state, staff } = parts;
+  if (spec.timer) return timerReport(parts, spec.timer);
+  const sections = [
+    `# ${spec.id}: ${state.state}${state.error ? ` (${state.error.code})` : ""}`,
+    reasonText(parts),
+    facts(parts).join("\n"),
+    progress(parts),
+    workspace(parts),
+    ...logSections(parts),
+    decided(parts),
+    recovery(parts, staff?.reading.denials)
+  ];
+  return `${sections.filter((section) => section !== "").join("\n\n")}
+`;
+}
+function timerReport({ spec, state, cancel }, timer) {
+  const lines = [
+    `# ${spec.id}: ${state.state}`,
+    "",
+    `Canceled${cancelWords(cancel)}. It was due at ${(0, import_chunk_LXK2ZILE.plainText)(timer.due_at)}.`,
+    ...timer.message === "" ? [] : ["", "## Its message", "", timer.message]
+  ];
+  return `${lines.join("\n")}
+`;
+}
+function cancelWords(cancel) {
+  const why = cancel?.why ? `: ${(0, import_chunk_LXK2ZILE.plainText)(cancel.why)}` : "";
+  const who = cancel ? ` by ${(0, import_chunk_LXK2ZILE.plainText)(cancel.owner ?? `process ${cancel.by?.pid ?? "unknown"}`)} at ${(0, import_chunk_LXK2ZILE.plainText)(cancel.at)}` : "";
+  return `${who}${why}`;
+}
+function reasonText({ state, cancel, tree }) {
+  if (state.state === "canceled") {
+    const step = {
+      none: "nothing was running any more",
+      term: "the tree ended on SIGTERM",
+      kill: "SIGKILL was needed"
+    }[tree.step];
+    return `Canceled${cancelWords(cancel)}. ${tree.ended.length} process(es) ended; ${step}.`;
+  }
+  const resets = state.error?.resets ? ` (resets: ${state.error.resets})` : "";
+  return `Reason: ${(0, import_chunk_LXK2ZILE.plainText)(state.error?.message ?? "not known")}${resets}`;
+}
+function facts(parts) {
+  const { spec, state, paths, tree } = parts;
+  const rows = [
+    ["Command", spec.run ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_4OSGLHQW.quoteWords)(spec.run.argv), 1e3) : null],
+    ["Backend", spec.staff ? `${spec.staff.backend}, mode ${spec.staff.mode}, profile ${spec.staff.profile}` : null],
+    ["Task", spec.staff ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(spec.staff.prompt).replace(/\s+/g, " "), import_chunk_QQDCJR45.excerptBytes) : null],
+    ["Folder", spec.cwd],
+    ["Exit code", state.exit_code === null ? null : String(state.exit_code)],
+    [
+      "Signal",
+      state.signal === null ? null : `${state.signal}${state.signal_certain ? "" : " (by the exit code; not certain)"}`
+    ],
+    ["Duration", state.duration_ms === null ? null : (0, import_chunk_UNGYPAP3.formatDuration)(state.duration_ms)],
+    ["Hard limit", (0, import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms)],
+    ...(0, import_chunk_MZIWKLNF.runFacts)(parts),
+    ["Conversation", state.conversation?.id ?? null],
+    [
+      "Survivors",
+      tree.survivors.length > 0 ? tree.survivors.map((one) => `${one.pid} (${one.name})`).join(", ") : null
+    ],
+    ["Warnings", state.warnings.length > 0 ? state.warnings.map((one) => (0, import_chunk_LXK2ZILE.plainText)(one.message)).join("; ") : null],
+    ["Whole output", `${paths.output} and ${paths.error}`]
+  ];
+  return rows.filter(([, value]) => value !== null).map(([name, value]) => `${name}: ${value}`);
+}
+function progress({ staff }) {
+  if (!staff) return "";
+  const { reading } = staff;
+  const lines = [];
+  for (const call of reading.tools.slice(-5)) {
+    lines.push(`- ${call.name} ${(0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(call.input).replace(/\s+/g, " "), import_chunk_QQDCJR45.excerptBytes)} [${call.status}]`);
+  }
+  const text = (0, import_chunk_LXK2ZILE.plainText)(reading.answer || reading.text).trim();
+  if (text !== "") lines.push("", ...(0, import_chunk_LXK2ZILE.tail)(text, import_chunk_QQDCJR45.textTailBytes).text.split("\n"));
+  return lines.length > 0 ? ["## Seen last (not a finished answer)", "", ...lines].join("\n") : "";
+}
+function workspace({ spec, staff }) {
+  if (!staff?.changes) return "";
+  const lines = ["## Workspace", "", (0, import_chunk_MZIWKLNF.describeChanges)(staff.changes)];
+  if (spec.worktree) {
+    lines.push("", `It worked in a worktree of its own, ${spec.worktree.path} (branch ${spec.worktree.branch}).`);
+    for (const command of (0, import_chunk_ECCVI5NM.takeOverCommands)(spec.worktree, staff.changes)) lines.push(`    ${command}`);
+  }
+  return lines.join("\n");
+}
+function decided({ spec, state }) {
+  if (state.error?.code !== "stalled" || !spec.on_stall) return "";
+  return `## Decided at launch for a stall
+
+${(0, import_chunk_LXK2ZILE.plainText)(spec.on_stall).trim()}`;
+}
+function logSections({ spec, paths }) {
+  if (spec.staff) return [(0, import_chunk_MZIWKLNF.logSection)("Last error output", paths.error)];
+  const own = spec.run?.log ? (0, import_chunk_MZIWKLNF.ownLogSection)(spec, spec.run.log) : void 0;
+  return [
+    ...own ? [own.text] : [],
+    ...own?.isWhole ? [] : [(0, import_chunk_MZIWKLNF.logSection)("Last output", paths.output)],
+    (0, import_chunk_MZIWKLNF.logSection)("Last error output", paths.error)
+  ];
+}
+function conclude(job, ending) {
+  const { paths, spec } = job;
+  const read = (0, import_chunk_U3WQ7DHF.readState)(paths);
+  const before = read.kind === "ok" ? read.value : (0, import_chunk_U3WQ7DHF.earlyState)(spec.id, spec);
+  const journal = (0, import_chunk_SNDXL3WS.openJournal)(paths, spec);
+  if ((0, import_chunk_U3WQ7DHF.isEnded)(before)) {
+    journal.append("late_evidence", { reason: ending.reason, exit_code: ending.exit?.exit_code ?? null });
+    return before;
+  }
+  const end = (0, import_chunk_NKDN7ECA.makeEndState)(job, before, ending);
+  const { state } = end;
+  try {
+    withReserve(paths, () => publish(job, end, ending, journal));
+  } catch (error) {
+    if (!isFull(error)) throw error;
+    state.state = "failed";
+    state.error = {
+      code: "output_unstorable",
+      message: `the result cannot be stored: no space left in ${paths.folder}`
+    };
+    withReserve(paths, () => finish(paths, state));
+  }
+  return state;
+}
+function publish(job, { state, staff, results }, ending, journal) {
+  const { paths, spec } = job;
+  const cancel = (0, import_chunk_U3WQ7DHF.readCancel)(paths);
+  (0, import_chunk_527JQF7V.writeFile)(
+    paths.result,
+    madeSafely(
+      state,
+      staff,
+      () => makeDeliverable({
+        spec,
+        paths,
+        state,
+        staff,
+        results,
+        tree: ending.tree,
+        cancel,
+        isPlain: (0, import_chunk_NKDN7ECA.backendOf)(spec)?.answerFrom === "stdout"
+      })
+    )
+  );
+  (0, import_chunk_527JQF7V.writeJson)(paths.resultRecord, (0, import_chunk_MZIWKLNF.terminalRecord)(spec, paths, state, { tree: ending.tree, staff, results }), {
+    sync: false
+  });
+  if ((0, import_chunk_SNDXL3WS.readEvents)(paths, journal.seq - 1, 1).events[0]?.type !== "ended") {
+    const { exit_code, error, reconciled } = state;
+    journal.append("ended", { state: state.state, exit_code, error, reconciled });
+  }
+  state.seq = journal.seq;
+  finish(paths, state);
+  if ((0, import_chunk_MZIWKLNF.isTidy)(spec, state)) for (const file of [paths.output, paths.snapshot]) (0, import_chunk_527JQF7V.removeFile)(file);
+}
+function madeSafely(state, staff, make) {
+  try {
+    return make();
+  } catch (error) {
+    if (state.state === "done" && staff && staff.answer !== null) return staff.answer;
+    const reason = state.error ? `${state.error.code}: ${state.error.message}` : state.state;
+    return `# ${state.id}: ${state.state}
+
+${reason}
+
+The report could not be made: ${(0, import_chunk_NVPF5LEY.messageOf)(error)}
+`;
+  }
+}
+function finish(paths, state) {
+  (0, import_chunk_U3WQ7DHF.writeState)(paths, state);
+  (0, import_chunk_527JQF7V.removeFile)(paths.marker);
+  const passing = [paths.reserve, paths.leaseFifo, paths.aliveFifo, paths.limitFifo];
+  const torn = (0, import_chunk_P3XGVNCK.listNames)(paths.folder).filter((name) => /^\..*\.tmp$/.test(name));
+  for (const file of [...passing, ...torn.map((name) => `${paths.folder}/${name}`)]) (0, import_chunk_527JQF7V.removeFile)(file);
+}
+function finishStored(job) {
+  const stored = (0, import_chunk_U3WQ7DHF.readStoredState)(job.paths, job.spec.id);
+  if (!stored) return false;
+  withReserve(job.paths, () => finish(job.paths, stored));
+  return true;
+}
+function withReserve(paths, write) {
+  try {
+    write();
+  } catch (error) {
+    if (!isFull(error) || !(0, import_chunk_527JQF7V.removeFile)(paths.reserve)) throw error;
+    write();
+  }
+}
+function isFull(error) {
+  return ["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "");
+}
+async function concludeAsked(job, ending, tree) {
+  const { run } = job.spec;
+  if (!run?.status_cmd) return conclude(job, ending);
+  const left = tree === null || ending.reason === "exited" ? [] : [leftWarning(ending.reason, tree)];
+  const task = await askTask(job.spec, run.status_cmd, run.identity ?? "");
+  return conclude(job, { ...ending, task: { ...task, warnings: [...left, ...task.warnings] } });
+}
+async function askTask(spec, line, identity) {
+  const answer = await ask(spec, line);
+  const read = readAnswer(answer, identity);
+  if (!("why" in read)) return { ...read, warnings: [] };
+  const message = `how the task stands is not known: the status command ${read.why}`;
+  return { task_status: "unknown", task_exit_code: "unknown", warnings: [{ code: "task_unknown", message }] };
+}
+async function ask({ id, cwd }, line) {
+  const environment = (0, import_chunk_NTPGMPXS.questionEnvironment)({ id, cwd });
+  try {
+    const shell = { program: "/bin/sh", args: ["-c", line], cwd, environment };
+    return await (0, import_chunk_4CQAQHDW.runTool)({ ...shell, timeoutMs: import_chunk_QQDCJR45.taskStatusMs, limit: import_chunk_QQDCJR45.probeBytes });
+  } catch (error) {
+    return { how: "failed", code: null, reason: (0, import_chunk_NVPF5LEY.messageOf)(error), stdout: Buffer.alloc(0), stderr: Buffer.alloc(0) };
+  }
+}
+function readAnswer(answer, identity) {
+  const trouble = troubleOf(answer);
+  if (trouble !== void 0) return { why: trouble };
+  let told;
+  try {
+    told = JSON.parse(answer.stdout.toString("utf8"));
+  } catch {
+    return { why: "printed no JSON object" };
+  }
+  if (typeof told !== "object" || told === null || Array.isArray(told)) return { why: "printed no JSON object" };
+  const { identity: named, status, exit_code: code } = told;
+  if (typeof named !== "string" && !Number.isSafeInteger(named)) return { why: "names no task" };
+  if (String(named) !== identity) return { why: `names another task (${oneLine(String(named))})` };
+  if (typeof status !== "string" || oneLine(status) === "") return { why: "tells no status" };
+  return { task_status: oneLine(status), task_exit_code: Number.isSafeInteger(code) ? code : "unknown" };
+}
+function troubleOf({ how, code, reason, stderr }) {
+  switch (how) {
+    case "timeout":
+      return `gave no answer within ${(0, import_chunk_UNGYPAP3.formatDuration)(import_chunk_QQDCJR45.taskStatusMs)}`;
+    case "flooded":
+      return `printed more than ${(0, import_chunk_TFEMYLSK.formatSize)(import_chunk_QQDCJR45.probeBytes)}`;
+    case "failed":
+      return `could not be started (${oneLine(reason ?? "not known why")})`;
+    case "aborted":
+      return "was broken off";
+    case "exited":
+      if (code === 0) return void 0;
+      return `${code === null ? "was killed" : `exited with code ${code}`}${saidOf(stderr)}`;
+  }
+}
+function saidOf(stderr) {
+  const said = oneLine(stderr.toString("utf8"));
+  return said === "" ? "" : ` (${said})`;
+}
+function oneLine(text) {
+  return (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g, " ").trim(), Math.min(import_chunk_QQDCJR45.evidenceChars, import_chunk_QQDCJR45.excerptBytes));
+}
+function leftWarning(reason, tree) {
+  const left = findEscaped(tree);
+  const named = left.slice(0, 10).map(({ pid, name }) => `${pid} (${oneLine(name)})`);
+  const more = left.length > named.length ? ` and ${left.length - named.length} more` : "";
+  const where = left.length > 0 ? `left alone: ${named.join(", ")}${more}` : "none of its processes was found here";
+  const message = `only the watching over the task has ended (${reason}); the task itself may live on; ${where}`;
+  return { code: "task_left", message };
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  conclude,
+  concludeAsked,
+  findCgroup,
+  finishStored,
+  makeCgroup,
+  removeCgroup,
+  terminate,
+  treeOf
+});
+
+},
+"./chunk-DIWS52R6.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  common: () => common,
+  launchOptions: () => launchOptions,
+  onStallOption: () => onStallOption,
+  ownerOption: () => ownerOption,
+  staffOptions: () => staffOptions,
+  writerOptions: () => writerOptions
+});
+module.exports = stdin_exports;
+var import_chunk_QQDCJR45 = load("./chunk-QQDCJR45.js");
+var common = {
+  "state-dir": {
+    kind: "text",
+    value: "DIR",
+    help: "state folder (default: .job-state of the worktree, or JOB_STATE_DIR)"
+  },
+  json: { kind: "flag", help: "print one JSON document" },
+  help: { kind: "flag", help: "show this help" }
+};
+var ownerOption = {
+  owner: {
+    kind: "text",
+    value: "NAME",
+    help: 'whose jobs; "latest" means the latest of this owner (default: JOB_OWNER)'
+  }
+};
+var launchOptions = {
+  owner: { kind: "text", value: "NAME", help: "who this job belongs to (default: JOB_OWNER)" },
+  label: { kind: "text", value: "TEXT", help: "a few words for people" },
+  "once-key": { kind: "text", value: "KEY", help: "the same key gives the same job, never a second execution" },
+  wait: { kind: "flag", help: "wait for the end and print the result, as `wait` does" },
+  "wait-timeout": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_QQDCJR45.limits.waitTimeout,
+    help: "patience of --wait (default: until the end)"
+  },
+  "id-only": { kind: "flag", help: "print the id and a newline, nothing else" },
+  ...common
+};
+var onStallOption = {
+  "on-stall": {
+    kind: "text",
+    value: "TEXT",
+    help: "what is to be done about a stall; repeated to whoever is told of one"
+  }
+};
+var staffOptions = {
+  prompt: { kind: "text", value: "TEXT", help: "the task; taken as it is, also when it begins with --" },
+  "prompt-file": { kind: "text", value: "PATH", help: "read the task from a file" },
+  stdin: { kind: "flag", help: "read the task from standard input" },
+  backend: {
+    kind: "text",
+    value: "NAME",
+    help: "which agent CLI (default: the one in your config, else the only one installed)"
+  },
+  model: { kind: "text", value: "NAME", help: "model, in the words of the agent CLI" },
+  profile: {
+    kind: "choice",
+    value: "P",
+    choices: ["restricted", "standard", "unrestricted"],
+    help: "what the agent may do: restricted, standard or unrestricted"
+  },
+  timeout: {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_QQDCJR45.limits.staffTimeout,
+    help: "hard limit, counted from launch (default 60m, at most 120m)"
+  },
+  "first-output": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_QQDCJR45.limits.optInLimit,
+    help: "end it when nothing was printed by then"
+  },
+  "stall-after": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_QQDCJR45.limits.optInLimit,
+    help: "end it when nothing was printed for that long"
+  },
+  ...onStallOption
+};
+var writerOptions = {
+  worktree: { kind: "flag", help: "work in a git worktree of its own, outside this one" },
+  share: { kind: "flag", help: "accept another implement job in the same worktree" }
+};
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  common,
+  launchOptions,
+  onStallOption,
+  ownerOption,
+  staffOptions,
+  writerOptions
+});
+
+},
+"./chunk-ECCVI5NM.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -1024,14 +2525,14 @@ __export(stdin_exports, {
   worktreeWork: () => worktreeWork
 });
 module.exports = stdin_exports;
-var import_chunk_GV6LSP6E = load("./chunk-GV6LSP6E.js");
+var import_chunk_JOCEVUMT = load("./chunk-JOCEVUMT.js");
 var import_chunk_H3O4Q2ZO = load("./chunk-H3O4Q2ZO.js");
 var import_chunk_4OSGLHQW = load("./chunk-4OSGLHQW.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
 var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
-var import_chunk_YWZY5KOJ = load("./chunk-YWZY5KOJ.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_QQDCJR45 = load("./chunk-QQDCJR45.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_node_path = builtin("node:path");
 var import_node_path2 = builtin("node:path");
@@ -1056,7 +2557,7 @@ function count(git, revisions) {
   return answer.ok ? Number(answer.bytes.toString("latin1")) : void 0;
 }
 function takeOverCommands(note, changes) {
-  const until = (0, import_chunk_NTPGMPXS.monotonicMs)() + import_chunk_YWZY5KOJ.captureBudgetMs;
+  const until = (0, import_chunk_NTPGMPXS.monotonicMs)() + import_chunk_QQDCJR45.captureBudgetMs;
   const opened = (0, import_chunk_H3O4Q2ZO.openGit)(note.path, { until });
   const git = "git" in opened ? opened.git : gitOf(note, { until });
   const tips = git ? tipsOf(git, note, changes, "git" in opened) : [];
@@ -1238,14 +2739,14 @@ function makeFolders(folder) {
   if ((0, import_chunk_P3XGVNCK.isFolder)(folder)) return;
   try {
     makeFolders(import_node_path.default.dirname(folder));
-    (0, import_chunk_6OPTGHIR.createFolder)(folder);
+    (0, import_chunk_527JQF7V.createFolder)(folder);
   } catch (error) {
     if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
     throw impossible(`the folder ${folder} cannot be made (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
   }
 }
 function countUncommitted(folder) {
-  const { git, entries, rest } = (0, import_chunk_GV6LSP6E.captureWorkspace)(folder, { exclude: [], budgetMs: lookMs });
+  const { git, entries, rest } = (0, import_chunk_JOCEVUMT.captureWorkspace)(folder, { exclude: [], budgetMs: lookMs });
   return git?.root === folder ? entries.length + (rest?.count ?? 0) : 1;
 }
 // Annotate the CommonJS export names for ESM import in node:
@@ -1260,1340 +2761,7 @@ function countUncommitted(folder) {
 });
 
 },
-"./chunk-4OSGLHQW.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  findWorktree: () => findWorktree,
-  quoteWords: () => quoteWords,
-  tracksAnything: () => tracksAnything
-});
-module.exports = stdin_exports;
-var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
-var import_node_fs = require("node:fs");
-var import_node_path = builtin("node:path");
-function findWorktree(folder) {
-  for (let at = import_node_path.default.resolve(folder); ; at = import_node_path.default.dirname(at)) {
-    if (isGitPlace(import_node_path.default.join(at, ".git"))) return at;
-    if (at === import_node_path.default.dirname(at)) return void 0;
-  }
-}
-function isGitPlace(dotGit) {
-  const facts = (0, import_chunk_P3XGVNCK.factsOf)(dotGit);
-  if (facts?.kind !== "link") return facts?.kind === "folder" || facts?.kind === "file";
-  return (0, import_chunk_P3XGVNCK.isFolder)(dotGit) || (0, import_chunk_P3XGVNCK.isFile)(dotGit);
-}
-function tracksAnything(folder) {
-  const real = import_node_path.default.join((0, import_chunk_P3XGVNCK.realPath)(import_node_path.default.dirname(folder)), import_node_path.default.basename(folder));
-  const root = findWorktree(import_node_path.default.dirname(real));
-  if (root === void 0) return false;
-  const index = readIndex(root);
-  if (!index) return false;
-  const wanted = Buffer.from(`${import_node_path.default.relative(root, real)}/`).toString("latin1");
-  for (const name of indexNames(index.bytes, index.hashBytes)) {
-    if (name.startsWith(wanted) || `${name}/` === wanted) return true;
-    if (name > wanted && name.slice(0, wanted.length) > wanted) return false;
-  }
-  return false;
-}
-function readIndex(root) {
-  try {
-    const dotGit = import_node_path.default.join(root, ".git");
-    const folder = (0, import_chunk_P3XGVNCK.isFolder)(dotGit) ? dotGit : linkedFolder(root, (0, import_node_fs.readFileSync)(dotGit, "utf8"));
-    const bytes = (0, import_node_fs.readFileSync)(import_node_path.default.join(folder, "index"));
-    if (bytes.length < 12 || bytes.toString("latin1", 0, 4) !== "DIRC") return void 0;
-    return { bytes, hashBytes: usesSha256(folder) ? 32 : 20 };
-  } catch {
-    return void 0;
-  }
-}
-function usesSha256(folder) {
-  const places = [folder, import_node_path.default.join(folder, "../..")];
-  return places.some((place) => {
-    try {
-      return /^\s*objectformat\s*=\s*sha256/im.test((0, import_node_fs.readFileSync)(import_node_path.default.join(place, "config"), "utf8"));
-    } catch {
-      return false;
-    }
-  });
-}
-function linkedFolder(root, text) {
-  return import_node_path.default.resolve(root, text.replace(/^gitdir:\s*<>/, "").trim());
-}
-function* indexNames(bytes, hashBytes) {
-  const head = 42 + hashBytes;
-  const version = bytes.readUInt32BE(4);
-  if (version < 2 || version > 4) return;
-  let at = 12;
-  let name = "";
-  for (let left = bytes.readUInt32BE(8); left > 0 && at + head < bytes.length; left -= 1) {
-    const start = at;
-    const isExtended = version >= 3 && (bytes.readUInt16BE(at + head - 2) & 16384) !== 0;
-    at += isExtended ? head + 2 : head;
-    let kept = 0;
-    if (version === 4) {
-      let byte = bytes[at++] ?? 0;
-      let strip = byte & 127;
-      while (byte & 128) {
-        byte = bytes[at++] ?? 0;
-        strip = strip + 1 << 7 | byte & 127;
-      }
-      kept = Math.max(0, name.length - strip);
-    }
-    const end = bytes.indexOf(0, at);
-    if (end < 0) return;
-    name = name.slice(0, kept) + bytes.toString("latin1", at, end);
-    at = version === 4 ? end + 1 : start + (end - start + 8 & ~7);
-    yield name;
-  }
-}
-var plain = /^[A-Za-z0-9_@%+:,./=-]+$/;
-function quoteWord(word) {
-  if (plain.test(word)) return word;
-  return inQuotes(word);
-}
-function inQuotes(word) {
-  return `'${word.replaceAll("'", `'\\''`)}'`;
-}
-function quoteWords(words) {
-  return words.map((word, index) => index === 0 && word.includes("=") ? inQuotes(word) : quoteWord(word)).join(" ");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  findWorktree,
-  quoteWords,
-  tracksAnything
-});
-
-},
-"./chunk-5AUWXA57.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  endBySignal: () => endBySignal,
-  holdSignals: () => holdSignals,
-  onInterrupt: () => onInterrupt
-});
-module.exports = stdin_exports;
-var names = ["SIGINT", "SIGTERM", "SIGHUP"];
-function onInterrupt(fn) {
-  const release = () => {
-    for (const name of names) process.off(name, act);
-  };
-  const act = (signal) => {
-    release();
-    fn(signal);
-  };
-  for (const name of names) process.on(name, act);
-  return release;
-}
-function holdSignals() {
-  let first = null;
-  let act = () => void 0;
-  const note = (signal) => {
-    first ??= signal;
-    act();
-  };
-  for (const name of names) process.on(name, note);
-  return {
-    // Node looks for signals just before what `setImmediate` has been given.
-    first: () => new Promise((resolve) => setImmediate(() => resolve(first))),
-    onEach(fn) {
-      act = fn;
-      if (first !== null) fn();
-    },
-    release() {
-      for (const name of names) process.off(name, note);
-    }
-  };
-}
-function endBySignal(signal) {
-  process.kill(process.pid, signal);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  endBySignal,
-  holdSignals,
-  onInterrupt
-});
-
-},
-"./chunk-5FGQQYTR.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  contextOf: () => contextOf
-});
-module.exports = stdin_exports;
-var import_chunk_H3O4Q2ZO = load("./chunk-H3O4Q2ZO.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var lines = 50;
-var lineBytes = 200;
-function contextOf(snapshot) {
-  const { cwd, at, git, entries } = snapshot;
-  if (!git) return { cwd, at, git: null };
-  const dirty = entries.filter(import_chunk_H3O4Q2ZO.isDirty);
-  return {
-    cwd,
-    at,
-    git: {
-      root: git.root,
-      branch: git.branch === null ? null : (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_H3O4Q2ZO.showName)(git.branch), lineBytes),
-      head: git.head,
-      subject: git.subject === null ? null : (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_H3O4Q2ZO.oneLine)(git.subject), lineBytes),
-      dirty: dirty.slice(0, lines).map((entry) => (0, import_chunk_LXK2ZILE.excerpt)(dirtyLine(entry), lineBytes)),
-      dirty_count: (0, import_chunk_H3O4Q2ZO.countDirty)(snapshot)
-    }
-  };
-}
-function dirtyLine({ xy, path, from }) {
-  const origin = from === void 0 ? "" : `${(0, import_chunk_H3O4Q2ZO.showName)(from)} -> `;
-  const letters = xy === "??" ? xy : xy.replace("?", ".").replaceAll(".", " ");
-  return `${letters} ${origin}${(0, import_chunk_H3O4Q2ZO.showName)(path)}`;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  contextOf
-});
-
-},
-"./chunk-63KQCLAU.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  checkRoot: () => checkRoot,
-  ensureRoot: () => ensureRoot,
-  locateRoot: () => locateRoot,
-  requirePlace: () => requirePlace
-});
-module.exports = stdin_exports;
-var import_chunk_35TRCA3T = load("./chunk-35TRCA3T.js");
-var import_chunk_4OSGLHQW = load("./chunk-4OSGLHQW.js");
-var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
-var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-var folderName = ".job-state";
-var elsewhere = "use another place with --state-dir DIR or JOB_STATE_DIR";
-function locateRoot(given) {
-  const named = given.option ?? given.variable;
-  if (named !== void 0) {
-    if (named === "") throw new import_chunk_NVPF5LEY.FaultError("usage", 'cannot use --state-dir "": it needs the path of a folder');
-    const folder = import_node_path.default.resolve(given.cwd, named);
-    return { folder, option: ["--state-dir", folder] };
-  }
-  const worktree = (0, import_chunk_4OSGLHQW.findWorktree)(given.cwd);
-  if (worktree !== void 0) return { folder: import_node_path.default.join(worktree, folderName), option: [] };
-  for (let at = given.cwd; ; at = import_node_path.default.dirname(at)) {
-    const folder = import_node_path.default.join(at, folderName);
-    if ((0, import_chunk_P3XGVNCK.factsOf)(folder)?.uid === userId() && (0, import_chunk_P3XGVNCK.exists)((0, import_chunk_35TRCA3T.rootPaths)(folder).meta)) return { folder, option: [] };
-    if (at === import_node_path.default.dirname(at)) return { folder: import_node_path.default.join(given.cwd, folderName), option: [] };
-  }
-}
-function checkRoot(folder) {
-  const facts = lookAt(folder);
-  if (!facts) return false;
-  if (facts.kind === "link") throw unusable(folder, "it is a symbolic link");
-  if (facts.kind !== "folder") throw unusable(folder, "it is no folder");
-  if (facts.uid !== userId()) throw unusable(folder, `it belongs to user ${facts.uid}, not to us (${userId()})`);
-  if ((facts.mode & 18) !== 0)
-    throw unusable(folder, `others may write into it (mode ${(facts.mode & 511).toString(8)})`);
-  let names;
-  try {
-    names = (0, import_chunk_P3XGVNCK.listNames)(folder);
-  } catch (error) {
-    throw unusable(folder, `it cannot be read (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`);
-  }
-  if (names.every((name) => /^\.meta\.json\.\d+\.\d+\.tmp$/.test(name))) return false;
-  const meta = (0, import_chunk_6OPTGHIR.readJson)((0, import_chunk_35TRCA3T.rootPaths)(folder).meta);
-  if (meta.kind !== "ok" || meta.value.tool !== "job-companion")
-    throw unusable(folder, "it holds files but no meta.json of ours");
-  if (typeof meta.value.schema !== "number" || meta.value.schema > 1) {
-    throw unusable(folder, `a newer release wrote it (schema ${String(meta.value.schema)}, known: 1)`);
-  }
-  if ((0, import_chunk_4OSGLHQW.tracksAnything)(folder))
-    throw unusable(folder, "git tracks files in it, so a repository may have brought it along");
-  for (const name of ["active", "jobs", "once", "slots", "lock"]) {
-    const inner = (0, import_chunk_P3XGVNCK.factsOf)(import_node_path.default.join(folder, name));
-    if (inner && (inner.kind !== "folder" || inner.uid !== userId()))
-      throw unusable(folder, `its ${name} is no folder of ours`);
-  }
-  return true;
-}
-function requirePlace(folder) {
-  const parent = import_node_path.default.dirname(folder);
-  if ((0, import_chunk_P3XGVNCK.exists)(folder)) return;
-  if (!(0, import_chunk_P3XGVNCK.isFolder)(parent)) throw unusable(folder, `there is no folder ${parent}`);
-  const fault = (0, import_chunk_P3XGVNCK.writeFault)(parent);
-  if (fault !== void 0) throw unusable(folder, `${parent} is not writable (${fault})`);
-}
-function ensureRoot(folder) {
-  const fresh = `${folder}.new-${process.pid}`;
-  try {
-    if (checkRoot(folder) || (0, import_chunk_P3XGVNCK.exists)(folder)) {
-      const fault = (0, import_chunk_P3XGVNCK.writeFault)(folder);
-      if (fault !== void 0) throw unusable(folder, `it is not writable (${fault})`);
-      fill(folder);
-      return;
-    }
-    (0, import_chunk_6OPTGHIR.createFolder)(fresh);
-    fill(fresh);
-    if (!(0, import_chunk_P3XGVNCK.moveFolder)(fresh, folder)) (0, import_chunk_P3XGVNCK.removeTree)(fresh);
-    checkRoot(folder);
-  } catch (error) {
-    tryRemove(fresh);
-    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
-    throw unusable(folder, `it cannot be made or written (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? String(error)})`);
-  }
-}
-function fill(folder) {
-  const paths = (0, import_chunk_35TRCA3T.rootPaths)(folder);
-  if (!(0, import_chunk_P3XGVNCK.exists)(paths.meta)) (0, import_chunk_6OPTGHIR.writeJson)(paths.meta, { schema: 1, tool: "job-companion", created_at: (0, import_chunk_NTPGMPXS.isoNow)() });
-  if (!(0, import_chunk_P3XGVNCK.exists)(paths.ignore)) (0, import_chunk_6OPTGHIR.writeFile)(paths.ignore, "*\n", { sync: false });
-  for (const inner of [paths.active, paths.once, paths.slots, paths.jobs]) (0, import_chunk_6OPTGHIR.createFolder)(inner);
-}
-function tryRemove(folder) {
-  try {
-    (0, import_chunk_P3XGVNCK.removeTree)(folder);
-  } catch {
-  }
-}
-function lookAt(folder) {
-  try {
-    return (0, import_chunk_P3XGVNCK.factsOf)(folder);
-  } catch (error) {
-    throw unusable(folder, `it cannot be looked at (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`);
-  }
-}
-function unusable(folder, reason) {
-  return new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use the state folder ${folder}: ${reason}`, elsewhere);
-}
-function userId() {
-  return process.getuid?.() ?? 0;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  checkRoot,
-  ensureRoot,
-  locateRoot,
-  requirePlace
-});
-
-},
-"./chunk-6AQ7BGSS.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  withLock: () => withLock
-});
-module.exports = stdin_exports;
-var import_chunk_G6JKA6PT = load("./chunk-G6JKA6PT.js");
-var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
-var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
-var import_chunk_YWZY5KOJ = load("./chunk-YWZY5KOJ.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_fs = require("node:fs");
-var import_node_path = builtin("node:path");
-async function withLock(folder, fn, waitMs = import_chunk_YWZY5KOJ.lockWaitMs) {
-  const release2 = await take(folder, waitMs);
-  try {
-    return await fn();
-  } finally {
-    release2();
-  }
-}
-async function take(folder, waitMs) {
-  (0, import_chunk_6OPTGHIR.createFolder)(folder);
-  if ((0, import_chunk_P3XGVNCK.factsOf)(folder)?.kind !== "folder")
-    throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use the lock ${folder}: it is no folder`);
-  const own = (0, import_chunk_G6JKA6PT.ownIdentity)();
-  const ticket = import_node_path.default.join(
-    folder,
-    `.${own.pid}-${own.start_token.replace(/\W/g, "")}-${Math.random().toString(36).slice(2)}`
-  );
-  (0, import_chunk_6OPTGHIR.writeFile)(ticket, JSON.stringify(own), { sync: false });
-  const until = (0, import_chunk_NTPGMPXS.monotonicMs)() + waitMs;
-  try {
-    for (let pause = 2; ; pause = Math.min(pause * 2, 50)) {
-      const number = tryTake(folder, ticket);
-      if (number !== void 0) {
-        const held = import_node_path.default.join(folder, String(number));
-        return () => release(held);
-      }
-      if ((0, import_chunk_NTPGMPXS.monotonicMs)() >= until)
-        throw new import_chunk_NVPF5LEY.FaultError("busy", `cannot take the lock ${folder}: it is held by ${holderText(folder)}`);
-      await (0, import_chunk_NTPGMPXS.sleep)(pause);
-    }
-  } finally {
-    (0, import_chunk_6OPTGHIR.removeFile)(ticket);
-  }
-}
-function release(held) {
-  try {
-    (0, import_node_fs.renameSync)(held, `${held}.free`);
-  } catch (error) {
-    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) !== "ENOENT") throw error;
-  }
-}
-function tryTake(folder, ticket) {
-  const top = highest(folder);
-  if (top.number > 0 && !top.free && !isAbandoned(import_node_path.default.join(folder, String(top.number)))) return void 0;
-  const number = top.number + 1;
-  const file = import_node_path.default.join(folder, String(number));
-  try {
-    (0, import_node_fs.linkSync)(ticket, file);
-  } catch (error) {
-    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST") return void 0;
-    throw error;
-  }
-  const now = highest(folder);
-  if (now.number !== number || now.free) {
-    (0, import_chunk_6OPTGHIR.removeFile)(file);
-    return void 0;
-  }
-  for (const name of (0, import_chunk_P3XGVNCK.listNames)(folder))
-    if (numberOf(name) > 0 && numberOf(name) < number) (0, import_chunk_6OPTGHIR.removeFile)(import_node_path.default.join(folder, name));
-  return number;
-}
-function highest(folder) {
-  const names = (0, import_chunk_P3XGVNCK.listNames)(folder);
-  const number = Math.max(0, ...names.map(numberOf));
-  return { number, free: number > 0 && names.includes(`${number}.free`) };
-}
-function numberOf(name) {
-  const match = /^(\d+)(?:\.free)?$/.exec(name);
-  return match ? Number(match[1]) : 0;
-}
-function isAbandoned(file) {
-  const read = (0, import_chunk_6OPTGHIR.readJson)(file);
-  if (read.kind === "missing") return false;
-  const liveness = read.kind === "ok" && (0, import_chunk_G6JKA6PT.isIdentity)(read.value) ? (0, import_chunk_G6JKA6PT.livenessOf)(read.value) : "unknown";
-  if (liveness !== "unknown") return liveness === "dead";
-  const facts = (0, import_chunk_P3XGVNCK.factsOf)(file);
-  return facts !== void 0 && (0, import_chunk_NTPGMPXS.nowMs)() - facts.modifiedMs > 3 * import_chunk_YWZY5KOJ.leaseStaleMs;
-}
-function holderText(folder) {
-  const read = (0, import_chunk_6OPTGHIR.readJson)(import_node_path.default.join(folder, String(highest(folder).number)));
-  return read.kind === "ok" ? `process ${String(read.value.pid)}` : "another process";
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  withLock
-});
-
-},
-"./chunk-6OPTGHIR.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  appendText: () => appendText,
-  closeFile: () => closeFile,
-  createFile: () => createFile,
-  createFolder: () => createFolder,
-  openAppend: () => openAppend,
-  overwrite: () => overwrite,
-  readJson: () => readJson,
-  readRange: () => readRange,
-  readText: () => readText,
-  removeFile: () => removeFile,
-  writeFile: () => writeFile,
-  writeFileMeanwhile: () => writeFileMeanwhile,
-  writeJson: () => writeJson
-});
-module.exports = stdin_exports;
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_fs = require("node:fs");
-var import_node_path = builtin("node:path");
-var readFlags = import_node_fs.constants.O_RDONLY | import_node_fs.constants.O_NOFOLLOW | import_node_fs.constants.O_NONBLOCK;
-var appendFlags = import_node_fs.constants.O_WRONLY | import_node_fs.constants.O_APPEND | import_node_fs.constants.O_CREAT | import_node_fs.constants.O_NOFOLLOW | import_node_fs.constants.O_NONBLOCK;
-var serial = 0;
-function createFolder(folder) {
-  try {
-    (0, import_node_fs.mkdirSync)(folder, { mode: 448 });
-  } catch (error) {
-    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST") return false;
-    throw error;
-  }
-  (0, import_node_fs.chmodSync)(folder, 448);
-  return true;
-}
-function writeFile(file, data, options = {}) {
-  putInPlace(writeBeside(file, data, options.sync ?? true), file);
-}
-function putInPlace(temporary, file) {
-  try {
-    (0, import_node_fs.renameSync)(temporary, file);
-  } catch (error) {
-    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "EISDIR") {
-      serial += 1;
-      (0, import_node_fs.renameSync)(file, `${file}.odd-${process.pid}-${serial}`);
-      (0, import_node_fs.renameSync)(temporary, file);
-      return;
-    }
-    removeFile(temporary);
-    throw error;
-  }
-}
-function writeJson(file, value, options = {}) {
-  writeFile(file, `${JSON.stringify(value)}
-`, options);
-}
-async function writeFileMeanwhile(file, data) {
-  const temporary = writeBeside(file, data, false);
-  const fd = (0, import_node_fs.openSync)(temporary, import_node_fs.constants.O_RDONLY | import_node_fs.constants.O_NOFOLLOW);
-  try {
-    await new Promise((resolve, reject) => (0, import_node_fs.fsync)(fd, (error) => error ? reject(error) : resolve()));
-  } catch (error) {
-    removeFile(temporary);
-    throw error;
-  } finally {
-    (0, import_node_fs.closeSync)(fd);
-  }
-  putInPlace(temporary, file);
-}
-function createFile(file, data, options = {}) {
-  const temporary = writeBeside(file, data, options.sync ?? true);
-  try {
-    (0, import_node_fs.linkSync)(temporary, file);
-    return true;
-  } catch (error) {
-    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST") return false;
-    throw error;
-  } finally {
-    removeFile(temporary);
-  }
-}
-function appendText(file, text) {
-  const fd = (0, import_node_fs.openSync)(file, appendFlags, 384);
-  try {
-    const stat = (0, import_node_fs.fstatSync)(fd);
-    if (stat.size === 0 && (stat.mode & 511) !== 384) (0, import_node_fs.fchmodSync)(fd, 384);
-    const bytes = Buffer.from(text);
-    for (let done = 0; done < bytes.length; ) done += (0, import_node_fs.writeSync)(fd, bytes, done);
-  } finally {
-    (0, import_node_fs.closeSync)(fd);
-  }
-}
-function openAppend(file) {
-  const fd = (0, import_node_fs.openSync)(file, appendFlags, 384);
-  if ((0, import_node_fs.fstatSync)(fd).size === 0) (0, import_node_fs.fchmodSync)(fd, 384);
-  return fd;
-}
-function readRange(file, offset, length) {
-  let fd;
-  try {
-    fd = (0, import_node_fs.openSync)(file, readFlags);
-  } catch (error) {
-    if (["ENOENT", "ELOOP", "ENOTDIR", "ENXIO"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return void 0;
-    throw error;
-  }
-  try {
-    const stat = (0, import_node_fs.fstatSync)(fd);
-    if (!stat.isFile()) return void 0;
-    const start = offset < 0 ? Math.max(0, stat.size + offset) : offset;
-    const bytes = Buffer.alloc(Math.max(0, Math.min(length, stat.size - start)));
-    let done = 0;
-    while (done < bytes.length) {
-      const got = (0, import_node_fs.readSync)(fd, bytes, done, bytes.length - done, start + done);
-      if (got === 0) break;
-      done += got;
-    }
-    return { bytes: bytes.subarray(0, done), size: stat.size };
-  } finally {
-    (0, import_node_fs.closeSync)(fd);
-  }
-}
-function readText(file, limit = 16 * 1024 * 1024) {
-  return readRange(file, 0, limit)?.bytes.toString("utf8");
-}
-function readJson(file) {
-  let text;
-  try {
-    text = readText(file);
-  } catch (error) {
-    return { kind: "damaged", reason: `${import_node_path.default.basename(file)} cannot be read (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})` };
-  }
-  if (text === void 0) return { kind: "missing" };
-  try {
-    const value = JSON.parse(text);
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) {
-      return { kind: "ok", value };
-    }
-  } catch {
-  }
-  return { kind: "damaged", reason: `${import_node_path.default.basename(file)} is no JSON object` };
-}
-function removeFile(file) {
-  try {
-    (0, import_node_fs.unlinkSync)(file);
-    return true;
-  } catch (error) {
-    if (["ENOENT", "ENOTDIR", "EISDIR"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) return false;
-    throw error;
-  }
-}
-function writeBeside(file, data, sync) {
-  const { fd, temporary } = openBeside(file);
-  try {
-    (0, import_node_fs.fchmodSync)(fd, 384);
-    const bytes = typeof data === "string" ? Buffer.from(data) : data;
-    let done = 0;
-    while (done < bytes.length) done += (0, import_node_fs.writeSync)(fd, bytes, done);
-    if (sync) (0, import_node_fs.fsyncSync)(fd);
-  } catch (error) {
-    (0, import_node_fs.closeSync)(fd);
-    removeFile(temporary);
-    throw error;
-  }
-  (0, import_node_fs.closeSync)(fd);
-  return temporary;
-}
-function openBeside(file) {
-  const flags = import_node_fs.constants.O_WRONLY | import_node_fs.constants.O_CREAT | import_node_fs.constants.O_EXCL | import_node_fs.constants.O_NOFOLLOW;
-  for (let tries = 0; ; tries += 1) {
-    serial += 1;
-    const temporary = import_node_path.default.join(import_node_path.default.dirname(file), `.${import_node_path.default.basename(file)}.${process.pid}.${serial}.tmp`);
-    try {
-      return { fd: (0, import_node_fs.openSync)(temporary, flags, 384), temporary };
-    } catch (error) {
-      if ((0, import_chunk_NVPF5LEY.errnoOf)(error) !== "EEXIST" || tries > 1e3) throw error;
-    }
-  }
-}
-function overwrite(file, offset, text) {
-  const fd = (0, import_node_fs.openSync)(file, import_node_fs.constants.O_WRONLY | import_node_fs.constants.O_NOFOLLOW | import_node_fs.constants.O_NONBLOCK);
-  try {
-    (0, import_node_fs.writeSync)(fd, Buffer.from(text), 0, null, offset);
-  } finally {
-    (0, import_node_fs.closeSync)(fd);
-  }
-}
-function closeFile(fd) {
-  (0, import_node_fs.closeSync)(fd);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  appendText,
-  closeFile,
-  createFile,
-  createFolder,
-  openAppend,
-  overwrite,
-  readJson,
-  readRange,
-  readText,
-  removeFile,
-  writeFile,
-  writeFileMeanwhile,
-  writeJson
-});
-
-},
-"./chunk-6PFAPK5K.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  exitCodeOf: () => exitCodeOf,
-  exitCodeOfAll: () => exitCodeOfAll,
-  exitCodes: () => exitCodes
-});
-module.exports = stdin_exports;
-var exitCodes = {
-  done: 0,
-  fault: 1,
-  pending: 2,
-  unsuccessful: 3,
-  canceled: 4
-};
-var codeOfState = {
-  queued: exitCodes.pending,
-  starting: exitCodes.pending,
-  running: exitCodes.pending,
-  stopping: exitCodes.pending,
-  done: exitCodes.done,
-  failed: exitCodes.unsuccessful,
-  timed_out: exitCodes.unsuccessful,
-  crashed: exitCodes.unsuccessful,
-  canceled: exitCodes.canceled
-};
-function exitCodeOf(state) {
-  return codeOfState[state];
-}
-function exitCodeOfAll(states) {
-  const codes = states.map(exitCodeOf);
-  for (const code of [exitCodes.pending, exitCodes.unsuccessful, exitCodes.canceled]) {
-    if (codes.includes(code)) return code;
-  }
-  return exitCodes.done;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  exitCodeOf,
-  exitCodeOfAll,
-  exitCodes
-});
-
-},
-"./chunk-7OPSWMUQ.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  conversationOf: () => conversationOf,
-  earlierOf: () => earlierOf,
-  lineageOf: () => lineageOf,
-  requireFolder: () => requireFolder,
-  requireGenuine: () => requireGenuine,
-  requireSameFolder: () => requireSameFolder,
-  requireSpec: () => requireSpec
-});
-module.exports = stdin_exports;
-var import_chunk_DNSXSCWB = load("./chunk-DNSXSCWB.js");
-var import_chunk_AQII5LLU = load("./chunk-AQII5LLU.js");
-var import_chunk_K63IGFC6 = load("./chunk-K63IGFC6.js");
-var import_chunk_M5MS4U53 = load("./chunk-M5MS4U53.js");
-var import_chunk_UNKQNKJP = load("./chunk-UNKQNKJP.js");
-var import_chunk_YBA5BRV5 = load("./chunk-YBA5BRV5.js");
-var import_chunk_ZTOMSNGT = load("./chunk-ZTOMSNGT.js");
-var import_chunk_35TRCA3T = load("./chunk-35TRCA3T.js");
-var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-function requireSpec(root, id) {
-  const read = (0, import_chunk_ZTOMSNGT.readSpec)((0, import_chunk_35TRCA3T.jobPaths)(root.folder, id));
-  if (read.kind === "ok") return read.value;
-  const reason = read.kind === "damaged" ? read.reason : "its spec.json is missing";
-  throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot use job ${id}: ${reason}`);
-}
-async function requireGenuine(spec) {
-  if (await (0, import_chunk_YBA5BRV5.isGenuine)(spec, (0, import_chunk_YBA5BRV5.readKey)())) return;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot start anything from job ${spec.id}: its spec.json was changed or comes from another user or machine`,
-    "launch it again in your own words"
-  );
-}
-function conversationOf(root, spec) {
-  const paths = (0, import_chunk_35TRCA3T.jobPaths)(root, spec.id);
-  const state = (0, import_chunk_ZTOMSNGT.readState)(paths);
-  if (state.kind !== "ok" || (0, import_chunk_UNKQNKJP.isEnded)(state.value) && !(0, import_chunk_DNSXSCWB.isContinuable)(paths, state.value)) return null;
-  return state.value.conversation?.id ?? null;
-}
-function requireFolder(parent, verb, option) {
-  if ((0, import_chunk_P3XGVNCK.isFolder)(parent.cwd)) return parent.cwd;
-  const gone = parent.worktree ? `its worktree ${parent.worktree.path}` : `its folder ${parent.cwd}`;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot ${verb} job ${parent.id}: ${gone} is gone`,
-    verb === "continue" ? `name another folder with --cwd DIR, or start the task afresh: ${import_chunk_M5MS4U53.nextCommands.restart(parent.id, option)}` : "launch the task again where it belongs now"
-  );
-}
-function requireSameFolder(parent, cwd, option) {
-  const backend = (0, import_chunk_AQII5LLU.findBackend)(parent.staff?.backend ?? "");
-  if (!backend || backend.resumesElsewhere || !backend.keepsConversation || cwd === parent.cwd) return;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot continue job ${parent.id} in ${cwd}: ${backend.title} keeps its conversation for ${parent.cwd}`,
-    `leave --cwd away, or start the task afresh: ${import_chunk_M5MS4U53.nextCommands.restart(parent.id, option)}`
-  );
-}
-function earlierOf(root, backend, conversation) {
-  for (const id of (0, import_chunk_K63IGFC6.listJobs)(root)) {
-    const paths = (0, import_chunk_35TRCA3T.jobPaths)(root, id);
-    const [spec, state] = [(0, import_chunk_ZTOMSNGT.readSpec)(paths), (0, import_chunk_ZTOMSNGT.readState)(paths)];
-    if (spec.kind !== "ok" || state.kind !== "ok" || spec.value.staff?.backend !== backend) continue;
-    if (state.value.conversation?.id !== conversation) continue;
-    const { usage_total = null, usage, error } = state.value;
-    const total = usage_total ?? (spec.value.staff.resume === null ? usage : null);
-    const before = spec.value.staff.earlier ?? null;
-    return { usage_total: total ?? before?.usage_total ?? null, error: error?.message ?? before?.error ?? null };
-  }
-  return null;
-}
-function lineageOf(parent, relation) {
-  return { relation, parent: parent.id, root: parent.lineage?.root ?? parent.id };
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  conversationOf,
-  earlierOf,
-  lineageOf,
-  requireFolder,
-  requireGenuine,
-  requireSameFolder,
-  requireSpec
-});
-
-},
-"./chunk-A6NQ6ZNT.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  LineSplitter: () => LineSplitter,
-  backendOf: () => backendOf,
-  findingsForm: () => findingsForm,
-  makeEndState: () => makeEndState,
-  parseReason: () => parseReason,
-  readSafely: () => readSafely,
-  startedAt: () => startedAt
-});
-module.exports = stdin_exports;
-var import_chunk_NDP5GSDR = load("./chunk-NDP5GSDR.js");
-var import_chunk_SR7TLAEL = load("./chunk-SR7TLAEL.js");
-var import_chunk_PRKLFSUE = load("./chunk-PRKLFSUE.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_AQII5LLU = load("./chunk-AQII5LLU.js");
-var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_H3O4Q2ZO = load("./chunk-H3O4Q2ZO.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
-var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
-var import_chunk_YWZY5KOJ = load("./chunk-YWZY5KOJ.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_os = require("node:os");
-var reasons = [
-  "exited",
-  "lingered",
-  "canceled",
-  "hard_timeout",
-  "first_output_timeout",
-  "stalled",
-  "sign_in",
-  "state_vanished",
-  "spawn_failed",
-  "never_started",
-  "worker_lost",
-  "host_restarted",
-  "met",
-  "watch_failed",
-  "watch_error",
-  "due"
-];
-function parseReason(text) {
-  return reasons.find((reason) => reason === text);
-}
-function judgeEnd(facts) {
-  if (facts.survivors.length > 0) {
-    return failed("failed", "survivors", `these processes outlived SIGKILL: ${facts.survivors.join(", ")}`);
-  }
-  switch (facts.reason) {
-    case "canceled":
-      return { outcome: "canceled", error: null };
-    case "met":
-    case "due":
-      return { outcome: "done", error: null };
-    case "watch_failed":
-      return failed("failed", "watch_failed", facts.detail ?? "the condition cannot hold any more");
-    case "watch_error":
-      return failed("failed", "watch_error", facts.detail ?? "the condition cannot be looked at");
-    case "exited":
-    case "lingered":
-      return judgeExit(facts);
-    case "hard_timeout":
-      if (isStaff(facts) && facts.staffError === null) return { outcome: "done", error: null };
-      if (facts.kind === "watch")
-        return failed("timed_out", "watch_expired", `the bound of ${facts.deadlineText} was reached${detailOf(facts)}`);
-      return failed("timed_out", "hard_timeout", `the hard limit of ${facts.deadlineText} was reached${told(facts)}`);
-    case "first_output_timeout":
-      return failed("failed", "first_output_timeout", "nothing was printed within --first-output");
-    case "stalled":
-      return failed("failed", "stalled", "nothing happened for the time given by --stall-after");
-    case "sign_in":
-      return failed(
-        "failed",
-        "auth",
-        facts.staffError?.message ?? "the agent waits for a sign-in that nobody can give"
-      );
-    case "state_vanished":
-      return failed("crashed", "worker_lost", "the state folder vanished");
-    case "spawn_failed":
-      return failed("failed", "spawn_failed", `the program could not be started: ${facts.detail ?? "not known why"}`);
-    case "never_started":
-      return failed("failed", "never_started", "the launcher died before a worker existed");
-    case "worker_lost":
-      return failed(
-        "crashed",
-        "worker_lost",
-        "the processes that supervise the command were killed; how it ended is not known"
-      );
-    case "host_restarted":
-      return failed("crashed", "host_restarted", "the machine was restarted while the job ran");
-  }
-}
-function judgeExit(facts) {
-  const { exit } = facts;
-  if (exit?.spawn_failed)
-    return failed("failed", "spawn_failed", `the program could not be executed (exit code ${exit.exit_code})`);
-  if (isStaff(facts)) {
-    return facts.staffError ? { outcome: "failed", error: facts.staffError } : { outcome: "done", error: null };
-  }
-  if (!exit) return failed("crashed", "worker_lost", "how the command ended is not known");
-  if (exit.exit_code === facts.successExit) return judgeFiles(facts);
-  if (facts.signal !== null && exit.signaled) return failed("failed", "signal", signalMessage(facts.signal));
-  return failed("failed", "exit_nonzero", `the command exited with code ${exit.exit_code}`);
-}
-function judgeFiles({ missingFiles: missingFiles2 = [] }) {
-  if (missingFiles2.length === 0) return { outcome: "done", error: null };
-  const named = missingFiles2.slice(0, 3).join(", ");
-  const more = missingFiles2.length > 3 ? ` and ${missingFiles2.length - 3} more` : "";
-  return failed("failed", "artifact_missing", `neither new nor changed at the end: ${named}${more}`);
-}
-function isStaff({ kind }) {
-  return kind === "staff";
-}
-function detailOf({ detail }) {
-  return detail === void 0 ? "" : `; ${detail}`;
-}
-function told({ staffError }) {
-  const isWord = staffError && ["auth", "quota", "agent_error", "response_timeout"].includes(staffError.code);
-  return isWord ? `; the agent had told: ${staffError.message}` : "";
-}
-function signalMessage(signal) {
-  const hint = signal === "SIGKILL" ? " (not by us: often the kernel, when memory runs out)" : "";
-  return `the command was ended by ${signal}${hint}`;
-}
-function failed(outcome, code, message) {
-  return { outcome, error: { code, message } };
-}
-function signalOfExit(exitCode, table) {
-  if (exitCode <= 128 || exitCode > 192) return void 0;
-  const number = exitCode - 128;
-  const known = Object.entries(table).find(([, value]) => value === number);
-  return known ? known[0] : `SIG${number}`;
-}
-var signalNumbers = import_node_os.constants.signals;
-function judgeStaff(reading, ending, request) {
-  const answer = reading.answer !== null && reading.answer.trim() !== "" ? reading.answer : null;
-  const warnings = [...reading.warnings, ...denialWarnings(reading)];
-  const error = findError(reading, ending, request, answer);
-  if (error === null && request.reason === "lingered") {
-    warnings.push({
-      code: "ended_after_answer",
-      message: "the agent stayed alive after its final event and was ended"
-    });
-  }
-  if (error === null && request.reason === "hard_timeout") {
-    warnings.push({
-      code: "limit_after_answer",
-      message: "the hard limit struck after the complete answer had arrived"
-    });
-  }
-  return { answer, error, warnings };
-}
-function findError(reading, ending, request, answer) {
-  if (reading.failure) return reading.failure;
-  if (reading.final === "failure")
-    return { code: "agent_error", message: lastWords(ending) ?? "the agent reported a failure" };
-  if (request.reason === "exited" && ending.exitCode !== 0) return exitError(ending);
-  if (reading.final === null && (answer !== null || reading.denials.length === 0)) {
-    return { code: "no_final_answer", message: `the agent ended without a final event${quoted(lastWords(ending))}` };
-  }
-  if (request.resume !== null && request.keepsConversation && reading.conversationId !== request.resume) {
-    const got = reading.conversationId ?? "none";
-    return {
-      code: "conversation_mismatch",
-      message: `conversation ${request.resume} was asked for, the agent used ${got}`
-    };
-  }
-  if (answer !== null) return null;
-  if (reading.denials.length > 0) {
-    return {
-      code: "permission_denied",
-      message: `there is no final answer and these were refused: ${reading.denials.join(", ")}`
-    };
-  }
-  return { code: "no_final_answer", message: "the final answer is empty" };
-}
-function exitError(ending) {
-  const words = quoted(lastWords(ending));
-  if (ending.signal) return { code: "signal", message: `the agent was ended by ${ending.signal}${words}` };
-  return { code: "exit_nonzero", message: `the agent exited with code ${ending.exitCode}${words}` };
-}
-function denialWarnings(reading) {
-  return reading.denials.map((what) => ({ code: "permission_denied", message: `refused to the agent: ${what}` }));
-}
-function lastWords(ending) {
-  const lines = ending.stderrTail.split("\n").map((line) => line.trim());
-  return lines.filter((line) => line !== "").at(-1);
-}
-function quoted(words) {
-  return words === void 0 ? "" : `: ${words}`;
-}
-var severities = ["critical", "high", "medium", "low", "info"];
-var verdicts = ["approve", "changes_requested", "inconclusive"];
-var mostFindings = 500;
-var mostBytes = 1024 * 1024;
-var most = { summary: 1e4, title: 500, detail: 1e4, file: 4096, suggestion: 1e4 };
-var findingsForm = `Your final message must end with one JSON object in a \`\`\`json block, and nothing after it:
-{"verdict": "approve" | "changes_requested" | "inconclusive", "summary": "one paragraph", "findings": [{"severity": "critical" | "high" | "medium" | "low" | "info", "title": "one line", "detail": "what happens and when", "file": "path below the workspace, or null", "line": 12 or null, "suggestion": "how to mend it, or null"}]}
-No findings: an empty list.`;
-function parseFindings(answer) {
-  const text = jsonTextOf(answer);
-  if (text === void 0) return fault("the answer holds no JSON object");
-  const bytes = (0, import_chunk_LXK2ZILE.byteLength)(text);
-  if (bytes > mostBytes) return fault(`the findings have ${bytes} bytes; at most ${mostBytes}`);
-  let value;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    return fault(`its JSON does not parse: ${(0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)((0, import_chunk_NVPF5LEY.messageOf)(error)), 240)}`);
-  }
-  return readFindings(value);
-}
-function jsonTextOf(answer) {
-  const block = lastBlock(answer);
-  if (block !== void 0) return block;
-  const whole = answer.trim();
-  if (whole.startsWith("{")) return whole;
-  const begin = whole.lastIndexOf("\n{");
-  return begin >= 0 && whole.endsWith("}") ? whole.slice(begin + 1) : void 0;
-}
-function lastBlock(answer) {
-  let found;
-  let open;
-  for (let from = 0; from < answer.length; ) {
-    const newline = answer.indexOf("\n", from);
-    const end = newline < 0 ? answer.length : newline;
-    const next = end + 1;
-    const fence = fenceOf(answer.slice(from, end));
-    if (fence && open && fence.info === "" && fence.mark === open.mark && fence.length >= open.length) {
-      const text = isJson(open) || open.info === "" ? answer.slice(open.from, from).trim() : "";
-      if (text.startsWith("{")) found = text;
-      open = void 0;
-    } else if (fence && (!open || isJson(fence))) {
-      open = { ...fence, from: next };
-    }
-    from = next;
-  }
-  return found;
-}
-function fenceOf(line) {
-  const text = line.trim();
-  const [mark = ""] = text;
-  if (mark !== "`" && mark !== "~") return void 0;
-  let length = 0;
-  while (text[length] === mark) length += 1;
-  return length < 3 ? void 0 : { mark, length, info: text.slice(length).trim() };
-}
-function isJson({ info }) {
-  return /^json\w*$/i.test(info);
-}
-function readFindings(value) {
-  if (!isObject(value)) return fault("the JSON is no object");
-  const { verdict, summary, findings } = value;
-  if (!isOneOf(verdict, verdicts)) return fault(`verdict is ${show(verdict)}; allowed: ${verdicts.join(", ")}`);
-  const reason = textFault("summary", summary);
-  if (reason !== void 0 || typeof summary !== "string") return fault(reason ?? "summary is no text");
-  if (!Array.isArray(findings)) return fault("findings is no list");
-  if (findings.length > mostFindings) return fault(`${findings.length} findings; at most ${mostFindings}`);
-  const read = [];
-  for (const [n, one] of findings.entries()) {
-    const reason2 = findingFault(one);
-    if (reason2 !== void 0) return fault(`findings[${n}]: ${reason2}`);
-    const { severity, title, detail, file, line, suggestion } = one;
-    read.push({ severity, title, detail, file: file ?? null, line: line ?? null, suggestion: suggestion ?? null });
-  }
-  return { kind: "ok", value: { verdict, summary, findings: read } };
-}
-function findingFault(one) {
-  if (!isObject(one)) return "no object";
-  if (!isOneOf(one.severity, severities)) return `severity is ${show(one.severity)}; allowed: ${severities.join(", ")}`;
-  for (const name of ["title", "detail", "file", "suggestion"]) {
-    const value = one[name] ?? null;
-    if (value === null && (name === "file" || name === "suggestion")) continue;
-    const reason = textFault(name, value);
-    if (reason !== void 0) return reason;
-  }
-  const { line } = one;
-  if (line !== null && line !== void 0 && !(Number.isSafeInteger(line) && Number(line) > 0))
-    return `line is ${show(line)}; allowed: a number from 1 on, or null`;
-  return void 0;
-}
-function textFault(name, value) {
-  if (typeof value !== "string") return `${name} is no text`;
-  return value.length <= most[name] ? void 0 : `${name} has ${value.length} characters; at most ${most[name]}`;
-}
-function fault(reason) {
-  return { kind: "fault", reason };
-}
-function show(value) {
-  if (typeof value === "string") return `${JSON.stringify(value.slice(0, 60))}${value.length > 60 ? "..." : ""}`;
-  if (typeof value === "object" && value !== null) return Array.isArray(value) ? "a list" : "an object";
-  return value === void 0 ? "missing" : String(value);
-}
-function isObject(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-function isOneOf(value, allowed) {
-  return allowed.some((one) => one === value);
-}
-var LineSplitter = class {
-  parts = [];
-  size = 0;
-  /** Lines that were longer than the bound. *<>/
-  dropped = 0;
-  decoder = new TextDecoder();
-  limit;
-  constructor(limit = import_chunk_YWZY5KOJ.streamLineBytes) {
-    this.limit = limit;
-  }
-  /** The lines that these bytes complete, without their newlines. *<>/
-  push(bytes) {
-    const lines = [];
-    let from = 0;
-    for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, from)) {
-      this.keep(bytes.subarray(from, at));
-      this.take(lines);
-      from = at + 1;
-    }
-    if (from < bytes.length) this.keep(new Uint8Array(bytes.subarray(from)));
-    return lines;
-  }
-  /** What stands after the last newline, once the stream has ended. *<>/
-  end() {
-    const lines = [];
-    if (this.size > 0) this.take(lines);
-    return lines;
-  }
-  keep(piece) {
-    this.size += piece.length;
-    if (this.size > this.limit) this.parts = [];
-    else if (piece.length > 0) this.parts.push(piece);
-  }
-  take(lines) {
-    if (this.size > this.limit) this.dropped += 1;
-    else lines.push(this.decoder.decode(this.parts.length === 1 ? this.parts[0] : join(this.parts, this.size)));
-    this.parts = [];
-    this.size = 0;
-  }
-};
-function join(parts, size) {
-  const whole = new Uint8Array(size);
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
-}
-var chunk = 1024 * 1024;
-function backendOf(spec) {
-  return spec.staff ? (0, import_chunk_AQII5LLU.findBackend)(spec.staff.backend) : void 0;
-}
-function replay(spec, paths) {
-  const reading = (0, import_chunk_AQII5LLU.makeReading)();
-  const backend = backendOf(spec);
-  if (!backend) return reading;
-  const at = (0, import_chunk_NTPGMPXS.isoOf)((0, import_chunk_P3XGVNCK.factsOf)(paths.output)?.modifiedMs ?? 0);
-  eachLine(paths.output, (line) => readSafely(reading, () => backend.read(line, reading, at)));
-  if (backend.readError)
-    eachLine(paths.error, (line) => readSafely(reading, () => backend.readError?.(line, reading, at)));
-  return reading;
-}
-function readSafely(reading, read) {
-  try {
-    read();
-  } catch (error) {
-    (0, import_chunk_AQII5LLU.noteWarning)(reading, "backend_error", `the stream has something that could not be read: ${(0, import_chunk_NVPF5LEY.messageOf)(error)}`);
-  }
-}
-function closeReading(spec, paths, reading, exit) {
-  const backend = backendOf(spec);
-  const stderrTail = (0, import_chunk_6OPTGHIR.readRange)(paths.error, -import_chunk_YWZY5KOJ.tailBytes, import_chunk_YWZY5KOJ.tailBytes)?.bytes.toString("utf8") ?? "";
-  const ending = { exitCode: exit.code, signal: exit.signal, stderrTail, byItself: exit.byItself };
-  if (backend?.answerFrom === "stdout") reading.answer = (0, import_chunk_6OPTGHIR.readText)(paths.output, chunk) ?? "";
-  const asked = { resume: spec.staff?.resume ?? null, earlierError: spec.staff?.earlier?.error ?? null };
-  readSafely(reading, () => backend?.close?.(reading, ending, asked));
-  return ending;
-}
-function eachLine(file, fn) {
-  const lines = new LineSplitter();
-  for (let offset = 0; ; ) {
-    const part = (0, import_chunk_6OPTGHIR.readRange)(file, offset, chunk);
-    if (!part || part.bytes.length === 0) break;
-    for (const line of lines.push(part.bytes)) fn(line);
-    offset += part.bytes.length;
-  }
-  for (const line of lines.end()) fn(line);
-}
-function usageOf(told2, runsOn, resumed) {
-  if (told2 === null || !runsOn.tokens && !runsOn.cost) return { usage: told2, usage_total: null };
-  if (resumed === null) return { usage: told2, usage_total: told2 };
-  const { earlier } = resumed;
-  if (earlier === null) return { usage: runsOn.tokens ? null : withoutCost(told2), usage_total: told2 };
-  const less = (now, before) => now >= before ? now - before : now;
-  const usage = { ...told2 };
-  if (runsOn.tokens) {
-    usage.input_tokens = less(told2.input_tokens, earlier.input_tokens);
-    usage.output_tokens = less(told2.output_tokens, earlier.output_tokens);
-    usage.total_tokens = less(told2.total_tokens, earlier.total_tokens);
-  }
-  if (runsOn.cost && told2.cost_usd !== void 0) usage.cost_usd = rounded(less(told2.cost_usd, earlier.cost_usd ?? 0));
-  return { usage, usage_total: told2 };
-}
-function withoutCost({ cost_usd: _cost, ...tokens }) {
-  return tokens;
-}
-function rounded(dollars) {
-  return Math.round(dollars * 1e6) / 1e6;
-}
-function endStaff(job, seen, exit, stdout) {
-  const { paths, spec, staff } = job;
-  const backend = backendOf(spec);
-  const reading = seen.reading ?? replay(spec, paths);
-  const byItself = exit.reason === "exited";
-  const ending = closeReading(spec, paths, reading, { code: exit.code, signal: exit.signal, byItself });
-  const verdict = judgeStaff(reading, ending, {
-    resume: staff.resume,
-    reason: staffReason(exit.reason),
-    keepsConversation: backend?.keepsConversation ?? false
-  });
-  const { answer } = verdict;
-  const warnings = [...verdict.warnings];
-  const changes = safely(warnings, "what changed", () => (0, import_chunk_NDP5GSDR.changesSince)(spec, paths, seen.before)) ?? null;
-  warnings.push(...(0, import_chunk_AQII5LLU.neighbourWarnings)(paths.root, paths), ...changeWarnings(staff, changes), ...finishWarnings(answer));
-  const resumed = staff.resume === null ? null : { earlier: staff.earlier?.usage_total ?? null };
-  const usage = usageOf(reading.usage, backend?.runsOn ?? { tokens: false, cost: false }, resumed);
-  const error = verdict.error ?? cutAnswer(spec, stdout);
-  const end = { reading, answer, error, warnings, changes, ...usage };
-  if (!staff.schema) return end;
-  const none = { findings: null, findings_error: "the answer could not be read" };
-  return { ...end, ...safely(warnings, "the findings", () => findingsOf(answer, warnings)) ?? none };
-}
-function staffReason(reason) {
-  return reason === "exited" || reason === "lingered" || reason === "hard_timeout" ? reason : "other";
-}
-function cutAnswer(spec, stdout) {
-  if (backendOf(spec)?.answerFrom !== "stdout" || !stdout || stdout.omitted === 0) return null;
-  const message = `the answer has ${stdout.bytes} bytes, of which ${stdout.omitted} in the middle could not be kept`;
-  return { code: "output_unstorable", message };
-}
-function safely(warnings, what, look) {
-  try {
-    return look();
-  } catch (error) {
-    warnings.push({ code: "not_told", message: `${what} could not be told: ${(0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_NVPF5LEY.messageOf)(error), 400)}` });
-    return void 0;
-  }
-}
-function finishWarnings(answer) {
-  if (answer === null || !/^\W{0,10}NOT FINISHED\b/.test(answer.slice(0, 200).trimStart())) return [];
-  const [first = ""] = answer.trimStart().split("\n", 1);
-  return [{ code: "not_finished", message: `the agent says that the task is not finished: ${(0, import_chunk_LXK2ZILE.excerpt)(first, 300)}` }];
-}
-function changeWarnings(staff, changes) {
-  if (!(0, import_chunk_W7HED5VZ.isReader)(staff.mode, staff.profile) || !changes || changes.unchanged) return [];
-  const isToldNothing = changes.file_count + changes.commit_count + changes.refs_changed.length === 0;
-  if (changes.reason !== null && isToldNothing)
-    return [{ code: "not_told", message: `it is not known whether the worktree changed: ${changes.reason}` }];
-  const what = [
-    ...changes.files.slice(0, 5).map((file) => (0, import_chunk_H3O4Q2ZO.showName)(file.path)),
-    ...changes.file_count > 5 ? [`and ${changes.file_count - 5} more`] : [],
-    ...changes.commit_count > 0 ? [`${changes.commit_count} commit(s)`] : [],
-    ...changes.refs_changed.slice(0, 3).map(import_chunk_H3O4Q2ZO.showName),
-    ...changes.index_changed && isToldNothing ? ["what is staged"] : [],
-    ...isToldNothing ? changes.beyond : []
-  ];
-  const message = `the ${staff.mode} job was to change nothing (profile ${staff.profile}), but the worktree changed while it ran: ${what.join(", ") || "more than could be looked at"}`;
-  return [{ code: "reader_changed", message }];
-}
-function findingsOf(answer, warnings) {
-  if (answer === null) return { findings: null, findings_error: "there is no final answer" };
-  const parsed = parseFindings(answer);
-  if (parsed.kind === "ok") return { findings: parsed.value, findings_error: null };
-  warnings.push({ code: "findings_unreadable", message: `the structured findings cannot be read: ${parsed.reason}` });
-  return { findings: null, findings_error: parsed.reason };
-}
-function makeEndState(job, before, ending) {
-  const { paths, spec } = job;
-  const { exit } = ending;
-  const signal = exit ? signalOfExit(exit.exit_code, signalNumbers) ?? null : null;
-  const warnings = [...ending.warnings ?? before.warnings];
-  const staff = spec.staff ? endStaff(
-    { paths, spec, staff: spec.staff },
-    { reading: ending.reading, before: ending.before },
-    { reason: ending.reason, code: exit?.exit_code ?? null, signal },
-    ending.omitted?.stdout ?? before.output?.stdout
-  ) : void 0;
-  for (const warning of staff?.warnings ?? [])
-    if (!warnings.some((known) => known.message === warning.message)) warnings.push(warning);
-  const results = spec.run ? (0, import_chunk_SR7TLAEL.noteResults)(spec.run) : [];
-  const verdict = judgeEnd({
-    reason: ending.reason,
-    exit,
-    signal,
-    successExit: spec.run?.success_exit ?? 0,
-    staffError: staff?.error ?? null,
-    kind: spec.kind,
-    missingFiles: (0, import_chunk_SR7TLAEL.missingFiles)(results),
-    survivors: ending.tree.survivors.map((one) => one.pid),
-    deadlineText: (0, import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms),
-    detail: ending.detail
-  });
-  const started = before.started_at ?? startedAt(paths);
-  const ended = timeOf(paths.exit) ?? dueOf(spec, ending) ?? (0, import_chunk_NTPGMPXS.isoNow)();
-  const conversationId = staff?.reading.conversationId ?? null;
-  const state = {
-    ...before,
-    rev: before.rev + 1,
-    state: verdict.outcome,
-    health: before.health === "attention" ? "unknown" : before.health,
-    attention_kind: null,
-    started_at: started,
-    ended_at: ended,
-    duration_ms: Math.max(0, Date.parse(ended) - Date.parse(started ?? before.created_at)),
-    exit_code: exit?.exit_code ?? null,
-    signal,
-    signal_certain: signal === null ? null : Boolean(exit?.signaled) || ending.reason !== "exited" && ending.tree.step !== "none",
-    error: verdict.error,
-    warnings: [...warnings, ...leftoverWarnings(ending), ...ending.task?.warnings ?? []],
-    conversation: conversationId && spec.staff ? { backend: spec.staff.backend, id: conversationId } : before.conversation,
-    reconciled: ending.reconciled,
-    output: ending.omitted ?? before.output ?? (spec.run || spec.staff ? plainNotes(paths) : null),
-    usage: staff ? staff.usage : before.usage,
-    ...taskFields(spec, ending),
-    ...staff?.usage_total ? { usage_total: staff.usage_total } : {}
-  };
-  return { state, staff, results };
-}
-function taskFields({ run }, { task }) {
-  if (!run?.status_cmd) return {};
-  return { task_status: task?.task_status ?? "unknown", task_exit_code: task?.task_exit_code ?? "unknown" };
-}
-function leftoverWarnings(ending) {
-  if (ending.reason !== "exited" || ending.tree.ended.length === 0) return [];
-  const named = ending.tree.ended.slice(0, 5).map((one) => `${one.pid} (${one.name})`).join(", ");
-  const message = `${ending.tree.ended.length} left-over process(es) were ended after the command: ${named}`;
-  return [{ code: "leftovers_ended", message }];
-}
-function plainNotes(paths) {
-  const note = (file) => ({ bytes: (0, import_chunk_PRKLFSUE.logSize)(file), omitted: 0, exact: true });
-  return { stdout: note(paths.output), stderr: note(paths.error) };
-}
-function dueOf({ timer }, { reason }) {
-  return reason === "due" ? timer?.due_at : void 0;
-}
-function startedAt(paths) {
-  return timeOf(paths.childMark);
-}
-function timeOf(file) {
-  const facts = (0, import_chunk_P3XGVNCK.factsOf)(file);
-  return facts ? (0, import_chunk_NTPGMPXS.isoOf)(facts.modifiedMs) : null;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  LineSplitter,
-  backendOf,
-  findingsForm,
-  makeEndState,
-  parseReason,
-  readSafely,
-  startedAt
-});
-
-},
-"./chunk-AQII5LLU.js": function (module, exports) {
+"./chunk-EFOKE6DH.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -2616,20 +2784,19 @@ __export(stdin_exports, {
   versionOf: () => versionOf
 });
 module.exports = stdin_exports;
-var import_chunk_K63IGFC6 = load("./chunk-K63IGFC6.js");
+var import_chunk_P5Z5XPZO = load("./chunk-P5Z5XPZO.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_CAXVKBQJ = load("./chunk-CAXVKBQJ.js");
+var import_chunk_IJ2DWSAG = load("./chunk-IJ2DWSAG.js");
 var import_chunk_M5MS4U53 = load("./chunk-M5MS4U53.js");
-var import_chunk_UNKQNKJP = load("./chunk-UNKQNKJP.js");
-var import_chunk_YBA5BRV5 = load("./chunk-YBA5BRV5.js");
-var import_chunk_ZTOMSNGT = load("./chunk-ZTOMSNGT.js");
+var import_chunk_J6GGBA2A = load("./chunk-J6GGBA2A.js");
+var import_chunk_U3WQ7DHF = load("./chunk-U3WQ7DHF.js");
 var import_chunk_35TRCA3T = load("./chunk-35TRCA3T.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_4OSGLHQW = load("./chunk-4OSGLHQW.js");
 var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
 var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
-var import_chunk_YWZY5KOJ = load("./chunk-YWZY5KOJ.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_QQDCJR45 = load("./chunk-QQDCJR45.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_node_child_process = require("node:child_process");
 var import_node_path = builtin("node:path");
@@ -2668,8 +2835,8 @@ var keptTools = 20;
 function noteTool(reading, call, at) {
   const known = reading.tools.find((tool) => tool.key === call.key && tool.ended_at === null);
   const ended = call.status === "running" ? null : at;
-  const input = (0, import_chunk_LXK2ZILE.excerpt)(call.input ?? "", import_chunk_YWZY5KOJ.toolCallBytes);
-  const output = call.output == null ? null : (0, import_chunk_LXK2ZILE.excerpt)(call.output, import_chunk_YWZY5KOJ.toolCallBytes);
+  const input = (0, import_chunk_LXK2ZILE.excerpt)(call.input ?? "", import_chunk_QQDCJR45.toolCallBytes);
+  const output = call.output == null ? null : (0, import_chunk_LXK2ZILE.excerpt)(call.output, import_chunk_QQDCJR45.toolCallBytes);
   if (known) {
     known.status = call.status;
     known.output = output ?? known.output;
@@ -2694,7 +2861,7 @@ function noteTool(reading, call, at) {
   }
   if (call.status === "denied") {
     const what = known?.input || input;
-    noteDenial(reading, what ? `${call.name}: ${(0, import_chunk_LXK2ZILE.excerpt)(what, import_chunk_YWZY5KOJ.excerptBytes)}` : call.name);
+    noteDenial(reading, what ? `${call.name}: ${(0, import_chunk_LXK2ZILE.excerpt)(what, import_chunk_QQDCJR45.excerptBytes)}` : call.name);
   }
 }
 function noteDenial(reading, what) {
@@ -3120,7 +3287,7 @@ function readDenials(denials, reading) {
   for (const denial of Array.isArray(denials) ? denials.map(fieldsOf) : []) {
     const call = reading.tools.find((tool) => tool.key === textOf(denial.tool_use_id));
     if (call) call.status = "denied";
-    const what = (0, import_chunk_LXK2ZILE.excerpt)(inputText(denial.tool_input), import_chunk_YWZY5KOJ.excerptBytes);
+    const what = (0, import_chunk_LXK2ZILE.excerpt)(inputText(denial.tool_input), import_chunk_QQDCJR45.excerptBytes);
     noteDenial(reading, what ? `${textOf(denial.tool_name)}: ${what}` : textOf(denial.tool_name));
   }
 }
@@ -4162,25 +4329,25 @@ function stage(edit, stamp, staged) {
     if (facts?.kind !== "file" || facts.uid !== process.getuid?.())
       throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot change ${file}: it is no regular file of yours`);
     one.mode = facts.mode;
-    if ((0, import_chunk_6OPTGHIR.readRange)(one.target, 0, facts.size + 1)?.bytes.toString("utf8") !== before) throw changed(file);
+    if ((0, import_chunk_527JQF7V.readRange)(one.target, 0, facts.size + 1)?.bytes.toString("utf8") !== before) throw changed(file);
   }
   staged.push(one);
   if (before !== null) one.copy = createBeside(`${file}.job-companion-${stamp}`, ".bak", before, one.mode);
   if (after !== null) one.fresh = createBeside(`${one.target}.job-companion-${stamp}`, ".new", after, one.mode);
 }
 function putInPlace({ edit, target, fresh }) {
-  if (fresh === null) (0, import_chunk_6OPTGHIR.removeFile)(target);
+  if (fresh === null) (0, import_chunk_527JQF7V.removeFile)(target);
   else if (edit.before !== null) (0, import_node_fs2.renameSync)(fresh, target);
   else (0, import_node_fs2.linkSync)(fresh, target);
-  if (fresh !== null && edit.before === null) (0, import_chunk_6OPTGHIR.removeFile)(fresh);
+  if (fresh !== null && edit.before === null) (0, import_chunk_527JQF7V.removeFile)(fresh);
 }
 function putBack({ edit, target, mode }) {
   try {
     if (edit.before === null) {
-      (0, import_chunk_6OPTGHIR.removeFile)(target);
+      (0, import_chunk_527JQF7V.removeFile)(target);
       return true;
     }
-    (0, import_chunk_6OPTGHIR.writeFile)(target, edit.before);
+    (0, import_chunk_527JQF7V.writeFile)(target, edit.before);
     (0, import_node_fs2.chmodSync)(target, mode);
     return true;
   } catch {
@@ -4190,7 +4357,7 @@ function putBack({ edit, target, mode }) {
 function discard({ fresh, copy }, keepsCopy) {
   for (const file of [fresh, keepsCopy ? null : copy]) {
     try {
-      if (file !== null) (0, import_chunk_6OPTGHIR.removeFile)(file);
+      if (file !== null) (0, import_chunk_527JQF7V.removeFile)(file);
     } catch {
     }
   }
@@ -4206,12 +4373,12 @@ function naming(edit, fn) {
 function createFolders(folder) {
   if ((0, import_chunk_P3XGVNCK.exists)(folder)) return;
   createFolders(import_node_path3.default.dirname(folder));
-  (0, import_chunk_6OPTGHIR.createFolder)(folder);
+  (0, import_chunk_527JQF7V.createFolder)(folder);
 }
 function createBeside(name, suffix, text, mode) {
   for (let number = 1; ; number += 1) {
     const file = `${name}${number === 1 ? "" : `-${number}`}${suffix}`;
-    if (!(0, import_chunk_6OPTGHIR.createFile)(file, text)) continue;
+    if (!(0, import_chunk_527JQF7V.createFile)(file, text)) continue;
     (0, import_node_fs2.chmodSync)(file, mode);
     return file;
   }
@@ -4235,7 +4402,7 @@ function keepVersion(program, version) {
   const versions = [...others, { program, print, version, at: (0, import_chunk_NTPGMPXS.nowMs)() }].slice(-keptEntries);
   try {
     createFolders(import_node_path2.default.dirname(file));
-    (0, import_chunk_6OPTGHIR.writeJson)(file, { schema: 1, versions }, { sync: false });
+    (0, import_chunk_527JQF7V.writeJson)(file, { schema: 1, versions }, { sync: false });
   } catch {
   }
 }
@@ -4245,7 +4412,7 @@ function readEntries() {
   try {
     const facts = (0, import_chunk_P3XGVNCK.factsOf)(file);
     if (facts?.kind !== "file" || facts.uid !== process.getuid?.() || (facts.mode & 18) !== 0) return [];
-    const read = (0, import_chunk_6OPTGHIR.readJson)(file);
+    const read = (0, import_chunk_527JQF7V.readJson)(file);
     if (read.kind !== "ok" || read.value.schema !== 1 || !Array.isArray(read.value.versions)) return [];
     return read.value.versions.filter(isEntry);
   } catch {
@@ -4310,7 +4477,7 @@ function packageVersion(real, packages) {
 }
 function readPackage(folder) {
   try {
-    const text = (0, import_chunk_6OPTGHIR.readText)((0, import_chunk_P3XGVNCK.realPath)(import_node_path.default.join(folder, "package.json")), packageBytes);
+    const text = (0, import_chunk_527JQF7V.readText)((0, import_chunk_P3XGVNCK.realPath)(import_node_path.default.join(folder, "package.json")), packageBytes);
     const value = JSON.parse(text ?? "null");
     if (typeof value?.name !== "string" || typeof value.version !== "string") return void 0;
     const version = /^\d+\.\d/.test(value.version) ? versionForm.exec(value.version)?.[0] : void 0;
@@ -4723,16 +4890,16 @@ function tellNeighbours(root, ids, own10) {
   for (const id of ids) {
     try {
       const folder = (0, import_chunk_35TRCA3T.jobPaths)(root, id).neighbours;
-      (0, import_chunk_6OPTGHIR.createFolder)(folder);
+      (0, import_chunk_527JQF7V.createFolder)(folder);
       if ((0, import_chunk_P3XGVNCK.factsOf)(folder)?.kind !== "folder") continue;
-      (0, import_chunk_6OPTGHIR.createFile)(`${folder}/${own10}`, "", { sync: false });
+      (0, import_chunk_527JQF7V.createFile)(`${folder}/${own10}`, "", { sync: false });
     } catch {
     }
   }
 }
 function neighbourWarnings(root, paths) {
   if ((0, import_chunk_P3XGVNCK.factsOf)(paths.neighbours)?.kind !== "folder") return [];
-  const ids = (0, import_chunk_P3XGVNCK.listNames)(paths.neighbours).filter(import_chunk_ZTOMSNGT.isId).slice(0, 20);
+  const ids = (0, import_chunk_P3XGVNCK.listNames)(paths.neighbours).filter(import_chunk_U3WQ7DHF.isId).slice(0, 20);
   return ids.map((id) => neighbourWarning(id, modeOf(root, id)));
 }
 function neighbourWarning(id, mode) {
@@ -4740,11 +4907,11 @@ function neighbourWarning(id, mode) {
   return { code: "two_writers", message: `${what}, ${id}, may write in the same worktree at the same time` };
 }
 function modeOf(root, id) {
-  const spec = (0, import_chunk_ZTOMSNGT.readSpec)((0, import_chunk_35TRCA3T.jobPaths)(root, id));
+  const spec = (0, import_chunk_U3WQ7DHF.readSpec)((0, import_chunk_35TRCA3T.jobPaths)(root, id));
   return spec.kind === "ok" ? spec.value.staff?.mode : void 0;
 }
 async function settleLost(root) {
-  for (const id of (0, import_chunk_K63IGFC6.listActive)(root)) await unlessGone(() => (0, import_chunk_CAXVKBQJ.refresh)(root, id));
+  for (const id of (0, import_chunk_P5Z5XPZO.listActive)(root)) await unlessGone(() => (0, import_chunk_IJ2DWSAG.refresh)(root, id));
 }
 async function unlessGone(look) {
   try {
@@ -4755,11 +4922,11 @@ async function unlessGone(look) {
   }
 }
 async function liveStaff(root) {
-  const key = (0, import_chunk_YBA5BRV5.readKey)();
+  const key = (0, import_chunk_J6GGBA2A.readKey)();
   const found = [];
-  for (const id of (0, import_chunk_K63IGFC6.listActive)(root)) {
-    const spec = (0, import_chunk_ZTOMSNGT.readSpec)((0, import_chunk_35TRCA3T.jobPaths)(root, id));
-    if (spec.kind !== "ok" || !spec.value.staff || !await (0, import_chunk_YBA5BRV5.isGenuine)(spec.value, key) || isOver(root, id)) continue;
+  for (const id of (0, import_chunk_P5Z5XPZO.listActive)(root)) {
+    const spec = (0, import_chunk_U3WQ7DHF.readSpec)((0, import_chunk_35TRCA3T.jobPaths)(root, id));
+    if (spec.kind !== "ok" || !spec.value.staff || !await (0, import_chunk_J6GGBA2A.isGenuine)(spec.value, key) || isOver(root, id)) continue;
     found.push({ ...spec.value, staff: spec.value.staff });
   }
   return found;
@@ -4767,12 +4934,12 @@ async function liveStaff(root) {
 function isOver(root, id) {
   let condition;
   try {
-    condition = (0, import_chunk_UNKQNKJP.conditionOf)((0, import_chunk_UNKQNKJP.inspect)(root, id));
+    condition = (0, import_chunk_U3WQ7DHF.conditionOf)((0, import_chunk_U3WQ7DHF.inspect)(root, id));
   } catch (error) {
     if (error instanceof import_chunk_NVPF5LEY.FaultError && error.code === "unknown_job") return true;
     throw error;
   }
-  return condition === "ended" || condition === "damaged" || (0, import_chunk_CAXVKBQJ.isSettleable)(condition);
+  return condition === "ended" || condition === "damaged" || (0, import_chunk_IJ2DWSAG.isSettleable)(condition);
 }
 function placeOf(cwd) {
   const real = (0, import_chunk_P3XGVNCK.isFolder)(cwd) ? (0, import_chunk_P3XGVNCK.realPath)(cwd) : cwd;
@@ -4806,1114 +4973,270 @@ function overlaps(a, b) {
 });
 
 },
-"./chunk-CAIAZEZ2.js": function (module, exports) {
+"./chunk-FFCHIIQK.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  conclude: () => conclude,
-  concludeAsked: () => concludeAsked,
-  findCgroup: () => findCgroup,
-  finishStored: () => finishStored,
-  makeCgroup: () => makeCgroup,
-  removeCgroup: () => removeCgroup,
-  terminate: () => terminate,
-  treeOf: () => treeOf
+  waitAndTell: () => waitAndTell
 });
 module.exports = stdin_exports;
-var import_chunk_A6NQ6ZNT = load("./chunk-A6NQ6ZNT.js");
-var import_chunk_D66MN62U = load("./chunk-D66MN62U.js");
-var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_PRKLFSUE = load("./chunk-PRKLFSUE.js");
+var import_chunk_L6VWGL46 = load("./chunk-L6VWGL46.js");
+var import_chunk_4LVZ2HFO = load("./chunk-4LVZ2HFO.js");
+var import_chunk_6GS2UPIA = load("./chunk-6GS2UPIA.js");
+var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
+var import_chunk_G2XWCMU3 = load("./chunk-G2XWCMU3.js");
+var import_chunk_3VDDN6JV = load("./chunk-3VDDN6JV.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_DNSXSCWB = load("./chunk-DNSXSCWB.js");
 var import_chunk_M5MS4U53 = load("./chunk-M5MS4U53.js");
-var import_chunk_G36O37II = load("./chunk-G36O37II.js");
-var import_chunk_UNKQNKJP = load("./chunk-UNKQNKJP.js");
-var import_chunk_ZTOMSNGT = load("./chunk-ZTOMSNGT.js");
-var import_chunk_G6JKA6PT = load("./chunk-G6JKA6PT.js");
-var import_chunk_3VUKTFYJ = load("./chunk-3VUKTFYJ.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_4OSGLHQW = load("./chunk-4OSGLHQW.js");
+var import_chunk_U3WQ7DHF = load("./chunk-U3WQ7DHF.js");
 var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
-var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
-var import_chunk_YWZY5KOJ = load("./chunk-YWZY5KOJ.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_fs = require("node:fs");
-var import_node_path = builtin("node:path");
-var hasMarks = process.platform === "linux";
-function findMembers(tree) {
-  const rows = (0, import_chunk_G6JKA6PT.readProcesses)(tree.baseline).filter(
-    (row) => !(0, import_chunk_G6JKA6PT.isDeadState)(row.state) && !(Number(row.start) < tree.since)
-  );
-  const marks = new Map();
-  const markOf = (pid) => {
-    if (!marks.has(pid)) marks.set(pid, (0, import_chunk_G6JKA6PT.readProcessVariable)(pid, import_chunk_NTPGMPXS.markVariable));
-    return marks.get(pid);
-  };
-  const counted = new Set(tree.counted());
-  const foreign = findForeign(rows, markOf, tree.mark);
-  const isForeign = (pid) => foreign.has(pid);
-  const inSession = (row) => row.session === tree.session || row.group === tree.session;
-  const isOurSession = tree.session !== null && rows.some((row) => inSession(row) && (!hasMarks || markOf(row.pid) === tree.mark));
-  const members = new Map();
-  const found = [];
-  if (tree.reach === "session") {
-    for (const row of rows)
-      if (isOurSession && inSession(row) && !isForeign(row.pid) && !isSpared(row, tree)) found.push(memberOf(row));
-    return found;
-  }
-  for (const row of rows) {
-    const isKnown = tree.known.get(row.pid) === row.start || counted.has(row.pid);
-    if (markOf(row.pid) === tree.mark || (isOurSession && inSession(row) || isKnown) && !isForeign(row.pid))
-      members.set(row.pid, row);
-  }
-  for (let grew = true; grew; ) {
-    grew = false;
-    for (const row of rows) {
-      if (members.has(row.pid) || !members.has(row.parent) || isForeign(row.pid)) continue;
-      members.set(row.pid, row);
-      grew = true;
-    }
-  }
-  for (const row of members.values()) {
-    if (isSpared(row, tree)) continue;
-    tree.known.set(row.pid, row.start);
-    found.push(memberOf(row));
-  }
-  return found;
-}
-function findEscaped(tree) {
-  const within = new Set(findMembers(tree).map(({ pid }) => pid));
-  const isOurs = ({ pid, parent }) => within.has(pid) || parent === process.pid;
-  return findMembers({ ...tree, reach: "all", known: new Map() }).filter((one) => !isOurs(one));
-}
-function memberOf({ pid, start, name, parent }) {
-  return { pid, start, name, parent };
-}
-function findForeign(rows, markOf, mark) {
-  const foreign = new Set(rows.filter((row) => (markOf(row.pid) ?? mark) !== mark).map((row) => row.pid));
-  for (let size = -1; size !== foreign.size; ) {
-    size = foreign.size;
-    for (const row of rows) if (foreign.has(row.parent) && markOf(row.pid) !== mark) foreign.add(row.pid);
-  }
-  return foreign;
-}
-function isSpared(row, tree) {
-  return row.pid === process.pid || tree.spared.includes(row.pid);
-}
-async function terminate(tree, options) {
-  const report = { step: "none", ended: [], survivors: [] };
-  const seen = new Map();
-  const told = new Set();
-  const note = (members) => {
-    for (const member of members) seen.set(member.pid, member);
-    return members;
-  };
-  let left = note(findMembers(tree));
-  if (left.length === 0) return report;
-  report.step = "term";
-  const termUntil = (0, import_chunk_NTPGMPXS.monotonicMs)() + options.graceMs;
-  for (let pause = 5; left.length > 0 && (0, import_chunk_NTPGMPXS.monotonicMs)() < termUntil; pause = Math.min(pause * 2, 100)) {
-    for (const member of left) if (!told.has(member.pid) && signal(member, "SIGTERM")) told.add(member.pid);
-    await (0, import_chunk_NTPGMPXS.sleep)(Math.min(pause, Math.max(1, termUntil - (0, import_chunk_NTPGMPXS.monotonicMs)())));
-    left = note(stillThere(left, tree));
-  }
-  if (left.length > 0) {
-    report.step = "kill";
-    const killUntil = (0, import_chunk_NTPGMPXS.monotonicMs)() + options.settleMs;
-    for (let pause = 5; left.length > 0 && (0, import_chunk_NTPGMPXS.monotonicMs)() < killUntil; pause = Math.min(pause * 2, 200)) {
-      for (const member of left) signal(member, "SIGKILL");
-      await (0, import_chunk_NTPGMPXS.sleep)(pause);
-      left = note(findMembers(tree));
-    }
-  }
-  report.survivors = left;
-  report.ended = [...seen.values()].filter(
-    (member) => !left.some((one) => one.pid === member.pid) && !isShimsOwn(member, tree)
-  );
-  return report;
-}
-function isShimsOwn(member, tree) {
-  return tree.child !== null && tree.session !== null && member.parent === tree.session && member.pid !== tree.child;
-}
-function stillThere(members, tree) {
-  const living = members.filter(isAlive);
-  return living.length > 0 ? living : findMembers(tree);
-}
-function isAlive(member) {
-  const row = (0, import_chunk_G6JKA6PT.readProcess)(member.pid);
-  return row !== void 0 && row.start === member.start && !(0, import_chunk_G6JKA6PT.isDeadState)(row.state);
-}
-function signal(member, name) {
-  if (!isAlive(member)) return false;
-  try {
-    process.kill(member.pid, name);
-    return true;
-  } catch {
-    return false;
-  }
-}
-var prefix = "job-companion-";
-function makeCgroup(id) {
-  const own = ownCgroup();
-  if (own === void 0) return null;
-  const folder = import_node_path.default.join(own, `${prefix}${id}`);
-  try {
-    (0, import_node_fs.mkdirSync)(folder);
-    return folder;
-  } catch (error) {
-    return (0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST" ? folder : null;
-  }
-}
-function findCgroup(id) {
-  const own = ownCgroup();
-  const folder = own === void 0 ? null : import_node_path.default.join(own, `${prefix}${id}`);
-  return folder !== null && (0, import_chunk_P3XGVNCK.exists)(folder) ? folder : null;
-}
-function listCgroup(folder, id) {
-  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return [];
-  return pidsIn(folder);
-}
-function removeCgroup(folder, id) {
-  if (folder === null || import_node_path.default.basename(folder) !== `${prefix}${id}` || !isBelowMount(folder)) return;
-  try {
-    removeEmpty(folder);
-    if (import_node_path.default.basename(import_node_path.default.dirname(folder)).startsWith(prefix)) (0, import_node_fs.rmdirSync)(import_node_path.default.dirname(folder));
-  } catch {
-  }
-}
-function removeEmpty(folder) {
-  for (const name of (0, import_chunk_P3XGVNCK.listNames)(folder)) if (!name.includes(".")) removeEmpty(import_node_path.default.join(folder, name));
-  (0, import_node_fs.rmdirSync)(folder);
-}
-function pidsIn(folder) {
-  const text = readOrEmpty(import_node_path.default.join(folder, "cgroup.procs"));
-  const own = text.split("\n").map(Number).filter((pid) => pid > 1);
-  const inner = (0, import_chunk_P3XGVNCK.listNames)(folder).filter(
-    (name) => !name.startsWith(prefix) && !/^(?:cgroup|cpu|memory|io|pids|cpuset|hugetlb|rdma|misc)\./.test(name)
-  );
-  return [...own, ...inner.flatMap((name) => pidsIn(import_node_path.default.join(folder, name)))];
-}
-function ownCgroup() {
-  const mount = mountPoint();
-  const line = readOrEmpty("/proc/self/cgroup").split("\n").find((one) => one.startsWith("0::"));
-  return mount === void 0 || line === void 0 ? void 0 : import_node_path.default.join(mount, line.slice(3));
-}
-function mountPoint() {
-  const line = readOrEmpty("/proc/self/mounts").split("\n").find((one) => one.split(" ")[2] === "cgroup2");
-  return line?.split(" ")[1];
-}
-function isBelowMount(folder) {
-  const mount = mountPoint();
-  return mount !== void 0 && import_node_path.default.resolve(folder) === folder && folder.startsWith(`${mount}/`);
-}
-function readOrEmpty(file) {
-  try {
-    return (0, import_node_fs.readFileSync)(file, "utf8");
-  } catch {
-    return "";
-  }
-}
-function treeOf(spec, paths, who) {
-  const living = (identity) => identity && (0, import_chunk_G6JKA6PT.livenessOf)(identity) === "alive" ? [identity.pid] : [];
-  const cgroup = (0, import_chunk_ZTOMSNGT.readWorker)(paths);
-  const folder = cgroup.kind === "ok" ? cgroup.value.cgroup ?? null : null;
-  const shim = who.shim && isHere(who.shim) ? who.shim : null;
-  const atShimPid = shim ? (0, import_chunk_G6JKA6PT.readProcess)(shim.pid) : void 0;
-  const isStranger = atShimPid !== void 0 && atShimPid.start !== shim?.start_token;
-  return {
-    mark: spec.mark,
-    // A launcher that detaches its task: what left the session is the task, and the job only watches over it.
-    reach: spec.run?.status_cmd ? "session" : "all",
-    session: shim && !isStranger ? shim.pid : null,
-    since: isHere(spec.launcher) ? Number(spec.launcher.start_token) || 0 : 0,
-    spared: [...living(who.worker), ...living(shim)],
-    baseline: who.baseline ?? null,
-    counted: () => listCgroup(folder, spec.id),
-    child: who.child?.pid ?? null,
-    known: new Map()
-  };
-}
-function isHere(identity) {
-  return identity.boot_id === (0, import_chunk_G6JKA6PT.bootId)() && identity.pid_ns === (0, import_chunk_G6JKA6PT.pidNamespace)();
-}
-function recovery(job, refused = []) {
-  const { spec, state, paths } = job;
-  const lines = ["## Going on", "", `Nothing is started again by itself.${lookFirst(job)}`];
-  if (spec.staff) lines.push(...remedies(spec, spec.staff, state), ...refusals(spec.staff, refused));
-  if ((0, import_chunk_DNSXSCWB.isContinuable)(paths, state))
-    lines.push(`Go on in the same conversation: ${import_chunk_M5MS4U53.nextCommands.continue(spec.id, spec.state_option)}`);
-  lines.push(`Start the same once more: ${import_chunk_M5MS4U53.nextCommands.restart(spec.id, spec.state_option)}`);
-  return lines.join("\n");
-}
-function lookFirst({ spec, state }) {
-  if (state.error?.code === "spawn_failed" || state.error?.code === "never_started") return "";
-  if (spec.run?.status_cmd)
-    return ` The task may live on, and a restart would start another: ask for it first: ${(0, import_chunk_4OSGLHQW.quoteWords)(["sh", "-c", (0, import_chunk_LXK2ZILE.plainText)(spec.run.status_cmd)])}`;
-  const git = spec.worktree ? (0, import_chunk_4OSGLHQW.quoteWords)(["git", "-C", spec.worktree.path]) : "git";
-  return ` Look at what was changed first: ${git} status, ${git} diff.`;
-}
-function remedies(spec, staff, state) {
-  const name = staff.custom?.name ?? staff.backend;
-  switch (state.error?.code) {
-    case "auth":
-      return [
-        `Sign in first: start ${staff.program} by hand, or set its key. Then try it out: ${(0, import_chunk_M5MS4U53.nextCommand)(spec.state_option, "doctor", "--backend", name)}`
-      ];
-    case "quota": {
-      const resets = state.error.resets ? ` (resets: ${(0, import_chunk_LXK2ZILE.plainText)(state.error.resets)})` : "";
-      return [
-        `The quota of ${name} is used up${resets}. The same with another CLI: ${(0, import_chunk_M5MS4U53.nextCommand)(spec.state_option, "restart", spec.id, "--backend", "OTHER")}`
-      ];
-    }
-    default:
-      return [];
-  }
-}
-function refusals(staff, refused) {
-  if (refused.length === 0) return [];
-  const wider = staff.profile === "restricted" ? "standard" : "unrestricted";
-  return [
-    `Refused to the agent (profile ${staff.profile}): ${refused.map(import_chunk_LXK2ZILE.plainText).join("; ")}. If it should be allowed: --profile ${wider} with one of the commands below.`
-  ];
-}
-function makeDeliverable(parts) {
-  const { spec, state, staff, paths, isPlain } = parts;
-  if (state.state !== "done") return makeReport(parts);
-  if (spec.timer) return spec.timer.message;
-  if (spec.watch) return `${state.watch?.evidence ?? spec.watch.words}
-`;
-  if (isPlain) return (0, import_chunk_6OPTGHIR.readRange)(paths.output, 0, Number.MAX_SAFE_INTEGER)?.bytes ?? "";
-  if (staff && staff.answer !== null) return staff.answer;
-  const output = (0, import_chunk_PRKLFSUE.readLogTail)(paths.output);
-  return output.length > 0 ? output : (0, import_chunk_PRKLFSUE.readLogTail)(paths.error);
-}
-function makeReport(parts) {
-  const { spec, state, staff } = parts;
-  const sections = [
-    `# ${spec.id}: ${state.state}${state.error ? ` (${state.error.code})` : ""}`,
-    reasonText(parts),
-    facts(parts).join("\n"),
-    progress(parts),
-    workspace(parts),
-    ...logSections(parts),
-    decided(parts),
-    recovery(parts, staff?.reading.denials)
-  ];
-  return `${sections.filter((section) => section !== "").join("\n\n")}
-`;
-}
-function reasonText({ state, cancel, tree }) {
-  if (state.state === "canceled") {
-    const why = cancel?.why ? `: ${(0, import_chunk_LXK2ZILE.plainText)(cancel.why)}` : "";
-    const who = cancel ? ` by ${(0, import_chunk_LXK2ZILE.plainText)(cancel.owner ?? `process ${cancel.by?.pid ?? "unknown"}`)} at ${(0, import_chunk_LXK2ZILE.plainText)(cancel.at)}` : "";
-    const step = {
-      none: "nothing was running any more",
-      term: "the tree ended on SIGTERM",
-      kill: "SIGKILL was needed"
-    }[tree.step];
-    return `Canceled${who}${why}. ${tree.ended.length} process(es) ended; ${step}.`;
-  }
-  const resets = state.error?.resets ? ` (resets: ${state.error.resets})` : "";
-  return `Reason: ${(0, import_chunk_LXK2ZILE.plainText)(state.error?.message ?? "not known")}${resets}`;
-}
-function facts(parts) {
-  const { spec, state, paths, tree } = parts;
-  const rows = [
-    ["Command", spec.run ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_4OSGLHQW.quoteWords)(spec.run.argv), 1e3) : null],
-    ["Backend", spec.staff ? `${spec.staff.backend}, mode ${spec.staff.mode}, profile ${spec.staff.profile}` : null],
-    ["Task", spec.staff ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(spec.staff.prompt).replace(/\s+/g, " "), import_chunk_YWZY5KOJ.excerptBytes) : null],
-    ["Folder", spec.cwd],
-    ["Exit code", state.exit_code === null ? null : String(state.exit_code)],
-    [
-      "Signal",
-      state.signal === null ? null : `${state.signal}${state.signal_certain ? "" : " (by the exit code; not certain)"}`
-    ],
-    ["Duration", state.duration_ms === null ? null : (0, import_chunk_UNGYPAP3.formatDuration)(state.duration_ms)],
-    ["Hard limit", (0, import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms)],
-    ...(0, import_chunk_D66MN62U.runFacts)(parts),
-    ["Conversation", state.conversation?.id ?? null],
-    [
-      "Survivors",
-      tree.survivors.length > 0 ? tree.survivors.map((one) => `${one.pid} (${one.name})`).join(", ") : null
-    ],
-    ["Warnings", state.warnings.length > 0 ? state.warnings.map((one) => (0, import_chunk_LXK2ZILE.plainText)(one.message)).join("; ") : null],
-    ["Whole output", `${paths.output} and ${paths.error}`]
-  ];
-  return rows.filter(([, value]) => value !== null).map(([name, value]) => `${name}: ${value}`);
-}
-function progress({ staff }) {
-  if (!staff) return "";
-  const { reading } = staff;
-  const lines = [];
-  for (const call of reading.tools.slice(-5)) {
-    lines.push(`- ${call.name} ${(0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(call.input).replace(/\s+/g, " "), import_chunk_YWZY5KOJ.excerptBytes)} [${call.status}]`);
-  }
-  const text = (0, import_chunk_LXK2ZILE.plainText)(reading.answer || reading.text).trim();
-  if (text !== "") lines.push("", ...(0, import_chunk_LXK2ZILE.tail)(text, import_chunk_YWZY5KOJ.textTailBytes).text.split("\n"));
-  return lines.length > 0 ? ["## Seen last (not a finished answer)", "", ...lines].join("\n") : "";
-}
-function workspace({ spec, staff }) {
-  if (!staff?.changes) return "";
-  const lines = ["## Workspace", "", (0, import_chunk_D66MN62U.describeChanges)(staff.changes)];
-  if (spec.worktree) {
-    lines.push("", `It worked in a worktree of its own, ${spec.worktree.path} (branch ${spec.worktree.branch}).`);
-    for (const command of (0, import_chunk_3VUKTFYJ.takeOverCommands)(spec.worktree, staff.changes)) lines.push(`    ${command}`);
-  }
-  return lines.join("\n");
-}
-function decided({ spec, state }) {
-  if (state.error?.code !== "stalled" || !spec.on_stall) return "";
-  return `## Decided at launch for a stall
-
-${(0, import_chunk_LXK2ZILE.plainText)(spec.on_stall).trim()}`;
-}
-function logSections({ spec, paths }) {
-  if (spec.staff) return [(0, import_chunk_D66MN62U.logSection)("Last error output", paths.error)];
-  const own = spec.run?.log ? (0, import_chunk_D66MN62U.ownLogSection)(spec, spec.run.log) : void 0;
-  return [
-    ...own ? [own.text] : [],
-    ...own?.isWhole ? [] : [(0, import_chunk_D66MN62U.logSection)("Last output", paths.output)],
-    (0, import_chunk_D66MN62U.logSection)("Last error output", paths.error)
-  ];
-}
-function conclude(job, ending) {
-  const { paths, spec } = job;
-  const read = (0, import_chunk_ZTOMSNGT.readState)(paths);
-  const before = read.kind === "ok" ? read.value : (0, import_chunk_ZTOMSNGT.earlyState)(spec.id, spec);
-  const journal = (0, import_chunk_DNSXSCWB.openJournal)(paths, spec);
-  if ((0, import_chunk_UNKQNKJP.isEnded)(before)) {
-    journal.append("late_evidence", { reason: ending.reason, exit_code: ending.exit?.exit_code ?? null });
-    return before;
-  }
-  const end = (0, import_chunk_A6NQ6ZNT.makeEndState)(job, before, ending);
-  const { state } = end;
-  try {
-    withReserve(paths, () => publish(job, end, ending, journal));
-  } catch (error) {
-    if (!isFull(error)) throw error;
-    state.state = "failed";
-    state.error = {
-      code: "output_unstorable",
-      message: `the result cannot be stored: no space left in ${paths.folder}`
-    };
-    withReserve(paths, () => finish(paths, state));
-  }
-  return state;
-}
-function publish(job, { state, staff, results }, ending, journal) {
-  const { paths, spec } = job;
-  const cancel = (0, import_chunk_ZTOMSNGT.readCancel)(paths);
-  (0, import_chunk_6OPTGHIR.writeFile)(
-    paths.result,
-    madeSafely(
-      state,
-      staff,
-      () => makeDeliverable({
-        spec,
-        paths,
-        state,
-        staff,
-        results,
-        tree: ending.tree,
-        cancel,
-        isPlain: (0, import_chunk_A6NQ6ZNT.backendOf)(spec)?.answerFrom === "stdout"
-      })
-    )
-  );
-  (0, import_chunk_6OPTGHIR.writeJson)(paths.resultRecord, (0, import_chunk_D66MN62U.terminalRecord)(spec, paths, state, { tree: ending.tree, staff, results }), {
-    sync: false
-  });
-  if ((0, import_chunk_DNSXSCWB.readEvents)(paths, journal.seq - 1, 1).events[0]?.type !== "ended") {
-    const { exit_code, error, reconciled } = state;
-    journal.append("ended", { state: state.state, exit_code, error, reconciled });
-  }
-  state.seq = journal.seq;
-  finish(paths, state);
-  if ((0, import_chunk_D66MN62U.isTidy)(spec, state)) for (const file of [paths.output, paths.snapshot]) (0, import_chunk_6OPTGHIR.removeFile)(file);
-}
-function madeSafely(state, staff, make) {
-  try {
-    return make();
-  } catch (error) {
-    if (state.state === "done" && staff && staff.answer !== null) return staff.answer;
-    const reason = state.error ? `${state.error.code}: ${state.error.message}` : state.state;
-    return `# ${state.id}: ${state.state}
-
-${reason}
-
-The report could not be made: ${(0, import_chunk_NVPF5LEY.messageOf)(error)}
-`;
-  }
-}
-function finish(paths, state) {
-  (0, import_chunk_ZTOMSNGT.writeState)(paths, state);
-  (0, import_chunk_6OPTGHIR.removeFile)(paths.marker);
-  const passing = [paths.reserve, paths.leaseFifo, paths.aliveFifo, paths.limitFifo];
-  const torn = (0, import_chunk_P3XGVNCK.listNames)(paths.folder).filter((name) => /^\..*\.tmp$/.test(name));
-  for (const file of [...passing, ...torn.map((name) => `${paths.folder}/${name}`)]) (0, import_chunk_6OPTGHIR.removeFile)(file);
-}
-function finishStored(job) {
-  const stored = (0, import_chunk_ZTOMSNGT.readStoredState)(job.paths, job.spec.id);
-  if (!stored) return false;
-  withReserve(job.paths, () => finish(job.paths, stored));
-  return true;
-}
-function withReserve(paths, write) {
-  try {
-    write();
-  } catch (error) {
-    if (!isFull(error) || !(0, import_chunk_6OPTGHIR.removeFile)(paths.reserve)) throw error;
-    write();
-  }
-}
-function isFull(error) {
-  return ["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "");
-}
-async function concludeAsked(job, ending, tree) {
-  const { run } = job.spec;
-  if (!run?.status_cmd) return conclude(job, ending);
-  const left = tree === null || ending.reason === "exited" ? [] : [leftWarning(ending.reason, tree)];
-  const task = await askTask(job.spec, run.status_cmd, run.identity ?? "");
-  return conclude(job, { ...ending, task: { ...task, warnings: [...left, ...task.warnings] } });
-}
-async function askTask(spec, line, identity) {
-  const answer = await ask(spec, line);
-  const read = readAnswer(answer, identity);
-  if (!("why" in read)) return { ...read, warnings: [] };
-  const message = `how the task stands is not known: the status command ${read.why}`;
-  return { task_status: "unknown", task_exit_code: "unknown", warnings: [{ code: "task_unknown", message }] };
-}
-async function ask({ id, cwd }, line) {
-  const environment = (0, import_chunk_NTPGMPXS.questionEnvironment)({ id, cwd });
-  try {
-    const shell = { program: "/bin/sh", args: ["-c", line], cwd, environment };
-    return await (0, import_chunk_G36O37II.runTool)({ ...shell, timeoutMs: import_chunk_YWZY5KOJ.taskStatusMs, limit: import_chunk_YWZY5KOJ.probeBytes });
-  } catch (error) {
-    return { how: "failed", code: null, reason: (0, import_chunk_NVPF5LEY.messageOf)(error), stdout: Buffer.alloc(0), stderr: Buffer.alloc(0) };
-  }
-}
-function readAnswer(answer, identity) {
-  const trouble = troubleOf(answer);
-  if (trouble !== void 0) return { why: trouble };
-  let told;
-  try {
-    told = JSON.parse(answer.stdout.toString("utf8"));
-  } catch {
-    return { why: "printed no JSON object" };
-  }
-  if (typeof told !== "object" || told === null || Array.isArray(told)) return { why: "printed no JSON object" };
-  const { identity: named, status, exit_code: code } = told;
-  if (typeof named !== "string" && !Number.isSafeInteger(named)) return { why: "names no task" };
-  if (String(named) !== identity) return { why: `names another task (${oneLine(String(named))})` };
-  if (typeof status !== "string" || oneLine(status) === "") return { why: "tells no status" };
-  return { task_status: oneLine(status), task_exit_code: Number.isSafeInteger(code) ? code : "unknown" };
-}
-function troubleOf({ how, code, reason, stderr }) {
-  switch (how) {
-    case "timeout":
-      return `gave no answer within ${(0, import_chunk_UNGYPAP3.formatDuration)(import_chunk_YWZY5KOJ.taskStatusMs)}`;
-    case "flooded":
-      return `printed more than ${(0, import_chunk_TFEMYLSK.formatSize)(import_chunk_YWZY5KOJ.probeBytes)}`;
-    case "failed":
-      return `could not be started (${oneLine(reason ?? "not known why")})`;
-    case "aborted":
-      return "was broken off";
-    case "exited":
-      if (code === 0) return void 0;
-      return `${code === null ? "was killed" : `exited with code ${code}`}${saidOf(stderr)}`;
-  }
-}
-function saidOf(stderr) {
-  const said = oneLine(stderr.toString("utf8"));
-  return said === "" ? "" : ` (${said})`;
-}
-function oneLine(text) {
-  return (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g, " ").trim(), Math.min(import_chunk_YWZY5KOJ.evidenceChars, import_chunk_YWZY5KOJ.excerptBytes));
-}
-function leftWarning(reason, tree) {
-  const left = findEscaped(tree);
-  const named = left.slice(0, 10).map(({ pid, name }) => `${pid} (${oneLine(name)})`);
-  const more = left.length > named.length ? ` and ${left.length - named.length} more` : "";
-  const where = left.length > 0 ? `left alone: ${named.join(", ")}${more}` : "none of its processes was found here";
-  const message = `only the watching over the task has ended (${reason}); the task itself may live on; ${where}`;
-  return { code: "task_left", message };
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  conclude,
-  concludeAsked,
-  findCgroup,
-  finishStored,
-  makeCgroup,
-  removeCgroup,
-  terminate,
-  treeOf
-});
-
-},
-"./chunk-CAXVKBQJ.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  isSettleable: () => isSettleable,
-  refresh: () => refresh,
-  refreshAttached: () => refreshAttached
-});
-module.exports = stdin_exports;
-var import_chunk_UNKQNKJP = load("./chunk-UNKQNKJP.js");
-var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
-var import_chunk_YWZY5KOJ = load("./chunk-YWZY5KOJ.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var settled = ["over", "lost", "host_restarted", "never_started"];
-function isSettleable(condition) {
-  return settled.includes(condition);
-}
-var attachable = ["orphaned", "unclaimed"];
-async function refresh(root, id, isStrict = false) {
-  const view = (0, import_chunk_UNKQNKJP.inspect)(root, id);
-  const condition = (0, import_chunk_UNKQNKJP.conditionOf)(view);
-  if (condition === "ended") dropMarker(view);
-  if (!isSettleable(condition)) return view;
-  const { settleJob } = await Promise.resolve().then(() => load("./settle-DUEXAD7G.js"));
-  await settleJob(view, (now) => isSettleable((0, import_chunk_UNKQNKJP.conditionOf)(now)), isStrict);
-  return (0, import_chunk_UNKQNKJP.inspect)(root, id);
-}
-async function refreshAttached(root, id) {
-  const view = await refresh(root, id, true);
-  const isDue = (now) => attachable.includes((0, import_chunk_UNKQNKJP.conditionOf)(now)) || isHung(now);
-  if (!isDue(view)) return view;
-  const { attachWorker } = await Promise.resolve().then(() => load("./attach-IRKIOMIU.js"));
-  await attachWorker(view, isDue);
-  return (0, import_chunk_UNKQNKJP.inspect)(root, id);
-}
-function dropMarker(view) {
-  if (!(0, import_chunk_P3XGVNCK.exists)(view.paths.marker)) return;
-  try {
-    (0, import_chunk_6OPTGHIR.removeFile)(view.paths.reserve);
-    (0, import_chunk_6OPTGHIR.removeFile)(view.paths.marker);
-  } catch {
-  }
-}
-function isHung(view) {
-  if ((0, import_chunk_UNKQNKJP.conditionOf)(view) !== "supervised" || view.isClaimed || view.worker !== null) return false;
-  return view.leaseAgeMs !== null && view.leaseAgeMs > 2 * import_chunk_YWZY5KOJ.leaseStaleMs;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  isSettleable,
-  refresh,
-  refreshAttached
-});
-
-},
-"./chunk-CTSRVJRC.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  hmacSha256: () => hmacSha256,
-  sha256: () => sha256,
-  toHex: () => toHex
-});
-module.exports = stdin_exports;
-var constants = new Uint32Array([
-  1116352408,
-  1899447441,
-  3049323471,
-  3921009573,
-  961987163,
-  1508970993,
-  2453635748,
-  2870763221,
-  3624381080,
-  310598401,
-  607225278,
-  1426881987,
-  1925078388,
-  2162078206,
-  2614888103,
-  3248222580,
-  3835390401,
-  4022224774,
-  264347078,
-  604807628,
-  770255983,
-  1249150122,
-  1555081692,
-  1996064986,
-  2554220882,
-  2821834349,
-  2952996808,
-  3210313671,
-  3336571891,
-  3584528711,
-  113926993,
-  338241895,
-  666307205,
-  773529912,
-  1294757372,
-  1396182291,
-  1695183700,
-  1986661051,
-  2177026350,
-  2456956037,
-  2730485921,
-  2820302411,
-  3259730800,
-  3345764771,
-  3516065817,
-  3600352804,
-  4094571909,
-  275423344,
-  430227734,
-  506948616,
-  659060556,
-  883997877,
-  958139571,
-  1322822218,
-  1537002063,
-  1747873779,
-  1955562222,
-  2024104815,
-  2227730452,
-  2361852424,
-  2428436474,
-  2756734187,
-  3204031479,
-  3329325298
-]);
-var blockBytes = 64;
-function sha256(data) {
-  const hash = new Uint32Array([
-    1779033703,
-    3144134277,
-    1013904242,
-    2773480762,
-    1359893119,
-    2600822924,
-    528734635,
-    1541459225
-  ]);
-  const padded = new Uint8Array(Math.ceil((data.length + 9) / blockBytes) * blockBytes);
-  padded.set(data);
-  padded[data.length] = 128;
-  const view = new DataView(padded.buffer);
-  view.setUint32(padded.length - 8, Math.floor(data.length / 2 ** 29));
-  view.setUint32(padded.length - 4, data.length << 3);
-  const words = new Uint32Array(64);
-  for (let at = 0; at < padded.length; at += blockBytes) mixBlock(hash, view, at, words);
-  const digest = new Uint8Array(32);
-  const out = new DataView(digest.buffer);
-  hash.forEach((word, index) => {
-    out.setUint32(index * 4, word);
-  });
-  return digest;
-}
-function hmacSha256(key, data) {
-  const block = new Uint8Array(blockBytes);
-  block.set(key.length > blockBytes ? sha256(key) : key);
-  const inner = sha256(
-    joined(
-      block.map((byte) => byte ^ 54),
-      data
-    )
-  );
-  return sha256(
-    joined(
-      block.map((byte) => byte ^ 92),
-      inner
-    )
-  );
-}
-function toHex(bytes) {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-function joined(a, b) {
-  const whole = new Uint8Array(a.length + b.length);
-  whole.set(a);
-  whole.set(b, a.length);
-  return whole;
-}
-function mixBlock(hash, view, at, w) {
-  for (let i = 0; i < 16; i += 1) w[i] = view.getUint32(at + i * 4);
-  for (let i = 16; i < 64; i += 1) {
-    const x = w[i - 15];
-    const y = w[i - 2];
-    const s0 = rotate(x, 7) ^ rotate(x, 18) ^ x >>> 3;
-    const s1 = rotate(y, 17) ^ rotate(y, 19) ^ y >>> 10;
-    w[i] = w[i - 16] + s0 + w[i - 7] + s1;
-  }
-  let a = hash[0];
-  let b = hash[1];
-  let c = hash[2];
-  let d = hash[3];
-  let e = hash[4];
-  let f = hash[5];
-  let g = hash[6];
-  let h = hash[7];
-  for (let i = 0; i < 64; i += 1) {
-    const s1 = (e >>> 6 | e << 26) ^ (e >>> 11 | e << 21) ^ (e >>> 25 | e << 7);
-    const t1 = h + s1 + (e & f ^ ~e & g) + constants[i] + w[i] | 0;
-    const s0 = (a >>> 2 | a << 30) ^ (a >>> 13 | a << 19) ^ (a >>> 22 | a << 10);
-    const t2 = s0 + (a & b ^ a & c ^ b & c) | 0;
-    h = g;
-    g = f;
-    f = e;
-    e = d + t1 | 0;
-    d = c;
-    c = b;
-    b = a;
-    a = t1 + t2 | 0;
-  }
-  hash[0] = hash[0] + a;
-  hash[1] = hash[1] + b;
-  hash[2] = hash[2] + c;
-  hash[3] = hash[3] + d;
-  hash[4] = hash[4] + e;
-  hash[5] = hash[5] + f;
-  hash[6] = hash[6] + g;
-  hash[7] = hash[7] + h;
-}
-function rotate(word, bits) {
-  return word >>> bits | word << 32 - bits;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  hmacSha256,
-  sha256,
-  toHex
-});
-
-},
-"./chunk-D66MN62U.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  describeChanges: () => describeChanges,
-  isTidy: () => isTidy,
-  logSection: () => logSection,
-  ownLogSection: () => ownLogSection,
-  runFacts: () => runFacts,
-  summarizeChanges: () => summarizeChanges,
-  taskWords: () => taskWords,
-  terminalRecord: () => terminalRecord
-});
-module.exports = stdin_exports;
-var import_chunk_SR7TLAEL = load("./chunk-SR7TLAEL.js");
-var import_chunk_PRKLFSUE = load("./chunk-PRKLFSUE.js");
-var import_chunk_3VUKTFYJ = load("./chunk-3VUKTFYJ.js");
-var import_chunk_GV6LSP6E = load("./chunk-GV6LSP6E.js");
-var import_chunk_H3O4Q2ZO = load("./chunk-H3O4Q2ZO.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
-var import_chunk_YWZY5KOJ = load("./chunk-YWZY5KOJ.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-function runFacts(end) {
-  const { spec, state, results } = end;
-  return [
-    ...results.map((note) => [note.required ? "Success file" : "Result path", (0, import_chunk_SR7TLAEL.describeResult)(note)]),
-    ["Task", spec.run?.identity ? `${oneLine2(spec.run.identity)}: ${taskWords(state)}` : null]
-  ];
-}
-function taskWords({ task_status = "unknown", task_exit_code = "unknown" }) {
-  return `${oneLine2(String(task_status))}, exit code ${oneLine2(String(task_exit_code))}`;
-}
-function ownLogSection(spec, log) {
-  const name = oneLine2(log);
-  const read = readOwnLog(spec, log);
-  if (read.tail === "") return { text: `The log ${name} tells nothing: ${read.note}.`, isWhole: false };
-  const note = read.note === null ? "" : ` (${read.note})`;
-  return { text: `## Last lines of ${name}${note}
-
-${read.tail}`, isWhole: read.note === null };
-}
-function logSection(title, file) {
-  const text = plainTail(file);
-  return text === "" ? "" : `## ${title}
-
-${text}`;
-}
-function readOwnLog(spec, log) {
-  try {
-    const found = (0, import_chunk_P3XGVNCK.lookBehind)(log);
-    if (!found) return { tail: "", note: "it is missing" };
-    if (found.kind !== "file") return { tail: "", note: "it is no regular file" };
-    const tail = plainTail((0, import_chunk_P3XGVNCK.realPath)(log));
-    if (tail === "") return { tail, note: "it is empty" };
-    const isOld = found.modifiedMs < Date.parse(spec.created_at);
-    return { tail, note: isOld ? "not written since the launch" : null };
-  } catch (error) {
-    return { tail: "", note: `it cannot be read (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})` };
-  }
-}
-function plainTail(file) {
-  return (0, import_chunk_LXK2ZILE.plainText)((0, import_chunk_PRKLFSUE.readLogTail)(file).toString("utf8")).trimEnd();
-}
-function oneLine2(text) {
-  return (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g, " ").trim(), import_chunk_YWZY5KOJ.excerptBytes);
-}
-function terminalRecord(spec, paths, state, { tree, staff, results } = {}) {
-  return {
-    ...state,
-    kind: spec.kind,
-    verb: spec.verb,
-    owner: spec.owner,
-    label: spec.label,
-    cwd: spec.cwd,
-    lineage: spec.lineage,
-    ended_by: tree?.step ?? "none",
-    ended_processes: tree?.ended.slice(0, 50) ?? [],
-    survivors: tree?.survivors ?? [],
-    ...spec.staff ? wordsOf(spec.staff) : {},
-    ...staff ? staffRecord(spec, staff) : {},
-    // Without the record of the end: as it is now.
-    ...spec.run ? { result_paths: results ?? (0, import_chunk_SR7TLAEL.noteResults)(spec.run) } : {},
-    ...spec.timer ? { timer: { ...spec.timer, durable: true } } : {},
-    result_path: paths.result,
-    output_path: isTidy(spec, state) ? null : paths.output,
-    error_path: paths.error
-  };
-}
-function staffRecord(spec, staff) {
-  const { changes } = staff;
-  return {
-    changes,
-    ...spec.worktree ? { worktree: { ...spec.worktree, take_over: changes ? (0, import_chunk_3VUKTFYJ.takeOverCommands)(spec.worktree, changes) : [] } } : {},
-    ..."findings" in staff ? { findings: staff.findings, findings_error: staff.findings_error } : {}
-  };
-}
-function wordsOf({ mode, backend, custom, model, profile }) {
-  return { mode, backend: custom?.name ?? backend, model, profile };
-}
-function isTidy(spec, state) {
-  return spec.kind === "staff" && state.state === "done" && state.warnings.length === 0;
-}
-var shown = { files: 30, commits: 10, dirty: 10, refs: 10, bytes: 200 };
-function summarizeChanges(changes) {
-  const named = namesOf(
-    changes.files.map(({ path }) => path),
-    changes.file_count
-  );
-  const files = changes.file_count === 0 ? noFiles(changes) : `${fileCount(changes)}${named}`;
-  const { reason, dirty_committed, dirty_committed_count } = changes;
-  const isPartial = reason !== null && reason !== import_chunk_GV6LSP6E.notInGit;
-  return [
-    files,
-    ...otherChanges(changes, namesOf(dirty_committed, dirty_committed_count)),
-    ...isPartial ? [`not everything could be looked at (${(0, import_chunk_H3O4Q2ZO.oneLine)(reason)})`] : []
-  ].join(", ");
-}
-function describeChanges(changes) {
-  const { files, file_count, commits, commit_count, dirty_before, dirty_before_count } = changes;
-  const { dirty_committed, dirty_committed_count } = changes;
-  const moved = changes.refs_changed.filter((ref) => ref !== `refs/heads/${changes.branch.after}`);
-  const refs = moved.slice(0, shown.refs).map(code);
-  return [
-    `${sentence([file_count === 0 ? noFiles(changes) : fileCount(changes), ...otherChanges(changes)].join(", "))}.`,
-    ...section("", files.slice(0, shown.files).map(fileLine), file_count),
-    ...section("New commits:", commits.slice(0, shown.commits).map(commitLine), commit_count),
-    ...refs.length > 0 ? ["", `Branches and stash that moved: ${refs.join(", ")}${moved.length > refs.length ? ", ..." : ""}`] : [],
-    ...section(
-      "Uncommitted before, now committed as it was:",
-      dirty_committed.slice(0, shown.dirty).map((path) => `- ${code(path)}`),
-      dirty_committed_count
-    ),
-    ...section(
-      "Dirty before, and left as it was:",
-      dirty_before.slice(0, shown.dirty).map((path) => `- ${code(path)}`),
-      dirty_before_count
-    ),
-    ...changes.reason === null ? [] : ["", `Not everything could be looked at: ${(0, import_chunk_H3O4Q2ZO.oneLine)(changes.reason)}.`],
-    ...changes.exact || changes.reason?.includes("damaged") ? [] : ["", "A limit was reached: there may be more changes than these."]
-  ].join("\n");
-}
-function namesOf(paths, total) {
-  const named = paths.slice(0, 3).map((path) => (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_H3O4Q2ZO.showName)(path), shown.bytes));
-  return ` (${named.join(", ")}${total > named.length ? ", ..." : ""})`;
-}
-function noFiles({ exact, unchanged, reason }) {
-  if (exact) return "no files changed";
-  return unchanged || reason === null ? "no changed files were seen" : "it is unknown whether files changed";
-}
-function fileCount({ file_count }) {
-  return `${file_count} file${file_count === 1 ? "" : "s"} changed`;
-}
-function otherChanges(changes, swallowed = "") {
-  const { commit_count, head, branch, index_changed, file_count, refs_changed, beyond } = changes;
-  const { dirty_committed_count: kept } = changes;
-  const were = kept === 1 ? "file that was uncommitted before is" : "files that were uncommitted before are";
-  const branchMoved = branch.before !== branch.after;
-  return [
-    ...commit_count > 0 ? [`${commit_count} new commit${commit_count === 1 ? "" : "s"}`] : [],
-    ...branchMoved ? [`now on ${branch.after === null ? "no branch" : `branch ${code(branch.after)}`}`] : [],
-    ...head.moved === "elsewhere" ? ["HEAD was moved to another line of history"] : [],
-    ...head.moved === "forward" && commit_count === 0 ? ["HEAD was moved forward"] : [],
-    ...index_changed && file_count === 0 && commit_count === 0 ? ["what is staged changed"] : [],
-    ...refs_changed.length > 0 && head.moved === null && commit_count === 0 ? ["branches or the stash changed"] : [],
-    ...kept > 0 ? [`${kept} ${were} now committed${swallowed}`] : [],
-    ...beyond.length > 0 ? [`something changed among ${beyond.join(" and ")}`] : []
-  ];
-}
-function section(title, lines, total) {
-  if (lines.length === 0) return [];
-  const rest = total - lines.length;
-  return ["", ...title === "" ? [] : [title, ""], ...lines, ...rest > 0 ? [`- and ${rest} more`] : []];
-}
-function fileLine({ path, change, from, was_dirty, committed }) {
-  const notes = [...was_dirty ? ["was dirty before"] : [], ...committed ? ["committed"] : []];
-  const origin = from === void 0 ? "" : `${code(from)} -> `;
-  return `- ${change}: ${origin}${code(path)}${notes.length === 0 ? "" : ` (${notes.join(", ")})`}`;
-}
-function commitLine({ sha, subject }) {
-  return `- ${sha.slice(0, 12)} ${code((0, import_chunk_H3O4Q2ZO.oneLine)(subject))}`;
-}
-function code(text) {
-  const inner = (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_H3O4Q2ZO.showName)(text), shown.bytes);
-  const longest = Math.max(0, ...(inner.match(/`+/g) ?? []).map((run) => run.length));
-  const fence = "`".repeat(longest + 1);
-  return longest === 0 ? `\`${inner}\`` : `${fence} ${inner} ${fence}`;
-}
-function sentence(text) {
-  return text.charAt(0).toUpperCase() + text.slice(1);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  describeChanges,
-  isTidy,
-  logSection,
-  ownLogSection,
-  runFacts,
-  summarizeChanges,
-  taskWords,
-  terminalRecord
-});
-
-},
-"./chunk-DK2ZZVSO.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  isCollected: () => isCollected,
-  noteCollected: () => noteCollected
-});
-module.exports = stdin_exports;
-var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
-var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-function noteCollected(view, by) {
-  if (view.damage !== null || isCollected(view)) return;
-  try {
-    (0, import_chunk_6OPTGHIR.createFile)(
-      view.paths.collected,
-      `${JSON.stringify({ by, pid: process.pid, owner: import_chunk_NTPGMPXS.variables.owner() ?? null, at: (0, import_chunk_NTPGMPXS.isoNow)() })}
-`,
-      { sync: false }
-    );
-  } catch {
-  }
-}
-function isCollected(view) {
-  return (0, import_chunk_P3XGVNCK.exists)(view.paths.collected);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  isCollected,
-  noteCollected
-});
-
-},
-"./chunk-DNSXSCWB.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  isContinuable: () => isContinuable,
-  openJournal: () => openJournal,
-  readEvents: () => readEvents
-});
-module.exports = stdin_exports;
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
-var import_chunk_YWZY5KOJ = load("./chunk-YWZY5KOJ.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-function openJournal(paths, job) {
-  const last = (0, import_chunk_6OPTGHIR.readRange)(paths.events, -1, 1);
-  if (last && last.size > 0 && last.bytes[0] !== 10) (0, import_chunk_6OPTGHIR.appendText)(paths.events, "\n");
-  let isTorn = false;
-  const owner = job.owner === null ? null : (0, import_chunk_LXK2ZILE.excerpt)(job.owner, 200);
-  const journal = {
-    seq: newestSeq(paths),
-    append(type, fields = {}) {
-      const event = { seq: journal.seq + 1, at: (0, import_chunk_NTPGMPXS.isoNow)(), job: job.id, owner, type, ...fields };
-      let line = JSON.stringify(event);
-      if (Buffer.byteLength(line) > import_chunk_YWZY5KOJ.eventLineBytes) {
-        line = JSON.stringify({ seq: event.seq, at: event.at, job: job.id, owner, type, truncated: true });
-      }
-      const text = `${isTorn ? "\n" : ""}${line}
-`;
-      isTorn = true;
-      (0, import_chunk_6OPTGHIR.appendText)(paths.events, text);
-      isTorn = false;
-      journal.seq = event.seq;
-      return event;
-    }
-  };
-  return journal;
-}
-var chunk = 256 * 1024;
-function readEvents(paths, after, limit) {
-  let size = chunk;
-  for (; ; ) {
-    const part = (0, import_chunk_6OPTGHIR.readRange)(paths.events, -size, size);
-    if (!part) return { events: [], more: false, missed: false };
-    const isWhole = part.bytes.length >= part.size;
-    const events = parseEvents(part.bytes.toString("utf8"), isWhole);
-    const first = events[0]?.seq ?? 0;
-    if (!isWhole && (events.length === 0 || first > after + 1) && size < 64 * chunk) {
-      size *= 4;
-      continue;
-    }
-    const wanted = events.filter((event) => event.seq > after);
-    return { events: wanted.slice(0, limit), more: wanted.length > limit, missed: !isWhole && first > after + 1 };
-  }
-}
-function newestSeq(paths) {
-  for (let size = 2 * import_chunk_YWZY5KOJ.eventLineBytes; ; size *= 4) {
-    const part = (0, import_chunk_6OPTGHIR.readRange)(paths.events, -size, size);
-    if (!part) return 0;
-    const isWhole = part.bytes.length >= part.size;
-    const newest = parseEvents(part.bytes.toString("utf8"), isWhole).at(-1);
-    if (newest || isWhole || size > 64 * chunk) return newest?.seq ?? 0;
-  }
-}
-function parseEvents(text, isWhole) {
-  const lines = text.split("\n");
-  if (!isWhole) lines.shift();
-  const events = [];
-  for (const line of lines) {
-    if (line === "") continue;
+async function withFarewell(context, root, ids, wait) {
+  const release = (0, import_chunk_5AUWXA57.onInterrupt)((signal) => {
     try {
-      const value = JSON.parse(line);
-      if (typeof value === "object" && value !== null && typeof value.seq === "number") events.push(value);
+      context.live?.("");
+      context.tell(farewell(root, ids));
     } catch {
     }
+    (0, import_chunk_5AUWXA57.endBySignal)(signal);
+  });
+  try {
+    return await wait();
+  } finally {
+    release();
   }
-  return events;
 }
-function isContinuable(paths, state) {
-  if (!state.conversation || state.error?.code === "spawn_failed") return false;
-  if (state.output === null || state.output.stdout?.bytes > 0) return true;
-  return readEvents(paths, 0, 1e3).events.some((event) => event.type === "conversation");
+function farewell(root, ids) {
+  const [first = ""] = ids;
+  if (ids.length === 1) return `job ${first} runs on; collect it with:
+${import_chunk_M5MS4U53.nextCommands.wait(first, root.option)}`;
+  const command = (0, import_chunk_M5MS4U53.nextCommand)(root.option, "wait", ...ids, "--all", "--timeout", "10m");
+  return `the ${ids.length} jobs run on; collect them with:
+${command}`;
+}
+async function waitAndTell(context, root, ids, options) {
+  const wait = () => (0, import_chunk_G2XWCMU3.waitForJobs)(root.folder, ids, {
+    ...options,
+    // A person who looks at the terminal gets one line that is renewed; everybody else silence, or the lines asked for.
+    heartbeatMs: options.heartbeatMs ?? (context.live ? 1e3 : null),
+    onHeartbeat: (seen) => {
+      const lines = seen.map((view) => heartbeat(asOfNow(view)));
+      if (options.heartbeatMs !== null) for (const line of lines) context.tell(line);
+      else context.live?.(lines.join(" | ").slice(0, Math.max(20, context.width - 1)));
+    }
+  });
+  const views = await withFarewell(
+    context,
+    root,
+    ids,
+    () => (0, import_chunk_4LVZ2HFO.withRegistration)(root.folder, ids, options.timeoutMs, wait)
+  );
+  if (options.heartbeatMs === null) context.live?.("");
+  return tellWaited(context, root, views, options);
+}
+function tellWaited(context, root, views, options) {
+  const ended = views.filter((view) => (0, import_chunk_U3WQ7DHF.isEnded)(view.state));
+  const isOver = options.mode === "any" ? ended.length > 0 : ended.length === views.length;
+  const shown = !isOver ? views : options.mode === "any" ? firstOf(ended) : views;
+  const code = isOver ? (0, import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map((view) => view.state.state)) : import_chunk_6PFAPK5K.exitCodes.pending;
+  const afterPrint = () => {
+    for (const view of shown) if ((0, import_chunk_U3WQ7DHF.isEnded)(view.state)) (0, import_chunk_6GS2UPIA.noteCollected)(view, "wait");
+  };
+  if (options.isJson) {
+    const documents = shown.map(
+      (view) => (0, import_chunk_U3WQ7DHF.isEnded)(view.state) ? (0, import_chunk_L6VWGL46.endedDocument)(view) : (0, import_chunk_3VDDN6JV.observation)(view, { afterSeq: null, root })
+    );
+    return {
+      code,
+      afterPrint,
+      json: views.length === 1 ? documents[0] : { jobs: documents, pending: pendingOf(views) }
+    };
+  }
+  const replies = shown.map((view) => (0, import_chunk_U3WQ7DHF.isEnded)(view.state) ? (0, import_chunk_L6VWGL46.tellEnded)(context, view) : tellPending(root, view));
+  const outs = replies.map((reply) => Buffer.from(reply.out ?? ""));
+  return {
+    code,
+    afterPrint,
+    out: shown.length === 1 ? outs[0] : joined(context, shown, outs),
+    notes: replies.flatMap((reply) => reply.notes ?? []).filter((note) => !options.told?.includes(note))
+  };
+}
+function joined(context, views, outs) {
+  const parts = views.flatMap((view, at) => {
+    const bytes = outs[at] ?? Buffer.alloc(0);
+    const head = context.isTerminal ? `${at === 0 ? "" : "\n"}== ${view.id}: ${view.state.state} ==
+` : "";
+    return [Buffer.from(head), bytes, Buffer.from(bytes.length === 0 || bytes.at(-1) === 10 ? "" : "\n")];
+  });
+  return Buffer.concat(parts);
+}
+function firstOf(views) {
+  return [...views].sort((a, b) => Date.parse(a.state.ended_at ?? "") - Date.parse(b.state.ended_at ?? "")).slice(0, 1);
+}
+function pendingOf(views) {
+  return views.filter((view) => !(0, import_chunk_U3WQ7DHF.isEnded)(view.state)).map((view) => view.id);
+}
+function tellPending(root, view) {
+  const picture = JSON.stringify((0, import_chunk_3VDDN6JV.observation)(view, { afterSeq: null, root }), null, 1);
+  const next = import_chunk_M5MS4U53.nextCommands.wait(view.id, root.option);
+  return {
+    code: import_chunk_6PFAPK5K.exitCodes.pending,
+    out: `${picture}
+${next}
+`,
+    notes: [`${view.id}: ${view.state.state}, not ended yet; wait again with the last line`]
+  };
+}
+function asOfNow(view) {
+  try {
+    return (0, import_chunk_U3WQ7DHF.isEnded)(view.state) ? view : (0, import_chunk_U3WQ7DHF.inspect)(view.root, view.id);
+  } catch {
+    return view;
+  }
+}
+function heartbeat(view) {
+  const age = view.state.started_at ? (0, import_chunk_UNGYPAP3.formatDuration)(Math.max(0, (0, import_chunk_NTPGMPXS.nowMs)() - Date.parse(view.state.started_at))) : "not started";
+  return `${view.id}: ${view.state.state}, ${age}`;
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  isContinuable,
-  openJournal,
-  readEvents
+  waitAndTell
 });
 
 },
-"./chunk-FHNVDGJI.js": function (module, exports) {
+"./chunk-FI4JYELH.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  freshPaths: () => freshPaths,
+  pathsBefore: () => pathsBefore,
+  programOf: () => programOf,
+  requireLogPath: () => requireLogPath,
+  requireProgram: () => requireProgram
+});
+module.exports = stdin_exports;
+var import_chunk_35TRCA3T = load("./chunk-35TRCA3T.js");
+var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
+var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
+var import_chunk_QQDCJR45 = load("./chunk-QQDCJR45.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+function pathsBefore(given, cwd) {
+  const results = listOf("result", given.results, cwd);
+  const files = listOf("success-file", given.successFiles, cwd);
+  return {
+    success_files: files.map((file) => baselineOf("success-file", file)),
+    result_paths: results,
+    result_baselines: results.map((file) => baselineOf("result", file))
+  };
+}
+function freshPaths(run) {
+  const { success_files: files, result_paths: results } = run;
+  return {
+    ...files ? { success_files: files.map(({ path: file }) => baselineOf("success-file", file)) } : {},
+    ...results ? { result_baselines: results.map((file) => baselineOf("result", file)) } : {}
+  };
+}
+function requireLogPath(text, cwd) {
+  const file = absolutePath("log", text, cwd);
+  lookAllowed("log", file);
+  return file;
+}
+function listOf(option, texts, cwd) {
+  if (texts.length > import_chunk_QQDCJR45.resultPaths)
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take ${texts.length} times --${option}: at most ${import_chunk_QQDCJR45.resultPaths} are allowed`);
+  const files = texts.map((text) => absolutePath(option, text, cwd));
+  const twice = files.find((file, index) => files.indexOf(file) !== index);
+  if (twice !== void 0) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${option} twice for ${twice}: name each path once`);
+  return files;
+}
+function absolutePath(option, text, cwd) {
+  if (text === "")
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${option} "": allowed is a path, which counts from the job's folder`);
+  if (/[\0\r\n]/.test(text))
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${option} ${JSON.stringify(text)}: a path may hold no line end and no NUL`);
+  if (option !== "result" && /\/\.{0,2}$/.test(text))
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${option} ${JSON.stringify(text)}: it names a folder; name a file in it`);
+  return import_node_path.default.resolve(cwd, text);
+}
+function baselineOf(option, file) {
+  const now = lookAllowed(option, file);
+  return { path: file, before: now ? { size: now.size, modified_ms: now.modifiedMs, inode: now.inode } : null };
+}
+function lookAllowed(option, file) {
+  const now = look(option, file);
+  if (now?.kind === "folder" && option !== "result") throw refusal(option, file, "it is a folder", "name a file in it");
+  if (now?.kind === "other") throw refusal(option, file, "it is neither a file nor a folder");
+  if (now) return now;
+  for (let folder = import_node_path.default.dirname(file); ; folder = import_node_path.default.dirname(folder)) {
+    const kind = look(option, folder)?.kind;
+    if (kind === "folder") return void 0;
+    if (kind !== void 0) throw refusal(option, file, `${folder} is no folder`);
+  }
+}
+function look(option, file) {
+  try {
+    return (0, import_chunk_P3XGVNCK.lookBehind)(file);
+  } catch (error) {
+    throw refusal(option, file, `it cannot be looked at (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
+  }
+}
+function refusal(option, file, why, next = "name another path") {
+  return new import_chunk_NVPF5LEY.FaultError("preflight", `cannot take --${option} ${file}: ${why}`, next);
+}
+async function programOf(input, cwd) {
+  const words = input.rest ?? [];
+  if (input.has("shell")) {
+    if (words.length !== 1)
+      throw (0, import_chunk_NVPF5LEY.usageError)(
+        `cannot take ${words.length} words with --shell: it needs the whole command line as one word after --`
+      );
+    return shellOf(words[0], input.has("pipefail"));
+  }
+  const program = requireProgram(words[0], cwd);
+  return { argv: [...words], program };
+}
+function requireProgram(name, cwd) {
+  const program = (0, import_chunk_35TRCA3T.findProgram)(name, cwd);
+  if (program !== void 0) return program;
+  const where = name.includes("/") ? `no executable file of that name (looked from ${cwd})` : `it is not on PATH (${import_chunk_NTPGMPXS.variables.searchPath() || "empty"})`;
+  throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot run ${JSON.stringify(name)}: ${where}`, "give the path of the program");
+}
+async function shellOf(line, hasPipefail) {
+  if (!hasPipefail) return { argv: [sh, "-c", line], program: sh };
+  const program = findBash() ?? (await hasOption(sh) ? sh : void 0);
+  if (program !== void 0) return { argv: [program, "-o", "pipefail", "-c", line], program };
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot take --pipefail: there is no bash on PATH, and ${sh} has no such option`,
+    "install bash, or leave --pipefail away"
+  );
+}
+var sh = "/bin/sh";
+function findBash() {
+  const folders = import_chunk_NTPGMPXS.variables.searchPath().split(":");
+  const found = folders.filter((folder) => folder.startsWith("/")).map((folder) => (0, import_chunk_35TRCA3T.findProgram)(`${folder}/bash`, "/"));
+  return found.find((file) => file !== void 0);
+}
+async function hasOption(program) {
+  const { runTool } = await Promise.resolve().then(() => load("./tool-QZPWNPX2.js"));
+  const args = ["-o", "pipefail", "-c", ":"];
+  const environment = (0, import_chunk_NTPGMPXS.toolEnvironment)();
+  const timeoutMs = import_chunk_QQDCJR45.limits.probe.default;
+  const answer = await runTool({ program, args, cwd: "/", environment, timeoutMs, limit: import_chunk_QQDCJR45.probeBytes });
+  return answer.code === 0;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  freshPaths,
+  pathsBefore,
+  programOf,
+  requireLogPath,
+  requireProgram
+});
+
+},
+"./chunk-FNP5XAIJ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -5921,11 +5244,11 @@ __export(stdin_exports, {
   spawnShim: () => spawnShim
 });
 module.exports = stdin_exports;
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_node_child_process = require("node:child_process");
 var import_node_fs = require("node:fs");
 function spawnDetached(start) {
-  const log = (0, import_chunk_6OPTGHIR.openAppend)(start.logFile);
+  const log = (0, import_chunk_527JQF7V.openAppend)(start.logFile);
   try {
     const child = (0, import_node_child_process.spawn)(start.program, start.args, {
       cwd: start.cwd,
@@ -5961,125 +5284,355 @@ function spawnShim(start, onEnd) {
 });
 
 },
-"./chunk-FZFLIQEF.js": function (module, exports) {
+"./chunk-FW7IO6QU.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  findLatest: () => findLatest,
-  requireLatest: () => requireLatest
+  askedProfile: () => askedProfile,
+  freshStaff: () => freshStaff,
+  launchStaff: () => launchStaff,
+  taskOf: () => taskOf
 });
 module.exports = stdin_exports;
-var import_chunk_K63IGFC6 = load("./chunk-K63IGFC6.js");
-var import_chunk_ZTOMSNGT = load("./chunk-ZTOMSNGT.js");
-var import_chunk_35TRCA3T = load("./chunk-35TRCA3T.js");
+var import_chunk_ZE7XNGLT = load("./chunk-ZE7XNGLT.js");
+var import_chunk_G5E7KDR2 = load("./chunk-G5E7KDR2.js");
+var import_chunk_JHVGVA2Y = load("./chunk-JHVGVA2Y.js");
+var import_chunk_LU7OM5CL = load("./chunk-LU7OM5CL.js");
+var import_chunk_EFOKE6DH = load("./chunk-EFOKE6DH.js");
+var import_chunk_M5MS4U53 = load("./chunk-M5MS4U53.js");
 var import_chunk_4OSGLHQW = load("./chunk-4OSGLHQW.js");
+var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
+var import_chunk_QQDCJR45 = load("./chunk-QQDCJR45.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-function findLatest(root, owner, accept = () => true) {
-  for (const id of (0, import_chunk_K63IGFC6.listJobs)(root)) {
-    const spec = (0, import_chunk_ZTOMSNGT.readSpec)((0, import_chunk_35TRCA3T.jobPaths)(root, id));
-    if (spec.kind !== "ok") continue;
-    if (owner !== null && spec.value.owner !== owner) continue;
-    if (accept(id, spec.value)) return id;
+var import_node_path = builtin("node:path");
+var sources = ["prompt", "prompt-file", "stdin"];
+async function taskOf(context, input) {
+  const given = sources.filter((name) => input.has(name));
+  if (given.length !== 1) {
+    const came = given.length === 0 ? "none was given" : `these came together: ${given.map((name) => `--${name}`).join(", ")}`;
+    throw (0, import_chunk_NVPF5LEY.usageError)(
+      `cannot tell the task: exactly one of --prompt TEXT, --prompt-file PATH and --stdin is needed; ${came}`
+    );
   }
-  return void 0;
+  const text = input.text("prompt") ?? decode(given[0] === "stdin" ? await context.readStdin() : readTask(context, input.text("prompt-file")));
+  const size = Buffer.byteLength(text);
+  if (text.trim() === import_chunk_M5MS4U53.taskPlaceholder)
+    throw (0, import_chunk_NVPF5LEY.usageError)(
+      `cannot take ${JSON.stringify(import_chunk_M5MS4U53.taskPlaceholder)} as the task: it only shows where yours belongs`,
+      "put what the agent is to do in its place, or give it with --prompt-file PATH"
+    );
+  if (text.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take an empty task from --${given[0]}`);
+  if (size > import_chunk_QQDCJR45.promptBytes) throw tooLong(size);
+  return text;
 }
-function requireLatest(root, owner, what, accept) {
-  const id = findLatest(root.folder, owner, accept);
-  if (id !== void 0) return id;
-  const whose = owner === null ? "" : ` of owner ${owner}`;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "unknown_job",
-    `cannot find ${what}${whose} in the state folder ${root.folder}`,
-    (0, import_chunk_4OSGLHQW.quoteWords)([...(0, import_chunk_35TRCA3T.selfWords)(), "status", ...root.option])
+function tooLong(size) {
+  return (0, import_chunk_NVPF5LEY.usageError)(
+    `cannot take a task of ${size} bytes: at most ${import_chunk_QQDCJR45.promptBytes} (1 MiB) are allowed`,
+    "put the material into a file and name it in the task"
   );
+}
+function readTask(context, name) {
+  const file = import_node_path.default.resolve(context.cwd, name);
+  try {
+    const real = (0, import_chunk_P3XGVNCK.realPath)(file);
+    const size = (0, import_chunk_P3XGVNCK.factsOf)(real)?.size ?? 0;
+    if (size > import_chunk_QQDCJR45.promptBytes) throw tooLong(size);
+    const read = (0, import_chunk_527JQF7V.readRange)(real, 0, size);
+    if (read) return read.bytes;
+  } catch (error) {
+    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
+    throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot read the task from ${file} (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
+  }
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot read the task from ${file}: it is no regular file`,
+    "give the task with --stdin"
+  );
+}
+function decode(bytes) {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UTF-8 text");
+  }
+}
+async function launchStaff(context, input, job) {
+  (0, import_chunk_JHVGVA2Y.checkLaunchOptions)(input);
+  const root = context.root(input);
+  const request = {
+    kind: "staff",
+    verb: job.verb,
+    ...(0, import_chunk_JHVGVA2Y.launchWords)(input),
+    cwd: job.cwd,
+    deadlineMs: job.deadlineMs ?? input.durationOrDefault("timeout"),
+    killGraceMs: import_chunk_QQDCJR45.limits.staffKillGrace.default,
+    maxOutputBytes: import_chunk_QQDCJR45.limits.maxOutput.default,
+    firstOutputMs: job.firstOutputMs ?? input.duration("first-output") ?? null,
+    stallMs: job.stallMs ?? input.duration("stall-after") ?? null,
+    onStall: job.onStall ?? (0, import_chunk_JHVGVA2Y.onStallOf)(input),
+    lineage: job.lineage,
+    run: null,
+    staff: job.staff,
+    worktree: job.worktree === void 0 ? worktreeOf(input) : job.worktree,
+    warnings: (0, import_chunk_ZE7XNGLT.launchWarnings)(job.staff),
+    words: job.words,
+    asksForLatest: job.asksForLatest ?? false,
+    credentials: (0, import_chunk_EFOKE6DH.findBackend)(job.staff.backend)?.signIn.variables ?? []
+  };
+  await (0, import_chunk_EFOKE6DH.settleLost)(root.folder);
+  const admit = () => admitBeside(root, request, job.staff, { share: input.has("share"), isolate: job.worktree === void 0 });
+  const launched = await (0, import_chunk_LU7OM5CL.launch)(root, { ...request, admit });
+  if (launched.isNew) for (const warning of (0, import_chunk_ZE7XNGLT.versionWarnings)(job.staff)) context.tell(`note: ${warning.message}`);
+  if (request.worktree === "new" && launched.isNew) await tellDirty(context, job.cwd);
+  return (0, import_chunk_JHVGVA2Y.tellLaunched)(context, input, root, launched, job.isSynchronous);
+}
+async function tellDirty(context, cwd) {
+  const { isDirtyTree } = await Promise.resolve().then(() => load("./worktree-VYK6Q7TH.js"));
+  const root = (0, import_chunk_4OSGLHQW.findWorktree)(cwd);
+  if (root !== void 0 && isDirtyTree(root))
+    context.tell(`note: what is uncommitted in ${root} is not in the worktree of this job`);
+}
+function worktreeOf(input) {
+  if (input.has("worktree") && input.has("share"))
+    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --worktree and --share together: a tree of its own is shared with nobody");
+  return input.has("worktree") ? "new" : null;
+}
+async function admitBeside(root, request, staff, may) {
+  if (staff.resume !== null) (0, import_chunk_ZE7XNGLT.requireFreeConversation)(root, staff.backend, staff.resume);
+  if (request.worktree === "new") return { warnings: [] };
+  const neighbours = await (0, import_chunk_EFOKE6DH.findNeighbours)(root, staff, request.cwd, may);
+  return {
+    warnings: neighbours.map((id) => (0, import_chunk_EFOKE6DH.neighbourWarning)(id, (0, import_chunk_EFOKE6DH.modeOf)(root.folder, id))),
+    told: (id) => (0, import_chunk_EFOKE6DH.tellNeighbours)(root.folder, neighbours, id)
+  };
+}
+function freshStaff(context, input, words) {
+  const part = (0, import_chunk_ZE7XNGLT.makeStaffPart)({
+    ...words,
+    stateRoot: context.root(input).folder,
+    backend: input.text("backend"),
+    model: input.text("model") ?? null,
+    profile: askedProfile(input),
+    resume: null
+  });
+  if (input.has("schema")) part.schema = true;
+  const base = input.text("base");
+  if (base !== void 0) part.base = (0, import_chunk_G5E7KDR2.requireBase)(words.cwd, base);
+  return part;
+}
+function askedProfile(input) {
+  return input.text("profile");
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  findLatest,
-  requireLatest
+  askedProfile,
+  freshStaff,
+  launchStaff,
+  taskOf
 });
 
 },
-"./chunk-G36O37II.js": function (module, exports) {
+"./chunk-G2XWCMU3.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  runTool: () => runTool
+  waitForJobs: () => waitForJobs
 });
 module.exports = stdin_exports;
-var import_chunk_YWZY5KOJ = load("./chunk-YWZY5KOJ.js");
-var import_node_child_process = require("node:child_process");
-var script = '"$0" "$@" 3>&-; echo $? >&3; kill -s KILL -- -$$';
-function runTool(call) {
-  return new Promise((resolve) => {
-    const kept = {
-      stdout: collector(call.limit, () => end("flooded")),
-      stderr: collector(call.limit, () => end("flooded"))
-    };
-    let how = "exited";
-    let status = "";
-    let hasEnded = false;
-    let killer;
-    const child = (0, import_node_child_process.spawn)("/bin/sh", ["-c", script, call.program, ...call.args], {
-      cwd: call.cwd,
-      env: call.environment,
-      detached: true,
-      stdio: [call.input === void 0 ? "ignore" : "pipe", "pipe", "pipe", "pipe"]
-    });
-    const signalGroup = (name) => {
-      if (hasEnded || child.pid === void 0 || child.exitCode !== null || child.signalCode !== null) return;
+var import_chunk_HTFRUHKZ = load("./chunk-HTFRUHKZ.js");
+var import_chunk_IJ2DWSAG = load("./chunk-IJ2DWSAG.js");
+var import_chunk_U3WQ7DHF = load("./chunk-U3WQ7DHF.js");
+var import_chunk_35TRCA3T = load("./chunk-35TRCA3T.js");
+var import_chunk_G6JKA6PT = load("./chunk-G6JKA6PT.js");
+var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
+var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+async function waitForJobs(root, ids, options) {
+  const until = (0, import_chunk_NTPGMPXS.monotonicMs)() + options.timeoutMs;
+  const views = new Map();
+  const stop = new AbortController();
+  const beat = options.heartbeatMs === null ? void 0 : setInterval(() => options.onHeartbeat?.([...views.values()]), options.heartbeatMs);
+  let failure;
+  let ended = 0;
+  await Promise.all(
+    ids.map(async (id) => {
       try {
-        process.kill(-child.pid, name);
-      } catch {
+        await waitForOne(root, id, until, stop.signal, (view2) => views.set(id, view2));
+      } catch (error) {
+        failure ??= error;
+        stop.abort();
+        return;
       }
-    };
-    const end = (reason) => {
-      if (how !== "exited" || hasEnded) return;
-      how = reason;
-      signalGroup("SIGTERM");
-      killer = setTimeout(() => signalGroup("SIGKILL"), import_chunk_YWZY5KOJ.toolGraceMs);
-    };
-    const onAbort = () => end("aborted");
-    const clock = setTimeout(() => end("timeout"), call.timeoutMs);
-    const finish = (answer) => {
-      if (hasEnded) return;
-      hasEnded = true;
-      clearTimeout(clock);
-      clearTimeout(killer);
-      call.signal?.removeEventListener("abort", onAbort);
-      resolve({ ...answer, stdout: kept.stdout.bytes(), stderr: kept.stderr.bytes() });
-    };
-    call.signal?.addEventListener("abort", onAbort);
-    child.stdin?.on("error", () => void 0).end(call.input);
-    child.stdout?.on("data", kept.stdout.take);
-    child.stderr?.on("data", kept.stderr.take);
-    child.stdio[3]?.on("data", (bytes) => {
-      status += bytes.toString();
-    });
-    child.once("error", (error) => finish({ how: "failed", code: null, reason: error.message }));
-    child.once("close", () => {
-      const code = how === "exited" && /^\d+\n$/.test(status) ? Number(status) : null;
-      finish({ how, code, reason: null });
-    });
-    if (call.signal?.aborted) end("aborted");
-  });
+      const view = views.get(id);
+      if (view && (0, import_chunk_U3WQ7DHF.isEnded)(view.state)) ended += 1;
+      if (options.mode === "any" && ended > 0) stop.abort();
+    })
+  );
+  clearInterval(beat);
+  if (failure !== void 0) throw failure;
+  return ids.flatMap((id) => views.get(id) ?? []);
 }
-function collector(limit, flooded) {
-  const chunks = [];
-  let size = 0;
-  return {
-    take(bytes) {
-      const room = limit - size;
-      if (room > 0) chunks.push(bytes.subarray(0, room));
-      size += bytes.length;
-      if (size > limit) flooded();
-    },
-    bytes: () => Buffer.concat(chunks)
+async function waitForOne(root, id, until, signal, tell) {
+  let woken = quickRounds;
+  for (let round = 0; ; round += 1, woken += 1) {
+    let view = await look(root, id);
+    if (view.damage !== null) await (0, import_chunk_NTPGMPXS.sleep)(100);
+    if (!(0, import_chunk_P3XGVNCK.exists)(view.paths.folder)) throw vanishedError(view.paths.folder, id);
+    tell(view);
+    if ((0, import_chunk_U3WQ7DHF.isEnded)(view.state) || signal.aborted) return;
+    const rest = until - (0, import_chunk_NTPGMPXS.monotonicMs)();
+    if (rest <= 0) return;
+    const nap = makeNap(signal);
+    const close = await (0, import_chunk_HTFRUHKZ.watchFifo)(view.paths.leaseFifo, nap.wake);
+    try {
+      view = await look(root, id);
+      tell(view);
+      if (!(0, import_chunk_U3WQ7DHF.isEnded)(view.state) && !signal.aborted) {
+        const pause = woken < quickRounds ? 20 : pauseFor(view, close !== void 0, round);
+        if (await nap.sleep(Math.min(rest, pause))) woken = 0;
+      }
+    } finally {
+      close?.();
+    }
+  }
+}
+function pauseFor(view, hasFifo, round) {
+  const condition = (0, import_chunk_U3WQ7DHF.conditionOf)(view);
+  const soon = Math.min(20 * 1.25 ** round, 1e3);
+  if (condition === "supervised") {
+    const isHeld = view.worker !== null && view.launch !== null && (0, import_chunk_G6JKA6PT.sameIdentity)(view.worker.worker, view.launch.worker);
+    if (isHeld && hasFifo && view.worker?.fifo) return 15e3;
+    return isHeld ? 1e3 : soon;
+  }
+  if (condition === "unseen") return 1e3;
+  return soon;
+}
+var quickRounds = 50;
+function makeNap(signal) {
+  let isAwake = false;
+  let wake = () => {
+    isAwake = true;
   };
+  return {
+    wake: () => wake(),
+    sleep: (ms) => new Promise((resolve) => {
+      if (isAwake || signal.aborted) return resolve(isAwake);
+      const end = (isWoken) => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", stop);
+        resolve(isWoken);
+      };
+      const stop = () => end(false);
+      const timer = setTimeout(stop, Math.min(ms, 2 ** 31 - 1));
+      signal.addEventListener("abort", stop);
+      wake = () => end(true);
+    })
+  };
+}
+async function look(root, id) {
+  try {
+    return await (0, import_chunk_IJ2DWSAG.refreshAttached)(root, id);
+  } catch (error) {
+    if (error instanceof import_chunk_NVPF5LEY.FaultError && error.code === "unknown_job") throw vanishedError((0, import_chunk_35TRCA3T.jobPaths)(root, id).folder, id);
+    throw error;
+  }
+}
+function vanishedError(folder, id) {
+  return new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot go on waiting for job ${id}: its folder ${folder} is gone`, null);
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  runTool
+  waitForJobs
+});
+
+},
+"./chunk-G5E7KDR2.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  prepareReview: () => prepareReview,
+  requireBase: () => requireBase
+});
+module.exports = stdin_exports;
+var import_chunk_H3O4Q2ZO = load("./chunk-H3O4Q2ZO.js");
+var import_chunk_4OSGLHQW = load("./chunk-4OSGLHQW.js");
+var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
+var import_chunk_QQDCJR45 = load("./chunk-QQDCJR45.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var patchBytes = 2 * 1024 * 1024;
+function prepareReview(staff, paths, before) {
+  const { git } = before;
+  const dirty = before.entries.filter(import_chunk_H3O4Q2ZO.isDirty);
+  if (!git) return ["There is no git repository here: look at the files that the task names."];
+  const range = rangeOf(staff, git.head, dirty.length > 0);
+  if (range === null) return ["There is no commit yet: everything here is new."];
+  const lines = [`${range.title}: ${(0, import_chunk_4OSGLHQW.quoteWords)(["git", ...range.command])}`];
+  const untracked = dirty.filter((entry) => entry.xy === "??").length;
+  if (range.isDirty && untracked > 0)
+    lines.push(`${untracked} new file(s) that git does not know yet are in no diff (marked ?? above): read them.`);
+  const patch = readPatch(git.root, range.command);
+  if (patch.kind === "text" && patch.bytes.length > 0) {
+    const fault = faultOf(() => (0, import_chunk_527JQF7V.writeFile)(paths.reviewDiff, patch.bytes));
+    lines.push(
+      fault === void 0 ? `The same as a patch, for when you cannot run git: ${paths.reviewDiff}` : `There is no patch file: it could not be written (${fault}).`
+    );
+  }
+  if (patch.kind === "none") lines.push(`There is no patch file: ${patch.reason}.`);
+  return lines;
+}
+function rangeOf(staff, head, isDirtyTree) {
+  if (staff.base)
+    return {
+      title: `Everything since ${staff.base.rev}, committed or not`,
+      command: ["diff", staff.base.commit],
+      isDirty: isDirtyTree
+    };
+  if (head === null) return null;
+  if (isDirtyTree) return { title: "The uncommitted changes", command: ["diff", "HEAD"], isDirty: true };
+  return { title: "The newest commit (nothing is uncommitted)", command: ["show", "HEAD"], isDirty: false };
+}
+function readPatch(root, command) {
+  const opened = (0, import_chunk_H3O4Q2ZO.openGit)(root, { until: (0, import_chunk_NTPGMPXS.monotonicMs)() + import_chunk_QQDCJR45.captureBudgetMs });
+  if ("reason" in opened) return { kind: "none", reason: opened.reason };
+  const plain = ["--no-ext-diff", "--no-textconv", "--no-color"];
+  const answer = opened.git.run([command[0], ...plain, ...command.slice(1)], { limit: patchBytes });
+  return answer.ok ? { kind: "text", bytes: answer.bytes } : { kind: "none", reason: answer.reason };
+}
+function requireBase(cwd, rev) {
+  const root = (0, import_chunk_4OSGLHQW.findWorktree)(cwd);
+  const opened = root === void 0 ? { reason: "there is no git repository here" } : (0, import_chunk_H3O4Q2ZO.openGit)(root);
+  if ("reason" in opened) throw noBase(rev, opened.reason);
+  const { git } = opened;
+  const found = git.run(["rev-parse", "--verify", "--quiet", "--end-of-options", `${rev}^{commit}`]);
+  if (rev === "" || !found.ok) throw noBase(rev, "there is no such commit");
+  const commit = found.bytes.toString("latin1").trim();
+  const fork = git.run(["merge-base", commit, "HEAD"]);
+  if (!fork.ok) throw noBase(rev, "it has no history in common with HEAD");
+  return { rev, commit: fork.bytes.toString("latin1").trim() };
+}
+function noBase(rev, reason) {
+  return new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot review since ${JSON.stringify(rev)}: ${reason}`,
+    "name a commit or branch of this repository with --base"
+  );
+}
+function faultOf(write) {
+  try {
+    write();
+    return void 0;
+  } catch (error) {
+    const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
+    if (code === void 0) throw error;
+    return code;
+  }
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  prepareReview,
+  requireBase
 });
 
 },
@@ -6277,7 +5830,1449 @@ function link(target) {
 });
 
 },
-"./chunk-GV6LSP6E.js": function (module, exports) {
+"./chunk-GMOJQPSW.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  changesSince: () => changesSince,
+  historicalOf: () => historicalOf,
+  recordBefore: () => recordBefore
+});
+module.exports = stdin_exports;
+var import_chunk_HRWJYRBX = load("./chunk-HRWJYRBX.js");
+var import_chunk_5FGQQYTR = load("./chunk-5FGQQYTR.js");
+var import_chunk_JOCEVUMT = load("./chunk-JOCEVUMT.js");
+var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
+var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
+var import_chunk_QQDCJR45 = load("./chunk-QQDCJR45.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+function recordBefore(spec, paths) {
+  const budgetMs = Math.max(100, Math.min(import_chunk_QQDCJR45.captureBudgetMs, (spec.deadline_mono_ms - (0, import_chunk_NTPGMPXS.monotonicMs)()) / 2));
+  const snapshot = (0, import_chunk_JOCEVUMT.captureWorkspace)(spec.cwd, { exclude: [paths.root], budgetMs });
+  (0, import_chunk_527JQF7V.writeJson)(paths.workspace, snapshot, { sync: false });
+  return snapshot;
+}
+function readBefore(paths) {
+  const read = (0, import_chunk_527JQF7V.readJson)(paths.workspace);
+  return read.kind === "ok" && (0, import_chunk_HRWJYRBX.isSnapshot)(read.value) ? read.value : void 0;
+}
+function changesSince(spec, paths, seen) {
+  if (spec.staff?.brief === void 0 || !(0, import_chunk_P3XGVNCK.exists)(paths.started)) return void 0;
+  const before = seen ?? readBefore(paths) ?? {};
+  return (0, import_chunk_HRWJYRBX.compareWorkspace)(before, (0, import_chunk_JOCEVUMT.captureWorkspace)(spec.cwd, { exclude: [paths.root] }));
+}
+function historicalOf(paths) {
+  const before = readBefore(paths);
+  return before ? (0, import_chunk_5FGQQYTR.contextOf)(before) : null;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  changesSince,
+  historicalOf,
+  recordBefore
+});
+
+},
+"./chunk-H3O4Q2ZO.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  countDirty: () => countDirty,
+  decodeName: () => decodeName,
+  encodeName: () => encodeName,
+  entriesOf: () => entriesOf,
+  isCutOff: () => isCutOff,
+  isDirty: () => isDirty,
+  makeRest: () => makeRest,
+  oneLine: () => oneLine,
+  openGit: () => openGit,
+  readableName: () => readableName,
+  repositoryVariables: () => repositoryVariables,
+  showName: () => showName
+});
+module.exports = stdin_exports;
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
+var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_child_process = require("node:child_process");
+var import_node_path = builtin("node:path");
+var import_node_crypto = require("node:crypto");
+var repositoryVariables = [
+  "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+  "GIT_CONFIG",
+  "GIT_CONFIG_PARAMETERS",
+  "GIT_CONFIG_COUNT",
+  "GIT_OBJECT_DIRECTORY",
+  "GIT_DIR",
+  "GIT_WORK_TREE",
+  "GIT_IMPLICIT_WORK_TREE",
+  "GIT_GRAFT_FILE",
+  "GIT_INDEX_FILE",
+  "GIT_NO_REPLACE_OBJECTS",
+  "GIT_REPLACE_REF_BASE",
+  "GIT_PREFIX",
+  "GIT_INTERNAL_SUPER_PREFIX",
+  "GIT_SHALLOW_FILE",
+  "GIT_COMMON_DIR",
+  "GIT_NAMESPACE",
+  "GIT_REF_STORAGE_FORMAT",
+  "GIT_REFERENCE_BACKEND"
+];
+var wanted = "^(filter\\..*|hook\\..*|core\\.worktree|core\\.bare|extensions\\.objectformat)$";
+var tooMany = 200;
+var always = [
+  "core.fsmonitor=false",
+  "core.hooksPath=/dev/null",
+  "core.quotepath=off",
+  "diff.orderFile=/dev/null",
+  "diff.submodule=short",
+  "log.showSignature=false",
+  "submodule.recurse=false",
+  "gc.auto=0",
+  "maintenance.auto=false"
+];
+var quiet = ["--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty"];
+var showing = new Set(["diff", "show", "log", "diff-tree", "diff-index", "diff-files"]);
+function openGit(folder, { until, also = [] } = {}) {
+  const program = findGit();
+  if (program === void 0) return { reason: "git is not installed (no git on PATH)" };
+  const found = [];
+  for (const place of [folder, ...also]) {
+    if (!(0, import_chunk_P3XGVNCK.isFolder)(place)) return { reason: `the folder ${place} is gone` };
+    const read = runGit(program, place, always, ["config", "-z", "--get-regexp", wanted], { until });
+    if (!read.ok && read.code !== 1) return { reason: read.reason };
+    found.push(parseSettings(read.ok ? read.bytes : Buffer.alloc(0)));
+  }
+  const [settings = []] = found;
+  const off = switchedOff(found.flat().map(([name]) => name));
+  if (off === void 0) return { reason: "its configuration names filters or hooks that cannot be switched off" };
+  const config = [...always, ...off];
+  return {
+    git: {
+      folder,
+      run: (args, call = {}) => runGit(program, folder, config, args, { ...call, until }),
+      setting: (name) => settings.findLast(([found2]) => found2 === name)?.[1]
+    }
+  };
+}
+function findGit() {
+  return absoluteSearchPath().map((folder) => import_node_path.default.join(folder, "git")).find(import_chunk_P3XGVNCK.isExecutable);
+}
+function absoluteSearchPath() {
+  return import_chunk_NTPGMPXS.variables.searchPath().split(":").filter((folder) => import_node_path.default.isAbsolute(folder));
+}
+function parseSettings(bytes) {
+  return bytes.toString("utf8").split("\0").filter((item) => item !== "").map((item) => {
+    const end = item.indexOf("\n");
+    return end < 0 ? [item, ""] : [item.slice(0, end), item.slice(end + 1)];
+  });
+}
+function switchedOff(names) {
+  const drivers = new Set(names.filter((name) => /^(?:filter|hook)\./.test(name)).map(withoutVariable));
+  if (drivers.size > tooMany || [...drivers].some((name) => /[=\n\ufffd]/.test(name))) return void 0;
+  return [...drivers].flatMap(
+    (name) => name.startsWith("hook.") ? [`${name}.enabled=false`] : [`${name}.clean=`, `${name}.smudge=`, `${name}.process=`, `${name}.required=false`]
+  );
+}
+function withoutVariable(name) {
+  return name.slice(0, name.lastIndexOf("."));
+}
+function runGit(program, folder, config, args, call) {
+  const limit = call.limit ?? 32 * 1024 * 1024;
+  const left = (call.until ?? Number.POSITIVE_INFINITY) - (0, import_chunk_NTPGMPXS.monotonicMs)();
+  const timeout = Math.ceil(Math.min(call.timeoutMs ?? 1e4, left));
+  const settings = config.flatMap((setting) => ["-c", setting]);
+  const [verb = "", ...words] = args;
+  if (timeout <= 0) return { ok: false, code: null, reason: `there was no time left for git ${verb}`, cut: "time" };
+  const safe = showing.has(verb) ? [verb, ...quiet, ...words] : args;
+  const done = (0, import_node_child_process.spawnSync)(program, ["--no-pager", "--literal-pathspecs", ...settings, ...safe], {
+    cwd: folder,
+    env: gitEnvironment(folder),
+    input: call.input ?? "",
+    timeout,
+    killSignal: "SIGKILL",
+    maxBuffer: limit
+  });
+  const name = `git ${verb}`;
+  const fault = (0, import_chunk_NVPF5LEY.errnoOf)(done.error);
+  const seconds = Math.ceil(timeout / 100) / 10;
+  if (fault === "ETIMEDOUT")
+    return { ok: false, code: null, reason: `${name} took longer than ${seconds} s`, cut: "time" };
+  if (fault === "ENOBUFS")
+    return { ok: false, code: null, reason: `${name} wrote more than ${limit} bytes`, cut: "output" };
+  if (done.error) return { ok: false, code: null, reason: `${name} cannot be started (${fault ?? "error"})` };
+  if (done.status === 0) return { ok: true, bytes: done.stdout };
+  const [first = ""] = (0, import_chunk_LXK2ZILE.plainText)(done.stderr.toString("utf8")).trim().split("\n");
+  const ending = done.status === null ? `was ended by ${done.signal}` : `ended with ${done.status}`;
+  return { ok: false, code: done.status, reason: `${name} ${ending}${first === "" ? "" : `: ${first.slice(0, 200)}`}` };
+}
+function gitEnvironment(folder) {
+  const home = import_chunk_NTPGMPXS.variables.home();
+  const ours = (0, import_chunk_NTPGMPXS.configFolder)();
+  return {
+    ...(0, import_chunk_NTPGMPXS.toolEnvironment)(),
+    PATH: absoluteSearchPath().join(":"),
+    ...home === void 0 ? {} : { HOME: home },
+    ...ours === void 0 ? {} : { XDG_CONFIG_HOME: import_node_path.default.dirname(ours) },
+    GIT_OPTIONAL_LOCKS: "0",
+    GIT_TERMINAL_PROMPT: "0",
+    GIT_ASKPASS: "",
+    GIT_NO_LAZY_FETCH: "1",
+    // Unlike `protocol.allow` it cannot be widened by the repository.
+    GIT_ALLOW_PROTOCOL: "none",
+    GIT_CEILING_DIRECTORIES: import_node_path.default.dirname(folder)
+  };
+}
+var decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+var encoder = new TextEncoder();
+function decodeName(bytes) {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    return decodeBroken(bytes);
+  }
+}
+function encodeName(name) {
+  if (!/[\udc80-\udcff]/.test(name)) return encoder.encode(name);
+  const parts = name.match(loneOrText) ?? [];
+  const pieces = parts.map((part) => {
+    const code = part.charCodeAt(0);
+    return part.length === 1 && code >= 56448 && code <= 56575 ? Uint8Array.of(code - 56320) : encoder.encode(part);
+  });
+  const result = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    result.set(piece, at);
+    at += piece.length;
+  }
+  return result;
+}
+var loneOrText = /(?<![\ud800-\udbff])[\udc80-\udcff]|(?:[\ud800-\udbff][\udc00-\udfff]|[^\udc80-\udcff])+/g;
+function readableName(name) {
+  return name.replace(loneOrText, (part) => {
+    const code = part.charCodeAt(0);
+    return part.length === 1 && code >= 56448 && code <= 56575 ? `\\x${(code - 56320).toString(16)}` : part;
+  });
+}
+var odd = /["`\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]|^\s|\s$|^$/u;
+var unprintable = /["\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
+function showName(name) {
+  if (!odd.test(name)) return name;
+  const inner = name.replaceAll("\\", "\\\\").replace(unprintable, (found) => {
+    const code = found.codePointAt(0) ?? 0;
+    if (found === '"') return '\\"';
+    if (found === "\n") return "\\n";
+    if (found === "	") return "\\t";
+    if (code >= 56448 && code <= 56575) return `\\x${(code - 56320).toString(16)}`;
+    return `\\u{${code.toString(16)}}`;
+  });
+  return `"${inner}"`;
+}
+function decodeBroken(bytes) {
+  let text = "";
+  for (let at = 0; at < bytes.length; ) {
+    const length = characterAt(bytes, at);
+    if (length === 0) text += String.fromCharCode(56320 + (bytes[at] ?? 0));
+    else text += decoder.decode(bytes.subarray(at, at + length));
+    at += length || 1;
+  }
+  return text;
+}
+function characterAt(bytes, at) {
+  const first = bytes[at] ?? 0;
+  const length = first < 128 ? 1 : first < 194 ? 0 : first < 224 ? 2 : first < 240 ? 3 : first < 245 ? 4 : 0;
+  if (length === 0 || at + length > bytes.length) return 0;
+  try {
+    decoder.decode(bytes.subarray(at, at + length));
+    return length;
+  } catch {
+    return 0;
+  }
+}
+function oneLine(text) {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, " ").trim();
+}
+function makeRest(files, beyond) {
+  const count = files.length + beyond.length;
+  if (count === 0) return null;
+  return { count, files, digest: beyond.length === 0 ? null : digestOf(beyond) };
+}
+function digestOf(value) {
+  return (0, import_node_crypto.createHash)("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 32);
+}
+function entriesOf({ entries, rest }) {
+  const known = new Map(entries.map((entry) => [entry.path, entry]));
+  for (const brief of rest?.files ?? []) known.set(brief[0], expand(brief));
+  return known;
+}
+function expand([path2, xy, mode, stat]) {
+  const isInHead = !/[?ARC]/.test(xy);
+  return {
+    path: path2,
+    xy,
+    head: isInHead ? `${mode || "100644"} ?` : null,
+    index: null,
+    tree_mode: null,
+    mode: mode || null,
+    content: null,
+    stat: stat || null,
+    isBrief: true
+  };
+}
+function isCutOff({ rest }) {
+  return rest !== null && rest.digest !== null;
+}
+function isDirty(entry) {
+  return entry.xy !== "..";
+}
+function countDirty({ entries, rest }) {
+  const brief = rest?.files ?? [];
+  const unnamed = (rest?.count ?? 0) - brief.length;
+  return entries.filter(isDirty).length + brief.filter(([, xy]) => isDirty({ xy })).length + unnamed;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  countDirty,
+  decodeName,
+  encodeName,
+  entriesOf,
+  isCutOff,
+  isDirty,
+  makeRest,
+  oneLine,
+  openGit,
+  readableName,
+  repositoryVariables,
+  showName
+});
+
+},
+"./chunk-HIHPYN74.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  dueWords: () => dueWords,
+  timerFacts: () => timerFacts
+});
+module.exports = stdin_exports;
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
+var import_chunk_QQDCJR45 = load("./chunk-QQDCJR45.js");
+function timerFacts(timer) {
+  const { due_at, slot } = timer;
+  return { due_at, durable: true, slot, message: (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(timer.message), import_chunk_QQDCJR45.excerptBytes) };
+}
+function dueWords({ due_at }) {
+  const rest = Date.parse(due_at) - (0, import_chunk_NTPGMPXS.nowMs)();
+  return rest > 0 ? `${(0, import_chunk_LXK2ZILE.plainText)(due_at)}, in ${(0, import_chunk_UNGYPAP3.formatDuration)(Math.max(1e3, rest))}` : (0, import_chunk_LXK2ZILE.plainText)(due_at);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  dueWords,
+  timerFacts
+});
+
+},
+"./chunk-HRWJYRBX.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  compareWorkspace: () => compareWorkspace,
+  isChanges: () => isChanges,
+  isSnapshot: () => isSnapshot
+});
+module.exports = stdin_exports;
+var import_chunk_JOCEVUMT = load("./chunk-JOCEVUMT.js");
+var import_chunk_H3O4Q2ZO = load("./chunk-H3O4Q2ZO.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
+var import_chunk_QQDCJR45 = load("./chunk-QQDCJR45.js");
+var text = (value) => typeof value === "string";
+var flag = (value) => typeof value === "boolean";
+var count = (value) => Number.isSafeInteger(value) && value >= 0;
+var textOrNull = (value) => value === null || text(value);
+var commit = (value) => value === null || text(value) && /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(value);
+var optional = (shape) => (value) => value === void 0 || shape(value);
+var nullOr = (shape) => (value) => value === null || shape(value);
+var oneOf = (...words) => (value) => words.includes(value);
+var list = (shape) => (value) => Array.isArray(value) && value.every(shape);
+var record = (shapes) => (value) => isRecord(value) && Object.entries(shapes).every(([name, shape]) => shape(value[name]));
+var allOf = (shape) => (value) => isRecord(value) && Object.values(value).every(shape);
+function isRecord(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+var nameInside = (value) => text(value) && !`/${value}/`.includes("/../") && !value.startsWith("/");
+var entry = record({
+  path: nameInside,
+  xy: text,
+  head: textOrNull,
+  index: textOrNull,
+  tree_mode: textOrNull,
+  from: optional(nameInside),
+  mode: textOrNull,
+  content: textOrNull,
+  stat: textOrNull
+});
+var names = allOf((value) => value !== null && commit(value));
+var row = (length) => (value) => Array.isArray(value) && value.length === length && nameInside(value[0]) && value.every(text);
+var snapshot = record({
+  schema: oneOf(1),
+  cwd: text,
+  at: (value) => text(value) && Number.isFinite(Date.parse(value)),
+  git: nullOr(
+    record({
+      root: text,
+      hash: oneOf("sha1", "sha256"),
+      head: commit,
+      branch: textOrNull,
+      subject: textOrNull,
+      refs: nullOr(names),
+      refs_rest: nullOr(record({ count, digest: text })),
+      elsewhere: names
+    })
+  ),
+  reason: textOrNull,
+  exclude: list(text),
+  entries: list(entry),
+  rest: nullOr(record({ count, files: list(row(4)), digest: textOrNull })),
+  files: nullOr(list(row(3))),
+  exact: flag
+});
+var changes = record({
+  files: list(
+    record({
+      path: text,
+      change: oneOf("added", "modified", "deleted", "renamed"),
+      from: optional(text),
+      was_dirty: flag,
+      committed: flag
+    })
+  ),
+  file_count: count,
+  dirty_before: list(text),
+  dirty_before_count: count,
+  dirty_committed: list(text),
+  dirty_committed_count: count,
+  dirty_after: count,
+  commits: list(record({ sha: text, subject: text })),
+  commit_count: count,
+  head: record({ before: textOrNull, after: textOrNull, moved: oneOf("forward", "elsewhere", null) }),
+  branch: record({ before: textOrNull, after: textOrNull }),
+  refs_changed: list(text),
+  index_changed: flag,
+  beyond: list(text),
+  exact: flag,
+  unchanged: flag,
+  reason: textOrNull
+});
+function isSnapshot(value) {
+  return snapshot(value);
+}
+function isChanges(value) {
+  return changes(value);
+}
+var emptyTree = {
+  sha1: "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+  sha256: "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"
+};
+function readTreeChanges(git, hash, heads) {
+  const ask = (...renames) => git.run([
+    ...["diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-ext-diff", "--no-textconv", ...renames],
+    ...[heads.before ?? emptyTree[hash], heads.after ?? emptyTree[hash], "--"]
+  ]);
+  const found = ask("-M", "-l1000");
+  const answer = found.ok ? found : ask("--no-renames");
+  return answer.ok ? parseRaw(answer.bytes) : void 0;
+}
+function parseRaw(bytes) {
+  const changes2 = new Map();
+  const items = bytes.toString("latin1").split("\0");
+  for (let at = 0; at < items.length; at += 1) {
+    const [, modes] = /^:(.*)$/.exec(items[at] ?? "") ?? [];
+    if (modes === void 0) continue;
+    const [oldMode = "", newMode = "", oldName = "", newName = "", letter = ""] = modes.split(" ");
+    const before = /^0*$/.test(oldMode) ? null : `${oldMode} ${oldName}`;
+    const after = /^0*$/.test(newMode) ? null : `${newMode} ${newName}`;
+    at += 1;
+    const name = (0, import_chunk_JOCEVUMT.nameOf)(items[at] ?? "");
+    if (!/^[RC]/.test(letter)) {
+      changes2.set(name, { before, after });
+      continue;
+    }
+    at += 1;
+    const target = (0, import_chunk_JOCEVUMT.nameOf)(items[at] ?? "");
+    if (letter.startsWith("R")) changes2.set(name, { before, after: null });
+    changes2.set(target, { before: null, after, ...letter.startsWith("R") ? { from: name } : {} });
+  }
+  return changes2;
+}
+function readMove(git, before, after) {
+  if (before === after) return null;
+  if (before === null) return "forward";
+  if (after === null) return "elsewhere";
+  return git.run(["merge-base", "--is-ancestor", before, after]).ok ? "forward" : "elsewhere";
+}
+var commitLimit = 20;
+function readNewCommits(git, before, after, tips) {
+  const refs = [...Object.values(before.refs ?? {}), ...Object.values(before.elsewhere)];
+  const known = new Set([before.head, ...refs].filter((name) => name !== null));
+  const fresh = [after.head, ...tips].filter((name) => name !== null && !known.has(name));
+  if (fresh.length === 0) return { commits: [], commit_count: 0 };
+  const input = `${[...new Set(fresh), ...[...known].map((name) => `^${name}`)].join("\n")}
+`;
+  const count2 = git.run(["rev-list", "--count", "--ignore-missing", "--stdin"], { input });
+  const listed2 = git.run(
+    [
+      ...["rev-list", `--max-count=${commitLimit}`, "--topo-order", "--ignore-missing"],
+      ...["--encoding=UTF-8", "--format=%s", "--stdin"]
+    ],
+    { input }
+  );
+  if (!count2.ok || !listed2.ok) return void 0;
+  const lines = listed2.bytes.toString("latin1").split("\n");
+  const commits = lines.flatMap(
+    (line, at) => at % 2 === 0 && line.startsWith("commit ") ? [{ sha: line.slice(7), subject: (0, import_chunk_JOCEVUMT.nameOf)(lines[at + 1] ?? "") }] : []
+  );
+  return { commits, commit_count: Number(count2.bytes.toString("latin1")) };
+}
+function comparePlain(before, after) {
+  const [known, now] = [filesOf(before), filesOf(after)];
+  const looker = (0, import_chunk_JOCEVUMT.makeLooker)(after.cwd);
+  const changes2 = [];
+  for (const path of [...new Set([...known.keys(), ...now.keys()])].sort()) {
+    const was = known.get(path) ?? null;
+    const is = now.get(path) ?? (after.exact ? null : lookNow(path));
+    if (was?.mode === is?.mode && was?.content === is?.content) continue;
+    const isOld = !was && !before.exact && (looker.look(path)?.changedMs ?? 0) < Date.parse(before.at) - 2e3;
+    if (!isOld) changes2.push({ path, was, is, was_dirty: false, committed: false });
+  }
+  return changes2;
+  function lookNow(path) {
+    const facts = looker.look(path);
+    return facts && facts.kind !== "folder" ? { mode: facts.mode, content: facts.stat } : null;
+  }
+}
+function compareUnasked(before) {
+  const looker = (0, import_chunk_JOCEVUMT.makeLooker)(before.git.root);
+  const paths = { changes: [], untouched: [], swallowed: [] };
+  for (const [path, entry2] of (0, import_chunk_H3O4Q2ZO.entriesOf)(before)) {
+    const facts = looker.look(path);
+    if (!(0, import_chunk_H3O4Q2ZO.isDirty)(entry2) || entry2.mode === "160000") continue;
+    const now = facts && facts.kind !== "folder" ? facts : null;
+    const isSame2 = now ? now.mode === entry2.mode && now.stat === entry2.stat : entry2.mode === null;
+    const sideOf2 = (side) => ({ mode: side.mode, content: side.stat });
+    const was = entry2.mode === null ? null : sideOf2({ mode: entry2.mode, stat: entry2.stat });
+    if (isSame2) paths.untouched.push(path);
+    else paths.changes.push({ path, was, is: now && sideOf2(now), was_dirty: true, committed: false });
+  }
+  return paths;
+}
+function filesOf({ files }) {
+  return new Map((files ?? []).map(([path, mode, stat]) => [path, { mode, content: stat }]));
+}
+var emptyBlobs = new Set([
+  "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391",
+  "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813"
+]);
+function pairRenames(changes2) {
+  const gone = new Map(changes2.filter(({ was, is }) => was && !is).map((change) => [change.path, change]));
+  const byContent = new Map();
+  for (const change of gone.values()) {
+    const key = change.was && contentKey(change.was);
+    if (key) byContent.set(key, [...byContent.get(key) ?? [], change]);
+  }
+  const taken = new Set();
+  const originOf = new Map();
+  const take = (change, origin) => {
+    if (!origin || taken.has(origin.path)) return;
+    taken.add(origin.path);
+    originOf.set(change.path, origin);
+  };
+  const fresh = changes2.filter(({ was, is }) => !was && is);
+  for (const change of fresh) if (change.from !== void 0) take(change, gone.get(change.from));
+  for (const change of fresh) {
+    const key = change.is && contentKey(change.is);
+    if (!key || originOf.has(change.path)) continue;
+    const free = (byContent.get(key) ?? []).filter(({ path }) => !taken.has(path));
+    const namesake = free.find(({ path }) => lastPart(path) === lastPart(change.path));
+    take(change, namesake ?? (emptyBlobs.has(change.is?.content ?? "") ? void 0 : free[0]));
+  }
+  return changes2.filter(({ path }) => !taken.has(path)).map(({ from: _, ...change }) => {
+    const origin = originOf.get(change.path);
+    if (!origin) return change;
+    return { ...change, from: origin.path, was_dirty: change.was_dirty || origin.was_dirty };
+  });
+}
+function contentKey({ mode, content }) {
+  return content === null ? null : `${mode.slice(0, 3)} ${content}`;
+}
+function lastPart(path) {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
+function comparePaths(moments) {
+  const known = (0, import_chunk_H3O4Q2ZO.entriesOf)(moments.before);
+  const now = (0, import_chunk_H3O4Q2ZO.entriesOf)(moments.after);
+  const names2 = new Set([...known.keys(), ...now.keys(), ...moments.tree.keys()]);
+  const isHidden = makeHidden(moments, names2);
+  const changes2 = [];
+  const untouched = [];
+  const swallowed = [];
+  const isInMoved = makeInMoved(known, now);
+  for (const name of [...names2].sort()) {
+    const [b, a, t] = [known.get(name), now.get(name), moments.tree.get(name)];
+    const sides = b ? sinceDirty(name, b, a, moments) : a ? sinceClean(name, a, moments, isHidden) : inTree(t);
+    const was_dirty = b !== void 0 && b.xy !== "..";
+    if (sides && (sides.was || sides.is)) {
+      const from = a?.from ?? t?.from;
+      changes2.push({ path: name, ...sides, was_dirty, committed: t !== void 0, ...from ? { from } : {} });
+    } else if (was_dirty) (a === void 0 && (t || isInMoved(name)) ? swallowed : untouched).push(name);
+  }
+  return { changes: changes2, untouched, swallowed };
+}
+function makeInMoved(known, now) {
+  const moved = [...now.values()].filter(({ path, mode, content, head: head2 }) => {
+    const before = known.get(path);
+    return mode === "160000" && content !== (before ? before.content : head2?.split(" ")[1]);
+  }).map(({ path }) => `${path}/`);
+  return (name) => moved.some((folder) => name.startsWith(folder));
+}
+function sinceDirty(name, b, a, moments) {
+  const now = a ?? measureNow(name, b, moments);
+  return isSame(b, now) ? void 0 : { was: sideOf(b), is: sideOf(now) };
+}
+function measureNow(name, b, { looker, tree }) {
+  const facts = looker.look(name);
+  if (!facts) return import_chunk_JOCEVUMT.nothing;
+  if (facts.kind !== "folder") {
+    const algorithm = b.content?.length === 64 ? "sha256" : "sha1";
+    if (b.content === null && b.mode !== null) return { mode: facts.mode, content: null, stat: facts.stat };
+    return (0, import_chunk_JOCEVUMT.measureRaw)(looker, name, facts, algorithm);
+  }
+  const commit2 = (tree.get(name)?.after ?? b.head)?.split(" ")[1];
+  return b.mode === "160000" && commit2 !== void 0 ? { mode: "160000", content: commit2, stat: null } : import_chunk_JOCEVUMT.nothing;
+}
+function isSame(b, now) {
+  if (b.mode !== now.mode) return false;
+  if (b.mode === null) return true;
+  return b.content !== null && now.content !== null ? b.content === now.content : b.stat === now.stat;
+}
+function sinceClean(name, a, { tree, overlooked, before }, isHidden) {
+  const t = tree.get(name);
+  const base = a.xy === ".." ? overlooked.get(name) ?? null : t ? t.before : a.head;
+  const was = sideOfTree(base);
+  if (base === null) return a.mode === null || isHidden(a) ? void 0 : { was, is: sideOf(a) };
+  if ((0, import_chunk_H3O4Q2ZO.isCutOff)(before) && isHidden(a)) return void 0;
+  const isStaged2 = a.xy[1] === "." && a.xy !== ".." && a.index !== null && !a.index.startsWith("u");
+  const is = isStaged2 ? sideOfTree(a.index) : sideOf({ ...a, mode: (a.mode && a.tree_mode) ?? a.mode });
+  if (was && is && was.mode === is.mode && was.content === is.content) return void 0;
+  return { was, is };
+}
+function inTree(t) {
+  return t && { was: sideOfTree(t.before), is: sideOfTree(t.after) };
+}
+function makeHidden({ before, looker }, names2) {
+  const mayHide = (0, import_chunk_H3O4Q2ZO.isCutOff)(before) || [...names2].some((name) => /(?:^|\/)\.gitignore$/.test(name));
+  const margin = 2e3;
+  return (a) => mayHide && (looker.look(a.path)?.changedMs ?? Number.POSITIVE_INFINITY) < Date.parse(before.at) - margin;
+}
+function sideOf({ mode, content, stat }) {
+  return mode === null ? null : { mode, content: content ?? stat };
+}
+function sideOfTree(base) {
+  const [mode, content = null] = base?.split(" ") ?? [];
+  return mode === void 0 ? null : { mode, content };
+}
+var listed = { files: 200, dirty: 50, refs: 50, nameBytes: 1e3 };
+function compareWorkspace(before, after, { budgetMs = import_chunk_QQDCJR45.captureBudgetMs } = {}) {
+  if (!isSnapshot(before)) return untold("the record of the workspace at the start is damaged", null, null);
+  const { git, cwd, exclude } = before;
+  if (git === null) {
+    const now2 = after.git === null && after.cwd === cwd ? after : (0, import_chunk_JOCEVUMT.captureWorkspace)(cwd, { exclude, plain: true, budgetMs });
+    const changes2 = comparePlain(before, now2);
+    const exact = before.exact && now2.exact;
+    return finish({ ...nothingMoved(null, null), ...noPaths, changes: changes2, exact, reason: before.reason });
+  }
+  const isElsewhere = after.git ? after.git.root !== git.root : after.reason === import_chunk_JOCEVUMT.notInGit;
+  const now = isElsewhere ? (0, import_chunk_JOCEVUMT.captureWorkspace)(git.root, { exclude, budgetMs }) : after;
+  if (now.git?.root === git.root)
+    return compareGit({ ...before, git }, { ...now, git: now.git }, (0, import_chunk_NTPGMPXS.monotonicMs)() + budgetMs);
+  const reason = now.reason ?? "the repository is gone";
+  return untold(reason, git, null, reason === import_chunk_JOCEVUMT.notInGit ? noPaths : compareUnasked({ ...before, git }));
+}
+function compareGit(before, after, until) {
+  const [was, is] = [before.git, after.git];
+  const opened = (0, import_chunk_H3O4Q2ZO.openGit)(is.root, { until });
+  if ("reason" in opened) return untold(opened.reason, was, is);
+  const { git } = opened;
+  const moved = readMove(git, was.head, is.head);
+  const tree = moved === null ? new Map() : readTreeChanges(git, is.hash, head(was, is));
+  const refs = (0, import_chunk_JOCEVUMT.compareRefs)(was, is);
+  const commits = readNewCommits(git, was, is, refs.tips);
+  const looker = (0, import_chunk_JOCEVUMT.makeLooker)(is.root, until);
+  const overlooked = newlyOverlooked(git, before, after);
+  const moments = { before, after, tree: tree ?? new Map(), looker, overlooked };
+  const isMore = before.rest?.digest !== after.rest?.digest && ((0, import_chunk_H3O4Q2ZO.isCutOff)(before) || (0, import_chunk_H3O4Q2ZO.isCutOff)(after));
+  const isKnown = tree !== void 0 && commits !== void 0 && refs.exact && (0, import_chunk_NTPGMPXS.monotonicMs)() < until;
+  return finish({
+    ...nothingMoved(was, is),
+    ...comparePaths(moments),
+    dirty_after: (0, import_chunk_H3O4Q2ZO.countDirty)(after),
+    commits: commits?.commits ?? [],
+    commit_count: commits?.commit_count ?? 0,
+    head: { ...head(was, is), moved },
+    refs_changed: refs.changed,
+    index_changed: isIndexChanged(before, after, moments.tree),
+    exact: before.exact && after.exact && isKnown,
+    beyond: [
+      ...isMore ? [`uncommitted files beyond the first ${import_chunk_JOCEVUMT.limits.entries + import_chunk_JOCEVUMT.limits.brief}`] : [],
+      ...refs.isMore ? [`branches beyond the first ${import_chunk_JOCEVUMT.refLimits.names}`] : []
+    ],
+    reason: after.reason ?? before.reason
+  });
+}
+function head(was, is) {
+  return { before: was.head, after: is.head };
+}
+function newlyOverlooked(git, was, is) {
+  const known = (0, import_chunk_H3O4Q2ZO.entriesOf)(was);
+  const names2 = is.entries.filter(({ path, xy }) => xy === ".." && !known.has(path)).map(({ path }) => path);
+  if (names2.length === 0 || was.git.head === null) return new Map();
+  const answer = git.run(["ls-tree", "-r", "-z", "--full-tree", was.git.head]);
+  const wanted = new Set(names2);
+  const lines = answer.ok ? answer.bytes.toString("latin1").split("\0") : [];
+  return new Map(
+    lines.flatMap((line) => {
+      const [, mode, name, path = ""] = /^(\d+) \w+ ([0-9a-f]+)\t(.*)$/s.exec(line) ?? [];
+      return mode !== void 0 && wanted.has((0, import_chunk_JOCEVUMT.nameOf)(path)) ? [[(0, import_chunk_JOCEVUMT.nameOf)(path), `${mode} ${name}`]] : [];
+    })
+  );
+}
+function isIndexChanged(was, is, tree) {
+  const [known, now] = [(0, import_chunk_H3O4Q2ZO.entriesOf)(was), (0, import_chunk_H3O4Q2ZO.entriesOf)(is)];
+  const isCut = (0, import_chunk_H3O4Q2ZO.isCutOff)(was) || (0, import_chunk_H3O4Q2ZO.isCutOff)(is);
+  return [...new Set([...known.keys(), ...now.keys(), ...tree.keys()])].some((name) => {
+    const [b, a, t] = [known.get(name), now.get(name), tree.get(name)];
+    if (b?.xy === ".." || a?.xy === ".." || isCut && !(a && b)) return false;
+    if (b?.isBrief || a?.isBrief) return isStaged(b) !== isStaged(a);
+    const before = b ? b.index : t ? t.before : a?.head ?? null;
+    const after = a ? a.index : t ? t.after : b?.head ?? null;
+    return before !== after;
+  });
+}
+function isStaged(entry2) {
+  return entry2 !== void 0 && !/^[.?]/.test(entry2.xy);
+}
+var noPaths = { changes: [], untouched: [], swallowed: [] };
+function nothingMoved(was, is) {
+  return {
+    commits: [],
+    commit_count: 0,
+    dirty_after: 0,
+    head: { before: was?.head ?? null, after: is?.head ?? null, moved: null },
+    branch: { before: was?.branch ?? null, after: is?.branch ?? null },
+    refs_changed: [],
+    index_changed: false,
+    beyond: []
+  };
+}
+function untold(reason, was, is, paths = noPaths) {
+  const changes2 = finish({ ...nothingMoved(was, is), ...paths, exact: false, reason });
+  return { ...changes2, unchanged: false };
+}
+function finish({ changes: changes2, untouched, swallowed, ...rest }) {
+  const files = pairRenames(changes2);
+  const { head: head2, branch, commit_count, refs_changed, index_changed, beyond } = rest;
+  const isStill = head2.before === head2.after && branch.before === branch.after && !index_changed && beyond.length === 0;
+  return {
+    files: files.slice(0, listed.files).map(fileChange),
+    file_count: files.length,
+    dirty_before: untouched.slice(0, listed.dirty).map(shortName),
+    dirty_before_count: untouched.length,
+    dirty_committed: swallowed.slice(0, listed.dirty).map(shortName),
+    dirty_committed_count: swallowed.length,
+    ...rest,
+    refs_changed: refs_changed.slice(0, listed.refs).map(shortName),
+    unchanged: isStill && files.length === 0 && commit_count === 0 && refs_changed.length === 0
+  };
+}
+function fileChange({ path, was, is, from, was_dirty, committed }) {
+  const change = from !== void 0 ? "renamed" : !was ? "added" : !is ? "deleted" : "modified";
+  return {
+    path: shortName(path),
+    change,
+    ...from === void 0 ? {} : { from: shortName(from) },
+    was_dirty,
+    committed
+  };
+}
+function shortName(name) {
+  return (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_H3O4Q2ZO.readableName)(name), listed.nameBytes);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  compareWorkspace,
+  isChanges,
+  isSnapshot
+});
+
+},
+"./chunk-HTFRUHKZ.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  holdFifo: () => holdFifo,
+  makeFifo: () => makeFifo,
+  watchFifo: () => watchFifo
+});
+module.exports = stdin_exports;
+var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_fs = require("node:fs");
+var flags = import_node_fs.constants.O_NONBLOCK | import_node_fs.constants.O_NOFOLLOW;
+async function makeFifo(file) {
+  const { spawn } = await Promise.resolve().then(() => builtin("node:child_process"));
+  return new Promise((resolve) => {
+    const maker = spawn("mkfifo", ["-m", "600", file], { env: (0, import_chunk_NTPGMPXS.toolEnvironment)(), stdio: "ignore" });
+    maker.once("error", () => resolve(isFifo(file)));
+    maker.once("exit", () => resolve(isFifo(file)));
+  });
+}
+function holdFifo(file) {
+  const fd = openFifo(file, import_node_fs.constants.O_RDWR);
+  if (fd === void 0) return void 0;
+  (0, import_node_fs.chmodSync)(file, 384);
+  return () => (0, import_node_fs.closeSync)(fd);
+}
+async function watchFifo(file, onEnd) {
+  const fd = openFifo(file, import_node_fs.constants.O_RDONLY);
+  if (fd === void 0) return void 0;
+  const { Socket } = await Promise.resolve().then(() => builtin("node:net"));
+  const socket = new Socket({ fd, readable: true, writable: false });
+  let done = false;
+  const end = () => {
+    if (!done) onEnd();
+    done = true;
+  };
+  socket.on("error", end).on("end", end).on("close", end);
+  socket.resume();
+  return () => {
+    done = true;
+    socket.destroy();
+  };
+}
+function openFifo(file, mode) {
+  let fd;
+  try {
+    fd = (0, import_node_fs.openSync)(file, mode | flags);
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR", "ELOOP", "ENXIO", "EACCES", "EROFS", "EPERM"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? ""))
+      return void 0;
+    throw error;
+  }
+  if ((0, import_node_fs.fstatSync)(fd).isFIFO()) return fd;
+  (0, import_node_fs.closeSync)(fd);
+  return void 0;
+}
+function isFifo(file) {
+  const fd = openFifo(file, import_node_fs.constants.O_RDONLY);
+  if (fd === void 0) return false;
+  (0, import_node_fs.closeSync)(fd);
+  return true;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  holdFifo,
+  makeFifo,
+  watchFifo
+});
+
+},
+"./chunk-I2GHFG3V.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  folderOf: () => folderOf,
+  run: () => run
+});
+module.exports = stdin_exports;
+var import_chunk_FI4JYELH = load("./chunk-FI4JYELH.js");
+var import_chunk_JHVGVA2Y = load("./chunk-JHVGVA2Y.js");
+var import_chunk_DIWS52R6 = load("./chunk-DIWS52R6.js");
+var import_chunk_35TRCA3T = load("./chunk-35TRCA3T.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_4OSGLHQW = load("./chunk-4OSGLHQW.js");
+var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
+var import_chunk_QQDCJR45 = load("./chunk-QQDCJR45.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var runOptions = {
+  timeout: {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_QQDCJR45.limits.runTimeout,
+    help: "hard limit, counted from launch (default 24h, at most 30d)"
+  },
+  deadline: { kind: "duration", value: "D", range: import_chunk_QQDCJR45.limits.runTimeout, help: "the same as --timeout" },
+  "kill-after": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_QQDCJR45.limits.runKillGrace,
+    help: "time between TERM and KILL (default 30s)"
+  },
+  cwd: { kind: "text", value: "DIR", help: "folder to run in (default: here)" },
+  shell: { kind: "flag", help: "give the one word after -- to /bin/sh -c" },
+  pipefail: { kind: "flag", help: "with --shell: a pipe fails when any of its commands does" },
+  "success-exit": {
+    kind: "count",
+    value: "N",
+    range: { default: 0, min: 0, max: 255 },
+    help: "the exit code that means success (default 0)"
+  },
+  "success-file": {
+    kind: "list",
+    value: "PATH",
+    help: "success only when this file is new or changed at the end; may be repeated"
+  },
+  result: { kind: "list", value: "PATH", help: "file or folder to tell of at the end; may be repeated" },
+  log: { kind: "text", value: "PATH", help: "the command's own log; its last 50 lines are told on failure" },
+  expect: { kind: "duration", value: "D", range: import_chunk_QQDCJR45.limits.expect, help: "expected duration; later asks for attention" },
+  "checkpoint-every": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_QQDCJR45.limits.checkpoint,
+    help: "judge its progress at this interval (default 1h)"
+  },
+  "sample-every": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_QQDCJR45.limits.sample,
+    help: "look at its CPU, output and result paths this often (default 60s, at most the interval above)"
+  },
+  probe: { kind: "text", value: "LINE", help: "read-only shell line that prints its progress as one JSON object" },
+  "probe-timeout": { kind: "duration", value: "D", range: import_chunk_QQDCJR45.limits.probe, help: "bound of one probe (default 30s)" },
+  "first-output": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_QQDCJR45.limits.optInLimit,
+    help: "end it when nothing was printed by then"
+  },
+  "stall-after": {
+    kind: "duration",
+    value: "D",
+    range: import_chunk_QQDCJR45.limits.optInLimit,
+    help: "end it when nothing was printed for that long"
+  },
+  ...import_chunk_DIWS52R6.onStallOption,
+  "status-cmd": {
+    kind: "text",
+    value: "LINE",
+    help: "for a launcher that detaches: shell line that prints {identity, status, exit_code}; asked once at the end"
+  },
+  identity: { kind: "text", value: "TEXT", help: "the task that --status-cmd must name" },
+  "max-output": {
+    kind: "size",
+    value: "SIZE",
+    range: import_chunk_QQDCJR45.limits.maxOutput,
+    help: "cap of each output file on disk (default 64M)"
+  },
+  "keep-children": { kind: "flag", help: "leave processes alone that the command left behind" },
+  ...import_chunk_DIWS52R6.launchOptions
+};
+async function makeRunPart(input, cwd) {
+  checkTogether(input);
+  const [checkpointMs, log] = [input.durationOrDefault("checkpoint-every"), input.text("log")];
+  const part = {
+    success_exit: input.count("success-exit") ?? 0,
+    // A launcher that detaches itself leaves its task behind on purpose.
+    keep_children: input.has("keep-children") || input.has("status-cmd"),
+    ...(0, import_chunk_FI4JYELH.pathsBefore)({ results: input.texts("result"), successFiles: input.texts("success-file") }, cwd),
+    log: log === void 0 ? null : (0, import_chunk_FI4JYELH.requireLogPath)(log, cwd),
+    expect_ms: input.duration("expect") ?? null,
+    checkpoint_ms: checkpointMs,
+    sample_ms: Math.min(input.durationOrDefault("sample-every"), checkpointMs),
+    probe: lineOf(input, "probe"),
+    probe_ms: input.durationOrDefault("probe-timeout"),
+    status_cmd: lineOf(input, "status-cmd"),
+    identity: identityOf(input)
+  };
+  return { ...await (0, import_chunk_FI4JYELH.programOf)(input, cwd), ...part };
+}
+function checkTogether(input) {
+  const needs = [
+    ["pipefail", "shell"],
+    ["identity", "status-cmd"],
+    ["status-cmd", "identity"],
+    ["probe-timeout", "probe"]
+  ];
+  for (const [name, other] of needs)
+    if (input.has(name) && !input.has(other))
+      throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${name} without --${other}: ${whyTogether[name]}`, help());
+}
+var whyTogether = {
+  pipefail: "it is an option of that shell",
+  identity: "only that command can name the task",
+  "status-cmd": "its answer counts only for the task that you name",
+  "probe-timeout": "there is no probe to be bounded"
+};
+function lineOf(input, name) {
+  const line = input.text(name);
+  if (line === void 0) return null;
+  if (line.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take an empty --${name}: allowed is one line for /bin/sh`, help());
+  requireSize(name, line, import_chunk_QQDCJR45.shellLineBytes);
+  return line;
+}
+function identityOf(input) {
+  const text = input.text("identity");
+  if (text === void 0) return null;
+  if (text.trim() === "" || /[\r\n]/.test(text))
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --identity ${JSON.stringify(text)}: allowed is one line that names one task`, help());
+  requireSize("identity", text, import_chunk_QQDCJR45.identityBytes);
+  return text;
+}
+function requireSize(name, text, limit) {
+  const size = (0, import_chunk_LXK2ZILE.byteLength)(text);
+  if (size > limit) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${name} of ${size} bytes: at most ${limit} are allowed`, help());
+}
+function help() {
+  return (0, import_chunk_4OSGLHQW.quoteWords)([...(0, import_chunk_35TRCA3T.selfWords)(), "run", "--help"]);
+}
+var run = {
+  name: "run",
+  summary: "run a long command as a job",
+  form: "[options] -- COMMAND ARG...",
+  words: { min: 0, max: 0, rest: true },
+  options: runOptions,
+  notes: "The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",
+  examples: [
+    "run -- make test",
+    "run --timeout 2h --once-key nightly -- python3 train.py --epochs 10",
+    "run --shell -- 'make && make install'"
+  ],
+  async run(context, input) {
+    const words = (0, import_chunk_JHVGVA2Y.onceWords)("run", input, (0, import_chunk_JHVGVA2Y.folderSaid)(context, input), null);
+    const repeated = await (0, import_chunk_JHVGVA2Y.repeatedLaunch)(context, input, words, false);
+    if (repeated) return repeated;
+    const cwd = folderOf(context, input);
+    const timeout = limitOf(input);
+    return (0, import_chunk_JHVGVA2Y.launchAndTell)(context, input, {
+      kind: "run",
+      verb: "run",
+      ...(0, import_chunk_JHVGVA2Y.launchWords)(input),
+      cwd,
+      deadlineMs: timeout,
+      killGraceMs: input.durationOrDefault("kill-after"),
+      maxOutputBytes: input.size("max-output") ?? import_chunk_QQDCJR45.limits.maxOutput.default,
+      firstOutputMs: input.duration("first-output") ?? null,
+      stallMs: input.duration("stall-after") ?? null,
+      lineage: null,
+      run: await makeRunPart(input, cwd),
+      onStall: (0, import_chunk_JHVGVA2Y.onStallOf)(input),
+      staff: null,
+      words
+    });
+  }
+};
+function limitOf(input) {
+  if (input.has("timeout") && input.has("deadline"))
+    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");
+  return input.has("deadline") ? input.durationOrDefault("deadline") : input.durationOrDefault("timeout");
+}
+function folderOf(context, input) {
+  const folder = import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
+  if (!(0, import_chunk_P3XGVNCK.isFolder)(folder))
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot run in ${folder}: there is no such folder`,
+      "name an existing one with --cwd DIR"
+    );
+  return (0, import_chunk_P3XGVNCK.realPath)(folder);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  folderOf,
+  run
+});
+
+},
+"./chunk-IJ2DWSAG.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  isSettleable: () => isSettleable,
+  refresh: () => refresh,
+  refreshAttached: () => refreshAttached
+});
+module.exports = stdin_exports;
+var import_chunk_U3WQ7DHF = load("./chunk-U3WQ7DHF.js");
+var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
+var import_chunk_QQDCJR45 = load("./chunk-QQDCJR45.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var settled = ["over", "lost", "host_restarted", "never_started"];
+function isSettleable(condition) {
+  return settled.includes(condition);
+}
+var attachable = ["orphaned", "unclaimed"];
+async function refresh(root, id, isStrict = false) {
+  const view = (0, import_chunk_U3WQ7DHF.inspect)(root, id);
+  const condition = (0, import_chunk_U3WQ7DHF.conditionOf)(view);
+  if (condition === "ended") dropMarker(view);
+  if (!isSettleable(condition)) return view;
+  const { settleJob } = await Promise.resolve().then(() => load("./settle-ZL7K22OU.js"));
+  await settleJob(view, (now2) => isSettleable((0, import_chunk_U3WQ7DHF.conditionOf)(now2)), isStrict);
+  const now = (0, import_chunk_U3WQ7DHF.inspect)(root, id);
+  return view.spec?.timer && (0, import_chunk_U3WQ7DHF.conditionOf)(now) === "over" ? timerNotSettled(now) : now;
+}
+async function timerNotSettled(view) {
+  const { isOurs } = await Promise.resolve().then(() => load("./may-act-DM33P74M.js"));
+  if (await isOurs(view)) return view;
+  const damage = "spec.json was changed, or comes from another user or machine";
+  return { ...view, spec: null, damage, state: (0, import_chunk_U3WQ7DHF.damagedState)(view.id, damage) };
+}
+async function refreshAttached(root, id) {
+  const view = await refresh(root, id, true);
+  const isDue = (now) => attachable.includes((0, import_chunk_U3WQ7DHF.conditionOf)(now)) || isHung(now);
+  if (!isDue(view)) return view;
+  const { attachWorker } = await Promise.resolve().then(() => load("./attach-WR44GYDG.js"));
+  await attachWorker(view, isDue);
+  return (0, import_chunk_U3WQ7DHF.inspect)(root, id);
+}
+function dropMarker(view) {
+  if (!(0, import_chunk_P3XGVNCK.exists)(view.paths.marker)) return;
+  try {
+    (0, import_chunk_527JQF7V.removeFile)(view.paths.reserve);
+    (0, import_chunk_527JQF7V.removeFile)(view.paths.marker);
+  } catch {
+  }
+}
+function isHung(view) {
+  if ((0, import_chunk_U3WQ7DHF.conditionOf)(view) !== "supervised" || view.isClaimed || view.worker !== null) return false;
+  return view.leaseAgeMs !== null && view.leaseAgeMs > 2 * import_chunk_QQDCJR45.leaseStaleMs;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  isSettleable,
+  refresh,
+  refreshAttached
+});
+
+},
+"./chunk-J6GGBA2A.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  canonical: () => canonical,
+  ensureKey: () => ensureKey,
+  environmentDigest: () => environmentDigest,
+  hashOf: () => hashOf,
+  isGenuine: () => isGenuine,
+  macOf: () => macOf,
+  randomBytes: () => randomBytes,
+  readKey: () => readKey
+});
+module.exports = stdin_exports;
+var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
+var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
+var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+var import_node_fs = require("node:fs");
+function randomBytes(count) {
+  const bytes = new Uint8Array(count);
+  const fd = (0, import_node_fs.openSync)("/dev/urandom", "r");
+  try {
+    for (let done = 0; done < count; ) done += (0, import_node_fs.readSync)(fd, bytes, done, count - done, null);
+  } finally {
+    (0, import_node_fs.closeSync)(fd);
+  }
+  return bytes;
+}
+var longBytes = 64 * 1024;
+function readKey() {
+  const folder = (0, import_chunk_NTPGMPXS.configFolder)();
+  if (folder === void 0) return void 0;
+  const file = import_node_path.default.join(folder, "key");
+  const facts = lookAt(file);
+  if (!facts) return void 0;
+  const isPrivate = facts.kind === "file" && facts.uid === process.getuid?.() && (facts.mode & 63) === 0;
+  const key = isPrivate ? (0, import_chunk_527JQF7V.readText)(file, 1024)?.trim() : void 0;
+  if (key && /^[0-9a-f]{64}$/.test(key)) return key;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot use the key ${file}: it must be a file of yours with mode 600 and 64 hex digits`
+  );
+}
+function lookAt(file) {
+  try {
+    return (0, import_chunk_P3XGVNCK.factsOf)(file);
+  } catch (error) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot read the key ${file} (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`,
+      "set XDG_CONFIG_HOME to a folder that you may use"
+    );
+  }
+}
+function ensureKey() {
+  const known = readKey();
+  if (known) return known;
+  const folder = (0, import_chunk_NTPGMPXS.configFolder)();
+  if (folder === void 0) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      "cannot find your config folder: neither HOME nor XDG_CONFIG_HOME is set",
+      "set HOME"
+    );
+  }
+  try {
+    makeFolders(folder);
+    (0, import_chunk_527JQF7V.createFile)(import_node_path.default.join(folder, "key"), `${(0, import_chunk_CTSRVJRC.toHex)(randomBytes(32))}
+`);
+  } catch (error) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot make the key in ${folder} (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`,
+      "set XDG_CONFIG_HOME to a folder that you may write"
+    );
+  }
+  return ensureKey();
+}
+function macOf(spec, key) {
+  return keyedDigest(key, canonical(spec));
+}
+async function isGenuine(spec, key) {
+  if (key === void 0) return false;
+  const { mac, ...rest } = spec;
+  return sameMac(await macOf(rest, key), mac);
+}
+function sameMac(expected, mac) {
+  let difference = expected.length ^ mac.length;
+  for (let at = 0; at < expected.length; at += 1) difference |= expected.charCodeAt(at) ^ mac.charCodeAt(at);
+  return difference === 0;
+}
+function environmentDigest(key) {
+  const text = key + (0, import_chunk_NTPGMPXS.comparableEnvironment)();
+  let high = 3735928559;
+  let low = 1103547991;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    high = Math.imul(high ^ code, 2654435761);
+    low = Math.imul(low ^ code, 1597334677);
+  }
+  high = Math.imul(high ^ high >>> 16, 2246822507) ^ Math.imul(low ^ low >>> 13, 3266489909);
+  low = Math.imul(low ^ low >>> 16, 2246822507) ^ Math.imul(high ^ high >>> 13, 3266489909);
+  return (4294967296 * (2097151 & low) + (high >>> 0)).toString(16);
+}
+function hashOf(text) {
+  return (0, import_chunk_CTSRVJRC.toHex)((0, import_chunk_CTSRVJRC.sha256)(Buffer.from(text)));
+}
+function canonical(value) {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+  if (typeof value === "object" && value !== null) {
+    const entries = Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1);
+    return `{${entries.map(([name, inner]) => `${JSON.stringify(name)}:${canonical(inner)}`).join(",")}}`;
+  }
+  return JSON.stringify(value) ?? "null";
+}
+async function keyedDigest(key, text) {
+  const bytes = Buffer.from(text);
+  if (bytes.length <= longBytes) return (0, import_chunk_CTSRVJRC.toHex)((0, import_chunk_CTSRVJRC.hmacSha256)(Buffer.from(key), bytes));
+  const { createHmac } = await Promise.resolve().then(() => builtin("node:crypto"));
+  return createHmac("sha256", key).update(bytes).digest("hex");
+}
+function makeFolders(folder) {
+  if ((0, import_chunk_P3XGVNCK.factsOf)(folder)?.kind === "folder") return;
+  makeFolders(import_node_path.default.dirname(folder));
+  (0, import_chunk_527JQF7V.createFolder)(folder);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  canonical,
+  ensureKey,
+  environmentDigest,
+  hashOf,
+  isGenuine,
+  macOf,
+  randomBytes,
+  readKey
+});
+
+},
+"./chunk-JHVGVA2Y.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  checkLaunchOptions: () => checkLaunchOptions,
+  folderSaid: () => folderSaid,
+  launchAndTell: () => launchAndTell,
+  launchWords: () => launchWords,
+  onStallOf: () => onStallOf,
+  onceWords: () => onceWords,
+  repeatedLaunch: () => repeatedLaunch,
+  tellLaunched: () => tellLaunched
+});
+module.exports = stdin_exports;
+var import_chunk_LU7OM5CL = load("./chunk-LU7OM5CL.js");
+var import_chunk_HIHPYN74 = load("./chunk-HIHPYN74.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_M5MS4U53 = load("./chunk-M5MS4U53.js");
+var import_chunk_U3WQ7DHF = load("./chunk-U3WQ7DHF.js");
+var import_chunk_35TRCA3T = load("./chunk-35TRCA3T.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
+var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
+var import_chunk_QQDCJR45 = load("./chunk-QQDCJR45.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_path = builtin("node:path");
+function launchWords(input) {
+  const onceKey = input.text("once-key") ?? null;
+  if (onceKey === "") throw (0, import_chunk_NVPF5LEY.usageError)('cannot take --once-key "": a key needs at least one character');
+  return { owner: input.text("owner") ?? import_chunk_NTPGMPXS.variables.owner() ?? null, label: input.text("label") ?? null, onceKey };
+}
+function onStallOf(input) {
+  const text = input.text("on-stall");
+  if (text === void 0) return null;
+  if (text.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)("cannot take an empty --on-stall: say what is to be done about a stall");
+  const size = (0, import_chunk_LXK2ZILE.byteLength)(text);
+  if (size > import_chunk_QQDCJR45.onStallBytes)
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --on-stall of ${size} bytes: at most ${import_chunk_QQDCJR45.onStallBytes} are allowed`);
+  return text;
+}
+function checkLaunchOptions(input) {
+  if (input.has("wait-timeout") && !input.has("wait")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");
+  input.duration("wait-timeout");
+  for (const other of ["json", "wait"]) {
+    if (input.has("id-only") && input.has(other)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`);
+  }
+}
+async function launchAndTell(context, input, request, isSynchronous = false) {
+  checkLaunchOptions(input);
+  const root = context.root(input);
+  return tellLaunched(context, input, root, await (0, import_chunk_LU7OM5CL.launch)(root, request), isSynchronous);
+}
+async function tellLaunched(context, input, root, launched, isSynchronous) {
+  if (input.has("wait") || isSynchronous) {
+    const { waitAndTell } = await Promise.resolve().then(() => load("./collecting-PEEHCRPG.js"));
+    const told = launched.isNew ? warningNotes(root, launched.id) : [];
+    const collect = `collect: ${import_chunk_M5MS4U53.nextCommands.wait(launched.id, root.option)}`;
+    for (const line of [jobLine(launched), collect, ...told]) context.tell(line);
+    const timeoutMs = input.duration("wait-timeout") ?? Number.MAX_SAFE_INTEGER;
+    return waitAndTell(context, root, [launched.id], {
+      mode: "all",
+      timeoutMs,
+      heartbeatMs: null,
+      isJson: input.has("json"),
+      told
+    });
+  }
+  return tellLaunch(root, launched, input);
+}
+function jobLine({ id, isNew }) {
+  return `job ${id}${isNew ? "" : " (this once-key had it already; nothing was started)"}`;
+}
+function warningsOf(root, id) {
+  const spec = (0, import_chunk_U3WQ7DHF.readSpec)((0, import_chunk_35TRCA3T.jobPaths)(root.folder, id));
+  return spec.kind === "ok" ? spec.value.warnings ?? [] : [];
+}
+function warningNotes(root, id) {
+  return warningsOf(root, id).map((one) => `warning: ${(0, import_chunk_LXK2ZILE.plainText)(one.message)}`);
+}
+function timerOf(root, id) {
+  const { spec, state } = (0, import_chunk_U3WQ7DHF.inspect)(root.folder, id);
+  if (!spec?.timer) return void 0;
+  return { facts: { state: state.state, ...(0, import_chunk_HIHPYN74.timerFacts)(spec.timer) }, line: `due:     ${(0, import_chunk_HIHPYN74.dueWords)(spec.timer)}` };
+}
+function tellLaunch(root, launched, input) {
+  const { id, isNew } = launched;
+  const notes = warningNotes(root, id);
+  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
+`, notes };
+  const paths = (0, import_chunk_35TRCA3T.jobPaths)(root.folder, id);
+  const commands = {
+    wait: import_chunk_M5MS4U53.nextCommands.wait(id, root.option),
+    observe: import_chunk_M5MS4U53.nextCommands.observe(id, root.option),
+    cancel: import_chunk_M5MS4U53.nextCommands.cancel(id, root.option)
+  };
+  const timer = timerOf(root, id);
+  if (input.has("json")) {
+    return {
+      code: import_chunk_6PFAPK5K.exitCodes.done,
+      json: {
+        id,
+        new: isNew,
+        ...timer ? { ...timer.facts, replaced: launched.replaced ?? [] } : {},
+        folder: paths.folder,
+        result_path: paths.result,
+        output_path: paths.output,
+        warnings: warningsOf(root, id),
+        next: commands
+      }
+    };
+  }
+  const lines = [
+    jobLine(launched),
+    ...timer ? [timer.line] : [],
+    ...(launched.replaced ?? []).map((earlier) => `replaced: ${earlier}`),
+    `collect: ${commands.wait}`,
+    `observe: ${commands.observe}`,
+    `result:  ${paths.result}`
+  ];
+  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${lines.join("\n")}
+`, notes };
+}
+var passing = [
+  "owner",
+  "label",
+  "once-key",
+  "json",
+  "id-only",
+  "wait",
+  "wait-timeout",
+  "state-dir",
+  "prompt-file",
+  "stdin"
+];
+function onceWords(verb, input, folder, task) {
+  const options = input.given().filter(([name]) => !passing.includes(name) && !["prompt", "cwd"].includes(name));
+  return JSON.stringify([verb, options.sort(), input.words, input.rest, folder, task]);
+}
+function folderSaid(context, input) {
+  return import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
+}
+async function repeatedLaunch(context, input, words, isSynchronous) {
+  const { onceKey } = launchWords(input);
+  if (onceKey === null) return void 0;
+  checkLaunchOptions(input);
+  const root = context.root(input);
+  const launched = await (0, import_chunk_LU7OM5CL.launchedBefore)(root, onceKey, words);
+  if (!launched) return void 0;
+  const { folder } = (0, import_chunk_35TRCA3T.jobPaths)(root.folder, launched.id);
+  return (0, import_chunk_P3XGVNCK.exists)(folder) ? tellLaunched(context, input, root, launched, isSynchronous) : tellCleaned(input, launched.id);
+}
+function tellCleaned(input, id) {
+  const note = `job ${id} had this once-key; its record was removed by clean, and nothing was started`;
+  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
+` };
+  if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.done, json: { id, new: false, cleaned: true, next: {} } };
+  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${note}
+` };
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  checkLaunchOptions,
+  folderSaid,
+  launchAndTell,
+  launchWords,
+  onStallOf,
+  onceWords,
+  repeatedLaunch,
+  tellLaunched
+});
+
+},
+"./chunk-JOCEVUMT.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -6296,7 +7291,7 @@ var import_chunk_H3O4Q2ZO = load("./chunk-H3O4Q2ZO.js");
 var import_chunk_4OSGLHQW = load("./chunk-4OSGLHQW.js");
 var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
 var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
-var import_chunk_YWZY5KOJ = load("./chunk-YWZY5KOJ.js");
+var import_chunk_QQDCJR45 = load("./chunk-QQDCJR45.js");
 var import_node_path = builtin("node:path");
 var import_node_crypto = require("node:crypto");
 var import_node_fs = require("node:fs");
@@ -6747,7 +7742,7 @@ var walkLimits = { entries: 2e4, ms: 3e3 };
 var notInGit = "not in a git work tree";
 function captureWorkspace(cwd, options) {
   const at = (0, import_chunk_NTPGMPXS.isoNow)();
-  const { exclude, budgetMs = import_chunk_YWZY5KOJ.captureBudgetMs } = options;
+  const { exclude, budgetMs = import_chunk_QQDCJR45.captureBudgetMs } = options;
   const began = (0, import_chunk_NTPGMPXS.monotonicMs)();
   const until = began + budgetMs;
   const folder = whole(cwd);
@@ -6794,546 +7789,6 @@ function whole(folder) {
 });
 
 },
-"./chunk-H3O4Q2ZO.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  countDirty: () => countDirty,
-  decodeName: () => decodeName,
-  encodeName: () => encodeName,
-  entriesOf: () => entriesOf,
-  isCutOff: () => isCutOff,
-  isDirty: () => isDirty,
-  makeRest: () => makeRest,
-  oneLine: () => oneLine,
-  openGit: () => openGit,
-  readableName: () => readableName,
-  repositoryVariables: () => repositoryVariables,
-  showName: () => showName
-});
-module.exports = stdin_exports;
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
-var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_child_process = require("node:child_process");
-var import_node_path = builtin("node:path");
-var import_node_crypto = require("node:crypto");
-var repositoryVariables = [
-  "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-  "GIT_CONFIG",
-  "GIT_CONFIG_PARAMETERS",
-  "GIT_CONFIG_COUNT",
-  "GIT_OBJECT_DIRECTORY",
-  "GIT_DIR",
-  "GIT_WORK_TREE",
-  "GIT_IMPLICIT_WORK_TREE",
-  "GIT_GRAFT_FILE",
-  "GIT_INDEX_FILE",
-  "GIT_NO_REPLACE_OBJECTS",
-  "GIT_REPLACE_REF_BASE",
-  "GIT_PREFIX",
-  "GIT_INTERNAL_SUPER_PREFIX",
-  "GIT_SHALLOW_FILE",
-  "GIT_COMMON_DIR",
-  "GIT_NAMESPACE",
-  "GIT_REF_STORAGE_FORMAT",
-  "GIT_REFERENCE_BACKEND"
-];
-var wanted = "^(filter\\..*|hook\\..*|core\\.worktree|core\\.bare|extensions\\.objectformat)$";
-var tooMany = 200;
-var always = [
-  "core.fsmonitor=false",
-  "core.hooksPath=/dev/null",
-  "core.quotepath=off",
-  "diff.orderFile=/dev/null",
-  "diff.submodule=short",
-  "log.showSignature=false",
-  "submodule.recurse=false",
-  "gc.auto=0",
-  "maintenance.auto=false"
-];
-var quiet = ["--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty"];
-var showing = new Set(["diff", "show", "log", "diff-tree", "diff-index", "diff-files"]);
-function openGit(folder, { until, also = [] } = {}) {
-  const program = findGit();
-  if (program === void 0) return { reason: "git is not installed (no git on PATH)" };
-  const found = [];
-  for (const place of [folder, ...also]) {
-    if (!(0, import_chunk_P3XGVNCK.isFolder)(place)) return { reason: `the folder ${place} is gone` };
-    const read = runGit(program, place, always, ["config", "-z", "--get-regexp", wanted], { until });
-    if (!read.ok && read.code !== 1) return { reason: read.reason };
-    found.push(parseSettings(read.ok ? read.bytes : Buffer.alloc(0)));
-  }
-  const [settings = []] = found;
-  const off = switchedOff(found.flat().map(([name]) => name));
-  if (off === void 0) return { reason: "its configuration names filters or hooks that cannot be switched off" };
-  const config = [...always, ...off];
-  return {
-    git: {
-      folder,
-      run: (args, call = {}) => runGit(program, folder, config, args, { ...call, until }),
-      setting: (name) => settings.findLast(([found2]) => found2 === name)?.[1]
-    }
-  };
-}
-function findGit() {
-  return absoluteSearchPath().map((folder) => import_node_path.default.join(folder, "git")).find(import_chunk_P3XGVNCK.isExecutable);
-}
-function absoluteSearchPath() {
-  return import_chunk_NTPGMPXS.variables.searchPath().split(":").filter((folder) => import_node_path.default.isAbsolute(folder));
-}
-function parseSettings(bytes) {
-  return bytes.toString("utf8").split("\0").filter((item) => item !== "").map((item) => {
-    const end = item.indexOf("\n");
-    return end < 0 ? [item, ""] : [item.slice(0, end), item.slice(end + 1)];
-  });
-}
-function switchedOff(names) {
-  const drivers = new Set(names.filter((name) => /^(?:filter|hook)\./.test(name)).map(withoutVariable));
-  if (drivers.size > tooMany || [...drivers].some((name) => /[=\n\ufffd]/.test(name))) return void 0;
-  return [...drivers].flatMap(
-    (name) => name.startsWith("hook.") ? [`${name}.enabled=false`] : [`${name}.clean=`, `${name}.smudge=`, `${name}.process=`, `${name}.required=false`]
-  );
-}
-function withoutVariable(name) {
-  return name.slice(0, name.lastIndexOf("."));
-}
-function runGit(program, folder, config, args, call) {
-  const limit = call.limit ?? 32 * 1024 * 1024;
-  const left = (call.until ?? Number.POSITIVE_INFINITY) - (0, import_chunk_NTPGMPXS.monotonicMs)();
-  const timeout = Math.ceil(Math.min(call.timeoutMs ?? 1e4, left));
-  const settings = config.flatMap((setting) => ["-c", setting]);
-  const [verb = "", ...words] = args;
-  if (timeout <= 0) return { ok: false, code: null, reason: `there was no time left for git ${verb}`, cut: "time" };
-  const safe = showing.has(verb) ? [verb, ...quiet, ...words] : args;
-  const done = (0, import_node_child_process.spawnSync)(program, ["--no-pager", "--literal-pathspecs", ...settings, ...safe], {
-    cwd: folder,
-    env: gitEnvironment(folder),
-    input: call.input ?? "",
-    timeout,
-    killSignal: "SIGKILL",
-    maxBuffer: limit
-  });
-  const name = `git ${verb}`;
-  const fault = (0, import_chunk_NVPF5LEY.errnoOf)(done.error);
-  const seconds = Math.ceil(timeout / 100) / 10;
-  if (fault === "ETIMEDOUT")
-    return { ok: false, code: null, reason: `${name} took longer than ${seconds} s`, cut: "time" };
-  if (fault === "ENOBUFS")
-    return { ok: false, code: null, reason: `${name} wrote more than ${limit} bytes`, cut: "output" };
-  if (done.error) return { ok: false, code: null, reason: `${name} cannot be started (${fault ?? "error"})` };
-  if (done.status === 0) return { ok: true, bytes: done.stdout };
-  const [first = ""] = (0, import_chunk_LXK2ZILE.plainText)(done.stderr.toString("utf8")).trim().split("\n");
-  const ending = done.status === null ? `was ended by ${done.signal}` : `ended with ${done.status}`;
-  return { ok: false, code: done.status, reason: `${name} ${ending}${first === "" ? "" : `: ${first.slice(0, 200)}`}` };
-}
-function gitEnvironment(folder) {
-  const home = import_chunk_NTPGMPXS.variables.home();
-  const ours = (0, import_chunk_NTPGMPXS.configFolder)();
-  return {
-    ...(0, import_chunk_NTPGMPXS.toolEnvironment)(),
-    PATH: absoluteSearchPath().join(":"),
-    ...home === void 0 ? {} : { HOME: home },
-    ...ours === void 0 ? {} : { XDG_CONFIG_HOME: import_node_path.default.dirname(ours) },
-    GIT_OPTIONAL_LOCKS: "0",
-    GIT_TERMINAL_PROMPT: "0",
-    GIT_ASKPASS: "",
-    GIT_NO_LAZY_FETCH: "1",
-    // Unlike `protocol.allow` it cannot be widened by the repository.
-    GIT_ALLOW_PROTOCOL: "none",
-    GIT_CEILING_DIRECTORIES: import_node_path.default.dirname(folder)
-  };
-}
-var decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-var encoder = new TextEncoder();
-function decodeName(bytes) {
-  try {
-    return decoder.decode(bytes);
-  } catch {
-    return decodeBroken(bytes);
-  }
-}
-function encodeName(name) {
-  if (!/[\udc80-\udcff]/.test(name)) return encoder.encode(name);
-  const parts = name.match(loneOrText) ?? [];
-  const pieces = parts.map((part) => {
-    const code = part.charCodeAt(0);
-    return part.length === 1 && code >= 56448 && code <= 56575 ? Uint8Array.of(code - 56320) : encoder.encode(part);
-  });
-  const result = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
-  let at = 0;
-  for (const piece of pieces) {
-    result.set(piece, at);
-    at += piece.length;
-  }
-  return result;
-}
-var loneOrText = /(?<![\ud800-\udbff])[\udc80-\udcff]|(?:[\ud800-\udbff][\udc00-\udfff]|[^\udc80-\udcff])+/g;
-function readableName(name) {
-  return name.replace(loneOrText, (part) => {
-    const code = part.charCodeAt(0);
-    return part.length === 1 && code >= 56448 && code <= 56575 ? `\\x${(code - 56320).toString(16)}` : part;
-  });
-}
-var odd = /["`\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]|^\s|\s$|^$/u;
-var unprintable = /["\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
-function showName(name) {
-  if (!odd.test(name)) return name;
-  const inner = name.replaceAll("\\", "\\\\").replace(unprintable, (found) => {
-    const code = found.codePointAt(0) ?? 0;
-    if (found === '"') return '\\"';
-    if (found === "\n") return "\\n";
-    if (found === "	") return "\\t";
-    if (code >= 56448 && code <= 56575) return `\\x${(code - 56320).toString(16)}`;
-    return `\\u{${code.toString(16)}}`;
-  });
-  return `"${inner}"`;
-}
-function decodeBroken(bytes) {
-  let text = "";
-  for (let at = 0; at < bytes.length; ) {
-    const length = characterAt(bytes, at);
-    if (length === 0) text += String.fromCharCode(56320 + (bytes[at] ?? 0));
-    else text += decoder.decode(bytes.subarray(at, at + length));
-    at += length || 1;
-  }
-  return text;
-}
-function characterAt(bytes, at) {
-  const first = bytes[at] ?? 0;
-  const length = first < 128 ? 1 : first < 194 ? 0 : first < 224 ? 2 : first < 240 ? 3 : first < 245 ? 4 : 0;
-  if (length === 0 || at + length > bytes.length) return 0;
-  try {
-    decoder.decode(bytes.subarray(at, at + length));
-    return length;
-  } catch {
-    return 0;
-  }
-}
-function oneLine(text) {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, " ").trim();
-}
-function makeRest(files, beyond) {
-  const count = files.length + beyond.length;
-  if (count === 0) return null;
-  return { count, files, digest: beyond.length === 0 ? null : digestOf(beyond) };
-}
-function digestOf(value) {
-  return (0, import_node_crypto.createHash)("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 32);
-}
-function entriesOf({ entries, rest }) {
-  const known = new Map(entries.map((entry) => [entry.path, entry]));
-  for (const brief of rest?.files ?? []) known.set(brief[0], expand(brief));
-  return known;
-}
-function expand([path2, xy, mode, stat]) {
-  const isInHead = !/[?ARC]/.test(xy);
-  return {
-    path: path2,
-    xy,
-    head: isInHead ? `${mode || "100644"} ?` : null,
-    index: null,
-    tree_mode: null,
-    mode: mode || null,
-    content: null,
-    stat: stat || null,
-    isBrief: true
-  };
-}
-function isCutOff({ rest }) {
-  return rest !== null && rest.digest !== null;
-}
-function isDirty(entry) {
-  return entry.xy !== "..";
-}
-function countDirty({ entries, rest }) {
-  const brief = rest?.files ?? [];
-  const unnamed = (rest?.count ?? 0) - brief.length;
-  return entries.filter(isDirty).length + brief.filter(([, xy]) => isDirty({ xy })).length + unnamed;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  countDirty,
-  decodeName,
-  encodeName,
-  entriesOf,
-  isCutOff,
-  isDirty,
-  makeRest,
-  oneLine,
-  openGit,
-  readableName,
-  repositoryVariables,
-  showName
-});
-
-},
-"./chunk-HTFRUHKZ.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  holdFifo: () => holdFifo,
-  makeFifo: () => makeFifo,
-  watchFifo: () => watchFifo
-});
-module.exports = stdin_exports;
-var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_fs = require("node:fs");
-var flags = import_node_fs.constants.O_NONBLOCK | import_node_fs.constants.O_NOFOLLOW;
-async function makeFifo(file) {
-  const { spawn } = await Promise.resolve().then(() => builtin("node:child_process"));
-  return new Promise((resolve) => {
-    const maker = spawn("mkfifo", ["-m", "600", file], { env: (0, import_chunk_NTPGMPXS.toolEnvironment)(), stdio: "ignore" });
-    maker.once("error", () => resolve(isFifo(file)));
-    maker.once("exit", () => resolve(isFifo(file)));
-  });
-}
-function holdFifo(file) {
-  const fd = openFifo(file, import_node_fs.constants.O_RDWR);
-  if (fd === void 0) return void 0;
-  (0, import_node_fs.chmodSync)(file, 384);
-  return () => (0, import_node_fs.closeSync)(fd);
-}
-async function watchFifo(file, onEnd) {
-  const fd = openFifo(file, import_node_fs.constants.O_RDONLY);
-  if (fd === void 0) return void 0;
-  const { Socket } = await Promise.resolve().then(() => builtin("node:net"));
-  const socket = new Socket({ fd, readable: true, writable: false });
-  let done = false;
-  const end = () => {
-    if (!done) onEnd();
-    done = true;
-  };
-  socket.on("error", end).on("end", end).on("close", end);
-  socket.resume();
-  return () => {
-    done = true;
-    socket.destroy();
-  };
-}
-function openFifo(file, mode) {
-  let fd;
-  try {
-    fd = (0, import_node_fs.openSync)(file, mode | flags);
-  } catch (error) {
-    if (["ENOENT", "ENOTDIR", "ELOOP", "ENXIO", "EACCES", "EROFS", "EPERM"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? ""))
-      return void 0;
-    throw error;
-  }
-  if ((0, import_node_fs.fstatSync)(fd).isFIFO()) return fd;
-  (0, import_node_fs.closeSync)(fd);
-  return void 0;
-}
-function isFifo(file) {
-  const fd = openFifo(file, import_node_fs.constants.O_RDONLY);
-  if (fd === void 0) return false;
-  (0, import_node_fs.closeSync)(fd);
-  return true;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  holdFifo,
-  makeFifo,
-  watchFifo
-});
-
-},
-"./chunk-I22TWYP3.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  waitForJobs: () => waitForJobs
-});
-module.exports = stdin_exports;
-var import_chunk_HTFRUHKZ = load("./chunk-HTFRUHKZ.js");
-var import_chunk_CAXVKBQJ = load("./chunk-CAXVKBQJ.js");
-var import_chunk_UNKQNKJP = load("./chunk-UNKQNKJP.js");
-var import_chunk_35TRCA3T = load("./chunk-35TRCA3T.js");
-var import_chunk_G6JKA6PT = load("./chunk-G6JKA6PT.js");
-var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
-var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-async function waitForJobs(root, ids, options) {
-  const until = (0, import_chunk_NTPGMPXS.monotonicMs)() + options.timeoutMs;
-  const views = new Map();
-  const stop = new AbortController();
-  const beat = options.heartbeatMs === null ? void 0 : setInterval(() => options.onHeartbeat?.([...views.values()]), options.heartbeatMs);
-  let failure;
-  let ended = 0;
-  await Promise.all(
-    ids.map(async (id) => {
-      try {
-        await waitForOne(root, id, until, stop.signal, (view2) => views.set(id, view2));
-      } catch (error) {
-        failure ??= error;
-        stop.abort();
-        return;
-      }
-      const view = views.get(id);
-      if (view && (0, import_chunk_UNKQNKJP.isEnded)(view.state)) ended += 1;
-      if (options.mode === "any" && ended > 0) stop.abort();
-    })
-  );
-  clearInterval(beat);
-  if (failure !== void 0) throw failure;
-  return ids.flatMap((id) => views.get(id) ?? []);
-}
-async function waitForOne(root, id, until, signal, tell) {
-  let woken = quickRounds;
-  for (let round = 0; ; round += 1, woken += 1) {
-    let view = await look(root, id);
-    if (view.damage !== null) await (0, import_chunk_NTPGMPXS.sleep)(100);
-    if (!(0, import_chunk_P3XGVNCK.exists)(view.paths.folder)) throw vanishedError(view.paths.folder, id);
-    tell(view);
-    if ((0, import_chunk_UNKQNKJP.isEnded)(view.state) || signal.aborted) return;
-    const rest = until - (0, import_chunk_NTPGMPXS.monotonicMs)();
-    if (rest <= 0) return;
-    const nap = makeNap(signal);
-    const close = await (0, import_chunk_HTFRUHKZ.watchFifo)(view.paths.leaseFifo, nap.wake);
-    try {
-      view = await look(root, id);
-      tell(view);
-      if (!(0, import_chunk_UNKQNKJP.isEnded)(view.state) && !signal.aborted) {
-        const pause = woken < quickRounds ? 20 : pauseFor(view, close !== void 0, round);
-        if (await nap.sleep(Math.min(rest, pause))) woken = 0;
-      }
-    } finally {
-      close?.();
-    }
-  }
-}
-function pauseFor(view, hasFifo, round) {
-  const condition = (0, import_chunk_UNKQNKJP.conditionOf)(view);
-  const soon = Math.min(20 * 1.25 ** round, 1e3);
-  if (condition === "supervised") {
-    const isHeld = view.worker !== null && view.launch !== null && (0, import_chunk_G6JKA6PT.sameIdentity)(view.worker.worker, view.launch.worker);
-    if (isHeld && hasFifo && view.worker?.fifo) return 15e3;
-    return isHeld ? 1e3 : soon;
-  }
-  if (condition === "unseen") return 1e3;
-  return soon;
-}
-var quickRounds = 50;
-function makeNap(signal) {
-  let isAwake = false;
-  let wake = () => {
-    isAwake = true;
-  };
-  return {
-    wake: () => wake(),
-    sleep: (ms) => new Promise((resolve) => {
-      if (isAwake || signal.aborted) return resolve(isAwake);
-      const end = (isWoken) => {
-        clearTimeout(timer);
-        signal.removeEventListener("abort", stop);
-        resolve(isWoken);
-      };
-      const stop = () => end(false);
-      const timer = setTimeout(stop, Math.min(ms, 2 ** 31 - 1));
-      signal.addEventListener("abort", stop);
-      wake = () => end(true);
-    })
-  };
-}
-async function look(root, id) {
-  try {
-    return await (0, import_chunk_CAXVKBQJ.refreshAttached)(root, id);
-  } catch (error) {
-    if (error instanceof import_chunk_NVPF5LEY.FaultError && error.code === "unknown_job") throw vanishedError((0, import_chunk_35TRCA3T.jobPaths)(root, id).folder, id);
-    throw error;
-  }
-}
-function vanishedError(folder, id) {
-  return new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot go on waiting for job ${id}: its folder ${folder} is gone`, null);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  waitForJobs
-});
-
-},
-"./chunk-II6ABQPH.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  signInOf: () => signInOf,
-  surveyBackends: () => surveyBackends
-});
-module.exports = stdin_exports;
-var import_chunk_PM3VWGYX = load("./chunk-PM3VWGYX.js");
-var import_chunk_AQII5LLU = load("./chunk-AQII5LLU.js");
-var import_chunk_35TRCA3T = load("./chunk-35TRCA3T.js");
-var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
-var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_node_path = builtin("node:path");
-var signBytes = 64 * 1024;
-var profileNames = ["restricted", "standard", "unrestricted"];
-function surveyBackends(config, cwd, only) {
-  const own = Object.entries(config.backends);
-  const found = import_chunk_AQII5LLU.backends.filter(({ id }) => id !== "custom" && (only === void 0 || id === only) && !Object.hasOwn(config.backends, id)).map((backend) => survey(backend, backend.id, backend.programs, cwd));
-  const custom = (0, import_chunk_AQII5LLU.findBackend)("custom");
-  const mine = own.filter(([name]) => only === void 0 || name === only).map(([name, { argv }]) => survey(custom, name, argv.slice(0, 1), cwd));
-  return [...found, ...mine];
-}
-function survey(backend, name, searched, cwd) {
-  const program = searched.map((one) => (0, import_chunk_35TRCA3T.findProgram)(one, cwd)).find((one) => one !== void 0) ?? null;
-  const version = program === null ? null : (0, import_chunk_PM3VWGYX.tellVersion)(backend, program);
-  const isTooOld = version !== null && backend.oldest !== null && (0, import_chunk_AQII5LLU.isOlder)(version, backend.oldest);
-  const faults = {};
-  for (const profile of profileNames) {
-    const fault = backend.profiles[profile] === null ? null : (0, import_chunk_PM3VWGYX.policyFault)(backend, profile, cwd, version);
-    if (fault !== null) faults[profile] = fault;
-  }
-  const canKeep = profileNames.some((one) => backend.profiles[one] !== null && faults[one] === void 0);
-  return {
-    backend: name,
-    title: backend.title,
-    custom: backend.id === "custom",
-    searched,
-    program,
-    not_executable: program === null ? findBlocked(searched) : null,
-    version,
-    oldest: backend.oldest,
-    too_old: isTooOld,
-    sign_in: signInOf(backend),
-    profiles: backend.profiles,
-    faults,
-    install: backend.install,
-    usable: program !== null && !isTooOld && canKeep
-  };
-}
-function signInOf({ signIn }) {
-  const home = import_chunk_NTPGMPXS.variables.home();
-  const files = signIn.files.filter((file) => home !== void 0 && holdsSomething(import_node_path.default.join(home, file)));
-  const found = { files, variables: signIn.variables.filter((name) => import_chunk_NTPGMPXS.variables.isSet(name)) };
-  if (signIn.files.length + signIn.variables.length === 0) return { state: "unknown", ...found };
-  return { state: found.files.length + found.variables.length > 0 ? "signs" : "no_signs", ...found };
-}
-function holdsSomething(file) {
-  if (!(0, import_chunk_P3XGVNCK.exists)(file)) return false;
-  try {
-    const text = (0, import_chunk_6OPTGHIR.readText)((0, import_chunk_P3XGVNCK.realPath)(file), signBytes)?.trim();
-    if (text === void 0) return true;
-    return text !== "" && !/^(?:null|\{\s*\}|\[\s*\])$/.test(text);
-  } catch {
-    return true;
-  }
-}
-function findBlocked(names) {
-  const folders = import_chunk_NTPGMPXS.variables.searchPath().split(":").filter(Boolean);
-  const files = names.filter((name) => !name.includes("/")).flatMap((name) => folders.map((folder) => import_node_path.default.join(folder, name)));
-  return files.find(import_chunk_P3XGVNCK.exists) ?? null;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  signInOf,
-  surveyBackends
-});
-
-},
 "./chunk-JSBRDJBE.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -7374,233 +7829,526 @@ var __toESM = (mod, isNodeMode, target) => (target = mod != null ? __create(__ge
 });
 
 },
-"./chunk-K63IGFC6.js": function (module, exports) {
+"./chunk-L6VWGL46.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  findJob: () => findJob,
-  jobsFolder: () => jobsFolder,
-  listActive: () => listActive,
-  listJobs: () => listJobs,
-  requireWholeId: () => requireWholeId
+  endedDocument: () => endedDocument,
+  runNotes: () => runNotes,
+  tellEnded: () => tellEnded,
+  warningNote: () => warningNote
 });
 module.exports = stdin_exports;
-var import_chunk_ZTOMSNGT = load("./chunk-ZTOMSNGT.js");
-var import_chunk_35TRCA3T = load("./chunk-35TRCA3T.js");
-var import_chunk_4OSGLHQW = load("./chunk-4OSGLHQW.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_MZIWKLNF = load("./chunk-MZIWKLNF.js");
+var import_chunk_SR7TLAEL = load("./chunk-SR7TLAEL.js");
+var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
+var import_chunk_HRWJYRBX = load("./chunk-HRWJYRBX.js");
+var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_M5MS4U53 = load("./chunk-M5MS4U53.js");
+var import_chunk_U3WQ7DHF = load("./chunk-U3WQ7DHF.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+function runNotes({ spec, state, paths }) {
+  const run = spec?.run;
+  if (!run) return [];
+  const read = (0, import_chunk_527JQF7V.readJson)(paths.resultRecord);
+  const told = read.kind === "ok" && Array.isArray(read.value.result_paths) ? read.value.result_paths : [];
+  const results = told.filter(isResultNote);
+  return [
+    ...results.map((note) => `${note.required ? "success file" : "result path"}: ${(0, import_chunk_SR7TLAEL.describeResult)(note)}`),
+    ...run.log ? [`log: ${(0, import_chunk_LXK2ZILE.plainText)(run.log)}`] : [],
+    ...run.identity ? [`task ${(0, import_chunk_LXK2ZILE.plainText)(run.identity)}: ${(0, import_chunk_MZIWKLNF.taskWords)(state)}`] : []
+  ];
+}
+function isResultNote(value) {
+  if (typeof value !== "object" || value === null) return false;
+  const { path, kind, size, link_to, trouble } = value;
+  const isText = (one) => one === null || typeof one === "string";
+  const isSize = size === null || typeof size === "number";
+  return typeof path === "string" && isSize && [kind, link_to, trouble].every(isText);
+}
+function workspaceNotes(view) {
+  const { spec, state, paths } = view;
+  if (!spec?.staff || !(0, import_chunk_U3WQ7DHF.isEnded)(state)) return [];
+  const notes = isHeldBack(spec.staff) ? ["profile: restricted (nothing could be changed)"] : [];
+  const read = (0, import_chunk_527JQF7V.readJson)(paths.resultRecord);
+  const changes = read.kind === "ok" ? read.value.changes : void 0;
+  if (!(0, import_chunk_HRWJYRBX.isChanges)(changes)) return notes;
+  notes.push(`workspace: ${(0, import_chunk_LXK2ZILE.plainText)((0, import_chunk_MZIWKLNF.summarizeChanges)(changes))}`);
+  if (!spec.worktree || read.kind !== "ok") return notes;
+  const { take_over: commands } = read.value.worktree ?? {};
+  notes.push(`its own worktree: ${spec.worktree.path} (branch ${spec.worktree.branch})`);
+  if (Array.isArray(commands)) {
+    for (const command of commands.slice(0, 10))
+      if (typeof command === "string") notes.push(`take over: ${(0, import_chunk_LXK2ZILE.plainText)(command)}`);
+  }
+  return notes;
+}
+function isHeldBack({ mode, profile }) {
+  return !(0, import_chunk_W7HED5VZ.isWriter)(profile) && (0, import_chunk_W7HED5VZ.isWriter)((0, import_chunk_W7HED5VZ.findMode)(mode)?.profile ?? "restricted");
+}
+function tellEnded(context, view) {
+  if (view.damage !== null) return tellDamaged(view);
+  const deliverable = (0, import_chunk_527JQF7V.readRange)(view.paths.result, 0, 64 * 1024 * 1024)?.bytes;
+  const notes = [header(view), ...runNotes(view), ...omittedNotes(view.state), ...workspaceNotes(view)];
+  for (const warning of view.state.warnings) notes.push(warningNote(warning));
+  if (!deliverable) notes.push(`warning: no result is stored; see ${view.paths.folder}`);
+  const bytes = deliverable ?? Buffer.alloc(0);
+  return {
+    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
+    out: context.isTerminal ? forTerminal(bytes) : bytes,
+    notes
+  };
+}
+function warningNote(warning) {
+  return `warning: ${(0, import_chunk_LXK2ZILE.plainText)(warning.message)}`;
+}
+function endedDocument(view) {
+  if (view.damage !== null) return view.state;
+  return { ...recordOf(view), ...whatIsThere(view.paths) };
+}
+function forTerminal(bytes) {
+  const text = (0, import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8"));
+  return text === "" || text.endsWith("\n") ? text : `${text}
+`;
+}
+function tellDamaged(view) {
+  const text = `# ${view.id}: state_damaged
+
+${view.state.error?.message}
+
+Nothing was deleted. What is there: ${view.paths.folder}
+`;
+  return {
+    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
+    out: text,
+    notes: [`see: ${import_chunk_M5MS4U53.nextCommands.doctor(view.id, view.spec?.state_option ?? [])}`]
+  };
+}
+function header(view) {
+  const { state, paths, spec } = view;
+  const facts = [
+    ...state.exit_code === null ? [] : [`exit code ${state.exit_code}`],
+    ...state.duration_ms === null ? [] : [(0, import_chunk_UNGYPAP3.formatDuration)(state.duration_ms)]
+  ];
+  const error = state.error && `${state.error.code}: ${(0, import_chunk_LXK2ZILE.plainText)(state.error.message).trimEnd().replace(/\.$/, "")}`;
+  const outcome = error ? `${state.state}, ${error}` : state.state;
+  const first = [outcome, facts.join(", ")].filter((part) => part !== "").join(error ? "; " : ", ");
+  const where = [`result: ${paths.result}`];
+  if (spec?.timer) where.unshift(`due: ${(0, import_chunk_LXK2ZILE.plainText)(spec.timer.due_at)}`);
+  if (spec?.kind === "run") where.push(`whole output: ${paths.output}`);
+  return [`${view.id}: ${first}`, ...where].join("\n");
+}
+function omittedNotes(state) {
+  return Object.entries(state.output ?? {}).filter(([, note]) => note.omitted > 0).map(
+    ([name, note]) => `${name}: ${note.exact ? "" : "about "}${note.omitted} of ${note.bytes} bytes (${(0, import_chunk_TFEMYLSK.formatSize)(note.omitted)}) are left out in the middle`
+  );
+}
+function recordOf({ paths, spec, state }) {
+  const stored = (0, import_chunk_527JQF7V.readText)(paths.resultRecord);
+  try {
+    if (stored !== void 0) return { ...JSON.parse(stored), state: state.state };
+  } catch {
+  }
+  return spec ? (0, import_chunk_MZIWKLNF.terminalRecord)(spec, paths, state) : state;
+}
+function whatIsThere(paths) {
+  const there = (file) => (0, import_chunk_P3XGVNCK.exists)(file) ? file : null;
+  return { result_path: there(paths.result), output_path: there(paths.output), error_path: there(paths.error) };
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  endedDocument,
+  runNotes,
+  tellEnded,
+  warningNote
+});
+
+},
+"./chunk-LEHRPSIG.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  withLock: () => withLock
+});
+module.exports = stdin_exports;
+var import_chunk_G6JKA6PT = load("./chunk-G6JKA6PT.js");
+var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
+var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
+var import_chunk_QQDCJR45 = load("./chunk-QQDCJR45.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_node_fs = require("node:fs");
+var import_node_path = builtin("node:path");
+async function withLock(folder, fn, waitMs = import_chunk_QQDCJR45.lockWaitMs) {
+  const release2 = await take(folder, waitMs);
+  try {
+    return await fn();
+  } finally {
+    release2();
+  }
+}
+async function take(folder, waitMs) {
+  (0, import_chunk_527JQF7V.createFolder)(folder);
+  if ((0, import_chunk_P3XGVNCK.factsOf)(folder)?.kind !== "folder")
+    throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use the lock ${folder}: it is no folder`);
+  const own = (0, import_chunk_G6JKA6PT.ownIdentity)();
+  const ticket = import_node_path.default.join(
+    folder,
+    `.${own.pid}-${own.start_token.replace(/\W/g, "")}-${Math.random().toString(36).slice(2)}`
+  );
+  (0, import_chunk_527JQF7V.writeFile)(ticket, JSON.stringify(own), { sync: false });
+  const until = (0, import_chunk_NTPGMPXS.monotonicMs)() + waitMs;
+  try {
+    for (let pause = 2; ; pause = Math.min(pause * 2, 50)) {
+      const number = tryTake(folder, ticket);
+      if (number !== void 0) {
+        const held = import_node_path.default.join(folder, String(number));
+        return () => release(held);
+      }
+      if ((0, import_chunk_NTPGMPXS.monotonicMs)() >= until)
+        throw new import_chunk_NVPF5LEY.FaultError("busy", `cannot take the lock ${folder}: it is held by ${holderText(folder)}`);
+      await (0, import_chunk_NTPGMPXS.sleep)(pause);
+    }
+  } finally {
+    (0, import_chunk_527JQF7V.removeFile)(ticket);
+  }
+}
+function release(held) {
+  try {
+    (0, import_node_fs.renameSync)(held, `${held}.free`);
+  } catch (error) {
+    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) !== "ENOENT") throw error;
+  }
+}
+function tryTake(folder, ticket) {
+  const top = highest(folder);
+  if (top.number > 0 && !top.free && !isAbandoned(import_node_path.default.join(folder, String(top.number)))) return void 0;
+  const number = top.number + 1;
+  const file = import_node_path.default.join(folder, String(number));
+  try {
+    (0, import_node_fs.linkSync)(ticket, file);
+  } catch (error) {
+    if ((0, import_chunk_NVPF5LEY.errnoOf)(error) === "EEXIST") return void 0;
+    throw error;
+  }
+  const now = highest(folder);
+  if (now.number !== number || now.free) {
+    (0, import_chunk_527JQF7V.removeFile)(file);
+    return void 0;
+  }
+  for (const name of (0, import_chunk_P3XGVNCK.listNames)(folder))
+    if (numberOf(name) > 0 && numberOf(name) < number) (0, import_chunk_527JQF7V.removeFile)(import_node_path.default.join(folder, name));
+  return number;
+}
+function highest(folder) {
+  const names = (0, import_chunk_P3XGVNCK.listNames)(folder);
+  const number = Math.max(0, ...names.map(numberOf));
+  return { number, free: number > 0 && names.includes(`${number}.free`) };
+}
+function numberOf(name) {
+  const match = /^(\d+)(?:\.free)?$/.exec(name);
+  return match ? Number(match[1]) : 0;
+}
+function isAbandoned(file) {
+  const read = (0, import_chunk_527JQF7V.readJson)(file);
+  if (read.kind === "missing") return false;
+  const liveness = read.kind === "ok" && (0, import_chunk_G6JKA6PT.isIdentity)(read.value) ? (0, import_chunk_G6JKA6PT.livenessOf)(read.value) : "unknown";
+  if (liveness !== "unknown") return liveness === "dead";
+  const facts = (0, import_chunk_P3XGVNCK.factsOf)(file);
+  return facts !== void 0 && (0, import_chunk_NTPGMPXS.nowMs)() - facts.modifiedMs > 3 * import_chunk_QQDCJR45.leaseStaleMs;
+}
+function holderText(folder) {
+  const read = (0, import_chunk_527JQF7V.readJson)(import_node_path.default.join(folder, String(highest(folder).number)));
+  return read.kind === "ok" ? `process ${String(read.value.pid)}` : "another process";
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  withLock
+});
+
+},
+"./chunk-LU7OM5CL.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  launch: () => launch,
+  launchedBefore: () => launchedBefore
+});
+module.exports = stdin_exports;
+var import_chunk_CV5CCXHY = load("./chunk-CV5CCXHY.js");
+var import_chunk_M5MS4U53 = load("./chunk-M5MS4U53.js");
+var import_chunk_Y3OG5S7C = load("./chunk-Y3OG5S7C.js");
+var import_chunk_LEHRPSIG = load("./chunk-LEHRPSIG.js");
+var import_chunk_J6GGBA2A = load("./chunk-J6GGBA2A.js");
+var import_chunk_U3WQ7DHF = load("./chunk-U3WQ7DHF.js");
+var import_chunk_35TRCA3T = load("./chunk-35TRCA3T.js");
+var import_chunk_G6JKA6PT = load("./chunk-G6JKA6PT.js");
+var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
+var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
+var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
+var import_chunk_QQDCJR45 = load("./chunk-QQDCJR45.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_node_path = builtin("node:path");
-function listJobs(root) {
-  return (0, import_chunk_P3XGVNCK.listNames)((0, import_chunk_35TRCA3T.rootPaths)(root).jobs).filter(import_chunk_ZTOMSNGT.isId).sort(import_chunk_ZTOMSNGT.compareIds).reverse();
+function isClaimed(root, key) {
+  return (0, import_chunk_P3XGVNCK.exists)(fileOf(root, key));
 }
-function listActive(root) {
-  return (0, import_chunk_P3XGVNCK.listNames)((0, import_chunk_35TRCA3T.rootPaths)(root).active).filter(import_chunk_ZTOMSNGT.isId).sort(import_chunk_ZTOMSNGT.compareIds);
+function fileOf(root, key) {
+  return import_node_path.default.join((0, import_chunk_35TRCA3T.rootPaths)(root).once, (0, import_chunk_J6GGBA2A.hashOf)(key).slice(0, 40));
 }
-function findJob(root, text) {
-  const list = listCommand(root);
-  if (!(0, import_chunk_ZTOMSNGT.isIdPrefix)(text)) {
+function claimOnce(root, key, claim) {
+  const file = fileOf(root, key);
+  if ((0, import_chunk_527JQF7V.createFile)(file, `${JSON.stringify(claim)}
+`)) return { isOurs: true, holder: claim };
+  return { isOurs: false, holder: requireClaim(file) };
+}
+function readClaim(root, key) {
+  return isClaimed(root, key) ? requireClaim(fileOf(root, key)) : void 0;
+}
+function requireClaim(file) {
+  const read = (0, import_chunk_527JQF7V.readJson)(file);
+  const holder = read.kind === "ok" ? read.value : void 0;
+  if (typeof holder?.id !== "string" || typeof holder.asked !== "string") {
     throw new import_chunk_NVPF5LEY.FaultError(
-      "unknown_job",
-      `cannot take ${JSON.stringify(text)} as a job id: ids look like run-mik3x9ab-4f7q2z`,
-      list
+      "state_unusable",
+      `cannot read the once-key file ${file}: it is damaged`,
+      "remove that file if you are sure that the job never ran"
     );
   }
-  const all = (0, import_chunk_P3XGVNCK.listNames)((0, import_chunk_35TRCA3T.rootPaths)(root.folder).jobs).filter(import_chunk_ZTOMSNGT.isId);
-  if (all.includes(text)) return requireFolder(root, text);
-  const matches = all.filter((id) => id.startsWith(text));
-  if (matches.length === 1) return requireFolder(root, matches[0]);
-  if (matches.length === 0) throw unknownJob(root, text);
-  const shown = matches.sort(import_chunk_ZTOMSNGT.compareIds).slice(-5).join(", ");
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "ambiguous_id",
-    `cannot tell which job ${text} is: ${matches.length} jobs begin so, the newest are ${shown}`,
-    "give more of the id"
+  return holder;
+}
+function needsWorker(spec) {
+  return spec.kind !== "timer" || Boolean(spec.notify);
+}
+function writeArmed(spec, folder) {
+  const { id, owner, created_at, timer } = spec;
+  const event = { seq: 1, at: created_at, job: id, owner, type: "armed", due_at: timer?.due_at };
+  (0, import_chunk_527JQF7V.writeFile)(`${folder}/events.ndjson`, `${JSON.stringify(event)}
+`, { sync: false });
+  const state = { ...(0, import_chunk_U3WQ7DHF.earlyState)(id, spec), state: "running", seq: 1, rev: 1, started_at: created_at };
+  (0, import_chunk_527JQF7V.writeJson)(`${folder}/state.json`, state);
+}
+function askedOf(request) {
+  const { kind, verb, cwd, deadlineMs, killGraceMs, maxOutputBytes, firstOutputMs, stallMs } = request;
+  if (request.timer)
+    return (0, import_chunk_J6GGBA2A.hashOf)((0, import_chunk_J6GGBA2A.canonical)({ kind, verb, timer: askedTimer(request.timer), lineage: request.lineage }));
+  const run = request.run ? askedRun(request.run) : null;
+  const base = { kind, verb, cwd, deadlineMs, killGraceMs, maxOutputBytes, firstOutputMs, stallMs, run };
+  const lineage = request.asksForLatest ? { relation: request.lineage?.relation } : request.lineage;
+  const worktree = request.worktree === "new" ? { worktree: "new" } : {};
+  const staff = request.staff ? askedStaff(request.staff) : null;
+  if (staff && request.asksForLatest) staff.resume = "latest";
+  return (0, import_chunk_J6GGBA2A.hashOf)((0, import_chunk_J6GGBA2A.canonical)({ ...base, lineage, staff, ...worktree, ...askedWaiting(request) }));
+}
+function askedRun({ success_files = [], result_baselines: _, ...run }) {
+  const files = success_files.map((one) => one.path);
+  const given = Object.entries({ ...run, success_files: files }).filter(
+    ([name, value]) => value !== null && value !== void 0 && !(Array.isArray(value) && value.length === 0) && value !== defaults[name]
   );
+  return Object.fromEntries(given);
 }
-function requireWholeId(root, text) {
-  const id = findJob(root, text);
-  if (id === text) return id;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "ambiguous_id",
-    `cannot take the short id ${text}: this command needs the whole id`,
-    `the one job that begins so is ${id}`
-  );
-}
-function jobsFolder(root) {
-  return import_node_path.default.join(root, "jobs");
-}
-function requireFolder(root, id) {
-  const folder = import_node_path.default.join((0, import_chunk_35TRCA3T.rootPaths)(root.folder).jobs, id);
-  const facts = (0, import_chunk_P3XGVNCK.factsOf)(folder);
-  if (facts?.kind === "folder") return id;
-  if (!facts) throw unknownJob(root, id);
-  throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use job ${id}: ${folder} is no folder of its own`);
-}
-function unknownJob(root, text) {
-  return new import_chunk_NVPF5LEY.FaultError(
-    "unknown_job",
-    `cannot find job ${text}: there is no such job in the state folder ${root.folder}`,
-    `${listCommand(root)}, or name another folder with --state-dir DIR`
-  );
-}
-function listCommand(root) {
-  return `list them with: ${(0, import_chunk_4OSGLHQW.quoteWords)([...(0, import_chunk_35TRCA3T.selfWords)(), "status", ...root.option])}`;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  findJob,
-  jobsFolder,
-  listActive,
-  listJobs,
-  requireWholeId
-});
-
-},
-"./chunk-L6VDU6O6.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  startWorker: () => startWorker
-});
-module.exports = stdin_exports;
-var import_chunk_ZTOMSNGT = load("./chunk-ZTOMSNGT.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-async function startWorker(root, spec, job, generation) {
-  const engine = (0, import_chunk_ZTOMSNGT.findEngine)(spec.engine) ?? import_chunk_ZTOMSNGT.defaultEngine;
-  const worker = await engine.start({ stateRoot: root, id: spec.id, mark: spec.mark, logFile: job.paths.workerLog });
-  (0, import_chunk_6OPTGHIR.writeJson)(job.paths.launch, { worker, generation }, { sync: false });
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  startWorker
-});
-
-},
-"./chunk-LK73LRSK.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  commandNames: () => commandNames,
-  loadCommand: () => loadCommand
-});
-module.exports = stdin_exports;
-var loaders = {
-  run: async () => (await Promise.resolve().then(() => load("./run-2H3YXKER.js"))).run,
-  staffer: async () => (await Promise.resolve().then(() => load("./staffer-ST2CGMZW.js"))).staffer,
-  research: async () => (await Promise.resolve().then(() => load("./research-DRVHAOPA.js"))).research,
-  review: async () => (await Promise.resolve().then(() => load("./review-4IZHUJBH.js"))).review,
-  implement: async () => (await Promise.resolve().then(() => load("./implement-XDU5PMCO.js"))).implement,
-  ask: async () => (await Promise.resolve().then(() => load("./ask-DPBCDUBB.js"))).ask,
-  wait: async () => (await Promise.resolve().then(() => load("./wait-SUXLVK3B.js"))).wait,
-  observe: async () => (await Promise.resolve().then(() => load("./observe-WO3SC5LD.js"))).observe,
-  status: async () => (await Promise.resolve().then(() => load("./status-ZNG7YLWS.js"))).status,
-  result: async () => (await Promise.resolve().then(() => load("./result-JJ5ZU45M.js"))).result,
-  cancel: async () => (await Promise.resolve().then(() => load("./cancel-RCSK7PDK.js"))).cancel,
-  continue: async () => (await Promise.resolve().then(() => load("./continue-LF4QC5ON.js"))).continueCommand,
-  restart: async () => (await Promise.resolve().then(() => load("./restart-AXW4QUDU.js"))).restart,
-  clean: async () => (await Promise.resolve().then(() => load("./clean-U2HBOPA3.js"))).clean,
-  setup: async () => (await Promise.resolve().then(() => load("./setup-CLFFP7ZA.js"))).setup,
-  doctor: async () => (await Promise.resolve().then(() => load("./doctor-LYRDVVC4.js"))).doctor,
-  help: async () => (await Promise.resolve().then(() => load("./help-Y2E2EWPB.js"))).help
+var defaults = {
+  checkpoint_ms: import_chunk_QQDCJR45.limits.checkpoint.default,
+  sample_ms: import_chunk_QQDCJR45.limits.sample.default,
+  probe_ms: import_chunk_QQDCJR45.limits.probe.default
 };
-var commandNames = Object.keys(loaders);
-async function loadCommand(name) {
-  return Object.hasOwn(loaders, name) ? loaders[name]() : void 0;
+function askedTimer({ due_at, delay_ms, message, slot }) {
+  return { message, slot, ...delay_ms === null ? { due_at } : { delay_ms } };
 }
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  commandNames,
-  loadCommand
-});
-
-},
-"./chunk-LMJYWSIV.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  prepareReview: () => prepareReview,
-  requireBase: () => requireBase
-});
-module.exports = stdin_exports;
-var import_chunk_H3O4Q2ZO = load("./chunk-H3O4Q2ZO.js");
-var import_chunk_4OSGLHQW = load("./chunk-4OSGLHQW.js");
-var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
-var import_chunk_YWZY5KOJ = load("./chunk-YWZY5KOJ.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var patchBytes = 2 * 1024 * 1024;
-function prepareReview(staff, paths, before) {
-  const { git } = before;
-  const dirty = before.entries.filter(import_chunk_H3O4Q2ZO.isDirty);
-  if (!git) return ["There is no git repository here: look at the files that the task names."];
-  const range = rangeOf(staff, git.head, dirty.length > 0);
-  if (range === null) return ["There is no commit yet: everything here is new."];
-  const lines = [`${range.title}: ${(0, import_chunk_4OSGLHQW.quoteWords)(["git", ...range.command])}`];
-  const untracked = dirty.filter((entry) => entry.xy === "??").length;
-  if (range.isDirty && untracked > 0)
-    lines.push(`${untracked} new file(s) that git does not know yet are in no diff (marked ?? above): read them.`);
-  const patch = readPatch(git.root, range.command);
-  if (patch.kind === "text" && patch.bytes.length > 0) {
-    const fault = faultOf(() => (0, import_chunk_6OPTGHIR.writeFile)(paths.reviewDiff, patch.bytes));
-    lines.push(
-      fault === void 0 ? `The same as a patch, for when you cannot run git: ${paths.reviewDiff}` : `There is no patch file: it could not be written (${fault}).`
+function askedWaiting({ watch, onStall }) {
+  return { ...watch ? { watch } : {}, ...onStall ? { on_stall: onStall } : {} };
+}
+function askedStaff(staff) {
+  const { mode, backend, program, model, profile, prompt, resume, custom, schema, base } = staff;
+  const { brief: _brief, ...definition } = custom ?? {};
+  return {
+    ...{ mode, backend, program, model, profile, prompt, resume },
+    custom: custom ? definition : null,
+    ...schema ? { schema } : {},
+    ...base ? { base: base.rev } : {}
+  };
+}
+async function finishClaim(root, claim) {
+  if (!(0, import_chunk_U3WQ7DHF.isId)(claim.id))
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "state_unusable",
+      `cannot use a once-key that names ${JSON.stringify(claim.id)}: that is no job id`
+    );
+  const paths = (0, import_chunk_35TRCA3T.jobPaths)(root, claim.id);
+  const stage = (0, import_chunk_35TRCA3T.stagePath)(root, claim.id);
+  const until = (0, import_chunk_NTPGMPXS.monotonicMs)() + import_chunk_QQDCJR45.startLimitMs;
+  while (!(0, import_chunk_P3XGVNCK.exists)(paths.launch) && (0, import_chunk_NTPGMPXS.monotonicMs)() < until) {
+    const isStaged = (0, import_chunk_P3XGVNCK.exists)(stage);
+    if (!(0, import_chunk_P3XGVNCK.exists)(paths.folder) && !isStaged) return;
+    if ((0, import_chunk_G6JKA6PT.livenessOf)(claim.launcher) === "dead") {
+      if (isStaged) (0, import_chunk_P3XGVNCK.moveFolder)(stage, paths.folder);
+      return;
+    }
+    await (0, import_chunk_NTPGMPXS.sleep)(5);
+  }
+}
+var specBytes = 15 * 1024 * 1024;
+async function launch(root, request) {
+  if (!(0, import_chunk_CV5CCXHY.checkRoot)(root.folder)) (0, import_chunk_CV5CCXHY.requirePlace)(root.folder);
+  const stamp = makeStamp(request.verb);
+  const planned = isTaken(root, request) ? null : await planTree(request, stamp.id);
+  const key = (0, import_chunk_J6GGBA2A.ensureKey)();
+  (0, import_chunk_CV5CCXHY.ensureRoot)(root.folder);
+  const publish = () => publishJob(root, request, { ...stamp, planned }, key);
+  const job = request.admit ? await (0, import_chunk_LEHRPSIG.withLock)((0, import_chunk_35TRCA3T.rootPaths)(root.folder).lock, publish) : await publish();
+  if ("holder" in job) return takeOver(root, job.holder, request);
+  const { spec, paths } = job;
+  const worktree = request.worktree === "new" ? spec.worktree ?? null : null;
+  try {
+    if (worktree) (await Promise.resolve().then(() => load("./worktree-VYK6Q7TH.js"))).addWorktree(worktree);
+    if (needsWorker(spec)) await (0, import_chunk_Y3OG5S7C.startWorker)(root.folder, spec, { paths }, 1);
+  } catch (error) {
+    if (spec.once_key === null) undo(paths, (0, import_chunk_35TRCA3T.stagePath)(root.folder, spec.id));
+    if (worktree) (await Promise.resolve().then(() => load("./worktree-VYK6Q7TH.js"))).undoWorktree(worktree);
+    throw launchError(root, error);
+  }
+  return { id: spec.id, isNew: true };
+}
+async function publishJob(root, request, stamp, key) {
+  const admitted = isTaken(root, request) ? void 0 : await request.admit?.();
+  const warnings = [...request.warnings ?? [], ...admitted?.warnings ?? []];
+  const spec = await makeSpec(root, { ...request, warnings }, stamp, key);
+  const paths = (0, import_chunk_35TRCA3T.jobPaths)(root.folder, spec.id);
+  const stage = (0, import_chunk_35TRCA3T.stagePath)(root.folder, spec.id);
+  let isPromised = false;
+  try {
+    await Promise.all([stageJob(root, spec, stage), import_chunk_U3WQ7DHF.defaultEngine.prepare()]);
+    const claim = request.onceKey === null ? null : claimOnce(root.folder, request.onceKey, claimOf(spec, request));
+    if (claim && !claim.isOurs) {
+      undo(paths, stage);
+      return { holder: claim.holder };
+    }
+    isPromised = claim !== null;
+    if (!(0, import_chunk_P3XGVNCK.moveFolder)(stage, paths.folder)) throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot move ${stage} into place`);
+    if (spec.timer) placeDurably(root.folder, paths);
+    admitted?.told?.(spec.id);
+    return { spec, paths };
+  } catch (error) {
+    if (isPromised) (0, import_chunk_P3XGVNCK.moveFolder)(stage, paths.folder);
+    else undo(paths, stage);
+    throw launchError(root, error);
+  }
+}
+function placeDurably(root, paths) {
+  (0, import_chunk_527JQF7V.syncFolder)(paths.folder);
+  (0, import_chunk_527JQF7V.syncFolder)((0, import_chunk_35TRCA3T.rootPaths)(root).jobs);
+}
+function makeStamp(verb) {
+  const createdMs = (0, import_chunk_NTPGMPXS.nowMs)();
+  const random = (0, import_chunk_J6GGBA2A.randomBytes)(22);
+  return { createdMs, random, id: (0, import_chunk_U3WQ7DHF.makeId)(verb, createdMs, random) };
+}
+async function planTree(request, id) {
+  return request.worktree === "new" ? (await Promise.resolve().then(() => load("./worktree-VYK6Q7TH.js"))).planWorktree(request.cwd, id) : null;
+}
+function isTaken(root, { onceKey }) {
+  return onceKey !== null && isClaimed(root.folder, onceKey);
+}
+async function makeSpec(root, request, { createdMs, random, id, planned }, key) {
+  const {
+    deadlineMs,
+    killGraceMs,
+    maxOutputBytes,
+    firstOutputMs,
+    stallMs,
+    onStall = null,
+    onceKey,
+    admit: _admit,
+    credentials: _credentials,
+    asksForLatest: _latest,
+    words: _words,
+    worktree,
+    ...rest
+  } = request;
+  const { cwd = request.cwd, ...note } = planned ?? {};
+  const unsigned = {
+    schema: 1,
+    id,
+    ...rest,
+    cwd,
+    worktree: planned ? note : worktree === "new" ? null : worktree ?? null,
+    created_at: (0, import_chunk_NTPGMPXS.isoOf)(createdMs),
+    once_key: onceKey,
+    engine: import_chunk_U3WQ7DHF.defaultEngine.id,
+    state_option: root.option,
+    deadline_ms: deadlineMs,
+    deadline_mono_ms: (0, import_chunk_NTPGMPXS.monotonicMs)() + deadlineMs,
+    kill_grace_ms: killGraceMs,
+    max_output_bytes: maxOutputBytes,
+    first_output_ms: firstOutputMs,
+    stall_ms: stallMs,
+    ...onStall === null ? {} : { on_stall: onStall },
+    mark: (0, import_chunk_CTSRVJRC.toHex)(random.subarray(6)),
+    launcher: (0, import_chunk_G6JKA6PT.ownIdentity)(),
+    environment: { digest: (0, import_chunk_J6GGBA2A.environmentDigest)(key), credentials: (0, import_chunk_NTPGMPXS.credentialNames)(request.credentials) }
+  };
+  return { ...unsigned, mac: await (0, import_chunk_J6GGBA2A.macOf)(unsigned, key) };
+}
+async function stageJob(root, spec, stage) {
+  (0, import_chunk_527JQF7V.createFolder)(stage);
+  const text = `${JSON.stringify(spec)}
+`;
+  if (text.length > specBytes)
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot store a request of ${text.length} bytes: at most ${specBytes} are allowed`
+    );
+  const isDurable = (0, import_chunk_527JQF7V.writeFileMeanwhile)(`${stage}/spec.json`, text);
+  (0, import_chunk_527JQF7V.createFolder)(`${stage}/waiters`);
+  if (spec.kind === "timer") writeArmed(spec, stage);
+  (0, import_chunk_527JQF7V.writeFile)((0, import_chunk_35TRCA3T.jobPaths)(root.folder, spec.id).marker, "", { sync: false });
+  await isDurable;
+}
+function claimOf(spec, request) {
+  const words = request.words === void 0 ? {} : { words: (0, import_chunk_J6GGBA2A.hashOf)(request.words) };
+  return { id: spec.id, asked: askedOf(request), launcher: spec.launcher, ...words };
+}
+async function launchedBefore(root, key, words) {
+  if (!(0, import_chunk_CV5CCXHY.checkRoot)(root.folder)) return void 0;
+  const holder = readClaim(root.folder, key);
+  if (holder?.words !== (0, import_chunk_J6GGBA2A.hashOf)(words)) return void 0;
+  await finishClaim(root.folder, holder);
+  return { id: holder.id, isNew: false };
+}
+async function takeOver(root, holder, request) {
+  await finishClaim(root.folder, holder);
+  if (holder.asked !== askedOf(request)) {
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot use --once-key ${JSON.stringify(request.onceKey)}: job ${holder.id} has this key and another request`,
+      `look at it with: ${import_chunk_M5MS4U53.nextCommands.observe(holder.id, root.option)}`
     );
   }
-  if (patch.kind === "none") lines.push(`There is no patch file: ${patch.reason}.`);
-  return lines;
+  return { id: holder.id, isNew: false };
 }
-function rangeOf(staff, head, isDirtyTree) {
-  if (staff.base)
-    return {
-      title: `Everything since ${staff.base.rev}, committed or not`,
-      command: ["diff", staff.base.commit],
-      isDirty: isDirtyTree
-    };
-  if (head === null) return null;
-  if (isDirtyTree) return { title: "The uncommitted changes", command: ["diff", "HEAD"], isDirty: true };
-  return { title: "The newest commit (nothing is uncommitted)", command: ["show", "HEAD"], isDirty: false };
-}
-function readPatch(root, command) {
-  const opened = (0, import_chunk_H3O4Q2ZO.openGit)(root, { until: (0, import_chunk_NTPGMPXS.monotonicMs)() + import_chunk_YWZY5KOJ.captureBudgetMs });
-  if ("reason" in opened) return { kind: "none", reason: opened.reason };
-  const plain = ["--no-ext-diff", "--no-textconv", "--no-color"];
-  const answer = opened.git.run([command[0], ...plain, ...command.slice(1)], { limit: patchBytes });
-  return answer.ok ? { kind: "text", bytes: answer.bytes } : { kind: "none", reason: answer.reason };
-}
-function requireBase(cwd, rev) {
-  const root = (0, import_chunk_4OSGLHQW.findWorktree)(cwd);
-  const opened = root === void 0 ? { reason: "there is no git repository here" } : (0, import_chunk_H3O4Q2ZO.openGit)(root);
-  if ("reason" in opened) throw noBase(rev, opened.reason);
-  const { git } = opened;
-  const found = git.run(["rev-parse", "--verify", "--quiet", "--end-of-options", `${rev}^{commit}`]);
-  if (rev === "" || !found.ok) throw noBase(rev, "there is no such commit");
-  const commit = found.bytes.toString("latin1").trim();
-  const fork = git.run(["merge-base", commit, "HEAD"]);
-  if (!fork.ok) throw noBase(rev, "it has no history in common with HEAD");
-  return { rev, commit: fork.bytes.toString("latin1").trim() };
-}
-function noBase(rev, reason) {
-  return new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot review since ${JSON.stringify(rev)}: ${reason}`,
-    "name a commit or branch of this repository with --base"
-  );
-}
-function faultOf(write) {
+function undo(paths, stage) {
   try {
-    write();
-    return void 0;
-  } catch (error) {
-    const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
-    if (code === void 0) throw error;
-    return code;
+    for (const target of [stage, paths.folder, paths.marker]) (0, import_chunk_P3XGVNCK.removeTree)(target);
+  } catch {
   }
+}
+function launchError(root, error) {
+  const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
+  if (error instanceof import_chunk_NVPF5LEY.FaultError || code === void 0) return error;
+  return new import_chunk_NVPF5LEY.FaultError(
+    "state_unusable",
+    `cannot write into the state folder ${root.folder} (${code})`,
+    "use another place with --state-dir DIR or JOB_STATE_DIR"
+  );
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  prepareReview,
-  requireBase
+  launch,
+  launchedBefore
 });
 
 },
@@ -7677,58 +8425,6 @@ function plainValue(value, limit) {
 });
 
 },
-"./chunk-LYOOSHQV.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  cancelJob: () => cancelJob
-});
-module.exports = stdin_exports;
-var import_chunk_I22TWYP3 = load("./chunk-I22TWYP3.js");
-var import_chunk_CAXVKBQJ = load("./chunk-CAXVKBQJ.js");
-var import_chunk_UNKQNKJP = load("./chunk-UNKQNKJP.js");
-var import_chunk_ZTOMSNGT = load("./chunk-ZTOMSNGT.js");
-var import_chunk_G6JKA6PT = load("./chunk-G6JKA6PT.js");
-var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
-var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
-var import_chunk_YWZY5KOJ = load("./chunk-YWZY5KOJ.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-async function cancelJob(root, id, request) {
-  const before = await (0, import_chunk_CAXVKBQJ.refresh)(root, id);
-  if ((0, import_chunk_UNKQNKJP.isEnded)(before.state))
-    return { view: before, result: before.state.state === "canceled" ? "canceled" : "ended_before" };
-  askFor(before, `${JSON.stringify({ by: (0, import_chunk_G6JKA6PT.ownIdentity)(), owner: request.owner, at: (0, import_chunk_NTPGMPXS.isoNow)(), why: request.why })}
-`);
-  nudge(before);
-  const patience = (before.spec?.kill_grace_ms ?? 0) + import_chunk_YWZY5KOJ.killSettleMs + 5e3 + askingMs(before);
-  const [view = before] = await (0, import_chunk_I22TWYP3.waitForJobs)(root, [id], { mode: "all", timeoutMs: patience, heartbeatMs: null });
-  if (view.state.state === "canceled") return { view, result: "canceled" };
-  return { view, result: (0, import_chunk_UNKQNKJP.isEnded)(view.state) ? "ended_before" : "requested" };
-}
-function askingMs({ spec }) {
-  return spec?.run?.status_cmd ? import_chunk_YWZY5KOJ.taskStatusMs + import_chunk_YWZY5KOJ.toolGraceMs : 0;
-}
-function askFor({ paths }, text) {
-  for (let round = 1; ; round += 1) {
-    try {
-      (0, import_chunk_6OPTGHIR.createFile)(paths.cancel, text);
-      return;
-    } catch (error) {
-      if ((0, import_chunk_NVPF5LEY.errnoOf)(error) !== "ENOENT" || round === 3 || !(0, import_chunk_P3XGVNCK.exists)(paths.folder)) throw error;
-    }
-  }
-}
-function nudge(view) {
-  const engine = (0, import_chunk_ZTOMSNGT.findEngine)(view.spec?.engine ?? "") ?? import_chunk_ZTOMSNGT.defaultEngine;
-  for (const identity of [view.launch?.worker, view.worker?.worker]) if (identity) engine.signal(identity, "SIGURG");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  cancelJob
-});
-
-},
 "./chunk-M5MS4U53.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
@@ -7762,380 +8458,775 @@ var nextCommands = {
 });
 
 },
-"./chunk-MN3R4Y33.js": function (module, exports) {
+"./chunk-MZIWKLNF.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  checkLaunchOptions: () => checkLaunchOptions,
-  folderSaid: () => folderSaid,
-  freshPaths: () => freshPaths,
-  launchAndTell: () => launchAndTell,
-  launchWords: () => launchWords,
-  onStallOf: () => onStallOf,
-  onceWords: () => onceWords,
-  pathsBefore: () => pathsBefore,
-  programOf: () => programOf,
-  repeatedLaunch: () => repeatedLaunch,
-  requireLogPath: () => requireLogPath,
-  requireProgram: () => requireProgram,
-  tellLaunched: () => tellLaunched
+  describeChanges: () => describeChanges,
+  isTidy: () => isTidy,
+  logSection: () => logSection,
+  ownLogSection: () => ownLogSection,
+  runFacts: () => runFacts,
+  summarizeChanges: () => summarizeChanges,
+  taskWords: () => taskWords,
+  terminalRecord: () => terminalRecord
 });
 module.exports = stdin_exports;
-var import_chunk_PBKM6DGG = load("./chunk-PBKM6DGG.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_M5MS4U53 = load("./chunk-M5MS4U53.js");
-var import_chunk_ZTOMSNGT = load("./chunk-ZTOMSNGT.js");
-var import_chunk_35TRCA3T = load("./chunk-35TRCA3T.js");
+var import_chunk_SR7TLAEL = load("./chunk-SR7TLAEL.js");
+var import_chunk_RNMWW35L = load("./chunk-RNMWW35L.js");
+var import_chunk_ECCVI5NM = load("./chunk-ECCVI5NM.js");
+var import_chunk_JOCEVUMT = load("./chunk-JOCEVUMT.js");
+var import_chunk_H3O4Q2ZO = load("./chunk-H3O4Q2ZO.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
+var import_chunk_QQDCJR45 = load("./chunk-QQDCJR45.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+function runFacts(end) {
+  const { spec, state, results } = end;
+  return [
+    ...results.map((note) => [note.required ? "Success file" : "Result path", (0, import_chunk_SR7TLAEL.describeResult)(note)]),
+    ["Task", spec.run?.identity ? `${oneLine2(spec.run.identity)}: ${taskWords(state)}` : null]
+  ];
+}
+function taskWords({ task_status = "unknown", task_exit_code = "unknown" }) {
+  return `${oneLine2(String(task_status))}, exit code ${oneLine2(String(task_exit_code))}`;
+}
+function ownLogSection(spec, log) {
+  const name = oneLine2(log);
+  const read = readOwnLog(spec, log);
+  if (read.tail === "") return { text: `The log ${name} tells nothing: ${read.note}.`, isWhole: false };
+  const note = read.note === null ? "" : ` (${read.note})`;
+  return { text: `## Last lines of ${name}${note}
+
+${read.tail}`, isWhole: read.note === null };
+}
+function logSection(title, file) {
+  const text = plainTail(file);
+  return text === "" ? "" : `## ${title}
+
+${text}`;
+}
+function readOwnLog(spec, log) {
+  try {
+    const found = (0, import_chunk_P3XGVNCK.lookBehind)(log);
+    if (!found) return { tail: "", note: "it is missing" };
+    if (found.kind !== "file") return { tail: "", note: "it is no regular file" };
+    const tail = plainTail((0, import_chunk_P3XGVNCK.realPath)(log));
+    if (tail === "") return { tail, note: "it is empty" };
+    const isOld = found.modifiedMs < Date.parse(spec.created_at);
+    return { tail, note: isOld ? "not written since the launch" : null };
+  } catch (error) {
+    return { tail: "", note: `it cannot be read (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})` };
+  }
+}
+function plainTail(file) {
+  return (0, import_chunk_LXK2ZILE.plainText)((0, import_chunk_RNMWW35L.readLogTail)(file).toString("utf8")).trimEnd();
+}
+function oneLine2(text) {
+  return (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g, " ").trim(), import_chunk_QQDCJR45.excerptBytes);
+}
+function terminalRecord(spec, paths, state, { tree, staff, results } = {}) {
+  return {
+    ...state,
+    kind: spec.kind,
+    verb: spec.verb,
+    owner: spec.owner,
+    label: spec.label,
+    cwd: spec.cwd,
+    lineage: spec.lineage,
+    ended_by: tree?.step ?? "none",
+    ended_processes: tree?.ended.slice(0, 50) ?? [],
+    survivors: tree?.survivors ?? [],
+    ...spec.staff ? wordsOf(spec.staff) : {},
+    ...staff ? staffRecord(spec, staff) : {},
+    // Without the record of the end: as it is now.
+    ...spec.run ? { result_paths: results ?? (0, import_chunk_SR7TLAEL.noteResults)(spec.run) } : {},
+    ...spec.timer ? { timer: spec.timer } : {},
+    result_path: paths.result,
+    output_path: isTidy(spec, state) ? null : paths.output,
+    error_path: paths.error
+  };
+}
+function staffRecord(spec, staff) {
+  const { changes } = staff;
+  return {
+    changes,
+    ...spec.worktree ? { worktree: { ...spec.worktree, take_over: changes ? (0, import_chunk_ECCVI5NM.takeOverCommands)(spec.worktree, changes) : [] } } : {},
+    ..."findings" in staff ? { findings: staff.findings, findings_error: staff.findings_error } : {}
+  };
+}
+function wordsOf({ mode, backend, custom, model, profile }) {
+  return { mode, backend: custom?.name ?? backend, model, profile };
+}
+function isTidy(spec, state) {
+  return spec.kind === "staff" && state.state === "done" && state.warnings.length === 0;
+}
+var shown = { files: 30, commits: 10, dirty: 10, refs: 10, bytes: 200 };
+function summarizeChanges(changes) {
+  const named = namesOf(
+    changes.files.map(({ path }) => path),
+    changes.file_count
+  );
+  const files = changes.file_count === 0 ? noFiles(changes) : `${fileCount(changes)}${named}`;
+  const { reason, dirty_committed, dirty_committed_count } = changes;
+  const isPartial = reason !== null && reason !== import_chunk_JOCEVUMT.notInGit;
+  return [
+    files,
+    ...otherChanges(changes, namesOf(dirty_committed, dirty_committed_count)),
+    ...isPartial ? [`not everything could be looked at (${(0, import_chunk_H3O4Q2ZO.oneLine)(reason)})`] : []
+  ].join(", ");
+}
+function describeChanges(changes) {
+  const { files, file_count, commits, commit_count, dirty_before, dirty_before_count } = changes;
+  const { dirty_committed, dirty_committed_count } = changes;
+  const moved = changes.refs_changed.filter((ref) => ref !== `refs/heads/${changes.branch.after}`);
+  const refs = moved.slice(0, shown.refs).map(code);
+  return [
+    `${sentence([file_count === 0 ? noFiles(changes) : fileCount(changes), ...otherChanges(changes)].join(", "))}.`,
+    ...section("", files.slice(0, shown.files).map(fileLine), file_count),
+    ...section("New commits:", commits.slice(0, shown.commits).map(commitLine), commit_count),
+    ...refs.length > 0 ? ["", `Branches and stash that moved: ${refs.join(", ")}${moved.length > refs.length ? ", ..." : ""}`] : [],
+    ...section(
+      "Uncommitted before, now committed as it was:",
+      dirty_committed.slice(0, shown.dirty).map((path) => `- ${code(path)}`),
+      dirty_committed_count
+    ),
+    ...section(
+      "Dirty before, and left as it was:",
+      dirty_before.slice(0, shown.dirty).map((path) => `- ${code(path)}`),
+      dirty_before_count
+    ),
+    ...changes.reason === null ? [] : ["", `Not everything could be looked at: ${(0, import_chunk_H3O4Q2ZO.oneLine)(changes.reason)}.`],
+    ...changes.exact || changes.reason?.includes("damaged") ? [] : ["", "A limit was reached: there may be more changes than these."]
+  ].join("\n");
+}
+function namesOf(paths, total) {
+  const named = paths.slice(0, 3).map((path) => (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_H3O4Q2ZO.showName)(path), shown.bytes));
+  return ` (${named.join(", ")}${total > named.length ? ", ..." : ""})`;
+}
+function noFiles({ exact, unchanged, reason }) {
+  if (exact) return "no files changed";
+  return unchanged || reason === null ? "no changed files were seen" : "it is unknown whether files changed";
+}
+function fileCount({ file_count }) {
+  return `${file_count} file${file_count === 1 ? "" : "s"} changed`;
+}
+function otherChanges(changes, swallowed = "") {
+  const { commit_count, head, branch, index_changed, file_count, refs_changed, beyond } = changes;
+  const { dirty_committed_count: kept } = changes;
+  const were = kept === 1 ? "file that was uncommitted before is" : "files that were uncommitted before are";
+  const branchMoved = branch.before !== branch.after;
+  return [
+    ...commit_count > 0 ? [`${commit_count} new commit${commit_count === 1 ? "" : "s"}`] : [],
+    ...branchMoved ? [`now on ${branch.after === null ? "no branch" : `branch ${code(branch.after)}`}`] : [],
+    ...head.moved === "elsewhere" ? ["HEAD was moved to another line of history"] : [],
+    ...head.moved === "forward" && commit_count === 0 ? ["HEAD was moved forward"] : [],
+    ...index_changed && file_count === 0 && commit_count === 0 ? ["what is staged changed"] : [],
+    ...refs_changed.length > 0 && head.moved === null && commit_count === 0 ? ["branches or the stash changed"] : [],
+    ...kept > 0 ? [`${kept} ${were} now committed${swallowed}`] : [],
+    ...beyond.length > 0 ? [`something changed among ${beyond.join(" and ")}`] : []
+  ];
+}
+function section(title, lines, total) {
+  if (lines.length === 0) return [];
+  const rest = total - lines.length;
+  return ["", ...title === "" ? [] : [title, ""], ...lines, ...rest > 0 ? [`- and ${rest} more`] : []];
+}
+function fileLine({ path, change, from, was_dirty, committed }) {
+  const notes = [...was_dirty ? ["was dirty before"] : [], ...committed ? ["committed"] : []];
+  const origin = from === void 0 ? "" : `${code(from)} -> `;
+  return `- ${change}: ${origin}${code(path)}${notes.length === 0 ? "" : ` (${notes.join(", ")})`}`;
+}
+function commitLine({ sha, subject }) {
+  return `- ${sha.slice(0, 12)} ${code((0, import_chunk_H3O4Q2ZO.oneLine)(subject))}`;
+}
+function code(text) {
+  const inner = (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_H3O4Q2ZO.showName)(text), shown.bytes);
+  const longest = Math.max(0, ...(inner.match(/`+/g) ?? []).map((run) => run.length));
+  const fence = "`".repeat(longest + 1);
+  return longest === 0 ? `\`${inner}\`` : `${fence} ${inner} ${fence}`;
+}
+function sentence(text) {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  describeChanges,
+  isTidy,
+  logSection,
+  ownLogSection,
+  runFacts,
+  summarizeChanges,
+  taskWords,
+  terminalRecord
+});
+
+},
+"./chunk-NKDN7ECA.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  LineSplitter: () => LineSplitter,
+  backendOf: () => backendOf,
+  findingsForm: () => findingsForm,
+  makeEndState: () => makeEndState,
+  parseReason: () => parseReason,
+  readSafely: () => readSafely,
+  startedAt: () => startedAt
+});
+module.exports = stdin_exports;
+var import_chunk_GMOJQPSW = load("./chunk-GMOJQPSW.js");
+var import_chunk_SR7TLAEL = load("./chunk-SR7TLAEL.js");
+var import_chunk_RNMWW35L = load("./chunk-RNMWW35L.js");
+var import_chunk_EFOKE6DH = load("./chunk-EFOKE6DH.js");
+var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_H3O4Q2ZO = load("./chunk-H3O4Q2ZO.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
 var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
-var import_chunk_YWZY5KOJ = load("./chunk-YWZY5KOJ.js");
+var import_chunk_QQDCJR45 = load("./chunk-QQDCJR45.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-var import_node_path2 = builtin("node:path");
-function launchWords(input) {
-  const onceKey = input.text("once-key") ?? null;
-  if (onceKey === "") throw (0, import_chunk_NVPF5LEY.usageError)('cannot take --once-key "": a key needs at least one character');
-  return { owner: input.text("owner") ?? import_chunk_NTPGMPXS.variables.owner() ?? null, label: input.text("label") ?? null, onceKey };
+var import_node_os = require("node:os");
+var reasons = [
+  "exited",
+  "lingered",
+  "canceled",
+  "hard_timeout",
+  "first_output_timeout",
+  "stalled",
+  "sign_in",
+  "state_vanished",
+  "spawn_failed",
+  "never_started",
+  "worker_lost",
+  "host_restarted",
+  "met",
+  "watch_failed",
+  "watch_error",
+  "due"
+];
+function parseReason(text) {
+  return reasons.find((reason) => reason === text);
 }
-function onStallOf(input) {
-  const text = input.text("on-stall");
-  if (text === void 0) return null;
-  if (text.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)("cannot take an empty --on-stall: say what is to be done about a stall");
-  const size = (0, import_chunk_LXK2ZILE.byteLength)(text);
-  if (size > import_chunk_YWZY5KOJ.onStallBytes)
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --on-stall of ${size} bytes: at most ${import_chunk_YWZY5KOJ.onStallBytes} are allowed`);
-  return text;
-}
-function checkLaunchOptions(input) {
-  if (input.has("wait-timeout") && !input.has("wait")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --wait-timeout without --wait");
-  input.duration("wait-timeout");
-  for (const other of ["json", "wait"]) {
-    if (input.has("id-only") && input.has(other)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --id-only and --${other} together`);
+function judgeEnd(facts) {
+  if (facts.survivors.length > 0) {
+    return failed("failed", "survivors", `these processes outlived SIGKILL: ${facts.survivors.join(", ")}`);
+  }
+  switch (facts.reason) {
+    case "canceled":
+      return { outcome: "canceled", error: null };
+    case "met":
+    case "due":
+      return { outcome: "done", error: null };
+    case "watch_failed":
+      return failed("failed", "watch_failed", facts.detail ?? "the condition cannot hold any more");
+    case "watch_error":
+      return failed("failed", "watch_error", facts.detail ?? "the condition cannot be looked at");
+    case "exited":
+    case "lingered":
+      return judgeExit(facts);
+    case "hard_timeout":
+      if (isStaff(facts) && facts.staffError === null) return { outcome: "done", error: null };
+      if (facts.kind === "watch")
+        return failed("timed_out", "watch_expired", `the bound of ${facts.deadlineText} was reached${detailOf(facts)}`);
+      return failed("timed_out", "hard_timeout", `the hard limit of ${facts.deadlineText} was reached${told(facts)}`);
+    case "first_output_timeout":
+      return failed("failed", "first_output_timeout", "nothing was printed within --first-output");
+    case "stalled":
+      return failed("failed", "stalled", "nothing happened for the time given by --stall-after");
+    case "sign_in":
+      return failed(
+        "failed",
+        "auth",
+        facts.staffError?.message ?? "the agent waits for a sign-in that nobody can give"
+      );
+    case "state_vanished":
+      return failed("crashed", "worker_lost", "the state folder vanished");
+    case "spawn_failed":
+      return failed("failed", "spawn_failed", `the program could not be started: ${facts.detail ?? "not known why"}`);
+    case "never_started":
+      return failed("failed", "never_started", "the launcher died before a worker existed");
+    case "worker_lost":
+      return failed(
+        "crashed",
+        "worker_lost",
+        "the processes that supervise the command were killed; how it ended is not known"
+      );
+    case "host_restarted":
+      return failed("crashed", "host_restarted", "the machine was restarted while the job ran");
   }
 }
-async function launchAndTell(context, input, request, isSynchronous = false) {
-  checkLaunchOptions(input);
-  const root = context.root(input);
-  return tellLaunched(context, input, root, await (0, import_chunk_PBKM6DGG.launch)(root, request), isSynchronous);
+function judgeExit(facts) {
+  const { exit } = facts;
+  if (exit?.spawn_failed)
+    return failed("failed", "spawn_failed", `the program could not be executed (exit code ${exit.exit_code})`);
+  if (isStaff(facts)) {
+    return facts.staffError ? { outcome: "failed", error: facts.staffError } : { outcome: "done", error: null };
+  }
+  if (!exit) return failed("crashed", "worker_lost", "how the command ended is not known");
+  if (exit.exit_code === facts.successExit) return judgeFiles(facts);
+  if (facts.signal !== null && exit.signaled) return failed("failed", "signal", signalMessage(facts.signal));
+  return failed("failed", "exit_nonzero", `the command exited with code ${exit.exit_code}`);
 }
-async function tellLaunched(context, input, root, launched, isSynchronous) {
-  if (input.has("wait") || isSynchronous) {
-    const { waitAndTell } = await Promise.resolve().then(() => load("./collecting-PNXVK3CY.js"));
-    const told = launched.isNew ? warningNotes(root, launched.id) : [];
-    const collect = `collect: ${import_chunk_M5MS4U53.nextCommands.wait(launched.id, root.option)}`;
-    for (const line of [jobLine(launched), collect, ...told]) context.tell(line);
-    const timeoutMs = input.duration("wait-timeout") ?? Number.MAX_SAFE_INTEGER;
-    return waitAndTell(context, root, [launched.id], {
-      mode: "all",
-      timeoutMs,
-      heartbeatMs: null,
-      isJson: input.has("json"),
-      told
+function judgeFiles({ missingFiles: missingFiles2 = [] }) {
+  if (missingFiles2.length === 0) return { outcome: "done", error: null };
+  const named = missingFiles2.slice(0, 3).join(", ");
+  const more = missingFiles2.length > 3 ? ` and ${missingFiles2.length - 3} more` : "";
+  return failed("failed", "artifact_missing", `neither new nor changed at the end: ${named}${more}`);
+}
+function isStaff({ kind }) {
+  return kind === "staff";
+}
+function detailOf({ detail }) {
+  return detail === void 0 ? "" : `; ${detail}`;
+}
+function told({ staffError }) {
+  const isWord = staffError && ["auth", "quota", "agent_error", "response_timeout"].includes(staffError.code);
+  return isWord ? `; the agent had told: ${staffError.message}` : "";
+}
+function signalMessage(signal) {
+  const hint = signal === "SIGKILL" ? " (not by us: often the kernel, when memory runs out)" : "";
+  return `the command was ended by ${signal}${hint}`;
+}
+function failed(outcome, code, message) {
+  return { outcome, error: { code, message } };
+}
+function signalOfExit(exitCode, table) {
+  if (exitCode <= 128 || exitCode > 192) return void 0;
+  const number = exitCode - 128;
+  const known = Object.entries(table).find(([, value]) => value === number);
+  return known ? known[0] : `SIG${number}`;
+}
+var signalNumbers = import_node_os.constants.signals;
+function judgeStaff(reading, ending, request) {
+  const answer = reading.answer !== null && reading.answer.trim() !== "" ? reading.answer : null;
+  const warnings = [...reading.warnings, ...denialWarnings(reading)];
+  const error = findError(reading, ending, request, answer);
+  if (error === null && request.reason === "lingered") {
+    warnings.push({
+      code: "ended_after_answer",
+      message: "the agent stayed alive after its final event and was ended"
     });
   }
-  return tellLaunch(root, launched, input);
+  if (error === null && request.reason === "hard_timeout") {
+    warnings.push({
+      code: "limit_after_answer",
+      message: "the hard limit struck after the complete answer had arrived"
+    });
+  }
+  return { answer, error, warnings };
 }
-function jobLine({ id, isNew }) {
-  return `job ${id}${isNew ? "" : " (this once-key had it already; nothing was started)"}`;
-}
-function warningsOf(root, id) {
-  const spec = (0, import_chunk_ZTOMSNGT.readSpec)((0, import_chunk_35TRCA3T.jobPaths)(root.folder, id));
-  return spec.kind === "ok" ? spec.value.warnings ?? [] : [];
-}
-function warningNotes(root, id) {
-  return warningsOf(root, id).map((one) => `warning: ${(0, import_chunk_LXK2ZILE.plainText)(one.message)}`);
-}
-function tellLaunch(root, launched, input) {
-  const { id, isNew } = launched;
-  const notes = warningNotes(root, id);
-  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
-`, notes };
-  const paths = (0, import_chunk_35TRCA3T.jobPaths)(root.folder, id);
-  const commands = {
-    wait: import_chunk_M5MS4U53.nextCommands.wait(id, root.option),
-    observe: import_chunk_M5MS4U53.nextCommands.observe(id, root.option),
-    cancel: import_chunk_M5MS4U53.nextCommands.cancel(id, root.option)
-  };
-  if (input.has("json")) {
+function findError(reading, ending, request, answer) {
+  if (reading.failure) return reading.failure;
+  if (reading.final === "failure")
+    return { code: "agent_error", message: lastWords(ending) ?? "the agent reported a failure" };
+  if (request.reason === "exited" && ending.exitCode !== 0) return exitError(ending);
+  if (reading.final === null && (answer !== null || reading.denials.length === 0)) {
+    return { code: "no_final_answer", message: `the agent ended without a final event${quoted(lastWords(ending))}` };
+  }
+  if (request.resume !== null && request.keepsConversation && reading.conversationId !== request.resume) {
+    const got = reading.conversationId ?? "none";
     return {
-      code: import_chunk_6PFAPK5K.exitCodes.done,
-      json: {
-        id,
-        new: isNew,
-        folder: paths.folder,
-        result_path: paths.result,
-        output_path: paths.output,
-        warnings: warningsOf(root, id),
-        next: commands
-      }
+      code: "conversation_mismatch",
+      message: `conversation ${request.resume} was asked for, the agent used ${got}`
     };
   }
-  const lines = [
-    jobLine(launched),
-    `collect: ${commands.wait}`,
-    `observe: ${commands.observe}`,
-    `result:  ${paths.result}`
-  ];
-  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${lines.join("\n")}
-`, notes };
-}
-var passing = [
-  "owner",
-  "label",
-  "once-key",
-  "json",
-  "id-only",
-  "wait",
-  "wait-timeout",
-  "state-dir",
-  "prompt-file",
-  "stdin"
-];
-function onceWords(verb, input, folder, task) {
-  const options = input.given().filter(([name]) => !passing.includes(name) && !["prompt", "cwd"].includes(name));
-  return JSON.stringify([verb, options.sort(), input.words, input.rest, folder, task]);
-}
-function folderSaid(context, input) {
-  return import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
-}
-async function repeatedLaunch(context, input, words, isSynchronous) {
-  const { onceKey } = launchWords(input);
-  if (onceKey === null) return void 0;
-  checkLaunchOptions(input);
-  const root = context.root(input);
-  const launched = await (0, import_chunk_PBKM6DGG.launchedBefore)(root, onceKey, words);
-  if (!launched) return void 0;
-  const { folder } = (0, import_chunk_35TRCA3T.jobPaths)(root.folder, launched.id);
-  return (0, import_chunk_P3XGVNCK.exists)(folder) ? tellLaunched(context, input, root, launched, isSynchronous) : tellCleaned(input, launched.id);
-}
-function tellCleaned(input, id) {
-  const note = `job ${id} had this once-key; its record was removed by clean, and nothing was started`;
-  if (input.has("id-only")) return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${id}
-` };
-  if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.done, json: { id, new: false, cleaned: true, next: {} } };
-  return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${note}
-` };
-}
-function pathsBefore(given, cwd) {
-  const results = listOf("result", given.results, cwd);
-  const files = listOf("success-file", given.successFiles, cwd);
-  return {
-    success_files: files.map((file) => baselineOf("success-file", file)),
-    result_paths: results,
-    result_baselines: results.map((file) => baselineOf("result", file))
-  };
-}
-function freshPaths(run) {
-  const { success_files: files, result_paths: results } = run;
-  return {
-    ...files ? { success_files: files.map(({ path: file }) => baselineOf("success-file", file)) } : {},
-    ...results ? { result_baselines: results.map((file) => baselineOf("result", file)) } : {}
-  };
-}
-function requireLogPath(text, cwd) {
-  const file = absolutePath("log", text, cwd);
-  lookAllowed("log", file);
-  return file;
-}
-function listOf(option, texts, cwd) {
-  if (texts.length > import_chunk_YWZY5KOJ.resultPaths)
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take ${texts.length} times --${option}: at most ${import_chunk_YWZY5KOJ.resultPaths} are allowed`);
-  const files = texts.map((text) => absolutePath(option, text, cwd));
-  const twice = files.find((file, index) => files.indexOf(file) !== index);
-  if (twice !== void 0) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${option} twice for ${twice}: name each path once`);
-  return files;
-}
-function absolutePath(option, text, cwd) {
-  if (text === "")
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${option} "": allowed is a path, which counts from the job's folder`);
-  if (/[\0\r\n]/.test(text))
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${option} ${JSON.stringify(text)}: a path may hold no line end and no NUL`);
-  if (option !== "result" && /\/\.{0,2}$/.test(text))
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${option} ${JSON.stringify(text)}: it names a folder; name a file in it`);
-  return import_node_path2.default.resolve(cwd, text);
-}
-function baselineOf(option, file) {
-  const now = lookAllowed(option, file);
-  return { path: file, before: now ? { size: now.size, modified_ms: now.modifiedMs, inode: now.inode } : null };
-}
-function lookAllowed(option, file) {
-  const now = look(option, file);
-  if (now?.kind === "folder" && option !== "result") throw refusal(option, file, "it is a folder", "name a file in it");
-  if (now?.kind === "other") throw refusal(option, file, "it is neither a file nor a folder");
-  if (now) return now;
-  for (let folder = import_node_path2.default.dirname(file); ; folder = import_node_path2.default.dirname(folder)) {
-    const kind = look(option, folder)?.kind;
-    if (kind === "folder") return void 0;
-    if (kind !== void 0) throw refusal(option, file, `${folder} is no folder`);
+  if (answer !== null) return null;
+  if (reading.denials.length > 0) {
+    return {
+      code: "permission_denied",
+      message: `there is no final answer and these were refused: ${reading.denials.join(", ")}`
+    };
   }
+  return { code: "no_final_answer", message: "the final answer is empty" };
 }
-function look(option, file) {
+function exitError(ending) {
+  const words = quoted(lastWords(ending));
+  if (ending.signal) return { code: "signal", message: `the agent was ended by ${ending.signal}${words}` };
+  return { code: "exit_nonzero", message: `the agent exited with code ${ending.exitCode}${words}` };
+}
+function denialWarnings(reading) {
+  return reading.denials.map((what) => ({ code: "permission_denied", message: `refused to the agent: ${what}` }));
+}
+function lastWords(ending) {
+  const lines = ending.stderrTail.split("\n").map((line) => line.trim());
+  return lines.filter((line) => line !== "").at(-1);
+}
+function quoted(words) {
+  return words === void 0 ? "" : `: ${words}`;
+}
+var severities = ["critical", "high", "medium", "low", "info"];
+var verdicts = ["approve", "changes_requested", "inconclusive"];
+var mostFindings = 500;
+var mostBytes = 1024 * 1024;
+var most = { summary: 1e4, title: 500, detail: 1e4, file: 4096, suggestion: 1e4 };
+var findingsForm = `Your final message must end with one JSON object in a \`\`\`json block, and nothing after it:
+{"verdict": "approve" | "changes_requested" | "inconclusive", "summary": "one paragraph", "findings": [{"severity": "critical" | "high" | "medium" | "low" | "info", "title": "one line", "detail": "what happens and when", "file": "path below the workspace, or null", "line": 12 or null, "suggestion": "how to mend it, or null"}]}
+No findings: an empty list.`;
+function parseFindings(answer) {
+  const text = jsonTextOf(answer);
+  if (text === void 0) return fault("the answer holds no JSON object");
+  const bytes = (0, import_chunk_LXK2ZILE.byteLength)(text);
+  if (bytes > mostBytes) return fault(`the findings have ${bytes} bytes; at most ${mostBytes}`);
+  let value;
   try {
-    return (0, import_chunk_P3XGVNCK.lookBehind)(file);
+    value = JSON.parse(text);
   } catch (error) {
-    throw refusal(option, file, `it cannot be looked at (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
+    return fault(`its JSON does not parse: ${(0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)((0, import_chunk_NVPF5LEY.messageOf)(error)), 240)}`);
   }
+  return readFindings(value);
 }
-function refusal(option, file, why, next = "name another path") {
-  return new import_chunk_NVPF5LEY.FaultError("preflight", `cannot take --${option} ${file}: ${why}`, next);
+function jsonTextOf(answer) {
+  const block = lastBlock(answer);
+  if (block !== void 0) return block;
+  const whole = answer.trim();
+  if (whole.startsWith("{")) return whole;
+  const begin = whole.lastIndexOf("\n{");
+  return begin >= 0 && whole.endsWith("}") ? whole.slice(begin + 1) : void 0;
 }
-async function programOf(input, cwd) {
-  const words = input.rest ?? [];
-  if (input.has("shell")) {
-    if (words.length !== 1)
-      throw (0, import_chunk_NVPF5LEY.usageError)(
-        `cannot take ${words.length} words with --shell: it needs the whole command line as one word after --`
-      );
-    return shellOf(words[0], input.has("pipefail"));
-  }
-  const program = requireProgram(words[0], cwd);
-  return { argv: [...words], program };
-}
-function requireProgram(name, cwd) {
-  const program = (0, import_chunk_35TRCA3T.findProgram)(name, cwd);
-  if (program !== void 0) return program;
-  const where = name.includes("/") ? `no executable file of that name (looked from ${cwd})` : `it is not on PATH (${import_chunk_NTPGMPXS.variables.searchPath() || "empty"})`;
-  throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot run ${JSON.stringify(name)}: ${where}`, "give the path of the program");
-}
-async function shellOf(line, hasPipefail) {
-  if (!hasPipefail) return { argv: [sh, "-c", line], program: sh };
-  const program = findBash() ?? (await hasOption(sh) ? sh : void 0);
-  if (program !== void 0) return { argv: [program, "-o", "pipefail", "-c", line], program };
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot take --pipefail: there is no bash on PATH, and ${sh} has no such option`,
-    "install bash, or leave --pipefail away"
-  );
-}
-var sh = "/bin/sh";
-function findBash() {
-  const folders = import_chunk_NTPGMPXS.variables.searchPath().split(":");
-  const found = folders.filter((folder) => folder.startsWith("/")).map((folder) => (0, import_chunk_35TRCA3T.findProgram)(`${folder}/bash`, "/"));
-  return found.find((file) => file !== void 0);
-}
-async function hasOption(program) {
-  const { runTool } = await Promise.resolve().then(() => load("./tool-GWK3QVDE.js"));
-  const args = ["-o", "pipefail", "-c", ":"];
-  const environment = (0, import_chunk_NTPGMPXS.toolEnvironment)();
-  const timeoutMs = import_chunk_YWZY5KOJ.limits.probe.default;
-  const answer = await runTool({ program, args, cwd: "/", environment, timeoutMs, limit: import_chunk_YWZY5KOJ.probeBytes });
-  return answer.code === 0;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  checkLaunchOptions,
-  folderSaid,
-  freshPaths,
-  launchAndTell,
-  launchWords,
-  onStallOf,
-  onceWords,
-  pathsBefore,
-  programOf,
-  repeatedLaunch,
-  requireLogPath,
-  requireProgram,
-  tellLaunched
-});
-
-},
-"./chunk-N6FETSUB.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  makeStaffVerb: () => makeStaffVerb
-});
-module.exports = stdin_exports;
-var import_chunk_ZMKEC7OT = load("./chunk-ZMKEC7OT.js");
-var import_chunk_WSTAHIGZ = load("./chunk-WSTAHIGZ.js");
-var import_chunk_MN3R4Y33 = load("./chunk-MN3R4Y33.js");
-var import_chunk_UVE2OYCY = load("./chunk-UVE2OYCY.js");
-var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-function makeStaffVerb({ mode: id, options = {}, notes, examples, isSynchronous = false }) {
-  const mode = import_chunk_W7HED5VZ.modes[id];
-  return {
-    name: id,
-    summary: mode.summary,
-    form: "(--prompt TEXT | --prompt-file PATH | --stdin) [options]",
-    words: { min: 0, max: 0 },
-    options: {
-      ...import_chunk_UVE2OYCY.staffOptions,
-      ...options,
-      cwd: { kind: "text", value: "DIR", help: "folder to work in (default: here)" },
-      ...import_chunk_UVE2OYCY.writerOptions,
-      ...import_chunk_UVE2OYCY.launchOptions
-    },
-    notes: [
-      `Default profile: ${mode.profile}. The task reaches the agent byte for byte, with the words of the mode around it.`,
-      notes
-    ].filter((line) => line !== void 0).join("\n"),
-    examples,
-    async run(context, input) {
-      const prompt = await (0, import_chunk_ZMKEC7OT.taskOf)(context, input);
-      const words = (0, import_chunk_MN3R4Y33.onceWords)(id, input, (0, import_chunk_MN3R4Y33.folderSaid)(context, input), prompt);
-      const isWaiting = isSynchronous && !input.has("id-only");
-      const repeated = await (0, import_chunk_MN3R4Y33.repeatedLaunch)(context, input, words, isWaiting);
-      if (repeated) return repeated;
-      const cwd = (0, import_chunk_WSTAHIGZ.folderOf)(context, input);
-      const staff = (0, import_chunk_ZMKEC7OT.freshStaff)(context, input, { mode: id, prompt, cwd });
-      return (0, import_chunk_ZMKEC7OT.launchStaff)(context, input, {
-        verb: id,
-        staff,
-        cwd,
-        lineage: null,
-        isSynchronous: isWaiting,
-        words
-      });
+function lastBlock(answer) {
+  let found;
+  let open;
+  for (let from = 0; from < answer.length; ) {
+    const newline = answer.indexOf("\n", from);
+    const end = newline < 0 ? answer.length : newline;
+    const next = end + 1;
+    const fence = fenceOf(answer.slice(from, end));
+    if (fence && open && fence.info === "" && fence.mark === open.mark && fence.length >= open.length) {
+      const text = isJson(open) || open.info === "" ? answer.slice(open.from, from).trim() : "";
+      if (text.startsWith("{")) found = text;
+      open = void 0;
+    } else if (fence && (!open || isJson(fence))) {
+      open = { ...fence, from: next };
     }
+    from = next;
+  }
+  return found;
+}
+function fenceOf(line) {
+  const text = line.trim();
+  const [mark = ""] = text;
+  if (mark !== "`" && mark !== "~") return void 0;
+  let length = 0;
+  while (text[length] === mark) length += 1;
+  return length < 3 ? void 0 : { mark, length, info: text.slice(length).trim() };
+}
+function isJson({ info }) {
+  return /^json\w*$/i.test(info);
+}
+function readFindings(value) {
+  if (!isObject(value)) return fault("the JSON is no object");
+  const { verdict, summary, findings } = value;
+  if (!isOneOf(verdict, verdicts)) return fault(`verdict is ${show(verdict)}; allowed: ${verdicts.join(", ")}`);
+  const reason = textFault("summary", summary);
+  if (reason !== void 0 || typeof summary !== "string") return fault(reason ?? "summary is no text");
+  if (!Array.isArray(findings)) return fault("findings is no list");
+  if (findings.length > mostFindings) return fault(`${findings.length} findings; at most ${mostFindings}`);
+  const read = [];
+  for (const [n, one] of findings.entries()) {
+    const reason2 = findingFault(one);
+    if (reason2 !== void 0) return fault(`findings[${n}]: ${reason2}`);
+    const { severity, title, detail, file, line, suggestion } = one;
+    read.push({ severity, title, detail, file: file ?? null, line: line ?? null, suggestion: suggestion ?? null });
+  }
+  return { kind: "ok", value: { verdict, summary, findings: read } };
+}
+function findingFault(one) {
+  if (!isObject(one)) return "no object";
+  if (!isOneOf(one.severity, severities)) return `severity is ${show(one.severity)}; allowed: ${severities.join(", ")}`;
+  for (const name of ["title", "detail", "file", "suggestion"]) {
+    const value = one[name] ?? null;
+    if (value === null && (name === "file" || name === "suggestion")) continue;
+    const reason = textFault(name, value);
+    if (reason !== void 0) return reason;
+  }
+  const { line } = one;
+  if (line !== null && line !== void 0 && !(Number.isSafeInteger(line) && Number(line) > 0))
+    return `line is ${show(line)}; allowed: a number from 1 on, or null`;
+  return void 0;
+}
+function textFault(name, value) {
+  if (typeof value !== "string") return `${name} is no text`;
+  return value.length <= most[name] ? void 0 : `${name} has ${value.length} characters; at most ${most[name]}`;
+}
+function fault(reason) {
+  return { kind: "fault", reason };
+}
+function show(value) {
+  if (typeof value === "string") return `${JSON.stringify(value.slice(0, 60))}${value.length > 60 ? "..." : ""}`;
+  if (typeof value === "object" && value !== null) return Array.isArray(value) ? "a list" : "an object";
+  return value === void 0 ? "missing" : String(value);
+}
+function isObject(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+function isOneOf(value, allowed) {
+  return allowed.some((one) => one === value);
+}
+var LineSplitter = class {
+  parts = [];
+  size = 0;
+  /** Lines that were longer than the bound. *<>/
+  dropped = 0;
+  decoder = new TextDecoder();
+  limit;
+  constructor(limit = import_chunk_QQDCJR45.streamLineBytes) {
+    this.limit = limit;
+  }
+  /** The lines that these bytes complete, without their newlines. *<>/
+  push(bytes) {
+    const lines = [];
+    let from = 0;
+    for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, from)) {
+      this.keep(bytes.subarray(from, at));
+      this.take(lines);
+      from = at + 1;
+    }
+    if (from < bytes.length) this.keep(new Uint8Array(bytes.subarray(from)));
+    return lines;
+  }
+  /** What stands after the last newline, once the stream has ended. *<>/
+  end() {
+    const lines = [];
+    if (this.size > 0) this.take(lines);
+    return lines;
+  }
+  keep(piece) {
+    this.size += piece.length;
+    if (this.size > this.limit) this.parts = [];
+    else if (piece.length > 0) this.parts.push(piece);
+  }
+  take(lines) {
+    if (this.size > this.limit) this.dropped += 1;
+    else lines.push(this.decoder.decode(this.parts.length === 1 ? this.parts[0] : join(this.parts, this.size)));
+    this.parts = [];
+    this.size = 0;
+  }
+};
+function join(parts, size) {
+  const whole = new Uint8Array(size);
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+var chunk = 1024 * 1024;
+function backendOf(spec) {
+  return spec.staff ? (0, import_chunk_EFOKE6DH.findBackend)(spec.staff.backend) : void 0;
+}
+function replay(spec, paths) {
+  const reading = (0, import_chunk_EFOKE6DH.makeReading)();
+  const backend = backendOf(spec);
+  if (!backend) return reading;
+  const at = (0, import_chunk_NTPGMPXS.isoOf)((0, import_chunk_P3XGVNCK.factsOf)(paths.output)?.modifiedMs ?? 0);
+  eachLine(paths.output, (line) => readSafely(reading, () => backend.read(line, reading, at)));
+  if (backend.readError)
+    eachLine(paths.error, (line) => readSafely(reading, () => backend.readError?.(line, reading, at)));
+  return reading;
+}
+function readSafely(reading, read) {
+  try {
+    read();
+  } catch (error) {
+    (0, import_chunk_EFOKE6DH.noteWarning)(reading, "backend_error", `the stream has something that could not be read: ${(0, import_chunk_NVPF5LEY.messageOf)(error)}`);
+  }
+}
+function closeReading(spec, paths, reading, exit) {
+  const backend = backendOf(spec);
+  const stderrTail = (0, import_chunk_527JQF7V.readRange)(paths.error, -import_chunk_QQDCJR45.tailBytes, import_chunk_QQDCJR45.tailBytes)?.bytes.toString("utf8") ?? "";
+  const ending = { exitCode: exit.code, signal: exit.signal, stderrTail, byItself: exit.byItself };
+  if (backend?.answerFrom === "stdout") reading.answer = (0, import_chunk_527JQF7V.readText)(paths.output, chunk) ?? "";
+  const asked = { resume: spec.staff?.resume ?? null, earlierError: spec.staff?.earlier?.error ?? null };
+  readSafely(reading, () => backend?.close?.(reading, ending, asked));
+  return ending;
+}
+function eachLine(file, fn) {
+  const lines = new LineSplitter();
+  for (let offset = 0; ; ) {
+    const part = (0, import_chunk_527JQF7V.readRange)(file, offset, chunk);
+    if (!part || part.bytes.length === 0) break;
+    for (const line of lines.push(part.bytes)) fn(line);
+    offset += part.bytes.length;
+  }
+  for (const line of lines.end()) fn(line);
+}
+function usageOf(told2, runsOn, resumed) {
+  if (told2 === null || !runsOn.tokens && !runsOn.cost) return { usage: told2, usage_total: null };
+  if (resumed === null) return { usage: told2, usage_total: told2 };
+  const { earlier } = resumed;
+  if (earlier === null) return { usage: runsOn.tokens ? null : withoutCost(told2), usage_total: told2 };
+  const less = (now, before) => now >= before ? now - before : now;
+  const usage = { ...told2 };
+  if (runsOn.tokens) {
+    usage.input_tokens = less(told2.input_tokens, earlier.input_tokens);
+    usage.output_tokens = less(told2.output_tokens, earlier.output_tokens);
+    usage.total_tokens = less(told2.total_tokens, earlier.total_tokens);
+  }
+  if (runsOn.cost && told2.cost_usd !== void 0) usage.cost_usd = rounded(less(told2.cost_usd, earlier.cost_usd ?? 0));
+  return { usage, usage_total: told2 };
+}
+function withoutCost({ cost_usd: _cost, ...tokens }) {
+  return tokens;
+}
+function rounded(dollars) {
+  return Math.round(dollars * 1e6) / 1e6;
+}
+function endStaff(job, seen, exit, stdout) {
+  const { paths, spec, staff } = job;
+  const backend = backendOf(spec);
+  const reading = seen.reading ?? replay(spec, paths);
+  const byItself = exit.reason === "exited";
+  const ending = closeReading(spec, paths, reading, { code: exit.code, signal: exit.signal, byItself });
+  const verdict = judgeStaff(reading, ending, {
+    resume: staff.resume,
+    reason: staffReason(exit.reason),
+    keepsConversation: backend?.keepsConversation ?? false
+  });
+  const { answer } = verdict;
+  const warnings = [...verdict.warnings];
+  const changes = safely(warnings, "what changed", () => (0, import_chunk_GMOJQPSW.changesSince)(spec, paths, seen.before)) ?? null;
+  warnings.push(...(0, import_chunk_EFOKE6DH.neighbourWarnings)(paths.root, paths), ...changeWarnings(staff, changes), ...finishWarnings(answer));
+  const resumed = staff.resume === null ? null : { earlier: staff.earlier?.usage_total ?? null };
+  const usage = usageOf(reading.usage, backend?.runsOn ?? { tokens: false, cost: false }, resumed);
+  const error = verdict.error ?? cutAnswer(spec, stdout);
+  const end = { reading, answer, error, warnings, changes, ...usage };
+  if (!staff.schema) return end;
+  const none = { findings: null, findings_error: "the answer could not be read" };
+  return { ...end, ...safely(warnings, "the findings", () => findingsOf(answer, warnings)) ?? none };
+}
+function staffReason(reason) {
+  return reason === "exited" || reason === "lingered" || reason === "hard_timeout" ? reason : "other";
+}
+function cutAnswer(spec, stdout) {
+  if (backendOf(spec)?.answerFrom !== "stdout" || !stdout || stdout.omitted === 0) return null;
+  const message = `the answer has ${stdout.bytes} bytes, of which ${stdout.omitted} in the middle could not be kept`;
+  return { code: "output_unstorable", message };
+}
+function safely(warnings, what, look) {
+  try {
+    return look();
+  } catch (error) {
+    warnings.push({ code: "not_told", message: `${what} could not be told: ${(0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_NVPF5LEY.messageOf)(error), 400)}` });
+    return void 0;
+  }
+}
+function finishWarnings(answer) {
+  if (answer === null || !/^\W{0,10}NOT FINISHED\b/.test(answer.slice(0, 200).trimStart())) return [];
+  const [first = ""] = answer.trimStart().split("\n", 1);
+  return [{ code: "not_finished", message: `the agent says that the task is not finished: ${(0, import_chunk_LXK2ZILE.excerpt)(first, 300)}` }];
+}
+function changeWarnings(staff, changes) {
+  if (!(0, import_chunk_W7HED5VZ.isReader)(staff.mode, staff.profile) || !changes || changes.unchanged) return [];
+  const isToldNothing = changes.file_count + changes.commit_count + changes.refs_changed.length === 0;
+  if (changes.reason !== null && isToldNothing)
+    return [{ code: "not_told", message: `it is not known whether the worktree changed: ${changes.reason}` }];
+  const what = [
+    ...changes.files.slice(0, 5).map((file) => (0, import_chunk_H3O4Q2ZO.showName)(file.path)),
+    ...changes.file_count > 5 ? [`and ${changes.file_count - 5} more`] : [],
+    ...changes.commit_count > 0 ? [`${changes.commit_count} commit(s)`] : [],
+    ...changes.refs_changed.slice(0, 3).map(import_chunk_H3O4Q2ZO.showName),
+    ...changes.index_changed && isToldNothing ? ["what is staged"] : [],
+    ...isToldNothing ? changes.beyond : []
+  ];
+  const message = `the ${staff.mode} job was to change nothing (profile ${staff.profile}), but the worktree changed while it ran: ${what.join(", ") || "more than could be looked at"}`;
+  return [{ code: "reader_changed", message }];
+}
+function findingsOf(answer, warnings) {
+  if (answer === null) return { findings: null, findings_error: "there is no final answer" };
+  const parsed = parseFindings(answer);
+  if (parsed.kind === "ok") return { findings: parsed.value, findings_error: null };
+  warnings.push({ code: "findings_unreadable", message: `the structured findings cannot be read: ${parsed.reason}` });
+  return { findings: null, findings_error: parsed.reason };
+}
+function makeEndState(job, before, ending) {
+  const { paths, spec } = job;
+  const { exit } = ending;
+  const signal = exit ? signalOfExit(exit.exit_code, signalNumbers) ?? null : null;
+  const warnings = [...ending.warnings ?? before.warnings];
+  const staff = spec.staff ? endStaff(
+    { paths, spec, staff: spec.staff },
+    { reading: ending.reading, before: ending.before },
+    { reason: ending.reason, code: exit?.exit_code ?? null, signal },
+    ending.omitted?.stdout ?? before.output?.stdout
+  ) : void 0;
+  for (const warning of staff?.warnings ?? [])
+    if (!warnings.some((known) => known.message === warning.message)) warnings.push(warning);
+  const results = spec.run ? (0, import_chunk_SR7TLAEL.noteResults)(spec.run) : [];
+  const verdict = judgeEnd({
+    reason: ending.reason,
+    exit,
+    signal,
+    successExit: spec.run?.success_exit ?? 0,
+    staffError: staff?.error ?? null,
+    kind: spec.kind,
+    missingFiles: (0, import_chunk_SR7TLAEL.missingFiles)(results),
+    survivors: ending.tree.survivors.map((one) => one.pid),
+    deadlineText: (0, import_chunk_UNGYPAP3.formatDuration)(spec.deadline_ms),
+    detail: ending.detail
+  });
+  const started = before.started_at ?? startedAt(paths);
+  const ended = timeOf(paths.exit) ?? dueOf(spec, ending) ?? (0, import_chunk_NTPGMPXS.isoNow)();
+  const conversationId = staff?.reading.conversationId ?? null;
+  const state = {
+    ...before,
+    rev: before.rev + 1,
+    state: verdict.outcome,
+    health: before.health === "attention" ? "unknown" : before.health,
+    attention_kind: null,
+    started_at: started,
+    ended_at: ended,
+    duration_ms: Math.max(0, Date.parse(ended) - Date.parse(started ?? before.created_at)),
+    exit_code: exit?.exit_code ?? null,
+    signal,
+    signal_certain: signal === null ? null : Boolean(exit?.signaled) || ending.reason !== "exited" && ending.tree.step !== "none",
+    error: verdict.error,
+    warnings: [...warnings, ...leftoverWarnings(ending), ...ending.task?.warnings ?? []],
+    conversation: conversationId && spec.staff ? { backend: spec.staff.backend, id: conversationId } : before.conversation,
+    reconciled: ending.reconciled,
+    output: ending.omitted ?? before.output ?? (spec.run || spec.staff ? plainNotes(paths) : null),
+    usage: staff ? staff.usage : before.usage,
+    ...taskFields(spec, ending),
+    ...staff?.usage_total ? { usage_total: staff.usage_total } : {}
   };
+  return { state, staff, results };
+}
+function taskFields({ run }, { task }) {
+  if (!run?.status_cmd) return {};
+  return { task_status: task?.task_status ?? "unknown", task_exit_code: task?.task_exit_code ?? "unknown" };
+}
+function leftoverWarnings(ending) {
+  if (ending.reason !== "exited" || ending.tree.ended.length === 0) return [];
+  const named = ending.tree.ended.slice(0, 5).map((one) => `${one.pid} (${one.name})`).join(", ");
+  const message = `${ending.tree.ended.length} left-over process(es) were ended after the command: ${named}`;
+  return [{ code: "leftovers_ended", message }];
+}
+function plainNotes(paths) {
+  const note = (file) => ({ bytes: (0, import_chunk_RNMWW35L.logSize)(file), omitted: 0, exact: true });
+  return { stdout: note(paths.output), stderr: note(paths.error) };
+}
+function dueOf({ timer }, { reason }) {
+  return reason === "due" ? timer?.due_at : void 0;
+}
+function startedAt(paths) {
+  return timeOf(paths.childMark);
+}
+function timeOf(file) {
+  const facts = (0, import_chunk_P3XGVNCK.factsOf)(file);
+  return facts ? (0, import_chunk_NTPGMPXS.isoOf)(facts.modifiedMs) : null;
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  makeStaffVerb
-});
-
-},
-"./chunk-NDP5GSDR.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  changesSince: () => changesSince,
-  historicalOf: () => historicalOf,
-  recordBefore: () => recordBefore
-});
-module.exports = stdin_exports;
-var import_chunk_3OMH5ZMQ = load("./chunk-3OMH5ZMQ.js");
-var import_chunk_5FGQQYTR = load("./chunk-5FGQQYTR.js");
-var import_chunk_GV6LSP6E = load("./chunk-GV6LSP6E.js");
-var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
-var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
-var import_chunk_YWZY5KOJ = load("./chunk-YWZY5KOJ.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-function recordBefore(spec, paths) {
-  const budgetMs = Math.max(100, Math.min(import_chunk_YWZY5KOJ.captureBudgetMs, (spec.deadline_mono_ms - (0, import_chunk_NTPGMPXS.monotonicMs)()) / 2));
-  const snapshot = (0, import_chunk_GV6LSP6E.captureWorkspace)(spec.cwd, { exclude: [paths.root], budgetMs });
-  (0, import_chunk_6OPTGHIR.writeJson)(paths.workspace, snapshot, { sync: false });
-  return snapshot;
-}
-function readBefore(paths) {
-  const read = (0, import_chunk_6OPTGHIR.readJson)(paths.workspace);
-  return read.kind === "ok" && (0, import_chunk_3OMH5ZMQ.isSnapshot)(read.value) ? read.value : void 0;
-}
-function changesSince(spec, paths, seen) {
-  if (spec.staff?.brief === void 0 || !(0, import_chunk_P3XGVNCK.exists)(paths.started)) return void 0;
-  const before = seen ?? readBefore(paths) ?? {};
-  return (0, import_chunk_3OMH5ZMQ.compareWorkspace)(before, (0, import_chunk_GV6LSP6E.captureWorkspace)(spec.cwd, { exclude: [paths.root] }));
-}
-function historicalOf(paths) {
-  const before = readBefore(paths);
-  return before ? (0, import_chunk_5FGQQYTR.contextOf)(before) : null;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  changesSince,
-  historicalOf,
-  recordBefore
+  LineSplitter,
+  backendOf,
+  findingsForm,
+  makeEndState,
+  parseReason,
+  readSafely,
+  startedAt
 });
 
 },
@@ -8349,134 +9440,83 @@ function messageOf(error) {
 });
 
 },
-"./chunk-OYO7P3OY.js": function (module, exports) {
+"./chunk-P2FHDBH7.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  waitAndTell: () => waitAndTell
+  signInOf: () => signInOf,
+  surveyBackends: () => surveyBackends
 });
 module.exports = stdin_exports;
-var import_chunk_Q7FEUZC2 = load("./chunk-Q7FEUZC2.js");
-var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
-var import_chunk_DK2ZZVSO = load("./chunk-DK2ZZVSO.js");
-var import_chunk_I22TWYP3 = load("./chunk-I22TWYP3.js");
-var import_chunk_TPGGFVHS = load("./chunk-TPGGFVHS.js");
-var import_chunk_X6AHAYNT = load("./chunk-X6AHAYNT.js");
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_M5MS4U53 = load("./chunk-M5MS4U53.js");
-var import_chunk_UNKQNKJP = load("./chunk-UNKQNKJP.js");
+var import_chunk_ZE7XNGLT = load("./chunk-ZE7XNGLT.js");
+var import_chunk_EFOKE6DH = load("./chunk-EFOKE6DH.js");
+var import_chunk_35TRCA3T = load("./chunk-35TRCA3T.js");
 var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
-async function withFarewell(context, root, ids, wait) {
-  const release = (0, import_chunk_5AUWXA57.onInterrupt)((signal) => {
-    try {
-      context.live?.("");
-      context.tell(farewell(root, ids));
-    } catch {
-    }
-    (0, import_chunk_5AUWXA57.endBySignal)(signal);
-  });
-  try {
-    return await wait();
-  } finally {
-    release();
+var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_node_path = builtin("node:path");
+var signBytes = 64 * 1024;
+var profileNames = ["restricted", "standard", "unrestricted"];
+function surveyBackends(config, cwd, only) {
+  const own = Object.entries(config.backends);
+  const found = import_chunk_EFOKE6DH.backends.filter(({ id }) => id !== "custom" && (only === void 0 || id === only) && !Object.hasOwn(config.backends, id)).map((backend) => survey(backend, backend.id, backend.programs, cwd));
+  const custom = (0, import_chunk_EFOKE6DH.findBackend)("custom");
+  const mine = own.filter(([name]) => only === void 0 || name === only).map(([name, { argv }]) => survey(custom, name, argv.slice(0, 1), cwd));
+  return [...found, ...mine];
+}
+function survey(backend, name, searched, cwd) {
+  const program = searched.map((one) => (0, import_chunk_35TRCA3T.findProgram)(one, cwd)).find((one) => one !== void 0) ?? null;
+  const version = program === null ? null : (0, import_chunk_ZE7XNGLT.tellVersion)(backend, program);
+  const isTooOld = version !== null && backend.oldest !== null && (0, import_chunk_EFOKE6DH.isOlder)(version, backend.oldest);
+  const faults = {};
+  for (const profile of profileNames) {
+    const fault = backend.profiles[profile] === null ? null : (0, import_chunk_ZE7XNGLT.policyFault)(backend, profile, cwd, version);
+    if (fault !== null) faults[profile] = fault;
   }
-}
-function farewell(root, ids) {
-  const [first = ""] = ids;
-  if (ids.length === 1) return `job ${first} runs on; collect it with:
-${import_chunk_M5MS4U53.nextCommands.wait(first, root.option)}`;
-  const command = (0, import_chunk_M5MS4U53.nextCommand)(root.option, "wait", ...ids, "--all", "--timeout", "10m");
-  return `the ${ids.length} jobs run on; collect them with:
-${command}`;
-}
-async function waitAndTell(context, root, ids, options) {
-  const wait = () => (0, import_chunk_I22TWYP3.waitForJobs)(root.folder, ids, {
-    ...options,
-    // A person who looks at the terminal gets one line that is renewed; everybody else silence, or the lines asked for.
-    heartbeatMs: options.heartbeatMs ?? (context.live ? 1e3 : null),
-    onHeartbeat: (seen) => {
-      const lines = seen.map((view) => heartbeat(asOfNow(view)));
-      if (options.heartbeatMs !== null) for (const line of lines) context.tell(line);
-      else context.live?.(lines.join(" | ").slice(0, Math.max(20, context.width - 1)));
-    }
-  });
-  const views = await withFarewell(
-    context,
-    root,
-    ids,
-    () => (0, import_chunk_Q7FEUZC2.withRegistration)(root.folder, ids, options.timeoutMs, wait)
-  );
-  if (options.heartbeatMs === null) context.live?.("");
-  return tellWaited(context, root, views, options);
-}
-function tellWaited(context, root, views, options) {
-  const ended = views.filter((view) => (0, import_chunk_UNKQNKJP.isEnded)(view.state));
-  const isOver = options.mode === "any" ? ended.length > 0 : ended.length === views.length;
-  const shown = !isOver ? views : options.mode === "any" ? firstOf(ended) : views;
-  const code = isOver ? (0, import_chunk_6PFAPK5K.exitCodeOfAll)(shown.map((view) => view.state.state)) : import_chunk_6PFAPK5K.exitCodes.pending;
-  const afterPrint = () => {
-    for (const view of shown) if ((0, import_chunk_UNKQNKJP.isEnded)(view.state)) (0, import_chunk_DK2ZZVSO.noteCollected)(view, "wait");
-  };
-  if (options.isJson) {
-    const documents = shown.map(
-      (view) => (0, import_chunk_UNKQNKJP.isEnded)(view.state) ? (0, import_chunk_TPGGFVHS.endedDocument)(view) : (0, import_chunk_X6AHAYNT.observation)(view, { afterSeq: null, root })
-    );
-    return {
-      code,
-      afterPrint,
-      json: views.length === 1 ? documents[0] : { jobs: documents, pending: pendingOf(views) }
-    };
-  }
-  const replies = shown.map((view) => (0, import_chunk_UNKQNKJP.isEnded)(view.state) ? (0, import_chunk_TPGGFVHS.tellEnded)(context, view) : tellPending(root, view));
-  const outs = replies.map((reply) => Buffer.from(reply.out ?? ""));
+  const canKeep = profileNames.some((one) => backend.profiles[one] !== null && faults[one] === void 0);
   return {
-    code,
-    afterPrint,
-    out: shown.length === 1 ? outs[0] : joined(context, shown, outs),
-    notes: replies.flatMap((reply) => reply.notes ?? []).filter((note) => !options.told?.includes(note))
+    backend: name,
+    title: backend.title,
+    custom: backend.id === "custom",
+    searched,
+    program,
+    not_executable: program === null ? findBlocked(searched) : null,
+    version,
+    oldest: backend.oldest,
+    too_old: isTooOld,
+    sign_in: signInOf(backend),
+    profiles: backend.profiles,
+    faults,
+    install: backend.install,
+    usable: program !== null && !isTooOld && canKeep
   };
 }
-function joined(context, views, outs) {
-  const parts = views.flatMap((view, at) => {
-    const bytes = outs[at] ?? Buffer.alloc(0);
-    const head = context.isTerminal ? `${at === 0 ? "" : "\n"}== ${view.id}: ${view.state.state} ==
-` : "";
-    return [Buffer.from(head), bytes, Buffer.from(bytes.length === 0 || bytes.at(-1) === 10 ? "" : "\n")];
-  });
-  return Buffer.concat(parts);
+function signInOf({ signIn }) {
+  const home = import_chunk_NTPGMPXS.variables.home();
+  const files = signIn.files.filter((file) => home !== void 0 && holdsSomething(import_node_path.default.join(home, file)));
+  const found = { files, variables: signIn.variables.filter((name) => import_chunk_NTPGMPXS.variables.isSet(name)) };
+  if (signIn.files.length + signIn.variables.length === 0) return { state: "unknown", ...found };
+  return { state: found.files.length + found.variables.length > 0 ? "signs" : "no_signs", ...found };
 }
-function firstOf(views) {
-  return [...views].sort((a, b) => Date.parse(a.state.ended_at ?? "") - Date.parse(b.state.ended_at ?? "")).slice(0, 1);
-}
-function pendingOf(views) {
-  return views.filter((view) => !(0, import_chunk_UNKQNKJP.isEnded)(view.state)).map((view) => view.id);
-}
-function tellPending(root, view) {
-  const picture = JSON.stringify((0, import_chunk_X6AHAYNT.observation)(view, { afterSeq: null, root }), null, 1);
-  const next = import_chunk_M5MS4U53.nextCommands.wait(view.id, root.option);
-  return {
-    code: import_chunk_6PFAPK5K.exitCodes.pending,
-    out: `${picture}
-${next}
-`,
-    notes: [`${view.id}: ${view.state.state}, not ended yet; wait again with the last line`]
-  };
-}
-function asOfNow(view) {
+function holdsSomething(file) {
+  if (!(0, import_chunk_P3XGVNCK.exists)(file)) return false;
   try {
-    return (0, import_chunk_UNKQNKJP.isEnded)(view.state) ? view : (0, import_chunk_UNKQNKJP.inspect)(view.root, view.id);
+    const text = (0, import_chunk_527JQF7V.readText)((0, import_chunk_P3XGVNCK.realPath)(file), signBytes)?.trim();
+    if (text === void 0) return true;
+    return text !== "" && !/^(?:null|\{\s*\}|\[\s*\])$/.test(text);
   } catch {
-    return view;
+    return true;
   }
 }
-function heartbeat(view) {
-  const age = view.state.started_at ? (0, import_chunk_UNGYPAP3.formatDuration)(Math.max(0, (0, import_chunk_NTPGMPXS.nowMs)() - Date.parse(view.state.started_at))) : "not started";
-  return `${view.id}: ${view.state.state}, ${age}`;
+function findBlocked(names) {
+  const folders = import_chunk_NTPGMPXS.variables.searchPath().split(":").filter(Boolean);
+  const files = names.filter((name) => !name.includes("/")).flatMap((name) => folders.map((folder) => import_node_path.default.join(folder, name)));
+  return files.find(import_chunk_P3XGVNCK.exists) ?? null;
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  waitAndTell
+  signInOf,
+  surveyBackends
 });
 
 },
@@ -8632,283 +9672,1389 @@ function isAllowed(target, mode) {
 });
 
 },
-"./chunk-PBKM6DGG.js": function (module, exports) {
+"./chunk-P5Z5XPZO.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  launch: () => launch,
-  launchedBefore: () => launchedBefore
+  findJob: () => findJob,
+  jobsFolder: () => jobsFolder,
+  listActive: () => listActive,
+  listJobs: () => listJobs,
+  requireWholeId: () => requireWholeId
 });
 module.exports = stdin_exports;
-var import_chunk_63KQCLAU = load("./chunk-63KQCLAU.js");
-var import_chunk_M5MS4U53 = load("./chunk-M5MS4U53.js");
-var import_chunk_L6VDU6O6 = load("./chunk-L6VDU6O6.js");
-var import_chunk_6AQ7BGSS = load("./chunk-6AQ7BGSS.js");
-var import_chunk_YBA5BRV5 = load("./chunk-YBA5BRV5.js");
-var import_chunk_ZTOMSNGT = load("./chunk-ZTOMSNGT.js");
+var import_chunk_U3WQ7DHF = load("./chunk-U3WQ7DHF.js");
 var import_chunk_35TRCA3T = load("./chunk-35TRCA3T.js");
-var import_chunk_G6JKA6PT = load("./chunk-G6JKA6PT.js");
-var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
+var import_chunk_4OSGLHQW = load("./chunk-4OSGLHQW.js");
 var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
-var import_chunk_YWZY5KOJ = load("./chunk-YWZY5KOJ.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_node_path = builtin("node:path");
-function isClaimed(root, key) {
-  return (0, import_chunk_P3XGVNCK.exists)(fileOf(root, key));
+function listJobs(root) {
+  return (0, import_chunk_P3XGVNCK.listNames)((0, import_chunk_35TRCA3T.rootPaths)(root).jobs).filter(import_chunk_U3WQ7DHF.isId).sort(import_chunk_U3WQ7DHF.compareIds).reverse();
 }
-function fileOf(root, key) {
-  return import_node_path.default.join((0, import_chunk_35TRCA3T.rootPaths)(root).once, (0, import_chunk_YBA5BRV5.hashOf)(key).slice(0, 40));
+function listActive(root) {
+  return (0, import_chunk_P3XGVNCK.listNames)((0, import_chunk_35TRCA3T.rootPaths)(root).active).filter(import_chunk_U3WQ7DHF.isId).sort(import_chunk_U3WQ7DHF.compareIds);
 }
-function claimOnce(root, key, claim) {
-  const file = fileOf(root, key);
-  if ((0, import_chunk_6OPTGHIR.createFile)(file, `${JSON.stringify(claim)}
-`)) return { isOurs: true, holder: claim };
-  return { isOurs: false, holder: requireClaim(file) };
-}
-function readClaim(root, key) {
-  return isClaimed(root, key) ? requireClaim(fileOf(root, key)) : void 0;
-}
-function requireClaim(file) {
-  const read = (0, import_chunk_6OPTGHIR.readJson)(file);
-  const holder = read.kind === "ok" ? read.value : void 0;
-  if (typeof holder?.id !== "string" || typeof holder.asked !== "string") {
+function findJob(root, text) {
+  const list = listCommand(root);
+  if (!(0, import_chunk_U3WQ7DHF.isIdPrefix)(text)) {
     throw new import_chunk_NVPF5LEY.FaultError(
-      "state_unusable",
-      `cannot read the once-key file ${file}: it is damaged`,
-      "remove that file if you are sure that the job never ran"
+      "unknown_job",
+      `cannot take ${JSON.stringify(text)} as a job id: ids look like run-mik3x9ab-4f7q2z`,
+      list
     );
   }
-  return holder;
-}
-function needsWorker(spec) {
-  return spec.kind !== "timer" || Boolean(spec.notify);
-}
-function writeArmed(spec, folder) {
-  const { id, owner, created_at, timer } = spec;
-  const event = { seq: 1, at: created_at, job: id, owner, type: "armed", due_at: timer?.due_at };
-  (0, import_chunk_6OPTGHIR.writeFile)(`${folder}/events.ndjson`, `${JSON.stringify(event)}
-`, { sync: false });
-  const state = { ...(0, import_chunk_ZTOMSNGT.earlyState)(id, spec), state: "running", seq: 1, rev: 1, started_at: created_at };
-  (0, import_chunk_6OPTGHIR.writeJson)(`${folder}/state.json`, state);
-}
-function askedOf(request) {
-  const { kind, verb, cwd, deadlineMs, killGraceMs, maxOutputBytes, firstOutputMs, stallMs } = request;
-  const run = request.run ? askedRun(request.run) : null;
-  const base = { kind, verb, cwd, deadlineMs, killGraceMs, maxOutputBytes, firstOutputMs, stallMs, run };
-  const lineage = request.asksForLatest ? { relation: request.lineage?.relation } : request.lineage;
-  const worktree = request.worktree === "new" ? { worktree: "new" } : {};
-  const staff = request.staff ? askedStaff(request.staff) : null;
-  if (staff && request.asksForLatest) staff.resume = "latest";
-  return (0, import_chunk_YBA5BRV5.hashOf)((0, import_chunk_YBA5BRV5.canonical)({ ...base, lineage, staff, ...worktree, ...askedWaiting(request) }));
-}
-function askedRun({ success_files = [], result_baselines: _, ...run }) {
-  const files = success_files.map((one) => one.path);
-  const given = Object.entries({ ...run, success_files: files }).filter(
-    ([name, value]) => value !== null && value !== void 0 && !(Array.isArray(value) && value.length === 0) && value !== defaults[name]
+  const all = (0, import_chunk_P3XGVNCK.listNames)((0, import_chunk_35TRCA3T.rootPaths)(root.folder).jobs).filter(import_chunk_U3WQ7DHF.isId);
+  if (all.includes(text)) return requireFolder(root, text);
+  const matches = all.filter((id) => id.startsWith(text));
+  if (matches.length === 1) return requireFolder(root, matches[0]);
+  if (matches.length === 0) throw unknownJob(root, text);
+  const shown = matches.sort(import_chunk_U3WQ7DHF.compareIds).slice(-5).join(", ");
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "ambiguous_id",
+    `cannot tell which job ${text} is: ${matches.length} jobs begin so, the newest are ${shown}`,
+    "give more of the id"
   );
-  return Object.fromEntries(given);
 }
-var defaults = {
-  checkpoint_ms: import_chunk_YWZY5KOJ.limits.checkpoint.default,
-  sample_ms: import_chunk_YWZY5KOJ.limits.sample.default,
-  probe_ms: import_chunk_YWZY5KOJ.limits.probe.default
-};
-function askedWaiting({ verb, watch, timer, onStall }) {
-  const due = verb === "timer-at" ? { due: timer?.due_at } : {};
-  return {
-    ...watch ? { watch } : {},
-    ...timer ? { timer: { message: timer.message, slot: timer.slot, ...due } } : {},
-    ...onStall ? { on_stall: onStall } : {}
-  };
+function requireWholeId(root, text) {
+  const id = findJob(root, text);
+  if (id === text) return id;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "ambiguous_id",
+    `cannot take the short id ${text}: this command needs the whole id`,
+    `the one job that begins so is ${id}`
+  );
 }
-function askedStaff(staff) {
-  const { mode, backend, program, model, profile, prompt, resume, custom, schema, base } = staff;
-  const { brief: _brief, ...definition } = custom ?? {};
-  return {
-    ...{ mode, backend, program, model, profile, prompt, resume },
-    custom: custom ? definition : null,
-    ...schema ? { schema } : {},
-    ...base ? { base: base.rev } : {}
-  };
+function jobsFolder(root) {
+  return import_node_path.default.join(root, "jobs");
 }
-async function finishClaim(root, claim) {
-  if (!(0, import_chunk_ZTOMSNGT.isId)(claim.id))
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "state_unusable",
-      `cannot use a once-key that names ${JSON.stringify(claim.id)}: that is no job id`
-    );
-  const paths = (0, import_chunk_35TRCA3T.jobPaths)(root, claim.id);
-  const stage = (0, import_chunk_35TRCA3T.stagePath)(root, claim.id);
-  const until = (0, import_chunk_NTPGMPXS.monotonicMs)() + import_chunk_YWZY5KOJ.startLimitMs;
-  while (!(0, import_chunk_P3XGVNCK.exists)(paths.launch) && (0, import_chunk_NTPGMPXS.monotonicMs)() < until) {
-    const isStaged = (0, import_chunk_P3XGVNCK.exists)(stage);
-    if (!(0, import_chunk_P3XGVNCK.exists)(paths.folder) && !isStaged) return;
-    if ((0, import_chunk_G6JKA6PT.livenessOf)(claim.launcher) === "dead") {
-      if (isStaged) (0, import_chunk_P3XGVNCK.moveFolder)(stage, paths.folder);
-      return;
-    }
-    await (0, import_chunk_NTPGMPXS.sleep)(5);
-  }
+function requireFolder(root, id) {
+  const folder = import_node_path.default.join((0, import_chunk_35TRCA3T.rootPaths)(root.folder).jobs, id);
+  const facts = (0, import_chunk_P3XGVNCK.factsOf)(folder);
+  if (facts?.kind === "folder") return id;
+  if (!facts) throw unknownJob(root, id);
+  throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use job ${id}: ${folder} is no folder of its own`);
 }
-var specBytes = 15 * 1024 * 1024;
-async function launch(root, request) {
-  if (!(0, import_chunk_63KQCLAU.checkRoot)(root.folder)) (0, import_chunk_63KQCLAU.requirePlace)(root.folder);
-  const stamp = makeStamp(request.verb);
-  const planned = isTaken(root, request) ? null : await planTree(request, stamp.id);
-  const key = (0, import_chunk_YBA5BRV5.ensureKey)();
-  (0, import_chunk_63KQCLAU.ensureRoot)(root.folder);
-  const publish = () => publishJob(root, request, { ...stamp, planned }, key);
-  const job = request.admit ? await (0, import_chunk_6AQ7BGSS.withLock)((0, import_chunk_35TRCA3T.rootPaths)(root.folder).lock, publish) : await publish();
-  if ("holder" in job) return takeOver(root, job.holder, request);
-  const { spec, paths } = job;
-  const worktree = request.worktree === "new" ? spec.worktree ?? null : null;
-  try {
-    if (worktree) (await Promise.resolve().then(() => load("./worktree-SATUSSC5.js"))).addWorktree(worktree);
-    if (needsWorker(spec)) await (0, import_chunk_L6VDU6O6.startWorker)(root.folder, spec, { paths }, 1);
-  } catch (error) {
-    if (spec.once_key === null) undo(paths, (0, import_chunk_35TRCA3T.stagePath)(root.folder, spec.id));
-    if (worktree) (await Promise.resolve().then(() => load("./worktree-SATUSSC5.js"))).undoWorktree(worktree);
-    throw launchError(root, error);
-  }
-  return { id: spec.id, isNew: true };
-}
-async function publishJob(root, request, stamp, key) {
-  const admitted = isTaken(root, request) ? void 0 : await request.admit?.();
-  const warnings = [...request.warnings ?? [], ...admitted?.warnings ?? []];
-  const spec = await makeSpec(root, { ...request, warnings }, stamp, key);
-  const paths = (0, import_chunk_35TRCA3T.jobPaths)(root.folder, spec.id);
-  const stage = (0, import_chunk_35TRCA3T.stagePath)(root.folder, spec.id);
-  let isPromised = false;
-  try {
-    await Promise.all([stageJob(root, spec, stage), import_chunk_ZTOMSNGT.defaultEngine.prepare()]);
-    const claim = request.onceKey === null ? null : claimOnce(root.folder, request.onceKey, claimOf(spec, request));
-    if (claim && !claim.isOurs) {
-      undo(paths, stage);
-      return { holder: claim.holder };
-    }
-    isPromised = claim !== null;
-    if (!(0, import_chunk_P3XGVNCK.moveFolder)(stage, paths.folder)) throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot move ${stage} into place`);
-    admitted?.told?.(spec.id);
-    return { spec, paths };
-  } catch (error) {
-    if (isPromised) (0, import_chunk_P3XGVNCK.moveFolder)(stage, paths.folder);
-    else undo(paths, stage);
-    throw launchError(root, error);
-  }
-}
-function makeStamp(verb) {
-  const createdMs = (0, import_chunk_NTPGMPXS.nowMs)();
-  const random = (0, import_chunk_YBA5BRV5.randomBytes)(22);
-  return { createdMs, random, id: (0, import_chunk_ZTOMSNGT.makeId)(verb, createdMs, random) };
-}
-async function planTree(request, id) {
-  return request.worktree === "new" ? (await Promise.resolve().then(() => load("./worktree-SATUSSC5.js"))).planWorktree(request.cwd, id) : null;
-}
-function isTaken(root, { onceKey }) {
-  return onceKey !== null && isClaimed(root.folder, onceKey);
-}
-async function makeSpec(root, request, { createdMs, random, id, planned }, key) {
-  const {
-    deadlineMs,
-    killGraceMs,
-    maxOutputBytes,
-    firstOutputMs,
-    stallMs,
-    onStall = null,
-    onceKey,
-    admit: _admit,
-    credentials: _credentials,
-    asksForLatest: _latest,
-    words: _words,
-    worktree,
-    ...rest
-  } = request;
-  const { cwd = request.cwd, ...note } = planned ?? {};
-  const unsigned = {
-    schema: 1,
-    id,
-    ...rest,
-    cwd,
-    worktree: planned ? note : worktree === "new" ? null : worktree ?? null,
-    created_at: (0, import_chunk_NTPGMPXS.isoOf)(createdMs),
-    once_key: onceKey,
-    engine: import_chunk_ZTOMSNGT.defaultEngine.id,
-    state_option: root.option,
-    deadline_ms: deadlineMs,
-    deadline_mono_ms: (0, import_chunk_NTPGMPXS.monotonicMs)() + deadlineMs,
-    kill_grace_ms: killGraceMs,
-    max_output_bytes: maxOutputBytes,
-    first_output_ms: firstOutputMs,
-    stall_ms: stallMs,
-    ...onStall === null ? {} : { on_stall: onStall },
-    mark: (0, import_chunk_CTSRVJRC.toHex)(random.subarray(6)),
-    launcher: (0, import_chunk_G6JKA6PT.ownIdentity)(),
-    environment: { digest: (0, import_chunk_YBA5BRV5.environmentDigest)(key), credentials: (0, import_chunk_NTPGMPXS.credentialNames)(request.credentials) }
-  };
-  return { ...unsigned, mac: await (0, import_chunk_YBA5BRV5.macOf)(unsigned, key) };
-}
-async function stageJob(root, spec, stage) {
-  (0, import_chunk_6OPTGHIR.createFolder)(stage);
-  const text = `${JSON.stringify(spec)}
-`;
-  if (text.length > specBytes)
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot store a request of ${text.length} bytes: at most ${specBytes} are allowed`
-    );
-  const isDurable = (0, import_chunk_6OPTGHIR.writeFileMeanwhile)(`${stage}/spec.json`, text);
-  (0, import_chunk_6OPTGHIR.createFolder)(`${stage}/waiters`);
-  if (spec.kind === "timer") writeArmed(spec, stage);
-  (0, import_chunk_6OPTGHIR.writeFile)((0, import_chunk_35TRCA3T.jobPaths)(root.folder, spec.id).marker, "", { sync: false });
-  await isDurable;
-}
-function claimOf(spec, request) {
-  const words = request.words === void 0 ? {} : { words: (0, import_chunk_YBA5BRV5.hashOf)(request.words) };
-  return { id: spec.id, asked: askedOf(request), launcher: spec.launcher, ...words };
-}
-async function launchedBefore(root, key, words) {
-  if (!(0, import_chunk_63KQCLAU.checkRoot)(root.folder)) return void 0;
-  const holder = readClaim(root.folder, key);
-  if (holder?.words !== (0, import_chunk_YBA5BRV5.hashOf)(words)) return void 0;
-  await finishClaim(root.folder, holder);
-  return { id: holder.id, isNew: false };
-}
-async function takeOver(root, holder, request) {
-  await finishClaim(root.folder, holder);
-  if (holder.asked !== askedOf(request)) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot use --once-key ${JSON.stringify(request.onceKey)}: job ${holder.id} has this key and another request`,
-      `look at it with: ${import_chunk_M5MS4U53.nextCommands.observe(holder.id, root.option)}`
-    );
-  }
-  return { id: holder.id, isNew: false };
-}
-function undo(paths, stage) {
-  try {
-    for (const target of [stage, paths.folder, paths.marker]) (0, import_chunk_P3XGVNCK.removeTree)(target);
-  } catch {
-  }
-}
-function launchError(root, error) {
-  const code = (0, import_chunk_NVPF5LEY.errnoOf)(error);
-  if (error instanceof import_chunk_NVPF5LEY.FaultError || code === void 0) return error;
+function unknownJob(root, text) {
   return new import_chunk_NVPF5LEY.FaultError(
-    "state_unusable",
-    `cannot write into the state folder ${root.folder} (${code})`,
-    "use another place with --state-dir DIR or JOB_STATE_DIR"
+    "unknown_job",
+    `cannot find job ${text}: there is no such job in the state folder ${root.folder}`,
+    `${listCommand(root)}, or name another folder with --state-dir DIR`
+  );
+}
+function listCommand(root) {
+  return `list them with: ${(0, import_chunk_4OSGLHQW.quoteWords)([...(0, import_chunk_35TRCA3T.selfWords)(), "status", ...root.option])}`;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  findJob,
+  jobsFolder,
+  listActive,
+  listJobs,
+  requireWholeId
+});
+
+},
+"./chunk-PKHKZKUH.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  isOurs: () => isOurs,
+  mayAct: () => mayAct
+});
+module.exports = stdin_exports;
+var import_chunk_J6GGBA2A = load("./chunk-J6GGBA2A.js");
+var import_chunk_U3WQ7DHF = load("./chunk-U3WQ7DHF.js");
+var import_chunk_G6JKA6PT = load("./chunk-G6JKA6PT.js");
+var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
+async function mayAct(view) {
+  if (!view.spec || !(0, import_chunk_P3XGVNCK.isWritable)(view.paths.folder)) return false;
+  if (view.spec.timer) return isOurs(view);
+  const namespace = view.worker?.worker.pid_ns ?? view.launch?.worker.pid_ns ?? view.spec.launcher.pid_ns;
+  const isHere = namespace === (0, import_chunk_G6JKA6PT.pidNamespace)() || view.isOtherBoot;
+  if (!isHere && (0, import_chunk_U3WQ7DHF.conditionOf)(view) !== "lost") return false;
+  return isOurs(view);
+}
+async function isOurs({ spec }) {
+  return spec !== null && (0, import_chunk_J6GGBA2A.isGenuine)(spec, knownKey());
+}
+function knownKey() {
+  try {
+    return (0, import_chunk_J6GGBA2A.readKey)();
+  } catch {
+    return void 0;
+  }
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  isOurs,
+  mayAct
+});
+
+},
+"./chunk-PKTUZGLR.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  conversationOf: () => conversationOf,
+  earlierOf: () => earlierOf,
+  lineageOf: () => lineageOf,
+  requireFolder: () => requireFolder,
+  requireGenuine: () => requireGenuine,
+  requireSameFolder: () => requireSameFolder,
+  requireSpec: () => requireSpec
+});
+module.exports = stdin_exports;
+var import_chunk_SNDXL3WS = load("./chunk-SNDXL3WS.js");
+var import_chunk_EFOKE6DH = load("./chunk-EFOKE6DH.js");
+var import_chunk_P5Z5XPZO = load("./chunk-P5Z5XPZO.js");
+var import_chunk_M5MS4U53 = load("./chunk-M5MS4U53.js");
+var import_chunk_J6GGBA2A = load("./chunk-J6GGBA2A.js");
+var import_chunk_U3WQ7DHF = load("./chunk-U3WQ7DHF.js");
+var import_chunk_35TRCA3T = load("./chunk-35TRCA3T.js");
+var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+function requireSpec(root, id) {
+  const read = (0, import_chunk_U3WQ7DHF.readSpec)((0, import_chunk_35TRCA3T.jobPaths)(root.folder, id));
+  if (read.kind === "ok") return read.value;
+  const reason = read.kind === "damaged" ? read.reason : "its spec.json is missing";
+  throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot use job ${id}: ${reason}`);
+}
+async function requireGenuine(spec) {
+  if (await (0, import_chunk_J6GGBA2A.isGenuine)(spec, (0, import_chunk_J6GGBA2A.readKey)())) return;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot start anything from job ${spec.id}: its spec.json was changed or comes from another user or machine`,
+    "launch it again in your own words"
+  );
+}
+function conversationOf(root, spec) {
+  const paths = (0, import_chunk_35TRCA3T.jobPaths)(root, spec.id);
+  const state = (0, import_chunk_U3WQ7DHF.readState)(paths);
+  if (state.kind !== "ok" || (0, import_chunk_U3WQ7DHF.isEnded)(state.value) && !(0, import_chunk_SNDXL3WS.isContinuable)(paths, state.value)) return null;
+  return state.value.conversation?.id ?? null;
+}
+function requireFolder(parent, verb, option) {
+  if ((0, import_chunk_P3XGVNCK.isFolder)(parent.cwd)) return parent.cwd;
+  const gone = parent.worktree ? `its worktree ${parent.worktree.path}` : `its folder ${parent.cwd}`;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot ${verb} job ${parent.id}: ${gone} is gone`,
+    verb === "continue" ? `name another folder with --cwd DIR, or start the task afresh: ${import_chunk_M5MS4U53.nextCommands.restart(parent.id, option)}` : "launch the task again where it belongs now"
+  );
+}
+function requireSameFolder(parent, cwd, option) {
+  const backend = (0, import_chunk_EFOKE6DH.findBackend)(parent.staff?.backend ?? "");
+  if (!backend || backend.resumesElsewhere || !backend.keepsConversation || cwd === parent.cwd) return;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "preflight",
+    `cannot continue job ${parent.id} in ${cwd}: ${backend.title} keeps its conversation for ${parent.cwd}`,
+    `leave --cwd away, or start the task afresh: ${import_chunk_M5MS4U53.nextCommands.restart(parent.id, option)}`
+  );
+}
+function earlierOf(root, backend, conversation) {
+  for (const id of (0, import_chunk_P5Z5XPZO.listJobs)(root)) {
+    const paths = (0, import_chunk_35TRCA3T.jobPaths)(root, id);
+    const [spec, state] = [(0, import_chunk_U3WQ7DHF.readSpec)(paths), (0, import_chunk_U3WQ7DHF.readState)(paths)];
+    if (spec.kind !== "ok" || state.kind !== "ok" || spec.value.staff?.backend !== backend) continue;
+    if (state.value.conversation?.id !== conversation) continue;
+    const { usage_total = null, usage, error } = state.value;
+    const total = usage_total ?? (spec.value.staff.resume === null ? usage : null);
+    const before = spec.value.staff.earlier ?? null;
+    return { usage_total: total ?? before?.usage_total ?? null, error: error?.message ?? before?.error ?? null };
+  }
+  return null;
+}
+function lineageOf(parent, relation) {
+  return { relation, parent: parent.id, root: parent.lineage?.root ?? parent.id };
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  conversationOf,
+  earlierOf,
+  lineageOf,
+  requireFolder,
+  requireGenuine,
+  requireSameFolder,
+  requireSpec
+});
+
+},
+"./chunk-Q3C45SZE.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  findLatest: () => findLatest,
+  requireLatest: () => requireLatest
+});
+module.exports = stdin_exports;
+var import_chunk_P5Z5XPZO = load("./chunk-P5Z5XPZO.js");
+var import_chunk_U3WQ7DHF = load("./chunk-U3WQ7DHF.js");
+var import_chunk_35TRCA3T = load("./chunk-35TRCA3T.js");
+var import_chunk_4OSGLHQW = load("./chunk-4OSGLHQW.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+function findLatest(root, owner, accept = () => true) {
+  for (const id of (0, import_chunk_P5Z5XPZO.listJobs)(root)) {
+    const spec = (0, import_chunk_U3WQ7DHF.readSpec)((0, import_chunk_35TRCA3T.jobPaths)(root, id));
+    if (spec.kind !== "ok") continue;
+    if (owner !== null && spec.value.owner !== owner) continue;
+    if (accept(id, spec.value)) return id;
+  }
+  return void 0;
+}
+function requireLatest(root, owner, what, accept) {
+  const id = findLatest(root.folder, owner, accept);
+  if (id !== void 0) return id;
+  const whose = owner === null ? "" : ` of owner ${owner}`;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "unknown_job",
+    `cannot find ${what}${whose} in the state folder ${root.folder}`,
+    (0, import_chunk_4OSGLHQW.quoteWords)([...(0, import_chunk_35TRCA3T.selfWords)(), "status", ...root.option])
   );
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
-  launch,
-  launchedBefore
+  findLatest,
+  requireLatest
 });
 
 },
-"./chunk-PM3VWGYX.js": function (module, exports) {
+"./chunk-QQDCJR45.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  armedTimers: () => armedTimers,
+  captureBudgetMs: () => captureBudgetMs,
+  drainMs: () => drainMs,
+  eventLineBytes: () => eventLineBytes,
+  evidenceChars: () => evidenceChars,
+  excerptBytes: () => excerptBytes,
+  identityBytes: () => identityBytes,
+  killSettleMs: () => killSettleMs,
+  leaseMs: () => leaseMs,
+  leaseStaleMs: () => leaseStaleMs,
+  limits: () => limits,
+  lingerMs: () => lingerMs,
+  lockWaitMs: () => lockWaitMs,
+  observeBytes: () => observeBytes,
+  onStallBytes: () => onStallBytes,
+  orphanGraceMs: () => orphanGraceMs,
+  probeBytes: () => probeBytes,
+  progressingMs: () => progressingMs,
+  promptBytes: () => promptBytes,
+  promptReplacements: () => promptReplacements,
+  replaceWaitMs: () => replaceWaitMs,
+  resultPaths: () => resultPaths,
+  shellLineBytes: () => shellLineBytes,
+  startLimitMs: () => startLimitMs,
+  streamLineBytes: () => streamLineBytes,
+  tailBytes: () => tailBytes,
+  tailLines: () => tailLines,
+  taskStatusMs: () => taskStatusMs,
+  textTailBytes: () => textTailBytes,
+  timerMessageBytes: () => timerMessageBytes,
+  toolCallBytes: () => toolCallBytes,
+  toolCalls: () => toolCalls,
+  toolGraceMs: () => toolGraceMs,
+  unseenGraceMs: () => unseenGraceMs,
+  workerFailures: () => workerFailures
+});
+module.exports = stdin_exports;
+var second = 1e3;
+var minute = 60 * second;
+var hour = 60 * minute;
+var day = 24 * hour;
+var kib = 1024;
+var mib = 1024 * kib;
+var progressingMs = minute;
+var limits = {
+  staffTimeout: { default: hour, min: second, max: 2 * hour },
+  runTimeout: { default: day, min: 50, max: 30 * day },
+  waitTimeout: { default: 100 * second, min: 0, max: Number.MAX_SAFE_INTEGER },
+  heartbeat: { default: minute, min: second, max: day },
+  staffKillGrace: { default: 10 * second, min: 0, max: 5 * minute },
+  runKillGrace: { default: 30 * second, min: 0, max: 5 * minute },
+  optInLimit: { default: 5 * minute, min: second, max: 30 * day },
+  maxOutput: { default: 64 * mib, min: mib, max: 64 * 1024 * mib },
+  checkpoint: { default: hour, min: 100, max: 30 * day },
+  sample: { default: minute, min: 100, max: day },
+  probe: { default: 30 * second, min: 100, max: 5 * minute },
+  expect: { default: hour, min: 1, max: 365 * day },
+  watchFor: { default: hour, min: second, max: 365 * day },
+  watchEvery: { default: minute, min: second, max: day },
+  watchEveryRemote: { default: minute, min: 5 * second, max: day },
+  watchAttempt: { default: 30 * second, min: 100, max: 10 * minute },
+  watchTolerate: { default: 0, min: 0, max: 1e5 },
+  timer: { default: hour, min: second, max: 30 * day },
+  cleanAge: { default: 14 * day, min: 0, max: 3650 * day }
+};
+var captureBudgetMs = 5 * second;
+var promptBytes = mib;
+var observeBytes = 8 * kib;
+var toolCalls = 5;
+var toolCallBytes = kib;
+var excerptBytes = 240;
+var textTailBytes = 1700;
+var tailLines = 50;
+var tailBytes = 8 * kib;
+var eventLineBytes = 64 * kib;
+var streamLineBytes = 32 * mib;
+var drainMs = 2 * second;
+var lingerMs = 10 * second;
+var killSettleMs = 10 * second;
+var orphanGraceMs = second;
+var leaseMs = 5 * second;
+var leaseStaleMs = 20 * second;
+var startLimitMs = 10 * second;
+var unseenGraceMs = minute;
+var lockWaitMs = 5 * second;
+var promptReplacements = 5;
+var workerFailures = 3;
+var probeBytes = 64 * kib;
+var shellLineBytes = 32 * kib;
+var resultPaths = 64;
+var onStallBytes = 4 * kib;
+var taskStatusMs = 30 * second;
+var identityBytes = kib;
+var evidenceChars = 200;
+var httpDigestBytes = 1024 * mib;
+var httpHeaderBytes = 32 * kib;
+var npmBytes = 256 * kib;
+var armedTimers = 64;
+var timerMessageBytes = 64 * kib;
+var timerLookMs = 30 * second;
+var replaceWaitMs = 2 * second;
+var notifyMs = 30 * second;
+var toolGraceMs = second;
+var sharedBytes = 256 * kib;
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  armedTimers,
+  captureBudgetMs,
+  drainMs,
+  eventLineBytes,
+  evidenceChars,
+  excerptBytes,
+  identityBytes,
+  killSettleMs,
+  leaseMs,
+  leaseStaleMs,
+  limits,
+  lingerMs,
+  lockWaitMs,
+  observeBytes,
+  onStallBytes,
+  orphanGraceMs,
+  probeBytes,
+  progressingMs,
+  promptBytes,
+  promptReplacements,
+  replaceWaitMs,
+  resultPaths,
+  shellLineBytes,
+  startLimitMs,
+  streamLineBytes,
+  tailBytes,
+  tailLines,
+  taskStatusMs,
+  textTailBytes,
+  timerMessageBytes,
+  toolCallBytes,
+  toolCalls,
+  toolGraceMs,
+  unseenGraceMs,
+  workerFailures
+});
+
+},
+"./chunk-RNMWW35L.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  logSize: () => logSize,
+  readLogTail: () => readLogTail
+});
+module.exports = stdin_exports;
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_QQDCJR45 = load("./chunk-QQDCJR45.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+function readLogTail(file, limits = { lines: import_chunk_QQDCJR45.tailLines, bytes: import_chunk_QQDCJR45.tailBytes }) {
+  const part = (0, import_chunk_527JQF7V.readRange)(file, -(limits.bytes + 4), limits.bytes + 4);
+  if (!part) return Buffer.alloc(0);
+  const bounded = (0, import_chunk_LXK2ZILE.tailOfBytes)(part.bytes, limits.bytes);
+  return Buffer.from((0, import_chunk_LXK2ZILE.lastLines)(bounded, limits.lines));
+}
+function logSize(file) {
+  return (0, import_chunk_527JQF7V.readRange)(file, 0, 0)?.size ?? 0;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  logSize,
+  readLogTail
+});
+
+},
+"./chunk-SNDXL3WS.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  isContinuable: () => isContinuable,
+  openJournal: () => openJournal,
+  readEvents: () => readEvents
+});
+module.exports = stdin_exports;
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
+var import_chunk_QQDCJR45 = load("./chunk-QQDCJR45.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+function openJournal(paths, job) {
+  const last = (0, import_chunk_527JQF7V.readRange)(paths.events, -1, 1);
+  if (last && last.size > 0 && last.bytes[0] !== 10) (0, import_chunk_527JQF7V.appendText)(paths.events, "\n");
+  let isTorn = false;
+  const owner = job.owner === null ? null : (0, import_chunk_LXK2ZILE.excerpt)(job.owner, 200);
+  const journal = {
+    seq: newestSeq(paths),
+    append(type, fields = {}) {
+      const event = { seq: journal.seq + 1, at: (0, import_chunk_NTPGMPXS.isoNow)(), job: job.id, owner, type, ...fields };
+      let line = JSON.stringify(event);
+      if (Buffer.byteLength(line) > import_chunk_QQDCJR45.eventLineBytes) {
+        line = JSON.stringify({ seq: event.seq, at: event.at, job: job.id, owner, type, truncated: true });
+      }
+      const text = `${isTorn ? "\n" : ""}${line}
+`;
+      isTorn = true;
+      (0, import_chunk_527JQF7V.appendText)(paths.events, text);
+      isTorn = false;
+      journal.seq = event.seq;
+      return event;
+    }
+  };
+  return journal;
+}
+var chunk = 256 * 1024;
+function readEvents(paths, after, limit) {
+  let size = chunk;
+  for (; ; ) {
+    const part = (0, import_chunk_527JQF7V.readRange)(paths.events, -size, size);
+    if (!part) return { events: [], more: false, missed: false };
+    const isWhole = part.bytes.length >= part.size;
+    const events = parseEvents(part.bytes.toString("utf8"), isWhole);
+    const first = events[0]?.seq ?? 0;
+    if (!isWhole && (events.length === 0 || first > after + 1) && size < 64 * chunk) {
+      size *= 4;
+      continue;
+    }
+    const wanted = events.filter((event) => event.seq > after);
+    return { events: wanted.slice(0, limit), more: wanted.length > limit, missed: !isWhole && first > after + 1 };
+  }
+}
+function newestSeq(paths) {
+  for (let size = 2 * import_chunk_QQDCJR45.eventLineBytes; ; size *= 4) {
+    const part = (0, import_chunk_527JQF7V.readRange)(paths.events, -size, size);
+    if (!part) return 0;
+    const isWhole = part.bytes.length >= part.size;
+    const newest = parseEvents(part.bytes.toString("utf8"), isWhole).at(-1);
+    if (newest || isWhole || size > 64 * chunk) return newest?.seq ?? 0;
+  }
+}
+function parseEvents(text, isWhole) {
+  const lines = text.split("\n");
+  if (!isWhole) lines.shift();
+  const events = [];
+  for (const line of lines) {
+    if (line === "") continue;
+    try {
+      const value = JSON.parse(line);
+      if (typeof value === "object" && value !== null && typeof value.seq === "number") events.push(value);
+    } catch {
+    }
+  }
+  return events;
+}
+function isContinuable(paths, state) {
+  if (!state.conversation || state.error?.code === "spawn_failed") return false;
+  if (state.output === null || state.output.stdout?.bytes > 0) return true;
+  return readEvents(paths, 0, 1e3).events.some((event) => event.type === "conversation");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  isContinuable,
+  openJournal,
+  readEvents
+});
+
+},
+"./chunk-SR7TLAEL.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  describeResult: () => describeResult,
+  missingFiles: () => missingFiles,
+  noteResults: () => noteResults
+});
+module.exports = stdin_exports;
+var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
+var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+function noteResults(run) {
+  const required = run.success_files ?? [];
+  const told = new Set(required.map(({ path }) => path));
+  const others = (run.result_baselines ?? []).filter(({ path }) => !told.has(path));
+  return [...required.map((one) => noteOf(one, true)), ...others.map((one) => noteOf(one, false))];
+}
+function missingFiles(notes) {
+  return notes.filter(({ required, kind, changed }) => required && !(kind === "file" && changed)).map((note) => `${note.path} (${reasonOf(note)})`);
+}
+function describeResult(note) {
+  const way = note.link_to === null ? note.path : `${note.path} -> ${note.link_to}`;
+  const size = note.size === null ? [] : [(0, import_chunk_TFEMYLSK.formatSize)(note.size)];
+  return (0, import_chunk_LXK2ZILE.plainText)(`${way}: ${[...size, wordOf(note)].join(", ")}`).replaceAll("\n", " ");
+}
+function noteOf({ path, before }, required) {
+  let now;
+  let trouble = null;
+  try {
+    now = (0, import_chunk_P3XGVNCK.lookBehind)(path);
+  } catch (error) {
+    trouble = (0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error";
+  }
+  return {
+    path,
+    required,
+    exists: now !== void 0,
+    existed: before !== null,
+    changed: now !== void 0 && isChanged(now, before),
+    kind: now?.kind ?? null,
+    size: now?.kind === "file" ? now.size : null,
+    mtime: now ? (0, import_chunk_NTPGMPXS.isoOf)(now.modifiedMs) : null,
+    link_to: now?.linkTo ?? null,
+    trouble
+  };
+}
+function isChanged(now, before) {
+  return before === null || now.inode !== before.inode || now.modifiedMs !== before.modified_ms || now.kind === "file" && now.size !== before.size;
+}
+function reasonOf(note) {
+  return note.kind === null || note.kind === "file" ? wordOf(note) : `a ${wordsOf[note.kind]}, not a file`;
+}
+var wordsOf = { folder: "folder", other: "special file", file: "file" };
+function wordOf({ exists, existed, changed, trouble, kind }) {
+  if (trouble !== null) return `cannot be looked at (${trouble})`;
+  if (!exists) return existed ? "gone" : "missing";
+  const word = existed ? changed ? "changed" : "unchanged since the launch" : "new";
+  return kind === "file" ? word : `${wordsOf[kind ?? "other"]}, ${word}`;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  describeResult,
+  missingFiles,
+  noteResults
+});
+
+},
+"./chunk-TFEMYLSK.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  formatSize: () => formatSize,
+  parseSize: () => parseSize
+});
+module.exports = stdin_exports;
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var units = { "": 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3 };
+function parseSize(text, option, range) {
+  const match = /^(\d+)([KMG]?)(?:i?B)?$/.exec(text);
+  const value = match ? Number(match[1]) * (units[match[2] ?? ""] ?? 1) : Number.NaN;
+  if (!Number.isSafeInteger(value) || value < range.min || value > range.max) {
+    throw (0, import_chunk_NVPF5LEY.usageError)(
+      `cannot take ${option} ${JSON.stringify(text)}: allowed are ${formatSize(range.min)} to ${formatSize(range.max)}, written like 64M`
+    );
+  }
+  return value;
+}
+function formatSize(bytes) {
+  if (bytes < 1024) return `${bytes} B`;
+  if (bytes < 1024 ** 2) return `${(bytes / 1024).toFixed(1)} KiB`;
+  if (bytes < 1024 ** 3) return `${(bytes / 1024 ** 2).toFixed(1)} MiB`;
+  return `${(bytes / 1024 ** 3).toFixed(1)} GiB`;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  formatSize,
+  parseSize
+});
+
+},
+"./chunk-U3WQ7DHF.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  compareIds: () => compareIds,
+  conditionOf: () => conditionOf,
+  damagedState: () => damagedState,
+  defaultEngine: () => defaultEngine,
+  earlyState: () => earlyState,
+  findEngine: () => findEngine,
+  inspect: () => inspect,
+  isEnded: () => isEnded,
+  isId: () => isId,
+  isIdPrefix: () => isIdPrefix,
+  makeId: () => makeId,
+  readCancel: () => readCancel,
+  readExit: () => readExit,
+  readLaunch: () => readLaunch,
+  readMark: () => readMark,
+  readReason: () => readReason,
+  readSpec: () => readSpec,
+  readState: () => readState,
+  readStoredState: () => readStoredState,
+  readWorker: () => readWorker,
+  writeState: () => writeState
+});
+module.exports = stdin_exports;
+var import_chunk_35TRCA3T = load("./chunk-35TRCA3T.js");
+var import_chunk_G6JKA6PT = load("./chunk-G6JKA6PT.js");
+var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
+var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
+var import_chunk_QQDCJR45 = load("./chunk-QQDCJR45.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var idPattern = /^[a-z]{2,12}-[0-9a-z]{8,9}-[0-9a-z]{6}$/;
+var prefixPattern = /^[a-z]{2,12}(?:-[0-9a-z]{0,9}(?:-[0-9a-z]{0,6})?)?$/;
+function makeId(verb, nowMs2, random) {
+  const digits = Array.from(random.subarray(0, 6), (byte) => (byte % 36).toString(36)).join("");
+  return `${verb}-${nowMs2.toString(36)}-${digits}`;
+}
+function isId(text) {
+  return idPattern.test(text);
+}
+function isIdPrefix(text) {
+  return prefixPattern.test(text);
+}
+function idTimeMs(id) {
+  return Number.parseInt(id.split("-")[1] ?? "", 36);
+}
+function compareIds(a, b) {
+  return idTimeMs(a) - idTimeMs(b) || (a < b ? -1 : a > b ? 1 : 0);
+}
+var outcomes = ["done", "failed", "timed_out", "crashed", "canceled"];
+var states = ["queued", "starting", "running", "stopping", "done", "failed", "timed_out", "crashed", "canceled"];
+var kinds = ["staff", "run", "watch", "timer", "gate", "loop"];
+function readSpec(paths) {
+  return typed(paths.spec, (value) => {
+    if (typeof value.id !== "string" || paths.folder.split("/").at(-1) !== value.id)
+      return "its id is not that of its folder";
+    if (typeof value.kind !== "string" || !kinds.includes(value.kind)) return `unknown kind ${String(value.kind)}`;
+    if (typeof value.mark !== "string" || value.mark.length < 16) return "no mark";
+    for (const name of ["verb", "created_at", "engine", "cwd", "mac"])
+      if (typeof value[name] !== "string") return `no ${name}`;
+    for (const name of ["deadline_ms", "deadline_mono_ms", "kill_grace_ms", "max_output_bytes"]) {
+      if (typeof value[name] !== "number") return `no ${name}`;
+    }
+    for (const name of ["owner", "label"])
+      if (value[name] !== null && typeof value[name] !== "string") return `${name} is no text`;
+    if (!(0, import_chunk_G6JKA6PT.isIdentity)(value.launcher)) return "no launcher identity";
+    if (value.kind === "run" && (!isObject(value.run) || !isWords(value.run.argv))) return "no command";
+    if (value.kind === "watch" && (!isObject(value.watch) || typeof value.watch.condition !== "string"))
+      return "no condition";
+    if (value.kind === "timer") return timerFault(value.timer);
+    if (value.kind === "staff" && (!isObject(value.staff) || typeof value.staff.prompt !== "string")) return "no task";
+    return void 0;
+  });
+}
+function timerFault(timer) {
+  if (!isObject(timer) || typeof timer.due_at !== "string" || !Number.isFinite(Date.parse(timer.due_at)))
+    return "no instant";
+  return typeof timer.message === "string" ? void 0 : "no message";
+}
+function readState(paths) {
+  const read = typed(paths.state, (value) => {
+    if (typeof value.state !== "string" || !states.includes(value.state)) return `unknown state ${String(value.state)}`;
+    if (typeof value.rev !== "number" || typeof value.seq !== "number") return "no rev or seq";
+    if (typeof value.created_at !== "string") return "no created_at";
+    if (value.warnings !== void 0 && !(Array.isArray(value.warnings) && value.warnings.every(isNotice)))
+      return "warnings of another form";
+    if (value.error !== void 0 && value.error !== null && !isNotice(value.error)) return "an error of another form";
+    for (const name of ["started_at", "ended_at", "signal"])
+      if (!isAbsent(value[name]) && typeof value[name] !== "string") return `${name} is no text`;
+    for (const name of ["duration_ms", "exit_code"])
+      if (!isAbsent(value[name]) && typeof value[name] !== "number") return `${name} is no number`;
+    const { conversation, output } = value;
+    if (conversation && (!isObject(conversation) || typeof conversation.id !== "string"))
+      return "a conversation of another form";
+    if (output && !isObject(output)) return "an output of another form";
+    return void 0;
+  });
+  if (read.kind !== "ok") return read;
+  const missing = { warnings: [], error: null, conversation: null, output: null, usage: null, reconciled: false };
+  return { kind: "ok", value: { ...missing, ...read.value } };
+}
+function readLaunch(paths) {
+  return typed(paths.launch, (value) => (0, import_chunk_G6JKA6PT.isIdentity)(value.worker) ? void 0 : "no identity of a worker");
+}
+function readWorker(paths) {
+  return typed(paths.worker, (value) => {
+    if (!(0, import_chunk_G6JKA6PT.isIdentity)(value.worker)) return "no identity of a worker";
+    const others = [value.shim, value.child].filter((one) => one !== null && one !== void 0);
+    return others.every(import_chunk_G6JKA6PT.isIdentity) ? void 0 : "a damaged identity";
+  });
+}
+function readExit(paths) {
+  const read = (0, import_chunk_527JQF7V.readJson)(paths.exit);
+  if (read.kind !== "ok" || !Number.isInteger(read.value.exit_code)) return void 0;
+  return {
+    exit_code: Number(read.value.exit_code),
+    signaled: read.value.signaled === true,
+    spawn_failed: read.value.spawn_failed === true
+  };
+}
+function readCancel(paths) {
+  const read = (0, import_chunk_527JQF7V.readJson)(paths.cancel);
+  if (read.kind !== "ok") return void 0;
+  const { by, owner, at, why } = read.value;
+  const text = (value) => typeof value === "string" ? value : null;
+  return { by: (0, import_chunk_G6JKA6PT.isIdentity)(by) ? by : null, owner: text(owner), at: text(at) ?? "unknown", why: text(why) };
+}
+function readReason(paths) {
+  return (0, import_chunk_527JQF7V.readText)(paths.reason, 64)?.trim() || void 0;
+}
+function readMark(file, boot) {
+  const text = (0, import_chunk_527JQF7V.readText)(file, 4096);
+  if (!text?.endsWith("\n")) return void 0;
+  const row = (0, import_chunk_G6JKA6PT.parseStat)(text);
+  const [pid, ...start] = row ? [String(row.pid), row.start] : text.trim().split(" ");
+  const identity = { pid: Number(pid), start_token: start.join(" "), boot_id: boot.boot_id, pid_ns: boot.pid_ns };
+  return (0, import_chunk_G6JKA6PT.isIdentity)(identity) ? identity : void 0;
+}
+function readStoredState(paths, id) {
+  const read = (0, import_chunk_527JQF7V.readJson)(paths.resultRecord);
+  if (read.kind !== "ok" || read.value.id !== id || typeof read.value.rev !== "number" || typeof read.value.seq !== "number")
+    return void 0;
+  return outcomes.includes(read.value.state) ? pickState(read.value) : void 0;
+}
+function pickState(record) {
+  const more = [
+    "kind",
+    "verb",
+    "owner",
+    "label",
+    "cwd",
+    "lineage",
+    "ended_by",
+    "ended_processes",
+    "survivors",
+    "mode",
+    "backend",
+    "model",
+    "profile",
+    "changes",
+    "worktree",
+    "findings",
+    "timer",
+    "result_paths",
+    "findings_error",
+    "result_path",
+    "output_path",
+    "error_path"
+  ];
+  return Object.fromEntries(Object.entries(record).filter(([name]) => !more.includes(name)));
+}
+function writeState(paths, state, options = {}) {
+  (0, import_chunk_527JQF7V.writeJson)(paths.state, state, options);
+}
+function typed(file, fault) {
+  const read = (0, import_chunk_527JQF7V.readJson)(file);
+  if (read.kind !== "ok") return read;
+  const name = file.split("/").at(-1);
+  const reason = fault(read.value);
+  return reason === void 0 ? { kind: "ok", value: read.value } : { kind: "damaged", reason: `${name}: ${reason}` };
+}
+function isObject(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+function isAbsent(value) {
+  return value === void 0 || value === null;
+}
+function isNotice(value) {
+  return isObject(value) && typeof value.code === "string" && typeof value.message === "string";
+}
+function isWords(value) {
+  return Array.isArray(value) && value.length > 0 && value.every((word) => typeof word === "string");
+}
+var nodeOptions = ["--no-warnings"];
+var local = {
+  id: "local",
+  async prepare() {
+    await Promise.resolve().then(() => load("./spawn-GECXRNMD.js"));
+  },
+  async start(worker) {
+    const { spawnDetached } = await Promise.resolve().then(() => load("./spawn-GECXRNMD.js"));
+    const pid = spawnDetached({
+      program: process.execPath,
+      args: [...nodeOptions, (0, import_chunk_35TRCA3T.companionFile)(), "_worker", worker.stateRoot, worker.id],
+      cwd: "/",
+      environment: (0, import_chunk_NTPGMPXS.workerEnvironment)(worker.mark),
+      logFile: worker.logFile
+    });
+    const identity = (0, import_chunk_G6JKA6PT.identityOf)(pid);
+    if (!identity) throw new Error(`cannot see the worker that was just started (pid ${pid})`);
+    return identity;
+  },
+  alive: import_chunk_G6JKA6PT.livenessOf,
+  signal: import_chunk_G6JKA6PT.signalIdentity
+};
+var engines = [local];
+function findEngine(id) {
+  return engines.find((engine) => engine.id === id);
+}
+var defaultEngine = local;
+function boundOf(spec) {
+  if (spec.launcher.boot_id === (0, import_chunk_G6JKA6PT.bootId)()) return spec.deadline_mono_ms;
+  return (0, import_chunk_NTPGMPXS.monotonicMs)() + Date.parse(spec.created_at) + spec.deadline_ms - (0, import_chunk_NTPGMPXS.nowMs)();
+}
+function isPastBound(spec) {
+  return (0, import_chunk_NTPGMPXS.monotonicMs)() >= boundOf(spec);
+}
+function earlyState(id, spec) {
+  return {
+    schema: 1,
+    id,
+    rev: 0,
+    state: "starting",
+    health: "unknown",
+    attention_kind: null,
+    seq: 0,
+    created_at: spec?.created_at ?? (0, import_chunk_NTPGMPXS.isoOf)(idTimeMs(id)),
+    started_at: null,
+    ended_at: null,
+    duration_ms: null,
+    exit_code: null,
+    signal: null,
+    signal_certain: null,
+    error: null,
+    warnings: spec?.warnings ?? [],
+    conversation: null,
+    reconciled: false,
+    output: null,
+    usage: null
+  };
+}
+function damagedState(id, damage) {
+  const error = { code: "state_damaged", message: `the record of this job cannot be used: ${damage}` };
+  return { ...earlyState(id, null), state: "failed", error };
+}
+function isEnded(state) {
+  return outcomes.includes(state.state);
+}
+function inspect(root, id) {
+  const paths = (0, import_chunk_35TRCA3T.jobPaths)(root, id);
+  const [state, spec] = [readState(paths), readSpec(paths)];
+  if (spec.kind === "missing" && !(0, import_chunk_P3XGVNCK.exists)(paths.folder)) throw goneError(id, paths);
+  const isOver = state.kind === "ok" && isEnded(state.value);
+  const who = isOver ? nobody : whoIsThere(paths, spec);
+  const damage = damageOf(spec, state, who.seen.worker);
+  return {
+    id,
+    root,
+    paths,
+    spec: presentIn(spec),
+    damage,
+    state: damage === null ? presentIn(state) ?? earlyState(id, presentIn(spec)) : damagedState(id, damage),
+    ...who
+  };
+}
+function goneError(id, paths) {
+  return new import_chunk_NVPF5LEY.FaultError("unknown_job", `cannot find job ${id} any more: its folder ${paths.folder} is gone`);
+}
+var nobody = {
+  launch: null,
+  worker: null,
+  shim: null,
+  child: null,
+  seen: { worker: "none", shim: "none" },
+  isOtherBoot: false,
+  isClaimed: false,
+  exit: void 0,
+  reason: void 0,
+  cancel: void 0,
+  leaseAgeMs: null
+};
+function whoIsThere(paths, spec) {
+  const launch = presentIn(readLaunch(paths));
+  const worker = presentIn(readWorker(paths));
+  const boot = worker?.worker ?? launch?.worker ?? null;
+  const shim = worker?.shim ?? (boot ? readMark(paths.shimMark, boot) : void 0) ?? null;
+  const child = worker?.child ?? (boot ? readMark(paths.childMark, boot) : void 0) ?? null;
+  const engine = findEngine(spec.kind === "ok" ? spec.value.engine : "local") ?? defaultEngine;
+  const lease = (0, import_chunk_P3XGVNCK.factsOf)(paths.lease) ?? (0, import_chunk_P3XGVNCK.factsOf)(paths.launch);
+  return {
+    launch,
+    worker,
+    shim,
+    child,
+    seen: { worker: bestOf([launch?.worker, worker?.worker], engine.alive), shim: bestOf([shim], engine.alive) },
+    // Without a word of any worker the launcher's boot counts: whatever it started ended with that boot.
+    isOtherBoot: (boot ?? (spec.kind === "ok" ? spec.value.launcher : null))?.boot_id !== (0, import_chunk_G6JKA6PT.bootId)() && (boot !== null || spec.kind === "ok"),
+    isClaimed: (0, import_chunk_P3XGVNCK.exists)(paths.started),
+    exit: readExit(paths),
+    reason: readReason(paths),
+    cancel: readCancel(paths),
+    leaseAgeMs: lease ? Math.max(0, (0, import_chunk_NTPGMPXS.nowMs)() - lease.modifiedMs) : null
+  };
+}
+function conditionOf(view) {
+  if (view.damage !== null) return "damaged";
+  if (isEnded(view.state)) return "ended";
+  const { worker, shim } = view.seen;
+  if (view.spec?.timer) return conditionOfTimer(view, view.spec.timer);
+  if (worker === "alive") return "supervised";
+  if (!view.spec) return "damaged";
+  if (worker === "unknown") return isLongOver(view) ? "lost" : "unseen";
+  if (view.spec.kind === "watch") return conditionOfWatch(view, view.spec);
+  if (view.isOtherBoot) return view.exit ? "over" : "host_restarted";
+  if (view.isClaimed) {
+    if (view.exit) return "over";
+    if (shim === "alive") return "orphaned";
+    if (shim === "unknown") return "unseen";
+    return shim === "none" && ageOf(view.paths.started) < 1e3 ? "orphaned" : "lost";
+  }
+  if (view.launch || view.worker) return "unclaimed";
+  return startingOf(view, view.spec);
+}
+function conditionOfTimer(view, timer) {
+  const isAlive = view.seen.worker === "alive";
+  if ((0, import_chunk_NTPGMPXS.nowMs)() >= Date.parse(timer.due_at) + (isAlive ? timerPatienceMs : 0)) return "over";
+  if (view.cancel && !isAlive) return "over";
+  return isAlive ? "supervised" : "armed";
+}
+var timerPatienceMs = 2e3;
+function conditionOfWatch(view, spec) {
+  if (isPastBound(spec)) return "lost";
+  if (view.launch || view.worker) return "unclaimed";
+  return startingOf(view, spec);
+}
+function startingOf(view, spec) {
+  const isLauncherAlive = (findEngine(spec.engine) ?? defaultEngine).alive(spec.launcher) === "alive";
+  return isLauncherAlive || ageOf(view.paths.spec) < import_chunk_QQDCJR45.startLimitMs ? "starting" : "never_started";
+}
+function isLongOver(view) {
+  if (!view.spec || view.leaseAgeMs === null || view.leaseAgeMs < import_chunk_QQDCJR45.leaseStaleMs) return false;
+  const latest = Date.parse(view.spec.created_at) + view.spec.deadline_ms + view.spec.kill_grace_ms + import_chunk_QQDCJR45.unseenGraceMs;
+  return (0, import_chunk_NTPGMPXS.nowMs)() > latest;
+}
+function ageOf(target) {
+  const facts = (0, import_chunk_P3XGVNCK.factsOf)(target);
+  return facts ? (0, import_chunk_NTPGMPXS.nowMs)() - facts.modifiedMs : Number.POSITIVE_INFINITY;
+}
+function bestOf(identities, alive) {
+  const seen = identities.filter((one) => one !== null && one !== void 0).map(alive);
+  for (const answer of ["alive", "unknown", "dead"]) if (seen.includes(answer)) return answer;
+  return "none";
+}
+function damageOf(spec, state, worker) {
+  if (worker === "alive") return null;
+  if (state.kind === "damaged") return state.reason;
+  if (state.kind === "ok" && isEnded(state.value)) return null;
+  if (spec.kind === "ok") return null;
+  return spec.kind === "damaged" ? spec.reason : "spec.json is missing";
+}
+function presentIn(read) {
+  return read.kind === "ok" ? read.value : null;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  compareIds,
+  conditionOf,
+  damagedState,
+  defaultEngine,
+  earlyState,
+  findEngine,
+  inspect,
+  isEnded,
+  isId,
+  isIdPrefix,
+  makeId,
+  readCancel,
+  readExit,
+  readLaunch,
+  readMark,
+  readReason,
+  readSpec,
+  readState,
+  readStoredState,
+  readWorker,
+  writeState
+});
+
+},
+"./chunk-UNGYPAP3.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  formatAge: () => formatAge,
+  formatDuration: () => formatDuration,
+  parseDuration: () => parseDuration
+});
+module.exports = stdin_exports;
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
+var require_ms = (0, import_chunk_JSBRDJBE.__commonJS)({
+  "../../main/node_modules/ms/index.js"(exports2, module2) {
+    var s = 1e3;
+    var m = s * 60;
+    var h = m * 60;
+    var d = h * 24;
+    var w = d * 7;
+    var y = d * 365.25;
+    module2.exports = function(val, options) {
+      options = options || {};
+      var type = typeof val;
+      if (type === "string" && val.length > 0) {
+        return parse(val);
+      } else if (type === "number" && isFinite(val)) {
+        return options.long ? fmtLong(val) : fmtShort(val);
+      }
+      throw new Error(
+        "val is not a non-empty string or a valid number. val=" + JSON.stringify(val)
+      );
+    };
+    function parse(str) {
+      str = String(str);
+      if (str.length > 100) {
+        return;
+      }
+      var match = /^(-?(?:\d+)?\.?\d+) *(milliseconds?|msecs?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d|weeks?|w|years?|yrs?|y)?$/i.exec(
+        str
+      );
+      if (!match) {
+        return;
+      }
+      var n = parseFloat(match[1]);
+      var type = (match[2] || "ms").toLowerCase();
+      switch (type) {
+        case "years":
+        case "year":
+        case "yrs":
+        case "yr":
+        case "y":
+          return n * y;
+        case "weeks":
+        case "week":
+        case "w":
+          return n * w;
+        case "days":
+        case "day":
+        case "d":
+          return n * d;
+        case "hours":
+        case "hour":
+        case "hrs":
+        case "hr":
+        case "h":
+          return n * h;
+        case "minutes":
+        case "minute":
+        case "mins":
+        case "min":
+        case "m":
+          return n * m;
+        case "seconds":
+        case "second":
+        case "secs":
+        case "sec":
+        case "s":
+          return n * s;
+        case "milliseconds":
+        case "millisecond":
+        case "msecs":
+        case "msec":
+        case "ms":
+          return n;
+        default:
+          return void 0;
+      }
+    }
+    function fmtShort(ms2) {
+      var msAbs = Math.abs(ms2);
+      if (msAbs >= d) {
+        return Math.round(ms2 / d) + "d";
+      }
+      if (msAbs >= h) {
+        return Math.round(ms2 / h) + "h";
+      }
+      if (msAbs >= m) {
+        return Math.round(ms2 / m) + "m";
+      }
+      if (msAbs >= s) {
+        return Math.round(ms2 / s) + "s";
+      }
+      return ms2 + "ms";
+    }
+    function fmtLong(ms2) {
+      var msAbs = Math.abs(ms2);
+      if (msAbs >= d) {
+        return plural(ms2, msAbs, d, "day");
+      }
+      if (msAbs >= h) {
+        return plural(ms2, msAbs, h, "hour");
+      }
+      if (msAbs >= m) {
+        return plural(ms2, msAbs, m, "minute");
+      }
+      if (msAbs >= s) {
+        return plural(ms2, msAbs, s, "second");
+      }
+      return ms2 + " ms";
+    }
+    function plural(ms2, msAbs, n, name) {
+      var isPlural = msAbs >= n * 1.5;
+      return Math.round(ms2 / n) + " " + name + (isPlural ? "s" : "");
+    }
+  }
+});
+var import_ms = (0, import_chunk_JSBRDJBE.__toESM)(require_ms(), 1);
+var whole = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/;
+var part = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;
+function parseDuration(text, option, range) {
+  const upTo = range.max >= Number.MAX_SAFE_INTEGER ? "on" : `to ${formatDuration(range.max)}`;
+  const allowed = `allowed: ${formatDuration(range.min)} ${upTo}, written like 90s, 10m, 1h30m or 250ms`;
+  if (!whole.test(text)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot read ${option}: ${JSON.stringify(text)} is no duration; ${allowed}`);
+  let total = 0;
+  for (const [piece] of text.matchAll(part)) total += (0, import_ms.default)(piece);
+  total = Math.round(total);
+  if (!(total >= range.min && total <= range.max)) {
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take ${option} ${text}: it is out of range; ${allowed}`);
+  }
+  return total;
+}
+function formatDuration(value) {
+  if (value < 1e3) return `${Math.round(value)}ms`;
+  if (value < 6e4) return `${trim(value / 1e3)}s`;
+  const units = [
+    ["d", 864e5],
+    ["h", 36e5],
+    ["m", 6e4],
+    ["s", 1e3]
+  ];
+  let rest = Math.round(value / 1e3) * 1e3;
+  let text = "";
+  for (const [unit, size] of units) {
+    if (unit === "d" && rest < 2 * size) continue;
+    const count = Math.floor(rest / size);
+    rest -= count * size;
+    if (count > 0) text += `${count}${unit}`;
+  }
+  return text;
+}
+function formatAge(value) {
+  const seconds = Math.max(0, Math.floor(value / 1e3));
+  if (seconds < 60) return `${seconds}s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)}m`;
+  return seconds < 2 * 86400 ? `${Math.floor(seconds / 3600)}h` : `${Math.floor(seconds / 86400)}d`;
+}
+function trim(value) {
+  return String(Math.floor(value * 10) / 10);
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  formatAge,
+  formatDuration,
+  parseDuration
+});
+
+},
+"./chunk-VKXKN2TO.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  cancelJob: () => cancelJob
+});
+module.exports = stdin_exports;
+var import_chunk_G2XWCMU3 = load("./chunk-G2XWCMU3.js");
+var import_chunk_IJ2DWSAG = load("./chunk-IJ2DWSAG.js");
+var import_chunk_U3WQ7DHF = load("./chunk-U3WQ7DHF.js");
+var import_chunk_G6JKA6PT = load("./chunk-G6JKA6PT.js");
+var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
+var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
+var import_chunk_QQDCJR45 = load("./chunk-QQDCJR45.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+async function cancelJob(root, id, request, patienceMs) {
+  const before = await (0, import_chunk_IJ2DWSAG.refresh)(root, id);
+  if ((0, import_chunk_U3WQ7DHF.isEnded)(before.state))
+    return { view: before, result: before.state.state === "canceled" ? "canceled" : "ended_before" };
+  askFor(before, `${JSON.stringify({ by: (0, import_chunk_G6JKA6PT.ownIdentity)(), owner: request.owner, at: (0, import_chunk_NTPGMPXS.isoNow)(), why: request.why })}
+`);
+  nudge(before);
+  const timeoutMs = patienceMs ?? (before.spec?.kill_grace_ms ?? 0) + import_chunk_QQDCJR45.killSettleMs + 5e3 + askingMs(before);
+  const [view = before] = await (0, import_chunk_G2XWCMU3.waitForJobs)(root, [id], { mode: "all", timeoutMs, heartbeatMs: null });
+  if (view.state.state === "canceled") return { view, result: "canceled" };
+  return { view, result: (0, import_chunk_U3WQ7DHF.isEnded)(view.state) ? "ended_before" : "requested" };
+}
+function askingMs({ spec }) {
+  return spec?.run?.status_cmd ? import_chunk_QQDCJR45.taskStatusMs + import_chunk_QQDCJR45.toolGraceMs : 0;
+}
+function askFor({ paths }, text) {
+  for (let round = 1; ; round += 1) {
+    try {
+      (0, import_chunk_527JQF7V.createFile)(paths.cancel, text);
+      return;
+    } catch (error) {
+      if ((0, import_chunk_NVPF5LEY.errnoOf)(error) !== "ENOENT" || round === 3 || !(0, import_chunk_P3XGVNCK.exists)(paths.folder)) throw error;
+    }
+  }
+}
+function nudge(view) {
+  const engine = (0, import_chunk_U3WQ7DHF.findEngine)(view.spec?.engine ?? "") ?? import_chunk_U3WQ7DHF.defaultEngine;
+  for (const identity of [view.launch?.worker, view.worker?.worker]) if (identity) engine.signal(identity, "SIGURG");
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  cancelJob
+});
+
+},
+"./chunk-W7HED5VZ.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  findMode: () => findMode,
+  isReader: () => isReader,
+  isWriter: () => isWriter,
+  modeIds: () => modeIds,
+  modes: () => modes
+});
+module.exports = stdin_exports;
+var readOnly = "Change nothing: no file, no commit, no setting, nothing on other machines. Reading and searching are what you are here for.";
+var evidence = "Give the place of every claim: path and line, command and its output, or address.";
+var modes = {
+  staffer: {
+    id: "staffer",
+    summary: "hand a task to an agent CLI as a job",
+    role: "You carry out a task for the caller on your own.",
+    rules: [
+      "Do what the task asks, no more. Leave what was changed before you came as it is.",
+      "Commit or push only if the task asks for it."
+    ],
+    form: ["What you did and found, what you changed (paths), how you checked it, and what is left open."],
+    profile: "standard"
+  },
+  research: {
+    id: "research",
+    summary: "have a question looked into and answered with evidence, as a job",
+    role: "You look into a question and answer it with evidence.",
+    rules: [readOnly, evidence, "Keep what you saw apart from what you conclude, and say how sure you are."],
+    form: ["The answer first, in a few sentences; then the evidence for it; then what you could not find out."],
+    profile: "restricted"
+  },
+  review: {
+    id: "review",
+    summary: "have changes reviewed by an agent CLI, as a job",
+    role: "You review changes that somebody else made.",
+    rules: [
+      readOnly,
+      evidence,
+      "Look for what breaks: wrong results, lost data, security holes, races, missing cases, tests that cannot fail. Matters of taste come last or not at all.",
+      "Report only what you have checked in the code. Say when you looked at something and found nothing."
+    ],
+    form: [
+      "The verdict first, in one sentence; then the findings, the worst first, each with severity, path and line, what happens, and how to mend it; then what you did not look at."
+    ],
+    profile: "restricted"
+  },
+  implement: {
+    id: "implement",
+    summary: "have a change made in this worktree by an agent CLI, as a job",
+    role: "You make a change in a code base on your own.",
+    rules: [
+      "Keep to the habits of the code base, and to the task: no side trips.",
+      "Leave what was changed before you came as it is, unless the task is about it.",
+      "Prove the change: run the tests or checks that belong to it, and say which you ran and how they ended. Never weaken a test to make it pass.",
+      "Commit only if the task asks for it; never push."
+    ],
+    form: ["What you changed and why (paths), which checks you ran with their results, and what is left open."],
+    profile: "standard"
+  },
+  ask: {
+    id: "ask",
+    summary: "ask an agent CLI and print its answer (a recorded job)",
+    role: "You answer a question.",
+    rules: [readOnly],
+    form: ["The answer itself, as short as the question allows."],
+    profile: "restricted"
+  }
+};
+var modeIds = Object.keys(modes);
+function findMode(id) {
+  return Object.hasOwn(modes, id) ? modes[id] : void 0;
+}
+function isWriter(profile) {
+  return profile !== "restricted";
+}
+function isReader(mode, profile) {
+  return !isWriter(profile) || findMode(mode)?.profile === "restricted";
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  findMode,
+  isReader,
+  isWriter,
+  modeIds,
+  modes
+});
+
+},
+"./chunk-XFBNWBRB.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  labelled: () => labelled,
+  wrap: () => wrap
+});
+module.exports = stdin_exports;
+function wrap(text, width) {
+  const lines = [""];
+  for (const word of text.split(" ")) {
+    const last = lines.at(-1);
+    if (last !== "" && last.length + 1 + word.length > width) lines.push(word);
+    else lines[lines.length - 1] = last === "" ? word : `${last} ${word}`;
+  }
+  return lines;
+}
+var usualWidth = 14;
+function labelled(label, text, labelWidth = usualWidth) {
+  return text.split("\n").flatMap((line) => wrap(line, 80 - labelWidth - 2)).map((line, at) => `  ${(at === 0 ? label : "").padEnd(labelWidth)}${line}`.trimEnd());
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  labelled,
+  wrap
+});
+
+},
+"./chunk-Y3OG5S7C.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  startWorker: () => startWorker
+});
+module.exports = stdin_exports;
+var import_chunk_U3WQ7DHF = load("./chunk-U3WQ7DHF.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+async function startWorker(root, spec, job, generation) {
+  const engine = (0, import_chunk_U3WQ7DHF.findEngine)(spec.engine) ?? import_chunk_U3WQ7DHF.defaultEngine;
+  const worker = await engine.start({ stateRoot: root, id: spec.id, mark: spec.mark, logFile: job.paths.workerLog });
+  (0, import_chunk_527JQF7V.writeJson)(job.paths.launch, { worker, generation }, { sync: false });
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  startWorker
+});
+
+},
+"./chunk-ZE7XNGLT.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
@@ -8930,16 +11076,16 @@ __export(stdin_exports, {
   versionWarnings: () => versionWarnings
 });
 module.exports = stdin_exports;
-var import_chunk_AQII5LLU = load("./chunk-AQII5LLU.js");
-var import_chunk_K63IGFC6 = load("./chunk-K63IGFC6.js");
+var import_chunk_EFOKE6DH = load("./chunk-EFOKE6DH.js");
+var import_chunk_P5Z5XPZO = load("./chunk-P5Z5XPZO.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
 var import_chunk_M5MS4U53 = load("./chunk-M5MS4U53.js");
-var import_chunk_ZTOMSNGT = load("./chunk-ZTOMSNGT.js");
+var import_chunk_U3WQ7DHF = load("./chunk-U3WQ7DHF.js");
 var import_chunk_35TRCA3T = load("./chunk-35TRCA3T.js");
 var import_chunk_4OSGLHQW = load("./chunk-4OSGLHQW.js");
 var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
 var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_node_path = builtin("node:path");
 var import_node_path2 = builtin("node:path");
@@ -10511,7 +12657,7 @@ function readUserConfig() {
 function readWhole(file) {
   let text;
   try {
-    text = (0, import_chunk_6OPTGHIR.readText)(file);
+    text = (0, import_chunk_527JQF7V.readText)(file);
   } catch (error) {
     throw refused(file, `it cannot be read (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
   }
@@ -10533,7 +12679,7 @@ function readNarrowing(root, known2) {
   if (facts.kind !== "file") throw refused2(file, "it is no regular file");
   if (facts.uid !== process.getuid?.() || (facts.mode & 18) !== 0)
     throw refused2(file, "others own it or may write it");
-  const read = (0, import_chunk_6OPTGHIR.readJson)(file);
+  const read = (0, import_chunk_527JQF7V.readJson)(file);
   if (read.kind !== "ok") throw refused2(file, read.kind === "missing" ? "it is gone" : read.reason);
   return parse2(read.value, known2, file);
 }
@@ -10589,7 +12735,7 @@ function refused2(file, reason) {
 var policyBytes = 1024 * 1024;
 function checkProgram(backend, program) {
   const version2 = tellVersion(backend, program);
-  if (version2 === null || backend.oldest === null || !(0, import_chunk_AQII5LLU.isOlder)(version2, backend.oldest)) return { version: version2 };
+  if (version2 === null || backend.oldest === null || !(0, import_chunk_EFOKE6DH.isOlder)(version2, backend.oldest)) return { version: version2 };
   throw new import_chunk_NVPF5LEY.FaultError(
     "preflight",
     `cannot use ${backend.title} ${version2} (${program}): it is too old; needed: ${backend.oldest} or newer`,
@@ -10597,16 +12743,16 @@ function checkProgram(backend, program) {
   );
 }
 function versionWarnings({ backend: id, program, version: version2 }) {
-  const backend = (0, import_chunk_AQII5LLU.findBackend)(id);
+  const backend = (0, import_chunk_EFOKE6DH.findBackend)(id);
   if (!backend?.oldest || (version2 ?? null) !== null) return [];
   const message = `cannot tell the version of ${backend.title} (${program}); needed: ${backend.oldest} or newer`;
   return [{ code: "version_unknown", message }];
 }
 function tellVersion(backend, program) {
   if (backend.oldest === null && backend.packages.length === 0) return null;
-  const version2 = (0, import_chunk_AQII5LLU.versionOf)(program, backend.packages);
-  if (version2 === null || backend.oldest === null || !(0, import_chunk_AQII5LLU.isOlder)(version2, backend.oldest)) return version2;
-  return (0, import_chunk_AQII5LLU.versionOf)(program, backend.packages, { isFresh: true });
+  const version2 = (0, import_chunk_EFOKE6DH.versionOf)(program, backend.packages);
+  if (version2 === null || backend.oldest === null || !(0, import_chunk_EFOKE6DH.isOlder)(version2, backend.oldest)) return version2;
+  return (0, import_chunk_EFOKE6DH.versionOf)(program, backend.packages, { isFresh: true });
 }
 function requirePolicy(backend, profile, cwd, version2 = null) {
   const fault = policyFault(backend, profile, cwd, version2);
@@ -10658,7 +12804,7 @@ function fileFault(policy, { profile, version: version2 }, file) {
 function readSettings(file) {
   try {
     if (!(0, import_chunk_P3XGVNCK.factsOf)(file)) return { text: null };
-    const read = (0, import_chunk_6OPTGHIR.readRange)((0, import_chunk_P3XGVNCK.realPath)(file), 0, policyBytes);
+    const read = (0, import_chunk_527JQF7V.readRange)((0, import_chunk_P3XGVNCK.realPath)(file), 0, policyBytes);
     if (!read) return { fault: "are no regular file" };
     if (read.size > policyBytes) return { fault: `are too large (${read.size} bytes) to be checked` };
     return { text: read.bytes.toString("utf8") };
@@ -10686,7 +12832,7 @@ function makeStaffPart(words) {
     );
   }
   const program = programOf(backend, custom, words.cwd);
-  const tooLong = custom?.prompt === "argument" ? (0, import_chunk_AQII5LLU.findArgumentFault)([words.prompt]) : null;
+  const tooLong = custom?.prompt === "argument" ? (0, import_chunk_EFOKE6DH.findArgumentFault)([words.prompt]) : null;
   if (tooLong !== null)
     throw new import_chunk_NVPF5LEY.FaultError(
       "preflight",
@@ -10723,7 +12869,7 @@ function modelWarnings({ model, custom }) {
   ];
 }
 function sandboxWarnings(staff) {
-  const terms = (0, import_chunk_AQII5LLU.findBackend)(staff.backend)?.profiles[staff.profile];
+  const terms = (0, import_chunk_EFOKE6DH.findBackend)(staff.backend)?.profiles[staff.profile];
   if (staff.profile !== "standard" || terms?.sandbox !== false) return [];
   const message = `${staff.backend} has no sandbox here: nothing but its own obedience keeps its writes inside the workspace`;
   return [{ code: "no_sandbox", message }];
@@ -10731,9 +12877,9 @@ function sandboxWarnings(staff) {
 function chooseBackend(name, config2, cwd) {
   if (name === void 0) return { backend: onlyInstalled(config2, cwd), custom: null };
   const own2 = Object.hasOwn(config2.backends, name) ? config2.backends[name] : void 0;
-  const custom = (0, import_chunk_AQII5LLU.findBackend)("custom");
+  const custom = (0, import_chunk_EFOKE6DH.findBackend)("custom");
   if (own2 && custom) return { backend: custom, custom: { name, ...own2 } };
-  const backend = (0, import_chunk_AQII5LLU.findBackend)(name);
+  const backend = (0, import_chunk_EFOKE6DH.findBackend)(name);
   if (backend && backend.id !== "custom") return { backend, custom: null };
   throw (0, import_chunk_NVPF5LEY.usageError)(
     `cannot use backend ${JSON.stringify(name)}: there are ${known(config2)}`,
@@ -10741,7 +12887,7 @@ function chooseBackend(name, config2, cwd) {
   );
 }
 function onlyInstalled(config2, cwd) {
-  const found = import_chunk_AQII5LLU.backends.filter(
+  const found = import_chunk_EFOKE6DH.backends.filter(
     (backend) => backend.programs.some((program) => (0, import_chunk_35TRCA3T.findProgram)(program, cwd) !== void 0)
   );
   if (found.length === 1 && found[0]) return found[0];
@@ -10750,7 +12896,7 @@ function onlyInstalled(config2, cwd) {
   throw (0, import_chunk_NVPF5LEY.usageError)(`cannot choose a backend: ${state}; there are ${known(config2)}`, next);
 }
 function knownBackends(config2) {
-  return [...import_chunk_AQII5LLU.backends.map((backend) => backend.id).filter((id) => id !== "custom"), ...Object.keys(config2.backends)];
+  return [...import_chunk_EFOKE6DH.backends.map((backend) => backend.id).filter((id) => id !== "custom"), ...Object.keys(config2.backends)];
 }
 function known(config2) {
   return knownBackends(config2).join(", ") || "none";
@@ -10769,13 +12915,13 @@ function programOf(backend, custom, cwd) {
 }
 function requireFreeConversation(root, backend, conversation) {
   const { folder, option } = root;
-  for (const id of (0, import_chunk_K63IGFC6.listActive)(folder)) {
+  for (const id of (0, import_chunk_P5Z5XPZO.listActive)(folder)) {
     const paths = (0, import_chunk_35TRCA3T.jobPaths)(folder, id);
-    const spec = (0, import_chunk_ZTOMSNGT.readSpec)(paths);
+    const spec = (0, import_chunk_U3WQ7DHF.readSpec)(paths);
     if (spec.kind !== "ok" || spec.value.staff?.backend !== backend) continue;
-    const state = (0, import_chunk_ZTOMSNGT.readState)(paths);
+    const state = (0, import_chunk_U3WQ7DHF.readState)(paths);
     const uses = spec.value.staff.resume ?? (state.kind === "ok" ? state.value.conversation?.id : void 0);
-    if (uses !== conversation || (0, import_chunk_AQII5LLU.isOver)(folder, id)) continue;
+    if (uses !== conversation || (0, import_chunk_EFOKE6DH.isOver)(folder, id)) continue;
     throw new import_chunk_NVPF5LEY.FaultError(
       "busy",
       `cannot continue conversation ${conversation}: job ${id} is using it`,
@@ -10804,2096 +12950,43 @@ function requireFreeConversation(root, backend, conversation) {
 });
 
 },
-"./chunk-PRKLFSUE.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  logSize: () => logSize,
-  readLogTail: () => readLogTail
-});
-module.exports = stdin_exports;
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_YWZY5KOJ = load("./chunk-YWZY5KOJ.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-function readLogTail(file, limits = { lines: import_chunk_YWZY5KOJ.tailLines, bytes: import_chunk_YWZY5KOJ.tailBytes }) {
-  const part = (0, import_chunk_6OPTGHIR.readRange)(file, -(limits.bytes + 4), limits.bytes + 4);
-  if (!part) return Buffer.alloc(0);
-  const bounded = (0, import_chunk_LXK2ZILE.tailOfBytes)(part.bytes, limits.bytes);
-  return Buffer.from((0, import_chunk_LXK2ZILE.lastLines)(bounded, limits.lines));
-}
-function logSize(file) {
-  return (0, import_chunk_6OPTGHIR.readRange)(file, 0, 0)?.size ?? 0;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  logSize,
-  readLogTail
-});
-
-},
-"./chunk-Q7FEUZC2.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  isAwaited: () => isAwaited,
-  withRegistration: () => withRegistration
-});
-module.exports = stdin_exports;
-var import_chunk_35TRCA3T = load("./chunk-35TRCA3T.js");
-var import_chunk_G6JKA6PT = load("./chunk-G6JKA6PT.js");
-var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
-var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_node_path = builtin("node:path");
-async function withRegistration(root, ids, timeoutMs, fn) {
-  const files = [];
-  const waiter = (0, import_chunk_G6JKA6PT.ownIdentity)();
-  for (const id of ids) {
-    const file = import_node_path.default.join((0, import_chunk_35TRCA3T.jobPaths)(root, id).waiters, `${waiter.pid}-${waiter.start_token.replace(/\W/g, "")}.json`);
-    try {
-      if ((0, import_chunk_P3XGVNCK.factsOf)((0, import_chunk_35TRCA3T.jobPaths)(root, id).waiters)?.kind !== "folder") continue;
-      (0, import_chunk_6OPTGHIR.writeJson)(file, { waiter, ids, since: (0, import_chunk_NTPGMPXS.isoNow)(), timeout_ms: timeoutMs }, { sync: false });
-      files.push(file);
-    } catch {
-    }
-  }
-  try {
-    return await fn();
-  } finally {
-    for (const file of files) {
-      try {
-        (0, import_chunk_6OPTGHIR.removeFile)(file);
-      } catch {
-      }
-    }
-  }
-}
-function isAwaited(root, id) {
-  const folder = (0, import_chunk_35TRCA3T.jobPaths)(root, id).waiters;
-  return (0, import_chunk_P3XGVNCK.listNames)(folder).some((name) => {
-    const read = (0, import_chunk_6OPTGHIR.readJson)(import_node_path.default.join(folder, name));
-    return read.kind === "ok" && (0, import_chunk_G6JKA6PT.isIdentity)(read.value.waiter) && (0, import_chunk_G6JKA6PT.livenessOf)(read.value.waiter) !== "dead";
-  });
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  isAwaited,
-  withRegistration
-});
-
-},
-"./chunk-SR7TLAEL.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  describeResult: () => describeResult,
-  missingFiles: () => missingFiles,
-  noteResults: () => noteResults
-});
-module.exports = stdin_exports;
-var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
-var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-function noteResults(run) {
-  const required = run.success_files ?? [];
-  const told = new Set(required.map(({ path }) => path));
-  const others = (run.result_baselines ?? []).filter(({ path }) => !told.has(path));
-  return [...required.map((one) => noteOf(one, true)), ...others.map((one) => noteOf(one, false))];
-}
-function missingFiles(notes) {
-  return notes.filter(({ required, kind, changed }) => required && !(kind === "file" && changed)).map((note) => `${note.path} (${reasonOf(note)})`);
-}
-function describeResult(note) {
-  const way = note.link_to === null ? note.path : `${note.path} -> ${note.link_to}`;
-  const size = note.size === null ? [] : [(0, import_chunk_TFEMYLSK.formatSize)(note.size)];
-  return (0, import_chunk_LXK2ZILE.plainText)(`${way}: ${[...size, wordOf(note)].join(", ")}`).replaceAll("\n", " ");
-}
-function noteOf({ path, before }, required) {
-  let now;
-  let trouble = null;
-  try {
-    now = (0, import_chunk_P3XGVNCK.lookBehind)(path);
-  } catch (error) {
-    trouble = (0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error";
-  }
-  return {
-    path,
-    required,
-    exists: now !== void 0,
-    existed: before !== null,
-    changed: now !== void 0 && isChanged(now, before),
-    kind: now?.kind ?? null,
-    size: now?.kind === "file" ? now.size : null,
-    mtime: now ? (0, import_chunk_NTPGMPXS.isoOf)(now.modifiedMs) : null,
-    link_to: now?.linkTo ?? null,
-    trouble
-  };
-}
-function isChanged(now, before) {
-  return before === null || now.inode !== before.inode || now.modifiedMs !== before.modified_ms || now.kind === "file" && now.size !== before.size;
-}
-function reasonOf(note) {
-  return note.kind === null || note.kind === "file" ? wordOf(note) : `a ${wordsOf[note.kind]}, not a file`;
-}
-var wordsOf = { folder: "folder", other: "special file", file: "file" };
-function wordOf({ exists, existed, changed, trouble, kind }) {
-  if (trouble !== null) return `cannot be looked at (${trouble})`;
-  if (!exists) return existed ? "gone" : "missing";
-  const word = existed ? changed ? "changed" : "unchanged since the launch" : "new";
-  return kind === "file" ? word : `${wordsOf[kind ?? "other"]}, ${word}`;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  describeResult,
-  missingFiles,
-  noteResults
-});
-
-},
-"./chunk-TFEMYLSK.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  formatSize: () => formatSize,
-  parseSize: () => parseSize
-});
-module.exports = stdin_exports;
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var units = { "": 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3 };
-function parseSize(text, option, range) {
-  const match = /^(\d+)([KMG]?)(?:i?B)?$/.exec(text);
-  const value = match ? Number(match[1]) * (units[match[2] ?? ""] ?? 1) : Number.NaN;
-  if (!Number.isSafeInteger(value) || value < range.min || value > range.max) {
-    throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot take ${option} ${JSON.stringify(text)}: allowed are ${formatSize(range.min)} to ${formatSize(range.max)}, written like 64M`
-    );
-  }
-  return value;
-}
-function formatSize(bytes) {
-  if (bytes < 1024) return `${bytes} B`;
-  if (bytes < 1024 ** 2) return `${(bytes / 1024).toFixed(1)} KiB`;
-  if (bytes < 1024 ** 3) return `${(bytes / 1024 ** 2).toFixed(1)} MiB`;
-  return `${(bytes / 1024 ** 3).toFixed(1)} GiB`;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  formatSize,
-  parseSize
-});
-
-},
-"./chunk-TPGGFVHS.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  endedDocument: () => endedDocument,
-  runNotes: () => runNotes,
-  tellEnded: () => tellEnded,
-  warningNote: () => warningNote
-});
-module.exports = stdin_exports;
-var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_D66MN62U = load("./chunk-D66MN62U.js");
-var import_chunk_SR7TLAEL = load("./chunk-SR7TLAEL.js");
-var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_3OMH5ZMQ = load("./chunk-3OMH5ZMQ.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_M5MS4U53 = load("./chunk-M5MS4U53.js");
-var import_chunk_UNKQNKJP = load("./chunk-UNKQNKJP.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-function runNotes({ spec, state, paths }) {
-  const run = spec?.run;
-  if (!run) return [];
-  const read = (0, import_chunk_6OPTGHIR.readJson)(paths.resultRecord);
-  const told = read.kind === "ok" && Array.isArray(read.value.result_paths) ? read.value.result_paths : [];
-  const results = told.filter(isResultNote);
-  return [
-    ...results.map((note) => `${note.required ? "success file" : "result path"}: ${(0, import_chunk_SR7TLAEL.describeResult)(note)}`),
-    ...run.log ? [`log: ${(0, import_chunk_LXK2ZILE.plainText)(run.log)}`] : [],
-    ...run.identity ? [`task ${(0, import_chunk_LXK2ZILE.plainText)(run.identity)}: ${(0, import_chunk_D66MN62U.taskWords)(state)}`] : []
-  ];
-}
-function isResultNote(value) {
-  if (typeof value !== "object" || value === null) return false;
-  const { path, kind, size, link_to, trouble } = value;
-  const isText = (one) => one === null || typeof one === "string";
-  const isSize = size === null || typeof size === "number";
-  return typeof path === "string" && isSize && [kind, link_to, trouble].every(isText);
-}
-function workspaceNotes(view) {
-  const { spec, state, paths } = view;
-  if (!spec?.staff || !(0, import_chunk_UNKQNKJP.isEnded)(state)) return [];
-  const notes = isHeldBack(spec.staff) ? ["profile: restricted (nothing could be changed)"] : [];
-  const read = (0, import_chunk_6OPTGHIR.readJson)(paths.resultRecord);
-  const changes = read.kind === "ok" ? read.value.changes : void 0;
-  if (!(0, import_chunk_3OMH5ZMQ.isChanges)(changes)) return notes;
-  notes.push(`workspace: ${(0, import_chunk_LXK2ZILE.plainText)((0, import_chunk_D66MN62U.summarizeChanges)(changes))}`);
-  if (!spec.worktree || read.kind !== "ok") return notes;
-  const { take_over: commands } = read.value.worktree ?? {};
-  notes.push(`its own worktree: ${spec.worktree.path} (branch ${spec.worktree.branch})`);
-  if (Array.isArray(commands)) {
-    for (const command of commands.slice(0, 10))
-      if (typeof command === "string") notes.push(`take over: ${(0, import_chunk_LXK2ZILE.plainText)(command)}`);
-  }
-  return notes;
-}
-function isHeldBack({ mode, profile }) {
-  return !(0, import_chunk_W7HED5VZ.isWriter)(profile) && (0, import_chunk_W7HED5VZ.isWriter)((0, import_chunk_W7HED5VZ.findMode)(mode)?.profile ?? "restricted");
-}
-function tellEnded(context, view) {
-  if (view.damage !== null) return tellDamaged(view);
-  const deliverable = (0, import_chunk_6OPTGHIR.readRange)(view.paths.result, 0, 64 * 1024 * 1024)?.bytes;
-  const notes = [header(view), ...runNotes(view), ...omittedNotes(view.state), ...workspaceNotes(view)];
-  for (const warning of view.state.warnings) notes.push(warningNote(warning));
-  if (!deliverable) notes.push(`warning: no result is stored; see ${view.paths.folder}`);
-  const bytes = deliverable ?? Buffer.alloc(0);
-  return {
-    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-    out: context.isTerminal ? forTerminal(bytes) : bytes,
-    notes
-  };
-}
-function warningNote(warning) {
-  return `warning: ${(0, import_chunk_LXK2ZILE.plainText)(warning.message)}`;
-}
-function endedDocument(view) {
-  if (view.damage !== null) return view.state;
-  return { ...recordOf(view), ...whatIsThere(view.paths) };
-}
-function forTerminal(bytes) {
-  const text = (0, import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8"));
-  return text === "" || text.endsWith("\n") ? text : `${text}
-`;
-}
-function tellDamaged(view) {
-  const text = `# ${view.id}: state_damaged
-
-${view.state.error?.message}
-
-Nothing was deleted. What is there: ${view.paths.folder}
-`;
-  return {
-    code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-    out: text,
-    notes: [`see: ${import_chunk_M5MS4U53.nextCommands.doctor(view.id, view.spec?.state_option ?? [])}`]
-  };
-}
-function header(view) {
-  const { state, paths, spec } = view;
-  const facts = [
-    ...state.exit_code === null ? [] : [`exit code ${state.exit_code}`],
-    ...state.duration_ms === null ? [] : [(0, import_chunk_UNGYPAP3.formatDuration)(state.duration_ms)]
-  ];
-  const error = state.error && `${state.error.code}: ${(0, import_chunk_LXK2ZILE.plainText)(state.error.message).trimEnd().replace(/\.$/, "")}`;
-  const outcome = error ? `${state.state}, ${error}` : state.state;
-  const first = [outcome, facts.join(", ")].filter((part) => part !== "").join(error ? "; " : ", ");
-  const where = [`result: ${paths.result}`];
-  if (spec?.kind === "run") where.push(`whole output: ${paths.output}`);
-  return [`${view.id}: ${first}`, ...where].join("\n");
-}
-function omittedNotes(state) {
-  return Object.entries(state.output ?? {}).filter(([, note]) => note.omitted > 0).map(
-    ([name, note]) => `${name}: ${note.exact ? "" : "about "}${note.omitted} of ${note.bytes} bytes (${(0, import_chunk_TFEMYLSK.formatSize)(note.omitted)}) are left out in the middle`
-  );
-}
-function recordOf({ paths, spec, state }) {
-  const stored = (0, import_chunk_6OPTGHIR.readText)(paths.resultRecord);
-  try {
-    if (stored !== void 0) return { ...JSON.parse(stored), state: state.state };
-  } catch {
-  }
-  return spec ? (0, import_chunk_D66MN62U.terminalRecord)(spec, paths, state) : state;
-}
-function whatIsThere(paths) {
-  const there = (file) => (0, import_chunk_P3XGVNCK.exists)(file) ? file : null;
-  return { result_path: there(paths.result), output_path: there(paths.output), error_path: there(paths.error) };
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  endedDocument,
-  runNotes,
-  tellEnded,
-  warningNote
-});
-
-},
-"./chunk-UNGYPAP3.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  formatAge: () => formatAge,
-  formatDuration: () => formatDuration,
-  parseDuration: () => parseDuration
-});
-module.exports = stdin_exports;
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var require_ms = (0, import_chunk_JSBRDJBE.__commonJS)({
-  "../../main/node_modules/ms/index.js"(exports2, module2) {
-    var s = 1e3;
-    var m = s * 60;
-    var h = m * 60;
-    var d = h * 24;
-    var w = d * 7;
-    var y = d * 365.25;
-    module2.exports = function(val, options) {
-      options = options || {};
-      var type = typeof val;
-      if (type === "string" && val.length > 0) {
-        return parse(val);
-      } else if (type === "number" && isFinite(val)) {
-        return options.long ? fmtLong(val) : fmtShort(val);
-      }
-      throw new Error(
-        "val is not a non-empty string or a valid number. val=" + JSON.stringify(val)
-      );
-    };
-    function parse(str) {
-      str = String(str);
-      if (str.length > 100) {
-        return;
-      }
-      var match = /^(-?(?:\d+)?\.?\d+) *(milliseconds?|msecs?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d|weeks?|w|years?|yrs?|y)?$/i.exec(
-        str
-      );
-      if (!match) {
-        return;
-      }
-      var n = parseFloat(match[1]);
-      var type = (match[2] || "ms").toLowerCase();
-      switch (type) {
-        case "years":
-        case "year":
-        case "yrs":
-        case "yr":
-        case "y":
-          return n * y;
-        case "weeks":
-        case "week":
-        case "w":
-          return n * w;
-        case "days":
-        case "day":
-        case "d":
-          return n * d;
-        case "hours":
-        case "hour":
-        case "hrs":
-        case "hr":
-        case "h":
-          return n * h;
-        case "minutes":
-        case "minute":
-        case "mins":
-        case "min":
-        case "m":
-          return n * m;
-        case "seconds":
-        case "second":
-        case "secs":
-        case "sec":
-        case "s":
-          return n * s;
-        case "milliseconds":
-        case "millisecond":
-        case "msecs":
-        case "msec":
-        case "ms":
-          return n;
-        default:
-          return void 0;
-      }
-    }
-    function fmtShort(ms2) {
-      var msAbs = Math.abs(ms2);
-      if (msAbs >= d) {
-        return Math.round(ms2 / d) + "d";
-      }
-      if (msAbs >= h) {
-        return Math.round(ms2 / h) + "h";
-      }
-      if (msAbs >= m) {
-        return Math.round(ms2 / m) + "m";
-      }
-      if (msAbs >= s) {
-        return Math.round(ms2 / s) + "s";
-      }
-      return ms2 + "ms";
-    }
-    function fmtLong(ms2) {
-      var msAbs = Math.abs(ms2);
-      if (msAbs >= d) {
-        return plural(ms2, msAbs, d, "day");
-      }
-      if (msAbs >= h) {
-        return plural(ms2, msAbs, h, "hour");
-      }
-      if (msAbs >= m) {
-        return plural(ms2, msAbs, m, "minute");
-      }
-      if (msAbs >= s) {
-        return plural(ms2, msAbs, s, "second");
-      }
-      return ms2 + " ms";
-    }
-    function plural(ms2, msAbs, n, name) {
-      var isPlural = msAbs >= n * 1.5;
-      return Math.round(ms2 / n) + " " + name + (isPlural ? "s" : "");
-    }
-  }
-});
-var import_ms = (0, import_chunk_JSBRDJBE.__toESM)(require_ms(), 1);
-var whole = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/;
-var part = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;
-function parseDuration(text, option, range) {
-  const upTo = range.max >= Number.MAX_SAFE_INTEGER ? "on" : `to ${formatDuration(range.max)}`;
-  const allowed = `allowed: ${formatDuration(range.min)} ${upTo}, written like 90s, 10m, 1h30m or 250ms`;
-  if (!whole.test(text)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot read ${option}: ${JSON.stringify(text)} is no duration; ${allowed}`);
-  let total = 0;
-  for (const [piece] of text.matchAll(part)) total += (0, import_ms.default)(piece);
-  total = Math.round(total);
-  if (!(total >= range.min && total <= range.max)) {
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take ${option} ${text}: it is out of range; ${allowed}`);
-  }
-  return total;
-}
-function formatDuration(value) {
-  if (value < 1e3) return `${Math.round(value)}ms`;
-  if (value < 6e4) return `${trim(value / 1e3)}s`;
-  const units = [
-    ["d", 864e5],
-    ["h", 36e5],
-    ["m", 6e4],
-    ["s", 1e3]
-  ];
-  let rest = Math.round(value / 1e3) * 1e3;
-  let text = "";
-  for (const [unit, size] of units) {
-    if (unit === "d" && rest < 2 * size) continue;
-    const count = Math.floor(rest / size);
-    rest -= count * size;
-    if (count > 0) text += `${count}${unit}`;
-  }
-  return text;
-}
-function formatAge(value) {
-  const seconds = Math.max(0, Math.floor(value / 1e3));
-  if (seconds < 60) return `${seconds}s`;
-  if (seconds < 3600) return `${Math.floor(seconds / 60)}m`;
-  return seconds < 2 * 86400 ? `${Math.floor(seconds / 3600)}h` : `${Math.floor(seconds / 86400)}d`;
-}
-function trim(value) {
-  return String(Math.floor(value * 10) / 10);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  formatAge,
-  formatDuration,
-  parseDuration
-});
-
-},
-"./chunk-UNKQNKJP.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  conditionOf: () => conditionOf,
-  inspect: () => inspect,
-  isEnded: () => isEnded
-});
-module.exports = stdin_exports;
-var import_chunk_ZTOMSNGT = load("./chunk-ZTOMSNGT.js");
-var import_chunk_35TRCA3T = load("./chunk-35TRCA3T.js");
-var import_chunk_G6JKA6PT = load("./chunk-G6JKA6PT.js");
-var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
-var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
-var import_chunk_YWZY5KOJ = load("./chunk-YWZY5KOJ.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-function boundOf(spec) {
-  if (spec.launcher.boot_id === (0, import_chunk_G6JKA6PT.bootId)()) return spec.deadline_mono_ms;
-  return (0, import_chunk_NTPGMPXS.monotonicMs)() + Date.parse(spec.created_at) + spec.deadline_ms - (0, import_chunk_NTPGMPXS.nowMs)();
-}
-function isPastBound(spec) {
-  return (0, import_chunk_NTPGMPXS.monotonicMs)() >= boundOf(spec);
-}
-function isEnded(state) {
-  return import_chunk_ZTOMSNGT.outcomes.includes(state.state);
-}
-function inspect(root, id) {
-  const paths = (0, import_chunk_35TRCA3T.jobPaths)(root, id);
-  const [state, spec] = [(0, import_chunk_ZTOMSNGT.readState)(paths), (0, import_chunk_ZTOMSNGT.readSpec)(paths)];
-  if (spec.kind === "missing" && !(0, import_chunk_P3XGVNCK.exists)(paths.folder)) throw goneError(id, paths);
-  const isOver = state.kind === "ok" && isEnded(state.value);
-  const who = isOver ? nobody : whoIsThere(paths, spec);
-  const damage = damageOf(spec, state, who.seen.worker);
-  return {
-    id,
-    root,
-    paths,
-    spec: presentIn(spec),
-    damage,
-    state: damage === null ? presentIn(state) ?? (0, import_chunk_ZTOMSNGT.earlyState)(id, presentIn(spec)) : (0, import_chunk_ZTOMSNGT.damagedState)(id, damage),
-    ...who
-  };
-}
-function goneError(id, paths) {
-  return new import_chunk_NVPF5LEY.FaultError("unknown_job", `cannot find job ${id} any more: its folder ${paths.folder} is gone`);
-}
-var nobody = {
-  launch: null,
-  worker: null,
-  shim: null,
-  child: null,
-  seen: { worker: "none", shim: "none" },
-  isOtherBoot: false,
-  isClaimed: false,
-  exit: void 0,
-  reason: void 0,
-  cancel: void 0,
-  leaseAgeMs: null
-};
-function whoIsThere(paths, spec) {
-  const launch = presentIn((0, import_chunk_ZTOMSNGT.readLaunch)(paths));
-  const worker = presentIn((0, import_chunk_ZTOMSNGT.readWorker)(paths));
-  const boot = worker?.worker ?? launch?.worker ?? null;
-  const shim = worker?.shim ?? (boot ? (0, import_chunk_ZTOMSNGT.readMark)(paths.shimMark, boot) : void 0) ?? null;
-  const child = worker?.child ?? (boot ? (0, import_chunk_ZTOMSNGT.readMark)(paths.childMark, boot) : void 0) ?? null;
-  const engine = (0, import_chunk_ZTOMSNGT.findEngine)(spec.kind === "ok" ? spec.value.engine : "local") ?? import_chunk_ZTOMSNGT.defaultEngine;
-  const lease = (0, import_chunk_P3XGVNCK.factsOf)(paths.lease) ?? (0, import_chunk_P3XGVNCK.factsOf)(paths.launch);
-  return {
-    launch,
-    worker,
-    shim,
-    child,
-    seen: { worker: bestOf([launch?.worker, worker?.worker], engine.alive), shim: bestOf([shim], engine.alive) },
-    // Without a word of any worker the launcher's boot counts: whatever it started ended with that boot.
-    isOtherBoot: (boot ?? (spec.kind === "ok" ? spec.value.launcher : null))?.boot_id !== (0, import_chunk_G6JKA6PT.bootId)() && (boot !== null || spec.kind === "ok"),
-    isClaimed: (0, import_chunk_P3XGVNCK.exists)(paths.started),
-    exit: (0, import_chunk_ZTOMSNGT.readExit)(paths),
-    reason: (0, import_chunk_ZTOMSNGT.readReason)(paths),
-    cancel: (0, import_chunk_ZTOMSNGT.readCancel)(paths),
-    leaseAgeMs: lease ? Math.max(0, (0, import_chunk_NTPGMPXS.nowMs)() - lease.modifiedMs) : null
-  };
-}
-function conditionOf(view) {
-  if (view.damage !== null) return "damaged";
-  if (isEnded(view.state)) return "ended";
-  const { worker, shim } = view.seen;
-  if (view.spec?.timer) return conditionOfTimer(view, view.spec.timer);
-  if (worker === "alive") return "supervised";
-  if (!view.spec) return "damaged";
-  if (worker === "unknown") return isLongOver(view) ? "lost" : "unseen";
-  if (view.spec.kind === "watch") return conditionOfWatch(view, view.spec);
-  if (view.isOtherBoot) return view.exit ? "over" : "host_restarted";
-  if (view.isClaimed) {
-    if (view.exit) return "over";
-    if (shim === "alive") return "orphaned";
-    if (shim === "unknown") return "unseen";
-    return shim === "none" && ageOf(view.paths.started) < 1e3 ? "orphaned" : "lost";
-  }
-  if (view.launch || view.worker) return "unclaimed";
-  return startingOf(view, view.spec);
-}
-function conditionOfTimer(view, timer) {
-  const isAlive = view.seen.worker === "alive";
-  if ((0, import_chunk_NTPGMPXS.nowMs)() >= Date.parse(timer.due_at) + (isAlive ? timerPatienceMs : 0)) return "over";
-  if (view.cancel && !isAlive) return "over";
-  return isAlive ? "supervised" : "armed";
-}
-var timerPatienceMs = 2e3;
-function conditionOfWatch(view, spec) {
-  if (isPastBound(spec)) return "lost";
-  if (view.launch || view.worker) return "unclaimed";
-  return startingOf(view, spec);
-}
-function startingOf(view, spec) {
-  const isLauncherAlive = ((0, import_chunk_ZTOMSNGT.findEngine)(spec.engine) ?? import_chunk_ZTOMSNGT.defaultEngine).alive(spec.launcher) === "alive";
-  return isLauncherAlive || ageOf(view.paths.spec) < import_chunk_YWZY5KOJ.startLimitMs ? "starting" : "never_started";
-}
-function isLongOver(view) {
-  if (!view.spec || view.leaseAgeMs === null || view.leaseAgeMs < import_chunk_YWZY5KOJ.leaseStaleMs) return false;
-  const latest = Date.parse(view.spec.created_at) + view.spec.deadline_ms + view.spec.kill_grace_ms + import_chunk_YWZY5KOJ.unseenGraceMs;
-  return (0, import_chunk_NTPGMPXS.nowMs)() > latest;
-}
-function ageOf(target) {
-  const facts = (0, import_chunk_P3XGVNCK.factsOf)(target);
-  return facts ? (0, import_chunk_NTPGMPXS.nowMs)() - facts.modifiedMs : Number.POSITIVE_INFINITY;
-}
-function bestOf(identities, alive) {
-  const seen = identities.filter((one) => one !== null && one !== void 0).map(alive);
-  for (const answer of ["alive", "unknown", "dead"]) if (seen.includes(answer)) return answer;
-  return "none";
-}
-function damageOf(spec, state, worker) {
-  if (worker === "alive") return null;
-  if (state.kind === "damaged") return state.reason;
-  if (state.kind === "ok" && isEnded(state.value)) return null;
-  if (spec.kind === "ok") return null;
-  return spec.kind === "damaged" ? spec.reason : "spec.json is missing";
-}
-function presentIn(read) {
-  return read.kind === "ok" ? read.value : null;
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  conditionOf,
-  inspect,
-  isEnded
-});
-
-},
-"./chunk-UVE2OYCY.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  common: () => common,
-  launchOptions: () => launchOptions,
-  onStallOption: () => onStallOption,
-  ownerOption: () => ownerOption,
-  staffOptions: () => staffOptions,
-  writerOptions: () => writerOptions
-});
-module.exports = stdin_exports;
-var import_chunk_YWZY5KOJ = load("./chunk-YWZY5KOJ.js");
-var common = {
-  "state-dir": {
-    kind: "text",
-    value: "DIR",
-    help: "state folder (default: .job-state of the worktree, or JOB_STATE_DIR)"
-  },
-  json: { kind: "flag", help: "print one JSON document" },
-  help: { kind: "flag", help: "show this help" }
-};
-var ownerOption = {
-  owner: {
-    kind: "text",
-    value: "NAME",
-    help: 'whose jobs; "latest" means the latest of this owner (default: JOB_OWNER)'
-  }
-};
-var launchOptions = {
-  owner: { kind: "text", value: "NAME", help: "who this job belongs to (default: JOB_OWNER)" },
-  label: { kind: "text", value: "TEXT", help: "a few words for people" },
-  "once-key": { kind: "text", value: "KEY", help: "the same key gives the same job, never a second execution" },
-  wait: { kind: "flag", help: "wait for the end and print the result, as `wait` does" },
-  "wait-timeout": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_YWZY5KOJ.limits.waitTimeout,
-    help: "patience of --wait (default: until the end)"
-  },
-  "id-only": { kind: "flag", help: "print the id and a newline, nothing else" },
-  ...common
-};
-var onStallOption = {
-  "on-stall": {
-    kind: "text",
-    value: "TEXT",
-    help: "what is to be done about a stall; repeated to whoever is told of one"
-  }
-};
-var staffOptions = {
-  prompt: { kind: "text", value: "TEXT", help: "the task; taken as it is, also when it begins with --" },
-  "prompt-file": { kind: "text", value: "PATH", help: "read the task from a file" },
-  stdin: { kind: "flag", help: "read the task from standard input" },
-  backend: {
-    kind: "text",
-    value: "NAME",
-    help: "which agent CLI (default: the one in your config, else the only one installed)"
-  },
-  model: { kind: "text", value: "NAME", help: "model, in the words of the agent CLI" },
-  profile: {
-    kind: "choice",
-    value: "P",
-    choices: ["restricted", "standard", "unrestricted"],
-    help: "what the agent may do: restricted, standard or unrestricted"
-  },
-  timeout: {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_YWZY5KOJ.limits.staffTimeout,
-    help: "hard limit, counted from launch (default 60m, at most 120m)"
-  },
-  "first-output": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_YWZY5KOJ.limits.optInLimit,
-    help: "end it when nothing was printed by then"
-  },
-  "stall-after": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_YWZY5KOJ.limits.optInLimit,
-    help: "end it when nothing was printed for that long"
-  },
-  ...onStallOption
-};
-var writerOptions = {
-  worktree: { kind: "flag", help: "work in a git worktree of its own, outside this one" },
-  share: { kind: "flag", help: "accept another implement job in the same worktree" }
-};
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  common,
-  launchOptions,
-  onStallOption,
-  ownerOption,
-  staffOptions,
-  writerOptions
-});
-
-},
-"./chunk-V22NXDRN.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  mayAct: () => mayAct
-});
-module.exports = stdin_exports;
-var import_chunk_UNKQNKJP = load("./chunk-UNKQNKJP.js");
-var import_chunk_YBA5BRV5 = load("./chunk-YBA5BRV5.js");
-var import_chunk_G6JKA6PT = load("./chunk-G6JKA6PT.js");
-var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
-async function mayAct(view) {
-  if (!view.spec || !(0, import_chunk_P3XGVNCK.isWritable)(view.paths.folder)) return false;
-  const namespace = view.worker?.worker.pid_ns ?? view.launch?.worker.pid_ns ?? view.spec.launcher.pid_ns;
-  const isHere = namespace === (0, import_chunk_G6JKA6PT.pidNamespace)() || view.isOtherBoot;
-  if (!isHere && (0, import_chunk_UNKQNKJP.conditionOf)(view) !== "lost") return false;
-  return (0, import_chunk_YBA5BRV5.isGenuine)(view.spec, knownKey());
-}
-function knownKey() {
-  try {
-    return (0, import_chunk_YBA5BRV5.readKey)();
-  } catch {
-    return void 0;
-  }
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  mayAct
-});
-
-},
-"./chunk-W7HED5VZ.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  findMode: () => findMode,
-  isReader: () => isReader,
-  isWriter: () => isWriter,
-  modeIds: () => modeIds,
-  modes: () => modes
-});
-module.exports = stdin_exports;
-var readOnly = "Change nothing: no file, no commit, no setting, nothing on other machines. Reading and searching are what you are here for.";
-var evidence = "Give the place of every claim: path and line, command and its output, or address.";
-var modes = {
-  staffer: {
-    id: "staffer",
-    summary: "hand a task to an agent CLI as a job",
-    role: "You carry out a task for the caller on your own.",
-    rules: [
-      "Do what the task asks, no more. Leave what was changed before you came as it is.",
-      "Commit or push only if the task asks for it."
-    ],
-    form: ["What you did and found, what you changed (paths), how you checked it, and what is left open."],
-    profile: "standard"
-  },
-  research: {
-    id: "research",
-    summary: "have a question looked into and answered with evidence, as a job",
-    role: "You look into a question and answer it with evidence.",
-    rules: [readOnly, evidence, "Keep what you saw apart from what you conclude, and say how sure you are."],
-    form: ["The answer first, in a few sentences; then the evidence for it; then what you could not find out."],
-    profile: "restricted"
-  },
-  review: {
-    id: "review",
-    summary: "have changes reviewed by an agent CLI, as a job",
-    role: "You review changes that somebody else made.",
-    rules: [
-      readOnly,
-      evidence,
-      "Look for what breaks: wrong results, lost data, security holes, races, missing cases, tests that cannot fail. Matters of taste come last or not at all.",
-      "Report only what you have checked in the code. Say when you looked at something and found nothing."
-    ],
-    form: [
-      "The verdict first, in one sentence; then the findings, the worst first, each with severity, path and line, what happens, and how to mend it; then what you did not look at."
-    ],
-    profile: "restricted"
-  },
-  implement: {
-    id: "implement",
-    summary: "have a change made in this worktree by an agent CLI, as a job",
-    role: "You make a change in a code base on your own.",
-    rules: [
-      "Keep to the habits of the code base, and to the task: no side trips.",
-      "Leave what was changed before you came as it is, unless the task is about it.",
-      "Prove the change: run the tests or checks that belong to it, and say which you ran and how they ended. Never weaken a test to make it pass.",
-      "Commit only if the task asks for it; never push."
-    ],
-    form: ["What you changed and why (paths), which checks you ran with their results, and what is left open."],
-    profile: "standard"
-  },
-  ask: {
-    id: "ask",
-    summary: "ask an agent CLI and print its answer (a recorded job)",
-    role: "You answer a question.",
-    rules: [readOnly],
-    form: ["The answer itself, as short as the question allows."],
-    profile: "restricted"
-  }
-};
-var modeIds = Object.keys(modes);
-function findMode(id) {
-  return Object.hasOwn(modes, id) ? modes[id] : void 0;
-}
-function isWriter(profile) {
-  return profile !== "restricted";
-}
-function isReader(mode, profile) {
-  return !isWriter(profile) || findMode(mode)?.profile === "restricted";
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  findMode,
-  isReader,
-  isWriter,
-  modeIds,
-  modes
-});
-
-},
-"./chunk-WSTAHIGZ.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  folderOf: () => folderOf,
-  run: () => run
-});
-module.exports = stdin_exports;
-var import_chunk_MN3R4Y33 = load("./chunk-MN3R4Y33.js");
-var import_chunk_UVE2OYCY = load("./chunk-UVE2OYCY.js");
-var import_chunk_35TRCA3T = load("./chunk-35TRCA3T.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_4OSGLHQW = load("./chunk-4OSGLHQW.js");
-var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
-var import_chunk_YWZY5KOJ = load("./chunk-YWZY5KOJ.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-var runOptions = {
-  timeout: {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_YWZY5KOJ.limits.runTimeout,
-    help: "hard limit, counted from launch (default 24h, at most 30d)"
-  },
-  deadline: { kind: "duration", value: "D", range: import_chunk_YWZY5KOJ.limits.runTimeout, help: "the same as --timeout" },
-  "kill-after": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_YWZY5KOJ.limits.runKillGrace,
-    help: "time between TERM and KILL (default 30s)"
-  },
-  cwd: { kind: "text", value: "DIR", help: "folder to run in (default: here)" },
-  shell: { kind: "flag", help: "give the one word after -- to /bin/sh -c" },
-  pipefail: { kind: "flag", help: "with --shell: a pipe fails when any of its commands does" },
-  "success-exit": {
-    kind: "count",
-    value: "N",
-    range: { default: 0, min: 0, max: 255 },
-    help: "the exit code that means success (default 0)"
-  },
-  "success-file": {
-    kind: "list",
-    value: "PATH",
-    help: "success only when this file is new or changed at the end; may be repeated"
-  },
-  result: { kind: "list", value: "PATH", help: "file or folder to tell of at the end; may be repeated" },
-  log: { kind: "text", value: "PATH", help: "the command's own log; its last 50 lines are told on failure" },
-  expect: { kind: "duration", value: "D", range: import_chunk_YWZY5KOJ.limits.expect, help: "expected duration; later asks for attention" },
-  "checkpoint-every": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_YWZY5KOJ.limits.checkpoint,
-    help: "judge its progress at this interval (default 1h)"
-  },
-  "sample-every": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_YWZY5KOJ.limits.sample,
-    help: "look at its CPU, output and result paths this often (default 60s, at most the interval above)"
-  },
-  probe: { kind: "text", value: "LINE", help: "read-only shell line that prints its progress as one JSON object" },
-  "probe-timeout": { kind: "duration", value: "D", range: import_chunk_YWZY5KOJ.limits.probe, help: "bound of one probe (default 30s)" },
-  "first-output": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_YWZY5KOJ.limits.optInLimit,
-    help: "end it when nothing was printed by then"
-  },
-  "stall-after": {
-    kind: "duration",
-    value: "D",
-    range: import_chunk_YWZY5KOJ.limits.optInLimit,
-    help: "end it when nothing was printed for that long"
-  },
-  ...import_chunk_UVE2OYCY.onStallOption,
-  "status-cmd": {
-    kind: "text",
-    value: "LINE",
-    help: "for a launcher that detaches: shell line that prints {identity, status, exit_code}; asked once at the end"
-  },
-  identity: { kind: "text", value: "TEXT", help: "the task that --status-cmd must name" },
-  "max-output": {
-    kind: "size",
-    value: "SIZE",
-    range: import_chunk_YWZY5KOJ.limits.maxOutput,
-    help: "cap of each output file on disk (default 64M)"
-  },
-  "keep-children": { kind: "flag", help: "leave processes alone that the command left behind" },
-  ...import_chunk_UVE2OYCY.launchOptions
-};
-async function makeRunPart(input, cwd) {
-  checkTogether(input);
-  const [checkpointMs, log] = [input.durationOrDefault("checkpoint-every"), input.text("log")];
-  const part = {
-    success_exit: input.count("success-exit") ?? 0,
-    // A launcher that detaches itself leaves its task behind on purpose.
-    keep_children: input.has("keep-children") || input.has("status-cmd"),
-    ...(0, import_chunk_MN3R4Y33.pathsBefore)({ results: input.texts("result"), successFiles: input.texts("success-file") }, cwd),
-    log: log === void 0 ? null : (0, import_chunk_MN3R4Y33.requireLogPath)(log, cwd),
-    expect_ms: input.duration("expect") ?? null,
-    checkpoint_ms: checkpointMs,
-    sample_ms: Math.min(input.durationOrDefault("sample-every"), checkpointMs),
-    probe: lineOf(input, "probe"),
-    probe_ms: input.durationOrDefault("probe-timeout"),
-    status_cmd: lineOf(input, "status-cmd"),
-    identity: identityOf(input)
-  };
-  return { ...await (0, import_chunk_MN3R4Y33.programOf)(input, cwd), ...part };
-}
-function checkTogether(input) {
-  const needs = [
-    ["pipefail", "shell"],
-    ["identity", "status-cmd"],
-    ["status-cmd", "identity"],
-    ["probe-timeout", "probe"]
-  ];
-  for (const [name, other] of needs)
-    if (input.has(name) && !input.has(other))
-      throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${name} without --${other}: ${whyTogether[name]}`, help());
-}
-var whyTogether = {
-  pipefail: "it is an option of that shell",
-  identity: "only that command can name the task",
-  "status-cmd": "its answer counts only for the task that you name",
-  "probe-timeout": "there is no probe to be bounded"
-};
-function lineOf(input, name) {
-  const line = input.text(name);
-  if (line === void 0) return null;
-  if (line.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take an empty --${name}: allowed is one line for /bin/sh`, help());
-  requireSize(name, line, import_chunk_YWZY5KOJ.shellLineBytes);
-  return line;
-}
-function identityOf(input) {
-  const text = input.text("identity");
-  if (text === void 0) return null;
-  if (text.trim() === "" || /[\r\n]/.test(text))
-    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --identity ${JSON.stringify(text)}: allowed is one line that names one task`, help());
-  requireSize("identity", text, import_chunk_YWZY5KOJ.identityBytes);
-  return text;
-}
-function requireSize(name, text, limit) {
-  const size = (0, import_chunk_LXK2ZILE.byteLength)(text);
-  if (size > limit) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${name} of ${size} bytes: at most ${limit} are allowed`, help());
-}
-function help() {
-  return (0, import_chunk_4OSGLHQW.quoteWords)([...(0, import_chunk_35TRCA3T.selfWords)(), "run", "--help"]);
-}
-var run = {
-  name: "run",
-  summary: "run a long command as a job",
-  form: "[options] -- COMMAND ARG...",
-  words: { min: 0, max: 0, rest: true },
-  options: runOptions,
-  notes: "The command gets no input and runs without a shell, exactly as it stands after --. It is never started twice.",
-  examples: [
-    "run -- make test",
-    "run --timeout 2h --once-key nightly -- python3 train.py --epochs 10",
-    "run --shell -- 'make && make install'"
-  ],
-  async run(context, input) {
-    const words = (0, import_chunk_MN3R4Y33.onceWords)("run", input, (0, import_chunk_MN3R4Y33.folderSaid)(context, input), null);
-    const repeated = await (0, import_chunk_MN3R4Y33.repeatedLaunch)(context, input, words, false);
-    if (repeated) return repeated;
-    const cwd = folderOf(context, input);
-    const timeout = limitOf(input);
-    return (0, import_chunk_MN3R4Y33.launchAndTell)(context, input, {
-      kind: "run",
-      verb: "run",
-      ...(0, import_chunk_MN3R4Y33.launchWords)(input),
-      cwd,
-      deadlineMs: timeout,
-      killGraceMs: input.durationOrDefault("kill-after"),
-      maxOutputBytes: input.size("max-output") ?? import_chunk_YWZY5KOJ.limits.maxOutput.default,
-      firstOutputMs: input.duration("first-output") ?? null,
-      stallMs: input.duration("stall-after") ?? null,
-      lineage: null,
-      run: await makeRunPart(input, cwd),
-      onStall: (0, import_chunk_MN3R4Y33.onStallOf)(input),
-      staff: null,
-      words
-    });
-  }
-};
-function limitOf(input) {
-  if (input.has("timeout") && input.has("deadline"))
-    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --timeout and --deadline together: they are the same");
-  return input.has("deadline") ? input.durationOrDefault("deadline") : input.durationOrDefault("timeout");
-}
-function folderOf(context, input) {
-  const folder = import_node_path.default.resolve(context.cwd, input.text("cwd") ?? ".");
-  if (!(0, import_chunk_P3XGVNCK.isFolder)(folder))
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot run in ${folder}: there is no such folder`,
-      "name an existing one with --cwd DIR"
-    );
-  return (0, import_chunk_P3XGVNCK.realPath)(folder);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  folderOf,
-  run
-});
-
-},
-"./chunk-X6AHAYNT.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  healthOf: () => healthOf,
-  observation: () => observation,
-  progressOf: () => progressOf,
-  staffFacts: () => staffFacts
-});
-module.exports = stdin_exports;
-var import_chunk_DNSXSCWB = load("./chunk-DNSXSCWB.js");
-var import_chunk_M5MS4U53 = load("./chunk-M5MS4U53.js");
-var import_chunk_UNKQNKJP = load("./chunk-UNKQNKJP.js");
-var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
-var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
-var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
-var import_chunk_YWZY5KOJ = load("./chunk-YWZY5KOJ.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var recentEvents = 5;
-var eventsAtMost = 50;
-function observation(view, options) {
-  const { state, spec, paths } = view;
-  const condition = (0, import_chunk_UNKQNKJP.conditionOf)(view);
-  const after = options.afterSeq ?? Math.max(0, state.seq - recentEvents);
-  const journal = (0, import_chunk_DNSXSCWB.readEvents)(paths, after, eventsAtMost);
-  const document = {
-    id: view.id,
-    kind: spec?.kind ?? null,
-    verb: spec?.verb ?? null,
-    owner: spec?.owner ?? null,
-    label: spec?.label === null || spec?.label === void 0 ? null : (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(spec.label), 120),
-    ...staffFacts(spec),
-    state: state.state,
-    ...healthOf(view, condition),
-    supervision: condition,
-    rev: state.rev,
-    created_at: state.created_at,
-    started_at: state.started_at,
-    ended_at: state.ended_at,
-    duration_ms: state.duration_ms,
-    age_ms: Math.max(0, (0, import_chunk_NTPGMPXS.nowMs)() - Date.parse(state.created_at)),
-    deadline_ms: spec?.deadline_ms ?? null,
-    exit_code: state.exit_code,
-    signal: state.signal,
-    error: state.error === null ? null : { ...state.error, message: (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(state.error.message), 400) },
-    warnings: state.warnings.slice(0, 5).map((one) => ({ code: one.code, message: (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(one.message), 200) })),
-    conversation: state.conversation,
-    files: filesOf(view),
-    next: nextFor(view, condition, options.root)
-  };
-  if (!(0, import_chunk_UNKQNKJP.isEnded)(state)) document.progress = progressOf(view);
-  const { files, next, progress, ...facts } = document;
-  const plain = (0, import_chunk_LXK2ZILE.plainValue)(facts, 400);
-  const events = journal.events.map((event) => (0, import_chunk_LXK2ZILE.plainValue)(event, 400));
-  return bound(
-    { ...plain, files, next, ...progress === void 0 ? {} : { progress: (0, import_chunk_LXK2ZILE.plainValue)(progress, import_chunk_YWZY5KOJ.textTailBytes + 3) } },
-    events,
-    journal.more,
-    after
-  );
-}
-function staffFacts(spec) {
-  const { staff } = spec ?? {};
-  if (!staff) return { backend: null, profile: null, model: null };
-  const short = (text) => (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(String(text)), 120);
-  return {
-    backend: short(staff.custom?.name ?? staff.backend),
-    profile: short(staff.profile),
-    model: staff.model ? short(staff.model) : null
-  };
-}
-function filesOf({ paths, state }) {
-  const files = {
-    result: paths.result,
-    output: paths.output,
-    error: paths.error,
-    events: paths.events,
-    worker_log: paths.workerLog
-  };
-  if (!(0, import_chunk_UNKQNKJP.isEnded)(state)) return files;
-  return Object.fromEntries(Object.entries(files).map(([name, file]) => [name, (0, import_chunk_P3XGVNCK.exists)(file) ? file : null]));
-}
-function healthOf(view, condition) {
-  const attention = (reason) => ({
-    health: "attention",
-    attention_kind: "monitor_attention",
-    reason
-  });
-  switch (condition) {
-    case "unclaimed":
-      return attention(
-        `the worker died before it started the command (${view.launch?.generation ?? 1} tried); the next wait starts a new one; see ${view.paths.workerLog}`
-      );
-    case "orphaned":
-      return attention(
-        "the worker is gone; the command runs on under its shim, and the next wait attaches a new worker"
-      );
-    case "over":
-    case "lost":
-    case "host_restarted":
-    case "never_started":
-      return attention("it is over, and its end could not be stored from here");
-    case "supervised":
-    case "unseen":
-      if (view.leaseAgeMs !== null && view.leaseAgeMs > import_chunk_YWZY5KOJ.leaseStaleMs)
-        return attention(`no sign of life of the worker for ${Math.round(view.leaseAgeMs / 1e3)} s`);
-      if (isMoving(view)) return { health: "progressing", attention_kind: null };
-      break;
-    default:
-  }
-  return { health: view.state.health, attention_kind: view.state.attention_kind };
-}
-function isMoving({ spec, state, paths }) {
-  if (!spec?.staff || state.state !== "running") return false;
-  const output = (0, import_chunk_P3XGVNCK.factsOf)(paths.output);
-  return output !== void 0 && output.size > 0 && (0, import_chunk_NTPGMPXS.nowMs)() - output.modifiedMs < import_chunk_YWZY5KOJ.progressingMs;
-}
-function nextFor(view, condition, root) {
-  if (condition === "damaged") return { doctor: import_chunk_M5MS4U53.nextCommands.doctor(view.id, root.option) };
-  if (!(0, import_chunk_UNKQNKJP.isEnded)(view.state))
-    return { wait: import_chunk_M5MS4U53.nextCommands.wait(view.id, root.option), cancel: import_chunk_M5MS4U53.nextCommands.cancel(view.id, root.option) };
-  const next = { result: import_chunk_M5MS4U53.nextCommands.result(view.id, root.option) };
-  if (view.state.state === "done") return next;
-  if ((0, import_chunk_DNSXSCWB.isContinuable)(view.paths, view.state)) next.continue = import_chunk_M5MS4U53.nextCommands.continue(view.id, root.option);
-  next.restart = import_chunk_M5MS4U53.nextCommands.restart(view.id, root.option);
-  return next;
-}
-function progressOf(view) {
-  const { paths, spec } = view;
-  const [output, error] = [(0, import_chunk_P3XGVNCK.factsOf)(paths.output), (0, import_chunk_P3XGVNCK.factsOf)(paths.error)];
-  const newest = Math.max(
-    output && output.size > 0 ? output.modifiedMs : 0,
-    error && error.size > 0 ? error.modifiedMs : 0
-  );
-  const facts = {
-    stdout_bytes: output?.size ?? 0,
-    stderr_bytes: error?.size ?? 0,
-    last_output_at: newest > 0 ? (0, import_chunk_NTPGMPXS.isoOf)(newest) : null,
-    last_output_age_ms: newest > 0 ? Math.max(0, Math.round((0, import_chunk_NTPGMPXS.nowMs)() - newest)) : null
-  };
-  if (spec?.staff && !spec.staff.custom) {
-    const snapshot = (0, import_chunk_6OPTGHIR.readJson)(paths.snapshot);
-    return snapshot.kind === "ok" ? { ...facts, ...snapshot.value } : { ...facts, tools: [], text: "", text_truncated: false };
-  }
-  const bytes = (0, import_chunk_6OPTGHIR.readRange)(paths.output, -import_chunk_YWZY5KOJ.tailBytes, import_chunk_YWZY5KOJ.tailBytes)?.bytes ?? Buffer.alloc(0);
-  const latest = (0, import_chunk_LXK2ZILE.tail)((0, import_chunk_LXK2ZILE.plainText)(bytes.toString("utf8")), import_chunk_YWZY5KOJ.textTailBytes);
-  return { ...facts, text: latest.text, text_truncated: latest.truncated || (output?.size ?? 0) > import_chunk_YWZY5KOJ.tailBytes };
-}
-function bound(document, events, isMore, after) {
-  let kept = events;
-  const make = () => ({
-    ...document,
-    events: kept,
-    next_seq: kept.at(-1)?.seq ?? after,
-    more: isMore || kept.length < events.length
-  });
-  const size = () => Buffer.byteLength(JSON.stringify(make())) + 1;
-  while (size() > import_chunk_YWZY5KOJ.observeBytes && kept.length > 1) kept = kept.slice(0, -1);
-  if (size() > import_chunk_YWZY5KOJ.observeBytes && kept[0]) {
-    const { seq, at, job, owner, type } = kept[0];
-    kept = [{ seq, at, job, owner, type, truncated: true }];
-  }
-  const progress = document.progress;
-  for (let limit = import_chunk_YWZY5KOJ.textTailBytes; progress && size() > import_chunk_YWZY5KOJ.observeBytes && limit > 64; limit = Math.floor(limit / 2)) {
-    document.progress = { ...progress, text: (0, import_chunk_LXK2ZILE.tail)(progress.text ?? "", limit).text, text_truncated: true };
-  }
-  if (progress && size() > import_chunk_YWZY5KOJ.observeBytes) document.progress = { tools_truncated: true, text_truncated: true };
-  for (const name of ["files", "warnings", "label", "next", "error", "owner", "model"])
-    if (size() > import_chunk_YWZY5KOJ.observeBytes) delete document[name];
-  return make();
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  healthOf,
-  observation,
-  progressOf,
-  staffFacts
-});
-
-},
-"./chunk-XFBNWBRB.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  labelled: () => labelled,
-  wrap: () => wrap
-});
-module.exports = stdin_exports;
-function wrap(text, width) {
-  const lines = [""];
-  for (const word of text.split(" ")) {
-    const last = lines.at(-1);
-    if (last !== "" && last.length + 1 + word.length > width) lines.push(word);
-    else lines[lines.length - 1] = last === "" ? word : `${last} ${word}`;
-  }
-  return lines;
-}
-var usualWidth = 14;
-function labelled(label, text, labelWidth = usualWidth) {
-  return text.split("\n").flatMap((line) => wrap(line, 80 - labelWidth - 2)).map((line, at) => `  ${(at === 0 ? label : "").padEnd(labelWidth)}${line}`.trimEnd());
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  labelled,
-  wrap
-});
-
-},
-"./chunk-YBA5BRV5.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  canonical: () => canonical,
-  ensureKey: () => ensureKey,
-  environmentDigest: () => environmentDigest,
-  hashOf: () => hashOf,
-  isGenuine: () => isGenuine,
-  macOf: () => macOf,
-  randomBytes: () => randomBytes,
-  readKey: () => readKey
-});
-module.exports = stdin_exports;
-var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
-var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
-var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-var import_node_fs = require("node:fs");
-function randomBytes(count) {
-  const bytes = new Uint8Array(count);
-  const fd = (0, import_node_fs.openSync)("/dev/urandom", "r");
-  try {
-    for (let done = 0; done < count; ) done += (0, import_node_fs.readSync)(fd, bytes, done, count - done, null);
-  } finally {
-    (0, import_node_fs.closeSync)(fd);
-  }
-  return bytes;
-}
-var longBytes = 64 * 1024;
-function readKey() {
-  const folder = (0, import_chunk_NTPGMPXS.configFolder)();
-  if (folder === void 0) return void 0;
-  const file = import_node_path.default.join(folder, "key");
-  const facts = lookAt(file);
-  if (!facts) return void 0;
-  const isPrivate = facts.kind === "file" && facts.uid === process.getuid?.() && (facts.mode & 63) === 0;
-  const key = isPrivate ? (0, import_chunk_6OPTGHIR.readText)(file, 1024)?.trim() : void 0;
-  if (key && /^[0-9a-f]{64}$/.test(key)) return key;
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot use the key ${file}: it must be a file of yours with mode 600 and 64 hex digits`
-  );
-}
-function lookAt(file) {
-  try {
-    return (0, import_chunk_P3XGVNCK.factsOf)(file);
-  } catch (error) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot read the key ${file} (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`,
-      "set XDG_CONFIG_HOME to a folder that you may use"
-    );
-  }
-}
-function ensureKey() {
-  const known = readKey();
-  if (known) return known;
-  const folder = (0, import_chunk_NTPGMPXS.configFolder)();
-  if (folder === void 0) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      "cannot find your config folder: neither HOME nor XDG_CONFIG_HOME is set",
-      "set HOME"
-    );
-  }
-  try {
-    makeFolders(folder);
-    (0, import_chunk_6OPTGHIR.createFile)(import_node_path.default.join(folder, "key"), `${(0, import_chunk_CTSRVJRC.toHex)(randomBytes(32))}
-`);
-  } catch (error) {
-    throw new import_chunk_NVPF5LEY.FaultError(
-      "preflight",
-      `cannot make the key in ${folder} (${(0, import_chunk_NVPF5LEY.errnoOf)(error)})`,
-      "set XDG_CONFIG_HOME to a folder that you may write"
-    );
-  }
-  return ensureKey();
-}
-function macOf(spec, key) {
-  return keyedDigest(key, canonical(spec));
-}
-async function isGenuine(spec, key) {
-  if (key === void 0) return false;
-  const { mac, ...rest } = spec;
-  return sameMac(await macOf(rest, key), mac);
-}
-function sameMac(expected, mac) {
-  let difference = expected.length ^ mac.length;
-  for (let at = 0; at < expected.length; at += 1) difference |= expected.charCodeAt(at) ^ mac.charCodeAt(at);
-  return difference === 0;
-}
-function environmentDigest(key) {
-  const text = key + (0, import_chunk_NTPGMPXS.comparableEnvironment)();
-  let high = 3735928559;
-  let low = 1103547991;
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    high = Math.imul(high ^ code, 2654435761);
-    low = Math.imul(low ^ code, 1597334677);
-  }
-  high = Math.imul(high ^ high >>> 16, 2246822507) ^ Math.imul(low ^ low >>> 13, 3266489909);
-  low = Math.imul(low ^ low >>> 16, 2246822507) ^ Math.imul(high ^ high >>> 13, 3266489909);
-  return (4294967296 * (2097151 & low) + (high >>> 0)).toString(16);
-}
-function hashOf(text) {
-  return (0, import_chunk_CTSRVJRC.toHex)((0, import_chunk_CTSRVJRC.sha256)(Buffer.from(text)));
-}
-function canonical(value) {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
-  if (typeof value === "object" && value !== null) {
-    const entries = Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1);
-    return `{${entries.map(([name, inner]) => `${JSON.stringify(name)}:${canonical(inner)}`).join(",")}}`;
-  }
-  return JSON.stringify(value) ?? "null";
-}
-async function keyedDigest(key, text) {
-  const bytes = Buffer.from(text);
-  if (bytes.length <= longBytes) return (0, import_chunk_CTSRVJRC.toHex)((0, import_chunk_CTSRVJRC.hmacSha256)(Buffer.from(key), bytes));
-  const { createHmac } = await Promise.resolve().then(() => builtin("node:crypto"));
-  return createHmac("sha256", key).update(bytes).digest("hex");
-}
-function makeFolders(folder) {
-  if ((0, import_chunk_P3XGVNCK.factsOf)(folder)?.kind === "folder") return;
-  makeFolders(import_node_path.default.dirname(folder));
-  (0, import_chunk_6OPTGHIR.createFolder)(folder);
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  canonical,
-  ensureKey,
-  environmentDigest,
-  hashOf,
-  isGenuine,
-  macOf,
-  randomBytes,
-  readKey
-});
-
-},
-"./chunk-YWZY5KOJ.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  captureBudgetMs: () => captureBudgetMs,
-  drainMs: () => drainMs,
-  eventLineBytes: () => eventLineBytes,
-  evidenceChars: () => evidenceChars,
-  excerptBytes: () => excerptBytes,
-  identityBytes: () => identityBytes,
-  killSettleMs: () => killSettleMs,
-  leaseMs: () => leaseMs,
-  leaseStaleMs: () => leaseStaleMs,
-  limits: () => limits,
-  lingerMs: () => lingerMs,
-  lockWaitMs: () => lockWaitMs,
-  observeBytes: () => observeBytes,
-  onStallBytes: () => onStallBytes,
-  orphanGraceMs: () => orphanGraceMs,
-  probeBytes: () => probeBytes,
-  progressingMs: () => progressingMs,
-  promptBytes: () => promptBytes,
-  promptReplacements: () => promptReplacements,
-  resultPaths: () => resultPaths,
-  shellLineBytes: () => shellLineBytes,
-  startLimitMs: () => startLimitMs,
-  streamLineBytes: () => streamLineBytes,
-  tailBytes: () => tailBytes,
-  tailLines: () => tailLines,
-  taskStatusMs: () => taskStatusMs,
-  textTailBytes: () => textTailBytes,
-  toolCallBytes: () => toolCallBytes,
-  toolCalls: () => toolCalls,
-  toolGraceMs: () => toolGraceMs,
-  unseenGraceMs: () => unseenGraceMs,
-  workerFailures: () => workerFailures
-});
-module.exports = stdin_exports;
-var second = 1e3;
-var minute = 60 * second;
-var hour = 60 * minute;
-var day = 24 * hour;
-var kib = 1024;
-var mib = 1024 * kib;
-var progressingMs = minute;
-var limits = {
-  staffTimeout: { default: hour, min: second, max: 2 * hour },
-  runTimeout: { default: day, min: 50, max: 30 * day },
-  waitTimeout: { default: 100 * second, min: 0, max: Number.MAX_SAFE_INTEGER },
-  heartbeat: { default: minute, min: second, max: day },
-  staffKillGrace: { default: 10 * second, min: 0, max: 5 * minute },
-  runKillGrace: { default: 30 * second, min: 0, max: 5 * minute },
-  optInLimit: { default: 5 * minute, min: second, max: 30 * day },
-  maxOutput: { default: 64 * mib, min: mib, max: 64 * 1024 * mib },
-  checkpoint: { default: hour, min: 100, max: 30 * day },
-  sample: { default: minute, min: 100, max: day },
-  probe: { default: 30 * second, min: 100, max: 5 * minute },
-  expect: { default: hour, min: 1, max: 365 * day },
-  watchFor: { default: hour, min: second, max: 365 * day },
-  watchEvery: { default: minute, min: second, max: day },
-  watchEveryRemote: { default: minute, min: 5 * second, max: day },
-  watchAttempt: { default: 30 * second, min: 100, max: 10 * minute },
-  watchTolerate: { default: 0, min: 0, max: 1e5 },
-  timer: { default: hour, min: second, max: 30 * day },
-  cleanAge: { default: 14 * day, min: 0, max: 3650 * day }
-};
-var captureBudgetMs = 5 * second;
-var promptBytes = mib;
-var observeBytes = 8 * kib;
-var toolCalls = 5;
-var toolCallBytes = kib;
-var excerptBytes = 240;
-var textTailBytes = 1700;
-var tailLines = 50;
-var tailBytes = 8 * kib;
-var eventLineBytes = 64 * kib;
-var streamLineBytes = 32 * mib;
-var drainMs = 2 * second;
-var lingerMs = 10 * second;
-var killSettleMs = 10 * second;
-var orphanGraceMs = second;
-var leaseMs = 5 * second;
-var leaseStaleMs = 20 * second;
-var startLimitMs = 10 * second;
-var unseenGraceMs = minute;
-var lockWaitMs = 5 * second;
-var promptReplacements = 5;
-var workerFailures = 3;
-var probeBytes = 64 * kib;
-var shellLineBytes = 32 * kib;
-var resultPaths = 64;
-var onStallBytes = 4 * kib;
-var taskStatusMs = 30 * second;
-var identityBytes = kib;
-var evidenceChars = 200;
-var httpDigestBytes = 1024 * mib;
-var httpHeaderBytes = 32 * kib;
-var npmBytes = 256 * kib;
-var timerMessageBytes = 64 * kib;
-var notifyMs = 30 * second;
-var toolGraceMs = second;
-var sharedBytes = 256 * kib;
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  captureBudgetMs,
-  drainMs,
-  eventLineBytes,
-  evidenceChars,
-  excerptBytes,
-  identityBytes,
-  killSettleMs,
-  leaseMs,
-  leaseStaleMs,
-  limits,
-  lingerMs,
-  lockWaitMs,
-  observeBytes,
-  onStallBytes,
-  orphanGraceMs,
-  probeBytes,
-  progressingMs,
-  promptBytes,
-  promptReplacements,
-  resultPaths,
-  shellLineBytes,
-  startLimitMs,
-  streamLineBytes,
-  tailBytes,
-  tailLines,
-  taskStatusMs,
-  textTailBytes,
-  toolCallBytes,
-  toolCalls,
-  toolGraceMs,
-  unseenGraceMs,
-  workerFailures
-});
-
-},
-"./chunk-ZMKEC7OT.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  askedProfile: () => askedProfile,
-  freshStaff: () => freshStaff,
-  launchStaff: () => launchStaff,
-  taskOf: () => taskOf
-});
-module.exports = stdin_exports;
-var import_chunk_PM3VWGYX = load("./chunk-PM3VWGYX.js");
-var import_chunk_LMJYWSIV = load("./chunk-LMJYWSIV.js");
-var import_chunk_MN3R4Y33 = load("./chunk-MN3R4Y33.js");
-var import_chunk_PBKM6DGG = load("./chunk-PBKM6DGG.js");
-var import_chunk_AQII5LLU = load("./chunk-AQII5LLU.js");
-var import_chunk_M5MS4U53 = load("./chunk-M5MS4U53.js");
-var import_chunk_4OSGLHQW = load("./chunk-4OSGLHQW.js");
-var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
-var import_chunk_YWZY5KOJ = load("./chunk-YWZY5KOJ.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var import_node_path = builtin("node:path");
-var sources = ["prompt", "prompt-file", "stdin"];
-async function taskOf(context, input) {
-  const given = sources.filter((name) => input.has(name));
-  if (given.length !== 1) {
-    const came = given.length === 0 ? "none was given" : `these came together: ${given.map((name) => `--${name}`).join(", ")}`;
-    throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot tell the task: exactly one of --prompt TEXT, --prompt-file PATH and --stdin is needed; ${came}`
-    );
-  }
-  const text = input.text("prompt") ?? decode(given[0] === "stdin" ? await context.readStdin() : readTask(context, input.text("prompt-file")));
-  const size = Buffer.byteLength(text);
-  if (text.trim() === import_chunk_M5MS4U53.taskPlaceholder)
-    throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot take ${JSON.stringify(import_chunk_M5MS4U53.taskPlaceholder)} as the task: it only shows where yours belongs`,
-      "put what the agent is to do in its place, or give it with --prompt-file PATH"
-    );
-  if (text.trim() === "") throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take an empty task from --${given[0]}`);
-  if (size > import_chunk_YWZY5KOJ.promptBytes) throw tooLong(size);
-  return text;
-}
-function tooLong(size) {
-  return (0, import_chunk_NVPF5LEY.usageError)(
-    `cannot take a task of ${size} bytes: at most ${import_chunk_YWZY5KOJ.promptBytes} (1 MiB) are allowed`,
-    "put the material into a file and name it in the task"
-  );
-}
-function readTask(context, name) {
-  const file = import_node_path.default.resolve(context.cwd, name);
-  try {
-    const real = (0, import_chunk_P3XGVNCK.realPath)(file);
-    const size = (0, import_chunk_P3XGVNCK.factsOf)(real)?.size ?? 0;
-    if (size > import_chunk_YWZY5KOJ.promptBytes) throw tooLong(size);
-    const read = (0, import_chunk_6OPTGHIR.readRange)(real, 0, size);
-    if (read) return read.bytes;
-  } catch (error) {
-    if (error instanceof import_chunk_NVPF5LEY.FaultError) throw error;
-    throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot read the task from ${file} (${(0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "error"})`);
-  }
-  throw new import_chunk_NVPF5LEY.FaultError(
-    "preflight",
-    `cannot read the task from ${file}: it is no regular file`,
-    "give the task with --stdin"
-  );
-}
-function decode(bytes) {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take the task: it is no UTF-8 text");
-  }
-}
-async function launchStaff(context, input, job) {
-  (0, import_chunk_MN3R4Y33.checkLaunchOptions)(input);
-  const root = context.root(input);
-  const request = {
-    kind: "staff",
-    verb: job.verb,
-    ...(0, import_chunk_MN3R4Y33.launchWords)(input),
-    cwd: job.cwd,
-    deadlineMs: job.deadlineMs ?? input.durationOrDefault("timeout"),
-    killGraceMs: import_chunk_YWZY5KOJ.limits.staffKillGrace.default,
-    maxOutputBytes: import_chunk_YWZY5KOJ.limits.maxOutput.default,
-    firstOutputMs: job.firstOutputMs ?? input.duration("first-output") ?? null,
-    stallMs: job.stallMs ?? input.duration("stall-after") ?? null,
-    onStall: job.onStall ?? (0, import_chunk_MN3R4Y33.onStallOf)(input),
-    lineage: job.lineage,
-    run: null,
-    staff: job.staff,
-    worktree: job.worktree === void 0 ? worktreeOf(input) : job.worktree,
-    warnings: (0, import_chunk_PM3VWGYX.launchWarnings)(job.staff),
-    words: job.words,
-    asksForLatest: job.asksForLatest ?? false,
-    credentials: (0, import_chunk_AQII5LLU.findBackend)(job.staff.backend)?.signIn.variables ?? []
-  };
-  await (0, import_chunk_AQII5LLU.settleLost)(root.folder);
-  const admit = () => admitBeside(root, request, job.staff, { share: input.has("share"), isolate: job.worktree === void 0 });
-  const launched = await (0, import_chunk_PBKM6DGG.launch)(root, { ...request, admit });
-  if (launched.isNew) for (const warning of (0, import_chunk_PM3VWGYX.versionWarnings)(job.staff)) context.tell(`note: ${warning.message}`);
-  if (request.worktree === "new" && launched.isNew) await tellDirty(context, job.cwd);
-  return (0, import_chunk_MN3R4Y33.tellLaunched)(context, input, root, launched, job.isSynchronous);
-}
-async function tellDirty(context, cwd) {
-  const { isDirtyTree } = await Promise.resolve().then(() => load("./worktree-SATUSSC5.js"));
-  const root = (0, import_chunk_4OSGLHQW.findWorktree)(cwd);
-  if (root !== void 0 && isDirtyTree(root))
-    context.tell(`note: what is uncommitted in ${root} is not in the worktree of this job`);
-}
-function worktreeOf(input) {
-  if (input.has("worktree") && input.has("share"))
-    throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --worktree and --share together: a tree of its own is shared with nobody");
-  return input.has("worktree") ? "new" : null;
-}
-async function admitBeside(root, request, staff, may) {
-  if (staff.resume !== null) (0, import_chunk_PM3VWGYX.requireFreeConversation)(root, staff.backend, staff.resume);
-  if (request.worktree === "new") return { warnings: [] };
-  const neighbours = await (0, import_chunk_AQII5LLU.findNeighbours)(root, staff, request.cwd, may);
-  return {
-    warnings: neighbours.map((id) => (0, import_chunk_AQII5LLU.neighbourWarning)(id, (0, import_chunk_AQII5LLU.modeOf)(root.folder, id))),
-    told: (id) => (0, import_chunk_AQII5LLU.tellNeighbours)(root.folder, neighbours, id)
-  };
-}
-function freshStaff(context, input, words) {
-  const part = (0, import_chunk_PM3VWGYX.makeStaffPart)({
-    ...words,
-    stateRoot: context.root(input).folder,
-    backend: input.text("backend"),
-    model: input.text("model") ?? null,
-    profile: askedProfile(input),
-    resume: null
-  });
-  if (input.has("schema")) part.schema = true;
-  const base = input.text("base");
-  if (base !== void 0) part.base = (0, import_chunk_LMJYWSIV.requireBase)(words.cwd, base);
-  return part;
-}
-function askedProfile(input) {
-  return input.text("profile");
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  askedProfile,
-  freshStaff,
-  launchStaff,
-  taskOf
-});
-
-},
-"./chunk-ZMQY5RPW.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  claimJob: () => claimJob,
-  renewLease: () => renewLease
-});
-module.exports = stdin_exports;
-var import_chunk_HTFRUHKZ = load("./chunk-HTFRUHKZ.js");
-var import_chunk_CAIAZEZ2 = load("./chunk-CAIAZEZ2.js");
-var import_chunk_UNKQNKJP = load("./chunk-UNKQNKJP.js");
-var import_chunk_6AQ7BGSS = load("./chunk-6AQ7BGSS.js");
-var import_chunk_YBA5BRV5 = load("./chunk-YBA5BRV5.js");
-var import_chunk_ZTOMSNGT = load("./chunk-ZTOMSNGT.js");
-var import_chunk_35TRCA3T = load("./chunk-35TRCA3T.js");
-var import_chunk_G6JKA6PT = load("./chunk-G6JKA6PT.js");
-var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
-var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
-var reserveBytes = 32 * 1024;
-async function claimJob(root, id) {
-  const paths = (0, import_chunk_35TRCA3T.jobPaths)(root, id);
-  const read = (0, import_chunk_ZTOMSNGT.readSpec)(paths);
-  if (read.kind !== "ok")
-    throw new Error(`cannot read the spec of job ${id}: ${read.kind === "damaged" ? read.reason : "it is missing"}`);
-  const spec = read.value;
-  if (!await (0, import_chunk_YBA5BRV5.isGenuine)(spec, (0, import_chunk_YBA5BRV5.readKey)()))
-    throw new Error(`refused: spec.json of job ${id} was not written by this user's launcher`);
-  const hasFifo = await (0, import_chunk_HTFRUHKZ.makeFifo)(paths.leaseFifo);
-  return (0, import_chunk_6AQ7BGSS.withLock)(paths.lock, () => {
-    if ((0, import_chunk_UNKQNKJP.isEnded)((0, import_chunk_UNKQNKJP.inspect)(root, id).state)) return void 0;
-    const self = (0, import_chunk_G6JKA6PT.ownIdentity)();
-    const other = (0, import_chunk_ZTOMSNGT.readWorker)(paths);
-    if (other.kind === "ok" && !(0, import_chunk_G6JKA6PT.sameIdentity)(other.value.worker, self) && (0, import_chunk_G6JKA6PT.livenessOf)(other.value.worker) === "alive")
-      return void 0;
-    const release = hasFifo && (0, import_chunk_HTFRUHKZ.holdFifo)(paths.leaseFifo) || (() => void 0);
-    const known = other.kind === "ok" ? other.value : { shim: null, child: null, cgroup: null };
-    const cgroup = known.cgroup ?? ((0, import_chunk_P3XGVNCK.exists)(paths.started) || spec.run?.status_cmd ? null : (0, import_chunk_CAIAZEZ2.makeCgroup)(id));
-    (0, import_chunk_6OPTGHIR.writeJson)(paths.lease, { worker: self }, { sync: false });
-    (0, import_chunk_6OPTGHIR.writeJson)(
-      paths.worker,
-      { worker: self, shim: known.shim, child: known.child, fifo: hasFifo, cgroup },
-      { sync: false }
-    );
-    setAside(paths);
-    const launch = (0, import_chunk_ZTOMSNGT.readLaunch)(paths);
-    return {
-      root,
-      paths,
-      spec,
-      self,
-      generation: launch.kind === "ok" ? launch.value.generation : 1,
-      hasFifo,
-      cgroup,
-      release
-    };
-  });
-}
-function renewLease(paths) {
-  return (0, import_chunk_P3XGVNCK.touch)(paths.lease, (0, import_chunk_NTPGMPXS.nowMs)());
-}
-function setAside(paths) {
-  try {
-    (0, import_chunk_6OPTGHIR.writeFile)(paths.reserve, new Uint8Array(reserveBytes).fill(32), { sync: false });
-  } catch (error) {
-    if (!["ENOSPC", "EDQUOT"].includes((0, import_chunk_NVPF5LEY.errnoOf)(error) ?? "")) throw error;
-  }
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  claimJob,
-  renewLease
-});
-
-},
-"./chunk-ZTOMSNGT.js": function (module, exports) {
-"use strict";
-var stdin_exports = {};
-__export(stdin_exports, {
-  compareIds: () => compareIds,
-  damagedState: () => damagedState,
-  defaultEngine: () => defaultEngine,
-  earlyState: () => earlyState,
-  findEngine: () => findEngine,
-  isId: () => isId,
-  isIdPrefix: () => isIdPrefix,
-  makeId: () => makeId,
-  outcomes: () => outcomes,
-  readCancel: () => readCancel,
-  readExit: () => readExit,
-  readLaunch: () => readLaunch,
-  readMark: () => readMark,
-  readReason: () => readReason,
-  readSpec: () => readSpec,
-  readState: () => readState,
-  readStoredState: () => readStoredState,
-  readWorker: () => readWorker,
-  writeState: () => writeState
-});
-module.exports = stdin_exports;
-var import_chunk_35TRCA3T = load("./chunk-35TRCA3T.js");
-var import_chunk_G6JKA6PT = load("./chunk-G6JKA6PT.js");
-var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
-var idPattern = /^[a-z]{2,12}-[0-9a-z]{8,9}-[0-9a-z]{6}$/;
-var prefixPattern = /^[a-z]{2,12}(?:-[0-9a-z]{0,9}(?:-[0-9a-z]{0,6})?)?$/;
-function makeId(verb, nowMs, random) {
-  const digits = Array.from(random.subarray(0, 6), (byte) => (byte % 36).toString(36)).join("");
-  return `${verb}-${nowMs.toString(36)}-${digits}`;
-}
-function isId(text) {
-  return idPattern.test(text);
-}
-function isIdPrefix(text) {
-  return prefixPattern.test(text);
-}
-function idTimeMs(id) {
-  return Number.parseInt(id.split("-")[1] ?? "", 36);
-}
-function compareIds(a, b) {
-  return idTimeMs(a) - idTimeMs(b) || (a < b ? -1 : a > b ? 1 : 0);
-}
-var outcomes = ["done", "failed", "timed_out", "crashed", "canceled"];
-var states = ["queued", "starting", "running", "stopping", "done", "failed", "timed_out", "crashed", "canceled"];
-var kinds = ["staff", "run", "watch", "timer", "gate", "loop"];
-function readSpec(paths) {
-  return typed(paths.spec, (value) => {
-    if (typeof value.id !== "string" || paths.folder.split("/").at(-1) !== value.id)
-      return "its id is not that of its folder";
-    if (typeof value.kind !== "string" || !kinds.includes(value.kind)) return `unknown kind ${String(value.kind)}`;
-    if (typeof value.mark !== "string" || value.mark.length < 16) return "no mark";
-    for (const name of ["verb", "created_at", "engine", "cwd", "mac"])
-      if (typeof value[name] !== "string") return `no ${name}`;
-    for (const name of ["deadline_ms", "deadline_mono_ms", "kill_grace_ms", "max_output_bytes"]) {
-      if (typeof value[name] !== "number") return `no ${name}`;
-    }
-    for (const name of ["owner", "label"])
-      if (value[name] !== null && typeof value[name] !== "string") return `${name} is no text`;
-    if (!(0, import_chunk_G6JKA6PT.isIdentity)(value.launcher)) return "no launcher identity";
-    if (value.kind === "run" && (!isObject(value.run) || !isWords(value.run.argv))) return "no command";
-    if (value.kind === "watch" && (!isObject(value.watch) || typeof value.watch.condition !== "string"))
-      return "no condition";
-    if (value.kind === "timer" && !(isObject(value.timer) && Number.isFinite(Date.parse(String(value.timer.due_at)))))
-      return "no instant";
-    if (value.kind === "staff" && (!isObject(value.staff) || typeof value.staff.prompt !== "string")) return "no task";
-    return void 0;
-  });
-}
-function readState(paths) {
-  const read = typed(paths.state, (value) => {
-    if (typeof value.state !== "string" || !states.includes(value.state)) return `unknown state ${String(value.state)}`;
-    if (typeof value.rev !== "number" || typeof value.seq !== "number") return "no rev or seq";
-    if (typeof value.created_at !== "string") return "no created_at";
-    if (value.warnings !== void 0 && !(Array.isArray(value.warnings) && value.warnings.every(isNotice)))
-      return "warnings of another form";
-    if (value.error !== void 0 && value.error !== null && !isNotice(value.error)) return "an error of another form";
-    for (const name of ["started_at", "ended_at", "signal"])
-      if (!isAbsent(value[name]) && typeof value[name] !== "string") return `${name} is no text`;
-    for (const name of ["duration_ms", "exit_code"])
-      if (!isAbsent(value[name]) && typeof value[name] !== "number") return `${name} is no number`;
-    const { conversation, output } = value;
-    if (conversation && (!isObject(conversation) || typeof conversation.id !== "string"))
-      return "a conversation of another form";
-    if (output && !isObject(output)) return "an output of another form";
-    return void 0;
-  });
-  if (read.kind !== "ok") return read;
-  const missing = { warnings: [], error: null, conversation: null, output: null, usage: null, reconciled: false };
-  return { kind: "ok", value: { ...missing, ...read.value } };
-}
-function readLaunch(paths) {
-  return typed(paths.launch, (value) => (0, import_chunk_G6JKA6PT.isIdentity)(value.worker) ? void 0 : "no identity of a worker");
-}
-function readWorker(paths) {
-  return typed(paths.worker, (value) => {
-    if (!(0, import_chunk_G6JKA6PT.isIdentity)(value.worker)) return "no identity of a worker";
-    const others = [value.shim, value.child].filter((one) => one !== null && one !== void 0);
-    return others.every(import_chunk_G6JKA6PT.isIdentity) ? void 0 : "a damaged identity";
-  });
-}
-function readExit(paths) {
-  const read = (0, import_chunk_6OPTGHIR.readJson)(paths.exit);
-  if (read.kind !== "ok" || !Number.isInteger(read.value.exit_code)) return void 0;
-  return {
-    exit_code: Number(read.value.exit_code),
-    signaled: read.value.signaled === true,
-    spawn_failed: read.value.spawn_failed === true
-  };
-}
-function readCancel(paths) {
-  const read = (0, import_chunk_6OPTGHIR.readJson)(paths.cancel);
-  if (read.kind !== "ok") return void 0;
-  const { by, owner, at, why } = read.value;
-  const text = (value) => typeof value === "string" ? value : null;
-  return { by: (0, import_chunk_G6JKA6PT.isIdentity)(by) ? by : null, owner: text(owner), at: text(at) ?? "unknown", why: text(why) };
-}
-function readReason(paths) {
-  return (0, import_chunk_6OPTGHIR.readText)(paths.reason, 64)?.trim() || void 0;
-}
-function readMark(file, boot) {
-  const text = (0, import_chunk_6OPTGHIR.readText)(file, 4096);
-  if (!text?.endsWith("\n")) return void 0;
-  const row = (0, import_chunk_G6JKA6PT.parseStat)(text);
-  const [pid, ...start] = row ? [String(row.pid), row.start] : text.trim().split(" ");
-  const identity = { pid: Number(pid), start_token: start.join(" "), boot_id: boot.boot_id, pid_ns: boot.pid_ns };
-  return (0, import_chunk_G6JKA6PT.isIdentity)(identity) ? identity : void 0;
-}
-function readStoredState(paths, id) {
-  const read = (0, import_chunk_6OPTGHIR.readJson)(paths.resultRecord);
-  if (read.kind !== "ok" || read.value.id !== id || typeof read.value.rev !== "number" || typeof read.value.seq !== "number")
-    return void 0;
-  return outcomes.includes(read.value.state) ? pickState(read.value) : void 0;
-}
-function pickState(record) {
-  const more = [
-    "kind",
-    "verb",
-    "owner",
-    "label",
-    "cwd",
-    "lineage",
-    "ended_by",
-    "ended_processes",
-    "survivors",
-    "mode",
-    "backend",
-    "model",
-    "profile",
-    "changes",
-    "worktree",
-    "findings",
-    "timer",
-    "result_paths",
-    "findings_error",
-    "result_path",
-    "output_path",
-    "error_path"
-  ];
-  return Object.fromEntries(Object.entries(record).filter(([name]) => !more.includes(name)));
-}
-function writeState(paths, state, options = {}) {
-  (0, import_chunk_6OPTGHIR.writeJson)(paths.state, state, options);
-}
-function typed(file, fault) {
-  const read = (0, import_chunk_6OPTGHIR.readJson)(file);
-  if (read.kind !== "ok") return read;
-  const name = file.split("/").at(-1);
-  const reason = fault(read.value);
-  return reason === void 0 ? { kind: "ok", value: read.value } : { kind: "damaged", reason: `${name}: ${reason}` };
-}
-function isObject(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-function isAbsent(value) {
-  return value === void 0 || value === null;
-}
-function isNotice(value) {
-  return isObject(value) && typeof value.code === "string" && typeof value.message === "string";
-}
-function isWords(value) {
-  return Array.isArray(value) && value.length > 0 && value.every((word) => typeof word === "string");
-}
-var nodeOptions = ["--no-warnings"];
-var local = {
-  id: "local",
-  async prepare() {
-    await Promise.resolve().then(() => load("./spawn-NV2R7KVL.js"));
-  },
-  async start(worker) {
-    const { spawnDetached } = await Promise.resolve().then(() => load("./spawn-NV2R7KVL.js"));
-    const pid = spawnDetached({
-      program: process.execPath,
-      args: [...nodeOptions, (0, import_chunk_35TRCA3T.companionFile)(), "_worker", worker.stateRoot, worker.id],
-      cwd: "/",
-      environment: (0, import_chunk_NTPGMPXS.workerEnvironment)(worker.mark),
-      logFile: worker.logFile
-    });
-    const identity = (0, import_chunk_G6JKA6PT.identityOf)(pid);
-    if (!identity) throw new Error(`cannot see the worker that was just started (pid ${pid})`);
-    return identity;
-  },
-  alive: import_chunk_G6JKA6PT.livenessOf,
-  signal: import_chunk_G6JKA6PT.signalIdentity
-};
-var engines = [local];
-function findEngine(id) {
-  return engines.find((engine) => engine.id === id);
-}
-var defaultEngine = local;
-function earlyState(id, spec) {
-  return {
-    schema: 1,
-    id,
-    rev: 0,
-    state: "starting",
-    health: "unknown",
-    attention_kind: null,
-    seq: 0,
-    created_at: spec?.created_at ?? (0, import_chunk_NTPGMPXS.isoOf)(idTimeMs(id)),
-    started_at: null,
-    ended_at: null,
-    duration_ms: null,
-    exit_code: null,
-    signal: null,
-    signal_certain: null,
-    error: null,
-    warnings: spec?.warnings ?? [],
-    conversation: null,
-    reconciled: false,
-    output: null,
-    usage: null
-  };
-}
-function damagedState(id, damage) {
-  const error = { code: "state_damaged", message: `the record of this job cannot be used: ${damage}` };
-  return { ...earlyState(id, null), state: "failed", error };
-}
-// Annotate the CommonJS export names for ESM import in node:
-0 && (module.exports = {
-  compareIds,
-  damagedState,
-  defaultEngine,
-  earlyState,
-  findEngine,
-  isId,
-  isIdPrefix,
-  makeId,
-  outcomes,
-  readCancel,
-  readExit,
-  readLaunch,
-  readMark,
-  readReason,
-  readSpec,
-  readState,
-  readStoredState,
-  readWorker,
-  writeState
-});
-
-},
-"./clean-U2HBOPA3.js": function (module, exports) {
+"./clean-AEYRI3CF.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   clean: () => clean
 });
 module.exports = stdin_exports;
-var import_chunk_Q7FEUZC2 = load("./chunk-Q7FEUZC2.js");
-var import_chunk_DK2ZZVSO = load("./chunk-DK2ZZVSO.js");
-var import_chunk_UVE2OYCY = load("./chunk-UVE2OYCY.js");
-var import_chunk_63KQCLAU = load("./chunk-63KQCLAU.js");
+var import_chunk_4LVZ2HFO = load("./chunk-4LVZ2HFO.js");
+var import_chunk_6GS2UPIA = load("./chunk-6GS2UPIA.js");
+var import_chunk_DIWS52R6 = load("./chunk-DIWS52R6.js");
+var import_chunk_CV5CCXHY = load("./chunk-CV5CCXHY.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_K63IGFC6 = load("./chunk-K63IGFC6.js");
-var import_chunk_CAXVKBQJ = load("./chunk-CAXVKBQJ.js");
+var import_chunk_P5Z5XPZO = load("./chunk-P5Z5XPZO.js");
+var import_chunk_IJ2DWSAG = load("./chunk-IJ2DWSAG.js");
 var import_chunk_M5MS4U53 = load("./chunk-M5MS4U53.js");
-var import_chunk_UNKQNKJP = load("./chunk-UNKQNKJP.js");
-var import_chunk_6AQ7BGSS = load("./chunk-6AQ7BGSS.js");
-var import_chunk_YBA5BRV5 = load("./chunk-YBA5BRV5.js");
-var import_chunk_ZTOMSNGT = load("./chunk-ZTOMSNGT.js");
+var import_chunk_LEHRPSIG = load("./chunk-LEHRPSIG.js");
+var import_chunk_J6GGBA2A = load("./chunk-J6GGBA2A.js");
+var import_chunk_U3WQ7DHF = load("./chunk-U3WQ7DHF.js");
 var import_chunk_35TRCA3T = load("./chunk-35TRCA3T.js");
 var import_chunk_G6JKA6PT = load("./chunk-G6JKA6PT.js");
-var import_chunk_3VUKTFYJ = load("./chunk-3VUKTFYJ.js");
-var import_chunk_GV6LSP6E = load("./chunk-GV6LSP6E.js");
+var import_chunk_ECCVI5NM = load("./chunk-ECCVI5NM.js");
+var import_chunk_JOCEVUMT = load("./chunk-JOCEVUMT.js");
 var import_chunk_H3O4Q2ZO = load("./chunk-H3O4Q2ZO.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_4OSGLHQW = load("./chunk-4OSGLHQW.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
 var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
-var import_chunk_YWZY5KOJ = load("./chunk-YWZY5KOJ.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_QQDCJR45 = load("./chunk-QQDCJR45.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 var import_node_path = builtin("node:path");
 async function workIn(spec) {
-  if (!spec?.worktree || !await (0, import_chunk_YBA5BRV5.isGenuine)(spec, (0, import_chunk_YBA5BRV5.readKey)())) return void 0;
+  if (!spec?.worktree || !await (0, import_chunk_J6GGBA2A.isGenuine)(spec, (0, import_chunk_J6GGBA2A.readKey)())) return void 0;
   const { path: folder, branch } = spec.worktree;
-  const work = (0, import_chunk_3VUKTFYJ.worktreeWork)(spec.worktree);
+  const work = (0, import_chunk_ECCVI5NM.worktreeWork)(spec.worktree);
   if (work.isGone)
     return work.isMerged ? void 0 : `its worktree is gone, and its branch ${branch} holds ${work.commits} unmerged commit(s): merge it, or delete it with git branch -D`;
   if (work.uncommitted > 0) return `its worktree ${folder} holds ${work.uncommitted} uncommitted change(s)`;
@@ -12901,13 +12994,13 @@ async function workIn(spec) {
   return jobsIn(folder);
 }
 async function jobsIn(folder) {
-  const { folder: root } = (0, import_chunk_63KQCLAU.locateRoot)({ cwd: folder });
+  const { folder: root } = (0, import_chunk_CV5CCXHY.locateRoot)({ cwd: folder });
   if (!root.startsWith(`${folder}/`) || !(0, import_chunk_P3XGVNCK.exists)(root)) return void 0;
   try {
-    if (!(0, import_chunk_63KQCLAU.checkRoot)(root)) return void 0;
-    for (const id of new Set([...(0, import_chunk_K63IGFC6.listActive)(root), ...(0, import_chunk_K63IGFC6.listJobs)(root)])) {
+    if (!(0, import_chunk_CV5CCXHY.checkRoot)(root)) return void 0;
+    for (const id of new Set([...(0, import_chunk_P5Z5XPZO.listActive)(root), ...(0, import_chunk_P5Z5XPZO.listJobs)(root)])) {
       if (!(0, import_chunk_P3XGVNCK.exists)((0, import_chunk_35TRCA3T.jobPaths)(root, id).folder)) continue;
-      const why = keeps(await (0, import_chunk_CAXVKBQJ.refresh)(root, id));
+      const why = keeps(await (0, import_chunk_IJ2DWSAG.refresh)(root, id));
       if (why !== void 0) return `its worktree ${folder} has a job of its own, ${id}: ${why}`;
     }
     return void 0;
@@ -12917,32 +13010,32 @@ async function jobsIn(folder) {
 }
 function keeps(view) {
   if (view.damage !== null) return `its record is damaged (${view.damage})`;
-  if (!(0, import_chunk_UNKQNKJP.isEnded)(view.state)) return "it is live";
-  if (!(0, import_chunk_DK2ZZVSO.isCollected)(view)) return "nobody has collected its result";
+  if (!(0, import_chunk_U3WQ7DHF.isEnded)(view.state)) return "it is live";
+  if (!(0, import_chunk_6GS2UPIA.isCollected)(view)) return "nobody has collected its result";
   const inner = view.spec?.worktree?.path;
   return inner !== void 0 && (0, import_chunk_P3XGVNCK.isFolder)(inner) ? `its worktree ${inner} is still there` : void 0;
 }
 async function freeWorktree(root, spec) {
   const { worktree } = spec;
-  if (!worktree || !await (0, import_chunk_YBA5BRV5.isGenuine)(spec, (0, import_chunk_YBA5BRV5.readKey)())) return void 0;
+  if (!worktree || !await (0, import_chunk_J6GGBA2A.isGenuine)(spec, (0, import_chunk_J6GGBA2A.readKey)())) return void 0;
   if (namers(root, worktree.path).some((id) => id !== spec.id)) return void 0;
   const why = await workIn(spec);
   if (why !== void 0) return why;
-  return (0, import_chunk_3VUKTFYJ.removeWorktree)(worktree) ? void 0 : `git refuses to remove its worktree ${worktree.path}`;
+  return (0, import_chunk_ECCVI5NM.removeWorktree)(worktree) ? void 0 : `git refuses to remove its worktree ${worktree.path}`;
 }
 async function worktreesOf(root, ids) {
   const found = new Map();
   for (const id of ids) {
-    const spec = (0, import_chunk_ZTOMSNGT.readSpec)((0, import_chunk_35TRCA3T.jobPaths)(root, id));
-    if (spec.kind !== "ok" || !spec.value.worktree || !await (0, import_chunk_YBA5BRV5.isGenuine)(spec.value, (0, import_chunk_YBA5BRV5.readKey)())) continue;
+    const spec = (0, import_chunk_U3WQ7DHF.readSpec)((0, import_chunk_35TRCA3T.jobPaths)(root, id));
+    if (spec.kind !== "ok" || !spec.value.worktree || !await (0, import_chunk_J6GGBA2A.isGenuine)(spec.value, (0, import_chunk_J6GGBA2A.readKey)())) continue;
     const { path: path2, branch } = spec.value.worktree;
     if (namers(root, path2).every((one) => ids.includes(one))) found.set(path2, { id, path: path2, branch });
   }
   return [...found.values()];
 }
 function namers(root, folder) {
-  return (0, import_chunk_K63IGFC6.listJobs)(root).filter((id) => {
-    const spec = (0, import_chunk_ZTOMSNGT.readSpec)((0, import_chunk_35TRCA3T.jobPaths)(root, id));
+  return (0, import_chunk_P5Z5XPZO.listJobs)(root).filter((id) => {
+    const spec = (0, import_chunk_U3WQ7DHF.readSpec)((0, import_chunk_35TRCA3T.jobPaths)(root, id));
     return spec.kind === "ok" && spec.value.worktree?.path === folder;
   });
 }
@@ -12950,10 +13043,10 @@ async function planClean(root, options) {
   const plan = { remove: [], keep: [], worktrees: [], debris: findDebris(root) };
   const ancestors = ancestorsOfLive(root);
   let finished = 0;
-  for (const id of (0, import_chunk_K63IGFC6.listJobs)(root)) {
-    const view = await (0, import_chunk_CAXVKBQJ.refresh)(root, id);
-    const why = !(0, import_chunk_UNKQNKJP.isEnded)(view.state) ? "it is live" : view.damage !== null ? `its record is damaged (${view.damage})` : (0, import_chunk_Q7FEUZC2.isAwaited)(root, id) ? "somebody waits for it" : ancestors.has(id) ? "a live job descends from it" : !(0, import_chunk_DK2ZZVSO.isCollected)(view) && !options.includeUncollected ? "nobody has collected its result" : void 0;
-    if ((0, import_chunk_UNKQNKJP.isEnded)(view.state)) finished += 1;
+  for (const id of (0, import_chunk_P5Z5XPZO.listJobs)(root)) {
+    const view = await (0, import_chunk_IJ2DWSAG.refresh)(root, id);
+    const why = !(0, import_chunk_U3WQ7DHF.isEnded)(view.state) ? "it is live" : view.damage !== null ? `its record is damaged (${view.damage})` : (0, import_chunk_4LVZ2HFO.isAwaited)(root, id) ? "somebody waits for it" : ancestors.has(id) ? "a live job descends from it" : !(0, import_chunk_6GS2UPIA.isCollected)(view) && !options.includeUncollected ? "nobody has collected its result" : void 0;
+    if ((0, import_chunk_U3WQ7DHF.isEnded)(view.state)) finished += 1;
     const ageMs = (0, import_chunk_NTPGMPXS.nowMs)() - Date.parse(view.state.ended_at ?? view.state.created_at);
     const isDue = ageMs >= options.olderThanMs && finished > options.keep;
     const work = why === void 0 && isDue ? await workIn(view.spec) : void 0;
@@ -12967,11 +13060,11 @@ async function removeJobs(root, ids) {
   const [removed, kept] = [[], []];
   const planned = await worktreesOf(root, ids);
   for (const id of ids) {
-    const spec = (0, import_chunk_ZTOMSNGT.readSpec)((0, import_chunk_35TRCA3T.jobPaths)(root, id));
+    const spec = (0, import_chunk_U3WQ7DHF.readSpec)((0, import_chunk_35TRCA3T.jobPaths)(root, id));
     const why = spec.kind === "ok" ? await freeWorktree(root, spec.value) : void 0;
     if (why !== void 0) kept.push({ id, why });
     if (why !== void 0) continue;
-    const gone = import_node_path.default.join((0, import_chunk_K63IGFC6.jobsFolder)(root), `.gone-${id}`);
+    const gone = import_node_path.default.join((0, import_chunk_P5Z5XPZO.jobsFolder)(root), `.gone-${id}`);
     if (!(0, import_chunk_P3XGVNCK.moveFolder)((0, import_chunk_35TRCA3T.jobPaths)(root, id).folder, gone)) continue;
     (0, import_chunk_P3XGVNCK.removeTree)(gone);
     (0, import_chunk_P3XGVNCK.removeTree)((0, import_chunk_35TRCA3T.jobPaths)(root, id).marker);
@@ -12983,22 +13076,22 @@ function removeDebris(paths) {
   for (const target of paths) (0, import_chunk_P3XGVNCK.removeTree)(target);
 }
 function findDebris(root) {
-  const folder = (0, import_chunk_K63IGFC6.jobsFolder)(root);
+  const folder = (0, import_chunk_P5Z5XPZO.jobsFolder)(root);
   const half = (0, import_chunk_P3XGVNCK.listNames)(folder).filter((name) => /^\.(?:new|gone)-/.test(name) && isOld(import_node_path.default.join(folder, name)));
-  const markers = (0, import_chunk_K63IGFC6.listActive)(root).filter(
+  const markers = (0, import_chunk_P5Z5XPZO.listActive)(root).filter(
     (id) => !(0, import_chunk_P3XGVNCK.factsOf)((0, import_chunk_35TRCA3T.jobPaths)(root, id).folder) && isOld((0, import_chunk_35TRCA3T.jobPaths)(root, id).marker)
   );
   return [...half.map((name) => import_node_path.default.join(folder, name)), ...markers.map((id) => (0, import_chunk_35TRCA3T.jobPaths)(root, id).marker)];
 }
 function isOld(target) {
   const facts = (0, import_chunk_P3XGVNCK.factsOf)(target);
-  return facts !== void 0 && (0, import_chunk_NTPGMPXS.nowMs)() - facts.modifiedMs > 6 * import_chunk_YWZY5KOJ.startLimitMs;
+  return facts !== void 0 && (0, import_chunk_NTPGMPXS.nowMs)() - facts.modifiedMs > 6 * import_chunk_QQDCJR45.startLimitMs;
 }
 function ancestorsOfLive(root) {
   const result = new Set();
-  for (const id of (0, import_chunk_K63IGFC6.listActive)(root)) {
-    for (let at = id; at !== void 0 && (0, import_chunk_ZTOMSNGT.isId)(at); ) {
-      const spec = (0, import_chunk_ZTOMSNGT.readSpec)((0, import_chunk_35TRCA3T.jobPaths)(root, at));
+  for (const id of (0, import_chunk_P5Z5XPZO.listActive)(root)) {
+    for (let at = id; at !== void 0 && (0, import_chunk_U3WQ7DHF.isId)(at); ) {
+      const spec = (0, import_chunk_U3WQ7DHF.readSpec)((0, import_chunk_35TRCA3T.jobPaths)(root, at));
       at = spec.kind === "ok" ? spec.value.lineage?.parent : void 0;
       if (at === void 0 || result.has(at)) break;
       result.add(at);
@@ -13015,7 +13108,7 @@ var clean = {
     "older-than": {
       kind: "duration",
       value: "D",
-      range: import_chunk_YWZY5KOJ.limits.cleanAge,
+      range: import_chunk_QQDCJR45.limits.cleanAge,
       help: "only jobs that ended at least this long ago (default 14d)"
     },
     keep: {
@@ -13025,14 +13118,14 @@ var clean = {
       help: "keep the newest N finished jobs in any case"
     },
     yes: { kind: "flag", help: "really remove" },
-    ...import_chunk_UVE2OYCY.common
+    ...import_chunk_DIWS52R6.common
   },
   notes: "Never removes a live, awaited or uncollected job, nor one that a live job descends from. Once-keys stay. The worktree of a job (--worktree) goes with its record, and both stay while it holds uncommitted or unmerged work, or a job of its own.",
   examples: ["clean", "clean --older-than 3d --keep 20 --yes"],
   async run(context, input) {
     const root = context.root(input);
     const none = { state_folder: root.folder, removed: [], would_remove: [], worktrees: [], kept: [] };
-    if (!(0, import_chunk_63KQCLAU.checkRoot)(root.folder))
+    if (!(0, import_chunk_CV5CCXHY.checkRoot)(root.folder))
       return input.has("json") ? { code: import_chunk_6PFAPK5K.exitCodes.done, json: none } : { code: import_chunk_6PFAPK5K.exitCodes.done, out: `no jobs in ${root.folder}
 ` };
     const options = {
@@ -13056,7 +13149,7 @@ var clean = {
       return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${lines.join("\n")}
 ` };
     }
-    const done = await (0, import_chunk_6AQ7BGSS.withLock)((0, import_chunk_35TRCA3T.rootPaths)(root.folder).lock, async () => {
+    const done = await (0, import_chunk_LEHRPSIG.withLock)((0, import_chunk_35TRCA3T.rootPaths)(root.folder).lock, async () => {
       const plan = await planClean(root.folder, options);
       removeDebris(plan.debris);
       const { kept, ...gone } = await removeJobs(root.folder, plan.remove);
@@ -13090,46 +13183,46 @@ function given(input) {
 });
 
 },
-"./collecting-PNXVK3CY.js": function (module, exports) {
+"./collecting-PEEHCRPG.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  waitAndTell: () => import_chunk_OYO7P3OY.waitAndTell
+  waitAndTell: () => import_chunk_FFCHIIQK.waitAndTell
 });
 module.exports = stdin_exports;
-var import_chunk_OYO7P3OY = load("./chunk-OYO7P3OY.js");
-var import_chunk_Q7FEUZC2 = load("./chunk-Q7FEUZC2.js");
+var import_chunk_FFCHIIQK = load("./chunk-FFCHIIQK.js");
+var import_chunk_L6VWGL46 = load("./chunk-L6VWGL46.js");
+var import_chunk_4LVZ2HFO = load("./chunk-4LVZ2HFO.js");
+var import_chunk_6GS2UPIA = load("./chunk-6GS2UPIA.js");
 var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
-var import_chunk_DK2ZZVSO = load("./chunk-DK2ZZVSO.js");
-var import_chunk_I22TWYP3 = load("./chunk-I22TWYP3.js");
-var import_chunk_TPGGFVHS = load("./chunk-TPGGFVHS.js");
-var import_chunk_X6AHAYNT = load("./chunk-X6AHAYNT.js");
+var import_chunk_G2XWCMU3 = load("./chunk-G2XWCMU3.js");
+var import_chunk_3VDDN6JV = load("./chunk-3VDDN6JV.js");
 var import_chunk_HTFRUHKZ = load("./chunk-HTFRUHKZ.js");
+var import_chunk_HIHPYN74 = load("./chunk-HIHPYN74.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_D66MN62U = load("./chunk-D66MN62U.js");
+var import_chunk_MZIWKLNF = load("./chunk-MZIWKLNF.js");
 var import_chunk_SR7TLAEL = load("./chunk-SR7TLAEL.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_3OMH5ZMQ = load("./chunk-3OMH5ZMQ.js");
-var import_chunk_PRKLFSUE = load("./chunk-PRKLFSUE.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_DNSXSCWB = load("./chunk-DNSXSCWB.js");
+var import_chunk_HRWJYRBX = load("./chunk-HRWJYRBX.js");
+var import_chunk_RNMWW35L = load("./chunk-RNMWW35L.js");
+var import_chunk_SNDXL3WS = load("./chunk-SNDXL3WS.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_CAXVKBQJ = load("./chunk-CAXVKBQJ.js");
+var import_chunk_IJ2DWSAG = load("./chunk-IJ2DWSAG.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_M5MS4U53 = load("./chunk-M5MS4U53.js");
-var import_chunk_UNKQNKJP = load("./chunk-UNKQNKJP.js");
-var import_chunk_ZTOMSNGT = load("./chunk-ZTOMSNGT.js");
+var import_chunk_U3WQ7DHF = load("./chunk-U3WQ7DHF.js");
 var import_chunk_35TRCA3T = load("./chunk-35TRCA3T.js");
 var import_chunk_G6JKA6PT = load("./chunk-G6JKA6PT.js");
-var import_chunk_3VUKTFYJ = load("./chunk-3VUKTFYJ.js");
-var import_chunk_GV6LSP6E = load("./chunk-GV6LSP6E.js");
+var import_chunk_ECCVI5NM = load("./chunk-ECCVI5NM.js");
+var import_chunk_JOCEVUMT = load("./chunk-JOCEVUMT.js");
 var import_chunk_H3O4Q2ZO = load("./chunk-H3O4Q2ZO.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_4OSGLHQW = load("./chunk-4OSGLHQW.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
 var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
-var import_chunk_YWZY5KOJ = load("./chunk-YWZY5KOJ.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_QQDCJR45 = load("./chunk-QQDCJR45.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 // Annotate the CommonJS export names for ESM import in node:
@@ -13138,36 +13231,38 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./continue-LF4QC5ON.js": function (module, exports) {
+"./continue-S6GROGJY.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   continueCommand: () => continueCommand
 });
 module.exports = stdin_exports;
-var import_chunk_7OPSWMUQ = load("./chunk-7OPSWMUQ.js");
-var import_chunk_FZFLIQEF = load("./chunk-FZFLIQEF.js");
-var import_chunk_ZMKEC7OT = load("./chunk-ZMKEC7OT.js");
-var import_chunk_PM3VWGYX = load("./chunk-PM3VWGYX.js");
-var import_chunk_LMJYWSIV = load("./chunk-LMJYWSIV.js");
-var import_chunk_WSTAHIGZ = load("./chunk-WSTAHIGZ.js");
-var import_chunk_MN3R4Y33 = load("./chunk-MN3R4Y33.js");
-var import_chunk_PBKM6DGG = load("./chunk-PBKM6DGG.js");
-var import_chunk_UVE2OYCY = load("./chunk-UVE2OYCY.js");
-var import_chunk_63KQCLAU = load("./chunk-63KQCLAU.js");
+var import_chunk_PKTUZGLR = load("./chunk-PKTUZGLR.js");
+var import_chunk_Q3C45SZE = load("./chunk-Q3C45SZE.js");
+var import_chunk_FW7IO6QU = load("./chunk-FW7IO6QU.js");
+var import_chunk_ZE7XNGLT = load("./chunk-ZE7XNGLT.js");
+var import_chunk_G5E7KDR2 = load("./chunk-G5E7KDR2.js");
+var import_chunk_I2GHFG3V = load("./chunk-I2GHFG3V.js");
+var import_chunk_FI4JYELH = load("./chunk-FI4JYELH.js");
+var import_chunk_JHVGVA2Y = load("./chunk-JHVGVA2Y.js");
+var import_chunk_LU7OM5CL = load("./chunk-LU7OM5CL.js");
+var import_chunk_DIWS52R6 = load("./chunk-DIWS52R6.js");
+var import_chunk_CV5CCXHY = load("./chunk-CV5CCXHY.js");
+var import_chunk_HIHPYN74 = load("./chunk-HIHPYN74.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_DNSXSCWB = load("./chunk-DNSXSCWB.js");
+var import_chunk_SNDXL3WS = load("./chunk-SNDXL3WS.js");
 var import_chunk_5FGQQYTR = load("./chunk-5FGQQYTR.js");
-var import_chunk_AQII5LLU = load("./chunk-AQII5LLU.js");
-var import_chunk_K63IGFC6 = load("./chunk-K63IGFC6.js");
+var import_chunk_EFOKE6DH = load("./chunk-EFOKE6DH.js");
+var import_chunk_P5Z5XPZO = load("./chunk-P5Z5XPZO.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_CAXVKBQJ = load("./chunk-CAXVKBQJ.js");
+var import_chunk_IJ2DWSAG = load("./chunk-IJ2DWSAG.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_M5MS4U53 = load("./chunk-M5MS4U53.js");
-var import_chunk_L6VDU6O6 = load("./chunk-L6VDU6O6.js");
-var import_chunk_UNKQNKJP = load("./chunk-UNKQNKJP.js");
-var import_chunk_6AQ7BGSS = load("./chunk-6AQ7BGSS.js");
-var import_chunk_YBA5BRV5 = load("./chunk-YBA5BRV5.js");
-var import_chunk_ZTOMSNGT = load("./chunk-ZTOMSNGT.js");
+var import_chunk_Y3OG5S7C = load("./chunk-Y3OG5S7C.js");
+var import_chunk_LEHRPSIG = load("./chunk-LEHRPSIG.js");
+var import_chunk_J6GGBA2A = load("./chunk-J6GGBA2A.js");
+var import_chunk_U3WQ7DHF = load("./chunk-U3WQ7DHF.js");
 var import_chunk_35TRCA3T = load("./chunk-35TRCA3T.js");
 var import_chunk_G6JKA6PT = load("./chunk-G6JKA6PT.js");
 var import_chunk_H3O4Q2ZO = load("./chunk-H3O4Q2ZO.js");
@@ -13176,8 +13271,8 @@ var import_chunk_4OSGLHQW = load("./chunk-4OSGLHQW.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
 var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
-var import_chunk_YWZY5KOJ = load("./chunk-YWZY5KOJ.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_QQDCJR45 = load("./chunk-QQDCJR45.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 var continueCommand = {
@@ -13188,24 +13283,24 @@ var continueCommand = {
   options: {
     job: { kind: "text", value: "ID", help: "the job whose conversation goes on (whole id)" },
     conversation: { kind: "text", value: "CID", help: "a conversation that a job of this worktree recorded" },
-    ...import_chunk_UVE2OYCY.staffOptions,
+    ...import_chunk_DIWS52R6.staffOptions,
     cwd: { kind: "text", value: "DIR", help: "folder to work in (default: that of the earlier job)" },
-    share: import_chunk_UVE2OYCY.writerOptions.share,
-    ...import_chunk_UVE2OYCY.launchOptions
+    share: import_chunk_DIWS52R6.writerOptions.share,
+    ...import_chunk_DIWS52R6.launchOptions
   },
   notes: "Backend, mode, model, profile and folder are those of the earlier job unless given. The limit is a fresh one.",
   examples: ['continue --job staffer-mik3xa01-9c2k4d --prompt "Now add a test for it"', 'continue --prompt "Go on"'],
   async run(context, input) {
     const root = context.root(input);
-    (0, import_chunk_63KQCLAU.checkRoot)(root.folder);
-    const prompt = await (0, import_chunk_ZMKEC7OT.taskOf)(context, input);
-    const words = (0, import_chunk_MN3R4Y33.onceWords)("continue", input, input.has("cwd") ? (0, import_chunk_MN3R4Y33.folderSaid)(context, input) : null, prompt);
-    const repeated = await (0, import_chunk_MN3R4Y33.repeatedLaunch)(context, input, words, false);
+    (0, import_chunk_CV5CCXHY.checkRoot)(root.folder);
+    const prompt = await (0, import_chunk_FW7IO6QU.taskOf)(context, input);
+    const words = (0, import_chunk_JHVGVA2Y.onceWords)("continue", input, input.has("cwd") ? (0, import_chunk_JHVGVA2Y.folderSaid)(context, input) : null, prompt);
+    const repeated = await (0, import_chunk_JHVGVA2Y.repeatedLaunch)(context, input, words, false);
     if (repeated) return repeated;
     const parent = parentOf(root, input);
-    await (0, import_chunk_7OPSWMUQ.requireGenuine)(parent);
+    await (0, import_chunk_PKTUZGLR.requireGenuine)(parent);
     const staff = parent.staff;
-    const resume = (0, import_chunk_7OPSWMUQ.conversationOf)(root.folder, parent);
+    const resume = (0, import_chunk_PKTUZGLR.conversationOf)(root.folder, parent);
     if (!staff || resume === null) {
       const why = staff ? "no conversation id was seen" : `a ${parent.kind} job keeps no conversation`;
       throw new import_chunk_NVPF5LEY.FaultError(
@@ -13214,14 +13309,14 @@ var continueCommand = {
         import_chunk_M5MS4U53.nextCommands.restart(parent.id, root.option)
       );
     }
-    const cwd = input.has("cwd") ? (0, import_chunk_WSTAHIGZ.folderOf)(context, input) : (0, import_chunk_7OPSWMUQ.requireFolder)(parent, "continue", root.option);
-    (0, import_chunk_7OPSWMUQ.requireSameFolder)(parent, cwd, root.option);
-    const part = (0, import_chunk_PM3VWGYX.makeStaffPart)({
+    const cwd = input.has("cwd") ? (0, import_chunk_I2GHFG3V.folderOf)(context, input) : (0, import_chunk_PKTUZGLR.requireFolder)(parent, "continue", root.option);
+    (0, import_chunk_PKTUZGLR.requireSameFolder)(parent, cwd, root.option);
+    const part = (0, import_chunk_ZE7XNGLT.makeStaffPart)({
       mode: staff.mode,
       stateRoot: root.folder,
       backend: input.text("backend") ?? staff.custom?.name ?? staff.backend,
       model: input.text("model") ?? staff.model,
-      profile: (0, import_chunk_ZMKEC7OT.askedProfile)(input),
+      profile: (0, import_chunk_FW7IO6QU.askedProfile)(input),
       earlierProfile: staff.profile,
       prompt,
       resume,
@@ -13236,14 +13331,14 @@ var continueCommand = {
     context.tell(
       `continues ${parent.id} (${staff.custom?.name ?? part.backend}, mode ${part.mode}, profile ${part.profile})`
     );
-    part.earlier = (0, import_chunk_7OPSWMUQ.earlierOf)(root.folder, part.backend, resume);
+    part.earlier = (0, import_chunk_PKTUZGLR.earlierOf)(root.folder, part.backend, resume);
     if (staff.schema) part.schema = true;
     if (staff.base) part.base = staff.base;
-    return (0, import_chunk_ZMKEC7OT.launchStaff)(context, input, {
+    return (0, import_chunk_FW7IO6QU.launchStaff)(context, input, {
       verb: parent.verb,
       staff: part,
       cwd,
-      lineage: (0, import_chunk_7OPSWMUQ.lineageOf)(parent, "continue"),
+      lineage: (0, import_chunk_PKTUZGLR.lineageOf)(parent, "continue"),
       isSynchronous: parent.verb === "ask" && !input.has("id-only"),
       words,
       asksForLatest: !input.has("job") && !input.has("conversation"),
@@ -13255,13 +13350,13 @@ function parentOf(root, input) {
   const [job, conversation] = [input.text("job"), input.text("conversation")];
   if (job !== void 0 && conversation !== void 0)
     throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --job and --conversation together");
-  if (job !== void 0) return (0, import_chunk_7OPSWMUQ.requireSpec)(root, (0, import_chunk_K63IGFC6.requireWholeId)(root, job));
+  if (job !== void 0) return (0, import_chunk_PKTUZGLR.requireSpec)(root, (0, import_chunk_P5Z5XPZO.requireWholeId)(root, job));
   const owner = conversation === void 0 ? input.text("owner") ?? import_chunk_NTPGMPXS.variables.owner() ?? null : null;
-  const id = (0, import_chunk_FZFLIQEF.findLatest)(root.folder, owner, (_, spec) => {
-    const known = spec.staff ? (0, import_chunk_7OPSWMUQ.conversationOf)(root.folder, spec) : null;
+  const id = (0, import_chunk_Q3C45SZE.findLatest)(root.folder, owner, (_, spec) => {
+    const known = spec.staff ? (0, import_chunk_PKTUZGLR.conversationOf)(root.folder, spec) : null;
     return conversation === void 0 ? known !== null : known === conversation;
   });
-  if (id !== void 0) return (0, import_chunk_7OPSWMUQ.requireSpec)(root, id);
+  if (id !== void 0) return (0, import_chunk_PKTUZGLR.requireSpec)(root, id);
   const what = conversation === void 0 ? "a conversation" : `conversation ${JSON.stringify(conversation)}`;
   const whose = owner === null ? "" : ` of owner ${owner}`;
   throw new import_chunk_NVPF5LEY.FaultError(
@@ -13276,15 +13371,15 @@ function parentOf(root, input) {
 });
 
 },
-"./dispatch-FFTMPVQ6.js": function (module, exports) {
+"./dispatch-RZMR6L5B.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   dispatch: () => dispatch
 });
 module.exports = stdin_exports;
-var import_chunk_LK73LRSK = load("./chunk-LK73LRSK.js");
-var import_chunk_63KQCLAU = load("./chunk-63KQCLAU.js");
+var import_chunk_BLE5EZH2 = load("./chunk-BLE5EZH2.js");
+var import_chunk_CV5CCXHY = load("./chunk-CV5CCXHY.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
@@ -13292,7 +13387,7 @@ var import_chunk_35TRCA3T = load("./chunk-35TRCA3T.js");
 var import_chunk_4OSGLHQW = load("./chunk-4OSGLHQW.js");
 var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
 var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 var import_node_fs = require("node:fs");
@@ -13434,7 +13529,7 @@ function optionNames(command) {
   return Object.keys(command.options).map((name) => `--${name}`).join(" ");
 }
 function helpOf(command) {
-  return (0, import_chunk_4OSGLHQW.quoteWords)([...(0, import_chunk_35TRCA3T.selfWords)(), command.name, "--help"]);
+  return (0, import_chunk_4OSGLHQW.quoteWords)([...(0, import_chunk_35TRCA3T.selfWords)(), ...command.name.split(" "), "--help"]);
 }
 function rangeOf(row, name) {
   if (!row?.range) throw new Error(`option ${name} has no range`);
@@ -13445,10 +13540,10 @@ async function dispatch(args, base, version) {
   if (word === "--version" || word === "version") return { code: import_chunk_6PFAPK5K.exitCodes.done, out: `${version}
 ` };
   const name = word === "--help" || word === "-h" ? "help" : word;
-  const loaded = await (0, import_chunk_LK73LRSK.loadCommand)(name);
+  const loaded = await (0, import_chunk_BLE5EZH2.loadCommand)(name);
   if (!loaded)
     throw (0, import_chunk_NVPF5LEY.usageError)(
-      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_LK73LRSK.commandNames.join(", ")}`,
+      `cannot run ${JSON.stringify(word)}: there is no such command; there are ${import_chunk_BLE5EZH2.commandNames.join(", ")}`,
       (0, import_chunk_4OSGLHQW.quoteWords)([...(0, import_chunk_35TRCA3T.selfWords)(), "help"])
     );
   if (hasChangedWords(args)) {
@@ -13462,7 +13557,7 @@ async function dispatch(args, base, version) {
   if (input.has("help")) return help(command);
   const context = {
     ...base,
-    root: (parsed) => (0, import_chunk_63KQCLAU.locateRoot)({ option: parsed.text("state-dir"), variable: import_chunk_NTPGMPXS.variables.stateDir(), cwd: base.cwd })
+    root: (parsed) => (0, import_chunk_CV5CCXHY.locateRoot)({ option: parsed.text("state-dir"), variable: import_chunk_NTPGMPXS.variables.stateDir(), cwd: base.cwd })
   };
   return command.run(context, input);
 }
@@ -13476,23 +13571,24 @@ async function help(command) {
 });
 
 },
-"./doctor-LYRDVVC4.js": function (module, exports) {
+"./doctor-HSTH4MFT.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   doctor: () => doctor
 });
 module.exports = stdin_exports;
-var import_chunk_X6AHAYNT = load("./chunk-X6AHAYNT.js");
-var import_chunk_UVE2OYCY = load("./chunk-UVE2OYCY.js");
-var import_chunk_63KQCLAU = load("./chunk-63KQCLAU.js");
+var import_chunk_3VDDN6JV = load("./chunk-3VDDN6JV.js");
+var import_chunk_DIWS52R6 = load("./chunk-DIWS52R6.js");
+var import_chunk_CV5CCXHY = load("./chunk-CV5CCXHY.js");
+var import_chunk_HIHPYN74 = load("./chunk-HIHPYN74.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_DNSXSCWB = load("./chunk-DNSXSCWB.js");
-var import_chunk_K63IGFC6 = load("./chunk-K63IGFC6.js");
+var import_chunk_SNDXL3WS = load("./chunk-SNDXL3WS.js");
+var import_chunk_P5Z5XPZO = load("./chunk-P5Z5XPZO.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_M5MS4U53 = load("./chunk-M5MS4U53.js");
-var import_chunk_UNKQNKJP = load("./chunk-UNKQNKJP.js");
-var import_chunk_YBA5BRV5 = load("./chunk-YBA5BRV5.js");
-var import_chunk_ZTOMSNGT = load("./chunk-ZTOMSNGT.js");
+var import_chunk_J6GGBA2A = load("./chunk-J6GGBA2A.js");
+var import_chunk_U3WQ7DHF = load("./chunk-U3WQ7DHF.js");
 var import_chunk_35TRCA3T = load("./chunk-35TRCA3T.js");
 var import_chunk_G6JKA6PT = load("./chunk-G6JKA6PT.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
@@ -13500,8 +13596,8 @@ var import_chunk_4OSGLHQW = load("./chunk-4OSGLHQW.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
 var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
-var import_chunk_YWZY5KOJ = load("./chunk-YWZY5KOJ.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_QQDCJR45 = load("./chunk-QQDCJR45.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function diagnose(root, id) {
@@ -13509,12 +13605,12 @@ async function diagnose(root, id) {
     const next = (0, import_chunk_M5MS4U53.nextCommand)(root.option, "clean", "--yes");
     return { id, condition: "damaged", problem: "a marker of a live job without a job folder", next, facts: [] };
   }
-  const view = (0, import_chunk_UNKQNKJP.inspect)(root.folder, id);
-  const condition = (0, import_chunk_UNKQNKJP.conditionOf)(view);
+  const view = (0, import_chunk_U3WQ7DHF.inspect)(root.folder, id);
+  const condition = (0, import_chunk_U3WQ7DHF.conditionOf)(view);
   return { id, condition, ...await problemOf(root, view, condition), facts: factsOfJob(view) };
 }
 async function diagnoseAll(root) {
-  const ids = [...new Set([...(0, import_chunk_K63IGFC6.listActive)(root.folder), ...(0, import_chunk_K63IGFC6.listJobs)(root.folder)])];
+  const ids = [...new Set([...(0, import_chunk_P5Z5XPZO.listActive)(root.folder), ...(0, import_chunk_P5Z5XPZO.listJobs)(root.folder)])];
   const findings = [];
   for (const id of ids) findings.push(await diagnose(root, id));
   return findings.filter((finding) => finding.problem !== null);
@@ -13527,15 +13623,15 @@ async function problemOf(root, view, condition) {
       problem: `the record is damaged: ${damage}; nothing was deleted, output and result files are as they were`,
       next: import_chunk_M5MS4U53.nextCommands.status(root.option)
     };
-  if (spec && !(0, import_chunk_UNKQNKJP.isEnded)(view.state) && !await (0, import_chunk_YBA5BRV5.isGenuine)(spec, (0, import_chunk_YBA5BRV5.readKey)())) {
+  if (spec && !(0, import_chunk_U3WQ7DHF.isEnded)(view.state) && !await (0, import_chunk_J6GGBA2A.isGenuine)(spec, (0, import_chunk_J6GGBA2A.readKey)())) {
     return {
       problem: "spec.json was changed or written by another user: nothing is started or signaled for this job",
       next: import_chunk_M5MS4U53.nextCommands.observe(id, root.option)
     };
   }
-  if (spec && !(0, import_chunk_ZTOMSNGT.findEngine)(spec.engine))
+  if (spec && !(0, import_chunk_U3WQ7DHF.findEngine)(spec.engine))
     return { problem: `it runs on the engine ${spec.engine}, which this release does not know`, next: null };
-  const health = (0, import_chunk_X6AHAYNT.healthOf)(view, condition);
+  const health = (0, import_chunk_3VDDN6JV.healthOf)(view, condition);
   switch (condition) {
     case "orphaned":
     case "unclaimed":
@@ -13577,7 +13673,7 @@ var doctor = {
       value: "NAME",
       help: "one real round trip with this agent CLI, restricted, in an empty folder (calls its model once)"
     },
-    ...import_chunk_UVE2OYCY.common
+    ...import_chunk_DIWS52R6.common
   },
   notes: "Exit codes: 0 nothing is wrong, 3 something is. Changes nothing. With --backend: 0 when a complete answer came within 2 minutes, 3 when not, with the reason in the words of the CLI; the CLI may keep that conversation in its own history.",
   examples: ["doctor", "doctor run-mik3x9ab-4f7q2z", "doctor --backend codex"],
@@ -13585,13 +13681,13 @@ var doctor = {
     const backend = input.text("backend");
     if (backend !== void 0) {
       if (input.words.length > 0) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take a job ID and --backend together");
-      const { doctorBackend } = await Promise.resolve().then(() => load("./doctor-backend-WFVRKUV7.js"));
+      const { doctorBackend } = await Promise.resolve().then(() => load("./doctor-backend-E4X5XS43.js"));
       return doctorBackend(context, backend, input.has("json"));
     }
     const root = context.root(input);
-    const isThere = (0, import_chunk_63KQCLAU.checkRoot)(root.folder);
+    const isThere = (0, import_chunk_CV5CCXHY.checkRoot)(root.folder);
     const word = input.words[0];
-    const findings = !isThere && word === void 0 ? [] : word === void 0 ? await diagnoseAll(root) : [await diagnose(root, (0, import_chunk_K63IGFC6.findJob)(root, word))];
+    const findings = !isThere && word === void 0 ? [] : word === void 0 ? await diagnoseAll(root) : [await diagnose(root, (0, import_chunk_P5Z5XPZO.findJob)(root, word))];
     const isWrong = findings.some((finding) => finding.problem !== null);
     const code = isWrong ? import_chunk_6PFAPK5K.exitCodes.unsuccessful : import_chunk_6PFAPK5K.exitCodes.done;
     if (input.has("json")) {
@@ -13613,52 +13709,51 @@ function tell(finding) {
 });
 
 },
-"./doctor-backend-WFVRKUV7.js": function (module, exports) {
+"./doctor-backend-E4X5XS43.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   doctorBackend: () => doctorBackend
 });
 module.exports = stdin_exports;
-var import_chunk_II6ABQPH = load("./chunk-II6ABQPH.js");
+var import_chunk_P2FHDBH7 = load("./chunk-P2FHDBH7.js");
 var import_chunk_XFBNWBRB = load("./chunk-XFBNWBRB.js");
-var import_chunk_LYOOSHQV = load("./chunk-LYOOSHQV.js");
+var import_chunk_VKXKN2TO = load("./chunk-VKXKN2TO.js");
 var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
-var import_chunk_I22TWYP3 = load("./chunk-I22TWYP3.js");
+var import_chunk_G2XWCMU3 = load("./chunk-G2XWCMU3.js");
 var import_chunk_HTFRUHKZ = load("./chunk-HTFRUHKZ.js");
-var import_chunk_PM3VWGYX = load("./chunk-PM3VWGYX.js");
-var import_chunk_PBKM6DGG = load("./chunk-PBKM6DGG.js");
-var import_chunk_63KQCLAU = load("./chunk-63KQCLAU.js");
+var import_chunk_ZE7XNGLT = load("./chunk-ZE7XNGLT.js");
+var import_chunk_LU7OM5CL = load("./chunk-LU7OM5CL.js");
+var import_chunk_CV5CCXHY = load("./chunk-CV5CCXHY.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_A6NQ6ZNT = load("./chunk-A6NQ6ZNT.js");
-var import_chunk_NDP5GSDR = load("./chunk-NDP5GSDR.js");
+var import_chunk_NKDN7ECA = load("./chunk-NKDN7ECA.js");
+var import_chunk_GMOJQPSW = load("./chunk-GMOJQPSW.js");
 var import_chunk_SR7TLAEL = load("./chunk-SR7TLAEL.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_3OMH5ZMQ = load("./chunk-3OMH5ZMQ.js");
-var import_chunk_PRKLFSUE = load("./chunk-PRKLFSUE.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_HRWJYRBX = load("./chunk-HRWJYRBX.js");
+var import_chunk_RNMWW35L = load("./chunk-RNMWW35L.js");
 var import_chunk_5FGQQYTR = load("./chunk-5FGQQYTR.js");
-var import_chunk_AQII5LLU = load("./chunk-AQII5LLU.js");
-var import_chunk_K63IGFC6 = load("./chunk-K63IGFC6.js");
+var import_chunk_EFOKE6DH = load("./chunk-EFOKE6DH.js");
+var import_chunk_P5Z5XPZO = load("./chunk-P5Z5XPZO.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_CAXVKBQJ = load("./chunk-CAXVKBQJ.js");
+var import_chunk_IJ2DWSAG = load("./chunk-IJ2DWSAG.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_M5MS4U53 = load("./chunk-M5MS4U53.js");
-var import_chunk_L6VDU6O6 = load("./chunk-L6VDU6O6.js");
-var import_chunk_UNKQNKJP = load("./chunk-UNKQNKJP.js");
-var import_chunk_6AQ7BGSS = load("./chunk-6AQ7BGSS.js");
-var import_chunk_YBA5BRV5 = load("./chunk-YBA5BRV5.js");
-var import_chunk_ZTOMSNGT = load("./chunk-ZTOMSNGT.js");
+var import_chunk_Y3OG5S7C = load("./chunk-Y3OG5S7C.js");
+var import_chunk_LEHRPSIG = load("./chunk-LEHRPSIG.js");
+var import_chunk_J6GGBA2A = load("./chunk-J6GGBA2A.js");
+var import_chunk_U3WQ7DHF = load("./chunk-U3WQ7DHF.js");
 var import_chunk_35TRCA3T = load("./chunk-35TRCA3T.js");
 var import_chunk_G6JKA6PT = load("./chunk-G6JKA6PT.js");
-var import_chunk_GV6LSP6E = load("./chunk-GV6LSP6E.js");
+var import_chunk_JOCEVUMT = load("./chunk-JOCEVUMT.js");
 var import_chunk_H3O4Q2ZO = load("./chunk-H3O4Q2ZO.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_4OSGLHQW = load("./chunk-4OSGLHQW.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
 var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
-var import_chunk_YWZY5KOJ = load("./chunk-YWZY5KOJ.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_QQDCJR45 = load("./chunk-QQDCJR45.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 var import_node_path = builtin("node:path");
@@ -13679,15 +13774,15 @@ var trialMs = 12e4;
 var task = "Reply with the single word: ready";
 var answerBytes = 1024;
 async function roundTrip(name, onStart) {
-  const isOwn = Object.hasOwn((0, import_chunk_PM3VWGYX.readUserConfig)().backends, name);
-  const canRestrict = !isOwn && (0, import_chunk_AQII5LLU.findBackend)(name)?.profiles.restricted !== null;
+  const isOwn = Object.hasOwn((0, import_chunk_ZE7XNGLT.readUserConfig)().backends, name);
+  const canRestrict = !isOwn && (0, import_chunk_EFOKE6DH.findBackend)(name)?.profiles.restricted !== null;
   const signals = (0, import_chunk_5AUWXA57.holdSignals)();
   try {
     const folder = makeTempFolder("job-companion-trial-");
     let left = null;
     try {
       const [state, cwd] = [import_node_path.default.join(folder, "state"), import_node_path.default.join(folder, "empty")];
-      (0, import_chunk_6OPTGHIR.createFolder)(cwd);
+      (0, import_chunk_527JQF7V.createFolder)(cwd);
       const root = { folder: state, option: ["--state-dir", state] };
       const part = makePart(root, cwd, name, canRestrict ? "restricted" : "standard");
       await requireQuiet(signals);
@@ -13708,10 +13803,10 @@ async function requireQuiet(signals) {
 }
 function makePart(root, cwd, backend, profile) {
   const words = { mode: "ask", stateRoot: root.folder, model: null, prompt: task, resume: null };
-  return { ...(0, import_chunk_PM3VWGYX.makeStaffPart)({ ...words, backend, profile, cwd }), brief: false };
+  return { ...(0, import_chunk_ZE7XNGLT.makeStaffPart)({ ...words, backend, profile, cwd }), brief: false };
 }
 async function tryIn(root, cwd, part, signals) {
-  const { id } = await (0, import_chunk_PBKM6DGG.launch)(root, {
+  const { id } = await (0, import_chunk_LU7OM5CL.launch)(root, {
     kind: "staff",
     verb: "ask",
     owner: null,
@@ -13719,8 +13814,8 @@ async function tryIn(root, cwd, part, signals) {
     onceKey: null,
     cwd,
     deadlineMs: trialMs,
-    killGraceMs: import_chunk_YWZY5KOJ.limits.staffKillGrace.default,
-    maxOutputBytes: import_chunk_YWZY5KOJ.limits.maxOutput.min,
+    killGraceMs: import_chunk_QQDCJR45.limits.staffKillGrace.default,
+    maxOutputBytes: import_chunk_QQDCJR45.limits.maxOutput.min,
     firstOutputMs: null,
     stallMs: null,
     lineage: null,
@@ -13728,7 +13823,7 @@ async function tryIn(root, cwd, part, signals) {
     staff: part
   });
   const why = "doctor was interrupted";
-  signals.onEach(() => void (0, import_chunk_LYOOSHQV.cancelJob)(root.folder, id, { owner: null, why }).catch(() => void 0));
+  signals.onEach(() => void (0, import_chunk_VKXKN2TO.cancelJob)(root.folder, id, { owner: null, why }).catch(() => void 0));
   const { view, firstOutputMs } = await follow(root, id);
   const { state } = view;
   return {
@@ -13742,19 +13837,19 @@ async function tryIn(root, cwd, part, signals) {
     first_output_ms: firstOutputMs,
     duration_ms: state.duration_ms,
     conversation_id: state.conversation?.id ?? null,
-    answer: state.state === "done" ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)((0, import_chunk_6OPTGHIR.readText)(view.paths.result) ?? ""), answerBytes) : null
+    answer: state.state === "done" ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)((0, import_chunk_527JQF7V.readText)(view.paths.result) ?? ""), answerBytes) : null
   };
 }
 async function follow(root, id) {
   const paths = (0, import_chunk_35TRCA3T.jobPaths)(root.folder, id);
   let firstOutputMs = null;
   const look = () => {
-    const started = (0, import_chunk_A6NQ6ZNT.startedAt)(paths);
+    const started = (0, import_chunk_NKDN7ECA.startedAt)(paths);
     if (firstOutputMs !== null || started === null || !(0, import_chunk_P3XGVNCK.factsOf)(paths.output)?.size) return;
     firstOutputMs = Math.max(0, (0, import_chunk_NTPGMPXS.nowMs)() - Date.parse(started));
   };
-  const patience = trialMs + 3 * import_chunk_YWZY5KOJ.limits.staffKillGrace.default;
-  const [view] = await (0, import_chunk_I22TWYP3.waitForJobs)(root.folder, [id], {
+  const patience = trialMs + 3 * import_chunk_QQDCJR45.limits.staffKillGrace.default;
+  const [view] = await (0, import_chunk_G2XWCMU3.waitForJobs)(root.folder, [id], {
     mode: "all",
     timeoutMs: patience,
     heartbeatMs: 50,
@@ -13777,8 +13872,8 @@ async function removeOrName(folder) {
   }
 }
 async function doctorBackend(context, name, isJson) {
-  const backend = (0, import_chunk_AQII5LLU.findBackend)(name);
-  const signIn = backend ? (0, import_chunk_II6ABQPH.signInOf)(backend) : null;
+  const backend = (0, import_chunk_EFOKE6DH.findBackend)(name);
+  const signIn = backend ? (0, import_chunk_P2FHDBH7.signInOf)(backend) : null;
   try {
     const trip = await roundTrip(
       name,
@@ -13829,16 +13924,16 @@ function page(name, isReady, rows) {
 });
 
 },
-"./help-Y2E2EWPB.js": function (module, exports) {
+"./help-IUT4T6AJ.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   help: () => help
 });
 module.exports = stdin_exports;
-var import_chunk_UVE2OYCY = load("./chunk-UVE2OYCY.js");
+var import_chunk_DIWS52R6 = load("./chunk-DIWS52R6.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_YWZY5KOJ = load("./chunk-YWZY5KOJ.js");
+var import_chunk_QQDCJR45 = load("./chunk-QQDCJR45.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 var help = {
@@ -13846,10 +13941,10 @@ var help = {
   summary: "this page, or the page of one command",
   form: "[COMMAND]",
   words: { min: 0, max: 1 },
-  options: import_chunk_UVE2OYCY.common,
+  options: import_chunk_DIWS52R6.common,
   examples: ["help", "help run"],
   async run(_context, input) {
-    const { commandNames, loadCommand } = await Promise.resolve().then(() => load("./registry-FTXT7DO3.js"));
+    const { commandNames, loadCommand } = await Promise.resolve().then(() => load("./registry-ZSLSENOH.js"));
     const { renderHelp } = await Promise.resolve().then(() => load("./usage-KTS4T74N.js"));
     const { labelled } = await Promise.resolve().then(() => load("./wrap-LTCIWAWY.js"));
     const word = input.words[0];
@@ -13880,34 +13975,36 @@ var foot = `Exit codes: 0 done, 2 not finished, 3 failed or timed out or crashed
 });
 
 },
-"./implement-XDU5PMCO.js": function (module, exports) {
+"./implement-NAMZLFJ2.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   implement: () => implement
 });
 module.exports = stdin_exports;
-var import_chunk_N6FETSUB = load("./chunk-N6FETSUB.js");
-var import_chunk_ZMKEC7OT = load("./chunk-ZMKEC7OT.js");
-var import_chunk_PM3VWGYX = load("./chunk-PM3VWGYX.js");
-var import_chunk_LMJYWSIV = load("./chunk-LMJYWSIV.js");
-var import_chunk_WSTAHIGZ = load("./chunk-WSTAHIGZ.js");
-var import_chunk_MN3R4Y33 = load("./chunk-MN3R4Y33.js");
-var import_chunk_PBKM6DGG = load("./chunk-PBKM6DGG.js");
-var import_chunk_UVE2OYCY = load("./chunk-UVE2OYCY.js");
-var import_chunk_63KQCLAU = load("./chunk-63KQCLAU.js");
+var import_chunk_7HX7TOAO = load("./chunk-7HX7TOAO.js");
+var import_chunk_FW7IO6QU = load("./chunk-FW7IO6QU.js");
+var import_chunk_ZE7XNGLT = load("./chunk-ZE7XNGLT.js");
+var import_chunk_G5E7KDR2 = load("./chunk-G5E7KDR2.js");
+var import_chunk_I2GHFG3V = load("./chunk-I2GHFG3V.js");
+var import_chunk_FI4JYELH = load("./chunk-FI4JYELH.js");
+var import_chunk_JHVGVA2Y = load("./chunk-JHVGVA2Y.js");
+var import_chunk_LU7OM5CL = load("./chunk-LU7OM5CL.js");
+var import_chunk_DIWS52R6 = load("./chunk-DIWS52R6.js");
+var import_chunk_CV5CCXHY = load("./chunk-CV5CCXHY.js");
+var import_chunk_HIHPYN74 = load("./chunk-HIHPYN74.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_5FGQQYTR = load("./chunk-5FGQQYTR.js");
-var import_chunk_AQII5LLU = load("./chunk-AQII5LLU.js");
-var import_chunk_K63IGFC6 = load("./chunk-K63IGFC6.js");
+var import_chunk_EFOKE6DH = load("./chunk-EFOKE6DH.js");
+var import_chunk_P5Z5XPZO = load("./chunk-P5Z5XPZO.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_CAXVKBQJ = load("./chunk-CAXVKBQJ.js");
+var import_chunk_IJ2DWSAG = load("./chunk-IJ2DWSAG.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_M5MS4U53 = load("./chunk-M5MS4U53.js");
-var import_chunk_L6VDU6O6 = load("./chunk-L6VDU6O6.js");
-var import_chunk_UNKQNKJP = load("./chunk-UNKQNKJP.js");
-var import_chunk_6AQ7BGSS = load("./chunk-6AQ7BGSS.js");
-var import_chunk_YBA5BRV5 = load("./chunk-YBA5BRV5.js");
-var import_chunk_ZTOMSNGT = load("./chunk-ZTOMSNGT.js");
+var import_chunk_Y3OG5S7C = load("./chunk-Y3OG5S7C.js");
+var import_chunk_LEHRPSIG = load("./chunk-LEHRPSIG.js");
+var import_chunk_J6GGBA2A = load("./chunk-J6GGBA2A.js");
+var import_chunk_U3WQ7DHF = load("./chunk-U3WQ7DHF.js");
 var import_chunk_35TRCA3T = load("./chunk-35TRCA3T.js");
 var import_chunk_G6JKA6PT = load("./chunk-G6JKA6PT.js");
 var import_chunk_H3O4Q2ZO = load("./chunk-H3O4Q2ZO.js");
@@ -13916,11 +14013,11 @@ var import_chunk_4OSGLHQW = load("./chunk-4OSGLHQW.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
 var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
-var import_chunk_YWZY5KOJ = load("./chunk-YWZY5KOJ.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_QQDCJR45 = load("./chunk-QQDCJR45.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var implement = (0, import_chunk_N6FETSUB.makeStaffVerb)({
+var implement = (0, import_chunk_7HX7TOAO.makeStaffVerb)({
   mode: "implement",
   notes: "A second implement job in the same worktree is refused unless it has --worktree or --share. The result says what was changed: files, commits, or that nothing was.",
   examples: [
@@ -14099,55 +14196,54 @@ function init(open, close) {
 var kleur_default = $;
 
 },
-"./main-X5AONUJA.js": function (module, exports) {
+"./main-NUKSJPFS.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   runWorker: () => runWorker
 });
 module.exports = stdin_exports;
-var import_chunk_ZMQY5RPW = load("./chunk-ZMQY5RPW.js");
+var import_chunk_3CXTRCZD = load("./chunk-3CXTRCZD.js");
 var import_chunk_HTFRUHKZ = load("./chunk-HTFRUHKZ.js");
-var import_chunk_CAIAZEZ2 = load("./chunk-CAIAZEZ2.js");
-var import_chunk_A6NQ6ZNT = load("./chunk-A6NQ6ZNT.js");
-var import_chunk_NDP5GSDR = load("./chunk-NDP5GSDR.js");
-var import_chunk_D66MN62U = load("./chunk-D66MN62U.js");
+var import_chunk_DCQG2IGW = load("./chunk-DCQG2IGW.js");
+var import_chunk_NKDN7ECA = load("./chunk-NKDN7ECA.js");
+var import_chunk_GMOJQPSW = load("./chunk-GMOJQPSW.js");
+var import_chunk_MZIWKLNF = load("./chunk-MZIWKLNF.js");
 var import_chunk_SR7TLAEL = load("./chunk-SR7TLAEL.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_3OMH5ZMQ = load("./chunk-3OMH5ZMQ.js");
-var import_chunk_PRKLFSUE = load("./chunk-PRKLFSUE.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_DNSXSCWB = load("./chunk-DNSXSCWB.js");
+var import_chunk_HRWJYRBX = load("./chunk-HRWJYRBX.js");
+var import_chunk_RNMWW35L = load("./chunk-RNMWW35L.js");
+var import_chunk_SNDXL3WS = load("./chunk-SNDXL3WS.js");
 var import_chunk_5FGQQYTR = load("./chunk-5FGQQYTR.js");
-var import_chunk_AQII5LLU = load("./chunk-AQII5LLU.js");
-var import_chunk_K63IGFC6 = load("./chunk-K63IGFC6.js");
+var import_chunk_EFOKE6DH = load("./chunk-EFOKE6DH.js");
+var import_chunk_P5Z5XPZO = load("./chunk-P5Z5XPZO.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_CAXVKBQJ = load("./chunk-CAXVKBQJ.js");
+var import_chunk_IJ2DWSAG = load("./chunk-IJ2DWSAG.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_M5MS4U53 = load("./chunk-M5MS4U53.js");
-var import_chunk_G36O37II = load("./chunk-G36O37II.js");
-var import_chunk_UNKQNKJP = load("./chunk-UNKQNKJP.js");
-var import_chunk_6AQ7BGSS = load("./chunk-6AQ7BGSS.js");
-var import_chunk_YBA5BRV5 = load("./chunk-YBA5BRV5.js");
-var import_chunk_ZTOMSNGT = load("./chunk-ZTOMSNGT.js");
+var import_chunk_4CQAQHDW = load("./chunk-4CQAQHDW.js");
+var import_chunk_LEHRPSIG = load("./chunk-LEHRPSIG.js");
+var import_chunk_J6GGBA2A = load("./chunk-J6GGBA2A.js");
+var import_chunk_U3WQ7DHF = load("./chunk-U3WQ7DHF.js");
 var import_chunk_35TRCA3T = load("./chunk-35TRCA3T.js");
 var import_chunk_G6JKA6PT = load("./chunk-G6JKA6PT.js");
-var import_chunk_3VUKTFYJ = load("./chunk-3VUKTFYJ.js");
-var import_chunk_GV6LSP6E = load("./chunk-GV6LSP6E.js");
+var import_chunk_ECCVI5NM = load("./chunk-ECCVI5NM.js");
+var import_chunk_JOCEVUMT = load("./chunk-JOCEVUMT.js");
 var import_chunk_H3O4Q2ZO = load("./chunk-H3O4Q2ZO.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_4OSGLHQW = load("./chunk-4OSGLHQW.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
 var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
-var import_chunk_YWZY5KOJ = load("./chunk-YWZY5KOJ.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_QQDCJR45 = load("./chunk-QQDCJR45.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function runWorker(root, id, log) {
-  if (!root.startsWith("/") || !(0, import_chunk_ZTOMSNGT.isId)(id)) throw new Error("usage: _worker ROOT ID");
+  if (!root.startsWith("/") || !(0, import_chunk_U3WQ7DHF.isId)(id)) throw new Error("usage: _worker ROOT ID");
   let claim;
   try {
-    claim = await (0, import_chunk_ZMQY5RPW.claimJob)(root, id);
+    claim = await (0, import_chunk_3CXTRCZD.claimJob)(root, id);
     if (claim) await Promise.race([look(claim), unexpected()]);
     return true;
   } catch (error) {
@@ -14156,7 +14252,7 @@ async function runWorker(root, id, log) {
     if (claim) await giveUp(claim, (0, import_chunk_NVPF5LEY.messageOf)(error));
     return false;
   } finally {
-    if (claim) (0, import_chunk_CAIAZEZ2.removeCgroup)(claim.cgroup, id);
+    if (claim) (0, import_chunk_DCQG2IGW.removeCgroup)(claim.cgroup, id);
     claim?.release();
   }
 }
@@ -14167,7 +14263,7 @@ async function look(claim) {
     case "timer":
       return (await Promise.resolve().then(() => load("./run-timer-MLTL5Z7G.js"))).runTimer(claim);
     default:
-      return (await Promise.resolve().then(() => load("./supervise-AXYH33HX.js"))).supervise(claim);
+      return (await Promise.resolve().then(() => load("./supervise-WDZSQGV4.js"))).supervise(claim);
   }
 }
 function unexpected() {
@@ -14178,15 +14274,15 @@ function unexpected() {
 }
 async function giveUp(claim, message) {
   const { paths, spec, root } = claim;
-  (0, import_chunk_DNSXSCWB.openJournal)(paths, spec).append("worker_failed", { message });
-  const failures = (0, import_chunk_DNSXSCWB.readEvents)(paths, 0, 1e5).events.filter((event) => event.type === "worker_failed").length;
-  if (failures < import_chunk_YWZY5KOJ.workerFailures) return;
-  const view = (0, import_chunk_UNKQNKJP.inspect)(root, spec.id);
-  const tree = (0, import_chunk_CAIAZEZ2.treeOf)(spec, paths, { worker: claim.self, shim: view.shim, child: view.child });
-  const ended = await (0, import_chunk_CAIAZEZ2.terminate)(tree, { graceMs: import_chunk_YWZY5KOJ.orphanGraceMs, settleMs: import_chunk_YWZY5KOJ.killSettleMs });
+  (0, import_chunk_SNDXL3WS.openJournal)(paths, spec).append("worker_failed", { message });
+  const failures = (0, import_chunk_SNDXL3WS.readEvents)(paths, 0, 1e5).events.filter((event) => event.type === "worker_failed").length;
+  if (failures < import_chunk_QQDCJR45.workerFailures) return;
+  const view = (0, import_chunk_U3WQ7DHF.inspect)(root, spec.id);
+  const tree = (0, import_chunk_DCQG2IGW.treeOf)(spec, paths, { worker: claim.self, shim: view.shim, child: view.child });
+  const ended = await (0, import_chunk_DCQG2IGW.terminate)(tree, { graceMs: import_chunk_QQDCJR45.orphanGraceMs, settleMs: import_chunk_QQDCJR45.killSettleMs });
   const warnings = [{ code: "worker_failed", message: `the worker failed ${failures} times: ${message}` }];
   const ending = { reason: "worker_lost", exit: view.exit, tree: ended, reconciled: false, warnings };
-  await (0, import_chunk_CAIAZEZ2.concludeAsked)(claim, ending, tree);
+  await (0, import_chunk_DCQG2IGW.concludeAsked)(claim, ending, tree);
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -14194,32 +14290,60 @@ async function giveUp(claim, message) {
 });
 
 },
-"./observe-WO3SC5LD.js": function (module, exports) {
+"./may-act-DM33P74M.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  isOurs: () => import_chunk_PKHKZKUH.isOurs,
+  mayAct: () => import_chunk_PKHKZKUH.mayAct
+});
+module.exports = stdin_exports;
+var import_chunk_PKHKZKUH = load("./chunk-PKHKZKUH.js");
+var import_chunk_J6GGBA2A = load("./chunk-J6GGBA2A.js");
+var import_chunk_U3WQ7DHF = load("./chunk-U3WQ7DHF.js");
+var import_chunk_35TRCA3T = load("./chunk-35TRCA3T.js");
+var import_chunk_G6JKA6PT = load("./chunk-G6JKA6PT.js");
+var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
+var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
+var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
+var import_chunk_QQDCJR45 = load("./chunk-QQDCJR45.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  isOurs,
+  mayAct
+});
+
+},
+"./observe-KZI4NG7E.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   observe: () => observe
 });
 module.exports = stdin_exports;
-var import_chunk_FZFLIQEF = load("./chunk-FZFLIQEF.js");
-var import_chunk_X6AHAYNT = load("./chunk-X6AHAYNT.js");
-var import_chunk_UVE2OYCY = load("./chunk-UVE2OYCY.js");
-var import_chunk_63KQCLAU = load("./chunk-63KQCLAU.js");
+var import_chunk_Q3C45SZE = load("./chunk-Q3C45SZE.js");
+var import_chunk_3VDDN6JV = load("./chunk-3VDDN6JV.js");
+var import_chunk_DIWS52R6 = load("./chunk-DIWS52R6.js");
+var import_chunk_CV5CCXHY = load("./chunk-CV5CCXHY.js");
+var import_chunk_HIHPYN74 = load("./chunk-HIHPYN74.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_DNSXSCWB = load("./chunk-DNSXSCWB.js");
-var import_chunk_K63IGFC6 = load("./chunk-K63IGFC6.js");
-var import_chunk_CAXVKBQJ = load("./chunk-CAXVKBQJ.js");
+var import_chunk_SNDXL3WS = load("./chunk-SNDXL3WS.js");
+var import_chunk_P5Z5XPZO = load("./chunk-P5Z5XPZO.js");
+var import_chunk_IJ2DWSAG = load("./chunk-IJ2DWSAG.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_M5MS4U53 = load("./chunk-M5MS4U53.js");
-var import_chunk_UNKQNKJP = load("./chunk-UNKQNKJP.js");
-var import_chunk_ZTOMSNGT = load("./chunk-ZTOMSNGT.js");
+var import_chunk_U3WQ7DHF = load("./chunk-U3WQ7DHF.js");
 var import_chunk_35TRCA3T = load("./chunk-35TRCA3T.js");
 var import_chunk_G6JKA6PT = load("./chunk-G6JKA6PT.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_4OSGLHQW = load("./chunk-4OSGLHQW.js");
 var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
 var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
-var import_chunk_YWZY5KOJ = load("./chunk-YWZY5KOJ.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_QQDCJR45 = load("./chunk-QQDCJR45.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 var observe = {
@@ -14234,20 +14358,20 @@ var observe = {
       range: { default: 0, min: 0, max: 2 ** 40 },
       help: "only events after number N (next_seq of an earlier look)"
     },
-    ...import_chunk_UVE2OYCY.ownerOption,
-    ...import_chunk_UVE2OYCY.common
+    ...import_chunk_DIWS52R6.ownerOption,
+    ...import_chunk_DIWS52R6.common
   },
   notes: "Exit codes as of wait: 0 says that the job is done, not that anybody has read its result.",
   examples: ["observe", "observe run-mik3x9ab-4f7q2z --after-seq 4"],
   async run(context, input) {
     const root = context.root(input);
-    (0, import_chunk_63KQCLAU.checkRoot)(root.folder);
+    (0, import_chunk_CV5CCXHY.checkRoot)(root.folder);
     const owner = input.text("owner") ?? import_chunk_NTPGMPXS.variables.owner() ?? null;
-    const id = input.words[0] === void 0 ? (0, import_chunk_FZFLIQEF.requireLatest)(root, owner, "a job to observe") : (0, import_chunk_K63IGFC6.findJob)(root, input.words[0]);
-    const view = await (0, import_chunk_CAXVKBQJ.refresh)(root.folder, id);
+    const id = input.words[0] === void 0 ? (0, import_chunk_Q3C45SZE.requireLatest)(root, owner, "a job to observe") : (0, import_chunk_P5Z5XPZO.findJob)(root, input.words[0]);
+    const view = await (0, import_chunk_IJ2DWSAG.refresh)(root.folder, id);
     return {
       code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state),
-      json: (0, import_chunk_X6AHAYNT.observation)(view, { afterSeq: input.count("after-seq") ?? null, root })
+      json: (0, import_chunk_3VDDN6JV.observation)(view, { afterSeq: input.count("after-seq") ?? null, root })
     };
   }
 };
@@ -14257,15 +14381,15 @@ var observe = {
 });
 
 },
-"./registry-FTXT7DO3.js": function (module, exports) {
+"./registry-ZSLSENOH.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  commandNames: () => import_chunk_LK73LRSK.commandNames,
-  loadCommand: () => import_chunk_LK73LRSK.loadCommand
+  commandNames: () => import_chunk_BLE5EZH2.commandNames,
+  loadCommand: () => import_chunk_BLE5EZH2.loadCommand
 });
 module.exports = stdin_exports;
-var import_chunk_LK73LRSK = load("./chunk-LK73LRSK.js");
+var import_chunk_BLE5EZH2 = load("./chunk-BLE5EZH2.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -14274,34 +14398,36 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./research-DRVHAOPA.js": function (module, exports) {
+"./research-IDINJZAD.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   research: () => research
 });
 module.exports = stdin_exports;
-var import_chunk_N6FETSUB = load("./chunk-N6FETSUB.js");
-var import_chunk_ZMKEC7OT = load("./chunk-ZMKEC7OT.js");
-var import_chunk_PM3VWGYX = load("./chunk-PM3VWGYX.js");
-var import_chunk_LMJYWSIV = load("./chunk-LMJYWSIV.js");
-var import_chunk_WSTAHIGZ = load("./chunk-WSTAHIGZ.js");
-var import_chunk_MN3R4Y33 = load("./chunk-MN3R4Y33.js");
-var import_chunk_PBKM6DGG = load("./chunk-PBKM6DGG.js");
-var import_chunk_UVE2OYCY = load("./chunk-UVE2OYCY.js");
-var import_chunk_63KQCLAU = load("./chunk-63KQCLAU.js");
+var import_chunk_7HX7TOAO = load("./chunk-7HX7TOAO.js");
+var import_chunk_FW7IO6QU = load("./chunk-FW7IO6QU.js");
+var import_chunk_ZE7XNGLT = load("./chunk-ZE7XNGLT.js");
+var import_chunk_G5E7KDR2 = load("./chunk-G5E7KDR2.js");
+var import_chunk_I2GHFG3V = load("./chunk-I2GHFG3V.js");
+var import_chunk_FI4JYELH = load("./chunk-FI4JYELH.js");
+var import_chunk_JHVGVA2Y = load("./chunk-JHVGVA2Y.js");
+var import_chunk_LU7OM5CL = load("./chunk-LU7OM5CL.js");
+var import_chunk_DIWS52R6 = load("./chunk-DIWS52R6.js");
+var import_chunk_CV5CCXHY = load("./chunk-CV5CCXHY.js");
+var import_chunk_HIHPYN74 = load("./chunk-HIHPYN74.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_5FGQQYTR = load("./chunk-5FGQQYTR.js");
-var import_chunk_AQII5LLU = load("./chunk-AQII5LLU.js");
-var import_chunk_K63IGFC6 = load("./chunk-K63IGFC6.js");
+var import_chunk_EFOKE6DH = load("./chunk-EFOKE6DH.js");
+var import_chunk_P5Z5XPZO = load("./chunk-P5Z5XPZO.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_CAXVKBQJ = load("./chunk-CAXVKBQJ.js");
+var import_chunk_IJ2DWSAG = load("./chunk-IJ2DWSAG.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_M5MS4U53 = load("./chunk-M5MS4U53.js");
-var import_chunk_L6VDU6O6 = load("./chunk-L6VDU6O6.js");
-var import_chunk_UNKQNKJP = load("./chunk-UNKQNKJP.js");
-var import_chunk_6AQ7BGSS = load("./chunk-6AQ7BGSS.js");
-var import_chunk_YBA5BRV5 = load("./chunk-YBA5BRV5.js");
-var import_chunk_ZTOMSNGT = load("./chunk-ZTOMSNGT.js");
+var import_chunk_Y3OG5S7C = load("./chunk-Y3OG5S7C.js");
+var import_chunk_LEHRPSIG = load("./chunk-LEHRPSIG.js");
+var import_chunk_J6GGBA2A = load("./chunk-J6GGBA2A.js");
+var import_chunk_U3WQ7DHF = load("./chunk-U3WQ7DHF.js");
 var import_chunk_35TRCA3T = load("./chunk-35TRCA3T.js");
 var import_chunk_G6JKA6PT = load("./chunk-G6JKA6PT.js");
 var import_chunk_H3O4Q2ZO = load("./chunk-H3O4Q2ZO.js");
@@ -14310,11 +14436,11 @@ var import_chunk_4OSGLHQW = load("./chunk-4OSGLHQW.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
 var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
-var import_chunk_YWZY5KOJ = load("./chunk-YWZY5KOJ.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_QQDCJR45 = load("./chunk-QQDCJR45.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var research = (0, import_chunk_N6FETSUB.makeStaffVerb)({
+var research = (0, import_chunk_7HX7TOAO.makeStaffVerb)({
   mode: "research",
   examples: ['research --backend gemini --prompt "Which call sites still use the old parser?"']
 });
@@ -14324,48 +14450,49 @@ var research = (0, import_chunk_N6FETSUB.makeStaffVerb)({
 });
 
 },
-"./restart-AXW4QUDU.js": function (module, exports) {
+"./restart-IQAI5NGV.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   restart: () => restart
 });
 module.exports = stdin_exports;
-var import_chunk_7OPSWMUQ = load("./chunk-7OPSWMUQ.js");
-var import_chunk_ZMKEC7OT = load("./chunk-ZMKEC7OT.js");
-var import_chunk_PM3VWGYX = load("./chunk-PM3VWGYX.js");
-var import_chunk_LMJYWSIV = load("./chunk-LMJYWSIV.js");
-var import_chunk_MN3R4Y33 = load("./chunk-MN3R4Y33.js");
-var import_chunk_PBKM6DGG = load("./chunk-PBKM6DGG.js");
-var import_chunk_UVE2OYCY = load("./chunk-UVE2OYCY.js");
-var import_chunk_63KQCLAU = load("./chunk-63KQCLAU.js");
+var import_chunk_PKTUZGLR = load("./chunk-PKTUZGLR.js");
+var import_chunk_FW7IO6QU = load("./chunk-FW7IO6QU.js");
+var import_chunk_ZE7XNGLT = load("./chunk-ZE7XNGLT.js");
+var import_chunk_G5E7KDR2 = load("./chunk-G5E7KDR2.js");
+var import_chunk_FI4JYELH = load("./chunk-FI4JYELH.js");
+var import_chunk_JHVGVA2Y = load("./chunk-JHVGVA2Y.js");
+var import_chunk_LU7OM5CL = load("./chunk-LU7OM5CL.js");
+var import_chunk_DIWS52R6 = load("./chunk-DIWS52R6.js");
+var import_chunk_CV5CCXHY = load("./chunk-CV5CCXHY.js");
+var import_chunk_HIHPYN74 = load("./chunk-HIHPYN74.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_NDP5GSDR = load("./chunk-NDP5GSDR.js");
-var import_chunk_3OMH5ZMQ = load("./chunk-3OMH5ZMQ.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_DNSXSCWB = load("./chunk-DNSXSCWB.js");
+var import_chunk_GMOJQPSW = load("./chunk-GMOJQPSW.js");
+var import_chunk_HRWJYRBX = load("./chunk-HRWJYRBX.js");
+var import_chunk_SNDXL3WS = load("./chunk-SNDXL3WS.js");
 var import_chunk_5FGQQYTR = load("./chunk-5FGQQYTR.js");
-var import_chunk_AQII5LLU = load("./chunk-AQII5LLU.js");
-var import_chunk_K63IGFC6 = load("./chunk-K63IGFC6.js");
+var import_chunk_EFOKE6DH = load("./chunk-EFOKE6DH.js");
+var import_chunk_P5Z5XPZO = load("./chunk-P5Z5XPZO.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_CAXVKBQJ = load("./chunk-CAXVKBQJ.js");
+var import_chunk_IJ2DWSAG = load("./chunk-IJ2DWSAG.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_M5MS4U53 = load("./chunk-M5MS4U53.js");
-var import_chunk_L6VDU6O6 = load("./chunk-L6VDU6O6.js");
-var import_chunk_UNKQNKJP = load("./chunk-UNKQNKJP.js");
-var import_chunk_6AQ7BGSS = load("./chunk-6AQ7BGSS.js");
-var import_chunk_YBA5BRV5 = load("./chunk-YBA5BRV5.js");
-var import_chunk_ZTOMSNGT = load("./chunk-ZTOMSNGT.js");
+var import_chunk_Y3OG5S7C = load("./chunk-Y3OG5S7C.js");
+var import_chunk_LEHRPSIG = load("./chunk-LEHRPSIG.js");
+var import_chunk_J6GGBA2A = load("./chunk-J6GGBA2A.js");
+var import_chunk_U3WQ7DHF = load("./chunk-U3WQ7DHF.js");
 var import_chunk_35TRCA3T = load("./chunk-35TRCA3T.js");
 var import_chunk_G6JKA6PT = load("./chunk-G6JKA6PT.js");
-var import_chunk_GV6LSP6E = load("./chunk-GV6LSP6E.js");
+var import_chunk_JOCEVUMT = load("./chunk-JOCEVUMT.js");
 var import_chunk_H3O4Q2ZO = load("./chunk-H3O4Q2ZO.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_4OSGLHQW = load("./chunk-4OSGLHQW.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
 var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
-var import_chunk_YWZY5KOJ = load("./chunk-YWZY5KOJ.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_QQDCJR45 = load("./chunk-QQDCJR45.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 var import_node_path = builtin("node:path");
@@ -14378,14 +14505,14 @@ var restart = {
     timeout: {
       kind: "duration",
       value: "D",
-      range: import_chunk_YWZY5KOJ.limits.runTimeout,
+      range: import_chunk_QQDCJR45.limits.runTimeout,
       help: "hard limit (default: a fresh one, 60m for staff and 24h for run; staff at most 120m)"
     },
-    backend: { ...import_chunk_UVE2OYCY.staffOptions.backend, help: "another agent CLI (staff only)" },
-    model: import_chunk_UVE2OYCY.staffOptions.model,
-    profile: import_chunk_UVE2OYCY.staffOptions.profile,
-    share: import_chunk_UVE2OYCY.writerOptions.share,
-    ...import_chunk_UVE2OYCY.launchOptions
+    backend: { ...import_chunk_DIWS52R6.staffOptions.backend, help: "another agent CLI (staff only)" },
+    model: import_chunk_DIWS52R6.staffOptions.model,
+    profile: import_chunk_DIWS52R6.staffOptions.profile,
+    share: import_chunk_DIWS52R6.writerOptions.share,
+    ...import_chunk_DIWS52R6.launchOptions
   },
   notes: "Refused while the earlier job still runs. The environment is that of this call.",
   examples: [
@@ -14395,74 +14522,88 @@ var restart = {
   ],
   async run(context, input) {
     const root = context.root(input);
-    (0, import_chunk_63KQCLAU.checkRoot)(root.folder);
-    const words = (0, import_chunk_MN3R4Y33.onceWords)("restart", input, null, null);
-    const repeated = await (0, import_chunk_MN3R4Y33.repeatedLaunch)(context, input, words, false);
+    (0, import_chunk_CV5CCXHY.checkRoot)(root.folder);
+    const words = (0, import_chunk_JHVGVA2Y.onceWords)("restart", input, null, null);
+    const repeated = await (0, import_chunk_JHVGVA2Y.repeatedLaunch)(context, input, words, false);
     if (repeated) return repeated;
-    const id = (0, import_chunk_K63IGFC6.requireWholeId)(root, input.words[0]);
-    const view = await (0, import_chunk_CAXVKBQJ.refresh)(root.folder, id);
-    const spec = (0, import_chunk_7OPSWMUQ.requireSpec)(root, id);
-    await (0, import_chunk_7OPSWMUQ.requireGenuine)(spec);
-    if (!(0, import_chunk_UNKQNKJP.isEnded)(view.state))
+    const id = (0, import_chunk_P5Z5XPZO.requireWholeId)(root, input.words[0]);
+    const view = await (0, import_chunk_IJ2DWSAG.refresh)(root.folder, id);
+    const spec = (0, import_chunk_PKTUZGLR.requireSpec)(root, id);
+    await (0, import_chunk_PKTUZGLR.requireGenuine)(spec);
+    if (!(0, import_chunk_U3WQ7DHF.isEnded)(view.state))
       throw new import_chunk_NVPF5LEY.FaultError(
         "busy",
         `cannot restart job ${id}: it is ${view.state.state}`,
         import_chunk_M5MS4U53.nextCommands.cancel(id, root.option)
       );
+    if (spec.timer) return againTimer(context, input, spec, spec.timer, words);
     return spec.staff ? again(context, input, spec, root, words) : againRun(context, input, spec, root, words);
   }
 };
 function againRun(context, input, spec, root, words) {
   for (const name of ["backend", "model", "profile"])
     if (input.has(name)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${name} for a ${spec.kind} job: it is for staff`);
-  (0, import_chunk_7OPSWMUQ.requireFolder)(spec, "restart", root.option);
+  (0, import_chunk_PKTUZGLR.requireFolder)(spec, "restart", root.option);
   const run = spec.run;
   if (!run) throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot restart job ${spec.id}: a ${spec.kind} job has no command`);
-  const program = (0, import_chunk_MN3R4Y33.requireProgram)(run.argv[0], spec.cwd);
-  return (0, import_chunk_MN3R4Y33.launchAndTell)(context, input, {
+  const program = (0, import_chunk_FI4JYELH.requireProgram)(run.argv[0], spec.cwd);
+  return (0, import_chunk_JHVGVA2Y.launchAndTell)(context, input, {
     kind: "run",
     verb: "run",
-    ...(0, import_chunk_MN3R4Y33.launchWords)(input),
+    ...(0, import_chunk_JHVGVA2Y.launchWords)(input),
     cwd: spec.cwd,
     deadlineMs: input.durationOrDefault("timeout"),
     killGraceMs: spec.kill_grace_ms,
     maxOutputBytes: spec.max_output_bytes,
     firstOutputMs: spec.first_output_ms,
     stallMs: spec.stall_ms,
-    lineage: (0, import_chunk_7OPSWMUQ.lineageOf)(spec, "restart"),
+    lineage: (0, import_chunk_PKTUZGLR.lineageOf)(spec, "restart"),
     onStall: spec.on_stall ?? null,
     // What must be new or changed is so against what is there now.
-    run: { ...run, ...(0, import_chunk_MN3R4Y33.freshPaths)(run), program },
+    run: { ...run, ...(0, import_chunk_FI4JYELH.freshPaths)(run), program },
     staff: null,
     words
   });
 }
+async function againTimer(context, input, spec, earlier, words) {
+  for (const name of ["backend", "model", "profile", "timeout", "share"])
+    if (input.has(name)) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --${name} for a timer: it has only its delay`);
+  if (typeof earlier.delay_ms !== "number")
+    throw new import_chunk_NVPF5LEY.FaultError(
+      "preflight",
+      `cannot restart job ${spec.id}: it was armed for the instant ${earlier.due_at}, which does not come again`,
+      "arm a new one with: timer at INSTANT, or timer in DELAY"
+    );
+  const { launchTimer } = await Promise.resolve().then(() => load("./timer-E6QB7NBH.js"));
+  const timer = { ...earlier, due_at: (0, import_chunk_NTPGMPXS.isoOf)((0, import_chunk_NTPGMPXS.nowMs)() + earlier.delay_ms) };
+  return launchTimer(context, input, { timer, lineage: (0, import_chunk_PKTUZGLR.lineageOf)(spec, "restart"), words });
+}
 function again(context, input, spec, root, words) {
   const staff = spec.staff;
   if (!staff) throw new import_chunk_NVPF5LEY.FaultError("preflight", `cannot restart job ${spec.id}: it has no task`);
-  const cwd = spec.worktree ? originOf(spec, spec.worktree) : (0, import_chunk_7OPSWMUQ.requireFolder)(spec, "restart", root.option);
+  const cwd = spec.worktree ? originOf(spec, spec.worktree) : (0, import_chunk_PKTUZGLR.requireFolder)(spec, "restart", root.option);
   const before = staff.custom?.name ?? staff.backend;
   const isElsewhere = input.has("backend") && input.text("backend") !== before;
-  const part = (0, import_chunk_PM3VWGYX.makeStaffPart)({
+  const part = (0, import_chunk_ZE7XNGLT.makeStaffPart)({
     mode: staff.mode,
     stateRoot: root.folder,
     backend: input.text("backend") ?? before,
     // A model's name belongs to its CLI.
     model: input.text("model") ?? (isElsewhere ? null : staff.model),
-    profile: (0, import_chunk_ZMKEC7OT.askedProfile)(input),
+    profile: (0, import_chunk_FW7IO6QU.askedProfile)(input),
     earlierProfile: staff.profile,
     prompt: staff.prompt,
     resume: null,
     cwd
   });
-  if (part.brief) part.historical = (0, import_chunk_NDP5GSDR.historicalOf)((0, import_chunk_35TRCA3T.jobPaths)(root.folder, spec.id)) ?? staff.historical ?? null;
+  if (part.brief) part.historical = (0, import_chunk_GMOJQPSW.historicalOf)((0, import_chunk_35TRCA3T.jobPaths)(root.folder, spec.id)) ?? staff.historical ?? null;
   if (staff.schema) part.schema = true;
   if (staff.base) part.base = staff.base;
-  return (0, import_chunk_ZMKEC7OT.launchStaff)(context, input, {
+  return (0, import_chunk_FW7IO6QU.launchStaff)(context, input, {
     verb: spec.verb,
     staff: part,
     cwd,
-    lineage: (0, import_chunk_7OPSWMUQ.lineageOf)(spec, "restart"),
+    lineage: (0, import_chunk_PKTUZGLR.lineageOf)(spec, "restart"),
     isSynchronous: spec.verb === "ask" && !input.has("id-only"),
     worktree: spec.worktree ? "new" : null,
     words,
@@ -14479,7 +14620,7 @@ function originOf(spec, worktree) {
 }
 function staffLimit(input) {
   const text = input.text("timeout");
-  return text === void 0 ? import_chunk_YWZY5KOJ.limits.staffTimeout.default : (0, import_chunk_UNGYPAP3.parseDuration)(text, "--timeout", import_chunk_YWZY5KOJ.limits.staffTimeout);
+  return text === void 0 ? import_chunk_QQDCJR45.limits.staffTimeout.default : (0, import_chunk_UNGYPAP3.parseDuration)(text, "--timeout", import_chunk_QQDCJR45.limits.staffTimeout);
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -14487,45 +14628,45 @@ function staffLimit(input) {
 });
 
 },
-"./result-JJ5ZU45M.js": function (module, exports) {
+"./result-UE6R77KF.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   result: () => result
 });
 module.exports = stdin_exports;
-var import_chunk_FZFLIQEF = load("./chunk-FZFLIQEF.js");
-var import_chunk_DK2ZZVSO = load("./chunk-DK2ZZVSO.js");
-var import_chunk_TPGGFVHS = load("./chunk-TPGGFVHS.js");
-var import_chunk_X6AHAYNT = load("./chunk-X6AHAYNT.js");
-var import_chunk_UVE2OYCY = load("./chunk-UVE2OYCY.js");
-var import_chunk_63KQCLAU = load("./chunk-63KQCLAU.js");
+var import_chunk_Q3C45SZE = load("./chunk-Q3C45SZE.js");
+var import_chunk_L6VWGL46 = load("./chunk-L6VWGL46.js");
+var import_chunk_6GS2UPIA = load("./chunk-6GS2UPIA.js");
+var import_chunk_3VDDN6JV = load("./chunk-3VDDN6JV.js");
+var import_chunk_DIWS52R6 = load("./chunk-DIWS52R6.js");
+var import_chunk_CV5CCXHY = load("./chunk-CV5CCXHY.js");
+var import_chunk_HIHPYN74 = load("./chunk-HIHPYN74.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_D66MN62U = load("./chunk-D66MN62U.js");
+var import_chunk_MZIWKLNF = load("./chunk-MZIWKLNF.js");
 var import_chunk_SR7TLAEL = load("./chunk-SR7TLAEL.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_3OMH5ZMQ = load("./chunk-3OMH5ZMQ.js");
-var import_chunk_PRKLFSUE = load("./chunk-PRKLFSUE.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_DNSXSCWB = load("./chunk-DNSXSCWB.js");
-var import_chunk_K63IGFC6 = load("./chunk-K63IGFC6.js");
+var import_chunk_HRWJYRBX = load("./chunk-HRWJYRBX.js");
+var import_chunk_RNMWW35L = load("./chunk-RNMWW35L.js");
+var import_chunk_SNDXL3WS = load("./chunk-SNDXL3WS.js");
+var import_chunk_P5Z5XPZO = load("./chunk-P5Z5XPZO.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_CAXVKBQJ = load("./chunk-CAXVKBQJ.js");
+var import_chunk_IJ2DWSAG = load("./chunk-IJ2DWSAG.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_M5MS4U53 = load("./chunk-M5MS4U53.js");
-var import_chunk_UNKQNKJP = load("./chunk-UNKQNKJP.js");
-var import_chunk_ZTOMSNGT = load("./chunk-ZTOMSNGT.js");
+var import_chunk_U3WQ7DHF = load("./chunk-U3WQ7DHF.js");
 var import_chunk_35TRCA3T = load("./chunk-35TRCA3T.js");
 var import_chunk_G6JKA6PT = load("./chunk-G6JKA6PT.js");
-var import_chunk_3VUKTFYJ = load("./chunk-3VUKTFYJ.js");
-var import_chunk_GV6LSP6E = load("./chunk-GV6LSP6E.js");
+var import_chunk_ECCVI5NM = load("./chunk-ECCVI5NM.js");
+var import_chunk_JOCEVUMT = load("./chunk-JOCEVUMT.js");
 var import_chunk_H3O4Q2ZO = load("./chunk-H3O4Q2ZO.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_4OSGLHQW = load("./chunk-4OSGLHQW.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
 var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
-var import_chunk_YWZY5KOJ = load("./chunk-YWZY5KOJ.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_QQDCJR45 = load("./chunk-QQDCJR45.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 var result = {
@@ -14533,27 +14674,27 @@ var result = {
   summary: "print the stored result of a finished job again",
   form: "[ID]",
   words: { min: 0, max: 1 },
-  options: { ...import_chunk_UVE2OYCY.ownerOption, ...import_chunk_UVE2OYCY.common },
+  options: { ...import_chunk_DIWS52R6.ownerOption, ...import_chunk_DIWS52R6.common },
   notes: "Default: the latest finished job. Exit codes as of wait.",
   examples: ["result", "result run-mik3x9ab-4f7q2z --json"],
   async run(context, input) {
     const root = context.root(input);
-    (0, import_chunk_63KQCLAU.checkRoot)(root.folder);
+    (0, import_chunk_CV5CCXHY.checkRoot)(root.folder);
     const owner = input.text("owner") ?? import_chunk_NTPGMPXS.variables.owner() ?? null;
-    const isFinished = (id2) => (0, import_chunk_UNKQNKJP.isEnded)((0, import_chunk_UNKQNKJP.inspect)(root.folder, id2).state);
-    const id = input.words[0] === void 0 ? (0, import_chunk_FZFLIQEF.requireLatest)(root, owner, "a finished job", isFinished) : (0, import_chunk_K63IGFC6.findJob)(root, input.words[0]);
-    const view = await (0, import_chunk_CAXVKBQJ.refresh)(root.folder, id, true);
-    if (!(0, import_chunk_UNKQNKJP.isEnded)(view.state)) {
+    const isFinished = (id2) => (0, import_chunk_U3WQ7DHF.isEnded)((0, import_chunk_U3WQ7DHF.inspect)(root.folder, id2).state);
+    const id = input.words[0] === void 0 ? (0, import_chunk_Q3C45SZE.requireLatest)(root, owner, "a finished job", isFinished) : (0, import_chunk_P5Z5XPZO.findJob)(root, input.words[0]);
+    const view = await (0, import_chunk_IJ2DWSAG.refresh)(root.folder, id, true);
+    if (!(0, import_chunk_U3WQ7DHF.isEnded)(view.state)) {
       const wait = import_chunk_M5MS4U53.nextCommands.wait(id, root.option);
-      if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.pending, json: (0, import_chunk_X6AHAYNT.observation)(view, { afterSeq: null, root }) };
+      if (input.has("json")) return { code: import_chunk_6PFAPK5K.exitCodes.pending, json: (0, import_chunk_3VDDN6JV.observation)(view, { afterSeq: null, root }) };
       return {
         code: import_chunk_6PFAPK5K.exitCodes.pending,
         notes: [`${id}: ${view.state.state}, there is no result yet; wait for it with:`, wait]
       };
     }
-    const afterPrint = () => (0, import_chunk_DK2ZZVSO.noteCollected)(view, "result");
-    const reply = (0, import_chunk_TPGGFVHS.tellEnded)(context, view);
-    return input.has("json") ? { code: reply.code, json: (0, import_chunk_TPGGFVHS.endedDocument)(view), afterPrint } : { ...reply, afterPrint };
+    const afterPrint = () => (0, import_chunk_6GS2UPIA.noteCollected)(view, "result");
+    const reply = (0, import_chunk_L6VWGL46.tellEnded)(context, view);
+    return input.has("json") ? { code: reply.code, json: (0, import_chunk_L6VWGL46.endedDocument)(view), afterPrint } : { ...reply, afterPrint };
   }
 };
 // Annotate the CommonJS export names for ESM import in node:
@@ -14562,34 +14703,36 @@ var result = {
 });
 
 },
-"./review-4IZHUJBH.js": function (module, exports) {
+"./review-RPH3J4LC.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   review: () => review
 });
 module.exports = stdin_exports;
-var import_chunk_N6FETSUB = load("./chunk-N6FETSUB.js");
-var import_chunk_ZMKEC7OT = load("./chunk-ZMKEC7OT.js");
-var import_chunk_PM3VWGYX = load("./chunk-PM3VWGYX.js");
-var import_chunk_LMJYWSIV = load("./chunk-LMJYWSIV.js");
-var import_chunk_WSTAHIGZ = load("./chunk-WSTAHIGZ.js");
-var import_chunk_MN3R4Y33 = load("./chunk-MN3R4Y33.js");
-var import_chunk_PBKM6DGG = load("./chunk-PBKM6DGG.js");
-var import_chunk_UVE2OYCY = load("./chunk-UVE2OYCY.js");
-var import_chunk_63KQCLAU = load("./chunk-63KQCLAU.js");
+var import_chunk_7HX7TOAO = load("./chunk-7HX7TOAO.js");
+var import_chunk_FW7IO6QU = load("./chunk-FW7IO6QU.js");
+var import_chunk_ZE7XNGLT = load("./chunk-ZE7XNGLT.js");
+var import_chunk_G5E7KDR2 = load("./chunk-G5E7KDR2.js");
+var import_chunk_I2GHFG3V = load("./chunk-I2GHFG3V.js");
+var import_chunk_FI4JYELH = load("./chunk-FI4JYELH.js");
+var import_chunk_JHVGVA2Y = load("./chunk-JHVGVA2Y.js");
+var import_chunk_LU7OM5CL = load("./chunk-LU7OM5CL.js");
+var import_chunk_DIWS52R6 = load("./chunk-DIWS52R6.js");
+var import_chunk_CV5CCXHY = load("./chunk-CV5CCXHY.js");
+var import_chunk_HIHPYN74 = load("./chunk-HIHPYN74.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_5FGQQYTR = load("./chunk-5FGQQYTR.js");
-var import_chunk_AQII5LLU = load("./chunk-AQII5LLU.js");
-var import_chunk_K63IGFC6 = load("./chunk-K63IGFC6.js");
+var import_chunk_EFOKE6DH = load("./chunk-EFOKE6DH.js");
+var import_chunk_P5Z5XPZO = load("./chunk-P5Z5XPZO.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_CAXVKBQJ = load("./chunk-CAXVKBQJ.js");
+var import_chunk_IJ2DWSAG = load("./chunk-IJ2DWSAG.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_M5MS4U53 = load("./chunk-M5MS4U53.js");
-var import_chunk_L6VDU6O6 = load("./chunk-L6VDU6O6.js");
-var import_chunk_UNKQNKJP = load("./chunk-UNKQNKJP.js");
-var import_chunk_6AQ7BGSS = load("./chunk-6AQ7BGSS.js");
-var import_chunk_YBA5BRV5 = load("./chunk-YBA5BRV5.js");
-var import_chunk_ZTOMSNGT = load("./chunk-ZTOMSNGT.js");
+var import_chunk_Y3OG5S7C = load("./chunk-Y3OG5S7C.js");
+var import_chunk_LEHRPSIG = load("./chunk-LEHRPSIG.js");
+var import_chunk_J6GGBA2A = load("./chunk-J6GGBA2A.js");
+var import_chunk_U3WQ7DHF = load("./chunk-U3WQ7DHF.js");
 var import_chunk_35TRCA3T = load("./chunk-35TRCA3T.js");
 var import_chunk_G6JKA6PT = load("./chunk-G6JKA6PT.js");
 var import_chunk_H3O4Q2ZO = load("./chunk-H3O4Q2ZO.js");
@@ -14598,11 +14741,11 @@ var import_chunk_4OSGLHQW = load("./chunk-4OSGLHQW.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
 var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
-var import_chunk_YWZY5KOJ = load("./chunk-YWZY5KOJ.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_QQDCJR45 = load("./chunk-QQDCJR45.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var review = (0, import_chunk_N6FETSUB.makeStaffVerb)({
+var review = (0, import_chunk_7HX7TOAO.makeStaffVerb)({
   mode: "review",
   options: {
     base: {
@@ -14623,25 +14766,28 @@ var review = (0, import_chunk_N6FETSUB.makeStaffVerb)({
 });
 
 },
-"./run-2H3YXKER.js": function (module, exports) {
+"./run-CNJ6ZTE5.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  folderOf: () => import_chunk_WSTAHIGZ.folderOf,
-  run: () => import_chunk_WSTAHIGZ.run
+  folderOf: () => import_chunk_I2GHFG3V.folderOf,
+  run: () => import_chunk_I2GHFG3V.run
 });
 module.exports = stdin_exports;
-var import_chunk_WSTAHIGZ = load("./chunk-WSTAHIGZ.js");
-var import_chunk_MN3R4Y33 = load("./chunk-MN3R4Y33.js");
-var import_chunk_PBKM6DGG = load("./chunk-PBKM6DGG.js");
-var import_chunk_UVE2OYCY = load("./chunk-UVE2OYCY.js");
-var import_chunk_63KQCLAU = load("./chunk-63KQCLAU.js");
+var import_chunk_I2GHFG3V = load("./chunk-I2GHFG3V.js");
+var import_chunk_FI4JYELH = load("./chunk-FI4JYELH.js");
+var import_chunk_JHVGVA2Y = load("./chunk-JHVGVA2Y.js");
+var import_chunk_LU7OM5CL = load("./chunk-LU7OM5CL.js");
+var import_chunk_DIWS52R6 = load("./chunk-DIWS52R6.js");
+var import_chunk_CV5CCXHY = load("./chunk-CV5CCXHY.js");
+var import_chunk_HIHPYN74 = load("./chunk-HIHPYN74.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_M5MS4U53 = load("./chunk-M5MS4U53.js");
-var import_chunk_L6VDU6O6 = load("./chunk-L6VDU6O6.js");
-var import_chunk_6AQ7BGSS = load("./chunk-6AQ7BGSS.js");
-var import_chunk_YBA5BRV5 = load("./chunk-YBA5BRV5.js");
-var import_chunk_ZTOMSNGT = load("./chunk-ZTOMSNGT.js");
+var import_chunk_Y3OG5S7C = load("./chunk-Y3OG5S7C.js");
+var import_chunk_LEHRPSIG = load("./chunk-LEHRPSIG.js");
+var import_chunk_J6GGBA2A = load("./chunk-J6GGBA2A.js");
+var import_chunk_U3WQ7DHF = load("./chunk-U3WQ7DHF.js");
 var import_chunk_35TRCA3T = load("./chunk-35TRCA3T.js");
 var import_chunk_G6JKA6PT = load("./chunk-G6JKA6PT.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
@@ -14649,8 +14795,8 @@ var import_chunk_4OSGLHQW = load("./chunk-4OSGLHQW.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
 var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
-var import_chunk_YWZY5KOJ = load("./chunk-YWZY5KOJ.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_QQDCJR45 = load("./chunk-QQDCJR45.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 // Annotate the CommonJS export names for ESM import in node:
@@ -14694,53 +14840,63 @@ async function runWatch(claim) {
 });
 
 },
-"./settle-DUEXAD7G.js": function (module, exports) {
+"./settle-ZL7K22OU.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   settleJob: () => settleJob
 });
 module.exports = stdin_exports;
-var import_chunk_CAIAZEZ2 = load("./chunk-CAIAZEZ2.js");
-var import_chunk_A6NQ6ZNT = load("./chunk-A6NQ6ZNT.js");
-var import_chunk_NDP5GSDR = load("./chunk-NDP5GSDR.js");
-var import_chunk_D66MN62U = load("./chunk-D66MN62U.js");
+var import_chunk_DCQG2IGW = load("./chunk-DCQG2IGW.js");
+var import_chunk_NKDN7ECA = load("./chunk-NKDN7ECA.js");
+var import_chunk_GMOJQPSW = load("./chunk-GMOJQPSW.js");
+var import_chunk_MZIWKLNF = load("./chunk-MZIWKLNF.js");
 var import_chunk_SR7TLAEL = load("./chunk-SR7TLAEL.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_3OMH5ZMQ = load("./chunk-3OMH5ZMQ.js");
-var import_chunk_PRKLFSUE = load("./chunk-PRKLFSUE.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_DNSXSCWB = load("./chunk-DNSXSCWB.js");
+var import_chunk_HRWJYRBX = load("./chunk-HRWJYRBX.js");
+var import_chunk_RNMWW35L = load("./chunk-RNMWW35L.js");
+var import_chunk_SNDXL3WS = load("./chunk-SNDXL3WS.js");
 var import_chunk_5FGQQYTR = load("./chunk-5FGQQYTR.js");
-var import_chunk_AQII5LLU = load("./chunk-AQII5LLU.js");
-var import_chunk_K63IGFC6 = load("./chunk-K63IGFC6.js");
+var import_chunk_EFOKE6DH = load("./chunk-EFOKE6DH.js");
+var import_chunk_P5Z5XPZO = load("./chunk-P5Z5XPZO.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_CAXVKBQJ = load("./chunk-CAXVKBQJ.js");
+var import_chunk_IJ2DWSAG = load("./chunk-IJ2DWSAG.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_M5MS4U53 = load("./chunk-M5MS4U53.js");
-var import_chunk_G36O37II = load("./chunk-G36O37II.js");
-var import_chunk_V22NXDRN = load("./chunk-V22NXDRN.js");
-var import_chunk_UNKQNKJP = load("./chunk-UNKQNKJP.js");
-var import_chunk_6AQ7BGSS = load("./chunk-6AQ7BGSS.js");
-var import_chunk_YBA5BRV5 = load("./chunk-YBA5BRV5.js");
-var import_chunk_ZTOMSNGT = load("./chunk-ZTOMSNGT.js");
+var import_chunk_4CQAQHDW = load("./chunk-4CQAQHDW.js");
+var import_chunk_LEHRPSIG = load("./chunk-LEHRPSIG.js");
+var import_chunk_PKHKZKUH = load("./chunk-PKHKZKUH.js");
+var import_chunk_J6GGBA2A = load("./chunk-J6GGBA2A.js");
+var import_chunk_U3WQ7DHF = load("./chunk-U3WQ7DHF.js");
 var import_chunk_35TRCA3T = load("./chunk-35TRCA3T.js");
 var import_chunk_G6JKA6PT = load("./chunk-G6JKA6PT.js");
-var import_chunk_3VUKTFYJ = load("./chunk-3VUKTFYJ.js");
-var import_chunk_GV6LSP6E = load("./chunk-GV6LSP6E.js");
+var import_chunk_ECCVI5NM = load("./chunk-ECCVI5NM.js");
+var import_chunk_JOCEVUMT = load("./chunk-JOCEVUMT.js");
 var import_chunk_H3O4Q2ZO = load("./chunk-H3O4Q2ZO.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_4OSGLHQW = load("./chunk-4OSGLHQW.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
 var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
-var import_chunk_YWZY5KOJ = load("./chunk-YWZY5KOJ.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_QQDCJR45 = load("./chunk-QQDCJR45.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
+function concludeTimer(job, reconciled) {
+  if ((0, import_chunk_DCQG2IGW.finishStored)(job)) return;
+  const tree = { step: "none", ended: [], survivors: [] };
+  (0, import_chunk_DCQG2IGW.conclude)(job, { reason: reasonOf(job), exit: void 0, tree, reconciled });
+}
+function reasonOf({ paths, spec }) {
+  const due = Date.parse(spec.timer?.due_at ?? "");
+  const cancel = (0, import_chunk_U3WQ7DHF.readCancel)(paths);
+  if ((0, import_chunk_NTPGMPXS.nowMs)() < due) return "canceled";
+  return cancel && Date.parse(cancel.at) < due ? "canceled" : "due";
+}
 async function settleJob(view, isDue, isStrict) {
-  if (!await (0, import_chunk_V22NXDRN.mayAct)(view)) return;
-  const act = () => (0, import_chunk_6AQ7BGSS.withLock)(view.paths.lock, async () => {
-    const now = (0, import_chunk_UNKQNKJP.inspect)(view.root, view.id);
+  if (!await (0, import_chunk_PKHKZKUH.mayAct)(view)) return;
+  const act = () => (0, import_chunk_LEHRPSIG.withLock)(view.paths.lock, async () => {
+    const now = (0, import_chunk_U3WQ7DHF.inspect)(view.root, view.id);
     if (isDue(now)) await settle(now);
   });
   try {
@@ -14751,7 +14907,7 @@ async function settleJob(view, isDue, isStrict) {
   }
 }
 async function settleFull(view, act, isStrict) {
-  (0, import_chunk_6OPTGHIR.removeFile)(view.paths.reserve);
+  (0, import_chunk_527JQF7V.removeFile)(view.paths.reserve);
   try {
     await act();
   } catch (error) {
@@ -14761,38 +14917,26 @@ async function settleFull(view, act, isStrict) {
 }
 var noStart = "the shell that was to start it ended before";
 async function settle(view) {
-  const condition = (0, import_chunk_UNKQNKJP.conditionOf)(view);
+  const condition = (0, import_chunk_U3WQ7DHF.conditionOf)(view);
   if (!view.spec) return;
-  if (view.spec.timer && (0, import_chunk_CAIAZEZ2.finishStored)({ paths: view.paths, spec: view.spec })) return;
-  if (view.spec.timer) {
-    (0, import_chunk_CAIAZEZ2.conclude)(
-      { paths: view.paths, spec: view.spec },
-      { reason: timerReason(view, view.spec.timer), exit: void 0, tree: nothing, reconciled: true }
-    );
+  if (view.spec.timer) return concludeTimer({ paths: view.paths, spec: view.spec }, true);
+  if ((0, import_chunk_DCQG2IGW.finishStored)({ paths: view.paths, spec: view.spec })) {
+    (0, import_chunk_DCQG2IGW.removeCgroup)(view.worker?.cgroup ?? (0, import_chunk_DCQG2IGW.findCgroup)(view.id), view.id);
     return;
   }
-  if ((0, import_chunk_CAIAZEZ2.finishStored)({ paths: view.paths, spec: view.spec })) {
-    (0, import_chunk_CAIAZEZ2.removeCgroup)(view.worker?.cgroup ?? (0, import_chunk_CAIAZEZ2.findCgroup)(view.id), view.id);
-    return;
-  }
-  const tree = (0, import_chunk_CAIAZEZ2.treeOf)(view.spec, view.paths, { worker: null, shim: view.shim, child: view.child });
+  const tree = (0, import_chunk_DCQG2IGW.treeOf)(view.spec, view.paths, { worker: null, shim: view.shim, child: view.child });
   const isOver = condition === "over" && view.reason === void 0 && view.spec.run?.keep_children;
-  const ended = isOver ? nothing : await (0, import_chunk_CAIAZEZ2.terminate)(tree, { graceMs: condition === "over" ? import_chunk_YWZY5KOJ.drainMs : import_chunk_YWZY5KOJ.orphanGraceMs, settleMs: import_chunk_YWZY5KOJ.killSettleMs });
-  (0, import_chunk_CAIAZEZ2.removeCgroup)(view.worker?.cgroup ?? (0, import_chunk_CAIAZEZ2.findCgroup)(view.id), view.id);
-  await (0, import_chunk_CAIAZEZ2.concludeAsked)(
+  const ended = isOver ? nothing : await (0, import_chunk_DCQG2IGW.terminate)(tree, { graceMs: condition === "over" ? import_chunk_QQDCJR45.drainMs : import_chunk_QQDCJR45.orphanGraceMs, settleMs: import_chunk_QQDCJR45.killSettleMs });
+  (0, import_chunk_DCQG2IGW.removeCgroup)(view.worker?.cgroup ?? (0, import_chunk_DCQG2IGW.findCgroup)(view.id), view.id);
+  await (0, import_chunk_DCQG2IGW.concludeAsked)(
     { paths: view.paths, spec: view.spec },
     { reason: settledReason(view, condition), exit: view.exit, tree: ended, reconciled: true, detail: noStart },
     tree
   );
 }
 var nothing = { step: "none", ended: [], survivors: [] };
-function timerReason({ cancel }, timer) {
-  const due = Date.parse(timer.due_at);
-  if ((0, import_chunk_NTPGMPXS.nowMs)() < due) return "canceled";
-  return cancel && Date.parse(cancel.at) < due ? "canceled" : "due";
-}
 function settledReason(view, condition) {
-  const told = (0, import_chunk_A6NQ6ZNT.parseReason)(view.reason);
+  const told = (0, import_chunk_NKDN7ECA.parseReason)(view.reason);
   if (told) return told;
   if (condition === "over") return "exited";
   if (view.cancel) return "canceled";
@@ -14824,28 +14968,27 @@ function isOutOfReach(error) {
 });
 
 },
-"./setup-CLFFP7ZA.js": function (module, exports) {
+"./setup-CNDQBJ53.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   setup: () => setup
 });
 module.exports = stdin_exports;
-var import_chunk_II6ABQPH = load("./chunk-II6ABQPH.js");
+var import_chunk_P2FHDBH7 = load("./chunk-P2FHDBH7.js");
 var import_chunk_XFBNWBRB = load("./chunk-XFBNWBRB.js");
-var import_chunk_PM3VWGYX = load("./chunk-PM3VWGYX.js");
-var import_chunk_UVE2OYCY = load("./chunk-UVE2OYCY.js");
-var import_chunk_63KQCLAU = load("./chunk-63KQCLAU.js");
+var import_chunk_ZE7XNGLT = load("./chunk-ZE7XNGLT.js");
+var import_chunk_DIWS52R6 = load("./chunk-DIWS52R6.js");
+var import_chunk_CV5CCXHY = load("./chunk-CV5CCXHY.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_AQII5LLU = load("./chunk-AQII5LLU.js");
-var import_chunk_K63IGFC6 = load("./chunk-K63IGFC6.js");
+var import_chunk_EFOKE6DH = load("./chunk-EFOKE6DH.js");
+var import_chunk_P5Z5XPZO = load("./chunk-P5Z5XPZO.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_CAXVKBQJ = load("./chunk-CAXVKBQJ.js");
+var import_chunk_IJ2DWSAG = load("./chunk-IJ2DWSAG.js");
 var import_chunk_M5MS4U53 = load("./chunk-M5MS4U53.js");
-var import_chunk_UNKQNKJP = load("./chunk-UNKQNKJP.js");
-var import_chunk_6AQ7BGSS = load("./chunk-6AQ7BGSS.js");
-var import_chunk_YBA5BRV5 = load("./chunk-YBA5BRV5.js");
-var import_chunk_ZTOMSNGT = load("./chunk-ZTOMSNGT.js");
+var import_chunk_LEHRPSIG = load("./chunk-LEHRPSIG.js");
+var import_chunk_J6GGBA2A = load("./chunk-J6GGBA2A.js");
+var import_chunk_U3WQ7DHF = load("./chunk-U3WQ7DHF.js");
 var import_chunk_35TRCA3T = load("./chunk-35TRCA3T.js");
 var import_chunk_G6JKA6PT = load("./chunk-G6JKA6PT.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
@@ -14853,8 +14996,8 @@ var import_chunk_4OSGLHQW = load("./chunk-4OSGLHQW.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
 var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
-var import_chunk_YWZY5KOJ = load("./chunk-YWZY5KOJ.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_QQDCJR45 = load("./chunk-QQDCJR45.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 var import_node_path = builtin("node:path");
@@ -14875,7 +15018,7 @@ function addReadRules(text, folder) {
 }
 function parse(text) {
   try {
-    return (0, import_chunk_AQII5LLU.parseSettings)(text);
+    return (0, import_chunk_EFOKE6DH.parseSettings)(text);
   } catch {
     throw new Error("it is no JSON object");
   }
@@ -14887,8 +15030,8 @@ function planStateEdit(root, now, choices, user) {
   const file = (0, import_chunk_35TRCA3T.rootPaths)(root.folder).config;
   const edit = {
     file,
-    before: (0, import_chunk_6OPTGHIR.readText)(file) ?? null,
-    after: (0, import_chunk_PM3VWGYX.narrowingText)({ restrict, default_backend }),
+    before: (0, import_chunk_527JQF7V.readText)(file) ?? null,
+    after: (0, import_chunk_ZE7XNGLT.narrowingText)({ restrict, default_backend }),
     followsLink: false,
     isState: true
   };
@@ -14899,15 +15042,15 @@ function planStateEdit(root, now, choices, user) {
 }
 function withEffect(change, wanted, user) {
   const mode = import_chunk_W7HED5VZ.modeIds.find((id) => change.startsWith(`default_backend.${id}: `));
-  const own = mode && (0, import_chunk_PM3VWGYX.defaultBackend)(mode, user, import_chunk_PM3VWGYX.noNarrowing)?.name;
+  const own = mode && (0, import_chunk_ZE7XNGLT.defaultBackend)(mode, user, import_chunk_ZE7XNGLT.noNarrowing)?.name;
   if (mode === void 0 || own === void 0 || wanted[mode] === void 0 || wanted[mode] === own) return change;
   return `${change} (has no effect here: your config says ${own})`;
 }
 function planUserEdit(now, choices) {
-  const file = (0, import_chunk_PM3VWGYX.userConfigFile)();
+  const file = (0, import_chunk_ZE7XNGLT.userConfigFile)();
   if (file === void 0)
     throw new import_chunk_NVPF5LEY.FaultError("preflight", "cannot find your config folder: neither HOME nor XDG_CONFIG_HOME is set");
-  const before = (0, import_chunk_6OPTGHIR.readText)(file) ?? null;
+  const before = (0, import_chunk_527JQF7V.readText)(file) ?? null;
   const all = before === null ? {} : JSON.parse(before);
   const { restrict = now.restrict ?? [], defaults } = choices;
   const wanted = {
@@ -14919,7 +15062,7 @@ function planUserEdit(now, choices) {
     if (value === void 0 || Object.keys(value).length === 0) delete all[key];
     else all[key] = value;
   }
-  import_chunk_PM3VWGYX.userConfig.parse(all);
+  import_chunk_ZE7XNGLT.userConfig.parse(all);
   const after = `${JSON.stringify(all, null, 2)}
 `;
   return asEdit({ file, before, after, followsLink: false, isState: false }, [
@@ -14929,14 +15072,14 @@ function planUserEdit(now, choices) {
   ]);
 }
 function planReadRules(folder) {
-  const policy = (0, import_chunk_AQII5LLU.findBackend)("agy")?.policy;
+  const policy = (0, import_chunk_EFOKE6DH.findBackend)("agy")?.policy;
   const home = import_chunk_NTPGMPXS.variables.home();
   if (!policy) throw new Error("there is no backend agy with settings");
   if (home === void 0) throw new import_chunk_NVPF5LEY.FaultError("preflight", "cannot find the settings of agy: HOME is not set");
   const file = import_node_path.default.join(home, policy.file);
   const refused = (why) => new import_chunk_NVPF5LEY.FaultError("preflight", `cannot change the settings ${file}: ${why}`);
   if (!(0, import_chunk_P3XGVNCK.isFolder)(import_node_path.default.dirname(file))) throw refused("agy was never started here; start it once and sign in");
-  const read = (0, import_chunk_PM3VWGYX.readSettings)(file);
+  const read = (0, import_chunk_ZE7XNGLT.readSettings)(file);
   if ("fault" in read) throw refused(`they ${read.fault}`);
   let made;
   try {
@@ -14950,10 +15093,10 @@ function planReadRules(folder) {
 }
 async function applyEdits(root, edits) {
   const stamp = (0, import_chunk_NTPGMPXS.isoNow)().replace(/[-:]|\.\d+/g, "");
-  const write = () => (0, import_chunk_AQII5LLU.applyAll)(edits, stamp);
+  const write = () => (0, import_chunk_EFOKE6DH.applyAll)(edits, stamp);
   if (!edits.some((edit) => edit.isState)) return write();
-  (0, import_chunk_63KQCLAU.ensureRoot)(root.folder);
-  return (0, import_chunk_6AQ7BGSS.withLock)((0, import_chunk_35TRCA3T.rootPaths)(root.folder).lock, write);
+  (0, import_chunk_CV5CCXHY.ensureRoot)(root.folder);
+  return (0, import_chunk_LEHRPSIG.withLock)((0, import_chunk_35TRCA3T.rootPaths)(root.folder).lock, write);
 }
 function withModes(backends, modes2 = {}) {
   const all = Object.entries({ ...backends, ...modes2 }).filter(([, name]) => name !== null);
@@ -14978,7 +15121,7 @@ function modeRows(surveys, config, narrowing) {
   const installed = surveys.filter((one) => !one.custom && one.program !== null);
   const single = installed.length === 1 ? installed[0]?.backend : void 0;
   return Object.values(import_chunk_W7HED5VZ.modes).map(({ id, profile }) => {
-    const chosen = (0, import_chunk_PM3VWGYX.defaultBackend)(id, config, narrowing);
+    const chosen = (0, import_chunk_ZE7XNGLT.defaultBackend)(id, config, narrowing);
     const lists = { user: config.restrict ?? [], state: narrowing.restrict };
     const by = ["user", "state"].find((one) => lists[one].includes(id)) ?? null;
     const restrictions = Object.values(lists).map((restrict) => ({ restrict, file: "" }));
@@ -14988,7 +15131,7 @@ function modeRows(surveys, config, narrowing) {
       backend,
       backend_from: chosen?.from ?? (single === void 0 ? null : "only_installed"),
       usable: backend === null ? null : surveys.find((one) => one.backend === backend)?.usable ?? false,
-      profile: (0, import_chunk_PM3VWGYX.narrowProfile)(id, { asked: void 0, fallback: profile }, restrictions),
+      profile: (0, import_chunk_ZE7XNGLT.narrowProfile)(id, { asked: void 0, fallback: profile }, restrictions),
       restricted_by: by
     };
   });
@@ -15087,7 +15230,7 @@ var setup = {
       help: "with --backend agy: add rules to its settings that let a restricted run look around in this worktree"
     },
     apply: { kind: "flag", help: "really write; a copy of every changed file stays beside it" },
-    ...import_chunk_UVE2OYCY.common
+    ...import_chunk_DIWS52R6.common
   },
   notes: 'The state folder can only narrow: its default counts where your own config leaves the choice open. No model is called: whether a sign-in is valid shows "doctor --backend NAME".\nExit codes: 0 shown or written, 1 refused.',
   examples: [
@@ -15098,14 +15241,14 @@ var setup = {
   ],
   async run(context, input) {
     const root = context.root(input);
-    const config = (0, import_chunk_PM3VWGYX.readUserConfig)();
-    const known = (0, import_chunk_PM3VWGYX.knownBackends)(config);
+    const config = (0, import_chunk_ZE7XNGLT.readUserConfig)();
+    const known = (0, import_chunk_ZE7XNGLT.knownBackends)(config);
     const only = input.text("backend");
     if (only !== void 0 && !known.includes(only)) throw unknownBackend("--backend", only, known);
     const choices = { restrict: restrictOf(input), defaults: defaultsOf(input, known) };
     checkTogether(input, choices);
-    (0, import_chunk_63KQCLAU.checkRoot)(root.folder);
-    const narrowing = (0, import_chunk_PM3VWGYX.readNarrowing)(root.folder, known);
+    (0, import_chunk_CV5CCXHY.checkRoot)(root.folder);
+    const narrowing = (0, import_chunk_ZE7XNGLT.readNarrowing)(root.folder, known);
     const edits = [
       ...input.has("user") ? planUserEdit(config, choices) : planStateEdit(root, narrowing, choices, config),
       ...input.has("allow-reads") ? planReadRules((0, import_chunk_4OSGLHQW.findWorktree)(context.cwd) ?? context.cwd) : []
@@ -15113,8 +15256,8 @@ var setup = {
     const isApplied = input.has("apply");
     const copies = isApplied ? await applyEdits(root, edits) : [];
     const isChanged = isApplied && edits.length > 0;
-    const now = isChanged ? { config: (0, import_chunk_PM3VWGYX.readUserConfig)(), narrowing: (0, import_chunk_PM3VWGYX.readNarrowing)(root.folder, known) } : { config, narrowing };
-    const surveys = (0, import_chunk_II6ABQPH.surveyBackends)(now.config, context.cwd);
+    const now = isChanged ? { config: (0, import_chunk_ZE7XNGLT.readUserConfig)(), narrowing: (0, import_chunk_ZE7XNGLT.readNarrowing)(root.folder, known) } : { config, narrowing };
+    const surveys = (0, import_chunk_P2FHDBH7.surveyBackends)(now.config, context.cwd);
     const page = {
       surveys: surveys.filter(({ backend }) => only === void 0 || backend === only),
       modes: modeRows(surveys, now.config, now.narrowing),
@@ -15173,16 +15316,16 @@ function unknownBackend(option, word, known) {
 });
 
 },
-"./spawn-NV2R7KVL.js": function (module, exports) {
+"./spawn-GECXRNMD.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  spawnDetached: () => import_chunk_FHNVDGJI.spawnDetached,
-  spawnShim: () => import_chunk_FHNVDGJI.spawnShim
+  spawnDetached: () => import_chunk_FNP5XAIJ.spawnDetached,
+  spawnShim: () => import_chunk_FNP5XAIJ.spawnShim
 });
 module.exports = stdin_exports;
-var import_chunk_FHNVDGJI = load("./chunk-FHNVDGJI.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_FNP5XAIJ = load("./chunk-FNP5XAIJ.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 // Annotate the CommonJS export names for ESM import in node:
@@ -15192,34 +15335,36 @@ var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 });
 
 },
-"./staffer-ST2CGMZW.js": function (module, exports) {
+"./staffer-2BYKRCD6.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   staffer: () => staffer
 });
 module.exports = stdin_exports;
-var import_chunk_N6FETSUB = load("./chunk-N6FETSUB.js");
-var import_chunk_ZMKEC7OT = load("./chunk-ZMKEC7OT.js");
-var import_chunk_PM3VWGYX = load("./chunk-PM3VWGYX.js");
-var import_chunk_LMJYWSIV = load("./chunk-LMJYWSIV.js");
-var import_chunk_WSTAHIGZ = load("./chunk-WSTAHIGZ.js");
-var import_chunk_MN3R4Y33 = load("./chunk-MN3R4Y33.js");
-var import_chunk_PBKM6DGG = load("./chunk-PBKM6DGG.js");
-var import_chunk_UVE2OYCY = load("./chunk-UVE2OYCY.js");
-var import_chunk_63KQCLAU = load("./chunk-63KQCLAU.js");
+var import_chunk_7HX7TOAO = load("./chunk-7HX7TOAO.js");
+var import_chunk_FW7IO6QU = load("./chunk-FW7IO6QU.js");
+var import_chunk_ZE7XNGLT = load("./chunk-ZE7XNGLT.js");
+var import_chunk_G5E7KDR2 = load("./chunk-G5E7KDR2.js");
+var import_chunk_I2GHFG3V = load("./chunk-I2GHFG3V.js");
+var import_chunk_FI4JYELH = load("./chunk-FI4JYELH.js");
+var import_chunk_JHVGVA2Y = load("./chunk-JHVGVA2Y.js");
+var import_chunk_LU7OM5CL = load("./chunk-LU7OM5CL.js");
+var import_chunk_DIWS52R6 = load("./chunk-DIWS52R6.js");
+var import_chunk_CV5CCXHY = load("./chunk-CV5CCXHY.js");
+var import_chunk_HIHPYN74 = load("./chunk-HIHPYN74.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
 var import_chunk_5FGQQYTR = load("./chunk-5FGQQYTR.js");
-var import_chunk_AQII5LLU = load("./chunk-AQII5LLU.js");
-var import_chunk_K63IGFC6 = load("./chunk-K63IGFC6.js");
+var import_chunk_EFOKE6DH = load("./chunk-EFOKE6DH.js");
+var import_chunk_P5Z5XPZO = load("./chunk-P5Z5XPZO.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_CAXVKBQJ = load("./chunk-CAXVKBQJ.js");
+var import_chunk_IJ2DWSAG = load("./chunk-IJ2DWSAG.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_M5MS4U53 = load("./chunk-M5MS4U53.js");
-var import_chunk_L6VDU6O6 = load("./chunk-L6VDU6O6.js");
-var import_chunk_UNKQNKJP = load("./chunk-UNKQNKJP.js");
-var import_chunk_6AQ7BGSS = load("./chunk-6AQ7BGSS.js");
-var import_chunk_YBA5BRV5 = load("./chunk-YBA5BRV5.js");
-var import_chunk_ZTOMSNGT = load("./chunk-ZTOMSNGT.js");
+var import_chunk_Y3OG5S7C = load("./chunk-Y3OG5S7C.js");
+var import_chunk_LEHRPSIG = load("./chunk-LEHRPSIG.js");
+var import_chunk_J6GGBA2A = load("./chunk-J6GGBA2A.js");
+var import_chunk_U3WQ7DHF = load("./chunk-U3WQ7DHF.js");
 var import_chunk_35TRCA3T = load("./chunk-35TRCA3T.js");
 var import_chunk_G6JKA6PT = load("./chunk-G6JKA6PT.js");
 var import_chunk_H3O4Q2ZO = load("./chunk-H3O4Q2ZO.js");
@@ -15228,11 +15373,11 @@ var import_chunk_4OSGLHQW = load("./chunk-4OSGLHQW.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
 var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
-var import_chunk_YWZY5KOJ = load("./chunk-YWZY5KOJ.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_QQDCJR45 = load("./chunk-QQDCJR45.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
-var staffer = (0, import_chunk_N6FETSUB.makeStaffVerb)({
+var staffer = (0, import_chunk_7HX7TOAO.makeStaffVerb)({
   mode: "staffer",
   examples: [
     'staffer --backend codex --prompt "Fix the failing test in src/parse.ts"',
@@ -15245,41 +15390,41 @@ var staffer = (0, import_chunk_N6FETSUB.makeStaffVerb)({
 });
 
 },
-"./status-ZNG7YLWS.js": function (module, exports) {
+"./status-NHXKILKM.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   status: () => status
 });
 module.exports = stdin_exports;
-var import_chunk_X6AHAYNT = load("./chunk-X6AHAYNT.js");
-var import_chunk_UVE2OYCY = load("./chunk-UVE2OYCY.js");
-var import_chunk_63KQCLAU = load("./chunk-63KQCLAU.js");
+var import_chunk_3VDDN6JV = load("./chunk-3VDDN6JV.js");
+var import_chunk_DIWS52R6 = load("./chunk-DIWS52R6.js");
+var import_chunk_CV5CCXHY = load("./chunk-CV5CCXHY.js");
+var import_chunk_HIHPYN74 = load("./chunk-HIHPYN74.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_PRKLFSUE = load("./chunk-PRKLFSUE.js");
+var import_chunk_RNMWW35L = load("./chunk-RNMWW35L.js");
+var import_chunk_SNDXL3WS = load("./chunk-SNDXL3WS.js");
+var import_chunk_P5Z5XPZO = load("./chunk-P5Z5XPZO.js");
+var import_chunk_IJ2DWSAG = load("./chunk-IJ2DWSAG.js");
 var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_DNSXSCWB = load("./chunk-DNSXSCWB.js");
-var import_chunk_K63IGFC6 = load("./chunk-K63IGFC6.js");
-var import_chunk_CAXVKBQJ = load("./chunk-CAXVKBQJ.js");
 var import_chunk_M5MS4U53 = load("./chunk-M5MS4U53.js");
-var import_chunk_UNKQNKJP = load("./chunk-UNKQNKJP.js");
-var import_chunk_ZTOMSNGT = load("./chunk-ZTOMSNGT.js");
+var import_chunk_U3WQ7DHF = load("./chunk-U3WQ7DHF.js");
 var import_chunk_35TRCA3T = load("./chunk-35TRCA3T.js");
 var import_chunk_G6JKA6PT = load("./chunk-G6JKA6PT.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_4OSGLHQW = load("./chunk-4OSGLHQW.js");
 var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
 var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
-var import_chunk_YWZY5KOJ = load("./chunk-YWZY5KOJ.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_QQDCJR45 = load("./chunk-QQDCJR45.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 async function listViews(root, options) {
-  const live = (0, import_chunk_K63IGFC6.listActive)(root).filter((id) => (0, import_chunk_P3XGVNCK.exists)((0, import_chunk_35TRCA3T.jobPaths)(root, id).folder));
+  const live = (0, import_chunk_P5Z5XPZO.listActive)(root).filter((id) => (0, import_chunk_P3XGVNCK.exists)((0, import_chunk_35TRCA3T.jobPaths)(root, id).folder));
   const views = [];
   for (const id of live) views.push(...await look(root, id));
   let left = options.recent;
-  for (const id of (0, import_chunk_K63IGFC6.listJobs)(root)) {
+  for (const id of (0, import_chunk_P5Z5XPZO.listJobs)(root)) {
     if (left === 0) break;
     if (live.includes(id)) continue;
     const [view] = await look(root, id);
@@ -15288,10 +15433,10 @@ async function listViews(root, options) {
     views.push(view);
     left -= 1;
   }
-  return views.filter((view) => isWanted(view.spec, options.owner)).sort((a, b) => Number((0, import_chunk_UNKQNKJP.isEnded)(a.state)) - Number((0, import_chunk_UNKQNKJP.isEnded)(b.state)) || (0, import_chunk_ZTOMSNGT.compareIds)(b.id, a.id));
+  return views.filter((view) => isWanted(view.spec, options.owner)).sort((a, b) => Number((0, import_chunk_U3WQ7DHF.isEnded)(a.state)) - Number((0, import_chunk_U3WQ7DHF.isEnded)(b.state)) || (0, import_chunk_U3WQ7DHF.compareIds)(b.id, a.id));
 }
 async function look(root, id) {
-  for (const how of [import_chunk_CAXVKBQJ.refresh, import_chunk_UNKQNKJP.inspect]) {
+  for (const how of [import_chunk_IJ2DWSAG.refresh, import_chunk_U3WQ7DHF.inspect]) {
     try {
       return [await how(root, id)];
     } catch {
@@ -15349,9 +15494,9 @@ async function tableOf(views, look2) {
   return lines.map((line, index) => paint(line, views[index - 1], color)).join("\n");
 }
 function rowOf(view) {
-  const { health } = (0, import_chunk_X6AHAYNT.healthOf)(view, (0, import_chunk_UNKQNKJP.conditionOf)(view));
-  const { backend, profile, model } = (0, import_chunk_X6AHAYNT.staffFacts)(view.spec);
-  const word = health === "attention" && !(0, import_chunk_UNKQNKJP.isEnded)(view.state) ? `${view.state.state}!` : view.state.state;
+  const { health } = (0, import_chunk_3VDDN6JV.healthOf)(view, (0, import_chunk_U3WQ7DHF.conditionOf)(view));
+  const { backend, profile, model } = (0, import_chunk_3VDDN6JV.staffFacts)(view.spec);
+  const word = health === "attention" && !(0, import_chunk_U3WQ7DHF.isEnded)(view.state) ? `${view.state.state}!` : view.state.state;
   const cells = [word, timeOf(view), endedOf(view) ?? "-", ownerOf(view)];
   return [view.id, ...cells, ...[backend, profile, model].map((cell) => (0, import_chunk_LXK2ZILE.excerpt)(cell ?? "-", 24)), whatOf(view)];
 }
@@ -15362,13 +15507,14 @@ function timeOf({ state }) {
   return (0, import_chunk_UNGYPAP3.formatDuration)(state.duration_ms ?? Math.max(0, (0, import_chunk_NTPGMPXS.nowMs)() - Date.parse(state.created_at)));
 }
 function endedOf({ state }) {
-  return (0, import_chunk_UNKQNKJP.isEnded)(state) && state.ended_at !== null ? `${(0, import_chunk_UNGYPAP3.formatAge)((0, import_chunk_NTPGMPXS.nowMs)() - Date.parse(state.ended_at))} ago` : null;
+  return (0, import_chunk_U3WQ7DHF.isEnded)(state) && state.ended_at !== null ? `${(0, import_chunk_UNGYPAP3.formatAge)((0, import_chunk_NTPGMPXS.nowMs)() - Date.parse(state.ended_at))} ago` : null;
 }
 function ownerOf(view) {
   return (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(view.spec?.owner ?? "-"), 16);
 }
 function whatOf({ spec, state }) {
-  const text = spec?.label ?? (spec?.run ? (0, import_chunk_4OSGLHQW.quoteWords)(spec.run.argv) : spec?.staff?.prompt ?? state.error?.message ?? "");
+  const due = spec?.timer ? `due ${spec.timer.due_at} ${spec.label ?? spec.timer.message}`.trimEnd() : void 0;
+  const text = due ?? spec?.label ?? (spec?.run ? (0, import_chunk_4OSGLHQW.quoteWords)(spec.run.argv) : spec?.staff?.prompt ?? state.error?.message ?? "");
   const cause = state.error ? `[${state.error.code}] ` : "";
   return (0, import_chunk_LXK2ZILE.excerpt)(`${cause}${(0, import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g, " ")}`, 200);
 }
@@ -15378,17 +15524,19 @@ function pageOf(view, root) {
 }
 function factsOf(view, root) {
   const { state, spec } = view;
-  const seen = (0, import_chunk_X6AHAYNT.observation)(view, { afterSeq: null, root });
+  const seen = (0, import_chunk_3VDDN6JV.observation)(view, { afterSeq: null, root });
   const ended = endedOf(view);
   const lines = [
     ["id", view.id],
     ["state", state.state],
-    ["health", (0, import_chunk_UNKQNKJP.isEnded)(state) ? null : `${seen.health}${seen.reason ? ` (${seen.reason})` : ""}`],
+    ["health", (0, import_chunk_U3WQ7DHF.isEnded)(state) ? null : `${seen.health}${seen.reason ? ` (${seen.reason})` : ""}`],
     ["error", state.error ? `${state.error.code}: ${(0, import_chunk_LXK2ZILE.plainText)(state.error.message)}` : null],
     ["exit code", state.exit_code === null ? null : String(state.exit_code)],
     ["time", `${timeOf(view)}${ended === null ? "" : `, ended ${ended}`}`],
     ["owner", spec?.owner ? ownerOf(view) : null],
     ["backend", agentOf(view)],
+    ["due", spec?.timer ? (0, import_chunk_HIHPYN74.dueWords)(spec.timer) : null],
+    ["slot", spec?.timer?.slot ? (0, import_chunk_LXK2ZILE.plainText)(spec.timer.slot) : null],
     ["what", whatOf(view)],
     ["folder", spec?.cwd ? (0, import_chunk_LXK2ZILE.plainText)(spec.cwd) : null],
     ["conversation", state.conversation ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(state.conversation.id), 200) : null],
@@ -15398,19 +15546,19 @@ function factsOf(view, root) {
   return lines.filter(([, value]) => value !== null).map(([name, value]) => `${`${name}:`.padEnd(14)}${value}`).join("\n");
 }
 function agentOf({ spec }) {
-  const { backend, profile, model } = (0, import_chunk_X6AHAYNT.staffFacts)(spec);
+  const { backend, profile, model } = (0, import_chunk_3VDDN6JV.staffFacts)(spec);
   if (backend === null) return null;
   return [backend, `profile ${profile}`, ...model === null ? [] : [`model ${model}`]].join(", ");
 }
 function saidLast(view) {
   const { paths, spec, state } = view;
-  const tails = (...files) => files.map((file) => (0, import_chunk_LXK2ZILE.plainText)((0, import_chunk_PRKLFSUE.readLogTail)(file).toString("utf8")).trimEnd());
+  const tails = (...files) => files.map((file) => (0, import_chunk_LXK2ZILE.plainText)((0, import_chunk_RNMWW35L.readLogTail)(file).toString("utf8")).trimEnd());
   if (!spec?.staff) return tails(paths.output, paths.error);
-  if ((0, import_chunk_UNKQNKJP.isEnded)(state)) return tails(paths.result);
+  if ((0, import_chunk_U3WQ7DHF.isEnded)(state)) return tails(paths.result);
   return [...liveLines(view), ...tails(paths.error)];
 }
 function liveLines(view) {
-  const { tools, text } = (0, import_chunk_X6AHAYNT.progressOf)(view);
+  const { tools, text } = (0, import_chunk_3VDDN6JV.progressOf)(view);
   const calls = Array.isArray(tools) ? tools.map(callLine).filter((line) => line !== null) : [];
   return [calls.join("\n"), typeof text === "string" ? (0, import_chunk_LXK2ZILE.plainText)(text).trim() : ""];
 }
@@ -15433,15 +15581,15 @@ var status = {
       range: { default: 10, min: 0, max: 1e4 },
       help: "how many finished jobs to show (default 10)"
     },
-    ...import_chunk_UVE2OYCY.common
+    ...import_chunk_DIWS52R6.common
   },
   examples: ["status", "status run-mik3x9ab-4f7q2z", "status --owner builder --json"],
   async run(context, input) {
     const root = context.root(input);
-    const isThere = (0, import_chunk_63KQCLAU.checkRoot)(root.folder);
+    const isThere = (0, import_chunk_CV5CCXHY.checkRoot)(root.folder);
     if (input.words[0] !== void 0) {
-      const view = await (0, import_chunk_CAXVKBQJ.refresh)(root.folder, (0, import_chunk_K63IGFC6.findJob)(root, input.words[0]));
-      return input.has("json") ? { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state), json: (0, import_chunk_X6AHAYNT.observation)(view, { afterSeq: null, root }) } : { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state), out: pageOf(view, root) };
+      const view = await (0, import_chunk_IJ2DWSAG.refresh)(root.folder, (0, import_chunk_P5Z5XPZO.findJob)(root, input.words[0]));
+      return input.has("json") ? { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state), json: (0, import_chunk_3VDDN6JV.observation)(view, { afterSeq: null, root }) } : { code: (0, import_chunk_6PFAPK5K.exitCodeOf)(view.state.state), out: pageOf(view, root) };
     }
     const views = isThere ? await listViews(root.folder, { recent: input.count("recent") ?? 10, owner: input.text("owner") ?? null }) : [];
     if (input.has("json"))
@@ -15461,9 +15609,9 @@ function rowDocument(view) {
     verb: spec?.verb ?? null,
     owner: spec?.owner ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(spec.owner), 200) : null,
     label: spec?.label ? (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(spec.label), 200) : null,
-    ...(0, import_chunk_X6AHAYNT.staffFacts)(spec),
+    ...(0, import_chunk_3VDDN6JV.staffFacts)(spec),
     state: state.state,
-    ...(0, import_chunk_X6AHAYNT.healthOf)(view, (0, import_chunk_UNKQNKJP.conditionOf)(view)),
+    ...(0, import_chunk_3VDDN6JV.healthOf)(view, (0, import_chunk_U3WQ7DHF.conditionOf)(view)),
     created_at: state.created_at,
     ended_at: state.ended_at,
     duration_ms: state.duration_ms,
@@ -15478,50 +15626,49 @@ function rowDocument(view) {
 });
 
 },
-"./supervise-AXYH33HX.js": function (module, exports) {
+"./supervise-WDZSQGV4.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   supervise: () => supervise
 });
 module.exports = stdin_exports;
-var import_chunk_ZMQY5RPW = load("./chunk-ZMQY5RPW.js");
+var import_chunk_3CXTRCZD = load("./chunk-3CXTRCZD.js");
 var import_chunk_HTFRUHKZ = load("./chunk-HTFRUHKZ.js");
-var import_chunk_LMJYWSIV = load("./chunk-LMJYWSIV.js");
-var import_chunk_FHNVDGJI = load("./chunk-FHNVDGJI.js");
-var import_chunk_CAIAZEZ2 = load("./chunk-CAIAZEZ2.js");
-var import_chunk_A6NQ6ZNT = load("./chunk-A6NQ6ZNT.js");
-var import_chunk_NDP5GSDR = load("./chunk-NDP5GSDR.js");
-var import_chunk_D66MN62U = load("./chunk-D66MN62U.js");
+var import_chunk_G5E7KDR2 = load("./chunk-G5E7KDR2.js");
+var import_chunk_FNP5XAIJ = load("./chunk-FNP5XAIJ.js");
+var import_chunk_DCQG2IGW = load("./chunk-DCQG2IGW.js");
+var import_chunk_NKDN7ECA = load("./chunk-NKDN7ECA.js");
+var import_chunk_GMOJQPSW = load("./chunk-GMOJQPSW.js");
+var import_chunk_MZIWKLNF = load("./chunk-MZIWKLNF.js");
 var import_chunk_SR7TLAEL = load("./chunk-SR7TLAEL.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_3OMH5ZMQ = load("./chunk-3OMH5ZMQ.js");
-var import_chunk_PRKLFSUE = load("./chunk-PRKLFSUE.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_DNSXSCWB = load("./chunk-DNSXSCWB.js");
+var import_chunk_HRWJYRBX = load("./chunk-HRWJYRBX.js");
+var import_chunk_RNMWW35L = load("./chunk-RNMWW35L.js");
+var import_chunk_SNDXL3WS = load("./chunk-SNDXL3WS.js");
 var import_chunk_5FGQQYTR = load("./chunk-5FGQQYTR.js");
-var import_chunk_AQII5LLU = load("./chunk-AQII5LLU.js");
-var import_chunk_K63IGFC6 = load("./chunk-K63IGFC6.js");
+var import_chunk_EFOKE6DH = load("./chunk-EFOKE6DH.js");
+var import_chunk_P5Z5XPZO = load("./chunk-P5Z5XPZO.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_CAXVKBQJ = load("./chunk-CAXVKBQJ.js");
+var import_chunk_IJ2DWSAG = load("./chunk-IJ2DWSAG.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_M5MS4U53 = load("./chunk-M5MS4U53.js");
-var import_chunk_G36O37II = load("./chunk-G36O37II.js");
-var import_chunk_UNKQNKJP = load("./chunk-UNKQNKJP.js");
-var import_chunk_6AQ7BGSS = load("./chunk-6AQ7BGSS.js");
-var import_chunk_YBA5BRV5 = load("./chunk-YBA5BRV5.js");
-var import_chunk_ZTOMSNGT = load("./chunk-ZTOMSNGT.js");
+var import_chunk_4CQAQHDW = load("./chunk-4CQAQHDW.js");
+var import_chunk_LEHRPSIG = load("./chunk-LEHRPSIG.js");
+var import_chunk_J6GGBA2A = load("./chunk-J6GGBA2A.js");
+var import_chunk_U3WQ7DHF = load("./chunk-U3WQ7DHF.js");
 var import_chunk_35TRCA3T = load("./chunk-35TRCA3T.js");
 var import_chunk_G6JKA6PT = load("./chunk-G6JKA6PT.js");
-var import_chunk_3VUKTFYJ = load("./chunk-3VUKTFYJ.js");
-var import_chunk_GV6LSP6E = load("./chunk-GV6LSP6E.js");
+var import_chunk_ECCVI5NM = load("./chunk-ECCVI5NM.js");
+var import_chunk_JOCEVUMT = load("./chunk-JOCEVUMT.js");
 var import_chunk_H3O4Q2ZO = load("./chunk-H3O4Q2ZO.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_4OSGLHQW = load("./chunk-4OSGLHQW.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
 var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
-var import_chunk_YWZY5KOJ = load("./chunk-YWZY5KOJ.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_QQDCJR45 = load("./chunk-QQDCJR45.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 var import_node_fs = require("node:fs");
@@ -15547,9 +15694,9 @@ var Progress = class {
   makeSnapshot;
   constructor(claim) {
     this.claim = claim;
-    this.journal = (0, import_chunk_DNSXSCWB.openJournal)(claim.paths, claim.spec);
-    const read = (0, import_chunk_ZTOMSNGT.readState)(claim.paths);
-    this.state = read.kind === "ok" ? read.value : (0, import_chunk_ZTOMSNGT.earlyState)(claim.spec.id, claim.spec);
+    this.journal = (0, import_chunk_SNDXL3WS.openJournal)(claim.paths, claim.spec);
+    const read = (0, import_chunk_U3WQ7DHF.readState)(claim.paths);
+    this.state = read.kind === "ok" ? read.value : (0, import_chunk_U3WQ7DHF.earlyState)(claim.spec.id, claim.spec);
     this.lifecycle = ["queued", "starting", "running", "stopping"].includes(this.state.state) ? this.state.state : "starting";
   }
   /** A step of the lifecycle, with its event. *<>/
@@ -15562,7 +15709,7 @@ var Progress = class {
     this.append(type, fields);
     this.state = { ...this.state, ...change, rev: this.state.rev + 1, seq: this.journal.seq };
     const sync = change.conversation !== void 0 || type === "stopping";
-    this.unlessFull(() => (0, import_chunk_ZTOMSNGT.writeState)(this.claim.paths, this.state, { sync }));
+    this.unlessFull(() => (0, import_chunk_U3WQ7DHF.writeState)(this.claim.paths, this.state, { sync }));
   }
   /** Write the snapshot soon; many calls become one write. *<>/
   snapshot(make) {
@@ -15574,7 +15721,7 @@ var Progress = class {
     this.snapshotTimer = void 0;
     const make = this.makeSnapshot;
     this.makeSnapshot = void 0;
-    if (make) this.unlessFull(() => (0, import_chunk_6OPTGHIR.writeJson)(this.claim.paths.snapshot, { at: (0, import_chunk_NTPGMPXS.isoNow)(), ...make() }, { sync: false }));
+    if (make) this.unlessFull(() => (0, import_chunk_527JQF7V.writeJson)(this.claim.paths.snapshot, { at: (0, import_chunk_NTPGMPXS.isoNow)(), ...make() }, { sync: false }));
   }
   /** An event of less weight: no state is written for it. *<>/
   append(type, fields) {
@@ -15591,9 +15738,9 @@ var Progress = class {
   }
 };
 function agentSnapshot(reading) {
-  const latest = (0, import_chunk_LXK2ZILE.tail)((0, import_chunk_LXK2ZILE.plainText)(reading.answer || reading.text), import_chunk_YWZY5KOJ.textTailBytes);
+  const latest = (0, import_chunk_LXK2ZILE.tail)((0, import_chunk_LXK2ZILE.plainText)(reading.answer || reading.text), import_chunk_QQDCJR45.textTailBytes);
   return {
-    tools: reading.tools.slice(-import_chunk_YWZY5KOJ.toolCalls).map(toolSnapshot),
+    tools: reading.tools.slice(-import_chunk_QQDCJR45.toolCalls).map(toolSnapshot),
     tool_count: reading.toolCount,
     text: latest.text,
     text_truncated: latest.truncated,
@@ -15603,7 +15750,7 @@ function agentSnapshot(reading) {
   };
 }
 function toolSnapshot(call) {
-  const bounded = (text) => (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g, " ").trim(), import_chunk_YWZY5KOJ.excerptBytes);
+  const bounded = (text) => (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(text).replace(/\s+/g, " ").trim(), import_chunk_QQDCJR45.excerptBytes);
   return {
     n: call.n,
     name: (0, import_chunk_LXK2ZILE.excerpt)((0, import_chunk_LXK2ZILE.plainText)(call.name), 80),
@@ -15616,10 +15763,10 @@ function toolSnapshot(call) {
 }
 function followAgent(claim, progress) {
   const { spec, paths } = claim;
-  const backend = (0, import_chunk_A6NQ6ZNT.backendOf)(spec);
+  const backend = (0, import_chunk_NKDN7ECA.backendOf)(spec);
   if (!spec.staff || !backend) return void 0;
   const { staff } = spec;
-  const reading = (0, import_chunk_AQII5LLU.makeReading)();
+  const reading = (0, import_chunk_EFOKE6DH.makeReading)();
   let isFinalTold = false;
   const told = lastToolTold(claim);
   const ended = new Set();
@@ -15643,14 +15790,14 @@ function followAgent(claim, progress) {
   return {
     reading,
     sink: {
-      stdout: (line) => (0, import_chunk_A6NQ6ZNT.readSafely)(reading, () => backend.read(line, reading, (0, import_chunk_NTPGMPXS.isoNow)())),
-      stderr: (line) => (0, import_chunk_A6NQ6ZNT.readSafely)(reading, () => backend.readError?.(line, reading, (0, import_chunk_NTPGMPXS.isoNow)()))
+      stdout: (line) => (0, import_chunk_NKDN7ECA.readSafely)(reading, () => backend.read(line, reading, (0, import_chunk_NTPGMPXS.isoNow)())),
+      stderr: (line) => (0, import_chunk_NKDN7ECA.readSafely)(reading, () => backend.readError?.(line, reading, (0, import_chunk_NTPGMPXS.isoNow)()))
     },
     update
   };
   function lastToolTold({ generation }) {
     if (generation === 1) return 0;
-    const numbers = (0, import_chunk_DNSXSCWB.readEvents)(paths, 0, 1e5).events.flatMap((event) => {
+    const numbers = (0, import_chunk_SNDXL3WS.readEvents)(paths, 0, 1e5).events.flatMap((event) => {
       const tool = event.type === "tool" ? event.tool : void 0;
       return typeof tool?.n === "number" ? [tool.n] : [];
     });
@@ -15823,14 +15970,14 @@ exit "$_jc_code"
 `;
 async function startChild(claim, plan) {
   const { paths, spec } = claim;
-  for (const file of [paths.output, paths.error]) (0, import_chunk_6OPTGHIR.closeFile)((0, import_chunk_6OPTGHIR.openAppend)(file));
+  for (const file of [paths.output, paths.error]) (0, import_chunk_527JQF7V.closeFile)((0, import_chunk_527JQF7V.openAppend)(file));
   let end2 = () => void 0;
   const ended = new Promise((resolve) => {
     end2 = resolve;
   });
   const rest = Math.max(0, spec.deadline_mono_ms - (0, import_chunk_NTPGMPXS.monotonicMs)());
   const baseline = (0, import_chunk_G6JKA6PT.takeBaseline)();
-  const pid = await (0, import_chunk_FHNVDGJI.spawnShim)(
+  const pid = await (0, import_chunk_FNP5XAIJ.spawnShim)(
     {
       script: shim_default,
       args: [
@@ -15852,14 +15999,14 @@ async function startChild(claim, plan) {
     end2
   );
   await untilMarked(claim, ended);
-  const shim = (0, import_chunk_ZTOMSNGT.readMark)(paths.shimMark, claim.self);
+  const shim = (0, import_chunk_U3WQ7DHF.readMark)(paths.shimMark, claim.self);
   if (shim?.pid !== pid) return attachChild(claim);
-  return { shim, child: (0, import_chunk_ZTOMSNGT.readMark)(paths.childMark, claim.self) ?? null, ended, baseline };
+  return { shim, child: (0, import_chunk_U3WQ7DHF.readMark)(paths.childMark, claim.self) ?? null, ended, baseline };
 }
 async function attachChild(claim) {
   const { paths } = claim;
   await untilMarked(claim, new Promise(() => void 0));
-  const shim = (0, import_chunk_ZTOMSNGT.readMark)(paths.shimMark, claim.self) ?? null;
+  const shim = (0, import_chunk_U3WQ7DHF.readMark)(paths.shimMark, claim.self) ?? null;
   const ended = new Promise((resolve) => {
     let close;
     const done = () => {
@@ -15876,7 +16023,7 @@ async function attachChild(claim) {
       look();
     });
   });
-  return { shim, child: (0, import_chunk_ZTOMSNGT.readMark)(paths.childMark, claim.self) ?? null, ended, baseline: null };
+  return { shim, child: (0, import_chunk_U3WQ7DHF.readMark)(paths.childMark, claim.self) ?? null, ended, baseline: null };
 }
 async function untilMarked(claim, ended) {
   const { paths } = claim;
@@ -15884,10 +16031,10 @@ async function untilMarked(claim, ended) {
   void ended.then(() => {
     isOver = true;
   });
-  const until = (0, import_chunk_NTPGMPXS.monotonicMs)() + import_chunk_YWZY5KOJ.startLimitMs;
+  const until = (0, import_chunk_NTPGMPXS.monotonicMs)() + import_chunk_QQDCJR45.startLimitMs;
   for (let pause = 4; !isOver && (0, import_chunk_NTPGMPXS.monotonicMs)() < until && !(0, import_chunk_P3XGVNCK.exists)(paths.exit); pause = Math.min(pause * 2, 64)) {
-    const shim = (0, import_chunk_ZTOMSNGT.readMark)(paths.shimMark, claim.self);
-    if (shim && (0, import_chunk_ZTOMSNGT.readMark)(paths.childMark, claim.self)) return;
+    const shim = (0, import_chunk_U3WQ7DHF.readMark)(paths.shimMark, claim.self);
+    if (shim && (0, import_chunk_U3WQ7DHF.readMark)(paths.childMark, claim.self)) return;
     if (shim && (0, import_chunk_G6JKA6PT.livenessOf)(shim) === "dead") return;
     await (0, import_chunk_NTPGMPXS.sleep)(pause);
   }
@@ -15933,10 +16080,10 @@ function punch(file, offset, length) {
 }
 function cutMiddle(file, from, to) {
   const start = Math.max(to, ((0, import_chunk_P3XGVNCK.factsOf)(file)?.size ?? 0) - carriedBytes);
-  const tail2 = (0, import_chunk_6OPTGHIR.readRange)(file, start, carriedBytes);
+  const tail2 = (0, import_chunk_527JQF7V.readRange)(file, start, carriedBytes);
   if (!tail2) return { how: "failed", to };
   (0, import_chunk_P3XGVNCK.cutFile)(file, from);
-  (0, import_chunk_6OPTGHIR.appendText)(file, tail2.bytes);
+  (0, import_chunk_527JQF7V.appendText)(file, tail2.bytes);
   return { how: "cut", to: start };
 }
 var page = 4096;
@@ -15995,7 +16142,7 @@ var OutputCap = class {
       this.removed += result.to - from + (this.removed === 0 ? page : 0);
     }
     const about = this.exact ? "" : "about ";
-    (0, import_chunk_6OPTGHIR.overwrite)(
+    (0, import_chunk_527JQF7V.overwrite)(
       this.file,
       this.head,
       `
@@ -16015,7 +16162,7 @@ var Stream = class {
   cap;
   size = 0;
   offset = 0;
-  lines = new import_chunk_A6NQ6ZNT.LineSplitter();
+  lines = new import_chunk_NKDN7ECA.LineSplitter();
   sink;
   constructor(file, capBytes, sink) {
     this.file = file;
@@ -16038,7 +16185,7 @@ var Stream = class {
   }
   read() {
     for (; ; ) {
-      const part = (0, import_chunk_6OPTGHIR.readRange)(this.file, this.offset, chunk);
+      const part = (0, import_chunk_527JQF7V.readRange)(this.file, this.offset, chunk);
       if (!part || part.bytes.length === 0) return;
       this.offset += part.bytes.length;
       for (const line of this.lines.push(part.bytes)) this.sink?.(line);
@@ -16118,19 +16265,19 @@ function planChild(root, spec, paths, brief) {
       conversationId: null
     };
   }
-  const backend = (0, import_chunk_A6NQ6ZNT.backendOf)(spec);
+  const backend = (0, import_chunk_NKDN7ECA.backendOf)(spec);
   if (!spec.staff || !backend) throw new Error(`cannot start job ${spec.id}: unknown backend ${spec.staff?.backend}`);
   const plan = backend.plan({ ...staffRequest(root, spec, paths), prompt: brief });
-  if (plan.promptBy === "stdin") (0, import_chunk_6OPTGHIR.writeFile)(paths.prompt, plan.stdin);
-  if (plan.promptBy === "file") (0, import_chunk_6OPTGHIR.writeFile)(paths.prompt, brief);
-  if (plan.settings !== void 0) (0, import_chunk_6OPTGHIR.writeFile)(paths.settings, plan.settings);
+  if (plan.promptBy === "stdin") (0, import_chunk_527JQF7V.writeFile)(paths.prompt, plan.stdin);
+  if (plan.promptBy === "file") (0, import_chunk_527JQF7V.writeFile)(paths.prompt, brief);
+  if (plan.settings !== void 0) (0, import_chunk_527JQF7V.writeFile)(paths.settings, plan.settings);
   return {
     program: spec.staff.program,
     args: plan.args,
     environment: (0, import_chunk_NTPGMPXS.childEnvironment)({
       ...own,
       add: plan.environment,
-      remove: [...(0, import_chunk_AQII5LLU.hostMarkers)(), ...import_chunk_H3O4Q2ZO.repositoryVariables, ...plan.remove]
+      remove: [...(0, import_chunk_EFOKE6DH.hostMarkers)(), ...import_chunk_H3O4Q2ZO.repositoryVariables, ...plan.remove]
     }),
     input: plan.promptBy === "stdin" ? paths.prompt : "/dev/null",
     conversationId: plan.conversationId
@@ -16174,7 +16321,7 @@ function makeBrief(spec, facts) {
     list("Rules", [...mode.rules, ...commonRules(spec, facts)]),
     list("Your final message", [...mode.form, ...answerRules])
   ];
-  if (staff.schema) parts.push(import_chunk_A6NQ6ZNT.findingsForm);
+  if (staff.schema) parts.push(import_chunk_NKDN7ECA.findingsForm);
   return `${parts.filter((part) => part !== "").join("\n\n")}
 `;
 }
@@ -16240,8 +16387,8 @@ function list(title, lines) {
 }
 function prepareStart(root, spec, paths) {
   if (!spec.staff) return { brief: "", before: void 0 };
-  const before = (0, import_chunk_NDP5GSDR.recordBefore)(spec, paths);
-  const review = spec.staff.mode === "review" ? (0, import_chunk_LMJYWSIV.prepareReview)(spec.staff, paths, before) : [];
+  const before = (0, import_chunk_GMOJQPSW.recordBefore)(spec, paths);
+  const review = spec.staff.mode === "review" ? (0, import_chunk_G5E7KDR2.prepareReview)(spec.staff, paths, before) : [];
   return { brief: makeBrief(spec, { context: (0, import_chunk_5FGQQYTR.contextOf)(before), review, stateRoot: root }), before };
 }
 function makeTicker(claim, tick) {
@@ -16257,7 +16404,7 @@ function makeTicker(claim, tick) {
   };
 }
 function keepLease(claim) {
-  const lease = setInterval(() => (0, import_chunk_ZMQY5RPW.renewLease)(claim.paths), import_chunk_YWZY5KOJ.leaseMs);
+  const lease = setInterval(() => (0, import_chunk_3CXTRCZD.renewLease)(claim.paths), import_chunk_QQDCJR45.leaseMs);
   return () => clearInterval(lease);
 }
 function makeDueLook(claim, follower, agent) {
@@ -16266,7 +16413,7 @@ function makeDueLook(claim, follower, agent) {
   let completeSince;
   return () => {
     if (!(0, import_chunk_P3XGVNCK.exists)(paths.folder)) return "state_vanished";
-    if ((0, import_chunk_ZTOMSNGT.readCancel)(paths)) return "canceled";
+    if ((0, import_chunk_U3WQ7DHF.readCancel)(paths)) return "canceled";
     const now = (0, import_chunk_NTPGMPXS.monotonicMs)();
     const lastOutput = follower.lastOutputMono;
     if (spec.first_output_ms !== null && lastOutput === null && now - begun > spec.first_output_ms)
@@ -16274,22 +16421,22 @@ function makeDueLook(claim, follower, agent) {
     if (spec.stall_ms !== null && now - (lastOutput ?? begun) > spec.stall_ms) return "stalled";
     if (agent?.reading.waitsForSignIn) return "sign_in";
     completeSince = agent?.reading.final ? completeSince ?? now : void 0;
-    return completeSince !== void 0 && now - completeSince > import_chunk_YWZY5KOJ.lingerMs ? "lingered" : void 0;
+    return completeSince !== void 0 && now - completeSince > import_chunk_QQDCJR45.lingerMs ? "lingered" : void 0;
   };
 }
 function claimReason(claim, reason) {
   const { paths } = claim;
-  if ((0, import_chunk_ZTOMSNGT.readExit)(paths)) return (0, import_chunk_A6NQ6ZNT.parseReason)((0, import_chunk_ZTOMSNGT.readReason)(paths));
+  if ((0, import_chunk_U3WQ7DHF.readExit)(paths)) return (0, import_chunk_NKDN7ECA.parseReason)((0, import_chunk_U3WQ7DHF.readReason)(paths));
   let isOurs = false;
   try {
-    isOurs = (0, import_chunk_6OPTGHIR.createFile)(paths.reason, `${reason}
+    isOurs = (0, import_chunk_527JQF7V.createFile)(paths.reason, `${reason}
 `, { sync: false });
   } catch {
     return reason;
   }
-  if (!isOurs) return (0, import_chunk_A6NQ6ZNT.parseReason)((0, import_chunk_ZTOMSNGT.readReason)(paths)) ?? reason;
-  if (!(0, import_chunk_ZTOMSNGT.readExit)(paths)) return reason;
-  (0, import_chunk_6OPTGHIR.removeFile)(paths.reason);
+  if (!isOurs) return (0, import_chunk_NKDN7ECA.parseReason)((0, import_chunk_U3WQ7DHF.readReason)(paths)) ?? reason;
+  if (!(0, import_chunk_U3WQ7DHF.readExit)(paths)) return reason;
+  (0, import_chunk_527JQF7V.removeFile)(paths.reason);
   return void 0;
 }
 async function untilEnd(claim, progress, child, follower, agent) {
@@ -16297,8 +16444,8 @@ async function untilEnd(claim, progress, child, follower, agent) {
   const releases = [];
   try {
     return await new Promise((resolve) => {
-      void child.ended.then(() => resolve((0, import_chunk_A6NQ6ZNT.parseReason)((0, import_chunk_ZTOMSNGT.readReason)(paths)) ?? "exited"));
-      const told = (0, import_chunk_ZTOMSNGT.readExit)(paths) ? void 0 : (0, import_chunk_A6NQ6ZNT.parseReason)((0, import_chunk_ZTOMSNGT.readReason)(paths));
+      void child.ended.then(() => resolve((0, import_chunk_NKDN7ECA.parseReason)((0, import_chunk_U3WQ7DHF.readReason)(paths)) ?? "exited"));
+      const told = (0, import_chunk_U3WQ7DHF.readExit)(paths) ? void 0 : (0, import_chunk_NKDN7ECA.parseReason)((0, import_chunk_U3WQ7DHF.readReason)(paths));
       if (told !== void 0) resolve(told);
       let hasStopped = false;
       const stop = (wanted) => {
@@ -16324,7 +16471,7 @@ async function untilEnd(claim, progress, child, follower, agent) {
 function tellNewNeighbours({ root, paths, spec }, progress) {
   if (!spec.staff) return;
   const { warnings } = progress.state;
-  const fresh = (0, import_chunk_AQII5LLU.neighbourWarnings)(root, paths).filter(
+  const fresh = (0, import_chunk_EFOKE6DH.neighbourWarnings)(root, paths).filter(
     (one) => !warnings.some((known) => known.message === one.message)
   );
   if (fresh.length > 0) progress.note("two_writers", { warnings: fresh }, { warnings: [...warnings, ...fresh] });
@@ -16340,7 +16487,7 @@ async function supervise(claim) {
   const begun = isClaimed ? { child: await attachChild(claim), before: void 0 } : await tryStart(claim, progress);
   if (!begun) return;
   const { child, before } = begun;
-  (0, import_chunk_6OPTGHIR.writeJson)(
+  (0, import_chunk_527JQF7V.writeJson)(
     paths.worker,
     {
       worker: claim.self,
@@ -16366,8 +16513,8 @@ async function end(claim, progress, parts) {
   const { paths, spec } = claim;
   const { child, before, follower, agent, reason } = parts;
   if (reason === "state_vanished") {
-    await (0, import_chunk_CAIAZEZ2.terminate)((0, import_chunk_CAIAZEZ2.treeOf)(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
-    (0, import_chunk_CAIAZEZ2.removeCgroup)(claim.cgroup, spec.id);
+    await (0, import_chunk_DCQG2IGW.terminate)((0, import_chunk_DCQG2IGW.treeOf)(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
+    (0, import_chunk_DCQG2IGW.removeCgroup)(claim.cgroup, spec.id);
     return;
   }
   const ended = reason === "exited" ? nothing : await stopTree(claim, child, progress, reason);
@@ -16375,8 +16522,8 @@ async function end(claim, progress, parts) {
   const omitted = await follower.end();
   agent?.update();
   progress.flush();
-  (0, import_chunk_CAIAZEZ2.removeCgroup)(claim.cgroup, spec.id);
-  const exit = (0, import_chunk_ZTOMSNGT.readExit)(paths);
+  (0, import_chunk_DCQG2IGW.removeCgroup)(claim.cgroup, spec.id);
+  const exit = (0, import_chunk_U3WQ7DHF.readExit)(paths);
   const ending = {
     ...lostReason(claim, child, reason, exit !== void 0),
     exit,
@@ -16387,15 +16534,15 @@ async function end(claim, progress, parts) {
     before,
     warnings: progress.state.warnings
   };
-  await (0, import_chunk_CAIAZEZ2.concludeAsked)(claim, ending, (0, import_chunk_CAIAZEZ2.treeOf)(spec, paths, { worker: claim.self, ...child }));
+  await (0, import_chunk_DCQG2IGW.concludeAsked)(claim, ending, (0, import_chunk_DCQG2IGW.treeOf)(spec, paths, { worker: claim.self, ...child }));
 }
 function reasonNotToStart({ paths, spec }) {
-  if ((0, import_chunk_ZTOMSNGT.readCancel)(paths)) return "canceled";
+  if ((0, import_chunk_U3WQ7DHF.readCancel)(paths)) return "canceled";
   return (0, import_chunk_NTPGMPXS.monotonicMs)() >= spec.deadline_mono_ms ? "hard_timeout" : void 0;
 }
 async function endUnstarted(claim, reason, detail) {
   const ending = { reason, exit: void 0, tree: nothing, reconciled: false };
-  await (0, import_chunk_CAIAZEZ2.concludeAsked)(claim, detail === void 0 ? ending : { ...ending, detail }, null);
+  await (0, import_chunk_DCQG2IGW.concludeAsked)(claim, detail === void 0 ? ending : { ...ending, detail }, null);
 }
 async function tryStart(claim, progress) {
   try {
@@ -16416,15 +16563,15 @@ async function tryStart(claim, progress) {
 }
 function lostReason(claim, child, reason, isTold) {
   if (reason !== "exited" || isTold) return { reason };
-  if (child.child !== null || (0, import_chunk_ZTOMSNGT.readMark)(claim.paths.childMark, claim.self)) return { reason: "worker_lost" };
+  if (child.child !== null || (0, import_chunk_U3WQ7DHF.readMark)(claim.paths.childMark, claim.self)) return { reason: "worker_lost" };
   return { reason: "spawn_failed", detail: `the job folder ${claim.paths.folder} could not be written` };
 }
 async function stopTree(claim, child, progress, reason) {
   const { paths, spec } = claim;
-  if (reason === "canceled") progress.note("cancel_requested", { request: (0, import_chunk_ZTOMSNGT.readCancel)(paths) ?? null });
+  if (reason === "canceled") progress.note("cancel_requested", { request: (0, import_chunk_U3WQ7DHF.readCancel)(paths) ?? null });
   progress.step("stop_asked", "stopping", { reason });
-  const report = await (0, import_chunk_CAIAZEZ2.terminate)((0, import_chunk_CAIAZEZ2.treeOf)(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
-  const until = (0, import_chunk_NTPGMPXS.monotonicMs)() + import_chunk_YWZY5KOJ.killSettleMs;
+  const report = await (0, import_chunk_DCQG2IGW.terminate)((0, import_chunk_DCQG2IGW.treeOf)(spec, paths, { worker: claim.self, ...child }), stopTimes(claim));
+  const until = (0, import_chunk_NTPGMPXS.monotonicMs)() + import_chunk_QQDCJR45.killSettleMs;
   let isGone = false;
   void child.ended.then(() => {
     isGone = true;
@@ -16434,17 +16581,17 @@ async function stopTree(claim, child, progress, reason) {
 }
 async function sweep(claim, child) {
   const { paths, spec } = claim;
-  if (spec.run?.keep_children && (0, import_chunk_ZTOMSNGT.readExit)(paths)) return nothing;
-  return (0, import_chunk_CAIAZEZ2.terminate)((0, import_chunk_CAIAZEZ2.treeOf)(spec, paths, { worker: claim.self, ...child }), { graceMs: import_chunk_YWZY5KOJ.drainMs, settleMs: import_chunk_YWZY5KOJ.killSettleMs });
+  if (spec.run?.keep_children && (0, import_chunk_U3WQ7DHF.readExit)(paths)) return nothing;
+  return (0, import_chunk_DCQG2IGW.terminate)((0, import_chunk_DCQG2IGW.treeOf)(spec, paths, { worker: claim.self, ...child }), { graceMs: import_chunk_QQDCJR45.drainMs, settleMs: import_chunk_QQDCJR45.killSettleMs });
 }
 function stopTimes(claim) {
-  return { graceMs: claim.spec.kill_grace_ms, settleMs: import_chunk_YWZY5KOJ.killSettleMs };
+  return { graceMs: claim.spec.kill_grace_ms, settleMs: import_chunk_QQDCJR45.killSettleMs };
 }
 function tellStart(claim, progress, child) {
   if (progress.state.started_at !== null) return;
   const lost = (0, import_chunk_NTPGMPXS.uncarriableNames)();
   const fields = { child: child.child?.pid ?? null, ...lost.length > 0 ? { environment_names_lost: lost } : {} };
-  progress.step("started", "started", fields, { started_at: (0, import_chunk_A6NQ6ZNT.startedAt)(claim.paths) ?? (0, import_chunk_NTPGMPXS.isoNow)() });
+  progress.step("started", "started", fields, { started_at: (0, import_chunk_NKDN7ECA.startedAt)(claim.paths) ?? (0, import_chunk_NTPGMPXS.isoNow)() });
 }
 async function tellClaim(claim, progress, isClaimed) {
   const { generation, self, spec } = claim;
@@ -16452,8 +16599,8 @@ async function tellClaim(claim, progress, isClaimed) {
     progress.step("claimed", "claimed", { worker: self.pid });
     return;
   }
-  const key = (0, import_chunk_YBA5BRV5.readKey)();
-  const isChanged = !isClaimed && key !== void 0 && (0, import_chunk_YBA5BRV5.environmentDigest)(key) !== spec.environment.digest;
+  const key = (0, import_chunk_J6GGBA2A.readKey)();
+  const isChanged = !isClaimed && key !== void 0 && (0, import_chunk_J6GGBA2A.environmentDigest)(key) !== spec.environment.digest;
   const message = "the worker was lost before the start, and its replacement has another environment than the launcher had";
   const warnings = isChanged ? [...progress.state.warnings, { code: "environment_changed", message }] : progress.state.warnings;
   progress.step("claimed", "worker_replaced", { worker: self.pid, generation, baseline_reset: true }, { warnings });
@@ -16464,15 +16611,260 @@ async function tellClaim(claim, progress, isClaimed) {
 });
 
 },
-"./tool-GWK3QVDE.js": function (module, exports) {
+"./timer-E6QB7NBH.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  runTool: () => import_chunk_G36O37II.runTool
+  launchTimer: () => launchTimer,
+  timer: () => timer
 });
 module.exports = stdin_exports;
-var import_chunk_G36O37II = load("./chunk-G36O37II.js");
-var import_chunk_YWZY5KOJ = load("./chunk-YWZY5KOJ.js");
+var import_chunk_VKXKN2TO = load("./chunk-VKXKN2TO.js");
+var import_chunk_G2XWCMU3 = load("./chunk-G2XWCMU3.js");
+var import_chunk_HTFRUHKZ = load("./chunk-HTFRUHKZ.js");
+var import_chunk_JHVGVA2Y = load("./chunk-JHVGVA2Y.js");
+var import_chunk_LU7OM5CL = load("./chunk-LU7OM5CL.js");
+var import_chunk_DIWS52R6 = load("./chunk-DIWS52R6.js");
+var import_chunk_CV5CCXHY = load("./chunk-CV5CCXHY.js");
+var import_chunk_HIHPYN74 = load("./chunk-HIHPYN74.js");
+var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
+var import_chunk_P5Z5XPZO = load("./chunk-P5Z5XPZO.js");
+var import_chunk_IJ2DWSAG = load("./chunk-IJ2DWSAG.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
+var import_chunk_M5MS4U53 = load("./chunk-M5MS4U53.js");
+var import_chunk_Y3OG5S7C = load("./chunk-Y3OG5S7C.js");
+var import_chunk_LEHRPSIG = load("./chunk-LEHRPSIG.js");
+var import_chunk_J6GGBA2A = load("./chunk-J6GGBA2A.js");
+var import_chunk_U3WQ7DHF = load("./chunk-U3WQ7DHF.js");
+var import_chunk_35TRCA3T = load("./chunk-35TRCA3T.js");
+var import_chunk_G6JKA6PT = load("./chunk-G6JKA6PT.js");
+var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
+var import_chunk_4OSGLHQW = load("./chunk-4OSGLHQW.js");
+var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
+var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
+var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
+var import_chunk_QQDCJR45 = load("./chunk-QQDCJR45.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
+var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
+var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
+var import_node_path = builtin("node:path");
+var form = /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?)?(?:([Zz])|([+-])(\d\d)(?::?(\d\d))?)?$/;
+var allowed = "allowed are instants like 2030-01-31T09:30:00Z or 2030-01-31T10:30+01:00";
+function parseInstant(text) {
+  const refused = (why) => (0, import_chunk_NVPF5LEY.usageError)(`cannot read the instant ${JSON.stringify(text)}: ${why}; ${allowed}`);
+  const parts = form.exec(text);
+  if (!parts) throw refused("it is no ISO-8601 instant");
+  const [year, month, day, hour, minute, second] = parts.slice(1, 7).map((part) => Number(part ?? 0));
+  const [, , , , hourText, , , fraction = "", zulu, sign, ahead, aheadMinutes = "0"] = parts;
+  if (hourText === void 0) throw refused("the time of the day is missing");
+  if (zulu === void 0 && sign === void 0)
+    throw refused("it says no Z and no offset, so it could be another instant on another machine");
+  if (month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) throw refused("there is no such day");
+  if (hour > 23 || minute > 59 || second > 59) throw refused("there is no such time of the day");
+  const offset = sign === void 0 ? 0 : Number(ahead) * 60 + Number(aheadMinutes);
+  if (offset > 14 * 60 || Number(aheadMinutes) > 59) throw refused("there is no such offset");
+  const local = Date.UTC(year, month - 1, day, hour, minute, second) + Math.ceil(Number(`0.${fraction || 0}`) * 1e3);
+  return local - (sign === "-" ? -offset : offset) * 6e4;
+}
+function daysIn(year, month) {
+  const isLeap = year % 4 === 0 && year % 100 !== 0 || year % 400 === 0;
+  return month === 2 ? isLeap ? 29 : 28 : [4, 6, 9, 11].includes(month) ? 30 : 31;
+}
+var nameForm = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+function requireSlotName(name) {
+  if (nameForm.test(name)) return name;
+  const allowed2 = "allowed are 1 to 64 letters, digits, dots, dashes and underscores, the first a letter or a digit";
+  throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take --slot ${JSON.stringify(name)}: ${allowed2}`);
+}
+function readSlot(root, slot) {
+  const file = fileOf(root, slot);
+  const facts = (0, import_chunk_P3XGVNCK.factsOf)(file);
+  if (!facts) return void 0;
+  if (facts.kind !== "file" || facts.uid !== process.getuid?.())
+    throw new import_chunk_NVPF5LEY.FaultError("state_unusable", `cannot use the slot ${slot}: ${file} is no file of ours`, "remove it");
+  const id = (0, import_chunk_527JQF7V.readText)(file, 100)?.trim() ?? "";
+  return (0, import_chunk_U3WQ7DHF.isId)(id) ? id : void 0;
+}
+function writeSlot(root, slot, id) {
+  (0, import_chunk_527JQF7V.writeFile)(fileOf(root, slot), `${id}
+`);
+}
+function fileOf(root, slot) {
+  return import_node_path.default.join((0, import_chunk_35TRCA3T.rootPaths)(root).slots, slot);
+}
+function admitTimer(root, slot) {
+  let earlier = [];
+  return {
+    async admit() {
+      const timers = (0, import_chunk_P5Z5XPZO.listActive)(root.folder).filter((id) => id.startsWith("timer-"));
+      earlier = slot === null ? [] : await inSlot(root.folder, slot, timers);
+      const others = timers.filter((id) => !earlier.includes(id));
+      if (others.length >= import_chunk_QQDCJR45.armedTimers) await requireRoom(root, others);
+      return { warnings: [], told: (id) => slot === null ? void 0 : writeSlot(root.folder, slot, id) };
+    },
+    earlier: () => earlier
+  };
+}
+async function replaceTimers(root, earlier, by) {
+  const replaced = [];
+  for (const id of earlier) {
+    const why = `replaced by ${by.id}`;
+    const { result } = await (0, import_chunk_VKXKN2TO.cancelJob)(root.folder, id, { owner: by.owner, why }, import_chunk_QQDCJR45.replaceWaitMs);
+    if (result !== "ended_before") replaced.push(id);
+  }
+  return replaced;
+}
+async function inSlot(root, slot, timers) {
+  const named = readSlot(root, slot);
+  const found = [];
+  for (const id of new Set([...timers, ...named === void 0 ? [] : [named]])) {
+    const spec = (0, import_chunk_U3WQ7DHF.readSpec)((0, import_chunk_35TRCA3T.jobPaths)(root, id));
+    if (spec.kind === "ok" && spec.value.timer?.slot === slot && await isArmed(root, id)) found.push(id);
+  }
+  return found;
+}
+async function requireRoom(root, timers) {
+  const armed = [];
+  for (const id of timers) if (await isArmed(root.folder, id)) armed.push(id);
+  const [oldest] = armed;
+  if (oldest === void 0 || armed.length < import_chunk_QQDCJR45.armedTimers) return;
+  throw new import_chunk_NVPF5LEY.FaultError(
+    "busy",
+    `cannot arm another timer: ${armed.length} are armed in ${root.folder}, and ${import_chunk_QQDCJR45.armedTimers} is the most`,
+    `list them with ${import_chunk_M5MS4U53.nextCommands.status(root.option)}, and cancel one, for example the oldest: ${import_chunk_M5MS4U53.nextCommands.cancel(oldest, root.option)}`
+  );
+}
+async function isArmed(root, id) {
+  try {
+    return !(0, import_chunk_U3WQ7DHF.isEnded)((await (0, import_chunk_IJ2DWSAG.refresh)(root, id)).state);
+  } catch (error) {
+    if (error instanceof import_chunk_NVPF5LEY.FaultError && error.code === "unknown_job") return false;
+    throw error;
+  }
+}
+var options = {
+  message: { kind: "text", value: "TEXT", help: "what `wait` prints when it is due, byte for byte (at most 64 KiB)" },
+  slot: { kind: "text", value: "NAME", help: "replace the armed timer of this slot, if there is one" },
+  ...import_chunk_DIWS52R6.launchOptions
+};
+var notes = "The instant counts on the wall clock. It stands on disk: no process runs for it, and it outlives a restart of the machine. A due timer says that the time has come, not that anything is finished. At most 64 are armed in one state folder.";
+var timerIn = {
+  name: "timer in",
+  summary: "a message after a delay",
+  form: "DELAY [--message TEXT] [options]",
+  words: { min: 1, max: 1 },
+  options,
+  notes: `DELAY: 1s to 30d, like 90s, 25m or 1h30m. ${notes}`,
+  examples: ['timer in 25m --message "look at the build"', 'timer in 12h --slot backstop --message "give up"'],
+  run: (context, input) => arm(context, input, "timer in", () => {
+    const delay = (0, import_chunk_UNGYPAP3.parseDuration)(input.words[0], "the delay", import_chunk_QQDCJR45.limits.timer);
+    return { due: (0, import_chunk_NTPGMPXS.nowMs)() + delay, delay };
+  })
+};
+var timerAt = {
+  name: "timer at",
+  summary: "a message at an instant",
+  form: "INSTANT [--message TEXT] [options]",
+  words: { min: 1, max: 1 },
+  options,
+  notes: `INSTANT: ISO-8601 with Z or an offset, in the future, at most 30 days ahead. ${notes}`,
+  examples: ['timer at 2030-01-31T09:30:00Z --message "the window opens"', "timer at 2030-01-31T10:30+01:00"],
+  run: (context, input) => arm(context, input, "timer at", () => ({ due: futureInstant(input.words[0]), delay: null }))
+};
+var timer = {
+  name: "timer",
+  summary: "a message after a delay (timer in) or at an instant (timer at)",
+  form: "in DELAY | at INSTANT [--message TEXT] [--slot NAME] [options]",
+  words: { min: 0, max: 0 },
+  options,
+  notes: `"timer in --help" and "timer at --help" say more.
+${notes}`,
+  examples: [...timerIn.examples, ...timerAt.examples],
+  async choose(args) {
+    const [word, ...rest] = args;
+    if (/^-\d/.test(rest[0] ?? "")) throw (0, import_chunk_NVPF5LEY.usageError)(`cannot arm a timer ${word} ${rest[0]}: it is negative`);
+    if (word === "in") return { command: timerIn, args: rest };
+    if (word === "at") return { command: timerAt, args: rest };
+    if (word === "--help" || word === "-h") return { command: timer, args };
+    const came = word === void 0 ? "without a word" : JSON.stringify(word);
+    throw (0, import_chunk_NVPF5LEY.usageError)(
+      `cannot arm a timer ${came}: the forms are timer in DELAY and timer at INSTANT`,
+      (0, import_chunk_4OSGLHQW.quoteWords)([...(0, import_chunk_35TRCA3T.selfWords)(), "timer", "--help"])
+    );
+  },
+  run() {
+    throw new Error("timer is timer in or timer at");
+  }
+};
+async function arm(context, input, verb, when) {
+  const words = (0, import_chunk_JHVGVA2Y.onceWords)(verb, input, null, null);
+  const repeated = await (0, import_chunk_JHVGVA2Y.repeatedLaunch)(context, input, words, false);
+  if (repeated) return repeated;
+  const { due, delay } = when();
+  const [message, slot] = [input.text("message") ?? "", input.text("slot")];
+  const size = Buffer.byteLength(message);
+  if (size > import_chunk_QQDCJR45.timerMessageBytes)
+    throw (0, import_chunk_NVPF5LEY.usageError)(`cannot take a --message of ${size} bytes: at most ${import_chunk_QQDCJR45.timerMessageBytes} are allowed`);
+  const part = {
+    due_at: (0, import_chunk_NTPGMPXS.isoOf)(due),
+    delay_ms: delay,
+    message,
+    slot: slot === void 0 ? null : requireSlotName(slot),
+    durable: true
+  };
+  return launchTimer(context, input, { timer: part, lineage: null, words });
+}
+async function launchTimer(context, input, job) {
+  (0, import_chunk_JHVGVA2Y.checkLaunchOptions)(input);
+  const root = context.root(input);
+  const said = (0, import_chunk_JHVGVA2Y.launchWords)(input);
+  const { admit, earlier } = admitTimer(root, job.timer.slot);
+  const launched = await (0, import_chunk_LU7OM5CL.launch)(root, {
+    kind: "timer",
+    verb: "timer",
+    ...said,
+    cwd: context.cwd,
+    deadlineMs: job.timer.delay_ms ?? Math.max(0, Date.parse(job.timer.due_at) - (0, import_chunk_NTPGMPXS.nowMs)()),
+    killGraceMs: 0,
+    maxOutputBytes: import_chunk_QQDCJR45.limits.maxOutput.default,
+    firstOutputMs: null,
+    stallMs: null,
+    lineage: job.lineage,
+    run: null,
+    staff: null,
+    timer: job.timer,
+    words: job.words,
+    admit
+  });
+  const replaced = launched.isNew ? await replaceTimers(root, earlier(), { id: launched.id, owner: said.owner }) : [];
+  return (0, import_chunk_JHVGVA2Y.tellLaunched)(context, input, root, { ...launched, replaced }, false);
+}
+function futureInstant(text) {
+  const due = parseInstant(text);
+  const now = (0, import_chunk_NTPGMPXS.nowMs)();
+  const refused = (why) => new import_chunk_NVPF5LEY.FaultError("usage", `cannot arm a timer at ${text}: ${why}; the clock here says ${(0, import_chunk_NTPGMPXS.isoOf)(now)}`, null);
+  if (due <= now)
+    throw refused(`that was ${now - due < 6e4 ? (0, import_chunk_UNGYPAP3.formatAge)(now - due) : (0, import_chunk_UNGYPAP3.formatDuration)(now - due)} ago`);
+  const { max } = import_chunk_QQDCJR45.limits.timer;
+  if (due - now > max) throw refused(`that is in ${(0, import_chunk_UNGYPAP3.formatDuration)(due - now)}, and ${(0, import_chunk_UNGYPAP3.formatDuration)(max)} is the most`);
+  return due;
+}
+// Annotate the CommonJS export names for ESM import in node:
+0 && (module.exports = {
+  launchTimer,
+  timer
+});
+
+},
+"./tool-QZPWNPX2.js": function (module, exports) {
+"use strict";
+var stdin_exports = {};
+__export(stdin_exports, {
+  runTool: () => import_chunk_4CQAQHDW.runTool
+});
+module.exports = stdin_exports;
+var import_chunk_4CQAQHDW = load("./chunk-4CQAQHDW.js");
+var import_chunk_QQDCJR45 = load("./chunk-QQDCJR45.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -16514,50 +16906,50 @@ function renderHelp(command) {
 });
 
 },
-"./wait-SUXLVK3B.js": function (module, exports) {
+"./wait-5AVUHNTR.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
   wait: () => wait
 });
 module.exports = stdin_exports;
-var import_chunk_FZFLIQEF = load("./chunk-FZFLIQEF.js");
-var import_chunk_OYO7P3OY = load("./chunk-OYO7P3OY.js");
-var import_chunk_Q7FEUZC2 = load("./chunk-Q7FEUZC2.js");
+var import_chunk_Q3C45SZE = load("./chunk-Q3C45SZE.js");
+var import_chunk_FFCHIIQK = load("./chunk-FFCHIIQK.js");
+var import_chunk_L6VWGL46 = load("./chunk-L6VWGL46.js");
+var import_chunk_4LVZ2HFO = load("./chunk-4LVZ2HFO.js");
+var import_chunk_6GS2UPIA = load("./chunk-6GS2UPIA.js");
 var import_chunk_5AUWXA57 = load("./chunk-5AUWXA57.js");
-var import_chunk_DK2ZZVSO = load("./chunk-DK2ZZVSO.js");
-var import_chunk_I22TWYP3 = load("./chunk-I22TWYP3.js");
-var import_chunk_TPGGFVHS = load("./chunk-TPGGFVHS.js");
-var import_chunk_X6AHAYNT = load("./chunk-X6AHAYNT.js");
+var import_chunk_G2XWCMU3 = load("./chunk-G2XWCMU3.js");
+var import_chunk_3VDDN6JV = load("./chunk-3VDDN6JV.js");
 var import_chunk_HTFRUHKZ = load("./chunk-HTFRUHKZ.js");
-var import_chunk_UVE2OYCY = load("./chunk-UVE2OYCY.js");
-var import_chunk_63KQCLAU = load("./chunk-63KQCLAU.js");
+var import_chunk_DIWS52R6 = load("./chunk-DIWS52R6.js");
+var import_chunk_CV5CCXHY = load("./chunk-CV5CCXHY.js");
+var import_chunk_HIHPYN74 = load("./chunk-HIHPYN74.js");
 var import_chunk_6PFAPK5K = load("./chunk-6PFAPK5K.js");
-var import_chunk_D66MN62U = load("./chunk-D66MN62U.js");
+var import_chunk_MZIWKLNF = load("./chunk-MZIWKLNF.js");
 var import_chunk_SR7TLAEL = load("./chunk-SR7TLAEL.js");
 var import_chunk_TFEMYLSK = load("./chunk-TFEMYLSK.js");
-var import_chunk_3OMH5ZMQ = load("./chunk-3OMH5ZMQ.js");
-var import_chunk_PRKLFSUE = load("./chunk-PRKLFSUE.js");
-var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
-var import_chunk_DNSXSCWB = load("./chunk-DNSXSCWB.js");
-var import_chunk_K63IGFC6 = load("./chunk-K63IGFC6.js");
+var import_chunk_HRWJYRBX = load("./chunk-HRWJYRBX.js");
+var import_chunk_RNMWW35L = load("./chunk-RNMWW35L.js");
+var import_chunk_SNDXL3WS = load("./chunk-SNDXL3WS.js");
+var import_chunk_P5Z5XPZO = load("./chunk-P5Z5XPZO.js");
 var import_chunk_W7HED5VZ = load("./chunk-W7HED5VZ.js");
-var import_chunk_CAXVKBQJ = load("./chunk-CAXVKBQJ.js");
+var import_chunk_IJ2DWSAG = load("./chunk-IJ2DWSAG.js");
+var import_chunk_UNGYPAP3 = load("./chunk-UNGYPAP3.js");
 var import_chunk_M5MS4U53 = load("./chunk-M5MS4U53.js");
-var import_chunk_UNKQNKJP = load("./chunk-UNKQNKJP.js");
-var import_chunk_ZTOMSNGT = load("./chunk-ZTOMSNGT.js");
+var import_chunk_U3WQ7DHF = load("./chunk-U3WQ7DHF.js");
 var import_chunk_35TRCA3T = load("./chunk-35TRCA3T.js");
 var import_chunk_G6JKA6PT = load("./chunk-G6JKA6PT.js");
-var import_chunk_3VUKTFYJ = load("./chunk-3VUKTFYJ.js");
-var import_chunk_GV6LSP6E = load("./chunk-GV6LSP6E.js");
+var import_chunk_ECCVI5NM = load("./chunk-ECCVI5NM.js");
+var import_chunk_JOCEVUMT = load("./chunk-JOCEVUMT.js");
 var import_chunk_H3O4Q2ZO = load("./chunk-H3O4Q2ZO.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_4OSGLHQW = load("./chunk-4OSGLHQW.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
 var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
-var import_chunk_YWZY5KOJ = load("./chunk-YWZY5KOJ.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_QQDCJR45 = load("./chunk-QQDCJR45.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 var wait = {
@@ -16571,17 +16963,17 @@ var wait = {
     timeout: {
       kind: "duration",
       value: "D",
-      range: import_chunk_YWZY5KOJ.limits.waitTimeout,
+      range: import_chunk_QQDCJR45.limits.waitTimeout,
       help: "patience of this call (default 100s, no maximum); the job runs on"
     },
     heartbeat: {
       kind: "duration",
       value: "D",
-      range: import_chunk_YWZY5KOJ.limits.heartbeat,
+      range: import_chunk_QQDCJR45.limits.heartbeat,
       help: "a line on stderr this often (default: silence)"
     },
-    ...import_chunk_UVE2OYCY.ownerOption,
-    ...import_chunk_UVE2OYCY.common
+    ...import_chunk_DIWS52R6.ownerOption,
+    ...import_chunk_DIWS52R6.common
   },
   notes: 'Without ids: the newest job, also when others are live (--all and --any take all that are live). Of several jobs each result stands below a line "== ID: STATE ==".\nExit codes: 0 done, 2 not finished (patience is over), 3 failed, timed out or crashed, 4 canceled, 1 this command is at fault.\nKilling a wait (Ctrl-C too) never touches the job.',
   examples: [
@@ -16591,14 +16983,14 @@ var wait = {
   ],
   async run(context, input) {
     const root = context.root(input);
-    (0, import_chunk_63KQCLAU.checkRoot)(root.folder);
+    (0, import_chunk_CV5CCXHY.checkRoot)(root.folder);
     if (input.has("any") && input.has("all")) throw (0, import_chunk_NVPF5LEY.usageError)("cannot take --any and --all together");
     const owner = input.text("owner") ?? import_chunk_NTPGMPXS.variables.owner() ?? null;
-    const ids = input.words.length > 0 ? [...new Set(input.words.map((word) => (0, import_chunk_K63IGFC6.findJob)(root, word)))] : liveOrLatest(root, owner, input.has("any") || input.has("all"));
+    const ids = input.words.length > 0 ? [...new Set(input.words.map((word) => (0, import_chunk_P5Z5XPZO.findJob)(root, word)))] : liveOrLatest(root, owner, input.has("any") || input.has("all"));
     if (ids.length > 1 && !input.has("any") && !input.has("all")) {
       throw (0, import_chunk_NVPF5LEY.usageError)(`cannot wait for ${ids.length} jobs without saying how: add --any (the first) or --all`);
     }
-    return (0, import_chunk_OYO7P3OY.waitAndTell)(context, root, ids, {
+    return (0, import_chunk_FFCHIIQK.waitAndTell)(context, root, ids, {
       mode: input.has("any") ? "any" : "all",
       timeoutMs: input.durationOrDefault("timeout"),
       heartbeatMs: input.duration("heartbeat") ?? null,
@@ -16608,11 +17000,11 @@ var wait = {
 };
 function liveOrLatest(root, owner, isMany) {
   const isOurs = (id) => {
-    const spec = (0, import_chunk_ZTOMSNGT.readSpec)((0, import_chunk_35TRCA3T.jobPaths)(root.folder, id));
+    const spec = (0, import_chunk_U3WQ7DHF.readSpec)((0, import_chunk_35TRCA3T.jobPaths)(root.folder, id));
     return owner === null || spec.kind === "ok" && spec.value.owner === owner;
   };
-  const live = isMany ? (0, import_chunk_K63IGFC6.listActive)(root.folder).filter((id) => (0, import_chunk_P3XGVNCK.exists)((0, import_chunk_35TRCA3T.jobPaths)(root.folder, id).folder) && isOurs(id)) : [];
-  return live.length > 0 ? live : [(0, import_chunk_FZFLIQEF.requireLatest)(root, owner, "a job to wait for")];
+  const live = isMany ? (0, import_chunk_P5Z5XPZO.listActive)(root.folder).filter((id) => (0, import_chunk_P3XGVNCK.exists)((0, import_chunk_35TRCA3T.jobPaths)(root.folder, id).folder) && isOurs(id)) : [];
+  return live.length > 0 ? live : [(0, import_chunk_Q3C45SZE.requireLatest)(root, owner, "a job to wait for")];
 }
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
@@ -16620,29 +17012,29 @@ function liveOrLatest(root, owner, isMany) {
 });
 
 },
-"./worktree-SATUSSC5.js": function (module, exports) {
+"./worktree-VYK6Q7TH.js": function (module, exports) {
 "use strict";
 var stdin_exports = {};
 __export(stdin_exports, {
-  addWorktree: () => import_chunk_3VUKTFYJ.addWorktree,
-  isDirtyTree: () => import_chunk_3VUKTFYJ.isDirtyTree,
-  planWorktree: () => import_chunk_3VUKTFYJ.planWorktree,
-  removeWorktree: () => import_chunk_3VUKTFYJ.removeWorktree,
-  takeOverCommands: () => import_chunk_3VUKTFYJ.takeOverCommands,
-  undoWorktree: () => import_chunk_3VUKTFYJ.undoWorktree,
-  worktreeWork: () => import_chunk_3VUKTFYJ.worktreeWork
+  addWorktree: () => import_chunk_ECCVI5NM.addWorktree,
+  isDirtyTree: () => import_chunk_ECCVI5NM.isDirtyTree,
+  planWorktree: () => import_chunk_ECCVI5NM.planWorktree,
+  removeWorktree: () => import_chunk_ECCVI5NM.removeWorktree,
+  takeOverCommands: () => import_chunk_ECCVI5NM.takeOverCommands,
+  undoWorktree: () => import_chunk_ECCVI5NM.undoWorktree,
+  worktreeWork: () => import_chunk_ECCVI5NM.worktreeWork
 });
 module.exports = stdin_exports;
-var import_chunk_3VUKTFYJ = load("./chunk-3VUKTFYJ.js");
-var import_chunk_GV6LSP6E = load("./chunk-GV6LSP6E.js");
+var import_chunk_ECCVI5NM = load("./chunk-ECCVI5NM.js");
+var import_chunk_JOCEVUMT = load("./chunk-JOCEVUMT.js");
 var import_chunk_H3O4Q2ZO = load("./chunk-H3O4Q2ZO.js");
 var import_chunk_LXK2ZILE = load("./chunk-LXK2ZILE.js");
 var import_chunk_4OSGLHQW = load("./chunk-4OSGLHQW.js");
 var import_chunk_CTSRVJRC = load("./chunk-CTSRVJRC.js");
 var import_chunk_NTPGMPXS = load("./chunk-NTPGMPXS.js");
 var import_chunk_P3XGVNCK = load("./chunk-P3XGVNCK.js");
-var import_chunk_YWZY5KOJ = load("./chunk-YWZY5KOJ.js");
-var import_chunk_6OPTGHIR = load("./chunk-6OPTGHIR.js");
+var import_chunk_QQDCJR45 = load("./chunk-QQDCJR45.js");
+var import_chunk_527JQF7V = load("./chunk-527JQF7V.js");
 var import_chunk_NVPF5LEY = load("./chunk-NVPF5LEY.js");
 var import_chunk_JSBRDJBE = load("./chunk-JSBRDJBE.js");
 // Annotate the CommonJS export names for ESM import in node:

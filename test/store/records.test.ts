@@ -19,7 +19,13 @@ import { jobId, makeJob, makePlace, makeSpec, makeState, staffChange } from './j
 
 const own = ownIdentity();
 
-const aTimer = { due_at: '2030-01-01T00:00:00.000Z', message: 'x', slot: null };
+const aTimer = {
+  due_at: '2030-01-01T00:00:00.000Z',
+  delay_ms: null,
+  message: 'x',
+  slot: null,
+  durable: true,
+} as const;
 
 test('a job without any file has everything missing', (t) => {
   const paths = jobPaths(makePlace(t).root, jobId);

@@ -66,6 +66,7 @@ function header(view: View): string {
   const outcome = error ? `${state.state}, ${error}` : state.state;
   const first = [outcome, facts.join(', ')].filter((part) => part !== '').join(error ? '; ' : ', ');
   const where = [`result: ${paths.result}`];
+  if (spec?.timer) where.unshift(`due: ${plainText(spec.timer.due_at)}`);
   if (spec?.kind === 'run') where.push(`whole output: ${paths.output}`);
   return [`${view.id}: ${first}`, ...where].join('\n');
 }

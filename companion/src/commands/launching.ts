@@ -8,6 +8,8 @@ import type { Warning } from '../core/job.ts';
 import { onStallBytes } from '../core/limits.ts';
 import { type JobRequest, type Launched, launch } from '../jobs/launch.ts';
 import { nextCommands } from '../jobs/next-commands.ts';
+import { dueWords, timerFacts } from '../jobs/timer-facts.ts';
+import { inspect } from '../jobs/view.ts';
 import { variables } from '../platform/env.ts';
 import { jobPaths, type StateRoot } from '../store/layout.ts';
 import { readSpec } from '../store/records.ts';
@@ -89,6 +91,13 @@ function warningNotes(root: StateRoot, id: string): string[] {
   return warningsOf(root, id).map((one) => `warning: ${plainText(one.message)}`);
 }
 
+/** Read back from the record: what stands there is what was armed. */
+function timerOf(root: StateRoot, id: string): { facts: Record<string, unknown>; line: string } | undefined {
+  const { spec, state } = inspect(root.folder, id);
+  if (!spec?.timer) return undefined;
+  return { facts: { state: state.state, ...timerFacts(spec.timer) }, line: `due:     ${dueWords(spec.timer)}` };
+}
+
 function tellLaunch(root: StateRoot, launched: Launched, input: Parsed): Reply {
   const { id, isNew } = launched;
   const notes = warningNotes(root, id);
@@ -99,12 +108,14 @@ function tellLaunch(root: StateRoot, launched: Launched, input: Parsed): Reply {
     observe: nextCommands.observe(id, root.option),
     cancel: nextCommands.cancel(id, root.option),
   };
+  const timer = timerOf(root, id);
   if (input.has('json')) {
     return {
       code: exitCodes.done,
       json: {
         id,
         new: isNew,
+        ...(timer ? { ...timer.facts, replaced: launched.replaced ?? [] } : {}),
         folder: paths.folder,
         result_path: paths.result,
         output_path: paths.output,
@@ -115,6 +126,8 @@ function tellLaunch(root: StateRoot, launched: Launched, input: Parsed): Reply {
   }
   const lines = [
     jobLine(launched),
+    ...(timer ? [timer.line] : []),
+    ...(launched.replaced ?? []).map((earlier) => `replaced: ${earlier}`),
     `collect: ${commands.wait}`,
     `observe: ${commands.observe}`,
     `result:  ${paths.result}`,

@@ -164,7 +164,7 @@ function optionNames(command: Parsable): string {
 }
 
 function helpOf(command: Parsable): string {
-  return quoteWords([...selfWords(), command.name, '--help']);
+  return quoteWords([...selfWords(), ...command.name.split(' '), '--help']);
 }
 
 function rangeOf(row: OptionRow | undefined, name: string): { default: number; min: number; max: number } {

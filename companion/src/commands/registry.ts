@@ -8,6 +8,7 @@ const loaders = {
   review: async () => (await import('./review.ts')).review,
   implement: async () => (await import('./implement.ts')).implement,
   ask: async () => (await import('./ask.ts')).ask,
+  timer: async () => (await import('./timer.ts')).timer,
   wait: async () => (await import('./wait.ts')).wait,
   observe: async () => (await import('./observe.ts')).observe,
   status: async () => (await import('./status.ts')).status,

@@ -3,7 +3,7 @@
 import path from 'node:path';
 import { parseDuration } from '../core/duration.ts';
 import { FaultError, usageError } from '../core/errors.ts';
-import type { Spec, WorktreeNote } from '../core/job.ts';
+import type { Spec, TimerPart, WorktreeNote } from '../core/job.ts';
 import { limits } from '../core/limits.ts';
 import { freshPaths } from '../jobs/artifact-paths.ts';
 import { lineageOf, requireFolder, requireGenuine, requireSpec } from '../jobs/lineage.ts';
@@ -12,6 +12,7 @@ import { refresh } from '../jobs/reconcile.ts';
 import { makeStaffPart } from '../jobs/staff-request.ts';
 import { isEnded } from '../jobs/view.ts';
 import { historicalOf } from '../jobs/workspace-record.ts';
+import { isoOf, nowMs } from '../platform/clock.ts';
 import { isFolder } from '../platform/folders.ts';
 import { requireWholeId } from '../store/catalog.ts';
 import { jobPaths, type StateRoot } from '../store/layout.ts';
@@ -65,6 +66,7 @@ export const restart: Command = {
         `cannot restart job ${id}: it is ${view.state.state}`,
         nextCommands.cancel(id, root.option),
       );
+    if (spec.timer) return againTimer(context, input, spec, spec.timer, words);
     return spec.staff ? again(context, input, spec, root, words) : againRun(context, input, spec, root, words);
   },
 };
@@ -93,6 +95,27 @@ function againRun(context: Context, input: Parsed, spec: Spec, root: StateRoot, 
     staff: null,
     words,
   });
+}
+
+/** The same delay once more, from now. An instant comes only once. */
+async function againTimer(
+  context: Context,
+  input: Parsed,
+  spec: Spec,
+  earlier: TimerPart,
+  words: string,
+): Promise<Reply> {
+  for (const name of ['backend', 'model', 'profile', 'timeout', 'share'])
+    if (input.has(name)) throw usageError(`cannot take --${name} for a timer: it has only its delay`);
+  if (typeof earlier.delay_ms !== 'number')
+    throw new FaultError(
+      'preflight',
+      `cannot restart job ${spec.id}: it was armed for the instant ${earlier.due_at}, which does not come again`,
+      'arm a new one with: timer at INSTANT, or timer in DELAY',
+    );
+  const { launchTimer } = await import('./timer.ts');
+  const timer = { ...earlier, due_at: isoOf(nowMs() + earlier.delay_ms) };
+  return launchTimer(context, input, { timer, lineage: lineageOf(spec, 'restart'), words });
 }
 
 /** The same task and configuration in a fresh conversation, with what the earlier one started from told as history. */

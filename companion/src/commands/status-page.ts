@@ -2,6 +2,7 @@
 // the events of its stream.
 import { excerpt, plainText } from '../core/excerpt.ts';
 import { observation, progressOf, staffFacts } from '../jobs/observation.ts';
+import { dueWords } from '../jobs/timer-facts.ts';
 import { isEnded, type View } from '../jobs/view.ts';
 import type { StateRoot } from '../store/layout.ts';
 import { readLogTail } from '../store/output-log.ts';
@@ -28,6 +29,8 @@ function factsOf(view: View, root: StateRoot): string {
     ['time', `${timeOf(view)}${ended === null ? '' : `, ended ${ended}`}`],
     ['owner', spec?.owner ? ownerOf(view) : null],
     ['backend', agentOf(view)],
+    ['due', spec?.timer ? dueWords(spec.timer) : null],
+    ['slot', spec?.timer?.slot ? plainText(spec.timer.slot) : null],
     ['what', whatOf(view)],
     ['folder', spec?.cwd ? plainText(spec.cwd) : null],
     ['conversation', state.conversation ? excerpt(plainText(state.conversation.id), 200) : null],

@@ -46,8 +46,9 @@ export function ownerOf(view: View): string {
 }
 
 export function whatOf({ spec, state }: View): string {
+  const due = spec?.timer ? `due ${spec.timer.due_at} ${spec.label ?? spec.timer.message}`.trimEnd() : undefined;
   const text =
-    spec?.label ?? (spec?.run ? quoteWords(spec.run.argv) : (spec?.staff?.prompt ?? state.error?.message ?? ''));
+    due ?? spec?.label ?? (spec?.run ? quoteWords(spec.run.argv) : (spec?.staff?.prompt ?? state.error?.message ?? ''));
   const cause = state.error ? `[${state.error.code}] ` : '';
   return excerpt(`${cause}${plainText(text).replace(/\s+/g, ' ')}`, 200);
 }

@@ -108,6 +108,10 @@ export const retryAfterMaxMs = hour;
 export const npmBytes = 256 * kib;
 export const armedTimers = 64;
 export const timerMessageBytes = 64 * kib;
+/** A timer's worker looks at the wall clock at least this often: clocks are set, and machines sleep. */
+export const timerLookMs = 30 * second;
+/** So long a launcher waits for the end of the timer that it replaces; the request stands on disk and counts in any case. */
+export const replaceWaitMs = 2 * second;
 /** A notifier, from its start to KILL; and what is kept of its output. */
 export const notifyMs = 30 * second;
 export const notifyBytes = kib;

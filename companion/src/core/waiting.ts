@@ -36,7 +36,12 @@ export interface WatchNote {
 export interface TimerPart {
   /** On the wall clock; it counts on whoever is alive. */
   due_at: string;
+  /** Of `timer in`: what was asked for, in ms. Null of `timer at`. */
+  delay_ms: number | null;
+  /** Byte for byte what `wait` prints. */
   message: string;
   /** A slot has one armed timer: a new one replaces it. */
   slot: string | null;
+  /** The instant stands on disk: it outlives every process and the machine's restart. */
+  durable: true;
 }

@@ -21,6 +21,7 @@ export async function cancelJob(
   root: string,
   id: string,
   request: { owner: string | null; why: string | null },
+  patienceMs?: number,
 ): Promise<CancelReply> {
   const before = await refresh(root, id);
   if (isEnded(before.state))
@@ -29,8 +30,8 @@ export async function cancelJob(
   nudge(before);
 
   // Grace, then KILL, then 10 s for the processes to vanish, then a moment to store the report.
-  const patience = (before.spec?.kill_grace_ms ?? 0) + killSettleMs + 5000 + askingMs(before);
-  const [view = before] = await waitForJobs(root, [id], { mode: 'all', timeoutMs: patience, heartbeatMs: null });
+  const timeoutMs = patienceMs ?? (before.spec?.kill_grace_ms ?? 0) + killSettleMs + 5000 + askingMs(before);
+  const [view = before] = await waitForJobs(root, [id], { mode: 'all', timeoutMs, heartbeatMs: null });
   if (view.state.state === 'canceled') return { view, result: 'canceled' };
   return { view, result: isEnded(view.state) ? 'ended_before' : 'requested' };
 }

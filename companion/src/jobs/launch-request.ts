@@ -44,6 +44,8 @@ export interface JobRequest {
  */
 export function askedOf(request: JobRequest): string {
   const { kind, verb, cwd, deadlineMs, killGraceMs, maxOutputBytes, firstOutputMs, stallMs } = request;
+  if (request.timer)
+    return hashOf(canonical({ kind, verb, timer: askedTimer(request.timer), lineage: request.lineage }));
   const run = request.run ? askedRun(request.run) : null;
   const base = { kind, verb, cwd, deadlineMs, killGraceMs, maxOutputBytes, firstOutputMs, stallMs, run };
   const lineage = request.asksForLatest ? { relation: request.lineage?.relation } : request.lineage;
@@ -72,14 +74,13 @@ const defaults: Readonly<Record<string, unknown>> = {
   probe_ms: limits.probe.default,
 };
 
-/** Of `timer in` the delay counts (deadlineMs), not the instant that it came to. */
-function askedWaiting({ verb, watch, timer, onStall }: JobRequest): Record<string, unknown> {
-  const due = verb === 'timer-at' ? { due: timer?.due_at } : {};
-  return {
-    ...(watch ? { watch } : {}),
-    ...(timer ? { timer: { message: timer.message, slot: timer.slot, ...due } } : {}),
-    ...(onStall ? { on_stall: onStall } : {}),
-  };
+/** Of `timer in` the delay counts, not the instant that it came to; and a timer is the same from whatever folder. */
+function askedTimer({ due_at, delay_ms, message, slot }: TimerPart): Record<string, unknown> {
+  return { message, slot, ...(delay_ms === null ? { due_at } : { delay_ms }) };
+}
+
+function askedWaiting({ watch, onStall }: JobRequest): Record<string, unknown> {
+  return { ...(watch ? { watch } : {}), ...(onStall ? { on_stall: onStall } : {}) };
 }
 
 function askedStaff(staff: StaffPart): Record<string, unknown> {

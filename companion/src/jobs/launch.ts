@@ -9,7 +9,7 @@ import { toHex } from '../core/sha256.ts';
 import { defaultEngine } from '../engines/registry.ts';
 import { isoOf, monotonicMs, nowMs } from '../platform/clock.ts';
 import { credentialNames } from '../platform/env.ts';
-import { createFolder, writeFile, writeFileMeanwhile } from '../platform/files.ts';
+import { createFolder, syncFolder, writeFile, writeFileMeanwhile } from '../platform/files.ts';
 import { moveFolder, removeTree } from '../platform/folders.ts';
 import { ownIdentity } from '../platform/identity.ts';
 import { withLock } from '../platform/lock.ts';
@@ -33,6 +33,8 @@ export interface Launched {
   id: string;
   /** False when the once-key already had a job. */
   isNew: boolean;
+  /** Timers of the same slot that this one replaced. */
+  replaced?: string[];
 }
 
 export async function launch(root: StateRoot, request: JobRequest): Promise<Launched> {
@@ -81,6 +83,7 @@ async function publishJob(
     }
     isPromised = claim !== null;
     if (!moveFolder(stage, paths.folder)) throw new FaultError('state_unusable', `cannot move ${stage} into place`);
+    if (spec.timer) placeDurably(root.folder, paths);
     admitted?.told?.(spec.id);
     return { spec, paths };
   } catch (error) {
@@ -88,6 +91,12 @@ async function publishJob(
     else undo(paths, stage);
     throw launchError(root, error);
   }
+}
+
+/** A timer is promised beyond a power failure, so its name in `jobs/` must be on the disk too. */
+function placeDurably(root: string, paths: JobPaths): void {
+  syncFolder(paths.folder);
+  syncFolder(rootPaths(root).jobs);
 }
 
 interface Stamp {

@@ -11,6 +11,7 @@ import { readEvents } from '../store/journal.ts';
 import type { StateRoot } from '../store/layout.ts';
 import { isContinuable } from './continuable.ts';
 import { nextCommands } from './next-commands.ts';
+import { timerFacts } from './timer-facts.ts';
 import { type Condition, conditionOf, isEnded, type View } from './view.ts';
 
 const recentEvents = 5;
@@ -31,6 +32,7 @@ export function observation(
     owner: spec?.owner ?? null,
     label: spec?.label === null || spec?.label === undefined ? null : excerpt(plainText(spec.label), 120),
     ...staffFacts(spec),
+    ...(spec?.timer ? { timer: timerFacts(spec.timer) } : {}),
     state: state.state,
     ...healthOf(view, condition),
     supervision: condition,

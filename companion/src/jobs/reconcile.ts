@@ -4,6 +4,7 @@
 import { leaseStaleMs } from '../core/limits.ts';
 import { removeFile } from '../platform/files.ts';
 import { exists } from '../platform/folders.ts';
+import { damagedState } from './early-state.ts';
 import { type Condition, conditionOf, inspect, type View } from './view.ts';
 
 const settled: readonly Condition[] = ['over', 'lost', 'host_restarted', 'never_started'];
@@ -22,7 +23,16 @@ export async function refresh(root: string, id: string, isStrict = false): Promi
   if (!isSettleable(condition)) return view;
   const { settleJob } = await import('./settle.ts');
   await settleJob(view, (now) => isSettleable(conditionOf(now)), isStrict);
-  return inspect(root, id);
+  const now = inspect(root, id);
+  return view.spec?.timer && conditionOf(now) === 'over' ? timerNotSettled(now) : now;
+}
+
+/** Nobody else will come to settle it: that its record cannot be trusted must be seen, or its caller waits for ever. */
+async function timerNotSettled(view: View): Promise<View> {
+  const { isOurs } = await import('./may-act.ts');
+  if (await isOurs(view)) return view;
+  const damage = 'spec.json was changed, or comes from another user or machine';
+  return { ...view, spec: null, damage, state: damagedState(view.id, damage) };
 }
 
 /** As `refresh`, and a lost worker is replaced. For `wait` and `cancel`. */

@@ -2,7 +2,7 @@
 // did not succeed a report - the reason in the backend's own words, the tails, what was seen last, and how to go on.
 import { formatDuration } from '../core/duration.ts';
 import { excerpt, plainText, tail } from '../core/excerpt.ts';
-import type { JobState, ResultNote, Spec } from '../core/job.ts';
+import type { JobState, ResultNote, Spec, TimerPart } from '../core/job.ts';
 import { excerptBytes, textTailBytes } from '../core/limits.ts';
 import { quoteWords } from '../core/shell-words.ts';
 import { readRange } from '../platform/files.ts';
@@ -41,6 +41,7 @@ export function makeDeliverable(parts: Deliverable): string | Uint8Array {
 
 function makeReport(parts: Deliverable): string {
   const { spec, state, staff } = parts;
+  if (spec.timer) return timerReport(parts, spec.timer);
   const sections = [
     `# ${spec.id}: ${state.state}${state.error ? ` (${state.error.code})` : ''}`,
     reasonText(parts),
@@ -54,18 +55,33 @@ function makeReport(parts: Deliverable): string {
   return `${sections.filter((section) => section !== '').join('\n\n')}\n`;
 }
 
+/** Nothing ran: what is left to say is who took it back, and what it would have said. */
+function timerReport({ spec, state, cancel }: Deliverable, timer: TimerPart): string {
+  const lines = [
+    `# ${spec.id}: ${state.state}`,
+    '',
+    `Canceled${cancelWords(cancel)}. It was due at ${plainText(timer.due_at)}.`,
+    ...(timer.message === '' ? [] : ['', '## Its message', '', timer.message]),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function cancelWords(cancel: CancelRequest | undefined): string {
+  const why = cancel?.why ? `: ${plainText(cancel.why)}` : '';
+  const who = cancel
+    ? ` by ${plainText(cancel.owner ?? `process ${cancel.by?.pid ?? 'unknown'}`)} at ${plainText(cancel.at)}`
+    : '';
+  return `${who}${why}`;
+}
+
 function reasonText({ state, cancel, tree }: Deliverable): string {
   if (state.state === 'canceled') {
-    const why = cancel?.why ? `: ${plainText(cancel.why)}` : '';
-    const who = cancel
-      ? ` by ${plainText(cancel.owner ?? `process ${cancel.by?.pid ?? 'unknown'}`)} at ${plainText(cancel.at)}`
-      : '';
     const step = {
       none: 'nothing was running any more',
       term: 'the tree ended on SIGTERM',
       kill: 'SIGKILL was needed',
     }[tree.step];
-    return `Canceled${who}${why}. ${tree.ended.length} process(es) ended; ${step}.`;
+    return `Canceled${cancelWords(cancel)}. ${tree.ended.length} process(es) ended; ${step}.`;
   }
   const resets = state.error?.resets ? ` (resets: ${state.error.resets})` : '';
   return `Reason: ${plainText(state.error?.message ?? 'not known')}${resets}`;

@@ -1,16 +1,15 @@
 // Publishing the end of a job that nobody supervises any more: what is left of its tree is ended, and the files say how it ended.
 import { errnoOf, FaultError } from '../core/errors.ts';
-import type { TimerPart } from '../core/job.ts';
 import { drainMs, killSettleMs, orphanGraceMs } from '../core/limits.ts';
 import { type EndReason, parseReason } from '../core/outcome.ts';
 import { findCgroup, removeCgroup } from '../platform/cgroup.ts';
-import { nowMs } from '../platform/clock.ts';
 import { removeFile } from '../platform/files.ts';
 import { withLock } from '../platform/lock.ts';
 import { terminate } from '../platform/process-tree.ts';
-import { conclude, finishStored } from './conclude.ts';
+import { finishStored } from './conclude.ts';
 import { mayAct } from './may-act.ts';
 import { concludeAsked } from './task-status.ts';
+import { concludeTimer } from './timer-end.ts';
 import { treeOf } from './tree.ts';
 import { type Condition, conditionOf, inspect, type View } from './view.ts';
 
@@ -48,14 +47,7 @@ const noStart = 'the shell that was to start it ended before';
 async function settle(view: View): Promise<void> {
   const condition = conditionOf(view);
   if (!view.spec) return;
-  if (view.spec.timer && finishStored({ paths: view.paths, spec: view.spec })) return;
-  if (view.spec.timer) {
-    conclude(
-      { paths: view.paths, spec: view.spec },
-      { reason: timerReason(view, view.spec.timer), exit: undefined, tree: nothing, reconciled: true },
-    );
-    return;
-  }
+  if (view.spec.timer) return concludeTimer({ paths: view.paths, spec: view.spec }, true);
   if (finishStored({ paths: view.paths, spec: view.spec })) {
     removeCgroup(view.worker?.cgroup ?? findCgroup(view.id), view.id);
     return;
@@ -74,13 +66,6 @@ async function settle(view: View): Promise<void> {
 }
 
 const nothing = { step: 'none' as const, ended: [], survivors: [] };
-
-/** Asked to go before its instant, or due. */
-function timerReason({ cancel }: View, timer: TimerPart): EndReason {
-  const due = Date.parse(timer.due_at);
-  if (nowMs() < due) return 'canceled';
-  return cancel && Date.parse(cancel.at) < due ? 'canceled' : 'due';
-}
 
 /** What was written before the first signal comes first; then what is on disk; a request alone counts when nothing else is known. */
 function settledReason(view: View, condition: Condition): EndReason {

@@ -28,7 +28,7 @@ export function terminalRecord(
     ...(staff ? staffRecord(spec, staff) : {}),
     // Without the record of the end: as it is now.
     ...(spec.run ? { result_paths: results ?? noteResults(spec.run) } : {}),
-    ...(spec.timer ? { timer: { ...spec.timer, durable: true } } : {}),
+    ...(spec.timer ? { timer: spec.timer } : {}),
     result_path: paths.result,
     output_path: isTidy(spec, state) ? null : paths.output,
     error_path: paths.error,

@@ -164,6 +164,19 @@ export function readJson(file: string): Read<Record<string, unknown>> {
   return { kind: 'damaged', reason: `${path.basename(file)} is no JSON object` };
 }
 
+/** Force the names in a folder to the disk, where the file system can do that. */
+export function syncFolder(folder: string): void {
+  let fd: number | undefined;
+  try {
+    fd = openSync(folder, constants.O_RDONLY | constants.O_NOFOLLOW);
+    fsyncSync(fd);
+  } catch {
+    // Some file systems refuse it; they write names in order.
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
+}
+
 /** True when it was there. */
 export function removeFile(file: string): boolean {
   try {

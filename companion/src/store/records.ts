@@ -36,11 +36,16 @@ export function readSpec(paths: JobPaths): Read<Spec> {
     if (value.kind === 'run' && (!isObject(value.run) || !isWords(value.run.argv))) return 'no command';
     if (value.kind === 'watch' && (!isObject(value.watch) || typeof value.watch.condition !== 'string'))
       return 'no condition';
-    if (value.kind === 'timer' && !(isObject(value.timer) && Number.isFinite(Date.parse(String(value.timer.due_at)))))
-      return 'no instant';
+    if (value.kind === 'timer') return timerFault(value.timer);
     if (value.kind === 'staff' && (!isObject(value.staff) || typeof value.staff.prompt !== 'string')) return 'no task';
     return undefined;
   });
+}
+
+function timerFault(timer: unknown): string | undefined {
+  if (!isObject(timer) || typeof timer.due_at !== 'string' || !Number.isFinite(Date.parse(timer.due_at)))
+    return 'no instant';
+  return typeof timer.message === 'string' ? undefined : 'no message';
 }
 
 export function readState(paths: JobPaths): Read<JobState> {
