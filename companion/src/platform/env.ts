@@ -23,6 +23,13 @@ export const variables = {
   noColor: (): boolean => Boolean(env.NO_COLOR) || env.TERM === 'dumb',
   /** Is it there and not empty? Says nothing of its value. */
   isSet: (name: string): boolean => Boolean(env[name]),
+  /** What a caller named as the source of a secret. Used at once, never recorded. */
+  secret: (name: string): string | undefined => env[name] || undefined,
+  /** The file of certificates that this process was started without; undefined where Node read it by itself. */
+  extraCaFile: (): string | undefined => {
+    const file = env.NODE_EXTRA_CA_CERTS ? undefined : env[carried.NODE_EXTRA_CA_CERTS ?? ''];
+    return file ? path.resolve(env.PWD ?? '', file) : undefined;
+  },
 };
 
 /** The user's own folder for this program: `$XDG_CONFIG_HOME/job-companion`, else `~/.config/job-companion`. */
