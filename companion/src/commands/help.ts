@@ -1,4 +1,4 @@
-// `help [COMMAND]`: the one page that lists everything, or one command's page.
+// `help [COMMAND [KIND]]`: the one page that lists everything, or one command's page.
 
 import { usageError } from '../core/errors.ts';
 import { exitCodes } from '../core/exit-codes.ts';
@@ -8,21 +8,25 @@ import { common } from './options.ts';
 export const help: Command = {
   name: 'help',
   summary: 'this page, or the page of one command',
-  form: '[COMMAND]',
-  words: { min: 0, max: 1 },
+  form: '[COMMAND [KIND]]',
+  words: { min: 0, max: 2 },
   options: common,
-  examples: ['help', 'help run'],
+  examples: ['help', 'help run', 'help watch file'],
 
   async run(_context, input) {
     const { commandNames, loadCommand } = await import('./registry.ts');
     const { renderHelp } = await import('./usage.ts');
     const { labelled } = await import('../output/wrap.ts');
-    const word = input.words[0];
+    const [word, ...more] = input.words;
     if (word !== undefined) {
       const command = await loadCommand(word);
       if (!command)
         throw usageError(`cannot show help for ${JSON.stringify(word)}: there are ${commandNames.join(', ')}`);
-      return { code: exitCodes.done, out: renderHelp(command) };
+      // A verb that is several has a page of each.
+      const chosen = await command.choose?.(more.length > 0 ? more : ['--help']);
+      if (more.length > 0 && !chosen)
+        throw usageError(`cannot show help for ${JSON.stringify(more.join(' '))}: ${word} has one page`);
+      return { code: exitCodes.done, out: renderHelp(chosen?.command ?? command) };
     }
     const commands = await Promise.all(commandNames.map(loadCommand));
     const rows = commands.flatMap((command) => labelled(command?.name ?? '', command?.summary ?? '', 10));

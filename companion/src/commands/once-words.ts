@@ -18,6 +18,7 @@ const passing = [
   'id-only',
   'wait',
   'wait-timeout',
+  'foreground',
   'state-dir',
   'prompt-file',
   'stdin',

@@ -3,6 +3,7 @@ import type { Command } from './command.ts';
 
 const loaders = {
   run: async () => (await import('./run.ts')).run,
+  watch: async () => (await import('./watch.ts')).watch,
   staffer: async () => (await import('./staffer.ts')).staffer,
   research: async () => (await import('./research.ts')).research,
   review: async () => (await import('./review.ts')).review,

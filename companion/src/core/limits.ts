@@ -112,6 +112,16 @@ export const timerMessageBytes = 64 * kib;
 export const timerLookMs = 30 * second;
 /** So long a launcher waits for the end of the timer that it replaces; the request stands on disk and counts in any case. */
 export const replaceWaitMs = 2 * second;
+/** An attempt of a watch that could not look: so long until the next at first and (or the interval, when that is longer) at most. */
+export const watchRetry = { firstMs: 5 * second, mostMs: 5 * minute };
+/** Looks that something woke: not more often than this. */
+export const watchPauseMs = second;
+/** What a kind of watch may say for programs, as JSON. */
+export const watchFactsBytes = 16 * kib;
+/** How often a watch that sees nothing new writes down how often it looked. */
+export const watchSaveMs = minute;
+/** What one small program of a watch may print. */
+export const toolBytes = mib;
 /** A notifier, from its start to KILL; and what is kept of its output. */
 export const notifyMs = 30 * second;
 export const notifyBytes = kib;

@@ -8,6 +8,8 @@ export interface WatchPart {
   condition: string;
   /** What that kind made of the caller's words; plain JSON. */
   input: Record<string, unknown>;
+  /** Where its first look begins: how things were at the launch. */
+  start?: Record<string, unknown>;
   /** The same for people, one line. */
   words: string;
   every_ms: number;
@@ -28,6 +30,8 @@ export interface WatchNote {
   evidence: string;
   facts: Record<string, unknown>;
   polls: number;
+  /** Things told so far. */
+  told: number;
   /** Failed attempts in a row up to now, and why the newest failed. */
   troubles: number;
   trouble: string | null;

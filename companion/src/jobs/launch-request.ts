@@ -79,8 +79,10 @@ function askedTimer({ due_at, delay_ms, message, slot }: TimerPart): Record<stri
   return { message, slot, ...(delay_ms === null ? { due_at } : { delay_ms }) };
 }
 
+/** Of a watch the condition counts, not how things were when it was launched. */
 function askedWaiting({ watch, onStall }: JobRequest): Record<string, unknown> {
-  return { ...(watch ? { watch } : {}), ...(onStall ? { on_stall: onStall } : {}) };
+  const { start: _start, ...asked } = watch ?? {};
+  return { ...(watch ? { watch: asked } : {}), ...(onStall ? { on_stall: onStall } : {}) };
 }
 
 function askedStaff(staff: StaffPart): Record<string, unknown> {

@@ -2,7 +2,7 @@
 // did not succeed a report - the reason in the backend's own words, the tails, what was seen last, and how to go on.
 import { formatDuration } from '../core/duration.ts';
 import { excerpt, plainText, tail } from '../core/excerpt.ts';
-import type { JobState, ResultNote, Spec, TimerPart } from '../core/job.ts';
+import type { JobState, ResultNote, Spec, TimerPart, WatchNote } from '../core/job.ts';
 import { excerptBytes, textTailBytes } from '../core/limits.ts';
 import { quoteWords } from '../core/shell-words.ts';
 import { readRange } from '../platform/files.ts';
@@ -91,6 +91,8 @@ function facts(parts: Deliverable): string[] {
   const { spec, state, paths, tree } = parts;
   const rows: [string, string | null][] = [
     ['Command', spec.run ? excerpt(quoteWords(spec.run.argv), 1000) : null],
+    ['Condition', spec.watch ? plainText(spec.watch.words) : null],
+    ['Seen last', spec.watch && state.watch ? seenLast(state.watch) : null],
     ['Backend', spec.staff ? `${spec.staff.backend}, mode ${spec.staff.mode}, profile ${spec.staff.profile}` : null],
     ['Task', spec.staff ? excerpt(plainText(spec.staff.prompt).replace(/\s+/g, ' '), excerptBytes) : null],
     ['Folder', spec.cwd],
@@ -108,9 +110,15 @@ function facts(parts: Deliverable): string[] {
       tree.survivors.length > 0 ? tree.survivors.map((one) => `${one.pid} (${one.name})`).join(', ') : null,
     ],
     ['Warnings', state.warnings.length > 0 ? state.warnings.map((one) => plainText(one.message)).join('; ') : null],
-    ['Whole output', `${paths.output} and ${paths.error}`],
+    ['Whole output', spec.watch ? null : `${paths.output} and ${paths.error}`],
+    ['What was told', spec.watch ? paths.events : null],
   ];
   return rows.filter(([, value]) => value !== null).map(([name, value]) => `${name}: ${value}`);
+}
+
+function seenLast({ evidence, polls, troubles, trouble }: WatchNote): string {
+  const failed = troubles > 0 ? `; the last ${troubles} failed: ${plainText(trouble ?? 'not known why')}` : '';
+  return `${plainText(evidence)} (${polls} attempts${failed})`;
 }
 
 /** What an agent did last: its latest text and calls. */

@@ -41,8 +41,11 @@ async function settleFull(view: View, act: () => Promise<void>, isStrict: boolea
   }
 }
 
-/** For a shim that ended before its child began. */
-const noStart = 'the shell that was to start it ended before';
+/** What a watch saw last; of a command, why its shim ended before its child began. */
+function detailOf({ spec, state }: View): string {
+  if (spec?.kind !== 'watch') return 'the shell that was to start it ended before';
+  return state.watch?.evidence ?? 'nobody looked';
+}
 
 async function settle(view: View): Promise<void> {
   const condition = conditionOf(view);
@@ -60,7 +63,7 @@ async function settle(view: View): Promise<void> {
   removeCgroup(view.worker?.cgroup ?? findCgroup(view.id), view.id);
   await concludeAsked(
     { paths: view.paths, spec: view.spec },
-    { reason: settledReason(view, condition), exit: view.exit, tree: ended, reconciled: true, detail: noStart },
+    { reason: settledReason(view, condition), exit: view.exit, tree: ended, reconciled: true, detail: detailOf(view) },
     tree,
   );
 }

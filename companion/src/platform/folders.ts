@@ -102,6 +102,26 @@ export function isFile(target: string): boolean {
   return lookThrough(target)?.isFile() ?? false;
 }
 
+export interface TargetFacts {
+  kind: 'file' | 'folder' | 'other';
+  size: number;
+  modifiedMs: number;
+  inode: number;
+}
+
+/** What a path leads to, links followed; undefined when it leads to nothing. Throws when it cannot be looked at. */
+export function targetOf(target: string): TargetFacts | undefined {
+  try {
+    const stat = statSync(target, { throwIfNoEntry: false });
+    if (!stat) return undefined;
+    const kind = stat.isDirectory() ? 'folder' : stat.isFile() ? 'file' : 'other';
+    return { kind, size: stat.size, modifiedMs: stat.mtimeMs, inode: stat.ino };
+  } catch (error) {
+    if (errnoOf(error) === 'ENOTDIR') return undefined;
+    throw error;
+  }
+}
+
 /** Is it a regular file that we may execute (links followed)? */
 export function isExecutable(target: string): boolean {
   if (!lookThrough(target)?.isFile()) return false;

@@ -15,3 +15,12 @@ export function findProgram(name: string, cwd: string): string | undefined {
   }
   return undefined;
 }
+
+/** As a program of ours is found: in absolute folders of PATH only, because a relative one would lead into the repository. */
+export function findTool(name: string): string | undefined {
+  const folders = variables.searchPath().split(':');
+  return folders
+    .filter((folder) => path.isAbsolute(folder))
+    .map((folder) => path.join(folder, name))
+    .find(isExecutable);
+}

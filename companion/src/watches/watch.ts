@@ -18,6 +18,8 @@ export interface Watch {
   form: string;
   words: Parsable['words'];
   options: OptionTable;
+  /** More for its help page. */
+  notes?: string;
   examples: readonly string[];
   /** Asked over a network: the interval is at least 5 s instead of 1 s. */
   isRemote: boolean;
@@ -26,7 +28,15 @@ export interface Watch {
    * 'usage' or 'preflight' for what can never be looked at. `words`: the condition for people, one line.
    */
   read(given: Given, place: Place): { input: Input; words: string };
-  /** Never throws for what the world does; what it throws is a fault of ours. `cursor` is what the look before returned. */
+  /**
+   * For kinds that tell changes of something on this machine: how it is at the launch, as the cursor of the first look, so that a change
+   * between the launch and that look is not lost. `restart` asks again.
+   */
+  start?(input: Input): Cursor;
+  /**
+   * Never throws for what the world does; what it throws is a fault of ours. `cursor` is what the look before returned (null or `start`'s at
+   * the first). It comes from a file that others may have written into: check what you take from it.
+   */
   look(input: Input, tools: Tools, cursor: Cursor | null): Promise<Look | Trouble | Fault>;
   /**
    * Something that tells of a change before the interval is over (a file watcher, a FIFO): `wake` makes the next look come now. It may come
@@ -40,6 +50,8 @@ export interface Place {
   cwd: string;
   /** The state folder. */
   stateRoot: string;
+  /** Asked for one look only: no job will be made, and what holds (or can never hold) already is told, not refused. */
+  isOnce: boolean;
   /** Is there a job of this (whole or shortened) id? Throws 'unknown_job' or 'ambiguous_id'. */
   jobId(text: string): string;
 }
@@ -61,6 +73,8 @@ export interface Look {
   isSettled?: boolean;
   /** When this is news, somebody should look: it also wakes those who wait for attention. */
   needsAttention?: boolean;
+  /** Worth another look after this long, in ms, when that is sooner than the interval (at least 1 s). */
+  againMs?: number;
 }
 
 /** It could not be looked at this time: the network, a server's 5xx, a rate limit. Tried again, later and later. */
@@ -82,7 +96,7 @@ export interface Fault {
 export interface Tools {
   /** One small program within the attempt's bound, in the caller's environment and in the folder of the job. */
   run(call: ToolRequest): Promise<ToolAnswer>;
-  /** The path of a program on PATH, or undefined. */
+  /** The path of a program in an absolute folder of PATH, or undefined. */
   find(name: string): string | undefined;
   cwd: string;
   /** What is left of this attempt, in ms. */
@@ -91,9 +105,12 @@ export interface Tools {
   everyMs?: number;
   /** Wall clock, ms. */
   nowMs(): number;
+  /** This attempt is over: its time is up, or the watch ends. */
   signal: AbortSignal;
-  /** How a job of this state folder stands. */
-  job(id: string): { state: string; isEnded: boolean; code: number; seq: number } | undefined;
+  /** How a job of this state folder stands; one whose worker was lost is settled or gets a new worker, as `wait` does. */
+  job(id: string): Promise<JobStand | undefined>;
+  /** Call `wake` when somebody lets go of that job. Returns how to stop. */
+  onJobEnd(id: string, wake: () => void): () => void;
   /**
    * Ask once for all watches of this state folder that want the same within `maxAgeMs`; `ask` is called by one of them. Plain JSON
    * (store/shared.ts; who looks once just calls `ask`).
@@ -113,4 +130,14 @@ export interface ToolRequest
 export interface Shareable {
   /** How long it may stand for others, instead of their `maxAgeMs`: 0 for what concerns nobody else, until the reset for a rate limit. */
   holdMs?: number;
+}
+
+export interface JobStand {
+  state: string;
+  isEnded: boolean;
+  /** The exit code that `wait` would give. */
+  code: number;
+  seq: number;
+  /** Why it did not succeed, in one line. */
+  error: string | null;
 }

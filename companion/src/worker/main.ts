@@ -19,7 +19,7 @@ export async function runWorker(root: string, id: string, log: WorkerLog): Promi
   let claim: Claim | undefined;
   try {
     claim = await claimJob(root, id);
-    if (claim) await Promise.race([look(claim), unexpected()]);
+    if (claim) await Promise.race([look(claim, log), unexpected()]);
     return true;
   } catch (error) {
     log(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
@@ -32,10 +32,10 @@ export async function runWorker(root: string, id: string, log: WorkerLog): Promi
 }
 
 /** Only what this job needs is loaded. */
-async function look(claim: Claim): Promise<void> {
+async function look(claim: Claim, log: WorkerLog): Promise<void> {
   switch (claim.spec.kind) {
     case 'watch':
-      return (await import('./run-watch.ts')).runWatch(claim);
+      return (await import('./run-watch.ts')).runWatch(claim, log);
     case 'timer':
       return (await import('./run-timer.ts')).runTimer(claim);
     default:

@@ -49,6 +49,12 @@ export class Progress {
     this.unlessFull(() => writeState(this.claim.paths, this.state, { sync }));
   }
 
+  /** The state alone; for what is told by an event that follows. */
+  change(change: Partial<JobState>): void {
+    this.state = { ...this.state, ...change, rev: this.state.rev + 1 };
+    this.unlessFull(() => writeState(this.claim.paths, this.state, { sync: false }));
+  }
+
   /** Write the snapshot soon; many calls become one write. */
   snapshot(make: () => Record<string, unknown>): void {
     this.makeSnapshot = make;
@@ -70,7 +76,7 @@ export class Progress {
   }
 
   /** On a full disk the job goes on; what is known stays in memory and is told at the end, from the space set aside. */
-  private unlessFull(write: () => void): void {
+  unlessFull(write: () => void): void {
     try {
       write();
     } catch (error) {

@@ -1,0 +1,102 @@
+// What a watch kind may use to look: small programs bounded by the attempt, the state of other jobs, answers that several watches
+// share. The same for a worker and for a single look without a job (`watch --once`).
+import { exitCodeOf } from '../core/exit-codes.ts';
+import { toolBytes } from '../core/limits.ts';
+import { nowMs } from '../platform/clock.ts';
+import type { Environment } from '../platform/env.ts';
+import { watchFifo } from '../platform/fifo.ts';
+import { isFolder } from '../platform/folders.ts';
+import type { ToolAnswer } from '../platform/tool.ts';
+import { findTool } from '../platform/which.ts';
+import { jobPaths } from '../store/layout.ts';
+import type { JobStand, Tools, ToolUse } from '../watches/watch.ts';
+import { refreshAttached } from './reconcile.ts';
+import { inspect, isEnded } from './view.ts';
+
+export interface ToolPlace {
+  /** The state folder. */
+  root: string;
+  cwd: string;
+  environment: Environment;
+  /** Called before a program is started. */
+  onRun?: () => void;
+}
+
+export interface AttemptTools extends Tools {
+  /** Comes true when no program of this attempt runs any more. */
+  idle(): Promise<void>;
+}
+
+export function makeTools(place: ToolPlace, leftMs: () => number, signal: AbortSignal): AttemptTools {
+  const running = new Set<Promise<unknown>>();
+  const run = async (use: ToolUse): Promise<ToolAnswer> => {
+    const cwd = use.cwd ?? place.cwd;
+    if (!isFolder(cwd)) return neverStarted(`the folder ${cwd} is gone`);
+    place.onRun?.();
+    // Loaded only here: most kinds start no programs.
+    const { runTool } = await import('../platform/tool.ts');
+    return runTool({
+      program: use.program,
+      args: use.args,
+      cwd,
+      environment: { ...place.environment, ...use.add },
+      ...(use.input === undefined ? {} : { input: use.input }),
+      timeoutMs: leftMs(),
+      limit: use.limit ?? toolBytes,
+      signal,
+    });
+  };
+  return {
+    run(use) {
+      const answer = run(use);
+      running.add(answer);
+      const forget = (): void => void running.delete(answer);
+      answer.then(forget, forget);
+      return answer;
+    },
+    find: findTool,
+    cwd: place.cwd,
+    leftMs,
+    nowMs,
+    signal,
+    job: (id) => standOf(place.root, id),
+    onJobEnd: (id, wake) => untilLetGo(place.root, id, wake),
+    shared: (_key, _maxAgeMs, ask) => ask(),
+    idle: async () => void (await Promise.allSettled(running)),
+  };
+}
+
+function neverStarted(reason: string): ToolAnswer {
+  return { how: 'failed', code: null, reason, stdout: Buffer.alloc(0), stderr: Buffer.alloc(0) };
+}
+
+async function standOf(root: string, id: string): Promise<JobStand | undefined> {
+  let view = inspectSafely(root, id);
+  if (view === undefined) return undefined;
+  if (!isEnded(view.state)) view = await refreshAttached(root, id);
+  const { state } = view;
+  const error = state.error ? `${state.error.code}: ${state.error.message}` : null;
+  return { state: state.state, isEnded: isEnded(state), code: exitCodeOf(state.state), seq: state.seq, error };
+}
+
+/** Undefined when it was cleaned. */
+function inspectSafely(root: string, id: string): ReturnType<typeof inspect> | undefined {
+  try {
+    return inspect(root, id);
+  } catch {
+    return undefined;
+  }
+}
+
+function untilLetGo(root: string, id: string, wake: () => void): () => void {
+  let isStopped = false;
+  let close: (() => void) | undefined;
+  void watchFifo(jobPaths(root, id).leaseFifo, wake).then((found) => {
+    if (isStopped) found?.();
+    else close = found;
+  });
+  return () => {
+    isStopped = true;
+    close?.();
+  };
+}
