@@ -30,6 +30,7 @@ function makeContext(): Omit<Context, 'root'> {
     width: terminal.columns,
     readStdin,
     live: terminalOf(2).isTerminal ? (text) => writeOut(2, `\r\x1b[K${text}`) : null,
+    say: (text) => writeOut(1, text),
     tell: (text) => writeOut(2, `${text}\n`),
   };
 }

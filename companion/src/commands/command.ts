@@ -22,6 +22,8 @@ export interface Context {
   readStdin(): Promise<Buffer>;
   /** Columns of the terminal; a generous number elsewhere. */
   width: number;
+  /** A part of the deliverable while the command still runs (stdout); false when nobody reads it any more. */
+  say(text: string): boolean;
   /** A line for whoever watches while the command still runs (stderr). */
   tell(text: string): void;
   /** One line that is replaced by the next; null where nobody looks at stderr. An empty text clears it. */

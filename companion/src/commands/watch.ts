@@ -33,7 +33,7 @@ export const watch: Command = {
     if (word === '--help' || word === '-h') return { command: await listed(), args };
     const kind = word === undefined ? undefined : await loadWatch(word);
     if (!kind) throw unknownKind(word);
-    return { command: commandOf(kind), args: rest };
+    return { command: commandOf(kind, rest), args: rest };
   },
 
   async run() {
@@ -63,7 +63,7 @@ function unknownKind(word: string | undefined): Error {
   return usageError(`${came}; there are ${watchIds.join(', ')}`, quoteWords([...selfWords(), 'watch', '--help']));
 }
 
-function commandOf(kind: Watch): Command {
+function commandOf(kind: Watch, args: readonly string[]): Command {
   return {
     name: `watch ${kind.id}`,
     summary: kind.summary,
@@ -72,22 +72,22 @@ function commandOf(kind: Watch): Command {
     options: { ...kind.options, ...watchOptions(kind.isRemote) },
     ...(kind.notes === undefined ? {} : { notes: kind.notes }),
     examples: kind.examples,
-    run: (context, input) => start(kind, context, input),
+    run: (context, input) => start(kind, args, context, input),
   };
 }
 
-async function start(kind: Watch, context: Context, input: Parsed): Promise<Reply> {
+async function start(kind: Watch, args: readonly string[], context: Context, input: Parsed): Promise<Reply> {
   checkTogether(input);
   if (input.has('once'))
     return (await import('./watch-once.ts')).lookNow(context, kind, input, placeOf(context, input));
-  if (!input.has('for')) throw missingBound(kind);
+  if (!input.has('for')) throw missingBound(kind, args);
   const words = onceWords(`watch ${kind.id}`, input, context.cwd, null);
   const isForeground = input.has('foreground');
   const repeated = isForeground ? undefined : await repeatedLaunch(context, input, words, false);
   if (repeated) return repeated;
   const root = context.root(input);
   const launched = await launch(root, requestOf(kind, context, input, words));
-  if (isForeground) return (await import('./watch-lines.ts')).follow(context, root, launched.id);
+  if (isForeground) return (await import('./watch-foreground.ts')).follow(context, root, launched.id);
   return tellLaunched(context, input, root, launched, false);
 }
 
@@ -160,10 +160,9 @@ function checkTogether(input: Parsed): void {
   checkLaunchOptions(input);
 }
 
-function missingBound(kind: Watch): Error {
-  const [example = ''] = kind.examples;
+function missingBound(kind: Watch, args: readonly string[]): Error {
   return usageError(
     'cannot watch without a bound: say with --for D how long at most (1s to 365d)',
-    `${quoteWords(selfWords())} ${example}`,
+    quoteWords([...selfWords(), 'watch', kind.id, '--for', '2h', ...args]),
   );
 }

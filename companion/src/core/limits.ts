@@ -33,6 +33,8 @@ export const limits = {
   watchEvery: { default: minute, min: second, max: day },
   watchEveryRemote: { default: minute, min: 5 * second, max: day },
   watchAttempt: { default: 30 * second, min: 100, max: 10 * minute },
+  watchSize: { default: 1, min: 1, max: 2 ** 50 },
+  watchStable: { default: 10 * second, min: second, max: 30 * day },
   watchTolerate: { default: 0, min: 0, max: 100_000 },
   timer: { default: hour, min: second, max: 30 * day },
   cleanAge: { default: 14 * day, min: 0, max: 3650 * day },

@@ -9,13 +9,16 @@ import { isFolder } from '../platform/folders.ts';
 import type { ToolAnswer } from '../platform/tool.ts';
 import { findTool } from '../platform/which.ts';
 import { jobPaths } from '../store/layout.ts';
-import type { JobStand, Tools, ToolUse } from '../watches/watch.ts';
+import { shareAnswer } from '../store/shared.ts';
+import type { JobStand, ToolRequest, Tools } from '../watches/watch.ts';
 import { refreshAttached } from './reconcile.ts';
 import { inspect, isEnded } from './view.ts';
 
 export interface ToolPlace {
   /** The state folder. */
   root: string;
+  /** Absent when one looks once, without a job: then nothing is shared. */
+  everyMs?: number;
   cwd: string;
   environment: Environment;
   /** Called before a program is started. */
@@ -29,26 +32,26 @@ export interface AttemptTools extends Tools {
 
 export function makeTools(place: ToolPlace, leftMs: () => number, signal: AbortSignal): AttemptTools {
   const running = new Set<Promise<unknown>>();
-  const run = async (use: ToolUse): Promise<ToolAnswer> => {
-    const cwd = use.cwd ?? place.cwd;
+  const run = async (call: ToolRequest): Promise<ToolAnswer> => {
+    const cwd = call.cwd ?? place.cwd;
     if (!isFolder(cwd)) return neverStarted(`the folder ${cwd} is gone`);
     place.onRun?.();
     // Loaded only here: most kinds start no programs.
     const { runTool } = await import('../platform/tool.ts');
     return runTool({
-      program: use.program,
-      args: use.args,
+      program: call.program,
+      args: call.args,
       cwd,
-      environment: { ...place.environment, ...use.add },
-      ...(use.input === undefined ? {} : { input: use.input }),
-      timeoutMs: leftMs(),
-      limit: use.limit ?? toolBytes,
+      environment: { ...place.environment, ...call.environment },
+      ...(call.input === undefined ? {} : { input: call.input }),
+      timeoutMs: Math.min(call.timeoutMs ?? leftMs(), leftMs()),
+      limit: call.limit ?? toolBytes,
       signal,
     });
   };
   return {
-    run(use) {
-      const answer = run(use);
+    run(call) {
+      const answer = run(call);
       running.add(answer);
       const forget = (): void => void running.delete(answer);
       answer.then(forget, forget);
@@ -57,11 +60,15 @@ export function makeTools(place: ToolPlace, leftMs: () => number, signal: AbortS
     find: findTool,
     cwd: place.cwd,
     leftMs,
+    ...(place.everyMs === undefined ? {} : { everyMs: place.everyMs }),
     nowMs,
     signal,
     job: (id) => standOf(place.root, id),
     onJobEnd: (id, wake) => untilLetGo(place.root, id, wake),
-    shared: (_key, _maxAgeMs, ask) => ask(),
+    shared: (key, maxAgeMs, ask) =>
+      place.everyMs === undefined
+        ? ask()
+        : shareAnswer({ root: place.root, key, maxAgeMs, waitMs: leftMs(), signal, ask }),
     idle: async () => void (await Promise.allSettled(running)),
   };
 }

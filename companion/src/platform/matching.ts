@@ -6,10 +6,17 @@ import { patternFlags } from '../core/pattern.ts';
 
 /** `slow`: not decided within the time. */
 export async function matchPattern(pattern: string, text: string, limitMs = patternMs): Promise<boolean | 'slow'> {
+  const at = await matchAt(pattern, text, limitMs);
+  return at === 'slow' ? at : at >= 0;
+}
+
+/** Where the first match begins, or -1. */
+export async function matchAt(pattern: string, text: string, limitMs = patternMs): Promise<number | 'slow'> {
   const { runInNewContext } = await import('node:vm');
   try {
     const words = { pattern, flags: patternFlags, text };
-    return runInNewContext('new RegExp(pattern, flags).test(text)', words, { timeout: limitMs }) === true;
+    const at: unknown = runInNewContext('text.search(new RegExp(pattern, flags))', words, { timeout: limitMs });
+    return typeof at === 'number' ? at : -1;
   } catch (error) {
     if (errnoOf(error) === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return 'slow';
     throw error;

@@ -1,5 +1,6 @@
 // Being told that a file changed, where the system can tell. Only a hint: whoever uses it also looks by itself now and then.
 import { type FSWatcher, watch } from 'node:fs';
+import path from 'node:path';
 
 /** Call `onChange` once at the next change of one of the files. Returns a stop function. */
 export function onNextChange(files: readonly string[], onChange: () => void): () => void {
@@ -22,4 +23,28 @@ export function onNextChange(files: readonly string[], onChange: () => void): ()
     }
   }
   return stop;
+}
+
+/** Call `onChange` at each change of one path, also when it appears or goes. Returns a stop function. */
+export function onPathChange(target: string, onChange: () => void): () => void {
+  const watchers: FSWatcher[] = [];
+  const name = path.basename(target);
+  // The folder tells of a file that comes, goes or is replaced; the file itself of what a link leads to.
+  for (const [place, isFolder] of [
+    [path.dirname(target), true],
+    [target, false],
+  ] as const) {
+    try {
+      const watcher = watch(place, { persistent: false }, (_event, changed) => {
+        if (!isFolder || changed === null || changed === name) onChange();
+      });
+      watchers.push(watcher);
+      watcher.on('error', () => watcher.close());
+    } catch {
+      // As above.
+    }
+  }
+  return () => {
+    for (const watcher of watchers.splice(0)) watcher.close();
+  };
 }

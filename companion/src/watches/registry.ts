@@ -3,6 +3,7 @@ import type { Watch } from './watch.ts';
 
 const loaders = {
   file: async () => (await import('./file.ts')).file,
+  cmd: async () => (await import('./cmd.ts')).cmd,
   http: async () => (await import('./http.ts')).http,
 } satisfies Record<string, () => Promise<Watch>>;
 

@@ -149,6 +149,7 @@ class Watching {
     const own = { id: spec.id, cwd: spec.cwd, mark: spec.mark };
     return {
       root,
+      everyMs: this.part.every_ms,
       cwd: spec.cwd,
       environment: childEnvironment({ ...own, add: {}, remove: [] }),
       onRun: () => {

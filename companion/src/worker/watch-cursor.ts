@@ -5,13 +5,14 @@
 import type { JobEvent, Wake } from '../core/events.ts';
 import { wakes } from '../core/events.ts';
 import { plainValue } from '../core/excerpt.ts';
-import { evidenceChars, watchFactsBytes } from '../core/limits.ts';
+import { evidenceChars } from '../core/limits.ts';
 import type { WatchNote, WatchVerdict } from '../core/waiting.ts';
+import { line, smallFacts } from '../jobs/watch-words.ts';
 import { readJson, writeJson } from '../platform/files.ts';
 import { readEvents } from '../store/journal.ts';
 import type { JobPaths } from '../store/layout.ts';
 import type { Cursor } from '../watches/watch.ts';
-import { freshMemory, line, type Memory, type Telling, type WatchEnd } from './watch-memory.ts';
+import { freshMemory, type Memory, type Telling, type WatchEnd } from './watch-memory.ts';
 
 export function writeMemory(paths: JobPaths, memory: Memory): void {
   writeJson(paths.cursor, { schema: 1, ...memory }, { sync: false });
@@ -64,12 +65,12 @@ function noteOf(value: Record<string, unknown>): Partial<WatchNote> {
   const { verdict, word, evidence, facts } = value;
   if (!verdicts.includes(verdict as WatchVerdict) || typeof word !== 'string' || typeof evidence !== 'string')
     return {};
-  return { verdict: verdict as WatchVerdict, word: line(word), evidence: line(evidence), facts: factsOf(facts) };
-}
-
-function factsOf(value: unknown): Record<string, unknown> {
-  if (!isObject(value) || JSON.stringify(value).length > watchFactsBytes) return {};
-  return plainValue(value, evidenceChars) as Record<string, unknown>;
+  return {
+    verdict: verdict as WatchVerdict,
+    word: line(word),
+    evidence: line(evidence),
+    facts: isObject(facts) ? smallFacts(facts) : {},
+  };
 }
 
 function tellingOf(value: unknown): Telling[] {

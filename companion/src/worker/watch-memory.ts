@@ -1,12 +1,11 @@
 // What a watch remembers between two looks, and what an answer makes of it: the news to tell, the trouble, the end. Pure. All of it
 // stands in cursor.json (watch-cursor.ts), so that the next worker goes on as if nothing had happened.
-import { oneLine } from '../core/byte-names.ts';
 import type { Wake } from '../core/events.ts';
-import { plainValue } from '../core/excerpt.ts';
-import { evidenceChars, excerptBytes, watchFactsBytes, watchTroubles } from '../core/limits.ts';
+import { excerptBytes, watchTroubles } from '../core/limits.ts';
 import type { EndReason } from '../core/outcome.ts';
 import type { WatchNote, WatchPart } from '../core/waiting.ts';
 import type { Answer } from '../jobs/watch-attempt.ts';
+import { line, smallFacts } from '../jobs/watch-words.ts';
 import { hashOf } from '../store/mac.ts';
 import type { Cursor, Fault, Look, Trouble } from '../watches/watch.ts';
 
@@ -72,10 +71,11 @@ function foldLook(before: Memory, look: Look, part: WatchPart): Memory {
     verdict: look.verdict,
     word: line(look.word),
     evidence: line(look.evidence),
-    facts: small(look.facts),
+    facts: smallFacts(look.facts),
   };
   const first = before.key === null ? { first: true } : {};
-  const news = isNews ? [{ type: 'news' as const, ...seen, key, ...first, wake: ['news' as const] }] : [];
+  const wake: Wake[] = look.needsAttention ? ['news', 'attention'] : ['news'];
+  const news = isNews ? [{ type: 'news' as const, ...seen, key, ...first, wake }] : [];
   const note = { ...before.note, ...(isNews ? seen : {}), troubles: 0, trouble: null };
   const told = tell({ ...before, note, cursor: look.cursor, key, cause: null }, [...recovered, ...news]);
   return { ...told, end: endOf(look, part, seen.evidence) };
@@ -119,18 +119,6 @@ function tell(memory: Memory, events: Untold[]): Memory {
   const { told } = memory.note;
   const telling = events.map((event, at): Telling => ({ ...event, n: told + at + 1 }));
   return { ...memory, telling, note: { ...memory.note, told: told + events.length } };
-}
-
-/** Whatever a kind brings from outside: one plain line that is short. */
-export function line(text: string): string {
-  const plain = oneLine(String(plainValue(text, 4 * evidenceChars)));
-  const characters = [...plain];
-  return characters.length <= evidenceChars ? plain : `${characters.slice(0, evidenceChars - 1).join('')}…`;
-}
-
-function small(facts: Record<string, unknown>): Record<string, unknown> {
-  const plain = plainValue(facts, excerptBytes) as Record<string, unknown>;
-  return JSON.stringify(plain).length <= watchFactsBytes ? plain : { truncated: true };
 }
 
 /** A key is compared and stored, never read. */
