@@ -36,7 +36,8 @@ export function makeTools(options: ToolsOptions = {}): Tools {
     leftMs,
     nowMs: () => options.nowMs ?? Date.now(),
     signal,
-    job: () => undefined,
+    job: async () => undefined,
+    onJobEnd: () => () => {},
     shared: (_key, _maxAgeMs, ask) => ask(),
     ...options.over,
   };
@@ -45,7 +46,7 @@ export function makeTools(options: ToolsOptions = {}): Tools {
 /** `watch KIND ARGS...` as far as `read` sees it. */
 export function readWords(watch: Watch, args: readonly string[], cwd = '/'): { input: Input; words: string } {
   const parsable = { name: `watch ${watch.id}`, form: watch.form, options: watch.options, words: watch.words };
-  const place = { cwd, stateRoot: '/nonexistent', jobId: (text: string) => text };
+  const place = { cwd, isOnce: false, stateRoot: '/nonexistent', jobId: (text: string) => text };
   return watch.read(parseCommand(parsable, args), place);
 }
 
